@@ -1,0 +1,38 @@
+"""Branch-sparse linear algebra and dynamics of kinematic trees."""
+
+from importlib.metadata import version
+
+from . import families
+from .exceptions import (
+    AdapterError,
+    CodegenError,
+    DtypeError,
+    InvalidTreeError,
+    NonFiniteError,
+    NotPositiveDefiniteError,
+    PatternError,
+    ShapeError,
+    TreefactorError,
+)
+from .ltdl import Factor, factor, multiply
+from .tree import OperationCount, Tree
+
+__version__ = version("treefactor")
+
+__all__ = [
+    "AdapterError",
+    "CodegenError",
+    "DtypeError",
+    "Factor",
+    "InvalidTreeError",
+    "NonFiniteError",
+    "NotPositiveDefiniteError",
+    "OperationCount",
+    "PatternError",
+    "ShapeError",
+    "Tree",
+    "TreefactorError",
+    "factor",
+    "families",
+    "multiply",
+]

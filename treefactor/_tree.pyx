@@ -1,0 +1,121 @@
+"""Linear-time walks over parent arrays; the caller has checked every argument."""
+
+import numpy as np
+
+
+def depths(const Py_ssize_t[::1] parent):
+    """Depth of every node, and the first row k that violates -1 <= parent[k] < k (or -1)."""
+    #   depth(k) = depth(parent(k)) + 1,  depth(-1) = 0
+    cdef Py_ssize_t n = parent.shape[0], k, i, bad = -1
+    result = np.empty(n, dtype=np.intp)
+    cdef Py_ssize_t[::1] depth = result
+    with nogil:
+        for k in range(n):
+            i = parent[k]
+            if i < -1 or i >= k:
+                bad = k
+                break
+            depth[k] = 1 if i < 0 else depth[i] + 1
+    return result, bad
+
+
+def expand(const Py_ssize_t[::1] parent, const Py_ssize_t[::1] nv, Py_ssize_t n):
+    """Parent array of the n freedoms of joints with nv[j] freedoms each.
+
+    Featherstone (2008), table 6.4; a joint without freedoms hands on its parent's last one.
+    """
+    #   lambda'(i) = i - 1;  first freedom of joint j:  lambda' = last freedom of joint lambda(j)
+    cdef Py_ssize_t joints = parent.shape[0], j, k = 0, _d
+    result = np.empty(n, dtype=np.intp)
+    cdef Py_ssize_t[::1] out = result
+    cdef Py_ssize_t[::1] last = np.empty(joints, dtype=np.intp)
+    with nogil:
+        for j in range(joints):
+            last[j] = -1 if parent[j] < 0 else last[parent[j]]
+            for _d in range(nv[j]):
+                out[k] = last[j]
+                last[j] = k
+                k += 1
+    return result
+
+
+def depth_first(const Py_ssize_t[::1] parent):
+    """Nodes in depth-first order, children in rising order; shorter than n if there is a cycle."""
+    cdef Py_ssize_t n = parent.shape[0], k, i, found = 0, top = 0
+    result = np.empty(n, dtype=np.intp)
+    cdef Py_ssize_t[::1] order = result
+    # child and sibling lists, the base in the last place
+    cdef Py_ssize_t[::1] child = np.full(n + 1, -1, dtype=np.intp)
+    cdef Py_ssize_t[::1] sibling = np.empty(n, dtype=np.intp)
+    cdef Py_ssize_t[::1] stack = np.empty(n + 1, dtype=np.intp)
+    with nogil:
+        for k in range(n - 1, -1, -1):
+            i = parent[k] if parent[k] >= 0 else n
+            sibling[k] = child[i]
+            child[i] = k
+
+        k = child[n]
+        while k >= 0 or top > 0:
+            if k < 0:  # this branch is done: next sibling of the last ancestor
+                top -= 1
+                k = sibling[stack[top]]
+                continue
+            order[found] = k
+            found += 1
+            stack[top] = k
+            top += 1
+            k = child[k]
+    return result[:found]
+
+
+def cycle_node(const Py_ssize_t[::1] parent):
+    """A node of a cycle of a parent array that is known to have one."""
+    #   after n steps from any node that never meets the base, the walk is on the cycle
+    cdef Py_ssize_t n = parent.shape[0], k, i
+    cdef Py_ssize_t[::1] seen = np.full(n, -1, dtype=np.intp)
+    for k in range(n):
+        i = k
+        while i >= 0 and seen[i] < 0:
+            seen[i] = k
+            i = parent[i]
+        if i >= 0 and seen[i] == k:
+            return i
+    return -1
+
+
+def elimination_tree(const Py_ssize_t[::1] start, const Py_ssize_t[::1] column, Py_ssize_t n):
+    """Parent array whose ancestor paths hold the factor L (H = L^T L) of any H with this pattern.
+
+    Row k of the symmetric pattern is column[start[k]:start[k+1]]. Liu (1990), rows in falling order.
+    """
+    #   for k = n-1 .. 0, for i > k in row k:
+    #       climb from i to the root of its subtree, which becomes a child of k
+    cdef Py_ssize_t k, i, p, above
+    result = np.full(n, -1, dtype=np.intp)
+    cdef Py_ssize_t[::1] parent = result
+    cdef Py_ssize_t[::1] shortcut = np.full(n, -1, dtype=np.intp)  # compressed paths
+    with nogil:
+        for k in range(n - 1, -1, -1):
+            for p in range(start[k], start[k + 1]):
+                i = column[p]
+                while i > k:
+                    above = shortcut[i]
+                    shortcut[i] = k
+                    if above < 0:
+                        parent[i] = k
+                    i = above
+    return result
+
+
+def columns(const Py_ssize_t[::1] parent, const Py_ssize_t[::1] start):
+    """Column of every packed entry: the row of the parent, then the node itself."""
+    cdef Py_ssize_t n = parent.shape[0], k, p, above
+    result = np.empty(start[n], dtype=np.intp)
+    cdef Py_ssize_t[::1] column = result
+    with nogil:
+        for k in range(n):
+            above = start[parent[k]] if parent[k] >= 0 else 0
+            for p in range(start[k + 1] - start[k] - 1):
+                column[start[k] + p] = column[above + p]
+            column[start[k + 1] - 1] = k
+    return result

@@ -1,0 +1,33 @@
+"""Runs of doubles that do not overlap: the inner loops of every kernel."""
+
+cdef extern from * nogil:
+    """
+    #include <stddef.h>
+    /* y[0..n) += a x[0..n) */
+    static inline void axpy(ptrdiff_t n, double a, const double *restrict x, double *restrict y) {
+        for (ptrdiff_t c = 0; c < n; c++) y[c] += a * x[c];
+    }
+    /* x[0..n) . y[0..n) */
+    static inline double dot(ptrdiff_t n, const double *restrict x, const double *restrict y) {
+        double sum = 0.0;
+        for (ptrdiff_t c = 0; c < n; c++) sum += x[c] * y[c];
+        return sum;
+    }
+    /* x[0..n) *= a */
+    static inline void scale(ptrdiff_t n, double a, double *x) {
+        for (ptrdiff_t c = 0; c < n; c++) x[c] *= a;
+    }
+    /* x[0..n) /= a */
+    static inline void unscale(ptrdiff_t n, double a, double *x) {
+        for (ptrdiff_t c = 0; c < n; c++) x[c] /= a;
+    }
+    /* x[0..n) = a */
+    static inline void fill(ptrdiff_t n, double a, double *x) {
+        for (ptrdiff_t c = 0; c < n; c++) x[c] = a;
+    }
+    """
+    void axpy(Py_ssize_t n, double a, const double *x, double *y)
+    double dot(Py_ssize_t n, const double *x, const double *y)
+    void scale(Py_ssize_t n, double a, double *x)
+    void unscale(Py_ssize_t n, double a, double *x)
+    void fill(Py_ssize_t n, double a, double *x)

@@ -1,0 +1,122 @@
+"""Exceptions of treefactor: each derives from the builtin a user expects and carries its data."""
+
+from __future__ import annotations
+
+import numpy as np
+
+
+class TreefactorError(Exception):
+    """Base of every exception raised by treefactor."""
+
+
+class InvalidTreeError(TreefactorError, ValueError):
+    """A parent array that is no tree.
+
+    Attributes
+    ----------
+    row : int or None
+        First offending row, 0-based.
+    """
+
+    def __init__(self, message: str, row: int | None = None):
+        super().__init__(message)
+        self.row = row
+
+
+class ShapeError(TreefactorError, ValueError):
+    """An array whose shape does not fit.
+
+    Attributes
+    ----------
+    received, expected : tuple of int, str or None
+        The shape received and the one expected.
+    """
+
+    def __init__(self, message: str, received=None, expected=None):
+        super().__init__(message)
+        self.received = received
+        self.expected = expected
+
+
+class DtypeError(TreefactorError, TypeError):
+    """An array whose elements are no real numbers, or an output that cannot hold the result.
+
+    Attributes
+    ----------
+    received : numpy.dtype or None
+        The element type received.
+    """
+
+    def __init__(self, message: str, received=None):
+        super().__init__(message)
+        self.received = received
+
+
+class NonFiniteError(TreefactorError, ValueError):
+    """A NaN or an infinity in the input of an operation on a single matrix.
+
+    Attributes
+    ----------
+    row : int or None
+        First row of the argument that is not finite.
+    """
+
+    def __init__(self, message: str, row: int | None = None):
+        super().__init__(message)
+        self.row = row
+
+
+class PatternError(TreefactorError, ValueError):
+    """A matrix that is not symmetric, or has entries where its tree has none.
+
+    Attributes
+    ----------
+    row, column : int or None
+        The entry concerned.
+    """
+
+    def __init__(self, message: str, row: int | None = None, column: int | None = None):
+        super().__init__(message)
+        self.row = row
+        self.column = column
+
+
+class NotPositiveDefiniteError(TreefactorError, np.linalg.LinAlgError):
+    """A matrix that is not positive definite: a pivot was not a positive finite number.
+
+    Attributes
+    ----------
+    row : int or None
+        Row of the failing pivot, 0-based.
+    name : str or None
+        Name of the joint that row belongs to, where known.
+    """
+
+    def __init__(self, message: str, row: int | None = None, name: str | None = None):
+        super().__init__(message)
+        self.row = row
+        self.name = name
+
+
+class CodegenError(TreefactorError, RuntimeError):
+    """Code generation or compilation that failed."""
+
+
+class AdapterError(TreefactorError, RuntimeError):
+    """A dynamics engine that is missing, or that cannot represent what was asked.
+
+    Attributes
+    ----------
+    engine : str or None
+        Name of the engine.
+    file : str or None
+        The robot description concerned.
+    joint : str or None
+        The joint or link concerned.
+    """
+
+    def __init__(self, message: str, engine: str | None = None, file=None, joint: str | None = None):
+        super().__init__(message)
+        self.engine = engine
+        self.file = None if file is None else str(file)
+        self.joint = joint

@@ -1,0 +1,568 @@
+"""Factorization of the joint-space inertia matrix: H = L^T D L (LTDL) or H = L^T L (LTL), without fill.
+
+L has the pattern of the lower triangle of H. Pinocchio's U is L^T, MuJoCo's qLD is this L, and the U D U^T
+of Shimanovsky is the same factorization; D is the same in all of them.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from os import cpu_count
+
+import numpy as np
+
+from . import _ltdl
+from ._arrays import as_output, as_real, check_choice, flatten
+from ._ltdl import Operation
+from .exceptions import (
+    DtypeError,
+    NonFiniteError,
+    NotPositiveDefiniteError,
+    PatternError,
+    ShapeError,
+    TreefactorError,
+)
+from .tolerances import PATTERN, SYMMETRY
+from .tree import LANES, Tree
+
+LAYOUTS = ("dense", "packed", "lanes")
+
+
+def factor(
+    H,
+    tree: Tree,
+    kind: str = "LTDL",
+    layout: str = "dense",
+    shift=None,
+    triangle: str = "lower",
+    num_threads: int = 1,
+    check: bool = False,
+) -> Factor:
+    """Factorize H + diag(shift) along its tree.
+
+    Parameters
+    ----------
+    H : array_like
+        Symmetric positive definite: ``(..., n, n)``, or ``(..., nnz)`` with ``layout="packed"``, or
+        ``(blocks, nnz, 8)`` with ``layout="lanes"`` as `Tree.pack` returns it. Only the pattern's entries
+        in the declared triangle are read. Units are those of the joints: kg m^2, kg.
+    tree : Tree
+    kind : {"LTDL", "LTL"}
+        H = L^T D L with a unit diagonal in L, or H = L^T L.
+    layout : {"dense", "packed", "lanes"}
+    shift : float or array_like, shape (n,) or (..., n), optional
+        Added to the diagonal: armature, implicit damping, a proximal term.
+    triangle : {"lower", "upper"}
+        The triangle of a dense H to read.
+    num_threads : int
+        Threads over a batch, for this and all later calls of the factor; -1 for all cores.
+    check : bool
+        Raise if a dense H has entries outside the pattern or is not symmetric.
+
+    Returns
+    -------
+    Factor
+
+    Raises
+    ------
+    ShapeError, DtypeError
+        Where an argument does not fit.
+    NotPositiveDefiniteError
+        Where a single H is not positive definite or not finite; names the row and joint. In a batch the
+        other matrices go on, and `Factor.status` names the row.
+    PatternError
+        With ``check=True``.
+
+    Notes
+    -----
+    Featherstone (2008), table 6.3; Shimanovsky, algorithm 1.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import treefactor as tf
+    >>> tree = tf.Tree([-1, 0, 0])
+    >>> H = np.array([[4.0, 1.0, 2.0], [1.0, 2.0, 0.0], [2.0, 0.0, 5.0]])
+    >>> f = tf.factor(H, tree)
+    >>> L, D = f.L(), f.D()
+    >>> np.allclose(L.T @ np.diag(D) @ L, H)
+    True
+    >>> f.solve([7.0, 3.0, 7.0])
+    array([1., 1., 1.])
+    """
+    check_choice("layout", layout, LAYOUTS)
+    H = as_real(H, "H")
+    batch = _batch_of(H, tree, layout)
+    if check and layout == "dense":
+        check_pattern(H, tree)
+    result = Factor(tree, batch, kind, layout, triangle, num_threads)
+    return result.refactor(H, shift)
+
+
+class Factor:
+    """The factor of one matrix, or of a batch of them, along one tree; made by `factor`.
+
+    Every operation takes b of shape ``(..., n)`` or ``(..., n, k)`` whose leading axes are those of the
+    batch. Without them the same b serves every matrix; a single matrix serves b of shape ``(..., n, k)``
+    with any leading axes. Where both readings fit, the leading axes are the batch. Results are float64;
+    ``out=`` may be b itself.
+
+    Attributes
+    ----------
+    tree : Tree
+    kind : str
+        "LTDL" or "LTL".
+    batch : tuple of int
+        Leading axes of H; () for a single matrix.
+
+    Notes
+    -----
+    Operations may run in several threads at once; `refactor` may not run beside them.
+    """
+
+    def __init__(
+        self,
+        tree: Tree,
+        batch: tuple[int, ...] = (),
+        kind: str = "LTDL",
+        layout: str = "dense",
+        triangle: str = "lower",
+        num_threads: int = 1,
+    ):
+        check_choice("kind", kind, ("LTDL", "LTL"))
+        check_choice("triangle", triangle, ("lower", "upper"))
+        self.tree = tree
+        self.batch = batch
+        self.kind = kind
+        self._layout = layout
+        self._upper = triangle == "upper"
+        self._threads = thread_count(num_threads)
+        self._rows = _ltdl.Rows(tree, math.prod(batch), kind == "LTDL")
+
+    @classmethod
+    def from_ld(cls, L, D, tree: Tree, triangle: str = "lower") -> Factor:
+        """Take over the L and D of an H = L^T D L that somebody else factorized.
+
+        Parameters
+        ----------
+        L : array_like, shape (..., n, n)
+            Unit lower triangular; with ``triangle="upper"`` its transpose, as Pinocchio's ``data.U``. Only
+            the pattern's entries are read.
+        D : array_like, shape (..., n)
+            Positive.
+        """
+        packed, D = tree.pack(L, triangle=triangle), as_real(D, "D")
+        if D.shape != (*packed.shape[:-1], tree.n):
+            raise ShapeError(
+                f"D must have shape {(*packed.shape[:-1], tree.n)}, got {D.shape}", D.shape, (tree.n,)
+            )
+        result = cls(tree, packed.shape[:-1])
+        packed[..., tree.row_start[1:] - 1] = D
+        result._rows.adopt(flatten(packed, 1), flatten(~((D > 0) & (D < np.inf)), 1))
+        if not result.batch:
+            result._require_success()
+        return result
+
+    def refactor(self, H, shift=None, layout: str | None = None) -> Factor:
+        """Factorize another H of the same tree and batch shape, in the memory of this factor.
+
+        Parameters
+        ----------
+        H, shift
+            As for `factor`; without shift nothing is added.
+        layout : {"dense", "packed", "lanes"}, optional
+            The layout of H; by default that of the construction.
+
+        Returns
+        -------
+        Factor
+            This factor.
+        """
+        layout = self._layout if layout is None else layout
+        check_choice("layout", layout, LAYOUTS)
+        H = as_real(H, "H")
+        batch = _batch_of(H, self.tree, layout)
+        if batch != self.batch:
+            raise ShapeError(
+                f"the factor holds a batch of shape {self.batch}, got {batch}", batch, self.batch
+            )
+        if shift is not None:
+            shift = self._shift(shift)
+        if layout == "lanes":
+            H = self.tree._from_lanes(H)
+        flat = flatten(H, 2) if layout == "dense" else np.ascontiguousarray(flatten(H, 1))
+        self._rows.bind(flat, self._upper)
+        try:
+            self._spread(lambda first, stop: self._rows.refactor(shift, first, stop), len(flat))
+        finally:
+            self._rows.release()
+        if not self.batch:
+            self._require_success(flat[0])
+        return self
+
+    def _shift(self, shift) -> np.ndarray:
+        """Shift as a C-contiguous (batch or 1, n) array."""
+        shift = as_real(shift, "shift")
+        n = self.tree.n
+        if shift.ndim and shift.shape not in ((n,), (*self.batch, n)):
+            raise ShapeError(
+                f"shift must be a number or have shape ({n},) or {(*self.batch, n)}, got {shift.shape}",
+                shift.shape,
+                (n,),
+            )
+        if shift.ndim <= 1:
+            shift = np.broadcast_to(shift, (1, n))
+        return np.ascontiguousarray(flatten(shift, 1))
+
+    def _spread(self, work: Callable[[int, int], object], count: int) -> None:
+        """Run work(first, stop) over 0 .. count-1 in as many threads as were asked for."""
+        threads = min(self._threads, count)
+        if threads <= 1:
+            work(0, count)
+            return
+        bounds = [count * t // threads for t in range(threads + 1)]
+        with ThreadPoolExecutor(threads) as pool:
+            list(pool.map(work, bounds[:-1], bounds[1:]))
+
+    def _require_success(self, H: np.ndarray | None = None) -> None:
+        """Raise if the single matrix could not be factorized."""
+        row = int(self._rows.status[0])
+        if row == _ltdl.FACTORIZED:
+            return
+        if row == _ltdl.UNTOUCHED:
+            raise TreefactorError("nothing is factorized yet: call factor() first")
+        name = self.tree.name(row)
+        where = f"row {row}" if name is None else f"row {row} ({name})"
+        reason = f"H is not positive definite: the pivot of {where} is not positive"
+        if H is not None:
+            entry = self._non_finite_entry(H)
+            if entry is not None:
+                i, j = entry
+                where = "" if name is None else f" of {self.tree.name(i)}"
+                reason = f"H is not finite: entry ({i}, {j}){where}"
+                row, name = i, self.tree.name(i)
+        raise NotPositiveDefiniteError(reason, row=row, name=name)
+
+    def _non_finite_entry(self, H: np.ndarray) -> tuple[int, int] | None:
+        """First entry that was read from H, dense or packed, and is not finite."""
+        rows, columns = self.tree.rows, self.tree.columns
+        if H.ndim == 2:
+            H = H[columns, rows] if self._upper else H[rows, columns]
+        bad = np.flatnonzero(~np.isfinite(H))
+        return (int(rows[bad[0]]), int(columns[bad[0]])) if bad.size else None
+
+    # ------------------------------------------------------------------------------------- operations
+
+    @property
+    def status(self) -> np.ndarray:
+        """-1, or the row whose pivot failed: ints of the batch's shape."""
+        return self._rows.status.reshape(self.batch).copy()
+
+    def solve(self, b, out=None) -> np.ndarray:
+        """H^-1 b, for b of shape (..., n) or (..., n, k)."""
+        return self._apply(Operation.SOLVE, b, out)
+
+    def solve_l(self, b, out=None) -> np.ndarray:
+        """L^-1 b, for b of shape (..., n) or (..., n, k)."""
+        return self._apply(Operation.SOLVE_L, b, out)
+
+    def solve_lt(self, b, out=None) -> np.ndarray:
+        """L^-T b, for b of shape (..., n) or (..., n, k)."""
+        return self._apply(Operation.SOLVE_LT, b, out)
+
+    def multiply(self, b, out=None) -> np.ndarray:
+        """H b as L^T (D (L b)), for b of shape (..., n) or (..., n, k)."""
+        return self._apply(Operation.MULTIPLY, b, out)
+
+    def multiply_l(self, b, out=None) -> np.ndarray:
+        """L b, for b of shape (..., n) or (..., n, k)."""
+        return self._apply(Operation.MULTIPLY_L, b, out)
+
+    def multiply_lt(self, b, out=None) -> np.ndarray:
+        """L^T b, for b of shape (..., n) or (..., n, k)."""
+        return self._apply(Operation.MULTIPLY_LT, b, out)
+
+    def half_solve(self, b, out=None) -> np.ndarray:
+        """D^-1/2 L^-T b (L^-T b for LTL), whose squared norm is b^T H^-1 b."""
+        return self._apply(Operation.HALF_SOLVE, b, out)
+
+    def _apply(self, operation: Operation, b, out) -> np.ndarray:
+        if not self.batch:
+            result = self._rows.apply_vector(operation, b, out)
+            if result is not None:
+                return result
+            self._require_success()
+        b = as_real(b, "b")
+        lead, many = leading_axes(b, self.tree.n, self.batch, "b")
+        if not lead:
+            _require_finite(b)
+        shape = (*lead, *b.shape[b.ndim - 1 - many :])
+        result = np.empty(shape) if out is None else as_output(out, shape)
+        # the kernel works in place on a C-contiguous array
+        work = result if result.flags.c_contiguous else np.empty(shape)
+        np.copyto(work, b)
+        columns = work.reshape(math.prod(lead), self.tree.n, shape[-1] if many else 1)
+        self._spread(lambda first, stop: self._rows.apply(operation, columns, first, stop), len(columns))
+        if work is not result:
+            np.copyto(result, work)
+        return result
+
+    def quadratic(self, x) -> np.ndarray | float:
+        """x^T H^-1 x, for every vector of x: shape (..., n) gives (...), shape (..., n, k) gives (..., k)."""
+        x = as_real(x, "x")
+        half = self.half_solve(x)
+        _, many = leading_axes(x, self.tree.n, self.batch, "x")
+        return np.square(half).sum(axis=-2 if many else -1)
+
+    def delassus(self, J, out=None) -> np.ndarray:
+        """Inverse operational-space inertia J H^-1 J^T.
+
+        Parameters
+        ----------
+        J : array_like, shape (..., m, n)
+            Jacobian; its leading axes are those of the batch, or absent.
+
+        Returns
+        -------
+        ndarray, shape (..., m, m)
+            Symmetric.
+
+        Notes
+        -----
+        Computed as W^T W with W = D^-1/2 L^-T J^T.
+        """
+        J = as_real(J, "J")
+        if J.ndim < 2 or J.shape[-1] != self.tree.n:
+            raise ShapeError(
+                f"J must have shape (..., m, {self.tree.n}), got {J.shape}",
+                J.shape,
+                ("...", "m", self.tree.n),
+            )
+        if J.ndim > 2 and self.batch and J.shape[:-2] != self.batch:
+            raise ShapeError(
+                f"J must carry the batch axes {self.batch} or none, got {J.shape}", J.shape, self.batch
+            )
+        W = self.half_solve(np.swapaxes(J, -1, -2))
+        WT = np.swapaxes(W, -1, -2)
+        if out is None:
+            return WT @ W
+        shape = (*W.shape[:-2], W.shape[-1], W.shape[-1])
+        return np.matmul(WT, W, out=as_output(out, shape))
+
+    def inverse(self, out=None) -> np.ndarray:
+        """H^-1, shape (..., n, n), symmetric."""
+        return self.delassus(np.eye(self.tree.n), out)
+
+    def logdet(self) -> np.ndarray | float:
+        """Natural logarithm of det H, of the batch's shape."""
+        self._require_usable()
+        return np.log(self._diagonal()).sum(axis=-1) * (1.0 if self.kind == "LTDL" else 2.0)
+
+    def reconstruct(self) -> np.ndarray:
+        """L^T D L (or L^T L) as a dense array, shape (..., n, n)."""
+        L = self.L()
+        return np.swapaxes(L, -1, -2) @ (self.D()[..., :, None] * L)
+
+    def L(self) -> np.ndarray:
+        """Lower triangular factor as a dense array, shape (..., n, n)."""
+        self._require_usable()
+        L = np.zeros((*self.batch, self.tree.n, self.tree.n))
+        L[..., self.tree.rows, self.tree.columns] = self._rows.packed.reshape(*self.batch, self.tree.nnz)
+        if self.kind == "LTDL":
+            L[..., np.arange(self.tree.n), np.arange(self.tree.n)] = 1.0
+        return L
+
+    def D(self) -> np.ndarray:
+        """Diagonal factor, shape (..., n); ones for LTL."""
+        self._require_usable()
+        return self._diagonal() if self.kind == "LTDL" else np.ones((*self.batch, self.tree.n))
+
+    def _diagonal(self) -> np.ndarray:
+        """Last entries of the packed rows: D of LTDL, the diagonal of L of LTL."""
+        return self._rows.packed[:, self.tree.row_start[1:] - 1].reshape(*self.batch, self.tree.n)
+
+    def _require_usable(self) -> None:
+        if not self.batch:
+            self._require_success()
+
+    # ------------------------------------------------------------------------------------ SciPy's forms
+
+    def L_csc(self):
+        """L of a single matrix as a `scipy.sparse.csc_array`, its pattern that of the tree."""
+        from scipy.sparse import csr_array
+
+        self._require_single("L_csc")
+        data = self._rows.packed[0].copy()
+        if self.kind == "LTDL":
+            data[self.tree.row_start[1:] - 1] = 1.0
+        n = self.tree.n
+        return csr_array((data, self.tree.columns.copy(), self.tree.row_start.copy()), shape=(n, n)).tocsc()
+
+    def operator(self):
+        """x -> H x of a single matrix as a `scipy.sparse.linalg.LinearOperator`."""
+        return self._linear_operator("operator", self.multiply)
+
+    def inverse_operator(self):
+        """b -> H^-1 b of a single matrix as a `scipy.sparse.linalg.LinearOperator`; a preconditioner."""
+        return self._linear_operator("inverse_operator", self.solve)
+
+    def _linear_operator(self, what: str, apply: Callable):
+        from scipy.sparse.linalg import LinearOperator
+
+        self._require_single(what)
+        n = self.tree.n
+
+        def matvec(x):  # SciPy hands over (n,) or (n, 1)
+            return apply(np.asarray(x).reshape(n))
+
+        return LinearOperator(
+            (n, n), matvec=matvec, rmatvec=matvec, matmat=apply, rmatmat=apply, dtype=np.float64
+        )
+
+    def _require_single(self, what: str) -> None:
+        if self.batch:
+            raise ShapeError(
+                f"{what} is for a single matrix; this factor holds a batch {self.batch}", self.batch, ()
+            )
+        self._require_success()
+
+
+class BoundFactor(Factor):
+    """The factor of one matrix that lives elsewhere and is read anew by every call of `factor`.
+
+    Parameters
+    ----------
+    H : ndarray of float64, shape (n, n)
+        Any strides; referred to, not copied. Its owner must keep the memory in place.
+    tree : Tree
+    kind, triangle
+        As for `treefactor.factor`.
+    """
+
+    def __init__(self, H: np.ndarray, tree: Tree, kind: str = "LTDL", triangle: str = "lower"):
+        if not isinstance(H, np.ndarray) or H.dtype != np.float64:
+            raise DtypeError("only a float64 NumPy array can be bound", getattr(H, "dtype", None))
+        if _batch_of(H, tree, "dense"):
+            raise ShapeError(f"only a single matrix can be bound, got shape {H.shape}", H.shape)
+        super().__init__(tree, (), kind, "dense", triangle)
+        self._source = H
+        self._rows.bind(H[None], self._upper)
+
+    def factor(self) -> BoundFactor:
+        """Factorize what the bound matrix holds now.
+
+        Raises
+        ------
+        NotPositiveDefiniteError
+            Names the row and joint.
+        """
+        if self._rows.refactor() != _ltdl.FACTORIZED:
+            self._require_success(self._source)
+        return self
+
+    def refactor(self, H, shift=None, layout: str | None = None) -> BoundFactor:
+        """Not for a bound factor: write into the bound matrix and call `factor`."""
+        raise TypeError("a bound factor reads its own matrix: write there and call factor()")
+
+
+def multiply(H, tree: Tree, x, out=None, layout: str = "dense", triangle: str = "lower") -> np.ndarray:
+    """H x, reading only the pattern's entries in the declared triangle of H.
+
+    Parameters
+    ----------
+    H : array_like, shape (..., n, n) or, with ``layout="packed"``, (..., nnz)
+    tree : Tree
+    x : array_like, shape (..., n) or (..., n, k)
+        Leading axes are those of H, or absent on either side.
+    out : ndarray, optional
+        May be x itself.
+
+    Returns
+    -------
+    ndarray of x's shape with the batch's leading axes
+
+    Notes
+    -----
+    Featherstone (2008), table 6.5.
+    """
+    check_choice("layout", layout, ("dense", "packed"))
+    n = tree.n
+    packed = tree.pack(H, triangle=triangle) if layout == "dense" else as_real(H, "H")
+    if packed.shape[-1:] != (tree.nnz,):
+        raise ShapeError(
+            f"H must have shape (..., {tree.nnz}), got {packed.shape}", packed.shape, (tree.nnz,)
+        )
+    x = as_real(x, "x")
+    lead, many = leading_axes(x, n, packed.shape[:-1], "x")
+    shape = (*lead, *x.shape[x.ndim - 1 - many :])
+    columns = np.broadcast_to(x, shape).reshape(math.prod(lead), n, shape[-1] if many else 1)
+    columns = np.ascontiguousarray(columns)
+    y = np.empty_like(columns)
+    _ltdl.multiply(tree, np.ascontiguousarray(flatten(packed, 1)), columns, y)
+    if out is None:
+        return y.reshape(shape)
+    np.copyto(as_output(out, shape), y.reshape(shape))
+    return out
+
+
+def leading_axes(b: np.ndarray, n: int, batch: tuple[int, ...], name: str) -> tuple[tuple[int, ...], bool]:
+    """Leading axes of the result of an operation on b, and whether b holds many vectors for each matrix."""
+    if b.shape == (*batch, n):
+        return batch, False
+    if b.shape[:-1] == (*batch, n):
+        return batch, True
+    if b.shape == (n,):
+        return batch, False
+    if b.ndim == 2 and b.shape[0] == n:
+        return batch, True
+    if not batch and b.ndim > 2 and b.shape[-2] == n:
+        return b.shape[:-2], True
+    lead = "".join(f"{size}, " for size in batch)
+    raise ShapeError(
+        f"{name} must have shape ({lead}{n}) or ({lead}{n}, k), got {b.shape}", b.shape, (*batch, n)
+    )
+
+
+def check_pattern(H: np.ndarray, tree: Tree) -> None:
+    """Raise PatternError if any matrix of H is not symmetric or has entries outside the tree's pattern."""
+    scale = np.abs(H).max(initial=0.0)
+    skew = np.abs(H - np.swapaxes(H, -1, -2)) > SYMMETRY * scale
+    outside = (np.abs(H) > PATTERN * scale) & ~tree.mask()
+    for found, complaint in ((skew, "differs from its mirror"), (outside, "is outside the tree's pattern")):
+        if found.any():
+            *_, row, column = map(int, np.argwhere(found)[0])
+            raise PatternError(f"H[{row}, {column}] {complaint}", row=row, column=column)
+
+
+def _batch_of(H: np.ndarray, tree: Tree, layout: str) -> tuple[int, ...]:
+    """Leading axes of H in the given layout, or raise ShapeError."""
+    if not isinstance(tree, Tree):
+        raise TypeError(f"tree must be a treefactor.Tree, got {type(tree).__name__}")
+    n, nnz = tree.n, tree.nnz
+    tail = {"dense": (n, n), "packed": (nnz,), "lanes": (nnz, LANES)}[layout]
+    if H.ndim < len(tail) or H.shape[H.ndim - len(tail) :] != tail or (layout == "lanes" and H.ndim != 3):
+        expected = ("..." if layout != "lanes" else "blocks", *tail)
+        raise ShapeError(
+            f"H must have shape ({', '.join(map(str, expected))}) in the {layout} layout of a tree of "
+            f"{n} nodes, got {H.shape}",
+            H.shape,
+            expected,
+        )
+    return (H.shape[0] * LANES,) if layout == "lanes" else H.shape[: H.ndim - len(tail)]
+
+
+def thread_count(num_threads: int) -> int:
+    """Number of threads meant by num_threads: -1 is all cores."""
+    if num_threads != -1 and num_threads < 1:
+        raise ValueError(f"num_threads must be positive, or -1 for all cores; got {num_threads}")
+    return (cpu_count() or 1) if num_threads == -1 else int(num_threads)
+
+
+def _require_finite(b: np.ndarray) -> None:
+    """Raise NonFiniteError if b holds a NaN or an infinity."""
+    bad = np.argwhere(~np.isfinite(b))
+    if len(bad):
+        row = int(bad[0][0])
+        raise NonFiniteError(f"b is not finite: b[{', '.join(map(str, bad[0]))}]", row=row)

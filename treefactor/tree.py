@@ -1,0 +1,416 @@
+"""Kinematic trees: the parent array, its expansion, depths, costs and the pattern it gives H.
+
+Rows are numbered from 0 and the base is -1. Row k of the packed layout holds H(k, i) for the ancestors
+i of k, root first, and ends with the diagonal, so the row of an ancestor is a prefix of the row below it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Literal
+
+import numpy as np
+
+from . import _tree
+from ._arrays import as_real, check_choice, flatten
+from .exceptions import InvalidTreeError, ShapeError
+
+LANES = 8  # configurations side by side in the "lanes" layout
+
+CostKind = Literal["LTL", "LTDL", "L", "LT", "L_inv", "LT_inv", "H", "solve"]
+
+
+@dataclass(frozen=True)
+class OperationCount:
+    """Scalar operations of one run of an algorithm.
+
+    Attributes
+    ----------
+    mul, add, div, sqrt, trig : int
+        Multiplications, additions and subtractions, divisions, square roots, sines and cosines.
+    """
+
+    mul: int = 0
+    add: int = 0
+    div: int = 0
+    sqrt: int = 0
+    trig: int = 0
+
+    @property
+    def total(self) -> int:
+        """Sum over all kinds."""
+        return self.mul + self.add + self.div + self.sqrt + self.trig
+
+
+def _indices(values, what: str) -> np.ndarray:
+    """Return values as a C-contiguous vector of indices, or raise InvalidTreeError."""
+    array = np.asarray(values)
+    if array.ndim != 1:
+        raise InvalidTreeError(f"{what} must be one-dimensional, got shape {array.shape}")
+    if array.size and array.dtype.kind not in "iu":
+        raise InvalidTreeError(f"{what} must hold integers, got dtype {array.dtype}")
+    if array.dtype.kind == "u" and array.size and array.max() > np.iinfo(np.intp).max:
+        raise InvalidTreeError(f"{what} holds a number too large for an index")
+    return np.array(array, dtype=np.intp)
+
+
+def _sum_exactly(terms: np.ndarray) -> int:
+    """Sum non-negative int64 terms without overflow, however many there are."""
+    if not terms.size:
+        return 0
+    block = max(1, np.iinfo(np.int64).max // max(1, int(terms.max())))
+    return sum(int(terms[p : p + block].sum()) for p in range(0, terms.size, block))
+
+
+class Tree:
+    """The tree of a kinematic mechanism, one node for each freedom.
+
+    Parameters
+    ----------
+    parent : array_like of int, shape (n,)
+        Parent of every node, ``-1 <= parent[k] < k``; -1 is the base. There may be several roots.
+    names : sequence of str, optional
+        A name for every node, used in error messages. Names do not take part in comparisons.
+
+    Attributes
+    ----------
+    parent, depth : ndarray of int, shape (n,), read-only
+        Parents, and nodes on the path from the base to each node (1 for a child of the base).
+    n, nnz : int
+        Nodes; entries in the lower triangle of H.
+    D1, D2 : int
+        ``sum(depth - 1)`` and ``sum(depth (depth - 1) / 2)``, the N1 and N2 of Shimanovsky.
+    density : float
+        Share of non-zeros in H, ``(n + 2 D1) / n^2``.
+
+    Raises
+    ------
+    InvalidTreeError
+        Where an entry is not an integer, or row k breaks ``-1 <= parent[k] < k``.
+
+    Notes
+    -----
+    Featherstone (2008), ch. 6.4; Shimanovsky, eta_i = depth. A tree is immutable, hashable and picklable,
+    and may be shared by threads.
+
+    Examples
+    --------
+    >>> import treefactor as tf
+    >>> tree = tf.Tree([-1, 0, 1, 1])
+    >>> tree.mask().astype(int)
+    array([[1, 1, 1, 1],
+           [1, 1, 1, 1],
+           [1, 1, 1, 0],
+           [1, 1, 0, 1]])
+    >>> tree.cost("LTDL")
+    OperationCount(mul=7, add=7, div=5, sqrt=0, trig=0)
+    """
+
+    def __init__(self, parent: Sequence[int] | np.ndarray, names: Sequence[str] | None = None):
+        parent = _indices(parent, "parent")
+        n = parent.size
+        if names is not None:
+            names = tuple(map(str, names))
+            if len(names) != n:
+                raise ShapeError(f"{n} nodes but {len(names)} names", (len(names),), (n,))
+        depth, bad = _tree.depths(parent)
+        if bad >= 0:
+            raise InvalidTreeError(_complaint(parent, bad), row=bad)
+
+        start = np.zeros(n + 1, dtype=np.intp)
+        np.cumsum(depth, out=start[1:])
+        for array in (parent, depth, start):
+            array.flags.writeable = False
+        self.__dict__.update(
+            parent=parent, depth=depth, names=names, n=n, nnz=int(start[-1]), row_start=start
+        )
+
+    @classmethod
+    def from_one_based(cls, lam: Sequence[int] | np.ndarray, names: Sequence[str] | None = None) -> Tree:
+        """Tree from the papers' array, in which nodes are numbered from 1 and the base is 0."""
+        return cls(_indices(lam, "lam") - 1, names)
+
+    @classmethod
+    def from_joints(
+        cls,
+        parent: Sequence[int] | np.ndarray,
+        nv: Sequence[int] | np.ndarray,
+        names: Sequence[str] | None = None,
+    ) -> Tree:
+        """Expand a tree of joints into the tree of their freedoms.
+
+        Parameters
+        ----------
+        parent : array_like of int, shape (joints,)
+            Parent joint of every joint, -1 for the base, ``parent[j] < j``.
+        nv : array_like of int, shape (joints,)
+            Freedoms of every joint; 0 is allowed.
+        names : sequence of str, shape (joints,), optional
+            Names of the joints; freedoms of a joint with several are named ``joint[0]``, ``joint[1]`` ...
+
+        Notes
+        -----
+        Featherstone (2008), table 6.4.
+        """
+        parent, nv = _indices(parent, "parent"), _indices(nv, "nv")
+        if nv.shape != parent.shape:
+            raise ShapeError(f"{parent.size} joints but {nv.size} freedom counts", nv.shape, parent.shape)
+        if nv.size and nv.min() < 0:
+            joint = int(np.argmin(nv))
+            raise InvalidTreeError(f"joint {joint} has {nv[joint]} freedoms", row=joint)
+        cls(parent)  # the tree of joints must be one, too
+        if names is not None:
+            if len(names) != parent.size:
+                raise ShapeError(f"{parent.size} joints but {len(names)} names", (len(names),), parent.shape)
+            names = freedom_names(names, nv)
+        return cls(_tree.expand(parent, nv, int(nv.sum())), names)
+
+    @classmethod
+    def from_pattern(cls, mask, names: Sequence[str] | None = None) -> Tree:
+        """Smallest tree whose pattern contains the given one and in which factorization makes no fill.
+
+        Parameters
+        ----------
+        mask : array_like or SciPy sparse, shape (n, n)
+            Symmetric pattern; true or non-zero where H may be non-zero.
+
+        Notes
+        -----
+        The elimination tree of the pattern, eliminated from the last row to the first (Liu 1990). For the
+        pattern of a kinematic tree it gives that tree back.
+        """
+        from scipy.sparse import csr_array
+
+        pattern = csr_array(mask)
+        if pattern.ndim != 2 or pattern.shape[0] != pattern.shape[1]:
+            raise ShapeError(f"a pattern must be square, got shape {pattern.shape}", pattern.shape)
+        pattern = csr_array(pattern + pattern.T)
+        start, column = (np.ascontiguousarray(a, dtype=np.intp) for a in (pattern.indptr, pattern.indices))
+        return cls(_tree.elimination_tree(start, column, pattern.shape[0]), names)
+
+    @staticmethod
+    def renumber(parent: Sequence[int] | np.ndarray) -> tuple[Tree, np.ndarray]:
+        """Give any acyclic parent array a proper numbering, depth first.
+
+        Parameters
+        ----------
+        parent : array_like of int, shape (n,)
+            Parents in any order, -1 for the base.
+
+        Returns
+        -------
+        tree : Tree
+        permutation : ndarray of int, shape (n,)
+            The old number of every new node: ``H[np.ix_(permutation, permutation)]`` has the tree's pattern.
+
+        Raises
+        ------
+        InvalidTreeError
+            Where a parent is out of range or the nodes form a cycle; the message names one.
+        """
+        parent = _indices(parent, "parent")
+        n = parent.size
+        outside = np.flatnonzero((parent < -1) | (parent >= n))
+        if outside.size:
+            row = int(outside[0])
+            raise InvalidTreeError(f"parent[{row}] = {parent[row]} is no node of a tree of {n}", row=row)
+        order = _tree.depth_first(parent)
+        if order.size < n:
+            row = _tree.cycle_node(parent)
+            raise InvalidTreeError(f"node {row} is its own ancestor: the parent array has a cycle", row=row)
+        new_number = np.empty(n + 1, dtype=np.intp)
+        new_number[order] = np.arange(n)
+        new_number[n] = -1  # parent -1 looks here
+        return Tree(new_number[parent[order]]), order
+
+    def __setattr__(self, name, value):
+        raise AttributeError("a Tree is immutable")
+
+    def __delattr__(self, name):
+        raise AttributeError("a Tree is immutable")
+
+    def __eq__(self, other):
+        if not isinstance(other, Tree):
+            return NotImplemented
+        return np.array_equal(self.parent, other.parent)
+
+    def __hash__(self):
+        return hash(self.parent.tobytes())
+
+    def __reduce__(self):
+        return Tree, (np.array(self.parent), self.names)
+
+    def __repr__(self):
+        shown = np.array2string(self.parent, separator=", ", threshold=20, max_line_width=10**6)
+        return f"Tree({shown})"
+
+    @cached_property
+    def D1(self) -> int:
+        """Sum of ``depth - 1``: entries below the diagonal."""
+        return self.nnz - self.n
+
+    @cached_property
+    def D2(self) -> int:
+        """Sum of ``depth (depth - 1) / 2``: multiply-adds of a factorization."""
+        return _sum_exactly(self.depth * (self.depth - 1) // 2)
+
+    @property
+    def density(self) -> float:
+        """Share of non-zeros in H; 1 for the empty tree."""
+        return (self.n + 2 * self.D1) / self.n**2 if self.n else 1.0
+
+    @cached_property
+    def order(self) -> np.ndarray:
+        """Nodes depth first, so that subtrees are contiguous, shape (n,), read-only."""
+        order = _tree.depth_first(self.parent)
+        order.flags.writeable = False
+        return order
+
+    @cached_property
+    def columns(self) -> np.ndarray:
+        """Column of every entry of the packed layout, shape (nnz,), read-only.
+
+        Row k stands at ``row_start[k]:row_start[k + 1]``: the ancestors of k, root first, then k.
+        """
+        columns = _tree.columns(self.parent, self.row_start)
+        columns.flags.writeable = False
+        return columns
+
+    @cached_property
+    def rows(self) -> np.ndarray:
+        """Row of every entry of the packed layout, shape (nnz,), read-only."""
+        rows = np.repeat(np.arange(self.n), self.depth)
+        rows.flags.writeable = False
+        return rows
+
+    def ancestors(self, k: int) -> np.ndarray:
+        """Ancestors of node k, root first, k excluded."""
+        if not 0 <= k < self.n:
+            raise IndexError(f"node {k} is out of range for a tree of {self.n}")
+        return self.columns[self.row_start[k] : self.row_start[k + 1] - 1]
+
+    def name(self, k: int) -> str | None:
+        """Name of node k, or None in a tree without names."""
+        return None if self.names is None else self.names[k]
+
+    def mask(self) -> np.ndarray:
+        """Pattern of H: a boolean (n, n) array, true where one node is an ancestor of the other."""
+        mask = np.zeros((self.n, self.n), dtype=bool)
+        mask[self.rows, self.columns] = True
+        mask[self.columns, self.rows] = True
+        return mask
+
+    def pack(self, H, layout: str = "packed", triangle: str = "lower") -> np.ndarray:
+        """Packed rows of H; only the declared triangle's pattern is read.
+
+        Parameters
+        ----------
+        H : array_like, shape (..., n, n)
+        layout : {"packed", "lanes"}
+            ``(..., nnz)``, or ``(blocks, nnz, 8)`` with 8 matrices side by side, the last block filled
+            up with identity matrices.
+        triangle : {"lower", "upper"}
+
+        Returns
+        -------
+        ndarray of float64
+        """
+        H = as_real(H, "H")
+        if H.shape[-2:] != (self.n, self.n):
+            raise ShapeError(
+                f"H must have shape (..., {self.n}, {self.n}), got {H.shape}", H.shape, (self.n, self.n)
+            )
+        check_choice("triangle", triangle, ("lower", "upper"))
+        check_choice("layout", layout, ("packed", "lanes"))
+        read = (self.rows, self.columns) if triangle == "lower" else (self.columns, self.rows)
+        packed = np.ascontiguousarray(H[(..., *read)])
+        return packed if layout == "packed" else self._to_lanes(packed)
+
+    def unpack(self, packed, layout: str = "packed") -> np.ndarray:
+        """Dense symmetric (..., n, n) matrices from packed rows or lanes; padding is returned, too."""
+        packed = as_real(packed, "packed")
+        check_choice("layout", layout, ("packed", "lanes"))
+        if layout == "lanes":
+            packed = self._from_lanes(packed)
+        if packed.shape[-1:] != (self.nnz,):
+            raise ShapeError(
+                f"packed rows must have shape (..., {self.nnz}), got {packed.shape}",
+                packed.shape,
+                (self.nnz,),
+            )
+        H = np.zeros((*packed.shape[:-1], self.n, self.n))
+        H[..., self.rows, self.columns] = packed
+        H[..., self.columns, self.rows] = packed
+        return H
+
+    def _to_lanes(self, packed: np.ndarray) -> np.ndarray:
+        """(..., nnz) -> (blocks, nnz, 8), padded with identity matrices."""
+        flat = flatten(packed, 1)
+        blocks = -(-len(flat) // LANES)
+        lanes = np.zeros((blocks * LANES, self.nnz))
+        lanes[len(flat) :, self.row_start[1:] - 1] = 1.0
+        lanes[: len(flat)] = flat
+        return np.ascontiguousarray(lanes.reshape(blocks, LANES, self.nnz).swapaxes(1, 2))
+
+    def _from_lanes(self, lanes: np.ndarray) -> np.ndarray:
+        """(blocks, nnz, 8) -> (8 blocks, nnz)."""
+        if lanes.ndim != 3 or lanes.shape[1:] != (self.nnz, LANES):
+            raise ShapeError(
+                f"lanes must have shape (blocks, {self.nnz}, {LANES}), got {lanes.shape}",
+                lanes.shape,
+                (None, self.nnz, LANES),
+            )
+        return lanes.swapaxes(1, 2).reshape(len(lanes) * LANES, self.nnz)
+
+    def cost(self, kind: CostKind, unit: bool = True) -> OperationCount:
+        """Exact operation count of one algorithm on this tree.
+
+        Parameters
+        ----------
+        kind : {"LTL", "LTDL", "L", "LT", "L_inv", "LT_inv", "H", "solve"}
+            Factorizations; L x, L^T x, L^-1 x, L^-T x, H x; and the solution of H x = b from the factor.
+        unit : bool
+            Whether L has a unit diagonal (the L of LTDL) or a general one (the L of LTL).
+
+        Notes
+        -----
+        Featherstone (2008), table 6.6; Shimanovsky, table 1.
+        """
+        n, D1, D2 = self.n, self.D1, self.D2
+        diagonal = 0 if unit else n
+        match kind:
+            case "LTL":
+                return OperationCount(D2, D2, D1, n)
+            case "LTDL":
+                return OperationCount(D2, D2, D1)
+            case "L" | "LT":
+                return OperationCount(D1 + diagonal, D1)
+            case "L_inv" | "LT_inv":
+                return OperationCount(D1, D1, diagonal)
+            case "H":
+                return OperationCount(n + 2 * D1, 2 * D1)
+            case "solve":
+                return OperationCount(2 * D1, 2 * D1, n if unit else 2 * n)
+        raise ValueError(f"unknown kind {kind!r}: one of {', '.join(CostKind.__args__)}")
+
+
+def freedom_names(names: Sequence[str], nv: Sequence[int] | np.ndarray) -> list[str]:
+    """Name every freedom of the named joints: ``joint``, or ``joint[0]``, ``joint[1]`` ..."""
+    return [
+        name if count == 1 else f"{name}[{d}]"
+        for name, count in zip(names, nv, strict=True)
+        for d in range(count)
+    ]
+
+
+def _complaint(parent: np.ndarray, row: int) -> str:
+    """Say why parent[row] cannot be."""
+    received = f"parent[{row}] = {parent[row]}"
+    if parent[row] < -1:
+        return f"{received}: expected -1 for the base or the number of an earlier row"
+    return (
+        f"{received}: a parent must come before its child (-1 <= parent[k] < k); "
+        "Tree.renumber gives any acyclic parent array such a numbering"
+    )
