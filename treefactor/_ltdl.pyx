@@ -280,10 +280,9 @@ cdef void d_half_div(const Shape *t, const double *L, double *x, Py_ssize_t r) n
         unscale(r, sqrt(L[t.start[k + 1] - 1]), x + k * r)
 
 
-
 # ------------------------------------------------------------------------------- operations of the factor
 
-cpdef enum Operation:
+cdef enum Operation:
     SOLVE
     SOLVE_L
     SOLVE_LT
@@ -291,6 +290,17 @@ cpdef enum Operation:
     MULTIPLY_LT
     HALF_SOLVE
     MULTIPLY
+
+# plain integers: an enum of Python costs as much as a small solve
+OPERATIONS = {
+    "solve": <int> SOLVE,
+    "solve_l": <int> SOLVE_L,
+    "solve_lt": <int> SOLVE_LT,
+    "multiply_l": <int> MULTIPLY_L,
+    "multiply_lt": <int> MULTIPLY_LT,
+    "half_solve": <int> HALF_SOLVE,
+    "multiply": <int> MULTIPLY,
+}
 
 
 cdef void l_inv(const Shape *t, const double *L, bint unit, double *x, Py_ssize_t r,
@@ -325,7 +335,7 @@ cdef void lt_mul(const Shape *t, const double *L, bint unit, double *x, Py_ssize
         lt_mul_many(t, L, unit, x, r)
 
 
-cdef void apply(const Shape *t, const double *L, bint ltdl, Operation op, double *x, Py_ssize_t r,
+cdef void apply(const Shape *t, const double *L, bint ltdl, int op, double *x, Py_ssize_t r,
                 double *path) noexcept nogil:
     """One operation of H = L^T D L (LTDL) or H = L^T L on an (n, r) matrix, in place."""
     if op == SOLVE:
@@ -497,7 +507,7 @@ cdef class Rows:
                     fill(nnz, NAN, X)
         return failing
 
-    def apply(self, Operation op, cnp.ndarray x not None, Py_ssize_t first=0, Py_ssize_t stop=-1):
+    def apply(self, int op, cnp.ndarray x not None, Py_ssize_t first=0, Py_ssize_t stop=-1):
         """x[b] <- op x[b] for x of shape (batch, n, r), C-contiguous; a single factor serves any batch."""
         cdef Py_ssize_t n = self.shape.n, r = x.shape[2], b
         cdef Py_ssize_t to_next = self.shape.start[n] if self.batch > 1 else 0
@@ -511,7 +521,7 @@ cdef class Rows:
                 apply(&self.shape, self.X + b * to_next, self.ltdl, op, data + b * n * r, r, path)
         leave_path(path, local)
 
-    def apply_vector(self, Operation op, object b, object out):
+    def apply_vector(self, int op, object b, object out):
         """out <- op b for one matrix and plain vectors, quickly; None leaves the case to the gate."""
         cdef Py_ssize_t n = self.shape.n
         cdef double local[LOCAL]

@@ -15,7 +15,6 @@ import numpy as np
 
 from . import _ltdl
 from ._arrays import as_output, as_real, check_choice, flatten
-from ._ltdl import Operation
 from .exceptions import (
     DtypeError,
     NonFiniteError,
@@ -26,6 +25,8 @@ from .exceptions import (
 )
 from .tolerances import PATTERN, SYMMETRY
 from .tree import LANES, Tree
+
+_SOLVE, _SOLVE_L, _SOLVE_LT, _MULTIPLY_L, _MULTIPLY_LT, _HALF_SOLVE, _MULTIPLY = _ltdl.OPERATIONS.values()
 
 LAYOUTS = ("dense", "packed", "lanes")
 
@@ -262,33 +263,33 @@ class Factor:
 
     def solve(self, b, out=None) -> np.ndarray:
         """H^-1 b, for b of shape (..., n) or (..., n, k)."""
-        return self._apply(Operation.SOLVE, b, out)
+        return self._apply(_SOLVE, b, out)
 
     def solve_l(self, b, out=None) -> np.ndarray:
         """L^-1 b, for b of shape (..., n) or (..., n, k)."""
-        return self._apply(Operation.SOLVE_L, b, out)
+        return self._apply(_SOLVE_L, b, out)
 
     def solve_lt(self, b, out=None) -> np.ndarray:
         """L^-T b, for b of shape (..., n) or (..., n, k)."""
-        return self._apply(Operation.SOLVE_LT, b, out)
+        return self._apply(_SOLVE_LT, b, out)
 
     def multiply(self, b, out=None) -> np.ndarray:
         """H b as L^T (D (L b)), for b of shape (..., n) or (..., n, k)."""
-        return self._apply(Operation.MULTIPLY, b, out)
+        return self._apply(_MULTIPLY, b, out)
 
     def multiply_l(self, b, out=None) -> np.ndarray:
         """L b, for b of shape (..., n) or (..., n, k)."""
-        return self._apply(Operation.MULTIPLY_L, b, out)
+        return self._apply(_MULTIPLY_L, b, out)
 
     def multiply_lt(self, b, out=None) -> np.ndarray:
         """L^T b, for b of shape (..., n) or (..., n, k)."""
-        return self._apply(Operation.MULTIPLY_LT, b, out)
+        return self._apply(_MULTIPLY_LT, b, out)
 
     def half_solve(self, b, out=None) -> np.ndarray:
         """D^-1/2 L^-T b (L^-T b for LTL), whose squared norm is b^T H^-1 b."""
-        return self._apply(Operation.HALF_SOLVE, b, out)
+        return self._apply(_HALF_SOLVE, b, out)
 
-    def _apply(self, operation: Operation, b, out) -> np.ndarray:
+    def _apply(self, operation: int, b, out) -> np.ndarray:
         if not self.batch:
             result = self._rows.apply_vector(operation, b, out)
             if result is not None:

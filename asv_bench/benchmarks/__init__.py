@@ -1,0 +1,1 @@
+"""Benchmarks of treefactor against its peers, for airspeed velocity."""

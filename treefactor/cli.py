@@ -1,0 +1,148 @@
+"""The command line: `treefactor check` and `treefactor info`."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
+from importlib.util import find_spec
+from pathlib import Path
+
+from rich.console import Console
+from rich.progress import track
+
+from . import __version__, check, report, robots
+from .exceptions import TreefactorError
+
+DISAGREE, FAILED = 1, 2  # exit statuses
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run a command; return 0, 1 where something disagrees, or 2 where the command could not run."""
+    options = _parser().parse_args(arguments)
+    errors = Console(stderr=True)
+    try:
+        return options.command(options)
+    except (TreefactorError, OSError) as error:
+        errors.print(f"[red]treefactor: error:[/] {error}", highlight=False, soft_wrap=True)
+        return FAILED
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        prog="treefactor", description="Branch-sparse dynamics of kinematic trees."
+    )
+    parser.add_argument("--version", action="version", version=f"treefactor {__version__}")
+    commands = parser.add_subparsers(required=True, metavar="COMMAND")
+
+    command = commands.add_parser("check", help="compare H and q̈ between the engines")
+    command.add_argument(
+        "robot", nargs="*", help="a URDF, or the name of a bundled robot (default: a selection)"
+    )
+    command.add_argument("--engine", nargs="+", choices=check.ENGINES, help="default: all that are installed")
+    command.add_argument("--base", choices=("fixed", "floating"), help="default: what the robot is meant for")
+    command.add_argument("--samples", type=_positive, default=3, metavar="N", help="random states per robot")
+    command.add_argument("--seed", type=_natural, default=0, metavar="S", help="seed of the random states")
+    command.add_argument("--json", type=Path, metavar="FILE", help="also write the results as JSON")
+    command.set_defaults(command=run_check)
+
+    command = commands.add_parser("info", help="print the tree of a robot, its sparsity and its costs")
+    command.add_argument("robot", nargs="?", help="URDF or bundled name")
+    command.add_argument("--list", action="store_true", help="print the names of the bundled robots")
+    command.add_argument("--base", choices=("fixed", "floating"), help="default: what the robot is meant for")
+    command.add_argument("--mimic", action="store_true", help="couple mimic joints to those they follow")
+    command.add_argument("--json", type=Path, metavar="FILE", help="also write the figures as JSON")
+    command.add_argument("--plot", type=Path, metavar="FILE", help="draw the tree and the pattern of H")
+    command.set_defaults(command=run_info)
+    return parser
+
+
+def run_check(options: argparse.Namespace) -> int:
+    """Print the table of `treefactor.check.check`; 1 if a verdict is neither agrees nor explained."""
+    chosen = _chosen_robots(options)
+    engines = options.engine or _installed_engines()
+    rows: list[check.Row] = []
+    with report.replacing(options.json) as file:
+        for found in _progress(check.check(chosen, engines, options.samples, options.seed), len(chosen)):
+            rows += found
+        report.print_rows(rows)
+        content = {"treefactor": __version__, "samples": options.samples, "seed": options.seed}
+        report.write_json(file, {**content, "rows": [row.as_dict() for row in rows]})
+    return 0 if all(row.verdict in check.GOOD for row in rows) else DISAGREE
+
+
+def run_info(options: argparse.Namespace) -> int:
+    """Print the tree of one robot, or the names of all bundled ones."""
+    if options.list:
+        print(*robots.bundled(), sep="\n")
+        return 0
+    if options.robot is None:
+        raise TreefactorError("name a robot, or ask for --list")
+    from .adapters import pinocchio_
+
+    robot = robots.find(options.robot, _floating(options))
+    tree = pinocchio_.tree(pinocchio_.load(robot.path, robot.floating, options.mimic))
+    report.print_tree(f"{robot.name}, {robot.base} base", tree)
+    with report.replacing(options.json) as file:
+        content = {
+            "robot": robot.name,
+            "base": robot.base,
+            "parent": tree.parent.tolist(),
+            "names": tree.names,
+        }
+        report.write_json(file, {**content, **report.tree_figures(tree)})
+    with report.replacing(options.plot) as file:
+        if file is not None:
+            from .plots import draw_tree
+
+            draw_tree(tree, f"{robot.name}, {robot.base} base", file)
+    return 0
+
+
+def _chosen_robots(options: argparse.Namespace) -> list[robots.Robot]:
+    """Robots named on the command line, or the default selection, on the base asked for."""
+    floating = _floating(options)
+    if options.robot:
+        return [robots.find(name, floating) for name in options.robot]
+    chosen = robots.default_robots()
+    if not chosen:
+        raise TreefactorError("no robots are bundled: pip install 'treefactor[pinocchio,pybullet]'")
+    return chosen if floating is None else [replace(robot, floating=floating) for robot in chosen]
+
+
+def _floating(options: argparse.Namespace) -> bool | None:
+    return None if options.base is None else options.base == "floating"
+
+
+def _installed_engines() -> list[str]:
+    """Engines that can be imported; says which are left out."""
+    found = [engine for engine in check.ENGINES if find_spec(engine)]
+    for engine in set(check.ENGINES) - set(found):
+        print(f"{engine} is left out: pip install 'treefactor[{engine}]'", file=sys.stderr)
+    return found
+
+
+def _progress(results: Iterable[list[check.Row]], total: int) -> Iterator[list[check.Row]]:
+    """Show a bar on a terminal, a line for every robot in a pipe."""
+    errors = Console(stderr=True)
+    if errors.is_terminal:
+        yield from track(results, "checking", total, console=errors, transient=True)
+        return
+    for count, found in enumerate(results, start=1):
+        verdicts = ", ".join(f"{row.engine} {row.verdict}" for row in found)
+        print(f"[{count}/{total}] {found[0].robot}: {verdicts}", file=sys.stderr)
+        yield found
+
+
+def _positive(text: str) -> int:
+    value = _natural(text)
+    if value == 0:
+        raise argparse.ArgumentTypeError("must be at least 1")
+    return value
+
+
+def _natural(text: str) -> int:
+    if not text.isdecimal():
+        raise argparse.ArgumentTypeError(f"{text!r} is no natural number")
+    return int(text)

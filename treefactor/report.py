@@ -1,0 +1,155 @@
+"""What people read: tables, trees and JSON files."""
+
+from __future__ import annotations
+
+import json
+import os
+import tempfile
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
+from pathlib import Path
+
+import numpy as np
+from rich.box import SIMPLE_HEAD
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+from rich.tree import Tree as RichTree
+
+from .check import AGREES, CANNOT_LOAD, DISAGREES, EXPLAINED, Row
+from .tree import CostKind, Tree
+
+COLOURS = {AGREES: "green", EXPLAINED: "cyan", DISAGREES: "bold red", CANNOT_LOAD: "yellow"}
+PIPE_WIDTH = 160  # columns of a table that no terminal limits
+
+
+def console() -> Console:
+    """A console as wide as the terminal, or wide enough for one line per row in a pipe."""
+    plain = Console(highlight=False)
+    return plain if plain.is_terminal else Console(highlight=False, width=PIPE_WIDTH)
+
+
+def print_rows(rows: Sequence[Row]) -> None:
+    """Print the table of a cross-validation."""
+    table = Table(header_style="bold", box=SIMPLE_HEAD, caption=CAPTION, caption_justify="left")
+    table.add_column("robot", overflow="fold")
+    table.add_column("base")
+    table.add_column("engine")
+    for title in ("n", "density", "cond H", "ΔH", "LᵀDL", "Δq̈", "Δq̈ step"):
+        table.add_column(title, justify="right", no_wrap=True)
+    table.add_column("verdict", overflow="fold")
+    last = None
+    for row in rows:
+        figures = (row.condition, row.error_h, row.error_factor, row.error_qdd, row.error_step)
+        verdict = Text(row.verdict, style=COLOURS[row.verdict])
+        if row.reason:
+            verdict.append(f": {row.reason}", style="default")
+        table.add_row(
+            "" if row.robot == last else row.robot,
+            row.base,
+            row.engine,
+            "" if row.n is None else str(row.n),
+            "" if row.density is None else f"{row.density:.2f}",
+            *("" if figure is None else f"{figure:.0e}" for figure in figures),
+            verdict,
+        )
+        last = row.robot
+    out = console()
+    out.print(table)
+    counts = {verdict: sum(row.verdict == verdict for row in rows) for verdict in COLOURS}
+    out.print(", ".join(f"[{COLOURS[v]}]{count} {v}[/]" for v, count in counts.items() if count))
+
+
+CAPTION = (
+    "ΔH: against Pinocchio's CRBA (Pinocchio itself: against RNEA). LᵀDL: factor against H. "
+    "Δq̈: our H⁻¹(τ - bias), Δq̈ step: the engine's stepped velocity, both against Pinocchio's ABA. "
+    "Largest deviation over largest entry, worst sample."
+)
+
+
+def tree_figures(tree: Tree) -> dict:
+    """Sizes, density and exact costs of a tree."""
+    return {
+        "n": tree.n,
+        "depth": int(tree.depth.max(initial=0)),
+        "nnz": tree.nnz,
+        "D1": tree.D1,
+        "D2": tree.D2,
+        "density": tree.density,
+        "cost": {
+            kind: {"total": (count := tree.cost(kind)).total, **vars(count)} for kind in CostKind.__args__
+        },
+    }
+
+
+def print_tree(name: str, tree: Tree) -> None:
+    """Print the tree with its joints' names and depths, and its figures."""
+    out = console()
+    out.print(_drawing(name, tree))
+    figures = tree_figures(tree)
+    out.print(
+        f"n = {tree.n}, depth {figures['depth']}, {tree.nnz} entries in the lower triangle, "
+        f"D1 = {tree.D1}, D2 = {tree.D2}, density {tree.density:.3f}"
+    )
+    table = Table("operation", header_style="bold", box=SIMPLE_HEAD)
+    columns = ("mul", "add", "div", "sqrt", "total")
+    for title in (*columns, "dense", "saved"):
+        table.add_column(title, justify="right")
+    dense = Tree(np.arange(-1, tree.n - 1))
+    for kind, count in figures["cost"].items():
+        full = dense.cost(kind).total
+        saved = f"{full / count['total']:.2f}x" if count["total"] else "-"
+        table.add_row(kind, *(str(count[c]) for c in columns), str(full), saved)
+    out.print(table)
+
+
+def _drawing(name: str, tree: Tree) -> RichTree:
+    """Chains drawn flat, every branch indented."""
+    root = RichTree(f"[bold]{name}[/]")
+    children = np.bincount(tree.parent + 1, minlength=tree.n + 1)  # of the base and of every node
+    nodes: list[RichTree] = []  # drawn node of every tree node
+    levels: list[RichTree] = []  # where an only child is drawn: beside its parent
+    for k, i in enumerate(tree.parent):
+        above = root if i < 0 else levels[i] if children[i + 1] == 1 else nodes[i]
+        label = tree.name(k) or "-"
+        nodes.append(above.add(f"[dim]{k}[/] {label} [dim]depth {tree.depth[k]}[/]"))
+        levels.append(above)
+    return root
+
+
+@contextmanager
+def replacing(path: Path | None) -> Iterator[Path | None]:
+    """Give a temporary file beside path that takes its place at the end, or vanishes on any failure.
+
+    Opened before the work starts, so that an unwritable folder is found at once.
+    """
+    if path is None:
+        yield None
+        return
+    handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.", suffix=path.suffix)
+    os.close(handle)
+    temporary = Path(name)
+    try:
+        yield temporary
+        umask = os.umask(0)
+        os.umask(umask)
+        temporary.chmod(0o666 & ~umask)  # mkstemp allows the owner alone
+        temporary.replace(path)
+    finally:
+        with suppress(FileNotFoundError):
+            temporary.unlink()
+
+
+def write_json(path: Path | None, content: dict) -> None:
+    """Write content to path, with a null for every number that JSON cannot hold."""
+    if path is not None:
+        path.write_text(json.dumps(_finite(content), indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
+
+
+def _finite(value):
+    """Value with NaN and infinities replaced by None."""
+    if isinstance(value, dict):
+        return {key: _finite(item) for key, item in value.items()}
+    if isinstance(value, list):
+        return [_finite(item) for item in value]
+    return None if isinstance(value, float) and not np.isfinite(value) else value
