@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import math
+import operator
+import os
 
 import numpy as np
 
-from .exceptions import DtypeError, ShapeError
+from .exceptions import DtypeError, NonFiniteError, ShapeError
 
 
 def as_real(values, name: str) -> np.ndarray:
@@ -49,3 +51,37 @@ def check_choice(name: str, value, choices: tuple[str, ...]) -> None:
     """Raise ValueError unless value is one of the choices."""
     if value not in choices:
         raise ValueError(f"{name} must be one of {', '.join(map(repr, choices))}; got {value!r}")
+
+
+def leading_axes(b: np.ndarray, n: int, batch: tuple[int, ...], name: str) -> tuple[tuple[int, ...], bool]:
+    """Leading axes of the result of an operation on b, and whether b holds many vectors for each matrix."""
+    if b.shape == (*batch, n):
+        return batch, False
+    if b.shape[:-1] == (*batch, n):
+        return batch, True
+    if b.shape == (n,):
+        return batch, False
+    if b.ndim == 2 and b.shape[0] == n:
+        return batch, True
+    if not batch and b.ndim > 2 and b.shape[-2] == n:
+        return b.shape[:-2], True
+    lead = "".join(f"{size}, " for size in batch)
+    raise ShapeError(
+        f"{name} must have shape ({lead}{n}) or ({lead}{n}, k), got {b.shape}", b.shape, (*batch, n)
+    )
+
+
+def require_finite(array: np.ndarray, name: str) -> None:
+    """Raise NonFiniteError if the array holds a NaN or an infinity."""
+    bad = np.argwhere(~np.isfinite(array))
+    if len(bad):
+        where = ", ".join(map(str, bad[0]))
+        raise NonFiniteError(f"{name} is not finite: {name}[{where}]", row=int(bad[0][0]))
+
+
+def thread_count(num_threads: int) -> int:
+    """Number of threads meant by num_threads: -1 is all cores."""
+    count = operator.index(num_threads)
+    if count != -1 and count < 1:
+        raise ValueError(f"num_threads must be positive, or -1 for all cores; got {count}")
+    return (os.cpu_count() or 1) if count == -1 else count

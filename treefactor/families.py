@@ -25,7 +25,8 @@ def lattice(m: int) -> Tree:
 
     Shimanovsky, table 2: D1 = m^3 - m^2.
     """
-    row, column = np.divmod(np.arange(_count(m, "m") ** 2), max(m, 1))
+    m = _count(m, "m")
+    row, column = np.divmod(np.arange(m**2), max(m, 1))
     parent = row * m + column - 1
     edge = column == 0
     parent[edge] = (row[edge] - 1) * m
@@ -60,6 +61,6 @@ def random_tree(n: int, rng: np.random.Generator | int, branching: float = 0.3) 
 
 def _count(value: int, name: str) -> int:
     """Return value if it is a non-negative integer."""
-    if value != int(value) or value < 0:
+    if not float(value).is_integer() or value < 0:
         raise ValueError(f"{name} must be a non-negative integer, got {value}")
     return int(value)

@@ -9,26 +9,30 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from os import cpu_count
 
 import numpy as np
 
-from . import _ltdl
-from ._arrays import as_output, as_real, check_choice, flatten
+from . import _rows
+from ._arrays import (
+    as_output,
+    as_real,
+    check_choice,
+    flatten,
+    leading_axes,
+    require_finite,
+    thread_count,
+)
 from .exceptions import (
     DtypeError,
-    NonFiniteError,
     NotPositiveDefiniteError,
     PatternError,
     ShapeError,
     TreefactorError,
 )
 from .tolerances import PATTERN, SYMMETRY
-from .tree import LANES, Tree
+from .tree import LAYOUTS, Tree
 
-_SOLVE, _SOLVE_L, _SOLVE_LT, _MULTIPLY_L, _MULTIPLY_LT, _HALF_SOLVE, _MULTIPLY = _ltdl.OPERATIONS.values()
-
-LAYOUTS = ("dense", "packed", "lanes")
+_SOLVE, _SOLVE_L, _SOLVE_LT, _MULTIPLY_L, _MULTIPLY_LT, _HALF_SOLVE, _MULTIPLY = _rows.OPERATIONS.values()
 
 
 def factor(
@@ -93,9 +97,10 @@ def factor(
     >>> f.solve([7.0, 3.0, 7.0])
     array([1., 1., 1.])
     """
+    require_tree(tree)
     check_choice("layout", layout, LAYOUTS)
     H = as_real(H, "H")
-    batch = _batch_of(H, tree, layout)
+    batch = tree.batch_of(H, layout)
     if check and layout == "dense":
         check_pattern(H, tree)
     result = Factor(tree, batch, kind, layout, triangle, num_threads)
@@ -140,7 +145,7 @@ class Factor:
         self._layout = layout
         self._upper = triangle == "upper"
         self._threads = thread_count(num_threads)
-        self._rows = _ltdl.Rows(tree, math.prod(batch), kind == "LTDL")
+        self._rows = _rows.Rows(tree, math.prod(batch), kind == "LTDL")
 
     @classmethod
     def from_ld(cls, L, D, tree: Tree, triangle: str = "lower") -> Factor:
@@ -184,7 +189,7 @@ class Factor:
         layout = self._layout if layout is None else layout
         check_choice("layout", layout, LAYOUTS)
         H = as_real(H, "H")
-        batch = _batch_of(H, self.tree, layout)
+        batch = self.tree.batch_of(H, layout)
         if batch != self.batch:
             raise ShapeError(
                 f"the factor holds a batch of shape {self.batch}, got {batch}", batch, self.batch
@@ -192,7 +197,7 @@ class Factor:
         if shift is not None:
             shift = self._shift(shift)
         if layout == "lanes":
-            H = self.tree._from_lanes(H)
+            H = self.tree.from_lanes(H)
         flat = flatten(H, 2) if layout == "dense" else np.ascontiguousarray(flatten(H, 1))
         self._rows.bind(flat, self._upper)
         try:
@@ -230,9 +235,9 @@ class Factor:
     def _require_success(self, H: np.ndarray | None = None) -> None:
         """Raise if the single matrix could not be factorized."""
         row = int(self._rows.status[0])
-        if row == _ltdl.FACTORIZED:
+        if row == _rows.FACTORIZED:
             return
-        if row == _ltdl.UNTOUCHED:
+        if row == _rows.UNTOUCHED:
             raise TreefactorError("nothing is factorized yet: call factor() first")
         name = self.tree.name(row)
         where = f"row {row}" if name is None else f"row {row} ({name})"
@@ -252,7 +257,10 @@ class Factor:
         if H.ndim == 2:
             H = H[columns, rows] if self._upper else H[rows, columns]
         bad = np.flatnonzero(~np.isfinite(H))
-        return (int(rows[bad[0]]), int(columns[bad[0]])) if bad.size else None
+        if not bad.size:
+            return None
+        entry = int(rows[bad[0]]), int(columns[bad[0]])
+        return entry[::-1] if self._upper else entry
 
     # ------------------------------------------------------------------------------------- operations
 
@@ -298,7 +306,7 @@ class Factor:
         b = as_real(b, "b")
         lead, many = leading_axes(b, self.tree.n, self.batch, "b")
         if not lead:
-            _require_finite(b)
+            require_finite(b, "b")
         shape = (*lead, *b.shape[b.ndim - 1 - many :])
         result = np.empty(shape) if out is None else as_output(out, shape)
         # the kernel works in place on a C-contiguous array
@@ -313,6 +321,8 @@ class Factor:
     def quadratic(self, x) -> np.ndarray | float:
         """x^T H^-1 x, for every vector of x: shape (..., n) gives (...), shape (..., n, k) gives (..., k)."""
         x = as_real(x, "x")
+        if not self.batch:
+            require_finite(x, "x")
         half = self.half_solve(x)
         _, many = leading_axes(x, self.tree.n, self.batch, "x")
         return np.square(half).sum(axis=-2 if many else -1)
@@ -345,6 +355,10 @@ class Factor:
             raise ShapeError(
                 f"J must carry the batch axes {self.batch} or none, got {J.shape}", J.shape, self.batch
             )
+        if not self.batch and J.ndim == 2:
+            require_finite(J, "J")
+        elif J.ndim == 2:  # one J for every matrix
+            J = np.broadcast_to(J, (*self.batch, *J.shape))
         W = self.half_solve(np.swapaxes(J, -1, -2))
         WT = np.swapaxes(W, -1, -2)
         if out is None:
@@ -373,12 +387,19 @@ class Factor:
         L[..., self.tree.rows, self.tree.columns] = self._rows.packed.reshape(*self.batch, self.tree.nnz)
         if self.kind == "LTDL":
             L[..., np.arange(self.tree.n), np.arange(self.tree.n)] = 1.0
-        return L
+        return self._blank_failures(L)
 
     def D(self) -> np.ndarray:
         """Diagonal factor, shape (..., n); ones for LTL."""
         self._require_usable()
-        return self._diagonal() if self.kind == "LTDL" else np.ones((*self.batch, self.tree.n))
+        if self.kind == "LTDL":
+            return self._diagonal()
+        return self._blank_failures(np.ones((*self.batch, self.tree.n)))
+
+    def _blank_failures(self, result: np.ndarray) -> np.ndarray:
+        """Result with NaN for every matrix of the batch that could not be factorized."""
+        result[self.status != _rows.FACTORIZED] = np.nan
+        return result
 
     def _diagonal(self) -> np.ndarray:
         """Last entries of the packed rows: D of LTDL, the diagonal of L of LTL."""
@@ -443,9 +464,10 @@ class BoundFactor(Factor):
     """
 
     def __init__(self, H: np.ndarray, tree: Tree, kind: str = "LTDL", triangle: str = "lower"):
+        require_tree(tree)
         if not isinstance(H, np.ndarray) or H.dtype != np.float64:
             raise DtypeError("only a float64 NumPy array can be bound", getattr(H, "dtype", None))
-        if _batch_of(H, tree, "dense"):
+        if tree.batch_of(H, "dense"):
             raise ShapeError(f"only a single matrix can be bound, got shape {H.shape}", H.shape)
         super().__init__(tree, (), kind, "dense", triangle)
         self._source = H
@@ -459,7 +481,7 @@ class BoundFactor(Factor):
         NotPositiveDefiniteError
             Names the row and joint.
         """
-        if self._rows.refactor() != _ltdl.FACTORIZED:
+        if self._rows.refactor() != _rows.FACTORIZED:
             self._require_success(self._source)
         return self
 
@@ -488,82 +510,46 @@ def multiply(H, tree: Tree, x, out=None, layout: str = "dense", triangle: str = 
     -----
     Featherstone (2008), table 6.5.
     """
+    require_tree(tree)
     check_choice("layout", layout, ("dense", "packed"))
     n = tree.n
     packed = tree.pack(H, triangle=triangle) if layout == "dense" else as_real(H, "H")
-    if packed.shape[-1:] != (tree.nnz,):
-        raise ShapeError(
-            f"H must have shape (..., {tree.nnz}), got {packed.shape}", packed.shape, (tree.nnz,)
-        )
+    batch = tree.batch_of(packed, "packed")
     x = as_real(x, "x")
-    lead, many = leading_axes(x, n, packed.shape[:-1], "x")
+    lead, many = leading_axes(x, n, batch, "x")
+    if not lead:
+        require_finite(packed, "H")
+        require_finite(x, "x")
     shape = (*lead, *x.shape[x.ndim - 1 - many :])
     columns = np.broadcast_to(x, shape).reshape(math.prod(lead), n, shape[-1] if many else 1)
     columns = np.ascontiguousarray(columns)
     y = np.empty_like(columns)
-    _ltdl.multiply(tree, np.ascontiguousarray(flatten(packed, 1)), columns, y)
+    _rows.multiply(tree, np.ascontiguousarray(flatten(packed, 1)), columns, y)
     if out is None:
         return y.reshape(shape)
     np.copyto(as_output(out, shape), y.reshape(shape))
     return out
 
 
-def leading_axes(b: np.ndarray, n: int, batch: tuple[int, ...], name: str) -> tuple[tuple[int, ...], bool]:
-    """Leading axes of the result of an operation on b, and whether b holds many vectors for each matrix."""
-    if b.shape == (*batch, n):
-        return batch, False
-    if b.shape[:-1] == (*batch, n):
-        return batch, True
-    if b.shape == (n,):
-        return batch, False
-    if b.ndim == 2 and b.shape[0] == n:
-        return batch, True
-    if not batch and b.ndim > 2 and b.shape[-2] == n:
-        return b.shape[:-2], True
-    lead = "".join(f"{size}, " for size in batch)
-    raise ShapeError(
-        f"{name} must have shape ({lead}{n}) or ({lead}{n}, k), got {b.shape}", b.shape, (*batch, n)
-    )
-
-
 def check_pattern(H: np.ndarray, tree: Tree) -> None:
-    """Raise PatternError if any matrix of H is not symmetric or has entries outside the tree's pattern."""
-    scale = np.abs(H).max(initial=0.0)
-    skew = np.abs(H - np.swapaxes(H, -1, -2)) > SYMMETRY * scale
-    outside = (np.abs(H) > PATTERN * scale) & ~tree.mask()
+    """Raise PatternError if any matrix of H is not symmetric or has entries outside the tree's pattern.
+
+    Entries of the pattern that mirror each other but are not finite are left to the factorization.
+    """
+    mirror = np.swapaxes(H, -1, -2)
+    size = np.abs(H)
+    scale = np.where(np.isfinite(H), size, 0.0).max(axis=(-2, -1), initial=0.0, keepdims=True)
+    equal = (H == mirror) | (np.isnan(H) & np.isnan(mirror))
+    with np.errstate(invalid="ignore"):  # inf - inf
+        skew = ~equal & ~(np.abs(H - mirror) <= SYMMETRY * scale)
+    outside = ~(size <= PATTERN * scale) & ~tree.mask()
     for found, complaint in ((skew, "differs from its mirror"), (outside, "is outside the tree's pattern")):
         if found.any():
             *_, row, column = map(int, np.argwhere(found)[0])
             raise PatternError(f"H[{row}, {column}] {complaint}", row=row, column=column)
 
 
-def _batch_of(H: np.ndarray, tree: Tree, layout: str) -> tuple[int, ...]:
-    """Leading axes of H in the given layout, or raise ShapeError."""
+def require_tree(tree) -> None:
+    """Raise TypeError unless tree is a Tree."""
     if not isinstance(tree, Tree):
         raise TypeError(f"tree must be a treefactor.Tree, got {type(tree).__name__}")
-    n, nnz = tree.n, tree.nnz
-    tail = {"dense": (n, n), "packed": (nnz,), "lanes": (nnz, LANES)}[layout]
-    if H.ndim < len(tail) or H.shape[H.ndim - len(tail) :] != tail or (layout == "lanes" and H.ndim != 3):
-        expected = ("..." if layout != "lanes" else "blocks", *tail)
-        raise ShapeError(
-            f"H must have shape ({', '.join(map(str, expected))}) in the {layout} layout of a tree of "
-            f"{n} nodes, got {H.shape}",
-            H.shape,
-            expected,
-        )
-    return (H.shape[0] * LANES,) if layout == "lanes" else H.shape[: H.ndim - len(tail)]
-
-
-def thread_count(num_threads: int) -> int:
-    """Number of threads meant by num_threads: -1 is all cores."""
-    if num_threads != -1 and num_threads < 1:
-        raise ValueError(f"num_threads must be positive, or -1 for all cores; got {num_threads}")
-    return (cpu_count() or 1) if num_threads == -1 else int(num_threads)
-
-
-def _require_finite(b: np.ndarray) -> None:
-    """Raise NonFiniteError if b holds a NaN or an infinity."""
-    bad = np.argwhere(~np.isfinite(b))
-    if len(bad):
-        row = int(bad[0][0])
-        raise NonFiniteError(f"b is not finite: b[{', '.join(map(str, bad[0]))}]", row=row)

@@ -17,6 +17,7 @@ from . import _tree
 from ._arrays import as_real, check_choice, flatten
 from .exceptions import InvalidTreeError, ShapeError
 
+LAYOUTS = ("dense", "packed", "lanes")
 LANES = 8  # configurations side by side in the "lanes" layout
 
 CostKind = Literal["LTL", "LTDL", "L", "LT", "L_inv", "LT_inv", "H", "solve"]
@@ -46,7 +47,10 @@ class OperationCount:
 
 def _indices(values, what: str) -> np.ndarray:
     """Return values as a C-contiguous vector of indices, or raise InvalidTreeError."""
-    array = np.asarray(values)
+    try:
+        array = np.asarray(values)
+    except ValueError as error:  # ragged nesting
+        raise InvalidTreeError(f"{what} must be one-dimensional: {error}") from None
     if array.ndim != 1:
         raise InvalidTreeError(f"{what} must be one-dimensional, got shape {array.shape}")
     if array.size and array.dtype.kind not in "iu":
@@ -184,6 +188,7 @@ class Tree:
         from scipy.sparse import csr_array
 
         pattern = csr_array(mask)
+        pattern.data = pattern.data != 0
         if pattern.ndim != 2 or pattern.shape[0] != pattern.shape[1]:
             raise ShapeError(f"a pattern must be square, got shape {pattern.shape}", pattern.shape)
         pattern = csr_array(pattern + pattern.T)
@@ -317,29 +322,21 @@ class Tree:
         -------
         ndarray of float64
         """
-        H = as_real(H, "H")
-        if H.shape[-2:] != (self.n, self.n):
-            raise ShapeError(
-                f"H must have shape (..., {self.n}, {self.n}), got {H.shape}", H.shape, (self.n, self.n)
-            )
         check_choice("triangle", triangle, ("lower", "upper"))
-        check_choice("layout", layout, ("packed", "lanes"))
+        check_choice("layout", layout, LAYOUTS[1:])
+        H = as_real(H, "H")
+        self.batch_of(H, "dense")
         read = (self.rows, self.columns) if triangle == "lower" else (self.columns, self.rows)
         packed = np.ascontiguousarray(H[(..., *read)])
         return packed if layout == "packed" else self._to_lanes(packed)
 
     def unpack(self, packed, layout: str = "packed") -> np.ndarray:
         """Dense symmetric (..., n, n) matrices from packed rows or lanes; padding is returned, too."""
+        check_choice("layout", layout, LAYOUTS[1:])
         packed = as_real(packed, "packed")
-        check_choice("layout", layout, ("packed", "lanes"))
+        self.batch_of(packed, layout)
         if layout == "lanes":
-            packed = self._from_lanes(packed)
-        if packed.shape[-1:] != (self.nnz,):
-            raise ShapeError(
-                f"packed rows must have shape (..., {self.nnz}), got {packed.shape}",
-                packed.shape,
-                (self.nnz,),
-            )
+            packed = self.from_lanes(packed)
         H = np.zeros((*packed.shape[:-1], self.n, self.n))
         H[..., self.rows, self.columns] = packed
         H[..., self.columns, self.rows] = packed
@@ -354,15 +351,24 @@ class Tree:
         lanes[: len(flat)] = flat
         return np.ascontiguousarray(lanes.reshape(blocks, LANES, self.nnz).swapaxes(1, 2))
 
-    def _from_lanes(self, lanes: np.ndarray) -> np.ndarray:
+    def from_lanes(self, lanes: np.ndarray) -> np.ndarray:
         """(blocks, nnz, 8) -> (8 blocks, nnz)."""
-        if lanes.ndim != 3 or lanes.shape[1:] != (self.nnz, LANES):
-            raise ShapeError(
-                f"lanes must have shape (blocks, {self.nnz}, {LANES}), got {lanes.shape}",
-                lanes.shape,
-                (None, self.nnz, LANES),
-            )
         return lanes.swapaxes(1, 2).reshape(len(lanes) * LANES, self.nnz)
+
+    def batch_of(self, H: np.ndarray, layout: str) -> tuple[int, ...]:
+        """Leading axes of an array of matrices in one of LAYOUTS, or raise ShapeError."""
+        n, nnz = self.n, self.nnz
+        tail = {"dense": (n, n), "packed": (nnz,), "lanes": (nnz, LANES)}[layout]
+        lead = H.ndim - len(tail)
+        if lead < 0 or H.shape[lead:] != tail or (layout == "lanes" and lead != 1):
+            expected = ("blocks" if layout == "lanes" else "...", *tail)
+            raise ShapeError(
+                f"H must have shape ({', '.join(map(str, expected))}) in the {layout} layout of a tree of "
+                f"{n} nodes, got {H.shape}",
+                H.shape,
+                expected,
+            )
+        return (H.shape[0] * LANES,) if layout == "lanes" else H.shape[:lead]
 
     def cost(self, kind: CostKind, unit: bool = True) -> OperationCount:
         """Exact operation count of one algorithm on this tree.

@@ -1,0 +1,43 @@
+"""The same numbers in every form an array can take."""
+
+import numpy as np
+
+
+def every_other(a):
+    """View of every other entry of a larger array that is NaN elsewhere."""
+    big = np.full([2 * size for size in a.shape], np.nan)
+    view = big[(slice(None, None, 2),) * a.ndim]
+    view[...] = a
+    return view
+
+
+def reversed_axes(a):
+    """View with negative strides."""
+    turn = (slice(None, None, -1),) * a.ndim
+    return a[turn].copy()[turn]
+
+
+def unaligned(a):
+    """Array at an odd address."""
+    raw = np.zeros(a.nbytes + 1, dtype=np.uint8)[1:].view(a.dtype).reshape(a.shape)
+    raw[...] = a
+    return raw
+
+
+def read_only(a):
+    """Copy that cannot be written."""
+    a = a.copy()
+    a.flags.writeable = False
+    return a
+
+
+FORMS = {
+    "fortran": np.asfortranarray,
+    "first axis last": lambda a: np.moveaxis(np.ascontiguousarray(np.moveaxis(a, 0, -1)), -1, 0),
+    "every other": every_other,
+    "negative": reversed_axes,
+    "read-only": read_only,
+    "unaligned": unaligned,
+    "big-endian": lambda a: a.astype(">f8"),
+    "list": np.ndarray.tolist,
+}

@@ -1,0 +1,1 @@
+"""Slow textbook versions, written from the papers and used by tests only."""

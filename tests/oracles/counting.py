@@ -1,0 +1,52 @@
+"""A scalar that counts what is done with it, whatever the operands are."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+
+import numpy as np
+
+
+class Counting:
+    """A float whose every operation is tallied as mul, add, div or sqrt; a subtraction is an add."""
+
+    def __init__(self, value: float, tally: Counter):
+        self.value = float(value)
+        self.tally = tally
+
+    def _count(self, kind: str, value: float) -> Counting:
+        self.tally[kind] += 1
+        return Counting(value, self.tally)
+
+    def __add__(self, other: Counting) -> Counting:
+        return self._count("add", self.value + other.value)
+
+    def __sub__(self, other: Counting) -> Counting:
+        return self._count("add", self.value - other.value)
+
+    def __mul__(self, other: Counting) -> Counting:
+        return self._count("mul", self.value * other.value)
+
+    def __truediv__(self, other: Counting) -> Counting:
+        return self._count("div", self.value / other.value)
+
+    def sqrt(self) -> Counting:
+        """Square root."""
+        return self._count("sqrt", math.sqrt(self.value))
+
+    def __float__(self) -> float:
+        return self.value
+
+
+def counting(array: np.ndarray, tally: Counter) -> np.ndarray:
+    """Object array of counting scalars that share one tally."""
+    result = np.empty(array.shape, dtype=object)
+    for index, value in np.ndenumerate(array):
+        result[index] = Counting(value, tally)
+    return result
+
+
+def sqrt(x):
+    """Square root of a number of any type."""
+    return x.sqrt() if hasattr(x, "sqrt") else math.sqrt(x)
