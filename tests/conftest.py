@@ -1,5 +1,6 @@
-"""Hypothesis runs without deadlines, and always on the same examples."""
+"""Hypothesis runs without deadlines, and always on the same examples; fixtures of the engines' tests."""
 
+import pytest
 from hypothesis import HealthCheck, settings
 
 settings.register_profile(
@@ -11,3 +12,24 @@ settings.register_profile(
     suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large],
 )
 settings.load_profile("treefactor")
+
+
+@pytest.fixture
+def write(tmp_path):
+    """Write a URDF with the given links and joints; returns its path."""
+
+    def write(content, name="robot.urdf"):
+        path = tmp_path / name
+        path.write_text(f"<robot name='r'>\n{content}</robot>")
+        return path
+
+    return write
+
+
+@pytest.fixture
+def client():
+    """Number of a fresh PyBullet client."""
+    pybullet = pytest.importorskip("pybullet", reason="PyBullet has no wheels after Python 3.11")
+    client = pybullet.connect(pybullet.DIRECT)
+    yield client
+    pybullet.disconnect(client)

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import argparse
+import ctypes
+import os
 import sys
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
 from importlib.util import find_spec
 from pathlib import Path
@@ -64,8 +67,9 @@ def run_check(options: argparse.Namespace) -> int:
     engines = options.engine or _installed_engines()
     rows: list[check.Row] = []
     with report.replacing(options.json) as file:
-        for found in _progress(check.check(chosen, engines, options.samples, options.seed), len(chosen)):
-            rows += found
+        with _engines_on_stderr():
+            for found in _progress(check.check(chosen, engines, options.samples, options.seed), len(chosen)):
+                rows += found
         report.print_rows(rows)
         content = {"treefactor": __version__, "samples": options.samples, "seed": options.seed}
         report.write_json(file, {**content, "rows": [row.as_dict() for row in rows]})
@@ -133,6 +137,20 @@ def _progress(results: Iterable[list[check.Row]], total: int) -> Iterator[list[c
         verdicts = ", ".join(f"{row.engine} {row.verdict}" for row in found)
         print(f"[{count}/{total}] {found[0].robot}: {verdicts}", file=sys.stderr)
         yield found
+
+
+@contextmanager
+def _engines_on_stderr() -> Iterator[None]:
+    """Send to stderr what the engines' own C code prints, so that stdout holds the table alone."""
+    sys.stdout.flush()
+    kept = os.dup(1)
+    os.dup2(2, 1)
+    try:
+        yield
+    finally:
+        ctypes.CDLL(None).fflush(None)  # what C still holds back
+        os.dup2(kept, 1)
+        os.close(kept)
 
 
 def _positive(text: str) -> int:
