@@ -7,16 +7,32 @@ Signatures and results are Pinocchio's own. Vectors may be (nv,) or (nv, k). U i
 from __future__ import annotations
 
 import weakref
+from dataclasses import dataclass
 
 import numpy as np
 import pinocchio as pin
 
-from .. import ltdl
-from ..ltdl import Factor
+from ..bound import BoundFactor
+from ..exceptions import NotPositiveDefiniteError
+from ..ltdl import Factor, multiply
 from ..tree import Tree
 from . import pinocchio_
 
-_TREES: dict[int, tuple[weakref.ref, int, Tree]] = {}  # by identity: model, its joints, its tree
+
+@dataclass
+class _State:
+    """What is kept for one ``data`` as long as it lives: views of its arrays, and the factors on them."""
+
+    data: weakref.ref
+    joints: int
+    tree: Tree
+    M: BoundFactor  # of data.M
+    UD: Factor  # of data.U and data.D
+    U: np.ndarray
+    D: np.ndarray
+
+
+_STATES: dict[int, _State] = {}  # by identity of data
 
 
 def decompose(model: pin.Model, data: pin.Data) -> np.ndarray:
@@ -37,16 +53,16 @@ def decompose(model: pin.Model, data: pin.Data) -> np.ndarray:
     Pinocchio's Python does not show ``data.Dinv``, which its own solver reads. There its `decompose` runs,
     too, and leaves the right value; `Accelerator` is the way without that cost.
     """
-    factor = ltdl.factor(data.M, _tree(model), triangle="upper")
-    D = factor.D()
+    state = _state(model, data)
+    state.M.factor()
     if hasattr(data, "Dinv"):
-        data.Dinv[...] = 1.0 / D
-    elif not len(model.mimicking_joints):  # Pinocchio refuses mimic joints here, treefactor does not
-        pin.cholesky.decompose(model, data)
-    U = np.swapaxes(factor.L(), -1, -2)
-    data.U[...] = U
-    data.D[...] = D
-    return U.copy()
+        state.M.export(state.U, state.D)
+        data.Dinv[...] = 1.0 / state.D
+    else:
+        if not len(model.mimicking_joints):  # Pinocchio refuses mimic joints here, treefactor does not
+            pin.cholesky.decompose(model, data)
+        state.M.export(state.U, state.D)
+    return state.U.copy()
 
 
 def solve(model: pin.Model, data: pin.Data, v) -> np.ndarray:
@@ -63,7 +79,7 @@ def computeMinv(model: pin.Model, data: pin.Data) -> np.ndarray:
 
 def Mv(model: pin.Model, data: pin.Data, v) -> np.ndarray:
     """M v, reading the upper triangle of ``data.M``."""
-    return ltdl.multiply(data.M, _tree(model), v, triangle="upper")
+    return multiply(data.M, _state(model, data).tree, v, triangle="upper")
 
 
 def Uv(model: pin.Model, data: pin.Data, v) -> np.ndarray:
@@ -86,16 +102,24 @@ def Utiv(model: pin.Model, data: pin.Data, v) -> np.ndarray:
     return _factor(model, data).solve_l(v)
 
 
-def _tree(model: pin.Model) -> Tree:
-    """Tree of the model, made once as long as the model lives and no joint is added."""
-    key = id(model)
-    known, joints, tree = _TREES.get(key, (None, 0, None))
-    if tree is None or known() is not model or joints != model.njoints:
+def _state(model: pin.Model, data: pin.Data) -> _State:
+    """The state of data, made at its first use."""
+    key = id(data)
+    state = _STATES.get(key)
+    if state is None or state.data() is not data or state.joints != model.njoints:
         tree = pinocchio_.tree(model)
-        _TREES[key] = weakref.ref(model, lambda _: _TREES.pop(key, None)), model.njoints, tree
-    return tree
+        bound = BoundFactor(data.M, tree, triangle="upper")
+        forget = weakref.ref(data, lambda _: _STATES.pop(key, None))
+        taken = Factor(tree, triangle="upper")
+        state = _STATES[key] = _State(forget, model.njoints, tree, bound, taken, data.U, data.D)
+    return state
 
 
 def _factor(model: pin.Model, data: pin.Data) -> Factor:
     """The factor that stands in ``data.U`` and ``data.D``."""
-    return Factor.from_ld(data.U, data.D, _tree(model), triangle="upper")
+    state = _state(model, data)
+    try:
+        return state.UD.adopt(state.U, state.D)
+    except NotPositiveDefiniteError as error:
+        message = f"{error}: call decompose(model, data) first"
+        raise NotPositiveDefiniteError(message, error.row, error.name) from None

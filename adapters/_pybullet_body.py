@@ -187,7 +187,8 @@ class Body:
         """Rotation of the base inertial frame in the world."""
         if self.floating:
             return matrix(q[3:7])
-        return matrix(pybullet.getBasePositionAndOrientation(self.id, physicsClientId=self.client)[1])
+        with engine_errors(f"PyBullet has no state of a body with {len(self.links)} links, its limit is 128"):
+            return matrix(pybullet.getBasePositionAndOrientation(self.id, physicsClientId=self.client)[1])
 
     def default_inertials(self) -> list[str]:
         """Links of 1 kg with inertia diag(1, 1, 1): what PyBullet makes of a link without ``<inertial>``."""

@@ -9,17 +9,30 @@ try:
 except ImportError as error:
     raise missing_engine("Pinocchio", "pinocchio", error) from None
 
+from collections.abc import Mapping
 from pathlib import Path
 
 import numpy as np
 
 from .._arrays import as_real, flatten
+from ..bound import BoundFactor
 from ..exceptions import AdapterError, ShapeError
-from ..ltdl import BoundFactor
 from ..tree import Tree, freedom_names
 from . import _pinocchio_cholesky as cholesky
+from ._plain_urdf import parse
 
-__all__ = ["Accelerator", "cholesky", "load", "mass_matrix", "massless_joints", "tree"]
+__all__ = [
+    "Accelerator",
+    "cholesky",
+    "coupling",
+    "free_configuration",
+    "load",
+    "mass_matrix",
+    "massless_joints",
+    "mimic_joints",
+    "tree",
+    "with_inertials",
+]
 
 
 def load(path, floating: bool = False, mimic: bool = False) -> pin.Model:
@@ -46,6 +59,7 @@ def load(path, floating: bool = False, mimic: bool = False) -> pin.Model:
             return pin.buildModelFromUrdf(str(path), pin.JointModelFreeFlyer(), mimic=mimic)
         return pin.buildModelFromUrdf(str(path), mimic=mimic)
     except (ValueError, RuntimeError, TypeError) as error:
+        parse(path, "pinocchio")  # says what is wrong with the XML
         reason = " ".join(str(error).split()) or type(error).__name__
         raise AdapterError(
             f"{path}: Pinocchio cannot load it: {reason}", engine="pinocchio", file=path
@@ -122,6 +136,86 @@ def massless_joints(model: pin.Model) -> list[str]:
         and not moved[j].any()
         and not armature[model.idx_vs[j] : model.idx_vs[j] + model.nvs[j]].all()
     ]
+
+
+def with_inertials(model: pin.Model, file: Mapping, changes: Mapping) -> pin.Model:
+    """Copy of a model in which some links have other inertias.
+
+    Parameters
+    ----------
+    model : pinocchio.Model
+        Loaded from a URDF, so that every link has a frame.
+    file, changes : mapping of str to Inertial
+        Inertias by link, in the axes of the link frame: those the model was made with, and the others.
+
+    Notes
+    -----
+    The dynamic parameters (m, m c, I about the origin) of the links on one joint add up.
+    """
+    result = model.copy()
+    total: dict[int, np.ndarray] = {}
+    for link, inertial in changes.items():
+        frame = model.frames[model.getFrameId(link, pin.FrameType.BODY)]
+        joint = frame.parentJoint
+        total.setdefault(joint, model.inertias[joint].toDynamicParameters())
+        total[joint] += _dynamic_parameters(frame.placement, inertial)
+        total[joint] -= _dynamic_parameters(frame.placement, file[link])
+    for joint, p in total.items():
+        if p[0]:
+            result.inertias[joint] = pin.Inertia.FromDynamicParameters(p)
+        else:
+            result.inertias[joint] = pin.Inertia(0.0, np.zeros(3), p[[[4, 5, 7], [5, 6, 8], [7, 8, 9]]])
+    return result
+
+
+def _dynamic_parameters(placement: pin.SE3, inertial) -> np.ndarray:
+    """(m, m c, I) of an inertia in the axes of another frame; the tensor may be of any sign."""
+    R, c = placement.rotation, placement.act(inertial.com)
+    about_origin = R @ inertial.tensor @ R.T + inertial.mass * (c @ c * np.eye(3) - np.outer(c, c))
+    return np.array(
+        [inertial.mass, *(inertial.mass * c), *about_origin[[0, 0, 1, 0, 1, 2], [0, 1, 1, 2, 2, 2]]]
+    )
+
+
+def mimic_joints(path) -> dict[str, tuple[str, float, float]]:
+    """Joint followed, multiplier and offset of the mimic joints of a URDF, by name."""
+    top = parse(Path(path), "pinocchio")
+    return {
+        joint.get("name", ""): (
+            mimic.get("joint", ""),
+            float(mimic.get("multiplier", 1.0)),
+            float(mimic.get("offset", 0.0)),
+        )
+        for joint in top.iterfind("joint")
+        if (mimic := joint.find("mimic")) is not None
+    }
+
+
+def coupling(free: pin.Model, model: pin.Model, mimic: Mapping) -> np.ndarray:
+    """G with v_free = G v, shape (free.nv, model.nv), of a model loaded with and without its mimic joints."""
+    G = np.zeros((free.nv, model.nv))
+    for j in range(1, free.njoints):
+        name = free.names[j]
+        leader, multiplier, _ = mimic.get(name, (name, 1.0, 0.0))
+        to = model.idx_vs[model.getJointId(leader)]
+        rows = np.arange(free.nvs[j])
+        G[free.idx_vs[j] + rows, to + rows] = multiplier
+    return G
+
+
+def free_configuration(free: pin.Model, model: pin.Model, mimic: Mapping, q) -> np.ndarray:
+    """Configuration of the free model at the configuration q of the one with mimic joints."""
+    result = np.empty(free.nq)
+    for j in range(1, free.njoints):
+        name = free.names[j]
+        leader, multiplier, offset = mimic.get(name, (name, 1.0, 0.0))
+        k = model.getJointId(leader)
+        x = q[model.idx_qs[k] : model.idx_qs[k] + model.nqs[k]]
+        if name in mimic:
+            angle = multiplier * (np.arctan2(x[1], x[0]) if x.size == 2 else x[0]) + offset
+            x = np.array([np.cos(angle), np.sin(angle)]) if free.nqs[j] == 2 else np.array([angle])
+        result[free.idx_qs[j] : free.idx_qs[j] + free.nqs[j]] = x
+    return result
 
 
 class Accelerator(BoundFactor):

@@ -36,23 +36,32 @@ from ..ltdl import factor
 from ..tree import Tree
 from . import _pybullet_step as step
 from ._pybullet_body import Body, Link, adapter_error, as_vector, cross_matrix, engine_errors
-from ._urdf import sanitised
+from ._urdf import Inertial, read, sanitised
 
 __all__ = [
+    "TENSOR_CAUSE",
+    "WAYS",
     "Body",
     "Link",
     "acceleration_offset",
     "bias",
+    "file_inertials",
     "forward_dynamics",
     "from_pinocchio",
+    "inertials",
     "load",
+    "load_plain",
     "mass_matrix",
     "massless_joints",
+    "own_acceleration",
     "pinocchio_gravity",
-    "stepped_acceleration",
+    "random_state",
     "transform",
     "tree",
 ]
+
+WAYS = {"default flags": 0, "URDF_USE_INERTIA_FROM_FILE": pybullet.URDF_USE_INERTIA_FROM_FILE}
+TENSOR_CAUSE = "inertia recomputed from collision shapes, not read from the file"
 
 FLAGS = (
     pybullet.URDF_USE_INERTIA_FROM_FILE
@@ -102,6 +111,45 @@ def load(path, floating: bool = False, gravity=(0.0, 0.0, -9.81)) -> Body:
         raise
     body.owns_client = True
     return body
+
+
+def load_plain(path, floating: bool = False, gravity=(0.0, 0.0, -9.81), way: str = "default flags") -> Body:
+    """Load a URDF as it is, in one of `WAYS`, as scripts do.
+
+    Its H is not the file's then: see `inertials` and `treefactor.causes`. Other arguments as for `load`.
+    """
+    client = pybullet.connect(pybullet.DIRECT)
+    try:
+        with engine_errors("loadURDF refuses it, see its output", path):
+            body_id = pybullet.loadURDF(
+                str(path), useFixedBase=not floating, flags=WAYS[way], physicsClientId=client
+            )
+        pybullet.setGravity(*as_vector(gravity, 3, "gravity"), physicsClientId=client)
+        body = Body(body_id, client)
+    except BaseException:
+        pybullet.disconnect(client)
+        raise
+    body.owns_client = True
+    return body
+
+
+def inertials(body: Body) -> dict[str, Inertial]:
+    """Inertias of the links that enter H, by name, in the axes of the link frame."""
+    found = {
+        link.name: Inertial(
+            link.mass, link.inertial @ link.centre, link.inertial * link.moments @ link.inertial.T
+        )
+        for link in body.links
+    }
+    if body.floating:
+        R = body.base_inertial
+        found[body.base] = Inertial(body.base_mass, body.base_centre, R * body.base_moments @ R.T)
+    return found
+
+
+def file_inertials(path) -> dict[str, Inertial]:
+    """Inertias of the links of a URDF, by name, in the axes of the link frame."""
+    return read(Path(path)).links
 
 
 def _load_text(text: str, fixed: bool, client: int) -> int:
@@ -205,7 +253,7 @@ def forward_dynamics(body: Body, q, v, tau) -> np.ndarray:
     return factor(mass_matrix(body, q), tree(body)).solve(tau - bias(body, q, v))
 
 
-def stepped_acceleration(body: Body, q, v, tau) -> np.ndarray:
+def own_acceleration(body: Body, q, v, tau) -> np.ndarray:
     """Acceleration (v1 - v0) / dt over one stepSimulation, which uses neither H nor the bias, shape (nv,).
 
     The body is left at the new state, its motors, damping and sleeping off, its velocity clamp raised.
@@ -241,6 +289,15 @@ def stepped_acceleration(body: Body, q, v, tau) -> np.ndarray:
     pybullet.stepSimulation(physicsClientId=body.client)
     dt = pybullet.getPhysicsEngineParameters(body.client)["fixedTimeStep"]
     return (step.velocity(body, R) - before) / dt
+
+
+def random_state(body: Body, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Random q, v and tau of a body in its own layout."""
+    q = rng.normal(size=body.nq)
+    quaternions = [link.q for link in body.moving if link.freedoms == 3]
+    for at in [slice(3, 7), *quaternions] if body.floating else quaternions:
+        q[at] /= np.linalg.norm(q[at])
+    return q, *rng.normal(size=(2, body.nv))
 
 
 def massless_joints(body: Body) -> list[str]:

@@ -83,7 +83,7 @@ def assert_agrees(body, model, tolerance=H_TOLERANCE, seed=0, step=True):
     assert_close(pybullet_.bias(body, *at), T.T @ (nle + H @ offset), 100 * tolerance)
     assert_close(T @ pybullet_.forward_dynamics(body, *at, T.T @ tau) + offset, qdd, slack)
     if step:
-        assert_close(T @ pybullet_.stepped_acceleration(body, *at, T.T @ tau) + offset, qdd, slack)
+        assert_close(T @ pybullet_.own_acceleration(body, *at, T.T @ tau) + offset, qdd, slack)
 
 
 def example_robot(end):

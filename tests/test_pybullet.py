@@ -178,5 +178,5 @@ def test_trap_spherical_motors_are_on(write, client):
     path = write(link("base") + link("ball", origin="xyz='0 0 .3'") + at_origin)
     body = pybullet_.Body(load_raw(path, client), client)
     q, v, tau = [0, 0, 0, 1], [1.0, 2.0, 3.0], [0.3, 0.2, 0.1]
-    stepped = pybullet_.stepped_acceleration(body, q, v, tau)
+    stepped = pybullet_.own_acceleration(body, q, v, tau)
     assert_close(stepped, pybullet_.forward_dynamics(body, q, v, tau), RAW_TOLERANCE)

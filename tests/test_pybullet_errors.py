@@ -104,7 +104,7 @@ def test_arguments_that_are_not_finite_are_named(write, argument):
     with pybullet_.load(write(ARM)) as body:
         arguments = [body, np.zeros(2), np.zeros(2), np.zeros(2)]
         arguments[argument] = np.array([0.0, np.nan])
-        for function in (pybullet_.forward_dynamics, pybullet_.stepped_acceleration):
+        for function in (pybullet_.forward_dynamics, pybullet_.own_acceleration):
             with pytest.raises(tf.NonFiniteError, match=r"\[1\]"):
                 function(*arguments)
 

@@ -236,7 +236,7 @@ def test_forces_applied_before_do_not_count(write, client):
         body.id, 0, [9, 9, 9], [1, 2, 3], pybullet.WORLD_FRAME, physicsClientId=client
     )
     q, v, tau = np.r_[np.zeros(6), 1, 0.1, 0.2], np.ones(8), np.ones(8)
-    stepped = pybullet_.stepped_acceleration(body, q, v, tau)
+    stepped = pybullet_.own_acceleration(body, q, v, tau)
     assert_close(stepped, pybullet_.forward_dynamics(body, q, v, tau), RAW_TOLERANCE)
 
 
@@ -246,7 +246,7 @@ def test_trap_a_sleeping_body_does_not_move(write, client):
         pybullet.stepSimulation(physicsClientId=client)
     body = pybullet_.Body(body_id, client)
     q, v, tau = np.r_[np.zeros(6), 1, 0.1, 0.2], np.zeros(8), np.ones(8)
-    stepped = pybullet_.stepped_acceleration(body, q, v, tau)
+    stepped = pybullet_.own_acceleration(body, q, v, tau)
     assert_close(stepped, pybullet_.forward_dynamics(body, q, v, tau), RAW_TOLERANCE)
 
 
@@ -255,7 +255,7 @@ def test_trap_velocities_are_clipped(write, floating):
     with pybullet_.load(write(ARM), floating) as body:
         q, v = np.full(body.nq, 0.5), np.full(body.nv, 300.0)
         tau = np.full(body.nv, 1e5)
-        stepped = pybullet_.stepped_acceleration(body, q, v, tau)
+        stepped = pybullet_.own_acceleration(body, q, v, tau)
         assert_close(stepped, pybullet_.forward_dynamics(body, q, v, tau), 1e-9)
 
 
@@ -263,11 +263,11 @@ def test_trap_joint_limits_push_back(write, client):
     path = write(ARM)
     body = pybullet_.Body(load_raw(path, client), client)
     with pytest.raises(tf.AdapterError, match=r"elbow.*limits") as caught:
-        pybullet_.stepped_acceleration(body, [0.1, 2.5], [0, 0], [0, 0])
+        pybullet_.own_acceleration(body, [0.1, 2.5], [0, 0], [0, 0])
     assert caught.value.joint == "elbow"
     with pybullet_.load(path) as body:
         q, v, tau = [3.0, 2.5], [1.0, 1.0], [1.0, 2.0]
-        stepped = pybullet_.stepped_acceleration(body, q, v, tau)
+        stepped = pybullet_.own_acceleration(body, q, v, tau)
         assert_close(stepped, pybullet_.forward_dynamics(body, q, v, tau), 1e-10)
 
 
@@ -275,10 +275,10 @@ def test_trap_contacts_with_another_body(write, client):
     body = pybullet_.Body(load_raw(write(ARM), client), client)
     load_raw(write(ARM), client)
     with pytest.raises(tf.AdapterError, match="2 bodies"):
-        pybullet_.stepped_acceleration(body, [0, 0], [0, 0], [0, 0])
+        pybullet_.own_acceleration(body, [0, 0], [0, 0], [0, 0])
 
 
-@pytest.mark.parametrize("function", ["forward_dynamics", "stepped_acceleration"])
+@pytest.mark.parametrize("function", ["forward_dynamics", "own_acceleration"])
 def test_trap_moving_link_without_mass(write, function):
     path = write(ARM + "<link name='finger'/>\n" + joint("knuckle", "revolute", "lower", "finger"))
     with pybullet_.load(path) as body:

@@ -28,7 +28,7 @@ def test_default_selection_has_arms_and_legs():
 def test_a_path_is_a_robot_too():
     path = robots.find("panda").path
     robot = robots.find(str(path))
-    assert (robot.name, robot.path, robot.floating) == ("panda", path, False)
+    assert (robot.name, robot.path, robot.floating) == (str(path), path, False)
 
 
 def test_the_base_can_be_chosen():

@@ -3,6 +3,7 @@
 from importlib.metadata import version
 
 from . import families
+from .bound import BoundFactor
 from .exceptions import (
     AdapterError,
     CodegenError,
@@ -21,6 +22,7 @@ __version__ = version("treefactor")
 
 __all__ = [
     "AdapterError",
+    "BoundFactor",
     "CodegenError",
     "DtypeError",
     "Factor",

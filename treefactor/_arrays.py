@@ -25,7 +25,8 @@ def as_real(values, name: str) -> np.ndarray:
         raise ShapeError(f"{name} is no rectangular array: {error}") from None
     if array.dtype.kind not in "fiub":
         raise DtypeError(f"{name} must hold real numbers, got dtype {array.dtype}", array.dtype)
-    return array.astype(np.float64, copy=False)
+    array = array.astype(np.float64, copy=False)
+    return array if array.flags.aligned else array.copy()
 
 
 def as_output(out, shape: tuple[int, ...]) -> np.ndarray:
@@ -36,6 +37,8 @@ def as_output(out, shape: tuple[int, ...]) -> np.ndarray:
         raise ShapeError(f"out must have shape {shape}, got {out.shape}", out.shape, shape)
     if out.dtype != np.float64:
         raise DtypeError(f"out must have dtype float64, got {out.dtype}", out.dtype)
+    if any(size > 1 and step == 0 for size, step in zip(out.shape, out.strides, strict=True)):
+        raise ShapeError("out overlaps itself", out.shape, shape)
     if not out.flags.writeable:
         raise DtypeError("out is read-only")
     return out
@@ -75,8 +78,8 @@ def require_finite(array: np.ndarray, name: str) -> None:
     """Raise NonFiniteError if the array holds a NaN or an infinity."""
     bad = np.argwhere(~np.isfinite(array))
     if len(bad):
-        where = ", ".join(map(str, bad[0]))
-        raise NonFiniteError(f"{name} is not finite: {name}[{where}]", row=int(bad[0][0]))
+        where = f": {name}[{', '.join(map(str, bad[0]))}]" if array.ndim else ""
+        raise NonFiniteError(f"{name} is not finite{where}", row=int(bad[0][0]) if array.ndim else None)
 
 
 def thread_count(num_threads: int) -> int:
@@ -84,4 +87,11 @@ def thread_count(num_threads: int) -> int:
     count = operator.index(num_threads)
     if count != -1 and count < 1:
         raise ValueError(f"num_threads must be positive, or -1 for all cores; got {count}")
-    return (os.cpu_count() or 1) if count == -1 else count
+    return available_cores() if count == -1 else count
+
+
+def available_cores() -> int:
+    """Cores this process may use."""
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1

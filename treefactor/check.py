@@ -1,31 +1,66 @@
-"""Cross-validation: the same H and q̈ from every engine, or the reason why not.
+"""Cross-validation: the same H and q̈ from every engine, or the named reason why not.
 
-Pinocchio is the reference. Every other engine is asked in its own conventions and translated by its
-adapter's T with v_pin = T v_engine and c with a_pin = T a_engine + c:
-
-    H_pin = T^-T H T^-1        q̈_pin = T q̈ + c
+First every engine gets the robot through its adapter, which avoids the engine's traps: everything must agree
+with Pinocchio to rounding (see `treefactor.compare`). Then it gets the file the ordinary way; what differs
+then is explained by `treefactor.causes`.
 """
 
 from __future__ import annotations
 
-import zlib
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import closing
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field, replace
 from importlib import import_module
 
 import numpy as np
 
 from . import tolerances
-from .exceptions import AdapterError, NotPositiveDefiniteError
-from .ltdl import factor
+from .causes import FIXED_BASE, REFUSED, Cause, explain, inertial_changes
+from .compare import (
+    Comparison,
+    Reference,
+    compare_alone,
+    compare_engine,
+    compare_mimic,
+    compare_pinocchio,
+    relative,
+    translated,
+)
+from .exceptions import AdapterError, TreefactorError
 from .robots import Robot
-from .tree import Tree
+from .selfcheck import SelfCheck, self_check
 
-ENGINES = ("pinocchio", "pybullet")
+__all__ = ["ENGINES", "Detail", "Row", "SelfCheck", "check", "self_check"]
+
+ENGINES = {
+    "pinocchio": "pinocchio",
+    "pybullet": "pybullet",
+    "mujoco": "mujoco",
+    "drake": "pydrake",
+}  # modules
+DEFAULT_ENGINES = ("pinocchio", "pybullet", "mujoco")  # Drake takes long to import and refuses many files
 
 AGREES, EXPLAINED, DISAGREES, CANNOT_LOAD = "agrees", "explained", "disagrees", "cannot load"
 GOOD = (AGREES, EXPLAINED)
+
+
+@dataclass(frozen=True)
+class Detail:
+    """What the page of a robot draws.
+
+    Attributes
+    ----------
+    parent : tuple of int
+    names : tuple of str
+        Tree and joints in Pinocchio's order.
+    delta, delta_plain : ndarray, shape (n, n), or None
+        ``|H - H_pin| / max|H_pin|`` of the last sample, through the adapter and the ordinary way.
+    """
+
+    parent: tuple[int, ...]
+    names: tuple[str, ...]
+    delta: np.ndarray | None = None
+    delta_plain: np.ndarray | None = None
 
 
 @dataclass(frozen=True)
@@ -41,18 +76,29 @@ class Row:
         Share of non-zeros in H.
     condition : float or None
         Largest condition number of H.
+    same_tree : bool or None
+        Whether the engine's parent array is Pinocchio's, joints matched by name.
     error_h : float or None
         ``max|H - H_ref| / max|H_ref|``; the reference is Pinocchio's H, for Pinocchio itself the columns
         RNEA(e_k) - RNEA(0).
+    error_bias : float or None
+        Bias forces against Pinocchio's, over the largest force of the sample.
     error_factor : float or None
         ``max|L^T D L - H| / max|H|``.
+    error_ld : float or None
+        Our L and D against the engine's own factor (Pinocchio's U and D, MuJoCo's qLD), relative.
     error_qdd : float or None
         Our q̈ = H^-1 (tau - bias), from this engine's H and bias, against Pinocchio's ABA, relative.
-    error_step : float or None
-        The engine's own stepped velocity difference against Pinocchio's ABA, relative.
+    error_own : float or None
+        The engine's own q̈ (of PyBullet the stepped velocity) against Pinocchio's ABA, relative.
+    error_plain : float or None
+        As error_h, with the file loaded the ordinary way.
+    causes : tuple of Cause
+        What explains error_plain.
     verdict : {"agrees", "explained", "disagrees", "cannot load"}
     reason : str
         Why, where the verdict is not "agrees".
+    detail : Detail or None
     """
 
     robot: str
@@ -61,42 +107,26 @@ class Row:
     n: int | None = None
     density: float | None = None
     condition: float | None = None
+    same_tree: bool | None = None
     error_h: float | None = None
+    error_bias: float | None = None
     error_factor: float | None = None
+    error_ld: float | None = None
     error_qdd: float | None = None
-    error_step: float | None = None
+    error_own: float | None = None
+    error_plain: float | None = None
+    causes: tuple[Cause, ...] = ()
     verdict: str = CANNOT_LOAD
     reason: str = ""
+    detail: Detail | None = field(default=None, compare=False, repr=False)
 
     def as_dict(self) -> dict:
-        """Plain values, for JSON."""
-        return asdict(self)
-
-
-@dataclass
-class Sample:
-    """One state and what Pinocchio's own algorithms make of it."""
-
-    q: np.ndarray
-    v: np.ndarray
-    tau: np.ndarray
-    H: np.ndarray
-    bias: np.ndarray
-    qdd: np.ndarray  # by ABA
-
-
-@dataclass
-class Errors:
-    """Deviations of one engine at one sample; see `Row`."""
-
-    H: float
-    factor: float
-    qdd: float
-    step: float | None = None
+        """Plain values, for JSON; without the matrices."""
+        return asdict(replace(self, detail=None))
 
 
 def check(
-    robots: Iterable[Robot], engines: Iterable[str] = ENGINES, samples: int = 3, seed: int = 0
+    robots: Iterable[Robot], engines: Iterable[str] = DEFAULT_ENGINES, samples: int = 3, seed: int = 0
 ) -> Iterator[list[Row]]:
     """Compare the engines on every robot.
 
@@ -104,7 +134,7 @@ def check(
     ----------
     robots : iterable of Robot
     engines : iterable of str
-        Among "pinocchio" and "pybullet".
+        Among `ENGINES`.
     samples : int
         Random states for each robot.
     seed : int
@@ -113,7 +143,8 @@ def check(
     Yields
     ------
     list of Row
-        For one robot after another, a row for every engine.
+        For one robot after another, a row for every engine, and one for the coupled model if its file has
+        mimic joints.
 
     Raises
     ------
@@ -123,143 +154,149 @@ def check(
     engines = tuple(engines)
     adapters = {name: import_module(f".adapters.{name}_", __package__) for name in ("pinocchio", *engines)}
     for robot in robots:
-        rng = np.random.default_rng([seed, zlib.crc32(robot.name.encode())])
-        yield _check_robot(robot, engines, adapters, samples, rng)
+        yield _check_robot(robot, engines, adapters, samples, seed)
 
 
-def _check_robot(robot: Robot, engines, adapters, samples: int, rng) -> list[Row]:
+def _check_robot(robot: Robot, engines, adapters, samples: int, seed: int) -> list[Row]:
     """Rows of all engines for one robot; an engine that fails does not touch the others."""
     try:
-        model = adapters["pinocchio"].load(robot.path, robot.floating)
-        states = _pinocchio_samples(adapters["pinocchio"], model, samples, rng)
-    except (AdapterError, NotPositiveDefiniteError) as error:
-        reason = f"no reference: {error}"
-        rows = [Row(robot.name, robot.base, engine, reason=reason) for engine in engines]
-        return [
-            Row(robot.name, robot.base, "pinocchio", reason=str(error)) if row.engine == "pinocchio" else row
-            for row in rows
-        ]
-    compare = {"pinocchio": _compare_pinocchio}
+        reference, missing = Reference(adapters["pinocchio"], robot, samples, seed), ""
+    except AdapterError as error:
+        reference, missing = None, str(error)
     rows = []
     for engine in engines:
+        row = Row(robot.name, robot.base, engine)
         try:
-            tree, errors = compare.get(engine, _compare_engine)(adapters[engine], robot, model, states)
-        except (AdapterError, NotPositiveDefiniteError) as error:
-            rows.append(Row(robot.name, robot.base, engine, reason=str(error)))
-        else:
-            rows.append(_judge(robot, engine, tree, states, errors))
+            rows.append(_row(row, adapters[engine], robot, reference, missing))
+        except (TreefactorError, np.linalg.LinAlgError) as error:
+            rows.append(replace(row, reason=str(error)))
+    if reference is not None and reference.mimic and "pinocchio" in engines:
+        rows += _mimic_rows(Row(robot.name, f"{robot.base}, mimic", "pinocchio"), reference)
     return rows
 
 
-def _pinocchio_samples(adapter, model, count: int, rng) -> list[Sample]:
-    """Random states with H, bias and q̈ by Pinocchio."""
-    pin = adapter.pin
-    if not model.nv:
-        raise AdapterError("no moving joint", engine="pinocchio")
-    massless = adapter.massless_joints(model)
-    if massless:
-        raise AdapterError(
-            f"H is singular: no mass moves with joint {', '.join(massless)}", "pinocchio", joint=massless[0]
-        )
-    data = model.createData()
-    result = []
-    for _ in range(count):
-        q = pin.integrate(model, pin.neutral(model), rng.normal(size=model.nv))
-        v, tau = rng.normal(size=(2, model.nv))
-        result.append(
-            Sample(
-                q,
-                v,
-                tau,
-                H=adapter.mass_matrix(model, data, q),
-                bias=np.array(pin.nle(model, data, q, v)),
-                qdd=np.array(pin.aba(model, data, q, v, tau)),
-            )
-        )
-    return result
+def _row(row: Row, adapter, robot: Robot, reference: Reference | None, missing: str) -> Row:
+    """Row of one engine."""
+    if reference is None:
+        if row.engine == "pinocchio":
+            return replace(row, reason=missing)
+        row = _judge(row, compare_alone(adapter, robot))
+        return replace(row, reason=row.reason or "against itself: Pinocchio cannot load it")
+    if not reference.model.nv:
+        return replace(row, n=0, verdict=AGREES, reason="no joint moves")
+    if row.engine == "pinocchio":
+        return _judge(row, compare_pinocchio(reference))
+    row = _judge(row, compare_engine(adapter, reference))
+    return _with_causes(row, adapter, reference)
 
 
-def _compare_pinocchio(adapter, robot: Robot, model, states: list[Sample]) -> tuple[Tree, list[Errors]]:
-    """CRBA against RNEA, our q̈ against ABA."""
-    pin, tree, data = adapter.pin, adapter.tree(model), model.createData()
-    zero = np.zeros(model.nv)
-    errors = []
-    for s in states:
-        still = pin.rnea(model, data, s.q, zero, zero)
-        columns = [pin.rnea(model, data, s.q, zero, e) - still for e in np.eye(model.nv)]
-        f = factor(s.H, tree)
-        errors.append(
-            Errors(
-                H=relative(s.H, np.transpose(columns)),
-                factor=relative(f.reconstruct(), s.H),
-                qdd=relative(f.solve(s.tau - s.bias), s.qdd),
-            )
-        )
-    return tree, errors
+def _mimic_rows(row: Row, reference: Reference) -> list[Row]:
+    """Row of the model whose mimic joints follow; none where all of them are fixed."""
+    try:
+        found = compare_mimic(reference)
+    except (TreefactorError, np.linalg.LinAlgError) as error:
+        return [replace(row, verdict=EXPLAINED, reason=f"mimic joints stay free: {error}")]
+    return [_judge(row, found)] if found.tree.n < reference.model.nv else []
 
 
-def _compare_engine(adapter, robot: Robot, model, states: list[Sample]) -> tuple[Tree, list[Errors]]:
-    """H and q̈ of another engine, translated, against Pinocchio's."""
-    errors = []
-    with closing(adapter.load(robot.path, robot.floating, gravity=model.gravity.linear)) as body:
-        tree = adapter.tree(body)
-        for s in states:
-            q, v = adapter.from_pinocchio(body, model, s.q, s.v)
-            T = adapter.transform(body, model, s.q)
-            c = adapter.acceleration_offset(body, model, s.q, s.v)
-            T_inv = np.linalg.inv(T)
-            tau = T.T @ s.tau
-            H = adapter.mass_matrix(body, q)
-            f = factor(H, tree)
-            qdd = f.solve(tau - adapter.bias(body, q, v))
-            step = adapter.stepped_acceleration(body, q, v, tau)
-            errors.append(
-                Errors(
-                    H=relative(T_inv.T @ H @ T_inv, s.H),
-                    factor=relative(f.reconstruct(), H),
-                    qdd=relative(T @ qdd + c, s.qdd),
-                    step=relative(T @ step + c, s.qdd),
-                )
-            )
-    return tree, errors
-
-
-def _judge(robot: Robot, engine: str, tree: Tree, states: list[Sample], errors: list[Errors]) -> Row:
-    """The row of an engine that answered: its worst errors, and whether they are within tolerance."""
-    condition = max(np.linalg.cond(s.H) for s in states)
-
-    def worst(pick: Callable[[Errors], float | None]) -> float | None:
-        values = [pick(e) for e in errors]
-        return None if None in values else float(max(values))
-
-    found = {
-        "H": worst(lambda e: e.H),
-        "factor": worst(lambda e: e.factor),
-        "q̈": worst(lambda e: e.qdd),
-        "step": worst(lambda e: e.step),
-    }
-    allowed = tolerances.cross_validation(engine, tree.n, condition)
-    beyond = [
-        f"{what} by {found[what]:.1e}" for what in found if found[what] and not found[what] <= allowed[what]
+def _judge(row: Row, c: Comparison) -> Row:
+    """Row of an engine that answered: its worst errors, and whether they are within tolerance."""
+    allowed = tolerances.cross_validation(row.engine, c.tree.n, c.condition)
+    beyond = [] if c.same_tree else ["another tree"]
+    beyond += [
+        f"{what} by {error:.1e}"
+        for what, error in c.errors.items()
+        if not error <= allowed[what]  # NaN is beyond, too
     ]
-    return Row(
-        robot.name,
-        robot.base,
-        engine,
-        n=tree.n,
-        density=tree.density,
-        condition=float(condition),
-        error_h=found["H"],
-        error_factor=found["factor"],
-        error_qdd=found["q̈"],
-        error_step=found["step"],
+    row = replace(
+        row,
+        n=c.tree.n,
+        density=c.tree.density,
+        condition=c.condition,
+        same_tree=c.same_tree,
+        error_h=c.errors.get("H"),
+        error_bias=c.errors.get("bias"),
+        error_factor=c.errors.get("factor"),
+        error_ld=c.errors.get("L and D"),
+        error_qdd=c.errors.get("q̈"),
+        error_own=c.errors.get("own q̈"),
         verdict=DISAGREES if beyond else AGREES,
         reason=", ".join(beyond),
+        detail=Detail(tuple(c.tree.parent.tolist()), tuple(c.tree.names or ()), c.delta),
     )
+    if c.singular and not beyond:
+        return replace(row, verdict=EXPLAINED, reason=c.singular)
+    return row
 
 
-def relative(value: np.ndarray, reference: np.ndarray) -> float:
-    """Largest deviation over the largest entry of the reference."""
-    scale = np.abs(reference).max(initial=0.0)
-    deviation = np.abs(value - reference).max(initial=0.0)
-    return float(deviation / scale) if scale else float(deviation)
+def _with_causes(row: Row, adapter, reference: Reference) -> Row:
+    """Row with the causes for which the engine differs when it gets the file in an ordinary way."""
+    causes, errors, left = [], [], 0.0
+    for way in getattr(adapter, "WAYS", ()):
+        plain = _plain(adapter, way, reference)
+        causes += [replace(cause, way=way) for cause in plain.causes]
+        errors.append(plain)
+        left = max(left, plain.unexplained)
+    if not errors:
+        return row
+    detail = replace(row.detail, delta_plain=errors[0].delta)
+    row = replace(row, error_plain=errors[0].error, causes=tuple(causes), detail=detail)
+    if row.verdict == DISAGREES:
+        return row
+    why = ". ".join(filter(None, [row.reason, listed(causes)]))
+    if not left <= tolerances.PLAIN_H:
+        return replace(row, verdict=DISAGREES, reason=f"{left:.1e} unexplained. {why}")
+    return replace(row, verdict=EXPLAINED, reason=why) if causes else row
+
+
+@dataclass(frozen=True)
+class _Plain:
+    """One ordinary way of loading: causes, error of H, what they leave, and |ΔH|."""
+
+    causes: list[Cause]
+    error: float | None = None
+    unexplained: float = 0.0
+    delta: np.ndarray | None = None
+
+
+def _plain(adapter, way: str, reference: Reference) -> _Plain:
+    """Load the file in one ordinary way, and explain what differs."""
+    robot, gravity = reference.robot, reference.model.gravity.linear
+    first = []
+    try:
+        with closing(adapter.load_plain(robot.path, robot.floating, gravity, way)) as body:
+            if robot.floating and not body.floating:
+                first, reference = [Cause(FIXED_BASE)], reference.on_fixed_base()
+                if not reference.model.nv:
+                    return _Plain(first)
+            theirs = [translated(adapter, body, reference.model, s) for s in reference.states]
+            engine = adapter.inertials(body)
+    except AdapterError as error:
+        return _Plain([*first, Cause(f"{REFUSED}: {error}")])
+    file = adapter.file_inertials(robot.path)
+
+    def left(changes: dict) -> float:
+        mine = (reference.with_inertials(s, file, changes) for s in reference.states)
+        return max(
+            max(relative(t[0], m[0]), float(np.abs(t[1] - m[1]).max() / s.force))
+            for t, m, s in zip(theirs, mine, reference.states, strict=True)
+        )
+
+    def effect(changes: dict) -> float:
+        return max(relative(reference.with_inertials(s, file, changes)[0], s.H) for s in reference.states)
+
+    causes, unexplained = explain(
+        inertial_changes(file, engine, adapter.TENSOR_CAUSE), left, effect, tolerances.PLAIN_H
+    )
+    errors = [relative(H, s.H) for s, (H, _) in zip(reference.states, theirs, strict=True)]
+    delta = None if first else np.abs(theirs[-1][0] - reference.states[-1].H) / reference.states[-1].scale
+    return _Plain([*first, *causes], max(errors), unexplained, delta)
+
+
+def listed(causes: Iterable[Cause]) -> str:
+    """Causes in words, way by way."""
+    causes = list(causes)
+    ways = dict.fromkeys(cause.way for cause in causes)
+    return ". ".join(
+        f"{way}: " + "; ".join(str(cause) for cause in causes if cause.way == way) for way in ways
+    )

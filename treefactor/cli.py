@@ -14,22 +14,29 @@ from pathlib import Path
 
 from rich.console import Console
 from rich.progress import track
+from rich.text import Text
 
 from . import __version__, check, report, robots
 from .exceptions import TreefactorError
 
-DISAGREE, FAILED = 1, 2  # exit statuses
+DISAGREE, FAILED, INTERRUPTED = 1, 2, 130  # exit statuses
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run a command; return 0, 1 where something disagrees, or 2 where the command could not run."""
     options = _parser().parse_args(arguments)
-    errors = Console(stderr=True)
     try:
         return options.command(options)
     except (TreefactorError, OSError) as error:
-        errors.print(f"[red]treefactor: error:[/] {error}", highlight=False, soft_wrap=True)
+        if isinstance(error, BrokenPipeError):  # the reader of a pipe has seen enough
+            os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
+            return 0
+        Console(stderr=True, highlight=False).print(
+            Text("treefactor: error: ", style="red").append(str(error), style="default"), soft_wrap=True
+        )
         return FAILED
+    except KeyboardInterrupt:
+        return INTERRUPTED
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -43,7 +50,7 @@ def _parser() -> argparse.ArgumentParser:
     command.add_argument(
         "robot", nargs="*", help="a URDF, or the name of a bundled robot (default: a selection)"
     )
-    command.add_argument("--engine", nargs="+", choices=check.ENGINES, help="default: all that are installed")
+    command.add_argument("--engine", nargs="+", choices=tuple(check.ENGINES), help="default: all but drake")
     command.add_argument("--base", choices=("fixed", "floating"), help="default: what the robot is meant for")
     command.add_argument("--samples", type=_positive, default=3, metavar="N", help="random states per robot")
     command.add_argument("--seed", type=_natural, default=0, metavar="S", help="seed of the random states")
@@ -67,7 +74,7 @@ def run_check(options: argparse.Namespace) -> int:
     engines = options.engine or _installed_engines()
     rows: list[check.Row] = []
     with report.replacing(options.json) as file:
-        with _engines_on_stderr():
+        with _engines_aside():
             for found in _progress(check.check(chosen, engines, options.samples, options.seed), len(chosen)):
                 rows += found
         report.print_rows(rows)
@@ -121,8 +128,8 @@ def _floating(options: argparse.Namespace) -> bool | None:
 
 def _installed_engines() -> list[str]:
     """Engines that can be imported; says which are left out."""
-    found = [engine for engine in check.ENGINES if find_spec(engine)]
-    for engine in set(check.ENGINES) - set(found):
+    found = [engine for engine in check.DEFAULT_ENGINES if find_spec(check.ENGINES[engine])]
+    for engine in (engine for engine in check.DEFAULT_ENGINES if engine not in found):
         print(f"{engine} is left out: pip install 'treefactor[{engine}]'", file=sys.stderr)
     return found
 
@@ -140,11 +147,16 @@ def _progress(results: Iterable[list[check.Row]], total: int) -> Iterator[list[c
 
 
 @contextmanager
-def _engines_on_stderr() -> Iterator[None]:
-    """Send to stderr what the engines' own C code prints, so that stdout holds the table alone."""
+def _engines_aside() -> Iterator[None]:
+    """Keep what the engines' own C code prints out of stdout, and out of a progress bar."""
+    if sys.stdout is None:  # closed
+        yield
+        return
     sys.stdout.flush()
     kept = os.dup(1)
-    os.dup2(2, 1)
+    aside = os.open(os.devnull, os.O_WRONLY) if os.isatty(2) else os.dup(2)
+    os.dup2(aside, 1)
+    os.close(aside)
     try:
         yield
     finally:

@@ -23,14 +23,13 @@ from ._arrays import (
     thread_count,
 )
 from .exceptions import (
-    DtypeError,
     NotPositiveDefiniteError,
     PatternError,
     ShapeError,
     TreefactorError,
 )
 from .tolerances import PATTERN, SYMMETRY
-from .tree import LAYOUTS, Tree
+from .tree import LANES, LAYOUTS, Tree
 
 _SOLVE, _SOLVE_L, _SOLVE_LT, _MULTIPLY_L, _MULTIPLY_LT, _HALF_SOLVE, _MULTIPLY = _rows.OPERATIONS.values()
 
@@ -137,18 +136,20 @@ class Factor:
         triangle: str = "lower",
         num_threads: int = 1,
     ):
+        require_tree(tree)
         check_choice("kind", kind, ("LTDL", "LTL"))
         check_choice("triangle", triangle, ("lower", "upper"))
         self.tree = tree
         self.batch = batch
         self.kind = kind
         self._layout = layout
+        self._triangle = triangle
         self._upper = triangle == "upper"
         self._threads = thread_count(num_threads)
-        self._rows = _rows.Rows(tree, math.prod(batch), kind == "LTDL")
+        self._rows = _rows.Rows(tree.pattern, math.prod(batch), kind == "LTDL")
 
-    @classmethod
-    def from_ld(cls, L, D, tree: Tree, triangle: str = "lower") -> Factor:
+    @staticmethod
+    def from_ld(L, D, tree: Tree, triangle: str = "lower") -> Factor:
         """Take over the L and D of an H = L^T D L that somebody else factorized.
 
         Parameters
@@ -158,18 +159,45 @@ class Factor:
             the pattern's entries are read.
         D : array_like, shape (..., n)
             Positive.
+
+        Raises
+        ------
+        ShapeError, DtypeError
+            Where an argument does not fit.
+        NotPositiveDefiniteError
+            Where the D of a single matrix is not positive; in a batch see `status`.
         """
-        packed, D = tree.pack(L, triangle=triangle), as_real(D, "D")
-        if D.shape != (*packed.shape[:-1], tree.n):
-            raise ShapeError(
-                f"D must have shape {(*packed.shape[:-1], tree.n)}, got {D.shape}", D.shape, (tree.n,)
-            )
-        result = cls(tree, packed.shape[:-1])
-        packed[..., tree.row_start[1:] - 1] = D
-        result._rows.adopt(flatten(packed, 1), flatten(~((D > 0) & (D < np.inf)), 1))
-        if not result.batch:
-            result._require_success()
-        return result
+        require_tree(tree)
+        L = as_real(L, "L")
+        result = Factor(tree, tree.batch_of(L, "dense"), triangle=triangle)
+        return result.adopt(L, as_real(D, "D"))
+
+    def adopt(self, L: np.ndarray, D: np.ndarray) -> Factor:
+        """Take over other L and D of the same shapes in the memory of this factor; see `from_ld`."""
+        shape = (*self.batch, self.tree.n)
+        if D.shape != shape:
+            raise ShapeError(f"D must have shape {shape}, got {D.shape}", D.shape, shape)
+        self._rows.adopt(flatten(L, 2), self._upper, flatten(D, 1))
+        row = self._rows.status.max(initial=-1)
+        if not self.batch and row >= 0:
+            name = self.tree.name(row)
+            raise NotPositiveDefiniteError(f"D[{row}] = {D[row]} is not positive", row=int(row), name=name)
+        return self
+
+    def export(self, L: np.ndarray, D: np.ndarray) -> None:
+        """Write L (its transpose with ``triangle="upper"``) and D of a single LTDL into float64 arrays.
+
+        Of L, shape (n, n), only the pattern's entries are written.
+        """
+        self._require_single("export")
+        if self.kind != "LTDL":
+            raise TreefactorError("only an LTDL factor has a unit L to export")
+        n = self.tree.n
+        self._rows.export(as_output(L, (n, n)), self._upper, as_output(D, (n,)))
+
+    def __reduce__(self):
+        settings = (self.tree, self.batch, self.kind, self._layout, self._triangle, self._threads)
+        return _restored, (settings, self._rows.packed, self._rows.status)
 
     def refactor(self, H, shift=None, layout: str | None = None) -> Factor:
         """Factorize another H of the same tree and batch shape, in the memory of this factor.
@@ -189,24 +217,26 @@ class Factor:
         layout = self._layout if layout is None else layout
         check_choice("layout", layout, LAYOUTS)
         H = as_real(H, "H")
-        batch = self.tree.batch_of(H, layout)
-        if batch != self.batch:
-            raise ShapeError(
-                f"the factor holds a batch of shape {self.batch}, got {batch}", batch, self.batch
-            )
+        self._require_batch(self.tree.batch_of(H, layout), layout)
         if shift is not None:
             shift = self._shift(shift)
-        if layout == "lanes":
-            H = self.tree.from_lanes(H)
-        flat = flatten(H, 2) if layout == "dense" else np.ascontiguousarray(flatten(H, 1))
-        self._rows.bind(flat, self._upper)
-        try:
-            self._spread(lambda first, stop: self._rows.refactor(shift, first, stop), len(flat))
-        finally:
-            self._rows.release()
+        flat = H if layout == "lanes" else flatten(H, 2 if layout == "dense" else 1)
+        self._spread(
+            lambda first, stop: self._rows.refactor(flat, layout, self._upper, shift, first, stop),
+            math.prod(self.batch),
+        )
         if not self.batch:
             self._require_success(flat[0])
         return self
+
+    def _require_batch(self, batch: tuple[int, ...], layout: str) -> None:
+        """Raise ShapeError unless matrices of that batch fit; lanes may be padded to full blocks."""
+        size = math.prod(self.batch)
+        padded = layout == "lanes" and self.batch and batch == (-(-size // LANES) * LANES,)
+        if batch != self.batch and not padded:
+            raise ShapeError(
+                f"the factor holds a batch of shape {self.batch}, got {batch}", batch, self.batch
+            )
 
     def _shift(self, shift) -> np.ndarray:
         """Shift as a C-contiguous (batch or 1, n) array."""
@@ -218,6 +248,8 @@ class Factor:
                 shift.shape,
                 (n,),
             )
+        if not self.batch:
+            require_finite(shift, "shift")
         if shift.ndim <= 1:
             shift = np.broadcast_to(shift, (1, n))
         return np.ascontiguousarray(flatten(shift, 1))
@@ -310,7 +342,7 @@ class Factor:
         shape = (*lead, *b.shape[b.ndim - 1 - many :])
         result = np.empty(shape) if out is None else as_output(out, shape)
         # the kernel works in place on a C-contiguous array
-        work = result if result.flags.c_contiguous else np.empty(shape)
+        work = result if result.flags.carray else np.empty(shape)
         np.copyto(work, b)
         columns = work.reshape(math.prod(lead), self.tree.n, shape[-1] if many else 1)
         self._spread(lambda first, stop: self._rows.apply(operation, columns, first, stop), len(columns))
@@ -451,45 +483,6 @@ class Factor:
         self._require_success()
 
 
-class BoundFactor(Factor):
-    """The factor of one matrix that lives elsewhere and is read anew by every call of `factor`.
-
-    Parameters
-    ----------
-    H : ndarray of float64, shape (n, n)
-        Any strides; referred to, not copied. Its owner must keep the memory in place.
-    tree : Tree
-    kind, triangle
-        As for `treefactor.factor`.
-    """
-
-    def __init__(self, H: np.ndarray, tree: Tree, kind: str = "LTDL", triangle: str = "lower"):
-        require_tree(tree)
-        if not isinstance(H, np.ndarray) or H.dtype != np.float64:
-            raise DtypeError("only a float64 NumPy array can be bound", getattr(H, "dtype", None))
-        if tree.batch_of(H, "dense"):
-            raise ShapeError(f"only a single matrix can be bound, got shape {H.shape}", H.shape)
-        super().__init__(tree, (), kind, "dense", triangle)
-        self._source = H
-        self._rows.bind(H[None], self._upper)
-
-    def factor(self) -> BoundFactor:
-        """Factorize what the bound matrix holds now.
-
-        Raises
-        ------
-        NotPositiveDefiniteError
-            Names the row and joint.
-        """
-        if self._rows.refactor() != _rows.FACTORIZED:
-            self._require_success(self._source)
-        return self
-
-    def refactor(self, H, shift=None, layout: str | None = None) -> BoundFactor:
-        """Not for a bound factor: write into the bound matrix and call `factor`."""
-        raise TypeError("a bound factor reads its own matrix: write there and call factor()")
-
-
 def multiply(H, tree: Tree, x, out=None, layout: str = "dense", triangle: str = "lower") -> np.ndarray:
     """H x, reading only the pattern's entries in the declared triangle of H.
 
@@ -498,7 +491,7 @@ def multiply(H, tree: Tree, x, out=None, layout: str = "dense", triangle: str = 
     H : array_like, shape (..., n, n) or, with ``layout="packed"``, (..., nnz)
     tree : Tree
     x : array_like, shape (..., n) or (..., n, k)
-        Leading axes are those of H, or absent on either side.
+        Leading axes are those of H or absent; a single H serves (..., n, k) with any.
     out : ndarray, optional
         May be x itself.
 
@@ -513,18 +506,17 @@ def multiply(H, tree: Tree, x, out=None, layout: str = "dense", triangle: str = 
     require_tree(tree)
     check_choice("layout", layout, ("dense", "packed"))
     n = tree.n
-    packed = tree.pack(H, triangle=triangle) if layout == "dense" else as_real(H, "H")
-    batch = tree.batch_of(packed, "packed")
-    x = as_real(x, "x")
-    lead, many = leading_axes(x, n, batch, "x")
-    if not lead:
-        require_finite(packed, "H")
-        require_finite(x, "x")
+    check_choice("triangle", triangle, ("lower", "upper"))
+    H, x = as_real(H, "H"), as_real(x, "x")
+    lead, many = leading_axes(x, n, tree.batch_of(H, layout), "x")
     shape = (*lead, *x.shape[x.ndim - 1 - many :])
     columns = np.broadcast_to(x, shape).reshape(math.prod(lead), n, shape[-1] if many else 1)
-    columns = np.ascontiguousarray(columns)
-    y = np.empty_like(columns)
-    _rows.multiply(tree, np.ascontiguousarray(flatten(packed, 1)), columns, y)
+    y = np.empty(columns.shape)
+    H = flatten(H, 2 if layout == "dense" else 1)
+    _rows.multiply(tree.pattern, H, layout, triangle == "upper", np.ascontiguousarray(columns), y)
+    if not lead and not np.isfinite(y).all():  # every entry of H and x that was read is in y
+        require_finite(x, "x")
+        require_finite(tree.pack(H[0], triangle=triangle) if layout == "dense" else H[0], "H")
     if out is None:
         return y.reshape(shape)
     np.copyto(as_output(out, shape), y.reshape(shape))
@@ -553,3 +545,10 @@ def require_tree(tree) -> None:
     """Raise TypeError unless tree is a Tree."""
     if not isinstance(tree, Tree):
         raise TypeError(f"tree must be a treefactor.Tree, got {type(tree).__name__}")
+
+
+def _restored(settings: tuple, packed: np.ndarray, status: np.ndarray) -> Factor:
+    """Unpickle a factor."""
+    result = Factor(*settings)
+    result._rows.restore(packed, status)
+    return result

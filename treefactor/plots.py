@@ -43,12 +43,16 @@ def draw_tree(tree: Tree, title: str, file: Path) -> None:
     right.scatter(
         tree.rows[above], tree.columns[above], s=size**2, marker="s", color="lightsteelblue", linewidths=0
     )
-    right.set(xlim=(-0.5, tree.n - 0.5), ylim=(tree.n - 0.5, -0.5), aspect="equal")
+    n = max(tree.n, 1)
+    right.set(xlim=(-0.5, n - 0.5), ylim=(n - 0.5, -0.5), aspect="equal")
     right.set_title(f"H: {tree.nnz} entries in the lower triangle, density {tree.density:.2f}")
     try:
         figure.savefig(file, dpi=110)
-    except ValueError as error:  # unknown ending
-        raise TreefactorError(f"{file}: {error}") from None
+    except ValueError:
+        known = ", ".join(sorted(figure.canvas.get_supported_filetypes()))
+        raise TreefactorError(
+            f"no plot can be written as {file.suffix or 'a file without ending'}: {known}"
+        ) from None
 
 
 def _draw_nodes(axes, tree: Tree) -> None:

@@ -17,9 +17,11 @@ from rich.text import Text
 from rich.tree import Tree as RichTree
 
 from .check import AGREES, CANNOT_LOAD, DISAGREES, EXPLAINED, Row
+from .exceptions import TreefactorError
 from .tree import CostKind, Tree
 
 COLOURS = {AGREES: "green", EXPLAINED: "cyan", DISAGREES: "bold red", CANNOT_LOAD: "yellow"}
+WIDE = 110  # columns from which a table has room for every figure
 PIPE_WIDTH = 160  # columns of a table that no terminal limits
 
 
@@ -30,40 +32,49 @@ def console() -> Console:
 
 
 def print_rows(rows: Sequence[Row]) -> None:
-    """Print the table of a cross-validation."""
-    table = Table(header_style="bold", box=SIMPLE_HEAD, caption=CAPTION, caption_justify="left")
+    """Print the table of a cross-validation, then the reason for every verdict that has one."""
+    out = console()
+    wide = out.width >= WIDE
+    table = Table(header_style="bold", box=SIMPLE_HEAD, padding=(0, 1, 0, 0))
     table.add_column("robot", overflow="fold")
-    table.add_column("base")
-    table.add_column("engine")
-    for title in ("n", "density", "cond H", "ΔH", "LᵀDL", "Δq̈", "Δq̈ step"):
+    for title in ("base", "engine") if wide else ("engine",):
+        table.add_column(title, no_wrap=True)
+    for title in (
+        ("n", "density", "cond H", "ΔH", "LᵀDL", "Δq̈", "own Δq̈") if wide else ("n", "ΔH", "Δq̈", "own Δq̈")
+    ):
         table.add_column(title, justify="right", no_wrap=True)
-    table.add_column("verdict", overflow="fold")
+    table.add_column("verdict", no_wrap=True)
     last = None
     for row in rows:
-        figures = (row.condition, row.error_h, row.error_factor, row.error_qdd, row.error_step)
-        verdict = Text(row.verdict, style=COLOURS[row.verdict])
-        if row.reason:
-            verdict.append(f": {row.reason}", style="default")
+        case = (row.robot, row.base)
+        figures = (row.condition, row.error_h, row.error_factor, row.error_qdd, row.error_own)
+        shown = ["" if figure is None else f"{figure:.0e}" for figure in figures]
+        density = "" if row.density is None else f"{row.density:.2f}"
+        n = "" if row.n is None else str(row.n)
         table.add_row(
-            "" if row.robot == last else row.robot,
-            row.base,
+            Text("" if case == last else row.robot),
+            *([row.base] if wide else []),
             row.engine,
-            "" if row.n is None else str(row.n),
-            "" if row.density is None else f"{row.density:.2f}",
-            *("" if figure is None else f"{figure:.0e}" for figure in figures),
-            verdict,
+            *([n, density, *shown] if wide else [n, shown[1], shown[3], shown[4]]),
+            Text(row.verdict, style=COLOURS[row.verdict]),
         )
-        last = row.robot
-    out = console()
+        last = case
     out.print(table)
+    for row in rows:
+        if row.reason:
+            line = Text(f"{row.robot}, {row.base} base, {row.engine} ")
+            line.append(row.verdict, style=COLOURS[row.verdict])
+            out.print(line.append(f": {row.reason}", style="default"))
+    out.print(Text(CAPTION, style="dim"))
     counts = {verdict: sum(row.verdict == verdict for row in rows) for verdict in COLOURS}
-    out.print(", ".join(f"[{COLOURS[v]}]{count} {v}[/]" for v, count in counts.items() if count))
+    out.print(Text(", ").join(Text(f"{count} {v}", style=COLOURS[v]) for v, count in counts.items() if count))
 
 
 CAPTION = (
     "ΔH: against Pinocchio's CRBA (Pinocchio itself: against RNEA). LᵀDL: factor against H. "
-    "Δq̈: our H⁻¹(τ - bias), Δq̈ step: the engine's stepped velocity, both against Pinocchio's ABA. "
-    "Largest deviation over largest entry, worst sample."
+    "Δq̈: our H⁻¹(τ - bias), own Δq̈: the engine's own, both against Pinocchio's ABA. "
+    "Largest deviation over largest entry, worst sample, the file loaded through treefactor's adapter. "
+    "Explained: why the engine differs when it loads the file itself, and by how much of H."
 )
 
 
@@ -105,14 +116,14 @@ def print_tree(name: str, tree: Tree) -> None:
 
 def _drawing(name: str, tree: Tree) -> RichTree:
     """Chains drawn flat, every branch indented."""
-    root = RichTree(f"[bold]{name}[/]")
+    root = RichTree(Text(name, style="bold"))
     children = np.bincount(tree.parent + 1, minlength=tree.n + 1)  # of the base and of every node
     nodes: list[RichTree] = []  # drawn node of every tree node
     levels: list[RichTree] = []  # where an only child is drawn: beside its parent
     for k, i in enumerate(tree.parent):
         above = root if i < 0 else levels[i] if children[i + 1] == 1 else nodes[i]
-        label = tree.name(k) or "-"
-        nodes.append(above.add(f"[dim]{k}[/] {label} [dim]depth {tree.depth[k]}[/]"))
+        label = Text(f"{k} ", style="dim").append(tree.name(k) or "-", style="default")
+        nodes.append(above.add(label.append(f" depth {tree.depth[k]}")))
         levels.append(above)
     return root
 
@@ -121,12 +132,22 @@ def _drawing(name: str, tree: Tree) -> RichTree:
 def replacing(path: Path | None) -> Iterator[Path | None]:
     """Give a temporary file beside path that takes its place at the end, or vanishes on any failure.
 
-    Opened before the work starts, so that an unwritable folder is found at once.
+    Made before the work starts, so that a folder nobody can write to is found at once. What is no regular
+    file (a pipe, /dev/stdout) is written to directly.
     """
     if path is None:
         yield None
         return
-    handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.", suffix=path.suffix)
+    target = path.resolve()
+    if target.is_dir() or not path.name:
+        raise TreefactorError(f"cannot write {path}: it is a folder")
+    if target.exists() and not target.is_file():
+        yield target
+        return
+    try:
+        handle, name = tempfile.mkstemp(dir=target.parent, prefix=f".{target.stem}.", suffix=target.suffix)
+    except OSError as error:
+        raise TreefactorError(f"cannot write {path}: {error.strerror}") from None
     os.close(handle)
     temporary = Path(name)
     try:
@@ -134,7 +155,9 @@ def replacing(path: Path | None) -> Iterator[Path | None]:
         umask = os.umask(0)
         os.umask(umask)
         temporary.chmod(0o666 & ~umask)  # mkstemp allows the owner alone
-        temporary.replace(path)
+        temporary.replace(target)
+    except OSError as error:
+        raise TreefactorError(f"cannot write {path}: {error.strerror}") from error
     finally:
         with suppress(FileNotFoundError):
             temporary.unlink()

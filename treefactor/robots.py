@@ -106,17 +106,18 @@ def find(name: str, floating: bool | None = None) -> Robot:
     if floating is None:
         floating = name in FLOATING
     if Path(name).is_file():
-        return Robot(Path(name).stem, Path(name), floating)
+        return Robot(name, Path(name), floating)
     known = bundled()
     if name in known:
         return Robot(name, known[name], floating)
     if not known:
         hint = "no robots are bundled: pip install 'treefactor[pinocchio,pybullet]'"
     else:
-        similar = [key for key in known if name.lower() in key.lower()]
+        similar = [key for key in known if name and name.lower() in key.lower()]
         similar = similar or difflib.get_close_matches(name, known, 5, 0.5)
         hint = f"did you mean {', '.join(similar[:5])}?" if similar else "`treefactor info --list` names all"
-    raise AdapterError(f"{name}: no such file and no bundled robot; {hint}", file=name)
+    what = "a folder" if name and Path(name).is_dir() else "no such file and no bundled robot"
+    raise AdapterError(f"{name or 'an empty name'}: {what}; {hint}", file=name)
 
 
 def default_robots() -> list[Robot]:

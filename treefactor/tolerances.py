@@ -5,21 +5,31 @@ SYMMETRY = 1e-12
 PATTERN = 1e-12
 
 # cross-validation, relative to the largest entry: how far engines and algorithms drift apart in rounding
-PINOCCHIO_H = 1e-13
-PYBULLET_H = 1e-11  # PyBullet diagonalizes every inertia by Jacobi rotations, to 1e-12
-PINOCCHIO_QDD = 1e-12
-PYBULLET_QDD = 1e-8
+ENGINE_H = {"pinocchio": 1e-13, "pybullet": 1e-11, "mujoco": 1e-13, "drake": 1e-13}
+ENGINE_QDD = {"pinocchio": 1e-12, "pybullet": 1e-8, "mujoco": 1e-11, "drake": 1e-11}
+ENGINE_BIAS = 1e-11
 FACTOR = 1e-14  # times n
 QDD_PER_CONDITION = 1e-14  # times the condition number of H, where that is more
 
 
 def cross_validation(engine: str, n: int, condition: float) -> dict[str, float]:
-    """Return the tolerances of `treefactor.check` for H, the factor, q̈ and the stepped q̈."""
-    pinocchio = engine == "pinocchio"
-    qdd = PINOCCHIO_QDD if pinocchio else PYBULLET_QDD
+    """Return the tolerances of `treefactor.check` by the name of what is compared."""
+    qdd = max(ENGINE_QDD[engine], QDD_PER_CONDITION * condition)
     return {
-        "H": PINOCCHIO_H if pinocchio else PYBULLET_H,
+        "H": ENGINE_H[engine],
+        "bias": ENGINE_BIAS,
         "factor": FACTOR * n,
-        "q̈": max(qdd, QDD_PER_CONDITION * condition),
-        "step": qdd,
+        "L and D": qdd,
+        "q̈": qdd,
+        "own q̈": qdd,
     }
+
+
+REGULAR = 1e15  # condition number of H beyond which its inverse means nothing
+
+PLAIN_H = 1e-11  # what named causes may leave unexplained of H
+
+# named causes, relative: inertias of a link in the file and in an engine count as the same, or as rounded
+SAME_INERTIA = 1e-13
+ROUNDED_INERTIA = 1e-6
+SELF_CHECK = 1e-11  # relative; H against inverse dynamics of the same engine

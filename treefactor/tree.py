@@ -13,11 +13,12 @@ from typing import Literal
 
 import numpy as np
 
-from . import _tree
+from . import _rows, _tree
 from ._arrays import as_real, check_choice, flatten
 from .exceptions import InvalidTreeError, ShapeError
 
 LAYOUTS = ("dense", "packed", "lanes")
+FREEDOMS = 10**6  # more than any joint has; keeps sums of them exact
 LANES = 8  # configurations side by side in the "lanes" layout
 
 CostKind = Literal["LTL", "LTDL", "L", "LT", "L_inv", "LT_inv", "H", "solve"]
@@ -125,10 +126,13 @@ class Tree:
 
         start = np.zeros(n + 1, dtype=np.intp)
         np.cumsum(depth, out=start[1:])
-        for array in (parent, depth, start):
-            array.flags.writeable = False
         self.__dict__.update(
-            parent=parent, depth=depth, names=names, n=n, nnz=int(start[-1]), row_start=start
+            parent=_frozen(parent),
+            depth=_frozen(depth),
+            row_start=_frozen(start),
+            names=names,
+            n=n,
+            nnz=int(start[-1]),
         )
 
     @classmethod
@@ -161,8 +165,9 @@ class Tree:
         parent, nv = _indices(parent, "parent"), _indices(nv, "nv")
         if nv.shape != parent.shape:
             raise ShapeError(f"{parent.size} joints but {nv.size} freedom counts", nv.shape, parent.shape)
-        if nv.size and nv.min() < 0:
-            joint = int(np.argmin(nv))
+        odd = np.flatnonzero((nv < 0) | (nv > FREEDOMS))
+        if odd.size:
+            joint = int(odd[0])
             raise InvalidTreeError(f"joint {joint} has {nv[joint]} freedoms", row=joint)
         cls(parent)  # the tree of joints must be one, too
         if names is not None:
@@ -242,6 +247,10 @@ class Tree:
         return np.array_equal(self.parent, other.parent)
 
     def __hash__(self):
+        return self._hash
+
+    @cached_property
+    def _hash(self) -> int:
         return hash(self.parent.tobytes())
 
     def __reduce__(self):
@@ -269,9 +278,7 @@ class Tree:
     @cached_property
     def order(self) -> np.ndarray:
         """Nodes depth first, so that subtrees are contiguous, shape (n,), read-only."""
-        order = _tree.depth_first(self.parent)
-        order.flags.writeable = False
-        return order
+        return _frozen(_tree.depth_first(self.parent))
 
     @cached_property
     def columns(self) -> np.ndarray:
@@ -279,16 +286,17 @@ class Tree:
 
         Row k stands at ``row_start[k]:row_start[k + 1]``: the ancestors of k, root first, then k.
         """
-        columns = _tree.columns(self.parent, self.row_start)
-        columns.flags.writeable = False
-        return columns
+        return _frozen(_tree.columns(self.parent, self.row_start))
 
     @cached_property
     def rows(self) -> np.ndarray:
         """Row of every entry of the packed layout, shape (nnz,), read-only."""
-        rows = np.repeat(np.arange(self.n), self.depth)
-        rows.flags.writeable = False
-        return rows
+        return _frozen(np.repeat(np.arange(self.n), self.depth))
+
+    @cached_property
+    def pattern(self) -> _rows.Pattern:
+        """The tree as the kernels take it."""
+        return _rows.Pattern(self)
 
     def ancestors(self, k: int) -> np.ndarray:
         """Ancestors of node k, root first, k excluded."""
@@ -298,6 +306,8 @@ class Tree:
 
     def name(self, k: int) -> str | None:
         """Name of node k, or None in a tree without names."""
+        if not 0 <= k < self.n:
+            raise IndexError(f"node {k} is out of range for a tree of {self.n}")
         return None if self.names is None else self.names[k]
 
     def mask(self) -> np.ndarray:
@@ -409,6 +419,11 @@ def freedom_names(names: Sequence[str], nv: Sequence[int] | np.ndarray) -> list[
         for name, count in zip(names, nv, strict=True)
         for d in range(count)
     ]
+
+
+def _frozen(array: np.ndarray) -> np.ndarray:
+    """Copy in memory that nobody can make writeable again: kernels trust it."""
+    return np.frombuffer(array.tobytes(), dtype=array.dtype) if array.size else array[:0].copy()
 
 
 def _complaint(parent: np.ndarray, row: int) -> str:

@@ -1,0 +1,132 @@
+"""A Drake plant with its joints, and a context to evaluate it in."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from pydrake.multibody.plant import MultibodyPlant
+
+from .._arrays import as_real, require_finite
+from ..exceptions import AdapterError, ShapeError
+
+
+@dataclass(frozen=True)
+class Joint:
+    """A joint with freedoms.
+
+    Attributes
+    ----------
+    name, kind : str
+        Drake's name and type.
+    parent : int
+        Next joint with freedoms on the way to the world, as an index into `Body.joints`; -1 for none.
+    q, v : slice
+        Its entries in q and v.
+    """
+
+    name: str
+    kind: str
+    parent: int
+    q: slice
+    v: slice
+
+    @property
+    def nv(self) -> int:
+        """Entries in v."""
+        return self.v.stop - self.v.start
+
+
+class Body:
+    """A plant, with a context to evaluate it in.
+
+    Parameters
+    ----------
+    plant : pydrake.multibody.plant.MultibodyPlant
+        Finalized, of continuous time; it may be part of a diagram.
+    context : pydrake.systems.framework.Context, optional
+        A context of the plant whose parameters (masses, damping ...) to use; it is copied, not changed.
+
+    Attributes
+    ----------
+    plant, context
+    nq, nv : int
+    joints : tuple of Joint
+        In the order of v.
+
+    Raises
+    ------
+    AdapterError
+        Where the plant is not finalized, has discrete time, or is no tree.
+    """
+
+    def __init__(self, plant: MultibodyPlant, context=None):
+        if not plant.is_finalized() or plant.time_step() > 0.0:
+            raise adapter_error("the plant must be finalized, and of continuous time (time_step 0)")
+        self.plant, self.context = plant, plant.CreateDefaultContext()
+        if context is not None:
+            self.context.SetTimeStateAndParametersFrom(context)
+        self.nq, self.nv = plant.num_positions(), plant.num_velocities()
+        self.joints = _joints(plant)
+
+    def __enter__(self) -> Body:
+        return self
+
+    def __exit__(self, *exception) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Do nothing: Drake's memory goes with the last reference to it."""
+
+    def at(self, q, v):
+        """Context at a state."""
+        self.plant.SetPositions(self.context, as_vector(q, self.nq, "q"))
+        self.plant.SetVelocities(self.context, as_vector(v, self.nv, "v"))
+        return self.context
+
+
+def _joints(plant: MultibodyPlant) -> tuple[Joint, ...]:
+    """Joints with freedoms in the order of v, found by walking from the world outwards."""
+    joints = [plant.get_joint(index) for index in plant.GetJointIndices()]
+    above, parent = (
+        {int(plant.world_body().index()): None},
+        {},
+    )  # next moving joint inwards of bodies, of joints
+    waiting = list(joints)
+    while waiting:
+        joint = next((joint for joint in waiting if len(_ends(joint) & above.keys()) == 1), None)
+        if joint is None:
+            raise adapter_error("the plant is no tree: its joints form a loop", waiting[0].name())
+        waiting.remove(joint)
+        (inner,), (outer,) = _ends(joint) & above.keys(), _ends(joint) - above.keys()
+        parent[joint.index()] = above[inner]
+        above[outer] = joint.index() if joint.num_velocities() else above[inner]
+    moving = sorted(
+        (joint for joint in joints if joint.num_velocities()), key=lambda joint: joint.velocity_start()
+    )
+    number = {None: -1, **{joint.index(): k for k, joint in enumerate(moving)}}
+    return tuple(_joint(joint, number[parent[joint.index()]]) for joint in moving)
+
+
+def _ends(joint) -> set[int]:
+    return {int(joint.parent_body().index()), int(joint.child_body().index())}
+
+
+def _joint(joint, parent: int) -> Joint:
+    q, v = joint.position_start(), joint.velocity_start()
+    ends = slice(q, q + joint.num_positions()), slice(v, v + joint.num_velocities())
+    return Joint(joint.name(), joint.type_name(), parent, *ends)
+
+
+def as_vector(values, size: int, name: str) -> np.ndarray:
+    """Return values as a finite vector of that size, or raise ShapeError or NonFiniteError."""
+    array = as_real(values, name)
+    if array.shape != (size,):
+        raise ShapeError(f"{name} must have shape ({size},), got {array.shape}", array.shape, (size,))
+    require_finite(array, name)
+    return array
+
+
+def adapter_error(message: str, joint: str | None = None, file=None) -> AdapterError:
+    """AdapterError of Drake about a joint or link, of a file."""
+    return AdapterError(message if file is None else f"{file}: {message}", "drake", file, joint)

@@ -1,0 +1,96 @@
+"""An MJCF with the dynamics of a URDF, for no MuJoCo before 4.0 reads URDFs rightly.
+
+Up to 3.11 it turns inertias whose ``<origin>`` has an ``rpy`` the wrong way (H wrong by 1e-2) and finds
+their principal axes to 1e-8 only; from 3.3 to 3.10 it misplaces the inertias of links on fixed joints. Every
+version welds the root to the world, drops inertias without mass, and refuses links on fixed joints whose
+inertias no body has. So links on fixed joints are merged into their carriers, as Pinocchio does, inertias
+are given by their principal moments, and a floating root has a free joint. MuJoCo refuses to compile a moving
+body without mass or whose moments break A + B >= C: it gets a stand-in, and the model the true values later.
+"""
+
+from __future__ import annotations
+
+import xml.etree.ElementTree as ET
+from pathlib import Path
+
+import numpy as np
+from scipy.spatial.transform import Rotation
+
+from ..exceptions import AdapterError
+from ._urdf import ROUND_OFF, Inertial, Robot, read, without_fixed_joints
+
+SMALLEST = 1e-15  # mjMINVAL; less mass or inertia MuJoCo takes for none
+TYPES = {"revolute": "hinge", "continuous": "hinge", "prismatic": "slide", "spherical": "ball"}
+
+
+def mjcf(path: Path, floating: bool) -> tuple[str, dict[str, tuple[float, np.ndarray]]]:
+    """Text of an MJCF, and the masses and principal moments it could not hold, by body.
+
+    Bodies and joints have the names of the URDF's, the free joint is ``root_joint``.
+
+    Raises
+    ------
+    AdapterError
+        Where the file cannot be read, is no URDF, or has a joint MuJoCo has not.
+    """
+    try:
+        robot = without_fixed_joints(read(path))
+    except AdapterError as error:
+        raise AdapterError(str(error), "mujoco", path, error.joint) from None
+    odd: dict[str, tuple[float, np.ndarray]] = {}
+    top = ET.Element("mujoco")
+    options = {"angle": "radian", "balanceinertia": "false", "inertiafromgeom": "false"}
+    ET.SubElement(top, "compiler", options)
+    bodies = {robot.root: ET.SubElement(top, "worldbody")}
+    if floating:
+        bodies[robot.root] = _body(bodies[robot.root], robot, robot.root, odd)
+        ET.SubElement(bodies[robot.root], "freejoint", name="root_joint")
+    waiting = [robot.root]
+    while waiting:
+        link = waiting.pop()
+        for joint in robot.joints:
+            if joint.parent == link:
+                place = {"pos": _words(joint.r), "quat": _quaternion(joint.R)}
+                body = _body(bodies[link], robot, joint.child, odd, **place)
+                kind = TYPES[joint.type]
+                ET.SubElement(body, "joint", name=joint.name, type=kind, axis=_words(joint.axis))
+                bodies[joint.child] = body
+                waiting.append(joint.child)
+    return ET.tostring(top, encoding="unicode"), odd
+
+
+def _body(parent: ET.Element, robot: Robot, link: str, odd: dict, **place: str) -> ET.Element:
+    name = robot.unused(link) if link == "world" else link  # MuJoCo's own world
+    body = ET.SubElement(parent, "body", name=name, **place)
+    inertial = robot.links[link]
+    mass, moments, axes = inertial.mass, *_principal(inertial)
+    if min(mass, *moments) < SMALLEST or moments[2] > moments[0] + moments[1]:
+        odd[name] = mass, moments
+        mass, moments = max(mass, 1.0), np.ones(3)
+    ET.SubElement(
+        body,
+        "inertial",
+        mass=repr(float(mass)),
+        pos=_words(inertial.com),
+        quat=_quaternion(axes),
+        diaginertia=_words(moments),
+    )
+    return body
+
+
+def _principal(inertial: Inertial) -> tuple[np.ndarray, np.ndarray]:
+    """Principal moments in rising order, and a rotation whose columns are their axes."""
+    moments, axes = np.linalg.eigh(inertial.tensor)
+    axes[:, 2] *= np.linalg.det(axes)  # right-handed
+    if moments[2] <= (1.0 + ROUND_OFF) * (moments[0] + moments[1]):
+        moments[2] = min(moments[2], moments[0] + moments[1])  # MuJoCo's triangle inequality has no tolerance
+    return moments, axes
+
+
+def _quaternion(R: np.ndarray) -> str:
+    x, y, z, w = Rotation.from_matrix(R).as_quat()
+    return _words(np.array([w, x, y, z]))
+
+
+def _words(values: np.ndarray) -> str:
+    return " ".join(map(repr, values.tolist()))

@@ -1,0 +1,159 @@
+"""A MuJoCo model with its joints, its smooth dynamics at a state, and the layouts of its sparse matrices."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import mujoco
+import numpy as np
+
+from .._arrays import as_real, require_finite
+from ..exceptions import AdapterError, ShapeError
+
+FREE, BALL = int(mujoco.mjtJoint.mjJNT_FREE), int(mujoco.mjtJoint.mjJNT_BALL)
+SIZES = {FREE: (7, 6), BALL: (4, 3)}  # entries in q and v; 1 and 1 for the others
+
+# what would add to the smooth accelerations of mj_forward, or take time there without entering them
+DISABLED = int(
+    mujoco.mjtDisableBit.mjDSBL_CONSTRAINT
+    | mujoco.mjtDisableBit.mjDSBL_ACTUATION
+    | mujoco.mjtDisableBit.mjDSBL_SENSOR
+)
+
+
+@dataclass(frozen=True)
+class Joint:
+    """A joint of a model.
+
+    Attributes
+    ----------
+    name : str
+        Where MuJoCo has none, the one Pinocchio makes up: ``<body>_free``, ``<body>Joint_<number in body>``.
+    kind, body : int
+        MuJoCo's type and body.
+    q, v : slice
+        Its entries in q and v.
+    """
+
+    name: str
+    kind: int
+    body: int
+    q: slice
+    v: slice
+
+    @property
+    def nq(self) -> int:
+        """Entries in q."""
+        return self.q.stop - self.q.start
+
+    @property
+    def nv(self) -> int:
+        """Entries in v."""
+        return self.v.stop - self.v.start
+
+
+class Body:
+    """A MuJoCo model, with the data it is evaluated in.
+
+    Parameters
+    ----------
+    model : mujoco.MjModel
+        Referred to, so changes of its masses and so on are seen. Its constraints, actuators and sensors are
+        disabled for the time of an evaluation.
+    data : mujoco.MjData, optional
+        Overwritten by every evaluation.
+
+    Attributes
+    ----------
+    model, data
+    nq, nv : int
+    joints : tuple of Joint
+    floating : bool
+        Whether there is a free joint.
+    """
+
+    def __init__(self, model: mujoco.MjModel, data: mujoco.MjData | None = None):
+        self.model = model
+        self.data = mujoco.MjData(model) if data is None else data
+        self.nq, self.nv = model.nq, model.nv
+        self.joints = tuple(_joint(model, j) for j in range(model.njnt))
+        self.floating = any(joint.kind == FREE for joint in self.joints)
+
+    def __enter__(self) -> Body:
+        return self
+
+    def __exit__(self, *exception) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Do nothing: MuJoCo's memory goes with the last reference to it."""
+
+    def parts(self, name: str) -> list[Joint]:
+        """Joints that Pinocchio joins under that name; it calls those of one body ``Composite_<first>``.
+
+        Its ``root_joint`` is the only free joint, whatever that is called here.
+        """
+        free = [joint for joint in self.joints if joint.kind == FREE]
+        for joint in self.joints:
+            if joint.name == name or ([joint] == free and name == "root_joint"):
+                return [joint]
+            if name == f"Composite_{joint.name}":
+                return [other for other in self.joints if other.body == joint.body]
+        return []
+
+    def forward(self, q, v, applied=0.0) -> mujoco.MjData:
+        """Data after mj_forward under the forces applied, smooth dynamics only."""
+        model, data = self.model, self.data
+        data.qpos[:], data.qvel[:] = as_vector(q, self.nq, "q"), as_vector(v, self.nv, "v")
+        data.qfrc_applied[:], data.xfrc_applied[:] = applied, 0.0
+        kept = model.opt.disableflags
+        model.opt.disableflags = kept | DISABLED
+        try:
+            mujoco.mj_forward(model, data)
+        finally:
+            model.opt.disableflags = kept
+        return data
+
+    def csr(self) -> tuple[np.ndarray, np.ndarray] | None:
+        """Rows and columns of ``MjData.M``, or None in a MuJoCo that has no such rows.
+
+        Ancestors root first, diagonal last; the rows of "simple" freedoms hold the diagonal only.
+        """
+        for owner in (self.model, self.data):  # the data in MuJoCo 3.3.2, the model later on
+            if hasattr(owner, "M_rownnz"):
+                return np.repeat(np.arange(self.nv), owner.M_rownnz), np.array(owner.M_colind)
+        return None
+
+    def upward(self) -> tuple[np.ndarray, np.ndarray]:
+        """Rows and columns of ``MjData.qM``: from the diagonal up to the root, zeros in "simple" rows."""
+        rows, columns = [], []
+        for k in range(self.nv):
+            i = k
+            while i >= 0:
+                rows.append(k)
+                columns.append(i)
+                i = int(self.model.dof_parentid[i])
+        return np.array(rows, dtype=int), np.array(columns, dtype=int)
+
+
+def _joint(model: mujoco.MjModel, j: int) -> Joint:
+    body, kind = int(model.jnt_bodyid[j]), int(model.jnt_type[j])
+    made_up = "_free" if kind == FREE else f"Joint_{j - model.body_jntadr[body]}"
+    name = model.joint(j).name or model.body(body).name + made_up
+    q, v = int(model.jnt_qposadr[j]), int(model.jnt_dofadr[j])
+    nq, nv = SIZES.get(kind, (1, 1))
+    return Joint(name, kind, body, slice(q, q + nq), slice(v, v + nv))
+
+
+def as_vector(values, size: int, name: str) -> np.ndarray:
+    """Return values as a finite vector of that size, or raise ShapeError or NonFiniteError."""
+    array = as_real(values, name)
+    if array.shape != (size,):
+        raise ShapeError(f"{name} must have shape ({size},), got {array.shape}", array.shape, (size,))
+    require_finite(array, name)
+    return array
+
+
+def adapter_error(message: str, joint: str | None = None, file=None) -> AdapterError:
+    """AdapterError of MuJoCo about a joint or body, of a file."""
+    return AdapterError(message if file is None else f"{file}: {message}", "mujoco", file, joint)

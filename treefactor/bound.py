@@ -1,0 +1,64 @@
+"""The factor of a matrix that lives elsewhere, such as in the data of an engine."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from . import _rows
+from .exceptions import DtypeError, ShapeError
+from .ltdl import Factor
+from .tree import Tree
+
+
+class BoundFactor(Factor):
+    """The factor of one matrix that lives elsewhere and is read anew by every call of `factor`.
+
+    Parameters
+    ----------
+    H : ndarray of float64, shape (n, n)
+        Any strides; referred to, not copied. Its owner must keep the memory in place.
+    tree : Tree
+    kind, triangle
+        As for `treefactor.factor`.
+
+    Raises
+    ------
+    DtypeError, ShapeError
+        Where H cannot be bound.
+    """
+
+    def __init__(self, H: np.ndarray, tree: Tree, kind: str = "LTDL", triangle: str = "lower"):
+        super().__init__(tree, (), kind, "dense", triangle)
+        if not isinstance(H, np.ndarray) or H.dtype != np.float64 or not H.flags.aligned:
+            raise DtypeError("only an aligned float64 NumPy array can be bound", getattr(H, "dtype", None))
+        if tree.batch_of(H, "dense"):
+            raise ShapeError(f"only a single matrix can be bound, got shape {H.shape}", H.shape)
+        self._source = H
+        self._rows.bind(H[None], self._upper)
+
+    def factor(self, shift=None) -> BoundFactor:
+        """Factorize what the bound matrix holds now.
+
+        Parameters
+        ----------
+        shift : float or array_like, shape (n,), optional
+            Added to the diagonal.
+
+        Raises
+        ------
+        NotPositiveDefiniteError
+            Names the row and joint.
+        """
+        if self._rows.refresh(None if shift is None else self._shift(shift)) != _rows.FACTORIZED:
+            self._require_success(self._source)
+        return self
+
+    def refactor(self, H, shift=None, layout: str | None = None) -> BoundFactor:
+        """Not for a bound factor: write into the bound matrix and call `factor`."""
+        raise TypeError("a bound factor reads its own matrix: write there and call factor()")
+
+    def __reduce__(self):
+        raise TypeError("a bound factor refers to memory of another owner and cannot be copied or pickled")
+
+
+__all__ = ["BoundFactor"]

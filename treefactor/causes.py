@@ -1,0 +1,143 @@
+"""Why an engine loaded the ordinary way has another H: the smallest set of named causes.
+
+What an engine makes of a robot depends on the inertias it holds. Those of every link are compared with the
+file's; what differs is put into Pinocchio's model, which must then reproduce the engine's H and bias. Groups
+that are not needed for that are left out again; the error that a needed group makes alone is its effect.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import asdict, dataclass
+
+import numpy as np
+
+from .tolerances import ROUNDED_INERTIA, SAME_INERTIA
+
+NO_INERTIAL = "links without <inertial> are given mass"
+TRIANGLE = "an inertia that breaks the triangle inequality is set to zero"
+ROUNDED = "principal axes are iterated to a loose tolerance"
+OTHER_MASS = "another mass or centre of mass"
+FIXED_BASE = "a floating base is fixed, and the mass of its root link dropped"
+REFUSED = "the ordinary way fails"
+
+SHOWN = 3  # links or joints named in a line of text
+
+
+@dataclass(frozen=True)
+class Cause:
+    """One reason for a difference.
+
+    Attributes
+    ----------
+    name : str
+    effect : float or None
+        Relative error of H (of q̈ for a setting) that it alone makes.
+    where : tuple of str
+        Links or joints concerned, the largest effect first.
+    way : str
+        The ordinary way of loading in which it shows.
+    """
+
+    name: str
+    effect: float | None = None
+    where: tuple[str, ...] = ()
+    way: str = ""
+
+    def as_dict(self) -> dict:
+        """Plain values, for JSON."""
+        return asdict(self)
+
+    def __str__(self) -> str:
+        text = self.name
+        if self.effect is not None:
+            text += f", {self.effect:.0%}" if self.effect >= 0.1 else f", {self.effect:.0e}"
+        if self.where:
+            more = len(self.where) - SHOWN
+            text += f" ({', '.join(self.where[:SHOWN])}{f' and {more} more' if more > 0 else ''})"
+        return text
+
+
+def inertial_changes(file: Mapping, engine: Mapping, tensor_cause: str) -> dict[str, dict]:
+    """Group the links whose inertia in the engine is not the file's by the reason for it.
+
+    Parameters
+    ----------
+    file, engine : mapping of str to Inertial
+        By link, in the axes of the link frame. Links that the engine or the file lacks are skipped.
+    tensor_cause : str
+        What it means for this engine if the tensor alone is another.
+
+    Returns
+    -------
+    dict of str to dict of str to Inertial
+        The engine's inertias by the name of the cause and of the link.
+    """
+    groups: dict[str, dict] = {}
+    for link in engine.keys() & file.keys():
+        reason = _reason(file[link], engine[link], tensor_cause)
+        if reason is not None:
+            groups.setdefault(reason, {})[link] = engine[link]
+    return groups
+
+
+def _reason(file, engine, tensor_cause: str) -> str | None:
+    """Name the cause for which a link has the engine's inertia instead of the file's."""
+    if not file.mass and not file.tensor.any():
+        return NO_INERTIAL if engine.mass or engine.tensor.any() else None
+    moved = np.abs(engine.com - file.com).max() > SAME_INERTIA * (1.0 + np.abs(file.com).max())
+    if abs(engine.mass - file.mass) > SAME_INERTIA * file.mass or (engine.mass and moved):
+        return OTHER_MASS
+    difference = np.abs(engine.tensor - file.tensor).max()
+    size = np.abs(file.tensor).max()
+    if difference <= SAME_INERTIA * size:
+        return None
+    low, middle, high = np.linalg.eigvalsh(file.tensor)
+    if not engine.tensor.any() and (high > low + middle or low < 0.0):
+        return TRIANGLE
+    return ROUNDED if difference <= ROUNDED_INERTIA * size else tensor_cause
+
+
+def explain(
+    groups: Mapping[str, Mapping],
+    left: Callable[[dict], float],
+    effect: Callable[[dict], float],
+    allowed: float,
+) -> tuple[list[Cause], float]:
+    """Find the smallest set of groups with which the engine is reproduced.
+
+    Parameters
+    ----------
+    groups : mapping of str to mapping of str to Inertial
+        As `inertial_changes` returns them.
+    left : callable
+        Relative deviation of the model with these inertias from the engine.
+    effect : callable
+        Relative deviation of the model with these inertias from the unchanged one.
+    allowed : float
+        Deviation that counts as none.
+
+    Returns
+    -------
+    causes : list of Cause
+        The largest effect first.
+    unexplained : float
+        Deviation that remains with all of them.
+    """
+
+    def changes(names) -> dict:
+        return {link: inertial for name in names for link, inertial in groups[name].items()}
+
+    needed = list(groups)
+    unexplained = left(changes(needed))
+    for name in groups:
+        fewer = [other for other in needed if other != name]
+        without = left(changes(fewer))
+        if without <= max(allowed, unexplained):
+            needed, unexplained = fewer, without
+    causes = []
+    for name in needed:
+        alone = {link: effect({link: inertial}) for link, inertial in groups[name].items()}
+        where = sorted((link for link in alone if alone[link]), key=lambda link: (-alone[link], link))
+        causes.append(Cause(name, effect(changes([name])), tuple(where)))
+    return sorted(causes, key=lambda cause: -cause.effect), unexplained

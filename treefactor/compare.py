@@ -1,0 +1,247 @@
+"""One robot in one engine, against Pinocchio: H, bias, q̈, tree and factor, worst over random states.
+
+Every engine is asked in its own conventions and translated by its adapter's T with v_pin = T v_engine and c
+with a_pin = T a_engine + c:
+
+    H_pin = T^-T H T^-1        bias_pin = T^-T bias - H_pin c        q̈_pin = T q̈ + c
+"""
+
+from __future__ import annotations
+
+import zlib
+from contextlib import closing
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+
+import numpy as np
+
+from .couplings import Coupling
+from .exceptions import NotPositiveDefiniteError
+from .ltdl import factor
+from .robots import Robot
+from .selfcheck import self_check
+from .tolerances import REGULAR
+from .tree import Tree
+
+
+@dataclass
+class Sample:
+    """One state and what Pinocchio's own algorithms make of it."""
+
+    q: np.ndarray
+    v: np.ndarray
+    tau: np.ndarray
+    H: np.ndarray
+    bias: np.ndarray
+    qdd: np.ndarray  # by ABA
+
+    @property
+    def scale(self) -> float:
+        """Largest entry of H; 1 for a robot without inertia."""
+        return float(np.abs(self.H).max(initial=0.0)) or 1.0
+
+    @property
+    def force(self) -> float:
+        """Largest force that the bias is made of, for where gravity and velocity terms cancel."""
+        return max(
+            float(np.abs(self.bias).max(initial=0.0)), self.scale * float(np.square(self.v).max(initial=1.0))
+        )
+
+
+@dataclass
+class Comparison:
+    """Deviations of one engine, worst over the samples, by name; see `treefactor.check.Row`."""
+
+    tree: Tree
+    condition: float
+    same_tree: bool = True
+    errors: dict[str, float] = field(default_factory=dict)
+    delta: np.ndarray | None = None
+    singular: str = ""
+
+    def worst(self, **errors: float) -> None:
+        """Keep the larger error of every name; a NaN stays."""
+        for name, error in errors.items():
+            name = NAMES[name]
+            self.errors[name] = float(np.maximum(self.errors.get(name, 0.0), error))
+
+
+NAMES = {"H": "H", "bias": "bias", "factor": "factor", "ld": "L and D", "qdd": "q̈", "own": "own q̈"}
+
+
+class Reference:
+    """Pinocchio's model of a robot, and random states of it that depend on the seed and the robot's name."""
+
+    def __init__(self, adapter, robot: Robot, count: int, seed: int):
+        self.adapter, self.robot, self.count, self.seed = adapter, robot, count, seed
+        self.model = adapter.load(robot.path, robot.floating)
+        rng = np.random.default_rng([seed, zlib.crc32(robot.name.encode())])
+        self.states = [self._sample(rng) for _ in range(count if self.model.nv else 0)]
+
+    def _sample(self, rng) -> Sample:
+        pin, model = self.adapter.pin, self.model
+        q = pin.integrate(model, pin.neutral(model), rng.normal(size=model.nv))
+        v, tau = rng.normal(size=(2, model.nv))
+        data = model.createData()
+        H, bias = self.adapter.mass_matrix(model, data, q), np.array(pin.nle(model, data, q, v))
+        return Sample(q, v, tau, H, bias, np.array(pin.aba(model, data, q, v, tau)))
+
+    @cached_property
+    def condition(self) -> float:
+        """Largest condition number of H."""
+        return float(max(np.linalg.cond(s.H) for s in self.states))
+
+    @cached_property
+    def singular(self) -> str:
+        """Why H has no inverse, or nothing."""
+        massless = self.adapter.massless_joints(self.model)
+        if massless:
+            return f"H is singular: no mass moves with {', '.join(massless)}"
+        try:
+            for s in self.states:
+                factor(s.H, self.adapter.tree(self.model))
+        except NotPositiveDefiniteError as error:
+            return f"H is singular: {error}"
+        if self.condition > REGULAR or not all(np.isfinite(s.qdd).all() for s in self.states):
+            return f"H is singular: its condition number is {self.condition:.0e}"
+        return ""
+
+    @cached_property
+    def mimic(self) -> dict:
+        """Mimic joints of the file: joint followed, multiplier and offset by name."""
+        return self.adapter.mimic_joints(self.robot.path)
+
+    def comparison(self) -> Comparison:
+        """Blank comparison with this reference."""
+        return Comparison(self.adapter.tree(self.model), self.condition, singular=self.singular)
+
+    def on_fixed_base(self) -> Reference:
+        """Same robot with its root link fixed."""
+        return Reference(self.adapter, replace(self.robot, floating=False), self.count, self.seed)
+
+    def with_inertials(self, s: Sample, file: dict, changes: dict) -> tuple[np.ndarray, np.ndarray]:
+        """H and bias at a sample, of the model in which some links have other inertias."""
+        other = self.adapter.with_inertials(self.model, file, changes)
+        data = other.createData()
+        H = self.adapter.mass_matrix(other, data, s.q)
+        return H, np.array(self.adapter.pin.nle(other, data, s.q, s.v))
+
+
+def compare_pinocchio(reference: Reference) -> Comparison:
+    """CRBA against RNEA, our factor against ``data.U`` and ``data.D``, our q̈ against ABA."""
+    pin, model, result = reference.adapter.pin, reference.model, reference.comparison()
+    data, zero = model.createData(), np.zeros(model.nv)
+    for s in reference.states:
+        still = pin.rnea(model, data, s.q, zero, zero)
+        columns = [pin.rnea(model, data, s.q, zero, e) - still for e in np.eye(model.nv)]
+        result.worst(H=relative(s.H, np.transpose(columns)))
+        if reference.singular:
+            continue
+        f = factor(s.H, result.tree)
+        pin.crba(model, data, s.q)
+        pin.cholesky.decompose(model, data)
+        result.worst(
+            factor=relative(f.reconstruct(), s.H),
+            ld=max(relative(f.L().T, data.U), relative(f.D(), data.D)),
+            qdd=relative(f.solve(s.tau - s.bias), s.qdd),
+        )
+    return result
+
+
+def compare_engine(adapter, reference: Reference) -> Comparison:
+    """H, bias, factor and q̈ of another engine, loaded through its adapter, against Pinocchio's."""
+    robot, model, result = reference.robot, reference.model, reference.comparison()
+    with closing(adapter.load(robot.path, robot.floating, gravity=model.gravity.linear)) as body:
+        tree = adapter.tree(body)
+        for s in reference.states:
+            T = adapter.transform(body, model, s.q)
+            H_pin, bias_pin = translated(adapter, body, model, s)
+            result.same_tree &= same_tree(T, tree, result.tree)
+            result.worst(H=relative(H_pin, s.H), bias=float(np.abs(bias_pin - s.bias).max() / s.force))
+            result.delta = np.abs(H_pin - s.H) / s.scale
+            if reference.singular:
+                continue
+            c = adapter.acceleration_offset(body, model, s.q, s.v)
+            q, v = adapter.from_pinocchio(body, model, s.q, s.v)
+            tau, H = T.T @ s.tau, adapter.mass_matrix(body, q)
+            f = factor(H, tree)
+            qdd, own = f.solve(tau - adapter.bias(body, q, v)), adapter.own_acceleration(body, q, v, tau)
+            result.worst(
+                factor=relative(f.reconstruct(), H),
+                qdd=relative(T @ qdd + c, s.qdd),
+                own=relative(T @ own + c, s.qdd),
+            )
+            if hasattr(adapter, "qld"):
+                L, D = adapter.qld(body, q)
+                result.worst(ld=max(relative(f.L(), L), relative(f.D(), D)))
+    return result
+
+
+def compare_alone(adapter, robot: Robot) -> Comparison:
+    """An engine against itself, where Pinocchio has no model: H, and our q̈ against the engine's own."""
+    with closing(adapter.load(robot.path, robot.floating)) as body:
+        tree = adapter.tree(body)
+        q, v, tau = adapter.random_state(body, np.random.default_rng(zlib.crc32(robot.name.encode())))
+        H = adapter.mass_matrix(body, q)
+        checked = self_check(H, tree)
+        result = Comparison(tree, float(np.linalg.cond(H)))
+        if checked.failing_row is not None:
+            raise NotPositiveDefiniteError(checked.findings[-1], checked.failing_row, checked.failing_name)
+        f = factor(H, tree)
+        own = adapter.own_acceleration(body, q, v, tau)
+        result.worst(
+            H=max(checked.asymmetry, checked.outside),
+            factor=relative(f.reconstruct(), H),
+            own=relative(f.solve(tau - adapter.bias(body, q, v)), own),
+        )
+    return result
+
+
+def compare_mimic(reference: Reference) -> Comparison:
+    """Pinocchio's model with mimic joints against G^T H G of the free one, and our q̈ of both."""
+    adapter, free = reference.adapter, reference.model
+    pin, model = adapter.pin, adapter.load(reference.robot.path, reference.robot.floating, mimic=True)
+    tree, G = adapter.tree(model), adapter.coupling(free, model, reference.mimic)
+    coupled = Coupling(adapter.tree(free), G)
+    rng = np.random.default_rng([reference.seed, zlib.crc32(reference.robot.name.encode())])
+    result = Comparison(tree, 1.0, singular=reference.singular)
+    result.same_tree = coupled.tree == tree
+    for _ in range(reference.count):
+        q = pin.integrate(model, pin.neutral(model), rng.normal(size=model.nv))
+        w, tau = rng.normal(size=(2, model.nv))
+        data, q_free = model.createData(), adapter.free_configuration(free, model, reference.mimic, q)
+        H, bias = adapter.mass_matrix(model, data, q), np.array(pin.nle(model, data, q, w))
+        data_free = free.createData()
+        expected = coupled.reduce(adapter.mass_matrix(free, data_free, q_free))
+        bias_free = coupled.reduce_force(pin.nle(free, data_free, q_free, coupled.expand(w)))
+        s = Sample(q, w, tau, expected, bias_free, np.empty(0))
+        result.condition = max(result.condition, float(np.linalg.cond(H)))
+        result.delta = np.abs(H - expected) / s.scale
+        result.worst(H=relative(H, expected), bias=float(np.abs(bias - bias_free).max() / s.force))
+        if reference.singular:
+            continue
+        f = factor(H, tree)
+        qdd = np.linalg.solve(expected, tau - bias_free)
+        result.worst(factor=relative(f.reconstruct(), H), qdd=relative(f.solve(tau - bias), qdd))
+    return result
+
+
+def translated(adapter, body, model, s: Sample) -> tuple[np.ndarray, np.ndarray]:
+    """H and bias of an engine in Pinocchio's conventions."""
+    q, v = adapter.from_pinocchio(body, model, s.q, s.v)
+    T_inv = np.linalg.inv(adapter.transform(body, model, s.q))
+    H = T_inv.T @ adapter.mass_matrix(body, q) @ T_inv
+    return H, T_inv.T @ adapter.bias(body, q, v) - H @ adapter.acceleration_offset(body, model, s.q, s.v)
+
+
+def same_tree(T: np.ndarray, tree: Tree, reference: Tree) -> bool:
+    """Whether two trees are the same once the rows of one are those of the other through T."""
+    moved = (T != 0).astype(float)
+    return np.array_equal(moved @ tree.mask() @ moved.T > 0, reference.mask())
+
+
+def relative(value: np.ndarray, reference: np.ndarray) -> float:
+    """Largest deviation over the largest entry of the reference."""
+    scale = np.abs(reference).max(initial=0.0)
+    deviation = np.abs(value - reference).max(initial=0.0)
+    return float(deviation / scale) if scale else float(deviation)
