@@ -11,35 +11,92 @@ HUGE_VELOCITY = 1e9  # rad/s, m/s; PyBullet clips every velocity at maxJointVelo
 AWAKE = pybullet.ACTIVATION_STATE_DISABLE_SLEEPING | pybullet.ACTIVATION_STATE_WAKE_UP
 
 
-def silence(body: Body) -> None:
-    """Switch off what acts on the body without being asked: damping, motors, velocity clamp, sleeping."""
+# what acts on a body without being asked
+MOTORS = "default joint motors hold every joint"
+LINK_DAMPING = "default link damping of 0.04"
+JOINT_DAMPING = "joint damping of the file acts"
+LIMITS = "joint limits push back"
+SETTINGS = (MOTORS, LINK_DAMPING, JOINT_DAMPING, LIMITS)
+
+
+def silence(body: Body, keep: str = "") -> None:
+    """Switch off the settings but one, the velocity clamp, and sleeping."""
+    options = {} if keep == LINK_DAMPING else {"linearDamping": 0.0, "angularDamping": 0.0}
     pybullet.changeDynamics(
         body.id,
         -1,
-        linearDamping=0.0,
-        angularDamping=0.0,
         maxJointVelocity=HUGE_VELOCITY,
         activationState=AWAKE,
         physicsClientId=body.client,
+        **options,
     )
-    for i in range(len(body.links)):  # alone: in a call with the others PyBullet applies it to link -1
-        pybullet.changeDynamics(body.id, i, jointDamping=0.0, physicsClientId=body.client)
+    for i, link in enumerate(body.links):
+        if keep != JOINT_DAMPING:  # alone: in a call with the others PyBullet applies it to link -1
+            pybullet.changeDynamics(body.id, i, jointDamping=0.0, physicsClientId=body.client)
+        if keep != MOTORS and link.freedoms:
+            _switch_off_motor(body, i, link.freedoms)
+
+
+def _switch_off_motor(body: Body, i: int, freedoms: int) -> None:
+    if freedoms == 1:
+        pybullet.setJointMotorControl2(
+            body.id, i, pybullet.VELOCITY_CONTROL, force=0.0, physicsClientId=body.client
+        )
+    else:
+        pybullet.setJointMotorControlMultiDof(
+            body.id,
+            i,
+            pybullet.POSITION_CONTROL,
+            targetPosition=[0.0, 0.0, 0.0, 1.0],
+            positionGain=0.0,
+            velocityGain=0.0,
+            force=[0.0, 0.0, 0.0],
+            physicsClientId=body.client,
+        )
+
+
+def step(body: Body, q: np.ndarray, v: np.ndarray, tau: np.ndarray, keep: str = "") -> np.ndarray:
+    """(v1 - v0) / dt over one step, with one of SETTINGS left on."""
+    silence(body, keep)
+    pybullet.stepSimulation(physicsClientId=body.client)  # wakes it, and spends forces others have applied
+    set_state(body, q, v)
+    R = body.base_rotation(q)
+    before = velocity(body, R)
+    apply(body, q, tau)
+    pybullet.stepSimulation(physicsClientId=body.client)
+    dt = pybullet.getPhysicsEngineParameters(body.client)["fixedTimeStep"]
+    return (velocity(body, R) - before) / dt
+
+
+def concerned(body: Body, setting: str, q: np.ndarray) -> tuple[str, ...]:
+    """Joints that a setting acts on; none where it is all of them."""
+    infos = [
+        (link, pybullet.getJointInfo(body.id, i, physicsClientId=body.client))
+        for i, link in enumerate(body.links)
+        if link.freedoms == 1
+    ]
+    if setting == JOINT_DAMPING:
+        return tuple(link.joint for link, info in infos if info[6])
+    if setting == LIMITS:
+        return tuple(link.joint for link, info in infos if beyond(link, info, q))
+    return ()
+
+
+def within_limits(body: Body, q: np.ndarray) -> np.ndarray:
+    """Configuration q with every joint that has limits in the middle of its range."""
+    q = q.copy()
     for i, link in enumerate(body.links):
         if link.freedoms == 1:
-            pybullet.setJointMotorControl2(
-                body.id, i, pybullet.VELOCITY_CONTROL, force=0.0, physicsClientId=body.client
-            )
-        elif link.freedoms == 3:
-            pybullet.setJointMotorControlMultiDof(
-                body.id,
-                i,
-                pybullet.POSITION_CONTROL,
-                targetPosition=[0.0, 0.0, 0.0, 1.0],
-                positionGain=0.0,
-                velocityGain=0.0,
-                force=[0.0, 0.0, 0.0],
-                physicsClientId=body.client,
-            )
+            lower, upper = pybullet.getJointInfo(body.id, i, physicsClientId=body.client)[8:10]
+            if lower <= upper:
+                q[link.q] = (lower + upper) / 2
+    return q
+
+
+def beyond(link, info: tuple, q: np.ndarray) -> bool:
+    """Whether a joint is at or beyond its limits; lower > upper are none."""
+    lower, upper = info[8:10]
+    return lower <= upper and not lower < q[link.q][0] < upper
 
 
 def set_state(body: Body, q: np.ndarray, v: np.ndarray) -> None:
@@ -98,12 +155,5 @@ def require_solitude(body: Body) -> None:
 
 def require_within_limits(body: Body, q: np.ndarray) -> None:
     """Refuse a joint at or beyond its limits, where PyBullet pushes back."""
-    for i, link in enumerate(body.links):
-        if link.freedoms == 1:
-            lower, upper = pybullet.getJointInfo(body.id, i, physicsClientId=body.client)[8:10]
-            if lower <= upper and not lower < q[link.q][0] < upper:
-                raise adapter_error(
-                    f"joint {link.joint!r} is at {q[link.q][0]:g}, its limits are {lower:g} and {upper:g}: "
-                    "PyBullet pushes back",
-                    link.joint,
-                )
+    for joint in concerned(body, LIMITS, q):
+        raise adapter_error(f"joint {joint!r} is beyond its limits, where PyBullet pushes back", joint)

@@ -23,6 +23,8 @@ except ImportError as error:
     raise missing_engine("MuJoCo", "mujoco", error) from None
 
 import re
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import numpy as np
@@ -52,13 +54,16 @@ __all__ = [
     "own_acceleration",
     "passive",
     "qld",
+    "quiet",
     "random_state",
+    "settings",
     "transform",
     "tree",
 ]
 
 WAYS = ("URDF importer",)
-TENSOR_CAUSE = "the importer makes another inertia tensor of the file's"
+TENSOR_CAUSE = {"URDF importer": "another inertia tensor than the file's"}
+NOTICED = 1e-6  # relative; a smaller change of q̈ is not worth a line
 
 ROUND_OFF = 1e-9  # relative; D and its inverse, both MuJoCo's, are farther apart only where they are misread
 
@@ -116,13 +121,19 @@ def load_plain(path, floating: bool = False, gravity=(0.0, 0.0, -9.81), way: str
     """
     path = Path(path)
     robot, _ = plain(parse(path, "mujoco"), path, "mujoco")
-    mujoco.set_mju_user_warning(lambda message: None)  # else MuJoCo writes a log file where it stands
-    try:
-        model = _compile(mujoco.MjModel.from_xml_string, write(robot), path)
-    finally:
-        mujoco.set_mju_user_warning(None)
+    model = _compile(mujoco.MjModel.from_xml_string, write(robot), path)
     model.opt.gravity[:] = as_vector(gravity, 3, "gravity")
     return Body(model)
+
+
+@contextmanager
+def quiet() -> Iterator[None]:
+    """Keep MuJoCo from writing its warnings to a log file in the working directory."""
+    mujoco.set_mju_user_warning(lambda message: None)
+    try:
+        yield
+    finally:
+        mujoco.set_mju_user_warning(None)
 
 
 def inertials(body: Body) -> dict[str, Inertial]:
@@ -230,6 +241,42 @@ def random_state(body: Body, rng: np.random.Generator) -> tuple[np.ndarray, np.n
     q = body.model.qpos0.copy()
     mujoco.mj_integratePos(body.model, q, rng.normal(size=body.nv), 1.0)
     return q, *rng.normal(size=(2, body.nv))
+
+
+SETTINGS = {
+    "joint damping of the file acts": "dof_damping",
+    "friction loss of the file acts": "dof_frictionloss",
+    "joint limits push back": "jnt_limited",
+}
+
+
+def settings(path, floating: bool, gravity, rng: np.random.Generator) -> list[tuple[str, float, tuple]]:
+    """What else is in ``qacc`` of this URDF as MuJoCo's own importer reads it: damping, friction, limits.
+
+    Returns
+    -------
+    list of (str, float, tuple of str)
+        Name, relative error that it alone makes of q̈ at a random state, and the joints concerned.
+    """
+    body = load_plain(path, floating, gravity)
+    model, (q, v, tau) = body.model, random_state(body, rng)
+    if not body.nv:
+        return []
+    expected = forward_dynamics(body, q, v, tau)
+    kept = {name: getattr(model, field).copy() for name, field in SETTINGS.items()}
+    found = []
+    for name in SETTINGS:
+        for other, field in SETTINGS.items():
+            getattr(model, field)[:] = kept[other] if other == name else 0
+        data = mujoco.MjData(model)
+        data.qpos[:], data.qvel[:], data.qfrc_applied[:] = q, v, tau
+        mujoco.mj_forward(model, data)
+        error = float(np.abs(data.qacc - expected).max() / np.abs(expected).max())
+        of = model.dof_jntid if kept[name].size == model.nv else np.arange(model.njnt)
+        where = dict.fromkeys(model.joint(j).name for j in of[kept[name] != 0])
+        if error > NOTICED:
+            found.append((name, error, tuple(where)))
+    return found
 
 
 def qld(body: Body, q) -> tuple[np.ndarray, np.ndarray]:

@@ -20,9 +20,11 @@ from ..exceptions import AdapterError, ShapeError
 from ..tree import Tree, freedom_names
 from . import _pinocchio_cholesky as cholesky
 from ._plain_urdf import parse
+from ._urdf import NOTHING, Inertial
 
 __all__ = [
     "Accelerator",
+    "carried",
     "cholesky",
     "coupling",
     "free_configuration",
@@ -36,13 +38,13 @@ __all__ = [
 
 
 def load(path, floating: bool = False, mimic: bool = False) -> pin.Model:
-    """Load a URDF.
+    """Load a URDF, or an MJCF if the file's name ends in .xml.
 
     Parameters
     ----------
     path : path-like
     floating : bool
-        Put a free-flyer named ``root_joint`` under the root link.
+        Put a free-flyer named ``root_joint`` under the root link of a URDF; an MJCF is taken as it is.
     mimic : bool
         Couple mimic joints to the joint they follow, instead of leaving both free.
 
@@ -55,6 +57,8 @@ def load(path, floating: bool = False, mimic: bool = False) -> pin.Model:
     if not path.is_file():
         raise AdapterError(f"{path}: no such file", engine="pinocchio", file=path)
     try:
+        if path.suffix == ".xml":
+            return pin.buildModelFromMJCF(str(path))
         if floating:
             return pin.buildModelFromUrdf(str(path), pin.JointModelFreeFlyer(), mimic=mimic)
         return pin.buildModelFromUrdf(str(path), mimic=mimic)
@@ -166,6 +170,37 @@ def with_inertials(model: pin.Model, file: Mapping, changes: Mapping) -> pin.Mod
         else:
             result.inertias[joint] = pin.Inertia(0.0, np.zeros(3), p[[[4, 5, 7], [5, 6, 8], [7, 8, 9]]])
     return result
+
+
+def carried(model: pin.Model, inertials: Mapping) -> tuple[dict, dict]:
+    """Inertias on every joint, once as the model has them and once as the sum of other bodies' inertias.
+
+    Parameters
+    ----------
+    model : pinocchio.Model
+        Loaded from an MJCF, whose bodies have frames.
+    inertials : mapping of str to Inertial
+        By body, in the axes of the body frame.
+
+    Returns
+    -------
+    own, other : dict of str to Inertial
+        By the first body on every joint, in the axes of its frame: arguments of `with_inertials`.
+    """
+    first: dict[int, pin.Frame] = {}
+    own: dict[str, Inertial] = {}
+    other: dict[str, Inertial] = {}
+    for frame in model.frames:
+        joint = frame.parentJoint
+        if frame.type != pin.FrameType.BODY or not joint or frame.name not in inertials:
+            continue
+        carrier = first.setdefault(joint, frame)
+        M = carrier.placement.inverse() * frame.placement
+        moved = inertials[frame.name].moved(M.rotation, M.translation)
+        other[carrier.name] = other.get(carrier.name, NOTHING) + moved
+        Y = carrier.placement.inverse().act(model.inertias[joint])
+        own[carrier.name] = Inertial(Y.mass, Y.lever, Y.inertia)
+    return own, other
 
 
 def _dynamic_parameters(placement: pin.SE3, inertial) -> np.ndarray:

@@ -56,12 +56,17 @@ __all__ = [
     "own_acceleration",
     "pinocchio_gravity",
     "random_state",
+    "settings",
     "transform",
     "tree",
 ]
 
 WAYS = {"default flags": 0, "URDF_USE_INERTIA_FROM_FILE": pybullet.URDF_USE_INERTIA_FROM_FILE}
-TENSOR_CAUSE = "inertia recomputed from collision shapes, not read from the file"
+TENSOR_CAUSE = {
+    "default flags": "inertia recomputed from collision shapes, not read from the file",
+    "URDF_USE_INERTIA_FROM_FILE": "another inertia tensor than the file's",
+}
+NOTICED = 1e-6  # relative; a smaller change of q̈ is not worth a line
 
 FLAGS = (
     pybullet.URDF_USE_INERTIA_FROM_FILE
@@ -114,7 +119,7 @@ def load(path, floating: bool = False, gravity=(0.0, 0.0, -9.81)) -> Body:
 
 
 def load_plain(path, floating: bool = False, gravity=(0.0, 0.0, -9.81), way: str = "default flags") -> Body:
-    """Load a URDF as it is, in one of `WAYS`, as scripts do.
+    """Load a URDF as it is, in one of `WAYS`, as scripts do; any other way is the quick one without shapes.
 
     Its H is not the file's then: see `inertials` and `treefactor.causes`. Other arguments as for `load`.
     """
@@ -122,7 +127,7 @@ def load_plain(path, floating: bool = False, gravity=(0.0, 0.0, -9.81), way: str
     try:
         with engine_errors("loadURDF refuses it, see its output", path):
             body_id = pybullet.loadURDF(
-                str(path), useFixedBase=not floating, flags=WAYS[way], physicsClientId=client
+                str(path), useFixedBase=not floating, flags=WAYS.get(way, FLAGS), physicsClientId=client
             )
         pybullet.setGravity(*as_vector(gravity, 3, "gravity"), physicsClientId=client)
         body = Body(body_id, client)
@@ -280,15 +285,30 @@ def own_acceleration(body: Body, q, v, tau) -> np.ndarray:
     body.require_unchanged()
     step.require_solitude(body)
     step.require_within_limits(body, q)
-    step.silence(body)
-    pybullet.stepSimulation(physicsClientId=body.client)  # wakes it, and spends forces others have applied
-    step.set_state(body, q, v)
-    R = body.base_rotation(q)
-    before = step.velocity(body, R)
-    step.apply(body, q, tau)
-    pybullet.stepSimulation(physicsClientId=body.client)
-    dt = pybullet.getPhysicsEngineParameters(body.client)["fixedTimeStep"]
-    return (step.velocity(body, R) - before) / dt
+    return step.step(body, q, v, tau)
+
+
+def settings(path, floating: bool, gravity, rng: np.random.Generator) -> list[tuple[str, float, tuple]]:
+    """What else a script meets that steps this URDF: default motors, damping, limits.
+
+    Returns
+    -------
+    list of (str, float, tuple of str)
+        Name, relative error that it alone makes of q̈ at a random state, and the joints concerned.
+    """
+    found = []
+    seed = int(rng.integers(2**32))
+    for name in step.SETTINGS:
+        with load_plain(path, floating, gravity, "without shapes") as body:
+            q, v, tau = random_state(body, np.random.default_rng(seed))
+            _require_masses(body)
+            q = q if name == step.LIMITS else step.within_limits(body, q)
+            expected = forward_dynamics(body, q, v, tau)
+            error = np.abs(step.step(body, q, v, tau, name) - expected).max() / np.abs(expected).max()
+            where = step.concerned(body, name, q)
+            if error > NOTICED and (where or name in (step.MOTORS, step.LINK_DAMPING)):
+                found.append((name, float(error), where))
+    return found
 
 
 def random_state(body: Body, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray, np.ndarray]:

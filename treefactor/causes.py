@@ -19,6 +19,7 @@ TRIANGLE = "an inertia that breaks the triangle inequality is set to zero"
 ROUNDED = "principal axes are iterated to a loose tolerance"
 OTHER_MASS = "another mass or centre of mass"
 FIXED_BASE = "a floating base is fixed, and the mass of its root link dropped"
+NO_GRAVITY = "gravity is disabled in the file"
 REFUSED = "the ordinary way fails"
 
 SHOWN = 3  # links or joints named in a line of text
@@ -32,17 +33,21 @@ class Cause:
     ----------
     name : str
     effect : float or None
-        Relative error of H (of q̈ for a setting) that it alone makes.
+        Error of H that it alone makes, relative to ``sqrt(H_ii H_jj)``; for a setting that of q̈, relative to
+        the largest entry.
     where : tuple of str
         Links or joints concerned, the largest effect first.
     way : str
         The ordinary way of loading in which it shows.
+    quantity : {"H", "q̈"}
+        What the effect is on: q̈ for a setting of the engine that acts without being asked.
     """
 
     name: str
     effect: float | None = None
     where: tuple[str, ...] = ()
     way: str = ""
+    quantity: str = "H"
 
     def as_dict(self) -> dict:
         """Plain values, for JSON."""
@@ -51,7 +56,8 @@ class Cause:
     def __str__(self) -> str:
         text = self.name
         if self.effect is not None:
-            text += f", {self.effect:.0%}" if self.effect >= 0.1 else f", {self.effect:.0e}"
+            size = f"{self.effect:.0%}" if 0.1 <= self.effect < 100 else f"{self.effect:.0e}"
+            text += f", Δ{self.quantity} {size}"
         if self.where:
             more = len(self.where) - SHOWN
             text += f" ({', '.join(self.where[:SHOWN])}{f' and {more} more' if more > 0 else ''})"

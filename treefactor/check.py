@@ -8,14 +8,14 @@ then is explained by `treefactor.causes`.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from contextlib import closing
+from contextlib import closing, nullcontext
 from dataclasses import asdict, dataclass, field, replace
 from importlib import import_module
 
 import numpy as np
 
 from . import tolerances
-from .causes import FIXED_BASE, REFUSED, Cause, explain, inertial_changes
+from .causes import FIXED_BASE, NO_GRAVITY, REFUSED, Cause, explain, inertial_changes
 from .compare import (
     Comparison,
     Reference,
@@ -38,6 +38,7 @@ ENGINES = {
     "mujoco": "mujoco",
     "drake": "pydrake",
 }  # modules
+READ_MJCF = ("pinocchio", "mujoco")
 DEFAULT_ENGINES = ("pinocchio", "pybullet", "mujoco")  # Drake takes long to import and refuses many files
 
 AGREES, EXPLAINED, DISAGREES, CANNOT_LOAD = "agrees", "explained", "disagrees", "cannot load"
@@ -54,7 +55,8 @@ class Detail:
     names : tuple of str
         Tree and joints in Pinocchio's order.
     delta, delta_plain : ndarray, shape (n, n), or None
-        ``|H - H_pin| / max|H_pin|`` of the last sample, through the adapter and the ordinary way.
+        ``|H_ij - H_pin_ij| / sqrt(H_pin_ii H_pin_jj)`` of the last sample, through the adapter and the
+        ordinary way.
     """
 
     parent: tuple[int, ...]
@@ -92,7 +94,8 @@ class Row:
     error_own : float or None
         The engine's own q̈ (of PyBullet the stepped velocity) against Pinocchio's ABA, relative.
     error_plain : float or None
-        As error_h, with the file loaded the ordinary way.
+        Largest ``|H_ij - H_pin_ij| / sqrt(H_pin_ii H_pin_jj)`` with the file loaded the ordinary way; light
+        joints count as much as a heavy base.
     causes : tuple of Cause
         What explains error_plain.
     verdict : {"agrees", "explained", "disagrees", "cannot load"}
@@ -153,12 +156,17 @@ def check(
     """
     engines = tuple(engines)
     adapters = {name: import_module(f".adapters.{name}_", __package__) for name in ("pinocchio", *engines)}
+    quiet = getattr(adapters.get("mujoco"), "quiet", nullcontext)
     for robot in robots:
-        yield _check_robot(robot, engines, adapters, samples, seed)
+        with quiet():
+            rows = _check_robot(robot, engines, adapters, samples, seed)
+        yield rows
 
 
 def _check_robot(robot: Robot, engines, adapters, samples: int, seed: int) -> list[Row]:
     """Rows of all engines for one robot; an engine that fails does not touch the others."""
+    if robot.is_mjcf:
+        engines = [engine for engine in engines if engine in READ_MJCF]
     try:
         reference, missing = Reference(adapters["pinocchio"], robot, samples, seed), ""
     except AdapterError as error:
@@ -186,8 +194,13 @@ def _row(row: Row, adapter, robot: Robot, reference: Reference | None, missing: 
         return replace(row, n=0, verdict=AGREES, reason="no joint moves")
     if row.engine == "pinocchio":
         return _judge(row, compare_pinocchio(reference))
-    row = _judge(row, compare_engine(adapter, reference))
-    return _with_causes(row, adapter, reference)
+    if not robot.is_mjcf:
+        return _with_causes(_judge(row, compare_engine(adapter, reference)), adapter, reference)
+    try:
+        row = _judge(row, compare_engine(adapter, reference))
+    except AdapterError as error:  # Pinocchio's reader of MJCF makes other joints of some
+        return replace(_judge(row, compare_alone(adapter, robot)), reason=f"against itself: {error}")
+    return row if row.verdict == AGREES else _mjcf_causes(row, adapter, reference)
 
 
 def _mimic_rows(row: Row, reference: Reference) -> list[Row]:
@@ -239,6 +252,7 @@ def _with_causes(row: Row, adapter, reference: Reference) -> Row:
         left = max(left, plain.unexplained)
     if not errors:
         return row
+    causes += _settings(adapter, reference)
     detail = replace(row.detail, delta_plain=errors[0].delta)
     row = replace(row, error_plain=errors[0].error, causes=tuple(causes), detail=detail)
     if row.verdict == DISAGREES:
@@ -247,6 +261,38 @@ def _with_causes(row: Row, adapter, reference: Reference) -> Row:
     if not left <= tolerances.PLAIN_H:
         return replace(row, verdict=DISAGREES, reason=f"{left:.1e} unexplained. {why}")
     return replace(row, verdict=EXPLAINED, reason=why) if causes else row
+
+
+def _mjcf_causes(row: Row, adapter, reference: Reference) -> Row:
+    """Row with the inertias that Pinocchio reads from an MJCF otherwise than MuJoCo, whose format it is."""
+    with closing(adapter.load(reference.robot.path, gravity=reference.model.gravity.linear)) as body:
+        own, other = reference.adapter.carried(reference.model, adapter.inertials(body))
+        theirs = [translated(adapter, body, reference.model, s) for s in reference.states]
+    causes, left = _explained(reference, theirs, own, other, "Pinocchio reads another inertia tensor")
+    weightless = max(
+        max(relative(H, s.H), float(np.abs(bias - reference.weightless_bias(s)).max() / s.force))
+        for s, (H, bias) in zip(reference.states, theirs, strict=True)
+    )
+    if weightless <= tolerances.PLAIN_H < left:
+        causes, left = [Cause(NO_GRAVITY)], weightless
+    causes = tuple(replace(cause, way="Pinocchio's reader of MJCF") for cause in causes)
+    plain = max(float(s.delta(H).max()) for s, (H, _) in zip(reference.states, theirs, strict=True))
+    row = replace(row, error_plain=plain, causes=causes)
+    if left <= tolerances.PLAIN_H:
+        return replace(row, verdict=EXPLAINED, reason=listed(causes))
+    return replace(row, reason=f"{row.reason}; {left:.1e} unexplained. {listed(causes)}")
+
+
+def _settings(adapter, reference: Reference) -> list[Cause]:
+    """What acts in the engine without being asked, if a script simulates the file as it is."""
+    if reference.singular:
+        return []
+    robot, rng = reference.robot, np.random.default_rng(reference.seed)
+    try:
+        found = adapter.settings(robot.path, robot.floating, reference.model.gravity.linear, rng)
+    except (TreefactorError, np.linalg.LinAlgError):  # the causes say already why the file does not load
+        return []
+    return [Cause(name, effect, where, "simulated", "q̈") for name, effect, where in found]
 
 
 @dataclass(frozen=True)
@@ -272,8 +318,19 @@ def _plain(adapter, way: str, reference: Reference) -> _Plain:
             theirs = [translated(adapter, body, reference.model, s) for s in reference.states]
             engine = adapter.inertials(body)
     except AdapterError as error:
-        return _Plain([*first, Cause(f"{REFUSED}: {error}")])
+        reason = str(error).removeprefix(f"{robot.path}: ")
+        return _Plain([*first, Cause(f"{REFUSED}: {reason}")])
     file = adapter.file_inertials(robot.path)
+    causes, unexplained = _explained(reference, theirs, file, engine, adapter.TENSOR_CAUSE[way])
+    deltas = [s.delta(H) for s, (H, _) in zip(reference.states, theirs, strict=True)]
+    error = float(np.max(deltas))
+    return _Plain([*first, *causes], error, unexplained, None if first else deltas[-1])
+
+
+def _explained(
+    reference: Reference, theirs: list, file: dict, engine: dict, tensor_cause: str
+) -> tuple[list[Cause], float]:
+    """Causes in the inertias for which an engine has other H and bias, and what they leave unexplained."""
 
     def left(changes: dict) -> float:
         mine = (reference.with_inertials(s, file, changes) for s in reference.states)
@@ -283,14 +340,11 @@ def _plain(adapter, way: str, reference: Reference) -> _Plain:
         )
 
     def effect(changes: dict) -> float:
-        return max(relative(reference.with_inertials(s, file, changes)[0], s.H) for s in reference.states)
+        return max(
+            float(s.delta(reference.with_inertials(s, file, changes)[0]).max()) for s in reference.states
+        )
 
-    causes, unexplained = explain(
-        inertial_changes(file, engine, adapter.TENSOR_CAUSE), left, effect, tolerances.PLAIN_H
-    )
-    errors = [relative(H, s.H) for s, (H, _) in zip(reference.states, theirs, strict=True)]
-    delta = None if first else np.abs(theirs[-1][0] - reference.states[-1].H) / reference.states[-1].scale
-    return _Plain([*first, *causes], max(errors), unexplained, delta)
+    return explain(inertial_changes(file, engine, tensor_cause), left, effect, tolerances.PLAIN_H)
 
 
 def listed(causes: Iterable[Cause]) -> str:

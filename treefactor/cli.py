@@ -9,6 +9,7 @@ import sys
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
+from importlib.metadata import PackageNotFoundError, version
 from importlib.util import find_spec
 from pathlib import Path
 
@@ -55,6 +56,7 @@ def _parser() -> argparse.ArgumentParser:
     command.add_argument("--samples", type=_positive, default=3, metavar="N", help="random states per robot")
     command.add_argument("--seed", type=_natural, default=0, metavar="S", help="seed of the random states")
     command.add_argument("--json", type=Path, metavar="FILE", help="also write the results as JSON")
+    command.add_argument("--html", type=Path, metavar="FILE", help="also write them as a self-contained page")
     command.set_defaults(command=run_check)
 
     command = commands.add_parser("info", help="print the tree of a robot, its sparsity and its costs")
@@ -73,13 +75,22 @@ def run_check(options: argparse.Namespace) -> int:
     chosen = _chosen_robots(options)
     engines = options.engine or _installed_engines()
     rows: list[check.Row] = []
-    with report.replacing(options.json) as file:
+    meta = {
+        "treefactor": __version__,
+        "engines": {engine: _engine_version(engine) for engine in engines},
+        "samples": options.samples,
+        "seed": options.seed,
+    }
+    with report.replacing(options.json) as json_file, report.replacing(options.html) as html_file:
         with _engines_aside():
             for found in _progress(check.check(chosen, engines, options.samples, options.seed), len(chosen)):
                 rows += found
         report.print_rows(rows)
-        content = {"treefactor": __version__, "samples": options.samples, "seed": options.seed}
-        report.write_json(file, {**content, "rows": [row.as_dict() for row in rows]})
+        report.write_json(json_file, {**meta, "rows": [row.as_dict() for row in rows]})
+        if html_file is not None:
+            from .html import write_html
+
+            write_html(html_file, rows, meta)
     return 0 if all(row.verdict in check.GOOD for row in rows) else DISAGREE
 
 
@@ -132,6 +143,14 @@ def _installed_engines() -> list[str]:
     for engine in (engine for engine in check.DEFAULT_ENGINES if engine not in found):
         print(f"{engine} is left out: pip install 'treefactor[{engine}]'", file=sys.stderr)
     return found
+
+
+def _engine_version(engine: str) -> str | None:
+    """Version of the wheel an engine comes in."""
+    try:
+        return version({"pinocchio": "pin"}.get(engine, engine))
+    except PackageNotFoundError:
+        return None
 
 
 def _progress(results: Iterable[list[check.Row]], total: int) -> Iterator[list[check.Row]]:

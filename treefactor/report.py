@@ -52,7 +52,7 @@ def print_rows(rows: Sequence[Row]) -> None:
         density = "" if row.density is None else f"{row.density:.2f}"
         n = "" if row.n is None else str(row.n)
         table.add_row(
-            Text("" if case == last else row.robot),
+            Text("" if case == last else Path(row.robot).name if Path(row.robot).is_file() else row.robot),
             *([row.base] if wide else []),
             row.engine,
             *([n, density, *shown] if wide else [n, shown[1], shown[3], shown[4]]),
@@ -74,7 +74,7 @@ CAPTION = (
     "ΔH: against Pinocchio's CRBA (Pinocchio itself: against RNEA). LᵀDL: factor against H. "
     "Δq̈: our H⁻¹(τ - bias), own Δq̈: the engine's own, both against Pinocchio's ABA. "
     "Largest deviation over largest entry, worst sample, the file loaded through treefactor's adapter. "
-    "Explained: why the engine differs when it loads the file itself, and by how much of H."
+    "Explained: why the engine differs when it loads the file itself, and by how much of √(H_ii H_jj)."
 )
 
 

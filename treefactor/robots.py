@@ -31,8 +31,15 @@ class Robot:
     floating: bool = False
 
     @property
+    def is_mjcf(self) -> bool:
+        """Whether the description is in MuJoCo's format."""
+        return self.path.suffix == ".xml"
+
+    @property
     def base(self) -> str:
-        """Either "fixed" or "floating"."""
+        """Either "fixed", "floating", or "own" for an MJCF, which says itself."""
+        if self.is_mjcf:
+            return "own"
         return "floating" if self.floating else "fixed"
 
 
