@@ -8,6 +8,8 @@ from pathlib import Path
 
 import pytest
 
+from treefactor.check import ENGINES
+
 ROOT = Path(__file__).parents[1]
 
 
@@ -27,10 +29,10 @@ def test_importing_treefactor_imports_no_engine_and_no_adapter(tmp_path):
     assert done.stdout.strip() == "[]", done.stderr
 
 
-@pytest.mark.parametrize("engine", ["pinocchio", "pybullet"])
+@pytest.mark.parametrize("engine", ["pinocchio", "pybullet", "mujoco", "drake"])
 def test_a_missing_engine_names_the_extra(tmp_path, engine):
     done = run(
-        f"import sys; sys.modules[{engine!r}] = None\n"
+        f"import sys; sys.modules[{ENGINES[engine]!r}] = None\n"
         "import treefactor\n"
         f"try:\n    import treefactor.adapters.{engine}_\n"
         "except treefactor.AdapterError as error:\n    print(error.engine, error)",
@@ -60,6 +62,7 @@ def wheel(tmp_path_factory):
 def test_the_wheel_holds_both_packages_and_the_kernels(wheel):
     names = zipfile.ZipFile(wheel).namelist()
     assert "treefactor/adapters/pinocchio_.py" in names
+    assert "treefactor/templates/check.html" in names
     assert any(name.startswith("treefactor/_ltdl.") and not name.endswith(".pyx") for name in names)
     assert not [name for name in names if name.startswith(("adapters/", "tests/"))]
 
