@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 import xml.etree.ElementTree as ET
 from collections import Counter
+from collections.abc import Collection
 from pathlib import Path
 
 from ..exceptions import AdapterError
@@ -36,7 +37,9 @@ def parse(path: Path, engine: str) -> ET.Element:
     return top
 
 
-def plain(top: ET.Element, path: Path, engine: str) -> tuple[ET.Element, str]:
+def plain(
+    top: ET.Element, path: Path, engine: str, parts: Collection[str] = JOINT_PARTS
+) -> tuple[ET.Element, str]:
     """Reduced copy of a ``<robot>``, and the name of its root link.
 
     MuJoCo and Drake take a link called "world" for the world itself; it gets another name.
@@ -53,7 +56,7 @@ def plain(top: ET.Element, path: Path, engine: str) -> tuple[ET.Element, str]:
         ET.SubElement(robot, "link", name=link.get("name", "")).extend(link.findall("inertial"))
     for joint in top.iterfind("joint"):
         copy = ET.SubElement(robot, "joint", name=joint.get("name", ""), type=joint.get("type", ""))
-        copy.extend(part for part in joint if part.tag in JOINT_PARTS)
+        copy.extend(part for part in joint if part.tag in parts)
     twice = [name for name, count in Counter(links(robot)).items() if count > 1]
     if twice:
         raise _error(path, engine, f"two links are called {twice[0]!r}", twice[0])

@@ -34,7 +34,7 @@ from ..ltdl import factor
 from ..tree import Tree
 from ._mjcf import mjcf
 from ._mujoco_body import FREE, SIZES, Body, Joint, adapter_error, as_vector
-from ._plain_urdf import parse, plain, write
+from ._plain_urdf import JOINT_PARTS, parse, plain, write
 from ._urdf import Inertial, read, without_fixed_joints
 
 __all__ = [
@@ -120,7 +120,7 @@ def load_plain(path, floating: bool = False, gravity=(0.0, 0.0, -9.81), way: str
         A + B >= C; names the body.
     """
     path = Path(path)
-    robot, _ = plain(parse(path, "mujoco"), path, "mujoco")
+    robot, _ = plain(parse(path, "mujoco"), path, "mujoco", JOINT_PARTS | {"limit", "mimic"})
     model = _compile(mujoco.MjModel.from_xml_string, write(robot), path)
     model.opt.gravity[:] = as_vector(gravity, 3, "gravity")
     return Body(model)
@@ -247,6 +247,7 @@ SETTINGS = {
     "joint damping of the file acts": "dof_damping",
     "friction loss of the file acts": "dof_frictionloss",
     "joint limits push back": "jnt_limited",
+    "mimic joints are tied by a soft constraint": "eq_active0",
 }
 
 
@@ -272,11 +273,15 @@ def settings(path, floating: bool, gravity, rng: np.random.Generator) -> list[tu
         data.qpos[:], data.qvel[:], data.qfrc_applied[:] = q, v, tau
         mujoco.mj_forward(model, data)
         error = float(np.abs(data.qacc - expected).max() / np.abs(expected).max())
-        of = model.dof_jntid if kept[name].size == model.nv else np.arange(model.njnt)
-        where = dict.fromkeys(model.joint(j).name for j in of[kept[name] != 0])
         if error > NOTICED:
-            found.append((name, error, tuple(where)))
+            found.append((name, error, _concerned(model, SETTINGS[name], kept[name] != 0)))
     return found
+
+
+def _concerned(model: mujoco.MjModel, field: str, on: np.ndarray) -> tuple[str, ...]:
+    """Joints that the entries of a field that are on belong to."""
+    joints = {"dof": model.dof_jntid, "jnt": np.arange(model.njnt), "eq": model.eq_obj1id}
+    return tuple(dict.fromkeys(model.joint(j).name for j in joints[field.partition("_")[0]][on]))
 
 
 def qld(body: Body, q) -> tuple[np.ndarray, np.ndarray]:

@@ -22,6 +22,8 @@ from . import _pinocchio_cholesky as cholesky
 from ._plain_urdf import parse
 from ._urdf import NOTHING, Inertial
 
+ROUND_OFF = 1e-14  # relative; less mass left over from a sum of inertias is none
+
 __all__ = [
     "Accelerator",
     "carried",
@@ -165,10 +167,12 @@ def with_inertials(model: pin.Model, file: Mapping, changes: Mapping) -> pin.Mod
         total[joint] += _dynamic_parameters(frame.placement, inertial)
         total[joint] -= _dynamic_parameters(frame.placement, file[link])
     for joint, p in total.items():
-        if p[0]:
-            result.inertias[joint] = pin.Inertia.FromDynamicParameters(p)
-        else:
-            result.inertias[joint] = pin.Inertia(0.0, np.zeros(3), p[[[4, 5, 7], [5, 6, 8], [7, 8, 9]]])
+        Y = pin.Inertia.Zero()  # filled in by hand: the constructor refuses indefinite tensors
+        if abs(p[0]) > ROUND_OFF * (model.inertias[joint].mass + sum(x.mass for x in changes.values())):
+            Y.mass, Y.lever = p[0], p[1:4] / p[0]
+        c = Y.lever
+        Y.inertia = p[[[4, 5, 7], [5, 6, 8], [7, 8, 9]]] - Y.mass * (c @ c * np.eye(3) - np.outer(c, c))
+        result.inertias[joint] = Y
     return result
 
 

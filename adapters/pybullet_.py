@@ -61,11 +61,13 @@ __all__ = [
     "tree",
 ]
 
-WAYS = {"default flags": 0, "URDF_USE_INERTIA_FROM_FILE": pybullet.URDF_USE_INERTIA_FROM_FILE}
-TENSOR_CAUSE = {
-    "default flags": "inertia recomputed from collision shapes, not read from the file",
-    "URDF_USE_INERTIA_FROM_FILE": "another inertia tensor than the file's",
+WAYS = {
+    "default flags": 0,
+    "URDF_USE_INERTIA_FROM_FILE": pybullet.URDF_USE_INERTIA_FROM_FILE,
+    "and URDF_MERGE_FIXED_LINKS": pybullet.URDF_USE_INERTIA_FROM_FILE | pybullet.URDF_MERGE_FIXED_LINKS,
 }
+TENSOR_CAUSE = dict.fromkeys(WAYS, "another inertia tensor than the file's")
+TENSOR_CAUSE["default flags"] = "inertia recomputed from collision shapes, not read from the file"
 NOTICED = 1e-6  # relative; a smaller change of q̈ is not worth a line
 
 FLAGS = (
@@ -300,6 +302,8 @@ def settings(path, floating: bool, gravity, rng: np.random.Generator) -> list[tu
     seed = int(rng.integers(2**32))
     for name in step.SETTINGS:
         with load_plain(path, floating, gravity, "without shapes") as body:
+            if not body.nv:
+                return []
             q, v, tau = random_state(body, np.random.default_rng(seed))
             _require_masses(body)
             q = q if name == step.LIMITS else step.within_limits(body, q)

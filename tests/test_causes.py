@@ -10,6 +10,7 @@ from treefactor.adapters._urdf import read
 from treefactor.robots import Robot, find
 
 INERTIA_FLAG = "URDF_USE_INERTIA_FROM_FILE"
+MERGE_FLAG = "and URDF_MERGE_FIXED_LINKS"
 BOX = "<collision><geometry><box size='.1 .2 .3'/></geometry></collision>"
 
 
@@ -26,7 +27,7 @@ def test_a_link_without_inertial(write):
     tip = "<link name='tip'/>" + joint("weld", "fixed", "lower", "tip")
     found = row(write(ARM + tip))
     assert found.verdict == check.EXPLAINED
-    for way in pybullet_.WAYS:
+    for way in ("default flags", INERTIA_FLAG):
         named = cause(found, causes.NO_INERTIAL, way)
         assert named.where == ("tip",)
         assert named.effect > 0.1
@@ -47,6 +48,13 @@ def test_an_inertia_that_breaks_the_triangle_inequality(write):
     refused = row(write(ARM.replace(link("lower", 1.1), odd)), "mujoco")
     assert refused.verdict == check.EXPLAINED
     assert any(c.name.startswith(causes.REFUSED) and "'lower'" in c.name for c in refused.causes)
+
+
+def test_links_that_are_merged_wrongly(write):
+    tool = link("tool", 0.7) + joint("weld", "fixed", "lower", "tool")
+    found = row(write(ARM + tool))
+    assert set(cause(found, causes.MERGED, MERGE_FLAG).where) == {"lower", "tool"}
+    assert not any(c.name == causes.MERGED for c in row(write(ARM)).causes)
 
 
 def test_a_floating_base_that_is_fixed(write):
@@ -71,6 +79,13 @@ def test_settings_that_act_without_being_asked(write, extra, name, engines):
         for named in found:
             assert (named.way, named.quantity) == ("simulated", "q̈")
             assert named.effect > 1e-3
+
+
+@pytest.mark.parametrize("engine", ["pybullet", "mujoco"])
+def test_joint_limits_that_push_back(write, engine):
+    path = write(ARM.replace("lower='-2' upper='2'", "lower='-.001' upper='.001'"))
+    named = cause(row(path, engine), "joint limits push back", "simulated")
+    assert set(named.where) == {"shoulder", "elbow"}
 
 
 def test_laikago_is_explained():
@@ -121,8 +136,10 @@ def test_inertias_of_a_model_can_be_exchanged_and_put_back():
 def test_mujocos_importer_holds_the_files_inertias():
     path = find("panda").path
     with mujoco_.load_plain(path) as body:
-        found = causes.inertial_changes(mujoco_.file_inertials(path), mujoco_.inertials(body), "other tensor")
-    assert set(found) <= {causes.ROUNDED}
+        held = mujoco_.inertials(body)
+    file = {link: inertial for link, inertial in mujoco_.file_inertials(path).items() if link in held}
+    assert len(file) == 9
+    assert set(causes.inertial_changes(file, held, "another tensor")) <= {causes.ROUNDED}
 
 
 def test_a_cause_in_words():

@@ -8,7 +8,7 @@ that are not needed for that are left out again; the error that a needed group m
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 
 import numpy as np
 
@@ -17,6 +17,7 @@ from .tolerances import ROUNDED_INERTIA, SAME_INERTIA
 NO_INERTIAL = "links without <inertial> are given mass"
 TRIANGLE = "an inertia that breaks the triangle inequality is set to zero"
 ROUNDED = "principal axes are iterated to a loose tolerance"
+MERGED = "links on fixed joints are merged wrongly"
 OTHER_MASS = "another mass or centre of mass"
 FIXED_BASE = "a floating base is fixed, and the mass of its root link dropped"
 NO_GRAVITY = "gravity is disabled in the file"
@@ -70,7 +71,8 @@ def inertial_changes(file: Mapping, engine: Mapping, tensor_cause: str) -> dict[
     Parameters
     ----------
     file, engine : mapping of str to Inertial
-        By link, in the axes of the link frame. Links that the engine or the file lacks are skipped.
+        By link, in the axes of the link frame. Links that the file lacks are skipped; those that the engine
+        lacks have been merged into others.
     tensor_cause : str
         What it means for this engine if the tensor alone is another.
 
@@ -84,7 +86,15 @@ def inertial_changes(file: Mapping, engine: Mapping, tensor_cause: str) -> dict[
         reason = _reason(file[link], engine[link], tensor_cause)
         if reason is not None:
             groups.setdefault(reason, {})[link] = engine[link]
+    merged = {link: nothing(inertial) for link, inertial in file.items() if link not in engine}
+    if merged:
+        groups[MERGED] = {**groups.pop(OTHER_MASS, {}), **merged}
     return groups
+
+
+def nothing(inertial):
+    """Inertia of the same kind with no mass."""
+    return replace(inertial, mass=0.0, com=0.0 * inertial.com, tensor=0.0 * inertial.tensor)
 
 
 def _reason(file, engine, tensor_cause: str) -> str | None:

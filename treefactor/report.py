@@ -16,12 +16,13 @@ from rich.table import Table
 from rich.text import Text
 from rich.tree import Tree as RichTree
 
-from .check import AGREES, CANNOT_LOAD, DISAGREES, EXPLAINED, Row
+from .check import AGREES, CANNOT_LOAD, DISAGREES, EXPLAINED, GOOD, Row
 from .exceptions import TreefactorError
 from .tree import CostKind, Tree
 
 COLOURS = {AGREES: "green", EXPLAINED: "cyan", DISAGREES: "bold red", CANNOT_LOAD: "yellow"}
 WIDE = 110  # columns from which a table has room for every figure
+DETAILED = 5  # robots up to which every reason is printed; of more, a table of the causes
 PIPE_WIDTH = 160  # columns of a table that no terminal limits
 
 
@@ -60,14 +61,35 @@ def print_rows(rows: Sequence[Row]) -> None:
         )
         last = case
     out.print(table)
+    many = len({row.robot for row in rows}) > DETAILED
     for row in rows:
-        if row.reason:
+        if row.reason and not (many and row.verdict in GOOD):
             line = Text(f"{row.robot}, {row.base} base, {row.engine} ")
             line.append(row.verdict, style=COLOURS[row.verdict])
             out.print(line.append(f": {row.reason}", style="default"))
+    if many:
+        out.print(_causes_table(rows))
     out.print(Text(CAPTION, style="dim"))
     counts = {verdict: sum(row.verdict == verdict for row in rows) for verdict in COLOURS}
     out.print(Text(", ").join(Text(f"{count} {v}", style=COLOURS[v]) for v, count in counts.items() if count))
+
+
+def _causes_table(rows: Sequence[Row]) -> Table:
+    """Every cause, how many robots show it, and which one most."""
+    table = Table(header_style="bold", box=SIMPLE_HEAD, padding=(0, 1, 0, 0))
+    for title in ("engine", "way", "cause"):
+        table.add_column(title, overflow="fold")
+    table.add_column("robots", justify="right", no_wrap=True)
+    table.add_column("largest effect", justify="right")
+    found: dict[tuple, list[tuple[float, str, str]]] = {}
+    for row in rows:
+        for cause in row.causes:
+            key = (row.engine, cause.way, cause.name.partition(": ")[0])
+            found.setdefault(key, []).append((cause.effect or 0.0, row.robot, cause.quantity))
+    for key, shown in sorted(found.items(), key=lambda item: (item[0][:2], -len(item[1]))):
+        effect, robot, quantity = max(shown)
+        table.add_row(*key, str(len(shown)), f"Δ{quantity} {effect:.0e} ({robot})" if effect else "")
+    return table
 
 
 CAPTION = (
