@@ -168,6 +168,9 @@ cdef void h_mul_one(const Shape *t, const double *H, const double *x, double *y,
 
 
 # --------------------------------------------------------------- r vectors, the columns of an (n, r) matrix
+#
+#   The recurrences of the single vector, x(k) now a row of r entries; the ancestors i of k are walked by
+#   i = parent(i), nearest first, as in the factorization.
 
 cdef void l_inv_many(const Shape *t, const double *L, bint unit, double *x, Py_ssize_t r) noexcept nogil:
     """x <- L^-1 x."""
