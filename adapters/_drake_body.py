@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-import numpy as np
 from pydrake.multibody.plant import MultibodyPlant
 
-from .._arrays import as_real, require_finite
-from ..exceptions import AdapterError, ShapeError
+from .._arrays import as_vector
+from ..exceptions import AdapterError
 
 
 @dataclass(frozen=True)
@@ -116,15 +115,6 @@ def _joint(joint, parent: int) -> Joint:
     q, v = joint.position_start(), joint.velocity_start()
     ends = slice(q, q + joint.num_positions()), slice(v, v + joint.num_velocities())
     return Joint(joint.name(), joint.type_name(), parent, *ends)
-
-
-def as_vector(values, size: int, name: str) -> np.ndarray:
-    """Return values as a finite vector of that size, or raise ShapeError or NonFiniteError."""
-    array = as_real(values, name)
-    if array.shape != (size,):
-        raise ShapeError(f"{name} must have shape ({size},), got {array.shape}", array.shape, (size,))
-    require_finite(array, name)
-    return array
 
 
 def adapter_error(message: str, joint: str | None = None, file=None) -> AdapterError:

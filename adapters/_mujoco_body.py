@@ -7,8 +7,8 @@ from dataclasses import dataclass
 import mujoco
 import numpy as np
 
-from .._arrays import as_real, require_finite
-from ..exceptions import AdapterError, ShapeError
+from .._arrays import as_vector
+from ..exceptions import AdapterError
 
 FREE, BALL = int(mujoco.mjtJoint.mjJNT_FREE), int(mujoco.mjtJoint.mjJNT_BALL)
 SIZES = {FREE: (7, 6), BALL: (4, 3)}  # entries in q and v; 1 and 1 for the others
@@ -143,15 +143,6 @@ def _joint(model: mujoco.MjModel, j: int) -> Joint:
     q, v = int(model.jnt_qposadr[j]), int(model.jnt_dofadr[j])
     nq, nv = SIZES.get(kind, (1, 1))
     return Joint(name, kind, body, slice(q, q + nq), slice(v, v + nv))
-
-
-def as_vector(values, size: int, name: str) -> np.ndarray:
-    """Return values as a finite vector of that size, or raise ShapeError or NonFiniteError."""
-    array = as_real(values, name)
-    if array.shape != (size,):
-        raise ShapeError(f"{name} must have shape ({size},), got {array.shape}", array.shape, (size,))
-    require_finite(array, name)
-    return array
 
 
 def adapter_error(message: str, joint: str | None = None, file=None) -> AdapterError:

@@ -9,7 +9,7 @@ import numpy as np
 import pybullet
 from scipy.spatial.transform import Rotation
 
-from ..exceptions import AdapterError, NonFiniteError, ShapeError
+from ..exceptions import AdapterError
 from ._urdf import roll_pitch_yaw
 
 STALE = 1e-9  # relative difference of H that proves PyBullet's cached tree to be that of something else
@@ -287,17 +287,6 @@ def matrix(quaternion) -> np.ndarray:
 def cross_matrix(c: np.ndarray) -> np.ndarray:
     """S(c) with S(c) x = c × x."""
     return np.array([[0.0, -c[2], c[1]], [c[2], 0.0, -c[0]], [-c[1], c[0], 0.0]])
-
-
-def as_vector(values, size: int, name: str) -> np.ndarray:
-    """Return values as a finite vector of float64 of the given size."""
-    array = np.asarray(values, dtype=np.float64)
-    if array.shape != (size,):
-        raise ShapeError(f"{name} must have shape ({size},), got {array.shape}", array.shape, (size,))
-    if not np.isfinite(array).all():
-        row = int(np.argmin(np.isfinite(array)))
-        raise NonFiniteError(f"{name}[{row}] is not finite", row)
-    return array
 
 
 @contextmanager

@@ -29,10 +29,11 @@ from pathlib import Path
 import numpy as np
 from scipy.spatial.transform import Rotation
 
+from .._arrays import as_vector
 from ..exceptions import AdapterError
 from ..ltdl import factor
 from ..tree import Tree
-from ._drake_body import Body, Joint, adapter_error, as_vector
+from ._drake_body import Body, Joint, adapter_error
 from ._plain_urdf import name_at, parse, plain, write
 
 __all__ = [

@@ -30,10 +30,11 @@ from pathlib import Path
 import numpy as np
 from scipy.spatial.transform import Rotation
 
+from .._arrays import as_vector
 from ..ltdl import factor
 from ..tree import Tree
 from ._mjcf import mjcf
-from ._mujoco_body import FREE, SIZES, Body, Joint, adapter_error, as_vector
+from ._mujoco_body import FREE, SIZES, Body, Joint, adapter_error
 from ._plain_urdf import JOINT_PARTS, parse, plain, write
 from ._urdf import Inertial, read, without_fixed_joints
 

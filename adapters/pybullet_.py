@@ -31,11 +31,12 @@ from tempfile import TemporaryDirectory
 import numpy as np
 from scipy.spatial.transform import Rotation
 
+from .._arrays import as_vector
 from ..exceptions import AdapterError
 from ..ltdl import factor
 from ..tree import Tree
 from . import _pybullet_step as step
-from ._pybullet_body import Body, Link, adapter_error, as_vector, cross_matrix, engine_errors
+from ._pybullet_body import Body, Link, adapter_error, cross_matrix, engine_errors
 from ._urdf import Inertial, read, sanitised
 
 __all__ = [

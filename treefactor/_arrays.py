@@ -29,6 +29,15 @@ def as_real(values, name: str) -> np.ndarray:
     return array if array.flags.aligned else array.copy()
 
 
+def as_vector(values, size: int, name: str) -> np.ndarray:
+    """Return values as a finite float64 vector of that size, or raise ShapeError or NonFiniteError."""
+    array = as_real(values, name)
+    if array.shape != (size,):
+        raise ShapeError(f"{name} must have shape ({size},), got {array.shape}", array.shape, (size,))
+    require_finite(array, name)
+    return array
+
+
 def as_output(out, shape: tuple[int, ...]) -> np.ndarray:
     """Return out if it can hold a float64 result of the given shape."""
     if not isinstance(out, np.ndarray):
