@@ -144,7 +144,7 @@ def read(path: Path) -> Robot:
         raise _error(path, f"cannot read it: {error.strerror}") from None
     try:
         top = ET.fromstring(source)
-    except ET.ParseError as error:
+    except (ET.ParseError, ValueError, LookupError) as error:  # the last two: an encoding nobody knows
         raise _error(path, f"not well-formed XML: {error}") from None
     if _tag(top) != "robot":
         raise _error(path, f"no URDF: the root element is <{_tag(top)}>, not <robot>")
@@ -155,6 +155,10 @@ def read(path: Path) -> Robot:
             raise _error(path, f"two links are called {name!r}", name)
         links[name] = _read_inertial(path, link, name)
     joints = [_read_joint(path, joint, links) for joint in _children(top, "joint")]
+    names = [joint.name for joint in joints]
+    odd = [name for name in {*names, *links} if not name or names.count(name) > 1]
+    if odd:
+        raise _error(path, f"a joint or link has no name, or two joints are called {odd[0]!r}", odd[0])
     return Robot(_root(path, links, joints), links, joints)
 
 
@@ -177,7 +181,7 @@ def _read_inertial(path: Path, link: ET.Element, name: str) -> Inertial:
 def _read_joint(path: Path, element: ET.Element, links: dict[str, Inertial]) -> Joint:
     name, kind = _attribute(path, element, "name"), _attribute(path, element, "type")
     if kind not in FREEDOMS:
-        raise _error(path, f"joint {name!r} is {kind}: PyBullet's inverse dynamics has no such joint", name)
+        raise _error(path, f"joint {name!r} is {kind}: there is no such joint here", name)
     ends = [_child(element, end) for end in ("parent", "child")]
     if None in ends:
         raise _error(path, f"joint {name!r} lacks <parent> or <child>", name)

@@ -147,9 +147,10 @@ def inertials(body: Body) -> dict[str, Inertial]:
     return found
 
 
-def file_inertials(path) -> dict[str, Inertial]:
+def file_inertials(path, floating: bool) -> dict[str, Inertial]:
     """Inertias of the links of a URDF that MuJoCo has bodies for: links on fixed joints are merged."""
-    return without_fixed_joints(read(Path(path))).links
+    robot = without_fixed_joints(read(Path(path)))
+    return {name: inertial for name, inertial in robot.links.items() if floating or name != robot.root}
 
 
 def tree(body: Body) -> Tree:

@@ -126,6 +126,7 @@ def load_plain(path, floating: bool = False, gravity=(0.0, 0.0, -9.81), way: str
 
     Its H is not the file's then: see `inertials` and `treefactor.causes`. Other arguments as for `load`.
     """
+    read(Path(path))  # a joint without a name of its own makes PyBullet crash
     client = pybullet.connect(pybullet.DIRECT)
     try:
         with engine_errors("loadURDF refuses it, see its output", path):
@@ -134,6 +135,7 @@ def load_plain(path, floating: bool = False, gravity=(0.0, 0.0, -9.81), way: str
             )
         pybullet.setGravity(*as_vector(gravity, 3, "gravity"), physicsClientId=client)
         body = Body(body_id, client)
+        body.base_rotation(np.array([0.0] * 6 + [1.0]))  # has none beyond 128 links
     except BaseException:
         pybullet.disconnect(client)
         raise
@@ -155,9 +157,10 @@ def inertials(body: Body) -> dict[str, Inertial]:
     return found
 
 
-def file_inertials(path) -> dict[str, Inertial]:
-    """Inertias of the links of a URDF, by name, in the axes of the link frame."""
-    return read(Path(path)).links
+def file_inertials(path, floating: bool) -> dict[str, Inertial]:
+    """Inertias of the links of a URDF that can move, by name, in the axes of the link frame."""
+    robot = read(Path(path))
+    return {name: inertial for name, inertial in robot.links.items() if floating or name != robot.root}
 
 
 def _load_text(text: str, fixed: bool, client: int) -> int:

@@ -1,5 +1,7 @@
 """Named causes: robots with one known trap each, and the cause that must be named for it."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from pybullet_cases import ARM, joint, link
@@ -112,6 +114,31 @@ def test_what_no_inertia_explains_is_no_agreement(write, monkeypatch):
     assert "unexplained" in found.reason
 
 
+def test_nan_on_the_ordinary_way_is_no_agreement(write, monkeypatch):
+    right = pybullet_.load_plain
+
+    def spoilt(*arguments):
+        body = right(*arguments)
+        mass_matrix = body.mass_matrix
+        body.mass_matrix = lambda q: np.nan * mass_matrix(q)
+        return body
+
+    monkeypatch.setattr(pybullet_, "load_plain", spoilt)
+    assert row(write(ARM)).verdict == check.DISAGREES
+
+
+def test_another_mass_is_not_called_a_merged_link(write, monkeypatch):
+    right = pybullet_.inertials
+
+    def heavier(body):
+        return {name: replace(x, mass=3 * x.mass) for name, x in right(body).items()}
+
+    monkeypatch.setattr(pybullet_, "inertials", heavier)
+    found = row(write(ARM))
+    assert found.verdict == check.DISAGREES  # its H is not that of three times the mass
+    assert not any(c.name == causes.MERGED for c in found.causes)
+
+
 def test_the_smallest_set_is_found():
     """Two groups, of which one alone makes the engine's figure."""
     groups = {"needed": {"a": 1.0}, "idle": {"b": 2.0}}
@@ -137,7 +164,7 @@ def test_mujocos_importer_holds_the_files_inertias():
     path = find("panda").path
     with mujoco_.load_plain(path) as body:
         held = mujoco_.inertials(body)
-    file = {link: inertial for link, inertial in mujoco_.file_inertials(path).items() if link in held}
+    file = {link: inertial for link, inertial in mujoco_.file_inertials(path, False).items() if link in held}
     assert len(file) == 9
     assert set(causes.inertial_changes(file, held, "another tensor")) <= {causes.ROUNDED}
 

@@ -16,6 +16,8 @@ from treefactor import check, cli, report, robots, tolerances
 pytest.importorskip("pinocchio", reason="Pinocchio is the reference of every check")
 pytest.importorskip("pybullet", reason="PyBullet is not installed: it has no wheels after Python 3.11")
 
+from pybullet_cases import joint, link
+
 from treefactor.adapters import pinocchio_, pybullet_
 
 TWO = ["double_pendulum", "solo12"]
@@ -85,7 +87,74 @@ def test_nan_of_an_engine_in_any_sample_is_no_agreement(monkeypatch, function, s
         return right(*arguments) * (np.nan if next(calls) == sample else 1.0)
 
     monkeypatch.setattr(pybullet_, function, wrong)
-    assert rows_of(["double_pendulum"])[1].verdict not in check.GOOD
+    assert rows_of(["double_pendulum"])[1].verdict == check.DISAGREES
+
+
+@pytest.mark.parametrize("error", [ValueError, RuntimeError, KeyError, SystemError, np.linalg.LinAlgError])
+@pytest.mark.parametrize("function", ["bias", "transform", "inertials", "settings"])
+def test_an_engine_that_fails_does_not_take_the_other_rows_along(monkeypatch, function, error):
+    def fail(*_):
+        raise error("broken")
+
+    monkeypatch.setattr(pybullet_, function, fail)
+    own, other = rows_of(["double_pendulum"])
+    assert own.verdict == check.AGREES
+    assert other.verdict == check.DISAGREES
+    assert "broken" in other.reason
+
+
+def test_an_indefinite_matrix_is_no_refusal_to_load(monkeypatch):
+    right = pybullet_.mass_matrix
+    monkeypatch.setattr(pybullet_, "mass_matrix", lambda *arguments: -right(*arguments))
+    assert rows_of(["double_pendulum"])[1].verdict == check.DISAGREES
+
+
+@pytest.mark.parametrize("factor", [np.nan, -1.0, 1.01])
+def test_a_wrong_mimic_model_is_no_agreement(monkeypatch, factor):
+    right = pinocchio_.mass_matrix
+
+    def wrong(model, data, q):
+        return right(model, data, q) * (factor if len(model.mimicking_joints) else 1.0)
+
+    monkeypatch.setattr(pinocchio_, "mass_matrix", wrong)
+    assert rows_of(["panda"], ("pinocchio",))[1].verdict == check.DISAGREES
+
+
+def test_a_heavy_joint_does_not_hide_behind_a_light_one(write, monkeypatch):
+    tip = "ixx='1e-9' ixy='0' ixz='0' iyy='1e-9' iyz='0' izz='1e-9'"
+    path = write(link("base") + link("upper", 100.0) + link("tip", 1e-4, tip)
+                 + joint("a", "continuous", "base", "upper")
+                 + joint("b", "continuous", "upper", "tip"))  # fmt: skip
+    right = pybullet_.own_acceleration
+
+    def wrong(*arguments):
+        return right(*arguments) * [1.01, 1.0]
+
+    robot = robots.Robot("arm", path)
+    assert next(check.check([robot], ["pybullet"]))[0].verdict == check.EXPLAINED
+    monkeypatch.setattr(pybullet_, "own_acceleration", wrong)
+    assert next(check.check([robot], ["pybullet"]))[0].verdict == check.DISAGREES
+
+
+@pytest.mark.parametrize("names", [("a", "a"), ("", "b")])
+def test_joints_without_a_name_of_their_own_crash_nobody(write, names):
+    path = write(link("base") + link("upper") + link("lower")
+                 + joint(names[0], "continuous", "base", "upper")
+                 + joint(names[1], "continuous", "upper", "lower"))  # fmt: skip
+    own, *others = next(check.check([robots.Robot("twice", path)]))
+    assert own.verdict in (check.CANNOT_LOAD, check.AGREES)  # Pinocchio takes an empty name
+    for row in others:
+        assert row.verdict == check.CANNOT_LOAD
+        assert "name" in row.reason or "called" in row.reason
+
+
+@pytest.mark.parametrize("encoding", ["klingon", "shift_jis", "utf-16"])
+def test_encodings_nobody_knows(tmp_path, encoding):
+    path = tmp_path / "odd.urdf"
+    path.write_text(f"<?xml version='1.0' encoding='{encoding}'?><robot name='r'><link name='a'/></robot>")
+    for row in next(check.check([robots.Robot("odd", path)])):
+        assert row.verdict in (check.CANNOT_LOAD, check.AGREES)
+        assert row.reason
 
 
 def test_one_engine_that_cannot_load_does_not_touch_the_others(monkeypatch):

@@ -4,14 +4,22 @@ from pathlib import Path
 
 import pytest
 
-from treefactor import check, robots
+from treefactor import Tree, check, robots
 
 pytest.importorskip("pinocchio", reason="Pinocchio is the reference of every check")
 pytest.importorskip("mujoco", reason="MuJoCo is not installed")
 
+from treefactor.adapters import mujoco_
+
 SWING = """<mujoco><worldbody><body name="arm">
 <joint name="j" axis="0 1 0" damping="{damping}" armature="0.3"/>
 <inertial pos="0.1 0.2 0.3" mass="1.5" diaginertia="0.1 0.2 0.25"/></body></worldbody>{option}</mujoco>"""
+
+
+TWO = """<mujoco><worldbody><body name="a"><joint name="i" axis="0 1 0"/>
+<inertial pos="0.1 0.2 0.3" mass="1.5" diaginertia="0.1 0.2 0.25"/>
+<body name="b"><joint name="j" axis="1 0 0"/>
+<inertial pos="0.1 0.2 0.3" mass="1.5" diaginertia="0.1 0.2 0.25"/></body></body></worldbody></mujoco>"""
 
 
 def verdicts(path):
@@ -36,6 +44,21 @@ def test_disabled_gravity_is_named(tmp_path):
     rows = verdicts(write_model(tmp_path, option="<option><flag gravity='disable'/></option>"))
     assert rows["mujoco"].verdict == check.EXPLAINED
     assert "gravity" in rows["mujoco"].reason
+
+
+@pytest.mark.parametrize("function", ["own_acceleration", "qld", "tree"])
+def test_a_wrong_figure_is_not_explained_by_inertias(tmp_path, monkeypatch, function):
+    right = getattr(mujoco_, function)
+    wrong = {
+        "own_acceleration": lambda *arguments: 2 * right(*arguments),
+        "qld": lambda *arguments: (right(*arguments)[0], 5 * right(*arguments)[1]),
+        "tree": lambda *arguments: Tree([-1, -1]),
+    }
+    path = tmp_path / "two.xml"
+    path.write_text(TWO)
+    assert verdicts(path)["mujoco"].verdict == check.AGREES
+    monkeypatch.setattr(mujoco_, function, wrong[function])
+    assert verdicts(path)["mujoco"].verdict == check.DISAGREES
 
 
 def test_a_broken_file_is_a_row_for_both(tmp_path):

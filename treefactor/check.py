@@ -19,14 +19,16 @@ from .causes import FIXED_BASE, NO_GRAVITY, REFUSED, Cause, explain, inertial_ch
 from .compare import (
     Comparison,
     Reference,
+    answering,
     compare_alone,
     compare_engine,
     compare_mimic,
     compare_pinocchio,
     relative,
     translated,
+    worst,
 )
-from .exceptions import AdapterError, TreefactorError
+from .exceptions import AdapterError, NotPositiveDefiniteError, TreefactorError
 from .robots import Robot
 from .selfcheck import SelfCheck, self_check
 
@@ -175,46 +177,65 @@ def _check_robot(robot: Robot, engines, adapters, samples: int, seed: int) -> li
     for engine in engines:
         row = Row(robot.name, robot.base, engine)
         try:
-            rows.append(_row(row, adapters[engine], robot, reference, missing))
-        except (TreefactorError, np.linalg.LinAlgError) as error:
+            rows.append(_row(row, adapters[engine], robot, reference, missing, samples, seed))
+        except AdapterError as error:
             rows.append(replace(row, reason=str(error)))
-    if reference is not None and reference.mimic and "pinocchio" in engines:
+        except Exception as error:  # whatever an engine does, the other rows stand
+            reason = str(error) if isinstance(error, TreefactorError) else f"{type(error).__name__}: {error}"
+            rows.append(replace(row, verdict=DISAGREES, reason=reason))
+    if reference is not None and "pinocchio" in engines:
         rows += _mimic_rows(Row(robot.name, f"{robot.base}, mimic", "pinocchio"), reference)
     return rows
 
 
-def _row(row: Row, adapter, robot: Robot, reference: Reference | None, missing: str) -> Row:
-    """Row of one engine."""
+def _row(row: Row, adapter, robot: Robot, reference: Reference | None, missing: str, samples, seed) -> Row:
+    """Row of one engine; AdapterError where it cannot load the robot."""
     if reference is None:
         if row.engine == "pinocchio":
             return replace(row, reason=missing)
-        row = _judge(row, compare_alone(adapter, robot))
-        return replace(row, reason=row.reason or "against itself: Pinocchio cannot load it")
+        return _alone(row, adapter, robot, samples, seed, "Pinocchio cannot load it")
     if not reference.model.nv:
         return replace(row, n=0, verdict=AGREES, reason="no joint moves")
     if row.engine == "pinocchio":
         return _judge(row, compare_pinocchio(reference))
     if not robot.is_mjcf:
         return _with_causes(_judge(row, compare_engine(adapter, reference)), adapter, reference)
-    try:
-        row = _judge(row, compare_engine(adapter, reference))
-    except AdapterError as error:  # Pinocchio's reader of MJCF makes other joints of some
-        return replace(_judge(row, compare_alone(adapter, robot)), reason=f"against itself: {error}")
-    return row if row.verdict == AGREES else _mjcf_causes(row, adapter, reference)
+    with closing(adapter.load(robot.path)) as body:
+        try:
+            adapter.transform(body, reference.model, reference.states[0].q)
+        except AdapterError as error:  # Pinocchio's reader of MJCF makes other joints of some
+            return _alone(row, adapter, robot, samples, seed, str(error))
+    row = _judge(row, compare_engine(adapter, reference))
+    if row.verdict == AGREES or _judge(row, compare_alone(adapter, robot, samples, seed)).verdict != AGREES:
+        return row
+    return _mjcf_causes(row, adapter, reference)
+
+
+def _alone(row: Row, adapter, robot: Robot, samples: int, seed: int, why: str) -> Row:
+    """Row of an engine that has no reference for this robot."""
+    row = _judge(row, compare_alone(adapter, robot, samples, seed))
+    return replace(row, reason=f"{row.reason + '; ' if row.reason else ''}checked against itself only: {why}")
 
 
 def _mimic_rows(row: Row, reference: Reference) -> list[Row]:
     """Row of the model whose mimic joints follow; none where all of them are fixed."""
     try:
+        if not reference.mimic:
+            return []
+    except AdapterError:  # Pinocchio reads XML that others do not
+        return []
+    try:
         found = compare_mimic(reference)
-    except (TreefactorError, np.linalg.LinAlgError) as error:
+    except AdapterError as error:
         return [replace(row, verdict=EXPLAINED, reason=f"mimic joints stay free: {error}")]
+    except Exception as error:
+        return [replace(row, verdict=DISAGREES, reason=str(error))]
     return [_judge(row, found)] if found.tree.n < reference.model.nv else []
 
 
 def _judge(row: Row, c: Comparison) -> Row:
     """Row of an engine that answered: its worst errors, and whether they are within tolerance."""
-    allowed = tolerances.cross_validation(row.engine, c.tree.n, c.condition)
+    allowed = tolerances.cross_validation(row.engine, c.tree.n, c.scaled_condition)
     beyond = [] if c.same_tree else ["another tree"]
     beyond += [
         f"{what} by {error:.1e}"
@@ -249,7 +270,7 @@ def _with_causes(row: Row, adapter, reference: Reference) -> Row:
         plain = _plain(adapter, way, reference)
         causes += [replace(cause, way=way) for cause in plain.causes]
         errors.append(plain)
-        left = max(left, plain.unexplained)
+        left = worst(left, plain.unexplained)
     if not errors:
         return row
     causes += _settings(adapter, reference)
@@ -269,16 +290,16 @@ def _mjcf_causes(row: Row, adapter, reference: Reference) -> Row:
         own, other = reference.adapter.carried(reference.model, adapter.inertials(body))
         theirs = [translated(adapter, body, reference.model, s) for s in reference.states]
     causes, left = _explained(reference, theirs, own, other, "Pinocchio reads another inertia tensor")
-    weightless = max(
-        max(relative(H, s.H), float(np.abs(bias - reference.weightless_bias(s)).max() / s.force))
+    weightless = worst(*(
+        worst(relative(H, s.H), float(np.abs(bias - reference.weightless_bias(s)).max() / s.force))
         for s, (H, bias) in zip(reference.states, theirs, strict=True)
-    )
+    ))  # fmt: skip
     if weightless <= tolerances.PLAIN_H < left:
         causes, left = [Cause(NO_GRAVITY)], weightless
     causes = tuple(replace(cause, way="Pinocchio's reader of MJCF") for cause in causes)
-    plain = max(float(s.delta(H).max()) for s, (H, _) in zip(reference.states, theirs, strict=True))
+    plain = worst(*(s.delta(H).max() for s, (H, _) in zip(reference.states, theirs, strict=True)))
     row = replace(row, error_plain=plain, causes=causes)
-    if left <= tolerances.PLAIN_H:
+    if causes and left <= tolerances.PLAIN_H:
         return replace(row, verdict=EXPLAINED, reason=listed(causes))
     return replace(row, reason=f"{row.reason}; {left:.1e} unexplained. {listed(causes)}")
 
@@ -290,7 +311,7 @@ def _settings(adapter, reference: Reference) -> list[Cause]:
     robot, rng = reference.robot, np.random.default_rng(reference.seed)
     try:
         found = adapter.settings(robot.path, robot.floating, reference.model.gravity.linear, rng)
-    except (TreefactorError, np.linalg.LinAlgError):  # the causes say already why the file does not load
+    except (AdapterError, NotPositiveDefiniteError):  # the causes say already why
         return []
     return [Cause(name, effect, where, "simulated", "q̈") for name, effect, where in found]
 
@@ -308,20 +329,19 @@ class _Plain:
 def _plain(adapter, way: str, reference: Reference) -> _Plain:
     """Load the file in one ordinary way, and explain what differs."""
     robot, gravity = reference.robot, reference.model.gravity.linear
-    first = []
     try:
-        with closing(adapter.load_plain(robot.path, robot.floating, gravity, way)) as body:
-            if robot.floating and not body.floating:
-                first, reference = [Cause(FIXED_BASE)], reference.on_fixed_base()
-                if not reference.model.nv:
-                    return _Plain(first)
-            theirs = [translated(adapter, body, reference.model, s) for s in reference.states]
-            engine = adapter.inertials(body)
+        loaded = adapter.load_plain(robot.path, robot.floating, gravity, way)
     except AdapterError as error:
-        reason = str(error).removeprefix(f"{robot.path}: ")
-        return _Plain([*first, Cause(f"{REFUSED}: {reason}")])
-    file = adapter.file_inertials(robot.path)
-    causes, unexplained = _explained(reference, theirs, file, engine, adapter.TENSOR_CAUSE[way])
+        return _Plain([Cause(f"{REFUSED}: {str(error).removeprefix(f'{robot.path}: ')}")])
+    first = []
+    with closing(loaded) as body, answering():
+        if robot.floating and not body.floating:
+            first, reference = [Cause(FIXED_BASE)], reference.on_fixed_base()
+            if not reference.model.nv:
+                return _Plain(first)
+        theirs = [translated(adapter, body, reference.model, s) for s in reference.states]
+        file, engine = adapter.file_inertials(robot.path, body.floating), adapter.inertials(body)
+        causes, unexplained = _explained(reference, theirs, file, engine, adapter.TENSOR_CAUSE[way])
     deltas = [s.delta(H) for s, (H, _) in zip(reference.states, theirs, strict=True)]
     error = float(np.max(deltas))
     return _Plain([*first, *causes], error, unexplained, None if first else deltas[-1])
@@ -334,10 +354,10 @@ def _explained(
 
     def left(changes: dict) -> float:
         mine = (reference.with_inertials(s, file, changes) for s in reference.states)
-        return max(
-            max(relative(t[0], m[0]), float(np.abs(t[1] - m[1]).max() / s.force))
+        return worst(*(
+            worst(relative(t[0], m[0]), float(np.abs(t[1] - m[1]).max() / s.force))
             for t, m, s in zip(theirs, mine, reference.states, strict=True)
-        )
+        ))  # fmt: skip
 
     def effect(changes: dict) -> float:
         return max(

@@ -9,19 +9,34 @@ with a_pin = T a_engine + c:
 from __future__ import annotations
 
 import zlib
-from contextlib import closing
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 import numpy as np
 
 from .couplings import Coupling
-from .exceptions import NotPositiveDefiniteError
+from .exceptions import NotPositiveDefiniteError, TreefactorError
 from .ltdl import factor
 from .robots import Robot
 from .selfcheck import self_check
-from .tolerances import REGULAR
+from .tolerances import REGULAR, SEMIDEFINITE
 from .tree import Tree
+
+
+class EngineFailedError(TreefactorError):
+    """An engine that loaded a robot and then failed to answer."""
+
+
+@contextmanager
+def answering() -> Iterator[None]:
+    """Turn whatever goes wrong once a robot is loaded into EngineFailedError."""
+    try:
+        yield
+    except Exception as error:
+        text = " ".join(str(error).split())
+        raise EngineFailedError(f"no answer: {type(error).__name__}: {text}") from error
 
 
 @dataclass
@@ -46,6 +61,11 @@ class Sample:
         size = np.outer(diagonal, diagonal)
         return np.abs(H - self.H) / np.where(size > 0.0, size, self.scale)
 
+    def acceleration_error(self, qdd: np.ndarray) -> float:
+        """Deviation of q̈ weighted by the roots of the inertias: light joints must not hide heavy ones."""
+        weight = np.sqrt(np.abs(np.diag(self.H)))
+        return relative(weight * qdd, weight * self.qdd)
+
     @property
     def force(self) -> float:
         """Largest force that the bias is made of, for where gravity and velocity terms cancel."""
@@ -60,6 +80,7 @@ class Comparison:
 
     tree: Tree
     condition: float
+    scaled_condition: float  # of H with a unit diagonal
     same_tree: bool = True
     errors: dict[str, float] = field(default_factory=dict)
     delta: np.ndarray | None = None
@@ -81,7 +102,7 @@ class Reference:
     def __init__(self, adapter, robot: Robot, count: int, seed: int):
         self.adapter, self.robot, self.count, self.seed = adapter, robot, count, seed
         self.model = adapter.load(robot.path, robot.floating)
-        rng = np.random.default_rng([seed, zlib.crc32(robot.name.encode())])
+        rng = self.random()
         self.states = [self._sample(rng) for _ in range(count if self.model.nv else 0)]
 
     def _sample(self, rng) -> Sample:
@@ -92,10 +113,15 @@ class Reference:
         H, bias = self.adapter.mass_matrix(model, data, q), np.array(pin.nle(model, data, q, v))
         return Sample(q, v, tau, H, bias, np.array(pin.aba(model, data, q, v, tau)))
 
+    def random(self) -> np.random.Generator:
+        """Random numbers that depend on the seed and the file's name alone."""
+        name = self.robot.path.name.encode(errors="surrogateescape")
+        return np.random.default_rng([self.seed, zlib.crc32(name)])
+
     @cached_property
     def condition(self) -> float:
         """Largest condition number of H."""
-        return float(max(np.linalg.cond(s.H) for s in self.states))
+        return worst(*(condition(s.H) for s in self.states))
 
     @cached_property
     def singular(self) -> str:
@@ -108,7 +134,7 @@ class Reference:
                 factor(s.H, self.adapter.tree(self.model))
         except NotPositiveDefiniteError as error:
             return f"H is singular: {error}"
-        if self.condition > REGULAR or not all(np.isfinite(s.qdd).all() for s in self.states):
+        if not self.condition <= REGULAR or not all(np.isfinite(s.qdd).all() for s in self.states):
             return f"H is singular: its condition number is {self.condition:.0e}"
         return ""
 
@@ -119,7 +145,8 @@ class Reference:
 
     def comparison(self) -> Comparison:
         """Blank comparison with this reference."""
-        return Comparison(self.adapter.tree(self.model), self.condition, singular=self.singular)
+        scaled = worst(*(condition(unit_diagonal(s.H)) for s in self.states))
+        return Comparison(self.adapter.tree(self.model), self.condition, scaled, singular=self.singular)
 
     def on_fixed_base(self) -> Reference:
         """Same robot with its root link fixed."""
@@ -155,8 +182,8 @@ def compare_pinocchio(reference: Reference) -> Comparison:
         pin.cholesky.decompose(model, data)
         result.worst(
             factor=relative(f.reconstruct(), s.H),
-            ld=max(relative(f.L().T, data.U), relative(f.D(), data.D)),
-            qdd=relative(f.solve(s.tau - s.bias), s.qdd),
+            ld=worst(relative(f.L().T, data.U), relative(f.D(), data.D)),
+            qdd=s.acceleration_error(f.solve(s.tau - s.bias)),
         )
     return result
 
@@ -164,7 +191,7 @@ def compare_pinocchio(reference: Reference) -> Comparison:
 def compare_engine(adapter, reference: Reference) -> Comparison:
     """H, bias, factor and q̈ of another engine, loaded through its adapter, against Pinocchio's."""
     robot, model, result = reference.robot, reference.model, reference.comparison()
-    with closing(adapter.load(robot.path, robot.floating, gravity=model.gravity.linear)) as body:
+    with closing(adapter.load(robot.path, robot.floating, gravity=model.gravity.linear)) as body, answering():
         tree = adapter.tree(body)
         for s in reference.states:
             T = adapter.transform(body, model, s.q)
@@ -181,45 +208,51 @@ def compare_engine(adapter, reference: Reference) -> Comparison:
             qdd, own = f.solve(tau - adapter.bias(body, q, v)), adapter.own_acceleration(body, q, v, tau)
             result.worst(
                 factor=relative(f.reconstruct(), H),
-                qdd=relative(T @ qdd + c, s.qdd),
-                own=relative(T @ own + c, s.qdd),
+                qdd=s.acceleration_error(T @ qdd + c),
+                own=s.acceleration_error(T @ own + c),
             )
             if hasattr(adapter, "qld"):
                 L, D = adapter.qld(body, q)
-                result.worst(ld=max(relative(f.L(), L), relative(f.D(), D)))
+                result.worst(ld=worst(relative(f.L(), L), relative(f.D(), D)))
     return result
 
 
-def compare_alone(adapter, robot: Robot) -> Comparison:
+def compare_alone(adapter, robot: Robot, count: int, seed: int) -> Comparison:
     """An engine against itself, where Pinocchio has no model: H, and our q̈ against the engine's own."""
-    with closing(adapter.load(robot.path, robot.floating)) as body:
-        tree = adapter.tree(body)
-        q, v, tau = adapter.random_state(body, np.random.default_rng(zlib.crc32(robot.name.encode())))
-        if not tree.n:
-            return Comparison(tree, 1.0)
-        H = adapter.mass_matrix(body, q)
-        checked = self_check(H, tree)
-        result = Comparison(tree, float(np.linalg.cond(H)))
-        if checked.failing_row is not None:
-            raise NotPositiveDefiniteError(checked.findings[-1], checked.failing_row, checked.failing_name)
-        f = factor(H, tree)
-        own = adapter.own_acceleration(body, q, v, tau)
-        result.worst(
-            H=max(checked.asymmetry, checked.outside),
-            factor=relative(f.reconstruct(), H),
-            own=relative(f.solve(tau - adapter.bias(body, q, v)), own),
-        )
+    with closing(adapter.load(robot.path, robot.floating)) as body, answering():
+        tree, rng = adapter.tree(body), np.random.default_rng(seed)
+        result = Comparison(tree, 1.0, 1.0)
+        for _ in range(count if tree.n else 0):
+            q, v, tau = adapter.random_state(body, rng)
+            H = adapter.mass_matrix(body, q)
+            checked = self_check(H, tree)
+            result.worst(H=worst(checked.asymmetry, checked.outside))
+            lowest, *_, highest = np.linalg.eigvalsh(H) if tree.n > 1 else (H[0, 0], H[0, 0])
+            if checked.failing_row is not None and lowest >= -SEMIDEFINITE * highest:
+                result.singular = f"H is singular: {checked.findings[-1]}"
+                continue
+            f = factor(H, tree)
+            result.condition = worst(result.condition, condition(H))
+            result.scaled_condition = worst(result.scaled_condition, condition(unit_diagonal(H)))
+            own = adapter.own_acceleration(body, q, v, tau)
+            s = Sample(q, v, tau, H, tau, own)
+            qdd = f.solve(tau - adapter.bias(body, q, v))
+            result.worst(factor=relative(f.reconstruct(), H), own=s.acceleration_error(qdd))
     return result
 
 
 def compare_mimic(reference: Reference) -> Comparison:
     """Pinocchio's model with mimic joints against G^T H G of the free one, and our q̈ of both."""
-    adapter, free = reference.adapter, reference.model
-    pin, model = adapter.pin, adapter.load(reference.robot.path, reference.robot.floating, mimic=True)
+    model = reference.adapter.load(reference.robot.path, reference.robot.floating, mimic=True)
+    with answering():
+        return _mimic_comparison(reference, model)
+
+
+def _mimic_comparison(reference: Reference, model) -> Comparison:
+    adapter, free, pin, rng = reference.adapter, reference.model, reference.adapter.pin, reference.random()
     tree, G = adapter.tree(model), adapter.coupling(free, model, reference.mimic)
     coupled = Coupling(adapter.tree(free), G)
-    rng = np.random.default_rng([reference.seed, zlib.crc32(reference.robot.name.encode())])
-    result = Comparison(tree, 1.0, singular=reference.singular)
+    result = Comparison(tree, 1.0, 1.0, singular=reference.singular)
     result.same_tree = coupled.tree == tree
     for _ in range(reference.count):
         q = pin.integrate(model, pin.neutral(model), rng.normal(size=model.nv))
@@ -230,14 +263,15 @@ def compare_mimic(reference: Reference) -> Comparison:
         expected = coupled.reduce(adapter.mass_matrix(free, data_free, q_free))
         bias_free = coupled.reduce_force(pin.nle(free, data_free, q_free, coupled.expand(w)))
         s = Sample(q, w, tau, expected, bias_free, np.empty(0))
-        result.condition = max(result.condition, float(np.linalg.cond(H)))
+        result.condition = worst(result.condition, condition(H))
+        result.scaled_condition = worst(result.scaled_condition, condition(unit_diagonal(H)))
         result.delta = s.delta(H)
         result.worst(H=relative(H, expected), bias=float(np.abs(bias - bias_free).max() / s.force))
         if reference.singular:
             continue
         f = factor(H, tree)
-        qdd = np.linalg.solve(expected, tau - bias_free)
-        result.worst(factor=relative(f.reconstruct(), H), qdd=relative(f.solve(tau - bias), qdd))
+        s.qdd = np.linalg.solve(expected, tau - bias_free)
+        result.worst(factor=relative(f.reconstruct(), H), qdd=s.acceleration_error(f.solve(tau - bias)))
     return result
 
 
@@ -260,3 +294,19 @@ def relative(value: np.ndarray, reference: np.ndarray) -> float:
     scale = np.abs(reference).max(initial=0.0)
     deviation = np.abs(value - reference).max(initial=0.0)
     return float(deviation / scale) if scale else float(deviation)
+
+
+def worst(*values: float) -> float:
+    """Largest value; NaN if there is one."""
+    return float(np.max(values))
+
+
+def condition(H: np.ndarray) -> float:
+    """Condition number; infinite where H is not finite."""
+    return float(np.linalg.cond(H)) if np.isfinite(H).all() else float("inf")
+
+
+def unit_diagonal(H: np.ndarray) -> np.ndarray:
+    """H scaled to ones on its diagonal, zeros left alone."""
+    diagonal = np.sqrt(np.abs(np.diag(H)))
+    return H / np.outer(diagonal, diagonal) if diagonal.all() else H

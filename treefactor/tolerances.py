@@ -10,11 +10,12 @@ ENGINE_QDD = {"pinocchio": 1e-12, "pybullet": 1e-8, "mujoco": 1e-11, "drake": 1e
 ENGINE_BIAS = 1e-11
 FACTOR = 1e-14  # times n
 QDD_PER_CONDITION = 1e-14  # times the condition number of H, where that is more
+QDD_AT_MOST = 1e-6
 
 
 def cross_validation(engine: str, n: int, condition: float) -> dict[str, float]:
     """Return the tolerances of `treefactor.check` by the name of what is compared."""
-    qdd = max(ENGINE_QDD[engine], QDD_PER_CONDITION * condition)
+    qdd = min(max(ENGINE_QDD[engine], QDD_PER_CONDITION * condition), QDD_AT_MOST)
     return {
         "H": ENGINE_H[engine],
         "bias": ENGINE_BIAS,
@@ -26,6 +27,8 @@ def cross_validation(engine: str, n: int, condition: float) -> dict[str, float]:
 
 
 REGULAR = 1e15  # condition number of H beyond which its inverse means nothing
+
+SEMIDEFINITE = 1e-9  # a negative eigenvalue smaller than this share of the largest is zero
 
 PLAIN_H = 1e-11  # what named causes may leave unexplained of H
 
