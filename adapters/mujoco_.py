@@ -23,8 +23,9 @@ except ImportError as error:
     raise missing_engine("MuJoCo", "mujoco", error) from None
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -52,6 +53,7 @@ __all__ = [
     "load",
     "load_plain",
     "mass_matrix",
+    "model_changes",
     "own_acceleration",
     "passive",
     "qld",
@@ -82,7 +84,7 @@ def load(path, floating: bool = False, gravity=(0.0, 0.0, -9.81)) -> Body:
         Put a free joint named ``root_joint`` under the root link of a URDF. An MJCF has its own free joint or
         none, and True only demands that it has.
     gravity : array_like, shape (3,)
-        m/s^2, in the world; replaces that of an MJCF.
+        m/s^2, in the world; None keeps that of an MJCF.
 
     Raises
     ------
@@ -92,7 +94,6 @@ def load(path, floating: bool = False, gravity=(0.0, 0.0, -9.81)) -> Body:
         Where gravity is no vector.
     """
     path = Path(path)
-    gravity = as_vector(gravity, 3, "gravity")
     if parse(path, "mujoco").tag == "robot":
         text, odd = mjcf(path, floating)
         model = _compile(mujoco.MjModel.from_xml_string, text, path)
@@ -105,7 +106,8 @@ def load(path, floating: bool = False, gravity=(0.0, 0.0, -9.81)) -> Body:
         model = _compile(mujoco.MjModel.from_xml_path, str(path), path)
         if floating and FREE not in model.jnt_type:
             raise adapter_error("no body of this MJCF has a free joint", file=path)
-    model.opt.gravity[:] = gravity
+    if gravity is not None:
+        model.opt.gravity[:] = as_vector(gravity, 3, "gravity")
     return Body(model)
 
 
@@ -145,6 +147,30 @@ def inertials(body: Body) -> dict[str, Inertial]:
         tensor = R * model.body_inertia[k] @ R.T
         found[model.body(k).name] = Inertial(float(model.body_mass[k]), model.body_ipos[k].copy(), tensor)
     return found
+
+
+def model_changes(body: Body, model) -> dict[str, dict[str, Callable]]:
+    """Armature and gravity of the body that a Pinocchio model lacks, as changes of such a model, by cause."""
+    changes: dict[str, dict[str, Callable]] = {ARMATURE: {}, GRAVITY: {}}
+    for joint, _, at_v in _matched(body, model):
+        own = body.model.dof_armature[joint.v].copy()
+        if not np.allclose(own, model.armature[at_v], rtol=1e-12, atol=0.0):
+            changes[ARMATURE][joint.name] = partial(_set_armature, at=at_v, value=own)
+    disabled = body.model.opt.disableflags & mujoco.mjtDisableBit.mjDSBL_GRAVITY
+    gravity = np.zeros(3) if disabled else body.model.opt.gravity.copy()
+    if not np.allclose(gravity, model.gravity.linear, rtol=1e-12, atol=0.0):
+        changes[GRAVITY]["world"] = partial(_set_gravity, value=gravity)
+    return {cause: found for cause, found in changes.items() if found}
+
+
+def _set_armature(model, at: slice, value: np.ndarray) -> None:
+    armature = np.array(model.armature)
+    armature[at] = value
+    model.armature = armature
+
+
+def _set_gravity(model, value: np.ndarray) -> None:
+    model.gravity.linear = value
 
 
 def file_inertials(path, floating: bool) -> dict[str, Inertial]:
@@ -245,6 +271,8 @@ def random_state(body: Body, rng: np.random.Generator) -> tuple[np.ndarray, np.n
     return q, *rng.normal(size=(2, body.nv))
 
 
+ARMATURE = "another armature"
+GRAVITY = "another gravity"
 SETTINGS = {
     "joint damping of the file acts": "dof_damping",
     "friction loss of the file acts": "dof_frictionloss",

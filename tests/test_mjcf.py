@@ -9,7 +9,7 @@ from treefactor import Tree, check, robots
 pytest.importorskip("pinocchio", reason="Pinocchio is the reference of every check")
 pytest.importorskip("mujoco", reason="MuJoCo is not installed")
 
-from treefactor.adapters import mujoco_
+from treefactor.adapters import mujoco_, pinocchio_
 
 SWING = """<mujoco><worldbody><body name="arm">
 <joint name="j" axis="0 1 0" damping="{damping}" armature="0.3"/>
@@ -40,10 +40,27 @@ def test_armature_and_damping_of_an_mjcf_agree(tmp_path):
     assert {row.verdict for row in rows.values()} == {check.AGREES}
 
 
-def test_disabled_gravity_is_named(tmp_path):
-    rows = verdicts(write_model(tmp_path, option="<option><flag gravity='disable'/></option>"))
-    assert rows["mujoco"].verdict == check.EXPLAINED
-    assert "gravity" in rows["mujoco"].reason
+@pytest.mark.parametrize(
+    "option", ["<option><flag gravity='disable'/></option>", "<option gravity='0 0 -1.62'/>"]
+)
+def test_another_gravity_is_named(tmp_path, option):
+    row = verdicts(write_model(tmp_path, option=option))["mujoco"]
+    assert row.verdict == check.EXPLAINED
+    assert [cause.name for cause in row.causes] == [mujoco_.GRAVITY]
+
+
+def test_another_armature_is_named(tmp_path, monkeypatch):
+    right = pinocchio_.load
+
+    def without_armature(*arguments, **options):
+        model = right(*arguments, **options)
+        model.armature = 0.0 * model.armature
+        return model
+
+    monkeypatch.setattr(pinocchio_, "load", without_armature)
+    row = verdicts(write_model(tmp_path))["mujoco"]
+    assert row.verdict == check.EXPLAINED
+    assert [(cause.name, cause.where) for cause in row.causes] == [(mujoco_.ARMATURE, ("j",))]
 
 
 @pytest.mark.parametrize("function", ["own_acceleration", "qld", "tree"])

@@ -20,7 +20,6 @@ ROUNDED = "principal axes are iterated to a loose tolerance"
 MERGED = "links on fixed joints are merged wrongly"
 OTHER_MASS = "another mass or centre of mass"
 FIXED_BASE = "a floating base is fixed, and the mass of its root link dropped"
-NO_GRAVITY = "gravity is disabled in the file"
 REFUSED = "the ordinary way fails"
 
 SHOWN = 3  # links or joints named in a line of text
@@ -82,7 +81,7 @@ def inertial_changes(file: Mapping, engine: Mapping, tensor_cause: str) -> dict[
         The engine's inertias by the name of the cause and of the link.
     """
     groups: dict[str, dict] = {}
-    for link in engine.keys() & file.keys():
+    for link in sorted(engine.keys() & file.keys()):
         reason = _reason(file[link], engine[link], tensor_cause)
         if reason is not None:
             groups.setdefault(reason, {})[link] = engine[link]
@@ -155,5 +154,5 @@ def explain(
     for name in needed:
         alone = {link: effect({link: inertial}) for link, inertial in groups[name].items()}
         where = sorted((link for link in alone if alone[link]), key=lambda link: (-alone[link], link))
-        causes.append(Cause(name, effect(changes([name])), tuple(where)))
-    return sorted(causes, key=lambda cause: -cause.effect), unexplained
+        causes.append(Cause(name, effect(changes([name])) or None, tuple(where)))  # gravity is not in H
+    return sorted(causes, key=lambda cause: -(cause.effect or 0.0)), unexplained

@@ -15,7 +15,7 @@ from importlib import import_module
 import numpy as np
 
 from . import tolerances
-from .causes import FIXED_BASE, NO_GRAVITY, REFUSED, Cause, explain, inertial_changes
+from .causes import FIXED_BASE, REFUSED, Cause, explain, inertial_changes
 from .compare import (
     Comparison,
     Reference,
@@ -285,17 +285,13 @@ def _with_causes(row: Row, adapter, reference: Reference) -> Row:
 
 
 def _mjcf_causes(row: Row, adapter, reference: Reference) -> Row:
-    """Row with the inertias that Pinocchio reads from an MJCF otherwise than MuJoCo, whose format it is."""
-    with closing(adapter.load(reference.robot.path, gravity=reference.model.gravity.linear)) as body:
+    """Row with what Pinocchio reads from an MJCF otherwise than MuJoCo, whose format it is."""
+    with closing(adapter.load(reference.robot.path, gravity=None)) as body, answering():
         own, other = reference.adapter.carried(reference.model, adapter.inertials(body))
         theirs = [translated(adapter, body, reference.model, s) for s in reference.states]
-    causes, left = _explained(reference, theirs, own, other, "Pinocchio reads another inertia tensor")
-    weightless = worst(*(
-        worst(relative(H, s.H), float(np.abs(bias - reference.weightless_bias(s)).max() / s.force))
-        for s, (H, bias) in zip(reference.states, theirs, strict=True)
-    ))  # fmt: skip
-    if weightless <= tolerances.PLAIN_H < left:
-        causes, left = [Cause(NO_GRAVITY)], weightless
+        groups = inertial_changes(own, other, "another inertia tensor")
+        groups |= adapter.model_changes(body, reference.model)
+    causes, left = _explained(reference, theirs, own, groups)
     causes = tuple(replace(cause, way="Pinocchio's reader of MJCF") for cause in causes)
     plain = worst(*(s.delta(H).max() for s, (H, _) in zip(reference.states, theirs, strict=True)))
     row = replace(row, error_plain=plain, causes=causes)
@@ -341,30 +337,27 @@ def _plain(adapter, way: str, reference: Reference) -> _Plain:
                 return _Plain(first)
         theirs = [translated(adapter, body, reference.model, s) for s in reference.states]
         file, engine = adapter.file_inertials(robot.path, body.floating), adapter.inertials(body)
-        causes, unexplained = _explained(reference, theirs, file, engine, adapter.TENSOR_CAUSE[way])
+        groups = inertial_changes(file, engine, adapter.TENSOR_CAUSE[way])
+        causes, unexplained = _explained(reference, theirs, file, groups)
     deltas = [s.delta(H) for s, (H, _) in zip(reference.states, theirs, strict=True)]
     error = float(np.max(deltas))
     return _Plain([*first, *causes], error, unexplained, None if first else deltas[-1])
 
 
-def _explained(
-    reference: Reference, theirs: list, file: dict, engine: dict, tensor_cause: str
-) -> tuple[list[Cause], float]:
-    """Causes in the inertias for which an engine has other H and bias, and what they leave unexplained."""
+def _explained(reference: Reference, theirs: list, file: dict, groups: dict) -> tuple[list[Cause], float]:
+    """Causes for which an engine has other H and bias, and what they leave unexplained."""
 
     def left(changes: dict) -> float:
-        mine = (reference.with_inertials(s, file, changes) for s in reference.states)
+        mine = (reference.changed(s, file, changes) for s in reference.states)
         return worst(*(
             worst(relative(t[0], m[0]), float(np.abs(t[1] - m[1]).max() / s.force))
             for t, m, s in zip(theirs, mine, reference.states, strict=True)
         ))  # fmt: skip
 
     def effect(changes: dict) -> float:
-        return max(
-            float(s.delta(reference.with_inertials(s, file, changes)[0]).max()) for s in reference.states
-        )
+        return max(float(s.delta(reference.changed(s, file, changes)[0]).max()) for s in reference.states)
 
-    return explain(inertial_changes(file, engine, tensor_cause), left, effect, tolerances.PLAIN_H)
+    return explain(groups, left, effect, tolerances.PLAIN_H)
 
 
 def listed(causes: Iterable[Cause]) -> str:

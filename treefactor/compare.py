@@ -152,18 +152,16 @@ class Reference:
         """Same robot with its root link fixed."""
         return Reference(self.adapter, replace(self.robot, floating=False), self.count, self.seed)
 
-    def with_inertials(self, s: Sample, file: dict, changes: dict) -> tuple[np.ndarray, np.ndarray]:
-        """H and bias at a sample, of the model in which some links have other inertias."""
-        other = self.adapter.with_inertials(self.model, file, changes)
+    def changed(self, s: Sample, file: dict, changes: dict) -> tuple[np.ndarray, np.ndarray]:
+        """H and bias at a sample, of a model with other inertias of some links and other changes."""
+        inertials = {link: change for link, change in changes.items() if not callable(change)}
+        other = self.adapter.with_inertials(self.model, file, inertials)
+        for change in changes.values():
+            if callable(change):
+                change(other)
         data = other.createData()
         H = self.adapter.mass_matrix(other, data, s.q)
         return H, np.array(self.adapter.pin.nle(other, data, s.q, s.v))
-
-    def weightless_bias(self, s: Sample) -> np.ndarray:
-        """Bias forces at a sample without gravity."""
-        other = self.model.copy()
-        other.gravity.linear = np.zeros(3)
-        return np.array(self.adapter.pin.nle(other, other.createData(), s.q, s.v))
 
 
 def compare_pinocchio(reference: Reference) -> Comparison:
@@ -191,7 +189,8 @@ def compare_pinocchio(reference: Reference) -> Comparison:
 def compare_engine(adapter, reference: Reference) -> Comparison:
     """H, bias, factor and q̈ of another engine, loaded through its adapter, against Pinocchio's."""
     robot, model, result = reference.robot, reference.model, reference.comparison()
-    with closing(adapter.load(robot.path, robot.floating, gravity=model.gravity.linear)) as body, answering():
+    gravity = None if robot.is_mjcf else model.gravity.linear  # an MJCF has its own
+    with closing(adapter.load(robot.path, robot.floating, gravity)) as body, answering():
         tree = adapter.tree(body)
         for s in reference.states:
             T = adapter.transform(body, model, s.q)
