@@ -12,6 +12,7 @@ AWAKE = pybullet.ACTIVATION_STATE_DISABLE_SLEEPING | pybullet.ACTIVATION_STATE_W
 
 
 # what acts on a body without being asked
+NONE = "unexplained"
 MOTORS = "default joint motors hold every joint"
 LINK_DAMPING = "default link damping of 0.04"
 JOINT_DAMPING = "joint damping of the file acts"
@@ -80,17 +81,6 @@ def concerned(body: Body, setting: str, q: np.ndarray) -> tuple[str, ...]:
     if setting == LIMITS:
         return tuple(link.joint for link, info in infos if beyond(link, info, q))
     return ()
-
-
-def within_limits(body: Body, q: np.ndarray) -> np.ndarray:
-    """Configuration q with every joint that has limits in the middle of its range."""
-    q = q.copy()
-    for i, link in enumerate(body.links):
-        if link.freedoms == 1:
-            lower, upper = pybullet.getJointInfo(body.id, i, physicsClientId=body.client)[8:10]
-            if lower <= upper:
-                q[link.q] = (lower + upper) / 2
-    return q
 
 
 def beyond(link, info: tuple, q: np.ndarray) -> bool:

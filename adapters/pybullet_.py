@@ -36,6 +36,7 @@ from ..exceptions import AdapterError
 from ..ltdl import factor
 from ..tree import Tree
 from . import _pybullet_step as step
+from ._plain_urdf import JOINT_PARTS, parse, plain, write
 from ._pybullet_body import Body, Link, adapter_error, cross_matrix, engine_errors
 from ._urdf import Inertial, read, sanitised
 
@@ -122,16 +123,20 @@ def load(path, floating: bool = False, gravity=(0.0, 0.0, -9.81)) -> Body:
 
 
 def load_plain(path, floating: bool = False, gravity=(0.0, 0.0, -9.81), way: str = "default flags") -> Body:
-    """Load a URDF as it is, in one of `WAYS`, as scripts do; any other way is the quick one without shapes.
+    """Load a URDF as it is, in one of `WAYS`, as scripts do.
 
     Its H is not the file's then: see `inertials` and `treefactor.causes`. Other arguments as for `load`.
     """
     read(Path(path))  # a joint without a name of its own makes PyBullet crash
+    return _load_file(path, floating, gravity, WAYS[way])
+
+
+def _load_file(path, floating: bool, gravity, flags: int) -> Body:
     client = pybullet.connect(pybullet.DIRECT)
     try:
         with engine_errors("loadURDF refuses it, see its output", path):
             body_id = pybullet.loadURDF(
-                str(path), useFixedBase=not floating, flags=WAYS.get(way, FLAGS), physicsClientId=client
+                str(path), useFixedBase=not floating, flags=flags, physicsClientId=client
             )
         pybullet.setGravity(*as_vector(gravity, 3, "gravity"), physicsClientId=client)
         body = Body(body_id, client)
@@ -141,6 +146,17 @@ def load_plain(path, floating: bool = False, gravity=(0.0, 0.0, -9.81), way: str
         raise
     body.owns_client = True
     return body
+
+
+def _load_dynamics(path: Path, floating: bool, gravity, limits: bool) -> Body:
+    """Load the inertias and joints of a file as they are, with or without joint limits, but no shapes."""
+    robot, _ = plain(parse(path, "pybullet"), path, "pybullet", JOINT_PARTS | {"limit"})
+    for limit in [] if limits else robot.iterfind("joint/limit"):
+        limit.attrib |= {"lower": "1", "upper": "-1"}  # PyBullet makes no constraint of them, but wants some
+    with TemporaryDirectory(prefix="treefactor") as folder:
+        copy = Path(folder, "dynamics.urdf")
+        copy.write_text(write(robot), encoding="utf-8")
+        return _load_file(copy, floating, gravity, FLAGS)
 
 
 def inertials(body: Body) -> dict[str, Inertial]:
@@ -304,17 +320,16 @@ def settings(path, floating: bool, gravity, rng: np.random.Generator) -> list[tu
     """
     found = []
     seed = int(rng.integers(2**32))
-    for name in step.SETTINGS:
-        with load_plain(path, floating, gravity, "without shapes") as body:
+    for name in (step.NONE, *step.SETTINGS):  # without any of them nothing must be left
+        with _load_dynamics(Path(path), floating, gravity, limits=name == step.LIMITS) as body:
             if not body.nv:
                 return []
             q, v, tau = random_state(body, np.random.default_rng(seed))
             _require_masses(body)
-            q = q if name == step.LIMITS else step.within_limits(body, q)
             expected = forward_dynamics(body, q, v, tau)
             error = np.abs(step.step(body, q, v, tau, name) - expected).max() / np.abs(expected).max()
             where = step.concerned(body, name, q)
-            if error > NOTICED and (where or name in (step.MOTORS, step.LINK_DAMPING)):
+            if error > NOTICED and (where or name in (step.NONE, step.MOTORS, step.LINK_DAMPING)):
                 found.append((name, float(error), where))
     return found
 

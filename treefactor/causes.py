@@ -20,6 +20,7 @@ ROUNDED = "principal axes are iterated to a loose tolerance"
 MERGED = "links on fixed joints are merged wrongly"
 OTHER_MASS = "another mass or centre of mass"
 FIXED_BASE = "a floating base is fixed, and the mass of its root link dropped"
+UNEXPLAINED = "unexplained"  # what an engine's simulation shows with all its settings off
 REFUSED = "the ordinary way fails"
 
 SHOWN = 3  # links or joints named in a line of text

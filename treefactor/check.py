@@ -15,7 +15,7 @@ from importlib import import_module
 import numpy as np
 
 from . import tolerances
-from .causes import FIXED_BASE, REFUSED, Cause, explain, inertial_changes
+from .causes import FIXED_BASE, REFUSED, UNEXPLAINED, Cause, explain, inertial_changes
 from .compare import (
     Comparison,
     Reference,
@@ -279,7 +279,7 @@ def _with_causes(row: Row, adapter, reference: Reference) -> Row:
     if row.verdict == DISAGREES:
         return row
     why = ". ".join(filter(None, [row.reason, listed(causes)]))
-    if not left <= tolerances.PLAIN_H:
+    if not left <= tolerances.PLAIN_H or any(cause.name == UNEXPLAINED for cause in causes):
         return replace(row, verdict=DISAGREES, reason=f"{left:.1e} unexplained. {why}")
     return replace(row, verdict=EXPLAINED, reason=why) if causes else row
 
