@@ -1,14 +1,15 @@
 """Why an engine loaded the ordinary way has another H: the smallest set of named causes.
 
 What an engine makes of a robot depends on the inertias it holds. Those of every link are compared with the
-file's; what differs is put into Pinocchio's model, which must then reproduce the engine's H and bias. Groups
-that are not needed for that are left out again; the error that a needed group makes alone is its effect.
+file's; what differs is put into Pinocchio's model, which must then reproduce the engine's H and bias. Of the
+groups of changes the fewest that do so are the causes; the error that one makes alone is its effect.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, replace
+from itertools import combinations
 
 import numpy as np
 
@@ -144,13 +145,15 @@ def explain(
     def changes(names) -> dict:
         return {link: inertial for name in names for link, inertial in groups[name].items()}
 
-    needed = list(groups)
-    unexplained = left(changes(needed))
-    for name in groups:
-        fewer = [other for other in needed if other != name]
-        without = left(changes(fewer))
-        if without <= max(allowed, unexplained):
-            needed, unexplained = fewer, without
+    unexplained = left(changes(groups))
+    allowed = max(allowed, unexplained)  # no set can be asked to do better than all of them
+    smallest = (
+        (names, found)
+        for size in range(len(groups))
+        for names in combinations(groups, size)
+        if (found := left(changes(names))) <= allowed
+    )
+    needed, unexplained = next(smallest, (tuple(groups), unexplained))
     causes = []
     for name in needed:
         alone = {link: effect({link: inertial}) for link, inertial in groups[name].items()}

@@ -11,6 +11,7 @@ from collections.abc import Iterable, Iterator
 from contextlib import closing, nullcontext
 from dataclasses import asdict, dataclass, field, replace
 from importlib import import_module
+from types import ModuleType
 
 import numpy as np
 
@@ -22,15 +23,16 @@ from .compare import (
     answering,
     compare_alone,
     compare_engine,
-    compare_mimic,
     compare_pinocchio,
     relative,
     translated,
     worst,
 )
+from .compare_mimic import compare_mimic
 from .exceptions import AdapterError, NotPositiveDefiniteError, TreefactorError
 from .robots import Robot
 from .selfcheck import SelfCheck, self_check
+from .workers import Worker, WorkerError
 
 __all__ = ["ENGINES", "Detail", "Row", "SelfCheck", "check", "self_check"]
 
@@ -131,7 +133,11 @@ class Row:
 
 
 def check(
-    robots: Iterable[Robot], engines: Iterable[str] = DEFAULT_ENGINES, samples: int = 3, seed: int = 0
+    robots: Iterable[Robot],
+    engines: Iterable[str] = DEFAULT_ENGINES,
+    samples: int = 3,
+    seed: int = 0,
+    timeout: float | None = None,
 ) -> Iterator[list[Row]]:
     """Compare the engines on every robot.
 
@@ -144,6 +150,9 @@ def check(
         Random states for each robot.
     seed : int
         The states depend on it and on the robot's name alone.
+    timeout : float, optional
+        Every engine gets a process of its own, and this many seconds for a robot: one that crashes or hangs
+        loses its row only. By default all is done in this process, without a limit.
 
     Yields
     ------
@@ -157,35 +166,85 @@ def check(
         Where an engine is not installed.
     """
     engines = tuple(engines)
-    adapters = {name: import_module(f".adapters.{name}_", __package__) for name in ("pinocchio", *engines)}
-    quiet = getattr(adapters.get("mujoco"), "quiet", nullcontext)
-    for robot in robots:
-        with quiet():
-            rows = _check_robot(robot, engines, adapters, samples, seed)
-        yield rows
-
-
-def _check_robot(robot: Robot, engines, adapters, samples: int, seed: int) -> list[Row]:
-    """Rows of all engines for one robot; an engine that fails does not touch the others."""
-    if robot.is_mjcf:
-        engines = [engine for engine in engines if engine in READ_MJCF]
+    _adapters(engines)
+    if timeout is None:
+        for robot in robots:
+            yield _check_robot(robot, engines, samples, seed)
+        return
+    workers = {engine: Worker(timeout) for engine in engines}
     try:
-        reference, missing = Reference(adapters["pinocchio"], robot, samples, seed), ""
-    except AdapterError as error:
-        reference, missing = None, str(error)
-    rows = []
-    for engine in engines:
-        row = Row(robot.name, robot.base, engine)
+        for robot in robots:
+            yield _check_apart(robot, workers, samples, seed)
+    finally:
+        for worker in workers.values():
+            worker.close()
+
+
+def _adapters(engines: Iterable[str]) -> dict[str, ModuleType]:
+    """Adapters of the engines, Pinocchio's in any case."""
+    return {name: import_module(f".adapters.{name}_", __package__) for name in ("pinocchio", *engines)}
+
+
+def _check_apart(robot: Robot, workers: dict[str, Worker], samples: int, seed: int) -> list[Row]:
+    """Rows of all engines for one robot, each from its own process, at the same time."""
+    begun = {
+        engine: worker.submit(_check_robot, robot, (engine,), samples, seed)
+        for engine, worker in workers.items()
+    }
+    rows = {}
+    for engine, worker in workers.items():
         try:
-            rows.append(_row(row, adapters[engine], robot, reference, missing, samples, seed))
-        except AdapterError as error:
-            rows.append(replace(row, reason=str(error)))
-        except Exception as error:  # whatever an engine does, the other rows stand
-            reason = str(error) if isinstance(error, TreefactorError) else f"{type(error).__name__}: {error}"
-            rows.append(replace(row, verdict=DISAGREES, reason=reason))
-    if reference is not None and "pinocchio" in engines:
-        rows += _mimic_rows(Row(robot.name, f"{robot.base}, mimic", "pinocchio"), reference)
+            rows[engine] = worker.result(begun[engine])
+        except WorkerError as error:
+            rows[engine] = _after_failure(robot, engine, worker, str(error), samples, seed)
+    found = [row for answer in rows.values() for row in answer]
+    return sorted(found, key=lambda row: row.base != robot.base)  # the coupled model last
+
+
+def _after_failure(robot: Robot, engine: str, worker: Worker, failure: str, samples, seed) -> list[Row]:
+    """Rows of an engine whose process failed: was it the engine, or Pinocchio, which is in every process?"""
+    failed = [Row(robot.name, robot.base, engine, reason=failure)]
+    if engine == "pinocchio":
+        return failed
+    missing = f"Pinocchio fails on it: {failure}"
+    try:
+        return worker.result(worker.submit(_check_robot, robot, (engine,), samples, seed, missing))
+    except WorkerError:
+        return failed
+
+
+def _check_robot(robot: Robot, engines, samples: int, seed: int, missing: str = "") -> list[Row]:
+    """Rows of all engines for one robot; an engine that fails does not touch the others.
+
+    If it is already known why there is no reference, ``missing`` says so.
+    """
+    adapters = _adapters(engines)
+    with getattr(adapters.get("mujoco"), "quiet", nullcontext)():
+        reference = None
+        if not missing:
+            try:
+                reference = Reference(adapters["pinocchio"], robot, samples, seed)
+            except Exception as error:
+                missing = _text(error)
+        rows = []
+        for engine in engines:
+            if robot.is_mjcf and engine not in READ_MJCF:
+                continue
+            row = Row(robot.name, robot.base, engine)
+            try:
+                rows.append(_row(row, adapters[engine], robot, reference, missing, samples, seed))
+            except AdapterError as error:
+                rows.append(replace(row, reason=str(error)))
+            except Exception as error:  # whatever an engine does, the other rows stand
+                rows.append(replace(row, verdict=DISAGREES, reason=_text(error)))
+        if reference is not None and "pinocchio" in engines:
+            rows += _mimic_rows(Row(robot.name, f"{robot.base}, mimic", "pinocchio"), reference)
     return rows
+
+
+def _text(error: Exception) -> str:
+    """What an error says; of one that is not our own, its kind, too."""
+    return str(error) if isinstance(error, TreefactorError) else f"{type(error).__name__}: {error}"
 
 
 def _row(row: Row, adapter, robot: Robot, reference: Reference | None, missing: str, samples, seed) -> Row:
@@ -193,13 +252,22 @@ def _row(row: Row, adapter, robot: Robot, reference: Reference | None, missing: 
     if reference is None:
         if row.engine == "pinocchio":
             return replace(row, reason=missing)
-        return _alone(row, adapter, robot, samples, seed, "Pinocchio cannot load it")
+        row = _alone(row, adapter, robot, samples, seed, "Pinocchio cannot load it")
+        return _with_settings(row, adapter, robot, None, seed) if robot.is_mjcf else row
     if not reference.model.nv:
         return replace(row, n=0, verdict=AGREES, reason="no joint moves")
     if row.engine == "pinocchio":
         return _judge(row, compare_pinocchio(reference))
-    if not robot.is_mjcf:
-        return _with_causes(_judge(row, compare_engine(adapter, reference)), adapter, reference)
+    if robot.is_mjcf:
+        row, gravity = _mjcf_row(row, adapter, robot, reference, samples, seed), None
+    else:
+        row = _with_causes(_judge(row, compare_engine(adapter, reference)), adapter, reference)
+        gravity = reference.model.gravity.linear
+    return row if reference.singular else _with_settings(row, adapter, robot, gravity, seed)
+
+
+def _mjcf_row(row: Row, adapter, robot: Robot, reference: Reference, samples, seed) -> Row:
+    """Row of an engine for an MJCF, as far as Pinocchio reads it as MuJoCo does."""
     with closing(adapter.load(robot.path)) as body:
         try:
             adapter.transform(body, reference.model, reference.states[0].q)
@@ -214,7 +282,7 @@ def _row(row: Row, adapter, robot: Robot, reference: Reference | None, missing: 
 def _alone(row: Row, adapter, robot: Robot, samples: int, seed: int, why: str) -> Row:
     """Row of an engine that has no reference for this robot."""
     row = _judge(row, compare_alone(adapter, robot, samples, seed))
-    return replace(row, reason=f"{row.reason + '; ' if row.reason else ''}checked against itself only: {why}")
+    return _noted(row, f"checked against itself only: {why}")
 
 
 def _mimic_rows(row: Row, reference: Reference) -> list[Row]:
@@ -224,13 +292,23 @@ def _mimic_rows(row: Row, reference: Reference) -> list[Row]:
             return []
     except AdapterError:  # Pinocchio reads XML that others do not
         return []
+    robot, model, refused = reference.robot, None, ""
     try:
-        found = compare_mimic(reference)
+        model = reference.adapter.load(robot.path, robot.floating, mimic=True)
+    except AdapterError as error:
+        refused = f"coupled by ourselves: {str(error).removeprefix(f'{robot.path}: ')}"
+    try:
+        found = compare_mimic(reference, model)
     except AdapterError as error:
         return [replace(row, verdict=EXPLAINED, reason=f"mimic joints stay free: {error}")]
     except Exception as error:
         return [replace(row, verdict=DISAGREES, reason=str(error))]
-    return [_judge(row, found)] if found.tree.n < reference.model.nv else []
+    return [_noted(_judge(row, found), refused)] if found.tree.n < reference.model.nv else []
+
+
+def _noted(row: Row, remark: str) -> Row:
+    """Row with another remark in its reason."""
+    return replace(row, reason="; ".join(filter(None, [row.reason, remark])))
 
 
 def _judge(row: Row, c: Comparison) -> Row:
@@ -265,23 +343,34 @@ def _judge(row: Row, c: Comparison) -> Row:
 
 def _with_causes(row: Row, adapter, reference: Reference) -> Row:
     """Row with the causes for which the engine differs when it gets the file in an ordinary way."""
-    causes, errors, left = [], [], 0.0
-    for way in getattr(adapter, "WAYS", ()):
+    causes, ways, left = [], [], 0.0
+    for way in adapter.WAYS:
         plain = _plain(adapter, way, reference)
         causes += [replace(cause, way=way) for cause in plain.causes]
-        errors.append(plain)
+        ways.append(plain)
         left = worst(left, plain.unexplained)
-    if not errors:
+    detail = replace(row.detail, delta_plain=ways[0].delta)
+    row = replace(row, error_plain=ways[0].error, causes=tuple(causes), detail=detail)
+    return _explained_by(row, causes, "" if left <= tolerances.PLAIN_H else f"{left:.1e} unexplained")
+
+
+def _with_settings(row: Row, adapter, robot: Robot, gravity, seed: int) -> Row:
+    """Row with what acts in the engine without being asked, if a script simulates the file as it is."""
+    try:
+        found = adapter.settings(robot.path, robot.floating, gravity, np.random.default_rng(seed))
+    except (AdapterError, NotPositiveDefiniteError):  # the row says already why
         return row
-    causes += _settings(adapter, reference)
-    detail = replace(row.detail, delta_plain=errors[0].delta)
-    row = replace(row, error_plain=errors[0].error, causes=tuple(causes), detail=detail)
-    if row.verdict == DISAGREES:
+    causes = [Cause(name, effect, where, "simulated", "q̈") for name, effect, where in found]
+    left = "simulated q̈ unexplained" if any(cause.name == UNEXPLAINED for cause in causes) else ""
+    return _explained_by(replace(row, causes=(*row.causes, *causes)), causes, left)
+
+
+def _explained_by(row: Row, causes: list[Cause], left: str) -> Row:
+    """Row with more reasons; what is left without one makes it disagree."""
+    if row.verdict == DISAGREES or not (causes or left):
         return row
-    why = ". ".join(filter(None, [row.reason, listed(causes)]))
-    if not left <= tolerances.PLAIN_H or any(cause.name == UNEXPLAINED for cause in causes):
-        return replace(row, verdict=DISAGREES, reason=f"{left:.1e} unexplained. {why}")
-    return replace(row, verdict=EXPLAINED, reason=why) if causes else row
+    reason = ". ".join(filter(None, [left, row.reason, listed(causes)]))
+    return replace(row, verdict=DISAGREES if left else EXPLAINED, reason=reason)
 
 
 def _mjcf_causes(row: Row, adapter, reference: Reference) -> Row:
@@ -298,18 +387,6 @@ def _mjcf_causes(row: Row, adapter, reference: Reference) -> Row:
     if causes and left <= tolerances.PLAIN_H:
         return replace(row, verdict=EXPLAINED, reason=listed(causes))
     return replace(row, reason=f"{row.reason}; {left:.1e} unexplained. {listed(causes)}")
-
-
-def _settings(adapter, reference: Reference) -> list[Cause]:
-    """What acts in the engine without being asked, if a script simulates the file as it is."""
-    if reference.singular:
-        return []
-    robot, rng = reference.robot, np.random.default_rng(reference.seed)
-    try:
-        found = adapter.settings(robot.path, robot.floating, reference.model.gravity.linear, rng)
-    except (AdapterError, NotPositiveDefiniteError):  # the causes say already why
-        return []
-    return [Cause(name, effect, where, "simulated", "q̈") for name, effect, where in found]
 
 
 @dataclass(frozen=True)

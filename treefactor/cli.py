@@ -55,6 +55,9 @@ def _parser() -> argparse.ArgumentParser:
     command.add_argument("--base", choices=("fixed", "floating"), help="default: what the robot is meant for")
     command.add_argument("--samples", type=_positive, default=3, metavar="N", help="random states per robot")
     command.add_argument("--seed", type=_natural, default=0, metavar="S", help="seed of the random states")
+    command.add_argument(
+        "--timeout", type=_positive, default=120, metavar="S", help="seconds an engine has for a robot"
+    )
     command.add_argument("--json", type=Path, metavar="FILE", help="also write the results as JSON")
     command.add_argument("--html", type=Path, metavar="FILE", help="also write them as a self-contained page")
     command.set_defaults(command=run_check)
@@ -83,7 +86,8 @@ def run_check(options: argparse.Namespace) -> int:
     }
     with report.replacing(options.json) as json_file, report.replacing(options.html) as html_file:
         with _engines_aside():
-            for found in _progress(check.check(chosen, engines, options.samples, options.seed), len(chosen)):
+            results = check.check(chosen, engines, options.samples, options.seed, options.timeout)
+            for found in _progress(results, len(chosen)):
                 rows += found
         report.print_rows(rows)
         report.write_json(json_file, {**meta, "rows": [row.as_dict() for row in rows]})
