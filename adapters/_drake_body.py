@@ -4,10 +4,16 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+import numpy as np
 from pydrake.multibody.plant import MultibodyPlant
+from scipy.spatial.transform import Rotation
 
 from .._arrays import as_vector
 from ..exceptions import AdapterError
+from ._pinocchio_conventions import one_position
+
+FLOATING = "quaternion_floating"
+TRANSLATED = (FLOATING, "revolute", "prismatic")  # joints that Pinocchio has, too
 
 
 @dataclass(frozen=True)
@@ -31,9 +37,29 @@ class Joint:
     v: slice
 
     @property
+    def nq(self) -> int:
+        """Entries in q."""
+        return self.q.stop - self.q.start
+
+    @property
     def nv(self) -> int:
         """Entries in v."""
         return self.v.stop - self.v.start
+
+    @property
+    def free(self) -> bool:
+        """Whether it is that of a floating body."""
+        return self.kind == FLOATING
+
+    def block(self, x: np.ndarray) -> np.ndarray:
+        """v_pinocchio over v; of a floating body of rotation R [[0, R'], [R', 0]]."""
+        if self.free:
+            return np.kron([[0.0, 1.0], [1.0, 0.0]], Rotation.from_quat(x[3:]).as_matrix().T)
+        return np.eye(self.nv)
+
+    def position(self, x: np.ndarray) -> np.ndarray:
+        """Entries in q."""
+        return np.array([x[6], *x[3:6], *x[:3]]) if self.free else one_position(x)
 
 
 class Body:
@@ -52,12 +78,16 @@ class Body:
     nq, nv : int
     joints : tuple of Joint
         In the order of v.
+    floating : bool
+        Whether there is a floating body.
 
     Raises
     ------
     AdapterError
         Where the plant is not finalized, has discrete time, or is no tree.
     """
+
+    engine = "Drake"
 
     def __init__(self, plant: MultibodyPlant, context=None):
         if not plant.is_finalized() or plant.time_step() > 0.0:
@@ -67,6 +97,7 @@ class Body:
             self.context.SetTimeStateAndParametersFrom(context)
         self.nq, self.nv = plant.num_positions(), plant.num_velocities()
         self.joints = _joints(plant)
+        self.floating = any(joint.free for joint in self.joints)
 
     def __enter__(self) -> Body:
         return self
@@ -76,6 +107,31 @@ class Body:
 
     def close(self) -> None:
         """Do nothing: Drake's memory goes with the last reference to it."""
+
+    @property
+    def armature(self) -> np.ndarray:
+        """Reflected inertia of the actuators, on the diagonal of H, shape (nv,)."""
+        armature = np.zeros(self.nv)
+        for index in self.plant.GetJointActuatorIndices():
+            actuator = self.plant.get_joint_actuator(index)
+            reflected = actuator.calc_reflected_inertia(self.context)
+            armature[actuator.joint().velocity_start()] += reflected
+        return armature
+
+    @property
+    def gravity(self) -> np.ndarray:
+        """Acceleration of gravity, m/s^2, in the world."""
+        return self.plant.gravity_field().gravity_vector()
+
+    def parts(self, name: str) -> list[Joint]:
+        """Joint of that name and of a kind that Pinocchio has; ``root_joint`` is the only floating body."""
+        free = [joint for joint in self.joints if joint.free]
+        return [
+            joint
+            for joint in self.joints
+            if joint.name == name or ([joint] == free and name == "root_joint")
+            if joint.kind in TRANSLATED
+        ]
 
     def at(self, q, v):
         """Context at a state."""

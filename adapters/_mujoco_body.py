@@ -6,9 +6,11 @@ from dataclasses import dataclass
 
 import mujoco
 import numpy as np
+from scipy.spatial.transform import Rotation
 
 from .._arrays import as_vector
 from ..exceptions import AdapterError
+from ._pinocchio_conventions import one_position
 
 FREE, BALL = int(mujoco.mjtJoint.mjJNT_FREE), int(mujoco.mjtJoint.mjJNT_BALL)
 SIZES = {FREE: (7, 6), BALL: (4, 3)}  # entries in q and v; 1 and 1 for the others
@@ -51,6 +53,22 @@ class Joint:
         """Entries in v."""
         return self.v.stop - self.v.start
 
+    @property
+    def free(self) -> bool:
+        """Whether it is a free joint."""
+        return self.kind == FREE
+
+    def block(self, x: np.ndarray) -> np.ndarray:
+        """v_pinocchio over v; of a free joint of rotation R [[R', 0], [0, 1]]."""
+        block = np.eye(self.nv)
+        if self.free:
+            block[:3, :3] = Rotation.from_quat(x[3:]).as_matrix().T
+        return block
+
+    def position(self, x: np.ndarray) -> np.ndarray:
+        """Entries in q: quaternions w x y z."""
+        return np.array([*x[:-4], x[-1], *x[-4:-1]]) if self.kind in SIZES else one_position(x)
+
 
 class Body:
     """A MuJoCo model, with the data it is evaluated in.
@@ -72,12 +90,14 @@ class Body:
         Whether there is a free joint.
     """
 
+    engine = "MuJoCo"
+
     def __init__(self, model: mujoco.MjModel, data: mujoco.MjData | None = None):
         self.model = model
         self.data = mujoco.MjData(model) if data is None else data
         self.nq, self.nv = model.nq, model.nv
         self.joints = tuple(_joint(model, j) for j in range(model.njnt))
-        self.floating = any(joint.kind == FREE for joint in self.joints)
+        self.floating = any(joint.free for joint in self.joints)
 
     def __enter__(self) -> Body:
         return self
@@ -88,12 +108,29 @@ class Body:
     def close(self) -> None:
         """Do nothing: MuJoCo's memory goes with the last reference to it."""
 
+    @property
+    def armature(self) -> np.ndarray:
+        """Inertia of rotors, joints' and actuators', on the diagonal of H, shape (nv,)."""
+        model = self.model
+        armature = model.dof_armature.copy()
+        for i in np.flatnonzero(getattr(model, "actuator_armature", ())):
+            if model.actuator_trntype[i] == mujoco.mjtTrn.mjTRN_JOINT:
+                joint = self.joints[model.actuator_trnid[i, 0]]
+                armature[joint.v] += model.actuator_armature[i] * model.actuator_gear[i, : joint.nv] ** 2
+        return armature
+
+    @property
+    def gravity(self) -> np.ndarray:
+        """Acceleration of gravity that acts, m/s^2, in the world."""
+        disabled = self.model.opt.disableflags & mujoco.mjtDisableBit.mjDSBL_GRAVITY
+        return np.zeros(3) if disabled else self.model.opt.gravity.copy()
+
     def parts(self, name: str) -> list[Joint]:
         """Joints that Pinocchio joins under that name; it calls those of one body ``Composite_<first>``.
 
         Its ``root_joint`` is the only free joint, whatever that is called here.
         """
-        free = [joint for joint in self.joints if joint.kind == FREE]
+        free = [joint for joint in self.joints if joint.free]
         for joint in self.joints:
             if joint.name == name or ([joint] == free and name == "root_joint"):
                 return [joint]

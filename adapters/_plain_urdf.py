@@ -1,46 +1,83 @@
 """A URDF reduced to its dynamics: links with their inertias, joints, and what else an engine is to read.
 
-No mesh is looked for then, and no engine stumbles over, or warns about, limits, calibrations and extensions.
-Numbers are passed on as they are written, so the engine itself says what it makes of them.
+Of collision shapes none are kept, or all but meshes. No mesh is looked for then, and no engine stumbles over,
+or warns about, limits, calibrations and extensions. Numbers are passed on as they are written, so the engine
+itself says what it makes of them; but one that is not finite is refused here, before some engine ignores it.
 """
 
 from __future__ import annotations
 
+import math
 import re
 import xml.etree.ElementTree as ET
 from collections import Counter
 from collections.abc import Collection
+from contextlib import suppress
 from pathlib import Path
 
 from ..exceptions import AdapterError
 
 JOINT_PARTS = {"origin", "parent", "child", "axis", "dynamics"}
+NUMBERS = {  # attributes that must be finite; an infinite limit is none
+    *("xyz", "rpy", "value", "ixx", "ixy", "ixz", "iyy", "iyz", "izz", "multiplier", "offset"),
+    *("damping", "friction", "size", "radius", "length", "scale"),
+}
+NOT_WELL_FORMED = ET.ParseError, ValueError, LookupError  # the last two: an encoding nobody knows
 
 
-def parse(path: Path, engine: str) -> ET.Element:
+def parse(path: Path, engine: str | None) -> ET.Element:
     """Root element of an XML file, tags without the namespaces that no reader of URDF heeds.
 
     Raises
     ------
     AdapterError
-        Where the file cannot be read or is not well-formed.
+        Where the file cannot be read, is not well-formed, or is a URDF with a number that is not finite.
     """
     try:
-        top = ET.fromstring(path.read_bytes().strip())
+        top = _elements(path)
     except OSError as error:
         raise _error(path, engine, f"cannot read it: {error.strerror}") from None
-    except (ET.ParseError, ValueError, LookupError) as error:  # the last two: an encoding nobody knows
+    except NOT_WELL_FORMED as error:
         raise _error(path, engine, f"not well-formed XML: {error}") from None
+    _require_finite(top, path, engine)
+    return top
+
+
+def require_finite(path: Path, engine: str | None) -> None:
+    """Raise AdapterError for a URDF with a number that is not finite; other faults are left to the engine."""
+    with suppress(OSError, *NOT_WELL_FORMED):
+        _require_finite(_elements(path), path, engine)
+
+
+def _elements(path: Path) -> ET.Element:
+    top = ET.fromstring(path.read_bytes().strip())
     for element in top.iter():
         if isinstance(element.tag, str):
             element.tag = element.tag.rpartition("}")[2]
     return top
 
 
+def _require_finite(top: ET.Element, path: Path, engine: str | None) -> None:
+    for part in [*top.iterfind("link"), *top.iterfind("joint")] if top.tag == "robot" else []:
+        for element in part.iter():
+            for key, value in element.items():
+                if key in NUMBERS and not all(map(_is_finite, value.split())):
+                    name, where = part.get("name", ""), f"{element.tag} {key}={value!r}"
+                    reason = f"{part.tag} {name!r} holds a number that is not finite: {where}"
+                    raise _error(path, engine, reason, name)
+
+
+def _is_finite(word: str) -> bool:
+    try:
+        return math.isfinite(float(word))
+    except ValueError:  # no number at all: the engine says so
+        return True
+
+
 def plain(
-    top: ET.Element, path: Path, engine: str, parts: Collection[str] = JOINT_PARTS
+    top: ET.Element, path: Path, engine: str, parts: Collection[str] = JOINT_PARTS, shapes: bool = False
 ) -> tuple[ET.Element, str]:
-    """Reduced copy of a ``<robot>``, and the name of its root link.
+    """Reduced copy of a ``<robot>``, its collision shapes kept or left out, and the name of its root link.
 
     MuJoCo and Drake take a link called "world" for the world itself; it gets another name.
 
@@ -53,7 +90,9 @@ def plain(
         raise _error(path, engine, f"no URDF: the root element is <{top.tag}>, not <robot>")
     robot = ET.Element("robot", name=top.get("name", "robot"))
     for link in top.iterfind("link"):
-        ET.SubElement(robot, "link", name=link.get("name", "")).extend(link.findall("inertial"))
+        copy = ET.SubElement(robot, "link", name=link.get("name", ""))
+        copy.extend(link.findall("inertial"))
+        copy.extend(_primitives(link) if shapes else [])
     for joint in top.iterfind("joint"):
         copy = ET.SubElement(robot, "joint", name=joint.get("name", ""), type=joint.get("type", ""))
         copy.extend(part for part in joint if part.tag in parts)
@@ -67,6 +106,10 @@ def plain(
         names = f": {', '.join(roots[:5])}" if roots else ""
         raise _error(path, engine, f"a URDF has one root link, this one has {len(roots)}{names}")
     return robot, roots[0]
+
+
+def _primitives(link: ET.Element) -> list[ET.Element]:
+    return [shape for shape in link.iterfind("collision") if shape.find("geometry/mesh") is None]
 
 
 def write(robot: ET.Element) -> str:
@@ -100,5 +143,5 @@ def _rename_world(robot: ET.Element) -> None:
             element.set(key, name)
 
 
-def _error(path: Path, engine: str, reason: str, name: str | None = None) -> AdapterError:
+def _error(path: Path, engine: str | None, reason: str, name: str | None = None) -> AdapterError:
     return AdapterError(f"{path}: {reason}", engine, path, name)

@@ -13,6 +13,8 @@ from ..exceptions import AdapterError
 from ._urdf import roll_pitch_yaw
 
 STALE = 1e-9  # relative difference of H that proves PyBullet's cached tree to be that of something else
+LINKS = 128  # base included; PyBullet has no state of a body with more
+POSITIONS = 120  # of its joints: 128 less 7 of the base, and the last is misread in spherical joints
 OFFSET = 1e-9  # m; a spherical joint farther than this from the origin of its parent is misread
 
 FREEDOMS = {
@@ -87,8 +89,9 @@ class Body:
     Raises
     ------
     AdapterError
-        Where there is no such multibody, it has a planar joint, or PyBullet's mass matrix is not that of its
-        masses and frames: PyBullet caches the tree of a body, also beyond changeDynamics and removeBody.
+        Where there is no such multibody, it has a planar joint or more than 128 links, or PyBullet's mass
+        matrix is not that of its masses and frames: PyBullet caches the tree of a body, also beyond
+        changeDynamics and removeBody.
     """
 
     def __init__(self, body_id: int, physicsClientId: int = 0):
@@ -106,6 +109,7 @@ class Body:
         self.moving = tuple(link for link in self.links if link.freedoms)
         self.nq = (7 if self.floating else 0) + sum(link.q.stop - link.q.start for link in self.links)
         self.nv = (6 if self.floating else 0) + sum(link.freedoms for link in self.links)
+        require_state(self.base, 1 + len(self.links), self.nq - (7 if self.floating else 0))
         self.check()
 
     def __enter__(self) -> Body:
@@ -187,7 +191,7 @@ class Body:
         """Rotation of the base inertial frame in the world."""
         if self.floating:
             return matrix(q[3:7])
-        with engine_errors(f"PyBullet has no state of a body with {len(self.links)} links, its limit is 128"):
+        with engine_errors("the body was removed, or its client closed"):
             return matrix(pybullet.getBasePositionAndOrientation(self.id, physicsClientId=self.client)[1])
 
     def default_inertials(self) -> list[str]:
@@ -212,7 +216,7 @@ class Body:
                     f"joint {joint!r}: PyBullet has no inverse dynamics of type {kind}", joint
                 )
             nv = FREEDOMS[kind]
-            nq = 4 if nv == 3 else nv
+            nq = positions(nv)
             q, v = slice(at_q, at_q + nq), slice(at_v, at_v + nv)
             at_q, at_v = q.stop, v.stop
             inertial = matrix(quaternion)
@@ -239,6 +243,21 @@ class Body:
             if link.freedoms == 3:
                 q[link.q] /= np.linalg.norm(q[link.q])
         return q
+
+
+def positions(freedoms: int) -> int:
+    """Entries in q of a joint: a quaternion for a spherical one."""
+    return 4 if freedoms == 3 else freedoms
+
+
+def require_state(base: str, links: int, nq: int, file=None) -> None:
+    """Refuse a body too large for PyBullet's states, by its links and the entries of its joints in q."""
+    if links > LINKS or nq > POSITIONS:
+        raise adapter_error(
+            f"{base!r} has {links} links and {nq} joint positions: PyBullet's limits are {LINKS} links, base "
+            f"included, and {POSITIONS} positions",
+            file=file,
+        )
 
 
 def reference_mass_matrix(body: Body, q: np.ndarray) -> np.ndarray:
@@ -290,14 +309,14 @@ def cross_matrix(c: np.ndarray) -> np.ndarray:
 
 
 @contextmanager
-def engine_errors(reason: str, file=None):
+def engine_errors(reason: str):
     """Turn PyBullet's bare error into one that says what failed."""
     try:
         yield
     except pybullet.error as error:
-        raise AdapterError(f"{reason} ({error})", "pybullet", file) from None
+        raise adapter_error(f"{reason} ({error})") from None
 
 
-def adapter_error(message: str, joint: str | None = None) -> AdapterError:
-    """AdapterError of this engine."""
-    return AdapterError(message, "pybullet", joint=joint)
+def adapter_error(message: str, joint: str | None = None, file=None) -> AdapterError:
+    """AdapterError of PyBullet about a joint or link, of a file."""
+    return AdapterError(message if file is None else f"{file}: {message}", "pybullet", file, joint)

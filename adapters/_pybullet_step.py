@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+from collections import Counter
+
 import numpy as np
 import pybullet
 
 from ._pybullet_body import Body, adapter_error
 
 HUGE_VELOCITY = 1e9  # rad/s, m/s; PyBullet clips every velocity at maxJointVelocity, 100 by default
+FAR = 1e9  # rad, m; a joint limit that is none
 AWAKE = pybullet.ACTIVATION_STATE_DISABLE_SLEEPING | pybullet.ACTIVATION_STATE_WAKE_UP
-
 
 # what acts on a body without being asked
 NONE = "unexplained"
@@ -18,10 +20,12 @@ LINK_DAMPING = "default link damping of 0.04"
 JOINT_DAMPING = "joint damping of the file acts"
 LIMITS = "joint limits push back"
 SETTINGS = (MOTORS, LINK_DAMPING, JOINT_DAMPING, LIMITS)
+CONTACTS = "contacts between links act (URDF_USE_SELF_COLLISION)"  # without that flag they do not
+EVERYWHERE = (NONE, MOTORS, LINK_DAMPING)  # and not on some joints or links only
 
 
 def silence(body: Body, keep: str = "") -> None:
-    """Switch off the settings but one, the velocity clamp, and sleeping."""
+    """Switch off the settings but one, the velocity clamp, and sleeping; contacts are left as they are."""
     options = {} if keep == LINK_DAMPING else {"linearDamping": 0.0, "angularDamping": 0.0}
     pybullet.changeDynamics(
         body.id,
@@ -34,6 +38,10 @@ def silence(body: Body, keep: str = "") -> None:
     for i, link in enumerate(body.links):
         if keep != JOINT_DAMPING:  # alone: in a call with the others PyBullet applies it to link -1
             pybullet.changeDynamics(body.id, i, jointDamping=0.0, physicsClientId=body.client)
+        if keep != LIMITS and link.freedoms == 1:
+            pybullet.changeDynamics(
+                body.id, i, jointLowerLimit=-FAR, jointUpperLimit=FAR, physicsClientId=body.client
+            )
         if keep != MOTORS and link.freedoms:
             _switch_off_motor(body, i, link.freedoms)
 
@@ -57,7 +65,7 @@ def _switch_off_motor(body: Body, i: int, freedoms: int) -> None:
 
 
 def step(body: Body, q: np.ndarray, v: np.ndarray, tau: np.ndarray, keep: str = "") -> np.ndarray:
-    """(v1 - v0) / dt over one step, with one of SETTINGS left on."""
+    """(v1 - v0) / dt over one step, with one of SETTINGS left on; contacts act where the body has them."""
     silence(body, keep)
     pybullet.stepSimulation(physicsClientId=body.client)  # wakes it, and spends forces others have applied
     set_state(body, q, v)
@@ -70,7 +78,7 @@ def step(body: Body, q: np.ndarray, v: np.ndarray, tau: np.ndarray, keep: str = 
 
 
 def concerned(body: Body, setting: str, q: np.ndarray) -> tuple[str, ...]:
-    """Joints that a setting acts on; none where it is all of them."""
+    """Joints or links that a setting acts on, in the last step; none where it is all of them."""
     infos = [
         (link, pybullet.getJointInfo(body.id, i, physicsClientId=body.client))
         for i, link in enumerate(body.links)
@@ -80,6 +88,8 @@ def concerned(body: Body, setting: str, q: np.ndarray) -> tuple[str, ...]:
         return tuple(link.joint for link, info in infos if info[6])
     if setting == LIMITS:
         return tuple(link.joint for link, info in infos if beyond(link, info, q))
+    if setting == CONTACTS:
+        return touching(body)
     return ()
 
 
@@ -87,6 +97,16 @@ def beyond(link, info: tuple, q: np.ndarray) -> bool:
     """Whether a joint is at or beyond its limits; lower > upper are none."""
     lower, upper = info[8:10]
     return lower <= upper and not lower < q[link.q][0] < upper
+
+
+def touching(body: Body) -> tuple[str, ...]:
+    """Links that pushed each other in the last step, the largest force first."""
+    force: Counter[str] = Counter()
+    names = [*(link.name for link in body.links), body.base]  # PyBullet's index of the base is -1
+    for point in pybullet.getContactPoints(body.id, body.id, physicsClientId=body.client):
+        for i in point[3:5]:
+            force[names[i]] += point[9]
+    return tuple(name for name, total in force.most_common() if total > 0.0)
 
 
 def set_state(body: Body, q: np.ndarray, v: np.ndarray) -> None:
@@ -147,3 +167,14 @@ def require_within_limits(body: Body, q: np.ndarray) -> None:
     """Refuse a joint at or beyond its limits, where PyBullet pushes back."""
     for joint in concerned(body, LIMITS, q):
         raise adapter_error(f"joint {joint!r} is beyond its limits, where PyBullet pushes back", joint)
+
+
+def require_no_contact(body: Body) -> None:
+    """Refuse links that pushed each other in the last step."""
+    links = touching(body)
+    if links:
+        raise adapter_error(
+            f"links {', '.join(map(repr, links))} touch, and PyBullet pushes them apart: load the body "
+            "without URDF_USE_SELF_COLLISION",
+            links[0],
+        )

@@ -17,98 +17,69 @@ from __future__ import annotations
 from . import missing_engine
 
 try:
-    from pydrake.multibody.parsing import Parser
-    from pydrake.multibody.plant import MultibodyPlant
-    from pydrake.multibody.tree import MultibodyForces
+    from pydrake.multibody.tree import BodyIndex, MultibodyForces
 except ImportError as error:
     raise missing_engine("Drake", "drake", error) from None
 
-import re
+from functools import partial
 from pathlib import Path
 
 import numpy as np
-from scipy.spatial.transform import Rotation
 
 from .._arrays import as_vector
-from ..exceptions import AdapterError
 from ..ltdl import factor
 from ..tree import Tree
 from ._drake_body import Body, Joint, adapter_error
-from ._plain_urdf import name_at, parse, plain, write
+from ._drake_load import load, load_plain
+from ._drake_settings import SETTINGS, effect, only
+from ._pinocchio_conventions import acceleration_offset, from_pinocchio, model_changes, transform
+from ._settings import noticed, solved
+from ._urdf import Inertial, read
 
 __all__ = [
+    "TENSOR_CAUSE",
+    "WAYS",
     "Body",
     "Joint",
     "acceleration_offset",
     "bias",
+    "file_inertials",
     "forward_dynamics",
     "from_pinocchio",
+    "inertials",
+    "inverse_dynamics",
     "load",
+    "load_plain",
     "mass_matrix",
+    "model_changes",
     "own_acceleration",
     "passive",
+    "random_state",
+    "settings",
     "transform",
     "tree",
 ]
 
-FLOATING = "quaternion_floating"
-TRANSLATED = (FLOATING, "revolute", "prismatic")  # joints that Pinocchio has, too
+WAYS = ("Parser",)
+TENSOR_CAUSE = {"Parser": "another inertia tensor than the file's"}
 
 
-def load(path, floating: bool = False, gravity=(0.0, 0.0, -9.81)) -> Body:
-    """Load the dynamics of a URDF.
-
-    Drake gets the links' inertias and the joints alone, so no mesh is looked for, and parses strictly: else
-    it would replace an inertia it finds impossible by another one, and only warn.
-
-    Parameters
-    ----------
-    path : path-like
-    floating : bool
-        Whether the root link is free, or welded to the world.
-    gravity : array_like, shape (3,)
-        m/s^2, in the world.
-
-    Raises
-    ------
-    AdapterError
-        Where the file is missing, malformed or refused by Drake, which demands that inertias are positive and
-        satisfy the triangle inequality; names the file, the reason and the link or joint.
-    ShapeError, NonFiniteError
-        Where gravity is no vector.
-    """
-    path = Path(path)
-    gravity = as_vector(gravity, 3, "gravity")
-    robot, root = plain(parse(path, "drake"), path, "drake")
-    for dynamics in robot.iterfind("joint/dynamics"):
-        dynamics.attrib.pop("friction", None)  # Drake has none, and would complain
-    text = write(robot)
-    plant = MultibodyPlant(time_step=0.0)
-    plant.mutable_gravity_field().set_gravity_vector(gravity)
-    try:
-        _parse_strictly(plant, text)
-        if not floating:
-            plant.WeldFrames(plant.world_frame(), plant.GetFrameByName(root))
-        plant.Finalize()
-    except (RuntimeError, ValueError) as error:
-        raise _refusal(path, text, error) from error
-    return Body(plant)
+def inertials(body: Body) -> dict[str, Inertial]:
+    """Inertias of the links, by name, in the axes of the link frame."""
+    found = {}
+    for index in range(1, body.plant.num_bodies()):  # 0 is the world
+        link = body.plant.get_body(BodyIndex(index))
+        M = link.CalcSpatialInertiaInBodyFrame(body.context)
+        m, c = M.get_mass(), M.get_com()
+        about_origin = M.CalcRotationalInertia().CopyToFullMatrix3()
+        found[link.name()] = Inertial(m, c, about_origin - m * (c @ c * np.eye(3) - np.outer(c, c)))
+    return found
 
 
-def _parse_strictly(plant: MultibodyPlant, text: str) -> None:
-    parser = Parser(plant=plant)
-    parser.SetStrictParsing()
-    parser.AddModelsFromString(text, "urdf")
-
-
-def _refusal(path: Path, text: str, error: Exception) -> AdapterError:
-    """AdapterError with Drake's reason, the line of the text turned into the link or joint found there."""
-    reason = " ".join(str(error).split())
-    line = re.search(r"\.urdf:(\d+): \w+: ", reason)
-    name = name_at(text, int(line[1])) if line else None
-    if name:
-        reason = f"{name!r}: {reason[line.end() :]}"
-    return adapter_error(f"Drake cannot load it: {reason}", name, path)
+def file_inertials(path, floating: bool) -> dict[str, Inertial]:
+    """Inertias of the links of a URDF that can move, by name, in the axes of the link frame."""
+    robot = read(Path(path), "drake")
+    return {name: inertial for name, inertial in robot.links.items() if floating or name != robot.root}
 
 
 def tree(body: Body) -> Tree:
@@ -146,6 +117,20 @@ def bias(body: Body, q, v) -> np.ndarray:
     """
     context = body.at(q, v)
     return body.plant.CalcBiasTerm(context) - body.plant.CalcGravityGeneralizedForces(context)
+
+
+def inverse_dynamics(body: Body, q, v, a) -> np.ndarray:
+    """Forces H a + bias by Drake's recursion, reflected inertia included, in N m and N, shape (nv,).
+
+    Parameters
+    ----------
+    body : Body
+    q : array_like, shape (nq,)
+    v, a : array_like, shape (nv,)
+    """
+    context, forces = body.at(q, v), MultibodyForces(body.plant)
+    force = body.plant.CalcInverseDynamics(context, as_vector(a, body.nv, "a"), forces)
+    return force - body.plant.CalcGravityGeneralizedForces(context)
 
 
 def passive(body: Body, q, v) -> np.ndarray:
@@ -208,93 +193,30 @@ def own_acceleration(body: Body, q, v, tau) -> np.ndarray:
     return derivatives.get_generalized_velocity().CopyToVector()
 
 
-# ------------------------------------------------------------------------------------ Pinocchio's conventions
-
-
-def transform(body: Body, model, q) -> np.ndarray:
-    """T with v_pinocchio = T v, shape (model.nv, nv); joints are matched by name.
-
-    Parameters
-    ----------
-    body : Body
-    model : pinocchio.Model
-        A free-flyer called ``root_joint`` is the only floating body.
-    q : array_like, shape (model.nq,)
-        Pinocchio's.
-
-    Raises
-    ------
-    AdapterError
-        Where the joints of the two are not the same, or one is neither floating, revolute nor prismatic.
-
-    Notes
-    -----
-    H = T' H_pin T, tau = T' tau_pin, a_pin = T a + c with c from `acceleration_offset`, and so
-    bias = T' (nle + H_pin c). With R the rotation of the floating body, its block is [[0, R'], [R', 0]].
-    """
-    q = as_vector(q, model.nq, "q")
-    T = np.zeros((model.nv, body.nv))
-    for joint, at_q, at_v in _matched(body, model):
-        block = np.eye(joint.nv)
-        if joint.kind == FLOATING:
-            block = np.kron([[0.0, 1.0], [1.0, 0.0]], Rotation.from_quat(q[at_q][3:]).as_matrix().T)
-        T[at_v, joint.v] = block
-    return T
-
-
-def acceleration_offset(body: Body, model, q, v) -> np.ndarray:
-    """c with a_pinocchio = T a + c, shape (model.nv,); q and v are Pinocchio's.
-
-    Notes
-    -----
-    Pinocchio's acceleration of a free body is spatial: a_lin = classical acceleration - ω × v.
-    """
-    v = as_vector(v, model.nv, "v")
-    c = np.zeros(model.nv)
-    for joint, _, at_v in _matched(body, model):
-        if joint.kind == FLOATING:
-            c[at_v][:3] = -np.cross(v[at_v][3:], v[at_v][:3])
-    return c
-
-
-def from_pinocchio(body: Body, model, q, v) -> tuple[np.ndarray, np.ndarray]:
-    """(q, v) of this module from Pinocchio's.
-
-    Parameters
-    ----------
-    body : Body
-    model : pinocchio.Model
-    q : array_like, shape (model.nq,)
-        Continuous joints as (cos, sin), quaternions x y z w.
-    v : array_like, shape (model.nv,)
-    """
-    q, v = as_vector(q, model.nq, "q"), as_vector(v, model.nv, "v")
-    mine = np.empty(body.nq)
-    for joint, at_q, _ in _matched(body, model):
-        x = q[at_q]
-        if joint.kind == FLOATING:
-            mine[joint.q] = [x[6], *x[3:6], *x[:3]]
-        else:
-            mine[joint.q] = np.arctan2(x[1], x[0]) if x.size == 2 else x
-    return mine, transform(body, model, q).T @ v  # T is a permutation of rotations: T^-1 = T'
-
-
-def _matched(body: Body, model) -> list[tuple[Joint, slice, slice]]:
-    """Every joint of the body with its entries in Pinocchio's q and v."""
-    theirs = {model.names[j]: j for j in range(1, model.njoints)}
-    floating = [joint for joint in body.joints if joint.kind == FLOATING]
-    found, odd = [], []
+def random_state(body: Body, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Random q, v and tau of a body in its own layout."""
+    q = rng.normal(size=body.nq)
     for joint in body.joints:
-        alone = [joint] == floating and "root_joint" in theirs
-        j = theirs.pop("root_joint" if alone else joint.name, None)
-        if j is None or joint.kind not in TRANSLATED or model.nvs[j] != joint.nv:
-            odd.append(joint.name)
-            continue
-        q, v = model.idx_qs[j], model.idx_vs[j]
-        found.append((joint, slice(q, q + model.nqs[j]), slice(v, v + model.nvs[j])))
-    odd += theirs
-    if odd:
-        raise adapter_error(
-            f"the joints of the Pinocchio model are not those of Drake's: {', '.join(odd)}", odd[0]
-        )
-    return found
+        if joint.free:
+            q[joint.q][:4] /= np.linalg.norm(q[joint.q][:4])
+    return q, *rng.normal(size=(2, body.nv))
+
+
+def settings(path, floating: bool, gravity, rng: np.random.Generator) -> list[tuple[str, float, tuple]]:
+    """What else is in a step of discrete time, of 1 ms as by default: damping, limits, mimic, contacts.
+
+    Meshes are left out; boxes, spheres, cylinders and capsules touch.
+
+    Returns
+    -------
+    list of (str, float, tuple of str)
+        Name, relative error that it alone makes of q̈ at a random state or at the initial one, and the joints
+        or bodies concerned.
+    """
+    body = load(path, floating, gravity)
+    if not body.nv:
+        return []
+    initial = body.plant.GetDefaultPositions()
+    dynamics = partial(mass_matrix, body), partial(forward_dynamics, body)
+    states = solved(random_state(body, rng), initial, *dynamics)
+    return noticed(SETTINGS, partial(only, Path(path), floating, gravity), effect, states)

@@ -23,7 +23,7 @@ except ImportError as error:
     raise missing_engine("MuJoCo", "mujoco", error) from None
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
@@ -35,8 +35,11 @@ from .._arrays import as_vector
 from ..ltdl import factor
 from ..tree import Tree
 from ._mjcf import mjcf
-from ._mujoco_body import FREE, SIZES, Body, Joint, adapter_error
+from ._mujoco_body import FREE, Body, Joint, adapter_error
+from ._mujoco_settings import SETTINGS, effect, initial_configuration, only
+from ._pinocchio_conventions import acceleration_offset, from_pinocchio, model_changes, transform
 from ._plain_urdf import JOINT_PARTS, parse, plain, write
+from ._settings import noticed, solved
 from ._urdf import Inertial, read, without_fixed_joints
 
 __all__ = [
@@ -50,6 +53,7 @@ __all__ = [
     "forward_dynamics",
     "from_pinocchio",
     "inertials",
+    "inverse_dynamics",
     "load",
     "load_plain",
     "mass_matrix",
@@ -66,8 +70,6 @@ __all__ = [
 
 WAYS = ("URDF importer",)
 TENSOR_CAUSE = {"URDF importer": "another inertia tensor than the file's"}
-NOTICED = 1e-6  # relative; a smaller change of q̈ is not worth a line
-
 ROUND_OFF = 1e-9  # relative; D and its inverse, both MuJoCo's, are farther apart only where they are misread
 
 
@@ -112,9 +114,10 @@ def load(path, floating: bool = False, gravity=(0.0, 0.0, -9.81)) -> Body:
 
 
 def load_plain(path, floating: bool = False, gravity=(0.0, 0.0, -9.81), way: str = "URDF importer") -> Body:
-    """Load a URDF through MuJoCo's own importer, its shapes left out so that no mesh is looked for.
+    """Load a URDF through MuJoCo's own importer, without its meshes, which need not be there.
 
-    The importer welds the root link to the world; ``floating`` cannot change that.
+    Boxes, spheres and cylinders stay: they touch, and weigh something in links without ``<inertial>``. The
+    importer welds the root link to the world; ``floating`` cannot change that.
 
     Raises
     ------
@@ -123,7 +126,7 @@ def load_plain(path, floating: bool = False, gravity=(0.0, 0.0, -9.81), way: str
         A + B >= C; names the body.
     """
     path = Path(path)
-    robot, _ = plain(parse(path, "mujoco"), path, "mujoco", JOINT_PARTS | {"limit", "mimic"})
+    robot, _ = plain(parse(path, "mujoco"), path, "mujoco", JOINT_PARTS | {"limit", "mimic"}, shapes=True)
     model = _compile(mujoco.MjModel.from_xml_string, write(robot), path)
     model.opt.gravity[:] = as_vector(gravity, 3, "gravity")
     return Body(model)
@@ -147,30 +150,6 @@ def inertials(body: Body) -> dict[str, Inertial]:
         tensor = R * model.body_inertia[k] @ R.T
         found[model.body(k).name] = Inertial(float(model.body_mass[k]), model.body_ipos[k].copy(), tensor)
     return found
-
-
-def model_changes(body: Body, model) -> dict[str, dict[str, Callable]]:
-    """Armature and gravity of the body that a Pinocchio model lacks, as changes of such a model, by cause."""
-    changes: dict[str, dict[str, Callable]] = {ARMATURE: {}, GRAVITY: {}}
-    for joint, _, at_v in _matched(body, model):
-        own = body.model.dof_armature[joint.v].copy()
-        if not np.allclose(own, model.armature[at_v], rtol=1e-12, atol=0.0):
-            changes[ARMATURE][joint.name] = partial(_set_armature, at=at_v, value=own)
-    disabled = body.model.opt.disableflags & mujoco.mjtDisableBit.mjDSBL_GRAVITY
-    gravity = np.zeros(3) if disabled else body.model.opt.gravity.copy()
-    if not np.allclose(gravity, model.gravity.linear, rtol=1e-12, atol=0.0):
-        changes[GRAVITY]["world"] = partial(_set_gravity, value=gravity)
-    return {cause: found for cause, found in changes.items() if found}
-
-
-def _set_armature(model, at: slice, value: np.ndarray) -> None:
-    armature = np.array(model.armature)
-    armature[at] = value
-    model.armature = armature
-
-
-def _set_gravity(model, value: np.ndarray) -> None:
-    model.gravity.linear = value
 
 
 def file_inertials(path, floating: bool) -> dict[str, Inertial]:
@@ -217,6 +196,21 @@ def bias(body: Body, q, v) -> np.ndarray:
     v : array_like, shape (nv,)
     """
     return body.forward(q, v).qfrc_bias.copy()
+
+
+def inverse_dynamics(body: Body, q, v, a) -> np.ndarray:
+    """Forces H a + bias by MuJoCo's recursion, armature included, in N m and N, shape (nv,).
+
+    Parameters
+    ----------
+    body : Body
+    q : array_like, shape (nq,)
+    v, a : array_like, shape (nv,)
+    """
+    data = body.forward(q, v)
+    data.qacc[:] = as_vector(a, body.nv, "a")
+    mujoco.mj_inverseSkip(body.model, data, mujoco.mjtStage.mjSTAGE_VEL, 1)
+    return data.qfrc_inverse + data.qfrc_passive
 
 
 def passive(body: Body, q, v) -> np.ndarray:
@@ -271,49 +265,27 @@ def random_state(body: Body, rng: np.random.Generator) -> tuple[np.ndarray, np.n
     return q, *rng.normal(size=(2, body.nv))
 
 
-ARMATURE = "another armature"
-GRAVITY = "another gravity"
-NONE = "unexplained"
-SETTINGS = {
-    "joint damping of the file acts": "dof_damping",
-    "friction loss of the file acts": "dof_frictionloss",
-    "joint limits push back": "jnt_limited",
-    "mimic joints are tied by a soft constraint": "eq_active0",
-}
-
-
 def settings(path, floating: bool, gravity, rng: np.random.Generator) -> list[tuple[str, float, tuple]]:
-    """What else is in ``qacc`` of this URDF as MuJoCo's own importer reads it: damping, friction, limits.
+    """What else is in ``qacc`` of a file as MuJoCo reads it: damping, friction, limits, contacts, actuators.
+
+    A URDF comes from MuJoCo's own importer, see `load_plain`; an MJCF is taken as it is, gravity and all.
 
     Returns
     -------
     list of (str, float, tuple of str)
-        Name, relative error that it alone makes of q̈ at a random state, and the joints concerned.
+        Name, relative error that it alone makes of q̈ at a random state or at the initial one, and the joints,
+        bodies, tendons or actuators concerned.
     """
-    body = load_plain(path, floating, gravity)
-    model, (q, v, tau) = body.model, random_state(body, rng)
+    if parse(Path(path), "mujoco").tag == "robot":
+        body = load_plain(path, floating, gravity)
+    else:
+        body = load(path, gravity=None)
     if not body.nv:
         return []
-    expected = forward_dynamics(body, q, v, tau)
-    kept = {name: getattr(model, field).copy() for name, field in SETTINGS.items()}
-    found = []
-    for name in (NONE, *SETTINGS):  # without any of them nothing must be left
-        for other, field in SETTINGS.items():
-            getattr(model, field)[:] = kept[other] if other == name else 0
-        data = mujoco.MjData(model)
-        data.qpos[:], data.qvel[:], data.qfrc_applied[:] = q, v, tau
-        mujoco.mj_forward(model, data)
-        error = float(np.abs(data.qacc - expected).max() / np.abs(expected).max())
-        if error > NOTICED:
-            where = () if name == NONE else _concerned(model, SETTINGS[name], kept[name] != 0)
-            found.append((name, error, where))
-    return found
-
-
-def _concerned(model: mujoco.MjModel, field: str, on: np.ndarray) -> tuple[str, ...]:
-    """Joints that the entries of a field that are on belong to."""
-    joints = {"dof": model.dof_jntid, "jnt": np.arange(model.njnt), "eq": model.eq_obj1id}
-    return tuple(dict.fromkeys(model.joint(j).name for j in joints[field.partition("_")[0]][on]))
+    initial = initial_configuration(body.model)
+    dynamics = partial(mass_matrix, body), partial(forward_dynamics, body)
+    states = solved(random_state(body, rng), initial, *dynamics)
+    return noticed(SETTINGS, partial(only, body.model), partial(effect, body), states)
 
 
 def qld(body: Body, q) -> tuple[np.ndarray, np.ndarray]:
@@ -339,96 +311,6 @@ def qld(body: Body, q) -> tuple[np.ndarray, np.ndarray]:
         raise adapter_error(f"MuJoCo {mujoco.__version__} stores qLD in a way this adapter does not know")
     np.fill_diagonal(L, 1.0)
     return L, D
-
-
-# ------------------------------------------------------------------------------------ Pinocchio's conventions
-
-
-def transform(body: Body, model, q) -> np.ndarray:
-    """T with v_pinocchio = T v, shape (model.nv, nv); joints are matched by name.
-
-    Parameters
-    ----------
-    body : Body
-    model : pinocchio.Model
-    q : array_like, shape (model.nq,)
-        Pinocchio's.
-
-    Raises
-    ------
-    AdapterError
-        Where the joints of the two are not the same; names those that differ.
-
-    Notes
-    -----
-    H = T' H_pin T, tau = T' tau_pin, a_pin = T a + c with c from `acceleration_offset`, and so
-    bias = T' (nle + H_pin c). With R the rotation of the free body, its block is [[R', 0], [0, 1]].
-    """
-    q = as_vector(q, model.nq, "q")
-    T = np.zeros((model.nv, body.nv))
-    for joint, at_q, at_v in _matched(body, model):
-        block = np.eye(joint.nv)
-        if joint.kind == FREE:
-            block[:3, :3] = Rotation.from_quat(q[at_q][3:]).as_matrix().T
-        T[at_v, joint.v] = block
-    return T
-
-
-def acceleration_offset(body: Body, model, q, v) -> np.ndarray:
-    """c with a_pinocchio = T a + c, shape (model.nv,); q and v are Pinocchio's.
-
-    Notes
-    -----
-    Pinocchio's acceleration of a free body is spatial: a_lin = classical acceleration - ω × v.
-    """
-    v = as_vector(v, model.nv, "v")
-    c = np.zeros(model.nv)
-    for joint, _, at_v in _matched(body, model):
-        if joint.kind == FREE:
-            c[at_v][:3] = -np.cross(v[at_v][3:], v[at_v][:3])
-    return c
-
-
-def from_pinocchio(body: Body, model, q, v) -> tuple[np.ndarray, np.ndarray]:
-    """(q, v) of this module from Pinocchio's.
-
-    Parameters
-    ----------
-    body : Body
-    model : pinocchio.Model
-    q : array_like, shape (model.nq,)
-        Continuous joints as (cos, sin), quaternions x y z w.
-    v : array_like, shape (model.nv,)
-    """
-    q, v = as_vector(q, model.nq, "q"), as_vector(v, model.nv, "v")
-    mine = np.empty(body.nq)
-    for joint, at_q, _ in _matched(body, model):
-        x = q[at_q]
-        if joint.kind in SIZES:
-            mine[joint.q] = [*x[:-4], x[-1], *x[-4:-1]]
-        else:
-            mine[joint.q] = np.arctan2(x[1], x[0]) if x.size == 2 else x
-    return mine, transform(body, model, q).T @ v  # T is a permutation of rotations: T^-1 = T'
-
-
-def _matched(body: Body, model) -> list[tuple[Joint, slice, slice]]:
-    """Every joint of the body with its entries in Pinocchio's q and v."""
-    found, odd = [], []
-    for j in range(1, model.njoints):
-        parts = body.parts(model.names[j])
-        at_q, at_v = model.idx_qs[j], model.idx_vs[j]
-        for joint in parts:
-            nq = model.nqs[j] if len(parts) == 1 else joint.nq  # 2 if continuous
-            found.append((joint, slice(at_q, at_q + nq), slice(at_v, at_v + joint.nv)))
-            at_q, at_v = at_q + nq, at_v + joint.nv
-        if at_v != model.idx_vs[j] + model.nvs[j]:
-            odd.append(model.names[j])
-    odd += [joint.name for joint in body.joints if all(joint is not other[0] for other in found)]
-    if odd:
-        raise adapter_error(
-            f"the joints of the Pinocchio model are not those of MuJoCo's: {', '.join(odd)}", odd[0]
-        )
-    return found
 
 
 # ------------------------------------------------------------------------------------------------- refusals

@@ -19,7 +19,8 @@ from ..bound import BoundFactor
 from ..exceptions import AdapterError, ShapeError
 from ..tree import Tree, freedom_names
 from . import _pinocchio_cholesky as cholesky
-from ._plain_urdf import parse
+from ._pinocchio_mimic import constraints, coupled_configuration, coupling, leading, mimic_joints
+from ._plain_urdf import parse, require_finite
 from ._urdf import NOTHING, Inertial
 
 ROUND_OFF = 1e-14  # relative; less mass left over from a sum of inertias is none
@@ -28,8 +29,10 @@ __all__ = [
     "Accelerator",
     "carried",
     "cholesky",
+    "constraints",
+    "coupled_configuration",
     "coupling",
-    "free_configuration",
+    "leading",
     "load",
     "mass_matrix",
     "massless_joints",
@@ -53,11 +56,13 @@ def load(path, floating: bool = False, mimic: bool = False) -> pin.Model:
     Raises
     ------
     AdapterError
-        Where the file is missing, no URDF, or refused by Pinocchio; names the file and the reason.
+        Where the file is missing, no URDF, holds a number that is not finite, or is refused by Pinocchio;
+        names the file and the reason.
     """
     path = Path(path)
     if not path.is_file():
         raise AdapterError(f"{path}: no such file", engine="pinocchio", file=path)
+    require_finite(path, "pinocchio")  # it would leave out the whole inertia
     try:
         if path.suffix == ".xml":
             return pin.buildModelFromMJCF(str(path))
@@ -214,47 +219,6 @@ def _dynamic_parameters(placement: pin.SE3, inertial) -> np.ndarray:
     return np.array(
         [inertial.mass, *(inertial.mass * c), *about_origin[[0, 0, 1, 0, 1, 2], [0, 1, 1, 2, 2, 2]]]
     )
-
-
-def mimic_joints(path) -> dict[str, tuple[str, float, float]]:
-    """Joint followed, multiplier and offset of the mimic joints of a URDF, by name."""
-    top = parse(Path(path), "pinocchio")
-    return {
-        joint.get("name", ""): (
-            mimic.get("joint", ""),
-            float(mimic.get("multiplier", 1.0)),
-            float(mimic.get("offset", 0.0)),
-        )
-        for joint in top.iterfind("joint")
-        if (mimic := joint.find("mimic")) is not None
-    }
-
-
-def coupling(free: pin.Model, model: pin.Model, mimic: Mapping) -> np.ndarray:
-    """G with v_free = G v, shape (free.nv, model.nv), of a model loaded with and without its mimic joints."""
-    G = np.zeros((free.nv, model.nv))
-    for j in range(1, free.njoints):
-        name = free.names[j]
-        leader, multiplier, _ = mimic.get(name, (name, 1.0, 0.0))
-        to = model.idx_vs[model.getJointId(leader)]
-        rows = np.arange(free.nvs[j])
-        G[free.idx_vs[j] + rows, to + rows] = multiplier
-    return G
-
-
-def free_configuration(free: pin.Model, model: pin.Model, mimic: Mapping, q) -> np.ndarray:
-    """Configuration of the free model at the configuration q of the one with mimic joints."""
-    result = np.empty(free.nq)
-    for j in range(1, free.njoints):
-        name = free.names[j]
-        leader, multiplier, offset = mimic.get(name, (name, 1.0, 0.0))
-        k = model.getJointId(leader)
-        x = q[model.idx_qs[k] : model.idx_qs[k] + model.nqs[k]]
-        if name in mimic:
-            angle = multiplier * (np.arctan2(x[1], x[0]) if x.size == 2 else x[0]) + offset
-            x = np.array([np.cos(angle), np.sin(angle)]) if free.nqs[j] == 2 else np.array([angle])
-        result[free.idx_qs[j] : free.idx_qs[j] + free.nqs[j]] = x
-    return result
 
 
 class Accelerator(BoundFactor):

@@ -14,8 +14,10 @@ from pydrake.multibody.plant import AddMultibodyPlantSceneGraph, MultibodyPlant 
 from pydrake.multibody.tree import BallRpyJoint, PrismaticSpring, SpatialInertia, UnitInertia  # noqa: E402
 from pydrake.systems.framework import DiagramBuilder  # noqa: E402
 
+from treefactor import causes, check  # noqa: E402
 from treefactor.adapters import drake_  # noqa: E402
 from treefactor.adapters.drake_ import Body  # noqa: E402
+from treefactor.robots import Robot  # noqa: E402
 
 INERTIA = SpatialInertia(1.5, [0.1, 0.2, 0.3], UnitInertia(0.3, 0.31, 0.32))
 
@@ -190,6 +192,109 @@ def test_a_robot_that_cannot_move(write):
     assert drake_.tree(body).n == 0
 
 
+# ------------------------------------------------------------------------------------------ the ordinary way
+
+BOX = '<collision><geometry><box size="0.2 0.2 0.2"/></geometry></collision>'
+ROTOR = (
+    '<transmission><type>transmission_interface/SimpleTransmission</type><joint name="j"/><actuator name="m">'
+    '<drake:rotor_inertia value="0.02"/><drake:gear_ratio value="5"/></actuator></transmission>'
+)
+
+
+def row(path, floating=False):
+    (only,) = next(check.check([Robot("case", path, floating)], ["drake"]))
+    return only
+
+
+LIMIT = '<limit lower="-0.01" upper="0.01" effort="1" velocity="1"/>'
+
+
+def arm(extra="", shape="", parts=()):
+    """Two links on one base, their origins in one place; without limits."""
+    place = '<origin xyz="0.3 0.1 -0.2" rpy="0.5 -0.3 0.7"/>'
+    links = [cases.link(name, extra=shape) for name in "ab"]
+    joints = [cases.joint(name, "base", to, extra="EXTRA") for name, to in (("j", "a"), ("k", "b"))]
+    text = cases.urdf(cases.link("base"), *links, *joints, *parts)
+    return unlimited(text).replace(place, "").replace("EXTRA", extra)
+
+
+def unlimited(text):
+    return text.replace(LIMIT, "").replace("revolute", "continuous")
+
+
+def test_nothing_acts_without_settings(write):
+    found = row(write(arm()))
+    assert (found.verdict, found.causes) == (check.AGREES, ())
+    assert found.error_plain < 1e-13
+
+
+@pytest.mark.parametrize(
+    ("text", "name", "where"),
+    [
+        (arm('<dynamics damping="2"/>'), "joint damping of the file acts", ("j", "k")),
+        (arm(LIMIT).replace("continuous", "revolute"), "joint limits push back", ("j", "k")),
+        (arm(LIMIT), "joint limits push back", ("j", "k")),  # which continuous joints have not
+        (arm(shape=BOX), "contacts act", ("a with b",)),
+        (arm(shape=BOX.replace("box", "mesh")), None, ()),
+        (arm('<dynamics friction="2"/>'), None, ()),
+    ],
+    ids=["damping", "limits", "limits of continuous joints", "contacts", "mesh", "friction"],
+)
+def test_settings_that_act_without_being_asked(write, text, name, where):
+    found = row(write(text))
+    expected = [(name, "simulated", "q̈", where)] if name else []
+    assert [(c.name, c.way, c.quantity, c.where) for c in found.causes] == expected
+    assert found.verdict == (check.EXPLAINED if name else check.AGREES)
+
+
+def test_mimic_joints_are_tied(write):
+    text = unlimited(cases.TRAPS["mimic"])
+    assert [(c.name, c.where) for c in row(write(text)).causes] == [
+        ("mimic joints are tied by a constraint", ("k",))
+    ]
+
+
+def test_a_rotor_is_another_armature(write):
+    text = arm(parts=[ROTOR]).replace("<robot", '<robot xmlns:drake="http://drake.mit.edu"')
+    found = row(write(text))
+    (cause,) = found.causes
+    assert (cause.name, cause.way, cause.where) == ("another armature", "Parser", ("j",))
+    assert cause.effect == pytest.approx(found.error_plain)
+    assert found.verdict == check.EXPLAINED
+
+
+def test_a_link_called_world_cannot_float(write):
+    path = write(unlimited(cases.TRAPS["root called world"]))
+    assert row(path).causes == ()
+    (cause,) = row(path, floating=True).causes
+    assert cause.name == causes.FIXED_BASE
+
+
+def test_a_file_the_parser_refuses(write):
+    """One whose dynamics are no problem: a fixed joint cannot follow another."""
+    weld = cases.joint("w", "a", "tip", "fixed", extra='<mimic joint="j"/>')
+    found = row(write(arm('<dynamics damping="2"/>', parts=[cases.link("tip"), weld])))
+    refused, damping = found.causes
+    assert refused.name.startswith(causes.REFUSED)
+    assert "0 DOF cannot mimic" in refused.name
+    assert damping.where == ("j", "k")
+
+
+def test_limits_in_the_wrong_order_do_not_end_the_process(write):
+    text = arm(LIMIT).replace('lower="-0.01"', 'lower="1"')
+    with pytest.raises(tf.AdapterError, match="'j' above its upper limit"):
+        drake_.load_plain(write(text))
+    assert row(write(text)).verdict == check.EXPLAINED
+
+
+def test_impossible_inertias_are_replaced_on_the_ordinary_way_only(write):
+    odd = cases.link("a", 3.0, (0.01, 0.02, 0.5))
+    path = write(cases.urdf(cases.link("base"), odd, cases.joint("j", "base", "a")))
+    held = drake_.inertials(drake_.load_plain(path))["a"]
+    assert np.ptp(np.linalg.eigvalsh(held.tensor)) < 1e-12  # those of a ball of water
+    assert np.ptp(np.linalg.eigvalsh(drake_.file_inertials(path, False)["a"].tensor)) > 0.4
+
+
 # ---------------------------------------------------------------------------------------------------- errors
 
 
@@ -265,7 +370,7 @@ def test_wrong_lengths_and_nan():
 def test_joints_that_pinocchio_has_not_are_named():
     panda, ur5 = cases.example_robot("panda"), cases.example_robot("ur5_robot")
     body, model = drake_.load(panda), cases.pinocchio_model(ur5)
-    with pytest.raises(tf.AdapterError, match=r"panda_joint1.*shoulder_pan_joint"):
+    with pytest.raises(tf.AdapterError, match=r"shoulder_pan_joint.*panda_joint1"):
         drake_.transform(body, model, pin.neutral(model))
     model = cases.pinocchio_model(panda, floating=True)
     with pytest.raises(tf.AdapterError, match="root_joint"):

@@ -16,6 +16,8 @@ from pybullet_cases import (
 )
 
 import treefactor as tf
+from treefactor import check
+from treefactor.robots import Robot
 
 # --------------------------------------------------------------------------------------------------- errors
 
@@ -131,3 +133,53 @@ def test_without_pybullet_the_adapter_names_the_extra(monkeypatch):
     with pytest.raises(tf.AdapterError, match=r"pip install 'treefactor\[pybullet\]'") as caught:
         importlib.import_module("treefactor.adapters.pybullet_")
     assert caught.value.engine == "pybullet"
+
+
+# ---------------------------------------------------------------------------------------------------- limits
+
+
+def chain(joints, kind="continuous"):
+    links = (link(f"l{i}", 1.0) for i in range(joints + 1))
+    return "".join([*links, *(joint(f"j{i}", kind, f"l{i}", f"l{i + 1}") for i in range(joints))])
+
+
+@pytest.mark.parametrize("floating", [False, True])
+@pytest.mark.parametrize("load", [pybullet_.load, pybullet_.load_plain])
+@pytest.mark.parametrize("joints", [121, 128, 1000])
+def test_a_robot_too_large_for_pybullets_state_is_counted(write, load, floating, joints):
+    path = write(chain(joints))
+    limits = f"'l0' has {joints + 1} links and {joints} joint positions.*128 links.*120 positions"
+    with pytest.raises(tf.AdapterError, match=limits) as caught:
+        load(path, floating)
+    assert (caught.value.engine, caught.value.file) == ("pybullet", str(path))
+    assert str(caught.value).startswith(f"{path}: ")
+
+
+def test_links_on_fixed_joints_count_only_where_they_are_kept(write):
+    path = write(chain(128, "fixed"))
+    with pybullet_.load(path) as body:
+        assert body.links == ()
+    with pytest.raises(tf.AdapterError, match="129 links and 0 joint positions"):
+        pybullet_.load_plain(path)
+
+
+def test_a_body_of_the_user_that_is_too_large(write, client):
+    body_id = pybullet.loadURDF(str(write(chain(130))), physicsClientId=client)
+    with pytest.raises(tf.AdapterError, match="131 links"):
+        pybullet_.Body(body_id, client)
+
+
+@pytest.mark.parametrize("floating", [False, True])
+def test_the_largest_robot(write, floating):
+    fixed = chain(127).replace("'continuous'", "'fixed'", 7)  # 128 links, 120 positions
+    with pybullet_.load_plain(write(fixed), floating, way="URDF_USE_INERTIA_FROM_FILE") as body:
+        q, v, tau = pybullet_.random_state(body, np.random.default_rng(0))
+        q[-120:] = np.tanh(q[-120:])  # within its limits
+        stepped = pybullet_.own_acceleration(body, q, v, tau)
+        np.testing.assert_allclose(stepped, pybullet_.forward_dynamics(body, q, v, tau), rtol=1e-6)
+
+
+def test_the_check_of_a_robot_that_is_too_large(write):
+    (row,) = next(check.check([Robot("chain", write(chain(130)))], ["pybullet"], samples=1))
+    assert row.verdict == check.CANNOT_LOAD
+    assert "131 links" in row.reason

@@ -53,6 +53,11 @@ def test_a_wrong_column_is_found():
     assert "rnea" in result.findings[0]
 
 
+def test_rounding_of_heavy_forces_at_rest_is_no_finding():
+    H = 1e-9 * good()
+    assert self_check(H, TREE, rnea=lambda a: H @ a + 1e3 / 3).ok
+
+
 def test_the_mass_on_the_base():
     H = np.diag([5.0, 5.0, 5.0, 1.0])
     chain = tf.families.chain(4)
@@ -95,6 +100,13 @@ def test_a_coupling_between_branches_gains_entries():
     assert Coupling(tree, G).tree == tf.Tree([-1, -1, 1])
     tied = np.array([[1.0, 0], [0, 1], [2, 0], [0, 0.5]])  # the tip of a branch follows another branch
     assert Coupling(tree, tied).tree == tf.Tree([-1, 0])
+
+
+def test_a_coupling_may_leave_nothing_free():
+    nothing = Coupling(TREE, np.zeros((4, 0)))
+    assert nothing.tree.n == 0
+    assert nothing.reduce(good()).shape == (0, 0)
+    np.testing.assert_array_equal(nothing.expand(np.zeros(0)), np.zeros(4))
 
 
 @pytest.mark.parametrize(

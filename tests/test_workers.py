@@ -77,9 +77,7 @@ def _engines():
 
 def test_processes_of_their_own_find_the_same(monkeypatch):
     names = (NAME, "panda")
-    expected = [
-        row for rows in check.check(map(robots.find, names), ("pinocchio", "mujoco")) for row in rows
-    ]
+    expected = [row for rows in check.check(map(robots.find, names), ("pinocchio", "mujoco")) for row in rows]
     assert rows(monkeypatch, answer, names) == expected
 
 

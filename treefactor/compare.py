@@ -12,11 +12,10 @@ import zlib
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from dataclasses import dataclass, field, replace
-from functools import cached_property
+from functools import cached_property, partial
 
 import numpy as np
 
-from .couplings import Coupling
 from .exceptions import NotPositiveDefiniteError, TreefactorError
 from .ltdl import factor
 from .robots import Robot
@@ -111,32 +110,42 @@ class Reference:
         v, tau = rng.normal(size=(2, model.nv))
         data = model.createData()
         H, bias = self.adapter.mass_matrix(model, data, q), np.array(pin.nle(model, data, q, v))
-        return Sample(q, v, tau, H, bias, np.array(pin.aba(model, data, q, v, tau)))
+        regular = self.regular(H)
+        qdd = np.array(pin.aba(regular, regular.createData(), q, v, tau))
+        return Sample(q, v, tau, H, bias, qdd)
 
     def random(self) -> np.random.Generator:
         """Random numbers that depend on the seed and the file's name alone."""
         name = self.robot.path.name.encode(errors="surrogateescape")
         return np.random.default_rng([self.seed, zlib.crc32(name)])
 
-    @cached_property
-    def condition(self) -> float:
-        """Largest condition number of H."""
-        return worst(*(condition(s.H) for s in self.states))
+    def regular(self, H: np.ndarray):
+        """Model with an armature of 1 on the freedoms that move no inertia."""
+        model = self.model.copy()
+        model.armature = model.armature + unmoved(H)
+        return model
 
     @cached_property
-    def singular(self) -> str:
-        """Why H has no inverse, or nothing."""
-        massless = self.adapter.massless_joints(self.model)
-        if massless:
-            return f"H is singular: no mass moves with {', '.join(massless)}"
+    def condition(self) -> float:
+        """Largest condition number of H, freedoms that move no inertia left aside."""
+        return worst(*(condition(filled(s.H)) for s in self.states))
+
+    @cached_property
+    def irregular(self) -> str:
+        """Why H has no inverse even with freedoms that move no inertia left aside, or nothing."""
         try:
             for s in self.states:
-                factor(s.H, self.adapter.tree(self.model))
+                factor(filled(s.H), self.adapter.tree(self.model))
         except NotPositiveDefiniteError as error:
             return f"H is singular: {error}"
         if not self.condition <= REGULAR or not all(np.isfinite(s.qdd).all() for s in self.states):
             return f"H is singular: its condition number is {self.condition:.0e}"
         return ""
+
+    @cached_property
+    def singular(self) -> str:
+        """Why H has no inverse, or nothing."""
+        return self.irregular or without_inertia(self.adapter.tree(self.model), self.states[0].H)
 
     @cached_property
     def mimic(self) -> dict:
@@ -145,7 +154,7 @@ class Reference:
 
     def comparison(self) -> Comparison:
         """Blank comparison with this reference."""
-        scaled = worst(*(condition(unit_diagonal(s.H)) for s in self.states))
+        scaled = worst(*(condition(unit_diagonal(filled(s.H))) for s in self.states))
         return Comparison(self.adapter.tree(self.model), self.condition, scaled, singular=self.singular)
 
     def on_fixed_base(self) -> Reference:
@@ -173,13 +182,14 @@ def compare_pinocchio(reference: Reference) -> Comparison:
         columns = [pin.rnea(model, data, s.q, zero, e) - still for e in np.eye(model.nv)]
         result.worst(H=relative(s.H, np.transpose(columns)))
         result.delta = s.delta(np.transpose(columns))
-        if reference.singular:
+        if reference.irregular:
             continue
-        f = factor(s.H, result.tree)
-        pin.crba(model, data, s.q)
-        pin.cholesky.decompose(model, data)
+        H, regular = filled(s.H), reference.regular(s.H)
+        f = factor(H, result.tree)
+        pin.crba(regular, data, s.q)
+        pin.cholesky.decompose(regular, data)
         result.worst(
-            factor=relative(f.reconstruct(), s.H),
+            factor=relative(f.reconstruct(), H),
             ld=worst(relative(f.L().T, data.U), relative(f.D(), data.D)),
             qdd=s.acceleration_error(f.solve(s.tau - s.bias)),
         )
@@ -198,18 +208,18 @@ def compare_engine(adapter, reference: Reference) -> Comparison:
             result.same_tree &= same_tree(T, tree, result.tree)
             result.worst(H=relative(H_pin, s.H), bias=float(np.abs(bias_pin - s.bias).max() / s.force))
             result.delta = s.delta(H_pin)
-            if reference.singular:
+            if reference.irregular:
                 continue
             c = adapter.acceleration_offset(body, model, s.q, s.v)
             q, v = adapter.from_pinocchio(body, model, s.q, s.v)
-            tau, H = T.T @ s.tau, adapter.mass_matrix(body, q)
+            tau, H = T.T @ s.tau, adapter.mass_matrix(body, q) + T.T @ np.diag(unmoved(s.H)) @ T
             f = factor(H, tree)
-            qdd, own = f.solve(tau - adapter.bias(body, q, v)), adapter.own_acceleration(body, q, v, tau)
-            result.worst(
-                factor=relative(f.reconstruct(), H),
-                qdd=s.acceleration_error(T @ qdd + c),
-                own=s.acceleration_error(T @ own + c),
-            )
+            qdd = f.solve(tau - adapter.bias(body, q, v))
+            result.worst(factor=relative(f.reconstruct(), H), qdd=s.acceleration_error(T @ qdd + c))
+            if reference.singular:  # engines have no acceleration, or no factor
+                continue
+            own = adapter.own_acceleration(body, q, v, tau)
+            result.worst(own=s.acceleration_error(T @ own + c))
             if hasattr(adapter, "qld"):
                 L, D = adapter.qld(body, q)
                 result.worst(ld=worst(relative(f.L(), L), relative(f.D(), D)))
@@ -217,18 +227,21 @@ def compare_engine(adapter, reference: Reference) -> Comparison:
 
 
 def compare_alone(adapter, robot: Robot, count: int, seed: int) -> Comparison:
-    """An engine against itself, where Pinocchio has no model: H, and our q̈ against the engine's own."""
+    """An engine against itself, where Pinocchio has no model: H by inverse dynamics, our q̈ by its own."""
     with closing(adapter.load(robot.path, robot.floating)) as body, answering():
         tree, rng = adapter.tree(body), np.random.default_rng(seed)
         result = Comparison(tree, 1.0, 1.0)
         for _ in range(count if tree.n else 0):
             q, v, tau = adapter.random_state(body, rng)
             H = adapter.mass_matrix(body, q)
-            checked = self_check(H, tree)
-            result.worst(H=worst(checked.asymmetry, checked.outside))
+            checked = self_check(H, tree, rnea=partial(adapter.inverse_dynamics, body, q, np.zeros(tree.n)))
+            result.worst(H=worst(checked.asymmetry, checked.outside, checked.columns))
             lowest, *_, highest = np.linalg.eigvalsh(H) if tree.n > 1 else (H[0, 0], H[0, 0])
             if checked.failing_row is not None and lowest >= -SEMIDEFINITE * highest:
                 result.singular = f"H is singular: {checked.findings[-1]}"
+                continue
+            if checked.failing_row is None and REGULAR < condition(H) < np.inf:
+                result.singular = f"H is singular: its condition number is {condition(H):.0e}"
                 continue
             f = factor(H, tree)
             result.condition = worst(result.condition, condition(H))
@@ -237,40 +250,6 @@ def compare_alone(adapter, robot: Robot, count: int, seed: int) -> Comparison:
             s = Sample(q, v, tau, H, tau, own)
             qdd = f.solve(tau - adapter.bias(body, q, v))
             result.worst(factor=relative(f.reconstruct(), H), own=s.acceleration_error(qdd))
-    return result
-
-
-def compare_mimic(reference: Reference) -> Comparison:
-    """Pinocchio's model with mimic joints against G^T H G of the free one, and our q̈ of both."""
-    model = reference.adapter.load(reference.robot.path, reference.robot.floating, mimic=True)
-    with answering():
-        return _mimic_comparison(reference, model)
-
-
-def _mimic_comparison(reference: Reference, model) -> Comparison:
-    adapter, free, pin, rng = reference.adapter, reference.model, reference.adapter.pin, reference.random()
-    tree, G = adapter.tree(model), adapter.coupling(free, model, reference.mimic)
-    coupled = Coupling(adapter.tree(free), G)
-    result = Comparison(tree, 1.0, 1.0, singular=reference.singular)
-    result.same_tree = coupled.tree == tree
-    for _ in range(reference.count):
-        q = pin.integrate(model, pin.neutral(model), rng.normal(size=model.nv))
-        w, tau = rng.normal(size=(2, model.nv))
-        data, q_free = model.createData(), adapter.free_configuration(free, model, reference.mimic, q)
-        H, bias = adapter.mass_matrix(model, data, q), np.array(pin.nle(model, data, q, w))
-        data_free = free.createData()
-        expected = coupled.reduce(adapter.mass_matrix(free, data_free, q_free))
-        bias_free = coupled.reduce_force(pin.nle(free, data_free, q_free, coupled.expand(w)))
-        s = Sample(q, w, tau, expected, bias_free, np.empty(0))
-        result.condition = worst(result.condition, condition(H))
-        result.scaled_condition = worst(result.scaled_condition, condition(unit_diagonal(H)))
-        result.delta = s.delta(H)
-        result.worst(H=relative(H, expected), bias=float(np.abs(bias - bias_free).max() / s.force))
-        if reference.singular:
-            continue
-        f = factor(H, tree)
-        s.qdd = np.linalg.solve(expected, tau - bias_free)
-        result.worst(factor=relative(f.reconstruct(), H), qdd=s.acceleration_error(f.solve(tau - bias)))
     return result
 
 
@@ -286,6 +265,22 @@ def same_tree(T: np.ndarray, tree: Tree, reference: Tree) -> bool:
     """Whether two trees are the same once the rows of one are those of the other through T."""
     moved = (T != 0).astype(float)
     return np.array_equal(moved @ tree.mask() @ moved.T > 0, reference.mask())
+
+
+def unmoved(H: np.ndarray) -> np.ndarray:
+    """Armature of 1 for freedoms that move no inertia: their rows are zero, so no other q̈ depends on it."""
+    return (np.diag(H) == 0.0).astype(float)
+
+
+def filled(H: np.ndarray) -> np.ndarray:
+    """H with an armature of 1 on the freedoms that move no inertia."""
+    return H + np.diag(unmoved(H))
+
+
+def without_inertia(tree: Tree, H: np.ndarray) -> str:
+    """Which freedoms move no inertia, and what follows from it, or nothing."""
+    names = ", ".join(tree.name(k) for k in np.flatnonzero(unmoved(H)))
+    return names and f"H is singular: no mass moves with {names}; q̈ of the others is compared, no own q̈"
 
 
 def relative(value: np.ndarray, reference: np.ndarray) -> float:

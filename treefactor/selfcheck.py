@@ -25,7 +25,8 @@ class SelfCheck:
     outside : float
         Largest entry where the tree has none.
     columns : float or None
-        Largest deviation of column k from ``rnea(e_k) - rnea(0)``.
+        Largest deviation of column k from ``rnea(e_k) - rnea(0)``; relative to the largest entry of
+        ``rnea(0)`` where that is more, for the difference is rounded as it is.
     mass : float or None
         Deviation of the base's linear block from ``mass * identity``, relative to the mass.
     failing_row : int or None
@@ -107,7 +108,8 @@ def self_check(
     if rnea is not None:
         still = np.array(rnea(np.zeros(tree.n)))
         expected = np.array([np.array(rnea(e)) - still for e in np.eye(tree.n)]).reshape(H.shape).T
-        columns = judge((H - expected) / scale, allowed, "a column k of H is not rnea(e_k) - rnea(0)")
+        size = np.maximum(scale, np.abs(still).max(initial=0.0))
+        columns = judge((H - expected) / size, allowed, "a column k of H is not rnea(e_k) - rnea(0)")
     if mass is not None:
         block = H[base, base] / mass - np.eye(len(H[base, base]))
         at_base = judge(block, allowed, f"the base does not carry the total mass of {mass:g} kg")

@@ -1,0 +1,122 @@
+"""URDFs for Drake: their dynamics parsed strictly, or the file as scripts parse it."""
+
+from __future__ import annotations
+
+import logging
+import re
+import xml.etree.ElementTree as ET
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from pydrake.multibody.parsing import Parser
+from pydrake.multibody.plant import MultibodyPlant
+
+from .._arrays import as_vector
+from ..exceptions import AdapterError, TreefactorError
+from ._drake_body import Body, adapter_error
+from ._plain_urdf import name_at, parse, plain, write
+
+
+def load(path, floating: bool = False, gravity=(0.0, 0.0, -9.81)) -> Body:
+    """Load the dynamics of a URDF.
+
+    Drake gets the links' inertias and the joints alone, so no mesh is looked for, and parses strictly: else
+    it would replace an inertia it finds impossible by another one, and only warn.
+
+    Parameters
+    ----------
+    path : path-like
+    floating : bool
+        Whether the root link is free, or welded to the world.
+    gravity : array_like, shape (3,)
+        m/s^2, in the world.
+
+    Raises
+    ------
+    AdapterError
+        Where the file is missing, malformed or refused by Drake, which demands that inertias are positive and
+        satisfy the triangle inequality; names the file, the reason and the link or joint.
+    ShapeError, NonFiniteError
+        Where gravity is no vector.
+    """
+    path = Path(path)
+    robot, root = plain(parse(path, "drake"), path, "drake")
+    for dynamics in robot.iterfind("joint/dynamics"):
+        dynamics.attrib.pop("friction", None)  # Drake has none, and would complain
+    text, plant = write(robot), MultibodyPlant(time_step=0.0)
+    parser = Parser(plant=plant)
+    parser.SetStrictParsing()
+    with refusals(path, text):
+        parser.AddModelsFromString(text, "urdf")
+        return Body(finalized(plant, root, floating, gravity))
+
+
+def load_plain(path, floating: bool = False, gravity=(0.0, 0.0, -9.81), way: str = "Parser") -> Body:
+    """Load a URDF as scripts do, by a parser that warns only; without geometry, so no mesh is looked for.
+
+    Its H may not be the file's then: a link called "world" is the world itself, impossible inertias are
+    replaced, actuators with rotors have a reflected inertia. Arguments and errors as for `load`.
+    """
+    path = Path(path)
+    top = parse(path, "drake")
+    require_limits(top, path)
+    _, root = plain(top, path, "drake")
+    plant = MultibodyPlant(time_step=0.0)
+    with refusals(path, path.read_text(errors="replace")), unwarned():
+        Parser(plant=plant).AddModels(str(path))
+        return Body(finalized(plant, root, floating, gravity))
+
+
+def finalized(plant: MultibodyPlant, root: str, floating: bool, gravity) -> MultibodyPlant:
+    """Plant with its gravity and base; a root that Drake took for the world is fixed already."""
+    plant.mutable_gravity_field().set_gravity_vector(as_vector(gravity, 3, "gravity"))
+    if not floating and plant.HasBodyNamed(root):
+        plant.WeldFrames(plant.world_frame(), plant.GetFrameByName(root))
+    plant.Finalize()
+    return plant
+
+
+def require_limits(robot: ET.Element, path: Path) -> None:
+    """Refuse limits in the wrong order, for which Drake ends the process."""
+    with refusals(path, ""):
+        for joint in robot.iterfind("joint[limit]"):
+            limits = joint.find("limit").attrib
+            if float(limits.get("lower", 0)) > float(limits.get("upper", 0)):
+                name = joint.get("name")
+                raise adapter_error(f"lower limit of joint {name!r} above its upper limit", name, path)
+
+
+@contextmanager
+def unwarned() -> Iterator[None]:
+    """Keep Drake from logging what it does not heed in a file."""
+    logger = logging.getLogger("drake")
+    kept = logger.level
+    logger.setLevel(logging.ERROR)
+    try:
+        yield
+    finally:
+        logger.setLevel(kept)
+
+
+@contextmanager
+def refusals(path: Path, text: str) -> Iterator[None]:
+    """Turn Drake's errors about a text that stands for a file into AdapterError."""
+    try:
+        yield
+    except (RuntimeError, ValueError) as error:
+        if isinstance(error, TreefactorError):
+            raise
+        raise _refusal(path, text, error) from error
+
+
+def _refusal(path: Path, text: str, error: Exception) -> AdapterError:
+    """AdapterError with Drake's reason, the line of the text turned into the link or joint found there."""
+    reason = " ".join(str(error).split())
+    line = re.search(r"\.urdf:(\d+): \w+: ", reason)
+    name = name_at(text, int(line[1])) if line else None
+    if line:
+        reason = reason[line.end() :]
+    if name:
+        reason = f"{name!r}: {reason}"
+    return adapter_error(f"Drake cannot load it: {reason}", name, path)

@@ -1,0 +1,103 @@
+"""What MuJoCo adds to the smooth accelerations of a model without being asked, found by switching it off.
+
+A setting is a list of switches: a flag that disables it, or fields of the model or its options that are zero
+where there is none. Versions of MuJoCo differ in the fields they have.
+"""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Iterator
+
+import mujoco
+import numpy as np
+
+from ._mujoco_body import Body
+from ._settings import deviation
+
+SETTINGS = {
+    "joint damping of the file acts": ["dof_damping", "dof_dampingpoly"],
+    "joint springs of the file act": ["jnt_stiffness", "jnt_stiffnesspoly"],
+    "tendon springs and dampers of the file act": [
+        *("tendon_stiffness", "tendon_stiffnesspoly"),
+        *("tendon_damping", "tendon_dampingpoly"),
+    ],
+    "elasticity of deformable bodies acts": [
+        *("flex_stiffness", "flex_damping", "flex_bending"),
+        *("flex_edgestiffness", "flex_edgedamping"),
+    ],
+    "gravity compensation acts": ["body_gravcomp"],
+    "drag of the fluid acts": ["density", "viscosity"],
+    "actuators act, their controls zero": ["mjDSBL_ACTUATION", "actuator_damping", "actuator_dampingpoly"],
+    "friction loss of the file acts": ["mjDSBL_FRICTIONLOSS"],
+    "joint limits push back": ["mjDSBL_LIMIT"],
+    "mimic joints and other equalities are soft constraints": ["mjDSBL_EQUALITY"],
+    "contacts act": ["mjDSBL_CONTACT"],
+}
+NAMED = ("dof", "jnt", "tendon", "body", "actuator")  # prefixes of the fields of what has a name
+CONSTRAINED = {  # what a constraint other than a contact belongs to
+    int(mujoco.mjtConstraint.mjCNSTR_EQUALITY): "equality",
+    int(mujoco.mjtConstraint.mjCNSTR_FRICTION_DOF): "dof",
+    int(mujoco.mjtConstraint.mjCNSTR_FRICTION_TENDON): "tendon",
+    int(mujoco.mjtConstraint.mjCNSTR_LIMIT_JOINT): "jnt",
+    int(mujoco.mjtConstraint.mjCNSTR_LIMIT_TENDON): "tendon",
+}
+
+
+def initial_configuration(model: mujoco.MjModel) -> np.ndarray:
+    """First keyframe of the file, or the configuration it is written in, shape (nq,)."""
+    return (model.key_qpos[0] if model.nkey else model.qpos0).copy()
+
+
+def only(model: mujoco.MjModel, kept: str) -> mujoco.MjModel:
+    """Copy of a model in which at most one setting is left, as the file has it."""
+    other = copy.copy(model)
+    other.jnt_actgravcomp[:] = 0  # else actuators would have to be on for gravity compensation
+    for name, switches in SETTINGS.items():
+        for switch in switches if name != kept else ():
+            if switch.startswith("mjDSBL"):
+                other.opt.disableflags |= getattr(mujoco.mjtDisableBit, switch)
+            elif hasattr(other.opt, switch):
+                setattr(other.opt, switch, 0.0)
+            elif hasattr(other, switch):
+                getattr(other, switch)[:] = 0
+    return other
+
+
+def effect(body: Body, model: mujoco.MjModel, q, v, tau, expected) -> tuple[float, tuple[str, ...]]:
+    """Relative deviation of q̈ from that expected, and names of what acts."""
+    data = mujoco.MjData(model)
+    data.qpos[:], data.qvel[:], data.qfrc_applied[:] = q, v, tau
+    mujoco.mj_forward(model, data)
+    return deviation(data.qacc, expected), tuple(dict.fromkeys(_acting(body, model, data)))
+
+
+def _acting(body: Body, model: mujoco.MjModel, data: mujoco.MjData) -> Iterator[str]:
+    """Names of what makes forces: owners of the fields that are left, actuators, constraints."""
+    for field in (switch for switches in SETTINGS.values() for switch in switches if hasattr(model, switch)):
+        prefix = field.partition("_")[0]
+        for i in np.unique(np.nonzero(getattr(model, field))[0]) if prefix in NAMED else ():
+            yield _name(body, prefix, i)
+    for i in np.flatnonzero(data.actuator_force):
+        yield _name(body, "actuator", i)
+    for k in np.flatnonzero(data.efc_force):
+        kind, i = int(data.efc_type[k]), data.efc_id[k]
+        if kind in CONSTRAINED:
+            yield _name(body, CONSTRAINED[kind], i)
+        else:
+            geoms = data.contact.geom[i]  # -1 if it is a deformable body
+            yield " with ".join(
+                _name(body, "body", body.model.geom_bodyid[g]) if g >= 0 else "flex" for g in geoms
+            )
+
+
+def _name(body: Body, kind: str, i: int) -> str:
+    """Name of an element of the model, or of its joint; of one without a name what it is, and its number."""
+    model = body.model
+    if kind == "equality" and model.eq_type[i] == int(mujoco.mjtEq.mjEQ_JOINT) and not model.equality(i).name:
+        kind, i = "jnt", model.eq_obj1id[i]
+    if kind == "dof":
+        kind, i = "jnt", model.dof_jntid[i]
+    if kind == "jnt":
+        return body.joints[i].name
+    return getattr(model, kind)(i).name or f"{kind} {i}"

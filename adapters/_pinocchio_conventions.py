@@ -1,0 +1,130 @@
+"""From the conventions of MuJoCo and Drake to Pinocchio's, and what of theirs a Pinocchio model lacks.
+
+A ``body`` has ``engine``, ``nq``, ``nv``, ``joints``, ``armature``, ``gravity``, and ``parts(name)``: its
+joints that make up one of Pinocchio's. A joint has ``name``, ``nq``, ``nv``, ``free``, slices ``q``, ``v``,
+and ``block(x)`` and ``position(x)``: its block of T and its part of q, where Pinocchio's part of q is x.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+
+import numpy as np
+
+from .._arrays import as_vector
+from ..exceptions import AdapterError
+
+ARMATURE = "another armature"
+GRAVITY = "another gravity"
+
+
+def transform(body, model, q) -> np.ndarray:
+    """T with v_pinocchio = T v, shape (model.nv, nv); joints are matched by name.
+
+    Parameters
+    ----------
+    body : Body
+    model : pinocchio.Model
+        A free-flyer called ``root_joint`` is the only free joint of the body, whatever that is called.
+    q : array_like, shape (model.nq,)
+        Pinocchio's.
+
+    Raises
+    ------
+    AdapterError
+        Where the joints of the two are not the same, or of a kind that one of them has not; names them.
+
+    Notes
+    -----
+    H = T' H_pin T, tau = T' tau_pin, a_pin = T a + c with c from `acceleration_offset`, and so
+    bias = T' (nle + H_pin c). The block of a free joint is that of ``Joint.block``.
+    """
+    q = as_vector(q, model.nq, "q")
+    T = np.zeros((model.nv, body.nv))
+    for joint, at_q, at_v in _matched(body, model):
+        T[at_v, joint.v] = joint.block(q[at_q])
+    return T
+
+
+def acceleration_offset(body, model, q, v) -> np.ndarray:
+    """c with a_pinocchio = T a + c, shape (model.nv,); q and v are Pinocchio's.
+
+    Notes
+    -----
+    Pinocchio's acceleration of a free body is spatial: a_lin = classical acceleration - ω × v.
+    """
+    v = as_vector(v, model.nv, "v")
+    c = np.zeros(model.nv)
+    for joint, _, at_v in _matched(body, model):
+        if joint.free:
+            c[at_v][:3] = -np.cross(v[at_v][3:], v[at_v][:3])
+    return c
+
+
+def from_pinocchio(body, model, q, v) -> tuple[np.ndarray, np.ndarray]:
+    """(q, v) of the engine from Pinocchio's.
+
+    Parameters
+    ----------
+    body : Body
+    model : pinocchio.Model
+    q : array_like, shape (model.nq,)
+        Continuous joints as (cos, sin), quaternions x y z w.
+    v : array_like, shape (model.nv,)
+    """
+    q, v = as_vector(q, model.nq, "q"), as_vector(v, model.nv, "v")
+    mine = np.empty(body.nq)
+    for joint, at_q, _ in _matched(body, model):
+        mine[joint.q] = joint.position(q[at_q])
+    return mine, transform(body, model, q).T @ v  # T is a permutation of rotations: T^-1 = T'
+
+
+def one_position(x: np.ndarray) -> np.ndarray:
+    """Angle or distance of a joint with one freedom; continuous joints are (cos, sin) in Pinocchio."""
+    return np.arctan2(x[1], x[0]) if x.size == 2 else x
+
+
+def model_changes(body, model) -> dict[str, dict[str, Callable]]:
+    """Armature and gravity of the body that a Pinocchio model lacks, as changes of such a model, by cause."""
+    changes: dict[str, dict[str, Callable]] = {ARMATURE: {}, GRAVITY: {}}
+    for joint, _, at_v in _matched(body, model):
+        own = body.armature[joint.v]
+        if not np.allclose(own, model.armature[at_v], rtol=1e-12, atol=0.0):
+            changes[ARMATURE][joint.name] = partial(_set_armature, at=at_v, value=own)
+    if not np.allclose(body.gravity, model.gravity.linear, rtol=1e-12, atol=0.0):
+        changes[GRAVITY]["world"] = partial(_set_gravity, value=body.gravity)
+    return {cause: found for cause, found in changes.items() if found}
+
+
+def _set_armature(model, at: slice, value: np.ndarray) -> None:
+    armature = np.array(model.armature)
+    armature[at] = value
+    model.armature = armature
+
+
+def _set_gravity(model, value: np.ndarray) -> None:
+    model.gravity.linear = value
+
+
+def _matched(body, model) -> list[tuple]:
+    """Every joint of the body with its entries in Pinocchio's q and v."""
+    found, odd = [], []
+    for j in range(1, model.njoints):
+        parts = body.parts(model.names[j])
+        at_q, at_v = model.idx_qs[j], model.idx_vs[j]
+        for joint in parts:
+            nq = model.nqs[j] if len(parts) == 1 else joint.nq  # 2 if continuous
+            found.append((joint, slice(at_q, at_q + nq), slice(at_v, at_v + joint.nv)))
+            at_q, at_v = at_q + nq, at_v + joint.nv
+        if at_v != model.idx_vs[j] + model.nvs[j]:
+            odd.append(model.names[j])
+    odd += [joint.name for joint in body.joints if all(joint is not other[0] for other in found)]
+    if odd:
+        names = ", ".join(dict.fromkeys(odd))
+        raise AdapterError(
+            f"the joints of the Pinocchio model are not those of {body.engine}'s: {names}",
+            body.engine.lower(),
+            joint=odd[0],
+        )
+    return found

@@ -1,0 +1,124 @@
+"""Mimic joints of a URDF on Pinocchio's free model: which freedoms lead, and how the others follow."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+
+import numpy as np
+import pinocchio as pin
+
+from ..exceptions import AdapterError
+from ._plain_urdf import parse
+
+
+def mimic_joints(path) -> dict[str, tuple[str, float, float]]:
+    """Joint followed, multiplier and offset of the mimic joints of a URDF, by name."""
+    top = parse(Path(path), "pinocchio")
+    return {
+        joint.get("name", ""): (
+            mimic.get("joint", ""),
+            float(mimic.get("multiplier", 1.0)),
+            float(mimic.get("offset", 0.0)),
+        )
+        for joint in top.iterfind("joint")
+        if (mimic := joint.find("mimic")) is not None
+    }
+
+
+def leading(free: pin.Model, mimic: Mapping) -> tuple[np.ndarray, np.ndarray]:
+    """Which entries of q and of v belong to joints that follow none, as masks of shape (nq,) and (nv,).
+
+    Those of Pinocchio's model with mimic joints, in its order.
+    """
+    leads = [name not in mimic for name in list(free.names)[1:]]
+    return np.repeat(leads, list(free.nqs)[1:]), np.repeat(leads, list(free.nvs)[1:])
+
+
+def coupling(free: pin.Model, mimic: Mapping) -> np.ndarray:
+    """G with v_free = G v for mimic joints that follow, shape (free.nv, m).
+
+    Chains of mimic joints are multiplied through; what follows a fixed joint stands still.
+
+    Parameters
+    ----------
+    free : pinocchio.Model
+        Loaded from a URDF without its mimic joints.
+    mimic : mapping
+        As `mimic_joints` returns it.
+
+    Raises
+    ------
+    AdapterError
+        Where joints follow each other in a circle, or one that is absent or has several freedoms.
+    """
+    _, leads = leading(free, mimic)
+    G = np.diag(leads.astype(float))
+    for name in _following(free, mimic):
+        leader, multiplier, _ = _followed(free, mimic, name)
+        if free.existJointName(leader):
+            G[_at_v(free, name), _at_v(free, leader)] = multiplier
+    return G[:, leads]
+
+
+def constraints(free: pin.Model, mimic: Mapping) -> np.ndarray:
+    """A with A v_free = 0 for mimic joints that follow: v - multiplier v_followed, a row for each of them."""
+    following = _following(free, mimic)
+    A = np.zeros((len(following), free.nv))
+    for row, name in zip(A, following, strict=True):
+        leader, multiplier, _ = mimic[name]
+        if free.existJointName(leader):
+            row[_at_v(free, leader)] = -multiplier
+        row[_at_v(free, name)] = 1.0
+    return A
+
+
+def coupled_configuration(free: pin.Model, mimic: Mapping, q) -> np.ndarray:
+    """Put every mimic joint where the joint it follows wants it: another q, shape (free.nq,)."""
+    q = np.array(q, dtype=float)
+    for name in _following(free, mimic):
+        leader, multiplier, offset = _followed(free, mimic, name)
+        angle = multiplier * _position(free, leader, q) + offset
+        j = free.getJointId(name)
+        at = slice(free.idx_qs[j], free.idx_qs[j] + free.nqs[j])
+        q[at] = (np.cos(angle), np.sin(angle)) if free.nqs[j] == 2 else angle
+    return q
+
+
+def _following(free: pin.Model, mimic: Mapping) -> list[str]:
+    """Mimic joints that are not fixed."""
+    return [name for name in list(free.names)[1:] if name in mimic]
+
+
+def _followed(free: pin.Model, mimic: Mapping, name: str) -> tuple[str, float, float]:
+    """Joint at the end of a chain of mimic joints, and x = multiplier x_end + offset."""
+    multiplier, offset, chain = 1.0, 0.0, [name]
+    while (name := chain[-1]) in mimic and free.existJointName(name):
+        leader, factor, shift = mimic[name]
+        multiplier, offset = multiplier * factor, multiplier * shift + offset
+        if leader in chain:
+            raise _mimic_error(f"mimic joints follow each other: {', '.join(chain)}", leader)
+        chain.append(leader)
+    if not free.existJointName(name) and not free.existFrame(name, pin.FrameType.FIXED_JOINT):
+        raise _mimic_error(f"joint {chain[-2]!r} follows {name!r}, which does not exist", chain[-2])
+    for joint in filter(free.existJointName, chain):
+        if free.nvs[free.getJointId(joint)] != 1:
+            raise _mimic_error(f"joint {joint!r} has several freedoms, and is or has a mimic joint", joint)
+    return name, multiplier, offset
+
+
+def _at_v(free: pin.Model, name: str) -> int:
+    return free.idx_vs[free.getJointId(name)]
+
+
+def _position(free: pin.Model, name: str, q: np.ndarray) -> float:
+    """Angle or distance of a joint with one freedom; zero if it is fixed."""
+    if not free.existJointName(name):
+        return 0.0
+    j = free.getJointId(name)
+    x = q[free.idx_qs[j] : free.idx_qs[j] + free.nqs[j]]
+    return float(np.arctan2(x[1], x[0]) if x.size == 2 else x[0])
+
+
+def _mimic_error(message: str, joint: str) -> AdapterError:
+    return AdapterError(message, engine="pinocchio", joint=joint)

@@ -1,0 +1,122 @@
+"""A copy of a URDF that holds its dynamics only and that PyBullet reads as the URDF means it.
+
+Kept: moving joints with type, origin and axis, the links they move, their names. Left out: visual and
+collision shapes (so no mesh is looked for), limits, joint damping and friction, mimic, extensions.
+Rewritten: what PyBullet misreads.
+
+- A link without ``<inertial>`` gets a mass of zero (PyBullet: 1 kg, diag(1, 1, 1)).
+- Links on fixed joints are merged into the link that carries them, as Pinocchio does. So the base of a robot
+  whose root link has no mass can be free (PyBullet: mass 0 means fixed base).
+- A spherical joint starts from a link of its own at its origin (PyBullet's H drops the offset).
+- Inertias are turned to their principal axes (PyBullet's Jacobi method stops early: H good to 1e-10 only).
+- An inertia that breaks the triangle inequality, which PyBullet sets to zero, or that is too close to it for
+  PyBullet's mass matrix, moves to a link fixed to its own, where it is not checked. The copy holds a stand-in
+  for it, and the loader sets the true principal moments.
+- Every element has a line of its own (PyBullet cuts lines after 1023 characters, in the middle of numbers).
+"""
+
+from __future__ import annotations
+
+import xml.etree.ElementTree as ET
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+
+from ._pybullet_body import adapter_error, positions, require_state
+from ._urdf import FREEDOMS, NOTHING, ROUND_OFF, Joint, Robot, read, roll_pitch_yaw, without_fixed_joints
+
+TRIANGLE_MARGIN = 1e-9  # relative; closer than this to equality, round-off decides in PyBullet's check
+
+
+def sanitised(path: Path, floating: bool) -> tuple[str, dict[str, np.ndarray]]:
+    """Text of the copy for PyBullet, and the principal moments (kg m^2) it could not hold, by link name.
+
+    Raises
+    ------
+    AdapterError
+        Where the file is missing, no well-formed XML, no URDF, has a joint without dynamics in PyBullet, or
+        more links than PyBullet, which crashes then.
+    """
+    robot = without_fixed_joints(read(path, "pybullet"))
+    if not floating:
+        robot.links[robot.root] = NOTHING
+    elif not robot.links[robot.root].mass:
+        reason = f"root link {robot.root!r} has no mass, and PyBullet fixes such a base"
+        raise adapter_error(reason, robot.root, path)
+    _give_spherical_joints_a_link(robot)
+    axes = {name: _principal_axes(inertial.tensor) for name, inertial in robot.links.items()}
+    moments = _give_odd_inertias_a_link(robot, axes)
+    nq = sum(positions(FREEDOMS[joint.type]) for joint in robot.joints)
+    require_state(robot.root, len(robot.links), nq, path)
+    return _text(robot, axes), moments
+
+
+def _give_spherical_joints_a_link(robot: Robot) -> None:
+    for k, joint in enumerate(robot.joints):
+        if joint.type == "spherical":
+            link = robot.unused(f"{joint.name}__origin")
+            robot.links[link] = NOTHING
+            robot.joints.append(_weld(link, joint.parent, joint.R, joint.r))
+            robot.joints[k] = replace(joint, parent=link, R=np.eye(3), r=np.zeros(3))
+
+
+def _principal_axes(tensor: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Principal moments and a rotation whose columns are their axes."""
+    moments = np.diag(tensor)
+    if np.array_equal(tensor, np.diag(moments)):
+        return moments, np.eye(3)
+    moments, axes = np.linalg.eigh(tensor)
+    moments[(moments < 0.0) & (moments > -ROUND_OFF * moments[2])] = 0.0
+    axes[:, 2] *= np.linalg.det(axes)  # right-handed
+    return moments, axes
+
+
+def _give_odd_inertias_a_link(robot: Robot, axes: dict) -> dict[str, np.ndarray]:
+    """Split links PyBullet would not take whole; the mass of a root stays, for it frees the base."""
+    odd = {}
+    for name, inertial in list(robot.links.items()):
+        moments, R = axes[name]
+        low, middle, high = np.sort(moments)
+        plain = high < (1.0 - TRIANGLE_MARGIN) * (low + middle)
+        if plain or not (inertial.mass or moments.any()):
+            continue
+        link = robot.unused(f"{name}__inertia")
+        kept = inertial.mass if name == robot.root else 0.0
+        robot.links[link] = replace(inertial, mass=inertial.mass - kept)
+        robot.links[name] = replace(inertial, mass=kept)
+        robot.joints.append(_weld(link, name, np.eye(3), np.zeros(3)))
+        axes[link] = np.full(3, np.abs(moments).max()), R
+        axes[name] = np.zeros(3), R
+        odd[link] = moments
+    return odd
+
+
+def _weld(link: str, parent: str, R: np.ndarray, r: np.ndarray) -> Joint:
+    return Joint(link, "fixed", parent, link, R, r, np.array([1.0, 0.0, 0.0]))
+
+
+def _text(robot: Robot, axes: dict) -> str:
+    """URDF of the robot; numbers are written so that reading them gives the same doubles."""
+    top = ET.Element("robot", name="sanitised")
+    for name, inertial in robot.links.items():
+        moments, R = axes[name]
+        element = ET.SubElement(ET.SubElement(top, "link", name=name), "inertial")
+        ET.SubElement(element, "origin", xyz=_words(inertial.com), rpy=_words(roll_pitch_yaw(R)))
+        ET.SubElement(element, "mass", value=repr(float(inertial.mass)))
+        diagonal = dict(zip(("ixx", "iyy", "izz"), map(repr, moments.tolist()), strict=True))
+        ET.SubElement(element, "inertia", diagonal, ixy="0", ixz="0", iyz="0")
+    for joint in robot.joints:
+        element = ET.SubElement(top, "joint", name=joint.name, type=joint.type)
+        ET.SubElement(element, "parent", link=joint.parent)
+        ET.SubElement(element, "child", link=joint.child)
+        ET.SubElement(element, "origin", xyz=_words(joint.r), rpy=_words(roll_pitch_yaw(joint.R)))
+        ET.SubElement(element, "axis", xyz=_words(joint.axis))
+        # lower > upper: PyBullet makes no limit constraint
+        ET.SubElement(element, "limit", lower="1", upper="-1", effort="0", velocity="0")
+    ET.indent(top)
+    return ET.tostring(top, encoding="unicode")
+
+
+def _words(values: np.ndarray) -> str:
+    return " ".join(map(repr, values.tolist()))

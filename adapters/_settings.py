@@ -1,0 +1,67 @@
+"""What engines add to accelerations without being asked: how it is told from rounding."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+
+import numpy as np
+
+from ..exceptions import AdapterError
+from ..tolerances import QDD_PER_CONDITION
+
+NOTICED = 1e-6  # relative; a smaller change of q̈ is not worth a line
+NONE = "unexplained"  # what is left with all settings off
+
+
+def solved(state: tuple, initial: np.ndarray, mass_matrix: Callable, accelerate: Callable) -> list[tuple]:
+    """(q, v, tau, q̈) of a state and of the initial configuration, q̈ made by nothing but H and the bias.
+
+    Left out is where H, scaled to a unit diagonal, is too close to singular for `NOTICED`: some robots are
+    written in such a configuration.
+    """
+    regular = []
+    for q, v, tau in (state, (initial, *state[1:])):
+        H = mass_matrix(q)
+        scale = np.sqrt(np.abs(H.diagonal()))
+        if scale.all() and QDD_PER_CONDITION * np.linalg.cond(H / np.outer(scale, scale)) <= NOTICED:
+            regular.append((q, v, tau, accelerate(q, v, tau)))
+    return regular
+
+
+def noticed(
+    names: Iterable[str], switched: Callable, effect: Callable, states: list[tuple]
+) -> list[tuple[str, float, tuple[str, ...]]]:
+    """Settings that change q̈ at one of some states.
+
+    Parameters
+    ----------
+    names : iterable of str
+        Settings of an engine.
+    switched : callable
+        What it simulates with the setting of that name alone, and for `NONE` without any.
+    effect : callable
+        Relative error of q̈, and names of what it comes from, given that and a state.
+    states : list of (q, v, tau, q̈)
+        As `solved` returns them.
+
+    Returns
+    -------
+    list of (str, float, tuple of str)
+        Name, the largest error, and what it comes from there. `NONE` is what is left with all of them off.
+    """
+    found = []
+    for name in (NONE, *names):
+        try:
+            simulated = switched(name)
+        except AdapterError:  # the engine refuses the setting, and a file that has it
+            continue
+        effects = [effect(simulated, *state) for state in states]
+        error, where = max(effects, key=lambda one: np.nan_to_num(one[0], nan=np.inf), default=(0.0, ()))
+        if not error <= NOTICED:
+            found.append((name, error, where))
+    return found
+
+
+def deviation(qdd: np.ndarray, expected: np.ndarray) -> float:
+    """Largest deviation of q̈ over its largest entry."""
+    return float(np.abs(qdd - expected).max() / np.abs(expected).max())
