@@ -2,15 +2,22 @@
 
 import os
 import sys
+from glob import glob
 
 import numpy
 from Cython.Build import cythonize
 from setuptools import Extension, setup
 
-KERNELS = ["_tree", "_ltdl", "_rows"]
+KERNELS = {
+    "_tree": [],
+    "_pattern": [f"treefactor/kernels/{isa}.c" for isa in ("baseline", "avx2", "avx512")],
+    "_ltdl": [],
+    "_rows": [],
+    "_lanes": [],
+}  # with further sources
 
 DEBUG = os.environ.get("TREEFACTOR_DEBUG") == "1"  # bounds and None checks on, no optimization
-FLAGS = ["-O0", "-g"] if DEBUG else ["-O3", "-fno-math-errno", "-fno-trapping-math"]
+FLAGS = ["-O0", "-g"] if DEBUG else ["-O3", "-Wno-psabi", "-fno-math-errno", "-fno-trapping-math"]
 
 DIRECTIVES = {
     "language_level": 3,
@@ -26,12 +33,13 @@ DIRECTIVES = {
 extensions = [
     Extension(
         f"treefactor.{name}",
-        [f"treefactor/{name}.pyx"],
-        include_dirs=[numpy.get_include()],
+        [f"treefactor/{name}.pyx", *sources],
+        include_dirs=[numpy.get_include(), "treefactor"],
+        depends=glob("treefactor/kernels/*.h"),
         define_macros=[("NPY_NO_DEPRECATED_API", "NPY_1_7_API_VERSION")],
         extra_compile_args=[] if sys.platform == "win32" else FLAGS,
     )
-    for name in KERNELS
+    for name, sources in KERNELS.items()
 ]
 
 setup(

@@ -46,7 +46,7 @@ def test_a_missing_engine_names_the_extra(tmp_path, engine):
 def wheel(tmp_path_factory):
     """A wheel built in isolation from a copy of the sources."""
     out = tmp_path_factory.mktemp("wheel")
-    skip = shutil.ignore_patterns(".*", "build", "dist", "*.so", "*.c", "*.egg-info", "__pycache__")
+    skip = shutil.ignore_patterns(".*", "build", "dist", "*.so", "_*.c", "*.egg-info", "__pycache__")
     copy = shutil.copytree(ROOT, out / "copy", ignore=skip)
     done = subprocess.run(
         [sys.executable, "-m", "pip", "wheel", "--quiet", "--no-deps", "--wheel-dir", out, copy],

@@ -11,8 +11,8 @@ import numpy as np
 from .exceptions import DtypeError, NonFiniteError, ShapeError
 
 
-def as_real(values, name: str) -> np.ndarray:
-    """Return values as a float64 array, without a copy where possible.
+def as_real(values, name: str, dtype=np.float64) -> np.ndarray:
+    """Return values as an array of float64 or of another real dtype, without a copy where possible.
 
     Raises
     ------
@@ -25,8 +25,20 @@ def as_real(values, name: str) -> np.ndarray:
         raise ShapeError(f"{name} is no rectangular array: {error}") from None
     if array.dtype.kind not in "fiub":
         raise DtypeError(f"{name} must hold real numbers, got dtype {array.dtype}", array.dtype)
-    array = array.astype(np.float64, copy=False)
+    array = array.astype(dtype, copy=False)
     return array if array.flags.aligned else array.copy()
+
+
+def as_float(dtype) -> np.dtype:
+    """Return float64 or float32, or raise DtypeError."""
+    if dtype not in (np.float64, np.float32):
+        raise DtypeError(f"dtype must be float64 or float32, got {dtype}", dtype)
+    return np.dtype(dtype)
+
+
+def lane_count(dtype: np.dtype) -> int:
+    """Matrices side by side in the lanes layout: 64 bytes of entries."""
+    return 64 // dtype.itemsize
 
 
 def as_vector(values, size: int, name: str) -> np.ndarray:
@@ -38,14 +50,14 @@ def as_vector(values, size: int, name: str) -> np.ndarray:
     return array
 
 
-def as_output(out, shape: tuple[int, ...]) -> np.ndarray:
-    """Return out if it can hold a float64 result of the given shape."""
+def as_output(out, shape: tuple[int, ...], dtype=np.float64) -> np.ndarray:
+    """Return out if it can hold a result of the given shape and dtype."""
     if not isinstance(out, np.ndarray):
         raise DtypeError(f"out must be a NumPy array, got {type(out).__name__}")
     if out.shape != shape:
         raise ShapeError(f"out must have shape {shape}, got {out.shape}", out.shape, shape)
-    if out.dtype != np.float64:
-        raise DtypeError(f"out must have dtype float64, got {out.dtype}", out.dtype)
+    if out.dtype != dtype:
+        raise DtypeError(f"out must have dtype {np.dtype(dtype)}, got {out.dtype}", out.dtype)
     if any(size > 1 and step == 0 for size, step in zip(out.shape, out.strides, strict=True)):
         raise ShapeError("out overlaps itself", out.shape, shape)
     if not out.flags.writeable:

@@ -1,22 +1,6 @@
 """Kernels on the branch-packed rows of one matrix; see _ltdl.pyx."""
 
-ctypedef struct Shape:
-    Py_ssize_t n
-    Py_ssize_t deepest           # max(depth)
-    const Py_ssize_t *parent     # n, -1 at a root
-    const Py_ssize_t *order      # n, depth first
-    const Py_ssize_t *start      # n + 1, first entry of every row
-    const Py_ssize_t *depth      # n, length of every row
-    const Py_ssize_t *column     # start[n], column of every entry
-
-cdef enum Operation:
-    SOLVE
-    SOLVE_L
-    SOLVE_LT
-    MULTIPLY_L
-    MULTIPLY_LT
-    HALF_SOLVE
-    MULTIPLY
+from ._pattern cimport Shape
 
 cdef void gather(const Shape *t, const char *H, Py_ssize_t to_row, Py_ssize_t to_column,
                  double *X) noexcept nogil

@@ -10,6 +10,14 @@ from libc.float cimport DBL_MAX
 from libc.math cimport sqrt
 from libc.string cimport memset
 
+from ._pattern cimport (
+    HALF_SOLVE,
+    MULTIPLY,
+    MULTIPLY_L,
+    SOLVE,
+    SOLVE_L,
+    SOLVE_LT,
+)
 from ._vector cimport axpy, dot, scale, unscale
 
 # ---------------------------------------------------------------------------------------- dense to packed

@@ -34,7 +34,7 @@ class BoundFactor(Factor):
         if tree.batch_of(H, "dense"):
             raise ShapeError(f"only a single matrix can be bound, got shape {H.shape}", H.shape)
         self._source = H
-        self._rows.bind(H[None], self._upper)
+        self._kernel.bind(H, self._upper)
 
     def factor(self, shift=None) -> BoundFactor:
         """Factorize what the bound matrix holds now.
@@ -49,7 +49,7 @@ class BoundFactor(Factor):
         NotPositiveDefiniteError
             Names the row and joint.
         """
-        if self._rows.refresh(None if shift is None else self._shift(shift)) != _rows.FACTORIZED:
+        if self._kernel.refresh(None if shift is None else self._shift(shift)) != _rows.FACTORIZED:
             self._require_success(self._source)
         return self
 

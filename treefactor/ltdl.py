@@ -8,28 +8,31 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 
-from . import _rows
+from . import _lanes, _rows
 from ._arrays import (
+    as_float,
     as_output,
     as_real,
     check_choice,
     flatten,
+    lane_count,
     leading_axes,
     require_finite,
     thread_count,
 )
+from ._threads import spread
 from .exceptions import (
+    DtypeError,
     NotPositiveDefiniteError,
     PatternError,
     ShapeError,
     TreefactorError,
 )
 from .tolerances import PATTERN, SYMMETRY
-from .tree import LANES, LAYOUTS, Tree
+from .tree import LAYOUTS, Tree
 
 _SOLVE, _SOLVE_L, _SOLVE_LT, _MULTIPLY_L, _MULTIPLY_LT, _HALF_SOLVE, _MULTIPLY = _rows.OPERATIONS.values()
 
@@ -43,6 +46,7 @@ def factor(
     triangle: str = "lower",
     num_threads: int = 1,
     check: bool = False,
+    dtype=np.float64,
 ) -> Factor:
     """Factorize H + diag(shift) along its tree.
 
@@ -50,8 +54,8 @@ def factor(
     ----------
     H : array_like
         Symmetric positive definite: ``(..., n, n)``, or ``(..., nnz)`` with ``layout="packed"``, or
-        ``(blocks, nnz, 8)`` with ``layout="lanes"`` as `Tree.pack` returns it. Only the pattern's entries
-        in the declared triangle are read. Units are those of the joints: kg m^2, kg.
+        ``(blocks, nnz, 8)`` (16 for float32) with ``layout="lanes"`` as `Tree.pack` returns it. Only the
+        pattern's entries in the declared triangle are read. Units are those of the joints: kg m^2, kg.
     tree : Tree
     kind : {"LTDL", "LTL"}
         H = L^T D L with a unit diagonal in L, or H = L^T L.
@@ -64,6 +68,9 @@ def factor(
         Threads over a batch, for this and all later calls of the factor; -1 for all cores.
     check : bool
         Raise if a dense H has entries outside the pattern or is not symmetric.
+    dtype : {float64, float32}
+        Of the factor and of all results; float32 for batches only. Its errors are those of float64 times
+        5e8: about 1e-7 times the condition number of H.
 
     Returns
     -------
@@ -98,11 +105,11 @@ def factor(
     """
     require_tree(tree)
     check_choice("layout", layout, LAYOUTS)
-    H = as_real(H, "H")
+    H = as_real(H, "H", as_float(dtype))
     batch = tree.batch_of(H, layout)
     if check and layout == "dense":
         check_pattern(H, tree)
-    result = Factor(tree, batch, kind, layout, triangle, num_threads)
+    result = Factor(tree, batch, kind, layout, triangle, num_threads, dtype)
     return result.refactor(H, shift)
 
 
@@ -111,8 +118,8 @@ class Factor:
 
     Every operation takes b of shape ``(..., n)`` or ``(..., n, k)`` whose leading axes are those of the
     batch. Without them the same b serves every matrix; a single matrix serves b of shape ``(..., n, k)``
-    with any leading axes. Where both readings fit, the leading axes are the batch. Results are float64;
-    ``out=`` may be b itself.
+    with any leading axes. Where both readings fit, the leading axes are the batch. Results have the dtype of
+    the factor; ``out=`` may be b itself.
 
     Attributes
     ----------
@@ -121,6 +128,8 @@ class Factor:
         "LTDL" or "LTL".
     batch : tuple of int
         Leading axes of H; () for a single matrix.
+    dtype : dtype
+        float64 or float32.
 
     Notes
     -----
@@ -135,6 +144,7 @@ class Factor:
         layout: str = "dense",
         triangle: str = "lower",
         num_threads: int = 1,
+        dtype=np.float64,
     ):
         require_tree(tree)
         check_choice("kind", kind, ("LTDL", "LTL"))
@@ -142,11 +152,19 @@ class Factor:
         self.tree = tree
         self.batch = batch
         self.kind = kind
+        self.dtype = as_float(dtype)
+        if not batch and self.dtype != np.float64:
+            raise DtypeError("float32 is for batches; a single matrix is factorized in float64", self.dtype)
         self._layout = layout
         self._triangle = triangle
         self._upper = triangle == "upper"
         self._threads = thread_count(num_threads)
-        self._rows = _rows.Rows(tree.pattern, math.prod(batch), kind == "LTDL")
+        ltdl = kind == "LTDL"
+        self._kernel = (
+            _lanes.Lanes(tree.pattern, math.prod(batch), ltdl, self.dtype)
+            if batch
+            else _rows.Rows(tree.pattern, ltdl)
+        )
 
     @staticmethod
     def from_ld(L, D, tree: Tree, triangle: str = "lower") -> Factor:
@@ -177,11 +195,14 @@ class Factor:
         shape = (*self.batch, self.tree.n)
         if D.shape != shape:
             raise ShapeError(f"D must have shape {shape}, got {D.shape}", D.shape, shape)
-        self._rows.adopt(flatten(L, 2), self._upper, flatten(D, 1))
-        row = self._rows.status.max(initial=-1)
-        if not self.batch and row >= 0:
+        if self.batch:
+            self._kernel.adopt(flatten(L, 2), self._upper, flatten(D, 1))
+            return self
+        self._kernel.adopt(L, self._upper, D)
+        row = self._kernel.status
+        if row >= 0:
             name = self.tree.name(row)
-            raise NotPositiveDefiniteError(f"D[{row}] = {D[row]} is not positive", row=int(row), name=name)
+            raise NotPositiveDefiniteError(f"D[{row}] = {D[row]} is not positive", row=row, name=name)
         return self
 
     def export(self, L: np.ndarray, D: np.ndarray) -> None:
@@ -193,11 +214,11 @@ class Factor:
         if self.kind != "LTDL":
             raise TreefactorError("only an LTDL factor has a unit L to export")
         n = self.tree.n
-        self._rows.export(as_output(L, (n, n)), self._upper, as_output(D, (n,)))
+        self._kernel.export(as_output(L, (n, n)), self._upper, as_output(D, (n,)))
 
     def __reduce__(self):
-        settings = (self.tree, self.batch, self.kind, self._layout, self._triangle, self._threads)
-        return _restored, (settings, self._rows.packed, self._rows.status)
+        settings = (self.tree, self.batch, self.kind, self._layout, self._triangle, self._threads, self.dtype)
+        return _restored, (settings, self._kernel.state())
 
     def refactor(self, H, shift=None, layout: str | None = None) -> Factor:
         """Factorize another H of the same tree and batch shape, in the memory of this factor.
@@ -216,31 +237,34 @@ class Factor:
         """
         layout = self._layout if layout is None else layout
         check_choice("layout", layout, LAYOUTS)
-        H = as_real(H, "H")
+        H = as_real(H, "H", self.dtype)
         self._require_batch(self.tree.batch_of(H, layout), layout)
         if shift is not None:
             shift = self._shift(shift)
-        flat = H if layout == "lanes" else flatten(H, 2 if layout == "dense" else 1)
-        self._spread(
-            lambda first, stop: self._rows.refactor(flat, layout, self._upper, shift, first, stop),
-            math.prod(self.batch),
-        )
         if not self.batch:
-            self._require_success(flat[0])
+            if self._kernel.refactor(H, layout, self._upper, shift) != _rows.FACTORIZED:
+                self._require_success(H)
+            return self
+        flat = H if layout == "lanes" else flatten(H, 2 if layout == "dense" else 1)
+        spread(
+            lambda first, stop: self._kernel.refactor(flat, layout, self._upper, shift, first, stop),
+            self._kernel.blocks,
+            self._threads,
+        )
         return self
 
     def _require_batch(self, batch: tuple[int, ...], layout: str) -> None:
         """Raise ShapeError unless matrices of that batch fit; lanes may be padded to full blocks."""
-        size = math.prod(self.batch)
-        padded = layout == "lanes" and self.batch and batch == (-(-size // LANES) * LANES,)
+        size, lanes = math.prod(self.batch), lane_count(self.dtype)
+        padded = layout == "lanes" and self.batch and batch == (-(-size // lanes) * lanes,)
         if batch != self.batch and not padded:
             raise ShapeError(
                 f"the factor holds a batch of shape {self.batch}, got {batch}", batch, self.batch
             )
 
     def _shift(self, shift) -> np.ndarray:
-        """Shift as a C-contiguous (batch or 1, n) array."""
-        shift = as_real(shift, "shift")
+        """Shift as a C-contiguous array: (n,) for a single matrix, else (batch or 1, n)."""
+        shift = as_real(shift, "shift", self.dtype)
         n = self.tree.n
         if shift.ndim and shift.shape not in ((n,), (*self.batch, n)):
             raise ShapeError(
@@ -251,22 +275,12 @@ class Factor:
         if not self.batch:
             require_finite(shift, "shift")
         if shift.ndim <= 1:
-            shift = np.broadcast_to(shift, (1, n))
-        return np.ascontiguousarray(flatten(shift, 1))
-
-    def _spread(self, work: Callable[[int, int], object], count: int) -> None:
-        """Run work(first, stop) over 0 .. count-1 in as many threads as were asked for."""
-        threads = min(self._threads, count)
-        if threads <= 1:
-            work(0, count)
-            return
-        bounds = [count * t // threads for t in range(threads + 1)]
-        with ThreadPoolExecutor(threads) as pool:
-            list(pool.map(work, bounds[:-1], bounds[1:]))
+            shift = np.broadcast_to(shift, (1, n) if self.batch else (n,))
+        return np.ascontiguousarray(flatten(shift, 1) if self.batch else shift)
 
     def _require_success(self, H: np.ndarray | None = None) -> None:
         """Raise if the single matrix could not be factorized."""
-        row = int(self._rows.status[0])
+        row = self._kernel.status
         if row == _rows.FACTORIZED:
             return
         if row == _rows.UNTOUCHED:
@@ -299,7 +313,9 @@ class Factor:
     @property
     def status(self) -> np.ndarray:
         """-1, or the row whose pivot failed: ints of the batch's shape."""
-        return self._rows.status.reshape(self.batch).copy()
+        if not self.batch:
+            return np.array(self._kernel.status)
+        return self._kernel.status[: math.prod(self.batch)].reshape(self.batch).copy()
 
     def solve(self, b, out=None) -> np.ndarray:
         """H^-1 b, for b of shape (..., n) or (..., n, k)."""
@@ -331,28 +347,35 @@ class Factor:
 
     def _apply(self, operation: int, b, out) -> np.ndarray:
         if not self.batch:
-            result = self._rows.apply_vector(operation, b, out)
+            result = self._kernel.apply_vector(operation, b, out)
             if result is not None:
                 return result
             self._require_success()
-        b = as_real(b, "b")
+        b = as_real(b, "b", self.dtype)
         lead, many = leading_axes(b, self.tree.n, self.batch, "b")
         if not lead:
             require_finite(b, "b")
         shape = (*lead, *b.shape[b.ndim - 1 - many :])
-        result = np.empty(shape) if out is None else as_output(out, shape)
+        result = self._result(shape, out)
         # the kernel works in place on a C-contiguous array
-        work = result if result.flags.carray else np.empty(shape)
+        work = result if result.flags.carray else np.empty(shape, self.dtype)
         np.copyto(work, b)
         columns = work.reshape(math.prod(lead), self.tree.n, shape[-1] if many else 1)
-        self._spread(lambda first, stop: self._rows.apply(operation, columns, first, stop), len(columns))
+        spread(
+            lambda first, stop: self._kernel.apply(operation, columns, first, stop),
+            self._kernel.blocks if self.batch else len(columns),
+            self._threads,
+        )
         if work is not result:
             np.copyto(result, work)
         return result
 
+    def _result(self, shape: tuple[int, ...], out) -> np.ndarray:
+        return np.empty(shape, self.dtype) if out is None else as_output(out, shape, self.dtype)
+
     def quadratic(self, x) -> np.ndarray | float:
         """x^T H^-1 x, for every vector of x: shape (..., n) gives (...), shape (..., n, k) gives (..., k)."""
-        x = as_real(x, "x")
+        x = as_real(x, "x", self.dtype)
         if not self.batch:
             require_finite(x, "x")
         half = self.half_solve(x)
@@ -376,7 +399,7 @@ class Factor:
         -----
         Computed as W^T W with W = D^-1/2 L^-T J^T.
         """
-        J = as_real(J, "J")
+        J = as_real(J, "J", self.dtype)
         if J.ndim < 2 or J.shape[-1] != self.tree.n:
             raise ShapeError(
                 f"J must have shape (..., m, {self.tree.n}), got {J.shape}",
@@ -387,20 +410,39 @@ class Factor:
             raise ShapeError(
                 f"J must carry the batch axes {self.batch} or none, got {J.shape}", J.shape, self.batch
             )
-        if not self.batch and J.ndim == 2:
-            require_finite(J, "J")
-        elif J.ndim == 2:  # one J for every matrix
-            J = np.broadcast_to(J, (*self.batch, *J.shape))
-        W = self.half_solve(np.swapaxes(J, -1, -2))
-        WT = np.swapaxes(W, -1, -2)
-        if out is None:
-            return WT @ W
-        shape = (*W.shape[:-2], W.shape[-1], W.shape[-1])
-        return np.matmul(WT, W, out=as_output(out, shape))
+        JT = np.swapaxes(J, -1, -2)
+        if not self.batch:
+            if J.ndim == 2:
+                require_finite(J, "J")
+            W = self.half_solve(JT)
+            shape = (*W.shape[:-2], W.shape[-1], W.shape[-1])
+            return np.matmul(np.swapaxes(W, -1, -2), W, out=self._result(shape, out))
+        JT = np.ascontiguousarray(flatten(JT, 2))
+        result = self._result((*self.batch, JT.shape[-1], JT.shape[-1]), out)
+        self._fill(result, lambda G, first, stop: self._kernel.delassus(JT, G, first, stop))
+        return result
+
+    def _fill(self, result: np.ndarray, work: Callable[[np.ndarray, int, int], object]) -> None:
+        """Fill matrices of a batch by a kernel that writes C-contiguous ones."""
+        into = result if result.flags.carray else np.empty_like(result, order="C")
+        flat = flatten(into, 2)
+        spread(lambda first, stop: work(flat, first, stop), self._kernel.blocks, self._threads)
+        if into is not result:
+            np.copyto(result, into)
 
     def inverse(self, out=None) -> np.ndarray:
-        """H^-1, shape (..., n, n), symmetric."""
-        return self.delassus(np.eye(self.tree.n), out)
+        """H^-1, shape (..., n, n), symmetric.
+
+        Notes
+        -----
+        H^-1 = Z D^-1 Z^T with Z = L^-1, which has the pattern of L.
+        """
+        n = self.tree.n
+        if not self.batch:
+            return self.delassus(np.eye(n), out)
+        result = self._result((*self.batch, n, n), out)
+        self._fill(result, self._kernel.invert)
+        return result
 
     def logdet(self) -> np.ndarray | float:
         """Natural logarithm of det H, of the batch's shape."""
@@ -415,8 +457,8 @@ class Factor:
     def L(self) -> np.ndarray:
         """Lower triangular factor as a dense array, shape (..., n, n)."""
         self._require_usable()
-        L = np.zeros((*self.batch, self.tree.n, self.tree.n))
-        L[..., self.tree.rows, self.tree.columns] = self._rows.packed.reshape(*self.batch, self.tree.nnz)
+        L = np.zeros((*self.batch, self.tree.n, self.tree.n), self.dtype)
+        L[..., self.tree.rows, self.tree.columns] = self._packed()
         if self.kind == "LTDL":
             L[..., np.arange(self.tree.n), np.arange(self.tree.n)] = 1.0
         return self._blank_failures(L)
@@ -426,7 +468,7 @@ class Factor:
         self._require_usable()
         if self.kind == "LTDL":
             return self._diagonal()
-        return self._blank_failures(np.ones((*self.batch, self.tree.n)))
+        return self._blank_failures(np.ones((*self.batch, self.tree.n), self.dtype))
 
     def _blank_failures(self, result: np.ndarray) -> np.ndarray:
         """Result with NaN for every matrix of the batch that could not be factorized."""
@@ -435,7 +477,15 @@ class Factor:
 
     def _diagonal(self) -> np.ndarray:
         """Last entries of the packed rows: D of LTDL, the diagonal of L of LTL."""
-        return self._rows.packed[:, self.tree.row_start[1:] - 1].reshape(*self.batch, self.tree.n)
+        if not self.batch:
+            return self._kernel.packed[self.tree.row_start[1:] - 1]
+        return self._kernel.diagonals().reshape(*self.batch, self.tree.n)
+
+    def _packed(self) -> np.ndarray:
+        """Packed rows, shape (..., nnz)."""
+        if not self.batch:
+            return self._kernel.packed
+        return self._kernel.rows().reshape(*self.batch, self.tree.nnz)
 
     def _require_usable(self) -> None:
         if not self.batch:
@@ -448,7 +498,7 @@ class Factor:
         from scipy.sparse import csr_array
 
         self._require_single("L_csc")
-        data = self._rows.packed[0].copy()
+        data = self._kernel.packed.copy()
         if self.kind == "LTDL":
             data[self.tree.row_start[1:] - 1] = 1.0
         n = self.tree.n
@@ -508,15 +558,19 @@ def multiply(H, tree: Tree, x, out=None, layout: str = "dense", triangle: str = 
     n = tree.n
     check_choice("triangle", triangle, ("lower", "upper"))
     H, x = as_real(H, "H"), as_real(x, "x")
-    lead, many = leading_axes(x, n, tree.batch_of(H, layout), "x")
+    batch = tree.batch_of(H, layout)
+    lead, many = leading_axes(x, n, batch, "x")
     shape = (*lead, *x.shape[x.ndim - 1 - many :])
     columns = np.broadcast_to(x, shape).reshape(math.prod(lead), n, shape[-1] if many else 1)
     y = np.empty(columns.shape)
-    H = flatten(H, 2 if layout == "dense" else 1)
-    _rows.multiply(tree.pattern, H, layout, triangle == "upper", np.ascontiguousarray(columns), y)
+    if batch:
+        H, kernel = flatten(H, 2 if layout == "dense" else 1), _lanes.multiply
+    else:
+        kernel = _rows.multiply
+    kernel(tree.pattern, H, layout, triangle == "upper", np.ascontiguousarray(columns), y)
     if not lead and not np.isfinite(y).all():  # every entry of H and x that was read is in y
         require_finite(x, "x")
-        require_finite(tree.pack(H[0], triangle=triangle) if layout == "dense" else H[0], "H")
+        require_finite(tree.pack(H, triangle=triangle) if layout == "dense" else H, "H")
     if out is None:
         return y.reshape(shape)
     np.copyto(as_output(out, shape), y.reshape(shape))
@@ -547,8 +601,8 @@ def require_tree(tree) -> None:
         raise TypeError(f"tree must be a treefactor.Tree, got {type(tree).__name__}")
 
 
-def _restored(settings: tuple, packed: np.ndarray, status: np.ndarray) -> Factor:
+def _restored(settings: tuple, state: tuple) -> Factor:
     """Unpickle a factor."""
     result = Factor(*settings)
-    result._rows.restore(packed, status)
+    result._kernel.restore(*state)
     return result

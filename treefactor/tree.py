@@ -13,13 +13,12 @@ from typing import Literal
 
 import numpy as np
 
-from . import _rows, _tree
-from ._arrays import as_real, check_choice, flatten
+from . import _pattern, _tree
+from ._arrays import as_float, as_real, check_choice, flatten, lane_count
 from .exceptions import InvalidTreeError, ShapeError
 
 LAYOUTS = ("dense", "packed", "lanes")
 FREEDOMS = 10**6  # more than any joint has; keeps sums of them exact
-LANES = 8  # configurations side by side in the "lanes" layout
 
 CostKind = Literal["LTL", "LTDL", "L", "LT", "L_inv", "LT_inv", "H", "solve"]
 
@@ -294,9 +293,9 @@ class Tree:
         return _frozen(np.repeat(np.arange(self.n), self.depth))
 
     @cached_property
-    def pattern(self) -> _rows.Pattern:
+    def pattern(self) -> _pattern.Pattern:
         """The tree as the kernels take it."""
-        return _rows.Pattern(self)
+        return _pattern.Pattern(self)
 
     def ancestors(self, k: int) -> np.ndarray:
         """Ancestors of node k, root first, k excluded."""
@@ -317,24 +316,25 @@ class Tree:
         mask[self.columns, self.rows] = True
         return mask
 
-    def pack(self, H, layout: str = "packed", triangle: str = "lower") -> np.ndarray:
+    def pack(self, H, layout: str = "packed", triangle: str = "lower", dtype=np.float64) -> np.ndarray:
         """Packed rows of H; only the declared triangle's pattern is read.
 
         Parameters
         ----------
         H : array_like, shape (..., n, n)
         layout : {"packed", "lanes"}
-            ``(..., nnz)``, or ``(blocks, nnz, 8)`` with 8 matrices side by side, the last block filled
-            up with identity matrices.
+            ``(..., nnz)``, or ``(blocks, nnz, 8)`` with 8 matrices side by side (16 of float32), the last
+            block filled up with identity matrices.
         triangle : {"lower", "upper"}
+        dtype : {float64, float32}
 
         Returns
         -------
-        ndarray of float64
+        ndarray of that dtype
         """
         check_choice("triangle", triangle, ("lower", "upper"))
         check_choice("layout", layout, LAYOUTS[1:])
-        H = as_real(H, "H")
+        H = as_real(H, "H", as_float(dtype))
         self.batch_of(H, "dense")
         read = (self.rows, self.columns) if triangle == "lower" else (self.columns, self.rows)
         packed = np.ascontiguousarray(H[(..., *read)])
@@ -343,32 +343,34 @@ class Tree:
     def unpack(self, packed, layout: str = "packed") -> np.ndarray:
         """Dense symmetric (..., n, n) matrices from packed rows or lanes; padding is returned, too."""
         check_choice("layout", layout, LAYOUTS[1:])
-        packed = as_real(packed, "packed")
+        single = getattr(packed, "dtype", None) == np.float32
+        packed = as_real(packed, "packed", np.float32 if single else np.float64)
         self.batch_of(packed, layout)
         if layout == "lanes":
             packed = self.from_lanes(packed)
-        H = np.zeros((*packed.shape[:-1], self.n, self.n))
+        H = np.zeros((*packed.shape[:-1], self.n, self.n), packed.dtype)
         H[..., self.rows, self.columns] = packed
         H[..., self.columns, self.rows] = packed
         return H
 
     def _to_lanes(self, packed: np.ndarray) -> np.ndarray:
-        """(..., nnz) -> (blocks, nnz, 8), padded with identity matrices."""
+        """(..., nnz) -> (blocks, nnz, lanes), padded with identity matrices."""
         flat = flatten(packed, 1)
-        blocks = -(-len(flat) // LANES)
-        lanes = np.zeros((blocks * LANES, self.nnz))
-        lanes[len(flat) :, self.row_start[1:] - 1] = 1.0
-        lanes[: len(flat)] = flat
-        return np.ascontiguousarray(lanes.reshape(blocks, LANES, self.nnz).swapaxes(1, 2))
+        lanes = lane_count(packed.dtype)
+        blocks = -(-len(flat) // lanes)
+        padded = np.zeros((blocks * lanes, self.nnz), packed.dtype)
+        padded[len(flat) :, self.row_start[1:] - 1] = 1.0
+        padded[: len(flat)] = flat
+        return np.ascontiguousarray(padded.reshape(blocks, lanes, self.nnz).swapaxes(1, 2))
 
     def from_lanes(self, lanes: np.ndarray) -> np.ndarray:
-        """(blocks, nnz, 8) -> (8 blocks, nnz)."""
-        return lanes.swapaxes(1, 2).reshape(len(lanes) * LANES, self.nnz)
+        """(blocks, nnz, lanes) -> (blocks * lanes, nnz)."""
+        return lanes.swapaxes(1, 2).reshape(-1, self.nnz)
 
     def batch_of(self, H: np.ndarray, layout: str) -> tuple[int, ...]:
         """Leading axes of an array of matrices in one of LAYOUTS, or raise ShapeError."""
-        n, nnz = self.n, self.nnz
-        tail = {"dense": (n, n), "packed": (nnz,), "lanes": (nnz, LANES)}[layout]
+        n, nnz, lanes = self.n, self.nnz, lane_count(H.dtype)
+        tail = {"dense": (n, n), "packed": (nnz,), "lanes": (nnz, lanes)}[layout]
         lead = H.ndim - len(tail)
         if lead < 0 or H.shape[lead:] != tail or (layout == "lanes" and lead != 1):
             expected = ("blocks" if layout == "lanes" else "...", *tail)
@@ -378,7 +380,7 @@ class Tree:
                 H.shape,
                 expected,
             )
-        return (H.shape[0] * LANES,) if layout == "lanes" else H.shape[:lead]
+        return (H.shape[0] * lanes,) if layout == "lanes" else H.shape[:lead]
 
     def cost(self, kind: CostKind, unit: bool = True) -> OperationCount:
         """Exact operation count of one algorithm on this tree.

@@ -1,0 +1,319 @@
+"""The kernels of many matrices side by side bound to NumPy arrays: the factors of a batch."""
+
+cimport numpy as cnp
+from libc.math cimport NAN
+from libc.stdlib cimport free
+from libc.string cimport memset
+
+from ._pattern cimport (
+    HALF_SOLVE,
+    LaneKernels,
+    Pattern,
+    Shape,
+    active,
+)
+
+import math
+
+import numpy as np
+
+cnp.import_array()
+
+cdef extern from "stdlib.h" nogil:
+    int posix_memalign(void **room, size_t alignment, size_t size)
+
+cdef enum:
+    FACTORIZED = -1              # states of a matrix that did not fail
+    UNTOUCHED = -2
+
+ALIGNMENT = 64
+
+
+def aligned(shape, dtype):
+    """Array of zeros aligned to 64 bytes."""
+    size = math.prod(shape) * np.dtype(dtype).itemsize
+    room = np.zeros(size + ALIGNMENT, dtype=np.uint8)
+    start = -room.ctypes.data % ALIGNMENT
+    return np.ndarray(shape, dtype, room, start)
+
+
+cdef char *take(size_t size) except NULL:
+    """Room of that many bytes, aligned, uninitialized; free it."""
+    cdef void *room = NULL
+    if posix_memalign(&room, 64, max(size, 64)):
+        raise MemoryError(f"no room for {size} bytes")
+    return <char *> room
+
+
+ctypedef struct Source:          # matrices somebody else owns; strides in bytes
+    const char *data
+    Py_ssize_t to_block
+    Py_ssize_t to_lane
+    Py_ssize_t *offset           # of the packed entries, NULL where they are contiguous; free it
+
+
+cdef Source source_of(const Shape *t, cnp.ndarray H, str layout, bint upper, int lanes) except *:
+    """Where H has its entries: (batch, n, n), (batch, nnz) or (blocks, nnz, lanes), of any strides."""
+    cdef Source s
+    cdef Py_ssize_t to_row, to_column, k, e
+    s.data = <const char *> H.data
+    s.to_lane = H.strides[2] if layout == "lanes" else H.strides[0]
+    s.to_block = H.strides[0] if layout == "lanes" else lanes * H.strides[0]
+    s.offset = NULL
+    if layout != "dense" and H.strides[1] == H.itemsize:
+        return s
+    s.offset = <Py_ssize_t *> take(t.start[t.n] * sizeof(Py_ssize_t))
+    if layout == "dense":
+        to_row, to_column = H.strides[2 if upper else 1], H.strides[1 if upper else 2]
+        for k in range(t.n):
+            for e in range(t.start[k], t.start[k + 1]):
+                s.offset[e] = k * to_row + t.column[e] * to_column
+    else:
+        for e in range(t.start[t.n]):
+            s.offset[e] = e * H.strides[1]
+    return s
+
+
+cdef inline void load(const LaneKernels *kernels, const Shape *t, const Source *s, Py_ssize_t b, int count,
+                      char *X) noexcept nogil:
+    """X <- packed rows of `count` matrices of block b."""
+    kernels.load(t.start[t.n], count, s.data + b * s.to_block, s.to_lane, s.offset, X)
+
+
+cdef class Lanes:
+    """Kernels bound to one tree and to the factors of a batch of matrices, a register's width at a time.
+
+    Trusts its callers: arrays are aligned, of the dtype of the factors, and of the right size. Work is given
+    in blocks of `lanes` matrices, first .. stop.
+
+    Parameters
+    ----------
+    pattern : Pattern
+    batch : int
+        Number of matrices.
+    ltdl : bool
+        LTDL, or LTL.
+    dtype : dtype
+        float64 or float32.
+
+    Attributes
+    ----------
+    packed : ndarray, shape (blocks, nnz, lanes)
+        Packed rows of L with D in place of its diagonal (LTL: with its diagonal); NaN where there is none.
+    inverse : ndarray, shape (blocks, n, lanes)
+        Reciprocals of that diagonal.
+    status : ndarray of int, shape (blocks * lanes,)
+        FACTORIZED, UNTOUCHED, or the row whose pivot failed.
+    """
+
+    cdef Pattern pattern
+    cdef bint ltdl
+    cdef const LaneKernels *kernels
+    cdef Py_ssize_t item         # bytes of an element
+    cdef char *L
+    cdef char *reciprocals
+    cdef Py_ssize_t *failed
+    cdef readonly Py_ssize_t batch, lanes, blocks
+    cdef readonly cnp.ndarray packed
+    cdef readonly cnp.ndarray inverse
+    cdef readonly cnp.ndarray status
+
+    def __cinit__(self, Pattern pattern not None, Py_ssize_t batch, bint ltdl, dtype):
+        cdef Py_ssize_t n = pattern.shape.n, nnz = pattern.shape.start[n]
+        self.pattern = pattern
+        self.ltdl = ltdl
+        self.batch = batch
+        self.item = np.dtype(dtype).itemsize
+        self.kernels = active.lanes if self.item == 8 else active.lanes_single
+        self.lanes = self.kernels.lanes
+        self.blocks = (batch + self.lanes - 1) // self.lanes
+        self.packed = aligned((self.blocks, nnz, self.lanes), dtype)
+        self.inverse = aligned((self.blocks, n, self.lanes), dtype)
+        self.status = np.full(self.blocks * self.lanes, UNTOUCHED, dtype=np.intp)
+        self.L, self.reciprocals = self.packed.data, self.inverse.data
+        self.failed = <Py_ssize_t *> self.status.data
+        _, _, start, *_ = pattern.kept
+        if batch % self.lanes:   # identities beyond the last matrix
+            self.packed[self.blocks - 1, start[1:] - 1, batch % self.lanes :] = 1
+
+    cdef int count(self, Py_ssize_t b) noexcept nogil:
+        """Matrices in block b."""
+        return <int> min(self.lanes, self.batch - b * self.lanes)
+
+    cdef char *X(self, Py_ssize_t b) noexcept nogil:
+        return self.L + b * self.entry(self.pattern.shape.start[self.pattern.shape.n])
+
+    cdef char *D(self, Py_ssize_t b) noexcept nogil:
+        return self.reciprocals + b * self.entry(self.pattern.shape.n)
+
+    cdef Py_ssize_t entry(self, Py_ssize_t e) noexcept nogil:
+        """Bytes of e entries of a block."""
+        return e * self.lanes * self.item
+
+    def refactor(self, cnp.ndarray H not None, str layout, bint upper, cnp.ndarray shift=None,
+                 Py_ssize_t first=0, Py_ssize_t stop=-1):
+        """Factorize H + diag(shift); H as for Source, shift (batch, n) or (1, n), C-contiguous."""
+        cdef const Shape *t = &self.pattern.shape
+        cdef Source source = source_of(t, H, layout, upper, self.lanes)
+        cdef Py_ssize_t b
+        cdef char *w = take(self.entry(t.scratch))
+        cdef char *own = take(self.entry(t.n))
+        cdef const char *s = NULL if shift is None else shift.data
+        cdef Py_ssize_t s_next = 0 if shift is None or shift.shape[0] == 1 else t.n * self.item
+        if stop < 0:
+            stop = self.blocks
+        with nogil:
+            for b in range(first, stop):
+                load(self.kernels, t, &source, b, self.count(b), self.X(b))
+                if s != NULL:
+                    memset(own, 0, self.entry(t.n))
+                    self.kernels.load(t.n, self.count(b), s + b * self.lanes * s_next, s_next, NULL, own)
+                    self.add_diagonal(own, self.X(b))
+                self.kernels.factor(t, self.X(b), self.D(b), w, self.failed + b * self.lanes)
+                if not self.ltdl:
+                    self.kernels.to_ltl(t, self.X(b), self.D(b))
+        free(source.offset)
+        free(w)
+        free(own)
+
+    cdef void add_diagonal(self, const char *own, char *X) noexcept nogil:
+        """X <- X + diag(own)."""
+        cdef const Shape *t = &self.pattern.shape
+        cdef Py_ssize_t k, l, e
+        for k in range(t.n):
+            e = (t.start[k + 1] - 1) * self.lanes
+            for l in range(self.lanes):
+                if self.item == 8:
+                    (<double *> X)[e + l] += (<const double *> own)[k * self.lanes + l]
+                else:
+                    (<float *> X)[e + l] += (<const float *> own)[k * self.lanes + l]
+
+    def apply(self, int op, cnp.ndarray x not None, Py_ssize_t first=0, Py_ssize_t stop=-1):
+        """x[i] <- op x[i], for x of shape (batch, n, r), C-contiguous."""
+        cdef Py_ssize_t m = x.shape[1] * x.shape[2], b, to_next = m * self.item
+        cdef char *work = take(self.entry(m))
+        cdef char *at
+        cdef char *data = x.data
+        cdef Py_ssize_t r = x.shape[2]
+        memset(work, 0, self.entry(m))
+        if stop < 0:
+            stop = self.blocks
+        with nogil:
+            for b in range(first, stop):
+                at = data + b * self.lanes * to_next
+                self.kernels.load(m, self.count(b), at, to_next, NULL, work)
+                self.kernels.apply(&self.pattern.shape, self.X(b), self.D(b), self.ltdl, op, work, r)
+                self.blank_failures(m, b, work)
+                self.kernels.store(m, self.count(b), work, at, to_next)
+        free(work)
+
+    cdef void blank_failures(self, Py_ssize_t m, Py_ssize_t b, char *x) noexcept nogil:
+        """NaN for the matrices of block b that have no factor."""
+        cdef Py_ssize_t l, e
+        for l in range(self.lanes):
+            if self.failed[b * self.lanes + l] == FACTORIZED:
+                continue
+            for e in range(m):
+                if self.item == 8:
+                    (<double *> x)[e * self.lanes + l] = NAN
+                else:
+                    (<float *> x)[e * self.lanes + l] = NAN
+
+    def delassus(self, cnp.ndarray JT not None, cnp.ndarray G not None, Py_ssize_t first=0, Py_ssize_t stop=-1):
+        """G[i] <- J[i] H[i]^-1 J[i]^T, for J^T of shape (batch or 1, n, m), G (batch, m, m), C-contiguous."""
+        cdef Py_ssize_t n = JT.shape[1], m = JT.shape[2], b
+        cdef Py_ssize_t to_J = 0 if JT.shape[0] == 1 else n * m * self.item, to_G = m * m * self.item
+        cdef char *W = take(self.entry(n * m + m * m))
+        cdef char *work = W + self.entry(n * m)
+        cdef const char *from_J = JT.data
+        cdef char *into = G.data
+        memset(W, 0, self.entry(n * m))
+        if stop < 0:
+            stop = self.blocks
+        with nogil:
+            for b in range(first, stop):
+                self.kernels.load(n * m, self.count(b), from_J + b * self.lanes * to_J, to_J, NULL, W)
+                self.kernels.apply(&self.pattern.shape, self.X(b), self.D(b), self.ltdl, HALF_SOLVE, W, m)
+                self.kernels.gram(n, m, W, work)
+                self.kernels.store(m * m, self.count(b), work, into + b * self.lanes * to_G, to_G)
+        free(W)
+
+    def invert(self, cnp.ndarray Y not None, Py_ssize_t first=0, Py_ssize_t stop=-1):
+        """Y[i] <- H[i]^-1, for Y of shape (batch, n, n), C-contiguous."""
+        cdef const Shape *t = &self.pattern.shape
+        cdef Py_ssize_t nnz = self.entry(t.start[t.n]), nn = t.n * t.n, b, to_next = nn * self.item
+        cdef char *room = take(2 * nnz + self.entry(nn))
+        cdef char *into = Y.data
+        if stop < 0:
+            stop = self.blocks
+        with nogil:
+            for b in range(first, stop):
+                self.kernels.invert(t, self.X(b), self.D(b), self.ltdl, room, room + nnz, room + 2 * nnz)
+                self.kernels.store(nn, self.count(b), room + 2 * nnz, into + b * self.lanes * to_next, to_next)
+        free(room)
+
+    def adopt(self, L, bint upper, D):
+        """Take over dense L (batch, n, n) and D (batch, n), made by somebody else."""
+        parent, order, start, depth, column, _ = self.pattern.kept
+        rows = np.repeat(np.arange(len(depth)), depth)
+        packed = L[:, column, rows] if upper else L[:, rows, column]
+        packed[:, start[1:] - 1] = D
+        bad = ~((D > 0) & np.isfinite(D))
+        failed = np.where(bad, np.arange(len(depth)), -1).max(axis=1, initial=-1)
+        packed[failed >= 0] = np.nan
+        lanes = np.arange(self.batch)
+        self.packed[lanes // self.lanes, :, lanes % self.lanes] = packed
+        self.inverse[lanes // self.lanes, :, lanes % self.lanes] = 1 / packed[:, start[1:] - 1]
+        self.status[: self.batch] = failed
+
+    def state(self):
+        """What `restore` takes."""
+        return self.packed, self.inverse, self.status
+
+    def rows(self):
+        """Packed rows, one matrix after the other: shape (batch, nnz)."""
+        return self.in_turn(self.packed)
+
+    def diagonals(self):
+        """D (LTL: the diagonal of L), shape (batch, n)."""
+        _, _, start, *_ = self.pattern.kept
+        return self.in_turn(self.packed[:, start[1:] - 1])
+
+    cdef object in_turn(self, entries):
+        """(blocks, m, lanes) -> (batch, m)."""
+        return entries.swapaxes(1, 2).reshape(self.blocks * self.lanes, entries.shape[1])[: self.batch]
+
+    def restore(self, packed, inverse, status):
+        """Take over the attributes of another one."""
+        self.packed[...] = packed
+        self.inverse[...] = inverse
+        self.status[...] = status
+
+
+def multiply(Pattern pattern not None, cnp.ndarray H not None, str layout, bint upper,
+             cnp.ndarray x not None, cnp.ndarray y not None, Py_ssize_t first=0, Py_ssize_t stop=-1):
+    """y[i] <- H[i] x[i]; H as for Source, x and y (batch, n, r), C-contiguous, apart."""
+    cdef const Shape *t = &pattern.shape
+    cdef const LaneKernels *kernels = active.lanes if x.itemsize == 8 else active.lanes_single
+    cdef Source source = source_of(t, H, layout, upper, kernels.lanes)
+    cdef Py_ssize_t m = x.shape[1] * x.shape[2], entry = kernels.lanes * x.itemsize, to_next = m * x.itemsize
+    cdef Py_ssize_t batch = x.shape[0], b
+    cdef int count
+    cdef char *X = take((t.start[t.n] + 2 * m) * entry)
+    cdef char *from_x = X + t.start[t.n] * entry
+    cdef char *to_y = from_x + m * entry
+    cdef const char *xs = x.data
+    cdef char *ys = y.data
+    cdef Py_ssize_t r = x.shape[2]
+    memset(X, 0, (t.start[t.n] + m) * entry)
+    if stop < 0:
+        stop = (batch + kernels.lanes - 1) // kernels.lanes
+    with nogil:
+        for b in range(first, stop):
+            count = <int> min(kernels.lanes, batch - b * kernels.lanes)
+            load(kernels, t, &source, b, count, X)
+            kernels.load(m, count, xs + b * kernels.lanes * to_next, to_next, NULL, from_x)
+            kernels.multiply(t, X, from_x, to_y, r)
+            kernels.store(m, count, to_y, ys + b * kernels.lanes * to_next, to_next)
+    free(source.offset)
+    free(X)

@@ -1,0 +1,58 @@
+"""The shape of a tree as kernels take it, and the kernels in use."""
+
+cdef extern from "kernels/kernels.h" nogil:
+    ctypedef struct Block:
+        Py_ssize_t rows
+        Py_ssize_t depth
+        Py_ssize_t node[4]
+        Py_ssize_t below
+        Py_ssize_t stop
+
+    ctypedef struct Shape:
+        Py_ssize_t n
+        Py_ssize_t deepest
+        const Py_ssize_t *parent
+        const Py_ssize_t *order
+        const Py_ssize_t *start
+        const Py_ssize_t *depth
+        const Py_ssize_t *column
+        Py_ssize_t blocks
+        const Block *block
+        Py_ssize_t scratch
+
+    enum Operation:
+        SOLVE
+        SOLVE_L
+        SOLVE_LT
+        MULTIPLY_L
+        MULTIPLY_LT
+        HALF_SOLVE
+        MULTIPLY
+
+    ctypedef struct LaneKernels:
+        int lanes
+        void (*load)(Py_ssize_t m, int count, const char *source, Py_ssize_t to_lane,
+                     const Py_ssize_t *offset, void *X) noexcept nogil
+        void (*store)(Py_ssize_t m, int count, const void *X, char *to, Py_ssize_t to_lane) noexcept nogil
+        void (*factor)(const Shape *, void *X, void *inverse, void *scratch, Py_ssize_t *failed) noexcept nogil
+        void (*to_ltl)(const Shape *, void *X, void *inverse) noexcept nogil
+        void (*apply)(const Shape *, const void *X, const void *inverse, int ltdl, int op, void *x,
+                      Py_ssize_t r) noexcept nogil
+        void (*multiply)(const Shape *, const void *H, const void *x, void *y, Py_ssize_t r) noexcept nogil
+        void (*gram)(Py_ssize_t n, Py_ssize_t m, const void *W, void *G) noexcept nogil
+        void (*invert)(const Shape *, const void *X, const void *inverse, int ltdl, void *Z, void *V,
+                       void *Y) noexcept nogil
+
+    ctypedef struct Kernels:
+        const char *name
+        int tile
+        const LaneKernels *lanes
+        const LaneKernels *lanes_single
+
+cdef const Kernels *active   # chosen at import
+
+cdef class Pattern:
+    cdef Shape shape
+    cdef object kept             # the arrays that shape points to
+
+    cdef void cut(self, Block *block)

@@ -1,0 +1,36 @@
+"""Work spread over threads that are kept; the kernels run without the GIL."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from concurrent.futures import Future, ThreadPoolExecutor
+from functools import cache
+
+
+@cache
+def _pool() -> ThreadPoolExecutor:
+    """Threads of this process; those that nobody asks for are never started."""
+    return ThreadPoolExecutor(max(64, os.cpu_count() or 1), "treefactor")
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_pool.cache_clear)  # a child has none of its parent's threads
+
+
+def spread(work: Callable[[int, int], object], count: int, threads: int) -> None:
+    """Run work(first, stop) over 0 .. count-1, in as many contiguous parts as there are threads.
+
+    The calling thread takes the last part. What a part computes may not depend on where it begins.
+    """
+    threads = min(threads, count)
+    if threads <= 1:
+        work(0, count)
+        return
+    bounds = [count * t // threads for t in range(threads + 1)]
+    begun: list[Future] = [_pool().submit(work, *part) for part in zip(bounds[:-2], bounds[1:-1], strict=True)]
+    try:
+        work(*bounds[-2:])
+    finally:
+        for part in begun:
+            part.result()

@@ -1,0 +1,59 @@
+/* All kernels for one instruction set: included by baseline.c, avx2.c and avx512.c with
+ *     REGISTER   bytes of a register     TILE   rows of a block     ISA(f)   f for this instruction set
+ */
+#include <float.h>
+#include <math.h>
+#include <string.h>
+
+#include "kernels.h"
+
+enum { STORED, UNIT, ADD };          /* the diagonal of L: as stored, ones, or skipped and added to y */
+
+#define LOW_2 0, 2
+#define HIGH_2 1, 3
+#define LOW_4 0, 4, 1, 5
+#define HIGH_4 2, 6, 3, 7
+#define LOW_8 0, 8, 1, 9, 2, 10, 3, 11
+#define HIGH_8 4, 12, 5, 13, 6, 14, 7, 15
+#define LOW_16 0, 16, 1, 17, 2, 18, 3, 19, 4, 20, 5, 21, 6, 22, 7, 23
+#define HIGH_16 8, 24, 9, 25, 10, 26, 11, 27, 12, 28, 13, 29, 14, 30, 15, 31
+#define PASTE_(a, b) a##b
+#define PASTE(a, b) PASTE_(a, b)
+
+#define REAL double
+#define LANES 8
+#if REGISTER == 64
+#define WIDTH 8
+#elif REGISTER == 32
+#define WIDTH 4
+#else
+#define WIDTH 2
+#endif
+#define LOW_HALVES(w) PASTE(LOW_, WIDTH)
+#define HIGH_HALVES(w) PASTE(HIGH_, WIDTH)
+#define LARGEST DBL_MAX
+#define ROOT sqrt
+#define NAME(f) PASTE(f, _double)
+#include "lanes.h"
+#undef REAL
+#undef LANES
+#undef WIDTH
+#undef LARGEST
+#undef ROOT
+#undef NAME
+
+#define REAL float
+#define LANES 16
+#if REGISTER == 64
+#define WIDTH 16
+#elif REGISTER == 32
+#define WIDTH 8
+#else
+#define WIDTH 4
+#endif
+#define LARGEST FLT_MAX
+#define ROOT sqrtf
+#define NAME(f) PASTE(f, _float)
+#include "lanes.h"
+
+const Kernels ISA(kernels) = {ISA_NAME, TILE, &lanes_double, &lanes_float};
