@@ -4,6 +4,7 @@ from importlib.metadata import version
 
 from . import families
 from .bound import BoundFactor
+from .config import show_config
 from .exceptions import (
     AdapterError,
     CodegenError,
@@ -37,4 +38,5 @@ __all__ = [
     "factor",
     "families",
     "multiply",
+    "show_config",
 ]

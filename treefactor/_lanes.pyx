@@ -3,7 +3,7 @@
 cimport numpy as cnp
 from libc.math cimport NAN
 from libc.stdlib cimport free
-from libc.string cimport memset
+from libc.string cimport memcpy, memset
 
 from ._pattern cimport (
     HALF_SOLVE,
@@ -25,6 +25,7 @@ cdef extern from "stdlib.h" nogil:
 cdef enum:
     FACTORIZED = -1              # states of a matrix that did not fail
     UNTOUCHED = -2
+    CACHED = 1 << 21             # bytes
 
 ALIGNMENT = 64
 
@@ -50,6 +51,7 @@ ctypedef struct Source:          # matrices somebody else owns; strides in bytes
     Py_ssize_t to_block
     Py_ssize_t to_lane
     Py_ssize_t *offset           # of the packed entries, NULL where they are contiguous; free it
+    bint lanes                   # already side by side, contiguous
 
 
 cdef Source source_of(const Shape *t, cnp.ndarray H, str layout, bint upper, int lanes) except *:
@@ -60,7 +62,8 @@ cdef Source source_of(const Shape *t, cnp.ndarray H, str layout, bint upper, int
     s.to_lane = H.strides[2] if layout == "lanes" else H.strides[0]
     s.to_block = H.strides[0] if layout == "lanes" else lanes * H.strides[0]
     s.offset = NULL
-    if layout != "dense" and H.strides[1] == H.itemsize:
+    s.lanes = layout == "lanes" and H.strides[2] == H.itemsize and H.strides[1] == lanes * H.itemsize
+    if s.lanes or (layout == "packed" and H.strides[1] == H.itemsize):
         return s
     s.offset = <Py_ssize_t *> take(t.start[t.n] * sizeof(Py_ssize_t))
     if layout == "dense":
@@ -77,7 +80,10 @@ cdef Source source_of(const Shape *t, cnp.ndarray H, str layout, bint upper, int
 cdef inline void load(const LaneKernels *kernels, const Shape *t, const Source *s, Py_ssize_t b, int count,
                       char *X) noexcept nogil:
     """X <- packed rows of `count` matrices of block b."""
-    kernels.load(t.start[t.n], count, s.data + b * s.to_block, s.to_lane, s.offset, X)
+    if s.lanes:
+        memcpy(X, s.data + b * s.to_block, 64 * t.start[t.n])
+    else:
+        kernels.load(t.start[t.n], count, s.data + b * s.to_block, s.to_lane, s.offset, X)
 
 
 cdef class Lanes:
@@ -158,18 +164,25 @@ cdef class Lanes:
         cdef Py_ssize_t b
         cdef char *w = take(self.entry(t.scratch))
         cdef char *own = take(self.entry(t.n))
+        cdef char *H_b
         cdef const char *s = NULL if shift is None else shift.data
         cdef Py_ssize_t s_next = 0 if shift is None or shift.shape[0] == 1 else t.n * self.item
+        # memory beyond the caches wants to be read from front to back, which the factorization does not
+        cdef bint direct = source.lanes and shift is None and self.packed.nbytes <= CACHED
         if stop < 0:
             stop = self.blocks
         with nogil:
             for b in range(first, stop):
-                load(self.kernels, t, &source, b, self.count(b), self.X(b))
+                H_b = self.X(b)
+                if direct:
+                    H_b = <char *> source.data + b * source.to_block
+                else:
+                    load(self.kernels, t, &source, b, self.count(b), H_b)
                 if s != NULL:
                     memset(own, 0, self.entry(t.n))
                     self.kernels.load(t.n, self.count(b), s + b * self.lanes * s_next, s_next, NULL, own)
                     self.add_diagonal(own, self.X(b))
-                self.kernels.factor(t, self.X(b), self.D(b), w, self.failed + b * self.lanes)
+                self.kernels.factor(t, H_b, self.X(b), self.D(b), w, self.failed + b * self.lanes)
                 if not self.ltdl:
                     self.kernels.to_ltl(t, self.X(b), self.D(b))
         free(source.offset)

@@ -34,7 +34,8 @@ cdef extern from "kernels/kernels.h" nogil:
         void (*load)(Py_ssize_t m, int count, const char *source, Py_ssize_t to_lane,
                      const Py_ssize_t *offset, void *X) noexcept nogil
         void (*store)(Py_ssize_t m, int count, const void *X, char *to, Py_ssize_t to_lane) noexcept nogil
-        void (*factor)(const Shape *, void *X, void *inverse, void *scratch, Py_ssize_t *failed) noexcept nogil
+        void (*factor)(const Shape *, const void *H, void *X, void *inverse, void *scratch,
+                       Py_ssize_t *failed) noexcept nogil
         void (*to_ltl)(const Shape *, void *X, void *inverse) noexcept nogil
         void (*apply)(const Shape *, const void *X, const void *inverse, int ltdl, int op, void *x,
                       Py_ssize_t r) noexcept nogil

@@ -44,6 +44,7 @@ if FORCED is not None and FORCED not in INSTRUCTION_SETS:
     )
 USED = FORCED or INSTRUCTION_SETS[count - 1]
 active = known[INSTRUCTION_SETS.index(USED)]
+TILE = active.tile               # rows of a block, at most
 
 
 cdef class Pattern:

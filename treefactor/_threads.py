@@ -28,7 +28,9 @@ def spread(work: Callable[[int, int], object], count: int, threads: int) -> None
         work(0, count)
         return
     bounds = [count * t // threads for t in range(threads + 1)]
-    begun: list[Future] = [_pool().submit(work, *part) for part in zip(bounds[:-2], bounds[1:-1], strict=True)]
+    begun: list[Future] = [
+        _pool().submit(work, *part) for part in zip(bounds[:-2], bounds[1:-1], strict=True)
+    ]
     try:
         work(*bounds[-2:])
     finally:

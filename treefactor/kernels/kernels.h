@@ -37,8 +37,9 @@ typedef struct {
     void (*load)(ptrdiff_t m, int count, const char *from, ptrdiff_t to_lane, const ptrdiff_t *offset, void *X);
     /* the reverse, contiguous */
     void (*store)(ptrdiff_t m, int count, const void *X, char *to, ptrdiff_t to_lane);
-    /* LTDL of X in place; failed[l] <- -1, or the row whose pivot is not in (0, inf), its matrix made NaN */
-    void (*factor)(const Shape *, void *X, void *inverse, void *scratch, ptrdiff_t *failed);
+    /* X <- LTDL of H, which is read once, may be X and need not be aligned; failed[l] <- -1, or the row whose
+     * pivot is not in (0, inf), its matrix made NaN */
+    void (*factor)(const Shape *, const void *H, void *X, void *inverse, void *scratch, ptrdiff_t *failed);
     /* LTL from LTDL */
     void (*to_ltl)(const Shape *, void *X, void *inverse);
     /* x <- op x, x of (n, r) entries */

@@ -14,6 +14,8 @@
 typedef REAL NAME(vec) __attribute__((vector_size(WIDTH * sizeof(REAL)), may_alias));
 #define vec NAME(vec)
 #define AT(array, entry) (*(vec *)((array) + (ptrdiff_t)(entry) * LANES))
+typedef REAL NAME(loose) __attribute__((vector_size(WIDTH * sizeof(REAL)), may_alias, aligned(sizeof(REAL))));
+#define LOOSE(array, entry) (*(const NAME(loose) *)((array) + (ptrdiff_t)(entry) * LANES))  /* of any alignment */
 #define OF(array, entry) (*(const vec *)((array) + (ptrdiff_t)(entry) * LANES))
 #define INLINE static inline __attribute__((always_inline))
 
@@ -46,13 +48,13 @@ typedef REAL NAME(vec) __attribute__((vector_size(WIDTH * sizeof(REAL)), may_ali
  *   here left-looking: h(i, c) = H(i, c) - sum over the descendants k of w(k, i) L(k, c), w(k, i) = h(k, i). */
 
 /* columns c .. c + C of the rows of a block */
-INLINE void NAME(columns)(int C, ptrdiff_t c, int R, const Shape *t, const Block *b, REAL *X,
+INLINE void NAME(columns)(int C, ptrdiff_t c, int R, const Shape *t, const Block *b, const REAL *H, REAL *X,
                           const REAL *inverse, const REAL *w) {
     REAL *row[TILE];
     vec T[TILE][TILE];
     for (int r = 0; r < R; r++) row[r] = X + t->start[b->node[r]] * LANES;
     for (int r = 0; r < R; r++)
-        for (int s = 0; s < C; s++) T[r][s] = OF(row[r], c + s);
+        for (int s = 0; s < C; s++) T[r][s] = LOOSE(H, t->start[b->node[r]] + c + s);
     for (ptrdiff_t j = b->below; j < b->stop; j++, w += R * LANES) {
         const REAL *Lk = X + (t->start[t->order[j]] + c) * LANES;
         for (int s = 0; s < C; s++) {
@@ -68,13 +70,14 @@ INLINE void NAME(columns)(int C, ptrdiff_t c, int R, const Shape *t, const Block
 }
 
 /* rows of a block: their own triangle, then all columns left of it */
-INLINE void NAME(eliminate)(int R, const Shape *t, const Block *b, REAL *X, REAL *inverse, REAL *w) {
+INLINE void NAME(eliminate)(int R, const Shape *t, const Block *b, const REAL *H, REAL *X, REAL *inverse,
+                            REAL *w) {
     const ptrdiff_t p = b->depth;
     REAL *row[TILE], *wk = w;
     vec T[TILE][TILE], a[TILE];
     for (int r = 0; r < R; r++) {
         row[r] = X + t->start[b->node[r]] * LANES;
-        for (int s = 0; s <= r; s++) T[r][s] = OF(row[r], p + s);
+        for (int s = 0; s <= r; s++) T[r][s] = LOOSE(H, t->start[b->node[r]] + p + s);
     }
     for (ptrdiff_t j = b->below; j < b->stop; j++, wk += R * LANES) {
         const ptrdiff_t k = t->order[j];
@@ -97,7 +100,7 @@ INLINE void NAME(eliminate)(int R, const Shape *t, const Block *b, REAL *X, REAL
             AT(row[r], p + q) = l;
         }
     }
-    FOR_COLUMNS(p, NAME(columns), R, t, b, X, inverse, w)
+    FOR_COLUMNS(p, NAME(columns), R, t, b, H, X, inverse, w)
 }
 
 static void NAME(find_failures)(const Shape *t, REAL *X, REAL *inverse, ptrdiff_t *failed) {
@@ -119,10 +122,11 @@ static void NAME(find_failures)(const Shape *t, REAL *X, REAL *inverse, ptrdiff_
     }
 }
 
-static void NAME(factor)(const Shape *t, void *X, void *inverse, void *w, ptrdiff_t *failed) {
+static void NAME(factor)(const Shape *t, const void *H, void *X, void *inverse, void *w, ptrdiff_t *failed) {
     for (int part = 0; part < LANES; part += WIDTH)
         for (const Block *b = t->block + t->blocks; b-- > t->block;)
-            WITH_ROWS(b->rows, NAME(eliminate), t, b, (REAL *)X + part, (REAL *)inverse + part, (REAL *)w + part)
+            WITH_ROWS(b->rows, NAME(eliminate), t, b, (const REAL *)H + part, (REAL *)X + part,
+                      (REAL *)inverse + part, (REAL *)w + part)
     NAME(find_failures)(t, X, inverse, failed);
 }
 
@@ -433,7 +437,8 @@ static void NAME(load)(ptrdiff_t m, int count, const char *from, ptrdiff_t to_la
             }
     for (; e < m; e++)
         for (int l = 0; l < count; l++)
-            x[e * LANES + l] = *(const REAL *)(from + l * to_lane + (offset ? offset[e] : e * (ptrdiff_t)sizeof(REAL)));
+            x[e * LANES + l] =
+                *(const REAL *)(from + l * to_lane + (offset ? offset[e] : e * (ptrdiff_t)sizeof(REAL)));
 }
 
 static void NAME(store)(ptrdiff_t m, int count, const void *X, char *to, ptrdiff_t to_lane) {
@@ -459,6 +464,7 @@ static const LaneKernels NAME(lanes) = {
 #undef vec
 #undef AT
 #undef OF
+#undef LOOSE
 #undef INLINE
 #undef WITH_ROWS
 #undef WITH_REST

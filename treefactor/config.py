@@ -1,0 +1,40 @@
+"""What this build of treefactor can do on this machine."""
+
+from __future__ import annotations
+
+import platform
+import sys
+from importlib.metadata import version
+
+from . import _pattern
+from ._arrays import available_cores
+
+
+def show_config(mode: str = "stdout") -> dict | None:
+    """Show versions and the instruction set the kernels use.
+
+    The best one that build and processor share is chosen at import; the environment variable
+    ``TREEFACTOR_ISA`` ("baseline", "avx2", "avx512") forces another.
+
+    Parameters
+    ----------
+    mode : {"stdout", "dicts"}
+        Print, or return a dict, as `numpy.show_config` does.
+    """
+    found = {
+        "treefactor": version("treefactor"),
+        "numpy": version("numpy"),
+        "python": platform.python_version(),
+        "machine": platform.machine(),
+        "cores": available_cores(),
+        "instruction sets": list(_pattern.INSTRUCTION_SETS),
+        "used": _pattern.USED,
+        "rows of a tile": _pattern.TILE,
+    }
+    if mode == "dicts":
+        return found
+    if mode != "stdout":
+        raise ValueError(f"mode must be 'stdout' or 'dicts', got {mode!r}")
+    for name, value in found.items():
+        sys.stdout.write(f"{name:18}{', '.join(value) if isinstance(value, list) else value}\n")
+    return None
