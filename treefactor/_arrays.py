@@ -41,6 +41,13 @@ def lane_count(dtype: np.dtype) -> int:
     return 64 // dtype.itemsize
 
 
+def aligned(shape: tuple[int, ...], dtype=np.float64) -> np.ndarray:
+    """Return an array of zeros that begins at a multiple of 64 bytes."""
+    size = math.prod(shape) * np.dtype(dtype).itemsize
+    room = np.zeros(size + 64, dtype=np.uint8)
+    return np.ndarray(shape, dtype, room, -room.ctypes.data % 64)
+
+
 def as_vector(values, size: int, name: str) -> np.ndarray:
     """Return values as a finite float64 vector of that size, or raise ShapeError or NonFiniteError."""
     array = as_real(values, name)

@@ -13,9 +13,9 @@ from ._pattern cimport (
     active,
 )
 
-import math
-
 import numpy as np
+
+from ._arrays import aligned
 
 cnp.import_array()
 
@@ -26,17 +26,6 @@ cdef enum:
     FACTORIZED = -1              # states of a matrix that did not fail
     UNTOUCHED = -2
     CACHED = 1 << 21             # bytes
-
-ALIGNMENT = 64
-
-
-def aligned(shape, dtype):
-    """Array of zeros aligned to 64 bytes."""
-    size = math.prod(shape) * np.dtype(dtype).itemsize
-    room = np.zeros(size + ALIGNMENT, dtype=np.uint8)
-    start = -room.ctypes.data % ALIGNMENT
-    return np.ndarray(shape, dtype, room, start)
-
 
 cdef char *take(size_t size) except NULL:
     """Room of that many bytes, aligned, uninitialized; free it."""
@@ -267,7 +256,7 @@ cdef class Lanes:
 
     def adopt(self, L, bint upper, D):
         """Take over dense L (batch, n, n) and D (batch, n), made by somebody else."""
-        parent, order, start, depth, column, _ = self.pattern.kept
+        _, _, start, depth, column, *_ = self.pattern.kept
         rows = np.repeat(np.arange(len(depth)), depth)
         packed = L[:, column, rows] if upper else L[:, rows, column]
         packed[:, start[1:] - 1] = D

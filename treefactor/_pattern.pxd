@@ -8,6 +8,12 @@ cdef extern from "kernels/kernels.h" nogil:
         Py_ssize_t below
         Py_ssize_t stop
 
+    ctypedef struct Run:
+        Py_ssize_t row
+        Py_ssize_t column
+        Py_ssize_t length
+        Py_ssize_t at
+
     ctypedef struct Shape:
         Py_ssize_t n
         Py_ssize_t deepest
@@ -18,7 +24,12 @@ cdef extern from "kernels/kernels.h" nogil:
         const Py_ssize_t *column
         Py_ssize_t blocks
         const Block *block
+        const Py_ssize_t *elimination
         Py_ssize_t scratch
+        const Py_ssize_t *at
+        Py_ssize_t room
+        Py_ssize_t runs
+        const Run *run
 
     enum Operation:
         SOLVE
@@ -44,8 +55,17 @@ cdef extern from "kernels/kernels.h" nogil:
         void (*invert)(const Shape *, const void *X, const void *inverse, int ltdl, void *Z, void *V,
                        void *Y) noexcept nogil
 
+    ctypedef struct RowKernels:
+        void (*load)(const Shape *, const char *H, Py_ssize_t to_row, Py_ssize_t to_column,
+                     double *X) noexcept nogil
+        Py_ssize_t (*factor)(const Shape *, double *X, double *D, double *inverse) noexcept nogil
+        void (*to_ltl)(const Shape *, double *X, double *D, double *inverse) noexcept nogil
+        void (*apply)(const Shape *, const double *X, const double *D, const double *inverse, int ltdl,
+                      int op, double *x, double *path) noexcept nogil
+
     ctypedef struct Kernels:
         const char *name
+        const RowKernels *rows
         int tile
         const LaneKernels *lanes
         const LaneKernels *lanes_single
@@ -56,4 +76,6 @@ cdef class Pattern:
     cdef Shape shape
     cdef object kept             # the arrays that shape points to
 
-    cdef void cut(self, Block *block)
+    cdef Py_ssize_t cut(self, Block *block)
+    cdef Py_ssize_t place(self, Py_ssize_t *at)
+    cdef Py_ssize_t find_runs(self, Run *run) noexcept

@@ -62,6 +62,8 @@ cdef class Pattern:
         cdef cnp.ndarray depth = tree.depth
         cdef cnp.ndarray column = tree.columns
         cdef cnp.ndarray blocks = np.empty(tree.n * sizeof(Block), dtype=np.uint8)
+        cdef cnp.ndarray at = np.empty(tree.n, dtype=np.intp)
+        cdef cnp.ndarray elimination, runs
         self.shape.n = tree.n
         self.shape.deepest = depth.max(initial=0)
         self.shape.parent = <const Py_ssize_t *> parent.data
@@ -70,19 +72,60 @@ cdef class Pattern:
         self.shape.depth = <const Py_ssize_t *> depth.data
         self.shape.column = <const Py_ssize_t *> column.data
         self.shape.block = <const Block *> blocks.data
-        self.cut(<Block *> blocks.data)
-        self.kept = (parent, order, start, depth, column, blocks)
+        self.shape.blocks = self.cut(<Block *> blocks.data)
+        self.shape.room = self.place(<Py_ssize_t *> at.data)
+        self.shape.at = <const Py_ssize_t *> at.data
+        first_nodes = blocks.view(np.intp).reshape(-1, sizeof(Block) // sizeof(Py_ssize_t))[: self.shape.blocks, 2]
+        elimination = np.argsort(first_nodes, kind="stable")
+        self.shape.elimination = <const Py_ssize_t *> elimination.data
+        runs = np.empty(self.find_runs(NULL) * sizeof(Run), dtype=np.uint8)
+        self.shape.run = <const Run *> runs.data
+        self.shape.runs = self.find_runs(<Run *> runs.data)
+        self.kept = (parent, order, start, depth, column, at, blocks, elimination, runs)
 
-    cdef void cut(self, Block *block):
-        """Cut the tree into blocks of up to `tile` nodes of a chain each, depth first."""
+    cdef Py_ssize_t place(self, Py_ssize_t *at):
+        """Place the rows, padded to full registers for the last row of their block; return their size."""
         cdef Shape *t = &self.shape
-        cdef Py_ssize_t s = 0, k, last, end
+        cdef const Block *b
+        cdef Py_ssize_t k, j, r, size = 0, width
+        for j in range(t.blocks):
+            b = t.block + j
+            for r in range(b.rows):
+                at[b.node[r]] = (b.depth + b.rows + 3) // 4 * 4
+        for k in range(t.n):
+            width = at[k]
+            at[k] = size
+            size += width
+        return size
+
+    cdef Py_ssize_t find_runs(self, Run *run) noexcept:
+        """Find the runs of columns that follow each other; return their number."""
+        cdef Shape *t = &self.shape
+        cdef Py_ssize_t k, e, first, count = 0
+        for k in range(t.n):
+            first = t.start[k]
+            for e in range(t.start[k] + 1, t.start[k + 1] + 1):
+                if e < t.start[k + 1] and t.column[e] == t.column[e - 1] + 1:
+                    continue
+                if run != NULL:
+                    run[count].row = k
+                    run[count].column = t.column[first]
+                    run[count].length = e - first
+                    run[count].at = t.at[k] + first - t.start[k]
+                count += 1
+                first = e
+        return count
+
+    cdef Py_ssize_t cut(self, Block *block):
+        """Cut the tree into blocks of up to `tile` nodes of a chain each, depth first; return their number."""
+        cdef Shape *t = &self.shape
+        cdef Py_ssize_t s = 0, k, last, count = 0
         cdef Py_ssize_t[::1] size = np.ones(t.n, dtype=np.intp)   # nodes of the subtree
         for s in range(t.n - 1, -1, -1):
             k = t.order[s]
             if t.parent[k] >= 0:
                 size[t.parent[k]] += size[k]
-        t.blocks = t.scratch = 0
+        t.scratch = 0
         s = 0
         while s < t.n:
             k = t.order[s]
@@ -99,5 +142,6 @@ cdef class Pattern:
             block.below = s
             block.stop = s - 1 + size[last]
             t.scratch = max(t.scratch, block.rows * (block.stop - block.below))
-            t.blocks += 1
+            count += 1
             block += 1
+        return count

@@ -1,19 +1,13 @@
-"""The kernels of _ltdl bound to NumPy arrays: one tree, and the packed rows of a batch of matrices."""
+"""The kernels of one matrix bound to NumPy arrays."""
 
 cimport numpy as cnp
 from libc.float cimport DBL_MAX
-from libc.math cimport NAN, fabs
+from libc.math cimport fabs
+from libc.stdint cimport uintptr_t
 from libc.stdlib cimport free, malloc
 from libc.string cimport memmove
 
-from ._ltdl cimport (
-    add_diagonal,
-    apply,
-    gather,
-    h_mul,
-    ltdl_factor,
-    ltl_factor,
-)
+from ._ltdl cimport apply, h_mul
 from ._pattern cimport (
     HALF_SOLVE,
     MULTIPLY,
@@ -24,38 +18,34 @@ from ._pattern cimport (
     SOLVE_LT,
     Pattern,
     Shape,
+    active,
 )
-from ._vector cimport fill
 
 import numpy as np
 
+from ._arrays import aligned
+
 cnp.import_array()
 
-# plain integers: an enum of Python costs as much as a small solve
-OPERATIONS = {
-    "solve": <int> SOLVE,
-    "solve_l": <int> SOLVE_L,
-    "solve_lt": <int> SOLVE_LT,
-    "multiply_l": <int> MULTIPLY_L,
-    "multiply_lt": <int> MULTIPLY_LT,
-    "half_solve": <int> HALF_SOLVE,
-    "multiply": <int> MULTIPLY,
-}
-
-FACTORIZED, UNTOUCHED = -1, -2  # states of a matrix that did not fail
-
 cdef enum:
+    FACTORIZED = -1              # states of a matrix that did not fail
+    UNTOUCHED = -2
     LOCAL = 256                  # path entries kept on the C stack; deeper trees allocate them
+    QUICK = 1024                 # nodes up to which letting other threads run costs more than it gives
 
 
 cdef double *take_path(const Shape *t, double *local) except NULL:
-    """Room for one path: local where it fits."""
-    if t.deepest <= LOCAL:
-        return local
-    cdef double *path = <double *> malloc(t.deepest * sizeof(double))
-    if path == NULL:
-        raise MemoryError(f"no room for {t.deepest} entries")
+    """Room for one path, aligned to 32 bytes within LOCAL + 8 entries: local where it fits."""
+    cdef double *path = local
+    if t.deepest > LOCAL:
+        path = <double *> malloc((t.deepest + 8) * sizeof(double))
+        if path == NULL:
+            raise MemoryError(f"no room for {t.deepest} entries")
     return path
+
+
+cdef inline double *align(double *path) noexcept nogil:
+    return <double *> ((<uintptr_t> path + 31) & ~<uintptr_t> 31)
 
 
 cdef void leave_path(double *path, double *local) noexcept:
@@ -102,17 +92,20 @@ cdef Source source_of(cnp.ndarray H, bint dense, bint upper):
 
 
 cdef void load(const Shape *t, const Source *s, double *X) noexcept nogil:
-    """X <- packed rows."""
-    cdef Py_ssize_t p
+    """X <- padded rows."""
+    cdef Py_ssize_t k, e
+    cdef const char *row = s.data
     if s.dense:
-        gather(t, s.data, s.to_row, s.to_column, X)
-    else:
-        for p in range(t.start[t.n]):
-            X[p] = (<const double *> (s.data + p * s.to_entry))[0]
+        active.rows.load(t, s.data, s.to_row, s.to_column, X)
+        return
+    for k in range(t.n):
+        for e in range(t.depth[k]):
+            X[t.at[k] + e] = (<const double *> (row + e * s.to_entry))[0]
+        row += t.depth[k] * s.to_entry
 
 
 cdef class Rows:
-    """Kernels bound to one tree and to the packed rows of one matrix.
+    """Kernels bound to one tree and to the factor of one matrix.
 
     Trusts its callers: arrays are aligned float64, and of the right size.
 
@@ -124,8 +117,6 @@ cdef class Rows:
 
     Attributes
     ----------
-    packed : ndarray, shape (nnz,)
-        Packed rows of L and D; NaN as long as there is none.
     status : int
         FACTORIZED, UNTOUCHED, or the row whose pivot failed.
     """
@@ -133,17 +124,22 @@ cdef class Rows:
     cdef Pattern pattern
     cdef bint ltdl
     cdef double *X
+    cdef double *D
+    cdef double *inverse
     cdef readonly Py_ssize_t status
-    cdef readonly cnp.ndarray packed
+    cdef cnp.ndarray room        # padded rows of L, D, and the reciprocals of D
     cdef Source bound
     cdef cnp.ndarray kept        # the array that bound points to
 
     def __cinit__(self, Pattern pattern not None, bint ltdl):
+        cdef Py_ssize_t n = pattern.shape.n
         self.pattern = pattern
         self.ltdl = ltdl
-        self.packed = np.full(pattern.shape.start[pattern.shape.n], np.nan)
         self.status = UNTOUCHED
-        self.X = <double *> self.packed.data
+        self.room = aligned((pattern.shape.room + 4 + 2 * n,))
+        self.X = <double *> self.room.data
+        self.D = self.X + pattern.shape.room + 4
+        self.inverse = self.D + n
 
     def refactor(self, cnp.ndarray H not None, str layout, bint upper, cnp.ndarray shift=None):
         """Factorize H + diag(shift); return the failing row, or -1.
@@ -163,70 +159,98 @@ cdef class Rows:
         return self.factorize(&self.bound, shift)
 
     cdef Py_ssize_t factorize(self, const Source *source, cnp.ndarray shift):
-        cdef const Shape *t = &self.pattern.shape
         cdef const double *d = NULL if shift is None else <const double *> shift.data
-        with nogil:
-            load(t, source, self.X)
-            if d != NULL:
-                add_diagonal(t, d, self.X)
-            self.status = ltdl_factor(t, self.X) if self.ltdl else ltl_factor(t, self.X)
-            if self.status >= 0:
-                fill(t.start[t.n], NAN, self.X)
+        if self.pattern.shape.n <= QUICK:
+            self.status = self.eliminate(source, d)
+        else:
+            with nogil:
+                self.status = self.eliminate(source, d)
         return self.status
+
+    cdef Py_ssize_t eliminate(self, const Source *source, const double *shift) noexcept nogil:
+        cdef const Shape *t = &self.pattern.shape
+        cdef Py_ssize_t k, failed
+        load(t, source, self.X)
+        if shift != NULL:
+            for k in range(t.n):
+                self.X[t.at[k] + t.depth[k] - 1] += shift[k]
+        failed = active.rows.factor(t, self.X, self.D, self.inverse)
+        if not self.ltdl:
+            active.rows.to_ltl(t, self.X, self.D, self.inverse)
+        return failed
 
     def adopt(self, cnp.ndarray L not None, bint upper, cnp.ndarray D not None):
         """Take over dense L (n, n) and D (n,) of any strides, made by somebody else."""
         cdef const Shape *t = &self.pattern.shape
         cdef Source source = source_of(L, True, upper)
-        cdef Py_ssize_t k
-        cdef double d
+        cdef Py_ssize_t k, e, stop
         load(t, &source, self.X)
         self.status = FACTORIZED
         for k in range(t.n - 1, -1, -1):
-            d = (<const double *> (D.data + k * D.strides[0]))[0]
-            self.X[t.start[k + 1] - 1] = d
-            if self.status < 0 and not 0 < d <= DBL_MAX:
+            self.D[k] = (<const double *> (D.data + k * D.strides[0]))[0]
+            self.inverse[k] = 1.0 / self.D[k]
+            if self.status < 0 and not 0 < self.D[k] <= DBL_MAX:
                 self.status = k
-        if self.status >= 0:
-            fill(t.start[t.n], NAN, self.X)
+            stop = t.at[k + 1] if k + 1 < t.n else t.room
+            for e in range(t.at[k] + t.depth[k] - 1, stop):
+                self.X[e] = 0.0
 
     def export(self, cnp.ndarray L not None, bint upper, cnp.ndarray D not None):
         """Write L's pattern into a dense (n, n) array and D into (n,), of any strides; for LTDL."""
         cdef const Shape *t = &self.pattern.shape
         cdef Py_ssize_t to_row = L.strides[1 if upper else 0], to_column = L.strides[0 if upper else 1]
-        cdef Py_ssize_t k, p
+        cdef Py_ssize_t k, e
         cdef char *row
         for k in range(t.n):
             row = <char *> L.data + k * to_row
-            for p in range(t.start[k], t.start[k + 1] - 1):
-                (<double *> (row + t.column[p] * to_column))[0] = self.X[p]
+            for e in range(t.depth[k] - 1):
+                (<double *> (row + t.column[t.start[k] + e] * to_column))[0] = self.X[t.at[k] + e]
             (<double *> (row + k * to_column))[0] = 1.0
-            (<double *> (<char *> D.data + k * D.strides[0]))[0] = self.X[t.start[k + 1] - 1]
+            (<double *> (<char *> D.data + k * D.strides[0]))[0] = self.D[k]
+
+    def rows(self):
+        """Packed rows of L with D (LTL: its own diagonal) on the diagonal, shape (nnz,)."""
+        _, _, start, depth, _, at, *_ = self.pattern.kept
+        packed = self.room[np.arange(start[len(depth)]) + np.repeat(at - start[:-1], depth)]
+        packed[start[1:] - 1] = self.diagonals()
+        return packed
+
+    def diagonals(self):
+        """D (LTL: the diagonal of L), shape (n,)."""
+        cdef Py_ssize_t first = self.pattern.shape.room + 4
+        return self.room[first : first + self.pattern.shape.n].copy()
 
     def state(self):
         """What `restore` takes."""
-        return self.packed, self.status
+        return self.room, self.status
 
-    def restore(self, packed, status):
+    def restore(self, room, status):
         """Take over the state of another one."""
-        self.packed[...] = packed
+        self.room[...] = room
         self.status = status
 
     def apply(self, int op, cnp.ndarray x not None, Py_ssize_t first, Py_ssize_t stop):
         """x[b] <- op x[b] for b in first .. stop-1, x of shape (batch, n, r), C-contiguous."""
-        cdef Py_ssize_t n = self.pattern.shape.n, r = x.shape[2], b
+        cdef const Shape *t = &self.pattern.shape
+        cdef Py_ssize_t r = x.shape[2], b
         cdef double *data = <double *> x.data
-        cdef double local[LOCAL]
-        cdef double *path = take_path(&self.pattern.shape, local)
+        cdef double local[LOCAL + 8]
+        cdef double *path = take_path(t, local)
         with nogil:
             for b in range(first, stop):
-                apply(&self.pattern.shape, self.X, self.ltdl, op, data + b * n * r, r, path)
+                if r == 1:
+                    self.apply_one(op, data + b * t.n, align(path))
+                else:
+                    apply(t, self.X, self.D, self.inverse, self.ltdl, op, data + b * t.n * r, r)
         leave_path(path, local)
 
-    def apply_vector(self, int op, object b, object out):
-        """out <- op b for one matrix and plain vectors, quickly; None leaves the case to the gate."""
+    cdef inline void apply_one(self, int op, double *x, double *path) noexcept nogil:
+        active.rows.apply(&self.pattern.shape, self.X, self.D, self.inverse, self.ltdl, op, x, path)
+
+    cdef object apply_vector(self, int op, object b, object out):
+        """out <- op b for plain vectors, quickly; None leaves the case to the gate."""
         cdef Py_ssize_t n = self.pattern.shape.n
-        cdef double local[LOCAL]
+        cdef double local[LOCAL + 8]
         cdef double *path
         cdef double *x
         if not is_plain_vector(b, n) or self.status != FACTORIZED:
@@ -240,10 +264,83 @@ cdef class Rows:
         x = <double *> cnp.PyArray_DATA(<cnp.ndarray> out)
         memmove(x, cnp.PyArray_DATA(<cnp.ndarray> b), n * sizeof(double))
         path = take_path(&self.pattern.shape, local)
-        with nogil:
-            apply(&self.pattern.shape, self.X, self.ltdl, op, x, 1, path)
+        if n <= QUICK:
+            self.apply_one(op, x, align(path))
+        else:
+            with nogil:
+                self.apply_one(op, x, align(path))
         leave_path(path, local)
         return out
+
+
+cdef class Calls:
+    """The operations of a factor; single vectors and single matrices take a short way to the kernel.
+
+    What is not quite so simple goes to the `_apply(operation, b, out)` of the subclass, which checks it.
+    """
+
+    cdef Rows short_way          # None for a batch
+
+    def _shorten(self, Rows rows):
+        """Take the short way through these rows."""
+        self.short_way = rows
+
+    cdef object call(self, int op, object b, object out):
+        cdef object result
+        if self.short_way is not None:
+            result = self.short_way.apply_vector(op, b, out)
+            if result is not None:
+                return result
+        return self._apply(op, b, out)
+
+    def solve(self, b, out=None):
+        """H^-1 b, for b of shape (..., n) or (..., n, k)."""
+        return self.call(SOLVE, b, out)
+
+    def solve_l(self, b, out=None):
+        """L^-1 b, for b of shape (..., n) or (..., n, k)."""
+        return self.call(SOLVE_L, b, out)
+
+    def solve_lt(self, b, out=None):
+        """L^-T b, for b of shape (..., n) or (..., n, k)."""
+        return self.call(SOLVE_LT, b, out)
+
+    def multiply(self, b, out=None):
+        """H b as L^T (D (L b)), for b of shape (..., n) or (..., n, k)."""
+        return self.call(MULTIPLY, b, out)
+
+    def multiply_l(self, b, out=None):
+        """L b, for b of shape (..., n) or (..., n, k)."""
+        return self.call(MULTIPLY_L, b, out)
+
+    def multiply_lt(self, b, out=None):
+        """L^T b, for b of shape (..., n) or (..., n, k)."""
+        return self.call(MULTIPLY_LT, b, out)
+
+    def half_solve(self, b, out=None):
+        """D^-1/2 L^-T b (L^-T b for LTL), whose squared norm is b^T H^-1 b."""
+        return self.call(HALF_SOLVE, b, out)
+
+
+cdef class BoundCalls(Calls):
+    """A factor of a bound matrix; its subclass has `_factor(shift)` for what is not quite so simple."""
+
+    def factor(self, shift=None):
+        """Factorize what the bound matrix holds now.
+
+        Parameters
+        ----------
+        shift : float or array_like, shape (n,), optional
+            Added to the diagonal.
+
+        Raises
+        ------
+        NotPositiveDefiniteError
+            Names the row and joint.
+        """
+        if shift is None and self.short_way.factorize(&self.short_way.bound, None) == FACTORIZED:
+            return self
+        return self._factor(shift)
 
 
 def multiply(Pattern pattern not None, cnp.ndarray H not None, str layout, bint upper,
@@ -254,12 +351,12 @@ def multiply(Pattern pattern not None, cnp.ndarray H not None, str layout, bint 
     cdef Py_ssize_t r = x.shape[2], b
     cdef const double *from_x = <const double *> x.data
     cdef double *to_y = <double *> y.data
-    cdef double local[LOCAL]
+    cdef double local[LOCAL + 8]
     cdef double *path = take_path(t, local)
-    cdef double *X = <double *> malloc(max(t.start[t.n], 1) * sizeof(double))
+    cdef double *X = <double *> malloc((t.room + 4) * sizeof(double))
     if X == NULL:
         leave_path(path, local)
-        raise MemoryError(f"no room for {t.start[t.n]} entries")
+        raise MemoryError(f"no room for {t.room} entries")
     with nogil:
         load(t, &source, X)
         for b in range(x.shape[0]):

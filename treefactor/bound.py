@@ -6,11 +6,11 @@ import numpy as np
 
 from . import _rows
 from .exceptions import DtypeError, ShapeError
-from .ltdl import Factor
+from .ltdl import FACTORIZED, Factor
 from .tree import Tree
 
 
-class BoundFactor(Factor):
+class BoundFactor(_rows.BoundCalls, Factor):
     """The factor of one matrix that lives elsewhere and is read anew by every call of `factor`.
 
     Parameters
@@ -36,20 +36,8 @@ class BoundFactor(Factor):
         self._source = H
         self._kernel.bind(H, self._upper)
 
-    def factor(self, shift=None) -> BoundFactor:
-        """Factorize what the bound matrix holds now.
-
-        Parameters
-        ----------
-        shift : float or array_like, shape (n,), optional
-            Added to the diagonal.
-
-        Raises
-        ------
-        NotPositiveDefiniteError
-            Names the row and joint.
-        """
-        if self._kernel.refresh(None if shift is None else self._shift(shift)) != _rows.FACTORIZED:
+    def _factor(self, shift) -> BoundFactor:
+        if self._kernel.refresh(None if shift is None else self._shift(shift)) != FACTORIZED:
             self._require_success(self._source)
         return self
 

@@ -34,7 +34,7 @@ from .exceptions import (
 from .tolerances import PATTERN, SYMMETRY
 from .tree import LAYOUTS, Tree
 
-_SOLVE, _SOLVE_L, _SOLVE_LT, _MULTIPLY_L, _MULTIPLY_LT, _HALF_SOLVE, _MULTIPLY = _rows.OPERATIONS.values()
+FACTORIZED, UNTOUCHED = -1, -2  # status of a matrix that did not fail
 
 
 def factor(
@@ -113,7 +113,7 @@ def factor(
     return result.refactor(H, shift)
 
 
-class Factor:
+class Factor(_rows.Calls):
     """The factor of one matrix, or of a batch of them, along one tree; made by `factor`.
 
     Every operation takes b of shape ``(..., n)`` or ``(..., n, k)`` whose leading axes are those of the
@@ -165,6 +165,8 @@ class Factor:
             if batch
             else _rows.Rows(tree.pattern, ltdl)
         )
+        if not batch:
+            self._shorten(self._kernel)
 
     @staticmethod
     def from_ld(L, D, tree: Tree, triangle: str = "lower") -> Factor:
@@ -242,7 +244,7 @@ class Factor:
         if shift is not None:
             shift = self._shift(shift)
         if not self.batch:
-            if self._kernel.refactor(H, layout, self._upper, shift) != _rows.FACTORIZED:
+            if self._kernel.refactor(H, layout, self._upper, shift) != FACTORIZED:
                 self._require_success(H)
             return self
         flat = H if layout == "lanes" else flatten(H, 2 if layout == "dense" else 1)
@@ -281,9 +283,9 @@ class Factor:
     def _require_success(self, H: np.ndarray | None = None) -> None:
         """Raise if the single matrix could not be factorized."""
         row = self._kernel.status
-        if row == _rows.FACTORIZED:
+        if row == FACTORIZED:
             return
-        if row == _rows.UNTOUCHED:
+        if row == UNTOUCHED:
             raise TreefactorError("nothing is factorized yet: call factor() first")
         name = self.tree.name(row)
         where = f"row {row}" if name is None else f"row {row} ({name})"
@@ -317,40 +319,9 @@ class Factor:
             return np.array(self._kernel.status)
         return self._kernel.status[: math.prod(self.batch)].reshape(self.batch).copy()
 
-    def solve(self, b, out=None) -> np.ndarray:
-        """H^-1 b, for b of shape (..., n) or (..., n, k)."""
-        return self._apply(_SOLVE, b, out)
-
-    def solve_l(self, b, out=None) -> np.ndarray:
-        """L^-1 b, for b of shape (..., n) or (..., n, k)."""
-        return self._apply(_SOLVE_L, b, out)
-
-    def solve_lt(self, b, out=None) -> np.ndarray:
-        """L^-T b, for b of shape (..., n) or (..., n, k)."""
-        return self._apply(_SOLVE_LT, b, out)
-
-    def multiply(self, b, out=None) -> np.ndarray:
-        """H b as L^T (D (L b)), for b of shape (..., n) or (..., n, k)."""
-        return self._apply(_MULTIPLY, b, out)
-
-    def multiply_l(self, b, out=None) -> np.ndarray:
-        """L b, for b of shape (..., n) or (..., n, k)."""
-        return self._apply(_MULTIPLY_L, b, out)
-
-    def multiply_lt(self, b, out=None) -> np.ndarray:
-        """L^T b, for b of shape (..., n) or (..., n, k)."""
-        return self._apply(_MULTIPLY_LT, b, out)
-
-    def half_solve(self, b, out=None) -> np.ndarray:
-        """D^-1/2 L^-T b (L^-T b for LTL), whose squared norm is b^T H^-1 b."""
-        return self._apply(_HALF_SOLVE, b, out)
-
     def _apply(self, operation: int, b, out) -> np.ndarray:
-        if not self.batch:
-            result = self._kernel.apply_vector(operation, b, out)
-            if result is not None:
-                return result
-            self._require_success()
+        """What the kernels of `operation` make of b, after all checks."""
+        self._require_usable()
         b = as_real(b, "b", self.dtype)
         lead, many = leading_axes(b, self.tree.n, self.batch, "b")
         if not lead:
@@ -472,19 +443,15 @@ class Factor:
 
     def _blank_failures(self, result: np.ndarray) -> np.ndarray:
         """Result with NaN for every matrix of the batch that could not be factorized."""
-        result[self.status != _rows.FACTORIZED] = np.nan
+        result[self.status != FACTORIZED] = np.nan
         return result
 
     def _diagonal(self) -> np.ndarray:
         """Last entries of the packed rows: D of LTDL, the diagonal of L of LTL."""
-        if not self.batch:
-            return self._kernel.packed[self.tree.row_start[1:] - 1]
         return self._kernel.diagonals().reshape(*self.batch, self.tree.n)
 
     def _packed(self) -> np.ndarray:
         """Packed rows, shape (..., nnz)."""
-        if not self.batch:
-            return self._kernel.packed
         return self._kernel.rows().reshape(*self.batch, self.tree.nnz)
 
     def _require_usable(self) -> None:
@@ -498,7 +465,7 @@ class Factor:
         from scipy.sparse import csr_array
 
         self._require_single("L_csc")
-        data = self._kernel.packed.copy()
+        data = self._kernel.rows()
         if self.kind == "LTDL":
             data[self.tree.row_start[1:] - 1] = 1.0
         n = self.tree.n

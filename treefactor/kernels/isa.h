@@ -9,6 +9,18 @@
 
 enum { STORED, UNIT, ADD };          /* the diagonal of L: as stored, ones, or skipped and added to y */
 
+#define INLINE static inline __attribute__((always_inline))
+/* f(rows, ...) with the number of rows as a constant, so that a tile stays in registers */
+#if TILE == 4
+#define WITH_ROWS(rows, f, ...) \
+    switch (rows) { case 4: f(4, __VA_ARGS__); break; case 3: f(3, __VA_ARGS__); break; \
+                    case 2: f(2, __VA_ARGS__); break; default: f(1, __VA_ARGS__); }
+#else
+#define WITH_ROWS(rows, f, ...) \
+    switch (rows) { case 3: f(3, __VA_ARGS__); break; case 2: f(2, __VA_ARGS__); break; \
+                    default: f(1, __VA_ARGS__); }
+#endif
+
 #define LOW_2 0, 2
 #define HIGH_2 1, 3
 #define LOW_4 0, 4, 1, 5
@@ -56,4 +68,6 @@ enum { STORED, UNIT, ADD };          /* the diagonal of L: as stored, ones, or s
 #define NAME(f) PASTE(f, _float)
 #include "lanes.h"
 
-const Kernels ISA(kernels) = {ISA_NAME, TILE, &lanes_double, &lanes_float};
+#include "rows.h"
+
+const Kernels ISA(kernels) = {ISA_NAME, &rows, TILE, &lanes_double, &lanes_float};

@@ -12,6 +12,12 @@ typedef struct {
     ptrdiff_t below, stop;           /* order[below .. stop) are the descendants of the last node */
 } Block;
 
+/* Entries of a row whose columns follow each other. */
+typedef struct {
+    ptrdiff_t row, column, length;
+    ptrdiff_t at;                    /* where they go among the padded rows */
+} Run;
+
 typedef struct {
     ptrdiff_t n;
     ptrdiff_t deepest;               /* max(depth) */
@@ -22,7 +28,12 @@ typedef struct {
     const ptrdiff_t *column;         /* start[n], column of every entry */
     ptrdiff_t blocks;
     const Block *block;              /* depth first */
+    const ptrdiff_t *elimination;    /* blocks, ordered by their first node; every block after its ancestors */
     ptrdiff_t scratch;               /* largest rows * (stop - below) of a block */
+    const ptrdiff_t *at;             /* n, where rows stand that are padded for registers */
+    ptrdiff_t room;                  /* entries of all of them */
+    ptrdiff_t runs;
+    const Run *run;                  /* all rows, one after the other */
 } Shape;
 
 typedef enum { SOLVE, SOLVE_L, SOLVE_LT, MULTIPLY_L, MULTIPLY_LT, HALF_SOLVE, MULTIPLY } Operation;
@@ -52,8 +63,23 @@ typedef struct {
     void (*invert)(const Shape *, const void *X, const void *inverse, int ltdl, void *Z, void *V, void *Y);
 } LaneKernels;
 
+/* Kernels on one matrix of doubles, in padded rows aligned to 32 bytes: X holds L, with zeros from its diagonal
+ * on; D the diagonal, inverse its reciprocals; path has room for t->deepest + 4 entries. */
+typedef struct {
+    /* X <- the entries of H, `to_row` and `to_column` bytes apart, that are in the pattern */
+    void (*load)(const Shape *, const char *H, ptrdiff_t to_row, ptrdiff_t to_column, double *X);
+    /* L, D <- LTDL of the H that X holds; -1, or the last row whose pivot is not in (0, inf) */
+    ptrdiff_t (*factor)(const Shape *, double *X, double *D, double *inverse);
+    /* LTL from LTDL */
+    void (*to_ltl)(const Shape *, double *X, double *D, double *inverse);
+    /* x <- op x, one vector */
+    void (*apply)(const Shape *, const double *X, const double *D, const double *inverse, int ltdl, int op,
+                  double *x, double *path);
+} RowKernels;
+
 typedef struct {
     const char *name;
+    const RowKernels *rows;
     int tile;                        /* rows of a block, at most */
     const LaneKernels *lanes;        /* of doubles */
     const LaneKernels *lanes_single; /* of floats */

@@ -17,18 +17,7 @@ typedef REAL NAME(vec) __attribute__((vector_size(WIDTH * sizeof(REAL)), may_ali
 typedef REAL NAME(loose) __attribute__((vector_size(WIDTH * sizeof(REAL)), may_alias, aligned(sizeof(REAL))));
 #define LOOSE(array, entry) (*(const NAME(loose) *)((array) + (ptrdiff_t)(entry) * LANES))  /* of any alignment */
 #define OF(array, entry) (*(const vec *)((array) + (ptrdiff_t)(entry) * LANES))
-#define INLINE static inline __attribute__((always_inline))
 
-/* f(..., rows, ...) with the rows of a block as a constant, so that its tile stays in registers */
-#if TILE == 4
-#define WITH_ROWS(rows, f, ...) \
-    switch (rows) { case 4: f(4, __VA_ARGS__); break; case 3: f(3, __VA_ARGS__); break; \
-                    case 2: f(2, __VA_ARGS__); break; default: f(1, __VA_ARGS__); }
-#else
-#define WITH_ROWS(rows, f, ...) \
-    switch (rows) { case 3: f(3, __VA_ARGS__); break; case 2: f(2, __VA_ARGS__); break; \
-                    default: f(1, __VA_ARGS__); }
-#endif
 /* f(constant number of columns, first column, ...) for all columns below `count` */
 #define FOR_COLUMNS(count, f, ...) \
     { ptrdiff_t c_ = 0; \
@@ -465,8 +454,6 @@ static const LaneKernels NAME(lanes) = {
 #undef AT
 #undef OF
 #undef LOOSE
-#undef INLINE
-#undef WITH_ROWS
 #undef WITH_REST
 #undef FOR_COLUMNS
 #undef ROOT_FIRST
