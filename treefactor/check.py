@@ -48,6 +48,7 @@ DEFAULT_ENGINES = ("pinocchio", "pybullet", "mujoco")  # Drake takes long to imp
 
 AGREES, EXPLAINED, DISAGREES, CANNOT_LOAD = "agrees", "explained", "disagrees", "cannot load"
 GOOD = (AGREES, EXPLAINED)
+SEE_OUTPUT = "see its output"  # in the errors of an adapter
 
 
 @dataclass(frozen=True)
@@ -195,11 +196,16 @@ def _check_apart(robot: Robot, workers: dict[str, Worker], samples: int, seed: i
     rows = {}
     for engine, worker in workers.items():
         try:
-            rows[engine] = worker.result(begun[engine])
+            rows[engine] = [_with_output(row, worker.output) for row in worker.result(begun[engine])]
         except WorkerError as error:
             rows[engine] = _after_failure(robot, engine, worker, str(error), samples, seed)
     found = [row for answer in rows.values() for row in answer]
     return sorted(found, key=lambda row: row.base != robot.base)  # the coupled model last
+
+
+def _with_output(row: Row, output: str) -> Row:
+    """Row of an engine that says in its output why it refuses the robot, with the end of that."""
+    return _noted(row, output) if row.verdict not in GOOD and SEE_OUTPUT in row.reason else row
 
 
 def _after_failure(robot: Robot, engine: str, worker: Worker, failure: str, samples, seed) -> list[Row]:

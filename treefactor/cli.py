@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import ctypes
 import os
 import sys
 from collections.abc import Iterable, Iterator, Sequence
@@ -19,6 +18,7 @@ from rich.text import Text
 
 from . import __version__, check, report, robots
 from .exceptions import TreefactorError
+from .workers import flush
 
 DISAGREE, FAILED, INTERRUPTED = 1, 2, 130  # exit statuses
 
@@ -183,7 +183,7 @@ def _engines_aside() -> Iterator[None]:
     try:
         yield
     finally:
-        ctypes.CDLL(None).fflush(None)  # what C still holds back
+        flush()
         os.dup2(kept, 1)
         os.close(kept)
 
