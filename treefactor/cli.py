@@ -49,7 +49,7 @@ def _parser() -> argparse.ArgumentParser:
 
     command = commands.add_parser("check", help="compare H and q̈ between the engines")
     command.add_argument(
-        "robot", nargs="*", help="a URDF, or the name of a bundled robot (default: a selection)"
+        "robot", nargs="*", help="a URDF or MJCF, or the name of a bundled robot (default: a selection)"
     )
     command.add_argument("--engine", nargs="+", choices=tuple(check.ENGINES), help="default: all but drake")
     command.add_argument("--base", choices=("fixed", "floating"), help="default: what the robot is meant for")
