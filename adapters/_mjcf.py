@@ -31,12 +31,10 @@ def mjcf(path: Path, floating: bool) -> tuple[str, dict[str, tuple[float, np.nda
     Raises
     ------
     AdapterError
-        Where the file cannot be read, is no URDF, or has a joint MuJoCo has not.
+        Where the file cannot be read, is no URDF, or has a joint MuJoCo has not, or a chain
+        of links too long for nested XML.
     """
-    try:
-        robot = without_fixed_joints(read(path))
-    except AdapterError as error:
-        raise AdapterError(str(error), "mujoco", path, error.joint) from None
+    robot = without_fixed_joints(read(path, "mujoco"))
     odd: dict[str, tuple[float, np.ndarray]] = {}
     top = ET.Element("mujoco")
     options = {"angle": "radian", "balanceinertia": "false", "inertiafromgeom": "false"}
@@ -45,18 +43,16 @@ def mjcf(path: Path, floating: bool) -> tuple[str, dict[str, tuple[float, np.nda
     if floating:
         bodies[robot.root] = _body(bodies[robot.root], robot, robot.root, odd)
         ET.SubElement(bodies[robot.root], "freejoint", name="root_joint")
-    waiting = [robot.root]
-    while waiting:
-        link = waiting.pop()
-        for joint in robot.joints:
-            if joint.parent == link:
-                place = {"pos": _words(joint.r), "quat": _quaternion(joint.R)}
-                body = _body(bodies[link], robot, joint.child, odd, **place)
-                kind = TYPES[joint.type]
-                ET.SubElement(body, "joint", name=joint.name, type=kind, axis=_words(joint.axis))
-                bodies[joint.child] = body
-                waiting.append(joint.child)
-    return ET.tostring(top, encoding="unicode"), odd
+    for joint in robot.joints:  # from the root on
+        place = {"pos": _words(joint.r), "quat": _quaternion(joint.R)}
+        body = _body(bodies[joint.parent], robot, joint.child, odd, **place)
+        ET.SubElement(body, "joint", name=joint.name, type=TYPES[joint.type], axis=_words(joint.axis))
+        bodies[joint.child] = body
+    try:
+        return ET.tostring(top, encoding="unicode"), odd
+    except RecursionError:
+        reason = "MuJoCo cannot load it: an MJCF nests its bodies, and these are nested too deeply"
+        raise AdapterError(f"{path}: {reason}", "mujoco", path) from None
 
 
 def _body(parent: ET.Element, robot: Robot, link: str, odd: dict, **place: str) -> ET.Element:

@@ -7,6 +7,7 @@ from collections import Counter
 import numpy as np
 import pybullet
 
+from ..causes import UNEXPLAINED
 from ._pybullet_body import Body, adapter_error
 
 HUGE_VELOCITY = 1e9  # rad/s, m/s; PyBullet clips every velocity at maxJointVelocity, 100 by default
@@ -14,14 +15,13 @@ FAR = 1e9  # rad, m; a joint limit that is none
 AWAKE = pybullet.ACTIVATION_STATE_DISABLE_SLEEPING | pybullet.ACTIVATION_STATE_WAKE_UP
 
 # what acts on a body without being asked
-NONE = "unexplained"
 MOTORS = "default joint motors hold every joint"
 LINK_DAMPING = "default link damping of 0.04"
 JOINT_DAMPING = "joint damping of the file acts"
 LIMITS = "joint limits push back"
 SETTINGS = (MOTORS, LINK_DAMPING, JOINT_DAMPING, LIMITS)
 CONTACTS = "contacts between links act (URDF_USE_SELF_COLLISION)"  # without that flag they do not
-EVERYWHERE = (NONE, MOTORS, LINK_DAMPING)  # and not on some joints or links only
+EVERYWHERE = (UNEXPLAINED, MOTORS, LINK_DAMPING)  # and not on some joints or links only
 
 
 def silence(body: Body, keep: str = "") -> None:

@@ -6,11 +6,9 @@ from collections.abc import Callable, Iterable
 
 import numpy as np
 
+from ..causes import UNEXPLAINED
 from ..exceptions import AdapterError
-from ..tolerances import QDD_PER_CONDITION
-
-NOTICED = 1e-6  # relative; a smaller change of q̈ is not worth a line
-NONE = "unexplained"  # what is left with all settings off
+from ..tolerances import NOTICED, QDD_PER_CONDITION
 
 
 def solved(state: tuple, initial: np.ndarray, mass_matrix: Callable, accelerate: Callable) -> list[tuple]:
@@ -38,7 +36,7 @@ def noticed(
     names : iterable of str
         Settings of an engine.
     switched : callable
-        What it simulates with the setting of that name alone, and for `NONE` without any.
+        What it simulates with the setting of that name alone, and for `UNEXPLAINED` without any.
     effect : callable
         Relative error of q̈, and names of what it comes from, given that and a state.
     states : list of (q, v, tau, q̈)
@@ -47,10 +45,10 @@ def noticed(
     Returns
     -------
     list of (str, float, tuple of str)
-        Name, the largest error, and what it comes from there. `NONE` is what is left with all of them off.
+        Name, the largest error, and what it comes from there. `UNEXPLAINED` is what is left without any.
     """
     found = []
-    for name in (NONE, *names):
+    for name in (UNEXPLAINED, *names):
         try:
             simulated = switched(name)
         except AdapterError:  # the engine refuses the setting, and a file that has it

@@ -84,7 +84,10 @@ def joints_by_parent(joints: list[Joint]) -> dict[str, list[Joint]]:
 
 
 def without_fixed_joints(robot: Robot) -> Robot:
-    """Robot in which every link but the root moves; links on fixed joints are merged into their carriers."""
+    """Robot in which every link but the root moves; links on fixed joints are merged into their carriers.
+
+    Its joints come in the order of a walk from the root.
+    """
     below = joints_by_parent(robot.joints)
     links, joints = {robot.root: robot.links[robot.root]}, []
     waiting = [(robot.root, robot.root, np.eye(3), np.zeros(3))]

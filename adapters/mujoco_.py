@@ -25,6 +25,7 @@ except ImportError as error:
 import re
 from collections.abc import Iterator
 from contextlib import contextmanager
+from copy import copy
 from functools import partial
 from pathlib import Path
 
@@ -66,6 +67,7 @@ __all__ = [
     "settings",
     "transform",
     "tree",
+    "without_tendon_armature",
 ]
 
 WAYS = ("URDF importer",)
@@ -156,6 +158,16 @@ def file_inertials(path, floating: bool) -> dict[str, Inertial]:
     """Inertias of the links of a URDF that MuJoCo has bodies for: links on fixed joints are merged."""
     robot = without_fixed_joints(read(Path(path)))
     return {name: inertial for name, inertial in robot.links.items() if floating or name != robot.root}
+
+
+def without_tendon_armature(body: Body) -> tuple[Body, tuple[str, ...]]:
+    """Body whose tendons have no armature, and the names of those that had: no tree of bodies has their H."""
+    model = copy(body.model)
+    tendons = np.flatnonzero(getattr(model, "tendon_armature", ()))
+    names = tuple(model.tendon(i).name or f"tendon {i}" for i in tendons)
+    if names:
+        model.tendon_armature[:] = 0.0
+    return Body(model), names
 
 
 def tree(body: Body) -> Tree:

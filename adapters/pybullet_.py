@@ -30,8 +30,10 @@ from pathlib import Path
 import numpy as np
 
 from .._arrays import as_vector
+from ..causes import UNEXPLAINED
 from ..exceptions import AdapterError
 from ..ltdl import factor
+from ..tolerances import NOTICED
 from ..tree import Tree
 from . import _pybullet_step as step
 from ._pybullet_body import Body, Link, adapter_error, engine_errors
@@ -70,8 +72,6 @@ __all__ = [
     "transform",
     "tree",
 ]
-
-NOTICED = 1e-6  # relative; a smaller change of q̈ is not worth a line
 
 
 def tree(body: Body) -> Tree:
@@ -212,7 +212,7 @@ def settings(path, floating: bool, gravity, rng: np.random.Generator) -> list[tu
         Name, relative error that it alone makes of q̈ at a random state, and the joints or links concerned.
     """
     path, seed, found = Path(path), int(rng.integers(2**32)), []
-    for name in (step.NONE, *step.SETTINGS):  # without any of them nothing must be left
+    for name in (UNEXPLAINED, *step.SETTINGS):  # without any of them nothing must be left
         with load_shapeless(path, floating, gravity) as body:
             found += _acting(body, name, seed)
     with suppress(AdapterError), load_touching(path, floating, gravity) as body:  # its meshes may be missing

@@ -141,8 +141,8 @@ def test_another_mass_is_not_called_a_merged_link(write, monkeypatch):
 
 def test_the_smallest_set_is_found():
     """Two groups, of which one alone makes the engine's figure."""
-    groups = {"needed": {"a": 1.0}, "idle": {"b": 2.0}}
-    found, left = causes.explain(groups, lambda c: 0.0 if "a" in c else 1.0, lambda c: float("a" in c), 1e-9)
+    groups, A = {"needed": {"a": 1.0}, "idle": {"b": 2.0}}, ("a", 1.0)
+    found, left = causes.explain(groups, lambda c: float(A not in c), lambda c: float(A in c), 1e-9)
     assert [c.name for c in found] == ["needed"]
     assert left == 0.0
 

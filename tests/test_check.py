@@ -223,9 +223,27 @@ def test_what_engines_print_is_not_mixed_with_the_table(tmp_path):
         cwd=tmp_path,
     )
     assert done.returncode == 0
-    assert "b3Warning" in done.stderr  # PyBullet's C code writes it to stdout
-    assert "b3Warning" not in done.stdout
+    assert "b3Warning" not in done.stdout + done.stderr  # PyBullet's C code prints it
     assert "1 explained" in done.stdout
+
+
+def test_what_an_engine_prints_that_refuses_a_robot_is_its_reason(monkeypatch):
+    def refuse(path, *_):
+        os.system("seq 99; echo no such thing >&2")
+        raise tf.AdapterError("PyBullet refused it, see its output", "pybullet", path)
+
+    robot = robots.find("double_pendulum")
+    monkeypatch.setattr(check, "_check_robot", lambda robot, *_: [row_of(refuse, robot)])
+    ((row,),) = check.check([robot], ["pybullet"], timeout=60)
+    assert row.reason.endswith("\n98\n99\nno such thing")
+    assert "\n80\n" not in row.reason
+
+
+def row_of(load, robot):
+    try:
+        load(robot.path)
+    except tf.AdapterError as error:
+        return check.Row(robot.name, robot.base, "pybullet", reason=str(error))
 
 
 def disagreeing(robot, engines, *_):

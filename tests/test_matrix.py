@@ -102,8 +102,6 @@ suite/humanoid suite/humanoid_CMU suite/lqr suite/manipulator suite/pendulum sui
 suite/reacher suite/stacker suite/swimmer suite/walker
 locomotion/walkers/assets/humanoid_CMU_V2019 locomotion/walkers/assets/humanoid_CMU_V2020
 locomotion/walkers/assets/jumping_ball/jumping_ball_with_head locomotion/soccer/assets/boxhead/boxhead
-"""
-UNEXPLAINED = """
 locomotion/walkers/assets/rodent locomotion/walkers/assets/dog_v2/dog
 locomotion/walkers/assets/fruitfly_v2/fruitfly third_party/kinova/jaco_hand
 """
@@ -133,13 +131,6 @@ def test_an_mjcf(branches, engine, quantity):
 @pytest.mark.parametrize("name", DM_CONTROL.split())
 def test_models_of_dm_control(name, engine, quantity, sample):
     check_cell(dm_control(name), engine, quantity, sample)
-
-
-@pytest.mark.slow
-@pytest.mark.xfail(reason="Pinocchio reads another robot than MuJoCo, and no cause accounts for all of it")
-@pytest.mark.parametrize("name", UNEXPLAINED.split())
-def test_models_of_dm_control_that_nothing_explains(name):
-    check_cell(dm_control(name), "mujoco", "verdict", sample=1)
 
 
 # ------------------------------------------------------------------------- robots that do not load

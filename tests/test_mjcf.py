@@ -11,7 +11,14 @@ pytest.importorskip("mujoco", reason="MuJoCo is not installed")
 
 import mujoco
 
-from treefactor.adapters import _mujoco_settings, _pinocchio_conventions, mujoco_, pinocchio_
+from treefactor.adapters import (
+    _mujoco_settings,
+    _pinocchio_conventions,
+    _pinocchio_placements,
+    mujoco_,
+    pinocchio_,
+)
+from treefactor.causes import OTHER_MASS, TENDONS
 
 DAMPING = "joint damping of the file acts"
 
@@ -54,7 +61,9 @@ def test_damping_of_an_mjcf_is_named(tmp_path):
 
 
 def test_what_no_setting_explains_is_no_agreement(tmp_path, monkeypatch):
-    monkeypatch.delitem(_mujoco_settings.SETTINGS, DAMPING)
+    others = {name: how for name, how in _mujoco_settings.SETTINGS.items() if name != DAMPING}
+    for module in (_mujoco_settings, mujoco_):
+        monkeypatch.setattr(module, "SETTINGS", others)
     row = verdicts(write_model(tmp_path, damping=2.0))["mujoco"]
     assert row.verdict == check.DISAGREES
     assert "unexplained" in row.reason
@@ -102,6 +111,75 @@ def test_armature_of_an_actuator_is_named(tmp_path):
     armature, acting = row.causes
     assert (armature.name, armature.where) == (_pinocchio_conventions.ARMATURE, ("j",))
     assert (acting.name, acting.where) == ("actuators act, their controls zero", ("actuator 0",))
+
+
+INERTIAL = '<inertial pos="0.1 0.2 0.3" mass="1.5" diaginertia="0.1 0.2 0.25"/>'
+CLASS = """<mujoco><default><default class="c"><joint pos="0.1 0.3 -0.2"/></default></default>
+<worldbody><body name="trunk"><freejoint name="free"/>{0}<body name="arm" pos="0.3 0 0.1" quat="1 2 3 4">{1}
+{0}<body name="hand" pos="0 0.2 0"><joint name="k" axis="0 0.6 0.8"/>{0}</body></body></body></worldbody>
+</mujoco>"""
+HINGE, HINGES = '<joint class="c" name="i" axis="1 0 2"/>', '<joint class="c" name="j" axis="0 1 0"/>'
+BALL, SLIDE = '<joint class="c" name="i" type="ball"/>', '<joint class="c" name="s" type="slide"/>'
+
+
+@pytest.mark.parametrize(
+    ("joints", "name"),
+    [
+        (HINGE, "i"),
+        (BALL, "i"),
+        (HINGE + HINGES, "Composite_i"),
+        (SLIDE + HINGE + HINGES, "Composite_s"),
+        (HINGE + '<joint name="j" axis="0 1 0" pos="0.2 0.1 0"/>', "Composite_i"),
+    ],
+)
+def test_a_position_that_a_default_class_gives_is_named(tmp_path, joints, name):
+    path = tmp_path / "class.xml"
+    path.write_text(CLASS.format(INERTIAL, joints))
+    row = verdicts(path)["mujoco"]
+    assert row.verdict == check.EXPLAINED, row.reason
+    (cause,) = row.causes
+    assert (cause.name, cause.where) == (_pinocchio_placements.POSITION, (name,))
+    assert cause.effect == pytest.approx(row.error_plain)
+
+
+def test_a_first_body_that_is_turned_is_named(tmp_path):
+    path = tmp_path / "turned.xml"
+    turned = f'<worldbody><body name="base" pos="1 2 3" quat="1 2 3 4">{INERTIAL}'
+    path.write_text(TWO.replace("<worldbody>", turned).replace("</worldbody>", "</body></worldbody>"))
+    row = verdicts(path)["mujoco"]
+    assert row.verdict == check.EXPLAINED, row.reason
+    (cause,) = row.causes
+    assert (cause.name, cause.where, cause.effect) == (_pinocchio_placements.PLACEMENT, ("a",), None)
+
+
+@pytest.mark.skipif(not hasattr(mujoco.MjModel, "tendon_armature"), reason="tendons have no armature")
+def test_armature_of_tendons_is_named(tmp_path):
+    path = tmp_path / "tendon.xml"
+    tendon = '<tendon><fixed name="t" armature="0.2"><joint joint="i" coef="1"/><joint joint="j" coef="-1"/>'
+    path.write_text(TWO.replace("</worldbody>", f"</worldbody>{tendon}</fixed></tendon>"))
+    row = verdicts(path)["mujoco"]
+    assert row.verdict == check.EXPLAINED, row.reason
+    (cause,) = row.causes
+    assert (cause.name, cause.where) == (TENDONS, ("t",))
+    assert cause.effect == pytest.approx(row.error_plain)
+
+
+def test_causes_of_a_joint_and_a_body_of_one_name_are_told_apart(tmp_path, monkeypatch):
+    """An armature and a mass, both of what is called "i"."""
+    right = pinocchio_.load
+
+    def spoilt(*arguments, **options):
+        model = right(*arguments, **options)
+        model.armature = 1.0 + model.armature
+        model.inertias[1] += model.inertias[1]
+        return model
+
+    monkeypatch.setattr(pinocchio_, "load", spoilt)
+    path = tmp_path / "same.xml"
+    path.write_text(TWO.replace('"a"', '"i"'))
+    row = verdicts(path)["mujoco"]
+    assert row.verdict == check.EXPLAINED, row.reason
+    assert {cause.name for cause in row.causes} == {_pinocchio_conventions.ARMATURE, OTHER_MASS}
 
 
 @pytest.mark.parametrize("function", ["own_acceleration", "qld", "tree"])

@@ -94,6 +94,14 @@ def test_an_mjcf_says_itself_whether_it_floats(write):
     assert mujoco_.load(free).nv == mujoco_.load(free, floating=True).nv == 6
 
 
+@pytest.mark.parametrize("links", [600, 5000])
+def test_a_chain_too_long_for_nested_xml(write, links):
+    joints = [cases.joint(f"j{k}", f"l{k}", f"l{k + 1}") for k in range(links - 1)]
+    path = write(cases.urdf(*(cases.link(f"l{k}") for k in range(links)), *joints))
+    with pytest.raises(tf.AdapterError, match=r"MuJoCo cannot load it: .*(deep|nest|XML)"):
+        mujoco_.load(path)
+
+
 @pytest.mark.parametrize("mesh", ['<asset><mesh file="absent.obj"/></asset>', '<include file="absent.xml"/>'])
 def test_an_mjcf_whose_files_are_missing(write, mesh):
     with pytest.raises(tf.AdapterError, match="absent"):

@@ -44,6 +44,14 @@ def test_errors_of_a_call_are_its_own(worker):
         worker.result(worker.submit(divmod, 1, 0))
 
 
+def test_what_a_call_prints_is_kept_and_not_seen(worker, capfd):
+    worker.result(worker.submit(os.system, "seq 30; echo last >&2"))
+    assert worker.output.split() == [*map(str, range(12, 31)), "last"]
+    assert worker.result(worker.submit(os.getpid))
+    assert worker.output == ""
+    assert capfd.readouterr() == ("", "")
+
+
 # ------------------------------------------------------------------------- in a check; sent to the workers
 
 answer = check._check_robot

@@ -23,6 +23,7 @@ OTHER_MASS = "another mass or centre of mass"
 FIXED_BASE = "a floating base is fixed, and the mass of its root link dropped"
 UNEXPLAINED = "unexplained"  # what an engine's simulation shows with all its settings off
 REFUSED = "the ordinary way fails"
+TENDONS = "armature of tendons"
 
 SHOWN = 3  # links or joints named in a line of text
 
@@ -117,20 +118,20 @@ def _reason(file, engine, tensor_cause: str) -> str | None:
 
 def explain(
     groups: Mapping[str, Mapping],
-    left: Callable[[dict], float],
-    effect: Callable[[dict], float],
+    left: Callable[[list], float],
+    effect: Callable[[list], float],
     allowed: float,
 ) -> tuple[list[Cause], float]:
     """Find the smallest set of groups with which the engine is reproduced.
 
     Parameters
     ----------
-    groups : mapping of str to mapping of str to Inertial
-        As `inertial_changes` returns them.
+    groups : mapping of str to mapping of str to Inertial or callable
+        By cause and link as `inertial_changes` returns them, or changes of a model by cause and joint.
     left : callable
-        Relative deviation of the model with these inertias from the engine.
+        Relative deviation of the model with these pairs of link and change from the engine.
     effect : callable
-        Relative deviation of the model with these inertias from the unchanged one.
+        Relative deviation of the model with these changes from the unchanged one.
     allowed : float
         Deviation that counts as none.
 
@@ -142,8 +143,8 @@ def explain(
         Deviation that remains with all of them.
     """
 
-    def changes(names) -> dict:
-        return {link: inertial for name in names for link, inertial in groups[name].items()}
+    def changes(names) -> list:
+        return [change for name in names for change in groups[name].items()]
 
     unexplained = left(changes(groups))
     allowed = max(allowed, unexplained)  # no set can be asked to do better than all of them
@@ -156,7 +157,8 @@ def explain(
     needed, unexplained = next(smallest, (tuple(groups), unexplained))
     causes = []
     for name in needed:
-        alone = {link: effect({link: inertial}) for link, inertial in groups[name].items()}
+        alone = {link: effect([(link, change)]) for link, change in groups[name].items()}
         where = sorted((link for link in alone if alone[link]), key=lambda link: (-alone[link], link))
-        causes.append(Cause(name, effect(changes([name])) or None, tuple(where)))  # gravity is not in H
+        where = where or sorted(alone)  # gravity and what turns the base are not in H
+        causes.append(Cause(name, effect(changes([name])) or None, tuple(where)))
     return sorted(causes, key=lambda cause: -(cause.effect or 0.0)), unexplained

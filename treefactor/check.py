@@ -16,7 +16,7 @@ from types import ModuleType
 import numpy as np
 
 from . import tolerances
-from .causes import FIXED_BASE, REFUSED, UNEXPLAINED, Cause, explain, inertial_changes
+from .causes import FIXED_BASE, REFUSED, TENDONS, UNEXPLAINED, Cause, explain, inertial_changes
 from .compare import (
     Comparison,
     Reference,
@@ -24,6 +24,7 @@ from .compare import (
     compare_alone,
     compare_engine,
     compare_pinocchio,
+    largest_force,
     relative,
     translated,
     worst,
@@ -47,6 +48,7 @@ DEFAULT_ENGINES = ("pinocchio", "pybullet", "mujoco")  # Drake takes long to imp
 
 AGREES, EXPLAINED, DISAGREES, CANNOT_LOAD = "agrees", "explained", "disagrees", "cannot load"
 GOOD = (AGREES, EXPLAINED)
+SEE_OUTPUT = "see its output"  # in the errors of an adapter
 
 
 @dataclass(frozen=True)
@@ -81,7 +83,7 @@ class Row:
     density : float or None
         Share of non-zeros in H.
     condition : float or None
-        Largest condition number of H.
+        Largest condition number of H; freedoms that move no inertia are given an armature of 1.
     same_tree : bool or None
         Whether the engine's parent array is Pinocchio's, joints matched by name.
     error_h : float or None
@@ -194,15 +196,20 @@ def _check_apart(robot: Robot, workers: dict[str, Worker], samples: int, seed: i
     rows = {}
     for engine, worker in workers.items():
         try:
-            rows[engine] = worker.result(begun[engine])
+            rows[engine] = [_with_output(row, worker.output) for row in worker.result(begun[engine])]
         except WorkerError as error:
             rows[engine] = _after_failure(robot, engine, worker, str(error), samples, seed)
     found = [row for answer in rows.values() for row in answer]
     return sorted(found, key=lambda row: row.base != robot.base)  # the coupled model last
 
 
+def _with_output(row: Row, output: str) -> Row:
+    """Row of an engine that says in its output why it refuses the robot, with the end of that."""
+    return _noted(row, output) if row.verdict not in GOOD and SEE_OUTPUT in row.reason else row
+
+
 def _after_failure(robot: Robot, engine: str, worker: Worker, failure: str, samples, seed) -> list[Row]:
-    """Rows of an engine whose process failed: was it the engine, or Pinocchio, which is in every process?"""
+    """Rows of an engine whose process failed; without Pinocchio, which is in every process, it may not."""
     failed = [Row(robot.name, robot.base, engine, reason=failure)]
     if engine == "pinocchio":
         return failed
@@ -378,14 +385,22 @@ def _mjcf_causes(row: Row, adapter, reference: Reference) -> Row:
     with closing(adapter.load(reference.robot.path, gravity=None)) as body, answering():
         own, other = reference.adapter.carried(reference.model, adapter.inertials(body))
         theirs = [translated(adapter, body, reference.model, s) for s in reference.states]
+        loose, tendons = adapter.without_tendon_armature(body)
+        without = [translated(adapter, loose, reference.model, s) for s in reference.states]
         groups = inertial_changes(own, other, "another inertia tensor")
         groups |= adapter.model_changes(body, reference.model)
-    causes, left = _explained(reference, theirs, own, groups)
+        groups |= reference.adapter.placement_changes(reference.model, body)
+    causes, left = _explained(reference, without, own, groups)
+    if tendons:
+        samples = zip(reference.states, theirs, without, strict=True)
+        effect = max(float(s.delta(s.H + t[0] - w[0]).max()) for s, t, w in samples)
+        causes.append(Cause(TENDONS, effect, tendons))
     causes = tuple(replace(cause, way="Pinocchio's reader of MJCF") for cause in causes)
     plain = worst(*(s.delta(H).max() for s, (H, _) in zip(reference.states, theirs, strict=True)))
     row = replace(row, error_plain=plain, causes=causes)
     if causes and left <= tolerances.PLAIN_H:
-        return replace(row, verdict=EXPLAINED, reason=listed(causes))
+        reason = ". ".join(filter(None, [reference.singular, listed(causes)]))
+        return replace(row, verdict=EXPLAINED, reason=reason)
     return replace(row, reason=f"{row.reason}; {left:.1e} unexplained. {listed(causes)}")
 
 
@@ -426,14 +441,14 @@ def _plain(adapter, way: str, reference: Reference) -> _Plain:
 def _explained(reference: Reference, theirs: list, file: dict, groups: dict) -> tuple[list[Cause], float]:
     """Causes for which an engine has other H and bias, and what they leave unexplained."""
 
-    def left(changes: dict) -> float:
+    def left(changes: list) -> float:
         mine = (reference.changed(s, file, changes) for s in reference.states)
         return worst(*(
-            worst(relative(t[0], m[0]), float(np.abs(t[1] - m[1]).max() / s.force))
+            worst(relative(t[0], m[0]), float(np.abs(t[1] - m[1]).max() / largest_force(*t, s.v)))
             for t, m, s in zip(theirs, mine, reference.states, strict=True)
         ))  # fmt: skip
 
-    def effect(changes: dict) -> float:
+    def effect(changes: list) -> float:
         return max(float(s.delta(reference.changed(s, file, changes)[0]).max()) for s in reference.states)
 
     return explain(groups, left, effect, tolerances.PLAIN_H)

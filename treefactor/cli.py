@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import ctypes
 import os
 import sys
 from collections.abc import Iterable, Iterator, Sequence
@@ -19,6 +18,7 @@ from rich.text import Text
 
 from . import __version__, check, report, robots
 from .exceptions import TreefactorError
+from .workers import flush
 
 DISAGREE, FAILED, INTERRUPTED = 1, 2, 130  # exit statuses
 
@@ -49,7 +49,7 @@ def _parser() -> argparse.ArgumentParser:
 
     command = commands.add_parser("check", help="compare H and q̈ between the engines")
     command.add_argument(
-        "robot", nargs="*", help="a URDF, or the name of a bundled robot (default: a selection)"
+        "robot", nargs="*", help="a URDF or MJCF, or the name of a bundled robot (default: a selection)"
     )
     command.add_argument("--engine", nargs="+", choices=tuple(check.ENGINES), help="default: all but drake")
     command.add_argument("--base", choices=("fixed", "floating"), help="default: what the robot is meant for")
@@ -183,7 +183,7 @@ def _engines_aside() -> Iterator[None]:
     try:
         yield
     finally:
-        ctypes.CDLL(None).fflush(None)  # what C still holds back
+        flush()
         os.dup2(kept, 1)
         os.close(kept)
 

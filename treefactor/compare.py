@@ -68,9 +68,7 @@ class Sample:
     @property
     def force(self) -> float:
         """Largest force that the bias is made of, for where gravity and velocity terms cancel."""
-        return max(
-            float(np.abs(self.bias).max(initial=0.0)), self.scale * float(np.square(self.v).max(initial=1.0))
-        )
+        return largest_force(self.H, self.bias, self.v)
 
 
 @dataclass
@@ -161,11 +159,11 @@ class Reference:
         """Same robot with its root link fixed."""
         return Reference(self.adapter, replace(self.robot, floating=False), self.count, self.seed)
 
-    def changed(self, s: Sample, file: dict, changes: dict) -> tuple[np.ndarray, np.ndarray]:
+    def changed(self, s: Sample, file: dict, changes: list) -> tuple[np.ndarray, np.ndarray]:
         """H and bias at a sample, of a model with other inertias of some links and other changes."""
-        inertials = {link: change for link, change in changes.items() if not callable(change)}
+        inertials = {link: change for link, change in changes if not callable(change)}
         other = self.adapter.with_inertials(self.model, file, inertials)
-        for change in changes.values():
+        for _, change in changes:
             if callable(change):
                 change(other)
         data = other.createData()
@@ -259,6 +257,12 @@ def translated(adapter, body, model, s: Sample) -> tuple[np.ndarray, np.ndarray]
     T_inv = np.linalg.inv(adapter.transform(body, model, s.q))
     H = T_inv.T @ adapter.mass_matrix(body, q) @ T_inv
     return H, T_inv.T @ adapter.bias(body, q, v) - H @ adapter.acceleration_offset(body, model, s.q, s.v)
+
+
+def largest_force(H: np.ndarray, bias: np.ndarray, v: np.ndarray) -> float:
+    """Largest of the forces that a bias is made of, for where gravity and velocity terms cancel; never 0."""
+    scale = float(np.abs(H).max(initial=0.0)) or 1.0
+    return max(float(np.abs(bias).max(initial=0.0)), scale * float(np.square(v).max(initial=1.0)))
 
 
 def same_tree(T: np.ndarray, tree: Tree, reference: Tree) -> bool:

@@ -32,7 +32,10 @@ SEMIDEFINITE = 1e-9  # a negative eigenvalue smaller than this share of the larg
 
 PLAIN_H = 1e-11  # what named causes may leave unexplained of H
 
+NOTICED = 1e-6  # relative; a smaller change of q̈ by a setting is not worth a line
+
 # named causes, relative: inertias of a link in the file and in an engine count as the same, or as rounded
 SAME_INERTIA = 1e-13
 ROUNDED_INERTIA = 1e-6
+SAME_PLACEMENT = 1e-12  # m and entries of a rotation; below it two placements are one
 SELF_CHECK = 1e-11  # relative; H against inverse dynamics of the same engine
