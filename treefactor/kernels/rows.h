@@ -117,12 +117,14 @@ INLINE void l_inv_rows(int R, const Shape *t, const Block *b, const double *L, c
         sum[r] = (vec){0};
         own[r] = x[b->node[r]];
         if (before) own[r] *= before[b->node[r]];
-        path[p + r] = 0;
     }
-    for (ptrdiff_t c = 0; c < p; c += W)
+    ptrdiff_t c = 0;
+    for (; c + W <= p - TILE; c += W)  /* the last entries were stored just now, one by one: no register yet */
         for (int r = 0; r < R; r++) sum[r] += OF(row[r] + c) * OF(path + c);
+    for (int r = 0; r < R; r++) own[r] -= SUM(sum[r]);
+    for (; c < p; c++)
+        for (int r = 0; r < R; r++) own[r] -= row[r][c] * path[c];
     for (int r = 0; r < R; r++) {
-        own[r] -= SUM(sum[r]);
         for (int q = 0; q < r; q++) own[r] -= row[r][p + q] * own[q];
         if (after) own[r] *= after[b->node[r]];
         x[b->node[r]] = path[p + r] = own[r];
@@ -156,14 +158,21 @@ INLINE void lt_inv_rows(int R, const Shape *t, const Block *b, const double *L, 
 INLINE void l_mul_rows(int R, const Shape *t, const Block *b, const double *L, const double *D, double *x,
                        double *path) {
     const ptrdiff_t p = b->depth;
+    const double *row[TILE];
     vec sum[TILE];
     for (int r = 0; r < R; r++) {
+        row[r] = L + t->at[b->node[r]];
         sum[r] = (vec){0};
         path[p + r] = x[b->node[r]];
     }
-    for (ptrdiff_t c = 0; c < p + R - 1; c += W)
-        for (int r = 0; r < R; r++) sum[r] += OF(L + t->at[b->node[r]] + c) * OF(path + c);
-    for (int r = 0; r < R; r++) x[b->node[r]] = path[p + r] * (D ? D[b->node[r]] : 1.0) + SUM(sum[r]);
+    ptrdiff_t c = 0;
+    for (; c + W <= p - TILE; c += W)
+        for (int r = 0; r < R; r++) sum[r] += OF(row[r] + c) * OF(path + c);
+    for (int r = 0; r < R; r++) {
+        double own = path[p + r] * (D ? D[b->node[r]] : 1.0) + SUM(sum[r]);
+        for (ptrdiff_t e = c; e < p + r; e++) own += row[r][e] * path[e];
+        x[b->node[r]] = own;
+    }
 }
 
 /* x <- L^T x:  x(i) = D(i) x(i) + sum L(k, i) x(k), D = NULL for ones; path: what descendants contribute */
