@@ -61,6 +61,15 @@ cdef bint all_finite(Py_ssize_t n, const double *x) noexcept nogil:
     return not bad
 
 
+cdef bint is_doubles(object a) noexcept:
+    """Whether a is an aligned float64 array in this machine's byte order."""
+    return (
+        cnp.PyArray_CheckExact(a)
+        and cnp.PyArray_TYPE(<cnp.ndarray> a) == cnp.NPY_DOUBLE
+        and cnp.PyArray_ISBEHAVED_RO(<cnp.ndarray> a)
+    )
+
+
 cdef bint is_plain_vector(object a, Py_ssize_t n) noexcept:
     """Whether a is an aligned contiguous float64 vector of length n."""
     return (
@@ -276,14 +285,53 @@ cdef class Rows:
 cdef class Calls:
     """The operations of a factor; single vectors and single matrices take a short way to the kernel.
 
-    What is not quite so simple goes to the `_apply(operation, b, out)` of the subclass, which checks it.
+    What is not quite so simple goes to the `_apply(operation, b, out)` and the `_refactor(H, shift, layout)` of
+    the subclass, which check it.
     """
 
     cdef Rows short_way          # None for a batch
+    cdef bint dense, upper       # what `refactor` takes
 
-    def _shorten(self, Rows rows):
+    def _shorten(self, Rows rows, bint dense, bint upper):
         """Take the short way through these rows."""
         self.short_way = rows
+        self.dense = dense
+        self.upper = upper
+
+    cdef bint refactored(self, object H):
+        """Factorize H if it is what it should be; tell whether that went well."""
+        cdef const Shape *t
+        cdef Source source
+        if self.short_way is None or not is_doubles(H):
+            return False
+        t = &self.short_way.pattern.shape
+        if cnp.PyArray_NDIM(<cnp.ndarray> H) != (2 if self.dense else 1):
+            return False
+        if cnp.PyArray_DIM(<cnp.ndarray> H, 0) != (t.n if self.dense else t.start[t.n]):
+            return False
+        if self.dense and cnp.PyArray_DIM(<cnp.ndarray> H, 1) != t.n:
+            return False
+        source = source_of(<cnp.ndarray> H, self.dense, self.upper)
+        return self.short_way.factorize(&source, None) == FACTORIZED
+
+    def refactor(self, H, shift=None, layout=None):
+        """Factorize another H of the same tree and batch shape, in the memory of this factor.
+
+        Parameters
+        ----------
+        H, shift
+            As for `factor`; without shift nothing is added.
+        layout : {"dense", "packed", "lanes"}, optional
+            The layout of H; by default that of the construction.
+
+        Returns
+        -------
+        Factor
+            This factor.
+        """
+        if shift is None and layout is None and self.refactored(H):
+            return self
+        return self._refactor(H, shift, layout)
 
     cdef object call(self, int op, object b, object out):
         cdef object result

@@ -166,7 +166,7 @@ class Factor(_rows.Calls):
             else _rows.Rows(tree.pattern, ltdl)
         )
         if not batch:
-            self._shorten(self._kernel)
+            self._shorten(self._kernel, layout == "dense", self._upper)
 
     @staticmethod
     def from_ld(L, D, tree: Tree, triangle: str = "lower") -> Factor:
@@ -222,21 +222,8 @@ class Factor(_rows.Calls):
         settings = (self.tree, self.batch, self.kind, self._layout, self._triangle, self._threads, self.dtype)
         return _restored, (settings, self._kernel.state())
 
-    def refactor(self, H, shift=None, layout: str | None = None) -> Factor:
-        """Factorize another H of the same tree and batch shape, in the memory of this factor.
-
-        Parameters
-        ----------
-        H, shift
-            As for `factor`; without shift nothing is added.
-        layout : {"dense", "packed", "lanes"}, optional
-            The layout of H; by default that of the construction.
-
-        Returns
-        -------
-        Factor
-            This factor.
-        """
+    def _refactor(self, H, shift, layout: str | None) -> Factor:
+        """What `refactor` does, after all checks."""
         layout = self._layout if layout is None else layout
         check_choice("layout", layout, LAYOUTS)
         H = as_real(H, "H", self.dtype)
