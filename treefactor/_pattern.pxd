@@ -8,6 +8,12 @@ cdef extern from "kernels/kernels.h" nogil:
         Py_ssize_t below
         Py_ssize_t stop
 
+    ctypedef struct Unit:
+        Py_ssize_t rows
+        Py_ssize_t depth
+        Py_ssize_t node[4]
+        Py_ssize_t siblings
+
     ctypedef struct Run:
         Py_ssize_t row
         Py_ssize_t column
@@ -24,7 +30,8 @@ cdef extern from "kernels/kernels.h" nogil:
         const Py_ssize_t *column
         Py_ssize_t blocks
         const Block *block
-        const Py_ssize_t *elimination
+        Py_ssize_t units
+        const Unit *unit
         Py_ssize_t scratch
         const Py_ssize_t *at
         Py_ssize_t room
@@ -58,6 +65,7 @@ cdef extern from "kernels/kernels.h" nogil:
     ctypedef struct RowKernels:
         void (*load)(const Shape *, const char *H, Py_ssize_t to_row, Py_ssize_t to_column,
                      double *X) noexcept nogil
+        void (*load_packed)(const Shape *, const char *H, Py_ssize_t to_entry, double *X) noexcept nogil
         Py_ssize_t (*factor)(const Shape *, double *X, double *D, double *inverse) noexcept nogil
         void (*to_ltl)(const Shape *, double *X, double *D, double *inverse) noexcept nogil
         void (*apply)(const Shape *, const double *X, const double *D, const double *inverse, int ltdl,
@@ -77,5 +85,6 @@ cdef class Pattern:
     cdef object kept             # the arrays that shape points to
 
     cdef Py_ssize_t cut(self, Block *block)
+    cdef Py_ssize_t group(self, Unit *unit)
     cdef Py_ssize_t place(self, Py_ssize_t *at)
     cdef Py_ssize_t find_runs(self, Run *run) noexcept

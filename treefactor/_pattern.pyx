@@ -34,6 +34,7 @@ cdef extern from *:
 cdef const Kernels *known[3]
 cdef int count = available(known)
 
+CACHED = 2**19                   # bytes of rows that stay in a second-level cache
 VARIABLE = "TREEFACTOR_ISA"      # environment variable that forces one instruction set
 
 INSTRUCTION_SETS = tuple(known[i].name.decode() for i in range(count))
@@ -63,7 +64,7 @@ cdef class Pattern:
         cdef cnp.ndarray column = tree.columns
         cdef cnp.ndarray blocks = np.empty(tree.n * sizeof(Block), dtype=np.uint8)
         cdef cnp.ndarray at = np.empty(tree.n, dtype=np.intp)
-        cdef cnp.ndarray elimination, runs
+        cdef cnp.ndarray units, runs
         self.shape.n = tree.n
         self.shape.deepest = depth.max(initial=0)
         self.shape.parent = <const Py_ssize_t *> parent.data
@@ -75,13 +76,18 @@ cdef class Pattern:
         self.shape.blocks = self.cut(<Block *> blocks.data)
         self.shape.room = self.place(<Py_ssize_t *> at.data)
         self.shape.at = <const Py_ssize_t *> at.data
-        first_nodes = blocks.view(np.intp).reshape(-1, sizeof(Block) // sizeof(Py_ssize_t))[: self.shape.blocks, 2]
-        elimination = np.argsort(first_nodes, kind="stable")
-        self.shape.elimination = <const Py_ssize_t *> elimination.data
+        units = np.empty(self.shape.blocks * sizeof(Unit), dtype=np.uint8)
+        self.shape.units = self.group(<Unit *> units.data)
+        table = units.view(np.intp).reshape(-1, sizeof(Unit) // sizeof(Py_ssize_t))[: self.shape.units]
+        # what is equally deep is independent, and the branches of its code are foreseen; but a large tree must
+        # be walked from one neighbour to the next
+        key = table[:, 1 if 8 * self.shape.room <= CACHED else 2]
+        units = np.ascontiguousarray(table[np.argsort(key, kind="stable")])
+        self.shape.unit = <const Unit *> units.data
         runs = np.empty(self.find_runs(NULL) * sizeof(Run), dtype=np.uint8)
         self.shape.run = <const Run *> runs.data
         self.shape.runs = self.find_runs(<Run *> runs.data)
-        self.kept = (parent, order, start, depth, column, at, blocks, elimination, runs)
+        self.kept = (parent, order, start, depth, column, at, blocks, units, runs)
 
     cdef Py_ssize_t place(self, Py_ssize_t *at):
         """Place the rows, padded to full registers for the last row of their block; return their size."""
@@ -97,6 +103,40 @@ cdef class Pattern:
             at[k] = size
             size += width
         return size
+
+    cdef Py_ssize_t group(self, Unit *unit):
+        """Make units of the blocks, single nodes with the same parent together; return their number."""
+        cdef Shape *t = &self.shape
+        cdef const Block *b
+        cdef Unit *u
+        cdef Py_ssize_t j, r, k, parent, count = 0
+        cdef Py_ssize_t[::1] open_unit = np.full(t.n, -1, dtype=np.intp)   # that of single children, by parent
+        for j in range(t.blocks):
+            b = t.block + j
+            k = b.node[0]
+            parent = t.parent[k]
+            if b.rows == 1 and parent >= 0 and open_unit[parent] >= 0:
+                u = unit + open_unit[parent]
+                for r in range(u.rows, 0, -1):   # keep the nodes ascending
+                    if u.node[r - 1] < k:
+                        break
+                    u.node[r] = u.node[r - 1]
+                else:
+                    r = 0
+                u.node[r] = k
+                u.rows += 1
+                u.siblings = 1
+                if u.rows == active.tile:
+                    open_unit[parent] = -1
+                continue
+            u = unit + count
+            u.rows, u.depth, u.siblings = b.rows, b.depth, 0
+            for r in range(b.rows):
+                u.node[r] = b.node[r]
+            if b.rows == 1 and parent >= 0:
+                open_unit[parent] = count
+            count += 1
+        return count
 
     cdef Py_ssize_t find_runs(self, Run *run) noexcept:
         """Find the runs of columns that follow each other; return their number."""

@@ -102,15 +102,10 @@ cdef Source source_of(cnp.ndarray H, bint dense, bint upper):
 
 cdef void load(const Shape *t, const Source *s, double *X) noexcept nogil:
     """X <- padded rows."""
-    cdef Py_ssize_t k, e
-    cdef const char *row = s.data
     if s.dense:
         active.rows.load(t, s.data, s.to_row, s.to_column, X)
-        return
-    for k in range(t.n):
-        for e in range(t.depth[k]):
-            X[t.at[k] + e] = (<const double *> (row + e * s.to_entry))[0]
-        row += t.depth[k] * s.to_entry
+    else:
+        active.rows.load_packed(t, s.data, s.to_entry, X)
 
 
 cdef class Rows:
@@ -401,13 +396,14 @@ def multiply(Pattern pattern not None, cnp.ndarray H not None, str layout, bint 
     cdef double *to_y = <double *> y.data
     cdef double local[LOCAL + 8]
     cdef double *path = take_path(t, local)
-    cdef double *X = <double *> malloc((t.room + 4) * sizeof(double))
-    if X == NULL:
+    cdef double *room = <double *> malloc((t.room + 8) * sizeof(double))
+    cdef double *X = align(room)
+    if room == NULL:
         leave_path(path, local)
         raise MemoryError(f"no room for {t.room} entries")
     with nogil:
         load(t, &source, X)
         for b in range(x.shape[0]):
             h_mul(t, X, from_x + b * t.n * r, to_y + b * t.n * r, r, path)
-    free(X)
+    free(room)
     leave_path(path, local)

@@ -12,6 +12,14 @@ typedef struct {
     ptrdiff_t below, stop;           /* order[below .. stop) are the descendants of the last node */
 } Block;
 
+/* Rows that are eliminated together: those of a block, or single nodes with the same parent. */
+typedef struct {
+    ptrdiff_t rows;                  /* 1 .. 4 */
+    ptrdiff_t depth;                 /* ancestors that they share */
+    ptrdiff_t node[4];               /* ascending */
+    ptrdiff_t siblings;              /* whether they are no block */
+} Unit;
+
 /* Entries of a row whose columns follow each other. */
 typedef struct {
     ptrdiff_t row, column, length;
@@ -28,7 +36,8 @@ typedef struct {
     const ptrdiff_t *column;         /* start[n], column of every entry */
     ptrdiff_t blocks;
     const Block *block;              /* depth first */
-    const ptrdiff_t *elimination;    /* blocks, ordered by their first node; every block after its ancestors */
+    ptrdiff_t units;
+    const Unit *unit;                /* what is eliminated together, ancestors before descendants */
     ptrdiff_t scratch;               /* largest rows * (stop - below) of a block */
     const ptrdiff_t *at;             /* n, where rows stand that are padded for registers */
     ptrdiff_t room;                  /* entries of all of them */
@@ -68,6 +77,8 @@ typedef struct {
 typedef struct {
     /* X <- the entries of H, `to_row` and `to_column` bytes apart, that are in the pattern */
     void (*load)(const Shape *, const char *H, ptrdiff_t to_row, ptrdiff_t to_column, double *X);
+    /* X <- packed rows, their entries `to_entry` bytes apart */
+    void (*load_packed)(const Shape *, const char *H, ptrdiff_t to_entry, double *X);
     /* L, D <- LTDL of the H that X holds; -1, or the last row whose pivot is not in (0, inf) */
     ptrdiff_t (*factor)(const Shape *, double *X, double *D, double *inverse);
     /* LTL from LTDL */

@@ -36,60 +36,125 @@ static void rows_load(const Shape *t, const char *H, ptrdiff_t to_row, ptrdiff_t
         for (; e < run->length; e++) to[e] = *(const double *)(from + e * to_column);
     }
 }
-/* LTDL of the rows of one block, Featherstone (2008), table 6.3:
- *     for k = last .. first, every ancestor i:   L(k, i) = h(k, i) / D(k);   h(i, 0..i) -= L(k, i) h(k, 0..i)
- * first within the block, then for every ancestor above it with all rows at once. */
-INLINE void eliminate(int R, const Shape *t, const Block *b, double *X, double *D, double *inverse,
-                      ptrdiff_t *failed) {
-    const ptrdiff_t p = b->depth;
-    double T[TILE][TILE], scale[TILE], *row[TILE];
-    for (int r = 0; r < R; r++) {
-        row[r] = X + t->at[b->node[r]];
-        for (int s = 0; s <= r; s++) T[r][s] = row[r][p + s];
+static void rows_load_packed(const Shape *t, const char *H, ptrdiff_t to_entry, double *X) {
+    ptrdiff_t k = 0, whole = to_entry == sizeof(double) ? t->n : 0;
+    while (whole > 0 && t->start[whole - 1] + t->depth[whole - 1] + W > t->start[t->n]) whole--;
+    for (; k < whole; k++) {
+        const char *from = H + t->start[k] * sizeof(double);
+        double *to = X + t->at[k], *end = to + t->depth[k];
+        for (; to < end; to += W, from += W * sizeof(double)) AT(to) = LOOSE(from);
     }
+    for (; k < t->n; k++)
+        for (ptrdiff_t e = 0; e < t->depth[k]; e++)
+            X[t->at[k] + e] = *(const double *)(H + (t->start[k] + e) * to_entry);
+}
+
+/* LTDL of the rows of a unit, Featherstone (2008), table 6.3:
+ *     for k = last .. first, every ancestor i:   L(k, i) = h(k, i) / D(k);   h(i, 0..i) -= L(k, i) h(k, 0..i)
+ * first within the unit, then for every ancestor above it with all rows at once. */
+
+/* the triangle of a unit: D, and the factors L(r, q) within it; siblings have none */
+INLINE void eliminate_triangle(int R, int siblings, const Unit *u, double **row, double T[TILE][TILE], double *D,
+                               double *inverse, ptrdiff_t *failed) {
+    for (int r = 0; r < R; r++)
+        for (int s = 0; s <= (siblings ? 0 : r); s++) T[r][s] = row[r][u->depth + s];
     for (int r = R - 1; r >= 0; r--) {
-        const ptrdiff_t k = b->node[r];
-        const double d = T[r][r];
+        const ptrdiff_t k = u->node[r];
+        const double d = T[r][siblings ? 0 : r];
         if (!(0 < d && d <= DBL_MAX) && k > *failed) *failed = k;
         D[k] = d;
-        inverse[k] = scale[r] = 1 / d;
-        for (int q = r - 1; q >= 0; q--) {
-            const double a = T[r][q] * scale[r];
+        inverse[k] = 1 / d;
+        for (int q = r - 1; q >= 0 && !siblings; q--) {
+            const double a = T[r][q] * inverse[k];
             for (int s = 0; s <= q; s++) T[q][s] -= a * T[r][s];
             T[r][q] = a;
         }
     }
-    if (R > 1)
-        for (ptrdiff_t c = 0; c < p + R - 1; c += W) {
+}
+
+/* rows of at most G registers: h stays in them */
+INLINE void eliminate_short(int R, int siblings, int G, const Shape *t, const Unit *u, double *X, double *D,
+                            double *inverse, ptrdiff_t *failed) {
+    const ptrdiff_t p = u->depth;
+    double T[TILE][TILE], *row[TILE];
+    vec h[TILE][4];
+    for (int r = 0; r < R; r++) {
+        row[r] = X + t->at[u->node[r]];
+        for (int g = 0; g < G; g++) h[r][g] = AT(row[r] + g * W);
+    }
+    eliminate_triangle(R, siblings, u, row, T, D, inverse, failed);
+    for (int r = R - 1; r >= 0; r--) {
+        const ptrdiff_t own = siblings ? p : p + r;
+        if (!siblings)
+            for (int q = 0; q < r; q++)
+                for (int g = 0; g < G; g++) h[q][g] -= T[r][q] * h[r][g];
+        for (int g = 0; g < G; g++) {
+            const vec l = h[r][g] * inverse[u->node[r]];
+            AT(row[r] + g * W) = g < G - 2 ? l : keep(l, own < g * W ? 0 : own > g * W + W ? W : own - g * W);
+        }
+    }
+    const ptrdiff_t *ancestor = t->column + t->start[u->node[0]];
+    for (int g = 0; g < G; g++)
+        for (ptrdiff_t i = g * W; i < g * W + W && i < p; i++) {
+            double *Hi = X + t->at[ancestor[i]];
+            for (int c = 0; c <= g; c++) {
+                vec sum = AT(Hi + c * W);
+                for (int r = 0; r < R; r++) sum -= row[r][i] * h[r][c];
+                AT(Hi + c * W) = sum;
+            }
+        }
+}
+
+/* rows of any length */
+INLINE void eliminate_long(int R, int siblings, const Shape *t, const Unit *u, double *X, double *D,
+                           double *inverse, ptrdiff_t *failed) {
+    const ptrdiff_t p = u->depth, width = siblings ? p + 1 : p + R;
+    double T[TILE][TILE], scale[TILE], *row[TILE];
+    for (int r = 0; r < R; r++) row[r] = X + t->at[u->node[r]];
+    eliminate_triangle(R, siblings, u, row, T, D, inverse, failed);
+    for (int r = 0; r < R; r++) scale[r] = inverse[u->node[r]];
+    if (R > 1 && !siblings)
+        for (ptrdiff_t c = 0; c < width - 1; c += W) {
             vec h[TILE];
             for (int r = 0; r < R; r++) h[r] = AT(row[r] + c);
             for (int r = R - 1; r > 0; r--)
                 for (int q = 0; q < r; q++) h[q] -= T[r][q] * h[r];
             for (int r = 0; r < R - 1; r++) AT(row[r] + c) = h[r];
         }
-    const ptrdiff_t *ancestor = t->column + t->start[b->node[0]];
+    const ptrdiff_t *ancestor = t->column + t->start[u->node[0]];
     for (ptrdiff_t i = 0; i < p; i++) {
         double *Hi = X + t->at[ancestor[i]], a[TILE];
         for (int r = 0; r < R; r++) a[r] = row[r][i] * scale[r];
         for (ptrdiff_t c = 0; c <= i; c += W) {
-            vec h = AT(Hi + c);
-            for (int r = 0; r < R; r++) h -= a[r] * AT(row[r] + c);
-            AT(Hi + c) = h;
+            vec sum = AT(Hi + c);
+            for (int r = 0; r < R; r++) sum -= a[r] * AT(row[r] + c);
+            AT(Hi + c) = sum;
         }
     }
     for (int r = 0; r < R; r++) {
+        const ptrdiff_t own = siblings ? p : p + r;
         ptrdiff_t c = 0;
-        for (; c + W <= p + r; c += W) AT(row[r] + c) *= scale[r];
-        for (; c < p + R; c += W) AT(row[r] + c) = keep(AT(row[r] + c) * scale[r], p + r > c ? p + r - c : 0);
+        for (; c + W <= own; c += W) AT(row[r] + c) *= scale[r];
+        for (; c < width; c += W) AT(row[r] + c) = keep(AT(row[r] + c) * scale[r], own > c ? own - c : 0);
+    }
+}
+
+INLINE void eliminate_rows(int R, int siblings, const Shape *t, const Unit *u, double *X, double *D,
+                           double *inverse, ptrdiff_t *failed) {
+    switch ((u->depth + (siblings ? 1 : R) + W - 1) / W) {
+    case 1: eliminate_short(R, siblings, 1, t, u, X, D, inverse, failed); break;
+    case 2: eliminate_short(R, siblings, 2, t, u, X, D, inverse, failed); break;
+    case 3: eliminate_short(R, siblings, 3, t, u, X, D, inverse, failed); break;
+    case 4: eliminate_short(R, siblings, 4, t, u, X, D, inverse, failed); break;
+    default: eliminate_long(R, siblings, t, u, X, D, inverse, failed);
     }
 }
 
 static ptrdiff_t rows_factor(const Shape *t, double *X, double *D, double *inverse) {
     ptrdiff_t failed = -1;
-    for (ptrdiff_t j = t->blocks; j-- > 0;) {
-        const Block *b = t->block + t->elimination[j];
-        WITH_ROWS(b->rows, eliminate, t, b, X, D, inverse, &failed)
-    }
+    for (const Unit *u = t->unit + t->units; u-- > t->unit;)
+        if (u->siblings) WITH_ROWS(u->rows, eliminate_rows, 1, t, u, X, D, inverse, &failed)
+        else WITH_ROWS(u->rows, eliminate_rows, 0, t, u, X, D, inverse, &failed)
     return failed;
 }
 
@@ -222,4 +287,4 @@ static void rows_apply(const Shape *t, const double *L, const double *D, const d
         for (ptrdiff_t k = 0; k < t->n; k++) x[k] *= sqrt(inverse[k]);
 }
 
-static const RowKernels rows = {rows_load, rows_factor, rows_to_ltl, rows_apply};
+static const RowKernels rows = {rows_load, rows_load_packed, rows_factor, rows_to_ltl, rows_apply};
