@@ -14,6 +14,13 @@ cdef extern from "kernels/kernels.h" nogil:
         Py_ssize_t node[4]
         Py_ssize_t siblings
 
+    ctypedef struct Task:
+        Py_ssize_t first
+        Py_ssize_t stop
+        Py_ssize_t depth
+        Py_ssize_t root
+        Py_ssize_t at
+
     ctypedef struct Run:
         Py_ssize_t row
         Py_ssize_t column
@@ -32,6 +39,8 @@ cdef extern from "kernels/kernels.h" nogil:
         const Block *block
         Py_ssize_t units
         const Unit *unit
+        Py_ssize_t tasks
+        const Task *task
         Py_ssize_t scratch
         const Py_ssize_t *at
         Py_ssize_t room
@@ -66,7 +75,8 @@ cdef extern from "kernels/kernels.h" nogil:
         void (*load)(const Shape *, const char *H, Py_ssize_t to_row, Py_ssize_t to_column,
                      double *X) noexcept nogil
         void (*load_packed)(const Shape *, const char *H, Py_ssize_t to_entry, double *X) noexcept nogil
-        Py_ssize_t (*factor)(const Shape *, double *X, double *D, double *inverse) noexcept nogil
+        Py_ssize_t (*factor)(const Shape *, Py_ssize_t first, Py_ssize_t stop, Py_ssize_t depth,
+                             double *above, double *X, double *D, double *inverse) noexcept nogil
         void (*to_ltl)(const Shape *, double *X, double *D, double *inverse) noexcept nogil
         void (*apply)(const Shape *, const double *X, const double *D, const double *inverse, int ltdl,
                       int op, double *x, double *path) noexcept nogil
@@ -83,8 +93,9 @@ cdef const Kernels *active   # chosen at import
 cdef class Pattern:
     cdef Shape shape
     cdef object kept             # the arrays that shape points to
+    cdef readonly Py_ssize_t room_above  # entries that tasks need for their contributions
 
-    cdef Py_ssize_t cut(self, Block *block)
-    cdef Py_ssize_t group(self, Unit *unit)
+    cdef Py_ssize_t cut(self, Block *block, Py_ssize_t[::1] size)
+    cdef Py_ssize_t group(self, Unit *unit, Py_ssize_t[::1] task)
     cdef Py_ssize_t place(self, Py_ssize_t *at)
     cdef Py_ssize_t find_runs(self, Run *run) noexcept

@@ -34,6 +34,7 @@ cdef extern from *:
 cdef const Kernels *known[3]
 cdef int count = available(known)
 
+PARTS = 16                       # a large tree is cut into subtrees with at most this share of its nodes
 CACHED = 2**19                   # bytes of rows that stay in a second-level cache
 VARIABLE = "TREEFACTOR_ISA"      # environment variable that forces one instruction set
 
@@ -46,6 +47,40 @@ if FORCED is not None and FORCED not in INSTRUCTION_SETS:
 USED = FORCED or INSTRUCTION_SETS[count - 1]
 active = known[INSTRUCTION_SETS.index(USED)]
 TILE = active.tile               # rows of a block, at most
+
+
+def subtree_sizes(tree):
+    """Nodes of every subtree."""
+    cdef const Py_ssize_t[::1] parent = tree.parent
+    cdef Py_ssize_t[::1] size = np.ones(tree.n, dtype=np.intp)
+    cdef Py_ssize_t k
+    for k in range(tree.n - 1, -1, -1):
+        if parent[k] >= 0:
+            size[parent[k]] += size[k]
+    return np.asarray(size)
+
+
+def split(tree, size):
+    """Cut a large tree into subtrees that may be eliminated at the same time, the same for any thread count.
+
+    Returns
+    -------
+    root : ndarray
+        Their roots; none where it does not pay: many small ones, or much to add up.
+    task : ndarray, shape (n,)
+        Index of the subtree a node belongs to, -1 above them.
+    """
+    parent, depth = tree.parent, tree.depth
+    small = size <= tree.n // PARTS
+    root = np.flatnonzero(small & ((parent < 0) | ~small[parent]))
+    task = np.full(tree.n, -1)
+    if not 2 <= len(root) <= 16 * PARTS or np.square(depth[root]).sum() > tree.nnz:
+        return np.empty(0, np.intp), task
+    task[root] = np.arange(len(root))
+    for k in tree.order[small[tree.order]]:   # parents first
+        if task[k] < 0:
+            task[k] = task[parent[k]]
+    return root, task
 
 
 cdef class Pattern:
@@ -64,7 +99,7 @@ cdef class Pattern:
         cdef cnp.ndarray column = tree.columns
         cdef cnp.ndarray blocks = np.empty(tree.n * sizeof(Block), dtype=np.uint8)
         cdef cnp.ndarray at = np.empty(tree.n, dtype=np.intp)
-        cdef cnp.ndarray units, runs
+        cdef cnp.ndarray units, runs, tasks
         self.shape.n = tree.n
         self.shape.deepest = depth.max(initial=0)
         self.shape.parent = <const Py_ssize_t *> parent.data
@@ -73,21 +108,32 @@ cdef class Pattern:
         self.shape.depth = <const Py_ssize_t *> depth.data
         self.shape.column = <const Py_ssize_t *> column.data
         self.shape.block = <const Block *> blocks.data
-        self.shape.blocks = self.cut(<Block *> blocks.data)
+        size = subtree_sizes(tree)
+        self.shape.blocks = self.cut(<Block *> blocks.data, size)
         self.shape.room = self.place(<Py_ssize_t *> at.data)
         self.shape.at = <const Py_ssize_t *> at.data
+        large = 8 * self.shape.room > CACHED
+        root, task = split(tree, size) if large else (np.empty(0, np.intp), np.full(tree.n, -1))
         units = np.empty(self.shape.blocks * sizeof(Unit), dtype=np.uint8)
-        self.shape.units = self.group(<Unit *> units.data)
+        self.shape.units = self.group(<Unit *> units.data, task)
         table = units.view(np.intp).reshape(-1, sizeof(Unit) // sizeof(Py_ssize_t))[: self.shape.units]
         # what is equally deep is independent, and the branches of its code are foreseen; but a large tree must
         # be walked from one neighbour to the next
-        key = table[:, 1 if 8 * self.shape.room <= CACHED else 2]
-        units = np.ascontiguousarray(table[np.argsort(key, kind="stable")])
+        task_of_unit = task[table[:, 2]]
+        chosen = np.lexsort((table[:, 2 if large else 1], task_of_unit))
+        units = np.ascontiguousarray(table[chosen])
         self.shape.unit = <const Unit *> units.data
+        bounds = np.searchsorted(task_of_unit[chosen], np.arange(len(root) + 1))
+        above = depth[root] - 1
+        room = above * ((above + 3) // 4 * 4)
+        tasks = np.stack([bounds[:-1], bounds[1:], above, root, np.cumsum(room) - room], axis=1).astype(np.intp)
+        self.shape.task = <const Task *> tasks.data
+        self.shape.tasks = len(root)
+        self.room_above = room.sum()
         runs = np.empty(self.find_runs(NULL) * sizeof(Run), dtype=np.uint8)
         self.shape.run = <const Run *> runs.data
         self.shape.runs = self.find_runs(<Run *> runs.data)
-        self.kept = (parent, order, start, depth, column, at, blocks, units, runs)
+        self.kept = (parent, order, start, depth, column, at, blocks, units, tasks, runs)
 
     cdef Py_ssize_t place(self, Py_ssize_t *at):
         """Place the rows, padded to full registers for the last row of their block; return their size."""
@@ -104,8 +150,11 @@ cdef class Pattern:
             size += width
         return size
 
-    cdef Py_ssize_t group(self, Unit *unit):
-        """Make units of the blocks, single nodes with the same parent together; return their number."""
+    cdef Py_ssize_t group(self, Unit *unit, Py_ssize_t[::1] task):
+        """Make units of the blocks, single nodes with the same parent together; return their number.
+
+        No unit has nodes of two tasks.
+        """
         cdef Shape *t = &self.shape
         cdef const Block *b
         cdef Unit *u
@@ -115,7 +164,8 @@ cdef class Pattern:
             b = t.block + j
             k = b.node[0]
             parent = t.parent[k]
-            if b.rows == 1 and parent >= 0 and open_unit[parent] >= 0:
+            if (b.rows == 1 and parent >= 0 and open_unit[parent] >= 0
+                    and task[k] == task[unit[open_unit[parent]].node[0]]):
                 u = unit + open_unit[parent]
                 for r in range(u.rows, 0, -1):   # keep the nodes ascending
                     if u.node[r - 1] < k:
@@ -156,15 +206,10 @@ cdef class Pattern:
                 first = e
         return count
 
-    cdef Py_ssize_t cut(self, Block *block):
+    cdef Py_ssize_t cut(self, Block *block, Py_ssize_t[::1] size):
         """Cut the tree into blocks of up to `tile` nodes of a chain each, depth first; return their number."""
         cdef Shape *t = &self.shape
         cdef Py_ssize_t s = 0, k, last, count = 0
-        cdef Py_ssize_t[::1] size = np.ones(t.n, dtype=np.intp)   # nodes of the subtree
-        for s in range(t.n - 1, -1, -1):
-            k = t.order[s]
-            if t.parent[k] >= 0:
-                size[t.parent[k]] += size[k]
         t.scratch = 0
         s = 0
         while s < t.n:

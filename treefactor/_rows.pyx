@@ -18,12 +18,16 @@ from ._pattern cimport (
     SOLVE_LT,
     Pattern,
     Shape,
+    Task,
     active,
 )
+
+from functools import partial
 
 import numpy as np
 
 from ._arrays import aligned
+from ._threads import spread
 
 cnp.import_array()
 
@@ -118,6 +122,8 @@ cdef class Rows:
     pattern : Pattern
     ltdl : bool
         LTDL, or LTL.
+    threads : int
+        For the subtrees of a large tree.
 
     Attributes
     ----------
@@ -127,6 +133,7 @@ cdef class Rows:
 
     cdef Pattern pattern
     cdef bint ltdl
+    cdef int threads
     cdef double *X
     cdef double *D
     cdef double *inverse
@@ -135,10 +142,11 @@ cdef class Rows:
     cdef Source bound
     cdef cnp.ndarray kept        # the array that bound points to
 
-    def __cinit__(self, Pattern pattern not None, bint ltdl):
+    def __cinit__(self, Pattern pattern not None, bint ltdl, int threads=1):
         cdef Py_ssize_t n = pattern.shape.n
         self.pattern = pattern
         self.ltdl = ltdl
+        self.threads = threads
         self.status = UNTOUCHED
         self.room = aligned((pattern.shape.room + 4 + 2 * n,))
         self.X = <double *> self.room.data
@@ -163,8 +171,11 @@ cdef class Rows:
         return self.factorize(&self.bound, shift)
 
     cdef Py_ssize_t factorize(self, const Source *source, cnp.ndarray shift):
+        cdef const Shape *t = &self.pattern.shape
         cdef const double *d = NULL if shift is None else <const double *> shift.data
-        if self.pattern.shape.n <= QUICK:
+        if t.tasks:
+            return self.factorize_apart(source, d)
+        if t.n <= QUICK:
             self.status = self.eliminate(source, d)
         else:
             with nogil:
@@ -173,15 +184,64 @@ cdef class Rows:
 
     cdef Py_ssize_t eliminate(self, const Source *source, const double *shift) noexcept nogil:
         cdef const Shape *t = &self.pattern.shape
-        cdef Py_ssize_t k, failed
+        cdef Py_ssize_t failed
+        self.take(source, shift)
+        failed = active.rows.factor(t, 0, t.units, 0, NULL, self.X, self.D, self.inverse)
+        if not self.ltdl:
+            active.rows.to_ltl(t, self.X, self.D, self.inverse)
+        return failed
+
+    cdef void take(self, const Source *source, const double *shift) noexcept nogil:
+        """X <- H + diag(shift)."""
+        cdef const Shape *t = &self.pattern.shape
+        cdef Py_ssize_t k
         load(t, source, self.X)
         if shift != NULL:
             for k in range(t.n):
                 self.X[t.at[k] + t.depth[k] - 1] += shift[k]
-        failed = active.rows.factor(t, self.X, self.D, self.inverse)
+
+    cdef Py_ssize_t factorize_apart(self, const Source *source, const double *shift):
+        """Eliminate the subtrees of a large tree at the same time, add up what they contribute, do the rest."""
+        cdef const Shape *t = &self.pattern.shape
+        cdef Py_ssize_t top = t.task[0].first
+        above = aligned((self.pattern.room_above + 4,))
+        failed = np.empty(t.tasks, dtype=np.intp)
+        with nogil:
+            self.take(source, shift)
+        spread(partial(self.eliminate_tasks, above, failed), t.tasks, self.threads)
+        self.add_contributions(above)
+        self.status = max(
+            failed.max(), active.rows.factor(t, 0, top, 0, NULL, self.X, self.D, self.inverse)
+        )
         if not self.ltdl:
             active.rows.to_ltl(t, self.X, self.D, self.inverse)
-        return failed
+        return self.status
+
+    def eliminate_tasks(self, cnp.ndarray above not None, Py_ssize_t[::1] failed, Py_ssize_t first,
+                        Py_ssize_t stop):
+        """Eliminate the subtrees first .. stop-1."""
+        cdef const Task *task = self.pattern.shape.task
+        cdef double *room = <double *> above.data
+        cdef Py_ssize_t j
+        with nogil:
+            for j in range(first, stop):
+                failed[j] = active.rows.factor(
+                    &self.pattern.shape, task[j].first, task[j].stop, task[j].depth, room + task[j].at,
+                    self.X, self.D, self.inverse,
+                )
+
+    cdef void add_contributions(self, cnp.ndarray above):
+        """Add what the subtrees contribute to the rows above them, one after the other."""
+        cdef const Shape *t = &self.pattern.shape
+        cdef const double *room = <const double *> above.data
+        cdef Py_ssize_t j, i, e, step
+        cdef const Task *task
+        for j in range(t.tasks):
+            task = t.task + j
+            step = (task.depth + 3) // 4 * 4
+            for i in range(task.depth):
+                for e in range(i + 1):
+                    self.X[t.at[t.column[t.start[task.root] + i]] + e] += room[task.at + i * step + e]
 
     def adopt(self, cnp.ndarray L not None, bint upper, cnp.ndarray D not None):
         """Take over dense L (n, n) and D (n,) of any strides, made by somebody else."""

@@ -65,7 +65,8 @@ def factor(
     triangle : {"lower", "upper"}
         The triangle of a dense H to read.
     num_threads : int
-        Threads over a batch, for this and all later calls of the factor; -1 for all cores.
+        Threads over a batch or over the subtrees of a large tree, for this and all later calls of the
+        factor; -1 for all cores. They change no bit of the results.
     check : bool
         Raise if a dense H has entries outside the pattern or is not symmetric.
     dtype : {float64, float32}
@@ -163,7 +164,7 @@ class Factor(_rows.Calls):
         self._kernel = (
             _lanes.Lanes(tree.pattern, math.prod(batch), ltdl, self.dtype)
             if batch
-            else _rows.Rows(tree.pattern, ltdl)
+            else _rows.Rows(tree.pattern, ltdl, self._threads)
         )
         if not batch:
             self._shorten(self._kernel, layout == "dense", self._upper)

@@ -20,6 +20,14 @@ typedef struct {
     ptrdiff_t siblings;              /* whether they are no block */
 } Unit;
 
+/* A subtree whose contribution to the rows above it is added up apart. */
+typedef struct {
+    ptrdiff_t first, stop;           /* units */
+    ptrdiff_t depth;                 /* ancestors of its root */
+    ptrdiff_t root;
+    ptrdiff_t at;                    /* where its contributions stand: `depth` rows, `depth` + 4 or more apart */
+} Task;
+
 /* Entries of a row whose columns follow each other. */
 typedef struct {
     ptrdiff_t row, column, length;
@@ -38,6 +46,8 @@ typedef struct {
     const Block *block;              /* depth first */
     ptrdiff_t units;
     const Unit *unit;                /* what is eliminated together, ancestors before descendants */
+    ptrdiff_t tasks;                 /* subtrees of a large tree that are eliminated apart, 0 of others */
+    const Task *task;                /* the units before the first task are above all of them */
     ptrdiff_t scratch;               /* largest rows * (stop - below) of a block */
     const ptrdiff_t *at;             /* n, where rows stand that are padded for registers */
     ptrdiff_t room;                  /* entries of all of them */
@@ -79,8 +89,10 @@ typedef struct {
     void (*load)(const Shape *, const char *H, ptrdiff_t to_row, ptrdiff_t to_column, double *X);
     /* X <- packed rows, their entries `to_entry` bytes apart */
     void (*load_packed)(const Shape *, const char *H, ptrdiff_t to_entry, double *X);
-    /* L, D <- LTDL of the H that X holds; -1, or the last row whose pivot is not in (0, inf) */
-    ptrdiff_t (*factor)(const Shape *, double *X, double *D, double *inverse);
+    /* L, D <- LTDL of the H that X holds, for the units first .. stop; -1, or the last row whose pivot is not in
+     * (0, inf). What concerns rows above `depth` is added to `above`, with rows `depth` rounded up to 4 apart. */
+    ptrdiff_t (*factor)(const Shape *, ptrdiff_t first, ptrdiff_t stop, ptrdiff_t depth, double *above, double *X,
+                        double *D, double *inverse);
     /* LTL from LTDL */
     void (*to_ltl)(const Shape *, double *X, double *D, double *inverse);
     /* x <- op x, one vector */

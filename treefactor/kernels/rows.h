@@ -72,9 +72,15 @@ INLINE void eliminate_triangle(int R, int siblings, const Unit *u, double **row,
     }
 }
 
+/* where the row of the ancestor i of a node is changed */
+INLINE double *row_above(const Shape *t, const ptrdiff_t *ancestor, ptrdiff_t i, ptrdiff_t depth, double *above,
+                         double *X) {
+    return i < depth ? above + i * ((depth + 3) & -4) : X + t->at[ancestor[i]];
+}
+
 /* rows of at most G registers: h stays in them */
-INLINE void eliminate_short(int R, int siblings, int G, const Shape *t, const Unit *u, double *X, double *D,
-                            double *inverse, ptrdiff_t *failed) {
+INLINE void eliminate_short(int R, int siblings, int G, const Shape *t, const Unit *u, ptrdiff_t depth,
+                            double *above, double *X, double *D, double *inverse, ptrdiff_t *failed) {
     const ptrdiff_t p = u->depth;
     double T[TILE][TILE], *row[TILE];
     vec h[TILE][4];
@@ -96,7 +102,7 @@ INLINE void eliminate_short(int R, int siblings, int G, const Shape *t, const Un
     const ptrdiff_t *ancestor = t->column + t->start[u->node[0]];
     for (int g = 0; g < G; g++)
         for (ptrdiff_t i = g * W; i < g * W + W && i < p; i++) {
-            double *Hi = X + t->at[ancestor[i]];
+            double *Hi = row_above(t, ancestor, i, depth, above, X);
             for (int c = 0; c <= g; c++) {
                 vec sum = AT(Hi + c * W);
                 for (int r = 0; r < R; r++) sum -= row[r][i] * h[r][c];
@@ -106,8 +112,8 @@ INLINE void eliminate_short(int R, int siblings, int G, const Shape *t, const Un
 }
 
 /* rows of any length */
-INLINE void eliminate_long(int R, int siblings, const Shape *t, const Unit *u, double *X, double *D,
-                           double *inverse, ptrdiff_t *failed) {
+INLINE void eliminate_long(int R, int siblings, const Shape *t, const Unit *u, ptrdiff_t depth, double *above,
+                           double *X, double *D, double *inverse, ptrdiff_t *failed) {
     const ptrdiff_t p = u->depth, width = siblings ? p + 1 : p + R;
     double T[TILE][TILE], scale[TILE], *row[TILE];
     for (int r = 0; r < R; r++) row[r] = X + t->at[u->node[r]];
@@ -123,7 +129,7 @@ INLINE void eliminate_long(int R, int siblings, const Shape *t, const Unit *u, d
         }
     const ptrdiff_t *ancestor = t->column + t->start[u->node[0]];
     for (ptrdiff_t i = 0; i < p; i++) {
-        double *Hi = X + t->at[ancestor[i]], a[TILE];
+        double *Hi = row_above(t, ancestor, i, depth, above, X), a[TILE];
         for (int r = 0; r < R; r++) a[r] = row[r][i] * scale[r];
         for (ptrdiff_t c = 0; c <= i; c += W) {
             vec sum = AT(Hi + c);
@@ -139,22 +145,23 @@ INLINE void eliminate_long(int R, int siblings, const Shape *t, const Unit *u, d
     }
 }
 
-INLINE void eliminate_rows(int R, int siblings, const Shape *t, const Unit *u, double *X, double *D,
-                           double *inverse, ptrdiff_t *failed) {
+INLINE void eliminate_rows(int R, int siblings, const Shape *t, const Unit *u, ptrdiff_t depth, double *above,
+                           double *X, double *D, double *inverse, ptrdiff_t *failed) {
     switch ((u->depth + (siblings ? 1 : R) + W - 1) / W) {
-    case 1: eliminate_short(R, siblings, 1, t, u, X, D, inverse, failed); break;
-    case 2: eliminate_short(R, siblings, 2, t, u, X, D, inverse, failed); break;
-    case 3: eliminate_short(R, siblings, 3, t, u, X, D, inverse, failed); break;
-    case 4: eliminate_short(R, siblings, 4, t, u, X, D, inverse, failed); break;
-    default: eliminate_long(R, siblings, t, u, X, D, inverse, failed);
+    case 1: eliminate_short(R, siblings, 1, t, u, depth, above, X, D, inverse, failed); break;
+    case 2: eliminate_short(R, siblings, 2, t, u, depth, above, X, D, inverse, failed); break;
+    case 3: eliminate_short(R, siblings, 3, t, u, depth, above, X, D, inverse, failed); break;
+    case 4: eliminate_short(R, siblings, 4, t, u, depth, above, X, D, inverse, failed); break;
+    default: eliminate_long(R, siblings, t, u, depth, above, X, D, inverse, failed);
     }
 }
 
-static ptrdiff_t rows_factor(const Shape *t, double *X, double *D, double *inverse) {
+static ptrdiff_t rows_factor(const Shape *t, ptrdiff_t first, ptrdiff_t stop, ptrdiff_t depth, double *above,
+                             double *X, double *D, double *inverse) {
     ptrdiff_t failed = -1;
-    for (const Unit *u = t->unit + t->units; u-- > t->unit;)
-        if (u->siblings) WITH_ROWS(u->rows, eliminate_rows, 1, t, u, X, D, inverse, &failed)
-        else WITH_ROWS(u->rows, eliminate_rows, 0, t, u, X, D, inverse, &failed)
+    for (const Unit *u = t->unit + stop; u-- > t->unit + first;)
+        if (u->siblings) WITH_ROWS(u->rows, eliminate_rows, 1, t, u, depth, above, X, D, inverse, &failed)
+        else WITH_ROWS(u->rows, eliminate_rows, 0, t, u, depth, above, X, D, inverse, &failed)
     return failed;
 }
 
