@@ -105,7 +105,7 @@ cdef class Lanes:
     Attributes
     ----------
     packed : ndarray, shape (blocks, nnz, lanes)
-        Packed rows of L with D in place of its diagonal (LTL: with its diagonal); NaN where there is none.
+        Packed rows of L with D in place of its diagonal (LTL: with its diagonal); NaN after a failure.
     inverse : ndarray, shape (blocks, n, lanes)
         Reciprocals of that diagonal.
     status : ndarray of int, shape (blocks * lanes,)
@@ -248,6 +248,7 @@ cdef class Lanes:
                 self.kernels.load(n * m, self.count(b), from_J + b * self.lanes * to_J, to_J, NULL, W)
                 self.kernels.apply(&self.pattern.shape, self.X(b), self.D(b), self.ltdl, HALF_SOLVE, W, m)
                 self.kernels.gram(n, m, W, work)
+                self.blank_failures(m * m, b, work)
                 self.kernels.store(m * m, self.count(b), work, into + b * self.lanes * to_G, to_G)
         free(W)
 
@@ -256,13 +257,15 @@ cdef class Lanes:
         cdef const Shape *t = &self.pattern.shape
         cdef Py_ssize_t nnz = self.entry(t.start[t.n]), nn = t.n * t.n, b, to_next = nn * self.item
         cdef char *room = take(2 * nnz + self.entry(nn))
+        cdef char *inverse = room + 2 * nnz
         cdef char *into = Y.data
         if stop < 0:
             stop = self.blocks
         with nogil:
             for b in range(first, stop):
-                self.kernels.invert(t, self.X(b), self.D(b), self.ltdl, room, room + nnz, room + 2 * nnz)
-                self.kernels.store(nn, self.count(b), room + 2 * nnz, into + b * self.lanes * to_next, to_next)
+                self.kernels.invert(t, self.X(b), self.D(b), self.ltdl, room, room + nnz, inverse)
+                self.blank_failures(nn, b, inverse)
+                self.kernels.store(nn, self.count(b), inverse, into + b * self.lanes * to_next, to_next)
         free(room)
 
     def adopt(self, L, bint upper, D):
@@ -288,9 +291,11 @@ cdef class Lanes:
         return self.in_turn(self.packed)
 
     def diagonals(self):
-        """D (LTL: the diagonal of L), shape (batch, n)."""
+        """D (LTL: the diagonal of L), shape (batch, n); NaN where there is none."""
         _, _, start, *_ = self.pattern.kept
-        return self.in_turn(self.packed[:, start[1:] - 1])
+        result = self.in_turn(self.packed[:, start[1:] - 1])
+        result[self.status[: self.batch] != FACTORIZED] = NAN
+        return result
 
     cdef object in_turn(self, entries):
         """(blocks, m, lanes) -> (batch, m)."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
-from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor, wait
 from functools import cache
 
 
@@ -34,5 +34,6 @@ def spread(work: Callable[[int, int], object], count: int, threads: int) -> None
     try:
         work(*bounds[-2:])
     finally:
-        for part in begun:
-            part.result()
+        wait(begun)  # nobody writes any more once this returns or raises
+    for part in begun:
+        part.result()
