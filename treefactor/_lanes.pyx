@@ -192,14 +192,14 @@ cdef class Lanes:
     cdef void add_diagonal(self, const char *own, char *X) noexcept nogil:
         """X <- X + diag(own)."""
         cdef const Shape *t = &self.pattern.shape
-        cdef Py_ssize_t k, l, e
+        cdef Py_ssize_t k, lane, e
         for k in range(t.n):
             e = (t.start[k + 1] - 1) * self.lanes
-            for l in range(self.lanes):
+            for lane in range(self.lanes):
                 if self.item == 8:
-                    (<double *> X)[e + l] += (<const double *> own)[k * self.lanes + l]
+                    (<double *> X)[e + lane] += (<const double *> own)[k * self.lanes + lane]
                 else:
-                    (<float *> X)[e + l] += (<const float *> own)[k * self.lanes + l]
+                    (<float *> X)[e + lane] += (<const float *> own)[k * self.lanes + lane]
 
     def apply(self, int op, cnp.ndarray x not None, Py_ssize_t first=0, Py_ssize_t stop=-1):
         """x[i] <- op x[i], for x of shape (batch, n, r), C-contiguous."""
@@ -222,17 +222,18 @@ cdef class Lanes:
 
     cdef void blank_failures(self, Py_ssize_t m, Py_ssize_t b, char *x) noexcept nogil:
         """NaN for the matrices of block b that have no factor."""
-        cdef Py_ssize_t l, e
-        for l in range(self.lanes):
-            if self.failed[b * self.lanes + l] == FACTORIZED:
+        cdef Py_ssize_t lane, e
+        for lane in range(self.lanes):
+            if self.failed[b * self.lanes + lane] == FACTORIZED:
                 continue
             for e in range(m):
                 if self.item == 8:
-                    (<double *> x)[e * self.lanes + l] = NAN
+                    (<double *> x)[e * self.lanes + lane] = NAN
                 else:
-                    (<float *> x)[e * self.lanes + l] = NAN
+                    (<float *> x)[e * self.lanes + lane] = NAN
 
-    def delassus(self, cnp.ndarray JT not None, cnp.ndarray G not None, Py_ssize_t first=0, Py_ssize_t stop=-1):
+    def delassus(self, cnp.ndarray JT not None, cnp.ndarray G not None,
+                 Py_ssize_t first=0, Py_ssize_t stop=-1):
         """G[i] <- J[i] H[i]^-1 J[i]^T, for J^T of shape (batch or 1, n, m), G (batch, m, m), C-contiguous."""
         cdef Py_ssize_t n = JT.shape[1], m = JT.shape[2], b
         cdef Py_ssize_t to_J = 0 if JT.shape[0] == 1 else n * m * self.item, to_G = m * m * self.item
@@ -270,7 +271,7 @@ cdef class Lanes:
 
     def adopt(self, L, bint upper, D):
         """Take over dense L (batch, n, n) and D (batch, n), made by somebody else."""
-        parent, order, start, depth, column, _ = self.pattern.kept
+        _, _, start, depth, column, _ = self.pattern.kept
         rows = np.repeat(np.arange(len(depth)), depth)
         packed = L[:, column, rows] if upper else L[:, rows, column]
         packed[:, start[1:] - 1] = D

@@ -76,7 +76,7 @@ cdef class Pattern:
     cdef void cut(self, Block *block):
         """Cut the tree into blocks of up to `tile` nodes of a chain each, depth first."""
         cdef Shape *t = &self.shape
-        cdef Py_ssize_t s = 0, k, last, end
+        cdef Py_ssize_t s = 0, k, last
         cdef Py_ssize_t[::1] size = np.ones(t.n, dtype=np.intp)   # nodes of the subtree
         for s in range(t.n - 1, -1, -1):
             k = t.order[s]
