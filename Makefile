@@ -3,9 +3,11 @@ PYTHON ?= python3
 VENV   := .venv
 BIN    := $(VENV)/bin
 READY  := $(VENV)/.ready
-SOURCES := setup.py pyproject.toml $(wildcard treefactor/*.pyx treefactor/*.pxd treefactor/*.h)
+SOURCES := setup.py pyproject.toml $(wildcard treefactor/*.pyx treefactor/*.pxd treefactor/kernels/*)
+CHECKED := .sanitized
+CHECKS  := -fsanitize=address,undefined -fno-sanitize-recover=undefined
 
-.PHONY: demo test test-slow lint bench clean
+.PHONY: demo test test-slow sanitize lint bench clean
 
 demo: $(READY)
 	$(BIN)/treefactor check
@@ -15,6 +17,21 @@ test: $(READY)
 
 test-slow: $(READY)
 	$(BIN)/python -m pytest -m slow
+
+# the tests of the kernels with every access checked: a build of its own; needs GCC
+sanitize: $(CHECKED)/.ready
+	cd $(CHECKED) && LD_PRELOAD="$$(gcc -print-file-name=libasan.so) $$(gcc -print-file-name=libubsan.so)" \
+	  ASAN_OPTIONS=detect_leaks=0 UBSAN_OPTIONS=print_stacktrace=1 PYTHONMALLOC=malloc \
+	  ../$(BIN)/python -m pytest ../tests/test_isa.py ../tests/test_lanes*.py
+
+$(CHECKED)/.ready: $(READY)
+	rm -rf $(CHECKED)
+	mkdir -p $(CHECKED)/source
+	cp -r setup.py pyproject.toml README.md LICENSE treefactor adapters $(CHECKED)/source
+	rm -f $(CHECKED)/source/treefactor/*.c
+	TREEFACTOR_DEBUG=1 CC=gcc CFLAGS="$(CHECKS)" LDFLAGS="$(CHECKS)" \
+	  $(BIN)/python -m pip install --quiet --no-deps --target $(CHECKED) $(CHECKED)/source
+	touch $@
 
 lint: $(READY)
 	$(BIN)/ruff check .
@@ -33,4 +50,4 @@ $(READY): $(VENV)/bin/python $(SOURCES)
 	touch $@
 
 clean:
-	rm -rf $(VENV) build dist *.egg-info treefactor/*.so treefactor/*.c
+	rm -rf $(VENV) $(CHECKED) build dist *.egg-info treefactor/*.so treefactor/*.c

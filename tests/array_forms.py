@@ -5,7 +5,7 @@ import numpy as np
 
 def every_other(a):
     """View of every other entry of a larger array that is NaN elsewhere."""
-    big = np.full([2 * size for size in a.shape], np.nan)
+    big = np.full([2 * size for size in a.shape], np.nan, dtype=a.dtype)
     view = big[(slice(None, None, 2),) * a.ndim]
     view[...] = a
     return view
@@ -31,6 +31,18 @@ def read_only(a):
     return a
 
 
+GUARD = -7.25
+
+
+def guarded(shape, stride=1, order="C", dtype=np.float64):
+    """Return a view of that shape into a larger array of guards, the array, and a mask of the guards."""
+    big = np.full([stride * size + 6 for size in shape], GUARD, order=order, dtype=dtype)
+    view = tuple(slice(3, 3 + stride * size, stride) for size in shape)
+    guard = np.ones(big.shape, dtype=bool)
+    guard[view] = False
+    return big[view], big, guard
+
+
 FORMS = {
     "fortran": np.asfortranarray,
     "first axis last": lambda a: np.moveaxis(np.ascontiguousarray(np.moveaxis(a, 0, -1)), -1, 0),
@@ -38,6 +50,6 @@ FORMS = {
     "negative": reversed_axes,
     "read-only": read_only,
     "unaligned": unaligned,
-    "big-endian": lambda a: a.astype(">f8"),
+    "big-endian": lambda a: a.astype(a.dtype.newbyteorder(">")),
     "list": np.ndarray.tolist,
 }

@@ -5,7 +5,7 @@ import tracemalloc
 
 import numpy as np
 import pytest
-from array_forms import every_other, reversed_axes, unaligned
+from array_forms import GUARD, every_other, guarded, reversed_axes, unaligned
 from oracles.dense import OPERATIONS
 from strategies import TREES, spd_matrix, vectors
 from tolerances import FLAT_BYTES, REFACTOR_BYTES, SOLVE_BYTES, assert_close
@@ -14,7 +14,6 @@ import treefactor as tf
 
 TREE = TREES["tree_1"]
 N = TREE.n
-GUARD = -7.25
 kinds = pytest.mark.parametrize("kind", ["LTDL", "LTL"])
 operations = pytest.mark.parametrize("operation", OPERATIONS)
 batches = pytest.mark.parametrize("batch", [(), (4,), (2, 2)], ids=str)
@@ -24,15 +23,6 @@ shapes = pytest.mark.parametrize("k", [None, 1, 3])
 def arguments(batch, k=None, tree=TREE):
     """A matrix and right-hand sides."""
     return spd_matrix(tree, 1, batch), vectors(2, *batch, tree.n, *([] if k is None else [k]))
-
-
-def guarded(shape, stride=1, order="C"):
-    """Return a view of that shape into a larger array of guards, the array, and a mask of the guards."""
-    big = np.full([stride * size + 6 for size in shape], GUARD, order=order)
-    view = tuple(slice(3, 3 + stride * size, stride) for size in shape)
-    guard = np.ones(big.shape, dtype=bool)
-    guard[view] = False
-    return big[view], big, guard
 
 
 @operations

@@ -94,7 +94,7 @@ cdef class Lanes:
     Attributes
     ----------
     packed : ndarray, shape (blocks, nnz, lanes)
-        Packed rows of L with D in place of its diagonal (LTL: with its diagonal); NaN where there is none.
+        Packed rows of L with D in place of its diagonal (LTL: with its diagonal); NaN after a failure.
     inverse : ndarray, shape (blocks, n, lanes)
         Reciprocals of that diagonal.
     status : ndarray of int, shape (blocks * lanes,)
@@ -181,14 +181,14 @@ cdef class Lanes:
     cdef void add_diagonal(self, const char *own, char *X) noexcept nogil:
         """X <- X + diag(own)."""
         cdef const Shape *t = &self.pattern.shape
-        cdef Py_ssize_t k, l, e
+        cdef Py_ssize_t k, lane, e
         for k in range(t.n):
             e = (t.start[k + 1] - 1) * self.lanes
-            for l in range(self.lanes):
+            for lane in range(self.lanes):
                 if self.item == 8:
-                    (<double *> X)[e + l] += (<const double *> own)[k * self.lanes + l]
+                    (<double *> X)[e + lane] += (<const double *> own)[k * self.lanes + lane]
                 else:
-                    (<float *> X)[e + l] += (<const float *> own)[k * self.lanes + l]
+                    (<float *> X)[e + lane] += (<const float *> own)[k * self.lanes + lane]
 
     def apply(self, int op, cnp.ndarray x not None, Py_ssize_t first=0, Py_ssize_t stop=-1):
         """x[i] <- op x[i], for x of shape (batch, n, r), C-contiguous."""
@@ -211,17 +211,18 @@ cdef class Lanes:
 
     cdef void blank_failures(self, Py_ssize_t m, Py_ssize_t b, char *x) noexcept nogil:
         """NaN for the matrices of block b that have no factor."""
-        cdef Py_ssize_t l, e
-        for l in range(self.lanes):
-            if self.failed[b * self.lanes + l] == FACTORIZED:
+        cdef Py_ssize_t lane, e
+        for lane in range(self.lanes):
+            if self.failed[b * self.lanes + lane] == FACTORIZED:
                 continue
             for e in range(m):
                 if self.item == 8:
-                    (<double *> x)[e * self.lanes + l] = NAN
+                    (<double *> x)[e * self.lanes + lane] = NAN
                 else:
-                    (<float *> x)[e * self.lanes + l] = NAN
+                    (<float *> x)[e * self.lanes + lane] = NAN
 
-    def delassus(self, cnp.ndarray JT not None, cnp.ndarray G not None, Py_ssize_t first=0, Py_ssize_t stop=-1):
+    def delassus(self, cnp.ndarray JT not None, cnp.ndarray G not None,
+                 Py_ssize_t first=0, Py_ssize_t stop=-1):
         """G[i] <- J[i] H[i]^-1 J[i]^T, for J^T of shape (batch or 1, n, m), G (batch, m, m), C-contiguous."""
         cdef Py_ssize_t n = JT.shape[1], m = JT.shape[2], b
         cdef Py_ssize_t to_J = 0 if JT.shape[0] == 1 else n * m * self.item, to_G = m * m * self.item
@@ -237,6 +238,7 @@ cdef class Lanes:
                 self.kernels.load(n * m, self.count(b), from_J + b * self.lanes * to_J, to_J, NULL, W)
                 self.kernels.apply(&self.pattern.shape, self.X(b), self.D(b), self.ltdl, HALF_SOLVE, W, m)
                 self.kernels.gram(n, m, W, work)
+                self.blank_failures(m * m, b, work)
                 self.kernels.store(m * m, self.count(b), work, into + b * self.lanes * to_G, to_G)
         free(W)
 
@@ -245,13 +247,15 @@ cdef class Lanes:
         cdef const Shape *t = &self.pattern.shape
         cdef Py_ssize_t nnz = self.entry(t.start[t.n]), nn = t.n * t.n, b, to_next = nn * self.item
         cdef char *room = take(2 * nnz + self.entry(nn))
+        cdef char *inverse = room + 2 * nnz
         cdef char *into = Y.data
         if stop < 0:
             stop = self.blocks
         with nogil:
             for b in range(first, stop):
-                self.kernels.invert(t, self.X(b), self.D(b), self.ltdl, room, room + nnz, room + 2 * nnz)
-                self.kernels.store(nn, self.count(b), room + 2 * nnz, into + b * self.lanes * to_next, to_next)
+                self.kernels.invert(t, self.X(b), self.D(b), self.ltdl, room, room + nnz, inverse)
+                self.blank_failures(nn, b, inverse)
+                self.kernels.store(nn, self.count(b), inverse, into + b * self.lanes * to_next, to_next)
         free(room)
 
     def adopt(self, L, bint upper, D):
@@ -277,9 +281,11 @@ cdef class Lanes:
         return self.in_turn(self.packed)
 
     def diagonals(self):
-        """D (LTL: the diagonal of L), shape (batch, n)."""
+        """D (LTL: the diagonal of L), shape (batch, n); NaN where there is none."""
         _, _, start, *_ = self.pattern.kept
-        return self.in_turn(self.packed[:, start[1:] - 1])
+        result = self.in_turn(self.packed[:, start[1:] - 1])
+        result[self.status[: self.batch] != FACTORIZED] = NAN
+        return result
 
     cdef object in_turn(self, entries):
         """(blocks, m, lanes) -> (batch, m)."""

@@ -365,7 +365,7 @@ class Tree:
 
     def from_lanes(self, lanes: np.ndarray) -> np.ndarray:
         """(blocks, nnz, lanes) -> (blocks * lanes, nnz)."""
-        return lanes.swapaxes(1, 2).reshape(-1, self.nnz)
+        return lanes.swapaxes(1, 2).reshape(lanes.shape[0] * lanes.shape[2], self.nnz)
 
     def batch_of(self, H: np.ndarray, layout: str) -> tuple[int, ...]:
         """Leading axes of an array of matrices in one of LAYOUTS, or raise ShapeError."""

@@ -68,7 +68,7 @@ typedef struct {
     /* the reverse, contiguous */
     void (*store)(ptrdiff_t m, int count, const void *X, char *to, ptrdiff_t to_lane);
     /* X <- LTDL of H, which is read once, may be X and need not be aligned; failed[l] <- -1, or the row whose
-     * pivot is not in (0, inf), its matrix made NaN */
+     * pivot or its reciprocal is not in (0, inf), its matrix made NaN */
     void (*factor)(const Shape *, const void *H, void *X, void *inverse, void *scratch, ptrdiff_t *failed);
     /* LTL from LTDL */
     void (*to_ltl)(const Shape *, void *X, void *inverse);

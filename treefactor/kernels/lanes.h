@@ -92,18 +92,16 @@ INLINE void NAME(eliminate)(int R, const Shape *t, const Block *b, const REAL *H
     FOR_COLUMNS(p, NAME(columns), R, t, b, H, X, inverse, w)
 }
 
+/* the reciprocal tells: it is not in (0, inf) where the pivot is not, nor where it is too small to divide by */
 static void NAME(find_failures)(const Shape *t, REAL *X, REAL *inverse, ptrdiff_t *failed) {
     int bad = 0;
     for (int l = 0; l < LANES; l++) failed[l] = -1;
-    for (ptrdiff_t k = 0; k < t->n; k++) {
-        const REAL *d = X + (t->start[k + 1] - 1) * LANES;
-        for (int l = 0; l < LANES; l++) bad |= !(0 < d[l] && d[l] <= LARGEST);
-    }
+    for (ptrdiff_t e = 0; e < t->n * LANES; e++) bad |= !(0 < inverse[e] && inverse[e] <= LARGEST);
     if (!bad) return;
     for (int l = 0; l < LANES; l++) {
         for (ptrdiff_t k = t->n - 1; k >= 0 && failed[l] < 0; k--) {
-            const REAL d = X[(t->start[k + 1] - 1) * LANES + l];
-            if (!(0 < d && d <= LARGEST)) failed[l] = k;
+            const REAL scale = inverse[k * LANES + l];
+            if (!(0 < scale && scale <= LARGEST)) failed[l] = k;
         }
         if (failed[l] < 0) continue;
         for (ptrdiff_t e = 0; e < t->start[t->n]; e++) X[e * LANES + l] = NAN;
