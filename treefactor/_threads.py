@@ -6,6 +6,7 @@ import os
 from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor
 from functools import cache
+from itertools import pairwise
 
 
 @cache
@@ -28,9 +29,7 @@ def spread(work: Callable[[int, int], object], count: int, threads: int) -> None
         work(0, count)
         return
     bounds = [count * t // threads for t in range(threads + 1)]
-    begun: list[Future] = [
-        _pool().submit(work, *part) for part in zip(bounds[:-2], bounds[1:-1], strict=True)
-    ]
+    begun: list[Future] = [_pool().submit(work, *part) for part in pairwise(bounds[:-1])]
     try:
         work(*bounds[-2:])
     finally:

@@ -202,7 +202,7 @@ def _check_apart(robot: Robot, workers: dict[str, Worker], samples: int, seed: i
 
 
 def _after_failure(robot: Robot, engine: str, worker: Worker, failure: str, samples, seed) -> list[Row]:
-    """Rows of an engine whose process failed: was it the engine, or Pinocchio, which is in every process?"""
+    """Rows of an engine whose process failed; tells it from Pinocchio, which is in every process."""
     failed = [Row(robot.name, robot.base, engine, reason=failure)]
     if engine == "pinocchio":
         return failed
