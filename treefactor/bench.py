@@ -143,7 +143,11 @@ def robot_duels(robot: Robot, threads: int = 2) -> list[Duel]:
     AdapterError
         Where Pinocchio is missing, or cannot load the robot.
     """
-    case = Case(robot)
+    return case_duels(Case(robot), threads)
+
+
+def case_duels(case: Case, threads: int = 2) -> list[Duel]:
+    """Everything that is measured of a robot."""
     return [*single(case), *batches(case), *cached(case), *parallel(case, threads)]
 
 
