@@ -3,9 +3,9 @@ PYTHON ?= python3
 VENV   := .venv
 BIN    := $(VENV)/bin
 READY  := $(VENV)/.ready
-SOURCES := setup.py pyproject.toml $(wildcard treefactor/*.pyx treefactor/*.pxd treefactor/*.h)
+SOURCES := setup.py pyproject.toml $(wildcard treefactor/*.pyx treefactor/*.pxd treefactor/*.h treefactor/kernels/*)
 
-.PHONY: demo test test-slow lint bench clean
+.PHONY: demo test test-slow lint bench dashboard clean
 
 demo: $(READY)
 	$(BIN)/treefactor check
@@ -23,6 +23,9 @@ lint: $(READY)
 
 bench: $(READY)
 	$(BIN)/python asv_bench/quick.py
+
+dashboard: $(READY)
+	$(BIN)/python asv_bench/dashboard.py
 
 $(VENV)/bin/python:
 	$(PYTHON) -m venv $(VENV)

@@ -194,6 +194,8 @@ def test_durations(seconds, shown):
     assert report.duration(seconds) == shown
 
 
-@pytest.mark.parametrize(("value", "shown"), [(0.4, "0.40"), (2.13, "2.1"), (12.34, "12.3"), (434.2, "434")])
+@pytest.mark.parametrize(
+    ("value", "shown"), [(0.4, "0.40"), (2.13, "2.1"), (9.96, "10.0"), (12.34, "12.3"), (434.2, "434")]
+)
 def test_ratios(value, shown):
     assert report.ratio(value) == shown

@@ -18,8 +18,8 @@ from .exceptions import TreefactorError
 from .ltdl import Factor
 from .robots import Robot
 
-RUN = 2e-3  # seconds of one run, or one call
-TURNS = 15
+RUN = 1e-3  # seconds of one run, or one call; shorter than what a scheduler gives to others
+TURNS = 25
 PATIENCE = 4.0  # seconds; what takes longer gets fewer turns, but FEWEST
 FEWEST = 5
 

@@ -189,7 +189,7 @@ def duration(seconds: float) -> str:
 
 def ratio(value: float) -> str:
     """Two digits, three of larger ratios."""
-    return f"{value:.0f}" if value >= 100 else f"{value:#.2g}" if value < 10 else f"{value:.1f}"
+    return f"{value:.0f}" if value >= 100 else f"{value:#.2g}" if value < 9.95 else f"{value:.1f}"
 
 
 def goal(one: Result) -> Text:

@@ -77,15 +77,11 @@ def sparse(name: str) -> Iterator[Duel]:
     SciPy offers no refactorization: SuperLU analyses the pattern again. CHOLMOD has no wheel.
     """
     import qdldl
-    from scipy.sparse import csc_matrix, triu
     from scipy.sparse.linalg import splu
 
     tree = LARGE_TREES[name]()
     packed = growth.dominant(tree, np.random.default_rng(0))
-    lower = csc_matrix((packed, (tree.rows, tree.columns)), shape=(tree.n, tree.n))
-    reverse = np.arange(tree.n)[::-1]
-    H = csc_matrix((lower + triu(lower.T, 1))[reverse][:, reverse])  # without fill in natural order
-    upper = csc_matrix(triu(H))
+    H, upper = sparse_matrix(tree, packed)
     natural = {"permc_spec": "NATURAL", "diag_pivot_thresh": 0.0, "options": {"SymmetricMode": True}}
     ours = Call(partial(Factor(tree, layout="packed").refactor, packed))
     for peer, theirs in (
@@ -93,6 +89,15 @@ def sparse(name: str) -> Iterator[Duel]:
         ("SuperLU", partial(splu, H, **natural)),
     ):
         yield Duel("S10", name, "factor", peer, ours, Call(theirs), 5.0)
+
+
+def sparse_matrix(tree: Tree, packed: np.ndarray) -> tuple:
+    """H with rows and columns in reverse, so that the natural order makes no fill; and its upper triangle."""
+    from scipy.sparse import csc_matrix, triu
+
+    lower = csc_matrix((packed, (tree.rows, tree.columns)), shape=(tree.n, tree.n))
+    H = csc_matrix((lower + triu(lower.T, 1))[::-1][:, ::-1])
+    return H, csc_matrix(triu(H))
 
 
 def results() -> Iterator[list[Result]]:

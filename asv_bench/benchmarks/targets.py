@@ -29,14 +29,14 @@ class _Target:
     def track_ratio(self, results, *key):
         return results[key].ratio
 
-    def track_microseconds(self, results, *key):
+    def track_time(self, results, *key):
         return results[key].ours * 1e6
 
-    def track_microseconds_of_the_peer(self, results, *key):
+    def track_peer_time(self, results, *key):
         return results[key].theirs * 1e6
 
     track_ratio.unit = "times faster"
-    track_microseconds.unit = track_microseconds_of_the_peer.unit = "us"
+    track_time.unit = track_peer_time.unit = "us"
 
 
 def fought(params: tuple, duels: Callable[[str], Iterable[Duel]]) -> dict[tuple, Result]:
