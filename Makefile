@@ -7,7 +7,7 @@ SOURCES := setup.py pyproject.toml $(wildcard treefactor/*.pyx treefactor/*.pxd 
 CHECKED := .sanitized
 CHECKS  := -fsanitize=address,undefined -fno-sanitize-recover=undefined
 
-.PHONY: demo test test-slow sanitize lint bench clean
+.PHONY: demo test test-slow sanitize lint bench dashboard clean
 
 demo: $(READY)
 	$(BIN)/treefactor check
@@ -40,6 +40,9 @@ lint: $(READY)
 
 bench: $(READY)
 	$(BIN)/python asv_bench/quick.py
+
+dashboard: $(READY)
+	$(BIN)/python asv_bench/dashboard.py
 
 $(VENV)/bin/python:
 	$(PYTHON) -m venv $(VENV)

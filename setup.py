@@ -14,6 +14,7 @@ KERNELS = {
     "_ltdl": [],
     "_rows": [],
     "_lanes": [],
+    "_peak": [],
 }  # with further sources
 
 DEBUG = os.environ.get("TREEFACTOR_DEBUG") == "1"  # bounds and None checks on, no optimization

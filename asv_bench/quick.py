@@ -1,37 +1,60 @@
-"""Print one table of treefactor against its peers on this machine: `make bench`."""
+"""Print one table of all targets on this machine: `make bench`."""
+
+from collections import defaultdict
 
 import numpy as np
-from benchmarks.common import ROBOTS, case, ratios, times_in_turns
-from benchmarks.factorization import PEERS, factor_calls, solve_calls
+from benchmarks.duels import MODELS, results
+from rich.box import SIMPLE_HEAD
 from rich.console import Console
 from rich.progress import track
 from rich.table import Table
+from rich.text import Text
 
-from treefactor.report import console
+from treefactor.bench import Result
+from treefactor.report import console, ratio
 
 
 def main() -> None:
-    """Time every case in turns with its peers."""
-    table = Table("robot", "operation", header_style="bold")
-    for title in ("nv", "treefactor", *PEERS, *(f"faster than {peer}" for peer in PEERS)):
-        table.add_column(title, justify="right")
-    work = [(robot, calls) for robot in ROBOTS for calls in (factor_calls, solve_calls)]
-    for robot, calls in track(work, "timing", console=Console(stderr=True), transient=True):
-        times = times_in_turns(calls(robot))
-        table.add_row(
-            robot,
-            calls.__name__.removesuffix("_calls"),
-            str(case(robot).nv),
-            *(f"{times[name].min():.2f} µs" for name in ("treefactor", *PEERS)),
-            *(spread(ratios(times, peer)) for peer in PEERS),
-        )
+    """Measure every target on all its models."""
+    found = defaultdict(list)
+    errors = Console(stderr=True)
+    for ended in track(results(), "timing", MODELS, console=errors, transient=True):
+        for one in ended:
+            if not errors.is_terminal:
+                errors.print(f"{one.target} {one.model}: {one.what}, {one.peer} {ratio(one.ratio)}")
+            found[one.target, one.what, one.peer].append(one)
+    table = Table("", "what", "peer", header_style="bold", box=SIMPLE_HEAD)
+    for title in ("models", "times faster", "quartiles", "least", "most", "goal", "reached"):
+        table.add_column(title, justify="right", no_wrap=True)
+    for key, group in sorted(found.items(), key=lambda item: int(item[0][0][1:])):
+        table.add_row(*key, *summary(group))
     console().print(table)
+    console().print(CAPTION, style="dim")
 
 
-def spread(ratio: np.ndarray) -> str:
-    """Median, and the range of the middle half."""
-    low, middle, high = np.quantile(ratio, (0.25, 0.5, 0.75))
-    return f"{middle:.2f} ({low:.2f}-{high:.2f})"
+def summary(group: list[Result]) -> list[str | Text]:
+    """Models, median ratio, typical quartiles of its runs, least and most, goal, models that reach it."""
+    ratios = [one.ratio for one in group]
+    low, high = (np.median([getattr(one, end) / one.ratio - 1 for one in group]) for end in ("low", "high"))
+    goals = [one for one in group if one.goal is not None]
+    reached = sum(one.reached for one in goals)
+    return [
+        str(len(group)),
+        ratio(float(np.median(ratios))),
+        f"{low:+.0%} {high:+.0%}",
+        ratio(min(ratios)),
+        ratio(max(ratios)),
+        " or ".join(sorted({ratio(one.goal) for one in goals}, key=float)),
+        Text(f"{reached}/{len(goals)}", style="green" if reached == len(goals) else "red") if goals else "",
+    ]
+
+
+CAPTION = (
+    "Median over the models of the median ratio of runs taken in turns; typical quartiles of the runs of a "
+    "model; the models with the smallest and the largest ratio. S9: time per operation of the fastest size "
+    "over that of the slowest. SuperLU analyses the pattern every time, SciPy offers nothing else; CHOLMOD "
+    "has no wheel and is left out."
+)
 
 
 if __name__ == "__main__":

@@ -1,26 +1,30 @@
-"""The command line: `treefactor check` and `treefactor info`."""
+"""The command line: `treefactor check`, `info`, `bench` and `families`."""
 
 from __future__ import annotations
 
 import argparse
 import os
 import sys
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from importlib.metadata import PackageNotFoundError, version
 from importlib.util import find_spec
 from pathlib import Path
+from typing import TypeVar
 
 from rich.console import Console
 from rich.progress import track
 from rich.text import Text
 
-from . import __version__, check, report, robots
+from . import __version__, bench, check, growth, report, robots
+from .config import show_config
 from .exceptions import TreefactorError
 from .workers import flush
 
 DISAGREE, FAILED, INTERRUPTED = 1, 2, 130  # exit statuses
+
+Found = TypeVar("Found")
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -70,6 +74,19 @@ def _parser() -> argparse.ArgumentParser:
     command.add_argument("--json", type=Path, metavar="FILE", help="also write the figures as JSON")
     command.add_argument("--plot", type=Path, metavar="FILE", help="draw the tree and the pattern of H")
     command.set_defaults(command=run_info)
+
+    command = commands.add_parser("bench", help="time a robot's factorizations in turns with others'")
+    command.add_argument("robot", help="a URDF, or the name of a bundled robot")
+    command.add_argument("--base", choices=("fixed", "floating"), help="default: what the robot is meant for")
+    command.add_argument("--threads", type=_positive, default=2, metavar="N", help="to compare with one")
+    command.add_argument("--json", type=Path, metavar="FILE", help="also write the results as JSON")
+    command.set_defaults(command=run_bench)
+
+    command = commands.add_parser("families", help="cost, time and memory of chains, binary trees, lattices")
+    command.add_argument("--nodes", type=_positive, default=growth.NODES, metavar="N", help="at most")
+    command.add_argument("--json", type=Path, metavar="FILE", help="also write the figures as JSON")
+    command.add_argument("--plot", type=Path, metavar="FILE", help="draw cost and time on logarithmic axes")
+    command.set_defaults(command=run_families)
     return parser
 
 
@@ -87,7 +104,7 @@ def run_check(options: argparse.Namespace) -> int:
     with report.replacing(options.json) as json_file, report.replacing(options.html) as html_file:
         with _engines_aside():
             results = check.check(chosen, engines, options.samples, options.seed, options.timeout)
-            for found in _progress(results, len(chosen)):
+            for found in _progress(results, len(chosen), "checking", _verdicts):
                 rows += found
         report.print_rows(rows)
         report.write_json(json_file, {**meta, "rows": [row.as_dict() for row in rows]})
@@ -126,6 +143,40 @@ def run_info(options: argparse.Namespace) -> int:
     return 0
 
 
+def run_bench(options: argparse.Namespace) -> int:
+    """Print what `treefactor.bench` measures of one robot."""
+    robot = robots.find(options.robot, _floating(options))
+    results: list[bench.Result] = []
+    with report.replacing(options.json) as file:
+        duels = bench.robot_duels(robot, options.threads)
+        fought = (duel.fight() for duel in duels)
+        for result in _progress(
+            fought, len(duels), "timing", lambda one: f"{one.target} {one.what}, {one.peer}"
+        ):
+            results.append(result)
+        report.print_results(f"{robot.name}, {robot.base} base", results)
+        config = show_config("dicts")
+        content = {"robot": robot.name, "base": robot.base, "config": config}
+        report.write_json(file, {**content, "results": [result.as_dict() for result in results]})
+    return 0
+
+
+def run_families(options: argparse.Namespace) -> int:
+    """Print how the costs of the papers' trees grow."""
+    grown: list[growth.Growth] = []
+    with report.replacing(options.json) as json_file, report.replacing(options.plot) as plot_file:
+        measured = (growth.growth(family, options.nodes) for family in growth.FAMILIES)
+        for found in _progress(measured, len(growth.FAMILIES), "timing", lambda found: found[-1].family):
+            grown += found
+        report.print_growth(grown)
+        report.write_json(json_file, {"trees": [one.as_dict() for one in grown]})
+        if plot_file is not None:
+            from .plots import draw_growth
+
+            draw_growth(grown, plot_file)
+    return 0
+
+
 def _chosen_robots(options: argparse.Namespace) -> list[robots.Robot]:
     """Robots named on the command line, or the default selection, on the base asked for."""
     floating = _floating(options)
@@ -157,16 +208,22 @@ def _engine_version(engine: str) -> str | None:
         return None
 
 
-def _progress(results: Iterable[list[check.Row]], total: int) -> Iterator[list[check.Row]]:
-    """Show a bar on a terminal, a line for every robot in a pipe."""
+def _progress(
+    results: Iterable[Found], total: int, doing: str, line: Callable[[Found], str]
+) -> Iterator[Found]:
+    """Show a bar on a terminal, a line for every result in a pipe."""
     errors = Console(stderr=True)
     if errors.is_terminal:
-        yield from track(results, "checking", total, console=errors, transient=True)
+        yield from track(results, doing, total, console=errors, transient=True)
         return
     for count, found in enumerate(results, start=1):
-        verdicts = ", ".join(f"{row.engine} {row.verdict}" for row in found)
-        print(f"[{count}/{total}] {found[0].robot}: {verdicts}", file=sys.stderr)
+        print(f"[{count}/{total}] {line(found)}", file=sys.stderr)
         yield found
+
+
+def _verdicts(found: list[check.Row]) -> str:
+    """What every engine makes of one robot."""
+    return f"{found[0].robot}: " + ", ".join(f"{row.engine} {row.verdict}" for row in found)
 
 
 @contextmanager

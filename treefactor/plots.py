@@ -1,12 +1,14 @@
-"""Drawings of trees and of the pattern of H; needs Matplotlib."""
+"""Drawings of trees, of the pattern of H and of growing costs; needs Matplotlib."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
 
 from .exceptions import TreefactorError
+from .growth import Growth
 from .tree import Tree
 
 LABELLED = 60  # trees up to this size get their joints' names
@@ -27,14 +29,8 @@ def draw_tree(tree: Tree, title: str, file: Path) -> None:
     TreefactorError
         Where Matplotlib is missing or does not know the format.
     """
-    try:
-        from matplotlib.figure import Figure
-    except ImportError as error:
-        raise TreefactorError(f"plots need Matplotlib ({error}): pip install 'treefactor[plot]'") from None
-
     side = min(4 + 0.14 * tree.n, 14)
-    figure = Figure(figsize=(2 * side, side), layout="constrained")
-    left, right = figure.subplots(1, 2)
+    figure, left, right = _two_panels(side)
     _draw_nodes(left, tree)
     left.set_title(title)
     size = max(1.0, 0.8 * 72 * side * 0.85 / max(tree.n, 1))
@@ -46,6 +42,54 @@ def draw_tree(tree: Tree, title: str, file: Path) -> None:
     n = max(tree.n, 1)
     right.set(xlim=(-0.5, n - 0.5), ylim=(n - 0.5, -0.5), aspect="equal")
     right.set_title(f"H: {tree.nnz} entries in the lower triangle, density {tree.density:.2f}")
+    _save(figure, file)
+
+
+def draw_growth(grown: Sequence[Growth], file: Path) -> None:
+    """Draw exact operations and measured times against the size of the trees, one line for every family.
+
+    Parameters
+    ----------
+    grown : sequence of Growth
+    file : path-like
+        The ending chooses the format.
+
+    Raises
+    ------
+    TreefactorError
+        As for `draw_tree`.
+
+    Notes
+    -----
+    Shimanovsky, figure 4.
+    """
+    figure, left, right = _two_panels(6)
+    for family in dict.fromkeys(one.family for one in grown):
+        mine = [one for one in grown if one.family == family]
+        n = [one.tree.n for one in mine]
+        left.plot(n, [one.operations for one in mine], marker="o", markersize=3, label=family)
+        right.plot(n, [one.seconds for one in mine], marker="o", markersize=3, label=family)
+    left.set(title="exact cost", ylabel="operations N1 + 2 N2")
+    right.set(title="measured", ylabel="seconds of a factorization")
+    for axes in (left, right):
+        axes.set(xscale="log", yscale="log", xlabel="nodes n")
+        axes.grid(alpha=0.3)
+        axes.legend(loc="upper left")
+    _save(figure, file)
+
+
+def _two_panels(side: float) -> tuple:
+    """A figure with two square panels; side in inches."""
+    try:
+        from matplotlib.figure import Figure
+    except ImportError as error:
+        raise TreefactorError(f"plots need Matplotlib ({error}): pip install 'treefactor[plot]'") from None
+    figure = Figure(figsize=(2 * side, side), layout="constrained")
+    return figure, *figure.subplots(1, 2)
+
+
+def _save(figure, file: Path) -> None:
+    """Write the figure in the format that the ending names."""
     try:
         figure.savefig(file, dpi=110)
     except ValueError:

@@ -16,8 +16,10 @@ from rich.table import Table
 from rich.text import Text
 from rich.tree import Tree as RichTree
 
+from .bench import Result
 from .check import AGREES, CANNOT_LOAD, DISAGREES, EXPLAINED, GOOD, Row
 from .exceptions import TreefactorError
+from .growth import Growth
 from .tree import CostKind, Tree
 
 COLOURS = {AGREES: "green", EXPLAINED: "cyan", DISAGREES: "bold red", CANNOT_LOAD: "yellow"}
@@ -134,6 +136,67 @@ def print_tree(name: str, tree: Tree) -> None:
         saved = f"{full / count['total']:.2f}x" if count["total"] else "-"
         table.add_row(kind, *(str(count[c]) for c in columns), str(full), saved)
     out.print(table)
+
+
+def print_results(title: str, results: Sequence[Result]) -> None:
+    """Print what `treefactor bench` measured."""
+    table = Table(title=Text(title), title_justify="left", header_style="bold", box=SIMPLE_HEAD)
+    for name in ("", "what", "peer"):
+        table.add_column(name, no_wrap=name == "")
+    for name in ("ours", "peer's", "times faster", "goal"):
+        table.add_column(name, justify="right")
+    for one in results:
+        table.add_row(
+            *(one.target, one.what, one.peer, duration(one.ours), duration(one.theirs)),
+            f"{ratio(one.ratio)} ({ratio(one.low)}-{ratio(one.high)})",
+            goal(one),
+        )
+    out = console()
+    out.print(table)
+    out.print(Text(BENCH_CAPTION, style="dim"))
+
+
+BENCH_CAPTION = (
+    "Medians per matrix of runs taken in turns, quartiles of their ratios in brackets. FMA peak: what the "
+    "registers of a core could do. Goals of batches are for robots with 18 freedoms or more."
+)
+
+
+def print_growth(grown: Sequence[Growth]) -> None:
+    """Print counts, times and memory of ever larger trees."""
+    table = Table("family", header_style="bold", box=SIMPLE_HEAD)
+    for name in ("n", "N1", "N2", "N1 + 2 N2", "saved", "time", "per operation", "bytes per entry"):
+        table.add_column(name, justify="right", no_wrap=True)
+    for one in grown:
+        tree = one.tree
+        table.add_row(
+            *(one.family, str(tree.n), str(tree.D1), str(tree.D2), str(one.operations)),
+            f"{one.dense / one.operations:.3g}x",
+            duration(one.seconds),
+            duration(one.seconds / one.operations),
+            f"{one.memory / tree.nnz:.1f}",
+        )
+    console().print(table)
+
+
+def duration(seconds: float) -> str:
+    """Seconds with three digits, in the unit that suits."""
+    for factor, unit in ((1e9, "ns"), (1e6, "µs"), (1e3, "ms")):
+        if seconds * factor < 999.5:
+            return f"{seconds * factor:.3g} {unit}"
+    return f"{seconds:.3g} s"
+
+
+def ratio(value: float) -> str:
+    """Two digits, three of larger ratios."""
+    return f"{value:.0f}" if value >= 100 else f"{value:#.2g}" if value < 9.95 else f"{value:.1f}"
+
+
+def goal(one: Result) -> Text:
+    """The goal, and whether it is reached."""
+    if one.goal is None:
+        return Text("")
+    return Text(f"{ratio(one.goal)} {'✓' if one.reached else '✗'}", style="green" if one.reached else "red")
 
 
 def _drawing(name: str, tree: Tree) -> RichTree:

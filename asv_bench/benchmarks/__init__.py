@@ -1,1 +1,1 @@
-"""Benchmarks of treefactor against its peers, for airspeed velocity."""
+"""The targets as benchmarks for airspeed velocity."""

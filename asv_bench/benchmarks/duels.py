@@ -1,0 +1,114 @@
+"""What is measured for every target, on which models: robots, and the families of the papers."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import partial
+
+import numpy as np
+
+from treefactor import Factor, Tree, bench, families, growth, robots
+from treefactor.bench import Call, Duel, Result
+
+ROBOTS = (
+    "double_pendulum",
+    "ur5_robot",
+    "panda",
+    "solo12",
+    "anymal-kinova",
+    "talos_reduced",
+    "talos_full_v2",
+)
+STANDING = ("anymal-kinova", "talos_full_v2")  # on a free-flyer, which treefactor.robots does not know of
+
+SMALL_TREES = {
+    "chain 32": partial(families.chain, 32),
+    **{f"binary tree {2**m - 1}": partial(families.binary_tree, m) for m in (4, 6, 8, 10)},
+    **{f"lattice {m * m}": partial(families.lattice, m) for m in (4, 8, 16, 32)},
+}
+LARGE_TREES = {
+    "chain 256": partial(families.chain, 256),
+    **{f"binary tree {2**m - 1}": partial(families.binary_tree, m) for m in (6, 8, 10, 14)},
+    **{f"lattice {m * m}": partial(families.lattice, m) for m in (8, 16, 32)},
+}
+
+
+def case(robot: str) -> bench.Case:
+    """A robot on the base it is meant to stand on."""
+    return bench.Case(robots.find(robot, True if robot in STANDING else None))
+
+
+def mujoco(name: str) -> Iterator[Duel]:
+    """S3: packed rows of one matrix, against MuJoCo on the same tree."""
+    import mujoco
+
+    model = mujoco.MjModel.from_xml_string(mjcf(SMALL_TREES[name]()))
+    data = mujoco.MjData(model)
+    mujoco.mj_forward(model, data)
+    tree = Tree(model.dof_parentid)  # MuJoCo numbers depth first
+    H, b = data.M.copy(), np.random.default_rng(0).normal(size=(1, tree.n))
+    f = Factor(tree, layout="packed").refactor(H)
+    x, y = np.empty_like(b), np.empty(tree.n)
+    for what, goal, ours, theirs in (
+        ("factor", 1.5, partial(f.refactor, H), partial(mujoco.mj_factorM, model, data)),
+        ("solve", None, partial(f.solve, b[0], y), partial(mujoco.mj_solveM, model, data, x, b)),
+    ):
+        yield Duel("S3", name, what, "MuJoCo", Call(ours), Call(theirs), goal)
+
+
+def mjcf(tree: Tree) -> str:
+    """A description in MuJoCo's format of hinges on that tree."""
+    bodies = [""] * tree.n
+    roots = ""
+    for k in range(tree.n - 1, -1, -1):
+        axis = "1 0 0.3" if tree.depth[k] % 2 else "0 1 0.3"
+        body = f"<body pos='.1 0 .1'><joint axis='{axis}'/><geom size='.1' mass='1'/>{bodies[k]}</body>"
+        if tree.parent[k] < 0:
+            roots = body + roots
+        else:
+            bodies[tree.parent[k]] = body + bodies[tree.parent[k]]
+    without = "<option><flag contact='disable'/></option>"
+    return f"<mujoco>{without}<worldbody>{roots}</worldbody></mujoco>"
+
+
+def sparse(name: str) -> Iterator[Duel]:
+    """S10: numeric factorization, against sparse direct solvers that eliminate the last row first.
+
+    SciPy offers no refactorization: SuperLU analyses the pattern again. CHOLMOD has no wheel.
+    """
+    import qdldl
+    from scipy.sparse.linalg import splu
+
+    tree = LARGE_TREES[name]()
+    packed = growth.dominant(tree, np.random.default_rng(0))
+    H, upper = sparse_matrix(tree, packed)
+    natural = {"permc_spec": "NATURAL", "diag_pivot_thresh": 0.0, "options": {"SymmetricMode": True}}
+    ours = Call(partial(Factor(tree, layout="packed").refactor, packed))
+    for peer, theirs in (
+        ("QDLDL", partial(qdldl.Solver(upper, upper=True).update, upper, upper=True)),
+        ("SuperLU", partial(splu, H, **natural)),
+    ):
+        yield Duel("S10", name, "factor", peer, ours, Call(theirs), 5.0)
+
+
+def sparse_matrix(tree: Tree, packed: np.ndarray) -> tuple:
+    """H with rows and columns in reverse, so that the natural order makes no fill; and its upper triangle."""
+    from scipy.sparse import csc_matrix, triu
+
+    lower = csc_matrix((packed, (tree.rows, tree.columns)), shape=(tree.n, tree.n))
+    H = csc_matrix((lower + triu(lower.T, 1))[::-1][:, ::-1])
+    return H, csc_matrix(triu(H))
+
+
+def results() -> Iterator[list[Result]]:
+    """Results of every target, model by model."""
+    for robot in ROBOTS:
+        yield [duel.fight() for duel in bench.case_duels(case(robot))]
+    for trees, duels in ((SMALL_TREES, mujoco), (LARGE_TREES, sparse)):
+        for name in trees:
+            yield [duel.fight() for duel in duels(name)]
+    for family in growth.FAMILIES:
+        yield [growth.steadiness(growth.growth(family))]
+
+
+MODELS = len(ROBOTS) + len(SMALL_TREES) + len(LARGE_TREES) + len(growth.FAMILIES)

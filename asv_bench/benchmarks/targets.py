@@ -1,0 +1,126 @@
+"""The targets: how many times faster than the peer, taken in turns; the times; and exact counts.
+
+Everything of a target is measured once, in `setup_cache`, since asv calls `setup` before every timed call,
+which costs as much as a small kernel. The tracked values are read from there.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from itertools import chain
+
+from treefactor import bench, growth
+from treefactor.bench import Duel, Result
+
+from .duels import LARGE_TREES, ROBOTS, SMALL_TREES, case, mujoco, sparse
+
+FLOATS = ("float64", "float32")
+
+
+class _Target:
+    """What all targets track, of the results by model, what and peer."""
+
+    param_names = ("model", "what", "peer")
+
+    def setup(self, results, *key):
+        if key not in results:
+            raise NotImplementedError
+
+    def track_ratio(self, results, *key):
+        return results[key].ratio
+
+    def track_time(self, results, *key):
+        return results[key].ours * 1e6
+
+    def track_peer_time(self, results, *key):
+        return results[key].theirs * 1e6
+
+    track_ratio.unit = "times faster"
+    track_time.unit = track_peer_time.unit = "us"
+
+
+def fought(params: tuple, duels: Callable[[str], Iterable[Duel]]) -> dict[tuple, Result]:
+    """Results of a target by its parameters, on all its models."""
+    models, *known = params
+    found = {(one.model, one.what, one.peer): one.fight() for one in chain.from_iterable(map(duels, models))}
+    missed = [
+        key for key in found if any(value not in axis for value, axis in zip(key[1:], known, strict=True))
+    ]
+    if missed:
+        raise ValueError(f"no parameters for {missed}")
+    return found
+
+
+class S1S2SingleMatrix(_Target):
+    params = (ROBOTS, ("factor", "solve"), ("Pinocchio",))
+
+    def setup_cache(self):
+        return fought(self.params, lambda robot: bench.single(case(robot)))
+
+
+class S3PackedRows(_Target):
+    params = (tuple(SMALL_TREES), ("factor", "solve"), ("MuJoCo",))
+
+    def setup_cache(self):
+        return fought(self.params, mujoco)
+
+
+class S4DenseBatch(_Target):
+    whats = tuple(f"factor and solve {n} {real}" for real in FLOATS for n in (bench.SMALL, bench.LARGE))
+    params = (ROBOTS, whats, ("NumPy",))
+
+    def setup_cache(self):
+        return fought(self.params, lambda robot: bench.batches(case(robot)))
+
+
+class S5CachedBatch(_Target):
+    whats = tuple(
+        f"factor {bench.CACHED} {real}, {layout}" for real in FLOATS for layout in ("lanes", "packed")
+    )
+    params = (ROBOTS, whats, ("Pinocchio", "FMA peak"))
+
+    def setup_cache(self):
+        return fought(self.params, lambda robot: bench.cached(case(robot)))
+
+
+class S8Threads(_Target):
+    params = (ROBOTS, (f"factor and solve {bench.LARGE} float64, 2 threads",), ("one thread",))
+
+    def setup_cache(self):
+        return fought(self.params, lambda robot: bench.parallel(case(robot), 2))
+
+
+class S9Growth:
+    params = (tuple(growth.FAMILIES),)
+    param_names = ("family",)
+
+    def setup_cache(self):
+        return {family: growth.growth(family) for family in growth.FAMILIES}
+
+    def track_slowest_size(self, grown, family):
+        return 1.0 / growth.steadiness(grown[family]).ratio
+
+    def track_memory(self, grown, family):
+        return max(one.memory / one.tree.nnz for one in grown[family] if one.tree.n > growth.LARGE)
+
+    track_slowest_size.unit = "times slower per operation than the fastest"
+    track_memory.unit = "bytes per entry"
+
+
+class S10SparseSolvers(_Target):
+    params = (tuple(LARGE_TREES), ("factor",), ("QDLDL", "SuperLU"))
+
+    def setup_cache(self):
+        return fought(self.params, sparse)
+
+
+class Counts:
+    """Exact numbers, which no machine makes noisy."""
+
+    params = ((*ROBOTS, *SMALL_TREES), ("LTDL", "solve"))
+    param_names = ("model", "kind")
+    unit = "operations"
+
+    def track_operations(self, model, kind):
+        tree = SMALL_TREES[model]() if model in SMALL_TREES else case(model).tree
+        return tree.cost(kind).total

@@ -1,0 +1,69 @@
+"""Run all benchmarks on this commit and publish pages that name no machine and no path: `make dashboard`."""
+
+import json
+import os
+import platform
+import socket
+import subprocess
+import sys
+from pathlib import Path
+
+from treefactor import show_config
+
+HERE = Path(__file__).parent
+ASV = HERE / ".asv"
+MACHINE = "benchmark-machine"
+
+
+def main() -> None:
+    """Measure, make anonymous, publish, and look for what must not be there."""
+    ASV.mkdir(exist_ok=True)
+    (ASV / ".asv-machine.json").write_text(json.dumps({"version": 1, MACHINE: facts()}))
+    commit = subprocess.check_output(("git", "rev-parse", "HEAD"), cwd=HERE, text=True).strip()
+    asv("run", "--python=same", "--set-commit-hash", commit, "--machine", MACHINE)
+    for file in (ASV / "results" / MACHINE).glob("*-existing-*.json"):
+        make_anonymous(file)
+    asv("publish", "--no-pull")
+    found = telling(ASV / "html")
+    if found:
+        sys.exit("the pages name this machine or its paths:\n" + "\n".join(found))
+    print(f"published: python -m http.server --directory {ASV / 'html'}")
+
+
+def facts() -> dict[str, str]:
+    """What the pages say about the machine."""
+    config = show_config("dicts")
+    named = {"machine": MACHINE, "os": platform.system(), "arch": config["machine"], "cpu": config["used"]}
+    return {**named, "num_cpu": str(config["cores"]), "ram": ""}
+
+
+def asv(*arguments: str) -> None:
+    """Run asv with its settings beside the results, not in the home folder."""
+    command = (sys.executable, "-m", "asv", *arguments)
+    subprocess.run(command, cwd=HERE, env={**os.environ, "HOME": str(ASV)}, check=True)
+
+
+def make_anonymous(file: Path) -> None:
+    """Call the environment, which asv names by the path of the interpreter, by Python's version."""
+    content = json.loads(file.read_text())
+    content["env_name"] = f"py{platform.python_version()}"
+    content["python"] = content["params"]["python"] = platform.python_version()
+    file.unlink()
+    file.with_name(f"{content['commit_hash'][:8]}-{content['env_name']}.json").write_text(json.dumps(content))
+
+
+def telling(folder: Path) -> list[str]:
+    """Files that name a path or the host, each with what it names."""
+    home, prefix = str(Path.home()), sys.prefix
+    secrets = (home, prefix, prefix.replace(os.sep, "_"), str(HERE.parent.resolve()), socket.gethostname())
+    texts = {file: file.name + file.read_bytes().decode(errors="replace") for file in files_of(folder)}
+    return [f"{file}: {secret}" for file, text in texts.items() for secret in secrets if secret in text]
+
+
+def files_of(folder: Path) -> list[Path]:
+    """All files below a folder."""
+    return [file for file in folder.rglob("*") if file.is_file()]
+
+
+if __name__ == "__main__":
+    main()

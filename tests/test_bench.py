@@ -1,0 +1,201 @@
+"""Times in turns, `treefactor bench` and `treefactor families`: that they measure, never how fast."""
+
+import json
+import math
+import sys
+
+import numpy as np
+import pytest
+
+import treefactor as tf
+from treefactor import bench, cli, growth, report
+from treefactor.bench import Call, Duel, Result
+
+
+@pytest.fixture(autouse=True)
+def impatient(monkeypatch):
+    monkeypatch.setattr(bench, "RUN", 1e-5)
+    monkeypatch.setattr(bench, "TURNS", 3)
+    monkeypatch.setattr(bench, "FEWEST", 2)
+    monkeypatch.setattr(bench, "LARGE", 40)
+    monkeypatch.setattr(bench, "SMALL", 20)
+    monkeypatch.setattr(bench, "CACHED", 24)
+
+
+def result(ratio, goal):
+    return Result("S1", "robot", "factor", "peer", 1e-6, 2e-6, ratio, ratio, ratio, goal)
+
+
+def test_calls_are_made_in_turns():
+    made = []
+    times = bench.times_in_turns([Call(lambda: made.append("a")), Call(lambda: made.append("b"), 10.0)])
+    assert times.shape == (3, 2)
+    assert (times > 0).all()
+    turns = "".join(made)[4:].replace("aa", "a").replace("bb", "b")
+    while "aa" in turns or "bb" in turns:
+        turns = turns.replace("aa", "a").replace("bb", "b")
+    assert turns == "ababab"
+
+
+def test_what_takes_long_gets_fewer_turns(monkeypatch):
+    monkeypatch.setattr(bench, "PATIENCE", 0.0)
+    assert len(bench.times_in_turns([Call(lambda: None)])) == 2
+
+
+def test_ratio_is_the_median_of_the_turns():
+    ours, theirs = np.array([1.0, 2.0, 4.0]), np.array([2.0, 8.0, 12.0])
+    found = bench.outcome("S1", "robot", "factor", "peer", ours, theirs, 2.5)
+    assert (found.ours, found.theirs) == (2.0, 8.0)
+    assert (found.low, found.ratio, found.high) == (2.5, 3.0, 3.5)
+    assert found.reached
+
+
+def test_items_divide_the_time():
+    duel = Duel(
+        "S5", "robot", "what", "peer", Call(lambda: sum(range(2000)), 1e6), Call(lambda: sum(range(2000)))
+    )
+    found = duel.fight()
+    assert found.ours < found.theirs
+    assert found.reached is None
+
+
+@pytest.mark.parametrize(
+    ("ratio", "goal", "reached"), [(2.0, 2.0, True), (1.9, 2.0, False), (9.0, None, None)]
+)
+def test_goals(ratio, goal, reached):
+    assert result(ratio, goal).reached is reached
+    assert result(ratio, goal).as_dict()["reached"] is reached
+
+
+def test_the_peak_counts_its_operations():
+    one = bench._peak.multiply_adds(1)
+    assert one > 0
+    assert bench._peak.multiply_adds(1000) == 1000 * one
+
+
+@pytest.mark.parametrize("robot", ["double_pendulum", "solo12"])
+def test_bench_prints_a_table_and_writes_json(robot, tmp_path, capsys):
+    pytest.importorskip("pinocchio", reason="the peer")
+    file = tmp_path / "bench.json"
+    assert cli.main(["bench", robot, "--json", str(file)]) == 0
+    shown = capsys.readouterr()
+    content = json.loads(file.read_text())
+    assert content["robot"] == robot
+    rows = content["results"]
+    assert {row["target"] for row in rows} == {"S1", "S2", "S4", "S5", "S8"}
+    assert all(row[key] > 0 for row in rows for key in ("ours", "theirs", "ratio", "low", "high"))
+    assert all((row["goal"] is None) == (row["reached"] is None) for row in rows)
+    assert (robot == "solo12") == all(row["goal"] is not None for row in rows)
+    for row in rows:
+        assert row["what"] in shown.out
+    assert len(shown.err.splitlines()) == len(rows)
+
+
+def test_bench_compares_as_many_threads_as_asked(capsys):
+    pytest.importorskip("pinocchio", reason="the peer")
+    assert cli.main(["bench", "double_pendulum", "--threads", "3", "--base", "floating"]) == 0
+    shown = capsys.readouterr().out
+    assert "3 threads" in shown
+    assert "double_pendulum, floating base" in shown
+
+
+def test_bench_of_a_robot_nobody_knows(capsys):
+    assert cli.main(["bench", "padna"]) == cli.FAILED
+    assert "panda" in capsys.readouterr().err
+
+
+def test_bench_of_a_robot_without_joints(write, capsys):
+    pytest.importorskip("pinocchio", reason="the peer")
+    robot = write("<link name='only'/>")
+    assert cli.main(["bench", str(robot)]) == cli.FAILED
+    assert "no joint moves" in capsys.readouterr().err
+
+
+def test_bench_without_pinocchio(monkeypatch, tmp_path, capsys):
+    monkeypatch.setitem(sys.modules, "pinocchio", None)
+    monkeypatch.delitem(sys.modules, "treefactor.adapters.pinocchio_", raising=False)
+    monkeypatch.delattr(tf.adapters, "pinocchio_", raising=False)
+    robot = tmp_path / "robot.urdf"
+    robot.write_text("<robot name='r'><link name='only'/></robot>")
+    assert cli.main(["bench", str(robot)]) == cli.FAILED
+    assert "pip install 'treefactor[pinocchio]'" in capsys.readouterr().err
+
+
+def test_families_prints_shimanovskys_counts_and_draws_them(tmp_path, capsys):
+    pytest.importorskip("matplotlib", reason="plots need Matplotlib")
+    plot, file = tmp_path / "growth.svg", tmp_path / "growth.json"
+    assert cli.main(["families", "--nodes", "300", "--plot", str(plot), "--json", str(file)]) == 0
+    shown = capsys.readouterr().out
+    trees = {(row["family"], row["n"]): row for row in json.loads(file.read_text())["trees"]}
+    for family, n, saving in (("binary tree", 15, 7.75), ("binary tree", 255, 434), ("lattice", 256, 73.9)):
+        row = trees[family, n]
+        assert row["operations"] == row["N1"] + 2 * row["N2"]
+        assert float(f"{row['dense'] / row['operations']:.3g}") == saving
+        assert f" {saving:g}x" in shown
+    assert max(n for _, n in trees) <= 300
+    assert all(row["seconds"] > 0 < row["memory"] for row in trees.values())
+    drawn = plot.read_text()
+    assert "<svg" in drawn
+    assert drawn.count("<path") > 10
+
+
+def test_nothing_is_measured_for_a_plot_nobody_can_write(tmp_path, monkeypatch, capsys):
+    monkeypatch.setattr(growth, "growth", lambda *_: pytest.fail("measured"))
+    assert cli.main(["families", "--plot", str(tmp_path / "absent" / "x.png")]) == cli.FAILED
+    assert "cannot write" in capsys.readouterr().err
+
+
+def test_a_chain_saves_nothing():
+    grown = growth.growth("chain", 64)
+    assert [one.tree.n for one in grown] == [2, 4, 8, 16, 32, 64]
+    assert all(one.dense == one.operations for one in grown)
+
+
+def test_operations_limit_the_trees():
+    assert [one.tree.n for one in growth.growth("lattice", operations=300)] == [4, 16]
+
+
+def test_steadiness_compares_large_trees_only():
+    small, large, larger = map(tf.families.chain, (10, 1024, 2048))
+    count = [tree.cost("LTDL").total for tree in (small, large, larger)]
+    times = np.array([[9.0, 9.0], [2.0, 2.0], [3.0, 4.0]])
+    grown = [
+        growth.Growth("chain", t, x * c, 1)
+        for t, x, c in zip((small, large, larger), times, count, strict=True)
+    ]
+    found = growth.steadiness(grown)
+    assert math.isclose(found.ratio, np.median([2 / 3, 2 / 4]))
+    assert found.reached
+
+
+@pytest.mark.parametrize("tree", [tf.families.lattice(4), tf.families.chain(9), tf.families.binary_tree(4)])
+def test_random_rows_are_positive_definite(tree):
+    H = tree.unpack(growth.dominant(tree, np.random.default_rng(1)))
+    assert (np.linalg.eigvalsh(H) > 0).all()
+
+
+def test_footprint_grows_with_the_entries():
+    small, large = (growth.footprint(lambda n=n: tf.families.chain(n)) for n in (200, 400))
+    assert 3.0 < large / small < 4.5
+
+
+@pytest.mark.parametrize(
+    ("seconds", "shown"),
+    [
+        (1.234e-9, "1.23 ns"),
+        (9.996e-7, "1 µs"),
+        (5e-5, "50 µs"),
+        (0.25, "250 ms"),
+        (3.0, "3 s"),
+        (0.99999, "1 s"),
+    ],
+)
+def test_durations(seconds, shown):
+    assert report.duration(seconds) == shown
+
+
+@pytest.mark.parametrize(
+    ("value", "shown"), [(0.4, "0.40"), (2.13, "2.1"), (9.96, "10.0"), (12.34, "12.3"), (434.2, "434")]
+)
+def test_ratios(value, shown):
+    assert report.ratio(value) == shown

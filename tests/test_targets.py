@@ -1,0 +1,137 @@
+"""What the benchmarks measure for the targets, and the dashboard's pages: that they run, never how fast."""
+
+import json
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from treefactor import Tree, bench, families
+
+ROOT = Path(__file__).parents[1]
+
+pytest.importorskip("pinocchio", reason="the peer")
+
+
+@pytest.fixture(autouse=True)
+def impatient(monkeypatch):
+    for name, value in {"RUN": 1e-5, "TURNS": 3, "FEWEST": 2, "LARGE": 40, "SMALL": 20, "CACHED": 24}.items():
+        monkeypatch.setattr(bench, name, value)
+    monkeypatch.syspath_prepend(ROOT / "asv_bench")
+    yield
+    for name in [name for name in sys.modules if name.split(".")[0] in ("benchmarks", "dashboard", "quick")]:
+        del sys.modules[name]
+
+
+def all_positive(results):
+    return all(value > 0 for one in results for value in (one.ours, one.theirs, one.low, one.ratio, one.high))
+
+
+def test_mujoco_has_the_same_tree_and_finds_the_same_factor():
+    mujoco = pytest.importorskip("mujoco", reason="the peer")
+    from benchmarks.duels import mjcf
+
+    tree = families.lattice(4)
+    model = mujoco.MjModel.from_xml_string(mjcf(tree))
+    found = Tree(model.dof_parentid)
+    assert found == Tree.renumber(tree.parent)[0]
+    data = mujoco.MjData(model)
+    mujoco.mj_forward(model, data)
+    factor = bench.Factor(found, layout="packed").refactor(data.M.copy())
+    L, D = found.unpack(data.qLD), data.qLD[found.row_start[1:] - 1]
+    below = np.tril(found.mask(), -1)
+    np.testing.assert_allclose(factor.L()[below], L[below], rtol=1e-9)
+    np.testing.assert_allclose(factor.D(), D, rtol=1e-9)
+
+
+def test_mujoco_factorizes_at_every_call():
+    mujoco = pytest.importorskip("mujoco", reason="the peer")
+    from benchmarks.duels import mjcf
+
+    model = mujoco.MjModel.from_xml_string(mjcf(families.chain(3)))
+    data = mujoco.MjData(model)
+    mujoco.mj_forward(model, data)
+    expected = data.qLD.copy()
+    data.qLD[:] = 0.0
+    mujoco.mj_factorM(model, data)
+    np.testing.assert_array_equal(data.qLD, expected)
+
+
+@pytest.mark.parametrize(("peer", "engine"), [("mujoco", "mujoco"), ("sparse", "qdldl")])
+def test_duels_on_trees(peer, engine):
+    pytest.importorskip(engine, reason="the peer")
+    from benchmarks import duels
+
+    found = [duel.fight() for duel in getattr(duels, peer)("binary tree 63")]
+    assert len(found) == 2
+    assert all_positive(found)
+
+
+def test_sparse_peers_have_no_more_entries_than_we():
+    qdldl = pytest.importorskip("qdldl", reason="the peer")
+    from benchmarks.duels import sparse_matrix
+
+    tree = families.binary_tree(6)
+    packed = np.ones(tree.nnz) + 99 * (tree.rows == tree.columns)
+    H, upper = sparse_matrix(tree, packed)
+    np.testing.assert_array_equal(H.toarray()[::-1, ::-1], tree.unpack(packed))
+    assert qdldl.Solver(upper, upper=True).factors()[0].nnz == tree.D1
+
+
+@pytest.mark.parametrize("target", ["S1S2SingleMatrix", "S4DenseBatch", "S5CachedBatch", "S8Threads"])
+def test_targets_track_what_they_have_parameters_for(target, monkeypatch):
+    from benchmarks import targets
+
+    one = getattr(targets, target)()
+    monkeypatch.setattr(one, "params", (("double_pendulum",), *one.params[1:]))
+    results = one.setup_cache()
+    assert all_positive(results.values())
+    for key in results:
+        one.setup(results, *key)
+        assert one.track_ratio(results, *key) > 0
+        assert one.track_time(results, *key) * one.track_peer_time(results, *key) > 0
+    with pytest.raises(NotImplementedError):
+        one.setup(results, "double_pendulum", "nothing", "nobody")
+
+
+def test_parameters_may_not_be_forgotten():
+    from benchmarks import targets
+
+    call = bench.Call(lambda: None)
+    with pytest.raises(ValueError, match="no parameters"):
+        targets.fought(
+            (("model",), ("factor",), ("peer",)),
+            lambda _: [bench.Duel("S1", "model", "x", "peer", call, call)],
+        )
+
+
+def test_summary_of_several_models():
+    from quick import summary
+
+    group = [
+        bench.Result("S1", "m", "w", "p", 1.0, r, r, r, r, goal)
+        for r, goal in ((3.0, 2.0), (1.0, 1.5), (4.0, None))
+    ]
+    count, middle, quartiles, least, most, goals, reached = summary(group)
+    assert (count, middle, quartiles, least, most) == ("3", "3.0", "+0% +0%", "1.0", "4.0")
+    assert (goals, str(reached)) == ("1.5 or 2.0", "1/2")
+
+
+def test_results_are_published_without_paths(tmp_path):
+    import dashboard
+
+    environment = f"existing-py{sys.executable.replace('/', '_')}"
+    content = {
+        "commit_hash": "0123456789",
+        "env_name": environment,
+        "python": "x",
+        "params": {"python": sys.executable},
+    }
+    file = tmp_path / f"01234567-{environment}.json"
+    file.write_text(json.dumps(content))
+    assert dashboard.telling(tmp_path)
+    dashboard.make_anonymous(file)
+    assert not dashboard.telling(tmp_path)
+    (written,) = tmp_path.iterdir()
+    assert json.loads(written.read_text())["commit_hash"] == "0123456789"
