@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import os
+import signal
 import sys
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
@@ -11,6 +12,7 @@ from dataclasses import replace
 from importlib.metadata import PackageNotFoundError, version
 from importlib.util import find_spec
 from pathlib import Path
+from threading import current_thread, main_thread
 
 from rich.console import Console
 from rich.progress import track
@@ -20,14 +22,15 @@ from . import __version__, check, report, robots
 from .exceptions import TreefactorError
 from .workers import flush
 
-DISAGREE, FAILED, INTERRUPTED = 1, 2, 130  # exit statuses
+DISAGREE, FAILED, INTERRUPTED, TERMINATED = 1, 2, 130, 143  # exit statuses
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run a command; return 0, 1 where something disagrees, or 2 where the command could not run."""
     options = _parser().parse_args(arguments)
     try:
-        return options.command(options)
+        with _terminable():
+            return options.command(options)
     except (TreefactorError, OSError) as error:
         if isinstance(error, BrokenPipeError):  # the reader of a pipe has seen enough
             os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
@@ -167,6 +170,19 @@ def _progress(results: Iterable[list[check.Row]], total: int) -> Iterator[list[c
         verdicts = ", ".join(f"{row.engine} {row.verdict}" for row in found)
         print(f"[{count}/{total}] {found[0].robot}: {verdicts}", file=sys.stderr)
         yield found
+
+
+@contextmanager
+def _terminable() -> Iterator[None]:
+    """Clean up on SIGTERM as on Ctrl-C: no engine's process and no temporary file is left behind."""
+    if current_thread() is not main_thread():  # which alone may handle signals
+        yield
+        return
+    kept = signal.signal(signal.SIGTERM, lambda *_: sys.exit(TERMINATED))
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, kept)
 
 
 @contextmanager
