@@ -28,6 +28,7 @@ DISAGREE, FAILED, INTERRUPTED, TERMINATED = 1, 2, 130, 143  # exit statuses
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run a command; return 0, 1 where something disagrees, or 2 where the command could not run."""
     options = _parser().parse_args(arguments)
+    _open_streams()
     try:
         with _terminable():
             return options.command(options)
@@ -92,12 +93,12 @@ def run_check(options: argparse.Namespace) -> int:
             results = check.check(chosen, engines, options.samples, options.seed, options.timeout)
             for found in _progress(results, len(chosen)):
                 rows += found
-        report.print_rows(rows)
         report.write_json(json_file, {**meta, "rows": [row.as_dict() for row in rows]})
         if html_file is not None:
             from .html import write_html
 
             write_html(html_file, rows, meta)
+    report.print_rows(rows)  # last: whoever reads them may leave
     return 0 if all(row.verdict in check.GOOD for row in rows) else DISAGREE
 
 
@@ -172,6 +173,15 @@ def _progress(results: Iterable[list[check.Row]], total: int) -> Iterator[list[c
         yield found
 
 
+def _open_streams() -> None:
+    """Put something in the place of closed streams, which processes are started with."""
+    for name in ("stdout", "stderr"):
+        if getattr(sys, name) is None:
+            descriptor = os.open(os.devnull, os.O_WRONLY)
+            os.set_inheritable(descriptor, True)  # for the engines' processes
+            setattr(sys, name, os.fdopen(descriptor, "w"))
+
+
 @contextmanager
 def _terminable() -> Iterator[None]:
     """Clean up on SIGTERM as on Ctrl-C: no engine's process and no temporary file is left behind."""
@@ -188,9 +198,6 @@ def _terminable() -> Iterator[None]:
 @contextmanager
 def _engines_aside() -> Iterator[None]:
     """Keep what the engines' own C code prints out of stdout, and out of a progress bar."""
-    if sys.stdout is None:  # closed
-        yield
-        return
     sys.stdout.flush()
     kept = os.dup(1)
     aside = os.open(os.devnull, os.O_WRONLY) if os.isatty(2) else os.dup(2)
