@@ -22,6 +22,12 @@ NUMBERS = {  # attributes that must be finite; an infinite limit is none
     *("xyz", "rpy", "value", "ixx", "ixy", "ixz", "iyy", "iyz", "izz", "multiplier", "offset"),
     *("damping", "friction", "size", "radius", "length", "scale"),
 }
+INERTIA = ("ixx", "ixy", "ixz", "iyy", "iyz", "izz")
+INERTIAL = (  # element, attribute and count of its numbers
+    *(("origin", "xyz", 3), ("origin", "rpy", 3), ("mass", "value", 1)),
+    *(("inertia", key, 1) for key in INERTIA),
+)
+AXIAL = {"revolute", "continuous", "prismatic"}
 NOT_WELL_FORMED = ET.ParseError, ValueError, LookupError  # the last two: an encoding nobody knows
 
 
@@ -43,10 +49,17 @@ def parse(path: Path, engine: str | None) -> ET.Element:
     return top
 
 
-def require_finite(path: Path, engine: str | None) -> None:
-    """Raise AdapterError for a URDF with a number that is not finite; other faults are left to the engine."""
+def require_complete(path: Path, engine: str | None) -> None:
+    """Raise AdapterError for a URDF whose inertias or axes Pinocchio silently drops, or takes for zero.
+
+    Other faults are left to the engine.
+    """
     with suppress(OSError, *NOT_WELL_FORMED):
-        _require_finite(_elements(path), path, engine)
+        top = _elements(path)
+        _require_finite(top, path, engine)
+        if top.tag == "robot":
+            _require_inertias(top, path, engine)
+            _require_axes(top, path, engine)
 
 
 def _elements(path: Path) -> ET.Element:
@@ -65,6 +78,38 @@ def _require_finite(top: ET.Element, path: Path, engine: str | None) -> None:
                     name, where = part.get("name", ""), f"{element.tag} {key}={value!r}"
                     reason = f"{part.tag} {name!r} holds a number that is not finite: {where}"
                     raise _error(path, engine, reason, name)
+
+
+def _require_inertias(top: ET.Element, path: Path, engine: str | None) -> None:
+    for link in top.iterfind("link[inertial]"):
+        name, inertial = link.get("name", ""), link.find("inertial")
+        for tag, key, count in INERTIAL:
+            element = inertial.find(tag)
+            value = None if element is None else element.get(key)
+            if value is None and tag == "origin":
+                continue
+            found = numbers(value or "")
+            if found is None or len(found) != count:
+                wrong = "lacks" if value is None else f"holds {value!r} for"
+                raise _error(path, engine, f"<inertial> of link {name!r} {wrong} <{tag} {key}>", name)
+            if tag == "mass" and found[0] < 0.0:
+                raise _error(path, engine, f"link {name!r} has a negative mass, {found[0]}", name)
+
+
+def _require_axes(top: ET.Element, path: Path, engine: str | None) -> None:
+    for joint in top.iterfind("joint[axis]"):
+        axis = numbers(joint.find("axis").get("xyz", "")) or []
+        if joint.get("type") in AXIAL and (len(axis) != 3 or not any(axis)):
+            name = joint.get("name", "")
+            raise _error(path, engine, f"the axis of joint {name!r} is no direction", name)
+
+
+def numbers(text: str) -> list[float] | None:
+    """Numbers separated by spaces, as engines read them; None if one is no number to them."""
+    try:
+        return None if "_" in text else [float(word) for word in text.split()]  # Python reads 1_0 as 10
+    except ValueError:
+        return None
 
 
 def _is_finite(word: str) -> bool:

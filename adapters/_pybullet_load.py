@@ -10,8 +10,8 @@ import pybullet
 
 from .._arrays import as_vector
 from ..exceptions import AdapterError
-from ._plain_urdf import JOINT_PARTS, parse, plain, write
-from ._pybullet_body import Body, adapter_error, engine_errors
+from ._plain_urdf import AXIAL, JOINT_PARTS, numbers, parse, plain, write
+from ._pybullet_body import STALE, Body, adapter_error, engine_errors
 from ._pybullet_urdf import sanitised
 from ._urdf import Inertial, read
 
@@ -86,7 +86,18 @@ def load_shapeless(path: Path, floating: bool, gravity) -> Body:
 
 def _load_file(path: Path, floating: bool, gravity, flags: int) -> Body:
     read(path, "pybullet")  # see load_shapeless
+    scaled = _scaled_axes(path)
+    if scaled:
+        reason = f"PyBullet does not scale axes to unit length everywhere, and {scaled[0]!r} has another"
+        raise adapter_error(reason, scaled[0], path)
     return _in_own_client(path, path, floating, gravity, flags, {})
+
+
+def _scaled_axes(path: Path) -> list[str]:
+    """Joints whose axis is not of unit length in the file."""
+    axial = [joint for joint in parse(path, "pybullet").iterfind("joint[axis]") if joint.get("type") in AXIAL]
+    axes = {joint.get("name", ""): numbers(joint.find("axis").get("xyz", "")) for joint in axial}
+    return [name for name, axis in axes.items() if abs(np.linalg.norm(axis) - 1.0) > STALE]
 
 
 def _load_copy(text: str, path: Path, floating: bool, gravity, moments: dict[str, np.ndarray]) -> Body:
@@ -110,6 +121,10 @@ def _in_own_client(path: Path, urdf: Path, floating: bool, gravity, flags: int, 
     except AdapterError as error:
         pybullet.disconnect(client)
         raise adapter_error(str(error), error.joint, path) from None
+    except UnicodeDecodeError as error:
+        pybullet.disconnect(client)
+        reason = f"PyBullet passes names on as bytes, and one is no UTF-8: {error}"
+        raise adapter_error(reason, file=path) from None
     except BaseException:
         pybullet.disconnect(client)
         raise

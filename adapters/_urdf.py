@@ -11,7 +11,7 @@ import numpy as np
 from scipy.spatial.transform import Rotation
 
 from ..exceptions import AdapterError
-from ._plain_urdf import parse
+from ._plain_urdf import numbers, parse
 
 ROUND_OFF = 1e-14  # relative; a negative principal moment as small as this is zero
 FREEDOMS = {"revolute": 1, "continuous": 1, "prismatic": 1, "spherical": 3, "fixed": 0}
@@ -217,10 +217,11 @@ class _Reader:
         return Rotation.from_euler("xyz", rpy).as_matrix(), xyz
 
     def numbers(self, words: list[str], name: str) -> np.ndarray:
-        try:
-            return np.array([float(word) for word in words])
-        except ValueError as error:
-            raise self.error(f"{name!r}: {error}", name) from None
+        found = [numbers(word) for word in words]
+        for word, values in zip(words, found, strict=True):
+            if values is None or len(values) != 1:
+                raise self.error(f"{name!r}: {word!r} is no number", name)
+        return np.array(found)[:, 0] if found else np.zeros(0)
 
     def attribute(self, element: ET.Element, key: str) -> str:
         value = element.get(key)

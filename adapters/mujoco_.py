@@ -99,6 +99,8 @@ def load(path, floating: bool = False, gravity=(0.0, 0.0, -9.81)) -> Body:
     """
     path = Path(path)
     if parse(path, "mujoco").tag == "robot":
+        if gravity is None:
+            raise adapter_error("a URDF has no gravity; only an MJCF may be called .xml", file=path)
         text, odd = mjcf(path, floating)
         model = _compile(mujoco.MjModel.from_xml_string, text, path)
         for name, (mass, moments) in odd.items():

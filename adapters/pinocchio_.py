@@ -21,7 +21,7 @@ from ..tree import Tree, freedom_names
 from . import _pinocchio_cholesky as cholesky
 from ._pinocchio_mimic import constraints, coupled_configuration, coupling, leading, mimic_joints
 from ._pinocchio_placements import placement_changes
-from ._plain_urdf import parse, require_finite
+from ._plain_urdf import parse, require_complete
 from ._urdf import NOTHING, Inertial
 
 ROUND_OFF = 1e-14  # relative; less mass left over from a sum of inertias is none
@@ -58,13 +58,14 @@ def load(path, floating: bool = False, mimic: bool = False) -> pin.Model:
     Raises
     ------
     AdapterError
-        Where the file is missing, no URDF, holds a number that is not finite, or is refused by Pinocchio;
-        names the file and the reason.
+        Where the file is missing, no URDF, holds a number that is not finite, an incomplete ``<inertial>``, a
+        negative mass or an axis that is no direction, or is refused by Pinocchio; names the file and the
+        reason.
     """
     path = Path(path)
     if not path.is_file():
         raise AdapterError(f"{path}: no such file", engine="pinocchio", file=path)
-    require_finite(path, "pinocchio")  # it would leave out the whole inertia
+    require_complete(path, "pinocchio")
     try:
         if path.suffix == ".xml":
             return pin.buildModelFromMJCF(str(path))

@@ -2,6 +2,7 @@
 
 import json
 import os
+import signal
 import subprocess
 import sys
 from importlib.util import find_spec
@@ -225,6 +226,26 @@ def test_what_engines_print_is_not_mixed_with_the_table(tmp_path):
     assert done.returncode == 0
     assert "b3Warning" not in done.stdout + done.stderr  # PyBullet's C code prints it
     assert "1 explained" in done.stdout
+
+
+@pytest.mark.parametrize("streams", ["| true", ">&-", "2>&-"])
+def test_a_reader_that_leaves_or_a_closed_stream_costs_no_result(tmp_path, streams):
+    command = f"{sys.executable} -m treefactor check double_pendulum --engine pinocchio --json out.json"
+    script = f"{command} {streams}; exit ${{PIPESTATUS[0]}}"
+    done = subprocess.run(["bash", "-c", script], cwd=tmp_path, capture_output=True, timeout=120, check=False)
+    assert done.returncode == 0
+    assert json.loads((tmp_path / "out.json").read_text())["rows"][0]["verdict"] == check.AGREES
+
+
+@pytest.mark.parametrize(("sent", "status"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
+def test_a_signal_leaves_no_file_and_no_process_behind(tmp_path, sent, status):
+    command = [sys.executable, "-m", "treefactor", "check", "--json", "out.json"]
+    begun = subprocess.Popen(command, cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    assert any(b"[1/" in line for line in begun.stderr)
+    begun.send_signal(sent)
+    begun.communicate(timeout=60)  # ends only when no process holds the pipes any more
+    assert begun.returncode == status
+    assert os.listdir(tmp_path) == []
 
 
 def test_what_an_engine_prints_that_refuses_a_robot_is_its_reason(monkeypatch):

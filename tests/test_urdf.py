@@ -8,7 +8,7 @@ from engine_cases import joint, link, urdf
 
 import treefactor as tf
 from treefactor import check
-from treefactor.adapters._plain_urdf import parse, require_finite
+from treefactor.adapters._plain_urdf import parse, require_complete
 from treefactor.adapters._urdf import read, without_fixed_joints
 from treefactor.robots import Robot
 
@@ -86,7 +86,7 @@ def test_an_infinite_limit_is_none(file, engine):
 
 def test_names_and_words_that_only_look_like_numbers(file):
     path = file(urdf(link("nan"), link("inf"), joint("infinity", "nan", "inf")))
-    require_finite(path, None)
+    require_complete(path, None)
     assert read(path).root == "nan"
 
 
@@ -96,7 +96,61 @@ def test_only_a_urdf_is_searched(file):
 
 @pytest.mark.parametrize("text", ["", "<robot><link name='a'></robot>"])
 def test_xml_that_is_not_well_formed_is_left_to_the_engine(file, text):
-    require_finite(file(text), "pinocchio")
+    require_complete(file(text), "pinocchio")
+
+
+INCOMPLETE = {
+    "an entry": ("ixy=", "x="),
+    "the mass": ("<mass ", "<m "),
+    "the tensor": ("<inertia ", "<i "),
+    "a word": ('value="1.5"', 'value="${m}"'),
+    "a number to Python only": ('value="1.5"', 'value="1_5"'),
+    "a centre": ("0.1 -0.2 0.05", "0.1 -0.2"),
+    "a negative mass": ('value="1.5"', 'value="-1.5"'),
+}
+AXIS = 'xyz="0 0.6 0.8"'
+
+
+@pytest.mark.parametrize(("old", "new"), INCOMPLETE.values(), ids=INCOMPLETE)
+def test_pinocchio_refuses_an_inertia_it_would_drop(file, old, new):
+    assert old in ARM
+    path = file(ARM.replace(old, new))
+    with pytest.raises(tf.AdapterError, match=r"robot.urdf: .*link '(a|base)'") as caught:
+        adapter("pinocchio").load(path)
+    assert caught.value.file == str(path)
+    assert caught.value.joint in ("a", "base")
+
+
+@pytest.mark.parametrize("axis", ['xyz="0 0 0"', "", 'xyz="0 1"'])
+def test_pinocchio_refuses_an_axis_it_would_take_for_zero(file, axis):
+    assert AXIS in ARM
+    with pytest.raises(tf.AdapterError, match="axis of joint 'j' is no direction"):
+        adapter("pinocchio").load(file(ARM.replace(AXIS, axis)))
+
+
+@pytest.mark.parametrize("engine", ["pybullet", "mujoco"])
+def test_pinocchio_refusing_leaves_the_others_their_rows(file, engine):
+    adapter(engine)
+    [rows] = check.check([Robot("r", file(ARM.replace("ixy=", "x=")))], ["pinocchio", engine], samples=1)
+    assert rows[0].verdict == check.CANNOT_LOAD
+    assert rows[1].verdict in check.GOOD
+    assert "Pinocchio cannot load it" in rows[1].reason
+
+
+def test_a_urdf_called_xml_is_refused_by_name(tmp_path):
+    adapter("mujoco")
+    path = tmp_path / "robot.xml"
+    path.write_text(ARM)
+    [rows] = check.check([Robot("r", path)], ["pinocchio", "mujoco"], samples=1)
+    assert {row.verdict for row in rows} == {check.CANNOT_LOAD}
+    assert "a URDF has no gravity" in rows[1].reason
+
+
+def test_an_axis_of_another_length_is_named_by_pybullet(file):
+    adapter("pybullet")
+    [[row]] = check.check([Robot("r", file(ARM.replace(AXIS, 'xyz="0 6 8"')))], ["pybullet"], samples=1)
+    assert row.verdict == check.EXPLAINED
+    assert "'j' has another" in row.reason
 
 
 # ---------------------------------------------------------------------------------------- in whose name it is

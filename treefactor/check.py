@@ -9,33 +9,36 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from contextlib import closing, nullcontext
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import replace
 from importlib import import_module
 from types import ModuleType
 
 import numpy as np
 
 from . import tolerances
-from .causes import FIXED_BASE, REFUSED, TENDONS, UNEXPLAINED, Cause, explain, inertial_changes
-from .compare import (
-    Comparison,
-    Reference,
-    answering,
-    compare_alone,
-    compare_engine,
-    compare_pinocchio,
-    largest_force,
-    relative,
-    translated,
-    worst,
-)
+from .causes import UNEXPLAINED, Cause
+from .check_causes import listed, mjcf_reader, plain_way
+from .compare import Comparison, Reference, compare_alone, compare_engine, compare_pinocchio, worst
 from .compare_mimic import compare_mimic
 from .exceptions import AdapterError, NotPositiveDefiniteError, TreefactorError
 from .robots import Robot
+from .rows import AGREES, CANNOT_LOAD, DISAGREES, EXPLAINED, GOOD, Detail, Row
 from .selfcheck import SelfCheck, self_check
 from .workers import Worker, WorkerError
 
-__all__ = ["ENGINES", "Detail", "Row", "SelfCheck", "check", "self_check"]
+__all__ = [
+    "AGREES",
+    "CANNOT_LOAD",
+    "DISAGREES",
+    "ENGINES",
+    "EXPLAINED",
+    "GOOD",
+    "Detail",
+    "Row",
+    "SelfCheck",
+    "check",
+    "self_check",
+]
 
 ENGINES = {
     "pinocchio": "pinocchio",
@@ -46,92 +49,7 @@ ENGINES = {
 READ_MJCF = ("pinocchio", "mujoco")
 DEFAULT_ENGINES = ("pinocchio", "pybullet", "mujoco")  # Drake takes long to import and refuses many files
 
-AGREES, EXPLAINED, DISAGREES, CANNOT_LOAD = "agrees", "explained", "disagrees", "cannot load"
-GOOD = (AGREES, EXPLAINED)
 SEE_OUTPUT = "see its output"  # in the errors of an adapter
-
-
-@dataclass(frozen=True)
-class Detail:
-    """What the page of a robot draws.
-
-    Attributes
-    ----------
-    parent : tuple of int
-    names : tuple of str
-        Tree and joints in Pinocchio's order.
-    delta, delta_plain : ndarray, shape (n, n), or None
-        ``|H_ij - H_pin_ij| / sqrt(H_pin_ii H_pin_jj)`` of the last sample, through the adapter and the
-        ordinary way.
-    """
-
-    parent: tuple[int, ...]
-    names: tuple[str, ...]
-    delta: np.ndarray | None = None
-    delta_plain: np.ndarray | None = None
-
-
-@dataclass(frozen=True)
-class Row:
-    """What one engine says about one robot, worst over the samples.
-
-    Attributes
-    ----------
-    robot, base, engine : str
-    n : int or None
-        Freedoms.
-    density : float or None
-        Share of non-zeros in H.
-    condition : float or None
-        Largest condition number of H; freedoms that move no inertia are given an armature of 1.
-    same_tree : bool or None
-        Whether the engine's parent array is Pinocchio's, joints matched by name.
-    error_h : float or None
-        ``max|H - H_ref| / max|H_ref|``; the reference is Pinocchio's H, for Pinocchio itself the columns
-        RNEA(e_k) - RNEA(0).
-    error_bias : float or None
-        Bias forces against Pinocchio's, over the largest force of the sample.
-    error_factor : float or None
-        ``max|L^T D L - H| / max|H|``.
-    error_ld : float or None
-        Our L and D against the engine's own factor (Pinocchio's U and D, MuJoCo's qLD), relative.
-    error_qdd : float or None
-        Our q̈ = H^-1 (tau - bias), from this engine's H and bias, against Pinocchio's ABA, relative.
-    error_own : float or None
-        The engine's own q̈ (of PyBullet the stepped velocity) against Pinocchio's ABA, relative.
-    error_plain : float or None
-        Largest ``|H_ij - H_pin_ij| / sqrt(H_pin_ii H_pin_jj)`` with the file loaded the ordinary way; light
-        joints count as much as a heavy base.
-    causes : tuple of Cause
-        What explains error_plain.
-    verdict : {"agrees", "explained", "disagrees", "cannot load"}
-    reason : str
-        Why, where the verdict is not "agrees".
-    detail : Detail or None
-    """
-
-    robot: str
-    base: str
-    engine: str
-    n: int | None = None
-    density: float | None = None
-    condition: float | None = None
-    same_tree: bool | None = None
-    error_h: float | None = None
-    error_bias: float | None = None
-    error_factor: float | None = None
-    error_ld: float | None = None
-    error_qdd: float | None = None
-    error_own: float | None = None
-    error_plain: float | None = None
-    causes: tuple[Cause, ...] = ()
-    verdict: str = CANNOT_LOAD
-    reason: str = ""
-    detail: Detail | None = field(default=None, compare=False, repr=False)
-
-    def as_dict(self) -> dict:
-        """Plain values, for JSON; without the matrices."""
-        return asdict(replace(self, detail=None))
 
 
 def check(
@@ -283,7 +201,7 @@ def _mjcf_row(row: Row, adapter, robot: Robot, reference: Reference, samples, se
     row = _judge(row, compare_engine(adapter, reference))
     if row.verdict == AGREES or _judge(row, compare_alone(adapter, robot, samples, seed)).verdict != AGREES:
         return row
-    return _mjcf_causes(row, adapter, reference)
+    return _with_reader(row, adapter, reference)
 
 
 def _alone(row: Row, adapter, robot: Robot, samples: int, seed: int, why: str) -> Row:
@@ -352,7 +270,7 @@ def _with_causes(row: Row, adapter, reference: Reference) -> Row:
     """Row with the causes for which the engine differs when it gets the file in an ordinary way."""
     causes, ways, left = [], [], 0.0
     for way in adapter.WAYS:
-        plain = _plain(adapter, way, reference)
+        plain = plain_way(adapter, way, reference)
         causes += [replace(cause, way=way) for cause in plain.causes]
         ways.append(plain)
         left = worst(left, plain.unexplained)
@@ -380,84 +298,11 @@ def _explained_by(row: Row, causes: list[Cause], left: str) -> Row:
     return replace(row, verdict=DISAGREES if left else EXPLAINED, reason=reason)
 
 
-def _mjcf_causes(row: Row, adapter, reference: Reference) -> Row:
+def _with_reader(row: Row, adapter, reference: Reference) -> Row:
     """Row with what Pinocchio reads from an MJCF otherwise than MuJoCo, whose format it is."""
-    with closing(adapter.load(reference.robot.path, gravity=None)) as body, answering():
-        own, other = reference.adapter.carried(reference.model, adapter.inertials(body))
-        theirs = [translated(adapter, body, reference.model, s) for s in reference.states]
-        loose, tendons = adapter.without_tendon_armature(body)
-        without = [translated(adapter, loose, reference.model, s) for s in reference.states]
-        groups = inertial_changes(own, other, "another inertia tensor")
-        groups |= adapter.model_changes(body, reference.model)
-        groups |= reference.adapter.placement_changes(reference.model, body)
-    causes, left = _explained(reference, without, own, groups)
-    if tendons:
-        samples = zip(reference.states, theirs, without, strict=True)
-        effect = max(float(s.delta(s.H + t[0] - w[0]).max()) for s, t, w in samples)
-        causes.append(Cause(TENDONS, effect, tendons))
-    causes = tuple(replace(cause, way="Pinocchio's reader of MJCF") for cause in causes)
-    plain = worst(*(s.delta(H).max() for s, (H, _) in zip(reference.states, theirs, strict=True)))
-    row = replace(row, error_plain=plain, causes=causes)
-    if causes and left <= tolerances.PLAIN_H:
-        reason = ". ".join(filter(None, [reference.singular, listed(causes)]))
+    found = mjcf_reader(adapter, reference)
+    row = replace(row, error_plain=found.error, causes=tuple(found.causes))
+    if found.causes and found.unexplained <= tolerances.PLAIN_H:
+        reason = ". ".join(filter(None, [reference.singular, listed(found.causes)]))
         return replace(row, verdict=EXPLAINED, reason=reason)
-    return replace(row, reason=f"{row.reason}; {left:.1e} unexplained. {listed(causes)}")
-
-
-@dataclass(frozen=True)
-class _Plain:
-    """One ordinary way of loading: causes, error of H, what they leave, and |ΔH|."""
-
-    causes: list[Cause]
-    error: float | None = None
-    unexplained: float = 0.0
-    delta: np.ndarray | None = None
-
-
-def _plain(adapter, way: str, reference: Reference) -> _Plain:
-    """Load the file in one ordinary way, and explain what differs."""
-    robot, gravity = reference.robot, reference.model.gravity.linear
-    try:
-        loaded = adapter.load_plain(robot.path, robot.floating, gravity, way)
-    except AdapterError as error:
-        return _Plain([Cause(f"{REFUSED}: {str(error).removeprefix(f'{robot.path}: ')}")])
-    first = []
-    with closing(loaded) as body, answering():
-        if robot.floating and not body.floating:
-            first, reference = [Cause(FIXED_BASE)], reference.on_fixed_base()
-            if not reference.model.nv:
-                return _Plain(first)
-        theirs = [translated(adapter, body, reference.model, s) for s in reference.states]
-        file, engine = adapter.file_inertials(robot.path, body.floating), adapter.inertials(body)
-        groups = inertial_changes(file, engine, adapter.TENSOR_CAUSE[way])
-        if hasattr(adapter, "model_changes"):  # PyBullet knows no rotors
-            groups |= adapter.model_changes(body, reference.model)
-        causes, unexplained = _explained(reference, theirs, file, groups)
-    deltas = [s.delta(H) for s, (H, _) in zip(reference.states, theirs, strict=True)]
-    error = float(np.max(deltas))
-    return _Plain([*first, *causes], error, unexplained, None if first else deltas[-1])
-
-
-def _explained(reference: Reference, theirs: list, file: dict, groups: dict) -> tuple[list[Cause], float]:
-    """Causes for which an engine has other H and bias, and what they leave unexplained."""
-
-    def left(changes: list) -> float:
-        mine = (reference.changed(s, file, changes) for s in reference.states)
-        return worst(*(
-            worst(relative(t[0], m[0]), float(np.abs(t[1] - m[1]).max() / largest_force(*t, s.v)))
-            for t, m, s in zip(theirs, mine, reference.states, strict=True)
-        ))  # fmt: skip
-
-    def effect(changes: list) -> float:
-        return max(float(s.delta(reference.changed(s, file, changes)[0]).max()) for s in reference.states)
-
-    return explain(groups, left, effect, tolerances.PLAIN_H)
-
-
-def listed(causes: Iterable[Cause]) -> str:
-    """Causes in words, way by way."""
-    causes = list(causes)
-    ways = dict.fromkeys(cause.way for cause in causes)
-    return ". ".join(
-        f"{way}: " + "; ".join(str(cause) for cause in causes if cause.way == way) for way in ways
-    )
+    return replace(row, reason=f"{row.reason}; {found.unexplained:.1e} unexplained. {listed(found.causes)}")

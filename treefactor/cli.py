@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import os
+import signal
 import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
@@ -11,6 +12,7 @@ from dataclasses import replace
 from importlib.metadata import PackageNotFoundError, version
 from importlib.util import find_spec
 from pathlib import Path
+from threading import current_thread, main_thread
 from typing import TypeVar
 
 from rich.console import Console
@@ -22,7 +24,7 @@ from .config import show_config
 from .exceptions import TreefactorError
 from .workers import flush
 
-DISAGREE, FAILED, INTERRUPTED = 1, 2, 130  # exit statuses
+DISAGREE, FAILED, INTERRUPTED, TERMINATED = 1, 2, 130, 143  # exit statuses
 
 Found = TypeVar("Found")
 
@@ -30,8 +32,10 @@ Found = TypeVar("Found")
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run a command; return 0, 1 where something disagrees, or 2 where the command could not run."""
     options = _parser().parse_args(arguments)
+    _open_streams()
     try:
-        return options.command(options)
+        with _terminable():
+            return options.command(options)
     except (TreefactorError, OSError) as error:
         if isinstance(error, BrokenPipeError):  # the reader of a pipe has seen enough
             os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
@@ -106,12 +110,12 @@ def run_check(options: argparse.Namespace) -> int:
             results = check.check(chosen, engines, options.samples, options.seed, options.timeout)
             for found in _progress(results, len(chosen), "checking", _verdicts):
                 rows += found
-        report.print_rows(rows)
         report.write_json(json_file, {**meta, "rows": [row.as_dict() for row in rows]})
         if html_file is not None:
             from .html import write_html
 
             write_html(html_file, rows, meta)
+    report.print_rows(rows)  # last: whoever reads them may leave
     return 0 if all(row.verdict in check.GOOD for row in rows) else DISAGREE
 
 
@@ -226,12 +230,31 @@ def _verdicts(found: list[check.Row]) -> str:
     return f"{found[0].robot}: " + ", ".join(f"{row.engine} {row.verdict}" for row in found)
 
 
+def _open_streams() -> None:
+    """Put something in the place of closed streams, which processes are started with."""
+    for name in ("stdout", "stderr"):
+        if getattr(sys, name) is None:
+            descriptor = os.open(os.devnull, os.O_WRONLY)
+            os.set_inheritable(descriptor, True)  # for the engines' processes
+            setattr(sys, name, os.fdopen(descriptor, "w"))
+
+
+@contextmanager
+def _terminable() -> Iterator[None]:
+    """Clean up on SIGTERM as on Ctrl-C: no engine's process and no temporary file is left behind."""
+    if current_thread() is not main_thread():  # which alone may handle signals
+        yield
+        return
+    kept = signal.signal(signal.SIGTERM, lambda *_: sys.exit(TERMINATED))
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, kept)
+
+
 @contextmanager
 def _engines_aside() -> Iterator[None]:
     """Keep what the engines' own C code prints out of stdout, and out of a progress bar."""
-    if sys.stdout is None:  # closed
-        yield
-        return
     sys.stdout.flush()
     kept = os.dup(1)
     aside = os.open(os.devnull, os.O_WRONLY) if os.isatty(2) else os.dup(2)

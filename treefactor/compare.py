@@ -16,7 +16,7 @@ from functools import cached_property, partial
 
 import numpy as np
 
-from .exceptions import NotPositiveDefiniteError, TreefactorError
+from .exceptions import AdapterError, NotPositiveDefiniteError, TreefactorError
 from .ltdl import factor
 from .robots import Robot
 from .selfcheck import self_check
@@ -30,9 +30,13 @@ class EngineFailedError(TreefactorError):
 
 @contextmanager
 def answering() -> Iterator[None]:
-    """Turn whatever goes wrong once a robot is loaded into EngineFailedError."""
+    """Turn whatever goes wrong once a robot is loaded into EngineFailedError, but for refusals."""
     try:
         yield
+    except AdapterError:  # found out late that the engine cannot represent the robot
+        raise
+    except UnicodeDecodeError as error:
+        raise AdapterError(f"it passes names on as bytes, and one is no UTF-8: {error}") from error
     except Exception as error:
         text = " ".join(str(error).split())
         raise EngineFailedError(f"no answer: {type(error).__name__}: {text}") from error
@@ -226,7 +230,8 @@ def compare_engine(adapter, reference: Reference) -> Comparison:
 
 def compare_alone(adapter, robot: Robot, count: int, seed: int) -> Comparison:
     """An engine against itself, where Pinocchio has no model: H by inverse dynamics, our q̈ by its own."""
-    with closing(adapter.load(robot.path, robot.floating)) as body, answering():
+    own = {"gravity": None} if robot.is_mjcf else {}
+    with closing(adapter.load(robot.path, robot.floating, **own)) as body, answering():
         tree, rng = adapter.tree(body), np.random.default_rng(seed)
         result = Comparison(tree, 1.0, 1.0)
         for _ in range(count if tree.n else 0):

@@ -28,10 +28,18 @@ DETAILED = 5  # robots up to which every reason is printed; of more, a table of 
 PIPE_WIDTH = 160  # columns of a table that no terminal limits
 
 
+class _Console(Console):
+    """A console that leaves the exit status to the caller when the reader of a pipe has gone."""
+
+    def on_broken_pipe(self) -> None:
+        """Raise BrokenPipeError again; rich would exit with 1, which says that something disagrees."""
+        raise
+
+
 def console() -> Console:
     """A console as wide as the terminal, or wide enough for one line per row in a pipe."""
-    plain = Console(highlight=False)
-    return plain if plain.is_terminal else Console(highlight=False, width=PIPE_WIDTH)
+    plain = _Console(highlight=False)
+    return plain if plain.is_terminal else _Console(highlight=False, width=PIPE_WIDTH)
 
 
 def print_rows(rows: Sequence[Row]) -> None:
