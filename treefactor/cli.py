@@ -105,17 +105,20 @@ def run_check(options: argparse.Namespace) -> int:
         "samples": options.samples,
         "seed": options.seed,
     }
-    with report.replacing(options.json) as json_file, report.replacing(options.html) as html_file:
-        with _engines_aside():
-            results = check.check(chosen, engines, options.samples, options.seed, options.timeout)
-            for found in _progress(results, len(chosen), "checking", _verdicts):
-                rows += found
-        report.write_json(json_file, {**meta, "rows": [row.as_dict() for row in rows]})
-        if html_file is not None:
-            from .html import write_html
+    try:
+        with report.replacing(options.json) as json_file, report.replacing(options.html) as html_file:
+            with _engines_aside():
+                results = check.check(chosen, engines, options.samples, options.seed, options.timeout)
+                for found in _progress(results, len(chosen), "checking", _verdicts):
+                    rows += found
+            report.write_json(json_file, {**meta, "rows": [row.as_dict() for row in rows]})
+            if html_file is not None:
+                from .html import write_html
 
-            write_html(html_file, rows, meta)
-    report.print_rows(rows)  # last: whoever reads them may leave
+                write_html(html_file, rows, meta)
+    finally:
+        if rows:  # after the files: whoever reads the table may leave
+            report.print_rows(rows)
     return 0 if all(row.verdict in check.GOOD for row in rows) else DISAGREE
 
 
