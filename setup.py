@@ -18,7 +18,11 @@ KERNELS = {
 }  # with further sources
 
 DEBUG = os.environ.get("TREEFACTOR_DEBUG") == "1"  # bounds and None checks on, no optimization
-FLAGS = ["-O0", "-g"] if DEBUG else ["-O3", "-Wno-psabi", "-fno-math-errno", "-fno-trapping-math"]
+FLAGS = (
+    ["-O0", "-g"]
+    if DEBUG
+    else ["-O3", "-Wno-psabi", "-fno-math-errno", "-fno-trapping-math", "-fno-tree-loop-distribute-patterns"]
+)
 
 DIRECTIVES = {
     "language_level": 3,

@@ -10,6 +10,8 @@
 enum { STORED, UNIT, ADD };          /* the diagonal of L: as stored, ones, or skipped and added to y */
 
 #define INLINE static inline __attribute__((always_inline))
+/* loops whose bounds are constants where they are inlined: without this their arrays end up in memory */
+#define UNROLL _Pragma("GCC unroll 16")
 /* f(rows, ...) with the number of rows as a constant, so that a tile stays in registers */
 #if TILE == 4
 #define WITH_ROWS(rows, f, ...) \

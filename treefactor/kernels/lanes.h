@@ -41,20 +41,20 @@ INLINE void NAME(columns)(int C, ptrdiff_t c, int R, const Shape *t, const Block
                           const REAL *inverse, const REAL *w) {
     REAL *row[TILE];
     vec T[TILE][TILE];
-    for (int r = 0; r < R; r++) row[r] = X + t->start[b->node[r]] * LANES;
-    for (int r = 0; r < R; r++)
-        for (int s = 0; s < C; s++) T[r][s] = LOOSE(H, t->start[b->node[r]] + c + s);
+    UNROLL for (int r = 0; r < R; r++) row[r] = X + t->start[b->node[r]] * LANES;
+    UNROLL for (int r = 0; r < R; r++)
+        UNROLL for (int s = 0; s < C; s++) T[r][s] = LOOSE(H, t->start[b->node[r]] + c + s);
     for (ptrdiff_t j = b->below; j < b->stop; j++, w += R * LANES) {
         const REAL *Lk = X + (t->start[t->order[j]] + c) * LANES;
-        for (int s = 0; s < C; s++) {
+        UNROLL for (int s = 0; s < C; s++) {
             vec l = OF(Lk, s);
-            for (int r = 0; r < R; r++) T[r][s] -= OF(w, r) * l;
+            UNROLL for (int r = 0; r < R; r++) T[r][s] -= OF(w, r) * l;
         }
     }
-    for (int r = R - 1; r >= 0; r--) {
-        for (int q = 0; q < r; q++)
-            for (int s = 0; s < C; s++) T[q][s] -= OF(row[r], b->depth + q) * T[r][s];
-        for (int s = 0; s < C; s++) AT(row[r], c + s) = T[r][s] * OF(inverse, b->node[r]);
+    UNROLL for (int r = R - 1; r >= 0; r--) {
+        UNROLL for (int q = 0; q < r; q++)
+            UNROLL for (int s = 0; s < C; s++) T[q][s] -= OF(row[r], b->depth + q) * T[r][s];
+        UNROLL for (int s = 0; s < C; s++) AT(row[r], c + s) = T[r][s] * OF(inverse, b->node[r]);
     }
 }
 
@@ -64,28 +64,28 @@ INLINE void NAME(eliminate)(int R, const Shape *t, const Block *b, const REAL *H
     const ptrdiff_t p = b->depth;
     REAL *row[TILE], *wk = w;
     vec T[TILE][TILE], a[TILE];
-    for (int r = 0; r < R; r++) {
+    UNROLL for (int r = 0; r < R; r++) {
         row[r] = X + t->start[b->node[r]] * LANES;
-        for (int s = 0; s <= r; s++) T[r][s] = LOOSE(H, t->start[b->node[r]] + p + s);
+        UNROLL for (int s = 0; s <= r; s++) T[r][s] = LOOSE(H, t->start[b->node[r]] + p + s);
     }
     for (ptrdiff_t j = b->below; j < b->stop; j++, wk += R * LANES) {
         const ptrdiff_t k = t->order[j];
         const REAL *Lk = X + (t->start[k] + p) * LANES;
         const vec d = OF(X, t->start[k + 1] - 1);
-        for (int r = 0; r < R; r++) {
+        UNROLL for (int r = 0; r < R; r++) {
             a[r] = OF(Lk, r);
             const vec h = a[r] * d;
             AT(wk, r) = h;
-            for (int s = 0; s <= r; s++) T[r][s] -= h * a[s];
+            UNROLL for (int s = 0; s <= r; s++) T[r][s] -= h * a[s];
         }
     }
-    for (int r = R - 1; r >= 0; r--) {
-        const vec scale = (T[r][r] * 0 + 1) / T[r][r];
+    UNROLL for (int r = R - 1; r >= 0; r--) {
+        const vec scale = ((vec){0} + 1) / T[r][r];
         AT(row[r], p + r) = T[r][r];
         AT(inverse, b->node[r]) = scale;
-        for (int q = r - 1; q >= 0; q--) {
+        UNROLL for (int q = r - 1; q >= 0; q--) {
             const vec l = T[r][q] * scale;
-            for (int s = 0; s <= q; s++) T[q][s] -= l * T[r][s];
+            UNROLL for (int s = 0; s <= q; s++) T[q][s] -= l * T[r][s];
             AT(row[r], p + q) = l;
         }
     }
@@ -141,24 +141,24 @@ INLINE void NAME(l_inv_block)(int R, int C, ptrdiff_t c, const Shape *t, const B
                               const REAL *before, const REAL *after, REAL *x, ptrdiff_t r) {
     const REAL *row[TILE];
     vec T[TILE][TILE];
-    for (int i = 0; i < R; i++) {
+    UNROLL for (int i = 0; i < R; i++) {
         row[i] = L + t->start[b->node[i]] * LANES;
-        for (int s = 0; s < C; s++) T[i][s] = OF(ROW(b->node[i]), s);
+        UNROLL for (int s = 0; s < C; s++) T[i][s] = OF(ROW(b->node[i]), s);
         if (before)
-            for (int s = 0; s < C; s++) T[i][s] *= OF(before, b->node[i]);
+            UNROLL for (int s = 0; s < C; s++) T[i][s] *= OF(before, b->node[i]);
     }
     const ptrdiff_t *ancestor = t->column + t->start[b->node[0]];
     for (ptrdiff_t p = 0; p < b->depth; p++) {
         const REAL *xp = ROW(ancestor[p]);
-        for (int i = 0; i < R; i++)
-            for (int s = 0; s < C; s++) T[i][s] -= OF(row[i], p) * OF(xp, s);
+        UNROLL for (int i = 0; i < R; i++)
+            UNROLL for (int s = 0; s < C; s++) T[i][s] -= OF(row[i], p) * OF(xp, s);
     }
-    for (int i = 0; i < R; i++) {
-        for (int q = 0; q < i; q++)
-            for (int s = 0; s < C; s++) T[i][s] -= OF(row[i], b->depth + q) * T[q][s];
+    UNROLL for (int i = 0; i < R; i++) {
+        UNROLL for (int q = 0; q < i; q++)
+            UNROLL for (int s = 0; s < C; s++) T[i][s] -= OF(row[i], b->depth + q) * T[q][s];
         if (after)
-            for (int s = 0; s < C; s++) T[i][s] *= OF(after, b->node[i]);
-        for (int s = 0; s < C; s++) AT(ROW(b->node[i]), s) = T[i][s];
+            UNROLL for (int s = 0; s < C; s++) T[i][s] *= OF(after, b->node[i]);
+        UNROLL for (int s = 0; s < C; s++) AT(ROW(b->node[i]), s) = T[i][s];
     }
 }
 
@@ -166,20 +166,20 @@ INLINE void NAME(l_inv_block)(int R, int C, ptrdiff_t c, const Shape *t, const B
 INLINE void NAME(lt_inv_block)(int R, int C, ptrdiff_t c, const Shape *t, const Block *b, const REAL *L,
                                const REAL *after, REAL *x, ptrdiff_t r) {
     vec T[TILE][TILE];
-    for (int i = 0; i < R; i++)
-        for (int s = 0; s < C; s++) T[i][s] = OF(ROW(b->node[i]), s);
+    UNROLL for (int i = 0; i < R; i++)
+        UNROLL for (int s = 0; s < C; s++) T[i][s] = OF(ROW(b->node[i]), s);
     for (ptrdiff_t j = b->below; j < b->stop; j++) {
         const REAL *Lk = L + (t->start[t->order[j]] + b->depth) * LANES, *xk = ROW(t->order[j]);
-        for (int i = 0; i < R; i++)
-            for (int s = 0; s < C; s++) T[i][s] -= OF(Lk, i) * OF(xk, s);
+        UNROLL for (int i = 0; i < R; i++)
+            UNROLL for (int s = 0; s < C; s++) T[i][s] -= OF(Lk, i) * OF(xk, s);
     }
-    for (int i = R - 1; i >= 0; i--) {
+    UNROLL for (int i = R - 1; i >= 0; i--) {
         const REAL *Lk = L + (t->start[b->node[i]] + b->depth) * LANES;
         if (after)
-            for (int s = 0; s < C; s++) T[i][s] *= OF(after, b->node[i]);
-        for (int q = 0; q < i; q++)
-            for (int s = 0; s < C; s++) T[q][s] -= OF(Lk, q) * T[i][s];
-        for (int s = 0; s < C; s++) AT(ROW(b->node[i]), s) = T[i][s];
+            UNROLL for (int s = 0; s < C; s++) T[i][s] *= OF(after, b->node[i]);
+        UNROLL for (int q = 0; q < i; q++)
+            UNROLL for (int s = 0; s < C; s++) T[q][s] -= OF(Lk, q) * T[i][s];
+        UNROLL for (int s = 0; s < C; s++) AT(ROW(b->node[i]), s) = T[i][s];
     }
 }
 
@@ -188,46 +188,46 @@ INLINE void NAME(l_mul_block)(int R, int C, ptrdiff_t c, const Shape *t, const B
                               int diagonal, const REAL *x, REAL *y, ptrdiff_t r) {
     const REAL *row[TILE];
     vec T[TILE][TILE];
-    for (int i = 0; i < R; i++) {
+    UNROLL for (int i = 0; i < R; i++) {
         row[i] = L + t->start[b->node[i]] * LANES;
-        for (int s = 0; s < C; s++) {
+        UNROLL for (int s = 0; s < C; s++) {
             T[i][s] = OF(ROW(b->node[i]), s);
             if (diagonal != UNIT) T[i][s] *= OF(row[i], b->depth + i);
         }
-        for (int q = 0; q < i; q++)
-            for (int s = 0; s < C; s++) T[i][s] += OF(row[i], b->depth + q) * OF(ROW(b->node[q]), s);
+        UNROLL for (int q = 0; q < i; q++)
+            UNROLL for (int s = 0; s < C; s++) T[i][s] += OF(row[i], b->depth + q) * OF(ROW(b->node[q]), s);
     }
     const ptrdiff_t *ancestor = t->column + t->start[b->node[0]];
     for (ptrdiff_t p = 0; p < b->depth; p++)
-        for (int i = 0; i < R; i++)
-            for (int s = 0; s < C; s++) T[i][s] += OF(row[i], p) * OF(ROW(ancestor[p]), s);
-    for (int i = 0; i < R; i++)
-        for (int s = 0; s < C; s++) AT(y + (b->node[i] * r + c) * LANES, s) = T[i][s];
+        UNROLL for (int i = 0; i < R; i++)
+            UNROLL for (int s = 0; s < C; s++) T[i][s] += OF(row[i], p) * OF(ROW(ancestor[p]), s);
+    UNROLL for (int i = 0; i < R; i++)
+        UNROLL for (int s = 0; s < C; s++) AT(y + (b->node[i] * r + c) * LANES, s) = T[i][s];
 }
 
 /* y <- L^T x, root first if y is x; or y <- y + (L^T - diag L^T) x:  y(i) = L(i, i) x(i) + sum L(k, i) x(k) */
 INLINE void NAME(lt_mul_block)(int R, int C, ptrdiff_t c, const Shape *t, const Block *b, const REAL *L,
                                int diagonal, const REAL *x, REAL *y, ptrdiff_t r) {
     vec T[TILE][TILE];
-    for (int i = 0; i < R; i++)
-        for (int s = 0; s < C; s++) {
+    UNROLL for (int i = 0; i < R; i++)
+        UNROLL for (int s = 0; s < C; s++) {
             vec own = OF(ROW(b->node[i]), s);
             if (diagonal == ADD) T[i][s] = OF(y + (b->node[i] * r + c) * LANES, s);
             else T[i][s] = own;
             if (diagonal == STORED) T[i][s] *= OF(L, t->start[b->node[i] + 1] - 1);
         }
-    for (int i = 1; i < R; i++) {
+    UNROLL for (int i = 1; i < R; i++) {
         const REAL *Lk = L + (t->start[b->node[i]] + b->depth) * LANES, *xk = ROW(b->node[i]);
-        for (int q = 0; q < i; q++)
-            for (int s = 0; s < C; s++) T[q][s] += OF(Lk, q) * OF(xk, s);
+        UNROLL for (int q = 0; q < i; q++)
+            UNROLL for (int s = 0; s < C; s++) T[q][s] += OF(Lk, q) * OF(xk, s);
     }
     for (ptrdiff_t j = b->below; j < b->stop; j++) {
         const REAL *Lk = L + (t->start[t->order[j]] + b->depth) * LANES, *xk = ROW(t->order[j]);
-        for (int i = 0; i < R; i++)
-            for (int s = 0; s < C; s++) T[i][s] += OF(Lk, i) * OF(xk, s);
+        UNROLL for (int i = 0; i < R; i++)
+            UNROLL for (int s = 0; s < C; s++) T[i][s] += OF(Lk, i) * OF(xk, s);
     }
-    for (int i = 0; i < R; i++)
-        for (int s = 0; s < C; s++) AT(y + (b->node[i] * r + c) * LANES, s) = T[i][s];
+    UNROLL for (int i = 0; i < R; i++)
+        UNROLL for (int s = 0; s < C; s++) AT(y + (b->node[i] * r + c) * LANES, s) = T[i][s];
 }
 #undef ROW
 
@@ -252,7 +252,7 @@ INLINE void NAME(apply_columns)(int C, ptrdiff_t c, const Shape *t, const REAL *
     }
     if (op == MULTIPLY && ltdl)
         for (ptrdiff_t k = 0; k < t->n; k++)
-            for (int s = 0; s < C; s++) AT(x + (k * r + c) * LANES, s) *= OF(L, t->start[k + 1] - 1);
+            UNROLL for (int s = 0; s < C; s++) AT(x + (k * r + c) * LANES, s) *= OF(L, t->start[k + 1] - 1);
     if (op == MULTIPLY || op == MULTIPLY_LT) ROOT_FIRST(NAME(lt_mul_block), L, diagonal, x, x, r)
 }
 
@@ -287,13 +287,13 @@ INLINE void NAME(gram_tile)(int C, ptrdiff_t c, int R, ptrdiff_t a, ptrdiff_t n,
                             REAL *G) {
     vec T[TILE][TILE];
     if (c > a) return;
-    for (int r = 0; r < R; r++)
-        for (int s = 0; s < C; s++) T[r][s] = (vec){0};
+    UNROLL for (int r = 0; r < R; r++)
+        UNROLL for (int s = 0; s < C; s++) T[r][s] = (vec){0};
     for (ptrdiff_t k = 0; k < n; k++, W += m * LANES)
-        for (int r = 0; r < R; r++)
-            for (int s = 0; s < C; s++) T[r][s] += OF(W, a + r) * OF(W, c + s);
-    for (int r = 0; r < R; r++)
-        for (int s = 0; s < C; s++) AT(G, (a + r) * m + c + s) = AT(G, (c + s) * m + a + r) = T[r][s];
+        UNROLL for (int r = 0; r < R; r++)
+            UNROLL for (int s = 0; s < C; s++) T[r][s] += OF(W, a + r) * OF(W, c + s);
+    UNROLL for (int r = 0; r < R; r++)
+        UNROLL for (int s = 0; s < C; s++) AT(G, (a + r) * m + c + s) = AT(G, (c + s) * m + a + r) = T[r][s];
 }
 
 INLINE void NAME(gram_rows)(int R, ptrdiff_t a, ptrdiff_t n, ptrdiff_t m, const REAL *W, REAL *G) {
@@ -320,20 +320,20 @@ INLINE void NAME(l_inverse_columns)(int C, ptrdiff_t c, int R, const Shape *t, c
     const ptrdiff_t *ancestor = t->column + t->start[b->node[0]];
     const REAL *row[TILE];
     vec T[TILE][TILE];
-    for (int i = 0; i < R; i++) {
+    UNROLL for (int i = 0; i < R; i++) {
         row[i] = L + t->start[b->node[i]] * LANES;
-        for (int s = 0; s < C; s++) T[i][s] = (vec){0};
+        UNROLL for (int s = 0; s < C; s++) T[i][s] = (vec){0};
     }
-    for (int e = 0; e < C; e++)
-        for (int i = 0; i < R; i++)
-            for (int s = 0; s <= e; s++)
+    UNROLL for (int e = 0; e < C; e++)
+        UNROLL for (int i = 0; i < R; i++)
+            UNROLL for (int s = 0; s <= e; s++)
                 T[i][s] -= OF(row[i], c + e) * OF(Z, t->start[ancestor[c + e]] + c + s);
     for (ptrdiff_t p = c + C; p < b->depth; p++)
-        for (int i = 0; i < R; i++)
-            for (int s = 0; s < C; s++) T[i][s] -= OF(row[i], p) * OF(Z, t->start[ancestor[p]] + c + s);
-    for (int i = 0; i < R; i++)
-        for (int s = 0; s < C; s++) {
-            for (int q = 0; q < i; q++) T[i][s] -= OF(row[i], b->depth + q) * T[q][s];
+        UNROLL for (int i = 0; i < R; i++)
+            UNROLL for (int s = 0; s < C; s++) T[i][s] -= OF(row[i], p) * OF(Z, t->start[ancestor[p]] + c + s);
+    UNROLL for (int i = 0; i < R; i++)
+        UNROLL for (int s = 0; s < C; s++) {
+            UNROLL for (int q = 0; q < i; q++) T[i][s] -= OF(row[i], b->depth + q) * T[q][s];
             if (own) T[i][s] *= OF(own, b->node[i]);
             NAME(put)(t->start[b->node[i]] + c + s, T[i][s], ancestor[c + s], D, Z, V);
         }
@@ -343,11 +343,11 @@ INLINE void NAME(l_inverse_rows)(int R, const Shape *t, const Block *b, const RE
                                  const REAL *D, REAL *Z, REAL *V) {
     const ptrdiff_t p = b->depth;
     FOR_COLUMNS(p, NAME(l_inverse_columns), R, t, b, L, own, D, Z, V)
-    for (int i = 0; i < R; i++) {
+    UNROLL for (int i = 0; i < R; i++) {
         const ptrdiff_t start = t->start[b->node[i]] + p;
-        for (int s = 0; s <= i; s++) {
+        UNROLL for (int s = 0; s <= i; s++) {
             vec z = (vec){0} + (REAL)(s == i);
-            for (int q = s; q < i; q++) z -= OF(L, start + q) * OF(Z, t->start[b->node[q]] + p + s);
+            UNROLL for (int q = s; q < i; q++) z -= OF(L, start + q) * OF(Z, t->start[b->node[q]] + p + s);
             if (own) z *= OF(own, b->node[i]);
             NAME(put)(start + s, z, b->node[s], D, Z, V);
         }
@@ -359,14 +359,14 @@ INLINE void NAME(inverse_tile)(int A, int R, const Shape *t, const Block *b, con
                                const REAL *Z, const REAL *V, REAL *Y) {
     const ptrdiff_t shared = common < a->depth ? common : a->depth;
     vec T[TILE][TILE];
-    for (int i = 0; i < R; i++)
-        for (int j = 0; j < A; j++) T[i][j] = (vec){0};
+    UNROLL for (int i = 0; i < R; i++)
+        UNROLL for (int j = 0; j < A; j++) T[i][j] = (vec){0};
     for (ptrdiff_t c = 0; c < shared; c++)
-        for (int i = 0; i < R; i++)
-            for (int j = 0; j < A; j++)
+        UNROLL for (int i = 0; i < R; i++)
+            UNROLL for (int j = 0; j < A; j++)
                 T[i][j] += OF(V, t->start[b->node[i]] + c) * OF(Z, t->start[a->node[j]] + c);
-    for (int i = 0; i < R; i++)
-        for (int j = 0; j < A; j++) {
+    UNROLL for (int i = 0; i < R; i++)
+        UNROLL for (int j = 0; j < A; j++) {
             if (a == b && j > i) continue;
             for (ptrdiff_t c = shared; c < common && c <= a->depth + j; c++)
                 T[i][j] += OF(V, t->start[b->node[i]] + c) * OF(Z, t->start[a->node[j]] + c);
@@ -401,11 +401,11 @@ static void NAME(invert)(const Shape *t, const void *L, const void *inverse, int
 INLINE void NAME(transpose)(vec *T) {
     for (int stage = 1; stage < WIDTH; stage *= 2) {
         vec U[WIDTH];
-        for (int i = 0; i < WIDTH / 2; i++) {
+        UNROLL for (int i = 0; i < WIDTH / 2; i++) {
             U[2 * i] = __builtin_shufflevector(T[i], T[i + WIDTH / 2], LOW_HALVES(WIDTH));
             U[2 * i + 1] = __builtin_shufflevector(T[i], T[i + WIDTH / 2], HIGH_HALVES(WIDTH));
         }
-        for (int i = 0; i < WIDTH; i++) T[i] = U[i];
+        UNROLL for (int i = 0; i < WIDTH; i++) T[i] = U[i];
     }
 }
 
@@ -417,10 +417,10 @@ static void NAME(load)(ptrdiff_t m, int count, const char *from, ptrdiff_t to_la
         for (; e + WIDTH <= m; e += WIDTH)
             for (int part = 0; part < LANES; part += WIDTH) {
                 vec T[WIDTH];
-                for (int i = 0; i < WIDTH; i++)
+                UNROLL for (int i = 0; i < WIDTH; i++)
                     memcpy(&T[i], from + (part + i) * to_lane + e * sizeof(REAL), sizeof(vec));
                 NAME(transpose)(T);
-                for (int i = 0; i < WIDTH; i++) AT(x + part, e + i) = T[i];
+                UNROLL for (int i = 0; i < WIDTH; i++) AT(x + part, e + i) = T[i];
             }
     for (; e < m; e++)
         for (int l = 0; l < count; l++)
@@ -435,9 +435,9 @@ static void NAME(store)(ptrdiff_t m, int count, const void *X, char *to, ptrdiff
         for (; e + WIDTH <= m; e += WIDTH)
             for (int part = 0; part < LANES; part += WIDTH) {
                 vec T[WIDTH];
-                for (int i = 0; i < WIDTH; i++) T[i] = OF(x + part, e + i);
+                UNROLL for (int i = 0; i < WIDTH; i++) T[i] = OF(x + part, e + i);
                 NAME(transpose)(T);
-                for (int i = 0; i < WIDTH; i++)
+                UNROLL for (int i = 0; i < WIDTH; i++)
                     memcpy(to + (part + i) * to_lane + e * sizeof(REAL), &T[i], sizeof(vec));
             }
     for (; e < m; e++)

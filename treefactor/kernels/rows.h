@@ -56,17 +56,18 @@ static void rows_load_packed(const Shape *t, const char *H, ptrdiff_t to_entry, 
 /* the triangle of a unit: D, and the factors L(r, q) within it; siblings have none */
 INLINE void eliminate_triangle(int R, int siblings, const Unit *u, double **row, double T[TILE][TILE], double *D,
                                double *inverse, ptrdiff_t *failed) {
-    for (int r = 0; r < R; r++)
-        for (int s = 0; s <= (siblings ? 0 : r); s++) T[r][s] = row[r][u->depth + s];
-    for (int r = R - 1; r >= 0; r--) {
+    UNROLL for (int r = 0; r < R; r++)
+        UNROLL for (int s = 0; s <= r; s++)
+            if (!siblings || s == 0) T[r][s] = row[r][u->depth + s];
+    UNROLL for (int r = R - 1; r >= 0; r--) {
         const ptrdiff_t k = u->node[r];
         const double d = T[r][siblings ? 0 : r];
         if (!(0 < d && d <= DBL_MAX) && k > *failed) *failed = k;
         D[k] = d;
         inverse[k] = 1 / d;
-        for (int q = r - 1; q >= 0 && !siblings; q--) {
+        UNROLL for (int q = r - 1; q >= 0 && !siblings; q--) {
             const double a = T[r][q] * inverse[k];
-            for (int s = 0; s <= q; s++) T[q][s] -= a * T[r][s];
+            UNROLL for (int s = 0; s <= q; s++) T[q][s] -= a * T[r][s];
             T[r][q] = a;
         }
     }
@@ -84,28 +85,28 @@ INLINE void eliminate_short(int R, int siblings, int G, const Shape *t, const Un
     const ptrdiff_t p = u->depth;
     double T[TILE][TILE], *row[TILE];
     vec h[TILE][4];
-    for (int r = 0; r < R; r++) {
+    UNROLL for (int r = 0; r < R; r++) {
         row[r] = X + t->at[u->node[r]];
-        for (int g = 0; g < G; g++) h[r][g] = AT(row[r] + g * W);
+        UNROLL for (int g = 0; g < G; g++) h[r][g] = AT(row[r] + g * W);
     }
     eliminate_triangle(R, siblings, u, row, T, D, inverse, failed);
-    for (int r = R - 1; r >= 0; r--) {
+    UNROLL for (int r = R - 1; r >= 0; r--) {
         const ptrdiff_t own = siblings ? p : p + r;
         if (!siblings)
-            for (int q = 0; q < r; q++)
-                for (int g = 0; g < G; g++) h[q][g] -= T[r][q] * h[r][g];
-        for (int g = 0; g < G; g++) {
+            UNROLL for (int q = 0; q < r; q++)
+                UNROLL for (int g = 0; g < G; g++) h[q][g] -= T[r][q] * h[r][g];
+        UNROLL for (int g = 0; g < G; g++) {
             const vec l = h[r][g] * inverse[u->node[r]];
             AT(row[r] + g * W) = g < G - 2 ? l : keep(l, own < g * W ? 0 : own > g * W + W ? W : own - g * W);
         }
     }
     const ptrdiff_t *ancestor = t->column + t->start[u->node[0]];
-    for (int g = 0; g < G; g++)
+    UNROLL for (int g = 0; g < G; g++)
         for (ptrdiff_t i = g * W; i < g * W + W && i < p; i++) {
             double *Hi = row_above(t, ancestor, i, depth, above, X);
-            for (int c = 0; c <= g; c++) {
+            UNROLL for (int c = 0; c <= g; c++) {
                 vec sum = AT(Hi + c * W);
-                for (int r = 0; r < R; r++) sum -= row[r][i] * h[r][c];
+                UNROLL for (int r = 0; r < R; r++) sum -= row[r][i] * h[r][c];
                 AT(Hi + c * W) = sum;
             }
         }
@@ -116,28 +117,28 @@ INLINE void eliminate_long(int R, int siblings, const Shape *t, const Unit *u, p
                            double *X, double *D, double *inverse, ptrdiff_t *failed) {
     const ptrdiff_t p = u->depth, width = siblings ? p + 1 : p + R;
     double T[TILE][TILE], scale[TILE], *row[TILE];
-    for (int r = 0; r < R; r++) row[r] = X + t->at[u->node[r]];
+    UNROLL for (int r = 0; r < R; r++) row[r] = X + t->at[u->node[r]];
     eliminate_triangle(R, siblings, u, row, T, D, inverse, failed);
-    for (int r = 0; r < R; r++) scale[r] = inverse[u->node[r]];
+    UNROLL for (int r = 0; r < R; r++) scale[r] = inverse[u->node[r]];
     if (R > 1 && !siblings)
         for (ptrdiff_t c = 0; c < width - 1; c += W) {
             vec h[TILE];
-            for (int r = 0; r < R; r++) h[r] = AT(row[r] + c);
-            for (int r = R - 1; r > 0; r--)
-                for (int q = 0; q < r; q++) h[q] -= T[r][q] * h[r];
-            for (int r = 0; r < R - 1; r++) AT(row[r] + c) = h[r];
+            UNROLL for (int r = 0; r < R; r++) h[r] = AT(row[r] + c);
+            UNROLL for (int r = R - 1; r > 0; r--)
+                UNROLL for (int q = 0; q < r; q++) h[q] -= T[r][q] * h[r];
+            UNROLL for (int r = 0; r < R - 1; r++) AT(row[r] + c) = h[r];
         }
     const ptrdiff_t *ancestor = t->column + t->start[u->node[0]];
     for (ptrdiff_t i = 0; i < p; i++) {
         double *Hi = row_above(t, ancestor, i, depth, above, X), a[TILE];
-        for (int r = 0; r < R; r++) a[r] = row[r][i] * scale[r];
+        UNROLL for (int r = 0; r < R; r++) a[r] = row[r][i] * scale[r];
         for (ptrdiff_t c = 0; c <= i; c += W) {
             vec sum = AT(Hi + c);
-            for (int r = 0; r < R; r++) sum -= a[r] * AT(row[r] + c);
+            UNROLL for (int r = 0; r < R; r++) sum -= a[r] * AT(row[r] + c);
             AT(Hi + c) = sum;
         }
     }
-    for (int r = 0; r < R; r++) {
+    UNROLL for (int r = 0; r < R; r++) {
         const ptrdiff_t own = siblings ? p : p + r;
         ptrdiff_t c = 0;
         for (; c + W <= own; c += W) AT(row[r] + c) *= scale[r];
@@ -184,7 +185,7 @@ INLINE void l_inv_rows(int R, const Shape *t, const Block *b, const double *L, c
     const double *row[TILE];
     vec sum[TILE];
     double own[TILE];
-    for (int r = 0; r < R; r++) {
+    UNROLL for (int r = 0; r < R; r++) {
         row[r] = L + t->at[b->node[r]];
         sum[r] = (vec){0};
         own[r] = x[b->node[r]];
@@ -192,12 +193,12 @@ INLINE void l_inv_rows(int R, const Shape *t, const Block *b, const double *L, c
     }
     ptrdiff_t c = 0;
     for (; c + W <= p - TILE; c += W)  /* the last entries were stored just now, one by one: no register yet */
-        for (int r = 0; r < R; r++) sum[r] += OF(row[r] + c) * OF(path + c);
-    for (int r = 0; r < R; r++) own[r] -= SUM(sum[r]);
+        UNROLL for (int r = 0; r < R; r++) sum[r] += OF(row[r] + c) * OF(path + c);
+    UNROLL for (int r = 0; r < R; r++) own[r] -= SUM(sum[r]);
     for (; c < p; c++)
-        for (int r = 0; r < R; r++) own[r] -= row[r][c] * path[c];
-    for (int r = 0; r < R; r++) {
-        for (int q = 0; q < r; q++) own[r] -= row[r][p + q] * own[q];
+        UNROLL for (int r = 0; r < R; r++) own[r] -= row[r][c] * path[c];
+    UNROLL for (int r = 0; r < R; r++) {
+        UNROLL for (int q = 0; q < r; q++) own[r] -= row[r][p + q] * own[q];
         if (after) own[r] *= after[b->node[r]];
         x[b->node[r]] = path[p + r] = own[r];
     }
@@ -209,21 +210,21 @@ INLINE void lt_inv_rows(int R, const Shape *t, const Block *b, const double *L, 
     const ptrdiff_t p = b->depth;
     const double *row[TILE];
     double own[TILE];
-    for (int r = 0; r < R; r++) {
+    UNROLL for (int r = 0; r < R; r++) {
         row[r] = L + t->at[b->node[r]];
         own[r] = x[b->node[r]] - path[p + r];
     }
-    for (int r = R - 1; r >= 0; r--) {
+    UNROLL for (int r = R - 1; r >= 0; r--) {
         if (after) own[r] *= after[b->node[r]];
-        for (int q = 0; q < r; q++) own[q] -= row[r][p + q] * own[r];
+        UNROLL for (int q = 0; q < r; q++) own[q] -= row[r][p + q] * own[r];
         x[b->node[r]] = own[r];
     }
     for (ptrdiff_t c = 0; c < p; c += W) {
         vec sum = OF(path + c);
-        for (int r = 0; r < R; r++) sum += own[r] * OF(row[r] + c);
+        UNROLL for (int r = 0; r < R; r++) sum += own[r] * OF(row[r] + c);
         AT(path + c) = sum;
     }
-    for (int r = 0; r < R; r++) path[p + r] = 0;
+    UNROLL for (int r = 0; r < R; r++) path[p + r] = 0;
 }
 
 /* x <- L x:  x(k) = D(k) x(k) + sum L(k, i) x(i), D = NULL for ones; path: the ancestors' old x */
@@ -232,15 +233,15 @@ INLINE void l_mul_rows(int R, const Shape *t, const Block *b, const double *L, c
     const ptrdiff_t p = b->depth;
     const double *row[TILE];
     vec sum[TILE];
-    for (int r = 0; r < R; r++) {
+    UNROLL for (int r = 0; r < R; r++) {
         row[r] = L + t->at[b->node[r]];
         sum[r] = (vec){0};
         path[p + r] = x[b->node[r]];
     }
     ptrdiff_t c = 0;
     for (; c + W <= p - TILE; c += W)
-        for (int r = 0; r < R; r++) sum[r] += OF(row[r] + c) * OF(path + c);
-    for (int r = 0; r < R; r++) {
+        UNROLL for (int r = 0; r < R; r++) sum[r] += OF(row[r] + c) * OF(path + c);
+    UNROLL for (int r = 0; r < R; r++) {
         double own = path[p + r] * (D ? D[b->node[r]] : 1.0) + SUM(sum[r]);
         for (ptrdiff_t e = c; e < p + r; e++) own += row[r][e] * path[e];
         x[b->node[r]] = own;
@@ -252,13 +253,13 @@ INLINE void lt_mul_rows(int R, const Shape *t, const Block *b, const double *L, 
                         double *path) {
     const ptrdiff_t p = b->depth;
     double own[TILE];
-    for (int r = 0; r < R; r++) own[r] = x[b->node[r]];
+    UNROLL for (int r = 0; r < R; r++) own[r] = x[b->node[r]];
     for (ptrdiff_t c = 0; c < p + R - 1; c += W) {
         vec sum = OF(path + c);
-        for (int r = 0; r < R; r++) sum += own[r] * OF(L + t->at[b->node[r]] + c);
+        UNROLL for (int r = 0; r < R; r++) sum += own[r] * OF(L + t->at[b->node[r]] + c);
         AT(path + c) = sum;
     }
-    for (int r = 0; r < R; r++) {
+    UNROLL for (int r = 0; r < R; r++) {
         x[b->node[r]] = own[r] * (D ? D[b->node[r]] : 1.0) + path[p + r];
         path[p + r] = 0;
     }
