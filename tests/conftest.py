@@ -14,6 +14,12 @@ settings.register_profile(
 settings.load_profile("treefactor")
 
 
+@pytest.fixture(autouse=True)
+def _threads_for_small_work(monkeypatch):
+    """Have as many threads take part as a test asks for."""
+    monkeypatch.setattr("treefactor._threads.ENOUGH", 1)
+
+
 @pytest.fixture
 def write(tmp_path):
     """Write a URDF with the given links and joints; returns its path."""

@@ -88,7 +88,7 @@ def test_a_forked_process_has_threads_of_its_own():
 @pytest.mark.parametrize("threads", [1, 2, 3, 7, 100])
 def test_parts_cover_everything_once(count, threads):
     seen = []
-    spread(lambda first, stop: seen.extend(range(first, stop)), count, threads)
+    spread(lambda first, stop: seen.extend(range(first, stop)), count, threads, 100)
     assert sorted(seen) == list(range(count))
 
 
@@ -103,5 +103,5 @@ def test_a_failing_part_raises_after_all_others_are_done(bad):
         seen.extend(range(first, stop))
 
     with pytest.raises(MemoryError, match="no room"):
-        spread(work, 10, 5)
+        spread(work, 10, 5, 100)
     assert sorted(seen) == [k for k in range(10) if k // 2 != bad // 2]

@@ -31,9 +31,13 @@ def as_real(values, name: str, dtype=np.float64) -> np.ndarray:
 
 def as_float(dtype) -> np.dtype:
     """Return float64 or float32, or raise DtypeError."""
-    if dtype not in (np.float64, np.float32):
+    try:
+        found = np.dtype(dtype)
+    except TypeError:
+        found = None
+    if found not in (np.dtype(np.float64), np.dtype(np.float32)):
         raise DtypeError(f"dtype must be float64 or float32, got {dtype}", dtype)
-    return np.dtype(dtype)
+    return found
 
 
 def lane_count(dtype: np.dtype) -> int:

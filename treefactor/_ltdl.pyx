@@ -19,8 +19,9 @@ from ._vector cimport axpy, dot, scale
 
 # ------------------------------------------------------- r vectors: Featherstone (2008), table 6.5, in place
 
-cdef void l_inv_many(const Shape *t, const double *L, const double *D, double *x,
-                      Py_ssize_t r) noexcept nogil:
+cdef void l_inv_many(
+    const Shape *t, const double *L, const double *D, double *x, Py_ssize_t r
+) noexcept nogil:
     """x <- L^-1 x, D the reciprocals of its diagonal, or NULL for ones."""
     cdef Py_ssize_t k, i, p
     cdef const double *Lk
@@ -34,8 +35,9 @@ cdef void l_inv_many(const Shape *t, const double *L, const double *D, double *x
             scale(r, D[k], x + k * r)
 
 
-cdef void lt_inv_many(const Shape *t, const double *L, const double *D, double *x,
-                      Py_ssize_t r) noexcept nogil:
+cdef void lt_inv_many(
+    const Shape *t, const double *L, const double *D, double *x, Py_ssize_t r
+) noexcept nogil:
     """x <- L^-T x, D as above."""
     cdef Py_ssize_t k, i, p
     cdef const double *Lk
@@ -49,8 +51,9 @@ cdef void lt_inv_many(const Shape *t, const double *L, const double *D, double *
             i = t.parent[i]
 
 
-cdef void l_mul_many(const Shape *t, const double *L, const double *D, double *x,
-                      Py_ssize_t r) noexcept nogil:
+cdef void l_mul_many(
+    const Shape *t, const double *L, const double *D, double *x, Py_ssize_t r
+) noexcept nogil:
     """x <- L x, D its diagonal or NULL for ones; rows n-1 .. 0, so that ancestors are still unchanged."""
     cdef Py_ssize_t k, i, p
     cdef const double *Lk
@@ -64,8 +67,9 @@ cdef void l_mul_many(const Shape *t, const double *L, const double *D, double *x
             i = t.parent[i]
 
 
-cdef void lt_mul_many(const Shape *t, const double *L, const double *D, double *x,
-                      Py_ssize_t r) noexcept nogil:
+cdef void lt_mul_many(
+    const Shape *t, const double *L, const double *D, double *x, Py_ssize_t r
+) noexcept nogil:
     """x <- L^T x; rows 0 .. n-1, so that descendants are still unchanged."""
     cdef Py_ssize_t k, i, p
     cdef const double *Lk

@@ -117,8 +117,8 @@ cdef class Pattern:
         units = np.empty(self.shape.blocks * sizeof(Unit), dtype=np.uint8)
         self.shape.units = self.group(<Unit *> units.data, task)
         table = units.view(np.intp).reshape(-1, sizeof(Unit) // sizeof(Py_ssize_t))[: self.shape.units]
-        # what is equally deep is independent, and the branches of its code are foreseen; but a large tree must
-        # be walked from one neighbour to the next
+        # what is equally deep is independent, and the branches of its code are foreseen; but a large tree
+        # must be walked from one neighbour to the next
         task_of_unit = task[table[:, 2]]
         chosen = np.lexsort((table[:, 2 if large else 1], task_of_unit))
         units = np.ascontiguousarray(table[chosen])
@@ -126,7 +126,8 @@ cdef class Pattern:
         bounds = np.searchsorted(task_of_unit[chosen], np.arange(len(root) + 1))
         above = depth[root] - 1
         room = above * ((above + 3) // 4 * 4)
-        tasks = np.stack([bounds[:-1], bounds[1:], above, root, np.cumsum(room) - room], axis=1).astype(np.intp)
+        tasks = np.stack([bounds[:-1], bounds[1:], above, root, np.cumsum(room) - room], axis=1)
+        tasks = tasks.astype(np.intp)
         self.shape.task = <const Task *> tasks.data
         self.shape.tasks = len(root)
         self.room_above = room.sum()
@@ -159,7 +160,8 @@ cdef class Pattern:
         cdef const Block *b
         cdef Unit *u
         cdef Py_ssize_t j, r, k, parent, count = 0
-        cdef Py_ssize_t[::1] open_unit = np.full(t.n, -1, dtype=np.intp)   # that of single children, by parent
+        # the unit that takes further single children of a parent
+        cdef Py_ssize_t[::1] open_unit = np.full(t.n, -1, dtype=np.intp)
         for j in range(t.blocks):
             b = t.block + j
             k = b.node[0]
@@ -207,7 +209,7 @@ cdef class Pattern:
         return count
 
     cdef Py_ssize_t cut(self, Block *block, Py_ssize_t[::1] size):
-        """Cut the tree into blocks of up to `tile` nodes of a chain each, depth first; return their number."""
+        """Cut the tree into blocks of up to `tile` nodes of a chain, depth first; return their number."""
         cdef Shape *t = &self.shape
         cdef Py_ssize_t s = 0, k, last, count = 0
         t.scratch = 0

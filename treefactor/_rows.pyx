@@ -201,14 +201,14 @@ cdef class Rows:
                 self.X[t.at[k] + t.depth[k] - 1] += shift[k]
 
     cdef Py_ssize_t factorize_apart(self, const Source *source, const double *shift):
-        """Eliminate the subtrees of a large tree at the same time, add up what they contribute, do the rest."""
+        """Eliminate the subtrees of a large tree apart, add up what they contribute, do the rest."""
         cdef const Shape *t = &self.pattern.shape
         cdef Py_ssize_t top = t.task[0].first
         above = aligned((self.pattern.room_above + 4,))
         failed = np.empty(t.tasks, dtype=np.intp)
         with nogil:
             self.take(source, shift)
-        spread(partial(self.eliminate_tasks, above, failed), t.tasks, self.threads)
+        spread(partial(self.eliminate_tasks, above, failed), t.tasks, self.threads, t.start[t.n])
         self.add_contributions(above)
         self.status = max(
             failed.max(), active.rows.factor(t, 0, top, 0, NULL, self.X, self.D, self.inverse)
@@ -340,8 +340,8 @@ cdef class Rows:
 cdef class Calls:
     """The operations of a factor; single vectors and single matrices take a short way to the kernel.
 
-    What is not quite so simple goes to the `_apply(operation, b, out)` and the `_refactor(H, shift, layout)` of
-    the subclass, which check it.
+    What is not quite so simple goes to the `_apply(operation, b, out)` and the `_refactor(H, shift, layout)`
+    of the subclass, which check it.
     """
 
     cdef Rows short_way          # None for a batch

@@ -19,12 +19,16 @@ if hasattr(os, "register_at_fork"):
     os.register_at_fork(after_in_child=_pool.cache_clear)  # a child has none of its parent's threads
 
 
-def spread(work: Callable[[int, int], object], count: int, threads: int) -> None:
+ENOUGH = 2**17  # entries of matrices that a thread is worth waking for: about 50 microseconds
+
+
+def spread(work: Callable[[int, int], object], count: int, threads: int, entries: int) -> None:
     """Run work(first, stop) over 0 .. count-1, in as many contiguous parts as there are threads.
 
-    The calling thread takes the last part. What a part computes may not depend on where it begins.
+    Fewer threads take part where there are few entries of matrices to work on. The calling thread takes the
+    last part. What a part computes may not depend on where it begins.
     """
-    threads = min(threads, count)
+    threads = min(threads, count, 1 + entries // ENOUGH)
     if threads <= 1:
         work(0, count)
         return

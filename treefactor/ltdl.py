@@ -236,12 +236,16 @@ class Factor(_rows.Calls):
                 self._require_success(H)
             return self
         flat = H if layout == "lanes" else flatten(H, 2 if layout == "dense" else 1)
-        spread(
+        self._spread(
             lambda first, stop: self._kernel.refactor(flat, layout, self._upper, shift, first, stop),
             self._kernel.blocks,
-            self._threads,
         )
         return self
+
+    def _spread(self, work: Callable[[int, int], object], count: int, vectors: int | None = None) -> None:
+        """Run work(first, stop) over 0 .. count-1; it takes every matrix, or `vectors` times one, in hand."""
+        passes = math.prod(self.batch) if vectors is None else vectors
+        spread(work, count, self._threads, passes * self.tree.nnz)
 
     def _require_batch(self, batch: tuple[int, ...], layout: str) -> None:
         """Raise ShapeError unless matrices of that batch fit; lanes may be padded to full blocks."""
@@ -320,10 +324,10 @@ class Factor(_rows.Calls):
         work = result if result.flags.carray else np.empty(shape, self.dtype)
         np.copyto(work, b)
         columns = work.reshape(math.prod(lead), self.tree.n, shape[-1] if many else 1)
-        spread(
+        self._spread(
             lambda first, stop: self._kernel.apply(operation, columns, first, stop),
             self._kernel.blocks if self.batch else len(columns),
-            self._threads,
+            len(columns) * columns.shape[2],
         )
         if work is not result:
             np.copyto(result, work)
@@ -385,7 +389,9 @@ class Factor(_rows.Calls):
         """Fill matrices of a batch by a kernel that writes C-contiguous ones."""
         into = result if result.flags.carray else np.empty_like(result, order="C")
         flat = flatten(into, 2)
-        spread(lambda first, stop: work(flat, first, stop), self._kernel.blocks, self._threads)
+        self._spread(
+            lambda first, stop: work(flat, first, stop), self._kernel.blocks, len(flat) * flat.shape[-1]
+        )
         if into is not result:
             np.copyto(result, into)
 

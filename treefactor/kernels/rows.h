@@ -157,13 +157,19 @@ INLINE void eliminate_rows(int R, int siblings, const Shape *t, const Unit *u, p
     }
 }
 
-static ptrdiff_t rows_factor(const Shape *t, ptrdiff_t first, ptrdiff_t stop, ptrdiff_t depth, double *above,
-                             double *X, double *D, double *inverse) {
+INLINE ptrdiff_t eliminate_units(const Shape *t, ptrdiff_t first, ptrdiff_t stop, ptrdiff_t depth, double *above,
+                                 double *X, double *D, double *inverse) {
     ptrdiff_t failed = -1;
     for (const Unit *u = t->unit + stop; u-- > t->unit + first;)
         if (u->siblings) WITH_ROWS(u->rows, eliminate_rows, 1, t, u, depth, above, X, D, inverse, &failed)
         else WITH_ROWS(u->rows, eliminate_rows, 0, t, u, depth, above, X, D, inverse, &failed)
     return failed;
+}
+
+static ptrdiff_t rows_factor(const Shape *t, ptrdiff_t first, ptrdiff_t stop, ptrdiff_t depth, double *above,
+                             double *X, double *D, double *inverse) {
+    if (depth == 0) return eliminate_units(t, first, stop, 0, NULL, X, D, inverse);  /* a constant costs nothing */
+    return eliminate_units(t, first, stop, depth, above, X, D, inverse);
 }
 
 /* L <- sqrt(D) L */
