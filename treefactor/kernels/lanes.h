@@ -422,10 +422,13 @@ static void NAME(load)(ptrdiff_t m, int count, const char *from, ptrdiff_t to_la
                 NAME(transpose)(T);
                 UNROLL for (int i = 0; i < WIDTH; i++) AT(x + part, e + i) = T[i];
             }
-    for (; e < m; e++)
+    for (; e < m; e++) {
+        if (offset && (e == 0 || (offset[e] ^ offset[e - 1]) >> 6))  /* a line that the next block will want */
+            for (int l = 0; l < LANES; l++) __builtin_prefetch(from + (LANES + l) * to_lane + offset[e], 0, 2);
         for (int l = 0; l < count; l++)
             x[e * LANES + l] =
                 *(const REAL *)(from + l * to_lane + (offset ? offset[e] : e * (ptrdiff_t)sizeof(REAL)));
+    }
 }
 
 static void NAME(store)(ptrdiff_t m, int count, const void *X, char *to, ptrdiff_t to_lane) {
