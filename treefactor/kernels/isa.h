@@ -11,7 +11,11 @@ enum { STORED, UNIT, ADD };          /* the diagonal of L: as stored, ones, or s
 
 #define INLINE static inline __attribute__((always_inline))
 /* loops whose bounds are constants where they are inlined: without this their arrays end up in memory */
+#ifdef __clang__
+#define UNROLL _Pragma("unroll")
+#else
 #define UNROLL _Pragma("GCC unroll 16")
+#endif
 /* f(rows, ...) with the number of rows as a constant, so that a tile stays in registers */
 #if TILE == 4
 #define WITH_ROWS(rows, f, ...) \
@@ -35,6 +39,7 @@ enum { STORED, UNIT, ADD };          /* the diagonal of L: as stored, ones, or s
 #define PASTE(a, b) PASTE_(a, b)
 
 #define REAL double
+#define INDEX long long
 #define LANES 8
 #if REGISTER == 64
 #define WIDTH 8
@@ -43,13 +48,14 @@ enum { STORED, UNIT, ADD };          /* the diagonal of L: as stored, ones, or s
 #else
 #define WIDTH 2
 #endif
-#define LOW_HALVES(w) PASTE(LOW_, WIDTH)
-#define HIGH_HALVES(w) PASTE(HIGH_, WIDTH)
+#define LOW_HALVES PASTE(LOW_, WIDTH)
+#define HIGH_HALVES PASTE(HIGH_, WIDTH)
 #define LARGEST DBL_MAX
 #define ROOT sqrt
 #define NAME(f) PASTE(f, _double)
 #include "lanes.h"
 #undef REAL
+#undef INDEX
 #undef LANES
 #undef WIDTH
 #undef LARGEST
@@ -57,6 +63,7 @@ enum { STORED, UNIT, ADD };          /* the diagonal of L: as stored, ones, or s
 #undef NAME
 
 #define REAL float
+#define INDEX int
 #define LANES 16
 #if REGISTER == 64
 #define WIDTH 16

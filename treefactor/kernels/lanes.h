@@ -2,6 +2,7 @@
  *
  * Included once for every instruction set and element type, with
  *     REAL     element type                    LANES    matrices side by side: 64 bytes of them
+ *     INDEX    integer of the size of REAL
  *     WIDTH    elements of a register          TILE     rows and columns of a tile that stays in registers
  *     LARGEST  largest finite number           ROOT(x)  square root
  *     NAME(f)  f for this instruction set and type
@@ -398,12 +399,19 @@ static void NAME(invert)(const Shape *t, const void *L, const void *inverse, int
 
 /* --------------------------------------------------- matrices one after the other <-> lanes: transposed tiles */
 
+typedef INDEX NAME(index) __attribute__((vector_size(WIDTH * sizeof(INDEX))));
+#if defined(__clang__) || __GNUC__ >= 12
+#define SHUFFLE(a, b, indices) __builtin_shufflevector(a, b, indices)
+#else
+#define SHUFFLE(a, b, indices) __builtin_shuffle(a, b, (NAME(index)){indices})
+#endif
+
 INLINE void NAME(transpose)(vec *T) {
     for (int stage = 1; stage < WIDTH; stage *= 2) {
         vec U[WIDTH];
         UNROLL for (int i = 0; i < WIDTH / 2; i++) {
-            U[2 * i] = __builtin_shufflevector(T[i], T[i + WIDTH / 2], LOW_HALVES(WIDTH));
-            U[2 * i + 1] = __builtin_shufflevector(T[i], T[i + WIDTH / 2], HIGH_HALVES(WIDTH));
+            U[2 * i] = SHUFFLE(T[i], T[i + WIDTH / 2], LOW_HALVES);
+            U[2 * i + 1] = SHUFFLE(T[i], T[i + WIDTH / 2], HIGH_HALVES);
         }
         UNROLL for (int i = 0; i < WIDTH; i++) T[i] = U[i];
     }
@@ -455,6 +463,7 @@ static const LaneKernels NAME(lanes) = {
 #undef AT
 #undef OF
 #undef LOOSE
+#undef SHUFFLE
 #undef WITH_REST
 #undef FOR_COLUMNS
 #undef ROOT_FIRST
