@@ -264,12 +264,15 @@ cdef class Lanes:
         rows = np.repeat(np.arange(len(depth)), depth)
         packed = L[:, column, rows] if upper else L[:, rows, column]
         packed[:, start[1:] - 1] = D
-        bad = ~((D > 0) & np.isfinite(D))
+        with np.errstate(divide="ignore"):
+            reciprocals = 1 / D
+        bad = ~((reciprocals > 0) & np.isfinite(reciprocals))
         failed = np.where(bad, np.arange(len(depth)), -1).max(axis=1, initial=-1)
         packed[failed >= 0] = np.nan
         lanes = np.arange(self.batch)
         self.packed[lanes // self.lanes, :, lanes % self.lanes] = packed
-        self.inverse[lanes // self.lanes, :, lanes % self.lanes] = 1 / packed[:, start[1:] - 1]
+        reciprocals = np.where(failed[:, None] >= 0, np.nan, reciprocals)
+        self.inverse[lanes // self.lanes, :, lanes % self.lanes] = reciprocals
         self.status[: self.batch] = failed
 
     def state(self):

@@ -168,6 +168,8 @@ cdef class Rows:
 
     def refresh(self, cnp.ndarray shift=None):
         """Factorize what the bound array holds now; return the failing row, or -1."""
+        if self.kept is None:
+            raise TypeError("no array is bound")
         return self.factorize(&self.bound, shift)
 
     cdef Py_ssize_t factorize(self, const Source *source, cnp.ndarray shift):
@@ -204,6 +206,7 @@ cdef class Rows:
         """Eliminate the subtrees of a large tree apart, add up what they contribute, do the rest."""
         cdef const Shape *t = &self.pattern.shape
         cdef Py_ssize_t top = t.task[0].first
+        self.status = UNTOUCHED   # should this be interrupted
         above = aligned((self.pattern.room_above + 4,))
         failed = np.empty(t.tasks, dtype=np.intp)
         with nogil:
@@ -253,7 +256,7 @@ cdef class Rows:
         for k in range(t.n - 1, -1, -1):
             self.D[k] = (<const double *> (D.data + k * D.strides[0]))[0]
             self.inverse[k] = 1.0 / self.D[k]
-            if self.status < 0 and not 0 < self.D[k] <= DBL_MAX:
+            if self.status < 0 and not 0 < self.inverse[k] <= DBL_MAX:
                 self.status = k
             stop = t.at[k + 1] if k + 1 < t.n else t.room
             for e in range(t.at[k] + t.depth[k] - 1, stop):
@@ -275,7 +278,7 @@ cdef class Rows:
     def rows(self):
         """Packed rows of L with D (LTL: its own diagonal) on the diagonal, shape (nnz,)."""
         _, _, start, depth, _, at, *_ = self.pattern.kept
-        packed = self.room[np.arange(start[len(depth)]) + np.repeat(at - start[:-1], depth)]
+        packed = self.room[np.arange(start[len(depth)]) + np.repeat(at - start[: len(depth)], depth)]
         packed[start[1:] - 1] = self.diagonals()
         return packed
 
@@ -285,12 +288,20 @@ cdef class Rows:
         return self.room[first : first + self.pattern.shape.n].copy()
 
     def state(self):
-        """What `restore` takes."""
-        return self.room, self.status
+        """What `restore` takes, on any machine: padding depends on the instruction set."""
+        return self.rows(), self.status
 
-    def restore(self, room, status):
+    def restore(self, packed, status):
         """Take over the state of another one."""
-        self.room[...] = room
+        _, _, start, depth, _, at, *_ = self.pattern.kept
+        cdef Py_ssize_t n = len(depth), first = self.pattern.shape.room + 4
+        where = np.arange(start[n]) + np.repeat(at - start[:n], depth)
+        own = start[1:] - 1
+        self.room[where] = packed
+        self.room[where[own]] = 0.0
+        self.room[first : first + n] = packed[own]
+        with np.errstate(divide="ignore"):   # nothing is factorized yet
+            self.room[first + n :] = 1.0 / packed[own]
         self.status = status
 
     def apply(self, int op, cnp.ndarray x not None, Py_ssize_t first, Py_ssize_t stop):
@@ -441,8 +452,10 @@ cdef class BoundCalls(Calls):
         NotPositiveDefiniteError
             Names the row and joint.
         """
-        if shift is None and self.short_way.factorize(&self.short_way.bound, None) == FACTORIZED:
-            return self
+        cdef Rows rows = self.short_way
+        if shift is None and rows is not None and rows.kept is not None:
+            if rows.factorize(&rows.bound, None) == FACTORIZED:
+                return self
         return self._factor(shift)
 
 

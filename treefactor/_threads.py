@@ -33,8 +33,10 @@ def spread(work: Callable[[int, int], object], count: int, threads: int, entries
         work(0, count)
         return
     bounds = [count * t // threads for t in range(threads + 1)]
-    begun: list[Future] = [_pool().submit(work, *part) for part in pairwise(bounds[:-1])]
+    begun: list[Future] = []
     try:
+        for part in pairwise(bounds[:-1]):
+            begun.append(_pool().submit(work, *part))
         work(*bounds[-2:])
     finally:
         wait(begun)  # nobody writes any more once this returns or raises

@@ -195,6 +195,10 @@ class Factor(_rows.Calls):
 
     def adopt(self, L: np.ndarray, D: np.ndarray) -> Factor:
         """Take over other L and D of the same shapes in the memory of this factor; see `from_ld`."""
+        if self.kind != "LTDL":
+            raise TreefactorError("only an LTDL factor takes over L and D")
+        L, D = as_real(L, "L", self.dtype), as_real(D, "D", self.dtype)
+        self._require_batch(self.tree.batch_of(L, "dense"), "dense")
         shape = (*self.batch, self.tree.n)
         if D.shape != shape:
             raise ShapeError(f"D must have shape {shape}, got {D.shape}", D.shape, shape)
@@ -236,6 +240,7 @@ class Factor(_rows.Calls):
                 self._require_success(H)
             return self
         flat = H if layout == "lanes" else flatten(H, 2 if layout == "dense" else 1)
+        self._kernel.status[...] = UNTOUCHED  # should this be interrupted
         self._spread(
             lambda first, stop: self._kernel.refactor(flat, layout, self._upper, shift, first, stop),
             self._kernel.blocks,
@@ -321,7 +326,8 @@ class Factor(_rows.Calls):
         shape = (*lead, *b.shape[b.ndim - 1 - many :])
         result = self._result(shape, out)
         # the kernel works in place on a C-contiguous array
-        work = result if result.flags.carray else np.empty(shape, self.dtype)
+        in_place = result.flags.carray
+        work = np.asarray(result) if in_place else np.empty(shape, self.dtype)
         np.copyto(work, b)
         columns = work.reshape(math.prod(lead), self.tree.n, shape[-1] if many else 1)
         self._spread(
@@ -329,7 +335,7 @@ class Factor(_rows.Calls):
             self._kernel.blocks if self.batch else len(columns),
             len(columns) * columns.shape[2],
         )
-        if work is not result:
+        if not in_place:
             np.copyto(result, work)
         return result
 

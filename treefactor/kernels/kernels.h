@@ -47,7 +47,7 @@ typedef struct {
     ptrdiff_t units;
     const Unit *unit;                /* what is eliminated together, ancestors before descendants */
     ptrdiff_t tasks;                 /* subtrees of a large tree that are eliminated apart, 0 of others */
-    const Task *task;                /* the units before the first task are above all of them */
+    const Task *task;                /* none of the units before the first task is below one */
     ptrdiff_t scratch;               /* largest rows * (stop - below) of a block */
     const ptrdiff_t *at;             /* n, where rows stand that are padded for registers */
     ptrdiff_t room;                  /* entries of all of them */

@@ -62,9 +62,9 @@ INLINE void eliminate_triangle(int R, int siblings, const Unit *u, double **row,
     UNROLL for (int r = R - 1; r >= 0; r--) {
         const ptrdiff_t k = u->node[r];
         const double d = T[r][siblings ? 0 : r];
-        if (!(0 < d && d <= DBL_MAX) && k > *failed) *failed = k;
         D[k] = d;
         inverse[k] = 1 / d;
+        if (!(0 < inverse[k] && inverse[k] <= DBL_MAX) && k > *failed) *failed = k;
         UNROLL for (int q = r - 1; q >= 0 && !siblings; q--) {
             const double a = T[r][q] * inverse[k];
             UNROLL for (int s = 0; s <= q; s++) T[q][s] -= a * T[r][s];
@@ -228,7 +228,7 @@ INLINE void lt_inv_rows(int R, const Shape *t, const Block *b, const double *L, 
     for (ptrdiff_t c = 0; c < p; c += W) {
         vec sum = OF(path + c);
         UNROLL for (int r = 0; r < R; r++) sum += own[r] * OF(row[r] + c);
-        AT(path + c) = sum;
+        AT(path + c) = c + W <= p ? sum : keep(sum, p - c);  /* no inf * 0 for the branches still to come */
     }
     UNROLL for (int r = 0; r < R; r++) path[p + r] = 0;
 }
@@ -269,6 +269,7 @@ INLINE void lt_mul_rows(int R, const Shape *t, const Block *b, const double *L, 
         x[b->node[r]] = own[r] * (D ? D[b->node[r]] : 1.0) + path[p + r];
         path[p + r] = 0;
     }
+    for (ptrdiff_t c = p + R; c % W; c++) path[c] = 0;  /* no inf * 0 for the branches still to come */
 }
 
 #define ROOT_FIRST(f, ...) \
