@@ -6,7 +6,9 @@ from libc.stdlib cimport free
 from libc.string cimport memcpy, memset
 
 from ._pattern cimport (
+    FACTORIZED,
     HALF_SOLVE,
+    UNTOUCHED,
     LaneKernels,
     Pattern,
     Shape,
@@ -23,8 +25,6 @@ cdef extern from "stdlib.h" nogil:
     int posix_memalign(void **room, size_t alignment, size_t size)
 
 cdef enum:
-    FACTORIZED = -1              # states of a matrix that did not fail
-    UNTOUCHED = -2
     CACHED = 1 << 21             # bytes
 
 cdef char *take(size_t size) except NULL:
@@ -151,8 +151,8 @@ cdef class Lanes:
         cdef const Shape *t = &self.pattern.shape
         cdef Source source = source_of(t, H, layout, upper, self.lanes)
         cdef Py_ssize_t b
-        cdef char *w = take(self.entry(t.scratch))
-        cdef char *own = take(self.entry(t.n))
+        cdef char *w = NULL
+        cdef char *own
         cdef char *H_b
         cdef const char *s = NULL if shift is None else shift.data
         cdef Py_ssize_t s_next = 0 if shift is None or shift.shape[0] == 1 else t.n * self.item
@@ -160,23 +160,26 @@ cdef class Lanes:
         cdef bint direct = source.lanes and shift is None and self.packed.nbytes <= CACHED
         if stop < 0:
             stop = self.blocks
-        with nogil:
-            for b in range(first, stop):
-                H_b = self.X(b)
-                if direct:
-                    H_b = <char *> source.data + b * source.to_block
-                else:
-                    load(self.kernels, t, &source, b, self.count(b), H_b)
-                if s != NULL:
-                    memset(own, 0, self.entry(t.n))
-                    self.kernels.load(t.n, self.count(b), s + b * self.lanes * s_next, s_next, NULL, own)
-                    self.add_diagonal(own, self.X(b))
-                self.kernels.factor(t, H_b, self.X(b), self.D(b), w, self.failed + b * self.lanes)
-                if not self.ltdl:
-                    self.kernels.to_ltl(t, self.X(b), self.D(b))
-        free(source.offset)
-        free(w)
-        free(own)
+        try:
+            w = take(self.entry(t.scratch + t.n))
+            own = w + self.entry(t.scratch)
+            with nogil:
+                for b in range(first, stop):
+                    H_b = self.X(b)
+                    if direct:
+                        H_b = <char *> source.data + b * source.to_block
+                    else:
+                        load(self.kernels, t, &source, b, self.count(b), H_b)
+                    if s != NULL:
+                        memset(own, 0, self.entry(t.n))
+                        self.kernels.load(t.n, self.count(b), s + b * self.lanes * s_next, s_next, NULL, own)
+                        self.add_diagonal(own, self.X(b))
+                    self.kernels.factor(t, H_b, self.X(b), self.D(b), w, self.failed + b * self.lanes)
+                    if not self.ltdl:
+                        self.kernels.to_ltl(t, self.X(b), self.D(b))
+        finally:
+            free(w)
+            free(source.offset)
 
     cdef void add_diagonal(self, const char *own, char *X) noexcept nogil:
         """X <- X + diag(own)."""
@@ -310,21 +313,26 @@ def multiply(Pattern pattern not None, cnp.ndarray H not None, str layout, bint 
     cdef Py_ssize_t m = x.shape[1] * x.shape[2], entry = kernels.lanes * x.itemsize, to_next = m * x.itemsize
     cdef Py_ssize_t batch = x.shape[0], b
     cdef int count
-    cdef char *X = take((t.start[t.n] + 2 * m) * entry)
-    cdef char *from_x = X + t.start[t.n] * entry
-    cdef char *to_y = from_x + m * entry
+    cdef char *X = NULL
+    cdef char *from_x
+    cdef char *to_y
     cdef const char *xs = x.data
     cdef char *ys = y.data
     cdef Py_ssize_t r = x.shape[2]
-    memset(X, 0, (t.start[t.n] + m) * entry)
     if stop < 0:
         stop = (batch + kernels.lanes - 1) // kernels.lanes
-    with nogil:
-        for b in range(first, stop):
-            count = <int> min(kernels.lanes, batch - b * kernels.lanes)
-            load(kernels, t, &source, b, count, X)
-            kernels.load(m, count, xs + b * kernels.lanes * to_next, to_next, NULL, from_x)
-            kernels.multiply(t, X, from_x, to_y, r)
-            kernels.store(m, count, to_y, ys + b * kernels.lanes * to_next, to_next)
-    free(source.offset)
-    free(X)
+    try:
+        X = take((t.start[t.n] + 2 * m) * entry)
+        from_x = X + t.start[t.n] * entry
+        to_y = from_x + m * entry
+        memset(X, 0, (t.start[t.n] + m) * entry)
+        with nogil:
+            for b in range(first, stop):
+                count = <int> min(kernels.lanes, batch - b * kernels.lanes)
+                load(kernels, t, &source, b, count, X)
+                kernels.load(m, count, xs + b * kernels.lanes * to_next, to_next, NULL, from_x)
+                kernels.multiply(t, X, from_x, to_y, r)
+                kernels.store(m, count, to_y, ys + b * kernels.lanes * to_next, to_next)
+    finally:
+        free(X)
+        free(source.offset)

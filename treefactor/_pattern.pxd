@@ -88,6 +88,10 @@ cdef extern from "kernels/kernels.h" nogil:
         const LaneKernels *lanes
         const LaneKernels *lanes_single
 
+cdef enum:
+    FACTORIZED = -1              # states of a matrix that did not fail
+    UNTOUCHED = -2
+
 cdef const Kernels *active   # chosen at import
 
 cdef class Pattern:

@@ -9,6 +9,7 @@ from libc.string cimport memmove
 
 from ._ltdl cimport apply, h_mul
 from ._pattern cimport (
+    FACTORIZED,
     HALF_SOLVE,
     MULTIPLY,
     MULTIPLY_L,
@@ -16,6 +17,7 @@ from ._pattern cimport (
     SOLVE,
     SOLVE_L,
     SOLVE_LT,
+    UNTOUCHED,
     Pattern,
     Shape,
     Task,
@@ -32,8 +34,6 @@ from ._threads import spread
 cnp.import_array()
 
 cdef enum:
-    FACTORIZED = -1              # states of a matrix that did not fail
-    UNTOUCHED = -2
     LOCAL = 256                  # path entries kept on the C stack; deeper trees allocate them
     QUICK = 1024                 # nodes up to which letting other threads run costs more than it gives
 

@@ -17,17 +17,7 @@ cdef extern from * nogil:
     static inline void scale(ptrdiff_t n, double a, double *x) {
         for (ptrdiff_t c = 0; c < n; c++) x[c] *= a;
     }
-    /* x[0..n) /= a */
-    static inline void unscale(ptrdiff_t n, double a, double *x) {
-        for (ptrdiff_t c = 0; c < n; c++) x[c] /= a;
-    }
-    /* x[0..n) = a */
-    static inline void fill(ptrdiff_t n, double a, double *x) {
-        for (ptrdiff_t c = 0; c < n; c++) x[c] = a;
-    }
     """
     void axpy(Py_ssize_t n, double a, const double *x, double *y)
     double dot(Py_ssize_t n, const double *x, const double *y)
     void scale(Py_ssize_t n, double a, double *x)
-    void unscale(Py_ssize_t n, double a, double *x)
-    void fill(Py_ssize_t n, double a, double *x)
