@@ -6,11 +6,11 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from oracles import featherstone, shimanovsky
-from oracles.counting import counting
 from strategies import TREES, spd_matrix, trees
 
 from treefactor import OperationCount, Tree, families
+from treefactor.textbook import featherstone, shimanovsky
+from treefactor.textbook.counting import counting
 
 SIZES = [1, 2, 3, 4, 7]
 

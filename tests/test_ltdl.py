@@ -6,13 +6,13 @@ from functools import cache
 import numpy as np
 import pytest
 from hypothesis import given, settings
-from oracles import featherstone, shimanovsky
 from oracles.dense import OPERATIONS, Dense
 from scipy.sparse.linalg import LinearOperator
 from strategies import TREES, spd, spd_matrix, vectors
 from tolerances import SYMMETRY, assert_close
 
 import treefactor as tf
+from treefactor.textbook import featherstone, shimanovsky
 
 KINDS = ["LTDL", "LTL"]
 kinds = pytest.mark.parametrize("kind", KINDS)

@@ -7,11 +7,11 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from oracles import featherstone
 from strategies import TREES, lower_pattern, parents, trees
 
 import treefactor as tf
 from treefactor import InvalidTreeError, ShapeError, Tree
+from treefactor.textbook import featherstone
 
 TREE_1_COLUMNS = [  # the non-zero columns of the rows of Tree-1 as the paper prints them
     (1, 2, 3, 4, 5, 6, 7, 8, 9),

@@ -4,12 +4,12 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from oracles import featherstone
 from scipy.sparse import csc_array, csr_array
 from strategies import TREES, joint_trees, parents, poisoned, spd_matrix, trees
 
 import treefactor as tf
 from treefactor import InvalidTreeError, ShapeError, Tree
+from treefactor.textbook import featherstone
 
 # ------------------------------------------------------------------------------------------ from_joints
 
