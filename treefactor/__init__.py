@@ -9,6 +9,7 @@ from .exceptions import (
     AdapterError,
     CodegenError,
     DtypeError,
+    InvalidModelError,
     InvalidTreeError,
     NonFiniteError,
     NotPositiveDefiniteError,
@@ -17,6 +18,7 @@ from .exceptions import (
     TreefactorError,
 )
 from .ltdl import Factor, factor, multiply
+from .model import Inertia, Joint, Mimic, Model
 from .tree import OperationCount, Tree
 
 __version__ = version("treefactor")
@@ -27,7 +29,12 @@ __all__ = [
     "CodegenError",
     "DtypeError",
     "Factor",
+    "Inertia",
+    "InvalidModelError",
     "InvalidTreeError",
+    "Joint",
+    "Mimic",
+    "Model",
     "NonFiniteError",
     "NotPositiveDefiniteError",
     "OperationCount",

@@ -98,6 +98,20 @@ class NotPositiveDefiniteError(TreefactorError, np.linalg.LinAlgError):
         self.name = name
 
 
+class InvalidModelError(TreefactorError, ValueError):
+    """A joint or body that cannot be part of a model.
+
+    Attributes
+    ----------
+    joint : str or None
+        Name of the joint concerned.
+    """
+
+    def __init__(self, message: str, joint: str | None = None):
+        super().__init__(message)
+        self.joint = joint
+
+
 class CodegenError(TreefactorError, RuntimeError):
     """Code generation or compilation that failed."""
 
