@@ -15,6 +15,7 @@ KERNELS = {
     "_rows": [],
     "_lanes": [],
     "_peak": [],
+    "_dynamics": ["treefactor/kernels/dynamics.c"],
 }  # with further sources
 
 DEBUG = os.environ.get("TREEFACTOR_DEBUG") == "1"  # bounds and None checks on, no optimization

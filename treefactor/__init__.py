@@ -5,9 +5,11 @@ from importlib.metadata import version
 from . import families
 from .bound import BoundFactor
 from .config import show_config
+from .dynamics import aba, bias, crba, forward_dynamics, h_times, rnea
 from .exceptions import (
     AdapterError,
     CodegenError,
+    ConfigurationError,
     DtypeError,
     InvalidModelError,
     InvalidTreeError,
@@ -27,6 +29,7 @@ __all__ = [
     "AdapterError",
     "BoundFactor",
     "CodegenError",
+    "ConfigurationError",
     "DtypeError",
     "Factor",
     "Inertia",
@@ -42,8 +45,14 @@ __all__ = [
     "ShapeError",
     "Tree",
     "TreefactorError",
+    "aba",
+    "bias",
+    "crba",
     "factor",
     "families",
+    "forward_dynamics",
+    "h_times",
     "multiply",
+    "rnea",
     "show_config",
 ]

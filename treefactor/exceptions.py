@@ -112,6 +112,20 @@ class InvalidModelError(TreefactorError, ValueError):
         self.joint = joint
 
 
+class ConfigurationError(TreefactorError, ValueError):
+    """A vector that is no configuration: a quaternion, or a cosine and sine, not of unit length.
+
+    Attributes
+    ----------
+    joint : str or None
+        Name of the joint concerned.
+    """
+
+    def __init__(self, message: str, joint: str | None = None):
+        super().__init__(message)
+        self.joint = joint
+
+
 class CodegenError(TreefactorError, RuntimeError):
     """Code generation or compilation that failed."""
 

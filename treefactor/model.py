@@ -9,6 +9,8 @@ from functools import cached_property
 import numpy as np
 
 from ._arrays import as_real, as_vector, require_finite
+from ._dynamics import UNIT_LENGTH, Bodies
+from .bodies import UNIT, bodies
 from .couplings import Coupling
 from .exceptions import InvalidModelError, ShapeError, TreefactorError
 from .tree import Tree, freedom_names
@@ -223,8 +225,8 @@ class Model:
         Acceleration of free fall in the frame of the base, m/s^2.
     name : str
     strict : bool
-        Refuse inertias that no body has. Robot descriptions are full of them, and engines take them as they are;
-        see `Model.faults`.
+        Refuse inertias that no body has. Robot descriptions are full of them, and engines take them as they
+        are; see `Model.faults`.
 
     Attributes
     ----------
@@ -313,6 +315,21 @@ class Model:
     def tree(self) -> Tree:
         """Tree of the freedoms, with the joints' names."""
         return self.coupling.tree if self.coupling else self.extended
+
+    @cached_property
+    def bodies(self) -> Bodies:
+        """The model as the recursions take it."""
+        return bodies(self)
+
+    def not_unit(self, q: np.ndarray) -> np.ndarray:
+        """Which joints' parts of q are not of the unit length they must have, shape (..., njoints)."""
+        bad = np.zeros((*q.shape[:-1], self.njoints), dtype=bool)
+        for i, (joint, first) in enumerate(zip(self.joints, self.idx_q, strict=True)):
+            if joint.kind in UNIT:
+                at, count = UNIT[joint.kind]
+                part = q[..., first + at : first + at + count]
+                bad[..., i] = ~(np.abs(np.sum(part**2, axis=-1) - 1) <= UNIT_LENGTH)
+        return bad
 
     def faults(self) -> dict[str, str]:
         """What is impossible about the bodies' inertias, by the names of their joints."""

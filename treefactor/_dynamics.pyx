@@ -1,0 +1,402 @@
+"""The recursions over bodies bound to one model, and to NumPy arrays."""
+
+cimport numpy as cnp
+from libc.float cimport DBL_MAX
+from libc.math cimport NAN, fabs
+from libc.stdint cimport uintptr_t
+from libc.stdlib cimport free, malloc
+from libc.string cimport memcpy, memset
+
+from ._pattern cimport FACTORIZED, SOLVE, Pattern, Shape, active
+from ._plain cimport all_finite, is_plain_vector
+
+import numpy as np
+
+cnp.import_array()
+
+cdef extern from *:
+    """
+    #include "kernels/bodies.h"
+    /* The recursions compiled for the same instruction set as the other kernels. */
+    static const Dynamics *recursions_for(const char *name) {
+    #if defined(__x86_64__) && defined(__GNUC__)
+        if (!strcmp(name, dynamics_avx512.name)) return &dynamics_avx512;
+        if (!strcmp(name, dynamics_avx2.name)) return &dynamics_avx2;
+    #endif
+        return &dynamics_baseline;
+    }
+    """
+    const Dynamics *recursions_for(const char *name) nogil
+
+cdef const Dynamics *dynamics = recursions_for(active.name)
+
+cdef enum:
+    LANES = 8
+    LOCAL = 6144                 # doubles of room on the C stack; larger robots allocate theirs
+    ALIGNED = 8                  # doubles of 64 bytes
+
+BODY = np.dtype(
+    [
+        *((name, np.intp) for name in ("kind", "parent", "q", "v", "freedoms", "angle", "joint", "copied")),
+        *((name, float) for name in ("ratio", "offset", "pitch")),
+        *((name, float, size) for name, size in (("R", 9), ("p", 3), ("axes", 9))),
+        ("mass", float), ("first", float, 3), ("tensor", float, 9), ("carried", float),
+    ]
+)  # the struct of bodies.h
+UNIT_LENGTH = 1e-6               # how far the square of a unit vector's length may be off
+cdef double unit_length = UNIT_LENGTH
+assert BODY.itemsize == sizeof(Body)
+
+KINDS = ("revolute", "continuous", "prismatic", "helical", "spherical", "planar", "translation", "freeflyer")
+OPERATIONS = ("crba", "rnea", "bias", "h_times", "aba", "factor")
+
+cdef enum:                       # in their order
+    CRBA
+    RNEA
+    BIAS
+    H_TIMES
+    ABA
+    FACTOR
+
+
+def sincos(x):
+    """Sines and cosines of a vector."""
+    cdef cnp.ndarray source = np.ascontiguousarray(x, dtype=np.float64)
+    cdef cnp.ndarray s = np.empty_like(source), c = np.empty_like(source)
+    dynamics.sincos(source.size, <const double *> source.data, <double *> s.data, <double *> c.data)
+    return s, c
+
+
+ctypedef struct Arguments:       # entry e of a configuration, where there are lanes of lane l, at x[e * lanes + l]
+    const double *q
+    const double *v
+    const double *x              # a, tau, or what H is to be multiplied with
+    const double *fext
+    double *out
+
+
+cdef inline double *align(double *x) noexcept nogil:
+    return <double *> ((<uintptr_t> x + 63) & ~<uintptr_t> 63)
+
+
+ctypedef struct Operand:
+    const char *data             # NULL: absent
+    Py_ssize_t size, to_next     # bytes to the next configuration
+
+
+cdef Operand operand(cnp.ndarray x) noexcept:
+    cdef Operand found
+    found.data, found.size, found.to_next = NULL, 0, 0
+    if x is not None:
+        found.data, found.size = x.data, x.shape[1]
+        found.to_next = 0 if x.shape[0] == 1 else x.strides[0]
+    return found
+
+
+cdef void load(const Operand *given, Py_ssize_t b, int count, double *X) noexcept nogil:
+    """X <- configurations of block b; lanes beyond the last one repeat its first."""
+    cdef const char *source = given.data + b * LANES * given.to_next
+    if given.data == NULL:
+        return
+    if count < LANES:
+        active.lanes.load(given.size, LANES, source, 0, NULL, X)
+    active.lanes.load(given.size, count, source, given.to_next, NULL, X)
+
+
+cdef bint is_plain_matrix(object a, Py_ssize_t n) noexcept:
+    """Whether a is an aligned contiguous float64 matrix (n, n)."""
+    return (
+        cnp.PyArray_CheckExact(a)
+        and cnp.PyArray_NDIM(<cnp.ndarray> a) == 2
+        and cnp.PyArray_TYPE(<cnp.ndarray> a) == cnp.NPY_DOUBLE
+        and cnp.PyArray_DIM(<cnp.ndarray> a, 0) == n
+        and cnp.PyArray_DIM(<cnp.ndarray> a, 1) == n
+        and cnp.PyArray_ISCARRAY_RO(<cnp.ndarray> a)
+    )
+
+
+cdef class Bodies:
+    """The recursions of one model. Trusts its callers: arrays are contiguous float64 and of the right size.
+
+    Parameters
+    ----------
+    bodies : ndarray of BODY
+    gravity : ndarray, shape (3,)
+    extended : Tree
+        Of the freedoms of all bodies.
+    armature : ndarray, shape (n,)
+    pattern : Pattern
+        Of the tree of the freedoms v.
+    nq : int
+    units : ndarray of int, shape (m, 2)
+        First entry and number of the entries of q whose squares must sum to 1.
+    coupling : tuple of ndarrays, optional
+        Where some freedoms follow others: which, in v, a freedom follows (n,); how many times (n,); for every
+        packed entry of the extended H the entry of H it goes to, and how many times.
+    """
+
+    cdef Mechanism m
+    cdef Pattern pattern
+    cdef object kept
+    cdef readonly Py_ssize_t nq, nv, nnz, joints
+    cdef Py_ssize_t units
+    cdef const Py_ssize_t *unit
+    cdef bint coupled
+    cdef const Py_ssize_t *follows
+    cdef const double *ratio
+    cdef const Py_ssize_t *fold
+    cdef const double *fold_ratio
+
+    def __cinit__(self, cnp.ndarray bodies not None, cnp.ndarray gravity not None, extended,
+                  cnp.ndarray armature not None, Pattern pattern not None, Py_ssize_t nq,
+                  cnp.ndarray units not None, Py_ssize_t joints, coupling=None):
+        cdef cnp.ndarray start = extended.row_start, column = extended.columns
+        cdef cnp.ndarray follows, ratio, fold, fold_ratio
+        cdef Py_ssize_t r
+        self.m.bodies = len(bodies)
+        self.m.n = extended.n
+        self.m.angles = np.count_nonzero(bodies["angle"] >= 0)
+        self.m.body = <const Body *> bodies.data
+        self.m.start = <const Py_ssize_t *> start.data
+        self.m.column = <const Py_ssize_t *> column.data
+        self.m.armature = <const double *> armature.data
+        for r in range(3):
+            self.m.gravity[r] = gravity[r]
+        self.pattern = pattern
+        self.nq, self.nv, self.nnz = nq, pattern.shape.n, pattern.shape.start[pattern.shape.n]
+        self.joints = joints
+        self.units = len(units)
+        self.unit = <const Py_ssize_t *> units.data
+        self.coupled = coupling is not None
+        if self.coupled:
+            follows, ratio, fold, fold_ratio = coupling
+            self.follows = <const Py_ssize_t *> follows.data
+            self.ratio = <const double *> ratio.data
+            self.fold = <const Py_ssize_t *> fold.data
+            self.fold_ratio = <const double *> fold_ratio.data
+        self.kept = (bodies, start, column, armature, units, coupling)
+
+    cdef Py_ssize_t room(self, int op, int lanes) noexcept nogil:
+        """Doubles that `compute` needs, beyond alignment."""
+        cdef const Shape *t = &self.pattern.shape
+        cdef Py_ssize_t size = (dynamics.one if lanes == 1 else dynamics.lanes).room(&self.m) + ALIGNED
+        size += lanes * 5 * self.m.n                       # v, x, tau, D, reciprocals
+        if op == CRBA or op == FACTOR:
+            size += lanes * (self.m.start[self.m.n] + self.nnz)
+        if op == FACTOR:
+            size += t.room + t.deepest + 3 * ALIGNED if lanes == 1 else lanes * t.scratch
+        return size
+
+    cdef Py_ssize_t where_not_unit(self, const double *q) noexcept nogil:
+        """First entry of the first quaternion, or cosine and sine, that is not of unit length; or -1."""
+        cdef Py_ssize_t j, e
+        cdef double norm
+        for j in range(self.units):
+            norm = 0.0
+            for e in range(self.unit[2 * j], self.unit[2 * j] + self.unit[2 * j + 1]):
+                norm += q[e] * q[e]
+            if not fabs(norm - 1.0) <= unit_length:
+                return self.unit[2 * j]
+        return -1
+
+    cdef void expand(self, int lanes, const double *v, double *x) noexcept nogil:
+        """x <- G v."""
+        cdef Py_ssize_t k, l
+        for k in range(self.m.n):
+            for l in range(lanes):
+                x[k * lanes + l] = self.ratio[k] * v[self.follows[k] * lanes + l]
+
+    cdef void reduce(self, int lanes, Py_ssize_t count, Py_ssize_t reduced, const Py_ssize_t *to,
+                     const double *ratio, const double *x, double *y) noexcept nogil:
+        """y <- the sum of the entries of x that go to the same place: G^T x, or G^T H G."""
+        cdef Py_ssize_t e, l
+        memset(y, 0, reduced * lanes * sizeof(double))
+        for e in range(count):
+            for l in range(lanes):
+                y[to[e] * lanes + l] += ratio[e] * x[e * lanes + l]
+
+    cdef void inertia(self, const Recursions *r, int lanes, const double *q, double *H, double *extended,
+                      double *room) noexcept nogil:
+        """H <- packed rows of the inertia matrix."""
+        if not self.coupled:
+            r.crba(&self.m, q, H, room)
+            return
+        r.crba(&self.m, q, extended, room)
+        self.reduce(lanes, self.m.start[self.m.n], self.nnz, self.fold, self.fold_ratio, extended, H)
+
+    cdef void inverse_dynamics(self, const Recursions *r, int lanes, const Arguments *given, const double *a,
+                               int gravity, double *extended, double *tau, double *room) noexcept nogil:
+        """tau <- inverse dynamics; extended has room for 3 n numbers."""
+        cdef Py_ssize_t n = lanes * self.m.n
+        cdef const double *v = given.v
+        if not self.coupled:
+            r.rnea(&self.m, given.q, v, a, given.fext, gravity, tau, room)
+            return
+        if v != NULL:
+            self.expand(lanes, v, extended)
+            v = extended
+        if a != NULL:
+            self.expand(lanes, a, extended + n)
+            a = extended + n
+        r.rnea(&self.m, given.q, v, a, given.fext, gravity, extended + 2 * n, room)
+        self.reduce(lanes, self.m.n, self.nv, self.follows, self.ratio, extended + 2 * n, tau)
+
+    cdef void compute(self, int op, int lanes, const Arguments *given, Py_ssize_t *failed,
+                      double *work) noexcept nogil:
+        """Run an operation on 1 or 8 configurations; failed[l] <- the freedom without inertia, or -1."""
+        cdef const Recursions *r = &dynamics.one if lanes == 1 else &dynamics.lanes
+        cdef const Shape *t = &self.pattern.shape
+        cdef double *room = align(work)
+        cdef double *extended = room + r.room(&self.m)
+        cdef double *D = extended + 3 * lanes * self.m.n
+        cdef double *inverse = D + lanes * self.m.n
+        cdef double *H = inverse + lanes * self.m.n
+        cdef double *extended_H = H + lanes * self.nnz
+        cdef Py_ssize_t k, l
+        for l in range(lanes):
+            failed[l] = FACTORIZED
+        if op == CRBA:
+            self.inertia(r, lanes, given.q, given.out, extended_H, room)
+        elif op == ABA:
+            r.aba(&self.m, given.q, given.v, given.x, given.fext, given.out, D, room)
+            for k in range(self.nv):
+                for l in range(lanes):
+                    if not 0 < D[k * lanes + l] <= DBL_MAX:
+                        failed[l] = k
+        elif op == FACTOR:
+            self.inertia(r, lanes, given.q, H, extended_H, room)
+            self.inverse_dynamics(r, lanes, given, NULL, 1, extended, given.out, room)
+            for k in range(self.nv * lanes):
+                given.out[k] = given.x[k] - given.out[k]
+            self.solve(lanes, H, D, inverse, extended_H + lanes * self.m.start[self.m.n], given.out, failed)
+        else:
+            self.inverse_dynamics(r, lanes, given, NULL if op == BIAS else given.x, op != H_TIMES, extended,
+                                  given.out, room)
+        for l in range(lanes):
+            if failed[l] != FACTORIZED:
+                for k in range(self.nv):
+                    given.out[k * lanes + l] = NAN
+
+    cdef void solve(self, int lanes, double *H, double *D, double *inverse, double *scratch, double *x,
+                    Py_ssize_t *failed) noexcept nogil:
+        """x <- H^-1 x."""
+        cdef const Shape *t = &self.pattern.shape
+        cdef double *X = align(scratch)
+        if lanes == LANES:
+            active.lanes.factor(t, H, H, inverse, X, failed)
+            active.lanes.apply(t, H, inverse, 1, SOLVE, x, 1)
+            return
+        memset(X, 0, (t.room + 4) * sizeof(double))
+        active.rows.load_packed(t, <const char *> H, sizeof(double), X)
+        failed[0] = active.rows.factor(t, 0, t.units, 0, NULL, X, D, inverse)
+        active.rows.apply(t, X, D, inverse, 1, SOLVE, x, align(X + t.room + 4))
+
+    def one(self, int op, object q, object v, object x, object out):
+        """Result of an operation on plain vectors, quickly; None leaves the case to the gate.
+
+        v or x is None where the operation takes none; the result of crba is dense.
+        """
+        cdef double local[LOCAL]
+        cdef double *work = local
+        cdef Arguments given
+        cdef Py_ssize_t failed, n = self.nv, size
+        cdef cnp.npy_intp shape[2]
+        shape[0] = shape[1] = n
+        if not (is_plain_vector(q, self.nq)
+                and (v is None or is_plain_vector(v, n)) and (x is None or is_plain_vector(x, n))):
+            return None
+        given.q = <const double *> cnp.PyArray_DATA(<cnp.ndarray> q)
+        given.v = NULL if v is None else <const double *> cnp.PyArray_DATA(<cnp.ndarray> v)
+        given.x = NULL if x is None else <const double *> cnp.PyArray_DATA(<cnp.ndarray> x)
+        given.fext = NULL
+        if not (all_finite(self.nq, given.q)
+                and (v is None or all_finite(n, given.v)) and (x is None or all_finite(n, given.x))
+                and self.where_not_unit(given.q) < 0):
+            return None
+        size = self.room(op, 1) + (self.nnz if op == CRBA else 0)
+        if size > LOCAL or (op == ABA and self.coupled) or self.pattern.shape.tasks:
+            return None
+        if out is None:
+            out = cnp.PyArray_SimpleNew(2 if op == CRBA else 1, shape, cnp.NPY_DOUBLE)
+        elif not (is_plain_matrix(out, n) if op == CRBA else is_plain_vector(out, n)):
+            return None
+        elif not cnp.PyArray_ISWRITEABLE(<cnp.ndarray> out) or out is q or out is v or out is x:
+            return None
+        given.out = <double *> cnp.PyArray_DATA(<cnp.ndarray> out)
+        if op == CRBA:
+            given.out = local
+            work = local + self.nnz
+        self.compute(op, 1, &given, &failed, work)
+        if failed != FACTORIZED:
+            return None
+        if op == CRBA:
+            self.unpack(local, 1, <double *> cnp.PyArray_DATA(<cnp.ndarray> out))
+        return out
+
+    cdef void unpack(self, const double *packed, Py_ssize_t step, double *H) noexcept nogil:
+        """H <- dense symmetric matrix of packed rows, their entries `step` apart."""
+        cdef const Shape *t = &self.pattern.shape
+        cdef Py_ssize_t k, e, j, n = t.n
+        memset(H, 0, n * n * sizeof(double))
+        for k in range(n):
+            for e in range(t.start[k], t.start[k + 1]):
+                j = t.column[e]
+                H[k * n + j] = H[j * n + k] = packed[e * step]
+
+    def batch(self, int op, Py_ssize_t batch, operands, cnp.ndarray out not None, str layout,
+              cnp.ndarray failed not None, Py_ssize_t first, Py_ssize_t stop):
+        """Run an operation on the blocks first .. stop-1 of 8 configurations.
+
+        Operands are q, v, x and fext: (batch, size), or (1, size) for all alike, rows contiguous; None but for q.
+        out has shape (batch, nv), or for crba (batch, n, n), (batch, nnz) or (blocks, nnz, 8), by the layout.
+        failed, of shape (blocks * 8,), receives the freedom without inertia, or -1.
+        """
+        cdef Py_ssize_t *status = <Py_ssize_t *> failed.data
+        cdef Py_ssize_t size = self.nnz if op == CRBA else self.nv, b, j, need
+        cdef int count
+        cdef bint dense = op == CRBA and layout == "dense", lanes = layout == "lanes"
+        cdef Operand given[4]
+        cdef double *x[5]
+        cdef Arguments block
+        cdef double *room
+        need = LANES * size + self.room(op, LANES) + 2 * ALIGNED
+        for j in range(4):
+            given[j] = operand(operands[j])
+            need += LANES * given[j].size
+        room = <double *> malloc(need * sizeof(double))
+        if room == NULL:
+            raise MemoryError(f"no room for {need} numbers")
+        x[0] = align(room)
+        for j in range(4):
+            x[j + 1] = x[j] + LANES * given[j].size
+        block.q = x[0]
+        block.v = NULL if given[1].data == NULL else x[1]
+        block.x = NULL if given[2].data == NULL else x[2]
+        block.fext = NULL if given[3].data == NULL else x[3]
+        block.out = x[4]
+        with nogil:
+            for b in range(first, stop):
+                count = <int> min(<Py_ssize_t> LANES, batch - b * LANES)
+                for j in range(4):
+                    load(&given[j], b, count, x[j])
+                self.compute(op, LANES, &block, status + b * LANES, x[4] + LANES * size)
+                if lanes:
+                    self.pad(count, x[4])
+                    memcpy(out.data + b * out.strides[0], x[4], LANES * size * sizeof(double))
+                elif dense:
+                    for j in range(count):
+                        self.unpack(x[4] + j, LANES, <double *> (out.data + (b * LANES + j) * out.strides[0]))
+                else:
+                    active.lanes.store(size, count, x[4], out.data + b * LANES * out.strides[0], out.strides[0])
+                for j in range(count, LANES):
+                    status[b * LANES + j] = FACTORIZED
+        free(room)
+
+    cdef void pad(self, int count, double *H) noexcept nogil:
+        """H <- identities in the lanes from `count` on."""
+        cdef const Shape *t = &self.pattern.shape
+        cdef Py_ssize_t k, e, lane
+        for k in range(t.n):
+            for e in range(t.start[k], t.start[k + 1]):
+                for lane in range(count, LANES):
+                    H[e * LANES + lane] = e == t.start[k + 1] - 1
