@@ -26,7 +26,9 @@ SIZES = {  # entries in q and in v
     "freeflyer": (7, 6),
 }
 AXES = {"revolute": 1, "continuous": 1, "prismatic": 1, "helical": 1, "universal": 2}  # needed by a kind
-FOLLOWERS = ("revolute", "prismatic", "helical")  # kinds that may follow, and be followed
+LIMITED = {"continuous": 0, "spherical": 0, "planar": 2, "freeflyer": 3}  # entries of q that can have limits
+FOLLOWERS = ("revolute", "prismatic", "helical")  # kinds that may follow
+LEADERS = (*FOLLOWERS, "continuous")  # kinds that may be followed
 ROUND_OFF = 1e-9  # relative; of lengths of axes, orthogonality of rotations, symmetry of tensors
 
 
@@ -95,7 +97,7 @@ class Inertia:
 
 @dataclass(frozen=True)
 class Mimic:
-    """A joint that follows another: its q is ``ratio * q_leader + offset``.
+    """A joint that follows another: its q is ``ratio * q_leader + offset``, of a continuous leader its angle.
 
     Parameters
     ----------
@@ -337,10 +339,10 @@ def _require_tree(joints: tuple[Joint, ...]) -> None:
         if joint.mimic is None:
             continue
         leader = joints[joint.mimic.leader] if 0 <= joint.mimic.leader < len(joints) else None
-        if leader is None or leader.mimic or leader.kind not in FOLLOWERS:
+        if leader is None or leader.mimic or leader.kind not in LEADERS:
             raise InvalidModelError(
                 f"joint {joint.name!r} follows joint {joint.mimic.leader}, which must be one of "
-                f"{', '.join(FOLLOWERS)} that follows none",
+                f"{', '.join(LEADERS)} that follows none",
                 joint=joint.name,
             )
 
