@@ -225,8 +225,8 @@ class Model:
         Acceleration of free fall in the frame of the base, m/s^2.
     name : str
     strict : bool
-        Refuse inertias that no body has. Robot descriptions are full of them, and engines take them as they are;
-        see `Model.faults`.
+        Refuse inertias that no body has. Robot descriptions are full of them, and engines take them as they
+        are; see `Model.faults`.
 
     Attributes
     ----------
@@ -275,7 +275,7 @@ class Model:
             idx_q=idx_q,
             idx_v=idx_v,
             gravity=gravity,
-            armature=np.concatenate([np.zeros(0), *(joint.armature for joint in free)]),
+            armature=_armature(joints, idx_v),
             lower=np.concatenate([np.zeros(0), *(joint.lower for joint in free)]),
             upper=np.concatenate([np.zeros(0), *(joint.upper for joint in free)]),
             extended=Tree.from_joints(parents, [SIZES[joint.kind][1] for joint in joints], names),
@@ -345,6 +345,15 @@ def _require_tree(joints: tuple[Joint, ...]) -> None:
                 f"{', '.join(LEADERS)} that follows none",
                 joint=joint.name,
             )
+
+
+def _armature(joints: tuple[Joint, ...], idx_v: tuple[int, ...]) -> np.ndarray:
+    """Armature of the freedoms; that of a joint which follows another one acts through the ratio."""
+    armature = np.zeros(sum(joint.nv for joint in joints))
+    for joint, v in zip(joints, idx_v, strict=True):
+        ratio = joint.mimic.ratio if joint.mimic else 1.0
+        armature[v : v + joint.armature.size] += ratio**2 * joint.armature
+    return armature
 
 
 def _places(joints: tuple[Joint, ...]) -> tuple[tuple[int, ...], tuple[int, ...]]:
