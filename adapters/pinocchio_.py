@@ -20,6 +20,7 @@ from ..exceptions import AdapterError, ShapeError
 from ..tree import Tree, freedom_names
 from . import _pinocchio_cholesky as cholesky
 from ._pinocchio_mimic import constraints, coupled_configuration, coupling, leading, mimic_joints
+from ._pinocchio_model import model
 from ._pinocchio_placements import placement_changes
 from ._plain_urdf import parse, require_complete
 from ._urdf import NOTHING, Inertial
@@ -38,6 +39,7 @@ __all__ = [
     "mass_matrix",
     "massless_joints",
     "mimic_joints",
+    "model",
     "placement_changes",
     "tree",
     "with_inertials",

@@ -28,7 +28,9 @@ SIZES = {  # entries in q and in v
     "freeflyer": (7, 6),
 }
 AXES = {"revolute": 1, "continuous": 1, "prismatic": 1, "helical": 1, "universal": 2}  # needed by a kind
-FOLLOWERS = ("revolute", "prismatic", "helical")  # kinds that may follow, and be followed
+LIMITED = {"continuous": 0, "spherical": 0, "planar": 2, "freeflyer": 3}  # entries of q that can have limits
+FOLLOWERS = ("revolute", "prismatic", "helical")  # kinds that may follow
+LEADERS = (*FOLLOWERS, "continuous")  # kinds that may be followed
 ROUND_OFF = 1e-9  # relative; of lengths of axes, orthogonality of rotations, symmetry of tensors
 
 
@@ -97,7 +99,7 @@ class Inertia:
 
 @dataclass(frozen=True)
 class Mimic:
-    """A joint that follows another: its q is ``ratio * q_leader + offset``.
+    """A joint that follows another: its q is ``ratio * q_leader + offset``, of a continuous leader its angle.
 
     Parameters
     ----------
@@ -275,7 +277,7 @@ class Model:
             idx_q=idx_q,
             idx_v=idx_v,
             gravity=gravity,
-            armature=np.concatenate([np.zeros(0), *(joint.armature for joint in free)]),
+            armature=_armature(joints, idx_v),
             lower=np.concatenate([np.zeros(0), *(joint.lower for joint in free)]),
             upper=np.concatenate([np.zeros(0), *(joint.upper for joint in free)]),
             extended=Tree.from_joints(parents, [SIZES[joint.kind][1] for joint in joints], names),
@@ -354,12 +356,21 @@ def _require_tree(joints: tuple[Joint, ...]) -> None:
         if joint.mimic is None:
             continue
         leader = joints[joint.mimic.leader] if 0 <= joint.mimic.leader < len(joints) else None
-        if leader is None or leader.mimic or leader.kind not in FOLLOWERS:
+        if leader is None or leader.mimic or leader.kind not in LEADERS:
             raise InvalidModelError(
                 f"joint {joint.name!r} follows joint {joint.mimic.leader}, which must be one of "
-                f"{', '.join(FOLLOWERS)} that follows none",
+                f"{', '.join(LEADERS)} that follows none",
                 joint=joint.name,
             )
+
+
+def _armature(joints: tuple[Joint, ...], idx_v: tuple[int, ...]) -> np.ndarray:
+    """Armature of the freedoms; that of a joint which follows another one acts through the ratio."""
+    armature = np.zeros(sum(joint.nv for joint in joints))
+    for joint, v in zip(joints, idx_v, strict=True):
+        ratio = joint.mimic.ratio if joint.mimic else 1.0
+        armature[v : v + joint.armature.size] += ratio**2 * joint.armature
+    return armature
 
 
 def _places(joints: tuple[Joint, ...]) -> tuple[tuple[int, ...], tuple[int, ...]]:
