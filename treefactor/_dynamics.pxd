@@ -29,6 +29,8 @@ cdef extern from "kernels/bodies.h" nogil:
         void (*crba)(const Mechanism *, const double *q, double *H, double *room) noexcept nogil
         void (*rnea)(const Mechanism *, const double *q, const double *v, const double *a, const double *fext,
                      int gravity, double *tau, double *room) noexcept nogil
+        void (*motion)(const Mechanism *, const double *q, const double *v, const double *fext, double *H,
+                       double *bias, double *room) noexcept nogil
         void (*aba)(const Mechanism *, const double *q, const double *v, const double *tau,
                     const double *fext, double *qdd, double *D, double *room) noexcept nogil
 

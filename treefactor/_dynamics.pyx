@@ -215,67 +215,58 @@ cdef class Bodies:
             for l in range(lanes):
                 y[to[e] * lanes + l] += ratio[e] * x[e * lanes + l]
 
-    cdef void inertia(self, const Recursions *r, int lanes, const double *q, double *H, double *extended,
-                      double *room) noexcept nogil:
-        """H <- packed rows of the inertia matrix."""
-        if not self.coupled:
-            r.crba(&self.m, q, H, room)
-            return
-        r.crba(&self.m, q, extended, room)
-        self.reduce(lanes, self.m.start[self.m.n], self.nnz, self.fold, self.fold_ratio, extended, H)
-
-    cdef void inverse_dynamics(self, const Recursions *r, int lanes, const Arguments *given, const double *a,
-                               int gravity, double *extended, double *tau, double *room) noexcept nogil:
-        """tau <- inverse dynamics; extended has room for 3 n numbers."""
-        cdef Py_ssize_t n = lanes * self.m.n
-        cdef const double *v = given.v
-        if not self.coupled:
-            r.rnea(&self.m, given.q, v, a, given.fext, gravity, tau, room)
-            return
-        if v != NULL:
-            self.expand(lanes, v, extended)
-            v = extended
-        if a != NULL:
-            self.expand(lanes, a, extended + n)
-            a = extended + n
-        r.rnea(&self.m, given.q, v, a, given.fext, gravity, extended + 2 * n, room)
-        self.reduce(lanes, self.m.n, self.nv, self.follows, self.ratio, extended + 2 * n, tau)
-
     cdef void compute(self, int op, int lanes, const Arguments *given, Py_ssize_t *failed,
                       double *work) noexcept nogil:
         """Run an operation on 1 or 8 configurations; failed[l] <- the freedom without inertia, or -1."""
         cdef const Recursions *r = &dynamics.one if lanes == 1 else &dynamics.lanes
-        cdef const Shape *t = &self.pattern.shape
+        cdef Py_ssize_t n = lanes * self.m.n, k, l
         cdef double *room = align(work)
-        cdef double *extended = room + r.room(&self.m)
-        cdef double *D = extended + 3 * lanes * self.m.n
-        cdef double *inverse = D + lanes * self.m.n
-        cdef double *H = inverse + lanes * self.m.n
-        cdef double *extended_H = H + lanes * self.nnz
-        cdef Py_ssize_t k, l
+        cdef double *extended = room + r.room(&self.m)     # v, x and the result, where freedoms follow others
+        cdef double *D = extended + 3 * n
+        cdef double *inverse = D + n
+        cdef double *H = given.out if op == CRBA else inverse + n
+        cdef double *full_H = inverse + n + lanes * self.nnz if self.coupled else H
+        cdef double *tau = extended + 2 * n if self.coupled else given.out
+        cdef const double *v = given.v
+        cdef const double *x = given.x
+        if self.coupled and v != NULL:
+            self.expand(lanes, v, extended)
+            v = extended
+        if self.coupled and x != NULL:
+            self.expand(lanes, x, extended + n)
+            x = extended + n
         for l in range(lanes):
             failed[l] = FACTORIZED
         if op == CRBA:
-            self.inertia(r, lanes, given.q, given.out, extended_H, room)
+            r.crba(&self.m, given.q, full_H, room)
         elif op == ABA:
-            r.aba(&self.m, given.q, given.v, given.x, given.fext, given.out, D, room)
-            for k in range(self.nv):
-                for l in range(lanes):
-                    if not 0 < D[k * lanes + l] <= DBL_MAX:
-                        failed[l] = k
+            r.aba(&self.m, given.q, v, x, given.fext, tau, D, room)
         elif op == FACTOR:
-            self.inertia(r, lanes, given.q, H, extended_H, room)
-            self.inverse_dynamics(r, lanes, given, NULL, 1, extended, given.out, room)
+            r.motion(&self.m, given.q, v, given.fext, full_H, tau, room)
+        else:
+            r.rnea(&self.m, given.q, v, x, given.fext, op != H_TIMES, tau, room)
+        if self.coupled and (op == CRBA or op == FACTOR):
+            self.reduce(lanes, self.m.start[self.m.n], self.nnz, self.fold, self.fold_ratio, full_H, H)
+        if self.coupled and op != CRBA:
+            self.reduce(lanes, self.m.n, self.nv, self.follows, self.ratio, tau, given.out)
+        if op == FACTOR:
             for k in range(self.nv * lanes):
                 given.out[k] = given.x[k] - given.out[k]
-            self.solve(lanes, H, D, inverse, extended_H + lanes * self.m.start[self.m.n], given.out, failed)
-        else:
-            self.inverse_dynamics(r, lanes, given, NULL if op == BIAS else given.x, op != H_TIMES, extended,
-                                  given.out, room)
+            self.solve(lanes, H, D, inverse, full_H + lanes * self.m.start[self.m.n], given.out, failed)
+        if op == ABA:
+            self.find_failures(lanes, D, failed)
         for l in range(lanes):
             if failed[l] != FACTORIZED:
                 for k in range(self.nv):
                     given.out[k * lanes + l] = NAN
+
+    cdef void find_failures(self, int lanes, const double *D, Py_ssize_t *failed) noexcept nogil:
+        """Name the first pivots that are not in (0, inf), in the order of elimination."""
+        cdef Py_ssize_t k, l
+        for k in range(self.nv):
+            for l in range(lanes):
+                if not 0 < D[k * lanes + l] <= DBL_MAX:
+                    failed[l] = k
 
     cdef void solve(self, int lanes, double *H, double *D, double *inverse, double *scratch, double *x,
                     Py_ssize_t *failed) noexcept nogil:

@@ -25,7 +25,7 @@ def bodies(model) -> Bodies:
             table.append(_body(model, i, kind, parent, R @ A, p, table))
             table[-1]["q"] += count
             parent, R, p = len(table) - 1, A.T, np.zeros(3)
-        table[-1] |= _inertia(joint.inertia, A) | {"joint": i, "axes": A}
+        table[-1] |= _inertia(joint.inertia, A) | {"joint": i, "axes": A.T}
         last.append(parent)
         axes.append(A)
     _sum_up(table)

@@ -39,6 +39,9 @@ typedef struct {
     /* tau <- inverse dynamics; without v, a, fext (6 for every joint, in its axes) where they are NULL */
     void (*rnea)(const Mechanism *, const double *q, const double *v, const double *a, const double *fext,
                  int gravity, double *tau, double *room);
+    /* both: the equation of motion H a + bias = tau */
+    void (*motion)(const Mechanism *, const double *q, const double *v, const double *fext, double *H,
+                   double *bias, double *room);
     /* qdd <- forward dynamics; D <- the pivots, all of which must lie in (0, inf) */
     void (*aba)(const Mechanism *, const double *q, const double *v, const double *tau, const double *fext,
                 double *qdd, double *D, double *room);

@@ -33,6 +33,12 @@ static void ISA(rnea_all)(const Mechanism *m, const double *q, const double *v, 
     PASSES NAME(rnea)(m, q + l, FROM(v), FROM(a), FROM(fext), gravity, tau + l, room);
 }
 
+static void ISA(motion_all)(const Mechanism *m, const double *q, const double *v, const double *fext, double *H,
+                            double *bias, double *room)
+{
+    PASSES NAME(motion)(m, q + l, FROM(v), FROM(fext), H + l, bias + l, room);
+}
+
 static void ISA(aba_all)(const Mechanism *m, const double *q, const double *v, const double *tau,
                          const double *fext, double *qdd, double *D, double *room)
 {
@@ -41,8 +47,8 @@ static void ISA(aba_all)(const Mechanism *m, const double *q, const double *v, c
 
 const Dynamics ISA(dynamics) = {
     ISA_NAME,
-    {ISA(room_one), ISA(crba_one), ISA(rnea_one), ISA(aba_one)},
-    {NAME(room), ISA(crba_all), ISA(rnea_all), ISA(aba_all)},
+    {ISA(room_one), ISA(crba_one), ISA(rnea_one), ISA(motion_one), ISA(aba_one)},
+    {NAME(room), ISA(crba_all), ISA(rnea_all), ISA(motion_all), ISA(aba_all)},
     ISA(sincos),
 };
 

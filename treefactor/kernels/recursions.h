@@ -223,28 +223,25 @@ INLINE real NAME(product)(const real *f, const real *s)
     return (f[0] * s[0] + f[1] * s[1] + f[2] * s[2]) + (f[3] * s[3] + f[4] * s[4] + f[5] * s[5]);
 }
 
-/* Table 6.2: F = Ic_i S_k, and H_ki = F S_i for every freedom i up to the root. */
-static void NAME(crba)(const Mechanism *m, const double *q, double *H, double *room)
+/* Table 6.2: F = Ic_i S_k, and H_ki = F S_i for every freedom i up to the root; C becomes Ic. */
+static void NAME(compose)(const Mechanism *m, const Room *w, double *H)
 {
-    Room w = NAME(divide)(m, room);
     real f[6];
-    NAME(place)(m, q, &w);
-    NAME(inertias)(m, &w);
     for (ptrdiff_t i = m->bodies - 1; i >= 0; i--) {
         const Body *b = m->body + i;
         for (ptrdiff_t k = b->v; k < b->v + b->freedoms; k++) {
             ptrdiff_t length = m->start[k + 1] - m->start[k], e = 0;
             const ptrdiff_t *column = m->column + m->start[k];
             double *row = H + m->start[k] * LANES;
-            NAME(momentum)(b->carried, w.C + i, w.S[k].e, f);
+            NAME(momentum)(b->carried, w->C + i, w->S[k].e, f);
             for (; e < b->copied && e < length; e++) AT(row, e) = f[e];
-            for (; e < length; e++) AT(row, e) = NAME(product)(f, w.S[column[e]].e);
+            for (; e < length; e++) AT(row, e) = NAME(product)(f, w->S[column[e]].e);
             AT(row, length - 1) += m->armature[k];
         }
         if (b->parent >= 0) {
-            Inertia *P = w.C + b->parent;
-            EACH(r, 3) P->h[r] += w.C[i].h[r];
-            EACH(r, 6) P->J[r] += w.C[i].J[r];
+            Inertia *P = w->C + b->parent;
+            EACH(r, 3) P->h[r] += w->C[i].h[r];
+            EACH(r, 6) P->J[r] += w->C[i].J[r];
         }
     }
 }
@@ -295,7 +292,27 @@ static void NAME(forces)(const Mechanism *m, const Room *w, const double *v, con
     }
 }
 
-/* Table 5.1, and with a only 6.1: tau_k = S_k F, where F sums up from the leaves. */
+/* Table 5.1: tau_k = S_k F, where F sums up from the leaves. */
+static void NAME(project)(const Mechanism *m, const Room *w, const double *a, double *tau)
+{
+    for (ptrdiff_t i = m->bodies - 1; i >= 0; i--) {
+        const Body *b = m->body + i;
+        for (ptrdiff_t k = b->v; k < b->v + b->freedoms; k++) {
+            AT(tau, k) = NAME(product)(w->F[i].e, w->S[k].e);
+            if (a) AT(tau, k) += m->armature[k] * READ(a, k);
+        }
+        if (b->parent >= 0) EACH(r, 6) w->F[b->parent].e[r] += w->F[i].e[r];
+    }
+}
+
+static void NAME(crba)(const Mechanism *m, const double *q, double *H, double *room)
+{
+    Room w = NAME(divide)(m, room);
+    NAME(place)(m, q, &w);
+    NAME(inertias)(m, &w);
+    NAME(compose)(m, &w, H);
+}
+
 static void NAME(rnea)(const Mechanism *m, const double *q, const double *v, const double *a, const double *fext,
                        int gravity, double *tau, double *room)
 {
@@ -303,14 +320,18 @@ static void NAME(rnea)(const Mechanism *m, const double *q, const double *v, con
     NAME(place)(m, q, &w);
     NAME(inertias)(m, &w);
     NAME(forces)(m, &w, v, a, fext, gravity);
-    for (ptrdiff_t i = m->bodies - 1; i >= 0; i--) {
-        const Body *b = m->body + i;
-        for (ptrdiff_t k = b->v; k < b->v + b->freedoms; k++) {
-            AT(tau, k) = NAME(product)(w.F[i].e, w.S[k].e);
-            if (a) AT(tau, k) += m->armature[k] * READ(a, k);
-        }
-        if (b->parent >= 0) EACH(r, 6) w.F[b->parent].e[r] += w.F[i].e[r];
-    }
+    NAME(project)(m, &w, a, tau);
+}
+
+static void NAME(motion)(const Mechanism *m, const double *q, const double *v, const double *fext, double *H,
+                         double *bias, double *room)
+{
+    Room w = NAME(divide)(m, room);
+    NAME(place)(m, q, &w);
+    NAME(inertias)(m, &w);
+    NAME(forces)(m, &w, v, NULL, fext, 1);
+    NAME(project)(m, &w, NULL, bias);
+    NAME(compose)(m, &w, H);
 }
 
 /* A <- the 6 x 6 matrix of an inertia */
