@@ -5,7 +5,7 @@ from importlib.metadata import version
 from . import families
 from .bound import BoundFactor
 from .config import show_config
-from .dynamics import aba, bias, crba, forward_dynamics, h_times, rnea
+from .dynamics import aba, bias, bind, crba, forward_dynamics, h_times, rnea
 from .exceptions import (
     AdapterError,
     CodegenError,
@@ -47,6 +47,7 @@ __all__ = [
     "TreefactorError",
     "aba",
     "bias",
+    "bind",
     "crba",
     "factor",
     "families",

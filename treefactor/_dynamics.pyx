@@ -115,6 +115,17 @@ cdef bint is_plain_matrix(object a, Py_ssize_t n) noexcept:
     )
 
 
+cdef Arguments arguments(object q, object v, object x, object out) noexcept:
+    """Where plain arrays have their data; v and x may be None."""
+    cdef Arguments found
+    found.q = <const double *> cnp.PyArray_DATA(<cnp.ndarray> q)
+    found.v = NULL if v is None else <const double *> cnp.PyArray_DATA(<cnp.ndarray> v)
+    found.x = NULL if x is None else <const double *> cnp.PyArray_DATA(<cnp.ndarray> x)
+    found.fext = NULL
+    found.out = <double *> cnp.PyArray_DATA(<cnp.ndarray> out)
+    return found
+
+
 cdef class Bodies:
     """The recursions of one model. Trusts its callers: arrays are contiguous float64 and of the right size.
 
@@ -282,47 +293,47 @@ cdef class Bodies:
         failed[0] = active.rows.factor(t, 0, t.units, 0, NULL, X, D, inverse)
         active.rows.apply(t, X, D, inverse, 1, SOLVE, x, align(X + t.room + 4))
 
+    cdef bint plain(self, int op, object q, object v, object x, object out) noexcept:
+        """Whether these are plain arrays of the right sizes, and out none of the others; None where absent."""
+        cdef Py_ssize_t n = self.nv
+        return (
+            is_plain_vector(q, self.nq)
+            and (v is None or is_plain_vector(v, n)) and (x is None or is_plain_vector(x, n))
+            and (is_plain_matrix(out, n) if op == CRBA else is_plain_vector(out, n))
+            and cnp.PyArray_ISWRITEABLE(<cnp.ndarray> out) and out is not q and out is not v and out is not x
+        )
+
+    cdef bint run(self, int op, const Arguments *given) noexcept:
+        """Run an operation on one configuration, crba to a dense matrix; false leaves the case to the gate."""
+        cdef double local[LOCAL]
+        cdef Py_ssize_t failed, n = self.nv, packed = self.nnz if op == CRBA else 0
+        cdef Arguments block = given[0]
+        if not (all_finite(self.nq, given.q) and (given.v == NULL or all_finite(n, given.v))
+                and (given.x == NULL or all_finite(n, given.x)) and self.where_not_unit(given.q) < 0):
+            return False
+        if packed + self.room(op, 1) > LOCAL or self.pattern.shape.tasks or (op == ABA and self.coupled):
+            return False
+        if op == CRBA:
+            block.out = local
+        self.compute(op, 1, &block, &failed, local + packed)
+        if op == CRBA:
+            self.unpack(local, 1, given.out)
+        return failed == FACTORIZED
+
     def one(self, int op, object q, object v, object x, object out):
         """Result of an operation on plain vectors, quickly; None leaves the case to the gate.
 
         v or x is None where the operation takes none; the result of crba is dense.
         """
-        cdef double local[LOCAL]
-        cdef double *work = local
-        cdef Arguments given
-        cdef Py_ssize_t failed, n = self.nv, size
         cdef cnp.npy_intp shape[2]
-        shape[0] = shape[1] = n
-        if not (is_plain_vector(q, self.nq)
-                and (v is None or is_plain_vector(v, n)) and (x is None or is_plain_vector(x, n))):
-            return None
-        given.q = <const double *> cnp.PyArray_DATA(<cnp.ndarray> q)
-        given.v = NULL if v is None else <const double *> cnp.PyArray_DATA(<cnp.ndarray> v)
-        given.x = NULL if x is None else <const double *> cnp.PyArray_DATA(<cnp.ndarray> x)
-        given.fext = NULL
-        if not (all_finite(self.nq, given.q)
-                and (v is None or all_finite(n, given.v)) and (x is None or all_finite(n, given.x))
-                and self.where_not_unit(given.q) < 0):
-            return None
-        size = self.room(op, 1) + (self.nnz if op == CRBA else 0)
-        if size > LOCAL or (op == ABA and self.coupled) or self.pattern.shape.tasks:
-            return None
+        cdef Arguments given
         if out is None:
+            shape[0] = shape[1] = self.nv
             out = cnp.PyArray_SimpleNew(2 if op == CRBA else 1, shape, cnp.NPY_DOUBLE)
-        elif not (is_plain_matrix(out, n) if op == CRBA else is_plain_vector(out, n)):
+        if not self.plain(op, q, v, x, out):
             return None
-        elif not cnp.PyArray_ISWRITEABLE(<cnp.ndarray> out) or out is q or out is v or out is x:
-            return None
-        given.out = <double *> cnp.PyArray_DATA(<cnp.ndarray> out)
-        if op == CRBA:
-            given.out = local
-            work = local + self.nnz
-        self.compute(op, 1, &given, &failed, work)
-        if failed != FACTORIZED:
-            return None
-        if op == CRBA:
-            self.unpack(local, 1, <double *> cnp.PyArray_DATA(<cnp.ndarray> out))
-        return out
+        given = arguments(q, v, x, out)
+        return out if self.run(op, &given) else None
 
     cdef void unpack(self, const double *packed, Py_ssize_t step, double *H) noexcept nogil:
         """H <- dense symmetric matrix of packed rows, their entries `step` apart."""
@@ -391,3 +402,41 @@ cdef class Bodies:
             for e in range(t.start[k], t.start[k + 1]):
                 for lane in range(count, LANES):
                     H[e * LANES + lane] = e == t.start[k + 1] - 1
+
+
+cdef class Bound:
+    """An operation on one configuration in arrays that stay in place: a call without arguments.
+
+    Parameters
+    ----------
+    bodies : Bodies
+    op : int
+    q, v, x, out : ndarray or None
+        Plain arrays; v or x is None where the operation takes none.
+    slowly : callable
+        Does the same by the gate, which says what is wrong.
+
+    Raises
+    ------
+    ValueError
+        Where an array is not plain.
+    """
+
+    cdef Bodies bodies
+    cdef int op
+    cdef Arguments given
+    cdef object kept, slowly
+    cdef readonly object out
+
+    def __cinit__(self, Bodies bodies not None, int op, q, v, x, out, slowly):
+        if not bodies.plain(op, q, v, x, out):
+            raise ValueError("only contiguous, aligned float64 arrays of the right shapes, apart, can be bound")
+        self.bodies, self.op, self.out, self.slowly = bodies, op, out, slowly
+        self.kept = (q, v, x)
+        self.given = arguments(q, v, x, out)
+
+    def __call__(self):
+        """Compute what the arrays hold now; return out."""
+        if not self.bodies.run(self.op, &self.given):
+            return self.slowly()
+        return self.out

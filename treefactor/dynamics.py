@@ -8,13 +8,13 @@ from functools import partial
 import numpy as np
 
 from ._arrays import aligned, as_output, as_real, check_choice, require_finite, thread_count
-from ._dynamics import OPERATIONS
+from ._dynamics import OPERATIONS, Bound
 from ._threads import spread
 from .exceptions import ConfigurationError, NotPositiveDefiniteError, ShapeError
 from .model import Model
 from .tree import LAYOUTS
 
-__all__ = ["aba", "bias", "crba", "forward_dynamics", "h_times", "rnea"]
+__all__ = ["aba", "bias", "bind", "crba", "forward_dynamics", "h_times", "rnea"]
 
 LANES = 8
 CRBA, RNEA, BIAS, H_TIMES, ABA, FACTOR = range(len(OPERATIONS))
@@ -184,6 +184,55 @@ def forward_dynamics(
         if found is not None:
             return found
     return _Call(model, FACTOR, out, num_threads).run(q=q, v=v, tau=tau, fext=fext)
+
+
+def bind(function, model: Model, *arguments: np.ndarray, out: np.ndarray) -> Bound:
+    """A call without arguments that reads and writes the same arrays each time, for inner loops.
+
+    Parameters
+    ----------
+    function
+        `crba`, `rnea`, `bias`, `h_times`, `aba` or `forward_dynamics` (by the factor).
+    model : Model
+    *arguments, out : ndarray of float64
+        Its arguments after the model, for one configuration; contiguous. They are referred to, not copied.
+
+    Returns
+    -------
+    callable
+        Returns `out`; raises what the function raises.
+
+    Raises
+    ------
+    ValueError
+        Where the function cannot be bound, or an array is not contiguous float64 of the right shape.
+
+    Examples
+    --------
+    >>> import numpy as np, treefactor as tf
+    >>> rod = tf.Inertia(1.0, [0, 0, -0.5], np.diag([0.1, 0.1, 0.0]))
+    >>> model = tf.Model([tf.Joint("hinge", "revolute", axis=[0, 1, 0], inertia=rod)])
+    >>> q, v, tau, a = np.zeros(1), np.zeros(1), np.ones(1), np.empty(1)
+    >>> step = tf.bind(tf.forward_dynamics, model, q, v, tau, out=a)
+    >>> step()
+    array([2.85714286])
+    """
+    operands = {
+        crba: (CRBA, "q"),
+        rnea: (RNEA, "q v x"),
+        bias: (BIAS, "q v"),
+        h_times: (H_TIMES, "q x"),
+        aba: (ABA, "q v x"),
+        forward_dynamics: (FACTOR, "q v x"),
+    }
+    if function not in operands:
+        raise ValueError(f"{function} cannot be bound; {', '.join(f.__name__ for f in operands)} can")
+    op, names = operands[function]
+    if len(arguments) != len(names.split()):
+        raise ValueError(f"{function.__name__} takes {len(names.split())} arrays, got {len(arguments)}")
+    given = dict(zip(names.split(), arguments, strict=True))
+    slowly = partial(function, model, *arguments, out=out)
+    return Bound(model.bodies, op, given["q"], given.get("v"), given.get("x"), out, slowly)
 
 
 class _Call:
