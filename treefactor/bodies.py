@@ -11,6 +11,21 @@ UNIT = {"continuous": (0, 2), "planar": (2, 2), "spherical": (0, 4), "freeflyer"
 
 
 def bodies(model) -> Bodies:
+    """Bodies of a `treefactor.Model` bound to the compiled recursions."""
+    return Bodies(
+        _structs(table_of(model)),
+        model.gravity,
+        model.extended,
+        np.concatenate([np.zeros(0), *(joint.armature for joint in model.joints)]),
+        Pattern(model.tree),
+        model.nq,
+        _units(model),
+        model.njoints,
+        _coupling(model),
+    )
+
+
+def table_of(model) -> list[dict]:
     """Bodies of a `treefactor.Model`; a universal joint is two of them, the first without mass."""
     table: list[dict] = []
     last, axes = [], []  # body and axes that the children of a joint are placed in
@@ -29,17 +44,7 @@ def bodies(model) -> Bodies:
         last.append(parent)
         axes.append(A)
     _sum_up(table)
-    return Bodies(
-        _structs(table),
-        model.gravity,
-        model.extended,
-        _extended_armature(model),
-        Pattern(model.tree),
-        model.nq,
-        _units(model),
-        model.njoints,
-        _coupling(model),
-    )
+    return table
 
 
 def _body(model, i: int, kind: str, parent: int, R: np.ndarray, p: np.ndarray, table: list[dict]) -> dict:
@@ -101,11 +106,6 @@ def _structs(table: list[dict]) -> np.ndarray:
             value = body[name]
             struct[name] = value.T.ravel() if np.ndim(value) == 2 else value
     return found
-
-
-def _extended_armature(model) -> np.ndarray:
-    """Armature of the freedoms of all joints: a joint that follows another one has none of its own."""
-    return np.concatenate([np.zeros(0), *(np.zeros(1) if j.mimic else j.armature for j in model.joints)])
 
 
 def _units(model) -> np.ndarray:
