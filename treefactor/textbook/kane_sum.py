@@ -184,7 +184,7 @@ def couple(A, a, m, c, mr, prismatic) -> None:
 
 
 def forces(axis, r, force, moment, torque, prismatic) -> np.ndarray:
-    """(17)-(21): b_j = torque_j + a_j^T (moment of the outboard loads about O_j, or their force if prismatic).
+    """(17)-(21): b_j = torque_j + a_j^T (moment of outboard loads about O_j; their force, if prismatic).
 
     Arrays (n, 3) but for torque and prismatic, (n,); force and moment are f^IE and m^IE of (11), about O_j.
     """
