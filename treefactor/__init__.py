@@ -4,6 +4,7 @@ from importlib.metadata import version
 
 from . import families
 from .bound import BoundFactor
+from .chain import chain_forces, chain_inertia
 from .config import show_config
 from .dynamics import aba, bias, bind, crba, forward_dynamics, h_times, rnea
 from .exceptions import (
@@ -11,6 +12,7 @@ from .exceptions import (
     CodegenError,
     ConfigurationError,
     DtypeError,
+    InvalidChainError,
     InvalidModelError,
     InvalidTreeError,
     NonFiniteError,
@@ -33,6 +35,7 @@ __all__ = [
     "DtypeError",
     "Factor",
     "Inertia",
+    "InvalidChainError",
     "InvalidModelError",
     "InvalidTreeError",
     "Joint",
@@ -48,6 +51,8 @@ __all__ = [
     "aba",
     "bias",
     "bind",
+    "chain_forces",
+    "chain_inertia",
     "crba",
     "factor",
     "families",
