@@ -13,9 +13,10 @@ from pydrake.multibody.parsing import Parser
 from pydrake.multibody.plant import MultibodyPlant
 
 from .._arrays import as_vector
+from .._xml import parse
 from ..exceptions import AdapterError, TreefactorError
 from ._drake_body import Body, adapter_error
-from ._plain_urdf import name_at, parse, plain, write
+from ._plain_urdf import name_at, plain, write
 
 
 def load(path, floating: bool = False, gravity=(0.0, 0.0, -9.81)) -> Body:

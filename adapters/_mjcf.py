@@ -16,8 +16,9 @@ from pathlib import Path
 import numpy as np
 from scipy.spatial.transform import Rotation
 
+from .._urdf import ROUND_OFF, Robot, read, without_fixed_joints
 from ..exceptions import AdapterError
-from ._urdf import ROUND_OFF, Inertial, Robot, read, without_fixed_joints
+from ..model import Inertia
 
 SMALLEST = 1e-15  # mjMINVAL; less mass or inertia MuJoCo takes for none
 TYPES = {"revolute": "hinge", "continuous": "hinge", "prismatic": "slide", "spherical": "ball"}
@@ -74,7 +75,7 @@ def _body(parent: ET.Element, robot: Robot, link: str, odd: dict, **place: str) 
     return body
 
 
-def _principal(inertial: Inertial) -> tuple[np.ndarray, np.ndarray]:
+def _principal(inertial: Inertia) -> tuple[np.ndarray, np.ndarray]:
     """Principal moments in rising order, and a rotation whose columns are their axes."""
     moments, axes = np.linalg.eigh(inertial.tensor)
     axes[:, 2] *= np.linalg.det(axes)  # right-handed

@@ -8,8 +8,8 @@ from pathlib import Path
 import numpy as np
 import pinocchio as pin
 
+from .._xml import parse
 from ..exceptions import AdapterError
-from ._plain_urdf import parse
 
 
 def mimic_joints(path) -> dict[str, tuple[str, float, float]]:

@@ -47,8 +47,8 @@ def model(pin_model: pin.Model) -> Model:
     Returns
     -------
     Model
-        A composite joint or one of type "SphericalZYX" becomes joints ``joint[0]``, ``joint[1]`` ..., the last
-        of which carries the body. Inertias that no body has are kept: see `Model.faults`.
+        A composite joint or one of type "SphericalZYX" becomes joints ``joint[0]``, ``joint[1]`` ..., and the
+        last carries the body. Inertias that no body has are kept: see `Model.faults`.
 
     Raises
     ------

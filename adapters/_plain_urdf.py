@@ -7,7 +7,6 @@ itself says what it makes of them; but one that is not finite is refused here, b
 
 from __future__ import annotations
 
-import math
 import re
 import xml.etree.ElementTree as ET
 from collections import Counter
@@ -15,38 +14,15 @@ from collections.abc import Collection
 from contextlib import suppress
 from pathlib import Path
 
-from ..exceptions import AdapterError
+from .._xml import NOT_WELL_FORMED, elements, file_error, numbers, require_finite_numbers
 
 JOINT_PARTS = {"origin", "parent", "child", "axis", "dynamics"}
-NUMBERS = {  # attributes that must be finite; an infinite limit is none
-    *("xyz", "rpy", "value", "ixx", "ixy", "ixz", "iyy", "iyz", "izz", "multiplier", "offset"),
-    *("damping", "friction", "size", "radius", "length", "scale"),
-}
 INERTIA = ("ixx", "ixy", "ixz", "iyy", "iyz", "izz")
 INERTIAL = (  # element, attribute and count of its numbers
     *(("origin", "xyz", 3), ("origin", "rpy", 3), ("mass", "value", 1)),
     *(("inertia", key, 1) for key in INERTIA),
 )
 AXIAL = {"revolute", "continuous", "prismatic"}
-NOT_WELL_FORMED = ET.ParseError, ValueError, LookupError  # the last two: an encoding nobody knows
-
-
-def parse(path: Path, engine: str | None) -> ET.Element:
-    """Root element of an XML file, tags without the namespaces that no reader of URDF heeds.
-
-    Raises
-    ------
-    AdapterError
-        Where the file cannot be read, is not well-formed, or is a URDF with a number that is not finite.
-    """
-    try:
-        top = _elements(path)
-    except OSError as error:
-        raise _error(path, engine, f"cannot read it: {error.strerror}") from None
-    except NOT_WELL_FORMED as error:
-        raise _error(path, engine, f"not well-formed XML: {error}") from None
-    _require_finite(top, path, engine)
-    return top
 
 
 def require_complete(path: Path, engine: str | None) -> None:
@@ -55,29 +31,11 @@ def require_complete(path: Path, engine: str | None) -> None:
     Other faults are left to the engine.
     """
     with suppress(OSError, *NOT_WELL_FORMED):
-        top = _elements(path)
-        _require_finite(top, path, engine)
+        top = elements(path)
+        require_finite_numbers(top, path, engine)
         if top.tag == "robot":
             _require_inertias(top, path, engine)
             _require_axes(top, path, engine)
-
-
-def _elements(path: Path) -> ET.Element:
-    top = ET.fromstring(path.read_bytes().strip())
-    for element in top.iter():
-        if isinstance(element.tag, str):
-            element.tag = element.tag.rpartition("}")[2]
-    return top
-
-
-def _require_finite(top: ET.Element, path: Path, engine: str | None) -> None:
-    for part in [*top.iterfind("link"), *top.iterfind("joint")] if top.tag == "robot" else []:
-        for element in part.iter():
-            for key, value in element.items():
-                if key in NUMBERS and not all(map(_is_finite, value.split())):
-                    name, where = part.get("name", ""), f"{element.tag} {key}={value!r}"
-                    reason = f"{part.tag} {name!r} holds a number that is not finite: {where}"
-                    raise _error(path, engine, reason, name)
 
 
 def _require_inertias(top: ET.Element, path: Path, engine: str | None) -> None:
@@ -91,9 +49,9 @@ def _require_inertias(top: ET.Element, path: Path, engine: str | None) -> None:
             found = numbers(value or "")
             if found is None or len(found) != count:
                 wrong = "lacks" if value is None else f"holds {value!r} for"
-                raise _error(path, engine, f"<inertial> of link {name!r} {wrong} <{tag} {key}>", name)
+                raise file_error(path, engine, f"<inertial> of link {name!r} {wrong} <{tag} {key}>", name)
             if tag == "mass" and found[0] < 0.0:
-                raise _error(path, engine, f"link {name!r} has a negative mass, {found[0]}", name)
+                raise file_error(path, engine, f"link {name!r} has a negative mass, {found[0]}", name)
 
 
 def _require_axes(top: ET.Element, path: Path, engine: str | None) -> None:
@@ -101,22 +59,7 @@ def _require_axes(top: ET.Element, path: Path, engine: str | None) -> None:
         axis = numbers(joint.find("axis").get("xyz", "")) or []
         if joint.get("type") in AXIAL and (len(axis) != 3 or not any(axis)):
             name = joint.get("name", "")
-            raise _error(path, engine, f"the axis of joint {name!r} is no direction", name)
-
-
-def numbers(text: str) -> list[float] | None:
-    """Numbers separated by spaces, as engines read them; None if one is no number to them."""
-    try:
-        return None if "_" in text else [float(word) for word in text.split()]  # Python reads 1_0 as 10
-    except ValueError:
-        return None
-
-
-def _is_finite(word: str) -> bool:
-    try:
-        return math.isfinite(float(word))
-    except ValueError:  # no number at all: the engine says so
-        return True
+            raise file_error(path, engine, f"the axis of joint {name!r} is no direction", name)
 
 
 def plain(
@@ -132,7 +75,7 @@ def plain(
         Where the element is no robot, or has no root link, or several, or two links of one name.
     """
     if top.tag != "robot":
-        raise _error(path, engine, f"no URDF: the root element is <{top.tag}>, not <robot>")
+        raise file_error(path, engine, f"no URDF: the root element is <{top.tag}>, not <robot>")
     robot = ET.Element("robot", name=top.get("name", "robot"))
     for link in top.iterfind("link"):
         copy = ET.SubElement(robot, "link", name=link.get("name", ""))
@@ -143,13 +86,13 @@ def plain(
         copy.extend(part for part in joint if part.tag in parts)
     twice = [name for name, count in Counter(links(robot)).items() if count > 1]
     if twice:
-        raise _error(path, engine, f"two links are called {twice[0]!r}", twice[0])
+        raise file_error(path, engine, f"two links are called {twice[0]!r}", twice[0])
     _rename_world(robot)
     children = {child.get("link") for child in robot.iterfind("joint/child")}
     roots = [name for name in links(robot) if name not in children]
     if len(roots) != 1:
         names = f": {', '.join(roots[:5])}" if roots else ""
-        raise _error(path, engine, f"a URDF has one root link, this one has {len(roots)}{names}")
+        raise file_error(path, engine, f"a URDF has one root link, this one has {len(roots)}{names}")
     return robot, roots[0]
 
 
@@ -186,7 +129,3 @@ def _rename_world(robot: ET.Element) -> None:
     for key, where in (("name", "link"), ("link", "joint/parent"), ("link", "joint/child")):
         for element in robot.iterfind(f"{where}[@{key}='world']"):
             element.set(key, name)
-
-
-def _error(path: Path, engine: str | None, reason: str, name: str | None = None) -> AdapterError:
-    return AdapterError(f"{path}: {reason}", engine, path, name)

@@ -9,11 +9,13 @@ import numpy as np
 import pybullet
 
 from .._arrays import as_vector
+from .._urdf import read
+from .._xml import numbers, parse
 from ..exceptions import AdapterError
-from ._plain_urdf import AXIAL, JOINT_PARTS, numbers, parse, plain, write
+from ..model import Inertia
+from ._plain_urdf import AXIAL, JOINT_PARTS, plain, write
 from ._pybullet_body import STALE, Body, adapter_error, engine_errors
 from ._pybullet_urdf import sanitised
-from ._urdf import Inertial, read
 
 WAYS = {
     "default flags": 0,
@@ -140,21 +142,21 @@ def _set_moments(moments: dict[str, np.ndarray], body_id: int, client: int) -> N
             pybullet.changeDynamics(body_id, i, localInertiaDiagonal=own.tolist(), physicsClientId=client)
 
 
-def inertials(body: Body) -> dict[str, Inertial]:
+def inertials(body: Body) -> dict[str, Inertia]:
     """Inertias of the links that enter H, by name, in the axes of the link frame."""
     found = {
-        link.name: Inertial(
+        link.name: Inertia(
             link.mass, link.inertial @ link.centre, link.inertial * link.moments @ link.inertial.T
         )
         for link in body.links
     }
     if body.floating:
         R = body.base_inertial
-        found[body.base] = Inertial(body.base_mass, body.base_centre, R * body.base_moments @ R.T)
+        found[body.base] = Inertia(body.base_mass, body.base_centre, R * body.base_moments @ R.T)
     return found
 
 
-def file_inertials(path, floating: bool) -> dict[str, Inertial]:
+def file_inertials(path, floating: bool) -> dict[str, Inertia]:
     """Inertias of the links of a URDF that can move, by name, in the axes of the link frame."""
     robot = read(Path(path), "pybullet")
     return {name: inertial for name, inertial in robot.links.items() if floating or name != robot.root}

@@ -23,8 +23,9 @@ from pathlib import Path
 
 import numpy as np
 
+from .._urdf import FREEDOMS, ROUND_OFF, Joint, Robot, read, roll_pitch_yaw, without_fixed_joints
+from ..model import Inertia
 from ._pybullet_body import adapter_error, positions, require_state
-from ._urdf import FREEDOMS, NOTHING, ROUND_OFF, Joint, Robot, read, roll_pitch_yaw, without_fixed_joints
 
 TRIANGLE_MARGIN = 1e-9  # relative; closer than this to equality, round-off decides in PyBullet's check
 
@@ -40,7 +41,7 @@ def sanitised(path: Path, floating: bool) -> tuple[str, dict[str, np.ndarray]]:
     """
     robot = without_fixed_joints(read(path, "pybullet"))
     if not floating:
-        robot.links[robot.root] = NOTHING
+        robot.links[robot.root] = Inertia()
     elif not robot.links[robot.root].mass:
         reason = f"root link {robot.root!r} has no mass, and PyBullet fixes such a base"
         raise adapter_error(reason, robot.root, path)
@@ -56,7 +57,7 @@ def _give_spherical_joints_a_link(robot: Robot) -> None:
     for k, joint in enumerate(robot.joints):
         if joint.type == "spherical":
             link = robot.unused(f"{joint.name}__origin")
-            robot.links[link] = NOTHING
+            robot.links[link] = Inertia()
             robot.joints.append(_weld(link, joint.parent, joint.R, joint.r))
             robot.joints[k] = replace(joint, parent=link, R=np.eye(3), r=np.zeros(3))
 

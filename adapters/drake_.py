@@ -27,14 +27,15 @@ from pathlib import Path
 import numpy as np
 
 from .._arrays import as_vector
+from .._urdf import read
 from ..ltdl import factor
+from ..model import Inertia
 from ..tree import Tree
 from ._drake_body import Body, Joint, adapter_error
 from ._drake_load import load, load_plain
 from ._drake_settings import SETTINGS, effect, only
 from ._pinocchio_conventions import acceleration_offset, from_pinocchio, model_changes, transform
 from ._settings import noticed, solved
-from ._urdf import Inertial, read
 
 __all__ = [
     "TENSOR_CAUSE",
@@ -64,7 +65,7 @@ WAYS = ("Parser",)
 TENSOR_CAUSE = {"Parser": "another inertia tensor than the file's"}
 
 
-def inertials(body: Body) -> dict[str, Inertial]:
+def inertials(body: Body) -> dict[str, Inertia]:
     """Inertias of the links, by name, in the axes of the link frame."""
     found = {}
     for index in range(1, body.plant.num_bodies()):  # 0 is the world
@@ -72,11 +73,11 @@ def inertials(body: Body) -> dict[str, Inertial]:
         M = link.CalcSpatialInertiaInBodyFrame(body.context)
         m, c = M.get_mass(), M.get_com()
         about_origin = M.CalcRotationalInertia().CopyToFullMatrix3()
-        found[link.name()] = Inertial(m, c, about_origin - m * (c @ c * np.eye(3) - np.outer(c, c)))
+        found[link.name()] = Inertia(m, c, about_origin - m * (c @ c * np.eye(3) - np.outer(c, c)))
     return found
 
 
-def file_inertials(path, floating: bool) -> dict[str, Inertial]:
+def file_inertials(path, floating: bool) -> dict[str, Inertia]:
     """Inertias of the links of a URDF that can move, by name, in the axes of the link frame."""
     robot = read(Path(path), "drake")
     return {name: inertial for name, inertial in robot.links.items() if floating or name != robot.root}

@@ -33,15 +33,17 @@ import numpy as np
 from scipy.spatial.transform import Rotation
 
 from .._arrays import as_vector
+from .._urdf import read, without_fixed_joints
+from .._xml import parse
 from ..ltdl import factor
+from ..model import Inertia
 from ..tree import Tree
 from ._mjcf import mjcf
 from ._mujoco_body import FREE, Body, Joint, adapter_error
 from ._mujoco_settings import SETTINGS, effect, initial_configuration, only
 from ._pinocchio_conventions import acceleration_offset, from_pinocchio, model_changes, transform
-from ._plain_urdf import JOINT_PARTS, parse, plain, write
+from ._plain_urdf import JOINT_PARTS, plain, write
 from ._settings import noticed, solved
-from ._urdf import Inertial, read, without_fixed_joints
 
 __all__ = [
     "TENSOR_CAUSE",
@@ -146,17 +148,17 @@ def quiet() -> Iterator[None]:
         mujoco.set_mju_user_warning(None)
 
 
-def inertials(body: Body) -> dict[str, Inertial]:
+def inertials(body: Body) -> dict[str, Inertia]:
     """Inertias of the bodies, by name, in the axes of the body frame."""
     model, found = body.model, {}
     for k in range(1, model.nbody):
         R = Rotation.from_quat(np.roll(model.body_iquat[k], -1)).as_matrix()
         tensor = R * model.body_inertia[k] @ R.T
-        found[model.body(k).name] = Inertial(float(model.body_mass[k]), model.body_ipos[k].copy(), tensor)
+        found[model.body(k).name] = Inertia(float(model.body_mass[k]), model.body_ipos[k].copy(), tensor)
     return found
 
 
-def file_inertials(path, floating: bool) -> dict[str, Inertial]:
+def file_inertials(path, floating: bool) -> dict[str, Inertia]:
     """Inertias of the links of a URDF that MuJoCo has bodies for: links on fixed joints are merged."""
     robot = without_fixed_joints(read(Path(path)))
     return {name: inertial for name, inertial in robot.links.items() if floating or name != robot.root}

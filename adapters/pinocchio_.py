@@ -15,15 +15,16 @@ from pathlib import Path
 import numpy as np
 
 from .._arrays import as_real, flatten
+from .._xml import parse
 from ..bound import BoundFactor
 from ..exceptions import AdapterError, ShapeError
+from ..model import Inertia
 from ..tree import Tree, freedom_names
 from . import _pinocchio_cholesky as cholesky
 from ._pinocchio_mimic import constraints, coupled_configuration, coupling, leading, mimic_joints
 from ._pinocchio_model import model
 from ._pinocchio_placements import placement_changes
-from ._plain_urdf import parse, require_complete
-from ._urdf import NOTHING, Inertial
+from ._plain_urdf import require_complete
 
 ROUND_OFF = 1e-14  # relative; less mass left over from a sum of inertias is none
 
@@ -161,7 +162,7 @@ def with_inertials(model: pin.Model, file: Mapping, changes: Mapping) -> pin.Mod
     ----------
     model : pinocchio.Model
         Loaded from a URDF, so that every link has a frame.
-    file, changes : mapping of str to Inertial
+    file, changes : mapping of str to Inertia
         Inertias by link, in the axes of the link frame: those the model was made with, and the others.
 
     Notes
@@ -193,17 +194,17 @@ def carried(model: pin.Model, inertials: Mapping) -> tuple[dict, dict]:
     ----------
     model : pinocchio.Model
         Loaded from an MJCF, whose bodies have frames.
-    inertials : mapping of str to Inertial
+    inertials : mapping of str to Inertia
         By body, in the axes of the body frame.
 
     Returns
     -------
-    own, other : dict of str to Inertial
+    own, other : dict of str to Inertia
         By the first body on every joint, in the axes of its frame: arguments of `with_inertials`.
     """
     first: dict[int, pin.Frame] = {}
-    own: dict[str, Inertial] = {}
-    other: dict[str, Inertial] = {}
+    own: dict[str, Inertia] = {}
+    other: dict[str, Inertia] = {}
     for frame in model.frames:
         joint = frame.parentJoint
         if frame.type != pin.FrameType.BODY or not joint or frame.name not in inertials:
@@ -211,9 +212,9 @@ def carried(model: pin.Model, inertials: Mapping) -> tuple[dict, dict]:
         carrier = first.setdefault(joint, frame)
         M = carrier.placement.inverse() * frame.placement
         moved = inertials[frame.name].moved(M.rotation, M.translation)
-        other[carrier.name] = other.get(carrier.name, NOTHING) + moved
+        other[carrier.name] = other.get(carrier.name, Inertia()) + moved
         Y = carrier.placement.inverse().act(model.inertias[joint])
-        own[carrier.name] = Inertial(Y.mass, Y.lever, Y.inertia)
+        own[carrier.name] = Inertia(Y.mass, Y.lever, Y.inertia)
     return own, other
 
 

@@ -7,8 +7,8 @@ import pytest
 from pybullet_cases import ARM, joint, link
 
 from treefactor import causes, check
+from treefactor._urdf import read
 from treefactor.adapters import mujoco_, pinocchio_, pybullet_
-from treefactor.adapters._urdf import read
 from treefactor.robots import Robot, find
 
 INERTIA_FLAG = "URDF_USE_INERTIA_FROM_FILE"

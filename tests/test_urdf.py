@@ -8,8 +8,9 @@ from engine_cases import joint, link, urdf
 
 import treefactor as tf
 from treefactor import check
-from treefactor.adapters._plain_urdf import parse, require_complete
-from treefactor.adapters._urdf import read, without_fixed_joints
+from treefactor._urdf import read, without_fixed_joints
+from treefactor._xml import parse
+from treefactor.adapters._plain_urdf import require_complete
 from treefactor.robots import Robot
 
 ENGINES = ("pinocchio", "pybullet", "mujoco", "drake")

@@ -72,7 +72,7 @@ def inertial_changes(file: Mapping, engine: Mapping, tensor_cause: str) -> dict[
 
     Parameters
     ----------
-    file, engine : mapping of str to Inertial
+    file, engine : mapping of str to Inertia
         By link, in the axes of the link frame. Links that the file lacks are skipped; those that the engine
         lacks have been merged into others.
     tensor_cause : str
@@ -80,7 +80,7 @@ def inertial_changes(file: Mapping, engine: Mapping, tensor_cause: str) -> dict[
 
     Returns
     -------
-    dict of str to dict of str to Inertial
+    dict of str to dict of str to Inertia
         The engine's inertias by the name of the cause and of the link.
     """
     groups: dict[str, dict] = {}
@@ -126,7 +126,7 @@ def explain(
 
     Parameters
     ----------
-    groups : mapping of str to mapping of str to Inertial or callable
+    groups : mapping of str to mapping of str to Inertia or callable
         By cause and link as `inertial_changes` returns them, or changes of a model by cause and joint.
     left : callable
         Relative deviation of the model with these pairs of link and change from the engine.

@@ -288,6 +288,38 @@ class Model:
             joint, reason = next(iter(self.faults().items()))
             raise InvalidModelError(f"body of joint {joint!r}: {reason}", joint=joint)
 
+    @classmethod
+    def from_urdf(cls, path, floating: bool = False, mimic: bool = False, strict: bool = False) -> Model:
+        """Model of a URDF, with q and v as Pinocchio would lay them out; no engine and no mesh is needed.
+
+        Parameters
+        ----------
+        path : path-like
+        floating : bool
+            Put a free-flyer named ``root_joint`` under the root link.
+        mimic : bool
+            Have mimic joints follow the joint they name, instead of leaving both free.
+        strict : bool
+            Refuse inertias that no body has.
+
+        Raises
+        ------
+        AdapterError
+            Where the file is missing, no well-formed XML, no URDF, no tree, or holds what is no number, or a
+            joint or inertia that cannot be; names the file, the reason and the link or joint.
+        InvalidModelError
+            Where joints do not make a model; names the file and the joint.
+
+        Notes
+        -----
+        Joints come depth first, those on one link sorted by name. Links on fixed joints are merged into the
+        link that carries them, on a fixed base those of the root into the base. Damping and friction are no
+        part of a model.
+        """
+        from . import urdf
+
+        return urdf.model(path, floating, mimic, strict)
+
     def __setattr__(self, name, value):
         raise AttributeError("a model is immutable")
 

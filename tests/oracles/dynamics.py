@@ -1,7 +1,7 @@
 """Textbook recursions over a Model with 6x6 matrices, in the frames of the joints.
 
 Featherstone, Rigid Body Dynamics Algorithms (2008): tables 4.1, 5.1 and 6.2. Spatial vectors are [linear;
-angular], as Pinocchio has them. Joints that follow others have freedoms of their own here, and the results are
+angular], as Pinocchio has them. Joints that follow others have freedoms of their own here, and results are
 reduced by the coupling G at the end.
 """
 
@@ -12,7 +12,7 @@ from treefactor.model import SIZES
 
 
 def place(model, q):
-    """Rotation and origin in the parent's frame, and the freedoms S (6, nv) in its own, of every joint at q."""
+    """Rotation and origin in the parent's frame, and freedoms S (6, nv) in its own, of every joint at q."""
     placed = []
     for joint, x in zip(model.joints, positions(model, q), strict=True):
         R, p, S = motion(joint, x)
@@ -136,7 +136,7 @@ def crba(model, q):
 
 
 def rnea(model, q, v, a, fext=None):
-    """Forces H a + bias, shape (nv,); fext (njoints, 6) are [force; moment] on the bodies, in their frames."""
+    """Forces H a + bias, shape (nv,); fext (njoints, 6) is [force; moment] on every body, in its frame."""
     placed, at, G = place(model, q), freedoms(model), coupling(model)
     v_all, a_all = G @ np.asarray(v, float), G @ np.asarray(a, float)
     X = [transform(R, p) for R, p, _ in placed]

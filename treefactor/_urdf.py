@@ -4,48 +4,27 @@ from __future__ import annotations
 
 import xml.etree.ElementTree as ET
 from collections import Counter
-from dataclasses import dataclass, replace
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 import numpy as np
 from scipy.spatial.transform import Rotation
 
-from ..exceptions import AdapterError
-from ._plain_urdf import numbers, parse
+from ._xml import file_error, numbers, parse
+from .exceptions import AdapterError
+from .model import Inertia
 
 ROUND_OFF = 1e-14  # relative; a negative principal moment as small as this is zero
 FREEDOMS = {"revolute": 1, "continuous": 1, "prismatic": 1, "spherical": 3, "fixed": 0}
 
 
 @dataclass(frozen=True)
-class Inertial:
-    """Mass (kg), CoM (m) and inertia tensor about it (kg m^2), in the axes of a link."""
-
-    mass: float
-    com: np.ndarray
-    tensor: np.ndarray
-
-    def moved(self, R: np.ndarray, r: np.ndarray) -> Inertial:
-        """Same inertia, seen from a frame in which that of the link has rotation R and origin r."""
-        return Inertial(self.mass, r + R @ self.com, R @ self.tensor @ R.T)
-
-    def __add__(self, other: Inertial) -> Inertial:
-        """Inertia of both together."""
-        mass = self.mass + other.mass
-        com = (self.mass * self.com + other.mass * other.com) / mass if mass else np.zeros(3)
-        tensor = np.zeros((3, 3))
-        for part in (self, other):  # parallel axes: I + m (d'd 1 - d d')
-            d = part.com - com
-            tensor += part.tensor + part.mass * (d @ d * np.eye(3) - np.outer(d, d))
-        return Inertial(mass, com, tensor)
-
-
-NOTHING = Inertial(0.0, np.zeros(3), np.zeros((3, 3)))
-
-
-@dataclass(frozen=True)
 class Joint:
-    """A joint of a URDF; R and r place it in the parent link, axis is of unit length."""
+    """A joint of a URDF; R and r place it in the parent link, axis is of unit length.
+
+    The attributes of its ``<limit>`` and ``<mimic>`` are as they are written; engines do not get them.
+    """
 
     name: str
     type: str
@@ -54,6 +33,8 @@ class Joint:
     R: np.ndarray
     r: np.ndarray
     axis: np.ndarray
+    limit: Mapping[str, str] = field(default_factory=dict)
+    mimic: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass
@@ -61,8 +42,9 @@ class Robot:
     """Links by name and joints in the order of the file."""
 
     root: str
-    links: dict[str, Inertial]
+    links: dict[str, Inertia]
     joints: list[Joint]
+    name: str = ""
 
     def __post_init__(self):
         self._taken = self.links.keys() | {joint.name for joint in self.joints}
@@ -86,24 +68,23 @@ def joints_by_parent(joints: list[Joint]) -> dict[str, list[Joint]]:
 def without_fixed_joints(robot: Robot) -> Robot:
     """Robot in which every link but the root moves; links on fixed joints are merged into their carriers.
 
-    Its joints come in the order of a walk from the root.
+    Its joints come depth first, those on one link in their order.
     """
     below = joints_by_parent(robot.joints)
     links, joints = {robot.root: robot.links[robot.root]}, []
-    waiting = [(robot.root, robot.root, np.eye(3), np.zeros(3))]
+    waiting = [(joint, robot.root, np.eye(3), np.zeros(3)) for joint in reversed(below.get(robot.root, []))]
     while waiting:
-        link, carrier, R, r = waiting.pop()
-        for joint in below.get(link, []):
-            placed = R @ joint.R, r + R @ joint.r
-            inertial = robot.links[joint.child]
-            if joint.type == "fixed":
-                links[carrier] += inertial.moved(*placed)
-                waiting.append((joint.child, carrier, *placed))
-            else:
-                links[joint.child] = inertial
-                joints.append(replace(joint, parent=carrier, R=placed[0], r=placed[1]))
-                waiting.append((joint.child, joint.child, np.eye(3), np.zeros(3)))
-    return Robot(robot.root, links, joints)
+        joint, carrier, R, r = waiting.pop()  # the parent link in its carrier
+        R, r = R @ joint.R, r + R @ joint.r
+        inertia = robot.links[joint.child]
+        if joint.type == "fixed":
+            links[carrier] += inertia.moved(R, r)
+        else:
+            links[joint.child] = inertia
+            joints.append(replace(joint, parent=carrier, R=R, r=r))
+            carrier, R, r = joint.child, np.eye(3), np.zeros(3)
+        waiting += [(other, carrier, R, r) for other in reversed(below.get(joint.child, []))]
+    return Robot(robot.root, links, joints, robot.name)
 
 
 def roll_pitch_yaw(R: np.ndarray) -> np.ndarray:
@@ -114,7 +95,7 @@ def roll_pitch_yaw(R: np.ndarray) -> np.ndarray:
     return np.array([np.arctan2(-row[2], row[1]), np.arctan2(-R[2, 0], c * R[0, 0] + s * R[1, 0]), z])
 
 
-def read(path: Path, engine: str | None = None) -> Robot:
+def read(path: Path, engine: str | None = None, types: Collection[str] = FREEDOMS) -> Robot:
     """Links and joints of a URDF.
 
     Parameters
@@ -122,14 +103,16 @@ def read(path: Path, engine: str | None = None) -> Robot:
     path : pathlib.Path
     engine : str, optional
         Named by the errors: the one that is to get the robot.
+    types : collection of str
+        Types of joints that may occur.
 
     Raises
     ------
     AdapterError
         Where the file is missing, no well-formed XML, no URDF, no tree, holds a number that is not finite, or
-        has a joint of a type not in `FREEDOMS`; names the file, the reason and the link or joint.
+        has a joint of another type; names the file, the reason and the link or joint.
     """
-    return _Reader(path, engine).robot()
+    return _Reader(path, engine, types).robot()
 
 
 @dataclass(frozen=True)
@@ -138,12 +121,13 @@ class _Reader:
 
     path: Path
     engine: str | None
+    types: Collection[str]
 
     def robot(self) -> Robot:
         top = parse(self.path, self.engine)
         if top.tag != "robot":
             raise self.error(f"no URDF: the root element is <{top.tag}>, not <robot>")
-        links: dict[str, Inertial] = {}
+        links: dict[str, Inertia] = {}
         for link in top.iterfind("link"):
             name = self.attribute(link, "name")
             if name in links:
@@ -154,12 +138,12 @@ class _Reader:
         odd = [name for name in {*count, *links} if not name or count[name] > 1]
         if odd:
             raise self.error(f"a joint or link has no name, or two joints are called {odd[0]!r}", odd[0])
-        return Robot(self.root(links, joints), links, joints)
+        return Robot(self.root(links, joints), links, joints, top.get("name", ""))
 
-    def inertial(self, link: ET.Element, name: str) -> Inertial:
+    def inertial(self, link: ET.Element, name: str) -> Inertia:
         element = link.find("inertial")
         if element is None:
-            return NOTHING
+            return Inertia()
         mass, inertia = element.find("mass"), element.find("inertia")
         if mass is None or inertia is None:
             raise self.error(f"<inertial> of link {name!r} lacks <mass> or <inertia>", name)
@@ -169,11 +153,11 @@ class _Reader:
         if m < 0.0:
             raise self.error(f"link {name!r} has a negative mass, {m}", name)
         tensor = np.array(values)[[[0, 1, 2], [1, 3, 4], [2, 4, 5]]]
-        return Inertial(m, r, R @ tensor @ R.T)
+        return Inertia(m, r, R @ tensor @ R.T)
 
-    def joint(self, element: ET.Element, links: dict[str, Inertial]) -> Joint:
+    def joint(self, element: ET.Element, links: dict[str, Inertia]) -> Joint:
         name, kind = self.attribute(element, "name"), self.attribute(element, "type")
-        if kind not in FREEDOMS:
+        if kind not in self.types:
             raise self.error(f"joint {name!r} is {kind}: there is no such joint here", name)
         ends = [element.find(end) for end in ("parent", "child")]
         if None in ends:
@@ -183,13 +167,15 @@ class _Reader:
             raise self.error(f"joint {name!r} joins {parent!r} to {child!r}, which are not both links", name)
         found = element.find("axis")
         axis = np.array([1.0, 0.0, 0.0])  # the default of the URDF specification
-        if found is not None and FREEDOMS[kind] == 1:
+        if found is not None and FREEDOMS.get(kind) == 1:
             axis = self.numbers(self.attribute(found, "xyz").split(), name)
             if axis.size != 3 or not axis.any():
                 raise self.error(f"the axis of joint {name!r} is no direction", name)
-        return Joint(name, kind, parent, child, *self.origin(element, name), axis / np.linalg.norm(axis))
+        words = (getattr(element.find(tag), "attrib", {}) for tag in ("limit", "mimic"))
+        axis = axis / np.linalg.norm(axis)
+        return Joint(name, kind, parent, child, *self.origin(element, name), axis, *words)
 
-    def root(self, links: dict[str, Inertial], joints: list[Joint]) -> str:
+    def root(self, links: dict[str, Inertia], joints: list[Joint]) -> str:
         """Name of the one link that is no child; every other link must hang from it."""
         children = {joint.child for joint in joints}
         if len(children) < len(joints):
@@ -230,4 +216,4 @@ class _Reader:
         return value
 
     def error(self, reason: str, name: str | None = None) -> AdapterError:
-        return AdapterError(f"{self.path}: {reason}", self.engine, self.path, name)
+        return file_error(self.path, self.engine, reason, name)

@@ -1,0 +1,76 @@
+"""Models from URDFs, by the standard library alone: no engine is imported, and no mesh is looked for."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+
+from . import _urdf
+from ._xml import file_error, numbers
+from .exceptions import InvalidModelError
+from .model import AXES, Joint, Mimic, Model
+
+KINDS = {  # of ours, by the types of URDF
+    "revolute": "revolute",
+    "continuous": "continuous",
+    "prismatic": "prismatic",
+    "spherical": "spherical",
+    "planar": "planar",
+    "floating": "freeflyer",
+}
+BOUNDED = ("revolute", "prismatic")
+
+
+def model(path, floating: bool = False, mimic: bool = False, strict: bool = False) -> Model:
+    """Model of a URDF: see `Model.from_urdf`."""
+    path = Path(path)
+    robot = _urdf.read(path, types={*KINDS, "fixed"})
+    robot.joints.sort(key=lambda joint: joint.name)
+    robot = _urdf.without_fixed_joints(robot)
+    joints = [Joint("root_joint", "freeflyer", inertia=robot.links[robot.root])] if floating else []
+    carried_by = {robot.root: len(joints) - 1}
+    carried_by |= {joint.child: k for k, joint in enumerate(robot.joints, len(joints))}
+    number = {joint.name: carried_by[joint.child] for joint in robot.joints}
+    try:
+        for joint in robot.joints:
+            kind, limits = KINDS[joint.type], {}
+            follows = _mimic(path, joint, number) if mimic and joint.mimic else None
+            if follows and kind == "continuous":
+                kind = "revolute"  # without an entry in q they are the same
+            if joint.type in BOUNDED and joint.limit:
+                limits = {key: _number(path, joint, joint.limit, key, "0") for key in ("lower", "upper")}
+            joints.append(
+                Joint(
+                    joint.name,
+                    kind,
+                    carried_by[joint.parent],
+                    joint.R,
+                    joint.r,
+                    joint.axis if kind in AXES else None,
+                    inertia=robot.links[joint.child],
+                    mimic=follows,
+                    **limits,
+                )
+            )
+        return Model(joints, name=robot.name, strict=strict)
+    except InvalidModelError as error:
+        raise InvalidModelError(f"{path}: {error}", error.joint) from None
+
+
+def _mimic(path: Path, joint: _urdf.Joint, number: dict[str, int]) -> Mimic:
+    """How a joint follows another one, which has to be among those that move."""
+    leader = joint.mimic.get("joint", "")
+    if leader not in number:
+        raise file_error(
+            path, None, f"joint {joint.name!r} follows {leader!r}, no joint that moves", joint.name
+        )
+    ratio = _number(path, joint, joint.mimic, "multiplier", "1")
+    return Mimic(number[leader], ratio, _number(path, joint, joint.mimic, "offset", "0"))
+
+
+def _number(path: Path, joint: _urdf.Joint, words, key: str, default: str) -> float:
+    found = numbers(words.get(key, default))
+    if found is None or len(found) != 1 or np.isnan(found[0]):
+        raise file_error(path, None, f"joint {joint.name!r}: {key}={words[key]!r} is no number", joint.name)
+    return found[0]
