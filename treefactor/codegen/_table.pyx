@@ -110,11 +110,25 @@ cdef class Table:
             self.slots[slot] = row
         return 0
 
-    cdef Scalar sum(self, int x, int y):
-        """x + y of rows that are no numbers, or one of them: (-x) + (-y) = -(x + y), x - y = -(y - x)."""
+    cdef sum(self, int x, int y):
+        """x + y, at most one of them a number: (-x) + (-y) = -(x + y), x - y = -(y - x), (x - y) + y = x."""
+        cdef int left = self.remainder(x, y) or self.remainder(y, x)
+        if left:
+            return self.scalar(left)
         cdef int low = x if abs(x) < abs(y) else y, high = x + y - low
         cdef int row = self.row(ADD if (low > 0) == (high > 0) else SUB, abs(low), abs(high))
         return self.scalar(row if low > 0 else -row)
+
+    cdef int remainder(self, int x, int y):
+        """What a sum x of two rows leaves when y takes one of them away, or 0."""
+        cdef int p = abs(x), a = self.a[p], b = self.b[p]
+        if self.op[p] != ADD and self.op[p] != SUB:
+            return 0
+        if self.op[p] == SUB:
+            b = -b
+        if x < 0:
+            a, b = -a, -b
+        return b if a == -y else a if b == -y else 0
 
     cdef product(self, int x, int y):
         """x y, where (1 / x) x = 1."""
