@@ -115,9 +115,25 @@ cdef class Table:
         cdef int left = self.remainder(x, y) or self.remainder(y, x)
         if left:
             return self.scalar(left)
+        cdef int p = self.constant_of(x), r = self.constant_of(y)
+        cdef int u = self.other(abs(x), p), w = self.other(abs(y), r)
+        if u == w and p + r > 0:
+            return self.scaled(u, (self.number(p) if p else 1.0) * (1 if x > 0 else -1) + (self.number(r) if r else 1.0) * (1 if y > 0 else -1))
         cdef int low = x if abs(x) < abs(y) else y, high = x + y - low
         cdef int row = self.row(ADD if (low > 0) == (high > 0) else SUB, abs(low), abs(high))
         return self.scalar(row if low > 0 else -row)
+
+    cdef int constant_of(self, int x):
+        cdef int p = abs(x)
+        if self.op[p] != MUL:
+            return 0
+        if self.op[self.a[p]] == CONST:
+            return self.a[p]
+        return self.b[p] if self.op[self.b[p]] == CONST else 0
+    cdef int other(self, int p, int c):
+        if c == 0:
+            return p
+        return self.b[p] if self.a[p] == c else self.a[p]
 
     cdef int remainder(self, int x, int y):
         """What a sum x of two rows leaves when y takes one of them away, or 0."""

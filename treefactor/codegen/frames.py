@@ -132,7 +132,16 @@ def regrouped(bodies: list[Body]) -> list[Body]:
 def _seen(moments: np.ndarray, R: np.ndarray, p: np.ndarray) -> np.ndarray:
     """Second moments seen from a frame in which their own has rotation R and origin p."""
     T = np.block([[R, p[:, None]], [np.zeros((1, 3)), np.ones((1, 1))]])
-    return T @ moments @ T.T
+    found = T @ moments @ T.T
+    found = (found + found.T) / 2
+    for block in (np.s_[:3, :3], np.s_[:3, 3], np.s_[3, :3]):
+        part = found[block]
+        part[np.abs(part) <= ROUNDING * np.abs(part).max()] = 0.0
+    return found
+
+
+LEAF = True
+ROUNDING = 1e-15
 
 
 def canonical(bodies: list[Body]) -> list[Body]:
@@ -154,12 +163,27 @@ def canonical(bodies: list[Body]) -> list[Body]:
     for i, body in enumerate(bodies):
         if body.kind not in (*TURNING, "prismatic"):
             continue
-        _change(bodies, i, np.eye(3), np.array([0.0, 0.0, _foot(bodies, i)]))
         carried = sorted((j for j, b in enumerate(bodies) if b.parent == i), key=lambda j: -sizes[j])
+        if body.kind == "prismatic":
+            _slide(bodies, i, carried)
+        else:
+            _change(bodies, i, np.eye(3), np.array([0.0, 0.0, _foot(bodies, i)]))
         angles = [angle for j in carried if (angle := _normal(bodies[j])) is not None]
         own = euler(bodies[i].R)[2]
+        if not angles and LEAF and body.kind in TURNING:
+            h = bodies[i].moments[:2, 3]
+            angles = [np.arctan2(h[1], h[0])] if np.hypot(*h) > 0 else []
         _change(bodies, i, _about_z(angles[0] if angles else -own), np.zeros(3))
     return bodies
+
+
+def _slide(bodies, i, carried):
+    if carried:
+        _change(bodies, i, np.eye(3), np.array([0.0, 0.0, bodies[carried[0]].p[2]]))
+    body = bodies[i]
+    z = body.R[:, 2]
+    along = body.p @ z
+    bodies[i] = replace(body, p=body.p - along * z, offset=body.offset + along)
 
 
 def _foot(bodies: list[Body], i: int) -> float:

@@ -119,6 +119,7 @@ class Rotation:
     """Rotation by any matrix R."""
 
     R: list
+    axis: None = None
 
     @property
     def inverse(self) -> Rotation:

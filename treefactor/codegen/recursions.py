@@ -6,13 +6,13 @@ Python's numbers, which fold away where they are 0 or 1.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
 
 from .expressions import sincos
-from .frames import Body, euler
+from .frames import TURNING, Body, euler
 from .matrices import (
     ZERO,
     Rotation,
@@ -70,41 +70,49 @@ class Placement:
 
 @dataclass(frozen=True, eq=False)
 class Moments:
-    """Second moments K, first moments h and mass of a rigid body about the origin of a frame."""
+    """Second moments K, first moments h and mass of a rigid body about the origin of a frame.
+
+    The moment of inertia about z may stand by itself: it does not change with turns about z, so that K is not
+    needed where all axes up to the base are parallel.
+    """
 
     K: list
     h: list
     m: object
+    about_z: object = None
 
     def moved(self, place: Placement) -> Moments:
         """As the parent sees them."""
-        K, h = _shifted(self.K, self.h, self.m, place.r)
-        K = place.outward(K)
+        inner = self._shifted(place.r)
+        K, h, about_z = place.outward(inner.K), inner.h, inner.about_z
         for turn in reversed(place.turns):
             h = turn.vector(h)
-        return Moments(*_shifted(K, h, self.m, place.p), self.m)
+        if about_z is None or any(turn.axis != 2 for turn in place.turns):
+            about_z = K[0][0] + K[1][1]
+        return Moments(K, h, self.m, about_z)._shifted(place.p)
+
+    def _shifted(self, p) -> Moments:
+        """About an origin from which the one of now is at p: K + h p^T + p h^T + m p p^T, h + m p."""
+        h, after = self.h, add(self.h, times(p, self.m))
+        more = upper(lambda i, j: p[i] * (h[i] + after[i]) if i == j else h[i] * p[j] + p[i] * after[j])
+        about_z = None if self.about_z is None else self.about_z + (more[0][0] + more[1][1])
+        return Moments(matrix_sum(self.K, more), after, self.m, about_z)
 
     def __add__(self, other: Moments) -> Moments:
-        return Moments(matrix_sum(self.K, other.K), add(self.h, other.h), self.m + other.m)
+        about_z = None if self.about_z is None else self.about_z + other.about_z
+        return Moments(matrix_sum(self.K, other.K), add(self.h, other.h), self.m + other.m, about_z)
 
     @property
     def tensor(self) -> list:
         """Inertia tensor: tr(K) - K."""
         K = self.K
-        moments = K[1][1] + K[2][2], K[0][0] + K[2][2], K[0][0] + K[1][1]
-        return upper(lambda i, j: moments[i] if i == j else -K[i][j])
+        about_z = K[0][0] + K[1][1] if self.about_z is None else self.about_z
+        diagonal = K[1][1] + K[2][2], K[0][0] + K[2][2], about_z
+        return upper(lambda i, j: diagonal[i] if i == j else -K[i][j])
 
     def momentum(self, v, w) -> tuple[list, list]:
         """Of a motion."""
         return add(times(v, self.m), cross(w, self.h)), add(cross(self.h, v), apply(self.tensor, w))
-
-
-def _shifted(K, h, m, p) -> tuple[list, list]:
-    """K + h p^T + p h^T + m p p^T, h + m p."""
-    after = add(h, times(p, m))
-    return upper(
-        lambda i, j: K[i][j] + (p[i] * (h[i] + after[i]) if i == j else h[i] * p[j] + p[i] * after[j])
-    ), after
 
 
 @dataclass(frozen=True, eq=False)
@@ -173,7 +181,10 @@ class Recursions:
     def H(self) -> list:
         """Packed rows of H by composite bodies: Featherstone (2008), table 6.2."""
         rows: list = [None] * self.tree.n
-        composite = list(self.moments)
+        composite = [
+            replace(moments, about_z=moments.tensor[2][2]) if alone else moments
+            for moments, alone in zip(self.moments, self._parallel(), strict=True)
+        ]
         for i in reversed(range(len(self.bodies))):
             body = self.bodies[i]
             for d, (v, w) in enumerate(self.motions[i]):
@@ -183,6 +194,14 @@ class Recursions:
             if body.parent >= 0:
                 composite[body.parent] += composite[i].moved(self.places[i])
         return [entry for row in rows for entry in row]
+
+    def _parallel(self) -> list[bool]:
+        """Whether a body can turn about its own z axis only, and so can all it hangs on."""
+        found: list[bool] = []
+        for body, place in zip(self.bodies, self.places, strict=True):
+            along = body.parent < 0 or (found[body.parent] and all(turn.axis == 2 for turn in place.turns))
+            found.append(along and body.kind in (*TURNING, "prismatic"))
+        return found
 
     def _row(self, i: int, freedom: int, f, n) -> list:
         """Products of a force on body i with the motions of its freedoms up to one and all before."""
