@@ -1,7 +1,7 @@
-"""Passes over programs, one function each: from the table to a function's rows, and from these to instructions.
+"""Passes over programs, one function each: from the table to rows of a function, from these to instructions.
 
-`extract` counts uses backwards and drops dead rows. A backend that wants instructions calls `fuse`, `schedule`
-and `allocate` in this order; a printer calls `inlined`.
+`extract` counts uses backwards and drops dead rows. A backend that wants instructions calls `fuse`,
+`schedule` and `allocate` in this order; a printer calls `inlined`.
 """
 
 from __future__ import annotations
@@ -98,20 +98,20 @@ def fuse(function) -> Instructions:
 
 
 def schedule(code: Instructions, window: int = WINDOW) -> Instructions:
-    """Rows in runs of one operation, as long as their operands allow and none moves forward by more than a window.
+    """Rows in runs of one operation; none overtakes a row more than a window before it.
 
     An interpreter that looks at the operation once for each run jumps less often: list scheduling that stays
     with an operation while a row of it is ready.
     """
     op, first = code.op.tolist(), code.first
-    waiting = np.zeros(len(op), int)
+    operands, count = code.operands.tolist(), operand_count(code.op).tolist()
+    waiting = [0] * len(op)
     users: list[list[int]] = [[] for _ in op]
     for row in range(first, len(op)):
-        for operand in set(code.operands[row, : operand_count(op[row])].tolist()):
+        for operand in set(operands[row][: count[row]]):
             if operand >= first:
                 users[operand].append(row)
                 waiting[row] += 1
-    waiting = waiting.tolist()
     ready: dict[int, list[int]] = {}
     for row in range(first, len(op)):
         if not waiting[row]:
@@ -121,10 +121,8 @@ def schedule(code: Instructions, window: int = WINDOW) -> Instructions:
         while done[oldest]:
             oldest += 1
         if not ready.get(now) or ready[now][0] > oldest + window:
-            now = max(
-                (kind for kind in ready if ready[kind]),
-                key=lambda kind: (_within(ready[kind], oldest + window), -kind),
-            )
+            near = {kind: sum(row <= oldest + window for row in rows) for kind, rows in ready.items()}
+            now = max(near, key=near.get)
         row = heappop(ready[now])
         order.append(row)
         done[row] = True
@@ -167,12 +165,8 @@ def inlined(function) -> np.ndarray:
     """Which rows a printer can write into their only use: not results, sines, cosines or reciprocals."""
     operands = np.stack([function.a, function.b, np.zeros_like(function.a)], axis=1)
     uses = _uses(function.op, operands, function.output)
-    return (
-        (uses == 1)
-        & (function.op >= ADD)
-        & (function.op <= MUL)
-        & ~np.isin(np.arange(uses.size), function.output)
-    )
+    uses[function.output] = 0
+    return (uses == 1) & (function.op >= ADD) & (function.op <= MUL)
 
 
 def _uses(op, operands, output) -> np.ndarray:
@@ -190,7 +184,3 @@ def _renumbered(code: Instructions, rows: np.ndarray) -> Instructions:
     is_row = np.arange(3) < operand_count(op)[:, None]
     operands = np.where(is_row, number[np.where(is_row, operands, 0)], operands)
     return replace(code, op=op, operands=operands, value=code.value[rows], output=number[code.output])
-
-
-def _within(rows: list[int], limit: int) -> int:
-    return sum(row <= limit for row in rows)
