@@ -151,9 +151,9 @@ def _seen(moments: np.ndarray, R: np.ndarray, p: np.ndarray) -> np.ndarray:
 def canonical(bodies: list[Body]) -> list[Body]:
     """Frames along common normals of successive axes: modified Denavit-Hartenberg frames on trees.
 
-    A body that turns about z may have its origin anywhere on its axis, one that slides anywhere at all, and both
-    their x axes in any direction. The origin is the foot of the common normal from the parent's axis; x points
-    along the one to the axis of the largest subtree, or of a leaf to its centre of mass.
+    A body that turns about z may have its origin anywhere on its axis, one that slides anywhere at all, and
+    both their x axes in any direction. The origin is the foot of the common normal from the parent's axis; x
+    points along the one to the axis of the largest subtree, or of a leaf to its centre of mass.
 
     Notes
     -----
@@ -177,7 +177,7 @@ def canonical(bodies: list[Body]) -> list[Body]:
 
 
 def _slide(bodies: list[Body], i: int, carried: list[int]) -> None:
-    """Move distances along a sliding axis, to what it carries and from the parent, into the offset of the joint."""
+    """Move distances along a sliding axis, from the parent and to what it carries, into the joint's offset."""
     if carried:
         _change(bodies, i, np.eye(3), np.array([0.0, 0.0, bodies[carried[0]].p[2]]))
     body, z = bodies[i], bodies[i].R[:, 2]
