@@ -5,9 +5,11 @@ from importlib.metadata import version
 from . import families
 from .bound import BoundFactor
 from .config import show_config
+from .configuration import difference, integrate, neutral, random_configuration
 from .exceptions import (
     AdapterError,
     CodegenError,
+    ConfigurationError,
     DtypeError,
     InvalidModelError,
     InvalidTreeError,
@@ -27,6 +29,7 @@ __all__ = [
     "AdapterError",
     "BoundFactor",
     "CodegenError",
+    "ConfigurationError",
     "DtypeError",
     "Factor",
     "Inertia",
@@ -42,8 +45,12 @@ __all__ = [
     "ShapeError",
     "Tree",
     "TreefactorError",
+    "difference",
     "factor",
     "families",
+    "integrate",
     "multiply",
+    "neutral",
+    "random_configuration",
     "show_config",
 ]

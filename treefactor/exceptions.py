@@ -112,6 +112,20 @@ class InvalidModelError(TreefactorError, ValueError):
         self.joint = joint
 
 
+class ConfigurationError(TreefactorError, ValueError):
+    """A configuration in which a (cos, sin) or a quaternion is not of unit length, or limits leave no room.
+
+    Attributes
+    ----------
+    joint : str or None
+        Name of the joint concerned.
+    """
+
+    def __init__(self, message: str, joint: str | None = None):
+        super().__init__(message)
+        self.joint = joint
+
+
 class CodegenError(TreefactorError, RuntimeError):
     """Code generation or compilation that failed."""
 

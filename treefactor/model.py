@@ -348,6 +348,15 @@ class Model:
         """Tree of the freedoms, with the joints' names."""
         return self.coupling.tree if self.coupling else self.extended
 
+    @cached_property
+    def entries(self) -> dict[str, tuple[np.ndarray, np.ndarray]]:
+        """Entries in q, shape (joints, nq), and in v, shape (joints, nv), of the free joints by kind."""
+        found: dict[str, list] = {}
+        for joint, q, v in zip(self.joints, self.idx_q, self.idx_v, strict=True):
+            if not joint.mimic:
+                found.setdefault(joint.kind, []).append((range(q, q + joint.nq), range(v, v + joint.nv)))
+        return {kind: tuple(map(np.array, zip(*ranges, strict=True))) for kind, ranges in found.items()}
+
     def faults(self) -> dict[str, str]:
         """What is impossible about the bodies' inertias, by the names of their joints."""
         found = ((joint.name, joint.inertia.fault()) for joint in self.joints)
