@@ -94,11 +94,11 @@ def _third(x):
     """(x - sin x) / x³."""
     y = x * x
     series = (1.0 - y / 20.0 * (1.0 - y / 42.0 * (1.0 - y / 72.0))) / 6.0
-    return np.where(x < SERIES, series, (1.0 - np.sin(x) / x) / y)
+    return np.where(x < SERIES, series, (1.0 - np.sin(x) / x) / y)[()]
 
 
 def _cotangent(x):
     """(1 - x/2 cot(x/2)) / x²."""
     y = x * x
     series = (1.0 + y / 60.0 * (1.0 + y / 42.0 * (1.0 + y / 40.0))) / 12.0
-    return np.where(x < SERIES, series, (1.0 - x / 2.0 / np.tan(np.maximum(x, SERIES) / 2.0)) / y)
+    return np.where(x < SERIES, series, (1.0 - x / 2.0 / np.tan(np.maximum(x, SERIES) / 2.0)) / y)[()]
