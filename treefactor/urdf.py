@@ -62,9 +62,8 @@ def _mimic(path: Path, joint: _urdf.Joint, number: dict[str, int]) -> Mimic:
     """How a joint follows another one, which has to be among those that move."""
     leader = joint.mimic.get("joint", "")
     if leader not in number:
-        raise file_error(
-            path, None, f"joint {joint.name!r} follows {leader!r}, no joint that moves", joint.name
-        )
+        reason = f"joint {joint.name!r} follows {leader!r}, which is no joint that moves"
+        raise file_error(path, None, reason, joint.name)
     ratio = _number(path, joint, joint.mimic, "multiplier", "1")
     return Mimic(number[leader], ratio, _number(path, joint, joint.mimic, "offset", "0"))
 
