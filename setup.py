@@ -14,6 +14,7 @@ KERNELS = {
     "_ltdl": [],
     "_rows": [],
     "_lanes": [],
+    "_chain": [],
     "_peak": [],
 }  # with further sources
 

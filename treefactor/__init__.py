@@ -4,11 +4,13 @@ from importlib.metadata import version
 
 from . import families
 from .bound import BoundFactor
+from .chain import chain_forces, chain_inertia
 from .config import show_config
 from .exceptions import (
     AdapterError,
     CodegenError,
     DtypeError,
+    InvalidChainError,
     InvalidTreeError,
     NonFiniteError,
     NotPositiveDefiniteError,
@@ -27,6 +29,7 @@ __all__ = [
     "CodegenError",
     "DtypeError",
     "Factor",
+    "InvalidChainError",
     "InvalidTreeError",
     "NonFiniteError",
     "NotPositiveDefiniteError",
@@ -35,6 +38,8 @@ __all__ = [
     "ShapeError",
     "Tree",
     "TreefactorError",
+    "chain_forces",
+    "chain_inertia",
     "factor",
     "families",
     "multiply",

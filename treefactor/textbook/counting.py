@@ -35,6 +35,10 @@ class Counting:
         """Square root."""
         return self._count("sqrt", math.sqrt(self.value))
 
+    def __neg__(self) -> Counting:
+        """A change of sign is no operation: the sum that takes it up subtracts."""
+        return Counting(-self.value, self.tally)
+
     def __float__(self) -> float:
         return self.value
 
@@ -45,6 +49,11 @@ def counting(array: np.ndarray, tally: Counter) -> np.ndarray:
     for index, value in np.ndenumerate(array):
         result[index] = Counting(value, tally)
     return result
+
+
+def zero_of(x):
+    """Zero of the type of x."""
+    return Counting(0.0, x.tally) if isinstance(x, Counting) else type(x)(0)
 
 
 def sqrt(x):
