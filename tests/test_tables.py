@@ -13,8 +13,9 @@ from html_page import Page
 from treefactor import OperationCount, bench, cli, families, show_config, tables
 from treefactor.html import write_tables
 from treefactor.rows import EXPLAINED
-from treefactor.tables import shimanovsky
+from treefactor.tables import kane_sum, shimanovsky
 from treefactor.tables.table import ABOUT, DIFFERS, EQUAL, NOT_IN_PAPER, Row, Rule, Table, plain, shown
+from treefactor.textbook import stepanenko
 
 HOSTILE = "<img src=x onerror=alert(1)>&\"'{{ 7 * 7 }}</script></style><!--"
 
@@ -64,7 +65,8 @@ def test_every_figure_is_the_papers_or_explained(executed):
     for row in rows.values():
         if row["verdict"] == EQUAL:
             assert row["ours"] == pytest.approx(row["paper"], rel=0.01, abs=1e-12)
-    assert f"{verdicts.count(EQUAL)} equal, {verdicts.count(ABOUT)} about, 1 explained" in printed
+    counts = {verdict: verdicts.count(verdict) for verdict in (EQUAL, ABOUT, EXPLAINED, NOT_IN_PAPER)}
+    assert ", ".join(f"{count} {verdict}" for verdict, count in counts.items()) in printed
 
 
 @pytest.mark.parametrize(
@@ -82,10 +84,12 @@ def test_headline_savings(executed, case, paper):
 
 
 def test_the_expansion_differs_for_joints_without_freedoms_only(executed):
-    rows = [row for row in figures(executed).values() if row["verdict"] == EXPLAINED]
-    assert [row["case"] for row in rows] == ["joint 3 welded"]
-    assert rows[0]["ours"] == [0, 1, 2, 2, 1]  # joint 6 hangs on joint 1
-    assert "without freedoms" in rows[0]["reason"]
+    rows = [row for (title, *_), row in figures(executed).items() if title.startswith("Table 6.4")]
+    (welded,) = (row for row in rows if row["verdict"] == EXPLAINED)
+    assert welded["case"] == "joint 3 welded"
+    assert welded["ours"] == [0, 1, 2, 2, 1]  # joint 6 hangs on joint 1
+    assert "without freedoms" in welded["reason"]
+    assert {row["verdict"] for row in rows if row is not welded} == {EQUAL}
 
 
 def test_first_step_of_tree_1(executed):
@@ -101,6 +105,22 @@ def test_figure_4_counts_every_tree(executed):
     assert counted["chain, n = 2"] == 1 + 2
     assert counted["binary tree, n = 255"] == 1538 + 2 * 5630
     assert counted["lattice, n = 256"] == 3840 + 2 * 36160
+
+
+def test_the_arm_of_the_space_station(executed):
+    rows = {key[1:]: row for key, row in figures(executed).items() if key[0] == "SSRMS"}
+    assert rows["table 1 at N = 6", "Kane-sum recursion"]["ours"] == [1071, 1443, 2514]
+    assert rows["table 1 at N = 6", "kosynka"]["ours"] == [1458, 5856, 7314]
+    assert rows["table 1 at N = 6", "Stepanenko"]["ours"] == [1596, 1302, 2898]
+    ours = rows["first six joints", "ours"]["ours"]
+    assert ours["mul"] + ours["add"] == 605
+    assert rows["first six joints", "ours, times fewer than the paper's best"]["ours"] > 4
+
+
+def test_a_known_difference_is_not_any_difference(monkeypatch):
+    monkeypatch.setitem(kane_sum.METHODS, "kosynka", (stepanenko, *kane_sum.METHODS["kosynka"][1:]))
+    table = kane_sum.ssrms()
+    assert [row.what for row in tables.differing([table])] == ["kosynka"]
 
 
 # ------------------------------------------------------------------------- verdicts
@@ -128,8 +148,9 @@ def test_verdicts(paper, ours, verdict):
 
 
 def test_a_reason_explains_a_difference_and_nothing_else():
-    assert Row("", "", 1, 2, "misprint").verdict == EXPLAINED
-    assert Row("", "", 2, 2, "misprint").verdict == EQUAL
+    assert Row("", "", 1, 2, 1, "misprint").verdict == EXPLAINED
+    assert Row("", "", 2, 2, 1, "misprint").verdict == EQUAL
+    assert Row("", "", 3, 2, 1, "misprint").verdict == DIFFERS
 
 
 @pytest.mark.parametrize(
@@ -196,7 +217,8 @@ def test_page_says_everything_and_loads_nothing(executed):
         "Table 6.4",
         "(0, 1, 2, 3, 1, 4, 4, 5)",
         "434.4",
-        "1 ! explained",
+        "! explained",
+        "SSRMS",
         "without freedoms",
         "Figure 4",
     ):
@@ -221,7 +243,7 @@ def written(tmp_path, *found):
 
 def test_hostile_text_stays_text(tmp_path):
     tree = families.chain(2)
-    row = Row(HOSTILE, HOSTILE, HOSTILE, HOSTILE + ".", HOSTILE)
+    row = Row(HOSTILE, HOSTILE, HOSTILE, HOSTILE + ".", HOSTILE, HOSTILE)
     page = written(tmp_path, Table(HOSTILE, HOSTILE, HOSTILE, [row, Row(HOSTILE, "", "", HOSTILE)], tree))
     assert not page.of("img") + page.of("script")
     assert page.text.count(HOSTILE) > 8

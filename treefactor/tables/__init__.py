@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from . import featherstone, shimanovsky
+from . import featherstone, kane_sum, shimanovsky
 from .table import DIFFERS, Row, Table
 
 __all__ = ["PAPERS", "differing", "makers"]
@@ -13,6 +13,7 @@ __all__ = ["PAPERS", "differing", "makers"]
 PAPERS: dict[str, Sequence[Callable[[], Table]]] = {
     "featherstone": featherstone.TABLES,
     "shimanovsky": shimanovsky.TABLES,
+    "kane-sum": kane_sum.TABLES,
 }
 
 

@@ -39,8 +39,10 @@ class Row:
     paper : Value or None
         As printed, or from the paper's formula. A Decimal has the digits that were printed, and ours is
         rounded to them; a Rule holds within a factor `CLOSE`.
+    instead : Value or None
+        What ours is known to be where it differs.
     reason : str
-        Why ours is known to differ.
+        Why it differs.
     timed : tuple of Result
         Our time beside the times of peers.
     """
@@ -49,6 +51,7 @@ class Row:
     what: str
     ours: Value
     paper: Value | None = None
+    instead: Value | None = None
     reason: str = ""
     timed: tuple[Result, ...] = ()
 
@@ -59,7 +62,7 @@ class Row:
             return NOT_IN_PAPER
         if _agree(self.paper, self.ours):
             return ABOUT if isinstance(self.paper, Rule) else EQUAL
-        return EXPLAINED if self.reason else DIFFERS
+        return EXPLAINED if self.reason and _agree(self.instead, self.ours) else DIFFERS
 
     def as_dict(self) -> dict:
         """Everything, for JSON."""
