@@ -7,7 +7,6 @@ from collections.abc import Callable, Mapping
 from functools import cache, partial
 
 import numpy as np
-from scipy.linalg.lapack import dpotrf
 from threadpoolctl import threadpool_limits
 
 from .. import families
@@ -72,6 +71,8 @@ def timed(kernel: Callable[[Factor], Callable[[], object]], tree: Tree, kind: st
 
 def timed_factorization(tree: Tree) -> tuple[Result, ...]:
     """Our LTDL of packed rows against our own of a dense matrix, and against LAPACK's Cholesky."""
+    from scipy.linalg.lapack import dpotrf  # takes longer to import than all the rest
+
     dense = families.chain(tree.n)
     lapack = partial(dpotrf, np.asfortranarray(sample(dense)), lower=1, clean=0)
     return duel(refactorization(tree), {"dense": refactorization(dense), "LAPACK": lapack})

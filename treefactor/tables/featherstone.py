@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass
 from decimal import Decimal
 from functools import cache, partial
@@ -163,10 +164,7 @@ def error(expected: np.ndarray, *found: np.ndarray) -> float:
 def table_6_6() -> Table:
     """Counts of every operation on several trees."""
     rows = [row for case, tree in cases().items() for row in costs(case, tree)]
-    note = (
-        "Paper: the formulas in n, D1 and D2. Ours: the algorithms as printed, counted on counting scalars. "
-        "Times: our kernels, against the same kernel on an unbranched tree of that size."
-    )
+    note = "Paper: the formulas in n, D1, D2. Ours: the algorithms as printed, counted on counting scalars."
     return Table(PAPER, "Table 6.6: computational cost", note, rows)
 
 
@@ -179,13 +177,11 @@ def cases() -> dict[str, Tree]:
         "Tree-1": families.tree_1(),
         "random tree": families.random_tree(30, 0),
     }
-    try:
+    with suppress(TreefactorError):  # where it is not installed
         from ..adapters import pinocchio_
 
         robot = robots.find(ROBOT)
         named[ROBOT] = pinocchio_.tree(pinocchio_.load(robot.path, robot.floating))
-    except TreefactorError:  # not installed
-        pass
     return {f"{name}, n = {tree.n}": tree for name, tree in named.items()}
 
 
