@@ -49,6 +49,18 @@ def test_the_lines_of_the_papers_table(n):
     assert sum(own.add for own in lines.values()) == total.add
 
 
+def test_14b_as_printed_does_not_hold():
+    _, r, m, *_ = random_chain(3)
+    r = kane_sum.distances(dict(enumerate(r, 1)))
+    tilde = {ij: kane_sum.tilde(x).astype(float) for ij, x in r.items()}
+    M2_11 = m[1] * tilde[1, 2] @ tilde[1, 2].T + m[2] * tilde[1, 3] @ tilde[1, 3].T
+    printed = m[1] * tilde[1, 2] @ tilde[1, 2].T + m[2] * tilde[1, 3] @ tilde[2, 3].T
+    mr = kane_sum.moments(r, dict(enumerate(m, 1)))
+    own = kane_sum.m2(kane_sum.outboard(mr, 3), r, 3)[1, 1].astype(float)
+    np.testing.assert_allclose(own, M2_11, rtol=1e-12)
+    assert abs(printed - M2_11).max() > 0.1
+
+
 @pytest.mark.parametrize("n", SIZES)
 def test_the_papers_totals_are_the_sums_of_its_lines_but_for_19_n_additions(n):
     lines = [kane_sum.evaluate(line, n) for line in kane_sum.TABLE_1.values()]

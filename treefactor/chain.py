@@ -84,10 +84,10 @@ def chain_inertia(axis, r, mass, c, inertia, prismatic=None, out=None, count: bo
     >>> tf.chain_inertia([[0, 0, 1]], [[0, 0, 0]], [3], [[3, 0, 0]], [np.diag([0, 4, 4])])
     array([[4.]])
     """
-    if out is None and not count:
+    if not count:
         A = _chain.inertia_of_one(axis, r, mass, c, inertia, prismatic)
         if A is not None:
-            return A
+            return _deliver(A, out)
     given = {"axis": axis, "r": r, "mass": mass, "c": c, "inertia": inertia}
     arrays, batch, slides = gate(given, TAILS, prismatic)
     n = len(slides)
@@ -146,6 +146,10 @@ def chain_forces(
     -----
     The Kane-sum paper, eqs. 3-5, 11 and 17-21: b = torque - bias, bias what inverse dynamics gives for q̈ = 0.
     """
+    if not count:
+        b = _chain.forces_of_one(axis, r, mass, c, inertia, rate, force, moment, torque, prismatic)
+        if b is not None:
+            return _deliver(b, out)
     given = {"axis": axis, "r": r, "mass": mass, "c": c, "inertia": inertia}
     given |= {"rate": rate, "force": force, "moment": moment, "torque": torque}
     (*bodies, rate, force, moment, torque), batch, slides = gate(given, TAILS, prismatic)
