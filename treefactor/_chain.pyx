@@ -7,7 +7,7 @@ joints. The recursions are those of textbook/composite.py.
 
 cimport numpy as cnp
 from libc.float cimport DBL_MAX
-from libc.math cimport fabs, fmax
+from libc.math cimport fabs
 from libc.stdint cimport uint8_t
 from libc.stdlib cimport free, malloc
 
@@ -81,10 +81,8 @@ cdef inline bint finite(Py_ssize_t count, const double *x) noexcept nogil:
 
 cdef Fault fault_of_tensor(const double *I) noexcept nogil:
     """Whether a tensor is symmetric and no principal minor of it is negative beyond rounding."""
-    cdef double s = fmax(fmax(fabs(I[0]), fabs(I[4])), fmax(fabs(I[8]), fabs(I[1])))
-    cdef double low, skew = fmax(fabs(I[1] - I[3]), fmax(fabs(I[2] - I[6]), fabs(I[5] - I[7])))
-    s = fmax(s, fmax(fabs(I[2]), fabs(I[5])))
-    if skew > SYMMETRY * s:
+    cdef double s = fabs(I[0]) + fabs(I[4]) + fabs(I[8]) + fabs(I[1]) + fabs(I[2]) + fabs(I[5]), low
+    if fabs(I[1] - I[3]) + fabs(I[2] - I[6]) + fabs(I[5] - I[7]) > SYMMETRY * s:
         return NOT_SYMMETRIC
     low = -SEMIDEFINITE * s
     if I[0] < low or I[4] < low or I[8] < low:

@@ -29,6 +29,7 @@ TAILS = {  # shapes for one joint or body
     "moment": (3,),
     "torque": (),
 }
+LOADS = ("rate", "force", "moment", "torque")  # zero unless given
 
 
 def chain_inertia(axis, r, mass, c, inertia, prismatic=None, out=None, count: bool = False):
@@ -145,6 +146,7 @@ def chain_forces(
     Notes
     -----
     The Kane-sum paper, eqs. 3-5, 11 and 17-21: b = torque - bias, bias what inverse dynamics gives for q̈ = 0.
+    Here with 75 N - 15 multiplications and 81 N - 21 additions for revolute joints.
     """
     if not count:
         b = _chain.forces_of_one(axis, r, mass, c, inertia, rate, force, moment, torque, prismatic)
@@ -152,13 +154,13 @@ def chain_forces(
             return _deliver(b, out)
     given = {"axis": axis, "r": r, "mass": mass, "c": c, "inertia": inertia}
     given |= {"rate": rate, "force": force, "moment": moment, "torque": torque}
-    (*bodies, rate, force, moment, torque), batch, slides = gate(given, TAILS, prismatic)
+    arrays, batch, slides = gate(given, TAILS, prismatic)
+    bodies, loads = arrays[:5], arrays[5:]
     n = len(slides)
     chains = _chain.Chains(*bodies, slides)
-    loads = {"rate": rate, "force": force, "moment": moment, "torque": torque}
-    lost = unusable(chains, loads, TAILS, batch)
+    lost = unusable(chains, dict(zip(LOADS, loads, strict=True)), TAILS, batch)
     b = np.empty((math.prod(batch), n))
-    chains.forces(rate, force, moment, torque, b)
+    chains.forces(*loads, b)
     b[lost] = np.nan
     b = _deliver(b.reshape(*batch, n), out)
     return (b, _count(composite.forces, given, slides)) if count else b
@@ -167,7 +169,7 @@ def chain_forces(
 def gate(given: dict, tails: dict, prismatic) -> tuple[list[np.ndarray], tuple[int, ...], np.ndarray]:
     """Arrays as the kernels take them, with one batch axis at most; the batch's axes; which joints slide.
 
-    Tails are the shapes for one joint or body; None stands for zeros.
+    Tails are the shapes for one joint or body.
     """
     axis = as_real(given["axis"], "axis")
     if axis.ndim < 2 or axis.shape[-1] != 3:
@@ -177,7 +179,7 @@ def gate(given: dict, tails: dict, prismatic) -> tuple[list[np.ndarray], tuple[i
     for name, values in given.items():
         tail = (n, *tails[name])
         expected = f"({', '.join(map(str, ('...', *tail)))})"
-        array = np.zeros(tail) if values is None else as_real(values, name)
+        array = np.zeros(tail) if values is None and name in LOADS else as_real(values, name)
         lead = array.shape[: array.ndim - len(tail)]
         if array.shape[len(lead) :] != tail:
             message = f"{name} must have shape {expected}, got {array.shape}"
