@@ -14,7 +14,9 @@ KERNELS = {
     "_ltdl": [],
     "_rows": [],
     "_lanes": [],
+    "_chain": [],
     "_peak": [],
+    "_dynamics": ["treefactor/kernels/dynamics.c"],
 }  # with further sources
 
 DEBUG = os.environ.get("TREEFACTOR_DEBUG") == "1"  # bounds and None checks on, no optimization
@@ -48,7 +50,7 @@ extensions = [
 ]
 
 setup(
-    packages=["treefactor", "treefactor.adapters", "treefactor.textbook"],
+    packages=["treefactor", "treefactor.adapters", "treefactor.tables", "treefactor.textbook"],
     package_dir={"treefactor": "treefactor", "treefactor.adapters": "adapters"},
     ext_modules=cythonize(extensions, compiler_directives=DIRECTIVES),
 )

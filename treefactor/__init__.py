@@ -4,13 +4,16 @@ from importlib.metadata import version
 
 from . import families
 from .bound import BoundFactor
+from .chain import chain_forces, chain_inertia
 from .config import show_config
 from .configuration import difference, integrate, neutral, random_configuration
+from .dynamics import aba, bias, bind, crba, forward_dynamics, h_times, rnea
 from .exceptions import (
     AdapterError,
     CodegenError,
     ConfigurationError,
     DtypeError,
+    InvalidChainError,
     InvalidModelError,
     InvalidTreeError,
     NonFiniteError,
@@ -33,6 +36,7 @@ __all__ = [
     "DtypeError",
     "Factor",
     "Inertia",
+    "InvalidChainError",
     "InvalidModelError",
     "InvalidTreeError",
     "Joint",
@@ -45,12 +49,21 @@ __all__ = [
     "ShapeError",
     "Tree",
     "TreefactorError",
+    "aba",
+    "bias",
+    "bind",
+    "chain_forces",
+    "chain_inertia",
+    "crba",
     "difference",
     "factor",
     "families",
+    "forward_dynamics",
+    "h_times",
     "integrate",
     "multiply",
     "neutral",
     "random_configuration",
+    "rnea",
     "show_config",
 ]

@@ -157,7 +157,7 @@ class Case:
     def __init__(self, robot: Robot):
         from .adapters import pinocchio_
 
-        self.name = robot.name
+        self.name, self.path, self.floating = robot.name, robot.path, robot.floating
         self.model = pinocchio_.load(robot.path, robot.floating)
         if not self.model.nv:
             raise TreefactorError(f"{robot.name}: no joint moves, there is nothing to factorize")

@@ -7,20 +7,17 @@ Pinocchio's do.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 import numpy as np
 
 from . import _rotations as rotations
 from ._arrays import as_output, as_real, require_finite
+from .bodies import ROTATIONS
 from .exceptions import ConfigurationError, ShapeError
 from .model import Model
+from .tolerances import UNIT_SQUARE
 
-UNIT = 1e-6  # deviation of the length of a (cos, sin) or a quaternion: of float32, or six digits
-ROTATIONS = {
-    "continuous": slice(0, 2),
-    "spherical": slice(0, 4),
-    "planar": slice(2, 4),
-    "freeflyer": slice(3, 7),
-}
 LENGTHS = {"prismatic": 1, "translation": 3, "planar": 2, "freeflyer": 3}  # entries of q that are m
 
 
@@ -220,14 +217,32 @@ def _entries(values, size: int, name: str) -> np.ndarray:
 def _configurations(model: Model, values, name: str) -> np.ndarray:
     """Configurations whose rotations are of unit length."""
     q = _entries(values, model.nq, name)
+    require_rotations(model, q, name)
+    return q
+
+
+def require_rotations(model: Model, q: np.ndarray, name: str) -> None:
+    """Raise ConfigurationError where a (cos, sin) or a quaternion is finite and not of unit length."""
+    for kind, square, odd in _odd_rotations(model, q):
+        if odd.any():
+            _complain(model, kind, square, odd & np.isfinite(square), name)
+
+
+def has_odd_rotations(model: Model, q: np.ndarray) -> np.ndarray:
+    """Which configurations have a (cos, sin) or a quaternion that is not of unit length, shape (...)."""
+    found = np.zeros(q.shape[:-1], dtype=bool)
+    for _, _, odd in _odd_rotations(model, q):
+        found |= odd.any(axis=-1)
+    return found
+
+
+def _odd_rotations(model: Model, q: np.ndarray) -> Iterator[tuple[str, np.ndarray, np.ndarray]]:
+    """Squared lengths of the rotations of every kind of joint, and which of them are not 1."""
     for kind, turned in ROTATIONS.items():
         if kind in model.entries:
             x = q[..., model.entries[kind][0][:, turned]]
             square = (x * x).sum(-1)
-            odd = np.abs(square - 1.0) > 2.0 * UNIT  # a NaN in a batch is not
-            if odd.any():
-                _complain(model, kind, square, odd & np.isfinite(square), name)
-    return q
+            yield kind, square, np.abs(square - 1.0) > UNIT_SQUARE  # a NaN in a batch is not
 
 
 def _complain(model: Model, kind: str, square: np.ndarray, odd: np.ndarray, name: str) -> None:

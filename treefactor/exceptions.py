@@ -81,6 +81,23 @@ class PatternError(TreefactorError, ValueError):
         self.column = column
 
 
+class InvalidChainError(TreefactorError, ValueError):
+    """A chain of bodies that cannot be: no unit vector as an axis, a negative mass, an impossible inertia.
+
+    Attributes
+    ----------
+    joint : int or None
+        First offending joint, 0-based.
+    element : tuple of int
+        The chain concerned of a batch, () for a single one.
+    """
+
+    def __init__(self, message: str, joint: int | None = None, element: tuple[int, ...] = ()):
+        super().__init__(message)
+        self.joint = joint
+        self.element = element
+
+
 class NotPositiveDefiniteError(TreefactorError, np.linalg.LinAlgError):
     """A matrix that is not positive definite: a pivot was not a positive finite number.
 

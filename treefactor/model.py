@@ -9,6 +9,8 @@ from functools import cached_property
 import numpy as np
 
 from ._arrays import as_real, as_vector, require_finite
+from ._dynamics import Bodies
+from .bodies import bodies
 from .couplings import Coupling
 from .exceptions import InvalidModelError, ShapeError, TreefactorError
 from .tree import Tree, freedom_names
@@ -355,6 +357,11 @@ class Model:
     def tree(self) -> Tree:
         """Tree of the freedoms, with the joints' names."""
         return self.coupling.tree if self.coupling else self.extended
+
+    @cached_property
+    def bodies(self) -> Bodies:
+        """The model as the recursions take it."""
+        return bodies(self)
 
     @cached_property
     def entries(self) -> dict[str, tuple[np.ndarray, np.ndarray]]:

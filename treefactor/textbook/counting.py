@@ -9,7 +9,7 @@ import numpy as np
 
 
 class Counting:
-    """A float whose every operation is tallied as mul, add, div or sqrt; a subtraction is an add."""
+    """A float whose every operation is tallied as mul, add, div, sqrt or trig; a subtraction is an add."""
 
     def __init__(self, value: float, tally: Counter):
         self.value = float(value)
@@ -35,6 +35,14 @@ class Counting:
         """Square root."""
         return self._count("sqrt", math.sqrt(self.value))
 
+    def sincos(self) -> tuple[Counting, Counting]:
+        """Sine and cosine."""
+        return self._count("trig", math.sin(self.value)), self._count("trig", math.cos(self.value))
+
+    def __neg__(self) -> Counting:
+        """A change of sign is no operation: the sum that takes it up subtracts."""
+        return Counting(-self.value, self.tally)
+
     def __float__(self) -> float:
         return self.value
 
@@ -45,6 +53,11 @@ def counting(array: np.ndarray, tally: Counter) -> np.ndarray:
     for index, value in np.ndenumerate(array):
         result[index] = Counting(value, tally)
     return result
+
+
+def zero_of(x):
+    """Zero of the type of x."""
+    return Counting(0.0, x.tally) if isinstance(x, Counting) else type(x)(0)
 
 
 def sqrt(x):

@@ -1,0 +1,443 @@
+"""The recursions over bodies bound to one model, and to NumPy arrays."""
+
+cimport numpy as cnp
+from libc.float cimport DBL_MAX
+from libc.math cimport NAN, fabs
+from libc.stdint cimport uintptr_t
+from libc.stdlib cimport free, malloc
+from libc.string cimport memcpy, memset
+
+from ._pattern cimport FACTORIZED, SOLVE, Pattern, Shape, active
+from ._plain cimport all_finite, is_plain_vector
+
+import numpy as np
+
+from .tolerances import UNIT_SQUARE
+
+cnp.import_array()
+
+cdef extern from *:
+    """
+    #include "kernels/bodies.h"
+    /* The recursions compiled for the same instruction set as the other kernels. */
+    static const Dynamics *recursions_for(const char *name) {
+    #if defined(__x86_64__) && defined(__GNUC__)
+        if (!strcmp(name, dynamics_avx512.name)) return &dynamics_avx512;
+        if (!strcmp(name, dynamics_avx2.name)) return &dynamics_avx2;
+    #endif
+        return &dynamics_baseline;
+    }
+    """
+    const Dynamics *recursions_for(const char *name) nogil
+
+cdef const Dynamics *dynamics = recursions_for(active.name)
+
+cdef enum:
+    LANES = 8
+    LOCAL = 6144                 # doubles of room on the C stack; larger robots allocate theirs
+    ALIGNED = 8                  # doubles of 64 bytes
+
+BODY = np.dtype(
+    [
+        *((name, np.intp) for name in ("kind", "parent", "q", "v", "freedoms", "angle", "joint", "circle", "copied")),
+        *((name, float) for name in ("ratio", "offset", "pitch")),
+        *((name, float, size) for name, size in (("R", 9), ("p", 3), ("axes", 9))),
+        ("mass", float), ("first", float, 3), ("tensor", float, 9), ("carried", float),
+    ]
+)  # the struct of bodies.h
+cdef double unit_square = UNIT_SQUARE
+assert BODY.itemsize == sizeof(Body)
+
+KINDS = ("revolute", "continuous", "prismatic", "helical", "spherical", "planar", "translation", "freeflyer")
+OPERATIONS = ("crba", "rnea", "bias", "h_times", "aba", "factor")
+
+cdef enum:                       # in their order
+    CRBA
+    RNEA
+    BIAS
+    H_TIMES
+    ABA
+    FACTOR
+
+
+def sincos(x):
+    """Sines and cosines of a vector."""
+    cdef cnp.ndarray source = np.ascontiguousarray(x, dtype=np.float64)
+    cdef cnp.ndarray s = np.empty_like(source), c = np.empty_like(source)
+    dynamics.sincos(source.size, <const double *> source.data, <double *> s.data, <double *> c.data)
+    return s, c
+
+
+ctypedef struct Arguments:       # entry e of a configuration, where there are lanes of lane l, at x[e * lanes + l]
+    const double *q
+    const double *v
+    const double *x              # a, tau, or what H is to be multiplied with
+    const double *fext
+    double *out
+
+
+cdef inline double *align(double *x) noexcept nogil:
+    return <double *> ((<uintptr_t> x + 63) & ~<uintptr_t> 63)
+
+
+ctypedef struct Operand:
+    const char *data             # NULL: absent
+    Py_ssize_t size, to_next     # bytes to the next configuration
+
+
+cdef Operand operand(cnp.ndarray x) noexcept:
+    cdef Operand found
+    found.data, found.size, found.to_next = NULL, 0, 0
+    if x is not None:
+        found.data, found.size = x.data, x.shape[1]
+        found.to_next = 0 if x.shape[0] == 1 else x.strides[0]
+    return found
+
+
+cdef void load(const Operand *given, Py_ssize_t b, int count, double *X) noexcept nogil:
+    """X <- configurations of block b; lanes beyond the last one repeat its first."""
+    cdef const char *source = given.data + b * LANES * given.to_next
+    if given.data == NULL:
+        return
+    if count < LANES:
+        active.lanes.load(given.size, LANES, source, 0, NULL, X)
+    active.lanes.load(given.size, count, source, given.to_next, NULL, X)
+
+
+cdef bint is_plain_matrix(object a, Py_ssize_t n) noexcept:
+    """Whether a is an aligned contiguous float64 matrix (n, n)."""
+    return (
+        cnp.PyArray_CheckExact(a)
+        and cnp.PyArray_NDIM(<cnp.ndarray> a) == 2
+        and cnp.PyArray_TYPE(<cnp.ndarray> a) == cnp.NPY_DOUBLE
+        and cnp.PyArray_DIM(<cnp.ndarray> a, 0) == n
+        and cnp.PyArray_DIM(<cnp.ndarray> a, 1) == n
+        and cnp.PyArray_ISCARRAY_RO(<cnp.ndarray> a)
+    )
+
+
+cdef Arguments arguments(object q, object v, object x, object out) noexcept:
+    """Where plain arrays have their data; v and x may be None."""
+    cdef Arguments found
+    found.q = <const double *> cnp.PyArray_DATA(<cnp.ndarray> q)
+    found.v = NULL if v is None else <const double *> cnp.PyArray_DATA(<cnp.ndarray> v)
+    found.x = NULL if x is None else <const double *> cnp.PyArray_DATA(<cnp.ndarray> x)
+    found.fext = NULL
+    found.out = <double *> cnp.PyArray_DATA(<cnp.ndarray> out)
+    return found
+
+
+cdef class Bodies:
+    """The recursions of one model. Trusts its callers: arrays are contiguous float64 and of the right size.
+
+    Parameters
+    ----------
+    bodies : ndarray of BODY
+    gravity : ndarray, shape (3,)
+    extended : Tree
+        Of the freedoms of all bodies.
+    armature : ndarray, shape (n,)
+    pattern : Pattern
+        Of the tree of the freedoms v.
+    nq : int
+    units : ndarray of int, shape (m, 2)
+        First entry and number of the entries of q whose squares must sum to 1.
+    coupling : tuple of ndarrays, optional
+        Where some freedoms follow others: which, in v, a freedom follows (n,); how many times (n,); for every
+        packed entry of the extended H the entry of H it goes to, and how many times.
+    """
+
+    cdef Mechanism m
+    cdef Pattern pattern
+    cdef object kept
+    cdef readonly Py_ssize_t nq, nv, nnz, joints
+    cdef Py_ssize_t units
+    cdef const Py_ssize_t *unit
+    cdef bint coupled
+    cdef const Py_ssize_t *follows
+    cdef const double *ratio
+    cdef const Py_ssize_t *fold
+    cdef const double *fold_ratio
+
+    def __cinit__(self, cnp.ndarray bodies not None, cnp.ndarray gravity not None, extended,
+                  cnp.ndarray armature not None, Pattern pattern not None, Py_ssize_t nq,
+                  cnp.ndarray units not None, Py_ssize_t joints, coupling=None):
+        cdef cnp.ndarray start = extended.row_start, column = extended.columns
+        cdef cnp.ndarray follows, ratio, fold, fold_ratio
+        cdef Py_ssize_t r
+        self.m.bodies = len(bodies)
+        self.m.n = extended.n
+        self.m.angles = np.count_nonzero(bodies["angle"] >= 0)
+        self.m.body = <const Body *> bodies.data
+        self.m.start = <const Py_ssize_t *> start.data
+        self.m.column = <const Py_ssize_t *> column.data
+        self.m.armature = <const double *> armature.data
+        for r in range(3):
+            self.m.gravity[r] = gravity[r]
+        self.pattern = pattern
+        self.nq, self.nv, self.nnz = nq, pattern.shape.n, pattern.shape.start[pattern.shape.n]
+        self.joints = joints
+        self.units = len(units)
+        self.unit = <const Py_ssize_t *> units.data
+        self.coupled = coupling is not None
+        if self.coupled:
+            follows, ratio, fold, fold_ratio = coupling
+            self.follows = <const Py_ssize_t *> follows.data
+            self.ratio = <const double *> ratio.data
+            self.fold = <const Py_ssize_t *> fold.data
+            self.fold_ratio = <const double *> fold_ratio.data
+        self.kept = (bodies, start, column, armature, units, coupling)
+
+    cdef Py_ssize_t room(self, int op, int lanes) noexcept nogil:
+        """Doubles that `compute` needs, beyond alignment."""
+        cdef const Shape *t = &self.pattern.shape
+        cdef Py_ssize_t size = (dynamics.one if lanes == 1 else dynamics.lanes).room(&self.m) + ALIGNED
+        size += lanes * 5 * self.m.n                       # v, x, tau, D, reciprocals
+        if op == CRBA or op == FACTOR:
+            size += lanes * (self.m.start[self.m.n] + self.nnz)
+        if op == FACTOR:
+            size += t.room + t.deepest + 3 * ALIGNED if lanes == 1 else lanes * t.scratch
+        return size
+
+    cdef Py_ssize_t where_not_unit(self, const double *q) noexcept nogil:
+        """First entry of the first quaternion, or cosine and sine, that is not of unit length; or -1."""
+        cdef Py_ssize_t j, e
+        cdef double norm
+        for j in range(self.units):
+            norm = 0.0
+            for e in range(self.unit[2 * j], self.unit[2 * j] + self.unit[2 * j + 1]):
+                norm += q[e] * q[e]
+            if not fabs(norm - 1.0) <= unit_square:
+                return self.unit[2 * j]
+        return -1
+
+    cdef void expand(self, int lanes, const double *v, double *x) noexcept nogil:
+        """x <- G v."""
+        cdef Py_ssize_t k, l
+        for k in range(self.m.n):
+            for l in range(lanes):
+                x[k * lanes + l] = self.ratio[k] * v[self.follows[k] * lanes + l]
+
+    cdef void reduce(self, int lanes, Py_ssize_t count, Py_ssize_t reduced, const Py_ssize_t *to,
+                     const double *ratio, const double *x, double *y) noexcept nogil:
+        """y <- the sum of the entries of x that go to the same place: G^T x, or G^T H G."""
+        cdef Py_ssize_t e, l
+        memset(y, 0, reduced * lanes * sizeof(double))
+        for e in range(count):
+            for l in range(lanes):
+                y[to[e] * lanes + l] += ratio[e] * x[e * lanes + l]
+
+    cdef void compute(self, int op, int lanes, const Arguments *given, Py_ssize_t *failed,
+                      double *work) noexcept nogil:
+        """Run an operation on 1 or 8 configurations; failed[l] <- the freedom without inertia, or -1."""
+        cdef const Recursions *r = &dynamics.one if lanes == 1 else &dynamics.lanes
+        cdef Py_ssize_t n = lanes * self.m.n, k, l
+        cdef double *room = align(work)
+        cdef double *extended = room + r.room(&self.m)     # v, x and the result, where freedoms follow others
+        cdef double *D = extended + 3 * n
+        cdef double *inverse = D + n
+        cdef double *H = given.out if op == CRBA else inverse + n
+        cdef double *full_H = inverse + n + lanes * self.nnz if self.coupled else H
+        cdef double *tau = extended + 2 * n if self.coupled else given.out
+        cdef const double *v = given.v
+        cdef const double *x = given.x
+        if self.coupled and v != NULL:
+            self.expand(lanes, v, extended)
+            v = extended
+        if self.coupled and x != NULL:
+            self.expand(lanes, x, extended + n)
+            x = extended + n
+        for l in range(lanes):
+            failed[l] = FACTORIZED
+        if op == CRBA:
+            r.crba(&self.m, given.q, full_H, room)
+        elif op == ABA:
+            r.aba(&self.m, given.q, v, x, given.fext, tau, D, room)
+        elif op == FACTOR:
+            r.motion(&self.m, given.q, v, given.fext, full_H, tau, room)
+        else:
+            r.rnea(&self.m, given.q, v, x, given.fext, op != H_TIMES, tau, room)
+        if self.coupled and (op == CRBA or op == FACTOR):
+            self.reduce(lanes, self.m.start[self.m.n], self.nnz, self.fold, self.fold_ratio, full_H, H)
+        if self.coupled and op != CRBA:
+            self.reduce(lanes, self.m.n, self.nv, self.follows, self.ratio, tau, given.out)
+        if op == FACTOR:
+            for k in range(self.nv * lanes):
+                given.out[k] = given.x[k] - given.out[k]
+            self.solve(lanes, H, D, inverse, full_H + lanes * self.m.start[self.m.n], given.out, failed)
+        if op == ABA:
+            self.find_failures(lanes, D, failed)
+        for l in range(lanes):
+            if failed[l] != FACTORIZED:
+                for k in range(self.nv):
+                    given.out[k * lanes + l] = NAN
+
+    cdef void find_failures(self, int lanes, const double *D, Py_ssize_t *failed) noexcept nogil:
+        """Name the first pivots that are not in (0, inf), in the order of elimination."""
+        cdef Py_ssize_t k, l
+        for k in range(self.nv):
+            for l in range(lanes):
+                if not 0 < D[k * lanes + l] <= DBL_MAX:
+                    failed[l] = k
+
+    cdef void solve(self, int lanes, double *H, double *D, double *inverse, double *scratch, double *x,
+                    Py_ssize_t *failed) noexcept nogil:
+        """x <- H^-1 x."""
+        cdef const Shape *t = &self.pattern.shape
+        cdef double *X = align(scratch)
+        if lanes == LANES:
+            active.lanes.factor(t, H, H, inverse, X, failed)
+            active.lanes.apply(t, H, inverse, 1, SOLVE, x, 1)
+            return
+        memset(X, 0, (t.room + 4) * sizeof(double))
+        active.rows.load_packed(t, <const char *> H, sizeof(double), X)
+        failed[0] = active.rows.factor(t, 0, t.units, 0, NULL, X, D, inverse)
+        active.rows.apply(t, X, D, inverse, 1, SOLVE, x, align(X + t.room + 4))
+
+    cdef bint plain(self, int op, object q, object v, object x, object out) noexcept:
+        """Whether these are plain arrays of the right sizes, and out none of the others; None where absent."""
+        cdef Py_ssize_t n = self.nv
+        return (
+            is_plain_vector(q, self.nq)
+            and (v is None or is_plain_vector(v, n)) and (x is None or is_plain_vector(x, n))
+            and (is_plain_matrix(out, n) if op == CRBA else is_plain_vector(out, n))
+            and cnp.PyArray_ISWRITEABLE(<cnp.ndarray> out) and out is not q and out is not v and out is not x
+        )
+
+    cdef bint run(self, int op, const Arguments *given) noexcept:
+        """Run an operation on one configuration, crba to a dense matrix; false leaves the case to the gate."""
+        cdef double local[LOCAL]
+        cdef Py_ssize_t failed, n = self.nv, packed = self.nnz if op == CRBA else 0
+        cdef Arguments block = given[0]
+        if not (all_finite(self.nq, given.q) and (given.v == NULL or all_finite(n, given.v))
+                and (given.x == NULL or all_finite(n, given.x)) and self.where_not_unit(given.q) < 0):
+            return False
+        if packed + self.room(op, 1) > LOCAL or self.pattern.shape.tasks or (op == ABA and self.coupled):
+            return False
+        if op == CRBA:
+            block.out = local
+        self.compute(op, 1, &block, &failed, local + packed)
+        if op == CRBA:
+            self.unpack(local, 1, given.out)
+        return failed == FACTORIZED
+
+    def one(self, int op, object q, object v, object x, object out):
+        """Result of an operation on plain vectors, quickly; None leaves the case to the gate.
+
+        v or x is None where the operation takes none; the result of crba is dense.
+        """
+        cdef cnp.npy_intp shape[2]
+        cdef Arguments given
+        if out is None:
+            shape[0] = shape[1] = self.nv
+            out = cnp.PyArray_SimpleNew(2 if op == CRBA else 1, shape, cnp.NPY_DOUBLE)
+        if not self.plain(op, q, v, x, out):
+            return None
+        given = arguments(q, v, x, out)
+        return out if self.run(op, &given) else None
+
+    cdef void unpack(self, const double *packed, Py_ssize_t step, double *H) noexcept nogil:
+        """H <- dense symmetric matrix of packed rows, their entries `step` apart."""
+        cdef const Shape *t = &self.pattern.shape
+        cdef Py_ssize_t k, e, j, n = t.n
+        memset(H, 0, n * n * sizeof(double))
+        for k in range(n):
+            for e in range(t.start[k], t.start[k + 1]):
+                j = t.column[e]
+                H[k * n + j] = H[j * n + k] = packed[e * step]
+
+    def batch(self, int op, Py_ssize_t batch, operands, cnp.ndarray out not None, str layout,
+              cnp.ndarray failed not None, Py_ssize_t first, Py_ssize_t stop):
+        """Run an operation on the blocks first .. stop-1 of 8 configurations.
+
+        Operands are q, v, x and fext: (batch, size), or (1, size) for all alike, rows contiguous; None but for q.
+        out has shape (batch, nv), or for crba (batch, n, n), (batch, nnz) or (blocks, nnz, 8), by the layout.
+        failed, of shape (blocks * 8,), receives the freedom without inertia, or -1.
+        """
+        cdef Py_ssize_t *status = <Py_ssize_t *> failed.data
+        cdef Py_ssize_t size = self.nnz if op == CRBA else self.nv, b, j, need
+        cdef int count
+        cdef bint dense = op == CRBA and layout == "dense", lanes = layout == "lanes"
+        cdef Operand given[4]
+        cdef double *x[5]
+        cdef Arguments block
+        cdef double *room
+        need = LANES * size + self.room(op, LANES) + 2 * ALIGNED
+        for j in range(4):
+            given[j] = operand(operands[j])
+            need += LANES * given[j].size
+        room = <double *> malloc(need * sizeof(double))
+        if room == NULL:
+            raise MemoryError(f"no room for {need} numbers")
+        x[0] = align(room)
+        for j in range(4):
+            x[j + 1] = x[j] + LANES * given[j].size
+        block.q = x[0]
+        block.v = NULL if given[1].data == NULL else x[1]
+        block.x = NULL if given[2].data == NULL else x[2]
+        block.fext = NULL if given[3].data == NULL else x[3]
+        block.out = x[4]
+        with nogil:
+            for b in range(first, stop):
+                count = <int> min(<Py_ssize_t> LANES, batch - b * LANES)
+                for j in range(4):
+                    load(&given[j], b, count, x[j])
+                self.compute(op, LANES, &block, status + b * LANES, x[4] + LANES * size)
+                if lanes:
+                    self.pad(count, x[4])
+                    memcpy(out.data + b * out.strides[0], x[4], LANES * size * sizeof(double))
+                elif dense:
+                    for j in range(count):
+                        self.unpack(x[4] + j, LANES, <double *> (out.data + (b * LANES + j) * out.strides[0]))
+                else:
+                    active.lanes.store(size, count, x[4], out.data + b * LANES * out.strides[0], out.strides[0])
+                for j in range(count, LANES):
+                    status[b * LANES + j] = FACTORIZED
+        free(room)
+
+    cdef void pad(self, int count, double *H) noexcept nogil:
+        """H <- identities in the lanes from `count` on."""
+        cdef const Shape *t = &self.pattern.shape
+        cdef Py_ssize_t k, e, lane
+        for k in range(t.n):
+            for e in range(t.start[k], t.start[k + 1]):
+                for lane in range(count, LANES):
+                    H[e * LANES + lane] = e == t.start[k + 1] - 1
+
+
+cdef class Bound:
+    """An operation on one configuration in arrays that stay in place: a call without arguments.
+
+    Parameters
+    ----------
+    bodies : Bodies
+    op : int
+    q, v, x, out : ndarray or None
+        Plain arrays; v or x is None where the operation takes none.
+    slowly : callable
+        Does the same by the gate, which says what is wrong.
+
+    Raises
+    ------
+    ValueError
+        Where an array is not plain.
+    """
+
+    cdef Bodies bodies
+    cdef int op
+    cdef Arguments given
+    cdef object kept, slowly
+    cdef readonly object out
+
+    def __cinit__(self, Bodies bodies not None, int op, q, v, x, out, slowly):
+        if not bodies.plain(op, q, v, x, out):
+            raise ValueError("only contiguous, aligned float64 arrays of the right shapes, apart, can be bound")
+        self.bodies, self.op, self.out, self.slowly = bodies, op, out, slowly
+        self.kept = (q, v, x)
+        self.given = arguments(q, v, x, out)
+
+    def __call__(self):
+        """Compute what the arrays hold now; return out."""
+        if not self.bodies.run(self.op, &self.given):
+            return self.slowly()
+        return self.out

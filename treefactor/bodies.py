@@ -1,0 +1,138 @@
+"""A model as the recursions take it: bodies with one kind of motion each, about or along their z axis."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ._dynamics import BODY, KINDS, Bodies
+from ._pattern import Pattern
+
+ROTATIONS = {  # entries of q that make a unit vector
+    "continuous": slice(0, 2),
+    "spherical": slice(0, 4),
+    "planar": slice(2, 4),
+    "freeflyer": slice(3, 7),
+}
+
+
+def bodies(model) -> Bodies:
+    """Bodies of a `treefactor.Model` bound to the compiled recursions."""
+    return Bodies(
+        _structs(table_of(model)),
+        model.gravity,
+        model.extended,
+        np.concatenate([np.zeros(0), *(joint.armature for joint in model.joints)]),
+        Pattern(model.tree),
+        model.nq,
+        _units(model),
+        model.njoints,
+        _coupling(model),
+    )
+
+
+def table_of(model) -> list[dict]:
+    """Bodies of a `treefactor.Model`; a universal joint is two of them, the first without mass."""
+    table: list[dict] = []
+    last, axes = [], []  # body and axes that the children of a joint are placed in
+    for i, joint in enumerate(model.joints):
+        parent, A = (last[joint.parent], axes[joint.parent]) if joint.parent >= 0 else (-1, np.eye(3))
+        R, p = A.T @ joint.R, A.T @ joint.p
+        motions = [(joint.kind, joint.axis)]
+        if joint.kind == "universal":
+            motions = [("revolute", axis) for axis in joint.axis]
+        for count, (kind, axis) in enumerate(motions):
+            A = np.eye(3) if axis is None else _frame(axis)
+            table.append(_body(model, i, kind, parent, R @ A, p, table))
+            table[-1]["q"] += count
+            parent, R, p = len(table) - 1, A.T, np.zeros(3)
+        table[-1] |= _inertia(joint.inertia, A) | {"joint": i, "axes": A.T}
+        last.append(parent)
+        axes.append(A)
+    _sum_up(table)
+    return table
+
+
+def _body(model, i: int, kind: str, parent: int, R: np.ndarray, p: np.ndarray, table: list[dict]) -> dict:
+    """Body without mass, placed by R and p, that moves as `kind` does."""
+    joint = model.joints[i]
+    before = table[-1] if table else {"v": 0, "freedoms": 0}
+    root = table[parent]["root"] if parent >= 0 else kind
+    return {
+        "kind": KINDS.index(kind),
+        "parent": parent,
+        "root": root,
+        "q": model.idx_q[i],
+        "v": before["v"] + before["freedoms"],
+        "freedoms": {"spherical": 3, "planar": 3, "translation": 3, "freeflyer": 6}.get(kind, 1),
+        "angle": sum(body["angle"] >= 0 for body in table) if kind in ("revolute", "helical") else -1,
+        "joint": -1,
+        "circle": bool(joint.mimic) and model.joints[joint.mimic.leader].kind == "continuous",
+        "copied": 6 if root == "freeflyer" else 0,
+        "ratio": joint.mimic.ratio if joint.mimic else 1.0,
+        "offset": joint.mimic.offset if joint.mimic else 0.0,
+        "pitch": joint.pitch,
+        "R": R,
+        "p": p,
+        "axes": np.eye(3),
+        "mass": 0.0,
+        "first": np.zeros(3),
+        "tensor": np.zeros((3, 3)),
+    }
+
+
+def _frame(axis: np.ndarray) -> np.ndarray:
+    """Rotation whose z column is the axis; a permutation for axes of coordinates."""
+    x = np.eye(3)[np.argmin(np.abs(axis))]
+    x = x - (x @ axis) * axis
+    x /= np.linalg.norm(x)
+    return np.stack([x, np.cross(axis, x), axis], axis=1)
+
+
+def _inertia(inertia, A: np.ndarray) -> dict:
+    """Mass, first moment and tensor about the origin, in axes A."""
+    m, c = inertia.mass, A.T @ inertia.com
+    about_origin = A.T @ inertia.tensor @ A + m * (c @ c * np.eye(3) - np.outer(c, c))
+    return {"mass": m, "first": m * c, "tensor": about_origin}
+
+
+def _sum_up(table: list[dict]) -> None:
+    """Mass that every body carries, its own included."""
+    for body in table:
+        body["carried"] = body["mass"]
+    for body in reversed(table):
+        if body["parent"] >= 0:
+            table[body["parent"]]["carried"] += body["carried"]
+
+
+def _structs(table: list[dict]) -> np.ndarray:
+    """The bodies as an array of structs, matrices column by column."""
+    found = np.zeros(len(table), dtype=BODY)
+    for struct, body in zip(found, table, strict=True):
+        for name in BODY.names:
+            value = body[name]
+            struct[name] = value.T.ravel() if np.ndim(value) == 2 else value
+    return found
+
+
+def _units(model) -> np.ndarray:
+    """First entry and number of the entries of q that make a unit vector."""
+    found = [
+        (q + ROTATIONS[joint.kind].start, ROTATIONS[joint.kind].stop - ROTATIONS[joint.kind].start)
+        for joint, q in zip(model.joints, model.idx_q, strict=True)
+        if joint.kind in ROTATIONS
+    ]
+    return np.array(found, dtype=np.intp).reshape(-1, 2)
+
+
+def _coupling(model) -> tuple | None:
+    """Where the entries of the extended v and of the packed rows of the extended H go, and how many times."""
+    if model.coupling is None:
+        return None
+    extended, tree, G = model.extended, model.tree, model.coupling.G
+    follows = np.argmax(G != 0, axis=1)
+    ratio = G[np.arange(extended.n), follows]
+    row, column = extended.rows, extended.columns
+    low, high = np.sort([follows[row], follows[column]], axis=0)
+    fold = tree.row_start[high] + tree.depth[low] - 1
+    fold_ratio = ratio[row] * ratio[column] * np.where((row != column) & (low == high), 2.0, 1.0)
+    return follows, ratio, fold, fold_ratio

@@ -1,0 +1,336 @@
+"""Dynamics of a model: inertia matrix, inverse and forward dynamics, for one configuration or many."""
+
+from __future__ import annotations
+
+import math
+from functools import partial
+
+import numpy as np
+
+from ._arrays import aligned, as_output, as_real, check_choice, require_finite, thread_count
+from ._dynamics import OPERATIONS, Bound
+from ._threads import spread
+from .configuration import has_odd_rotations, require_rotations
+from .exceptions import NotPositiveDefiniteError, ShapeError
+from .model import Model
+from .tree import LAYOUTS
+
+__all__ = ["aba", "bias", "bind", "crba", "forward_dynamics", "h_times", "rnea"]
+
+LANES = 8
+CRBA, RNEA, BIAS, H_TIMES, ABA, FACTOR = range(len(OPERATIONS))
+METHODS = {"aba": ABA, "factor": FACTOR}
+
+
+def crba(model: Model, q, out=None, layout: str = "dense", num_threads: int = 1) -> np.ndarray:
+    """Joint-space inertia matrix H(q), armature included.
+
+    Parameters
+    ----------
+    model : Model
+    q : array_like, shape (..., nq)
+        Configurations, laid out as Pinocchio does.
+    out : ndarray, optional
+        Receives the result.
+    layout : {"dense", "packed", "lanes"}
+        As of `treefactor.factor`, which takes all of them.
+    num_threads : int
+        For batches; -1 uses all cores.
+
+    Returns
+    -------
+    ndarray, shape (..., nv, nv), (..., nnz) or (blocks, nnz, 8)
+        kg, kg m, kg m^2. Configurations of a batch that are not finite, or whose quaternions are not of unit
+        length, give NaN.
+
+    Raises
+    ------
+    ShapeError, NonFiniteError, ConfigurationError
+        Where q is no configuration; the last one names the joint.
+
+    Notes
+    -----
+    Featherstone (2008), table 6.2: composite-rigid-body algorithm, in the frame of the root body.
+    """
+    if layout == "dense":
+        found = model.bodies.one(CRBA, q, None, None, out)
+        if found is not None:
+            return found
+    check_choice("layout", layout, LAYOUTS)
+    return _Call(model, CRBA, out, num_threads, layout).run(q=q)
+
+
+def rnea(model: Model, q, v, a, fext=None, out=None, num_threads: int = 1) -> np.ndarray:
+    """Inverse dynamics: the generalized forces tau that give the acceleration a.
+
+    Parameters
+    ----------
+    model : Model
+    q, v, a : array_like, shapes (..., nq), (..., nv), (..., nv)
+        Leading axes are a batch; an array without them holds for all its configurations.
+    fext : array_like, shape (..., njoints, 6), optional
+        Force and moment from outside on the body of every joint, at the origin and in the axes of the joint:
+        N, N m. As Pinocchio's ``fext``, without the universe.
+    out : ndarray, shape (..., nv), optional
+    num_threads : int
+        For batches; -1 uses all cores.
+
+    Returns
+    -------
+    ndarray, shape (..., nv)
+        N, N m.
+
+    Raises
+    ------
+    ShapeError, NonFiniteError, ConfigurationError
+
+    Notes
+    -----
+    Featherstone (2008), table 5.1.
+    """
+    if fext is None:
+        found = model.bodies.one(RNEA, q, v, a, out)
+        if found is not None:
+            return found
+    return _Call(model, RNEA, out, num_threads).run(q=q, v=v, a=a, fext=fext)
+
+
+def bias(model: Model, q, v, fext=None, out=None, num_threads: int = 1) -> np.ndarray:
+    """Generalized forces at zero acceleration: Coriolis, centrifugal, gravity, minus those from outside.
+
+    What Pinocchio calls `nle`, and MuJoCo `qfrc_bias`. Arguments and errors as of `rnea`.
+    """
+    if fext is None:
+        found = model.bodies.one(BIAS, q, v, None, out)
+        if found is not None:
+            return found
+    return _Call(model, BIAS, out, num_threads).run(q=q, v=v, fext=fext)
+
+
+def h_times(model: Model, q, x, out=None, num_threads: int = 1) -> np.ndarray:
+    """H(q) x without H, for x of shape (..., nv).
+
+    Arguments and errors as of `rnea`.
+
+    Notes
+    -----
+    Featherstone (2008), table 6.1: inverse dynamics without velocities, gravity and external forces.
+    """
+    found = model.bodies.one(H_TIMES, q, None, x, out)
+    if found is not None:
+        return found
+    return _Call(model, H_TIMES, out, num_threads).run(q=q, x=x)
+
+
+def aba(model: Model, q, v, tau, fext=None, out=None, num_threads: int = 1) -> np.ndarray:
+    """Forward dynamics by the articulated-body algorithm, O(n): the acceleration that tau gives.
+
+    Parameters
+    ----------
+    model : Model
+        Without joints that follow another one.
+    q, v, tau, fext, out, num_threads
+        As of `rnea`; tau of shape (..., nv).
+
+    Returns
+    -------
+    ndarray, shape (..., nv)
+        m/s^2, rad/s^2; NaN for configurations of a batch without a solution.
+
+    Raises
+    ------
+    NotPositiveDefiniteError
+        Where a freedom moves no mass; names the joint. Only for a single configuration.
+    ValueError
+        Where joints follow each other: use ``forward_dynamics(..., method="factor")``.
+    ShapeError, NonFiniteError, ConfigurationError
+
+    Notes
+    -----
+    Featherstone (2008), table 7.1, one freedom after the other.
+    """
+    if fext is None:
+        found = model.bodies.one(ABA, q, v, tau, out)
+        if found is not None:
+            return found
+    if model.coupling is not None:
+        raise ValueError(
+            f"{model.name or 'the model'} has joints that follow others, of which the articulated-body "
+            "algorithm knows nothing: use forward_dynamics(..., method='factor')"
+        )
+    return _Call(model, ABA, out, num_threads).run(q=q, v=v, tau=tau, fext=fext)
+
+
+def forward_dynamics(
+    model: Model, q, v, tau, fext=None, method: str = "factor", out=None, num_threads: int = 1
+) -> np.ndarray:
+    """Acceleration that tau gives: by H, its LTDL factor and the bias, or by the articulated bodies.
+
+    Arguments, result and errors as of `aba`.
+
+    Parameters
+    ----------
+    method : {"factor", "aba"}
+        "factor" solves ``H a = tau - bias``, and is the only way where joints follow others.
+
+    Notes
+    -----
+    Featherstone (2008), section 6.1.
+    """
+    check_choice("method", method, tuple(METHODS))
+    if method == "aba":
+        return aba(model, q, v, tau, fext, out, num_threads)
+    if fext is None:
+        found = model.bodies.one(FACTOR, q, v, tau, out)
+        if found is not None:
+            return found
+    return _Call(model, FACTOR, out, num_threads).run(q=q, v=v, tau=tau, fext=fext)
+
+
+def bind(function, model: Model, *arguments: np.ndarray, out: np.ndarray) -> Bound:
+    """A call without arguments that reads and writes the same arrays each time, for inner loops.
+
+    Parameters
+    ----------
+    function
+        `crba`, `rnea`, `bias`, `h_times`, `aba` or `forward_dynamics` (by the factor).
+    model : Model
+    *arguments, out : ndarray of float64
+        Its arguments after the model, for one configuration; contiguous. They are referred to, not copied.
+
+    Returns
+    -------
+    callable
+        Returns `out`; raises what the function raises.
+
+    Raises
+    ------
+    ValueError
+        Where the function cannot be bound, or an array is not contiguous float64 of the right shape.
+
+    Examples
+    --------
+    >>> import numpy as np, treefactor as tf
+    >>> rod = tf.Inertia(1.0, [0, 0, -0.5], np.diag([0.1, 0.1, 0.0]))
+    >>> model = tf.Model([tf.Joint("hinge", "revolute", axis=[0, 1, 0], inertia=rod)])
+    >>> q, v, tau, a = np.zeros(1), np.zeros(1), np.ones(1), np.empty(1)
+    >>> step = tf.bind(tf.forward_dynamics, model, q, v, tau, out=a)
+    >>> step()
+    array([2.85714286])
+    """
+    operands = {
+        crba: (CRBA, "q"),
+        rnea: (RNEA, "q v x"),
+        bias: (BIAS, "q v"),
+        h_times: (H_TIMES, "q x"),
+        aba: (ABA, "q v x"),
+        forward_dynamics: (FACTOR, "q v x"),
+    }
+    if function not in operands:
+        raise ValueError(f"{function} cannot be bound; {', '.join(f.__name__ for f in operands)} can")
+    op, names = operands[function]
+    if len(arguments) != len(names.split()):
+        raise ValueError(f"{function.__name__} takes {len(names.split())} arrays, got {len(arguments)}")
+    given = dict(zip(names.split(), arguments, strict=True))
+    slowly = partial(function, model, *arguments, out=out)
+    return Bound(model.bodies, op, given["q"], given.get("v"), given.get("x"), out, slowly)
+
+
+class _Call:
+    """An operation on arrays that pass the gate first.
+
+    Parameters
+    ----------
+    model : Model
+    op : int
+    out : ndarray or None
+    num_threads : int
+    layout : str
+        Of the result of crba.
+    """
+
+    def __init__(self, model: Model, op: int, out, num_threads: int, layout: str = "dense"):
+        self.model, self.op, self.out, self.layout = model, op, out, layout
+        self.threads = thread_count(num_threads)
+
+    def run(self, **arguments) -> np.ndarray:
+        """Check, compute, report; arguments by name, those that are None are absent."""
+        arrays = {name: as_real(x, name) for name, x in arguments.items() if x is not None}
+        batch = self._batch(arrays)
+        if not batch:
+            for name, array in arrays.items():
+                require_finite(array, name)
+        arrays["q"] = self._checked_rotations(arrays["q"], batch)
+        count = math.prod(batch)
+        blocks = -(-count // LANES)
+        out, result = self._output(batch, blocks, arrays)
+        failed = np.empty(blocks * LANES, dtype=np.intp)
+        operands = [self._operand(arrays, names) for names in ("q", "v", ("a", "tau", "x"), "fext")]
+        work = partial(self.model.bodies.batch, self.op, count, operands, result, self.layout, failed)
+        spread(work, blocks, self.threads, 16 * self.model.tree.nnz * count)
+        if not batch and failed[0] >= 0:
+            row = int(failed[0])
+            name = self.model.tree.names[row] if self.model.tree.names else None
+            raise NotPositiveDefiniteError(
+                f"freedom {row} ({name}) moves no mass: its pivot is not positive", row=row, name=name
+            )
+        if out is not None and not np.shares_memory(out, result):
+            out[...] = result.reshape(out.shape)
+        return result.reshape(self._shape(batch, blocks)) if out is None else out
+
+    def _batch(self, arrays: dict[str, np.ndarray]) -> tuple[int, ...]:
+        """The leading axes that all arrays have which have any."""
+        tails = {"q": (self.model.nq,), "fext": (self.model.njoints, 6)}
+        batch = ()
+        for name, array in arrays.items():
+            tail = tails.get(name, (self.model.nv,))
+            lead = array.shape[: array.ndim - len(tail)]
+            if array.shape[len(lead) :] != tail or (lead and batch and lead != batch):
+                expected = (*batch, *tail)
+                raise ShapeError(
+                    f"{name} must have shape {expected}{'' if batch else ' or leading axes before it'}, "
+                    f"got {array.shape}",
+                    array.shape,
+                    expected,
+                )
+            batch = lead or batch
+        return batch
+
+    def _checked_rotations(self, q: np.ndarray, batch: tuple[int, ...]) -> np.ndarray:
+        """q, with NaN in the place of configurations of a batch whose rotations are none."""
+        if not batch:
+            require_rotations(self.model, q, "q")
+            return q
+        odd = has_odd_rotations(self.model, q)
+        return np.where(odd[..., None], np.nan, q) if odd.any() else q
+
+    def _shape(self, batch: tuple[int, ...], blocks: int) -> tuple[int, ...]:
+        n, nnz = self.model.nv, self.model.tree.nnz
+        if self.op != CRBA:
+            return (*batch, n)
+        return {"dense": (*batch, n, n), "packed": (*batch, nnz), "lanes": (blocks, nnz, LANES)}[self.layout]
+
+    def _output(self, batch, blocks: int, arrays) -> tuple[np.ndarray | None, np.ndarray]:
+        """Out as it was given, and a C-contiguous array with one leading axis that receives the result."""
+        shape = self._shape(batch, blocks)
+        axes = blocks if self.layout == "lanes" else math.prod(batch)
+        flat = (axes, *shape[len(shape) - (self._tail()) :])
+        if self.out is not None:
+            out = as_output(self.out, shape)
+            if out.flags.c_contiguous and not any(np.may_share_memory(out, x) for x in arrays.values()):
+                return out, out.reshape(flat)
+            return out, np.empty(flat)
+        return None, aligned(flat) if self.layout == "lanes" else np.empty(flat)
+
+    def _tail(self) -> int:
+        """Axes of the result of one configuration, or block."""
+        return 2 if self.op == CRBA and self.layout != "packed" else 1
+
+    def _operand(self, arrays: dict[str, np.ndarray], names) -> np.ndarray | None:
+        """The array of that name with one leading axis, rows contiguous."""
+        for name in (names,) if isinstance(names, str) else names:
+            if name in arrays:
+                array = arrays[name]
+                size = 6 * self.model.njoints if name == "fext" else array.shape[-1]
+                return np.ascontiguousarray(array).reshape(-1, size)
+        return None

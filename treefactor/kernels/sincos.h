@@ -1,0 +1,54 @@
+/* Sines and cosines of many numbers, WIDTH at a time. */
+
+typedef double ISA(V) __attribute__((vector_size(8 * WIDTH)));
+typedef long long ISA(I) __attribute__((vector_size(8 * WIDTH)));
+#define V ISA(V)
+#define I ISA(I)
+
+/* m ? a : b, bit by bit */
+INLINE V ISA(choose)(I m, V a, V b) { return (V)(((I)a & m) | ((I)b & ~m)); }
+
+/* Cody & Waite (1980): x = k pi/2 + r, |r| <= pi/4, pi/2 in three parts of 33 bits; then the polynomials of
+ * fdlibm (Sun Microsystems, 1993) on r. */
+INLINE void ISA(sincos_vector)(V x, V *s, V *c)
+{
+    const double shift = 0x1.8p52;   /* x + shift has the nearest integer to x in its last bits */
+    V t = x * 0x1.45f306dc9c883p-1 + shift;
+    V k = t - shift;
+    I quarter = (I)t;
+    V r = ((x - k * 0x1.921fb54400000p+0) - k * 0x1.0b4611a600000p-34) - k * 0x1.3198a2e037073p-69;
+    V z = r * r;
+    V sine = r + r * z * (-0x1.5555555555549p-3 + z * (0x1.111111110f8a6p-7 + z * (-0x1.a01a019c161d5p-13 +
+             z * (0x1.71de357b1fe7dp-19 + z * (-0x1.ae5e68a2b9cebp-26 + z * 0x1.5d93a5acfd57cp-33)))));
+    V half = 0.5 * z, w = 1.0 - half;
+    V cosine = w + (((1.0 - w) - half) + z * z * (0x1.555555555554cp-5 + z * (-0x1.6c16c16c15177p-10 +
+               z * (0x1.a01a019cb1590p-16 + z * (-0x1.27e4f809c52adp-22 +
+               z * (0x1.1ee9ebdb4b1c4p-29 + z * -0x1.8fae9be8838d4p-37))))));
+    I odd = -(quarter & 1);
+    I sign = (quarter & 2) << 62, sign_c = ((quarter + 1) & 2) << 62;
+    *s = (V)((I)ISA(choose)(odd, cosine, sine) ^ sign);
+    *c = (V)((I)ISA(choose)(odd, sine, cosine) ^ sign_c);
+}
+
+static void ISA(sincos)(ptrdiff_t n, const double *x, double *s, double *c)
+{
+    enum { LARGEST_ARGUMENT = 100000 };
+    for (ptrdiff_t i = 0; i < n; i += WIDTH) {
+        ptrdiff_t count = n - i < WIDTH ? n - i : WIDTH;
+        V from = {0}, sine, cosine;
+        if (count == WIDTH) {
+            memcpy(&from, x + i, sizeof from);
+            ISA(sincos_vector)(from, &sine, &cosine);
+            memcpy(s + i, &sine, sizeof sine);
+            memcpy(c + i, &cosine, sizeof cosine);
+        } else {
+            for (ptrdiff_t l = 0; l < count; l++) from[l] = x[i + l];
+            ISA(sincos_vector)(from, &sine, &cosine);
+            for (ptrdiff_t l = 0; l < count; l++) { s[i + l] = sine[l]; c[i + l] = cosine[l]; }
+        }
+    }
+    for (ptrdiff_t i = 0; i < n; i++)
+        if (!(fabs(x[i]) <= LARGEST_ARGUMENT)) { s[i] = sin(x[i]); c[i] = cos(x[i]); }
+}
+#undef V
+#undef I
