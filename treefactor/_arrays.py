@@ -108,8 +108,9 @@ def leading_axes(b: np.ndarray, n: int, batch: tuple[int, ...], name: str) -> tu
 
 def require_finite(array: np.ndarray, name: str) -> None:
     """Raise NonFiniteError if the array holds a NaN or an infinity."""
-    bad = np.argwhere(~np.isfinite(array))
-    if len(bad):
+    finite = np.isfinite(array)
+    if not finite.all():
+        bad = np.argwhere(~finite)
         where = f": {name}[{', '.join(map(str, bad[0]))}]" if array.ndim else ""
         raise NonFiniteError(f"{name} is not finite{where}", row=int(bad[0][0]) if array.ndim else None)
 
