@@ -110,6 +110,7 @@ def test_flat_bodies_rods_and_points_are_no_fault(moments):
 BAD_INERTIAS = {
     "negative mass": ({"mass": -1.0}, "negative"),
     "infinite mass": ({"mass": np.inf}, "finite"),
+    "masses": ({"mass": [1.0, 2.0]}, "one number"),
     "NaN": ({"com": [0, np.nan, 0]}, "com is not finite"),
     "short": ({"com": [0, 0]}, "shape"),
     "asymmetric": ({"tensor": [[1, 0.1, 0], [0, 1, 0], [0, 0, 1]]}, "symmetric"),
@@ -139,6 +140,10 @@ BAD_JOINTS = {
     "armature": ({"armature": -1.0}, "armature must not be negative"),
     "many armatures": ({"armature": [1.0, 2.0]}, "armature"),
     "pitch": ({"pitch": np.nan}, "pitch"),
+    "a pitch too many": ({"pitch": 0.1}, "has no pitch"),
+    "parent": ({"parent": "base"}, "expected Integral, got 'base'"),
+    "inertia": ({"inertia": 1.0}, "expected Inertia, got 1.0"),
+    "mimic": ({"mimic": 0}, "expected .*Mimic.*, got 0"),
     "limits": ({"lower": [1.0, 2.0]}, "lower"),
     "follower": ({"kind": "spherical", "axis": None, "mimic": tf.Mimic(0)}, "cannot follow"),
     "ratio": ({"mimic": tf.Mimic(0, np.inf)}, "ratio"),

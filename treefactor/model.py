@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from numbers import Integral
 
 import numpy as np
 
@@ -68,10 +69,10 @@ class Inertia(_ReadOnly):
     tensor: np.ndarray = field(default_factory=lambda: np.zeros((3, 3)))
 
     def __post_init__(self):
-        mass = float(self.mass)
+        mass = _number(self.mass, "mass")
         com, tensor = as_vector(self.com, 3, "com").copy(), _matrix(self.tensor, "inertia tensor")
-        if not 0 <= mass < np.inf:
-            raise InvalidModelError(f"mass must be finite and not negative, got {mass}")
+        if mass < 0:
+            raise InvalidModelError(f"mass must not be negative, got {mass}")
         if np.abs(tensor - tensor.T).max() > ROUND_OFF * np.abs(tensor).max():
             raise InvalidModelError("the inertia tensor is not symmetric")
         self.__setstate__({"mass": mass, "com": com, "tensor": (tensor + tensor.T) / 2})
@@ -174,6 +175,9 @@ class Joint(_ReadOnly):
         if self.kind not in SIZES:
             known = ", ".join(SIZES)
             raise InvalidModelError(f"{self.kind!r} is no kind of joint; there are {known}")
+        for value, kind in ((self.parent, Integral), (self.inertia, Inertia), (self.mimic, Mimic | None)):
+            if not isinstance(value, kind):
+                raise InvalidModelError(f"expected {getattr(kind, '__name__', kind)}, got {value!r}")
         nq, nv = SIZES[self.kind]
         R, p = _matrix(self.R, "R"), as_vector(self.p, 3, "p").copy()
         if np.abs(R @ R.T - np.eye(3)).max() > ROUND_OFF or np.linalg.det(R) < 0:
@@ -182,8 +186,9 @@ class Joint(_ReadOnly):
         require_finite(armature, "armature")
         if armature.min() < 0:
             raise InvalidModelError(f"armature must not be negative, got {armature.min()}")
-        if not np.isfinite(self.pitch):
-            raise InvalidModelError(f"pitch must be finite, got {self.pitch}")
+        pitch = _number(self.pitch, "pitch")
+        if pitch and self.kind != "helical":
+            raise InvalidModelError(f"a {self.kind} joint has no pitch")
         if self.mimic and self.kind not in FOLLOWERS:
             raise InvalidModelError(f"a {self.kind} joint cannot follow another one")
         if self.mimic and not np.isfinite([self.mimic.ratio, self.mimic.offset]).all():
@@ -192,7 +197,8 @@ class Joint(_ReadOnly):
         upper = _spread(np.inf if self.upper is None else self.upper, nq, "upper")
         if np.isnan([lower, upper]).any():
             raise InvalidModelError("a limit is NaN")
-        return {"R": R, "p": p, "axis": self._axis(), "armature": armature, "lower": lower, "upper": upper}
+        limits = {"lower": lower, "upper": upper}
+        return {"R": R, "p": p, "axis": self._axis(), "pitch": pitch, "armature": armature, **limits}
 
     def _axis(self) -> np.ndarray | None:
         """Axes of unit length, or None where the kind has none."""
@@ -418,6 +424,14 @@ def _places(joints: tuple[Joint, ...]) -> tuple[tuple[int, ...], tuple[int, ...]
     v = np.cumsum([0, *(joint.nv for joint in joints)]).tolist()
     leaders = [joint.mimic.leader if joint.mimic else i for i, joint in enumerate(joints)]
     return tuple(q[i] for i in leaders), tuple(v[i] for i in leaders)
+
+
+def _number(value, name: str) -> float:
+    array = as_real(value, name)
+    if array.shape:
+        raise ShapeError(f"{name} must be one number, got shape {array.shape}", array.shape, ())
+    require_finite(array, name)
+    return float(array)
 
 
 def _spread(values, size: int, name: str) -> np.ndarray:
