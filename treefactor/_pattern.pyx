@@ -101,6 +101,17 @@ def tabulate(tree, size, root, first):
     return np.stack([*bounds, np.cumsum(room) - room, room], axis=1).astype(np.intp)
 
 
+cdef chains(const Shape *t, Py_ssize_t[::1] size, Py_ssize_t[::1] task):
+    """For every node, how many from it upwards are a chain within one task, each but the last an only child."""
+    cdef Py_ssize_t[::1] length = np.ones(t.n, dtype=np.intp)
+    cdef Py_ssize_t k, parent
+    for k in range(t.n):
+        parent = t.parent[k]
+        if parent >= 0 and size[parent] == size[k] + 1 and task[parent] == task[k]:
+            length[k] += length[parent]
+    return np.asarray(length)
+
+
 cdef class Pattern:
     """The arrays of a tree as the kernels take them; immutable, made once for every tree.
 
@@ -154,24 +165,33 @@ cdef class Pattern:
         """
         cdef Shape *t = &self.shape
         cdef const Py_ssize_t *order = t.order
-        cdef Py_ssize_t first, stop = t.n, last, count = 0
+        cdef const Py_ssize_t[::1] length = chains(t, size, task)
+        cdef Py_ssize_t first, stop = t.n, last, more, count = 0
         cdef Unit *u = unit + t.n
         while stop > 0:
             last = order[stop - 1]
-            u -= 1
-            count += 1
             first = stop - 1
             while (first > 0 and stop - first < ROWS and size[last] == 1 and size[order[first - 1]] == 1
                    and t.parent[order[first - 1]] == t.parent[last] and task[order[first - 1]] == task[last]):
                 first -= 1
-            u.leaves = stop - first if stop - first > 1 else 0
-            while (first > 0 and stop - first < ROWS and t.parent[order[first]] == order[first - 1]
-                   and task[order[first - 1]] == task[last]):
+            if stop - first == 1:
+                first = stop
+            u -= 1
+            u.leaves = stop - first
+            while first > 0 and stop - first < ROWS and (
+                first == stop or t.parent[order[first]] == order[first - 1]
+                and task[order[first - 1]] == task[last]
+            ):
+                # past a branching only where that saves a unit of the chain above it
+                more = (length[order[first - 1]] - 1) % ROWS + 1
+                if first < stop and length[order[first]] == 1 and stop - first + more > ROWS:
+                    break
                 first -= 1
             u.chain = stop - first - u.leaves
             u.first = first
             u.depth = t.depth[order[first]] - 1
             stop = first
+            count += 1
         return count
 
     cdef Py_ssize_t place(self, Unit *unit, Py_ssize_t *at):
