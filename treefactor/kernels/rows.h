@@ -79,7 +79,7 @@ INLINE void eliminate_short(int C, int S, int G, const Shape *t, const Unit *u, 
     const int R = C + S;
     const ptrdiff_t p = u->depth, *node = t->order + u->first;
     double T[4][4], scale[4], *row[4];
-    vec h[4][4];
+    vec h[4][6];
     UNROLL for (int r = 0; r < R; r++) {
         row[r] = X + u->at + r * u->width;
         const double *from = node[r] < whole ? H + t->start[node[r]] : row[r], *more = path + TRIANGLE(p + r);
@@ -162,6 +162,8 @@ INLINE void eliminate_rows(int C, int S, const Shape *t, const Unit *u, const do
     case 2: eliminate_short(C, S, 2, t, u, H, whole, path, X, D, inverse, failed); break;
     case 3: eliminate_short(C, S, 3, t, u, H, whole, path, X, D, inverse, failed); break;
     case 4: eliminate_short(C, S, 4, t, u, H, whole, path, X, D, inverse, failed); break;
+    case 5: eliminate_short(C, S, 5, t, u, H, whole, path, X, D, inverse, failed); break;
+    case 6: eliminate_short(C, S, 6, t, u, H, whole, path, X, D, inverse, failed); break;
     default: eliminate_long(C, S, t, u, H, whole, path, X, D, inverse, failed);
     }
 }
