@@ -85,6 +85,8 @@ cdef extern from "kernels/kernels.h" nogil:
         void (*to_ltl)(const Shape *, double *X, double *D, double *inverse) noexcept nogil
         void (*apply)(const Shape *, const double *X, const double *D, const double *inverse, int ltdl,
                       int op, double *x, double *path) noexcept nogil
+        void (*invert)(const Shape *, const double *X, const double *inverse, int ltdl,
+                       double *Y) noexcept nogil
 
     ctypedef struct Kernels:
         const char *name

@@ -328,6 +328,11 @@ cdef class Rows:
                     apply(t, self.X, self.D, self.inverse, self.ltdl, op, data + b * t.n * r, r)
         leave_path(path, local)
 
+    def invert(self, cnp.ndarray Y not None):
+        """Y <- H^-1, Y (n, n), C-contiguous."""
+        with nogil:
+            active.rows.invert(&self.pattern.shape, self.X, self.inverse, self.ltdl, <double *> Y.data)
+
     cdef inline void apply_one(self, int op, double *x, double *path) noexcept nogil:
         active.rows.apply(&self.pattern.shape, self.X, self.D, self.inverse, self.ltdl, op, x, path)
 

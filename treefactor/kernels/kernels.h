@@ -100,6 +100,8 @@ typedef struct {
     /* x <- op x, one vector; path has room for t->deepest + 4 entries */
     void (*apply)(const Shape *, const double *X, const double *D, const double *inverse, int ltdl, int op,
                   double *x, double *path);
+    /* Y <- H^-1, (n, n) entries */
+    void (*invert)(const Shape *, const double *X, const double *inverse, int ltdl, double *Y);
 } RowKernels;
 
 typedef struct {

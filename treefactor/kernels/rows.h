@@ -311,4 +311,43 @@ static void rows_apply(const Shape *t, const double *L, const double *D, const d
         for (ptrdiff_t k = 0; k < t->n; k++) x[k] *= sqrt(inverse[k]);
 }
 
-static const RowKernels rows = {rows_load, rows_load_packed, rows_factor, rows_to_ltl, rows_apply};
+/* ------------------------------------------------------ the inverse: Y = H^-1, from L Y = D^-1 L^-T, root first
+ *     Y(k, j) = -sum L(k, i) Y(i, j) for j < k;   Y(k, k) = 1/D(k) - sum L(k, i) Y(i, k)
+ * of LTL divided by L(k, k). Columns are filled MIRRORED rows at a time: whole lines of memory. */
+enum { MIRRORED = 8 };
+
+/* row k up to its diagonal; the columns before `whole` stand in all rows above */
+INLINE void invert_row(const Shape *t, ptrdiff_t k, ptrdiff_t whole, const double *L, double inverse, double scale,
+                       double *Y) {
+    const ptrdiff_t n = t->n, p = t->depth[k] - 1, *ancestor = t->column + t->start[k];
+    double *y = Y + k * n, own = inverse;
+    for (ptrdiff_t j = 0; j < whole; j += MIRRORED) {
+        vec sum[MIRRORED / W];
+        UNROLL for (int s = 0; s < MIRRORED / W; s++) sum[s] = (vec){0};
+        for (ptrdiff_t i = 0; i < p; i++)
+            UNROLL for (int s = 0; s < MIRRORED / W; s++) sum[s] -= L[i] * LOOSE(Y + ancestor[i] * n + j + s * W);
+        UNROLL for (int s = 0; s < MIRRORED / W; s++) *(loose *)(y + j + s * W) = scale * sum[s];
+    }
+    for (ptrdiff_t j = whole; j < k; j++) {
+        double sum = 0;
+        for (ptrdiff_t i = 0; i < p; i++)
+            sum -= L[i] * (ancestor[i] < j ? Y[j * n + ancestor[i]] : Y[ancestor[i] * n + j]);
+        y[j] = scale * sum;
+    }
+    for (ptrdiff_t i = 0; i < p; i++) own -= L[i] * y[ancestor[i]];
+    y[k] = scale * own;
+}
+
+static void rows_invert(const Shape *t, const double *L, const double *inverse, int ltdl, double *Y) {
+    for (ptrdiff_t k = 0, whole = 0, n = t->n; k < n; k++) {
+        invert_row(t, k, whole, L + t->at[k], inverse[k], ltdl ? 1 : inverse[k], Y);
+        if (k + 1 < n && k + 1 - whole < MIRRORED) continue;
+        for (ptrdiff_t j = 0; j < k; j++)
+            for (ptrdiff_t r = whole > j ? whole : j + 1; r <= k; r++) Y[j * n + r] = Y[r * n + j];
+        whole = k + 1;
+    }
+}
+
+static const RowKernels rows = {
+    rows_load, rows_load_packed, rows_factor, rows_to_ltl, rows_apply, rows_invert,
+};
