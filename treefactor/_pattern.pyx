@@ -102,7 +102,7 @@ def tabulate(tree, size, root, first):
 
 
 cdef chains(const Shape *t, Py_ssize_t[::1] size, Py_ssize_t[::1] task):
-    """For every node, how many from it upwards are a chain within one task, each but the last an only child."""
+    """Nodes of the chain, within one task, from every node upwards: each but the last is an only child."""
     cdef Py_ssize_t[::1] length = np.ones(t.n, dtype=np.intp)
     cdef Py_ssize_t k, parent
     for k in range(t.n):

@@ -137,10 +137,10 @@ cdef class Rows:
     cdef double *X
     cdef double *D
     cdef double *inverse
-    cdef double *path            # clear between eliminations
+    cdef double *path            # zeros, but while something is eliminated
     cdef readonly Py_ssize_t status
     cdef cnp.ndarray room        # padded rows of L, D, and the reciprocals of D
-    cdef cnp.ndarray path_room
+    cdef cnp.ndarray path_room   # what is subtracted from the rows of the path of the unit at hand
     cdef Source bound
     cdef cnp.ndarray kept        # the array that bound points to
 
@@ -217,10 +217,9 @@ cdef class Rows:
     cdef Py_ssize_t factorize_apart(self, const Source *source, const double *shift):
         """Eliminate the subtrees of a large tree apart; then the rest, adding up what they contribute."""
         cdef const Shape *t = &self.pattern.shape
-        cdef Py_ssize_t whole, stop = t.units, e
         cdef const Task *task = t.task + t.tasks - 1
         cdef cnp.ndarray above = aligned((task.at + task.room,))
-        cdef const double *more
+        cdef Py_ssize_t whole, worst
         self.status = UNTOUCHED   # should this be interrupted
         failed = np.empty(t.tasks, dtype=np.intp)
         with nogil:
@@ -228,17 +227,25 @@ cdef class Rows:
         work = partial(self.eliminate_tasks, <uintptr_t> source.data, whole, above, failed)
         spread(work, t.tasks, self.threads, t.start[t.n])
         worst = failed.max()
-        while task >= t.task:
-            worst = max(worst, self.eliminate_units(task.stop, stop, source.data, whole, self.path))
-            more = <const double *> above.data + task.at
+        with nogil:
+            worst = max(worst, self.eliminate_rest(source.data, whole, <const double *> above.data))
+            if not self.ltdl:
+                active.rows.to_ltl(t, self.X, self.D, self.inverse)
+        self.status = worst
+        return worst
+
+    cdef Py_ssize_t eliminate_rest(self, const char *H, Py_ssize_t whole, const double *above) noexcept nogil:
+        """Eliminate what is in no task, with what the tasks contribute."""
+        cdef const Shape *t = &self.pattern.shape
+        cdef Py_ssize_t j, e, stop = t.units, worst = -1
+        cdef const Task *task
+        for j in range(t.tasks - 1, -1, -1):
+            task = t.task + j
+            worst = max(worst, self.eliminate_units(task.stop, stop, H, whole, self.path))
             for e in range(task.room):
-                self.path[e] += more[e]
+                self.path[e] += above[task.at + e]
             stop = task.first
-            task -= 1
-        self.status = max(worst, self.eliminate_units(0, stop, source.data, whole, self.path))
-        if not self.ltdl:
-            active.rows.to_ltl(t, self.X, self.D, self.inverse)
-        return self.status
+        return max(worst, self.eliminate_units(0, stop, H, whole, self.path))
 
     def eliminate_tasks(self, uintptr_t H, Py_ssize_t whole, cnp.ndarray above not None,
                         Py_ssize_t[::1] failed, Py_ssize_t first, Py_ssize_t stop):

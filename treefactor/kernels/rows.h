@@ -99,7 +99,7 @@ INLINE void eliminate_short(int C, int S, int G, const Shape *t, const Unit *u, 
         const ptrdiff_t own = p + OWN(r);
         UNROLL for (int g = 0; g < G; g++) {
             const vec l = h[r][g] * scale[r];
-            AT(row[r] + g * W) = g < G - 2 ? l : keep(l, own < g * W ? 0 : own > g * W + W ? W : own - g * W);
+            AT(row[r] + g * W) = g < G - 1 - (W + 2) / W ? l : keep(l, own < g * W ? 0 : own > g * W + W ? W : own - g * W);
         }
     }
     double *above = path;
