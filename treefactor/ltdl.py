@@ -409,10 +409,15 @@ class Factor(_rows.Calls):
         H^-1 = Z D^-1 Z^T with Z = L^-1, which has the pattern of L.
         """
         n = self.tree.n
-        if not self.batch:
-            return self.delassus(np.eye(n), out)
         result = self._result((*self.batch, n, n), out)
-        self._fill(result, self._kernel.invert)
+        if self.batch:
+            self._fill(result, self._kernel.invert)
+            return result
+        self._require_success()
+        Y = result if result.flags.carray else np.empty((n, n))
+        self._kernel.invert(Y)
+        if Y is not result:
+            result[...] = Y
         return result
 
     def logdet(self) -> np.ndarray | float:
