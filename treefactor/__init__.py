@@ -5,6 +5,7 @@ from importlib.metadata import version
 from . import families
 from .bound import BoundFactor
 from .config import show_config
+from .direct import multiply, solve
 from .exceptions import (
     AdapterError,
     CodegenError,
@@ -16,7 +17,7 @@ from .exceptions import (
     ShapeError,
     TreefactorError,
 )
-from .ltdl import Factor, factor, multiply
+from .ltdl import Factor, factor
 from .tree import OperationCount, Tree
 
 __version__ = version("treefactor")
@@ -39,4 +40,5 @@ __all__ = [
     "families",
     "multiply",
     "show_config",
+    "solve",
 ]

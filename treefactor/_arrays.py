@@ -61,6 +61,22 @@ def as_vector(values, size: int, name: str) -> np.ndarray:
     return array
 
 
+def as_shift(shift, n: int, batch: tuple[int, ...], dtype=np.float64) -> np.ndarray:
+    """Return what is added to diagonals, C-contiguous: (n,) for a single matrix, else (batch or 1, n)."""
+    shift = as_real(shift, "shift", dtype)
+    if shift.ndim and shift.shape not in ((n,), (*batch, n)):
+        raise ShapeError(
+            f"shift must be a number or have shape ({n},) or {(*batch, n)}, got {shift.shape}",
+            shift.shape,
+            (n,),
+        )
+    if not batch:
+        require_finite(shift, "shift")
+    if shift.ndim <= 1:
+        shift = np.broadcast_to(shift, (1, n) if batch else (n,))
+    return np.ascontiguousarray(flatten(shift, 1) if batch else shift)
+
+
 def as_output(out, shape: tuple[int, ...], dtype=np.float64) -> np.ndarray:
     """Return out if it can hold a result of the given shape and dtype."""
     if not isinstance(out, np.ndarray):

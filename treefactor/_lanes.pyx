@@ -8,6 +8,8 @@ from libc.string cimport memcpy, memset
 from ._pattern cimport (
     FACTORIZED,
     HALF_SOLVE,
+    MULTIPLY,
+    SOLVE,
     UNTOUCHED,
     LaneKernels,
     Pattern,
@@ -73,6 +75,35 @@ cdef inline void load(const LaneKernels *kernels, const Shape *t, const Source *
         memcpy(X, s.data + b * s.to_block, 64 * t.start[t.n])
     else:
         kernels.load(t.start[t.n], count, s.data + b * s.to_block, s.to_lane, s.offset, X)
+
+
+cdef void add_diagonal(const LaneKernels *kernels, const Shape *t, Py_ssize_t item, int count,
+                       const char *shift, Py_ssize_t to_lane, char *X, char *room) noexcept nogil:
+    """X <- X + diag(shift), one shift for every matrix; room for n entries."""
+    cdef Py_ssize_t k, lane, e, lanes = kernels.lanes
+    memset(room, 0, t.n * lanes * item)
+    kernels.load(t.n, count, shift, to_lane, NULL, room)
+    for k in range(t.n):
+        e = (t.start[k + 1] - 1) * lanes
+        for lane in range(lanes):
+            if item == 8:
+                (<double *> X)[e + lane] += (<const double *> room)[k * lanes + lane]
+            else:
+                (<float *> X)[e + lane] += (<const float *> room)[k * lanes + lane]
+
+
+cdef void blank_failures(int lanes, Py_ssize_t item, const Py_ssize_t *failed, Py_ssize_t m,
+                         char *x) noexcept nogil:
+    """NaN for the m entries of every matrix that has no factor."""
+    cdef Py_ssize_t lane, e
+    for lane in range(lanes):
+        if failed[lane] == FACTORIZED:
+            continue
+        for e in range(m):
+            if item == 8:
+                (<double *> x)[e * lanes + lane] = NAN
+            else:
+                (<float *> x)[e * lanes + lane] = NAN
 
 
 cdef class Lanes:
@@ -171,27 +202,14 @@ cdef class Lanes:
                     else:
                         load(self.kernels, t, &source, b, self.count(b), H_b)
                     if s != NULL:
-                        memset(own, 0, self.entry(t.n))
-                        self.kernels.load(t.n, self.count(b), s + b * self.lanes * s_next, s_next, NULL, own)
-                        self.add_diagonal(own, self.X(b))
+                        add_diagonal(self.kernels, t, self.item, self.count(b),
+                                     s + b * self.lanes * s_next, s_next, self.X(b), own)
                     self.kernels.factor(t, H_b, self.X(b), self.D(b), w, self.failed + b * self.lanes)
                     if not self.ltdl:
                         self.kernels.to_ltl(t, self.X(b), self.D(b))
         finally:
             free(w)
             free(source.offset)
-
-    cdef void add_diagonal(self, const char *own, char *X) noexcept nogil:
-        """X <- X + diag(own)."""
-        cdef const Shape *t = &self.pattern.shape
-        cdef Py_ssize_t k, lane, e
-        for k in range(t.n):
-            e = (t.start[k + 1] - 1) * self.lanes
-            for lane in range(self.lanes):
-                if self.item == 8:
-                    (<double *> X)[e + lane] += (<const double *> own)[k * self.lanes + lane]
-                else:
-                    (<float *> X)[e + lane] += (<const float *> own)[k * self.lanes + lane]
 
     def apply(self, int op, cnp.ndarray x not None, Py_ssize_t first=0, Py_ssize_t stop=-1):
         """x[i] <- op x[i], for x of shape (batch, n, r), C-contiguous."""
@@ -208,21 +226,13 @@ cdef class Lanes:
                 at = data + b * self.lanes * to_next
                 self.kernels.load(m, self.count(b), at, to_next, NULL, work)
                 self.kernels.apply(&self.pattern.shape, self.X(b), self.D(b), self.ltdl, op, work, r)
-                self.blank_failures(m, b, work)
+                self.blank(b, m, work)
                 self.kernels.store(m, self.count(b), work, at, to_next)
         free(work)
 
-    cdef void blank_failures(self, Py_ssize_t m, Py_ssize_t b, char *x) noexcept nogil:
+    cdef void blank(self, Py_ssize_t b, Py_ssize_t m, char *x) noexcept nogil:
         """NaN for the matrices of block b that have no factor."""
-        cdef Py_ssize_t lane, e
-        for lane in range(self.lanes):
-            if self.failed[b * self.lanes + lane] == FACTORIZED:
-                continue
-            for e in range(m):
-                if self.item == 8:
-                    (<double *> x)[e * self.lanes + lane] = NAN
-                else:
-                    (<float *> x)[e * self.lanes + lane] = NAN
+        blank_failures(self.lanes, self.item, self.failed + b * self.lanes, m, x)
 
     def delassus(self, cnp.ndarray JT not None, cnp.ndarray G not None,
                  Py_ssize_t first=0, Py_ssize_t stop=-1):
@@ -241,7 +251,7 @@ cdef class Lanes:
                 self.kernels.load(n * m, self.count(b), from_J + b * self.lanes * to_J, to_J, NULL, W)
                 self.kernels.apply(&self.pattern.shape, self.X(b), self.D(b), self.ltdl, HALF_SOLVE, W, m)
                 self.kernels.gram(n, m, W, work)
-                self.blank_failures(m * m, b, work)
+                self.blank(b, m * m, work)
                 self.kernels.store(m * m, self.count(b), work, into + b * self.lanes * to_G, to_G)
         free(W)
 
@@ -257,7 +267,7 @@ cdef class Lanes:
         with nogil:
             for b in range(first, stop):
                 self.kernels.invert(t, self.X(b), self.D(b), self.ltdl, room, room + nnz, inverse)
-                self.blank_failures(nn, b, inverse)
+                self.blank(b, nn, inverse)
                 self.kernels.store(nn, self.count(b), inverse, into + b * self.lanes * to_next, to_next)
         free(room)
 
@@ -307,32 +317,57 @@ cdef class Lanes:
 def multiply(Pattern pattern not None, cnp.ndarray H not None, str layout, bint upper,
              cnp.ndarray x not None, cnp.ndarray y not None, Py_ssize_t first=0, Py_ssize_t stop=-1):
     """y[i] <- H[i] x[i]; H as for Source, x and y (batch, n, r), C-contiguous, apart."""
+    pass_over(MULTIPLY, pattern, H, layout, upper, None, x, y, first, stop)
+
+
+def solve(Pattern pattern not None, cnp.ndarray H not None, str layout, bint upper, cnp.ndarray shift,
+          cnp.ndarray b not None, cnp.ndarray x not None, Py_ssize_t first=0, Py_ssize_t stop=-1):
+    """x[i] <- (H[i] + diag(shift[i]))^-1 b[i], or NaN; shift as for Lanes.refactor, the others as above."""
+    pass_over(SOLVE, pattern, H, layout, upper, shift, b, x, first, stop)
+
+
+cdef object pass_over(int op, Pattern pattern, cnp.ndarray H, str layout, bint upper, cnp.ndarray shift,
+                      cnp.ndarray x, cnp.ndarray y, Py_ssize_t first, Py_ssize_t stop):
+    """y <- op x, MULTIPLY or SOLVE, a block of matrices at a time, in memory that stays in the caches."""
     cdef const Shape *t = &pattern.shape
     cdef const LaneKernels *kernels = active.lanes if x.itemsize == 8 else active.lanes_single
     cdef Source source = source_of(t, H, layout, upper, kernels.lanes)
-    cdef Py_ssize_t m = x.shape[1] * x.shape[2], entry = kernels.lanes * x.itemsize, to_next = m * x.itemsize
-    cdef Py_ssize_t batch = x.shape[0], b
-    cdef int count
+    cdef int lanes = kernels.lanes, count
+    cdef Py_ssize_t batch = x.shape[0], r = x.shape[2], m = t.n * r, item = x.itemsize
+    cdef Py_ssize_t entry = lanes * item, to_next = m * item, b
+    cdef const char *s = NULL if shift is None else shift.data
+    cdef Py_ssize_t s_next = 0 if shift is None or shift.shape[0] == 1 else t.n * item
+    cdef Py_ssize_t failed[16]
     cdef char *X = NULL
+    cdef char *inverse
     cdef char *from_x
     cdef char *to_y
+    cdef char *w
     cdef const char *xs = x.data
     cdef char *ys = y.data
-    cdef Py_ssize_t r = x.shape[2]
     if stop < 0:
-        stop = (batch + kernels.lanes - 1) // kernels.lanes
+        stop = (batch + lanes - 1) // lanes
     try:
-        X = take((t.start[t.n] + 2 * m) * entry)
-        from_x = X + t.start[t.n] * entry
+        X = take((t.start[t.n] + t.n + 2 * m + max(t.scratch, t.n)) * entry)
+        inverse = X + t.start[t.n] * entry
+        from_x = inverse + t.n * entry
         to_y = from_x + m * entry
-        memset(X, 0, (t.start[t.n] + m) * entry)
+        w = to_y + m * entry
+        memset(X, 0, w - X)
         with nogil:
             for b in range(first, stop):
-                count = <int> min(kernels.lanes, batch - b * kernels.lanes)
+                count = <int> min(lanes, batch - b * lanes)
                 load(kernels, t, &source, b, count, X)
-                kernels.load(m, count, xs + b * kernels.lanes * to_next, to_next, NULL, from_x)
-                kernels.multiply(t, X, from_x, to_y, r)
-                kernels.store(m, count, to_y, ys + b * kernels.lanes * to_next, to_next)
+                if s != NULL:
+                    add_diagonal(kernels, t, item, count, s + b * lanes * s_next, s_next, X, w)
+                kernels.load(m, count, xs + b * lanes * to_next, to_next, NULL, from_x)
+                if op == MULTIPLY:
+                    kernels.multiply(t, X, from_x, to_y, r)
+                else:
+                    kernels.factor(t, X, X, inverse, w, failed)
+                    kernels.apply(t, X, inverse, True, op, from_x, r)
+                    blank_failures(lanes, item, failed, m, from_x)
+                kernels.store(m, count, to_y if op == MULTIPLY else from_x, ys + b * lanes * to_next, to_next)
     finally:
         free(X)
         free(source.offset)

@@ -437,3 +437,9 @@ def _complaint(parent: np.ndarray, row: int) -> str:
         f"{received}: a parent must come before its child (-1 <= parent[k] < k); "
         "Tree.renumber gives any acyclic parent array such a numbering"
     )
+
+
+def require_tree(tree) -> None:
+    """Raise TypeError unless tree is a Tree."""
+    if not isinstance(tree, Tree):
+        raise TypeError(f"tree must be a treefactor.Tree, got {type(tree).__name__}")
