@@ -13,6 +13,7 @@ from ._pattern cimport (
     UNTOUCHED,
     LaneKernels,
     Pattern,
+    Piece,
     Shape,
     active,
 )
@@ -41,40 +42,67 @@ ctypedef struct Source:          # matrices somebody else owns; strides in bytes
     const char *data
     Py_ssize_t to_block
     Py_ssize_t to_lane
-    Py_ssize_t *offset           # of the packed entries, NULL where they are contiguous; free it
+    Py_ssize_t pieces
+    Piece *piece                 # of a matrix whose packed entries are not contiguous, else NULL; free it
     bint lanes                   # already side by side, contiguous
 
 
-cdef Source source_of(const Shape *t, cnp.ndarray H, str layout, bint upper, int lanes) except *:
+cdef Source source_of(const LaneKernels *kernels, const Shape *t, cnp.ndarray H, str layout,
+                      bint upper) except *:
     """Where H has its entries: (batch, n, n), (batch, nnz) or (blocks, nnz, lanes), of any strides."""
     cdef Source s
-    cdef Py_ssize_t to_row, to_column, k, e
+    cdef int lanes = kernels.lanes
     s.data = <const char *> H.data
     s.to_lane = H.strides[2] if layout == "lanes" else H.strides[0]
     s.to_block = H.strides[0] if layout == "lanes" else lanes * H.strides[0]
-    s.offset = NULL
+    s.pieces = 0
+    s.piece = NULL
     s.lanes = layout == "lanes" and H.strides[2] == H.itemsize and H.strides[1] == lanes * H.itemsize
     if s.lanes or (layout == "packed" and H.strides[1] == H.itemsize):
         return s
-    s.offset = <Py_ssize_t *> take(t.start[t.n] * sizeof(Py_ssize_t))
+    s.piece = <Piece *> take(t.start[t.n] * sizeof(Piece))
     if layout == "dense":
-        to_row, to_column = H.strides[2 if upper else 1], H.strides[1 if upper else 2]
-        for k in range(t.n):
-            for e in range(t.start[k], t.start[k + 1]):
-                s.offset[e] = k * to_row + t.column[e] * to_column
+        s.pieces = cut_rows(kernels.width, t, H.strides[2 if upper else 1], H.strides[1 if upper else 2],
+                            H.itemsize, s.piece)
     else:
-        for e in range(t.start[t.n]):
-            s.offset[e] = e * H.strides[1]
+        for s.pieces in range(t.start[t.n]):
+            s.piece[s.pieces] = Piece(entry=s.pieces, length=1, at=s.pieces * H.strides[1], whole=False)
+        s.pieces = t.start[t.n]
     return s
+
+
+cdef enum:
+    WORTHWHILE = 3               # entries of a piece that is transposed in registers
+
+cdef Py_ssize_t cut_rows(int width, const Shape *t, Py_ssize_t to_row, Py_ssize_t to_column, Py_ssize_t item,
+                         Piece *piece) noexcept nogil:
+    """Cut the pattern's entries into pieces; return their number."""
+    cdef Py_ssize_t pieces = 0, k, e, length, behind
+    for k in range(t.n):
+        e = t.start[k]
+        while e < t.start[k + 1]:
+            length = 1
+            while (to_column == item and length < width and e + length < t.start[k + 1]
+                   and t.column[e + length] == t.column[e] + length):
+                length += 1
+            behind = (t.n - k if to_row == t.n * item else 1) * t.n - t.column[e]  # entries to the end
+            piece[pieces] = Piece(entry=e, length=length, at=k * to_row + t.column[e] * to_column,
+                                  whole=length >= WORTHWHILE and min(behind, t.start[t.n] - e) >= width)
+            pieces += 1
+            e += length
+    return pieces
 
 
 cdef inline void load(const LaneKernels *kernels, const Shape *t, const Source *s, Py_ssize_t b, int count,
                       char *X) noexcept nogil:
     """X <- packed rows of `count` matrices of block b."""
+    cdef const char *H = s.data + b * s.to_block
     if s.lanes:
-        memcpy(X, s.data + b * s.to_block, 64 * t.start[t.n])
+        memcpy(X, H, 64 * t.start[t.n])
+    elif s.piece != NULL:
+        kernels.gather(s.pieces, s.piece, count, H, s.to_lane, X)
     else:
-        kernels.load(t.start[t.n], count, s.data + b * s.to_block, s.to_lane, s.offset, X)
+        kernels.load(t.start[t.n], count, H, s.to_lane, X)
 
 
 cdef void add_diagonal(const LaneKernels *kernels, const Shape *t, Py_ssize_t item, int count,
@@ -82,7 +110,7 @@ cdef void add_diagonal(const LaneKernels *kernels, const Shape *t, Py_ssize_t it
     """X <- X + diag(shift), one shift for every matrix; room for n entries."""
     cdef Py_ssize_t k, lane, e, lanes = kernels.lanes
     memset(room, 0, t.n * lanes * item)
-    kernels.load(t.n, count, shift, to_lane, NULL, room)
+    kernels.load(t.n, count, shift, to_lane, room)
     for k in range(t.n):
         e = (t.start[k + 1] - 1) * lanes
         for lane in range(lanes):
@@ -180,7 +208,7 @@ cdef class Lanes:
                  Py_ssize_t first=0, Py_ssize_t stop=-1):
         """Factorize H + diag(shift); H as for Source, shift (batch, n) or (1, n), C-contiguous."""
         cdef const Shape *t = &self.pattern.shape
-        cdef Source source = source_of(t, H, layout, upper, self.lanes)
+        cdef Source source = source_of(self.kernels, t, H, layout, upper)
         cdef Py_ssize_t b
         cdef char *w = NULL
         cdef char *own
@@ -209,7 +237,7 @@ cdef class Lanes:
                         self.kernels.to_ltl(t, self.X(b), self.D(b))
         finally:
             free(w)
-            free(source.offset)
+            free(source.piece)
 
     def apply(self, int op, cnp.ndarray x not None, Py_ssize_t first=0, Py_ssize_t stop=-1):
         """x[i] <- op x[i], for x of shape (batch, n, r), C-contiguous."""
@@ -224,7 +252,7 @@ cdef class Lanes:
         with nogil:
             for b in range(first, stop):
                 at = data + b * self.lanes * to_next
-                self.kernels.load(m, self.count(b), at, to_next, NULL, work)
+                self.kernels.load(m, self.count(b), at, to_next, work)
                 self.kernels.apply(&self.pattern.shape, self.X(b), self.D(b), self.ltdl, op, work, r)
                 self.blank(b, m, work)
                 self.kernels.store(m, self.count(b), work, at, to_next)
@@ -248,7 +276,7 @@ cdef class Lanes:
             stop = self.blocks
         with nogil:
             for b in range(first, stop):
-                self.kernels.load(n * m, self.count(b), from_J + b * self.lanes * to_J, to_J, NULL, W)
+                self.kernels.load(n * m, self.count(b), from_J + b * self.lanes * to_J, to_J, W)
                 self.kernels.apply(&self.pattern.shape, self.X(b), self.D(b), self.ltdl, HALF_SOLVE, W, m)
                 self.kernels.gram(n, m, W, work)
                 self.blank(b, m * m, work)
@@ -331,7 +359,7 @@ cdef object pass_over(int op, Pattern pattern, cnp.ndarray H, str layout, bint u
     """y <- op x, MULTIPLY or SOLVE, a block of matrices at a time, in memory that stays in the caches."""
     cdef const Shape *t = &pattern.shape
     cdef const LaneKernels *kernels = active.lanes if x.itemsize == 8 else active.lanes_single
-    cdef Source source = source_of(t, H, layout, upper, kernels.lanes)
+    cdef Source source = source_of(kernels, t, H, layout, upper)
     cdef int lanes = kernels.lanes, count
     cdef Py_ssize_t batch = x.shape[0], r = x.shape[2], m = t.n * r, item = x.itemsize
     cdef Py_ssize_t entry = lanes * item, to_next = m * item, b
@@ -360,7 +388,7 @@ cdef object pass_over(int op, Pattern pattern, cnp.ndarray H, str layout, bint u
                 load(kernels, t, &source, b, count, X)
                 if s != NULL:
                     add_diagonal(kernels, t, item, count, s + b * lanes * s_next, s_next, X, w)
-                kernels.load(m, count, xs + b * lanes * to_next, to_next, NULL, from_x)
+                kernels.load(m, count, xs + b * lanes * to_next, to_next, from_x)
                 if op == MULTIPLY:
                     kernels.multiply(t, X, from_x, to_y, r)
                 else:
@@ -370,4 +398,4 @@ cdef object pass_over(int op, Pattern pattern, cnp.ndarray H, str layout, bint u
                 kernels.store(m, count, to_y if op == MULTIPLY else from_x, ys + b * lanes * to_next, to_next)
     finally:
         free(X)
-        free(source.offset)
+        free(source.piece)
