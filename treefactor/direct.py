@@ -121,9 +121,9 @@ def solve(
 
 def _room(out, shape: tuple[int, ...], *read: np.ndarray) -> np.ndarray:
     """Where kernels may write a result: C-contiguous, and apart from what they read; out where it is so."""
-    if out is not None and as_output(out, shape, read[0].dtype).flags.carray:
-        if not any(np.may_share_memory(out, a) for a in read):
-            return np.asarray(out)
+    fits = out is not None and as_output(out, shape, read[0].dtype).flags.carray
+    if fits and not any(np.may_share_memory(out, a) for a in read):
+        return np.asarray(out)
     return np.empty(shape, read[0].dtype)
 
 
