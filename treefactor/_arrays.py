@@ -25,7 +25,8 @@ def as_real(values, name: str, dtype=np.float64) -> np.ndarray:
         raise ShapeError(f"{name} is no rectangular array: {error}") from None
     if array.dtype.kind not in "fiub":
         raise DtypeError(f"{name} must hold real numbers, got dtype {array.dtype}", array.dtype)
-    array = array.astype(dtype, copy=False)
+    if array.dtype is not dtype:
+        array = array.astype(dtype, copy=False)
     return array if array.flags.aligned else array.copy()
 
 
@@ -85,7 +86,9 @@ def as_output(out, shape: tuple[int, ...], dtype=np.float64) -> np.ndarray:
         raise ShapeError(f"out must have shape {shape}, got {out.shape}", out.shape, shape)
     if out.dtype != dtype:
         raise DtypeError(f"out must have dtype {np.dtype(dtype)}, got {out.dtype}", out.dtype)
-    if any(size > 1 and step == 0 for size, step in zip(out.shape, out.strides, strict=True)):
+    if 0 in out.strides and any(
+        size > 1 and step == 0 for size, step in zip(shape, out.strides, strict=True)
+    ):
         raise ShapeError("out overlaps itself", out.shape, shape)
     if not out.flags.writeable:
         raise DtypeError("out is read-only")

@@ -183,9 +183,10 @@ cdef class Lanes:
         self.blocks = (batch + self.lanes - 1) // self.lanes
         self.packed = aligned((self.blocks, nnz, self.lanes), dtype)
         self.inverse = aligned((self.blocks, n, self.lanes), dtype)
-        self.status = np.full(self.blocks * self.lanes, UNTOUCHED, dtype=np.intp)
+        self.status = np.empty(self.blocks * self.lanes, dtype=np.intp)
         self.L, self.reciprocals = self.packed.data, self.inverse.data
         self.failed = <Py_ssize_t *> self.status.data
+        self.forget()
         _, _, start, *_ = pattern.kept
         if batch % self.lanes:   # identities beyond the last matrix
             self.packed[self.blocks - 1, start[1:] - 1, batch % self.lanes :] = 1
@@ -203,6 +204,12 @@ cdef class Lanes:
     cdef Py_ssize_t entry(self, Py_ssize_t e) noexcept nogil:
         """Bytes of e entries of a block."""
         return e * self.lanes * self.item
+
+    def forget(self):
+        """Have no matrix count as factorized."""
+        cdef Py_ssize_t i
+        for i in range(self.blocks * self.lanes):
+            self.failed[i] = UNTOUCHED
 
     def refactor(self, cnp.ndarray H not None, str layout, bint upper, cnp.ndarray shift=None,
                  Py_ssize_t first=0, Py_ssize_t stop=-1):

@@ -38,7 +38,8 @@ def spread(work: Callable[[int, int], object], count: int, threads: int, entries
     Fewer threads take part where there are few entries of matrices to work on; the calling thread is one of
     them. What a part computes may not depend on where it begins.
     """
-    threads = min(threads, count, 1 + entries // ENOUGH)
+    if threads > 1:
+        threads = min(threads, count, 1 + entries // ENOUGH)
     if threads <= 1:
         work(0, count)
         return

@@ -172,5 +172,6 @@ def _columns(b: np.ndarray, n: int, batch: tuple[int, ...], name: str):
     """b for every matrix, (count, n, k) and C-contiguous; the leading axes and the shape of the result."""
     lead, many = leading_axes(b, n, batch, name)
     shape = (*lead, *b.shape[b.ndim - 1 - many :])
-    columns = np.broadcast_to(b, shape).reshape(math.prod(lead), n, shape[-1] if many else 1)
+    whole = b if b.shape == shape else np.broadcast_to(b, shape)
+    columns = whole.reshape(math.prod(lead), n, shape[-1] if many else 1)
     return np.ascontiguousarray(columns), lead, shape

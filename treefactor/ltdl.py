@@ -241,7 +241,7 @@ class Factor(_rows.Calls):
                 self._require_success(H)
             return self
         flat = H if layout == "lanes" else flatten(H, 2 if layout == "dense" else 1)
-        self._kernel.status[...] = UNTOUCHED  # should this be interrupted
+        self._kernel.forget()  # should this be interrupted
         self._spread(
             lambda first, stop: self._kernel.refactor(flat, layout, self._upper, shift, first, stop),
             self._kernel.blocks,
