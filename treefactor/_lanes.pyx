@@ -372,7 +372,7 @@ cdef object pass_over(int op, Pattern pattern, cnp.ndarray H, str layout, bint u
     cdef Py_ssize_t entry = lanes * item, to_next = m * item, b
     cdef const char *s = NULL if shift is None else shift.data
     cdef Py_ssize_t s_next = 0 if shift is None or shift.shape[0] == 1 else t.n * item
-    cdef Py_ssize_t failed[16]
+    cdef Py_ssize_t failed[16]   # as many as there are lanes, at most
     cdef char *X = NULL
     cdef char *inverse
     cdef char *from_x
