@@ -85,7 +85,7 @@ def test_bench_prints_a_table_and_writes_json(robot, tmp_path, capsys):
     assert {row["target"] for row in rows} == {"S1", "S2", "S4", "S5", "S8"}
     assert all(row[key] > 0 for row in rows for key in ("ours", "theirs", "ratio", "low", "high"))
     assert all((row["goal"] is None) == (row["reached"] is None) for row in rows)
-    assert (robot == "solo12") == all(row["goal"] is not None for row in rows)
+    assert (robot == "solo12") == all(row["goal"] is not None for row in rows if row["target"] < "S8")
     for row in rows:
         assert row["what"] in shown.out
     assert len(shown.err.splitlines()) == len(rows)

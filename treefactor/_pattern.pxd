@@ -50,6 +50,12 @@ cdef extern from "kernels/kernels.h" nogil:
         const Run *run
         Py_ssize_t whole
 
+    ctypedef struct Piece:
+        Py_ssize_t entry
+        Py_ssize_t length
+        Py_ssize_t at
+        Py_ssize_t whole
+
     enum Operation:
         SOLVE
         SOLVE_L
@@ -61,8 +67,10 @@ cdef extern from "kernels/kernels.h" nogil:
 
     ctypedef struct LaneKernels:
         int lanes
-        void (*load)(Py_ssize_t m, int count, const char *source, Py_ssize_t to_lane,
-                     const Py_ssize_t *offset, void *X) noexcept nogil
+        int width
+        void (*load)(Py_ssize_t m, int count, const char *source, Py_ssize_t to_lane, void *X) noexcept nogil
+        void (*gather)(Py_ssize_t pieces, const Piece *, int count, const char *source, Py_ssize_t to_lane,
+                       void *X) noexcept nogil
         void (*store)(Py_ssize_t m, int count, const void *X, char *to, Py_ssize_t to_lane) noexcept nogil
         void (*factor)(const Shape *, const void *H, void *X, void *inverse, void *scratch,
                        Py_ssize_t *failed) noexcept nogil

@@ -66,7 +66,7 @@ class S3PackedRows(_Target):
 
 
 class S4DenseBatch(_Target):
-    whats = tuple(f"factor and solve {n} {real}" for real in FLOATS for n in (bench.SMALL, bench.LARGE))
+    whats = tuple(f"solve {n} {real}" for real in FLOATS for n in (bench.SMALL, bench.LARGE))
     params = (ROBOTS, whats, ("NumPy",))
 
     def setup_cache(self):
@@ -84,7 +84,11 @@ class S5CachedBatch(_Target):
 
 
 class S8Threads(_Target):
-    params = (ROBOTS, (f"factor and solve {bench.LARGE} float64, 2 threads",), ("one thread",))
+    whats = tuple(
+        f"{work} {bench.LARGE} float64, 2 threads"
+        for work in ("solve", "factor and solve", "compute", "read")
+    )
+    params = (ROBOTS, whats, ("one thread",))
 
     def setup_cache(self):
         return fought(self.params, lambda robot: bench.parallel(case(robot), 2))

@@ -56,6 +56,13 @@ typedef struct {
     ptrdiff_t whole;                 /* rows before this one may be read as if they were padded when packed */
 } Shape;
 
+/* Packed entries that follow each other in somebody's matrix, too. */
+typedef struct {
+    ptrdiff_t entry, length;         /* 1 .. width */
+    ptrdiff_t at;                    /* where they stand in the matrix, in bytes */
+    ptrdiff_t whole;                 /* whether as many as a register holds can be read there, and written */
+} Piece;
+
 typedef enum { SOLVE, SOLVE_L, SOLVE_LT, MULTIPLY_L, MULTIPLY_LT, HALF_SOLVE, MULTIPLY } Operation;
 
 /* Kernels on `lanes` matrices side by side: entry e of matrix l stands at X[e * lanes + l]. Arrays of lanes are
@@ -63,9 +70,11 @@ typedef enum { SOLVE, SOLVE_L, SOLVE_LT, MULTIPLY_L, MULTIPLY_LT, HALF_SOLVE, MU
  * diagonal, and inverse, the reciprocals of that diagonal. */
 typedef struct {
     int lanes;
-    /* X <- count matrices of m entries each, `to_lane` bytes apart, their entries at the offsets, in bytes; or
-     * contiguous where offset is NULL. Missing matrices are left alone. */
-    void (*load)(ptrdiff_t m, int count, const char *from, ptrdiff_t to_lane, const ptrdiff_t *offset, void *X);
+    int width;                       /* elements of a register */
+    /* X <- count matrices of m entries each, contiguous, `to_lane` bytes apart. Missing ones are left alone. */
+    void (*load)(ptrdiff_t m, int count, const char *from, ptrdiff_t to_lane, void *X);
+    /* the same for matrices of which only these pieces are wanted, in ascending order */
+    void (*gather)(ptrdiff_t pieces, const Piece *, int count, const char *from, ptrdiff_t to_lane, void *X);
     /* the reverse, contiguous */
     void (*store)(ptrdiff_t m, int count, const void *X, char *to, ptrdiff_t to_lane);
     /* X <- LTDL of H, which is read once, may be X and need not be aligned; failed[l] <- -1, or the row whose
