@@ -84,12 +84,15 @@ def test_sparse_peers_have_no_more_entries_than_we():
     assert qdldl.Solver(upper, upper=True).factors()[0].nnz == tree.D1
 
 
-@pytest.mark.parametrize("target", ["S1S2SingleMatrix", "S4DenseBatch", "S5CachedBatch", "S8Threads"])
+@pytest.mark.parametrize(
+    "target", ["S1S2SingleMatrix", "S4DenseBatch", "S5CachedBatch", "S6Dynamics", "S8Threads", "Chain"]
+)
 def test_targets_track_what_they_have_parameters_for(target, monkeypatch):
     from benchmarks import targets
 
     one = getattr(targets, target)()
-    monkeypatch.setattr(one, "params", (("double_pendulum",), *one.params[1:]))
+    model = "SSRMS" if target == "Chain" else "double_pendulum"
+    monkeypatch.setattr(one, "params", ((model,), *one.params[1:]))
     results = one.setup_cache()
     assert all_positive(results.values())
     for key in results:
@@ -97,7 +100,7 @@ def test_targets_track_what_they_have_parameters_for(target, monkeypatch):
         assert one.track_ratio(results, *key) > 0
         assert one.track_time(results, *key) * one.track_peer_time(results, *key) > 0
     with pytest.raises(NotImplementedError):
-        one.setup(results, "double_pendulum", "nothing", "nobody")
+        one.setup(results, model, "nothing", "nobody")
 
 
 def test_parameters_may_not_be_forgotten():
