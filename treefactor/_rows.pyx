@@ -204,6 +204,7 @@ cdef class Rows:
     cdef Py_ssize_t take(self, const Source *source, const double *shift) noexcept nogil:
         """X <- H + diag(shift), but for the rows before the one returned: they can be read where they are."""
         cdef const Shape *t = &self.pattern.shape
+        cdef double *X = self.X
         cdef Py_ssize_t k
         if shift == NULL and not source.dense and source.to_entry == sizeof(double):
             active.rows.load_packed(t, source.data, source.to_entry, t.whole, self.X)
@@ -211,7 +212,7 @@ cdef class Rows:
         load(t, source, self.X)
         if shift != NULL:
             for k in range(t.n):
-                self.X[t.at[k] + t.depth[k] - 1] += shift[k]
+                X[t.at[k] + t.depth[k] - 1] += shift[k]
         return 0
 
     cdef Py_ssize_t factorize_apart(self, const Source *source, const double *shift):
@@ -237,15 +238,16 @@ cdef class Rows:
     cdef Py_ssize_t eliminate_rest(self, const char *H, Py_ssize_t whole, const double *above) noexcept nogil:
         """Eliminate what is in no task, with what the tasks contribute."""
         cdef const Shape *t = &self.pattern.shape
+        cdef double *path = self.path
         cdef Py_ssize_t j, e, stop = t.units, worst = -1
         cdef const Task *task
         for j in range(t.tasks - 1, -1, -1):
             task = t.task + j
-            worst = max(worst, self.eliminate_units(task.stop, stop, H, whole, self.path))
+            worst = max(worst, self.eliminate_units(task.stop, stop, H, whole, path))
             for e in range(task.room):
-                self.path[e] += above[task.at + e]
+                path[e] += above[task.at + e]
             stop = task.first
-        return max(worst, self.eliminate_units(0, stop, H, whole, self.path))
+        return max(worst, self.eliminate_units(0, stop, H, whole, path))
 
     def eliminate_tasks(self, uintptr_t H, Py_ssize_t whole, cnp.ndarray above not None,
                         Py_ssize_t[::1] failed, Py_ssize_t first, Py_ssize_t stop):

@@ -12,8 +12,8 @@ typedef struct {
     ptrdiff_t below, stop;           /* order[below .. stop) are the descendants of the last node */
 } Block;
 
-/* Rows that are eliminated together: a path of nodes, each the parent of the next, and leaves whose parent is the
- * last of them. They follow each other depth first. One leaf alone is part of the path. */
+/* Rows that are eliminated together: a path of nodes, each the parent of the next, and leaves whose parent is
+ * the last of them. They follow each other depth first. One leaf alone is part of the path. */
 typedef struct {
     ptrdiff_t chain, leaves;         /* 1 .. 4 rows */
     ptrdiff_t depth;                 /* ancestors that they share */

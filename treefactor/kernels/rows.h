@@ -26,8 +26,9 @@ INLINE vec keep(vec v, ptrdiff_t m) {
 /* f(chain, leaves, ...) for a unit, both constants there */
 #define WITH_UNIT(u, f, ...) \
     switch (5 * (u)->chain + (u)->leaves) { \
-    case 2: f(0, 2, __VA_ARGS__); break; case 3: f(0, 3, __VA_ARGS__); break; case 4: f(0, 4, __VA_ARGS__); break; \
-    case 5: f(1, 0, __VA_ARGS__); break; case 7: f(1, 2, __VA_ARGS__); break; case 8: f(1, 3, __VA_ARGS__); break; \
+    case 2: f(0, 2, __VA_ARGS__); break; case 3: f(0, 3, __VA_ARGS__); break; \
+    case 4: f(0, 4, __VA_ARGS__); break; case 5: f(1, 0, __VA_ARGS__); break; \
+    case 7: f(1, 2, __VA_ARGS__); break; case 8: f(1, 3, __VA_ARGS__); break; \
     case 10: f(2, 0, __VA_ARGS__); break; case 12: f(2, 2, __VA_ARGS__); break; \
     case 15: f(3, 0, __VA_ARGS__); break; default: f(4, 0, __VA_ARGS__); }
 
@@ -50,10 +51,10 @@ static void rows_load_packed(const Shape *t, const char *H, ptrdiff_t to_entry, 
 
 /* LTDL of the rows of a unit, Featherstone (2008), table 6.3:
  *     for k = last .. first, every ancestor i:   L(k, i) = h(k, i) / D(k);   h(i, 0..i) -= L(k, i) h(k, 0..i)
- * first within the unit, then for every ancestor above it with all rows at once. Depth first, so that what is
- * subtracted from the rows of a path is all there is to keep: path holds them, the row of depth i at TRIANGLE(i),
- * padded to registers. H is read once, when its row is eliminated. What stands in padding, or behind the end of
- * a row of H, is nowhere used but in other padding. */
+ * first within the unit, then for every ancestor above it with all rows at once. Depth first, so that what
+ * is subtracted from the rows of one path is all there is to keep: `path` holds it, the row of depth i at
+ * TRIANGLE(i), padded to registers. H is read once, when its row is eliminated. What stands in padding, or
+ * behind the end of a row of H, is nowhere used but in other padding. */
 #define TRIANGLE(i) (((i) / W + 1) * ((i) / W * (W / 2) + (i) % W) * W)
 #define OWN(r) ((r) < C ? (r) : C)   /* ancestors of row r within its unit */
 
@@ -74,15 +75,17 @@ INLINE void eliminate_triangle(int C, int S, const ptrdiff_t *node, double T[4][
 }
 
 /* rows of at most G registers: h stays in them */
-INLINE void eliminate_short(int C, int S, int G, const Shape *t, const Unit *u, const double *H, ptrdiff_t whole,
-                            double *path, double *X, double *D, double *inverse, ptrdiff_t *failed) {
+INLINE void eliminate_short(int C, int S, int G, const Shape *t, const Unit *u, const double *H,
+                            ptrdiff_t whole, double *path, double *X, double *D, double *inverse,
+                            ptrdiff_t *failed) {
     const int R = C + S;
     const ptrdiff_t p = u->depth, *node = t->order + u->first;
     double T[4][4], scale[4], *row[4];
     vec h[4][6];
     UNROLL for (int r = 0; r < R; r++) {
         row[r] = X + u->at + r * u->width;
-        const double *from = node[r] < whole ? H + t->start[node[r]] : row[r], *more = path + TRIANGLE(p + r);
+        const double *from = node[r] < whole ? H + t->start[node[r]] : row[r];
+        const double *more = path + TRIANGLE(p + r);
         UNROLL for (int g = 0; g < G; g++) h[r][g] = LOOSE(from + g * W);
         UNROLL for (int s = 0; s <= OWN(r); s++) T[r][s] = from[p + s];
         if (r < C) {
@@ -99,7 +102,8 @@ INLINE void eliminate_short(int C, int S, int G, const Shape *t, const Unit *u, 
         const ptrdiff_t own = p + OWN(r);
         UNROLL for (int g = 0; g < G; g++) {
             const vec l = h[r][g] * scale[r];
-            AT(row[r] + g * W) = g < G - 1 - (W + 2) / W ? l : keep(l, own < g * W ? 0 : own > g * W + W ? W : own - g * W);
+            const ptrdiff_t kept = own < g * W ? 0 : own > g * W + W ? W : own - g * W;
+            AT(row[r] + g * W) = g < G - 1 - (W + 2) / W ? l : keep(l, kept);  /* own differs by 3 at most */
         }
     }
     double *above = path;
@@ -168,8 +172,8 @@ INLINE void eliminate_rows(int C, int S, const Shape *t, const Unit *u, const do
     }
 }
 
-static ptrdiff_t rows_factor(const Shape *t, ptrdiff_t first, ptrdiff_t stop, const double *H, ptrdiff_t whole,
-                             double *path, double *X, double *D, double *inverse) {
+static ptrdiff_t rows_factor(const Shape *t, ptrdiff_t first, ptrdiff_t stop, const double *H,
+                             ptrdiff_t whole, double *path, double *X, double *D, double *inverse) {
     ptrdiff_t failed = -1;
     for (const Unit *u = t->unit + stop; u-- > t->unit + first;)
         WITH_UNIT(u, eliminate_rows, t, u, H, whole, path, X, D, inverse, &failed)
@@ -241,8 +245,8 @@ INLINE void lt_inv_rows(int C, int S, const Shape *t, const Unit *u, const doubl
 }
 
 /* x <- L x:  x(k) = D(k) x(k) + sum L(k, i) x(i), D = NULL for ones; path: the ancestors' old x */
-INLINE void l_mul_rows(int C, int S, const Shape *t, const Unit *u, const double *L, const double *D, double *x,
-                       double *path) {
+INLINE void l_mul_rows(int C, int S, const Shape *t, const Unit *u, const double *L, const double *D,
+                       double *x, double *path) {
     const int R = C + S;
     const ptrdiff_t p = u->depth, *node = t->order + u->first;
     const double *row[4];
@@ -265,8 +269,8 @@ INLINE void l_mul_rows(int C, int S, const Shape *t, const Unit *u, const double
 }
 
 /* x <- L^T x:  x(i) = D(i) x(i) + sum L(k, i) x(k), D = NULL for ones; path: what descendants contribute */
-INLINE void lt_mul_rows(int C, int S, const Shape *t, const Unit *u, const double *L, const double *D, double *x,
-                        double *path) {
+INLINE void lt_mul_rows(int C, int S, const Shape *t, const Unit *u, const double *L, const double *D,
+                        double *x, double *path) {
     const int R = C + S;
     const ptrdiff_t p = u->depth, *node = t->order + u->first;
     double old[4];
@@ -278,7 +282,7 @@ INLINE void lt_mul_rows(int C, int S, const Shape *t, const Unit *u, const doubl
     }
     UNROLL for (int r = 0; r < R; r++)
         x[node[r]] = old[r] * (D ? D[node[r]] : 1.0) + (r < C ? path[p + r] : 0);
-    for (ptrdiff_t c = p; c < p + OWN(R) || c % W; c++) path[c] = 0;  /* no inf * 0 for branches still to come */
+    for (ptrdiff_t c = p; c < p + OWN(R) || c % W; c++) path[c] = 0;  /* no inf * 0 later */
 }
 
 #define ROOT_FIRST(f, ...) \
@@ -311,21 +315,22 @@ static void rows_apply(const Shape *t, const double *L, const double *D, const d
         for (ptrdiff_t k = 0; k < t->n; k++) x[k] *= sqrt(inverse[k]);
 }
 
-/* ------------------------------------------------------ the inverse: Y = H^-1, from L Y = D^-1 L^-T, root first
+/* ------------------------------------------------ the inverse: Y = H^-1, from L Y = D^-1 L^-T, root first
  *     Y(k, j) = -sum L(k, i) Y(i, j) for j < k;   Y(k, k) = 1/D(k) - sum L(k, i) Y(i, k)
  * of LTL divided by L(k, k). Columns are filled MIRRORED rows at a time: whole lines of memory. */
 enum { MIRRORED = 8 };
 
 /* row k up to its diagonal; the columns before `whole` stand in all rows above */
-INLINE void invert_row(const Shape *t, ptrdiff_t k, ptrdiff_t whole, const double *L, double inverse, double scale,
-                       double *Y) {
+INLINE void invert_row(const Shape *t, ptrdiff_t k, ptrdiff_t whole, const double *L, double inverse,
+                       double scale, double *Y) {
     const ptrdiff_t n = t->n, p = t->depth[k] - 1, *ancestor = t->column + t->start[k];
     double *y = Y + k * n, own = inverse;
     for (ptrdiff_t j = 0; j < whole; j += MIRRORED) {
         vec sum[MIRRORED / W];
         UNROLL for (int s = 0; s < MIRRORED / W; s++) sum[s] = (vec){0};
         for (ptrdiff_t i = 0; i < p; i++)
-            UNROLL for (int s = 0; s < MIRRORED / W; s++) sum[s] -= L[i] * LOOSE(Y + ancestor[i] * n + j + s * W);
+            UNROLL for (int s = 0; s < MIRRORED / W; s++)
+                sum[s] -= L[i] * LOOSE(Y + ancestor[i] * n + j + s * W);
         UNROLL for (int s = 0; s < MIRRORED / W; s++) *(loose *)(y + j + s * W) = scale * sum[s];
     }
     for (ptrdiff_t j = whole; j < k; j++) {
