@@ -6,6 +6,8 @@ from . import families
 from .bound import BoundFactor
 from .chain import chain_forces, chain_inertia
 from .config import show_config
+from .configuration import difference, integrate, neutral, random_configuration
+from .direct import multiply, solve
 from .dynamics import aba, bias, bind, crba, forward_dynamics, h_times, rnea
 from .exceptions import (
     AdapterError,
@@ -21,7 +23,7 @@ from .exceptions import (
     ShapeError,
     TreefactorError,
 )
-from .ltdl import Factor, factor, multiply
+from .ltdl import Factor, factor
 from .model import Inertia, Joint, Mimic, Model
 from .tree import OperationCount, Tree
 
@@ -54,11 +56,16 @@ __all__ = [
     "chain_forces",
     "chain_inertia",
     "crba",
+    "difference",
     "factor",
     "families",
     "forward_dynamics",
     "h_times",
+    "integrate",
     "multiply",
+    "neutral",
+    "random_configuration",
     "rnea",
     "show_config",
+    "solve",
 ]

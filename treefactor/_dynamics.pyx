@@ -12,6 +12,8 @@ from ._plain cimport all_finite, is_plain_vector
 
 import numpy as np
 
+from .tolerances import UNIT_SQUARE
+
 cnp.import_array()
 
 cdef extern from *:
@@ -37,14 +39,13 @@ cdef enum:
 
 BODY = np.dtype(
     [
-        *((name, np.intp) for name in ("kind", "parent", "q", "v", "freedoms", "angle", "joint", "copied")),
+        *((name, np.intp) for name in ("kind", "parent", "q", "v", "freedoms", "angle", "joint", "circle", "copied")),
         *((name, float) for name in ("ratio", "offset", "pitch")),
         *((name, float, size) for name, size in (("R", 9), ("p", 3), ("axes", 9))),
         ("mass", float), ("first", float, 3), ("tensor", float, 9), ("carried", float),
     ]
 )  # the struct of bodies.h
-UNIT_LENGTH = 1e-6               # how far the square of a unit vector's length may be off
-cdef double unit_length = UNIT_LENGTH
+cdef double unit_square = UNIT_SQUARE
 assert BODY.itemsize == sizeof(Body)
 
 KINDS = ("revolute", "continuous", "prismatic", "helical", "spherical", "planar", "translation", "freeflyer")
@@ -99,8 +100,8 @@ cdef void load(const Operand *given, Py_ssize_t b, int count, double *X) noexcep
     if given.data == NULL:
         return
     if count < LANES:
-        active.lanes.load(given.size, LANES, source, 0, NULL, X)
-    active.lanes.load(given.size, count, source, given.to_next, NULL, X)
+        active.lanes.load(given.size, LANES, source, 0, X)
+    active.lanes.load(given.size, count, source, given.to_next, X)
 
 
 cdef bint is_plain_matrix(object a, Py_ssize_t n) noexcept:
@@ -195,7 +196,7 @@ cdef class Bodies:
         if op == CRBA or op == FACTOR:
             size += lanes * (self.m.start[self.m.n] + self.nnz)
         if op == FACTOR:
-            size += t.room + t.deepest + 3 * ALIGNED if lanes == 1 else lanes * t.scratch
+            size += t.room + t.path + t.deepest + 4 * ALIGNED if lanes == 1 else lanes * t.scratch
         return size
 
     cdef Py_ssize_t where_not_unit(self, const double *q) noexcept nogil:
@@ -206,7 +207,7 @@ cdef class Bodies:
             norm = 0.0
             for e in range(self.unit[2 * j], self.unit[2 * j] + self.unit[2 * j + 1]):
                 norm += q[e] * q[e]
-            if not fabs(norm - 1.0) <= unit_length:
+            if not fabs(norm - 1.0) <= unit_square:
                 return self.unit[2 * j]
         return -1
 
@@ -288,9 +289,9 @@ cdef class Bodies:
             active.lanes.factor(t, H, H, inverse, X, failed)
             active.lanes.apply(t, H, inverse, 1, SOLVE, x, 1)
             return
-        memset(X, 0, (t.room + 4) * sizeof(double))
-        active.rows.load_packed(t, <const char *> H, sizeof(double), X)
-        failed[0] = active.rows.factor(t, 0, t.units, 0, NULL, X, D, inverse)
+        memset(X, 0, (t.room + 4 + ALIGNED + t.path) * sizeof(double))
+        active.rows.load_packed(t, <const char *> H, sizeof(double), t.whole, X)
+        failed[0] = active.rows.factor(t, 0, t.units, H, t.whole, align(X + t.room + 4), X, D, inverse)
         active.rows.apply(t, X, D, inverse, 1, SOLVE, x, align(X + t.room + 4))
 
     cdef bint plain(self, int op, object q, object v, object x, object out) noexcept:

@@ -10,7 +10,8 @@ import numpy as np
 from ._arrays import aligned, as_output, as_real, check_choice, require_finite, thread_count
 from ._dynamics import OPERATIONS, Bound
 from ._threads import spread
-from .exceptions import ConfigurationError, NotPositiveDefiniteError, ShapeError
+from .configuration import has_odd_rotations, require_rotations
+from .exceptions import NotPositiveDefiniteError, ShapeError
 from .model import Model
 from .tree import LAYOUTS
 
@@ -259,7 +260,7 @@ class _Call:
         if not batch:
             for name, array in arrays.items():
                 require_finite(array, name)
-        arrays |= self._checked_units(arrays["q"], batch)
+        arrays["q"] = self._checked_rotations(arrays["q"], batch)
         count = math.prod(batch)
         blocks = -(-count // LANES)
         out, result = self._output(batch, blocks, arrays)
@@ -295,17 +296,13 @@ class _Call:
             batch = lead or batch
         return batch
 
-    def _checked_units(self, q: np.ndarray, batch: tuple[int, ...]) -> dict[str, np.ndarray]:
-        """q with NaN for configurations that are none; of a single one, raise ConfigurationError."""
-        bad = self.model.not_unit(q)
-        if not bad.any():
-            return {}
-        if q.ndim == 1:
-            joint = self.model.joints[int(np.argmax(bad))]
-            raise ConfigurationError(
-                f"joint {joint.name!r}: its part of q must be of unit length ({joint.kind})", joint=joint.name
-            )
-        return {"q": np.where(bad.any(axis=-1, keepdims=True), np.nan, q)}
+    def _checked_rotations(self, q: np.ndarray, batch: tuple[int, ...]) -> np.ndarray:
+        """q, with NaN in the place of configurations of a batch whose rotations are none."""
+        if not batch:
+            require_rotations(self.model, q, "q")
+            return q
+        odd = has_odd_rotations(self.model, q)
+        return np.where(odd[..., None], np.nan, q) if odd.any() else q
 
     def _shape(self, batch: tuple[int, ...], blocks: int) -> tuple[int, ...]:
         n, nnz = self.model.nv, self.model.tree.nnz

@@ -177,7 +177,7 @@ def canonical(bodies: list[Body]) -> list[Body]:
 
 
 def _slide(bodies: list[Body], i: int, carried: list[int]) -> None:
-    """Move distances along a sliding axis, from the parent and to what it carries, into the joint's offset."""
+    """Distances along a sliding axis, from the parent and to what it carries, moved into the offset."""
     if carried:
         _change(bodies, i, np.eye(3), np.array([0.0, 0.0, bodies[carried[0]].p[2]]))
     body, z = bodies[i], bodies[i].R[:, 2]

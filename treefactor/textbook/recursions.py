@@ -16,6 +16,8 @@ from ..tree import OperationCount
 from .counting import Counting, counting
 from .vectors import apply, cross, dot, vector
 
+FUNCTIONS = ("crba", "bias", "rnea", "aba")
+
 
 def operations(model, function: str) -> OperationCount:
     """Scalar operations of a function of `treefactor` on one configuration of a model, counted by running it.
@@ -33,7 +35,7 @@ def operations(model, function: str) -> OperationCount:
 
 
 def evaluate(model, function: str, q, v, x, tally: Counter) -> np.ndarray:
-    """Result of a function, x the acceleration or the forces; H as packed rows. The tally gets the operations."""
+    """Result of a function, and its costs in the tally; x: acceleration or forces; H: packed rows."""
     loops = Loops(model, tally)
     q, v, x = (counting(np.asarray(values, dtype=float), tally) for values in (q, v, x))
     loops.place(q)
