@@ -105,7 +105,18 @@ def test_planar_rotation_of_matrices(axis, angle, entries):
     A = np.reshape(entries, (3, 3))
     assert np.allclose(R, np.array(turn.inverse.matrix(np.eye(3).tolist())) @ R, atol=1e-12)
     assert np.allclose(turn.matrix(A.tolist()), R @ A @ R.T, atol=1e-12)
-    assert np.allclose(matrices.Rotation(R.tolist()).matrix(A.tolist()), R @ A @ R.T, atol=1e-12)
+
+
+@given(st.lists(st.floats(-2, 2), min_size=9, max_size=9), st.integers(0, 2**32 - 1))
+def test_quaternions(entries, seed):
+    A, q = np.reshape(entries, (3, 3)), np.random.default_rng(seed).normal(size=4)
+    turn = matrices.Quaternion(*(q / np.linalg.norm(q)).tolist())
+    R = np.array(turn.R)
+    assert np.allclose(R @ turn.inverse.R, np.eye(3))
+    assert np.allclose(turn.vector(A[0].tolist()), R @ A[0])
+    assert np.allclose(turn.vector(list(A[0])), R @ A[0])
+    assert np.allclose(turn.matrix(A.tolist()), R @ A @ R.T, atol=1e-12)
+    assert np.allclose(turn.matrix((A + A.T).tolist()), R @ (A + A.T) @ R.T, atol=1e-12)
 
 
 @given(st.lists(st.floats(-2, 2), min_size=9, max_size=9))
@@ -119,7 +130,7 @@ def test_rate_is_that_of_a_point(entries):
 def test_a_symmetric_matrix_stays_so(table):
     c, s, *entries = inputs(table, 8)
     A = matrices.symmetric(*entries)
-    for turned in (matrices.Turn(1, c, s).matrix(A), matrices.Rotation(A).matrix(A)):
+    for turned in (matrices.Turn(1, c, s).matrix(A), matrices.Quaternion(c, s, c, s).matrix(A)):
         assert all(
             isinstance(turned[i][j], Scalar) and turned[i][j] == turned[j][i]
             for i in range(3)

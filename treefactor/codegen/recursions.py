@@ -15,7 +15,7 @@ from .expressions import sincos
 from .frames import TURNING, Body, euler, whole
 from .matrices import (
     ZERO,
-    Rotation,
+    Quaternion,
     Turn,
     add,
     apply,
@@ -414,12 +414,12 @@ def placement(body: Body, q) -> Placement:
         p = add(p, apply(whole(body.R).tolist(), [q[0], q[1], 0.0]))
         turns[2] = _after(turns[2], q[2], q[3])
     elif body.kind == "spherical":
-        turns.append(Rotation(quaternion(*q[:4])))
+        turns.append(Quaternion(*q[:4]))
     else:
         p = add(p, apply(whole(body.R).tolist(), q[:3]))
         if body.kind == "freeflyer":
-            turns.append(Rotation(quaternion(*q[3:7])))
-    return Placement(p, [turn for turn in turns if isinstance(turn, Rotation) or turn.c != 1], r)
+            turns.append(Quaternion(*q[3:7]))
+    return Placement(p, [turn for turn in turns if isinstance(turn, Quaternion) or turn.c != 1], r)
 
 
 def _turn(axis: int, angle: float) -> Turn:
@@ -439,18 +439,6 @@ def _turned(x, angle: float) -> Turn:
 def _after(fixed: Turn, c, s) -> Turn:
     """Both turns about one axis."""
     return Turn(fixed.axis, fixed.c * c - fixed.s * s, fixed.s * c + fixed.c * s)
-
-
-def quaternion(x, y, z, w) -> list:
-    """Rotation of the unit quaternion x y z w."""
-    x2, y2, z2 = x + x, y + y, z + z
-    xx, yy, zz = x2 * x, y2 * y, z2 * z
-    xy, xz, yz, wx, wy, wz = x2 * y, x2 * z, y2 * z, x2 * w, y2 * w, z2 * w
-    return [
-        [1.0 - (yy + zz), xy - wz, xz + wy],
-        [xy + wz, 1.0 - (xx + zz), yz - wx],
-        [xz - wy, yz + wx, 1.0 - (xx + yy)],
-    ]
 
 
 def along(f, n, motion):
