@@ -172,7 +172,7 @@ def canonical(bodies: list[Body], meet: bool = False) -> list[Body]:
         carried = sorted((j for j, b in enumerate(bodies) if b.parent == i), key=lambda j: -sizes[j])
         if body.kind in TURNING:
             _change(bodies, i, np.eye(3), np.array([0.0, 0.0, _foot(bodies, i)]))
-            if meet and len(carried) == 1 and bodies[i].p.any():
+            if meet and len(carried) == 1 and (bodies[i].p.any() or _is_wrist(bodies, carried[0])):
                 _change(bodies, i, np.eye(3), np.array([0.0, 0.0, _meeting(bodies[carried[0]])]))
         elif body.kind == "prismatic":
             _slide(bodies, i, carried)
@@ -214,6 +214,15 @@ def _foot(bodies: list[Body], i: int) -> float:
     if sine <= SNAP:
         return -body.p[2] * np.sign(z[2])
     return -(body.p[:2] @ z[:2]) / sine**2 if sine > PARALLEL else 0.0
+
+
+def _is_wrist(bodies: list[Body], i: int) -> bool:
+    """Whether all that a body carries has its origin in common with it, and there is some."""
+    below = {i}
+    for j in range(i + 1, len(bodies)):
+        if bodies[j].parent in below:
+            below.add(j)
+    return len(below) > 1 and not any(bodies[j].p.any() for j in below - {i})
 
 
 def _meeting(body: Body) -> float:
