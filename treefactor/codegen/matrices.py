@@ -108,7 +108,9 @@ class Turn:
         found = [self.vector(row) for row in transposed([self.vector(row) for row in transposed(A)])]
         if self.c == 0 or self.s == 0:
             return found
-        t = self.s * (A[j][j] - A[i][i]) - self.c * (A[i][j] + A[j][i])
+        same = A[i][j] == A[j][i] and not isinstance(A[i][j], float)
+        twice = (self.c + self.c) * A[i][j] if same else self.c * (A[i][j] + A[j][i])  # 2 c is shared
+        t = self.s * (A[j][j] - A[i][i]) - twice
         st, ct = self.s * t, self.c * t
         found[i][i], found[j][j] = A[i][i] + st, A[j][j] - st
         found[i][j], found[j][i] = -(A[j][i] + ct), -(A[i][j] + ct)
