@@ -7,7 +7,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from treefactor.codegen import matrices
+import treefactor as tf
+from treefactor.codegen import generate, matrices
+from treefactor.codegen.dump import dump
 from treefactor.codegen.expressions import CONST, INPUT, Scalar, Table, sincos
 
 
@@ -136,3 +138,23 @@ def test_a_symmetric_matrix_stays_so(table):
             for i in range(3)
             for j in range(3)
         )
+
+
+def test_tables_as_the_paper_prints_them():
+    hinge = tf.Joint("hinge", "revolute", axis=[0, 0, 1.0], inertia=tf.Inertia(2.0, [0.5, 0, 0], np.eye(3)))
+    slide = tf.Joint("slide", "prismatic", 0, axis=[1.0, 0, 0], inertia=tf.Inertia(1.0))
+    function = generate(tf.Model([hinge, slide]), "crba").functions["crba"]
+    assert dump(function).splitlines() == [
+        "IDT  name  length  kind",
+        "1  q  2  0",
+        "2  crba  3  4",
+        "",
+        "SET  operation  operand1  operand2  uses",
+        "1  *  q[2]  q[2]  1",
+        "2  +  (1)  1.5  1",
+        "",
+        "MET  crba(3,)",
+        "1  (2)",
+        "2  0.0",
+        "3  1.0",
+    ]
