@@ -37,7 +37,7 @@ cdef enum:
 
 BODY = np.dtype(
     [
-        *((name, np.intp) for name in ("kind", "parent", "q", "v", "freedoms", "angle", "joint", "copied")),
+        *((name, np.intp) for name in ("kind", "parent", "q", "v", "freedoms", "angle", "joint", "copied", "wraps")),
         *((name, float) for name in ("ratio", "offset", "pitch")),
         *((name, float, size) for name, size in (("R", 9), ("p", 3), ("axes", 9))),
         ("mass", float), ("first", float, 3), ("tensor", float, 9), ("carried", float),
@@ -95,12 +95,18 @@ cdef Operand operand(cnp.ndarray x) noexcept:
 
 cdef void load(const Operand *given, Py_ssize_t b, int count, double *X) noexcept nogil:
     """X <- configurations of block b; lanes beyond the last one repeat its first."""
-    cdef const char *source = given.data + b * LANES * given.to_next
+    cdef const char *source
     if given.data == NULL:
         return
+    source = given.data + b * LANES * given.to_next
     if count < LANES:
         active.lanes.load(given.size, LANES, source, 0, NULL, X)
     active.lanes.load(given.size, count, source, given.to_next, NULL, X)
+
+
+cdef bint meet(const double *a, Py_ssize_t n, const double *b, Py_ssize_t m) noexcept nogil:
+    """Whether vectors of n and m entries share memory; NULL does not."""
+    return b != NULL and a < b + m and b < a + n
 
 
 cdef bint is_plain_matrix(object a, Py_ssize_t n) noexcept:
@@ -115,12 +121,20 @@ cdef bint is_plain_matrix(object a, Py_ssize_t n) noexcept:
     )
 
 
-cdef Arguments arguments(object q, object v, object x, object out) noexcept:
-    """Where plain arrays have their data; v and x may be None."""
+cdef bint takes_v(int op) noexcept nogil:
+    return op != CRBA and op != H_TIMES
+
+
+cdef bint takes_x(int op) noexcept nogil:
+    return op != CRBA and op != BIAS
+
+
+cdef Arguments arguments(int op, object q, object v, object x, object out) noexcept:
+    """Where plain arrays have their data."""
     cdef Arguments found
     found.q = <const double *> cnp.PyArray_DATA(<cnp.ndarray> q)
-    found.v = NULL if v is None else <const double *> cnp.PyArray_DATA(<cnp.ndarray> v)
-    found.x = NULL if x is None else <const double *> cnp.PyArray_DATA(<cnp.ndarray> x)
+    found.v = <const double *> cnp.PyArray_DATA(<cnp.ndarray> v) if takes_v(op) else NULL
+    found.x = <const double *> cnp.PyArray_DATA(<cnp.ndarray> x) if takes_x(op) else NULL
     found.fext = NULL
     found.out = <double *> cnp.PyArray_DATA(<cnp.ndarray> out)
     return found
@@ -198,17 +212,17 @@ cdef class Bodies:
             size += t.room + t.deepest + 3 * ALIGNED if lanes == 1 else lanes * t.scratch
         return size
 
-    cdef Py_ssize_t where_not_unit(self, const double *q) noexcept nogil:
-        """First entry of the first quaternion, or cosine and sine, that is not of unit length; or -1."""
+    cdef bint is_configuration(self, const double *q, int step) noexcept nogil:
+        """Whether all quaternions, and cosines with sines, are of unit length; the entries of q `step` apart."""
         cdef Py_ssize_t j, e
         cdef double norm
         for j in range(self.units):
             norm = 0.0
             for e in range(self.unit[2 * j], self.unit[2 * j] + self.unit[2 * j + 1]):
-                norm += q[e] * q[e]
+                norm += q[e * step] * q[e * step]
             if not fabs(norm - 1.0) <= unit_length:
-                return self.unit[2 * j]
-        return -1
+                return False
+        return True
 
     cdef void expand(self, int lanes, const double *v, double *x) noexcept nogil:
         """x <- G v."""
@@ -294,14 +308,17 @@ cdef class Bodies:
         active.rows.apply(t, X, D, inverse, 1, SOLVE, x, align(X + t.room + 4))
 
     cdef bint plain(self, int op, object q, object v, object x, object out) noexcept:
-        """Whether these are plain arrays of the right sizes, and out none of the others; None where absent."""
-        cdef Py_ssize_t n = self.nv
-        return (
-            is_plain_vector(q, self.nq)
-            and (v is None or is_plain_vector(v, n)) and (x is None or is_plain_vector(x, n))
-            and (is_plain_matrix(out, n) if op == CRBA else is_plain_vector(out, n))
-            and cnp.PyArray_ISWRITEABLE(<cnp.ndarray> out) and out is not q and out is not v and out is not x
-        )
+        """Whether the arrays that an operation takes are plain, of the right sizes, and out is apart."""
+        cdef Py_ssize_t n = self.nv, size = n * n if op == CRBA else n
+        cdef Arguments given
+        if not (is_plain_vector(q, self.nq)
+                and (not takes_v(op) or is_plain_vector(v, n)) and (not takes_x(op) or is_plain_vector(x, n))
+                and (is_plain_matrix(out, n) if op == CRBA else is_plain_vector(out, n))
+                and cnp.PyArray_ISWRITEABLE(<cnp.ndarray> out)):
+            return False
+        given = arguments(op, q, v, x, out)
+        return not (meet(given.out, size, given.q, self.nq)
+                    or meet(given.out, size, given.v, n) or meet(given.out, size, given.x, n))
 
     cdef bint run(self, int op, const Arguments *given) noexcept:
         """Run an operation on one configuration, crba to a dense matrix; false leaves the case to the gate."""
@@ -309,7 +326,7 @@ cdef class Bodies:
         cdef Py_ssize_t failed, n = self.nv, packed = self.nnz if op == CRBA else 0
         cdef Arguments block = given[0]
         if not (all_finite(self.nq, given.q) and (given.v == NULL or all_finite(n, given.v))
-                and (given.x == NULL or all_finite(n, given.x)) and self.where_not_unit(given.q) < 0):
+                and (given.x == NULL or all_finite(n, given.x)) and self.is_configuration(given.q, 1)):
             return False
         if packed + self.room(op, 1) > LOCAL or self.pattern.shape.tasks or (op == ABA and self.coupled):
             return False
@@ -320,11 +337,8 @@ cdef class Bodies:
             self.unpack(local, 1, given.out)
         return failed == FACTORIZED
 
-    def one(self, int op, object q, object v, object x, object out):
-        """Result of an operation on plain vectors, quickly; None leaves the case to the gate.
-
-        v or x is None where the operation takes none; the result of crba is dense.
-        """
+    cdef object one(self, int op, object q, object v, object x, object out):
+        """Result of an operation on plain vectors, or None."""
         cdef cnp.npy_intp shape[2]
         cdef Arguments given
         if out is None:
@@ -332,7 +346,7 @@ cdef class Bodies:
             out = cnp.PyArray_SimpleNew(2 if op == CRBA else 1, shape, cnp.NPY_DOUBLE)
         if not self.plain(op, q, v, x, out):
             return None
-        given = arguments(q, v, x, out)
+        given = arguments(op, q, v, x, out)
         return out if self.run(op, &given) else None
 
     cdef void unpack(self, const double *packed, Py_ssize_t step, double *H) noexcept nogil:
@@ -382,6 +396,7 @@ cdef class Bodies:
                 for j in range(4):
                     load(&given[j], b, count, x[j])
                 self.compute(op, LANES, &block, status + b * LANES, x[4] + LANES * size)
+                self.refuse(given, x, size)
                 if lanes:
                     self.pad(count, x[4])
                     memcpy(out.data + b * out.strides[0], x[4], LANES * size * sizeof(double))
@@ -394,6 +409,20 @@ cdef class Bodies:
                     status[b * LANES + j] = FACTORIZED
         free(room)
 
+    cdef void refuse(self, const Operand *given, double **x, Py_ssize_t size) noexcept nogil:
+        """Results x[4] <- NaN where an operand x[j] is not finite, or q no configuration."""
+        cdef double doubt[LANES]
+        cdef Py_ssize_t j, e, l
+        memset(doubt, 0, sizeof(doubt))
+        for j in range(4):
+            for e in range(given[j].size):
+                for l in range(LANES):
+                    doubt[l] += 0 * x[j][e * LANES + l]
+        for l in range(LANES):
+            if doubt[l] != 0 or not self.is_configuration(x[0] + l, LANES):
+                for e in range(size):
+                    x[4][e * LANES + l] = NAN
+
     cdef void pad(self, int count, double *H) noexcept nogil:
         """H <- identities in the lanes from `count` on."""
         cdef const Shape *t = &self.pattern.shape
@@ -404,15 +433,32 @@ cdef class Bodies:
                     H[e * LANES + lane] = e == t.start[k + 1] - 1
 
 
+cpdef Bodies bodies_of(model):
+    """The bodies of a Model, or TypeError."""
+    found = getattr(model, "bodies", None)
+    if not isinstance(found, Bodies):
+        raise TypeError(f"model must be a treefactor.Model, got {type(model).__name__}")
+    return found
+
+
+def one(model, int op, q, v, x, fext, out):
+    """Result of an operation on plain vectors, quickly; None leaves the case to the gate.
+
+    v and x are looked at where the operation takes them; the result of crba is dense.
+    """
+    cdef Bodies bodies = bodies_of(model)
+    return bodies.one(op, q, v, x, out) if fext is None else None
+
+
 cdef class Bound:
     """An operation on one configuration in arrays that stay in place: a call without arguments.
 
     Parameters
     ----------
-    bodies : Bodies
+    model : Model
     op : int
-    q, v, x, out : ndarray or None
-        Plain arrays; v or x is None where the operation takes none.
+    q, v, x, out : ndarray
+        Plain arrays; v and x are looked at where the operation takes them.
     slowly : callable
         Does the same by the gate, which says what is wrong.
 
@@ -428,12 +474,13 @@ cdef class Bound:
     cdef object kept, slowly
     cdef readonly object out
 
-    def __cinit__(self, Bodies bodies not None, int op, q, v, x, out, slowly):
-        if not bodies.plain(op, q, v, x, out):
+    def __cinit__(self, model, int op, q, v, x, out, slowly):
+        self.bodies = bodies_of(model)
+        if not self.bodies.plain(op, q, v, x, out):
             raise ValueError("only contiguous, aligned float64 arrays of the right shapes, apart, can be bound")
-        self.bodies, self.op, self.out, self.slowly = bodies, op, out, slowly
+        self.op, self.out, self.slowly = op, out, slowly
         self.kept = (q, v, x)
-        self.given = arguments(q, v, x, out)
+        self.given = arguments(op, q, v, x, out)
 
     def __call__(self):
         """Compute what the arrays hold now; return out."""

@@ -62,6 +62,7 @@ def _body(model, i: int, kind: str, parent: int, R: np.ndarray, p: np.ndarray, t
         "angle": sum(body["angle"] >= 0 for body in table) if kind in ("revolute", "helical") else -1,
         "joint": -1,
         "copied": 6 if root == "freeflyer" else 0,
+        "wraps": bool(joint.mimic) and model.joints[joint.mimic.leader].kind == "continuous",
         "ratio": joint.mimic.ratio if joint.mimic else 1.0,
         "offset": joint.mimic.offset if joint.mimic else 0.0,
         "pitch": joint.pitch,

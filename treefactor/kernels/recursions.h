@@ -85,6 +85,15 @@ INLINE void NAME(rotate)(real *R, real x, real y, real z, real w)
     EACH(c, 3) ROTATE(from, E + 3 * c, R + 3 * c);
 }
 
+/* How far a body of one freedom has moved, q its entries. */
+INLINE real NAME(position)(const Body *b, const double *q)
+{
+    real x = READ(q, 0);
+    if (b->wraps)
+        for (size_t l = 0; l < sizeof(real) / 8; l++) ((double *)&x)[l] = atan2(q[LANES + l], q[l]);
+    return b->ratio * x + b->offset;
+}
+
 /* Move the frame R, p of a body as its joint does. */
 INLINE void NAME(move)(const Body *b, const double *q, const Room *w, real *R, real *p)
 {
@@ -100,7 +109,7 @@ INLINE void NAME(move)(const Body *b, const double *q, const Room *w, real *R, r
         NAME(turn)(R, READ(q, 1), READ(q, 0));
         return;
     case PRISMATIC:
-        EACH(r, 3) p[r] += R[6 + r] * (b->ratio * READ(q, 0) + b->offset);
+        EACH(r, 3) p[r] += R[6 + r] * NAME(position)(b, q);
         return;
     case SPHERICAL:
         NAME(rotate)(R, READ(q, 0), READ(q, 1), READ(q, 2), READ(q, 3));
@@ -158,7 +167,7 @@ static void NAME(place)(const Mechanism *m, const double *q, const Room *w)
     const real zero = {0};
     for (ptrdiff_t i = 0; i < m->bodies; i++) {
         const Body *b = m->body + i;
-        if (b->angle >= 0) w->angle[b->angle] = b->ratio * READ(q, b->q) + b->offset;
+        if (b->angle >= 0) w->angle[b->angle] = NAME(position)(b, q + b->q * LANES);
     }
     ISA(sincos)(m->angles * (ptrdiff_t)(sizeof(real) / 8), (double *)w->angle, (double *)w->sine, (double *)w->cosine);
     for (ptrdiff_t i = 0; i < m->bodies; i++) {
