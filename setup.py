@@ -50,7 +50,7 @@ extensions = [
 ]
 
 setup(
-    packages=["treefactor", "treefactor.adapters", "treefactor.textbook"],
+    packages=["treefactor", "treefactor.adapters", "treefactor.tables", "treefactor.textbook"],
     package_dir={"treefactor": "treefactor", "treefactor.adapters": "adapters"},
     ext_modules=cythonize(extensions, compiler_directives=DIRECTIVES),
 )

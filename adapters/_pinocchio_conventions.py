@@ -14,6 +14,7 @@ import numpy as np
 
 from .._arrays import as_vector
 from ..exceptions import AdapterError
+from ..model import Model
 
 ARMATURE = "another armature"
 GRAVITY = "another gravity"
@@ -25,7 +26,7 @@ def transform(body, model, q) -> np.ndarray:
     Parameters
     ----------
     body : Body
-    model : pinocchio.Model
+    model : pinocchio.Model or Model
         A free-flyer called ``root_joint`` is the only free joint of the body, whatever that is called.
     q : array_like, shape (model.nq,)
         Pinocchio's.
@@ -107,18 +108,30 @@ def _set_gravity(model, value: np.ndarray) -> None:
     model.gravity.linear = value
 
 
+def joints_of(model) -> list[tuple[str, slice, slice]]:
+    """Name of every joint of a Pinocchio model, or of one of ours, and its entries in q and v."""
+    if isinstance(model, Model):
+        names = [joint.name for joint in model.joints]
+        counts = [(joint.nq, joint.nv) for joint in model.joints]
+        rows = zip(names, model.idx_q, model.idx_v, *zip(*counts, strict=True), strict=True)
+    else:
+        columns = model.names, model.idx_qs, model.idx_vs, model.nqs, model.nvs
+        rows = zip(*(list(column)[1:] for column in columns), strict=True)
+    return [(name, slice(q, q + nq), slice(v, v + nv)) for name, q, v, nq, nv in rows]
+
+
 def _matched(body, model) -> list[tuple]:
-    """Every joint of the body with its entries in Pinocchio's q and v."""
+    """Every joint of the body with its entries in the model's q and v."""
     found, odd = [], []
-    for j in range(1, model.njoints):
-        parts = body.parts(model.names[j])
-        at_q, at_v = model.idx_qs[j], model.idx_vs[j]
+    for name, q, v in joints_of(model):
+        parts = body.parts(name)
+        at_q, at_v = q.start, v.start
         for joint in parts:
-            nq = model.nqs[j] if len(parts) == 1 else joint.nq  # 2 if continuous
+            nq = q.stop - q.start if len(parts) == 1 else joint.nq  # 2 if continuous
             found.append((joint, slice(at_q, at_q + nq), slice(at_v, at_v + joint.nv)))
             at_q, at_v = at_q + nq, at_v + joint.nv
-        if at_v != model.idx_vs[j] + model.nvs[j]:
-            odd.append(model.names[j])
+        if at_v != v.stop:
+            odd.append(name)
     odd += [joint.name for joint in body.joints if all(joint is not other[0] for other in found)]
     if odd:
         names = ", ".join(dict.fromkeys(odd))

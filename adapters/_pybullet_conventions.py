@@ -6,6 +6,7 @@ import numpy as np
 from scipy.spatial.transform import Rotation
 
 from .._arrays import as_vector
+from ._pinocchio_conventions import joints_of
 from ._pybullet_body import Body, adapter_error, cross_matrix
 
 
@@ -15,7 +16,7 @@ def transform(body: Body, model, q=None) -> np.ndarray:
     Parameters
     ----------
     body : Body
-    model : pinocchio.Model
+    model : pinocchio.Model or Model
         A free-flyer, where there is one, is called "root_joint".
     q : array_like, shape (model.nq,), optional
         Taken for the sake of a common signature: this T is constant.
@@ -34,11 +35,10 @@ def transform(body: Body, model, q=None) -> np.ndarray:
     joints = _joints(body, model)
     T = np.zeros((model.nv, body.nv))
     if body.floating:
-        R, at = body.base_inertial, model.idx_vs[joints["root_joint"]]
-        T[at : at + 6, :6] = np.block([[cross_matrix(body.base_centre) @ R, R], [R, np.zeros((3, 3))]])
+        R, at = body.base_inertial, joints["root_joint"][1]
+        T[at, :6] = np.block([[cross_matrix(body.base_centre) @ R, R], [R, np.zeros((3, 3))]])
     for link in body.moving:
-        at = model.idx_vs[joints[link.joint]]
-        T[at : at + link.freedoms, link.v] = link.inertial if link.freedoms == 3 else 1.0
+        T[joints[link.joint][1], link.v] = link.inertial if link.freedoms == 3 else 1.0
     return T
 
 
@@ -62,9 +62,9 @@ def acceleration_offset(body: Body, model, q, v) -> np.ndarray:
     v = as_vector(v, model.nv, "v")
     joints, offset = _joints(body, model), np.zeros(model.nv)
     if body.floating:
-        at = model.idx_vs[joints["root_joint"]]
-        linear, angular = v[at : at + 3], v[at + 3 : at + 6]
-        offset[at : at + 3] = -np.cross(angular, linear + np.cross(angular, body.base_centre))
+        at = joints["root_joint"][1]
+        linear, angular = v[at][:3], v[at][3:]
+        offset[at][:3] = -np.cross(angular, linear + np.cross(angular, body.base_centre))
     return offset
 
 
@@ -82,13 +82,12 @@ def from_pinocchio(body: Body, model, q, v) -> tuple[np.ndarray, np.ndarray]:
     q, v = as_vector(q, model.nq, "q"), as_vector(v, model.nv, "v")
     joints, mine = _joints(body, model), np.empty(body.nq)
     if body.floating:
-        at = model.idx_qs[joints["root_joint"]]
-        R = Rotation.from_quat(q[at + 3 : at + 7])
-        mine[:3] = q[at : at + 3] + R.apply(body.base_centre)
+        x = q[joints["root_joint"][0]]
+        R = Rotation.from_quat(x[3:])
+        mine[:3] = x[:3] + R.apply(body.base_centre)
         mine[3:7] = (R * Rotation.from_matrix(body.base_inertial)).as_quat()
     for link in body.moving:
-        joint = joints[link.joint]
-        x = q[model.idx_qs[joint] : model.idx_qs[joint] + model.nqs[joint]]
+        x = q[joints[link.joint][0]]
         if link.freedoms == 3:  # Q_inertial = R' Q_link R
             inertial = Rotation.from_matrix(link.inertial)
             x = (inertial.inv() * Rotation.from_quat(x) * inertial).as_quat()
@@ -109,14 +108,14 @@ def pinocchio_gravity(body: Body) -> np.ndarray:
     return body.base_inertial @ body.base_rotation(np.empty(0)).T @ body.gravity
 
 
-def _joints(body: Body, model) -> dict[str, int]:
-    """Index of the joints of model by name; they must be those of body."""
+def _joints(body: Body, model) -> dict[str, tuple[slice, slice]]:
+    """Entries in q and v of the joints of model by name; they must be those of body."""
     own = {link.joint: link.freedoms for link in body.moving}
     if body.floating:
         own["root_joint"] = 6
-    joints = {model.names[j]: j for j in range(1, model.njoints)}
-    theirs = {name: model.nvs[j] for name, j in joints.items()}
-    if own != theirs or len(joints) != model.njoints - 1:
+    joints = {name: (q, v) for name, q, v in joints_of(model)}
+    theirs = {name: v.stop - v.start for name, (_, v) in joints.items()}
+    if own != theirs:
         odd = sorted(name for name in own.keys() | theirs.keys() if own.get(name) != theirs.get(name))
         raise adapter_error(
             f"the Pinocchio model does not have the joints of {body.base!r}; they differ in {', '.join(odd)}",

@@ -40,6 +40,7 @@ from ..model import Inertia
 from ..tree import Tree
 from ._mjcf import mjcf
 from ._mujoco_body import FREE, Body, Joint, adapter_error
+from ._mujoco_model import model
 from ._mujoco_settings import SETTINGS, effect, initial_configuration, only
 from ._pinocchio_conventions import acceleration_offset, from_pinocchio, model_changes, transform
 from ._plain_urdf import JOINT_PARTS, plain, write
@@ -60,6 +61,7 @@ __all__ = [
     "load",
     "load_plain",
     "mass_matrix",
+    "model",
     "model_changes",
     "own_acceleration",
     "passive",

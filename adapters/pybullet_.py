@@ -48,6 +48,7 @@ from ._pybullet_load import (
     load_shapeless,
     load_touching,
 )
+from ._pybullet_model import model
 
 __all__ = [
     "TENSOR_CAUSE",
@@ -65,6 +66,7 @@ __all__ = [
     "load_plain",
     "mass_matrix",
     "massless_joints",
+    "model",
     "own_acceleration",
     "pinocchio_gravity",
     "random_state",

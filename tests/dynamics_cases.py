@@ -60,8 +60,8 @@ def error(own, expected, scale=0.0):
 
 
 def force_scale(H, *vectors):
-    """Size of the terms of H a + bias that may cancel."""
-    return max(np.abs(H).max(initial=0.0) * max(1.0, *(np.abs(x).max(initial=0.0) ** 2 for x in vectors)), 1e-300)
+    """Size of the terms of H a + bias, which may cancel."""
+    return np.abs(H).max(initial=1e-300) * max([1.0, *(np.abs(x).max(initial=0.0) ** 2 for x in vectors)])
 
 
 def assert_forces(own, expected, H, *vectors):

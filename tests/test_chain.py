@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from tolerances import assert_close
 
 import treefactor as tf
+from treefactor import _chain
 from treefactor.textbook import composite, kane_sum, kosynka, stepanenko
 
 NAMES = ("axis", "r", "mass", "c", "inertia")
@@ -166,6 +167,30 @@ def test_nothing_around_an_out_is_written(order, batch):
         assert (outer[guard] == GUARD).all()
 
 
+def embedded(x, around):
+    """Copy of x within a longer line of memory, and that line."""
+    line = np.full(x.size + 2 * 37, around)
+    inner = line[37 : 37 + x.size].reshape(x.shape)
+    inner[...] = x
+    return inner, line
+
+
+@pytest.mark.parametrize("batch", [(), (5,)], ids=str)
+def test_nothing_around_the_arrays_is_read_or_written(batch):
+    arrays, given_loads = random_chain(5, batch=batch), loads(5, batch=batch)
+    within = [embedded(x, np.nan)[0] for x in arrays]
+    np.testing.assert_array_equal(tf.chain_inertia(*within), tf.chain_inertia(*arrays))
+    b = tf.chain_forces(*arrays, *given_loads)
+    np.testing.assert_array_equal(tf.chain_forces(*within, *[embedded(x, np.nan)[0] for x in given_loads]), b)
+    chains, size = _chain.Chains(*within, np.zeros(5, np.uint8)), max(1, *batch, 1)
+    A, line = embedded(np.zeros((size, 5, 5)), GUARD)
+    chains.inertia(A)
+    assert (line == GUARD).sum() == 2 * 37
+    b, line = embedded(np.zeros((size, 5)), GUARD)
+    chains.forces(*given_loads, b)
+    assert (line == GUARD).sum() == 2 * 37
+
+
 def test_an_out_may_be_an_argument():
     axis, r, mass, c, inertia = random_chain(3)
     A = tf.chain_inertia(axis, r, mass, c, inertia)
@@ -274,6 +299,8 @@ def test_numbers_must_be_real():
     axis, *rest = random_chain(3)
     with pytest.raises(tf.DtypeError, match="axis"):
         tf.chain_inertia(axis.astype(complex), *rest)
+    with pytest.raises(tf.DtypeError, match="mass"):
+        tf.chain_forces(axis, rest[0], None, *rest[2:])
 
 
 @pytest.mark.parametrize("out", [np.empty((3, 4)), np.empty((3, 3), np.float32), [0.0]])

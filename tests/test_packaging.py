@@ -62,7 +62,8 @@ def wheel(tmp_path_factory):
 def test_the_wheel_holds_both_packages_and_the_kernels(wheel):
     names = zipfile.ZipFile(wheel).namelist()
     assert "treefactor/adapters/pinocchio_.py" in names
-    assert "treefactor/templates/check.html" in names
+    assert "treefactor/templates/page.html" in names
+    assert "treefactor/tables/shimanovsky.py" in names
     assert any(name.startswith("treefactor/_ltdl.") and not name.endswith(".pyx") for name in names)
     assert not [name for name in names if name.startswith(("adapters/", "tests/"))]
 

@@ -6,6 +6,7 @@ from . import families
 from .bound import BoundFactor
 from .chain import chain_forces, chain_inertia
 from .config import show_config
+from .configuration import difference, integrate, neutral, random_configuration
 from .dynamics import aba, bias, bind, crba, forward_dynamics, h_times, rnea
 from .exceptions import (
     AdapterError,
@@ -54,11 +55,15 @@ __all__ = [
     "chain_forces",
     "chain_inertia",
     "crba",
+    "difference",
     "factor",
     "families",
     "forward_dynamics",
     "h_times",
+    "integrate",
     "multiply",
+    "neutral",
+    "random_configuration",
     "rnea",
     "show_config",
 ]

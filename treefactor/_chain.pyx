@@ -7,7 +7,7 @@ joints. The recursions are those of textbook/composite.py.
 
 cimport numpy as cnp
 from libc.float cimport DBL_MAX
-from libc.math cimport fabs, fmax
+from libc.math cimport fabs
 from libc.stdint cimport uint8_t
 from libc.stdlib cimport free, malloc
 
@@ -81,10 +81,8 @@ cdef inline bint finite(Py_ssize_t count, const double *x) noexcept nogil:
 
 cdef Fault fault_of_tensor(const double *I) noexcept nogil:
     """Whether a tensor is symmetric and no principal minor of it is negative beyond rounding."""
-    cdef double s = fmax(fmax(fabs(I[0]), fabs(I[4])), fmax(fabs(I[8]), fabs(I[1])))
-    cdef double low, skew = fmax(fabs(I[1] - I[3]), fmax(fabs(I[2] - I[6]), fabs(I[5] - I[7])))
-    s = fmax(s, fmax(fabs(I[2]), fabs(I[5])))
-    if skew > SYMMETRY * s:
+    cdef double s = fabs(I[0]) + fabs(I[4]) + fabs(I[8]) + fabs(I[1]) + fabs(I[2]) + fabs(I[5]), low
+    if fabs(I[1] - I[3]) + fabs(I[2] - I[6]) + fabs(I[5] - I[7]) > SYMMETRY * s:
         return NOT_SYMMETRIC
     low = -SEMIDEFINITE * s
     if I[0] < low or I[4] < low or I[8] < low:
@@ -369,49 +367,72 @@ cdef enum:
     SHORT = 64                   # joints of chains that need no memory from the heap
 
 cdef uint8_t all_turn[SHORT]     # zeros
+cdef double nothing[3 * SHORT]   # zeros
 
 
-cdef inline bint is_plain(object x, int type, int ndim, Py_ssize_t n, int tail) noexcept:
-    """Whether x is a contiguous array (n,), (n, tail) or (n, tail, tail) of that type."""
+cdef const void *plain(object x, int type, int ndim, Py_ssize_t n) noexcept:
+    """Data of a contiguous array (n,), (n, 3) or (n, 3, 3) of that type; NULL of anything else."""
     cdef int d
     if not (cnp.PyArray_CheckExact(x) and cnp.PyArray_TYPE(<cnp.ndarray> x) == type
-            and cnp.PyArray_NDIM(<cnp.ndarray> x) == ndim and cnp.PyArray_ISCARRAY_RO(<cnp.ndarray> x)
-            and cnp.PyArray_DIM(<cnp.ndarray> x, 0) == n):
+            and cnp.PyArray_NDIM(<cnp.ndarray> x) == ndim and cnp.PyArray_ISCARRAY_RO(<cnp.ndarray> x)):
+        return NULL
+    for d in range(ndim):
+        if cnp.PyArray_DIM(<cnp.ndarray> x, d) != (3 if d else n):
+            return NULL
+    return cnp.PyArray_DATA(<cnp.ndarray> x)
+
+
+cdef bint read_one(Chain *s, axis, r, mass, c, inertia, prismatic) noexcept:
+    """Fill in one short chain; tell whether all its arrays are plain, and sound."""
+    cdef Py_ssize_t joint = 0
+    if not cnp.PyArray_CheckExact(mass) or cnp.PyArray_NDIM(<cnp.ndarray> mass) != 1:
         return False
-    for d in range(1, ndim):
-        if cnp.PyArray_DIM(<cnp.ndarray> x, d) != tail:
-            return False
-    return True
+    s.n = cnp.PyArray_DIM(<cnp.ndarray> mass, 0)
+    s.axis = <const double *> plain(axis, cnp.NPY_DOUBLE, 2, s.n)
+    s.r = <const double *> plain(r, cnp.NPY_DOUBLE, 2, s.n)
+    s.mass = <const double *> plain(mass, cnp.NPY_DOUBLE, 1, s.n)
+    s.c = <const double *> plain(c, cnp.NPY_DOUBLE, 2, s.n)
+    s.inertia = <const double *> plain(inertia, cnp.NPY_DOUBLE, 3, s.n)
+    s.slides = &all_turn[0] if prismatic is None else <const uint8_t *> plain(prismatic, cnp.NPY_BOOL, 1, s.n)
+    return (s.n <= SHORT and s.axis != NULL and s.r != NULL and s.mass != NULL and s.c != NULL
+            and s.inertia != NULL and s.slides != NULL and fault_of(s, &joint) == SOUND)
+
+
+cdef const double *read_load(object x, int ndim, Py_ssize_t n) noexcept:
+    """Data of a plain and finite load, zeros for None, otherwise NULL."""
+    cdef const double *data = &nothing[0] if x is None else <const double *> plain(x, cnp.NPY_DOUBLE, ndim, n)
+    if data != NULL and not finite(n * (3 if ndim == 2 else 1), data):
+        return NULL
+    return data
 
 
 def inertia_of_one(axis, r, mass, c, inertia, prismatic):
     """A (n, n) of one short chain whose arrays are plain and sound; None otherwise, for others to look at."""
-    cdef Py_ssize_t joint = 0
     cdef cnp.npy_intp shape[2]
     cdef double room[6 * SHORT]
     cdef Chain s
-    if not cnp.PyArray_CheckExact(mass) or cnp.PyArray_NDIM(<cnp.ndarray> mass) != 1:
-        return None
-    s.n = cnp.PyArray_DIM(<cnp.ndarray> mass, 0)
-    if (s.n > SHORT
-            or not is_plain(mass, cnp.NPY_DOUBLE, 1, s.n, 0)
-            or not is_plain(axis, cnp.NPY_DOUBLE, 2, s.n, 3)
-            or not is_plain(r, cnp.NPY_DOUBLE, 2, s.n, 3)
-            or not is_plain(c, cnp.NPY_DOUBLE, 2, s.n, 3)
-            or not is_plain(inertia, cnp.NPY_DOUBLE, 3, s.n, 3)
-            or not (prismatic is None or is_plain(prismatic, cnp.NPY_BOOL, 1, s.n, 0))):
-        return None
-    s.axis = <const double *> cnp.PyArray_DATA(<cnp.ndarray> axis)
-    s.r = <const double *> cnp.PyArray_DATA(<cnp.ndarray> r)
-    s.mass = <const double *> cnp.PyArray_DATA(<cnp.ndarray> mass)
-    s.c = <const double *> cnp.PyArray_DATA(<cnp.ndarray> c)
-    s.inertia = <const double *> cnp.PyArray_DATA(<cnp.ndarray> inertia)
-    s.slides = all_turn
-    if prismatic is not None:
-        s.slides = <const uint8_t *> cnp.PyArray_DATA(<cnp.ndarray> prismatic)
-    if fault_of(&s, &joint) != SOUND:
+    if not read_one(&s, axis, r, mass, c, inertia, prismatic):
         return None
     shape[0] = shape[1] = s.n
     A = cnp.PyArray_SimpleNew(2, shape, cnp.NPY_DOUBLE)
     inertia_of(&s, <double *> cnp.PyArray_DATA(<cnp.ndarray> A), room)
     return A
+
+
+def forces_of_one(axis, r, mass, c, inertia, rate, force, moment, torque, prismatic):
+    """b (n,) of one short chain, or None, as `inertia_of_one`; loads may be None."""
+    cdef cnp.npy_intp n
+    cdef double room[6 * SHORT]
+    cdef Chain s
+    if not read_one(&s, axis, r, mass, c, inertia, prismatic):
+        return None
+    n = s.n
+    cdef const double *q = read_load(rate, 1, n)
+    cdef const double *f = read_load(force, 2, n)
+    cdef const double *m = read_load(moment, 2, n)
+    cdef const double *t = read_load(torque, 1, n)
+    if q == NULL or f == NULL or m == NULL or t == NULL:
+        return None
+    b = cnp.PyArray_SimpleNew(1, &n, cnp.NPY_DOUBLE)
+    forces_of(&s, q, f, m, t, <double *> cnp.PyArray_DATA(<cnp.ndarray> b), room)
+    return b

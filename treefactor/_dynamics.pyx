@@ -12,6 +12,8 @@ from ._plain cimport all_finite, is_plain_vector
 
 import numpy as np
 
+from .tolerances import UNIT_SQUARE
+
 cnp.import_array()
 
 cdef extern from *:
@@ -37,14 +39,13 @@ cdef enum:
 
 BODY = np.dtype(
     [
-        *((name, np.intp) for name in ("kind", "parent", "q", "v", "freedoms", "angle", "joint", "copied", "wraps")),
+        *((name, np.intp) for name in ("kind", "parent", "q", "v", "freedoms", "angle", "joint", "circle", "copied")),
         *((name, float) for name in ("ratio", "offset", "pitch")),
         *((name, float, size) for name, size in (("R", 9), ("p", 3), ("axes", 9))),
         ("mass", float), ("first", float, 3), ("tensor", float, 9), ("carried", float),
     ]
 )  # the struct of bodies.h
-UNIT_LENGTH = 1e-6               # how far the square of a unit vector's length may be off
-cdef double unit_length = UNIT_LENGTH
+cdef double unit_square = UNIT_SQUARE
 assert BODY.itemsize == sizeof(Body)
 
 KINDS = ("revolute", "continuous", "prismatic", "helical", "spherical", "planar", "translation", "freeflyer")
@@ -220,7 +221,7 @@ cdef class Bodies:
             norm = 0.0
             for e in range(self.unit[2 * j], self.unit[2 * j] + self.unit[2 * j + 1]):
                 norm += q[e * step] * q[e * step]
-            if not fabs(norm - 1.0) <= unit_length:
+            if not fabs(norm - 1.0) <= unit_square:
                 return False
         return True
 

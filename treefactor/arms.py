@@ -101,9 +101,9 @@ _H = np.pi / 2
 
 # Masses and tensors: P. K. Nguyen and P. C. Hughes, "Teleoperation: from the space shuttle to the space
 # station", Progress in Astronautics and Aeronautics 161 (1994), bodies 2 to 8, turned into the frames used
-# here: z along the axes of the joints, x of the booms along them. Two things are assumptions: that the tensors
-# are about the centres of mass (about the joints they could not be: a boom's are smaller than m (L/2)^2), and
-# that the centres of mass lie halfway between the ends of the links. The lengths of the rows are rounded.
+# here: z along the axes of the joints, x along the booms. Two things are assumptions: that the tensors are
+# about the centres of mass (about the joints they cannot be: a boom's are below m (L/2)^2), and that
+# the centres lie halfway between the ends of the links. The lengths of the rows are rounded.
 SSRMS = Arm(
     "SSRMS",
     rows=[

@@ -7,7 +7,12 @@ import numpy as np
 from ._dynamics import BODY, KINDS, Bodies
 from ._pattern import Pattern
 
-UNIT = {"continuous": (0, 2), "planar": (2, 2), "spherical": (0, 4), "freeflyer": (3, 4)}  # entries of q
+ROTATIONS = {  # entries of q that make a unit vector
+    "continuous": slice(0, 2),
+    "spherical": slice(0, 4),
+    "planar": slice(2, 4),
+    "freeflyer": slice(3, 7),
+}
 
 
 def bodies(model) -> Bodies:
@@ -61,8 +66,8 @@ def _body(model, i: int, kind: str, parent: int, R: np.ndarray, p: np.ndarray, t
         "freedoms": {"spherical": 3, "planar": 3, "translation": 3, "freeflyer": 6}.get(kind, 1),
         "angle": sum(body["angle"] >= 0 for body in table) if kind in ("revolute", "helical") else -1,
         "joint": -1,
+        "circle": bool(joint.mimic) and model.joints[joint.mimic.leader].kind == "continuous",
         "copied": 6 if root == "freeflyer" else 0,
-        "wraps": bool(joint.mimic) and model.joints[joint.mimic.leader].kind == "continuous",
         "ratio": joint.mimic.ratio if joint.mimic else 1.0,
         "offset": joint.mimic.offset if joint.mimic else 0.0,
         "pitch": joint.pitch,
@@ -112,9 +117,9 @@ def _structs(table: list[dict]) -> np.ndarray:
 def _units(model) -> np.ndarray:
     """First entry and number of the entries of q that make a unit vector."""
     found = [
-        (q + UNIT[joint.kind][0], UNIT[joint.kind][1])
+        (q + ROTATIONS[joint.kind].start, ROTATIONS[joint.kind].stop - ROTATIONS[joint.kind].start)
         for joint, q in zip(model.joints, model.idx_q, strict=True)
-        if joint.kind in UNIT
+        if joint.kind in ROTATIONS
     ]
     return np.array(found, dtype=np.intp).reshape(-1, 2)
 

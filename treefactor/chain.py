@@ -29,6 +29,7 @@ TAILS = {  # shapes for one joint or body
     "moment": (3,),
     "torque": (),
 }
+LOADS = ("rate", "force", "moment", "torque")  # zero unless given
 
 
 def chain_inertia(axis, r, mass, c, inertia, prismatic=None, out=None, count: bool = False):
@@ -84,15 +85,15 @@ def chain_inertia(axis, r, mass, c, inertia, prismatic=None, out=None, count: bo
     >>> tf.chain_inertia([[0, 0, 1]], [[0, 0, 0]], [3], [[3, 0, 0]], [np.diag([0, 4, 4])])
     array([[4.]])
     """
-    if out is None and not count:
+    if not count:
         A = _chain.inertia_of_one(axis, r, mass, c, inertia, prismatic)
         if A is not None:
-            return A
+            return _deliver(A, out)
     given = {"axis": axis, "r": r, "mass": mass, "c": c, "inertia": inertia}
-    arrays, batch, slides = _gate(given, prismatic)
+    arrays, batch, slides = gate(given, TAILS, prismatic)
     n = len(slides)
     chains = _chain.Chains(*arrays, slides)
-    lost = _unusable(chains, {}, batch)
+    lost = unusable(chains, {}, TAILS, batch)
     A = np.empty((math.prod(batch), n, n))
     chains.inertia(A)
     A[lost] = np.nan
@@ -145,31 +146,40 @@ def chain_forces(
     Notes
     -----
     The Kane-sum paper, eqs. 3-5, 11 and 17-21: b = torque - bias, bias what inverse dynamics gives for q̈ = 0.
+    Here with 75 N - 15 multiplications and 81 N - 21 additions for revolute joints.
     """
+    if not count:
+        b = _chain.forces_of_one(axis, r, mass, c, inertia, rate, force, moment, torque, prismatic)
+        if b is not None:
+            return _deliver(b, out)
     given = {"axis": axis, "r": r, "mass": mass, "c": c, "inertia": inertia}
     given |= {"rate": rate, "force": force, "moment": moment, "torque": torque}
-    (*bodies, rate, force, moment, torque), batch, slides = _gate(given, prismatic)
+    arrays, batch, slides = gate(given, TAILS, prismatic)
+    bodies, loads = arrays[:5], arrays[5:]
     n = len(slides)
     chains = _chain.Chains(*bodies, slides)
-    lost = _unusable(chains, {"rate": rate, "force": force, "moment": moment, "torque": torque}, batch)
+    lost = unusable(chains, dict(zip(LOADS, loads, strict=True)), TAILS, batch)
     b = np.empty((math.prod(batch), n))
-    chains.forces(rate, force, moment, torque, b)
+    chains.forces(*loads, b)
     b[lost] = np.nan
     b = _deliver(b.reshape(*batch, n), out)
     return (b, _count(composite.forces, given, slides)) if count else b
 
 
-def _gate(given: dict, prismatic) -> tuple[list[np.ndarray], tuple[int, ...], np.ndarray]:
-    """Arrays as the kernels take them, with one batch axis at most; the batch's axes; which joints slide."""
+def gate(given: dict, tails: dict, prismatic) -> tuple[list[np.ndarray], tuple[int, ...], np.ndarray]:
+    """Arrays as the kernels take them, with one batch axis at most; the batch's axes; which joints slide.
+
+    Tails are the shapes for one joint or body.
+    """
     axis = as_real(given["axis"], "axis")
     if axis.ndim < 2 or axis.shape[-1] != 3:
         raise ShapeError(f"axis must have shape (..., N, 3), got {axis.shape}", axis.shape, ("...", "N", 3))
     n = axis.shape[-2]
     arrays, batch = [], ()
     for name, values in given.items():
-        tail = (n, *TAILS[name])
+        tail = (n, *tails[name])
         expected = f"({', '.join(map(str, ('...', *tail)))})"
-        array = np.zeros(tail) if values is None else as_real(values, name)
+        array = np.zeros(tail) if values is None and name in LOADS else as_real(values, name)
         lead = array.shape[: array.ndim - len(tail)]
         if array.shape[len(lead) :] != tail:
             message = f"{name} must have shape {expected}, got {array.shape}"
@@ -192,7 +202,7 @@ def _flags(prismatic, n: int) -> np.ndarray:
     return np.ascontiguousarray(flags).view(np.uint8)
 
 
-def _unusable(chains: _chain.Chains, loads: dict, batch: tuple[int, ...]) -> np.ndarray:
+def unusable(chains: _chain.Chains, others: dict, tails: dict, batch: tuple[int, ...]) -> np.ndarray:
     """Which chains of a batch hold numbers that are not finite; whatever else is wrong raises."""
     size = math.prod(batch)
     fault, joint = np.zeros(size, dtype=np.intp), np.zeros(size, dtype=np.intp)
@@ -201,11 +211,11 @@ def _unusable(chains: _chain.Chains, loads: dict, batch: tuple[int, ...]) -> np.
     if wrong.size:
         raise _complaint(int(fault[wrong[0]]), int(joint[wrong[0]]), np.unravel_index(wrong[0], batch))
     lost = fault == _chain.Fault.NOT_FINITE
-    for name, load in loads.items():
+    for name, array in others.items():
         if not batch:
-            require_finite(load, name)
-        tail = len(TAILS[name]) + 1
-        lost |= ~np.isfinite(load).all(axis=tuple(range(-tail, 0)))
+            require_finite(array, name)
+        tail = len(tails[name]) + 1
+        lost |= ~np.isfinite(array).all(axis=tuple(range(-tail, 0)))
     return lost
 
 

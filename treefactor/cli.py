@@ -1,4 +1,4 @@
-"""The command line: `treefactor check`, `info`, `bench` and `families`."""
+"""The command line: `treefactor check`, `info`, `bench`, `families` and `tables`."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from rich.console import Console
 from rich.progress import track
 from rich.text import Text
 
-from . import __version__, bench, check, growth, report, robots
+from . import __version__, bench, check, growth, report, robots, tables
 from .config import show_config
 from .exceptions import TreefactorError
 from .workers import flush
@@ -91,6 +91,14 @@ def _parser() -> argparse.ArgumentParser:
     command.add_argument("--json", type=Path, metavar="FILE", help="also write the figures as JSON")
     command.add_argument("--plot", type=Path, metavar="FILE", help="draw cost and time on logarithmic axes")
     command.set_defaults(command=run_families)
+
+    command = commands.add_parser("tables", help="execute the papers' tables and figures")
+    command.add_argument(
+        "paper", nargs="*", type=_paper, help=f"{', '.join(tables.PAPERS)} (default: all of them)"
+    )
+    command.add_argument("--json", type=Path, metavar="FILE", help="also write the tables as JSON")
+    command.add_argument("--html", type=Path, metavar="FILE", help="also write them as a self-contained page")
+    command.set_defaults(command=run_tables)
     return parser
 
 
@@ -184,6 +192,24 @@ def run_families(options: argparse.Namespace) -> int:
     return 0
 
 
+def run_tables(options: argparse.Namespace) -> int:
+    """Print the papers' tables beside what was executed; 1 if a figure differs without a known reason."""
+    chosen = tables.makers(options.paper)
+    found: list[tables.Table] = []
+    meta = show_config("dicts")
+    with report.replacing(options.json) as json_file, report.replacing(options.html) as html_file:
+        executed = (make() for make in chosen)
+        for table in _progress(executed, len(chosen), "executing", lambda table: table.title):
+            found.append(table)
+        report.write_json(json_file, {"config": meta, "tables": [table.as_dict() for table in found]})
+        if html_file is not None:
+            from .html import write_tables
+
+            write_tables(html_file, found, meta)
+    report.print_tables(found)
+    return DISAGREE if tables.differing(found) else 0
+
+
 def _chosen_robots(options: argparse.Namespace) -> list[robots.Robot]:
     """Robots named on the command line, or the default selection, on the base asked for."""
     floating = _floating(options)
@@ -269,6 +295,12 @@ def _engines_aside() -> Iterator[None]:
         flush()
         os.dup2(kept, 1)
         os.close(kept)
+
+
+def _paper(text: str) -> str:
+    if text not in tables.PAPERS:
+        raise argparse.ArgumentTypeError(f"{text!r} is none of {', '.join(tables.PAPERS)}")
+    return text
 
 
 def _positive(text: str) -> int:

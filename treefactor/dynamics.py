@@ -10,7 +10,8 @@ import numpy as np
 from ._arrays import aligned, as_output, as_real, check_choice, flatten, require_finite, thread_count
 from ._dynamics import OPERATIONS, Bound, bodies_of, one
 from ._threads import spread
-from .exceptions import ConfigurationError, NotPositiveDefiniteError, ShapeError
+from .configuration import require_rotations
+from .exceptions import NotPositiveDefiniteError, ShapeError
 from .model import Model
 from .tree import LAYOUTS
 
@@ -294,12 +295,8 @@ class _Call:
         """Raise NonFiniteError or ConfigurationError; in batches the kernels make such results NaN."""
         for name, array in arrays.items():
             require_finite(array, name)
-        bad = self.model.not_unit(arrays["q"])
-        if bad.any():
-            joint = self.model.joints[int(np.argmax(bad))]
-            raise ConfigurationError(
-                f"joint {joint.name!r}: its part of q must be of unit length ({joint.kind})", joint=joint.name
-            )
+        require_rotations(self.model, arrays["q"], "q")
+
 
     def _shape(self, batch: tuple[int, ...], blocks: int) -> tuple[int, ...]:
         n, nnz = self.model.nv, self.model.tree.nnz

@@ -130,7 +130,7 @@ class InvalidModelError(TreefactorError, ValueError):
 
 
 class ConfigurationError(TreefactorError, ValueError):
-    """A vector that is no configuration: a quaternion, or a cosine and sine, not of unit length.
+    """A configuration in which a (cos, sin) or a quaternion is not of unit length, or limits leave no room.
 
     Attributes
     ----------

@@ -1,4 +1,4 @@
-"""One self-contained HTML page of a cross-validation: matrix of robots and engines, causes, drawings.
+"""Self-contained HTML pages of a cross-validation and of the papers' tables.
 
 Every error on the page, in tables and heat maps, has its colour from one logarithmic scale. Drawings
 come as plain numbers and are printed by the template, so that every name passes its escaping.
@@ -6,10 +6,12 @@ come as plain numbers and are printed by the template, so that every name passes
 
 from __future__ import annotations
 
+import base64
 import math
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from functools import cache
+from io import BytesIO
 from pathlib import Path
 
 import numpy as np
@@ -18,12 +20,17 @@ from markupsafe import Markup, escape
 
 from .causes import REFUSED
 from .check import AGREES, CANNOT_LOAD, DISAGREES, EXPLAINED, Row, listed
+from .exceptions import TreefactorError
 from .html_drawings import NO_NUMBER, SCALE, TICKS, colour, heat_map, hex_colour, pattern, tree_drawing
+from .report import speed
+from .tables import differing
+from .tables.table import ABOUT, CLOSE, DIFFERS, EQUAL, NOT_IN_PAPER, Table, shown
 from .tree import Tree
 
-__all__ = ["write_html"]
+__all__ = ["write_html", "write_tables"]
 
 GLYPHS = {AGREES: "✓", EXPLAINED: "≈", DISAGREES: "✗", CANNOT_LOAD: "∅"}
+MARKS = {EQUAL: "✓", ABOUT: "≈", EXPLAINED: "!", DIFFERS: "✗", NOT_IN_PAPER: "–"}
 FIGURES = {  # attributes of a row that are errors, and how they are called
     "error_h": "ΔH",
     "error_bias": "Δbias",
@@ -52,8 +59,9 @@ def write_html(path: Path, rows: Sequence[Row], meta: dict) -> None:
         ``treefactor`` (version), ``engines`` (versions by name), ``samples`` and ``seed``.
     """
     sections, engines = _sections(rows), list(dict.fromkeys(row.engine for row in rows))
-    page = _environment().get_template("check.html")
-    text = page.render(
+    _render(
+        path,
+        "check.html",
         meta=meta,
         engines=engines,
         sections=sections,
@@ -64,6 +72,55 @@ def write_html(path: Path, rows: Sequence[Row], meta: dict) -> None:
         },
         causes=_cause_table(sections),
     )
+
+
+def write_tables(path: Path, tables: Sequence[Table], meta: dict) -> None:
+    """Write the page of `treefactor tables`.
+
+    Parameters
+    ----------
+    path : path-like
+    tables : sequence of Table
+    meta : dict
+        As `treefactor.show_config` returns it.
+    """
+    _render(
+        path,
+        "tables.html",
+        meta=meta,
+        sections=[_section(number, table) for number, table in enumerate(tables)],
+        counts=Counter(row.verdict for table in tables for row in table.rows),
+        differing=differing(tables),
+    )
+
+
+def _section(number: int, table: Table) -> dict:
+    """A table with what is drawn beside it."""
+    return {
+        "id": f"t{number}",
+        "table": table,
+        "timed": any(row.timed for row in table.rows),
+        "tree": table.tree and tree_drawing(table.tree),
+        "pattern": table.tree and pattern(table.tree),
+        "plot": table.curves and _plot(table),
+    }
+
+
+def _plot(table: Table) -> str | None:
+    """URI of the plotted curves; None where Matplotlib is missing."""
+    from .plots import draw_curves
+
+    file = BytesIO()
+    try:
+        draw_curves(table.curves, file)
+    except TreefactorError:
+        return None
+    return "data:image/svg+xml;base64," + base64.b64encode(file.getvalue()).decode()
+
+
+def _render(path: Path, template: str, **values) -> None:
+    """Write a page from its template."""
+    text = _environment().get_template(template).render(values)
     # file names may hold bytes that are no text
     Path(path).write_text(text, encoding="utf-8", errors="backslashreplace", newline="\n")
 
@@ -85,9 +142,13 @@ def _environment() -> Environment:
         "worst": _worst,
         "remark": _remark,
         "by_way": _by_way,
+        "shown": shown,
+        "speed": speed,
     }
     environment.globals |= {
         "GLYPHS": GLYPHS,
+        "MARKS": MARKS,
+        "CLOSE": CLOSE,
         "FIGURES": FIGURES,
         "LISTED": LISTED,
         "TICKS": [(t, 100 * (t - SCALE[0][0]) / (SCALE[-1][0] - SCALE[0][0])) for t in TICKS],

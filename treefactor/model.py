@@ -9,8 +9,8 @@ from functools import cached_property
 import numpy as np
 
 from ._arrays import as_real, as_vector, require_finite
-from ._dynamics import UNIT_LENGTH, Bodies
-from .bodies import UNIT, bodies
+from ._dynamics import Bodies
+from .bodies import bodies
 from .couplings import Coupling
 from .exceptions import InvalidModelError, ShapeError, TreefactorError
 from .tree import Tree, freedom_names
@@ -355,15 +355,14 @@ class Model:
         """The model as the recursions take it."""
         return bodies(self)
 
-    def not_unit(self, q: np.ndarray) -> np.ndarray:
-        """Which joints' parts of q are not of the unit length they must have, shape (..., njoints)."""
-        bad = np.zeros((*q.shape[:-1], self.njoints), dtype=bool)
-        for i, (joint, first) in enumerate(zip(self.joints, self.idx_q, strict=True)):
-            if joint.kind in UNIT:
-                at, count = UNIT[joint.kind]
-                part = q[..., first + at : first + at + count]
-                bad[..., i] = ~(np.abs(np.sum(part**2, axis=-1) - 1) <= UNIT_LENGTH)
-        return bad
+    @cached_property
+    def entries(self) -> dict[str, tuple[np.ndarray, np.ndarray]]:
+        """Entries in q, shape (joints, nq), and in v, shape (joints, nv), of the free joints by kind."""
+        found: dict[str, list] = {}
+        for joint, q, v in zip(self.joints, self.idx_q, self.idx_v, strict=True):
+            if not joint.mimic:
+                found.setdefault(joint.kind, []).append((range(q, q + joint.nq), range(v, v + joint.nv)))
+        return {kind: tuple(map(np.array, zip(*ranges, strict=True))) for kind, ranges in found.items()}
 
     def faults(self) -> dict[str, str]:
         """What is impossible about the bodies' inertias, by the names of their joints."""

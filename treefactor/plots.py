@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import BinaryIO
 
 import numpy as np
 
 from .exceptions import TreefactorError
 from .growth import Growth
+from .tables.table import Row
 from .tree import Tree
 
 LABELLED = 60  # trees up to this size get their joints' names
@@ -71,11 +73,48 @@ def draw_growth(grown: Sequence[Growth], file: Path) -> None:
         right.plot(n, [one.seconds for one in mine], marker="o", markersize=3, label=family)
     left.set(title="exact cost", ylabel="operations N1 + 2 N2")
     right.set(title="measured", ylabel="seconds of a factorization")
-    for axes in (left, right):
+    _logarithmic(left, right)
+    _save(figure, file)
+
+
+def draw_curves(curves: Mapping[str, Mapping[int, Row]], file: BinaryIO) -> None:
+    """Draw counted operations on the paper's formulas, and times, as SVG without a ground.
+
+    Parameters
+    ----------
+    curves : mapping
+        Of every family, rows by n, timed against LAPACK.
+    file : binary file
+
+    Raises
+    ------
+    TreefactorError
+        Where Matplotlib is missing.
+
+    Notes
+    -----
+    Shimanovsky, figure 4.
+    """
+    figure, left, right = _two_panels(5)
+    for family, rows in curves.items():
+        n = list(rows)
+        (line,) = left.plot(n, [row.paper for row in rows.values()], label=family)
+        left.plot(n, [row.ours for row in rows.values()], "o", markersize=4, color=line.get_color())
+        right.plot(n, [row.timed[0].ours for row in rows.values()], "o-", markersize=4, label=family)
+    dense = {n: row.timed[-1].theirs for rows in curves.values() for n, row in rows.items()}
+    right.plot(*zip(*sorted(dense.items()), strict=True), "--", color="grey", label="LAPACK, dense")
+    left.set(title="operations: formulas and, as dots, counts", ylabel="N = N1 + 2 N2")
+    right.set(title="measured", ylabel="seconds of a factorization")
+    _logarithmic(left, right)
+    figure.savefig(file, format="svg", transparent=True, metadata={"Date": None})
+
+
+def _logarithmic(*panels) -> None:
+    """Axes of a plot against n."""
+    for axes in panels:
         axes.set(xscale="log", yscale="log", xlabel="nodes n")
         axes.grid(alpha=0.3)
         axes.legend(loc="upper left")
-    _save(figure, file)
 
 
 def _two_panels(side: float) -> tuple:

@@ -20,9 +20,19 @@ from .bench import Result
 from .check import AGREES, CANNOT_LOAD, DISAGREES, EXPLAINED, GOOD, Row
 from .exceptions import TreefactorError
 from .growth import Growth
+from .tables.table import ABOUT, DIFFERS, EQUAL, NOT_IN_PAPER, shown
+from .tables.table import Row as PaperRow
+from .tables.table import Table as PaperTable
 from .tree import CostKind, Tree
 
 COLOURS = {AGREES: "green", EXPLAINED: "cyan", DISAGREES: "bold red", CANNOT_LOAD: "yellow"}
+VERDICTS = {
+    EQUAL: "green",
+    ABOUT: "green",
+    EXPLAINED: "cyan",
+    DIFFERS: "bold red",
+    NOT_IN_PAPER: "dim",
+}  # of a paper's figures
 WIDE = 110  # columns from which a table has room for every figure
 DETAILED = 5  # robots up to which every reason is printed; of more, a table of the causes
 PIPE_WIDTH = 160  # columns of a table that no terminal limits
@@ -96,9 +106,9 @@ def _causes_table(rows: Sequence[Row]) -> Table:
         for cause in row.causes:
             key = (row.engine, cause.way, cause.name.partition(": ")[0])
             found.setdefault(key, []).append((cause.effect or 0.0, row.robot, cause.quantity))
-    for key, shown in sorted(found.items(), key=lambda item: (item[0][:2], -len(item[1]))):
-        effect, robot, quantity = max(shown)
-        table.add_row(*key, str(len(shown)), f"Δ{quantity} {effect:.0e} ({robot})" if effect else "")
+    for key, cases in sorted(found.items(), key=lambda item: (item[0][:2], -len(item[1]))):
+        effect, robot, quantity = max(cases)
+        table.add_row(*key, str(len(cases)), f"Δ{quantity} {effect:.0e} ({robot})" if effect else "")
     return table
 
 
@@ -185,6 +195,49 @@ def print_growth(grown: Sequence[Growth]) -> None:
             f"{one.memory / tree.nnz:.1f}",
         )
     console().print(table)
+
+
+def print_tables(tables: Sequence[PaperTable]) -> None:
+    """Print what `treefactor tables` executed, and how many figures of a kind there are."""
+    out = console()
+    for table in tables:
+        out.print(_paper_table(table))
+        reasons = dict.fromkeys(row.reason for row in table.rows if row.verdict == EXPLAINED)
+        for line in (*(f"explained: {reason}" for reason in reasons), f"{table.note}\n"):
+            out.print(Text(line, style="dim"))
+    out.print(Text(TABLES_CAPTION, style="dim"))
+    verdicts = [row.verdict for table in tables for row in table.rows]
+    counted = [Text(f"{verdicts.count(v)} {v}", style=VERDICTS[v]) for v in VERDICTS if v in verdicts]
+    out.print(Text(", ").join(counted))
+
+
+def _paper_table(table: PaperTable) -> Table:
+    """The paper's figures beside ours, row by row."""
+    timed = any(row.timed for row in table.rows)
+    title = Text(f"{table.paper}\n{table.title}")
+    found = Table(title=title, title_justify="left", header_style="bold", box=SIMPLE_HEAD)
+    for name in ("", "what", "paper", "ours", "verdict", "time")[: 5 + timed]:
+        found.add_column(name, overflow="fold")
+    last = None
+    for row in table.rows:
+        case = "" if row.case == last else row.case
+        cells = [Text(cell) for cell in (case, row.what, shown(row.paper), shown(row.ours))]
+        verdict = Text(row.verdict, style=VERDICTS[row.verdict])
+        found.add_row(*cells, verdict, *([Text(speed(row))] if timed else []))
+        last = row.case
+    return found
+
+
+TABLES_CAPTION = (
+    "Time: of our kernel, and how many times longer its peers take in turns with it. Dense: the same kernel "
+    "on a dense matrix of that size. LAPACK: its Cholesky on one thread. Pinocchio: its CRBA."
+)
+
+
+def speed(row: PaperRow) -> str:
+    """Our time, and how many times longer the peers take."""
+    ours = [duration(row.timed[0].ours)] if row.timed else []
+    return "; ".join([*ours, *(f"{one.peer} {ratio(one.ratio)}x" for one in row.timed)])
 
 
 def duration(seconds: float) -> str:

@@ -5,6 +5,7 @@ SYMMETRY = 1e-12
 PATTERN = 1e-12
 
 UNIT = 1e-9  # how far the length of a joint axis may be from 1
+UNIT_SQUARE = 2e-6  # and the squared length of a (cos, sin) or a quaternion: six digits, those of float32
 
 # cross-validation, relative to the largest entry: how far engines and algorithms drift apart in rounding
 ENGINE_H = {"pinocchio": 1e-13, "pybullet": 1e-11, "mujoco": 1e-13, "drake": 1e-13}

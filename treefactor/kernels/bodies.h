@@ -12,8 +12,8 @@ typedef struct {
     ptrdiff_t q, v, freedoms;        /* first entry in q, first freedom, and their number */
     ptrdiff_t angle;                 /* its place among those whose sine and cosine are needed */
     ptrdiff_t joint;                 /* whose external force acts on it, or -1 */
+    ptrdiff_t circle;                /* whether q holds cosine and sine of what it follows */
     ptrdiff_t copied;                /* 6 below a free-flyer, whose motions are the unit vectors; else 0 */
-    ptrdiff_t wraps;                 /* whether its q are the cosine and sine of an angle that it follows */
     double ratio, offset, pitch;     /* it turns by ratio q + offset, and moves by pitch times that */
     double R[9], p[3];               /* its frame in that of the parent where it does not move; columns of R */
     double axes[9];                  /* columns: the axes of the joint as its user knows it, in this frame */

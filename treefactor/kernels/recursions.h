@@ -85,12 +85,17 @@ INLINE void NAME(rotate)(real *R, real x, real y, real z, real w)
     EACH(c, 3) ROTATE(from, E + 3 * c, R + 3 * c);
 }
 
-/* How far a body of one freedom has moved, q its entries. */
+/* Angle or distance of a joint with one. */
 INLINE real NAME(position)(const Body *b, const double *q)
 {
-    real x = READ(q, 0);
-    if (b->wraps)
-        for (size_t l = 0; l < sizeof(real) / 8; l++) ((double *)&x)[l] = atan2(q[LANES + l], q[l]);
+    real x = READ(q, b->q);
+    if (b->circle) {
+        double c[sizeof(real) / 8], s[sizeof(real) / 8];
+        memcpy(c, &x, sizeof x);
+        memcpy(s, q + (b->q + 1) * LANES, sizeof x);
+        for (size_t l = 0; l < sizeof(real) / 8; l++) c[l] = atan2(s[l], c[l]);
+        memcpy(&x, c, sizeof x);
+    }
     return b->ratio * x + b->offset;
 }
 
@@ -98,31 +103,31 @@ INLINE real NAME(position)(const Body *b, const double *q)
 INLINE void NAME(move)(const Body *b, const double *q, const Room *w, real *R, real *p)
 {
     const real zero = {0};
+    const double *x = q + b->q * LANES;
     real d[3] = {zero, zero, zero}, step[3];
-    q += b->q * LANES;
     switch (b->kind) {
     case REVOLUTE: case HELICAL:   /* the axis stays where it is */
         if (b->kind == HELICAL) EACH(r, 3) p[r] += R[6 + r] * (b->pitch * w->angle[b->angle]);
         NAME(turn)(R, w->sine[b->angle], w->cosine[b->angle]);
         return;
     case CONTINUOUS:
-        NAME(turn)(R, READ(q, 1), READ(q, 0));
+        NAME(turn)(R, READ(x, 1), READ(x, 0));
         return;
     case PRISMATIC:
         EACH(r, 3) p[r] += R[6 + r] * NAME(position)(b, q);
         return;
     case SPHERICAL:
-        NAME(rotate)(R, READ(q, 0), READ(q, 1), READ(q, 2), READ(q, 3));
+        NAME(rotate)(R, READ(x, 0), READ(x, 1), READ(x, 2), READ(x, 3));
         return;
     }
-    EACH(r, 2) d[r] = READ(q, r);
-    if (b->kind != PLANAR) d[2] = READ(q, 2);
+    EACH(r, 2) d[r] = READ(x, r);
+    if (b->kind != PLANAR) d[2] = READ(x, 2);
     ROTATE(R, d, step);
     EACH(r, 3) p[r] += step[r];
     if (b->kind == PLANAR)
-        NAME(turn)(R, READ(q, 3), READ(q, 2));
+        NAME(turn)(R, READ(x, 3), READ(x, 2));
     else if (b->kind == FREEFLYER)
-        NAME(rotate)(R, READ(q, 3), READ(q, 4), READ(q, 5), READ(q, 6));
+        NAME(rotate)(R, READ(x, 3), READ(x, 4), READ(x, 5), READ(x, 6));
 }
 
 /* s <- the motion along (linear) or about (else) axis `axis` of a frame */
@@ -167,7 +172,7 @@ static void NAME(place)(const Mechanism *m, const double *q, const Room *w)
     const real zero = {0};
     for (ptrdiff_t i = 0; i < m->bodies; i++) {
         const Body *b = m->body + i;
-        if (b->angle >= 0) w->angle[b->angle] = NAME(position)(b, q + b->q * LANES);
+        if (b->angle >= 0) w->angle[b->angle] = NAME(position)(b, q);
     }
     ISA(sincos)(m->angles * (ptrdiff_t)(sizeof(real) / 8), (double *)w->angle, (double *)w->sine, (double *)w->cosine);
     for (ptrdiff_t i = 0; i < m->bodies; i++) {

@@ -15,9 +15,10 @@ What is executed here and what the table prints differ in these lines, and `DIFF
 - 1, `sum m_j`: used by pairs of prismatic joints alone; a revolute chain does not form it.
 - 4, `c_ij = m_j r_ij + c_j`: likewise for prismatic joints. The additions done instead are those of the sums
   of m_j r_ij, j > k, without which (14b) does not hold.
-- 7, M2: (14b) as printed has m_j+1 r~_i,j+1 where the definition gives the sum of m_l r~_il over l > j.
-  With it nothing is left to be multiplied by a mass: 9 multiplications fewer for every matrix. Besides, the
-  printed 18 N^2 - 18 is not the sum 36 (N-1) + (18 N^2 - 54 N + 36) = 18 N^2 - 18 N of the paper's own text.
+- 7, M2: (14b), as far as it is legible, has m_j+1 r~_i,j+1 where M2 needs the sum of m_l r~_il over l > j: as
+  it stands it is wrong from three bodies on. With the sums nothing is left to be multiplied by a mass, 9
+  multiplications fewer for every matrix. Besides, the printed 18 N^2 - 18 is not the sum 18 N^2 - 18 N of the
+  36 (N-1) and 18 N^2 - 54 N + 36 in the paper's own text.
 - 8, M3: the table leaves out (15a), 27 + 27 for each of N-1 matrices, which the text counts.
 - 10, A: a_i^T (M a_k) is 9 + 3 products, not the 6 of the text, and as many additions.
 

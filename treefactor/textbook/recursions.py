@@ -33,7 +33,7 @@ def operations(model, function: str) -> OperationCount:
 
 
 def evaluate(model, function: str, q, v, x, tally: Counter) -> np.ndarray:
-    """Result of a function, x the acceleration or the forces; H as packed rows. The tally gets the operations."""
+    """Result of a function, and its costs in the tally; x: acceleration or forces; H: packed rows."""
     loops = Loops(model, tally)
     q, v, x = (counting(np.asarray(values, dtype=float), tally) for values in (q, v, x))
     loops.place(q)

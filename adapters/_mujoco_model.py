@@ -1,0 +1,96 @@
+"""Our model of one of MuJoCo's: welded bodies are merged, joints of one body are a chain."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import mujoco
+import numpy as np
+from scipy.spatial.transform import Rotation
+
+from ..model import Inertia, Joint, Model
+from ._mujoco_body import FREE, Body, adapter_error
+
+KINDS = {
+    FREE: "freeflyer",
+    int(mujoco.mjtJoint.mjJNT_BALL): "spherical",
+    int(mujoco.mjtJoint.mjJNT_HINGE): "revolute",
+    int(mujoco.mjtJoint.mjJNT_SLIDE): "prismatic",
+}
+
+
+def model(source: mujoco.MjModel | Body) -> Model:
+    """Our model of one of MuJoCo's, with q and v as Pinocchio lays them out.
+
+    Parameters
+    ----------
+    source : mujoco.MjModel or Body
+
+    Returns
+    -------
+    Model
+        Joints and their order are MuJoCo's, so only quaternions and the velocity of a free joint differ:
+        `from_pinocchio` and `transform` take this model, too. Armature of joints and actuators is in it.
+        A hinge or slide has MuJoCo's q, reference position and all.
+
+    Raises
+    ------
+    AdapterError
+        Where tendons have armature: no tree of bodies has their H. See `without_tendon_armature`.
+    """
+    body = source if isinstance(source, Body) else Body(source)
+    _refuse_tendon_armature(body.model)
+    return Model(_joints(body), body.gravity, strict=False)
+
+
+def _joints(body: Body) -> list[Joint]:
+    m, joints = body.model, []
+    carried = [(-1, np.eye(3), np.zeros(3))]  # of every body: its carrier, and its frame there
+    for k in range(1, m.nbody):
+        carrier, R, p = carried[m.body_parentid[k]]
+        R, p = R @ _matrix(m.body_quat[k]), p + R @ m.body_pos[k]
+        inertia = Inertia(m.body_mass[k], m.body_ipos[k], _tensor(m.body_inertia[k], m.body_iquat[k]))
+        first, count = m.body_jntadr[k], m.body_jntnum[k]
+        for j in range(first, first + count):
+            anchor, last = m.jnt_pos[j], j == first + count - 1
+            own = inertia.moved(np.eye(3), -anchor) if last else Inertia()
+            joints.append(_joint(body, j, carrier, R, p + R @ anchor, own))
+            carrier, R, p = len(joints) - 1, np.eye(3), -anchor
+        if not count and carrier >= 0:
+            joints[carrier] = replace(joints[carrier], inertia=joints[carrier].inertia + inertia.moved(R, p))
+        carried.append((carrier, R, p))
+    return joints
+
+
+def _joint(body: Body, j: int, parent: int, R: np.ndarray, p: np.ndarray, inertia: Inertia) -> Joint:
+    """Joint j in a frame at its anchor; q = reference leaves the body where it was without the joint."""
+    m, own = body.model, body.joints[j]
+    kind, axis, limits = KINDS[own.kind], None, {}
+    if own.nv == 1:
+        axis, reference = m.jnt_axis[j], m.qpos0[own.q][0]
+        if kind == "revolute":
+            R = R @ Rotation.from_rotvec(-reference * axis).as_matrix()
+        else:
+            p = p - R @ axis * reference
+        if m.jnt_limited[j]:
+            limits = {"lower": m.jnt_range[j, :1], "upper": m.jnt_range[j, 1:]}
+    elif own.free:
+        R, p = np.eye(3), np.zeros(3)  # q is the pose itself
+    return Joint(own.name, kind, parent, R, p, axis, inertia=inertia, armature=body.armature[own.v], **limits)
+
+
+def _refuse_tendon_armature(m: mujoco.MjModel) -> None:
+    tendons = np.flatnonzero(getattr(m, "tendon_armature", ()))
+    if tendons.size:
+        name = m.tendon(tendons[0]).name or f"tendon {tendons[0]}"
+        raise adapter_error(f"{name!r} has armature, and no tree of bodies has its H", name)
+
+
+def _matrix(quaternion: np.ndarray) -> np.ndarray:
+    """Rotation of a quaternion w x y z."""
+    return Rotation.from_quat(np.roll(quaternion, -1)).as_matrix()
+
+
+def _tensor(moments: np.ndarray, quaternion: np.ndarray) -> np.ndarray:
+    R = _matrix(quaternion)
+    return R * moments @ R.T

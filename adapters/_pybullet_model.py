@@ -1,0 +1,68 @@
+"""Our model of a body in PyBullet: links on fixed joints are merged into those that carry them."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pybullet
+
+from ..model import Inertia, Joint, Model
+from ._pybullet_body import Body
+from ._pybullet_conventions import pinocchio_gravity
+
+KINDS = {
+    pybullet.JOINT_REVOLUTE: "revolute",
+    pybullet.JOINT_PRISMATIC: "prismatic",
+    pybullet.JOINT_SPHERICAL: "spherical",
+}
+
+
+def model(body: Body) -> Model:
+    """Our model of a body in PyBullet, with q and v as Pinocchio lays them out.
+
+    Parameters
+    ----------
+    body : Body
+
+    Returns
+    -------
+    Model
+        Joints and their order are PyBullet's, a free base is ``root_joint``; frames are those of the URDF's
+        links, not PyBullet's inertial ones. `from_pinocchio` and `transform` take this model, too. Continuous
+        joints are "revolute" here, for PyBullet has one angle for them. Gravity is the client's at this time.
+    """
+    inertia = _inertia(body.base_mass, body.base_moments, body.base_centre, body.base_inertial)
+    joints = [Joint("root_joint", "freeflyer", inertia=inertia)] if body.floating else []
+    carried = [
+        (len(joints) - 1, np.eye(3), np.zeros(3))
+    ]  # of the base and every link: carrier and frame in it
+    inertials = [(body.base_centre, body.base_inertial)]  # of the same, in the frames of the links
+    for i, link in enumerate(body.links):
+        carrier, R, p = carried[link.parent + 1]
+        centre, inertial = inertials[link.parent + 1]
+        R, p = R @ inertial @ link.zero @ link.inertial.T, p + R @ (centre + inertial @ link.pivot)
+        centre = link.inertial @ link.centre
+        inertials.append((centre, link.inertial))
+        inertia = _inertia(link.mass, link.moments, centre, link.inertial)
+        if link.freedoms:
+            joints.append(_joint(body, i, carrier, R, p, inertia))
+            carrier, R, p = len(joints) - 1, np.eye(3), np.zeros(3)
+        elif carrier >= 0:
+            joints[carrier] = replace(joints[carrier], inertia=joints[carrier].inertia + inertia.moved(R, p))
+        carried.append((carrier, R, p))
+    return Model(joints, pinocchio_gravity(body), body.base, strict=False)
+
+
+def _joint(body: Body, i: int, parent: int, R: np.ndarray, p: np.ndarray, inertia: Inertia) -> Joint:
+    link, axis, limits = body.links[i], None, {}
+    if link.freedoms == 1:
+        axis = link.inertial @ link.axis
+        lower, upper = pybullet.getJointInfo(body.id, i, physicsClientId=body.client)[8:10]
+        if lower <= upper:  # PyBullet's sign of no limits
+            limits = {"lower": [lower], "upper": [upper]}
+    return Joint(link.joint, KINDS[link.kind], parent, R, p, axis, inertia=inertia, **limits)
+
+
+def _inertia(mass: float, moments: np.ndarray, centre: np.ndarray, axes: np.ndarray) -> Inertia:
+    return Inertia(mass, centre, axes * moments @ axes.T)

@@ -1,0 +1,258 @@
+"""The papers' tables as executed: every figure is the paper's, or differs for a reason that is given."""
+
+import io
+import json
+import re
+import sys
+from contextlib import redirect_stdout
+from decimal import Decimal
+
+import pytest
+from html_page import Page
+
+from treefactor import OperationCount, bench, cli, families, show_config, tables
+from treefactor.html import write_tables
+from treefactor.rows import EXPLAINED
+from treefactor.tables import kane_sum, shimanovsky
+from treefactor.tables.table import ABOUT, DIFFERS, EQUAL, NOT_IN_PAPER, Row, Rule, Table, plain, shown
+from treefactor.textbook import stepanenko
+
+HOSTILE = "<img src=x onerror=alert(1)>&\"'{{ 7 * 7 }}</script></style><!--"
+
+
+@pytest.fixture(scope="module", autouse=True)
+def impatient():
+    with pytest.MonkeyPatch.context() as patch:
+        for name, value in {"RUN": 1e-6, "TURNS": 2, "FEWEST": 2, "PATIENCE": 0.0}.items():
+            patch.setattr(bench, name, value)
+        yield
+
+
+@pytest.fixture(scope="module")
+def executed(tmp_path_factory):
+    """Exit status, output, JSON and page of one run of all tables."""
+    folder = tmp_path_factory.mktemp("tables")
+    files = folder / "tables.json", folder / "tables.html"
+    with redirect_stdout(io.StringIO()) as out:
+        status = cli.main(["tables", "--json", str(files[0]), "--html", str(files[1])])
+    return status, out.getvalue(), json.loads(files[0].read_text()), Page(files[1])
+
+
+@pytest.fixture
+def small(monkeypatch):
+    """Only small trees."""
+    monkeypatch.setattr(shimanovsky, "NODES", 16)
+    monkeypatch.setattr(shimanovsky, "SAVINGS", {("binary tree", 4): Decimal("7.75")})
+
+
+def figures(executed):
+    return {
+        (table["title"], row["case"], row["what"]): row
+        for table in executed[2]["tables"]
+        for row in table["rows"]
+    }
+
+
+# ------------------------------------------------------------------------- the papers' figures
+
+
+def test_every_figure_is_the_papers_or_explained(executed):
+    status, printed, _, _ = executed
+    assert status == 0
+    rows = figures(executed)
+    verdicts = [row["verdict"] for row in rows.values()]
+    assert set(verdicts) == {EQUAL, ABOUT, EXPLAINED, NOT_IN_PAPER}
+    for row in rows.values():
+        if row["verdict"] == EQUAL:
+            assert row["ours"] == pytest.approx(row["paper"], rel=0.01, abs=1e-12)
+    counts = {verdict: verdicts.count(verdict) for verdict in (EQUAL, ABOUT, EXPLAINED, NOT_IN_PAPER)}
+    assert ", ".join(f"{count} {verdict}" for verdict, count in counts.items()) in printed
+
+
+@pytest.mark.parametrize(
+    ("case", "paper"),
+    [
+        *(("binary tree, n = 15", 7.75), ("binary tree, n = 255", 434)),
+        *(("lattice, n = 16", 5.29), ("lattice, n = 256", 73.9)),
+    ],
+)
+def test_headline_savings(executed, case, paper):
+    row = figures(executed)["Savings against dense", case, "times fewer operations"]
+    assert (row["paper"], row["verdict"]) == (paper, EQUAL)
+    assert {one["peer"] for one in row["timed"]} == {"dense", "LAPACK"}
+    assert all(0 < one["low"] <= one["ratio"] <= one["high"] for one in row["timed"])
+
+
+def test_the_expansion_differs_for_joints_without_freedoms_only(executed):
+    rows = [row for (title, *_), row in figures(executed).items() if title.startswith("Table 6.4")]
+    (welded,) = (row for row in rows if row["verdict"] == EXPLAINED)
+    assert welded["case"] == "joint 3 welded"
+    assert welded["ours"] == [0, 1, 2, 2, 1]  # joint 6 hangs on joint 1
+    assert "without freedoms" in welded["reason"]
+    assert {row["verdict"] for row in rows if row is not welded} == {EQUAL}
+
+
+def test_first_step_of_tree_1(executed):
+    rows = figures(executed)
+    assert rows["Tree-1", "Tree-1", "first step"]["ours"] == {"computed": 4, "modified": 6}
+    assert rows["Tree-1", "dense, n = 9", "first step"]["ours"] == {"computed": 9, "modified": 36}
+
+
+def test_figure_4_counts_every_tree(executed):
+    counted = {
+        row["case"]: row["ours"] for key, row in figures(executed).items() if key[0].startswith("Figure 4")
+    }
+    assert counted["chain, n = 2"] == 1 + 2
+    assert counted["binary tree, n = 255"] == 1538 + 2 * 5630
+    assert counted["lattice, n = 256"] == 3840 + 2 * 36160
+
+
+def test_the_arm_of_the_space_station(executed):
+    rows = {key[1:]: row for key, row in figures(executed).items() if key[0] == "SSRMS"}
+    assert rows["table 1 at N = 6", "Kane-sum recursion"]["ours"] == [1071, 1443, 2514]
+    assert rows["table 1 at N = 6", "kosynka"]["ours"] == [1458, 5856, 7314]
+    assert rows["table 1 at N = 6", "Stepanenko"]["ours"] == [1596, 1302, 2898]
+    ours = rows["first six joints", "ours"]["ours"]
+    assert ours["mul"] + ours["add"] == 605
+    assert rows["first six joints", "ours, times fewer than the paper's best"]["ours"] > 4
+
+
+def test_a_known_difference_is_not_any_difference(monkeypatch):
+    monkeypatch.setitem(kane_sum.METHODS, "kosynka", (stepanenko, *kane_sum.METHODS["kosynka"][1:]))
+    table = kane_sum.ssrms()
+    assert [row.what for row in tables.differing([table])] == ["kosynka"]
+
+
+# ------------------------------------------------------------------------- verdicts
+
+
+@pytest.mark.parametrize(
+    ("paper", "ours", "verdict"),
+    [
+        (Decimal("7.75"), 7.7516, EQUAL),
+        (Decimal("7.75"), 7.7449, DIFFERS),
+        (Decimal("434"), 434.4, EQUAL),
+        (Decimal("0E-12"), 3e-16, EQUAL),
+        (Decimal("0E-12"), 1e300, DIFFERS),
+        (Decimal("0E-12"), float("nan"), DIFFERS),
+        (Rule(8.0), 7.0, ABOUT),
+        (Rule(8.0), 5.0, DIFFERS),
+        (OperationCount(1, 2), OperationCount(1, 2), EQUAL),
+        (OperationCount(1, 2), OperationCount(2, 1), DIFFERS),
+        ((0, 1), (0, 1), EQUAL),
+        (None, 3, NOT_IN_PAPER),
+    ],
+)
+def test_verdicts(paper, ours, verdict):
+    assert Row("case", "what", ours, paper).verdict == verdict
+
+
+def test_a_reason_explains_a_difference_and_nothing_else():
+    assert Row("", "", 1, 2, 1, "misprint").verdict == EXPLAINED
+    assert Row("", "", 2, 2, 1, "misprint").verdict == EQUAL
+    assert Row("", "", 3, 2, 1, "misprint").verdict == DIFFERS
+
+
+@pytest.mark.parametrize(
+    ("value", "text", "json_value"),
+    [
+        (
+            OperationCount(3, 2, 0, 1),
+            "3 mul, 2 add, 1 sqrt",
+            {"mul": 3, "add": 2, "div": 0, "sqrt": 1, "trig": 0},
+        ),
+        (OperationCount(), "0", dict.fromkeys(("mul", "add", "div", "sqrt", "trig"), 0)),
+        ((6,), "(6)", [6]),
+        (Decimal("73.9"), "73.9", 73.9),
+        (Rule(381.12), "≈ 381", 381.12),
+        ({"n": 3, "N1": 2}, "n = 3, N1 = 2", {"n": 3, "N1": 2}),
+        (5624960, "5624960", 5624960),
+        (434.372, "434.4", 434.372),
+        (None, "", None),
+    ],
+)
+def test_values_are_shown_and_written(value, text, json_value):
+    assert shown(value) == text
+    assert plain(value) == json_value
+
+
+# ------------------------------------------------------------------------- the command
+
+
+@pytest.mark.parametrize("figure", ["saving", "formula"])
+def test_a_figure_that_differs_without_reason_fails(small, monkeypatch, capsys, figure):
+    if figure == "saving":
+        monkeypatch.setitem(shimanovsky.SAVINGS, ("binary tree", 4), Decimal("7.76"))
+    else:
+        monkeypatch.setitem(shimanovsky.FORMULAS, "lattice", lambda m: (m**2, m**3, m**4))
+    assert cli.main(["tables", "shimanovsky"]) == cli.DISAGREE
+    assert re.search(r"[1-9] differs", capsys.readouterr().out)
+
+
+def test_only_the_papers_asked_for_run(small, capsys):
+    assert cli.main(["tables", "shimanovsky", "shimanovsky"]) == 0
+    out = capsys.readouterr().out
+    assert out.count("Table 2: three families") == 1
+    assert "Featherstone" not in out
+
+
+def test_an_unknown_paper_names_those_there_are(capsys):
+    with pytest.raises(SystemExit):
+        cli.main(["tables", "newton"])
+    assert "featherstone, shimanovsky" in capsys.readouterr().err
+
+
+def test_nothing_is_executed_for_a_page_nobody_can_write(tmp_path, monkeypatch, capsys):
+    monkeypatch.setattr(tables, "PAPERS", {"featherstone": [lambda: pytest.fail("executed")]})
+    assert cli.main(["tables", "--html", str(tmp_path / "absent" / "x.html")]) == cli.FAILED
+    assert "cannot write" in capsys.readouterr().err
+
+
+# ------------------------------------------------------------------------- the page
+
+
+def test_page_says_everything_and_loads_nothing(executed):
+    page = executed[3]
+    for said in (
+        "Table 6.4",
+        "(0, 1, 2, 3, 1, 4, 4, 5)",
+        "434.4",
+        "! explained",
+        "SSRMS",
+        "without freedoms",
+        "Figure 4",
+    ):
+        assert said in page.text, said
+    assert not re.search(r"https?:|=.?//|@import|url\(", page.source)
+    assert not page.of("script") + page.of("link") + page.of("iframe") + page.of("object")
+    ids = {found["id"] for found in page.of("section")}
+    assert {found["href"] for found in page.of("a")} == {f"#{name}" for name in ids}
+
+
+def test_figure_4_is_drawn(executed):
+    pytest.importorskip("matplotlib", reason="plots need Matplotlib")
+    (image,) = executed[3].of("img")
+    assert image["src"].startswith("data:image/svg+xml;base64,")
+
+
+def written(tmp_path, *found):
+    file = tmp_path / "tables.html"
+    write_tables(file, found, show_config("dicts"))
+    return Page(file)
+
+
+def test_hostile_text_stays_text(tmp_path):
+    tree = families.chain(2)
+    row = Row(HOSTILE, HOSTILE, HOSTILE, HOSTILE + ".", HOSTILE, HOSTILE)
+    page = written(tmp_path, Table(HOSTILE, HOSTILE, HOSTILE, [row, Row(HOSTILE, "", "", HOSTILE)], tree))
+    assert not page.of("img") + page.of("script")
+    assert page.text.count(HOSTILE) > 8
+    assert "Not explained" in page.text
+
+
+def test_without_matplotlib_the_page_says_what_to_install(tmp_path, monkeypatch):
+    monkeypatch.setitem(sys.modules, "matplotlib.figure", None)
+    row = Row("chain", "N", 3, 3)
+    page = written(tmp_path, Table("paper", "Figure 4", "", [row], curves={"chain": {2: row}}))
+    assert "pip install 'treefactor[plot]'" in page.text
+    assert not page.of("img")
