@@ -1,5 +1,7 @@
 """All functions of the dynamics called alike, models for them, and comparisons."""
 
+from dataclasses import replace
+
 import numpy as np
 from model_cases import random_model
 
@@ -20,15 +22,24 @@ CALLS = {
     "aba": tf.aba,
 }
 TAKES = {
-    **{name: "q v x fext".split() for name in CALLS},
-    **dict.fromkeys(("crba", "packed", "lanes"), ["q"]),
+    **{name: ["q", "v", "x", "fext"] for name in CALLS},
+    **{name: ["q"] for name in ("crba", "packed", "lanes")},
     "bias": ["q", "v", "fext"],
     "h_times": ["q", "x"],
 }
+
+
+def free(model):
+    """The model whose joints follow none."""
+    return tf.Model([replace(joint, mimic=None) for joint in model.joints], model.gravity)
+
+
 MODELS = {
-    "all kinds": random_model([-1, 0, 1, 2, 1, 4, 0, -1, 7], SIZES, 3),
-    "freeflyer": random_model([-1, 0, 1, 2, 1, 4, 5], ["freeflyer", *["revolute"] * 6], 0),
-    "followers": random_model([-1, 0, 1, 2, 1, 4], ["continuous", *["revolute", "prismatic", "helical"] * 2][:6], 5),
+    "all kinds": free(random_model([-1, 0, 1, 2, 1, 4, 0, -1, 7], SIZES, 3)),
+    "freeflyer": free(random_model([-1, 0, 1, 2, 1, 4, 5], ["freeflyer", *["revolute"] * 6], 0)),
+    "followers": random_model(
+        [-1, 0, 1, 2, 1, 4, 0], ["continuous", *["revolute", "prismatic", "helical"] * 2], 2
+    ),
     "one": random_model([-1], ["revolute"], 0),
     "nothing": tf.Model([]),
 }
@@ -42,7 +53,8 @@ def names_of(model):
 def arguments(model, seed=0, size=()):
     """Random q, v, x and external forces."""
     rng = np.random.default_rng(seed)
-    q = tf.random_configuration(model, rng, size=size)
+    reach = np.full(model.nq, 3.0)  # whatever limits a robot's file sets
+    q = tf.random_configuration(model, rng, -reach, reach, size)
     batch = q.shape[:-1]
     return q, *rng.normal(size=(2, *batch, model.nv)), rng.normal(size=(*batch, model.njoints, 6))
 

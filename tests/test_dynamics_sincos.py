@@ -58,8 +58,8 @@ def test_where_quarters_change():
 
 
 def test_large_arguments_are_the_c_librarys():
-    x = np.concatenate([[np.nextafter(LARGEST, np.inf), 1e22, -1e300, np.finfo(float).max], vectors(0, 20) * 1e9])
-    x = x[np.abs(x) > LARGEST]
+    some = [np.nextafter(LARGEST, np.inf), 1e22, -1e300, np.finfo(float).max]
+    x = np.concatenate([some, vectors(0, 20) * 1e9])
     expected = [np.array([f(a) for a in x]) for f in (np.sin, np.cos)]
     for own, reference in zip(sincos(x), expected, strict=True):
         np.testing.assert_allclose(own, reference, rtol=4 * np.finfo(float).eps)
@@ -73,12 +73,6 @@ def test_what_is_not_finite_has_none_and_leaves_its_neighbours():
     for own, expected in zip(sincos(x), before, strict=True):
         assert np.isnan(own[bad]).all()
         np.testing.assert_array_equal(np.delete(own, bad), np.delete(expected, bad))
-
-
-def test_zeros_keep_their_sign():
-    s, c = sincos(np.array([0.0, -0.0]))
-    np.testing.assert_array_equal(np.signbit(s), [False, True])
-    np.testing.assert_array_equal(c, [1.0, 1.0])
 
 
 @pytest.mark.parametrize("size", range(18))

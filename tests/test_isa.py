@@ -11,7 +11,8 @@ import treefactor as tf
 from treefactor._pattern import INSTRUCTION_SETS, USED, VARIABLE
 
 TESTS = Path(__file__).parent
-BATCHES = sorted(TESTS.glob("test_lanes*.py"))
+DYNAMICS = [TESTS / f"test_dynamics{part}.py" for part in ("", "_arrays", "_sincos")]  # need no engine
+BATCHES = [*sorted(TESTS.glob("test_lanes*.py")), *DYNAMICS]
 EVERYTHING = [*BATCHES, *sorted(TESTS.glob("test_ltdl*.py"))]
 others = pytest.mark.parametrize("isa", [isa for isa in INSTRUCTION_SETS if isa != USED])
 

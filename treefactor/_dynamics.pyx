@@ -39,7 +39,7 @@ cdef enum:
 
 BODY = np.dtype(
     [
-        *((name, np.intp) for name in ("kind", "parent", "q", "v", "freedoms", "angle", "joint", "circle", "copied")),
+        *((name, np.intp) for name in "kind parent q v freedoms angle joint circle copied".split()),
         *((name, float) for name in ("ratio", "offset", "pitch")),
         *((name, float, size) for name, size in (("R", 9), ("p", 3), ("axes", 9))),
         ("mass", float), ("first", float, 3), ("tensor", float, 9), ("carried", float),
@@ -68,7 +68,7 @@ def sincos(x):
     return s, c
 
 
-ctypedef struct Arguments:       # entry e of a configuration, where there are lanes of lane l, at x[e * lanes + l]
+ctypedef struct Arguments:       # entry e of a configuration at x[e]; with lanes at x[e * lanes + lane]
     const double *q
     const double *v
     const double *x              # a, tau, or what H is to be multiplied with
@@ -214,7 +214,7 @@ cdef class Bodies:
         return size
 
     cdef bint is_configuration(self, const double *q, int step) noexcept nogil:
-        """Whether all quaternions, and cosines with sines, are of unit length; the entries of q `step` apart."""
+        """Whether quaternions, and cosines with sines, are of unit length; the entries of q `step` apart."""
         cdef Py_ssize_t j, e
         cdef double norm
         for j in range(self.units):
@@ -227,25 +227,25 @@ cdef class Bodies:
 
     cdef void expand(self, int lanes, const double *v, double *x) noexcept nogil:
         """x <- G v."""
-        cdef Py_ssize_t k, l
+        cdef Py_ssize_t k, lane
         for k in range(self.m.n):
-            for l in range(lanes):
-                x[k * lanes + l] = self.ratio[k] * v[self.follows[k] * lanes + l]
+            for lane in range(lanes):
+                x[k * lanes + lane] = self.ratio[k] * v[self.follows[k] * lanes + lane]
 
     cdef void reduce(self, int lanes, Py_ssize_t count, Py_ssize_t reduced, const Py_ssize_t *to,
                      const double *ratio, const double *x, double *y) noexcept nogil:
         """y <- the sum of the entries of x that go to the same place: G^T x, or G^T H G."""
-        cdef Py_ssize_t e, l
+        cdef Py_ssize_t e, lane
         memset(y, 0, reduced * lanes * sizeof(double))
         for e in range(count):
-            for l in range(lanes):
-                y[to[e] * lanes + l] += ratio[e] * x[e * lanes + l]
+            for lane in range(lanes):
+                y[to[e] * lanes + lane] += ratio[e] * x[e * lanes + lane]
 
     cdef void compute(self, int op, int lanes, const Arguments *given, Py_ssize_t *failed,
                       double *work) noexcept nogil:
-        """Run an operation on 1 or 8 configurations; failed[l] <- the freedom without inertia, or -1."""
+        """Run an operation on 1 or 8 configurations; failed[lane] <- the freedom without inertia, or -1."""
         cdef const Recursions *r = &dynamics.one if lanes == 1 else &dynamics.lanes
-        cdef Py_ssize_t n = lanes * self.m.n, k, l
+        cdef Py_ssize_t n = lanes * self.m.n, k, lane
         cdef double *room = align(work)
         cdef double *extended = room + r.room(&self.m)     # v, x and the result, where freedoms follow others
         cdef double *D = extended + 3 * n
@@ -261,8 +261,8 @@ cdef class Bodies:
         if self.coupled and x != NULL:
             self.expand(lanes, x, extended + n)
             x = extended + n
-        for l in range(lanes):
-            failed[l] = FACTORIZED
+        for lane in range(lanes):
+            failed[lane] = FACTORIZED
         if op == CRBA:
             r.crba(&self.m, given.q, full_H, room)
         elif op == ABA:
@@ -281,18 +281,18 @@ cdef class Bodies:
             self.solve(lanes, H, D, inverse, full_H + lanes * self.m.start[self.m.n], given.out, failed)
         if op == ABA:
             self.find_failures(lanes, D, failed)
-        for l in range(lanes):
-            if failed[l] != FACTORIZED:
+        for lane in range(lanes):
+            if failed[lane] != FACTORIZED:
                 for k in range(self.nv):
-                    given.out[k * lanes + l] = NAN
+                    given.out[k * lanes + lane] = NAN
 
     cdef void find_failures(self, int lanes, const double *D, Py_ssize_t *failed) noexcept nogil:
         """Name the first pivots that are not in (0, inf), in the order of elimination."""
-        cdef Py_ssize_t k, l
+        cdef Py_ssize_t k, lane
         for k in range(self.nv):
-            for l in range(lanes):
-                if not 0 < D[k * lanes + l] <= DBL_MAX:
-                    failed[l] = k
+            for lane in range(lanes):
+                if not 0 < D[k * lanes + lane] <= DBL_MAX:
+                    failed[lane] = k
 
     cdef void solve(self, int lanes, double *H, double *D, double *inverse, double *scratch, double *x,
                     Py_ssize_t *failed) noexcept nogil:
@@ -322,7 +322,7 @@ cdef class Bodies:
                     or meet(given.out, size, given.v, n) or meet(given.out, size, given.x, n))
 
     cdef bint run(self, int op, const Arguments *given) noexcept:
-        """Run an operation on one configuration, crba to a dense matrix; false leaves the case to the gate."""
+        """Run an operation on one configuration, crba to dense H; false leaves the case to the gate."""
         cdef double local[LOCAL]
         cdef Py_ssize_t failed, n = self.nv, packed = self.nnz if op == CRBA else 0
         cdef Arguments block = given[0]
@@ -364,7 +364,8 @@ cdef class Bodies:
               cnp.ndarray failed not None, Py_ssize_t first, Py_ssize_t stop):
         """Run an operation on the blocks first .. stop-1 of 8 configurations.
 
-        Operands are q, v, x and fext: (batch, size), or (1, size) for all alike, rows contiguous; None but for q.
+        Operands are q, v, x and fext: (batch, size), or (1, size) for all alike, rows contiguous; all but q
+        may be None.
         out has shape (batch, nv), or for crba (batch, n, n), (batch, nnz) or (blocks, nnz, 8), by the layout.
         failed, of shape (blocks * 8,), receives the freedom without inertia, or -1.
         """
@@ -405,7 +406,9 @@ cdef class Bodies:
                     for j in range(count):
                         self.unpack(x[4] + j, LANES, <double *> (out.data + (b * LANES + j) * out.strides[0]))
                 else:
-                    active.lanes.store(size, count, x[4], out.data + b * LANES * out.strides[0], out.strides[0])
+                    active.lanes.store(
+                        size, count, x[4], out.data + b * LANES * out.strides[0], out.strides[0]
+                    )
                 for j in range(count, LANES):
                     status[b * LANES + j] = FACTORIZED
         free(room)
@@ -413,16 +416,16 @@ cdef class Bodies:
     cdef void refuse(self, const Operand *given, double **x, Py_ssize_t size) noexcept nogil:
         """Results x[4] <- NaN where an operand x[j] is not finite, or q no configuration."""
         cdef double doubt[LANES]
-        cdef Py_ssize_t j, e, l
+        cdef Py_ssize_t j, e, lane
         memset(doubt, 0, sizeof(doubt))
         for j in range(4):
             for e in range(given[j].size):
-                for l in range(LANES):
-                    doubt[l] += 0 * x[j][e * LANES + l]
-        for l in range(LANES):
-            if doubt[l] != 0 or not self.is_configuration(x[0] + l, LANES):
+                for lane in range(LANES):
+                    doubt[lane] += 0 * x[j][e * LANES + lane]
+        for lane in range(LANES):
+            if doubt[lane] != 0 or not self.is_configuration(x[0] + lane, LANES):
                 for e in range(size):
-                    x[4][e * LANES + l] = NAN
+                    x[4][e * LANES + lane] = NAN
 
     cdef void pad(self, int count, double *H) noexcept nogil:
         """H <- identities in the lanes from `count` on."""
@@ -478,7 +481,7 @@ cdef class Bound:
     def __cinit__(self, model, int op, q, v, x, out, slowly):
         self.bodies = bodies_of(model)
         if not self.bodies.plain(op, q, v, x, out):
-            raise ValueError("only contiguous, aligned float64 arrays of the right shapes, apart, can be bound")
+            raise ValueError("only contiguous float64 arrays of the right shapes, apart, can be bound")
         self.op, self.out, self.slowly = op, out, slowly
         self.kept = (q, v, x)
         self.given = arguments(op, q, v, x, out)

@@ -7,7 +7,6 @@ Pinocchio's do.
 
 from __future__ import annotations
 
-
 import numpy as np
 
 from . import _rotations as rotations

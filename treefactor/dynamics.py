@@ -297,7 +297,6 @@ class _Call:
             require_finite(array, name)
         require_rotations(self.model, arrays["q"], "q")
 
-
     def _shape(self, batch: tuple[int, ...], blocks: int) -> tuple[int, ...]:
         n, nnz = self.model.nv, self.model.tree.nnz
         if self.op != CRBA:
