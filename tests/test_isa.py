@@ -1,4 +1,4 @@
-"""Instruction sets: each passes the checks of batches; how one is chosen and shown."""
+"""Instruction sets: each passes the checks of the kernels; how one is chosen and shown."""
 
 import os
 import subprocess
@@ -11,9 +11,9 @@ import treefactor as tf
 from treefactor._pattern import INSTRUCTION_SETS, USED, VARIABLE
 
 TESTS = Path(__file__).parent
-DYNAMICS = [TESTS / f"test_dynamics{part}.py" for part in ("", "_arrays", "_sincos")]  # need no engine
-BATCHES = [*sorted(TESTS.glob("test_lanes*.py")), *DYNAMICS]
-EVERYTHING = [*BATCHES, *sorted(TESTS.glob("test_ltdl*.py"))]
+SINGLE = [TESTS / f"test_{what}.py" for what in ("ltdl_units", "dynamics_arrays", "dynamics_sincos")]
+KERNELS = [*sorted(TESTS.glob("test_lanes*.py")), *SINGLE]
+EVERYTHING = sorted({*KERNELS, *TESTS.glob("test_ltdl*.py"), TESTS / "test_dynamics.py"})
 others = pytest.mark.parametrize("isa", [isa for isa in INSTRUCTION_SETS if isa != USED])
 
 
@@ -34,8 +34,8 @@ def assert_passed(isa, files):
 
 
 @others
-def test_the_checks_of_batches_pass(isa):
-    assert_passed(isa, BATCHES)
+def test_the_checks_of_kernels_pass(isa):
+    assert_passed(isa, KERNELS)
 
 
 @pytest.mark.slow
