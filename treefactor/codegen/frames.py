@@ -127,16 +127,7 @@ def regrouped(bodies: list[Body]) -> list[Body]:
     for i in reversed(range(len(bodies))):
         body = bodies[i]
         moved = np.zeros((4, 4))
-        block = {
-            "revolute": slice(2, 4),
-            "continuous": slice(2, 4),
-            "helical": slice(2, 3),
-            "planar": slice(2, 3),
-        }
-        block |= {"prismatic": slice(0, 3), "translation": slice(0, 3), "spherical": slice(3, 4)}
-        if body.kind == "freeflyer":
-            continue
-        at = block[body.kind]
+        at = UNFELT.get(body.kind, slice(0))
         moved[at, at] = body.moments[at, at]
         bodies[i] = replace(body, moments=body.moments - moved)
         if body.parent >= 0:
