@@ -160,8 +160,9 @@ class Recursions:
             body = self.bodies[i]
             for d, s in reversed(list(enumerate(self.motions[i]))):
                 U = inertia[i].times(*s)
-                inverse = 1.0 / (along(*U, s) + body.armature[d])
-                step = tuple(times(x, inverse) for x in U)
+                total = along(*U, s) + body.armature[d]
+                inverse = 1.0 / total
+                step = tuple([1.0 if x == total else x * inverse for x in part] for part in U)  # exactly 1
                 found[body.v + d] = inverse, U, step
                 inertia[i] = inertia[i].without(U, step)
             if body.parent >= 0:
