@@ -78,6 +78,7 @@ def generate(model, functions=FUNCTIONS, tips=(), variants=tuple(VARIANTS), snap
                 found = writer.function(name, method, variant)
                 if name not in best or found.operations.total < best[name].operations.total:
                     best[name] = found
+    best = {name: passes.gather(function) for name, function in best.items()}
     return Program(model.name, np.array(model.tree.parent), model.nq, model.nv, tips, float(change), best)
 
 
