@@ -5,6 +5,7 @@ from importlib.metadata import version
 from . import families
 from .bound import BoundFactor
 from .chain import chain_forces, chain_inertia
+from .codegen import Program, generate
 from .config import show_config
 from .configuration import difference, integrate, neutral, random_configuration
 from .direct import multiply, solve
@@ -47,6 +48,7 @@ __all__ = [
     "NotPositiveDefiniteError",
     "OperationCount",
     "PatternError",
+    "Program",
     "ShapeError",
     "Tree",
     "TreefactorError",
@@ -60,6 +62,7 @@ __all__ = [
     "factor",
     "families",
     "forward_dynamics",
+    "generate",
     "h_times",
     "integrate",
     "multiply",
