@@ -25,7 +25,7 @@ UNFELT = {  # rows and columns of the second moments that a joint does not feel
 }
 SNAP = 1e-12  # of entries of rotations, and of angles between axes
 ROUNDING = 1e-15  # of lengths and moments, relative to the largest of their kind
-PARALLEL = 1e-3  # sine of the angle between axes whose common normal lies too far away to be of use
+FAR = 10.0  # times the distance of two origins: a foot of a common normal further away costs digits
 
 
 @dataclass(frozen=True, eq=False)
@@ -222,7 +222,8 @@ def _foot(bodies: list[Body], i: int) -> float:
     sine = np.hypot(z[0], z[1])
     if sine <= SNAP:
         return -body.p[2] * np.sign(z[2])
-    return -(body.p[:2] @ z[:2]) / sine**2 if sine > PARALLEL else 0.0
+    along = -(body.p[:2] @ z[:2]) / sine**2
+    return along if abs(along) <= FAR * np.linalg.norm(body.p) else 0.0
 
 
 def _is_wrist(bodies: list[Body], i: int) -> bool:
@@ -238,11 +239,11 @@ def _meeting(body: Body) -> float:
     """Where the axis of a body meets that of its parent, from the parent's origin; 0 where it does not."""
     z, p = body.R[:, 2], body.p
     sine = np.hypot(z[0], z[1])
-    if body.kind not in TURNING or sine <= PARALLEL:
+    if body.kind not in TURNING or sine <= SNAP:
         return 0.0
     along = -(p[:2] @ z[:2]) / sine**2
-    apart = np.abs(p[:2] + along * z[:2]).max()
-    return p[2] + along * z[2] if apart <= SNAP * np.abs(p).max() else 0.0
+    apart, reach = np.abs(p[:2] + along * z[:2]).max(), np.linalg.norm(p)
+    return p[2] + along * z[2] if apart <= SNAP * reach and abs(along) <= FAR * reach else 0.0
 
 
 def _normal(body: Body) -> float | None:
@@ -267,8 +268,16 @@ def _change(bodies: list[Body], i: int, A: np.ndarray, t: np.ndarray) -> None:
 
 
 def _about_z(angle: float) -> np.ndarray:
-    c, s = whole([np.cos(angle), np.sin(angle)])
+    c, s = cosine_and_sine(angle)
     return np.array([[c, -s, 0.0], [s, c, 0.0], [0.0, 0.0, 1.0]])
+
+
+def cosine_and_sine(angle: float) -> tuple[float, float]:
+    """Of a constant angle, exact where it is a number of quarters."""
+    c, s = np.cos(angle), np.sin(angle)
+    if min(abs(c), abs(s)) <= SNAP:
+        c, s = np.round(c) + 0.0, np.round(s) + 0.0  # no negative zeros
+    return float(c), float(s)
 
 
 def euler(R: np.ndarray) -> tuple[float, float, float]:
