@@ -7,6 +7,7 @@ Pinocchio's do.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 
 import numpy as np
@@ -54,7 +55,7 @@ def random_configuration(model: Model, rng, lower=None, upper=None, size=()) -> 
         Where a lower limit is above the upper one; names the joint.
     """
     rng = np.random.default_rng(rng)
-    shape = (*np.atleast_1d(np.asarray(size, int)), model.nq)
+    shape = (*np.broadcast_shapes(size), model.nq)
     low, high = _room(model, lower, upper)
     q = rng.uniform(low, high, shape)
     for kind, turned in ROTATIONS.items():
@@ -223,9 +224,9 @@ def _configurations(model: Model, values, name: str) -> np.ndarray:
 
 def require_rotations(model: Model, q: np.ndarray, name: str) -> None:
     """Raise ConfigurationError where a (cos, sin) or a quaternion is finite and not of unit length."""
-    for kind, square, odd in _odd_rotations(model, q):
+    for kind, x, odd in _odd_rotations(model, q):
         if odd.any():
-            _complain(model, kind, square, odd & np.isfinite(square), name)
+            _complain(model, kind, x, odd & np.isfinite(x).all(-1), name)
 
 
 def has_odd_rotations(model: Model, q: np.ndarray) -> np.ndarray:
@@ -237,21 +238,22 @@ def has_odd_rotations(model: Model, q: np.ndarray) -> np.ndarray:
 
 
 def _odd_rotations(model: Model, q: np.ndarray) -> Iterator[tuple[str, np.ndarray, np.ndarray]]:
-    """Squared lengths of the rotations of every kind of joint, and which of them are not 1."""
+    """Rotations of every kind of joint, and which of them are not of length 1."""
     for kind, turned in ROTATIONS.items():
         if kind in model.entries:
             x = q[..., model.entries[kind][0][:, turned]]
-            square = (x * x).sum(-1)
-            yield kind, square, np.abs(square - 1.0) > UNIT_SQUARE  # a NaN in a batch is not
+            with np.errstate(over="ignore"):
+                odd = np.abs((x * x).sum(-1) - 1.0) > UNIT_SQUARE  # a NaN in a batch is not
+            yield kind, x, odd
 
 
-def _complain(model: Model, kind: str, square: np.ndarray, odd: np.ndarray, name: str) -> None:
+def _complain(model: Model, kind: str, x: np.ndarray, odd: np.ndarray, name: str) -> None:
     """Raise ConfigurationError about the first rotation that is odd."""
     for *element, k in np.argwhere(odd).tolist():
         joint = [joint.name for joint in model.joints if joint.kind == kind and not joint.mimic][k]
         what = "quaternion" if kind in ("spherical", "freeflyer") else "(cos, sin)"
         where = f"{name}{element}" if element else name
-        length = np.sqrt(square[(*element, k)])
+        length = math.hypot(*x[(*element, k)])
         raise ConfigurationError(f"the {what} of joint {joint!r} in {where} has length {length:.9g}", joint)
 
 
