@@ -121,7 +121,7 @@ def leading_axes(b: np.ndarray, n: int, batch: tuple[int, ...], name: str) -> tu
         return b.shape[:-2], True
     lead = "".join(f"{size}, " for size in batch)
     raise ShapeError(
-        f"{name} must have shape ({lead}{n}) or ({lead}{n}, k), got {b.shape}", b.shape, (*batch, n)
+        f"{name} must have shape {(*batch, n)} or ({lead}{n}, k), got {b.shape}", b.shape, (*batch, n)
     )
 
 
