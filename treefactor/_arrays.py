@@ -11,6 +11,16 @@ import numpy as np
 from .exceptions import DtypeError, NonFiniteError, ShapeError
 
 
+class ReadOnly:
+    """Attributes whose arrays nobody can write, pickled and unpickled too."""
+
+    def __setstate__(self, state: dict):
+        for value in state.values():
+            if isinstance(value, np.ndarray):
+                value.flags.writeable = False
+        self.__dict__.update(state)
+
+
 def as_real(values, name: str, dtype=np.float64) -> np.ndarray:
     """Return values as an array of float64 or of another real dtype, without a copy where possible.
 
