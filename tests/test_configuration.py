@@ -161,7 +161,7 @@ def test_a_rotation_of_another_length_is_named(kind):
         with pytest.raises(tf.ConfigurationError, match="'wrist' in q has length") as caught:
             tf.integrate(model, q, np.zeros(model.nv))
         assert caught.value.joint == "wrist"
-    with pytest.raises(tf.ConfigurationError, match=r"'wrist' in q has length [0-9.]+e\+200"):
+    with pytest.raises(tf.ConfigurationError, match=r"'wrist' in q has length"):
         tf.crba(model, tf.neutral(model) * 1e200)  # whose square is no number
     batch = np.stack([tf.neutral(model)] * 4)
     batch[2] = 0.0

@@ -7,9 +7,6 @@ Pinocchio's do.
 
 from __future__ import annotations
 
-import math
-from collections.abc import Iterator
-
 import numpy as np
 
 from . import _rotations as rotations
@@ -224,36 +221,23 @@ def _configurations(model: Model, values, name: str) -> np.ndarray:
 
 def require_rotations(model: Model, q: np.ndarray, name: str) -> None:
     """Raise ConfigurationError where a (cos, sin) or a quaternion is finite and not of unit length."""
-    for kind, x, odd in _odd_rotations(model, q):
-        if odd.any():
-            _complain(model, kind, x, odd & np.isfinite(x).all(-1), name)
-
-
-def has_odd_rotations(model: Model, q: np.ndarray) -> np.ndarray:
-    """Which configurations have a (cos, sin) or a quaternion that is not of unit length, shape (...)."""
-    found = np.zeros(q.shape[:-1], dtype=bool)
-    for _, _, odd in _odd_rotations(model, q):
-        found |= odd.any(axis=-1)
-    return found
-
-
-def _odd_rotations(model: Model, q: np.ndarray) -> Iterator[tuple[str, np.ndarray, np.ndarray]]:
-    """Rotations of every kind of joint, and which of them are not of length 1."""
     for kind, turned in ROTATIONS.items():
         if kind in model.entries:
             x = q[..., model.entries[kind][0][:, turned]]
             with np.errstate(over="ignore"):
-                odd = np.abs((x * x).sum(-1) - 1.0) > UNIT_SQUARE  # a NaN in a batch is not
-            yield kind, x, odd
+                square = (x * x).sum(-1)
+            odd = (np.abs(square - 1.0) > UNIT_SQUARE) & np.isfinite(x).all(-1)
+            if odd.any():
+                _complain(model, kind, square, odd, name)
 
 
-def _complain(model: Model, kind: str, x: np.ndarray, odd: np.ndarray, name: str) -> None:
+def _complain(model: Model, kind: str, square: np.ndarray, odd: np.ndarray, name: str) -> None:
     """Raise ConfigurationError about the first rotation that is odd."""
     for *element, k in np.argwhere(odd).tolist():
         joint = [joint.name for joint in model.joints if joint.kind == kind and not joint.mimic][k]
         what = "quaternion" if kind in ("spherical", "freeflyer") else "(cos, sin)"
         where = f"{name}{element}" if element else name
-        length = math.hypot(*x[(*element, k)])
+        length = np.sqrt(square[(*element, k)])
         raise ConfigurationError(f"the {what} of joint {joint!r} in {where} has length {length:.9g}", joint)
 
 
