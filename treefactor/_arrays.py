@@ -21,6 +21,9 @@ class ReadOnly:
         self.__dict__.update(state)
 
 
+MANY_THREADS = 2**15  # more than any machine has use for; fits every integer of C
+
+
 def as_real(values, name: str, dtype=np.float64) -> np.ndarray:
     """Return values as an array of float64 or of another real dtype, without a copy where possible.
 
@@ -149,7 +152,7 @@ def thread_count(num_threads: int) -> int:
     count = operator.index(num_threads)
     if count != -1 and count < 1:
         raise ValueError(f"num_threads must be positive, or -1 for all cores; got {count}")
-    return available_cores() if count == -1 else count
+    return available_cores() if count == -1 else min(count, MANY_THREADS)
 
 
 def available_cores() -> int:
