@@ -13,6 +13,7 @@ import numpy as np
 
 from ..exceptions import CodegenError
 from ..tree import OperationCount, Tree
+from . import emit_c
 from .expressions import ADD, COS, INPUT, MUL, OPERATIONS, RECIP, SIN, SUB
 
 ARGUMENTS = {  # of the functions that can be generated, in order
@@ -149,6 +150,10 @@ class Program:
     def operations(self) -> dict[str, OperationCount]:
         """Operations of every function."""
         return {name: function.operations for name, function in self.functions.items()}
+
+    def c_source(self, functions=None) -> str:
+        """C99 of some functions, by default all, that compiles by itself; README.md says how it is called."""
+        return emit_c.c_source(self, functions)
 
     def save(self, path) -> None:
         """Write to a file of arrays, without pickled objects."""
