@@ -48,7 +48,7 @@ class Block:
 
 
 def steps(function) -> list:
-    """Rows in order, but all sines and cosines at once, as soon as possible: after the rows of their angles."""
+    """Rows in order, all sines and cosines at once as soon as the rows of their angles are there."""
     op, a, b = (column.tolist() for column in (function.op, function.a, function.b))
     level = [0] * len(op)  # sines and cosines on the way to a row
     for row in range(function.first, len(op)):

@@ -192,6 +192,6 @@ class Compiler:
 
 
 def _environment(folder: str) -> dict[str, str]:
-    """Nothing of the user's but the absolute folders of PATH: no libraries, headers or flags from elsewhere."""
+    """Absolute folders of PATH, and nothing that brings libraries, headers or flags from elsewhere."""
     path = [place for place in os.environ.get("PATH", os.defpath).split(os.pathsep) if os.path.isabs(place)]
     return {"PATH": os.pathsep.join(path), "HOME": folder, "TMPDIR": folder, "LC_ALL": "C"}

@@ -123,7 +123,7 @@ class Cache:
 
 
 def _open(folder: Path) -> int:
-    """Descriptor of a folder of the user's own, to which no other user can write, nor put another in its place."""
+    """Descriptor of the user's own folder, which no other user can write to or put another in place of."""
     folder.parent.mkdir(parents=True, exist_ok=True)
     with suppress(FileExistsError):
         folder.mkdir(mode=0o700)

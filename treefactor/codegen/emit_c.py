@@ -7,9 +7,6 @@ from collections.abc import Iterable
 from hashlib import sha256
 from pathlib import Path
 
-import numpy as np
-
-from ..exceptions import CodegenError
 from ._table import use_counts
 from .blocks import Block, Trig, blocks
 from .expressions import ADD, CONST, COS, INPUT, MUL, RECIP, SUB
@@ -43,7 +40,7 @@ def sources(program, functions: Iterable[str] | None = None) -> dict[str, str]:
     dict of str to str
         The same for the same program, byte for byte.
     """
-    chosen = _chosen(program, functions)
+    chosen = program.chosen(functions)
     texts = {
         "real.h": (SUPPORT / "real.h").read_text(encoding="utf-8"),
         "sincos.h": (SUPPORT.parent.parent / "kernels" / "sincos.h").read_text(encoding="utf-8"),
@@ -56,21 +53,11 @@ def sources(program, functions: Iterable[str] | None = None) -> dict[str, str]:
 
 
 def c_source(program, functions: Iterable[str] | None = None) -> str:
-    """Functions of a program as one text that compiles by itself, `tf_NAME` or with -DLANES=8 `tf_NAME_x8`."""
-    chosen = _chosen(program, functions)
+    """Functions as one text that compiles by itself: `tf_NAME`, or with -DLANES=8 `tf_NAME_x8`."""
+    chosen = program.chosen(functions)
     texts = sources(program, functions)
     support = texts["real.h"].replace('#include "sincos.h"\n', texts["sincos.h"])
     return "\n".join([support, *(_about(program, function) + _body(function) for function in chosen)])
-
-
-def _chosen(program, functions) -> list:
-    """Functions by their names, after it is certain that names and rows are what they must be."""
-    program.validate()
-    names = list(program.functions if functions is None else functions)
-    for name in names:
-        if name not in program.functions:
-            raise CodegenError(f"{name!r} is not in the program; there are {', '.join(program.functions)}")
-    return [program.functions[name] for name in names]
 
 
 def plain(name: str) -> str:
@@ -95,8 +82,8 @@ def _header(program, chosen) -> str:
     """Prototypes."""
     lines = [
         f"/* Dynamics of {plain(program.model)}: {program.nq} entries of q, {program.nv} of v.",
-        " * Functions ignore the arguments they do not take; out may not overlap any. In those that end in _x8,",
-        " * entry e of configuration l is x[8 e + l]. No function keeps anything: any number of threads may call.",
+        " * Functions ignore the arguments they do not take; out may not overlap any. Where they end in _x8,",
+        " * entry e of configuration l is x[8 e + l]. They keep nothing: any number of threads may call.",
         " */",
         "#ifndef TF_DYNAMICS_H",
         "#define TF_DYNAMICS_H",
@@ -223,8 +210,7 @@ class _Lines:
         """Sines and cosines of all angles in one call."""
         n, first = len(step.angles), step.angles[0]
         angles = ", ".join(self.operand(row, SUM, True) for row in step.angles)
-        for row in step.angles:
-            angle, sine, cosine = (f"{name}{first}" for name in ("angle", "sine", "cosine"))
+        angle, sine, cosine = (f"{name}{first}" for name in ("angle", "sine", "cosine"))
         self.lines += [
             f"real {angle}[ROOM({n})] = {{{angles}}}, {sine}[ROOM({n})], {cosine}[ROOM({n})];",
             f"sincos_of({angle}, {sine}, {cosine});",

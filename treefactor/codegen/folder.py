@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import tempfile
 from hashlib import sha256
 from pathlib import Path
@@ -111,12 +110,17 @@ def _reference(model, program) -> str:
         )
         tolerance = max(LEAST, ROUNDINGS * np.abs(moved - expected).max() / np.abs(expected).max())
         lines.append(_array(f"{function.name}_expected", expected.reshape(STATES, -1)))
-        v, u = (names + ["NULL", "NULL"])[1:3]
+        v, u = [*names, "NULL", "NULL"][1:3]
         cases.append(
             f'    {{"{function.name}", tf_{function.name}, tf_{function.name}_x8, {v}, {u}, '
             f"{function.name}_expected, {function.output.size}, {tolerance:.1e}}},"
         )
     return "\n".join([*lines, "static const Case cases[] = {", *cases, "};", ""])
+
+
+def _moved(values: np.ndarray, rng) -> np.ndarray:
+    """Numbers a rounding away."""
+    return values * (1 + rng.choice([-1, 1], values.shape) * np.finfo(float).eps)
 
 
 def _array(name: str, values: np.ndarray) -> str:

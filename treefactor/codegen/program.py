@@ -155,6 +155,14 @@ class Program:
         """C99 of some functions, by default all, that compiles by itself; README.md says how it is called."""
         return emit_c.c_source(self, functions)
 
+    def chosen(self, functions=None) -> list[Function]:
+        """Functions by their names, by default all, when it is certain that they are what they must be."""
+        self.validate()
+        for name in functions or ():
+            if name not in self.functions:
+                raise CodegenError(f"{name!r} is not in the program; there are {', '.join(self.functions)}")
+        return [self.functions[name] for name in (self.functions if functions is None else functions)]
+
     def save(self, path) -> None:
         """Write to a file of arrays, without pickled objects."""
         head = {"format": FORMAT, "model": self.model, "nq": self.nq, "nv": self.nv, "functions": []}

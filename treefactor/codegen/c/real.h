@@ -36,16 +36,16 @@ static void tf_sincos(ptrdiff_t n, const double *x, double *s, double *c)
 #if LANES == 1 || WIDTH == 1
 typedef double real, anywhere;
 #define PASSES for (int l = 0; l < LANES; l++)
+#define ROOM(n) (((n) + 7) / 8 * 8)   /* numbers that fill whole registers */
 #else
 typedef double real __attribute__((vector_size(8 * WIDTH)));
 typedef double anywhere __attribute__((vector_size(8 * WIDTH), aligned(8)));
 #define PASSES for (int l = 0; l < LANES; l += WIDTH)
+#define ROOM(n) (n)
 #endif
 
 #define load(x, e) (*(const anywhere *)((x) + (e) * LANES))
 #define store(x, e, value) (*(anywhere *)((x) + (e) * LANES) = (value))
 #define constant(number) ((real){0} + (number))
-/* room for n angles that fills whole registers */
-#define ROOM(n) (((n) + 7) / 8 * 8)
 #define sincos_of(angle, sine, cosine) \
     tf_sincos(sizeof(angle) / 8, (const double *)(angle), (double *)(sine), (double *)(cosine))
