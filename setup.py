@@ -51,7 +51,13 @@ extensions = [
 ]
 
 setup(
-    packages=[f"treefactor{name}" for name in ("", ".adapters", ".codegen", ".tables", ".textbook")],
+    packages=[
+        "treefactor",
+        "treefactor.adapters",
+        "treefactor.codegen",
+        "treefactor.tables",
+        "treefactor.textbook",
+    ],
     package_dir={"treefactor": "treefactor", "treefactor.adapters": "adapters"},
     ext_modules=cythonize(extensions, compiler_directives=DIRECTIVES),
 )

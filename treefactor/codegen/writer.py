@@ -19,7 +19,10 @@ VARIANTS = {  # steps that a model takes before its recursions run
     "regroup": (regrouped,),
     "both": (canonical, regrouped),
 }
-METHODS = {"forward_dynamics": ("factor", "aba")}  # of the functions that have a choice
+METHODS = {
+    "forward_dynamics": ("factor", "aba"),
+    "minv": ("minv", "minv_aba"),
+}  # of the functions that have a choice
 
 
 def generate(model, functions=tuple(ARGUMENTS)) -> Program:
@@ -59,7 +62,7 @@ def generate(model, functions=tuple(ARGUMENTS)) -> Program:
         writer = _Writer(model, stepped)
         for name in functions:
             for method in METHODS.get(name, ("",)):
-                if method == "aba" and model.coupling is not None:
+                if method.endswith("aba") and model.coupling is not None:
                     continue
                 found = writer.function(name, method, variant)
                 if name not in best or found.operations.total < best[name].operations.total:
@@ -142,5 +145,9 @@ class _Writer:
         return solve(self.model.tree, *factor(self.model.tree, self.crba()), net)
 
     def minv(self) -> list:
-        """H^-1."""
+        """H^-1, by the factor of H."""
         return inverse_of(self.model.tree, *factor(self.model.tree, self.crba()))
+
+    def minv_aba(self) -> list:
+        """H^-1, by articulated bodies."""
+        return inverse_of(self.model.tree, *self.loops.factor())
