@@ -22,6 +22,7 @@ from rich.text import Text
 from . import __version__, bench, check, duels, growth, report, robots, tables
 from .config import show_config
 from .exceptions import TreefactorError
+from .model import Model
 from .workers import flush
 
 DISAGREE, FAILED, INTERRUPTED, TERMINATED = 1, 2, 130, 143  # exit statuses
@@ -222,12 +223,11 @@ def run_tables(options: argparse.Namespace) -> int:
 
 def run_generate(options: argparse.Namespace) -> int:
     """Write a robot's straight-line dynamics in C, and print what they cost."""
-    from .adapters import pinocchio_
     from .codegen import folder, generate
 
     robot = robots.find(options.robot, _floating(options))
     with report.replacing(options.json) as file:
-        model = pinocchio_.model(pinocchio_.load(robot.path, robot.floating))
+        model = Model.from_urdf(robot.path, robot.floating)
         program = generate(model, options.functions) if options.functions else generate(model)
         folder.write(model, program, options.output)
         report.print_operations(f"{robot.name}, {robot.base} base: {options.output}", program.operations)
