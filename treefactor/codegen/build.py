@@ -86,7 +86,7 @@ def compiled(program, functions: Iterable[str] | None = None) -> Compiled:
     key = _key(texts, compiler)
     with cache.opened(cache.default_folder()) as kept:
         content = kept and kept.read(key)
-        if not content:
+        if not content or key.encode() not in content:
             content = compiler.library(texts, key)
             if kept:
                 kept.write(key, content)
@@ -101,8 +101,6 @@ def _key(texts: dict[str, str], compiler: Compiler) -> str:
 
 def _loaded(content: bytes, key: str) -> Compiled:
     """An object in this process, from a copy that only this process has."""
-    if key.encode() not in content:
-        raise CodegenError("compiled code is not of this program")
     with tempfile.TemporaryDirectory(prefix="treefactor-") as folder:
         path = Path(folder, f"{key}.so")
         path.write_bytes(content)

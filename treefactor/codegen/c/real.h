@@ -16,11 +16,12 @@
 #define INLINE static inline __attribute__((always_inline))
 #define BLOCK static __attribute__((noinline))
 #define ISA(f) tf_##f
+static void tf_sincos(ptrdiff_t n, const double *x, double *s, double *c) __attribute__((unused));
 #include "sincos.h"
 #else
 #define WIDTH 1
 #define BLOCK static
-static void tf_sincos(ptrdiff_t n, const double *x, double *s, double *c)
+static inline void tf_sincos(ptrdiff_t n, const double *x, double *s, double *c)
 {
     for (ptrdiff_t i = 0; i < n; i++) { s[i] = sin(x[i]); c[i] = cos(x[i]); }
 }
