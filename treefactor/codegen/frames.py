@@ -1,0 +1,210 @@
+"""What is done to a model before its recursions run: frames and inertias that make more entries zero or one.
+
+Every step is exact, takes bodies and returns bodies; none changes q, v, or a force of a joint.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from .._dynamics import KINDS
+from ..bodies import table_of
+
+TURNING = ("revolute", "continuous", "helical")  # about z of the body
+SLIDING = ("prismatic", "translation")  # without turning
+SNAP = 1e-12  # of entries of rotations, and of angles between axes
+PARALLEL = 1e-3  # sine of the angle between axes whose common normal lies too far away to be of use
+
+
+@dataclass(frozen=True, eq=False)
+class Body:
+    """A body that moves in one way about, along or with its z axis: a row of the BDT of Golubev & Yaskevich.
+
+    Attributes
+    ----------
+    kind : str
+    parent : int
+    q, v : int
+        First entries in q, and in the freedoms of all joints.
+    freedoms : int
+    ratio, offset, pitch : float
+        Angle or displacement of joints of one freedom: ``ratio q + offset``; m per radian.
+    R, p : ndarray
+        Placement on the parent at rest.
+    moments : ndarray, shape (4, 4)
+        Second moments of the mass, sum of ``m (x y z 1)^T (x y z 1)``.
+    armature : tuple of float
+    """
+
+    kind: str
+    parent: int
+    q: int
+    v: int
+    freedoms: int
+    ratio: float
+    offset: float
+    pitch: float
+    R: np.ndarray
+    p: np.ndarray
+    moments: np.ndarray
+    armature: tuple
+
+
+def bodies_of(model) -> list[Body]:
+    """Bodies of a `Model`, joint axes along z; those along axes of coordinates by a cyclic change of axes."""
+    armature = np.concatenate([np.zeros(0), *(joint.armature for joint in model.joints)])
+    return [
+        Body(
+            kind=KINDS[body["kind"]],
+            moments=_moments(body["mass"], body["first"], body["tensor"]),
+            armature=tuple(armature[body["v"] : body["v"] + body["freedoms"]].tolist()),
+            **{
+                name: body[name]
+                for name in ("parent", "q", "v", "freedoms", "ratio", "offset", "pitch", "R", "p")
+            },
+        )
+        for body in table_of(model)
+    ]
+
+
+def _moments(mass: float, first: np.ndarray, tensor: np.ndarray) -> np.ndarray:
+    """Second moments about the origin: sum of m x x^T = tr(I) / 2 - I."""
+    K = np.trace(tensor) / 2 * np.eye(3) - tensor
+    return np.block([[K, first[:, None]], [first[None, :], np.array([[mass]])]])
+
+
+def snap(bodies: list[Body]) -> list[Body]:
+    """Entries of rotations that are almost 0, 1 or -1 made so; those of placements that are rounding, 0."""
+    return [
+        replace(
+            body, R=_snapped(body.R), p=np.where(np.abs(body.p) <= SNAP * np.abs(body.p).max(), 0.0, body.p)
+        )
+        for body in bodies
+    ]
+
+
+def snap_error(bodies: list[Body]) -> float:
+    """Largest change of an entry of a rotation by `snap`."""
+    return max((np.abs(_snapped(body.R) - body.R).max() for body in bodies), default=0.0)
+
+
+def _snapped(x) -> np.ndarray:
+    x = np.asarray(x, dtype=float)
+    whole = np.round(x)
+    return np.where(np.abs(x - whole) <= SNAP, whole, x)
+
+
+def regrouped(bodies: list[Body]) -> list[Body]:
+    """Inertias that a joint cannot tell from ones of the body before it, moved there.
+
+    A revolute joint does not feel masses on its axis: moments zz, z and 1 of its body belong to its parent. A
+    prismatic one does not feel second moments. Joint-space quantities stay what they are; masses of bodies do
+    not.
+
+    Notes
+    -----
+    The base parameters of Gautier and Khalil (1990), as a block of the second moments.
+    """
+    bodies = list(bodies)
+    for i in reversed(range(len(bodies))):
+        body = bodies[i]
+        moved = np.zeros((4, 4))
+        block = {
+            "revolute": slice(2, 4),
+            "continuous": slice(2, 4),
+            "helical": slice(2, 3),
+            "planar": slice(2, 3),
+        }
+        block |= {"prismatic": slice(0, 3), "translation": slice(0, 3), "spherical": slice(3, 4)}
+        if body.kind == "freeflyer":
+            continue
+        at = block[body.kind]
+        moved[at, at] = body.moments[at, at]
+        bodies[i] = replace(body, moments=body.moments - moved)
+        if body.parent >= 0:
+            parent = bodies[body.parent]
+            bodies[body.parent] = replace(parent, moments=parent.moments + _seen(moved, body.R, body.p))
+    return bodies
+
+
+def _seen(moments: np.ndarray, R: np.ndarray, p: np.ndarray) -> np.ndarray:
+    """Second moments seen from a frame in which their own has rotation R and origin p."""
+    T = np.block([[R, p[:, None]], [np.zeros((1, 3)), np.ones((1, 1))]])
+    return T @ moments @ T.T
+
+
+def canonical(bodies: list[Body]) -> list[Body]:
+    """Frames along common normals of successive axes: modified Denavit-Hartenberg frames on trees.
+
+    A body that turns about z or slides along it may have its origin anywhere on its axis, and its x axis in
+    any direction: the origin is the foot of the common normal from the parent's axis, x points along the one
+    to the axis of the largest subtree it carries.
+
+    Notes
+    -----
+    Khalil and Kleinfinger (1986). Where axes are nearly parallel the foot may be far, and the origin stays.
+    """
+    bodies = list(bodies)
+    sizes = np.ones(len(bodies), dtype=int)
+    for i in reversed(range(len(bodies))):
+        if bodies[i].parent >= 0:
+            sizes[bodies[i].parent] += sizes[i]
+    for i, body in enumerate(bodies):
+        if body.kind not in (*TURNING, "prismatic"):
+            continue
+        _change(bodies, i, np.eye(3), np.array([0.0, 0.0, _foot(bodies, i)]))
+        carried = sorted((j for j, b in enumerate(bodies) if b.parent == i), key=lambda j: -sizes[j])
+        angles = [angle for j in carried if (angle := _normal(bodies[j])) is not None]
+        own = euler(bodies[i].R)[2]
+        _change(bodies, i, _about_z(angles[0] if angles else -own), np.zeros(3))
+    return bodies
+
+
+def _foot(bodies: list[Body], i: int) -> float:
+    """Where the axis of a body comes closest to its parent's, from its origin; 0 where there is none."""
+    body, z = bodies[i], bodies[i].R[:, 2]
+    if body.parent < 0 or body.kind == "prismatic":
+        return 0.0
+    if bodies[body.parent].kind not in TURNING:  # any axis of the parent will do
+        along = np.argmax(np.abs(z))
+        return -body.p[along] / z[along]
+    sine = np.hypot(z[0], z[1])
+    if sine <= SNAP:
+        return -body.p[2] * np.sign(z[2])
+    return -(body.p[:2] @ z[:2]) / sine**2 if sine > PARALLEL else 0.0
+
+
+def _normal(body: Body) -> float | None:
+    """Direction of the common normal of the parent's axis and the body's, about the former."""
+    z = body.R[:, 2]
+    if body.kind not in (*TURNING, "prismatic"):
+        return None
+    if np.hypot(z[0], z[1]) > SNAP:
+        return np.arctan2(z[0], -z[1])
+    return np.arctan2(body.p[1], body.p[0]) if np.hypot(body.p[0], body.p[1]) > 0 else None
+
+
+def _change(bodies: list[Body], i: int, A: np.ndarray, t: np.ndarray) -> None:
+    """Give body i axes A and origin t, both in its old frame."""
+    body = bodies[i]
+    moments = _seen(body.moments, A.T, -A.T @ t)
+    bodies[i] = replace(body, R=body.R @ A, p=body.p + body.R @ t, moments=moments)
+    for j, child in enumerate(bodies):
+        if child.parent == i:
+            bodies[j] = replace(child, R=A.T @ child.R, p=A.T @ (child.p - t))
+
+
+def _about_z(angle: float) -> np.ndarray:
+    c, s = _snapped(np.cos(angle)), _snapped(np.sin(angle))
+    return np.array([[c, -s, 0.0], [s, c, 0.0], [0.0, 0.0, 1.0]])
+
+
+def euler(R: np.ndarray) -> tuple[float, float, float]:
+    """Angles g, a, b of R = Rz(g) Rx(a) Rz(b); g is 0 where z keeps its direction, or turns it round."""
+    sine = np.hypot(R[0, 2], R[1, 2])
+    alpha = np.arctan2(sine, R[2, 2])
+    gamma = np.arctan2(R[0, 2], -R[1, 2]) if sine > SNAP else 0.0
+    x = R.T @ np.array([np.cos(gamma), np.sin(gamma), 0.0])  # of the axis between, seen after all turns
+    return gamma, alpha, np.arctan2(-x[1], x[0])

@@ -1,0 +1,432 @@
+"""The recursions of rigid-body dynamics in the frames of the bodies: ordinary loops on scalars of any type.
+
+Motions and forces are pairs (linear, angular), seen from the frame of a body; constants of a model are
+Python's numbers, which fold away where they are 0 or 1.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from .expressions import sincos
+from .frames import Body, euler
+from .matrices import (
+    ZERO,
+    Rotation,
+    Turn,
+    add,
+    apply,
+    cross,
+    dot,
+    matrix_sum,
+    rate,
+    symmetric,
+    times,
+    transposed,
+    upper,
+)
+
+UNIT = ((1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, 0.0, 1.0))
+EXACT = 1e-12  # a cosine or sine that far from 0 or 1 is meant to be it
+
+
+@dataclass(frozen=True, eq=False)
+class Placement:
+    """The frame of a body in its parent's: origin p, then turns, then r along its own axes."""
+
+    p: list
+    turns: list
+    r: list
+
+    def force(self, f, n) -> tuple[list, list]:
+        """A force and moment on the body, as the parent sees them."""
+        n = add(n, cross(self.r, f))
+        for turn in reversed(self.turns):
+            f, n = turn.vector(f), turn.vector(n)
+        return f, add(n, cross(self.p, f))
+
+    def motion(self, v, w) -> tuple[list, list]:
+        """A motion of the parent, as the body sees it."""
+        v = add(v, cross(w, self.p))
+        v, w = self.inward(v), self.inward(w)
+        return add(v, cross(w, self.r)), w
+
+    def inward(self, x) -> list:
+        """Components of a vector of the parent in the axes of the body."""
+        for turn in self.turns:
+            x = turn.inverse.vector(x)
+        return x
+
+    def outward(self, A) -> list:
+        """A matrix of the body in the axes of the parent."""
+        for turn in reversed(self.turns):
+            A = turn.matrix(A)
+        return A
+
+
+@dataclass(frozen=True, eq=False)
+class Moments:
+    """Second moments K, first moments h and mass of a rigid body about the origin of a frame."""
+
+    K: list
+    h: list
+    m: object
+
+    def moved(self, place: Placement) -> Moments:
+        """As the parent sees them."""
+        K, h = _shifted(self.K, self.h, self.m, place.r)
+        K = place.outward(K)
+        for turn in reversed(place.turns):
+            h = turn.vector(h)
+        return Moments(*_shifted(K, h, self.m, place.p), self.m)
+
+    def __add__(self, other: Moments) -> Moments:
+        return Moments(matrix_sum(self.K, other.K), add(self.h, other.h), self.m + other.m)
+
+    @property
+    def tensor(self) -> list:
+        """Inertia tensor: tr(K) - K."""
+        K = self.K
+        moments = K[1][1] + K[2][2], K[0][0] + K[2][2], K[0][0] + K[1][1]
+        return upper(lambda i, j: moments[i] if i == j else -K[i][j])
+
+    def momentum(self, v, w) -> tuple[list, list]:
+        """Of a motion."""
+        return add(times(v, self.m), cross(w, self.h)), add(cross(self.h, v), apply(self.tensor, w))
+
+
+def _shifted(K, h, m, p) -> tuple[list, list]:
+    """K + h p^T + p h^T + m p p^T, h + m p."""
+    after = add(h, times(p, m))
+    return upper(
+        lambda i, j: K[i][j] + (p[i] * (h[i] + after[i]) if i == j else h[i] * p[j] + p[i] * after[j])
+    ), after
+
+
+@dataclass(frozen=True, eq=False)
+class Articulated:
+    """Articulated inertia: forces M v + C w and C^T v + I w of a motion v, w."""
+
+    M: list
+    C: list
+    I: list
+
+    def moved(self, place: Placement) -> Articulated:
+        """As the parent sees it."""
+        inner = self._shifted(place.r)
+        return Articulated(*(place.outward(A) for A in (inner.M, inner.C, inner.I)))._shifted(place.p)
+
+    def _shifted(self, p) -> Articulated:
+        """About an origin from which the one of now is at p: C - M p~, I - C^T p~ + p~ (C - M p~)."""
+        C = [add(c, cross(p, row)) for c, row in zip(self.C, self.M, strict=True)]
+        before, after = transposed(self.C), transposed(C)
+        one, two = [cross(p, column) for column in before], [cross(p, column) for column in after]
+        both = [cross(p, add(x, y)) for x, y in zip(before, after, strict=True)]
+        I = upper(lambda i, j: self.I[i][j] + (both[i][i] if i == j else one[i][j] + two[j][i]))
+        return Articulated(self.M, C, I)
+
+    def __add__(self, other: Articulated) -> Articulated:
+        return Articulated(*(matrix_sum(A, B) for A, B in zip(self.parts, other.parts, strict=True)))
+
+    @property
+    def parts(self) -> tuple:
+        """M, C, I."""
+        return self.M, self.C, self.I
+
+    def times(self, v, w) -> tuple[list, list]:
+        """Forces of a motion."""
+        return add(apply(self.M, v), apply(self.C, w)), add(apply(transposed(self.C), v), apply(self.I, w))
+
+    def without(self, U, inverse) -> Articulated:
+        """Less U U^T / d: what is left where a joint gives way. U / d is 1 where U is d."""
+        (f, n), (sf, sn) = U, (times(U[0], inverse), times(U[1], inverse))
+        return Articulated(
+            upper(lambda i, j: self.M[i][j] - f[i] * sf[j]),
+            [[self.C[i][j] - f[i] * sn[j] for j in range(3)] for i in range(3)],
+            upper(lambda i, j: self.I[i][j] - n[i] * sn[j]),
+        )
+
+
+class Recursions:
+    """The bodies of a model at one configuration; what several functions need is computed once.
+
+    Parameters
+    ----------
+    bodies : list of Body
+    gravity : sequence of float
+    tree : Tree
+        Of the freedoms of all joints.
+    q : sequence of scalars
+    """
+
+    def __init__(self, bodies: list[Body], gravity, tree, q):
+        self.bodies, self.gravity, self.tree = bodies, [float(g) for g in gravity], tree
+        self.places = [placement(body, q) for body in bodies]
+        self.motions = [motions(body) for body in bodies]
+        self.moments = [_moments(body) for body in bodies]
+
+    @cached_property
+    def H(self) -> list:
+        """Packed rows of H by composite bodies: Featherstone (2008), table 6.2."""
+        rows: list = [None] * self.tree.n
+        composite = list(self.moments)
+        for i in reversed(range(len(self.bodies))):
+            body = self.bodies[i]
+            for d, (v, w) in enumerate(self.motions[i]):
+                row = self._row(i, d, *composite[i].momentum(v, w))
+                row[-1] = row[-1] + body.armature[d]
+                rows[body.v + d] = row
+            if body.parent >= 0:
+                composite[body.parent] += composite[i].moved(self.places[i])
+        return [entry for row in rows for entry in row]
+
+    def _row(self, i: int, freedom: int, f, n) -> list:
+        """Products of a force on body i with the motions of its freedoms up to one and all before."""
+        row = [along(f, n, s) for s in self.motions[i][freedom::-1]]
+        while self.bodies[i].parent >= 0:
+            f, n = self.places[i].force(f, n)
+            i = self.bodies[i].parent
+            row += [along(f, n, s) for s in reversed(self.motions[i])]
+        return row[::-1]
+
+    def forces(self, v, a) -> list:
+        """Forces that move the bodies, gravity included; a is None for rest.
+
+        The acceleration of a point x of a body is ``linear + rate x``; with the second moments J of its mass
+        the force is the last column of ``G = [rate linear] J``, the moment the skew part of the others
+        (Balafoutis and Patel 1991).
+        """
+        w, dw, linear = [], [], []
+        found = []
+        rates = []
+        for i, body in enumerate(self.bodies):
+            place, up = self.places[i], body.parent
+            w1, dw1, a1 = (w[up], dw[up], linear[up]) if up >= 0 else (ZERO, ZERO, times(self.gravity, -1.0))
+            if up >= 0:
+                a1 = add(a1, apply(rates[up][0], place.p))
+            w1, dw1, a1 = place.inward(w1), place.inward(dw1), place.inward(a1)
+            lin, ang = self._joint(i, v)
+            dlin, dang = self._joint(i, a) if a is not None else (ZERO, ZERO)
+            w.append(add(w1, ang))
+            dw.append(add(add(dw1, cross(w1, ang)), dang))
+            rates.append(rate(w[i], dw[i]))
+            a1 = add(a1, apply(rates[i][0], place.r))
+            a1 = add(a1, add(cross(times(w1, 2.0), lin), cross(ang, lin)))
+            linear.append(add(a1, dlin))
+            found.append(_wrench(self.moments[i], rates[i], linear[i]))
+        return found
+
+    def _joint(self, i: int, x) -> tuple[list, list]:
+        """Motion of the freedoms of a body at rates x."""
+        lin, ang = list(ZERO), list(ZERO)
+        for (v, w), rate_ in zip(self.motions[i], x[self.bodies[i].v :], strict=False):
+            lin, ang = add(lin, times(v, rate_)), add(ang, times(w, rate_))
+        return lin, ang
+
+    def project(self, forces, a=None) -> list:
+        """Forces of the freedoms: S^T of what acts on all bodies from here on."""
+        tau: list = [None] * self.tree.n
+        total = list(forces)
+        for i in reversed(range(len(self.bodies))):
+            body = self.bodies[i]
+            for d, s in enumerate(self.motions[i]):
+                tau[body.v + d] = along(*total[i], s)
+                if a is not None:
+                    tau[body.v + d] = tau[body.v + d] + body.armature[d] * a[body.v + d]
+            if body.parent >= 0:
+                moved = self.places[i].force(*total[i])
+                total[body.parent] = tuple(map(add, total[body.parent], moved))
+        return tau
+
+    def aba(self, v, tau) -> list:
+        """Accelerations by articulated bodies, on the forces at rest: Featherstone (2008), table 7.1."""
+        total = list(self.forces(v, None))
+        inertia = [_articulated(moments) for moments in self.moments]
+        steps: list = [None] * self.tree.n
+        for i in reversed(range(len(self.bodies))):
+            body = self.bodies[i]
+            for d, (lin, ang) in reversed(list(enumerate(self.motions[i]))):
+                U = inertia[i].times(lin, ang)
+                inverse = 1.0 / (along(*U, (lin, ang)) + body.armature[d])
+                u = tau[body.v + d] - along(*total[i], (lin, ang))
+                steps[body.v + d] = U, inverse, u
+                inertia[i] = inertia[i].without(U, inverse)
+                total[i] = tuple(add(x, times(y, inverse * u)) for x, y in zip(total[i], U, strict=True))
+            if body.parent >= 0:
+                moved = self.places[i].force(*total[i])
+                total[body.parent] = tuple(map(add, total[body.parent], moved))
+                inertia[body.parent] += inertia[i].moved(self.places[i])
+        return self._accelerations(steps)
+
+    def _accelerations(self, steps) -> list:
+        """qdd_k = (u_k - U_k a) / d_k from the base on."""
+        qdd: list = [None] * self.tree.n
+        found: list = []
+        for i, body in enumerate(self.bodies):
+            a = self.places[i].motion(*found[body.parent]) if body.parent >= 0 else (ZERO, ZERO)
+            for d, s in enumerate(self.motions[i]):
+                U, inverse, u = steps[body.v + d]
+                x = qdd[body.v + d] = inverse * (u - along(*U, a))
+                a = tuple(add(part, times(axis, x)) for part, axis in zip(a, s, strict=True))
+            found.append(a)
+        return qdd
+
+
+def factor(tree, H) -> tuple[list, list]:
+    """Packed rows of L below the diagonal, and 1 / D, of H = L^T D L: Featherstone (2008), table 6.3."""
+    H, inverse = list(H), [None] * tree.n
+    start = tree.row_start.tolist()
+    for k in reversed(range(tree.n)):
+        row = range(start[k], start[k + 1] - 1)
+        inverse[k] = 1.0 / H[start[k + 1] - 1]
+        for e in row:
+            scaled = H[e] * inverse[k]
+            into = start[tree.columns[e]]
+            for c in range(e - start[k] + 1):
+                H[into + c] = H[into + c] - scaled * H[start[k] + c]
+        for e in row:
+            H[e] = H[e] * inverse[k]
+    return H, inverse
+
+
+def solve(tree, L, inverse, b) -> list:
+    """X with L^T D L x = b."""
+    x = list(b)
+    entries = [(k, tree.ancestors(k).tolist(), int(tree.row_start[k])) for k in range(tree.n)]
+    for k, ancestors, start in reversed(entries):
+        for e, j in enumerate(ancestors):
+            x[j] = x[j] - L[start + e] * x[k]
+    x = [inverse[k] * x[k] for k in range(tree.n)]
+    for k, ancestors, start in entries:
+        for e, j in enumerate(ancestors):
+            x[k] = x[k] - L[start + e] * x[j]
+    return x
+
+
+def inverse_of(tree, L, inverse) -> list:
+    """W = H^-1, full, from L W = D^-1 L^-T: row k of W from the rows of its ancestors, no inverse of L."""
+    n = tree.n
+    W = [[0.0] * n for _ in range(n)]
+    for k in range(n):
+        ancestors = tree.ancestors(k).tolist()
+        start = int(tree.row_start[k])
+        for i in range(k + 1):
+            total = inverse[k] if i == k else 0.0
+            for e, j in enumerate(ancestors):
+                total = total - L[start + e] * W[j][i]
+            W[k][i] = W[i][k] = total
+    return [entry for row in W for entry in row]
+
+
+def motions(body: Body) -> list:
+    """Motions of the freedoms of a body, in its own axes."""
+    linear, angular = [(e, ZERO) for e in UNIT], [(ZERO, e) for e in UNIT]
+    return {
+        "revolute": angular[2:],
+        "continuous": angular[2:],
+        "prismatic": linear[2:],
+        "helical": [((0.0, 0.0, body.pitch), UNIT[2])],
+        "spherical": angular,
+        "planar": [*linear[:2], angular[2]],
+        "translation": linear,
+        "freeflyer": [*linear, *angular],
+    }[body.kind]
+
+
+def placement(body: Body, q) -> Placement:
+    """The frame of a body at configuration q."""
+    q = q[body.q :]
+    p, r, turns = (
+        body.p.tolist(),
+        list(ZERO),
+        [_turn(axis, angle) for axis, angle in zip((2, 0, 2), euler(body.R), strict=True)],
+    )
+    if body.kind in ("revolute", "helical", "prismatic"):
+        x = body.ratio * q[0] + body.offset
+        if body.kind != "revolute":
+            r = [0.0, 0.0, x * body.pitch if body.kind == "helical" else x]
+        if body.kind != "prismatic":
+            turns[2] = _turned(x, euler(body.R)[2])
+    elif body.kind == "continuous":
+        turns[2] = _after(turns[2], q[0], q[1])
+    elif body.kind == "planar":
+        p = add(p, apply(_constant(body.R), [q[0], q[1], 0.0]))
+        turns[2] = _after(turns[2], q[2], q[3])
+    elif body.kind == "spherical":
+        turns.append(Rotation(quaternion(*q[:4])))
+    else:
+        p = add(p, apply(_constant(body.R), q[:3]))
+        if body.kind == "freeflyer":
+            turns.append(Rotation(quaternion(*q[3:7])))
+    return Placement(p, [turn for turn in turns if isinstance(turn, Rotation) or turn.c != 1], r)
+
+
+def _constant(R) -> list:
+    """R as lists, entries that are 0 or 1 exactly so."""
+    return [[_exact(x) for x in row] for row in R]
+
+
+def _exact(x: float) -> float:
+    return float(round(x)) if abs(x - round(x)) <= EXACT else float(x)
+
+
+def _turn(axis: int, angle: float) -> Turn:
+    return Turn(axis, _exact(np.cos(angle)), _exact(np.sin(angle)))
+
+
+def _turned(x, angle: float) -> Turn:
+    """Turn about z by x and a constant angle, added to x unless its quarters only swap sine and cosine."""
+    fixed = _turn(2, angle)
+    if fixed.c == 0 or fixed.s == 0:
+        s, c = sincos(x)
+        return _after(fixed, c, s)
+    s, c = sincos(x + angle)
+    return Turn(2, c, s)
+
+
+def _after(fixed: Turn, c, s) -> Turn:
+    """Both turns about one axis."""
+    return Turn(fixed.axis, fixed.c * c - fixed.s * s, fixed.s * c + fixed.c * s)
+
+
+def quaternion(x, y, z, w) -> list:
+    """Rotation of the unit quaternion x y z w."""
+    x2, y2, z2 = x + x, y + y, z + z
+    xx, yy, zz = x2 * x, y2 * y, z2 * z
+    xy, xz, yz, wx, wy, wz = x2 * y, x2 * z, y2 * z, x2 * w, y2 * w, z2 * w
+    return [
+        [1.0 - (yy + zz), xy - wz, xz + wy],
+        [xy + wz, 1.0 - (xx + zz), yz - wx],
+        [xz - wy, yz + wx, 1.0 - (xx + yy)],
+    ]
+
+
+def along(f, n, motion):
+    """Product of a force and moment with a motion."""
+    return dot(f, motion[0]) + dot(n, motion[1])
+
+
+def _moments(body: Body) -> Moments:
+    K = body.moments.tolist()
+    return Moments([row[:3] for row in K[:3]], [row[3] for row in K[:3]], K[3][3])
+
+
+def _articulated(moments: Moments) -> Articulated:
+    """A rigid body is articulated: M = m, C = -h~."""
+    (x, y, z), m = moments.h, moments.m
+    return Articulated(
+        symmetric(m, 0.0, 0.0, m, 0.0, m), [[0.0, z, -y], [-z, 0.0, x], [y, -x, 0.0]], moments.tensor
+    )
+
+
+def _wrench(moments: Moments, rate_, linear) -> tuple[list, list]:
+    """Force and moment that accelerate a body: columns of [rate linear] [K h; h^T m], and their skew part."""
+    K, h, (A, differences) = moments.K, moments.h, rate_
+    moment = []
+    for i, j, k in ((0, 1, 2), (1, 2, 0), (2, 0, 1)):
+        same = differences[i] * K[j][k]
+        moment.append(same + A[k][j] * K[j][j] - A[j][k] * K[k][k] + A[k][i] * K[i][j] - A[j][i] * K[i][k])
+    return add(apply(A, h), times(linear, moments.m)), add(moment, cross(h, linear))

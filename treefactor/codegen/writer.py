@@ -1,0 +1,146 @@
+"""From a model to the program with the fewest operations: steps, recursions, dead rows, for each variant."""
+
+from __future__ import annotations
+
+import itertools
+
+import numpy as np
+
+from ..exceptions import CodegenError
+from . import matrices, passes
+from .expressions import Table
+from .frames import bodies_of, canonical, regrouped, snap
+from .program import ARGUMENTS, Function, Program
+from .recursions import Recursions, factor, inverse_of, solve
+
+VARIANTS = {  # steps that a model takes before its recursions run
+    "plain": (),
+    "frames": (canonical,),
+    "regroup": (regrouped,),
+    "both": (canonical, regrouped),
+}
+METHODS = {"forward_dynamics": ("factor", "aba")}  # of the functions that have a choice
+
+
+def generate(model, functions=tuple(ARGUMENTS)) -> Program:
+    """Straight-line code of functions of a model, with the fewest operations of all variants.
+
+    Parameters
+    ----------
+    model : Model
+    functions : sequence of str
+        Among "crba", "rnea", "bias", "aba", "forward_dynamics" and "minv".
+
+    Returns
+    -------
+    Program
+
+    Raises
+    ------
+    CodegenError
+        Where a function is unknown, or cannot be had for the model.
+
+    Notes
+    -----
+    Golubev & Yaskevich (2020), with the tables of `expressions` and the steps of `frames`.
+    """
+    functions = (functions,) if isinstance(functions, str) else tuple(functions)
+    for name in functions:
+        if name not in ARGUMENTS:
+            raise CodegenError(f"{name!r} is no function to generate; there are {', '.join(ARGUMENTS)}")
+        if name == "aba" and model.coupling is not None:
+            raise CodegenError("joints that follow others: ask for forward_dynamics instead of aba")
+    best: dict[str, Function] = {}
+    bodies = snap(bodies_of(model))
+    for variant, steps in VARIANTS.items():
+        stepped = bodies
+        for step in steps:
+            stepped = step(stepped)
+        writer = _Writer(model, stepped)
+        for name in functions:
+            for method in METHODS.get(name, ("",)):
+                if method == "aba" and model.coupling is not None:
+                    continue
+                found = writer.function(name, method, variant)
+                if name not in best or found.operations.total < best[name].operations.total:
+                    best[name] = found
+    return Program(model.name, np.array(model.tree.parent), model.nq, model.nv, best)
+
+
+class _Writer:
+    """The functions of a model on one table.
+
+    Parameters
+    ----------
+    model : Model
+    bodies : list of Body
+    """
+
+    def __init__(self, model, bodies):
+        self.model, self.table = model, Table()
+        self.sizes = {"q": model.nq, "v": model.nv, "a": model.nv, "tau": model.nv}
+        self.loops = Recursions(bodies, model.gravity, model.extended, self.input("q"))
+
+    def input(self, name: str) -> list:
+        """Scalars of an argument; every name has its own number."""
+        number = list(self.sizes).index(name)
+        return [self.table.input(number, entry) for entry in range(self.sizes[name])]
+
+    def function(self, name: str, method: str, variant: str) -> Function:
+        """One function, its dead rows removed."""
+        result = getattr(self, method or name)()
+        names = ARGUMENTS[name]
+        shape = (self.model.nv, self.model.nv) if name == "minv" else (len(result),)
+        columns = passes.extract(self.table, result, [list(self.sizes).index(x) for x in names])
+        inputs = tuple((x, self.sizes[x]) for x in names)
+        return Function(name, inputs, *columns, shape, f"{variant}, {method}" if method else variant)
+
+    def rates(self, name: str) -> list:
+        """An argument for the freedoms of all joints, v = G w where joints follow others."""
+        given, G = self.input(name), self.model.coupling and self.model.coupling.G
+        return given if G is None else [matrices.weighted(row, given) for row in G.tolist()]
+
+    def reduced(self, tau) -> list:
+        """Forces G^T tau."""
+        G = self.model.coupling and self.model.coupling.G
+        return tau if G is None else [matrices.weighted(column, tau) for column in G.T.tolist()]
+
+    def crba(self) -> list:
+        """Packed rows of H, G^T H G where joints follow others."""
+        H, tree, extended = self.loops.H, self.model.tree, self.model.extended
+        if self.model.coupling is None:
+            return H
+        G, packed = self.model.coupling.G, [0.0] * tree.nnz
+        position = {
+            (k, j): e for e, (k, j) in enumerate(zip(tree.rows.tolist(), tree.columns.tolist(), strict=True))
+        }
+        for entry, k, j in zip(H, extended.rows.tolist(), extended.columns.tolist(), strict=True):
+            for row, column in {(k, j), (j, k)}:
+                for r, c in itertools.product(
+                    np.flatnonzero(G[row]).tolist(), np.flatnonzero(G[column]).tolist()
+                ):
+                    if (r, c) in position:
+                        packed[position[r, c]] += entry * float(G[row, r] * G[column, c])
+        return packed
+
+    def rnea(self) -> list:
+        """Forces for accelerations."""
+        v, a = self.rates("v"), self.rates("a")
+        return self.reduced(self.loops.project(self.loops.forces(v, a), a))
+
+    def bias(self) -> list:
+        """Forces at rest."""
+        return self.reduced(self.loops.project(self.loops.forces(self.rates("v"), None)))
+
+    def aba(self) -> list:
+        """Accelerations, by articulated bodies."""
+        return self.loops.aba(self.input("v"), self.input("tau"))
+
+    def factor(self) -> list:
+        """Accelerations, by the factor of H."""
+        net = [t - h for t, h in zip(self.input("tau"), self.bias(), strict=True)]
+        return solve(self.model.tree, *factor(self.model.tree, self.crba()), net)
+
+    def minv(self) -> list:
+        """H^-1."""
+        return inverse_of(self.model.tree, *factor(self.model.tree, self.crba()))
