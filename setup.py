@@ -53,7 +53,13 @@ extensions = [
 ]
 
 setup(
-    packages=["treefactor", "treefactor.adapters", "treefactor.codegen", "treefactor.tables", "treefactor.textbook"],
+    packages=[
+        "treefactor",
+        "treefactor.adapters",
+        "treefactor.codegen",
+        "treefactor.tables",
+        "treefactor.textbook",
+    ],
     package_dir={"treefactor": "treefactor", "treefactor.adapters": "adapters"},
     ext_modules=cythonize(extensions, compiler_directives=DIRECTIVES),
 )

@@ -13,8 +13,9 @@ import numpy as np
 import pinocchio as pin
 
 from ..bound import BoundFactor
+from ..direct import multiply
 from ..exceptions import NotPositiveDefiniteError
-from ..ltdl import Factor, multiply
+from ..ltdl import Factor
 from ..tree import Tree
 from . import pinocchio_
 

@@ -69,7 +69,7 @@ def from_pinocchio(body, model, q, v) -> tuple[np.ndarray, np.ndarray]:
     Parameters
     ----------
     body : Body
-    model : pinocchio.Model
+    model : pinocchio.Model or Model
     q : array_like, shape (model.nq,)
         Continuous joints as (cos, sin), quaternions x y z w.
     v : array_like, shape (model.nv,)

@@ -129,7 +129,7 @@ def _along(kind: str, placement: pin.SE3, linear: np.ndarray, angular: np.ndarra
     """Joint of one freedom that moves the body along a twist."""
     if kind == "prismatic":
         return Piece(kind, placement, linear)
-    return Piece(kind, placement, angular, float(linear @ angular))
+    return Piece(kind, placement, angular, float(linear @ angular) if kind == "helical" else 0.0)
 
 
 def _follower(pin_model: pin.Model, j: int) -> Piece:

@@ -48,7 +48,7 @@ def acceleration_offset(body: Body, model, q, v) -> np.ndarray:
     Parameters
     ----------
     body : Body
-    model : pinocchio.Model
+    model : pinocchio.Model or Model
     q : array_like, shape (model.nq,)
     v : array_like, shape (model.nv,)
         Both as Pinocchio lays them out.
@@ -74,7 +74,7 @@ def from_pinocchio(body: Body, model, q, v) -> tuple[np.ndarray, np.ndarray]:
     Parameters
     ----------
     body : Body
-    model : pinocchio.Model
+    model : pinocchio.Model or Model
     q : array_like, shape (model.nq,)
         Continuous joints as (cos, sin), quaternions x y z w.
     v : array_like, shape (model.nv,)

@@ -26,10 +26,16 @@ def main() -> None:
     table = Table("", "what", "peer", header_style="bold", box=SIMPLE_HEAD)
     for title in ("models", "times faster", "quartiles", "least", "most", "goal", "reached"):
         table.add_column(title, justify="right", no_wrap=True)
-    for key, group in sorted(found.items(), key=lambda item: int(item[0][0][1:])):
+    for key, group in sorted(found.items(), key=lambda item: natural(item[0][0])):
         table.add_row(*key, *summary(group))
     console().print(table)
     console().print(CAPTION, style="dim")
+
+
+def natural(target: str) -> tuple[int, str]:
+    """S1, S2, S10; then what has no number."""
+    number = target.removeprefix("S")
+    return (int(number), "") if number.isdecimal() else (LAST, target)
 
 
 def summary(group: list[Result]) -> list[str | Text]:
@@ -49,6 +55,7 @@ def summary(group: list[Result]) -> list[str | Text]:
     ]
 
 
+LAST = 99
 CAPTION = (
     "Median over the models of the median ratio of runs taken in turns; typical quartiles of the runs of a "
     "model; the models with the smallest and the largest ratio. S9: time per operation of the fastest size "

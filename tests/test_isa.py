@@ -1,4 +1,4 @@
-"""Instruction sets: each passes the checks of batches; how one is chosen and shown."""
+"""Instruction sets: each passes the checks of the kernels; how one is chosen and shown."""
 
 import os
 import subprocess
@@ -11,8 +11,8 @@ import treefactor as tf
 from treefactor._pattern import INSTRUCTION_SETS, USED, VARIABLE
 
 TESTS = Path(__file__).parent
-BATCHES = sorted(TESTS.glob("test_lanes*.py"))
-EVERYTHING = [*BATCHES, *sorted(TESTS.glob("test_ltdl*.py"))]
+KERNELS = [*sorted(TESTS.glob("test_lanes*.py")), TESTS / "test_ltdl_units.py"]
+EVERYTHING = sorted({*KERNELS, *TESTS.glob("test_ltdl*.py")})
 others = pytest.mark.parametrize("isa", [isa for isa in INSTRUCTION_SETS if isa != USED])
 
 
@@ -33,8 +33,8 @@ def assert_passed(isa, files):
 
 
 @others
-def test_the_checks_of_batches_pass(isa):
-    assert_passed(isa, BATCHES)
+def test_the_checks_of_kernels_pass(isa):
+    assert_passed(isa, KERNELS)
 
 
 @pytest.mark.slow

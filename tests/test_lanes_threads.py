@@ -3,6 +3,7 @@
 import os
 import subprocess
 import sys
+import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
 
@@ -12,6 +13,7 @@ from batch_results import DTYPES, TREES, assert_same, matrices, results, right_s
 from strategies import vectors
 
 import treefactor as tf
+from treefactor import _threads
 from treefactor._threads import spread
 
 kinds = pytest.mark.parametrize("kind", ["LTDL", "LTL"])
@@ -92,16 +94,45 @@ def test_parts_cover_everything_once(count, threads):
     assert sorted(seen) == list(range(count))
 
 
+@pytest.mark.parametrize("count", [1, 2, 7, 1000])
+@pytest.mark.parametrize("threads", [1, 2, 16])
+@pytest.mark.parametrize("entries", [1, 10**3, 10**8])
+def test_parts_get_no_larger_and_are_worth_a_thread(count, threads, entries, monkeypatch):
+    monkeypatch.setattr(_threads, "ENOUGH", 1000)
+    found = list(_threads.parts(count, threads, entries))
+    sizes = [stop - first for first, stop in found]
+    assert [first for first, _ in found] == [0, *np.cumsum(sizes)[:-1]]
+    assert sum(sizes) == count
+    assert sizes == sorted(sizes, reverse=True)
+    least = min(1000 * count // entries, -(-count // threads))
+    assert min(sizes[:-1], default=count) >= least
+    assert max(sizes) <= max(1, least, count // threads)
+
+
 @pytest.mark.parametrize("bad", [0, 3, 9])
-def test_a_failing_part_raises_after_all_others_are_done(bad):
+def test_nobody_works_any_more_when_a_failing_part_raises(bad):
     seen = []
 
     def work(first, stop):
         if bad in range(first, stop):
             raise MemoryError("no room")
-        time.sleep(0.05)  # longer than the failing part takes
+        time.sleep(0.02)
         seen.extend(range(first, stop))
 
     with pytest.raises(MemoryError, match="no room"):
         spread(work, 10, 5, 100)
-    assert sorted(seen) == [k for k in range(10) if k // 2 != bad // 2]
+    ended = list(seen)
+    time.sleep(0.1)
+    assert seen == ended
+    assert bad not in seen
+
+
+def test_a_thread_that_does_not_wake_up_is_not_waited_for(monkeypatch):
+    busy = threading.Event()
+    with ThreadPoolExecutor(1) as pool:
+        pool.submit(busy.wait)
+        monkeypatch.setattr(_threads, "_pool", lambda: pool)
+        seen = []
+        spread(lambda first, stop: seen.extend(range(first, stop)), 100, 4, 1000)
+        assert sorted(seen) == list(range(100))
+        busy.set()

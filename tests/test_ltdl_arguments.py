@@ -1,5 +1,7 @@
 """Arguments that are refused: shapes, dtypes, outputs and options."""
 
+from functools import partial
+
 import numpy as np
 import pytest
 from oracles.dense import OPERATIONS
@@ -33,6 +35,10 @@ CALLS = {
     "multiply H": lambda a: tf.multiply(a, TREE, np.ones(N)),
     "multiply packed": lambda a: tf.multiply(a, TREE, np.ones(N), layout="packed"),
     "multiply x": lambda a: tf.multiply(good(5), TREE, a),
+    "solve H": lambda a: tf.solve(a, TREE, np.ones(N)),
+    "solve packed": lambda a: tf.solve(a, TREE, np.ones(N), "packed"),
+    "solve b": lambda a: tf.solve(good(5), TREE, a),
+    "solve shift": lambda a: tf.solve(good(5), TREE, np.ones(N), shift=a),
 }
 WRONG_SHAPES = {
     "H": [(), (N,), (8, 8), (N, 8), (N, N, 1)],
@@ -49,6 +55,10 @@ WRONG_SHAPES = {
     "multiply H": [(), (N,), (N, 8)],
     "multiply packed": [(), (N, N)],
     "multiply x": [(), (8,), (4, N), (1, N), (4, N, 2), (5, 8)],
+    "solve H": [(), (N,), (N, 8)],
+    "solve packed": [(), (N, N)],
+    "solve b": [(), (8,), (4, N), (1, N), (4, N, 2), (5, 8)],
+    "solve shift": [(5,), (1, N), (4, N), (5, N, 1)],
 }
 
 
@@ -70,7 +80,7 @@ def test_ragged_lists_are_refused():
 @pytest.mark.parametrize("dtype", [complex, object, str, "M8[s]", [("x", float)]], ids=str)
 @pytest.mark.parametrize("call", CALLS)
 def test_what_is_no_real_number_is_refused(call, dtype):
-    shape = {"packed": (TREE.nnz,), "lanes": (1, TREE.nnz, 8), "multiply packed": (TREE.nnz,)}.get(call)
+    shape = (1, TREE.nnz, 8) if call == "lanes" else (TREE.nnz,) if "packed" in call else None
     shape = shape or ((N, N) if call in ("H", "refactor", "multiply H", "J") else (5, N, N))
     with pytest.raises(DtypeError) as caught:
         CALLS[call](np.zeros(shape, dtype=dtype))
@@ -84,6 +94,8 @@ OUT_CALLS = {
         for name in OPERATIONS
     },
     "multiply function": lambda out: tf.multiply(good(), TREE, np.ones(N), out=out),
+    "solve function": lambda out: tf.solve(good(), TREE, np.ones(N), out=out),
+    "solve batch": lambda out: tf.solve(good(N), TREE, np.ones(N), out=out),
     "delassus": lambda out: FACTOR.delassus(np.ones((9, N)), out=out),
     "inverse": lambda out: FACTOR.inverse(out=out),
 }
@@ -108,7 +120,7 @@ def bad_outs(shape):
 @pytest.mark.parametrize("which", bad_outs((N,)))
 @pytest.mark.parametrize("call", OUT_CALLS)
 def test_an_out_that_does_not_fit_is_refused_and_left_alone(call, which):
-    out, error = bad_outs((N, N) if call in ("delassus", "inverse") else (N,))[which]
+    out, error = bad_outs((N, N) if call in ("delassus", "inverse", "solve batch") else (N,))[which]
     with pytest.raises(error):
         OUT_CALLS[call](out)
     assert (np.asarray(out) == 1).all()
@@ -127,8 +139,10 @@ def test_an_out_that_does_not_fit_is_refused_and_left_alone(call, which):
     ],
 )
 def test_unknown_options_are_refused(option, value):
-    with pytest.raises(ValueError, match=option):
-        tf.factor(good(), TREE, **{option: value})
+    solve = partial(tf.solve, b=np.ones(N))
+    for call in (tf.factor, solve)[: 1 + (option != "kind")]:
+        with pytest.raises(ValueError, match=option):
+            call(good(3), TREE, **{option: value})
 
 
 @pytest.mark.parametrize("option", [{"layout": "lanes"}, {"layout": "x"}, {"triangle": "both"}])
@@ -137,8 +151,15 @@ def test_unknown_options_of_multiply_are_refused(option):
         tf.multiply(good(), TREE, np.ones(N), **option)
 
 
+CALLS_OF_TREES = [
+    tf.factor,
+    lambda H, tree: tf.multiply(H, tree, np.ones(2)),
+    lambda H, tree: tf.solve(H, tree, np.ones(2)),
+]
+
+
 @pytest.mark.parametrize("tree", [None, [-1, 0], np.array([-1, 0]), "tree"], ids=repr)
-@pytest.mark.parametrize("call", [tf.factor, lambda H, tree: tf.multiply(H, tree, np.ones(2))])
+@pytest.mark.parametrize("call", CALLS_OF_TREES)
 def test_a_tree_must_be_a_tree(call, tree):
     with pytest.raises(TypeError):
         call(np.eye(2), tree)

@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from treefactor import Tree, bench, families
+from treefactor import Factor, Tree, bench, duels_dynamics, duels_factor, families
 
 ROOT = Path(__file__).parents[1]
 
@@ -16,8 +16,13 @@ pytest.importorskip("pinocchio", reason="the peer")
 
 @pytest.fixture(autouse=True)
 def impatient(monkeypatch):
-    for name, value in {"RUN": 1e-5, "TURNS": 3, "FEWEST": 2, "LARGE": 40, "SMALL": 20, "CACHED": 24}.items():
-        monkeypatch.setattr(bench, name, value)
+    for module, values in {
+        bench: {"RUN": 1e-5, "TURNS": 3, "FEWEST": 2},
+        duels_factor: {"LARGE": 40, "SMALL": 20, "CACHED": 24},
+        duels_dynamics: {"COUNT": 16},
+    }.items():
+        for name, value in values.items():
+            monkeypatch.setattr(module, name, value)
     monkeypatch.syspath_prepend(ROOT / "asv_bench")
     yield
     for name in [name for name in sys.modules if name.split(".")[0] in ("benchmarks", "dashboard", "quick")]:
@@ -38,7 +43,7 @@ def test_mujoco_has_the_same_tree_and_finds_the_same_factor():
     assert found == Tree.renumber(tree.parent)[0]
     data = mujoco.MjData(model)
     mujoco.mj_forward(model, data)
-    factor = bench.Factor(found, layout="packed").refactor(data.M.copy())
+    factor = Factor(found, layout="packed").refactor(data.M.copy())
     L, D = found.unpack(data.qLD), data.qLD[found.row_start[1:] - 1]
     below = np.tril(found.mask(), -1)
     np.testing.assert_allclose(factor.L()[below], L[below], rtol=1e-9)
@@ -79,12 +84,15 @@ def test_sparse_peers_have_no_more_entries_than_we():
     assert qdldl.Solver(upper, upper=True).factors()[0].nnz == tree.D1
 
 
-@pytest.mark.parametrize("target", ["S1S2SingleMatrix", "S4DenseBatch", "S5CachedBatch", "S8Threads"])
+@pytest.mark.parametrize(
+    "target", ["S1S2SingleMatrix", "S4DenseBatch", "S5CachedBatch", "S6Dynamics", "S8Threads", "Chain"]
+)
 def test_targets_track_what_they_have_parameters_for(target, monkeypatch):
     from benchmarks import targets
 
     one = getattr(targets, target)()
-    monkeypatch.setattr(one, "params", (("double_pendulum",), *one.params[1:]))
+    model = "SSRMS" if target == "Chain" else "double_pendulum"
+    monkeypatch.setattr(one, "params", ((model,), *one.params[1:]))
     results = one.setup_cache()
     assert all_positive(results.values())
     for key in results:
@@ -92,7 +100,7 @@ def test_targets_track_what_they_have_parameters_for(target, monkeypatch):
         assert one.track_ratio(results, *key) > 0
         assert one.track_time(results, *key) * one.track_peer_time(results, *key) > 0
     with pytest.raises(NotImplementedError):
-        one.setup(results, "double_pendulum", "nothing", "nobody")
+        one.setup(results, model, "nothing", "nobody")
 
 
 def test_parameters_may_not_be_forgotten():

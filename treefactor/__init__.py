@@ -7,6 +7,7 @@ from .bound import BoundFactor
 from .chain import chain_forces, chain_inertia
 from .config import show_config
 from .configuration import difference, integrate, neutral, random_configuration
+from .direct import multiply, solve
 from .dynamics import aba, bias, bind, crba, forward_dynamics, h_times, rnea
 from .exceptions import (
     AdapterError,
@@ -22,7 +23,7 @@ from .exceptions import (
     ShapeError,
     TreefactorError,
 )
-from .ltdl import Factor, factor, multiply
+from .ltdl import Factor, factor
 from .model import Inertia, Joint, Mimic, Model
 from .tree import OperationCount, Tree
 
@@ -66,4 +67,5 @@ __all__ = [
     "random_configuration",
     "rnea",
     "show_config",
+    "solve",
 ]

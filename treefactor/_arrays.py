@@ -25,7 +25,8 @@ def as_real(values, name: str, dtype=np.float64) -> np.ndarray:
         raise ShapeError(f"{name} is no rectangular array: {error}") from None
     if array.dtype.kind not in "fiub":
         raise DtypeError(f"{name} must hold real numbers, got dtype {array.dtype}", array.dtype)
-    array = array.astype(dtype, copy=False)
+    if array.dtype is not dtype:
+        array = array.astype(dtype, copy=False)
     return array if array.flags.aligned else array.copy()
 
 
@@ -61,6 +62,22 @@ def as_vector(values, size: int, name: str) -> np.ndarray:
     return array
 
 
+def as_shift(shift, n: int, batch: tuple[int, ...], dtype=np.float64) -> np.ndarray:
+    """Return what is added to diagonals, C-contiguous: (n,) for a single matrix, else (batch or 1, n)."""
+    shift = as_real(shift, "shift", dtype)
+    if shift.ndim and shift.shape not in ((n,), (*batch, n)):
+        raise ShapeError(
+            f"shift must be a number or have shape ({n},) or {(*batch, n)}, got {shift.shape}",
+            shift.shape,
+            (n,),
+        )
+    if not batch:
+        require_finite(shift, "shift")
+    if shift.ndim <= 1:
+        shift = np.broadcast_to(shift, (1, n) if batch else (n,))
+    return np.ascontiguousarray(flatten(shift, 1) if batch else shift)
+
+
 def as_output(out, shape: tuple[int, ...], dtype=np.float64) -> np.ndarray:
     """Return out if it can hold a result of the given shape and dtype."""
     if not isinstance(out, np.ndarray):
@@ -69,7 +86,9 @@ def as_output(out, shape: tuple[int, ...], dtype=np.float64) -> np.ndarray:
         raise ShapeError(f"out must have shape {shape}, got {out.shape}", out.shape, shape)
     if out.dtype != dtype:
         raise DtypeError(f"out must have dtype {np.dtype(dtype)}, got {out.dtype}", out.dtype)
-    if any(size > 1 and step == 0 for size, step in zip(out.shape, out.strides, strict=True)):
+    if 0 in out.strides and any(
+        size > 1 and step == 0 for size, step in zip(shape, out.strides, strict=True)
+    ):
         raise ShapeError("out overlaps itself", out.shape, shape)
     if not out.flags.writeable:
         raise DtypeError("out is read-only")
@@ -108,8 +127,9 @@ def leading_axes(b: np.ndarray, n: int, batch: tuple[int, ...], name: str) -> tu
 
 def require_finite(array: np.ndarray, name: str) -> None:
     """Raise NonFiniteError if the array holds a NaN or an infinity."""
-    bad = np.argwhere(~np.isfinite(array))
-    if len(bad):
+    finite = np.isfinite(array)
+    if not finite.all():
+        bad = np.argwhere(~finite)
         where = f": {name}[{', '.join(map(str, bad[0]))}]" if array.ndim else ""
         raise NonFiniteError(f"{name} is not finite{where}", row=int(bad[0][0]) if array.ndim else None)
 

@@ -100,8 +100,8 @@ cdef void load(const Operand *given, Py_ssize_t b, int count, double *X) noexcep
     if given.data == NULL:
         return
     if count < LANES:
-        active.lanes.load(given.size, LANES, source, 0, NULL, X)
-    active.lanes.load(given.size, count, source, given.to_next, NULL, X)
+        active.lanes.load(given.size, LANES, source, 0, X)
+    active.lanes.load(given.size, count, source, given.to_next, X)
 
 
 cdef Arguments arguments(object q, object v, object x, object out) noexcept:
@@ -184,7 +184,7 @@ cdef class Bodies:
         if op == CRBA or op == FACTOR:
             size += lanes * (self.m.start[self.m.n] + self.nnz)
         if op == FACTOR:
-            size += t.room + t.deepest + 3 * ALIGNED if lanes == 1 else lanes * t.scratch
+            size += t.room + t.path + t.deepest + 4 * ALIGNED if lanes == 1 else lanes * t.scratch
         return size
 
     cdef Py_ssize_t where_not_unit(self, const double *q) noexcept nogil:
@@ -277,9 +277,9 @@ cdef class Bodies:
             active.lanes.factor(t, H, H, inverse, X, failed)
             active.lanes.apply(t, H, inverse, 1, SOLVE, x, 1)
             return
-        memset(X, 0, (t.room + 4) * sizeof(double))
-        active.rows.load_packed(t, <const char *> H, sizeof(double), X)
-        failed[0] = active.rows.factor(t, 0, t.units, 0, NULL, X, D, inverse)
+        memset(X, 0, (t.room + 4 + ALIGNED + t.path) * sizeof(double))
+        active.rows.load_packed(t, <const char *> H, sizeof(double), t.whole, X)
+        failed[0] = active.rows.factor(t, 0, t.units, H, t.whole, align(X + t.room + 4), X, D, inverse)
         active.rows.apply(t, X, D, inverse, 1, SOLVE, x, align(X + t.room + 4))
 
     cdef bint plain(self, int op, object q, object v, object x, object out) noexcept:

@@ -8,9 +8,12 @@ from libc.string cimport memcpy, memset
 from ._pattern cimport (
     FACTORIZED,
     HALF_SOLVE,
+    MULTIPLY,
+    SOLVE,
     UNTOUCHED,
     LaneKernels,
     Pattern,
+    Piece,
     Shape,
     active,
 )
@@ -39,40 +42,96 @@ ctypedef struct Source:          # matrices somebody else owns; strides in bytes
     const char *data
     Py_ssize_t to_block
     Py_ssize_t to_lane
-    Py_ssize_t *offset           # of the packed entries, NULL where they are contiguous; free it
+    Py_ssize_t pieces
+    Piece *piece                 # of a matrix whose packed entries are not contiguous, else NULL; free it
     bint lanes                   # already side by side, contiguous
 
 
-cdef Source source_of(const Shape *t, cnp.ndarray H, str layout, bint upper, int lanes) except *:
+cdef Source source_of(const LaneKernels *kernels, const Shape *t, cnp.ndarray H, str layout,
+                      bint upper) except *:
     """Where H has its entries: (batch, n, n), (batch, nnz) or (blocks, nnz, lanes), of any strides."""
     cdef Source s
-    cdef Py_ssize_t to_row, to_column, k, e
+    cdef int lanes = kernels.lanes
     s.data = <const char *> H.data
     s.to_lane = H.strides[2] if layout == "lanes" else H.strides[0]
     s.to_block = H.strides[0] if layout == "lanes" else lanes * H.strides[0]
-    s.offset = NULL
+    s.pieces = 0
+    s.piece = NULL
     s.lanes = layout == "lanes" and H.strides[2] == H.itemsize and H.strides[1] == lanes * H.itemsize
     if s.lanes or (layout == "packed" and H.strides[1] == H.itemsize):
         return s
-    s.offset = <Py_ssize_t *> take(t.start[t.n] * sizeof(Py_ssize_t))
+    s.piece = <Piece *> take(t.start[t.n] * sizeof(Piece))
     if layout == "dense":
-        to_row, to_column = H.strides[2 if upper else 1], H.strides[1 if upper else 2]
-        for k in range(t.n):
-            for e in range(t.start[k], t.start[k + 1]):
-                s.offset[e] = k * to_row + t.column[e] * to_column
+        s.pieces = cut_rows(kernels.width, t, H.strides[2 if upper else 1], H.strides[1 if upper else 2],
+                            H.itemsize, s.piece)
     else:
-        for e in range(t.start[t.n]):
-            s.offset[e] = e * H.strides[1]
+        for s.pieces in range(t.start[t.n]):
+            s.piece[s.pieces] = Piece(entry=s.pieces, length=1, at=s.pieces * H.strides[1], whole=False)
+        s.pieces = t.start[t.n]
     return s
+
+
+cdef enum:
+    WORTHWHILE = 3               # entries of a piece that is transposed in registers
+
+cdef Py_ssize_t cut_rows(int width, const Shape *t, Py_ssize_t to_row, Py_ssize_t to_column, Py_ssize_t item,
+                         Piece *piece) noexcept nogil:
+    """Cut the pattern's entries into pieces; return their number."""
+    cdef Py_ssize_t pieces = 0, k, e, length, behind
+    for k in range(t.n):
+        e = t.start[k]
+        while e < t.start[k + 1]:
+            length = 1
+            while (to_column == item and length < width and e + length < t.start[k + 1]
+                   and t.column[e + length] == t.column[e] + length):
+                length += 1
+            behind = (t.n - k if to_row == t.n * item else 1) * t.n - t.column[e]  # entries to the end
+            piece[pieces] = Piece(entry=e, length=length, at=k * to_row + t.column[e] * to_column,
+                                  whole=length >= WORTHWHILE and min(behind, t.start[t.n] - e) >= width)
+            pieces += 1
+            e += length
+    return pieces
 
 
 cdef inline void load(const LaneKernels *kernels, const Shape *t, const Source *s, Py_ssize_t b, int count,
                       char *X) noexcept nogil:
     """X <- packed rows of `count` matrices of block b."""
+    cdef const char *H = s.data + b * s.to_block
     if s.lanes:
-        memcpy(X, s.data + b * s.to_block, 64 * t.start[t.n])
+        memcpy(X, H, 64 * t.start[t.n])
+    elif s.piece != NULL:
+        kernels.gather(s.pieces, s.piece, count, H, s.to_lane, X)
     else:
-        kernels.load(t.start[t.n], count, s.data + b * s.to_block, s.to_lane, s.offset, X)
+        kernels.load(t.start[t.n], count, H, s.to_lane, X)
+
+
+cdef void add_diagonal(const LaneKernels *kernels, const Shape *t, Py_ssize_t item, int count,
+                       const char *shift, Py_ssize_t to_lane, char *X, char *room) noexcept nogil:
+    """X <- X + diag(shift), one shift for every matrix; room for n entries."""
+    cdef Py_ssize_t k, lane, e, lanes = kernels.lanes
+    memset(room, 0, t.n * lanes * item)
+    kernels.load(t.n, count, shift, to_lane, room)
+    for k in range(t.n):
+        e = (t.start[k + 1] - 1) * lanes
+        for lane in range(lanes):
+            if item == 8:
+                (<double *> X)[e + lane] += (<const double *> room)[k * lanes + lane]
+            else:
+                (<float *> X)[e + lane] += (<const float *> room)[k * lanes + lane]
+
+
+cdef void blank_failures(int lanes, Py_ssize_t item, const Py_ssize_t *failed, Py_ssize_t m,
+                         char *x) noexcept nogil:
+    """NaN for the m entries of every matrix that has no factor."""
+    cdef Py_ssize_t lane, e
+    for lane in range(lanes):
+        if failed[lane] == FACTORIZED:
+            continue
+        for e in range(m):
+            if item == 8:
+                (<double *> x)[e * lanes + lane] = NAN
+            else:
+                (<float *> x)[e * lanes + lane] = NAN
 
 
 cdef class Lanes:
@@ -124,9 +183,10 @@ cdef class Lanes:
         self.blocks = (batch + self.lanes - 1) // self.lanes
         self.packed = aligned((self.blocks, nnz, self.lanes), dtype)
         self.inverse = aligned((self.blocks, n, self.lanes), dtype)
-        self.status = np.full(self.blocks * self.lanes, UNTOUCHED, dtype=np.intp)
+        self.status = np.empty(self.blocks * self.lanes, dtype=np.intp)
         self.L, self.reciprocals = self.packed.data, self.inverse.data
         self.failed = <Py_ssize_t *> self.status.data
+        self.forget()
         _, _, start, *_ = pattern.kept
         if batch % self.lanes:   # identities beyond the last matrix
             self.packed[self.blocks - 1, start[1:] - 1, batch % self.lanes :] = 1
@@ -145,11 +205,17 @@ cdef class Lanes:
         """Bytes of e entries of a block."""
         return e * self.lanes * self.item
 
+    def forget(self):
+        """Have no matrix count as factorized."""
+        cdef Py_ssize_t i
+        for i in range(self.blocks * self.lanes):
+            self.failed[i] = UNTOUCHED
+
     def refactor(self, cnp.ndarray H not None, str layout, bint upper, cnp.ndarray shift=None,
                  Py_ssize_t first=0, Py_ssize_t stop=-1):
         """Factorize H + diag(shift); H as for Source, shift (batch, n) or (1, n), C-contiguous."""
         cdef const Shape *t = &self.pattern.shape
-        cdef Source source = source_of(t, H, layout, upper, self.lanes)
+        cdef Source source = source_of(self.kernels, t, H, layout, upper)
         cdef Py_ssize_t b
         cdef char *w = NULL
         cdef char *own
@@ -171,27 +237,14 @@ cdef class Lanes:
                     else:
                         load(self.kernels, t, &source, b, self.count(b), H_b)
                     if s != NULL:
-                        memset(own, 0, self.entry(t.n))
-                        self.kernels.load(t.n, self.count(b), s + b * self.lanes * s_next, s_next, NULL, own)
-                        self.add_diagonal(own, self.X(b))
+                        add_diagonal(self.kernels, t, self.item, self.count(b),
+                                     s + b * self.lanes * s_next, s_next, self.X(b), own)
                     self.kernels.factor(t, H_b, self.X(b), self.D(b), w, self.failed + b * self.lanes)
                     if not self.ltdl:
                         self.kernels.to_ltl(t, self.X(b), self.D(b))
         finally:
             free(w)
-            free(source.offset)
-
-    cdef void add_diagonal(self, const char *own, char *X) noexcept nogil:
-        """X <- X + diag(own)."""
-        cdef const Shape *t = &self.pattern.shape
-        cdef Py_ssize_t k, lane, e
-        for k in range(t.n):
-            e = (t.start[k + 1] - 1) * self.lanes
-            for lane in range(self.lanes):
-                if self.item == 8:
-                    (<double *> X)[e + lane] += (<const double *> own)[k * self.lanes + lane]
-                else:
-                    (<float *> X)[e + lane] += (<const float *> own)[k * self.lanes + lane]
+            free(source.piece)
 
     def apply(self, int op, cnp.ndarray x not None, Py_ssize_t first=0, Py_ssize_t stop=-1):
         """x[i] <- op x[i], for x of shape (batch, n, r), C-contiguous."""
@@ -206,23 +259,15 @@ cdef class Lanes:
         with nogil:
             for b in range(first, stop):
                 at = data + b * self.lanes * to_next
-                self.kernels.load(m, self.count(b), at, to_next, NULL, work)
+                self.kernels.load(m, self.count(b), at, to_next, work)
                 self.kernels.apply(&self.pattern.shape, self.X(b), self.D(b), self.ltdl, op, work, r)
-                self.blank_failures(m, b, work)
+                self.blank(b, m, work)
                 self.kernels.store(m, self.count(b), work, at, to_next)
         free(work)
 
-    cdef void blank_failures(self, Py_ssize_t m, Py_ssize_t b, char *x) noexcept nogil:
+    cdef void blank(self, Py_ssize_t b, Py_ssize_t m, char *x) noexcept nogil:
         """NaN for the matrices of block b that have no factor."""
-        cdef Py_ssize_t lane, e
-        for lane in range(self.lanes):
-            if self.failed[b * self.lanes + lane] == FACTORIZED:
-                continue
-            for e in range(m):
-                if self.item == 8:
-                    (<double *> x)[e * self.lanes + lane] = NAN
-                else:
-                    (<float *> x)[e * self.lanes + lane] = NAN
+        blank_failures(self.lanes, self.item, self.failed + b * self.lanes, m, x)
 
     def delassus(self, cnp.ndarray JT not None, cnp.ndarray G not None,
                  Py_ssize_t first=0, Py_ssize_t stop=-1):
@@ -238,10 +283,10 @@ cdef class Lanes:
             stop = self.blocks
         with nogil:
             for b in range(first, stop):
-                self.kernels.load(n * m, self.count(b), from_J + b * self.lanes * to_J, to_J, NULL, W)
+                self.kernels.load(n * m, self.count(b), from_J + b * self.lanes * to_J, to_J, W)
                 self.kernels.apply(&self.pattern.shape, self.X(b), self.D(b), self.ltdl, HALF_SOLVE, W, m)
                 self.kernels.gram(n, m, W, work)
-                self.blank_failures(m * m, b, work)
+                self.blank(b, m * m, work)
                 self.kernels.store(m * m, self.count(b), work, into + b * self.lanes * to_G, to_G)
         free(W)
 
@@ -257,7 +302,7 @@ cdef class Lanes:
         with nogil:
             for b in range(first, stop):
                 self.kernels.invert(t, self.X(b), self.D(b), self.ltdl, room, room + nnz, inverse)
-                self.blank_failures(nn, b, inverse)
+                self.blank(b, nn, inverse)
                 self.kernels.store(nn, self.count(b), inverse, into + b * self.lanes * to_next, to_next)
         free(room)
 
@@ -307,32 +352,57 @@ cdef class Lanes:
 def multiply(Pattern pattern not None, cnp.ndarray H not None, str layout, bint upper,
              cnp.ndarray x not None, cnp.ndarray y not None, Py_ssize_t first=0, Py_ssize_t stop=-1):
     """y[i] <- H[i] x[i]; H as for Source, x and y (batch, n, r), C-contiguous, apart."""
+    pass_over(MULTIPLY, pattern, H, layout, upper, None, x, y, first, stop)
+
+
+def solve(Pattern pattern not None, cnp.ndarray H not None, str layout, bint upper, cnp.ndarray shift,
+          cnp.ndarray b not None, cnp.ndarray x not None, Py_ssize_t first=0, Py_ssize_t stop=-1):
+    """x[i] <- (H[i] + diag(shift[i]))^-1 b[i], or NaN; shift as for Lanes.refactor, the others as above."""
+    pass_over(SOLVE, pattern, H, layout, upper, shift, b, x, first, stop)
+
+
+cdef object pass_over(int op, Pattern pattern, cnp.ndarray H, str layout, bint upper, cnp.ndarray shift,
+                      cnp.ndarray x, cnp.ndarray y, Py_ssize_t first, Py_ssize_t stop):
+    """y <- op x, MULTIPLY or SOLVE, a block of matrices at a time, in memory that stays in the caches."""
     cdef const Shape *t = &pattern.shape
     cdef const LaneKernels *kernels = active.lanes if x.itemsize == 8 else active.lanes_single
-    cdef Source source = source_of(t, H, layout, upper, kernels.lanes)
-    cdef Py_ssize_t m = x.shape[1] * x.shape[2], entry = kernels.lanes * x.itemsize, to_next = m * x.itemsize
-    cdef Py_ssize_t batch = x.shape[0], b
-    cdef int count
+    cdef Source source = source_of(kernels, t, H, layout, upper)
+    cdef int lanes = kernels.lanes, count
+    cdef Py_ssize_t batch = x.shape[0], r = x.shape[2], m = t.n * r, item = x.itemsize
+    cdef Py_ssize_t entry = lanes * item, to_next = m * item, b
+    cdef const char *s = NULL if shift is None else shift.data
+    cdef Py_ssize_t s_next = 0 if shift is None or shift.shape[0] == 1 else t.n * item
+    cdef Py_ssize_t failed[16]   # as many as there are lanes, at most
     cdef char *X = NULL
+    cdef char *inverse
     cdef char *from_x
     cdef char *to_y
+    cdef char *w
     cdef const char *xs = x.data
     cdef char *ys = y.data
-    cdef Py_ssize_t r = x.shape[2]
     if stop < 0:
-        stop = (batch + kernels.lanes - 1) // kernels.lanes
+        stop = (batch + lanes - 1) // lanes
     try:
-        X = take((t.start[t.n] + 2 * m) * entry)
-        from_x = X + t.start[t.n] * entry
+        X = take((t.start[t.n] + t.n + 2 * m + max(t.scratch, t.n)) * entry)
+        inverse = X + t.start[t.n] * entry
+        from_x = inverse + t.n * entry
         to_y = from_x + m * entry
-        memset(X, 0, (t.start[t.n] + m) * entry)
+        w = to_y + m * entry
+        memset(X, 0, w - X)
         with nogil:
             for b in range(first, stop):
-                count = <int> min(kernels.lanes, batch - b * kernels.lanes)
+                count = <int> min(lanes, batch - b * lanes)
                 load(kernels, t, &source, b, count, X)
-                kernels.load(m, count, xs + b * kernels.lanes * to_next, to_next, NULL, from_x)
-                kernels.multiply(t, X, from_x, to_y, r)
-                kernels.store(m, count, to_y, ys + b * kernels.lanes * to_next, to_next)
+                if s != NULL:
+                    add_diagonal(kernels, t, item, count, s + b * lanes * s_next, s_next, X, w)
+                kernels.load(m, count, xs + b * lanes * to_next, to_next, from_x)
+                if op == MULTIPLY:
+                    kernels.multiply(t, X, from_x, to_y, r)
+                else:
+                    kernels.factor(t, X, X, inverse, w, failed)
+                    kernels.apply(t, X, inverse, True, op, from_x, r)
+                    blank_failures(lanes, item, failed, m, from_x)
+                kernels.store(m, count, to_y if op == MULTIPLY else from_x, ys + b * lanes * to_next, to_next)
     finally:
         free(X)
-        free(source.offset)
+        free(source.piece)

@@ -9,17 +9,18 @@ cdef extern from "kernels/kernels.h" nogil:
         Py_ssize_t stop
 
     ctypedef struct Unit:
-        Py_ssize_t rows
+        Py_ssize_t chain
+        Py_ssize_t leaves
         Py_ssize_t depth
-        Py_ssize_t node[4]
-        Py_ssize_t siblings
+        Py_ssize_t first
+        Py_ssize_t at
+        Py_ssize_t width
 
     ctypedef struct Task:
         Py_ssize_t first
         Py_ssize_t stop
-        Py_ssize_t depth
-        Py_ssize_t root
         Py_ssize_t at
+        Py_ssize_t room
 
     ctypedef struct Run:
         Py_ssize_t row
@@ -44,8 +45,16 @@ cdef extern from "kernels/kernels.h" nogil:
         Py_ssize_t scratch
         const Py_ssize_t *at
         Py_ssize_t room
+        Py_ssize_t path
         Py_ssize_t runs
         const Run *run
+        Py_ssize_t whole
+
+    ctypedef struct Piece:
+        Py_ssize_t entry
+        Py_ssize_t length
+        Py_ssize_t at
+        Py_ssize_t whole
 
     enum Operation:
         SOLVE
@@ -58,8 +67,10 @@ cdef extern from "kernels/kernels.h" nogil:
 
     ctypedef struct LaneKernels:
         int lanes
-        void (*load)(Py_ssize_t m, int count, const char *source, Py_ssize_t to_lane,
-                     const Py_ssize_t *offset, void *X) noexcept nogil
+        int width
+        void (*load)(Py_ssize_t m, int count, const char *source, Py_ssize_t to_lane, void *X) noexcept nogil
+        void (*gather)(Py_ssize_t pieces, const Piece *, int count, const char *source, Py_ssize_t to_lane,
+                       void *X) noexcept nogil
         void (*store)(Py_ssize_t m, int count, const void *X, char *to, Py_ssize_t to_lane) noexcept nogil
         void (*factor)(const Shape *, const void *H, void *X, void *inverse, void *scratch,
                        Py_ssize_t *failed) noexcept nogil
@@ -74,12 +85,16 @@ cdef extern from "kernels/kernels.h" nogil:
     ctypedef struct RowKernels:
         void (*load)(const Shape *, const char *H, Py_ssize_t to_row, Py_ssize_t to_column,
                      double *X) noexcept nogil
-        void (*load_packed)(const Shape *, const char *H, Py_ssize_t to_entry, double *X) noexcept nogil
-        Py_ssize_t (*factor)(const Shape *, Py_ssize_t first, Py_ssize_t stop, Py_ssize_t depth,
-                             double *above, double *X, double *D, double *inverse) noexcept nogil
+        void (*load_packed)(const Shape *, const char *H, Py_ssize_t to_entry, Py_ssize_t first,
+                            double *X) noexcept nogil
+        Py_ssize_t (*factor)(const Shape *, Py_ssize_t first, Py_ssize_t stop, const double *H,
+                             Py_ssize_t whole, double *path, double *X, double *D,
+                             double *inverse) noexcept nogil
         void (*to_ltl)(const Shape *, double *X, double *D, double *inverse) noexcept nogil
         void (*apply)(const Shape *, const double *X, const double *D, const double *inverse, int ltdl,
                       int op, double *x, double *path) noexcept nogil
+        void (*invert)(const Shape *, const double *X, const double *inverse, int ltdl,
+                       double *Y) noexcept nogil
 
     ctypedef struct Kernels:
         const char *name
@@ -97,9 +112,8 @@ cdef const Kernels *active   # chosen at import
 cdef class Pattern:
     cdef Shape shape
     cdef object kept             # the arrays that shape points to
-    cdef readonly Py_ssize_t room_above  # entries that tasks need for their contributions
 
     cdef Py_ssize_t cut(self, Block *block, Py_ssize_t[::1] size)
-    cdef Py_ssize_t group(self, Unit *unit, Py_ssize_t[::1] task)
-    cdef Py_ssize_t place(self, Py_ssize_t *at)
+    cdef Py_ssize_t group(self, Unit *unit, Py_ssize_t[::1] size, Py_ssize_t[::1] task)
+    cdef Py_ssize_t place(self, Unit *unit, Py_ssize_t *at)
     cdef Py_ssize_t find_runs(self, Run *run) noexcept

@@ -35,6 +35,8 @@ cdef const Kernels *known[3]
 cdef int count = available(known)
 
 PARTS = 16                       # a large tree is cut into subtrees with at most this share of its nodes
+ROWS = 4                         # of a unit, at most
+SLACK = 16                       # entries behind a path that may be read and cleared with it
 CACHED = 2**19                   # bytes of rows that stay in a second-level cache
 VARIABLE = "TREEFACTOR_ISA"      # environment variable that forces one instruction set
 
@@ -66,21 +68,48 @@ def split(tree, size):
     Returns
     -------
     root : ndarray
-        Their roots; none where it does not pay: many small ones, or much to add up.
+        Their roots, depth first; none where it does not pay: many small ones, or much to add up.
     task : ndarray, shape (n,)
         Index of the subtree a node belongs to, -1 above them.
     """
-    parent, depth = tree.parent, tree.depth
+    parent, depth, order = tree.parent, tree.depth, tree.order
     small = size <= tree.n // PARTS
-    root = np.flatnonzero(small & ((parent < 0) | ~small[parent]))
+    root = order[(small & ((parent < 0) | ~small[parent]))[order]]
     task = np.full(tree.n, -1)
-    if not 2 <= len(root) <= 16 * PARTS or np.square(depth[root]).sum() > tree.nnz:
+    large = 8 * tree.nnz > CACHED
+    if not large or not 2 <= len(root) <= 16 * PARTS or np.square(depth[root]).sum() > tree.nnz:
         return np.empty(0, np.intp), task
     task[root] = np.arange(len(root))
-    for k in tree.order[small[tree.order]]:   # parents first
+    for k in order[small[order]]:             # parents first
         if task[k] < 0:
             task[k] = task[parent[k]]
     return root, task
+
+
+def triangle(depth):
+    """Entries of the padded rows of so many nodes of a path."""
+    return 4 * (depth // 4 + 1) * (depth // 4 * 2 + depth % 4)
+
+
+def tabulate(tree, size, root, first):
+    """The tasks of the subtrees with these roots, for units that begin with the nodes order[first]."""
+    position = np.empty(tree.n, dtype=np.intp)
+    position[tree.order] = np.arange(tree.n)
+    begin = position[root]
+    bounds = np.searchsorted(first, [begin, begin + size[root]])
+    room = triangle(tree.depth[root] - 1)
+    return np.stack([*bounds, np.cumsum(room) - room, room], axis=1).astype(np.intp)
+
+
+cdef chains(const Shape *t, Py_ssize_t[::1] size, Py_ssize_t[::1] task):
+    """Nodes of the chain, within one task, from every node upwards: each but the last is an only child."""
+    cdef Py_ssize_t[::1] length = np.ones(t.n, dtype=np.intp)
+    cdef Py_ssize_t k, parent
+    for k in range(t.n):
+        parent = t.parent[k]
+        if parent >= 0 and size[parent] == size[k] + 1 and task[parent] == task[k]:
+            length[k] += length[parent]
+    return np.asarray(length)
 
 
 cdef class Pattern:
@@ -98,103 +127,97 @@ cdef class Pattern:
         cdef cnp.ndarray depth = tree.depth
         cdef cnp.ndarray column = tree.columns
         cdef cnp.ndarray blocks = np.empty(tree.n * sizeof(Block), dtype=np.uint8)
+        cdef cnp.ndarray units = np.empty(tree.n * sizeof(Unit), dtype=np.uint8)
         cdef cnp.ndarray at = np.empty(tree.n, dtype=np.intp)
-        cdef cnp.ndarray units, runs, tasks
-        self.shape.n = tree.n
-        self.shape.deepest = depth.max(initial=0)
-        self.shape.parent = <const Py_ssize_t *> parent.data
-        self.shape.order = <const Py_ssize_t *> order.data
-        self.shape.start = <const Py_ssize_t *> start.data
-        self.shape.depth = <const Py_ssize_t *> depth.data
-        self.shape.column = <const Py_ssize_t *> column.data
-        self.shape.block = <const Block *> blocks.data
+        cdef cnp.ndarray runs, tasks
+        cdef Shape *t = &self.shape
+        cdef Py_ssize_t j
+        t.n = tree.n
+        t.deepest = depth.max(initial=0)
+        t.parent = <const Py_ssize_t *> parent.data
+        t.order = <const Py_ssize_t *> order.data
+        t.start = <const Py_ssize_t *> start.data
+        t.depth = <const Py_ssize_t *> depth.data
+        t.column = <const Py_ssize_t *> column.data
         size = subtree_sizes(tree)
-        self.shape.blocks = self.cut(<Block *> blocks.data, size)
-        self.shape.room = self.place(<Py_ssize_t *> at.data)
-        self.shape.at = <const Py_ssize_t *> at.data
-        large = 8 * self.shape.room > CACHED
-        root, task = split(tree, size) if large else (np.empty(0, np.intp), np.full(tree.n, -1))
-        units = np.empty(self.shape.blocks * sizeof(Unit), dtype=np.uint8)
-        self.shape.units = self.group(<Unit *> units.data, task)
-        table = units.view(np.intp).reshape(-1, sizeof(Unit) // sizeof(Py_ssize_t))[: self.shape.units]
-        # what is equally deep is independent, and the branches of its code are foreseen; but a large tree
-        # must be walked from one neighbour to the next
-        task_of_unit = task[table[:, 2]]
-        chosen = np.lexsort((table[:, 2 if large else 1], task_of_unit))
-        units = np.ascontiguousarray(table[chosen])
-        self.shape.unit = <const Unit *> units.data
-        bounds = np.searchsorted(task_of_unit[chosen], np.arange(len(root) + 1))
-        above = depth[root] - 1
-        room = above * ((above + 3) // 4 * 4)
-        tasks = np.stack([bounds[:-1], bounds[1:], above, root, np.cumsum(room) - room], axis=1)
-        tasks = tasks.astype(np.intp)
-        self.shape.task = <const Task *> tasks.data
-        self.shape.tasks = len(root)
-        self.room_above = room.sum()
+        t.block = <const Block *> blocks.data
+        t.blocks = self.cut(<Block *> blocks.data, size)
+        root, task = split(tree, size)
+        t.units = self.group(<Unit *> units.data, size, task)
+        units = units[(t.n - t.units) * sizeof(Unit) :].copy()
+        t.unit = <const Unit *> units.data
+        t.at = <const Py_ssize_t *> at.data
+        t.room = self.place(<Unit *> units.data, <Py_ssize_t *> at.data)
+        t.path = triangle(t.deepest) + SLACK
+        first = np.array([t.unit[j].first for j in range(t.units)], dtype=np.intp)
+        tasks = tabulate(tree, size, root, first)
+        t.task = <const Task *> tasks.data
+        t.tasks = len(root)
         runs = np.empty(self.find_runs(NULL) * sizeof(Run), dtype=np.uint8)
-        self.shape.run = <const Run *> runs.data
-        self.shape.runs = self.find_runs(<Run *> runs.data)
+        t.run = <const Run *> runs.data
+        t.runs = self.find_runs(<Run *> runs.data)
         self.kept = (parent, order, start, depth, column, at, blocks, units, tasks, runs)
 
-    cdef Py_ssize_t place(self, Py_ssize_t *at):
-        """Place the rows, padded to full registers for the last row of their block; return their size."""
-        cdef Shape *t = &self.shape
-        cdef const Block *b
-        cdef Py_ssize_t k, j, r, size = 0, width
-        for j in range(t.blocks):
-            b = t.block + j
-            for r in range(b.rows):
-                at[b.node[r]] = (b.depth + b.rows + 3) // 4 * 4
-        for k in range(t.n):
-            width = at[k]
-            at[k] = size
-            size += width
-        return size
-
-    cdef Py_ssize_t group(self, Unit *unit, Py_ssize_t[::1] task):
-        """Make units of the blocks, single nodes with the same parent together; return their number.
+    cdef Py_ssize_t group(self, Unit *unit, Py_ssize_t[::1] size, Py_ssize_t[::1] task):
+        """Make units of the nodes, from the last one on, at the end of n units; return their number.
 
         No unit has nodes of two tasks.
         """
         cdef Shape *t = &self.shape
-        cdef const Block *b
-        cdef Unit *u
-        cdef Py_ssize_t j, r, k, parent, count = 0
-        # the unit that takes further single children of a parent
-        cdef Py_ssize_t[::1] open_unit = np.full(t.n, -1, dtype=np.intp)
-        for j in range(t.blocks):
-            b = t.block + j
-            k = b.node[0]
-            parent = t.parent[k]
-            if (b.rows == 1 and parent >= 0 and open_unit[parent] >= 0
-                    and task[k] == task[unit[open_unit[parent]].node[0]]):
-                u = unit + open_unit[parent]
-                for r in range(u.rows, 0, -1):   # keep the nodes ascending
-                    if u.node[r - 1] < k:
-                        break
-                    u.node[r] = u.node[r - 1]
-                else:
-                    r = 0
-                u.node[r] = k
-                u.rows += 1
-                u.siblings = 1
-                if u.rows == active.tile:
-                    open_unit[parent] = -1
-                continue
-            u = unit + count
-            u.rows, u.depth, u.siblings = b.rows, b.depth, 0
-            for r in range(b.rows):
-                u.node[r] = b.node[r]
-            if b.rows == 1 and parent >= 0:
-                open_unit[parent] = count
+        cdef const Py_ssize_t *order = t.order
+        cdef const Py_ssize_t[::1] length = chains(t, size, task)
+        cdef Py_ssize_t first, stop = t.n, last, more, count = 0
+        cdef Unit *u = unit + t.n
+        while stop > 0:
+            last = order[stop - 1]
+            first = stop - 1
+            while (first > 0 and stop - first < ROWS and size[last] == 1 and size[order[first - 1]] == 1
+                   and t.parent[order[first - 1]] == t.parent[last] and task[order[first - 1]] == task[last]):
+                first -= 1
+            if stop - first == 1:
+                first = stop
+            u -= 1
+            u.leaves = stop - first
+            while first > 0 and stop - first < ROWS and (
+                first == stop or t.parent[order[first]] == order[first - 1]
+                and task[order[first - 1]] == task[last]
+            ):
+                # past a branching only where that saves a unit of the chain above it
+                more = (length[order[first - 1]] - 1) % ROWS + 1
+                if first < stop and length[order[first]] == 1 and stop - first + more > ROWS:
+                    break
+                first -= 1
+            u.chain = stop - first - u.leaves
+            u.first = first
+            u.depth = t.depth[order[first]] - 1
+            stop = first
             count += 1
         return count
+
+    cdef Py_ssize_t place(self, Unit *unit, Py_ssize_t *at):
+        """Place the rows, padded to full registers for the last row of their unit; return their size."""
+        cdef Shape *t = &self.shape
+        cdef Py_ssize_t j, r, k, size = 0
+        cdef Unit *u
+        t.whole = t.n
+        for j in range(t.units):
+            u = unit + j
+            u.at = size
+            u.width = (u.depth + u.chain + (u.leaves > 0) + 3) // 4 * 4
+            for r in range(u.chain + u.leaves):
+                k = t.order[u.first + r]
+                at[k] = size
+                size += u.width
+                if k < t.whole and t.start[k] + u.width > t.start[t.n]:
+                    t.whole = k
+        return size
 
     cdef Py_ssize_t find_runs(self, Run *run) noexcept:
         """Find the runs of columns that follow each other; return their number."""
         cdef Shape *t = &self.shape
-        cdef Py_ssize_t k, e, first, count = 0
-        for k in range(t.n):
+        cdef Py_ssize_t s, k, e, first, count = 0
+        for s in range(t.n):
+            k = t.order[s]
             first = t.start[k]
             for e in range(t.start[k] + 1, t.start[k + 1] + 1):
                 if e < t.start[k + 1] and t.column[e] == t.column[e - 1] + 1:

@@ -5,7 +5,7 @@ from libc.float cimport DBL_MAX
 from libc.math cimport fabs
 from libc.stdint cimport uintptr_t
 from libc.stdlib cimport free, malloc
-from libc.string cimport memmove
+from libc.string cimport memcpy, memmove, memset
 
 from ._ltdl cimport apply, h_mul
 from ._pattern cimport (
@@ -109,7 +109,7 @@ cdef void load(const Shape *t, const Source *s, double *X) noexcept nogil:
     if s.dense:
         active.rows.load(t, s.data, s.to_row, s.to_column, X)
     else:
-        active.rows.load_packed(t, s.data, s.to_entry, X)
+        active.rows.load_packed(t, s.data, s.to_entry, 0, X)
 
 
 cdef class Rows:
@@ -137,8 +137,10 @@ cdef class Rows:
     cdef double *X
     cdef double *D
     cdef double *inverse
+    cdef double *path            # zeros, but while something is eliminated
     cdef readonly Py_ssize_t status
     cdef cnp.ndarray room        # padded rows of L, D, and the reciprocals of D
+    cdef cnp.ndarray path_room   # what is subtracted from the rows of the path of the unit at hand
     cdef Source bound
     cdef cnp.ndarray kept        # the array that bound points to
 
@@ -149,6 +151,8 @@ cdef class Rows:
         self.threads = threads
         self.status = UNTOUCHED
         self.room = aligned((pattern.shape.room + 4 + 2 * n,))
+        self.path_room = aligned((pattern.shape.path,))
+        self.path = <double *> self.path_room.data
         self.X = <double *> self.room.data
         self.D = self.X + pattern.shape.room + 4
         self.inverse = self.D + n
@@ -186,79 +190,93 @@ cdef class Rows:
 
     cdef Py_ssize_t eliminate(self, const Source *source, const double *shift) noexcept nogil:
         cdef const Shape *t = &self.pattern.shape
-        cdef Py_ssize_t failed
-        self.take(source, shift)
-        failed = active.rows.factor(t, 0, t.units, 0, NULL, self.X, self.D, self.inverse)
+        cdef Py_ssize_t whole = self.take(source, shift), failed
+        failed = self.eliminate_units(0, t.units, source.data, whole, self.path)
         if not self.ltdl:
             active.rows.to_ltl(t, self.X, self.D, self.inverse)
         return failed
 
-    cdef void take(self, const Source *source, const double *shift) noexcept nogil:
-        """X <- H + diag(shift)."""
+    cdef inline Py_ssize_t eliminate_units(self, Py_ssize_t first, Py_ssize_t stop, const char *H,
+                                           Py_ssize_t whole, double *path) noexcept nogil:
+        return active.rows.factor(&self.pattern.shape, first, stop, <const double *> H, whole, path, self.X,
+                                  self.D, self.inverse)
+
+    cdef Py_ssize_t take(self, const Source *source, const double *shift) noexcept nogil:
+        """X <- H + diag(shift), but for the rows before the one returned: they can be read where they are."""
         cdef const Shape *t = &self.pattern.shape
+        cdef double *X = self.X
         cdef Py_ssize_t k
+        if shift == NULL and not source.dense and source.to_entry == sizeof(double):
+            active.rows.load_packed(t, source.data, source.to_entry, t.whole, self.X)
+            return t.whole
         load(t, source, self.X)
         if shift != NULL:
             for k in range(t.n):
-                self.X[t.at[k] + t.depth[k] - 1] += shift[k]
+                X[t.at[k] + t.depth[k] - 1] += shift[k]
+        return 0
 
     cdef Py_ssize_t factorize_apart(self, const Source *source, const double *shift):
-        """Eliminate the subtrees of a large tree apart, add up what they contribute, do the rest."""
+        """Eliminate the subtrees of a large tree apart; then the rest, adding up what they contribute."""
         cdef const Shape *t = &self.pattern.shape
-        cdef Py_ssize_t top = t.task[0].first
+        cdef const Task *task = t.task + t.tasks - 1
+        cdef cnp.ndarray above = aligned((task.at + task.room,))
+        cdef Py_ssize_t whole, worst
         self.status = UNTOUCHED   # should this be interrupted
-        above = aligned((self.pattern.room_above + 4,))
         failed = np.empty(t.tasks, dtype=np.intp)
         with nogil:
-            self.take(source, shift)
-        spread(partial(self.eliminate_tasks, above, failed), t.tasks, self.threads, t.start[t.n])
-        self.add_contributions(above)
-        self.status = max(
-            failed.max(), active.rows.factor(t, 0, top, 0, NULL, self.X, self.D, self.inverse)
-        )
-        if not self.ltdl:
-            active.rows.to_ltl(t, self.X, self.D, self.inverse)
-        return self.status
+            whole = self.take(source, shift)
+        work = partial(self.eliminate_tasks, <uintptr_t> source.data, whole, above, failed)
+        spread(work, t.tasks, self.threads, t.start[t.n])
+        worst = failed.max()
+        with nogil:
+            worst = max(worst, self.eliminate_rest(source.data, whole, <const double *> above.data))
+            if not self.ltdl:
+                active.rows.to_ltl(t, self.X, self.D, self.inverse)
+        self.status = worst
+        return worst
 
-    def eliminate_tasks(self, cnp.ndarray above not None, Py_ssize_t[::1] failed, Py_ssize_t first,
-                        Py_ssize_t stop):
+    cdef Py_ssize_t eliminate_rest(self, const char *H, Py_ssize_t whole, const double *above) noexcept nogil:
+        """Eliminate what is in no task, with what the tasks contribute."""
+        cdef const Shape *t = &self.pattern.shape
+        cdef double *path = self.path
+        cdef Py_ssize_t j, e, stop = t.units, worst = -1
+        cdef const Task *task
+        for j in range(t.tasks - 1, -1, -1):
+            task = t.task + j
+            worst = max(worst, self.eliminate_units(task.stop, stop, H, whole, path))
+            for e in range(task.room):
+                path[e] += above[task.at + e]
+            stop = task.first
+        return max(worst, self.eliminate_units(0, stop, H, whole, path))
+
+    def eliminate_tasks(self, uintptr_t H, Py_ssize_t whole, cnp.ndarray above not None,
+                        Py_ssize_t[::1] failed, Py_ssize_t first, Py_ssize_t stop):
         """Eliminate the subtrees first .. stop-1."""
         cdef const Task *task = self.pattern.shape.task
-        cdef double *room = <double *> above.data
+        cdef cnp.ndarray room = aligned((self.pattern.shape.path,))
+        cdef double *path = <double *> room.data
+        cdef double *to = <double *> above.data
         cdef Py_ssize_t j
         with nogil:
             for j in range(first, stop):
-                failed[j] = active.rows.factor(
-                    &self.pattern.shape, task[j].first, task[j].stop, task[j].depth, room + task[j].at,
-                    self.X, self.D, self.inverse,
-                )
-
-    cdef void add_contributions(self, cnp.ndarray above):
-        """Add what the subtrees contribute to the rows above them, one after the other."""
-        cdef const Shape *t = &self.pattern.shape
-        cdef const double *room = <const double *> above.data
-        cdef Py_ssize_t j, i, e, step
-        cdef const Task *task
-        for j in range(t.tasks):
-            task = t.task + j
-            step = (task.depth + 3) // 4 * 4
-            for i in range(task.depth):
-                for e in range(i + 1):
-                    self.X[t.at[t.column[t.start[task.root] + i]] + e] += room[task.at + i * step + e]
+                failed[j] = self.eliminate_units(task[j].first, task[j].stop, <const char *> H, whole, path)
+                memcpy(to + task[j].at, path, task[j].room * sizeof(double))
+                memset(path, 0, task[j].room * sizeof(double))
 
     def adopt(self, cnp.ndarray L not None, bint upper, cnp.ndarray D not None):
         """Take over dense L (n, n) and D (n,) of any strides, made by somebody else."""
         cdef const Shape *t = &self.pattern.shape
         cdef Source source = source_of(L, True, upper)
-        cdef Py_ssize_t k, e, stop
+        cdef Py_ssize_t s, k, e, stop
         load(t, &source, self.X)
         self.status = FACTORIZED
-        for k in range(t.n - 1, -1, -1):
+        for s in range(t.n - 1, -1, -1):
+            k = t.order[s]
             self.D[k] = (<const double *> (D.data + k * D.strides[0]))[0]
             self.inverse[k] = 1.0 / self.D[k]
-            if self.status < 0 and not 0 < self.inverse[k] <= DBL_MAX:
-                self.status = k
-            stop = t.at[k + 1] if k + 1 < t.n else t.room
+            if not 0 < self.inverse[k] <= DBL_MAX:
+                self.status = max(self.status, k)
+            stop = t.at[t.order[s + 1]] if s + 1 < t.n else t.room
             for e in range(t.at[k] + t.depth[k] - 1, stop):
                 self.X[e] = 0.0
 
@@ -318,6 +336,11 @@ cdef class Rows:
                 else:
                     apply(t, self.X, self.D, self.inverse, self.ltdl, op, data + b * t.n * r, r)
         leave_path(path, local)
+
+    def invert(self, cnp.ndarray Y not None):
+        """Y <- H^-1, Y (n, n), C-contiguous."""
+        with nogil:
+            active.rows.invert(&self.pattern.shape, self.X, self.inverse, self.ltdl, <double *> Y.data)
 
     cdef inline void apply_one(self, int op, double *x, double *path) noexcept nogil:
         active.rows.apply(&self.pattern.shape, self.X, self.D, self.inverse, self.ltdl, op, x, path)

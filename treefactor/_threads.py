@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
+from collections import deque
+from collections.abc import Callable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor, wait
 from functools import cache
-from itertools import pairwise
 
 
 @cache
@@ -22,23 +22,45 @@ if hasattr(os, "register_at_fork"):
 ENOUGH = 2**17  # entries of matrices that a thread is worth waking for: about 50 microseconds
 
 
-def spread(work: Callable[[int, int], object], count: int, threads: int, entries: int) -> None:
-    """Run work(first, stop) over 0 .. count-1, in as many contiguous parts as there are threads.
+def parts(count: int, threads: int, entries: int) -> Iterator[tuple[int, int]]:
+    """Contiguous parts of 0 .. count-1, ever smaller, so that a slow thread keeps no other waiting."""
+    least = min(count * ENOUGH // entries, -(-count // threads))
+    first = 0
+    while first < count:
+        stop = min(count, first + max(1, least, (count - first) // (2 * threads)))
+        yield first, stop
+        first = stop
 
-    Fewer threads take part where there are few entries of matrices to work on. The calling thread takes the
-    last part. What a part computes may not depend on where it begins.
+
+def spread(work: Callable[[int, int], object], count: int, threads: int, entries: int) -> None:
+    """Run work(first, stop) over 0 .. count-1, in parts that threads take as they become free.
+
+    Fewer threads take part where there are few entries of matrices to work on; the calling thread is one of
+    them. What a part computes may not depend on where it begins.
     """
-    threads = min(threads, count, 1 + entries // ENOUGH)
+    if threads > 1:
+        threads = min(threads, count, 1 + entries // ENOUGH)
     if threads <= 1:
         work(0, count)
         return
-    bounds = [count * t // threads for t in range(threads + 1)]
-    begun: list[Future] = []
+    left = deque(parts(count, threads, entries))
+
+    def take_parts() -> None:
+        while left:
+            try:
+                part = left.popleft()
+            except IndexError:  # another thread was quicker
+                return
+            work(*part)
+
+    helpers: list[Future] = []
     try:
-        for part in pairwise(bounds[:-1]):
-            begun.append(_pool().submit(work, *part))
-        work(*bounds[-2:])
+        for _ in range(threads - 1):
+            helpers.append(_pool().submit(take_parts))
+        take_parts()
     finally:
-        wait(begun)  # nobody writes any more once this returns or raises
-    for part in begun:
-        part.result()
+        left.clear()
+        helpers = [helper for helper in helpers if not helper.cancel()]  # some were not even awake
+        wait(helpers)  # nobody writes any more once this returns or raises
+    for helper in helpers:
+        helper.result()

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from . import _rows
+from ._arrays import as_shift
 from .exceptions import DtypeError, ShapeError
 from .ltdl import FACTORIZED, Factor
 from .tree import Tree
@@ -37,7 +38,9 @@ class BoundFactor(_rows.BoundCalls, Factor):
         self._kernel.bind(H, self._upper)
 
     def _factor(self, shift) -> BoundFactor:
-        if self._kernel.refresh(None if shift is None else self._shift(shift)) != FACTORIZED:
+        if shift is not None:
+            shift = as_shift(shift, self.tree.n, ())
+        if self._kernel.refresh(shift) != FACTORIZED:
             self._require_success(self._source)
         return self
 

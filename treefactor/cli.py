@@ -19,7 +19,7 @@ from rich.console import Console
 from rich.progress import track
 from rich.text import Text
 
-from . import __version__, bench, check, growth, report, robots, tables
+from . import __version__, bench, check, duels, growth, report, robots, tables
 from .config import show_config
 from .exceptions import TreefactorError
 from .workers import flush
@@ -163,10 +163,10 @@ def run_bench(options: argparse.Namespace) -> int:
     robot = robots.find(options.robot, _floating(options))
     results: list[bench.Result] = []
     with report.replacing(options.json) as file:
-        duels = bench.robot_duels(robot, options.threads)
-        fought = (duel.fight() for duel in duels)
+        fights = duels.robot_duels(robot, options.threads)
+        fought = (duel.fight() for duel in fights)
         for result in _progress(
-            fought, len(duels), "timing", lambda one: f"{one.target} {one.what}, {one.peer}"
+            fought, len(fights), "timing", lambda one: f"{one.target} {one.what}, {one.peer}"
         ):
             results.append(result)
         report.print_results(f"{robot.name}, {robot.base} base", results)

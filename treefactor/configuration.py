@@ -247,7 +247,7 @@ def _odd_rotations(model: Model, q: np.ndarray) -> Iterator[tuple[str, np.ndarra
 
 def _complain(model: Model, kind: str, square: np.ndarray, odd: np.ndarray, name: str) -> None:
     """Raise ConfigurationError about the first rotation that is odd."""
-    for *element, k in np.argwhere(odd):
+    for *element, k in np.argwhere(odd).tolist():
         joint = [joint.name for joint in model.joints if joint.kind == kind and not joint.mimic][k]
         what = "quaternion" if kind in ("spherical", "freeflyer") else "(cos, sin)"
         where = f"{name}{element}" if element else name

@@ -16,6 +16,7 @@ from ._arrays import (
     as_float,
     as_output,
     as_real,
+    as_shift,
     check_choice,
     flatten,
     lane_count,
@@ -32,7 +33,7 @@ from .exceptions import (
     TreefactorError,
 )
 from .tolerances import PATTERN, SYMMETRY
-from .tree import LAYOUTS, Tree
+from .tree import LAYOUTS, Tree, require_tree
 
 FACTORIZED, UNTOUCHED = -1, -2  # status of a matrix that did not fail
 
@@ -234,13 +235,13 @@ class Factor(_rows.Calls):
         H = as_real(H, "H", self.dtype)
         self._require_batch(self.tree.batch_of(H, layout), layout)
         if shift is not None:
-            shift = self._shift(shift)
+            shift = as_shift(shift, self.tree.n, self.batch, self.dtype)
         if not self.batch:
             if self._kernel.refactor(H, layout, self._upper, shift) != FACTORIZED:
                 self._require_success(H)
             return self
         flat = H if layout == "lanes" else flatten(H, 2 if layout == "dense" else 1)
-        self._kernel.status[...] = UNTOUCHED  # should this be interrupted
+        self._kernel.forget()  # should this be interrupted
         self._spread(
             lambda first, stop: self._kernel.refactor(flat, layout, self._upper, shift, first, stop),
             self._kernel.blocks,
@@ -260,22 +261,6 @@ class Factor(_rows.Calls):
             raise ShapeError(
                 f"the factor holds a batch of shape {self.batch}, got {batch}", batch, self.batch
             )
-
-    def _shift(self, shift) -> np.ndarray:
-        """Shift as a C-contiguous array: (n,) for a single matrix, else (batch or 1, n)."""
-        shift = as_real(shift, "shift", self.dtype)
-        n = self.tree.n
-        if shift.ndim and shift.shape not in ((n,), (*self.batch, n)):
-            raise ShapeError(
-                f"shift must be a number or have shape ({n},) or {(*self.batch, n)}, got {shift.shape}",
-                shift.shape,
-                (n,),
-            )
-        if not self.batch:
-            require_finite(shift, "shift")
-        if shift.ndim <= 1:
-            shift = np.broadcast_to(shift, (1, n) if self.batch else (n,))
-        return np.ascontiguousarray(flatten(shift, 1) if self.batch else shift)
 
     def _require_success(self, H: np.ndarray | None = None) -> None:
         """Raise if the single matrix could not be factorized."""
@@ -409,10 +394,15 @@ class Factor(_rows.Calls):
         H^-1 = Z D^-1 Z^T with Z = L^-1, which has the pattern of L.
         """
         n = self.tree.n
-        if not self.batch:
-            return self.delassus(np.eye(n), out)
         result = self._result((*self.batch, n, n), out)
-        self._fill(result, self._kernel.invert)
+        if self.batch:
+            self._fill(result, self._kernel.invert)
+            return result
+        self._require_success()
+        Y = result if result.flags.carray else np.empty((n, n))
+        self._kernel.invert(Y)
+        if Y is not result:
+            result[...] = Y
         return result
 
     def logdet(self) -> np.ndarray | float:
@@ -500,50 +490,6 @@ class Factor(_rows.Calls):
         self._require_success()
 
 
-def multiply(H, tree: Tree, x, out=None, layout: str = "dense", triangle: str = "lower") -> np.ndarray:
-    """H x, reading only the pattern's entries in the declared triangle of H.
-
-    Parameters
-    ----------
-    H : array_like, shape (..., n, n) or, with ``layout="packed"``, (..., nnz)
-    tree : Tree
-    x : array_like, shape (..., n) or (..., n, k)
-        Leading axes are those of H or absent; a single H serves (..., n, k) with any.
-    out : ndarray, optional
-        May be x itself.
-
-    Returns
-    -------
-    ndarray of x's shape with the batch's leading axes
-
-    Notes
-    -----
-    Featherstone (2008), table 6.5.
-    """
-    require_tree(tree)
-    check_choice("layout", layout, ("dense", "packed"))
-    n = tree.n
-    check_choice("triangle", triangle, ("lower", "upper"))
-    H, x = as_real(H, "H"), as_real(x, "x")
-    batch = tree.batch_of(H, layout)
-    lead, many = leading_axes(x, n, batch, "x")
-    shape = (*lead, *x.shape[x.ndim - 1 - many :])
-    columns = np.broadcast_to(x, shape).reshape(math.prod(lead), n, shape[-1] if many else 1)
-    y = np.empty(columns.shape)
-    if batch:
-        H, kernel = flatten(H, 2 if layout == "dense" else 1), _lanes.multiply
-    else:
-        kernel = _rows.multiply
-    kernel(tree.pattern, H, layout, triangle == "upper", np.ascontiguousarray(columns), y)
-    if not lead and not np.isfinite(y).all():  # every entry of H and x that was read is in y
-        require_finite(x, "x")
-        require_finite(tree.pack(H, triangle=triangle) if layout == "dense" else H, "H")
-    if out is None:
-        return y.reshape(shape)
-    np.copyto(as_output(out, shape), y.reshape(shape))
-    return out
-
-
 def check_pattern(H: np.ndarray, tree: Tree) -> None:
     """Raise PatternError if any matrix of H is not symmetric or has entries outside the tree's pattern.
 
@@ -560,12 +506,6 @@ def check_pattern(H: np.ndarray, tree: Tree) -> None:
         if found.any():
             *_, row, column = map(int, np.argwhere(found)[0])
             raise PatternError(f"H[{row}, {column}] {complaint}", row=row, column=column)
-
-
-def require_tree(tree) -> None:
-    """Raise TypeError unless tree is a Tree."""
-    if not isinstance(tree, Tree):
-        raise TypeError(f"tree must be a treefactor.Tree, got {type(tree).__name__}")
 
 
 def _restored(settings: tuple, state: tuple) -> Factor:

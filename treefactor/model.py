@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from numbers import Integral
 
 import numpy as np
 
@@ -34,8 +35,18 @@ LEADERS = (*FOLLOWERS, "continuous")  # kinds that may be followed
 ROUND_OFF = 1e-9  # relative; of lengths of axes, orthogonality of rotations, symmetry of tensors
 
 
+class _ReadOnly:
+    """Attributes whose arrays nobody can write, pickled and unpickled too."""
+
+    def __setstate__(self, state: dict):
+        for value in state.values():
+            if isinstance(value, np.ndarray):
+                value.flags.writeable = False
+        self.__dict__.update(state)
+
+
 @dataclass(frozen=True, eq=False)
-class Inertia:
+class Inertia(_ReadOnly):
     """Mass, centre of mass and inertia tensor about it, in the axes of some frame.
 
     Parameters
@@ -58,16 +69,13 @@ class Inertia:
     tensor: np.ndarray = field(default_factory=lambda: np.zeros((3, 3)))
 
     def __post_init__(self):
-        mass = float(self.mass)
+        mass = _number(self.mass, "mass")
         com, tensor = as_vector(self.com, 3, "com").copy(), _matrix(self.tensor, "inertia tensor")
-        if not 0 <= mass < np.inf:
-            raise InvalidModelError(f"mass must be finite and not negative, got {mass}")
+        if mass < 0:
+            raise InvalidModelError(f"mass must not be negative, got {mass}")
         if np.abs(tensor - tensor.T).max() > ROUND_OFF * np.abs(tensor).max():
             raise InvalidModelError("the inertia tensor is not symmetric")
-        tensor = (tensor + tensor.T) / 2
-        for array in (com, tensor):
-            array.flags.writeable = False
-        self.__dict__.update(mass=mass, com=com, tensor=tensor)
+        self.__setstate__({"mass": mass, "com": com, "tensor": (tensor + tensor.T) / 2})
 
     def fault(self) -> str | None:
         """Why no body has this inertia: a negative principal moment, or one larger than the others' sum."""
@@ -114,7 +122,7 @@ class Mimic:
 
 
 @dataclass(frozen=True, eq=False)
-class Joint:
+class Joint(_ReadOnly):
     """A joint, and the body it carries.
 
     Parameters
@@ -137,7 +145,7 @@ class Joint:
         Of the body, in the frame of the joint, which moves with the body.
     armature : float or array_like, shape (nv,)
         Added to the diagonal of H: kg m^2 or kg.
-    lower, upper : array_like, shape (nq,), optional
+    lower, upper : float or array_like, shape (nq,), optional
         Limits of q; by default there are none.
     mimic : Mimic, optional
         Makes the joint follow another one; it then has no freedom of its own.
@@ -158,7 +166,7 @@ class Joint:
 
     def __post_init__(self):
         try:
-            self.__dict__.update(self._checked())
+            self.__setstate__(self._checked())
         except TreefactorError as error:
             raise InvalidModelError(f"joint {self.name!r}: {error}", joint=self.name) from error
 
@@ -167,27 +175,30 @@ class Joint:
         if self.kind not in SIZES:
             known = ", ".join(SIZES)
             raise InvalidModelError(f"{self.kind!r} is no kind of joint; there are {known}")
+        for value, kind in ((self.parent, Integral), (self.inertia, Inertia), (self.mimic, Mimic | None)):
+            if not isinstance(value, kind):
+                raise InvalidModelError(f"expected {getattr(kind, '__name__', kind)}, got {value!r}")
         nq, nv = SIZES[self.kind]
         R, p = _matrix(self.R, "R"), as_vector(self.p, 3, "p").copy()
         if np.abs(R @ R.T - np.eye(3)).max() > ROUND_OFF or np.linalg.det(R) < 0:
             raise InvalidModelError("R is no rotation")
-        armature = np.broadcast_to(as_real(self.armature, "armature"), (nv,)).copy()
+        armature = _spread(self.armature, nv, "armature")
         require_finite(armature, "armature")
         if armature.min() < 0:
             raise InvalidModelError(f"armature must not be negative, got {armature.min()}")
-        if not np.isfinite(self.pitch):
-            raise InvalidModelError(f"pitch must be finite, got {self.pitch}")
+        pitch = _number(self.pitch, "pitch")
+        if pitch and self.kind != "helical":
+            raise InvalidModelError(f"a {self.kind} joint has no pitch")
         if self.mimic and self.kind not in FOLLOWERS:
             raise InvalidModelError(f"a {self.kind} joint cannot follow another one")
-        lower, upper = (
-            np.full(nq, value) if limit is None else as_real(limit, "limits").reshape(nq).copy()
-            for limit, value in ((self.lower, -np.inf), (self.upper, np.inf))
-        )
-        found = {"R": R, "p": p, "axis": self._axis(), "armature": armature, "lower": lower, "upper": upper}
-        for array in found.values():
-            if array is not None:
-                array.flags.writeable = False
-        return found
+        if self.mimic and not np.isfinite([self.mimic.ratio, self.mimic.offset]).all():
+            raise InvalidModelError(f"ratio and offset must be finite, got {self.mimic}")
+        lower = _spread(-np.inf if self.lower is None else self.lower, nq, "lower")
+        upper = _spread(np.inf if self.upper is None else self.upper, nq, "upper")
+        if np.isnan([lower, upper]).any():
+            raise InvalidModelError("a limit is NaN")
+        limits = {"lower": lower, "upper": upper}
+        return {"R": R, "p": p, "axis": self._axis(), "pitch": pitch, "armature": armature, **limits}
 
     def _axis(self) -> np.ndarray | None:
         """Axes of unit length, or None where the kind has none."""
@@ -323,6 +334,9 @@ class Model:
     def __setattr__(self, name, value):
         raise AttributeError("a model is immutable")
 
+    def __delattr__(self, name):
+        raise AttributeError("a model is immutable")
+
     def __reduce__(self):
         return Model, (self.joints, self.gravity, self.name, False)
 
@@ -410,6 +424,22 @@ def _places(joints: tuple[Joint, ...]) -> tuple[tuple[int, ...], tuple[int, ...]
     v = np.cumsum([0, *(joint.nv for joint in joints)]).tolist()
     leaders = [joint.mimic.leader if joint.mimic else i for i, joint in enumerate(joints)]
     return tuple(q[i] for i in leaders), tuple(v[i] for i in leaders)
+
+
+def _number(value, name: str) -> float:
+    array = as_real(value, name)
+    if array.shape:
+        raise ShapeError(f"{name} must be one number, got shape {array.shape}", array.shape, ())
+    require_finite(array, name)
+    return float(array)
+
+
+def _spread(values, size: int, name: str) -> np.ndarray:
+    """One number for every entry, or as many as there are."""
+    array = as_real(values, name)
+    if array.shape not in ((), (size,)):
+        raise ShapeError(f"{name} must have shape ({size},), got {array.shape}", array.shape, (size,))
+    return np.full(size, array)
 
 
 def _matrix(values, name: str) -> np.ndarray:

@@ -370,7 +370,7 @@ class Tree:
     def batch_of(self, H: np.ndarray, layout: str) -> tuple[int, ...]:
         """Leading axes of an array of matrices in one of LAYOUTS, or raise ShapeError."""
         n, nnz, lanes = self.n, self.nnz, lane_count(H.dtype)
-        tail = {"dense": (n, n), "packed": (nnz,), "lanes": (nnz, lanes)}[layout]
+        tail = (n, n) if layout == "dense" else (nnz,) if layout == "packed" else (nnz, lanes)
         lead = H.ndim - len(tail)
         if lead < 0 or H.shape[lead:] != tail or (layout == "lanes" and lead != 1):
             expected = ("blocks" if layout == "lanes" else "...", *tail)
@@ -437,3 +437,9 @@ def _complaint(parent: np.ndarray, row: int) -> str:
         f"{received}: a parent must come before its child (-1 <= parent[k] < k); "
         "Tree.renumber gives any acyclic parent array such a numbering"
     )
+
+
+def require_tree(tree) -> None:
+    """Raise TypeError unless tree is a Tree."""
+    if not isinstance(tree, Tree):
+        raise TypeError(f"tree must be a treefactor.Tree, got {type(tree).__name__}")

@@ -7,7 +7,17 @@ from functools import partial
 
 import numpy as np
 
-from treefactor import Factor, Tree, bench, families, growth, robots
+from treefactor import (
+    Factor,
+    Tree,
+    arms,
+    chain_forces,
+    chain_inertia,
+    duels,
+    families,
+    growth,
+    robots,
+)
 from treefactor.bench import Call, Duel, Result
 
 ROBOTS = (
@@ -33,9 +43,9 @@ LARGE_TREES = {
 }
 
 
-def case(robot: str) -> bench.Case:
+def case(robot: str) -> duels.Case:
     """A robot on the base it is meant to stand on."""
-    return bench.Case(robots.find(robot, True if robot in STANDING else None))
+    return duels.Case(robots.find(robot, True if robot in STANDING else None))
 
 
 def mujoco(name: str) -> Iterator[Duel]:
@@ -71,6 +81,40 @@ def mjcf(tree: Tree) -> str:
     return f"<mujoco>{without}<worldbody>{roots}</worldbody></mujoco>"
 
 
+def chain_of(name: str) -> Iterator[Duel]:
+    """The Kane-sum chain of an arm from arrays in the base frame, against Pinocchio from q."""
+    import pinocchio as pin
+
+    arm = getattr(arms, name)
+    n = len(arm.mass)
+    axis, r, mass, c, inertia = arm.chain(np.linspace(0.1, 0.7, n))
+    model = pinocchio_chain(axis, r, mass, c, inertia)
+    data, still, none = model.createData(), np.zeros(n), np.zeros((n, 3))
+    for what, ours, theirs in (
+        ("inertia", partial(chain_inertia, axis, r, mass, c, inertia), partial(pin.crba, model, data, still)),
+        (
+            "forces",
+            partial(chain_forces, axis, r, mass, c, inertia, still, none, none),
+            partial(pin.nle, model, data, still, still),
+        ),
+    ):
+        yield Duel("Chain", name, what, "Pinocchio", Call(ours), Call(theirs))
+
+
+def pinocchio_chain(axis, r, mass, c, inertia):
+    """Pinocchio's model of a chain that is given in the base frame, at rest there."""
+    import pinocchio as pin
+
+    model = pin.Model()
+    for k, (a, p, m, first, tensor) in enumerate(zip(axis, r, mass, c, inertia, strict=True)):
+        joint = pin.JointModelRevoluteUnaligned(a)
+        model.addJoint(k, joint, pin.SE3(np.eye(3), p), f"joint{k}")
+        lever = first / m
+        central = tensor - m * (lever @ lever * np.eye(3) - np.outer(lever, lever))
+        model.appendBodyToJoint(k + 1, pin.Inertia(m, lever, central), pin.SE3.Identity())
+    return model
+
+
 def sparse(name: str) -> Iterator[Duel]:
     """S10: numeric factorization, against sparse direct solvers that eliminate the last row first.
 
@@ -103,12 +147,13 @@ def sparse_matrix(tree: Tree, packed: np.ndarray) -> tuple:
 def results() -> Iterator[list[Result]]:
     """Results of every target, model by model."""
     for robot in ROBOTS:
-        yield [duel.fight() for duel in bench.case_duels(case(robot))]
-    for trees, duels in ((SMALL_TREES, mujoco), (LARGE_TREES, sparse)):
+        yield [duel.fight() for duel in duels.case_duels(case(robot))]
+    for trees, fights in ((SMALL_TREES, mujoco), (LARGE_TREES, sparse)):
         for name in trees:
-            yield [duel.fight() for duel in duels(name)]
+            yield [duel.fight() for duel in fights(name)]
+    yield [duel.fight() for duel in chain_of("SSRMS")]
     for family in growth.FAMILIES:
         yield [growth.steadiness(growth.growth(family))]
 
 
-MODELS = len(ROBOTS) + len(SMALL_TREES) + len(LARGE_TREES) + len(growth.FAMILIES)
+MODELS = 1 + len(ROBOTS) + len(SMALL_TREES) + len(LARGE_TREES) + len(growth.FAMILIES)

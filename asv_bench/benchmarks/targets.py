@@ -9,10 +9,12 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from itertools import chain
 
-from treefactor import bench, growth
+from treefactor import duels_dynamics, duels_factor, growth
+from treefactor.adapters import pinocchio_
 from treefactor.bench import Duel, Result
+from treefactor.textbook import recursions
 
-from .duels import LARGE_TREES, ROBOTS, SMALL_TREES, case, mujoco, sparse
+from .duels import LARGE_TREES, ROBOTS, SMALL_TREES, case, chain_of, mujoco, sparse
 
 FLOATS = ("float64", "float32")
 
@@ -55,7 +57,7 @@ class S1S2SingleMatrix(_Target):
     params = (ROBOTS, ("factor", "solve"), ("Pinocchio",))
 
     def setup_cache(self):
-        return fought(self.params, lambda robot: bench.single(case(robot)))
+        return fought(self.params, lambda robot: duels_factor.single(case(robot)))
 
 
 class S3PackedRows(_Target):
@@ -66,28 +68,51 @@ class S3PackedRows(_Target):
 
 
 class S4DenseBatch(_Target):
-    whats = tuple(f"factor and solve {n} {real}" for real in FLOATS for n in (bench.SMALL, bench.LARGE))
+    whats = tuple(f"solve {n} {real}" for real in FLOATS for n in (duels_factor.SMALL, duels_factor.LARGE))
     params = (ROBOTS, whats, ("NumPy",))
 
     def setup_cache(self):
-        return fought(self.params, lambda robot: bench.batches(case(robot)))
+        return fought(self.params, lambda robot: duels_factor.batches(case(robot)))
 
 
 class S5CachedBatch(_Target):
     whats = tuple(
-        f"factor {bench.CACHED} {real}, {layout}" for real in FLOATS for layout in ("lanes", "packed")
+        f"factor {duels_factor.CACHED} {real}, {layout}" for real in FLOATS for layout in ("lanes", "packed")
     )
     params = (ROBOTS, whats, ("Pinocchio", "FMA peak"))
 
     def setup_cache(self):
-        return fought(self.params, lambda robot: bench.cached(case(robot)))
+        return fought(self.params, lambda robot: duels_factor.cached(case(robot)))
+
+
+class S6Dynamics(_Target):
+    whats = tuple(
+        f"{what}{count}"
+        for what in ("crba", "bias", "rnea", "aba", "forward dynamics")
+        for count in ("", f" {duels_dynamics.COUNT}")
+    )
+    params = (ROBOTS, whats, ("Pinocchio", "MuJoCo"))
+
+    def setup_cache(self):
+        return fought(self.params, lambda robot: duels_dynamics.dynamics(case(robot)))
 
 
 class S8Threads(_Target):
-    params = (ROBOTS, (f"factor and solve {bench.LARGE} float64, 2 threads",), ("one thread",))
+    whats = tuple(
+        f"{work} {duels_factor.LARGE} float64, 2 threads"
+        for work in ("solve", "factor and solve", "compute", "read")
+    )
+    params = (ROBOTS, whats, ("one thread",))
 
     def setup_cache(self):
-        return fought(self.params, lambda robot: bench.parallel(case(robot), 2))
+        return fought(self.params, lambda robot: duels_factor.parallel(case(robot), 2))
+
+
+class Chain(_Target):
+    params = (("SSRMS",), ("inertia", "forces"), ("Pinocchio",))
+
+    def setup_cache(self):
+        return fought(self.params, chain_of)
 
 
 class S9Growth:
@@ -112,6 +137,17 @@ class S10SparseSolvers(_Target):
 
     def setup_cache(self):
         return fought(self.params, sparse)
+
+
+class LoopCounts:
+    """Exact operations of the loops over bodies."""
+
+    params = (ROBOTS, recursions.FUNCTIONS)
+    param_names = ("model", "function")
+    unit = "operations"
+
+    def track_operations(self, model, function):
+        return recursions.operations(pinocchio_.model(case(model).model), function).total
 
 
 class Counts:

@@ -28,6 +28,7 @@ cdef enum:                       # opcodes, in their order
 
 cdef enum:
     NONE = -1
+    WINDOW = 1000                # instructions
     OPERANDS = 4
     RESULTS = 2
 
@@ -125,8 +126,8 @@ cdef class Ready:
         return best
 
 
-def schedule(const int[::1] code, const int[:, ::1] operand, const int[:, ::1] result, Py_ssize_t rows, Py_ssize_t window=1000):
-    """Order of the instructions with long runs of equal opcodes, each among the next `window` in line."""
+def schedule(const int[::1] code, const int[:, ::1] operand, const int[:, ::1] result, Py_ssize_t rows):
+    """Order of the instructions with long runs of equal opcodes, each among the next `WINDOW` in line."""
     cdef Py_ssize_t count = code.shape[0], i, k, r, low = 0, seen = 0, emitted = 0
     cdef int current = NONE, instruction, row, user
     cdef int[::1] maker = np.full(rows, NONE, np.intc), missing = np.zeros(count, np.intc)
@@ -153,7 +154,7 @@ def schedule(const int[::1] code, const int[:, ::1] operand, const int[:, ::1] r
                 users[fill[row]] = i
                 fill[row] += 1
     while emitted < count:
-        while seen < count and seen < low + window:
+        while seen < count and seen < low + WINDOW:
             if not missing[seen]:
                 ready.push(code[seen], seen)
             seen += 1
@@ -193,7 +194,7 @@ def allocate(const int[:, ::1] operand, const int[:, ::1] result, int[::1] slot,
         Slots in all.
     """
     cdef Py_ssize_t count = operand.shape[0], i, k, r
-    cdef int[::1] last = np.full(slot.shape[0], NONE, np.intc), free = np.empty(count * RESULTS + slot.shape[0], np.intc)
+    cdef int[::1] last = np.full(slot.shape[0], NONE, np.intc), free = np.empty_like(slot)
     cdef int available = 0, row
     for i in range(count):
         for k in range(OPERANDS):

@@ -110,8 +110,36 @@ cdef class Table:
             self.slots[slot] = row
         return 0
 
-    cdef Scalar sum(self, int x, int y):
-        """x + y of rows that are no numbers, or one of them: (-x) + (-y) = -(x + y), x - y = -(y - x)."""
+    cdef shifted(self, int x, double number):
+        """x and a number, where (x + c) + d = x + (c + d)."""
+        cdef int p = abs(x), a = self.a[p], b = self.b[p], c
+        if self.op[p] == ADD or self.op[p] == SUB:
+            if self.op[p] == SUB:
+                b = -b
+            if x < 0:
+                a, b = -a, -b
+            if self.op[abs(b)] == CONST:
+                a, b = b, a
+            if self.op[abs(a)] == CONST:
+                number += self.number(a) if a > 0 else -self.number(-a)
+                return self.sum(b, self.constant(number)) if number else self.scalar(b)
+        return self.sum(x, self.constant(number))
+
+    cdef total(self, int x, int y):
+        """x + y of rows that are no numbers."""
+        if x == y:
+            return self.scaled(x, 2.0)
+        return 0.0 if x == -y else self.sum(x, y)
+
+    cdef sum(self, int x, int y):
+        """x + y, of which one may be a number: signs go before it, and what is taken away again is gone."""
+        cdef int left = self.remainder(x, y) or self.remainder(y, x)
+        if left:
+            return self.scalar(left)
+        cdef int c = self.factor(x), d = self.factor(y)
+        cdef int p = self.cofactor(x, c)
+        if (c or d) and p == self.cofactor(y, d):  # c p + d p = (c + d) p
+            return self.scaled(p, self.coefficient(x, c) + self.coefficient(y, d))
         cdef int low = x if abs(x) < abs(y) else y, high = x + y - low
         cdef int row = self.row(ADD if (low > 0) == (high > 0) else SUB, abs(low), abs(high))
         return self.scalar(row if low > 0 else -row)
@@ -123,24 +151,46 @@ cdef class Table:
             return float(sign)
         return self.scalar(sign * self.row(MUL, min(p, r), max(p, r)))
 
-    cdef scaled(self, int x, double factor):
-        """Constant times x, where c (d x) = (c d) x."""
-        cdef int p = abs(x)
-        if factor == 0:
+    cdef scaled(self, int x, double number):
+        """A number times x, where c (d x) = (c d) x."""
+        cdef int c = self.factor(x)
+        cdef int p = self.cofactor(x, c)
+        number *= self.coefficient(x, c)
+        if number == 0:
             return 0.0
-        if self.op[p] == MUL and self.op[self.a[p]] == CONST:
-            factor *= self.number(self.a[p])
-            p = self.b[p]
-        elif self.op[p] == MUL and self.op[self.b[p]] == CONST:
-            factor *= self.number(self.b[p])
-            p = self.a[p]
-        if x < 0:
-            factor = -factor
-        if fabs(factor) == 1:
-            return self.scalar(p if factor > 0 else -p)
-        cdef int c = self.constant(fabs(factor))
+        if fabs(number) == 1:
+            return self.scalar(p if number > 0 else -p)
+        c = self.constant(fabs(number))
         cdef int row = self.row(MUL, min(c, p), max(c, p))
-        return self.scalar(row if factor > 0 else -row)
+        return self.scalar(row if number > 0 else -row)
+
+    cdef int factor(self, int x):
+        """Row of the number that x is a multiple of, or 0."""
+        cdef int p = abs(x)
+        if self.op[p] != MUL:
+            return 0
+        return self.a[p] if self.op[self.a[p]] == CONST else self.b[p] if self.op[self.b[p]] == CONST else 0
+
+    cdef int cofactor(self, int x, int factor):
+        """Row that x is that multiple of."""
+        cdef int p = abs(x)
+        return p if not factor else self.b[p] if self.a[p] == factor else self.a[p]
+
+    cdef double coefficient(self, int x, int factor):
+        """The number, with the sign of x."""
+        cdef double size = self.number(factor) if factor else 1.0
+        return size if x > 0 else -size
+
+    cdef int remainder(self, int x, int y):
+        """What is left of a sum x of two rows when y takes one of them away, or 0."""
+        cdef int p = abs(x), a = self.a[p], b = self.b[p]
+        if self.op[p] != ADD and self.op[p] != SUB:
+            return 0
+        if self.op[p] == SUB:
+            b = -b
+        if x < 0:
+            a, b = -a, -b
+        return b if a == -y else a if b == -y else 0
 
 
 cdef inline unsigned int hashed(unsigned char op, int a, int b) noexcept nogil:
@@ -155,25 +205,24 @@ cdef inline unsigned int hashed(unsigned char op, int a, int b) noexcept nogil:
 cdef class Scalar:
     """A row of a table, or its negative. Numbers stay Python's own, so that Python folds them:
 
-    x + 0 = x, 0 x = 0, 1 x = x, x - x = 0, c (d x) = (c d) x, x / x = 1; x / y multiplies by a reciprocal.
+    x + 0 = x, 0 x = 0, 1 x = x, c (d x) = (c d) x, c x + d x = (c + d) x, (x + y) - y = x, x / x = 1; x / y
+    multiplies x by a reciprocal.
     """
     cdef readonly Table table
     cdef readonly int code
 
     def __add__(self, other):
         cdef Table table = self.table
-        cdef int y
         if type(other) is Scalar:
-            y = (<Scalar>other).code
-            if self.code == y:
-                return table.scaled(y, 2.0)
-            return 0.0 if self.code == -y else table.sum(self.code, y)
-        return table.sum(self.code, table.constant(other)) if other != 0 else self
+            return table.total(self.code, (<Scalar>other).code)
+        return table.shifted(self.code, other) if other != 0 else self
 
     def __radd__(self, other):
         return self + other
 
     def __sub__(self, other):
+        if type(other) is Scalar:
+            return self.table.total(self.code, -(<Scalar>other).code)
         return self + -other
 
     def __rsub__(self, other):

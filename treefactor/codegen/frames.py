@@ -13,8 +13,17 @@ from .._dynamics import KINDS
 from ..bodies import table_of
 
 TURNING = ("revolute", "continuous", "helical")  # about z of the body
-SLIDING = ("prismatic", "translation")  # without turning
+UNFELT = {  # rows and columns of the second moments that a joint does not feel
+    "revolute": slice(2, 4),
+    "continuous": slice(2, 4),
+    "helical": slice(2, 3),
+    "planar": slice(2, 3),
+    "prismatic": slice(0, 3),
+    "translation": slice(0, 3),
+    "spherical": slice(3, 4),
+}
 SNAP = 1e-12  # of entries of rotations, and of angles between axes
+ROUNDING = 1e-15  # of moments, relative to the largest of their kind
 PARALLEL = 1e-3  # sine of the angle between axes whose common normal lies too far away to be of use
 
 
@@ -75,25 +84,25 @@ def _moments(mass: float, first: np.ndarray, tensor: np.ndarray) -> np.ndarray:
     return np.block([[K, first[:, None]], [first[None, :], np.array([[mass]])]])
 
 
-def snap(bodies: list[Body]) -> list[Body]:
-    """Entries of rotations that are almost 0, 1 or -1 made so; those of placements that are rounding, 0."""
-    return [
-        replace(
-            body, R=_snapped(body.R), p=np.where(np.abs(body.p) <= SNAP * np.abs(body.p).max(), 0.0, body.p)
-        )
-        for body in bodies
-    ]
+def snapped(bodies: list[Body], tolerance: float = SNAP) -> tuple[list[Body], float]:
+    """Entries of rotations that are almost 0, 1 or -1 made so, and the largest change of one.
+
+    Lengths that are rounding beside the largest of the placement are 0.
+    """
+    found, change = [], 0.0
+    for body in bodies:
+        R = whole(body.R, tolerance)
+        change = max(change, np.abs(R - body.R).max())
+        p = np.where(np.abs(body.p) <= SNAP * np.abs(body.p).max(), 0.0, body.p)
+        found.append(replace(body, R=R, p=p))
+    return found, change
 
 
-def snap_error(bodies: list[Body]) -> float:
-    """Largest change of an entry of a rotation by `snap`."""
-    return max((np.abs(_snapped(body.R) - body.R).max() for body in bodies), default=0.0)
-
-
-def _snapped(x) -> np.ndarray:
+def whole(x, tolerance: float = SNAP) -> np.ndarray:
+    """Numbers that are almost whole made so."""
     x = np.asarray(x, dtype=float)
-    whole = np.round(x)
-    return np.where(np.abs(x - whole) <= SNAP, whole, x)
+    near = np.round(x) + 0.0  # no negative zeros
+    return np.where(np.abs(x - near) <= tolerance, near, x)
 
 
 def regrouped(bodies: list[Body]) -> list[Body]:
@@ -132,15 +141,19 @@ def regrouped(bodies: list[Body]) -> list[Body]:
 def _seen(moments: np.ndarray, R: np.ndarray, p: np.ndarray) -> np.ndarray:
     """Second moments seen from a frame in which their own has rotation R and origin p."""
     T = np.block([[R, p[:, None]], [np.zeros((1, 3)), np.ones((1, 1))]])
-    return T @ moments @ T.T
+    found = T @ moments @ T.T
+    for block in (np.s_[:3, :3], np.s_[:3, 3], np.s_[3, :3]):
+        part = found[block]
+        part[np.abs(part) <= ROUNDING * np.abs(part).max()] = 0.0
+    return (found + found.T) / 2
 
 
 def canonical(bodies: list[Body]) -> list[Body]:
     """Frames along common normals of successive axes: modified Denavit-Hartenberg frames on trees.
 
-    A body that turns about z or slides along it may have its origin anywhere on its axis, and its x axis in
-    any direction: the origin is the foot of the common normal from the parent's axis, x points along the one
-    to the axis of the largest subtree it carries.
+    A body that turns about z may have its origin anywhere on its axis, one that slides anywhere at all, and
+    both their x axes in any direction. The origin is the foot of the common normal from the parent's axis; x
+    points along the one to the axis of the largest subtree, or of a leaf to its centre of mass.
 
     Notes
     -----
@@ -152,20 +165,41 @@ def canonical(bodies: list[Body]) -> list[Body]:
         if bodies[i].parent >= 0:
             sizes[bodies[i].parent] += sizes[i]
     for i, body in enumerate(bodies):
-        if body.kind not in (*TURNING, "prismatic"):
-            continue
-        _change(bodies, i, np.eye(3), np.array([0.0, 0.0, _foot(bodies, i)]))
         carried = sorted((j for j, b in enumerate(bodies) if b.parent == i), key=lambda j: -sizes[j])
-        angles = [angle for j in carried if (angle := _normal(bodies[j])) is not None]
-        own = euler(bodies[i].R)[2]
-        _change(bodies, i, _about_z(angles[0] if angles else -own), np.zeros(3))
+        if body.kind in TURNING:
+            _change(bodies, i, np.eye(3), np.array([0.0, 0.0, _foot(bodies, i)]))
+        elif body.kind == "prismatic":
+            _slide(bodies, i, carried)
+        else:
+            continue
+        _change(bodies, i, _about_z(_direction(bodies, i, carried)), np.zeros(3))
     return bodies
+
+
+def _slide(bodies: list[Body], i: int, carried: list[int]) -> None:
+    """Distances along a sliding axis, from the parent and to what it carries, moved into the offset."""
+    if carried:
+        _change(bodies, i, np.eye(3), np.array([0.0, 0.0, bodies[carried[0]].p[2]]))
+    body, z = bodies[i], bodies[i].R[:, 2]
+    along = body.p @ z
+    bodies[i] = replace(body, p=body.p - along * z, offset=body.offset + along)
+
+
+def _direction(bodies: list[Body], i: int, carried: list[int]) -> float:
+    """Where x of a body is to point, about z."""
+    x, y = bodies[i].moments[:2, 3]
+    for j in carried:
+        if (angle := _normal(bodies[j])) is not None:
+            return angle
+    if bodies[i].kind in TURNING and (x or y):
+        return np.arctan2(y, x)
+    return -euler(bodies[i].R)[2]  # no constant turn about z
 
 
 def _foot(bodies: list[Body], i: int) -> float:
     """Where the axis of a body comes closest to its parent's, from its origin; 0 where there is none."""
     body, z = bodies[i], bodies[i].R[:, 2]
-    if body.parent < 0 or body.kind == "prismatic":
+    if body.parent < 0:
         return 0.0
     if bodies[body.parent].kind not in TURNING:  # any axis of the parent will do
         along = np.argmax(np.abs(z))
@@ -197,7 +231,7 @@ def _change(bodies: list[Body], i: int, A: np.ndarray, t: np.ndarray) -> None:
 
 
 def _about_z(angle: float) -> np.ndarray:
-    c, s = _snapped(np.cos(angle)), _snapped(np.sin(angle))
+    c, s = whole([np.cos(angle), np.sin(angle)])
     return np.array([[c, -s, 0.0], [s, c, 0.0], [0.0, 0.0, 1.0]])
 
 

@@ -14,7 +14,7 @@ from ..bodies import units
 from ..exceptions import CodegenError, NotPositiveDefiniteError
 from ..model import Model
 from ..tree import LAYOUTS, Tree
-from ._interp import Interpreter, Results
+from ._interp import Interpreter, Results, Routine
 from .lowering import lower
 from .numpy_ import evaluate
 from .program import ARGUMENTS, Function, Program
@@ -80,8 +80,8 @@ def compile(model_or_program, functions=None, backend: str = "interp") -> Kernel
 class Kernels:
     """Generated functions of one robot.
 
-    Arguments, results and errors are those of the functions of the same names in `treefactor`: `crba`, `rnea`,
-    `bias`, `aba`, `forward_dynamics`; `minv` is the dense inverse of the inertia matrix.
+    Arguments, results and errors are those of the functions of the same names in `treefactor`; `minv` is the
+    dense inverse of the inertia matrix.
 
     Parameters
     ----------

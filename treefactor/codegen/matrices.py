@@ -20,9 +20,9 @@ def times(x, factor) -> list:
     return [a * factor for a in x]
 
 
-def weighted(weights, x):
-    """Sum of scalars with constant weights."""
-    total = 0.0
+def weighted(weights, x, start=0.0):
+    """Sum of scalars with weights, and one without."""
+    total = start
     for weight, entry in zip(weights, x, strict=True):
         total = total + entry * weight
     return total
@@ -119,6 +119,7 @@ class Rotation:
     """Rotation by any matrix R."""
 
     R: list
+    axis: None = None
 
     @property
     def inverse(self) -> Rotation:

@@ -6,13 +6,13 @@ Python's numbers, which fold away where they are 0 or 1.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
 
 from .expressions import sincos
-from .frames import Body, euler
+from .frames import TURNING, Body, euler, whole
 from .matrices import (
     ZERO,
     Rotation,
@@ -27,10 +27,10 @@ from .matrices import (
     times,
     transposed,
     upper,
+    weighted,
 )
 
 UNIT = ((1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, 0.0, 1.0))
-EXACT = 1e-12  # a cosine or sine that far from 0 or 1 is meant to be it
 
 
 @dataclass(frozen=True, eq=False)
@@ -69,41 +69,49 @@ class Placement:
 
 @dataclass(frozen=True, eq=False)
 class Moments:
-    """Second moments K, first moments h and mass of a rigid body about the origin of a frame."""
+    """Second moments K, first moments h and mass of a rigid body about the origin of a frame.
+
+    The moment of inertia about z may stand by itself: it does not change with turns about z, so that K is not
+    needed where all axes up to the base are parallel.
+    """
 
     K: list
     h: list
     m: object
+    about_z: object = None
 
     def moved(self, place: Placement) -> Moments:
         """As the parent sees them."""
-        K, h = _shifted(self.K, self.h, self.m, place.r)
-        K = place.outward(K)
+        inner = self._shifted(place.r)
+        K, h, about_z = place.outward(inner.K), inner.h, inner.about_z
         for turn in reversed(place.turns):
             h = turn.vector(h)
-        return Moments(*_shifted(K, h, self.m, place.p), self.m)
+        if about_z is None or any(turn.axis != 2 for turn in place.turns):
+            about_z = K[0][0] + K[1][1]
+        return Moments(K, h, self.m, about_z)._shifted(place.p)
+
+    def _shifted(self, p) -> Moments:
+        """About an origin from which the one of now is at p: K + h p^T + p h^T + m p p^T, h + m p."""
+        h, after = self.h, add(self.h, times(p, self.m))
+        more = upper(lambda i, j: p[i] * (h[i] + after[i]) if i == j else h[i] * p[j] + p[i] * after[j])
+        about_z = None if self.about_z is None else self.about_z + (more[0][0] + more[1][1])
+        return Moments(matrix_sum(self.K, more), after, self.m, about_z)
 
     def __add__(self, other: Moments) -> Moments:
-        return Moments(matrix_sum(self.K, other.K), add(self.h, other.h), self.m + other.m)
+        about_z = None if self.about_z is None else self.about_z + other.about_z
+        return Moments(matrix_sum(self.K, other.K), add(self.h, other.h), self.m + other.m, about_z)
 
     @property
     def tensor(self) -> list:
         """Inertia tensor: tr(K) - K."""
         K = self.K
-        moments = K[1][1] + K[2][2], K[0][0] + K[2][2], K[0][0] + K[1][1]
-        return upper(lambda i, j: moments[i] if i == j else -K[i][j])
+        about_z = K[0][0] + K[1][1] if self.about_z is None else self.about_z
+        diagonal = K[1][1] + K[2][2], K[0][0] + K[2][2], about_z
+        return upper(lambda i, j: diagonal[i] if i == j else -K[i][j])
 
     def momentum(self, v, w) -> tuple[list, list]:
         """Of a motion."""
         return add(times(v, self.m), cross(w, self.h)), add(cross(self.h, v), apply(self.tensor, w))
-
-
-def _shifted(K, h, m, p) -> tuple[list, list]:
-    """K + h p^T + p h^T + m p p^T, h + m p."""
-    after = add(h, times(p, m))
-    return upper(
-        lambda i, j: K[i][j] + (p[i] * (h[i] + after[i]) if i == j else h[i] * p[j] + p[i] * after[j])
-    ), after
 
 
 @dataclass(frozen=True, eq=False)
@@ -140,9 +148,9 @@ class Articulated:
         """Forces of a motion."""
         return add(apply(self.M, v), apply(self.C, w)), add(apply(transposed(self.C), v), apply(self.I, w))
 
-    def without(self, U, inverse) -> Articulated:
-        """Less U U^T / d: what is left where a joint gives way. U / d is 1 where U is d."""
-        (f, n), (sf, sn) = U, (times(U[0], inverse), times(U[1], inverse))
+    def without(self, U, step) -> Articulated:
+        """Less U U^T / d, step being U / d: what is left where a joint gives way."""
+        (f, n), (sf, sn) = U, step
         return Articulated(
             upper(lambda i, j: self.M[i][j] - f[i] * sf[j]),
             [[self.C[i][j] - f[i] * sn[j] for j in range(3)] for i in range(3)],
@@ -172,7 +180,10 @@ class Recursions:
     def H(self) -> list:
         """Packed rows of H by composite bodies: Featherstone (2008), table 6.2."""
         rows: list = [None] * self.tree.n
-        composite = list(self.moments)
+        composite = [
+            replace(moments, about_z=moments.tensor[2][2]) if alone else moments
+            for moments, alone in zip(self.moments, self._parallel(), strict=True)
+        ]
         for i in reversed(range(len(self.bodies))):
             body = self.bodies[i]
             for d, (v, w) in enumerate(self.motions[i]):
@@ -182,6 +193,14 @@ class Recursions:
             if body.parent >= 0:
                 composite[body.parent] += composite[i].moved(self.places[i])
         return [entry for row in rows for entry in row]
+
+    def _parallel(self) -> list[bool]:
+        """Whether a body can turn about its own z axis only, and so can all it hangs on."""
+        found: list[bool] = []
+        for body, place in zip(self.bodies, self.places, strict=True):
+            along = body.parent < 0 or (found[body.parent] and all(turn.axis == 2 for turn in place.turns))
+            found.append(along and body.kind in (*TURNING, "prismatic"))
+        return found
 
     def _row(self, i: int, freedom: int, f, n) -> list:
         """Products of a force on body i with the motions of its freedoms up to one and all before."""
@@ -241,35 +260,57 @@ class Recursions:
                 total[body.parent] = tuple(map(add, total[body.parent], moved))
         return tau
 
+    @cached_property
+    def articulated(self) -> list:
+        """For every freedom 1 / d, U and U / d of the articulated bodies: Featherstone (2008), table 7.1."""
+        inertia = [_articulated(moments) for moments in self.moments]
+        found: list = [None] * self.tree.n
+        for i in reversed(range(len(self.bodies))):
+            body = self.bodies[i]
+            for d, s in reversed(list(enumerate(self.motions[i]))):
+                U = inertia[i].times(*s)
+                inverse = 1.0 / (along(*U, s) + body.armature[d])
+                step = tuple(times(x, inverse) for x in U)
+                found[body.v + d] = inverse, U, step
+                inertia[i] = inertia[i].without(U, step)
+            if body.parent >= 0:
+                inertia[body.parent] += inertia[i].moved(self.places[i])
+        return found
+
+    def factor(self) -> tuple[list, list]:
+        """Packed rows of L below the diagonal, and 1 / D, of H = L^T D L without H: U / d is what L holds."""
+        rows: list = [None] * self.tree.n
+        for i, body in enumerate(self.bodies):
+            for d in range(body.freedoms):
+                _, _, step = self.articulated[body.v + d]
+                rows[body.v + d] = self._row(i, d, *step)
+        return [entry for row in rows for entry in row], [inverse for inverse, _, _ in self.articulated]
+
     def aba(self, v, tau) -> list:
         """Accelerations by articulated bodies, on the forces at rest: Featherstone (2008), table 7.1."""
         total = list(self.forces(v, None))
-        inertia = [_articulated(moments) for moments in self.moments]
-        steps: list = [None] * self.tree.n
+        u: list = [None] * self.tree.n
         for i in reversed(range(len(self.bodies))):
             body = self.bodies[i]
-            for d, (lin, ang) in reversed(list(enumerate(self.motions[i]))):
-                U = inertia[i].times(lin, ang)
-                inverse = 1.0 / (along(*U, (lin, ang)) + body.armature[d])
-                u = tau[body.v + d] - along(*total[i], (lin, ang))
-                steps[body.v + d] = U, inverse, u
-                inertia[i] = inertia[i].without(U, inverse)
-                total[i] = tuple(add(x, times(y, inverse * u)) for x, y in zip(total[i], U, strict=True))
+            for d, s in reversed(list(enumerate(self.motions[i]))):
+                k = body.v + d
+                _, _, step = self.articulated[k]
+                u[k] = tau[k] - along(*total[i], s)
+                total[i] = tuple(add(x, times(y, u[k])) for x, y in zip(total[i], step, strict=True))
             if body.parent >= 0:
                 moved = self.places[i].force(*total[i])
                 total[body.parent] = tuple(map(add, total[body.parent], moved))
-                inertia[body.parent] += inertia[i].moved(self.places[i])
-        return self._accelerations(steps)
+        return self._accelerations(u)
 
-    def _accelerations(self, steps) -> list:
-        """qdd_k = (u_k - U_k a) / d_k from the base on."""
+    def _accelerations(self, u) -> list:
+        """qdd_k = u_k / d_k - (U_k / d_k) a from the base on."""
         qdd: list = [None] * self.tree.n
         found: list = []
         for i, body in enumerate(self.bodies):
             a = self.places[i].motion(*found[body.parent]) if body.parent >= 0 else (ZERO, ZERO)
             for d, s in enumerate(self.motions[i]):
-                U, inverse, u = steps[body.v + d]
-                x = qdd[body.v + d] = inverse * (u - along(*U, a))
+                inverse, _, step = self.articulated[body.v + d]
+                x = qdd[body.v + d] = inverse * u[body.v + d] - along(*step, a)
                 a = tuple(add(part, times(axis, x)) for part, axis in zip(a, s, strict=True))
             found.append(a)
         return qdd
@@ -307,16 +348,33 @@ def solve(tree, L, inverse, b) -> list:
 
 
 def inverse_of(tree, L, inverse) -> list:
-    """W = H^-1, full, from L W = D^-1 L^-T: row k of W from the rows of its ancestors, no inverse of L."""
-    n = tree.n
-    W = [[0.0] * n for _ in range(n)]
-    for k in range(n):
-        ancestors = tree.ancestors(k).tolist()
-        start = int(tree.row_start[k])
+    """W = H^-1, full, from L W = D^-1 L^-T: row k of W from those of its ancestors, no inverse of L.
+
+    With the ancestors C of a node a where the tree branches, itself included, row k of ``P = -L^-1 L_C`` says
+    how k follows C when all between them gives way. ``W_ki = sum over j in C of P_kj W_ji`` for every i that
+    hangs on C elsewhere, or is in C: shorter sums than over all ancestors of k.
+    """
+    W = [[0.0] * tree.n for _ in range(tree.n)]
+    paths = [[*tree.ancestors(k).tolist(), k] for k in range(tree.n)]
+    branching = np.bincount(tree.parent + 1, minlength=tree.n + 1)[1:] > 1
+    P: list = [{} for _ in range(tree.n)]  # by the length of C
+    for k, path in enumerate(paths):
+        *ancestors, _ = path
+        P[k][len(ancestors)] = follows = [-x for x in L[tree.row_start[k] : tree.row_start[k + 1] - 1]]
+        for length in range(len(ancestors) - 1, 0, -1):
+            if branching[path[length - 1]]:
+                between = range(length, len(follows))
+                follows = P[k][length] = [
+                    weighted(
+                        [follows[b] for b in between], [P[path[b]][length][j] for b in between], follows[j]
+                    )
+                    for j in range(length)
+                ]
         for i in range(k + 1):
-            total = inverse[k] if i == k else 0.0
-            for e, j in enumerate(ancestors):
-                total = total - L[start + e] * W[j][i]
+            shared = sum(x == y for x, y in zip(ancestors, paths[i], strict=False))
+            length = min((length for length in P[k] if length >= shared), default=0)
+            start = inverse[k] if i == k else 0.0
+            total = weighted(P[k][length], [W[j][i] for j in path[:length]], start) if shared else start
             W[k][i] = W[i][k] = total
     return [entry for row in W for entry in row]
 
@@ -353,28 +411,19 @@ def placement(body: Body, q) -> Placement:
     elif body.kind == "continuous":
         turns[2] = _after(turns[2], q[0], q[1])
     elif body.kind == "planar":
-        p = add(p, apply(_constant(body.R), [q[0], q[1], 0.0]))
+        p = add(p, apply(whole(body.R).tolist(), [q[0], q[1], 0.0]))
         turns[2] = _after(turns[2], q[2], q[3])
     elif body.kind == "spherical":
         turns.append(Rotation(quaternion(*q[:4])))
     else:
-        p = add(p, apply(_constant(body.R), q[:3]))
+        p = add(p, apply(whole(body.R).tolist(), q[:3]))
         if body.kind == "freeflyer":
             turns.append(Rotation(quaternion(*q[3:7])))
     return Placement(p, [turn for turn in turns if isinstance(turn, Rotation) or turn.c != 1], r)
 
 
-def _constant(R) -> list:
-    """R as lists, entries that are 0 or 1 exactly so."""
-    return [[_exact(x) for x in row] for row in R]
-
-
-def _exact(x: float) -> float:
-    return float(round(x)) if abs(x - round(x)) <= EXACT else float(x)
-
-
 def _turn(axis: int, angle: float) -> Turn:
-    return Turn(axis, _exact(np.cos(angle)), _exact(np.sin(angle)))
+    return Turn(axis, *whole([np.cos(angle), np.sin(angle)]).tolist())
 
 
 def _turned(x, angle: float) -> Turn:

@@ -12,20 +12,19 @@ typedef struct {
     ptrdiff_t below, stop;           /* order[below .. stop) are the descendants of the last node */
 } Block;
 
-/* Rows that are eliminated together: those of a block, or single nodes with the same parent. */
+/* Rows that are eliminated together: a path of nodes, each the parent of the next, and leaves whose parent is
+ * the last of them. They follow each other depth first. One leaf alone is part of the path. */
 typedef struct {
-    ptrdiff_t rows;                  /* 1 .. 4 */
+    ptrdiff_t chain, leaves;         /* 1 .. 4 rows */
     ptrdiff_t depth;                 /* ancestors that they share */
-    ptrdiff_t node[4];               /* ascending */
-    ptrdiff_t siblings;              /* whether they are no block */
+    ptrdiff_t first;                 /* order[first ..] are the nodes */
+    ptrdiff_t at, width;             /* where the padded rows stand, `width` apart */
 } Unit;
 
-/* A subtree whose contribution to the rows above it is added up apart. */
+/* A subtree that is eliminated apart from others. */
 typedef struct {
     ptrdiff_t first, stop;           /* units */
-    ptrdiff_t depth;                 /* ancestors of its root */
-    ptrdiff_t root;
-    ptrdiff_t at;                    /* where its contributions stand: `depth` rows, `depth` + 4 or more apart */
+    ptrdiff_t at, room;              /* where its contributions to the rows above it stand, as in a path */
 } Task;
 
 /* Entries of a row whose columns follow each other. */
@@ -45,15 +44,24 @@ typedef struct {
     ptrdiff_t blocks;
     const Block *block;              /* depth first */
     ptrdiff_t units;
-    const Unit *unit;                /* what is eliminated together, ancestors before descendants */
+    const Unit *unit;                /* depth first */
     ptrdiff_t tasks;                 /* subtrees of a large tree that are eliminated apart, 0 of others */
-    const Task *task;                /* none of the units before the first task is below one */
+    const Task *task;                /* depth first */
     ptrdiff_t scratch;               /* largest rows * (stop - below) of a block */
     const ptrdiff_t *at;             /* n, where rows stand that are padded for registers */
     ptrdiff_t room;                  /* entries of all of them */
+    ptrdiff_t path;                  /* entries of the padded rows of the longest path */
     ptrdiff_t runs;
-    const Run *run;                  /* all rows, one after the other */
+    const Run *run;                  /* all rows, depth first */
+    ptrdiff_t whole;                 /* rows before this one may be read as if they were padded when packed */
 } Shape;
+
+/* Packed entries that follow each other in somebody's matrix, too. */
+typedef struct {
+    ptrdiff_t entry, length;         /* 1 .. width */
+    ptrdiff_t at;                    /* where they stand in the matrix, in bytes */
+    ptrdiff_t whole;                 /* whether as many as a register holds can be read there, and written */
+} Piece;
 
 typedef enum { SOLVE, SOLVE_L, SOLVE_LT, MULTIPLY_L, MULTIPLY_LT, HALF_SOLVE, MULTIPLY } Operation;
 
@@ -62,9 +70,11 @@ typedef enum { SOLVE, SOLVE_L, SOLVE_LT, MULTIPLY_L, MULTIPLY_LT, HALF_SOLVE, MU
  * diagonal, and inverse, the reciprocals of that diagonal. */
 typedef struct {
     int lanes;
-    /* X <- count matrices of m entries each, `to_lane` bytes apart, their entries at the offsets, in bytes; or
-     * contiguous where offset is NULL. Missing matrices are left alone. */
-    void (*load)(ptrdiff_t m, int count, const char *from, ptrdiff_t to_lane, const ptrdiff_t *offset, void *X);
+    int width;                       /* elements of a register */
+    /* X <- count matrices of m entries each, contiguous, `to_lane` bytes apart. Missing ones are left alone. */
+    void (*load)(ptrdiff_t m, int count, const char *from, ptrdiff_t to_lane, void *X);
+    /* the same for matrices of which only these pieces are wanted, in ascending order */
+    void (*gather)(ptrdiff_t pieces, const Piece *, int count, const char *from, ptrdiff_t to_lane, void *X);
     /* the reverse, contiguous */
     void (*store)(ptrdiff_t m, int count, const void *X, char *to, ptrdiff_t to_lane);
     /* X <- LTDL of H, which is read once, may be X and need not be aligned; failed[l] <- -1, or the row whose
@@ -83,21 +93,24 @@ typedef struct {
 } LaneKernels;
 
 /* Kernels on one matrix of doubles, in padded rows aligned to 32 bytes: X holds L, with zeros from its diagonal
- * on; D the diagonal, inverse its reciprocals; path has room for t->deepest + 4 entries. */
+ * on; D the diagonal, inverse its reciprocals. */
 typedef struct {
     /* X <- the entries of H, `to_row` and `to_column` bytes apart, that are in the pattern */
     void (*load)(const Shape *, const char *H, ptrdiff_t to_row, ptrdiff_t to_column, double *X);
-    /* X <- packed rows, their entries `to_entry` bytes apart */
-    void (*load_packed)(const Shape *, const char *H, ptrdiff_t to_entry, double *X);
-    /* L, D <- LTDL of the H that X holds, for the units first .. stop; -1, or the last row whose pivot is not in
-     * (0, inf). What concerns rows above `depth` is added to `above`, with rows `depth` rounded up to 4 apart. */
-    ptrdiff_t (*factor)(const Shape *, ptrdiff_t first, ptrdiff_t stop, ptrdiff_t depth, double *above, double *X,
-                        double *D, double *inverse);
+    /* X <- packed rows from `first` on, their entries `to_entry` bytes apart */
+    void (*load_packed)(const Shape *, const char *H, ptrdiff_t to_entry, ptrdiff_t first, double *X);
+    /* L, D <- LTDL of H, for the units first .. stop; -1, or the last row whose pivot is not in (0, inf). The
+     * rows before `whole` are read from packed H, the others from X. path: t->path entries, what has been
+     * subtracted from the rows above the last unit, then the same of the first. */
+    ptrdiff_t (*factor)(const Shape *, ptrdiff_t first, ptrdiff_t stop, const double *H, ptrdiff_t whole,
+                        double *path, double *X, double *D, double *inverse);
     /* LTL from LTDL */
     void (*to_ltl)(const Shape *, double *X, double *D, double *inverse);
-    /* x <- op x, one vector */
+    /* x <- op x, one vector; path has room for t->deepest + 4 entries */
     void (*apply)(const Shape *, const double *X, const double *D, const double *inverse, int ltdl, int op,
                   double *x, double *path);
+    /* Y <- H^-1, (n, n) entries */
+    void (*invert)(const Shape *, const double *X, const double *inverse, int ltdl, double *Y);
 } RowKernels;
 
 typedef struct {

@@ -417,25 +417,41 @@ INLINE void NAME(transpose)(vec *T) {
     }
 }
 
-static void NAME(load)(ptrdiff_t m, int count, const char *from, ptrdiff_t to_lane, const ptrdiff_t *offset,
-                       void *X) {
+/* WIDTH entries of every matrix */
+INLINE void NAME(load_tile)(const char *from, ptrdiff_t to_lane, REAL *x) {
+    for (int part = 0; part < LANES; part += WIDTH) {
+        vec T[WIDTH];
+        UNROLL for (int i = 0; i < WIDTH; i++) memcpy(&T[i], from + (part + i) * to_lane, sizeof(vec));
+        NAME(transpose)(T);
+        UNROLL for (int i = 0; i < WIDTH; i++) AT(x + part, i) = T[i];
+    }
+}
+
+INLINE void NAME(load_entries)(ptrdiff_t m, int count, const char *from, ptrdiff_t to_lane, REAL *x) {
+    for (ptrdiff_t e = 0; e < m; e++)
+        for (int l = 0; l < count; l++) x[e * LANES + l] = ((const REAL *)(from + l * to_lane))[e];
+}
+
+static void NAME(load)(ptrdiff_t m, int count, const char *from, ptrdiff_t to_lane, void *X) {
     REAL *x = X;
     ptrdiff_t e = 0;
-    if (!offset && count == LANES)
+    if (count == LANES)
         for (; e + WIDTH <= m; e += WIDTH)
-            for (int part = 0; part < LANES; part += WIDTH) {
-                vec T[WIDTH];
-                UNROLL for (int i = 0; i < WIDTH; i++)
-                    memcpy(&T[i], from + (part + i) * to_lane + e * sizeof(REAL), sizeof(vec));
-                NAME(transpose)(T);
-                UNROLL for (int i = 0; i < WIDTH; i++) AT(x + part, e + i) = T[i];
-            }
-    for (; e < m; e++) {
-        if (offset && (e == 0 || (offset[e] ^ offset[e - 1]) >> 6))  /* a line that the next block will want */
-            for (int l = 0; l < LANES; l++) __builtin_prefetch(from + (LANES + l) * to_lane + offset[e], 0, 2);
-        for (int l = 0; l < count; l++)
-            x[e * LANES + l] =
-                *(const REAL *)(from + l * to_lane + (offset ? offset[e] : e * (ptrdiff_t)sizeof(REAL)));
+            NAME(load_tile)(from + e * sizeof(REAL), to_lane, x + e * LANES);
+    NAME(load_entries)(m - e, count, from + e * sizeof(REAL), to_lane, x + e * LANES);
+}
+
+static void NAME(gather)(ptrdiff_t pieces, const Piece *piece, int count, const char *from, ptrdiff_t to_lane,
+                         void *X) {
+    ptrdiff_t line = -1;
+    for (const Piece *p = piece; p < piece + pieces; p++) {
+        REAL *x = (REAL *)X + p->entry * LANES;
+        if (p->at >> 6 != line) {    /* the next block will want it */
+            line = p->at >> 6;
+            for (int l = 0; l < LANES; l++) __builtin_prefetch(from + (LANES + l) * to_lane + p->at, 0, 2);
+        }
+        if (p->whole && count == LANES) NAME(load_tile)(from + p->at, to_lane, x);  /* the next pieces follow */
+        else NAME(load_entries)(p->length, count, from + p->at, to_lane, x);
     }
 }
 
@@ -456,7 +472,7 @@ static void NAME(store)(ptrdiff_t m, int count, const void *X, char *to, ptrdiff
 }
 
 static const LaneKernels NAME(lanes) = {
-    LANES, NAME(load), NAME(store), NAME(factor), NAME(to_ltl), NAME(apply), NAME(multiply), NAME(gram), NAME(invert),
+    LANES, WIDTH, NAME(load), NAME(gather), NAME(store), NAME(factor), NAME(to_ltl), NAME(apply), NAME(multiply), NAME(gram), NAME(invert),
 };
 
 #undef vec

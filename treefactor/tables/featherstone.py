@@ -12,8 +12,9 @@ from itertools import accumulate
 import numpy as np
 
 from .. import families, robots
+from ..direct import multiply
 from ..exceptions import TreefactorError
-from ..ltdl import Factor, factor, multiply
+from ..ltdl import Factor, factor
 from ..textbook import featherstone as textbook
 from ..tree import Tree
 from .execution import (

@@ -16,6 +16,8 @@ from ..tree import OperationCount
 from .counting import Counting, counting
 from .vectors import apply, cross, dot, vector
 
+FUNCTIONS = ("crba", "bias", "rnea", "aba")
+
 
 def operations(model, function: str) -> OperationCount:
     """Scalar operations of a function of `treefactor` on one configuration of a model, counted by running it.

@@ -5,12 +5,16 @@ from __future__ import annotations
 from collections.abc import Iterator
 from functools import cached_property, partial
 from importlib.util import find_spec
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from .bench import Call, Case, Duel
+from .bench import Call, Duel
 from .dynamics import aba, bias, bind, crba, forward_dynamics, rnea
 from .exceptions import TreefactorError
+
+if TYPE_CHECKING:
+    from .duels import Case
 
 COUNT = 1024  # configurations in a batch
 
