@@ -8,7 +8,7 @@ from libc.stdlib cimport free, malloc
 from libc.string cimport memcpy, memset
 
 from ._pattern cimport FACTORIZED, SOLVE, Pattern, Shape, active
-from ._plain cimport all_finite, is_plain_vector
+from ._plain cimport all_finite, is_plain_matrix, is_plain_vector
 
 import numpy as np
 
@@ -107,18 +107,6 @@ cdef void load(const Operand *given, Py_ssize_t b, int count, double *X) noexcep
     if count < LANES:
         active.lanes.load(given.size, LANES, source, 0, X)
     active.lanes.load(given.size, count, source, given.to_next, X)
-
-
-cdef bint is_plain_matrix(object a, Py_ssize_t n) noexcept:
-    """Whether a is an aligned contiguous float64 matrix (n, n)."""
-    return (
-        cnp.PyArray_CheckExact(a)
-        and cnp.PyArray_NDIM(<cnp.ndarray> a) == 2
-        and cnp.PyArray_TYPE(<cnp.ndarray> a) == cnp.NPY_DOUBLE
-        and cnp.PyArray_DIM(<cnp.ndarray> a, 0) == n
-        and cnp.PyArray_DIM(<cnp.ndarray> a, 1) == n
-        and cnp.PyArray_ISCARRAY_RO(<cnp.ndarray> a)
-    )
 
 
 cdef Arguments arguments(object q, object v, object x, object out) noexcept:

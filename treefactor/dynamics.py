@@ -7,11 +7,11 @@ from functools import partial
 
 import numpy as np
 
-from ._arrays import aligned, as_output, as_real, check_choice, require_finite, thread_count
+from ._arrays import aligned, as_output, check_choice, thread_count
 from ._dynamics import OPERATIONS, Bound
+from ._states import states
 from ._threads import spread
-from .configuration import has_odd_rotations, require_rotations
-from .exceptions import NotPositiveDefiniteError, ShapeError
+from .exceptions import NotPositiveDefiniteError
 from .model import Model
 from .tree import LAYOUTS
 
@@ -255,12 +255,9 @@ class _Call:
 
     def run(self, **arguments) -> np.ndarray:
         """Check, compute, report; arguments by name, those that are None are absent."""
-        arrays = {name: as_real(x, name) for name, x in arguments.items() if x is not None}
-        batch = self._batch(arrays)
-        if not batch:
-            for name, array in arrays.items():
-                require_finite(array, name)
-        arrays["q"] = self._checked_rotations(arrays["q"], batch)
+        tails = {"q": (self.model.nq,), "fext": (self.model.njoints, 6)}
+        given = {name: x for name, x in arguments.items() if x is not None}
+        arrays, batch = states(given, {name: tails.get(name, (self.model.nv,)) for name in given}, self.model)
         count = math.prod(batch)
         blocks = -(-count // LANES)
         out, result = self._output(batch, blocks, arrays)
@@ -277,32 +274,6 @@ class _Call:
         if out is not None and not np.shares_memory(out, result):
             out[...] = result.reshape(out.shape)
         return result.reshape(self._shape(batch, blocks)) if out is None else out
-
-    def _batch(self, arrays: dict[str, np.ndarray]) -> tuple[int, ...]:
-        """The leading axes that all arrays have which have any."""
-        tails = {"q": (self.model.nq,), "fext": (self.model.njoints, 6)}
-        batch = ()
-        for name, array in arrays.items():
-            tail = tails.get(name, (self.model.nv,))
-            lead = array.shape[: array.ndim - len(tail)]
-            if array.shape[len(lead) :] != tail or (lead and batch and lead != batch):
-                expected = (*batch, *tail)
-                raise ShapeError(
-                    f"{name} must have shape {expected}{'' if batch else ' or leading axes before it'}, "
-                    f"got {array.shape}",
-                    array.shape,
-                    expected,
-                )
-            batch = lead or batch
-        return batch
-
-    def _checked_rotations(self, q: np.ndarray, batch: tuple[int, ...]) -> np.ndarray:
-        """q, with NaN in the place of configurations of a batch whose rotations are none."""
-        if not batch:
-            require_rotations(self.model, q, "q")
-            return q
-        odd = has_odd_rotations(self.model, q)
-        return np.where(odd[..., None], np.nan, q) if odd.any() else q
 
     def _shape(self, batch: tuple[int, ...], blocks: int) -> tuple[int, ...]:
         n, nnz = self.model.nv, self.model.tree.nnz

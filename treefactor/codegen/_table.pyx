@@ -110,6 +110,21 @@ cdef class Table:
             self.slots[slot] = row
         return 0
 
+    cdef shifted(self, int x, double number):
+        """x and a number, where (x + c) + d = x + (c + d)."""
+        cdef int p = abs(x), a = self.a[p], b = self.b[p], c
+        if self.op[p] == ADD or self.op[p] == SUB:
+            if self.op[p] == SUB:
+                b = -b
+            if x < 0:
+                a, b = -a, -b
+            if self.op[abs(b)] == CONST:
+                a, b = b, a
+            if self.op[abs(a)] == CONST:
+                number += self.number(a) if a > 0 else -self.number(-a)
+                return self.sum(b, self.constant(number)) if number else self.scalar(b)
+        return self.sum(x, self.constant(number))
+
     cdef total(self, int x, int y):
         """x + y of rows that are no numbers."""
         if x == y:
@@ -200,7 +215,7 @@ cdef class Scalar:
         cdef Table table = self.table
         if type(other) is Scalar:
             return table.total(self.code, (<Scalar>other).code)
-        return table.sum(self.code, table.constant(other)) if other != 0 else self
+        return table.shifted(self.code, other) if other != 0 else self
 
     def __radd__(self, other):
         return self + other

@@ -84,25 +84,25 @@ def _moments(mass: float, first: np.ndarray, tensor: np.ndarray) -> np.ndarray:
     return np.block([[K, first[:, None]], [first[None, :], np.array([[mass]])]])
 
 
-def snap(bodies: list[Body]) -> list[Body]:
-    """Entries of rotations that are almost 0, 1 or -1 made so; those of placements that are rounding, 0."""
-    return [
-        replace(
-            body, R=_snapped(body.R), p=np.where(np.abs(body.p) <= SNAP * np.abs(body.p).max(), 0.0, body.p)
-        )
-        for body in bodies
-    ]
+def snapped(bodies: list[Body], tolerance: float = SNAP) -> tuple[list[Body], float]:
+    """Entries of rotations that are almost 0, 1 or -1 made so, and the largest change of one.
+
+    Lengths that are rounding beside the largest of the placement are 0.
+    """
+    found, change = [], 0.0
+    for body in bodies:
+        R = whole(body.R, tolerance)
+        change = max(change, np.abs(R - body.R).max())
+        p = np.where(np.abs(body.p) <= SNAP * np.abs(body.p).max(), 0.0, body.p)
+        found.append(replace(body, R=R, p=p))
+    return found, change
 
 
-def snap_error(bodies: list[Body]) -> float:
-    """Largest change of an entry of a rotation by `snap`."""
-    return max((np.abs(_snapped(body.R) - body.R).max() for body in bodies), default=0.0)
-
-
-def _snapped(x) -> np.ndarray:
+def whole(x, tolerance: float = SNAP) -> np.ndarray:
+    """Numbers that are almost whole made so."""
     x = np.asarray(x, dtype=float)
-    whole = np.round(x)
-    return np.where(np.abs(x - whole) <= SNAP, whole, x)
+    near = np.round(x) + 0.0  # no negative zeros
+    return np.where(np.abs(x - near) <= tolerance, near, x)
 
 
 def regrouped(bodies: list[Body]) -> list[Body]:
@@ -231,7 +231,7 @@ def _change(bodies: list[Body], i: int, A: np.ndarray, t: np.ndarray) -> None:
 
 
 def _about_z(angle: float) -> np.ndarray:
-    c, s = _snapped(np.cos(angle)), _snapped(np.sin(angle))
+    c, s = whole([np.cos(angle), np.sin(angle)])
     return np.array([[c, -s, 0.0], [s, c, 0.0], [0.0, 0.0, 1.0]])
 
 

@@ -137,6 +137,8 @@ class Program:
     parent : ndarray, shape (nv,)
         Of the tree of its freedoms, which lays out the packed rows of H.
     nq, nv : int
+    snapped : float
+        Largest change of an entry of a constant rotation that was made 0, 1 or -1.
     functions : dict of str to Function
     """
 
@@ -144,6 +146,7 @@ class Program:
     parent: np.ndarray
     nq: int
     nv: int
+    snapped: float
     functions: dict[str, Function]
 
     @property
@@ -165,7 +168,8 @@ class Program:
 
     def save(self, path) -> None:
         """Write to a file of arrays, without pickled objects."""
-        head = {"format": FORMAT, "model": self.model, "nq": self.nq, "nv": self.nv, "functions": []}
+        head = {name: getattr(self, name) for name in ("model", "nq", "nv", "snapped")}
+        head |= {"format": FORMAT, "functions": []}
         arrays = {"parent": self.parent}
         for k, function in enumerate(self.functions.values()):
             plain = {name: getattr(function, name) for name in ("name", "inputs", "shape", "variant")}
@@ -184,7 +188,7 @@ class Program:
             Where the file is no such thing, or its rows are no program.
         """
         try:
-            with np.load(path, allow_pickle=False) as file:
+            with open(path, "rb") as opened, np.load(opened, allow_pickle=False) as file:
                 head = json.loads(str(file["head"]))
                 if head["format"] != FORMAT:
                     raise CodegenError(f"{path}: format {head['format']}, expected {FORMAT}")
@@ -194,6 +198,7 @@ class Program:
                     np.array(Tree(file["parent"]).parent),
                     int(head["nq"]),
                     int(head["nv"]),
+                    float(head["snapped"]),
                     {function.name: function for function in functions},
                 )
         except (KeyError, TypeError, ValueError, OSError, EOFError, zipfile.BadZipFile, zlib.error) as error:

@@ -12,7 +12,7 @@ from functools import cached_property
 import numpy as np
 
 from .expressions import sincos
-from .frames import TURNING, Body, euler
+from .frames import TURNING, Body, euler, whole
 from .matrices import (
     ZERO,
     Rotation,
@@ -31,7 +31,6 @@ from .matrices import (
 )
 
 UNIT = ((1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, 0.0, 1.0))
-EXACT = 1e-12  # a cosine or sine that far from 0 or 1 is meant to be it
 
 
 @dataclass(frozen=True, eq=False)
@@ -412,28 +411,19 @@ def placement(body: Body, q) -> Placement:
     elif body.kind == "continuous":
         turns[2] = _after(turns[2], q[0], q[1])
     elif body.kind == "planar":
-        p = add(p, apply(_constant(body.R), [q[0], q[1], 0.0]))
+        p = add(p, apply(whole(body.R).tolist(), [q[0], q[1], 0.0]))
         turns[2] = _after(turns[2], q[2], q[3])
     elif body.kind == "spherical":
         turns.append(Rotation(quaternion(*q[:4])))
     else:
-        p = add(p, apply(_constant(body.R), q[:3]))
+        p = add(p, apply(whole(body.R).tolist(), q[:3]))
         if body.kind == "freeflyer":
             turns.append(Rotation(quaternion(*q[3:7])))
     return Placement(p, [turn for turn in turns if isinstance(turn, Rotation) or turn.c != 1], r)
 
 
-def _constant(R) -> list:
-    """R as lists, entries that are 0 or 1 exactly so."""
-    return [[_exact(x) for x in row] for row in R]
-
-
-def _exact(x: float) -> float:
-    return float(round(x)) if abs(x - round(x)) <= EXACT else float(x)
-
-
 def _turn(axis: int, angle: float) -> Turn:
-    return Turn(axis, _exact(np.cos(angle)), _exact(np.sin(angle)))
+    return Turn(axis, *whole([np.cos(angle), np.sin(angle)]).tolist())
 
 
 def _turned(x, angle: float) -> Turn:

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import itertools
+from functools import reduce
 
 import numpy as np
 
 from ..exceptions import CodegenError
 from . import matrices, passes
 from .expressions import Table
-from .frames import bodies_of, canonical, regrouped, snap
+from .frames import SNAP, bodies_of, canonical, regrouped, snapped
 from .program import ARGUMENTS, Function, Program
 from .recursions import Recursions, factor, inverse_of, solve
 
@@ -25,14 +26,21 @@ METHODS = {
 }  # of the functions that have a choice
 
 
-def generate(model, functions=tuple(ARGUMENTS)) -> Program:
+def generate(model, functions=tuple(ARGUMENTS), variants=tuple(VARIANTS), snap: float = SNAP) -> Program:
     """Straight-line code of functions of a model, with the fewest operations of all variants.
 
     Parameters
     ----------
     model : Model
     functions : sequence of str
-        Among "crba", "rnea", "bias", "aba", "forward_dynamics" and "minv".
+        Among "crba", "rnea", "bias", "aba", "forward_dynamics" and "minv"; "aba" not for models with joints
+        that follow others.
+    variants : sequence of str
+        Among "plain", "frames", "regroup" and "both": the model as it is, in canonical frames, with inertias
+        regrouped, or both. All compute the same to rounding; `Function.variant` names the one that was taken.
+    snap : float
+        Entries of constant rotations that are so close to 0, 1 or -1 become so. With more than rounding the
+        program is one of a slightly different robot: `Program.snapped` is the largest change.
 
     Returns
     -------
@@ -41,25 +49,22 @@ def generate(model, functions=tuple(ARGUMENTS)) -> Program:
     Raises
     ------
     CodegenError
-        Where a function is unknown, or cannot be had for the model.
+        Where a function or variant is unknown or cannot be had for the model, or a constant overflows.
 
     Notes
     -----
     Golubev & Yaskevich (2020), with the tables of `expressions` and the steps of `frames`.
     """
-    functions = (functions,) if isinstance(functions, str) else tuple(functions)
-    for name in functions:
-        if name not in ARGUMENTS:
-            raise CodegenError(f"{name!r} is no function to generate; there are {', '.join(ARGUMENTS)}")
-        if name == "aba" and model.coupling is not None:
-            raise CodegenError("joints that follow others: ask for forward_dynamics instead of aba")
+    functions, variants = _names(functions, ARGUMENTS, "function"), _names(variants, VARIANTS, "variant")
+    if "aba" in functions and model.coupling is not None:
+        raise CodegenError("joints follow others: there is forward_dynamics for such a model, but no aba")
+    _require_expressible(model)
+    with np.errstate(over="ignore", invalid="ignore"):  # an infinite constant is named below
+        bodies, change = snapped(bodies_of(model), snap)
+        stepped = [reduce(lambda found, step: step(found), VARIANTS[variant], bodies) for variant in variants]
     best: dict[str, Function] = {}
-    bodies = snap(bodies_of(model))
-    for variant, steps in VARIANTS.items():
-        stepped = bodies
-        for step in steps:
-            stepped = step(stepped)
-        writer = _Writer(model, stepped)
+    for variant, taken in zip(variants, stepped, strict=True):
+        writer = _Writer(model, taken)
         for name in functions:
             for method in METHODS.get(name, ("",)):
                 if method.endswith("aba") and model.coupling is not None:
@@ -67,7 +72,25 @@ def generate(model, functions=tuple(ARGUMENTS)) -> Program:
                 found = writer.function(name, method, variant)
                 if name not in best or found.operations.total < best[name].operations.total:
                     best[name] = found
-    return Program(model.name, np.array(model.tree.parent), model.nq, model.nv, best)
+    return Program(model.name, np.array(model.tree.parent), model.nq, model.nv, float(change), best)
+
+
+def _require_expressible(model) -> None:
+    """Raise CodegenError where a joint needs an arc tangent, which no row is."""
+    for joint in model.joints:
+        if joint.mimic and model.joints[joint.mimic.leader].kind == "continuous":
+            raise CodegenError(
+                f"joint {joint.name!r} follows the angle of a continuous joint, given by its cosine"
+            )
+
+
+def _names(given, known, what: str) -> tuple[str, ...]:
+    """Names as a tuple, or raise CodegenError."""
+    given = (given,) if isinstance(given, str) else tuple(given)
+    for name in given:
+        if name not in known:
+            raise CodegenError(f"{name!r} is no {what} to generate; there are {', '.join(known)}")
+    return given
 
 
 class _Writer:
@@ -96,7 +119,10 @@ class _Writer:
         shape = (self.model.nv, self.model.nv) if name == "minv" else (len(result),)
         columns = passes.extract(self.table, result, [list(self.sizes).index(x) for x in names])
         inputs = tuple((x, self.sizes[x]) for x in names)
-        return Function(name, inputs, *columns, shape, f"{variant}, {method}" if method else variant)
+        function = Function(name, inputs, *columns, shape, f"{variant}, {method}" if method else variant)
+        if not np.isfinite(function.value).all():
+            raise CodegenError(f"{name}: a constant of the model overflows")
+        return function
 
     def rates(self, name: str) -> list:
         """An argument for the freedoms of all joints, v = G w where joints follow others."""
