@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import math
+import warnings
+from collections.abc import Callable
 from functools import cached_property, partial
 
 import numpy as np
@@ -14,7 +16,9 @@ from ..bodies import units
 from ..exceptions import CodegenError, NotPositiveDefiniteError
 from ..model import Model
 from ..tree import LAYOUTS, Tree
+from . import build, emit_llvm
 from ._interp import Interpreter, Results, Routine
+from ._native import Native
 from .lowering import lower
 from .numpy_ import evaluate
 from .program import ARGUMENTS, Function, Program
@@ -34,8 +38,10 @@ def compile(model_or_program, functions=None, backend: str = "interp") -> Kernel
         A program knows nothing of joints: rotations in q are taken as they are.
     functions : sequence of str, optional
         Among those of `generate`; all by default.
-    backend : {"interp", "numpy"}
+    backend : {"interp", "cc", "llvm", "numpy"}
         "interp" runs on a register machine that comes with the package; "numpy" is slow, and the reference.
+        "cc" is compiled now by the system's C compiler, unless it was before; "llvm" by llvmlite. Where that
+        fails, a warning says why, and "interp" takes their place.
 
     Returns
     -------
@@ -103,12 +109,13 @@ class Kernels:
 
     def __init__(self, program: Program, backend: str, model: Model | None = None):
         program.validate()
-        self.program, self.backend, self._model = program, backend, model
+        self.backend, routine_of = _backend(backend, program)
+        self.program, self._model = program, model
         self._sizes = {"q": program.nq, "v": program.nv, "a": program.nv, "tau": program.nv}
         turned = np.empty((0, 2), np.intp) if model is None else units(model)
         self._routines, self._results = {}, {}
         for name, function in program.functions.items():
-            routine, slot, sign, zero = BACKENDS[backend](function, turned, name in SOLVED)
+            routine, slot, sign, zero = routine_of(function, turned, name in SOLVED)
             self._routines[name] = routine
             self._results[name, "dense"] = Results(slot, sign, function.shape)
             if name == "crba":
@@ -265,4 +272,32 @@ def _evaluated(function: Function, turned: np.ndarray, pivots: bool) -> tuple:
     return _Reference(function), np.arange(size), np.ones(size), size
 
 
-BACKENDS = {"interp": _interpreted, "numpy": _evaluated}
+def _compiled(compile_program: Callable, program: Program) -> Callable:
+    """As `_interpreted`, of machine code."""
+    code = compile_program(program)
+
+    def routine(function: Function, turned: np.ndarray, pivots: bool) -> tuple:
+        sizes = [size for _, size in function.inputs]
+        first, size = sum(sizes), function.output.size
+        forms = code.one(function.name), code.lanes(function.name)
+        native = Native(sizes, first + size + 1, turned, pivots, *forms, code)
+        return native, first + np.arange(size), np.ones(size), first + size
+
+    return routine
+
+
+BACKENDS = {  # by name: what makes of a program something like `_interpreted`
+    "interp": lambda program: _interpreted,
+    "cc": partial(_compiled, build.compiled),
+    "llvm": partial(_compiled, emit_llvm.compiled),
+    "numpy": lambda program: _evaluated,
+}
+
+
+def _backend(name: str, program: Program) -> tuple[str, Callable]:
+    """A backend's name and what it makes of a program; those of the interpreter where that fails."""
+    try:
+        return name, BACKENDS[name](program)
+    except CodegenError as error:
+        warnings.warn(f"{error}; the interpreter takes the place of {name}", RuntimeWarning, stacklevel=4)
+        return "interp", _interpreted
