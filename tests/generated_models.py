@@ -58,7 +58,7 @@ def handmade(*rows, output, sign=None, nv=2):
         (nv,),
         "by hand",
     )
-    program = Program("handmade", np.arange(-1, nv - 1), nv, nv, {"bias": function})
+    program = Program("handmade", np.arange(-1, nv - 1), nv, nv, 0.0, {"bias": function})
     program.validate()
     return program
 

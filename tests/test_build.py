@@ -6,6 +6,7 @@ import signal
 import subprocess
 import sys
 import time
+from dataclasses import replace
 
 import pytest
 from generated_models import robot
@@ -54,8 +55,7 @@ def compiler(tmp_path, monkeypatch):
 def compiled(arm):
     """The arm's function "crba", compared."""
     model, program = arm
-    program = type(program)(program.model, program.parent, program.nq, program.nv,
-                            {"crba": program.functions["crba"]})  # fmt: skip
+    program = replace(program, functions={"crba": program.functions["crba"]})
     found = build.compiled(program)
     assert_agrees(found, program, model)
     return found

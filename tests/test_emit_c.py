@@ -47,6 +47,7 @@ def test_blocks_compute_what_one_function_does(monkeypatch):
     found, slots = blocks.blocks(program.functions["aba"])
     assert len(found) > 20
     assert slots < program.functions["aba"].rows / 4
+    program = replace(program, functions={"aba": program.functions["aba"]})
     assert_agrees(build.compiled(program), program, model)
 
 

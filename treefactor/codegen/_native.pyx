@@ -2,6 +2,7 @@
 
 cimport numpy as cnp
 from libc.stdint cimport uintptr_t
+from libc.string cimport memset
 
 from ._interp cimport WIDTHS, Routine, Width
 
@@ -25,16 +26,15 @@ cdef class Native(Routine):
 
     cdef Function one_form, eight_form
 
-    def __init__(self, sizes, slots, cnp.ndarray units not None, pivots, uintptr_t one, uintptr_t eight, owner):
+    def __init__(self, sizes, slots, cnp.ndarray units not None, pivots, uintptr_t one, uintptr_t eight,
+                 owner):
         super().__init__(sizes, slots, units, pivots)
         self.kept = units, owner
         self.widest = WIDTHS - 2     # the last two widths are 8 and 1
         self.one_form, self.eight_form = <Function> one, <Function> eight
 
     cdef void prepare(self, const Width *width, double *room) noexcept nogil:
-        cdef int l
-        for l in range(width.lanes):
-            room[(self.slots - 1) * width.lanes + l] = 0.0
+        memset(room + (self.slots - 1) * width.lanes, 0, width.lanes * sizeof(double))
 
     cdef void evaluate(self, const Width *width, double *room) noexcept nogil:
         cdef Function form = self.one_form if width.lanes == 1 else self.eight_form
