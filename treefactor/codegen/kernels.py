@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from functools import cached_property, partial
 
 import numpy as np
@@ -74,7 +75,7 @@ def compile(model_or_program, functions=None, backend: str = "interp") -> Kernel
     if missing:
         raise CodegenError(f"the program has no {missing[0]!r}, only {', '.join(program.functions)}")
     chosen = {name: program.functions[name] for name in names}
-    return Kernels(Program(program.model, program.parent, program.nq, program.nv, chosen), backend)
+    return Kernels(replace(program, functions=chosen), backend)
 
 
 class Kernels:
