@@ -8,15 +8,16 @@ typedef long long ISA(I) __attribute__((vector_size(8 * WIDTH)));
 /* m ? a : b, bit by bit */
 INLINE V ISA(choose)(I m, V a, V b) { return (V)(((I)a & m) | ((I)b & ~m)); }
 
-/* Cody & Waite (1980): x = k pi/2 + r, |r| <= pi/4, pi/2 in three parts of 33 bits; then the polynomials of
- * fdlibm (Sun Microsystems, 1993) on r. */
+/* Cody & Waite (1980): x = k pi/2 + r, |r| <= pi/4, pi/2 in three parts, the first two of 33 bits; then the
+ * polynomials of fdlibm (Sun Microsystems, 1993) on r. */
 INLINE void ISA(sincos_vector)(V x, V *s, V *c)
 {
     const double shift = 0x1.8p52;   /* x + shift has the nearest integer to x in its last bits */
     V t = x * 0x1.45f306dc9c883p-1 + shift;
     V k = t - shift;
     I quarter = (I)t;
-    V r = ((x - k * 0x1.921fb54400000p+0) - k * 0x1.0b4611a600000p-34) - k * 0x1.3198a2e037073p-69;
+    V a = x - k * 0x1.921fb54400000p+0, b = k * 0x1.0b4611a600000p-34, d = a - b;
+    V r = d - (k * 0x1.3198a2e037073p-69 - ((a - d) - b));   /* what d lost by rounding is not lost */
     V z = r * r;
     V sine = r + r * z * (-0x1.5555555555549p-3 + z * (0x1.111111110f8a6p-7 + z * (-0x1.a01a019c161d5p-13 +
              z * (0x1.71de357b1fe7dp-19 + z * (-0x1.ae5e68a2b9cebp-26 + z * 0x1.5d93a5acfd57cp-33)))));
