@@ -7,7 +7,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from treefactor.codegen import matrices
+import treefactor as tf
+from treefactor.codegen import generate, matrices
+from treefactor.codegen.dump import dump
 from treefactor.codegen.expressions import CONST, INPUT, Scalar, Table, sincos
 
 
@@ -105,7 +107,18 @@ def test_planar_rotation_of_matrices(axis, angle, entries):
     A = np.reshape(entries, (3, 3))
     assert np.allclose(R, np.array(turn.inverse.matrix(np.eye(3).tolist())) @ R, atol=1e-12)
     assert np.allclose(turn.matrix(A.tolist()), R @ A @ R.T, atol=1e-12)
-    assert np.allclose(matrices.Rotation(R.tolist()).matrix(A.tolist()), R @ A @ R.T, atol=1e-12)
+
+
+@given(st.lists(st.floats(-2, 2), min_size=9, max_size=9), st.integers(0, 2**32 - 1))
+def test_quaternions(entries, seed):
+    A, q = np.reshape(entries, (3, 3)), np.random.default_rng(seed).normal(size=4)
+    turn = matrices.Quaternion(*(q / np.linalg.norm(q)).tolist())
+    R = np.array(turn.R)
+    assert np.allclose(R @ turn.inverse.R, np.eye(3))
+    assert np.allclose(turn.vector(A[0].tolist()), R @ A[0])
+    assert np.allclose(turn.vector(list(A[0])), R @ A[0])
+    assert np.allclose(turn.matrix(A.tolist()), R @ A @ R.T, atol=1e-12)
+    assert np.allclose(turn.matrix((A + A.T).tolist()), R @ (A + A.T) @ R.T, atol=1e-12)
 
 
 @given(st.lists(st.floats(-2, 2), min_size=9, max_size=9))
@@ -119,9 +132,29 @@ def test_rate_is_that_of_a_point(entries):
 def test_a_symmetric_matrix_stays_so(table):
     c, s, *entries = inputs(table, 8)
     A = matrices.symmetric(*entries)
-    for turned in (matrices.Turn(1, c, s).matrix(A), matrices.Rotation(A).matrix(A)):
+    for turned in (matrices.Turn(1, c, s).matrix(A), matrices.Quaternion(c, s, c, s).matrix(A)):
         assert all(
             isinstance(turned[i][j], Scalar) and turned[i][j] == turned[j][i]
             for i in range(3)
             for j in range(3)
         )
+
+
+def test_tables_as_the_paper_prints_them():
+    hinge = tf.Joint("hinge", "revolute", axis=[0, 0, 1.0], inertia=tf.Inertia(2.0, [0.5, 0, 0], np.eye(3)))
+    slide = tf.Joint("slide", "prismatic", 0, axis=[1.0, 0, 0], inertia=tf.Inertia(1.0))
+    function = generate(tf.Model([hinge, slide]), "crba").functions["crba"]
+    assert dump(function).splitlines() == [
+        "IDT  name  length  kind",
+        "1  q  2  0",
+        "2  crba  3  4",
+        "",
+        "SET  operation  operand1  operand2  uses",
+        "1  *  q[2]  q[2]  1",
+        "2  +  (1)  1.5  1",
+        "",
+        "MET  crba(3,)",
+        "1  (2)",
+        "2  0.0",
+        "3  1.0",
+    ]

@@ -63,7 +63,7 @@ def test_programs_compute_what_pinocchio_does(name):
     assert_same(results["aba"], pin.aba(theirs, data, q, v, x))
 
 
-@pytest.mark.parametrize("variant", ["plain", "frames", "regroup", "both"])
+@pytest.mark.parametrize("variant", ["plain", "frames", "regroup", "both", "meeting"])
 def test_every_variant_computes_the_same(variant):
     robot = model("talos32")
     assert_computes(robot, generate(robot, variants=variant))

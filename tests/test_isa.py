@@ -11,8 +11,9 @@ import treefactor as tf
 from treefactor._pattern import INSTRUCTION_SETS, USED, VARIABLE
 
 TESTS = Path(__file__).parent
-KERNELS = [*sorted(TESTS.glob("test_lanes*.py")), TESTS / "test_ltdl_units.py"]
-EVERYTHING = sorted({*KERNELS, *TESTS.glob("test_ltdl*.py")})
+SINGLE = [TESTS / f"test_{what}.py" for what in ("ltdl_units", "dynamics_arrays", "dynamics_sincos")]
+KERNELS = [*sorted(TESTS.glob("test_lanes*.py")), *SINGLE]
+EVERYTHING = sorted({*KERNELS, *TESTS.glob("test_ltdl*.py"), TESTS / "test_dynamics.py"})
 others = pytest.mark.parametrize("isa", [isa for isa in INSTRUCTION_SETS if isa != USED])
 
 

@@ -2,7 +2,6 @@
 
 import numpy as np
 import pytest
-from oracles import featherstone
 from scipy.sparse import csc_matrix, tril
 from scipy.sparse.linalg import spsolve
 from strategies import spd_matrix
@@ -11,6 +10,7 @@ from tolerances import assert_close
 import treefactor as tf
 from treefactor import growth
 from treefactor._pattern import split, subtree_sizes
+from treefactor.textbook import featherstone
 
 
 def broom(handle, *bristles):

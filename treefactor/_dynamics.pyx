@@ -39,7 +39,7 @@ cdef enum:
 
 BODY = np.dtype(
     [
-        *((name, np.intp) for name in ("kind", "parent", "q", "v", "freedoms", "angle", "joint", "circle", "copied")),
+        *((name, np.intp) for name in "kind parent q v freedoms angle joint circle copied".split()),
         *((name, float) for name in ("ratio", "offset", "pitch")),
         *((name, float, size) for name, size in (("R", 9), ("p", 3), ("axes", 9))),
         ("mass", float), ("first", float, 3), ("tensor", float, 9), ("carried", float),
@@ -73,7 +73,7 @@ def sincos_address():
     return <size_t> dynamics.sincos
 
 
-ctypedef struct Arguments:       # entry e of a configuration, where there are lanes of lane l, at x[e * lanes + l]
+ctypedef struct Arguments:       # entry e of a configuration at x[e]; with lanes at x[e * lanes + lane]
     const double *q
     const double *v
     const double *x              # a, tau, or what H is to be multiplied with
@@ -101,20 +101,34 @@ cdef Operand operand(cnp.ndarray x) noexcept:
 
 cdef void load(const Operand *given, Py_ssize_t b, int count, double *X) noexcept nogil:
     """X <- configurations of block b; lanes beyond the last one repeat its first."""
-    cdef const char *source = given.data + b * LANES * given.to_next
+    cdef const char *source
     if given.data == NULL:
         return
+    source = given.data + b * LANES * given.to_next
     if count < LANES:
         active.lanes.load(given.size, LANES, source, 0, X)
     active.lanes.load(given.size, count, source, given.to_next, X)
 
 
-cdef Arguments arguments(object q, object v, object x, object out) noexcept:
-    """Where plain arrays have their data; v and x may be None."""
+cdef bint meet(const double *a, Py_ssize_t n, const double *b, Py_ssize_t m) noexcept nogil:
+    """Whether vectors of n and m entries share memory; NULL does not."""
+    return b != NULL and a < b + m and b < a + n
+
+
+cdef bint takes_v(int op) noexcept nogil:
+    return op != CRBA and op != H_TIMES
+
+
+cdef bint takes_x(int op) noexcept nogil:
+    return op != CRBA and op != BIAS
+
+
+cdef Arguments arguments(int op, object q, object v, object x, object out) noexcept:
+    """Where plain arrays have their data."""
     cdef Arguments found
     found.q = <const double *> cnp.PyArray_DATA(<cnp.ndarray> q)
-    found.v = NULL if v is None else <const double *> cnp.PyArray_DATA(<cnp.ndarray> v)
-    found.x = NULL if x is None else <const double *> cnp.PyArray_DATA(<cnp.ndarray> x)
+    found.v = <const double *> cnp.PyArray_DATA(<cnp.ndarray> v) if takes_v(op) else NULL
+    found.x = <const double *> cnp.PyArray_DATA(<cnp.ndarray> x) if takes_x(op) else NULL
     found.fext = NULL
     found.out = <double *> cnp.PyArray_DATA(<cnp.ndarray> out)
     return found
@@ -192,39 +206,39 @@ cdef class Bodies:
             size += t.room + t.path + t.deepest + 4 * ALIGNED if lanes == 1 else lanes * t.scratch
         return size
 
-    cdef Py_ssize_t where_not_unit(self, const double *q) noexcept nogil:
-        """First entry of the first quaternion, or cosine and sine, that is not of unit length; or -1."""
+    cdef bint is_configuration(self, const double *q, int step) noexcept nogil:
+        """Whether quaternions, and cosines with sines, are of unit length; the entries of q `step` apart."""
         cdef Py_ssize_t j, e
         cdef double norm
         for j in range(self.units):
             norm = 0.0
             for e in range(self.unit[2 * j], self.unit[2 * j] + self.unit[2 * j + 1]):
-                norm += q[e] * q[e]
+                norm += q[e * step] * q[e * step]
             if not fabs(norm - 1.0) <= unit_square:
-                return self.unit[2 * j]
-        return -1
+                return False
+        return True
 
     cdef void expand(self, int lanes, const double *v, double *x) noexcept nogil:
         """x <- G v."""
-        cdef Py_ssize_t k, l
+        cdef Py_ssize_t k, lane
         for k in range(self.m.n):
-            for l in range(lanes):
-                x[k * lanes + l] = self.ratio[k] * v[self.follows[k] * lanes + l]
+            for lane in range(lanes):
+                x[k * lanes + lane] = self.ratio[k] * v[self.follows[k] * lanes + lane]
 
     cdef void reduce(self, int lanes, Py_ssize_t count, Py_ssize_t reduced, const Py_ssize_t *to,
                      const double *ratio, const double *x, double *y) noexcept nogil:
         """y <- the sum of the entries of x that go to the same place: G^T x, or G^T H G."""
-        cdef Py_ssize_t e, l
+        cdef Py_ssize_t e, lane
         memset(y, 0, reduced * lanes * sizeof(double))
         for e in range(count):
-            for l in range(lanes):
-                y[to[e] * lanes + l] += ratio[e] * x[e * lanes + l]
+            for lane in range(lanes):
+                y[to[e] * lanes + lane] += ratio[e] * x[e * lanes + lane]
 
     cdef void compute(self, int op, int lanes, const Arguments *given, Py_ssize_t *failed,
                       double *work) noexcept nogil:
-        """Run an operation on 1 or 8 configurations; failed[l] <- the freedom without inertia, or -1."""
+        """Run an operation on 1 or 8 configurations; failed[lane] <- the freedom without inertia, or -1."""
         cdef const Recursions *r = &dynamics.one if lanes == 1 else &dynamics.lanes
-        cdef Py_ssize_t n = lanes * self.m.n, k, l
+        cdef Py_ssize_t n = lanes * self.m.n, k, lane
         cdef double *room = align(work)
         cdef double *extended = room + r.room(&self.m)     # v, x and the result, where freedoms follow others
         cdef double *D = extended + 3 * n
@@ -240,8 +254,8 @@ cdef class Bodies:
         if self.coupled and x != NULL:
             self.expand(lanes, x, extended + n)
             x = extended + n
-        for l in range(lanes):
-            failed[l] = FACTORIZED
+        for lane in range(lanes):
+            failed[lane] = FACTORIZED
         if op == CRBA:
             r.crba(&self.m, given.q, full_H, room)
         elif op == ABA:
@@ -260,18 +274,18 @@ cdef class Bodies:
             self.solve(lanes, H, D, inverse, full_H + lanes * self.m.start[self.m.n], given.out, failed)
         if op == ABA:
             self.find_failures(lanes, D, failed)
-        for l in range(lanes):
-            if failed[l] != FACTORIZED:
+        for lane in range(lanes):
+            if failed[lane] != FACTORIZED:
                 for k in range(self.nv):
-                    given.out[k * lanes + l] = NAN
+                    given.out[k * lanes + lane] = NAN
 
     cdef void find_failures(self, int lanes, const double *D, Py_ssize_t *failed) noexcept nogil:
         """Name the first pivots that are not in (0, inf), in the order of elimination."""
-        cdef Py_ssize_t k, l
+        cdef Py_ssize_t k, lane
         for k in range(self.nv):
-            for l in range(lanes):
-                if not 0 < D[k * lanes + l] <= DBL_MAX:
-                    failed[l] = k
+            for lane in range(lanes):
+                if not 0 < D[k * lanes + lane] <= DBL_MAX:
+                    failed[lane] = k
 
     cdef void solve(self, int lanes, double *H, double *D, double *inverse, double *scratch, double *x,
                     Py_ssize_t *failed) noexcept nogil:
@@ -288,22 +302,25 @@ cdef class Bodies:
         active.rows.apply(t, X, D, inverse, 1, SOLVE, x, align(X + t.room + 4))
 
     cdef bint plain(self, int op, object q, object v, object x, object out) noexcept:
-        """Whether these are plain arrays of the right sizes, and out none of the others; None where absent."""
-        cdef Py_ssize_t n = self.nv
-        return (
-            is_plain_vector(q, self.nq)
-            and (v is None or is_plain_vector(v, n)) and (x is None or is_plain_vector(x, n))
-            and (is_plain_matrix(out, n) if op == CRBA else is_plain_vector(out, n))
-            and cnp.PyArray_ISWRITEABLE(<cnp.ndarray> out) and out is not q and out is not v and out is not x
-        )
+        """Whether the arrays that an operation takes are plain, of the right sizes, and out is apart."""
+        cdef Py_ssize_t n = self.nv, size = n * n if op == CRBA else n
+        cdef Arguments given
+        if not (is_plain_vector(q, self.nq)
+                and (not takes_v(op) or is_plain_vector(v, n)) and (not takes_x(op) or is_plain_vector(x, n))
+                and (is_plain_matrix(out, n) if op == CRBA else is_plain_vector(out, n))
+                and cnp.PyArray_ISWRITEABLE(<cnp.ndarray> out)):
+            return False
+        given = arguments(op, q, v, x, out)
+        return not (meet(given.out, size, given.q, self.nq)
+                    or meet(given.out, size, given.v, n) or meet(given.out, size, given.x, n))
 
     cdef bint run(self, int op, const Arguments *given) noexcept:
-        """Run an operation on one configuration, crba to a dense matrix; false leaves the case to the gate."""
+        """Run an operation on one configuration, crba to dense H; false leaves the case to the gate."""
         cdef double local[LOCAL]
         cdef Py_ssize_t failed, n = self.nv, packed = self.nnz if op == CRBA else 0
         cdef Arguments block = given[0]
         if not (all_finite(self.nq, given.q) and (given.v == NULL or all_finite(n, given.v))
-                and (given.x == NULL or all_finite(n, given.x)) and self.where_not_unit(given.q) < 0):
+                and (given.x == NULL or all_finite(n, given.x)) and self.is_configuration(given.q, 1)):
             return False
         if packed + self.room(op, 1) > LOCAL or self.pattern.shape.tasks or (op == ABA and self.coupled):
             return False
@@ -314,11 +331,8 @@ cdef class Bodies:
             self.unpack(local, 1, given.out)
         return failed == FACTORIZED
 
-    def one(self, int op, object q, object v, object x, object out):
-        """Result of an operation on plain vectors, quickly; None leaves the case to the gate.
-
-        v or x is None where the operation takes none; the result of crba is dense.
-        """
+    cdef object one(self, int op, object q, object v, object x, object out):
+        """Result of an operation on plain vectors, or None."""
         cdef cnp.npy_intp shape[2]
         cdef Arguments given
         if out is None:
@@ -326,7 +340,7 @@ cdef class Bodies:
             out = cnp.PyArray_SimpleNew(2 if op == CRBA else 1, shape, cnp.NPY_DOUBLE)
         if not self.plain(op, q, v, x, out):
             return None
-        given = arguments(q, v, x, out)
+        given = arguments(op, q, v, x, out)
         return out if self.run(op, &given) else None
 
     cdef void unpack(self, const double *packed, Py_ssize_t step, double *H) noexcept nogil:
@@ -343,7 +357,8 @@ cdef class Bodies:
               cnp.ndarray failed not None, Py_ssize_t first, Py_ssize_t stop):
         """Run an operation on the blocks first .. stop-1 of 8 configurations.
 
-        Operands are q, v, x and fext: (batch, size), or (1, size) for all alike, rows contiguous; None but for q.
+        Operands are q, v, x and fext: (batch, size), or (1, size) for all alike, rows contiguous; all but q
+        may be None.
         out has shape (batch, nv), or for crba (batch, n, n), (batch, nnz) or (blocks, nnz, 8), by the layout.
         failed, of shape (blocks * 8,), receives the freedom without inertia, or -1.
         """
@@ -376,6 +391,7 @@ cdef class Bodies:
                 for j in range(4):
                     load(&given[j], b, count, x[j])
                 self.compute(op, LANES, &block, status + b * LANES, x[4] + LANES * size)
+                self.refuse(given, x, size)
                 if lanes:
                     self.pad(count, x[4])
                     memcpy(out.data + b * out.strides[0], x[4], LANES * size * sizeof(double))
@@ -383,10 +399,26 @@ cdef class Bodies:
                     for j in range(count):
                         self.unpack(x[4] + j, LANES, <double *> (out.data + (b * LANES + j) * out.strides[0]))
                 else:
-                    active.lanes.store(size, count, x[4], out.data + b * LANES * out.strides[0], out.strides[0])
+                    active.lanes.store(
+                        size, count, x[4], out.data + b * LANES * out.strides[0], out.strides[0]
+                    )
                 for j in range(count, LANES):
                     status[b * LANES + j] = FACTORIZED
         free(room)
+
+    cdef void refuse(self, const Operand *given, double **x, Py_ssize_t size) noexcept nogil:
+        """Results x[4] <- NaN where an operand x[j] is not finite, or q no configuration."""
+        cdef double doubt[LANES]
+        cdef Py_ssize_t j, e, lane
+        memset(doubt, 0, sizeof(doubt))
+        for j in range(4):
+            for e in range(given[j].size):
+                for lane in range(LANES):
+                    doubt[lane] += 0 * x[j][e * LANES + lane]
+        for lane in range(LANES):
+            if doubt[lane] != 0 or not self.is_configuration(x[0] + lane, LANES):
+                for e in range(size):
+                    x[4][e * LANES + lane] = NAN
 
     cdef void pad(self, int count, double *H) noexcept nogil:
         """H <- identities in the lanes from `count` on."""
@@ -398,15 +430,32 @@ cdef class Bodies:
                     H[e * LANES + lane] = e == t.start[k + 1] - 1
 
 
+cpdef Bodies bodies_of(model):
+    """The bodies of a Model, or TypeError."""
+    found = getattr(model, "bodies", None)
+    if not isinstance(found, Bodies):
+        raise TypeError(f"model must be a treefactor.Model, got {type(model).__name__}")
+    return found
+
+
+def one(model, int op, q, v, x, fext, out):
+    """Result of an operation on plain vectors, quickly; None leaves the case to the gate.
+
+    v and x are looked at where the operation takes them; the result of crba is dense.
+    """
+    cdef Bodies bodies = bodies_of(model)
+    return bodies.one(op, q, v, x, out) if fext is None else None
+
+
 cdef class Bound:
     """An operation on one configuration in arrays that stay in place: a call without arguments.
 
     Parameters
     ----------
-    bodies : Bodies
+    model : Model
     op : int
-    q, v, x, out : ndarray or None
-        Plain arrays; v or x is None where the operation takes none.
+    q, v, x, out : ndarray
+        Plain arrays; v and x are looked at where the operation takes them.
     slowly : callable
         Does the same by the gate, which says what is wrong.
 
@@ -422,12 +471,13 @@ cdef class Bound:
     cdef object kept, slowly
     cdef readonly object out
 
-    def __cinit__(self, Bodies bodies not None, int op, q, v, x, out, slowly):
-        if not bodies.plain(op, q, v, x, out):
-            raise ValueError("only contiguous, aligned float64 arrays of the right shapes, apart, can be bound")
-        self.bodies, self.op, self.out, self.slowly = bodies, op, out, slowly
+    def __cinit__(self, model, int op, q, v, x, out, slowly):
+        self.bodies = bodies_of(model)
+        if not self.bodies.plain(op, q, v, x, out):
+            raise ValueError("only contiguous float64 arrays of the right shapes, apart, can be bound")
+        self.op, self.out, self.slowly = op, out, slowly
         self.kept = (q, v, x)
-        self.given = arguments(q, v, x, out)
+        self.given = arguments(op, q, v, x, out)
 
     def __call__(self):
         """Compute what the arrays hold now; return out."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from ._arrays import as_real, require_finite
-from .configuration import has_odd_rotations, require_rotations
+from .configuration import require_rotations
 from .exceptions import ShapeError
 
 
@@ -18,21 +18,21 @@ def states(arguments: dict, tails: dict[str, tuple[int, ...]], model) -> tuple[d
     tails : dict of str to tuple of int
         Their shapes without leading axes.
     model : Model or None
-        Where it is known: whose rotations q must hold. Those of a batch that are none become NaN.
+        Where it is known: whose rotations q must hold.
 
     Raises
     ------
     DtypeError, ShapeError
     NonFiniteError, ConfigurationError
-        Of a single configuration.
+        Of a single configuration; in a batch the kernels make such results NaN.
     """
     arrays = {name: as_real(x, name) for name, x in arguments.items()}
     batch = _leading_axes(arrays, tails)
     if not batch:
         for name, array in arrays.items():
             require_finite(array, name)
-    if model is not None:
-        arrays["q"] = _checked_rotations(model, arrays["q"], batch)
+    if not batch and model is not None:
+        require_rotations(model, arrays["q"], "q")
     return arrays, batch
 
 
@@ -51,12 +51,3 @@ def _leading_axes(arrays: dict[str, np.ndarray], tails: dict[str, tuple[int, ...
             )
         batch = lead or batch
     return batch
-
-
-def _checked_rotations(model, q: np.ndarray, batch: tuple[int, ...]) -> np.ndarray:
-    """q, with NaN in the place of configurations of a batch whose rotations are none."""
-    if not batch:
-        require_rotations(model, q, "q")
-        return q
-    odd = has_odd_rotations(model, q)
-    return np.where(odd[..., None], np.nan, q) if odd.any() else q

@@ -7,8 +7,6 @@ Pinocchio's do.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 import numpy as np
 
 from . import _rotations as rotations
@@ -223,26 +221,14 @@ def _configurations(model: Model, values, name: str) -> np.ndarray:
 
 def require_rotations(model: Model, q: np.ndarray, name: str) -> None:
     """Raise ConfigurationError where a (cos, sin) or a quaternion is finite and not of unit length."""
-    for kind, square, odd in _odd_rotations(model, q):
-        if odd.any():
-            _complain(model, kind, square, odd & np.isfinite(square), name)
-
-
-def has_odd_rotations(model: Model, q: np.ndarray) -> np.ndarray:
-    """Which configurations have a (cos, sin) or a quaternion that is not of unit length, shape (...)."""
-    found = np.zeros(q.shape[:-1], dtype=bool)
-    for _, _, odd in _odd_rotations(model, q):
-        found |= odd.any(axis=-1)
-    return found
-
-
-def _odd_rotations(model: Model, q: np.ndarray) -> Iterator[tuple[str, np.ndarray, np.ndarray]]:
-    """Squared lengths of the rotations of every kind of joint, and which of them are not 1."""
     for kind, turned in ROTATIONS.items():
         if kind in model.entries:
             x = q[..., model.entries[kind][0][:, turned]]
-            square = (x * x).sum(-1)
-            yield kind, square, np.abs(square - 1.0) > UNIT_SQUARE  # a NaN in a batch is not
+            with np.errstate(over="ignore"):
+                square = (x * x).sum(-1)
+            odd = (np.abs(square - 1.0) > UNIT_SQUARE) & np.isfinite(x).all(-1)
+            if odd.any():
+                _complain(model, kind, square, odd, name)
 
 
 def _complain(model: Model, kind: str, square: np.ndarray, odd: np.ndarray, name: str) -> None:

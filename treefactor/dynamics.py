@@ -7,8 +7,8 @@ from functools import partial
 
 import numpy as np
 
-from ._arrays import aligned, as_output, check_choice, thread_count
-from ._dynamics import OPERATIONS, Bound
+from ._arrays import aligned, as_output, check_choice, flatten, thread_count
+from ._dynamics import OPERATIONS, Bound, bodies_of, one
 from ._states import states
 from ._threads import spread
 from .exceptions import NotPositiveDefiniteError
@@ -53,7 +53,7 @@ def crba(model: Model, q, out=None, layout: str = "dense", num_threads: int = 1)
     Featherstone (2008), table 6.2: composite-rigid-body algorithm, in the frame of the root body.
     """
     if layout == "dense":
-        found = model.bodies.one(CRBA, q, None, None, out)
+        found = one(model, CRBA, q, None, None, None, out)
         if found is not None:
             return found
     check_choice("layout", layout, LAYOUTS)
@@ -88,10 +88,9 @@ def rnea(model: Model, q, v, a, fext=None, out=None, num_threads: int = 1) -> np
     -----
     Featherstone (2008), table 5.1.
     """
-    if fext is None:
-        found = model.bodies.one(RNEA, q, v, a, out)
-        if found is not None:
-            return found
+    found = one(model, RNEA, q, v, a, fext, out)
+    if found is not None:
+        return found
     return _Call(model, RNEA, out, num_threads).run(q=q, v=v, a=a, fext=fext)
 
 
@@ -100,10 +99,9 @@ def bias(model: Model, q, v, fext=None, out=None, num_threads: int = 1) -> np.nd
 
     What Pinocchio calls `nle`, and MuJoCo `qfrc_bias`. Arguments and errors as of `rnea`.
     """
-    if fext is None:
-        found = model.bodies.one(BIAS, q, v, None, out)
-        if found is not None:
-            return found
+    found = one(model, BIAS, q, v, None, fext, out)
+    if found is not None:
+        return found
     return _Call(model, BIAS, out, num_threads).run(q=q, v=v, fext=fext)
 
 
@@ -116,7 +114,7 @@ def h_times(model: Model, q, x, out=None, num_threads: int = 1) -> np.ndarray:
     -----
     Featherstone (2008), table 6.1: inverse dynamics without velocities, gravity and external forces.
     """
-    found = model.bodies.one(H_TIMES, q, None, x, out)
+    found = one(model, H_TIMES, q, None, x, None, out)
     if found is not None:
         return found
     return _Call(model, H_TIMES, out, num_threads).run(q=q, x=x)
@@ -149,10 +147,9 @@ def aba(model: Model, q, v, tau, fext=None, out=None, num_threads: int = 1) -> n
     -----
     Featherstone (2008), table 7.1, one freedom after the other.
     """
-    if fext is None:
-        found = model.bodies.one(ABA, q, v, tau, out)
-        if found is not None:
-            return found
+    found = one(model, ABA, q, v, tau, fext, out)
+    if found is not None:
+        return found
     if model.coupling is not None:
         raise ValueError(
             f"{model.name or 'the model'} has joints that follow others, of which the articulated-body "
@@ -180,10 +177,9 @@ def forward_dynamics(
     check_choice("method", method, tuple(METHODS))
     if method == "aba":
         return aba(model, q, v, tau, fext, out, num_threads)
-    if fext is None:
-        found = model.bodies.one(FACTOR, q, v, tau, out)
-        if found is not None:
-            return found
+    found = one(model, FACTOR, q, v, tau, fext, out)
+    if found is not None:
+        return found
     return _Call(model, FACTOR, out, num_threads).run(q=q, v=v, tau=tau, fext=fext)
 
 
@@ -233,7 +229,7 @@ def bind(function, model: Model, *arguments: np.ndarray, out: np.ndarray) -> Bou
         raise ValueError(f"{function.__name__} takes {len(names.split())} arrays, got {len(arguments)}")
     given = dict(zip(names.split(), arguments, strict=True))
     slowly = partial(function, model, *arguments, out=out)
-    return Bound(model.bodies, op, given["q"], given.get("v"), given.get("x"), out, slowly)
+    return Bound(model, op, given["q"], given.get("v"), given.get("x"), out, slowly)
 
 
 class _Call:
@@ -250,20 +246,21 @@ class _Call:
     """
 
     def __init__(self, model: Model, op: int, out, num_threads: int, layout: str = "dense"):
-        self.model, self.op, self.out, self.layout = model, op, out, layout
+        self.model, self.bodies = model, bodies_of(model)
+        self.op, self.out, self.layout = op, out, layout
         self.threads = thread_count(num_threads)
 
     def run(self, **arguments) -> np.ndarray:
-        """Check, compute, report; arguments by name, those that are None are absent."""
+        """Check, compute, report; arguments by name, of which fext may be None."""
+        given = {name: x for name, x in arguments.items() if x is not None or name != "fext"}
         tails = {"q": (self.model.nq,), "fext": (self.model.njoints, 6)}
-        given = {name: x for name, x in arguments.items() if x is not None}
         arrays, batch = states(given, {name: tails.get(name, (self.model.nv,)) for name in given}, self.model)
         count = math.prod(batch)
         blocks = -(-count // LANES)
         out, result = self._output(batch, blocks, arrays)
         failed = np.empty(blocks * LANES, dtype=np.intp)
         operands = [self._operand(arrays, names) for names in ("q", "v", ("a", "tau", "x"), "fext")]
-        work = partial(self.model.bodies.batch, self.op, count, operands, result, self.layout, failed)
+        work = partial(self.bodies.batch, self.op, count, operands, result, self.layout, failed)
         spread(work, blocks, self.threads, 16 * self.model.tree.nnz * count)
         if not batch and failed[0] >= 0:
             row = int(failed[0])
@@ -285,10 +282,10 @@ class _Call:
         """Out as it was given, and a C-contiguous array with one leading axis that receives the result."""
         shape = self._shape(batch, blocks)
         axes = blocks if self.layout == "lanes" else math.prod(batch)
-        flat = (axes, *shape[len(shape) - (self._tail()) :])
+        flat = (axes, *shape[len(shape) - self._tail() :])
         if self.out is not None:
             out = as_output(self.out, shape)
-            if out.flags.c_contiguous and not any(np.may_share_memory(out, x) for x in arrays.values()):
+            if out.flags.carray and not any(np.may_share_memory(out, x) for x in arrays.values()):
                 return out, out.reshape(flat)
             return out, np.empty(flat)
         return None, aligned(flat) if self.layout == "lanes" else np.empty(flat)
@@ -301,7 +298,6 @@ class _Call:
         """The array of that name with one leading axis, rows contiguous."""
         for name in (names,) if isinstance(names, str) else names:
             if name in arrays:
-                array = arrays[name]
-                size = 6 * self.model.njoints if name == "fext" else array.shape[-1]
-                return np.ascontiguousarray(array).reshape(-1, size)
+                rows = flatten(np.ascontiguousarray(arrays[name]), 2 if name == "fext" else 1)
+                return rows.reshape(len(rows), math.prod(rows.shape[1:]))
         return None

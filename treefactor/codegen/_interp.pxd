@@ -44,5 +44,5 @@ cdef class Routine:
     cdef void evaluate(self, const Width *width, double *room) noexcept nogil
     cdef bint plain(self, tuple given, object out, Results results) noexcept
     cdef bint single(self, const double **given, double *out, Results results) noexcept nogil
-    cdef void block(self, const Width *width, int count, const char **source, const Py_ssize_t *to_lane,
-                    const Py_ssize_t *to_entry, double *room) noexcept nogil
+    cdef bint turns(self, Py_ssize_t lanes, const double *q) noexcept nogil
+    cdef void find_unusable(self, Py_ssize_t lanes, const double *room, unsigned char *unusable) noexcept nogil

@@ -1,10 +1,10 @@
 """Straight-line code run on one configuration or many: the register machine, and what all backends share."""
 
 cimport numpy as cnp
-from libc.math cimport fabs
+from libc.math cimport NAN, fabs
 from libc.stdint cimport int32_t, uintptr_t
 from libc.stdlib cimport free, malloc
-from libc.string cimport memcpy
+from libc.string cimport memcpy, memset
 
 from .._pattern cimport active
 from .._plain cimport all_finite, is_plain_matrix, is_plain_vector
@@ -34,6 +34,7 @@ cdef const Machine *machine = machine_for(active.name)
 cdef enum:
     LOCAL = 4096                 # doubles of room on the C stack; larger programs allocate theirs
     GROUP = 8                    # configurations of a block of the layout "lanes"
+    WIDEST = 64                  # lanes
 
 cdef double unit_square = UNIT_SQUARE
 
@@ -108,17 +109,8 @@ cdef class Routine:
         cdef double local[LOCAL]
         cdef double *room = local
         cdef const Width *width = &machine.width[WIDTHS - 1]
-        cdef Py_ssize_t k, e, at = 0
-        cdef double norm
-        for k in range(self.arguments):
-            if not all_finite(self.size[k], given[k]):
-                return False
-        for k in range(self.units):
-            norm = 0.0
-            for e in range(self.unit[2 * k], self.unit[2 * k] + self.unit[2 * k + 1]):
-                norm += given[0][e] * given[0][e]
-            if not fabs(norm - 1.0) <= unit_square:
-                return False
+        cdef Py_ssize_t k, at = 0
+        cdef bint good
         if self.slots > LOCAL:
             room = <double *> malloc(self.slots * sizeof(double))
             if room == NULL:
@@ -126,12 +118,37 @@ cdef class Routine:
         for k in range(self.arguments):
             memcpy(room + at, given[k], self.size[k] * sizeof(double))
             at += self.size[k]
-        self.prepare(width, room)
-        self.evaluate(width, room)
-        width.store(results.size, 1, results.slot, results.sign, room, <char *> out, 0, sizeof(double))
+        good = all_finite(self.inputs, room) and self.turns(1, room)
+        if good:
+            self.prepare(width, room)
+            self.evaluate(width, room)
+            width.store(results.size, 1, results.slot, results.sign, room, <char *> out, 0, sizeof(double))
         if room != local:
             free(room)
-        return not self.pivots or all_finite(results.size, out)
+        return good and (not self.pivots or all_finite(results.size, out))
+
+    cdef bint turns(self, Py_ssize_t lanes, const double *q) noexcept nogil:
+        """Whether the rotations of a lane are of unit length."""
+        cdef Py_ssize_t k, e
+        cdef double square
+        for k in range(self.units):
+            square = 0.0
+            for e in range(self.unit[2 * k], self.unit[2 * k] + self.unit[2 * k + 1]):
+                square += q[e * lanes] * q[e * lanes]
+            if not fabs(square - 1.0) <= unit_square:
+                return False
+        return True
+
+    cdef void find_unusable(self, Py_ssize_t lanes, const double *room, unsigned char *unusable) noexcept nogil:
+        """Name the lanes whose arguments are not finite, or whose rotations are none."""
+        cdef double finite[WIDEST]
+        cdef Py_ssize_t e, l
+        memset(finite, 0, sizeof(finite))
+        for e in range(self.inputs):
+            for l in range(lanes):
+                finite[l] += 0.0 * room[e * lanes + l]
+        for l in range(lanes):
+            unusable[l] = finite[l] != 0.0 or not self.turns(lanes, room + l)
 
     def one(self, tuple given not None, object out, Results results not None):
         """Result of plain vectors, quickly; None leaves the case to the gate."""
@@ -149,15 +166,6 @@ cdef class Routine:
         """`Bound` of plain vectors."""
         return Bound(self, given, out, results, slowly)
 
-    cdef void block(self, const Width *width, int count, const char **source, const Py_ssize_t *to_lane,
-                    const Py_ssize_t *to_entry, double *room) noexcept nogil:
-        """Results of configurations side by side."""
-        cdef Py_ssize_t k, at = 0
-        for k in range(self.arguments):
-            width.load(self.size[k], count, source[k], to_lane[k], to_entry[k], room + at * width.lanes)
-            at += self.size[k]
-        self.evaluate(width, room)
-
     def batch(self, operands, cnp.ndarray out not None, Results results not None, Py_ssize_t first,
               Py_ssize_t stop):
         """Results of configurations first .. stop-1.
@@ -166,7 +174,6 @@ cdef class Routine:
         (blocks, size, 8). None of them needs to be contiguous.
         """
         cdef const char *source[ARGUMENTS]
-        cdef const char *here[ARGUMENTS]
         cdef Py_ssize_t to_lane[ARGUMENTS]
         cdef Py_ssize_t to_entry[ARGUMENTS]
         cdef Py_ssize_t k, at = first
@@ -175,8 +182,10 @@ cdef class Routine:
         cdef const Width *width = &machine.width[self.widest]
         cdef const Width *prepared = NULL
         cdef Target target = target_of(out)
+        cdef unsigned char unusable[WIDEST]
         cdef char *raw
         cdef double *room
+        cdef double *entry
         for k in range(self.arguments):
             operand = operands[k]
             source[k], to_entry[k] = operand.data, operand.strides[1]
@@ -193,10 +202,16 @@ cdef class Routine:
                     self.prepare(width, room)
                     prepared = width
                 count = <int> min(<Py_ssize_t> width.lanes, stop - at)
+                entry = room
                 for k in range(self.arguments):
-                    here[k] = source[k] + at * to_lane[k]
-                self.block(width, count, here, to_lane, to_entry, room)
+                    width.load(self.size[k], count, source[k] + at * to_lane[k], to_lane[k], to_entry[k], entry)
+                    entry += self.size[k] * width.lanes
+                self.find_unusable(width.lanes, room, unusable)
+                self.evaluate(width, room)
                 put(width, count, results, room, &target, at)
+                for k in range(count):
+                    if unusable[k]:
+                        erase(results.size, &target, at + k)
                 at += count
         free(raw)
 
@@ -209,15 +224,25 @@ cdef Target target_of(cnp.ndarray out) noexcept:
     return found
 
 
+cdef inline char *place(const Target *to, Py_ssize_t configuration) noexcept nogil:
+    return to.data + configuration // GROUP * to.to_group + configuration % GROUP * to.to_lane
+
+
 cdef void put(const Width *width, int count, Results results, const double *room, const Target *to,
               Py_ssize_t at) noexcept nogil:
     """Results of the configurations at, at + 1 .. from the room to where they belong."""
     cdef int step = GROUP if to.grouped else count, part = 0
     while part < count:
         width.store(results.size, min(step, count - part), results.slot, results.sign, room + part,
-                    to.data + (at + part) // GROUP * to.to_group + (at + part) % GROUP * to.to_lane, to.to_lane,
-                    to.to_entry)
+                    place(to, at + part), to.to_lane, to.to_entry)
         part += step
+
+
+cdef void erase(Py_ssize_t size, const Target *to, Py_ssize_t configuration) noexcept nogil:
+    """Make a result NaN."""
+    cdef Py_ssize_t e
+    for e in range(size):
+        (<double *> (place(to, configuration) + e * to.to_entry))[0] = NAN
 
 
 cdef class Interpreter(Routine):

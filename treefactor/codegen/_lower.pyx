@@ -2,8 +2,15 @@
 
 import numpy as np
 
-OPCODES = ("MUL", "ADD", "SUB", "FMA", "FMS", "FNMA", "DOT", "DET", "RECIP", "SINCOS")
-ARITY = (2, 2, 2, 3, 3, 3, 4, 4, 1, 1)  # operands
+cdef extern from "kernels/machine.h":
+    enum:
+        OP_RECIP
+        OP_SINCOS
+        OP_END
+        OPCODES
+    int SUM(int products, int negative_products, int numbers, int negative_numbers) nogil
+
+SINCOS, END = OP_SINCOS, OP_END
 
 cdef enum:                       # operations of rows, in the order of `_table`
     ADD = 2
@@ -13,94 +20,116 @@ cdef enum:                       # operations of rows, in the order of `_table`
     SIN
     COS
 
-cdef enum:                       # opcodes, in their order
-    OP_MUL
-    OP_ADD
-    OP_SUB
-    OP_FMA
-    OP_FMS
-    OP_FNMA
-    OP_DOT
-    OP_DET
-    OP_RECIP
-    OP_SINCOS
-    COUNT
-
 cdef enum:
     NONE = -1
-    WINDOW = 1000                # instructions
-    OPERANDS = 4
+    TERMS = 3                    # of a sum, at most
+    OPERANDS = 6
     RESULTS = 2
+    WINDOW = 1000                # instructions
+
+ctypedef struct Term:
+    int a, b                     # rows; b is NONE where the term is no product
+    bint negative
+
+ctypedef struct Sum:
+    int terms
+    Term term[TERMS]
 
 
 def fuse(const unsigned char[::1] op, const int[::1] a, const int[::1] b, const int[::1] uses):
-    """Instructions for rows: products that only one sum needs join it, sine and cosine of an angle are one.
+    """Instructions for rows: what only one sum needs joins it, sine and cosine of an angle are one.
 
     Returns
     -------
     code : ndarray of int32, shape (count,)
         Opcodes.
-    operand, result : ndarray of int32, shapes (count, 4), (count, 2)
+    operand, result : ndarray of int32, shapes (count, 6), (count, 2)
         Rows, -1 where there is none.
     """
     cdef Py_ssize_t rows = op.shape[0], row, count = 0
-    cdef int x, y, code
-    cdef bint left, right
-    cdef int[::1] opcode = np.empty(rows, np.intc)
+    cdef int[::1] code = np.empty(rows, np.intc)
     cdef int[:, ::1] operand = np.full((rows, OPERANDS), NONE, np.intc)
     cdef int[:, ::1] result = np.full((rows, RESULTS), NONE, np.intc)
     cdef int[::1] turned = np.full(rows, NONE, np.intc)      # the instruction that turns by an angle
     cdef unsigned char[::1] joined = np.zeros(rows, np.uint8)
+    cdef unsigned char[:, ::1] room = np.zeros((rows, sizeof(Sum)), np.uint8)
+    cdef Sum *sums = <Sum *> &room[0, 0] if rows else NULL
     for row in range(rows):
-        if op[row] == ADD or op[row] == SUB:
-            x, y = a[row], b[row]
-            joined[x] |= op[x] == MUL and uses[x] == 1
-            joined[y] |= op[y] == MUL and uses[y] == 1
+        if op[row] == MUL:
+            add_term(&sums[row], a[row], b[row], False)
+        elif op[row] == ADD or op[row] == SUB:
+            join(sums, uses, joined, a[row], b[row], op[row] == SUB, &sums[row])
     for row in range(rows):
         if op[row] < ADD or joined[row]:
             continue
-        x, y = a[row], b[row]
-        if op[row] >= SIN:
-            if turned[x] == NONE:
-                turned[x] = count
-                opcode[count], operand[count, 0] = OP_SINCOS, x
-                count += 1
-            result[turned[x], op[row] - SIN] = row
+        if op[row] >= SIN and turned[a[row]] != NONE:
+            result[turned[a[row]], op[row] - SIN] = row
             continue
-        result[count, 0] = row
-        if op[row] == RECIP:
-            opcode[count], operand[count, 0] = OP_RECIP, x
-        elif op[row] == MUL:
-            opcode[count], operand[count, 0], operand[count, 1] = OP_MUL, x, y
+        if op[row] >= SIN:
+            turned[a[row]] = count
+            code[count], operand[count, 0], result[count, op[row] - SIN] = OP_SINCOS, a[row], row
+        elif op[row] == RECIP:
+            code[count], operand[count, 0], result[count, 0] = OP_RECIP, a[row], row
         else:
-            left, right = joined[x], joined[y]
-            if left:
-                operand[count, 0], operand[count, 1] = a[x], b[x]
-                operand[count, 2] = a[y] if right else y
-                operand[count, 3] = b[y] if right else NONE
-                code = OP_DOT if right else OP_FMA
-                opcode[count] = code if op[row] == ADD else OP_DET if right else OP_FMS
-            elif right:
-                operand[count, 0], operand[count, 1], operand[count, 2] = a[y], b[y], x
-                opcode[count] = OP_FMA if op[row] == ADD else OP_FNMA
-            else:
-                opcode[count], operand[count, 0], operand[count, 1] = OP_ADD, x, y
-                opcode[count] = OP_ADD if op[row] == ADD else OP_SUB
+            code[count], result[count, 0] = write_sum(&sums[row], operand[count]), row
         count += 1
-    return np.array(opcode[:count]), np.array(operand[:count]), np.array(result[:count])
+    return np.array(code[:count]), np.array(operand[:count]), np.array(result[:count])
+
+
+cdef void add_term(Sum *to, int a, int b, bint negative) noexcept:
+    to.term[to.terms].a, to.term[to.terms].b, to.term[to.terms].negative = a, b, negative
+    to.terms += 1
+
+
+cdef void join(Sum *sums, const int[::1] uses, unsigned char[::1] joined, int x, int y, bint negative,
+               Sum *to) noexcept:
+    """to <- x + y, or x - y, each by its terms where nothing else uses it and there is room for them."""
+    cdef int left = sums[x].terms if uses[x] == 1 else 0, right = sums[y].terms if uses[y] == 1 else 0, k
+    while max(left, 1) + max(right, 1) > TERMS:
+        if left >= right:
+            left = 0
+        else:
+            right = 0
+    for k in range(left):
+        add_term(to, sums[x].term[k].a, sums[x].term[k].b, sums[x].term[k].negative)
+    if not left:
+        add_term(to, x, NONE, False)
+    for k in range(right):
+        add_term(to, sums[y].term[k].a, sums[y].term[k].b, sums[y].term[k].negative != negative)
+    if not right:
+        add_term(to, y, NONE, negative)
+    joined[x] |= left > 0
+    joined[y] |= right > 0
+
+
+cdef int write_sum(const Sum *terms, int[::1] operand) noexcept:
+    """Operands of the products, then the numbers, positive ones first; the opcode."""
+    cdef int count[4]
+    cdef int kind, k, at = 0
+    for kind in range(4):
+        count[kind] = 0
+        for k in range(terms.terms):
+            if (terms.term[k].b == NONE) == (kind >= 2) and terms.term[k].negative == kind % 2:
+                count[kind] += 1
+                operand[at] = terms.term[k].a
+                at += 1
+                if kind < 2:
+                    operand[at] = terms.term[k].b
+                    at += 1
+    return SUM(count[0], count[1], count[2], count[3])
 
 
 cdef class Ready:
     """Instructions that can run, first come first served for every opcode."""
     cdef int[::1] following
-    cdef int first[COUNT]
-    cdef int last[COUNT]
-    cdef int waiting[COUNT]
+    cdef int first[OPCODES]
+    cdef int last[OPCODES]
+    cdef int waiting[OPCODES]
 
     def __cinit__(self, Py_ssize_t count):
         cdef int code
         self.following = np.empty(count, np.intc)
-        for code in range(COUNT):
+        for code in range(OPCODES):
             self.waiting[code] = 0
 
     cdef void push(self, int code, int instruction) noexcept:
@@ -120,7 +149,7 @@ cdef class Ready:
     cdef int longest(self) noexcept:
         """The opcode that most wait for; sines and cosines wait until nothing else does."""
         cdef int best = 0, code
-        for code in range(1, COUNT):
+        for code in range(1, OPCODES):
             if (self.waiting[code] > self.waiting[best] and code != OP_SINCOS) or not self.waiting[best]:
                 best = code
         return best

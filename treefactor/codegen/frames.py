@@ -81,7 +81,9 @@ def bodies_of(model) -> list[Body]:
 def _moments(mass: float, first: np.ndarray, tensor: np.ndarray) -> np.ndarray:
     """Second moments about the origin: sum of m x x^T = tr(I) / 2 - I."""
     K = np.trace(tensor) / 2 * np.eye(3) - tensor
-    return np.block([[K, first[:, None]], [first[None, :], np.array([[mass]])]])
+    found = np.empty((4, 4))
+    found[:3, :3], found[:3, 3], found[3, :3], found[3, 3] = K, first, first, mass
+    return found
 
 
 def snapped(bodies: list[Body], tolerance: float = SNAP) -> tuple[list[Body], float]:
@@ -140,7 +142,8 @@ def regrouped(bodies: list[Body]) -> list[Body]:
 
 def _seen(moments: np.ndarray, R: np.ndarray, p: np.ndarray) -> np.ndarray:
     """Second moments seen from a frame in which their own has rotation R and origin p."""
-    T = np.block([[R, p[:, None]], [np.zeros((1, 3)), np.ones((1, 1))]])
+    T = np.eye(4)
+    T[:3, :3], T[:3, 3] = R, p
     found = T @ moments @ T.T
     for block in (np.s_[:3, :3], np.s_[:3, 3], np.s_[3, :3]):
         part = found[block]
@@ -148,12 +151,13 @@ def _seen(moments: np.ndarray, R: np.ndarray, p: np.ndarray) -> np.ndarray:
     return (found + found.T) / 2
 
 
-def canonical(bodies: list[Body]) -> list[Body]:
+def canonical(bodies: list[Body], meet: bool = False) -> list[Body]:
     """Frames along common normals of successive axes: modified Denavit-Hartenberg frames on trees.
 
     A body that turns about z may have its origin anywhere on its axis, one that slides anywhere at all, and
     both their x axes in any direction. The origin is the foot of the common normal from the parent's axis; x
-    points along the one to the axis of the largest subtree, or of a leaf to its centre of mass.
+    points along the one to the axis of the largest subtree, or of a leaf to its centre of mass. With `meet`
+    the origin is where the axis meets the only one it carries, if it does: now and then this takes less.
 
     Notes
     -----
@@ -168,6 +172,8 @@ def canonical(bodies: list[Body]) -> list[Body]:
         carried = sorted((j for j, b in enumerate(bodies) if b.parent == i), key=lambda j: -sizes[j])
         if body.kind in TURNING:
             _change(bodies, i, np.eye(3), np.array([0.0, 0.0, _foot(bodies, i)]))
+            if meet and len(carried) == 1 and (bodies[i].p.any() or _is_wrist(bodies, carried[0])):
+                _change(bodies, i, np.eye(3), np.array([0.0, 0.0, _meeting(bodies[carried[0]])]))
         elif body.kind == "prismatic":
             _slide(bodies, i, carried)
         else:
@@ -208,6 +214,26 @@ def _foot(bodies: list[Body], i: int) -> float:
     if sine <= SNAP:
         return -body.p[2] * np.sign(z[2])
     return -(body.p[:2] @ z[:2]) / sine**2 if sine > PARALLEL else 0.0
+
+
+def _is_wrist(bodies: list[Body], i: int) -> bool:
+    """Whether all that a body carries has its origin in common with it, and there is some."""
+    below = {i}
+    for j in range(i + 1, len(bodies)):
+        if bodies[j].parent in below:
+            below.add(j)
+    return len(below) > 1 and not any(bodies[j].p.any() for j in below - {i})
+
+
+def _meeting(body: Body) -> float:
+    """Where the axis of a body meets that of its parent, from the parent's origin; 0 where it does not."""
+    z, p = body.R[:, 2], body.p
+    sine = np.hypot(z[0], z[1])
+    if body.kind not in TURNING or sine <= PARALLEL:
+        return 0.0
+    along = -(p[:2] @ z[:2]) / sine**2
+    apart = np.abs(p[:2] + along * z[:2]).max()
+    return p[2] + along * z[2] if apart <= SNAP * np.abs(p).max() else 0.0
 
 
 def _normal(body: Body) -> float | None:

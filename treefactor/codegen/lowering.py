@@ -7,12 +7,11 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..exceptions import CodegenError
-from ._lower import OPCODES, allocate, fuse, schedule
+from ._lower import END, SINCOS, allocate, fuse, schedule
 from ._table import use_counts
 from .expressions import CONST, INPUT
 from .program import Function
 
-SINCOS, END = OPCODES.index("SINCOS"), len(OPCODES)
 MOST = 2**24  # slots of arguments
 
 

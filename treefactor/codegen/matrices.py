@@ -6,6 +6,7 @@ Zeros and ones among the entries cost nothing: the scalars fold them.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 
 ZERO = (0.0, 0.0, 0.0)
 
@@ -107,7 +108,9 @@ class Turn:
         found = [self.vector(row) for row in transposed([self.vector(row) for row in transposed(A)])]
         if self.c == 0 or self.s == 0:
             return found
-        t = self.s * (A[j][j] - A[i][i]) - self.c * (A[i][j] + A[j][i])
+        same = A[i][j] == A[j][i] and not isinstance(A[i][j], float)
+        twice = (self.c + self.c) * A[i][j] if same else self.c * (A[i][j] + A[j][i])  # 2 c is shared
+        t = self.s * (A[j][j] - A[i][i]) - twice
         st, ct = self.s * t, self.c * t
         found[i][i], found[j][j] = A[i][i] + st, A[j][j] - st
         found[i][j], found[j][i] = -(A[j][i] + ct), -(A[i][j] + ct)
@@ -115,20 +118,40 @@ class Turn:
 
 
 @dataclass(frozen=True)
-class Rotation:
-    """Rotation by any matrix R."""
+class Quaternion:
+    """Rotation R of a unit quaternion."""
 
-    R: list
-    axis: None = None
+    x: object
+    y: object
+    z: object
+    w: object
+    axis: None = None  # there is none that stays
 
     @property
-    def inverse(self) -> Rotation:
+    def inverse(self) -> Quaternion:
         """R^T."""
-        return Rotation(transposed(self.R))
+        return Quaternion(-self.x, -self.y, -self.z, self.w)
 
-    def vector(self, x) -> list:
-        """R x."""
-        return apply(self.R, x)
+    @cached_property
+    def R(self) -> list:
+        """The matrix."""
+        x, y, z, w = self.x, self.y, self.z, self.w
+        x2, y2, z2 = x + x, y + y, z + z
+        xx, yy, zz, xy, xz, yz = x2 * x, y2 * y, z2 * z, x2 * y, x2 * z, y2 * z
+        wx, wy, wz = x2 * w, y2 * w, z2 * w
+        return [
+            [1.0 - (yy + zz), xy - wz, xz + wy],
+            [xy + wz, 1.0 - (xx + zz), yz - wx],
+            [xz - wy, yz + wx, 1.0 - (xx + yy)],
+        ]
+
+    def vector(self, v) -> list:
+        """R v; of a constant v, such as gravity, v + w t + u x t with t = 2 u x v and u = (x, y, z)."""
+        if not all(isinstance(entry, float) for entry in v):
+            return apply(self.R, v)
+        u = [self.x, self.y, self.z]
+        t = cross(u, times(v, 2.0))
+        return add(v, add(times(t, self.w), cross(u, t)))
 
     def matrix(self, A) -> list:
         """R A R^T; a symmetric A stays symmetric."""

@@ -83,17 +83,17 @@ def fuse(function) -> Instructions:
     """Products with a single use, which is a sum, become part of it."""
     op, operands = function.op.copy(), np.zeros((function.op.size, 3), np.int32)
     operands[:, 0], operands[:, 1] = function.a, function.b
-    uses = _uses(op, operands, function.output).tolist()
+    left = _uses(op, operands, function.output).tolist()
     product = (op == MUL).tolist()
     for row in np.flatnonzero((op == ADD) | (op == SUB)).tolist():
         a, b, _ = operands[row].tolist()
         for factors, term, fused in ((b, a, SUBMUL), (a, b, MULSUB)):
-            if product[factors] and uses[factors] == 1:
+            if product[factors] and left[factors] == 1:
                 operands[row] = *operands[factors, :2], term
                 op[row] = fused if op[row] == SUB else MULADD
-                uses[factors] = 0
+                left[factors] = 0
                 break
-    keep = np.flatnonzero((op <= INPUT) | (np.array(uses) > 0))
+    keep = np.flatnonzero((op <= INPUT) | (np.array(left) > 0))
     return _renumbered(Instructions(op, operands, function.value, function.output, function.sign), keep)
 
 
@@ -163,14 +163,18 @@ def allocate(code: Instructions) -> tuple[np.ndarray, int]:
 
 def inlined(function) -> np.ndarray:
     """Which rows a printer can write into their only use: not results, sines, cosines or reciprocals."""
+    used = uses(function)
+    used[function.output] = 0
+    return (used == 1) & (function.op >= ADD) & (function.op <= MUL)
+
+
+def uses(function) -> np.ndarray:
+    """How many operands and results of a function are that row."""
     operands = np.stack([function.a, function.b, np.zeros_like(function.a)], axis=1)
-    uses = _uses(function.op, operands, function.output)
-    uses[function.output] = 0
-    return (uses == 1) & (function.op >= ADD) & (function.op <= MUL)
+    return _uses(function.op, operands, function.output)
 
 
 def _uses(op, operands, output) -> np.ndarray:
-    """How many operands and results are that row."""
     count = operand_count(op)
     used = [operands[count > k, k] for k in range(3)]
     return np.bincount(np.concatenate([*used, output]), minlength=op.size)

@@ -15,7 +15,7 @@ from .expressions import sincos
 from .frames import TURNING, Body, euler, whole
 from .matrices import (
     ZERO,
-    Rotation,
+    Quaternion,
     Turn,
     add,
     apply,
@@ -30,6 +30,7 @@ from .matrices import (
     weighted,
 )
 
+CYCLES = ((0, 1, 2), (1, 2, 0), (2, 0, 1))
 UNIT = ((1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, 0.0, 1.0))
 
 
@@ -128,13 +129,13 @@ class Articulated:
         return Articulated(*(place.outward(A) for A in (inner.M, inner.C, inner.I)))._shifted(place.p)
 
     def _shifted(self, p) -> Articulated:
-        """About an origin from which the one of now is at p: C - M p~, I - C^T p~ + p~ (C - M p~)."""
-        C = [add(c, cross(p, row)) for c, row in zip(self.C, self.M, strict=True)]
-        before, after = transposed(self.C), transposed(C)
-        one, two = [cross(p, column) for column in before], [cross(p, column) for column in after]
-        both = [cross(p, add(x, y)) for x, y in zip(before, after, strict=True)]
-        I = upper(lambda i, j: self.I[i][j] + (both[i][i] if i == j else one[i][j] + two[j][i]))
-        return Articulated(self.M, C, I)
+        """About an origin from which the one of now is at p: B = C - M p~ for C, I - C^T p~ + p~ B for I."""
+        C, B = self.C, [add(c, cross(p, row)) for c, row in zip(self.C, self.M, strict=True)]
+        I = [list(row) for row in self.I]
+        for i, j, k in CYCLES:
+            I[i][i] = I[i][i] + (p[j] * (C[k][i] + B[k][i]) - p[k] * (C[j][i] + B[j][i]))
+            I[i][j] = I[j][i] = I[i][j] + (p[k] * (C[i][i] - B[j][j]) - p[i] * C[k][i] + p[j] * B[k][j])
+        return Articulated(self.M, B, I)
 
     def __add__(self, other: Articulated) -> Articulated:
         return Articulated(*(matrix_sum(A, B) for A, B in zip(self.parts, other.parts, strict=True)))
@@ -414,12 +415,12 @@ def placement(body: Body, q) -> Placement:
         p = add(p, apply(whole(body.R).tolist(), [q[0], q[1], 0.0]))
         turns[2] = _after(turns[2], q[2], q[3])
     elif body.kind == "spherical":
-        turns.append(Rotation(quaternion(*q[:4])))
+        turns.append(Quaternion(*q[:4]))
     else:
         p = add(p, apply(whole(body.R).tolist(), q[:3]))
         if body.kind == "freeflyer":
-            turns.append(Rotation(quaternion(*q[3:7])))
-    return Placement(p, [turn for turn in turns if isinstance(turn, Rotation) or turn.c != 1], r)
+            turns.append(Quaternion(*q[3:7]))
+    return Placement(p, [turn for turn in turns if isinstance(turn, Quaternion) or turn.c != 1], r)
 
 
 def _turn(axis: int, angle: float) -> Turn:
@@ -439,18 +440,6 @@ def _turned(x, angle: float) -> Turn:
 def _after(fixed: Turn, c, s) -> Turn:
     """Both turns about one axis."""
     return Turn(fixed.axis, fixed.c * c - fixed.s * s, fixed.s * c + fixed.c * s)
-
-
-def quaternion(x, y, z, w) -> list:
-    """Rotation of the unit quaternion x y z w."""
-    x2, y2, z2 = x + x, y + y, z + z
-    xx, yy, zz = x2 * x, y2 * y, z2 * z
-    xy, xz, yz, wx, wy, wz = x2 * y, x2 * z, y2 * z, x2 * w, y2 * w, z2 * w
-    return [
-        [1.0 - (yy + zz), xy - wz, xz + wy],
-        [xy + wz, 1.0 - (xx + zz), yz - wx],
-        [xz - wy, yz + wx, 1.0 - (xx + yy)],
-    ]
 
 
 def along(f, n, motion):
@@ -475,7 +464,7 @@ def _wrench(moments: Moments, rate_, linear) -> tuple[list, list]:
     """Force and moment that accelerate a body: columns of [rate linear] [K h; h^T m], and their skew part."""
     K, h, (A, differences) = moments.K, moments.h, rate_
     moment = []
-    for i, j, k in ((0, 1, 2), (1, 2, 0), (2, 0, 1)):
+    for i, j, k in CYCLES:
         same = differences[i] * K[j][k]
         moment.append(same + A[k][j] * K[j][j] - A[j][k] * K[k][k] + A[k][i] * K[i][j] - A[j][i] * K[i][k])
     return add(apply(A, h), times(linear, moments.m)), add(moment, cross(h, linear))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from functools import reduce
+from functools import partial, reduce
 
 import numpy as np
 
@@ -19,6 +19,7 @@ VARIANTS = {  # steps that a model takes before its recursions run
     "frames": (canonical,),
     "regroup": (regrouped,),
     "both": (canonical, regrouped),
+    "meeting": (partial(canonical, meet=True), regrouped),
 }
 METHODS = {
     "forward_dynamics": ("factor", "aba"),
@@ -36,8 +37,9 @@ def generate(model, functions=tuple(ARGUMENTS), variants=tuple(VARIANTS), snap: 
         Among "crba", "rnea", "bias", "aba", "forward_dynamics" and "minv"; "aba" not for models with joints
         that follow others.
     variants : sequence of str
-        Among "plain", "frames", "regroup" and "both": the model as it is, in canonical frames, with inertias
-        regrouped, or both. All compute the same to rounding; `Function.variant` names the one that was taken.
+        Among "plain", "frames", "regroup", "both" and "meeting": the model as it is, in canonical frames,
+        with inertias regrouped, or both, at last with origins where axes meet. All compute the same to
+        rounding; `Function.variant` names the one that was taken.
     snap : float
         Entries of constant rotations that are so close to 0, 1 or -1 become so. With more than rounding the
         program is one of a slightly different robot: `Program.snapped` is the largest change.

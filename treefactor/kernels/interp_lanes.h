@@ -8,10 +8,11 @@
     case opcode: \
         EACH_TIME((n) + 1) { \
             REAL *to = SLOT(0); \
-            const REAL *x = SLOT(1), *y = SLOT((n) > 1 ? 2 : 1), *z = SLOT((n) > 2 ? 3 : 1), *w = SLOT((n) > 3 ? 4 : 1); \
+            const REAL *A = SLOT(1), *B = SLOT((n) > 1 ? 2 : 1), *C = SLOT((n) > 2 ? 3 : 1); \
+            const REAL *D = SLOT((n) > 3 ? 4 : 1), *E = SLOT((n) > 4 ? 5 : 1), *F = SLOT((n) > 5 ? 6 : 1); \
             EACH_PART { \
-                const REAL a = x[i], b = y[i], c = z[i], d = w[i]; \
-                (void)b, (void)c, (void)d; \
+                const REAL a = A[i], b = B[i], c = C[i], d = D[i], e = E[i], f = F[i]; \
+                (void)b, (void)c, (void)d, (void)e, (void)f; \
                 to[i] = (result); \
             } \
         } \
@@ -45,14 +46,30 @@ static void NAME(run)(const int32_t *p, double *room)
         const int32_t opcode = p[0], times = p[1];
         p += 2;
         switch (opcode) {
-            CASE(OP_MUL, 2, a * b)
-            CASE(OP_ADD, 2, a + b)
-            CASE(OP_SUB, 2, a - b)
-            CASE(OP_FMA, 3, a * b + c)
-            CASE(OP_FMS, 3, a * b - c)
-            CASE(OP_FNMA, 3, c - a * b)
-            CASE(OP_DOT, 4, a * b + c * d)
-            CASE(OP_DET, 4, a * b - c * d)
+            CASE(SUM(1, 0, 0, 0), 2, a * b)
+            CASE(SUM(0, 0, 2, 0), 2, a + b)
+            CASE(SUM(0, 0, 1, 1), 2, a - b)
+            CASE(SUM(1, 0, 1, 0), 3, a * b + c)
+            CASE(SUM(1, 0, 0, 1), 3, a * b - c)
+            CASE(SUM(0, 1, 1, 0), 3, c - a * b)
+            CASE(SUM(2, 0, 0, 0), 4, a * b + c * d)
+            CASE(SUM(1, 1, 0, 0), 4, a * b - c * d)
+            CASE(SUM(0, 0, 3, 0), 3, a + b + c)
+            CASE(SUM(0, 0, 2, 1), 3, a + b - c)
+            CASE(SUM(0, 0, 1, 2), 3, a - b - c)
+            CASE(SUM(1, 0, 2, 0), 4, c + d + a * b)
+            CASE(SUM(1, 0, 1, 1), 4, c - d + a * b)
+            CASE(SUM(1, 0, 0, 2), 4, a * b - c - d)
+            CASE(SUM(0, 1, 2, 0), 4, c + d - a * b)
+            CASE(SUM(0, 1, 1, 1), 4, c - d - a * b)
+            CASE(SUM(2, 0, 1, 0), 5, e + a * b + c * d)
+            CASE(SUM(2, 0, 0, 1), 5, a * b - e + c * d)
+            CASE(SUM(1, 1, 1, 0), 5, e + a * b - c * d)
+            CASE(SUM(1, 1, 0, 1), 5, a * b - e - c * d)
+            CASE(SUM(0, 2, 1, 0), 5, e - a * b - c * d)
+            CASE(SUM(3, 0, 0, 0), 6, a * b + c * d + e * f)
+            CASE(SUM(2, 1, 0, 0), 6, a * b + c * d - e * f)
+            CASE(SUM(1, 2, 0, 0), 6, a * b - c * d - e * f)
             CASE(OP_RECIP, 1, 1.0 / a)
             case OP_SINCOS: p = NAME(turn)(p, times, room); break;
             default: return;
@@ -136,7 +153,7 @@ static void NAME(store)(ptrdiff_t size, int count, const int32_t *slot, const do
     }
 #endif
     for (ptrdiff_t e = 0; e < size; e++)
-        for (int l = 0; l < count; l++) AT(to, l, e) = sign[e] * room[(ptrdiff_t)slot[e] * LANES + l];
+        for (int l = 0; l < (LANES == 1 ? 1 : count); l++) AT(to, l, e) = sign[e] * room[(ptrdiff_t)slot[e] * LANES + l];
 }
 
 static const Width NAME(width) = {LANES, NAME(run), NAME(load), NAME(store)};

@@ -5,20 +5,11 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* What an instruction computes of a, b, c, d. */
-typedef enum {
-    OP_MUL,                          /* a b */
-    OP_ADD,                          /* a + b */
-    OP_SUB,                          /* a - b */
-    OP_FMA,                          /* a b + c */
-    OP_FMS,                          /* a b - c */
-    OP_FNMA,                         /* c - a b */
-    OP_DOT,                          /* a b + c d */
-    OP_DET,                          /* a b - c d */
-    OP_RECIP,                        /* 1 / a */
-    OP_SINCOS,                       /* two results: sin a, cos a */
-    OP_END
-} Opcode;
+/* Opcodes: sums of up to three terms, so many products and numbers and negative ones of each, of which one is
+ * positive; 1 / a; and with two results, sin a and cos a. */
+#define SUM(products, negative_products, numbers, negative_numbers) \
+    (((products) * 4 + (negative_products)) * 16 + (numbers) * 4 + (negative_numbers))
+enum { OP_RECIP = SUM(0, 0, 1, 0), OP_SINCOS = SUM(0, 0, 0, 1), OP_END = SUM(0, 0, 0, 0), OPCODES = SUM(3, 0, 0, 1) };
 
 /* Code is a sequence of runs: an opcode, how often, and for each time the slots of the results and operands;
  * the last one is OP_END. */

@@ -102,8 +102,9 @@ INLINE void eliminate_short(int C, int S, int G, const Shape *t, const Unit *u, 
         const ptrdiff_t own = p + OWN(r);
         UNROLL for (int g = 0; g < G; g++) {
             const vec l = h[r][g] * scale[r];
-            const ptrdiff_t kept = own < g * W ? 0 : own > g * W + W ? W : own - g * W;
-            AT(row[r] + g * W) = g < G - 1 - (W + 2) / W ? l : keep(l, kept);  /* own differs by 3 at most */
+            const int whole_register = g < G - 1 - (W + 2) / W;  /* the rows' ends differ by 3 at most */
+            AT(row[r] + g * W) =
+                whole_register ? l : keep(l, own < g * W ? 0 : own > g * W + W ? W : own - g * W);
         }
     }
     double *above = path;

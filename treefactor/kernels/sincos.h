@@ -8,15 +8,16 @@ typedef long long ISA(I) __attribute__((vector_size(8 * WIDTH)));
 /* m ? a : b, bit by bit */
 INLINE V ISA(choose)(I m, V a, V b) { return (V)(((I)a & m) | ((I)b & ~m)); }
 
-/* Cody & Waite (1980): x = k pi/2 + r, |r| <= pi/4, pi/2 in three parts of 33 bits; then the polynomials of
- * fdlibm (Sun Microsystems, 1993) on r. */
+/* Cody & Waite (1980): x = k pi/2 + r, |r| <= pi/4, pi/2 in three parts, the first two of 33 bits; then the
+ * polynomials of fdlibm (Sun Microsystems, 1993) on r. */
 INLINE void ISA(sincos_vector)(V x, V *s, V *c)
 {
     const double shift = 0x1.8p52;   /* x + shift has the nearest integer to x in its last bits */
     V t = x * 0x1.45f306dc9c883p-1 + shift;
     V k = t - shift;
     I quarter = (I)t;
-    V r = ((x - k * 0x1.921fb54400000p+0) - k * 0x1.0b4611a600000p-34) - k * 0x1.3198a2e037073p-69;
+    V a = x - k * 0x1.921fb54400000p+0, b = k * 0x1.0b4611a600000p-34, d = a - b;
+    V r = d - (k * 0x1.3198a2e037073p-69 - ((a - d) - b));   /* what d lost by rounding is not lost */
     V z = r * r;
     V sine = r + r * z * (-0x1.5555555555549p-3 + z * (0x1.111111110f8a6p-7 + z * (-0x1.a01a019c161d5p-13 +
              z * (0x1.71de357b1fe7dp-19 + z * (-0x1.ae5e68a2b9cebp-26 + z * 0x1.5d93a5acfd57cp-33)))));
@@ -32,8 +33,8 @@ INLINE void ISA(sincos_vector)(V x, V *s, V *c)
 
 static void ISA(sincos)(ptrdiff_t n, const double *x, double *s, double *c)
 {
-    const double largest = 1e5;
-    I outside = {0};
+    const double largest = 100000;
+    I large = {0};
     for (ptrdiff_t i = 0; i < n; i += WIDTH) {
         ptrdiff_t count = n - i < WIDTH ? n - i : WIDTH;
         V from = {0}, sine, cosine;
@@ -47,10 +48,10 @@ static void ISA(sincos)(ptrdiff_t n, const double *x, double *s, double *c)
             ISA(sincos_vector)(from, &sine, &cosine);
             for (ptrdiff_t l = 0; l < count; l++) { s[i + l] = sine[l]; c[i + l] = cosine[l]; }
         }
-        outside |= ~((from <= largest) & (from >= -largest));
+        large |= ~((from <= largest) & (from >= -largest));
     }
     long long any = 0;
-    for (int l = 0; l < WIDTH; l++) any |= outside[l];
+    for (int l = 0; l < WIDTH; l++) any |= large[l];
     for (ptrdiff_t i = 0; any && i < n; i++)
         if (!(fabs(x[i]) <= largest)) { s[i] = sin(x[i]); c[i] = cos(x[i]); }
 }
