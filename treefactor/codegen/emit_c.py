@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import textwrap
 from collections.abc import Iterable
 from hashlib import sha256
 from pathlib import Path
@@ -61,8 +62,8 @@ def c_source(program, functions: Iterable[str] | None = None) -> str:
 
 
 def plain(name: str) -> str:
-    """A user's string for a comment: letters, digits, spaces and ``.-``, at most 60 of them."""
-    return re.sub(r"[^A-Za-z0-9 .-]", "_", name)[:60]
+    """A user's string for a comment: letters, digits, spaces and ``,.-``, at most 60 of them."""
+    return re.sub(r"[^A-Za-z0-9 ,.-]", "_", name)[:60]
 
 
 def _about(program, function) -> str:
@@ -212,7 +213,10 @@ class _Lines:
         angles = ", ".join(self.operand(row, SUM, True) for row in step.angles)
         angle, sine, cosine = (f"{name}{first}" for name in ("angle", "sine", "cosine"))
         self.lines += [
-            f"real {angle}[ROOM({n})] = {{{angles}}}, {sine}[ROOM({n})], {cosine}[ROOM({n})];",
+            f"real {angle}[ROOM({n})] = {{",
+            *(f"    {line}" for line in textwrap.wrap(angles, COLUMNS)),
+            "};",
+            f"real {sine}[ROOM({n})], {cosine}[ROOM({n})];",
             f"sincos_of({angle}, {sine}, {cosine});",
         ]
         for row in step.rows:
