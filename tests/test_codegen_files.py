@@ -111,6 +111,21 @@ def test_unknown_functions_and_variants():
         generate(model("rx90"), variants=("best",))
 
 
+def test_tips_are_joints():
+    with pytest.raises(tf.CodegenError, match="'hand' is no joint"):
+        generate(model("rx90"), "jacobian", ["hand"])
+    program = generate(model("rx90"), ("jacobian", "delassus"))
+    assert program.functions["jacobian"].shape == (0, 6)
+
+
+def test_jacobians_are_saved_with_their_tips(tmp_path):
+    program = generate(model("rx90"), ("jacobian", "delassus"), "joint5")
+    program.save(tmp_path / "tip.npz")
+    loaded = Program.load(tmp_path / "tip.npz")
+    assert loaded.tips == ("joint5",)
+    assert loaded.functions["delassus"].shape == (6, 6)
+
+
 def test_no_articulated_bodies_where_joints_follow():
     robot = random_model(np.random.default_rng(0), ["revolute", "revolute"], leaders={1: 0})
     with pytest.raises(tf.CodegenError, match="forward_dynamics"):

@@ -63,6 +63,35 @@ def test_programs_compute_what_pinocchio_does(name):
     assert_same(results["aba"], pin.aba(theirs, data, q, v, x))
 
 
+@pytest.mark.parametrize("name", ["panda9", "solo12", "talos32"])
+def test_jacobians_are_pinocchios(name):
+    theirs, robot = pinocchio_model(name), model(name)
+    tips = [theirs.names[-1], theirs.names[2]]
+    functions = generate(robot, ("jacobian", "delassus"), tips).functions
+    q = states(robot, 1)[0][0]
+    data = theirs.createData()
+    J = np.vstack([pin.computeJointJacobian(theirs, data, q, theirs.getJointId(tip)) for tip in tips])
+    assert_same(evaluate(functions["jacobian"], q), J)
+    assert_same(evaluate(functions["delassus"], q), J @ np.linalg.solve(tf.crba(robot, q), J.T))
+
+
+@settings(max_examples=15)
+@given(kinds=st.lists(st.sampled_from(KINDS), min_size=2, max_size=5), seed=st.integers(0, 2**32 - 1))
+def test_jacobians_give_kinetic_energy(kinds, seed):
+    """H is the sum over all bodies of J^T I J, whatever the joints."""
+    robot = random_model(np.random.default_rng(seed), kinds)
+    tips = [joint.name for joint in robot.joints]
+    q = states(robot, 1, seed)[0][0]
+    J = evaluate(generate(robot, "jacobian", tips).functions["jacobian"], q).reshape(-1, 6, robot.nv)
+    H = sum(x.T @ spatial(joint.inertia) @ x for x, joint in zip(J, robot.joints, strict=True))
+    assert_same(H, tf.crba(robot, q))
+
+
+def spatial(inertia):
+    """6 x 6 inertia at the origin of the joint."""
+    return pin.Inertia(inertia.mass, inertia.com, inertia.tensor).matrix()
+
+
 @pytest.mark.parametrize("variant", ["plain", "frames", "regroup", "both", "meeting"])
 def test_every_variant_computes_the_same(variant):
     robot = model("talos32")

@@ -10,7 +10,7 @@ cdef extern from "kernels/machine.h":
         OPCODES
     int SUM(int products, int negative_products, int numbers, int negative_numbers) nogil
 
-SINCOS, END = OP_SINCOS, OP_END
+RECIPROCAL, SINCOS, END = OP_RECIP, OP_SINCOS, OP_END
 
 cdef enum:                       # operations of rows, in the order of `_table`
     ADD = 2
@@ -37,7 +37,14 @@ ctypedef struct Sum:
 
 
 def fuse(const unsigned char[::1] op, const int[::1] a, const int[::1] b, const int[::1] uses):
-    """Instructions for rows: what only one sum needs joins it, sine and cosine of an angle are one.
+    """Instructions for the rows that are used: what only one sum needs joins it, sine and cosine are one.
+
+    Parameters
+    ----------
+    op, a, b : ndarray
+        Columns of a `Function`.
+    uses : ndarray of int32
+        By rows that are used, and by results.
 
     Returns
     -------
@@ -55,14 +62,16 @@ def fuse(const unsigned char[::1] op, const int[::1] a, const int[::1] b, const 
     cdef unsigned char[:, ::1] room = np.zeros((rows, sizeof(Sum)), np.uint8)
     cdef Sum *sums = <Sum *> &room[0, 0] if rows else NULL
     for row in range(rows):
+        if not uses[row]:
+            continue
         if op[row] == MUL:
             add_term(&sums[row], a[row], b[row], False)
         elif op[row] == ADD or op[row] == SUB:
             join(sums, uses, joined, a[row], b[row], op[row] == SUB, &sums[row])
     for row in range(rows):
-        if op[row] < ADD or joined[row]:
+        if op[row] < ADD or joined[row] or not uses[row]:
             continue
-        if op[row] >= SIN and turned[a[row]] != NONE:
+        if op[row] >= SIN and turned[a[row]] != NONE and result[turned[a[row]], op[row] - SIN] == NONE:
             result[turned[a[row]], op[row] - SIN] = row
             continue
         if op[row] >= SIN:

@@ -13,6 +13,7 @@ from .._dynamics import KINDS
 from ..bodies import table_of
 
 TURNING = ("revolute", "continuous", "helical")  # about z of the body
+KEPT = ("parent", "q", "v", "freedoms", "ratio", "offset", "pitch", "R", "p", "joint", "axes")
 UNFELT = {  # rows and columns of the second moments that a joint does not feel
     "revolute": slice(2, 4),
     "continuous": slice(2, 4),
@@ -45,6 +46,9 @@ class Body:
     moments : ndarray, shape (4, 4)
         Second moments of the mass, sum of ``m (x y z 1)^T (x y z 1)``.
     armature : tuple of float
+    joint : int
+        Of the model, whose frame has rotation `axes` and origin `origin` in the body's; -1 for none.
+    axes, origin : ndarray
     """
 
     kind: str
@@ -59,6 +63,9 @@ class Body:
     p: np.ndarray
     moments: np.ndarray
     armature: tuple
+    joint: int
+    axes: np.ndarray
+    origin: np.ndarray
 
 
 def bodies_of(model) -> list[Body]:
@@ -69,10 +76,8 @@ def bodies_of(model) -> list[Body]:
             kind=KINDS[body["kind"]],
             moments=_moments(body["mass"], body["first"], body["tensor"]),
             armature=tuple(armature[body["v"] : body["v"] + body["freedoms"]].tolist()),
-            **{
-                name: body[name]
-                for name in ("parent", "q", "v", "freedoms", "ratio", "offset", "pitch", "R", "p")
-            },
+            origin=np.zeros(3),
+            **{name: body[name] for name in KEPT},
         )
         for body in table_of(model)
     ]
@@ -250,7 +255,8 @@ def _change(bodies: list[Body], i: int, A: np.ndarray, t: np.ndarray) -> None:
     """Give body i axes A and origin t, both in its old frame."""
     body = bodies[i]
     moments = _seen(body.moments, A.T, -A.T @ t)
-    bodies[i] = replace(body, R=body.R @ A, p=body.p + body.R @ t, moments=moments)
+    axes, origin = A.T @ body.axes, A.T @ (body.origin - t)
+    bodies[i] = replace(body, R=body.R @ A, p=body.p + body.R @ t, moments=moments, axes=axes, origin=origin)
     for j, child in enumerate(bodies):
         if child.parent == i:
             bodies[j] = replace(child, R=A.T @ child.R, p=A.T @ (child.p - t))

@@ -23,7 +23,10 @@ ARGUMENTS = {  # of the functions that can be generated, in order
     "aba": ("q", "v", "tau"),
     "forward_dynamics": ("q", "v", "tau"),
     "minv": ("q",),
+    "jacobian": ("q",),
+    "delassus": ("q",),
 }
+FUNCTIONS = tuple(ARGUMENTS)[:6]  # that need no tips
 FORMAT = 1
 COLUMNS = {
     "op": np.uint8,
@@ -57,8 +60,8 @@ class Function:
     sign : ndarray of int8, shape (size,)
         1, or -1 where the result is that row's negative.
     shape : tuple of int
-        Of the result: (nnz,) of "crba", the packed rows of H in the layout of `Model.tree`; (nv, nv) of
-        "minv"; (nv,) else.
+        Of the result, as `shape_of` has it: (nnz,) of "crba", the packed rows of H in the layout of
+        `Model.tree`; (nv, nv) of "minv".
     variant : str
         The steps taken, and the method where there is a choice: "both", "frames, aba".
     """
@@ -118,6 +121,17 @@ class Function:
         return operation_count(self.op)
 
 
+def shape_of(name: str, tree: Tree, tips: int) -> tuple[int, ...]:
+    """Shape of the result of a function of a model whose freedoms have this tree."""
+    shapes = {
+        "crba": (tree.nnz,),
+        "minv": (tree.n, tree.n),
+        "jacobian": (6 * tips, tree.n),
+        "delassus": (6 * tips, 6 * tips),
+    }
+    return shapes.get(name, (tree.n,))
+
+
 def operation_count(op: np.ndarray) -> OperationCount:
     """Operations among rows."""
     count = np.bincount(op, minlength=len(OPERATIONS)).tolist()
@@ -137,6 +151,8 @@ class Program:
     parent : ndarray, shape (nv,)
         Of the tree of its freedoms, which lays out the packed rows of H.
     nq, nv : int
+    tips : tuple of str
+        Joints of "jacobian" and "delassus".
     snapped : float
         Largest change of an entry of a constant rotation that was made 0, 1 or -1.
     functions : dict of str to Function
@@ -146,6 +162,7 @@ class Program:
     parent: np.ndarray
     nq: int
     nv: int
+    tips: tuple[str, ...]
     snapped: float
     functions: dict[str, Function]
 
@@ -168,7 +185,7 @@ class Program:
 
     def save(self, path) -> None:
         """Write to a file of arrays, without pickled objects."""
-        head = {name: getattr(self, name) for name in ("model", "nq", "nv", "snapped")}
+        head = {name: getattr(self, name) for name in ("model", "nq", "nv", "tips", "snapped")}
         head |= {"format": FORMAT, "functions": []}
         arrays = {"parent": self.parent}
         for k, function in enumerate(self.functions.values()):
@@ -198,6 +215,7 @@ class Program:
                     np.array(Tree(file["parent"]).parent),
                     int(head["nq"]),
                     int(head["nv"]),
+                    tuple(map(str, head["tips"])),
                     float(head["snapped"]),
                     {function.name: function for function in functions},
                 )
@@ -211,11 +229,11 @@ class Program:
     def validate(self) -> None:
         """Raise CodegenError where rows are no straight-line code, or arguments and results do not fit."""
         sizes = {"q": self.nq, "v": self.nv, "a": self.nv, "tau": self.nv}
-        nnz = Tree(self.parent).nnz
+        tree = Tree(self.parent)
         if len(self.parent) != self.nv:
             raise CodegenError(f"{len(self.parent)} parents of {self.nv} freedoms")
         for name, function in self.functions.items():
-            shape = {"crba": (nnz,), "minv": (self.nv, self.nv)}.get(name, (self.nv,))
+            shape = shape_of(name, tree, len(self.tips))
             inputs = tuple((x, sizes[x]) for x in ARGUMENTS.get(name, ()))
             if name not in ARGUMENTS or function.inputs != inputs or function.shape != shape:
                 raise CodegenError(f"{name}: its arguments or its result do not fit the model")

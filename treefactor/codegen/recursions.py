@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from functools import cached_property
+from itertools import combinations_with_replacement
 
 import numpy as np
 
@@ -44,9 +45,7 @@ class Placement:
 
     def force(self, f, n) -> tuple[list, list]:
         """A force and moment on the body, as the parent sees them."""
-        n = add(n, cross(self.r, f))
-        for turn in reversed(self.turns):
-            f, n = turn.vector(f), turn.vector(n)
+        f, n = self.rotated(f), self.rotated(add(n, cross(self.r, f)))
         return f, add(n, cross(self.p, f))
 
     def motion(self, v, w) -> tuple[list, list]:
@@ -60,6 +59,16 @@ class Placement:
         for turn in self.turns:
             x = turn.inverse.vector(x)
         return x
+
+    def rotated(self, x) -> list:
+        """Components of a vector of the body in the axes of the parent."""
+        for turn in reversed(self.turns):
+            x = turn.vector(x)
+        return x
+
+    def point(self, x) -> list:
+        """A point of the body, as the parent sees it."""
+        return add(self.p, self.rotated(add(x, self.r)))
 
     def outward(self, A) -> list:
         """A matrix of the body in the axes of the parent."""
@@ -84,9 +93,7 @@ class Moments:
     def moved(self, place: Placement) -> Moments:
         """As the parent sees them."""
         inner = self._shifted(place.r)
-        K, h, about_z = place.outward(inner.K), inner.h, inner.about_z
-        for turn in reversed(place.turns):
-            h = turn.vector(h)
+        K, h, about_z = place.outward(inner.K), place.rotated(inner.h), inner.about_z
         if about_z is None or any(turn.axis != 2 for turn in place.turns):
             about_z = K[0][0] + K[1][1]
         return Moments(K, h, self.m, about_z)._shifted(place.p)
@@ -212,6 +219,21 @@ class Recursions:
             row += [along(f, n, s) for s in reversed(self.motions[i])]
         return row[::-1]
 
+    def jacobian(self, joint: int) -> list:
+        """Rows of the velocity of a joint's frame in its own axes, linear before angular, for all freedoms.
+
+        From the joint to the base: E turns vectors of a body into the joint's axes, r is its origin.
+        """
+        (i,) = (i for i, body in enumerate(self.bodies) if body.joint == joint)
+        E, r = whole(self.bodies[i].axes.T).tolist(), self.bodies[i].origin.tolist()
+        columns = [[0.0] * 6] * self.tree.n
+        while i >= 0:
+            for d, (v, w) in enumerate(self.motions[i]):
+                columns[self.bodies[i].v + d] = apply(E, add(v, cross(w, r))) + apply(E, w)
+            place, i = self.places[i], self.bodies[i].parent
+            E, r = [place.rotated(row) for row in E], place.point(r)
+        return transposed(columns)
+
     def forces(self, v, a) -> list:
         """Forces that move the bodies, gravity included; a is None for rest.
 
@@ -334,18 +356,32 @@ def factor(tree, H) -> tuple[list, list]:
     return H, inverse
 
 
+def half_solve(tree, L, b) -> list:
+    """X with L^T x = b."""
+    x = list(b)
+    for k in reversed(range(tree.n)):
+        for e, j in enumerate(tree.ancestors(k).tolist(), int(tree.row_start[k])):
+            x[j] = x[j] - L[e] * x[k]
+    return x
+
+
 def solve(tree, L, inverse, b) -> list:
     """X with L^T D L x = b."""
-    x = list(b)
-    entries = [(k, tree.ancestors(k).tolist(), int(tree.row_start[k])) for k in range(tree.n)]
-    for k, ancestors, start in reversed(entries):
-        for e, j in enumerate(ancestors):
-            x[j] = x[j] - L[start + e] * x[k]
-    x = [inverse[k] * x[k] for k in range(tree.n)]
-    for k, ancestors, start in entries:
-        for e, j in enumerate(ancestors):
-            x[k] = x[k] - L[start + e] * x[j]
+    x = [d * y for d, y in zip(inverse, half_solve(tree, L, b), strict=True)]
+    for k in range(tree.n):
+        for e, j in enumerate(tree.ancestors(k).tolist(), int(tree.row_start[k])):
+            x[k] = x[k] - L[e] * x[j]
     return x
+
+
+def delassus(tree, L, inverse, J) -> list:
+    """J H^-1 J^T = Y^T D^-1 Y with Y = L^-T J^T, row by row."""
+    Y = [half_solve(tree, L, row) for row in J]
+    scaled = [[d * y for d, y in zip(inverse, row, strict=True)] for row in Y]
+    found = [[0.0] * len(J) for _ in J]
+    for i, j in combinations_with_replacement(range(len(J)), 2):
+        found[i][j] = found[j][i] = weighted(Y[i], scaled[j])
+    return [entry for row in found for entry in row]
 
 
 def inverse_of(tree, L, inverse) -> list:

@@ -11,8 +11,8 @@ from ..exceptions import CodegenError
 from . import matrices, passes
 from .expressions import Table
 from .frames import SNAP, bodies_of, canonical, regrouped, snapped
-from .program import ARGUMENTS, Function, Program
-from .recursions import Recursions, factor, inverse_of, solve
+from .program import ARGUMENTS, FUNCTIONS, Function, Program, shape_of
+from .recursions import Recursions, delassus, factor, inverse_of, solve
 
 VARIANTS = {  # steps that a model takes before its recursions run
     "plain": (),
@@ -27,15 +27,18 @@ METHODS = {
 }  # of the functions that have a choice
 
 
-def generate(model, functions=tuple(ARGUMENTS), variants=tuple(VARIANTS), snap: float = SNAP) -> Program:
+def generate(model, functions=FUNCTIONS, tips=(), variants=tuple(VARIANTS), snap: float = SNAP) -> Program:
     """Straight-line code of functions of a model, with the fewest operations of all variants.
 
     Parameters
     ----------
     model : Model
     functions : sequence of str
-        Among "crba", "rnea", "bias", "aba", "forward_dynamics" and "minv"; "aba" not for models with joints
-        that follow others.
+        Among "crba", "rnea", "bias", "aba", "forward_dynamics", "minv", "jacobian" and "delassus"; "aba" not
+        for models with joints that follow others.
+    tips : sequence of str
+        Names of joints: "jacobian" is J, the velocities of their frames in their own axes for unit v, linear
+        before angular, one joint below the other; "delassus" is J H^-1 J^T.
     variants : sequence of str
         Among "plain", "frames", "regroup", "both" and "meeting": the model as it is, in canonical frames,
         with inertias regrouped, or both, at last with origins where axes meet. All compute the same to
@@ -60,13 +63,14 @@ def generate(model, functions=tuple(ARGUMENTS), variants=tuple(VARIANTS), snap: 
     functions, variants = _names(functions, ARGUMENTS, "function"), _names(variants, VARIANTS, "variant")
     if "aba" in functions and model.coupling is not None:
         raise CodegenError("joints follow others: there is forward_dynamics for such a model, but no aba")
+    tips = _names(tips, [joint.name for joint in model.joints], "joint")
     _require_expressible(model)
     with np.errstate(over="ignore", invalid="ignore"):  # an infinite constant is named below
         bodies, change = snapped(bodies_of(model), snap)
         stepped = [reduce(lambda found, step: step(found), VARIANTS[variant], bodies) for variant in variants]
     best: dict[str, Function] = {}
     for variant, taken in zip(variants, stepped, strict=True):
-        writer = _Writer(model, taken)
+        writer = _Writer(model, taken, tips)
         for name in functions:
             for method in METHODS.get(name, ("",)):
                 if method.endswith("aba") and model.coupling is not None:
@@ -74,7 +78,7 @@ def generate(model, functions=tuple(ARGUMENTS), variants=tuple(VARIANTS), snap: 
                 found = writer.function(name, method, variant)
                 if name not in best or found.operations.total < best[name].operations.total:
                     best[name] = found
-    return Program(model.name, np.array(model.tree.parent), model.nq, model.nv, float(change), best)
+    return Program(model.name, np.array(model.tree.parent), model.nq, model.nv, tips, float(change), best)
 
 
 def _require_expressible(model) -> None:
@@ -102,10 +106,11 @@ class _Writer:
     ----------
     model : Model
     bodies : list of Body
+    tips : sequence of str
     """
 
-    def __init__(self, model, bodies):
-        self.model, self.table = model, Table()
+    def __init__(self, model, bodies, tips):
+        self.model, self.table, self.tips = model, Table(), tips
         self.sizes = {"q": model.nq, "v": model.nv, "a": model.nv, "tau": model.nv}
         self.loops = Recursions(bodies, model.gravity, model.extended, self.input("q"))
 
@@ -118,7 +123,7 @@ class _Writer:
         """One function, its dead rows removed."""
         result = getattr(self, method or name)()
         names = ARGUMENTS[name]
-        shape = (self.model.nv, self.model.nv) if name == "minv" else (len(result),)
+        shape = shape_of(name, self.model.tree, len(self.tips))
         columns = passes.extract(self.table, result, [list(self.sizes).index(x) for x in names])
         inputs = tuple((x, self.sizes[x]) for x in names)
         function = Function(name, inputs, *columns, shape, f"{variant}, {method}" if method else variant)
@@ -179,3 +184,19 @@ class _Writer:
     def minv_aba(self) -> list:
         """H^-1, by articulated bodies."""
         return inverse_of(self.model.tree, *self.loops.factor())
+
+    def jacobian(self) -> list:
+        """Velocities of the tips, row by row."""
+        return [entry for row in self._jacobian() for entry in row]
+
+    def delassus(self) -> list:
+        """J H^-1 J^T, by the factor of H."""
+        return delassus(self.model.tree, *factor(self.model.tree, self.crba()), self._jacobian())
+
+    def delassus_aba(self) -> list:
+        """J H^-1 J^T, by articulated bodies."""
+        return delassus(self.model.tree, *self.loops.factor(), self._jacobian())
+
+    def _jacobian(self) -> list:
+        numbers = {joint.name: i for i, joint in enumerate(self.model.joints)}
+        return [self.reduced(row) for tip in self.tips for row in self.loops.jacobian(numbers[tip])]
