@@ -58,7 +58,10 @@ def handmade(*rows, output, sign=None, nv=2):
         (nv,),
         "by hand",
     )
-    program = Program("handmade", np.arange(-1, nv - 1), nv, nv, 0.0, {"bias": function})
+    program = Program(
+        model="handmade", parent=np.arange(-1, nv - 1), nq=nv, nv=nv, tips=(), snapped=0.0,
+        functions={"bias": function},
+    )  # fmt: skip
     program.validate()
     return program
 

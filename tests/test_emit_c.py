@@ -98,6 +98,23 @@ def test_hostile_names_stay_out_of_the_code(tmp_path):
     compile_strictly(tmp_path, texts)
 
 
+def test_hostile_names_of_joints_stay_out_of_the_code(tmp_path):
+    _, program = every_joint()
+    program = replace(program, tips=(HOSTILE, "*/"), functions={})
+    shapes = {"jacobian": (12, program.nv), "delassus": (12, 12)}
+    rows = handmade(("CONST", 0, 0, 0.0), output=[0, 0]).functions["bias"]
+    functions = {
+        name: replace(
+            rows, name=name, inputs=(("q", program.nq),), shape=shape,
+            output=np.zeros(np.prod(shape), np.int32), sign=np.ones(np.prod(shape), np.int8),
+        )
+        for name, shape in shapes.items()
+    }  # fmt: skip
+    texts = emit_c.sources(replace(program, functions=functions))
+    assert "axes of the joints" in texts["jacobian.c"]
+    compile_strictly(tmp_path, texts)
+
+
 def test_names_of_functions_and_arguments_are_checked():
     _, program = robot("ur5_robot")
     crba = program.functions["crba"]

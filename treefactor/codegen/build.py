@@ -19,9 +19,9 @@ from collections.abc import Iterable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from hashlib import sha256
+from importlib.metadata import version
 from pathlib import Path
 
-from .. import __version__
 from .._arrays import available_cores
 from ..exceptions import CodegenError
 from . import cache, emit_c
@@ -95,7 +95,8 @@ def compiled(program, functions: Iterable[str] | None = None) -> Compiled:
 
 def _key(texts: dict[str, str], compiler: Compiler) -> str:
     """Digest of all that a compiled object depends on."""
-    parts = [__version__, str(emit_c.ABI), *texts, *texts.values(), *compiler.command, compiler.identity()]
+    made_of = [*texts, *texts.values(), *compiler.command, compiler.identity()]
+    parts = [version("treefactor"), str(emit_c.ABI), *made_of]
     return sha256("\0".join(parts).encode()).hexdigest()
 
 

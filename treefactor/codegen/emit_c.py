@@ -22,6 +22,8 @@ RESULTS = {
     "aba": "accelerations under forces tau",
     "forward_dynamics": "accelerations under forces tau",
     "minv": "inverse of H, all of it",
+    "jacobian": "J, linear and angular velocities in the axes of the joints {tips}",
+    "delassus": "J H^-1 J^T, velocities in the axes of the joints {tips}",
 }
 SUPPORT = Path(__file__).with_name("c")  # texts that are the same for all programs
 SIGNATURE = "const double *q, const double *v, const double *u, double *out"
@@ -66,13 +68,18 @@ def plain(name: str) -> str:
     return re.sub(r"[^A-Za-z0-9 ,.-]", "_", name)[:60]
 
 
+def _result(program, function) -> str:
+    """What a function returns."""
+    return RESULTS[function.name].format(tips=", ".join(map(plain, program.tips)))
+
+
 def _about(program, function) -> str:
     """What a function is, and what it costs."""
     size = ", ".join(f"{name}[{size}]" for name, size in function.inputs)
     count = function.operations
     return (
         f"/* {function.name} of {plain(program.model)}: out[{function.output.size}] from {size}\n"
-        f" * out: {RESULTS[function.name]}\n"
+        f" * out: {_result(program, function)}\n"
         f" * {count.mul} multiplications, {count.add} additions, {count.div} divisions, "
         f"{count.trig} sines and cosines; {plain(function.variant)}\n"
         " */\n"
@@ -99,7 +106,7 @@ def _header(program, chosen) -> str:
         size = ", ".join(
             f"{letter} = {name}[{size}]" for letter, (name, size) in zip("qvu", function.inputs, strict=False)
         )
-        lines += ["", f"/* {RESULTS[function.name]}: out[{function.output.size}] from {size} */"]
+        lines += ["", f"/* {_result(program, function)}: out[{function.output.size}] from {size} */"]
         lines += [f"void tf_{function.name}{form}({SIGNATURE});" for form in ("", "_x8")]
     return "\n".join([*lines, "", "#ifdef __cplusplus", "}", "#endif", "#endif", ""])
 

@@ -17,7 +17,6 @@ from ..bodies import units
 from ..exceptions import CodegenError, NotPositiveDefiniteError
 from ..model import Model
 from ..tree import LAYOUTS, Tree
-from . import build, emit_llvm
 from ._interp import Interpreter, Results, Routine
 from ._native import Native
 from .lowering import lower
@@ -273,9 +272,22 @@ def _evaluated(function: Function, turned: np.ndarray, pivots: bool) -> tuple:
     return _Reference(function), np.arange(size), np.ones(size), size
 
 
-def _compiled(compile_program: Callable, program: Program) -> Callable:
-    """As `_interpreted`, of machine code."""
-    code = compile_program(program)
+def _cc(program: Program) -> Callable:
+    """As `_interpreted`, by the system's compiler."""
+    from .build import compiled
+
+    return _machine_code(compiled(program))
+
+
+def _llvm(program: Program) -> Callable:
+    """As `_interpreted`, by LLVM."""
+    from .emit_llvm import compiled
+
+    return _machine_code(compiled(program))
+
+
+def _machine_code(code) -> Callable:
+    """As `_interpreted`, of what has addresses."""
 
     def routine(function: Function, turned: np.ndarray, pivots: bool) -> tuple:
         sizes = [size for _, size in function.inputs]
@@ -289,8 +301,8 @@ def _compiled(compile_program: Callable, program: Program) -> Callable:
 
 BACKENDS = {  # by name: what makes of a program something like `_interpreted`
     "interp": lambda program: _interpreted,
-    "cc": partial(_compiled, build.compiled),
-    "llvm": partial(_compiled, emit_llvm.compiled),
+    "cc": _cc,
+    "llvm": _llvm,
     "numpy": lambda program: _evaluated,
 }
 
