@@ -15,8 +15,9 @@ import signal
 import subprocess
 import sys
 import tempfile
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from dataclasses import dataclass
 from hashlib import sha256
 from importlib.metadata import version
@@ -102,7 +103,7 @@ def _key(texts: dict[str, str], compiler: Compiler) -> str:
 
 def _loaded(content: bytes, key: str) -> Compiled:
     """An object in this process, from a copy that only this process has."""
-    with tempfile.TemporaryDirectory(prefix="treefactor-") as folder:
+    with _private() as folder:
         path = Path(folder, f"{key}.so")
         path.write_bytes(content)
         try:
@@ -139,12 +140,12 @@ class Compiler:
 
     def identity(self) -> str:
         """Its version, and its macros, among them the processor's features that it makes use of."""
-        with tempfile.TemporaryDirectory(prefix="treefactor-") as folder:
+        with _private() as folder:
             return self.run(folder, "--version") + self.run(folder, "-dM", "-E", "-x", "c", os.devnull)
 
     def library(self, texts: dict[str, str], key: str) -> bytes:
         """Shared object of files, with a key in it."""
-        with tempfile.TemporaryDirectory(prefix="treefactor-") as folder:
+        with _private() as folder:
             for name, text in texts.items():
                 Path(folder, name).write_text(text, encoding="utf-8")
             units = [(name, *form) for name in texts if name.endswith(".c") for form in ((), (LANES,))]
@@ -188,6 +189,17 @@ class Compiler:
             )
             raise CodegenError(f"{self.command[0]} ended with {how}: {printed[-500:].strip()}")
         return printed
+
+
+@contextmanager
+def _private() -> Iterator[str]:
+    """A folder for temporary files that only this user can reach."""
+    with tempfile.TemporaryDirectory(prefix="treefactor-") as folder:
+        try:
+            cache.require_safe(Path(folder).resolve())
+        except OSError as error:
+            raise CodegenError(f"temporary files are not safe: {error.strerror}") from error
+        yield folder
 
 
 def _environment(folder: str) -> dict[str, str]:

@@ -130,11 +130,7 @@ def _open(folder: Path) -> int:
     if folder.is_symlink():
         raise PermissionError(0, "it is a symbolic link")
     real = folder.resolve()
-    for parent in real.parents:
-        info = os.lstat(parent)
-        sticky = info.st_mode & stat.S_ISVTX and info.st_uid == 0  # only owners can rename what is in it
-        if info.st_uid not in (0, os.geteuid()) or (info.st_mode & OTHERS and not sticky):
-            raise PermissionError(0, f"others can write to {parent}")
+    require_safe(real)
     descriptor = os.open(real, READ | os.O_DIRECTORY)
     try:
         _require_own(os.fstat(descriptor))
@@ -142,6 +138,15 @@ def _open(folder: Path) -> int:
         os.close(descriptor)
         raise
     return descriptor
+
+
+def require_safe(real: Path) -> None:
+    """Raise where another user could put something in the place of a path without symbolic links."""
+    for parent in real.parents:
+        info = os.lstat(parent)
+        sticky = info.st_mode & stat.S_ISVTX and info.st_uid == 0  # only owners can rename what is in it
+        if info.st_uid not in (0, os.geteuid()) or (info.st_mode & OTHERS and not sticky):
+            raise PermissionError(0, f"others own {parent} or can write to it")
 
 
 def _require_own(info: os.stat_result) -> None:
