@@ -26,8 +26,7 @@ cdef enum:
 
 cdef class Results:
     cdef readonly object slots, signs, shape
-    cdef Py_ssize_t size, rows
-    cdef bint square
+    cdef Py_ssize_t size, rows, columns      # -1 of vectors
     cdef const int32_t *slot
     cdef const double *sign
 

@@ -53,14 +53,14 @@ cdef class Results:
     sign : ndarray
         1, or -1 where the entry is the slot's negative.
     shape : tuple of int
-        Of the result of one configuration: a vector or a square matrix.
+        Of the result of one configuration: a vector or a matrix.
     """
 
     def __cinit__(self, cnp.ndarray slot not None, cnp.ndarray sign not None, tuple shape not None):
         self.slots = slot = np.ascontiguousarray(slot, np.int32)
         self.signs = sign = np.ascontiguousarray(sign, np.float64)
         self.slot, self.sign, self.size = <const int32_t *> slot.data, <const double *> sign.data, slot.size
-        self.shape, self.rows, self.square = shape, shape[0], len(shape) == 2
+        self.shape, self.rows, self.columns = shape, shape[0], shape[1] if len(shape) == 2 else -1
 
 
 cdef class Routine:
@@ -100,7 +100,10 @@ cdef class Routine:
         for k in range(self.arguments):
             if not is_plain_vector(given[k], self.size[k]):
                 return False
-        if not (is_plain_matrix if results.square else is_plain_vector)(out, results.rows):
+        if results.columns < 0:
+            if not is_plain_vector(out, results.rows):
+                return False
+        elif not is_plain_matrix(out, results.rows, results.columns):
             return False
         return cnp.PyArray_ISWRITEABLE(<cnp.ndarray> out)
 
