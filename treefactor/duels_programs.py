@@ -1,4 +1,4 @@
-"""What `treefactor bench` measures of generated programs: S6 without a compiler, and our own loops beside it."""
+"""What `treefactor bench` measures of interpreted programs: S6, and our own loops beside it."""
 
 from __future__ import annotations
 

@@ -44,4 +44,4 @@ cdef class Routine:
     cdef bint plain(self, tuple given, object out, Results results) noexcept
     cdef bint single(self, const double **given, double *out, Results results) noexcept nogil
     cdef bint turns(self, Py_ssize_t lanes, const double *q) noexcept nogil
-    cdef void find_unusable(self, Py_ssize_t lanes, const double *room, unsigned char *unusable) noexcept nogil
+    cdef void find_unusable(self, Py_ssize_t lanes, const double *room, unsigned char *odd) noexcept nogil
