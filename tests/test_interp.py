@@ -161,3 +161,16 @@ def test_rotations_that_are_none_give_nan():
 def test_large_angles():
     q = states("ur5", 30)["q"] * 1e7
     assert error(kernels("ur5").crba(q), kernels("ur5", "numpy").crba(q)) < EXACT
+
+
+def test_jacobians_of_tips():
+    robot = model("solo12")
+    tips = [robot.joints[-1].name, robot.joints[4].name]
+    own, q = tf.compile(tf.generate(robot, ["jacobian", "delassus"], tips)), states("solo12", 70)["q"]
+    J = own.jacobian(q)
+    assert J.shape == (70, 12, 18)
+    expected = J @ np.linalg.solve(tf.crba(robot, q), np.swapaxes(J, 1, 2))
+    assert error(own.delassus(q), expected) < EXACT
+    for function in ("jacobian", "delassus"):
+        out = np.empty_like(call(own, function, {"q": q[5]}))
+        np.testing.assert_array_equal(own.bind(function, q[5], out=out)(), call(own, function, {"q": q})[5])

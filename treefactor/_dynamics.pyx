@@ -307,7 +307,7 @@ cdef class Bodies:
         cdef Arguments given
         if not (is_plain_vector(q, self.nq)
                 and (not takes_v(op) or is_plain_vector(v, n)) and (not takes_x(op) or is_plain_vector(x, n))
-                and (is_plain_matrix(out, n) if op == CRBA else is_plain_vector(out, n))
+                and (is_plain_matrix(out, n, n) if op == CRBA else is_plain_vector(out, n))
                 and cnp.PyArray_ISWRITEABLE(<cnp.ndarray> out)):
             return False
         given = arguments(op, q, v, x, out)

@@ -26,8 +26,7 @@ cdef enum:
 
 cdef class Results:
     cdef readonly object slots, signs, shape
-    cdef Py_ssize_t size, rows
-    cdef bint square
+    cdef Py_ssize_t size, rows, columns      # -1 of vectors
     cdef const int32_t *slot
     cdef const double *sign
 
@@ -45,4 +44,4 @@ cdef class Routine:
     cdef bint plain(self, tuple given, object out, Results results) noexcept
     cdef bint single(self, const double **given, double *out, Results results) noexcept nogil
     cdef bint turns(self, Py_ssize_t lanes, const double *q) noexcept nogil
-    cdef void find_unusable(self, Py_ssize_t lanes, const double *room, unsigned char *unusable) noexcept nogil
+    cdef void find_unusable(self, Py_ssize_t lanes, const double *room, unsigned char *odd) noexcept nogil

@@ -53,14 +53,14 @@ cdef class Results:
     sign : ndarray
         1, or -1 where the entry is the slot's negative.
     shape : tuple of int
-        Of the result of one configuration: a vector or a square matrix.
+        Of the result of one configuration: a vector or a matrix.
     """
 
     def __cinit__(self, cnp.ndarray slot not None, cnp.ndarray sign not None, tuple shape not None):
         self.slots = slot = np.ascontiguousarray(slot, np.int32)
         self.signs = sign = np.ascontiguousarray(sign, np.float64)
         self.slot, self.sign, self.size = <const int32_t *> slot.data, <const double *> sign.data, slot.size
-        self.shape, self.rows, self.square = shape, shape[0], len(shape) == 2
+        self.shape, self.rows, self.columns = shape, shape[0], shape[1] if len(shape) == 2 else -1
 
 
 cdef class Routine:
@@ -100,7 +100,10 @@ cdef class Routine:
         for k in range(self.arguments):
             if not is_plain_vector(given[k], self.size[k]):
                 return False
-        if not (is_plain_matrix if results.square else is_plain_vector)(out, results.rows):
+        if results.columns < 0:
+            if not is_plain_vector(out, results.rows):
+                return False
+        elif not is_plain_matrix(out, results.rows, results.columns):
             return False
         return cnp.PyArray_ISWRITEABLE(<cnp.ndarray> out)
 
@@ -139,16 +142,16 @@ cdef class Routine:
                 return False
         return True
 
-    cdef void find_unusable(self, Py_ssize_t lanes, const double *room, unsigned char *unusable) noexcept nogil:
+    cdef void find_unusable(self, Py_ssize_t lanes, const double *room, unsigned char *odd) noexcept nogil:
         """Name the lanes whose arguments are not finite, or whose rotations are none."""
         cdef double finite[WIDEST]
-        cdef Py_ssize_t e, l
+        cdef Py_ssize_t e, lane
         memset(finite, 0, sizeof(finite))
         for e in range(self.inputs):
-            for l in range(lanes):
-                finite[l] += 0.0 * room[e * lanes + l]
-        for l in range(lanes):
-            unusable[l] = finite[l] != 0.0 or not self.turns(lanes, room + l)
+            for lane in range(lanes):
+                finite[lane] += 0.0 * room[e * lanes + lane]
+        for lane in range(lanes):
+            odd[lane] = finite[lane] != 0.0 or not self.turns(lanes, room + lane)
 
     def one(self, tuple given not None, object out, Results results not None):
         """Result of plain vectors, quickly; None leaves the case to the gate."""
@@ -182,7 +185,7 @@ cdef class Routine:
         cdef const Width *width = &machine.width[self.widest]
         cdef const Width *prepared = NULL
         cdef Target target = target_of(out)
-        cdef unsigned char unusable[WIDEST]
+        cdef unsigned char odd[WIDEST]
         cdef char *raw
         cdef double *room
         cdef double *entry
@@ -204,13 +207,14 @@ cdef class Routine:
                 count = <int> min(<Py_ssize_t> width.lanes, stop - at)
                 entry = room
                 for k in range(self.arguments):
-                    width.load(self.size[k], count, source[k] + at * to_lane[k], to_lane[k], to_entry[k], entry)
+                    width.load(self.size[k], count, source[k] + at * to_lane[k], to_lane[k], to_entry[k],
+                               entry)
                     entry += self.size[k] * width.lanes
-                self.find_unusable(width.lanes, room, unusable)
+                self.find_unusable(width.lanes, room, odd)
                 self.evaluate(width, room)
                 put(width, count, results, room, &target, at)
                 for k in range(count):
-                    if unusable[k]:
+                    if odd[k]:
                         erase(results.size, &target, at + k)
                 at += count
         free(raw)
@@ -261,7 +265,8 @@ cdef class Interpreter(Routine):
     cdef const double *constant
     cdef const int32_t *code
 
-    def __init__(self, sizes, slots, units, pivots, cnp.ndarray constants not None, cnp.ndarray code not None):
+    def __init__(self, sizes, slots, units, pivots, cnp.ndarray constants not None,
+                 cnp.ndarray code not None):
         super().__init__(sizes, slots, units, pivots)
         self.kept = units, constants, code
         self.widest = 0
@@ -269,11 +274,11 @@ cdef class Interpreter(Routine):
         self.code = <const int32_t *> code.data
 
     cdef void prepare(self, const Width *width, double *room) noexcept nogil:
-        cdef Py_ssize_t k, l
+        cdef Py_ssize_t k, lane
         cdef double *to = room + self.inputs * width.lanes
         for k in range(self.count):
-            for l in range(width.lanes):
-                to[k * width.lanes + l] = self.constant[k]
+            for lane in range(width.lanes):
+                to[k * width.lanes + lane] = self.constant[k]
 
     cdef void evaluate(self, const Width *width, double *room) noexcept nogil:
         width.run(self.code, room)
@@ -301,19 +306,22 @@ cdef class Bound:
     cdef Routine routine
     cdef Results results
     cdef const double *given[ARGUMENTS]
+    cdef double *data
     cdef object kept, slowly
     cdef readonly object out
 
-    def __cinit__(self, Routine routine not None, tuple given not None, out, Results results not None, slowly):
+    def __cinit__(self, Routine routine not None, tuple given not None, out, Results results not None,
+                  slowly):
         cdef Py_ssize_t k
         if not routine.plain(given, out, results):
-            raise ValueError("only contiguous, aligned float64 arrays of the right shapes, apart, can be bound")
+            raise ValueError("only contiguous, aligned float64 arrays of the right shapes can be bound")
         self.routine, self.results, self.kept, self.out, self.slowly = routine, results, given, out, slowly
         for k in range(routine.arguments):
             self.given[k] = <const double *> cnp.PyArray_DATA(<cnp.ndarray> given[k])
+        self.data = <double *> cnp.PyArray_DATA(<cnp.ndarray> out)
 
     def __call__(self):
         """Compute what the arrays hold now; return out."""
-        if not self.routine.single(self.given, <double *> cnp.PyArray_DATA(<cnp.ndarray> self.out), self.results):
+        if not self.routine.single(self.given, self.data, self.results):
             return self.slowly()
         return self.out

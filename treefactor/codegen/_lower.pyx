@@ -212,7 +212,8 @@ def schedule(const int[::1] code, const int[:, ::1] operand, const int[:, ::1] r
     return np.asarray(order)
 
 
-def allocate(const int[:, ::1] operand, const int[:, ::1] result, int[::1] slot, const int[::1] kept, int used):
+def allocate(const int[:, ::1] operand, const int[:, ::1] result, int[::1] slot, const int[::1] kept,
+             int used):
     """Give every result a slot, free again after its last use.
 
     Parameters

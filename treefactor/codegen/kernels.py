@@ -21,12 +21,12 @@ from ._interp import Interpreter, Results, Routine
 from ._native import Native
 from .lowering import lower
 from .numpy_ import evaluate
-from .program import ARGUMENTS, Function, Program
+from .program import ARGUMENTS, FUNCTIONS, Function, Program
 from .writer import generate
 
 LANES = 8
 BLOCK = 64  # configurations; threads take whole ones
-SOLVED = ("aba", "forward_dynamics", "minv")  # functions that divide by pivots
+SOLVED = ("aba", "forward_dynamics", "minv", "delassus")  # functions that divide by pivots
 
 
 def compile(model_or_program, functions=None, backend: str = "interp") -> Kernels:
@@ -37,7 +37,7 @@ def compile(model_or_program, functions=None, backend: str = "interp") -> Kernel
     model_or_program : Model or Program
         A program knows nothing of joints: rotations in q are taken as they are.
     functions : sequence of str, optional
-        Among those of `generate`; all by default.
+        Among those of `generate`; by default all of a program, and those of a model that need no tips.
     backend : {"interp", "cc", "llvm", "numpy"}
         "interp" runs on a register machine that comes with the package; "numpy" is slow, and the reference.
         "cc" is compiled now by the system's C compiler, unless it was before; "llvm" by llvmlite. Where that
@@ -70,7 +70,7 @@ def compile(model_or_program, functions=None, backend: str = "interp") -> Kernel
     if isinstance(model_or_program, Model):
         model = model_or_program
         if functions is None:
-            functions = [name for name in ARGUMENTS if name != "aba" or model.coupling is None]
+            functions = [name for name in FUNCTIONS if name != "aba" or model.coupling is None]
         return Kernels(generate(model, functions), backend, model)
     program = model_or_program
     names = (
@@ -148,6 +148,14 @@ class Kernels:
         """Inverse of the inertia matrix, shape (..., nv, nv)."""
         return self._call("minv", (q,), out, num_threads)
 
+    def jacobian(self, q, out=None, num_threads: int = 1) -> np.ndarray:
+        """Jacobian of the tips of `generate`, shape (..., 6 tips, nv)."""
+        return self._call("jacobian", (q,), out, num_threads)
+
+    def delassus(self, q, out=None, num_threads: int = 1) -> np.ndarray:
+        """J H^-1 J^T of the tips, shape (..., 6 tips, 6 tips)."""
+        return self._call("delassus", (q,), out, num_threads)
+
     def bind(self, name: str, *arguments: np.ndarray, out: np.ndarray):
         """A call without arguments that reads and writes the same arrays each time, see `treefactor.bind`.
 
@@ -191,8 +199,8 @@ class Kernels:
         spread(work, -(-count // BLOCK), threads, self.program.functions[name].rows * count // 4)
         if layout == "lanes":
             self._pad(result, count)
-        if not batch and name in SOLVED:
-            _require_solution(result.ravel(), self.program.nv)
+        if not batch and name in SOLVED and not np.isfinite(result).all():
+            raise NotPositiveDefiniteError("a pivot vanishes: the result is not finite")
         if out is None:
             return result.reshape(shape)
         if not np.shares_memory(out, result):
@@ -222,15 +230,6 @@ def _receiver(out, shape: tuple[int, ...], flat: tuple[int, ...], arrays) -> np.
         if apart and view.flags.aligned and np.shares_memory(view, out):
             return view
     return aligned(flat)
-
-
-def _require_solution(result: np.ndarray, n: int) -> None:
-    finite = np.isfinite(result)
-    if not finite.all():
-        row = int(np.argmin(finite)) % n
-        raise NotPositiveDefiniteError(
-            f"a pivot vanishes: the result is not finite at freedom {row}", row=row
-        )
 
 
 class _Reference:

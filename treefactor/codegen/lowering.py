@@ -8,8 +8,8 @@ import numpy as np
 
 from ..exceptions import CodegenError
 from ._lower import END, SINCOS, allocate, fuse, schedule
-from ._table import use_counts
 from .expressions import CONST, INPUT
+from .passes import uses
 from .program import Function
 
 MOST = 2**24  # slots of arguments
@@ -57,8 +57,7 @@ def lower(function: Function) -> Code:
     slot[op == CONST] = zero + np.arange(1, constants.size)
     slot[given] = np.cumsum([0, *sizes])[function.a[given]] + function.b[given]
 
-    uses = use_counts(op, function.a, function.b, function.output)
-    opcode, operand, result = fuse(op, function.a, function.b, uses)
+    opcode, operand, result = fuse(op, function.a, function.b, uses(function))
     order = schedule(opcode, operand, result, function.rows)
     opcode, operand, result = opcode[order], operand[order], result[order]
     kept = np.append(function.output, np.flatnonzero(op == CONST)).astype(np.intc)

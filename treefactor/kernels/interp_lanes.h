@@ -133,8 +133,8 @@ static void NAME(load)(ptrdiff_t size, int count, const char *from, ptrdiff_t to
         for (int l = 0; l < LANES; l++) room[e * LANES + l] = AT(from, l < count ? l : 0, e);
 }
 
-static void NAME(store)(ptrdiff_t size, int count, const int32_t *slot, const double *sign, const double *room,
-                        char *to, ptrdiff_t to_lane, ptrdiff_t to_entry)
+static void NAME(store)(ptrdiff_t size, int count, const int32_t *slot, const double *sign,
+                        const double *room, char *to, ptrdiff_t to_lane, ptrdiff_t to_entry)
 {
 #if LANES > 1
     if (count == LANES && to_entry == sizeof(double) && size >= WIDTH) {
@@ -153,7 +153,8 @@ static void NAME(store)(ptrdiff_t size, int count, const int32_t *slot, const do
     }
 #endif
     for (ptrdiff_t e = 0; e < size; e++)
-        for (int l = 0; l < (LANES == 1 ? 1 : count); l++) AT(to, l, e) = sign[e] * room[(ptrdiff_t)slot[e] * LANES + l];
+        for (int l = 0; l < (LANES == 1 ? 1 : count); l++)
+            AT(to, l, e) = sign[e] * room[(ptrdiff_t)slot[e] * LANES + l];
 }
 
 static const Width NAME(width) = {LANES, NAME(run), NAME(load), NAME(store)};
