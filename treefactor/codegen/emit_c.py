@@ -8,7 +8,9 @@ from collections.abc import Iterable
 from hashlib import sha256
 from pathlib import Path
 
-from ._table import use_counts
+import numpy as np
+
+from . import passes
 from .blocks import Block, Trig, blocks
 from .expressions import ADD, CONST, COS, INPUT, MUL, RECIP, SUB
 
@@ -124,12 +126,12 @@ def _identity(digest: str) -> str:
 def _body(function) -> str:
     """One function for every block, and the one that calls them."""
     found, slots = blocks(function)
-    uses = use_counts(function.op, function.a, function.b, function.output).tolist()
+    inlined = set(np.flatnonzero(passes.inlined(function)).tolist())
     letters = dict(zip((argument for argument, _ in function.inputs), "qvu", strict=False))
     storage = "BLOCK" if slots else "static"
     lines, calls = [], []
     for k, block in enumerate(found, start=1):
-        written = _Lines(function, block, uses)
+        written = _Lines(function, block, inlined)
         given = {
             f"const double *restrict {x}": f"{letters[x]} + l" for x in letters if x in written.arguments
         }
@@ -152,24 +154,23 @@ class _Lines:
     ----------
     function : Function
     block : Block
-    uses : list of int
-        Of every row.
+    inlined : set of int
+        Rows that are used once.
     """
 
-    def __init__(self, function, block: Block, uses: list[int]):
+    def __init__(self, function, block: Block, inlined: set[int]):
         self.op, self.a, self.b = (column.tolist() for column in (function.op, function.a, function.b))
         self.value, self.names = function.value.tolist(), [name for name, _ in function.inputs]
-        self.block, self.uses = block, uses
+        self.block = block
         self.texts: dict[int, tuple[str, int]] = {row: (f"w[{k}]", ATOM) for row, k in block.taken.items()}
         self.loaded: set[tuple[int, int]] = set()  # numbers of arguments, and entries
         self.lines: list[str] = []
-        lasting = {*block.kept, *function.output[block.outputs].tolist()}
         for step in block.steps:
             if isinstance(step, Trig):
                 self.sincos(step)
             else:
                 self.texts[step] = self.expression(step)
-                if uses[step] > 1 or step in lasting:
+                if step not in inlined or step in block.kept:
                     self.state(step)
         outputs = [self.output(function, entry) for entry in block.outputs]
         loads = [
