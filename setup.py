@@ -17,6 +17,10 @@ KERNELS = {
     "_chain": [],
     "_peak": [],
     "_dynamics": ["treefactor/kernels/dynamics.c"],
+    "codegen/_table": [],
+    "codegen/_lower": [],
+    "codegen/_interp": ["treefactor/kernels/interp.c"],
+    "codegen/_native": [],
 }  # with further sources
 
 DEBUG = os.environ.get("TREEFACTOR_DEBUG") == "1"  # bounds and None checks on, no optimization
@@ -39,7 +43,7 @@ DIRECTIVES = {
 
 extensions = [
     Extension(
-        f"treefactor.{name}",
+        f"treefactor.{name.replace('/', '.')}",
         [f"treefactor/{name}.pyx", *sources],
         include_dirs=[numpy.get_include(), "treefactor"],
         depends=glob("treefactor/kernels/*.h"),
@@ -50,7 +54,13 @@ extensions = [
 ]
 
 setup(
-    packages=["treefactor", "treefactor.adapters", "treefactor.tables", "treefactor.textbook"],
+    packages=[
+        "treefactor",
+        "treefactor.adapters",
+        "treefactor.codegen",
+        "treefactor.tables",
+        "treefactor.textbook",
+    ],
     package_dir={"treefactor": "treefactor", "treefactor.adapters": "adapters"},
     ext_modules=cythonize(extensions, compiler_directives=DIRECTIVES),
 )

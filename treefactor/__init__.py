@@ -5,6 +5,7 @@ from importlib.metadata import version
 from . import families
 from .bound import BoundFactor
 from .chain import chain_forces, chain_inertia
+from .codegen import Kernels, Program, compile, generate
 from .config import show_config
 from .configuration import difference, integrate, neutral, random_configuration
 from .direct import multiply, solve
@@ -41,12 +42,14 @@ __all__ = [
     "InvalidModelError",
     "InvalidTreeError",
     "Joint",
+    "Kernels",
     "Mimic",
     "Model",
     "NonFiniteError",
     "NotPositiveDefiniteError",
     "OperationCount",
     "PatternError",
+    "Program",
     "ShapeError",
     "Tree",
     "TreefactorError",
@@ -55,11 +58,13 @@ __all__ = [
     "bind",
     "chain_forces",
     "chain_inertia",
+    "compile",
     "crba",
     "difference",
     "factor",
     "families",
     "forward_dynamics",
+    "generate",
     "h_times",
     "integrate",
     "multiply",

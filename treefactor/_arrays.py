@@ -99,8 +99,10 @@ def as_output(out, shape: tuple[int, ...], dtype=np.float64) -> np.ndarray:
         raise ShapeError(f"out must have shape {shape}, got {out.shape}", out.shape, shape)
     if out.dtype != dtype:
         raise DtypeError(f"out must have dtype {np.dtype(dtype)}, got {out.dtype}", out.dtype)
-    if 0 in out.strides and any(
-        size > 1 and step == 0 for size, step in zip(shape, out.strides, strict=True)
+    if (
+        out.size
+        and 0 in out.strides
+        and any(size > 1 and step == 0 for size, step in zip(shape, out.strides, strict=True))
     ):
         raise ShapeError("out overlaps itself", out.shape, shape)
     if not out.flags.writeable:

@@ -24,9 +24,9 @@ def bodies(model) -> Bodies:
         np.concatenate([np.zeros(0), *(joint.armature for joint in model.joints)]),
         Pattern(model.tree),
         model.nq,
-        _units(model),
+        units(model),
         model.njoints,
-        _coupling(model),
+        coupling_of(model),
     )
 
 
@@ -114,7 +114,7 @@ def _structs(table: list[dict]) -> np.ndarray:
     return found
 
 
-def _units(model) -> np.ndarray:
+def units(model) -> np.ndarray:
     """First entry and number of the entries of q that make a unit vector."""
     found = [
         (q + ROTATIONS[joint.kind].start, ROTATIONS[joint.kind].stop - ROTATIONS[joint.kind].start)
@@ -124,7 +124,7 @@ def _units(model) -> np.ndarray:
     return np.array(found, dtype=np.intp).reshape(-1, 2)
 
 
-def _coupling(model) -> tuple | None:
+def coupling_of(model) -> tuple | None:
     """Where the entries of the extended v and of the packed rows of the extended H go, and how many times."""
     if model.coupling is None:
         return None

@@ -1,0 +1,145 @@
+"""Programs as objects and files: saved, loaded, pickled, damaged; what cannot be generated is named."""
+
+import pickle
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from codegen_models import model, random_model
+
+import treefactor as tf
+from treefactor.codegen import Program, generate
+
+
+@pytest.fixture(scope="module")
+def program():
+    return generate(model("rx90"))
+
+
+def assert_equal(actual, expected):
+    assert list(actual.functions) == list(expected.functions)
+    assert (actual.model, actual.nq, actual.nv, actual.snapped) == ("rx90", 6, 6, 0.0)
+    assert actual.operations == expected.operations
+    for name, function in actual.functions.items():
+        for column, value in vars(expected.functions[name]).items():
+            assert np.array_equal(getattr(function, column), value)
+
+
+def test_saved_and_loaded(program, tmp_path):
+    program.save(tmp_path / "rx90.npz")
+    assert_equal(Program.load(tmp_path / "rx90.npz"), program)
+
+
+def test_pickled(program):
+    assert_equal(pickle.loads(pickle.dumps(program)), program)
+
+
+def test_generated_twice_alike(program):
+    assert_equal(generate(model("rx90")), program)
+
+
+def test_rows_come_in_order(program):
+    for function in program.functions.values():
+        assert function.fault() is None
+        assert (function.op[function.first :] > 1).all()
+        assert function.operations.total == function.rows - function.first
+
+
+def test_a_missing_file(tmp_path):
+    with pytest.raises(FileNotFoundError):
+        Program.load(tmp_path / "none.npz")
+
+
+@pytest.mark.parametrize("content", [b"", b"no archive", b"PK\x03\x04 broken"])
+def test_no_program(tmp_path, content):
+    path = tmp_path / "bad.npz"
+    path.write_bytes(content)
+    with pytest.raises(tf.CodegenError, match=r"bad\.npz"):
+        Program.load(path)
+
+
+def test_a_truncated_file(program, tmp_path):
+    path = tmp_path / "cut.npz"
+    program.save(path)
+    content = path.read_bytes()
+    for size in (100, len(content) // 2, len(content) - 1):
+        path.write_bytes(content[:size])
+        with pytest.raises(tf.CodegenError, match=r"cut\.npz"):
+            Program.load(path)
+
+
+def test_objects_are_not_unpickled(tmp_path):
+    path = tmp_path / "objects.npz"
+    np.savez(path, head=np.array([{}], dtype=object))
+    with pytest.raises(tf.CodegenError):
+        Program.load(path)
+
+
+@pytest.mark.parametrize(
+    ("column", "row", "value", "fault"),
+    [
+        ("op", -1, 200, "operation is unknown"),
+        ("op", -1, 0, "must come first"),
+        ("a", -1, 10**6, "after its use"),
+        ("a", -1, -1, "after its use"),
+        ("value", 1, np.nan, "not finite"),
+        ("output", 0, 10**6, "no row"),
+        ("output", 0, -1, "no row"),
+        ("sign", 0, 3, "sign"),
+    ],
+)
+def test_altered_columns_are_refused(program, tmp_path, column, row, value, fault):
+    altered = getattr(program.functions["crba"], column).copy()
+    altered[row] = value
+    functions = program.functions | {"crba": replace(program.functions["crba"], **{column: altered})}
+    replace(program, functions=functions).save(tmp_path / "altered.npz")
+    with pytest.raises(tf.CodegenError, match=fault):
+        Program.load(tmp_path / "altered.npz")
+
+
+@pytest.mark.parametrize("change", [{"nv": 5}, {"nq": 7}, {"parent": np.arange(-1, 6)}])
+def test_a_program_of_another_model_is_refused(program, tmp_path, change):
+    replace(program, **change).save(tmp_path / "other.npz")
+    with pytest.raises(tf.CodegenError, match=r"fit|freedoms"):
+        Program.load(tmp_path / "other.npz")
+
+
+def test_unknown_functions_and_variants():
+    with pytest.raises(tf.CodegenError, match="'jacobi' is no function"):
+        generate(model("rx90"), ("crba", "jacobi"))
+    with pytest.raises(tf.CodegenError, match="'best' is no variant"):
+        generate(model("rx90"), variants=("best",))
+
+
+def test_tips_are_joints():
+    with pytest.raises(tf.CodegenError, match="'hand' is no joint"):
+        generate(model("rx90"), "jacobian", ["hand"])
+    program = generate(model("rx90"), ("jacobian", "delassus"))
+    assert program.functions["jacobian"].shape == (0, 6)
+
+
+def test_jacobians_are_saved_with_their_tips(tmp_path):
+    program = generate(model("rx90"), ("jacobian", "delassus"), "joint5")
+    program.save(tmp_path / "tip.npz")
+    loaded = Program.load(tmp_path / "tip.npz")
+    assert loaded.tips == ("joint5",)
+    assert loaded.functions["delassus"].shape == (6, 6)
+
+
+def test_no_articulated_bodies_where_joints_follow():
+    robot = random_model(np.random.default_rng(0), ["revolute", "revolute"], leaders={1: 0})
+    with pytest.raises(tf.CodegenError, match="forward_dynamics"):
+        generate(robot)
+
+
+def test_followers_of_continuous_joints_are_named():
+    robot = random_model(np.random.default_rng(0), ["continuous", "revolute"], leaders={1: 0})
+    with pytest.raises(tf.CodegenError, match="joint1"):
+        generate(robot, "crba")
+
+
+def test_constants_that_overflow():
+    heavy = tf.Inertia(1e200, [1e150, 0.0, 0.0], np.zeros((3, 3)))
+    robot = tf.Model([tf.Joint("heavy", "revolute", axis=[0, 0, 1.0], inertia=heavy)])
+    with pytest.raises(tf.CodegenError, match="overflows"):
+        generate(robot, "crba")

@@ -1,0 +1,47 @@
+"""Programs evaluated row by row by NumPy, all configurations of a batch at once: slow, and the reference."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from .expressions import CONST, INPUT, OPERATIONS
+
+UFUNCS = {
+    "ADD": np.add,
+    "SUB": np.subtract,
+    "MUL": np.multiply,
+    "RECIP": np.reciprocal,
+    "SIN": np.sin,
+    "COS": np.cos,
+}
+
+
+def evaluate(function, *arguments) -> np.ndarray:
+    """Result of a `Function`.
+
+    Parameters
+    ----------
+    function : Function
+    *arguments : array_like, shapes (..., size)
+        In the order of ``function.inputs``.
+
+    Returns
+    -------
+    ndarray, shape (..., *function.shape)
+    """
+    arguments = [np.asarray(x, dtype=float) for x in arguments]
+    batch = np.broadcast_shapes(*(x.shape[:-1] for x in arguments))
+    rows = []
+    with np.errstate(all="ignore"):
+        for op, a, b, value in zip(function.op, function.a, function.b, function.value, strict=True):
+            if op == CONST:
+                rows.append(np.broadcast_to(value, batch))
+            elif op == INPUT:
+                rows.append(np.broadcast_to(arguments[a][..., b], batch))
+            else:
+                apply = UFUNCS[OPERATIONS[op]]
+                rows.append(apply(*(rows[x] for x in (a, b)[: apply.nin])))
+    out = np.empty((*batch, function.output.size))
+    for k, (row, sign) in enumerate(zip(function.output, function.sign, strict=True)):
+        out[..., k] = sign * rows[row]
+    return out.reshape(*batch, *function.shape)

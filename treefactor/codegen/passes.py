@@ -1,0 +1,115 @@
+"""Passes over programs, one function each; those that make instructions for a machine are in `lowering`."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from dataclasses import replace
+
+import numpy as np
+
+from ._table import use_counts
+from .expressions import ADD, CONST, INPUT, MUL, RECIP, SIN, SUB, Table, sincos
+
+
+def extract(table, targets, arguments) -> tuple:
+    """Columns op, a, b, value of the rows that targets need, and the targets' rows and signs.
+
+    Parameters
+    ----------
+    table : Table
+    targets : sequence of scalars and numbers
+    arguments : sequence of int
+        The table's numbers of the arguments, in their new order.
+    """
+    codes = table.codes(targets)
+    op, a, b = table.columns()
+    alive = np.flatnonzero(use_counts(op, a, b, codes))
+    alive = alive[np.argsort(np.minimum(op[alive], ADD), kind="stable")]  # numbers, inputs, the others
+    number = np.zeros(op.size, np.int32)
+    number[alive] = np.arange(alive.size)
+    op, a, b = op[alive], a[alive], b[alive]
+    constant, given, binary = op == CONST, op == INPUT, (op >= ADD) & (op <= MUL)
+    value, new_a, new_b = np.zeros(op.size), *np.zeros((2, op.size), np.int32)
+    value[constant] = np.stack([a[constant], b[constant]], axis=1).astype(np.int32).view(np.float64)[:, 0]
+    place = np.zeros(max(arguments) + 1, np.int32)
+    place[list(arguments)] = np.arange(len(arguments))
+    new_a[given], new_b[given] = place[a[given]], b[given]
+    new_a[op >= ADD], new_b[binary] = number[a[op >= ADD]], number[b[binary]]
+    return op, new_a, new_b, value, number[np.abs(codes)], np.where(codes < 0, -1, 1).astype(np.int8)
+
+
+def gather(function):
+    """The function with a x + a y = a (x + y) in sums, however bracketed, of products without other use.
+
+    Its rows are written once more, on a table of their own, so that whatever folds then does.
+    """
+    table, op, used = Table(), function.op.tolist(), uses(function).tolist()
+    a, b, value = function.a.tolist(), function.b.tolist(), function.value.tolist()
+    absorbed = _absorbed(op, a, b, used)
+    found: list = [0.0] * len(op)
+    for row, kind in enumerate(op):
+        if kind == CONST:
+            found[row] = value[row]
+        elif kind == INPUT:
+            found[row] = table.input(a[row], b[row])
+        elif row in absorbed:
+            continue
+        elif kind in (ADD, SUB):
+            found[row] = _sum(_terms(row, 1, op, a, b, absorbed), found)
+        elif kind == MUL:
+            found[row] = found[a[row]] * found[b[row]]
+        else:
+            found[row] = 1.0 / found[a[row]] if kind == RECIP else sincos(found[a[row]])[kind - SIN]
+    result = [found[row] * float(sign) for row, sign in zip(function.output, function.sign, strict=True)]
+    columns = extract(table, result, range(len(function.inputs)))
+    return replace(function, **dict(zip(("op", "a", "b", "value", "output", "sign"), columns, strict=True)))
+
+
+def _absorbed(op, a, b, used) -> set[int]:
+    """Sums and products that are used by one sum only."""
+    operands = (x for row, kind in enumerate(op) if kind in (ADD, SUB) for x in (a[row], b[row]))
+    return {x for x in operands if used[x] == 1 and op[x] in (ADD, SUB, MUL)}
+
+
+def _terms(row: int, sign: int, op, a, b, absorbed) -> list[tuple[int, tuple[int, ...]]]:
+    """Signs and factors of the terms of a sum, sums within it opened."""
+    terms = []
+    for x, s in ((a[row], sign), (b[row], sign if op[row] == ADD else -sign)):
+        if x not in absorbed:
+            terms.append((s, (x,)))
+        elif op[x] == MUL:
+            terms.append((s, (a[x], b[x])))
+        else:
+            terms += _terms(x, s, op, a, b, absorbed)
+    return terms
+
+
+def _sum(terms, found):
+    """Sum of terms, the most common factor taken out until none is common."""
+    total = None
+    counts = Counter(x for _, factors in terms if len(factors) == 2 for x in set(factors))
+    while counts and max(counts.values()) > 1:
+        common = max(counts, key=counts.get)
+        shared = [(s, factors) for s, factors in terms if common in factors and len(factors) == 2]
+        terms = [term for term in terms if term not in shared]
+        others = [(s, (factors[factors[0] == common],)) for s, factors in shared]
+        part = found[common] * _sum(others, found)
+        total = part if total is None else total + part
+        counts = Counter(x for _, factors in terms if len(factors) == 2 for x in set(factors))
+    for sign, factors in terms:
+        part = math.prod((found[x] for x in factors), start=float(sign))
+        total = part if total is None else total + part
+    return total
+
+
+def inlined(function) -> np.ndarray:
+    """Which rows a printer can write into their only use: not results, sines, cosines or reciprocals."""
+    used = uses(function)
+    used[function.output] = 0
+    return (used == 1) & (function.op >= ADD) & (function.op <= MUL)
+
+
+def uses(function) -> np.ndarray:
+    """How many operands and results of a function are that row."""
+    return use_counts(function.op, function.a, function.b, function.output)

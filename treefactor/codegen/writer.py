@@ -1,0 +1,194 @@
+"""From a model to the program with the fewest operations: steps, recursions, dead rows, for each variant."""
+
+from __future__ import annotations
+
+from functools import partial, reduce
+
+import numpy as np
+
+from ..bodies import coupling_of
+from ..exceptions import CodegenError
+from . import matrices, passes
+from .expressions import Table
+from .factors import delassus, factor, inverse_of, solve
+from .frames import SNAP, bodies_of, canonical, regrouped, snapped
+from .program import ARGUMENTS, FUNCTIONS, Function, Program, shape_of
+from .recursions import Recursions
+
+VARIANTS = {  # steps that a model takes before its recursions run
+    "plain": (),
+    "frames": (canonical,),
+    "regroup": (regrouped,),
+    "both": (canonical, regrouped),
+    "meeting": (partial(canonical, meet=True), regrouped),
+}
+FACTORS = ("factor", "aba")  # of H, or of articulated bodies
+METHODS = dict.fromkeys(("forward_dynamics", "minv", "delassus"), FACTORS)  # of functions that have a choice
+
+
+def generate(model, functions=FUNCTIONS, tips=(), variants=tuple(VARIANTS), snap: float = SNAP) -> Program:
+    """Straight-line code of functions of a model, with the fewest operations of all variants.
+
+    Parameters
+    ----------
+    model : Model
+    functions : sequence of str
+        Among "crba", "rnea", "bias", "aba", "forward_dynamics", "minv", "jacobian" and "delassus"; "aba" not
+        for models with joints that follow others.
+    tips : sequence of str
+        Names of joints: "jacobian" is J, the velocities of their frames in their own axes for unit v, linear
+        before angular, one joint below the other; "delassus" is J H^-1 J^T.
+    variants : sequence of str
+        Among "plain", "frames", "regroup", "both" and "meeting": the model as it is, in canonical frames,
+        with inertias regrouped, or both, at last with origins where axes meet. All compute the same to
+        rounding; `Function.variant` names the one that was taken.
+    snap : float
+        Entries of constant rotations that are so close to 0, 1 or -1 become so, and lengths so close to 0,
+        relative to the longest. With more than rounding the program is one of a slightly different robot:
+        `Program.snapped` is the largest change.
+
+    Returns
+    -------
+    Program
+
+    Raises
+    ------
+    CodegenError
+        Where a function or variant is unknown or cannot be had for the model, or a constant overflows.
+
+    Notes
+    -----
+    Golubev & Yaskevich (2020), with the tables of `expressions` and the steps of `frames`.
+    """
+    functions, variants = _names(functions, ARGUMENTS, "function"), _names(variants, VARIANTS, "variant")
+    if "aba" in functions and model.coupling is not None:
+        raise CodegenError("joints follow others: there is forward_dynamics for such a model, but no aba")
+    tips = _names(tips, [joint.name for joint in model.joints], "joint")
+    _require_expressible(model)
+    with np.errstate(over="ignore", invalid="ignore"):  # an infinite constant is named below
+        bodies, change = snapped(bodies_of(model), snap)
+        stepped = [reduce(lambda found, step: step(found), VARIANTS[variant], bodies) for variant in variants]
+    best: dict[str, Function] = {}
+    for variant, taken in zip(variants, stepped, strict=True):
+        writer = _Writer(model, taken, tips)
+        for name in functions:
+            for method in METHODS.get(name, (None,)):
+                if method == "aba" and model.coupling is not None:
+                    continue
+                found = writer.function(name, method, variant)
+                if name not in best or found.operations.total < best[name].operations.total:
+                    best[name] = found
+    best = {name: passes.gather(function) for name, function in best.items()}
+    return Program(model.name, np.array(model.tree.parent), model.nq, model.nv, tips, float(change), best)
+
+
+def _require_expressible(model) -> None:
+    """Raise CodegenError where a joint needs an arc tangent, which no row is."""
+    for joint in model.joints:
+        if joint.mimic and model.joints[joint.mimic.leader].kind == "continuous":
+            raise CodegenError(
+                f"joint {joint.name!r} follows the angle of a continuous joint, given by its cosine"
+            )
+
+
+def _names(given, known, what: str) -> tuple[str, ...]:
+    """Names as a tuple, or raise CodegenError."""
+    given = (given,) if isinstance(given, str) else tuple(given)
+    for name in given:
+        if name not in known:
+            raise CodegenError(f"{name!r} is no {what} to generate; there are {', '.join(known)}")
+    return given
+
+
+class _Writer:
+    """The functions of a model on one table.
+
+    Parameters
+    ----------
+    model : Model
+    bodies : list of Body
+    tips : sequence of str
+    """
+
+    def __init__(self, model, bodies, tips):
+        self.model, self.table, self.tips = model, Table(), tips
+        self.sizes = {"q": model.nq, "v": model.nv, "a": model.nv, "tau": model.nv}
+        self.loops = Recursions(bodies, model.gravity, model.extended, self.input("q"))
+
+    def input(self, name: str) -> list:
+        """Scalars of an argument; every name has its own number."""
+        number = list(self.sizes).index(name)
+        return [self.table.input(number, entry) for entry in range(self.sizes[name])]
+
+    def function(self, name: str, method: str | None, variant: str) -> Function:
+        """One function, its dead rows removed."""
+        result = getattr(self, name)(method) if method else getattr(self, name)()
+        names = ARGUMENTS[name]
+        shape = shape_of(name, self.model.tree, len(self.tips))
+        columns = passes.extract(self.table, result, [list(self.sizes).index(x) for x in names])
+        inputs = tuple((x, self.sizes[x]) for x in names)
+        function = Function(name, inputs, *columns, shape, f"{variant}, {method}" if method else variant)
+        if not np.isfinite(function.value).all():
+            raise CodegenError(f"{name}: a constant of the model overflows")
+        return function
+
+    def rates(self, name: str) -> list:
+        """An argument for the freedoms of all joints, v = G w where joints follow others."""
+        given, G = self.input(name), self.model.coupling and self.model.coupling.G
+        return given if G is None else [matrices.weighted(row, given) for row in G.tolist()]
+
+    def reduced(self, tau) -> list:
+        """Forces G^T tau."""
+        G = self.model.coupling and self.model.coupling.G
+        return tau if G is None else [matrices.weighted(column, tau) for column in G.T.tolist()]
+
+    def crba(self) -> list:
+        """Packed rows of H, G^T H G where joints follow others."""
+        coupling = coupling_of(self.model)
+        if coupling is None:
+            return self.loops.H
+        _, _, fold, ratio = coupling
+        H = [0.0] * self.model.tree.nnz
+        for entry, place, factor_ in zip(self.loops.H, fold.tolist(), ratio.tolist(), strict=True):
+            H[place] = H[place] + entry * factor_
+        return H
+
+    def rnea(self) -> list:
+        """Forces for accelerations."""
+        v, a = self.rates("v"), self.rates("a")
+        return self.reduced(self.loops.project(self.loops.forces(v, a), a))
+
+    def bias(self) -> list:
+        """Forces at rest."""
+        return self.reduced(self.loops.project(self.loops.forces(self.rates("v"), None)))
+
+    def aba(self) -> list:
+        """Accelerations, by articulated bodies."""
+        return self.loops.aba(self.input("v"), self.input("tau"))
+
+    def forward_dynamics(self, method: str) -> list:
+        """Accelerations."""
+        if method == "aba":
+            return self.aba()
+        net = [t - h for t, h in zip(self.input("tau"), self.bias(), strict=True)]
+        return solve(self.model.tree, *self.factor(method), net)
+
+    def minv(self, method: str) -> list:
+        """H^-1."""
+        return inverse_of(self.model.tree, *self.factor(method))
+
+    def delassus(self, method: str) -> list:
+        """J H^-1 J^T."""
+        return delassus(self.model.tree, *self.factor(method), self._jacobian())
+
+    def factor(self, method: str) -> tuple[list, list]:
+        """Packed rows of L, and 1 / D."""
+        return self.loops.factor() if method == "aba" else factor(self.model.tree, self.crba())
+
+    def jacobian(self) -> list:
+        """Velocities of the tips, row by row."""
+        return [entry for row in self._jacobian() for entry in row]
+
+    def _jacobian(self) -> list:
+        numbers = {joint.name: i for i, joint in enumerate(self.model.joints)}
+        return [self.reduced(row) for tip in self.tips for row in self.loops.jacobian(numbers[tip])]
