@@ -3,7 +3,7 @@ PYTHON ?= python3
 VENV   := .venv
 BIN    := $(VENV)/bin
 READY  := $(VENV)/.ready
-SOURCES := setup.py pyproject.toml $(wildcard treefactor/*.pyx treefactor/*.pxd treefactor/kernels/*)
+SOURCES := setup.py pyproject.toml $(wildcard treefactor/*.pyx treefactor/*.pxd treefactor/codegen/*.pyx treefactor/codegen/*.pxd treefactor/kernels/*)
 CHECKED := .sanitized
 CHECKS  := -fsanitize=address,undefined -fno-sanitize-recover=undefined
 
@@ -22,7 +22,8 @@ test-slow: $(READY)
 sanitize: $(CHECKED)/.ready
 	cd $(CHECKED) && LD_PRELOAD="$$(gcc -print-file-name=libasan.so) $$(gcc -print-file-name=libubsan.so)" \
 	  ASAN_OPTIONS=detect_leaks=0 UBSAN_OPTIONS=print_stacktrace=1 PYTHONMALLOC=malloc \
-	  ../$(BIN)/python -m pytest ../tests/test_isa.py ../tests/test_lanes*.py \
+	  ../$(BIN)/python -m pytest ../tests/test_chain.py ../tests/test_isa.py ../tests/test_lanes*.py \
+	  ../tests/test_interp*.py \
 	  ../tests/test_ltdl_units.py ../tests/test_dynamics.py ../tests/test_dynamics_arrays.py \
 	  ../tests/test_dynamics_sincos.py
 
@@ -30,7 +31,7 @@ $(CHECKED)/.ready: $(READY)
 	rm -rf $(CHECKED)
 	mkdir -p $(CHECKED)/source
 	cp -r setup.py pyproject.toml README.md LICENSE treefactor adapters $(CHECKED)/source
-	rm -f $(CHECKED)/source/treefactor/*.c
+	rm -f $(CHECKED)/source/treefactor/*.c $(CHECKED)/source/treefactor/codegen/*.c
 	TREEFACTOR_DEBUG=1 CC=gcc CFLAGS="$(CHECKS)" LDFLAGS="$(CHECKS)" \
 	  $(BIN)/python -m pip install --quiet --no-deps --target $(CHECKED) $(CHECKED)/source
 	touch $@
@@ -55,4 +56,4 @@ $(READY): $(VENV)/bin/python $(SOURCES)
 	touch $@
 
 clean:
-	rm -rf $(VENV) $(CHECKED) build dist *.egg-info treefactor/*.so treefactor/*.c
+	rm -rf $(VENV) $(CHECKED) build dist *.egg-info treefactor/*.so treefactor/*.c treefactor/codegen/*.so treefactor/codegen/*.c

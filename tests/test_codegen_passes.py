@@ -1,9 +1,10 @@
-"""Passes from rows to instructions: a machine with slots and multiply-adds computes what the rows say."""
+"""Passes for printers."""
 
 import numpy as np
 import pytest
-from codegen_models import model, states
+from codegen_models import model
 
+<<<<<<< HEAD
 from treefactor import OperationCount
 from treefactor.codegen import Function, generate, passes
 from treefactor.codegen.expressions import CONST, INPUT, Table, sincos
@@ -34,6 +35,10 @@ def run(code, arguments, slot, count):
         else:
             slots[slot[row]] = MACHINE[passes.FUSED[op]](slots[slot[a]], slots[slot[b]], slots[slot[c]])
     return code.sign * slots[slot[code.output]]
+=======
+from treefactor.codegen import generate, passes
+from treefactor.codegen.expressions import INPUT
+>>>>>>> 23e6d8d57e0de26ec66970e700c19f3fc47797c2
 
 
 @pytest.fixture(scope="module")
@@ -41,6 +46,7 @@ def function():
     return generate(model("solo12"), "aba").functions["aba"]
 
 
+<<<<<<< HEAD
 def test_instructions_compute_what_the_rows_do(function):
     arguments = [x[0] for x in states(model("solo12"), 1)]
     code = passes.schedule(passes.fuse(function))
@@ -103,6 +109,8 @@ def test_schedule_makes_longer_runs_in_dependency_order(function):
     assert (np.where(is_row, scheduled.operands, -1) < np.arange(scheduled.op.size)[:, None]).all()
 
 
+=======
+>>>>>>> 23e6d8d57e0de26ec66970e700c19f3fc47797c2
 def test_a_printer_inlines_what_is_used_once(function):
     once = passes.inlined(function)
     used = np.concatenate([function.a[function.op > INPUT], function.b[function.op > INPUT], function.output])

@@ -8,7 +8,7 @@ from libc.stdlib cimport free, malloc
 from libc.string cimport memcpy, memset
 
 from ._pattern cimport FACTORIZED, SOLVE, Pattern, Shape, active
-from ._plain cimport all_finite, is_plain_vector
+from ._plain cimport all_finite, is_plain_matrix, is_plain_vector
 
 import numpy as np
 
@@ -68,6 +68,11 @@ def sincos(x):
     return s, c
 
 
+def sincos_address():
+    """Address of what `sincos` calls, for machine code that calls it too."""
+    return <size_t> dynamics.sincos
+
+
 ctypedef struct Arguments:       # entry e of a configuration at x[e]; with lanes at x[e * lanes + lane]
     const double *q
     const double *v
@@ -108,18 +113,6 @@ cdef void load(const Operand *given, Py_ssize_t b, int count, double *X) noexcep
 cdef bint meet(const double *a, Py_ssize_t n, const double *b, Py_ssize_t m) noexcept nogil:
     """Whether vectors of n and m entries share memory; NULL does not."""
     return b != NULL and a < b + m and b < a + n
-
-
-cdef bint is_plain_matrix(object a, Py_ssize_t n) noexcept:
-    """Whether a is an aligned contiguous float64 matrix (n, n)."""
-    return (
-        cnp.PyArray_CheckExact(a)
-        and cnp.PyArray_NDIM(<cnp.ndarray> a) == 2
-        and cnp.PyArray_TYPE(<cnp.ndarray> a) == cnp.NPY_DOUBLE
-        and cnp.PyArray_DIM(<cnp.ndarray> a, 0) == n
-        and cnp.PyArray_DIM(<cnp.ndarray> a, 1) == n
-        and cnp.PyArray_ISCARRAY_RO(<cnp.ndarray> a)
-    )
 
 
 cdef bint takes_v(int op) noexcept nogil:
@@ -314,7 +307,7 @@ cdef class Bodies:
         cdef Arguments given
         if not (is_plain_vector(q, self.nq)
                 and (not takes_v(op) or is_plain_vector(v, n)) and (not takes_x(op) or is_plain_vector(x, n))
-                and (is_plain_matrix(out, n) if op == CRBA else is_plain_vector(out, n))
+                and (is_plain_matrix(out, n, n) if op == CRBA else is_plain_vector(out, n))
                 and cnp.PyArray_ISWRITEABLE(<cnp.ndarray> out)):
             return False
         given = arguments(op, q, v, x, out)

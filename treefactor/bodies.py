@@ -24,7 +24,7 @@ def bodies(model) -> Bodies:
         np.concatenate([np.zeros(0), *(joint.armature for joint in model.joints)]),
         Pattern(model.tree),
         model.nq,
-        _units(model),
+        units(model),
         model.njoints,
         coupling_of(model),
     )
@@ -114,7 +114,7 @@ def _structs(table: list[dict]) -> np.ndarray:
     return found
 
 
-def _units(model) -> np.ndarray:
+def units(model) -> np.ndarray:
     """First entry and number of the entries of q that make a unit vector."""
     found = [
         (q + ROTATIONS[joint.kind].start, ROTATIONS[joint.kind].stop - ROTATIONS[joint.kind].start)

@@ -7,11 +7,11 @@ from functools import partial
 
 import numpy as np
 
-from ._arrays import aligned, as_output, as_real, check_choice, flatten, require_finite, thread_count
+from ._arrays import aligned, as_output, check_choice, flatten, thread_count
 from ._dynamics import OPERATIONS, Bound, bodies_of, one
+from ._states import states
 from ._threads import spread
-from .configuration import require_rotations
-from .exceptions import NotPositiveDefiniteError, ShapeError
+from .exceptions import NotPositiveDefiniteError
 from .model import Model
 from .tree import LAYOUTS
 
@@ -252,10 +252,9 @@ class _Call:
 
     def run(self, **arguments) -> np.ndarray:
         """Check, compute, report; arguments by name, of which fext may be None."""
-        arrays = {name: as_real(x, name) for name, x in arguments.items() if x is not None or name != "fext"}
-        batch = self._batch(arrays)
-        if not batch:
-            self._require_usable(arrays)
+        given = {name: x for name, x in arguments.items() if x is not None or name != "fext"}
+        tails = {"q": (self.model.nq,), "fext": (self.model.njoints, 6)}
+        arrays, batch = states(given, {name: tails.get(name, (self.model.nv,)) for name in given}, self.model)
         count = math.prod(batch)
         blocks = -(-count // LANES)
         out, result = self._output(batch, blocks, arrays)
@@ -272,30 +271,6 @@ class _Call:
         if out is not None and not np.shares_memory(out, result):
             out[...] = result.reshape(out.shape)
         return result.reshape(self._shape(batch, blocks)) if out is None else out
-
-    def _batch(self, arrays: dict[str, np.ndarray]) -> tuple[int, ...]:
-        """The leading axes that all arrays have which have any."""
-        tails = {"q": (self.model.nq,), "fext": (self.model.njoints, 6)}
-        batch = ()
-        for name, array in arrays.items():
-            tail = tails.get(name, (self.model.nv,))
-            lead = array.shape[: array.ndim - len(tail)]
-            if array.shape[len(lead) :] != tail or (lead and batch and lead != batch):
-                expected = (*batch, *tail)
-                raise ShapeError(
-                    f"{name} must have shape {expected}{'' if batch else ' or leading axes before it'}, "
-                    f"got {array.shape}",
-                    array.shape,
-                    expected,
-                )
-            batch = lead or batch
-        return batch
-
-    def _require_usable(self, arrays: dict[str, np.ndarray]) -> None:
-        """Raise NonFiniteError or ConfigurationError; in batches the kernels make such results NaN."""
-        for name, array in arrays.items():
-            require_finite(array, name)
-        require_rotations(self.model, arrays["q"], "q")
 
     def _shape(self, batch: tuple[int, ...], blocks: int) -> tuple[int, ...]:
         n, nnz = self.model.nv, self.model.tree.nnz

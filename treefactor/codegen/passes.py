@@ -1,23 +1,14 @@
-"""Passes over programs, one function each: from the table to rows of a function, from these to instructions.
-
-`extract` counts uses backwards and drops dead rows. A backend that wants instructions calls `fuse`,
-`schedule` and `allocate` in this order; a printer calls `inlined`.
-"""
+"""Passes over programs, one function each; those that make instructions for a machine are in `lowering`."""
 
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import dataclass, replace
-from heapq import heappop, heappush
+from dataclasses import replace
 
 import numpy as np
 
 from ._table import use_counts
-from .expressions import ADD, CONST, INPUT, MUL, OPERATIONS, RECIP, SIN, SUB, Table, sincos
-
-FUSED = (*OPERATIONS, "MULADD", "MULSUB", "SUBMUL")  # a b + c, a b - c, c - a b
-MULADD, MULSUB, SUBMUL = range(len(OPERATIONS), len(FUSED))
-WINDOW = 1000  # rows that a row may be moved forward
+from .expressions import ADD, CONST, INPUT, MUL, RECIP, SIN, SUB, Table, sincos
 
 
 def extract(table, targets, arguments) -> tuple:
@@ -116,121 +107,6 @@ def _common_factor(terms) -> int | None:
     return common if times > 1 else None
 
 
-@dataclass(frozen=True, eq=False)
-class Instructions:
-    """Rows of a function for a machine with multiply-adds.
-
-    Attributes
-    ----------
-    op : ndarray of uint8, shape (rows,)
-        An index into `FUSED`: rows of numbers first, then inputs, then the others, as of `Function`.
-    operands : ndarray of int32, shape (rows, 3)
-        Rows a, b, c; of INPUT the argument and the entry. Unused ones are 0.
-    value : ndarray of float64, shape (rows,)
-        Of CONST.
-    output, sign : ndarray
-        As of `Function`.
-    """
-
-    op: np.ndarray
-    operands: np.ndarray
-    value: np.ndarray
-    output: np.ndarray
-    sign: np.ndarray
-
-    @property
-    def first(self) -> int:
-        """First row that is an operation."""
-        return int(np.count_nonzero(self.op <= INPUT))
-
-
-def operand_count(op) -> np.ndarray:
-    """How many operands operations have that are rows."""
-    return np.array([0, 0, 2, 2, 2, 1, 1, 1, 3, 3, 3])[op]
-
-
-def fuse(function) -> Instructions:
-    """Products with a single use, which is a sum, become part of it."""
-    op, operands = function.op.copy(), np.zeros((function.op.size, 3), np.int32)
-    operands[:, 0], operands[:, 1] = function.a, function.b
-    left = _uses(op, operands, function.output).tolist()
-    product = (op == MUL).tolist()
-    for row in np.flatnonzero((op == ADD) | (op == SUB)).tolist():
-        a, b, _ = operands[row].tolist()
-        for factors, term, fused in ((b, a, SUBMUL), (a, b, MULSUB)):
-            if product[factors] and left[factors] == 1:
-                operands[row] = *operands[factors, :2], term
-                op[row] = fused if op[row] == SUB else MULADD
-                left[factors] = 0
-                break
-    keep = np.flatnonzero((op <= INPUT) | (np.array(left) > 0))
-    return _renumbered(Instructions(op, operands, function.value, function.output, function.sign), keep)
-
-
-def schedule(code: Instructions, window: int = WINDOW) -> Instructions:
-    """Rows in runs of one operation; none overtakes a row more than a window before it.
-
-    An interpreter that looks at the operation once for each run jumps less often: list scheduling that stays
-    with an operation while a row of it is ready.
-    """
-    op, first = code.op.tolist(), code.first
-    operands, count = code.operands.tolist(), operand_count(code.op).tolist()
-    waiting = [0] * len(op)
-    users: list[list[int]] = [[] for _ in op]
-    for row in range(first, len(op)):
-        for operand in set(operands[row][: count[row]]):
-            if operand >= first:
-                users[operand].append(row)
-                waiting[row] += 1
-    ready: dict[int, list[int]] = {}
-    for row in range(first, len(op)):
-        if not waiting[row]:
-            heappush(ready.setdefault(op[row], []), row)
-    order, done, oldest, now = list(range(first)), [False] * len(op), first, -1
-    while len(order) < len(op):
-        while done[oldest]:
-            oldest += 1
-        if not ready.get(now) or ready[now][0] > oldest + window:
-            near = {kind: sum(row <= oldest + window for row in rows) for kind, rows in ready.items()}
-            now = max(near, key=near.get)
-        row = heappop(ready[now])
-        order.append(row)
-        done[row] = True
-        for user in users[row]:
-            waiting[user] -= 1
-            if not waiting[user]:
-                heappush(ready.setdefault(op[user], []), user)
-    return _renumbered(code, np.array(order))
-
-
-def allocate(code: Instructions) -> tuple[np.ndarray, int]:
-    """Slot of every row, and how many there are: a slot is taken again after the last use of its row.
-
-    Numbers keep the first slots, inputs start in the next ones; results keep theirs.
-    """
-    first, numbers = code.first, int(np.count_nonzero(code.op == CONST))
-    size = code.op.size
-    last = np.full(size, -1)
-    count = operand_count(code.op)
-    for k in range(3):
-        rows = np.flatnonzero(count > k)
-        np.maximum.at(last, code.operands[rows, k], rows)
-    last[code.output] = size
-    last[:numbers] = size
-    ends: list[list[int]] = [[] for _ in range(size + 1)]
-    for row, end in enumerate(last.tolist()):
-        ends[end if end >= 0 else row].append(row)
-    slot, free, total = list(range(first)), [], first
-    for row in range(first, size):
-        free += [slot[dead] for dead in ends[row] if dead < row]
-        if free:
-            slot.append(free.pop())
-        else:
-            slot.append(total)
-            total += 1
-    return np.array(slot, np.int32), total
-
-
 def inlined(function) -> np.ndarray:
     """Which rows a printer can write into their only use: not results, sines, cosines or reciprocals."""
     used = uses(function)
@@ -240,21 +116,4 @@ def inlined(function) -> np.ndarray:
 
 def uses(function) -> np.ndarray:
     """How many operands and results of a function are that row."""
-    operands = np.stack([function.a, function.b, np.zeros_like(function.a)], axis=1)
-    return _uses(function.op, operands, function.output)
-
-
-def _uses(op, operands, output) -> np.ndarray:
-    count = operand_count(op)
-    used = [operands[count > k, k] for k in range(3)]
-    return np.bincount(np.concatenate([*used, output]), minlength=op.size)
-
-
-def _renumbered(code: Instructions, rows: np.ndarray) -> Instructions:
-    """The given rows, in that order."""
-    number = np.zeros(code.op.size, np.int32)
-    number[rows] = np.arange(rows.size)
-    op, operands = code.op[rows], code.operands[rows]
-    is_row = np.arange(3) < operand_count(op)[:, None]
-    operands = np.where(is_row, number[np.where(is_row, operands, 0)], operands)
-    return replace(code, op=op, operands=operands, value=code.value[rows], output=number[code.output])
+    return use_counts(function.op, function.a, function.b, function.output)

@@ -33,7 +33,8 @@ INLINE void ISA(sincos_vector)(V x, V *s, V *c)
 
 static void ISA(sincos)(ptrdiff_t n, const double *x, double *s, double *c)
 {
-    enum { LARGEST_ARGUMENT = 100000 };
+    const double largest = 100000;
+    I large = {0};
     for (ptrdiff_t i = 0; i < n; i += WIDTH) {
         ptrdiff_t count = n - i < WIDTH ? n - i : WIDTH;
         V from = {0}, sine, cosine;
@@ -47,9 +48,12 @@ static void ISA(sincos)(ptrdiff_t n, const double *x, double *s, double *c)
             ISA(sincos_vector)(from, &sine, &cosine);
             for (ptrdiff_t l = 0; l < count; l++) { s[i + l] = sine[l]; c[i + l] = cosine[l]; }
         }
+        large |= ~((from <= largest) & (from >= -largest));
     }
-    for (ptrdiff_t i = 0; i < n; i++)
-        if (!(fabs(x[i]) <= LARGEST_ARGUMENT)) { s[i] = sin(x[i]); c[i] = cos(x[i]); }
+    long long any = 0;
+    for (int l = 0; l < WIDTH; l++) any |= large[l];
+    for (ptrdiff_t i = 0; any && i < n; i++)
+        if (!(fabs(x[i]) <= largest)) { s[i] = sin(x[i]); c[i] = cos(x[i]); }
 }
 #undef V
 #undef I

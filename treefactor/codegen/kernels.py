@@ -1,0 +1,315 @@
+"""Generated functions that can be called."""
+
+from __future__ import annotations
+
+import math
+import warnings
+from collections.abc import Callable
+from dataclasses import replace
+from functools import cached_property, partial
+
+import numpy as np
+
+from .._arrays import aligned, as_output, check_choice, flatten, thread_count
+from .._states import states
+from .._threads import spread
+from ..bodies import units
+from ..exceptions import CodegenError, NotPositiveDefiniteError
+from ..model import Model
+from ..tree import LAYOUTS, Tree
+from ._interp import Interpreter, Results, Routine
+from ._native import Native
+from .lowering import lower
+from .numpy_ import evaluate
+from .program import ARGUMENTS, FUNCTIONS, Function, Program
+from .writer import generate
+
+LANES = 8
+BLOCK = 64  # configurations; threads take whole ones
+SOLVED = ("aba", "forward_dynamics", "minv", "delassus")  # functions that divide by pivots
+
+
+def compile(model_or_program, functions=None, backend: str = "interp") -> Kernels:
+    """Functions of one robot as straight-line code, ready to be called.
+
+    Parameters
+    ----------
+    model_or_program : Model or Program
+        A program knows nothing of joints: rotations in q are taken as they are.
+    functions : sequence of str, optional
+        Among those of `generate`; by default all of a program, and those of a model that need no tips.
+    backend : {"interp", "cc", "llvm", "numpy"}
+        "interp" runs on a register machine that comes with the package; "numpy" is slow, and the reference.
+        "cc" is compiled now by the system's C compiler, unless it was before; "llvm" by llvmlite. Where that
+        fails, a warning says why, and "interp" takes their place.
+
+    Returns
+    -------
+    Kernels
+
+    Raises
+    ------
+    CodegenError
+        Where a function cannot be had, or the program is none.
+
+    Notes
+    -----
+    Golubev & Yaskevich (2020).
+
+    Examples
+    --------
+    >>> import numpy as np, treefactor as tf
+    >>> rod = tf.Inertia(1.0, [0, 0, -0.5], np.diag([0.1, 0.1, 0.0]))
+    >>> model = tf.Model([tf.Joint("hinge", "revolute", axis=[0, 1, 0], inertia=rod)])
+    >>> kernels = tf.compile(model, ["forward_dynamics"])
+    >>> kernels.forward_dynamics(np.zeros((2, 1)), np.zeros(1), np.ones(1))
+    array([[2.85714286],
+           [2.85714286]])
+    """
+    check_choice("backend", backend, tuple(BACKENDS))
+    if isinstance(model_or_program, Model):
+        model = model_or_program
+        if functions is None:
+            functions = [name for name in FUNCTIONS if name != "aba" or model.coupling is None]
+        return Kernels(generate(model, functions), backend, model)
+    program = model_or_program
+    names = (
+        program.functions if functions is None else [functions] if isinstance(functions, str) else functions
+    )
+    missing = [name for name in names if name not in program.functions]
+    if missing:
+        raise CodegenError(f"the program has no {missing[0]!r}, only {', '.join(program.functions)}")
+    chosen = {name: program.functions[name] for name in names}
+    return Kernels(replace(program, functions=chosen), backend)
+
+
+class Kernels:
+    """Generated functions of one robot.
+
+    Arguments, results and errors are those of the functions of the same names in `treefactor`; `minv` is the
+    dense inverse of the inertia matrix.
+
+    Parameters
+    ----------
+    program : Program
+    backend : str
+    model : Model, optional
+        Whose rotations are checked.
+
+    Attributes
+    ----------
+    program : Program
+    backend : str
+
+    Raises
+    ------
+    CodegenError
+        Where the program is none.
+    """
+
+    def __init__(self, program: Program, backend: str, model: Model | None = None):
+        program.validate()
+        self.backend, routine_of = _backend(backend, program)
+        self.program, self._model = program, model
+        self._sizes = {"q": program.nq, "v": program.nv, "a": program.nv, "tau": program.nv}
+        turned = np.empty((0, 2), np.intp) if model is None else units(model)
+        self._routines, self._results = {}, {}
+        for name, function in program.functions.items():
+            routine, slot, sign, zero = routine_of(function, turned, name in SOLVED)
+            self._routines[name] = routine
+            self._results[name, "dense"] = Results(slot, sign, function.shape)
+            if name == "crba":
+                self._results[name, "packed"] = self._results[name, "lanes"] = self._results[name, "dense"]
+                entry = self._tree.unpack(np.arange(1.0, slot.size + 1)).astype(int).ravel()  # 0: none
+                dense = np.append(zero, slot)[entry], np.append(1.0, sign)[entry]
+                self._results[name, "dense"] = Results(*dense, (program.nv, program.nv))
+
+    def crba(self, q, out=None, layout: str = "dense", num_threads: int = 1) -> np.ndarray:
+        """Inertia matrix, see `treefactor.crba`."""
+        return self._call("crba", (q,), out, num_threads, layout)
+
+    def rnea(self, q, v, a, out=None, num_threads: int = 1) -> np.ndarray:
+        """Inverse dynamics, see `treefactor.rnea`."""
+        return self._call("rnea", (q, v, a), out, num_threads)
+
+    def bias(self, q, v, out=None, num_threads: int = 1) -> np.ndarray:
+        """Forces at zero acceleration, see `treefactor.bias`."""
+        return self._call("bias", (q, v), out, num_threads)
+
+    def aba(self, q, v, tau, out=None, num_threads: int = 1) -> np.ndarray:
+        """Forward dynamics by articulated bodies, see `treefactor.aba`."""
+        return self._call("aba", (q, v, tau), out, num_threads)
+
+    def forward_dynamics(self, q, v, tau, out=None, num_threads: int = 1) -> np.ndarray:
+        """Forward dynamics by the method with fewer operations, see `treefactor.forward_dynamics`."""
+        return self._call("forward_dynamics", (q, v, tau), out, num_threads)
+
+    def minv(self, q, out=None, num_threads: int = 1) -> np.ndarray:
+        """Inverse of the inertia matrix, shape (..., nv, nv)."""
+        return self._call("minv", (q,), out, num_threads)
+
+    def jacobian(self, q, out=None, num_threads: int = 1) -> np.ndarray:
+        """Jacobian of the tips of `generate`, shape (..., 6 tips, nv)."""
+        return self._call("jacobian", (q,), out, num_threads)
+
+    def delassus(self, q, out=None, num_threads: int = 1) -> np.ndarray:
+        """J H^-1 J^T of the tips, shape (..., 6 tips, 6 tips)."""
+        return self._call("delassus", (q,), out, num_threads)
+
+    def bind(self, name: str, *arguments: np.ndarray, out: np.ndarray):
+        """A call without arguments that reads and writes the same arrays each time, see `treefactor.bind`.
+
+        Parameters
+        ----------
+        name : str
+            Of a function; the result of "crba" is dense.
+        *arguments, out : ndarray of float64
+        """
+        routine, results = self._find(name, "dense")
+        expected = len(ARGUMENTS[name])
+        if len(arguments) != expected:
+            raise ValueError(f"{name} takes {expected} arrays, got {len(arguments)}")
+        return routine.bind(arguments, out, results, partial(self._slowly, name, arguments, out))
+
+    def _find(self, name: str, layout: str) -> tuple[Routine, Results]:
+        """The routine of a function, and where its results stand."""
+        if name not in self._routines:
+            raise CodegenError(f"{name!r} was not generated, only {', '.join(self._routines)}")
+        return self._routines[name], self._results[name, layout]
+
+    def _call(self, name: str, arguments: tuple, out, num_threads: int, layout: str = "dense") -> np.ndarray:
+        check_choice("layout", layout, LAYOUTS)
+        routine, results = self._find(name, layout)
+        found = None if layout == "lanes" else routine.one(arguments, out, results)
+        return self._slowly(name, arguments, out, num_threads, layout) if found is None else found
+
+    def _slowly(self, name: str, arguments: tuple, out, num_threads: int = 1, layout: str = "dense"):
+        """Check, compute, report."""
+        threads = thread_count(num_threads)
+        routine, results = self._find(name, layout)
+        tails = {argument: (self._sizes[argument],) for argument in ARGUMENTS[name]}
+        arrays, batch = states(dict(zip(tails, arguments, strict=True)), tails, self._model)
+        count = math.prod(batch)
+        lead, last = (-(-count // LANES),), (LANES,)
+        shape = (*lead, *results.shape, *last) if layout == "lanes" else (*batch, *results.shape)
+        flat = shape if layout == "lanes" else (count, math.prod(results.shape))
+        result = _receiver(out, shape, flat, arrays.values())
+        operands = [flatten(array, 1) for array in arrays.values()]
+        work = partial(_blocks, routine.batch, count, operands, result, results)
+        spread(work, -(-count // BLOCK), threads, self.program.functions[name].rows * count // 4)
+        if layout == "lanes":
+            self._pad(result, count)
+        if not batch and name in SOLVED and not np.isfinite(result).all():
+            raise NotPositiveDefiniteError("a pivot vanishes: the result is not finite")
+        if out is None:
+            return result.reshape(shape)
+        if not np.shares_memory(out, result):
+            out[...] = result.reshape(shape)
+        return out
+
+    @cached_property
+    def _tree(self) -> Tree:
+        return Tree(self.program.parent)
+
+    def _pad(self, lanes: np.ndarray, count: int) -> None:
+        """Fill the last block with identity matrices."""
+        diagonal = self._tree.rows == self._tree.columns
+        lanes[count // LANES :, :, count % LANES :] = diagonal[:, None]
+
+
+def _blocks(batch, count: int, operands, result, results: Results, first: int, stop: int) -> None:
+    """The part of a batch that is in blocks of configurations."""
+    batch(operands, result, results, first * BLOCK, min(stop * BLOCK, count))
+
+
+def _receiver(out, shape: tuple[int, ...], flat: tuple[int, ...], arrays) -> np.ndarray:
+    """Array of the flat shape: a view of out where there is one that nothing else is read from."""
+    if out is not None:
+        view = as_output(out, shape).reshape(flat)
+        apart = not any(np.may_share_memory(view, x) for x in arrays)
+        if apart and view.flags.aligned and np.shares_memory(view, out):
+            return view
+    return aligned(flat)
+
+
+class _Reference:
+    """A function evaluated by NumPy, called as a `Routine` is."""
+
+    def __init__(self, function: Function):
+        self._function = function
+
+    def one(self, given, out, results) -> None:
+        """Nothing is quick."""
+
+    def bind(self, given, out, results, slowly):
+        """The slow call."""
+        return slowly
+
+    def batch(self, operands, out, results, first: int, stop: int) -> None:
+        """Results of configurations first .. stop-1."""
+        given = [x if len(x) == 1 else x[first:stop] for x in operands]
+        found = evaluate(self._function, *given).reshape(-1, self._function.output.size)
+        values = np.append(found, np.zeros((len(found), 1)), axis=1)[:, results.slots] * results.signs
+        if out.ndim == 2:
+            out[first:stop] = values
+        else:
+            lane = np.arange(first, stop)
+            out[lane // LANES, :, lane % LANES] = values
+
+
+def _interpreted(function: Function, turned: np.ndarray, pivots: bool) -> tuple:
+    """Routine, and of its results: slots, signs, and a slot that holds 0."""
+    code = lower(function)
+    sizes = [size for _, size in function.inputs]
+    routine = Interpreter(sizes, code.slots, turned, pivots, code.constants, code.words)
+    return routine, code.output, function.sign, code.zero
+
+
+def _evaluated(function: Function, turned: np.ndarray, pivots: bool) -> tuple:
+    """As `_interpreted`, row by row."""
+    size = function.output.size
+    return _Reference(function), np.arange(size), np.ones(size), size
+
+
+def _cc(program: Program) -> Callable:
+    """As `_interpreted`, by the system's compiler."""
+    from .build import compiled
+
+    return _machine_code(compiled(program))
+
+
+def _llvm(program: Program) -> Callable:
+    """As `_interpreted`, by LLVM."""
+    from .emit_llvm import compiled
+
+    return _machine_code(compiled(program))
+
+
+def _machine_code(code) -> Callable:
+    """As `_interpreted`, of what has addresses."""
+
+    def routine(function: Function, turned: np.ndarray, pivots: bool) -> tuple:
+        sizes = [size for _, size in function.inputs]
+        first, size = sum(sizes), function.output.size
+        forms = code.one(function.name), code.lanes(function.name)
+        native = Native(sizes, first + size + 1, turned, pivots, *forms, code)
+        return native, first + np.arange(size), np.ones(size), first + size
+
+    return routine
+
+
+BACKENDS = {  # by name: what makes of a program something like `_interpreted`
+    "interp": lambda program: _interpreted,
+    "cc": _cc,
+    "llvm": _llvm,
+    "numpy": lambda program: _evaluated,
+}
+
+
+def _backend(name: str, program: Program) -> tuple[str, Callable]:
+    """A backend's name and what it makes of a program; those of the interpreter where that fails."""
+    try:
+        return name, BACKENDS[name](program)
+    except CodegenError as error:
+        warnings.warn(f"{error}; the interpreter takes the place of {name}", RuntimeWarning, stacklevel=4)
+        return "interp", _interpreted
