@@ -5,11 +5,7 @@ from importlib.metadata import version
 from . import families
 from .bound import BoundFactor
 from .chain import chain_forces, chain_inertia
-<<<<<<< HEAD
-from .codegen import Program, generate
-=======
 from .codegen import Kernels, Program, compile, generate
->>>>>>> 23e6d8d57e0de26ec66970e700c19f3fc47797c2
 from .config import show_config
 from .configuration import difference, integrate, neutral, random_configuration
 from .direct import multiply, solve
