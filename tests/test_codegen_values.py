@@ -9,7 +9,9 @@ from hypothesis import strategies as st
 
 import treefactor as tf
 from treefactor.codegen import generate
+from treefactor.codegen.frames import bodies_of
 from treefactor.codegen.numpy_ import evaluate
+from treefactor.codegen.recursions import Recursions
 
 RELATIVE = 1e-12  # of H, forces and accelerations
 BACKWARD = 1e-14  # of the equation of motion, relative to its terms
@@ -135,6 +137,15 @@ def test_nearly_parallel_axes_cost_no_digits(tilt):
     ]
     robot = tf.Model(joints, [0, -9.81, 0])
     assert_computes(robot, generate(robot, variants="both"))
+
+
+def test_recursions_run_on_plain_numbers():
+    robot = model("solo12")
+    q, v, x = (array[0].tolist() for array in states(robot, 1))
+    loops = Recursions(bodies_of(robot), robot.gravity, robot.tree, q)
+    assert_same(np.array(loops.H), tf.crba(robot, q, layout="packed"))
+    assert_same(np.array(loops.project(loops.forces(v, x), x)), tf.rnea(robot, q, v, x))
+    assert_same(np.array(loops.aba(v, x)), tf.aba(robot, q, v, x))
 
 
 def test_a_model_without_joints():
