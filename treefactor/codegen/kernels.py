@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import replace
-from functools import cached_property, partial
+from functools import partial
 
 import numpy as np
 
@@ -14,6 +14,7 @@ from .._threads import spread
 from ..bodies import units
 from ..exceptions import CodegenError, NotPositiveDefiniteError
 from ..model import Model
+from ..tolerances import UNIT_SQUARE
 from ..tree import LAYOUTS, Tree
 from ._interp import Interpreter, Results, Routine
 from .lowering import lower
@@ -105,13 +106,13 @@ class Kernels:
     def __init__(self, program: Program, backend: str, model: Model | None = None):
         program.validate()
         self.program, self.backend, self._model = program, backend, model
+        self._tree = Tree(program.parent)
         self._sizes = {"q": program.nq, "v": program.nv, "a": program.nv, "tau": program.nv}
         turned = np.empty((0, 2), np.intp) if model is None else units(model)
         self._routines, self._results = {}, {}
-        for name, function in program.functions.items():
-            routine, slot, sign, zero = BACKENDS[backend](function, turned, name in SOLVED)
+        for name, (routine, slot, sign, zero) in BACKENDS[backend](program, turned).items():
             self._routines[name] = routine
-            self._results[name, "dense"] = Results(slot, sign, function.shape)
+            self._results[name, "dense"] = Results(slot, sign, program.functions[name].shape)
             if name == "crba":
                 self._results[name, "packed"] = self._results[name, "lanes"] = self._results[name, "dense"]
                 entry = self._tree.unpack(np.arange(1.0, slot.size + 1)).astype(int).ravel()  # 0: none
@@ -201,10 +202,6 @@ class Kernels:
             out[...] = result.reshape(shape)
         return out
 
-    @cached_property
-    def _tree(self) -> Tree:
-        return Tree(self.program.parent)
-
     def _pad(self, lanes: np.ndarray, count: int) -> None:
         """Fill the last block with identity matrices."""
         diagonal = self._tree.rows == self._tree.columns
@@ -223,14 +220,14 @@ def _receiver(out, shape: tuple[int, ...], flat: tuple[int, ...], arrays) -> np.
         apart = not any(np.may_share_memory(view, x) for x in arrays)
         if apart and view.flags.aligned and np.shares_memory(view, out):
             return view
-    return aligned(flat)
+    return aligned(flat) if len(flat) == 3 else np.empty(flat)  # lanes, or vectors
 
 
 class _Reference:
     """A function evaluated by NumPy, called as a `Routine` is."""
 
-    def __init__(self, function: Function):
-        self._function = function
+    def __init__(self, function: Function, turned: np.ndarray):
+        self._function, self._turned = function, turned
 
     def one(self, given, out, results) -> None:
         """Nothing is quick."""
@@ -241,28 +238,40 @@ class _Reference:
 
     def batch(self, operands, out, results, first: int, stop: int) -> None:
         """Results of configurations first .. stop-1."""
-        given = [x if len(x) == 1 else x[first:stop] for x in operands]
-        found = evaluate(self._function, *given).reshape(-1, self._function.output.size)
-        values = np.append(found, np.zeros((len(found), 1)), axis=1)[:, results.slots] * results.signs
-        if out.ndim == 2:
-            out[first:stop] = values
-        else:
-            lane = np.arange(first, stop)
-            out[lane // LANES, :, lane % LANES] = values
+        count = stop - first
+        given = [x[first:stop] if len(x) > 1 else np.broadcast_to(x, (count, x.shape[1])) for x in operands]
+        found = evaluate(self._function, *given).reshape(count, self._function.output.size)
+        values = np.append(found, np.zeros((count, 1)), axis=1)[:, results.slots] * results.signs
+        values[~self._usable(given)] = np.nan
+        lane = np.arange(first, stop)
+        out[(lane,) if out.ndim == 2 else (lane // LANES, slice(None), lane % LANES)] = values
+
+    def _usable(self, given) -> np.ndarray:
+        """Which configurations are finite, their rotations of unit length."""
+        usable = np.all([np.isfinite(x).all(axis=1) for x in given], axis=0)
+        for first, size in self._turned:
+            square = np.square(given[0][:, first : first + size]).sum(axis=1)
+            usable &= np.abs(square - 1.0) <= UNIT_SQUARE
+        return usable
 
 
-def _interpreted(function: Function, turned: np.ndarray, pivots: bool) -> tuple:
-    """Routine, and of its results: slots, signs, and a slot that holds 0."""
-    code = lower(function)
-    sizes = [size for _, size in function.inputs]
-    routine = Interpreter(sizes, code.slots, turned, pivots, code.constants, code.words)
-    return routine, code.output, function.sign, code.zero
+def _interpreted(program: Program, turned: np.ndarray) -> dict[str, tuple]:
+    """By function: its routine; the slots and signs of its results, and a slot that holds 0."""
+    found = {}
+    for name, function in program.functions.items():
+        code, sizes = lower(function), [size for _, size in function.inputs]
+        machine = Interpreter(sizes, code.slots, turned, name in SOLVED, code.constants, code.words)
+        found[name] = machine, code.output, function.sign, code.zero
+    return found
 
 
-def _evaluated(function: Function, turned: np.ndarray, pivots: bool) -> tuple:
+def _evaluated(program: Program, turned: np.ndarray) -> dict[str, tuple]:
     """As `_interpreted`, row by row."""
-    size = function.output.size
-    return _Reference(function), np.arange(size), np.ones(size), size
+    found = {}
+    for name, function in program.functions.items():
+        size = function.output.size
+        found[name] = _Reference(function, turned), np.arange(size), np.ones(size), size
+    return found
 
 
 BACKENDS = {"interp": _interpreted, "numpy": _evaluated}
