@@ -26,7 +26,7 @@ def bodies(model) -> Bodies:
         model.nq,
         units(model),
         model.njoints,
-        _coupling(model),
+        coupling_of(model),
     )
 
 
@@ -124,7 +124,7 @@ def units(model) -> np.ndarray:
     return np.array(found, dtype=np.intp).reshape(-1, 2)
 
 
-def _coupling(model) -> tuple | None:
+def coupling_of(model) -> tuple | None:
     """Where the entries of the extended v and of the packed rows of the extended H go, and how many times."""
     if model.coupling is None:
         return None

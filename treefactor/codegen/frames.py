@@ -24,7 +24,7 @@ UNFELT = {  # rows and columns of the second moments that a joint does not feel
     "spherical": slice(3, 4),
 }
 SNAP = 1e-12  # of entries of rotations, and of angles between axes
-ROUNDING = 1e-15  # of moments, relative to the largest of their kind
+ROUNDING = 1e-15  # of lengths and moments, relative to the largest of their kind
 PARALLEL = 1e-3  # sine of the angle between axes whose common normal lies too far away to be of use
 
 
@@ -92,17 +92,23 @@ def _moments(mass: float, first: np.ndarray, tensor: np.ndarray) -> np.ndarray:
 
 
 def snapped(bodies: list[Body], tolerance: float = SNAP) -> tuple[list[Body], float]:
-    """Entries of rotations that are almost 0, 1 or -1 made so, and the largest change of one.
+    """Entries of rotations that are almost 0, 1 or -1 made so, lengths that are almost nothing 0.
 
-    Lengths that are rounding beside the largest of the placement are 0.
+    Returns also the largest change, of an entry or of a length beside the largest length.
     """
-    found, change = [], 0.0
-    for body in bodies:
-        R = whole(body.R, tolerance)
-        change = max(change, np.abs(R - body.R).max())
-        p = np.where(np.abs(body.p) <= SNAP * np.abs(body.p).max(), 0.0, body.p)
-        found.append(replace(body, R=R, p=p))
-    return found, change
+    found = [replace(body, R=whole(body.R, tolerance)) for body in _without_dust(bodies, tolerance)]
+    longest = max((np.abs(body.p).max() for body in bodies), default=0.0) or 1.0
+    changes = [
+        max(np.abs(new.R - old.R).max(), np.abs(new.p - old.p).max() / longest)
+        for new, old in zip(found, bodies, strict=True)
+    ]
+    return found, max(changes, default=0.0)
+
+
+def _without_dust(bodies: list[Body], tolerance: float) -> list[Body]:
+    """Lengths that are almost nothing beside the largest one made 0."""
+    dust = tolerance * max((np.abs(body.p).max() for body in bodies), default=0.0)
+    return [replace(body, p=np.where(np.abs(body.p) <= dust, 0.0, body.p)) for body in bodies]
 
 
 def whole(x, tolerance: float = SNAP) -> np.ndarray:
@@ -127,21 +133,14 @@ def regrouped(bodies: list[Body]) -> list[Body]:
     for i in reversed(range(len(bodies))):
         body = bodies[i]
         moved = np.zeros((4, 4))
-        block = {
-            "revolute": slice(2, 4),
-            "continuous": slice(2, 4),
-            "helical": slice(2, 3),
-            "planar": slice(2, 3),
-        }
-        block |= {"prismatic": slice(0, 3), "translation": slice(0, 3), "spherical": slice(3, 4)}
-        if body.kind == "freeflyer":
-            continue
-        at = block[body.kind]
+        at = UNFELT.get(body.kind, slice(0))
         moved[at, at] = body.moments[at, at]
         bodies[i] = replace(body, moments=body.moments - moved)
         if body.parent >= 0:
             parent = bodies[body.parent]
-            bodies[body.parent] = replace(parent, moments=parent.moments + _seen(moved, body.R, body.p))
+            bodies[body.parent] = replace(
+                parent, moments=_rounded(parent.moments + _seen(moved, body.R, body.p))
+            )
     return bodies
 
 
@@ -149,11 +148,16 @@ def _seen(moments: np.ndarray, R: np.ndarray, p: np.ndarray) -> np.ndarray:
     """Second moments seen from a frame in which their own has rotation R and origin p."""
     T = np.eye(4)
     T[:3, :3], T[:3, 3] = R, p
-    found = T @ moments @ T.T
+    return _rounded(T @ moments @ T.T)
+
+
+def _rounded(moments: np.ndarray) -> np.ndarray:
+    """Second moments made symmetric, without what is rounding beside the largest of its kind."""
+    found = (moments + moments.T) / 2
     for block in (np.s_[:3, :3], np.s_[:3, 3], np.s_[3, :3]):
         part = found[block]
         part[np.abs(part) <= ROUNDING * np.abs(part).max()] = 0.0
-    return (found + found.T) / 2
+    return found
 
 
 def canonical(bodies: list[Body], meet: bool = False) -> list[Body]:
@@ -184,7 +188,7 @@ def canonical(bodies: list[Body], meet: bool = False) -> list[Body]:
         else:
             continue
         _change(bodies, i, _about_z(_direction(bodies, i, carried)), np.zeros(3))
-    return bodies
+    return _without_dust(bodies, ROUNDING)
 
 
 def _slide(bodies: list[Body], i: int, carried: list[int]) -> None:

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 ZERO = (0.0, 0.0, 0.0)
+CYCLES = ((0, 1, 2), (1, 2, 0), (2, 0, 1))
 
 
 def add(x, y) -> list:

@@ -153,7 +153,8 @@ class Program:
     tips : tuple of str
         Joints of "jacobian" and "delassus".
     snapped : float
-        Largest change of an entry of a constant rotation that was made 0, 1 or -1.
+        Largest change of an entry of a constant rotation that was made 0, 1 or -1, or of a length that was
+        made 0, beside the largest one.
     functions : dict of str to Function
     """
 

@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-import itertools
 from functools import partial, reduce
 
 import numpy as np
 
+from ..bodies import coupling_of
 from ..exceptions import CodegenError
 from . import matrices, passes
 from .expressions import Table
+from .factors import delassus, factor, inverse_of, solve
 from .frames import SNAP, bodies_of, canonical, regrouped, snapped
 from .program import ARGUMENTS, FUNCTIONS, Function, Program, shape_of
-from .recursions import Recursions, delassus, factor, inverse_of, solve
+from .recursions import Recursions
 
 VARIANTS = {  # steps that a model takes before its recursions run
     "plain": (),
@@ -21,10 +22,8 @@ VARIANTS = {  # steps that a model takes before its recursions run
     "both": (canonical, regrouped),
     "meeting": (partial(canonical, meet=True), regrouped),
 }
-METHODS = {
-    "forward_dynamics": ("factor", "aba"),
-    "minv": ("minv", "minv_aba"),
-}  # of the functions that have a choice
+FACTORS = ("factor", "aba")  # of H, or of articulated bodies
+METHODS = dict.fromkeys(("forward_dynamics", "minv", "delassus"), FACTORS)  # of functions that have a choice
 
 
 def generate(model, functions=FUNCTIONS, tips=(), variants=tuple(VARIANTS), snap: float = SNAP) -> Program:
@@ -44,8 +43,9 @@ def generate(model, functions=FUNCTIONS, tips=(), variants=tuple(VARIANTS), snap
         with inertias regrouped, or both, at last with origins where axes meet. All compute the same to
         rounding; `Function.variant` names the one that was taken.
     snap : float
-        Entries of constant rotations that are so close to 0, 1 or -1 become so. With more than rounding the
-        program is one of a slightly different robot: `Program.snapped` is the largest change.
+        Entries of constant rotations that are so close to 0, 1 or -1 become so, and lengths so close to 0,
+        relative to the longest. With more than rounding the program is one of a slightly different robot:
+        `Program.snapped` is the largest change.
 
     Returns
     -------
@@ -72,12 +72,13 @@ def generate(model, functions=FUNCTIONS, tips=(), variants=tuple(VARIANTS), snap
     for variant, taken in zip(variants, stepped, strict=True):
         writer = _Writer(model, taken, tips)
         for name in functions:
-            for method in METHODS.get(name, ("",)):
-                if method.endswith("aba") and model.coupling is not None:
+            for method in METHODS.get(name, (None,)):
+                if method == "aba" and model.coupling is not None:
                     continue
                 found = writer.function(name, method, variant)
                 if name not in best or found.operations.total < best[name].operations.total:
                     best[name] = found
+    best = {name: passes.gather(function) for name, function in best.items()}
     return Program(model.name, np.array(model.tree.parent), model.nq, model.nv, tips, float(change), best)
 
 
@@ -119,9 +120,9 @@ class _Writer:
         number = list(self.sizes).index(name)
         return [self.table.input(number, entry) for entry in range(self.sizes[name])]
 
-    def function(self, name: str, method: str, variant: str) -> Function:
+    def function(self, name: str, method: str | None, variant: str) -> Function:
         """One function, its dead rows removed."""
-        result = getattr(self, method or name)()
+        result = getattr(self, name)(method) if method else getattr(self, name)()
         names = ARGUMENTS[name]
         shape = shape_of(name, self.model.tree, len(self.tips))
         columns = passes.extract(self.table, result, [list(self.sizes).index(x) for x in names])
@@ -143,21 +144,14 @@ class _Writer:
 
     def crba(self) -> list:
         """Packed rows of H, G^T H G where joints follow others."""
-        H, tree, extended = self.loops.H, self.model.tree, self.model.extended
-        if self.model.coupling is None:
-            return H
-        G, packed = self.model.coupling.G, [0.0] * tree.nnz
-        position = {
-            (k, j): e for e, (k, j) in enumerate(zip(tree.rows.tolist(), tree.columns.tolist(), strict=True))
-        }
-        for entry, k, j in zip(H, extended.rows.tolist(), extended.columns.tolist(), strict=True):
-            for row, column in {(k, j), (j, k)}:
-                for r, c in itertools.product(
-                    np.flatnonzero(G[row]).tolist(), np.flatnonzero(G[column]).tolist()
-                ):
-                    if (r, c) in position:
-                        packed[position[r, c]] += entry * float(G[row, r] * G[column, c])
-        return packed
+        coupling = coupling_of(self.model)
+        if coupling is None:
+            return self.loops.H
+        _, _, fold, ratio = coupling
+        H = [0.0] * self.model.tree.nnz
+        for entry, place, factor_ in zip(self.loops.H, fold.tolist(), ratio.tolist(), strict=True):
+            H[place] = H[place] + entry * factor_
+        return H
 
     def rnea(self) -> list:
         """Forces for accelerations."""
@@ -172,30 +166,28 @@ class _Writer:
         """Accelerations, by articulated bodies."""
         return self.loops.aba(self.input("v"), self.input("tau"))
 
-    def factor(self) -> list:
-        """Accelerations, by the factor of H."""
+    def forward_dynamics(self, method: str) -> list:
+        """Accelerations."""
+        if method == "aba":
+            return self.aba()
         net = [t - h for t, h in zip(self.input("tau"), self.bias(), strict=True)]
-        return solve(self.model.tree, *factor(self.model.tree, self.crba()), net)
+        return solve(self.model.tree, *self.factor(method), net)
 
-    def minv(self) -> list:
-        """H^-1, by the factor of H."""
-        return inverse_of(self.model.tree, *factor(self.model.tree, self.crba()))
+    def minv(self, method: str) -> list:
+        """H^-1."""
+        return inverse_of(self.model.tree, *self.factor(method))
 
-    def minv_aba(self) -> list:
-        """H^-1, by articulated bodies."""
-        return inverse_of(self.model.tree, *self.loops.factor())
+    def delassus(self, method: str) -> list:
+        """J H^-1 J^T."""
+        return delassus(self.model.tree, *self.factor(method), self._jacobian())
+
+    def factor(self, method: str) -> tuple[list, list]:
+        """Packed rows of L, and 1 / D."""
+        return self.loops.factor() if method == "aba" else factor(self.model.tree, self.crba())
 
     def jacobian(self) -> list:
         """Velocities of the tips, row by row."""
         return [entry for row in self._jacobian() for entry in row]
-
-    def delassus(self) -> list:
-        """J H^-1 J^T, by the factor of H."""
-        return delassus(self.model.tree, *factor(self.model.tree, self.crba()), self._jacobian())
-
-    def delassus_aba(self) -> list:
-        """J H^-1 J^T, by articulated bodies."""
-        return delassus(self.model.tree, *self.loops.factor(), self._jacobian())
 
     def _jacobian(self) -> list:
         numbers = {joint.name: i for i, joint in enumerate(self.model.joints)}
