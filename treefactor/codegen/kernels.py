@@ -109,15 +109,15 @@ class Kernels:
         self._tree = Tree(program.parent)
         self._sizes = {"q": program.nq, "v": program.nv, "a": program.nv, "tau": program.nv}
         turned = np.empty((0, 2), np.intp) if model is None else units(model)
-        self._routines, self._results = {}, {}
+        self._found = {}  # by function and layout: its routine, and where the results stand
         for name, (routine, slot, sign, zero) in BACKENDS[backend](program, turned).items():
-            self._routines[name] = routine
-            self._results[name, "dense"] = Results(slot, sign, program.functions[name].shape)
+            results = Results(slot, sign, program.functions[name].shape)
+            self._found[name, "dense"] = routine, results
             if name == "crba":
-                self._results[name, "packed"] = self._results[name, "lanes"] = self._results[name, "dense"]
+                self._found[name, "packed"] = self._found[name, "lanes"] = routine, results
                 entry = self._tree.unpack(np.arange(1.0, slot.size + 1)).astype(int).ravel()  # 0: none
                 dense = np.append(zero, slot)[entry], np.append(1.0, sign)[entry]
-                self._results[name, "dense"] = Results(*dense, (program.nv, program.nv))
+                self._found[name, "dense"] = routine, Results(*dense, (program.nv, program.nv))
 
     def crba(self, q, out=None, layout: str = "dense", num_threads: int = 1) -> np.ndarray:
         """Inertia matrix, see `treefactor.crba`."""
@@ -167,13 +167,14 @@ class Kernels:
         return routine.bind(arguments, out, results, partial(self._slowly, name, arguments, out))
 
     def _find(self, name: str, layout: str) -> tuple[Routine, Results]:
-        """The routine of a function, and where its results stand."""
-        if name not in self._routines:
-            raise CodegenError(f"{name!r} was not generated, only {', '.join(self._routines)}")
-        return self._routines[name], self._results[name, layout]
+        try:
+            return self._found[name, layout]
+        except KeyError:
+            check_choice("layout", layout, LAYOUTS)
+            known = ", ".join(self.program.functions)
+            raise CodegenError(f"{name!r} was not generated, only {known}") from None
 
     def _call(self, name: str, arguments: tuple, out, num_threads: int, layout: str = "dense") -> np.ndarray:
-        check_choice("layout", layout, LAYOUTS)
         routine, results = self._find(name, layout)
         found = None if layout == "lanes" else routine.one(arguments, out, results)
         return self._slowly(name, arguments, out, num_threads, layout) if found is None else found
