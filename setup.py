@@ -20,6 +20,7 @@ KERNELS = {
     "codegen/_table": [],
     "codegen/_lower": [],
     "codegen/_interp": ["treefactor/kernels/interp.c"],
+    "codegen/_native": [],
 }  # with further sources
 
 DEBUG = os.environ.get("TREEFACTOR_DEBUG") == "1"  # bounds and None checks on, no optimization

@@ -85,7 +85,7 @@ def test_batches_must_match():
 
 
 def test_unknown_backends():
-    with pytest.raises(ValueError, match="'interp', 'numpy'"):
+    with pytest.raises(ValueError, match="'interp', 'cc', 'llvm', 'numpy'"):
         tf.compile(model("ur5"), backend="fortran")
 
 

@@ -63,6 +63,9 @@ def test_the_wheel_holds_both_packages_and_the_kernels(wheel):
     names = zipfile.ZipFile(wheel).namelist()
     assert "treefactor/adapters/pinocchio_.py" in names
     assert "treefactor/templates/page.html" in names
+    for name in ("c/real.h", "c/check.c", "c/Makefile", "c/README.md"):
+        assert f"treefactor/codegen/{name}" in names
+    assert "treefactor/kernels/sincos.h" in names
     assert "treefactor/tables/shimanovsky.py" in names
     assert "treefactor/codegen/writer.py" in names
     assert any(name.startswith("treefactor/codegen/_table.") and not name.endswith(".pyx") for name in names)

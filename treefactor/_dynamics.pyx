@@ -68,6 +68,11 @@ def sincos(x):
     return s, c
 
 
+def sincos_address():
+    """Address of what `sincos` calls, for machine code that calls it too."""
+    return <size_t> dynamics.sincos
+
+
 ctypedef struct Arguments:       # entry e of a configuration at x[e]; with lanes at x[e * lanes + lane]
     const double *q
     const double *v

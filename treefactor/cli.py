@@ -1,4 +1,4 @@
-"""The command line: `treefactor check`, `info`, `bench`, `families` and `tables`."""
+"""The command line: `treefactor check`, `info`, `bench`, `families`, `tables` and `generate`."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import signal
 import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import replace
+from dataclasses import asdict, replace
 from importlib.metadata import PackageNotFoundError, version
 from importlib.util import find_spec
 from pathlib import Path
@@ -22,6 +22,7 @@ from rich.text import Text
 from . import __version__, bench, check, duels, growth, report, robots, tables
 from .config import show_config
 from .exceptions import TreefactorError
+from .model import Model
 from .workers import flush
 
 DISAGREE, FAILED, INTERRUPTED, TERMINATED = 1, 2, 130, 143  # exit statuses
@@ -99,6 +100,16 @@ def _parser() -> argparse.ArgumentParser:
     command.add_argument("--json", type=Path, metavar="FILE", help="also write the tables as JSON")
     command.add_argument("--html", type=Path, metavar="FILE", help="also write them as a self-contained page")
     command.set_defaults(command=run_tables)
+
+    command = commands.add_parser("generate", help="write a robot's dynamics as C that compiles by itself")
+    command.add_argument("robot", help="a URDF, or the name of a bundled robot")
+    command.add_argument(
+        "-o", "--output", type=Path, required=True, metavar="DIR", help="new, or generated before"
+    )
+    command.add_argument("--functions", nargs="+", metavar="F", help="default: all that there are")
+    command.add_argument("--base", choices=("fixed", "floating"), help="default: what the robot is meant for")
+    command.add_argument("--json", type=Path, metavar="FILE", help="also write the operation counts as JSON")
+    command.set_defaults(command=run_generate)
     return parser
 
 
@@ -208,6 +219,21 @@ def run_tables(options: argparse.Namespace) -> int:
             write_tables(html_file, found, meta)
     report.print_tables(found)
     return DISAGREE if tables.differing(found) else 0
+
+
+def run_generate(options: argparse.Namespace) -> int:
+    """Write a robot's straight-line dynamics in C, and print what they cost."""
+    from .codegen import folder, generate
+
+    robot = robots.find(options.robot, _floating(options))
+    with report.replacing(options.json) as file:
+        model = Model.from_urdf(robot.path, robot.floating)
+        program = generate(model, options.functions) if options.functions else generate(model)
+        folder.write(model, program, options.output)
+        report.print_operations(f"{robot.name}, {robot.base} base: {options.output}", program.operations)
+        counts = {name: asdict(count) for name, count in program.operations.items()}
+        report.write_json(file, {"robot": robot.name, "base": robot.base, "operations": counts})
+    return 0
 
 
 def _chosen_robots(options: argparse.Namespace) -> list[robots.Robot]:

@@ -23,7 +23,7 @@ from .growth import Growth
 from .tables.table import ABOUT, DIFFERS, EQUAL, NOT_IN_PAPER, shown
 from .tables.table import Row as PaperRow
 from .tables.table import Table as PaperTable
-from .tree import CostKind, Tree
+from .tree import CostKind, OperationCount, Tree
 
 COLOURS = {AGREES: "green", EXPLAINED: "cyan", DISAGREES: "bold red", CANNOT_LOAD: "yellow"}
 VERDICTS = {
@@ -154,6 +154,18 @@ def print_tree(name: str, tree: Tree) -> None:
         saved = f"{full / count['total']:.2f}x" if count["total"] else "-"
         table.add_row(kind, *(str(count[c]) for c in columns), str(full), saved)
     out.print(table)
+
+
+def print_operations(title: str, operations: dict[str, OperationCount]) -> None:
+    """Print what generated functions cost."""
+    table = Table(title=Text(title), title_justify="left", header_style="bold", box=SIMPLE_HEAD)
+    table.add_column("operations of", no_wrap=True)
+    columns = ("mul", "add", "div", "trig", "total")
+    for name in columns:
+        table.add_column(name, justify="right")
+    for name, count in operations.items():
+        table.add_row(name, *(str(getattr(count, column)) for column in columns))
+    console().print(table)
 
 
 def print_results(title: str, results: Sequence[Result]) -> None:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import math
+import warnings
+from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
 
@@ -17,6 +19,7 @@ from ..model import Model
 from ..tolerances import UNIT_SQUARE
 from ..tree import LAYOUTS, Tree
 from ._interp import Interpreter, Results, Routine
+from ._native import Native
 from .lowering import lower
 from .numpy_ import evaluate
 from .program import ARGUMENTS, FUNCTIONS, Function, Program
@@ -36,8 +39,10 @@ def compile(model_or_program, functions=None, backend: str = "interp") -> Kernel
         A program knows nothing of joints: rotations in q are taken as they are.
     functions : sequence of str, optional
         Among those of `generate`; by default all of a program, and those of a model that need no tips.
-    backend : {"interp", "numpy"}
+    backend : {"interp", "cc", "llvm", "numpy"}
         "interp" runs on a register machine that comes with the package; "numpy" is slow, and the reference.
+        "cc" is compiled now by the system's C compiler, unless it was before; "llvm" by llvmlite. Where that
+        fails, a warning says why, and "interp" takes their place.
 
     Returns
     -------
@@ -105,13 +110,15 @@ class Kernels:
 
     def __init__(self, program: Program, backend: str, model: Model | None = None):
         program.validate()
-        self.program, self.backend, self._model = program, backend, model
+        self.backend, routine_of = _backend(backend, program)
+        self.program, self._model = program, model
         self._tree = Tree(program.parent)
         self._sizes = {"q": program.nq, "v": program.nv, "a": program.nv, "tau": program.nv}
         turned = np.empty((0, 2), np.intp) if model is None else units(model)
         self._found = {}  # by function and layout: its routine, and where the results stand
-        for name, (routine, slot, sign, zero) in BACKENDS[backend](program, turned).items():
-            results = Results(slot, sign, program.functions[name].shape)
+        for name, function in program.functions.items():
+            routine, slot, sign, zero = routine_of(function, turned, name in SOLVED)
+            results = Results(slot, sign, function.shape)
             self._found[name, "dense"] = routine, results
             if name == "crba":
                 self._found[name, "packed"] = self._found[name, "lanes"] = routine, results
@@ -256,23 +263,58 @@ class _Reference:
         return usable
 
 
-def _interpreted(program: Program, turned: np.ndarray) -> dict[str, tuple]:
-    """By function: its routine; the slots and signs of its results, and a slot that holds 0."""
-    found = {}
-    for name, function in program.functions.items():
-        code, sizes = lower(function), [size for _, size in function.inputs]
-        machine = Interpreter(sizes, code.slots, turned, name in SOLVED, code.constants, code.words)
-        found[name] = machine, code.output, function.sign, code.zero
-    return found
+def _interpreted(function: Function, turned: np.ndarray, pivots: bool) -> tuple:
+    """Routine, and of its results: slots, signs, and a slot that holds 0."""
+    code, sizes = lower(function), [size for _, size in function.inputs]
+    machine = Interpreter(sizes, code.slots, turned, pivots, code.constants, code.words)
+    return machine, code.output, function.sign, code.zero
 
 
-def _evaluated(program: Program, turned: np.ndarray) -> dict[str, tuple]:
+def _evaluated(function: Function, turned: np.ndarray, pivots: bool) -> tuple:
     """As `_interpreted`, row by row."""
-    found = {}
-    for name, function in program.functions.items():
-        size = function.output.size
-        found[name] = _Reference(function, turned), np.arange(size), np.ones(size), size
-    return found
+    size = function.output.size
+    return _Reference(function, turned), np.arange(size), np.ones(size), size
 
 
-BACKENDS = {"interp": _interpreted, "numpy": _evaluated}
+def _cc(program: Program) -> Callable:
+    """As `_interpreted`, by the system's compiler."""
+    from .build import compiled
+
+    return _machine_code(compiled(program))
+
+
+def _llvm(program: Program) -> Callable:
+    """As `_interpreted`, by LLVM."""
+    from .emit_llvm import compiled
+
+    return _machine_code(compiled(program))
+
+
+def _machine_code(code) -> Callable:
+    """As `_interpreted`, of what has addresses."""
+
+    def routine(function: Function, turned: np.ndarray, pivots: bool) -> tuple:
+        sizes = [size for _, size in function.inputs]
+        first, size = sum(sizes), function.output.size
+        forms = code.one(function.name), code.lanes(function.name)
+        native = Native(sizes, first + size + 1, turned, pivots, *forms, code)
+        return native, first + np.arange(size), np.ones(size), first + size
+
+    return routine
+
+
+BACKENDS = {  # by name: what makes of a program something like `_interpreted`
+    "interp": lambda program: _interpreted,
+    "cc": _cc,
+    "llvm": _llvm,
+    "numpy": lambda program: _evaluated,
+}
+
+
+def _backend(name: str, program: Program) -> tuple[str, Callable]:
+    """A backend's name and what it makes of a program; those of the interpreter where that fails."""
+    try:
+        return name, BACKENDS[name](program)
+    except CodegenError as error:
+        warnings.warn(f"{error}; the interpreter takes the place of {name}", RuntimeWarning, stacklevel=4)
+        return "interp", _interpreted

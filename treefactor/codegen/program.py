@@ -13,6 +13,7 @@ import numpy as np
 
 from ..exceptions import CodegenError
 from ..tree import OperationCount, Tree
+from . import emit_c
 from .expressions import ADD, COS, INPUT, MUL, OPERATIONS, RECIP, SIN, SUB
 
 ARGUMENTS = {  # of the functions that can be generated, in order
@@ -153,8 +154,8 @@ class Program:
     tips : tuple of str
         Joints of "jacobian" and "delassus".
     snapped : float
-        Largest change of an entry of a constant rotation that was made 0, 1 or -1, or of a length that was
-        made 0, beside the largest one.
+        Largest change of an entry of a rotation by an angle that was made a number of quarters, or of a
+        length that was made 0, relative to the longest.
     functions : dict of str to Function
     """
 
@@ -170,6 +171,18 @@ class Program:
     def operations(self) -> dict[str, OperationCount]:
         """Operations of every function."""
         return {name: function.operations for name, function in self.functions.items()}
+
+    def c_source(self, functions=None) -> str:
+        """C99 of some functions, by default all, that compiles by itself; README.md says how it is called."""
+        return emit_c.c_source(self, functions)
+
+    def chosen(self, functions=None) -> list[Function]:
+        """Functions by their names, by default all, when it is certain that they are what they must be."""
+        self.validate()
+        for name in functions or ():
+            if name not in self.functions:
+                raise CodegenError(f"{name!r} is not in the program; there are {', '.join(self.functions)}")
+        return [self.functions[name] for name in (self.functions if functions is None else functions)]
 
     def save(self, path) -> None:
         """Write to a file of arrays, without pickled objects."""
