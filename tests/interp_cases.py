@@ -26,9 +26,7 @@ def model(name):
 @cache
 def kernels(name, backend="interp"):
     """Kernels of all functions of a model."""
-    if backend == "interp":
-        return tf.compile(model(name))
-    return tf.compile(kernels(name).program, backend=backend)
+    return tf.compile(model(name), backend=backend)
 
 
 def states(name, size=()):

@@ -9,6 +9,7 @@ import pytest
 
 import treefactor
 import treefactor.adapters
+import treefactor.codegen
 
 ROOT = Path(__file__).parents[1]
 
@@ -21,7 +22,7 @@ def test_readme():
 
 
 def modules():
-    for package in (treefactor, treefactor.adapters):
+    for package in (treefactor, treefactor.adapters, treefactor.codegen):
         for module in pkgutil.iter_modules(package.__path__, package.__name__ + "."):
             if not module.ispkg and not module.name.endswith("__main__"):
                 yield module.name

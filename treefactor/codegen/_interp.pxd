@@ -27,6 +27,7 @@ cdef enum:
 cdef class Results:
     cdef readonly object slots, signs, shape
     cdef Py_ssize_t size, rows, columns      # -1 of vectors
+    cdef cnp.npy_intp dimensions[2]
     cdef const int32_t *slot
     cdef const double *sign
 

@@ -61,6 +61,7 @@ cdef class Results:
         self.signs = sign = np.ascontiguousarray(sign, np.float64)
         self.slot, self.sign, self.size = <const int32_t *> slot.data, <const double *> sign.data, slot.size
         self.shape, self.rows, self.columns = shape, shape[0], shape[1] if len(shape) == 2 else -1
+        self.dimensions[0], self.dimensions[1] = self.rows, self.columns
 
 
 cdef class Routine:
@@ -158,7 +159,7 @@ cdef class Routine:
         cdef const double *x[ARGUMENTS]
         cdef Py_ssize_t k
         if out is None:
-            out = np.empty(results.shape)
+            out = cnp.PyArray_SimpleNew(1 if results.columns < 0 else 2, results.dimensions, cnp.NPY_DOUBLE)
         if not self.plain(given, out, results):
             return None
         for k in range(self.arguments):

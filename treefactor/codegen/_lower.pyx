@@ -165,13 +165,20 @@ cdef class Ready:
 
 
 def schedule(const int[::1] code, const int[:, ::1] operand, const int[:, ::1] result, Py_ssize_t rows):
-    """Order of the instructions with long runs of equal opcodes, each among the next `WINDOW` in line."""
+    """Order of the instructions with long runs of equal opcodes, each among the next `WINDOW` in line.
+
+    Returns
+    -------
+    order : ndarray of int32, shape (count,)
+    first : ndarray of int
+        Where runs begin. The angles of a run are known before it begins.
+    """
     cdef Py_ssize_t count = code.shape[0], i, k, r, low = 0, seen = 0, emitted = 0
-    cdef int current = NONE, instruction, row, user
+    cdef int current = NONE, instruction, row, user, left = 0
     cdef int[::1] maker = np.full(rows, NONE, np.intc), missing = np.zeros(count, np.intc)
     cdef int[::1] begin = np.zeros(count + 1, np.intc), fill, users
     cdef int[::1] order = np.empty(count, np.intc)
-    cdef unsigned char[::1] done = np.zeros(count + 1, np.uint8)
+    cdef unsigned char[::1] done = np.zeros(count + 1, np.uint8), starts = np.zeros(count, np.uint8)
     cdef Ready ready = Ready(count)
     for i in range(count):
         for r in range(RESULTS):
@@ -196,9 +203,12 @@ def schedule(const int[::1] code, const int[:, ::1] operand, const int[:, ::1] r
             if not missing[seen]:
                 ready.push(code[seen], seen)
             seen += 1
-        if current == NONE or not ready.waiting[current]:
+        if current == NONE or not ready.waiting[current] or (current == OP_SINCOS and not left):
             current = ready.longest()
+            left = ready.waiting[current]
+            starts[emitted] = True
         instruction = ready.pop(current)
+        left -= 1
         order[emitted] = instruction
         emitted += 1
         done[instruction] = True
@@ -209,7 +219,7 @@ def schedule(const int[::1] code, const int[:, ::1] operand, const int[:, ::1] r
             missing[user] -= 1
             if not missing[user] and user < seen:
                 ready.push(code[user], user)
-    return np.asarray(order)
+    return np.asarray(order), np.flatnonzero(starts)
 
 
 def allocate(const int[:, ::1] operand, const int[:, ::1] result, int[::1] slot, const int[::1] kept,

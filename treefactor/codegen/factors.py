@@ -62,25 +62,29 @@ def inverse_of(tree, L, inverse) -> list:
     hangs on C elsewhere, or is in C: shorter sums than over all ancestors of k.
     """
     W = [[0.0] * tree.n for _ in range(tree.n)]
-    paths = [[*tree.ancestors(k).tolist(), k] for k in range(tree.n)]
+    P: list = []  # rows of P by the length of C, shortest first
+    below = np.tril(tree.mask())  # of every node the ancestors and itself
+    shared = (np.tril(below, -1).astype(int) @ below.T).tolist()  # ancestors of k that carry i
     branching = np.bincount(tree.parent + 1, minlength=tree.n + 1)[1:] > 1
-    P: list = [{} for _ in range(tree.n)]  # by the length of C
-    for k, path in enumerate(paths):
-        *ancestors, _ = path
-        P[k][len(ancestors)] = follows = [-x for x in L[tree.row_start[k] : tree.row_start[k + 1] - 1]]
-        for length in range(len(ancestors) - 1, 0, -1):
-            if branching[path[length - 1]]:
-                between = range(length, len(follows))
-                follows = P[k][length] = [
-                    weighted(
-                        [follows[b] for b in between], [P[path[b]][length][j] for b in between], follows[j]
-                    )
-                    for j in range(length)
-                ]
+    for k in range(tree.n):
+        path = tree.ancestors(k).tolist()
+        P.append(_follow(path, branching, P, [-x for x in L[tree.row_start[k] : tree.row_start[k + 1] - 1]]))
         for i in range(k + 1):
-            shared = sum(x == y for x, y in zip(ancestors, paths[i], strict=False))
-            length = min((length for length in P[k] if length >= shared), default=0)
+            length = next((length for length in P[k] if length >= shared[k][i]), 0) if shared[k][i] else 0
             start = inverse[k] if i == k else 0.0
-            total = weighted(P[k][length], [W[j][i] for j in path[:length]], start) if shared else start
-            W[k][i] = W[i][k] = total
+            W[k][i] = W[i][k] = weighted(P[k][length], [W[j][i] for j in path[:length]], start)
     return [entry for row in W for entry in row]
+
+
+def _follow(path, branching, P, row) -> dict[int, list]:
+    """Row of P for every node on a path at which the tree branches, and for its last one."""
+    found = {len(path): row}
+    for length in range(len(path) - 1, 0, -1):
+        if branching[path[length - 1]]:
+            between = [P[b][length] for b in path[length : len(row)]]
+            row = [
+                weighted(row[length:], column, x)
+                for x, column in zip(row, zip(*between, strict=True), strict=False)
+            ]
+            found[length] = row
+    return {0: [], **dict(sorted(found.items()))}

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import math
 import warnings
-from collections.abc import Callable
 from dataclasses import replace
-from functools import cached_property, partial
+from functools import partial
 
 import numpy as np
 
@@ -16,6 +15,7 @@ from .._threads import spread
 from ..bodies import units
 from ..exceptions import CodegenError, NotPositiveDefiniteError
 from ..model import Model
+from ..tolerances import UNIT_SQUARE
 from ..tree import LAYOUTS, Tree
 from ._interp import Interpreter, Results, Routine
 from ._native import Native
@@ -109,20 +109,20 @@ class Kernels:
 
     def __init__(self, program: Program, backend: str, model: Model | None = None):
         program.validate()
-        self.backend, routine_of = _backend(backend, program)
-        self.program, self._model = program, model
-        self._sizes = {"q": program.nq, "v": program.nv, "a": program.nv, "tau": program.nv}
         turned = np.empty((0, 2), np.intp) if model is None else units(model)
-        self._routines, self._results = {}, {}
-        for name, function in program.functions.items():
-            routine, slot, sign, zero = routine_of(function, turned, name in SOLVED)
-            self._routines[name] = routine
-            self._results[name, "dense"] = Results(slot, sign, function.shape)
+        self.backend, routines = _routines(backend, program, turned)
+        self.program, self._model = program, model
+        self._tree = Tree(program.parent)
+        self._sizes = {"q": program.nq, "v": program.nv, "a": program.nv, "tau": program.nv}
+        self._found = {}  # by function and layout: its routine, and where the results stand
+        for name, (routine, slot, sign, zero) in routines.items():
+            results = Results(slot, sign, program.functions[name].shape)
+            self._found[name, "dense"] = routine, results
             if name == "crba":
-                self._results[name, "packed"] = self._results[name, "lanes"] = self._results[name, "dense"]
+                self._found[name, "packed"] = self._found[name, "lanes"] = routine, results
                 entry = self._tree.unpack(np.arange(1.0, slot.size + 1)).astype(int).ravel()  # 0: none
                 dense = np.append(zero, slot)[entry], np.append(1.0, sign)[entry]
-                self._results[name, "dense"] = Results(*dense, (program.nv, program.nv))
+                self._found[name, "dense"] = routine, Results(*dense, (program.nv, program.nv))
 
     def crba(self, q, out=None, layout: str = "dense", num_threads: int = 1) -> np.ndarray:
         """Inertia matrix, see `treefactor.crba`."""
@@ -172,13 +172,14 @@ class Kernels:
         return routine.bind(arguments, out, results, partial(self._slowly, name, arguments, out))
 
     def _find(self, name: str, layout: str) -> tuple[Routine, Results]:
-        """The routine of a function, and where its results stand."""
-        if name not in self._routines:
-            raise CodegenError(f"{name!r} was not generated, only {', '.join(self._routines)}")
-        return self._routines[name], self._results[name, layout]
+        try:
+            return self._found[name, layout]
+        except KeyError:
+            check_choice("layout", layout, LAYOUTS)
+            known = ", ".join(self.program.functions)
+            raise CodegenError(f"{name!r} was not generated, only {known}") from None
 
     def _call(self, name: str, arguments: tuple, out, num_threads: int, layout: str = "dense") -> np.ndarray:
-        check_choice("layout", layout, LAYOUTS)
         routine, results = self._find(name, layout)
         found = None if layout == "lanes" else routine.one(arguments, out, results)
         return self._slowly(name, arguments, out, num_threads, layout) if found is None else found
@@ -207,10 +208,6 @@ class Kernels:
             out[...] = result.reshape(shape)
         return out
 
-    @cached_property
-    def _tree(self) -> Tree:
-        return Tree(self.program.parent)
-
     def _pad(self, lanes: np.ndarray, count: int) -> None:
         """Fill the last block with identity matrices."""
         diagonal = self._tree.rows == self._tree.columns
@@ -229,14 +226,14 @@ def _receiver(out, shape: tuple[int, ...], flat: tuple[int, ...], arrays) -> np.
         apart = not any(np.may_share_memory(view, x) for x in arrays)
         if apart and view.flags.aligned and np.shares_memory(view, out):
             return view
-    return aligned(flat)
+    return aligned(flat) if len(flat) == 3 else np.empty(flat)  # lanes, or vectors
 
 
 class _Reference:
     """A function evaluated by NumPy, called as a `Routine` is."""
 
-    def __init__(self, function: Function):
-        self._function = function
+    def __init__(self, function: Function, turned: np.ndarray):
+        self._function, self._turned = function, turned
 
     def one(self, given, out, results) -> None:
         """Nothing is quick."""
@@ -247,69 +244,75 @@ class _Reference:
 
     def batch(self, operands, out, results, first: int, stop: int) -> None:
         """Results of configurations first .. stop-1."""
-        given = [x if len(x) == 1 else x[first:stop] for x in operands]
-        found = evaluate(self._function, *given).reshape(-1, self._function.output.size)
-        values = np.append(found, np.zeros((len(found), 1)), axis=1)[:, results.slots] * results.signs
-        if out.ndim == 2:
-            out[first:stop] = values
-        else:
-            lane = np.arange(first, stop)
-            out[lane // LANES, :, lane % LANES] = values
+        count = stop - first
+        given = [x[first:stop] if len(x) > 1 else np.broadcast_to(x, (count, x.shape[1])) for x in operands]
+        found = evaluate(self._function, *given).reshape(count, self._function.output.size)
+        values = np.append(found, np.zeros((count, 1)), axis=1)[:, results.slots] * results.signs
+        values[~self._usable(given)] = np.nan
+        lane = np.arange(first, stop)
+        out[(lane,) if out.ndim == 2 else (lane // LANES, slice(None), lane % LANES)] = values
+
+    def _usable(self, given) -> np.ndarray:
+        """Which configurations are finite, their rotations of unit length."""
+        usable = np.all([np.isfinite(x).all(axis=1) for x in given], axis=0)
+        for first, size in self._turned:
+            square = np.square(given[0][:, first : first + size]).sum(axis=1)
+            usable &= np.abs(square - 1.0) <= UNIT_SQUARE
+        return usable
 
 
-def _interpreted(function: Function, turned: np.ndarray, pivots: bool) -> tuple:
-    """Routine, and of its results: slots, signs, and a slot that holds 0."""
-    code = lower(function)
-    sizes = [size for _, size in function.inputs]
-    routine = Interpreter(sizes, code.slots, turned, pivots, code.constants, code.words)
-    return routine, code.output, function.sign, code.zero
+def _interpreted(program: Program, turned: np.ndarray) -> dict[str, tuple]:
+    """By function: its routine; the slots and signs of its results, and a slot that holds 0."""
+    found = {}
+    for name, function in program.functions.items():
+        code, sizes = lower(function), [size for _, size in function.inputs]
+        machine = Interpreter(sizes, code.slots, turned, name in SOLVED, code.constants, code.words)
+        found[name] = machine, code.output, function.sign, code.zero
+    return found
 
 
-def _evaluated(function: Function, turned: np.ndarray, pivots: bool) -> tuple:
+def _evaluated(program: Program, turned: np.ndarray) -> dict[str, tuple]:
     """As `_interpreted`, row by row."""
-    size = function.output.size
-    return _Reference(function), np.arange(size), np.ones(size), size
+    found = {}
+    for name, function in program.functions.items():
+        size = function.output.size
+        found[name] = _Reference(function, turned), np.arange(size), np.ones(size), size
+    return found
 
 
-def _cc(program: Program) -> Callable:
+def _cc(program: Program, turned: np.ndarray) -> dict[str, tuple]:
     """As `_interpreted`, by the system's compiler."""
     from .build import compiled
 
-    return _machine_code(compiled(program))
+    return _machine_code(program, turned, compiled(program))
 
 
-def _llvm(program: Program) -> Callable:
+def _llvm(program: Program, turned: np.ndarray) -> dict[str, tuple]:
     """As `_interpreted`, by LLVM."""
     from .emit_llvm import compiled
 
-    return _machine_code(compiled(program))
+    return _machine_code(program, turned, compiled(program))
 
 
-def _machine_code(code) -> Callable:
+def _machine_code(program: Program, turned: np.ndarray, code) -> dict[str, tuple]:
     """As `_interpreted`, of what has addresses."""
-
-    def routine(function: Function, turned: np.ndarray, pivots: bool) -> tuple:
-        sizes = [size for _, size in function.inputs]
-        first, size = sum(sizes), function.output.size
-        forms = code.one(function.name), code.lanes(function.name)
-        native = Native(sizes, first + size + 1, turned, pivots, *forms, code)
-        return native, first + np.arange(size), np.ones(size), first + size
-
-    return routine
-
-
-BACKENDS = {  # by name: what makes of a program something like `_interpreted`
-    "interp": lambda program: _interpreted,
-    "cc": _cc,
-    "llvm": _llvm,
-    "numpy": lambda program: _evaluated,
-}
+    found = {}
+    for name, function in program.functions.items():
+        sizes, size = [size for _, size in function.inputs], function.output.size
+        first = sum(sizes)
+        forms = code.one(name), code.lanes(name)
+        native = Native(sizes, first + size + 1, turned, name in SOLVED, *forms, code)
+        found[name] = native, first + np.arange(size), np.ones(size), first + size
+    return found
 
 
-def _backend(name: str, program: Program) -> tuple[str, Callable]:
-    """A backend's name and what it makes of a program; those of the interpreter where that fails."""
+BACKENDS = {"interp": _interpreted, "cc": _cc, "llvm": _llvm, "numpy": _evaluated}
+
+
+def _routines(backend: str, program: Program, turned: np.ndarray) -> tuple[str, dict[str, tuple]]:
+    """A backend's name and its routines; those of the interpreter where it fails."""
     try:
-        return name, BACKENDS[name](program)
+        return backend, BACKENDS[backend](program, turned)
     except CodegenError as error:
-        warnings.warn(f"{error}; the interpreter takes the place of {name}", RuntimeWarning, stacklevel=4)
-        return "interp", _interpreted
+        warnings.warn(f"{error}; the interpreter takes the place of {backend}", RuntimeWarning, stacklevel=4)
+        return "interp", _interpreted(program, turned)

@@ -58,21 +58,20 @@ def lower(function: Function) -> Code:
     slot[given] = np.cumsum([0, *sizes])[function.a[given]] + function.b[given]
 
     opcode, operand, result = fuse(op, function.a, function.b, uses(function))
-    order = schedule(opcode, operand, result, function.rows)
+    order, first = schedule(opcode, operand, result, function.rows)
     opcode, operand, result = opcode[order], operand[order], result[order]
     kept = np.append(function.output, np.flatnonzero(op == CONST)).astype(np.intc)
     slots = allocate(operand, result, slot, kept, zero + constants.size)
     unwanted = (result < 0) & (opcode == SINCOS)[:, None]  # a sine without cosine, or the reverse
     result[unwanted], slot, slots = function.rows, np.append(slot, slots), int(slots + unwanted.any())
-    return Code(constants, slots, _words(opcode, operand, result, slot), slot[function.output], zero)
+    return Code(constants, slots, _words(opcode, operand, result, slot, first), slot[function.output], zero)
 
 
-def _words(opcode, operand, result, slot) -> np.ndarray:
-    """Runs of equal opcodes, each with its head."""
+def _words(opcode, operand, result, slot, first) -> np.ndarray:
+    """Runs of equal opcodes, of which these are the first ones, each with its head."""
     rows = np.concatenate([result, operand], axis=1)
     there = rows >= 0
     length = np.append(0, np.cumsum(there.sum(1)))
-    first = np.flatnonzero(np.diff(opcode, prepend=-1))
     heads = np.stack([opcode[first], np.diff(first, append=opcode.size)], axis=1)
     words = np.insert(slot[rows[there]], np.repeat(length[first], 2), heads.ravel())
     return np.concatenate([words, [END, 0]]).astype(np.int32)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections import Counter
 from dataclasses import replace
 
@@ -56,7 +55,7 @@ def gather(function):
         elif row in absorbed:
             continue
         elif kind in (ADD, SUB):
-            found[row] = _sum(_terms(row, 1, op, a, b, absorbed), found)
+            found[row] = _sum(_terms(row, op, a, b, absorbed), found)
         elif kind == MUL:
             found[row] = found[a[row]] * found[b[row]]
         else:
@@ -72,35 +71,40 @@ def _absorbed(op, a, b, used) -> set[int]:
     return {x for x in operands if used[x] == 1 and op[x] in (ADD, SUB, MUL)}
 
 
-def _terms(row: int, sign: int, op, a, b, absorbed) -> list[tuple[int, tuple[int, ...]]]:
+def _terms(row: int, op, a, b, absorbed) -> list[tuple[float, tuple[int, ...]]]:
     """Signs and factors of the terms of a sum, sums within it opened."""
-    terms = []
-    for x, s in ((a[row], sign), (b[row], sign if op[row] == ADD else -sign)):
-        if x not in absorbed:
-            terms.append((s, (x,)))
+    terms, stack = [], [(row, 1.0)]
+    while stack:
+        x, sign = stack.pop()
+        if x != row and x not in absorbed:
+            terms.append((sign, (x,)))
         elif op[x] == MUL:
-            terms.append((s, (a[x], b[x])))
+            terms.append((sign, (a[x], b[x])))
         else:
-            terms += _terms(x, s, op, a, b, absorbed)
+            stack += [(b[x], sign if op[x] == ADD else -sign), (a[x], sign)]
     return terms
 
 
 def _sum(terms, found):
     """Sum of terms, the most common factor taken out until none is common."""
-    total = None
-    counts = Counter(x for _, factors in terms if len(factors) == 2 for x in set(factors))
-    while counts and max(counts.values()) > 1:
-        common = max(counts, key=counts.get)
-        shared = [(s, factors) for s, factors in terms if common in factors and len(factors) == 2]
-        terms = [term for term in terms if term not in shared]
-        others = [(s, (factors[factors[0] == common],)) for s, factors in shared]
-        part = found[common] * _sum(others, found)
-        total = part if total is None else total + part
-        counts = Counter(x for _, factors in terms if len(factors) == 2 for x in set(factors))
-    for sign, factors in terms:
-        part = math.prod((found[x] for x in factors), start=float(sign))
-        total = part if total is None else total + part
-    return total
+    common = _common_factor(terms)
+    if common is None:
+        parts = [s * found[x[0]] if len(x) == 1 else s * (found[x[0]] * found[x[1]]) for s, x in terms]
+        return sum(parts[1:], parts[0])
+    shared = [(s, x) for s, x in terms if len(x) == 2 and common in x]
+    part = found[common] * _sum([(s, (x[x[0] == common],)) for s, x in shared], found)
+    rest = [term for term in terms if term not in shared]
+    return part + _sum(rest, found) if rest else part
+
+
+def _common_factor(terms) -> int | None:
+    """The row that is a factor of most products, of at least two."""
+    factors = [x for _, pair in terms if len(pair) == 2 for x in pair]
+    if len(set(factors)) == len(factors):
+        return None
+    counts = Counter(x for _, pair in terms if len(pair) == 2 for x in set(pair))
+    common, times = counts.most_common(1)[0]
+    return common if times > 1 else None
 
 
 def inlined(function) -> np.ndarray:

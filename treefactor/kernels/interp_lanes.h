@@ -130,7 +130,10 @@ static void NAME(load)(ptrdiff_t size, int count, const char *from, ptrdiff_t to
     }
 #endif
     for (ptrdiff_t e = 0; e < size; e++)
-        for (int l = 0; l < LANES; l++) room[e * LANES + l] = AT(from, l < count ? l : 0, e);
+        if (count == LANES && to_lane == sizeof(double))
+            memcpy(room + e * LANES, from + e * to_entry, LANES * sizeof(double));
+        else
+            for (int l = 0; l < LANES; l++) room[e * LANES + l] = AT(from, l < count ? l : 0, e);
 }
 
 static void NAME(store)(ptrdiff_t size, int count, const int32_t *slot, const double *sign,
@@ -152,9 +155,13 @@ static void NAME(store)(ptrdiff_t size, int count, const int32_t *slot, const do
         return;
     }
 #endif
-    for (ptrdiff_t e = 0; e < size; e++)
-        for (int l = 0; l < (LANES == 1 ? 1 : count); l++)
-            AT(to, l, e) = sign[e] * room[(ptrdiff_t)slot[e] * LANES + l];
+    for (ptrdiff_t e = 0; e < size; e++) {
+        const double *x = room + (ptrdiff_t)slot[e] * LANES;
+        if (LANES > 1 && to_lane == sizeof(double))
+            for (int l = 0; l < count; l++) ((double *)(to + e * to_entry))[l] = sign[e] * x[l];
+        else
+            for (int l = 0; l < (LANES == 1 ? 1 : count); l++) AT(to, l, e) = sign[e] * x[l];
+    }
 }
 
 static const Width NAME(width) = {LANES, NAME(run), NAME(load), NAME(store)};
