@@ -22,7 +22,8 @@ test-slow: $(READY)
 sanitize: $(CHECKED)/.ready
 	cd $(CHECKED) && LD_PRELOAD="$$(gcc -print-file-name=libasan.so) $$(gcc -print-file-name=libubsan.so)" \
 	  ASAN_OPTIONS=detect_leaks=0 UBSAN_OPTIONS=print_stacktrace=1 PYTHONMALLOC=malloc \
-	  ../$(BIN)/python -m pytest ../tests/test_isa.py ../tests/test_lanes*.py ../tests/test_interp*.py \
+	  ../$(BIN)/python -m pytest ../tests/test_chain.py ../tests/test_isa.py ../tests/test_lanes*.py \
+	  ../tests/test_interp*.py \
 	  ../tests/test_ltdl_units.py ../tests/test_dynamics.py ../tests/test_dynamics_arrays.py \
 	  ../tests/test_dynamics_sincos.py
 

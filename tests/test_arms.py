@@ -1,5 +1,7 @@
 """The named arms as chains, against Pinocchio's model of the same rows."""
 
+import pickle
+
 import numpy as np
 import pinocchio as pin
 import pytest
@@ -84,3 +86,12 @@ def test_ssrms_is_a_real_arm():
 def test_q_must_have_the_size_of_the_arm():
     with pytest.raises(tf.ShapeError, match=r"\(\.\.\., 7\)"):
         SSRMS.chain(np.zeros(6))
+
+
+def test_an_arm_pickles_and_cannot_be_written():
+    other = pickle.loads(pickle.dumps(SSRMS))
+    np.testing.assert_array_equal(other.inertia, SSRMS.inertia)
+    assert SSRMS not in {other}
+    for arm in (SSRMS, other):
+        with pytest.raises(ValueError, match="read-only"):
+            arm.mass[0] = 0.0

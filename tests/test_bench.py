@@ -19,7 +19,6 @@ def impatient(monkeypatch):
     monkeypatch.setattr(bench, "FEWEST", 2)
     monkeypatch.setattr(duels_factor, "LARGE", 40)
     monkeypatch.setattr(duels_factor, "SMALL", 20)
-    monkeypatch.setattr(duels_factor, "CACHED", 24)
     monkeypatch.setattr(duels_dynamics, "COUNT", 16)
 
 

@@ -1,4 +1,4 @@
-"""Passes over rows: common factors, and what printers inline."""
+"""Passes over the rows of programs: common factors of sums, and what a printer inlines."""
 
 import numpy as np
 import pytest

@@ -161,6 +161,8 @@ def test_a_rotation_of_another_length_is_named(kind):
         with pytest.raises(tf.ConfigurationError, match="'wrist' in q has length") as caught:
             tf.integrate(model, q, np.zeros(model.nv))
         assert caught.value.joint == "wrist"
+    with pytest.raises(tf.ConfigurationError, match=r"'wrist' in q has length"):
+        tf.crba(model, tf.neutral(model) * 1e200)  # whose square is no number
     batch = np.stack([tf.neutral(model)] * 4)
     batch[2] = 0.0
     with pytest.raises(ValueError, match=r"'wrist' in q0\[2\] has length 0"):
@@ -205,6 +207,12 @@ def test_random_configurations_are_configurations(model, seed):
     assert q.shape == (3, model.nq)
     np.testing.assert_array_equal(q, tf.random_configuration(model, np.random.default_rng(seed), size=3))
     tf.difference(model, q, q)
+
+
+@pytest.mark.parametrize("size", [1.5, (2, 1.5), "2"])
+def test_the_size_of_a_batch_is_made_of_integers(model, size):
+    with pytest.raises(TypeError):
+        tf.random_configuration(model, 0, size=size)
 
 
 def test_random_configurations_keep_limits():

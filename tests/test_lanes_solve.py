@@ -187,6 +187,13 @@ def test_out_may_overlap_b(ahead):
     np.testing.assert_array_equal(tf.solve(H, tree, b, out=out), expected)
 
 
+def test_out_may_hold_the_shift_of_all_matrices():
+    tree, count = TREES["forest"], 21
+    H, b, out = matrices(tree, count), right_sides(tree, count), np.ones((count, tree.n))
+    expected = tf.solve(H, tree, b, shift=np.ones(tree.n))
+    np.testing.assert_array_equal(tf.solve(H, tree, b, shift=out[0], out=out), expected)
+
+
 # ------------------------------------------------------------------------------------- failures
 
 

@@ -136,3 +136,22 @@ def test_a_thread_that_does_not_wake_up_is_not_waited_for(monkeypatch):
         spread(lambda first, stop: seen.extend(range(first, stop)), 100, 4, 1000)
         assert sorted(seen) == list(range(100))
         busy.set()
+
+
+ENDING = """
+import atexit, threading, time, numpy as np, treefactor as tf
+tree, b = tf.families.random_tree(30, 1), np.ones((2000, 30))
+H = np.eye(30) * np.linspace(1, 2, 2000)[:, None, None]
+alone = tf.solve(H, tree, b)
+def late():
+    threading.main_thread().join()
+    time.sleep(0.2)
+    print((tf.solve(H, tree, b, num_threads=4) == alone).all())
+threading.Thread(target=late).start()
+atexit.register(lambda: print((tf.solve(H, tree, b, num_threads=4) == alone).all()))
+"""
+
+
+def test_what_is_asked_for_while_the_interpreter_ends():
+    run = subprocess.run([sys.executable, "-c", ENDING], capture_output=True, text=True, timeout=300)
+    assert run.stdout.split() == ["True", "True"], run.stderr

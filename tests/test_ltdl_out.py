@@ -99,6 +99,13 @@ def test_out_of_delassus_and_inverse(batch, stride):
         assert (big[guard] == GUARD).all()
 
 
+def test_out_of_delassus_may_hold_the_J_of_all_matrices():
+    f, out = tf.factor(spd_matrix(TREE, 1, (20,)), TREE), vectors(2, 20, N, N)
+    for J in (out[3], out[3].T):
+        expected = f.delassus(J.copy())
+        np.testing.assert_array_equal(f.delassus(J, out=out), expected)
+
+
 # ------------------------------------------------------------------------------------- memory
 
 

@@ -146,7 +146,10 @@ BAD_JOINTS = {
     "mimic": ({"mimic": 0}, "expected .*Mimic.*, got 0"),
     "limits": ({"lower": [1.0, 2.0]}, "lower"),
     "follower": ({"kind": "spherical", "axis": None, "mimic": tf.Mimic(0)}, "cannot follow"),
-    "ratio": ({"mimic": tf.Mimic(0, np.inf)}, "ratio"),
+    "ratio": ({"mimic": tf.Mimic(0, np.inf)}, "ratio is not finite"),
+    "no ratio": ({"mimic": tf.Mimic(0, "2")}, "ratio must hold real numbers"),
+    "offset": ({"mimic": tf.Mimic(0, 1.0, np.nan)}, "offset is not finite"),
+    "leader": ({"mimic": tf.Mimic("elbow")}, "number of a joint to follow, got 'elbow'"),
 }
 
 

@@ -212,6 +212,7 @@ BROKEN = {
     "limit": ('lower="-0.01"', 'lower="low"', "joint '[jk]': lower='low' is no number", None),
     "type": ('"revolute"', '"elastic"', "joint 'j' is elastic", "j"),
     "nobody": (FOLLOWS[0], FOLLOWS[1].replace('"j"', '"x"'), "joint 'k' follows 'x', which is no joint", "k"),
+    "no leader": (FOLLOWS[0], FOLLOWS[1].replace('joint="j"', ""), "joint 'k' follows ''", "k"),
     "itself": (FOLLOWS[0], FOLLOWS[1].replace('"j"', '"k"'), "joint 'k' follows joint 2", "k"),
     "multiplier": (FOLLOWS[0], FOLLOWS[1].replace('"2"', '"two"'), "multiplier='two' is no number", "k"),
     "name": ('joint name="k"', 'joint name="root_joint"', "two joints are called 'root_joint'", "root_joint"),

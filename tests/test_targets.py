@@ -18,7 +18,7 @@ pytest.importorskip("pinocchio", reason="the peer")
 def impatient(monkeypatch):
     for module, values in {
         bench: {"RUN": 1e-5, "TURNS": 3, "FEWEST": 2},
-        duels_factor: {"LARGE": 40, "SMALL": 20, "CACHED": 24},
+        duels_factor: {"LARGE": 40, "SMALL": 20},
         duels_dynamics: {"COUNT": 16},
     }.items():
         for name, value in values.items():

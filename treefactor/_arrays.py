@@ -11,6 +11,19 @@ import numpy as np
 from .exceptions import DtypeError, NonFiniteError, ShapeError
 
 
+class ReadOnly:
+    """Attributes whose arrays nobody can write, pickled and unpickled too."""
+
+    def __setstate__(self, state: dict):
+        for value in state.values():
+            if isinstance(value, np.ndarray):
+                value.flags.writeable = False
+        self.__dict__.update(state)
+
+
+MANY_THREADS = 2**15  # more than any machine has use for; fits every integer of C
+
+
 def as_real(values, name: str, dtype=np.float64) -> np.ndarray:
     """Return values as an array of float64 or of another real dtype, without a copy where possible.
 
@@ -123,7 +136,7 @@ def leading_axes(b: np.ndarray, n: int, batch: tuple[int, ...], name: str) -> tu
         return b.shape[:-2], True
     lead = "".join(f"{size}, " for size in batch)
     raise ShapeError(
-        f"{name} must have shape ({lead}{n}) or ({lead}{n}, k), got {b.shape}", b.shape, (*batch, n)
+        f"{name} must have shape {(*batch, n)} or ({lead}{n}, k), got {b.shape}", b.shape, (*batch, n)
     )
 
 
@@ -141,7 +154,7 @@ def thread_count(num_threads: int) -> int:
     count = operator.index(num_threads)
     if count != -1 and count < 1:
         raise ValueError(f"num_threads must be positive, or -1 for all cores; got {count}")
-    return available_cores() if count == -1 else count
+    return available_cores() if count == -1 else min(count, MANY_THREADS)
 
 
 def available_cores() -> int:

@@ -2,7 +2,6 @@
 
 cimport numpy as cnp
 from libc.float cimport DBL_MAX
-from libc.math cimport fabs
 from libc.stdint cimport uintptr_t
 from libc.stdlib cimport free, malloc
 from libc.string cimport memcpy, memmove, memset
@@ -23,6 +22,7 @@ from ._pattern cimport (
     Task,
     active,
 )
+from ._plain cimport all_finite, is_plain_vector
 
 from functools import partial
 
@@ -57,31 +57,12 @@ cdef void leave_path(double *path, double *local) noexcept:
         free(path)
 
 
-cdef bint all_finite(Py_ssize_t n, const double *x) noexcept nogil:
-    cdef Py_ssize_t c
-    cdef int bad = 0
-    for c in range(n):
-        bad |= not fabs(x[c]) <= DBL_MAX
-    return not bad
-
-
 cdef bint is_doubles(object a) noexcept:
     """Whether a is an aligned float64 array in this machine's byte order."""
     return (
         cnp.PyArray_CheckExact(a)
         and cnp.PyArray_TYPE(<cnp.ndarray> a) == cnp.NPY_DOUBLE
         and cnp.PyArray_ISBEHAVED_RO(<cnp.ndarray> a)
-    )
-
-
-cdef bint is_plain_vector(object a, Py_ssize_t n) noexcept:
-    """Whether a is an aligned contiguous float64 vector of length n."""
-    return (
-        cnp.PyArray_CheckExact(a)
-        and cnp.PyArray_NDIM(<cnp.ndarray> a) == 1
-        and cnp.PyArray_TYPE(<cnp.ndarray> a) == cnp.NPY_DOUBLE
-        and cnp.PyArray_DIM(<cnp.ndarray> a, 0) == n
-        and cnp.PyArray_ISCARRAY_RO(<cnp.ndarray> a)
     )
 
 

@@ -7,6 +7,7 @@ from collections import deque
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor, wait
 from functools import cache
+from threading import main_thread
 
 
 @cache
@@ -40,6 +41,8 @@ def spread(work: Callable[[int, int], object], count: int, threads: int, entries
     """
     if threads > 1:
         threads = min(threads, count, 1 + entries // ENOUGH)
+    if threads > 1 and not main_thread().is_alive():
+        threads = 1  # the interpreter is ending, and no pool starts anything any more
     if threads <= 1:
         work(0, count)
         return

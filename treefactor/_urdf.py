@@ -5,7 +5,7 @@ from __future__ import annotations
 import xml.etree.ElementTree as ET
 from collections import Counter
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
@@ -23,7 +23,8 @@ FREEDOMS = {"revolute": 1, "continuous": 1, "prismatic": 1, "spherical": 3, "fix
 class Joint:
     """A joint of a URDF; R and r place it in the parent link, axis is of unit length.
 
-    The attributes of its ``<limit>`` and ``<mimic>`` are as they are written; engines do not get them.
+    The attributes of its ``<limit>`` and ``<mimic>`` are as they are written, None without that element;
+    engines do not get them.
     """
 
     name: str
@@ -33,8 +34,8 @@ class Joint:
     R: np.ndarray
     r: np.ndarray
     axis: np.ndarray
-    limit: Mapping[str, str] = field(default_factory=dict)
-    mimic: Mapping[str, str] = field(default_factory=dict)
+    limit: Mapping[str, str] | None = None
+    mimic: Mapping[str, str] | None = None
 
 
 @dataclass
@@ -171,7 +172,7 @@ class _Reader:
             axis = self.numbers(self.attribute(found, "xyz").split(), name)
             if axis.size != 3 or not axis.any():
                 raise self.error(f"the axis of joint {name!r} is no direction", name)
-        words = (getattr(element.find(tag), "attrib", {}) for tag in ("limit", "mimic"))
+        words = (getattr(element.find(tag), "attrib", None) for tag in ("limit", "mimic"))
         axis = axis / np.linalg.norm(axis)
         return Joint(name, kind, parent, child, *self.origin(element, name), axis, *words)
 

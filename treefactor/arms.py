@@ -6,12 +6,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ._arrays import as_real
+from ._arrays import ReadOnly, as_real
 from .exceptions import ShapeError
 
 
-@dataclass(frozen=True)
-class Arm:
+@dataclass(frozen=True, eq=False)
+class Arm(ReadOnly):
     """A serial arm of n joints in modified Denavit-Hartenberg form.
 
     Attributes
@@ -41,10 +41,8 @@ class Arm:
     prismatic: np.ndarray
 
     def __post_init__(self):
-        for field in ("rows", "mass", "centre", "inertia", "prismatic"):
-            array = np.array(getattr(self, field))
-            array.flags.writeable = False
-            object.__setattr__(self, field, array)
+        fields = ("rows", "mass", "centre", "inertia", "prismatic")
+        self.__setstate__({field: np.array(getattr(self, field)) for field in fields})
 
     def chain(self, q) -> tuple[np.ndarray, ...]:
         """Arrays that `chain_inertia` takes, at joint positions q.

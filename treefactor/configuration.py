@@ -52,7 +52,7 @@ def random_configuration(model: Model, rng, lower=None, upper=None, size=()) -> 
         Where a lower limit is above the upper one; names the joint.
     """
     rng = np.random.default_rng(rng)
-    shape = (*np.atleast_1d(np.asarray(size, int)), model.nq)
+    shape = (*np.broadcast_shapes(size), model.nq)
     low, high = _room(model, lower, upper)
     q = rng.uniform(low, high, shape)
     for kind, turned in ROTATIONS.items():

@@ -102,7 +102,7 @@ def solve(
     if shift is not None:
         shift = as_shift(shift, tree.n, batch, H.dtype)
     flat, upper = H if layout == "lanes" else flatten(H, 2 if layout == "dense" else 1), triangle == "upper"
-    x = _room(out, shape, H, columns)
+    x = _room(out, shape, H, columns, *([] if shift is None else [shift]))
     into = x.reshape(columns.shape)
     spread(
         lambda first, stop: _lanes.solve(

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from .duels import Case
 
 SMALL, LARGE = 512, 4096  # matrices in a batch
-CACHED = 128  # matrices that stay in a second-level cache of 1 MB together with their factors
+CACHE = 3 * 2**18  # bytes: a batch in the second-level cache, H and factors together
 ROUNDS = 20_000  # of the peak in one call
 PEAK_ROUNDS = 200  # of the peak in place of a matrix
 
@@ -58,10 +58,11 @@ def cached(case: Case) -> Iterator[Duel]:
     peak = Call(partial(_peak.multiply_adds, ROUNDS), _peak.multiply_adds(ROUNDS) / flops)
     for dtype in (np.float64, np.float32):
         for layout, goal in (("lanes", 12.0), ("packed", 8.0)):
-            H = case.tree.pack(case.H[:CACHED], layout, dtype=dtype)
-            f = Factor(case.tree, (CACHED,), layout=layout, dtype=dtype)
-            ours = Call(partial(f.refactor, H), CACHED)
-            what = f"factor {CACHED} {dtype.__name__}, {layout}"
+            count = min(SMALL, CACHE // (16 * case.tree.nnz * 8) * 8)
+            H = case.tree.pack(case.H[:count], layout, dtype=dtype)
+            f = Factor(case.tree, (count,), layout=layout, dtype=dtype)
+            ours = Call(partial(f.refactor, H), count)
+            what = f"factor in cache {dtype.__name__}, {layout}"
             yield Duel("S5", case.name, what, "Pinocchio", ours, case.decompose(), case.goal(goal))
             if (dtype, layout) == (np.float64, "lanes"):
                 yield Duel("S5", case.name, what, "FMA peak", ours, peak, case.goal(0.4))

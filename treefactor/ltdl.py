@@ -373,6 +373,8 @@ class Factor(_rows.Calls):
             return np.matmul(np.swapaxes(W, -1, -2), W, out=self._result(shape, out))
         JT = np.ascontiguousarray(flatten(JT, 2))
         result = self._result((*self.batch, JT.shape[-1], JT.shape[-1]), out)
+        if np.may_share_memory(result, JT):  # one J for all would be overwritten by the first result
+            JT = JT.copy()
         self._fill(result, lambda G, first, stop: self._kernel.delassus(JT, G, first, stop))
         return result
 

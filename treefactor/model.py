@@ -9,7 +9,7 @@ from numbers import Integral
 
 import numpy as np
 
-from ._arrays import as_real, as_vector, require_finite
+from ._arrays import ReadOnly, as_real, as_vector, require_finite
 from ._dynamics import Bodies
 from .bodies import bodies
 from .couplings import Coupling
@@ -35,18 +35,8 @@ LEADERS = (*FOLLOWERS, "continuous")  # kinds that may be followed
 ROUND_OFF = 1e-9  # relative; of lengths of axes, orthogonality of rotations, symmetry of tensors
 
 
-class _ReadOnly:
-    """Attributes whose arrays nobody can write, pickled and unpickled too."""
-
-    def __setstate__(self, state: dict):
-        for value in state.values():
-            if isinstance(value, np.ndarray):
-                value.flags.writeable = False
-        self.__dict__.update(state)
-
-
 @dataclass(frozen=True, eq=False)
-class Inertia(_ReadOnly):
+class Inertia(ReadOnly):
     """Mass, centre of mass and inertia tensor about it, in the axes of some frame.
 
     Parameters
@@ -122,7 +112,7 @@ class Mimic:
 
 
 @dataclass(frozen=True, eq=False)
-class Joint(_ReadOnly):
+class Joint(ReadOnly):
     """A joint, and the body it carries.
 
     Parameters
@@ -191,8 +181,13 @@ class Joint(_ReadOnly):
             raise InvalidModelError(f"a {self.kind} joint has no pitch")
         if self.mimic and self.kind not in FOLLOWERS:
             raise InvalidModelError(f"a {self.kind} joint cannot follow another one")
-        if self.mimic and not np.isfinite([self.mimic.ratio, self.mimic.offset]).all():
-            raise InvalidModelError(f"ratio and offset must be finite, got {self.mimic}")
+        if self.mimic:
+            _number(self.mimic.ratio, "ratio")
+            _number(self.mimic.offset, "offset")
+            if not isinstance(self.mimic.leader, Integral):
+                raise InvalidModelError(
+                    f"expected the number of a joint to follow, got {self.mimic.leader!r}"
+                )
         lower = _spread(-np.inf if self.lower is None else self.lower, nq, "lower")
         upper = _spread(np.inf if self.upper is None else self.upper, nq, "upper")
         if np.isnan([lower, upper]).any():

@@ -38,7 +38,7 @@ def model(path, floating: bool = False, mimic: bool = False, strict: bool = Fals
     number = {joint.name: carrier[joint.child] for joint in robot.joints}
     try:
         for joint in robot.joints:
-            follows = _mimic(path, joint, number) if mimic and joint.mimic else None
+            follows = _mimic(path, joint, number) if mimic and joint.mimic is not None else None
             joints.append(_joint(path, joint, carrier[joint.parent], robot.links[joint.child], follows))
         return Model(joints, name=robot.name, strict=strict)
     except InvalidModelError as error:
@@ -49,7 +49,7 @@ def _joint(path: Path, joint: _urdf.Joint, parent: int, inertia: Inertia, mimic:
     kind, limits = KINDS[joint.type], {}
     if mimic and kind == "continuous":
         kind = "revolute"  # without an entry in q they are the same
-    if joint.type in BOUNDED and joint.limit:
+    if joint.type in BOUNDED and joint.limit is not None:
         limits = {key: _number(path, joint, joint.limit, key, "0") for key in ("lower", "upper")}
     axis = joint.axis if kind in AXES else None
     return Joint(joint.name, kind, parent, joint.R, joint.r, axis, inertia=inertia, mimic=mimic, **limits)

@@ -76,9 +76,7 @@ class S4DenseBatch(_Target):
 
 
 class S5CachedBatch(_Target):
-    whats = tuple(
-        f"factor {duels_factor.CACHED} {real}, {layout}" for real in FLOATS for layout in ("lanes", "packed")
-    )
+    whats = tuple(f"factor in cache {real}, {layout}" for real in FLOATS for layout in ("lanes", "packed"))
     params = (ROBOTS, whats, ("Pinocchio", "FMA peak"))
 
     def setup_cache(self):

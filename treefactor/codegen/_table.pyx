@@ -112,7 +112,7 @@ cdef class Table:
 
     cdef shifted(self, int x, double number):
         """x and a number, where (x + c) + d = x + (c + d)."""
-        cdef int p = abs(x), a = self.a[p], b = self.b[p], c
+        cdef int p = abs(x), a = self.a[p], b = self.b[p]
         if self.op[p] == ADD or self.op[p] == SUB:
             if self.op[p] == SUB:
                 b = -b

@@ -23,9 +23,9 @@ UNFELT = {  # rows and columns of the second moments that a joint does not feel
     "translation": slice(0, 3),
     "spherical": slice(3, 4),
 }
-SNAP = 1e-12  # of entries of rotations, and of angles between axes
+SNAP = 1e-12  # of angles, and of lengths relative to the longest
 ROUNDING = 1e-15  # of lengths and moments, relative to the largest of their kind
-PARALLEL = 1e-3  # sine of the angle between axes whose common normal lies too far away to be of use
+FAR = 10.0  # times the distance of two origins: a foot of a common normal further away costs digits
 
 
 @dataclass(frozen=True, eq=False)
@@ -92,17 +92,25 @@ def _moments(mass: float, first: np.ndarray, tensor: np.ndarray) -> np.ndarray:
 
 
 def snapped(bodies: list[Body], tolerance: float = SNAP) -> tuple[list[Body], float]:
-    """Entries of rotations that are almost 0, 1 or -1 made so, lengths that are almost nothing 0.
+    """Angles that are almost a number of quarters made so, lengths that are almost nothing 0.
 
-    Returns also the largest change, of an entry or of a length beside the largest length.
+    Returns also the largest change, of an entry of a rotation or of a length beside the largest length.
     """
-    found = [replace(body, R=whole(body.R, tolerance)) for body in _without_dust(bodies, tolerance)]
+    found = [replace(body, R=_turned(body.R, tolerance)) for body in _without_dust(bodies, tolerance)]
     longest = max((np.abs(body.p).max() for body in bodies), default=0.0) or 1.0
     changes = [
         max(np.abs(new.R - old.R).max(), np.abs(new.p - old.p).max() / longest)
         for new, old in zip(found, bodies, strict=True)
     ]
     return found, max(changes, default=0.0)
+
+
+def _turned(R: np.ndarray, tolerance: float) -> np.ndarray:
+    """The rotation of the same angles, those that are almost a number of quarters made so."""
+    gamma, alpha, beta = euler(R)
+    c, s = cosine_and_sine(alpha, tolerance)
+    about_x = np.array([[1.0, 0.0, 0.0], [0.0, c, -s], [0.0, s, c]])
+    return _about_z(gamma, tolerance) @ about_x @ _about_z(beta, tolerance)
 
 
 def _without_dust(bodies: list[Body], tolerance: float) -> list[Body]:
@@ -222,7 +230,8 @@ def _foot(bodies: list[Body], i: int) -> float:
     sine = np.hypot(z[0], z[1])
     if sine <= SNAP:
         return -body.p[2] * np.sign(z[2])
-    return -(body.p[:2] @ z[:2]) / sine**2 if sine > PARALLEL else 0.0
+    along = -(body.p[:2] @ z[:2]) / sine**2
+    return along if abs(along) <= FAR * np.linalg.norm(body.p) else 0.0
 
 
 def _is_wrist(bodies: list[Body], i: int) -> bool:
@@ -238,11 +247,11 @@ def _meeting(body: Body) -> float:
     """Where the axis of a body meets that of its parent, from the parent's origin; 0 where it does not."""
     z, p = body.R[:, 2], body.p
     sine = np.hypot(z[0], z[1])
-    if body.kind not in TURNING or sine <= PARALLEL:
+    if body.kind not in TURNING or sine <= SNAP:
         return 0.0
     along = -(p[:2] @ z[:2]) / sine**2
-    apart = np.abs(p[:2] + along * z[:2]).max()
-    return p[2] + along * z[2] if apart <= SNAP * np.abs(p).max() else 0.0
+    apart, reach = np.abs(p[:2] + along * z[:2]).max(), np.linalg.norm(p)
+    return p[2] + along * z[2] if apart <= SNAP * reach and abs(along) <= FAR * reach else 0.0
 
 
 def _normal(body: Body) -> float | None:
@@ -266,9 +275,17 @@ def _change(bodies: list[Body], i: int, A: np.ndarray, t: np.ndarray) -> None:
             bodies[j] = replace(child, R=A.T @ child.R, p=A.T @ (child.p - t))
 
 
-def _about_z(angle: float) -> np.ndarray:
-    c, s = whole([np.cos(angle), np.sin(angle)])
+def _about_z(angle: float, tolerance: float = SNAP) -> np.ndarray:
+    c, s = cosine_and_sine(angle, tolerance)
     return np.array([[c, -s, 0.0], [s, c, 0.0], [0.0, 0.0, 1.0]])
+
+
+def cosine_and_sine(angle: float, tolerance: float = SNAP) -> tuple[float, float]:
+    """Of a constant angle, exactly 0, 1 or -1 where it is almost a number of quarters."""
+    c, s = np.cos(angle), np.sin(angle)
+    if min(abs(c), abs(s)) <= tolerance:
+        c, s = np.round(c) + 0.0, np.round(s) + 0.0  # no negative zeros
+    return float(c), float(s)
 
 
 def euler(R: np.ndarray) -> tuple[float, float, float]:

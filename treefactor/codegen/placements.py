@@ -4,10 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-import numpy as np
-
 from .expressions import sincos
-from .frames import Body, euler, whole
+from .frames import Body, cosine_and_sine, euler, whole
 from .matrices import ZERO, Quaternion, Turn, add, apply, cross
 
 UNIT = ((1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, 0.0, 1.0))
@@ -77,11 +75,11 @@ def placement(body: Body, q) -> Placement:
             turns[2] = _after(turns[2], q[2], q[3])
         elif body.kind == "freeflyer":
             turns.append(Quaternion(*q[3:7]))
-    return Placement(p, [turn for turn in turns if turn.axis is None or turn.c != 1], r)
+    return Placement(p, [turn for turn in turns if turn.axis is None or (turn.c, turn.s) != (1, 0)], r)
 
 
 def _turn(axis: int, angle: float) -> Turn:
-    return Turn(axis, *whole([np.cos(angle), np.sin(angle)]).tolist())
+    return Turn(axis, *cosine_and_sine(angle))
 
 
 def _turned(x, angle: float) -> Turn:

@@ -154,8 +154,8 @@ class Program:
     tips : tuple of str
         Joints of "jacobian" and "delassus".
     snapped : float
-        Largest change of an entry of a constant rotation that was made 0, 1 or -1, or of a length that was
-        made 0, beside the largest one.
+        Largest change of an entry of a rotation by an angle that was made a number of quarters, or of a
+        length that was made 0, relative to the longest.
     functions : dict of str to Function
     """
 

@@ -43,8 +43,8 @@ def generate(model, functions=FUNCTIONS, tips=(), variants=tuple(VARIANTS), snap
         with inertias regrouped, or both, at last with origins where axes meet. All compute the same to
         rounding; `Function.variant` names the one that was taken.
     snap : float
-        Entries of constant rotations that are so close to 0, 1 or -1 become so, and lengths so close to 0,
-        relative to the longest. With more than rounding the program is one of a slightly different robot:
+        Constant angles that are so close to a number of quarters become so, and lengths that are so short,
+        relative to the longest, 0. With more than rounding the program is one of a slightly different robot:
         `Program.snapped` is the largest change.
 
     Returns
