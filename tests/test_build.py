@@ -359,7 +359,7 @@ def test_what_was_not_used_for_longest_goes_first(folder, monkeypatch):
 def test_a_hundred_thousand_statements_compile_in_ten_seconds(tmp_path):
     from generated_models import large
 
-    program = large(240)
+    program = large(250)
     assert program.operations["aba"].total > 91000
     texts = build.emit_c.sources(program)
     for name, text in texts.items():

@@ -1,5 +1,6 @@
 """Programs as C: the same text every time, which compiles without a warning and computes what NumPy does."""
 
+import platform
 import shutil
 import subprocess
 import sys
@@ -37,6 +38,15 @@ def compile_strictly(folder, texts, *flags):
 @pytest.mark.parametrize("model", ["ur5_robot", "every joint"])
 def test_both_forms_compute_what_numpy_does(model):
     model, program = every_joint() if model == "every joint" else robot(model)
+    assert_agrees(build.compiled(program), program, model)
+
+
+@pytest.mark.skipif(platform.machine() != "x86_64", reason="registers of x86")
+@pytest.mark.parametrize("isa", ["-march=x86-64", "-march=haswell"])
+def test_narrower_registers_compute_what_numpy_does(isa, monkeypatch):
+    model, program = robot("ur5_robot")
+    monkeypatch.setattr(build, "NATIVE", isa)
+    program = replace(program, functions={"rnea": program.functions["rnea"]})
     assert_agrees(build.compiled(program), program, model)
 
 

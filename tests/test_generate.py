@@ -174,6 +174,18 @@ def test_no_folder_to_write_in(pendulum, tmp_path, capsys):
     assert main(["generate", str(pendulum), "-o", str(pendulum / "out")]) == 2
 
 
+@needs_make
+def test_results_that_are_zero(generate, pendulum):
+    pendulum.write_text(pendulum.read_text().replace('axis xyz="0 1 0"', 'axis xyz="0 0 1"'))
+    assert make(generate("--functions", "bias", "crba"), "check").returncode == 0
+
+
+def test_nothing_that_moves(generate, pendulum, capsys):
+    pendulum.write_text(pendulum.read_text().replace('"revolute"', '"fixed"'))
+    generate(status=2)
+    assert "has no joints that move" in capsys.readouterr().err
+
+
 def test_unknown_functions(generate, capsys):
     generate("--functions", "crba", "magic", status=2)
     assert "'magic' is no function to generate" in capsys.readouterr().err

@@ -35,6 +35,8 @@ def write(model, program, folder) -> None:
     CodegenError
         Where the folder holds anything else, or cannot be written.
     """
+    if not program.nv:
+        raise CodegenError(f"{program.model} has no joints that move: there is nothing to generate")
     folder = Path(folder).resolve()
     texts = _texts(model, program)
     try:
@@ -108,7 +110,8 @@ def _reference(model, program) -> str:
             function,
             *(given[name] * (1 + rng.choice([-1, 1], given[name].shape) * 2.0**-52) for name in names),
         )
-        tolerance = max(LEAST, ROUNDINGS * np.abs(moved - expected).max() / np.abs(expected).max())
+        scale = np.abs(expected).max() or 1.0
+        tolerance = max(LEAST, ROUNDINGS * np.abs(moved - expected).max() / scale)
         lines.append(_array(f"{function.name}_expected", expected.reshape(STATES, -1)))
         v, u = [*names, "NULL", "NULL"][1:3]
         cases.append(
