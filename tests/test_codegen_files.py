@@ -143,3 +143,10 @@ def test_constants_that_overflow():
     robot = tf.Model([tf.Joint("heavy", "revolute", axis=[0, 0, 1.0], inertia=heavy)])
     with pytest.raises(tf.CodegenError, match="overflows"):
         generate(robot, "crba")
+
+
+@pytest.mark.parametrize("function", ["aba", "forward_dynamics", "minv"])
+def test_a_freedom_without_mass_has_no_forward_dynamics(function):
+    model = tf.Model([tf.Joint("hinge", "revolute", axis=[0, 0, 1])])
+    with pytest.raises(tf.CodegenError, match="moves no mass"):
+        tf.generate(model, [function])

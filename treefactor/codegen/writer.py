@@ -54,7 +54,8 @@ def generate(model, functions=FUNCTIONS, tips=(), variants=tuple(VARIANTS), snap
     Raises
     ------
     CodegenError
-        Where a function or variant is unknown or cannot be had for the model, or a constant overflows.
+        Where a function or variant is unknown or cannot be had for the model, a freedom moves no mass, or a
+        constant overflows.
 
     Notes
     -----
@@ -75,11 +76,19 @@ def generate(model, functions=FUNCTIONS, tips=(), variants=tuple(VARIANTS), snap
             for method in METHODS.get(name, (None,)):
                 if method == "aba" and model.coupling is not None:
                     continue
-                found = writer.function(name, method, variant)
+                found = _written(writer, name, method, variant)
                 if name not in best or found.operations.total < best[name].operations.total:
                     best[name] = found
     best = {name: passes.gather(function) for name, function in best.items()}
     return Program(model.name, np.array(model.tree.parent), model.nq, model.nv, tips, float(change), best)
+
+
+def _written(writer: _Writer, name: str, method: str | None, variant: str) -> Function:
+    """The function; a pivot that is the number 0 is the model's fault."""
+    try:
+        return writer.function(name, method, variant)
+    except ZeroDivisionError:
+        raise CodegenError(f"{name}: a pivot is 0 whatever q is: some freedom moves no mass") from None
 
 
 def _require_expressible(model) -> None:
