@@ -2,6 +2,7 @@
 
 import json
 import math
+import shutil
 import sys
 
 import numpy as np
@@ -11,9 +12,13 @@ import treefactor as tf
 from treefactor import _peak, bench, cli, duels_dynamics, duels_factor, growth, report
 from treefactor.bench import Call, Duel, Result
 
+CC = shutil.which("cc")
+
 
 @pytest.fixture(autouse=True)
-def impatient(monkeypatch):
+def impatient(monkeypatch, tmp_path):
+    monkeypatch.setenv("CC", "absent")
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
     monkeypatch.setattr(bench, "RUN", 1e-5)
     monkeypatch.setattr(bench, "TURNS", 3)
     monkeypatch.setattr(bench, "FEWEST", 2)
@@ -73,16 +78,19 @@ def test_the_peak_counts_its_operations():
     assert _peak.multiply_adds(1000) == 1000 * one
 
 
-@pytest.mark.parametrize("robot", ["double_pendulum", "solo12"])
-def test_bench_prints_a_table_and_writes_json(robot, tmp_path, capsys):
+@pytest.mark.parametrize(("robot", "compiler"), [("double_pendulum", CC), ("solo12", None)])
+def test_bench_prints_a_table_and_writes_json(robot, compiler, tmp_path, capsys, monkeypatch):
     pytest.importorskip("pinocchio", reason="the peer")
+    if compiler:
+        monkeypatch.setenv("CC", compiler)
     file = tmp_path / "bench.json"
     assert cli.main(["bench", robot, "--json", str(file)]) == 0
     shown = capsys.readouterr()
     content = json.loads(file.read_text())
     assert content["robot"] == robot
     rows = content["results"]
-    assert {row["target"] for row in rows} == {"S1", "S2", "S4", "S5", "S6", "S8"}
+    targets = {"S1", "S2", "S4", "S5", "S6", "S8"} | ({"S7"} if compiler else set())
+    assert {row["target"] for row in rows} == targets
     assert all(row[key] > 0 for row in rows for key in ("ours", "theirs", "ratio", "low", "high"))
     assert all((row["goal"] is None) == (row["reached"] is None) for row in rows)
     assert (robot == "solo12") == all(row["goal"] is not None for row in rows if row["target"] < "S8")

@@ -1,8 +1,10 @@
 """What the benchmarks measure for the targets, and the dashboard's pages: that they run, never how fast."""
 
 import json
+import shutil
 import sys
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -15,7 +17,8 @@ pytest.importorskip("pinocchio", reason="the peer")
 
 
 @pytest.fixture(autouse=True)
-def impatient(monkeypatch):
+def impatient(monkeypatch, tmp_path):
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
     for module, values in {
         bench: {"RUN": 1e-5, "TURNS": 3, "FEWEST": 2},
         duels_factor: {"LARGE": 40, "SMALL": 20},
@@ -85,7 +88,16 @@ def test_sparse_peers_have_no_more_entries_than_we():
 
 
 @pytest.mark.parametrize(
-    "target", ["S1S2SingleMatrix", "S4DenseBatch", "S5CachedBatch", "S6Dynamics", "S8Threads", "Chain"]
+    "target",
+    [
+        "S1S2SingleMatrix",
+        "S4DenseBatch",
+        "S5CachedBatch",
+        "S6Dynamics",
+        "S7CompiledPrograms",
+        "S8Threads",
+        "Chain",
+    ],
 )
 def test_targets_track_what_they_have_parameters_for(target, monkeypatch):
     from benchmarks import targets
@@ -95,12 +107,29 @@ def test_targets_track_what_they_have_parameters_for(target, monkeypatch):
     monkeypatch.setattr(one, "params", ((model,), *one.params[1:]))
     results = one.setup_cache()
     assert all_positive(results.values())
+    assert results or (target == "S7CompiledPrograms" and not shutil.which("cc"))
     for key in results:
         one.setup(results, *key)
         assert one.track_ratio(results, *key) > 0
         assert one.track_time(results, *key) * one.track_peer_time(results, *key) > 0
     with pytest.raises(NotImplementedError):
         one.setup(results, model, "nothing", "nobody")
+
+
+def test_operations_are_counted():
+    from benchmarks.targets import LoopCounts, ProgramCounts
+
+    for model in ("double_pendulum", "ur5_robot"):
+        for function in LoopCounts.params[1]:
+            counts = [kind().track_operations(model, function) for kind in (ProgramCounts, LoopCounts)]
+            assert 0 < counts[0] < counts[1]
+
+
+def test_joints_that_follow_others_have_no_aba():
+    from treefactor import duels_programs
+
+    followers = SimpleNamespace(ours=SimpleNamespace(coupling=np.eye(1)))
+    assert duels_programs.singles(followers) == ["rnea", "forward_dynamics"]
 
 
 def test_parameters_may_not_be_forgotten():

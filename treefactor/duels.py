@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from functools import cached_property, partial
+from itertools import chain
 
 import numpy as np
 
 from . import duels_factor
 from .bench import Call, Duel
-from .duels_dynamics import dynamics
+from .duels_dynamics import Moving, dynamics
 from .duels_factor import batches, cached, parallel, single
+from .duels_programs import compiled, interpreted
 from .exceptions import TreefactorError
 from .robots import Robot
 
@@ -35,7 +37,8 @@ def robot_duels(robot: Robot, threads: int = 2) -> list[Duel]:
 
 def case_duels(case: Case, threads: int = 2) -> list[Duel]:
     """Everything that is measured of a robot."""
-    return [*single(case), *batches(case), *cached(case), *parallel(case, threads), *dynamics(case)]
+    measured = (single, batches, cached, dynamics, interpreted, compiled)
+    return [*chain.from_iterable(duels(case) for duels in measured), *parallel(case, threads)]
 
 
 class Case:
@@ -67,6 +70,11 @@ class Case:
     def b(self) -> np.ndarray:
         """(duels_factor.LARGE, n) right-hand sides."""
         return self.rng.normal(size=(duels_factor.LARGE, self.model.nv))
+
+    @cached_property
+    def moving(self) -> Moving:
+        """The robot with states at random."""
+        return Moving(self)
 
     def goal(self, ratio: float, below: float | None = None) -> float | None:
         """The goal for robots like this one: another one below WHOLE_BODY freedoms."""

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from .bench import Call, Duel
+from .codegen.program import ARGUMENTS
 from .dynamics import aba, bias, bind, crba, forward_dynamics, rnea
 from .exceptions import TreefactorError
 
@@ -17,17 +18,23 @@ if TYPE_CHECKING:
     from .duels import Case
 
 COUNT = 1024  # configurations in a batch
+THEIRS = {"crba": "crba", "bias": "nle", "rnea": "rnea", "aba": "aba", "forward_dynamics": "aba"}
 
 
 class Moving:
-    """A robot as Pinocchio's model and ours, with states at random."""
+    """A robot as Pinocchio's model and ours, with states at random.
+
+    Parameters
+    ----------
+    case : Case
+    """
 
     def __init__(self, case: Case):
         import pinocchio as pin
 
         from .adapters import pinocchio_
 
-        self.pin, self.name, self.goal = pin, case.name, case.goal
+        self.pin, self.name = pin, case.name
         self.theirs, self.data = case.model, case.data
         self.ours = pinocchio_.model(case.model)
         rng, n = np.random.default_rng(0), case.model.nv
@@ -40,10 +47,40 @@ class Moving:
         """What Pinocchio's parallel functions take."""
         return self.pin.ModelPool(self.theirs)
 
+    def states(self, name: str) -> list[np.ndarray]:
+        """The arguments of a function, COUNT configurations."""
+        return [getattr(self, argument) for argument in ARGUMENTS[name]]
+
+    def first(self, name: str) -> list[np.ndarray]:
+        """The arguments of a function, one configuration."""
+        return [array[0] for array in self.states(name)]
+
+    def room(self, name: str) -> np.ndarray:
+        """Memory for the result of one configuration."""
+        return np.empty((self.ours.nv,) * (2 if name == "crba" else 1))
+
+    def rooms(self, name: str) -> dict:
+        """Memory for the results of COUNT configurations, and their layout."""
+        if name == "crba":
+            return {"out": np.empty((len(self.q) // 8, self.ours.tree.nnz, 8)), "layout": "lanes"}
+        return {"out": np.empty_like(self.v)}
+
+    def peer(self, name: str) -> Call:
+        """Pinocchio's function, one configuration."""
+        return Call(partial(getattr(self.pin, THEIRS[name]), self.theirs, self.data, *self.first(name)))
+
+    def peers(self, name: str) -> Call:
+        """Pinocchio's loop in C++ over COUNT configurations, on one thread; one of them where it has none."""
+        loop = getattr(self.pin, f"{THEIRS[name]}InParallel", None)
+        if loop is None:
+            return self.peer(name)
+        columns = [np.asfortranarray(array.T) for array in self.states(name)]
+        return Call(partial(loop, 1, self.pool, *columns), len(self.q))
+
 
 def dynamics(case: Case) -> Iterator[Duel]:
     """S6: single calls on bound arrays, and batches on one thread; against Pinocchio and MuJoCo."""
-    moving = Moving(case)
+    moving = case.moving
     yield from _single(moving)
     yield from _batches(moving)
     if find_spec("mujoco"):
@@ -52,39 +89,23 @@ def dynamics(case: Case) -> Iterator[Duel]:
 
 def _single(moving: Moving) -> Iterator[Duel]:
     """One configuration, into arrays that are kept."""
-    pin, model, data = moving.pin, moving.theirs, moving.data
-    q, v, a, tau = (x[0] for x in (moving.q, moving.v, moving.a, moving.tau))
-    H, out = np.empty((model.nv, model.nv)), np.empty(model.nv)
-    for what, ours, theirs in (
-        ("crba", bind(crba, moving.ours, q, out=H), partial(pin.crba, model, data, q)),
-        ("bias", bind(bias, moving.ours, q, v, out=out), partial(pin.nle, model, data, q, v)),
-        ("rnea", bind(rnea, moving.ours, q, v, a, out=out), partial(pin.rnea, model, data, q, v, a)),
-        ("aba", bind(aba, moving.ours, q, v, tau, out=out), partial(pin.aba, model, data, q, v, tau)),
-        (
-            "forward dynamics",
-            bind(forward_dynamics, moving.ours, q, v, tau, out=out),
-            partial(pin.aba, model, data, q, v, tau),
-        ),
-    ):
-        yield Duel("S6", moving.name, what, "Pinocchio", Call(ours), Call(theirs), 1.0)
+    for function in (crba, bias, rnea, aba, forward_dynamics):
+        name = function.__name__
+        ours = Call(bind(function, moving.ours, *moving.first(name), out=moving.room(name)))
+        yield Duel("S6", moving.name, spoken(name), "Pinocchio", ours, moving.peer(name), 1.0)
 
 
 def _batches(moving: Moving) -> Iterator[Duel]:
-    """Many configurations on one thread, against what loops over them in C++ (CRBA: from Python)."""
-    pin, model, out = moving.pin, moving.theirs, np.empty((COUNT, moving.theirs.nv))
-    q, v, a, tau = moving.q, moving.v, moving.a, moving.tau
-    columns = [np.asfortranarray(x.T) for x in (q, v, a, tau)]
-    lanes = np.empty((COUNT // 8, moving.ours.tree.nnz, 8))
-    inverse = Call(partial(pin.rneaInParallel, 1, moving.pool, *columns[:3]), COUNT)
-    forward = Call(partial(pin.abaInParallel, 1, moving.pool, *columns[:2], columns[3]), COUNT)
-    single = Call(partial(pin.crba, model, moving.data, q[0]))
-    for what, ours, theirs in (
-        ("crba", partial(crba, moving.ours, q, lanes, "lanes"), single),
-        ("rnea", partial(rnea, moving.ours, q, v, a, out=out), inverse),
-        ("aba", partial(aba, moving.ours, q, v, tau, out=out), forward),
-        ("forward dynamics", partial(forward_dynamics, moving.ours, q, v, tau, out=out), forward),
-    ):
-        yield Duel("S6", moving.name, f"{what} {COUNT}", "Pinocchio", Call(ours, COUNT), theirs, 9.0)
+    """Many configurations on one thread."""
+    for function in (crba, rnea, aba, forward_dynamics):
+        name, count = function.__name__, len(moving.q)
+        ours = Call(partial(function, moving.ours, *moving.states(name), **moving.rooms(name)), count)
+        yield Duel("S6", moving.name, f"{spoken(name)} {count}", "Pinocchio", ours, moving.peers(name), 9.0)
+
+
+def spoken(name: str) -> str:
+    """A function's name in words."""
+    return name.replace("_", " ")
 
 
 def _mujoco(moving: Moving, case: Case) -> Iterator[Duel]:

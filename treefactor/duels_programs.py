@@ -1,72 +1,62 @@
-"""What `treefactor bench` measures of interpreted programs: S6, and our own loops beside it."""
+"""What `treefactor bench` measures of generated programs: S6 without a compiler, S7 as compiled C."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import warnings
+from collections.abc import Iterable, Iterator
 from functools import partial
 from typing import TYPE_CHECKING
 
-import numpy as np
-
 from .bench import Call, Duel
-from .codegen import compile
-from .duels_dynamics import COUNT, Moving
-from .dynamics import aba, bias, bind, crba, forward_dynamics, rnea
+from .codegen import Kernels, compile
+from .duels_dynamics import Moving, spoken
 
 if TYPE_CHECKING:
     from .duels import Case
 
-NAMES = ("crba", "bias", "rnea", "aba", "forward_dynamics")
+MANY = 30  # freedoms from which compiled programs have a lower goal
+SINGLE = ("rnea", "forward_dynamics", "aba")
 
 
-def programs(case: Case) -> Iterator[Duel]:
-    """S6: interpreted programs, single calls on bound arrays and batches on one thread."""
-    moving = Moving(case)
-    kernels = compile(moving.ours, NAMES)
-    yield from _single(moving, kernels)
-    yield from _batches(moving, kernels)
+def interpreted(case: Case) -> Iterator[Duel]:
+    """S6: programs that the package's own machine runs; against Pinocchio."""
+    moving = case.moving
+    kernels = compile(moving.ours, ["crba", *singles(moving)])
+    yield from _batches("S6", moving, kernels, ("crba", "rnea", "forward_dynamics"), "interpreter", 9.0)
+    yield from _bound("S6", moving, kernels, "interpreter", 1.0)
 
 
-def _single(moving: Moving, kernels) -> Iterator[Duel]:
-    """One configuration, into arrays that are kept; against Pinocchio, and the loops over bodies."""
-    pin, model, data = moving.pin, moving.theirs, moving.data
-    q, v, a, tau = (x[0] for x in (moving.q, moving.v, moving.a, moving.tau))
-    H, out = np.empty((model.nv, model.nv)), np.empty(model.nv)
-    for name, loop, theirs, given, result in (
-        ("crba", crba, pin.crba, (q,), H),
-        ("bias", bias, pin.nle, (q, v), out),
-        ("rnea", rnea, pin.rnea, (q, v, a), out),
-        ("aba", aba, pin.aba, (q, v, tau), out),
-        ("forward_dynamics", forward_dynamics, pin.aba, (q, v, tau), out),
-    ):
-        ours, what = Call(kernels.bind(name, *given, out=result)), f"program {name.replace('_', ' ')}"
-        yield Duel(
-            "S6", moving.name, what, "Pinocchio", ours, Call(partial(theirs, model, data, *given)), 1.0
-        )
-        yield Duel(
-            "S6", moving.name, what, "loops", ours, Call(bind(loop, moving.ours, *given, out=result)), None
-        )
+def compiled(case: Case) -> Iterator[Duel]:
+    """S7: the same as C that the system's compiler has compiled; nothing without one."""
+    moving = case.moving
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        kernels = compile(moving.ours, singles(moving), backend="cc")
+    if kernels.backend != "cc":
+        return
+    goal = 40.0 if moving.ours.nv < MANY else 25.0
+    yield from _batches("S7", moving, kernels, ("rnea", "forward_dynamics"), "cc", goal)
+    yield from _bound("S7", moving, kernels, "cc", 5.0)
 
 
-def _batches(moving: Moving, kernels) -> Iterator[Duel]:
-    """Many configurations on one thread; Pinocchio loops over them in C++ (CRBA: from Python)."""
-    pin, model, ours = moving.pin, moving.theirs, moving.ours
-    q, v, a, tau = moving.q, moving.v, moving.a, moving.tau
-    columns = [np.asfortranarray(x.T) for x in (q, v, a, tau)]
-    lanes = {"out": np.empty((COUNT // 8, ours.tree.nnz, 8)), "layout": "lanes"}
-    out = {"out": np.empty((COUNT, model.nv))}
-    single = Call(partial(pin.crba, model, moving.data, q[0]))
-    inverse = Call(partial(pin.rneaInParallel, 1, moving.pool, *columns[:3]), COUNT)
-    forward = Call(partial(pin.abaInParallel, 1, moving.pool, *columns[:2], columns[3]), COUNT)
-    for name, loop, theirs, given, options in (
-        ("crba", crba, single, (q,), lanes),
-        ("rnea", rnea, inverse, (q, v, a), out),
-        ("aba", aba, forward, (q, v, tau), out),
-        ("forward_dynamics", forward_dynamics, forward, (q, v, tau), out),
-    ):
-        own = Call(partial(getattr(kernels, name), *given, **options), COUNT)
-        what = f"program {name.replace('_', ' ')} {COUNT}"
-        yield Duel("S6", moving.name, what, "Pinocchio", own, theirs, 9.0)
-        yield Duel(
-            "S6", moving.name, what, "loops", own, Call(partial(loop, ours, *given, **options), COUNT), None
-        )
+def singles(moving: Moving) -> list[str]:
+    """Functions of single calls; there is no aba where joints follow others."""
+    return [name for name in SINGLE if name != "aba" or moving.ours.coupling is None]
+
+
+def _batches(
+    target: str, moving: Moving, kernels: Kernels, names: Iterable[str], how: str, goal: float
+) -> Iterator[Duel]:
+    """Many configurations on one thread."""
+    count = len(moving.q)
+    for name in names:
+        ours = Call(partial(getattr(kernels, name), *moving.states(name), **moving.rooms(name)), count)
+        what = f"{spoken(name)} {count}, {how}"
+        yield Duel(target, moving.name, what, "Pinocchio", ours, moving.peers(name), goal)
+
+
+def _bound(target: str, moving: Moving, kernels: Kernels, how: str, goal: float) -> Iterator[Duel]:
+    """One configuration, into arrays that are kept."""
+    for name in singles(moving):
+        ours = Call(kernels.bind(name, *moving.first(name), out=moving.room(name)))
+        yield Duel(target, moving.name, f"{spoken(name)}, {how}", "Pinocchio", ours, moving.peer(name), goal)

@@ -187,8 +187,8 @@ def print_results(title: str, results: Sequence[Result]) -> None:
 
 
 BENCH_CAPTION = (
-    "Medians per matrix of runs taken in turns, quartiles of their ratios in brackets. FMA peak: what the "
-    "registers of a core could do. Goals of batches are for robots with 18 freedoms or more."
+    "Medians per matrix or configuration of runs taken in turns, quartiles of their ratios in brackets. FMA "
+    "peak: what the registers of a core could do. Goals of S4 and S5 are for robots with 18 freedoms or more."
 )
 
 

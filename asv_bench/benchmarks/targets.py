@@ -9,9 +9,11 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from itertools import chain
 
-from treefactor import duels_dynamics, duels_factor, growth
+from treefactor import duels_dynamics, duels_factor, duels_programs, growth
 from treefactor.adapters import pinocchio_
 from treefactor.bench import Duel, Result
+from treefactor.codegen import generate
+from treefactor.codegen.program import FUNCTIONS
 from treefactor.textbook import recursions
 
 from .duels import LARGE_TREES, ROBOTS, SMALL_TREES, case, chain_of, mujoco, sparse
@@ -84,15 +86,32 @@ class S5CachedBatch(_Target):
 
 
 class S6Dynamics(_Target):
-    whats = tuple(
+    loops = tuple(
         f"{what}{count}"
         for what in ("crba", "bias", "rnea", "aba", "forward dynamics")
         for count in ("", f" {duels_dynamics.COUNT}")
     )
-    params = (ROBOTS, whats, ("Pinocchio", "MuJoCo"))
+    batches = tuple(
+        f"{what} {duels_dynamics.COUNT}, interpreter" for what in ("crba", "rnea", "forward dynamics")
+    )
+    single = tuple(f"{what}, interpreter" for what in ("rnea", "forward dynamics", "aba"))
+    params = (ROBOTS, (*loops, *batches, *single), ("Pinocchio", "MuJoCo"))
 
     def setup_cache(self):
-        return fought(self.params, lambda robot: duels_dynamics.dynamics(case(robot)))
+        return fought(self.params, self.duels)
+
+    def duels(self, robot):
+        found = case(robot)
+        return [*duels_dynamics.dynamics(found), *duels_programs.interpreted(found)]
+
+
+class S7CompiledPrograms(_Target):
+    batches = tuple(f"{what} {duels_dynamics.COUNT}, cc" for what in ("rnea", "forward dynamics"))
+    single = tuple(f"{what}, cc" for what in ("rnea", "forward dynamics", "aba"))
+    params = (ROBOTS, (*batches, *single), ("Pinocchio",))
+
+    def setup_cache(self):
+        return fought(self.params, lambda robot: duels_programs.compiled(case(robot)))
 
 
 class S8Threads(_Target):
@@ -146,6 +165,18 @@ class LoopCounts:
 
     def track_operations(self, model, function):
         return recursions.operations(pinocchio_.model(case(model).model), function).total
+
+
+class ProgramCounts:
+    """Exact operations of generated programs."""
+
+    params = (ROBOTS, FUNCTIONS)
+    param_names = ("model", "function")
+    unit = "operations"
+
+    def track_operations(self, model, function):
+        program = generate(pinocchio_.model(case(model).model), [function])
+        return program.operations[function].total
 
 
 class Counts:
