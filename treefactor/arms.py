@@ -79,7 +79,8 @@ class Arm(ReadOnly):
         joints = []
         for k, (alpha, d, along) in enumerate(self.rows):
             R = _about(0, alpha)
-            p = R.round(15) @ (d, 0, along)  # the cosine of a quarter is 0
+            rounded = R.round(15)  # the cosine of a quarter is 0
+            R, p = rounded if np.isin(rounded, (-1, 0, 1)).all() else R, rounded @ (d, 0, along)
             kind = "prismatic" if self.prismatic[k] else "revolute"
             inertia = Inertia(self.mass[k], self.centre[k], self.inertia[k])
             joints.append(Joint(f"joint{k}", kind, k - 1, R, p, (0, 0, 1), inertia=inertia))
