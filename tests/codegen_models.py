@@ -10,6 +10,7 @@ import pinocchio as pin
 import treefactor as tf
 from treefactor import robots
 from treefactor.adapters import pinocchio_
+from treefactor.arms import GENERAL, general_inertia
 
 ROBOTS = {  # names in the tables of counts, and of the bundled files
     "dpend": "double_pendulum",
@@ -24,34 +25,9 @@ ROBOTS = {  # names in the tables of counts, and of the bundled files
     "talos50": "talos_full_v2",
 }
 FLOATING = ("solo12", "anymal_b", "g1", "icub", "talos32", "talos50")
-_H = np.pi / 2
-_SSRMS = [(0, 0, 0.65), (_H, 0, 0.38), (_H, 0, 0.38), (0, 6.85, 0.5), (0, 6.85, 0.5), (_H, 0, 0.38)]
-_GENERAL = [
-    (0.3, 0.2, 0.1),
-    (0.7, 0.3, 0.2),
-    (-0.5, 0.1, 0.3),
-    (0.9, 0.2, 0.2),
-    (-1.1, 0.15, 0.1),
-    (0.4, 0.3, 0.2),
-]
-ARMS = {  # modified Denavit-Hartenberg rows alpha, d, r
-    "puma": [
-        (0, 0, 0),
-        (-_H, 0, 0.2435),
-        (0, 0.4318, -0.0934),
-        (-_H, -0.0203, 0.4331),
-        (_H, 0, 0),
-        (-_H, 0, 0),
-    ],
-    "rx90": [(0, 0, 0), (_H, 0, 0), (0, 0.45, 0), (-_H, 0, 0.45), (_H, 0, 0), (-_H, 0, 0)],
-    "stanford": [(0, 0, 0), (-_H, 0, 0.15), (_H, 0, 0.3), (0, 0, 0), (-_H, 0, 0), (_H, 0, 0)],
-    "wam": [(0, 0, 0), (_H, 0, 0), (-_H, 0, 0.4), (-_H, 0, 0), (_H, 0, 0.39), (_H, 0, 0), (-_H, 0, 0)],
-    "ssrms6": _SSRMS,
-    "ssrms7": [*_SSRMS, (_H, 0, 0.65)],
-    "gen6": _GENERAL,
-    "gen7": [*_GENERAL, (0.8, 0.2, 0.3)],
-}
-SLIDING = {"stanford": 2}  # the joint of an arm that slides
+ARMS = dict(
+    zip(("puma", "rx90", "stanford", "wam", "ssrms6", "ssrms7", "gen6", "gen7"), GENERAL, strict=True)
+)
 KINDS = (
     "revolute",
     "continuous",
@@ -78,24 +54,7 @@ def pinocchio_model(name: str) -> pin.Model:
 @cache
 def model(name: str) -> tf.Model:
     """A robot or a named arm, the latter with general inertias."""
-    if name in ROBOTS:
-        return pinocchio_.model(pinocchio_model(name))
-    rng = np.random.default_rng(0)
-    joints = []
-    for k, (alpha, d, r) in enumerate(ARMS[name]):
-        c, s = np.round([np.cos(alpha), np.sin(alpha)], 15)
-        kind = "prismatic" if SLIDING.get(name) == k else "revolute"
-        R, p = [[1, 0, 0], [0, c, -s], [0, s, c]], [d, -r * s, r * c]
-        R = R if abs(c) in (0, 1) else pin.utils.rotate("x", alpha)
-        joints.append(tf.Joint(f"joint{k}", kind, k - 1, R, p, [0, 0, 1.0], inertia=inertia(rng)))
-    return tf.Model(joints, name=name)
-
-
-def inertia(rng) -> tf.Inertia:
-    """A body's inertia without any symmetry."""
-    points = rng.normal(size=(8, 3))
-    tensor = sum(x @ x * np.eye(3) - np.outer(x, x) for x in points)
-    return tf.Inertia(rng.uniform(0.5, 2), rng.normal(size=3), tensor)
+    return pinocchio_.model(pinocchio_model(name)) if name in ROBOTS else ARMS[name].model()
 
 
 def random_model(rng, kinds, armature: float = 0.0, leaders: dict[int, int] | None = None) -> tf.Model:
@@ -115,7 +74,7 @@ def random_model(rng, kinds, armature: float = 0.0, leaders: dict[int, int] | No
                 rng.normal(size=3),
                 axis,
                 0.3 if kind == "helical" else 0.0,
-                inertia(rng),
+                general_inertia(rng),
                 armature,
                 mimic=None if leader is None else tf.Mimic(leader, *rng.normal(size=2)),
             )

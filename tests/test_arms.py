@@ -8,7 +8,7 @@ import pytest
 from tolerances import assert_close
 
 import treefactor as tf
-from treefactor.arms import SSRMS, Arm
+from treefactor.arms import GENERAL, SSRMS, Arm
 from treefactor.textbook import kane_sum
 
 
@@ -49,6 +49,13 @@ def test_chain_is_that_of_pinocchio(arm):
         expected = pin.crba(model, data, at, pin.Convention.WORLD)
         assert_close(own, np.triu(expected) + np.triu(expected, 1).T, 10 * n)
         np.testing.assert_allclose(np.sum(arm.chain(at)[1], axis=0), data.oMi[n].translation, atol=1e-12)
+
+
+@pytest.mark.parametrize("arm", [SSRMS, *GENERAL], ids=lambda a: a.name)
+def test_model_is_that_of_the_chain(arm):
+    q = np.random.default_rng(2).uniform(-3, 3, len(arm.mass))
+    expected = tf.chain_inertia(*arm.chain(q), prismatic=arm.prismatic)
+    assert_close(tf.crba(arm.model(), q), expected, 10 * len(q))
 
 
 def six_moving(q):

@@ -18,7 +18,7 @@ def program():
 
 def assert_equal(actual, expected):
     assert list(actual.functions) == list(expected.functions)
-    assert (actual.model, actual.nq, actual.nv, actual.snapped) == ("rx90", 6, 6, 0.0)
+    assert (actual.model, actual.nq, actual.nv, actual.snapped) == ("RX-90", 6, 6, 0.0)
     assert actual.operations == expected.operations
     for name, function in actual.functions.items():
         for column, value in vars(expected.functions[name]).items():

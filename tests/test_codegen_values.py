@@ -3,11 +3,12 @@
 import numpy as np
 import pinocchio as pin
 import pytest
-from codegen_models import ARMS, KINDS, ROBOTS, inertia, model, pinocchio_model, random_model, states
+from codegen_models import ARMS, KINDS, ROBOTS, model, pinocchio_model, random_model, states
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import treefactor as tf
+from treefactor.arms import general_inertia
 from treefactor.codegen import generate
 from treefactor.codegen.frames import bodies_of
 from treefactor.codegen.numpy_ import evaluate
@@ -132,7 +133,9 @@ def test_nearly_parallel_axes_cost_no_digits(tilt):
     rng = np.random.default_rng(0)
     rotations = [pin.utils.rotate(axis, tilt) for axis in "xyxy"]
     joints = [
-        tf.Joint(f"joint{k}", "revolute", k - 1, R, rng.normal(size=3), [0, 0, 1.0], inertia=inertia(rng))
+        tf.Joint(
+            f"joint{k}", "revolute", k - 1, R, rng.normal(size=3), [0, 0, 1.0], inertia=general_inertia(rng)
+        )
         for k, R in enumerate(rotations)
     ]
     robot = tf.Model(joints, [0, -9.81, 0])

@@ -10,13 +10,28 @@ from decimal import Decimal
 import pytest
 from html_page import Page
 
-from treefactor import OperationCount, bench, cli, families, show_config, tables
+from treefactor import OperationCount, arms, bench, cli, families, show_config, tables
 from treefactor.html import write_tables
 from treefactor.rows import EXPLAINED
-from treefactor.tables import kane_sum, shimanovsky
-from treefactor.tables.table import ABOUT, DIFFERS, EQUAL, NOT_IN_PAPER, Row, Rule, Table, plain, shown
+from treefactor.tables import golubev_yaskevich, kane_sum, shimanovsky
+from treefactor.tables.table import (
+    ABOUT,
+    DIFFERS,
+    EQUAL,
+    NOT_ABOVE,
+    NOT_BELOW,
+    NOT_IN_PAPER,
+    AtLeast,
+    AtMost,
+    Row,
+    Rule,
+    Table,
+    plain,
+    shown,
+)
 from treefactor.textbook import stepanenko
 
+VERDICTS = (EQUAL, ABOUT, NOT_ABOVE, NOT_BELOW, EXPLAINED, NOT_IN_PAPER)
 HOSTILE = "<img src=x onerror=alert(1)>&\"'{{ 7 * 7 }}</script></style><!--"
 
 
@@ -61,11 +76,11 @@ def test_every_figure_is_the_papers_or_explained(executed):
     assert status == 0
     rows = figures(executed)
     verdicts = [row["verdict"] for row in rows.values()]
-    assert set(verdicts) == {EQUAL, ABOUT, EXPLAINED, NOT_IN_PAPER}
+    assert set(verdicts) == set(VERDICTS)
     for row in rows.values():
         if row["verdict"] == EQUAL:
             assert row["ours"] == pytest.approx(row["paper"], rel=0.01, abs=1e-12)
-    counts = {verdict: verdicts.count(verdict) for verdict in (EQUAL, ABOUT, EXPLAINED, NOT_IN_PAPER)}
+    counts = {verdict: verdicts.count(verdict) for verdict in VERDICTS}
     assert ", ".join(f"{count} {verdict}" for verdict, count in counts.items()) in printed
 
 
@@ -117,6 +132,33 @@ def test_the_arm_of_the_space_station(executed):
     assert rows["first six joints", "ours, times fewer than the paper's best"]["ours"] > 4
 
 
+def test_no_named_arm_takes_more_operations_than_the_literature(executed):
+    rows = {key[1:]: row for key, row in figures(executed).items() if key[0] == "Named arms"}
+    assert {case for case, _ in rows} == {arm.name for arm in arms.GENERAL}
+    for row in rows.values():
+        assert row["verdict"] == NOT_ABOVE
+        assert all(row["ours"][kind] <= number for kind, number in row["paper"].items())
+    station = rows["SSRMS, six moving", "inertia matrix, the Kane-sum paper, 2514 in all"]
+    assert sum(station["paper"].values()) == 2514
+    assert station["ours"]["mul"] + station["ours"]["add"] == 124 + 112
+
+
+def test_generated_programs_take_fewer_operations_than_numeric_loops(executed):
+    rows = {key[1:]: row for key, row in figures(executed).items() if key[0] == "Generated against numeric"}
+    assert rows["PUMA 560", "crba, times fewer operations"]["verdict"] == NOT_BELOW
+    assert rows["general 7R", "crba, times fewer operations"]["verdict"] == EXPLAINED
+    assert {case for case, _ in rows} >= {arm.name for arm in golubev_yaskevich.COMPARED}
+    for row in rows.values():
+        assert row["ours"] >= (4.5 if row["verdict"] == NOT_BELOW else 1.5)
+        assert row["verdict"] == NOT_BELOW or "full matrices" in row["reason"]
+        assert [one["peer"] for one in row["timed"]] == ["numeric loops"]
+
+
+def test_only_installed_robots_are_compared(monkeypatch):
+    monkeypatch.setattr(golubev_yaskevich, "ROBOTS", ("no such robot",))
+    assert len(golubev_yaskevich.models()) == len(golubev_yaskevich.COMPARED)
+
+
 def test_a_known_difference_is_not_any_difference(monkeypatch):
     monkeypatch.setitem(kane_sum.METHODS, "kosynka", (stepanenko, *kane_sum.METHODS["kosynka"][1:]))
     table = kane_sum.ssrms()
@@ -139,6 +181,12 @@ def test_a_known_difference_is_not_any_difference(monkeypatch):
         (Rule(8.0), 5.0, DIFFERS),
         (OperationCount(1, 2), OperationCount(1, 2), EQUAL),
         (OperationCount(1, 2), OperationCount(2, 1), DIFFERS),
+        (AtMost(2, 3), OperationCount(2, 3, trig=4), NOT_ABOVE),
+        (AtMost(2, 3), OperationCount(3, 1), DIFFERS),
+        (AtMost(2, 3), OperationCount(2, 3, div=1), DIFFERS),
+        (AtMost(2, 3, None), OperationCount(2, 3, div=1), NOT_ABOVE),
+        (AtLeast(4.5), 4.5, NOT_BELOW),
+        (AtLeast(4.5), 4.4, DIFFERS),
         ((0, 1), (0, 1), EQUAL),
         (None, 3, NOT_IN_PAPER),
     ],
@@ -151,6 +199,8 @@ def test_a_reason_explains_a_difference_and_nothing_else():
     assert Row("", "", 1, 2, 1, "misprint").verdict == EXPLAINED
     assert Row("", "", 2, 2, 1, "misprint").verdict == EQUAL
     assert Row("", "", 3, 2, 1, "misprint").verdict == DIFFERS
+    assert Row("", "", 2.0, AtLeast(4.5), AtLeast(1.5), "no loops").verdict == EXPLAINED
+    assert Row("", "", 1.4, AtLeast(4.5), AtLeast(1.5), "no loops").verdict == DIFFERS
 
 
 @pytest.mark.parametrize(
@@ -165,6 +215,9 @@ def test_a_reason_explains_a_difference_and_nothing_else():
         ((6,), "(6)", [6]),
         (Decimal("73.9"), "73.9", 73.9),
         (Rule(381.12), "≈ 381", 381.12),
+        (AtMost(3, 2), "≤ 3 mul, 2 add", {"mul": 3, "add": 2, "div": 0}),
+        (AtMost(3, 2, None), "≤ 3 mul, 2 add", {"mul": 3, "add": 2}),
+        (AtLeast(4.5), "≥ 4.5", 4.5),
         ({"n": 3, "N1": 2}, "n = 3, N1 = 2", {"n": 3, "N1": 2}),
         (5624960, "5624960", 5624960),
         (434.372, "434.4", 434.372),

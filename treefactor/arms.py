@@ -1,4 +1,4 @@
-"""Named arms: modified Denavit-Hartenberg rows and bodies, and their chains at given joint positions."""
+"""Named arms: modified Denavit-Hartenberg rows and bodies, as models and as chains at given positions."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ import numpy as np
 
 from ._arrays import ReadOnly, as_real
 from .exceptions import ShapeError
+from .model import Inertia, Joint, Model
 
 
 @dataclass(frozen=True, eq=False)
@@ -73,6 +74,18 @@ class Arm(ReadOnly):
             inertia[..., k, :, :] = R @ self._about_origin(k) @ np.swapaxes(R, -1, -2)
         return axis, r, np.array(self.mass), c, inertia
 
+    def model(self) -> Model:
+        """Model whose q and v are the arm's joint positions and their rates."""
+        joints = []
+        for k, (alpha, d, along) in enumerate(self.rows):
+            R = _about(0, alpha)
+            rounded = R.round(15)  # the cosine of a quarter is 0
+            R, p = rounded if np.isin(rounded, (-1, 0, 1)).all() else R, rounded @ (d, 0, along)
+            kind = "prismatic" if self.prismatic[k] else "revolute"
+            inertia = Inertia(self.mass[k], self.centre[k], self.inertia[k])
+            joints.append(Joint(f"joint{k}", kind, k - 1, R, p, (0, 0, 1), inertia=inertia))
+        return Model(joints, name=self.name)
+
     def _about_origin(self, k: int) -> np.ndarray:
         """Inertia tensor of link k about the origin of its frame, in that frame."""
         x = self.centre[k]
@@ -134,3 +147,56 @@ SSRMS = Arm(
     ],
     prismatic=[False] * 7,
 )
+
+
+def general_inertia(rng: np.random.Generator) -> Inertia:
+    """A body's inertia without any symmetry."""
+    points = rng.normal(size=(8, 3))
+    tensor = sum(x @ x * np.eye(3) - np.outer(x, x) for x in points)
+    return Inertia(rng.uniform(0.5, 2), rng.normal(size=3), tensor)
+
+
+def _general(name: str, rows, prismatic: int | None = None) -> Arm:
+    """An arm whose bodies are general; at most one joint slides."""
+    rng = np.random.default_rng(0)
+    bodies = [general_inertia(rng) for _ in rows]
+    return Arm(
+        name,
+        rows,
+        mass=[body.mass for body in bodies],
+        centre=[body.com for body in bodies],
+        inertia=[body.tensor for body in bodies],
+        prismatic=[k == prismatic for k in range(len(rows))],
+    )
+
+
+# Arms by whose programs the literature measures its own, with general inertias: counts of operations of one
+# arm then depend on its geometry only.
+PUMA_560 = _general(
+    "PUMA 560",
+    [(0, 0, 0), (-_H, 0, 0.2435), (0, 0.4318, -0.0934), (-_H, -0.0203, 0.4331), (_H, 0, 0), (-_H, 0, 0)],
+)
+RX_90 = _general("RX-90", [(0, 0, 0), (_H, 0, 0), (0, 0.45, 0), (-_H, 0, 0.45), (_H, 0, 0), (-_H, 0, 0)])
+STANFORD = _general(
+    "Stanford", [(0, 0, 0), (-_H, 0, 0.15), (_H, 0, 0.3), (0, 0, 0), (-_H, 0, 0), (_H, 0, 0)], prismatic=2
+)
+WAM = _general(
+    "LWR, WAM",
+    [(0, 0, 0), (_H, 0, 0), (-_H, 0, 0.4), (-_H, 0, 0), (_H, 0, 0.39), (_H, 0, 0), (-_H, 0, 0)],
+)
+SSRMS_6R = _general("SSRMS, six moving", SSRMS.rows[:6])
+SSRMS_7R = _general("SSRMS, 7R", SSRMS.rows)
+GENERAL_7R = _general(
+    "general 7R",
+    [
+        (0.3, 0.2, 0.1),
+        (0.7, 0.3, 0.2),
+        (-0.5, 0.1, 0.3),
+        (0.9, 0.2, 0.2),
+        (-1.1, 0.15, 0.1),
+        (0.4, 0.3, 0.2),
+        (0.8, 0.2, 0.3),
+    ],
+)
+GENERAL_6R = _general("general 6R", GENERAL_7R.rows[:6])
+GENERAL = (PUMA_560, RX_90, STANFORD, WAM, SSRMS_6R, SSRMS_7R, GENERAL_6R, GENERAL_7R)

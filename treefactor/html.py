@@ -24,13 +24,21 @@ from .exceptions import TreefactorError
 from .html_drawings import NO_NUMBER, SCALE, TICKS, colour, heat_map, hex_colour, pattern, tree_drawing
 from .report import speed
 from .tables import differing
-from .tables.table import ABOUT, CLOSE, DIFFERS, EQUAL, NOT_IN_PAPER, Table, shown
+from .tables.table import ABOUT, CLOSE, DIFFERS, EQUAL, NOT_ABOVE, NOT_BELOW, NOT_IN_PAPER, Table, shown
 from .tree import Tree
 
 __all__ = ["write_html", "write_tables"]
 
 GLYPHS = {AGREES: "✓", EXPLAINED: "≈", DISAGREES: "✗", CANNOT_LOAD: "∅"}
-MARKS = {EQUAL: "✓", ABOUT: "≈", EXPLAINED: "!", DIFFERS: "✗", NOT_IN_PAPER: "–"}
+MARKS = {
+    EQUAL: "✓",
+    ABOUT: "≈",
+    NOT_ABOVE: "≤",
+    NOT_BELOW: "≥",
+    EXPLAINED: "!",
+    DIFFERS: "✗",
+    NOT_IN_PAPER: "–",
+}
 FIGURES = {  # attributes of a row that are errors, and how they are called
     "error_h": "ΔH",
     "error_bias": "Δbias",

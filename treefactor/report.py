@@ -20,7 +20,7 @@ from .bench import Result
 from .check import AGREES, CANNOT_LOAD, DISAGREES, EXPLAINED, GOOD, Row
 from .exceptions import TreefactorError
 from .growth import Growth
-from .tables.table import ABOUT, DIFFERS, EQUAL, NOT_IN_PAPER, shown
+from .tables.table import ABOUT, DIFFERS, EQUAL, NOT_ABOVE, NOT_BELOW, NOT_IN_PAPER, shown
 from .tables.table import Row as PaperRow
 from .tables.table import Table as PaperTable
 from .tree import CostKind, OperationCount, Tree
@@ -29,6 +29,8 @@ COLOURS = {AGREES: "green", EXPLAINED: "cyan", DISAGREES: "bold red", CANNOT_LOA
 VERDICTS = {
     EQUAL: "green",
     ABOUT: "green",
+    NOT_ABOVE: "green",
+    NOT_BELOW: "green",
     EXPLAINED: "cyan",
     DIFFERS: "bold red",
     NOT_IN_PAPER: "dim",
@@ -242,7 +244,8 @@ def _paper_table(table: PaperTable) -> Table:
 
 TABLES_CAPTION = (
     "Time: of our kernel, and how many times longer its peers take in turns with it. Dense: the same kernel "
-    "on a dense matrix of that size. LAPACK: its Cholesky on one thread. Pinocchio: its CRBA."
+    "on a dense matrix of that size. LAPACK: its Cholesky on one thread. Pinocchio: its CRBA. "
+    "Numeric loops: our compiled recursions."
 )
 
 

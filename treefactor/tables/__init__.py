@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from . import featherstone, kane_sum, shimanovsky
+from . import featherstone, golubev_yaskevich, kane_sum, shimanovsky
 from .table import DIFFERS, Row, Table
 
 __all__ = ["PAPERS", "differing", "makers"]
@@ -14,6 +14,7 @@ PAPERS: dict[str, Sequence[Callable[[], Table]]] = {
     "featherstone": featherstone.TABLES,
     "shimanovsky": shimanovsky.TABLES,
     "kane-sum": kane_sum.TABLES,
+    "golubev-yaskevich": golubev_yaskevich.TABLES,
 }
 
 

@@ -10,7 +10,9 @@ from ..bench import Result
 from ..rows import EXPLAINED
 from ..tree import OperationCount, Tree
 
-EQUAL, ABOUT, DIFFERS, NOT_IN_PAPER = "equal", "about", "differs", "not in paper"  # and EXPLAINED: verdicts
+# verdicts, besides EXPLAINED
+EQUAL, ABOUT, DIFFERS, NOT_IN_PAPER = "equal", "about", "differs", "not in paper"
+NOT_ABOVE, NOT_BELOW = "not above", "not below"
 
 TIMED = ("peer", "ours", "theirs", "ratio", "low", "high")  # of a Result, in JSON
 CLOSE = 1.5  # factor within which a rule of thumb holds
@@ -23,7 +25,35 @@ class Rule:
     value: float
 
 
-Value = int | float | str | Decimal | Rule | OperationCount | tuple | Mapping[str, int]
+@dataclass(frozen=True)
+class AtMost:
+    """Operations of which no kind may be above; div is None where divisions are not told from products."""
+
+    mul: int
+    add: int
+    div: int | None = 0
+
+    def admits(self, ours: OperationCount) -> bool:
+        """Whether ours are none too many."""
+        return all(getattr(ours, kind) <= number for kind, number in self.stated.items())
+
+    @property
+    def stated(self) -> dict[str, int]:
+        """Numbers by kind."""
+        return {kind: number for kind, number in vars(self).items() if number is not None}
+
+
+@dataclass(frozen=True)
+class AtLeast:
+    """A number that must be reached."""
+
+    value: float
+
+
+Value = int | float | str | Decimal | Rule | AtMost | AtLeast | OperationCount | tuple | Mapping[str, int]
+
+
+AGREED = {Rule: ABOUT, AtMost: NOT_ABOVE, AtLeast: NOT_BELOW}  # verdicts; of others EQUAL
 
 
 @dataclass(frozen=True)
@@ -38,7 +68,7 @@ class Row:
         As executed.
     paper : Value or None
         As printed, or from the paper's formula. A Decimal has the digits that were printed, and ours is
-        rounded to them; a Rule holds within a factor `CLOSE`.
+        rounded to them; a Rule holds within a factor `CLOSE`, AtMost and AtLeast on one side.
     instead : Value or None
         What ours is known to be where it differs.
     reason : str
@@ -61,7 +91,7 @@ class Row:
         if self.paper is None:
             return NOT_IN_PAPER
         if _agree(self.paper, self.ours):
-            return ABOUT if isinstance(self.paper, Rule) else EQUAL
+            return AGREED.get(type(self.paper), EQUAL)
         return EXPLAINED if self.reason and _agree(self.instead, self.ours) else DIFFERS
 
     def as_dict(self) -> dict:
@@ -112,6 +142,10 @@ def _agree(paper: Value, ours: Value) -> bool:
         return round(ours, -paper.as_tuple().exponent) == float(paper)
     if isinstance(paper, Rule):
         return 1 / CLOSE <= ours / paper.value <= CLOSE
+    if isinstance(paper, AtMost):
+        return paper.admits(ours)
+    if isinstance(paper, AtLeast):
+        return ours >= paper.value
     return paper == ours
 
 
@@ -120,8 +154,10 @@ def plain(value: Value | None):
     match value:
         case Decimal():
             return float(value)
-        case Rule(number):
+        case Rule(number) | AtLeast(number):
             return number
+        case AtMost():
+            return value.stated
         case OperationCount():
             return vars(value)
         case tuple():
@@ -137,7 +173,11 @@ def shown(value: Value | None) -> str:
         case tuple():
             return f"({', '.join(map(str, value))})"
         case OperationCount():
-            return ", ".join(f"{number} {kind}" for kind, number in vars(value).items() if number) or "0"
+            return _listed(vars(value))
+        case AtMost():
+            return f"≤ {_listed(value.stated)}"
+        case AtLeast(number):
+            return f"≥ {number:.3g}"
         case Mapping():
             return ", ".join(f"{name} = {number}" for name, number in value.items())
         case Rule(number):
@@ -147,3 +187,8 @@ def shown(value: Value | None) -> str:
         case Decimal() if not value:
             return "0"
     return str(value)
+
+
+def _listed(numbers: Mapping[str, int]) -> str:
+    """Numbers of operations by kind."""
+    return ", ".join(f"{number} {kind}" for kind, number in numbers.items() if number) or "0"
