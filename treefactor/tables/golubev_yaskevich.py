@@ -120,8 +120,9 @@ def named_arms() -> Table:
     note = (
         "Paper: the literature's counts, without sines and cosines. Ours: as generated, for general "
         "inertias, with every number folded that the geometry makes constant; no kind may be above theirs. "
-        "SymPyBotics keeps the parameters symbolic. The counts of Khalil, Kleinfinger and Dombre and of McMillan "
-        "and Orin are quoted at second hand; those of the best program known before are of an unpublished one."
+        "SymPyBotics keeps the parameters symbolic. The counts of Khalil, Kleinfinger and Dombre and of "
+        "McMillan and Orin are quoted at second hand; those of the best program known before are of an "
+        "unpublished one."
     )
     return Table(PAPER, "Named arms", note, rows)
 
