@@ -1,5 +1,6 @@
 """The package as users get it: its dependencies' direction, and the wheel outside the checkout."""
 
+import os
 import shutil
 import subprocess
 import sys
@@ -44,7 +45,7 @@ def test_a_missing_engine_names_the_extra(tmp_path, engine):
 
 @pytest.fixture(scope="module")
 def wheel(tmp_path_factory):
-    """A wheel built in isolation from a copy of the sources."""
+    """A wheel built in isolation from a copy of the sources, without optimization: that takes minutes."""
     out = tmp_path_factory.mktemp("wheel")
     skip = shutil.ignore_patterns(".*", "build", "dist", "*.so", "_*.c", "*.egg-info", "__pycache__")
     copy = shutil.copytree(ROOT, out / "copy", ignore=skip)
@@ -53,7 +54,8 @@ def wheel(tmp_path_factory):
         check=False,
         capture_output=True,
         text=True,
-        timeout=300,
+        env={**os.environ, "TREEFACTOR_DEBUG": "1"},
+        timeout=900,
     )
     assert done.returncode == 0, done.stderr
     return next(out.glob("treefactor-*.whl"))
