@@ -97,7 +97,12 @@ def rnea(model: Model, q, v, a, fext=None, out=None, num_threads: int = 1) -> np
 def bias(model: Model, q, v, fext=None, out=None, num_threads: int = 1) -> np.ndarray:
     """Generalized forces at zero acceleration: Coriolis, centrifugal, gravity, minus those from outside.
 
-    What Pinocchio calls `nle`, and MuJoCo `qfrc_bias`. Arguments and errors as of `rnea`.
+    What Pinocchio calls `nle`, and MuJoCo `qfrc_bias`. Arguments, result of shape (..., nv) in N or N m, and
+    errors as of `rnea`.
+
+    Notes
+    -----
+    Featherstone (2008), table 5.1, without accelerations.
     """
     found = one(model, BIAS, q, v, None, fext, out)
     if found is not None:
@@ -108,7 +113,7 @@ def bias(model: Model, q, v, fext=None, out=None, num_threads: int = 1) -> np.nd
 def h_times(model: Model, q, x, out=None, num_threads: int = 1) -> np.ndarray:
     """H(q) x without H, for x of shape (..., nv).
 
-    Arguments and errors as of `rnea`.
+    Arguments, result of shape (..., nv), and errors as of `rnea`.
 
     Notes
     -----

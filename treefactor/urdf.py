@@ -1,7 +1,7 @@
 """Models from URDFs: no engine is imported, and no mesh is looked for.
 
-The standard library parses them: of the 156 bundled URDFs that Pinocchio takes, PyPI's parsers refuse some
-(yourdfpy 2, urchin 36, urdf_parser_py 37), with errors that name neither file nor joint.
+The standard library parses them: yourdfpy, urchin and urdf_parser_py refuse some of the bundled URDFs that
+Pinocchio takes, with errors that name neither file nor joint.
 """
 
 from __future__ import annotations
