@@ -18,7 +18,7 @@ from scipy.spatial.transform import Rotation
 
 from .._urdf import ROUND_OFF, Robot, read, without_fixed_joints
 from ..exceptions import AdapterError
-from ..model import Inertia
+from ..joints import Inertia
 
 SMALLEST = 1e-15  # mjMINVAL; less mass or inertia MuJoCo takes for none
 TYPES = {"revolute": "hinge", "continuous": "hinge", "prismatic": "slide", "spherical": "ball"}

@@ -8,7 +8,8 @@ import mujoco
 import numpy as np
 from scipy.spatial.transform import Rotation
 
-from ..model import Inertia, Joint, Model
+from ..joints import Inertia, Joint
+from ..model import Model
 from ._mujoco_body import FREE, Body, adapter_error
 
 KINDS = {

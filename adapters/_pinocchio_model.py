@@ -9,7 +9,8 @@ import numpy as np
 import pinocchio as pin
 
 from ..exceptions import AdapterError, InvalidModelError, TreefactorError
-from ..model import AXES, LIMITED, SIZES, Inertia, Joint, Mimic, Model
+from ..joints import AXES, LIMITED, SIZES, Inertia, Joint, Mimic
+from ..model import Model
 
 KINDS = {  # by the ends of the names of Pinocchio's classes
     **dict.fromkeys(("RX", "RY", "RZ", "RevoluteUnaligned"), "revolute"),

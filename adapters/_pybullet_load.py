@@ -12,7 +12,7 @@ from .._arrays import as_vector
 from .._urdf import read
 from .._xml import numbers, parse
 from ..exceptions import AdapterError
-from ..model import Inertia
+from ..joints import Inertia
 from ._plain_urdf import AXIAL, JOINT_PARTS, plain, write
 from ._pybullet_body import STALE, Body, adapter_error, engine_errors
 from ._pybullet_urdf import sanitised

@@ -7,7 +7,8 @@ from dataclasses import replace
 import numpy as np
 import pybullet
 
-from ..model import Inertia, Joint, Model
+from ..joints import Inertia, Joint
+from ..model import Model
 from ._pybullet_body import Body
 from ._pybullet_conventions import pinocchio_gravity
 

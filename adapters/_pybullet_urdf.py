@@ -24,7 +24,7 @@ from pathlib import Path
 import numpy as np
 
 from .._urdf import FREEDOMS, ROUND_OFF, Joint, Robot, read, roll_pitch_yaw, without_fixed_joints
-from ..model import Inertia
+from ..joints import Inertia
 from ._pybullet_body import adapter_error, positions, require_state
 
 TRIANGLE_MARGIN = 1e-9  # relative; closer than this to equality, round-off decides in PyBullet's check

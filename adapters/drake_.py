@@ -28,8 +28,8 @@ import numpy as np
 
 from .._arrays import as_vector
 from .._urdf import read
+from ..joints import Inertia
 from ..ltdl import factor
-from ..model import Inertia
 from ..tree import Tree
 from ._drake_body import Body, Joint, adapter_error
 from ._drake_load import load, load_plain

@@ -35,8 +35,8 @@ from scipy.spatial.transform import Rotation
 from .._arrays import as_vector
 from .._urdf import read, without_fixed_joints
 from .._xml import parse
+from ..joints import Inertia
 from ..ltdl import factor
-from ..model import Inertia
 from ..tree import Tree
 from ._mjcf import mjcf
 from ._mujoco_body import FREE, Body, Joint, adapter_error

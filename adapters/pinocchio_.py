@@ -18,7 +18,7 @@ from .._arrays import as_real, flatten
 from .._xml import parse
 from ..bound import BoundFactor
 from ..exceptions import AdapterError, ShapeError
-from ..model import Inertia
+from ..joints import Inertia
 from ..tree import Tree, freedom_names
 from . import _pinocchio_cholesky as cholesky
 from ._pinocchio_mimic import constraints, coupled_configuration, coupling, leading, mimic_joints

@@ -6,7 +6,7 @@ import numpy as np
 from model_cases import random_model
 
 import treefactor as tf
-from treefactor.model import SIZES
+from treefactor.joints import SIZES
 
 EXACT = 1e-12  # relative to the scale of what is added up
 PER_CONDITION = 1e-14  # of accelerations, times the condition number of H, where that is more

@@ -9,7 +9,7 @@ import treefactor as tf
 from treefactor import robots
 from treefactor.codegen import Function, Program, generate
 from treefactor.codegen.expressions import OPERATIONS
-from treefactor.model import AXES, SIZES
+from treefactor.joints import AXES, SIZES
 
 
 @cache

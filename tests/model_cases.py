@@ -6,7 +6,7 @@ from scipy.spatial.transform import Rotation
 from strategies import parents
 
 import treefactor as tf
-from treefactor.model import AXES, FOLLOWERS, LEADERS, SIZES
+from treefactor.joints import AXES, FOLLOWERS, LEADERS, SIZES
 
 
 @st.composite

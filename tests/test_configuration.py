@@ -8,7 +8,7 @@ from model_cases import in_pinocchio, models, random_model
 
 import treefactor as tf
 from treefactor import robots
-from treefactor.model import SIZES
+from treefactor.joints import SIZES
 
 CURVED = ("continuous", "spherical", "planar", "freeflyer")
 SCALES = (0.0, 1e-300, 1e-12, 1e-8, 1e-5, 1e-3, 0.05, 0.0999, 0.1001, 0.3, 1.0, 3.0, 10.0)

@@ -11,7 +11,7 @@ from model_cases import models, random_model
 from oracles import dynamics as textbook
 
 import treefactor as tf
-from treefactor.model import SIZES
+from treefactor.joints import SIZES
 
 seeds = st.integers(0, 2**32 - 1)
 each_kind = pytest.mark.parametrize("kind", SIZES)

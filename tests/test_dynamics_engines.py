@@ -12,7 +12,7 @@ from model_cases import in_pinocchio, models, random_model
 import treefactor as tf
 from treefactor import robots
 from treefactor.exceptions import AdapterError
-from treefactor.model import SIZES
+from treefactor.joints import SIZES
 
 pin = pytest.importorskip("pinocchio", reason="Pinocchio is the reference")
 

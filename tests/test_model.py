@@ -9,7 +9,7 @@ from model_cases import models, random_axis, random_inertia, random_model
 from oracles import dynamics
 
 import treefactor as tf
-from treefactor.model import AXES, FOLLOWERS, SIZES
+from treefactor.joints import AXES, FOLLOWERS, SIZES
 
 RNG = np.random.default_rng(0)
 ROD = tf.Inertia(1.0, [0, 0, -0.5], np.diag([0.1, 0.1, 0.0]))
@@ -236,3 +236,32 @@ def test_followers_may_be_any_of_one_freedom():
     for kind in FOLLOWERS:
         follower = tf.Joint("b", kind, 0, axis=Y, inertia=ROD, mimic=tf.Mimic(0))
         assert tf.Model([hinge("a"), follower]).nv == 1
+
+
+def test_loops_hold_frames_of_two_bodies():
+    joints = [hinge("a"), hinge("b", 0)]
+    loops = [tf.Loop("close", "universal", 1, -1, p1=[1, 0, 0])]
+    model = tf.Model(joints, loops=loops)
+    (loop,) = pickle.loads(pickle.dumps(model)).loops
+    assert (loop.name, loop.kind, loop.first, loop.second, loop.rows) == ("close", "universal", 1, -1, 4)
+    np.testing.assert_array_equal(loop.p1, [1, 0, 0])
+    with pytest.raises(ValueError, match="read-only"):
+        loop.p1[0] = 2
+
+
+@pytest.mark.parametrize(
+    ("loop", "message"),
+    [
+        (lambda: tf.Loop("c", "hinge", 0, 1), "'hinge' is no kind of loop"),
+        (lambda: tf.Loop("c", "weld", 1, 1), "both ends are on joint 1"),
+        (lambda: tf.Loop("c", "weld", 0, 1.5), "number of a joint"),
+        (lambda: tf.Loop("c", "weld", 0, 1, R1=2 * np.eye(3)), "R1 is no rotation"),
+        (lambda: tf.Loop("c", "weld", 0, 1, p2=[0, np.nan, 0]), "p2"),
+        (lambda: tf.Loop("c", "weld", 0, 2), "ends at joint 2, there are 2"),
+        (lambda: tf.Loop("a", "weld", 0, 1), "called 'a'"),
+        (lambda: "c", r"loops\[0\] is no Loop but str"),
+    ],
+)
+def test_loops_that_cannot_be(loop, message):
+    with pytest.raises(tf.InvalidModelError, match=message):
+        tf.Model([hinge("a"), hinge("b", 0)], loops=[loop()])

@@ -24,8 +24,9 @@ from .exceptions import (
     ShapeError,
     TreefactorError,
 )
+from .joints import Inertia, Joint, Loop, Mimic
 from .ltdl import Factor, factor
-from .model import Inertia, Joint, Mimic, Model
+from .model import Model
 from .tree import OperationCount, Tree
 
 __version__ = version("treefactor")
@@ -43,6 +44,7 @@ __all__ = [
     "InvalidTreeError",
     "Joint",
     "Kernels",
+    "Loop",
     "Mimic",
     "Model",
     "NonFiniteError",

@@ -13,7 +13,7 @@ from scipy.spatial.transform import Rotation
 
 from ._xml import file_error, numbers, parse
 from .exceptions import AdapterError
-from .model import Inertia
+from .joints import Inertia
 
 ROUND_OFF = 1e-14  # relative; a negative principal moment as small as this is zero
 FREEDOMS = {"revolute": 1, "continuous": 1, "prismatic": 1, "spherical": 3, "fixed": 0}

@@ -8,7 +8,8 @@ import numpy as np
 
 from ._arrays import ReadOnly, as_real
 from .exceptions import ShapeError
-from .model import Inertia, Joint, Model
+from .joints import Inertia, Joint
+from .model import Model
 
 
 @dataclass(frozen=True, eq=False)

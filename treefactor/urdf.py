@@ -13,7 +13,8 @@ import numpy as np
 from . import _urdf
 from ._xml import file_error, numbers
 from .exceptions import InvalidModelError
-from .model import AXES, Inertia, Joint, Mimic, Model
+from .joints import AXES, Inertia, Joint, Mimic
+from .model import Model
 
 KINDS = {  # of ours, by the types of URDF
     "revolute": "revolute",
