@@ -10,8 +10,8 @@ from interp_cases import functions, kernels
 
 from treefactor.codegen import Function
 from treefactor.codegen._interp import Interpreter
-from treefactor.codegen._routine import Results
 from treefactor.codegen._lower import END, RECIPROCAL, SINCOS
+from treefactor.codegen._routine import Results
 from treefactor.codegen.expressions import ADD, CONST, COS, INPUT, MUL, RECIP, SIN, SUB
 from treefactor.codegen.lowering import lower
 from treefactor.codegen.numpy_ import evaluate

@@ -34,7 +34,7 @@ cdef const Machine *machine = machine_for(active.name)
 cdef enum:
     LOCAL = 4096                 # doubles of room on the C stack; larger programs allocate theirs
     GROUP = 8                    # configurations of a block of the layout "lanes"
-    WIDEST = 64                  # lanes; and configurations read at once where they follow each other in memory
+    WIDEST = 64                  # lanes; also configurations that are read at once where they are adjacent
 
 cdef double unit_square = UNIT_SQUARE
 
@@ -80,9 +80,9 @@ cdef class Results:
         cdef cnp.npy_intp *step
         cdef cnp.npy_intp *shape
         cdef int k, axes = 3 if self.grouped or self.columns >= 0 else 2
-        if not cnp.PyArray_CheckExact(out) or cnp.PyArray_NDIM(<cnp.ndarray> out) != axes:
+        if not is_real(out) or cnp.PyArray_NDIM(<cnp.ndarray> out) != axes:
             return False
-        if cnp.PyArray_TYPE(<cnp.ndarray> out) != cnp.NPY_DOUBLE or not cnp.PyArray_ISBEHAVED(<cnp.ndarray> out):
+        if not cnp.PyArray_ISWRITEABLE(<cnp.ndarray> out):
             return False
         step, shape = cnp.PyArray_STRIDES(<cnp.ndarray> out), cnp.PyArray_DIMS(<cnp.ndarray> out)
         for k in range(axes):

@@ -4,15 +4,15 @@
 
 typedef double ISA(Register) __attribute__((vector_size(REGISTER), may_alias));
 
-/* Tiles of SIDE^2 entries are transposed: one of 32 bytes takes no longer than half of one of 64. */
+/* Tiles of SIDE^2 entries are transposed, in registers of 32 bytes at most: wider ones are no faster. */
 #if REGISTER == 16
 #define SIDE 2
-#define LOW_HALVES 0, 2
-#define HIGH_HALVES 1, 3
+#define EVEN 0, 2
+#define ODD 1, 3
 #else
 #define SIDE 4
-#define LOW_HALVES 0, 4, 1, 5
-#define HIGH_HALVES 2, 6, 3, 7
+#define EVEN 0, 4, 2, 6
+#define ODD 1, 5, 3, 7
 #endif
 #if defined(__clang__) || __GNUC__ >= 12
 #define SHUFFLE(a, b, ...) __builtin_shufflevector(a, b, __VA_ARGS__)
@@ -25,14 +25,18 @@ typedef double ISA(Tile) __attribute__((vector_size(8 * SIDE), may_alias));
 /* T <- its transpose */
 INLINE void ISA(transpose)(ISA(Tile) *T)
 {
-    for (int stage = 1; stage < SIDE; stage *= 2) {
-        ISA(Tile) U[SIDE];
-        UNROLL for (int i = 0; i < SIDE / 2; i++) {
-            U[2 * i] = SHUFFLE(T[i], T[i + SIDE / 2], LOW_HALVES);
-            U[2 * i + 1] = SHUFFLE(T[i], T[i + SIDE / 2], HIGH_HALVES);
-        }
-        UNROLL for (int i = 0; i < SIDE; i++) T[i] = U[i];
+    UNROLL for (int i = 0; i < SIDE; i += 2) {
+        const ISA(Tile) a = T[i], b = T[i + 1];
+        T[i] = SHUFFLE(a, b, EVEN);
+        T[i + 1] = SHUFFLE(a, b, ODD);
     }
+#if SIDE == 4
+    UNROLL for (int i = 0; i < 2; i++) {
+        const ISA(Tile) a = T[i], b = T[i + 2];
+        T[i] = SHUFFLE(a, b, 0, 1, 4, 5);
+        T[i + 2] = SHUFFLE(a, b, 2, 3, 6, 7);
+    }
+#endif
 }
 
 #define REAL ISA(Register)
@@ -65,8 +69,8 @@ INLINE void ISA(transpose)(ISA(Tile) *T)
 #undef WIDTH
 
 #undef SIDE
-#undef LOW_HALVES
-#undef HIGH_HALVES
+#undef EVEN
+#undef ODD
 #undef SHUFFLE
 
 const Machine ISA(machine) = {ISA_NAME, {ISA(width_64), ISA(width_16), ISA(width_8), ISA(width_1)}};
