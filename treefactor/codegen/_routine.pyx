@@ -173,7 +173,7 @@ cdef class Routine:
         """Result of arrays that need no gate; None leaves the case to it."""
         if is_real(given[0]) and cnp.PyArray_NDIM(<cnp.ndarray> given[0]) == 1:
             return self.one(given, out, results)
-        return self.many(given, out, results) if threads == 1 else None
+        return self.many(given, out, results) if type(threads) is int and threads == 1 else None
 
     cdef object one(self, tuple given, object out, Results results):
         """Result of plain vectors."""

@@ -28,6 +28,7 @@ from .writer import generate
 
 LANES = 8
 BLOCK = 64  # configurations; threads take whole ones
+ROWS = 32  # of a program, computed for one of many configurations in the time of an entry of `spread`
 SOLVED = ("aba", "forward_dynamics", "minv", "delassus")  # functions that divide by pivots
 
 
@@ -201,7 +202,7 @@ class Kernels:
         result = _receiver(out, shape, flat, arrays.values())
         operands = [flatten(array, 1) for array in arrays.values()]
         work = partial(_blocks, routine.batch, count, operands, result, results)
-        spread(work, -(-count // BLOCK), threads, self.program.functions[name].rows * count // 4)
+        spread(work, -(-count // BLOCK), threads, self.program.functions[name].rows * count // ROWS)
         if layout == "lanes":
             self._pad(result, count)
         if not batch and name in SOLVED and not np.isfinite(result).all():
