@@ -159,7 +159,9 @@ cdef class Routine:
         for k in range(self.arguments):
             memcpy(room + at, given[k], self.size[k] * sizeof(double))
             at += self.size[k]
-        good = not width.find_odd(self.inputs, self.units, self.unit, unit_square, room, &odd)
+        good = all_finite(self.inputs, room)
+        if self.units:
+            good = good and not width.find_odd(0, self.units, self.unit, unit_square, room, &odd)
         if good:
             self.prepare(width, room)
             self.evaluate(width, room)
