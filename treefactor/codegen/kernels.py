@@ -283,17 +283,17 @@ def _cc(program: Program) -> Callable:
     """As `_interpreted`, by the system's compiler."""
     from .build import compiled
 
-    return _machine_code(compiled(program))
+    return machine_code(compiled(program))
 
 
 def _llvm(program: Program) -> Callable:
     """As `_interpreted`, by LLVM."""
     from .emit_llvm import compiled
 
-    return _machine_code(compiled(program))
+    return machine_code(compiled(program))
 
 
-def _machine_code(code) -> Callable:
+def machine_code(code) -> Callable:
     """As `_interpreted`, of what has addresses."""
 
     def routine(function: Function, turned: np.ndarray, pivots: bool) -> tuple:
