@@ -176,9 +176,8 @@ def test_nothing_is_timed_with_indices_without_a_compiler(monkeypatch):
 
 
 def test_rows_become_elements_of_an_array():
-    text = (
-        '/* t7 of it */\n#include "real.h"\n\n{\n    const real t3 = q1;\n    store(out, 0, t3 * t12);\n}\n'
-    )
+    head = '/* t7 of it */\n#include "real.h"\n\n'
+    text = f"{head}{{\n    const real t3 = q1;\n    store(out, 0, t3 * t12);\n}}\n"
     body = "static real t[13];\n\n{\n    t[3] = q1;\n    store(out, 0, t[3] * t[12]);\n}\n"
     assert golubev_yaskevich.indexed(text) == head + body
 
