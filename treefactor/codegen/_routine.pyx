@@ -7,7 +7,7 @@ from libc.stdlib cimport free, malloc
 from libc.string cimport memcpy
 
 from .._pattern cimport active
-from .._plain cimport all_finite, is_plain_matrix, is_plain_vector
+from .._plain cimport all_finite, is_plain_matrix, is_plain_vector, is_real, may_overlap
 
 import numpy as np
 
@@ -303,36 +303,6 @@ cdef class Routine:
             at += count
         free(raw)
         return True
-
-
-cdef bint is_real(object x) noexcept:
-    """Whether this is an array of aligned float64 of this machine, with any strides."""
-    return (
-        cnp.PyArray_CheckExact(x)
-        and cnp.PyArray_TYPE(<cnp.ndarray> x) == cnp.NPY_DOUBLE
-        and cnp.PyArray_ISBEHAVED_RO(<cnp.ndarray> x)
-    )
-
-
-cdef bint may_overlap(cnp.ndarray a, cnp.ndarray b) noexcept:
-    """Whether the extents of two arrays with entries overlap."""
-    cdef Py_ssize_t a_first = 0, a_last = 0, b_first = 0, b_last = 0
-    find_extent(a, &a_first, &a_last)
-    find_extent(b, &b_first, &b_last)
-    return (<uintptr_t> a.data + a_first < <uintptr_t> b.data + b_last + sizeof(double)
-            and <uintptr_t> b.data + b_first < <uintptr_t> a.data + a_last + sizeof(double))
-
-
-cdef void find_extent(cnp.ndarray a, Py_ssize_t *first, Py_ssize_t *last) noexcept:
-    """Where the first and the last entry in memory stand, from the one with indices 0 on."""
-    cdef Py_ssize_t step
-    cdef int k
-    for k in range(a.ndim):
-        step = (a.shape[k] - 1) * a.strides[k]
-        if step < 0:
-            first[0] += step
-        else:
-            last[0] += step
 
 
 cdef inline char *place(const Target *to, Py_ssize_t configuration) noexcept nogil:

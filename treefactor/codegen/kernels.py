@@ -90,7 +90,8 @@ class Kernels:
     """Generated functions of one robot.
 
     Arguments, results and errors are those of the functions of the same names in `treefactor`; `minv` is the
-    dense inverse of the inertia matrix.
+    dense inverse of the inertia matrix. Batches of float64 are read and written in place whatever their
+    strides, also the transposes of arrays whose columns are configurations.
 
     Parameters
     ----------
