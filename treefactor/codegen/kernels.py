@@ -22,7 +22,7 @@ from ._interp import Interpreter, Results, Routine
 from ._native import Native
 from .lowering import lower
 from .numpy_ import evaluate
-from .program import ARGUMENTS, FUNCTIONS, Function, Program
+from .program import ARGUMENTS, Function, Program, available
 from .writer import generate
 
 LANES = 8
@@ -70,9 +70,7 @@ def compile(model_or_program, functions=None, backend: str = "interp") -> Kernel
     check_choice("backend", backend, tuple(BACKENDS))
     if isinstance(model_or_program, Model):
         model = model_or_program
-        if functions is None:
-            functions = [name for name in FUNCTIONS if name != "aba" or model.coupling is None]
-        return Kernels(generate(model, functions), backend, model)
+        return Kernels(generate(model, available(model) if functions is None else functions), backend, model)
     program = model_or_program
     names = (
         program.functions if functions is None else [functions] if isinstance(functions, str) else functions

@@ -19,6 +19,14 @@ class Placement:
     turns: list
     r: list
 
+    @property
+    def joint_turn(self) -> dict[str, list]:
+        """Cosine and sine of the last turn, or all of its matrix."""
+        if not self.turns:
+            return {}
+        last = self.turns[-1]
+        return {"R": last.R} if last.axis is None else {"cs": [last.c, last.s]}
+
     def force(self, f, n) -> tuple[list, list]:
         """A force and moment on the body, as the parent sees them."""
         f, n = self.rotated(f), self.rotated(add(n, cross(self.r, f)))

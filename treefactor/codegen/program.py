@@ -121,6 +121,12 @@ class Function:
         return operation_count(self.op)
 
 
+def available(model, tips=()) -> list[str]:
+    """Functions that can be generated for a model, those of tips where there are some."""
+    names = tuple(ARGUMENTS) if tips else FUNCTIONS
+    return [name for name in names if name != "aba" or model.coupling is None]
+
+
 def shape_of(name: str, tree: Tree, tips: int) -> tuple[int, ...]:
     """Shape of the result of a function of a model whose freedoms have this tree."""
     shapes = {
