@@ -213,6 +213,8 @@ cdef class Routine:
                     entry += self.size[k] * width.lanes
                 self.find_unusable(width.lanes, room, odd)
                 self.evaluate(width, room)
+                if self.pivots:
+                    find_failed(width.lanes, results, room, odd)
                 put(width, count, results, room, &target, at)
                 for k in range(count):
                     if odd[k]:
@@ -241,6 +243,22 @@ cdef void put(const Width *width, int count, Results results, const double *room
         width.store(results.size, min(step, count - part), results.slot, results.sign, room + part,
                     place(to, at + part), to.to_lane, to.to_entry)
         part += step
+
+
+cdef void find_failed(Py_ssize_t lanes, Results results, const double *room,
+                      unsigned char *odd) noexcept nogil:
+    """Name the lanes whose results are not finite; the diagonal tells of a matrix, which is then J H^-1 J^T."""
+    cdef double total[WIDEST]
+    cdef Py_ssize_t e = 0, lane, step = results.columns + 1 if results.columns >= 0 else 1
+    cdef const double *x
+    memset(total, 0, sizeof(total))
+    while e < results.size:
+        x = room + results.slot[e] * lanes
+        for lane in range(lanes):
+            total[lane] += 0.0 * x[lane]
+        e += step
+    for lane in range(lanes):
+        odd[lane] |= total[lane] != 0.0
 
 
 cdef void erase(Py_ssize_t size, const Target *to, Py_ssize_t configuration) noexcept nogil:

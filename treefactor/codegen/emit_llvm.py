@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import struct
 from collections.abc import Iterable
 
@@ -124,9 +125,21 @@ class _Lines:
         """A row."""
         op, a = self.op[row], self.operand(self.a[row])
         if op == RECIP:
-            self.define(row, f"fdiv {self.type} {self.number(1.0)}, {a}")
+            self.reciprocal(row, f"fdiv {self.type} {self.number(1.0)}, {a}")
         else:
             self.define(row, f"{OPCODES[op]} contract {self.type} {a}, {self.operand(self.b[row])}")
+
+    def reciprocal(self, row: int, division: str) -> None:
+        """One over a row, NaN where that is a pivot and not positive."""
+        if not self.b[row]:
+            self.define(row, division)
+            return
+        expected = "ogt" if self.b[row] > 0 else "olt"
+        self.lines.append(f"  %r{row} = {division}")
+        self.lines.append(f"  %g{row} = fcmp {expected} {self.type} %r{row}, {self.number(0.0)}")
+        flags = "i1" if self.lanes == 1 else f"<{self.lanes} x i1>"
+        choice = f"select {flags} %g{row}, {self.type} %r{row}, {self.type} {self.number(math.nan)}"
+        self.define(row, choice)
 
     def sincos(self, step: Trig) -> None:
         """Sines and cosines of all angles in one call."""

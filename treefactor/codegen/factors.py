@@ -6,6 +6,7 @@ from itertools import combinations_with_replacement
 
 import numpy as np
 
+from .expressions import reciprocal
 from .matrices import weighted
 
 
@@ -15,7 +16,7 @@ def factor(tree, H) -> tuple[list, list]:
     start = tree.row_start.tolist()
     for k in reversed(range(tree.n)):
         row = range(start[k], start[k + 1] - 1)
-        inverse[k] = 1.0 / H[start[k + 1] - 1]
+        inverse[k] = reciprocal(H[start[k + 1] - 1], k)
         for e in row:
             scaled = H[e] * inverse[k]
             into = start[tree.columns[e]]

@@ -9,6 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from functools import cached_property
 
+from .expressions import reciprocal
 from .frames import TURNING, Body, whole
 from .inertias import Articulated, Moments
 from .matrices import ZERO, add, apply, cross, dot, rate, times, transposed
@@ -181,7 +182,7 @@ class Recursions:
             for d, s in reversed(list(enumerate(self.motions[i]))):
                 U = inertia[i].times(*s)
                 total = along(*U, s) + body.armature[d]
-                inverse = 1.0 / total
+                inverse = reciprocal(total, body.v + d)
                 step = tuple([1.0 if x == total else x * inverse for x in part] for part in U)  # exactly 1
                 found[body.v + d] = inverse, U, step
                 self._name(body.v + d, U=U, D=[total], step=step)

@@ -164,11 +164,11 @@ class Writer:
         )
 
     def result(self, name: str, method: str | None) -> list:
-        """Scalars of the result; a pivot that is the number 0 is the model's fault."""
+        """Scalars of the result; a pivot that is a number, and not positive, is the model's fault."""
         try:
             return getattr(self, name)(method) if method else getattr(self, name)()
-        except ZeroDivisionError:
-            raise CodegenError(f"{name}: a pivot is 0 whatever q is: some freedom moves no mass") from None
+        except ZeroDivisionError as error:
+            raise CodegenError(f"{name}: a pivot is not positive whatever q is: {error}") from None
 
     def extract(self, name: str, result: list, shape: tuple[int, ...], variant: str) -> Function:
         """The rows that a result needs."""

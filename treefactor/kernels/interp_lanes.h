@@ -18,6 +18,16 @@
         } \
         break;
 
+/* x, or NaN where it is not positive */
+INLINE REAL NAME(positive)(REAL x)
+{
+#if WIDTH == 1
+    return x > 0 ? x : NAN;
+#else
+    return (REAL)((ISA(I))x | ~(ISA(I))(x > 0));
+#endif
+}
+
 #if LANES == 1
 /* sines and cosines of many slots, as many at a time as registers hold */
 static const int32_t *NAME(turn)(const int32_t *p, int32_t times, double *room)
@@ -71,6 +81,8 @@ static void NAME(run)(const int32_t *p, double *room)
             CASE(SUM(2, 1, 0, 0), 6, a * b + c * d - e * f)
             CASE(SUM(1, 2, 0, 0), 6, a * b - c * d - e * f)
             CASE(OP_RECIP, 1, 1.0 / a)
+            CASE(OP_POSITIVE, 1, NAME(positive)(1.0 / a))
+            CASE(OP_NEGATIVE, 1, -NAME(positive)(-1.0 / a))
             case OP_SINCOS: p = NAME(turn)(p, times, room); break;
             default: return;
         }

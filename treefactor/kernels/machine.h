@@ -6,13 +6,16 @@
 #include <stdint.h>
 
 /* Opcodes: sums of up to three terms, so many products and numbers and negative ones of each, of which one is
- * positive; 1 / a; and with two results, sin a and cos a. */
+ * positive; 1 / a, and that of pivots, which is NaN unless it is positive, or negative; and with two results,
+ * sin a and cos a. */
 #define SUM(products, negative_products, numbers, negative_numbers) \
     (((products) * 4 + (negative_products)) * 16 + (numbers) * 4 + (negative_numbers))
 enum {
     OP_END = SUM(0, 0, 0, 0),
     OP_SINCOS = SUM(0, 0, 0, 1),
     OP_RECIP = SUM(0, 0, 1, 0),
+    OP_POSITIVE = SUM(0, 1, 0, 0),
+    OP_NEGATIVE = SUM(0, 0, 0, 2),
     OPCODES = SUM(3, 0, 0, 0) + 1    /* the largest, and one */
 };
 
