@@ -19,8 +19,9 @@ from ..model import Model
 from ..tolerances import UNIT_SQUARE
 from ..tree import LAYOUTS, Tree
 from . import numpy_
-from ._interp import Interpreter, Results, Routine
+from ._interp import Interpreter
 from ._native import Native
+from ._routine import Results, Routine
 from .lowering import lower
 from .program import ARGUMENTS, Function, Program, available
 from .writer import generate
@@ -119,7 +120,8 @@ class Kernels:
             results = Results(slot, sign, function.shape)
             self._found[name, "dense"] = routine, results
             if name == "crba":
-                self._found[name, "packed"] = self._found[name, "lanes"] = routine, results
+                self._found[name, "packed"] = routine, results
+                self._found[name, "lanes"] = routine, Results(slot, sign, function.shape, True)
                 entry = self._tree.unpack(np.arange(1.0, slot.size + 1)).astype(int).ravel()  # 0: none
                 dense = np.append(zero, slot)[entry], np.append(1.0, sign)[entry]
                 self._found[name, "dense"] = routine, Results(*dense, (program.nv, program.nv))
@@ -181,7 +183,7 @@ class Kernels:
 
     def _call(self, name: str, arguments: tuple, out, num_threads: int, layout: str = "dense") -> np.ndarray:
         routine, results = self._find(name, layout)
-        found = None if layout == "lanes" else routine.one(arguments, out, results)
+        found = routine.quick(arguments, out, results, num_threads)
         return self._slowly(name, arguments, out, num_threads, layout) if found is None else found
 
     def _slowly(self, name: str, arguments: tuple, out, num_threads: int = 1, layout: str = "dense"):
@@ -247,7 +249,7 @@ class _Reference:
     def __init__(self, function: Function, turned: np.ndarray, pivots: bool):
         self._function, self._turned, self._pivots = function, turned, pivots
 
-    def one(self, given, out, results) -> None:
+    def quick(self, given, out, results, threads) -> None:
         """Nothing is quick."""
 
     def bind(self, given, out, results, slowly):

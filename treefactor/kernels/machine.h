@@ -24,12 +24,19 @@ enum {
 typedef struct {
     int lanes;
     void (*run)(const int32_t *code, double *room);
-    /* room <- entries of `count` configurations; lanes beyond repeat the first */
+    /* rooms <- entries of `count` configurations: `lanes` of them in the first room, others in the next ones,
+     * `to_room` doubles apart; lanes beyond repeat the first of their room */
     void (*load)(ptrdiff_t size, int count, const char *from, ptrdiff_t to_lane, ptrdiff_t to_entry,
-                 double *room);
+                 double *room, ptrdiff_t to_room);
     /* the reverse: entry e is sign[e] times slot[e] */
     void (*store)(ptrdiff_t size, int count, const int32_t *slot, const double *sign, const double *room,
-                  char *to, ptrdiff_t to_lane, ptrdiff_t to_entry);
+                  ptrdiff_t to_room, char *to, ptrdiff_t to_lane, ptrdiff_t to_entry);
+    /* which lanes of a room have a slot that is not finite among the first ones, or squares that do not sum to
+     * 1 within a tolerance, of so many slots from unit[2 k] on: odd[lane] is not 0. Whether there are any. */
+    int (*find_odd)(ptrdiff_t slots, ptrdiff_t units, const ptrdiff_t *unit, double tolerance,
+                    const double *room, int64_t *odd);
+    /* which lanes have a result that is not finite, of so many in these slots: of those, odd[lane] is made 1 */
+    int (*find_failed)(ptrdiff_t size, ptrdiff_t step, const int32_t *slot, const double *room, int64_t *odd);
 } Width;
 
 enum { WIDTHS = 4 };
