@@ -12,7 +12,7 @@ cdef extern from "kernels/machine.h":
         OPCODES
     int SUM(int products, int negative_products, int numbers, int negative_numbers) nogil
 
-RECIPROCAL, SINCOS, END = OP_RECIP, OP_SINCOS, OP_END
+RECIPROCALS, SINCOS, END = (OP_RECIP, OP_POSITIVE, OP_NEGATIVE), OP_SINCOS, OP_END
 
 cdef enum:                       # operations of rows, in the order of `_table`
     ADD = 2

@@ -187,9 +187,9 @@ class _Lines:
         """Text of a row."""
         op, a, b = self.op[row], self.a[row], self.b[row]
         if op == RECIP:
-            divisor = self.operand(a, ATOM, self.op[a] == CONST)
+            divisor = self.operand(a, SUM if b else ATOM, self.op[a] == CONST)
             if b:
-                return (f"positive(1.0 / {divisor})" if b > 0 else f"-positive(-1.0 / {divisor})"), PRODUCT
+                return f"reciprocal({divisor}, {'0.0, INFINITY' if b > 0 else '-INFINITY, 0.0'})", ATOM
             return f"1.0 / {divisor}", PRODUCT
         tight = PRODUCT if op == MUL else SUM
         left = self.operand(a, tight, self.op[a] == self.op[b] == CONST)

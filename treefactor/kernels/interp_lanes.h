@@ -18,13 +18,13 @@
         } \
         break;
 
-/* x, or NaN where it is not positive */
-INLINE REAL NAME(positive)(REAL x)
+/* 1 / x, or NaN where x is not in (0, inf): asked beside the division, not after it */
+INLINE REAL NAME(reciprocal)(REAL x)
 {
 #if WIDTH == 1
-    return x > 0 ? x : NAN;
+    return x > 0 && x < INFINITY ? 1.0 / x : NAN;
 #else
-    return (REAL)((ISA(I))x | ~(ISA(I))(x > 0));
+    return (REAL)((ISA(I))(1.0 / x) | ~((ISA(I))(x > 0) & (ISA(I))(x < INFINITY)));
 #endif
 }
 
@@ -81,8 +81,8 @@ static void NAME(run)(const int32_t *p, double *room)
             CASE(SUM(2, 1, 0, 0), 6, a * b + c * d - e * f)
             CASE(SUM(1, 2, 0, 0), 6, a * b - c * d - e * f)
             CASE(OP_RECIP, 1, 1.0 / a)
-            CASE(OP_POSITIVE, 1, NAME(positive)(1.0 / a))
-            CASE(OP_NEGATIVE, 1, -NAME(positive)(-1.0 / a))
+            CASE(OP_POSITIVE, 1, NAME(reciprocal)(a))
+            CASE(OP_NEGATIVE, 1, -NAME(reciprocal)(-a))
             case OP_SINCOS: p = NAME(turn)(p, times, room); break;
             default: return;
         }

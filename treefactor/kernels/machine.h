@@ -35,7 +35,8 @@ typedef struct {
      * 1 within a tolerance, of so many slots from unit[2 k] on: odd[lane] is not 0. Whether there are any. */
     int (*find_odd)(ptrdiff_t slots, ptrdiff_t units, const ptrdiff_t *unit, double tolerance,
                     const double *room, int64_t *odd);
-    /* which lanes have a result that is not finite, of so many in these slots: of those, odd[lane] is made 1 */
+    /* which lanes have a result that is not finite, of so many in these slots, one every `step`: odd[lane] is
+     * made other than 0. Whether there are any, odd before or now. */
     int (*find_failed)(ptrdiff_t size, ptrdiff_t step, const int32_t *slot, const double *room, int64_t *odd);
 } Width;
 
