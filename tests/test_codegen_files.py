@@ -132,10 +132,12 @@ def test_no_articulated_bodies_where_joints_follow():
         generate(robot)
 
 
-def test_followers_of_continuous_joints_are_named():
-    robot = random_model(np.random.default_rng(0), ["continuous", "revolute"], leaders={1: 0})
-    with pytest.raises(tf.CodegenError, match="joint1"):
-        generate(robot, "crba")
+@pytest.mark.parametrize(("kind", "ratio"), [("revolute", 0.5), ("prismatic", 1.0), ("helical", -2.0)])
+def test_followers_of_continuous_joints_that_need_the_angle_are_named(kind, ratio):
+    robot = random_model(np.random.default_rng(0), ["continuous", kind], leaders={1: 0})
+    joints = [robot.joints[0], replace(robot.joints[1], mimic=tf.Mimic(0, ratio, 0.1))]
+    with pytest.raises(tf.CodegenError, match="'joint1' follows a continuous joint"):
+        generate(tf.Model(joints), "crba")
 
 
 def test_constants_that_overflow():

@@ -247,7 +247,7 @@ def _joint(body: Body, q) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Turn of a joint, and how it moves along the axes before and after that."""
     turn, p, r = np.eye(3), np.zeros(3), np.zeros(3)
     if body.kind in ("revolute", "helical", "prismatic"):
-        x = body.ratio * q[0] + body.offset
+        x = body.ratio * (np.arctan2(q[1], q[0]) if body.circle else q[0]) + body.offset
         turn = np.eye(3) if body.kind == "prismatic" else _about_z(x)
         r[2] = {"revolute": 0.0, "helical": body.pitch * x, "prismatic": x}[body.kind]
     elif body.kind in TURNING:

@@ -115,9 +115,12 @@ class Choice:
 def _require_expressible(model) -> None:
     """Raise CodegenError where a joint needs an arc tangent, which no row is."""
     for joint in model.joints:
-        if joint.mimic and model.joints[joint.mimic.leader].kind == "continuous":
+        if not joint.mimic or model.joints[joint.mimic.leader].kind != "continuous":
+            continue
+        if joint.kind != "revolute" or not float(joint.mimic.ratio).is_integer():
             raise CodegenError(
-                f"joint {joint.name!r} follows the angle of a continuous joint, given by its cosine"
+                f"joint {joint.name!r} follows a continuous joint, given by the cosine and sine of its angle: "
+                "without an arc tangent that is for revolute joints at whole multiples of the angle only"
             )
 
 

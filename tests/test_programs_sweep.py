@@ -1,0 +1,78 @@
+"""Interpreted programs of all functions against Pinocchio, on all bundled robots of example-robot-data."""
+
+import numpy as np
+import pinocchio as pin
+import pytest
+from test_codegen_values import BACKWARD, INVERSE, RELATIVE
+
+import treefactor as tf
+from treefactor import robots
+from treefactor.adapters import pinocchio_
+from treefactor.codegen.program import available
+
+STATES = 2
+PER_CONDITION = 1e-3  # of J H^-1 J^T by a dense factor, in roundings that are allowed
+NAMES = [name for name in robots.bundled() if not name.startswith("pybullet_data")]
+SOME = ("TwoDofs", "ur3_robot", "kinova", "solo", "finger_edu")
+
+
+def assert_same(actual, expected, scale=0.0):
+    """Deviations are rounding of the largest entry, or of a larger scale."""
+    assert actual.shape == expected.shape
+    assert np.abs(actual - expected).max() <= RELATIVE * max(np.abs(expected).max(), scale)
+
+
+def theirs_of(model, q, v, x, joints):
+    """H, bias, forces of accelerations, and Jacobians of joints, by Pinocchio."""
+    data = model.createData()
+    H = np.triu(pin.crba(model, data, q))
+    J = [pin.computeJointJacobian(model, data, q, joint) for joint in joints]
+    bias = pin.nonLinearEffects(model, data, q, v).copy()
+    return H + np.triu(H, 1).T, bias, pin.rnea(model, data, q, v, x).copy(), np.vstack(J)
+
+
+def assert_equals_pinocchio(name, floating, backend):
+    """All functions in some states; accelerations and inverses by what they leave of the equations."""
+    theirs = pinocchio_.load(robots.find(name).path, floating)
+    model = pinocchio_.model(theirs)
+    tips = [theirs.names[-1], theirs.names[1]]
+    program = tf.generate(model, available(model, tips), tips)
+    own = tf.codegen.Kernels(program, backend, model)
+    assert own.backend == backend
+    rng = np.random.default_rng(0)
+    q, v, x = tf.random_configuration(model, rng, size=STATES), *rng.normal(size=(2, STATES, model.nv))
+    for k in range(STATES):
+        one = q[k], v[k], x[k]
+        H, bias, tau, J = theirs_of(theirs, *one, [theirs.getJointId(tip) for tip in tips])
+        unit = np.abs(H).max()  # force of a unit acceleration
+        assert_same(own.crba(q)[k], H)
+        assert_same(own.bias(q, v)[k], bias, unit)
+        assert_same(own.rnea(q, v, x)[k], tau, unit)
+        assert_same(own.jacobian(q)[k], J)
+        for qdd in (own.aba(q, v, x)[k], own.forward_dynamics(q, v, x)[k]):
+            terms = np.abs(H).sum(axis=1).max() * (np.abs(qdd).max() + 9.81) + np.abs(bias - x[k]).max()
+            assert np.abs(H @ qdd + bias - x[k]).max() <= BACKWARD * terms
+        W, norm = own.minv(q)[k], np.linalg.norm
+        assert np.abs(W @ H - np.eye(model.nv)).max() <= INVERSE * norm(W) * norm(H)
+        solved = J @ np.linalg.solve(H, J.T)
+        assert_same(own.delassus(q)[k], solved, PER_CONDITION * np.linalg.cond(H) * np.abs(solved).max())
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("floating", [False, True], ids=["fixed", "floating"])
+@pytest.mark.parametrize("name", NAMES)
+def test_all_robots(name, floating):
+    model = pinocchio_.load(robots.find(name).path, floating)
+    if not model.nv:
+        pytest.skip(f"{name} has no joints on a fixed base")
+    assert_equals_pinocchio(name, floating, "interp")
+
+
+@pytest.mark.parametrize("name", SOME)
+@pytest.mark.parametrize("backend", ["interp", "numpy", "llvm"])
+def test_some_robots_by_other_backends(name, backend):
+    if name not in NAMES:
+        pytest.skip(f"{name} is not installed")
+    if backend == "llvm":
+        pytest.importorskip("llvmlite")
+    assert_equals_pinocchio(name, name == "solo", backend)
