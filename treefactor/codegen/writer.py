@@ -119,7 +119,7 @@ def _require_expressible(model) -> None:
             continue
         if joint.kind != "revolute" or not float(joint.mimic.ratio).is_integer():
             raise CodegenError(
-                f"joint {joint.name!r} follows a continuous joint, given by the cosine and sine of its angle: "
+                f"joint {joint.name!r} follows a continuous joint, given by cosine and sine of its angle: "
                 "without an arc tangent that is for revolute joints at whole multiples of the angle only"
             )
 
