@@ -99,7 +99,7 @@ class Numeric:
             tau[self.freedoms(i)] += self.S[i].T @ total[i]
             if parent >= 0:
                 total[parent] += self.X[i].T @ total[i]
-        self.named["tau"] = tau
+        self._name("all", tau=tau)
         return self.G.T @ tau
 
     @cached_property
@@ -170,7 +170,7 @@ class Numeric:
                 total[i] += self.articulated[k][0] * u[k]
             if parent >= 0:
                 total[parent] += self.X[i].T @ total[i]
-        self.named["u"] = u
+        self._name("all", u=u)
         qdd, A = np.zeros(self.tree.n), []
         for i, body in enumerate(self.bodies):
             A.append(self.X[i] @ A[body.parent] if body.parent >= 0 else np.zeros(6))

@@ -49,13 +49,13 @@ class Recursions:
 
     Attributes
     ----------
-    named : dict of str to scalars
-        Intermediate matrices by name and number of the body or freedom, for `verification`.
+    named : dict of str to scalars, or None
+        Receives intermediate matrices by name and number of the body or freedom, for `verification`.
     """
 
-    def __init__(self, bodies: list[Body], gravity, tree, q):
+    def __init__(self, bodies: list[Body], gravity, tree, q, named: dict | None = None):
         self.bodies, self.gravity, self.tree = bodies, [float(g) for g in gravity], tree
-        self.named: dict = {}
+        self.named = named
         self.places = [placement(body, q) for body in bodies]
         self.motions = [motions(body) for body in bodies]
         self.moments = [Moments.of(body) for body in bodies]
@@ -63,8 +63,9 @@ class Recursions:
             self._name(i, p=place.p, r=place.r, **place.joint_turn)
 
     def _name(self, number: int | str, **matrices) -> None:
-        """Keep matrices of a body or freedom by their names."""
-        self.named.update({f"{name}[{number}]": matrix for name, matrix in matrices.items()})
+        """Keep matrices of a body or freedom by their names, where they are asked for."""
+        if self.named is not None:
+            self.named.update({f"{name}[{number}]": matrix for name, matrix in matrices.items()})
 
     @cached_property
     def H(self) -> list:
@@ -168,7 +169,7 @@ class Recursions:
             if body.parent >= 0:
                 moved = self.places[i].force(*total[i])
                 total[body.parent] = tuple(map(add, total[body.parent], moved))
-        self.named["tau"] = tau
+        self._name("all", tau=tau)
         return tau
 
     @cached_property
@@ -215,7 +216,7 @@ class Recursions:
             if body.parent >= 0:
                 moved = self.places[i].force(*total[i])
                 total[body.parent] = tuple(map(add, total[body.parent], moved))
-        self.named["u"] = u
+        self._name("all", u=u)
         return self._accelerations(u)
 
     def _accelerations(self, u) -> list:

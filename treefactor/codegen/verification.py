@@ -121,7 +121,7 @@ def verifiable(
     choice = Choice.of(model, functions, tips, variants, snap)
     for variant, bodies in choice.stepped.items():
         for name, method in choice.ways:
-            yield _verifiable(Writer(model, bodies, choice.tips), name, method, variant)
+            yield _verifiable(Writer(model, bodies, choice.tips, {}), name, method, variant)
 
 
 def _verifiable(writer: Writer, name: str, method: str | None, variant: str) -> Verifiable:

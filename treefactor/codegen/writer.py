@@ -141,18 +141,15 @@ class Writer:
     model : Model
     bodies : list of Body
     tips : sequence of str
-
-    Attributes
-    ----------
-    named : dict of str to scalars
-        Intermediate matrices that were computed so far.
+    named : dict of str to scalars, or None
+        Receives intermediate matrices.
     """
 
-    def __init__(self, model, bodies, tips):
+    def __init__(self, model, bodies, tips, named: dict | None = None):
         self.model, self.table, self.tips = model, Table(), tips
         self.sizes = {"q": model.nq, "v": model.nv, "a": model.nv, "tau": model.nv}
-        self.loops = Recursions(bodies, model.gravity, model.extended, self.input("q"))
-        self.named = self.loops.named
+        self.loops = Recursions(bodies, model.gravity, model.extended, self.input("q"), named)
+        self.named = named
 
     def input(self, name: str) -> list:
         """Scalars of an argument; every name has its own number."""
@@ -195,14 +192,14 @@ class Writer:
     def crba(self) -> list:
         """Packed rows of H, G^T H G where joints follow others."""
         coupling = coupling_of(self.model)
-        self.named["H"] = _rows(self.model.extended, self.loops.H)
+        self._name_rows("H", self.model.extended, self.loops.H)
         if coupling is None:
             return self.loops.H
         _, _, fold, ratio = coupling
         H = [0.0] * self.model.tree.nnz
         for entry, place, factor_ in zip(self.loops.H, fold.tolist(), ratio.tolist(), strict=True):
             H[place] = H[place] + entry * factor_
-        self.named["G^T H G"] = _rows(self.model.tree, H)
+        self._name_rows("G^T H G", self.model.tree, H)
         return H
 
     def rnea(self) -> list:
@@ -224,25 +221,29 @@ class Writer:
             return self.aba()
         net = [t - h for t, h in zip(self.input("tau"), self.bias(), strict=True)]
         L, inverse = self.factor(method)
-        self.named["y"] = half_solve(self.model.tree, L, net)
-        return solve(self.model.tree, L, inverse, self.named["y"])
+        y = half_solve(self.model.tree, L, net)
+        self._name(y=y)
+        return solve(self.model.tree, L, inverse, y)
 
     def minv(self, method: str) -> list:
         """H^-1."""
         L, inverse = self.factor(method)
-        self.named["P"] = following(self.model.tree, L)
-        return inverse_of(self.model.tree, self.named["P"], inverse)
+        P = following(self.model.tree, L)
+        self._name(P=P)
+        return inverse_of(self.model.tree, P, inverse)
 
     def delassus(self, method: str) -> list:
         """J H^-1 J^T."""
         L, inverse = self.factor(method)
-        self.named["Y"] = [half_solve(self.model.tree, L, row) for row in self._jacobian()]
-        return delassus(inverse, self.named["Y"])
+        Y = [half_solve(self.model.tree, L, row) for row in self._jacobian()]
+        self._name(Y=Y)
+        return delassus(inverse, Y)
 
     def factor(self, method: str) -> tuple[list, list]:
         """Packed rows of L, and 1 / D."""
         L, inverse = self.loops.factor() if method == "aba" else factor(self.model.tree, self.crba())
-        self.named.update({"L": _rows(self.model.tree, L, strictly=True), "1/D": inverse})
+        self._name_rows("L", self.model.tree, L, strictly=True)
+        self._name(**{"1/D": inverse})
         return L, inverse
 
     def jacobian(self) -> list:
@@ -253,9 +254,17 @@ class Writer:
         numbers = {joint.name: i for i, joint in enumerate(self.model.joints)}
         return [self.reduced(row) for tip in self.tips for row in self.loops.jacobian(numbers[tip])]
 
+    def _name(self, **matrices) -> None:
+        """Keep matrices by their names, where they are asked for."""
+        if self.named is not None:
+            self.named.update(matrices)
 
-def _rows(tree, packed, strictly: bool = False) -> dict[int, dict]:
-    """Packed rows as entries by row and column, all of them or those below the diagonal."""
-    start = tree.row_start.tolist()
-    columns = [tree.ancestors(k).tolist() + [k] * (not strictly) for k in range(tree.n)]
-    return {k: dict(zip(js, packed[start[k] :], strict=False)) for k, js in enumerate(columns)}
+    def _name_rows(self, name: str, tree, packed, strictly: bool = False) -> None:
+        """Keep packed rows by row and column, all entries or those below the diagonal."""
+        if self.named is None:
+            return
+        start = tree.row_start.tolist()
+        columns = [tree.ancestors(k).tolist() + [k] * (not strictly) for k in range(tree.n)]
+        self.named[name] = {
+            k: dict(zip(js, packed[start[k] :], strict=False)) for k, js in enumerate(columns)
+        }
