@@ -88,7 +88,7 @@ class Kernels:
 
     Arguments, results and errors are those of the functions of the same names in `treefactor`; `minv` is the
     dense inverse of the inertia matrix. Where a pivot is not positive, or a result not finite, elements of a
-    batch are NaN; a single call raises NotPositiveDefiniteError if a pivot is to blame, and names its freedom.
+    batch are NaN; a single call raises NotPositiveDefiniteError if a pivot is to blame, naming its freedom.
 
     Parameters
     ----------
