@@ -10,7 +10,7 @@ from interp_cases import functions, kernels
 
 from treefactor.codegen import Function
 from treefactor.codegen._interp import Interpreter
-from treefactor.codegen._lower import END, RECIPROCAL, SINCOS
+from treefactor.codegen._lower import END, RECIPROCALS, SINCOS
 from treefactor.codegen._routine import Results
 from treefactor.codegen.expressions import ADD, CONST, COS, INPUT, MUL, RECIP, SIN, SUB
 from treefactor.codegen.lowering import lower
@@ -89,7 +89,7 @@ def instructions(words):
         code, times = words[at : at + 2]
         results = 2 if code == SINCOS else 1
         terms = [2 * (code >> 6), 2 * (code >> 4 & 3), code >> 2 & 3, code & 3]
-        length = results + (1 if code in (SINCOS, RECIPROCAL) else sum(terms))
+        length = results + (1 if code in (SINCOS, *RECIPROCALS) else sum(terms))
         for first in range(at + 2, at + 2 + times * length, length):
             yield words[first : first + results], words[first + results : first + length]
         at += 2 + times * length

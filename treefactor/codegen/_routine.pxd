@@ -13,6 +13,8 @@ cdef extern from "kernels/machine.h" nogil:
                       Py_ssize_t to_room, char *to, Py_ssize_t to_lane, Py_ssize_t to_entry) noexcept nogil
         int (*find_odd)(Py_ssize_t slots, Py_ssize_t units, const Py_ssize_t *unit, double tolerance,
                         const double *room, int64_t *odd) noexcept nogil
+        int (*find_failed)(Py_ssize_t size, Py_ssize_t step, const int32_t *slot, const double *room,
+                           int64_t *odd) noexcept nogil
 
     enum:
         WIDTHS
@@ -39,6 +41,7 @@ cdef class Results:
     cdef readonly object slots, signs, shape
     cdef bint grouped
     cdef Py_ssize_t size, rows, columns      # -1 of vectors
+    cdef Py_ssize_t step                     # from one entry of the diagonal to the next, or of the vector
     cdef const int32_t *slot
     cdef const double *sign
 

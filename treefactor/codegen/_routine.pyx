@@ -59,6 +59,7 @@ cdef class Results:
         self.signs = sign = np.ascontiguousarray(sign, np.float64)
         self.slot, self.sign, self.size = <const int32_t *> slot.data, <const double *> sign.data, slot.size
         self.shape, self.rows, self.columns = shape, shape[0], shape[1] if len(shape) == 2 else -1
+        self.step = 1 if self.columns < 0 else self.columns + 1
         self.grouped = grouped
 
     cdef object room(self, Py_ssize_t count):
@@ -113,7 +114,7 @@ cdef class Routine:
     units : ndarray of int, shape (m, 2)
         First entry and number of the entries of the first argument whose squares must sum to 1.
     pivots : bool
-        Whether a result that is not finite has no reason but a vanishing pivot.
+        Whether pivots that are not positive make the result, or the diagonal of a matrix, not finite.
     """
 
     def __init__(self, sizes, Py_ssize_t slots, cnp.ndarray units not None, bint pivots, *_):
@@ -295,6 +296,9 @@ cdef class Routine:
                 any_odd |= width.find_odd(self.inputs, self.units, self.unit, unit_square, here,
                                           odd + r * width.lanes)
                 self.evaluate(width, here)
+                if self.pivots:
+                    any_odd |= width.find_failed(results.size, results.step, results.slot, here,
+                                                 odd + r * width.lanes)
             put(width, count, results, room, to_room, target, at)
             if any_odd:
                 for k in range(count):

@@ -18,12 +18,12 @@ from ..exceptions import CodegenError, NotPositiveDefiniteError
 from ..model import Model
 from ..tolerances import UNIT_SQUARE
 from ..tree import LAYOUTS, Tree
+from . import numpy_
 from ._interp import Interpreter
 from ._native import Native
 from ._routine import Results, Routine
 from .lowering import lower
-from .numpy_ import evaluate
-from .program import ARGUMENTS, FUNCTIONS, Function, Program
+from .program import ARGUMENTS, Function, Program, available
 from .writer import generate
 
 LANES = 8
@@ -72,9 +72,7 @@ def compile(model_or_program, functions=None, backend: str = "interp") -> Kernel
     check_choice("backend", backend, tuple(BACKENDS))
     if isinstance(model_or_program, Model):
         model = model_or_program
-        if functions is None:
-            functions = [name for name in FUNCTIONS if name != "aba" or model.coupling is None]
-        return Kernels(generate(model, functions), backend, model)
+        return Kernels(generate(model, available(model) if functions is None else functions), backend, model)
     program = model_or_program
     names = (
         program.functions if functions is None else [functions] if isinstance(functions, str) else functions
@@ -90,8 +88,10 @@ class Kernels:
     """Generated functions of one robot.
 
     Arguments, results and errors are those of the functions of the same names in `treefactor`; `minv` is the
-    dense inverse of the inertia matrix. Batches of float64 are read and written in place whatever their
-    strides, also the transposes of arrays whose columns are configurations.
+    dense inverse of the inertia matrix. Where a pivot is not positive, or a result not finite, elements of a
+    batch are NaN; a single call raises NotPositiveDefiniteError if a pivot is to blame, naming its freedom.
+    Batches of float64 are read and written in place whatever their strides, also the transposes of arrays
+    whose columns are configurations.
 
     Parameters
     ----------
@@ -207,12 +207,24 @@ class Kernels:
         if layout == "lanes":
             self._pad(result, count)
         if not batch and name in SOLVED and not np.isfinite(result).all():
-            raise NotPositiveDefiniteError("a pivot vanishes: the result is not finite")
+            self._require_pivots(name, operands)
         if out is None:
             return result.reshape(shape)
         if not np.shares_memory(out, result):
             out[...] = result.reshape(shape)
         return out
+
+    def _require_pivots(self, name: str, operands) -> None:
+        """Raise where the result is not finite even at rest: then a pivot is to blame, not v or tau."""
+        routine, results = self._find(name, "dense")
+        resting = [operands[0], *map(np.zeros_like, operands[1:])]
+        result = np.empty((1, math.prod(results.shape)))
+        routine.batch(resting, result, results, 0, 1)
+        row = numpy_.failing_pivot(self.program.functions[name], *(x[0] for x in resting))
+        if row is not None and not np.isfinite(result).all():
+            joint = self._model.tree.name(row) if self._model else None
+            message = f"freedom {row} ({joint}) moves no mass: its pivot is not positive"
+            raise NotPositiveDefiniteError(message, row=row, name=joint)
 
     def _pad(self, lanes: np.ndarray, count: int) -> None:
         """Fill the last block with identity matrices."""
@@ -238,8 +250,8 @@ def _receiver(out, shape: tuple[int, ...], flat: tuple[int, ...], arrays) -> np.
 class _Reference:
     """A function evaluated by NumPy, called as a `Routine` is."""
 
-    def __init__(self, function: Function, turned: np.ndarray):
-        self._function, self._turned = function, turned
+    def __init__(self, function: Function, turned: np.ndarray, pivots: bool):
+        self._function, self._turned, self._pivots = function, turned, pivots
 
     def quick(self, given, out, results, threads) -> None:
         """Nothing is quick."""
@@ -252,9 +264,11 @@ class _Reference:
         """Results of configurations first .. stop-1."""
         count = stop - first
         given = [x[first:stop] if len(x) > 1 else np.broadcast_to(x, (count, x.shape[1])) for x in operands]
-        found = evaluate(self._function, *given).reshape(count, self._function.output.size)
+        found = numpy_.evaluate(self._function, *given).reshape(count, self._function.output.size)
         values = np.append(found, np.zeros((count, 1)), axis=1)[:, results.slots] * results.signs
         values[~self._usable(given)] = np.nan
+        if self._pivots:
+            values[~np.isfinite(values).all(axis=1)] = np.nan
         lane = np.arange(first, stop)
         out[(lane,) if out.ndim == 2 else (lane // LANES, slice(None), lane % LANES)] = values
 
@@ -277,7 +291,7 @@ def _interpreted(function: Function, turned: np.ndarray, pivots: bool) -> tuple:
 def _evaluated(function: Function, turned: np.ndarray, pivots: bool) -> tuple:
     """As `_interpreted`, row by row."""
     size = function.output.size
-    return _Reference(function, turned), np.arange(size), np.ones(size), size
+    return _Reference(function, turned, pivots), np.arange(size), np.ones(size), size
 
 
 def _cc(program: Program) -> Callable:

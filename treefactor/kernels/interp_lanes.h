@@ -18,6 +18,16 @@
         } \
         break;
 
+/* 1 / x, or NaN where x is not in (0, inf): asked beside the division, not after it */
+INLINE REAL NAME(reciprocal)(REAL x)
+{
+#if WIDTH == 1
+    return x > 0 && x < INFINITY ? 1.0 / x : NAN;
+#else
+    return (REAL)((ISA(I))(1.0 / x) | ~((ISA(I))(x > 0) & (ISA(I))(x < INFINITY)));
+#endif
+}
+
 #if LANES == 1
 /* sines and cosines of many slots, as many at a time as registers hold */
 static const int32_t *NAME(turn)(const int32_t *p, int32_t times, double *room)
@@ -71,6 +81,8 @@ static void NAME(run)(const int32_t *p, double *room)
             CASE(SUM(2, 1, 0, 0), 6, a * b + c * d - e * f)
             CASE(SUM(1, 2, 0, 0), 6, a * b - c * d - e * f)
             CASE(OP_RECIP, 1, 1.0 / a)
+            CASE(OP_POSITIVE, 1, NAME(reciprocal)(a))
+            CASE(OP_NEGATIVE, 1, -NAME(reciprocal)(-a))
             case OP_SINCOS: p = NAME(turn)(p, times, room); break;
             default: return;
         }
@@ -79,7 +91,7 @@ static void NAME(run)(const int32_t *p, double *room)
 
 #include "rooms.h"
 
-static const Width NAME(width) = {LANES, NAME(run), NAME(load), NAME(store), NAME(find_odd)};
+static const Width NAME(width) = {LANES, NAME(run), NAME(load), NAME(store), NAME(find_odd), NAME(find_failed)};
 
 #undef SLOT
 #undef EACH_TIME

@@ -1,5 +1,10 @@
 /* Configurations into rooms of LANES and results out of them, REAL holding WIDTH; see machine.h. */
 
+#if WIDTH == 1
+#define FLAGS int64_t
+#else
+#define FLAGS ISA(I)
+#endif
 #define AT(base, lane, entry) (*(double *)((base) + (lane) * to_lane + (entry) * to_entry))
 
 #if LANES > 1
@@ -121,4 +126,32 @@ static int NAME(find_odd)(ptrdiff_t slots, ptrdiff_t units, const ptrdiff_t *uni
     return any != 0;
 }
 
+static int NAME(find_failed)(ptrdiff_t size, ptrdiff_t step, const int32_t *slot, const double *room,
+                             int64_t *odd)
+{
+    FLAGS flags, any;
+    int64_t each[WIDTH], found = 0;
+    memset(&any, 0, sizeof any);
+    for (int lane = 0; lane < LANES; lane += WIDTH) {
+        const double *x = room + lane;
+        REAL even, other;            /* sums side by side */
+        ptrdiff_t e = 0;
+        memset(&even, 0, sizeof even);
+        memset(&other, 0, sizeof other);
+        for (; e + step < size; e += 2 * step) {
+            even += 0.0 * *(const REAL *)(x + (ptrdiff_t)slot[e] * LANES);
+            other += 0.0 * *(const REAL *)(x + (ptrdiff_t)slot[e + step] * LANES);
+        }
+        if (e < size) even += 0.0 * *(const REAL *)(x + (ptrdiff_t)slot[e] * LANES);
+        memcpy(&flags, odd + lane, sizeof flags);
+        flags |= even + other != 0.0;
+        memcpy(odd + lane, &flags, sizeof flags);
+        any |= flags;
+    }
+    memcpy(each, &any, sizeof each);
+    for (int l = 0; l < WIDTH; l++) found |= each[l];
+    return found != 0;
+}
+
+#undef FLAGS
 #undef AT
