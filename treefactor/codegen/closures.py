@@ -6,11 +6,12 @@ right angles to axes of the other, one row for each pair (Golubev & Yaskevich 20
 
 from __future__ import annotations
 
-from functools import cached_property
+import numpy as np
 
 from ..joints import Loop
 from .frames import whole
-from .matrices import ZERO, add, apply, cross, dot, times, transposed
+from .matrices import ZERO, add, apply, cross, dot, rate, times, transposed
+from .placements import UNIT
 from .recursions import Recursions, State
 
 PAIRS = {  # axes of the first frame, and of the second one, that stay at right angles
@@ -19,6 +20,57 @@ PAIRS = {  # axes of the first frame, and of the second one, that stay at right 
     "revolute": ((0, 2), (1, 2)),
     "weld": ((0, 2), (1, 2), (0, 1)),
 }
+SIGNS = (1.0, -1.0)  # of what the ends have
+
+
+class End:
+    """A frame of a body that a loop holds, and its point.
+
+    Parameters
+    ----------
+    recursions : Recursions
+    joint : int
+        That carries the body, -1 for the base.
+    R, p : ndarray
+        The frame in that of the joint.
+
+    Attributes
+    ----------
+    body : int
+    point : list
+        In the frame of the body.
+    axes : list
+        Of the frame, each in the axes of the body.
+    is_hub : bool
+        Several loops end here: their vectors share a rotation matrix.
+    """
+
+    def __init__(self, recursions: Recursions, joint: int, R: np.ndarray, p: np.ndarray):
+        self.recursions, self.is_hub = recursions, False
+        self.body, A, origin = recursions.frame(joint)
+        self.point = whole(origin + A @ p).tolist()
+        self.axes = whole(A @ R).T.tolist()
+
+    def seen(self, x, axes: int) -> list:
+        """A vector of the body in the axes of any body."""
+        if not self.is_hub:
+            return self.recursions.across(x, self.body, axes)
+        return apply(transposed([self.recursions.across(e, self.body, axes) for e in UNIT]), x)
+
+    def state(self, states: list[State], axes: int) -> State:
+        """How the body moves, in axes of any body."""
+        state = states[self.body] if self.body >= 0 else self.recursions.base
+        w, dw, linear = (self.seen(x, axes) for x in (state.w, state.dw, state.linear))
+        return State(w, dw, linear, rate(w, dw))
+
+    def acceleration(self, states: list[State], axes: int) -> list:
+        """Of the point, less that of gravity."""
+        if self.is_hub:
+            state = self.state(states, axes)
+            return add(state.linear, apply(state.rate[0], self.seen(self.point, axes)))
+        body, point = self.recursions.holder(self.body, self.point)
+        state = states[body] if body >= 0 else self.recursions.base
+        return self.recursions.across(add(state.linear, apply(state.rate[0], point)), body, axes)
 
 
 class Closure:
@@ -31,65 +83,75 @@ class Closure:
 
     Attributes
     ----------
-    ends : list of int
-        Bodies that the loop holds together, -1 for the base.
+    name : str
+    rows : int
+    ends : list of End
     top : int
         The last body that carries both.
     """
 
     def __init__(self, recursions: Recursions, loop: Loop):
         self.recursions, self.name, self.rows = recursions, loop.name, loop.rows
-        frames = (loop.first, loop.R1, loop.p1), (loop.second, loop.R2, loop.p2)
-        self.ends, self.points, axes = [], [], []
-        for joint, R, p in frames:
-            body, A, origin = recursions.frame(joint)
-            self.ends.append(body)
-            self.points.append(whole(origin + A @ p).tolist())
-            axes.append(whole(A @ R).T.tolist())
-        self.pairs = [(axes[0][i], axes[1][j]) for i, j in PAIRS[loop.kind]]
-        self.top = recursions.common(*self.ends)
+        first = End(recursions, loop.first, loop.R1, loop.p1)
+        second = End(recursions, loop.second, loop.R2, loop.p2)
+        self.ends = [first, second]
+        self.pairs = [(first.axes[i], second.axes[j]) for i, j in PAIRS[loop.kind]]
+        self.top = recursions.common(first.body, second.body)
 
-    @cached_property
+    @property
     def bodies(self) -> list[int]:
         """Bodies that move the ends against each other."""
-        return [i for end in self.ends for i in self.recursions.path(end, self.top)]
-
-    def _seen(self, end: int, x, axes: int) -> list:
-        """A vector of the body at an end in the axes of any body."""
-        return self.recursions.across(x, self.ends[end], axes)
+        return [i for end in self.ends for i in self.recursions.path(end.body, self.top)]
 
     def gap(self, axes: int) -> list:
         """Position of the first point from the second one, and cosines of the pairs, in axes of a body."""
-        found = [self.recursions.out(p, end, self.top) for p, end in zip(self.points, self.ends, strict=True)]
-        apart = self.recursions.across(add(found[0], times(found[1], -1.0)), self.top, axes)
-        return apart + [dot(self._seen(0, u, axes), self._seen(1, v, axes)) for u, v in self.pairs]
+        first, second = (self.recursions.out(end.point, end.body, self.top) for end in self.ends)
+        apart = self.recursions.across(add(first, times(second, -1.0)), self.top, axes)
+        return apart + [dot(u, v) for u, v in self._seen_pairs(axes)]
+
+    def _seen_pairs(self, axes: int) -> list:
+        first, second = self.ends
+        return [(first.seen(u, axes), second.seen(v, axes)) for u, v in self.pairs]
 
     def normals(self, axes: int) -> list:
         """Axes about which the pairs may not turn against each other."""
-        return [cross(self._seen(0, u, axes), self._seen(1, v, axes)) for u, v in self.pairs]
+        return [cross(u, v) for u, v in self._seen_pairs(axes)]
 
-    def linear(self, axes: int) -> list:
-        """Linear rows of the Jacobian, in axes of a body, for the freedoms of all joints."""
+    def linear(self, axes: int, hubs: bool = True) -> list:
+        """Linear rows of the Jacobian, in axes of a body, for the freedoms of all joints.
+
+        Those that move ends which are hubs may be left out.
+        """
         columns = [list(ZERO)] * self.recursions.tree.n
-        for point, end, sign in zip(self.points, self.ends, (1.0, -1.0), strict=True):
-            for i in self.recursions.path(end, self.top):
+        for end, sign in self._moved(hubs):
+            point = end.point
+            for i in self.recursions.path(end.body, self.top):
                 for k, (v, w) in self.recursions.freedoms(i):
                     moved = self.recursions.across(add(v, cross(w, point)), i, axes)
                     columns[k] = times(moved, sign)
                 point = self.recursions.places[i].point(point)
         return transposed(columns)
 
-    def angular(self, axes: int) -> list:
+    def angular(self, axes: int, hubs: bool = True) -> list:
         """Other rows of the Jacobian, computed in axes of a body."""
         normals = self.normals(axes)
         rows = [[0.0] * self.recursions.tree.n for _ in normals]
-        for end, sign in zip(self.ends, (1.0, -1.0), strict=True):
-            for i in self.recursions.path(end, self.top) if rows else ():
+        for end, sign in self._moved(hubs) if rows else ():
+            for i in self.recursions.path(end.body, self.top):
                 for k, (_, w) in self.recursions.freedoms(i):
                     turned = self.recursions.across(w, i, axes)
                     for row, normal in zip(rows, normals, strict=True):
                         row[k] = dot(normal, turned) * sign
         return rows
+
+    def _moved(self, hubs: bool) -> list:
+        return [(end, sign) for end, sign in zip(self.ends, SIGNS, strict=True) if hubs or not end.is_hub]
+
+    def twist(self, which: int, axes: int) -> list:
+        """Rows for the velocity of the origin of a body at an end, and its angular velocity."""
+        r = self.ends[which].seen(self.ends[which].point, axes)
+        rows = [[*e, *cross(r, e)] for e in UNIT] + [[*ZERO, *n] for n in self.normals(axes)]
+        return [times(row, SIGNS[which]) for row in rows]
 
     def accelerations(self, states: list[State], axes: int) -> list:
         """Left side of all rows for bodies that move so: second derivatives of the gap, in axes of a body.
@@ -97,20 +159,11 @@ class Closure:
         Of u^T v = 0, of the two frames: n^T (dw_u - dw_v - w_v x w_u) + (w^T u)(w^T v) with n = u x v and
         the relative velocity w = w_u - w_v.
         """
-        moving = [states[end] if end >= 0 else self.recursions.base for end in self.ends]
-        points = [add(s.linear, apply(s.rate[0], p)) for s, p in zip(moving, self.points, strict=True)]
-        found = self._difference(points, axes)
+        first, second = (end.acceleration(states, axes) for end in self.ends)
+        found = add(first, times(second, -1.0))
         if not self.pairs:
             return found
-        relative = self._difference([s.w for s in moving], axes)
-        turning = self._difference([s.dw for s in moving], axes)
-        gyroscopic = cross(self._seen(1, moving[1].w, axes), self._seen(0, moving[0].w, axes))
-        turning = add(turning, times(gyroscopic, -1.0))
-        for normal, (u, v) in zip(self.normals(axes), self.pairs, strict=True):
-            u, v = self._seen(0, u, axes), self._seen(1, v, axes)
-            found.append(dot(normal, turning) + dot(relative, u) * dot(relative, v))
-        return found
-
-    def _difference(self, x: list, axes: int) -> list:
-        """Vector of the first end less that of the second one."""
-        return add(self._seen(0, x[0], axes), times(self._seen(1, x[1], axes), -1.0))
+        first, second = (end.state(states, axes) for end in self.ends)
+        w = add(first.w, times(second.w, -1.0))
+        dw = add(add(first.dw, times(second.dw, -1.0)), cross(first.w, second.w))
+        return found + [dot(cross(u, v), dw) + dot(w, u) * dot(w, v) for u, v in self._seen_pairs(axes)]

@@ -134,6 +134,12 @@ class Recursions:
             x = self.places[i].point(x)
         return x
 
+    def holder(self, body: int, point) -> tuple[int, list]:
+        """The first body in which a point of a body stays where it is, and the point in its frame."""
+        while body >= 0 and self.bodies[body].kind in ("revolute", "continuous") and not any(point[:2]):
+            body, point = self.bodies[body].parent, self.places[body].point(point)
+        return body, point
+
     def freedoms(self, body: int) -> list:
         """Numbers and motions of the freedoms of a body."""
         return list(enumerate(self.motions[body], self.bodies[body].v))

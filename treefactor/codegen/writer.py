@@ -17,7 +17,7 @@ from .frames import SNAP, bodies_of, canonical, regrouped, snapped
 from .partition import dependents
 from .program import ARGUMENTS, FUNCTIONS, LOOP_FUNCTIONS, Function, Program, shape_of
 from .recursions import Recursions
-from .reduction import AXES, groups
+from .reduction import AXES, Reduction
 
 VARIANTS = {  # steps that a model takes before its recursions run
     "plain": (),
@@ -214,55 +214,40 @@ class _Writer:
 
     def loops(self, axes: str) -> list:
         """Accelerations of all coordinates with all loops closed, the velocities that follow computed."""
-        tree, found = self.model.tree, self._groups(axes)
-        v = self._loop_velocity(found)
-        states = self._states(v)
+        tree, reduction = self.model.tree, self._reduction(axes)
+        states = self._states(self._loop_velocity(reduction))
         H: list = [[0.0] * tree.n for _ in range(tree.n)]
         for i, j, x in zip(tree.rows.tolist(), tree.columns.tolist(), self.crba(), strict=True):
             H[i][j] = H[j][i] = x
         u = [t - h for t, h in zip(self.input("tau"), self._bias(states), strict=True)]
-        rates = [
-            [x for cut in group.cuts for x in cut.closure.accelerations(states, cut.seen)] for group in found
-        ]
-        for group, g in zip(found, rates, strict=True):
-            group.eliminate(H, u, g)
-        free = [k for k, row in enumerate(H) if row is not None]
+        rates = reduction.rates(states)
+        free = reduction.eliminate(H, u, rates)
         chain = Tree(np.arange(-1, len(free) - 1))
         packed = [H[i][j] for i in free for j in free if j <= i]
-        a: list = [None] * tree.n
+        a = [None] * tree.n
         for k, x in zip(free, solve(chain, *factor(chain, packed), [u[k] for k in free]), strict=True):
             a[k] = x
-        for group, g in zip(reversed(found), reversed(rates), strict=True):
-            group.follow(a, g)
-        return a
+        return reduction.complete(a, rates)
 
     def loop_velocity(self, axes: str) -> list:
         """Velocities, those computed that follow."""
-        return self._loop_velocity(self._groups(axes))
+        return self._loop_velocity(self._reduction(axes))
 
     def loop_step(self, axes: str) -> list:
         """Newton's step of the coordinates that follow towards closed loops."""
-        found, step = self._groups(axes), [0.0] * self.model.nv
-        for j in self.dependent:
-            step[j] = None
-        for group in reversed(found):
-            group.follow(step, [x for cut in group.cuts for x in cut.closure.gap(cut.seen)])
-        return step
+        reduction = self._reduction(axes)
+        return reduction.complete([0.0] * self.model.nv, reduction.gaps())
 
     def loop_gap(self) -> list:
         """Gaps of all loops in axes of the base."""
         return [x for loop in self.model.loops for x in Closure(self.recursions, loop).gap(-1)]
 
-    def _groups(self, axes: str) -> list:
-        return groups(self.recursions, self.model.loops, self.dependent, self.reduced, axes)
+    def _reduction(self, axes: str) -> Reduction:
+        loops = self.model.loops
+        return Reduction(self.recursions, loops, self.model.nv, self.dependent, self.reduced, axes)
 
-    def _loop_velocity(self, found) -> list:
-        v = self.input("v")
-        for j in self.dependent:
-            v[j] = None
-        for group in reversed(found):
-            group.follow(v, [0.0] * len(group.J))
-        return v
+    def _loop_velocity(self, reduction: Reduction) -> list:
+        return reduction.complete(self.input("v"), [[0.0] * len(group.J) for group in reduction.groups])
 
     def aba(self) -> list:
         """Accelerations, by articulated bodies."""
