@@ -41,33 +41,33 @@ class End:
         In the frame of the body.
     axes : list
         Of the frame, each in the axes of the body.
-    is_hub : bool
-        Several loops end here: their vectors share a rotation matrix.
+    hub : int or None
+        Where several loops end at the body: axes that their vectors pass through by one rotation matrix.
     """
 
     def __init__(self, recursions: Recursions, joint: int, R: np.ndarray, p: np.ndarray):
-        self.recursions, self.is_hub = recursions, False
+        self.recursions, self.hub = recursions, None
         self.body, A, origin = recursions.frame(joint)
         self.point = whole(origin + A @ p).tolist()
         self.axes = whole(A @ R).T.tolist()
 
     def seen(self, x, axes: int) -> list:
         """A vector of the body in the axes of any body."""
-        if not self.is_hub:
+        if self.hub is None:
             return self.recursions.across(x, self.body, axes)
-        return apply(transposed([self.recursions.across(e, self.body, axes) for e in UNIT]), x)
+        R = transposed([self.recursions.across(e, self.body, self.hub) for e in UNIT])
+        return self.recursions.across(apply(R, x), self.hub, axes)
 
-    def state(self, states: list[State], axes: int) -> State:
-        """How the body moves, in axes of any body."""
+    def rotation(self, states: list[State], axes: int) -> tuple[list, list]:
+        """Angular velocity and acceleration, in axes of any body."""
         state = states[self.body] if self.body >= 0 else self.recursions.base
-        w, dw, linear = (self.seen(x, axes) for x in (state.w, state.dw, state.linear))
-        return State(w, dw, linear, rate(w, dw))
+        return self.seen(state.w, axes), self.seen(state.dw, axes)
 
     def acceleration(self, states: list[State], axes: int) -> list:
         """Of the point, less that of gravity."""
-        if self.is_hub:
-            state = self.state(states, axes)
-            return add(state.linear, apply(state.rate[0], self.seen(self.point, axes)))
+        if self.hub is not None:
+            turning, _ = rate(*self.rotation(states, axes))
+            return add(self.seen(states[self.body].linear, axes), apply(turning, self.seen(self.point, axes)))
         body, point = self.recursions.holder(self.body, self.point)
         state = states[body] if body >= 0 else self.recursions.base
         return self.recursions.across(add(state.linear, apply(state.rate[0], point)), body, axes)
@@ -132,8 +132,9 @@ class Closure:
                 point = self.recursions.places[i].point(point)
         return transposed(columns)
 
-    def angular(self, axes: int, hubs: bool = True) -> list:
-        """Other rows of the Jacobian, computed in axes of a body."""
+    def angular(self, hubs: bool = True) -> list:
+        """Other rows of the Jacobian."""
+        axes = self.about
         normals = self.normals(axes)
         rows = [[0.0] * self.recursions.tree.n for _ in normals]
         for end, sign in self._moved(hubs) if rows else ():
@@ -145,7 +146,7 @@ class Closure:
         return rows
 
     def _moved(self, hubs: bool) -> list:
-        return [(end, sign) for end, sign in zip(self.ends, SIGNS, strict=True) if hubs or not end.is_hub]
+        return [(end, sign) for end, sign in zip(self.ends, SIGNS, strict=True) if hubs or end.hub is None]
 
     def twist(self, which: int, axes: int) -> list:
         """Rows for the velocity of the origin of a body at an end, and its angular velocity."""
@@ -156,14 +157,26 @@ class Closure:
     def accelerations(self, states: list[State], axes: int) -> list:
         """Left side of all rows for bodies that move so: second derivatives of the gap, in axes of a body.
 
-        Of u^T v = 0, of the two frames: n^T (dw_u - dw_v - w_v x w_u) + (w^T u)(w^T v) with n = u x v and
-        the relative velocity w = w_u - w_v.
+        Of u^T v = 0, for axes u, v that turn with w_u, w_v: n^T (dw_u - dw_v + w_u x w_v) + (u^T w)(v^T w)
+        with n = u x v and w = w_u - w_v, of which the loop leaves w = u (u^T w) + v (v^T w) and so
+
+            n^T dw_u - n^T dw_v + (u^T w)(v^T w_v) + (v^T w)(u^T w - u^T w_v).
         """
         first, second = (end.acceleration(states, axes) for end in self.ends)
         found = add(first, times(second, -1.0))
-        if not self.pairs:
-            return found
-        first, second = (end.state(states, axes) for end in self.ends)
-        w = add(first.w, times(second.w, -1.0))
-        dw = add(add(first.dw, times(second.dw, -1.0)), cross(first.w, second.w))
-        return found + [dot(cross(u, v), dw) + dot(w, u) * dot(w, v) for u, v in self._seen_pairs(axes)]
+        first, second = (self._turning(end, states) for end in self.ends)
+        for (u_first, v_first, n_first), (u_second, v_second, n_second) in zip(first, second, strict=True):
+            u, v = u_first - u_second, v_first - v_second
+            found.append(n_first - n_second + (u * v_second + v * (u - u_second)))
+        return found
+
+    def _turning(self, end: End, states: list[State]) -> list:
+        """For every pair u, v the products u^T w, v^T w and n^T dw of an end."""
+        axes = self.about if end.hub is None else end.hub
+        w, dw = end.rotation(states, axes)
+        return [(dot(u, w), dot(v, w), dot(cross(u, v), dw)) for u, v in self._seen_pairs(axes)]
+
+    @property
+    def about(self) -> int:
+        """Axes for the products of axes: of an end that is no hub."""
+        return next((end.body for end in self.ends if end.hub is None), self.top)

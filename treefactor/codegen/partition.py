@@ -105,7 +105,7 @@ def _closures(model, bodies, q) -> list[Closure]:
 
 def _jacobian(model, bodies, q) -> np.ndarray:
     """Rows of all loops for v, in axes of the bodies that carry both ends."""
-    rows = [row for c in _closures(model, bodies, q) for row in (*c.linear(c.top), *c.angular(c.top))]
+    rows = [row for c in _closures(model, bodies, q) for row in (*c.linear(c.top), *c.angular())]
     J = np.array(rows, dtype=float)
     J[np.abs(J) < CLOSED] = 0.0
     return J if model.coupling is None else J @ model.coupling.G

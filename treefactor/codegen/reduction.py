@@ -152,7 +152,9 @@ class Reduction:
         Coordinates, those of hubs included.
     """
 
-    def __init__(self, recursions: Recursions, loops, n: int, dependent: list[int], reduced: Callable, axes: str):
+    def __init__(
+        self, recursions: Recursions, loops, n: int, dependent: list[int], reduced: Callable, axes: str
+    ):
         self.recursions, self.dependent, self.reduced, self.axes = recursions, dependent, reduced, axes
         closures = [Closure(recursions, loop) for loop in loops]
         self.n, self.hubs = n, self._hubs(closures)
@@ -164,7 +166,9 @@ class Reduction:
     def _hubs(self, closures: list[Closure]) -> list[tuple[int, int, int]]:
         """Bodies at which several loops end, the bodies that carry both ends, and axes."""
         where = [
-            ((end.body, closure.top, self._axes(closure)), end) for closure in closures for end in closure.ends
+            ((end.body, closure.top, self._axes(closure)), end)
+            for closure in closures
+            for end in closure.ends
         ]
         ends = Counter(key for key, _ in where)
         for (body, top, axes), end in where:
@@ -172,8 +176,9 @@ class Reduction:
             moved = [k for i in path for k, _ in self.recursions.freedoms(i)]
             columns = [float(k in moved) for k in range(self.recursions.tree.n)]
             follows = any(self.reduced(columns)[j] for j in self.dependent)
-            end.is_hub = axes is not None and ends[body, top, axes] > 1 and bool(moved) and not follows
-        return sorted({key for key, end in where if end.is_hub})
+            if axes is not None and ends[body, top, axes] > 1 and moved and not follows:
+                end.hub = axes
+        return sorted({key for key, end in where if end.hub is not None})
 
     def _axes(self, closure: Closure) -> int | None:
         """Axes of the rows of a loop, None for those of J_d."""
@@ -190,7 +195,7 @@ class Reduction:
                 least = full, body, linear
         _, own, linear = least
         seen = own if self._axes(closure) is None else self._axes(closure)
-        return Cut(closure, own, seen, linear + self._of_dependent(closure.angular(seen)))
+        return Cut(closure, own, seen, linear + self._of_dependent(closure.angular()))
 
     def _of_dependent(self, rows) -> list:
         return [[row[j] for j in self.dependent] for row in map(self.reduced, rows)]
@@ -235,10 +240,10 @@ class Reduction:
         closure, axes = cut.closure, cut.seen
         rows = [
             self.reduced(row) + [0.0] * (self.size - self.n)
-            for row in closure.linear(axes, hubs=False) + closure.angular(axes, hubs=False)
+            for row in closure.linear(axes, hubs=False) + closure.angular(hubs=False)
         ]
         for which, end in enumerate(closure.ends):
-            if end.is_hub:
+            if end.hub is not None:
                 first = self.n + TWIST * self.hubs.index((end.body, closure.top, axes))
                 for row, twist in zip(rows, closure.twist(which, axes), strict=True):
                     row[first : first + TWIST] = twist
