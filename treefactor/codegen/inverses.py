@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from graphlib import TopologicalSorter
-from itertools import product
+from itertools import accumulate
 
 import numpy as np
 from scipy.sparse import csr_array
@@ -38,44 +38,55 @@ def ordered(uses: np.ndarray) -> list[list[int]]:
 
 
 def inverse(A) -> list:
-    """A^-1, by the blocks on the diagonal of its block triangular form, each by cofactors."""
+    """A^-1, by the blocks on the diagonal of its block triangular form, by cofactors and one reciprocal.
+
+    Golubev & Yaskevich (2020), section 5.
+    """
     n, column = len(A), matching(A)
     if -1 in column:
         raise SingularError
     uses = np.array([[not is_zero(A[i][column[j]]) for j in range(n)] for i in range(n)])
+    blocks = [(rows, [column[i] for i in rows]) for rows in ordered(uses)]
+    found = [_cofactors([[A[i][j] for j in columns] for i in rows]) for rows, columns in blocks]
+    scales = _reciprocals([determinant for _, determinant in found])
     X: list = [[0.0] * n for _ in range(n)]
-    for rows in ordered(uses):
-        columns = [column[i] for i in rows]
+    for (rows, columns), (adjugate, _), scale in zip(blocks, found, scales, strict=True):
         others = [j for j in range(n) if j not in columns]
-        block = cofactors([[A[i][j] for j in columns] for i in rows])
+        scaled = [[x * scale for x in row] for row in adjugate]
         for k in range(n):
             known = [X[j][k] for j in others]
             right = [weighted([-A[i][j] for j in others], known, 1.0 if i == k else 0.0) for i in rows]
-            for j, row in zip(columns, block, strict=True):
+            for j, row in zip(columns, scaled, strict=True):
                 X[j][k] = weighted(row, right)
     return X
 
 
-def cofactors(A) -> list:
-    """A^-1 by cofactors and the reciprocal of the determinant; Golubev & Yaskevich (2020), section 5."""
-    n, minors = len(A), {((), ()): 1.0}
+def _cofactors(A) -> tuple[list, object]:
+    """Transposed cofactors of A, and its determinant."""
+    minors: dict = {((), ()): 1.0}
 
     def minor(rows: tuple, columns: tuple):
         if (rows, columns) not in minors:
-            first, rest = rows[0], rows[1:]
-            signs = [-1.0 if k % 2 else 1.0 for k in range(len(columns))]
-            below = [minor(rest, columns[:k] + columns[k + 1 :]) for k in range(len(columns))]
-            entries = [A[first][j] * sign for j, sign in zip(columns, signs, strict=True)]
+            below = [minor(rows[1:], columns[:k] + columns[k + 1 :]) for k in range(len(columns))]
+            entries = [-A[rows[0]][j] if k % 2 else A[rows[0]][j] for k, j in enumerate(columns)]
             minors[rows, columns] = weighted(below, entries)
         return minors[rows, columns]
 
-    every = tuple(range(n))
-    determinant = minor(every, every)
-    if is_zero(determinant):
+    every = tuple(range(len(A)))
+    found = [
+        [minor(every[:i] + every[i + 1 :], every[:j] + every[j + 1 :]) * (-1.0) ** (i + j) for i in every]
+        for j in every
+    ]
+    return found, minor(every, every)
+
+
+def _reciprocals(x) -> list:
+    """1 / x of all numbers by one division: Montgomery (1987), section 10.3.1."""
+    if any(map(is_zero, x)):
         raise SingularError
-    scale = 1.0 / determinant
-    found = [[0.0] * n for _ in every]
-    for i, j in product(every, every):
-        cofactor = minor(every[:i] + every[i + 1 :], every[:j] + every[j + 1 :])
-        found[j][i] = 1.0 * scale if n == 1 else cofactor * (-scale if (i + j) % 2 else scale)
-    return found
+    products = list(accumulate(x, lambda a, b: a * b))
+    rest, found = 1.0 / products[-1], []
+    for before, last in zip([*products[-2::-1], 1.0], reversed(x), strict=True):
+        found.append(before * rest)
+        rest = rest * last
+    return found[::-1]

@@ -187,8 +187,11 @@ class Kernels:
         return self._call("loop_step", (q,), out, num_threads)
 
     def loop_gap(self, q, out=None, num_threads: int = 1) -> np.ndarray:
-        """What the loops are open by, shape (..., rows): of every loop the way from its second point to its
-        first in axes of the base, in m, and cosines of angles that are to be right."""
+        """What the loops are open by, shape (..., rows).
+
+        Of every loop the way from its second point to its first one in axes of the base, in m, then cosines
+        of the angles that are to be right.
+        """
         return self._call("loop_gap", (q,), out, num_threads)
 
     def bind(self, name: str, *arguments: np.ndarray, out: np.ndarray):

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 import numpy as np
 
 from ..configuration import integrate, neutral, random_configuration
@@ -45,7 +47,7 @@ def dependents(model, bodies, independent=None) -> list[int]:
             )
         _require_determined(model, J, stops, found)
         return found
-    moved = np.array([np.abs(J[a:b]).max(axis=0) > 0 for a, b in zip(stops, stops[1:], strict=False)])
+    moved = np.array([np.abs(J[a:b]).max(axis=0) > 0 for a, b in pairwise(stops)])
     preferred = np.lexsort((-np.arange(model.nv), -model.tree.depth, moved.sum(axis=0)))
     found = []
     for j in preferred.tolist():
