@@ -10,15 +10,15 @@ RIGHT = {  # axes of both frames that are at right angles
     "revolute": ((0, 2), (1, 2)),
     "weld": ((0, 2), (1, 2), (0, 1)),
 }
+ORIGIN = np.zeros((3, 3))
 
 
 def gap(model, q, v):
     """What the loops are open by, and its first two derivatives on the way of constant v."""
-    poses = _poses(model, q, v)
-    found = []
+    at, found = poses(model, q, v), []
     for loop in model.loops:
         ends = [(loop.first, loop.R1, loop.p1), (loop.second, loop.R2, loop.p2)]
-        (A, a), (B, b) = (_product(poses[joint], (_still(R), _still(p))) for joint, R, p in ends)
+        (A, a), (B, b) = (_product(at[joint], (_still(R), _still(p))) for joint, R, p in ends)
         found.append(a - b)
         found += [_times(A[:, None, :, i], B[:, :, j, None])[:, :, 0] for i, j in RIGHT[loop.kind]]
     return np.concatenate(found, axis=1)
@@ -43,32 +43,46 @@ def accelerations(model, q, v, tau):
     return x[: model.nv]
 
 
-def _poses(model, q, v):
+def poses(model, q, v):
     """Rotations (3, 3, 3) and origins (3, 3) of all joints with two derivatives; -1 is the base."""
-    poses = {-1: (_still(np.eye(3)), _still(np.zeros(3)))}
+    found = {-1: (_still(np.eye(3)), ORIGIN)}
     for i, (joint, iq, iv) in enumerate(zip(model.joints, model.idx_q, model.idx_v, strict=True)):
-        pose = _product(poses[joint.parent], (_still(joint.R), _still(joint.p)))
-        for moved in _moves(joint, q[iq : iq + joint.nq], v[iv : iv + joint.nv]):
-            pose = _product(pose, moved)
-        poses[i] = pose
-    return poses
+        pose = _product(found[joint.parent], (_still(joint.R), _still(joint.p)))
+        nq, nv = tf.joints.SIZES[joint.kind]
+        ratio, offset = (joint.mimic.ratio, joint.mimic.offset) if joint.mimic else (1.0, 0.0)
+        for R, p in _moves(joint, ratio * q[iq : iq + nq] + offset, ratio * v[iv : iv + nv]):
+            pose = _product(pose, (R if np.ndim(R) else _still(np.eye(3)), p if np.ndim(p) else ORIGIN))
+        found[i] = pose
+    return found
 
 
 def _moves(joint, q, v):
-    """Motions of a joint."""
-    still = _still(np.eye(3)), _still(np.zeros(3))
-    if joint.kind in ("revolute", "universal"):
-        return [
-            (_turn(a, x, rate), still[1]) for a, x, rate in zip(np.atleast_2d(joint.axis), q, v, strict=True)
-        ]
+    """Motions of a joint, the axes of v turning with it."""
+    if joint.kind in ("revolute", "universal", "helical"):
+        moves = [(_turn(a, x, r), 0) for a, x, r in zip(np.atleast_2d(joint.axis), q, v, strict=True)]
+        return [*moves, (0, _along(joint.pitch * joint.axis, q, v))] if joint.kind == "helical" else moves
     if joint.kind == "prismatic":
-        return [(still[0], np.stack([joint.axis * q, joint.axis * v, np.zeros(3)]))]
+        return [(0, _along(joint.axis, q, v))]
     if joint.kind == "translation":
-        return [(still[0], np.stack([q, v, np.zeros(3)]))]
-    assert joint.kind == "freeflyer"
-    w = _skew(v[3:])
-    twist = np.stack([np.eye(3), w, w @ w]), np.stack([np.zeros(3), v[:3], w @ v[:3]])
-    return [(_still(_of_quaternion(q[3:])), _still(q[:3])), twist]
+        return [(0, np.stack([q, v, np.zeros(3)]))]
+    if joint.kind == "continuous":
+        return [(_turn(joint.axis, np.arctan2(q[1], q[0]), v[0]), 0)]
+    if joint.kind == "planar":
+        at = _turn(np.eye(3)[2], np.arctan2(q[3], q[2]), 0.0), _still([*q[:2], 0])
+        return [at, _twist([*v[:2], 0], [0, 0, v[2]])]
+    if joint.kind == "spherical":
+        return [(_still(_of_quaternion(q)), 0), _twist([0, 0, 0], v)]
+    return [(_still(_of_quaternion(q[3:])), _still(q[:3])), _twist(v[:3], v[3:])]
+
+
+def _along(axis, q, v):
+    return np.stack([axis * q, axis * v, np.zeros(3)])
+
+
+def _twist(v, w):
+    """Motion from here on with constant velocities in the axes of the body."""
+    w = _skew(np.array(w))
+    return np.stack([np.eye(3), w, w @ w]), np.stack([np.zeros(3), v, w @ v])
 
 
 def _turn(axis, angle, rate):
@@ -89,7 +103,8 @@ def _of_quaternion(q):
 
 def _still(x):
     """A constant with its derivatives."""
-    return np.stack([x, np.zeros_like(x), np.zeros_like(x)]).astype(float)
+    x = np.asarray(x, dtype=float)
+    return np.stack([x, np.zeros_like(x), np.zeros_like(x)])
 
 
 def _product(pose, inner):
