@@ -9,7 +9,11 @@ import numpy as np
 from scipy.sparse import csr_array
 from scipy.sparse.csgraph import connected_components, maximum_bipartite_matching
 
-from .matrices import weighted
+from ..tree import Tree
+from .factors import factor, solve
+from .matrices import transposed, weighted
+
+SMALL = 4  # rows of blocks that are inverted by cofactors
 
 
 class SingularError(ZeroDivisionError):
@@ -38,16 +42,20 @@ def ordered(uses: np.ndarray) -> list[list[int]]:
 
 
 def inverse(A) -> list:
-    """A^-1, by the blocks on the diagonal of its block triangular form, by cofactors and one reciprocal.
+    """A^-1, by the blocks on the diagonal of its block triangular form.
 
-    Golubev & Yaskevich (2020), section 5.
+    Small ones by cofactors and one reciprocal for all: Golubev & Yaskevich (2020), section 5. Larger ones as
+    (A^T A)^-1 A^T, whose factors need no pivoting, with the square of the condition of the block.
     """
     n, column = len(A), matching(A)
     if -1 in column:
         raise SingularError
     uses = np.array([[not is_zero(A[i][column[j]]) for j in range(n)] for i in range(n)])
     blocks = [(rows, [column[i] for i in rows]) for rows in ordered(uses)]
-    found = [_cofactors([[A[i][j] for j in columns] for i in rows]) for rows, columns in blocks]
+    found = [
+        (_cofactors if len(rows) <= SMALL else _squared)([[A[i][j] for j in columns] for i in rows])
+        for rows, columns in blocks
+    ]
     scales = _reciprocals([determinant for _, determinant in found])
     X: list = [[0.0] * n for _ in range(n)]
     for (rows, columns), (adjugate, _), scale in zip(blocks, found, scales, strict=True):
@@ -78,6 +86,15 @@ def _cofactors(A) -> tuple[list, object]:
         for j in every
     ]
     return found, minor(every, every)
+
+
+def _squared(A) -> tuple[list, float]:
+    """Inverse of A by the factors of A^T A, and 1."""
+    n, columns = len(A), transposed(A)
+    packed = [weighted(columns[i], columns[j]) for i in range(n) for j in range(i + 1)]
+    chain = Tree(np.arange(-1, n - 1))
+    factors = factor(chain, packed)
+    return transposed([solve(chain, *factors, row) for row in A]), 1.0
 
 
 def _reciprocals(x) -> list:
