@@ -262,10 +262,13 @@ def pinocchio_accelerations(model: tf.Model, q, v, tau):
                 kind, theirs, loop.first + 1, first, loop.second + 1, second, pin.ReferenceFrame.LOCAL
             )
         )
-    data, held = theirs.createData(), [frame.createData() for frame in frames]
-    pin.initConstraintDynamics(theirs, data, frames)
+    data, rows, kept = theirs.createData(), pin.StdVec_RigidConstraintModel(), pin.StdVec_RigidConstraintData()
+    for frame in frames:
+        rows.append(frame)
+        kept.append(frame.createData())
+    pin.initConstraintDynamics(theirs, data, rows, kept)
     settings = pin.ProximalSettings(1e-14, 1e-10, 100)
-    return pin.constraintDynamics(theirs, data, q, v, tau, frames, held, settings)
+    return pin.constraintDynamics(theirs, data, q, v, tau, rows, kept, settings)
 
 
 @pytest.mark.parametrize("name", ["four-bar", "five-bar", "stewart"])
