@@ -2,6 +2,7 @@
 
 import re
 import shutil
+from collections import Counter
 from dataclasses import replace
 from functools import cache
 from importlib.util import find_spec
@@ -19,6 +20,7 @@ from treefactor.codegen.numpy_ import evaluate
 from treefactor.codegen.program import LOOP_FUNCTIONS
 from treefactor.joints import LOOPS
 from treefactor.mechanisms import MECHANISMS, Mechanism
+from treefactor.textbook import closures
 
 RELATIVE = 1e-10
 BACKENDS = (
@@ -45,6 +47,34 @@ def rates(model: tf.Model, count: int = 4):
     return v, 10 * tau
 
 
+COUNTS = {  # mul, add, div, trig
+    "four-bar": {
+        "loops": (89, 50, 2, 6),
+        "loop_velocity": (26, 8, 1, 6),
+        "loop_step": (32, 15, 1, 6),
+        "loop_gap": (8, 6, 0, 6),
+    },
+    "five-bar": {
+        "loops": (143, 89, 3, 8),
+        "loop_velocity": (42, 19, 1, 8),
+        "loop_step": (38, 20, 1, 8),
+        "loop_gap": (12, 9, 0, 8),
+    },
+    "stewart": {
+        "loops": (1464, 1090, 12, 24),
+        "loop_velocity": (197, 108, 6, 24),
+        "loop_step": (225, 150, 6, 24),
+        "loop_gap": (123, 114, 0, 24),
+    },
+    "docking": {
+        "loops": (2415, 1692, 12, 42),
+        "loop_velocity": (523, 227, 6, 42),
+        "loop_step": (462, 210, 6, 42),
+        "loop_gap": (246, 144, 0, 42),
+    },
+}
+
+
 def closed(name: str, count: int = 4) -> np.ndarray:
     rng = np.random.default_rng(0)
     return np.array([mechanism(name).random(rng) for _ in range(count)])
@@ -54,10 +84,10 @@ def assert_close(actual, expected, tolerance=RELATIVE):
     assert np.abs(actual - expected).max() <= tolerance * np.abs(expected).max()
 
 
-def assert_closes(model: tf.Model, program: tf.Program, q):
+def assert_closes(model: tf.Model, program: tf.Program, configurations):
     """Assert that velocities and accelerations keep the loops closed, and are those of dense equations."""
     functions = program.functions
-    for q, v, tau in zip(q, *rates(model, len(q)), strict=True):
+    for q, v, tau in zip(configurations, *rates(model, len(configurations)), strict=True):
         given, v = v, evaluate(functions["loop_velocity"], q, v)
         free = [model.tree.names.index(name) for name in program.independent]
         assert (v[free] == given[free]).all()
@@ -85,6 +115,24 @@ def test_bundled_mechanisms_are_closed(name):
 @pytest.mark.parametrize("name", MECHANISMS)
 def test_loops_are_what_dense_equations_give(name):
     assert_closes(mechanism(name).model, program(name), closed(name))
+
+
+@pytest.mark.parametrize("name", COUNTS)
+def test_counts(name):
+    found = {key: (c.mul, c.add, c.div, c.trig) for key, c in program(name).operations.items()}
+    assert found == COUNTS[name]
+
+
+@pytest.mark.parametrize(("name", "legs"), [("stewart", 3), ("docking", 4)])
+def test_matrix_loops_compute_the_same_and_take_more_operations(name, legs):
+    model, tally = mechanism(name).model, Counter()
+    dependent = np.arange(6, model.nv).reshape(6, legs).tolist()
+    q, (v, tau) = closed(name, 1)[0], rates(model)
+    found = closures.evaluate(model, dependent, q, v[0], tau[0], tally)
+    assert_close(found, evaluate(program(name).functions["loops"], q, v[0], tau[0]))
+    count = tf.OperationCount(**tally)
+    assert count == closures.operations(model, dependent)
+    assert count.total > 6 * program(name).operations["loops"].total
 
 
 @pytest.mark.parametrize("backend", BACKENDS)
@@ -170,7 +218,9 @@ def test_independent_joints_can_be_chosen():
     assert chosen.independent == ("shoulder0", "elbow0")
     assert_closes(found.model, chosen, closed("five-bar"))
     legs = [f"rod{k}" for k in range(6)]
-    chosen = generate(mechanism("stewart").model, LOOP_FUNCTIONS, independent=legs)
+    chosen = generate(
+        mechanism("stewart").model, ["loops", "loop_velocity"], variants="plain", independent=legs
+    )
     assert chosen.independent == tuple(legs)
     assert_closes(mechanism("stewart").model, chosen, closed("stewart"))
 
@@ -181,8 +231,10 @@ def refusals():
     weld = tf.Loop("tip", "weld", 1, 2, p1=(0.5, 0, 0), p2=(0.4, 0, 0))
     twice = replace(four.loops[0], name="again")
     far = replace(four.loops[0], name="far", p1=np.array([5.0, 0, 0]))
+
     def with_loops(*loops):
         return tf.Model(four.joints, four.gravity, loops=loops)
+
     return {
         "no loops": (with_loops(), {}, "no loops"),
         "over-constrained": (with_loops(four.loops[0], twice), {}, "loop 'again'"),
@@ -230,7 +282,9 @@ def advanced(model, kernels, q, v, h):
 def energy(model, q, v):
     """Kinetic energy and that of height."""
     poses = dense.poses(model, q, np.zeros(model.nv))
-    heights = [j.inertia.mass * (poses[i][1][0] + poses[i][0][0] @ j.inertia.com) for i, j in enumerate(model.joints)]
+    heights = [
+        j.inertia.mass * (poses[i][1][0] + poses[i][0][0] @ j.inertia.com) for i, j in enumerate(model.joints)
+    ]
     return v @ tf.crba(model, q) @ v / 2 - model.gravity @ sum(heights)
 
 
@@ -262,13 +316,34 @@ def pinocchio_accelerations(model: tf.Model, q, v, tau):
                 kind, theirs, loop.first + 1, first, loop.second + 1, second, pin.ReferenceFrame.LOCAL
             )
         )
-    data, rows, kept = theirs.createData(), pin.StdVec_RigidConstraintModel(), pin.StdVec_RigidConstraintData()
+    data, rows, kept = (
+        theirs.createData(),
+        pin.StdVec_RigidConstraintModel(),
+        pin.StdVec_RigidConstraintData(),
+    )
     for frame in frames:
         rows.append(frame)
         kept.append(frame.createData())
     pin.initConstraintDynamics(theirs, data, rows, kept)
     settings = pin.ProximalSettings(1e-14, 1e-10, 100)
     return pin.constraintDynamics(theirs, data, q, v, tau, rows, kept, settings)
+
+
+def test_a_saved_program_knows_its_loops(tmp_path):
+    program("five-bar").save(tmp_path / "program.npz")
+    loaded = tf.Program.load(tmp_path / "program.npz")
+    assert loaded.loops == (("tip", "spherical"),)
+    assert loaded.independent == ("shoulder0", "shoulder1")
+    q, (v, tau) = closed("five-bar"), rates(mechanism("five-bar").model)
+    expected = tf.compile(program("five-bar")).loops(q, v, tau)
+    assert (tf.compile(loaded).loops(q, v, tau) == expected).all()
+
+
+def test_a_singular_position_is_no_result():
+    kernels = tf.compile(mechanism("four-bar").model, ["loops"])
+    straight = np.array([0.0, 0.0, 0.0])  # coupler and rocker lie on one line
+    with pytest.raises(tf.NotPositiveDefiniteError, match="not finite"):
+        kernels.loops(straight, np.ones(3), np.zeros(3))
 
 
 @pytest.mark.parametrize("name", ["four-bar", "five-bar", "stewart"])

@@ -22,6 +22,7 @@ from rich.text import Text
 from . import __version__, bench, check, duels, growth, report, robots, tables
 from .config import show_config
 from .exceptions import TreefactorError
+from .mechanisms import MECHANISMS
 from .model import Model
 from .workers import flush
 
@@ -102,7 +103,7 @@ def _parser() -> argparse.ArgumentParser:
     command.set_defaults(command=run_tables)
 
     command = commands.add_parser("generate", help="write a robot's dynamics as C that compiles by itself")
-    command.add_argument("robot", help="a URDF, or the name of a bundled robot")
+    command.add_argument("robot", help=f"a URDF, a bundled robot, or one of {', '.join(MECHANISMS)}")
     command.add_argument(
         "-o", "--output", type=Path, required=True, metavar="DIR", help="new, or generated before"
     )
@@ -225,15 +226,24 @@ def run_generate(options: argparse.Namespace) -> int:
     """Write a robot's straight-line dynamics in C, and print what they cost."""
     from .codegen import folder, generate
 
-    robot = robots.find(options.robot, _floating(options))
+    model, name, base = _model(options)
     with report.replacing(options.json) as file:
-        model = Model.from_urdf(robot.path, robot.floating)
         program = generate(model, options.functions) if options.functions else generate(model)
         folder.write(model, program, options.output)
-        report.print_operations(f"{robot.name}, {robot.base} base: {options.output}", program.operations)
+        report.print_operations(f"{name}, {base} base: {options.output}", program.operations)
         counts = {name: asdict(count) for name, count in program.operations.items()}
-        report.write_json(file, {"robot": robot.name, "base": robot.base, "operations": counts})
+        report.write_json(file, {"robot": name, "base": base, "operations": counts})
     return 0
+
+
+def _model(options: argparse.Namespace) -> tuple[Model, str, str]:
+    """Model of a robot or mechanism, its name and its base."""
+    if options.robot in MECHANISMS and not Path(options.robot).exists():
+        if options.base == "floating":
+            raise TreefactorError(f"{options.robot} stands on a fixed base")
+        return MECHANISMS[options.robot]().model, options.robot, "fixed"
+    robot = robots.find(options.robot, _floating(options))
+    return Model.from_urdf(robot.path, robot.floating), robot.name, robot.base
 
 
 def _chosen_robots(options: argparse.Namespace) -> list[robots.Robot]:

@@ -1,4 +1,4 @@
-"""Loops by dense matrices: positions along a motion with two derivatives, and the equations of both at once."""
+"""Loops by dense matrices: positions along a motion with two derivatives, and all equations at once."""
 
 import numpy as np
 

@@ -1,8 +1,8 @@
 """Closed loops as loops over indices of matrices in the frame of the base, on scalars that are counted.
 
-What `codegen.reduction` does, without what a program knows: every entry of a matrix is computed whether it is zero
-or not, all vectors are in the frame of the base, J_d is inverted as a whole by cofactors. Golubev & Yaskevich
-(2020), sections 1 and 5.
+What `codegen.reduction` does, without what a program knows: every entry of a matrix is computed whether it is
+zero or not, all vectors are in the frame of the base, J_d is inverted as a whole by cofactors. Golubev &
+Yaskevich (2020), sections 1 and 5.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from ..configuration import random_configuration
 from ..joints import Loop
 from ..tree import OperationCount
 from .counting import Counting, counting
-from .recursions import Loops, join
+from .recursions import Loops
 from .vectors import apply, cross, dot, vector
 
 PAIRS = {"spherical": (), "universal": ((2, 0),)}  # axes of both frames that stay at right angles
@@ -148,7 +148,9 @@ class Rows:
             self.motion(end, point) for end, point in zip(self.ends, self.points, strict=True)
         )
         w, dw = w_u - w_v, dw_u - dw_v + cross(w_u, w_v)
-        turning = [dot(n, dw) + dot(u, w) * dot(v, w) for n, (u, v) in zip(self.normals, self.pairs, strict=True)]
+        turning = [
+            dot(n, dw) + dot(u, w) * dot(v, w) for n, (u, v) in zip(self.normals, self.pairs, strict=True)
+        ]
         return vector(*(a - b), *turning)
 
     def motion(self, end: dict, point) -> tuple:
