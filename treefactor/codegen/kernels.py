@@ -23,7 +23,7 @@ from ._native import Native
 from .lowering import lower
 from .numpy_ import evaluate
 from .program import ARGUMENTS, Function, Program
-from .writer import generate
+from .writer import generate, offered
 
 LANES = 8
 BLOCK = 64  # configurations; threads take whole ones
@@ -78,6 +78,8 @@ def compile(model_or_program, functions=None, backend: str = "interp") -> Kernel
     check_choice("backend", backend, tuple(BACKENDS))
     if isinstance(model_or_program, Model):
         model = model_or_program
+        if functions is None:
+            functions = [name for name in offered(model) if name != "aba" or model.coupling is None]
         return Kernels(generate(model, functions), backend, model)
     program = model_or_program
     names = (

@@ -108,9 +108,8 @@ def generate(
 
 
 def offered(model) -> tuple[str, ...]:
-    """Functions that can be generated for a model without tips."""
-    tree = tuple(name for name in FUNCTIONS if name != "aba" or model.coupling is None)
-    return tree + LOOP_FUNCTIONS if model.loops else tree
+    """Functions that need no tips."""
+    return FUNCTIONS + LOOP_FUNCTIONS if model.loops else FUNCTIONS
 
 
 def _written(writer: _Writer, name: str, method: str | None, variant: str) -> Function:
