@@ -7,9 +7,9 @@ K = J_d^-1, a_d = -K (J_x a_x + g) is put into H a = u, and rows of d are added 
     u_x - J_x^T (K^T u_d + M g) + N^T g.
 
 M, N and K^T u_d live in the space of the rows: inertia and force of the loop as seen from where it was cut.
-They may have axes in which J_x is simple, K others in which J_d is. A body at which several loops end and that
-moves without coordinates that follow is a hub: its velocity and angular velocity t = S x are coordinates too,
-the others follow from t, and t from x, with J_d = -1. No product with a zero is formed.
+They may have axes in which J_x is simple, K others in which J_d is. A body at which several loops end and
+that moves without coordinates that follow is a hub: its velocity and angular velocity t = S x are coordinates
+too, the others follow from t, and t from x, with J_d = -1. No product with a zero is formed.
 
 Golubev & Yaskevich (2020), sections 1 and 5: reduction to the independent branch.
 """
