@@ -11,7 +11,7 @@ from treefactor.cli import main
 from treefactor.codegen import verify
 from treefactor.codegen.dump import dump
 from treefactor.codegen.expressions import ADD, CONST, MUL, SUB
-from treefactor.codegen.program import ARGUMENTS, available
+from treefactor.codegen.program import available
 from treefactor.codegen.verification import compare, verifiable
 from treefactor.codegen.writer import METHODS, VARIANTS
 
@@ -57,7 +57,8 @@ def test_a_model_without_joints():
 
 def test_elements_have_the_names_of_their_matrices():
     robot, found = model("ur5"), {}
-    for one in verifiable(robot, tuple(ARGUMENTS), [robot.joints[-1].name], "plain"):
+    tips = [robot.joints[-1].name]
+    for one in verifiable(robot, available(robot, tips), tips, "plain"):
         assert len(set(one.names)) == len(one.names) == one.function.output.size
         assert (np.diff(one.function.output) >= 0).all()
         found[one.function.variant, one.function.name] = {name.split("[")[0] for name in one.names}

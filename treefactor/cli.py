@@ -22,6 +22,7 @@ from rich.text import Text
 from . import __version__, bench, check, duels, growth, report, robots, tables
 from .config import show_config
 from .exceptions import TreefactorError
+from .mechanisms import MECHANISMS
 from .model import Model
 from .workers import flush
 
@@ -102,7 +103,7 @@ def _parser() -> argparse.ArgumentParser:
     command.set_defaults(command=run_tables)
 
     command = commands.add_parser("generate", help="write a robot's dynamics as C that compiles by itself")
-    command.add_argument("robot", help="a URDF, or the name of a bundled robot")
+    command.add_argument("robot", help=f"a URDF, a bundled robot, or one of {', '.join(MECHANISMS)}")
     command.add_argument(
         "-o", "--output", type=Path, required=True, metavar="DIR", help="new, or generated before"
     )
@@ -232,21 +233,30 @@ def run_generate(options: argparse.Namespace) -> int:
     from .codegen import folder, generate, verify
     from .codegen.program import available
 
-    robot = robots.find(options.robot, _floating(options))
+    model, name, base = _model(options)
     with report.replacing(options.json) as file:
-        model = Model.from_urdf(robot.path, robot.floating)
         functions = options.functions or available(model, options.tips)
         program = generate(model, functions, options.tips)
         folder.write(model, program, options.output)
-        title = f"{robot.name}, {robot.base} base"
+        title = f"{name}, {base} base"
         report.print_operations(f"{title}: {options.output}", program.operations)
         verdicts = verify(model, functions, options.tips) if options.verify else []
         if verdicts:
             report.print_verdicts(f"{title}: all variants and methods", verdicts)
-        counts = {name: asdict(count) for name, count in program.operations.items()}
-        content = {"robot": robot.name, "base": robot.base, "operations": counts}
+        counts = {function: asdict(count) for function, count in program.operations.items()}
+        content = {"robot": name, "base": base, "operations": counts}
         report.write_json(file, content | {"verified": [asdict(one) for one in verdicts]})
     return DISAGREE if any(one.first for one in verdicts) else 0
+
+
+def _model(options: argparse.Namespace) -> tuple[Model, str, str]:
+    """Model of a robot or mechanism, its name and its base."""
+    if options.robot in MECHANISMS and not Path(options.robot).exists():
+        if options.base == "floating":
+            raise TreefactorError(f"{options.robot} stands on a fixed base")
+        return MECHANISMS[options.robot]().model, options.robot, "fixed"
+    robot = robots.find(options.robot, _floating(options))
+    return Model.from_urdf(robot.path, robot.floating), robot.name, robot.base
 
 
 def _chosen_robots(options: argparse.Namespace) -> list[robots.Robot]:

@@ -25,6 +25,10 @@ RESULTS = {
     "forward_dynamics": "accelerations under forces tau",
     "minv": "inverse of H, all of it",
     "jacobian": "J, linear and angular velocities in the axes of the joints {tips}",
+    "loops": "accelerations under forces tau, all loops closed, the rest of v following from {free}",
+    "loop_velocity": "v with all loops closed, the rest following from {free}",
+    "loop_step": "step in v that closes the loops, to be integrated, 0 for {free}",
+    "loop_gap": "what the loops are open by, in axes of the base",
     "delassus": "J H^-1 J^T, velocities in the axes of the joints {tips}",
 }
 SUPPORT = Path(__file__).with_name("c")  # texts that are the same for all programs
@@ -72,7 +76,8 @@ def plain(name: str) -> str:
 
 def _result(program, function) -> str:
     """What a function returns."""
-    return RESULTS[function.name].format(tips=", ".join(map(plain, program.tips)))
+    tips, free = (", ".join(map(plain, names)) for names in (program.tips, program.independent))
+    return RESULTS[function.name].format(tips=tips, free=free)
 
 
 def _about(program, function) -> str:

@@ -17,7 +17,7 @@ from ._table import Scalar, use_counts
 from .frames import SNAP
 from .numeric import Numeric
 from .numpy_ import evaluate
-from .program import FUNCTIONS, Function
+from .program import LOOP_FUNCTIONS, Function, available
 from .writer import VARIANTS, Choice, Writer
 
 TOLERANCE = 1e-12  # of an element, relative to the largest of its matrix
@@ -74,7 +74,7 @@ class Verdict:
 
 def verify(
     model,
-    functions=FUNCTIONS,
+    functions=None,
     tips=(),
     variants=tuple(VARIANTS),
     snap: float = SNAP,
@@ -87,7 +87,8 @@ def verify(
     ----------
     model : Model
     functions, tips, variants, snap
-        As of `generate`; every variant and every method is verified, not only the best.
+        As of `generate`; every variant and every method is verified, not only the best. Functions that close
+        loops are not among them.
     samples : int
         Random states.
     tolerance : float
@@ -118,10 +119,12 @@ def verifiable(
     model, functions, tips=(), variants=tuple(VARIANTS), snap: float = SNAP
 ) -> Iterator[Verifiable]:
     """The verification variant of every function, by every method, after the steps of every variant."""
+    if functions is None:
+        functions = [name for name in available(model, tips) if name not in LOOP_FUNCTIONS]
     choice = Choice.of(model, functions, tips, variants, snap)
     for variant, bodies in choice.stepped.items():
         for name, method in choice.ways:
-            yield _verifiable(Writer(model, bodies, choice.tips, {}), name, method, variant)
+            yield _verifiable(Writer(model, bodies, choice.tips, named={}), name, method, variant)
 
 
 def _verifiable(writer: Writer, name: str, method: str | None, variant: str) -> Verifiable:
@@ -142,7 +145,7 @@ def _verifiable(writer: Writer, name: str, method: str | None, variant: str) -> 
     function = replace(function, output=function.output[order], sign=function.sign[order])
     names = list(found)
     names = tuple(names[k] for k in order)
-    return Verifiable(writer.model, writer.tips, function, names, method, writer.loops.bodies)
+    return Verifiable(writer.model, writer.tips, function, names, method, writer.recursions.bodies)
 
 
 def _elements(matrix, at: str = "") -> Iterator[tuple[str, object]]:

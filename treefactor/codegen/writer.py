@@ -9,12 +9,16 @@ import numpy as np
 
 from ..bodies import coupling_of
 from ..exceptions import CodegenError
+from ..tree import Tree
 from . import matrices, passes
+from .closures import Closure
 from .expressions import Table
 from .factors import delassus, factor, following, half_solve, inverse_of, solve
 from .frames import SNAP, bodies_of, canonical, regrouped, snapped
-from .program import ARGUMENTS, FUNCTIONS, Function, Program, shape_of
+from .partition import dependents
+from .program import ARGUMENTS, LOOP_FUNCTIONS, Function, Program, available, shape_of
 from .recursions import Recursions
+from .reduction import AXES, Reduction
 
 VARIANTS = {  # steps that a model takes before its recursions run
     "plain": (),
@@ -25,17 +29,23 @@ VARIANTS = {  # steps that a model takes before its recursions run
 }
 FACTORS = ("factor", "aba")  # of H, or of articulated bodies
 METHODS = dict.fromkeys(("forward_dynamics", "minv", "delassus"), FACTORS)  # of functions that have a choice
+METHODS |= dict.fromkeys(("loops", "loop_velocity", "loop_step"), AXES)
 
 
-def generate(model, functions=FUNCTIONS, tips=(), variants=tuple(VARIANTS), snap: float = SNAP) -> Program:
+def generate(
+    model, functions=None, tips=(), variants=tuple(VARIANTS), snap: float = SNAP, independent=None
+) -> Program:
     """Straight-line code of functions of a model, with the fewest operations of all variants.
 
     Parameters
     ----------
     model : Model
-    functions : sequence of str
+    functions : sequence of str, optional
         Among "crba", "rnea", "bias", "aba", "forward_dynamics", "minv", "jacobian" and "delassus"; "aba" not
-        for models with joints that follow others.
+        for models with joints that follow others. Of models with loops also "loops", the accelerations of all
+        coordinates with loops closed; "loop_velocity", v with the velocities that follow computed from the
+        others; "loop_step", the step in v, to be integrated, by which Newton's method closes the loops; and
+        "loop_gap", what the loops are open by. By default all that need no tips.
     tips : sequence of str
         Names of joints: "jacobian" is J, the velocities of their frames in their own axes for unit v, linear
         before angular, one joint below the other; "delassus" is J H^-1 J^T.
@@ -47,6 +57,10 @@ def generate(model, functions=FUNCTIONS, tips=(), variants=tuple(VARIANTS), snap
         Constant angles that are so close to a number of quarters become so, and lengths that are so short,
         relative to the longest, 0. With more than rounding the program is one of a slightly different robot:
         `Program.snapped` is the largest change.
+    independent : sequence of str, optional
+        Joints, or freedoms as `Tree.names` has them, from which the others on loops follow. By default the
+        coordinates that follow are those far from the base that move few loops; `Program.independent` says
+        which do not.
 
     Returns
     -------
@@ -56,23 +70,26 @@ def generate(model, functions=FUNCTIONS, tips=(), variants=tuple(VARIANTS), snap
     ------
     CodegenError
         Where a function or variant is unknown or cannot be had for the model, a freedom moves no mass, or a
-        constant overflows.
+        constant overflows; where loops cannot be closed, some of their rows say the same, or they do not
+        determine what is not independent. Names the loop.
 
     Notes
     -----
     Golubev & Yaskevich (2020), with the tables of `expressions` and the steps of `frames`.
     """
-    choice = Choice.of(model, functions, tips, variants, snap)
+    choice = Choice.of(model, functions, tips, variants, snap, independent)
     best: dict[str, Function] = {}
     for variant, bodies in choice.stepped.items():
-        writer = Writer(model, bodies, choice.tips)
+        writer = Writer(model, bodies, choice.tips, choice.dependent)
         for name, method in choice.ways:
             found = writer.function(name, method, variant)
             if name not in best or found.operations.total < best[name].operations.total:
                 best[name] = found
     best = {name: passes.gather(function) for name, function in best.items()}
-    parent = np.array(model.tree.parent)
-    return Program(model.name, parent, model.nq, model.nv, choice.tips, choice.snapped, best)
+    parent, loops = np.array(model.tree.parent), tuple((loop.name, loop.kind) for loop in model.loops)
+    return Program(
+        model.name, parent, model.nq, model.nv, choice.tips, choice.snapped, best, loops, choice.independent
+    )
 
 
 @dataclass(frozen=True, eq=False)
@@ -87,29 +104,41 @@ class Choice:
     stepped : dict of str to list of Body
         The model after the steps of every variant.
     snapped : float
+    dependent : list of int
+        Freedoms that follow the others where loops are closed.
+    independent : tuple of str
+        Names of the others.
     """
 
     ways: list
     tips: tuple[str, ...]
     stepped: dict
     snapped: float
+    dependent: list[int]
+    independent: tuple[str, ...]
 
     @classmethod
-    def of(cls, model, functions, tips, variants, snap: float) -> Choice:
+    def of(cls, model, functions, tips, variants, snap: float, independent=None) -> Choice:
         """Check the arguments of `generate`, and take the steps."""
-        functions, variants = _names(functions, ARGUMENTS, "function"), _names(variants, VARIANTS, "variant")
+        tips = _names(tips, [joint.name for joint in model.joints], "joint")
+        functions = available(model, tips) if functions is None else _names(functions, ARGUMENTS, "function")
+        variants = _names(variants, VARIANTS, "variant")
+        closing = set(functions) & set(LOOP_FUNCTIONS)
+        if closing and not model.loops:
+            raise CodegenError(f"the model has no loops to close by {', '.join(sorted(closing))}")
         if "aba" in functions and model.coupling is not None:
             raise CodegenError("joints follow others: there is forward_dynamics for such a model, but no aba")
-        tips = _names(tips, [joint.name for joint in model.joints], "joint")
         _require_expressible(model)
         with np.errstate(over="ignore", invalid="ignore"):  # an infinite constant is named by the writer
             bodies, change = snapped(bodies_of(model), snap)
             stepped = {
                 name: reduce(lambda found, step: step(found), VARIANTS[name], bodies) for name in variants
             }
+            follow = dependents(model, bodies, independent) if closing else []
         ways = [(name, method) for name in functions for method in METHODS.get(name, (None,))]
         ways = [way for way in ways if way[1] != "aba" or model.coupling is None]
-        return cls(ways, tips, stepped, float(change))
+        free = tuple(name for k, name in enumerate(model.tree.names) if closing and k not in follow)
+        return cls(ways, tips, stepped, float(change), follow, free)
 
 
 def _require_expressible(model) -> None:
@@ -145,10 +174,10 @@ class Writer:
         Receives intermediate matrices.
     """
 
-    def __init__(self, model, bodies, tips, named: dict | None = None):
-        self.model, self.table, self.tips = model, Table(), tips
+    def __init__(self, model, bodies, tips, dependent=(), named: dict | None = None):
+        self.model, self.table, self.tips, self.dependent = model, Table(), tips, dependent
         self.sizes = {"q": model.nq, "v": model.nv, "a": model.nv, "tau": model.nv}
-        self.loops = Recursions(bodies, model.gravity, model.extended, self.input("q"), named)
+        self.recursions = Recursions(bodies, model.gravity, model.extended, self.input("q"), named)
         self.named = named
 
     def input(self, name: str) -> list:
@@ -158,7 +187,8 @@ class Writer:
 
     def function(self, name: str, method: str | None, variant: str) -> Function:
         """One function, its dead rows removed."""
-        shape = shape_of(name, self.model.tree, len(self.tips))
+        loops = [(loop.name, loop.kind) for loop in self.model.loops]
+        shape = shape_of(name, self.model.tree, len(self.tips), loops)
         return self.extract(
             name, self.result(name, method), shape, f"{variant}, {method}" if method else variant
         )
@@ -192,12 +222,12 @@ class Writer:
     def crba(self) -> list:
         """Packed rows of H, G^T H G where joints follow others."""
         coupling = coupling_of(self.model)
-        self._name_rows("H", self.model.extended, self.loops.H)
+        self._name_rows("H", self.model.extended, self.recursions.H)
         if coupling is None:
-            return self.loops.H
+            return self.recursions.H
         _, _, fold, ratio = coupling
         H = [0.0] * self.model.tree.nnz
-        for entry, place, factor_ in zip(self.loops.H, fold.tolist(), ratio.tolist(), strict=True):
+        for entry, place, factor_ in zip(self.recursions.H, fold.tolist(), ratio.tolist(), strict=True):
             H[place] = H[place] + entry * factor_
         self._name_rows("G^T H G", self.model.tree, H)
         return H
@@ -205,15 +235,62 @@ class Writer:
     def rnea(self) -> list:
         """Forces for accelerations."""
         v, a = self.rates("v"), self.rates("a")
-        return self.reduced(self.loops.project(self.loops.forces(v, a), a))
+        return self.reduced(self.recursions.project(self.recursions.forces(self.recursions.states(v, a)), a))
 
     def bias(self) -> list:
         """Forces at rest."""
-        return self.reduced(self.loops.project(self.loops.forces(self.rates("v"), None)))
+        return self._bias(self._states(self.input("v")))
+
+    def _bias(self, states) -> list:
+        return self.reduced(self.recursions.project(self.recursions.forces(states)))
+
+    def _states(self, v) -> list:
+        """How the bodies move without accelerations."""
+        G = self.model.coupling and self.model.coupling.G
+        return self.recursions.states(
+            v if G is None else [matrices.weighted(row, v) for row in G.tolist()], None
+        )
+
+    def loops(self, axes: str) -> list:
+        """Accelerations of all coordinates with all loops closed, the velocities that follow computed."""
+        tree, reduction = self.model.tree, self._reduction(axes)
+        states = self._states(self._loop_velocity(reduction))
+        H: list = [[0.0] * tree.n for _ in range(tree.n)]
+        for i, j, x in zip(tree.rows.tolist(), tree.columns.tolist(), self.crba(), strict=True):
+            H[i][j] = H[j][i] = x
+        u = [t - h for t, h in zip(self.input("tau"), self._bias(states), strict=True)]
+        rates = reduction.rates(states)
+        free = reduction.eliminate(H, u, rates)
+        chain = Tree(np.arange(-1, len(free) - 1))
+        packed = [H[i][j] for i in free for j in free if j <= i]
+        a = [None] * tree.n
+        for k, x in zip(free, solve(chain, *factor(chain, packed), [u[k] for k in free]), strict=True):
+            a[k] = x
+        return reduction.complete(a, rates)
+
+    def loop_velocity(self, axes: str) -> list:
+        """Velocities, those computed that follow."""
+        return self._loop_velocity(self._reduction(axes))
+
+    def loop_step(self, axes: str) -> list:
+        """Newton's step of the coordinates that follow towards closed loops."""
+        reduction = self._reduction(axes)
+        return reduction.complete([0.0] * self.model.nv, reduction.gaps())
+
+    def loop_gap(self) -> list:
+        """Gaps of all loops in axes of the base."""
+        return [x for loop in self.model.loops for x in Closure(self.recursions, loop).gap(-1)]
+
+    def _reduction(self, axes: str) -> Reduction:
+        loops = self.model.loops
+        return Reduction(self.recursions, loops, self.model.nv, self.dependent, self.reduced, axes)
+
+    def _loop_velocity(self, reduction: Reduction) -> list:
+        return reduction.complete(self.input("v"), [[0.0] * len(group.J) for group in reduction.groups])
 
     def aba(self) -> list:
         """Accelerations, by articulated bodies."""
-        return self.loops.aba(self.input("v"), self.input("tau"))
+        return self.recursions.aba(self.input("v"), self.input("tau"))
 
     def forward_dynamics(self, method: str) -> list:
         """Accelerations."""
@@ -241,7 +318,7 @@ class Writer:
 
     def factor(self, method: str) -> tuple[list, list]:
         """Packed rows of L, and 1 / D."""
-        L, inverse = self.loops.factor() if method == "aba" else factor(self.model.tree, self.crba())
+        L, inverse = self.recursions.factor() if method == "aba" else factor(self.model.tree, self.crba())
         self._name_rows("L", self.model.tree, L, strictly=True)
         self._name(**{"1/D": inverse})
         return L, inverse
@@ -252,7 +329,7 @@ class Writer:
 
     def _jacobian(self) -> list:
         numbers = {joint.name: i for i, joint in enumerate(self.model.joints)}
-        return [self.reduced(row) for tip in self.tips for row in self.loops.jacobian(numbers[tip])]
+        return [self.reduced(row) for tip in self.tips for row in self.recursions.jacobian(numbers[tip])]
 
     def _name(self, **matrices) -> None:
         """Keep matrices by their names, where they are asked for."""

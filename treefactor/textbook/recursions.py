@@ -79,15 +79,23 @@ class Loops:
         for body in self.bodies:
             parent = self.parent(body)
             R, p = body["R"], body["p"]
-            if parent and parent["parent"] >= 0:  # a root does not turn in its own frame
+            if parent and not self.is_still(parent):
                 R, p = product(parent["at_R"], R), apply(parent["at_R"], p) + parent["at_p"]
             R, p = self.move(body, q[body["q"] :], R, p)
             if parent is None:
-                body["g"] = apply(R.T, self.gravity)
-                R, p = self.unturned, self.nothing
+                R, p = self.rooted(body, R, p)
             body["at_R"], body["at_p"] = R, p
             self.S[self.freedoms(body)] = self.motions(body)
             self.inertia(body)
+
+    def is_still(self, body: dict) -> bool:
+        """Whether a body does not move in the frame of its root."""
+        return body["parent"] < 0
+
+    def rooted(self, body: dict, R, p) -> tuple:
+        """Pose and gravity of a root in its own frame."""
+        body["g"] = apply(R.T, self.gravity)
+        return self.unturned, self.nothing
 
     def move(self, body: dict, q, R, p) -> tuple:
         """Pose after the motion of the joint."""
