@@ -74,11 +74,16 @@ class Problem:
     def __init__(self, H, tree: Tree, g, C=None, c=None, D=None, d=None):
         require_tree(tree)
         self.tree = tree
-        self.H = _packed(H, tree)
+        self.packed = _packed(H, tree)
         self.g = as_vector(g, tree.n, "g").copy()
         self.C, self.c = _rows(C, c, tree.n, "C", "c")
         self.D, self.d = _rows(D, d, tree.n, "D", "d")
-        self.factor = factor(self.H, tree, layout="packed")
+        self.factor = factor(self.packed, tree, layout="packed")
+
+    @property
+    def H(self) -> np.ndarray:
+        """H as a dense array, shape (n, n)."""
+        return self.tree.unpack(self.packed)
 
     @property
     def n(self) -> int:
@@ -175,9 +180,9 @@ class Solution:
         in the same unit: max(|H v - g - C^T gamma_c - D^T gamma|, |C v - c|, |min(gamma, D v - d)|).
         """
         p = self.problem
-        force = multiply(p.H, p.tree, self.v, layout="packed") - p.g
+        force = multiply(p.packed, p.tree, self.v, layout="packed") - p.g
         force -= p.C.T @ self.gamma_c + p.D.T @ self.gamma
-        diagonal = p.H[p.tree.row_start[1:] - 1]
+        diagonal = p.packed[p.tree.row_start[1:] - 1]
         scale_c, scale_d = _scale(p.factor, p.C), _scale(p.factor, p.D)
         natural = np.minimum(self.gamma / scale_d, (p.D @ self.v - p.d) * scale_d)
         parts = (force / np.sqrt(diagonal), (p.C @ self.v - p.c) * scale_c, natural)
@@ -228,7 +233,7 @@ def solve(
 
 
 def _dense(p: Problem, warm_start, tolerance: float, max_iter: int) -> Solution:
-    H = p.tree.unpack(p.H)
+    H = p.H
     J = np.vstack([p.C.toarray(), p.D.toarray()])
     b = np.concatenate([p.c, p.d])
     equal = p.c.size
