@@ -59,11 +59,11 @@ def residuals(problem, v, gamma, gamma_c) -> dict[str, float]:
 
 
 def magnitude(problem) -> float:
-    """What residuals are relative to: the largest of the momenta and of the velocities asked for, or 1."""
+    """What residuals are relative to: the largest of the momenta and of the velocities asked for."""
     H = problem.H
-    asked = np.where(problem.d > -np.inf, problem.d, 0.0) * scales(H, problem.D.toarray())
+    asked = np.maximum(problem.d, 0.0) * scales(H, problem.D.toarray())
     parts = problem.g / np.sqrt(np.diag(H)), asked, problem.c * scales(H, problem.C.toarray())
-    return max(1.0, *map(largest, parts))
+    return max(map(largest, parts)) or 1.0
 
 
 def scales(H, J) -> np.ndarray:
