@@ -17,6 +17,8 @@ KERNELS = {
     "_chain": [],
     "_peak": [],
     "_dynamics": ["treefactor/kernels/dynamics.c"],
+    "_order": [],
+    "_kkt": [],
     "codegen/_table": [],
     "codegen/_lower": [],
     "codegen/_interp": ["treefactor/kernels/interp.c"],
