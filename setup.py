@@ -19,6 +19,7 @@ KERNELS = {
     "_dynamics": ["treefactor/kernels/dynamics.c"],
     "_order": [],
     "_kkt": [],
+    "_pivot": [],
     "codegen/_table": [],
     "codegen/_lower": [],
     "codegen/_interp": ["treefactor/kernels/interp.c"],

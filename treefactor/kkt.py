@@ -31,7 +31,9 @@ def positions(tree: Tree, start: np.ndarray, column: np.ndarray) -> np.ndarray:
         rank = np.empty(count, dtype=np.intp)
         free = np.setdiff1d(np.arange(count), used)
         rank[free] = np.arange(free.size)
-        rank[used[minimum_degree(used.size, first, member.astype(np.intp))]] = free.size + np.arange(used.size)
+        rank[used[minimum_degree(used.size, first, member.astype(np.intp))]] = free.size + np.arange(
+            used.size
+        )
     sequence = np.lexsort((-np.arange(tree.n), rank[root]))
     position = np.empty(tree.n, dtype=np.intp)
     position[depth_first[sequence]] = np.arange(tree.n)
