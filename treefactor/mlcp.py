@@ -140,7 +140,7 @@ def _rows(J, b, n: int, matrix: str, vector: str):
         return csr_array((0, n)), np.empty(0)
     if not issparse(J):
         J = as_real(J, matrix)
-        J = J.reshape(0, n) if J.size == 0 and J.ndim <= 2 else J
+        J = J.reshape(0, n) if J.shape == (0,) else J
     elif J.dtype.kind not in "fiub":
         raise DtypeError(f"{matrix} must hold real numbers, got dtype {J.dtype}", J.dtype)
     if J.ndim != 2 or J.shape[1] != n:
