@@ -12,6 +12,8 @@ from treefactor import mlcp, mlcp_families
 from treefactor.mlcp import Status
 from treefactor.mlcp_families import FAMILIES, INFEASIBLE
 
+pytestmark = pytest.mark.usefixtures("one_thread")
+
 REDUNDANT = ("robotred", "lattice", "dup", "loops")
 FEASIBLE = tuple(family for family in FAMILIES if family not in INFEASIBLE)
 
