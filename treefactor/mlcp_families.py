@@ -46,10 +46,10 @@ def spheres(m: int, rng: Random) -> Problem:
     return falling(centres, pairs[chosen], rng.normal(size=(N, 3)))
 
 
-def lattice(m: int, rng: Random = 0) -> Problem:
+def lattice(m: int, rng: Random) -> Problem:
     """A crystal at rest, square layers in each other's hollows: gaps are 0, rows dependent, ties everywhere.
 
-    The m lowest contacts of a pyramid of spheres; nothing is random.
+    The m lowest contacts of a pyramid of spheres, in random order.
     """
     base, pairs = 1, ()
     while len(pairs) < m:
@@ -60,7 +60,8 @@ def lattice(m: int, rng: Random = 0) -> Problem:
         heights = [np.full(len(layer), 0.5 + h / np.sqrt(2.0)) for h, layer in enumerate(layers)]
         centres = np.column_stack((np.concatenate(layers), np.concatenate(heights)))
         pairs = near(centres, 1.0 + 1e-9)
-    return falling(centres, pairs[:m], np.zeros_like(centres))
+    pairs = np.random.default_rng(rng).permutation(pairs[:m])
+    return falling(centres, pairs, np.zeros_like(centres))
 
 
 def dup(m: int, rng: Random) -> Problem:
