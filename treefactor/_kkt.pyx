@@ -332,9 +332,20 @@ cdef class Kkt:
         """x <- S^-1 x in place."""
         self.solve(<double *> x.data)
 
-    def pivots(self):
-        """Reciprocals of the pivots, and the rows of L^T of every front with what it hands up."""
-        return self.kept[13].copy(), self.kept[12].copy()
+    def dense(self):
+        """L and D as dense arrays in the order of elimination, and the freedom of every row."""
+        cdef Py_ssize_t s, k, a
+        cdef Front *f
+        position, values, inverse = self.kept[17], self.kept[12], self.kept[13]
+        L, node = np.eye(self.n), np.empty(self.n, dtype=np.intp)
+        node[position] = np.arange(self.n)
+        for s in range(self.fronts):
+            f = &self.front[s]
+            at = [position[self.index[f.index + a]] for a in range(f.size)]
+            for k in range(f.width):
+                row = values[f.at + k * f.stride :]
+                L[at[k + 1 :], at[k]] = row[k + 1 : f.size]
+        return L, 1.0 / inverse, node
 
 
 cdef inline const Py_ssize_t *words(cnp.ndarray a):
