@@ -35,6 +35,7 @@ cdef double TIGHT = 1e-6         # and the least one
 cdef double SHRINK = 1e-2        # from one to the next
 cdef double ACCEPTED = 1e-10     # residual, relative to the data, that counts as solved if none is smaller
 cdef double NOISE = 1e-12        # of lambda, relative to the data: a row is not switched for less
+cdef double ROUNDING = 1e-15     # of a gap, relative to the data
 cdef double BEYOND = 1e9         # a problem is infeasible if v had to be so many times larger
 cdef double PROMISING = 1e3      # and worth a closer look from here on
 cdef double BALANCE = 1e-9       # |J^T y| / |y| of a certificate
@@ -62,7 +63,7 @@ cdef class Walk:
     cdef Pattern pattern
     cdef readonly Py_ssize_t n, m, equal, pivots, factorizations, iterations
     cdef readonly double size    # of the data: residuals are relative to it
-    cdef readonly double delta, found
+    cdef double delta, noise
     cdef const Py_ssize_t *start
     cdef const Py_ssize_t *column
     cdef const double *g
@@ -87,7 +88,7 @@ cdef class Walk:
     cdef dict vectors
 
     def __cinit__(self, Kkt kkt not None, Pattern pattern not None, start, column, Py_ssize_t equal):
-        cdef Py_ssize_t n = kkt.n, m = kkt.m
+        cdef Py_ssize_t n = kkt.symbolic.n, m = kkt.symbolic.m
         self.kkt, self.pattern = kkt, pattern
         self.n, self.m, self.equal = n, m, equal
         arrays = {name: aligned((n + 8,)) for name in FIELDS} | {name: aligned((m + 8,)) for name in ROWS}
@@ -199,6 +200,11 @@ cdef class Walk:
                 on[i] != 0 if on != NULL else (self.gap[i] < 0.0 or self.b[i] >= 0.0)
             )
             self.last[i] = 0.0
+
+    cdef void loosen(self, double delta) noexcept nogil:
+        """Set delta, and what counts as noise of lambda: while it is loose, rounding errors of gap, too."""
+        self.delta = delta
+        self.noise = (NOISE + (ROUNDING / delta if delta > TIGHT else 0.0)) * self.size
         self.kkt.touch_all()
 
     cdef bint update(self) noexcept nogil:
@@ -242,8 +248,8 @@ cdef class Walk:
 
     cdef inline bint wrong(self, Py_ssize_t i, const double *gap) noexcept nogil:
         """Whether a row is on or off that should not be, beyond rounding errors."""
-        cdef double s = self.impulse[i] - gap[i] / self.delta, noise = NOISE * self.size
-        return s < -noise if self.on[i] else s > noise
+        cdef double s = self.impulse[i] - gap[i] / self.delta
+        return s < -self.noise if self.on[i] else s > self.noise
 
     cdef void jump(self) noexcept nogil:
         """v <- u."""
@@ -257,7 +263,7 @@ cdef class Walk:
         #   phi(v) = 1/2 v^T H v - g^T v + 1/(2 delta) sum_i max(0, s_i)^2,  lambda <- max(0, s) / delta
         cdef double residual
         cdef bint first = True
-        self.delta = TIGHT if warm else LOOSE
+        self.loosen(TIGHT if warm else LOOSE)
         while self.iterations < limit:
             if not self.minimise(limit, first):
                 return INVALID_
@@ -273,8 +279,7 @@ cdef class Walk:
             if self.infeasible():
                 return INFEASIBLE_
             if self.delta > TIGHT:
-                self.delta = max(self.delta * SHRINK, TIGHT)
-                self.kkt.touch_all()
+                self.loosen(max(self.delta * SHRINK, TIGHT))
                 self.update()
             elif not self.update() and residual <= ACCEPTED * self.size:
                 return SOLVED_
@@ -429,11 +434,10 @@ cdef class Walk:
         #   for the rows that are on, go as far as it allows and switch it (of several the first)
         cdef Py_ssize_t i, worst, blocking
         cdef double t, here, there, least = -ACCEPTED * self.size
-        self.delta = TIGHT
+        self.loosen(TIGHT)
         for i in range(self.m):
             self.on[i] = i < self.equal
             self.impulse[i] = 0.0
-        self.kkt.touch_all()
         if self.equal:
             if not self.refactor():
                 return INVALID_
