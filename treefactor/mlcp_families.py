@@ -27,7 +27,7 @@ LIMITED = 0.6  # share of rows that are joint limits
 
 
 def spheres(m: int, rng: Random) -> Problem:
-    """Falling spheres on a jittered cubic grid: M diagonal, n = 6 N, rows independent.
+    """Falling spheres on a jittered cubic grid: M diagonal, n = 6 N, few rows dependent.
 
     A row is a pair closer than `NEAR` diameters, or a sphere as close to the floor; m of them are chosen.
     """
