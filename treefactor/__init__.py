@@ -2,7 +2,7 @@
 
 from importlib.metadata import version
 
-from . import families
+from . import families, mlcp
 from .bound import BoundFactor
 from .chain import chain_forces, chain_inertia
 from .codegen import Kernels, Program, compile, generate
@@ -69,6 +69,7 @@ __all__ = [
     "generate",
     "h_times",
     "integrate",
+    "mlcp",
     "multiply",
     "neutral",
     "random_configuration",

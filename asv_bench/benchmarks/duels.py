@@ -15,6 +15,7 @@ from treefactor import (
     chain_forces,
     chain_inertia,
     duels,
+    duels_mlcp,
     duels_programs,
     families,
     growth,
@@ -179,8 +180,18 @@ def results() -> Iterator[list[Result]]:
     yield [duel.fight() for duel in chain_of("SSRMS")]
     for name in ARMS:
         yield [duel.fight() for duel in arm_of(name)]
+    for family, m in duels_mlcp.COLD:
+        yield [duel.fight() for duel in duels_mlcp.family_duels(family, m)]
     for family in growth.FAMILIES:
         yield [growth.steadiness(growth.growth(family))]
 
 
-MODELS = 1 + len(ARMS) + len(ROBOTS) + len(SMALL_TREES) + len(LARGE_TREES) + len(growth.FAMILIES)
+MODELS = (
+    1
+    + len(ARMS)
+    + len(ROBOTS)
+    + len(SMALL_TREES)
+    + len(LARGE_TREES)
+    + len(duels_mlcp.COLD)
+    + len(growth.FAMILIES)
+)
