@@ -1,0 +1,41 @@
+"""Sphinx: the pages run their own code when they are built, and the site needs no network."""
+
+import os
+import sys
+from pathlib import Path
+
+import treefactor
+
+HERE = Path(__file__).parent
+os.environ["PYTHONPATH"] = str(HERE)  # pages import show.py
+os.environ["PATH"] = os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]])  # treefactor
+
+project, author = "treefactor", "the treefactor developers"
+copyright = author
+version = release = treefactor.__version__
+extensions = ["myst_nb", "sphinx.ext.autosummary", "numpydoc", "sphinx_copybutton", "sphinx_design"]
+exclude_patterns = ["_build"]
+nitpicky = True
+
+nb_execution_mode = "force"
+nb_execution_raise_on_error = True
+nb_execution_timeout = 120
+nb_execution_show_tb = True
+nb_merge_streams = True
+myst_enable_extensions = ["colon_fence", "deflist"]
+myst_heading_anchors = 3
+
+autosummary_generate = True
+autodoc_typehints = "none"  # numpydoc has them
+autodoc_member_order = "bysource"
+numpydoc_show_class_members = False
+numpydoc_validation_checks = {"PR01", "PR02", "PR03"}  # parameters are those of the signature
+copybutton_prompt_text = r">>> |\.\.\. |\$ "
+copybutton_prompt_is_regexp = True
+
+html_theme = "furo"
+html_title = f"treefactor {version}"
+html_static_path = ["_static", "../treefactor/templates/drawings.css"]
+html_css_files = ["drawings.css", "site.css"]
+html_copy_source = False
+html_theme_options = {"navigation_with_keys": True}

@@ -1,0 +1,100 @@
+"""What pages show: tables, matrices and figures as HTML that follows the theme."""
+
+import base64
+import json
+from collections.abc import Iterable, Sequence
+from html import escape
+from io import BytesIO
+from pathlib import Path
+
+import numpy as np
+from matplotlib import rc_context
+from matplotlib.figure import Figure
+
+from treefactor import Tree
+from treefactor.html import table_html
+from treefactor.tables import Table
+
+MEASURED = Path(__file__).parent / "measured"
+STYLE = {"svg.fonttype": "none", "svg.hashsalt": "treefactor", "font.family": "sans-serif", "font.size": 10}
+
+
+class Html(str):
+    """HTML that a page shows as it is."""
+
+    def _repr_html_(self) -> str:
+        return self
+
+
+def measured(name: str) -> dict:
+    """Results that `make measure` has stored."""
+    return json.loads((MEASURED / f"{name}.json").read_text(encoding="utf-8"))
+
+
+def paper(table: Table) -> Html:
+    """A paper's table beside what was executed."""
+    return Html(f'<p class="note">{escape(table.note)}</p>{table_html(table)}')
+
+
+def grid(titles: Sequence[str], rows: Iterable[Sequence]) -> Html:
+    """A table of figures."""
+    head = "".join(f'<th scope="col">{escape(title)}</th>' for title in titles)
+    body = "".join(
+        "<tr>" + "".join(f"<td>{escape(str(cell))}</td>" for cell in row) + "</tr>" for row in rows
+    )
+    return Html(
+        f'<div class="scroll"><table class="grid"><thead><tr>{head}</tr></thead>{body}</table></div>'
+    )
+
+
+def matrix(A, rows: Sequence, columns: Sequence, mask=None, digits: int = 3) -> Html:
+    """A small matrix; entries of the pattern `mask`, or those that are not zero, have a ground."""
+    A = np.asarray(A)
+    mask = np.abs(A) > TINY if mask is None else mask
+    head = "".join(f'<th scope="col">{escape(str(name))}</th>' for name in columns)
+    body = ""
+    for name, values, entries in zip(rows, A, mask, strict=True):
+        cells = "".join(
+            f'<td class="{"entry" if entry else "zero"}">{_number(value, digits)}</td>'
+            for value, entry in zip(values, entries, strict=True)
+        )
+        body += f'<tr><th scope="row">{escape(str(name))}</th>{cells}</tr>'
+    return Html(
+        f'<div class="scroll"><table class="matrix"><thead><tr><th></th>{head}</tr></thead>{body}</table></div>'
+    )
+
+
+def figure(drawn: Figure, says: str) -> Html:
+    """A figure of Matplotlib as SVG without a ground, its text that of the browser."""
+    file = BytesIO()
+    with rc_context(STYLE):
+        drawn.savefig(file, format="svg", transparent=True, metadata={"Date": None})
+    data = base64.b64encode(file.getvalue()).decode()
+    return Html(
+        f'<figure><img class="plot" alt="{escape(says)}" src="data:image/svg+xml;base64,{data}"></figure>'
+    )
+
+
+def panels(count: int, height: float = 3.6) -> tuple:
+    """A figure with that many axes side by side."""
+    with rc_context(STYLE):
+        drawn = Figure(figsize=(8.2, height), layout="constrained")
+        axes = drawn.subplots(1, count, squeeze=False)[0]
+    for one in axes:
+        one.grid(alpha=0.3)
+    return drawn, *axes
+
+
+def packed(tree: Tree) -> Html:
+    """The tree, the pattern of H and the packed rows: one colour for every column."""
+    from layout import draw
+
+    return Html(draw(tree))
+
+
+def _number(value: float, digits: int) -> str:
+    """A number without a negative or a tiny zero."""
+    return "0" if abs(value) < TINY else f"{value:.{digits}g}"
+
+
+TINY = 1e-12
