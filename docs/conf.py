@@ -3,10 +3,17 @@
 import os
 import sys
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import treefactor
 
 HERE = Path(__file__).parent
+KERNELS = TemporaryDirectory()  # settings of the kernels that run the pages: not the reader's own
+Path(KERNELS.name, "profile_default").mkdir()
+Path(KERNELS.name, "profile_default", "ipython_kernel_config.py").write_text(
+    "c = get_config()\nc.IPKernelApp.log_level = 'ERROR'\nc.HistoryManager.enabled = False\n"
+)
+os.environ["IPYTHONDIR"] = KERNELS.name
 os.environ["PYTHONPATH"] = str(HERE)  # pages import show.py
 os.environ["PATH"] = os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]])  # treefactor
 
@@ -14,7 +21,7 @@ project, author = "treefactor", "the treefactor developers"
 copyright = author
 version = release = treefactor.__version__
 extensions = ["myst_nb", "sphinx.ext.autosummary", "numpydoc", "sphinx_copybutton", "sphinx_design"]
-exclude_patterns = ["_build"]
+templates_path = ["_templates"]
 nitpicky = True
 
 nb_execution_mode = "force"
@@ -29,7 +36,7 @@ autosummary_generate = True
 autodoc_typehints = "none"  # numpydoc has them
 autodoc_member_order = "bysource"
 numpydoc_show_class_members = False
-numpydoc_validation_checks = {"PR01", "PR02", "PR03"}  # parameters are those of the signature
+numpydoc_validation_checks = {"PR02", "PR03"}  # what is documented is in the signature, in its order
 copybutton_prompt_text = r">>> |\.\.\. |\$ "
 copybutton_prompt_is_regexp = True
 

@@ -24,7 +24,8 @@ def _figure(body: str, width: float, height: float, caption: str) -> str:
     """An SVG of that size."""
     return (
         f'<figure><svg width="{width:.0f}" height="{height:.0f}" viewBox="0 0 {width:.0f} {height:.0f}" '
-        f'role="img" aria-label="{escape(caption)}">{body}</svg><figcaption>{escape(caption)}</figcaption></figure>'
+        f'role="img" aria-label="{escape(caption)}">{body}</svg>'
+        f"<figcaption>{escape(caption)}</figcaption></figure>"
     )
 
 
@@ -49,7 +50,11 @@ def _pattern(tree: Tree) -> tuple[str, float, float]:
     for k in range(tree.n):
         for i in range(k + 1):
             x, y = (i + 0.5) * CELL, (k + 0.5) * CELL
-            body += _entry(x, y, k, i) if mask[k, i] else f'<circle cx="{x}" cy="{y}" r="1.5" fill="var(--soft)"/>'
+            body += (
+                _entry(x, y, k, i)
+                if mask[k, i]
+                else f'<circle cx="{x}" cy="{y}" r="1.5" fill="var(--soft)"/>'
+            )
     return body, tree.n * CELL, tree.n * CELL
 
 
@@ -67,7 +72,8 @@ def _entry(x: float, y: float, k: int, i: int) -> str:
     """H(k, i) as a cell."""
     side = CELL - 2
     return (
-        f'<rect x="{x - side / 2}" y="{y - side / 2}" width="{side}" height="{side}" rx="3" fill="{_colour(i)}"/>'
+        f'<rect x="{x - side / 2}" y="{y - side / 2}" width="{side}" height="{side}" rx="3" '
+        f'fill="{_colour(i)}"/>'
         f"{_text(x, y, f'{k},{i}')}"
     )
 

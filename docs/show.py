@@ -2,7 +2,7 @@
 
 import base64
 import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from html import escape
 from io import BytesIO
 from pathlib import Path
@@ -13,6 +13,7 @@ from matplotlib.figure import Figure
 
 from treefactor import Tree
 from treefactor.html import table_html
+from treefactor.report import ratio
 from treefactor.tables import Table
 
 MEASURED = Path(__file__).parent / "measured"
@@ -31,6 +32,26 @@ def measured(name: str) -> dict:
     return json.loads((MEASURED / f"{name}.json").read_text(encoding="utf-8"))
 
 
+def ratios(robots: Sequence[str], targets: Sequence[str]) -> Html:
+    """How many times faster than a peer, robot by robot, with the quartiles of the runs."""
+    found = {name: {key(row): row for row in measured(name)["results"]} for name in robots}
+    keys = dict.fromkeys(k for rows in found.values() for k in rows if k[0] in targets)
+    return grid(
+        ["", "peer", *robots],
+        ([k[1], k[2], *(spread(rows[k]) if k in rows else "" for rows in found.values())] for k in keys),
+    )
+
+
+def key(row: Mapping) -> tuple[str, str, str]:
+    """What was timed, and against whom."""
+    return row["target"], row["what"], row["peer"]
+
+
+def spread(row: Mapping) -> str:
+    """A ratio and its quartiles."""
+    return f"{ratio(row['ratio'])} ({ratio(row['low'])}–{ratio(row['high'])})"
+
+
 def paper(table: Table) -> Html:
     """A paper's table beside what was executed."""
     return Html(f'<p class="note">{escape(table.note)}</p>{table_html(table)}')
@@ -38,13 +59,11 @@ def paper(table: Table) -> Html:
 
 def grid(titles: Sequence[str], rows: Iterable[Sequence]) -> Html:
     """A table of figures."""
-    head = "".join(f'<th scope="col">{escape(title)}</th>' for title in titles)
+    head = "".join(f'<th scope="col">{escape(str(title))}</th>' for title in titles)
     body = "".join(
         "<tr>" + "".join(f"<td>{escape(str(cell))}</td>" for cell in row) + "</tr>" for row in rows
     )
-    return Html(
-        f'<div class="scroll"><table class="grid"><thead><tr>{head}</tr></thead>{body}</table></div>'
-    )
+    return Html(f'<div class="scroll"><table class="grid"><thead><tr>{head}</tr></thead>{body}</table></div>')
 
 
 def matrix(A, rows: Sequence, columns: Sequence, mask=None, digits: int = 3) -> Html:
@@ -60,7 +79,8 @@ def matrix(A, rows: Sequence, columns: Sequence, mask=None, digits: int = 3) -> 
         )
         body += f'<tr><th scope="row">{escape(str(name))}</th>{cells}</tr>'
     return Html(
-        f'<div class="scroll"><table class="matrix"><thead><tr><th></th>{head}</tr></thead>{body}</table></div>'
+        '<div class="scroll"><table class="matrix">'
+        f"<thead><tr><th></th>{head}</tr></thead>{body}</table></div>"
     )
 
 
@@ -75,14 +95,27 @@ def figure(drawn: Figure, says: str) -> Html:
     )
 
 
-def panels(count: int, height: float = 3.6) -> tuple:
-    """A figure with that many axes side by side."""
+def curves(panels: Mapping[str, Mapping[str, tuple]], x: str, y: str, says: str) -> Html:
+    """Lines on logarithmic axes, one panel for each title, one colour for each name in all of them.
+
+    Parameters
+    ----------
+    panels : mapping
+        Of every title, of every name, abscissas and ordinates.
+    x, y, says : str
+        Names of the axes, and what stands for the figure where it is not seen.
+    """
     with rc_context(STYLE):
-        drawn = Figure(figsize=(8.2, height), layout="constrained")
-        axes = drawn.subplots(1, count, squeeze=False)[0]
-    for one in axes:
-        one.grid(alpha=0.3)
-    return drawn, *axes
+        drawn = Figure(figsize=(8.4, 4.2), layout="constrained")
+        axes = drawn.subplots(1, len(panels), sharey=True, squeeze=False)[0]
+        for axis, (title, lines) in zip(axes, panels.items(), strict=True):
+            for name, points in lines.items():
+                axis.plot(*points, marker="o", markersize=3, label=name)
+            axis.set(title=title, xlabel=x, xscale="log", yscale="log")
+            axis.grid(alpha=0.3)
+        axes[0].set_ylabel(y)
+        drawn.legend(*axes[0].get_legend_handles_labels(), loc="outside lower center", ncols=2, frameon=False)
+    return figure(drawn, says)
 
 
 def packed(tree: Tree) -> Html:
