@@ -1,5 +1,6 @@
 """Sphinx: the pages run their own code when they are built, and the site needs no network."""
 
+import logging
 import os
 import sys
 from pathlib import Path
@@ -14,6 +15,7 @@ Path(KERNELS.name, "profile_default", "ipython_kernel_config.py").write_text(
     "c = get_config()\nc.IPKernelApp.log_level = 'ERROR'\nc.HistoryManager.enabled = False\n"
 )
 os.environ["IPYTHONDIR"] = KERNELS.name
+logging.getLogger("traitlets").setLevel(logging.WARNING)
 os.environ["PYTHONPATH"] = str(HERE)  # pages import show.py
 os.environ["PATH"] = os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]])  # treefactor
 
@@ -36,7 +38,6 @@ autosummary_generate = True
 autodoc_typehints = "none"  # numpydoc has them
 autodoc_member_order = "bysource"
 numpydoc_show_class_members = False
-numpydoc_validation_checks = {"PR02", "PR03"}  # what is documented is in the signature, in its order
 copybutton_prompt_text = r">>> |\.\.\. |\$ "
 copybutton_prompt_is_regexp = True
 
