@@ -25,6 +25,8 @@ version = release = treefactor.__version__
 extensions = ["myst_nb", "sphinx.ext.autosummary", "numpydoc", "sphinx_copybutton", "sphinx_design"]
 templates_path = ["_templates"]
 nitpicky = True
+default_role = "py:obj"
+nitpick_ignore_regex = [("py:obj", r"(numpy|scipy|pinocchio|mujoco|pydrake|platformdirs)\..*")]
 
 nb_execution_mode = "force"
 nb_execution_raise_on_error = True
@@ -36,6 +38,7 @@ myst_heading_anchors = 3
 
 autosummary_generate = True
 autodoc_typehints = "none"  # numpydoc has them
+autodoc_preserve_defaults = True
 autodoc_member_order = "bysource"
 numpydoc_show_class_members = False
 copybutton_prompt_text = r">>> |\.\.\. |\$ "

@@ -25,7 +25,7 @@ BATCHES = [4**k for k in range(6)]
 COLUMNS = [2**k for k in range(8)]
 BACKENDS = ("interp", "cc")
 
-bench.PATIENCE = 0.5
+bench.PATIENCE = 1.0
 
 
 def main() -> None:

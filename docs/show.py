@@ -2,16 +2,18 @@
 
 import base64
 import json
+import shlex
 from collections.abc import Iterable, Mapping, Sequence
+from contextlib import redirect_stderr, redirect_stdout
 from html import escape
-from io import BytesIO
+from io import BytesIO, StringIO
 from pathlib import Path
 
 import numpy as np
 from matplotlib import rc_context
 from matplotlib.figure import Figure
 
-from treefactor import Tree
+from treefactor import Tree, cli, report
 from treefactor.html import table_html
 from treefactor.report import ratio
 from treefactor.tables import Table
@@ -25,6 +27,16 @@ class Html(str):
 
     def _repr_html_(self) -> str:
         return self
+
+
+def shell(command: str) -> None:
+    """Print a command line of treefactor and what it prints."""
+    report.PIPE_WIDTH = WIDTH
+    with redirect_stdout(StringIO()) as out, redirect_stderr(StringIO()):
+        status = cli.main(shlex.split(command)[1:])
+    print(f"$ {command}\n{out.getvalue()}")
+    if status:
+        raise RuntimeError(f"{command}: exit status {status}")
 
 
 def measured(name: str) -> dict:
@@ -130,4 +142,5 @@ def _number(value: float, digits: int) -> str:
     return "0" if abs(value) < TINY else f"{value:.{digits}g}"
 
 
-TINY = 1e-12
+TINY = 1e-12  # shown as 0
+WIDTH = 110  # columns of what a command prints

@@ -80,11 +80,7 @@ def test_page(page, workplace):
     names = {}
     for cell in CELL.findall(page.read_text(encoding="utf-8")):
         lines = [line for line in cell.splitlines() if not line.startswith(":")]
-        for line in lines:
-            if line.startswith("!"):
-                execute(line[1:])
-        source = "\n".join(line for line in lines if not line.startswith("!"))
-        exec(compile(source, str(page), "exec"), names)
+        exec(compile("\n".join(lines), str(page), "exec"), names)
 
 
 @pytest.mark.parametrize("command", commands())

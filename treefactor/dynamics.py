@@ -97,8 +97,8 @@ def rnea(model: Model, q, v, a, fext=None, out=None, num_threads: int = 1) -> np
 def bias(model: Model, q, v, fext=None, out=None, num_threads: int = 1) -> np.ndarray:
     """Generalized forces at zero acceleration: Coriolis, centrifugal, gravity, minus those from outside.
 
-    What Pinocchio calls `nle`, and MuJoCo `qfrc_bias`. Arguments, result of shape (..., nv) in N or N m, and
-    errors as of `rnea`.
+    What Pinocchio calls ``nle``, and MuJoCo ``qfrc_bias``. Arguments, result of shape (..., nv) in N or N m,
+    and errors as of `rnea`.
 
     Notes
     -----
@@ -202,7 +202,7 @@ def bind(function, model: Model, *arguments: np.ndarray, out: np.ndarray) -> Bou
     Returns
     -------
     callable
-        Returns `out`; raises what the function raises.
+        Returns ``out``; raises what the function raises.
 
     Raises
     ------

@@ -87,7 +87,7 @@ def compile(model_or_program, functions=None, backend: str = "interp") -> Kernel
 class Kernels:
     """Generated functions of one robot.
 
-    Arguments, results and errors are those of the functions of the same names in `treefactor`; `minv` is the
+    Arguments, results and errors are those of the functions of the same names in treefactor; `minv` is the
     dense inverse of the inertia matrix.
 
     Parameters

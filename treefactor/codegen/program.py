@@ -173,7 +173,7 @@ class Program:
         return {name: function.operations for name, function in self.functions.items()}
 
     def c_source(self, functions=None) -> str:
-        """C99 of some functions, by default all: `tf_NAME` (q, v, u, out), with -DLANES=8 `tf_NAME_x8`."""
+        """C99 of some functions, by default all: ``tf_NAME(q, v, u, out)``, -DLANES=8 ``tf_NAME_x8``."""
         return emit_c.c_source(self, functions)
 
     def chosen(self, functions=None) -> list[Function]:

@@ -41,11 +41,11 @@ def generate(model, functions=FUNCTIONS, tips=(), variants=tuple(VARIANTS), snap
     variants : sequence of str
         Among "plain", "frames", "regroup", "both" and "meeting": the model as it is, in canonical frames,
         with inertias regrouped, or both, at last with origins where axes meet. All compute the same to
-        rounding; `Function.variant` names the one that was taken.
+        rounding; ``Function.variant`` names the one that was taken.
     snap : float
         Constant angles that are so close to a number of quarters become so, and lengths that are so short,
         relative to the longest, 0. With more than rounding the program is one of a slightly different robot:
-        `Program.snapped` is the largest change.
+        ``Program.snapped`` is the largest change.
 
     Returns
     -------
@@ -59,7 +59,7 @@ def generate(model, functions=FUNCTIONS, tips=(), variants=tuple(VARIANTS), snap
 
     Notes
     -----
-    Golubev & Yaskevich (2020), with the tables of `expressions` and the steps of `frames`.
+    Golubev & Yaskevich (2020), with the tables of ``expressions`` and the steps of ``frames``.
     """
     functions, variants = _names(functions, ARGUMENTS, "function"), _names(variants, VARIANTS, "variant")
     if "aba" in functions and model.coupling is not None:
