@@ -63,7 +63,7 @@ def _rows(tree: Tree) -> tuple[str, float, float]:
     body = ""
     for k in range(tree.n):
         y, path = (k + 0.5) * CELL, [*tree.ancestors(k), k]
-        body += f'<text class="k" x="0" y="{y + 4}">row {k} at {tree.row_start[k]}</text>'
+        body += f'<text x="0" y="{y + 4}" style="fill:var(--soft)">row {k} at {tree.row_start[k]}</text>'
         body += "".join(_entry((3.6 + depth) * CELL + CELL, y, k, i) for depth, i in enumerate(path))
     return body, (5.2 + tree.depth.max()) * CELL, tree.n * CELL
 
