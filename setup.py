@@ -58,6 +58,7 @@ setup(
         "treefactor",
         "treefactor.adapters",
         "treefactor.codegen",
+        "treefactor.constraints",
         "treefactor.tables",
         "treefactor.textbook",
     ],

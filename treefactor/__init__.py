@@ -2,7 +2,7 @@
 
 from importlib.metadata import version
 
-from . import families
+from . import constraints, families
 from .bound import BoundFactor
 from .chain import chain_forces, chain_inertia
 from .codegen import Kernels, Program, compile, generate
@@ -61,6 +61,7 @@ __all__ = [
     "chain_forces",
     "chain_inertia",
     "compile",
+    "constraints",
     "crba",
     "difference",
     "factor",
