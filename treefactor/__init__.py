@@ -2,7 +2,7 @@
 
 from importlib.metadata import version
 
-from . import constraints, families
+from . import constraints, families, mlcp
 from .bound import BoundFactor
 from .chain import chain_forces, chain_inertia
 from .codegen import Kernels, Program, compile, generate
@@ -70,6 +70,7 @@ __all__ = [
     "generate",
     "h_times",
     "integrate",
+    "mlcp",
     "multiply",
     "neutral",
     "random_configuration",

@@ -189,7 +189,7 @@ def forward_dynamics(
 
 
 def frames(model: Model, q, v, num_threads: int = 1) -> np.ndarray:
-    """Where the bodies are and how they move, in the axes of the base; what `treefactor.constraints` stand on.
+    """Where the bodies are and how they move, in the axes of the base; for `treefactor.constraints`.
 
     Arguments and errors as of `bias`.
 
