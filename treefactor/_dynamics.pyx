@@ -200,7 +200,7 @@ cdef class Bodies:
         """Numbers that an operation gives for one configuration; of crba those of the packed rows."""
         if op == CRBA:
             return self.nnz
-        return 24 * self.m.joints + 6 * self.m.n if op == FRAMES else self.nv
+        return 27 * self.m.joints + 6 * self.m.n if op == FRAMES else self.nv
 
     cdef Py_ssize_t room(self, int op, int lanes) noexcept nogil:
         """Doubles that `compute` needs, beyond alignment."""

@@ -195,12 +195,12 @@ def frames(model: Model, q, v, num_threads: int = 1) -> np.ndarray:
 
     Returns
     -------
-    ndarray, shape (..., 24 njoints + 6 m)
-        Of every joint four times 6 numbers: the axes of its body, one after the other, and its origin; the
-        body's velocity; its acceleration where those of the joints are zero (m/s, rad/s and their rates).
-        Then 6 of each of the m freedoms of all joints, followers' too: its unit motion. Origins count from
-        that of the root body, whose own one counts from the base. Velocities, accelerations and motions are
-        spatial ones, linear before angular, taken at the origin of the root body.
+    ndarray, shape (..., 27 njoints + 6 m)
+        Of every joint 27 numbers: the axes of its body, one after the other; its origin from that of the
+        root body; that of the root body; the body's velocity; its acceleration where those of the joints are
+        zero (m, rad, s). Then 6 of each of the m freedoms of all joints, followers' too: its unit motion.
+        Velocities, accelerations and motions are spatial ones, linear before angular, taken at the origin of
+        the root body.
 
     Notes
     -----

@@ -59,16 +59,13 @@ class Kinematics:
     def __init__(self, model: Model, q, v=None):
         found = frames(model, q, np.zeros(model.nv) if v is None else v)
         batch, n = found.shape[:-1], model.njoints
-        bodies = np.zeros((*batch, n + 1, 24))
-        bodies[..., :n, :] = found[..., : 24 * n].reshape(*batch, n, 24)
+        bodies = np.zeros((*batch, n + 1, 27))
+        bodies[..., :n, :] = found[..., : 27 * n].reshape(*batch, n, 27)
         bodies[..., n, :9] = np.eye(3).ravel()
-        roots = roots_of(model)
         self.R = np.swapaxes(bodies[..., :9].reshape(*batch, n + 1, 3, 3), -1, -2)
-        self.origin = bodies[..., roots, 9:12]
-        self.p = bodies[..., 9:12]
-        self.p[..., np.unique(roots), :] = 0.0
-        self.V, self.A = bodies[..., 12:18], bodies[..., 18:]
-        self.S = found[..., 24 * n :].reshape(*batch, -1, 6)
+        self.p, self.origin = bodies[..., 9:12], bodies[..., 12:15]
+        self.V, self.A = bodies[..., 15:21], bodies[..., 21:]
+        self.S = found[..., 27 * n :].reshape(*batch, -1, 6)
         if model.coupling is not None:
             self.S *= ratios(model)[:, None]
 
@@ -209,14 +206,6 @@ def _frame(model: Model, q, v, body: int, R, p) -> tuple[Kinematics, np.ndarray,
     axes = np.swapaxes(at.R[..., body, :, :] @ _rotation(R, "R"), -1, -2) if R is not None else np.eye(3)
     r = at.points(body, p)
     return at, np.broadcast_to(axes, (*r.shape, 3)), r
-
-
-def roots_of(model: Model) -> np.ndarray:
-    """Root of the tree that every body is part of, (njoints + 1,); of the base the base."""
-    roots: list[int] = []
-    for i, joint in enumerate(model.joints):
-        roots.append(i if joint.parent < 0 else roots[joint.parent])
-    return np.array([*roots, model.njoints], dtype=np.intp)
 
 
 def ratios(model: Model) -> np.ndarray:

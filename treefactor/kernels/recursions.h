@@ -335,15 +335,14 @@ INLINE void NAME(write_pair)(const real *R, const real *a, const real *b, double
     EACH(r, 6) AT(x, r) = turned[r];
 }
 
-/* Of the body of every joint 24 numbers: its axes, that is the columns of its rotation; its origin; its velocity V,
- * and its acceleration A where the freedoms have none. Then of every freedom its motion S, 6 numbers. All in the axes
- * of the base. Origins count from that of the root body, whose own one counts from the base; V, A and S are those of
- * the point at the origin of the root body.                                                                     */
+/* Of the body of every joint 27 numbers: its axes, that is the columns of its rotation; its origin from that of the
+ * root body; that of the root body; its velocity V, and its acceleration A where the freedoms have none. Then of every
+ * freedom its motion S, 6 numbers. All in the axes of the base; V, A and S of the point at the root body's origin. */
 static void NAME(frames)(const Mechanism *m, const double *q, const double *v, double *frames, double *room)
 {
     Room w = NAME(divide)(m, room);
     Pose *base = (Pose *)w.IA;       /* of the root of every body in the base, in room that only aba needs */
-    double *S = frames + 24 * m->joints * LANES;
+    double *S = frames + 27 * m->joints * LANES;
     NAME(place)(m, q, &w);
     for (ptrdiff_t i = 0; i < m->bodies; i++) {
         const Body *b = m->body + i;
@@ -360,13 +359,13 @@ static void NAME(frames)(const Mechanism *m, const double *q, const double *v, d
         for (ptrdiff_t k = b->v; k < b->v + b->freedoms; k++)
             NAME(write_pair)(R, w.S[k].e, w.S[k].e + 3, S + 6 * k * LANES);
         if (b->joint < 0) continue;
-        double *x = frames + 24 * b->joint * LANES;
+        double *x = frames + 27 * b->joint * LANES;
         EACH(c, 3) ROTATE(w.X[i].R, b->axes + 3 * c, axes + 3 * c);
         NAME(write_pair)(R, axes, axes + 3, x);
         NAME(write_pair)(R, axes + 6, w.X[i].p, x + 6 * LANES);
-        NAME(write_pair)(R, w.V[i].e, w.V[i].e + 3, x + 12 * LANES);
-        NAME(write_pair)(R, w.A[i].e, w.A[i].e + 3, x + 18 * LANES);
-        if (b->parent < 0) EACH(r, 3) AT(x, 9 + r) = base[i].p[r];
+        EACH(r, 3) AT(x, 12 + r) = base[i].p[r];
+        NAME(write_pair)(R, w.V[i].e, w.V[i].e + 3, x + 15 * LANES);
+        NAME(write_pair)(R, w.A[i].e, w.A[i].e + 3, x + 21 * LANES);
     }
 }
 
