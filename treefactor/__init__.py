@@ -22,6 +22,7 @@ from .exceptions import (
     NotPositiveDefiniteError,
     PatternError,
     ShapeError,
+    StepError,
     TreefactorError,
 )
 from .joints import Inertia, Joint, Loop, Mimic
@@ -53,6 +54,7 @@ __all__ = [
     "PatternError",
     "Program",
     "ShapeError",
+    "StepError",
     "Tree",
     "TreefactorError",
     "aba",

@@ -98,13 +98,27 @@ class Pattern:
         row = np.repeat(np.arange(len(first)), counts)
         column = freedom if model.coupling is None else np.argmax(model.coupling.G != 0, axis=1)[freedom]
         order = np.lexsort((column, row))
-        self.freedom, self.side, self.row, column = freedom[order], side[order], row[order], column[order]
-        starts = np.flatnonzero(np.diff(self.row * max(model.nv, 1) + column, prepend=-1))
-        self.starts = starts if len(starts) < len(column) else None  # joints of one path that move as one
-        self.bodies = first, second
+        self.bodies, self.shape = (first, second), (len(first), model.nv)
+        self._arrange(freedom[order], side[order], row[order], column[order])
+
+    def _arrange(self, freedom, side, row, column) -> None:
+        """Take over entries; those of one row and one column are joints of a path that move as one."""
+        self.freedom, self.side, self.row, self.column = freedom, side, row, column
+        starts = np.flatnonzero(np.diff(row * max(self.shape[1], 1) + column, prepend=-1))
+        self.starts = starts if len(starts) < len(column) else None
         self.indices = column[starts]
-        self.indptr = np.searchsorted(self.row[starts], np.arange(len(first) + 1))
-        self.shape = len(first), model.nv
+        self.indptr = np.searchsorted(row[starts], np.arange(self.shape[0] + 1))
+
+    def take(self, rows: np.ndarray) -> Pattern:
+        """Pattern of some rows, whose numbers increase."""
+        found = object.__new__(Pattern)
+        found.bodies, found.shape = tuple(body[rows] for body in self.bodies), (len(rows), self.shape[1])
+        number = np.full(self.shape[0], -1)
+        number[rows] = np.arange(len(rows))
+        row = number[self.row]
+        kept = row >= 0
+        found._arrange(self.freedom[kept], self.side[kept], row[kept], self.column[kept])
+        return found
 
     def data(self, at: Kinematics, W: np.ndarray) -> np.ndarray:
         """Entries (..., nnz) of the rows of wrenches W (2, ..., rows, 6): on the first bodies, the second."""
