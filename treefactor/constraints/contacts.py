@@ -1,4 +1,4 @@
-"""Contacts and joint limits: how far apart things are, and the rows that keep them from going through each other."""
+"""Contacts and joint limits: how far apart things are, and the rows that keep them apart."""
 
 from __future__ import annotations
 
@@ -101,7 +101,7 @@ class Contact:
     def __post_init__(self):
         if not isinstance(self.sphere, Sphere) or not isinstance(self.against, Plane | Sphere):
             raise InvalidModelError(
-                f"a contact takes a Sphere against a Plane or a Sphere, got {self.sphere!r} and {self.against!r}"
+                f"expected a Sphere against a Plane or a Sphere, got {self.sphere!r} and {self.against!r}"
             )
         if self.sphere.body == self.against.body:
             raise InvalidModelError(f"both sides of a contact are on body {self.sphere.body}")
@@ -126,7 +126,7 @@ def box(body: int, size, center=(0.0, 0.0, 0.0)) -> list[Sphere]:
 
 def contacts_between(
     spheres: Iterable[Sphere], others: Iterable[Plane | Sphere] = (), mu: float = 0.0
-) -> list:
+) -> list[Contact]:
     """Contacts of spheres of different bodies with each other and with other things."""
     spheres = list(spheres)
     pairs = [(sphere, other) for i, sphere in enumerate(spheres) for other in spheres[:i]]

@@ -6,7 +6,7 @@ Tasora, Manconi, Silvestri (2.5), h the step and K the stabilization:
     C_q v_new + (K/h) C = 0,   D_q v_new + (K/h) D >= 0  _|_  gamma_D >= 0,   q_new = q + h v_new
 
 A gap that is open may close within the step, K = 1 there. Friction is the convex relaxation of Anitescu and
-Tasora (2010) with a polyhedral cone: a contact with the normal n and the tangents t_j has the rows n + mu t_j.
+Tasora (2010) with a polyhedral cone: of a normal n and tangents t_j the rows are n + mu t_j.
 """
 
 from __future__ import annotations
@@ -223,9 +223,8 @@ class Stepper:
         D = csr_array((np.concatenate([data, sign]), columns, indptr), shape=(len(indptr) - 1, self.model.nv))
         gap = np.concatenate([touch.gap[of], sign * (q[i] - bound)])
         d = -np.where(gap > 0, 1.0, self.stabilization) / self.h * gap
-        key = np.concatenate(
-            [touch.which[of] * edges + edge, len(self._contacts.mu) * edges + np.arange(len(k))]
-        )
+        limits = len(self._contacts.mu) * edges + np.arange(len(k))
+        key = np.concatenate([touch.which[of] * edges + edge, limits])
         return _Unilateral(D, d, key, of, slope)
 
     def _guess(self, key: np.ndarray, problem: mlcp.Problem) -> mlcp.Solution | None:
