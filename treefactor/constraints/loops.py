@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import lru_cache
 
 import numpy as np
 
@@ -129,6 +130,12 @@ class Loops:
         return Rows(residual, bias, self.pattern.data(at, W), self.pattern)
 
 
+@lru_cache(maxsize=16)
+def loops_of(model: Model) -> Loops:
+    """The loops of a model, made once."""
+    return Loops(model)
+
+
 def loop_rows(model: Model, q, v=None) -> Rows:
     """Residual, J and J-dot v of the loops of a model, for one state or many.
 
@@ -147,7 +154,7 @@ def loop_rows(model: Model, q, v=None) -> Rows:
     ------
     ShapeError, NonFiniteError, ConfigurationError
     """
-    return Loops(model).rows(Kinematics(model, q, v))
+    return loops_of(model).rows(Kinematics(model, q, v))
 
 
 def forward_dynamics(
@@ -235,7 +242,7 @@ def close(model: Model, q, tolerance: float = 1e-12) -> np.ndarray:
     """
     q = as_vector(q, model.nq, "q").copy()
     require_rotations(model, q, "q")
-    loops = Loops(model)
+    loops = loops_of(model)
     at = Kinematics(model, q)
     found, damping = loops.rows(at), 1e-3
     for _ in range(STEPS):

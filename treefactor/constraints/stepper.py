@@ -26,7 +26,7 @@ from ..exceptions import ShapeError, StepError
 from ..model import Model
 from .contacts import Contacts, Touch, limits_of
 from .kinematics import Kinematics
-from .loops import Loops
+from .loops import loops_of
 
 FACETS = (4, 8)
 
@@ -130,7 +130,7 @@ class Stepper:
         if facets not in FACETS:
             raise ValueError(f"facets must be one of {FACETS}, got {facets}")
         self.model, self.h, self.stabilization, self.margin = model, float(h), float(stabilization), margin
-        self._contacts, self._loops = Contacts(model, contacts), Loops(model)
+        self._contacts, self._loops = Contacts(model, contacts), loops_of(model)
         self._limits = limits_of(model) if limits else tuple(x[:0] for x in limits_of(model))
         angle = 2.0 * np.pi * np.arange(facets) / facets
         self._edges = np.stack([np.cos(angle), np.sin(angle)], axis=1).round(15)
