@@ -14,12 +14,15 @@ from enum import Enum
 import numpy as np
 
 from ._arrays import as_real, as_vector, check_choice, require_finite
+from ._pivot import Walk
 from .direct import multiply
 from .exceptions import DtypeError, NonFiniteError, ShapeError
+from .kkt import analyse
 from .ltdl import Factor, factor
 from .tree import Tree, require_tree
 
 METHODS = ("auto", "simplex")
+TARGET = 1e-13  # residual to stop at, relative to the data
 
 
 class Status(Enum):
@@ -29,6 +32,9 @@ class Status(Enum):
     INFEASIBLE = 1
     ITERATION_LIMIT = 2
     INVALID = 3
+
+
+STATUS = tuple(Status)
 
 
 class Problem:
@@ -79,6 +85,15 @@ class Problem:
         self.C, self.c = _rows(C, c, tree.n, "C", "c")
         self.D, self.d = _rows(D, d, tree.n, "D", "d")
         self.factor = factor(self.packed, tree, layout="packed")
+        start = np.concatenate((self.C.indptr, self.D.indptr[1:] + self.C.indptr[-1])).astype(np.intp)
+        column = np.concatenate((self.C.indices, self.D.indices)).astype(np.intp)
+        self._walk = Walk(analyse(tree, start, column), tree.pattern, start, column, self.c.size)
+        self._load()
+
+    def _load(self) -> None:
+        """Hand the numbers to the kernel."""
+        entries, right = np.concatenate((self.C.data, self.D.data)), np.concatenate((self.c, self.d))
+        self._walk.load(self.packed, self.g, self.factor.solve(self.g), entries, right)
 
     @property
     def H(self) -> np.ndarray:
@@ -229,94 +244,25 @@ def solve(
     if not isinstance(problem, Problem):
         raise TypeError(f"problem must be a treefactor.mlcp.Problem, got {type(problem).__name__}")
     check_choice("method", method, METHODS)
-    return _dense(problem, warm_start, 1e-13 if polish else 1e-10, max_iter)
-
-
-def _dense(p: Problem, warm_start, tolerance: float, max_iter: int) -> Solution:
-    H = p.H
-    J = np.vstack([p.C.toarray(), p.D.toarray()])
-    b = np.concatenate([p.c, p.d])
-    equal = p.c.size
-    scale = np.concatenate([_scale(p.factor, p.C), _scale(p.factor, p.D)])
-    J, b = scale[:, None] * J, scale * b
-    low = np.full(len(b), 0.0)
-    low[:equal] = -np.inf
-    gamma = np.zeros(len(b))
-    delta = 1e-2
-    v = np.linalg.solve(H, p.g)
-    on = np.concatenate([np.ones(equal, bool), J[equal:] @ v < b[equal:]])
+    warm = None
     if warm_start is not None:
-        gamma = np.concatenate([warm_start.gamma_c, warm_start.gamma]) / scale
-        on[equal:] = warm_start.active
-        delta = 1e-5
-    factorizations = pivots = iteration = 0
-    status = Status.ITERATION_LIMIT
-    certificate = None
-    for _outer in range(100):
-        while iteration < max_iter:
-            iteration += 1
-            factorizations += 1
-            S = H + J[on].T @ J[on] / delta
-            u = np.linalg.solve(S, p.g + J[on].T @ (gamma[on] + b[on] / delta))
-            s0, s1 = delta * gamma + b - J @ v, delta * gamma + b - J @ u
-            if np.array_equal(s1[equal:] > 0, on[equal:]):
-                v = u
-                break
-            # exact line search on the piecewise quadratic; s is linear in t
-            t = _line_search(H, p.g, J, v, u, s0, s1, delta, equal)
-            v = v + t * (u - v)
-            s = s0 + t * (s1 - s0)
-            now = s > 0
-            now[:equal] = True
-            pivots += int((now != on).sum())
-            on = now
-        new = np.maximum(low, gamma + (b - J @ v) / delta)
-        step = new - gamma
-        gamma = new
-        v = np.linalg.solve(H, p.g + J.T @ gamma)
-        w = J @ v - b
-        natural = np.concatenate([np.abs(w[:equal]), np.abs(np.minimum(gamma, w)[equal:])]).max(initial=0.0)
-        if natural <= tolerance:
-            status = Status.SOLVED
-            break
-        size = np.abs(step).max()
-        y = step / size if size else step
-        y[equal:] = np.maximum(y[equal:], 0)
-        finite = np.isfinite(b)
-        if np.abs(J.T @ y).max(initial=0.0) <= 1e-9 * np.linalg.norm(y * scale) and b[finite] @ y[
-            finite
-        ] > 1e-6 * np.linalg.norm(y * scale):
-            status = Status.INFEASIBLE
-            certificate = (y * scale)[equal:], (y * scale)[:equal]
-            break
-        if iteration >= max_iter:
-            break
-        delta = max(delta * 1e-2, 1e-7)
-    gamma = gamma * scale
+        warm = _warm(warm_start, problem)
+    walk = problem._walk
+    status = STATUS[walk.run(method == "simplex", warm, 0.0 if polish else TARGET, max_iter)]
+    v, impulse, change, on = walk.results()
+    p = problem.c.size
+    certificate = (change[p:], change[:p]) if status is Status.INFEASIBLE else None
     return Solution(
-        status, v, gamma[equal:], gamma[:equal], on[equal:], pivots, factorizations, certificate, p
+        status, v, impulse[p:], impulse[:p], on[p:], walk.pivots, walk.factorizations, certificate, problem
     )
 
 
-def _line_search(H, g, J, v, u, s0, s1, delta, equal):
-    """Step to the minimum of phi along u - v."""
-    step, slope = u - v, s1 - s0
-    a0, a1 = step @ (H @ v - g), step @ (H @ step)
-    # derivative(t) = a0 + a1 t + sum over s(t) > 0 of slope s(t) / delta
-    kink = np.divide(-s0, slope, out=np.full(len(s0), np.inf), where=slope != 0)
-    kink[:equal] = np.inf
-    on = s0 > 0
-    on |= (s0 == 0) & (slope > 0)
-    on[:equal] = True
-    a0 += (slope[on] * s0[on]).sum() / delta
-    a1 += (slope[on] ** 2).sum() / delta
-    for i in np.argsort(kink):
-        t = kink[i]
-        if t <= 0:
-            continue
-        if not np.isfinite(t) or a0 + a1 * t >= 0:
-            break
-        sign = 1 if s0[i] <= 0 else -1
-        a0 += sign * slope[i] * s0[i] / delta
-        a1 += sign * slope[i] ** 2 / delta
-    return -a0 / a1
+def _warm(solution: Solution, problem: Problem) -> tuple[np.ndarray, np.ndarray]:
+    """Impulses and rows that are on, or ShapeError where the problem has other rows."""
+    received, expected = (solution.gamma_c.size, solution.gamma.size), (problem.c.size, problem.m)
+    if received != expected:
+        raise ShapeError(
+            f"warm_start has {received} rows of C and D, the problem {expected}", received, expected
+        )
+    impulse = np.concatenate((solution.gamma_c, solution.gamma))
+    return impulse, np.concatenate((np.ones(expected[0], bool), solution.active))
