@@ -1,4 +1,4 @@
-"""Named mechanisms with closed loops: linkages in a plane, platforms on six legs, and their closed positions."""
+"""Named mechanisms with closed loops: linkages in a plane, platforms on six legs, and how they close."""
 
 from __future__ import annotations
 
@@ -93,7 +93,7 @@ def five_bar() -> Mechanism:
         return np.array([x[0], follow[0], x[1], follow[1]])
 
     model = Model(joints, gravity=IN_PLANE, name="five-bar", loops=[loop])
-    return Mechanism(model, ("shoulder0", "shoulder1"), (2.3, 0.8), (0.4, 0.4), close)
+    return Mechanism(model, ("shoulder0", "shoulder1"), (2.3, 0.8), (0.25, 0.25), close)
 
 
 def stewart() -> Mechanism:
@@ -134,7 +134,7 @@ def docking_platform() -> Mechanism:
     Feet stand on a circle of 0.6 m at 15 degrees to both sides of 0, 120 and 240 degrees, heads on one of
     0.5 m at 15 degrees to both sides of 60, 180 and 300, leg k between the k-th of both. The outer axes of
     the joints of a foot are radial, inner axes at right angles; the axes fixed to the ring are tangential.
-    Masses: ring 120 kg, its centre 0.04 m above the heads, without any symmetry of its tensor; cylinders 5 kg,
+    Masses: ring 120 kg, its centre 0.04 m above the heads, its tensor without symmetry; cylinders 5 kg,
     their centres 0.15 m from the feet; rods 3 kg, their centres 0.2 m below the heads.
     """
     ring = Inertia(120.0, (0.01, -0.02, 0.04), [[15.0, 0.3, -0.2], [0.3, 16.0, 0.4], [-0.2, 0.4, 29.0]])
