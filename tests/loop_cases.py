@@ -22,13 +22,13 @@ def leg():
         tf.Joint("knee", "revolute", 2, p=[0.4, 0, 0], axis=z, inertia=link),
         tf.Joint("tarsus", "revolute", 3, p=[0.1, 0, 0], axis=z, inertia=link, armature=0.01),
         tf.Joint("toe", "revolute", 4, p=[0.4, 0, 0], axis=z, inertia=rod),
-        tf.Joint("heel rod", "spherical", 2, p=[0.0, -0.05, 0.02], inertia=rod),
         tf.Joint("crank", "revolute", 4, p=[0.05, 0, 0], axis=z, inertia=rod),
-        tf.Joint("toe rod", "universal", 7, p=[0.05, 0, 0], axis=[[0, 0, 1.0], [0, 1, 0]], inertia=rod),
+        tf.Joint("toe rod", "universal", 6, p=[0, 0.05, 0], axis=[[0, 0, 1.0], [0, 1, 0]], inertia=rod),
+        tf.Joint("heel rod", "spherical", 2, p=[0.0, -0.05, 0.02], inertia=rod),
     ]
     loops = [
-        tf.Loop("heel ball", "spherical", 6, 4, p1=[0.5, 0, 0], p2=[-0.05, -0.05, 0.02]),
-        tf.Loop("toe ball", "spherical", 8, 5, p1=[0.35, 0, 0], p2=[0.05, 0, 0]),
+        tf.Loop("heel ball", "spherical", 8, 4, p1=[0.5, 0, 0], p2=[-0.05, -0.05, 0.02]),
+        tf.Loop("toe ball", "spherical", 7, 5, p1=[0.35, 0, 0], p2=[0, 0.05, 0]),
     ]
     return tf.Model(joints, name="leg", loops=loops)
 
@@ -84,7 +84,7 @@ def closed_cases():
     return found
 
 
-LEG_ROUGHLY = np.array([0.1, 0.2, 0.3, -0.8, 1.2, -0.5, 0, 0, 0, 1.0, 0.1, 0, 0])
+LEG_ROUGHLY = np.array([0.1, 0.2, 0.3, -0.8, 1.2, 0.3, 0.3, -0.3, 0, 0, 0, 0, 1.0])
 
 
 def closed_velocity(model, q, seed=0):
