@@ -26,14 +26,14 @@ cdef enum:
     INFEASIBLE_ = 1
     LIMIT_ = 2
     INVALID_ = 3
-    REFINEMENTS = 4              # of one factor
+    REFINEMENTS = 8              # of one factor
     BISECTIONS = 200
 
 cdef double LOOSE = 1e-2         # delta of the first multipliers of a cold start
 cdef double TIGHT = 1e-6         # and the least one
 cdef double SHRINK = 1e-2        # from one to the next
-cdef double TARGET = 1e-13       # residual to stop at, relative to the data
-cdef double ACCEPTED = 1e-10     # and that which counts as solved
+cdef double ACCEPTED = 1e-10     # residual, relative to the data, that counts as solved if none is smaller
+cdef double NOISE = 1e-12        # of lambda, relative to the data: a row is not switched for less
 cdef double NEVER = -1e300       # the d of a row that is never on
 
 FIELDS = ("v", "Hv", "u", "step", "force", "root", "free")  # vectors of n
@@ -200,10 +200,8 @@ cdef class Walk:
     cdef bint update(self) noexcept nogil:
         """Set the rows that are on by s; tell whether any changed."""
         cdef Py_ssize_t i, changed = 0
-        cdef bint now
         for i in range(self.equal, self.m):
-            now = self.delta * self.impulse[i] > self.gap[i]
-            if now != self.on[i]:
+            if self.wrong(i, self.gap):
                 self.switch(i)
                 changed += 1
         return changed > 0
@@ -234,9 +232,14 @@ cdef class Walk:
         """Whether u has the same rows on."""
         cdef Py_ssize_t i
         for i in range(self.equal, self.m):
-            if (self.delta * self.impulse[i] > self.other[i]) != self.on[i]:
+            if self.wrong(i, self.other):
                 return False
         return True
+
+    cdef inline bint wrong(self, Py_ssize_t i, const double *gap) noexcept nogil:
+        """Whether a row is on or off that should not be, beyond rounding errors."""
+        cdef double s = self.impulse[i] - gap[i] / self.delta, noise = NOISE * self.size
+        return s < -noise if self.on[i] else s > noise
 
     cdef void jump(self) noexcept nogil:
         """v <- u."""
@@ -259,7 +262,7 @@ cdef class Walk:
                 break
             self.multiply()
             residual = self.refine(target)
-            if residual <= ACCEPTED * self.size:
+            if residual <= target * self.size:
                 return SOLVED_
             if not isfinite(residual):
                 return INVALID_
@@ -268,7 +271,9 @@ cdef class Walk:
             if self.delta > TIGHT:
                 self.delta = max(self.delta * SHRINK, TIGHT)
                 self.kkt.touch_all()
-            self.update()
+                self.update()
+            elif not self.update() and residual <= ACCEPTED * self.size:
+                return SOLVED_
         return LIMIT_
 
     cdef bint minimise(self, Py_ssize_t limit, bint first) noexcept nogil:

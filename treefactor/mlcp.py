@@ -22,7 +22,7 @@ from .ltdl import Factor, factor
 from .tree import Tree, require_tree
 
 METHODS = ("auto", "simplex")
-TARGET = 1e-13  # residual to stop at, relative to the data
+TARGET, POLISHED = 1e-11, 1e-14  # residual to stop at, relative to the data
 
 
 class Status(Enum):
@@ -140,7 +140,7 @@ def _rows(J, b, n: int, matrix: str, vector: str):
         return csr_array((0, n)), np.empty(0)
     if not issparse(J):
         J = as_real(J, matrix)
-        J = J.reshape(0, n) if J.size == 0 and J.ndim <= 2 else J
+        J = J.reshape(0, n) if J.shape == (0,) else J
     elif J.dtype.kind not in "fiub":
         raise DtypeError(f"{matrix} must hold real numbers, got dtype {J.dtype}", J.dtype)
     if J.ndim != 2 or J.shape[1] != n:
@@ -248,7 +248,7 @@ def solve(
     if warm_start is not None:
         warm = _warm(warm_start, problem)
     walk = problem._walk
-    status = STATUS[walk.run(method == "simplex", warm, 0.0 if polish else TARGET, max_iter)]
+    status = STATUS[walk.run(method == "simplex", warm, POLISHED if polish else TARGET, max_iter)]
     v, impulse, change, on = walk.results()
     p = problem.c.size
     certificate = (change[p:], change[:p]) if status is Status.INFEASIBLE else None
