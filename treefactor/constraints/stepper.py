@@ -6,7 +6,8 @@ Tasora, Manconi, Silvestri (2.5), h the step and K the stabilization:
     C_q v_new + (K/h) C = 0,   D_q v_new + (K/h) D >= 0  _|_  gamma_D >= 0,   q_new = q + h v_new
 
 A gap that is open may close within the step, K = 1 there. Friction is the convex relaxation of Anitescu and
-Tasora (2010) with a polyhedral cone: of a normal n and tangents t_j the rows are n + mu t_j.
+Tasora (2010) with a polyhedral cone: the rows of a normal n and tangents t_j are n + mu t_j. It
+lifts what slides at the velocity v by h mu v, and what begins to slide at once hops with mu v.
 """
 
 from __future__ import annotations
@@ -165,7 +166,7 @@ class Stepper:
         g = H @ (v + h * _turning(model, v)) + h * force
         c = -self.stabilization / h * loops.residual
         problem = mlcp.Problem(H, model.tree, g, loops.csr(), c, rows.D, rows.d)
-        solution = mlcp.solve(problem, warm_start=self._guess(rows.key, problem))
+        solution = self._solve(problem, rows.key)
         if solution.status is not mlcp.Status.SOLVED:
             raise StepError(f"no step from here: the problem is {solution.status.name}", solution)
         self._last = solution, rows.key
@@ -226,6 +227,14 @@ class Stepper:
         limits = len(self._contacts.mu) * edges + np.arange(len(k))
         key = np.concatenate([touch.which[of] * edges + edge, limits])
         return _Unilateral(D, d, key, of, slope)
+
+    def _solve(self, problem: mlcp.Problem, key: np.ndarray) -> mlcp.Solution:
+        """Solution of a problem, once more from scratch where the last one was a bad guess."""
+        guess = self._guess(key, problem)
+        solution = mlcp.solve(problem, warm_start=guess)
+        if guess is None or solution.status is not mlcp.Status.ITERATION_LIMIT:
+            return solution
+        return mlcp.solve(problem)
 
     def _guess(self, key: np.ndarray, problem: mlcp.Problem) -> mlcp.Solution | None:
         """The last solution, its rows where they are now."""
