@@ -30,6 +30,7 @@ from .kinematics import Kinematics
 from .loops import loops_of
 
 FACETS = (4, 8)
+QUICKLY, PIVOTS = 100, 10000  # linear systems at most, of both ways to solve a step
 
 
 @dataclass(frozen=True)
@@ -229,12 +230,13 @@ class Stepper:
         return _Unilateral(D, d, key, of, slope)
 
     def _solve(self, problem: mlcp.Problem, key: np.ndarray) -> mlcp.Solution:
-        """Solution of a problem, once more from scratch where the last one was a bad guess."""
-        guess = self._guess(key, problem)
-        solution = mlcp.solve(problem, warm_start=guess)
-        if guess is None or solution.status is not mlcp.Status.ITERATION_LIMIT:
-            return solution
-        return mlcp.solve(problem)
+        """Solution of a problem: from the last one, or else from scratch, or else by single pivots."""
+        guess = {"warm_start": self._guess(key, problem), "max_iter": QUICKLY}
+        for way in (guess, {"max_iter": QUICKLY}, {"method": "simplex", "max_iter": PIVOTS}):
+            solution = mlcp.solve(problem, **way)
+            if solution.status is not mlcp.Status.ITERATION_LIMIT:
+                break
+        return solution
 
     def _guess(self, key: np.ndarray, problem: mlcp.Problem) -> mlcp.Solution | None:
         """The last solution, its rows where they are now."""
