@@ -36,7 +36,7 @@ def damping(t, q, v):
 
 
 def paint(picture, q):
-    picture.box(np.eye(3), np.array([1.0, 0, -0.02]), [3.2, 0.8, 0.04], (0.8, 0.8, 0.8))
+    picture.floor([-0.8, -0.4], [2.6, 0.4])
     for i, (R, p) in enumerate(placements(MODEL, q)):
         end = p + R @ [LENGTH, 0, 0]
         picture.rod(p, end, 0.03, (0.5, 0.5, 0.55))

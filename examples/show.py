@@ -96,6 +96,12 @@ class Picture:
                 seen = corners[face] @ self.camera.axes.T
                 self.add(seen[:, :2], seen[:, 2].mean(), colour, 0.75 + 0.3 * LIGHT @ normal)
 
+    def floor(self, low, high) -> None:
+        """A rectangle at z = 0, behind everything."""
+        corners = np.array([[low[0], low[1]], [high[0], low[1]], [high[0], high[1]], [low[0], high[1]]])
+        seen = np.column_stack([corners, np.zeros(4)]) @ self.camera.axes.T
+        self.add(seen[:, :2], -np.inf, (0.85, 0.85, 0.85))
+
     def rod(self, a, b, width: float, colour) -> None:
         """A round rod from a to b."""
         (*start, near), (*stop, far) = self.camera.axes @ a, self.camera.axes @ b
@@ -120,7 +126,7 @@ def placements(model: tf.Model, q) -> list[tuple[np.ndarray, np.ndarray]]:
     return [tf.constraints.placement(model, q, i) for i in range(model.njoints)]
 
 
-def save(path: Path, camera: Camera, run: Trajectory, paint, frames: int = 48) -> None:
+def save(path: Path, camera: Camera, run: Trajectory, paint, frames: int = 40) -> None:
     """Write an animation of a run, or a picture of its end; ``paint(picture, q)`` says what there is to see."""
     import matplotlib
 
