@@ -2,15 +2,7 @@
 
 cimport numpy as cnp
 
-ctypedef struct Front:
-    Py_ssize_t first             # position of its first pivot
-    Py_ssize_t width             # pivots
-    Py_ssize_t size              # rows and columns: the pivots, then what they are coupled to
-    Py_ssize_t index             # where its freedoms stand in `index`
-    Py_ssize_t at                # where its matrix stands
-    Py_ssize_t above             # front of the first freedom behind its pivots, -1 at a root
-    Py_ssize_t entries           # first of the entries of H of its pivots; the next front's end them
-    Py_ssize_t rows              # first of the constraints that belong to it
+from ._pattern cimport Front
 
 cdef class Kkt:
     cdef readonly Py_ssize_t n, m, fronts, room, widest
@@ -31,7 +23,7 @@ cdef class Kkt:
     cdef double *values                # fronts
     cdef double *inverse               # reciprocals of the pivots by position
     cdef double *J                     # entries of the constraints in the order of `entry`
-    cdef double *vector                # room for a front's part of a vector
+    cdef double *vector                # room for a front's part of a vector, twice
     cdef unsigned char *dirty          # fronts that are no longer those of K
     cdef const double *H               # packed rows
 
@@ -42,4 +34,3 @@ cdef class Kkt:
     cdef void solve(self, double *x) noexcept nogil
     cdef void assemble(self, const Front *f, Py_ssize_t s, const unsigned char *on,
                        double weight) noexcept nogil
-    cdef Py_ssize_t eliminate(self, const Front *f) noexcept nogil

@@ -9,16 +9,18 @@ anew: nothing drifts.
 """
 
 cimport numpy as cnp
-from libc.float cimport DBL_MAX
 from libc.string cimport memset
 
-from ._vector cimport axpy, dot
+from ._pattern cimport Front, active
 
 import numpy as np
 
 from ._arrays import aligned
 
 cnp.import_array()
+
+cdef enum:
+    PADDING = 4                  # rows of fronts are multiples of it
 
 
 def patterns(const Py_ssize_t[::1] position, const Py_ssize_t[::1] tree_start,
@@ -156,7 +158,8 @@ cdef class Kkt:
         cdef Py_ssize_t[::1] place = np.empty(n, dtype=np.intp)
         front = np.zeros((fronts + 1) * sizeof(Front), dtype=np.uint8)
         offset = np.concatenate(([0], np.cumsum(size)))
-        at = np.concatenate(([0], np.cumsum(size * size)))
+        stride = -(-size // PADDING) * PADDING
+        at = np.concatenate(([0], np.cumsum(size * stride)))
         index, relative = np.empty(offset[fronts], dtype=np.intp), np.zeros(offset[fronts], dtype=np.intp)
         child, sibling = np.full(fronts, -1, dtype=np.intp), np.full(fronts, -1, dtype=np.intp)
         source, target = np.empty(tree.nnz, dtype=np.intp), np.empty(tree.nnz, dtype=np.intp)
@@ -164,13 +167,13 @@ cdef class Kkt:
         row = np.empty(m, dtype=np.intp)
         entry, local = np.empty(len(column), dtype=np.intp), np.empty(len(column), dtype=np.intp)
         cdef Py_ssize_t[::1] offsets = offset, ats = at, idx = index, rel = relative, ch = child, sib = sibling
-        cdef Py_ssize_t[::1] src = source, dst = target, homes = home
+        cdef Py_ssize_t[::1] strides = stride, src = source, dst = target, homes = home
         cdef Front *f
         cdef cnp.ndarray front_array = front
         self.front = <Front *> front_array.data
         for s in range(fronts):
             f = &self.front[s]
-            f.first, f.width, f.size = begins[s], wide[s], full[s]
+            f.first, f.width, f.size, f.stride = begins[s], wide[s], full[s], strides[s]
             f.index, f.at, f.above = offsets[s], ats[s], -1
             for a in range(f.width):
                 idx[f.index + a] = nodes[f.first + a]
@@ -192,7 +195,7 @@ cdef class Kkt:
             f.entries = e
             for a in range(f.width):
                 for p in range(tree_start[idx[f.index + a]], tree_start[idx[f.index + a] + 1]):
-                    src[e], dst[e] = p, a * f.size + place[tree_column[p]]
+                    src[e], dst[e] = p, a * f.stride + place[tree_column[p]]
                     e += 1
             c = ch[s]
             while c >= 0:
@@ -222,11 +225,11 @@ cdef class Kkt:
                     a += 1
                 locals[q] = a
         values, inverse = aligned((at[fronts],)), aligned((n,))
-        J, vector = aligned((len(column),)), aligned((size.max(initial=0),))
+        self.widest = stride.max(initial=0)
+        J, vector = aligned((len(column),)), aligned((2 * self.widest,))
         dirty = np.ones(fronts, dtype=np.uint8)
         start = np.array(start, dtype=np.intp)
         self.room = at[fronts]
-        self.widest = size.max(initial=0)
         self.index, self.relative = words(index), words(relative)
         self.child, self.sibling = words(child), words(sibling)
         self.source, self.target = words(source), words(target)
@@ -265,11 +268,12 @@ cdef class Kkt:
         for s in range(self.fronts):
             if not self.dirty[s]:
                 continue
-            self.touched += self.front[s].size * self.front[s].size
+            self.touched += self.front[s].size * (self.front[s].size + 1) // 2
             self.assemble(&self.front[s], s, on, weight)
-            failed = self.eliminate(&self.front[s])
+            failed = active.fronts.eliminate(&self.front[s], self.values + self.front[s].at,
+                                             self.inverse + self.front[s].first)
             if failed >= 0:
-                return failed
+                return self.index[self.front[s].index + failed]
             self.dirty[s] = 0
         return -1
 
@@ -278,63 +282,24 @@ cdef class Kkt:
         """F <- entries of H, J^T J / delta of the front's constraints, and what the fronts below hand up."""
         cdef double *F = self.values + f.at
         cdef Py_ssize_t p, r, c
-        memset(F, 0, f.size * f.size * sizeof(double))
+        memset(F, 0, f.size * f.stride * sizeof(double))
         for p in range(f.entries, (f + 1).entries):
             F[self.target[p]] = self.H[self.source[p]]
         for p in range(f.rows, (f + 1).rows):
             r = self.row[p]
             if on[r]:
-                outer(F, f.size, self.start[r + 1] - self.start[r], self.local + self.start[r],
-                      self.J + self.start[r], weight)
+                active.fronts.outer(f, F, self.start[r + 1] - self.start[r], self.local + self.start[r],
+                                    self.J + self.start[r], weight)
         c = self.child[s]
         while c >= 0:
-            hand_up(self.values + self.front[c].at, self.front[c].size, self.front[c].width,
-                    self.relative + self.front[c].index, F, f.size)
+            active.fronts.hand_up(&self.front[c], self.values + self.front[c].at,
+                                  self.relative + self.front[c].index, f, F)
             c = self.sibling[c]
-
-    cdef Py_ssize_t eliminate(self, const Front *f) noexcept nogil:
-        """L^T in the rows of the pivots, the Schur complement in the others."""
-        #   F(i, j) -= F(k, i) F(k, j) / F(k, k)  for  k < i <= j
-        cdef Py_ssize_t k, i, size = f.size
-        cdef double *F = self.values + f.at
-        cdef double *Fk
-        cdef double inverse
-        for k in range(f.width):
-            Fk = F + k * size
-            inverse = 1.0 / Fk[k]
-            if not 0.0 < inverse <= DBL_MAX:
-                return self.index[f.index + k]
-            self.inverse[f.first + k] = inverse
-            for i in range(k + 1, size):
-                axpy(size - i, -Fk[i] * inverse, Fk + i, F + i * size + i)
-            for i in range(k + 1, size):
-                Fk[i] *= inverse
-        return -1
 
     cdef void solve(self, double *x) noexcept nogil:
         """x <- S^-1 x."""
-        cdef Py_ssize_t s, k, a
-        cdef const Front *f
-        cdef const Py_ssize_t *index
-        cdef const double *F
-        cdef double *y = self.vector
-        for s in range(self.fronts):
-            f = &self.front[s]
-            index, F = self.index + f.index, self.values + f.at
-            for a in range(f.size):
-                y[a] = x[index[a]]
-            for k in range(f.width):
-                axpy(f.size - k - 1, -y[k], F + k * f.size + k + 1, y + k + 1)
-            for a in range(f.size):
-                x[index[a]] = y[a]
-        for s in range(self.fronts - 1, -1, -1):
-            f = &self.front[s]
-            index, F = self.index + f.index, self.values + f.at
-            for a in range(f.size):
-                y[a] = x[index[a]]
-            for k in range(f.width - 1, -1, -1):
-                y[k] = y[k] * self.inverse[f.first + k] - dot(f.size - k - 1, F + k * f.size + k + 1, y + k + 1)
-                x[index[k]] = y[k]
+        active.fronts.solve(self.fronts, self.front, self.index, self.values, self.inverse, x, self.vector,
+                            self.vector + self.widest)
 
     # ---------------------------------------------------------------------------------- for tests
 
@@ -367,9 +332,20 @@ cdef class Kkt:
         """x <- S^-1 x in place."""
         self.solve(<double *> x.data)
 
-    def pivots(self):
-        """Reciprocals of the pivots, and the rows of L^T of every front with what it hands up."""
-        return self.kept[13].copy(), self.kept[12].copy()
+    def dense(self):
+        """L and D as dense arrays in the order of elimination, and the freedom of every row."""
+        cdef Py_ssize_t s, k, a
+        cdef Front *f
+        position, values, inverse = self.kept[17], self.kept[12], self.kept[13]
+        L, node = np.eye(self.n), np.empty(self.n, dtype=np.intp)
+        node[position] = np.arange(self.n)
+        for s in range(self.fronts):
+            f = &self.front[s]
+            at = [position[self.index[f.index + a]] for a in range(f.size)]
+            for k in range(f.width):
+                row = values[f.at + k * f.stride :]
+                L[at[k + 1 :], at[k]] = row[k + 1 : f.size]
+        return L, 1.0 / inverse, node
 
 
 cdef inline const Py_ssize_t *words(cnp.ndarray a):
@@ -378,34 +354,3 @@ cdef inline const Py_ssize_t *words(cnp.ndarray a):
 
 cdef inline double *doubles(cnp.ndarray a):
     return <double *> a.data
-
-
-cdef inline void outer(double *F, Py_ssize_t size, Py_ssize_t count, const Py_ssize_t *at, const double *z,
-                       double weight) noexcept nogil:
-    """F += weight z z^T, upper triangle, for a z with entries at some places."""
-    cdef Py_ssize_t a, b
-    cdef double *row
-    cdef double scaled
-    for a in range(count):
-        row = F + at[a] * size
-        scaled = weight * z[a]
-        if at[count - 1] - at[a] == count - 1 - a:
-            axpy(count - a, scaled, z + a, row + at[a])
-        else:
-            for b in range(a, count):
-                row[at[b]] += scaled * z[b]
-
-
-cdef inline void hand_up(const double *U, Py_ssize_t size, Py_ssize_t width, const Py_ssize_t *at, double *F,
-                         Py_ssize_t above) noexcept nogil:
-    """F += the Schur complement of the front below."""
-    cdef Py_ssize_t a, b
-    cdef const double *from_row
-    cdef double *row
-    for a in range(width, size):
-        from_row, row = U + a * size, F + at[a] * above
-        if at[size - 1] - at[a] == size - 1 - a:
-            axpy(size - a, 1.0, from_row + a, row + at[a])
-        else:
-            for b in range(a, size):
-                row[at[b]] += from_row[b]

@@ -280,7 +280,6 @@ cdef class Walk:
         """v <- argmin phi by Newton steps with exact line search; false where numbers overflow."""
         cdef double t
         cdef Py_ssize_t k
-        self.h_times(self.v, self.Hv)
         while self.iterations < limit:
             self.iterations += 1
             if not self.refactor():
