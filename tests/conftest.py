@@ -2,6 +2,7 @@
 
 import pytest
 from hypothesis import HealthCheck, settings
+from threadpoolctl import threadpool_limits
 
 settings.register_profile(
     "treefactor",
@@ -18,6 +19,13 @@ settings.load_profile("treefactor")
 def _threads_for_small_work(monkeypatch):
     """Have as many threads take part as a test asks for."""
     monkeypatch.setattr("treefactor._threads.ENOUGH", 1)
+
+
+@pytest.fixture(scope="module")
+def one_thread():
+    """NumPy on one thread, which small matrices want."""
+    with threadpool_limits(1):
+        yield
 
 
 @pytest.fixture

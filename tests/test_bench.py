@@ -9,8 +9,20 @@ import numpy as np
 import pytest
 
 import treefactor as tf
-from treefactor import _peak, bench, cli, duels_dynamics, duels_factor, growth, report
+from treefactor import (
+    _peak,
+    bench,
+    cli,
+    duels_dynamics,
+    duels_factor,
+    duels_mlcp,
+    growth,
+    mlcp_families,
+    mlcp_peers,
+    report,
+)
 from treefactor.bench import Call, Duel, Result
+from treefactor.mlcp_peers import DAQP, MOBY, PEERS, Given, verdict
 
 CC = shutil.which("cc")
 
@@ -97,6 +109,39 @@ def test_bench_prints_a_table_and_writes_json(robot, compiler, tmp_path, capsys,
     for row in rows:
         assert row["what"] in shown.out
     assert len(shown.err.splitlines()) == len(rows)
+
+
+def test_bench_of_contact_problems(tmp_path, capsys, monkeypatch):
+    small = {
+        ("robot", 20): ("A2", dict.fromkeys(PEERS, 2.0)),
+        ("infeas", 10): ("A8", {DAQP: None, MOBY: None}),
+    }
+    monkeypatch.setattr(duels_mlcp, "COLD", small)
+    monkeypatch.setattr(duels_mlcp, "WARM", [("robot", 20)])
+    monkeypatch.setattr(duels_mlcp, "WITH_A", {("robot", 20): 1.0})
+    file = tmp_path / "bench.json"
+    assert cli.main(["bench", "mlcp", "--json", str(file)]) == 0
+    shown = capsys.readouterr()
+    rows = json.loads(file.read_text())["results"]
+    assert all(row[key] > 0 for row in rows for key in ("ours", "theirs", "ratio"))
+    solved = {row["peer"] for row in rows if row["note"].startswith("solved, residual")}
+    for peer in PEERS:
+        assert (peer.name in solved) == peer.available() == (f"{peer.name} is left out" not in shown.err)
+    assert {row["peer"] for row in rows if row["what"] == "warm"} - {DAQP.name} == {"cold"}
+    assert "the peer's result" in shown.out
+
+
+def test_success_without_a_solution_is_named():
+    pytest.importorskip("pydrake", reason="the peer")
+    given = Given(mlcp_families.contradicted(mlcp_families.fathi(2), np.random.default_rng(0)))
+    assert verdict(given, MOBY.ask(given)()).startswith("FALSE SUCCESS")
+
+
+def test_bullet_is_left_out_where_nothing_compiles(monkeypatch):
+    mlcp_peers.bullet.cache_clear()
+    monkeypatch.setenv("CXX", "absent")
+    assert mlcp_peers.bullet() is None
+    mlcp_peers.bullet.cache_clear()
 
 
 def test_bench_compares_as_many_threads_as_asked(capsys):

@@ -147,7 +147,7 @@ def test_recursions_run_on_plain_numbers():
     q, v, x = (array[0].tolist() for array in states(robot, 1))
     loops = Recursions(bodies_of(robot), robot.gravity, robot.tree, q)
     assert_same(np.array(loops.H), tf.crba(robot, q, layout="packed"))
-    assert_same(np.array(loops.project(loops.forces(v, x), x)), tf.rnea(robot, q, v, x))
+    assert_same(np.array(loops.project(loops.forces(loops.states(v, x)), x)), tf.rnea(robot, q, v, x))
     assert_same(np.array(loops.aba(v, x)), tf.aba(robot, q, v, x))
 
 

@@ -13,7 +13,7 @@ from html_page import Page
 from treefactor import OperationCount, arms, bench, cli, families, show_config, tables
 from treefactor.html import write_tables
 from treefactor.rows import EXPLAINED
-from treefactor.tables import golubev_yaskevich, kane_sum, shimanovsky
+from treefactor.tables import golubev_yaskevich, kane_sum, shimanovsky, tasora
 from treefactor.tables.table import (
     ABOUT,
     DIFFERS,
@@ -32,6 +32,7 @@ from treefactor.tables.table import (
 from treefactor.textbook import stepanenko
 
 VERDICTS = (EQUAL, ABOUT, NOT_ABOVE, NOT_BELOW, EXPLAINED, NOT_IN_PAPER)
+TASORA = ("Incremental decomposition", "Decomposition of O(n)", "Hundreds of constraints", "Ends")
 HOSTILE = "<img src=x onerror=alert(1)>&\"'{{ 7 * 7 }}</script></style><!--"
 
 
@@ -309,3 +310,29 @@ def test_without_matplotlib_the_page_says_what_to_install(tmp_path, monkeypatch)
     page = written(tmp_path, Table("paper", "Figure 4", "", [row], curves={"chain": {2: row}}))
     assert "pip install 'treefactor[plot]'" in page.text
     assert not page.of("img")
+
+
+# ------------------------------------------------------------------------------------- Tasora
+
+
+def test_every_claim_of_tasora_is_executed(executed):
+    rows = [row for (title, *_), row in figures(executed).items() if title in TASORA]
+    assert {title for title, *_ in figures(executed)} >= set(TASORA)
+    ends = {row["case"]: row["ours"] for row in rows if row["what"] == "the procedure as printed"}
+    assert ends["robot, m = 50"] == ends["spheres, m = 50"] == "solved"
+    assert ends["column, m = 50"] == "stops at a step of 0"
+    ours = {row["case"]: row["ours"] for row in rows if row["what"] == "ours"}
+    assert {ours.pop("infeas, m = 50")} == {"infeasible"}
+    assert set(ours.values()) == {"solved"}
+
+
+def test_a_robot_has_the_same_work_per_row_at_every_size(executed):
+    growing = [row for (title, *_), row in figures(executed).items() if title == "Decomposition of O(n)"]
+    assert {row["verdict"] for row in growing} == {ABOUT, EXPLAINED}
+    assert all(row["ours"] < 1.1 for row in growing if row["verdict"] == ABOUT)
+
+
+def test_solvers_that_are_missing_are_left_out(monkeypatch):
+    monkeypatch.setattr(tasora, "PEERS", ())
+    (one,) = tasora.timed(tasora.FAMILIES["robot"](10, 1))
+    assert one.peer == "one row at a time"

@@ -9,7 +9,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from treefactor import Factor, Tree, bench, duels_dynamics, duels_factor, families
+from treefactor import Factor, Tree, bench, duels_dynamics, duels_factor, duels_mlcp, families
 
 ROOT = Path(__file__).parents[1]
 
@@ -85,6 +85,21 @@ def test_sparse_peers_have_no_more_entries_than_we():
     H, upper = sparse_matrix(tree, packed)
     np.testing.assert_array_equal(H.toarray()[::-1, ::-1], tree.unpack(packed))
     assert qdldl.Solver(upper, upper=True).factors()[0].nnz == tree.D1
+
+
+def test_contacts_track_what_they_have_parameters_for(monkeypatch):
+    from benchmarks import targets
+
+    given = {("robot", 12): duels_mlcp.COLD["robot", duels_mlcp.LARGE]}
+    for name, value in {"COLD": given, "WARM": list(given), "WITH_A": dict.fromkeys(given, 1.0)}.items():
+        monkeypatch.setattr(duels_mlcp, name, value)
+    monkeypatch.setitem(targets.CONTACTS, "robot 12", ("robot", 12))
+    one = targets.A2A8Contacts()
+    monkeypatch.setattr(one, "params", (("robot 12",), *one.params[1:]))
+    assert all_positive(one.setup_cache().values())
+    counts = targets.ContactCounts()
+    for family in counts.params[0]:
+        assert counts.track_factorizations(family, 12) > 0 <= counts.track_pivots(family, 12)
 
 
 @pytest.mark.parametrize(

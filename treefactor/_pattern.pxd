@@ -96,9 +96,30 @@ cdef extern from "kernels/kernels.h" nogil:
         void (*invert)(const Shape *, const double *X, const double *inverse, int ltdl,
                        double *Y) noexcept nogil
 
+    ctypedef struct Front:
+        Py_ssize_t first
+        Py_ssize_t width
+        Py_ssize_t size
+        Py_ssize_t stride
+        Py_ssize_t index
+        Py_ssize_t at
+        Py_ssize_t above
+        Py_ssize_t entries
+        Py_ssize_t rows
+
+    ctypedef struct FrontKernels:
+        Py_ssize_t (*eliminate)(const Front *, double *F, double *inverse) noexcept nogil
+        void (*hand_up)(const Front *, const double *U, const Py_ssize_t *at, const Front *above,
+                        double *F) noexcept nogil
+        void (*outer)(const Front *, double *F, Py_ssize_t count, const Py_ssize_t *at, const double *z,
+                      double weight) noexcept nogil
+        void (*solve)(Py_ssize_t count, const Front *, const Py_ssize_t *index, const double *values,
+                      const double *inverse, double *x, double *y, double *z) noexcept nogil
+
     ctypedef struct Kernels:
         const char *name
         const RowKernels *rows
+        const FrontKernels *fronts
         int tile
         const LaneKernels *lanes
         const LaneKernels *lanes_single

@@ -102,3 +102,15 @@ def _cotangent(x):
     y = x * x
     series = (1.0 + y / 60.0 * (1.0 + y / 42.0 * (1.0 + y / 40.0))) / 12.0
     return np.where(x < SERIES, series, (1.0 - x / 2.0 / np.tan(np.maximum(x, SERIES) / 2.0)) / y)[()]
+
+
+def about(which: int, angle) -> np.ndarray:
+    """Rotation matrices (..., 3, 3) about axis x (0), y (1) or z (2) of coordinates."""
+    angle = np.asarray(angle)
+    y, z = (which + 1) % 3, (which + 2) % 3
+    R = np.zeros((*angle.shape, 3, 3))
+    R[..., which, which] = 1.0
+    R[..., y, y] = R[..., z, z] = np.cos(angle)
+    R[..., z, y] = np.sin(angle)
+    R[..., y, z] = -R[..., z, y]
+    return R

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ._arrays import ReadOnly, as_real
+from ._rotations import about
 from .exceptions import ShapeError
 from .joints import Inertia, Joint
 from .model import Model
@@ -67,8 +68,8 @@ class Arm(ReadOnly):
         R = np.eye(3)
         for k, (alpha, d, along) in enumerate(self.rows):
             turn, slide = (0.0, q[..., k]) if self.prismatic[k] else (q[..., k], 0.0)
-            across = R @ _about(0, alpha)  # R the orientation of frame k-1
-            R = across @ _about(2, turn)
+            across = R @ about(0, alpha)  # R the orientation of frame k-1
+            R = across @ about(2, turn)
             axis[..., k, :] = R[..., 2]
             r[..., k, :] = d * across[..., 0] + np.multiply(along + slide, R[..., 2].T).T
             c[..., k, :] = self.mass[k] * (R @ self.centre[k])
@@ -79,7 +80,7 @@ class Arm(ReadOnly):
         """Model whose q and v are the arm's joint positions and their rates."""
         joints = []
         for k, (alpha, d, along) in enumerate(self.rows):
-            R = _about(0, alpha)
+            R = about(0, alpha)
             rounded = R.round(15)  # the cosine of a quarter is 0
             R, p = rounded if np.isin(rounded, (-1, 0, 1)).all() else R, rounded @ (d, 0, along)
             kind = "prismatic" if self.prismatic[k] else "revolute"
@@ -91,18 +92,6 @@ class Arm(ReadOnly):
         """Inertia tensor of link k about the origin of its frame, in that frame."""
         x = self.centre[k]
         return self.inertia[k] + self.mass[k] * (x @ x * np.eye(3) - np.outer(x, x))
-
-
-def _about(which: int, angle) -> np.ndarray:
-    """Rotation matrices (..., 3, 3) about axis x (0) or z (2)."""
-    angle = np.asarray(angle)
-    y, z = (which + 1) % 3, (which + 2) % 3
-    R = np.zeros((*angle.shape, 3, 3))
-    R[..., which, which] = 1.0
-    R[..., y, y] = R[..., z, z] = np.cos(angle)
-    R[..., z, y] = np.sin(angle)
-    R[..., y, z] = -R[..., z, y]
-    return R
 
 
 def _tensor(xx, yy, zz, xz=0.0) -> list[list[float]]:

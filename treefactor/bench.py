@@ -7,7 +7,8 @@ each duel the median ratio is reported, and its quartiles.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
+from time import perf_counter
 from timeit import Timer
 
 import numpy as np
@@ -38,6 +39,10 @@ class Duel:
     ours, theirs : Call
     goal : float or None
         How many times faster it should be than the peer.
+    note : str
+        What is known of the peer's result.
+    clock : callable
+        Returns seconds.
     """
 
     target: str
@@ -47,11 +52,14 @@ class Duel:
     ours: Call
     theirs: Call
     goal: float | None = None
+    note: str = ""
+    clock: Callable[[], float] = perf_counter
 
     def fight(self) -> Result:
         """Time both."""
-        ours, theirs = times_in_turns((self.ours, self.theirs)).T
-        return outcome(self.target, self.model, self.what, self.peer, ours, theirs, self.goal)
+        ours, theirs = times_in_turns((self.ours, self.theirs), self.clock).T
+        found = outcome(self.target, self.model, self.what, self.peer, ours, theirs, self.goal)
+        return replace(found, note=self.note)
 
 
 @dataclass(frozen=True)
@@ -66,6 +74,7 @@ class Result:
     ratio, low, high : float
         Median and quartiles of how many times faster than the peer.
     goal : float or None
+    note : str
     """
 
     target: str
@@ -78,6 +87,7 @@ class Result:
     low: float
     high: float
     goal: float | None = None
+    note: str = ""
 
     @property
     def reached(self) -> bool | None:
@@ -98,9 +108,9 @@ def outcome(
     return Result(target, model, what, peer, *times, ratio, low, high, goal)
 
 
-def times_in_turns(calls: Sequence[Call]) -> np.ndarray:
+def times_in_turns(calls: Sequence[Call], clock: Callable[[], float] = perf_counter) -> np.ndarray:
     """Seconds per item of every call, taken in turns: an array (turns, calls)."""
-    timers = [Timer(call.run) for call in calls]
+    timers = [Timer(call.run, timer=clock) for call in calls]
     for timer in timers:
         timer.timeit(1)  # what is done once only
     once = [timer.timeit(1) for timer in timers]

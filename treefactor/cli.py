@@ -25,6 +25,7 @@ from .exceptions import TreefactorError
 from .model import Model
 from .workers import flush
 
+CONTACTS = "mlcp"  # in place of a robot
 DISAGREE, FAILED, INTERRUPTED, TERMINATED = 1, 2, 130, 143  # exit statuses
 
 Found = TypeVar("Found")
@@ -81,7 +82,9 @@ def _parser() -> argparse.ArgumentParser:
     command.set_defaults(command=run_info)
 
     command = commands.add_parser("bench", help="time a robot's factorizations in turns with others'")
-    command.add_argument("robot", help="a URDF, or the name of a bundled robot")
+    command.add_argument(
+        "robot", help=f"a URDF, the name of a bundled robot, or {CONTACTS} for solvers of contact problems"
+    )
     command.add_argument("--base", choices=("fixed", "floating"), help="default: what the robot is meant for")
     command.add_argument("--threads", type=_positive, default=2, metavar="N", help="to compare with one")
     command.add_argument("--json", type=Path, metavar="FILE", help="also write the results as JSON")
@@ -170,21 +173,35 @@ def run_info(options: argparse.Namespace) -> int:
 
 
 def run_bench(options: argparse.Namespace) -> int:
-    """Print what `treefactor.bench` measures of one robot."""
-    robot = robots.find(options.robot, _floating(options))
+    """Print what `treefactor.bench` measures of one robot, or of contact problems."""
+    title, caption, subject, fights = (_contacts if options.robot == CONTACTS else _robot)(options)
     results: list[bench.Result] = []
     with report.replacing(options.json) as file:
-        fights = duels.robot_duels(robot, options.threads)
         fought = (duel.fight() for duel in fights)
         for result in _progress(
             fought, len(fights), "timing", lambda one: f"{one.target} {one.what}, {one.peer}"
         ):
             results.append(result)
-        report.print_results(f"{robot.name}, {robot.base} base", results)
-        config = show_config("dicts")
-        content = {"robot": robot.name, "base": robot.base, "config": config}
+        report.print_results(title, results, caption)
+        content = {**subject, "config": show_config("dicts")}
         report.write_json(file, {**content, "results": [result.as_dict() for result in results]})
     return 0
+
+
+def _robot(options: argparse.Namespace) -> tuple[str, str, dict[str, str], list[bench.Duel]]:
+    """Title, caption, subject and duels of a robot."""
+    robot = robots.find(options.robot, _floating(options))
+    title, subject = f"{robot.name}, {robot.base} base", {"robot": robot.name, "base": robot.base}
+    return title, report.ROBOT_CAPTION, subject, duels.robot_duels(robot, options.threads)
+
+
+def _contacts(options: argparse.Namespace) -> tuple[str, str, dict[str, str], list[bench.Duel]]:
+    """Title, caption, subject and duels of contact problems; says which solvers are left out."""
+    from . import duels_mlcp
+
+    for name in duels_mlcp.missing():
+        print(f"{name} is left out: it is not installed", file=sys.stderr)
+    return "contact problems", report.CONTACTS_CAPTION, {"problems": CONTACTS}, duels_mlcp.mlcp_duels()
 
 
 def run_families(options: argparse.Namespace) -> int:

@@ -170,27 +170,37 @@ def print_operations(title: str, operations: dict[str, OperationCount]) -> None:
     console().print(table)
 
 
-def print_results(title: str, results: Sequence[Result]) -> None:
+def print_results(title: str, results: Sequence[Result], caption: str) -> None:
     """Print what `treefactor bench` measured."""
     table = Table(title=Text(title), title_justify="left", header_style="bold", box=SIMPLE_HEAD)
     for name in ("", "what", "peer"):
         table.add_column(name, no_wrap=name == "")
     for name in ("ours", "peer's", "times faster", "goal"):
         table.add_column(name, justify="right")
+    noted = any(one.note for one in results)
+    if noted:
+        table.add_column("the peer's result")
+    models = len({one.model for one in results}) > 1
     for one in results:
         table.add_row(
-            *(one.target, one.what, one.peer, duration(one.ours), duration(one.theirs)),
+            *(one.target, f"{one.model}, {one.what}" if models else one.what, one.peer),
+            *(duration(one.ours), duration(one.theirs)),
             f"{ratio(one.ratio)} ({ratio(one.low)}-{ratio(one.high)})",
-            goal(one),
+            *((goal(one), one.note) if noted else (goal(one),)),
         )
     out = console()
     out.print(table)
-    out.print(Text(BENCH_CAPTION, style="dim"))
+    out.print(Text(caption, style="dim"))
 
 
-BENCH_CAPTION = (
+ROBOT_CAPTION = (
     "Medians per matrix or configuration of runs taken in turns, quartiles of their ratios in brackets. FMA "
     "peak: what the registers of a core could do. Goals of S4 and S5 are for robots with 18 freedoms or more."
+)
+CONTACTS_CAPTION = (
+    "Medians of the processor's time of runs taken in turns, in one thread; quartiles of their ratios in "
+    "brackets. The peer's result: what it says, and the largest |min(gamma, A gamma + q)|, computed anew, "
+    "rows scaled by 1 / sqrt(A_ii). Dantzig's and Lemke's methods are given A, unless A is named."
 )
 
 

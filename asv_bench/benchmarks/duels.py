@@ -14,6 +14,7 @@ from treefactor import (
     chain_forces,
     chain_inertia,
     duels,
+    duels_mlcp,
     families,
     growth,
     robots,
@@ -152,8 +153,10 @@ def results() -> Iterator[list[Result]]:
         for name in trees:
             yield [duel.fight() for duel in fights(name)]
     yield [duel.fight() for duel in chain_of("SSRMS")]
+    for family, m in duels_mlcp.COLD:
+        yield [duel.fight() for duel in duels_mlcp.family_duels(family, m)]
     for family in growth.FAMILIES:
         yield [growth.steadiness(growth.growth(family))]
 
 
-MODELS = 1 + len(ROBOTS) + len(SMALL_TREES) + len(LARGE_TREES) + len(growth.FAMILIES)
+MODELS = 1 + len(ROBOTS) + len(SMALL_TREES) + len(LARGE_TREES) + len(duels_mlcp.COLD) + len(growth.FAMILIES)

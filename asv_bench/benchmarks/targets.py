@@ -9,16 +9,19 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from itertools import chain
 
-from treefactor import duels_dynamics, duels_factor, duels_programs, growth
+from treefactor import duels_dynamics, duels_factor, duels_mlcp, duels_programs, growth, mlcp
 from treefactor.adapters import pinocchio_
 from treefactor.bench import Duel, Result
 from treefactor.codegen import generate
 from treefactor.codegen.program import FUNCTIONS
+from treefactor.mlcp_families import FAMILIES
+from treefactor.mlcp_peers import DANTZIG, PEERS
 from treefactor.textbook import recursions
 
 from .duels import LARGE_TREES, ROBOTS, SMALL_TREES, case, chain_of, mujoco, sparse
 
 FLOATS = ("float64", "float32")
+CONTACTS = {f"{family} {m}": (family, m) for family, m in duels_mlcp.COLD}
 
 
 class _Target:
@@ -130,6 +133,33 @@ class Chain(_Target):
 
     def setup_cache(self):
         return fought(self.params, chain_of)
+
+
+class A2A8Contacts(_Target):
+    peers = (*(peer.name for peer in PEERS), f"{DANTZIG.name} and its A", "cold", "solved")
+    params = (tuple(CONTACTS), ("cold", "warm", "problem made and solved"), peers)
+
+    def setup_cache(self):
+        return fought(self.params, lambda name: duels_mlcp.family_duels(*CONTACTS[name]))
+
+
+class ContactCounts:
+    """Exact work of solutions of contact problems."""
+
+    params = (tuple(FAMILIES), (50, 200))
+    param_names = ("family", "rows")
+
+    def solved(self, family, rows):
+        return mlcp.solve(FAMILIES[family](rows, duels_mlcp.SEED))
+
+    def track_factorizations(self, family, rows):
+        return self.solved(family, rows).factorizations
+
+    def track_pivots(self, family, rows):
+        return self.solved(family, rows).pivots
+
+    track_factorizations.unit = "factorizations"
+    track_pivots.unit = "pivots"
 
 
 class S9Growth:

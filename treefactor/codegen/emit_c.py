@@ -25,6 +25,10 @@ RESULTS = {
     "forward_dynamics": "accelerations under forces tau",
     "minv": "inverse of H, all of it",
     "jacobian": "J, linear and angular velocities in the axes of the joints {tips}",
+    "loops": "accelerations under forces tau, all loops closed",
+    "loop_velocity": "velocities, those that follow by loops computed",
+    "loop_step": "step in v that closes the loops, to be integrated",
+    "loop_gap": "what the loops are open by, in axes of the base",
     "delassus": "J H^-1 J^T, velocities in the axes of the joints {tips}",
 }
 SUPPORT = Path(__file__).with_name("c")  # texts that are the same for all programs

@@ -22,12 +22,20 @@ from ._interp import Interpreter, Results, Routine
 from ._native import Native
 from .lowering import lower
 from .numpy_ import evaluate
-from .program import ARGUMENTS, FUNCTIONS, Function, Program
+from .program import ARGUMENTS, Function, Program
 from .writer import generate
 
 LANES = 8
 BLOCK = 64  # configurations; threads take whole ones
-SOLVED = ("aba", "forward_dynamics", "minv", "delassus")  # functions that divide by pivots
+SOLVED = (
+    "aba",
+    "forward_dynamics",
+    "minv",
+    "delassus",
+    "loops",
+    "loop_velocity",
+    "loop_step",
+)  # functions that divide by pivots
 
 
 def compile(model_or_program, functions=None, backend: str = "interp") -> Kernels:
@@ -70,8 +78,6 @@ def compile(model_or_program, functions=None, backend: str = "interp") -> Kernel
     check_choice("backend", backend, tuple(BACKENDS))
     if isinstance(model_or_program, Model):
         model = model_or_program
-        if functions is None:
-            functions = [name for name in FUNCTIONS if name != "aba" or model.coupling is None]
         return Kernels(generate(model, functions), backend, model)
     program = model_or_program
     names = (
@@ -157,6 +163,33 @@ class Kernels:
     def delassus(self, q, out=None, num_threads: int = 1) -> np.ndarray:
         """J H^-1 J^T of the tips, shape (..., 6 tips, 6 tips)."""
         return self._call("delassus", (q,), out, num_threads)
+
+    def loops(self, q, v, tau, out=None, num_threads: int = 1) -> np.ndarray:
+        """Accelerations with all loops closed, shape (..., nv).
+
+        Parameters
+        ----------
+        q : array_like, shape (..., nq)
+            With closed loops.
+        v, tau : array_like, shape (..., nv)
+            Velocities, of which only those of `Program.independent` are read, and forces of all joints.
+        out : ndarray, optional
+        num_threads : int
+        """
+        return self._call("loops", (q, v, tau), out, num_threads)
+
+    def loop_velocity(self, q, v, out=None, num_threads: int = 1) -> np.ndarray:
+        """Velocities with those that follow computed from those of `Program.independent`, shape (..., nv)."""
+        return self._call("loop_velocity", (q, v), out, num_threads)
+
+    def loop_step(self, q, out=None, num_threads: int = 1) -> np.ndarray:
+        """Step in v by which Newton's method closes the loops, 0 where independent, shape (..., nv)."""
+        return self._call("loop_step", (q,), out, num_threads)
+
+    def loop_gap(self, q, out=None, num_threads: int = 1) -> np.ndarray:
+        """What the loops are open by, shape (..., rows): of every loop the way from its second point to its
+        first in axes of the base, in m, and cosines of angles that are to be right."""
+        return self._call("loop_gap", (q,), out, num_threads)
 
     def bind(self, name: str, *arguments: np.ndarray, out: np.ndarray):
         """A call without arguments that reads and writes the same arrays each time, see `treefactor.bind`.

@@ -52,6 +52,12 @@ class Placement:
             A = turn.matrix(A)
         return A
 
+    def inner(self, A) -> list:
+        """A matrix of the parent in the axes of the body."""
+        for turn in self.turns:
+            A = turn.inverse.matrix(A)
+        return A
+
 
 def placement(body: Body, q) -> Placement:
     """The frame of a body at configuration q."""

@@ -12,6 +12,7 @@ from functools import cached_property
 import numpy as np
 
 from ..exceptions import CodegenError
+from ..joints import LOOPS
 from ..tree import OperationCount, Tree
 from . import emit_c
 from .expressions import ADD, COS, INPUT, MUL, OPERATIONS, RECIP, SIN, SUB
@@ -25,9 +26,15 @@ ARGUMENTS = {  # of the functions that can be generated, in order
     "minv": ("q",),
     "jacobian": ("q",),
     "delassus": ("q",),
+    "loops": ("q", "v", "tau"),
+    "loop_velocity": ("q", "v"),
+    "loop_step": ("q",),
+    "loop_gap": ("q",),
 }
 FUNCTIONS = tuple(ARGUMENTS)[:6]  # that need no tips
-FORMAT = 1
+LOOP_FUNCTIONS = tuple(ARGUMENTS)[8:]  # of models with loops
+FORMAT = 2
+PLAIN = ("model", "nq", "nv", "tips", "snapped", "loops", "independent")  # in the head of a file
 COLUMNS = {
     "op": np.uint8,
     "a": np.int32,
@@ -121,13 +128,14 @@ class Function:
         return operation_count(self.op)
 
 
-def shape_of(name: str, tree: Tree, tips: int) -> tuple[int, ...]:
+def shape_of(name: str, tree: Tree, tips: int, loops: tuple = ()) -> tuple[int, ...]:
     """Shape of the result of a function of a model whose freedoms have this tree."""
     shapes = {
         "crba": (tree.nnz,),
         "minv": (tree.n, tree.n),
         "jacobian": (6 * tips, tree.n),
         "delassus": (6 * tips, 6 * tips),
+        "loop_gap": (sum(LOOPS[kind] for _, kind in loops),),
     }
     return shapes.get(name, (tree.n,))
 
@@ -157,6 +165,10 @@ class Program:
         Largest change of an entry of a rotation by an angle that was made a number of quarters, or of a
         length that was made 0, relative to the longest.
     functions : dict of str to Function
+    loops : tuple of (str, str)
+        Names and kinds of the joints that close loops.
+    independent : tuple of str
+        Freedoms, as `Tree.names` has them, that do not follow from others by "loops".
     """
 
     model: str
@@ -166,6 +178,8 @@ class Program:
     tips: tuple[str, ...]
     snapped: float
     functions: dict[str, Function]
+    loops: tuple[tuple[str, str], ...] = ()
+    independent: tuple[str, ...] = ()
 
     @property
     def operations(self) -> dict[str, OperationCount]:
@@ -186,7 +200,7 @@ class Program:
 
     def save(self, path) -> None:
         """Write to a file of arrays, without pickled objects."""
-        head = {name: getattr(self, name) for name in ("model", "nq", "nv", "tips", "snapped")}
+        head = {name: getattr(self, name) for name in PLAIN}
         head |= {"format": FORMAT, "functions": []}
         arrays = {"parent": self.parent}
         for k, function in enumerate(self.functions.values()):
@@ -219,6 +233,8 @@ class Program:
                     tuple(map(str, head["tips"])),
                     float(head["snapped"]),
                     {function.name: function for function in functions},
+                    tuple((str(name), str(kind)) for name, kind in head["loops"]),
+                    tuple(map(str, head["independent"])),
                 )
         except (KeyError, TypeError, ValueError, OSError, EOFError, zipfile.BadZipFile, zlib.error) as error:
             if isinstance(error, FileNotFoundError):
@@ -233,8 +249,11 @@ class Program:
         tree = Tree(self.parent)
         if len(self.parent) != self.nv:
             raise CodegenError(f"{len(self.parent)} parents of {self.nv} freedoms")
+        for name, kind in self.loops:
+            if kind not in LOOPS:
+                raise CodegenError(f"loop {name!r} is of no known kind: {kind!r}")
         for name, function in self.functions.items():
-            shape = shape_of(name, tree, len(self.tips))
+            shape = shape_of(name, tree, len(self.tips), self.loops)
             inputs = tuple((x, sizes[x]) for x in ARGUMENTS.get(name, ()))
             if name not in ARGUMENTS or function.inputs != inputs or function.shape != shape:
                 raise CodegenError(f"{name}: its arguments or its result do not fit the model")

@@ -9,6 +9,8 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from functools import cached_property
 
+import numpy as np
+
 from .frames import TURNING, Body, whole
 from .inertias import Articulated, Moments
 from .matrices import ZERO, add, apply, cross, dot, rate, times, transposed
@@ -88,13 +90,61 @@ class Recursions:
             row += [along(f, n, s) for s in reversed(self.motions[i])]
         return row[::-1]
 
+    def frame(self, joint: int) -> tuple[int, np.ndarray, np.ndarray]:
+        """The body that has the frame of a joint, rotation and origin of the frame in it; of -1 the base."""
+        if joint < 0:
+            return -1, np.eye(3), np.zeros(3)
+        (i,) = (i for i, body in enumerate(self.bodies) if body.joint == joint)
+        return i, self.bodies[i].axes, self.bodies[i].origin
+
+    def path(self, body: int, top: int = -1) -> list[int]:
+        """A body and those that carry it, up to the one above which they do not count, itself excluded."""
+        found = []
+        while body != top:
+            found.append(body)
+            body = self.bodies[body].parent
+        return found
+
+    def common(self, i: int, j: int) -> int:
+        """The last body that carries both, or is one of them; -1 for the base."""
+        carried = {-1, *self.path(i)}
+        return next(body for body in [*self.path(j), -1] if body in carried)
+
+    def across(self, x, body: int, axes: int) -> list:
+        """Components of a vector of a body in the axes of another one."""
+        top = self.common(body, axes)
+        for i in self.path(body, top):
+            x = self.places[i].rotated(x)
+        for i in reversed(self.path(axes, top)):
+            x = self.places[i].inward(x)
+        return x
+
+    def across_matrix(self, A, body: int, axes: int) -> list:
+        """A matrix of a body in the axes of another one."""
+        top = self.common(body, axes)
+        for i in self.path(body, top):
+            A = self.places[i].outward(A)
+        for i in reversed(self.path(axes, top)):
+            A = self.places[i].inner(A)
+        return A
+
+    def out(self, x, body: int, top: int) -> list:
+        """A point of a body, as one that carries it sees it."""
+        for i in self.path(body, top):
+            x = self.places[i].point(x)
+        return x
+
+    def freedoms(self, body: int) -> list:
+        """Numbers and motions of the freedoms of a body."""
+        return list(enumerate(self.motions[body], self.bodies[body].v))
+
     def jacobian(self, joint: int) -> list:
         """Rows of the velocity of a joint's frame in its own axes, linear before angular, for all freedoms.
 
         From the joint to the base: E turns vectors of a body into the joint's axes, r is its origin.
         """
-        (i,) = (i for i, body in enumerate(self.bodies) if body.joint == joint)
-        E, r = whole(self.bodies[i].axes.T).tolist(), self.bodies[i].origin.tolist()
+        i, axes, origin = self.frame(joint)
+        E, r = whole(axes.T).tolist(), origin.tolist()
         columns = [[0.0] * 6] * self.tree.n
         while i >= 0:
             for d, (v, w) in enumerate(self.motions[i]):
@@ -103,16 +153,20 @@ class Recursions:
             E, r = [place.rotated(row) for row in E], place.point(r)
         return transposed(columns)
 
-    def forces(self, v, a) -> list:
-        """Forces that move the bodies, gravity included; a is None for rest."""
+    def states(self, v, a) -> list[State]:
+        """How the bodies move; a is None for rest."""
         states: list[State] = []
         for i, body in enumerate(self.bodies):
-            before = states[body.parent] if body.parent >= 0 else self._base
+            before = states[body.parent] if body.parent >= 0 else self.base
             states.append(self._moved(i, before, self._joint(i, v), self._joint(i, a)))
+        return states
+
+    def forces(self, states) -> list:
+        """Forces that move the bodies so, gravity included."""
         return [moments.force(s.rate, s.linear) for moments, s in zip(self.moments, states, strict=True)]
 
     @property
-    def _base(self) -> State:
+    def base(self) -> State:
         """The base falls upwards."""
         return State(ZERO, ZERO, times(self.gravity, -1.0), rate(ZERO, ZERO))
 
@@ -180,7 +234,7 @@ class Recursions:
 
     def aba(self, v, tau) -> list:
         """Accelerations by articulated bodies, on the forces at rest: Featherstone (2008), table 7.1."""
-        total = list(self.forces(v, None))
+        total = list(self.forces(self.states(v, None)))
         u: list = [None] * self.tree.n
         for i in reversed(range(len(self.bodies))):
             body = self.bodies[i]

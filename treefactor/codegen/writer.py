@@ -8,12 +8,16 @@ import numpy as np
 
 from ..bodies import coupling_of
 from ..exceptions import CodegenError
+from ..tree import Tree
 from . import matrices, passes
+from .closures import Closure
 from .expressions import Table
 from .factors import delassus, factor, inverse_of, solve
 from .frames import SNAP, bodies_of, canonical, regrouped, snapped
-from .program import ARGUMENTS, FUNCTIONS, Function, Program, shape_of
+from .partition import dependents
+from .program import ARGUMENTS, FUNCTIONS, LOOP_FUNCTIONS, Function, Program, shape_of
 from .recursions import Recursions
+from .reduction import AXES, groups
 
 VARIANTS = {  # steps that a model takes before its recursions run
     "plain": (),
@@ -24,17 +28,23 @@ VARIANTS = {  # steps that a model takes before its recursions run
 }
 FACTORS = ("factor", "aba")  # of H, or of articulated bodies
 METHODS = dict.fromkeys(("forward_dynamics", "minv", "delassus"), FACTORS)  # of functions that have a choice
+METHODS |= dict.fromkeys(("loops", "loop_velocity", "loop_step"), AXES)
 
 
-def generate(model, functions=FUNCTIONS, tips=(), variants=tuple(VARIANTS), snap: float = SNAP) -> Program:
+def generate(
+    model, functions=None, tips=(), variants=tuple(VARIANTS), snap: float = SNAP, independent=None
+) -> Program:
     """Straight-line code of functions of a model, with the fewest operations of all variants.
 
     Parameters
     ----------
     model : Model
-    functions : sequence of str
+    functions : sequence of str, optional
         Among "crba", "rnea", "bias", "aba", "forward_dynamics", "minv", "jacobian" and "delassus"; "aba" not
-        for models with joints that follow others.
+        for models with joints that follow others. Of models with loops also "loops", the accelerations of all
+        coordinates with loops closed; "loop_velocity", v with the velocities that follow computed from the
+        others; "loop_step", the step in v, to be integrated, by which Newton's method closes the loops; and
+        "loop_gap", what the loops are open by. By default all that need no tips.
     tips : sequence of str
         Names of joints: "jacobian" is J, the velocities of their frames in their own axes for unit v, linear
         before angular, one joint below the other; "delassus" is J H^-1 J^T.
@@ -46,6 +56,10 @@ def generate(model, functions=FUNCTIONS, tips=(), variants=tuple(VARIANTS), snap
         Constant angles that are so close to a number of quarters become so, and lengths that are so short,
         relative to the longest, 0. With more than rounding the program is one of a slightly different robot:
         ``Program.snapped`` is the largest change.
+    independent : sequence of str, optional
+        Joints, or freedoms as ``Tree.names`` has them, from which the others on loops follow. By default the
+        coordinates that follow are those far from the base that move few loops; ``Program.independent`` says
+        which do not.
 
     Returns
     -------
@@ -55,13 +69,18 @@ def generate(model, functions=FUNCTIONS, tips=(), variants=tuple(VARIANTS), snap
     ------
     CodegenError
         Where a function or variant is unknown or cannot be had for the model, a freedom moves no mass, or a
-        constant overflows.
+        constant overflows; where loops cannot be closed, some of their rows say the same, or they do not
+        determine what is not independent. Names the loop.
 
     Notes
     -----
     Golubev & Yaskevich (2020), with the tables of ``expressions`` and the steps of ``frames``.
     """
-    functions, variants = _names(functions, ARGUMENTS, "function"), _names(variants, VARIANTS, "variant")
+    functions = offered(model) if functions is None else _names(functions, ARGUMENTS, "function")
+    variants = _names(variants, VARIANTS, "variant")
+    closing = set(functions) & set(LOOP_FUNCTIONS)
+    if closing and not model.loops:
+        raise CodegenError(f"the model has no loops to close by {', '.join(sorted(closing))}")
     if "aba" in functions and model.coupling is not None:
         raise CodegenError("joints follow others: there is forward_dynamics for such a model, but no aba")
     tips = _names(tips, [joint.name for joint in model.joints], "joint")
@@ -69,9 +88,10 @@ def generate(model, functions=FUNCTIONS, tips=(), variants=tuple(VARIANTS), snap
     with np.errstate(over="ignore", invalid="ignore"):  # an infinite constant is named below
         bodies, change = snapped(bodies_of(model), snap)
         stepped = [reduce(lambda found, step: step(found), VARIANTS[variant], bodies) for variant in variants]
+        follow = dependents(model, bodies, independent) if closing else []
     best: dict[str, Function] = {}
     for variant, taken in zip(variants, stepped, strict=True):
-        writer = _Writer(model, taken, tips)
+        writer = _Writer(model, taken, tips, follow)
         for name in functions:
             for method in METHODS.get(name, (None,)):
                 if method == "aba" and model.coupling is not None:
@@ -80,7 +100,17 @@ def generate(model, functions=FUNCTIONS, tips=(), variants=tuple(VARIANTS), snap
                 if name not in best or found.operations.total < best[name].operations.total:
                     best[name] = found
     best = {name: passes.gather(function) for name, function in best.items()}
-    return Program(model.name, np.array(model.tree.parent), model.nq, model.nv, tips, float(change), best)
+    loops = tuple((loop.name, loop.kind) for loop in model.loops)
+    free = tuple(name for k, name in enumerate(model.tree.names) if closing and k not in follow)
+    return Program(
+        model.name, np.array(model.tree.parent), model.nq, model.nv, tips, float(change), best, loops, free
+    )
+
+
+def offered(model) -> tuple[str, ...]:
+    """Functions that can be generated for a model without tips."""
+    tree = tuple(name for name in FUNCTIONS if name != "aba" or model.coupling is None)
+    return tree + LOOP_FUNCTIONS if model.loops else tree
 
 
 def _written(writer: _Writer, name: str, method: str | None, variant: str) -> Function:
@@ -119,10 +149,10 @@ class _Writer:
     tips : sequence of str
     """
 
-    def __init__(self, model, bodies, tips):
-        self.model, self.table, self.tips = model, Table(), tips
+    def __init__(self, model, bodies, tips, dependent):
+        self.model, self.table, self.tips, self.dependent = model, Table(), tips, dependent
         self.sizes = {"q": model.nq, "v": model.nv, "a": model.nv, "tau": model.nv}
-        self.loops = Recursions(bodies, model.gravity, model.extended, self.input("q"))
+        self.recursions = Recursions(bodies, model.gravity, model.extended, self.input("q"))
 
     def input(self, name: str) -> list:
         """Scalars of an argument; every name has its own number."""
@@ -133,7 +163,8 @@ class _Writer:
         """One function, its dead rows removed."""
         result = getattr(self, name)(method) if method else getattr(self, name)()
         names = ARGUMENTS[name]
-        shape = shape_of(name, self.model.tree, len(self.tips))
+        loops = [(loop.name, loop.kind) for loop in self.model.loops]
+        shape = shape_of(name, self.model.tree, len(self.tips), loops)
         columns = passes.extract(self.table, result, [list(self.sizes).index(x) for x in names])
         inputs = tuple((x, self.sizes[x]) for x in names)
         function = Function(name, inputs, *columns, shape, f"{variant}, {method}" if method else variant)
@@ -155,25 +186,87 @@ class _Writer:
         """Packed rows of H, G^T H G where joints follow others."""
         coupling = coupling_of(self.model)
         if coupling is None:
-            return self.loops.H
+            return self.recursions.H
         _, _, fold, ratio = coupling
         H = [0.0] * self.model.tree.nnz
-        for entry, place, factor_ in zip(self.loops.H, fold.tolist(), ratio.tolist(), strict=True):
+        for entry, place, factor_ in zip(self.recursions.H, fold.tolist(), ratio.tolist(), strict=True):
             H[place] = H[place] + entry * factor_
         return H
 
     def rnea(self) -> list:
         """Forces for accelerations."""
         v, a = self.rates("v"), self.rates("a")
-        return self.reduced(self.loops.project(self.loops.forces(v, a), a))
+        return self.reduced(self.recursions.project(self.recursions.forces(self.recursions.states(v, a)), a))
 
     def bias(self) -> list:
         """Forces at rest."""
-        return self.reduced(self.loops.project(self.loops.forces(self.rates("v"), None)))
+        return self._bias(self._states(self.input("v")))
+
+    def _bias(self, states) -> list:
+        return self.reduced(self.recursions.project(self.recursions.forces(states)))
+
+    def _states(self, v) -> list:
+        """How the bodies move without accelerations."""
+        G = self.model.coupling and self.model.coupling.G
+        return self.recursions.states(
+            v if G is None else [matrices.weighted(row, v) for row in G.tolist()], None
+        )
+
+    def loops(self, axes: str) -> list:
+        """Accelerations of all coordinates with all loops closed, the velocities that follow computed."""
+        tree, found = self.model.tree, self._groups(axes)
+        v = self._loop_velocity(found)
+        states = self._states(v)
+        H: list = [[0.0] * tree.n for _ in range(tree.n)]
+        for i, j, x in zip(tree.rows.tolist(), tree.columns.tolist(), self.crba(), strict=True):
+            H[i][j] = H[j][i] = x
+        u = [t - h for t, h in zip(self.input("tau"), self._bias(states), strict=True)]
+        rates = [
+            [x for cut in group.cuts for x in cut.closure.accelerations(states, cut.seen)] for group in found
+        ]
+        for group, g in zip(found, rates, strict=True):
+            group.eliminate(H, u, g)
+        free = [k for k, row in enumerate(H) if row is not None]
+        chain = Tree(np.arange(-1, len(free) - 1))
+        packed = [H[i][j] for i in free for j in free if j <= i]
+        a: list = [None] * tree.n
+        for k, x in zip(free, solve(chain, *factor(chain, packed), [u[k] for k in free]), strict=True):
+            a[k] = x
+        for group, g in zip(reversed(found), reversed(rates), strict=True):
+            group.follow(a, g)
+        return a
+
+    def loop_velocity(self, axes: str) -> list:
+        """Velocities, those computed that follow."""
+        return self._loop_velocity(self._groups(axes))
+
+    def loop_step(self, axes: str) -> list:
+        """Newton's step of the coordinates that follow towards closed loops."""
+        found, step = self._groups(axes), [0.0] * self.model.nv
+        for j in self.dependent:
+            step[j] = None
+        for group in reversed(found):
+            group.follow(step, [x for cut in group.cuts for x in cut.closure.gap(cut.seen)])
+        return step
+
+    def loop_gap(self) -> list:
+        """Gaps of all loops in axes of the base."""
+        return [x for loop in self.model.loops for x in Closure(self.recursions, loop).gap(-1)]
+
+    def _groups(self, axes: str) -> list:
+        return groups(self.recursions, self.model.loops, self.dependent, self.reduced, axes)
+
+    def _loop_velocity(self, found) -> list:
+        v = self.input("v")
+        for j in self.dependent:
+            v[j] = None
+        for group in reversed(found):
+            group.follow(v, [0.0] * len(group.J))
+        return v
 
     def aba(self) -> list:
         """Accelerations, by articulated bodies."""
-        return self.loops.aba(self.input("v"), self.input("tau"))
+        return self.recursions.aba(self.input("v"), self.input("tau"))
 
     def forward_dynamics(self, method: str) -> list:
         """Accelerations."""
@@ -192,7 +285,7 @@ class _Writer:
 
     def factor(self, method: str) -> tuple[list, list]:
         """Packed rows of L, and 1 / D."""
-        return self.loops.factor() if method == "aba" else factor(self.model.tree, self.crba())
+        return self.recursions.factor() if method == "aba" else factor(self.model.tree, self.crba())
 
     def jacobian(self) -> list:
         """Velocities of the tips, row by row."""
@@ -200,4 +293,4 @@ class _Writer:
 
     def _jacobian(self) -> list:
         numbers = {joint.name: i for i, joint in enumerate(self.model.joints)}
-        return [self.reduced(row) for tip in self.tips for row in self.loops.jacobian(numbers[tip])]
+        return [self.reduced(row) for tip in self.tips for row in self.recursions.jacobian(numbers[tip])]

@@ -78,5 +78,6 @@ enum { STORED, UNIT, ADD };          /* the diagonal of L: as stored, ones, or s
 #include "lanes.h"
 
 #include "rows.h"
+#include "fronts.h"
 
-const Kernels ISA(kernels) = {ISA_NAME, &rows, TILE, &lanes_double, &lanes_float};
+const Kernels ISA(kernels) = {ISA_NAME, &rows, &fronts, TILE, &lanes_double, &lanes_float};

@@ -113,9 +113,35 @@ typedef struct {
     void (*invert)(const Shape *, const double *X, const double *inverse, int ltdl, double *Y);
 } RowKernels;
 
+/* A dense front: freedoms that are eliminated together, and those they are coupled to. */
+typedef struct {
+    ptrdiff_t first;                 /* place of its first pivot in the order of elimination */
+    ptrdiff_t width, size;           /* pivots; rows and columns, pivots first */
+    ptrdiff_t stride;                /* size, padded to registers */
+    ptrdiff_t index;                 /* where its freedoms are listed */
+    ptrdiff_t at;                    /* where its matrix stands */
+    ptrdiff_t above;                 /* front of the first freedom behind its pivots, -1 at a root */
+    ptrdiff_t entries, rows;         /* first entry of H and first constraint that belong to it */
+} Front;
+
+/* Kernels on fronts of doubles, upper triangles in padded rows aligned to 32 bytes. */
+typedef struct {
+    /* L^T in the rows of the pivots, its diagonal zeros; the Schur complement in the others; the reciprocals
+     * of the pivots. -1, or the first pivot that is not in (0, inf) */
+    ptrdiff_t (*eliminate)(const Front *, double *F, double *inverse);
+    /* F += the Schur complement of U, the front below; at: where its rows stand in F */
+    void (*hand_up)(const Front *, const double *U, const ptrdiff_t *at, const Front *above, double *F);
+    /* F += weight z z^T for a z of `count` entries, at these places */
+    void (*outer)(const Front *, double *F, ptrdiff_t count, const ptrdiff_t *at, const double *z, double weight);
+    /* x <- the matrix^-1 x; y and z: room for the widest front, padded */
+    void (*solve)(ptrdiff_t count, const Front *, const ptrdiff_t *index, const double *values,
+                  const double *inverse, double *x, double *y, double *z);
+} FrontKernels;
+
 typedef struct {
     const char *name;
     const RowKernels *rows;
+    const FrontKernels *fronts;
     int tile;                        /* rows of a block, at most */
     const LaneKernels *lanes;        /* of doubles */
     const LaneKernels *lanes_single; /* of floats */

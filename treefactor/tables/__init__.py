@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from . import featherstone, golubev_yaskevich, kane_sum, shimanovsky
+from . import featherstone, golubev_yaskevich, kane_sum, shimanovsky, tasora
 from .table import DIFFERS, Row, Table
 
 __all__ = ["PAPERS", "differing", "makers"]
@@ -15,6 +15,7 @@ PAPERS: dict[str, Sequence[Callable[[], Table]]] = {
     "shimanovsky": shimanovsky.TABLES,
     "kane-sum": kane_sum.TABLES,
     "golubev-yaskevich": golubev_yaskevich.TABLES,
+    "tasora": tasora.TABLES,
 }
 
 

@@ -1,0 +1,86 @@
+"""Mixed complementarity problems by trying every set of active rows, by quadprog, and by linear programs."""
+
+from __future__ import annotations
+
+import numpy as np
+
+SINGULAR = 1e-9  # smallest eigenvalue of independent rows, of data that are small whole numbers
+
+
+def reduced(problem):
+    """(v_0, Z) with C v = c for v = v_0 + Z u alone, or None where there is no such v."""
+    C, c = problem.C.toarray(), problem.c
+    if not c.size:
+        return np.zeros(problem.n), np.eye(problem.n)
+    U, sizes, Vt = np.linalg.svd(C)
+    rank = int((sizes > SINGULAR * max(sizes[0], 1.0)).sum())
+    v = Vt[:rank].T @ ((U.T @ c)[:rank] / sizes[:rank])
+    return (v, Vt[rank:].T) if np.allclose(C @ v, c, rtol=0.0, atol=1e-9 * (1.0 + np.abs(c).max())) else None
+
+
+def in_freedoms(problem):
+    """(v_0, Z, G, a, B, b): least 1/2 u^T G u - a^T u under B u >= b, v = v_0 + Z u; or None as above."""
+    found = reduced(problem)
+    if found is None:
+        return None
+    v, Z = found
+    H, D = problem.H, problem.D.toarray()
+    rows = problem.d > -np.inf
+    return v, Z, Z.T @ H @ Z, Z.T @ (problem.g - H @ v), (D @ Z)[rows], (problem.d - D @ v)[rows]
+
+
+def every_active_set(problem):
+    """v, or None where the problem is infeasible.
+
+    Of all sets of independent rows, the one that holds with impulses that push; some optimal set is
+    independent (Caratheodory).
+    """
+    found = in_freedoms(problem)
+    if found is None:
+        return None
+    v, Z, G, a, B, b = found
+    m = len(b)
+    free = np.linalg.solve(G, a)
+    A, low = B @ np.linalg.solve(G, B.T), b - B @ free
+    on = (np.arange(2**m)[:, None] >> np.arange(m)) % 2 == 1
+    both = on[:, :, None] & on[:, None, :]
+    values, vectors = np.linalg.eigh(np.where(both, A, np.eye(m)))
+    independent = values.min(axis=1, initial=np.inf) > SINGULAR
+    coordinates = np.einsum("sij,si->sj", vectors, np.where(on, low, 0.0))
+    gamma = np.einsum("sij,sj->si", vectors, coordinates / np.where(independent[:, None], values, 1.0))
+    size = 1e-9 * (1.0 + np.abs(gamma).max(axis=1, initial=0.0))
+    right = independent & (gamma >= -size[:, None]).all(1) & (gamma @ A - low >= -size[:, None]).all(1)
+    if not right.any():
+        return None
+    return v + Z @ (free + np.linalg.solve(G, B.T @ gamma[right.argmax()]))
+
+
+def goldfarb_idnani(problem):
+    """v of quadprog, or None where it finds the constraints inconsistent."""
+    import quadprog
+
+    found = in_freedoms(problem)
+    if found is None:
+        return None
+    v, Z, G, a, B, b = found
+    if not a.size:
+        return v if (b <= 1e-9).all() else None
+    try:
+        u = quadprog.solve_qp(G, a, np.ascontiguousarray(B.T), b)[0] if b.size else np.linalg.solve(G, a)
+    except ValueError as error:
+        if "inconsistent" not in str(error):
+            raise
+        return None
+    return v + Z @ u
+
+
+def feasible(problem) -> bool:
+    """Whether some v fulfils the constraints, by the linear program of HiGHS."""
+    from scipy.optimize import linprog
+
+    rows = problem.d > -np.inf
+    bilateral = {"A_eq": problem.C, "b_eq": problem.c} if problem.c.size else {}
+    unilateral = {"A_ub": -problem.D[np.flatnonzero(rows)], "b_ub": -problem.d[rows]} if rows.any() else {}
+    found = linprog(np.zeros(problem.n), **bilateral, **unilateral, bounds=(None, None))
+    assert found.status in (0, 2), found.message
+    return found.status == 0

@@ -1,0 +1,209 @@
+"""The order of elimination of K = [H J^T; J -E] and its exact fill."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ._kkt import Kkt, patterns
+from ._order import minimum_degree
+from .exceptions import NotPositiveDefiniteError
+from .ltdl import factor
+from .tree import Tree
+
+
+def positions(tree: Tree, start: np.ndarray, column: np.ndarray) -> np.ndarray:
+    """When every freedom is eliminated: leaf to root, the trees that constraints tie by minimum degree.
+
+    Parameters
+    ----------
+    tree : Tree
+    start, column : ndarray of int
+        Constraint r has its entries in column[start[r]:start[r + 1]].
+    """
+    depth_first = tree.order
+    root = np.cumsum(tree.parent[depth_first] < 0) - 1  # number of the tree, by depth-first place
+    which = np.empty(tree.n, dtype=np.intp)
+    which[depth_first] = root
+    count = int(root[-1]) + 1 if tree.n else 0
+    rank = np.arange(count)[::-1]
+    tied = ties(which[column], start)
+    if tied is not None:
+        members, first = tied
+        used, member = np.unique(members, return_inverse=True)
+        rank = np.empty(count, dtype=np.intp)
+        free = np.setdiff1d(np.arange(count), used)
+        rank[free] = np.arange(free.size)
+        rank[used[minimum_degree(used.size, first, member.astype(np.intp))]] = free.size + np.arange(
+            used.size
+        )
+    sequence = np.lexsort((-np.arange(tree.n), rank[root]))
+    position = np.empty(tree.n, dtype=np.intp)
+    position[depth_first[sequence]] = np.arange(tree.n)
+    return position
+
+
+def ties(member: np.ndarray, start: np.ndarray):
+    """Trees of the constraints that touch several, and where each constraint's begin; None without such."""
+    m = len(start) - 1
+    owner = np.repeat(np.arange(m), np.diff(start))
+    order = np.lexsort((member, owner))
+    owner, member = owner[order], member[order]
+    fresh = np.ones(owner.size, dtype=bool)
+    fresh[1:] = (owner[1:] != owner[:-1]) | (member[1:] != member[:-1])
+    owner, member = owner[fresh], member[fresh]
+    several = np.bincount(owner, minlength=m) > 1
+    keep = several[owner]
+    if not keep.any():
+        return None
+    owner, member = owner[keep], member[keep]
+    return member, np.concatenate(([0], np.flatnonzero(np.diff(owner)) + 1, [owner.size])).astype(np.intp)
+
+
+def analyse(tree: Tree, start: np.ndarray, column: np.ndarray) -> Kkt:
+    """The fronts of K for one pattern, nothing factorized yet."""
+    start, column = np.ascontiguousarray(start, np.intp), np.ascontiguousarray(column, np.intp)
+    return Kkt(positions(tree, start, column), tree, start, column)
+
+
+class KKT:
+    """L D L^T = K for rows that are switched on and off, every row before the first freedom of its support.
+
+    Parameters
+    ----------
+    tree : Tree
+    H : ndarray, shape (nnz,)
+        Packed rows.
+    J : csr_array, shape (m, n)
+        Constraints.
+    delta : float
+        E of a row that is on; 1 / E of one that is off is 0.
+
+    Attributes
+    ----------
+    on : ndarray of bool, shape (m,)
+        Rows that are on; none at first.
+
+    Raises
+    ------
+    NotPositiveDefiniteError
+        From `refactor`, where H is not positive definite; names the row and joint.
+    """
+
+    def __init__(self, tree: Tree, H: np.ndarray, J, delta: float = 1e-6):
+        self.tree, self.J, self.delta = tree, J, delta
+        self.kernel = analyse(tree, J.indptr, J.indices)
+        self.kernel.take(np.ascontiguousarray(H), np.ascontiguousarray(J.data))
+        self.on = np.zeros(J.shape[0], dtype=bool)
+        self.refactor()
+
+    @property
+    def nnz(self) -> int:
+        """Entries of L with its diagonal."""
+        width, size = self.kernel.sizes().T
+        return int((width * size - width * (width - 1) // 2).sum()) + self.J.nnz + self.J.shape[0]
+
+    @property
+    def touched(self) -> int:
+        """Entries that the last factorization computed anew."""
+        return self.kernel.touched
+
+    def switch(self, rows) -> KKT:
+        """Switch rows on or off and make anew the fronts from theirs to the root, and no others."""
+        for row in np.atleast_1d(rows):
+            self.on[row] = not self.on[row]
+            self.kernel.switch(row)
+        return self.refactor()
+
+    def refactor(self) -> KKT:
+        """Make anew what rows that were switched have changed."""
+        row = self.kernel.factor(self.on.view(np.uint8), 1.0 / self.delta)
+        if row >= 0:
+            raise NotPositiveDefiniteError(
+                f"H is not positive definite: the pivot of row {row} is not positive",
+                row,
+                self.tree.name(row),
+            )
+        return self
+
+    def solve(self, f: np.ndarray, b: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """v and -gamma with H v - J^T gamma = f and, for the rows that are on, J v + delta gamma = b."""
+        on = self.on
+        v = f + self.J.T @ np.where(on, b / self.delta, 0.0)
+        self.kernel.apply_inverse(v)
+        return v, np.where(on, (self.J @ v - b) / self.delta, 0.0)
+
+    def schur(self) -> np.ndarray:
+        """H + J_on^T J_on / delta, multiplied out from its L and D: a dense (n, n) array."""
+        L, D, node = self.kernel.dense()
+        S = np.empty((self.tree.n, self.tree.n))
+        S[np.ix_(node, node)] = (L * D) @ L.T
+        return S
+
+
+class Corner:
+    """K as the paper lays it out: H first, then all rows, whose corner fills.
+
+    A row that is switched restarts the elimination of the corner at that row.
+
+    Parameters
+    ----------
+    As for `KKT`.
+
+    Attributes
+    ----------
+    nnz, on, touched
+        As for `KKT`; the last counts entries of the corner.
+
+    Notes
+    -----
+    Tasora, Manconi, Silvestri, section on the incremental LDL^T. The corner is -(E + J H^-1 J^T); a row that
+    is off has E = 1e20.
+    """
+
+    OFF = 1e20
+
+    def __init__(self, tree: Tree, H: np.ndarray, J, delta: float = 1e-6):
+        self.tree, self.delta = tree, delta
+        half = factor(H, tree, layout="packed").half_solve(J.toarray().T)
+        self.A = half.T @ half
+        self.on = np.zeros(J.shape[0], dtype=bool)
+        coupled = _ancestry(tree, J)
+        self.nnz = tree.nnz + coupled.nnz + _corner_nnz(coupled)
+        self.L = np.zeros_like(self.A)
+        self.restart(0)
+
+    def switch(self, row: int) -> Corner:
+        """Switch a row on or off and redo the elimination from there."""
+        self.on[row] = not self.on[row]
+        return self.restart(row)
+
+    def restart(self, row: int) -> Corner:
+        """Eliminate row, row + 1, ..., of the corner."""
+        from scipy.linalg import cholesky
+
+        L, rest = self.L, slice(row, None)
+        E = np.where(self.on[rest], self.delta, self.OFF)
+        S = self.A[rest, rest] + np.diag(E) - L[rest, :row] @ L[rest, :row].T
+        L[rest, rest] = cholesky(S, lower=True)
+        left = len(L) - row
+        self.touched = left * (left + 1) // 2
+        return self
+
+
+def _ancestry(tree: Tree, J):
+    """Rows of L of the constraints behind all of H: their supports and whatever carries these."""
+    from scipy.sparse import csr_array
+
+    ones = csr_array((np.ones(tree.nnz, np.int64), tree.columns, tree.row_start), shape=(tree.n, tree.n))
+    pattern = csr_array((np.ones(J.nnz, np.int64), J.indices, J.indptr), shape=J.shape)
+    return csr_array(pattern @ ones)
+
+
+def _corner_nnz(coupled) -> int:
+    """Entries of the corner's L: every freedom couples the rows that it carries."""
+    m, freedoms = coupled.shape[0], coupled.T.tocsr()
+    rows = np.arange(m)
+    _, length, _ = patterns(
+        rows, np.arange(m + 1), rows, freedoms.indptr.astype(np.intp), freedoms.indices.astype(np.intp)
+    )
+    return m + int(length.sum())

@@ -1,0 +1,150 @@
+"""Tasora, Manconi & Silvestri: the simplex method on S = [M C^T D^T; C 0 0; D 0 P], all of M first.
+
+Rows that are off have P_ii = 1e20, the others 0; S = L D L^T, and a pivot computes L anew from the changed
+row on. Dense arrays, whose entries that are not zero are counted.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import numpy as np
+
+OFF = 1e20  # on the diagonal of a row that is off
+ZERO = 1e-12  # what counts as none, relative to the data
+
+SOLVED, NO_STEP, NO_PIVOT = "solved", "stops at a step of 0", "stops at a pivot of 0"
+LIMIT = "stops at the limit of steps"
+
+
+class Incremental:
+    """L and D of S, and how many entries of L were computed.
+
+    Parameters
+    ----------
+    S : ndarray, shape (N, N)
+        Symmetric; its diagonal is changed in place by `set`.
+    """
+
+    def __init__(self, S: np.ndarray):
+        self.S, self.L, self.D = S, np.eye(len(S)), np.empty(len(S))
+        self.computed: list[int] = []
+        self.decompose(0)
+
+    def decompose(self, first: int) -> None:
+        """Rows and columns of L from the first changed one on; those before stay."""
+        L, D = self.L, self.D
+        rest = self.S[first:, first:] - (L[first:, :first] * D[:first]) @ L[first:, :first].T
+        for k in range(first, len(D)):
+            column = rest[:, 0]
+            D[k], L[k + 1 :, k] = column[0], column[1:] / column[0]
+            filled = np.flatnonzero(column[1:])
+            rest = rest[1:, 1:]
+            rest[np.ix_(filled, filled)] -= np.outer(L[k + 1 + filled, k], column[1 + filled])
+        self.computed.append(int(np.count_nonzero(np.tril(L[first:, first:]))))
+
+    @property
+    def singular(self) -> bool:
+        """Whether nothing but rounding errors is left of a pivot."""
+        lost = np.square(np.tril(self.L, -1)) @ np.abs(self.D)
+        return bool((np.abs(self.D) <= ZERO * lost).any())
+
+    def set(self, row: int, value: float) -> None:
+        """Put a value on the diagonal, and do what this changes."""
+        self.S[row, row] = value
+        self.decompose(row)
+
+    def solve(self, r: np.ndarray) -> np.ndarray:
+        """S^-1 r."""
+        from scipy.linalg import solve_triangular
+
+        options = {"lower": True, "unit_diagonal": True}
+        y = solve_triangular(self.L, r, **options)
+        return solve_triangular(self.L, y / self.D, trans="T", **options)
+
+
+@dataclass
+class Walked:
+    """Where the simplex method ended.
+
+    Attributes
+    ----------
+    ended : str
+        SOLVED, NO_STEP, NO_PIVOT or LIMIT.
+    v, gamma : ndarray
+    pivots : int
+        Rows that were switched.
+    computed : list of int
+        Entries of L computed, by the first decomposition and by every later one.
+    """
+
+    ended: str
+    v: np.ndarray
+    gamma: np.ndarray
+    pivots: int
+    computed: list[int] = field(repr=False)
+
+
+def matrix(problem, off: float = OFF) -> np.ndarray:
+    """S with all unilateral rows off."""
+    J = np.concatenate((problem.C.toarray(), problem.D.toarray()))
+    S = np.zeros((problem.n + len(J),) * 2)
+    S[: problem.n, : problem.n] = problem.H
+    S[problem.n :, : problem.n], S[: problem.n, problem.n :] = J, J.T
+    rows = np.arange(len(S) - problem.m, len(S))
+    S[rows, rows] = off
+    return S
+
+
+def solve_lcp(problem, off: float = OFF, limit: int = 10_000) -> Walked:
+    """The paper's Risolvi_LCP, with S x = (g, c, d) and x = (v, -gamma_C, -gamma_D).
+
+    Rows that are still violated block no step.
+    """
+    factor = Incremental(matrix(problem, off))
+    r, first = np.concatenate((problem.g, problem.c, problem.d)), problem.n + len(problem.c)
+    zero = ZERO * np.abs(r).max()
+    on, pivots = np.zeros(problem.m, bool), 0
+
+    def switch(i: int) -> None:
+        nonlocal pivots
+        on[i], pivots = not on[i], pivots + 1
+        factor.set(first + i, 0.0 if on[i] else off)
+
+    def system() -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        x = factor.solve(r)
+        return x[: problem.n], np.where(on, -x[first:], 0.0), problem.D @ x[: problem.n] - problem.d
+
+    def ended(how: str) -> Walked:
+        return Walked(how, v, gamma, pivots, factor.computed)
+
+    v, gamma = np.linalg.solve(problem.H, problem.g), np.zeros(problem.m)
+    if factor.singular:
+        return ended(NO_PIVOT)
+    v, gamma, alpha = system()
+    while (violated := np.flatnonzero(~on & (alpha < -zero))).size:
+        switch(violated[0])
+        while True:
+            if factor.singular:
+                return ended(NO_PIVOT)
+            goal = system()
+            s, changed = longest_step(on, gamma, alpha, *goal[1:], zero)
+            if s <= 0.0:
+                return ended(NO_STEP)
+            v, gamma, alpha = ((1.0 - s) * x + s * y for x, y in zip((v, gamma, alpha), goal, strict=True))
+            if changed is None:
+                break
+            if pivots >= limit:
+                return ended(LIMIT)
+            switch(changed)
+    return ended(SOLVED)
+
+
+def longest_step(on, gamma, alpha, gamma_new, alpha_new, zero) -> tuple[float, int | None]:
+    """The paper's Calcola_step_max: s in [0, 1], and the row that blocks there."""
+    here, there = np.where(on, gamma, alpha), np.where(on, gamma_new, alpha_new)
+    blocking = np.flatnonzero((there < -zero) & (here >= -zero))
+    if not blocking.size:
+        return 1.0, None
+    steps = -np.maximum(here[blocking], 0.0) / (there[blocking] - here[blocking])
+    return float(steps.min()), int(blocking[steps.argmin()])
