@@ -38,9 +38,7 @@ def scene(mu: float = 0.8) -> tuple[Stepper, np.ndarray]:
     for k in range(FINGERS):
         R, p = finger(k)
         i = len(joints)
-        joints.append(
-            tf.Joint(f"finger{k}", "revolute", R=R, p=p, axis=[0, -1.0, 0], inertia=link, lower=-0.4)
-        )
+        joints.append(tf.Joint(f"finger{k}", "revolute", R=R, p=p, axis=[0, -1.0, 0], inertia=link, lower=-0.4))
         start = R @ [PALM - ROLLER / np.sin(SLOPE), 0, -TAIL]  # the cam touches all rollers at q = 0
         contacts.append(Contact(Sphere(i, [0, 0, -TAIL], ROLLER), Plane(0, R @ face, start), 0.1))
         contacts.append(Contact(Sphere(i, [0, 0, LENGTH], TIP), ball, mu))

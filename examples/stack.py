@@ -18,9 +18,7 @@ def scene(mu: float = 0.4) -> tuple[Stepper, np.ndarray]:
     contacts = []
     for i in range(1, COUNT + 1):
         top = Plane(i - 1, point=[0, 0, SIZE[2] / 2]) if i > 1 else Plane(0, point=[0, 0, 0.0])
-        contacts += [
-            Contact(Sphere(i, corner.center), top, mu) for corner in box(i, SIZE) if corner.center[2] < 0
-        ]
+        contacts += [Contact(Sphere(i, corner.center), top, mu) for corner in box(i, SIZE) if corner.center[2] < 0]
     places = [[0.02 * (-1) ** i, 0, (i + 0.5) * SIZE[2], 0, 0, 0, 1.0] for i in range(COUNT)]
     return Stepper(tf.Model([slide, *boxes]), contacts, h=0.005), np.concatenate([[0.0], *places])
 
