@@ -107,8 +107,10 @@ def figure(drawn: Figure, says: str) -> Html:
     )
 
 
-def curves(panels: Mapping[str, Mapping[str, tuple]], x: str, y: str, says: str) -> Html:
-    """Lines on logarithmic axes, one panel for each title, one colour for each name in all of them.
+def curves(
+    panels: Mapping[str, Mapping[str, tuple]], x: str, y: str, says: str, scale: str = "log"
+) -> Html:
+    """Lines, on logarithmic axes with dots: one panel for each title, one colour for each name in all of them.
 
     Parameters
     ----------
@@ -116,17 +118,21 @@ def curves(panels: Mapping[str, Mapping[str, tuple]], x: str, y: str, says: str)
         Of every title, of every name, abscissas and ordinates.
     x, y, says : str
         Names of the axes, and what stands for the figure where it is not seen.
+    scale : {"log", "linear"}
     """
     with rc_context(STYLE):
         drawn = Figure(figsize=(8.4, 4.2), layout="constrained")
-        axes = drawn.subplots(1, len(panels), sharey=True, squeeze=False)[0]
+        axes = drawn.subplots(1, len(panels), sharey=scale == "log", squeeze=False)[0]
+        marker = "o" if scale == "log" else ""
         for axis, (title, lines) in zip(axes, panels.items(), strict=True):
             for name, points in lines.items():
-                axis.plot(*points, marker="o", markersize=3, label=name)
-            axis.set(title=title, xlabel=x, xscale="log", yscale="log")
+                axis.plot(*points, marker=marker, markersize=3, label=name)
+            axis.set(title=title, xlabel=x, xscale=scale, yscale=scale)
             axis.grid(alpha=0.3)
         axes[0].set_ylabel(y)
-        drawn.legend(*axes[0].get_legend_handles_labels(), loc="outside lower center", ncols=2, frameon=False)
+        if scale == "log":
+            names = axes[0].get_legend_handles_labels()
+            drawn.legend(*names, loc="outside lower center", ncols=2, frameon=False)
     return figure(drawn, says)
 
 
