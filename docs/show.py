@@ -108,7 +108,7 @@ def figure(drawn: Figure, says: str) -> Html:
 
 
 def curves(panels: Mapping[str, Mapping[str, tuple]], x: str, y: str, says: str, scale: str = "log") -> Html:
-    """Lines, on logarithmic axes with dots: one panel for each title, one colour for each name in all of them.
+    """Lines, on logarithmic axes with dots: a panel for each title, one colour for each name in all of them.
 
     Parameters
     ----------
