@@ -28,12 +28,16 @@ cdef enum:
     INVALID_ = 3
     REFINEMENTS = 8              # of one factor
     BISECTIONS = 200
+    CORRECTIONS = 4              # of a certificate
 
 cdef double LOOSE = 1e-2         # delta of the first multipliers of a cold start
 cdef double TIGHT = 1e-6         # and the least one
 cdef double SHRINK = 1e-2        # from one to the next
 cdef double ACCEPTED = 1e-10     # residual, relative to the data, that counts as solved if none is smaller
 cdef double NOISE = 1e-12        # of lambda, relative to the data: a row is not switched for less
+cdef double BEYOND = 1e9         # a problem is infeasible if v had to be so many times larger
+cdef double PROMISING = 1e3      # and worth a closer look from here on
+cdef double BALANCE = 1e-9       # |J^T y| / |y| of a certificate
 cdef double NEVER = -1e300       # the d of a row that is never on
 
 FIELDS = ("v", "Hv", "u", "step", "force", "root", "free")  # vectors of n
@@ -391,21 +395,31 @@ cdef class Walk:
 
     cdef bint infeasible(self) noexcept nogil:
         """Whether y = the last change of lambda shows that no v of reasonable size fulfils the constraints."""
-        #   J v >= b  gives  y^T J v >= b^T y  for y >= 0
-        cdef Py_ssize_t i, k
-        cdef double power = 0.0, reach = 0.0, force = 0.0, size = 0.0
-        memset(self.u, 0, self.n * sizeof(double))
-        for i in range(self.m):
-            if i >= self.equal:
-                self.last[i] = max(self.last[i], 0.0)
-            if self.last[i] != 0.0:
-                power += self.b[i] * self.last[i]
-                size += (self.last[i] * self.scale[i]) ** 2
-                self.add_row(i, self.last[i], self.u)
-        for k in range(self.n):
-            force += self.u[k] ** 2
-            reach += fabs(self.u[k] * self.v[k])
-        return power > 0.0 and 1e9 * reach <= power and force <= 1e-18 * size
+        #   J v >= b  gives  y^T J v >= b^T y  for y >= 0;  y -= J_on S^-1 J^T y / delta  brings J^T y to 0
+        cdef Py_ssize_t i, k, count
+        cdef double power, reach, force, size
+        for count in range(CORRECTIONS):
+            power, reach, force, size = 0.0, 0.0, 0.0, 0.0
+            memset(self.u, 0, self.n * sizeof(double))
+            for i in range(self.m):
+                if i >= self.equal:
+                    self.last[i] = max(self.last[i], 0.0)
+                if self.last[i] != 0.0:
+                    power += self.b[i] * self.last[i]
+                    size += (self.last[i] * self.scale[i]) ** 2
+                    self.add_row(i, self.last[i], self.u)
+            for k in range(self.n):
+                force += self.u[k] ** 2
+                reach += fabs(self.u[k] * self.v[k])
+            if not (power > 0.0 and PROMISING * reach <= power):
+                return False
+            if BEYOND * reach <= power and force <= BALANCE * BALANCE * size:
+                return True
+            self.kkt.solve(self.u)
+            for i in range(self.m):
+                if self.on[i]:
+                    self.last[i] -= self.row(i, self.u) / self.delta
+        return False
 
     # ----------------------------------------------------------------------------------------- walk
 
