@@ -30,7 +30,7 @@ nitpick_ignore_regex = [("py:obj", r"(numpy|scipy|pinocchio|mujoco|pydrake|platf
 
 nb_execution_mode = "force"
 nb_execution_raise_on_error = True
-nb_execution_timeout = 120
+nb_execution_timeout = 300
 nb_execution_show_tb = True
 nb_merge_streams = True
 myst_enable_extensions = ["colon_fence", "deflist"]
