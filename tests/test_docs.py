@@ -10,6 +10,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 import treefactor
@@ -78,9 +79,10 @@ def test_page(page, workplace):
     pytest.importorskip("matplotlib", reason="pages draw with Matplotlib")
     assert doctest.testfile(str(page), module_relative=False).failed == 0
     names = {}
-    for cell in CELL.findall(page.read_text(encoding="utf-8")):
-        lines = [line for line in cell.splitlines() if not line.startswith(":")]
-        exec(compile("\n".join(lines), str(page), "exec"), names)
+    with np.printoptions():  # a page may set its own
+        for cell in CELL.findall(page.read_text(encoding="utf-8")):
+            lines = [line for line in cell.splitlines() if not line.startswith(":")]
+            exec(compile("\n".join(lines), str(page), "exec"), names)
 
 
 @pytest.mark.parametrize("command", commands())
