@@ -172,14 +172,14 @@ class Kernels:
         q : array_like, shape (..., nq)
             With closed loops.
         v, tau : array_like, shape (..., nv)
-            Velocities, of which only those of `Program.independent` are read, and forces of all joints.
+            Velocities, of which only those of ``Program.independent`` are read, and forces of all joints.
         out : ndarray, optional
         num_threads : int
         """
         return self._call("loops", (q, v, tau), out, num_threads)
 
     def loop_velocity(self, q, v, out=None, num_threads: int = 1) -> np.ndarray:
-        """Velocities with those that follow computed from those of `Program.independent`, shape (..., nv)."""
+        """Velocities with those that follow computed from those of ``Program.independent``, shape (..., nv)."""
         return self._call("loop_velocity", (q, v), out, num_threads)
 
     def loop_step(self, q, out=None, num_threads: int = 1) -> np.ndarray:

@@ -168,7 +168,7 @@ class Program:
     loops : tuple of (str, str)
         Names and kinds of the joints that close loops.
     independent : tuple of str
-        Freedoms, as `Tree.names` has them, that do not follow from others by "loops".
+        Freedoms, as ``Tree.names`` has them, that do not follow from others by "loops".
     """
 
     model: str

@@ -42,7 +42,7 @@ class Rows:
     bias : ndarray, shape (..., rows)
         J-dot v, the second derivative of the residual at zero acceleration.
     data : ndarray, shape (..., nnz)
-        Entries of J, where `pattern` says.
+        Entries of J, where ``pattern`` says.
     pattern : Pattern
     """
 
