@@ -16,7 +16,7 @@ Path(KERNELS.name, "profile_default", "ipython_kernel_config.py").write_text(
 )
 os.environ["IPYTHONDIR"] = KERNELS.name
 logging.getLogger("traitlets").setLevel(logging.WARNING)
-os.environ["PYTHONPATH"] = str(HERE)  # pages import show.py
+os.environ["PYTHONPATH"] = str(HERE)  # pages import exhibits.py
 os.environ["PATH"] = os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]])  # treefactor
 
 project, author = "treefactor", "the treefactor developers"

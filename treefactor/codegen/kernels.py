@@ -179,7 +179,7 @@ class Kernels:
         return self._call("loops", (q, v, tau), out, num_threads)
 
     def loop_velocity(self, q, v, out=None, num_threads: int = 1) -> np.ndarray:
-        """Velocities with those that follow computed from those of ``Program.independent``, shape (..., nv)."""
+        """Velocities with those that follow computed from ``Program.independent``, shape (..., nv)."""
         return self._call("loop_velocity", (q, v), out, num_threads)
 
     def loop_step(self, q, out=None, num_threads: int = 1) -> np.ndarray:
