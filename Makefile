@@ -7,7 +7,7 @@ SOURCES := setup.py pyproject.toml $(wildcard treefactor/*.pyx treefactor/*.pxd 
 CHECKED := .sanitized
 CHECKS  := -fsanitize=address,undefined -fno-sanitize-recover=undefined
 
-.PHONY: demo test test-slow sanitize lint bench dashboard clean
+.PHONY: demo test test-slow sanitize lint bench dashboard docs measure clean
 
 demo: $(READY)
 	$(BIN)/treefactor check
@@ -47,6 +47,19 @@ bench: $(READY)
 dashboard: $(READY)
 	$(BIN)/python asv_bench/dashboard.py
 
+# pages run their code while they are built; a warning is an error
+docs: $(READY)
+	rm -rf docs/api/generated
+	$(BIN)/python -m sphinx -W --keep-going -q docs build/docs
+	@echo "built: build/docs/index.html"
+
+# the times that the pages show; for a quiet machine
+measure: $(READY)
+	for robot in ur5_robot panda solo12 talos_reduced; do \
+	  $(BIN)/treefactor bench $$robot --json docs/measured/$$robot.json || exit 1; done
+	$(BIN)/treefactor families --json docs/measured/families.json
+	$(BIN)/python docs/measure.py
+
 $(VENV)/bin/python:
 	$(PYTHON) -m venv $(VENV)
 	$(BIN)/python -m pip install --quiet --upgrade pip
@@ -56,4 +69,4 @@ $(READY): $(VENV)/bin/python $(SOURCES)
 	touch $@
 
 clean:
-	rm -rf $(VENV) $(CHECKED) build dist *.egg-info treefactor/*.so treefactor/*.c treefactor/codegen/*.so treefactor/codegen/*.c
+	rm -rf $(VENV) $(CHECKED) build dist *.egg-info treefactor/*.so treefactor/*.c treefactor/codegen/*.so treefactor/codegen/*.c docs/api/generated

@@ -63,6 +63,7 @@ setup(
         "treefactor",
         "treefactor.adapters",
         "treefactor.codegen",
+        "treefactor.constraints",
         "treefactor.tables",
         "treefactor.textbook",
     ],

@@ -25,7 +25,7 @@ class Joint:
     name, kind : str
         Drake's name and type.
     parent : int
-        Next joint with freedoms on the way to the world, as an index into `Body.joints`; -1 for none.
+        Next joint with freedoms on the way to the world, as an index into ``Body.joints``; -1 for none.
     q, v : slice
         Its entries in q and v.
     """

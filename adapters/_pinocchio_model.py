@@ -49,7 +49,7 @@ def model(pin_model: pin.Model) -> Model:
     -------
     Model
         A composite joint or one of type "SphericalZYX" becomes joints ``joint[0]``, ``joint[1]`` ..., and the
-        last carries the body. Inertias that no body has are kept: see `Model.faults`.
+        last carries the body. Inertias that no body has are kept: see `treefactor.Model.faults`.
 
     Raises
     ------

@@ -26,7 +26,7 @@ def placement_changes(model: pin.Model, body) -> dict[str, dict[str, Callable]]:
     ----------
     model : pinocchio.Model
         Loaded from an MJCF, whose bodies have frames; left as it is.
-    body : treefactor.adapters.mujoco_.Body
+    body : ``mujoco_.Body``
     """
     q = pin.neutral(model)
     data = body.forward(*from_pinocchio(body, model, q, np.zeros(model.nv)))

@@ -39,7 +39,7 @@ SELF_COLLISION = (
 def load(path, floating: bool = False, gravity=(0.0, 0.0, -9.81)) -> Body:
     """Load the dynamics of a URDF alone into a client of its own.
 
-    PyBullet gets a sanitised copy (see `treefactor.adapters._pybullet_urdf`): meshes are not looked for,
+    PyBullet gets a sanitised copy (see ``_pybullet_urdf``): meshes are not looked for,
     joint limits, friction, damping and mimic are left out, and links without ``<inertial>`` have no mass.
 
     Parameters
@@ -67,9 +67,9 @@ def load(path, floating: bool = False, gravity=(0.0, 0.0, -9.81)) -> Body:
 
 
 def load_plain(path, floating: bool = False, gravity=(0.0, 0.0, -9.81), way: str = "default flags") -> Body:
-    """Load a URDF as it is, in one of `WAYS`, as scripts do.
+    """Load a URDF as it is, in one of ``WAYS``, as scripts do.
 
-    Its H is not the file's then: see `inertials` and `treefactor.causes`. Other arguments as for `load`.
+    Its H is not the file's then: see `inertials` and ``treefactor.causes``. Other arguments as for `load`.
     """
     return _load_file(Path(path), floating, gravity, WAYS[way])
 

@@ -82,7 +82,7 @@ ROUND_OFF = 1e-9  # relative; D and its inverse, both MuJoCo's, are farther apar
 def load(path, floating: bool = False, gravity=(0.0, 0.0, -9.81)) -> Body:
     """Load a URDF or an MJCF.
 
-    Of a URDF MuJoCo gets the dynamics alone, as an MJCF (see `treefactor.adapters._mjcf`): meshes are not
+    Of a URDF MuJoCo gets the dynamics alone, as an MJCF (see ``_mjcf``): meshes are not
     looked for; joint limits, friction, damping and mimic are left out. An MJCF is taken as it is.
 
     Parameters

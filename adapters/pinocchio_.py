@@ -238,7 +238,8 @@ class Accelerator(BoundFactor):
 
     Notes
     -----
-    Call `factor` after every `pinocchio.crba` or `computeAllTerms`, then any operation of `Factor`.
+    Call ``factor`` after every `pinocchio.crba` or `pinocchio.computeAllTerms`, then any operation of
+    `treefactor.Factor`.
 
     Examples
     --------

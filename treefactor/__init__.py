@@ -2,7 +2,7 @@
 
 from importlib.metadata import version
 
-from . import families, mlcp
+from . import constraints, families, mlcp
 from .bound import BoundFactor
 from .chain import chain_forces, chain_inertia
 from .codegen import Kernels, Program, compile, generate
@@ -22,6 +22,7 @@ from .exceptions import (
     NotPositiveDefiniteError,
     PatternError,
     ShapeError,
+    StepError,
     TreefactorError,
 )
 from .joints import Inertia, Joint, Loop, Mimic
@@ -53,6 +54,7 @@ __all__ = [
     "PatternError",
     "Program",
     "ShapeError",
+    "StepError",
     "Tree",
     "TreefactorError",
     "aba",
@@ -61,6 +63,7 @@ __all__ = [
     "chain_forces",
     "chain_inertia",
     "compile",
+    "constraints",
     "crba",
     "difference",
     "factor",

@@ -17,7 +17,7 @@ cdef extern from "kernels/bodies.h" nogil:
         double carried
 
     ctypedef struct Mechanism:
-        Py_ssize_t bodies, n, angles
+        Py_ssize_t bodies, joints, n, angles
         const Body *body
         const Py_ssize_t *start
         const Py_ssize_t *column
@@ -33,6 +33,8 @@ cdef extern from "kernels/bodies.h" nogil:
                        double *bias, double *room) noexcept nogil
         void (*aba)(const Mechanism *, const double *q, const double *v, const double *tau,
                     const double *fext, double *qdd, double *D, double *room) noexcept nogil
+        void (*frames)(const Mechanism *, const double *q, const double *v, double *frames,
+                       double *room) noexcept nogil
 
     ctypedef struct Dynamics:
         const char *name

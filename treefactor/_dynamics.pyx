@@ -49,7 +49,7 @@ cdef double unit_square = UNIT_SQUARE
 assert BODY.itemsize == sizeof(Body)
 
 KINDS = ("revolute", "continuous", "prismatic", "helical", "spherical", "planar", "translation", "freeflyer")
-OPERATIONS = ("crba", "rnea", "bias", "h_times", "aba", "factor")
+OPERATIONS = ("crba", "rnea", "bias", "h_times", "aba", "factor", "frames")
 
 cdef enum:                       # in their order
     CRBA
@@ -58,6 +58,7 @@ cdef enum:                       # in their order
     H_TIMES
     ABA
     FACTOR
+    FRAMES
 
 
 def sincos(x):
@@ -120,7 +121,7 @@ cdef bint takes_v(int op) noexcept nogil:
 
 
 cdef bint takes_x(int op) noexcept nogil:
-    return op != CRBA and op != BIAS
+    return op != CRBA and op != BIAS and op != FRAMES
 
 
 cdef Arguments arguments(int op, object q, object v, object x, object out) noexcept:
@@ -157,7 +158,7 @@ cdef class Bodies:
     cdef Mechanism m
     cdef Pattern pattern
     cdef object kept
-    cdef readonly Py_ssize_t nq, nv, nnz, joints
+    cdef readonly Py_ssize_t nq, nv, nnz
     cdef Py_ssize_t units
     cdef const Py_ssize_t *unit
     cdef bint coupled
@@ -174,6 +175,7 @@ cdef class Bodies:
         cdef Py_ssize_t r
         self.m.bodies = len(bodies)
         self.m.n = extended.n
+        self.m.joints = joints
         self.m.angles = np.count_nonzero(bodies["angle"] >= 0)
         self.m.body = <const Body *> bodies.data
         self.m.start = <const Py_ssize_t *> start.data
@@ -183,7 +185,6 @@ cdef class Bodies:
             self.m.gravity[r] = gravity[r]
         self.pattern = pattern
         self.nq, self.nv, self.nnz = nq, pattern.shape.n, pattern.shape.start[pattern.shape.n]
-        self.joints = joints
         self.units = len(units)
         self.unit = <const Py_ssize_t *> units.data
         self.coupled = coupling is not None
@@ -194,6 +195,12 @@ cdef class Bodies:
             self.fold = <const Py_ssize_t *> fold.data
             self.fold_ratio = <const double *> fold_ratio.data
         self.kept = (bodies, start, column, armature, units, coupling)
+
+    cpdef Py_ssize_t size(self, int op) noexcept:
+        """Numbers that an operation gives for one configuration; of crba those of the packed rows."""
+        if op == CRBA:
+            return self.nnz
+        return 27 * self.m.joints + 6 * self.m.n if op == FRAMES else self.nv
 
     cdef Py_ssize_t room(self, int op, int lanes) noexcept nogil:
         """Doubles that `compute` needs, beyond alignment."""
@@ -260,13 +267,15 @@ cdef class Bodies:
             r.crba(&self.m, given.q, full_H, room)
         elif op == ABA:
             r.aba(&self.m, given.q, v, x, given.fext, tau, D, room)
+        elif op == FRAMES:
+            r.frames(&self.m, given.q, v, given.out, room)
         elif op == FACTOR:
             r.motion(&self.m, given.q, v, given.fext, full_H, tau, room)
         else:
             r.rnea(&self.m, given.q, v, x, given.fext, op != H_TIMES, tau, room)
         if self.coupled and (op == CRBA or op == FACTOR):
             self.reduce(lanes, self.m.start[self.m.n], self.nnz, self.fold, self.fold_ratio, full_H, H)
-        if self.coupled and op != CRBA:
+        if self.coupled and op != CRBA and op != FRAMES:
             self.reduce(lanes, self.m.n, self.nv, self.follows, self.ratio, tau, given.out)
         if op == FACTOR:
             for k in range(self.nv * lanes):
@@ -303,11 +312,11 @@ cdef class Bodies:
 
     cdef bint plain(self, int op, object q, object v, object x, object out) noexcept:
         """Whether the arrays that an operation takes are plain, of the right sizes, and out is apart."""
-        cdef Py_ssize_t n = self.nv, size = n * n if op == CRBA else n
+        cdef Py_ssize_t n = self.nv, size = n * n if op == CRBA else self.size(op)
         cdef Arguments given
         if not (is_plain_vector(q, self.nq)
                 and (not takes_v(op) or is_plain_vector(v, n)) and (not takes_x(op) or is_plain_vector(x, n))
-                and (is_plain_matrix(out, n, n) if op == CRBA else is_plain_vector(out, n))
+                and (is_plain_matrix(out, n, n) if op == CRBA else is_plain_vector(out, size))
                 and cnp.PyArray_ISWRITEABLE(<cnp.ndarray> out)):
             return False
         given = arguments(op, q, v, x, out)
@@ -337,6 +346,8 @@ cdef class Bodies:
         cdef Arguments given
         if out is None:
             shape[0] = shape[1] = self.nv
+            if op != CRBA:
+                shape[0] = self.size(op)
             out = cnp.PyArray_SimpleNew(2 if op == CRBA else 1, shape, cnp.NPY_DOUBLE)
         if not self.plain(op, q, v, x, out):
             return None
@@ -359,11 +370,11 @@ cdef class Bodies:
 
         Operands are q, v, x and fext: (batch, size), or (1, size) for all alike, rows contiguous; all but q
         may be None.
-        out has shape (batch, nv), or for crba (batch, n, n), (batch, nnz) or (blocks, nnz, 8), by the layout.
+        out has shape (batch, size), or for crba (batch, n, n), (batch, nnz) or (blocks, nnz, 8), by the layout.
         failed, of shape (blocks * 8,), receives the freedom without inertia, or -1.
         """
         cdef Py_ssize_t *status = <Py_ssize_t *> failed.data
-        cdef Py_ssize_t size = self.nnz if op == CRBA else self.nv, b, j, need
+        cdef Py_ssize_t size = self.size(op), b, j, need
         cdef int count
         cdef bint dense = op == CRBA and layout == "dense", lanes = layout == "lanes"
         cdef Operand given[4]

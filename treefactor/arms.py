@@ -48,7 +48,7 @@ class Arm(ReadOnly):
         self.__setstate__({field: np.array(getattr(self, field)) for field in fields})
 
     def chain(self, q) -> tuple[np.ndarray, ...]:
-        """Arrays that `chain_inertia` takes, at joint positions q.
+        """Arrays that `treefactor.chain_inertia` takes, at joint positions q.
 
         Parameters
         ----------
@@ -58,7 +58,7 @@ class Arm(ReadOnly):
         Returns
         -------
         axis, r, mass, c, inertia : ndarray
-            In the base frame, see `chain_inertia`; the mass has no leading axes.
+            In the base frame, see `treefactor.chain_inertia`; the mass has no leading axes.
         """
         q, n = as_real(q, "q"), len(self.mass)
         if q.shape[-1:] != (n,):

@@ -119,7 +119,7 @@ def chain_forces(
 
     Parameters
     ----------
-    axis, r, mass, c, inertia, prismatic
+    axis, r, mass, c, inertia
         As for `chain_inertia`.
     rate : array_like, shape (..., N), optional
         Joint velocities q̇, in rad/s or m/s; zero by default.
@@ -128,6 +128,8 @@ def chain_forces(
         the force m_k g with the moment c_k x g.
     torque : array_like, shape (..., N), optional
         Forces of the joints' drives, in N m or N; zero by default.
+    prismatic
+        As for `chain_inertia`.
     out : ndarray of float64, shape (..., N), optional
     count : bool
         Also return the operations done for one chain.

@@ -1,8 +1,8 @@
 """Cross-validation: the same H and q̈ from every engine, or the named reason why not.
 
 First every engine gets the robot through its adapter, which avoids the engine's traps: everything must agree
-with Pinocchio to rounding (see `treefactor.compare`). Then it gets the file the ordinary way; what differs
-then is explained by `treefactor.causes`.
+with Pinocchio to rounding (see ``treefactor.compare``). Then it gets the file the ordinary way; what differs
+then is explained by ``treefactor.causes``.
 """
 
 from __future__ import annotations
@@ -65,7 +65,7 @@ def check(
     ----------
     robots : iterable of Robot
     engines : iterable of str
-        Among `ENGINES`.
+        Among ``ENGINES``.
     samples : int
         Random states for each robot.
     seed : int

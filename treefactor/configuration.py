@@ -44,7 +44,7 @@ def random_configuration(model: Model, rng, lower=None, upper=None, size=()) -> 
 
     Returns
     -------
-    ndarray, shape (*size, nq)
+    ndarray, shape ``(*size, nq)``
 
     Raises
     ------

@@ -18,7 +18,7 @@ from .tree import LAYOUTS
 __all__ = ["aba", "bias", "bind", "crba", "forward_dynamics", "h_times", "rnea"]
 
 LANES = 8
-CRBA, RNEA, BIAS, H_TIMES, ABA, FACTOR = range(len(OPERATIONS))
+CRBA, RNEA, BIAS, H_TIMES, ABA, FACTOR, FRAMES = range(len(OPERATIONS))
 METHODS = {"aba": ABA, "factor": FACTOR}
 
 
@@ -97,8 +97,8 @@ def rnea(model: Model, q, v, a, fext=None, out=None, num_threads: int = 1) -> np
 def bias(model: Model, q, v, fext=None, out=None, num_threads: int = 1) -> np.ndarray:
     """Generalized forces at zero acceleration: Coriolis, centrifugal, gravity, minus those from outside.
 
-    What Pinocchio calls `nle`, and MuJoCo `qfrc_bias`. Arguments, result of shape (..., nv) in N or N m, and
-    errors as of `rnea`.
+    What Pinocchio calls ``nle``, and MuJoCo ``qfrc_bias``. Arguments, result of shape (..., nv) in N or N m,
+    and errors as of `rnea`.
 
     Notes
     -----
@@ -188,6 +188,30 @@ def forward_dynamics(
     return _Call(model, FACTOR, out, num_threads).run(q=q, v=v, tau=tau, fext=fext)
 
 
+def frames(model: Model, q, v, num_threads: int = 1) -> np.ndarray:
+    """Where the bodies are and how they move, in the axes of the base; for `treefactor.constraints`.
+
+    Arguments and errors as of `bias`.
+
+    Returns
+    -------
+    ndarray, shape (..., 27 njoints + 6 m)
+        Of every joint 27 numbers: the axes of its body, one after the other; its origin from that of the
+        root body; that of the root body; the body's velocity; its acceleration where those of the joints are
+        zero (m, rad, s). Then 6 of each of the m freedoms of all joints, followers' too: its unit motion.
+        Velocities, accelerations and motions are spatial ones, linear before angular, taken at the origin of
+        the root body.
+
+    Notes
+    -----
+    Featherstone (2008), table 5.1: the outward half of it.
+    """
+    found = one(model, FRAMES, q, v, None, None, None)
+    if found is not None:
+        return found
+    return _Call(model, FRAMES, None, num_threads).run(q=q, v=v)
+
+
 def bind(function, model: Model, *arguments: np.ndarray, out: np.ndarray) -> Bound:
     """A call without arguments that reads and writes the same arrays each time, for inner loops.
 
@@ -202,7 +226,7 @@ def bind(function, model: Model, *arguments: np.ndarray, out: np.ndarray) -> Bou
     Returns
     -------
     callable
-        Returns `out`; raises what the function raises.
+        Returns ``out``; raises what the function raises.
 
     Raises
     ------
@@ -280,7 +304,7 @@ class _Call:
     def _shape(self, batch: tuple[int, ...], blocks: int) -> tuple[int, ...]:
         n, nnz = self.model.nv, self.model.tree.nnz
         if self.op != CRBA:
-            return (*batch, n)
+            return (*batch, self.bodies.size(self.op))
         return {"dense": (*batch, n, n), "packed": (*batch, nnz), "lanes": (blocks, nnz, LANES)}[self.layout]
 
     def _output(self, batch, blocks: int, arrays) -> tuple[np.ndarray | None, np.ndarray]:

@@ -143,6 +143,23 @@ class ConfigurationError(TreefactorError, ValueError):
         self.joint = joint
 
 
+class StepError(TreefactorError, RuntimeError):
+    """A step in time that cannot be made: the constraints contradict each other, or no solution was found.
+
+    Attributes
+    ----------
+    solution : mlcp.Solution
+        Its status says why, its certificate which constraints.
+    time : float or None
+        s, of the beginning of the step, where known.
+    """
+
+    def __init__(self, message: str, solution=None, time: float | None = None):
+        super().__init__(message)
+        self.solution = solution
+        self.time = time
+
+
 class CodegenError(TreefactorError, RuntimeError):
     """Code generation or compilation that failed."""
 

@@ -21,7 +21,8 @@ from .exceptions import ShapeError
 class Modes(NamedTuple):
     """S shape functions of each link: integrals over its mass, and values at its tip.
 
-    In the base frame and with leading axes like the arrays of `chain_inertia`; per unit of amplitude.
+    In the base frame and with leading axes like the arrays of `treefactor.chain_inertia`; per unit of
+    amplitude.
 
     Attributes
     ----------
@@ -62,7 +63,7 @@ def of_points(points, masses, shapes, tip, rotation):
     Returns
     -------
     mass, c, inertia : ndarray
-        As `chain_inertia` takes them.
+        As `treefactor.chain_inertia` takes them.
     modes : Modes
     """
     points, masses, shapes = (np.asarray(x, dtype=float) for x in (points, masses, shapes))
@@ -82,20 +83,20 @@ def flexible_inertia(axis, r, mass, c, inertia, modes: Modes, prismatic=None) ->
     Parameters
     ----------
     axis, r, mass, c, inertia, prismatic
-        As for `chain_inertia`, of the links as they are deformed: ``r[k + 1]`` is to the deformed tip of
-        link k.
+        As for `treefactor.chain_inertia`, of the links as they are deformed: ``r[k + 1]`` is to the deformed
+        tip of link k.
     modes : Modes
 
     Returns
     -------
     A : ndarray of float64, shape (..., N + N S, N + N S)
         Symmetric. Joints come first, then the modes of the first link, of the second ...: the first N rows
-        and columns are `chain_inertia`.
+        and columns are `treefactor.chain_inertia`.
 
     Raises
     ------
     ShapeError, InvalidChainError, NonFiniteError
-        As `chain_inertia`.
+        As `treefactor.chain_inertia`.
 
     Notes
     -----

@@ -27,7 +27,7 @@ from .tables import differing
 from .tables.table import ABOUT, CLOSE, DIFFERS, EQUAL, NOT_ABOVE, NOT_BELOW, NOT_IN_PAPER, Table, shown
 from .tree import Tree
 
-__all__ = ["write_html", "write_tables"]
+__all__ = ["table_html", "write_html", "write_tables"]
 
 GLYPHS = {AGREES: "✓", EXPLAINED: "≈", DISAGREES: "✗", CANNOT_LOAD: "∅"}
 MARKS = {
@@ -96,16 +96,20 @@ def write_tables(path: Path, tables: Sequence[Table], meta: dict) -> None:
         path,
         "tables.html",
         meta=meta,
-        sections=[_section(number, table) for number, table in enumerate(tables)],
+        sections=[{"id": f"t{number}", **_section(table)} for number, table in enumerate(tables)],
         counts=Counter(row.verdict for table in tables for row in table.rows),
         differing=differing(tables),
     )
 
 
-def _section(number: int, table: Table) -> dict:
+def table_html(table: Table) -> str:
+    """One table with what is drawn beside it, for other pages; its style is in templates/drawings.css."""
+    return _environment().get_template("table.html").render(section=_section(table))
+
+
+def _section(table: Table) -> dict:
     """A table with what is drawn beside it."""
     return {
-        "id": f"t{number}",
         "table": table,
         "timed": any(row.timed for row in table.rows),
         "tree": table.tree and tree_drawing(table.tree),

@@ -193,7 +193,7 @@ class Solution:
         """Largest violation of any condition, computed anew from the problem's data, in square roots of J.
 
         Forces are divided by sqrt(H_kk), rows multiplied by 1 / sqrt(D_i H^-1 D_i^T), which puts all of them
-        in the same unit: max(|H v - g - C^T gamma_c - D^T gamma|, |C v - c|, |min(gamma, D v - d)|).
+        in the same unit: ``max(|H v - g - C^T gamma_c - D^T gamma|, |C v - c|, |min(gamma, D v - d)|)``.
         """
         p = self.problem
         force = multiply(p.packed, p.tree, self.v, layout="packed") - p.g
@@ -205,7 +205,7 @@ class Solution:
         return float(max(np.abs(part).max(initial=0.0) for part in parts))
 
     def complementarity(self) -> float:
-        """Largest |gamma_i (D v - d)_i|, computed anew from the problem's data, in J."""
+        """Largest ``|gamma_i (D v - d)_i|``, computed anew from the problem's data, in J."""
         p = self.problem
         used = self.gamma != 0.0
         return float(np.abs(self.gamma[used] * (p.D @ self.v - p.d)[used]).max(initial=0.0))

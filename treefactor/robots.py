@@ -128,7 +128,7 @@ def find(name: str, floating: bool | None = None) -> Robot:
 
 
 def default_robots() -> list[Robot]:
-    """Robots that `treefactor check` looks at without arguments, as far as they are installed."""
+    """Robots that ``treefactor check`` looks at without arguments, as far as they are installed."""
     known = bundled()
     return [Robot(name, known[name], name in FLOATING) for name in (*FIXED, *FLOATING) if name in known]
 

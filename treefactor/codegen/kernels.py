@@ -87,7 +87,7 @@ def compile(model_or_program, functions=None, backend: str = "interp") -> Kernel
 class Kernels:
     """Generated functions of one robot.
 
-    Arguments, results and errors are those of the functions of the same names in `treefactor`; `minv` is the
+    Arguments, results and errors are those of the functions of the same names in treefactor; `minv` is the
     dense inverse of the inertia matrix. Where a pivot is not positive, or a result not finite, elements of a
     batch are NaN; a single call raises NotPositiveDefiniteError if a pivot is to blame, naming its freedom.
     Batches of float64 are read and written in place whatever their strides, also the transposes of arrays
@@ -170,14 +170,14 @@ class Kernels:
         q : array_like, shape (..., nq)
             With closed loops.
         v, tau : array_like, shape (..., nv)
-            Velocities, of which only those of `Program.independent` are read, and forces of all joints.
+            Velocities, of which only those of ``Program.independent`` are read, and forces of all joints.
         out : ndarray, optional
         num_threads : int
         """
         return self._call("loops", (q, v, tau), out, num_threads)
 
     def loop_velocity(self, q, v, out=None, num_threads: int = 1) -> np.ndarray:
-        """Velocities with those that follow computed from those of `Program.independent`, shape (..., nv)."""
+        """Velocities with those that follow computed from ``Program.independent``, shape (..., nv)."""
         return self._call("loop_velocity", (q, v), out, num_threads)
 
     def loop_step(self, q, out=None, num_threads: int = 1) -> np.ndarray:

@@ -176,7 +176,7 @@ class Program:
     loops : tuple of (str, str)
         Names and kinds of the joints that close loops.
     independent : tuple of str
-        Freedoms, as `Tree.names` has them, that do not follow from others by "loops".
+        Freedoms, as ``Tree.names`` has them, that do not follow from others by "loops".
     """
 
     model: str
@@ -195,7 +195,7 @@ class Program:
         return {name: function.operations for name, function in self.functions.items()}
 
     def c_source(self, functions=None) -> str:
-        """C99 of some functions, by default all: `tf_NAME` (q, v, u, out), with -DLANES=8 `tf_NAME_x8`."""
+        """C99 of some functions, by default all: ``tf_NAME(q, v, u, out)``, -DLANES=8 ``tf_NAME_x8``."""
         return emit_c.c_source(self, functions)
 
     def chosen(self, functions=None) -> list[Function]:

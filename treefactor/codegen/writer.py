@@ -52,14 +52,14 @@ def generate(
     variants : sequence of str
         Among "plain", "frames", "regroup", "both" and "meeting": the model as it is, in canonical frames,
         with inertias regrouped, or both, at last with origins where axes meet. All compute the same to
-        rounding; `Function.variant` names the one that was taken.
+        rounding; ``Function.variant`` names the one that was taken.
     snap : float
         Constant angles that are so close to a number of quarters become so, and lengths that are so short,
         relative to the longest, 0. With more than rounding the program is one of a slightly different robot:
-        `Program.snapped` is the largest change.
+        ``Program.snapped`` is the largest change.
     independent : sequence of str, optional
-        Joints, or freedoms as `Tree.names` has them, from which the others on loops follow. By default the
-        coordinates that follow are those far from the base that move few loops; `Program.independent` says
+        Joints, or freedoms as ``Tree.names`` has them, from which the others on loops follow. By default the
+        coordinates that follow are those far from the base that move few loops; ``Program.independent`` says
         which do not.
 
     Returns
@@ -75,7 +75,7 @@ def generate(
 
     Notes
     -----
-    Golubev & Yaskevich (2020), with the tables of `expressions` and the steps of `frames`.
+    Golubev & Yaskevich (2020), with the tables of ``expressions`` and the steps of ``frames``.
     """
     choice = Choice.of(model, functions, tips, variants, snap, independent)
     best: dict[str, Function] = {}

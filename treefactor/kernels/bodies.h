@@ -22,7 +22,7 @@ typedef struct {
 } Body;
 
 typedef struct {
-    ptrdiff_t bodies, n, angles;     /* n freedoms */
+    ptrdiff_t bodies, joints, n, angles;   /* n freedoms */
     const Body *body;
     const ptrdiff_t *start;          /* n + 1, first entry of every packed row of H */
     const ptrdiff_t *column;         /* column of every entry */
@@ -46,6 +46,8 @@ typedef struct {
     /* qdd <- forward dynamics; D <- the pivots, all of which must lie in (0, inf) */
     void (*aba)(const Mechanism *, const double *q, const double *v, const double *tau, const double *fext,
                 double *qdd, double *D, double *room);
+    /* frames <- axes, origin, velocity and acceleration of the bodies of all joints, and motions of all freedoms */
+    void (*frames)(const Mechanism *, const double *q, const double *v, double *frames, double *room);
 } Recursions;
 
 typedef struct {

@@ -45,10 +45,15 @@ static void ISA(aba_all)(const Mechanism *m, const double *q, const double *v, c
     PASSES NAME(aba)(m, q + l, FROM(v), tau + l, FROM(fext), qdd + l, D + l, room);
 }
 
+static void ISA(frames_all)(const Mechanism *m, const double *q, const double *v, double *frames, double *room)
+{
+    PASSES NAME(frames)(m, q + l, FROM(v), frames + l, room);
+}
+
 const Dynamics ISA(dynamics) = {
     ISA_NAME,
-    {ISA(room_one), ISA(crba_one), ISA(rnea_one), ISA(motion_one), ISA(aba_one)},
-    {NAME(room), ISA(crba_all), ISA(rnea_all), ISA(motion_all), ISA(aba_all)},
+    {ISA(room_one), ISA(crba_one), ISA(rnea_one), ISA(motion_one), ISA(aba_one), ISA(frames_one)},
+    {NAME(room), ISA(crba_all), ISA(rnea_all), ISA(motion_all), ISA(aba_all), ISA(frames_all)},
     ISA(sincos),
 };
 

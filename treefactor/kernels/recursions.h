@@ -260,31 +260,38 @@ static void NAME(compose)(const Mechanism *m, const Room *w, double *H)
     }
 }
 
+/* V, A of body i from those of what carries it; A holds the part of a, v = NULL or a = NULL for rest. */
+INLINE void NAME(rates)(const Body *b, ptrdiff_t i, const Room *w, const double *v, const double *a, int gravity)
+{
+    const real zero = {0};
+    real *V = w->V[i].e, *A = w->A[i].e, joint[6];
+    EACH(r, 6) {
+        V[r] = b->parent < 0 ? zero : w->V[b->parent].e[r];
+        A[r] = b->parent < 0 ? zero : w->A[b->parent].e[r];
+        joint[r] = zero;
+    }
+    if (gravity && b->parent < 0) EACH(r, 3) A[r] = -w->X[i].g[r];
+    for (ptrdiff_t k = b->v; k < b->v + b->freedoms; k++) {
+        const real *s = w->S[k].e;
+        if (v) EACH(r, 6) joint[r] += s[r] * READ(v, k);
+        if (a) EACH(r, 6) A[r] += s[r] * READ(a, k);
+    }
+    if (v) {   /* A += V x joint: V may or may not hold the joint's own motion, whose product with it is 0 */
+        ADD_CROSS(V + 3, joint, A);
+        ADD_CROSS(V, joint + 3, A);
+        ADD_CROSS(V + 3, joint + 3, A + 3);
+        EACH(r, 6) V[r] += joint[r];
+    }
+}
+
 /* F: forces that move the bodies, v = NULL or a = NULL for rest. */
 static void NAME(forces)(const Mechanism *m, const Room *w, const double *v, const double *a, const double *fext,
                          int gravity)
 {
-    const real zero = {0};
     for (ptrdiff_t i = 0; i < m->bodies; i++) {
         const Body *b = m->body + i;
-        real *V = w->V[i].e, *A = w->A[i].e, *F = w->F[i].e, P[6], joint[6];
-        EACH(r, 6) {
-            V[r] = b->parent < 0 ? zero : w->V[b->parent].e[r];
-            A[r] = b->parent < 0 ? zero : w->A[b->parent].e[r];
-            joint[r] = zero;
-        }
-        if (gravity && b->parent < 0) EACH(r, 3) A[r] = -w->X[i].g[r];
-        for (ptrdiff_t k = b->v; k < b->v + b->freedoms; k++) {
-            const real *s = w->S[k].e;
-            if (v) EACH(r, 6) joint[r] += s[r] * READ(v, k);
-            if (a) EACH(r, 6) A[r] += s[r] * READ(a, k);
-        }
-        if (v) {   /* A += V x joint: V may or may not hold the joint's own motion, whose product with it is 0 */
-            ADD_CROSS(V + 3, joint, A);
-            ADD_CROSS(V, joint + 3, A);
-            ADD_CROSS(V + 3, joint + 3, A + 3);
-            EACH(r, 6) V[r] += joint[r];
-        }
+        real *V = w->V[i].e, *A = w->A[i].e, *F = w->F[i].e, P[6];
+        NAME(rates)(b, i, w, v, a, gravity);
         NAME(momentum)(b->mass, w->C + i, A, F);
         if (v) {   /* F += V x* I V */
             NAME(momentum)(b->mass, w->C + i, V, P);
@@ -316,6 +323,49 @@ static void NAME(project)(const Mechanism *m, const Room *w, const double *a, do
             if (a) AT(tau, k) += m->armature[k] * READ(a, k);
         }
         if (b->parent >= 0) EACH(r, 6) w->F[b->parent].e[r] += w->F[i].e[r];
+    }
+}
+
+/* x: a motion or two vectors of the frame of a root body, in the axes of the base, where R is that root's rotation */
+INLINE void NAME(write_pair)(const real *R, const real *a, const real *b, double *x)
+{
+    real turned[6];
+    ROTATE(R, a, turned);
+    ROTATE(R, b, turned + 3);
+    EACH(r, 6) AT(x, r) = turned[r];
+}
+
+/* Of the body of every joint 27 numbers: its axes, that is the columns of its rotation; its origin from that of the
+ * root body; that of the root body; its velocity V, and its acceleration A where the freedoms have none. Then of every
+ * freedom its motion S, 6 numbers. All in the axes of the base; V, A and S of the point at the root body's origin. */
+static void NAME(frames)(const Mechanism *m, const double *q, const double *v, double *frames, double *room)
+{
+    Room w = NAME(divide)(m, room);
+    Pose *base = (Pose *)w.IA;       /* of the root of every body in the base, in room that only aba needs */
+    double *S = frames + 27 * m->joints * LANES;
+    NAME(place)(m, q, &w);
+    for (ptrdiff_t i = 0; i < m->bodies; i++) {
+        const Body *b = m->body + i;
+        const real zero = {0}, *R = base[i].R;
+        real axes[9];
+        NAME(rates)(b, i, &w, v, NULL, 0);
+        if (b->parent >= 0) {
+            base[i] = base[b->parent];
+        } else {
+            EACH(e, 9) base[i].R[e] = zero + b->R[e];
+            EACH(r, 3) base[i].p[r] = zero + b->p[r];
+            NAME(move)(b, q, &w, base[i].R, base[i].p);
+        }
+        for (ptrdiff_t k = b->v; k < b->v + b->freedoms; k++)
+            NAME(write_pair)(R, w.S[k].e, w.S[k].e + 3, S + 6 * k * LANES);
+        if (b->joint < 0) continue;
+        double *x = frames + 27 * b->joint * LANES;
+        EACH(c, 3) ROTATE(w.X[i].R, b->axes + 3 * c, axes + 3 * c);
+        NAME(write_pair)(R, axes, axes + 3, x);
+        NAME(write_pair)(R, axes + 6, w.X[i].p, x + 6 * LANES);
+        EACH(r, 3) AT(x, 12 + r) = base[i].p[r];
+        NAME(write_pair)(R, w.V[i].e, w.V[i].e + 3, x + 15 * LANES);
+        NAME(write_pair)(R, w.A[i].e, w.A[i].e + 3, x + 21 * LANES);
     }
 }
 

@@ -1,0 +1,52 @@
+"""Sphinx: the pages run their own code when they are built, and the site needs no network."""
+
+import logging
+import os
+import sys
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+import treefactor
+
+HERE = Path(__file__).parent
+KERNELS = TemporaryDirectory()  # settings of the kernels that run the pages: not the reader's own
+Path(KERNELS.name, "profile_default").mkdir()
+Path(KERNELS.name, "profile_default", "ipython_kernel_config.py").write_text(
+    "c = get_config()\nc.IPKernelApp.log_level = 'ERROR'\nc.HistoryManager.enabled = False\n"
+)
+os.environ["IPYTHONDIR"] = KERNELS.name
+logging.getLogger("traitlets").setLevel(logging.WARNING)
+os.environ["PYTHONPATH"] = str(HERE)  # pages import exhibits.py
+os.environ["PATH"] = os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]])  # treefactor
+
+project, author = "treefactor", "the treefactor developers"
+copyright = author
+version = release = treefactor.__version__
+extensions = ["myst_nb", "sphinx.ext.autosummary", "numpydoc", "sphinx_copybutton", "sphinx_design"]
+templates_path = ["_templates"]
+nitpicky = True
+default_role = "py:obj"
+nitpick_ignore_regex = [("py:obj", r"(numpy|scipy|pinocchio|mujoco|pydrake|platformdirs)\..*")]
+
+nb_execution_mode = "force"
+nb_execution_raise_on_error = True
+nb_execution_timeout = 300
+nb_execution_show_tb = True
+nb_merge_streams = True
+myst_enable_extensions = ["colon_fence", "deflist"]
+myst_heading_anchors = 3
+
+autosummary_generate = True
+autodoc_typehints = "none"  # numpydoc has them
+autodoc_preserve_defaults = True
+autodoc_member_order = "bysource"
+numpydoc_show_class_members = False
+copybutton_prompt_text = r">>> |\.\.\. |\$ "
+copybutton_prompt_is_regexp = True
+
+html_theme = "furo"
+html_title = f"treefactor {version}"
+html_static_path = ["_static", "../treefactor/templates/drawings.css"]
+html_css_files = ["drawings.css", "site.css"]
+html_copy_source = False
+html_theme_options = {"navigation_with_keys": True}

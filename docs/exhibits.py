@@ -1,0 +1,150 @@
+"""What pages show: tables, matrices and figures as HTML that follows the theme."""
+
+import base64
+import json
+import shlex
+from collections.abc import Iterable, Mapping, Sequence
+from contextlib import redirect_stderr, redirect_stdout
+from html import escape
+from io import BytesIO, StringIO
+from pathlib import Path
+
+import numpy as np
+from matplotlib import rc_context
+from matplotlib.figure import Figure
+
+from treefactor import Tree, cli, report
+from treefactor.html import table_html
+from treefactor.report import ratio
+from treefactor.tables import Table
+
+MEASURED = Path(__file__).parent / "measured"
+STYLE = {"svg.fonttype": "none", "svg.hashsalt": "treefactor", "font.family": "sans-serif", "font.size": 10}
+
+
+class Html(str):
+    """HTML that a page shows as it is."""
+
+    def _repr_html_(self) -> str:
+        return self
+
+
+def shell(command: str) -> None:
+    """Print a command line of treefactor and what it prints."""
+    report.PIPE_WIDTH = WIDTH
+    with redirect_stdout(StringIO()) as out, redirect_stderr(StringIO()):
+        status = cli.main(shlex.split(command)[1:])
+    print(f"$ {command}\n{out.getvalue()}")
+    if status:
+        raise RuntimeError(f"{command}: exit status {status}")
+
+
+def measured(name: str) -> dict:
+    """Results that `make measure` has stored."""
+    return json.loads((MEASURED / f"{name}.json").read_text(encoding="utf-8"))
+
+
+def ratios(robots: Sequence[str], targets: Sequence[str]) -> Html:
+    """How many times faster than a peer, robot by robot, with the quartiles of the runs."""
+    found = {name: {key(row): row for row in measured(name)["results"]} for name in robots}
+    keys = dict.fromkeys(k for rows in found.values() for k in rows if k[0] in targets)
+    return grid(
+        ["", "peer", *robots],
+        ([k[1], k[2], *(spread(rows[k]) if k in rows else "" for rows in found.values())] for k in keys),
+    )
+
+
+def key(row: Mapping) -> tuple[str, str, str]:
+    """What was timed, and against whom."""
+    return row["target"], row["what"], row["peer"]
+
+
+def spread(row: Mapping) -> str:
+    """A ratio and its quartiles."""
+    return f"{ratio(row['ratio'])} ({ratio(row['low'])}–{ratio(row['high'])})"
+
+
+def paper(table: Table) -> Html:
+    """A paper's table beside what was executed."""
+    return Html(f'<p class="note">{escape(table.note)}</p>{table_html(table)}')
+
+
+def grid(titles: Sequence[str], rows: Iterable[Sequence]) -> Html:
+    """A table of figures."""
+    head = "".join(f'<th scope="col">{escape(str(title))}</th>' for title in titles)
+    body = "".join(
+        "<tr>" + "".join(f"<td>{escape(str(cell))}</td>" for cell in row) + "</tr>" for row in rows
+    )
+    return Html(f'<div class="scroll"><table class="grid"><thead><tr>{head}</tr></thead>{body}</table></div>')
+
+
+def matrix(A, rows: Sequence, columns: Sequence, mask=None, digits: int = 3) -> Html:
+    """A small matrix; entries of the pattern `mask`, or those that are not zero, have a ground."""
+    A = np.asarray(A)
+    mask = np.abs(A) > TINY if mask is None else mask
+    head = "".join(f'<th scope="col">{escape(str(name))}</th>' for name in columns)
+    body = ""
+    for name, values, entries in zip(rows, A, mask, strict=True):
+        cells = "".join(
+            f'<td class="{"entry" if entry else "zero"}">{_number(value, digits)}</td>'
+            for value, entry in zip(values, entries, strict=True)
+        )
+        body += f'<tr><th scope="row">{escape(str(name))}</th>{cells}</tr>'
+    return Html(
+        '<div class="scroll"><table class="matrix">'
+        f"<thead><tr><th></th>{head}</tr></thead>{body}</table></div>"
+    )
+
+
+def figure(drawn: Figure, says: str) -> Html:
+    """A figure of Matplotlib as SVG without a ground, its text that of the browser."""
+    file = BytesIO()
+    with rc_context(STYLE):
+        drawn.savefig(file, format="svg", transparent=True, metadata={"Date": None})
+    data = base64.b64encode(file.getvalue()).decode()
+    return Html(
+        f'<figure><img class="plot" alt="{escape(says)}" src="data:image/svg+xml;base64,{data}"></figure>'
+    )
+
+
+def curves(panels: Mapping[str, Mapping[str, tuple]], x: str, y: str, says: str, scale: str = "log") -> Html:
+    """Lines, on logarithmic axes with dots: a panel for each title, one colour for each name in all of them.
+
+    Parameters
+    ----------
+    panels : mapping
+        Of every title, of every name, abscissas and ordinates.
+    x, y, says : str
+        Names of the axes, and what stands for the figure where it is not seen.
+    scale : {"log", "linear"}
+    """
+    with rc_context(STYLE):
+        drawn = Figure(figsize=(8.4, 4.2), layout="constrained")
+        axes = drawn.subplots(1, len(panels), sharey=scale == "log", squeeze=False)[0]
+        marker = "o" if scale == "log" else ""
+        for axis, (title, lines) in zip(axes, panels.items(), strict=True):
+            for name, points in lines.items():
+                axis.plot(*points, marker=marker, markersize=3, label=name)
+            axis.set(title=title, xlabel=x, xscale=scale, yscale=scale)
+            axis.grid(alpha=0.3)
+        axes[0].set_ylabel(y)
+        if scale == "log":
+            names = axes[0].get_legend_handles_labels()
+            drawn.legend(*names, loc="outside lower center", ncols=2, frameon=False)
+    return figure(drawn, says)
+
+
+def packed(tree: Tree) -> Html:
+    """The tree, the pattern of H and the packed rows: one colour for every column."""
+    from layout import draw
+
+    return Html(draw(tree))
+
+
+def _number(value: float, digits: int) -> str:
+    """A number without a negative or a tiny zero."""
+    return "0" if abs(value) < TINY else f"{value:.{digits}g}"
+
+
+TINY = 1e-12  # shown as 0
+WIDTH = 110  # columns of what a command prints

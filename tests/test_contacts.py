@@ -1,0 +1,129 @@
+"""Contacts: gaps, their rows and those of the tangents, and what cannot be a contact."""
+
+import numpy as np
+import pytest
+from dynamics_cases import arguments, error
+from loop_cases import MIXED
+
+import treefactor as tf
+from treefactor.constraints import Contact, Plane, Sphere, box, contacts_between
+from treefactor.constraints.contacts import Contacts, limits_of
+from treefactor.constraints.kinematics import Kinematics
+from treefactor.exceptions import InvalidModelError, NonFiniteError, ShapeError
+
+STEP = 1e-5
+BY_DIFFERENCES = 1e-7
+
+
+def random_contacts(seed, count=20):
+    """Spheres against planes and spheres, between bodies of both trees and the base."""
+    rng = np.random.default_rng(seed)
+    found = []
+    for k in range(count):
+        a, b = (int(i) for i in rng.choice(np.arange(-1, MIXED.njoints), 2, replace=False))
+        sphere = Sphere(a, rng.normal(size=3), rng.random())
+        other = Sphere(b, rng.normal(size=3), rng.random()) if k % 2 else Plane(b, *rng.normal(size=(2, 3)))
+        found.append(Contact(sphere, other, 0.5))
+    return found
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_normal_rows_are_rates_of_gaps(seed):
+    contacts = Contacts(MIXED, random_contacts(seed))
+    q, v, _, _ = arguments(MIXED, seed)
+    touch = contacts.near(Kinematics(MIXED, q, v))
+    after, before = (
+        contacts.near(Kinematics(MIXED, tf.integrate(MIXED, q, sign * STEP * v))).gap for sign in (1.0, -1.0)
+    )
+    rates = touch.pattern.dense(touch.data[0]) @ v
+    assert error(rates, (after - before) / (2 * STEP), 1.0 + np.abs(rates).max()) < BY_DIFFERENCES
+
+
+def test_tangent_rows_are_sliding_velocities():
+    found = random_contacts(7)
+    q, v, _, _ = arguments(MIXED, 7)
+    touch = Contacts(MIXED, found).near(Kinematics(MIXED, q, v))
+    rates = np.stack([touch.pattern.dense(data) @ v for data in touch.data], axis=1)
+    assert error(touch.axes @ np.swapaxes(touch.axes, 1, 2), np.tile(np.eye(3), (len(found), 1, 1))) < 1e-12
+    assert error(np.linalg.det(touch.axes), np.ones(len(found))) < 1e-12
+    for contact, axes, rate in zip(found, touch.axes, rates, strict=True):
+        _, p = tf.constraints.placement(MIXED, q, contact.sphere.body, p=contact.sphere.center)
+        point = p - contact.sphere.radius * axes[0]
+        velocity = [velocity_of(body, point, q, v) for body in (contact.sphere.body, contact.against.body)]
+        assert error(rate, axes @ (velocity[0] - velocity[1]), 1.0) < 1e-11
+
+
+def velocity_of(body, point, q, v):
+    """Velocity of a point of the base that moves with a body."""
+    R, p = tf.constraints.placement(MIXED, q, body)
+    return (tf.constraints.jacobian(MIXED, q, body, p=R.T @ (point - p)) @ v)[:3]
+
+
+def test_gaps_of_spheres_and_planes():
+    pair = tf.Model([tf.Joint(name, "translation", inertia=tf.Inertia(1.0)) for name in "ab"])
+    found = [
+        Contact(Sphere(0, radius=0.5)),
+        Contact(Sphere(0, radius=0.5), Plane(-1, [0, 2.0, 0], [0, -1.0, 7.0])),
+        Contact(Sphere(0, radius=0.5), Sphere(1, radius=0.25)),
+        Contact(Sphere(0), Sphere(1)),
+    ]
+    at = Kinematics(pair, [0, 0, 2.0, 0, 3.0, 6.0])
+    touch = Contacts(pair, found).near(at)
+    assert np.allclose(touch.gap, [1.5, 0.5, 4.25, 5.0])
+    assert np.allclose(touch.axes[2, 0], [0, -0.6, -0.8])
+    near = Contacts(pair, found).near(at, 2.0)
+    assert near.which.tolist() == [0, 1]
+    assert np.array_equal(near.pattern.dense(near.data[0]), touch.pattern.dense(touch.data[0])[:2])
+
+
+def test_spheres_at_one_place_have_a_normal():
+    pair = tf.Model([tf.Joint(name, "translation", inertia=tf.Inertia(1.0)) for name in "ab"])
+    touch = Contacts(pair, [Contact(Sphere(0, radius=1.0), Sphere(1))]).near(Kinematics(pair, np.zeros(6)))
+    assert touch.gap == [-1.0]
+    assert np.array_equal(touch.axes[0, 0], [0, 0, 1])
+
+
+def test_boxes_have_eight_corners():
+    corners = np.array([corner.center for corner in box(3, [2.0, 4.0, 6.0], [1.0, 0, 0])])
+    assert len(corners) == 8
+    assert np.allclose(corners.mean(axis=0), [1, 0, 0])
+    assert np.allclose(np.abs(corners - [1, 0, 0]), [1, 2, 3])
+
+
+def test_pairs_are_of_different_bodies():
+    spheres = [Sphere(0), Sphere(0, [1.0, 0, 0]), Sphere(1)]
+    found = contacts_between(spheres, [Plane(), Plane(1)], mu=0.3)
+    assert len(found) == 2 + 3 + 2
+    assert all(contact.mu == 0.3 for contact in found)
+
+
+def test_limits_are_those_of_joints_with_one_rate_for_each_position():
+    joints = [
+        tf.Joint("hinge", "revolute", axis=[0, 0, 1.0], lower=-1.0, upper=2.0, inertia=tf.Inertia(1.0)),
+        tf.Joint("slide", "prismatic", 0, axis=[0, 0, 1.0], lower=0.5, inertia=tf.Inertia(1.0)),
+        tf.Joint("hand", "freeflyer", 1, lower=[-1.0] * 3 + [-np.inf] * 4, inertia=tf.Inertia(1.0)),
+    ]
+    i, k, sign, bound = limits_of(tf.Model(joints))
+    found = sorted(zip(i.tolist(), k.tolist(), sign.tolist(), bound.tolist(), strict=True))
+    assert found == [(0, 0, -1.0, 2.0), (0, 0, 1.0, -1.0), (1, 1, 1.0, 0.5)]
+
+
+def test_impossible_contacts_are_refused():
+    with pytest.raises(InvalidModelError, match="radius"):
+        Sphere(0, radius=-1.0)
+    with pytest.raises(InvalidModelError, match="number of a joint"):
+        Sphere("hand")
+    with pytest.raises(ShapeError):
+        Sphere(0, [1.0, 2.0])
+    with pytest.raises(NonFiniteError):
+        Plane(point=[0, 0, np.inf])
+    with pytest.raises(InvalidModelError, match="no direction"):
+        Plane(normal=[0, 0, 0.0])
+    with pytest.raises(InvalidModelError, match="both sides"):
+        Contact(Sphere(1), Plane(1))
+    with pytest.raises(InvalidModelError, match="mu must not"):
+        Contact(Sphere(1), mu=-0.1)
+    with pytest.raises(InvalidModelError, match="expected a Sphere"):
+        Contact(Plane(0), Sphere(1))
+    with pytest.raises(InvalidModelError, match="contact 1 is on body 9"):
+        Contacts(MIXED, [Contact(Sphere(0)), Contact(Sphere(9))])

@@ -1,0 +1,24 @@
+"""Constraints on the motion of a model: loops, contacts, joint limits, and time stepping with them."""
+
+from .contacts import Contact, Plane, Sphere, box, contacts_between
+from .kinematics import acceleration_bias, jacobian, placement
+from .loops import Rows, close, forward_dynamics, loop_rows
+from .stepper import Step, Stepper, Trajectory
+
+__all__ = [
+    "Contact",
+    "Plane",
+    "Rows",
+    "Sphere",
+    "Step",
+    "Stepper",
+    "Trajectory",
+    "acceleration_bias",
+    "box",
+    "close",
+    "contacts_between",
+    "forward_dynamics",
+    "jacobian",
+    "loop_rows",
+    "placement",
+]

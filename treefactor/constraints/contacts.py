@@ -1,0 +1,249 @@
+"""Contacts and joint limits: how far apart things are, and the rows that keep them apart."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from itertools import product as all_pairs
+from numbers import Integral
+
+import numpy as np
+
+from .._arrays import ReadOnly, as_vector
+from ..exceptions import InvalidModelError
+from ..joints import _number
+from ..model import Model
+from .kinematics import Kinematics, Pattern, cross, product
+
+
+@dataclass(frozen=True, eq=False)
+class Sphere(ReadOnly):
+    """A sphere on a body; without radius a point.
+
+    Parameters
+    ----------
+    body : int
+        By its joint, -1 for the base.
+    center : array_like, shape (3,)
+        m, in the frame of the joint.
+    radius : float
+        m.
+
+    Raises
+    ------
+    InvalidModelError, ShapeError, NonFiniteError
+    """
+
+    body: int
+    center: np.ndarray = field(default_factory=lambda: np.zeros(3))
+    radius: float = 0.0
+
+    def __post_init__(self):
+        radius = _number(self.radius, "radius")
+        if radius < 0:
+            raise InvalidModelError(f"radius must not be negative, got {radius}")
+        center = as_vector(self.center, 3, "center").copy()
+        self.__setstate__({"body": _body(self.body), "center": center, "radius": radius})
+
+
+@dataclass(frozen=True, eq=False)
+class Plane(ReadOnly):
+    """A plane on a body, with that body's matter behind it; by default the ground.
+
+    Parameters
+    ----------
+    body : int
+        By its joint, -1 for the base.
+    normal : array_like, shape (3,)
+        Out of the matter, in the frame of the joint; any length but zero.
+    point : array_like, shape (3,)
+        Any one of the plane, m.
+
+    Raises
+    ------
+    InvalidModelError, ShapeError, NonFiniteError
+    """
+
+    body: int = -1
+    normal: np.ndarray = field(default_factory=lambda: np.array([0.0, 0.0, 1.0]))
+    point: np.ndarray = field(default_factory=lambda: np.zeros(3))
+
+    def __post_init__(self):
+        normal, point = as_vector(self.normal, 3, "normal"), as_vector(self.point, 3, "point").copy()
+        length = np.linalg.norm(normal)
+        if not length:
+            raise InvalidModelError("normal has no direction")
+        self.__setstate__({"body": _body(self.body), "normal": normal / length, "point": point})
+
+
+@dataclass(frozen=True, eq=False)
+class Contact:
+    """A sphere or point that may touch a plane, or another sphere.
+
+    Parameters
+    ----------
+    sphere : Sphere
+    against : Plane or Sphere
+        By default the ground.
+    mu : float
+        Coefficient of friction.
+
+    Raises
+    ------
+    InvalidModelError
+        Where both are on one body, or mu is negative.
+    """
+
+    sphere: Sphere
+    against: Plane | Sphere = field(default_factory=Plane)
+    mu: float = 0.0
+
+    def __post_init__(self):
+        if not isinstance(self.sphere, Sphere) or not isinstance(self.against, Plane | Sphere):
+            raise InvalidModelError(
+                f"expected a Sphere against a Plane or a Sphere, got {self.sphere!r} and {self.against!r}"
+            )
+        if self.sphere.body == self.against.body:
+            raise InvalidModelError(f"both sides of a contact are on body {self.sphere.body}")
+        if not 0 <= _number(self.mu, "mu"):
+            raise InvalidModelError(f"mu must not be negative, got {self.mu}")
+
+
+def box(body: int, size, center=(0.0, 0.0, 0.0)) -> list[Sphere]:
+    """Corners of a box on a body: points that may touch planes.
+
+    Parameters
+    ----------
+    body : int
+        By its joint.
+    size : array_like, shape (3,)
+        Of the edges along the axes of the joint's frame, m.
+    center : array_like, shape (3,)
+    """
+    half, center = as_vector(size, 3, "size") / 2.0, as_vector(center, 3, "center")
+    return [Sphere(body, center + half * signs) for signs in all_pairs((-1.0, 1.0), repeat=3)]
+
+
+def contacts_between(
+    spheres: Iterable[Sphere], others: Iterable[Plane | Sphere] = (), mu: float = 0.0
+) -> list[Contact]:
+    """Contacts of spheres of different bodies with each other and with other things."""
+    spheres = list(spheres)
+    pairs = [(sphere, other) for i, sphere in enumerate(spheres) for other in spheres[:i]]
+    pairs += all_pairs(spheres, others)
+    return [Contact(sphere, other, mu) for sphere, other in pairs if sphere.body != other.body]
+
+
+@dataclass(frozen=True)
+class Touch:
+    """Contacts that are near, in one state.
+
+    Attributes
+    ----------
+    which : ndarray of int
+        Their numbers.
+    gap : ndarray
+        m; negative where bodies overlap.
+    axes : ndarray, shape (contacts, 3, 3)
+        Rows: the normal, out of the plane or the other sphere, and two tangents, in the base.
+    pattern : Pattern
+    data : ndarray, shape (3, nnz)
+        Entries of the rows of these three.
+    """
+
+    which: np.ndarray
+    gap: np.ndarray
+    axes: np.ndarray
+    pattern: Pattern
+    data: np.ndarray
+
+
+class Contacts:
+    """Contacts of a model, ready to be looked for in many states.
+
+    Parameters
+    ----------
+    model : Model
+    contacts : sequence of Contact
+
+    Raises
+    ------
+    InvalidModelError
+        Where a contact is on a body that the model does not have.
+    """
+
+    def __init__(self, model: Model, contacts):
+        for k, contact in enumerate(contacts):
+            for side in (contact.sphere, contact.against):
+                if not -1 <= side.body < model.njoints:
+                    raise InvalidModelError(f"contact {k} is on body {side.body}, there are {model.njoints}")
+        self.bodies = np.array([[c.against.body, c.sphere.body] for c in contacts], np.intp).reshape(-1, 2).T
+        self.flat = np.array([isinstance(c.against, Plane) for c in contacts], dtype=bool)
+        anchors = [c.against.point if isinstance(c.against, Plane) else c.against.center for c in contacts]
+        self.anchor = np.array(anchors).reshape(-1, 3)
+        self.normal = np.array(
+            [c.against.normal if isinstance(c.against, Plane) else np.zeros(3) for c in contacts]
+        ).reshape(-1, 3)
+        self.center = np.array([c.sphere.center for c in contacts]).reshape(-1, 3)
+        self.radius = np.array([c.sphere.radius for c in contacts])
+        self.reach = self.radius + [getattr(c.against, "radius", 0.0) for c in contacts]
+        self.mu = np.array([c.mu for c in contacts], dtype=float)
+        self.pattern = Pattern(model, *self.bodies)
+
+    def near(self, at: Kinematics, margin: float = np.inf) -> Touch:
+        """Contacts whose gap is at most the margin, in one state.
+
+        Rows are the powers of the wrenches (f, r × f) of unit forces f on the sphere's body, at the point of
+        the sphere that is closest to the other side, and of their opposites on the other body: the first row
+        is the rate of the gap.
+        """
+        against, body = self.bodies
+        apart = at.origin[body] - at.origin[against]
+        center = at.points(body, self.center)
+        way = apart + center - at.points(against, self.anchor)
+        length = np.sqrt((way * way).sum(-1))
+        between = np.divide(way, length[:, None], out=np.zeros_like(way), where=length[:, None] > 0)
+        normal = np.where(self.flat[:, None], product(at.R[against], self.normal), between)
+        normal[(length == 0) & ~self.flat, 2] = 1.0
+        gap = np.where(self.flat, (normal * way).sum(-1), length) - self.reach
+        which = np.flatnonzero(gap <= margin)
+        axes = _axes(normal[which])
+        r = (center - self.radius[:, None] * normal)[which, None]
+        W = np.stack([-_wrenches(axes, r + apart[which, None]), _wrenches(axes, r)])
+        pattern = self.pattern.take(which)
+        data = np.stack([pattern.data(at, W[:, :, k]) for k in range(3)])
+        return Touch(which, gap[which], axes, pattern, data)
+
+
+def limits_of(model: Model) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+    """Entry of q, of v, sign and bound of every limit of a joint whose q changes at the rate v."""
+    found = [np.zeros((4, 0))]
+    for kind, (at_q, at_v) in model.entries.items():
+        if kind in ("revolute", "prismatic", "helical", "universal", "translation"):
+            i, k = at_q.ravel(), at_v.ravel()
+            for sign, bound in ((1.0, model.lower), (-1.0, model.upper)):
+                some = np.isfinite(bound[i])
+                found.append(np.stack([i, k, np.full(len(i), sign), bound[i]])[:, some])
+    i, k, sign, bound = np.concatenate(found, axis=1)
+    return i.astype(np.intp), k.astype(np.intp), sign, bound
+
+
+def _axes(n: np.ndarray) -> np.ndarray:
+    """Rows n, t1, t2 of right-handed frames; of n = z the axes z, x, y (Duff et al. 2017)."""
+    x, y, z = np.moveaxis(n, -1, 0)
+    sign = np.copysign(1.0, z)
+    a = -1.0 / (sign + z)
+    b = x * y * a
+    t1 = np.stack([1.0 + sign * x * x * a, sign * b, -sign * x], axis=-1)
+    t2 = np.stack([b, sign + y * y * a, -y], axis=-1)
+    return np.stack([n, t1, t2], axis=-2)
+
+
+def _wrenches(f: np.ndarray, r: np.ndarray) -> np.ndarray:
+    return np.concatenate([f, cross(r, f)], axis=-1)
+
+
+def _body(value) -> int:
+    if not isinstance(value, Integral):
+        raise InvalidModelError(f"expected the number of a joint, got {value!r}")
+    return int(value)
