@@ -18,6 +18,7 @@ KERNELS = {
     "_peak": [],
     "_dynamics": ["treefactor/kernels/dynamics.c"],
     "_order": [],
+    "_fronts": [],
     "_kkt": [],
     "_pivot": [],
     "codegen/_table": [],

@@ -28,12 +28,17 @@ cdef enum:
     INVALID_ = 3
     REFINEMENTS = 8              # of one factor
     BISECTIONS = 200
+    CORRECTIONS = 4              # of a certificate
 
 cdef double LOOSE = 1e-2         # delta of the first multipliers of a cold start
 cdef double TIGHT = 1e-6         # and the least one
 cdef double SHRINK = 1e-2        # from one to the next
 cdef double ACCEPTED = 1e-10     # residual, relative to the data, that counts as solved if none is smaller
 cdef double NOISE = 1e-12        # of lambda, relative to the data: a row is not switched for less
+cdef double ROUNDING = 1e-15     # of a gap, relative to the data
+cdef double BEYOND = 1e9         # a problem is infeasible if v had to be so many times larger
+cdef double PROMISING = 1e3      # and worth a closer look from here on
+cdef double BALANCE = 1e-9       # |J^T y| / |y| of a certificate
 cdef double NEVER = -1e300       # the d of a row that is never on
 
 FIELDS = ("v", "Hv", "u", "step", "force", "root", "free")  # vectors of n
@@ -58,7 +63,7 @@ cdef class Walk:
     cdef Pattern pattern
     cdef readonly Py_ssize_t n, m, equal, pivots, factorizations, iterations
     cdef readonly double size    # of the data: residuals are relative to it
-    cdef readonly double delta, found
+    cdef double delta, noise
     cdef const Py_ssize_t *start
     cdef const Py_ssize_t *column
     cdef const double *g
@@ -83,7 +88,7 @@ cdef class Walk:
     cdef dict vectors
 
     def __cinit__(self, Kkt kkt not None, Pattern pattern not None, start, column, Py_ssize_t equal):
-        cdef Py_ssize_t n = kkt.n, m = kkt.m
+        cdef Py_ssize_t n = kkt.symbolic.n, m = kkt.symbolic.m
         self.kkt, self.pattern = kkt, pattern
         self.n, self.m, self.equal = n, m, equal
         arrays = {name: aligned((n + 8,)) for name in FIELDS} | {name: aligned((m + 8,)) for name in ROWS}
@@ -195,6 +200,11 @@ cdef class Walk:
                 on[i] != 0 if on != NULL else (self.gap[i] < 0.0 or self.b[i] >= 0.0)
             )
             self.last[i] = 0.0
+
+    cdef void loosen(self, double delta) noexcept nogil:
+        """Set delta, and what counts as noise of lambda: while it is loose, rounding errors of gap, too."""
+        self.delta = delta
+        self.noise = (NOISE + (ROUNDING / delta if delta > TIGHT else 0.0)) * self.size
         self.kkt.touch_all()
 
     cdef bint update(self) noexcept nogil:
@@ -238,8 +248,8 @@ cdef class Walk:
 
     cdef inline bint wrong(self, Py_ssize_t i, const double *gap) noexcept nogil:
         """Whether a row is on or off that should not be, beyond rounding errors."""
-        cdef double s = self.impulse[i] - gap[i] / self.delta, noise = NOISE * self.size
-        return s < -noise if self.on[i] else s > noise
+        cdef double s = self.impulse[i] - gap[i] / self.delta
+        return s < -self.noise if self.on[i] else s > self.noise
 
     cdef void jump(self) noexcept nogil:
         """v <- u."""
@@ -253,7 +263,7 @@ cdef class Walk:
         #   phi(v) = 1/2 v^T H v - g^T v + 1/(2 delta) sum_i max(0, s_i)^2,  lambda <- max(0, s) / delta
         cdef double residual
         cdef bint first = True
-        self.delta = TIGHT if warm else LOOSE
+        self.loosen(TIGHT if warm else LOOSE)
         while self.iterations < limit:
             if not self.minimise(limit, first):
                 return INVALID_
@@ -269,8 +279,7 @@ cdef class Walk:
             if self.infeasible():
                 return INFEASIBLE_
             if self.delta > TIGHT:
-                self.delta = max(self.delta * SHRINK, TIGHT)
-                self.kkt.touch_all()
+                self.loosen(max(self.delta * SHRINK, TIGHT))
                 self.update()
             elif not self.update() and residual <= ACCEPTED * self.size:
                 return SOLVED_
@@ -391,21 +400,31 @@ cdef class Walk:
 
     cdef bint infeasible(self) noexcept nogil:
         """Whether y = the last change of lambda shows that no v of reasonable size fulfils the constraints."""
-        #   J v >= b  gives  y^T J v >= b^T y  for y >= 0
-        cdef Py_ssize_t i, k
-        cdef double power = 0.0, reach = 0.0, force = 0.0, size = 0.0
-        memset(self.u, 0, self.n * sizeof(double))
-        for i in range(self.m):
-            if i >= self.equal:
-                self.last[i] = max(self.last[i], 0.0)
-            if self.last[i] != 0.0:
-                power += self.b[i] * self.last[i]
-                size += (self.last[i] * self.scale[i]) ** 2
-                self.add_row(i, self.last[i], self.u)
-        for k in range(self.n):
-            force += self.u[k] ** 2
-            reach += fabs(self.u[k] * self.v[k])
-        return power > 0.0 and 1e9 * reach <= power and force <= 1e-18 * size
+        #   J v >= b  gives  y^T J v >= b^T y  for y >= 0;  y -= J_on S^-1 J^T y / delta  brings J^T y to 0
+        cdef Py_ssize_t i, k, count
+        cdef double power, reach, force, size
+        for count in range(CORRECTIONS):
+            power, reach, force, size = 0.0, 0.0, 0.0, 0.0
+            memset(self.u, 0, self.n * sizeof(double))
+            for i in range(self.m):
+                if i >= self.equal:
+                    self.last[i] = max(self.last[i], 0.0)
+                if self.last[i] != 0.0:
+                    power += self.b[i] * self.last[i]
+                    size += (self.last[i] * self.scale[i]) ** 2
+                    self.add_row(i, self.last[i], self.u)
+            for k in range(self.n):
+                force += self.u[k] ** 2
+                reach += fabs(self.u[k] * self.v[k])
+            if not (power > 0.0 and PROMISING * reach <= power):
+                return False
+            if BEYOND * reach <= power and force <= BALANCE * BALANCE * size:
+                return True
+            self.kkt.solve(self.u)
+            for i in range(self.m):
+                if self.on[i]:
+                    self.last[i] -= self.row(i, self.u) / self.delta
+        return False
 
     # ----------------------------------------------------------------------------------------- walk
 
@@ -415,11 +434,10 @@ cdef class Walk:
         #   for the rows that are on, go as far as it allows and switch it (of several the first)
         cdef Py_ssize_t i, worst, blocking
         cdef double t, here, there, least = -ACCEPTED * self.size
-        self.delta = TIGHT
+        self.loosen(TIGHT)
         for i in range(self.m):
             self.on[i] = i < self.equal
             self.impulse[i] = 0.0
-        self.kkt.touch_all()
         if self.equal:
             if not self.refactor():
                 return INVALID_

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
+
 import numpy as np
 
-from ._kkt import Kkt, patterns
+from ._fronts import Fronts, patterns
+from ._kkt import Kkt
 from ._order import minimum_degree
 from .exceptions import NotPositiveDefiniteError
 from .ltdl import factor
@@ -25,18 +28,16 @@ def positions(tree: Tree, start: np.ndarray, column: np.ndarray) -> np.ndarray:
     which = np.empty(tree.n, dtype=np.intp)
     which[depth_first] = root
     count = int(root[-1]) + 1 if tree.n else 0
-    rank = np.arange(count)[::-1]
+    rank = np.zeros(count)
     tied = ties(which[column], start)
     if tied is not None:
-        members, first = tied
-        used, member = np.unique(members, return_inverse=True)
-        rank = np.empty(count, dtype=np.intp)
-        free = np.setdiff1d(np.arange(count), used)
-        rank[free] = np.arange(free.size)
-        rank[used[minimum_degree(used.size, first, member.astype(np.intp))]] = free.size + np.arange(
-            used.size
+        member, first = tied
+        used, group = groups(member, first, count)
+        rank[used] = (
+            1
+            + np.argsort(minimum_degree(group.max() + 1, first, group[np.searchsorted(used, member)]))[group]
         )
-    sequence = np.lexsort((-np.arange(tree.n), rank[root]))
+    sequence = np.lexsort((-np.arange(tree.n), -root, rank[root]))
     position = np.empty(tree.n, dtype=np.intp)
     position[depth_first[sequence]] = np.arange(tree.n)
     return position
@@ -59,10 +60,26 @@ def ties(member: np.ndarray, start: np.ndarray):
     return member, np.concatenate(([0], np.flatnonzero(np.diff(owner)) + 1, [owner.size])).astype(np.intp)
 
 
-def analyse(tree: Tree, start: np.ndarray, column: np.ndarray) -> Kkt:
-    """The fronts of K for one pattern, nothing factorized yet."""
+def groups(member: np.ndarray, first: np.ndarray, count: int) -> tuple[np.ndarray, np.ndarray]:
+    """Trees that are tied at all, and a number for each: the same for those that the same rows tie."""
+    rows = len(first) - 1
+    signs = np.random.default_rng(0).random(rows)  # sums of them tell sets of rows apart
+    used = np.flatnonzero(np.bincount(member, minlength=count))
+    sums = np.bincount(member, np.repeat(signs, np.diff(first)), count)
+    _, group = np.unique(sums[used], return_inverse=True)
+    return used, group
+
+
+def analyse(tree: Tree, start: np.ndarray, column: np.ndarray) -> Fronts:
+    """The fronts of K for one pattern; the last few patterns are remembered."""
     start, column = np.ascontiguousarray(start, np.intp), np.ascontiguousarray(column, np.intp)
-    return Kkt(positions(tree, start, column), tree, start, column)
+    return _analysed(tree, start.tobytes(), column.tobytes())
+
+
+@lru_cache(maxsize=16)
+def _analysed(tree: Tree, start: bytes, column: bytes) -> Fronts:
+    start, column = np.frombuffer(start, np.intp), np.frombuffer(column, np.intp)
+    return Fronts(positions(tree, start, column), tree, start, column)
 
 
 class KKT:
@@ -91,7 +108,8 @@ class KKT:
 
     def __init__(self, tree: Tree, H: np.ndarray, J, delta: float = 1e-6):
         self.tree, self.J, self.delta = tree, J, delta
-        self.kernel = analyse(tree, J.indptr, J.indices)
+        self.fronts = analyse(tree, J.indptr, J.indices)
+        self.kernel = Kkt(self.fronts)
         self.kernel.take(np.ascontiguousarray(H), np.ascontiguousarray(J.data))
         self.on = np.zeros(J.shape[0], dtype=bool)
         self.refactor()
@@ -99,8 +117,7 @@ class KKT:
     @property
     def nnz(self) -> int:
         """Entries of L with its diagonal."""
-        width, size = self.kernel.sizes().T
-        return int((width * size - width * (width - 1) // 2).sum()) + self.J.nnz + self.J.shape[0]
+        return self.fronts.nnz
 
     @property
     def touched(self) -> int:
@@ -134,10 +151,8 @@ class KKT:
 
     def schur(self) -> np.ndarray:
         """H + J_on^T J_on / delta, multiplied out from its L and D: a dense (n, n) array."""
-        L, D, node = self.kernel.dense()
-        S = np.empty((self.tree.n, self.tree.n))
-        S[np.ix_(node, node)] = (L * D) @ L.T
-        return S
+        L, D, position = self.kernel.dense()
+        return ((L * D) @ L.T)[np.ix_(position, position)]
 
 
 class Corner:

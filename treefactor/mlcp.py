@@ -14,6 +14,7 @@ from enum import Enum
 import numpy as np
 
 from ._arrays import as_real, as_vector, check_choice, require_finite
+from ._kkt import Kkt
 from ._pivot import Walk
 from .direct import multiply
 from .exceptions import DtypeError, NonFiniteError, ShapeError
@@ -87,7 +88,7 @@ class Problem:
         self.factor = factor(self.packed, tree, layout="packed")
         start = np.concatenate((self.C.indptr, self.D.indptr[1:] + self.C.indptr[-1])).astype(np.intp)
         column = np.concatenate((self.C.indices, self.D.indices)).astype(np.intp)
-        self._walk = Walk(analyse(tree, start, column), tree.pattern, start, column, self.c.size)
+        self._walk = Walk(Kkt(analyse(tree, start, column)), tree.pattern, start, column, self.c.size)
         self._load()
 
     def _load(self) -> None:
