@@ -66,7 +66,9 @@ def main():
     stepper, q = scene()
     run = timed(stepper, q, np.zeros(stepper.model.nv), options.steps, hold(q))
     weight = sum(joint.inertia.mass for joint in MODEL.joints) * 9.81
-    print(f"the soles carry {run.steps[-1].impulse[:, 2].sum() / stepper.h:.1f} N of {weight:.1f} N in the end")
+    print(
+        f"the soles carry {run.steps[-1].impulse[:, 2].sum() / stepper.h:.1f} N of {weight:.1f} N in the end"
+    )
     if options.out:
         save(options.out, Camera(-50, 12, (-0.9, -0.3), (0.9, 1.7)), run, paint)
 

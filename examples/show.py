@@ -13,7 +13,14 @@ import treefactor as tf
 from treefactor.constraints import Stepper, Trajectory
 
 CIRCLE = np.linspace(0.0, 2.0 * np.pi, 25)
-FACES = [[0, 1, 3, 2], [4, 5, 7, 6], [0, 1, 5, 4], [2, 3, 7, 6], [0, 2, 6, 4], [1, 3, 7, 5]]  # of a box's corners
+FACES = [
+    [0, 1, 3, 2],
+    [4, 5, 7, 6],
+    [0, 1, 5, 4],
+    [2, 3, 7, 6],
+    [0, 2, 6, 4],
+    [1, 3, 7, 5],
+]  # of a box's corners
 LIGHT = np.array([0.3, 0.5, 0.8])
 
 
@@ -24,7 +31,7 @@ def timed(stepper: Stepper, q, v, steps: int, tau=None) -> Trajectory:
     spent = time.perf_counter() - start
     solutions = [step.solution for step in run.steps]
     rows = max(s.problem.m for s in solutions)
-    print(f"{steps} steps of {stepper.h:g} s: {stepper.model.nv} freedoms, up to {rows} rows of contacts and limits")
+    print(f"{steps} steps of {stepper.h:g} s: {stepper.model.nv} freedoms, up to {rows} rows")
     print(f"pivots          {np.mean([s.pivots for s in solutions]):8.1f} per step")
     print(f"factorizations  {np.mean([s.factorizations for s in solutions]):8.1f} per step")
     print(f"residual        {max(s.residual() for s in solutions):8.1e} at most")
@@ -107,14 +114,18 @@ class Picture:
         (*start, near), (*stop, far) = self.camera.axes @ a, self.camera.axes @ b
         way = np.subtract(stop, start)
         across = width / 2 * np.array([-way[1], way[0]]) / max(np.linalg.norm(way), 1e-12)
-        self.add(np.array([start + across, stop + across, stop - across, start - across]), (near + far) / 2, colour)
+        self.add(
+            np.array([start + across, stop + across, stop - across, start - across]), (near + far) / 2, colour
+        )
 
     def draw(self, axes) -> None:
         """Draw into axes of Matplotlib, what is far first."""
         from matplotlib.collections import PolyCollection
 
         axes.clear()
-        axes.set(xlim=(self.camera.low[0], self.camera.high[0]), ylim=(self.camera.low[1], self.camera.high[1]))
+        axes.set(
+            xlim=(self.camera.low[0], self.camera.high[0]), ylim=(self.camera.low[1], self.camera.high[1])
+        )
         axes.set_axis_off()
         ordered = sorted(self.polygons, key=lambda polygon: polygon[0])
         corners, colours = [polygon[1] for polygon in ordered], [polygon[2] for polygon in ordered]
@@ -127,7 +138,7 @@ def placements(model: tf.Model, q) -> list[tuple[np.ndarray, np.ndarray]]:
 
 
 def save(path: Path, camera: Camera, run: Trajectory, paint, frames: int = 40) -> None:
-    """Write an animation of a run, or a picture of its end; ``paint(picture, q)`` says what there is to see."""
+    """Write an animation of a run, or a picture of its end; ``paint(picture, q)`` adds what there is."""
     import matplotlib
 
     matplotlib.use("Agg")

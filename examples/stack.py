@@ -1,4 +1,4 @@
-"""Boxes stacked on a cart that starts and stops: friction holds them, or lets them slip."""
+"""Boxes stacked on a cart: they stand while it starts slowly, and topple when it stops at once."""
 
 import numpy as np
 from show import Camera, arguments, placements, save, timed
@@ -18,13 +18,15 @@ def scene(mu: float = 0.4) -> tuple[Stepper, np.ndarray]:
     contacts = []
     for i in range(1, COUNT + 1):
         top = Plane(i - 1, point=[0, 0, SIZE[2] / 2]) if i > 1 else Plane(0, point=[0, 0, 0.0])
-        contacts += [Contact(Sphere(i, corner.center), top, mu) for corner in box(i, SIZE) if corner.center[2] < 0]
+        contacts += [
+            Contact(Sphere(i, corner.center), top, mu) for corner in box(i, SIZE) if corner.center[2] < 0
+        ]
     places = [[0.02 * (-1) ** i, 0, (i + 0.5) * SIZE[2], 0, 0, 0, 1.0] for i in range(COUNT)]
     return Stepper(tf.Model([slide, *boxes]), contacts, h=0.005), np.concatenate([[0.0], *places])
 
 
 def pull(t, q, v):
-    """Force on the cart: 2.5 m/s² forth, then back, more than friction passes on to the boxes in the end."""
+    """Force on the cart: 2.5 m/s² forth, then 6 m/s² back."""
     total = 20.0 + COUNT
     tau = np.zeros_like(v)
     tau[0] = total * (2.5 if t < 0.5 else -6.0 if t < 0.75 else 0.0)
@@ -32,8 +34,7 @@ def pull(t, q, v):
 
 
 def paint(picture, q):
-    model = MODEL
-    (_, cart), *boxes = placements(model, q)
+    (_, cart), *boxes = placements(MODEL, q)
     picture.box(np.eye(3), cart - [0, 0, CART[2] / 2], CART, (0.55, 0.5, 0.45))
     for i, (R, p) in enumerate(boxes):
         picture.box(R, p, SIZE, [(0.85, 0.6, 0.35), (0.75, 0.5, 0.3)][i % 2])
