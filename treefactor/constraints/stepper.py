@@ -16,7 +16,6 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 import numpy as np
-from scipy.sparse import csr_array
 
 from .. import _rotations as rotations
 from .. import mlcp
@@ -212,6 +211,8 @@ class Stepper:
 
     def _unilateral(self, q: np.ndarray, touch: Touch) -> _Unilateral:
         """Rows of contacts that are near, then of limits."""
+        from scipy.sparse import csr_array
+
         mu, pattern, edges = self._contacts.mu[touch.which], touch.pattern, len(self._edges)
         counts = np.where(mu > 0, edges, 1)
         of, edge = np.repeat(np.arange(len(mu)), counts), _ranges(counts)
@@ -264,7 +265,7 @@ class Stepper:
 class _Unilateral:
     """D v >= d; which row is which, and of rows of contacts which contact, and mu t_j along its tangents."""
 
-    D: csr_array
+    D: object  # scipy.sparse.csr_array
     d: np.ndarray
     key: np.ndarray
     of: np.ndarray
