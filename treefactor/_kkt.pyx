@@ -1,11 +1,11 @@
 """K = [H J^T; J -E] with E = delta for a constraint that is on and infinity for one that is off.
 
-A constraint is eliminated right before the first freedom of its support, with the pivot -E. What is left is
-S = H + J_on^T J_on / delta, and a constraint within one branch adds nothing to the pattern of H: leaf to root, it
-has no fill. Freedoms that follow each other and are coupled to the same others are eliminated together, in
-a dense front (Duff & Reid 1983). Fronts keep what they hand to the front above, so that switching a
-constraint redoes the fronts on its path to the root and no other, and leaves the bits of a factor made
-anew: nothing drifts.
+A constraint is eliminated right before the first freedom of its support, with the pivot -E. What is left
+is S = H + J_on^T J_on / delta, and a constraint within one branch adds nothing to the pattern of H: leaf
+to root, it has no fill. Freedoms that follow each other and are coupled to the same others are eliminated
+together, in a dense front (Duff & Reid 1983). Fronts keep what they hand to the front above, so that
+switching a constraint redoes the fronts on its path to the root and no other, and leaves the bits of a
+factor made anew: nothing drifts.
 """
 
 cimport numpy as cnp

@@ -13,7 +13,11 @@ cdef extern from * nogil:
     #ifdef _MSC_VER
     #include <intrin.h>
     static inline int ones(unsigned long long x) { return (int)__popcnt64(x); }
-    static inline int lowest(unsigned long long x) { unsigned long i; _BitScanForward64(&i, x); return (int)i; }
+    static inline int lowest(unsigned long long x) {
+        unsigned long i;
+        _BitScanForward64(&i, x);
+        return (int)i;
+    }
     #else
     static inline int ones(unsigned long long x) { return __builtin_popcountll(x); }
     static inline int lowest(unsigned long long x) { return __builtin_ctzll(x); }

@@ -100,7 +100,8 @@ cdef class Walk:
         self.v, self.Hv, self.u = doubles(arrays["v"]), doubles(arrays["Hv"]), doubles(arrays["u"])
         self.step, self.force = doubles(arrays["step"]), doubles(arrays["force"])
         self.root, self.free = doubles(arrays["root"]), doubles(arrays["free"])
-        self.b, self.impulse, self.gap = doubles(arrays["b"]), doubles(arrays["impulse"]), doubles(arrays["gap"])
+        self.b, self.impulse = doubles(arrays["b"]), doubles(arrays["impulse"])
+        self.gap = doubles(arrays["gap"])
         self.other, self.last = doubles(arrays["other"]), doubles(arrays["last"])
         self.scale = doubles(arrays["scale"])
         self.on = <unsigned char *> (<cnp.ndarray> on).data
@@ -190,7 +191,7 @@ cdef class Walk:
     # ---------------------------------------------------------------------------------------- state
 
     cdef void begin(self, const double *impulse, const unsigned char *on) noexcept nogil:
-        """v free of unilateral constraints; the rows of a warm start, or those that v violates or that touch."""
+        """v free of constraints; on are the rows of a warm start, or those that v violates or that touch."""
         cdef Py_ssize_t i
         memcpy(self.v, self.free, self.n * sizeof(double))
         self.gaps(self.v, self.gap)
@@ -311,20 +312,21 @@ cdef class Walk:
             axpy(self.n, t, self.force, self.Hv)
             for k in range(self.m):
                 self.gap[k] += t * (self.other[k] - self.gap[k])
-            self.update()
+            if not self.update():        # u differs by rounding errors only
+                return True
         return True
 
     cdef double search(self) noexcept nogil:
         """Step t to the minimum of phi(v + t (u - v)); force <- H (u - v)."""
         #   the derivative a0 + a1 t - sum_on slope (s - t slope) / delta  is monotone and piecewise linear
         cdef double a0 = 0.0, a1, value, rise, s, slope, t = 1.0, low = 0.0, high = INFINITY, new
-        cdef Py_ssize_t k, i, count
+        cdef Py_ssize_t k, i
         for k in range(self.n):
             self.step[k] = self.u[k] - self.v[k]
             a0 += self.step[k] * (self.Hv[k] - self.g[k])
         self.h_times(self.step, self.force)
         a1 = dot(self.n, self.step, self.force)
-        for count in range(BISECTIONS):
+        for _count in range(BISECTIONS):
             value, rise = 0.0, 0.0
             for i in range(self.m):
                 slope = self.other[i] - self.gap[i]
@@ -358,7 +360,7 @@ cdef class Walk:
     cdef double refine(self, double target) noexcept nogil:
         """Refine v and lambda on K without delta while that helps; return the residual."""
         #   S dv = g + J^T lambda - H v - J_on^T gap / delta,  dlambda = -(gap + J_on dv) / delta
-        cdef Py_ssize_t i, k, count
+        cdef Py_ssize_t i, count
         cdef double residual, before = INFINITY
         for count in range(REFINEMENTS + 1):
             residual = self.measure()
@@ -399,11 +401,11 @@ cdef class Walk:
         return worst
 
     cdef bint infeasible(self) noexcept nogil:
-        """Whether y = the last change of lambda shows that no v of reasonable size fulfils the constraints."""
+        """Whether y = the last change of lambda shows that no v of sensible size fulfils the constraints."""
         #   J v >= b  gives  y^T J v >= b^T y  for y >= 0;  y -= J_on S^-1 J^T y / delta  brings J^T y to 0
-        cdef Py_ssize_t i, k, count
+        cdef Py_ssize_t i, k
         cdef double power, reach, force, size
-        for count in range(CORRECTIONS):
+        for _count in range(CORRECTIONS):
             power, reach, force, size = 0.0, 0.0, 0.0, 0.0
             memset(self.u, 0, self.n * sizeof(double))
             for i in range(self.m):
@@ -433,7 +435,7 @@ cdef class Walk:
         #   Tasora, Manconi, Silvestri: activate a violated row; while a row blocks the way to the solution
         #   for the rows that are on, go as far as it allows and switch it (of several the first)
         cdef Py_ssize_t i, worst, blocking
-        cdef double t, here, there, least = -ACCEPTED * self.size
+        cdef double t, least = -ACCEPTED * self.size
         self.loosen(TIGHT)
         for i in range(self.m):
             self.on[i] = i < self.equal
@@ -467,7 +469,7 @@ cdef class Walk:
                     self.switch(blocking)
 
     cdef (Py_ssize_t, double) go(self) noexcept nogil:
-        """Go towards the solution for the rows that are on; the row that blocks the way, or -1, and t <= 1."""
+        """Go towards the solution for the rows that are on; the row that blocks, or -1, and t <= 1."""
         cdef Py_ssize_t i, k, blocking = -1
         cdef double t = 1.0, here, there
         # without multipliers of an earlier step the solution has lambda = -gap / delta
