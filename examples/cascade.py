@@ -1,4 +1,4 @@
-"""Spheres pour over pegs into a bin: many contacts that come and go, without friction."""
+"""Spheres pour over pegs into a bin: many contacts that come and go, with friction."""
 
 import numpy as np
 from show import Camera, arguments, save, timed
@@ -23,7 +23,7 @@ def scene(count: int = 48, seed: int = 0) -> tuple[Stepper, np.ndarray]:
     model = tf.Model([tf.Joint(f"ball{i}", "freeflyer", inertia=ball) for i in range(count)])
     pegs = [Sphere(-1, place, PEG) for place in PEGS]
     balls = [Sphere(i, radius=RADIUS) for i in range(count)]
-    contacts = contacts_between(balls, [*WALLS, *pegs])
+    contacts = contacts_between(balls, [*WALLS, *pegs], mu=0.3)
     layer, place = np.divmod(np.arange(count), 8)
     spots = np.stack([0.22 * (place % 4) - 0.33, 0.22 * (place // 4) - 0.11, 2.1 + 0.22 * layer], axis=1)
     spots += np.random.default_rng(seed).uniform(-0.008, 0.008, spots.shape)
