@@ -1,4 +1,4 @@
-"""Spheres pour over pegs into a bin: many contacts that come and go, all of them with friction."""
+"""Spheres pour over pegs into a bin: many contacts that come and go, with friction."""
 
 import numpy as np
 from show import Camera, arguments, save, timed
@@ -43,7 +43,7 @@ def main():
     stepper, q = scene()
     run = timed(stepper, q, np.zeros(stepper.model.nv), options.steps)
     if options.out:
-        save(options.out, Camera(-90, 10, (-1.7, -0.2), (1.7, 3.2)), run, paint)
+        save(options.out, Camera(-90, 10, (-1.7, -0.2), (1.7, 3.2)), run, paint, frames=28)
 
 
 if __name__ == "__main__":

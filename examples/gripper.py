@@ -1,7 +1,7 @@
 """Eight fingers, closed by one cam, catch a ball: the tray under it sinks, friction holds it.
 
-The cam is a pyramid that rises between the rollers at the lower ends of the fingers; each finger turns about a
-tangent of the palm, and a spring opens it.
+The cam is a pyramid that rises between the rollers at the lower ends of the fingers; each finger turns
+about a tangent of the palm, and a spring opens it.
 """
 
 import numpy as np
@@ -69,7 +69,9 @@ def paint(picture, q):
         top = [cam + X @ [wide - np.tan(np.pi / 2 - SLOPE) * 0.06, 0, -TAIL + 0.06] for X in (R, S)]
         corners = np.array([*foot, *top[::-1]]) @ picture.camera.axes.T
         picture.add(corners[:, :2], corners[:, 2].mean(), (0.7, 0.6, 0.4), 0.9)
-    picture.box(np.eye(3), tray + [0, 0, HEIGHT - BALL - 0.004], [0.05, 0.05, 0.008], (0.6, 0.6, 0.65))
+    picture.box(
+        np.eye(3), tray + np.array([0, 0, HEIGHT - BALL - 0.004]), [0.05, 0.05, 0.008], (0.6, 0.6, 0.65)
+    )
     picture.sphere(ball, BALL, (0.85, 0.35, 0.3))
     for R, p in fingers:
         low, tip = p + R @ [0, 0, -TAIL], p + R @ [0, 0, LENGTH]

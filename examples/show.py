@@ -31,9 +31,7 @@ def timed(stepper: Stepper, q, v, steps: int, tau=None) -> Trajectory:
     spent = time.perf_counter() - start
     solutions = [step.solution for step in run.steps]
     rows = max(s.problem.m for s in solutions)
-    print(
-        f"{steps} steps of {stepper.h:g} s: {stepper.model.nv} freedoms, up to {rows} rows of contacts and limits"
-    )
+    print(f"{steps} steps of {stepper.h:g} s: {stepper.model.nv} freedoms, up to {rows} rows")
     print(f"pivots          {np.mean([s.pivots for s in solutions]):8.1f} per step")
     print(f"factorizations  {np.mean([s.factorizations for s in solutions]):8.1f} per step")
     print(f"residual        {max(s.residual() for s in solutions):8.1e} at most")
@@ -140,7 +138,7 @@ def placements(model: tf.Model, q) -> list[tuple[np.ndarray, np.ndarray]]:
 
 
 def save(path: Path, camera: Camera, run: Trajectory, paint, frames: int = 40) -> None:
-    """Write an animation of a run, or a picture of its end; ``paint(picture, q)`` says what there is to see."""
+    """Write an animation of a run, or a picture of its end; ``paint(picture, q)`` adds what there is."""
     import matplotlib
 
     matplotlib.use("Agg")

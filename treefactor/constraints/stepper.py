@@ -16,7 +16,6 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 import numpy as np
-from scipy.sparse import csr_array
 
 from .. import _rotations as rotations
 from .. import mlcp
@@ -30,7 +29,6 @@ from .kinematics import Kinematics
 from .loops import loops_of
 
 FACETS = (4, 8)
-QUICKLY, PIVOTS = 100, 10000  # linear systems at most, of both ways to solve a step
 
 
 @dataclass(frozen=True)
@@ -167,7 +165,7 @@ class Stepper:
         g = H @ (v + h * _turning(model, v)) + h * force
         c = -self.stabilization / h * loops.residual
         problem = mlcp.Problem(H, model.tree, g, loops.csr(), c, rows.D, rows.d)
-        solution = self._solve(problem, rows.key)
+        solution = mlcp.solve(problem, warm_start=self._guess(rows.key, problem))
         if solution.status is not mlcp.Status.SOLVED:
             raise StepError(f"no step from here: the problem is {solution.status.name}", solution)
         self._last = solution, rows.key
@@ -211,6 +209,8 @@ class Stepper:
 
     def _unilateral(self, q: np.ndarray, touch: Touch) -> _Unilateral:
         """Rows of contacts that are near, then of limits."""
+        from scipy.sparse import csr_array
+
         mu, pattern, edges = self._contacts.mu[touch.which], touch.pattern, len(self._edges)
         counts = np.where(mu > 0, edges, 1)
         of, edge = np.repeat(np.arange(len(mu)), counts), _ranges(counts)
@@ -228,15 +228,6 @@ class Stepper:
         limits = len(self._contacts.mu) * edges + np.arange(len(k))
         key = np.concatenate([touch.which[of] * edges + edge, limits])
         return _Unilateral(D, d, key, of, slope)
-
-    def _solve(self, problem: mlcp.Problem, key: np.ndarray) -> mlcp.Solution:
-        """Solution of a problem: from the last one, or else from scratch, or else by single pivots."""
-        guess = {"warm_start": self._guess(key, problem), "max_iter": QUICKLY}
-        for way in (guess, {"max_iter": QUICKLY}, {"method": "simplex", "max_iter": PIVOTS}):
-            solution = mlcp.solve(problem, **way)
-            if solution.status is not mlcp.Status.ITERATION_LIMIT:
-                break
-        return solution
 
     def _guess(self, key: np.ndarray, problem: mlcp.Problem) -> mlcp.Solution | None:
         """The last solution, its rows where they are now."""
@@ -263,7 +254,7 @@ class Stepper:
 class _Unilateral:
     """D v >= d; which row is which, and of rows of contacts which contact, and mu t_j along its tangents."""
 
-    D: csr_array
+    D: object  # scipy.sparse.csr_array
     d: np.ndarray
     key: np.ndarray
     of: np.ndarray
