@@ -61,8 +61,8 @@ COUNTS = {  # mul, add, div, trig
         "loop_gap": (12, 9, 0, 8),
     },
     "stewart": {
-        "loops": (1464, 1090, 12, 24),
-        "loop_velocity": (197, 108, 6, 24),
+        "loops": (1464, 1089, 12, 24),
+        "loop_velocity": (197, 107, 6, 24),
         "loop_step": (225, 150, 6, 24),
         "loop_gap": (123, 114, 0, 24),
     },

@@ -370,7 +370,7 @@ cdef class Bodies:
 
         Operands are q, v, x and fext: (batch, size), or (1, size) for all alike, rows contiguous; all but q
         may be None.
-        out has shape (batch, size), or for crba (batch, n, n), (batch, nnz) or (blocks, nnz, 8), by the layout.
+        out has shape (batch, size), or for crba (batch, n, n), (batch, nnz) or (blocks, nnz, 8), by layout.
         failed, of shape (blocks * 8,), receives the freedom without inertia, or -1.
         """
         cdef Py_ssize_t *status = <Py_ssize_t *> failed.data

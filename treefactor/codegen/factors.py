@@ -10,13 +10,17 @@ from .expressions import reciprocal
 from .matrices import weighted
 
 
-def factor(tree, H) -> tuple[list, list]:
-    """Packed rows of L, with D on the diagonal, and 1 / D, of H = L^T D L: Featherstone (2008), table 6.3."""
+def factor(tree, H, is_inertia: bool = True) -> tuple[list, list]:
+    """Packed rows of L, with D on the diagonal, and 1 / D, of H = L^T D L: Featherstone (2008), table 6.3.
+
+    The pivots of an inertia matrix are those of freedoms, which are named where they are not positive.
+    """
     H, inverse = list(H), [None] * tree.n
     start = tree.row_start.tolist()
     for k in reversed(range(tree.n)):
         row = range(start[k], start[k + 1] - 1)
-        inverse[k] = reciprocal(H[start[k + 1] - 1], k)
+        pivot = H[start[k + 1] - 1]
+        inverse[k] = reciprocal(pivot, k) if is_inertia else 1.0 / pivot
         for e in row:
             scaled = H[e] * inverse[k]
             into = start[tree.columns[e]]

@@ -10,7 +10,7 @@ from scipy.sparse import csr_array
 from scipy.sparse.csgraph import connected_components, maximum_bipartite_matching
 
 from ..tree import Tree
-from .factors import factor, solve
+from .factors import factor, half_solve, solve
 from .matrices import transposed, weighted
 
 SMALL = 4  # rows of blocks that are inverted by cofactors
@@ -93,8 +93,8 @@ def _squared(A) -> tuple[list, float]:
     n, columns = len(A), transposed(A)
     packed = [weighted(columns[i], columns[j]) for i in range(n) for j in range(i + 1)]
     chain = Tree(np.arange(-1, n - 1))
-    factors = factor(chain, packed)
-    return transposed([solve(chain, *factors, row) for row in A]), 1.0
+    L, inverse = factor(chain, packed, is_inertia=False)
+    return transposed([solve(chain, L, inverse, half_solve(chain, L, row)) for row in A]), 1.0
 
 
 def _reciprocals(x) -> list:

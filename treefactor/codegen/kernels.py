@@ -23,7 +23,7 @@ from ._interp import Interpreter
 from ._native import Native
 from ._routine import Results, Routine
 from .lowering import lower
-from .program import ARGUMENTS, Function, Program
+from .program import ARGUMENTS, LOOP_FUNCTIONS, Function, Program
 from .writer import generate
 
 LANES = 8
@@ -90,6 +90,7 @@ class Kernels:
     Arguments, results and errors are those of the functions of the same names in treefactor; `minv` is the
     dense inverse of the inertia matrix. Where a pivot is not positive, or a result not finite, elements of a
     batch are NaN; a single call raises NotPositiveDefiniteError if a pivot is to blame, naming its freedom.
+    So does one in whose configuration the coordinates that follow in loops are not determined.
     Batches of float64 are read and written in place whatever their strides, also the transposes of arrays
     whose columns are configurations.
 
@@ -250,8 +251,12 @@ class Kernels:
         resting = [operands[0], *map(np.zeros_like, operands[1:])]
         result = np.empty((1, math.prod(results.shape)))
         routine.batch(resting, result, results, 0, 1)
+        if np.isfinite(result).all():
+            return
         row = numpy_.failing_pivot(self.program.functions[name], *(x[0] for x in resting))
-        if row is not None and not np.isfinite(result).all():
+        if row is None and name in LOOP_FUNCTIONS:
+            raise NotPositiveDefiniteError(f"{name} is not finite: a loop is in a singular position")
+        if row is not None:
             joint = self._model.tree.name(row) if self._model else None
             message = f"freedom {row} ({joint}) moves no mass: its pivot is not positive"
             raise NotPositiveDefiniteError(message, row=row, name=joint)

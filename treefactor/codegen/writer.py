@@ -264,7 +264,9 @@ class Writer:
         chain = Tree(np.arange(-1, len(free) - 1))
         packed = [H[i][j] for i in free for j in free if j <= i]
         a = [None] * tree.n
-        for k, x in zip(free, solve(chain, *factor(chain, packed), [u[k] for k in free]), strict=True):
+        L, inverse = factor(chain, packed, is_inertia=False)
+        y = half_solve(chain, L, [u[k] for k in free])
+        for k, x in zip(free, solve(chain, L, inverse, y), strict=True):
             a[k] = x
         return reduction.complete(a, rates)
 
