@@ -149,8 +149,8 @@ cdef class Walk:
         with nogil:
             self.pivots = self.factorizations = self.iterations = 0
             self.begin(impulse, on)
-            status = -1
-            if simplex:
+            status = -1 if isfinite(self.size) else INVALID_
+            if simplex and status < 0:
                 status = self.walk(limit)
             if status < 0:
                 status = self.exchange(target, limit, warm is not None or simplex)
