@@ -103,6 +103,16 @@ def test_families(family, m):
             np.testing.assert_allclose(solution.v, oracles.goldfarb_idnani(problem), atol=1e-6)
 
 
+@pytest.mark.parametrize("m", [10, 50])
+@pytest.mark.parametrize("family", FAMILIES)
+def test_one_row_at_a_time(family, m):
+    problem = FAMILIES[family](m, 1)
+    solution, exchanged = solved(problem, method="simplex"), solved(problem)
+    assert solution.status is exchanged.status
+    if solution.status is Status.SOLVED:
+        np.testing.assert_allclose(solution.v, exchanged.v, atol=1e-7)
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("m", [200, 500])
 @pytest.mark.parametrize("family", FAMILIES)

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from treefactor import mlcp, mlcp_families
+from treefactor.kkt import Corner
 from treefactor.mlcp_families import FAMILIES
 from treefactor.tables import tasora as tables
 from treefactor.textbook import tasora
@@ -62,7 +63,8 @@ def test_a_limit_of_pivots():
     assert tasora.solve_lcp(FAMILIES["robot"](60, 1), limit=3).ended == tasora.LIMIT
 
 
-def test_paths_of_rows_are_part_of_the_factor():
-    problem = FAMILIES["robot"](60, 1)
-    entries, path = tables.entries(problem)
-    assert 1.0 < path < entries / 5
+@pytest.mark.parametrize("family", ["robot", "spheres", "dup"])
+def test_the_predicted_entries_are_those_computed(family):
+    problem = FAMILIES[family](40, 1)
+    corner = Corner(problem.tree, problem.packed, tables.rows_of(problem))
+    assert corner.nnz == tasora.Incremental(tasora.matrix(problem)).computed[0]

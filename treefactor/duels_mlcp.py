@@ -53,6 +53,7 @@ COLD: dict[tuple[str, int], tuple[str, dict[Peer, float | None]]] = {
     ("infeasR", MIDDLE): ("A8", dict.fromkeys((DAQP, CLARABEL, QUADPROG, MOBY, DANTZIG))),
 }
 WITH_A = {("robot", LARGE): 10.0, ("robot", MIDDLE): 1.0, ("spheres", MIDDLE): 1.0}  # the same with A
+AND_A = f"{DANTZIG.name} and its A"
 WARM = (("robot", LARGE), ("spheres", LARGE))
 
 
@@ -87,7 +88,7 @@ def cold(family: str, m: int) -> Iterator[Duel]:
     given = Given(FAMILIES[family](m, SEED))
     target, peers = COLD[family, m]
     duel = partial(Contest, target, f"{family} {m}", clock=process_time)
-    ours = Call(partial(mlcp.solve, given.problem))
+    ours, again = Call(partial(mlcp.solve, given.problem)), Call(partial(anew, given.H, given.problem))
     for peer, goal in peers.items():
         if not peer.available():
             continue
@@ -96,8 +97,8 @@ def cold(family: str, m: int) -> Iterator[Duel]:
         yield duel("cold", peer.name, ours, Call(run), goal, note)
         if peer is DANTZIG and (family, m) in WITH_A:
             both = Call(lambda run=run: (given.assembled(), run()))
-            yield duel("cold", f"{peer.name} and its A", ours, both, WITH_A[family, m], note)
-    again = Call(partial(anew, given.H, given.problem))
+            yield duel("cold", AND_A, ours, both, WITH_A[family, m], note)
+            yield duel("problem made and solved", AND_A, again, both, None, note)
     yield duel("problem made and solved", "solved", again, ours)
 
 

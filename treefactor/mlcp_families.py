@@ -10,8 +10,6 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import numpy as np
-from scipy.sparse import csr_matrix, diags, eye, kron, vstack
-from scipy.spatial import cKDTree
 
 from .mlcp import Problem
 from .tree import Tree
@@ -29,7 +27,7 @@ LIMITED = 0.6  # share of rows that are joint limits
 
 
 def spheres(m: int, rng: Random) -> Problem:
-    """Falling spheres on a jittered cubic grid: M diagonal, n = 6 N, rows independent.
+    """Falling spheres on a jittered cubic grid: M diagonal, n = 6 N, few rows dependent.
 
     A row is a pair closer than `NEAR` diameters, or a sphere as close to the floor; m of them are chosen.
     """
@@ -46,10 +44,10 @@ def spheres(m: int, rng: Random) -> Problem:
     return falling(centres, pairs[chosen], rng.normal(size=(N, 3)))
 
 
-def lattice(m: int, rng: Random = 0) -> Problem:
+def lattice(m: int, rng: Random) -> Problem:
     """A crystal at rest, square layers in each other's hollows: gaps are 0, rows dependent, ties everywhere.
 
-    The m lowest contacts of a pyramid of spheres; nothing is random.
+    The m lowest contacts of a pyramid of spheres, in random order.
     """
     base, pairs = 1, ()
     while len(pairs) < m:
@@ -60,7 +58,8 @@ def lattice(m: int, rng: Random = 0) -> Problem:
         heights = [np.full(len(layer), 0.5 + h / np.sqrt(2.0)) for h, layer in enumerate(layers)]
         centres = np.column_stack((np.concatenate(layers), np.concatenate(heights)))
         pairs = near(centres, 1.0 + 1e-9)
-    return falling(centres, pairs[:m], np.zeros_like(centres))
+    pairs = np.random.default_rng(rng).permutation(pairs[:m])
+    return falling(centres, pairs, np.zeros_like(centres))
 
 
 def dup(m: int, rng: Random) -> Problem:
@@ -74,12 +73,16 @@ def column(m: int, rng: Random = 0) -> Problem:
 
     The k-th from above presses with gamma = k GRAVITY STEP, and none moves; nothing is random.
     """
+    from scipy.sparse import eye
+
     D = eye(m, format="csr") - eye(m, k=-1, format="csr")
     return Problem(np.eye(m), roots(m), np.full(m, -GRAVITY * STEP), D=D, d=np.zeros(m))
 
 
 def near(centres: np.ndarray, reach: float) -> np.ndarray:
     """Pairs of spheres of diameter 1 with centres closer than reach, the lowest first; -1 is the floor."""
+    from scipy.spatial import cKDTree
+
     pairs = np.sort(cKDTree(centres).query_pairs(reach, output_type="ndarray"), axis=1)
     low = np.flatnonzero(centres[:, 2] + 0.5 <= reach)
     found = np.concatenate((np.column_stack((np.full_like(low, -1), low)), pairs))
@@ -88,6 +91,8 @@ def near(centres: np.ndarray, reach: float) -> np.ndarray:
 
 def falling(centres: np.ndarray, pairs: np.ndarray, v: np.ndarray) -> Problem:
     """Spheres of unit mass and diameter with velocities v of their centres: rows n^T (v_j - v_i) >= d."""
+    from scipy.sparse import csr_matrix, diags, kron
+
     N, m = len(centres), len(pairs)
     (i, j), k = pairs.T, np.arange(m)
     under = centres[j] * [1.0, 1.0, 0.0] - [0.0, 0.0, 0.5]  # the mirror image of a sphere on the floor
@@ -152,6 +157,8 @@ class Legged:
 
     def problem(self, m: int, C: np.ndarray | None = None) -> Problem:
         """Random velocities under gravity, m unilateral rows and the bilateral C v = 0."""
+        from scipy.sparse import csr_matrix
+
         H, n = self.inertia(), self.tree.n
         limits = min(m, round(LIMITED * m))
         turn, k = np.divmod(np.arange(limits), n - 6)  # a joint gets its other limit when all have one
@@ -225,6 +232,8 @@ def infeasR(m: int, rng: Random) -> Problem:
 
 def contradicted(problem: Problem, rng: np.random.Generator) -> Problem:
     """The problem with v_j >= 1 and -v_j >= 1 for one freedom j."""
+    from scipy.sparse import csr_matrix, vstack
+
     row = csr_matrix(np.eye(1, problem.n, rng.integers(problem.n)))
     return constrained(problem, vstack((problem.D, row, -row)), np.append(problem.d, [1.0, 1.0]))
 

@@ -15,7 +15,7 @@ from treefactor.bench import Duel, Result
 from treefactor.codegen import generate
 from treefactor.codegen.program import FUNCTIONS
 from treefactor.mlcp_families import FAMILIES
-from treefactor.mlcp_peers import DANTZIG, PEERS
+from treefactor.mlcp_peers import PEERS
 from treefactor.textbook import recursions
 
 from .duels import LARGE_TREES, ROBOTS, SMALL_TREES, case, chain_of, mujoco, sparse
@@ -136,7 +136,7 @@ class Chain(_Target):
 
 
 class A2A8Contacts(_Target):
-    peers = (*(peer.name for peer in PEERS), f"{DANTZIG.name} and its A", "cold", "solved")
+    peers = (*(peer.name for peer in PEERS), duels_mlcp.AND_A, "cold", "solved")
     params = (tuple(CONTACTS), ("cold", "warm", "problem made and solved"), peers)
 
     def setup_cache(self):

@@ -1,7 +1,8 @@
 """Tasora, Manconi & Silvestri: the simplex method on S = [M C^T D^T; C 0 0; D 0 P], all of M first.
 
-Rows that are off have P_ii = 1e20, the others 0; S = L D L^T, and a pivot computes L anew from the changed
-row on. Dense arrays, whose entries that are not zero are counted.
+Freedoms are eliminated leaf to root, which makes no fill in M. Rows that are off have P_ii = 1e20, the others
+0; S = L D L^T, and a pivot computes L anew from the changed row on. Dense arrays, whose entries that are not
+zero are counted.
 """
 
 from __future__ import annotations
@@ -24,6 +25,13 @@ class Incremental:
     ----------
     S : ndarray, shape (N, N)
         Symmetric; its diagonal is changed in place by `set`.
+
+    Attributes
+    ----------
+    singular : bool
+        Nothing but rounding errors was left of a pivot; L and D end there.
+    computed : list of int
+        Entries of L, diagonal included, by the first decomposition and by every later one.
     """
 
     def __init__(self, S: np.ndarray):
@@ -37,17 +45,14 @@ class Incremental:
         rest = self.S[first:, first:] - (L[first:, :first] * D[:first]) @ L[first:, :first].T
         for k in range(first, len(D)):
             column = rest[:, 0]
+            self.singular = bool(abs(column[0]) <= ZERO * (np.square(L[k, :k]) @ np.abs(D[:k])))
+            if self.singular:
+                return
             D[k], L[k + 1 :, k] = column[0], column[1:] / column[0]
             filled = np.flatnonzero(column[1:])
             rest = rest[1:, 1:]
             rest[np.ix_(filled, filled)] -= np.outer(L[k + 1 + filled, k], column[1 + filled])
         self.computed.append(int(np.count_nonzero(np.tril(L[first:, first:]))))
-
-    @property
-    def singular(self) -> bool:
-        """Whether nothing but rounding errors is left of a pivot."""
-        lost = np.square(np.tril(self.L, -1)) @ np.abs(self.D)
-        return bool((np.abs(self.D) <= ZERO * lost).any())
 
     def set(self, row: int, value: float) -> None:
         """Put a value on the diagonal, and do what this changes."""
@@ -86,10 +91,10 @@ class Walked:
 
 
 def matrix(problem, off: float = OFF) -> np.ndarray:
-    """S with all unilateral rows off."""
-    J = np.concatenate((problem.C.toarray(), problem.D.toarray()))
+    """S with all unilateral rows off, the last freedom first."""
+    J = np.concatenate((problem.C.toarray(), problem.D.toarray()))[:, ::-1]
     S = np.zeros((problem.n + len(J),) * 2)
-    S[: problem.n, : problem.n] = problem.H
+    S[: problem.n, : problem.n] = problem.H[::-1, ::-1]
     S[problem.n :, : problem.n], S[: problem.n, problem.n :] = J, J.T
     rows = np.arange(len(S) - problem.m, len(S))
     S[rows, rows] = off
@@ -102,7 +107,7 @@ def solve_lcp(problem, off: float = OFF, limit: int = 10_000) -> Walked:
     Rows that are still violated block no step.
     """
     factor = Incremental(matrix(problem, off))
-    r, first = np.concatenate((problem.g, problem.c, problem.d)), problem.n + len(problem.c)
+    r, first = np.concatenate((problem.g[::-1], problem.c, problem.d)), problem.n + len(problem.c)
     zero = ZERO * np.abs(r).max()
     on, pivots = np.zeros(problem.m, bool), 0
 
@@ -113,7 +118,8 @@ def solve_lcp(problem, off: float = OFF, limit: int = 10_000) -> Walked:
 
     def system() -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         x = factor.solve(r)
-        return x[: problem.n], np.where(on, -x[first:], 0.0), problem.D @ x[: problem.n] - problem.d
+        v = x[: problem.n][::-1]
+        return v, np.where(on, -x[first:], 0.0), problem.D @ v - problem.d
 
     def ended(how: str) -> Walked:
         return Walked(how, v, gamma, pivots, factor.computed)
