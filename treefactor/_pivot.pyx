@@ -91,7 +91,12 @@ cdef class Walk:
         cdef Py_ssize_t n = kkt.symbolic.n, m = kkt.symbolic.m
         self.kkt, self.pattern = kkt, pattern
         self.n, self.m, self.equal = n, m, equal
-        arrays = {name: aligned((n + 8,)) for name in FIELDS} | {name: aligned((m + 8,)) for name in ROWS}
+        room = aligned((len(FIELDS) * padded(n) + len(ROWS) * padded(m),))
+        arrays, at = {}, 0
+        for name in FIELDS + ROWS:
+            size = n if name in FIELDS else m
+            arrays[name] = room[at : at + size]
+            at += padded(size)
         H, path = aligned((pattern.shape.room + 8,)), aligned((pattern.shape.path + 8,))
         J, on = aligned((len(column),)), np.zeros(m, dtype=np.uint8)
         self.start = <const Py_ssize_t *> (<cnp.ndarray> start).data
@@ -105,8 +110,8 @@ cdef class Walk:
         self.other, self.last = doubles(arrays["other"]), doubles(arrays["last"])
         self.scale = doubles(arrays["scale"])
         self.on = <unsigned char *> (<cnp.ndarray> on).data
-        self.vectors = {name: arrays[name][: n if name in FIELDS else m] for name in arrays} | {"on": on}
-        self.kept = [start, column, H, path, J, on, arrays, None]
+        self.vectors = arrays | {"on": on}
+        self.kept = [start, column, H, path, J, on, room, None]
 
     def load(self, cnp.ndarray H not None, cnp.ndarray g not None, cnp.ndarray free not None,
              cnp.ndarray J not None, cnp.ndarray b not None):
@@ -506,6 +511,11 @@ cdef class Walk:
 
 cdef inline double *doubles(cnp.ndarray a):
     return <double *> a.data
+
+
+cdef inline Py_ssize_t padded(Py_ssize_t size):
+    """Entries of a vector with room behind it, so that the next one is aligned."""
+    return size // 8 * 8 + 16
 
 
 cdef inline double larger(double a, double b) noexcept nogil:
