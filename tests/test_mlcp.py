@@ -1,5 +1,8 @@
 """Problems, solutions and their gates; walks and exchanges agree."""
 
+import pickle
+from concurrent.futures import ThreadPoolExecutor
+
 import numpy as np
 import pytest
 from mlcp_verify import verify
@@ -197,3 +200,34 @@ def test_solve_takes_a_problem_and_a_method():
         solve(H)
     with pytest.raises(ValueError, match="method must be one of"):
         solve(Problem(H, TREE, [0.0, 0.0]), method="lemke")
+
+
+def test_threads_take_turns():
+    problem = mlcp_families.robot(100, 0)
+    expected = solve(problem).v
+    with ThreadPoolExecutor(4) as pool:
+        for solution in pool.map(solve, [problem] * 40):
+            np.testing.assert_array_equal(solution.v, expected)
+
+
+def test_problem_and_solution_are_pickled():
+    problem = mlcp_families.loops(20, 0)
+    solution = pickle.loads(pickle.dumps(solve(problem)))
+    np.testing.assert_allclose(solve(solution.problem).v, solution.v, atol=1e-12)
+    assert solution.residual() < 1e-9
+
+
+def test_problem_is_immutable():
+    problem = mlcp_families.loops(20, 0)
+    for array in (problem.g, problem.c, problem.d, problem.C.data, problem.D.data):
+        with pytest.raises(ValueError, match="read-only"):
+            array[0] = 1.0
+
+
+def test_a_guess_that_solved_nothing_is_left_aside():
+    problem = mlcp_families.infeas(20, 0)
+    infeasible, cold = solve(problem), solve(problem, max_iter=1)
+    assert solve(problem, infeasible).factorizations == infeasible.factorizations
+    assert solve(problem, cold).status is Status.INFEASIBLE
+    with pytest.raises(TypeError, match="warm_start must be"):
+        solve(problem, warm_start=problem)
