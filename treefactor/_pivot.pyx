@@ -225,13 +225,13 @@ cdef class Walk:
     cdef inline void switch(self, Py_ssize_t i) noexcept nogil:
         self.on[i] = not self.on[i]
         self.kkt.touch(i)
-        self.pivots += 1
+        self.pivots = self.pivots + 1
 
     cdef bint refactor(self) noexcept nogil:
         """The factor for the rows that are on; false where it failed."""
         cdef Py_ssize_t failed = self.kkt.refactor(self.on, 1.0 / self.delta)
         if self.kkt.touched:
-            self.factorizations += 1
+            self.factorizations = self.factorizations + 1
         return failed < 0
 
     cdef void newton(self) noexcept nogil:
@@ -294,9 +294,8 @@ cdef class Walk:
     cdef bint minimise(self, Py_ssize_t limit, bint first) noexcept nogil:
         """v <- argmin phi by Newton steps with exact line search; false where numbers overflow."""
         cdef double t
-        cdef Py_ssize_t k
         while self.iterations < limit:
-            self.iterations += 1
+            self.iterations = self.iterations + 1
             if not self.refactor():
                 return False
             self.newton()
@@ -312,11 +311,9 @@ cdef class Walk:
             t = self.search()
             if not isfinite(t):
                 return False
-            for k in range(self.n):
-                self.v[k] += t * (self.u[k] - self.v[k])
+            approach(self.n, t, self.u, self.v)
             axpy(self.n, t, self.force, self.Hv)
-            for k in range(self.m):
-                self.gap[k] += t * (self.other[k] - self.gap[k])
+            approach(self.m, t, self.other, self.gap)
             if not self.update():        # u differs by rounding errors only
                 return True
         return True
@@ -381,7 +378,7 @@ cdef class Walk:
             self.kkt.solve(self.u)
             for i in range(self.m):
                 if self.on[i]:
-                    self.impulse[i] -= (self.gap[i] + self.row(i, self.u)) / self.delta
+                    self.impulse[i] = self.impulse[i] - (self.gap[i] + self.row(i, self.u)) / self.delta
             axpy(self.n, 1.0, self.u, self.v)
             self.gaps(self.v, self.gap)
         for i in range(self.equal, self.m):
@@ -430,7 +427,7 @@ cdef class Walk:
             self.kkt.solve(self.u)
             for i in range(self.m):
                 if self.on[i]:
-                    self.last[i] -= self.row(i, self.u) / self.delta
+                    self.last[i] = self.last[i] - self.row(i, self.u) / self.delta
         return False
 
     # ----------------------------------------------------------------------------------------- walk
@@ -462,7 +459,7 @@ cdef class Walk:
             self.switch(worst)
             blocking = worst
             while blocking >= 0:
-                self.iterations += 1
+                self.iterations = self.iterations + 1
                 if self.iterations > limit:
                     return LIMIT_
                 if not self.refactor():
@@ -475,7 +472,7 @@ cdef class Walk:
 
     cdef (Py_ssize_t, double) go(self) noexcept nogil:
         """Go towards the solution for the rows that are on; the row that blocks, or -1, and t <= 1."""
-        cdef Py_ssize_t i, k, blocking = -1
+        cdef Py_ssize_t i, blocking = -1
         cdef double t = 1.0, here, there
         # without multipliers of an earlier step the solution has lambda = -gap / delta
         self.solve_regular()
@@ -485,12 +482,11 @@ cdef class Walk:
             if there < 0.0 <= here and here < t * (here - there):
                 t = here / (here - there)
                 blocking = i
-        for k in range(self.n):
-            self.v[k] += t * (self.u[k] - self.v[k])
         for i in range(self.m):
             if self.on[i]:
-                self.impulse[i] += t * (-self.other[i] / self.delta - self.impulse[i])
-            self.gap[i] += t * (self.other[i] - self.gap[i])
+                self.impulse[i] = (1.0 - t) * self.impulse[i] - t * self.other[i] / self.delta
+        approach(self.n, t, self.u, self.v)
+        approach(self.m, t, self.other, self.gap)
         if blocking >= 0:
             if self.on[blocking]:
                 self.impulse[blocking] = 0.0
@@ -511,6 +507,13 @@ cdef class Walk:
 
 cdef inline double *doubles(cnp.ndarray a):
     return <double *> a.data
+
+
+cdef inline void approach(Py_ssize_t n, double t, const double *to, double *x) noexcept nogil:
+    """x += t (to - x)."""
+    cdef Py_ssize_t k
+    for k in range(n):
+        x[k] += t * (to[k] - x[k])
 
 
 cdef inline Py_ssize_t padded(Py_ssize_t size):
