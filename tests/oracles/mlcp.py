@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+import pytest
 
 SINGULAR = 1e-9  # smallest eigenvalue of independent rows, of data that are small whole numbers
 
@@ -57,8 +58,7 @@ def every_active_set(problem):
 
 def goldfarb_idnani(problem):
     """v of quadprog, or None where it finds the constraints inconsistent."""
-    import quadprog
-
+    quadprog = pytest.importorskip("quadprog", reason="the oracle")
     found = in_freedoms(problem)
     if found is None:
         return None
