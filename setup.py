@@ -20,6 +20,7 @@ KERNELS = {
     "_order": [],
     "_fronts": [],
     "_kkt": [],
+    "_state": [],
     "_pivot": [],
     "codegen/_table": [],
     "codegen/_lower": [],

@@ -70,7 +70,7 @@ cdef class Kkt:
             if not self.dirty[s]:
                 continue
             f = self.symbolic.front + s
-            self.touched += f.size * (f.size + 1) // 2
+            self.touched = self.touched + f.size * (f.size + 1) // 2
             self.assemble(f, self.symbolic.child[s], on, weight)
             failed = active.fronts.eliminate(f, self.values + f.at, self.inverse + f.first)
             if failed >= 0:

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from enum import Enum
+from threading import Lock
 
 import numpy as np
 
@@ -65,6 +66,8 @@ class Problem:
 
     Notes
     -----
+    Immutable, and may be shared by threads, which take turns in solving it.
+
     Tasora, Manconi, Silvestri (2.5) and (2.9): with stabilization c = -(K/h) C(q) and d = -(K/h) D(q).
 
     Examples
@@ -88,13 +91,15 @@ class Problem:
         self.factor = factor(self.packed, tree, layout="packed")
         start = np.concatenate((self.C.indptr, self.D.indptr[1:] + self.C.indptr[-1])).astype(np.intp)
         column = np.concatenate((self.C.indices, self.D.indices)).astype(np.intp)
-        self._walk = Walk(Kkt(analyse(tree, start, column)), tree.pattern, start, column, self.c.size)
-        self._load()
-
-    def _load(self) -> None:
-        """Hand the numbers to the kernel."""
         entries, right = np.concatenate((self.C.data, self.D.data)), np.concatenate((self.c, self.d))
+        self._walk = Walk(Kkt(analyse(tree, start, column)), tree.pattern, start, column, self.c.size)
         self._walk.load(self.packed, self.g, self.factor.solve(self.g), entries, right)
+        self._lock = Lock()  # of the workspace
+        for kept in (self.packed, self.g, self.c, self.d, self.C.data, self.D.data):
+            kept.flags.writeable = False  # the kernel has its own scaled copies
+
+    def __reduce__(self):
+        return Problem, (self.H, self.tree, self.g, self.C, self.c, self.D, self.d)
 
     @property
     def H(self) -> np.ndarray:
@@ -230,7 +235,8 @@ def solve(
     ----------
     problem : Problem
     warm_start : Solution, optional
-        Of a problem with as many rows, whose active rows and impulses are the first guess.
+        Of a problem with as many rows, whose active rows and impulses are the first guess; one that was
+        not solved is no guess.
     method : {"auto", "simplex"}
     polish : bool
         Go on to rounding errors.
@@ -240,30 +246,46 @@ def solve(
     Returns
     -------
     Solution
-        That there is none is a status, never an exception.
+        That there is none is a status, never an exception. gamma is positive or zero, v solves the problem to
+        1e-10 of its data, with `polish` to 1e-14 or as far as rounding allows.
+
+    Notes
+    -----
+    "auto" is the proximal method of multipliers with Newton steps and an exact line search: rows that are on
+    have E = delta in K = [H J^T; J -E], delta = 1e-2 .. 1e-6 of the scaled rows, and refinement takes delta
+    away at the end, so that rows may depend on each other. The multipliers of an infeasible problem grow
+    along its certificate. A cold start turns on the rows that the free motion violates and those with d >= 0,
+    which touch already.
+
+    "simplex" is the walk of the paper, one row at a time from none, with the same K and the same end; of rows
+    that block at once the first one is switched.
+
+    Tasora, Manconi, Silvestri; Rockafellar (1976); factor: `treefactor.kkt`.
     """
     if not isinstance(problem, Problem):
         raise TypeError(f"problem must be a treefactor.mlcp.Problem, got {type(problem).__name__}")
     check_choice("method", method, METHODS)
-    warm = None
-    if warm_start is not None:
-        warm = _warm(warm_start, problem)
+    warm = None if warm_start is None else _warm(warm_start, problem)
     walk = problem._walk
-    status = STATUS[walk.run(method == "simplex", warm, POLISHED if polish else TARGET, max_iter)]
-    v, impulse, change, on = walk.results()
+    with problem._lock:
+        status = STATUS[walk.run(method == "simplex", warm, POLISHED if polish else TARGET, max_iter)]
+        v, impulse, change, on = walk.results()
+        pivots, factorizations = walk.pivots, walk.factorizations
     p = problem.c.size
     certificate = (change[p:], change[:p]) if status is Status.INFEASIBLE else None
-    return Solution(
-        status, v, impulse[p:], impulse[:p], on[p:], walk.pivots, walk.factorizations, certificate, problem
-    )
+    return Solution(status, v, impulse[p:], impulse[:p], on[p:], pivots, factorizations, certificate, problem)
 
 
-def _warm(solution: Solution, problem: Problem) -> tuple[np.ndarray, np.ndarray]:
-    """Impulses and rows that are on, or ShapeError where the problem has other rows."""
+def _warm(solution: Solution, problem: Problem) -> tuple[np.ndarray, np.ndarray] | None:
+    """Impulses and rows that are on, or ShapeError where the problem has other rows; None of no solution."""
+    if not isinstance(solution, Solution):
+        raise TypeError(f"warm_start must be a treefactor.mlcp.Solution, got {type(solution).__name__}")
     received, expected = (solution.gamma_c.size, solution.gamma.size), (problem.c.size, problem.m)
     if received != expected:
         raise ShapeError(
             f"warm_start has {received} rows of C and D, the problem {expected}", received, expected
         )
+    if solution.status is not Status.SOLVED:
+        return None
     impulse = np.concatenate((solution.gamma_c, solution.gamma))
     return impulse, np.concatenate((np.ones(expected[0], bool), solution.active))

@@ -1,0 +1,259 @@
+"""What pivoting knows: rows and their scales, the rows that are on, v and lambda, and how far off they are.
+
+Rows of J = [C; D] and b = [c; d] are scaled by 1 / sqrt(sum J_ij^2 / H_jj); lambda are their impulses, and
+gap = J v - b. Row i is on where s_i = delta lambda_i - gap_i > 0; bilateral rows always are.
+"""
+
+cimport numpy as cnp
+from libc.math cimport INFINITY, fabs, isfinite, sqrt
+from libc.string cimport memcpy
+
+from ._kkt cimport Kkt
+from ._ltdl cimport h_mul
+from ._pattern cimport Pattern, active
+from ._vector cimport axpy
+
+import numpy as np
+
+from ._arrays import aligned
+
+cnp.import_array()
+
+cdef enum:
+    REFINEMENTS = 8              # of one factor
+
+cdef double NOISE = 1e-12        # of lambda, relative to the data: a row is not switched for less
+cdef double ROUNDING = 1e-15     # of a gap, relative to the data
+cdef double NEVER = -1e300       # the d of a row that is never on
+
+FIELDS = ("v", "Hv", "u", "step", "force", "root", "free")  # vectors of n
+ROWS = ("b", "impulse", "gap", "other", "last", "scale")  # vectors of p + m
+
+
+cdef class State:
+    """Workspace of one problem's pattern, and what it is made of; trusts its callers.
+
+    Parameters
+    ----------
+    kkt : Kkt
+    pattern : Pattern
+        Of the tree.
+    start, column : ndarray
+        The constraints' pattern, bilateral ones first.
+    equal : int
+        Number of bilateral ones.
+    """
+
+    def __cinit__(self, Kkt kkt not None, Pattern pattern not None, start, column, Py_ssize_t equal):
+        cdef Py_ssize_t n = kkt.symbolic.n, m = kkt.symbolic.m
+        self.kkt, self.pattern = kkt, pattern
+        self.n, self.m, self.equal = n, m, equal
+        room = aligned((len(FIELDS) * padded(n) + len(ROWS) * padded(m),))
+        arrays, at = {}, 0
+        for name in FIELDS + ROWS:
+            size = n if name in FIELDS else m
+            arrays[name] = room[at : at + size]
+            at += padded(size)
+        H, path = aligned((pattern.shape.room + 8,)), aligned((pattern.shape.path + 8,))
+        J, on = aligned((len(column),)), np.zeros(m, dtype=np.uint8)
+        self.start = <const Py_ssize_t *> (<cnp.ndarray> start).data
+        self.column = <const Py_ssize_t *> (<cnp.ndarray> column).data
+        self.H, self.path, self.J = doubles(H), doubles(path), doubles(J)
+        self.v, self.Hv, self.u = doubles(arrays["v"]), doubles(arrays["Hv"]), doubles(arrays["u"])
+        self.step, self.force = doubles(arrays["step"]), doubles(arrays["force"])
+        self.root, self.free = doubles(arrays["root"]), doubles(arrays["free"])
+        self.b, self.impulse = doubles(arrays["b"]), doubles(arrays["impulse"])
+        self.gap = doubles(arrays["gap"])
+        self.other, self.last = doubles(arrays["other"]), doubles(arrays["last"])
+        self.scale = doubles(arrays["scale"])
+        self.on = <unsigned char *> (<cnp.ndarray> on).data
+        self.vectors = arrays | {"on": on}
+        self.kept = [start, column, H, path, J, on, room, None]
+
+    def load(self, cnp.ndarray H not None, cnp.ndarray g not None, cnp.ndarray free not None,
+             cnp.ndarray J not None, cnp.ndarray b not None):
+        """Take packed rows of H, g, H^-1 g, the constraints' entries and right sides: contiguous float64."""
+        self.kept[7] = (H, g)
+        self.g = <const double *> g.data
+        memcpy(self.free, free.data, self.n * sizeof(double))
+        with nogil:
+            self.take(<const double *> H.data, <const double *> J.data, <const double *> b.data)
+
+    cdef void take(self, const double *H, const double *J, const double *b) noexcept nogil:
+        """Scale the rows and measure the data."""
+        cdef Py_ssize_t k, i, p
+        cdef double size
+        active.rows.load_packed(&self.pattern.shape, <const char *> H, sizeof(double), 0, self.H)
+        self.size = 0.0
+        for k in range(self.n):
+            self.root[k] = sqrt(H[self.pattern.shape.start[k + 1] - 1])
+            self.size = max(self.size, fabs(self.g[k]) / self.root[k])
+        for i in range(self.m):
+            size = 0.0
+            for p in range(self.start[i], self.start[i + 1]):
+                size += (J[p] / self.root[self.column[p]]) ** 2
+            self.scale[i] = 1.0 / sqrt(size) if size > 0.0 else 1.0
+            for p in range(self.start[i], self.start[i + 1]):
+                self.J[p] = self.scale[i] * J[p]
+            self.b[i] = max(self.scale[i] * b[i], NEVER)
+            if self.b[i] > NEVER:
+                self.size = max(self.size, fabs(self.b[i]))
+        self.kkt.load(H, self.J)
+
+    def results(self):
+        """v, lambda and the last change of lambda in the units of the rows, and the rows that are on."""
+        found = self.vectors
+        return (found["v"].copy(), found["impulse"] * found["scale"], found["last"] * found["scale"],
+                found["on"].view(bool).copy())
+
+    # ------------------------------------------------------------------------------------- products
+
+    cdef double row(self, Py_ssize_t i, const double *x) noexcept nogil:
+        """J_i x."""
+        cdef double sum = 0.0
+        cdef Py_ssize_t p
+        for p in range(self.start[i], self.start[i + 1]):
+            sum += self.J[p] * x[self.column[p]]
+        return sum
+
+    cdef void add_row(self, Py_ssize_t i, double a, double *y) noexcept nogil:
+        """y += a J_i^T."""
+        cdef Py_ssize_t p
+        for p in range(self.start[i], self.start[i + 1]):
+            y[self.column[p]] += a * self.J[p]
+
+    cdef void gaps(self, const double *x, double *gap) noexcept nogil:
+        """gap <- J x - b."""
+        cdef Py_ssize_t i
+        for i in range(self.m):
+            gap[i] = self.row(i, x) - self.b[i]
+
+    cdef void h_times(self, const double *x, double *y) noexcept nogil:
+        """y <- H x."""
+        h_mul(&self.pattern.shape, self.H, x, y, 1, self.path)
+
+    # ---------------------------------------------------------------------------------------- state
+
+    cdef void begin(self, const double *impulse, const unsigned char *on) noexcept nogil:
+        """v free of constraints; on are the rows of a warm start, or those that v violates or that touch."""
+        cdef Py_ssize_t i
+        memcpy(self.v, self.free, self.n * sizeof(double))
+        self.gaps(self.v, self.gap)
+        for i in range(self.m):
+            self.impulse[i] = impulse[i] / self.scale[i] if impulse != NULL else 0.0
+            self.on[i] = i < self.equal or (
+                on[i] != 0 if on != NULL else (self.gap[i] < 0.0 or self.b[i] >= 0.0)
+            )
+            self.last[i] = 0.0
+
+    cdef void loosen(self, double delta) noexcept nogil:
+        """Set delta, and what counts as noise of lambda: while it is loose, rounding errors of gap, too."""
+        self.delta = delta
+        self.noise = (NOISE + (ROUNDING / delta if delta > tight() else 0.0)) * self.size
+        self.kkt.touch_all()
+
+    cdef bint update(self) noexcept nogil:
+        """Set the rows that are on by s; tell whether any changed."""
+        cdef Py_ssize_t i, changed = 0
+        for i in range(self.equal, self.m):
+            if self.wrong(i, self.gap):
+                self.switch(i)
+                changed += 1
+        return changed > 0
+
+    cdef void switch(self, Py_ssize_t i) noexcept nogil:
+        self.on[i] = not self.on[i]
+        self.kkt.touch(i)
+        self.pivots = self.pivots + 1
+
+    cdef bint refactor(self) noexcept nogil:
+        """The factor for the rows that are on; false where it failed."""
+        cdef Py_ssize_t failed = self.kkt.refactor(self.on, 1.0 / self.delta)
+        if self.kkt.touched:
+            self.factorizations = self.factorizations + 1
+        return failed < 0
+
+    cdef void newton(self) noexcept nogil:
+        """u <- S^-1 (g + J_on^T (lambda + b / delta)): the minimum of phi were no row switched."""
+        cdef Py_ssize_t i
+        memcpy(self.u, self.g, self.n * sizeof(double))
+        for i in range(self.m):
+            if self.on[i]:
+                self.add_row(i, self.impulse[i] + self.b[i] / self.delta, self.u)
+        self.kkt.solve(self.u)
+        self.gaps(self.u, self.other)
+
+    cdef bint agrees(self) noexcept nogil:
+        """Whether u has the same rows on."""
+        cdef Py_ssize_t i
+        for i in range(self.equal, self.m):
+            if self.wrong(i, self.other):
+                return False
+        return True
+
+    cdef bint wrong(self, Py_ssize_t i, const double *gap) noexcept nogil:
+        """Whether a row is on or off that should not be, beyond rounding errors."""
+        cdef double s = self.impulse[i] - gap[i] / self.delta
+        return s < -self.noise if self.on[i] else s > self.noise
+
+    cdef void jump(self) noexcept nogil:
+        """v <- u."""
+        memcpy(self.v, self.u, self.n * sizeof(double))
+        memcpy(self.gap, self.other, self.m * sizeof(double))
+
+    cdef double refine(self, double target) noexcept nogil:
+        """Refine v and lambda on K without delta while that helps; return the residual."""
+        #   S dv = g + J^T lambda - H v - J_on^T gap / delta,  dlambda = -(gap + J_on dv) / delta
+        cdef Py_ssize_t i, count
+        cdef double residual, before = INFINITY
+        for count in range(REFINEMENTS + 1):
+            residual = self.measure()
+            if residual <= target * self.size or not isfinite(residual):
+                break
+            if count == REFINEMENTS or residual > 0.5 * before:
+                break
+            before = residual
+            memcpy(self.u, self.force, self.n * sizeof(double))
+            for i in range(self.m):
+                if self.on[i]:
+                    self.add_row(i, -self.gap[i] / self.delta, self.u)
+            self.kkt.solve(self.u)
+            for i in range(self.m):
+                if self.on[i]:
+                    self.impulse[i] = self.impulse[i] - (self.gap[i] + self.row(i, self.u)) / self.delta
+            axpy(self.n, 1.0, self.u, self.v)
+            self.gaps(self.v, self.gap)
+        for i in range(self.equal, self.m):
+            self.impulse[i] = max(self.impulse[i], 0.0)
+        return residual
+
+    cdef double measure(self) noexcept nogil:
+        """Largest violation of any condition; force <- g + J^T lambda - H v."""
+        cdef Py_ssize_t i, k
+        cdef double worst = 0.0
+        self.h_times(self.v, self.Hv)
+        for k in range(self.n):
+            self.force[k] = self.g[k] - self.Hv[k]
+        for i in range(self.m):
+            if self.on[i]:
+                self.add_row(i, self.impulse[i], self.force)
+                worst = larger(worst, self.gap[i] if i < self.equal else min(self.impulse[i], self.gap[i]))
+            else:
+                worst = larger(worst, min(0.0, self.gap[i]))
+        for k in range(self.n):
+            worst = larger(worst, self.force[k] / self.root[k])
+        return worst
+
+
+cdef inline double *doubles(cnp.ndarray a):
+    return <double *> a.data
+
+
+cdef inline Py_ssize_t padded(Py_ssize_t size):
+    """Entries of a vector with room behind it, so that the next one is aligned."""
+    return size // 8 * 8 + 16
+
+
+cdef inline double larger(double a, double b) noexcept nogil:
+    """max(a, |b|), or a NaN where there is one."""
+    return a if fabs(b) <= a else fabs(b)
