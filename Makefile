@@ -40,6 +40,7 @@ lint: $(READY)
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	. $(BIN)/activate && cython-lint treefactor
+	$(BIN)/mypy
 
 bench: $(READY)
 	$(BIN)/python asv_bench/quick.py

@@ -1,8 +1,7 @@
 """Branch-sparse linear algebra and dynamics of kinematic trees."""
 
-from importlib.metadata import version
-
 from . import families
+from ._version import __version__
 from .bound import BoundFactor
 from .chain import chain_forces, chain_inertia
 from .codegen import Kernels, Program, compile, generate
@@ -29,8 +28,6 @@ from .ltdl import Factor, factor
 from .model import Model
 from .tree import OperationCount, Tree
 
-__version__ = version("treefactor")
-
 __all__ = [
     "AdapterError",
     "BoundFactor",
@@ -55,6 +52,7 @@ __all__ = [
     "ShapeError",
     "Tree",
     "TreefactorError",
+    "__version__",
     "aba",
     "bias",
     "bind",

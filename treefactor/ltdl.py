@@ -11,7 +11,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from . import _lanes, _rows
+from . import _lanes, _rows  # type: ignore[attr-defined]  # compiled
 from ._arrays import (
     as_float,
     as_output,

@@ -13,7 +13,7 @@ from typing import Literal
 
 import numpy as np
 
-from . import _pattern, _tree
+from . import _pattern, _tree  # type: ignore[attr-defined]  # compiled
 from ._arrays import as_float, as_real, check_choice, flatten, lane_count
 from .exceptions import InvalidTreeError, ShapeError
 
@@ -111,6 +111,13 @@ class Tree:
     >>> tree.cost("LTDL")
     OperationCount(mul=7, add=7, div=5, sqrt=0, trig=0)
     """
+
+    parent: np.ndarray
+    depth: np.ndarray
+    row_start: np.ndarray
+    names: tuple[str, ...] | None
+    n: int
+    nnz: int
 
     def __init__(self, parent: Sequence[int] | np.ndarray, names: Sequence[str] | None = None):
         parent = _indices(parent, "parent")

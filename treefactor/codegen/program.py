@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import json
 import math
-import zipfile
-import zlib
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 
@@ -26,7 +25,7 @@ ARGUMENTS = {  # of the functions that can be generated, in order
     "jacobian": ("q",),
     "delassus": ("q",),
 }
-FUNCTIONS = tuple(ARGUMENTS)[:6]  # that need no tips
+FUNCTIONS: tuple[str, ...] = tuple(ARGUMENTS)[:6]  # that need no tips
 FORMAT = 1
 COLUMNS = {
     "op": np.uint8,
@@ -188,7 +187,7 @@ class Program:
         """Write to a file of arrays, without pickled objects."""
         head = {name: getattr(self, name) for name in ("model", "nq", "nv", "tips", "snapped")}
         head |= {"format": FORMAT, "functions": []}
-        arrays = {"parent": self.parent}
+        arrays: dict[str, Any] = {"parent": self.parent}
         for k, function in enumerate(self.functions.values()):
             plain = {name: getattr(function, name) for name in ("name", "inputs", "shape", "variant")}
             head["functions"].append(plain)
@@ -205,6 +204,9 @@ class Program:
         CodegenError
             Where the file is no such thing, or its rows are no program.
         """
+        import zipfile  # they take longer to import than most of this package
+        import zlib
+
         try:
             with open(path, "rb") as opened, np.load(opened, allow_pickle=False) as file:
                 head = json.loads(str(file["head"]))

@@ -12,7 +12,7 @@ from . import matrices, passes
 from .expressions import Table
 from .factors import delassus, factor, inverse_of, solve
 from .frames import SNAP, bodies_of, canonical, regrouped, snapped
-from .program import ARGUMENTS, FUNCTIONS, Function, Program, shape_of
+from .program import ARGUMENTS, COLUMNS, FUNCTIONS, Function, Program, shape_of
 from .recursions import Recursions
 
 VARIANTS = {  # steps that a model takes before its recursions run
@@ -133,10 +133,13 @@ class _Writer:
         """One function, its dead rows removed."""
         result = getattr(self, name)(method) if method else getattr(self, name)()
         names = ARGUMENTS[name]
+        steps = f"{variant}, {method}" if method else variant
         shape = shape_of(name, self.model.tree, len(self.tips))
         columns = passes.extract(self.table, result, [list(self.sizes).index(x) for x in names])
         inputs = tuple((x, self.sizes[x]) for x in names)
-        function = Function(name, inputs, *columns, shape, f"{variant}, {method}" if method else variant)
+        function = Function(
+            name, inputs, **dict(zip(COLUMNS, columns, strict=True)), shape=shape, variant=steps
+        )
         if not np.isfinite(function.value).all():
             raise CodegenError(f"{name}: a constant of the model overflows")
         return function
