@@ -26,6 +26,10 @@ class BoundFactor(_rows.BoundCalls, Factor):
     ------
     DtypeError, ShapeError
         Where H cannot be bound.
+
+    Notes
+    -----
+    Thread-compatible as a `Factor`, `factor` in the place of `refactor`; nothing may write H meanwhile.
     """
 
     def __init__(self, H: np.ndarray, tree: Tree, kind: str = "LTDL", triangle: str = "lower"):

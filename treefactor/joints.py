@@ -46,7 +46,7 @@ def _nothing() -> Any:
 
 @dataclass(frozen=True, eq=False)
 class Inertia(ReadOnly):
-    """Mass, centre of mass and inertia tensor about it, in the axes of some frame.
+    """Mass, centre of mass and inertia tensor about it, in the axes of some frame; immutable.
 
     Parameters
     ----------
@@ -108,6 +108,8 @@ class Inertia(ReadOnly):
 class Mimic:
     """A joint that follows another: its q is ``ratio * q_leader + offset``, of a continuous leader its angle.
 
+    Immutable.
+
     Parameters
     ----------
     leader : int
@@ -122,7 +124,7 @@ class Mimic:
 
 @dataclass(frozen=True, eq=False)
 class Joint(ReadOnly):
-    """A joint, and the body it carries.
+    """A joint, and the body it carries; immutable.
 
     Parameters
     ----------
@@ -231,7 +233,7 @@ class Joint(ReadOnly):
 
 @dataclass(frozen=True, eq=False)
 class Loop(ReadOnly):
-    """A joint that closes a loop: it holds a frame of one body against a frame of another.
+    """A joint that closes a loop: it holds a frame of one body against a frame of another. Immutable.
 
     Parameters
     ----------

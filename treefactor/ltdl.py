@@ -135,7 +135,8 @@ class Factor(_rows.Calls):
 
     Notes
     -----
-    Operations may run in several threads at once; `refactor` may not run beside them.
+    Thread-compatible: operations may run in several threads at once, `refactor` and `adopt` not beside them;
+    give every thread that factorizes a factor of its own. Picklable.
     """
 
     def __init__(

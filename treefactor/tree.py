@@ -25,7 +25,7 @@ CostKind = Literal["LTL", "LTDL", "L", "LT", "L_inv", "LT_inv", "H", "solve"]
 
 @dataclass(frozen=True)
 class OperationCount:
-    """Scalar operations of one run of an algorithm.
+    """Scalar operations of one run of an algorithm; immutable.
 
     Attributes
     ----------

@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from .._arrays import ReadOnly
 from ..exceptions import CodegenError
 from ..tree import OperationCount, Tree
 from . import emit_c
@@ -38,8 +39,8 @@ COLUMNS = {
 
 
 @dataclass(frozen=True, eq=False)
-class Function:
-    """Straight-line code: one row for each scalar, after those it is made of.
+class Function(ReadOnly):
+    """Straight-line code: one row for each scalar, after those it is made of; immutable.
 
     Attributes
     ----------
@@ -75,6 +76,10 @@ class Function:
     sign: np.ndarray
     shape: tuple[int, ...]
     variant: str = ""
+
+    def __post_init__(self):
+        for column in COLUMNS:
+            getattr(self, column).flags.writeable = False
 
     @property
     def rows(self) -> int:
@@ -141,7 +146,7 @@ def operation_count(op: np.ndarray) -> OperationCount:
 
 @dataclass(frozen=True, eq=False)
 class Program:
-    """Generated functions of one model.
+    """Generated functions of one model; immutable, picklable, may be shared by threads.
 
     Attributes
     ----------
