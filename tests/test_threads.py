@@ -10,15 +10,15 @@ from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
-from dynamics_cases import arguments
-from generated_models import every_joint
+from dynamics_cases import MODELS, arguments
 from strategies import spd_matrix
 
 import treefactor as tf
 from treefactor import _chain
 
 THREADS = 200
-MODEL, PROGRAM = every_joint()
+MODEL = MODELS["freeflyer"]
+PROGRAM = tf.generate(MODEL, ["crba", "aba"], variants=["plain"])
 TREE = MODEL.tree
 
 
