@@ -328,7 +328,7 @@ class Tree:
 
         Parameters
         ----------
-        H : array_like, shape (..., n, n)
+        H : array_like, shape (..., n, n), or SciPy sparse, shape (n, n)
         layout : {"packed", "lanes"}
             ``(..., nnz)``, or ``(blocks, nnz, 8)`` with 8 matrices side by side (16 of float32), the last
             block filled up with identity matrices.
@@ -341,10 +341,16 @@ class Tree:
         """
         check_choice("triangle", triangle, ("lower", "upper"))
         check_choice("layout", layout, LAYOUTS[1:])
-        H = as_real(H, "H", as_float(dtype))
-        self.batch_of(H, "dense")
-        read = (self.rows, self.columns) if triangle == "lower" else (self.columns, self.rows)
-        packed = np.ascontiguousarray(H[(..., *read)])
+        if hasattr(H, "tocsr"):
+            from .sparse import packed_rows
+
+            self.batch_of(H, "dense")
+            packed = as_real(packed_rows(self, H, triangle == "upper"), "H", as_float(dtype))
+        else:
+            H = as_real(H, "H", as_float(dtype))
+            self.batch_of(H, "dense")
+            read = (self.rows, self.columns) if triangle == "lower" else (self.columns, self.rows)
+            packed = np.ascontiguousarray(H[(..., *read)])
         return packed if layout == "packed" else self._to_lanes(packed)
 
     def unpack(self, packed, layout: str = "packed") -> np.ndarray:
@@ -359,6 +365,15 @@ class Tree:
         H[..., self.rows, self.columns] = packed
         H[..., self.columns, self.rows] = packed
         return H
+
+    def csc(self, packed):
+        """Symmetric H as a `scipy.sparse.csc_array` from the packed rows, shape (nnz,), of one matrix."""
+        from .sparse import symmetric
+
+        packed = as_real(packed, "packed")
+        if self.batch_of(packed, "packed"):
+            raise ShapeError(f"packed rows of one matrix are a vector, got {packed.shape}", packed.shape)
+        return symmetric(self, packed)
 
     def _to_lanes(self, packed: np.ndarray) -> np.ndarray:
         """(..., nnz) -> (blocks, nnz, lanes), padded with identity matrices."""
