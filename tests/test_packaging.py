@@ -25,7 +25,7 @@ def run(code, cwd):
 def test_importing_treefactor_imports_no_engine_and_no_adapter(tmp_path):
     done = run(
         "import sys, treefactor, treefactor.cli, treefactor.check\n"
-        "engines = {'pinocchio', 'pybullet', 'mujoco', 'pydrake', 'matplotlib', 'treefactor.adapters'}\n"
+        "engines = {'pinocchio', 'pybullet', 'mujoco', 'pydrake', 'matplotlib', 'dask', 'treefactor.adapters'}\n"
         "print(sorted(engines & set(sys.modules)))",
         tmp_path,
     )

@@ -26,6 +26,7 @@ from .exceptions import (
 from .joints import Inertia, Joint, Loop, Mimic
 from .ltdl import Factor, factor
 from .model import Model
+from .streams import stream
 from .tree import OperationCount, Tree
 
 __all__ = [
@@ -73,4 +74,5 @@ __all__ = [
     "rnea",
     "show_config",
     "solve",
+    "stream",
 ]
