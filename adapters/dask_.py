@@ -37,7 +37,7 @@ def map_dynamics(model_or_program: Model | Program, q, v, tau, backend: str = "i
     Returns
     -------
     dask.array.Array, shape (..., nv)
-        m/s^2, rad/s^2; nothing is computed yet. Equal to what ``compile(model, ["forward_dynamics"])`` computes
+        m/s^2, rad/s^2; not computed yet. Equal to what ``compile(model, ["forward_dynamics"])`` computes
         here, bit by bit, if the processors share their instruction sets. NaN where there is no solution.
 
     Raises

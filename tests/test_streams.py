@@ -144,8 +144,8 @@ import resource, sys, numpy as np, treefactor as tf
 resource.setrlimit(resource.RLIMIT_FSIZE, (20_000, 20_000))
 try:
     tf.stream(sys.argv[1], lambda x: x, np.zeros((1000, 10)), rows=10)
-except OSError as error:
-    print(error.errno)
+except tf.TreefactorError as error:
+    print(error.__cause__.errno)
 """
 SLOW = """
 import sys, time, numpy as np, treefactor as tf
@@ -172,14 +172,14 @@ def test_a_full_disk(tmp_path):
 
 
 def test_a_folder_that_is_not_there(tmp_path):
-    with pytest.raises(FileNotFoundError):
+    with pytest.raises(tf.TreefactorError, match=r"cannot write .*No such file"):
         tf.stream(tmp_path / "no" / "x.npy", failing, np.zeros((1, 1)))
 
 
 @pytest.mark.skipif(os.geteuid() == 0, reason="nothing is read-only for the superuser")
 def test_a_folder_that_is_read_only(tmp_path):
     tmp_path.chmod(0o500)
-    with pytest.raises(PermissionError):
+    with pytest.raises(tf.TreefactorError, match=r"cannot write .*denied"):
         tf.stream(tmp_path / "x.npy", failing, np.zeros((1, 1)))
 
 
@@ -190,6 +190,7 @@ def test_a_process_that_is_killed_leaves_the_older_file(tmp_path):
             process.stdout.readline()
         process.send_signal(signal.SIGKILL)
     assert (tmp_path / "x.npy").read_bytes() == b"older"
+    assert all(name == "x.npy" or name.startswith(".x.") for name in os.listdir(tmp_path))
     np.testing.assert_array_equal(tf.stream(tmp_path / "x.npy", failing, np.zeros((3, 1))), np.zeros((3, 1)))
 
 

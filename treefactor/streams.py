@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-import os
 import pickle
-import secrets
 from collections import deque
 from collections.abc import Callable, Iterator
 from concurrent.futures import Executor, Future
-from contextlib import suppress
 from functools import lru_cache
 from pathlib import Path
 
 import numpy as np
 
 from ._arrays import available_cores
+from ._files import replacing
 from .exceptions import ShapeError
 
 ROWS = 4096  # a few MB for most robots
@@ -57,7 +55,7 @@ def stream(
     ------
     ShapeError
         Where arguments differ in length, or the function does not return a row for each of theirs.
-    OSError
+    TreefactorError
         Where the file cannot be written. What stood there before stays; so it does if the function raises.
 
     Examples
@@ -78,17 +76,9 @@ def stream(
         raise ValueError(f"rows must be positive, got {rows}")
     total = lengths.pop()
     blocks = [slice(at, min(at + rows, total)) for at in range(0, max(total, 1), rows)]
-    draft = path.with_name(f"{path.name}.{secrets.token_hex(8)}.part")
-    try:
-        with open(draft, "xb") as file:
-            results = _results(function, arguments, blocks, executor)
-            _write(file, _shown(results, len(blocks), progress), blocks, total)
-            file.flush()
-            os.fsync(file.fileno())
-        os.replace(draft, path)
-    finally:
-        with suppress(FileNotFoundError):
-            draft.unlink()
+    with replacing(path) as draft, open(draft, "wb") as file:
+        results = _results(function, arguments, blocks, executor)
+        _write(file, _shown(results, len(blocks), progress), blocks, total)
     return np.load(path, mmap_mode="r")
 
 

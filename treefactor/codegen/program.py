@@ -6,11 +6,13 @@ import json
 import math
 from dataclasses import dataclass
 from functools import cached_property
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from .._arrays import ReadOnly
+from .._files import replacing
 from ..exceptions import CodegenError
 from ..tree import OperationCount, Tree
 from . import emit_c
@@ -189,7 +191,7 @@ class Program:
         return [self.functions[name] for name in (self.functions if functions is None else functions)]
 
     def save(self, path) -> None:
-        """Write to a file of arrays, without pickled objects."""
+        """Write to a file of arrays, without pickled objects; it is whole, or as it was before."""
         head = {name: getattr(self, name) for name in ("model", "nq", "nv", "tips", "snapped")}
         head |= {"format": FORMAT, "functions": []}
         arrays: dict[str, Any] = {"parent": self.parent}
@@ -197,7 +199,7 @@ class Program:
             plain = {name: getattr(function, name) for name in ("name", "inputs", "shape", "variant")}
             head["functions"].append(plain)
             arrays |= {f"{k}.{column}": getattr(function, column) for column in COLUMNS}
-        with open(path, "wb") as file:
+        with replacing(Path(path)) as draft, open(draft, "wb") as file:
             np.savez_compressed(file, head=np.array(json.dumps(head)), **arrays)
 
     @classmethod
