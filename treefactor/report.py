@@ -288,7 +288,9 @@ def _drawing(name: str, tree: Tree) -> RichTree:
 def write_json(path: Path | None, content: dict) -> None:
     """Write content to path, with a null for every number that JSON cannot hold."""
     if path is not None:
-        path.write_text(json.dumps(_finite(content), indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
+        text = json.dumps(_finite(content), indent=2, ensure_ascii=False) + "\n"
+        # file names may hold bytes that are no text: as \udc80, which JSON has, too
+        path.write_text(text, encoding="utf-8", errors="backslashreplace")
 
 
 def _finite(value):
