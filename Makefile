@@ -7,7 +7,7 @@ SOURCES := setup.py pyproject.toml $(wildcard treefactor/*.pyx treefactor/*.pxd 
 CHECKED := .sanitized
 CHECKS  := -fsanitize=address,undefined -fno-sanitize-recover=undefined
 
-.PHONY: demo test test-slow sanitize lint bench dashboard clean
+.PHONY: demo test test-slow sanitize fuzz lint bench dashboard clean
 
 demo: $(READY)
 	$(BIN)/treefactor check
@@ -35,6 +35,12 @@ $(CHECKED)/.ready: $(READY)
 	TREEFACTOR_DEBUG=1 CC=gcc CFLAGS="$(CHECKS)" LDFLAGS="$(CHECKS)" \
 	  $(BIN)/python -m pip install --quiet --no-deps --target $(CHECKED) $(CHECKED)/source
 	touch $@
+
+# inputs that nobody would write, FUZZ seconds for each kind
+FUZZ ?= 60
+fuzz: $(READY)
+	$(BIN)/python -m pip install --quiet --editable '.[fuzz]'
+	for harness in fuzz/fuzz_*.py; do $(BIN)/python $$harness -max_total_time=$(FUZZ) || exit 1; done
 
 lint: $(READY)
 	$(BIN)/ruff check .

@@ -14,6 +14,7 @@ from strategies import lower_pattern, parents, spd_matrix, trees
 import treefactor as tf
 from treefactor.joints import SIZES
 
+KINDS = st.sampled_from(["LTDL", "LTL"])
 SEEDS = st.integers(0, 2**32 - 1)
 WAYS = st.sampled_from([copy.copy, copy.deepcopy, lambda thing: pickle.loads(pickle.dumps(thing))])
 machine = settings(max_examples=25, stateful_step_count=15)
@@ -96,9 +97,7 @@ class Trees(RuleBasedStateMachine):
 class Factors(RuleBasedStateMachine):
     """A factor that is given good and bad matrices in turn, beside the dense matrices it should hold."""
 
-    @initialize(
-        tree=trees(1, 14), kind=st.sampled_from(["LTDL", "LTL"]), batch=st.sampled_from([(), (3,), (9,)])
-    )
+    @initialize(tree=trees(1, 14), kind=KINDS, batch=st.sampled_from([(), (3,), (9,)]))
     def made(self, tree, kind, batch):
         self.H = spd_matrix(tree, 0, batch)
         self.factor = tf.factor(self.H, tree, kind)
@@ -174,7 +173,7 @@ class Factors(RuleBasedStateMachine):
 
 
 class Models(RuleBasedStateMachine):
-    """Models that grow joint by joint; their functions agree with each other, and older ones do not change."""
+    """Models that grow joint by joint; their functions agree, and older models do not change."""
 
     def __init__(self):
         super().__init__()
@@ -242,5 +241,4 @@ class Models(RuleBasedStateMachine):
 
 
 TestTrees, TestFactors, TestModels = Trees.TestCase, Factors.TestCase, Models.TestCase
-for case in (TestTrees, TestFactors, TestModels):
-    case.settings = machine
+TestTrees.settings = TestFactors.settings = TestModels.settings = machine
