@@ -30,14 +30,15 @@ def replacing(path: Place) -> Iterator[Place]:
     if path is None:
         yield None
         return
-    target = path.resolve()
-    if target.is_dir() or not path.name:
-        raise TreefactorError(f"cannot write {path}: it is a folder")
-    if target.exists() and not target.is_file():
-        yield target
-        return
-    draft = target.with_name(f".{target.stem[:100]}.{secrets.token_hex(8)}{target.suffix}")
+    draft = None
     try:
+        target = path.resolve()
+        if target.is_dir() or not path.name:
+            raise TreefactorError(f"cannot write {path}: it is a folder")
+        if target.exists() and not target.is_file():
+            yield target
+            return
+        draft = target.with_name(f".{target.stem[:100]}.{secrets.token_hex(8)}{target.suffix}")
         draft.touch(exist_ok=False)
         yield draft
         with open(draft, "rb") as file:
@@ -46,5 +47,6 @@ def replacing(path: Place) -> Iterator[Place]:
     except OSError as error:
         raise TreefactorError(f"cannot write {path}: {error.strerror}") from error
     finally:
-        with suppress(OSError):
-            draft.unlink()
+        if draft is not None:
+            with suppress(OSError):
+                draft.unlink()
