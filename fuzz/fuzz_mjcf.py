@@ -14,8 +14,7 @@ with atheris.instrument_imports(include=["treefactor"]):
     from treefactor.adapters import mujoco_
     from treefactor.adapters._mjcf import mjcf
 
-PLACE = Path("/dev/shm") if os.access("/dev/shm", os.W_OK) else None
-FOLDER = Path(tempfile.mkdtemp(dir=PLACE, prefix="treefactor-fuzz-"))
+FOLDER = Path(tempfile.mkdtemp())
 FILE = FOLDER / "robot.xml"
 os.chdir(FOLDER)  # where MuJoCo leaves its log
 

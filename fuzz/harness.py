@@ -1,12 +1,11 @@
 """What the harnesses share: how inputs are judged, seeded and mutated.
 
 Whatever an input does, it raises one of our exceptions or gives a result; everything else ends the run, and
-its input is kept in the folder of the corpus.
+its input is kept in a file named crash-*.
 """
 
 from __future__ import annotations
 
-import os
 import random
 import sys
 import tempfile
@@ -27,14 +26,13 @@ Target = Callable[[bytes], None]
 
 def run(target: Target, seeds: Iterable[bytes], mutate: Callable | None = None) -> None:
     """Fuzz with libFuzzer's options of the command line, from a fresh corpus."""
-    name = Path(sys.argv[0]).stem
-    with tempfile.TemporaryDirectory(dir=os.environ.get("TREEFACTOR_FUZZ"), prefix=f"{name}-") as folder:
-        for k, seed in enumerate(seeds):
-            Path(folder, f"seed{k}").write_bytes(seed)
-        options = ["-print_final_stats=1", "-max_len=8000", "-rss_limit_mb=4096", *sys.argv[1:], folder]
-        more = {"custom_mutator": mutate} if mutate else {}
-        atheris.Setup([sys.argv[0], *options], forgiving(target), enable_python_coverage=True, **more)
-        atheris.Fuzz()
+    folder = tempfile.mkdtemp()
+    for k, seed in enumerate(seeds):
+        Path(folder, f"seed{k}").write_bytes(seed)
+    options = ["-print_final_stats=1", "-max_len=8000", "-rss_limit_mb=4096", *sys.argv[1:], folder]
+    more = {"custom_mutator": mutate} if mutate else {}
+    atheris.Setup([sys.argv[0], *options], forgiving(target), **more)
+    atheris.Fuzz()  # never returns
 
 
 def forgiving(target: Target) -> Target:
