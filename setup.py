@@ -19,7 +19,8 @@ KERNELS = {
     "_dynamics": ["treefactor/kernels/dynamics.c"],
     "codegen/_table": [],
     "codegen/_lower": [],
-    "codegen/_interp": ["treefactor/kernels/interp.c"],
+    "codegen/_routine": ["treefactor/kernels/interp.c"],
+    "codegen/_interp": [],
     "codegen/_native": [],
 }  # with further sources
 

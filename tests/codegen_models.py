@@ -11,6 +11,7 @@ import treefactor as tf
 from treefactor import robots
 from treefactor.adapters import pinocchio_
 from treefactor.arms import GENERAL, general_inertia
+from treefactor.joints import AXES
 
 ROBOTS = {  # names in the tables of counts, and of the bundled files
     "dpend": "double_pendulum",
@@ -62,7 +63,7 @@ def random_model(rng, kinds, armature: float = 0.0, leaders: dict[int, int] | No
     joints = []
     for k, kind in enumerate(kinds):
         axes = np.linalg.qr(rng.normal(size=(3, 3)))[0].T
-        axis = {1: axes[0], 2: axes[:2]}.get(tf.joints.AXES.get(kind))
+        axis = {1: axes[0], 2: axes[:2]}.get(AXES.get(kind))
         R = np.linalg.qr(rng.normal(size=(3, 3)))[0]
         leader = (leaders or {}).get(k)
         joints.append(

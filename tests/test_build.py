@@ -229,6 +229,21 @@ def test_hostile_folders_are_left_alone(arm, folder, make, reason):
     assert not folder.is_dir() or os.listdir(folder) == []
 
 
+@pytest.mark.skipif(sys.platform != "linux", reason="nobody can write to /proc on Linux")
+def test_a_folder_that_cannot_be_made(arm, monkeypatch):
+    monkeypatch.setenv("XDG_CACHE_HOME", "/proc/self")
+    with pytest.warns(RuntimeWarning, match="not kept in /proc/self/treefactor: No such file"):
+        compiled(arm)
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="the superuser writes anywhere")
+def test_a_folder_that_cannot_be_written_to(arm, folder):
+    folder.mkdir(parents=True)
+    folder.chmod(0o500)
+    with pytest.warns(RuntimeWarning, match="not kept: Permission denied"):
+        compiled(arm)
+
+
 def test_a_folder_of_another_user(arm, folder, monkeypatch):
     folder.mkdir(parents=True, mode=0o700)
     me = os.geteuid()

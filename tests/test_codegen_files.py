@@ -68,6 +68,27 @@ def test_a_truncated_file(program, tmp_path):
             Program.load(path)
 
 
+@pytest.mark.parametrize("seed", range(150))
+def test_a_damaged_file_is_refused_or_the_same(program, tmp_path, seed):
+    """Bits turned, parts removed, doubled or overwritten, anywhere in the file."""
+    path, rng = tmp_path / "bad.npz", np.random.default_rng(seed)
+    program.save(path)
+    content = bytearray(path.read_bytes())
+    start, stop = sorted(rng.integers(0, len(content), 2))
+    if seed % 3 == 0:
+        content[start] ^= 1 << rng.integers(8)
+    elif seed % 3 == 1:
+        content[start:stop] = rng.bytes(stop - start)
+    else:
+        content[start:stop] = b"" if seed % 2 else content[start:stop] * 2
+    path.write_bytes(content)
+    try:
+        loaded = Program.load(path)
+    except tf.CodegenError:
+        return
+    assert_equal(loaded, program)
+
+
 def test_objects_are_not_unpickled(tmp_path):
     path = tmp_path / "objects.npz"
     np.savez(path, head=np.array([{}], dtype=object))
@@ -132,10 +153,27 @@ def test_no_articulated_bodies_where_joints_follow():
         generate(robot)
 
 
-def test_followers_of_continuous_joints_are_named():
-    robot = random_model(np.random.default_rng(0), ["continuous", "revolute"], leaders={1: 0})
-    with pytest.raises(tf.CodegenError, match="joint1"):
-        generate(robot, "crba")
+@pytest.mark.parametrize(("kind", "ratio"), [("revolute", 0.5), ("prismatic", 1.0), ("helical", -2.0)])
+def test_followers_of_continuous_joints_that_need_the_angle_are_named(kind, ratio):
+    robot = random_model(np.random.default_rng(0), ["continuous", kind], leaders={1: 0})
+    joints = [robot.joints[0], replace(robot.joints[1], mimic=tf.Mimic(0, ratio, 0.1))]
+    with pytest.raises(tf.CodegenError, match="'joint1' follows a continuous joint"):
+        generate(tf.Model(joints), "crba")
+
+
+@pytest.mark.parametrize("number", [np.nan, np.inf, -np.inf])
+def test_parameters_that_are_not_finite_never_get_here(number):
+    joint = {"name": "hinge", "kind": "revolute", "axis": [0, 0, 1.0]}
+    for wrong in ({"p": [number, 0, 0]}, {"armature": number}, {"axis": [number, 0, 0]}):
+        with pytest.raises((tf.InvalidModelError, tf.NonFiniteError)):
+            generate(tf.Model([tf.Joint(**(joint | wrong))]), "crba")
+    with pytest.raises((tf.InvalidModelError, tf.NonFiniteError)):
+        generate(tf.Model([tf.Joint(**joint)], gravity=[number, 0, 0]), "crba")
+
+
+def test_joints_of_unknown_kinds_never_get_here():
+    with pytest.raises(tf.InvalidModelError, match="hinge"):
+        generate(tf.Model([tf.Joint("hinge", "cycloidal", axis=[0, 0, 1.0])]), "crba")
 
 
 def test_constants_that_overflow():

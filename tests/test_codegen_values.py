@@ -1,5 +1,7 @@
 """Generated programs, evaluated row by row, compute what the compiled recursions and Pinocchio compute."""
 
+from dataclasses import replace
+
 import numpy as np
 import pinocchio as pin
 import pytest
@@ -9,7 +11,7 @@ from hypothesis import strategies as st
 
 import treefactor as tf
 from treefactor.arms import general_inertia
-from treefactor.codegen import generate
+from treefactor.codegen import generate, verify
 from treefactor.codegen.frames import bodies_of
 from treefactor.codegen.numpy_ import evaluate
 from treefactor.codegen.recursions import Recursions
@@ -126,6 +128,19 @@ def test_joints_that_follow_others(seed):
     robot = random_model(np.random.default_rng(seed), kinds, 0.1, {1: 2, 3: 0})
     functions = ("crba", "rnea", "bias", "forward_dynamics", "minv")
     assert_computes(robot, generate(robot, functions), seed)
+
+
+@pytest.mark.parametrize("ratio", [0, 1, -1, 2, -2, 3, -7, 100])
+def test_joints_that_follow_a_continuous_one_by_whole_ratios(ratio):
+    kinds = ["continuous", "revolute", "prismatic", "revolute"]
+    free = random_model(np.random.default_rng(2), kinds, 0.1)
+    joints = list(free.joints)
+    joints[3] = replace(joints[3], mimic=tf.Mimic(0, ratio, 0.7))
+    robot = tf.Model(joints, free.gravity)
+    functions = ("crba", "rnea", "bias", "forward_dynamics", "minv")
+    for variant in ("plain", "both"):
+        assert_computes(robot, generate(robot, functions, variants=variant))
+    assert not any(verdict.first for verdict in verify(robot, functions, tolerance=1e-11))
 
 
 @pytest.mark.parametrize("tilt", [1e-13, 1e-10, 1e-6, 1e-3, 0.03, 0.3])

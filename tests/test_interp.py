@@ -9,6 +9,7 @@ from dynamics_cases import EXACT, PER_CONDITION, assert_forces, error
 from interp_cases import MODELS, call, functions, kernels, model, states
 
 import treefactor as tf
+from treefactor import _threads
 from treefactor.tree import LAYOUTS
 
 ROBOTS = ("dpend", "ur5", "panda9", "solo12", "talos32")
@@ -68,7 +69,8 @@ def test_an_element_is_the_single_call_bit_by_bit(size):
 
 
 @every_model
-def test_threads_change_nothing(name):
+def test_threads_change_nothing(name, monkeypatch):
+    monkeypatch.setattr(_threads, "ENOUGH", 1)
     given = states(name, 200)
     for function in functions(name):
         expected = call(kernels(name), function, given)

@@ -97,9 +97,9 @@ def test_a_stretched_arm_with_all_its_mass_at_the_tip():
     for function in ("aba", "forward_dynamics", "minv"):
         given = {"q": q, "v": np.zeros(2), "tau": np.ones(2)}
         found = call(own, function, given)
-        assert not np.isfinite(found[0]).all()
+        assert np.isnan(found[0]).all()
         assert np.isfinite(found[1]).all()
-        with pytest.raises(tf.NotPositiveDefiniteError, match="a pivot vanishes"):
+        with pytest.raises(tf.NotPositiveDefiniteError, match="shoulder"):
             call(own, function, {**given, "q": q[0]})
 
 

@@ -9,8 +9,9 @@ from hypothesis import strategies as st
 from interp_cases import functions, kernels
 
 from treefactor.codegen import Function
-from treefactor.codegen._interp import Interpreter, Results
-from treefactor.codegen._lower import END, RECIPROCAL, SINCOS
+from treefactor.codegen._interp import Interpreter
+from treefactor.codegen._lower import END, RECIPROCALS, SINCOS
+from treefactor.codegen._routine import Results
 from treefactor.codegen.expressions import ADD, CONST, COS, INPUT, MUL, RECIP, SIN, SUB
 from treefactor.codegen.lowering import lower
 from treefactor.codegen.numpy_ import evaluate
@@ -59,7 +60,8 @@ def interpret(function, *arguments):
     results = Results(code.output, function.sign, function.shape)
     machine.batch(list(arguments), out, results, 0, count)
     for k in range(min(count, 3)):
-        np.testing.assert_array_equal(machine.one(tuple(x[k] for x in arguments), None, results), out[k])
+        single = machine.quick(tuple(x[k] for x in arguments), None, results, 1)
+        np.testing.assert_array_equal(single, out[k])
     return out
 
 
@@ -87,7 +89,7 @@ def instructions(words):
         code, times = words[at : at + 2]
         results = 2 if code == SINCOS else 1
         terms = [2 * (code >> 6), 2 * (code >> 4 & 3), code >> 2 & 3, code & 3]
-        length = results + (1 if code in (SINCOS, RECIPROCAL) else sum(terms))
+        length = results + (1 if code in (SINCOS, *RECIPROCALS) else sum(terms))
         for first in range(at + 2, at + 2 + times * length, length):
             yield words[first : first + results], words[first + results : first + length]
         at += 2 + times * length

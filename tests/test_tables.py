@@ -3,14 +3,17 @@
 import io
 import json
 import re
+import shutil
 import sys
 from contextlib import redirect_stdout
 from decimal import Decimal
 
+import numpy as np
 import pytest
 from html_page import Page
 
 from treefactor import OperationCount, arms, bench, cli, families, show_config, tables
+from treefactor.codegen import emit_c, generate
 from treefactor.html import write_tables
 from treefactor.rows import EXPLAINED
 from treefactor.tables import golubev_yaskevich, kane_sum, shimanovsky
@@ -36,8 +39,9 @@ HOSTILE = "<img src=x onerror=alert(1)>&\"'{{ 7 * 7 }}</script></style><!--"
 
 
 @pytest.fixture(scope="module", autouse=True)
-def impatient():
+def impatient(tmp_path_factory):
     with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("XDG_CACHE_HOME", str(tmp_path_factory.mktemp("cache")))
         for name, value in {"RUN": 1e-6, "TURNS": 2, "FEWEST": 2, "PATIENCE": 0.0}.items():
             patch.setattr(bench, name, value)
         yield
@@ -152,6 +156,40 @@ def test_generated_programs_take_fewer_operations_than_numeric_loops(executed):
         assert row["ours"] >= (4.5 if row["verdict"] == NOT_BELOW else 1.5)
         assert row["verdict"] == NOT_BELOW or "full matrices" in row["reason"]
         assert [one["peer"] for one in row["timed"]] == ["numeric loops"]
+
+
+def test_programs_are_timed_with_indices_where_there_is_a_compiler(executed):
+    rows = {key[1:]: row for key, row in figures(executed).items() if key[0].startswith("Scalars instead")}
+    assert len(rows) == 4
+    for (_, what), row in rows.items():
+        peers = [one["peer"] for one in row["timed"]]
+        assert peers == (["elements of an array", "indices at run time"] if shutil.which("cc") else [])
+        assert ("not timed: no C compiler" in what) == (not peers)
+
+
+def test_nothing_is_timed_with_indices_without_a_compiler(monkeypatch):
+    monkeypatch.setenv("CC", "absent")
+    row = golubev_yaskevich.unindexed(arms.PUMA_560, "rnea")
+    assert "not timed: no C compiler absent" in row.what
+    assert not row.timed
+    assert row.verdict == NOT_IN_PAPER
+
+
+def test_rows_become_elements_of_an_array():
+    head = '/* t7 of it */\n#include "real.h"\n\n'
+    text = f"{head}{{\n    const real t3 = q1;\n    store(out, 0, t3 * t12);\n}}\n"
+    body = "static real t[13];\n\n{\n    t[3] = q1;\n    store(out, 0, t[3] * t[12]);\n}\n"
+    assert golubev_yaskevich.indexed(text) == head + body
+
+
+@pytest.mark.skipif(shutil.which("cc") is None, reason="no C compiler")
+def test_elements_of_an_array_compute_the_same():
+    program = generate(arms.PUMA_560.model(), ["rnea"])
+    texts = emit_c.sources(program)
+    changed = {**texts, "rnea.c": golubev_yaskevich.indexed(texts["rnea.c"])}
+    assert changed["rnea.c"].count("t[") > 100
+    scalars, elements = (golubev_yaskevich.bound_c(program, each)() for each in (texts, changed))
+    np.testing.assert_allclose(elements, scalars, rtol=1e-13, atol=1e-13)
 
 
 def test_only_installed_robots_are_compared(monkeypatch):

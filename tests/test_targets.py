@@ -76,6 +76,16 @@ def test_duels_on_trees(peer, engine):
     assert all_positive(found)
 
 
+@pytest.mark.skipif(shutil.which("cc") is None, reason="no C compiler")
+def test_duels_of_arms(monkeypatch, tmp_path):
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    from benchmarks import duels
+
+    found = [duel.fight() for duel in duels.arm_of(duels.ARMS[0])]
+    assert [one.goal for one in found] == [3.0] * 3
+    assert all_positive(found)
+
+
 def test_sparse_peers_have_no_more_entries_than_we():
     qdldl = pytest.importorskip("qdldl", reason="the peer")
     from benchmarks.duels import sparse_matrix

@@ -3,6 +3,7 @@
 cimport numpy as cnp
 from libc.float cimport DBL_MAX
 from libc.math cimport fabs
+from libc.stdint cimport uintptr_t
 
 
 cdef inline bint is_plain_vector(object a, Py_ssize_t n) noexcept:
@@ -26,6 +27,36 @@ cdef inline bint is_plain_matrix(object a, Py_ssize_t n, Py_ssize_t m) noexcept:
         and cnp.PyArray_DIM(<cnp.ndarray> a, 1) == m
         and cnp.PyArray_ISCARRAY_RO(<cnp.ndarray> a)
     )
+
+
+cdef inline bint is_real(object x) noexcept:
+    """Whether this is an array of aligned float64 of this machine, with any strides."""
+    return (
+        cnp.PyArray_CheckExact(x)
+        and cnp.PyArray_TYPE(<cnp.ndarray> x) == cnp.NPY_DOUBLE
+        and cnp.PyArray_ISBEHAVED_RO(<cnp.ndarray> x)
+    )
+
+
+cdef inline void find_extent(cnp.ndarray a, Py_ssize_t *first, Py_ssize_t *last) noexcept:
+    """Where the first and the last entry in memory stand, from the one with indices 0 on."""
+    cdef Py_ssize_t step
+    cdef int k
+    for k in range(a.ndim):
+        step = (a.shape[k] - 1) * a.strides[k]
+        if step < 0:
+            first[0] += step
+        else:
+            last[0] += step
+
+
+cdef inline bint may_overlap(cnp.ndarray a, cnp.ndarray b) noexcept:
+    """Whether the extents of two arrays with entries overlap."""
+    cdef Py_ssize_t a_first = 0, a_last = 0, b_first = 0, b_last = 0
+    find_extent(a, &a_first, &a_last)
+    find_extent(b, &b_first, &b_last)
+    return (<uintptr_t> a.data + a_first < <uintptr_t> b.data + b_last + sizeof(double)
+            and <uintptr_t> b.data + b_first < <uintptr_t> a.data + a_last + sizeof(double))
 
 
 cdef inline bint all_finite(Py_ssize_t n, const double *x) noexcept nogil:

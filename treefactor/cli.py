@@ -108,6 +108,12 @@ def _parser() -> argparse.ArgumentParser:
         "-o", "--output", type=Path, required=True, metavar="DIR", help="new, or generated before"
     )
     command.add_argument("--functions", nargs="+", metavar="F", help="default: all that there are")
+    command.add_argument(
+        "--tips", nargs="+", default=(), metavar="JOINT", help="joints of the functions jacobian and delassus"
+    )
+    command.add_argument(
+        "--verify", action="store_true", help="compare all intermediates with numeric matrix algorithms"
+    )
     command.add_argument("--base", choices=("fixed", "floating"), help="default: what the robot is meant for")
     command.add_argument("--json", type=Path, metavar="FILE", help="also write the operation counts as JSON")
     command.set_defaults(command=run_generate)
@@ -223,18 +229,25 @@ def run_tables(options: argparse.Namespace) -> int:
 
 
 def run_generate(options: argparse.Namespace) -> int:
-    """Write a robot's straight-line dynamics in C, and print what they cost."""
-    from .codegen import folder, generate
+    """Write a robot's straight-line dynamics in C, and print what they cost; 1 if --verify finds an error."""
+    from .codegen import folder, generate, verify
+    from .codegen.program import available
 
     robot = robots.find(options.robot, _floating(options))
     with replacing(options.json) as file:
         model = Model.from_urdf(robot.path, robot.floating)
-        program = generate(model, options.functions) if options.functions else generate(model)
+        functions = options.functions or available(model, options.tips)
+        program = generate(model, functions, options.tips)
         folder.write(model, program, options.output)
-        report.print_operations(f"{robot.name}, {robot.base} base: {options.output}", program.operations)
+        title = f"{robot.name}, {robot.base} base"
+        report.print_operations(f"{title}: {options.output}", program.operations)
+        verdicts = verify(model, functions, options.tips) if options.verify else []
+        if verdicts:
+            report.print_verdicts(f"{title}: all variants and methods", verdicts)
         counts = {name: asdict(count) for name, count in program.operations.items()}
-        report.write_json(file, {"robot": robot.name, "base": robot.base, "operations": counts})
-    return 0
+        content = {"robot": robot.name, "base": robot.base, "operations": counts}
+        report.write_json(file, content | {"verified": [asdict(one) for one in verdicts]})
+    return DISAGREE if any(one.first for one in verdicts) else 0
 
 
 def _chosen_robots(options: argparse.Namespace) -> list[robots.Robot]:

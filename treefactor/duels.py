@@ -11,7 +11,7 @@ from . import duels_factor
 from .bench import Call, Duel
 from .duels_dynamics import Moving, dynamics
 from .duels_factor import batches, cached, parallel, single
-from .duels_programs import compiled, interpreted
+from .duels_programs import compiled, interpreted, threaded
 from .exceptions import TreefactorError
 from .robots import Robot
 
@@ -38,7 +38,8 @@ def robot_duels(robot: Robot, threads: int = 2) -> list[Duel]:
 def case_duels(case: Case, threads: int = 2) -> list[Duel]:
     """Everything that is measured of a robot."""
     measured = (single, batches, cached, dynamics, interpreted, compiled)
-    return [*chain.from_iterable(duels(case) for duels in measured), *parallel(case, threads)]
+    found = chain.from_iterable(duels(case) for duels in measured)
+    return [*found, *parallel(case, threads), *threaded(case, threads)]
 
 
 class Case:

@@ -1,4 +1,4 @@
-"""What `treefactor bench` measures of generated programs: S6 without a compiler, S7 as compiled C."""
+"""What `treefactor bench` measures of programs: S6 without a compiler, S7 as compiled C, S8 on threads."""
 
 from __future__ import annotations
 
@@ -7,6 +7,9 @@ from collections.abc import Iterable, Iterator
 from functools import partial
 from typing import TYPE_CHECKING
 
+import numpy as np
+
+from . import _peak, duels_factor
 from .bench import Call, Duel
 from .codegen import Kernels, compile
 from .duels_dynamics import Moving, spoken
@@ -15,6 +18,7 @@ if TYPE_CHECKING:
     from .duels import Case
 
 MANY = 30  # freedoms from which compiled programs have a lower goal
+BATCHES = ("rnea", "forward_dynamics")
 SINGLE = ("rnea", "forward_dynamics", "aba")
 
 
@@ -22,21 +26,44 @@ def interpreted(case: Case) -> Iterator[Duel]:
     """S6: programs that the package's own machine runs; against Pinocchio."""
     moving = case.moving
     kernels = compile(moving.ours, ["crba", *singles(moving)])
-    yield from _batches("S6", moving, kernels, ("crba", "rnea", "forward_dynamics"), "interpreter", 9.0)
-    yield from _bound("S6", moving, kernels, "interpreter", 1.0)
+    yield from _batches("S6", moving, kernels, ("crba", *BATCHES), "interpreter", 9.0)
+    yield from bound("S6", moving, kernels, "interpreter", 1.0)
 
 
 def compiled(case: Case) -> Iterator[Duel]:
     """S7: the same as C that the system's compiler has compiled; nothing without one."""
     moving = case.moving
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        kernels = compile(moving.ours, singles(moving), backend="cc")
-    if kernels.backend != "cc":
+    kernels = compile_c(moving, singles(moving))
+    if kernels is None:
         return
     goal = 40.0 if moving.ours.nv < MANY else 25.0
-    yield from _batches("S7", moving, kernels, ("rnea", "forward_dynamics"), "cc", goal)
-    yield from _bound("S7", moving, kernels, "cc", 5.0)
+    yield from _batches("S7", moving, kernels, BATCHES, "cc", goal)
+    yield from _of_the_peak(moving, kernels)
+    yield from bound("S7", moving, kernels, "cc", 5.0)
+
+
+def threaded(case: Case, threads: int) -> Iterator[Duel]:
+    """S8: programs on several threads against one."""
+    moving, count = case.moving, duels_factor.LARGE
+    states = [np.resize(array, (count, array.shape[1])) for array in moving.states("forward_dynamics")]
+    for how, kernels in (
+        ("interpreter", compile(moving.ours, "forward_dynamics")),
+        ("cc", compile_c(moving, ["forward_dynamics"])),
+    ):
+        if kernels is None:
+            continue
+        run = partial(kernels.forward_dynamics, *states, out=np.empty((count, moving.ours.nv)))
+        ours, one = (Call(partial(run, num_threads=number), count) for number in (threads, 1))
+        what = f"forward dynamics {count}, {how}, {threads} threads"
+        yield Duel("S8", moving.name, what, "one thread", ours, one, 0.9 * threads)
+
+
+def compile_c(moving: Moving, functions: list[str]) -> Kernels | None:
+    """Functions as machine code; None where there is no compiler."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        kernels = compile(moving.ours, functions, backend="cc")
+    return kernels if kernels.backend == "cc" else None
 
 
 def singles(moving: Moving) -> list[str]:
@@ -55,7 +82,17 @@ def _batches(
         yield Duel(target, moving.name, what, "Pinocchio", ours, moving.peers(name), goal)
 
 
-def _bound(target: str, moving: Moving, kernels: Kernels, how: str, goal: float) -> Iterator[Duel]:
+def _of_the_peak(moving: Moving, kernels: Kernels) -> Iterator[Duel]:
+    """What part of the most that the processor can compute a batch does compute; a sine counts as one."""
+    count, rounds = len(moving.q), duels_factor.ROUNDS
+    for name in BATCHES:
+        ours = Call(partial(getattr(kernels, name), *moving.states(name), **moving.rooms(name)), count)
+        work = _peak.multiply_adds(rounds) / kernels.program.operations[name].total
+        peak = Call(partial(_peak.multiply_adds, rounds), work)
+        yield Duel("S7", moving.name, f"{spoken(name)} {count}, cc", "FMA peak", ours, peak, 0.4)
+
+
+def bound(target: str, moving: Moving, kernels: Kernels, how: str, goal: float) -> Iterator[Duel]:
     """One configuration, into arrays that are kept."""
     for name in singles(moving):
         ours = Call(kernels.bind(name, *moving.first(name), out=moving.room(name)))

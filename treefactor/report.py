@@ -15,6 +15,7 @@ from rich.tree import Tree as RichTree
 
 from .bench import Result
 from .check import AGREES, CANNOT_LOAD, DISAGREES, EXPLAINED, GOOD, Row
+from .codegen import Verdict
 from .growth import Growth
 from .tables.table import ABOUT, DIFFERS, EQUAL, NOT_ABOVE, NOT_BELOW, NOT_IN_PAPER, shown
 from .tables.table import Row as PaperRow
@@ -163,6 +164,21 @@ def print_operations(title: str, operations: dict[str, OperationCount]) -> None:
         table.add_column(name, justify="right")
     for name, count in operations.items():
         table.add_row(name, *(str(getattr(count, column)) for column in columns))
+    console().print(table)
+
+
+def print_verdicts(title: str, verdicts: Sequence[Verdict]) -> None:
+    """Print how the intermediates of generated functions compare with numeric matrices."""
+    table = Table(title=Text(title), title_justify="left", header_style="bold", box=SIMPLE_HEAD)
+    for name in ("function", "variant"):
+        table.add_column(name, no_wrap=True)
+    for name in ("intermediates", "largest error"):
+        table.add_column(name, justify="right")
+    table.add_column("first that differs")
+    for one in verdicts:
+        table.add_row(
+            one.function, one.variant, str(one.elements), f"{one.error:.1e}", Text(one.first or "none")
+        )
     console().print(table)
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from functools import partial
+from types import SimpleNamespace
 
 import numpy as np
 
@@ -14,11 +15,13 @@ from treefactor import (
     chain_forces,
     chain_inertia,
     duels,
+    duels_programs,
     families,
     growth,
     robots,
 )
 from treefactor.bench import Call, Duel, Result
+from treefactor.duels_dynamics import Moving
 
 ROBOTS = (
     "double_pendulum",
@@ -29,6 +32,7 @@ ROBOTS = (
     "talos_reduced",
     "talos_full_v2",
 )
+ARMS = ("GENERAL_6R",)  # of treefactor.arms
 STANDING = ("anymal-kinova", "talos_full_v2")  # on a free-flyer, which treefactor.robots does not know of
 
 SMALL_TREES = {
@@ -115,6 +119,27 @@ def pinocchio_chain(axis, r, mass, c, inertia):
     return model
 
 
+def arm_of(name: str) -> Iterator[Duel]:
+    """S7: single calls of an arm of which no number is 0, as compiled C against Pinocchio."""
+    model = pinocchio_arm(getattr(arms, name))
+    moving = Moving(SimpleNamespace(name=name, model=model, data=model.createData()))
+    kernels = duels_programs.compile_c(moving, duels_programs.singles(moving))
+    if kernels:
+        yield from duels_programs.bound("S7", moving, kernels, "cc", 3.0)
+
+
+def pinocchio_arm(arm: arms.Arm):
+    """Pinocchio's model of an arm of revolute joints."""
+    import pinocchio as pin
+
+    model = pin.Model()
+    for k, joint in enumerate(arm.model().joints):
+        model.addJoint(k, pin.JointModelRZ(), pin.SE3(joint.R, joint.p), joint.name)
+        inertia = pin.Inertia(joint.inertia.mass, joint.inertia.com, joint.inertia.tensor)
+        model.appendBodyToJoint(k + 1, inertia, pin.SE3.Identity())
+    return model
+
+
 def sparse(name: str) -> Iterator[Duel]:
     """S10: numeric factorization, against sparse direct solvers that eliminate the last row first.
 
@@ -152,8 +177,10 @@ def results() -> Iterator[list[Result]]:
         for name in trees:
             yield [duel.fight() for duel in fights(name)]
     yield [duel.fight() for duel in chain_of("SSRMS")]
+    for name in ARMS:
+        yield [duel.fight() for duel in arm_of(name)]
     for family in growth.FAMILIES:
         yield [growth.steadiness(growth.growth(family))]
 
 
-MODELS = 1 + len(ROBOTS) + len(SMALL_TREES) + len(LARGE_TREES) + len(growth.FAMILIES)
+MODELS = 1 + len(ARMS) + len(ROBOTS) + len(SMALL_TREES) + len(LARGE_TREES) + len(growth.FAMILIES)

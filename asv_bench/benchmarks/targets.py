@@ -16,7 +16,7 @@ from treefactor.codegen import generate
 from treefactor.codegen.program import FUNCTIONS
 from treefactor.textbook import recursions
 
-from .duels import LARGE_TREES, ROBOTS, SMALL_TREES, case, chain_of, mujoco, sparse
+from .duels import ARMS, LARGE_TREES, ROBOTS, SMALL_TREES, arm_of, case, chain_of, mujoco, sparse
 
 FLOATS = ("float64", "float32")
 
@@ -108,21 +108,28 @@ class S6Dynamics(_Target):
 class S7CompiledPrograms(_Target):
     batches = tuple(f"{what} {duels_dynamics.COUNT}, cc" for what in ("rnea", "forward dynamics"))
     single = tuple(f"{what}, cc" for what in ("rnea", "forward dynamics", "aba"))
-    params = (ROBOTS, (*batches, *single), ("Pinocchio",))
+    params = ((*ROBOTS, *ARMS), (*batches, *single), ("Pinocchio", "FMA peak"))
 
     def setup_cache(self):
-        return fought(self.params, lambda robot: duels_programs.compiled(case(robot)))
+        return fought(self.params, lambda name: arm_of(name) if name in ARMS else self.robot(name))
+
+    def robot(self, name):
+        return duels_programs.compiled(case(name))
 
 
 class S8Threads(_Target):
-    whats = tuple(
-        f"{work} {duels_factor.LARGE} float64, 2 threads"
-        for work in ("solve", "factor and solve", "compute", "read")
+    loops = tuple(
+        f"{work} {duels_factor.LARGE} float64" for work in ("solve", "factor and solve", "compute", "read")
     )
-    params = (ROBOTS, whats, ("one thread",))
+    programs = tuple(f"forward dynamics {duels_factor.LARGE}, {how}" for how in ("interpreter", "cc"))
+    params = (ROBOTS, tuple(f"{what}, 2 threads" for what in (*loops, *programs)), ("one thread",))
 
     def setup_cache(self):
-        return fought(self.params, lambda robot: duels_factor.parallel(case(robot), 2))
+        return fought(self.params, self.duels)
+
+    def duels(self, robot):
+        found = case(robot)
+        return [*duels_factor.parallel(found, 2), *duels_programs.threaded(found, 2)]
 
 
 class Chain(_Target):

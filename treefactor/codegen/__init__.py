@@ -2,6 +2,7 @@
 
 from .kernels import Kernels, compile
 from .program import Function, Program
+from .verification import Verdict, verify
 from .writer import generate
 
-__all__ = ["Function", "Kernels", "Program", "compile", "generate"]
+__all__ = ["Function", "Kernels", "Program", "Verdict", "compile", "generate", "verify"]

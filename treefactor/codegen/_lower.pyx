@@ -5,12 +5,14 @@ import numpy as np
 cdef extern from "kernels/machine.h":
     enum:
         OP_RECIP
+        OP_POSITIVE
+        OP_NEGATIVE
         OP_SINCOS
         OP_END
         OPCODES
     int SUM(int products, int negative_products, int numbers, int negative_numbers) nogil
 
-RECIPROCAL, SINCOS, END = OP_RECIP, OP_SINCOS, OP_END
+RECIPROCALS, SINCOS, END = (OP_RECIP, OP_POSITIVE, OP_NEGATIVE), OP_SINCOS, OP_END
 
 cdef enum:                       # operations of rows, in the order of `_table`
     ADD = 2
@@ -78,7 +80,8 @@ def fuse(const unsigned char[::1] op, const int[::1] a, const int[::1] b, const 
             turned[a[row]] = count
             code[count], operand[count, 0], result[count, op[row] - SIN] = OP_SINCOS, a[row], row
         elif op[row] == RECIP:
-            code[count], operand[count, 0], result[count, 0] = OP_RECIP, a[row], row
+            code[count] = OP_RECIP if not b[row] else OP_POSITIVE if b[row] > 0 else OP_NEGATIVE
+            operand[count, 0], result[count, 0] = a[row], row
         else:
             code[count], result[count, 0] = write_sum(&sums[row], operand[count]), row
         count += 1

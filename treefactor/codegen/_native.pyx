@@ -4,7 +4,7 @@ cimport numpy as cnp
 from libc.stdint cimport uintptr_t
 from libc.string cimport memset
 
-from ._interp cimport WIDTHS, Routine, Width
+from ._routine cimport WIDTHS, Routine, Width
 
 cnp.import_array()
 

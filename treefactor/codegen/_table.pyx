@@ -27,7 +27,9 @@ cdef class Table:
 
     A scalar is the number of a row, negative where its sign is turned: a change of sign is no row. Operands
     of sums and products are ordered, their signs stand in ADD or SUB, or are passed on. Row 0 is none. The
-    operands of CONST are the two halves of its bits, of INPUT the number of the argument and the entry.
+    operands of CONST are the two halves of its bits, of INPUT the number of the argument and the entry; the
+    second one of RECIP is k + 1 where the first one is the pivot of freedom k, and negative where it is the
+    pivot's negative.
     """
     cdef readonly int rows
     cdef unsigned char[::1] op
@@ -251,6 +253,11 @@ cdef class Scalar:
 
     def __neg__(self):
         return self.table.scalar(-self.code)
+
+    def pivot(self, int freedom):
+        """Reciprocal of the pivot of a freedom, NaN where that is not positive."""
+        cdef int sign = 1 if self.code > 0 else -1
+        return self.table.scalar(sign * self.table.row(RECIP, abs(self.code), sign * (freedom + 1)))
 
     def sincos(self):
         """Sine, which is odd, and cosine, which is even."""

@@ -90,7 +90,11 @@ def compiled(program, functions: Iterable[str] | None = None) -> Compiled:
     -----
     The compiler is what the environment variable CC says, or cc, gcc, clang.
     """
-    texts = emit_c.sources(program, functions)
+    return compiled_texts(emit_c.sources(program, functions))
+
+
+def compiled_texts(texts: dict[str, str]) -> Compiled:
+    """The same of files by their names, see `emit_c.sources`."""
     compiler = Compiler.find()
     key = _key(texts, compiler)
     with cache.opened(cache.default_folder()) as kept:

@@ -8,13 +8,14 @@ from .passes import uses
 SIGNS = {"ADD": "+", "SUB": "-", "MUL": "*", "RECIP": "/", "SIN": "sin", "COS": "cos"}
 
 
-def dump(function) -> str:
+def dump(function, names=()) -> str:
     """Identifiers (IDT), scalar expressions (SET) and elements of the result (MET) of a `Function`.
 
     Rows are numbered as the paper does, from 1. An operand is a number, an entry of an identifier or, in
     parentheses, an earlier row of the SET; ``/`` is one over its operand. Uses are the paper's U_SET.
+    Elements may have names, as those of `verification.Verifiable` do.
     """
-    return "\n".join([*_identifiers(function), "", *_expressions(function), "", *_elements(function)])
+    return "\n".join([*_identifiers(function), "", *_expressions(function), "", *_elements(function, names)])
 
 
 def _identifiers(function) -> list[str]:
@@ -34,10 +35,11 @@ def _expressions(function) -> list[str]:
     return lines
 
 
-def _elements(function) -> list[str]:
+def _elements(function, names) -> list[str]:
     lines = [f"MET  {function.name}{function.shape}"]
     for entry, (row, sign) in enumerate(zip(function.output, function.sign, strict=True), 1):
-        lines.append(f"{entry}  {'-' if sign < 0 else ''}{_operand(function, row)}")
+        element = f"{entry}  {'-' if sign < 0 else ''}{_operand(function, row)}"
+        lines.append(f"{element}  {names[entry - 1]}" if names else element)
     return lines
 
 

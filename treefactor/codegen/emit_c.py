@@ -187,7 +187,10 @@ class _Lines:
         """Text of a row."""
         op, a, b = self.op[row], self.a[row], self.b[row]
         if op == RECIP:
-            return f"1.0 / {self.operand(a, ATOM, self.op[a] == CONST)}", PRODUCT
+            divisor = self.operand(a, SUM if b else ATOM, self.op[a] == CONST)
+            if b:
+                return f"reciprocal({divisor}, {'0.0, INFINITY' if b > 0 else '-INFINITY, 0.0'})", ATOM
+            return f"1.0 / {divisor}", PRODUCT
         tight = PRODUCT if op == MUL else SUM
         left = self.operand(a, tight, self.op[a] == self.op[b] == CONST)
         right = self.operand(b, tight + 1)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import struct
 from collections.abc import Iterable
 
@@ -124,9 +125,25 @@ class _Lines:
         """A row."""
         op, a = self.op[row], self.operand(self.a[row])
         if op == RECIP:
-            self.define(row, f"fdiv {self.type} {self.number(1.0)}, {a}")
+            self.reciprocal(row, a)
         else:
             self.define(row, f"{OPCODES[op]} contract {self.type} {a}, {self.operand(self.b[row])}")
+
+    def reciprocal(self, row: int, a: str) -> None:
+        """One over a, NaN where that is a pivot, or its negative, and not in (0, inf)."""
+        division = f"fdiv {self.type} {self.number(1.0)}, {a}"
+        if not self.b[row]:
+            self.define(row, division)
+            return
+        flags = "i1" if self.lanes == 1 else f"<{self.lanes} x i1>"
+        low, high = ("ogt", "olt") if self.b[row] > 0 else ("olt", "ogt")
+        self.lines += [
+            f"  %r{row} = {division}",
+            f"  %l{row} = fcmp {low} {self.type} {a}, {self.number(0.0)}",
+            f"  %h{row} = fcmp {high} {self.type} {a}, {self.number(math.copysign(math.inf, self.b[row]))}",
+            f"  %g{row} = and {flags} %l{row}, %h{row}",
+        ]
+        self.define(row, f"select {flags} %g{row}, {self.type} %r{row}, {self.type} {self.number(math.nan)}")
 
     def sincos(self, step: Trig) -> None:
         """Sines and cosines of all angles in one call."""

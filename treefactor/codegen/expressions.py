@@ -18,7 +18,7 @@ import math
 
 from ._table import OPERATIONS, Scalar, Table
 
-__all__ = ["OPERATIONS", "Scalar", "Table", "sincos"]
+__all__ = ["OPERATIONS", "Scalar", "Table", "reciprocal", "sincos"]
 
 CONST, INPUT, ADD, SUB, MUL, RECIP, SIN, COS = range(len(OPERATIONS))
 
@@ -26,3 +26,12 @@ CONST, INPUT, ADD, SUB, MUL, RECIP, SIN, COS = range(len(OPERATIONS))
 def sincos(angle) -> tuple:
     """Sine and cosine of a number or scalar."""
     return angle.sincos() if hasattr(angle, "sincos") else (math.sin(angle), math.cos(angle))
+
+
+def reciprocal(pivot, freedom: int):
+    """One over the pivot of a freedom, a number or scalar, NaN in programs where it is not positive."""
+    if hasattr(pivot, "pivot"):
+        return pivot.pivot(freedom)
+    if not pivot > 0:
+        raise ZeroDivisionError(f"freedom {freedom} moves no mass")
+    return 1.0 / pivot

@@ -6,16 +6,17 @@ from itertools import combinations_with_replacement
 
 import numpy as np
 
+from .expressions import reciprocal
 from .matrices import weighted
 
 
 def factor(tree, H) -> tuple[list, list]:
-    """Packed rows of L below the diagonal, and 1 / D, of H = L^T D L: Featherstone (2008), table 6.3."""
+    """Packed rows of L, with D on the diagonal, and 1 / D, of H = L^T D L: Featherstone (2008), table 6.3."""
     H, inverse = list(H), [None] * tree.n
     start = tree.row_start.tolist()
     for k in reversed(range(tree.n)):
         row = range(start[k], start[k + 1] - 1)
-        inverse[k] = 1.0 / H[start[k + 1] - 1]
+        inverse[k] = reciprocal(H[start[k + 1] - 1], k)
         for e in row:
             scaled = H[e] * inverse[k]
             into = start[tree.columns[e]]
@@ -35,40 +36,48 @@ def half_solve(tree, L, b) -> list:
     return x
 
 
-def solve(tree, L, inverse, b) -> list:
-    """X with L^T D L x = b."""
-    x = [d * y for d, y in zip(inverse, half_solve(tree, L, b), strict=True)]
+def solve(tree, L, inverse, y) -> list:
+    """X with D L x = y, of which `half_solve` makes y."""
+    x = [d * entry for d, entry in zip(inverse, y, strict=True)]
     for k in range(tree.n):
         for e, j in enumerate(tree.ancestors(k).tolist(), int(tree.row_start[k])):
             x[k] = x[k] - L[e] * x[j]
     return x
 
 
-def delassus(tree, L, inverse, J) -> list:
-    """J H^-1 J^T = Y^T D^-1 Y with Y = L^-T J^T, row by row."""
-    Y = [half_solve(tree, L, row) for row in J]
+def delassus(inverse, Y) -> list:
+    """J H^-1 J^T = Y^T D^-1 Y with Y = L^-T J^T, given column by column."""
     scaled = [[d * y for d, y in zip(inverse, row, strict=True)] for row in Y]
-    found = [[0.0] * len(J) for _ in J]
-    for i, j in combinations_with_replacement(range(len(J)), 2):
+    found = [[0.0] * len(Y) for _ in Y]
+    for i, j in combinations_with_replacement(range(len(Y)), 2):
         found[i][j] = found[j][i] = weighted(Y[i], scaled[j])
     return [entry for row in found for entry in row]
 
 
-def inverse_of(tree, L, inverse) -> list:
+def following(tree, L) -> list[dict[int, list]]:
+    """Rows k of ``P = -L^-1 L_C``, which say how k follows C when all between them gives way, by length of C.
+
+    C are the ancestors of a node where the tree branches, itself included; the shortest comes first.
+    """
+    branching = np.bincount(tree.parent + 1, minlength=tree.n + 1)[1:] > 1
+    P: list = []
+    for k in range(tree.n):
+        row = [-x for x in L[tree.row_start[k] : tree.row_start[k + 1] - 1]]
+        P.append(_follow(tree.ancestors(k).tolist(), branching, P, row))
+    return P
+
+
+def inverse_of(tree, P, inverse) -> list:
     """W = H^-1, full, from L W = D^-1 L^-T: row k of W from those of its ancestors, no inverse of L.
 
-    With the ancestors C of a node a where the tree branches, itself included, row k of ``P = -L^-1 L_C`` says
-    how k follows C when all between them gives way. ``W_ki = sum over j in C of P_kj W_ji`` for every i that
-    hangs on C elsewhere, or is in C: shorter sums than over all ancestors of k.
+    ``W_ki = sum over j in C of P_kj W_ji``, with P of `following`, for every i that hangs on C elsewhere, or
+    is in C: shorter sums than over all ancestors of k.
     """
     W = [[0.0] * tree.n for _ in range(tree.n)]
-    P: list = []  # rows of P by the length of C, shortest first
     below = np.tril(tree.mask())  # of every node the ancestors and itself
     shared = (np.tril(below, -1).astype(int) @ below.T).tolist()  # ancestors of k that carry i
-    branching = np.bincount(tree.parent + 1, minlength=tree.n + 1)[1:] > 1
     for k in range(tree.n):
         path = tree.ancestors(k).tolist()
-        P.append(_follow(path, branching, P, [-x for x in L[tree.row_start[k] : tree.row_start[k + 1] - 1]]))
         for i in range(k + 1):
             length = next((length for length in P[k] if length >= shared[k][i]), 0) if shared[k][i] else 0
             start = inverse[k] if i == k else 0.0

@@ -13,7 +13,7 @@ from .._dynamics import KINDS
 from ..bodies import table_of
 
 TURNING = ("revolute", "continuous", "helical")  # about z of the body
-KEPT = ("parent", "q", "v", "freedoms", "ratio", "offset", "pitch", "R", "p", "joint", "axes")
+KEPT = ("parent", "q", "v", "freedoms", "ratio", "offset", "pitch", "circle", "R", "p", "joint", "axes")
 UNFELT = {  # rows and columns of the second moments that a joint does not feel
     "revolute": slice(2, 4),
     "continuous": slice(2, 4),
@@ -41,6 +41,8 @@ class Body:
     freedoms : int
     ratio, offset, pitch : float
         Angle or displacement of joints of one freedom: ``ratio q + offset``; m per radian.
+    circle : bool
+        Whether q holds cosine and sine of the angle that is followed.
     R, p : ndarray
         Placement on the parent at rest.
     moments : ndarray, shape (4, 4)
@@ -59,6 +61,7 @@ class Body:
     ratio: float
     offset: float
     pitch: float
+    circle: bool
     R: np.ndarray
     p: np.ndarray
     moments: np.ndarray

@@ -18,15 +18,17 @@ from ..exceptions import CodegenError, NotPositiveDefiniteError
 from ..model import Model
 from ..tolerances import UNIT_SQUARE
 from ..tree import LAYOUTS, Tree
-from ._interp import Interpreter, Results, Routine
+from . import numpy_
+from ._interp import Interpreter
 from ._native import Native
+from ._routine import Results, Routine
 from .lowering import lower
-from .numpy_ import evaluate
-from .program import ARGUMENTS, FUNCTIONS, Function, Program
+from .program import ARGUMENTS, Function, Program, available
 from .writer import generate
 
 LANES = 8
 BLOCK = 64  # configurations; threads take whole ones
+ROWS = 32  # of a program, computed for one of many configurations in the time of an entry of `spread`
 SOLVED = ("aba", "forward_dynamics", "minv", "delassus")  # functions that divide by pivots
 
 
@@ -70,9 +72,7 @@ def compile(model_or_program, functions=None, backend: str = "interp") -> Kernel
     check_choice("backend", backend, tuple(BACKENDS))
     if isinstance(model_or_program, Model):
         model = model_or_program
-        if functions is None:
-            functions = [name for name in FUNCTIONS if name != "aba" or model.coupling is None]
-        return Kernels(generate(model, functions), backend, model)
+        return Kernels(generate(model, available(model) if functions is None else functions), backend, model)
     program = model_or_program
     names = (
         program.functions if functions is None else [functions] if isinstance(functions, str) else functions
@@ -88,7 +88,10 @@ class Kernels:
     """Generated functions of one robot.
 
     Arguments, results and errors are those of the functions of the same names in `treefactor`; `minv` is the
-    dense inverse of the inertia matrix.
+    dense inverse of the inertia matrix. Where a pivot is not positive, or a result not finite, elements of a
+    batch are NaN; a single call raises NotPositiveDefiniteError if a pivot is to blame, naming its freedom.
+    Batches of float64 are read and written in place whatever their strides, also the transposes of arrays
+    whose columns are configurations.
 
     Parameters
     ----------
@@ -126,7 +129,8 @@ class Kernels:
             results = Results(slot, sign, function.shape)
             self._found[name, "dense"] = routine, results
             if name == "crba":
-                self._found[name, "packed"] = self._found[name, "lanes"] = routine, results
+                self._found[name, "packed"] = routine, results
+                self._found[name, "lanes"] = routine, Results(slot, sign, function.shape, True)
                 entry = self._tree.unpack(np.arange(1.0, slot.size + 1)).astype(int).ravel()  # 0: none
                 dense = np.append(zero, slot)[entry], np.append(1.0, sign)[entry]
                 self._found[name, "dense"] = routine, Results(*dense, (program.nv, program.nv))
@@ -191,7 +195,7 @@ class Kernels:
 
     def _call(self, name: str, arguments: tuple, out, num_threads: int, layout: str = "dense") -> np.ndarray:
         routine, results = self._find(name, layout)
-        found = None if layout == "lanes" else routine.one(arguments, out, results)
+        found = routine.quick(arguments, out, results, num_threads)
         return self._slowly(name, arguments, out, num_threads, layout) if found is None else found
 
     def _slowly(self, name: str, arguments: tuple, out, num_threads: int = 1, layout: str = "dense"):
@@ -207,16 +211,28 @@ class Kernels:
         result = _receiver(out, shape, flat, arrays.values())
         operands = [flatten(array, 1) for array in arrays.values()]
         work = partial(_blocks, routine.batch, count, operands, result, results)
-        spread(work, -(-count // BLOCK), threads, self.program.functions[name].rows * count // 4)
+        spread(work, -(-count // BLOCK), threads, self.program.functions[name].rows * count // ROWS)
         if layout == "lanes":
             self._pad(result, count)
         if not batch and name in SOLVED and not np.isfinite(result).all():
-            raise NotPositiveDefiniteError("a pivot vanishes: the result is not finite")
+            self._require_pivots(name, operands)
         if out is None:
             return result.reshape(shape)
         if not np.shares_memory(out, result):
             out[...] = result.reshape(shape)
         return out
+
+    def _require_pivots(self, name: str, operands) -> None:
+        """Raise where the result is not finite even at rest: then a pivot is to blame, not v or tau."""
+        routine, results = self._find(name, "dense")
+        resting = [operands[0], *map(np.zeros_like, operands[1:])]
+        result = np.empty((1, math.prod(results.shape)))
+        routine.batch(resting, result, results, 0, 1)
+        row = numpy_.failing_pivot(self.program.functions[name], *(x[0] for x in resting))
+        if row is not None and not np.isfinite(result).all():
+            joint = self._model.tree.name(row) if self._model else None
+            message = f"freedom {row} ({joint}) moves no mass: its pivot is not positive"
+            raise NotPositiveDefiniteError(message, row=row, name=joint)
 
     def _pad(self, lanes: np.ndarray, count: int) -> None:
         """Fill the last block with identity matrices."""
@@ -242,10 +258,10 @@ def _receiver(out, shape: tuple[int, ...], flat: tuple[int, ...], arrays) -> np.
 class _Reference:
     """A function evaluated by NumPy, called as a `Routine` is."""
 
-    def __init__(self, function: Function, turned: np.ndarray):
-        self._function, self._turned = function, turned
+    def __init__(self, function: Function, turned: np.ndarray, pivots: bool):
+        self._function, self._turned, self._pivots = function, turned, pivots
 
-    def one(self, given, out, results) -> None:
+    def quick(self, given, out, results, threads) -> None:
         """Nothing is quick."""
 
     def bind(self, given, out, results, slowly):
@@ -256,9 +272,11 @@ class _Reference:
         """Results of configurations first .. stop-1."""
         count = stop - first
         given = [x[first:stop] if len(x) > 1 else np.broadcast_to(x, (count, x.shape[1])) for x in operands]
-        found = evaluate(self._function, *given).reshape(count, self._function.output.size)
+        found = numpy_.evaluate(self._function, *given).reshape(count, self._function.output.size)
         values = np.append(found, np.zeros((count, 1)), axis=1)[:, results.slots] * results.signs
         values[~self._usable(given)] = np.nan
+        if self._pivots:
+            values[~np.isfinite(values).all(axis=1)] = np.nan
         lane = np.arange(first, stop)
         out[(lane,) if out.ndim == 2 else (lane // LANES, slice(None), lane % LANES)] = values
 
@@ -281,24 +299,24 @@ def _interpreted(function: Function, turned: np.ndarray, pivots: bool) -> tuple:
 def _evaluated(function: Function, turned: np.ndarray, pivots: bool) -> tuple:
     """As `_interpreted`, row by row."""
     size = function.output.size
-    return _Reference(function, turned), np.arange(size), np.ones(size), size
+    return _Reference(function, turned, pivots), np.arange(size), np.ones(size), size
 
 
 def _cc(program: Program) -> Callable:
     """As `_interpreted`, by the system's compiler."""
     from .build import compiled
 
-    return _machine_code(compiled(program))
+    return machine_code(compiled(program))
 
 
 def _llvm(program: Program) -> Callable:
     """As `_interpreted`, by LLVM."""
     from .emit_llvm import compiled
 
-    return _machine_code(compiled(program))
+    return machine_code(compiled(program))
 
 
-def _machine_code(code) -> Callable:
+def machine_code(code) -> Callable:
     """As `_interpreted`, of what has addresses."""
 
     def routine(function: Function, turned: np.ndarray, pivots: bool) -> tuple:

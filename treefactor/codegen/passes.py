@@ -8,7 +8,7 @@ from dataclasses import replace
 import numpy as np
 
 from ._table import use_counts
-from .expressions import ADD, CONST, INPUT, MUL, RECIP, SIN, SUB, Table, sincos
+from .expressions import ADD, CONST, INPUT, MUL, RECIP, SIN, SUB, Table, reciprocal, sincos
 
 
 def extract(table, targets, arguments) -> tuple:
@@ -35,6 +35,7 @@ def extract(table, targets, arguments) -> tuple:
     place[list(arguments)] = np.arange(len(arguments))
     new_a[given], new_b[given] = place[a[given]], b[given]
     new_a[op >= ADD], new_b[binary] = number[a[op >= ADD]], number[b[binary]]
+    new_b[op == RECIP] = b[op == RECIP]
     return op, new_a, new_b, value, number[np.abs(codes)], np.where(codes < 0, -1, 1).astype(np.int8)
 
 
@@ -58,6 +59,9 @@ def gather(function):
             found[row] = _sum(_terms(row, op, a, b, absorbed), found)
         elif kind == MUL:
             found[row] = found[a[row]] * found[b[row]]
+        elif kind == RECIP and b[row]:
+            sign = 1.0 if b[row] > 0 else -1.0
+            found[row] = sign * reciprocal(sign * found[a[row]], abs(b[row]) - 1)
         else:
             found[row] = 1.0 / found[a[row]] if kind == RECIP else sincos(found[a[row]])[kind - SIN]
     result = [found[row] * float(sign) for row, sign in zip(function.output, function.sign, strict=True)]

@@ -19,6 +19,14 @@ class Placement:
     turns: list
     r: list
 
+    @property
+    def joint_turn(self) -> dict[str, list]:
+        """Cosine and sine of the last turn, or all of its matrix."""
+        if not self.turns:
+            return {}
+        last = self.turns[-1]
+        return {"R": last.R} if last.axis is None else {"cs": [last.c, last.s]}
+
     def force(self, f, n) -> tuple[list, list]:
         """A force and moment on the body, as the parent sees them."""
         f, n = self.rotated(f), self.rotated(add(n, cross(self.r, f)))
@@ -58,7 +66,10 @@ def placement(body: Body, q) -> Placement:
     q = q[body.q :]
     *fixed, last = euler(body.R)
     turns, p, r = [_turn(2, fixed[0]), _turn(0, fixed[1]), _turn(2, last)], body.p.tolist(), list(ZERO)
-    if body.kind in ("revolute", "helical", "prismatic"):
+    if body.circle:
+        around = _multiple(Turn(2, q[0], q[1]), int(body.ratio))
+        turns[2] = _after(_turn(2, last + body.offset), around.c, around.s)
+    elif body.kind in ("revolute", "helical", "prismatic"):
         x = body.ratio * q[0] + body.offset
         if body.kind != "revolute":
             r = [0.0, 0.0, x * body.pitch if body.kind == "helical" else x]
@@ -90,6 +101,17 @@ def _turned(x, angle: float) -> Turn:
         return _after(fixed, c, s)
     s, c = sincos(x + angle)
     return Turn(2, c, s)
+
+
+def _multiple(turn: Turn, times: int) -> Turn:
+    """The turn by a whole multiple of its angle, of the half of it and twice that."""
+    if times < 0:
+        return _multiple(turn.inverse, -times)
+    if times < 2:
+        return turn if times else Turn(turn.axis, 1.0, 0.0)
+    half = _multiple(turn, times // 2)
+    twice = _after(half, half.c, half.s)
+    return _after(twice, turn.c, turn.s) if times % 2 else twice
 
 
 def _after(fixed: Turn, c, s) -> Turn:

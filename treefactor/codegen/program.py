@@ -29,7 +29,7 @@ ARGUMENTS = {  # of the functions that can be generated, in order
     "delassus": ("q",),
 }
 FUNCTIONS: tuple[str, ...] = tuple(ARGUMENTS)[:6]  # that need no tips
-FORMAT = 1
+FORMAT = 2
 COLUMNS = {
     "op": np.uint8,
     "a": np.int32,
@@ -54,7 +54,9 @@ class Function(ReadOnly):
         RECIP (1 / a), SIN (a), COS (a). Rows of numbers come first, then the inputs, then the others in the
         order of the recursion.
     a, b : ndarray of int32, shape (rows,)
-        Operands: earlier rows. Of INPUT the number of the argument and the entry; 0 where there is none.
+        Operands: earlier rows. Of INPUT the number of the argument and the entry. Of RECIP b is k + 1 where a
+        is the pivot of freedom k, or its negative, -k - 1: the row is NaN unless that pivot is positive. 0
+        where there is none.
     value : ndarray of float64, shape (rows,)
         Of CONST, positive or 0; 0 elsewhere.
     output : ndarray of int32, shape (size,)
@@ -102,7 +104,7 @@ class Function(ReadOnly):
             "an operation is unknown": op < len(OPERATIONS),
             "numbers and inputs must come first": np.diff(np.minimum(op, ADD).astype(int), prepend=0) >= 0,
             "an operand comes after its use": (a >= 0)
-            & (b >= 0)
+            & ((b >= 0) | (op == RECIP))
             & ((a < row) | ~computed)
             & ((b < row) | ~binary),
             "a number is not finite or negative": np.isfinite(self.value) & ~np.signbit(self.value),
@@ -125,6 +127,12 @@ class Function(ReadOnly):
     def operations(self) -> OperationCount:
         """Scalar operations; a change of sign is none."""
         return operation_count(self.op)
+
+
+def available(model, tips=()) -> list[str]:
+    """Functions that can be generated for a model, those of tips where there are some."""
+    names = tuple(ARGUMENTS) if tips else FUNCTIONS
+    return [name for name in names if name != "aba" or model.coupling is None]
 
 
 def shape_of(name: str, tree: Tree, tips: int) -> tuple[int, ...]:
@@ -250,6 +258,8 @@ class Program:
             fault = function.fault()
             if fault:
                 raise CodegenError(f"{name}: {fault}")
+            if (np.abs(function.b[function.op == RECIP], dtype=float) > self.nv).any():
+                raise CodegenError(f"{name}: a pivot is of no freedom")
 
 
 def _function(file, k: int, name, inputs, shape, variant) -> Function:

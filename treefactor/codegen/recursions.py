@@ -9,6 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from functools import cached_property
 
+from .expressions import reciprocal
 from .frames import TURNING, Body, whole
 from .inertias import Articulated, Moments
 from .matrices import ZERO, add, apply, cross, dot, rate, times, transposed
@@ -45,13 +46,26 @@ class Recursions:
     tree : Tree
         Of the freedoms of all joints.
     q : sequence of scalars
+
+    Attributes
+    ----------
+    named : dict of str to scalars, or None
+        Receives intermediate matrices by name and number of the body or freedom, for `verification`.
     """
 
-    def __init__(self, bodies: list[Body], gravity, tree, q):
+    def __init__(self, bodies: list[Body], gravity, tree, q, named: dict | None = None):
         self.bodies, self.gravity, self.tree = bodies, [float(g) for g in gravity], tree
+        self.named = named
         self.places = [placement(body, q) for body in bodies]
         self.motions = [motions(body) for body in bodies]
         self.moments = [Moments.of(body) for body in bodies]
+        for i, place in enumerate(self.places):
+            self._name(i, p=place.p, r=place.r, **place.joint_turn)
+
+    def _name(self, number: int | str, **matrices) -> None:
+        """Keep matrices of a body or freedom by their names, where they are asked for."""
+        if self.named is not None:
+            self.named.update({f"{name}[{number}]": matrix for name, matrix in matrices.items()})
 
     @cached_property
     def H(self) -> list:
@@ -63,6 +77,7 @@ class Recursions:
         ]
         for i in reversed(range(len(self.bodies))):
             body = self.bodies[i]
+            self._name(i, Kc=composite[i].K, hc=composite[i].h, Izz=[composite[i].about_z])
             for d, (v, w) in enumerate(self.motions[i]):
                 row = self._row(i, d, *composite[i].momentum(v, w))
                 row[-1] = row[-1] + body.armature[d]
@@ -97,6 +112,7 @@ class Recursions:
         E, r = whole(self.bodies[i].axes.T).tolist(), self.bodies[i].origin.tolist()
         columns = [[0.0] * 6] * self.tree.n
         while i >= 0:
+            self._name(f"{joint}, {i}", E=E, tip=r)
             for d, (v, w) in enumerate(self.motions[i]):
                 columns[self.bodies[i].v + d] = apply(E, add(v, cross(w, r))) + apply(E, w)
             place, i = self.places[i], self.bodies[i].parent
@@ -109,7 +125,10 @@ class Recursions:
         for i, body in enumerate(self.bodies):
             before = states[body.parent] if body.parent >= 0 else self._base
             states.append(self._moved(i, before, self._joint(i, v), self._joint(i, a)))
-        return [moments.force(s.rate, s.linear) for moments, s in zip(self.moments, states, strict=True)]
+        found = [moments.force(s.rate, s.linear) for moments, s in zip(self.moments, states, strict=True)]
+        for i, (state, force) in enumerate(zip(states, found, strict=True)):
+            self._name(i, w=state.w, dw=state.dw, a=state.linear, rate=state.rate[0], f=force)
+        return found
 
     @property
     def _base(self) -> State:
@@ -142,6 +161,7 @@ class Recursions:
         total = list(forces)
         for i in reversed(range(len(self.bodies))):
             body = self.bodies[i]
+            self._name(i, F=total[i])
             for d, s in enumerate(self.motions[i]):
                 tau[body.v + d] = along(*total[i], s)
                 if a is not None:
@@ -149,6 +169,7 @@ class Recursions:
             if body.parent >= 0:
                 moved = self.places[i].force(*total[i])
                 total[body.parent] = tuple(map(add, total[body.parent], moved))
+        self._name("all", tau=tau)
         return tau
 
     @cached_property
@@ -158,12 +179,14 @@ class Recursions:
         found: list = [None] * self.tree.n
         for i in reversed(range(len(self.bodies))):
             body = self.bodies[i]
+            self._name(i, M=inertia[i].M, C=inertia[i].C, I=inertia[i].I)
             for d, s in reversed(list(enumerate(self.motions[i]))):
                 U = inertia[i].times(*s)
                 total = along(*U, s) + body.armature[d]
-                inverse = 1.0 / total
+                inverse = reciprocal(total, body.v + d)
                 step = tuple([1.0 if x == total else x * inverse for x in part] for part in U)  # exactly 1
                 found[body.v + d] = inverse, U, step
+                self._name(body.v + d, U=U, D=[total], step=step)
                 inertia[i] = inertia[i].without(U, step)
             if body.parent >= 0:
                 inertia[body.parent] += inertia[i].moved(self.places[i])
@@ -184,6 +207,7 @@ class Recursions:
         u: list = [None] * self.tree.n
         for i in reversed(range(len(self.bodies))):
             body = self.bodies[i]
+            self._name(i, pA=total[i])
             for d, s in reversed(list(enumerate(self.motions[i]))):
                 k = body.v + d
                 _, _, step = self.articulated[k]
@@ -192,6 +216,7 @@ class Recursions:
             if body.parent >= 0:
                 moved = self.places[i].force(*total[i])
                 total[body.parent] = tuple(map(add, total[body.parent], moved))
+        self._name("all", u=u)
         return self._accelerations(u)
 
     def _accelerations(self, u) -> list:
@@ -205,6 +230,7 @@ class Recursions:
                 x = qdd[body.v + d] = inverse * u[body.v + d] - along(*step, a)
                 a = tuple(add(part, times(axis, x)) for part, axis in zip(a, s, strict=True))
             found.append(a)
+            self._name(i, dV=a)
         return qdd
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from functools import partial, reduce
 
 import numpy as np
@@ -10,7 +11,7 @@ from ..bodies import coupling_of
 from ..exceptions import CodegenError
 from . import matrices, passes
 from .expressions import Table
-from .factors import delassus, factor, inverse_of, solve
+from .factors import delassus, factor, following, half_solve, inverse_of, solve
 from .frames import SNAP, bodies_of, canonical, regrouped, snapped
 from .program import ARGUMENTS, COLUMNS, FUNCTIONS, Function, Program, shape_of
 from .recursions import Recursions
@@ -61,42 +62,65 @@ def generate(model, functions=FUNCTIONS, tips=(), variants=tuple(VARIANTS), snap
     -----
     Golubev & Yaskevich (2020), with the tables of `expressions` and the steps of `frames`.
     """
-    functions, variants = _names(functions, ARGUMENTS, "function"), _names(variants, VARIANTS, "variant")
-    if "aba" in functions and model.coupling is not None:
-        raise CodegenError("joints follow others: there is forward_dynamics for such a model, but no aba")
-    tips = _names(tips, [joint.name for joint in model.joints], "joint")
-    _require_expressible(model)
-    with np.errstate(over="ignore", invalid="ignore"):  # an infinite constant is named below
-        bodies, change = snapped(bodies_of(model), snap)
-        stepped = [reduce(lambda found, step: step(found), VARIANTS[variant], bodies) for variant in variants]
+    choice = Choice.of(model, functions, tips, variants, snap)
     best: dict[str, Function] = {}
-    for variant, taken in zip(variants, stepped, strict=True):
-        writer = _Writer(model, taken, tips)
-        for name in functions:
-            for method in METHODS.get(name, (None,)):
-                if method == "aba" and model.coupling is not None:
-                    continue
-                found = _written(writer, name, method, variant)
-                if name not in best or found.operations.total < best[name].operations.total:
-                    best[name] = found
+    for variant, bodies in choice.stepped.items():
+        writer = Writer(model, bodies, choice.tips)
+        for name, method in choice.ways:
+            found = writer.function(name, method, variant)
+            if name not in best or found.operations.total < best[name].operations.total:
+                best[name] = found
     best = {name: passes.gather(function) for name, function in best.items()}
-    return Program(model.name, np.array(model.tree.parent), model.nq, model.nv, tips, float(change), best)
+    parent = np.array(model.tree.parent)
+    return Program(model.name, parent, model.nq, model.nv, choice.tips, choice.snapped, best)
 
 
-def _written(writer: _Writer, name: str, method: str | None, variant: str) -> Function:
-    """The function; a pivot that is the number 0 is the model's fault."""
-    try:
-        return writer.function(name, method, variant)
-    except ZeroDivisionError:
-        raise CodegenError(f"{name}: a pivot is 0 whatever q is: some freedom moves no mass") from None
+@dataclass(frozen=True, eq=False)
+class Choice:
+    """What is to be generated of a model, and the ways there are.
+
+    Attributes
+    ----------
+    ways : list of (str, str or None)
+        Functions, and the methods of those that have several.
+    tips : tuple of str
+    stepped : dict of str to list of Body
+        The model after the steps of every variant.
+    snapped : float
+    """
+
+    ways: list
+    tips: tuple[str, ...]
+    stepped: dict
+    snapped: float
+
+    @classmethod
+    def of(cls, model, functions, tips, variants, snap: float) -> Choice:
+        """Check the arguments of `generate`, and take the steps."""
+        functions, variants = _names(functions, ARGUMENTS, "function"), _names(variants, VARIANTS, "variant")
+        if "aba" in functions and model.coupling is not None:
+            raise CodegenError("joints follow others: there is forward_dynamics for such a model, but no aba")
+        tips = _names(tips, [joint.name for joint in model.joints], "joint")
+        _require_expressible(model)
+        with np.errstate(over="ignore", invalid="ignore"):  # an infinite constant is named by the writer
+            bodies, change = snapped(bodies_of(model), snap)
+            stepped = {
+                name: reduce(lambda found, step: step(found), VARIANTS[name], bodies) for name in variants
+            }
+        ways = [(name, method) for name in functions for method in METHODS.get(name, (None,))]
+        ways = [way for way in ways if way[1] != "aba" or model.coupling is None]
+        return cls(ways, tips, stepped, float(change))
 
 
 def _require_expressible(model) -> None:
     """Raise CodegenError where a joint needs an arc tangent, which no row is."""
     for joint in model.joints:
-        if joint.mimic and model.joints[joint.mimic.leader].kind == "continuous":
+        if not joint.mimic or model.joints[joint.mimic.leader].kind != "continuous":
+            continue
+        if joint.kind != "revolute" or not float(joint.mimic.ratio).is_integer():
             raise CodegenError(
-                f"joint {joint.name!r} follows the angle of a continuous joint, given by its cosine"
+                f"joint {joint.name!r} follows a continuous joint, given by cosine and sine of its angle: "
+                "without an arc tangent that is for revolute joints at whole multiples of the angle only"
             )
 
 
@@ -109,7 +133,7 @@ def _names(given, known, what: str) -> tuple[str, ...]:
     return given
 
 
-class _Writer:
+class Writer:
     """The functions of a model on one table.
 
     Parameters
@@ -117,12 +141,15 @@ class _Writer:
     model : Model
     bodies : list of Body
     tips : sequence of str
+    named : dict of str to scalars, or None
+        Receives intermediate matrices.
     """
 
-    def __init__(self, model, bodies, tips):
+    def __init__(self, model, bodies, tips, named: dict | None = None):
         self.model, self.table, self.tips = model, Table(), tips
         self.sizes = {"q": model.nq, "v": model.nv, "a": model.nv, "tau": model.nv}
-        self.loops = Recursions(bodies, model.gravity, model.extended, self.input("q"))
+        self.loops = Recursions(bodies, model.gravity, model.extended, self.input("q"), named)
+        self.named = named
 
     def input(self, name: str) -> list:
         """Scalars of an argument; every name has its own number."""
@@ -131,14 +158,25 @@ class _Writer:
 
     def function(self, name: str, method: str | None, variant: str) -> Function:
         """One function, its dead rows removed."""
-        result = getattr(self, name)(method) if method else getattr(self, name)()
-        names = ARGUMENTS[name]
-        steps = f"{variant}, {method}" if method else variant
         shape = shape_of(name, self.model.tree, len(self.tips))
+        return self.extract(
+            name, self.result(name, method), shape, f"{variant}, {method}" if method else variant
+        )
+
+    def result(self, name: str, method: str | None) -> list:
+        """Scalars of the result; a pivot that is a number, and not positive, is the model's fault."""
+        try:
+            return getattr(self, name)(method) if method else getattr(self, name)()
+        except ZeroDivisionError as error:
+            raise CodegenError(f"{name}: a pivot is not positive whatever q is: {error}") from None
+
+    def extract(self, name: str, result: list, shape: tuple[int, ...], variant: str) -> Function:
+        """The rows that a result needs."""
+        names = ARGUMENTS[name]
         columns = passes.extract(self.table, result, [list(self.sizes).index(x) for x in names])
         inputs = tuple((x, self.sizes[x]) for x in names)
         function = Function(
-            name, inputs, **dict(zip(COLUMNS, columns, strict=True)), shape=shape, variant=steps
+            name, inputs, **dict(zip(COLUMNS, columns, strict=True)), shape=shape, variant=variant
         )
         if not np.isfinite(function.value).all():
             raise CodegenError(f"{name}: a constant of the model overflows")
@@ -157,12 +195,14 @@ class _Writer:
     def crba(self) -> list:
         """Packed rows of H, G^T H G where joints follow others."""
         coupling = coupling_of(self.model)
+        self._name_rows("H", self.model.extended, self.loops.H)
         if coupling is None:
             return self.loops.H
         _, _, fold, ratio = coupling
         H = [0.0] * self.model.tree.nnz
         for entry, place, factor_ in zip(self.loops.H, fold.tolist(), ratio.tolist(), strict=True):
             H[place] = H[place] + entry * factor_
+        self._name_rows("G^T H G", self.model.tree, H)
         return H
 
     def rnea(self) -> list:
@@ -183,19 +223,31 @@ class _Writer:
         if method == "aba":
             return self.aba()
         net = [t - h for t, h in zip(self.input("tau"), self.bias(), strict=True)]
-        return solve(self.model.tree, *self.factor(method), net)
+        L, inverse = self.factor(method)
+        y = half_solve(self.model.tree, L, net)
+        self._name(y=y)
+        return solve(self.model.tree, L, inverse, y)
 
     def minv(self, method: str) -> list:
         """H^-1."""
-        return inverse_of(self.model.tree, *self.factor(method))
+        L, inverse = self.factor(method)
+        P = following(self.model.tree, L)
+        self._name(P=P)
+        return inverse_of(self.model.tree, P, inverse)
 
     def delassus(self, method: str) -> list:
         """J H^-1 J^T."""
-        return delassus(self.model.tree, *self.factor(method), self._jacobian())
+        L, inverse = self.factor(method)
+        Y = [half_solve(self.model.tree, L, row) for row in self._jacobian()]
+        self._name(Y=Y)
+        return delassus(inverse, Y)
 
     def factor(self, method: str) -> tuple[list, list]:
         """Packed rows of L, and 1 / D."""
-        return self.loops.factor() if method == "aba" else factor(self.model.tree, self.crba())
+        L, inverse = self.loops.factor() if method == "aba" else factor(self.model.tree, self.crba())
+        self._name_rows("L", self.model.tree, L, strictly=True)
+        self._name(**{"1/D": inverse})
+        return L, inverse
 
     def jacobian(self) -> list:
         """Velocities of the tips, row by row."""
@@ -204,3 +256,18 @@ class _Writer:
     def _jacobian(self) -> list:
         numbers = {joint.name: i for i, joint in enumerate(self.model.joints)}
         return [self.reduced(row) for tip in self.tips for row in self.loops.jacobian(numbers[tip])]
+
+    def _name(self, **matrices) -> None:
+        """Keep matrices by their names, where they are asked for."""
+        if self.named is not None:
+            self.named.update(matrices)
+
+    def _name_rows(self, name: str, tree, packed, strictly: bool = False) -> None:
+        """Keep packed rows by row and column, all entries or those below the diagonal."""
+        if self.named is None:
+            return
+        start = tree.row_start.tolist()
+        columns = [tree.ancestors(k).tolist() + [k] * (not strictly) for k in range(tree.n)]
+        self.named[name] = {
+            k: dict(zip(js, packed[start[k] :], strict=False)) for k, js in enumerate(columns)
+        }

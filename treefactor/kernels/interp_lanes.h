@@ -18,6 +18,16 @@
         } \
         break;
 
+/* 1 / x, or NaN where x is not in (0, inf): asked beside the division, not after it */
+INLINE REAL NAME(reciprocal)(REAL x)
+{
+#if WIDTH == 1
+    return x > 0 && x < INFINITY ? 1.0 / x : NAN;
+#else
+    return (REAL)((ISA(I))(1.0 / x) | ~((ISA(I))(x > 0) & (ISA(I))(x < INFINITY)));
+#endif
+}
+
 #if LANES == 1
 /* sines and cosines of many slots, as many at a time as registers hold */
 static const int32_t *NAME(turn)(const int32_t *p, int32_t times, double *room)
@@ -71,103 +81,19 @@ static void NAME(run)(const int32_t *p, double *room)
             CASE(SUM(2, 1, 0, 0), 6, a * b + c * d - e * f)
             CASE(SUM(1, 2, 0, 0), 6, a * b - c * d - e * f)
             CASE(OP_RECIP, 1, 1.0 / a)
+            CASE(OP_POSITIVE, 1, NAME(reciprocal)(a))
+            CASE(OP_NEGATIVE, 1, -NAME(reciprocal)(-a))
             case OP_SINCOS: p = NAME(turn)(p, times, room); break;
             default: return;
         }
     }
 }
 
-#if LANES > 1
-/* T <- its transpose */
-#ifndef SHUFFLE
-#if defined(__clang__) || __GNUC__ >= 12
-#define SHUFFLE(a, b, ...) __builtin_shufflevector(a, b, __VA_ARGS__)
-#else
-#define SHUFFLE(a, b, ...) __builtin_shuffle(a, b, (ISA(I)){__VA_ARGS__})
-#endif
-#endif
-INLINE void NAME(transpose)(REAL *T)
-{
-    for (int stage = 1; stage < WIDTH; stage *= 2) {
-        REAL U[WIDTH];
-        UNROLL for (int i = 0; i < WIDTH / 2; i++) {
-            const REAL a = T[i], b = T[i + WIDTH / 2];
-#if REGISTER == 64
-            U[2 * i] = SHUFFLE(a, b, 0, 8, 1, 9, 2, 10, 3, 11);
-            U[2 * i + 1] = SHUFFLE(a, b, 4, 12, 5, 13, 6, 14, 7, 15);
-#elif REGISTER == 32
-            U[2 * i] = SHUFFLE(a, b, 0, 4, 1, 5);
-            U[2 * i + 1] = SHUFFLE(a, b, 2, 6, 3, 7);
-#else
-            U[2 * i] = SHUFFLE(a, b, 0, 2);
-            U[2 * i + 1] = SHUFFLE(a, b, 1, 3);
-#endif
-        }
-        UNROLL for (int i = 0; i < WIDTH; i++) T[i] = U[i];
-    }
-}
-#endif
+#include "rooms.h"
 
-#define AT(base, lane, entry) (*(double *)((base) + (lane) * to_lane + (entry) * to_entry))
-
-static void NAME(load)(ptrdiff_t size, int count, const char *from, ptrdiff_t to_lane, ptrdiff_t to_entry,
-                       double *room)
-{
-    (void)count;
-#if LANES > 1
-    if (count == LANES && to_entry == sizeof(double) && size >= WIDTH) {
-        for (ptrdiff_t next = 0; next < size; next += WIDTH) {
-            const ptrdiff_t e = next < size - WIDTH ? next : size - WIDTH;   /* the last tile may overlap */
-            for (int lane = 0; lane < LANES; lane += WIDTH) {
-                REAL T[WIDTH];
-                UNROLL for (int i = 0; i < WIDTH; i++)
-                    memcpy(&T[i], from + (lane + i) * to_lane + e * (ptrdiff_t)sizeof(double), sizeof(REAL));
-                NAME(transpose)(T);
-                UNROLL for (int i = 0; i < WIDTH; i++) *(REAL *)(room + (e + i) * LANES + lane) = T[i];
-            }
-        }
-        return;
-    }
-#endif
-    for (ptrdiff_t e = 0; e < size; e++)
-        if (count == LANES && to_lane == sizeof(double))
-            memcpy(room + e * LANES, from + e * to_entry, LANES * sizeof(double));
-        else
-            for (int l = 0; l < LANES; l++) room[e * LANES + l] = AT(from, l < count ? l : 0, e);
-}
-
-static void NAME(store)(ptrdiff_t size, int count, const int32_t *slot, const double *sign,
-                        const double *room, char *to, ptrdiff_t to_lane, ptrdiff_t to_entry)
-{
-#if LANES > 1
-    if (count == LANES && to_entry == sizeof(double) && size >= WIDTH) {
-        for (ptrdiff_t next = 0; next < size; next += WIDTH) {
-            const ptrdiff_t e = next < size - WIDTH ? next : size - WIDTH;
-            for (int lane = 0; lane < LANES; lane += WIDTH) {
-                REAL T[WIDTH];
-                UNROLL for (int i = 0; i < WIDTH; i++)
-                    T[i] = sign[e + i] * *(const REAL *)(room + (ptrdiff_t)slot[e + i] * LANES + lane);
-                NAME(transpose)(T);
-                UNROLL for (int i = 0; i < WIDTH; i++)
-                    memcpy(to + (lane + i) * to_lane + e * (ptrdiff_t)sizeof(double), &T[i], sizeof(REAL));
-            }
-        }
-        return;
-    }
-#endif
-    for (ptrdiff_t e = 0; e < size; e++) {
-        const double *x = room + (ptrdiff_t)slot[e] * LANES;
-        if (LANES > 1 && to_lane == sizeof(double))
-            for (int l = 0; l < count; l++) ((double *)(to + e * to_entry))[l] = sign[e] * x[l];
-        else
-            for (int l = 0; l < (LANES == 1 ? 1 : count); l++) AT(to, l, e) = sign[e] * x[l];
-    }
-}
-
-static const Width NAME(width) = {LANES, NAME(run), NAME(load), NAME(store)};
+static const Width NAME(width) = {LANES, NAME(run), NAME(load), NAME(store), NAME(find_odd), NAME(find_failed)};
 
 #undef SLOT
 #undef EACH_TIME
 #undef EACH_PART
 #undef CASE
-#undef AT

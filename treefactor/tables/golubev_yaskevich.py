@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+import re
 from functools import cache
 
 import numpy as np
 
 from .. import arms, dynamics, robots
 from ..bench import Result
-from ..codegen import Kernels, generate
+from ..codegen import Kernels, Program, build, emit_c, generate
 from ..codegen import compile as compiled
+from ..codegen._routine import Results
+from ..codegen.kernels import machine_code
 from ..codegen.program import ARGUMENTS
 from ..configuration import random_configuration
-from ..exceptions import AdapterError
+from ..exceptions import AdapterError, CodegenError
 from ..model import Model
 from ..textbook.recursions import operations
 from ..tree import OperationCount
@@ -35,6 +38,8 @@ NUMERIC = {  # of a generated function, the loops that compute the same
 }
 COMPARED = (arms.PUMA_560, arms.STANFORD, arms.WAM, arms.SSRMS_7R, arms.GENERAL_7R)
 ROBOTS = ("ur5_robot", "solo12")  # where they are installed
+
+INDEXED = ("rnea", "forward_dynamics")  # functions that are also timed with indices
 
 QUANTITIES = {  # functions that the literature counts
     "crba": "inertia matrix",
@@ -127,6 +132,55 @@ def named_arms() -> Table:
     return Table(PAPER, "Named arms", note, rows)
 
 
+def against_indices() -> Table:
+    """How much longer a program takes whose scalars are elements of an array."""
+    rows = [unindexed(arm, name) for arm in (arms.PUMA_560, arms.GENERAL_7R) for name in INDEXED]
+    note = (
+        "Operations of a program, the same in all its forms, and its time as C with a variable for each row, "
+        "on one configuration. Beside it the same C with an element of one array for each row, compiled by "
+        f"the same compiler with the same flags ({build.FLAGS[1]}), and the register machine, which reads "
+        "the indices at run time. The paper found indexed elements 5 to 10 times slower; today's compilers "
+        "keep an element whose index is a number in a register, and only an index that is not known before "
+        "the program runs costs time."
+    )
+    return Table(PAPER, "Scalars instead of indexed elements", note, rows)
+
+
+def unindexed(arm: arms.Arm, name: str) -> Row:
+    """Operations of a program, and its time beside that of its forms with indices."""
+    program, what = generate(arm.model(), [name]), f"{name}, operations"
+    texts = emit_c.sources(program)
+    file = f"{name}.c"
+    try:
+        scalars, elements = (
+            bound_c(program, {**texts, file: text}) for text in (texts[file], indexed(texts[file]))
+        )
+    except CodegenError as error:
+        return Row(arm.name, f"{what}, not timed: {error}", program.operations[name].total)
+    interpreted = compiled(program).bind(name, *states(arm.model(), name), out=np.empty(program.nv))
+    timed = duel(scalars, {"elements of an array": elements, "indices at run time": interpreted})
+    return Row(arm.name, what, program.operations[name].total, timed=timed)
+
+
+def indexed(text: str) -> str:
+    """C in which each row that has a variable is an element of an array in its place."""
+    head, body = text.split("\n\n", 1)
+    variable = re.compile(r"\bt(\d+)\b")
+    size = 1 + max(map(int, variable.findall(body)))
+    body = variable.sub(r"t[\1]", re.sub(r"const real (t\d+ =)", r"\1", body))
+    return f"{head}\n\nstatic real t[{size}];\n\n{body}"
+
+
+def bound_c(program: Program, texts: dict[str, str]):
+    """Call of a program's one function as compiled from these files."""
+    (function,) = program.functions.values()
+    plain = np.empty((0, 2), np.intp)
+    native, slot, sign, _ = machine_code(build.compiled_texts(texts))(function, plain, False)
+    rng = np.random.default_rng(0)
+    taken = tuple(rng.normal(size=size) for _, size in function.inputs)
+    return native.bind(taken, np.empty(function.shape), Results(slot, sign, function.shape), None)
+
+
 def models() -> dict[str, Model]:
     """Arms, and those robots that are installed."""
     installed = {name: model for name in ROBOTS if (model := robot(name))}
@@ -161,13 +215,18 @@ def saved(case: str, model: Model) -> list[Row]:
 
 def timed(model: Model, kernels: Kernels, name: str) -> tuple[Result, ...]:
     """Time of a program in the interpreter against that of the compiled numeric loops."""
-    rng = np.random.default_rng(0)
-    given = {"q": random_configuration(model, rng)}
-    given |= {x: rng.normal(size=model.nv) for x in ("v", "a", "tau")}
-    taken = [given[x] for x in ARGUMENTS[name]]
+    taken = states(model, name)
     out = np.empty((model.nv, model.nv) if name == "crba" else model.nv)
     loops = dynamics.bind(getattr(dynamics, NUMERIC[name]), model, *taken, out=out.copy())
     return duel(kernels.bind(name, *taken, out=out), {"numeric loops": loops})
 
 
-TABLES = (against_numeric, named_arms)
+def states(model: Model, name: str) -> list[np.ndarray]:
+    """Random arguments of a function."""
+    rng = np.random.default_rng(0)
+    given = {"q": random_configuration(model, rng)}
+    given |= {x: rng.normal(size=model.nv) for x in ("v", "a", "tau")}
+    return [given[x] for x in ARGUMENTS[name]]
+
+
+TABLES = (against_numeric, named_arms, against_indices)

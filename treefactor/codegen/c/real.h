@@ -38,11 +38,22 @@ static inline void tf_sincos(ptrdiff_t n, const double *x, double *s, double *c)
 typedef double real, anywhere;
 #define PASSES for (int l = 0; l < LANES; l++)
 #define ROOM(n) (((n) + 7) / 8 * 8)   /* numbers that fill whole registers */
+/* 1 / x, NaN where x is not in (low, high): pivots are in (0, inf) */
+static inline real reciprocal(real x, double low, double high) { return low < x && x < high ? 1.0 / x : NAN; }
 #else
 typedef double real __attribute__((vector_size(8 * WIDTH)));
 typedef double anywhere __attribute__((vector_size(8 * WIDTH), aligned(8)));
+typedef long long bits __attribute__((vector_size(8 * WIDTH)));
 #define PASSES for (int l = 0; l < LANES; l += WIDTH)
 #define ROOM(n) (n)
+INLINE real reciprocal(real x, double low, double high)
+{
+    real found = 1.0 / x;
+#ifdef __AVX512F__
+    __asm__("" : "+v"(found));   /* or the division waits for the comparisons */
+#endif
+    return (real)((bits)found | ~((bits)(x > low) & (bits)(x < high)));
+}
 #endif
 
 #define load(x, e) (*(const anywhere *)((x) + (e) * LANES))
