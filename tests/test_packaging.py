@@ -32,10 +32,10 @@ def test_importing_treefactor_imports_no_engine_and_no_adapter(tmp_path):
     assert done.stdout.strip() == "[]", done.stderr
 
 
-@pytest.mark.parametrize("engine", ["pinocchio", "pybullet", "mujoco", "drake"])
+@pytest.mark.parametrize("engine", ["pinocchio", "pybullet", "mujoco", "drake", "dask"])
 def test_a_missing_engine_names_the_extra(tmp_path, engine):
     done = run(
-        f"import sys; sys.modules[{ENGINES[engine]!r}] = None\n"
+        f"import sys; sys.modules[{ENGINES.get(engine, engine)!r}] = None\n"
         "import treefactor\n"
         f"try:\n    import treefactor.adapters.{engine}_\n"
         "except treefactor.AdapterError as error:\n    print(error.engine, error)",
