@@ -19,8 +19,9 @@ test-slow: $(READY)
 	$(BIN)/python -m pytest -m slow
 
 # the tests that run compiled code, with every access checked: a build of its own; needs GCC
-SANITIZED := test_chain test_codegen test_configuration test_dynamics test_flexible test_interp test_isa test_lanes \
-  test_ltdl test_machines test_model.py test_native test_sparse test_tree
+SANITIZED := test_chain test_codegen_table test_configuration test_dynamics.py test_dynamics_arrays \
+  test_dynamics_sincos test_interp test_isa test_lanes test_ltdl test_machines test_model.py test_native \
+  test_sparse test_tree
 sanitize: $(CHECKED)/.ready
 	cd $(CHECKED) && LD_PRELOAD="$$(gcc -print-file-name=libasan.so) $$(gcc -print-file-name=libubsan.so)" \
 	  ASAN_OPTIONS=detect_leaks=0 UBSAN_OPTIONS=print_stacktrace=1 PYTHONMALLOC=malloc \
