@@ -7,7 +7,7 @@ SOURCES := setup.py pyproject.toml $(wildcard treefactor/*.pyx treefactor/*.pxd 
 CHECKED := .sanitized
 CHECKS  := -fsanitize=address,undefined -fno-sanitize-recover=undefined
 
-.PHONY: demo test test-slow sanitize lint bench dashboard docs measure clean
+.PHONY: demo test test-slow sanitize fuzz lint bench dashboard docs measure clean
 
 demo: $(READY)
 	$(BIN)/treefactor check
@@ -18,14 +18,14 @@ test: $(READY)
 test-slow: $(READY)
 	$(BIN)/python -m pytest -m slow
 
-# the tests of the kernels with every access checked: a build of its own; needs GCC
+# the tests that run compiled code, with every access checked: a build of its own; needs GCC
+SANITIZED := test_chain test_codegen_table test_configuration test_dynamics.py test_dynamics_arrays \
+  test_dynamics_sincos test_interp test_isa test_lanes test_ltdl test_machines test_model.py test_native \
+  test_sparse test_tree
 sanitize: $(CHECKED)/.ready
 	cd $(CHECKED) && LD_PRELOAD="$$(gcc -print-file-name=libasan.so) $$(gcc -print-file-name=libubsan.so)" \
 	  ASAN_OPTIONS=detect_leaks=0 UBSAN_OPTIONS=print_stacktrace=1 PYTHONMALLOC=malloc \
-	  ../$(BIN)/python -m pytest ../tests/test_chain.py ../tests/test_isa.py ../tests/test_lanes*.py \
-	  ../tests/test_interp*.py \
-	  ../tests/test_ltdl_units.py ../tests/test_dynamics.py ../tests/test_dynamics_arrays.py \
-	  ../tests/test_dynamics_sincos.py
+	  ../$(BIN)/python -m pytest $(sort $(foreach name,$(SANITIZED),$(patsubst %,../%,$(wildcard tests/$(name)*))))
 
 $(CHECKED)/.ready: $(READY)
 	rm -rf $(CHECKED)
@@ -36,10 +36,20 @@ $(CHECKED)/.ready: $(READY)
 	  $(BIN)/python -m pip install --quiet --no-deps --target $(CHECKED) $(CHECKED)/source
 	touch $@
 
+# inputs that nobody would write, FUZZ seconds for each kind; what fails is kept in .fuzz
+FUZZ ?= 60
+fuzz: $(READY)
+	$(BIN)/python -m pip install --quiet --editable '.[fuzz]'
+	for harness in fuzz/fuzz_*.py; do \
+	  rm -rf .fuzz/tmp && mkdir -p .fuzz/tmp && \
+	  TMPDIR=$(CURDIR)/.fuzz/tmp $(BIN)/python $$harness -max_total_time=$(FUZZ) -artifact_prefix=.fuzz/ || exit 1; \
+	done
+
 lint: $(READY)
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	. $(BIN)/activate && cython-lint treefactor
+	$(BIN)/mypy
 
 bench: $(READY)
 	$(BIN)/python asv_bench/quick.py
@@ -69,4 +79,4 @@ $(READY): $(VENV)/bin/python $(SOURCES)
 	touch $@
 
 clean:
-	rm -rf $(VENV) $(CHECKED) build dist *.egg-info treefactor/*.so treefactor/*.c treefactor/codegen/*.so treefactor/codegen/*.c docs/api/generated
+	rm -rf $(VENV) $(CHECKED) .fuzz build dist *.egg-info treefactor/*.so treefactor/*.c treefactor/codegen/*.so treefactor/codegen/*.c docs/api/generated

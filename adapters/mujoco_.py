@@ -39,6 +39,7 @@ from ..joints import Inertia
 from ..ltdl import factor
 from ..tree import Tree
 from ._mjcf import mjcf
+from ._mujoco_accelerator import Accelerator
 from ._mujoco_body import FREE, Body, Joint, adapter_error
 from ._mujoco_model import model
 from ._mujoco_settings import SETTINGS, effect, initial_configuration, only
@@ -49,6 +50,7 @@ from ._settings import noticed, solved
 __all__ = [
     "TENSOR_CAUSE",
     "WAYS",
+    "Accelerator",
     "Body",
     "Joint",
     "acceleration_offset",

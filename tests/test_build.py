@@ -90,7 +90,7 @@ def test_the_key_is_all_that_matters(arm, folder, monkeypatch, compiler):
     compiled(arm)
     compiler(f'exec {CC} "$@"')  # another path
     compiled(arm)
-    monkeypatch.setattr(build, "version", lambda name: "other")
+    monkeypatch.setattr(build, "__version__", "other")
     compiled(arm)
     assert len(os.listdir(folder)) == 5
 

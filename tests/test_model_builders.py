@@ -1,5 +1,7 @@
 """Models from Pinocchio, MuJoCo, PyBullet and URDF files: the same robots, entry by entry."""
 
+import pickle
+
 import numpy as np
 import pytest
 from engine_cases import TRAPS, joint, link, pin, urdf
@@ -110,6 +112,11 @@ def test_the_parts_of_a_joint_have_names():
     assert model.tree.names == pinocchio_.tree(pin_model).names
     assert [joint.name for joint in model.joints[1:4]] == ["second[0]", "second[1]", "second[2]"]
     assert [joint.inertia.mass > 0 for joint in model.joints] == [True, False, False, True, True]
+
+
+def test_a_pickled_model_of_pinocchio_is_read_as_the_model():
+    pin_model = pin.buildSampleModelHumanoid()
+    assert_same_model(pinocchio_.model(pickle.loads(pickle.dumps(pin_model))), pinocchio_.model(pin_model))
 
 
 @given(models(depth_first=True))

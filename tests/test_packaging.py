@@ -4,11 +4,13 @@ import os
 import shutil
 import subprocess
 import sys
+import tarfile
 import zipfile
 from pathlib import Path
 
 import pytest
 
+import treefactor
 from treefactor.check import ENGINES
 
 ROOT = Path(__file__).parents[1]
@@ -23,17 +25,17 @@ def run(code, cwd):
 def test_importing_treefactor_imports_no_engine_and_no_adapter(tmp_path):
     done = run(
         "import sys, treefactor, treefactor.cli, treefactor.check\n"
-        "engines = {'pinocchio', 'pybullet', 'mujoco', 'pydrake', 'matplotlib', 'treefactor.adapters'}\n"
-        "print(sorted(engines & set(sys.modules)))",
+        "engines = {'pinocchio', 'pybullet', 'mujoco', 'pydrake', 'matplotlib', 'dask'}\n"
+        "print(sorted({*engines, 'treefactor.adapters'} & set(sys.modules)))",
         tmp_path,
     )
     assert done.stdout.strip() == "[]", done.stderr
 
 
-@pytest.mark.parametrize("engine", ["pinocchio", "pybullet", "mujoco", "drake"])
+@pytest.mark.parametrize("engine", ["pinocchio", "pybullet", "mujoco", "drake", "dask"])
 def test_a_missing_engine_names_the_extra(tmp_path, engine):
     done = run(
-        f"import sys; sys.modules[{ENGINES[engine]!r}] = None\n"
+        f"import sys; sys.modules[{ENGINES.get(engine, engine)!r}] = None\n"
         "import treefactor\n"
         f"try:\n    import treefactor.adapters.{engine}_\n"
         "except treefactor.AdapterError as error:\n    print(error.engine, error)",
@@ -43,22 +45,52 @@ def test_a_missing_engine_names_the_extra(tmp_path, engine):
     assert f"pip install 'treefactor[{engine}]'" in done.stdout
 
 
+HEAVY = {  # what the first import does without, for it takes long
+    *("scipy", "rich", "jinja2", "loky", "platformdirs", "threadpoolctl", "llvmlite", "importlib.metadata"),
+    *("zipfile", "subprocess", "email", "asyncio", "multiprocessing", "xml.etree.ElementTree"),
+}
+
+
+def test_importing_treefactor_is_quick(tmp_path):
+    code = (
+        "import sys, time\n"
+        "start = time.process_time()\n"
+        "import numpy\n"
+        "known, middle = set(sys.modules), time.process_time()\n"
+        "import treefactor\n"
+        "print((time.process_time() - middle) / (middle - start))\n"
+        f"print(*sorted({HEAVY!r} & (set(sys.modules) - known)))"
+    )
+    ratio, *heavy = run(code, tmp_path).stdout.split()
+    assert heavy == []
+    assert float(ratio) < 1.0  # of the time that NumPy takes
+
+
 @pytest.fixture(scope="module")
 def wheel(tmp_path_factory):
-    """A wheel built in isolation from a copy of the sources, without optimization: that takes minutes."""
+    """A wheel built from a source distribution, in isolation, without optimization: that takes minutes."""
     out = tmp_path_factory.mktemp("wheel")
     skip = shutil.ignore_patterns(".*", "build", "dist", "*.so", "_*.c", "*.egg-info", "__pycache__")
     copy = shutil.copytree(ROOT, out / "copy", ignore=skip)
     done = subprocess.run(
-        [sys.executable, "-m", "pip", "wheel", "--quiet", "--no-deps", "--wheel-dir", out, copy],
+        [sys.executable, "-m", "build", "--outdir", out, copy],
         check=False,
         capture_output=True,
         text=True,
         env={**os.environ, "TREEFACTOR_DEBUG": "1"},
         timeout=900,
     )
-    assert done.returncode == 0, done.stderr
+    assert done.returncode == 0, done.stdout + done.stderr
     return next(out.glob("treefactor-*.whl"))
+
+
+@pytest.fixture(scope="module")
+def site(wheel, tmp_path_factory):
+    """A folder with the packages of the wheel."""
+    folder = tmp_path_factory.mktemp("site")
+    with zipfile.ZipFile(wheel) as archive:
+        archive.extractall(folder)
+    return folder
 
 
 def test_the_wheel_holds_both_packages_and_the_kernels(wheel):
@@ -75,16 +107,113 @@ def test_the_wheel_holds_both_packages_and_the_kernels(wheel):
     assert not [name for name in names if name.startswith(("adapters/", "tests/"))]
 
 
-def test_the_wheel_works_outside_the_checkout(wheel, tmp_path):
-    with zipfile.ZipFile(wheel) as archive:
-        archive.extractall(tmp_path)
+def test_the_source_distribution_holds_all_that_is_compiled_and_nothing_that_is_made(wheel):
+    with tarfile.open(next(wheel.parent.glob("treefactor-*.tar.gz"))) as archive:
+        names = {name.partition("/")[2] for name in archive.getnames()}
+    wanted = {path.relative_to(ROOT).as_posix() for path in (ROOT / "treefactor").rglob("*.p[yx]*")}
+    wanted |= {path.relative_to(ROOT).as_posix() for path in (ROOT / "tests").rglob("*.py")}
+    assert not {name for name in wanted if not name.endswith(".pyc")} - names
+    assert not [
+        name for name in names if name.endswith((".so", ".pyc")) or ("/_" in name and name.endswith(".c"))
+    ]
+
+
+def test_the_wheel_works_outside_the_checkout(site, tmp_path):
     done = run(
-        f"import sys; sys.path.insert(0, {str(tmp_path)!r})\n"
+        f"import sys; sys.path.insert(0, {str(site)!r})\n"
         "import treefactor, treefactor.adapters, numpy as np\n"
         "assert treefactor.__file__.startswith(sys.path[0]), treefactor.__file__\n"
         "assert treefactor.adapters.__file__.startswith(sys.path[0]), treefactor.adapters.__file__\n"
         "f = treefactor.factor(np.eye(3), treefactor.Tree([-1, 0, 0]))\n"
-        "print(treefactor.adapters.__name__, f.solve(np.ones(3)))",
+        "print(treefactor.adapters.__name__, f.solve(np.ones(3)), treefactor.__version__)",
         tmp_path,
     )
-    assert done.stdout.strip() == "treefactor.adapters [1. 1. 1.]", done.stderr
+    assert done.stdout.strip() == f"treefactor.adapters [1. 1. 1.] {treefactor.__version__}", done.stderr
+
+
+def test_generated_code_without_a_compiler_is_interpreted(site, tmp_path):
+    done = run(
+        f"import os, sys; sys.path.insert(0, {str(site)!r}); os.environ['PATH'] = ''\n"
+        "os.environ.pop('CC', None)\n"
+        "import treefactor as tf, numpy as np, warnings\n"
+        "model = tf.Model([tf.Joint('hinge', 'revolute', axis=[0, 1, 0], armature=2.0)])\n"
+        "with warnings.catch_warnings(record=True) as told:\n"
+        "    warnings.simplefilter('always')\n"
+        "    kernels = tf.compile(model, ['crba'], 'cc')\n"
+        "print(kernels.backend, kernels.crba([0.0]), told[0].message)",
+        tmp_path,
+    )
+    assert done.stdout.startswith("interp [[2.]] no C compiler cc, gcc or clang found"), done.stderr
+
+
+USER = """
+import numpy as np
+import treefactor as tf
+from treefactor.adapters import missing_engine
+
+tree = tf.Tree([-1, 0, 0], names=["a", "b", "c"])
+n: int = tree.n
+f: tf.Factor = tf.factor(np.eye(3), tree).refactor(2 * np.eye(3))
+x: np.ndarray = f.solve([1.0, 2.0, 3.0])
+x = tf.BoundFactor(np.eye(3), tree).factor(shift=0.1).half_solve(x, out=x)
+count: int = tree.cost("LTDL").total
+rod = tf.Inertia(1.0, [0, 0, -0.5], np.diag([0.1, 0.1, 0.0]))
+com: np.ndarray = rod.com
+model = tf.Model([tf.Joint("hinge", "revolute", axis=[0, 1, 0], inertia=rod, lower=-1, armature=0.1)])
+q = tf.integrate(model, tf.neutral(model), np.zeros(model.nv))
+H: np.ndarray = tf.crba(model, q)
+H = tf.bind(tf.crba, model, q, out=H)()
+kernels: tf.Kernels = tf.compile(tf.generate(model, ["crba"]), backend="cc")
+H = kernels.bind("crba", q, out=H)()
+try:
+    tf.Tree([0])
+except tf.InvalidTreeError as error:
+    row: int | None = error.row
+"""
+MISTAKES = {
+    "tree.parents": "attr-defined",
+    "tree.cost('QR')": "arg-type",
+    "tf.factor(np.eye(3), [-1, 0, 0])": "arg-type",
+    "tf.nothing": "attr-defined",
+    "f.solve()": "call-arg",
+    "tf.Inertia(mass='heavy')": "arg-type",
+}
+
+
+def typed(site, path, text):
+    """Complaints of mypy about a user's script, in its strict mode."""
+    path.write_text(text)
+    done = subprocess.run(
+        [sys.executable, "-m", "mypy", "--strict", "--follow-imports=silent", "--config-file=", path.name],
+        cwd=path.parent,
+        env={**os.environ, "MYPYPATH": str(site)},
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=300,
+    )
+    return [line for line in done.stdout.splitlines() if ": error: " in line], done.stdout + done.stderr
+
+
+def test_a_users_script_is_typed(site, tmp_path):
+    complaints, printed = typed(site, tmp_path / "user.py", USER)
+    assert complaints == []
+    assert "Success" in printed
+    complaints, _ = typed(site, tmp_path / "wrong.py", USER + "\n".join(MISTAKES))
+    assert [line.rpartition("[")[2].rstrip("]") for line in complaints] == list(MISTAKES.values())
+
+
+@pytest.mark.slow
+def test_the_wheel_with_pinocchio_is_enough_for_the_readme(wheel, tmp_path):
+    subprocess.run([sys.executable, "-m", "venv", tmp_path / "venv"], check=True, timeout=120)
+    python = tmp_path / "venv" / "bin" / "python"
+    install = [python, "-m", "pip", "install", "--quiet", f"{wheel}[pinocchio]"]
+    subprocess.run(install, check=True, capture_output=True, timeout=900)
+    shutil.copy(ROOT / "README.md", tmp_path)
+    code = "import doctest; done = doctest.testfile('README.md', module_relative=False); print(*done)"
+    done = subprocess.run(
+        [python, "-I", "-c", code], cwd=tmp_path, capture_output=True, text=True, check=False, timeout=300
+    )
+    failed, attempted = map(int, done.stdout.split()[-2:])
+    assert failed == 0, done.stdout
+    assert attempted > 10

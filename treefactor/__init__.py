@@ -1,8 +1,7 @@
 """Branch-sparse linear algebra and dynamics of kinematic trees."""
 
-from importlib.metadata import version
-
 from . import constraints, families, mlcp
+from ._version import __version__
 from .bound import BoundFactor
 from .chain import chain_forces, chain_inertia
 from .codegen import Kernels, Program, compile, generate
@@ -28,9 +27,8 @@ from .exceptions import (
 from .joints import Inertia, Joint, Loop, Mimic
 from .ltdl import Factor, factor
 from .model import Model
+from .streams import stream
 from .tree import OperationCount, Tree
-
-__version__ = version("treefactor")
 
 __all__ = [
     "AdapterError",
@@ -57,6 +55,7 @@ __all__ = [
     "StepError",
     "Tree",
     "TreefactorError",
+    "__version__",
     "aba",
     "bias",
     "bind",
@@ -79,4 +78,5 @@ __all__ = [
     "rnea",
     "show_config",
     "solve",
+    "stream",
 ]

@@ -7,8 +7,23 @@ import operator
 import os
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from .exceptions import DtypeError, NonFiniteError, ShapeError
+
+
+class Array:
+    """Type of an attribute that is given as anything that makes an array, and kept as one."""
+
+    def __get__(self, instance: object, owner: type) -> np.ndarray: ...  # type: ignore[empty-body]
+    def __set__(self, instance: object, value: ArrayLike) -> None: ...
+
+
+class MaybeArray:
+    """As `Array`, or None."""
+
+    def __get__(self, instance: object, owner: type) -> np.ndarray | None: ...
+    def __set__(self, instance: object, value: ArrayLike | None) -> None: ...
 
 
 class ReadOnly:

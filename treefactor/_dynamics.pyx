@@ -495,3 +495,6 @@ cdef class Bound:
         if not self.bodies.run(self.op, &self.given):
             return self.slowly()
         return self.out
+
+    def __reduce__(self):
+        raise TypeError("a bound call refers to memory of other owners and cannot be copied or pickled")

@@ -146,9 +146,9 @@ cdef class Rows:
         cdef Source source = source_of(H, layout == "dense", upper)
         return self.factorize(&source, shift)
 
-    def bind(self, cnp.ndarray H not None, bint upper):
-        """Make `refresh` read this (n, n) array from now on."""
-        self.bound = source_of(H, True, upper)
+    def bind(self, cnp.ndarray H not None, bint dense, bint upper):
+        """Make `refresh` read this (n, n) or (nnz,) array from now on."""
+        self.bound = source_of(H, dense, upper)
         self.kept = H
 
     def refresh(self, cnp.ndarray shift=None):

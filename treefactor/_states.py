@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 import numpy as np
 
 from ._arrays import as_real, require_finite
@@ -9,7 +11,7 @@ from .configuration import require_rotations
 from .exceptions import ShapeError
 
 
-def states(arguments: dict, tails: dict[str, tuple[int, ...]], model) -> tuple[dict, tuple[int, ...]]:
+def states(arguments: dict, tails: Mapping[str, tuple[int, ...]], model) -> tuple[dict, tuple[int, ...]]:
     """Arrays by name, and the leading axes of all that have any.
 
     Parameters
@@ -36,7 +38,7 @@ def states(arguments: dict, tails: dict[str, tuple[int, ...]], model) -> tuple[d
     return arrays, batch
 
 
-def _leading_axes(arrays: dict[str, np.ndarray], tails: dict[str, tuple[int, ...]]) -> tuple[int, ...]:
+def _leading_axes(arrays: dict[str, np.ndarray], tails: Mapping[str, tuple[int, ...]]) -> tuple[int, ...]:
     batch = ()
     for name, array in arrays.items():
         tail = tails[name]

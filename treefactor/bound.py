@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 
 from . import _rows
-from ._arrays import as_shift
+from ._arrays import as_shift, check_choice
 from .exceptions import DtypeError, ShapeError
 from .ltdl import FACTORIZED, Factor
-from .tree import Tree
+from .tree import LAYOUTS, Tree
 
 
 class BoundFactor(_rows.BoundCalls, Factor):
@@ -16,26 +16,38 @@ class BoundFactor(_rows.BoundCalls, Factor):
 
     Parameters
     ----------
-    H : ndarray of float64, shape (n, n)
+    H : ndarray of float64, shape (n, n), or (nnz,) with ``layout="packed"``
         Any strides; referred to, not copied. Its owner must keep the memory in place.
     tree : Tree
-    kind, triangle
+    kind, triangle, layout
         As for `treefactor.factor`.
 
     Raises
     ------
     DtypeError, ShapeError
         Where H cannot be bound.
+
+    Notes
+    -----
+    Thread-compatible as a `Factor`, `factor` in the place of `refactor`; nothing may write H meanwhile.
     """
 
-    def __init__(self, H: np.ndarray, tree: Tree, kind: str = "LTDL", triangle: str = "lower"):
-        super().__init__(tree, (), kind, "dense", triangle)
+    def __init__(
+        self,
+        H: np.ndarray,
+        tree: Tree,
+        kind: str = "LTDL",
+        triangle: str = "lower",
+        layout: str = "dense",
+    ):
+        check_choice("layout", layout, LAYOUTS[:2])
+        super().__init__(tree, (), kind, layout, triangle)
         if not isinstance(H, np.ndarray) or H.dtype != np.float64 or not H.flags.aligned:
             raise DtypeError("only an aligned float64 NumPy array can be bound", getattr(H, "dtype", None))
-        if tree.batch_of(H, "dense"):
+        if tree.batch_of(H, layout):
             raise ShapeError(f"only a single matrix can be bound, got shape {H.shape}", H.shape)
         self._source = H
-        self._kernel.bind(H, self._upper)
+        self._kernel.bind(H, layout == "dense", self._upper)
 
     def _factor(self, shift) -> BoundFactor:
         if shift is not None:

@@ -11,7 +11,7 @@ from collections import Counter
 
 import numpy as np
 
-from . import _chain
+from . import _chain  # type: ignore[attr-defined]  # compiled
 from ._arrays import as_output, as_real, flatten, require_finite
 from .exceptions import DtypeError, InvalidChainError, NonFiniteError, ShapeError
 from .textbook import composite
@@ -240,7 +240,7 @@ def _deliver(result: np.ndarray, out) -> np.ndarray:
 
 def _count(recursion, given: dict, slides: np.ndarray) -> OperationCount:
     """Operations of a recursion on one chain with these joints; they do not depend on the numbers."""
-    tally = Counter()
+    tally: Counter[str] = Counter()
     arrays = [counting(np.ones((len(slides), *TAILS[name])), tally) for name in given]
     recursion(*arrays, slides)
     return OperationCount(**tally)

@@ -20,6 +20,7 @@ from rich.progress import track
 from rich.text import Text
 
 from . import __version__, bench, check, duels, growth, report, robots, tables
+from ._files import replacing
 from .config import show_config
 from .exceptions import TreefactorError
 from .mechanisms import MECHANISMS
@@ -135,7 +136,7 @@ def run_check(options: argparse.Namespace) -> int:
         "seed": options.seed,
     }
     try:
-        with report.replacing(options.json) as json_file, report.replacing(options.html) as html_file:
+        with replacing(options.json) as json_file, replacing(options.html) as html_file:
             with _engines_aside():
                 results = check.check(chosen, engines, options.samples, options.seed, options.timeout)
                 for found in _progress(results, len(chosen), "checking", _verdicts):
@@ -163,7 +164,7 @@ def run_info(options: argparse.Namespace) -> int:
     robot = robots.find(options.robot, _floating(options))
     tree = pinocchio_.tree(pinocchio_.load(robot.path, robot.floating, options.mimic))
     report.print_tree(f"{robot.name}, {robot.base} base", tree)
-    with report.replacing(options.json) as file:
+    with replacing(options.json) as file:
         content = {
             "robot": robot.name,
             "base": robot.base,
@@ -171,7 +172,7 @@ def run_info(options: argparse.Namespace) -> int:
             "names": tree.names,
         }
         report.write_json(file, {**content, **report.tree_figures(tree)})
-    with report.replacing(options.plot) as file:
+    with replacing(options.plot) as file:
         if file is not None:
             from .plots import draw_tree
 
@@ -183,7 +184,7 @@ def run_bench(options: argparse.Namespace) -> int:
     """Print what `treefactor.bench` measures of one robot, or of contact problems."""
     title, caption, subject, fights = (_contacts if options.robot == CONTACTS else _robot)(options)
     results: list[bench.Result] = []
-    with report.replacing(options.json) as file:
+    with replacing(options.json) as file:
         fought = (duel.fight() for duel in fights)
         for result in _progress(
             fought, len(fights), "timing", lambda one: f"{one.target} {one.what}, {one.peer}"
@@ -214,7 +215,7 @@ def _contacts(options: argparse.Namespace) -> tuple[str, str, dict[str, str], li
 def run_families(options: argparse.Namespace) -> int:
     """Print how the costs of the papers' trees grow."""
     grown: list[growth.Growth] = []
-    with report.replacing(options.json) as json_file, report.replacing(options.plot) as plot_file:
+    with replacing(options.json) as json_file, replacing(options.plot) as plot_file:
         measured = (growth.growth(family, options.nodes) for family in growth.FAMILIES)
         for found in _progress(measured, len(growth.FAMILIES), "timing", lambda found: found[-1].family):
             grown += found
@@ -232,7 +233,7 @@ def run_tables(options: argparse.Namespace) -> int:
     chosen = tables.makers(options.paper)
     found: list[tables.Table] = []
     meta = show_config("dicts")
-    with report.replacing(options.json) as json_file, report.replacing(options.html) as html_file:
+    with replacing(options.json) as json_file, replacing(options.html) as html_file:
         executed = (make() for make in chosen)
         for table in _progress(executed, len(chosen), "executing", lambda table: table.title):
             found.append(table)
@@ -251,7 +252,7 @@ def run_generate(options: argparse.Namespace) -> int:
     from .codegen.program import available
 
     model, name, base = _model(options)
-    with report.replacing(options.json) as file:
+    with replacing(options.json) as file:
         functions = options.functions or available(model, options.tips)
         program = generate(model, functions, options.tips)
         folder.write(model, program, options.output)

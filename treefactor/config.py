@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import platform
 import sys
-from importlib.metadata import version
+
+import numpy as np
 
 from . import _pattern
 from ._arrays import available_cores
+from ._version import __version__
 
 
 def show_config(mode: str = "stdout") -> dict | None:
@@ -22,8 +24,8 @@ def show_config(mode: str = "stdout") -> dict | None:
         Print, or return a dict, as `numpy.show_config` does.
     """
     found = {
-        "treefactor": version("treefactor"),
-        "numpy": version("numpy"),
+        "treefactor": __version__,
+        "numpy": np.__version__,
         "python": platform.python_version(),
         "machine": platform.machine(),
         "cores": available_cores(),

@@ -6,7 +6,7 @@ import math
 
 import numpy as np
 
-from . import _lanes, _rows
+from . import _lanes, _rows  # type: ignore[attr-defined]  # compiled
 from ._arrays import (
     as_float,
     as_output,

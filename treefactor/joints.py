@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from numbers import Integral
+from typing import Any
 
 import numpy as np
 
-from ._arrays import ReadOnly, as_real, as_vector, require_finite
+from ._arrays import Array, MaybeArray, ReadOnly, as_real, as_vector, require_finite
 from .exceptions import InvalidModelError, ShapeError, TreefactorError
 
 SIZES = {  # entries in q and in v
@@ -27,11 +28,25 @@ FOLLOWERS = ("revolute", "prismatic", "helical")  # kinds that may follow
 LEADERS = (*FOLLOWERS, "continuous")  # kinds that may be followed
 ROUND_OFF = 1e-9  # relative; of lengths of axes, orthogonality of rotations, symmetry of tensors
 LOOPS = {"spherical": 3, "universal": 4, "revolute": 5, "weld": 6}  # rows that a kind of loop closes with
+NOT_GIVEN: Any = None
+NO_ARMATURE: Any = 0.0
+
+
+def _unturned() -> Any:
+    return np.eye(3)
+
+
+def _origin() -> Any:
+    return np.zeros(3)
+
+
+def _nothing() -> Any:
+    return np.zeros((3, 3))
 
 
 @dataclass(frozen=True, eq=False)
 class Inertia(ReadOnly):
-    """Mass, centre of mass and inertia tensor about it, in the axes of some frame.
+    """Mass, centre of mass and inertia tensor about it, in the axes of some frame; immutable.
 
     Parameters
     ----------
@@ -49,8 +64,8 @@ class Inertia(ReadOnly):
     """
 
     mass: float = 0.0
-    com: np.ndarray = field(default_factory=lambda: np.zeros(3))
-    tensor: np.ndarray = field(default_factory=lambda: np.zeros((3, 3)))
+    com: Array = field(default_factory=_origin)
+    tensor: Array = field(default_factory=_nothing)
 
     def __post_init__(self):
         mass = _number(self.mass, "mass")
@@ -93,6 +108,8 @@ class Inertia(ReadOnly):
 class Mimic:
     """A joint that follows another: its q is ``ratio * q_leader + offset``, of a continuous leader its angle.
 
+    Immutable.
+
     Parameters
     ----------
     leader : int
@@ -107,7 +124,7 @@ class Mimic:
 
 @dataclass(frozen=True, eq=False)
 class Joint(ReadOnly):
-    """A joint, and the body it carries.
+    """A joint, and the body it carries; immutable.
 
     Parameters
     ----------
@@ -138,14 +155,14 @@ class Joint(ReadOnly):
     name: str
     kind: str
     parent: int = -1
-    R: np.ndarray = field(default_factory=lambda: np.eye(3))
-    p: np.ndarray = field(default_factory=lambda: np.zeros(3))
-    axis: np.ndarray | None = None
+    R: Array = field(default_factory=_unturned)
+    p: Array = field(default_factory=_origin)
+    axis: MaybeArray = NOT_GIVEN
     pitch: float = 0.0
     inertia: Inertia = field(default_factory=Inertia)
-    armature: float | np.ndarray = 0.0
-    lower: np.ndarray | None = None
-    upper: np.ndarray | None = None
+    armature: Array = NO_ARMATURE
+    lower: Array = NOT_GIVEN
+    upper: Array = NOT_GIVEN
     mimic: Mimic | None = None
 
     def __post_init__(self):
@@ -216,7 +233,7 @@ class Joint(ReadOnly):
 
 @dataclass(frozen=True, eq=False)
 class Loop(ReadOnly):
-    """A joint that closes a loop: it holds a frame of one body against a frame of another.
+    """A joint that closes a loop: it holds a frame of one body against a frame of another. Immutable.
 
     Parameters
     ----------
@@ -234,10 +251,10 @@ class Loop(ReadOnly):
     kind: str
     first: int
     second: int
-    R1: np.ndarray = field(default_factory=lambda: np.eye(3))
-    p1: np.ndarray = field(default_factory=lambda: np.zeros(3))
-    R2: np.ndarray = field(default_factory=lambda: np.eye(3))
-    p2: np.ndarray = field(default_factory=lambda: np.zeros(3))
+    R1: Array = field(default_factory=_unturned)
+    p1: Array = field(default_factory=_origin)
+    R2: Array = field(default_factory=_unturned)
+    p2: Array = field(default_factory=_origin)
 
     def __post_init__(self):
         try:

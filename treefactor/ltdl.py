@@ -11,7 +11,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from . import _lanes, _rows
+from . import _lanes, _rows  # type: ignore[attr-defined]  # compiled
 from ._arrays import (
     as_float,
     as_output,
@@ -135,7 +135,8 @@ class Factor(_rows.Calls):
 
     Notes
     -----
-    Operations may run in several threads at once; `refactor` may not run beside them.
+    Thread-compatible: operations may run in several threads at once, `refactor` and `adopt` not beside them;
+    give every thread that factorizes a factor of its own. Picklable.
     """
 
     def __init__(

@@ -66,6 +66,20 @@ class Model:
            [0.85, 0.35]])
     """
 
+    joints: tuple[Joint, ...]
+    loops: tuple[Loop, ...]
+    name: str
+    njoints: int
+    nq: int
+    nv: int
+    idx_q: tuple[int, ...]
+    idx_v: tuple[int, ...]
+    gravity: np.ndarray
+    armature: np.ndarray
+    lower: np.ndarray
+    upper: np.ndarray
+    extended: Tree
+
     def __init__(
         self,
         joints: Sequence[Joint],
@@ -180,7 +194,10 @@ class Model:
         for joint, q, v in zip(self.joints, self.idx_q, self.idx_v, strict=True):
             if not joint.mimic:
                 found.setdefault(joint.kind, []).append((range(q, q + joint.nq), range(v, v + joint.nv)))
-        return {kind: tuple(map(np.array, zip(*ranges, strict=True))) for kind, ranges in found.items()}
+        return {
+            kind: (np.array([q for q, _ in ranges]), np.array([v for _, v in ranges]))
+            for kind, ranges in found.items()
+        }
 
     def faults(self) -> dict[str, str]:
         """What is impossible about the bodies' inertias, by the names of their joints."""

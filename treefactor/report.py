@@ -3,10 +3,7 @@
 from __future__ import annotations
 
 import json
-import os
-import tempfile
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager, suppress
+from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
@@ -19,7 +16,6 @@ from rich.tree import Tree as RichTree
 from .bench import Result
 from .check import AGREES, CANNOT_LOAD, DISAGREES, EXPLAINED, GOOD, Row
 from .codegen import Verdict
-from .exceptions import TreefactorError
 from .growth import Growth
 from .tables.table import ABOUT, DIFFERS, EQUAL, NOT_ABOVE, NOT_BELOW, NOT_IN_PAPER, shown
 from .tables.table import Row as PaperRow
@@ -315,45 +311,12 @@ def _drawing(name: str, tree: Tree) -> RichTree:
     return root
 
 
-@contextmanager
-def replacing(path: Path | None) -> Iterator[Path | None]:
-    """Give a temporary file beside path that takes its place at the end, or vanishes on any failure.
-
-    Made before the work starts, so that a folder nobody can write to is found at once. What is no regular
-    file (a pipe, /dev/stdout) is written to directly.
-    """
-    if path is None:
-        yield None
-        return
-    target = path.resolve()
-    if target.is_dir() or not path.name:
-        raise TreefactorError(f"cannot write {path}: it is a folder")
-    if target.exists() and not target.is_file():
-        yield target
-        return
-    try:
-        handle, name = tempfile.mkstemp(dir=target.parent, prefix=f".{target.stem}.", suffix=target.suffix)
-    except OSError as error:
-        raise TreefactorError(f"cannot write {path}: {error.strerror}") from None
-    os.close(handle)
-    temporary = Path(name)
-    try:
-        yield temporary
-        umask = os.umask(0)
-        os.umask(umask)
-        temporary.chmod(0o666 & ~umask)  # mkstemp allows the owner alone
-        temporary.replace(target)
-    except OSError as error:
-        raise TreefactorError(f"cannot write {path}: {error.strerror}") from error
-    finally:
-        with suppress(FileNotFoundError):
-            temporary.unlink()
-
-
 def write_json(path: Path | None, content: dict) -> None:
     """Write content to path, with a null for every number that JSON cannot hold."""
     if path is not None:
-        path.write_text(json.dumps(_finite(content), indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
+        text = json.dumps(_finite(content), indent=2, ensure_ascii=False) + "\n"
+        # file names may hold bytes that are no text: as \udc80, which JSON has, too
+        path.write_text(text, encoding="utf-8", errors="backslashreplace")
 
 
 def _finite(value):

@@ -13,7 +13,7 @@ from typing import Literal
 
 import numpy as np
 
-from . import _pattern, _tree
+from . import _pattern, _tree  # type: ignore[attr-defined]  # compiled
 from ._arrays import as_float, as_real, check_choice, flatten, lane_count
 from .exceptions import InvalidTreeError, ShapeError
 
@@ -25,7 +25,7 @@ CostKind = Literal["LTL", "LTDL", "L", "LT", "L_inv", "LT_inv", "H", "solve"]
 
 @dataclass(frozen=True)
 class OperationCount:
-    """Scalar operations of one run of an algorithm.
+    """Scalar operations of one run of an algorithm; immutable.
 
     Attributes
     ----------
@@ -111,6 +111,13 @@ class Tree:
     >>> tree.cost("LTDL")
     OperationCount(mul=7, add=7, div=5, sqrt=0, trig=0)
     """
+
+    parent: np.ndarray
+    depth: np.ndarray
+    row_start: np.ndarray
+    names: tuple[str, ...] | None
+    n: int
+    nnz: int
 
     def __init__(self, parent: Sequence[int] | np.ndarray, names: Sequence[str] | None = None):
         parent = _indices(parent, "parent")
@@ -321,7 +328,7 @@ class Tree:
 
         Parameters
         ----------
-        H : array_like, shape (..., n, n)
+        H : array_like, shape (..., n, n), or SciPy sparse, shape (n, n)
         layout : {"packed", "lanes"}
             ``(..., nnz)``, or ``(blocks, nnz, 8)`` with 8 matrices side by side (16 of float32), the last
             block filled up with identity matrices.
@@ -334,10 +341,16 @@ class Tree:
         """
         check_choice("triangle", triangle, ("lower", "upper"))
         check_choice("layout", layout, LAYOUTS[1:])
-        H = as_real(H, "H", as_float(dtype))
-        self.batch_of(H, "dense")
-        read = (self.rows, self.columns) if triangle == "lower" else (self.columns, self.rows)
-        packed = np.ascontiguousarray(H[(..., *read)])
+        if hasattr(H, "tocsr"):
+            from .sparse import packed_rows
+
+            self.batch_of(H, "dense")
+            packed = as_real(packed_rows(self, H, triangle == "upper"), "H", as_float(dtype))
+        else:
+            H = as_real(H, "H", as_float(dtype))
+            self.batch_of(H, "dense")
+            read = (self.rows, self.columns) if triangle == "lower" else (self.columns, self.rows)
+            packed = np.ascontiguousarray(H[(..., *read)])
         return packed if layout == "packed" else self._to_lanes(packed)
 
     def unpack(self, packed, layout: str = "packed") -> np.ndarray:
@@ -352,6 +365,15 @@ class Tree:
         H[..., self.rows, self.columns] = packed
         H[..., self.columns, self.rows] = packed
         return H
+
+    def csc(self, packed):
+        """Symmetric H as a `scipy.sparse.csc_array` from the packed rows, shape (nnz,), of one matrix."""
+        from .sparse import symmetric
+
+        packed = as_real(packed, "packed")
+        if self.batch_of(packed, "packed"):
+            raise ShapeError(f"packed rows of one matrix are a vector, got {packed.shape}", packed.shape)
+        return symmetric(self, packed)
 
     def _to_lanes(self, packed: np.ndarray) -> np.ndarray:
         """(..., nnz) -> (blocks, nnz, lanes), padded with identity matrices."""

@@ -372,3 +372,6 @@ cdef class Bound:
         if not self.routine.single(self.given, self.data, self.results):
             return self.slowly()
         return self.out
+
+    def __reduce__(self):
+        raise TypeError("a bound call refers to memory of other owners and cannot be copied or pickled")

@@ -20,10 +20,10 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass
 from hashlib import sha256
-from importlib.metadata import version
 from pathlib import Path
 
 from .._arrays import available_cores
+from .._version import __version__
 from ..exceptions import CodegenError
 from . import cache, emit_c
 
@@ -109,7 +109,7 @@ def compiled_texts(texts: dict[str, str]) -> Compiled:
 def _key(texts: dict[str, str], compiler: Compiler) -> str:
     """Digest of all that a compiled object depends on."""
     made_of = [*texts, *texts.values(), *compiler.command, compiler.identity()]
-    parts = [version("treefactor"), str(emit_c.ABI), *made_of]
+    parts = [__version__, str(emit_c.ABI), *made_of]
     return sha256("\0".join(parts).encode()).hexdigest()
 
 

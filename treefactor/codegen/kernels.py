@@ -110,6 +110,11 @@ class Kernels:
     ------
     CodegenError
         Where the program is none.
+
+    Notes
+    -----
+    Thread-safe: calls may run in several threads at once. A pickle holds the program, which is made ready for
+    the same backend where it is read: compiled anew, or taken from that machine's cache.
     """
 
     def __init__(self, program: Program, backend: str, model: Model | None = None):
@@ -130,6 +135,9 @@ class Kernels:
                 entry = self._tree.unpack(np.arange(1.0, slot.size + 1)).astype(int).ravel()  # 0: none
                 dense = np.append(zero, slot)[entry], np.append(1.0, sign)[entry]
                 self._found[name, "dense"] = routine, Results(*dense, (program.nv, program.nv))
+
+    def __reduce__(self):
+        return Kernels, (self.program, self.backend, self._model)
 
     def crba(self, q, out=None, layout: str = "dense", num_threads: int = 1) -> np.ndarray:
         """Inertia matrix, see `treefactor.crba`."""

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import json
 import math
-import zipfile
-import zlib
 from dataclasses import dataclass
 from functools import cached_property
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 
+from .._arrays import ReadOnly
+from .._files import replacing
 from ..exceptions import CodegenError
 from ..joints import LOOPS
 from ..tree import OperationCount, Tree
@@ -31,8 +33,8 @@ ARGUMENTS = {  # of the functions that can be generated, in order
     "loop_step": ("q",),
     "loop_gap": ("q",),
 }
-FUNCTIONS = tuple(ARGUMENTS)[:6]  # that need no tips
-LOOP_FUNCTIONS = tuple(ARGUMENTS)[8:]  # of models with loops
+FUNCTIONS: tuple[str, ...] = tuple(ARGUMENTS)[:6]  # that need no tips
+LOOP_FUNCTIONS: tuple[str, ...] = tuple(ARGUMENTS)[8:]  # of models with loops
 FORMAT = 2
 PLAIN = ("model", "nq", "nv", "tips", "snapped", "loops", "independent")  # in the head of a file
 COLUMNS = {
@@ -46,8 +48,8 @@ COLUMNS = {
 
 
 @dataclass(frozen=True, eq=False)
-class Function:
-    """Straight-line code: one row for each scalar, after those it is made of.
+class Function(ReadOnly):
+    """Straight-line code: one row for each scalar, after those it is made of; immutable.
 
     Attributes
     ----------
@@ -85,6 +87,10 @@ class Function:
     sign: np.ndarray
     shape: tuple[int, ...]
     variant: str = ""
+
+    def __post_init__(self):
+        for column in COLUMNS:
+            getattr(self, column).flags.writeable = False
 
     @property
     def rows(self) -> int:
@@ -158,7 +164,7 @@ def operation_count(op: np.ndarray) -> OperationCount:
 
 @dataclass(frozen=True, eq=False)
 class Program:
-    """Generated functions of one model.
+    """Generated functions of one model; immutable, picklable, may be shared by threads.
 
     Attributes
     ----------
@@ -207,15 +213,15 @@ class Program:
         return [self.functions[name] for name in (self.functions if functions is None else functions)]
 
     def save(self, path) -> None:
-        """Write to a file of arrays, without pickled objects."""
+        """Write to a file of arrays, without pickled objects; it is whole, or as it was before."""
         head = {name: getattr(self, name) for name in PLAIN}
         head |= {"format": FORMAT, "functions": []}
-        arrays = {"parent": self.parent}
+        arrays: dict[str, Any] = {"parent": self.parent}
         for k, function in enumerate(self.functions.values()):
             plain = {name: getattr(function, name) for name in ("name", "inputs", "shape", "variant")}
             head["functions"].append(plain)
             arrays |= {f"{k}.{column}": getattr(function, column) for column in COLUMNS}
-        with open(path, "wb") as file:
+        with replacing(Path(path)) as draft, open(draft, "wb") as file:
             np.savez_compressed(file, head=np.array(json.dumps(head)), **arrays)
 
     @classmethod
@@ -227,6 +233,9 @@ class Program:
         CodegenError
             Where the file is no such thing, or its rows are no program.
         """
+        import zipfile  # they take longer to import than most of this package
+        import zlib
+
         try:
             with open(path, "rb") as opened, np.load(opened, allow_pickle=False) as file:
                 head = json.loads(str(file["head"]))

@@ -16,7 +16,7 @@ from .expressions import Table
 from .factors import delassus, factor, following, half_solve, inverse_of, solve
 from .frames import SNAP, bodies_of, canonical, regrouped, snapped
 from .partition import dependents
-from .program import ARGUMENTS, LOOP_FUNCTIONS, Function, Program, available, shape_of
+from .program import ARGUMENTS, COLUMNS, LOOP_FUNCTIONS, Function, Program, available, shape_of
 from .recursions import Recursions
 from .reduction import AXES, Reduction
 
@@ -204,7 +204,10 @@ class Writer:
         """The rows that a result needs."""
         names = ARGUMENTS[name]
         columns = passes.extract(self.table, result, [list(self.sizes).index(x) for x in names])
-        function = Function(name, tuple((x, self.sizes[x]) for x in names), *columns, shape, variant)
+        inputs = tuple((x, self.sizes[x]) for x in names)
+        function = Function(
+            name, inputs, **dict(zip(COLUMNS, columns, strict=True)), shape=shape, variant=variant
+        )
         if not np.isfinite(function.value).all():
             raise CodegenError(f"{name}: a constant of the model overflows")
         return function

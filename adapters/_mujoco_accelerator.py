@@ -1,0 +1,69 @@
+"""The factor of MuJoCo's ``MjData.M``, whose rows are ours: ancestors root first, the diagonal last."""
+
+from __future__ import annotations
+
+import mujoco
+import numpy as np
+
+from ..bound import BoundFactor
+from ..tree import Tree, freedom_names
+from ._mujoco_body import adapter_error
+
+
+class Accelerator(BoundFactor):
+    """The factor of ``data.M``, read in place: for a script that calls MuJoCo.
+
+    Parameters
+    ----------
+    model : mujoco.MjModel
+    data : mujoco.MjData
+        Only ``data.M`` is used; ``data.qLD`` stays as it is.
+
+    Raises
+    ------
+    AdapterError
+        Where this version of MuJoCo stores H otherwise; 3.3.3 and later do not.
+
+    Notes
+    -----
+    Call `factor` after ``mujoco.mj_forward`` or ``mj_crb``, then any operation of `Factor`. The rows of
+    "simple" freedoms, which are free of others' inertia, hold nothing but their diagonal: they are roots of
+    `tree`.
+
+    Examples
+    --------
+    >>> import mujoco, numpy as np
+    >>> from treefactor.adapters.mujoco_ import Accelerator
+    >>> model = mujoco.MjModel.from_xml_string('''<mujoco><worldbody><body><joint/><geom size=".1"/>
+    ...     <body pos="0 1 0"><joint/><geom size=".1"/></body></body></worldbody></mujoco>''')
+    >>> data = mujoco.MjData(model)
+    >>> accelerator = Accelerator(model, data)
+    >>> mujoco.mj_forward(model, data)
+    >>> x = accelerator.factor().solve(np.ones(2))
+    >>> y = np.empty((1, 2))
+    >>> mujoco.mj_solveM(model, data, y, np.ones((1, 2)))
+    >>> np.allclose(x, y)
+    True
+    """
+
+    def __init__(self, model: mujoco.MjModel, data: mujoco.MjData):
+        super().__init__(_rows(data), _tree(model), layout="packed")
+        self._data = data  # owns the memory of M
+
+
+def _rows(data: mujoco.MjData) -> np.ndarray:
+    if not hasattr(data, "M"):
+        raise adapter_error(f"MuJoCo {mujoco.__version__} has no MjData.M")
+    return data.M
+
+
+def _tree(model: mujoco.MjModel) -> Tree:
+    """The tree whose packed rows are those of M."""
+    parent = np.where(model.M_rownnz > 1, model.dof_parentid, -1)
+    joints, counts = np.unique(model.dof_jntid, return_counts=True)
+    tree = Tree(parent, freedom_names([model.joint(int(j)).name for j in joints], counts))
+    if not np.array_equal(tree.columns, model.M_colind):
+        raise adapter_error(
+            f"MuJoCo {mujoco.__version__} stores MjData.M in a way this adapter does not know"
+        )
+    return tree

@@ -1,0 +1,42 @@
+"""Memory that is not to be had: every allocation of the compiled modules fails once, and nothing else."""
+
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+HERE = Path(__file__).parent
+
+
+@pytest.fixture(scope="module")
+def preloaded(tmp_path_factory):
+    """A library that fails allocations."""
+    compiler = shutil.which("cc") or shutil.which("gcc")
+    if sys.platform != "linux" or compiler is None or "LD_PRELOAD" in os.environ:
+        pytest.skip("allocations fail on Linux, with a C compiler, where nothing else is preloaded")
+    library = tmp_path_factory.mktemp("memory") / "nomalloc.so"
+    command = [compiler, "-shared", "-fPIC", "-O1", "-o", library, HERE / "nomalloc.c", "-ldl"]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    if "__libc_malloc" in done.stderr:
+        pytest.skip("the C library is not glibc")
+    assert done.returncode == 0, done.stderr
+    return library
+
+
+def test_allocations_that_fail_are_told_and_leave_everything_as_it_was(preloaded):
+    done = subprocess.run(
+        [sys.executable, HERE / "memory_cases.py"],
+        env={**os.environ, "LD_PRELOAD": str(preloaded), "PYTHONMALLOC": "malloc", "PYTHONFAULTHANDLER": "1"},
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=300,
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    lines = done.stdout.splitlines()
+    counts = {name: int(count) for name, _, count in (line.rpartition(" ") for line in lines)}
+    assert len(counts) == 23
+    assert [name for name, count in counts.items() if not count] == ["kernel"]  # has room on the stack

@@ -1,0 +1,13 @@
+"""What `treefactor.bind` returns; the recursions behind are for this package alone."""
+
+from typing import Any
+
+import numpy as np
+
+class Bound:
+    @property
+    def out(self) -> np.ndarray: ...
+    def __init__(self, *arguments: Any) -> None: ...
+    def __call__(self) -> np.ndarray: ...
+
+def __getattr__(name: str) -> Any: ...

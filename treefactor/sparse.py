@@ -1,0 +1,31 @@
+"""Inertia matrices as SciPy's sparse matrices, and back: one matrix, in O(nnz)."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+from scipy.sparse import coo_array, csc_array, csr_array
+
+if TYPE_CHECKING:
+    from .tree import Tree
+
+
+def packed_rows(tree: Tree, H, upper: bool) -> np.ndarray:
+    """Packed rows of a sparse (n, n) matrix: entries that are not stored are zeros."""
+    H = csr_array(H.T if upper else H, copy=True)
+    H.sum_duplicates()
+    stored = np.repeat(np.arange(tree.n), np.diff(H.indptr)) * tree.n + H.indices  # in rising order
+    wanted = tree.rows * tree.n + tree.columns
+    at = np.searchsorted(stored, wanted)
+    found = np.append(stored, -1)[at] == wanted
+    return np.where(found, np.append(H.data, 0)[at], 0)
+
+
+def symmetric(tree: Tree, packed: np.ndarray) -> csc_array:
+    """Symmetric matrix of packed rows."""
+    below = np.flatnonzero(tree.rows != tree.columns)
+    rows = np.concatenate([tree.rows, tree.columns[below]])
+    columns = np.concatenate([tree.columns, tree.rows[below]])
+    entries = np.concatenate([packed, packed[below]])
+    return coo_array((entries, (rows, columns)), shape=(tree.n, tree.n)).tocsc()

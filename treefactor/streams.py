@@ -1,0 +1,147 @@
+"""Trajectories larger than memory: functions of arrays, block by block, into a file."""
+
+from __future__ import annotations
+
+import pickle
+from collections import deque
+from collections.abc import Callable, Iterator
+from concurrent.futures import Executor, Future
+from functools import lru_cache
+from pathlib import Path
+
+import numpy as np
+
+from ._arrays import available_cores
+from ._files import replacing
+from .exceptions import ShapeError
+
+ROWS = 4096  # a few MB for most robots
+WAITING = 2  # blocks per core that are under way, and in memory
+
+
+def stream(
+    path,
+    function: Callable[..., np.ndarray],
+    *arguments: np.ndarray,
+    rows: int = ROWS,
+    executor: Executor | None = None,
+    progress: bool = False,
+) -> np.memmap:
+    """Write function(*arguments) to a file, a block of rows at a time.
+
+    Parameters
+    ----------
+    path : path-like
+        An .npy file. It appears, or takes the place of an older one, when it is complete and on the disk.
+    function : callable
+        Of arrays with one leading axis: ``kernels.rnea``, ``functools.partial(tf.crba, model)`` ...
+    *arguments : ndarray
+        With leading axes of the same length; ``numpy.load(..., mmap_mode="r")`` gives such as do not fit
+        into memory.
+    rows : int
+        In a block. A result does not depend on it where the function has none that depends on other rows.
+    executor : concurrent.futures.Executor, optional
+        Computes the blocks; this thread writes them in their order. Function and arrays must pickle if it has
+        processes.
+    progress : bool
+        Show a bar on standard error.
+
+    Returns
+    -------
+    numpy.memmap
+        The file, read-only.
+
+    Raises
+    ------
+    ShapeError
+        Where arguments differ in length, or the function does not return a row for each of theirs.
+    TreefactorError
+        Where the file cannot be written. What stood there before stays; so it does if the function raises.
+
+    Examples
+    --------
+    >>> import tempfile, treefactor as tf
+    >>> tree = tf.families.chain(2)
+    >>> H = np.eye(2) * np.arange(1.0, 6.0)[:, None, None]
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     found = tf.stream(f"{folder}/x.npy", lambda H: tf.solve(H, tree, [1.0, 1.0]), H, rows=2)
+    ...     print(found[:, 0].round(2))
+    [1.   0.5  0.33 0.25 0.2 ]
+    """
+    path = Path(path)
+    lengths = {len(argument) for argument in arguments}
+    if len(lengths) != 1:
+        raise ShapeError(f"arguments differ in length: {sorted(lengths)}", sorted(lengths))
+    if rows < 1:
+        raise ValueError(f"rows must be positive, got {rows}")
+    total = lengths.pop()
+    blocks = [slice(at, min(at + rows, total)) for at in range(0, max(total, 1), rows)]
+    with replacing(path) as draft, open(draft, "wb") as file:
+        results = _results(function, arguments, blocks, executor)
+        _write(file, _shown(results, len(blocks), progress), blocks, total)
+    return np.load(path, mmap_mode="r")
+
+
+def _write(file, results: Iterator[np.ndarray], blocks: list[slice], total: int) -> None:
+    """An .npy file of blocks that come one after the other."""
+    tail = None
+    for block, result in zip(blocks, results, strict=True):
+        found = np.asarray(result, order="C")
+        if tail is None:
+            tail = found.shape[1:], found.dtype
+            header = {"shape": (total, *tail[0]), "fortran_order": False}
+            np.lib.format.write_array_header_1_0(
+                file, {"descr": np.lib.format.dtype_to_descr(found.dtype), **header}
+            )
+        expected = (block.stop - block.start, *tail[0])
+        if found.shape != expected or found.dtype != tail[1]:
+            raise ShapeError(
+                f"the function returned {found.dtype} {found.shape}, expected {tail[1]} {expected}",
+                found.shape,
+                expected,
+            )
+        file.write(found.data)
+
+
+def _results(function, arguments, blocks: list[slice], executor: Executor | None) -> Iterator[np.ndarray]:
+    """Results of the blocks in their order, those after the next few not begun yet."""
+    if executor is None:
+        yield from (function(*(argument[block] for argument in arguments)) for block in blocks)
+        return
+    shipped = ship(function)
+    waiting: deque[Future] = deque()
+    try:
+        for block in blocks:
+            waiting.append(executor.submit(call, shipped, *(argument[block] for argument in arguments)))
+            if len(waiting) > WAITING * available_cores():
+                yield waiting.popleft().result()
+        while waiting:
+            yield waiting.popleft().result()
+    finally:
+        for future in waiting:
+            future.cancel()
+
+
+def _shown(results: Iterator, total: int, progress: bool) -> Iterator:
+    """The same, with a bar that grows."""
+    if not progress:
+        return results
+    from rich.console import Console
+    from rich.progress import track
+
+    return iter(track(results, "", total, console=Console(stderr=True)))
+
+
+def ship(function: Callable) -> bytes:
+    """A function as it is sent to other processes."""
+    return pickle.dumps(function)
+
+
+def call(shipped: bytes, *arguments):
+    """Call a function that was sent; it is unpickled, and compiled, once in a process."""
+    return _received(shipped)(*arguments)
+
+
+@lru_cache(maxsize=8)
+def _received(shipped: bytes) -> Callable:
+    return pickle.loads(shipped)
