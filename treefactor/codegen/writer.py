@@ -28,8 +28,10 @@ VARIANTS = {  # steps that a model takes before its recursions run
     "meeting": (partial(canonical, meet=True), regrouped),
 }
 FACTORS = ("factor", "aba")  # of H, or of articulated bodies
-METHODS = dict.fromkeys(("forward_dynamics", "minv", "delassus"), FACTORS)  # of functions that have a choice
-METHODS |= dict.fromkeys(("loops", "loop_velocity", "loop_step"), AXES)
+METHODS: dict[str, tuple[str, ...]] = {  # of functions that have a choice
+    **dict.fromkeys(("forward_dynamics", "minv", "delassus"), FACTORS),
+    **dict.fromkeys(("loops", "loop_velocity", "loop_step"), AXES),
+}
 
 
 def generate(
@@ -187,7 +189,7 @@ class Writer:
 
     def function(self, name: str, method: str | None, variant: str) -> Function:
         """One function, its dead rows removed."""
-        loops = [(loop.name, loop.kind) for loop in self.model.loops]
+        loops = tuple((loop.name, loop.kind) for loop in self.model.loops)
         shape = shape_of(name, self.model.tree, len(self.tips), loops)
         return self.extract(
             name, self.result(name, method), shape, f"{variant}, {method}" if method else variant
