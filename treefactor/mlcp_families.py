@@ -1,7 +1,7 @@
 """Families of mixed complementarity problems: contacts and limits at random, and named hard cases.
 
 A family is a function of the number m of unilateral rows and of a source of random numbers, or its seed.
-Time steps are ``STEP`` seconds long, and a row asks that its gap closes by at most ``SHARE`` of it in one step:
+Time steps are ``STEP`` seconds long; a row asks that its gap closes by at most ``SHARE`` of it in one step:
 d = -SHARE gap / STEP.
 """
 
