@@ -196,8 +196,8 @@ class Kernels:
     def loop_gap(self, q, out=None, num_threads: int = 1) -> np.ndarray:
         """What the loops are open by, shape (..., rows).
 
-        Of every loop the way from its second point to its first one in axes of the base, in m, then cosines
-        of the angles that are to be right.
+        The residual of `treefactor.constraints.loop_rows`: of every loop the way from its first point to its
+        second one in the axes of its first frame, in m, then cosines of the angles that are to be right.
         """
         return self._call("loop_gap", (q,), out, num_threads)
 

@@ -149,6 +149,12 @@ class Recursions:
             x = self.places[i].point(x)
         return x
 
+    def into(self, x, top: int, body: int) -> list:
+        """A point of a body, as one that it carries sees it."""
+        for i in reversed(self.path(body, top)):
+            x = self.places[i].seen(x)
+        return x
+
     def holder(self, body: int, point) -> tuple[int, list]:
         """The first body in which a point of a body stays where it is, and the point in its frame."""
         while body >= 0 and self.bodies[body].kind in ("revolute", "continuous") and not any(point[:2]):

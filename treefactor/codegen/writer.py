@@ -47,7 +47,7 @@ def generate(
         for models with joints that follow others. Of models with loops also "loops", the accelerations of all
         coordinates with loops closed; "loop_velocity", v with the velocities that follow computed from the
         others; "loop_step", the step in v, to be integrated, by which Newton's method closes the loops; and
-        "loop_gap", what the loops are open by. By default all that need no tips.
+        "loop_gap", the residual of `treefactor.constraints.loop_rows`. By default all that need no tips.
     tips : sequence of str
         Names of joints: "jacobian" is J, the velocities of their frames in their own axes for unit v, linear
         before angular, one joint below the other; "delassus" is J H^-1 J^T.
@@ -285,8 +285,8 @@ class Writer:
         return reduction.complete([0.0] * self.model.nv, reduction.gaps())
 
     def loop_gap(self) -> list:
-        """Gaps of all loops in axes of the base."""
-        return [x for loop in self.model.loops for x in Closure(self.recursions, loop).gap(-1)]
+        """Residuals of all loops."""
+        return [x for loop in self.model.loops for x in Closure(self.recursions, loop).residual()]
 
     def _reduction(self, axes: str) -> Reduction:
         loops = self.model.loops
