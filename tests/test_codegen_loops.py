@@ -10,7 +10,7 @@ from importlib.util import find_spec
 import numpy as np
 import pinocchio as pin
 import pytest
-from codegen_models import KINDS, random_model
+from codegen_models import KINDS, held, random_model
 from oracles import loops as dense
 
 import treefactor as tf
@@ -100,15 +100,6 @@ def assert_closes(model: tf.Model, program: tf.Program, configurations):
             assert_close(evaluate(functions["loop_gap"], q), constraints.loop_rows(model, q).residual, 1e-13)
 
 
-def held(model: tf.Model, q, name: str, kind: str, first: int, second: int) -> tf.Loop:
-    """A loop that is closed at q."""
-    poses = {i: (R[0], p[0]) for i, (R, p) in dense.poses(model, q, np.zeros(model.nv)).items()}
-    A = np.linalg.qr(np.random.default_rng(5).normal(size=(3, 3)))[0]
-    R1, p1 = A * np.linalg.det(A), np.array([0.1, -0.3, 0.2])
-    (R, p), (S, r) = poses[first], poses[second]
-    return tf.Loop(name, kind, first, second, R1, p1, S.T @ R @ R1, S.T @ (p + R @ p1 - r))
-
-
 @pytest.mark.parametrize("name", MECHANISMS)
 def test_bundled_mechanisms_are_closed(name):
     model = mechanism(name).model
@@ -130,7 +121,7 @@ def test_loops_are_those_of_constraints(name):
     expected = constraints.loop_rows(model, open_q).residual
     assert np.abs(evaluate(functions["loop_gap"], open_q) - expected).max() < 1e-14
     J, v = constraints.loop_rows(model, q).dense(), evaluate(functions["loop_velocity"], q, v)
-    assert np.abs((J @ v[..., None])).max() <= RELATIVE * np.abs(J).max() * np.abs(v).max()
+    assert np.abs(J @ v[..., None]).max() <= RELATIVE * np.abs(J).max() * np.abs(v).max()
     a, _ = constraints.forward_dynamics(model, q, v, tau)
     assert_close(evaluate(functions["loops"], q, v, tau), a)
 
