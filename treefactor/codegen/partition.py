@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
 from itertools import pairwise
 
 import numpy as np
@@ -9,11 +10,13 @@ import numpy as np
 from ..configuration import integrate, neutral, random_configuration
 from ..exceptions import CodegenError
 from .closures import Closure
+from .frames import bodies_of
 from .recursions import Recursions
 
 CLOSED = 1e-11  # of gaps, in m and radian
 SINGULAR = 1e-7  # of columns, relative to the largest
 SAMPLES, STARTS, STEPS = 2, 15, 60  # configurations, starts for each of them, steps from one
+TRIED = 4  # closed configurations for each that is far from singular ones
 
 
 def dependents(model, bodies, independent=None) -> list[int]:
@@ -129,3 +132,12 @@ def closed(model, bodies, samples: int = SAMPLES) -> list[np.ndarray]:
             return found
     names = ", ".join(repr(loop.name) for loop in model.loops)
     raise CodegenError(f"no configuration was found that closes the loops {names}")
+
+
+@lru_cache(maxsize=16)
+def regular(model, dependent: tuple[int, ...], samples: int) -> np.ndarray:
+    """Closed configurations, of several times as many those in which the coordinates are determined best."""
+    bodies = bodies_of(model)
+    found = closed(model, bodies, TRIED * samples)
+    found.sort(key=lambda q: np.linalg.cond(jacobian(model, bodies, q)[:, dependent]))
+    return np.array(found[:samples])

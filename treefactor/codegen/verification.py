@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from functools import lru_cache
 
 import numpy as np
 
@@ -16,17 +15,17 @@ from ..model import Model
 from . import passes
 from ._table import Scalar, use_counts
 from .choices import VARIANTS, Choice
-from .frames import SNAP, bodies_of
+from .frames import SNAP
 from .numeric import Numeric
 from .numeric_loops import NumericLoops
 from .numpy_ import evaluate
-from .partition import closed, jacobian
+from .partition import regular
 from .program import LOOP_FUNCTIONS, Function, available
 from .reduction import AXES, Reduction
 from .writer import Writer
 
 CLOSED = ("loops", "loop_velocity")  # functions of configurations with closed loops
-OPEN, TRIED = 0.1, 4  # steps from there for the others, in m and radian; as many closed ones for each
+OPEN = 0.1  # steps from there for the others, in m and radian
 TOLERANCE = 1e-11  # of an element, relative to the largest of its matrix, that of all bodies
 
 
@@ -200,19 +199,10 @@ def _configurations(one: Verifiable, rng, samples: int) -> np.ndarray:
     """Random configurations, closed ones of a function that closes loops, or ones near them."""
     if one.reduction is None:
         return random_configuration(one.model, rng, size=samples)
-    q = _closed(one.model, tuple(one.reduction.dependent), samples)
+    q = regular(one.model, tuple(one.reduction.dependent), samples)
     if one.function.name in CLOSED:
         return q
     return integrate(one.model, q, rng.normal(scale=OPEN, size=(samples, one.model.nv)))
-
-
-@lru_cache(maxsize=16)
-def _closed(model: Model, dependent: tuple[int, ...], samples: int) -> np.ndarray:
-    """Closed configurations, of several times as many those farthest from singular positions."""
-    bodies = bodies_of(model)
-    found = closed(model, bodies, TRIED * samples)
-    found.sort(key=lambda q: np.linalg.cond(jacobian(model, bodies, q)[:, dependent]))
-    return np.array(found[:samples])
 
 
 def _expected(one: Verifiable, q, v, a, tau) -> tuple[list, list]:

@@ -12,7 +12,7 @@ from ..bench import Result
 from ..codegen import Kernels, Program, build, emit_c, generate
 from ..codegen import compile as compiled
 from ..codegen._routine import Results
-from ..codegen.kernels import machine_code
+from ..codegen.backends import machine_code
 from ..codegen.program import ARGUMENTS
 from ..configuration import random_configuration
 from ..exceptions import AdapterError, CodegenError
