@@ -118,16 +118,15 @@ def test_elements_have_the_names_of_their_matrices():
 
 
 def test_matrices_of_the_reduction_have_names():
-    model, found = MECHANISMS["stewart"]().model, {}
+    model, found = MECHANISMS["docking"]().model, {}
     for one in verifiable(model, LOOP_FUNCTIONS, variants="plain"):
         assert len(set(one.names)) == len(one.names) == one.function.output.size
         found[one.function.variant, one.function.name] = {name.split("]")[0] + "]" for name in one.names}
     names = found["plain, second", "loops"]
-    groups = {
-        f"{matrix}[{group}]" for matrix in ("K", "J", "M", "N", "force") for group in ("ball0", "ball5")
-    }
-    assert groups | {"Jd[ball3]", "g[ball3]", "J[hub 0]", "H_x[5]", "L_x[5]", "u_x[0]", "y_x[4]"} <= names
-    assert {"Jd[ball3]", "K[ball3]", "gap[ball3]"} <= found["plain, own", "loop_step"]
+    groups = {f"{matrix}[{group}]" for matrix in ("M", "force") for group in ("head0", "head5", "hub 0")}
+    groups |= {"K[head5]", "J[hub 0]", "g[head5]"}
+    assert groups | {"H_x[5]", "u_x[5]", "L_x[5]", "1/D_x[5]", "y_x[5]", "v[9]", "tau[all]"} <= names
+    assert {"Jd[head5]", "K[head5]", "gap[head5]"} <= found["plain, own", "loop_step"]
 
 
 def test_tables_name_their_elements():

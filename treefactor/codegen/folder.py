@@ -109,10 +109,7 @@ def _reference(model, program) -> str:
     for function in functions:
         names = [name for name, _ in function.inputs]
         expected = numpy_.evaluate(function, *(given[name] for name in names))
-        moved = numpy_.evaluate(
-            function,
-            *(given[name] * (1 + rng.choice([-1, 1], given[name].shape) * 2.0**-52) for name in names),
-        )
+        moved = numpy_.evaluate(function, *(_moved(given[name], rng) for name in names))
         scale = np.abs(expected).max() or 1.0
         tolerance = max(LEAST, ROUNDINGS * np.abs(moved - expected).max() / scale)
         lines.append(_array(f"{function.name}_expected", expected.reshape(STATES, -1)))
