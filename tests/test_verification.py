@@ -56,9 +56,10 @@ def test_joints_that_follow_others():
     assert_verified(random_model(np.random.default_rng(0), kinds, 0.1, {1: 2, 3: 0}))
 
 
-def assert_loops_verified(model, functions=LOOP_FUNCTIONS, variants=tuple(VARIANTS)):
-    verdicts = verify(model, functions, variants=variants, tolerance=CLOSED)
-    methods = sum(len(METHODS.get(name, "1")) for name in functions)
+def assert_loops_verified(model, variants=tuple(VARIANTS)):
+    """All functions that close loops, by all methods."""
+    verdicts = verify(model, LOOP_FUNCTIONS, variants=variants, tolerance=CLOSED)
+    methods = sum(len(METHODS.get(name, "1")) for name in LOOP_FUNCTIONS)
     assert len(verdicts) == methods * len(variants)
     assert [verdict for verdict in verdicts if verdict.first] == []
     assert all(verdict.elements and verdict.error <= CLOSED for verdict in verdicts)
