@@ -6,6 +6,7 @@ from functools import cache
 
 import numpy as np
 import pinocchio as pin
+from oracles.loops import poses
 
 import treefactor as tf
 from treefactor import robots
@@ -87,3 +88,12 @@ def states(model: tf.Model, count: int, seed: int = 0) -> tuple[np.ndarray, np.n
     """Random q, v and accelerations or forces."""
     rng = np.random.default_rng(seed)
     return tf.random_configuration(model, rng, size=count), *rng.normal(size=(2, count, model.nv))
+
+
+def held(model: tf.Model, q, name: str, kind: str, first: int, second: int) -> tf.Loop:
+    """A loop that is closed at q."""
+    still = {i: (R[0], p[0]) for i, (R, p) in poses(model, q, np.zeros(model.nv)).items()}
+    A = np.linalg.qr(np.random.default_rng(5).normal(size=(3, 3)))[0]
+    R1, p1 = A * np.linalg.det(A), np.array([0.1, -0.3, 0.2])
+    (R, p), (S, r) = still[first], still[second]
+    return tf.Loop(name, kind, first, second, R1, p1, S.T @ R @ R1, S.T @ (p + R @ p1 - r))

@@ -5,11 +5,14 @@ import os
 import shutil
 import subprocess
 
+import numpy as np
 import pytest
 
 import treefactor as tf
+from treefactor import constraints
 from treefactor.cli import main
 from treefactor.codegen import folder
+from treefactor.mechanisms import MECHANISMS
 
 URDF = """<robot name="{name}">
 <link name="base"/>
@@ -175,6 +178,18 @@ def test_no_folder_to_write_in(pendulum, tmp_path, capsys):
 
 
 @needs_make
+@needs_make
+def test_mechanisms_are_checked_where_their_loops_are_closed(generate):
+    out = generate("--functions", "loops", "loop_gap", robot="five-bar")
+    assert make(out, "check").returncode == 0
+    table = (out / "reference.h").read_text().split("double q[] = {")[1].split("}")[0]
+    q = np.array([[float(x) for x in row.split(",") if x.strip()] for row in table.strip().splitlines()])
+    gap = np.abs(constraints.loop_rows(MECHANISMS["five-bar"]().model, q).residual).max(axis=1)
+    half = len(gap) // 2
+    assert gap[:half].max() < 1e-14
+    assert gap[half:].min() > 1e-3
+
+
 def test_results_that_are_zero(generate, pendulum):
     pendulum.write_text(pendulum.read_text().replace('axis xyz="0 1 0"', 'axis xyz="0 0 1"'))
     assert make(generate("--functions", "bias", "crba"), "check").returncode == 0

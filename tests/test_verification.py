@@ -4,16 +4,21 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from codegen_models import ARMS, KINDS, ROBOTS, model, random_model
+from codegen_models import ARMS, KINDS, ROBOTS, held, model, random_model
 
 import treefactor as tf
+from treefactor.arms import GENERAL_7R
 from treefactor.cli import main
-from treefactor.codegen import verify
+from treefactor.codegen import reduction, verify, writer
+from treefactor.codegen.choices import METHODS, VARIANTS
 from treefactor.codegen.dump import dump
 from treefactor.codegen.expressions import ADD, CONST, MUL, SUB
-from treefactor.codegen.program import available
+from treefactor.codegen.program import LOOP_FUNCTIONS, available
 from treefactor.codegen.verification import compare, verifiable
-from treefactor.codegen.writer import METHODS, VARIANTS
+from treefactor.joints import LOOPS
+from treefactor.mechanisms import MECHANISMS
+
+CLOSED = 1e-11  # of loops, whose equations have condition numbers up to 1e3
 
 
 def assert_verified(model):
@@ -51,6 +56,48 @@ def test_joints_that_follow_others():
     assert_verified(random_model(np.random.default_rng(0), kinds, 0.1, {1: 2, 3: 0}))
 
 
+def assert_loops_verified(model, variants=tuple(VARIANTS)):
+    """All functions that close loops, by all methods."""
+    verdicts = verify(model, LOOP_FUNCTIONS, variants=variants, tolerance=CLOSED)
+    methods = sum(len(METHODS.get(name, "1")) for name in LOOP_FUNCTIONS)
+    assert len(verdicts) == methods * len(variants)
+    assert [verdict for verdict in verdicts if verdict.first] == []
+    assert all(verdict.elements and verdict.error <= CLOSED for verdict in verdicts)
+
+
+@pytest.mark.parametrize("name", MECHANISMS)
+def test_mechanisms(name):
+    variants = tuple(VARIANTS) if name.endswith("bar") else ("both",)
+    assert_loops_verified(MECHANISMS[name]().model, variants=variants)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ["stewart", "docking"])
+def test_platforms_in_all_variants(name):
+    assert_loops_verified(MECHANISMS[name]().model)
+
+
+@pytest.mark.parametrize("kind", LOOPS)
+@pytest.mark.parametrize("second", [-1, 0])
+def test_loops_of_all_kinds_in_general_position(kind, second):
+    arm = GENERAL_7R.model()
+    tree = tf.Model([*arm.joints, replace(arm.joints[3], name="more", parent=6)], arm.gravity)
+    q = np.random.default_rng(3).uniform(-1, 1, tree.nq)
+    model = tf.Model(tree.joints, tree.gravity, loops=[held(tree, q, "loop", kind, 7, second)])
+    assert_loops_verified(model, variants=("both",))
+
+
+def test_joints_of_all_kinds_and_followers_in_coupled_loops():
+    rng = np.random.default_rng(4)
+    kinds = [*KINDS, "revolute", "prismatic"]
+    tree = random_model(rng, kinds, armature=0.3, leaders={len(KINDS): 0})
+    chain = [replace(joint, parent=i - 1) for i, joint in enumerate(tree.joints)]
+    tree = tf.Model(chain, tree.gravity)
+    q = tf.random_configuration(tree, rng)
+    loops = [held(tree, q, "ball", "spherical", 10, -1), held(tree, q, "pin", "revolute", 8, 2)]
+    assert_loops_verified(tf.Model(chain, tree.gravity, loops=loops), variants=("plain",))
+
+
 def test_a_model_without_joints():
     assert [verdict.elements for verdict in verify(tf.Model([]), "rnea")] == [0] * len(VARIANTS)
 
@@ -71,30 +118,74 @@ def test_elements_have_the_names_of_their_matrices():
     assert {"E", "tip", "Y", "delassus"} < found["plain, aba", "delassus"]
 
 
+def test_matrices_of_the_reduction_have_names():
+    model, found = MECHANISMS["docking"]().model, {}
+    for one in verifiable(model, LOOP_FUNCTIONS, variants="plain"):
+        assert len(set(one.names)) == len(one.names) == one.function.output.size
+        found[one.function.variant, one.function.name] = {name.split("]")[0] + "]" for name in one.names}
+    names = found["plain, second", "loops"]
+    groups = {f"{matrix}[{group}]" for matrix in ("M", "force") for group in ("head0", "head5", "hub 0")}
+    groups |= {"K[head5]", "J[hub 0]", "g[head5]"}
+    assert groups | {"H_x[5]", "u_x[5]", "L_x[5]", "1/D_x[5]", "y_x[5]", "v[9]", "tau[all]"} <= names
+    assert {"Jd[head5]", "K[head5]", "gap[head5]"} <= found["plain, own", "loop_step"]
+
+
 def test_tables_name_their_elements():
     (one,) = verifiable(model("ur5"), "crba", variants="plain")
     elements = dump(one.function, one.names).split("MET")[1].splitlines()[1:]
     assert [line.split("  ")[-1] for line in elements] == list(one.names)
 
 
-@pytest.fixture(scope="module")
-def rnea():
-    (one,) = verifiable(model("ur5"), "rnea", variants="both")
+@pytest.fixture(scope="module", params=["rnea", "loops"])
+def right(request):
+    loops = request.param == "loops"
+    one = next(
+        verifiable(MECHANISMS["five-bar"]().model if loops else model("ur5"), request.param, (), "both")
+    )
     assert compare(one).first is None
     return one
 
 
 @pytest.mark.parametrize("seed", range(20))
-def test_a_wrong_row_is_found_at_the_first_element_it_spoils(rnea, seed):
+def test_a_wrong_row_is_found_at_the_first_element_it_spoils(right, seed):
     """A sum becomes a difference, a number another one: the first element at or after that row is named."""
-    function, rng = rnea.function, np.random.default_rng(seed)
+    function, rng = right.function, np.random.default_rng(seed)
     kind = (CONST, ADD, SUB)[seed % 3]
     row = int(rng.choice(np.flatnonzero((function.op == kind) & ((kind != CONST) | (function.value != 0)))))
     op, value = function.op.copy(), function.value.copy()
     op[row] = {ADD: SUB, SUB: ADD}.get(kind, kind)
     value[row] *= 1.001
-    wrong = replace(rnea, function=replace(function, op=op, value=value))
-    assert compare(wrong).first == first_spoiled(function, rnea.names, row)
+    wrong = replace(right, function=replace(function, op=op, value=value))
+    assert compare(wrong).first == first_spoiled(function, right.names, row)
+
+
+REDUCTION = {  # a part of it, and the first matrix that it spoils
+    "inverse": "K[tip]",
+    "Reduction._rows": "J[tip]",
+    "Closure.accelerations": "g[tip]",
+    "Group.inertia": "M[tip]",
+    "Group.seen": "N[tip]",
+    "factor": "L_x[1]",
+    "half_solve": "y_x[0]",
+}
+
+
+def larger(x):
+    """Scalars half as large again, in lists of any depth."""
+    return [larger(part) for part in x] if isinstance(x, (list, tuple)) else x * 1.5
+
+
+@pytest.mark.parametrize("part", REDUCTION)
+def test_an_error_in_the_reduction_is_named(part, monkeypatch):
+    model = MECHANISMS["five-bar"]().model
+    where = {"inverse": reduction, "factor": writer, "half_solve": writer}.get(part)
+    name = part.split(".")[-1]
+    where = where or getattr(reduction, part.split(".")[0])
+    right = getattr(where, name)
+    with monkeypatch.context() as patch:
+        patch.setattr(where, name, lambda *arguments, **options: larger(right(*arguments, **options)))
+        wrong = next(verifiable(model, "loops", variants="plain"))
+    assert compare(wrong).first.startswith(REDUCTION[part])
 
 
 def first_spoiled(function, names, row):

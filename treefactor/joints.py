@@ -28,6 +28,12 @@ FOLLOWERS = ("revolute", "prismatic", "helical")  # kinds that may follow
 LEADERS = (*FOLLOWERS, "continuous")  # kinds that may be followed
 ROUND_OFF = 1e-9  # relative; of lengths of axes, orthogonality of rotations, symmetry of tensors
 LOOPS = {"spherical": 3, "universal": 4, "revolute": 5, "weld": 6}  # rows that a kind of loop closes with
+PAIRS: dict[str, tuple] = {  # axes of the first frame, and of the second one, that it keeps at right angles
+    "spherical": (),
+    "universal": ((2, 0),),
+    "revolute": ((0, 2), (1, 2)),
+    "weld": ((2, 1), (0, 2), (1, 0)),
+}
 NOT_GIVEN: Any = None
 NO_ARMATURE: Any = 0.0
 

@@ -8,18 +8,18 @@ RIGHT = {  # axes of both frames that are at right angles
     "spherical": (),
     "universal": ((2, 0),),
     "revolute": ((0, 2), (1, 2)),
-    "weld": ((0, 2), (1, 2), (0, 1)),
+    "weld": ((2, 1), (0, 2), (1, 0)),
 }
 ORIGIN = np.zeros((3, 3))
 
 
 def gap(model, q, v):
-    """What the loops are open by, and its first two derivatives on the way of constant v."""
+    """Residuals, their origins in axes of the first frame, and two derivatives on the way of constant v."""
     at, found = poses(model, q, v), []
     for loop in model.loops:
         ends = [(loop.first, loop.R1, loop.p1), (loop.second, loop.R2, loop.p2)]
         (A, a), (B, b) = (_product(at[joint], (_still(R), _still(p))) for joint, R, p in ends)
-        found.append(a - b)
+        found.append(_times(np.swapaxes(A, 1, 2), (b - a)[:, :, None])[:, :, 0])
         found += [_times(A[:, None, :, i], B[:, :, j, None])[:, :, 0] for i, j in RIGHT[loop.kind]]
     return np.concatenate(found, axis=1)
 

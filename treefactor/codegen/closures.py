@@ -8,19 +8,13 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..joints import Loop
+from ..joints import PAIRS, Loop
 from .frames import whole
-from .matrices import ZERO, add, apply, cross, dot, rate, times, transposed
+from .matrices import ZERO, add, apply, cross, dot, rate, subtract, times, transposed
 from .placements import UNIT
 from .recursions import Recursions, State
 
-PAIRS = {  # axes of the first frame, and of the second one, that stay at right angles
-    "spherical": (),
-    "universal": ((2, 0),),
-    "revolute": ((0, 2), (1, 2)),
-    "weld": ((0, 2), (1, 2), (0, 1)),
-}
-SIGNS = (1.0, -1.0)  # of what the ends have
+SIGNS = (-1.0, 1.0)  # of what the ends have
 
 
 class End:
@@ -74,7 +68,7 @@ class End:
 
 
 class Closure:
-    """Rows of a loop at one configuration: what the first body has, less what the second one has.
+    """Rows of a loop at one configuration: what the second body has, less what the first one has.
 
     Parameters
     ----------
@@ -104,10 +98,18 @@ class Closure:
         return [i for end in self.ends for i in self.recursions.path(end.body, self.top)]
 
     def gap(self, axes: int) -> list:
-        """Position of the first point from the second one, and cosines of the pairs, in axes of a body."""
+        """Position of the second point from the first one, in axes of a body, and cosines of the pairs."""
         first, second = (self.recursions.out(end.point, end.body, self.top) for end in self.ends)
-        apart = self.recursions.across(add(first, times(second, -1.0)), self.top, axes)
+        apart = self.recursions.across(subtract(second, first), self.top, axes)
         return apart + [dot(u, v) for u, v in self._seen_pairs(axes)]
+
+    def residual(self) -> list:
+        """Position of the second point in the first frame, and cosines of the pairs."""
+        first, second = self.ends
+        point = self.recursions.out(second.point, second.body, self.top)
+        point = self.recursions.into(point, self.top, first.body)
+        apart = subtract(point, first.point)
+        return apply(first.axes, apart) + [dot(u, v) for u, v in self._seen_pairs(first.body)]
 
     def _seen_pairs(self, axes: int) -> list:
         first, second = self.ends
@@ -115,7 +117,7 @@ class Closure:
 
     def normals(self, axes: int) -> list:
         """Axes about which the pairs may not turn against each other."""
-        return [cross(u, v) for u, v in self._seen_pairs(axes)]
+        return [cross(v, u) for u, v in self._seen_pairs(axes)]
 
     def linear(self, axes: int, hubs: bool = True) -> list:
         """Linear rows of the Jacobian, in axes of a body, for the freedoms of all joints.
@@ -157,24 +159,24 @@ class Closure:
     def accelerations(self, states: list[State], axes: int) -> list:
         """Left side of all rows for bodies that move so: second derivatives of the gap, in axes of a body.
 
-        Of u^T v = 0, for axes u, v that turn with w_u, w_v: n^T (dw_u - dw_v + w_u x w_v) + (u^T w)(v^T w)
-        with n = u x v and w = w_u - w_v, of which the loop leaves w = u (u^T w) + v (v^T w) and so
+        Of u^T v = 0, for axes u, v that turn with w_u, w_v: n^T (dw_v - dw_u + w_v x w_u) + (u^T w)(v^T w)
+        with n = v x u and w = w_u - w_v, of which the loop leaves w = u (u^T w) + v (v^T w) and so
 
-            n^T dw_u - n^T dw_v + (u^T w)(v^T w_v) + (v^T w)(u^T w - u^T w_v).
+            n^T dw_v - n^T dw_u + (u^T w)(v^T w_v) + (v^T w)(u^T w - u^T w_v).
         """
         first, second = (end.acceleration(states, axes) for end in self.ends)
-        found = add(first, times(second, -1.0))
+        found = subtract(second, first)
         first, second = (self._turning(end, states) for end in self.ends)
         for (u_first, v_first, n_first), (u_second, v_second, n_second) in zip(first, second, strict=True):
             u, v = u_first - u_second, v_first - v_second
-            found.append(n_first - n_second + (u * v_second + v * (u - u_second)))
+            found.append(n_second - n_first + (u * v_second + v * (u - u_second)))
         return found
 
     def _turning(self, end: End, states: list[State]) -> list:
         """For every pair u, v the products u^T w, v^T w and n^T dw of an end."""
         axes = self.about if end.hub is None else end.hub
         w, dw = end.rotation(states, axes)
-        return [(dot(u, w), dot(v, w), dot(cross(u, v), dw)) for u, v in self._seen_pairs(axes)]
+        return [(dot(u, w), dot(v, w), dot(cross(v, u), dw)) for u, v in self._seen_pairs(axes)]
 
     @property
     def about(self) -> int:

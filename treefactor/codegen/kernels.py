@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import math
-import warnings
-from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
 
@@ -16,17 +14,13 @@ from .._threads import spread
 from ..bodies import units
 from ..exceptions import CodegenError, NotPositiveDefiniteError
 from ..model import Model
-from ..tolerances import UNIT_SQUARE
 from ..tree import LAYOUTS, Tree
 from . import numpy_
-from ._interp import Interpreter
-from ._native import Native
 from ._routine import Results, Routine
-from .lowering import lower
-from .program import ARGUMENTS, LOOP_FUNCTIONS, Function, Program
+from .backends import BACKENDS, LANES, made_by
+from .program import ARGUMENTS, LOOP_FUNCTIONS, Program
 from .writer import generate
 
-LANES = 8
 BLOCK = 64  # configurations; threads take whole ones
 ROWS = 32  # of a program, computed for one of many configurations in the time of an entry of `spread`
 SOLVED = ("aba", "forward_dynamics", "minv", "delassus", "loops", "loop_velocity", "loop_step")  # by pivots
@@ -119,7 +113,7 @@ class Kernels:
 
     def __init__(self, program: Program, backend: str, model: Model | None = None):
         program.validate()
-        self.backend, routine_of = _backend(backend, program)
+        self.backend, routine_of = made_by(backend, program)
         self.program, self._model = program, model
         self._tree = Tree(program.parent)
         self._sizes = {"q": program.nq, "v": program.nv, "a": program.nv, "tau": program.nv}
@@ -196,8 +190,8 @@ class Kernels:
     def loop_gap(self, q, out=None, num_threads: int = 1) -> np.ndarray:
         """What the loops are open by, shape (..., rows).
 
-        Of every loop the way from its second point to its first one in axes of the base, in m, then cosines
-        of the angles that are to be right.
+        The residual of `treefactor.constraints.loop_rows`: of every loop the way from its first point to its
+        second one in the axes of its first frame, in m, then cosines of the angles that are to be right.
         """
         return self._call("loop_gap", (q,), out, num_threads)
 
@@ -288,94 +282,3 @@ def _receiver(out, shape: tuple[int, ...], flat: tuple[int, ...], arrays) -> np.
         if apart and view.flags.aligned and np.shares_memory(view, out):
             return view
     return aligned(flat) if len(flat) == 3 else np.empty(flat)  # lanes, or vectors
-
-
-class _Reference:
-    """A function evaluated by NumPy, called as a `Routine` is."""
-
-    def __init__(self, function: Function, turned: np.ndarray, pivots: bool):
-        self._function, self._turned, self._pivots = function, turned, pivots
-
-    def quick(self, given, out, results, threads) -> None:
-        """Nothing is quick."""
-
-    def bind(self, given, out, results, slowly):
-        """The slow call."""
-        return slowly
-
-    def batch(self, operands, out, results, first: int, stop: int) -> None:
-        """Results of configurations first .. stop-1."""
-        count = stop - first
-        given = [x[first:stop] if len(x) > 1 else np.broadcast_to(x, (count, x.shape[1])) for x in operands]
-        found = numpy_.evaluate(self._function, *given).reshape(count, self._function.output.size)
-        values = np.append(found, np.zeros((count, 1)), axis=1)[:, results.slots] * results.signs
-        values[~self._usable(given)] = np.nan
-        if self._pivots:
-            values[~np.isfinite(values).all(axis=1)] = np.nan
-        lane = np.arange(first, stop)
-        out[(lane,) if out.ndim == 2 else (lane // LANES, slice(None), lane % LANES)] = values
-
-    def _usable(self, given) -> np.ndarray:
-        """Which configurations are finite, their rotations of unit length."""
-        usable = np.all([np.isfinite(x).all(axis=1) for x in given], axis=0)
-        for first, size in self._turned:
-            square = np.square(given[0][:, first : first + size]).sum(axis=1)
-            usable &= np.abs(square - 1.0) <= UNIT_SQUARE
-        return usable
-
-
-def _interpreted(function: Function, turned: np.ndarray, pivots: bool) -> tuple:
-    """Routine, and of its results: slots, signs, and a slot that holds 0."""
-    code, sizes = lower(function), [size for _, size in function.inputs]
-    machine = Interpreter(sizes, code.slots, turned, pivots, code.constants, code.words)
-    return machine, code.output, function.sign, code.zero
-
-
-def _evaluated(function: Function, turned: np.ndarray, pivots: bool) -> tuple:
-    """As `_interpreted`, row by row."""
-    size = function.output.size
-    return _Reference(function, turned, pivots), np.arange(size), np.ones(size), size
-
-
-def _cc(program: Program) -> Callable:
-    """As `_interpreted`, by the system's compiler."""
-    from .build import compiled
-
-    return machine_code(compiled(program))
-
-
-def _llvm(program: Program) -> Callable:
-    """As `_interpreted`, by LLVM."""
-    from .emit_llvm import compiled
-
-    return machine_code(compiled(program))
-
-
-def machine_code(code) -> Callable:
-    """As `_interpreted`, of what has addresses."""
-
-    def routine(function: Function, turned: np.ndarray, pivots: bool) -> tuple:
-        sizes = [size for _, size in function.inputs]
-        first, size = sum(sizes), function.output.size
-        forms = code.one(function.name), code.lanes(function.name)
-        native = Native(sizes, first + size + 1, turned, pivots, *forms, code)
-        return native, first + np.arange(size), np.ones(size), first + size
-
-    return routine
-
-
-BACKENDS = {  # by name: what makes of a program something like `_interpreted`
-    "interp": lambda program: _interpreted,
-    "cc": _cc,
-    "llvm": _llvm,
-    "numpy": lambda program: _evaluated,
-}
-
-
-def _backend(name: str, program: Program) -> tuple[str, Callable]:
-    """A backend's name and what it makes of a program; those of the interpreter where that fails."""
-    try:
-        return name, BACKENDS[name](program)
-    except CodegenError as error:
-        warnings.warn(f"{error}; the interpreter takes the place of {name}", RuntimeWarning, stacklevel=4)
-        return "interp", _interpreted

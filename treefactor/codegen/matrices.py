@@ -17,6 +17,11 @@ def add(x, y) -> list:
     return [a + b for a, b in zip(x, y, strict=True)]
 
 
+def subtract(x, y) -> list:
+    """x - y."""
+    return [a - b for a, b in zip(x, y, strict=True)]
+
+
 def times(x, factor) -> list:
     """x times a scalar."""
     return [a * factor for a in x]

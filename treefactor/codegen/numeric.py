@@ -44,7 +44,7 @@ class Numeric:
         self.named: dict = {}
         self.S = [_motions(body) for body in bodies]
         self.armature = np.concatenate([np.zeros(0), *(body.armature for body in bodies)])
-        self.R, self.X, self.origin = [], [], []
+        self.R, self.X, self.origin, self.V, self.A = [], [], [], [], []
         for i, body in enumerate(bodies):
             self._place(i, body, q[body.q :])
         self.inertia = [_spatial(body.moments) for body in bodies]
@@ -77,7 +77,7 @@ class Numeric:
     @cached_property
     def forces(self) -> np.ndarray:
         """Forces that move the bodies, gravity included: the first loop of table 5.1."""
-        V, A, found = [], [], np.zeros((len(self.bodies), 6))
+        V, A, found = self.V, self.A, np.zeros((len(self.bodies), 6))
         for i, body in enumerate(self.bodies):
             before = np.zeros(6) if body.parent < 0 else V[body.parent]
             falling = np.append(-self.model.gravity, np.zeros(3)) if body.parent < 0 else A[body.parent]
@@ -124,11 +124,7 @@ class Numeric:
     @cached_property
     def factor(self) -> tuple[np.ndarray, np.ndarray]:
         """L and D of H = L^T D L: table 6.3, on all of H."""
-        L, D = self.H.copy(), np.zeros(len(self.H))
-        for k in reversed(range(len(L))):
-            D[k] = L[k, k]
-            L[:k, :k] -= np.outer(L[k, :k], L[k, :k]) / D[k]
-            L[k] = np.append(L[k, :k] / D[k], np.eye(len(L))[k, k:])
+        L, D = factors(self.H)
         self.named |= {"L": L, "1/D": 1.0 / D, "P": self._following(L)}
         return L, D
 
@@ -221,6 +217,16 @@ class Numeric:
         Y = np.linalg.solve(L.T, np.eye(len(L)) if name == "minv" else self.jacobian.T)
         self.named["Y"] = Y.T
         return Y.T @ (Y / D[:, None])
+
+
+def factors(H) -> tuple[np.ndarray, np.ndarray]:
+    """L and D of H = L^T D L: table 6.3."""
+    L, D = H.copy(), np.zeros(len(H))
+    for k in reversed(range(len(L))):
+        D[k] = L[k, k]
+        L[:k, :k] -= np.outer(L[k, :k], L[k, :k]) / D[k]
+        L[k] = np.append(L[k, :k] / D[k], np.eye(len(L))[k, k:])
+    return L, D
 
 
 def tilde(x) -> np.ndarray:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
 from itertools import pairwise
 
 import numpy as np
@@ -9,11 +10,13 @@ import numpy as np
 from ..configuration import integrate, neutral, random_configuration
 from ..exceptions import CodegenError
 from .closures import Closure
+from .frames import bodies_of
 from .recursions import Recursions
 
 CLOSED = 1e-11  # of gaps, in m and radian
 SINGULAR = 1e-7  # of columns, relative to the largest
-SAMPLES, STARTS, STEPS = 2, 30, 60
+SAMPLES, STARTS, STEPS = 2, 15, 60  # configurations, starts for each of them, steps from one
+TRIED = 4  # closed configurations for each that is far from singular ones
 
 
 def dependents(model, bodies, independent=None) -> list[int]:
@@ -32,7 +35,7 @@ def dependents(model, bodies, independent=None) -> list[int]:
     CodegenError
         Where loops cannot be closed, say the same twice, or do not determine the others; names the loop.
     """
-    samples = [_jacobian(model, bodies, q) for q in _closed(model, bodies)]
+    samples = [jacobian(model, bodies, q) for q in closed(model, bodies)]
     sizes = [loop.rows for loop in model.loops]
     stops = np.cumsum([0, *sizes])
     J = max(samples, key=lambda J: _least(J, _rank(J)))
@@ -105,7 +108,7 @@ def _closures(model, bodies, q) -> list[Closure]:
     return [Closure(recursions, loop) for loop in model.loops]
 
 
-def _jacobian(model, bodies, q) -> np.ndarray:
+def jacobian(model, bodies, q) -> np.ndarray:
     """Rows of all loops for v, in axes of the bodies that carry both ends."""
     rows = [row for c in _closures(model, bodies, q) for row in (*c.linear(c.top), *c.angular())]
     J = np.array(rows, dtype=float)
@@ -113,19 +116,28 @@ def _jacobian(model, bodies, q) -> np.ndarray:
     return J if model.coupling is None else J @ model.coupling.G
 
 
-def _closed(model, bodies) -> list[np.ndarray]:
+def closed(model, bodies, samples: int = SAMPLES) -> list[np.ndarray]:
     """Configurations with all loops closed, by Newton's method from where the joints may be."""
     rng, found = np.random.default_rng(0), []
-    for start in range(STARTS):
+    for start in range(samples * STARTS):
         q = random_configuration(model, rng) if start else neutral(model)
         for _ in range(STEPS):
             gap = np.concatenate([c.gap(c.top) for c in _closures(model, bodies, q)])
+            step = -np.linalg.lstsq(jacobian(model, bodies, q), gap, rcond=SINGULAR)[0]
+            q = integrate(model, q, step / max(1.0, np.abs(step).max()))
             if np.abs(gap).max() <= CLOSED:
                 found.append(q)
                 break
-            step = -np.linalg.lstsq(_jacobian(model, bodies, q), gap, rcond=SINGULAR)[0]
-            q = integrate(model, q, step / max(1.0, np.abs(step).max()))
-        if len(found) == SAMPLES:
+        if len(found) == samples:
             return found
     names = ", ".join(repr(loop.name) for loop in model.loops)
     raise CodegenError(f"no configuration was found that closes the loops {names}")
+
+
+@lru_cache(maxsize=16)
+def regular(model, dependent: tuple[int, ...], samples: int) -> np.ndarray:
+    """Closed configurations, of several times as many those in which the coordinates are determined best."""
+    bodies = bodies_of(model)
+    found = closed(model, bodies, TRIED * samples)
+    found.sort(key=lambda q: np.linalg.cond(jacobian(model, bodies, q)[:, dependent]))
+    return np.array(found[:samples])

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from .expressions import sincos
 from .frames import Body, cosine_and_sine, euler, whole
-from .matrices import ZERO, Quaternion, Turn, add, apply, cross
+from .matrices import ZERO, Quaternion, Turn, add, apply, cross, subtract
 
 UNIT = ((1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, 0.0, 1.0))
 
@@ -53,6 +53,10 @@ class Placement:
     def point(self, x) -> list:
         """A point of the body, as the parent sees it."""
         return add(self.p, self.rotated(add(x, self.r)))
+
+    def seen(self, x) -> list:
+        """A point of the parent, as the body sees it."""
+        return subtract(self.inward(subtract(x, self.p)), self.r)
 
     def outward(self, A) -> list:
         """A matrix of the body in the axes of the parent."""

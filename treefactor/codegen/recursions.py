@@ -62,9 +62,9 @@ class Recursions:
         self.motions = [motions(body) for body in bodies]
         self.moments = [Moments.of(body) for body in bodies]
         for i, place in enumerate(self.places):
-            self._name(i, p=place.p, r=place.r, **place.joint_turn)
+            self.name(i, p=place.p, r=place.r, **place.joint_turn)
 
-    def _name(self, number: int | str, **matrices) -> None:
+    def name(self, number: int | str, **matrices) -> None:
         """Keep matrices of a body or freedom by their names, where they are asked for."""
         if self.named is not None:
             self.named.update({f"{name}[{number}]": matrix for name, matrix in matrices.items()})
@@ -79,7 +79,7 @@ class Recursions:
         ]
         for i in reversed(range(len(self.bodies))):
             body = self.bodies[i]
-            self._name(i, Kc=composite[i].K, hc=composite[i].h, Izz=[composite[i].about_z])
+            self.name(i, Kc=composite[i].K, hc=composite[i].h, Izz=[composite[i].about_z])
             for d, (v, w) in enumerate(self.motions[i]):
                 row = self._row(i, d, *composite[i].momentum(v, w))
                 row[-1] = row[-1] + body.armature[d]
@@ -149,6 +149,12 @@ class Recursions:
             x = self.places[i].point(x)
         return x
 
+    def into(self, x, top: int, body: int) -> list:
+        """A point of a body, as one that it carries sees it."""
+        for i in reversed(self.path(body, top)):
+            x = self.places[i].seen(x)
+        return x
+
     def holder(self, body: int, point) -> tuple[int, list]:
         """The first body in which a point of a body stays where it is, and the point in its frame."""
         while body >= 0 and self.bodies[body].kind in ("revolute", "continuous") and not any(point[:2]):
@@ -168,7 +174,7 @@ class Recursions:
         E, r = whole(axes.T).tolist(), origin.tolist()
         columns = [[0.0] * 6] * self.tree.n
         while i >= 0:
-            self._name(f"{joint}, {i}", E=E, tip=r)
+            self.name(f"{joint}, {i}", E=E, tip=r)
             for d, (v, w) in enumerate(self.motions[i]):
                 columns[self.bodies[i].v + d] = apply(E, add(v, cross(w, r))) + apply(E, w)
             place, i = self.places[i], self.bodies[i].parent
@@ -182,14 +188,14 @@ class Recursions:
             before = states[body.parent] if body.parent >= 0 else self.base
             states.append(self._moved(i, before, self._joint(i, v), self._joint(i, a)))
         for i, state in enumerate(states):
-            self._name(i, w=state.w, dw=state.dw, a=state.linear, rate=state.rate[0])
+            self.name(i, w=state.w, dw=state.dw, a=state.linear, rate=state.rate[0])
         return states
 
     def forces(self, states) -> list:
         """Forces that move the bodies so, gravity included."""
         found = [moments.force(s.rate, s.linear) for moments, s in zip(self.moments, states, strict=True)]
         for i, force in enumerate(found):
-            self._name(i, f=force)
+            self.name(i, f=force)
         return found
 
     @property
@@ -223,7 +229,7 @@ class Recursions:
         total = list(forces)
         for i in reversed(range(len(self.bodies))):
             body = self.bodies[i]
-            self._name(i, F=total[i])
+            self.name(i, F=total[i])
             for d, s in enumerate(self.motions[i]):
                 tau[body.v + d] = along(*total[i], s)
                 if a is not None:
@@ -231,7 +237,7 @@ class Recursions:
             if body.parent >= 0:
                 moved = self.places[i].force(*total[i])
                 total[body.parent] = tuple(map(add, total[body.parent], moved))
-        self._name("all", tau=tau)
+        self.name("all", tau=tau)
         return tau
 
     @cached_property
@@ -241,14 +247,14 @@ class Recursions:
         found: list = [None] * self.tree.n
         for i in reversed(range(len(self.bodies))):
             body = self.bodies[i]
-            self._name(i, M=inertia[i].M, C=inertia[i].C, I=inertia[i].I)
+            self.name(i, M=inertia[i].M, C=inertia[i].C, I=inertia[i].I)
             for d, s in reversed(list(enumerate(self.motions[i]))):
                 U = inertia[i].times(*s)
                 total = along(*U, s) + body.armature[d]
                 inverse = reciprocal(total, body.v + d)
                 step = tuple([1.0 if x == total else x * inverse for x in part] for part in U)  # exactly 1
                 found[body.v + d] = inverse, U, step
-                self._name(body.v + d, U=U, D=[total], step=step)
+                self.name(body.v + d, U=U, D=[total], step=step)
                 inertia[i] = inertia[i].without(U, step)
             if body.parent >= 0:
                 inertia[body.parent] += inertia[i].moved(self.places[i])
@@ -269,7 +275,7 @@ class Recursions:
         u: list = [None] * self.tree.n
         for i in reversed(range(len(self.bodies))):
             body = self.bodies[i]
-            self._name(i, pA=total[i])
+            self.name(i, pA=total[i])
             for d, s in reversed(list(enumerate(self.motions[i]))):
                 k = body.v + d
                 _, _, step = self.articulated[k]
@@ -278,7 +284,7 @@ class Recursions:
             if body.parent >= 0:
                 moved = self.places[i].force(*total[i])
                 total[body.parent] = tuple(map(add, total[body.parent], moved))
-        self._name("all", u=u)
+        self.name("all", u=u)
         return self._accelerations(u)
 
     def _accelerations(self, u) -> list:
@@ -292,7 +298,7 @@ class Recursions:
                 x = qdd[body.v + d] = inverse * u[body.v + d] - along(*step, a)
                 a = tuple(add(part, times(axis, x)) for part, axis in zip(a, s, strict=True))
             found.append(a)
-            self._name(i, dV=a)
+            self.name(i, dV=a)
         return qdd
 
 

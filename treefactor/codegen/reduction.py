@@ -71,6 +71,7 @@ class Group:
 
     Attributes
     ----------
+    name : str
     dependent : list of int
     K : list
         Inverse of the rows for them.
@@ -80,6 +81,7 @@ class Group:
         Whose rows these are; axes are turned where there is one.
     """
 
+    name: str
     dependent: list
     K: list
     J: list
@@ -112,8 +114,11 @@ class Group:
                 M[i][j] = M[j][i] = weighted(column, HK[j])
         return self.cuts[0].inertia(M) if len(self.cuts) == 1 else M
 
-    def eliminate(self, H, u, g) -> None:
-        """Add the rows of the coordinates that follow to those of the others, and clear them."""
+    def eliminate(self, H, u, g) -> dict:
+        """Add the rows of the coordinates that follow to those of the others, and clear them.
+
+        What they are as seen from the cuts is returned: M, N by columns, and K^T u_d + M g.
+        """
         d = self.dependent
         M = self.inertia([[H[i][j] for j in d] for i in d])
         others = [j for j, row in enumerate(H) if row is not None and j not in d]
@@ -128,6 +133,7 @@ class Group:
                     H[i][j] = H[j][i] = H[i][j] + weighted(J[i], P[j]) - weighted(N[i], J[j])
         for i in d:
             H[i] = u[i] = None
+        return {"M": M, "N": N, "force": force}
 
 
 class Reduction:
@@ -146,6 +152,7 @@ class Reduction:
 
     Attributes
     ----------
+    cuts : list of Cut
     groups : list of Group
         Each before those whose coordinates it uses.
     size : int
@@ -159,9 +166,13 @@ class Reduction:
         closures = [Closure(recursions, loop) for loop in loops]
         self.n, self.hubs = n, self._hubs(closures)
         self.size = n + TWIST * len(self.hubs)
-        cuts = [self._cut(closure) for closure in closures]
+        self.cuts = cuts = [self._cut(closure) for closure in closures]
         self.groups = [self._group(*found) for found in self._shared(cuts)]
         self.groups += [self._moved(k, *hub) for k, hub in enumerate(self.hubs)]
+        for cut in cuts:
+            recursions.name(cut.closure.name, Jd=cut.Jd)
+        for group in self.groups:
+            recursions.name(group.name, K=group.K, J=group.J)
 
     def _hubs(self, closures: list[Closure]) -> list[tuple[int, int, int]]:
         """Bodies at which several loops end, the bodies that carry both ends, and axes."""
@@ -233,7 +244,8 @@ class Reduction:
         if len(cuts) > 1:
             cuts = [Cut(cut.closure, cut.own, cut.own, cut.Jd) for cut in cuts]
         J = [row for cut in cuts for row in self._rows(cut)]
-        return Group([self.dependent[j] for j in columns], K, J, cuts)
+        name = ", ".join(cut.closure.name for cut in cuts)
+        return Group(name, [self.dependent[j] for j in columns], K, J, cuts)
 
     def _rows(self, cut: Cut) -> list:
         """Rows of a loop for all coordinates."""
@@ -261,21 +273,22 @@ class Reduction:
         J = [self.reduced(row) + [0.0] * (self.size - self.n) for row in transposed(columns)]
         K = [[-1.0 if i == j else 0.0 for j in range(TWIST)] for i in range(TWIST)]
         first = self.n + TWIST * k
-        return Group(list(range(first, first + TWIST)), K, J, [])
+        return Group(f"hub {k}", list(range(first, first + TWIST)), K, J, [])
 
     def rates(self, states) -> list:
         """For every group the left side of its rows where nothing accelerates."""
-        return [
-            [x for cut in group.cuts for x in cut.closure.accelerations(states, cut.seen)] or [0.0] * TWIST
-            for group in self.groups
-        ]
+        return self._sides("g", lambda cut: cut.closure.accelerations(states, cut.seen))
 
     def gaps(self) -> list:
         """For every group what its loops are open by."""
-        return [
-            [x for cut in group.cuts for x in cut.closure.gap(cut.seen)] or [0.0] * TWIST
-            for group in self.groups
-        ]
+        return self._sides("gap", lambda cut: cut.closure.gap(cut.seen))
+
+    def _sides(self, name: str, side: Callable) -> list:
+        """For every group what is asked of its cuts, zeros where it has none."""
+        found = [[x for cut in group.cuts for x in side(cut)] or [0.0] * TWIST for group in self.groups]
+        for group, values in zip(self.groups, found, strict=True):
+            self.recursions.name(group.name, **{name: values})
+        return found
 
     def complete(self, x, sides) -> list:
         """Coordinates with those that follow computed, for left sides of the rows of all groups."""
@@ -292,5 +305,5 @@ class Reduction:
         H[:] = [row + [0.0] * extra for row in H] + [[0.0] * self.size for _ in range(extra)]
         u += [0.0] * extra
         for group, g in zip(self.groups, rates, strict=True):
-            group.eliminate(H, u, g)
+            self.recursions.name(group.name, **group.eliminate(H, u, g))
         return [k for k, row in enumerate(H) if row is not None]

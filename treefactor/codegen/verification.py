@@ -10,17 +10,23 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from ..configuration import random_configuration
+from ..configuration import integrate, random_configuration
 from ..model import Model
 from . import passes
 from ._table import Scalar, use_counts
+from .choices import VARIANTS, Choice
 from .frames import SNAP
 from .numeric import Numeric
+from .numeric_loops import NumericLoops
 from .numpy_ import evaluate
+from .partition import regular
 from .program import LOOP_FUNCTIONS, Function, available
-from .writer import VARIANTS, Choice, Writer
+from .reduction import AXES, Reduction
+from .writer import Writer
 
-TOLERANCE = 1e-12  # of an element, relative to the largest of its matrix
+CLOSED = ("loops", "loop_velocity")  # functions of configurations with closed loops
+OPEN = 0.1  # steps from there for the others, in m and radian
+TOLERANCE = 1e-11  # of an element, relative to the largest of its matrix, that of all bodies
 
 
 @dataclass(frozen=True, eq=False)
@@ -37,6 +43,8 @@ class Verifiable:
     method : str or None
     bodies : list of Body
         After the steps of the variant.
+    reduction : Reduction or None
+        Of a function that closes loops.
     """
 
     model: Model
@@ -45,6 +53,7 @@ class Verifiable:
     names: tuple[str, ...]
     method: str | None
     bodies: list
+    reduction: Reduction | None
 
 
 @dataclass(frozen=True)
@@ -57,7 +66,7 @@ class Verdict:
     elements : int
         That were compared.
     error : float
-        Largest deviation, relative to the largest element of its matrix.
+        Largest deviation, relative to the largest element of its matrix, that of all bodies.
     worst : str or None
         The element with that deviation.
     first : str or None
@@ -87,12 +96,11 @@ def verify(
     ----------
     model : Model
     functions, tips, variants, snap
-        As of `generate`; every variant and every method is verified, not only the best. Functions that close
-        loops are not among them.
+        As of `generate`; every variant and every method is verified, not only the best.
     samples : int
-        Random states.
+        Random states, those of "loops" and "loop_velocity" with closed loops.
     tolerance : float
-        Of an element, relative to the largest of its matrix in all samples.
+        Of an element, relative to the largest of its matrix, that of all bodies, in all samples.
 
     Returns
     -------
@@ -120,11 +128,11 @@ def verifiable(
 ) -> Iterator[Verifiable]:
     """The verification variant of every function, by every method, after the steps of every variant."""
     if functions is None:
-        functions = [name for name in available(model, tips) if name not in LOOP_FUNCTIONS]
+        functions = available(model, tips)
     choice = Choice.of(model, functions, tips, variants, snap)
     for variant, bodies in choice.stepped.items():
         for name, method in choice.ways:
-            yield _verifiable(Writer(model, bodies, choice.tips, named={}), name, method, variant)
+            yield _verifiable(Writer(model, bodies, choice.tips, choice.dependent, {}), name, method, variant)
 
 
 def _verifiable(writer: Writer, name: str, method: str | None, variant: str) -> Verifiable:
@@ -145,7 +153,8 @@ def _verifiable(writer: Writer, name: str, method: str | None, variant: str) -> 
     function = replace(function, output=function.output[order], sign=function.sign[order])
     names = list(found)
     names = tuple(names[k] for k in order)
-    return Verifiable(writer.model, writer.tips, function, names, method, writer.recursions.bodies)
+    reduction = writer.reduction(method or AXES[0]) if name in LOOP_FUNCTIONS else None
+    return Verifiable(writer.model, writer.tips, function, names, method, writer.recursions.bodies, reduction)
 
 
 def _elements(matrix, at: str = "") -> Iterator[tuple[str, object]]:
@@ -164,7 +173,7 @@ def _elements(matrix, at: str = "") -> Iterator[tuple[str, object]]:
 def compare(one: Verifiable, samples: int = 3, tolerance: float = TOLERANCE) -> Verdict:
     """Compare all elements in random states."""
     rng = np.random.default_rng(0)
-    given = {"q": random_configuration(one.model, rng, size=samples)}
+    given = {"q": _configurations(one, rng, samples)}
     given |= dict(zip(("v", "a", "tau"), rng.normal(size=(3, samples, one.model.nv)), strict=True))
     own = evaluate(one.function, *(given[argument] for argument, _ in one.function.inputs))
     if one.function.name != "rnea":
@@ -186,13 +195,28 @@ def compare(one: Verifiable, samples: int = 3, tolerance: float = TOLERANCE) -> 
     )
 
 
-def _expected(one: Verifiable, *state) -> tuple[list, list]:
-    """Elements by the numeric algorithm, and the largest ones of their matrices."""
+def _configurations(one: Verifiable, rng, samples: int) -> np.ndarray:
+    """Random configurations, closed ones of a function that closes loops, or ones near them."""
+    if one.reduction is None:
+        return random_configuration(one.model, rng, size=samples)
+    q = regular(one.model, tuple(one.reduction.dependent), samples)
+    if one.function.name in CLOSED:
+        return q
+    return integrate(one.model, q, rng.normal(scale=OPEN, size=(samples, one.model.nv)))
+
+
+def _expected(one: Verifiable, q, v, a, tau) -> tuple[list, list]:
+    """Elements by the numeric algorithm, and the largest ones of all matrices of their names."""
+    numeric = Numeric(one.model, one.bodies, one.tips, q, v, a, tau)
     with np.errstate(all="ignore"):  # where a freedom moves no mass
-        matrices = Numeric(one.model, one.bodies, one.tips, *state).of(one.function.name, one.method)
-    elements, scale = {}, {}
+        if one.reduction is None:
+            matrices = numeric.of(one.function.name, one.method)
+        else:
+            matrices = NumericLoops(numeric, one.reduction, v).of(one.function.name)
+    elements, largest = {}, {}
     for matrix, content in matrices.items():
         found = {f"{matrix}{at}": x for at, x in _elements(content)}
         elements |= found
-        scale |= dict.fromkeys(found, max(map(abs, found.values()), default=0.0))
-    return [elements[name] for name in one.names], [scale[name] for name in one.names]
+        kind = matrix.split("[")[0]
+        largest[kind] = max(largest.get(kind, 0.0), *map(abs, found.values()), 0.0)
+    return [elements[name] for name in one.names], [largest[name.split("[")[0]] for name in one.names]

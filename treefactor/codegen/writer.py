@@ -2,36 +2,20 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from functools import partial, reduce
-
 import numpy as np
 
 from ..bodies import coupling_of
 from ..exceptions import CodegenError
 from ..tree import Tree
 from . import matrices, passes
+from .choices import VARIANTS, Choice
 from .closures import Closure
 from .expressions import Table
 from .factors import delassus, factor, following, half_solve, inverse_of, solve
-from .frames import SNAP, bodies_of, canonical, regrouped, snapped
-from .partition import dependents
-from .program import ARGUMENTS, COLUMNS, LOOP_FUNCTIONS, Function, Program, available, shape_of
+from .frames import SNAP
+from .program import ARGUMENTS, COLUMNS, Function, Program, shape_of
 from .recursions import Recursions
-from .reduction import AXES, Reduction
-
-VARIANTS = {  # steps that a model takes before its recursions run
-    "plain": (),
-    "frames": (canonical,),
-    "regroup": (regrouped,),
-    "both": (canonical, regrouped),
-    "meeting": (partial(canonical, meet=True), regrouped),
-}
-FACTORS = ("factor", "aba")  # of H, or of articulated bodies
-METHODS: dict[str, tuple[str, ...]] = {  # of functions that have a choice
-    **dict.fromkeys(("forward_dynamics", "minv", "delassus"), FACTORS),
-    **dict.fromkeys(("loops", "loop_velocity", "loop_step"), AXES),
-}
+from .reduction import Reduction
 
 
 def generate(
@@ -47,7 +31,7 @@ def generate(
         for models with joints that follow others. Of models with loops also "loops", the accelerations of all
         coordinates with loops closed; "loop_velocity", v with the velocities that follow computed from the
         others; "loop_step", the step in v, to be integrated, by which Newton's method closes the loops; and
-        "loop_gap", what the loops are open by. By default all that need no tips.
+        "loop_gap", the residual of `treefactor.constraints.loop_rows`. By default all that need no tips.
     tips : sequence of str
         Names of joints: "jacobian" is J, the velocities of their frames in their own axes for unit v, linear
         before angular, one joint below the other; "delassus" is J H^-1 J^T.
@@ -94,76 +78,6 @@ def generate(
     )
 
 
-@dataclass(frozen=True, eq=False)
-class Choice:
-    """What is to be generated of a model, and the ways there are.
-
-    Attributes
-    ----------
-    ways : list of (str, str or None)
-        Functions, and the methods of those that have several.
-    tips : tuple of str
-    stepped : dict of str to list of Body
-        The model after the steps of every variant.
-    snapped : float
-    dependent : list of int
-        Freedoms that follow the others where loops are closed.
-    independent : tuple of str
-        Names of the others.
-    """
-
-    ways: list
-    tips: tuple[str, ...]
-    stepped: dict
-    snapped: float
-    dependent: list[int]
-    independent: tuple[str, ...]
-
-    @classmethod
-    def of(cls, model, functions, tips, variants, snap: float, independent=None) -> Choice:
-        """Check the arguments of `generate`, and take the steps."""
-        tips = _names(tips, [joint.name for joint in model.joints], "joint")
-        functions = available(model, tips) if functions is None else _names(functions, ARGUMENTS, "function")
-        variants = _names(variants, VARIANTS, "variant")
-        closing = set(functions) & set(LOOP_FUNCTIONS)
-        if closing and not model.loops:
-            raise CodegenError(f"the model has no loops to close by {', '.join(sorted(closing))}")
-        if "aba" in functions and model.coupling is not None:
-            raise CodegenError("joints follow others: there is forward_dynamics for such a model, but no aba")
-        _require_expressible(model)
-        with np.errstate(over="ignore", invalid="ignore"):  # an infinite constant is named by the writer
-            bodies, change = snapped(bodies_of(model), snap)
-            stepped = {
-                name: reduce(lambda found, step: step(found), VARIANTS[name], bodies) for name in variants
-            }
-            follow = dependents(model, bodies, independent) if closing else []
-        ways = [(name, method) for name in functions for method in METHODS.get(name, (None,))]
-        ways = [way for way in ways if way[1] != "aba" or model.coupling is None]
-        free = tuple(name for k, name in enumerate(model.tree.names) if closing and k not in follow)
-        return cls(ways, tips, stepped, float(change), follow, free)
-
-
-def _require_expressible(model) -> None:
-    """Raise CodegenError where a joint needs an arc tangent, which no row is."""
-    for joint in model.joints:
-        if not joint.mimic or model.joints[joint.mimic.leader].kind != "continuous":
-            continue
-        if joint.kind != "revolute" or not float(joint.mimic.ratio).is_integer():
-            raise CodegenError(
-                f"joint {joint.name!r} follows a continuous joint, given by cosine and sine of its angle: "
-                "without an arc tangent that is for revolute joints at whole multiples of the angle only"
-            )
-
-
-def _names(given, known, what: str) -> tuple[str, ...]:
-    """Names as a tuple, or raise CodegenError."""
-    given = (given,) if isinstance(given, str) else tuple(given)
-    for name in given:
-        if name not in known:
-            raise CodegenError(f"{name!r} is no {what} to generate; there are {', '.join(known)}")
-    return given
-
-
 class Writer:
     """The functions of a model on one table.
 
@@ -181,6 +95,7 @@ class Writer:
         self.sizes = {"q": model.nq, "v": model.nv, "a": model.nv, "tau": model.nv}
         self.recursions = Recursions(bodies, model.gravity, model.extended, self.input("q"), named)
         self.named = named
+        self.reductions: dict[str, Reduction] = {}
 
     def input(self, name: str) -> list:
         """Scalars of an argument; every name has its own number."""
@@ -258,8 +173,10 @@ class Writer:
 
     def loops(self, axes: str) -> list:
         """Accelerations of all coordinates with all loops closed, the velocities that follow computed."""
-        tree, reduction = self.model.tree, self._reduction(axes)
-        states = self._states(self._loop_velocity(reduction))
+        tree, reduction = self.model.tree, self.reduction(axes)
+        v = self._loop_velocity(reduction)
+        self._name(v=v)
+        states = self._states(v)
         H: list = [[0.0] * tree.n for _ in range(tree.n)]
         for i, j, x in zip(tree.rows.tolist(), tree.columns.tolist(), self.crba(), strict=True):
             H[i][j] = H[j][i] = x
@@ -267,30 +184,35 @@ class Writer:
         rates = reduction.rates(states)
         free = reduction.eliminate(H, u, rates)
         chain = Tree(np.arange(-1, len(free) - 1))
-        packed = [H[i][j] for i in free for j in free if j <= i]
-        a = [None] * tree.n
+        packed, a = [H[i][j] for i in free for j in free if j <= i], [None] * tree.n
         L, inverse = factor(chain, packed, is_inertia=False)
         y = half_solve(chain, L, [u[k] for k in free])
+        self._name_rows("H_x", chain, packed)
+        self._name_rows("L_x", chain, L, strictly=True)
+        self._name(**{"u_x": [u[k] for k in free], "1/D_x": inverse, "y_x": y})
         for k, x in zip(free, solve(chain, L, inverse, y), strict=True):
             a[k] = x
         return reduction.complete(a, rates)
 
     def loop_velocity(self, axes: str) -> list:
         """Velocities, those computed that follow."""
-        return self._loop_velocity(self._reduction(axes))
+        return self._loop_velocity(self.reduction(axes))
 
     def loop_step(self, axes: str) -> list:
         """Newton's step of the coordinates that follow towards closed loops."""
-        reduction = self._reduction(axes)
+        reduction = self.reduction(axes)
         return reduction.complete([0.0] * self.model.nv, reduction.gaps())
 
     def loop_gap(self) -> list:
-        """Gaps of all loops in axes of the base."""
-        return [x for loop in self.model.loops for x in Closure(self.recursions, loop).gap(-1)]
+        """Residuals of all loops."""
+        return [x for loop in self.model.loops for x in Closure(self.recursions, loop).residual()]
 
-    def _reduction(self, axes: str) -> Reduction:
-        loops = self.model.loops
-        return Reduction(self.recursions, loops, self.model.nv, self.dependent, self.reduced, axes)
+    def reduction(self, axes: str) -> Reduction:
+        """The loops, their rows in the axes of a method."""
+        if axes not in self.reductions:
+            loops, n = self.model.loops, self.model.nv
+            self.reductions[axes] = Reduction(self.recursions, loops, n, self.dependent, self.reduced, axes)
+        return self.reductions[axes]
 
     def _loop_velocity(self, reduction: Reduction) -> list:
         return reduction.complete(self.input("v"), [[0.0] * len(group.J) for group in reduction.groups])

@@ -11,16 +11,11 @@ from .. import dynamics
 from .._arrays import as_vector
 from ..configuration import integrate, require_rotations
 from ..exceptions import ConfigurationError
+from ..joints import PAIRS
 from ..ltdl import factor
 from ..model import Model
 from .kinematics import Kinematics, Pattern, cross
 
-PAIRS = {  # axes of the first and of the second frame that stay at right angles
-    "spherical": (),
-    "universal": ((2, 0),),
-    "revolute": ((0, 2), (1, 2)),
-    "weld": ((2, 1), (0, 2), (1, 0)),
-}
 ALIKE = {
     "spherical": (),
     "universal": (),
@@ -138,6 +133,9 @@ def loops_of(model: Model) -> Loops:
 
 def loop_rows(model: Model, q, v=None) -> Rows:
     """Residual, J and J-dot v of the loops of a model, for one state or many.
+
+    The residual of a loop is the origin of the second frame in the first one, in m, then the cosines of the
+    angles that are to be right ones; `Kernels.loop_gap` computes the same.
 
     Parameters
     ----------
