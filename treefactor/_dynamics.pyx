@@ -8,7 +8,7 @@ from libc.stdlib cimport free, malloc
 from libc.string cimport memcpy, memset
 
 from ._pattern cimport FACTORIZED, SOLVE, Pattern, Shape, active
-from ._plain cimport all_finite, is_plain_matrix, is_plain_vector, is_real, may_overlap
+from ._plain cimport all_finite, is_plain_matrix, is_plain_vector, is_real, is_result, may_overlap
 
 import numpy as np
 
@@ -444,39 +444,30 @@ cdef class Bodies:
         return True
 
     cdef object many(self, int op, object q, object v, object x, object out):
-        """Result of an operation on arrays of a batch, or that hold for all of it, or None; crba's is dense."""
+        """Result of an operation on arrays of a batch, or that hold for all of it; or None."""
         cdef Operand given[4]
+        cdef tuple arrays = (q, v, x)
         cdef cnp.npy_intp shape[3]
-        cdef Py_ssize_t batch = -1
-        cdef int axes = 3 if op == CRBA else 2
+        cdef Py_ssize_t batch = -1, j
+        cdef object room
         memset(&given[0], 0, sizeof(given))
-        if not (take(q, self.nq, &batch, &given[0]) and (not takes_v(op) or take(v, self.nv, &batch, &given[1]))
+        if not (take(q, self.nq, &batch, &given[0])
+                and (not takes_v(op) or take(v, self.nv, &batch, &given[1]))
                 and (not takes_x(op) or take(x, self.nv, &batch, &given[2]))):
             return None
         if batch <= 0 or (op == ABA and self.coupled):
             return None
         shape[0], shape[1], shape[2] = batch, self.nv if op == CRBA else self.size(op), self.nv
+        room = cnp.PyArray_SimpleNew(3 if op == CRBA else 2, shape, cnp.NPY_DOUBLE)
         if out is None:
-            out = cnp.PyArray_SimpleNew(axes, shape, cnp.NPY_DOUBLE)
-        elif not self.apart(out, axes, shape, (q, v if takes_v(op) else q, x if takes_x(op) else q)):
+            out = room
+        elif not is_result(out, room):
             return None
+        for j in range(3):
+            if given[j].data != NULL and may_overlap(arrays[j], out):
+                return None
         self.run_blocks(op, batch, given, out, "dense", NULL, 0, (batch + LANES - 1) // LANES)
         return out
-
-    cdef bint apart(self, object out, int axes, const cnp.npy_intp *shape, tuple given) noexcept:
-        """Whether out is a contiguous array of this shape that can be written, apart from what is given."""
-        cdef int k
-        if not is_real(out) or cnp.PyArray_NDIM(<cnp.ndarray> out) != axes:
-            return False
-        if not cnp.PyArray_ISCARRAY(<cnp.ndarray> out):
-            return False
-        for k in range(axes):
-            if cnp.PyArray_DIM(<cnp.ndarray> out, k) != shape[k]:
-                return False
-        for k in range(3):
-            if may_overlap(<cnp.ndarray> given[k], <cnp.ndarray> out):
-                return False
-        return True
 
     cdef void refuse(self, const Operand *given, double **x, Py_ssize_t size) noexcept nogil:
         """Results x[4] <- NaN where an operand x[j] is not finite, or q no configuration."""

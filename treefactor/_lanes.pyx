@@ -51,7 +51,9 @@ cdef bint is_batch(object H, int kind, const Shape *t, str layout, Py_ssize_t ba
     shape = cnp.PyArray_DIMS(<cnp.ndarray> H)
     if side_by_side:
         return shape[0] == (batch + lanes - 1) // lanes and shape[1] == t.start[t.n] and shape[2] == lanes
-    return shape[0] == batch and shape[1] == (t.n if dense else t.start[t.n]) and (not dense or shape[2] == t.n)
+    if dense:
+        return shape[0] == batch and shape[1] == t.n and shape[2] == t.n
+    return shape[0] == batch and shape[1] == t.start[t.n]
 
 
 cdef bint is_contiguous(cnp.ndarray b, Py_ssize_t batch, Py_ssize_t n) noexcept:
@@ -212,9 +214,20 @@ cdef class Lanes(Kernel):
         self.L, self.reciprocals = self.packed.data, self.inverse.data
         self.failed = <Py_ssize_t *> self.status.data
         self.forget()
-        _, _, start, *_ = pattern.kept
-        if batch % self.lanes:   # identities beyond the last matrix
-            self.packed[self.blocks - 1, start[1:] - 1, batch % self.lanes :] = 1
+        if batch % self.lanes:
+            self.pad(batch % self.lanes)
+
+    cdef void pad(self, Py_ssize_t first) noexcept:
+        """Identities in the last block, from lane `first` on."""
+        cdef const Shape *t = &self.pattern.shape
+        cdef char *X = self.X(self.blocks - 1)
+        cdef Py_ssize_t k, lane
+        for k in range(1, t.n + 1):
+            for lane in range((t.start[k] - 1) * self.lanes + first, t.start[k] * self.lanes):
+                if self.item == sizeof(double):
+                    (<double *> X)[lane] = 1.0
+                else:
+                    (<float *> X)[lane] = 1.0
 
     cdef int count(self, Py_ssize_t b) noexcept nogil:
         """Matrices in block b."""
@@ -442,7 +455,7 @@ def solve_plain(Pattern pattern not None, H, str layout not None, bint upper, b,
 
 cdef object pass_over(int op, Pattern pattern, cnp.ndarray H, str layout, bint upper, cnp.ndarray shift,
                       cnp.ndarray x, Py_ssize_t r, cnp.ndarray y, Py_ssize_t first, Py_ssize_t stop):
-    """y <- op x, MULTIPLY or SOLVE, r columns each, a block of matrices at a time, in memory that stays in caches."""
+    """y <- op x, MULTIPLY or SOLVE, r columns, a block of matrices at a time, in memory that stays cached."""
     cdef const Shape *t = &pattern.shape
     cdef const LaneKernels *kernels = active.lanes if x.itemsize == 8 else active.lanes_single
     cdef Source source = source_of(kernels, t, H, layout, upper)
