@@ -57,7 +57,8 @@ def test_a_contiguous_out_between_guards(name, count):
     out = room[8:-8].reshape(expected.shape)
     assert CALLS[name](MODEL, *given, None, out=out) is out
     np.testing.assert_array_equal(out, expected)
-    assert (room[:8] == GUARD).all() and (room[-8:] == GUARD).all()
+    assert (room[:8] == GUARD).all()
+    assert (room[-8:] == GUARD).all()
 
 
 @pytest.mark.parametrize("name", ["bias", "h_times", "rnea", "factor", "aba"])
