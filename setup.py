@@ -12,6 +12,7 @@ KERNELS = {
     "_tree": [],
     "_pattern": [f"treefactor/kernels/{isa}.c" for isa in ("baseline", "avx2", "avx512")],
     "_ltdl": [],
+    "_calls": [],
     "_rows": [],
     "_lanes": [],
     "_chain": [],

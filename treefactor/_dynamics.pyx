@@ -8,7 +8,7 @@ from libc.stdlib cimport free, malloc
 from libc.string cimport memcpy, memset
 
 from ._pattern cimport FACTORIZED, SOLVE, Pattern, Shape, active
-from ._plain cimport all_finite, is_plain_matrix, is_plain_vector
+from ._plain cimport all_finite, is_plain_matrix, is_plain_vector, is_real, is_result, may_overlap
 
 import numpy as np
 
@@ -98,6 +98,23 @@ cdef Operand operand(cnp.ndarray x) noexcept:
         found.data, found.size = x.data, x.shape[1]
         found.to_next = 0 if x.shape[0] == 1 else x.strides[0]
     return found
+
+
+cdef bint take(object x, Py_ssize_t size, Py_ssize_t *batch, Operand *found) noexcept:
+    """Where an array (batch, size) or (size,) has its rows; false if it is none, or of another batch."""
+    cdef cnp.ndarray a
+    if not is_real(x):
+        return False
+    a = x
+    if not 1 <= a.ndim <= 2 or a.shape[a.ndim - 1] != size or a.strides[a.ndim - 1] != sizeof(double):
+        return False
+    found.data, found.size, found.to_next = a.data, size, 0
+    if a.ndim == 1:
+        return True
+    if batch[0] >= 0 and batch[0] != a.shape[0]:
+        return False
+    batch[0], found.to_next = a.shape[0], a.strides[0]
+    return True
 
 
 cdef void load(const Operand *given, Py_ssize_t b, int count, double *X) noexcept nogil:
@@ -373,17 +390,26 @@ cdef class Bodies:
         out has shape (batch, size), or for crba (batch, n, n), (batch, nnz) or (blocks, nnz, 8), by layout.
         failed, of shape (blocks * 8,), receives the freedom without inertia, or -1.
         """
-        cdef Py_ssize_t *status = <Py_ssize_t *> failed.data
-        cdef Py_ssize_t size = self.size(op), b, j, need
+        cdef Operand given[4]
+        cdef Py_ssize_t j
+        for j in range(4):
+            given[j] = operand(operands[j])
+        self.run_blocks(op, batch, given, out, layout, <Py_ssize_t *> failed.data, first, stop)
+
+    cdef bint run_blocks(self, int op, Py_ssize_t batch, const Operand *given, cnp.ndarray out, str layout,
+                         Py_ssize_t *failed, Py_ssize_t first, Py_ssize_t stop) except False:
+        """What `batch` does; failed may be NULL."""
+        cdef Py_ssize_t size = self.size(op), to_next = out.strides[0], b, j, need
+        cdef Py_ssize_t unwanted[LANES]
+        cdef Py_ssize_t *status
         cdef int count
         cdef bint dense = op == CRBA and layout == "dense", lanes = layout == "lanes"
-        cdef Operand given[4]
+        cdef char *to = out.data
         cdef double *x[5]
         cdef Arguments block
         cdef double *room
         need = LANES * size + self.room(op, LANES) + 2 * ALIGNED
         for j in range(4):
-            given[j] = operand(operands[j])
             need += LANES * given[j].size
         room = <double *> malloc(need * sizeof(double))
         if room == NULL:
@@ -398,24 +424,50 @@ cdef class Bodies:
         block.out = x[4]
         with nogil:
             for b in range(first, stop):
+                status = &unwanted[0] if failed == NULL else failed + b * LANES
                 count = <int> min(<Py_ssize_t> LANES, batch - b * LANES)
                 for j in range(4):
                     load(&given[j], b, count, x[j])
-                self.compute(op, LANES, &block, status + b * LANES, x[4] + LANES * size)
+                self.compute(op, LANES, &block, status, x[4] + LANES * size)
                 self.refuse(given, x, size)
                 if lanes:
                     self.pad(count, x[4])
-                    memcpy(out.data + b * out.strides[0], x[4], LANES * size * sizeof(double))
+                    memcpy(to + b * to_next, x[4], LANES * size * sizeof(double))
                 elif dense:
                     for j in range(count):
-                        self.unpack(x[4] + j, LANES, <double *> (out.data + (b * LANES + j) * out.strides[0]))
+                        self.unpack(x[4] + j, LANES, <double *> (to + (b * LANES + j) * to_next))
                 else:
-                    active.lanes.store(
-                        size, count, x[4], out.data + b * LANES * out.strides[0], out.strides[0]
-                    )
+                    active.lanes.store(size, count, x[4], to + b * LANES * to_next, to_next)
                 for j in range(count, LANES):
-                    status[b * LANES + j] = FACTORIZED
+                    status[j] = FACTORIZED
         free(room)
+        return True
+
+    cdef object many(self, int op, object q, object v, object x, object out):
+        """Result of an operation on arrays of a batch, or that hold for all of it; or None."""
+        cdef Operand given[4]
+        cdef tuple arrays = (q, v, x)
+        cdef cnp.npy_intp shape[3]
+        cdef Py_ssize_t batch = -1, j
+        cdef object room
+        memset(&given[0], 0, sizeof(given))
+        if not (take(q, self.nq, &batch, &given[0])
+                and (not takes_v(op) or take(v, self.nv, &batch, &given[1]))
+                and (not takes_x(op) or take(x, self.nv, &batch, &given[2]))):
+            return None
+        if batch <= 0 or (op == ABA and self.coupled):
+            return None
+        shape[0], shape[1], shape[2] = batch, self.nv if op == CRBA else self.size(op), self.nv
+        room = cnp.PyArray_SimpleNew(3 if op == CRBA else 2, shape, cnp.NPY_DOUBLE)
+        if out is None:
+            out = room
+        elif not is_result(out, room):
+            return None
+        for j in range(3):
+            if given[j].data != NULL and may_overlap(arrays[j], out):
+                return None
+        self.run_blocks(op, batch, given, out, "dense", NULL, 0, (batch + LANES - 1) // LANES)
+        return out
 
     cdef void refuse(self, const Operand *given, double **x, Py_ssize_t size) noexcept nogil:
         """Results x[4] <- NaN where an operand x[j] is not finite, or q no configuration."""
@@ -449,13 +501,18 @@ cpdef Bodies bodies_of(model):
     return found
 
 
-def one(model, int op, q, v, x, fext, out):
-    """Result of an operation on plain vectors, quickly; None leaves the case to the gate.
+def quick(model, int op, q, v, x, fext, out, threads):
+    """Result of an operation on arrays that need no gate; None leaves the case to it.
 
     v and x are looked at where the operation takes them; the result of crba is dense.
     """
     cdef Bodies bodies = bodies_of(model)
-    return bodies.one(op, q, v, x, out) if fext is None else None
+    cdef object found = None
+    if fext is None and is_real(q) and cnp.PyArray_NDIM(<cnp.ndarray> q) == 1:
+        found = bodies.one(op, q, v, x, out)
+    if found is None and fext is None and type(threads) is int and threads == 1:
+        found = bodies.many(op, q, v, x, out)
+    return found
 
 
 cdef class Bound:
