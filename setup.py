@@ -17,6 +17,7 @@ KERNELS = {
     "_chain": [],
     "_peak": [],
     "_dynamics": ["treefactor/kernels/dynamics.c"],
+    "_given": [],
     "_order": [],
     "_fronts": [],
     "_kkt": [],
