@@ -9,8 +9,6 @@ from ._vector cimport axpy, dot
 
 cnp.import_array()
 
-SOLVED, INFEASIBLE, ITERATION_LIMIT, INVALID = range(4)
-
 cdef enum:
     SOLVED_ = 0
     INFEASIBLE_ = 1
@@ -109,13 +107,13 @@ cdef class Walk(State):
         """Step t to the minimum of phi(v + t (u - v)); force <- H (u - v)."""
         #   the derivative a0 + a1 t - sum_on slope (s - t slope) / delta  is monotone and piecewise linear
         cdef double a0 = 0.0, a1, value, rise, s, slope, t = 1.0, low = 0.0, high = INFINITY, new
-        cdef Py_ssize_t k, i
+        cdef Py_ssize_t k, i, count
         for k in range(self.n):
             self.step[k] = self.u[k] - self.v[k]
             a0 += self.step[k] * (self.Hv[k] - self.g[k])
         self.h_times(self.step, self.force)
         a1 = dot(self.n, self.step, self.force)
-        for _count in range(BISECTIONS):
+        for count in range(BISECTIONS):
             value, rise = 0.0, 0.0
             for i in range(self.m):
                 slope = self.other[i] - self.gap[i]
@@ -132,10 +130,10 @@ cdef class Walk(State):
             else:
                 high = t
             new = t - value / rise
-            if not (low <= new <= high):
-                new = 0.5 * (low + high)
             if fabs(new - t) <= 1e-14 * t:
                 return new
+            if not (low < new < high) or (count % 8 == 7 and high < INFINITY):
+                new = 0.5 * (low + high)
             t = new
         return t
 
