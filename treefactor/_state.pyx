@@ -104,7 +104,7 @@ cdef class State:
         self.kkt.load(H, self.J)
 
     def results(self):
-        """v, lambda and its change in the units of the rows, and the rows that are on and those at their bounds."""
+        """v, lambda and its change in the units of the rows, the rows that are on, those at their bounds."""
         found, on = self.vectors, self.vectors["on"]
         return (found["v"].copy(), found["impulse"] * found["scale"], found["last"] * found["scale"],
                 on == ON, on == FULL)
