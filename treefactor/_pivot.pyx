@@ -4,7 +4,7 @@ cimport numpy as cnp
 from libc.math cimport INFINITY, fabs, isfinite
 from libc.string cimport memcpy, memset
 
-from ._state cimport State, tight
+from ._state cimport FULL, OFF, ON, State, tight
 from ._vector cimport axpy, dot
 
 cnp.import_array()
@@ -52,7 +52,8 @@ cdef class Walk(State):
 
     cdef int exchange(self, double target, Py_ssize_t limit, bint warm) noexcept nogil:
         """The proximal method on lambda (Rockafellar 1976), each step by Newton's method on phi(v)."""
-        #   phi(v) = 1/2 v^T H v - g^T v + 1/(2 delta) sum_i max(0, s_i)^2,  lambda <- max(0, s) / delta
+        #   phi(v) = 1/2 v^T H v - g^T v + 1/(2 delta) sum_i max(0, s_i)^2,  lambda <- max(0, s) / delta;
+        #   beyond s_i = delta upper_i the square goes on as its tangent, so that lambda stays upper_i
         cdef double residual
         cdef bint first = True
         self.loosen(tight() if warm else LOOSE)
@@ -119,7 +120,9 @@ cdef class Walk(State):
             for i in range(self.m):
                 slope = self.other[i] - self.gap[i]
                 s = self.delta * self.impulse[i] - self.gap[i] - t * slope
-                if i < self.equal or s > 0.0:
+                if i >= self.equal and s > self.delta * self.upper[i]:
+                    value -= slope * self.delta * self.upper[i]
+                elif i < self.equal or s > 0.0:
                     value -= slope * s
                     rise += slope * slope
             value = a0 + a1 * t + value / self.delta
@@ -137,17 +140,22 @@ cdef class Walk(State):
         return t
 
     cdef void multiply(self) noexcept nogil:
-        """lambda <- max(0, s) / delta; `last` keeps the change."""
+        """lambda <- max(0, s) / delta, or its bound; `last` keeps the change."""
         cdef Py_ssize_t i
         cdef double new
         for i in range(self.m):
-            new = self.impulse[i] - self.gap[i] / self.delta if self.on[i] else 0.0
+            new = 0.0
+            if self.on[i] == ON:
+                new = self.impulse[i] - self.gap[i] / self.delta
+            elif self.on[i] == FULL:
+                new = self.upper[i]
             self.last[i] = new - self.impulse[i]
             self.impulse[i] = new
 
     cdef bint infeasible(self) noexcept nogil:
         """Whether y = the last change of lambda shows that no v of sensible size fulfils the constraints."""
         #   J v >= b  gives  y^T J v >= b^T y  for y >= 0;  y -= J_on S^-1 J^T y / delta  brings J^T y to 0
+        #   rows with bounds give way
         cdef Py_ssize_t i, k
         cdef double power, reach, force, size
         for _count in range(CORRECTIONS):
@@ -155,7 +163,7 @@ cdef class Walk(State):
             memset(self.u, 0, self.n * sizeof(double))
             for i in range(self.m):
                 if i >= self.equal:
-                    self.last[i] = max(self.last[i], 0.0)
+                    self.last[i] = max(self.last[i], 0.0) if self.upper[i] == INFINITY else 0.0
                 if self.last[i] != 0.0:
                     power += self.b[i] * self.last[i]
                     size += (self.last[i] * self.scale[i]) ** 2
@@ -169,7 +177,7 @@ cdef class Walk(State):
                 return True
             self.kkt.solve(self.u)
             for i in range(self.m):
-                if self.on[i]:
+                if self.on[i] == ON:
                     self.last[i] = self.last[i] - self.row(i, self.u) / self.delta
         return False
 
@@ -183,7 +191,7 @@ cdef class Walk(State):
         cdef double t, least = -ACCEPTED * self.size
         self.loosen(tight())
         for i in range(self.m):
-            self.on[i] = i < self.equal
+            self.on[i] = ON if i < self.equal else OFF
             self.impulse[i] = 0.0
         if self.equal:
             if not self.refactor():
@@ -199,7 +207,7 @@ cdef class Walk(State):
                     worst = i
             if worst < 0:
                 return -1
-            self.switch(worst)
+            self.put(worst, ON)
             blocking = worst
             while blocking >= 0:
                 self.iterations = self.iterations + 1
@@ -211,7 +219,7 @@ cdef class Walk(State):
                 if not isfinite(t):
                     return INVALID_
                 if blocking >= 0:
-                    self.switch(blocking)
+                    self.put(blocking, OFF if self.on[blocking] else ON)
 
     cdef (Py_ssize_t, double) go(self) noexcept nogil:
         """Go towards the solution for the rows that are on; the row that blocks, or -1, and t <= 1."""
