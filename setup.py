@@ -17,6 +17,7 @@ KERNELS = {
     "_chain": [],
     "_peak": [],
     "_dynamics": ["treefactor/kernels/dynamics.c"],
+    "_loops": ["treefactor/kernels/loops.c"],
     "_given": [],
     "_order": [],
     "_fronts": [],
