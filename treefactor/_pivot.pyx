@@ -21,7 +21,7 @@ cdef double LOOSE = 1e-2         # delta of the first multipliers of a cold star
 cdef double SHRINK = 1e-2        # from one to the next
 cdef double ACCEPTED = 1e-10     # residual, relative to the data, that counts as solved if none is smaller
 cdef double BEYOND = 1e9         # a problem is infeasible if v had to be so many times larger
-cdef double PROMISING = 1e3      # and worth a closer look from here on
+cdef double PROMISING = 2.0      # and worth a closer look from here on
 cdef double BALANCE = 1e-9       # |J^T y| / |y| of a certificate
 cdef double APART = 1e-7         # changes of b during a walk, relative to the data
 cdef double GOLDEN = 0.6180339887498949  # multiples of it modulo 1 are far from each other
@@ -209,6 +209,7 @@ cdef class Walk(State):
         self.gaps(self.v, self.gap)
         status = self.follow(limit)
         memcpy(self.b, self.last, self.m * sizeof(double))
+        memset(self.impulse, 0, self.m * sizeof(double))  # the walk's need not be those of least norm
         self.gaps(self.v, self.gap)
         return status
 
