@@ -18,6 +18,8 @@ KERNELS = {
     "_chain": [],
     "_peak": [],
     "_dynamics": ["treefactor/kernels/dynamics.c"],
+    "_loops": ["treefactor/kernels/loops.c"],
+    "_given": [],
     "_order": [],
     "_fronts": [],
     "_kkt": [],

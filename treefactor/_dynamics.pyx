@@ -33,9 +33,7 @@ cdef extern from *:
 cdef const Dynamics *dynamics = recursions_for(active.name)
 
 cdef enum:
-    LANES = 8
     LOCAL = 6144                 # doubles of room on the C stack; larger robots allocate theirs
-    ALIGNED = 8                  # doubles of 64 bytes
 
 BODY = np.dtype(
     [
@@ -49,16 +47,7 @@ cdef double unit_square = UNIT_SQUARE
 assert BODY.itemsize == sizeof(Body)
 
 KINDS = ("revolute", "continuous", "prismatic", "helical", "spherical", "planar", "translation", "freeflyer")
-OPERATIONS = ("crba", "rnea", "bias", "h_times", "aba", "factor", "frames")
-
-cdef enum:                       # in their order
-    CRBA
-    RNEA
-    BIAS
-    H_TIMES
-    ABA
-    FACTOR
-    FRAMES
+OPERATIONS = ("crba", "rnea", "bias", "h_times", "aba", "factor", "frames", "motion")  # as in the pxd
 
 
 def sincos(x):
@@ -72,23 +61,6 @@ def sincos(x):
 def sincos_address():
     """Address of what `sincos` calls, for machine code that calls it too."""
     return <size_t> dynamics.sincos
-
-
-ctypedef struct Arguments:       # entry e of a configuration at x[e]; with lanes at x[e * lanes + lane]
-    const double *q
-    const double *v
-    const double *x              # a, tau, or what H is to be multiplied with
-    const double *fext
-    double *out
-
-
-cdef inline double *align(double *x) noexcept nogil:
-    return <double *> ((<uintptr_t> x + 63) & ~<uintptr_t> 63)
-
-
-ctypedef struct Operand:
-    const char *data             # NULL: absent
-    Py_ssize_t size, to_next     # bytes to the next configuration
 
 
 cdef Operand operand(cnp.ndarray x) noexcept:
@@ -133,6 +105,10 @@ cdef bint meet(const double *a, Py_ssize_t n, const double *b, Py_ssize_t m) noe
     return b != NULL and a < b + m and b < a + n
 
 
+cdef bint gives_h(int op) noexcept nogil:
+    return op == CRBA or op == FACTOR or op == MOTION
+
+
 cdef bint takes_v(int op) noexcept nogil:
     return op != CRBA and op != H_TIMES
 
@@ -172,18 +148,6 @@ cdef class Bodies:
         packed entry of the extended H the entry of H it goes to, and how many times.
     """
 
-    cdef Mechanism m
-    cdef Pattern pattern
-    cdef object kept
-    cdef readonly Py_ssize_t nq, nv, nnz
-    cdef Py_ssize_t units
-    cdef const Py_ssize_t *unit
-    cdef bint coupled
-    cdef const Py_ssize_t *follows
-    cdef const double *ratio
-    cdef const Py_ssize_t *fold
-    cdef const double *fold_ratio
-
     def __cinit__(self, cnp.ndarray bodies not None, cnp.ndarray gravity not None, extended,
                   cnp.ndarray armature not None, Pattern pattern not None, Py_ssize_t nq,
                   cnp.ndarray units not None, Py_ssize_t joints, coupling=None):
@@ -213,18 +177,27 @@ cdef class Bodies:
             self.fold_ratio = <const double *> fold_ratio.data
         self.kept = (bodies, start, column, armature, units, coupling)
 
-    cpdef Py_ssize_t size(self, int op) noexcept:
-        """Numbers that an operation gives for one configuration; of crba those of the packed rows."""
+    cdef Py_ssize_t size(self, int op) noexcept nogil:
+        """Numbers that an operation gives for one configuration.
+
+        Of crba those of the packed rows; of motion tau - bias and these.
+        """
         if op == CRBA:
             return self.nnz
+        if op == MOTION:
+            return self.nv + self.nnz
         return 27 * self.m.joints + 6 * self.m.n if op == FRAMES else self.nv
+
+    def numbers(self, int op):
+        """The same for Python."""
+        return self.size(op)
 
     cdef Py_ssize_t room(self, int op, int lanes) noexcept nogil:
         """Doubles that `compute` needs, beyond alignment."""
         cdef const Shape *t = &self.pattern.shape
         cdef Py_ssize_t size = (dynamics.one if lanes == 1 else dynamics.lanes).room(&self.m) + ALIGNED
         size += lanes * 5 * self.m.n                       # v, x, tau, D, reciprocals
-        if op == CRBA or op == FACTOR:
+        if gives_h(op):
             size += lanes * (self.m.start[self.m.n] + self.nnz)
         if op == FACTOR:
             size += t.room + t.path + t.deepest + 4 * ALIGNED if lanes == 1 else lanes * t.scratch
@@ -267,11 +240,15 @@ cdef class Bodies:
         cdef double *extended = room + r.room(&self.m)     # v, x and the result, where freedoms follow others
         cdef double *D = extended + 3 * n
         cdef double *inverse = D + n
-        cdef double *H = given.out if op == CRBA else inverse + n
-        cdef double *full_H = inverse + n + lanes * self.nnz if self.coupled else H
+        cdef double *H = inverse + n
+        cdef double *full_H = inverse + n + lanes * self.nnz
         cdef double *tau = extended + 2 * n if self.coupled else given.out
         cdef const double *v = given.v
         cdef const double *x = given.x
+        if op == CRBA or op == MOTION:
+            H = given.out + (lanes * self.nv if op == MOTION else 0)
+        if not self.coupled:
+            full_H = H
         if self.coupled and v != NULL:
             self.expand(lanes, v, extended)
             v = extended
@@ -286,17 +263,18 @@ cdef class Bodies:
             r.aba(&self.m, given.q, v, x, given.fext, tau, D, room)
         elif op == FRAMES:
             r.frames(&self.m, given.q, v, given.out, room)
-        elif op == FACTOR:
+        elif op == FACTOR or op == MOTION:
             r.motion(&self.m, given.q, v, given.fext, full_H, tau, room)
         else:
             r.rnea(&self.m, given.q, v, x, given.fext, op != H_TIMES, tau, room)
-        if self.coupled and (op == CRBA or op == FACTOR):
+        if self.coupled and gives_h(op):
             self.reduce(lanes, self.m.start[self.m.n], self.nnz, self.fold, self.fold_ratio, full_H, H)
         if self.coupled and op != CRBA and op != FRAMES:
             self.reduce(lanes, self.m.n, self.nv, self.follows, self.ratio, tau, given.out)
-        if op == FACTOR:
+        if op == FACTOR or op == MOTION:
             for k in range(self.nv * lanes):
                 given.out[k] = given.x[k] - given.out[k]
+        if op == FACTOR:
             self.solve(lanes, H, D, inverse, full_H + lanes * self.m.start[self.m.n], given.out, failed)
         if op == ABA:
             self.find_failures(lanes, D, failed)

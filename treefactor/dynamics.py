@@ -18,7 +18,7 @@ from .tree import LAYOUTS
 __all__ = ["aba", "bias", "bind", "crba", "forward_dynamics", "h_times", "rnea"]
 
 LANES = 8
-CRBA, RNEA, BIAS, H_TIMES, ABA, FACTOR, FRAMES = range(len(OPERATIONS))
+CRBA, RNEA, BIAS, H_TIMES, ABA, FACTOR, FRAMES, _ = range(len(OPERATIONS))
 METHODS = {"aba": ABA, "factor": FACTOR}
 
 
@@ -304,7 +304,7 @@ class _Call:
     def _shape(self, batch: tuple[int, ...], blocks: int) -> tuple[int, ...]:
         n, nnz = self.model.nv, self.model.tree.nnz
         if self.op != CRBA:
-            return (*batch, self.bodies.size(self.op))
+            return (*batch, self.bodies.numbers(self.op))
         return {"dense": (*batch, n, n), "packed": (*batch, nnz), "lanes": (blocks, nnz, LANES)}[self.layout]
 
     def _output(self, batch, blocks: int, arrays) -> tuple[np.ndarray | None, np.ndarray]:

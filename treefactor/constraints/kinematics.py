@@ -6,6 +6,8 @@ joints. Only the freedoms that move one of both bodies against the other have en
 
 from __future__ import annotations
 
+from functools import cached_property
+
 import numpy as np
 
 from .._arrays import as_vector
@@ -57,17 +59,41 @@ class Kinematics:
     """
 
     def __init__(self, model: Model, q, v=None):
-        found = frames(model, q, np.zeros(model.nv) if v is None else v)
-        batch, n = found.shape[:-1], model.njoints
-        bodies = np.zeros((*batch, n + 1, 27))
-        bodies[..., :n, :] = found[..., : 27 * n].reshape(*batch, n, 27)
+        self.model, self.frames = model, frames(model, q, np.zeros(model.nv) if v is None else v)
+        self.batch = self.frames.shape[:-1]
+
+    @cached_property
+    def _bodies(self) -> np.ndarray:
+        n = self.model.njoints
+        bodies = np.zeros((*self.batch, n + 1, 27))
+        bodies[..., :n, :] = self.frames[..., : 27 * n].reshape(*self.batch, n, 27)
         bodies[..., n, :9] = np.eye(3).ravel()
-        self.R = np.swapaxes(bodies[..., :9].reshape(*batch, n + 1, 3, 3), -1, -2)
-        self.p, self.origin = bodies[..., 9:12], bodies[..., 12:15]
-        self.V, self.A = bodies[..., 15:21], bodies[..., 21:]
-        self.S = found[..., 27 * n :].reshape(*batch, -1, 6)
-        if model.coupling is not None:
-            self.S *= ratios(model)[:, None]
+        return bodies
+
+    @cached_property
+    def R(self) -> np.ndarray:
+        return np.swapaxes(self._bodies[..., :9].reshape(*self.batch, -1, 3, 3), -1, -2)
+
+    @property
+    def p(self) -> np.ndarray:
+        return self._bodies[..., 9:12]
+
+    @property
+    def origin(self) -> np.ndarray:
+        return self._bodies[..., 12:15]
+
+    @property
+    def V(self) -> np.ndarray:
+        return self._bodies[..., 15:21]
+
+    @property
+    def A(self) -> np.ndarray:
+        return self._bodies[..., 21:]
+
+    @cached_property
+    def S(self) -> np.ndarray:
+        S = self.frames[..., 27 * self.model.njoints :].reshape(*self.batch, -1, 6)
+        return S if self.model.coupling is None else S * ratios(self.model)[:, None]
 
     def points(self, body, at: np.ndarray) -> np.ndarray:
         """Points (..., 3) of bodies, in their axes, as seen from the origins of their root bodies."""
@@ -107,6 +133,7 @@ class Pattern:
         starts = np.flatnonzero(np.diff(row * max(self.shape[1], 1) + column, prepend=-1))
         self.starts = starts if len(starts) < len(column) else None
         self.indices = column[starts]
+        self.places = np.cumsum(np.isin(np.arange(len(column)), starts)) - 1  # of all entries among the sums
         self.indptr = np.searchsorted(row[starts], np.arange(self.shape[0] + 1))
 
     def take(self, rows: np.ndarray) -> Pattern:

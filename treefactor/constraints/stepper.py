@@ -7,7 +7,9 @@ Tasora, Manconi, Silvestri (2.5), h the step and K the stabilization:
 
 A gap that is open may close within the step, K = 1 there. Friction is the convex relaxation of Anitescu and
 Tasora (2010) with a polyhedral cone: the rows of a normal n and tangents t_j are n + mu t_j. It
-lifts what slides at the velocity v by h mu v, and what begins to slide at once hops with mu v.
+lifts what slides at the velocity v by h mu v, and what begins to slide at once hops with mu v. Or it is a
+box: rows n, and rows t_j and -t_j with impulses up to mu times the normal one of the step before. That
+lifts nothing, but lags by a step: what lands slides for one, and is held too firmly in the next.
 """
 
 from __future__ import annotations
@@ -19,7 +21,7 @@ import numpy as np
 
 from .. import _rotations as rotations
 from .. import mlcp
-from .._arrays import as_real, as_vector
+from .._arrays import as_real, as_vector, check_choice
 from ..configuration import integrate
 from ..dynamics import bias, crba
 from ..exceptions import ShapeError, StepError
@@ -28,7 +30,7 @@ from .contacts import Contacts, Touch, limits_of
 from .kinematics import Kinematics
 from .loops import loops_of
 
-FACETS = (4, 8)
+FACETS, FRICTION = (4, 8), ("pyramid", "box")
 
 
 @dataclass(frozen=True)
@@ -91,7 +93,9 @@ class Stepper:
         to take away.
     facets : {4, 8}
         Of the cones of friction, which are inside the round ones: a contact holds mu times its normal force
-        along their edges, between them down to cos(pi / facets) times that.
+        along their edges, between them down to cos(pi / facets) times that. A box has 4.
+    friction : {"pyramid", "box"}
+        The convex relaxation, or bounds from the normal impulses of the step before.
     margin : float
         Contacts farther apart than that, in m, are left out; it must be more than anything moves in a step.
 
@@ -122,6 +126,7 @@ class Stepper:
         stabilization: float = 0.2,
         facets: int = 4,
         margin: float = np.inf,
+        friction: str = "pyramid",
     ):
         if not 0.0 < h < np.inf:
             raise ValueError(f"h must be positive, got {h}")
@@ -129,11 +134,14 @@ class Stepper:
             raise ValueError(f"stabilization must be from 0 to 1, got {stabilization}")
         if facets not in FACETS:
             raise ValueError(f"facets must be one of {FACETS}, got {facets}")
+        check_choice("friction", friction, FRICTION)
+        if friction == "box" and facets != 4:
+            raise ValueError(f"a box of friction has 4 facets, got {facets}")
         self.model, self.h, self.stabilization, self.margin = model, float(h), float(stabilization), margin
         self._contacts, self._loops = Contacts(model, contacts), loops_of(model)
         self._limits = limits_of(model) if limits else tuple(x[:0] for x in limits_of(model))
-        angle = 2.0 * np.pi * np.arange(facets) / facets
-        self._edges = np.stack([np.cos(angle), np.sin(angle)], axis=1).round(15)
+        self.friction, self._forms = friction, _forms(friction, facets)
+        self._pressed = np.zeros(len(self._contacts.mu))  # normal impulses of the last step
         self._last: tuple[mlcp.Solution, np.ndarray] | None = None
 
     def step(self, q, v, tau=None) -> Step:
@@ -164,11 +172,14 @@ class Stepper:
         rows = self._unilateral(q, touch)
         g = H @ (v + h * _turning(model, v)) + h * force
         c = -self.stabilization / h * loops.residual
-        problem = mlcp.Problem(H, model.tree, g, loops.csr(), c, rows.D, rows.d)
+        problem = mlcp.Problem(H, model.tree, g, loops.csr(), c, rows.D, rows.d, rows.upper)
         solution = mlcp.solve(problem, warm_start=self._guess(rows.key, problem))
         if solution.status is not mlcp.Status.SOLVED:
             raise StepError(f"no step from here: the problem is {solution.status.name}", solution)
         self._last = solution, rows.key
+        self._pressed = np.zeros_like(self._pressed)
+        normal = solution.gamma[: len(rows.of)] * rows.along[:, 0]
+        np.add.at(self._pressed, touch.which[rows.of], normal)
         q_new, v_new = _moved(model, q, solution.v, h)
         gap = np.full(len(self._contacts.mu), np.inf)
         gap[touch.which] = touch.gap
@@ -211,23 +222,26 @@ class Stepper:
         """Rows of contacts that are near, then of limits."""
         from scipy.sparse import csr_array
 
-        mu, pattern, edges = self._contacts.mu[touch.which], touch.pattern, len(self._edges)
-        counts = np.where(mu > 0, edges, 1)
-        of, edge = np.repeat(np.arange(len(mu)), counts), _ranges(counts)
-        slope = mu[of, None] * self._edges[edge]
+        mu, pattern, forms = self._contacts.mu[touch.which], touch.pattern, len(self._forms)
+        counts = np.where(mu > 0, forms, 1)
+        of, form = np.repeat(np.arange(len(mu)), counts), _ranges(counts)
+        along, boxed = self._forms[form], self.friction == "box"
+        if not boxed:
+            along[:, 1:] *= mu[of, None]
         sizes = np.diff(pattern.indptr)[of]
         entry = np.repeat(pattern.indptr[of], sizes) + _ranges(sizes)
-        x, y = np.repeat(slope, sizes, axis=0).T
-        data = touch.data[0, entry] + x * touch.data[1, entry] + y * touch.data[2, entry]
+        data = np.einsum("er,re->e", np.repeat(along, sizes, axis=0), touch.data[:, entry])
         i, k, sign, bound = self._limits
         indptr = np.concatenate([[0], np.cumsum(np.concatenate([sizes, np.ones(len(k), dtype=np.intp)]))])
         columns = np.concatenate([pattern.indices[entry], k])
         D = csr_array((np.concatenate([data, sign]), columns, indptr), shape=(len(indptr) - 1, self.model.nv))
-        gap = np.concatenate([touch.gap[of], sign * (q[i] - bound)])
+        gap = np.concatenate([along[:, 0] * touch.gap[of], sign * (q[i] - bound)])
         d = -np.where(gap > 0, 1.0, self.stabilization) / self.h * gap
-        limits = len(self._contacts.mu) * edges + np.arange(len(k))
-        key = np.concatenate([touch.which[of] * edges + edge, limits])
-        return _Unilateral(D, d, key, of, slope)
+        limits = len(self._contacts.mu) * forms + np.arange(len(k))
+        key = np.concatenate([touch.which[of] * forms + form, limits])
+        held = np.where(along[:, 0] > 0, np.inf, (mu * self._pressed[touch.which])[of])
+        upper = np.concatenate([held, np.full(len(k), np.inf)]) if boxed else None
+        return _Unilateral(D, d, upper, key, of, along)
 
     def _guess(self, key: np.ndarray, problem: mlcp.Problem) -> mlcp.Solution | None:
         """The last solution, its rows where they are now."""
@@ -242,9 +256,8 @@ class Stepper:
     def _impulses(self, touch: Touch, rows: _Unilateral, gamma: np.ndarray) -> np.ndarray:
         """Impulses of all contacts in the base."""
         gamma = gamma[: len(rows.of)]
-        along = gamma[:, None] * np.column_stack([np.ones(len(gamma)), rows.slope])
         local = np.zeros((len(touch.which), 3))
-        np.add.at(local, rows.of, along)
+        np.add.at(local, rows.of, gamma[:, None] * rows.along)
         impulse = np.zeros((len(self._contacts.mu), 3))
         impulse[touch.which] = (local[:, None] @ touch.axes)[:, 0]
         return impulse
@@ -252,13 +265,21 @@ class Stepper:
 
 @dataclass(frozen=True)
 class _Unilateral:
-    """D v >= d; which row is which, and of rows of contacts which contact, and mu t_j along its tangents."""
+    """D v >= d; which row is which, and of rows of contacts which contact, and normal and tangents."""
 
     D: object  # scipy.sparse.csr_array
     d: np.ndarray
+    upper: np.ndarray | None
     key: np.ndarray
     of: np.ndarray
-    slope: np.ndarray
+    along: np.ndarray
+
+
+def _forms(friction: str, facets: int) -> np.ndarray:
+    """Normal and tangents in the rows of one contact, the latter without mu: shape (rows, 3)."""
+    angle = 2.0 * np.pi * np.arange(facets) / facets
+    edges = np.stack([np.ones(facets), np.cos(angle), np.sin(angle)], axis=1).round(15)
+    return edges if friction == "pyramid" else np.concatenate([[[1.0, 0.0, 0.0]], edges * [0.0, 1.0, 1.0]])
 
 
 def _ranges(counts: np.ndarray) -> np.ndarray:
