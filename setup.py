@@ -18,6 +18,7 @@ KERNELS = {
     "_peak": [],
     "_dynamics": ["treefactor/kernels/dynamics.c"],
     "_loops": ["treefactor/kernels/loops.c"],
+    "_contacts": [],
     "_given": [],
     "_order": [],
     "_fronts": [],

@@ -20,8 +20,11 @@ import numpy as np
 from .. import _rotations as rotations
 from .. import mlcp
 from .._arrays import as_real, as_vector
+from .._contacts import facets
+from .._stack import Sorted
 from ..configuration import integrate
-from ..dynamics import bias, crba
+from ..direct import multiply
+from ..dynamics import motion
 from ..exceptions import ShapeError, StepError
 from ..model import Model
 from .contacts import Contacts, Touch, limits_of
@@ -157,14 +160,13 @@ class Stepper:
         """
         model, h = self.model, self.h
         q, v = as_vector(q, model.nq, "q"), as_vector(v, model.nv, "v")
-        force = -bias(model, q, v) if tau is None else as_vector(tau, model.nv, "tau") - bias(model, q, v)
-        H = crba(model, q)
+        tau = np.zeros(model.nv) if tau is None else as_vector(tau, model.nv, "tau")
+        force, H = motion(model, q, v, tau)
         at = Kinematics(model, q, v)
-        loops, touch = self._loops.rows(at), self._contacts.near(at, self.margin)
+        touch = self._contacts.near(at, self.margin)
         rows = self._unilateral(q, touch)
-        g = H @ (v + h * _turning(model, v)) + h * force
-        c = -self.stabilization / h * loops.residual
-        problem = mlcp.Problem(H, model.tree, g, loops.csr(), c, rows.D, rows.d)
+        g = multiply(H, model.tree, v + h * _turning(model, v), layout="packed") + h * force
+        problem = mlcp.Problem(H, model.tree, g, *self._bilateral(at), rows.D, rows.d, layout="packed")
         solution = mlcp.solve(problem, warm_start=self._guess(rows.key, problem))
         if solution.status is not mlcp.Status.SOLVED:
             raise StepError(f"no step from here: the problem is {solution.status.name}", solution)
@@ -207,27 +209,24 @@ class Stepper:
             states.append((made[-1].q, made[-1].v))
         return Trajectory(t, *map(np.array, zip(*states, strict=True)), made)
 
+    def _bilateral(self, at: Kinematics) -> tuple[Sorted, np.ndarray] | tuple[None, None]:
+        """Rows of loops, and what their velocities are to be."""
+        if not self.model.loops:
+            return None, None
+        loops = self._loops.rows(at)
+        J = Sorted(loops.pattern.indptr, loops.pattern.indices, loops.data)
+        return J, -self.stabilization / self.h * loops.residual
+
     def _unilateral(self, q: np.ndarray, touch: Touch) -> _Unilateral:
         """Rows of contacts that are near, then of limits."""
-        from scipy.sparse import csr_array
-
-        mu, pattern, edges = self._contacts.mu[touch.which], touch.pattern, len(self._edges)
-        counts = np.where(mu > 0, edges, 1)
-        of, edge = np.repeat(np.arange(len(mu)), counts), _ranges(counts)
-        slope = mu[of, None] * self._edges[edge]
-        sizes = np.diff(pattern.indptr)[of]
-        entry = np.repeat(pattern.indptr[of], sizes) + _ranges(sizes)
-        x, y = np.repeat(slope, sizes, axis=0).T
-        data = touch.data[0, entry] + x * touch.data[1, entry] + y * touch.data[2, entry]
         i, k, sign, bound = self._limits
-        indptr = np.concatenate([[0], np.cumsum(np.concatenate([sizes, np.ones(len(k), dtype=np.intp)]))])
-        columns = np.concatenate([pattern.indices[entry], k])
-        D = csr_array((np.concatenate([data, sign]), columns, indptr), shape=(len(indptr) - 1, self.model.nv))
+        *D, of, key, slope = facets(
+            *(touch.which, touch.start, touch.column, touch.data), self._contacts.mu, self._edges, k, sign
+        )
         gap = np.concatenate([touch.gap[of], sign * (q[i] - bound)])
         d = -np.where(gap > 0, 1.0, self.stabilization) / self.h * gap
-        limits = len(self._contacts.mu) * edges + np.arange(len(k))
-        key = np.concatenate([touch.which[of] * edges + edge, limits])
-        return _Unilateral(D, d, key, of, slope)
+        limits = len(self._contacts.mu) * len(self._edges) + np.arange(len(k))
+        return _Unilateral(Sorted(*D), d, np.concatenate([key, limits]), of, slope)
 
     def _guess(self, key: np.ndarray, problem: mlcp.Problem) -> mlcp.Solution | None:
         """The last solution, its rows where they are now."""
@@ -254,16 +253,11 @@ class Stepper:
 class _Unilateral:
     """D v >= d; which row is which, and of rows of contacts which contact, and mu t_j along its tangents."""
 
-    D: object  # scipy.sparse.csr_array
+    D: Sorted
     d: np.ndarray
     key: np.ndarray
     of: np.ndarray
     slope: np.ndarray
-
-
-def _ranges(counts: np.ndarray) -> np.ndarray:
-    """0 .. count-1 for every count."""
-    return np.arange(counts.sum()) - np.repeat(np.cumsum(counts) - counts, counts)
 
 
 def _open_loop(tau, steps: int, nv: int) -> Callable:
