@@ -19,6 +19,7 @@ KERNELS = {
     "_dynamics": ["treefactor/kernels/dynamics.c"],
     "_loops": ["treefactor/kernels/loops.c"],
     "_contacts": [],
+    "_moves": [],
     "_given": [],
     "_order": [],
     "_fronts": [],

@@ -129,8 +129,9 @@ cdef class Touching:
             k[0] += 1
         return sum
 
-    cdef double measure(self, const Contact *c, const double *frames, double *n, double *point) noexcept nogil:
-        """The gap; n <- its direction, point <- where it ends on the sphere, from the origins of both roots."""
+    cdef double measure(self, const Contact *c, const double *frames, double *n,
+                        double *point) noexcept nogil:
+        """The gap; n <- its direction, point <- where it ends on the sphere, from both roots' origins."""
         cdef const double *a = body(frames, c.body[0])
         cdef const double *b = body(frames, c.body[1])
         cdef double center[3]
@@ -157,7 +158,7 @@ cdef class Touching:
 
     cdef void fill(self, const Contact *c, const double *frames, const double *axes, const double *point,
                    double *rows, Py_ssize_t size) noexcept nogil:
-        """Three rows, `size` apart: the velocity of the sphere's point against the other body, along the axes."""
+        """Three rows, `size` apart: along the axes, the velocity of the point against the other body."""
         cdef const Entry *e
         cdef const double *S
         cdef const double *r

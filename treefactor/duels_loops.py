@@ -1,7 +1,7 @@
 """What `treefactor bench loops` measures: dynamics with loops closed, in turns with Pinocchio's.
 
-Times are those of the processor, in one thread. Pinocchio is given the loops as its rigid constraints, and has no
-function for batches: it is called once per state.
+Times are those of the processor, in one thread. Pinocchio is given the loops as its rigid constraints, and
+has no function for batches: it is called once per state.
 """
 
 from __future__ import annotations

@@ -215,8 +215,8 @@ CONTACTS_CAPTION = (
     "rows scaled by 1 / sqrt(A_ii). Dantzig's and Lemke's methods are given A, unless A is named."
 )
 LOOPS_CAPTION = (
-    "Medians of the processor's time per state of runs taken in turns, in one thread; quartiles of their ratios "
-    "in brackets. Pinocchio's constraintDynamics is called once per state."
+    "Medians of the processor's time per state of runs taken in turns, in one thread; quartiles of their "
+    "ratios in brackets. Pinocchio's constraintDynamics is called once per state."
 )
 
 

@@ -65,6 +65,7 @@ class Kinematics:
 
     @cached_property
     def _bodies(self) -> np.ndarray:
+        """27 numbers of every joint as of `frames`, then those of the base."""
         n = self.model.njoints
         bodies = np.zeros((*self.batch, n + 1, 27))
         bodies[..., :n, :] = self.frames[..., : 27 * n].reshape(*self.batch, n, 27)
@@ -73,26 +74,32 @@ class Kinematics:
 
     @cached_property
     def R(self) -> np.ndarray:
+        """Rotations."""
         return np.swapaxes(self._bodies[..., :9].reshape(*self.batch, -1, 3, 3), -1, -2)
 
     @property
     def p(self) -> np.ndarray:
+        """Origins from those of the root bodies."""
         return self._bodies[..., 9:12]
 
     @property
     def origin(self) -> np.ndarray:
+        """Origins of the root bodies."""
         return self._bodies[..., 12:15]
 
     @property
     def V(self) -> np.ndarray:
+        """Velocities."""
         return self._bodies[..., 15:21]
 
     @property
     def A(self) -> np.ndarray:
+        """Accelerations."""
         return self._bodies[..., 21:]
 
     @cached_property
     def S(self) -> np.ndarray:
+        """Unit motions."""
         S = self.frames[..., 27 * self.model.njoints :].reshape(*self.batch, -1, 6)
         return S if self.model.coupling is None else S * ratios(self.model)[:, None]
 

@@ -17,12 +17,11 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from .. import _rotations as rotations
 from .. import mlcp
 from .._arrays import as_real, as_vector
 from .._contacts import facets
+from .._moves import Moves, matched
 from .._stack import Sorted
-from ..configuration import integrate
 from ..direct import multiply
 from ..dynamics import motion
 from ..exceptions import ShapeError, StepError
@@ -133,7 +132,7 @@ class Stepper:
         if facets not in FACETS:
             raise ValueError(f"facets must be one of {FACETS}, got {facets}")
         self.model, self.h, self.stabilization, self.margin = model, float(h), float(stabilization), margin
-        self._contacts, self._loops = Contacts(model, contacts), loops_of(model)
+        self._contacts, self._loops, self._moves = Contacts(model, contacts), loops_of(model), _moves(model)
         self._limits = limits_of(model) if limits else tuple(x[:0] for x in limits_of(model))
         angle = 2.0 * np.pi * np.arange(facets) / facets
         self._edges = np.stack([np.cos(angle), np.sin(angle)], axis=1).round(15)
@@ -165,13 +164,13 @@ class Stepper:
         at = Kinematics(model, q, v)
         touch = self._contacts.near(at, self.margin)
         rows = self._unilateral(q, touch)
-        g = multiply(H, model.tree, v + h * _turning(model, v), layout="packed") + h * force
+        g = multiply(H, model.tree, v + h * self._moves.turning(v), layout="packed") + h * force
         problem = mlcp.Problem(H, model.tree, g, *self._bilateral(at), rows.D, rows.d, layout="packed")
         solution = mlcp.solve(problem, warm_start=self._guess(rows.key, problem))
         if solution.status is not mlcp.Status.SOLVED:
             raise StepError(f"no step from here: the problem is {solution.status.name}", solution)
         self._last = solution, rows.key
-        q_new, v_new = _moved(model, q, solution.v, h)
+        q_new, v_new = self._moves.moved(q, solution.v, h)
         gap = np.full(len(self._contacts.mu), np.inf)
         gap[touch.which] = touch.gap
         impulse = self._impulses(touch, rows, solution.gamma)
@@ -233,9 +232,7 @@ class Stepper:
         if self._last is None:
             return None
         last, before = self._last
-        _, now, then = np.intersect1d(key, before, assume_unique=True, return_indices=True)
-        gamma, active = np.zeros(len(key)), np.zeros(len(key), dtype=bool)
-        gamma[now], active[now] = last.gamma[then], last.active[then]
+        gamma, active = matched(key, before, last.gamma, last.active)
         return replace(last, gamma=gamma, active=active, problem=problem)
 
     def _impulses(self, touch: Touch, rows: _Unilateral, gamma: np.ndarray) -> np.ndarray:
@@ -273,29 +270,15 @@ def _open_loop(tau, steps: int, nv: int) -> Callable:
     return lambda t, q, v: next(rows)
 
 
-def _turning(model: Model, v: np.ndarray) -> np.ndarray:
-    """ω × v of joints whose linear velocities are in axes that turn: these do not turn during a step."""
-    found = np.zeros_like(v)
-    if "freeflyer" in model.entries:
-        at = model.entries["freeflyer"][1]
-        found[at[:, :3]] = np.cross(v[at[:, 3:]], v[at[:, :3]])
-    if "planar" in model.entries:
-        at = model.entries["planar"][1]
-        found[at[:, 0]], found[at[:, 1]] = -v[at[:, 2]] * v[at[:, 1]], v[at[:, 2]] * v[at[:, 0]]
-    return found
-
-
-def _moved(model: Model, q: np.ndarray, v: np.ndarray, h: float) -> tuple[np.ndarray, np.ndarray]:
-    """State after h at velocities v, linear ones along straight lines and kept in axes that do not turn."""
-    new_q, new_v = integrate(model, q, h * v), v.copy()
-    for kind, count, turn, inverse in (
-        ("freeflyer", 3, rotations.rotate, rotations.conjugate),
-        ("planar", 2, rotations.turn, lambda circle: (circle[0], -circle[1])),
-    ):
+def _moves(model: Model) -> Moves:
+    """The joints of a model as a step moves them."""
+    rotating = ("continuous", "spherical", "planar", "freeflyer")
+    at = [np.zeros((0, 2), dtype=np.intp)]
+    for kind, (at_q, at_v) in model.entries.items():
+        if kind not in rotating:
+            at.append(np.stack([at_q.ravel(), at_v.ravel()], axis=1))
+    first = [np.zeros((0, 2), dtype=np.intp) for _ in rotating]
+    for i, kind in enumerate(rotating):
         if kind in model.entries:
-            at_q, at_v = model.entries[kind]
-            places, rates = at_q[:, :count], at_v[:, :count]
-            way = turn(q[at_q[:, count:]].T, v[rates].T)
-            new_q[places] = q[places] + h * np.stack(way, axis=1)
-            new_v[rates] = np.stack(turn(inverse(new_q[at_q[:, count:]].T), way), axis=1)
-    return new_q, new_v
+            first[i] = np.stack([part[:, 0] for part in model.entries[kind]], axis=1)
+    return Moves([np.ascontiguousarray(x, dtype=np.intp) for x in (np.concatenate(at), *first)])
