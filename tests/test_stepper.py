@@ -89,6 +89,33 @@ def test_facets_inside_the_cone_hold_less_between_them():
     assert np.allclose(decelerations, 0.4 * 9.81 * np.array([np.sqrt(0.5), 1.0]), rtol=1e-3)
 
 
+def test_a_box_of_friction_slides_and_stops_without_a_lift():
+    """v² / (2 mu g), and v h more: friction begins in the second step."""
+    h, mu = 0.005, 0.3
+    contacts = [Contact(corner, mu=mu) for corner in box(0, [1.0, 1.0, 0.2])]
+    stepper = Stepper(bodies(1), contacts, h=h, friction="box")
+    run = stepper.run(at([0, 0, 0.1]), [2.0, 0, 0, 0, 0, 0], int(1 / h))
+    assert np.abs(run.q[:, 2] - 0.1).max() < HELD
+    assert np.abs(run.v[-1]).max() < HELD
+    assert np.abs(run.q[-1, 0] - 4.0 / (2 * mu * 9.81)) < 2.0 * h
+    slowing = np.diff(run.v[:, 0]) / h
+    assert np.allclose(slowing[1:100], -mu * 9.81)
+    assert slowing[0] == pytest.approx(0.0, abs=1e-9)
+    assert worst_residual(run) < SOLVED
+
+
+@pytest.mark.parametrize(("steepness", "stays"), [(0.29, True), (0.31, False)])
+def test_a_box_of_friction_holds_on_a_slope_up_to_mu(steepness, stays):
+    model = bodies(1, gravity=[9.81 * np.sin(np.arctan(steepness)), 0, -9.81 * np.cos(np.arctan(steepness))])
+    contacts = [Contact(corner, mu=0.3) for corner in box(0, [1.0, 1.0, 0.2])]
+    run = Stepper(model, contacts, h=0.01, friction="box").run(at([0, 0, 0.1]), np.zeros(6), 100)
+    assert (np.abs(run.v[-1]).max() < 1e-6) == stays
+    if not stays:
+        slope = np.arctan(steepness)
+        late = (run.v[100, 0] - run.v[50, 0]) / 0.5
+        assert late == pytest.approx(9.81 * (np.sin(slope) - 0.3 * np.cos(slope)), rel=1e-6)
+
+
 def test_without_friction_nothing_brakes():
     run = Stepper(bodies(1), [Contact(corner) for corner in box(0, [1.0, 1.0, 0.2])], h=0.01).run(
         at([0, 0, 0.1]), [2.0, 0.5, 0, 0, 0, 0], 50
@@ -255,7 +282,13 @@ def test_a_step_does_not_depend_on_those_before_it():
 
 def test_wrong_settings_are_refused():
     model = bodies(1)
-    for options, word in (({"h": 0.0}, "h must"), ({"facets": 5}, "facets"), ({"stabilization": 2}, "stab")):
+    for options, word in (
+        ({"h": 0.0}, "h must"),
+        ({"facets": 5}, "facets"),
+        ({"facets": 8, "friction": "box"}, "4 facets"),
+        ({"friction": "cone"}, "friction must be one of"),
+        ({"stabilization": 2}, "stab"),
+    ):
         with pytest.raises(ValueError, match=word):
             Stepper(model, **options)
     with pytest.raises(ShapeError):

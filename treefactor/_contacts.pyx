@@ -178,44 +178,45 @@ cdef class Touching:
                 rows[axis * size + e.place] += sign * dot(axes + 3 * axis, u)
 
 
-def facets(const Py_ssize_t[::1] which not None, const Py_ssize_t[::1] start not None,
-           const Py_ssize_t[::1] column not None, const double[:, ::1] data not None,
-           const double[::1] mu not None, const double[:, ::1] edges not None,
-           const Py_ssize_t[::1] limited not None, const double[::1] sign not None):
-    """Rows n + mu t of contacts along the edges of their cones, and rows of limits.
+def combined(const Py_ssize_t[::1] which not None, const Py_ssize_t[::1] start not None,
+             const Py_ssize_t[::1] column not None, const double[:, ::1] data not None,
+             const double[::1] mu not None, const double[:, ::1] forms not None, bint scaled,
+             const Py_ssize_t[::1] limited not None, const double[::1] sign not None):
+    """Rows that are made of normals and tangents by the forms, of contacts without friction by the first one.
+
+    Tangents are multiplied by mu where `scaled`. Rows of limits follow, one entry each.
 
     Returns
     -------
     start, column, entries : ndarray
-        All rows, compressed; of limits one entry each.
+        All rows, compressed.
     of, key : ndarray
-        Of rows of contacts: which of those near, and number of the contact times that of the edges, plus the
-        edge.
-    slope : ndarray, shape (rows, 2)
-        mu along both tangents.
+        Of rows of contacts: which of those near, and number of the contact times that of the forms, plus the
+        form.
+    along : ndarray, shape (rows, 3)
+        Their forms.
     """
     cdef Py_ssize_t k, e, i, count, row = 0, at = 0, near = which.shape[0], rows = 0, size = 0
-    cdef double x, y
+    cdef double x, y, z
     for k in range(near):
-        count = edges.shape[0] if mu[which[k]] > 0.0 else 1
+        count = forms.shape[0] if mu[which[k]] > 0.0 else 1
         rows += count
         size += count * (start[k + 1] - start[k])
-    count = rows + limited.shape[0]
-    found = np.zeros(count + 1, np.intp), np.empty(size + limited.shape[0], np.intp), np.empty(
-        size + limited.shape[0]
-    )
-    of_, key_, slope_ = np.empty(rows, np.intp), np.empty(rows, np.intp), np.empty((rows, 2))
+    count, size = rows + limited.shape[0], size + limited.shape[0]
+    found = np.zeros(count + 1, np.intp), np.empty(size, np.intp), np.empty(size)
+    of_, key_, along_ = np.empty(rows, np.intp), np.empty(rows, np.intp), np.empty((rows, 3))
     cdef Py_ssize_t[::1] begin = found[0], to = found[1], of = of_, key = key_
     cdef double[::1] entry = found[2]
-    cdef double[:, ::1] slope = slope_
+    cdef double[:, ::1] along = along_
     with nogil:
         for k in range(near):
-            for i in range(edges.shape[0] if mu[which[k]] > 0.0 else 1):
-                x, y = mu[which[k]] * edges[i, 0], mu[which[k]] * edges[i, 1]
-                of[row], key[row] = k, which[k] * edges.shape[0] + i
-                slope[row, 0], slope[row, 1] = x, y
+            z = mu[which[k]] if scaled else 1.0
+            for i in range(forms.shape[0] if mu[which[k]] > 0.0 else 1):
+                x, y = z * forms[i, 1], z * forms[i, 2]
+                of[row], key[row] = k, which[k] * forms.shape[0] + i
+                along[row, 0], along[row, 1], along[row, 2] = forms[i, 0], x, y
                 for e in range(start[k], start[k + 1]):
-                    to[at], entry[at] = column[e], data[0, e] + x * data[1, e] + y * data[2, e]
+                    to[at], entry[at] = column[e], forms[i, 0] * data[0, e] + x * data[1, e] + y * data[2, e]
                     at += 1
                 row += 1
                 begin[row] = at
@@ -223,4 +224,4 @@ def facets(const Py_ssize_t[::1] which not None, const Py_ssize_t[::1] start not
             to[at], entry[at] = limited[k], sign[k]
             at += 1
             begin[row + k + 1] = at
-    return *found, of_, key_, slope_
+    return *found, of_, key_, along_

@@ -1,15 +1,13 @@
 """Which constraints are on: exchanges of many at a time, or the walk of Tasora, Manconi and Silvestri."""
 
 cimport numpy as cnp
-from libc.math cimport INFINITY, fabs, isfinite
+from libc.math cimport INFINITY, fabs, fmod, isfinite
 from libc.string cimport memcpy, memset
 
 from ._state cimport FULL, OFF, ON, State, tight
 from ._vector cimport axpy, dot
 
 cnp.import_array()
-
-SOLVED, INFEASIBLE, ITERATION_LIMIT, INVALID = range(4)
 
 cdef enum:
     SOLVED_ = 0
@@ -25,6 +23,8 @@ cdef double ACCEPTED = 1e-10     # residual, relative to the data, that counts a
 cdef double BEYOND = 1e9         # a problem is infeasible if v had to be so many times larger
 cdef double PROMISING = 1e3      # and worth a closer look from here on
 cdef double BALANCE = 1e-9       # |J^T y| / |y| of a certificate
+cdef double APART = 1e-7         # changes of b during a walk, relative to the data
+cdef double GOLDEN = 0.6180339887498949  # multiples of it modulo 1 are far from each other
 
 
 cdef class Walk(State):
@@ -56,10 +56,12 @@ cdef class Walk(State):
         #   beyond s_i = delta upper_i the square goes on as its tangent, so that lambda stays upper_i
         cdef double residual
         cdef bint first = True
+        cdef int status
         self.loosen(tight() if warm else LOOSE)
         while self.iterations < limit:
-            if not self.minimise(limit, first):
-                return INVALID_
+            status = self.minimise(limit, first)
+            if status >= 0:
+                return status
             first = False
             if self.iterations >= limit:
                 break
@@ -78,17 +80,18 @@ cdef class Walk(State):
                 return SOLVED_
         return LIMIT_
 
-    cdef bint minimise(self, Py_ssize_t limit, bint first) noexcept nogil:
-        """v <- argmin phi by Newton steps with exact line search; false where numbers overflow."""
+    cdef int minimise(self, Py_ssize_t limit, bint first) noexcept nogil:
+        """v <- argmin phi by Newton steps with exact line search; -1, or why that is the end of it."""
         cdef double t
+        cdef Py_ssize_t i
         while self.iterations < limit:
             self.iterations = self.iterations + 1
             if not self.refactor():
-                return False
+                return INVALID_
             self.newton()
             if self.agrees():
                 self.jump()
-                return True
+                return -1
             if first:                    # the rows that are on were guessed, not those of v
                 first = False
                 self.jump()
@@ -97,25 +100,29 @@ cdef class Walk(State):
                 continue
             t = self.search()
             if not isfinite(t):
-                return False
+                return INVALID_
             approach(self.n, t, self.u, self.v)
             axpy(self.n, t, self.force, self.Hv)
             approach(self.m, t, self.other, self.gap)
+            for i in range(self.m):
+                self.last[i] = self.multiplier(i) - self.impulse[i]
+            if self.infeasible():
+                return INFEASIBLE_
             if not self.update():        # u differs by rounding errors only
-                return True
-        return True
+                return -1
+        return -1
 
     cdef double search(self) noexcept nogil:
         """Step t to the minimum of phi(v + t (u - v)); force <- H (u - v)."""
         #   the derivative a0 + a1 t - sum_on slope (s - t slope) / delta  is monotone and piecewise linear
         cdef double a0 = 0.0, a1, value, rise, s, slope, t = 1.0, low = 0.0, high = INFINITY, new
-        cdef Py_ssize_t k, i
+        cdef Py_ssize_t k, i, count
         for k in range(self.n):
             self.step[k] = self.u[k] - self.v[k]
             a0 += self.step[k] * (self.Hv[k] - self.g[k])
         self.h_times(self.step, self.force)
         a1 = dot(self.n, self.step, self.force)
-        for _count in range(BISECTIONS):
+        for count in range(BISECTIONS):
             value, rise = 0.0, 0.0
             for i in range(self.m):
                 slope = self.other[i] - self.gap[i]
@@ -132,10 +139,10 @@ cdef class Walk(State):
             else:
                 high = t
             new = t - value / rise
-            if not (low <= new <= high):
-                new = 0.5 * (low + high)
             if fabs(new - t) <= 1e-14 * t:
                 return new
+            if not (low < new < high) or (count % 8 == 7 and high < INFINITY):
+                new = 0.5 * (low + high)
             t = new
         return t
 
@@ -144,13 +151,15 @@ cdef class Walk(State):
         cdef Py_ssize_t i
         cdef double new
         for i in range(self.m):
-            new = 0.0
-            if self.on[i] == ON:
-                new = self.impulse[i] - self.gap[i] / self.delta
-            elif self.on[i] == FULL:
-                new = self.upper[i]
+            new = self.multiplier(i)
             self.last[i] = new - self.impulse[i]
             self.impulse[i] = new
+
+    cdef double multiplier(self, Py_ssize_t i) noexcept nogil:
+        """The next lambda of a row."""
+        if self.on[i] == ON:
+            return self.impulse[i] - self.gap[i] / self.delta
+        return self.upper[i] if self.on[i] == FULL else 0.0
 
     cdef bint infeasible(self) noexcept nogil:
         """Whether y = the last change of lambda shows that no v of sensible size fulfils the constraints."""
@@ -186,13 +195,27 @@ cdef class Walk(State):
     cdef int walk(self, Py_ssize_t limit) noexcept nogil:
         """One row at a time, from none that is on; LIMIT, INVALID, or -1 where no row is violated."""
         #   Tasora, Manconi, Silvestri: activate a violated row; while a row blocks the way to the solution
-        #   for the rows that are on, go as far as it allows and switch it (of several the first)
-        cdef Py_ssize_t i, worst, blocking
-        cdef double t, least = -ACCEPTED * self.size
+        #   for the rows that are on, go as far as it allows and switch it. Charnes (1952): b is changed a
+        #   little, so that rows do not block at once and the walk cannot return to where it was
+        cdef Py_ssize_t i
+        cdef int status
         self.loosen(tight())
         for i in range(self.m):
             self.on[i] = ON if i < self.equal else OFF
             self.impulse[i] = 0.0
+        memcpy(self.last, self.b, self.m * sizeof(double))
+        for i in range(self.equal, self.m):
+            self.b[i] = self.b[i] - APART * self.size * fmod((i + 1) * GOLDEN, 1.0)
+        self.gaps(self.v, self.gap)
+        status = self.follow(limit)
+        memcpy(self.b, self.last, self.m * sizeof(double))
+        self.gaps(self.v, self.gap)
+        return status
+
+    cdef int follow(self, Py_ssize_t limit) noexcept nogil:
+        """The walk from where lambda is 0, with the status of `walk`."""
+        cdef Py_ssize_t i, worst, blocking
+        cdef double t, least = -ACCEPTED * self.size
         if self.equal:
             if not self.refactor():
                 return INVALID_

@@ -106,9 +106,8 @@ def by_rows(J, name: str) -> Rows:
     m, n = J.shape
     if J.format not in ("csr", "csc"):
         J = J.tocsr()
-    start, column, entries = (
-        np.array(a, t) for a, t in ((J.indptr, np.intp), (J.indices, np.intp), (J.data, float))
-    )
+    start, column = np.array(J.indptr, np.intp), np.array(J.indices, np.intp)
+    entries = np.array(J.data, float)
     if J.format == "csc":
         start, column, entries = _given.rows_of_columns(m, start, column, entries)
     if not _given.rising(start, column, n):

@@ -68,9 +68,9 @@ cdef class State:
 
     def load(self, cnp.ndarray H not None, cnp.ndarray g not None, cnp.ndarray free not None,
              cnp.ndarray J not None, cnp.ndarray b not None, cnp.ndarray upper, Py_ssize_t equal):
-        """Take packed rows of H, g, H^-1 g, the constraints' entries, right sides and bounds, and their number.
+        """Take packed rows of H, g, H^-1 g, the constraints' entries, right sides and bounds (or None).
 
-        Contiguous float64; bilateral constraints come first, `equal` of them. upper: of all, or None.
+        Contiguous float64; bilateral constraints come first, `equal` of them.
         """
         self.loaded = (H, g)
         self.g = <const double *> g.data
@@ -104,10 +104,10 @@ cdef class State:
         self.kkt.load(H, self.J)
 
     def results(self):
-        """v, lambda and the last change of lambda in the units of the rows, and the rows that are on."""
-        found = self.vectors
+        """v, lambda and its change in the units of the rows, the rows that are on, those at their bounds."""
+        found, on = self.vectors, self.vectors["on"]
         return (found["v"].copy(), found["impulse"] * found["scale"], found["last"] * found["scale"],
-                found["on"] == ON)
+                on == ON, on == FULL)
 
     # ------------------------------------------------------------------------------------- products
 
@@ -185,7 +185,8 @@ cdef class State:
         return failed < 0
 
     cdef void newton(self) noexcept nogil:
-        """u <- S^-1 (g + J_on^T (lambda + b / delta) + J_full^T upper): the minimum of phi were no row switched."""
+        """u <- the minimum of phi were no row switched."""
+        #   u = S^-1 (g + J_on^T (lambda + b / delta) + J_full^T upper)
         cdef Py_ssize_t i
         memcpy(self.u, self.g, self.n * sizeof(double))
         for i in range(self.m):

@@ -3,8 +3,8 @@
     minimise 1/2 v^T H v - g^T v  subject to  C v = c  and  D v >= d,  or, with impulses gamma and gamma_c,
     H v = g + C^T gamma_c + D^T gamma,  C v = c,  0 <= gamma  _|_  D v - d >= 0
 
-With bounds of impulses, as of friction, a row gives way: 0 <= gamma <= upper, and D_i v < d_i where gamma_i is
-at its bound, as if 1/2 v^T H v - g^T v had upper_i max(0, d_i - D_i v) added.
+With bounds of impulses, as of friction, a row gives way: 0 <= gamma <= upper, and D_i v < d_i where gamma_i
+is at its bound, as if 1/2 v^T H v - g^T v had upper_i max(0, d_i - D_i v) added.
 
 Tasora, Manconi, Silvestri (2.6) and (2.9). v is unique; gamma is not where active rows depend on each other.
 """
@@ -283,11 +283,14 @@ def solve(
         upper = np.concatenate((np.full(p, np.inf), upper))
     walk.load(problem.packed, problem.g, problem._free, problem._rows[2], problem._right, upper, p)
     status = STATUS[walk.run(method == "simplex", warm, POLISHED if polish else TARGET, max_iter)]
-    v, impulse, change, on = walk.results()
+    v, impulse, change, on, full = walk.results()
     pivots, factorizations = walk.pivots, walk.factorizations
     problem._pattern.idle.append(space)
+    gamma, active = impulse[p:], on[p:]
+    if problem.upper is not None:
+        gamma = np.where(full[p:], problem.upper, np.minimum(gamma, problem.upper))
     certificate = (change[p:], change[:p]) if status is Status.INFEASIBLE else None
-    return Solution(status, v, impulse[p:], impulse[:p], on[p:], pivots, factorizations, certificate, problem)
+    return Solution(status, v, gamma, impulse[:p], active, pivots, factorizations, certificate, problem)
 
 
 def _warm(solution: Solution, problem: Problem) -> tuple[np.ndarray, np.ndarray] | None:

@@ -7,7 +7,9 @@ Tasora, Manconi, Silvestri (2.5), h the step and K the stabilization:
 
 A gap that is open may close within the step, K = 1 there. Friction is the convex relaxation of Anitescu and
 Tasora (2010) with a polyhedral cone: the rows of a normal n and tangents t_j are n + mu t_j. It
-lifts what slides at the velocity v by h mu v, and what begins to slide at once hops with mu v.
+lifts what slides at the velocity v by h mu v, and what begins to slide at once hops with mu v. Or it is a
+box: rows n, and rows t_j and -t_j with impulses up to mu times the normal one of the step before. That
+lifts nothing, but lags by a step: what lands slides for one, and is held too firmly in the next.
 """
 
 from __future__ import annotations
@@ -18,8 +20,8 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from .. import mlcp
-from .._arrays import as_real, as_vector
-from .._contacts import facets
+from .._arrays import as_real, as_vector, check_choice
+from .._contacts import combined
 from .._moves import Moves, matched
 from .._stack import Sorted
 from ..direct import multiply
@@ -30,7 +32,7 @@ from .contacts import Contacts, Touch, limits_of
 from .kinematics import Kinematics
 from .loops import loops_of
 
-FACETS = (4, 8)
+FACETS, FRICTION = (4, 8), ("pyramid", "box")
 
 
 @dataclass(frozen=True)
@@ -93,7 +95,9 @@ class Stepper:
         to take away.
     facets : {4, 8}
         Of the cones of friction, which are inside the round ones: a contact holds mu times its normal force
-        along their edges, between them down to cos(pi / facets) times that.
+        along their edges, between them down to cos(pi / facets) times that. A box has 4.
+    friction : {"pyramid", "box"}
+        The convex relaxation, or bounds from the normal impulses of the step before.
     margin : float
         Contacts farther apart than that, in m, are left out; it must be more than anything moves in a step.
 
@@ -124,6 +128,7 @@ class Stepper:
         stabilization: float = 0.2,
         facets: int = 4,
         margin: float = np.inf,
+        friction: str = "pyramid",
     ):
         if not 0.0 < h < np.inf:
             raise ValueError(f"h must be positive, got {h}")
@@ -131,11 +136,14 @@ class Stepper:
             raise ValueError(f"stabilization must be from 0 to 1, got {stabilization}")
         if facets not in FACETS:
             raise ValueError(f"facets must be one of {FACETS}, got {facets}")
+        check_choice("friction", friction, FRICTION)
+        if friction == "box" and facets != 4:
+            raise ValueError(f"a box of friction has 4 facets, got {facets}")
         self.model, self.h, self.stabilization, self.margin = model, float(h), float(stabilization), margin
         self._contacts, self._loops, self._moves = Contacts(model, contacts), loops_of(model), _moves(model)
         self._limits = limits_of(model) if limits else tuple(x[:0] for x in limits_of(model))
-        angle = 2.0 * np.pi * np.arange(facets) / facets
-        self._edges = np.stack([np.cos(angle), np.sin(angle)], axis=1).round(15)
+        self.friction, self._forms = friction, _forms(friction, facets)
+        self._pressed = np.zeros(len(self._contacts.mu))  # normal impulses of the last step
         self._last: tuple[mlcp.Solution, np.ndarray] | None = None
 
     def step(self, q, v, tau=None) -> Step:
@@ -165,11 +173,15 @@ class Stepper:
         touch = self._contacts.near(at, self.margin)
         rows = self._unilateral(q, touch)
         g = multiply(H, model.tree, v + h * self._moves.turning(v), layout="packed") + h * force
-        problem = mlcp.Problem(H, model.tree, g, *self._bilateral(at), rows.D, rows.d, layout="packed")
+        bilateral = self._bilateral(at)
+        problem = mlcp.Problem(H, model.tree, g, *bilateral, rows.D, rows.d, rows.upper, layout="packed")
         solution = mlcp.solve(problem, warm_start=self._guess(rows.key, problem))
         if solution.status is not mlcp.Status.SOLVED:
             raise StepError(f"no step from here: the problem is {solution.status.name}", solution)
         self._last = solution, rows.key
+        self._pressed = np.zeros_like(self._pressed)
+        normal = solution.gamma[: len(rows.of)] * rows.along[:, 0]
+        np.add.at(self._pressed, touch.which[rows.of], normal)
         q_new, v_new = self._moves.moved(q, solution.v, h)
         gap = np.full(len(self._contacts.mu), np.inf)
         gap[touch.which] = touch.gap
@@ -218,14 +230,17 @@ class Stepper:
 
     def _unilateral(self, q: np.ndarray, touch: Touch) -> _Unilateral:
         """Rows of contacts that are near, then of limits."""
-        i, k, sign, bound = self._limits
-        *D, of, key, slope = facets(
-            *(touch.which, touch.start, touch.column, touch.data), self._contacts.mu, self._edges, k, sign
+        (i, k, sign, bound), boxed, forms = self._limits, self.friction == "box", len(self._forms)
+        mu = self._contacts.mu
+        *D, of, key, along = combined(
+            *(touch.which, touch.start, touch.column, touch.data), mu, self._forms, not boxed, k, sign
         )
-        gap = np.concatenate([touch.gap[of], sign * (q[i] - bound)])
+        gap = np.concatenate([along[:, 0] * touch.gap[of], sign * (q[i] - bound)])
         d = -np.where(gap > 0, 1.0, self.stabilization) / self.h * gap
-        limits = len(self._contacts.mu) * len(self._edges) + np.arange(len(k))
-        return _Unilateral(Sorted(*D), d, np.concatenate([key, limits]), of, slope)
+        key = np.concatenate([key, len(mu) * forms + np.arange(len(k))])
+        held = np.where(along[:, 0] > 0, np.inf, (mu * self._pressed)[touch.which[of]])
+        upper = np.concatenate([held, np.full(len(k), np.inf)]) if boxed else None
+        return _Unilateral(Sorted(*D), d, upper, key, of, along)
 
     def _guess(self, key: np.ndarray, problem: mlcp.Problem) -> mlcp.Solution | None:
         """The last solution, its rows where they are now."""
@@ -238,9 +253,8 @@ class Stepper:
     def _impulses(self, touch: Touch, rows: _Unilateral, gamma: np.ndarray) -> np.ndarray:
         """Impulses of all contacts in the base."""
         gamma = gamma[: len(rows.of)]
-        along = gamma[:, None] * np.column_stack([np.ones(len(gamma)), rows.slope])
         local = np.zeros((len(touch.which), 3))
-        np.add.at(local, rows.of, along)
+        np.add.at(local, rows.of, gamma[:, None] * rows.along)
         impulse = np.zeros((len(self._contacts.mu), 3))
         impulse[touch.which] = (local[:, None] @ touch.axes)[:, 0]
         return impulse
@@ -248,13 +262,21 @@ class Stepper:
 
 @dataclass(frozen=True)
 class _Unilateral:
-    """D v >= d; which row is which, and of rows of contacts which contact, and mu t_j along its tangents."""
+    """D v >= d; which row is which, and of rows of contacts which contact, and normal and tangents."""
 
     D: Sorted
     d: np.ndarray
+    upper: np.ndarray | None
     key: np.ndarray
     of: np.ndarray
-    slope: np.ndarray
+    along: np.ndarray
+
+
+def _forms(friction: str, facets: int) -> np.ndarray:
+    """Normal and tangents in the rows of one contact, the latter without mu: shape (rows, 3)."""
+    angle = 2.0 * np.pi * np.arange(facets) / facets
+    edges = np.stack([np.ones(facets), np.cos(angle), np.sin(angle)], axis=1).round(15)
+    return edges if friction == "pyramid" else np.concatenate([[[1.0, 0.0, 0.0]], edges * [0.0, 1.0, 1.0]])
 
 
 def _open_loop(tau, steps: int, nv: int) -> Callable:
