@@ -19,6 +19,8 @@ KERNELS = {
     "_peak": [],
     "_dynamics": ["treefactor/kernels/dynamics.c"],
     "_loops": ["treefactor/kernels/loops.c"],
+    "_contacts": [],
+    "_moves": [],
     "_given": [],
     "_order": [],
     "_fronts": [],

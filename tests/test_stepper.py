@@ -4,11 +4,14 @@ import numpy as np
 import pytest
 from loop_cases import closed_velocity, free
 from model_cases import random_model
+from scipy.spatial.transform import Rotation
 
 import treefactor as tf
 from treefactor import constraints, mechanisms
 from treefactor.constraints import Contact, Plane, Sphere, Stepper, box
+from treefactor.constraints.stepper import _moves
 from treefactor.exceptions import NonFiniteError, ShapeError, StepError
+from treefactor.joints import SIZES
 from treefactor.mlcp import Status
 
 CUBE = tf.Inertia(1.0, tensor=np.eye(3) / 6)
@@ -292,3 +295,32 @@ def test_wrong_settings_are_refused():
         Stepper(model).step(np.zeros(6), np.zeros(6))
     with pytest.raises(NonFiniteError):
         Stepper(model).step(at([0, 0, 0]), np.full(6, np.nan))
+
+
+def test_a_step_moves_every_kind_of_joint():
+    """Rotations as `integrate` has them; what flies keeps its velocity in the base."""
+    model, h = random_model([-1, 0, 1, 2, 1, 4, 0, -1, 7], SIZES, 3), 0.1
+    rng = np.random.default_rng(4)
+    q, v = tf.random_configuration(model, rng), rng.normal(size=model.nv)
+    moves = _moves(model)
+    new_q, new_v = moves.moved(q, v, h)
+    expected = tf.integrate(model, q, h * v)
+    for kind, (at_q, at_v) in model.entries.items():
+        straight = {"planar": 2, "freeflyer": 3}.get(kind, 0)
+        assert np.allclose(new_q[at_q[:, straight:]], expected[at_q[:, straight:]], rtol=0, atol=1e-14)
+        assert np.array_equal(new_v[at_v[:, straight:]], v[at_v[:, straight:]])
+        for i, k in zip(at_q, at_v, strict=True) if straight else ():
+            before, after = (axes(x[i[straight:]]) for x in (q, new_q))
+            assert np.allclose(new_q[i[:straight]], q[i[:straight]] + h * before @ v[k[:straight]])
+            assert np.allclose(after @ new_v[k[:straight]], before @ v[k[:straight]])
+            spin = np.zeros(3)
+            spin[3 - len(k[straight:]) :] = v[k[straight:]]
+            wanted = np.cross(spin, np.append(v[k[:straight]], [0.0] * (3 - straight)))[:straight]
+            assert np.allclose(moves.turning(v)[k[:straight]], wanted)
+
+
+def axes(turned):
+    """Rotation matrix of a quaternion, or of (cos, sin)."""
+    if len(turned) == 2:
+        return np.array([[turned[0], -turned[1]], [turned[1], turned[0]]])
+    return Rotation.from_quat(turned).as_matrix()

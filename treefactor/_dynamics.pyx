@@ -3,7 +3,6 @@
 cimport numpy as cnp
 from libc.float cimport DBL_MAX
 from libc.math cimport NAN, fabs
-from libc.stdint cimport uintptr_t
 from libc.stdlib cimport free, malloc
 from libc.string cimport memcpy, memset
 
@@ -321,18 +320,26 @@ cdef class Bodies:
     cdef bint run(self, int op, const Arguments *given) noexcept:
         """Run an operation on one configuration, crba to dense H; false leaves the case to the gate."""
         cdef double local[LOCAL]
+        cdef double *room = local
         cdef Py_ssize_t failed, n = self.nv, packed = self.nnz if op == CRBA else 0
+        cdef Py_ssize_t need = packed + self.room(op, 1)
         cdef Arguments block = given[0]
         if not (all_finite(self.nq, given.q) and (given.v == NULL or all_finite(n, given.v))
                 and (given.x == NULL or all_finite(n, given.x)) and self.is_configuration(given.q, 1)):
             return False
-        if packed + self.room(op, 1) > LOCAL or self.pattern.shape.tasks or (op == ABA and self.coupled):
+        if (op == FACTOR and self.pattern.shape.tasks) or (op == ABA and self.coupled):
             return False
+        if need > LOCAL:
+            room = <double *> malloc(need * sizeof(double))
+            if room == NULL:
+                return False
         if op == CRBA:
-            block.out = local
-        self.compute(op, 1, &block, &failed, local + packed)
+            block.out = room
+        self.compute(op, 1, &block, &failed, room + packed)
         if op == CRBA:
-            self.unpack(local, 1, given.out)
+            self.unpack(room, 1, given.out)
+        if need > LOCAL:
+            free(room)
         return failed == FACTORIZED
 
     cdef object one(self, int op, object q, object v, object x, object out):

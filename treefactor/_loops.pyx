@@ -5,9 +5,7 @@ from libc.math cimport NAN
 from libc.stdlib cimport free, malloc
 from libc.string cimport memset
 
-from ._dynamics cimport (
-    ALIGNED, FRAMES, LANES, MOTION, Arguments, Bodies, Operand, align, bodies_of, load, operand
-)
+from ._dynamics cimport ALIGNED, FRAMES, LANES, MOTION, Arguments, Bodies, Operand, align, load, operand
 from ._pattern cimport FACTORIZED, SOLVE_L, SOLVE_LT, Shape, active
 from ._plain cimport all_finite, is_plain_vector
 
@@ -29,9 +27,6 @@ cdef extern from *:
     }
     """
     ctypedef struct Loop:
-        pass
-
-    ctypedef struct Entry:
         pass
 
     ctypedef struct Closures:

@@ -18,7 +18,7 @@ from .tree import LAYOUTS
 __all__ = ["aba", "bias", "bind", "crba", "forward_dynamics", "h_times", "rnea"]
 
 LANES = 8
-CRBA, RNEA, BIAS, H_TIMES, ABA, FACTOR, FRAMES, _ = range(len(OPERATIONS))
+CRBA, RNEA, BIAS, H_TIMES, ABA, FACTOR, FRAMES, MOTION = range(len(OPERATIONS))
 METHODS = {"aba": ABA, "factor": FACTOR}
 
 
@@ -210,6 +210,17 @@ def frames(model: Model, q, v, num_threads: int = 1) -> np.ndarray:
     if found is not None:
         return found
     return _Call(model, FRAMES, None, num_threads).run(q=q, v=v)
+
+
+def motion(model: Model, q, v, tau) -> tuple[np.ndarray, np.ndarray]:
+    """Both sides of H a = tau - bias in one state: tau - bias, and the packed rows of H.
+
+    Arguments and errors as of `rnea`.
+    """
+    found = one(model, MOTION, q, v, tau, None, None)
+    if found is None:
+        found = _Call(model, MOTION, None, 1).run(q=q, v=v, tau=tau)
+    return found[: model.nv], found[model.nv :]
 
 
 def bind(function, model: Model, *arguments: np.ndarray, out: np.ndarray) -> Bound:

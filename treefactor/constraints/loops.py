@@ -10,14 +10,14 @@ import numpy as np
 
 from .. import dynamics
 from .._arrays import as_vector, flatten
-from .._loops import ENTRY, LOOP, Closing, one
+from .._loops import LOOP, Closing, one
 from .._states import states
 from ..configuration import integrate, require_rotations
 from ..exceptions import ConfigurationError
 from ..joints import PAIRS
 from ..ltdl import factor
 from ..model import Model
-from .kinematics import Kinematics, Pattern, ratios
+from .kinematics import Kinematics, Pattern
 
 ALIKE = {
     "spherical": (),
@@ -104,24 +104,9 @@ def kernel_of(model: Model, pattern: Pattern, of: np.ndarray) -> Closing:
         struct["body"], struct["pairs"] = (loop.first, loop.second), len(pairs) // 2
         struct["pair"][: len(pairs)] = pairs
         struct["R"], struct["p"] = np.ravel([loop.R1.T, loop.R2.T]), np.ravel([loop.p1, loop.p2])
-    chosen = np.flatnonzero(np.isin(pattern.row, row))  # all rows of a loop have the entries of its first one
-    entries = np.zeros(len(chosen), dtype=ENTRY)
-    entries["freedom"], entries["side"] = pattern.freedom[chosen], pattern.side[chosen]
-    entries["place"] = pattern.places[chosen] - pattern.indptr[pattern.row[chosen]]
-    entries["ratio"] = 1.0 if model.coupling is None else ratios(model)[entries["freedom"]]
-    loops["entry"], loops["stop"] = (
-        np.searchsorted(pattern.row[chosen], row, side) for side in ("left", "right")
-    )
+    loops["entry"], loops["stop"] = pattern.ranges(row)  # all rows of a loop have those of its first one
     first, stop = _reach(model, pattern)
-    return Closing(
-        model.bodies,
-        loops,
-        entries,
-        pattern.indptr.astype(np.intp),
-        pattern.indices.astype(np.intp),
-        first,
-        stop,
-    )
+    return Closing(model.bodies, loops, pattern.entries(model), pattern.indptr, pattern.indices, first, stop)
 
 
 def _reach(model: Model, pattern: Pattern) -> tuple[np.ndarray, np.ndarray]:
