@@ -65,7 +65,7 @@ class Kinematics:
         self.R = np.swapaxes(bodies[..., :9].reshape(*batch, n + 1, 3, 3), -1, -2)
         self.p, self.origin = bodies[..., 9:12], bodies[..., 12:15]
         self.V, self.A = bodies[..., 15:21], bodies[..., 21:]
-        self.S = found[..., 27 * n :].reshape(*batch, -1, 6)
+        self.S = found[..., 27 * n :].reshape(*batch, (found.shape[-1] - 27 * n) // 6, 6)
         if model.coupling is not None:
             self.S *= ratios(model)[:, None]
 

@@ -9,6 +9,7 @@ import numpy as np
 
 from .. import dynamics
 from .._arrays import as_vector
+from .._states import states
 from ..configuration import integrate, require_rotations
 from ..exceptions import ConfigurationError
 from ..ltdl import factor
@@ -181,9 +182,9 @@ def forward_dynamics(
 
     Raises
     ------
-    NotPositiveDefiniteError
-        Where a freedom moves no mass, only for a single state.
-    ShapeError, NonFiniteError, ConfigurationError
+    DtypeError, ShapeError
+    NotPositiveDefiniteError, NonFiniteError, ConfigurationError
+        Of a single state: a freedom that moves no mass, say. In a batch such results are NaN.
 
     Notes
     -----
@@ -191,11 +192,15 @@ def forward_dynamics(
     (Featherstone 2008, section 8.5): f by the singular values of W = D^-1/2 L^-T J^T, whose squares are those
     of J H^-1 J^T, for it squares its condition number.
     """
+    given = {"q": q, "v": v, "tau": tau} | ({} if fext is None else {"fext": fext})
+    tails = {"q": (model.nq,), "v": (model.nv,), "tau": (model.nv,), "fext": (model.njoints, 6)}
+    arrays, batch = states(given, tails, model)
+    q, v, tau = (np.broadcast_to(arrays[name], (*batch, *tails[name])) for name in ("q", "v", "tau"))
     found = loop_rows(model, q, v)
     inertia = factor(dynamics.crba(model, q), model.tree)
-    free = inertia.solve(np.asarray(tau) - dynamics.bias(model, q, v, fext))
+    free = inertia.solve(tau - dynamics.bias(model, q, v, fext))
     J = found.dense()
-    speed = (J @ np.asarray(v, dtype=float)[..., None])[..., 0]
+    speed = (J @ v[..., None])[..., 0]
     wanted = -found.bias - stabilization * (2.0 * speed + stabilization * found.residual)
     missing = wanted - (J @ free[..., None])[..., 0]
     JT = np.swapaxes(J, -1, -2)
@@ -207,7 +212,9 @@ def _least_force(W: np.ndarray, missing: np.ndarray) -> np.ndarray:
     """Smallest f with WᵀW f = missing."""
     if not W.size:
         return np.zeros_like(missing)
-    _, size, V = np.linalg.svd(W, full_matrices=False)
+    sound = np.isfinite(W).all(axis=(-2, -1), keepdims=True)
+    missing = np.where(sound[..., 0], missing, np.nan)
+    _, size, V = np.linalg.svd(np.where(sound, W, 0.0), full_matrices=False)
     kept = size > RANK * size[..., :1]
     with np.errstate(divide="ignore"):
         inverse = np.where(kept, 1.0 / size**2, 0.0)

@@ -127,10 +127,12 @@ class Stepper:
             raise ValueError(f"h must be positive, got {h}")
         if not 0.0 <= stabilization <= 1.0:
             raise ValueError(f"stabilization must be from 0 to 1, got {stabilization}")
+        if not margin >= 0.0:
+            raise ValueError(f"margin must not be negative, got {margin}")
         if facets not in FACETS:
             raise ValueError(f"facets must be one of {FACETS}, got {facets}")
         self.model, self.h, self.stabilization, self.margin = model, float(h), float(stabilization), margin
-        self._contacts, self._loops = Contacts(model, contacts), loops_of(model)
+        self._contacts, self._loops = Contacts(model, tuple(contacts)), loops_of(model)
         self._limits = limits_of(model) if limits else tuple(x[:0] for x in limits_of(model))
         angle = 2.0 * np.pi * np.arange(facets) / facets
         self._edges = np.stack([np.cos(angle), np.sin(angle)], axis=1).round(15)
@@ -168,8 +170,10 @@ class Stepper:
         solution = mlcp.solve(problem, warm_start=self._guess(rows.key, problem))
         if solution.status is not mlcp.Status.SOLVED:
             raise StepError(f"no step from here: the problem is {solution.status.name}", solution)
-        self._last = solution, rows.key
         q_new, v_new = _moved(model, q, solution.v, h)
+        if not np.isfinite(np.append(q_new, v_new)).all():
+            raise StepError("no step from here: it overflows", solution)
+        self._last = solution, rows.key
         gap = np.full(len(self._contacts.mu), np.inf)
         gap[touch.which] = touch.gap
         impulse = self._impulses(touch, rows, solution.gamma)
@@ -191,11 +195,15 @@ class Stepper:
 
         Raises
         ------
+        ValueError
+            Where steps are negative.
         StepError
             Carries the time.
         NotPositiveDefiniteError, ShapeError, NonFiniteError, ConfigurationError
         """
-        q, v = as_vector(q, self.model.nq, "q"), as_vector(v, self.model.nv, "v")
+        q, v = as_vector(q, self.model.nq, "q").copy(), as_vector(v, self.model.nv, "v").copy()
+        if steps < 0:
+            raise ValueError(f"steps must not be negative, got {steps}")
         control = tau if callable(tau) else _open_loop(tau, steps, self.model.nv)
         t, made = self.h * np.arange(steps + 1), []
         states = [(q, v)]
