@@ -259,3 +259,15 @@ def test_warm_starts_of_other_shapes_and_types():
         np.testing.assert_allclose(solve(problem, replace(cold, **changed)).v, cold.v, rtol=0, atol=1e-11)
     with pytest.raises(tf.ShapeError, match="active"):
         solve(problem, replace(cold, active=np.ones(1, bool)))
+
+
+@pytest.mark.parametrize("angle", [1e-3, 1e-4, 1e-5])
+@pytest.mark.parametrize("method", mlcp.METHODS)
+def test_rows_that_almost_say_the_same(angle, method):
+    tree = tf.Tree([-1, -1])
+    closed = Problem(np.eye(2), tree, np.zeros(2), C=[[1, 0], [1, angle]], c=[1, 1 + 5 * angle])
+    wedge = Problem(np.eye(2), tree, np.zeros(2), D=[[1, 0], [-1, angle]], d=[1, 0])
+    for problem, expected in ((closed, [1, 5]), (wedge, [1, 1 / angle])):
+        solution = solve(problem, method=method, polish=True)
+        assert solution.status is Status.SOLVED
+        np.testing.assert_allclose(solution.v, expected, rtol=1e-10)
