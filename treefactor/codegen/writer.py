@@ -9,6 +9,7 @@ import numpy as np
 
 from ..bodies import coupling_of
 from ..exceptions import CodegenError
+from ..model import Model
 from ..tree import Tree
 from . import matrices, passes
 from .closures import Closure
@@ -70,6 +71,8 @@ def generate(
 
     Raises
     ------
+    TypeError, ValueError
+        Where the model is none, or snap is negative.
     CodegenError
         Where a function or variant is unknown or cannot be had for the model, a freedom moves no mass, or a
         constant overflows; where loops cannot be closed, some of their rows say the same, or they do not
@@ -122,9 +125,15 @@ class Choice:
     @classmethod
     def of(cls, model, functions, tips, variants, snap: float, independent=None) -> Choice:
         """Check the arguments of `generate`, and take the steps."""
+        if not isinstance(model, Model):
+            raise TypeError(f"model must be a treefactor.Model, got {type(model).__name__}")
+        if not snap >= 0.0:
+            raise ValueError(f"snap must not be negative, got {snap}")
         tips = _names(tips, [joint.name for joint in model.joints], "joint")
         functions = available(model, tips) if functions is None else _names(functions, ARGUMENTS, "function")
         variants = _names(variants, VARIANTS, "variant")
+        if not variants:
+            raise CodegenError(f"no variant was given; there are {', '.join(VARIANTS)}")
         closing = set(functions) & set(LOOP_FUNCTIONS)
         if closing and not model.loops:
             raise CodegenError(f"the model has no loops to close by {', '.join(sorted(closing))}")
