@@ -132,6 +132,27 @@ def test_unknown_functions_and_variants():
         generate(model("rx90"), variants=("best",))
 
 
+def test_arguments_that_are_not_what_they_should_be():
+    for call in (generate, tf.compile):
+        with pytest.raises(TypeError, match=r"treefactor\.Model"):
+            call("panda")
+    with pytest.raises(tf.CodegenError, match="no variant"):
+        generate(model("ur5"), variants=())
+    for snap in (-1.0, np.nan):
+        with pytest.raises(ValueError, match="snap must not be negative"):
+            generate(model("ur5"), snap=snap)
+
+
+def test_a_zip_of_the_future(program, tmp_path):
+    path = tmp_path / "new.npz"
+    program.save(path)
+    content = bytearray(path.read_bytes())
+    content[content.index(b"PK\x01\x02") + 6] = 251  # the version that is needed to extract
+    path.write_bytes(content)
+    with pytest.raises(tf.CodegenError, match=r"new\.npz"):
+        Program.load(path)
+
+
 def test_tips_are_joints():
     with pytest.raises(tf.CodegenError, match="'hand' is no joint"):
         generate(model("rx90"), "jacobian", ["hand"])

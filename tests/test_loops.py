@@ -286,3 +286,28 @@ def test_loops_stay_closed_for_a_second():
 @pytest.mark.slow
 def test_loops_stay_closed_for_ten_seconds():
     check_drift(1e-3, 10000, 1e-7)
+
+
+def test_dynamics_of_batches_empty_with_a_nan_or_of_one_argument():
+    found = mechanisms.stewart()
+    model, q = found.model, found.closed
+    v, tau = np.zeros(model.nv), np.ones(model.nv)
+    alone = constraints.forward_dynamics(model, q, v, tau)
+    for position in range(3):
+        given = [q, v, tau]
+        given[position] = np.stack([given[position]] * 3)
+        for one, many in zip(alone, constraints.forward_dynamics(model, *given), strict=True):
+            np.testing.assert_allclose(many, [one] * 3, rtol=0, atol=1e-12 * np.abs(one).max())
+        given[position][1, 0] = np.nan
+        for one, many in zip(alone, constraints.forward_dynamics(model, *given), strict=True):
+            assert np.isnan(many[1]).all()
+            np.testing.assert_allclose(many[::2], [one] * 2, rtol=0, atol=1e-12 * np.abs(one).max())
+    empty = constraints.forward_dynamics(model, np.empty((0, model.nq)), v, tau)
+    assert [x.shape for x in empty] == [(0, model.nv), (0, len(alone[1]))]
+
+
+@pytest.mark.parametrize("shape", [(), (1,), (2, 5)])
+def test_dynamics_takes_no_forces_of_other_shapes(shape):
+    model = mechanisms.four_bar().model
+    with pytest.raises(ShapeError, match="tau must have shape"):
+        constraints.forward_dynamics(model, np.zeros((3, model.nq)), np.zeros(model.nv), np.zeros(shape))

@@ -2,6 +2,7 @@
 
 import pickle
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -231,3 +232,42 @@ def test_a_guess_that_solved_nothing_is_left_aside():
     assert solve(problem, cold).status is Status.INFEASIBLE
     with pytest.raises(TypeError, match="warm_start must be"):
         solve(problem, warm_start=problem)
+
+
+@pytest.mark.parametrize("scale", [1e-300, 1e-200, 1e-160, 1e160, 1e300])
+@pytest.mark.parametrize("method", mlcp.METHODS)
+def test_rows_of_any_size_hold(scale, method):
+    problem = Problem(H, TREE, [-1.0, 0.0], D=[[scale, 0.0]], d=[0.0])
+    solution = solve(problem, method=method)
+    assert solution.status is Status.SOLVED
+    assert abs(solution.v[0]) < 1e-11
+    assert abs(solution.residual()) < 1e-11
+
+
+def test_rows_too_small_to_scale_are_invalid():
+    assert solve(Problem(H, TREE, [-1.0, 0.0], D=[[5e-324, 0.0]], d=[0.0])).status is Status.INVALID
+
+
+def test_warm_starts_of_other_shapes_and_types():
+    problem = Problem(H, TREE, [-1.0, -2.0], D=np.eye(2), d=np.zeros(2))
+    cold = solve(problem)
+    for changed in (
+        {"gamma": np.full(2, np.nan)},
+        {"gamma": cold.gamma.astype(np.float32), "gamma_c": np.empty(0, np.float32)},
+        {"active": cold.active.astype(int)},
+    ):
+        np.testing.assert_allclose(solve(problem, replace(cold, **changed)).v, cold.v, rtol=0, atol=1e-11)
+    with pytest.raises(tf.ShapeError, match="active"):
+        solve(problem, replace(cold, active=np.ones(1, bool)))
+
+
+@pytest.mark.parametrize("angle", [1e-3, 1e-4, 1e-5])
+@pytest.mark.parametrize("method", mlcp.METHODS)
+def test_rows_that_almost_say_the_same(angle, method):
+    tree = tf.Tree([-1, -1])
+    closed = Problem(np.eye(2), tree, np.zeros(2), C=[[1, 0], [1, angle]], c=[1, 1 + 5 * angle])
+    wedge = Problem(np.eye(2), tree, np.zeros(2), D=[[1, 0], [-1, angle]], d=[1, 0])
+    for problem, expected in ((closed, [1, 5]), (wedge, [1, 1 / angle])):
+        solution = solve(problem, method=method, polish=True)
+        assert solution.status is Status.SOLVED
+        np.testing.assert_allclose(solution.v, expected, rtol=1e-10)

@@ -324,3 +324,31 @@ def axes(turned):
     if len(turned) == 2:
         return np.array([[turned[0], -turned[1]], [turned[1], turned[0]]])
     return Rotation.from_quat(turned).as_matrix()
+
+
+def test_contacts_of_a_generator_count():
+    contacts = (Contact(Sphere(0, radius=0.5)) for _ in range(2))
+    assert Stepper(bodies(1), contacts).step(at((0, 0, 1)), np.zeros(6)).gap.shape == (2,)
+
+
+@pytest.mark.parametrize("margin", [-1.0, np.nan])
+def test_margins_are_lengths(margin):
+    with pytest.raises(ValueError, match="margin must not be negative"):
+        Stepper(bodies(1), margin=margin)
+
+
+def test_steps_that_overflow_are_errors():
+    with pytest.raises(StepError, match="overflows"):
+        Stepper(bodies(1)).step(at((0, 0, 1)), np.full(6, 1e100))
+
+
+def test_a_run_takes_no_negative_number_of_steps_and_leaves_its_start_alone():
+    stepper, q, v = Stepper(bodies(1)), at((0, 0, 1)), np.ones(6)
+    with pytest.raises(ValueError, match="steps must not be negative"):
+        stepper.run(q, v, -1)
+
+    def control(t, q, v):
+        v[:] = 0.0
+
+    stepper.run(q, v, 1, control)
+    assert np.array_equal(v, np.ones(6))

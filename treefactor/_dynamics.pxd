@@ -108,6 +108,9 @@ cdef class Bodies:
     cdef bint plain(self, int op, object q, object v, object x, object out) noexcept
     cdef bint run(self, int op, const Arguments *given) noexcept
     cdef object one(self, int op, object q, object v, object x, object out)
+    cdef object many(self, int op, object q, object v, object x, object out)
+    cdef bint run_blocks(self, int op, Py_ssize_t batch, const Operand *given, cnp.ndarray out, str layout,
+                         Py_ssize_t *failed, Py_ssize_t first, Py_ssize_t stop) except False
     cdef void unpack(self, const double *packed, Py_ssize_t step, double *H) noexcept nogil
     cdef void refuse(self, const Operand *given, double **x, Py_ssize_t size) noexcept nogil
     cdef void pad(self, int count, double *H) noexcept nogil

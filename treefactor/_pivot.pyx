@@ -16,6 +16,7 @@ cdef enum:
     INVALID_ = 3
     BISECTIONS = 200
     CORRECTIONS = 4              # of a certificate
+    PATIENCE = 16                # steps from one stride to the next: steps, not strides, tend to certificates
 
 cdef double LOOSE = 1e-2         # delta of the first multipliers of a cold start
 cdef double SHRINK = 1e-2        # from one to the next
@@ -54,9 +55,10 @@ cdef class Walk(State):
         """The proximal method on lambda (Rockafellar 1976), each step by Newton's method on phi(v)."""
         #   phi(v) = 1/2 v^T H v - g^T v + 1/(2 delta) sum_i max(0, s_i)^2,  lambda <- max(0, s) / delta;
         #   beyond s_i = delta upper_i the square goes on as its tangent, so that lambda stays upper_i
-        cdef double residual
+        cdef double residual, before = INFINITY
         cdef bint first = True
         cdef int status
+        cdef Py_ssize_t steps = 0
         self.loosen(tight() if warm else LOOSE)
         while self.iterations < limit:
             status = self.minimise(limit, first)
@@ -76,9 +78,44 @@ cdef class Walk(State):
             if self.delta > tight():
                 self.loosen(max(self.delta * SHRINK, tight()))
                 self.update()
-            elif not self.update() and residual <= ACCEPTED * self.size:
-                return SOLVED_
+            elif not self.update():
+                if residual <= ACCEPTED * self.size and residual > 0.5 * before:
+                    return SOLVED_
+                steps += 1
+                if residual <= ACCEPTED * self.size or steps % PATIENCE == 0:
+                    self.stride()
+            before = residual
         return LIMIT_
+
+    cdef void stride(self) noexcept nogil:
+        """The step of the proximal method with an exact line search: rows on that are nearly dependent."""
+        #   S dv = -J_on^T gap / delta,  dlambda = -(gap + J_on dv) / delta,  t = -dlambda gap / dlambda J dv
+        cdef Py_ssize_t i
+        cdef double power = 0.0, work = 0.0, t
+        memset(self.u, 0, self.n * sizeof(double))
+        for i in range(self.m):
+            if self.on[i] == ON:
+                self.add_row(i, -self.gap[i] / self.delta, self.u)
+        self.kkt.solve(self.u)
+        for i in range(self.m):
+            self.other[i] = self.row(i, self.u)
+            self.last[i] = -(self.gap[i] + self.other[i]) / self.delta if self.on[i] == ON else 0.0
+            power -= self.last[i] * self.gap[i]
+            work += self.last[i] * self.other[i]
+        if not (work > 0.0 and power > 0.0):
+            return
+        t = power / work
+        for i in range(self.equal, self.m):
+            if self.impulse[i] + t * self.last[i] < 0.0:
+                t = self.impulse[i] / -self.last[i]
+            elif self.impulse[i] + t * self.last[i] > self.upper[i]:
+                t = (self.upper[i] - self.impulse[i]) / self.last[i]
+        for i in range(self.m):
+            self.impulse[i] += t * self.last[i]
+            if i >= self.equal:
+                self.impulse[i] = min(max(self.impulse[i], 0.0), self.upper[i])
+        axpy(self.n, t, self.u, self.v)
+        self.gaps(self.v, self.gap)
 
     cdef int minimise(self, Py_ssize_t limit, bint first) noexcept nogil:
         """v <- argmin phi by Newton steps with exact line search; -1, or why that is the end of it."""

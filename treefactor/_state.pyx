@@ -84,17 +84,21 @@ cdef class State:
                    const double *upper) noexcept nogil:
         """Scale the rows and measure the data."""
         cdef Py_ssize_t k, i, p
-        cdef double size
+        cdef double size, largest
         active.rows.load_packed(&self.pattern.shape, <const char *> H, sizeof(double), 0, self.H)
         self.size = 0.0
         for k in range(self.n):
             self.root[k] = sqrt(H[self.pattern.shape.start[k + 1] - 1])
             self.size = max(self.size, fabs(self.g[k]) / self.root[k])
         for i in range(self.m):
-            size = 0.0
+            size, largest = 0.0, 0.0
             for p in range(self.start[i], self.start[i + 1]):
-                size += (J[p] / self.root[self.column[p]]) ** 2
-            self.scale[i] = 1.0 / sqrt(size) if size > 0.0 else 1.0
+                largest = max(largest, fabs(J[p] / self.root[self.column[p]]))
+            for p in range(self.start[i], self.start[i + 1]):  # whose squares must not overflow
+                size += (J[p] / self.root[self.column[p]] / largest) ** 2 if largest > 0.0 else 0.0
+            self.scale[i] = 1.0 / sqrt(size) / largest if largest > 0.0 else 1.0
+            if not isfinite(self.scale[i]):
+                self.scale[i], self.size = 1.0, INFINITY
             for p in range(self.start[i], self.start[i + 1]):
                 self.J[p] = self.scale[i] * J[p]
             self.b[i] = max(self.scale[i] * b[i], NEVER)

@@ -217,7 +217,7 @@ def motion(model: Model, q, v, tau) -> tuple[np.ndarray, np.ndarray]:
 
     Arguments and errors as of `rnea`.
     """
-    found = one(model, MOTION, q, v, tau, None, None)
+    found = quick(model, MOTION, q, v, tau, None, None, 1)
     if found is None:
         found = _Call(model, MOTION, None, 1).run(q=q, v=v, tau=tau)
     return found[: model.nv], found[model.nv :]

@@ -144,7 +144,7 @@ class ConfigurationError(TreefactorError, ValueError):
 
 
 class StepError(TreefactorError, RuntimeError):
-    """A step in time that cannot be made: the constraints contradict each other, or no solution was found.
+    """A step in time that cannot be made: constraints contradict each other, no solution, or it overflows.
 
     Attributes
     ----------

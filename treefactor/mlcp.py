@@ -227,8 +227,11 @@ class Solution:
 
 def _scale(f: Factor, J) -> np.ndarray:
     """1 / sqrt(J_i H^-1 J_i^T) of every row, 1 for a row of zeros."""
-    size = np.square(f.half_solve(J.toarray().T)).sum(axis=0) if J.shape[0] else np.empty(0)
-    return 1.0 / np.sqrt(np.where(size > 0, size, 1.0))
+    W = np.abs(f.half_solve(J.toarray().T)) if J.shape[0] else np.empty((1, 0))
+    largest = W.max(axis=0, initial=0.0)
+    largest[largest == 0.0] = 1.0
+    size = largest * np.sqrt(np.square(W / largest).sum(axis=0))  # whose squares do not overflow
+    return 1.0 / np.where(size > 0, size, 1.0)
 
 
 def solve(
@@ -297,12 +300,13 @@ def _warm(solution: Solution, problem: Problem) -> tuple[np.ndarray, np.ndarray]
     """Impulses and rows that are on, or ShapeError where the problem has other rows; None of no solution."""
     if not isinstance(solution, Solution):
         raise TypeError(f"warm_start must be a treefactor.mlcp.Solution, got {type(solution).__name__}")
-    received, expected = (solution.gamma_c.size, solution.gamma.size), (problem.c.size, problem.m)
+    received = tuple(np.size(x) for x in (solution.gamma_c, solution.gamma, solution.active))
+    expected = problem.c.size, problem.m, problem.m
     if received != expected:
         raise ShapeError(
-            f"warm_start has {received} rows of C and D, the problem {expected}", received, expected
+            f"warm_start has {received} gamma_c, gamma and active, the problem {expected}", received, expected
         )
-    if solution.status is not Status.SOLVED:
+    impulse = np.concatenate((solution.gamma_c, solution.gamma), dtype=np.float64)
+    if solution.status is not Status.SOLVED or not np.isfinite(impulse).all():
         return None
-    impulse = np.concatenate((solution.gamma_c, solution.gamma))
-    return impulse, np.concatenate((np.ones(expected[0], bool), solution.active))
+    return impulse, np.append(np.ones(expected[0], bool), np.asarray(solution.active, bool))

@@ -8,6 +8,7 @@ from functools import partial, reduce
 import numpy as np
 
 from ..exceptions import CodegenError
+from ..model import Model
 from .frames import bodies_of, canonical, regrouped, snapped
 from .partition import dependents
 from .program import ARGUMENTS, LOOP_FUNCTIONS, available
@@ -55,9 +56,15 @@ class Choice:
     @classmethod
     def of(cls, model, functions, tips, variants, snap: float, independent=None) -> Choice:
         """Check the arguments of `generate`, and take the steps."""
+        if not isinstance(model, Model):
+            raise TypeError(f"model must be a treefactor.Model, got {type(model).__name__}")
+        if not snap >= 0.0:
+            raise ValueError(f"snap must not be negative, got {snap}")
         tips = _names(tips, [joint.name for joint in model.joints], "joint")
         functions = available(model, tips) if functions is None else _names(functions, ARGUMENTS, "function")
         variants = _names(variants, VARIANTS, "variant")
+        if not variants:
+            raise CodegenError(f"no variant was given; there are {', '.join(VARIANTS)}")
         closing = set(functions) & set(LOOP_FUNCTIONS)
         if closing and not model.loops:
             raise CodegenError(f"the model has no loops to close by {', '.join(sorted(closing))}")

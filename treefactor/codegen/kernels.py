@@ -68,6 +68,8 @@ def compile(model_or_program, functions=None, backend: str = "interp") -> Kernel
         model = model_or_program
         return Kernels(generate(model, functions), backend, model)
     program = model_or_program
+    if not isinstance(program, Program):
+        raise TypeError(f"expected a treefactor.Model or a Program, got {type(program).__name__}")
     names = (
         program.functions if functions is None else [functions] if isinstance(functions, str) else functions
     )
@@ -82,8 +84,9 @@ class Kernels:
     """Generated functions of one robot.
 
     Arguments, results and errors are those of the functions of the same names in treefactor; `minv` is the
-    dense inverse of the inertia matrix. Where a pivot is not positive, or a result not finite, elements of a
-    batch are NaN; a single call raises NotPositiveDefiniteError if a pivot is to blame, naming its freedom.
+    dense inverse of the inertia matrix. Where a pivot is not positive, or a result not finite of a function
+    that divides by pivots, elements of a batch are NaN; a single call raises NotPositiveDefiniteError if a
+    pivot is to blame, naming its freedom.
     So does one in whose configuration the coordinates that follow in loops are not determined.
     Batches of float64 are read and written in place whatever their strides, also the transposes of arrays
     whose columns are configurations.

@@ -36,6 +36,7 @@ ARGUMENTS = {  # of the functions that can be generated, in order
 FUNCTIONS: tuple[str, ...] = tuple(ARGUMENTS)[:6]  # that need no tips
 LOOP_FUNCTIONS: tuple[str, ...] = tuple(ARGUMENTS)[8:]  # of models with loops
 FORMAT = 2
+NO_PROGRAM = (KeyError, TypeError, ValueError, OverflowError, OSError, EOFError, RuntimeError)
 PLAIN = ("model", "nq", "nv", "tips", "snapped", "loops", "independent")  # in the head of a file
 COLUMNS = {
     "op": np.uint8,
@@ -253,8 +254,8 @@ class Program:
                     tuple((str(name), str(kind)) for name, kind in head["loops"]),
                     tuple(map(str, head["independent"])),
                 )
-        except (KeyError, TypeError, ValueError, OSError, EOFError, zipfile.BadZipFile, zlib.error) as error:
-            if isinstance(error, FileNotFoundError):
+        except (*NO_PROGRAM, zipfile.BadZipFile, zlib.error) as error:
+            if isinstance(error, FileNotFoundError | CodegenError):
                 raise
             raise CodegenError(f"{path}: no program ({error})") from error
         program.validate()

@@ -54,6 +54,8 @@ def generate(
 
     Raises
     ------
+    TypeError, ValueError
+        Where the model is none, or snap is negative.
     CodegenError
         Where a function or variant is unknown or cannot be had for the model, a freedom moves no mass, or a
         constant overflows; where loops cannot be closed, some of their rows say the same, or they do not

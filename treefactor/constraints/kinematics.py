@@ -75,7 +75,7 @@ class Kinematics:
     @cached_property
     def R(self) -> np.ndarray:
         """Rotations."""
-        return np.swapaxes(self._bodies[..., :9].reshape(*self.batch, -1, 3, 3), -1, -2)
+        return np.swapaxes(self._bodies[..., :9].reshape(*self.batch, self.model.njoints + 1, 3, 3), -1, -2)
 
     @property
     def p(self) -> np.ndarray:
@@ -100,7 +100,7 @@ class Kinematics:
     @cached_property
     def S(self) -> np.ndarray:
         """Unit motions."""
-        S = self.frames[..., 27 * self.model.njoints :].reshape(*self.batch, -1, 6)
+        S = self.frames[..., 27 * self.model.njoints :].reshape(*self.batch, self.model.extended.n, 6)
         return S if self.model.coupling is None else S * ratios(self.model)[:, None]
 
     def points(self, body, at: np.ndarray) -> np.ndarray:

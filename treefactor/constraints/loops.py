@@ -177,9 +177,9 @@ def forward_dynamics(
 
     Raises
     ------
-    NotPositiveDefiniteError
-        Where a freedom moves no mass, only for a single state.
-    ShapeError, NonFiniteError, ConfigurationError
+    DtypeError, ShapeError
+    NotPositiveDefiniteError, NonFiniteError, ConfigurationError
+        Of a single state: a freedom that moves no mass, say. In a batch such results are NaN.
 
     Notes
     -----

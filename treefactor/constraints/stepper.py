@@ -134,13 +134,16 @@ class Stepper:
             raise ValueError(f"h must be positive, got {h}")
         if not 0.0 <= stabilization <= 1.0:
             raise ValueError(f"stabilization must be from 0 to 1, got {stabilization}")
+        if not margin >= 0.0:
+            raise ValueError(f"margin must not be negative, got {margin}")
         if facets not in FACETS:
             raise ValueError(f"facets must be one of {FACETS}, got {facets}")
         check_choice("friction", friction, FRICTION)
         if friction == "box" and facets != 4:
             raise ValueError(f"a box of friction has 4 facets, got {facets}")
         self.model, self.h, self.stabilization, self.margin = model, float(h), float(stabilization), margin
-        self._contacts, self._loops, self._moves = Contacts(model, contacts), loops_of(model), _moves(model)
+        self._contacts, self._loops = Contacts(model, tuple(contacts)), loops_of(model)
+        self._moves = _moves(model)
         self._limits = limits_of(model) if limits else tuple(x[:0] for x in limits_of(model))
         self.friction, self._forms = friction, _forms(friction, facets)
         self._pressed = np.zeros(len(self._contacts.mu))  # normal impulses of the last step
@@ -178,11 +181,13 @@ class Stepper:
         solution = mlcp.solve(problem, warm_start=self._guess(rows.key, problem))
         if solution.status is not mlcp.Status.SOLVED:
             raise StepError(f"no step from here: the problem is {solution.status.name}", solution)
+        q_new, v_new = self._moves.moved(q, solution.v, h)
+        if not (np.isfinite(q_new).all() and np.isfinite(v_new).all()):
+            raise StepError("no step from here: it overflows", solution)
         self._last = solution, rows.key
         self._pressed = np.zeros_like(self._pressed)
         normal = solution.gamma[: len(rows.of)] * rows.along[:, 0]
         np.add.at(self._pressed, touch.which[rows.of], normal)
-        q_new, v_new = self._moves.moved(q, solution.v, h)
         gap = np.full(len(self._contacts.mu), np.inf)
         gap[touch.which] = touch.gap
         impulse = self._impulses(touch, rows, solution.gamma)
@@ -204,11 +209,15 @@ class Stepper:
 
         Raises
         ------
+        ValueError
+            Where steps are negative.
         StepError
             Carries the time.
         NotPositiveDefiniteError, ShapeError, NonFiniteError, ConfigurationError
         """
-        q, v = as_vector(q, self.model.nq, "q"), as_vector(v, self.model.nv, "v")
+        q, v = as_vector(q, self.model.nq, "q").copy(), as_vector(v, self.model.nv, "v").copy()
+        if steps < 0:
+            raise ValueError(f"steps must not be negative, got {steps}")
         control = tau if callable(tau) else _open_loop(tau, steps, self.model.nv)
         t, made = self.h * np.arange(steps + 1), []
         states = [(q, v)]
