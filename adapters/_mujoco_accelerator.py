@@ -26,9 +26,9 @@ class Accelerator(BoundFactor):
 
     Notes
     -----
-    Call `factor` after ``mujoco.mj_forward`` or ``mj_crb``, then any operation of `Factor`. The rows of
-    "simple" freedoms, which are free of others' inertia, hold nothing but their diagonal: they are roots of
-    `tree`.
+    Call ``factor`` after ``mujoco.mj_forward`` or ``mj_crb``, then any operation of `treefactor.Factor`. The
+    rows of "simple" freedoms, which are free of others' inertia, hold nothing but their diagonal: they are
+    roots of `tree`.
 
     Examples
     --------

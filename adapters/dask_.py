@@ -22,7 +22,7 @@ __all__ = ["map_dynamics"]
 
 
 def map_dynamics(model_or_program: Model | Program, q, v, tau, backend: str = "interp") -> da.Array:
-    """Accelerations that tau gives, as `Kernels.forward_dynamics`, for every chunk where it is.
+    """Accelerations that tau gives, as `treefactor.Kernels.forward_dynamics`, for every chunk where it is.
 
     Parameters
     ----------

@@ -22,13 +22,14 @@ def verify(problem, solution, tolerance: float = RESIDUAL) -> None:
     assert solution.status is Status.SOLVED, f"{solution.status}, residual {solution.residual():.2e}"
     assert solution.certificate is None
     found = residuals(problem, solution.v, solution.gamma, solution.gamma_c)
+    upper = bounds(problem)
     size = magnitude(problem)
     for name, value in found.items():
         assert value <= tolerance * size, f"{name} {value:.2e} of {size:.2e}"
     np.testing.assert_allclose(solution.residual(), max(found.values()), rtol=0.5, atol=1e-13 * size)
     pushed = largest(solution.gamma / scales(problem.H, problem.D.toarray()))
     assert solution.complementarity() <= tolerance * size * max(size, pushed)
-    assert solution.active[solution.gamma > 0].all()
+    assert solution.active[(solution.gamma > 0) & (solution.gamma < upper)].all()
 
 
 def verify_certificate(problem, y, z) -> None:
@@ -38,7 +39,7 @@ def verify_certificate(problem, y, z) -> None:
     assert np.isfinite(norm)
     assert norm > 0
     assert y.min(initial=0.0) >= -PUSH * norm
-    assert not y[problem.d == -np.inf].any()
+    assert not y[(problem.d == -np.inf) | (bounds(problem) < np.inf)].any()
     assert np.linalg.norm(problem.D.T @ y + problem.C.T @ z) <= BALANCE * norm
     finite = problem.d > -np.inf
     assert problem.d[finite] @ y[finite] + problem.c @ z >= GAIN * norm
@@ -53,10 +54,16 @@ def residuals(problem, v, gamma, gamma_c) -> dict[str, float]:
     return {
         "dynamics": largest(force),
         "bilateral": largest((C @ v - problem.c) * scale_c),
-        "penetration": largest(np.minimum(apart, 0.0)),
+        "penetration": largest(np.minimum(apart, 0.0)[gamma < bounds(problem)]),
         "pull": largest(np.minimum(gamma, 0.0)),
-        "natural residual": largest(np.minimum(pushed, apart)),
+        "excess": largest(np.maximum(gamma - bounds(problem), 0.0)),
+        "natural residual": largest(np.maximum(np.minimum(pushed, apart), pushed - bounds(problem) / scale)),
     }
+
+
+def bounds(problem) -> np.ndarray:
+    """Largest impulses of the unilateral rows."""
+    return np.full(problem.m, np.inf) if problem.upper is None else problem.upper
 
 
 def magnitude(problem) -> float:

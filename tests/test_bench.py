@@ -15,6 +15,7 @@ from treefactor import (
     cli,
     duels_dynamics,
     duels_factor,
+    duels_loops,
     duels_mlcp,
     growth,
     mlcp_families,
@@ -129,6 +130,18 @@ def test_bench_of_contact_problems(tmp_path, capsys, monkeypatch):
         assert (peer.name in solved) == peer.available() == (f"{peer.name} is left out" not in shown.err)
     assert {row["peer"] for row in rows if row["what"] == "warm"} - {DAQP.name} == {"cold"}
     assert "the peer's result" in shown.out
+
+
+def test_bench_of_closed_loops(tmp_path, capsys, monkeypatch):
+    pytest.importorskip("pinocchio", reason="the peer")
+    monkeypatch.setattr(duels_loops, "NAMES", ("four-bar",))
+    file = tmp_path / "bench.json"
+    assert cli.main(["bench", "loops", "--json", str(file)]) == 0
+    rows = json.loads(file.read_text())["results"]
+    assert [row["what"] for row in rows] == ["forward dynamics", "forward dynamics 1000"]
+    assert all(row[key] > 0 for row in rows for key in ("ours", "theirs", "ratio"))
+    assert all(float(row["note"].split()[-1]) < 1e-9 for row in rows)
+    assert "constraintDynamics" in capsys.readouterr().out
 
 
 def test_success_without_a_solution_is_named():

@@ -4,11 +4,14 @@ import numpy as np
 import pytest
 from loop_cases import closed_velocity, free
 from model_cases import random_model
+from scipy.spatial.transform import Rotation
 
 import treefactor as tf
 from treefactor import constraints, mechanisms
 from treefactor.constraints import Contact, Plane, Sphere, Stepper, box
+from treefactor.constraints.stepper import _moves
 from treefactor.exceptions import NonFiniteError, ShapeError, StepError
+from treefactor.joints import SIZES
 from treefactor.mlcp import Status
 
 CUBE = tf.Inertia(1.0, tensor=np.eye(3) / 6)
@@ -84,6 +87,33 @@ def test_facets_inside_the_cone_hold_less_between_them():
         speed = np.linalg.norm(run.v[:, :2], axis=1)
         decelerations.append((speed[10] - speed[60]) / 0.1)
     assert np.allclose(decelerations, 0.4 * 9.81 * np.array([np.sqrt(0.5), 1.0]), rtol=1e-3)
+
+
+def test_a_box_of_friction_slides_and_stops_without_a_lift():
+    """v² / (2 mu g), and v h more: friction begins in the second step."""
+    h, mu = 0.005, 0.3
+    contacts = [Contact(corner, mu=mu) for corner in box(0, [1.0, 1.0, 0.2])]
+    stepper = Stepper(bodies(1), contacts, h=h, friction="box")
+    run = stepper.run(at([0, 0, 0.1]), [2.0, 0, 0, 0, 0, 0], int(1 / h))
+    assert np.abs(run.q[:, 2] - 0.1).max() < HELD
+    assert np.abs(run.v[-1]).max() < HELD
+    assert np.abs(run.q[-1, 0] - 4.0 / (2 * mu * 9.81)) < 2.0 * h
+    slowing = np.diff(run.v[:, 0]) / h
+    assert np.allclose(slowing[1:100], -mu * 9.81)
+    assert slowing[0] == pytest.approx(0.0, abs=1e-9)
+    assert worst_residual(run) < SOLVED
+
+
+@pytest.mark.parametrize(("steepness", "stays"), [(0.29, True), (0.31, False)])
+def test_a_box_of_friction_holds_on_a_slope_up_to_mu(steepness, stays):
+    model = bodies(1, gravity=[9.81 * np.sin(np.arctan(steepness)), 0, -9.81 * np.cos(np.arctan(steepness))])
+    contacts = [Contact(corner, mu=0.3) for corner in box(0, [1.0, 1.0, 0.2])]
+    run = Stepper(model, contacts, h=0.01, friction="box").run(at([0, 0, 0.1]), np.zeros(6), 100)
+    assert (np.abs(run.v[-1]).max() < 1e-6) == stays
+    if not stays:
+        slope = np.arctan(steepness)
+        late = (run.v[100, 0] - run.v[50, 0]) / 0.5
+        assert late == pytest.approx(9.81 * (np.sin(slope) - 0.3 * np.cos(slope)), rel=1e-6)
 
 
 def test_without_friction_nothing_brakes():
@@ -252,10 +282,45 @@ def test_a_step_does_not_depend_on_those_before_it():
 
 def test_wrong_settings_are_refused():
     model = bodies(1)
-    for options, word in (({"h": 0.0}, "h must"), ({"facets": 5}, "facets"), ({"stabilization": 2}, "stab")):
+    for options, word in (
+        ({"h": 0.0}, "h must"),
+        ({"facets": 5}, "facets"),
+        ({"facets": 8, "friction": "box"}, "4 facets"),
+        ({"friction": "cone"}, "friction must be one of"),
+        ({"stabilization": 2}, "stab"),
+    ):
         with pytest.raises(ValueError, match=word):
             Stepper(model, **options)
     with pytest.raises(ShapeError):
         Stepper(model).step(np.zeros(6), np.zeros(6))
     with pytest.raises(NonFiniteError):
         Stepper(model).step(at([0, 0, 0]), np.full(6, np.nan))
+
+
+def test_a_step_moves_every_kind_of_joint():
+    """Rotations as `integrate` has them; what flies keeps its velocity in the base."""
+    model, h = random_model([-1, 0, 1, 2, 1, 4, 0, -1, 7], SIZES, 3), 0.1
+    rng = np.random.default_rng(4)
+    q, v = tf.random_configuration(model, rng), rng.normal(size=model.nv)
+    moves = _moves(model)
+    new_q, new_v = moves.moved(q, v, h)
+    expected = tf.integrate(model, q, h * v)
+    for kind, (at_q, at_v) in model.entries.items():
+        straight = {"planar": 2, "freeflyer": 3}.get(kind, 0)
+        assert np.allclose(new_q[at_q[:, straight:]], expected[at_q[:, straight:]], rtol=0, atol=1e-14)
+        assert np.array_equal(new_v[at_v[:, straight:]], v[at_v[:, straight:]])
+        for i, k in zip(at_q, at_v, strict=True) if straight else ():
+            before, after = (axes(x[i[straight:]]) for x in (q, new_q))
+            assert np.allclose(new_q[i[:straight]], q[i[:straight]] + h * before @ v[k[:straight]])
+            assert np.allclose(after @ new_v[k[:straight]], before @ v[k[:straight]])
+            spin = np.zeros(3)
+            spin[3 - len(k[straight:]) :] = v[k[straight:]]
+            wanted = np.cross(spin, np.append(v[k[:straight]], [0.0] * (3 - straight)))[:straight]
+            assert np.allclose(moves.turning(v)[k[:straight]], wanted)
+
+
+def axes(turned):
+    """Rotation matrix of a quaternion, or of (cos, sin)."""
+    if len(turned) == 2:
+        return np.array([[turned[0], -turned[1]], [turned[1], turned[0]]])
+    return Rotation.from_quat(turned).as_matrix()

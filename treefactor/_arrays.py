@@ -78,7 +78,8 @@ def aligned(shape: tuple[int, ...], dtype=np.float64) -> np.ndarray:
     """Return an array of zeros that begins at a multiple of 64 bytes."""
     size = math.prod(shape) * np.dtype(dtype).itemsize
     room = np.zeros(size + 64, dtype=np.uint8)
-    return np.ndarray(shape, dtype, room, -room.ctypes.data % 64)
+    address, _ = room.__array_interface__["data"]
+    return np.ndarray(shape, dtype, room, -address % 64)
 
 
 def as_vector(values, size: int, name: str) -> np.ndarray:

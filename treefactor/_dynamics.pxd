@@ -1,6 +1,7 @@
 """The bodies of a model as the recursions take them."""
 
 cimport numpy as cnp
+from libc.stdint cimport uintptr_t
 
 from ._pattern cimport Pattern
 
@@ -43,3 +44,73 @@ cdef extern from "kernels/bodies.h" nogil:
         void (*sincos)(Py_ssize_t n, const double *x, double *s, double *c) noexcept nogil
 
     const Dynamics dynamics_baseline
+
+cdef enum:
+    LANES = 8
+    ALIGNED = 8                  # doubles of 64 bytes
+
+cdef enum:                       # operations
+    CRBA
+    RNEA
+    BIAS
+    H_TIMES
+    ABA
+    FACTOR
+    FRAMES
+    MOTION
+
+
+ctypedef struct Arguments:       # entry e of a configuration at x[e]; with lanes at x[e * lanes + lane]
+    const double *q
+    const double *v
+    const double *x              # a, tau, or what H is to be multiplied with
+    const double *fext
+    double *out
+
+
+ctypedef struct Operand:
+    const char *data             # NULL: absent
+    Py_ssize_t size, to_next     # bytes to the next configuration
+
+
+cdef inline double *align(double *x) noexcept nogil:
+    return <double *> ((<uintptr_t> x + 63) & ~<uintptr_t> 63)
+
+
+cdef Operand operand(cnp.ndarray x) noexcept
+cdef void load(const Operand *given, Py_ssize_t b, int count, double *X) noexcept nogil
+
+
+cdef class Bodies:
+    cdef Mechanism m
+    cdef Pattern pattern
+    cdef object kept
+    cdef readonly Py_ssize_t nq, nv, nnz
+    cdef Py_ssize_t units
+    cdef const Py_ssize_t *unit
+    cdef bint coupled
+    cdef const Py_ssize_t *follows
+    cdef const double *ratio
+    cdef const Py_ssize_t *fold
+    cdef const double *fold_ratio
+
+    cdef Py_ssize_t size(self, int op) noexcept nogil
+    cdef Py_ssize_t room(self, int op, int lanes) noexcept nogil
+    cdef bint is_configuration(self, const double *q, int step) noexcept nogil
+    cdef void expand(self, int lanes, const double *v, double *x) noexcept nogil
+    cdef void reduce(self, int lanes, Py_ssize_t count, Py_ssize_t reduced, const Py_ssize_t *to,
+                     const double *ratio, const double *x, double *y) noexcept nogil
+    cdef void compute(self, int op, int lanes, const Arguments *given, Py_ssize_t *failed,
+                      double *work) noexcept nogil
+    cdef void find_failures(self, int lanes, const double *D, Py_ssize_t *failed) noexcept nogil
+    cdef void solve(self, int lanes, double *H, double *D, double *inverse, double *scratch, double *x,
+                    Py_ssize_t *failed) noexcept nogil
+    cdef bint plain(self, int op, object q, object v, object x, object out) noexcept
+    cdef bint run(self, int op, const Arguments *given) noexcept
+    cdef object one(self, int op, object q, object v, object x, object out)
+    cdef void unpack(self, const double *packed, Py_ssize_t step, double *H) noexcept nogil
+    cdef void refuse(self, const Operand *given, double **x, Py_ssize_t size) noexcept nogil
+    cdef void pad(self, int count, double *H) noexcept nogil
+
+
+cpdef Bodies bodies_of(model)

@@ -3,12 +3,11 @@
 cimport numpy as cnp
 from libc.float cimport DBL_MAX
 from libc.math cimport NAN, fabs
-from libc.stdint cimport uintptr_t
 from libc.stdlib cimport free, malloc
 from libc.string cimport memcpy, memset
 
 from ._pattern cimport FACTORIZED, SOLVE, Pattern, Shape, active
-from ._plain cimport all_finite, is_plain_matrix, is_plain_vector
+from ._plain cimport all_finite, is_plain_matrix, is_plain_vector, is_real, is_result, may_overlap
 
 import numpy as np
 
@@ -33,9 +32,7 @@ cdef extern from *:
 cdef const Dynamics *dynamics = recursions_for(active.name)
 
 cdef enum:
-    LANES = 8
     LOCAL = 6144                 # doubles of room on the C stack; larger robots allocate theirs
-    ALIGNED = 8                  # doubles of 64 bytes
 
 BODY = np.dtype(
     [
@@ -49,16 +46,7 @@ cdef double unit_square = UNIT_SQUARE
 assert BODY.itemsize == sizeof(Body)
 
 KINDS = ("revolute", "continuous", "prismatic", "helical", "spherical", "planar", "translation", "freeflyer")
-OPERATIONS = ("crba", "rnea", "bias", "h_times", "aba", "factor", "frames")
-
-cdef enum:                       # in their order
-    CRBA
-    RNEA
-    BIAS
-    H_TIMES
-    ABA
-    FACTOR
-    FRAMES
+OPERATIONS = ("crba", "rnea", "bias", "h_times", "aba", "factor", "frames", "motion")  # as in the pxd
 
 
 def sincos(x):
@@ -74,23 +62,6 @@ def sincos_address():
     return <size_t> dynamics.sincos
 
 
-ctypedef struct Arguments:       # entry e of a configuration at x[e]; with lanes at x[e * lanes + lane]
-    const double *q
-    const double *v
-    const double *x              # a, tau, or what H is to be multiplied with
-    const double *fext
-    double *out
-
-
-cdef inline double *align(double *x) noexcept nogil:
-    return <double *> ((<uintptr_t> x + 63) & ~<uintptr_t> 63)
-
-
-ctypedef struct Operand:
-    const char *data             # NULL: absent
-    Py_ssize_t size, to_next     # bytes to the next configuration
-
-
 cdef Operand operand(cnp.ndarray x) noexcept:
     cdef Operand found
     found.data, found.size, found.to_next = NULL, 0, 0
@@ -98,6 +69,23 @@ cdef Operand operand(cnp.ndarray x) noexcept:
         found.data, found.size = x.data, x.shape[1]
         found.to_next = 0 if x.shape[0] == 1 else x.strides[0]
     return found
+
+
+cdef bint take(object x, Py_ssize_t size, Py_ssize_t *batch, Operand *found) noexcept:
+    """Where an array (batch, size) or (size,) has its rows; false if it is none, or of another batch."""
+    cdef cnp.ndarray a
+    if not is_real(x):
+        return False
+    a = x
+    if not 1 <= a.ndim <= 2 or a.shape[a.ndim - 1] != size or a.strides[a.ndim - 1] != sizeof(double):
+        return False
+    found.data, found.size, found.to_next = a.data, size, 0
+    if a.ndim == 1:
+        return True
+    if batch[0] >= 0 and batch[0] != a.shape[0]:
+        return False
+    batch[0], found.to_next = a.shape[0], a.strides[0]
+    return True
 
 
 cdef void load(const Operand *given, Py_ssize_t b, int count, double *X) noexcept nogil:
@@ -114,6 +102,10 @@ cdef void load(const Operand *given, Py_ssize_t b, int count, double *X) noexcep
 cdef bint meet(const double *a, Py_ssize_t n, const double *b, Py_ssize_t m) noexcept nogil:
     """Whether vectors of n and m entries share memory; NULL does not."""
     return b != NULL and a < b + m and b < a + n
+
+
+cdef bint gives_h(int op) noexcept nogil:
+    return op == CRBA or op == FACTOR or op == MOTION
 
 
 cdef bint takes_v(int op) noexcept nogil:
@@ -155,18 +147,6 @@ cdef class Bodies:
         packed entry of the extended H the entry of H it goes to, and how many times.
     """
 
-    cdef Mechanism m
-    cdef Pattern pattern
-    cdef object kept
-    cdef readonly Py_ssize_t nq, nv, nnz
-    cdef Py_ssize_t units
-    cdef const Py_ssize_t *unit
-    cdef bint coupled
-    cdef const Py_ssize_t *follows
-    cdef const double *ratio
-    cdef const Py_ssize_t *fold
-    cdef const double *fold_ratio
-
     def __cinit__(self, cnp.ndarray bodies not None, cnp.ndarray gravity not None, extended,
                   cnp.ndarray armature not None, Pattern pattern not None, Py_ssize_t nq,
                   cnp.ndarray units not None, Py_ssize_t joints, coupling=None):
@@ -196,18 +176,27 @@ cdef class Bodies:
             self.fold_ratio = <const double *> fold_ratio.data
         self.kept = (bodies, start, column, armature, units, coupling)
 
-    cpdef Py_ssize_t size(self, int op) noexcept:
-        """Numbers that an operation gives for one configuration; of crba those of the packed rows."""
+    cdef Py_ssize_t size(self, int op) noexcept nogil:
+        """Numbers that an operation gives for one configuration.
+
+        Of crba those of the packed rows; of motion tau - bias and these.
+        """
         if op == CRBA:
             return self.nnz
+        if op == MOTION:
+            return self.nv + self.nnz
         return 27 * self.m.joints + 6 * self.m.n if op == FRAMES else self.nv
+
+    def numbers(self, int op):
+        """The same for Python."""
+        return self.size(op)
 
     cdef Py_ssize_t room(self, int op, int lanes) noexcept nogil:
         """Doubles that `compute` needs, beyond alignment."""
         cdef const Shape *t = &self.pattern.shape
         cdef Py_ssize_t size = (dynamics.one if lanes == 1 else dynamics.lanes).room(&self.m) + ALIGNED
         size += lanes * 5 * self.m.n                       # v, x, tau, D, reciprocals
-        if op == CRBA or op == FACTOR:
+        if gives_h(op):
             size += lanes * (self.m.start[self.m.n] + self.nnz)
         if op == FACTOR:
             size += t.room + t.path + t.deepest + 4 * ALIGNED if lanes == 1 else lanes * t.scratch
@@ -250,11 +239,15 @@ cdef class Bodies:
         cdef double *extended = room + r.room(&self.m)     # v, x and the result, where freedoms follow others
         cdef double *D = extended + 3 * n
         cdef double *inverse = D + n
-        cdef double *H = given.out if op == CRBA else inverse + n
-        cdef double *full_H = inverse + n + lanes * self.nnz if self.coupled else H
+        cdef double *H = inverse + n
+        cdef double *full_H = inverse + n + lanes * self.nnz
         cdef double *tau = extended + 2 * n if self.coupled else given.out
         cdef const double *v = given.v
         cdef const double *x = given.x
+        if op == CRBA or op == MOTION:
+            H = given.out + (lanes * self.nv if op == MOTION else 0)
+        if not self.coupled:
+            full_H = H
         if self.coupled and v != NULL:
             self.expand(lanes, v, extended)
             v = extended
@@ -269,17 +262,18 @@ cdef class Bodies:
             r.aba(&self.m, given.q, v, x, given.fext, tau, D, room)
         elif op == FRAMES:
             r.frames(&self.m, given.q, v, given.out, room)
-        elif op == FACTOR:
+        elif op == FACTOR or op == MOTION:
             r.motion(&self.m, given.q, v, given.fext, full_H, tau, room)
         else:
             r.rnea(&self.m, given.q, v, x, given.fext, op != H_TIMES, tau, room)
-        if self.coupled and (op == CRBA or op == FACTOR):
+        if self.coupled and gives_h(op):
             self.reduce(lanes, self.m.start[self.m.n], self.nnz, self.fold, self.fold_ratio, full_H, H)
         if self.coupled and op != CRBA and op != FRAMES:
             self.reduce(lanes, self.m.n, self.nv, self.follows, self.ratio, tau, given.out)
-        if op == FACTOR:
+        if op == FACTOR or op == MOTION:
             for k in range(self.nv * lanes):
                 given.out[k] = given.x[k] - given.out[k]
+        if op == FACTOR:
             self.solve(lanes, H, D, inverse, full_H + lanes * self.m.start[self.m.n], given.out, failed)
         if op == ABA:
             self.find_failures(lanes, D, failed)
@@ -326,18 +320,26 @@ cdef class Bodies:
     cdef bint run(self, int op, const Arguments *given) noexcept:
         """Run an operation on one configuration, crba to dense H; false leaves the case to the gate."""
         cdef double local[LOCAL]
+        cdef double *room = local
         cdef Py_ssize_t failed, n = self.nv, packed = self.nnz if op == CRBA else 0
+        cdef Py_ssize_t need = packed + self.room(op, 1)
         cdef Arguments block = given[0]
         if not (all_finite(self.nq, given.q) and (given.v == NULL or all_finite(n, given.v))
                 and (given.x == NULL or all_finite(n, given.x)) and self.is_configuration(given.q, 1)):
             return False
-        if packed + self.room(op, 1) > LOCAL or self.pattern.shape.tasks or (op == ABA and self.coupled):
+        if (op == FACTOR and self.pattern.shape.tasks) or (op == ABA and self.coupled):
             return False
+        if need > LOCAL:
+            room = <double *> malloc(need * sizeof(double))
+            if room == NULL:
+                return False
         if op == CRBA:
-            block.out = local
-        self.compute(op, 1, &block, &failed, local + packed)
+            block.out = room
+        self.compute(op, 1, &block, &failed, room + packed)
         if op == CRBA:
-            self.unpack(local, 1, given.out)
+            self.unpack(room, 1, given.out)
+        if need > LOCAL:
+            free(room)
         return failed == FACTORIZED
 
     cdef object one(self, int op, object q, object v, object x, object out):
@@ -373,17 +375,26 @@ cdef class Bodies:
         out has shape (batch, size), or for crba (batch, n, n), (batch, nnz) or (blocks, nnz, 8), by layout.
         failed, of shape (blocks * 8,), receives the freedom without inertia, or -1.
         """
-        cdef Py_ssize_t *status = <Py_ssize_t *> failed.data
-        cdef Py_ssize_t size = self.size(op), b, j, need
+        cdef Operand given[4]
+        cdef Py_ssize_t j
+        for j in range(4):
+            given[j] = operand(operands[j])
+        self.run_blocks(op, batch, given, out, layout, <Py_ssize_t *> failed.data, first, stop)
+
+    cdef bint run_blocks(self, int op, Py_ssize_t batch, const Operand *given, cnp.ndarray out, str layout,
+                         Py_ssize_t *failed, Py_ssize_t first, Py_ssize_t stop) except False:
+        """What `batch` does; failed may be NULL."""
+        cdef Py_ssize_t size = self.size(op), to_next = out.strides[0], b, j, need
+        cdef Py_ssize_t unwanted[LANES]
+        cdef Py_ssize_t *status
         cdef int count
         cdef bint dense = op == CRBA and layout == "dense", lanes = layout == "lanes"
-        cdef Operand given[4]
+        cdef char *to = out.data
         cdef double *x[5]
         cdef Arguments block
         cdef double *room
         need = LANES * size + self.room(op, LANES) + 2 * ALIGNED
         for j in range(4):
-            given[j] = operand(operands[j])
             need += LANES * given[j].size
         room = <double *> malloc(need * sizeof(double))
         if room == NULL:
@@ -398,24 +409,50 @@ cdef class Bodies:
         block.out = x[4]
         with nogil:
             for b in range(first, stop):
+                status = &unwanted[0] if failed == NULL else failed + b * LANES
                 count = <int> min(<Py_ssize_t> LANES, batch - b * LANES)
                 for j in range(4):
                     load(&given[j], b, count, x[j])
-                self.compute(op, LANES, &block, status + b * LANES, x[4] + LANES * size)
+                self.compute(op, LANES, &block, status, x[4] + LANES * size)
                 self.refuse(given, x, size)
                 if lanes:
                     self.pad(count, x[4])
-                    memcpy(out.data + b * out.strides[0], x[4], LANES * size * sizeof(double))
+                    memcpy(to + b * to_next, x[4], LANES * size * sizeof(double))
                 elif dense:
                     for j in range(count):
-                        self.unpack(x[4] + j, LANES, <double *> (out.data + (b * LANES + j) * out.strides[0]))
+                        self.unpack(x[4] + j, LANES, <double *> (to + (b * LANES + j) * to_next))
                 else:
-                    active.lanes.store(
-                        size, count, x[4], out.data + b * LANES * out.strides[0], out.strides[0]
-                    )
+                    active.lanes.store(size, count, x[4], to + b * LANES * to_next, to_next)
                 for j in range(count, LANES):
-                    status[b * LANES + j] = FACTORIZED
+                    status[j] = FACTORIZED
         free(room)
+        return True
+
+    cdef object many(self, int op, object q, object v, object x, object out):
+        """Result of an operation on arrays of a batch, or that hold for all of it; or None."""
+        cdef Operand given[4]
+        cdef tuple arrays = (q, v, x)
+        cdef cnp.npy_intp shape[3]
+        cdef Py_ssize_t batch = -1, j
+        cdef object room
+        memset(&given[0], 0, sizeof(given))
+        if not (take(q, self.nq, &batch, &given[0])
+                and (not takes_v(op) or take(v, self.nv, &batch, &given[1]))
+                and (not takes_x(op) or take(x, self.nv, &batch, &given[2]))):
+            return None
+        if batch <= 0 or (op == ABA and self.coupled):
+            return None
+        shape[0], shape[1], shape[2] = batch, self.nv if op == CRBA else self.size(op), self.nv
+        room = cnp.PyArray_SimpleNew(3 if op == CRBA else 2, shape, cnp.NPY_DOUBLE)
+        if out is None:
+            out = room
+        elif not is_result(out, room):
+            return None
+        for j in range(3):
+            if given[j].data != NULL and may_overlap(arrays[j], out):
+                return None
+        self.run_blocks(op, batch, given, out, "dense", NULL, 0, (batch + LANES - 1) // LANES)
+        return out
 
     cdef void refuse(self, const Operand *given, double **x, Py_ssize_t size) noexcept nogil:
         """Results x[4] <- NaN where an operand x[j] is not finite, or q no configuration."""
@@ -449,13 +486,18 @@ cpdef Bodies bodies_of(model):
     return found
 
 
-def one(model, int op, q, v, x, fext, out):
-    """Result of an operation on plain vectors, quickly; None leaves the case to the gate.
+def quick(model, int op, q, v, x, fext, out, threads):
+    """Result of an operation on arrays that need no gate; None leaves the case to it.
 
     v and x are looked at where the operation takes them; the result of crba is dense.
     """
     cdef Bodies bodies = bodies_of(model)
-    return bodies.one(op, q, v, x, out) if fext is None else None
+    cdef object found = None
+    if fext is None and is_real(q) and cnp.PyArray_NDIM(<cnp.ndarray> q) == 1:
+        found = bodies.one(op, q, v, x, out)
+    if found is None and fext is None and type(threads) is int and threads == 1:
+        found = bodies.many(op, q, v, x, out)
+    return found
 
 
 cdef class Bound:

@@ -7,6 +7,7 @@ from ._pattern cimport Front
 cdef class Fronts:
     cdef readonly Py_ssize_t n, m, count, room, widest, nnz
     cdef list kept
+    cdef object tree
     cdef Front *front            # count + 1
     cdef Py_ssize_t *position    # n, when every freedom is eliminated
     cdef Py_ssize_t *index       # freedoms of every front, pivots first
@@ -17,6 +18,7 @@ cdef class Fronts:
     cdef Py_ssize_t *target      # and where they go in the front
     cdef Py_ssize_t *row         # constraints by fronts
     cdef Py_ssize_t *start       # m + 1, entries of every constraint
+    cdef Py_ssize_t *column      # and their columns
     cdef Py_ssize_t *entry       # its entries in the order of its front
     cdef Py_ssize_t *local       # and where they stand in the front
     cdef Py_ssize_t *home        # front of every constraint, -1 for a row of zeros

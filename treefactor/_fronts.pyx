@@ -1,6 +1,7 @@
 """The fronts of K for one pattern of H and of the constraints: what is known before any number is."""
 
 cimport numpy as cnp
+from libc.string cimport memcmp
 
 from ._pattern cimport Front
 
@@ -134,7 +135,7 @@ cdef class Fronts:
                   const Py_ssize_t[::1] column):
         first, length, pool = patterns(position, tree.row_start, tree.columns, start, column)
         cdef Py_ssize_t n = position.shape[0], m = start.shape[0] - 1
-        self.n, self.m = n, m
+        self.n, self.m, self.tree = n, m, tree
         self.kept = []
         self.position = self.keep(np.array(position))
         which = np.empty(n, dtype=np.intp)           # front of a position
@@ -232,7 +233,7 @@ cdef class Fronts:
         cdef Front *f
         cdef Py_ssize_t[::1] head = np.full(self.count, -1, dtype=np.intp)
         cdef Py_ssize_t[::1] after = np.empty(m, dtype=np.intp)
-        self.start = self.keep(np.array(start))
+        self.start, self.column = self.keep(np.array(start)), self.keep(np.array(column))
         self.home = self.keep(np.full(m, -1, dtype=np.intp))
         self.row = self.keep(np.empty(m, dtype=np.intp))
         self.entry = self.keep(np.empty(column.shape[0], dtype=np.intp))
@@ -263,6 +264,17 @@ cdef class Fronts:
                     self.local[q], self.entry[q] = a, p
                 r = after[r]
         self.front[self.count].rows = e
+
+    def fit(self, tree, const Py_ssize_t[::1] start, const Py_ssize_t[::1] column):
+        """Whether this is the pattern they were made for."""
+        cdef Py_ssize_t m = self.m
+        if start.shape[0] != m + 1 or column.shape[0] != self.start[m]:
+            return False
+        if memcmp(&start[0], self.start, (m + 1) * sizeof(Py_ssize_t)):
+            return False
+        if column.shape[0] and memcmp(&column[0], self.column, column.shape[0] * sizeof(Py_ssize_t)):
+            return False
+        return tree is self.tree or tree == self.tree
 
     def path(self, Py_ssize_t row):
         """Fronts from that of a constraint to the root."""

@@ -1,4 +1,4 @@
-"""K = [H J^T; J -E] with E = delta for a constraint that is on and infinity for one that is off.
+"""K = [H J^T; J -E] with E = delta for a constraint that is on, 1, and infinity for any other.
 
 A constraint is eliminated right before the first freedom of its support, with the pivot -E. What is left
 is S = H + J_on^T J_on / delta, and a constraint within one branch adds nothing to the pattern of H: leaf
@@ -90,7 +90,7 @@ cdef class Kkt:
             F[self.symbolic.target[p]] = self.H[self.symbolic.source[p]]
         for p in range(f.rows, (f + 1).rows):
             r = self.symbolic.row[p]
-            if on[r]:
+            if on[r] == 1:
                 active.fronts.outer(f, F, start[r + 1] - start[r], self.symbolic.local + start[r],
                                     self.J + start[r], weight)
         while below >= 0:

@@ -3,8 +3,9 @@
 cimport numpy as cnp
 from libc.math cimport NAN
 from libc.stdlib cimport free
-from libc.string cimport memcpy, memset
+from libc.string cimport memcpy, memmove, memset
 
+from ._calls cimport Kernel
 from ._pattern cimport (
     FACTORIZED,
     HALF_SOLVE,
@@ -17,12 +18,15 @@ from ._pattern cimport (
     Shape,
     active,
 )
+from ._plain cimport is_array, is_result, may_overlap
 
 import numpy as np
 
 from ._arrays import aligned
 
 cnp.import_array()
+
+cdef object float64 = np.float64, float32 = np.float32
 
 cdef extern from "stdlib.h" nogil:
     int posix_memalign(void **room, size_t alignment, size_t size)
@@ -36,6 +40,29 @@ cdef char *take(size_t size) except NULL:
     if posix_memalign(&room, 64, max(size, 64)):
         raise MemoryError(f"no room for {size} bytes")
     return <char *> room
+
+
+cdef bint is_batch(object H, int kind, const Shape *t, str layout, Py_ssize_t batch, int lanes) noexcept:
+    """Whether this holds the matrices of a batch in that layout, with any strides."""
+    cdef bint dense = layout == "dense", side_by_side = layout == "lanes"
+    cdef cnp.npy_intp *shape
+    if not is_array(H, 3 if dense or side_by_side else 2, kind):
+        return False
+    shape = cnp.PyArray_DIMS(<cnp.ndarray> H)
+    if side_by_side:
+        return shape[0] == (batch + lanes - 1) // lanes and shape[1] == t.start[t.n] and shape[2] == lanes
+    if dense:
+        return shape[0] == batch and shape[1] == t.n and shape[2] == t.n
+    return shape[0] == batch and shape[1] == t.start[t.n]
+
+
+cdef bint is_contiguous(cnp.ndarray b, Py_ssize_t batch, Py_ssize_t n) noexcept:
+    """Whether an array begins with these axes, and is C-contiguous."""
+    return b.shape[0] == batch and b.shape[1] == n and cnp.PyArray_ISCARRAY_RO(b)
+
+
+cdef object empty_like(cnp.ndarray b):
+    return cnp.PyArray_SimpleNew(b.ndim, b.shape, cnp.PyArray_TYPE(b))
 
 
 ctypedef struct Source:          # matrices somebody else owns; strides in bytes
@@ -62,7 +89,7 @@ cdef Source source_of(const LaneKernels *kernels, const Shape *t, cnp.ndarray H,
         return s
     s.piece = <Piece *> take(t.start[t.n] * sizeof(Piece))
     if layout == "dense":
-        s.pieces = cut_rows(kernels.width, t, H.strides[2 if upper else 1], H.strides[1 if upper else 2],
+        s.pieces = cut_rows(kernels.side, t, H.strides[2 if upper else 1], H.strides[1 if upper else 2],
                             H.itemsize, s.piece)
     else:
         for s.pieces in range(t.start[t.n]):
@@ -72,9 +99,9 @@ cdef Source source_of(const LaneKernels *kernels, const Shape *t, cnp.ndarray H,
 
 
 cdef enum:
-    WORTHWHILE = 3               # entries of a piece that is transposed in registers
+    WORTHWHILE = 3               # entries of a piece that is worth a tile
 
-cdef Py_ssize_t cut_rows(int width, const Shape *t, Py_ssize_t to_row, Py_ssize_t to_column, Py_ssize_t item,
+cdef Py_ssize_t cut_rows(int side, const Shape *t, Py_ssize_t to_row, Py_ssize_t to_column, Py_ssize_t item,
                          Piece *piece) noexcept nogil:
     """Cut the pattern's entries into pieces; return their number."""
     cdef Py_ssize_t pieces = 0, k, e, length, behind
@@ -82,12 +109,12 @@ cdef Py_ssize_t cut_rows(int width, const Shape *t, Py_ssize_t to_row, Py_ssize_
         e = t.start[k]
         while e < t.start[k + 1]:
             length = 1
-            while (to_column == item and length < width and e + length < t.start[k + 1]
+            while (to_column == item and length < side and e + length < t.start[k + 1]
                    and t.column[e + length] == t.column[e] + length):
                 length += 1
             behind = (t.n - k if to_row == t.n * item else 1) * t.n - t.column[e]  # entries to the end
             piece[pieces] = Piece(entry=e, length=length, at=k * to_row + t.column[e] * to_column,
-                                  whole=length >= WORTHWHILE and min(behind, t.start[t.n] - e) >= width)
+                                  whole=length >= WORTHWHILE and min(behind, t.start[t.n] - e) >= side)
             pieces += 1
             e += length
     return pieces
@@ -134,7 +161,7 @@ cdef void blank_failures(int lanes, Py_ssize_t item, const Py_ssize_t *failed, P
                 (<float *> x)[e * lanes + lane] = NAN
 
 
-cdef class Lanes:
+cdef class Lanes(Kernel):
     """Kernels bound to one tree and to the factors of a batch of matrices, a register's width at a time.
 
     Trusts its callers: arrays are aligned, of the dtype of the factors, and of the right size. Work is given
@@ -187,9 +214,20 @@ cdef class Lanes:
         self.L, self.reciprocals = self.packed.data, self.inverse.data
         self.failed = <Py_ssize_t *> self.status.data
         self.forget()
-        _, _, start, *_ = pattern.kept
-        if batch % self.lanes:   # identities beyond the last matrix
-            self.packed[self.blocks - 1, start[1:] - 1, batch % self.lanes :] = 1
+        if batch % self.lanes:
+            self.pad(batch % self.lanes)
+
+    cdef void pad(self, Py_ssize_t first) noexcept:
+        """Identities in the last block, from lane `first` on."""
+        cdef const Shape *t = &self.pattern.shape
+        cdef char *X = self.X(self.blocks - 1)
+        cdef Py_ssize_t k, lane
+        for k in range(1, t.n + 1):
+            for lane in range((t.start[k] - 1) * self.lanes + first, t.start[k] * self.lanes):
+                if self.item == sizeof(double):
+                    (<double *> X)[lane] = 1.0
+                else:
+                    (<float *> X)[lane] = 1.0
 
     cdef int count(self, Py_ssize_t b) noexcept nogil:
         """Matrices in block b."""
@@ -211,9 +249,42 @@ cdef class Lanes:
         for i in range(self.blocks * self.lanes):
             self.failed[i] = UNTOUCHED
 
+    cdef bint factorize_plain(self, object H, str layout, bint upper) except -1:
+        if not is_batch(H, self.kind(), &self.pattern.shape, layout, self.batch, self.lanes):
+            return False
+        self.forget()            # should there be no room
+        self.factorize(H, layout, upper, None, 0, self.blocks)
+        return True
+
+    cdef object apply_plain(self, int op, object b, object out):
+        cdef Py_ssize_t r = 1
+        if is_array(b, 3, self.kind()):
+            r = cnp.PyArray_DIM(<cnp.ndarray> b, 2)
+        elif not is_array(b, 2, self.kind()):
+            return None
+        if not is_contiguous(b, self.batch, self.pattern.shape.n):
+            return None
+        if out is None:
+            out = empty_like(b)
+        elif not is_result(out, b):
+            return None
+        if out is not b:
+            memmove(cnp.PyArray_DATA(<cnp.ndarray> out), cnp.PyArray_DATA(<cnp.ndarray> b),
+                    cnp.PyArray_NBYTES(<cnp.ndarray> b))
+        self.apply_all(op, cnp.PyArray_BYTES(<cnp.ndarray> out), r, 0, self.blocks)
+        return out
+
+    cdef int kind(self) noexcept:
+        """NumPy's number of the dtype."""
+        return cnp.NPY_DOUBLE if self.item == sizeof(double) else cnp.NPY_FLOAT
+
     def refactor(self, cnp.ndarray H not None, str layout, bint upper, cnp.ndarray shift=None,
                  Py_ssize_t first=0, Py_ssize_t stop=-1):
         """Factorize H + diag(shift); H as for Source, shift (batch, n) or (1, n), C-contiguous."""
+        self.factorize(H, layout, upper, shift, first, self.blocks if stop < 0 else stop)
+
+    cdef int factorize(self, cnp.ndarray H, str layout, bint upper, cnp.ndarray shift, Py_ssize_t first,
+                       Py_ssize_t stop) except -1:
         cdef const Shape *t = &self.pattern.shape
         cdef Source source = source_of(self.kernels, t, H, layout, upper)
         cdef Py_ssize_t b
@@ -224,8 +295,6 @@ cdef class Lanes:
         cdef Py_ssize_t s_next = 0 if shift is None or shift.shape[0] == 1 else t.n * self.item
         # memory beyond the caches wants to be read from front to back, which the factorization does not
         cdef bint direct = source.lanes and shift is None and self.packed.nbytes <= CACHED
-        if stop < 0:
-            stop = self.blocks
         try:
             w = take(self.entry(t.scratch + t.n))
             own = w + self.entry(t.scratch)
@@ -245,25 +314,26 @@ cdef class Lanes:
         finally:
             free(w)
             free(source.piece)
+        return 0
 
     def apply(self, int op, cnp.ndarray x not None, Py_ssize_t first=0, Py_ssize_t stop=-1):
         """x[i] <- op x[i], for x of shape (batch, n, r), C-contiguous."""
-        cdef Py_ssize_t m = x.shape[1] * x.shape[2], b, to_next = m * self.item
+        self.apply_all(op, x.data, x.shape[2], first, self.blocks if stop < 0 else stop)
+
+    cdef int apply_all(self, int op, char *x, Py_ssize_t r, Py_ssize_t first, Py_ssize_t stop) except -1:
+        cdef Py_ssize_t m = self.pattern.shape.n * r, to_next = m * self.item, b
         cdef char *work = take(self.entry(m))
         cdef char *at
-        cdef char *data = x.data
-        cdef Py_ssize_t r = x.shape[2]
         memset(work, 0, self.entry(m))
-        if stop < 0:
-            stop = self.blocks
         with nogil:
             for b in range(first, stop):
-                at = data + b * self.lanes * to_next
+                at = x + b * self.lanes * to_next
                 self.kernels.load(m, self.count(b), at, to_next, work)
                 self.kernels.apply(&self.pattern.shape, self.X(b), self.D(b), self.ltdl, op, work, r)
                 self.blank(b, m, work)
                 self.kernels.store(m, self.count(b), work, at, to_next)
         free(work)
+        return 0
 
     cdef void blank(self, Py_ssize_t b, Py_ssize_t m, char *x) noexcept nogil:
         """NaN for the matrices of block b that have no factor."""
@@ -352,23 +422,45 @@ cdef class Lanes:
 def multiply(Pattern pattern not None, cnp.ndarray H not None, str layout, bint upper,
              cnp.ndarray x not None, cnp.ndarray y not None, Py_ssize_t first=0, Py_ssize_t stop=-1):
     """y[i] <- H[i] x[i]; H as for Source, x and y (batch, n, r), C-contiguous, apart."""
-    pass_over(MULTIPLY, pattern, H, layout, upper, None, x, y, first, stop)
+    pass_over(MULTIPLY, pattern, H, layout, upper, None, x, x.shape[2], y, first, stop)
 
 
 def solve(Pattern pattern not None, cnp.ndarray H not None, str layout, bint upper, cnp.ndarray shift,
           cnp.ndarray b not None, cnp.ndarray x not None, Py_ssize_t first=0, Py_ssize_t stop=-1):
     """x[i] <- (H[i] + diag(shift[i]))^-1 b[i], or NaN; shift as for Lanes.refactor, the others as above."""
-    pass_over(SOLVE, pattern, H, layout, upper, shift, b, x, first, stop)
+    pass_over(SOLVE, pattern, H, layout, upper, shift, b, b.shape[2], x, first, stop)
+
+
+def solve_plain(Pattern pattern not None, H, str layout not None, bint upper, b, dtype, threads, out):
+    """H^-1 b of arrays that need no gate, one right-hand side for each matrix; None leaves the case to it."""
+    cdef int kind = cnp.NPY_DOUBLE if dtype is float64 else cnp.NPY_FLOAT
+    cdef int lanes = (active.lanes if dtype is float64 else active.lanes_single).lanes
+    cdef Py_ssize_t batch
+    if (dtype is not float64 and dtype is not float32) or type(threads) is not int or threads != 1:
+        return None
+    if not is_array(b, 2, kind):
+        return None
+    batch = cnp.PyArray_DIM(<cnp.ndarray> b, 0)
+    if batch == 0 or not is_contiguous(b, batch, pattern.shape.n):
+        return None
+    if not is_batch(H, kind, &pattern.shape, layout, batch, lanes) or (layout == "lanes" and batch % lanes):
+        return None
+    if out is None:
+        out = empty_like(b)
+    elif not is_result(out, b) or may_overlap(H, out) or may_overlap(b, out):
+        return None
+    pass_over(SOLVE, pattern, H, layout, upper, None, b, 1, out, 0, -1)
+    return out
 
 
 cdef object pass_over(int op, Pattern pattern, cnp.ndarray H, str layout, bint upper, cnp.ndarray shift,
-                      cnp.ndarray x, cnp.ndarray y, Py_ssize_t first, Py_ssize_t stop):
-    """y <- op x, MULTIPLY or SOLVE, a block of matrices at a time, in memory that stays in the caches."""
+                      cnp.ndarray x, Py_ssize_t r, cnp.ndarray y, Py_ssize_t first, Py_ssize_t stop):
+    """y <- op x, MULTIPLY or SOLVE, r columns, a block of matrices at a time, in memory that stays cached."""
     cdef const Shape *t = &pattern.shape
     cdef const LaneKernels *kernels = active.lanes if x.itemsize == 8 else active.lanes_single
     cdef Source source = source_of(kernels, t, H, layout, upper)
     cdef int lanes = kernels.lanes, count
-    cdef Py_ssize_t batch = x.shape[0], r = x.shape[2], m = t.n * r, item = x.itemsize
+    cdef Py_ssize_t batch = x.shape[0], m = t.n * r, item = x.itemsize
     cdef Py_ssize_t entry = lanes * item, to_next = m * item, b
     cdef const char *s = NULL if shift is None else shift.data
     cdef Py_ssize_t s_next = 0 if shift is None or shift.shape[0] == 1 else t.n * item

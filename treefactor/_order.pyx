@@ -27,6 +27,38 @@ cdef extern from * nogil:
     int lowest(uint64_t x)
 
 
+def ties(const Py_ssize_t[::1] start, const Py_ssize_t[::1] tree, Py_ssize_t count):
+    """The constraints that tie trees to each other.
+
+    Parameters
+    ----------
+    start : (m + 1,)
+    tree : (start[m],)
+        Of `count` trees the one that an entry of a constraint is in.
+
+    Returns
+    -------
+    member : ndarray
+        Trees of the constraints that touch several, each of them once.
+    first : ndarray
+        Where those of every such constraint begin, and their number.
+    """
+    cdef Py_ssize_t m = start.shape[0] - 1, r, e, used = 0, rows = 0
+    members, firsts = np.empty(tree.shape[0], dtype=np.intp), np.zeros(m + 1, dtype=np.intp)
+    cdef Py_ssize_t[::1] member = members, first = firsts, seen = np.full(count, -1, dtype=np.intp)
+    for r in range(m):
+        for e in range(start[r], start[r + 1]):
+            if seen[tree[e]] != r:
+                seen[tree[e]] = r
+                member[used] = tree[e]
+                used += 1
+        if used > first[rows] + 1:
+            rows += 1
+            first[rows] = used
+        used = first[rows]
+    return members[:used], firsts[: rows + 1]
+
+
 def minimum_degree(Py_ssize_t count, const Py_ssize_t[::1] start, const Py_ssize_t[::1] member):
     """Order in which to eliminate the vertices of a graph, an (count,) array, the first one first.
 

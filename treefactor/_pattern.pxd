@@ -67,7 +67,7 @@ cdef extern from "kernels/kernels.h" nogil:
 
     ctypedef struct LaneKernels:
         int lanes
-        int width
+        int side
         void (*load)(Py_ssize_t m, int count, const char *source, Py_ssize_t to_lane, void *X) noexcept nogil
         void (*gather)(Py_ssize_t pieces, const Piece *, int count, const char *source, Py_ssize_t to_lane,
                        void *X) noexcept nogil

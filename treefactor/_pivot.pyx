@@ -1,15 +1,13 @@
 """Which constraints are on: exchanges of many at a time, or the walk of Tasora, Manconi and Silvestri."""
 
 cimport numpy as cnp
-from libc.math cimport INFINITY, fabs, isfinite
+from libc.math cimport INFINITY, fabs, fmod, isfinite
 from libc.string cimport memcpy, memset
 
-from ._state cimport State, tight
+from ._state cimport FULL, OFF, ON, State, tight
 from ._vector cimport axpy, dot
 
 cnp.import_array()
-
-SOLVED, INFEASIBLE, ITERATION_LIMIT, INVALID = range(4)
 
 cdef enum:
     SOLVED_ = 0
@@ -23,8 +21,10 @@ cdef double LOOSE = 1e-2         # delta of the first multipliers of a cold star
 cdef double SHRINK = 1e-2        # from one to the next
 cdef double ACCEPTED = 1e-10     # residual, relative to the data, that counts as solved if none is smaller
 cdef double BEYOND = 1e9         # a problem is infeasible if v had to be so many times larger
-cdef double PROMISING = 1e3      # and worth a closer look from here on
+cdef double PROMISING = 2.0      # and worth a closer look from here on
 cdef double BALANCE = 1e-9       # |J^T y| / |y| of a certificate
+cdef double APART = 1e-7         # changes of b during a walk, relative to the data
+cdef double GOLDEN = 0.6180339887498949  # multiples of it modulo 1 are far from each other
 
 
 cdef class Walk(State):
@@ -52,13 +52,16 @@ cdef class Walk(State):
 
     cdef int exchange(self, double target, Py_ssize_t limit, bint warm) noexcept nogil:
         """The proximal method on lambda (Rockafellar 1976), each step by Newton's method on phi(v)."""
-        #   phi(v) = 1/2 v^T H v - g^T v + 1/(2 delta) sum_i max(0, s_i)^2,  lambda <- max(0, s) / delta
+        #   phi(v) = 1/2 v^T H v - g^T v + 1/(2 delta) sum_i max(0, s_i)^2,  lambda <- max(0, s) / delta;
+        #   beyond s_i = delta upper_i the square goes on as its tangent, so that lambda stays upper_i
         cdef double residual
         cdef bint first = True
+        cdef int status
         self.loosen(tight() if warm else LOOSE)
         while self.iterations < limit:
-            if not self.minimise(limit, first):
-                return INVALID_
+            status = self.minimise(limit, first)
+            if status >= 0:
+                return status
             first = False
             if self.iterations >= limit:
                 break
@@ -77,17 +80,18 @@ cdef class Walk(State):
                 return SOLVED_
         return LIMIT_
 
-    cdef bint minimise(self, Py_ssize_t limit, bint first) noexcept nogil:
-        """v <- argmin phi by Newton steps with exact line search; false where numbers overflow."""
+    cdef int minimise(self, Py_ssize_t limit, bint first) noexcept nogil:
+        """v <- argmin phi by Newton steps with exact line search; -1, or why that is the end of it."""
         cdef double t
+        cdef Py_ssize_t i
         while self.iterations < limit:
             self.iterations = self.iterations + 1
             if not self.refactor():
-                return False
+                return INVALID_
             self.newton()
             if self.agrees():
                 self.jump()
-                return True
+                return -1
             if first:                    # the rows that are on were guessed, not those of v
                 first = False
                 self.jump()
@@ -96,30 +100,36 @@ cdef class Walk(State):
                 continue
             t = self.search()
             if not isfinite(t):
-                return False
+                return INVALID_
             approach(self.n, t, self.u, self.v)
             axpy(self.n, t, self.force, self.Hv)
             approach(self.m, t, self.other, self.gap)
+            for i in range(self.m):
+                self.last[i] = self.multiplier(i) - self.impulse[i]
+            if self.infeasible():
+                return INFEASIBLE_
             if not self.update():        # u differs by rounding errors only
-                return True
-        return True
+                return -1
+        return -1
 
     cdef double search(self) noexcept nogil:
         """Step t to the minimum of phi(v + t (u - v)); force <- H (u - v)."""
         #   the derivative a0 + a1 t - sum_on slope (s - t slope) / delta  is monotone and piecewise linear
         cdef double a0 = 0.0, a1, value, rise, s, slope, t = 1.0, low = 0.0, high = INFINITY, new
-        cdef Py_ssize_t k, i
+        cdef Py_ssize_t k, i, count
         for k in range(self.n):
             self.step[k] = self.u[k] - self.v[k]
             a0 += self.step[k] * (self.Hv[k] - self.g[k])
         self.h_times(self.step, self.force)
         a1 = dot(self.n, self.step, self.force)
-        for _count in range(BISECTIONS):
+        for count in range(BISECTIONS):
             value, rise = 0.0, 0.0
             for i in range(self.m):
                 slope = self.other[i] - self.gap[i]
                 s = self.delta * self.impulse[i] - self.gap[i] - t * slope
-                if i < self.equal or s > 0.0:
+                if i >= self.equal and s > self.delta * self.upper[i]:
+                    value -= slope * self.delta * self.upper[i]
+                elif i < self.equal or s > 0.0:
                     value -= slope * s
                     rise += slope * slope
             value = a0 + a1 * t + value / self.delta
@@ -129,25 +139,32 @@ cdef class Walk(State):
             else:
                 high = t
             new = t - value / rise
-            if not (low <= new <= high):
-                new = 0.5 * (low + high)
             if fabs(new - t) <= 1e-14 * t:
                 return new
+            if not (low < new < high) or (count % 8 == 7 and high < INFINITY):
+                new = 0.5 * (low + high)
             t = new
         return t
 
     cdef void multiply(self) noexcept nogil:
-        """lambda <- max(0, s) / delta; `last` keeps the change."""
+        """lambda <- max(0, s) / delta, or its bound; `last` keeps the change."""
         cdef Py_ssize_t i
         cdef double new
         for i in range(self.m):
-            new = self.impulse[i] - self.gap[i] / self.delta if self.on[i] else 0.0
+            new = self.multiplier(i)
             self.last[i] = new - self.impulse[i]
             self.impulse[i] = new
+
+    cdef double multiplier(self, Py_ssize_t i) noexcept nogil:
+        """The next lambda of a row."""
+        if self.on[i] == ON:
+            return self.impulse[i] - self.gap[i] / self.delta
+        return self.upper[i] if self.on[i] == FULL else 0.0
 
     cdef bint infeasible(self) noexcept nogil:
         """Whether y = the last change of lambda shows that no v of sensible size fulfils the constraints."""
         #   J v >= b  gives  y^T J v >= b^T y  for y >= 0;  y -= J_on S^-1 J^T y / delta  brings J^T y to 0
+        #   rows with bounds give way
         cdef Py_ssize_t i, k
         cdef double power, reach, force, size
         for _count in range(CORRECTIONS):
@@ -155,7 +172,7 @@ cdef class Walk(State):
             memset(self.u, 0, self.n * sizeof(double))
             for i in range(self.m):
                 if i >= self.equal:
-                    self.last[i] = max(self.last[i], 0.0)
+                    self.last[i] = max(self.last[i], 0.0) if self.upper[i] == INFINITY else 0.0
                 if self.last[i] != 0.0:
                     power += self.b[i] * self.last[i]
                     size += (self.last[i] * self.scale[i]) ** 2
@@ -169,7 +186,7 @@ cdef class Walk(State):
                 return True
             self.kkt.solve(self.u)
             for i in range(self.m):
-                if self.on[i]:
+                if self.on[i] == ON:
                     self.last[i] = self.last[i] - self.row(i, self.u) / self.delta
         return False
 
@@ -178,13 +195,28 @@ cdef class Walk(State):
     cdef int walk(self, Py_ssize_t limit) noexcept nogil:
         """One row at a time, from none that is on; LIMIT, INVALID, or -1 where no row is violated."""
         #   Tasora, Manconi, Silvestri: activate a violated row; while a row blocks the way to the solution
-        #   for the rows that are on, go as far as it allows and switch it (of several the first)
-        cdef Py_ssize_t i, worst, blocking
-        cdef double t, least = -ACCEPTED * self.size
+        #   for the rows that are on, go as far as it allows and switch it. Charnes (1952): b is changed a
+        #   little, so that rows do not block at once and the walk cannot return to where it was
+        cdef Py_ssize_t i
+        cdef int status
         self.loosen(tight())
         for i in range(self.m):
-            self.on[i] = i < self.equal
+            self.on[i] = ON if i < self.equal else OFF
             self.impulse[i] = 0.0
+        memcpy(self.last, self.b, self.m * sizeof(double))
+        for i in range(self.equal, self.m):
+            self.b[i] = self.b[i] - APART * self.size * fmod((i + 1) * GOLDEN, 1.0)
+        self.gaps(self.v, self.gap)
+        status = self.follow(limit)
+        memcpy(self.b, self.last, self.m * sizeof(double))
+        memset(self.impulse, 0, self.m * sizeof(double))  # the walk's need not be those of least norm
+        self.gaps(self.v, self.gap)
+        return status
+
+    cdef int follow(self, Py_ssize_t limit) noexcept nogil:
+        """The walk from where lambda is 0, with the status of `walk`."""
+        cdef Py_ssize_t i, worst, blocking
+        cdef double t, least = -ACCEPTED * self.size
         if self.equal:
             if not self.refactor():
                 return INVALID_
@@ -199,7 +231,7 @@ cdef class Walk(State):
                     worst = i
             if worst < 0:
                 return -1
-            self.switch(worst)
+            self.put(worst, ON)
             blocking = worst
             while blocking >= 0:
                 self.iterations = self.iterations + 1
@@ -211,7 +243,7 @@ cdef class Walk(State):
                 if not isfinite(t):
                     return INVALID_
                 if blocking >= 0:
-                    self.switch(blocking)
+                    self.put(blocking, OFF if self.on[blocking] else ON)
 
     cdef (Py_ssize_t, double) go(self) noexcept nogil:
         """Go towards the solution for the rows that are on; the row that blocks, or -1, and t <= 1."""

@@ -29,12 +29,27 @@ cdef inline bint is_plain_matrix(object a, Py_ssize_t n, Py_ssize_t m) noexcept:
     )
 
 
-cdef inline bint is_real(object x) noexcept:
-    """Whether this is an array of aligned float64 of this machine, with any strides."""
+cdef inline bint is_array(object x, int axes, int kind) noexcept:
+    """Whether this is an array of that many axes and of aligned elements of this kind, with any strides."""
     return (
         cnp.PyArray_CheckExact(x)
-        and cnp.PyArray_TYPE(<cnp.ndarray> x) == cnp.NPY_DOUBLE
+        and cnp.PyArray_NDIM(<cnp.ndarray> x) == axes
+        and cnp.PyArray_TYPE(<cnp.ndarray> x) == kind
         and cnp.PyArray_ISBEHAVED_RO(<cnp.ndarray> x)
+    )
+
+
+cdef inline bint is_real(object x) noexcept:
+    """Whether this is an array of aligned float64 of this machine, with any strides."""
+    return cnp.PyArray_CheckExact(x) and is_array(x, cnp.PyArray_NDIM(<cnp.ndarray> x), cnp.NPY_DOUBLE)
+
+
+cdef inline bint is_result(object out, cnp.ndarray like) noexcept:
+    """Whether this is contiguous, and can be written as an array of the shape and kind of another one."""
+    return (
+        is_array(out, like.ndim, cnp.PyArray_TYPE(like))
+        and cnp.PyArray_ISCARRAY(<cnp.ndarray> out)
+        and cnp.PyArray_SAMESHAPE(<cnp.ndarray> out, like)
     )
 
 
@@ -55,8 +70,8 @@ cdef inline bint may_overlap(cnp.ndarray a, cnp.ndarray b) noexcept:
     cdef Py_ssize_t a_first = 0, a_last = 0, b_first = 0, b_last = 0
     find_extent(a, &a_first, &a_last)
     find_extent(b, &b_first, &b_last)
-    return (<uintptr_t> a.data + a_first < <uintptr_t> b.data + b_last + sizeof(double)
-            and <uintptr_t> b.data + b_first < <uintptr_t> a.data + a_last + sizeof(double))
+    return (<uintptr_t> a.data + a_first < <uintptr_t> b.data + b_last + cnp.PyArray_ITEMSIZE(b)
+            and <uintptr_t> b.data + b_first < <uintptr_t> a.data + a_last + cnp.PyArray_ITEMSIZE(a))
 
 
 cdef inline bint all_finite(Py_ssize_t n, const double *x) noexcept nogil:

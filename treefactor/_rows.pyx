@@ -6,23 +6,17 @@ from libc.stdint cimport uintptr_t
 from libc.stdlib cimport free, malloc
 from libc.string cimport memcpy, memmove, memset
 
+from ._calls cimport Kernel
 from ._ltdl cimport apply, h_mul
 from ._pattern cimport (
     FACTORIZED,
-    HALF_SOLVE,
-    MULTIPLY,
-    MULTIPLY_L,
-    MULTIPLY_LT,
-    SOLVE,
-    SOLVE_L,
-    SOLVE_LT,
     UNTOUCHED,
     Pattern,
     Shape,
     Task,
     active,
 )
-from ._plain cimport all_finite, is_plain_vector
+from ._plain cimport all_finite, is_array, is_result
 
 from functools import partial
 
@@ -38,13 +32,14 @@ cdef enum:
     QUICK = 1024                 # nodes up to which letting other threads run costs more than it gives
 
 
-cdef double *take_path(const Shape *t, double *local) except NULL:
+cdef double *take_path(const Shape *t, double *local) except NULL nogil:
     """Room for one path, aligned to 32 bytes within LOCAL + 8 entries: local where it fits."""
     cdef double *path = local
     if t.deepest > LOCAL:
         path = <double *> malloc((t.deepest + 8) * sizeof(double))
         if path == NULL:
-            raise MemoryError(f"no room for {t.deepest} entries")
+            with gil:
+                raise MemoryError(f"no room for {t.deepest} entries")
     return path
 
 
@@ -52,18 +47,9 @@ cdef inline double *align(double *path) noexcept nogil:
     return <double *> ((<uintptr_t> path + 31) & ~<uintptr_t> 31)
 
 
-cdef void leave_path(double *path, double *local) noexcept:
+cdef void leave_path(double *path, double *local) noexcept nogil:
     if path != local:
         free(path)
-
-
-cdef bint is_doubles(object a) noexcept:
-    """Whether a is an aligned float64 array in this machine's byte order."""
-    return (
-        cnp.PyArray_CheckExact(a)
-        and cnp.PyArray_TYPE(<cnp.ndarray> a) == cnp.NPY_DOUBLE
-        and cnp.PyArray_ISBEHAVED_RO(<cnp.ndarray> a)
-    )
 
 
 ctypedef struct Source:          # a matrix somebody else owns; all strides in bytes
@@ -93,7 +79,7 @@ cdef void load(const Shape *t, const Source *s, double *X) noexcept nogil:
         active.rows.load_packed(t, s.data, s.to_entry, 0, X)
 
 
-cdef class Rows:
+cdef class Rows(Kernel):
     """Kernels bound to one tree and to the factor of one matrix.
 
     Trusts its callers: arrays are aligned float64, and of the right size.
@@ -305,18 +291,24 @@ cdef class Rows:
 
     def apply(self, int op, cnp.ndarray x not None, Py_ssize_t first, Py_ssize_t stop):
         """x[b] <- op x[b] for b in first .. stop-1, x of shape (batch, n, r), C-contiguous."""
+        cdef Py_ssize_t r = x.shape[2]
+        cdef double *data = <double *> x.data + first * x.shape[1] * r
+        with nogil:
+            self.apply_all(op, data, stop - first, r)
+
+    cdef int apply_all(self, int op, double *x, Py_ssize_t count, Py_ssize_t r) except -1 nogil:
+        """x[b] <- op x[b], x of (count, n, r) entries."""
         cdef const Shape *t = &self.pattern.shape
-        cdef Py_ssize_t r = x.shape[2], b
-        cdef double *data = <double *> x.data
         cdef double local[LOCAL + 8]
         cdef double *path = take_path(t, local)
-        with nogil:
-            for b in range(first, stop):
-                if r == 1:
-                    self.apply_one(op, data + b * t.n, align(path))
-                else:
-                    apply(t, self.X, self.D, self.inverse, self.ltdl, op, data + b * t.n * r, r)
+        cdef Py_ssize_t b
+        for b in range(count):
+            if r == 1:
+                self.apply_one(op, x + b * t.n, align(path))
+            else:
+                apply(t, self.X, self.D, self.inverse, self.ltdl, op, x + b * t.n * r, r)
         leave_path(path, local)
+        return 0
 
     def invert(self, cnp.ndarray Y not None):
         """Y <- H^-1, Y (n, n), C-contiguous."""
@@ -326,141 +318,47 @@ cdef class Rows:
     cdef inline void apply_one(self, int op, double *x, double *path) noexcept nogil:
         active.rows.apply(&self.pattern.shape, self.X, self.D, self.inverse, self.ltdl, op, x, path)
 
-    cdef object apply_vector(self, int op, object b, object out):
-        """out <- op b for plain vectors, quickly; None leaves the case to the gate."""
-        cdef Py_ssize_t n = self.pattern.shape.n
-        cdef double local[LOCAL + 8]
-        cdef double *path
+    cdef bint factorize_plain(self, object H, str layout, bint upper) except -1:
+        cdef const Shape *t = &self.pattern.shape
+        cdef bint dense = layout == "dense"
+        cdef Source source
+        if not is_array(H, 2 if dense else 1, cnp.NPY_DOUBLE):
+            return False
+        if cnp.PyArray_DIM(<cnp.ndarray> H, 0) != (t.n if dense else t.start[t.n]):
+            return False
+        if dense and cnp.PyArray_DIM(<cnp.ndarray> H, 1) != t.n:
+            return False
+        source = source_of(<cnp.ndarray> H, dense, upper)
+        return self.factorize(&source, None) == FACTORIZED
+
+    cdef bint factorize_bound(self) except -1:
+        return self.kept is not None and self.factorize(&self.bound, None) == FACTORIZED
+
+    cdef object apply_plain(self, int op, object b, object out):
+        cdef Py_ssize_t n = self.pattern.shape.n, r = 1
         cdef double *x
-        if not is_plain_vector(b, n) or self.status != FACTORIZED:
+        if is_array(b, 2, cnp.NPY_DOUBLE):
+            r = cnp.PyArray_DIM(<cnp.ndarray> b, 1)
+        elif not is_array(b, 1, cnp.NPY_DOUBLE):
             return None
-        if not all_finite(n, <const double *> cnp.PyArray_DATA(<cnp.ndarray> b)):
+        if cnp.PyArray_DIM(<cnp.ndarray> b, 0) != n or not cnp.PyArray_ISCARRAY_RO(<cnp.ndarray> b):
+            return None
+        if self.status != FACTORIZED or not all_finite(n * r, <double *> cnp.PyArray_DATA(<cnp.ndarray> b)):
             return None
         if out is None:
-            out = cnp.PyArray_SimpleNew(1, <cnp.npy_intp *> &n, cnp.NPY_DOUBLE)
-        elif not (is_plain_vector(out, n) and cnp.PyArray_ISWRITEABLE(<cnp.ndarray> out)):
+            out = cnp.PyArray_SimpleNew(
+                cnp.PyArray_NDIM(<cnp.ndarray> b), cnp.PyArray_DIMS(<cnp.ndarray> b), cnp.NPY_DOUBLE
+            )
+        elif not is_result(out, b):
             return None
         x = <double *> cnp.PyArray_DATA(<cnp.ndarray> out)
-        memmove(x, cnp.PyArray_DATA(<cnp.ndarray> b), n * sizeof(double))
-        path = take_path(&self.pattern.shape, local)
-        if n <= QUICK:
-            self.apply_one(op, x, align(path))
+        memmove(x, cnp.PyArray_DATA(<cnp.ndarray> b), n * r * sizeof(double))
+        if n * r <= QUICK:
+            self.apply_all(op, x, 1, r)
         else:
             with nogil:
-                self.apply_one(op, x, align(path))
-        leave_path(path, local)
+                self.apply_all(op, x, 1, r)
         return out
-
-
-cdef class Calls:
-    """The operations of a factor; single vectors and single matrices take a short way to the kernel.
-
-    What is not quite so simple goes to the `_apply(operation, b, out)` and the `_refactor(H, shift, layout)`
-    of the subclass, which check it.
-    """
-
-    cdef Rows short_way          # None for a batch
-    cdef bint dense, upper       # what `refactor` takes
-
-    def _shorten(self, Rows rows, bint dense, bint upper):
-        """Take the short way through these rows."""
-        self.short_way = rows
-        self.dense = dense
-        self.upper = upper
-
-    cdef bint refactored(self, object H):
-        """Factorize H if it is what it should be; tell whether that went well."""
-        cdef const Shape *t
-        cdef Source source
-        if self.short_way is None or not is_doubles(H):
-            return False
-        t = &self.short_way.pattern.shape
-        if cnp.PyArray_NDIM(<cnp.ndarray> H) != (2 if self.dense else 1):
-            return False
-        if cnp.PyArray_DIM(<cnp.ndarray> H, 0) != (t.n if self.dense else t.start[t.n]):
-            return False
-        if self.dense and cnp.PyArray_DIM(<cnp.ndarray> H, 1) != t.n:
-            return False
-        source = source_of(<cnp.ndarray> H, self.dense, self.upper)
-        return self.short_way.factorize(&source, None) == FACTORIZED
-
-    def refactor(self, H, shift=None, layout=None):
-        """Factorize another H of the same tree and batch shape, in the memory of this factor.
-
-        Parameters
-        ----------
-        H, shift
-            As for `factor`; without shift nothing is added.
-        layout : {"dense", "packed", "lanes"}, optional
-            The layout of H; by default that of the construction.
-
-        Returns
-        -------
-        Factor
-            This factor.
-        """
-        if shift is None and layout is None and self.refactored(H):
-            return self
-        return self._refactor(H, shift, layout)
-
-    cdef object call(self, int op, object b, object out):
-        cdef object result
-        if self.short_way is not None:
-            result = self.short_way.apply_vector(op, b, out)
-            if result is not None:
-                return result
-        return self._apply(op, b, out)
-
-    def solve(self, b, out=None):
-        """H^-1 b, for b of shape (..., n) or (..., n, k)."""
-        return self.call(SOLVE, b, out)
-
-    def solve_l(self, b, out=None):
-        """L^-1 b, for b of shape (..., n) or (..., n, k)."""
-        return self.call(SOLVE_L, b, out)
-
-    def solve_lt(self, b, out=None):
-        """L^-T b, for b of shape (..., n) or (..., n, k)."""
-        return self.call(SOLVE_LT, b, out)
-
-    def multiply(self, b, out=None):
-        """H b as L^T (D (L b)), for b of shape (..., n) or (..., n, k)."""
-        return self.call(MULTIPLY, b, out)
-
-    def multiply_l(self, b, out=None):
-        """L b, for b of shape (..., n) or (..., n, k)."""
-        return self.call(MULTIPLY_L, b, out)
-
-    def multiply_lt(self, b, out=None):
-        """L^T b, for b of shape (..., n) or (..., n, k)."""
-        return self.call(MULTIPLY_LT, b, out)
-
-    def half_solve(self, b, out=None):
-        """D^-1/2 L^-T b (L^-T b for LTL), whose squared norm is b^T H^-1 b."""
-        return self.call(HALF_SOLVE, b, out)
-
-
-cdef class BoundCalls(Calls):
-    """A factor of a bound matrix; its subclass has `_factor(shift)` for what is not quite so simple."""
-
-    def factor(self, shift=None):
-        """Factorize what the bound matrix holds now.
-
-        Parameters
-        ----------
-        shift : float or array_like, shape (n,), optional
-            Added to the diagonal.
-
-        Raises
-        ------
-        NotPositiveDefiniteError
-            Names the row and joint.
-        """
-        cdef Rows rows = self.short_way
-        if shift is None and rows is not None and rows.kept is not None:
-            if rows.factorize(&rows.bound, None) == FACTORIZED:
-                return self
-        return self._factor(shift)
 
 
 def multiply(Pattern pattern not None, cnp.ndarray H not None, str layout, bint upper,

@@ -3,6 +3,11 @@
 from ._kkt cimport Kkt
 from ._pattern cimport Pattern
 
+cdef enum:                       # what a row may be: lambda = 0, gap = 0, lambda = upper
+    OFF = 0
+    ON = 1
+    FULL = 2
+
 cdef inline double tight() noexcept nogil:
     """The least delta."""
     return 1e-6
@@ -32,11 +37,13 @@ cdef class State:
     cdef double *other           # gap of u
     cdef double *last            # change of lambda by the last multiplier step
     cdef double *scale
-    cdef unsigned char *on
-    cdef object kept
+    cdef double *upper           # bounds of lambda, infinity without
+    cdef unsigned char *on       # OFF, ON or FULL
+    cdef tuple kept, loaded
     cdef dict vectors
 
-    cdef void take(self, const double *H, const double *J, const double *b) noexcept nogil
+    cdef void take(self, const double *H, const double *J, const double *b,
+                   const double *upper) noexcept nogil
     cdef double row(self, Py_ssize_t i, const double *x) noexcept nogil
     cdef void add_row(self, Py_ssize_t i, double a, double *y) noexcept nogil
     cdef void gaps(self, const double *x, double *gap) noexcept nogil
@@ -44,11 +51,12 @@ cdef class State:
     cdef void begin(self, const double *impulse, const unsigned char *on) noexcept nogil
     cdef void loosen(self, double delta) noexcept nogil
     cdef bint update(self) noexcept nogil
-    cdef void switch(self, Py_ssize_t i) noexcept nogil
+    cdef void put(self, Py_ssize_t i, unsigned char state) noexcept nogil
     cdef bint refactor(self) noexcept nogil
     cdef void newton(self) noexcept nogil
     cdef bint agrees(self) noexcept nogil
-    cdef bint wrong(self, Py_ssize_t i, const double *gap) noexcept nogil
+    cdef unsigned char aim(self, Py_ssize_t i, const double *gap) noexcept nogil
+    cdef double natural(self, Py_ssize_t i) noexcept nogil
     cdef void jump(self) noexcept nogil
     cdef double refine(self, double target) noexcept nogil
     cdef double measure(self) noexcept nogil

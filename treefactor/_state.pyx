@@ -1,7 +1,8 @@
 """What pivoting knows: rows and their scales, the rows that are on, v and lambda, and how far off they are.
 
 Rows of J = [C; D] and b = [c; d] are scaled by 1 / sqrt(sum J_ij^2 / H_jj); lambda are their impulses, and
-gap = J v - b. Row i is on where s_i = delta lambda_i - gap_i > 0; bilateral rows always are.
+gap = J v - b. Row i is on where 0 < s_i < delta upper_i, s_i = delta lambda_i - gap_i; bilateral rows always
+are.
 """
 
 cimport numpy as cnp
@@ -27,27 +28,24 @@ cdef double ROUNDING = 1e-15     # of a gap, relative to the data
 cdef double NEVER = -1e300       # the d of a row that is never on
 
 FIELDS = ("v", "Hv", "u", "step", "force", "root", "free")  # vectors of n
-ROWS = ("b", "impulse", "gap", "other", "last", "scale")  # vectors of p + m
+ROWS = ("b", "impulse", "gap", "other", "last", "scale", "upper")  # vectors of p + m
 
 
 cdef class State:
-    """Workspace of one problem's pattern, and what it is made of; trusts its callers.
+    """Workspace for the problems of one pattern; trusts its callers.
 
     Parameters
     ----------
     kkt : Kkt
     pattern : Pattern
         Of the tree.
-    start, column : ndarray
-        The constraints' pattern, bilateral ones first.
-    equal : int
-        Number of bilateral ones.
     """
 
-    def __cinit__(self, Kkt kkt not None, Pattern pattern not None, start, column, Py_ssize_t equal):
+    def __cinit__(self, Kkt kkt not None, Pattern pattern not None):
         cdef Py_ssize_t n = kkt.symbolic.n, m = kkt.symbolic.m
         self.kkt, self.pattern = kkt, pattern
-        self.n, self.m, self.equal = n, m, equal
+        self.n, self.m = n, m
+        self.start, self.column = kkt.symbolic.start, kkt.symbolic.column
         room = aligned((len(FIELDS) * padded(n) + len(ROWS) * padded(m),))
         arrays, at = {}, 0
         for name in FIELDS + ROWS:
@@ -55,9 +53,7 @@ cdef class State:
             arrays[name] = room[at : at + size]
             at += padded(size)
         H, path = aligned((pattern.shape.room + 8,)), aligned((pattern.shape.path + 8,))
-        J, on = aligned((len(column),)), np.zeros(m, dtype=np.uint8)
-        self.start = <const Py_ssize_t *> (<cnp.ndarray> start).data
-        self.column = <const Py_ssize_t *> (<cnp.ndarray> column).data
+        J, on = aligned((kkt.symbolic.start[m],)), np.zeros(m, dtype=np.uint8)
         self.H, self.path, self.J = doubles(H), doubles(path), doubles(J)
         self.v, self.Hv, self.u = doubles(arrays["v"]), doubles(arrays["Hv"]), doubles(arrays["u"])
         self.step, self.force = doubles(arrays["step"]), doubles(arrays["force"])
@@ -65,21 +61,27 @@ cdef class State:
         self.b, self.impulse = doubles(arrays["b"]), doubles(arrays["impulse"])
         self.gap = doubles(arrays["gap"])
         self.other, self.last = doubles(arrays["other"]), doubles(arrays["last"])
-        self.scale = doubles(arrays["scale"])
+        self.scale, self.upper = doubles(arrays["scale"]), doubles(arrays["upper"])
         self.on = <unsigned char *> (<cnp.ndarray> on).data
         self.vectors = arrays | {"on": on}
-        self.kept = [start, column, H, path, J, on, room, None]
+        self.kept = (H, path, J, on, room)
 
     def load(self, cnp.ndarray H not None, cnp.ndarray g not None, cnp.ndarray free not None,
-             cnp.ndarray J not None, cnp.ndarray b not None):
-        """Take packed rows of H, g, H^-1 g, the constraints' entries and right sides: contiguous float64."""
-        self.kept[7] = (H, g)
+             cnp.ndarray J not None, cnp.ndarray b not None, cnp.ndarray upper, Py_ssize_t equal):
+        """Take packed rows of H, g, H^-1 g, the constraints' entries, right sides and bounds (or None).
+
+        Contiguous float64; bilateral constraints come first, `equal` of them.
+        """
+        self.loaded = (H, g)
         self.g = <const double *> g.data
+        self.equal = equal
         memcpy(self.free, free.data, self.n * sizeof(double))
         with nogil:
-            self.take(<const double *> H.data, <const double *> J.data, <const double *> b.data)
+            self.take(<const double *> H.data, <const double *> J.data, <const double *> b.data,
+                      NULL if upper is None else <const double *> upper.data)
 
-    cdef void take(self, const double *H, const double *J, const double *b) noexcept nogil:
+    cdef void take(self, const double *H, const double *J, const double *b,
+                   const double *upper) noexcept nogil:
         """Scale the rows and measure the data."""
         cdef Py_ssize_t k, i, p
         cdef double size
@@ -96,15 +98,16 @@ cdef class State:
             for p in range(self.start[i], self.start[i + 1]):
                 self.J[p] = self.scale[i] * J[p]
             self.b[i] = max(self.scale[i] * b[i], NEVER)
+            self.upper[i] = INFINITY if upper == NULL else upper[i] / self.scale[i]
             if self.b[i] > NEVER:
                 self.size = max(self.size, fabs(self.b[i]))
         self.kkt.load(H, self.J)
 
     def results(self):
-        """v, lambda and the last change of lambda in the units of the rows, and the rows that are on."""
-        found = self.vectors
+        """v, lambda and its change in the units of the rows, the rows that are on, those at their bounds."""
+        found, on = self.vectors, self.vectors["on"]
         return (found["v"].copy(), found["impulse"] * found["scale"], found["last"] * found["scale"],
-                found["on"].view(bool).copy())
+                on == ON, on == FULL)
 
     # ------------------------------------------------------------------------------------- products
 
@@ -137,13 +140,17 @@ cdef class State:
     cdef void begin(self, const double *impulse, const unsigned char *on) noexcept nogil:
         """v free of constraints; on are the rows of a warm start, or those that v violates or that touch."""
         cdef Py_ssize_t i
+        cdef bint held
         memcpy(self.v, self.free, self.n * sizeof(double))
         self.gaps(self.v, self.gap)
         for i in range(self.m):
-            self.impulse[i] = impulse[i] / self.scale[i] if impulse != NULL else 0.0
-            self.on[i] = i < self.equal or (
-                on[i] != 0 if on != NULL else (self.gap[i] < 0.0 or self.b[i] >= 0.0)
-            )
+            self.impulse[i] = min(impulse[i] / self.scale[i], self.upper[i]) if impulse != NULL else 0.0
+            held = on[i] != 0 if on != NULL else self.gap[i] < 0.0 or self.b[i] >= 0.0
+            self.on[i] = ON if i < self.equal or held else OFF
+            if not self.on[i] and self.impulse[i] > 0.0:
+                self.on[i] = FULL if self.upper[i] < INFINITY else ON
+            if self.on[i] == FULL:
+                self.impulse[i] = self.upper[i]
             self.last[i] = 0.0
 
     cdef void loosen(self, double delta) noexcept nogil:
@@ -155,15 +162,19 @@ cdef class State:
     cdef bint update(self) noexcept nogil:
         """Set the rows that are on by s; tell whether any changed."""
         cdef Py_ssize_t i, changed = 0
+        cdef unsigned char state
         for i in range(self.equal, self.m):
-            if self.wrong(i, self.gap):
-                self.switch(i)
+            state = self.aim(i, self.gap)
+            if state != self.on[i]:
+                self.put(i, state)
                 changed += 1
         return changed > 0
 
-    cdef void switch(self, Py_ssize_t i) noexcept nogil:
-        self.on[i] = not self.on[i]
-        self.kkt.touch(i)
+    cdef void put(self, Py_ssize_t i, unsigned char state) noexcept nogil:
+        """Switch a row."""
+        if self.on[i] == ON or state == ON:
+            self.kkt.touch(i)
+        self.on[i] = state
         self.pivots = self.pivots + 1
 
     cdef bint refactor(self) noexcept nogil:
@@ -174,12 +185,15 @@ cdef class State:
         return failed < 0
 
     cdef void newton(self) noexcept nogil:
-        """u <- S^-1 (g + J_on^T (lambda + b / delta)): the minimum of phi were no row switched."""
+        """u <- the minimum of phi were no row switched."""
+        #   u = S^-1 (g + J_on^T (lambda + b / delta) + J_full^T upper)
         cdef Py_ssize_t i
         memcpy(self.u, self.g, self.n * sizeof(double))
         for i in range(self.m):
-            if self.on[i]:
+            if self.on[i] == ON:
                 self.add_row(i, self.impulse[i] + self.b[i] / self.delta, self.u)
+            elif self.on[i] == FULL:
+                self.add_row(i, self.upper[i], self.u)
         self.kkt.solve(self.u)
         self.gaps(self.u, self.other)
 
@@ -187,14 +201,16 @@ cdef class State:
         """Whether u has the same rows on."""
         cdef Py_ssize_t i
         for i in range(self.equal, self.m):
-            if self.wrong(i, self.other):
+            if self.aim(i, self.other) != self.on[i]:
                 return False
         return True
 
-    cdef bint wrong(self, Py_ssize_t i, const double *gap) noexcept nogil:
-        """Whether a row is on or off that should not be, beyond rounding errors."""
+    cdef unsigned char aim(self, Py_ssize_t i, const double *gap) noexcept nogil:
+        """What a row should be; what it is, within rounding errors."""
         cdef double s = self.impulse[i] - gap[i] / self.delta
-        return s < -self.noise if self.on[i] else s > self.noise
+        if s <= (self.noise if self.on[i] == OFF else -self.noise):
+            return OFF
+        return FULL if s >= self.upper[i] + (-self.noise if self.on[i] == FULL else self.noise) else ON
 
     cdef void jump(self) noexcept nogil:
         """v <- u."""
@@ -215,16 +231,16 @@ cdef class State:
             before = residual
             memcpy(self.u, self.force, self.n * sizeof(double))
             for i in range(self.m):
-                if self.on[i]:
+                if self.on[i] == ON:
                     self.add_row(i, -self.gap[i] / self.delta, self.u)
             self.kkt.solve(self.u)
             for i in range(self.m):
-                if self.on[i]:
+                if self.on[i] == ON:
                     self.impulse[i] = self.impulse[i] - (self.gap[i] + self.row(i, self.u)) / self.delta
             axpy(self.n, 1.0, self.u, self.v)
             self.gaps(self.v, self.gap)
         for i in range(self.equal, self.m):
-            self.impulse[i] = max(self.impulse[i], 0.0)
+            self.impulse[i] = min(max(self.impulse[i], 0.0), self.upper[i])
         return residual
 
     cdef double measure(self) noexcept nogil:
@@ -237,12 +253,16 @@ cdef class State:
         for i in range(self.m):
             if self.on[i]:
                 self.add_row(i, self.impulse[i], self.force)
-                worst = larger(worst, self.gap[i] if i < self.equal else min(self.impulse[i], self.gap[i]))
-            else:
-                worst = larger(worst, min(0.0, self.gap[i]))
+            worst = larger(worst, self.natural(i))
         for k in range(self.n):
             worst = larger(worst, self.force[k] / self.root[k])
         return worst
+
+    cdef double natural(self, Py_ssize_t i) noexcept nogil:
+        """lambda - min(max(lambda - gap, 0), upper): 0 where a row is as it should be."""
+        if i < self.equal:
+            return self.gap[i]
+        return max(min(self.impulse[i], self.gap[i]), self.impulse[i] - self.upper[i])
 
 
 cdef inline double *doubles(cnp.ndarray a):

@@ -15,7 +15,7 @@ import numpy as np
 
 RUN = 1e-3  # seconds of one run, or one call; shorter than what a scheduler gives to others
 TURNS = 25
-PATIENCE = 4.0  # seconds; what takes longer gets fewer turns, but FEWEST
+PATIENCE = 4.0  # seconds
 FEWEST = 5
 
 
@@ -43,6 +43,8 @@ class Duel:
         What is known of the peer's result.
     clock : callable
         Returns seconds.
+    patience : float
+        Seconds; what takes longer gets fewer turns, but `FEWEST`.
     """
 
     target: str
@@ -54,10 +56,11 @@ class Duel:
     goal: float | None = None
     note: str = ""
     clock: Callable[[], float] = perf_counter
+    patience: float = PATIENCE
 
     def fight(self) -> Result:
         """Time both."""
-        ours, theirs = times_in_turns((self.ours, self.theirs), self.clock).T
+        ours, theirs = times_in_turns((self.ours, self.theirs), self.clock, self.patience).T
         found = outcome(self.target, self.model, self.what, self.peer, ours, theirs, self.goal)
         return replace(found, note=self.note)
 
@@ -108,7 +111,9 @@ def outcome(
     return Result(target, model, what, peer, *times, ratio, low, high, goal)
 
 
-def times_in_turns(calls: Sequence[Call], clock: Callable[[], float] = perf_counter) -> np.ndarray:
+def times_in_turns(
+    calls: Sequence[Call], clock: Callable[[], float] = perf_counter, patience: float = PATIENCE
+) -> np.ndarray:
     """Seconds per item of every call, taken in turns: an array (turns, calls)."""
     timers = [Timer(call.run, timer=clock) for call in calls]
     for timer in timers:
@@ -116,7 +121,7 @@ def times_in_turns(calls: Sequence[Call], clock: Callable[[], float] = perf_coun
     once = [timer.timeit(1) for timer in timers]
     counts = [max(1, int(RUN / seconds)) for seconds in once]
     turn = sum(count * seconds for count, seconds in zip(counts, once, strict=True))
-    turns = min(TURNS, max(FEWEST, int(PATIENCE / turn)))
+    turns = min(TURNS, max(FEWEST, int(patience / turn)))
     return np.array(
         [
             [

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import numpy as np
 
-from . import _rows
+from . import _calls
 from ._arrays import as_shift, check_choice
 from .exceptions import DtypeError, ShapeError
 from .ltdl import FACTORIZED, Factor
 from .tree import LAYOUTS, Tree
 
 
-class BoundFactor(_rows.BoundCalls, Factor):
+class BoundFactor(_calls.BoundCalls, Factor):
     """The factor of one matrix that lives elsewhere and is read anew by every call of `factor`.
 
     Parameters

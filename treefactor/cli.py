@@ -27,7 +27,7 @@ from .mechanisms import MECHANISMS
 from .model import Model
 from .workers import flush
 
-CONTACTS = "mlcp"  # in place of a robot
+CONTACTS, LOOPS = "mlcp", "loops"  # in place of a robot
 DISAGREE, FAILED, INTERRUPTED, TERMINATED = 1, 2, 130, 143  # exit statuses
 
 Found = TypeVar("Found")
@@ -85,7 +85,9 @@ def _parser() -> argparse.ArgumentParser:
 
     command = commands.add_parser("bench", help="time a robot's factorizations in turns with others'")
     command.add_argument(
-        "robot", help=f"a URDF, the name of a bundled robot, or {CONTACTS} for solvers of contact problems"
+        "robot",
+        help=f"a URDF, the name of a bundled robot, {CONTACTS} for solvers of contact problems, "
+        f"or {LOOPS} for mechanisms with closed loops",
     )
     command.add_argument("--base", choices=("fixed", "floating"), help="default: what the robot is meant for")
     command.add_argument("--threads", type=_positive, default=2, metavar="N", help="to compare with one")
@@ -181,8 +183,9 @@ def run_info(options: argparse.Namespace) -> int:
 
 
 def run_bench(options: argparse.Namespace) -> int:
-    """Print what `treefactor.bench` measures of one robot, or of contact problems."""
-    title, caption, subject, fights = (_contacts if options.robot == CONTACTS else _robot)(options)
+    """Print what `treefactor.bench` measures of one robot, of contact problems, or of closed loops."""
+    prepare = {CONTACTS: _contacts, LOOPS: _loops}.get(options.robot, _robot)
+    title, caption, subject, fights = prepare(options)
     results: list[bench.Result] = []
     with replacing(options.json) as file:
         fought = (duel.fight() for duel in fights)
@@ -210,6 +213,13 @@ def _contacts(options: argparse.Namespace) -> tuple[str, str, dict[str, str], li
     for name in duels_mlcp.missing():
         print(f"{name} is left out: it is not installed", file=sys.stderr)
     return "contact problems", report.CONTACTS_CAPTION, {"problems": CONTACTS}, duels_mlcp.mlcp_duels()
+
+
+def _loops(options: argparse.Namespace) -> tuple[str, str, dict[str, str], list[bench.Duel]]:
+    """Title, caption, subject and duels of mechanisms with closed loops."""
+    from . import duels_loops
+
+    return "closed loops", report.LOOPS_CAPTION, {"mechanisms": LOOPS}, duels_loops.loop_duels()
 
 
 def run_families(options: argparse.Namespace) -> int:

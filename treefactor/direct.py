@@ -94,6 +94,10 @@ def solve(
     require_tree(tree)
     check_choice("layout", layout, LAYOUTS)
     check_choice("triangle", triangle, ("lower", "upper"))
+    if shift is None:
+        found = _lanes.solve_plain(tree.pattern, H, layout, triangle == "upper", b, dtype, num_threads, out)
+        if found is not None:
+            return found
     H = as_real(H, "H", as_float(dtype))
     batch = tree.batch_of(H, layout)
     if not batch:

@@ -35,6 +35,7 @@ from .mlcp_peers import (
 
 SEED = 1
 LARGE, MIDDLE, SMALL = 500, 200, 10  # rows
+PATIENCE = 0.5  # seconds of a duel: there are many
 CHANGE = 0.02  # of velocities, between a problem and the one it is started from
 
 # of a family and its rows, the target, and of every peer how many times faster we are to be
@@ -87,7 +88,7 @@ def cold(family: str, m: int) -> Iterator[Duel]:
     """A problem of a family, solved from nothing."""
     given = Given(FAMILIES[family](m, SEED))
     target, peers = COLD[family, m]
-    duel = partial(Contest, target, f"{family} {m}", clock=process_time)
+    duel = partial(Contest, target, f"{family} {m}", clock=process_time, patience=PATIENCE)
     ours, again = Call(partial(mlcp.solve, given.problem)), Call(partial(anew, given.H, given.problem))
     for peer, goal in peers.items():
         if not peer.available():
@@ -106,7 +107,7 @@ def warm(family: str, m: int) -> Iterator[Duel]:
     """A5: a problem with velocities changed by `CHANGE`, from the solution of the one before."""
     first = FAMILIES[family](m, SEED)
     before, later = mlcp.solve(first), changed(first)
-    duel = partial(Contest, "A5", f"{family} {m}", "warm", clock=process_time)
+    duel = partial(Contest, "A5", f"{family} {m}", "warm", clock=process_time, patience=PATIENCE)
     ours = Call(partial(mlcp.solve, later, before))
     yield duel("cold", ours, Call(partial(mlcp.solve, later)), 1.0 / 0.7)
     if DAQP.available():

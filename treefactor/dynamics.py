@@ -8,7 +8,7 @@ from functools import partial
 import numpy as np
 
 from ._arrays import aligned, as_output, check_choice, flatten, thread_count
-from ._dynamics import OPERATIONS, Bound, bodies_of, one
+from ._dynamics import OPERATIONS, Bound, bodies_of, quick
 from ._states import states
 from ._threads import spread
 from .exceptions import NotPositiveDefiniteError
@@ -18,7 +18,7 @@ from .tree import LAYOUTS
 __all__ = ["aba", "bias", "bind", "crba", "forward_dynamics", "h_times", "rnea"]
 
 LANES = 8
-CRBA, RNEA, BIAS, H_TIMES, ABA, FACTOR, FRAMES = range(len(OPERATIONS))
+CRBA, RNEA, BIAS, H_TIMES, ABA, FACTOR, FRAMES, MOTION = range(len(OPERATIONS))
 METHODS = {"aba": ABA, "factor": FACTOR}
 
 
@@ -53,7 +53,7 @@ def crba(model: Model, q, out=None, layout: str = "dense", num_threads: int = 1)
     Featherstone (2008), table 6.2: composite-rigid-body algorithm, in the frame of the root body.
     """
     if layout == "dense":
-        found = one(model, CRBA, q, None, None, None, out)
+        found = quick(model, CRBA, q, None, None, None, out, num_threads)
         if found is not None:
             return found
     check_choice("layout", layout, LAYOUTS)
@@ -88,7 +88,7 @@ def rnea(model: Model, q, v, a, fext=None, out=None, num_threads: int = 1) -> np
     -----
     Featherstone (2008), table 5.1.
     """
-    found = one(model, RNEA, q, v, a, fext, out)
+    found = quick(model, RNEA, q, v, a, fext, out, num_threads)
     if found is not None:
         return found
     return _Call(model, RNEA, out, num_threads).run(q=q, v=v, a=a, fext=fext)
@@ -104,7 +104,7 @@ def bias(model: Model, q, v, fext=None, out=None, num_threads: int = 1) -> np.nd
     -----
     Featherstone (2008), table 5.1, without accelerations.
     """
-    found = one(model, BIAS, q, v, None, fext, out)
+    found = quick(model, BIAS, q, v, None, fext, out, num_threads)
     if found is not None:
         return found
     return _Call(model, BIAS, out, num_threads).run(q=q, v=v, fext=fext)
@@ -119,7 +119,7 @@ def h_times(model: Model, q, x, out=None, num_threads: int = 1) -> np.ndarray:
     -----
     Featherstone (2008), table 6.1: inverse dynamics without velocities, gravity and external forces.
     """
-    found = one(model, H_TIMES, q, None, x, None, out)
+    found = quick(model, H_TIMES, q, None, x, None, out, num_threads)
     if found is not None:
         return found
     return _Call(model, H_TIMES, out, num_threads).run(q=q, x=x)
@@ -152,7 +152,7 @@ def aba(model: Model, q, v, tau, fext=None, out=None, num_threads: int = 1) -> n
     -----
     Featherstone (2008), table 7.1, one freedom after the other.
     """
-    found = one(model, ABA, q, v, tau, fext, out)
+    found = quick(model, ABA, q, v, tau, fext, out, num_threads)
     if found is not None:
         return found
     if model.coupling is not None:
@@ -182,7 +182,7 @@ def forward_dynamics(
     check_choice("method", method, tuple(METHODS))
     if method == "aba":
         return aba(model, q, v, tau, fext, out, num_threads)
-    found = one(model, FACTOR, q, v, tau, fext, out)
+    found = quick(model, FACTOR, q, v, tau, fext, out, num_threads)
     if found is not None:
         return found
     return _Call(model, FACTOR, out, num_threads).run(q=q, v=v, tau=tau, fext=fext)
@@ -206,10 +206,21 @@ def frames(model: Model, q, v, num_threads: int = 1) -> np.ndarray:
     -----
     Featherstone (2008), table 5.1: the outward half of it.
     """
-    found = one(model, FRAMES, q, v, None, None, None)
+    found = quick(model, FRAMES, q, v, None, None, None, num_threads)
     if found is not None:
         return found
     return _Call(model, FRAMES, None, num_threads).run(q=q, v=v)
+
+
+def motion(model: Model, q, v, tau) -> tuple[np.ndarray, np.ndarray]:
+    """Both sides of H a = tau - bias in one state: tau - bias, and the packed rows of H.
+
+    Arguments and errors as of `rnea`.
+    """
+    found = one(model, MOTION, q, v, tau, None, None)
+    if found is None:
+        found = _Call(model, MOTION, None, 1).run(q=q, v=v, tau=tau)
+    return found[: model.nv], found[model.nv :]
 
 
 def bind(function, model: Model, *arguments: np.ndarray, out: np.ndarray) -> Bound:
@@ -304,7 +315,7 @@ class _Call:
     def _shape(self, batch: tuple[int, ...], blocks: int) -> tuple[int, ...]:
         n, nnz = self.model.nv, self.model.tree.nnz
         if self.op != CRBA:
-            return (*batch, self.bodies.size(self.op))
+            return (*batch, self.bodies.numbers(self.op))
         return {"dense": (*batch, n, n), "packed": (*batch, nnz), "lanes": (blocks, nnz, LANES)}[self.layout]
 
     def _output(self, batch, blocks: int, arrays) -> tuple[np.ndarray | None, np.ndarray]:

@@ -2,7 +2,7 @@
 
 Acary, Bremond, Koziara, Perignon (2014), "FCLIB: a collection of discrete 3D frictional contact problems".
 Global form: M v = H r + G lambda + f, u = H^T v + w, G^T v + b = 0, with u and r of every contact in the
-order normal, first tangent, second tangent, |r_t| <= mu r_n.
+order normal, first tangent, second tangent, ``|r_t| <= mu r_n``.
 """
 
 from __future__ import annotations

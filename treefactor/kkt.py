@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from functools import lru_cache
+from dataclasses import dataclass, field
 
 import numpy as np
 
 from ._fronts import Fronts, patterns
 from ._kkt import Kkt
-from ._order import minimum_degree
+from ._order import minimum_degree, ties
 from .exceptions import NotPositiveDefiniteError
 from .ltdl import factor
 from .tree import Tree
@@ -23,41 +23,28 @@ def positions(tree: Tree, start: np.ndarray, column: np.ndarray) -> np.ndarray:
     start, column : ndarray of int
         Constraint r has its entries in column[start[r]:start[r + 1]].
     """
-    depth_first = tree.order
-    root = np.cumsum(tree.parent[depth_first] < 0) - 1  # number of the tree, by depth-first place
-    which = np.empty(tree.n, dtype=np.intp)
+    depth_first, n = tree.order, tree.n
+    first = np.flatnonzero(tree.parent[depth_first] < 0)  # of every tree, by depth-first place
+    count, size = len(first), np.diff(first, append=n)
+    root = np.repeat(np.arange(count), size)
+    which = np.empty(n, dtype=np.intp)
     which[depth_first] = root
-    count = int(root[-1]) + 1 if tree.n else 0
-    rank = np.zeros(count)
-    tied = ties(which[column], start)
-    if tied is not None:
-        member, first = tied
-        used, group = groups(member, first, count)
-        rank[used] = (
-            1
-            + np.argsort(minimum_degree(group.max() + 1, first, group[np.searchsorted(used, member)]))[group]
-        )
-    sequence = np.lexsort((-np.arange(tree.n), -root, rank[root]))
-    position = np.empty(tree.n, dtype=np.intp)
-    position[depth_first[sequence]] = np.arange(tree.n)
+    rank = np.zeros(count, dtype=np.intp)
+    member, rows = ties(start, which[column], count)
+    if len(member):
+        used, group = groups(member, rows, count)
+        number = np.empty(count, dtype=np.intp)
+        number[used] = group
+        places = group.max() + 1
+        turn = np.empty(places, dtype=np.intp)
+        turn[minimum_degree(places, rows, number[member])] = np.arange(places)
+        rank[used] = 1 + turn[group]
+    sequence = count - 1 - np.argsort(rank[::-1], kind="stable")
+    end = np.empty(count, dtype=np.intp)
+    end[sequence] = np.cumsum(size[sequence])
+    position = np.empty(n, dtype=np.intp)
+    position[depth_first] = (end + first)[root] - 1 - np.arange(n)
     return position
-
-
-def ties(member: np.ndarray, start: np.ndarray):
-    """Trees of the constraints that touch several, and where each constraint's begin; None without such."""
-    m = len(start) - 1
-    owner = np.repeat(np.arange(m), np.diff(start))
-    order = np.lexsort((member, owner))
-    owner, member = owner[order], member[order]
-    fresh = np.ones(owner.size, dtype=bool)
-    fresh[1:] = (owner[1:] != owner[:-1]) | (member[1:] != member[:-1])
-    owner, member = owner[fresh], member[fresh]
-    several = np.bincount(owner, minlength=m) > 1
-    keep = several[owner]
-    if not keep.any():
-        return None
-    owner, member = owner[keep], member[keep]
-    return member, np.concatenate(([0], np.flatnonzero(np.diff(owner)) + 1, [owner.size])).astype(np.intp)
 
 
 def groups(member: np.ndarray, first: np.ndarray, count: int) -> tuple[np.ndarray, np.ndarray]:
@@ -70,16 +57,36 @@ def groups(member: np.ndarray, first: np.ndarray, count: int) -> tuple[np.ndarra
     return used, group
 
 
-def analyse(tree: Tree, start: np.ndarray, column: np.ndarray) -> Fronts:
-    """The fronts of K for one pattern; the last few patterns are remembered."""
+@dataclass(frozen=True, eq=False)
+class Pattern:
+    """What problems with one pattern share.
+
+    Attributes
+    ----------
+    fronts : Fronts
+        Of K.
+    idle : list
+        Workspaces that nobody works in.
+    """
+
+    fronts: Fronts
+    idle: list = field(default_factory=list)
+
+
+REMEMBERED = 16
+_patterns: list[Pattern] = []  # the latest first
+
+
+def analyse(tree: Tree, start: np.ndarray, column: np.ndarray) -> Pattern:
+    """The pattern of K; the last few are remembered."""
     start, column = np.ascontiguousarray(start, np.intp), np.ascontiguousarray(column, np.intp)
-    return _analysed(tree, start.tobytes(), column.tobytes())
-
-
-@lru_cache(maxsize=16)
-def _analysed(tree: Tree, start: bytes, column: bytes) -> Fronts:
-    start, column = np.frombuffer(start, np.intp), np.frombuffer(column, np.intp)
-    return Fronts(positions(tree, start, column), tree, start, column)
+    for known in _patterns[:]:
+        if known.fronts.fit(tree, start, column):
+            return known
+    fresh = Pattern(Fronts(positions(tree, start, column), tree, start, column))
+    _patterns.insert(0, fresh)
+    del _patterns[REMEMBERED:]
+    return fresh
 
 
 class KKT:
@@ -108,7 +115,7 @@ class KKT:
 
     def __init__(self, tree: Tree, H: np.ndarray, J, delta: float = 1e-6):
         self.tree, self.J, self.delta = tree, J, delta
-        self.fronts = analyse(tree, J.indptr, J.indices)
+        self.fronts = analyse(tree, J.indptr, J.indices).fronts
         self.kernel = Kkt(self.fronts)
         self.kernel.take(np.ascontiguousarray(H), np.ascontiguousarray(J.data))
         self.on = np.zeros(J.shape[0], dtype=bool)

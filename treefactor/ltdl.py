@@ -11,7 +11,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from . import _lanes, _rows  # type: ignore[attr-defined]  # compiled
+from . import _calls, _lanes, _rows  # type: ignore[attr-defined]  # compiled
 from ._arrays import (
     as_float,
     as_output,
@@ -115,7 +115,7 @@ def factor(
     return result.refactor(H, shift)
 
 
-class Factor(_rows.Calls):
+class Factor(_calls.Calls):
     """The factor of one matrix, or of a batch of them, along one tree; made by `factor`.
 
     Every operation takes b of shape ``(..., n)`` or ``(..., n, k)`` whose leading axes are those of the
@@ -168,8 +168,8 @@ class Factor(_rows.Calls):
             if batch
             else _rows.Rows(tree.pattern, ltdl, self._threads)
         )
-        if not batch:
-            self._shorten(self._kernel, layout == "dense", self._upper)
+        if not batch or (len(batch) == 1 and self._threads == 1):
+            self._shorten(self._kernel, layout, self._upper)
 
     @staticmethod
     def from_ld(L, D, tree: Tree, triangle: str = "lower") -> Factor:

@@ -3,6 +3,9 @@
     minimise 1/2 v^T H v - g^T v  subject to  C v = c  and  D v >= d,  or, with impulses gamma and gamma_c,
     H v = g + C^T gamma_c + D^T gamma,  C v = c,  0 <= gamma  _|_  D v - d >= 0
 
+With bounds of impulses, as of friction, a row gives way: 0 <= gamma <= upper, and D_i v < d_i where gamma_i
+is at its bound, as if 1/2 v^T H v - g^T v had upper_i max(0, d_i - D_i v) added.
+
 Tasora, Manconi, Silvestri (2.6) and (2.9). v is unique; gamma is not where active rows depend on each other.
 """
 
@@ -10,20 +13,22 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from enum import Enum
-from threading import Lock
+from functools import cached_property
 
 import numpy as np
 
-from ._arrays import as_real, as_vector, check_choice, require_finite
+from ._arrays import check_choice
 from ._kkt import Kkt
 from ._pivot import Walk
+from ._stack import bounds, packed_rows, stacked, vector
 from .direct import multiply
-from .exceptions import DtypeError, NonFiniteError, ShapeError
+from .exceptions import ShapeError
 from .kkt import analyse
 from .ltdl import Factor, factor
 from .tree import Tree, require_tree
 
 METHODS = ("auto", "simplex")
+LAYOUTS = ("dense", "packed")
 TARGET, POLISHED = 1e-11, 1e-14  # residual to stop at, relative to the data
 
 
@@ -44,8 +49,9 @@ class Problem:
 
     Parameters
     ----------
-    H : array_like, shape (n, n), or Factor
-        Symmetric positive definite with the pattern of the tree; of an array the lower triangle is read.
+    H : array_like or SciPy sparse, shape (n, n), or array_like, shape (nnz,), or Factor
+        Symmetric positive definite with the pattern of the tree; of a matrix the lower triangle is read,
+        with ``layout="packed"`` packed rows.
     tree : Tree
         Of one mechanism, or of several with a root each.
     g : array_like, shape (n,)
@@ -54,19 +60,27 @@ class Problem:
         Bilateral constraints; rows may depend on each other.
     D, d : array_like or SciPy sparse, shape (m, n), and array_like, shape (m,), optional
         Unilateral constraints, in any order; rows may depend on each other. A d of -inf is never active.
+    upper : array_like, shape (m,), optional
+        Bounds of the impulses, from 0 to inf: 0 <= gamma <= upper, and a row gives way, D_i v < d_i, only
+        where gamma_i is at its bound. A force of friction in a direction t is two rows, t and -t.
+    layout : {"dense", "packed"}
+        Of an array H.
 
     Raises
     ------
     ShapeError, DtypeError
         Where an argument does not fit.
     NonFiniteError
-        Where an argument holds a NaN or an infinity, but for -inf in d.
+        Where an argument holds a NaN or an infinity, but for -inf in d and inf in upper.
+    ValueError
+        Where a bound is negative.
     NotPositiveDefiniteError
         Where H is not positive definite; names the row and joint.
 
     Notes
     -----
-    Immutable, and may be shared by threads, which take turns in solving it.
+    Immutable, and may be shared by threads. Problems with the same pattern share what depends on it, and
+    their workspaces: for new numbers a new problem is made.
 
     Tasora, Manconi, Silvestri (2.5) and (2.9): with stabilization c = -(K/h) C(q) and d = -(K/h) D(q).
 
@@ -81,86 +95,71 @@ class Problem:
     (array([-1.]), array([4.]))
     """
 
-    def __init__(self, H, tree: Tree, g, C=None, c=None, D=None, d=None):
+    def __init__(self, H, tree: Tree, g, C=None, c=None, D=None, d=None, upper=None, layout: str = "dense"):
         require_tree(tree)
-        self.tree = tree
-        self.packed = _packed(H, tree)
-        self.g = as_vector(g, tree.n, "g").copy()
-        self.C, self.c = _rows(C, c, tree.n, "C", "c")
-        self.D, self.d = _rows(D, d, tree.n, "D", "d")
-        self.factor = factor(self.packed, tree, layout="packed")
-        start = np.concatenate((self.C.indptr, self.D.indptr[1:] + self.C.indptr[-1])).astype(np.intp)
-        column = np.concatenate((self.C.indices, self.D.indices)).astype(np.intp)
-        entries, right = np.concatenate((self.C.data, self.D.data)), np.concatenate((self.c, self.d))
-        self._walk = Walk(Kkt(analyse(tree, start, column)), tree.pattern, start, column, self.c.size)
-        self._walk.load(self.packed, self.g, self.factor.solve(self.g), entries, right)
-        self._lock = Lock()  # of the workspace
-        for kept in (self.packed, self.g, self.c, self.d, self.C.data, self.D.data):
-            kept.flags.writeable = False  # the kernel has its own scaled copies
+        check_choice("layout", layout, LAYOUTS)
+        n = self.n = tree.n
+        self.tree, self.packed = tree, packed_rows(H, tree, layout)
+        self.g = vector(g, n, "g")
+        self._rows, self._right, p = stacked(C, c, D, d, n)
+        self.c, self.d, self.m = self._right[:p], self._right[p:], len(self._right) - p
+        self.upper = None if upper is None else bounds(upper, self.m)
+        self._pattern = analyse(tree, *self._rows[:2])
+        self._free = H.solve(self.g) if isinstance(H, Factor) else self._free_motion()
+        for kept in (self.packed, self.g, self.c, self.d, self.upper):
+            if kept is not None:
+                kept.flags.writeable = False
 
     def __reduce__(self):
-        return Problem, (self.H, self.tree, self.g, self.C, self.c, self.D, self.d)
+        return Problem, (
+            *(self.packed, self.tree, self.g, self.C, self.c, self.D, self.d, self.upper),
+            "packed",
+        )
 
     @property
     def H(self) -> np.ndarray:
         """H as a dense array, shape (n, n)."""
         return self.tree.unpack(self.packed)
 
-    @property
-    def n(self) -> int:
-        """Freedoms."""
-        return self.tree.n
+    @cached_property
+    def C(self):
+        """A csr_array, shape (p, n)."""
+        return self._matrix(0, len(self.c))
 
-    @property
-    def m(self) -> int:
-        """Unilateral constraints."""
-        return self.d.size
+    @cached_property
+    def D(self):
+        """A csr_array, shape (m, n)."""
+        return self._matrix(len(self.c), len(self.c) + self.m)
 
+    @cached_property
+    def factor(self) -> Factor:
+        """Of H."""
+        return factor(self.packed, self.tree, layout="packed")
 
-def _packed(H, tree: Tree) -> np.ndarray:
-    """Packed rows of H, an own copy."""
-    if isinstance(H, Factor):
-        if H.tree != tree:
-            raise ShapeError("the Factor is of another tree")
-        H._require_single("Problem")
-        H = H.reconstruct()
-    H = as_real(H, "H")
-    if H.ndim != 2:
-        raise ShapeError(f"H must have shape {(tree.n, tree.n)}, got {H.shape}", H.shape, (tree.n, tree.n))
-    packed = tree.pack(H)
-    finite = np.isfinite(packed)
-    if not finite.all():
-        entry = int(np.flatnonzero(~finite)[0])
-        row, column = int(tree.rows[entry]), int(tree.columns[entry])
-        raise NonFiniteError(f"H is not finite: H[{row}, {column}]", row=row)
-    return packed
+    def _free_motion(self) -> np.ndarray:
+        """H^-1 g."""
+        space = self._workspace()
+        free = space[0].refactor(self.packed).solve(self.g)
+        self._pattern.idle.append(space)
+        return free
 
+    def _workspace(self) -> tuple[Factor, Walk]:
+        """For one user at a time, who puts it back among the idle ones."""
+        try:
+            return self._pattern.idle.pop()
+        except IndexError:
+            return Factor(self.tree, layout="packed"), Walk(Kkt(self._pattern.fronts), self.tree.pattern)
 
-def _rows(J, b, n: int, matrix: str, vector: str):
-    """A constraint's matrix as a csr_array of sorted rows without repeated entries, and its right side."""
-    from scipy.sparse import csr_array, issparse
+    def _matrix(self, first: int, stop: int):
+        """Rows first .. stop - 1."""
+        from scipy.sparse import csr_array
 
-    if (J is None) != (b is None):
-        raise ShapeError(f"{matrix} and {vector} come together")
-    if J is None:
-        return csr_array((0, n)), np.empty(0)
-    if not issparse(J):
-        J = as_real(J, matrix)
-        J = J.reshape(0, n) if J.shape == (0,) else J
-    elif J.dtype.kind not in "fiub":
-        raise DtypeError(f"{matrix} must hold real numbers, got dtype {J.dtype}", J.dtype)
-    if J.ndim != 2 or J.shape[1] != n:
-        raise ShapeError(f"{matrix} must have shape (rows, {n}), got {J.shape}", J.shape, ("rows", n))
-    rows = csr_array(J, dtype=np.float64, copy=True)
-    rows.sum_duplicates()
-    if not np.isfinite(rows.data).all():
-        row = int(np.searchsorted(rows.indptr, np.flatnonzero(~np.isfinite(rows.data))[0], "right")) - 1
-        raise NonFiniteError(f"{matrix} is not finite in row {row}", row=row)
-    b = as_real(b, vector)
-    if b.shape != (J.shape[0],):
-        raise ShapeError(f"{vector} must have shape ({J.shape[0]},), got {b.shape}", b.shape, (J.shape[0],))
-    require_finite(np.where(b == -np.inf, 0.0, b) if vector == "d" else b, vector)
-    return rows, b.copy()
+        start, column, entries = self._rows
+        at = slice(start[first], start[stop])
+        indptr = start[first : stop + 1] - start[first]
+        rows = csr_array((entries[at], column[at], indptr), shape=(stop - first, self.n))
+        rows.data.flags.writeable = False
+        return rows
 
 
 @dataclass(frozen=True)
@@ -177,11 +176,12 @@ class Solution:
         Impulses of D and C. Where active rows depend on each other, those of least norm of the rows scaled
         by 1 / sqrt(D_i H^-1 D_i^T).
     active : ndarray of bool, shape (m,)
-        Rows that hold with D_i v = d_i.
+        Rows that hold with D_i v = d_i; a row at its bound need not.
     pivots, factorizations : int
         Rows that were switched; factorizations of a whole matrix.
     certificate : tuple of ndarray, shape (m,) and (p,), or None
-        y >= 0 and z with D^T y + C^T z = 0 and d^T y + c^T z > 0: no v fulfils the constraints.
+        y >= 0, 0 of rows with finite bounds, and z with D^T y + C^T z = 0 and d^T y + c^T z > 0: no v fulfils
+        the constraints.
     """
 
     status: Status
@@ -198,7 +198,8 @@ class Solution:
         """Largest violation of any condition, computed anew from the problem's data, in square roots of J.
 
         Forces are divided by sqrt(H_kk), rows multiplied by 1 / sqrt(D_i H^-1 D_i^T), which puts all of them
-        in the same unit: ``max(|H v - g - C^T gamma_c - D^T gamma|, |C v - c|, |min(gamma, D v - d)|)``.
+        in the same unit: ``max(|H v - g - C^T gamma_c - D^T gamma|, |C v - c|, |min(gamma, D v - d)|)``,
+        with bounds ``|max(min(gamma, D v - d), gamma - upper)|``.
         """
         p = self.problem
         force = multiply(p.packed, p.tree, self.v, layout="packed") - p.g
@@ -206,14 +207,22 @@ class Solution:
         diagonal = p.packed[p.tree.row_start[1:] - 1]
         scale_c, scale_d = _scale(p.factor, p.C), _scale(p.factor, p.D)
         natural = np.minimum(self.gamma / scale_d, (p.D @ self.v - p.d) * scale_d)
+        if p.upper is not None:
+            natural = np.maximum(natural, (self.gamma - p.upper) / scale_d)
         parts = (force / np.sqrt(diagonal), (p.C @ self.v - p.c) * scale_c, natural)
         return float(max(np.abs(part).max(initial=0.0) for part in parts))
 
     def complementarity(self) -> float:
-        """Largest ``|gamma_i (D v - d)_i|``, computed anew from the problem's data, in J."""
+        """Largest ``|gamma_i (D v - d)_i|``, computed anew from the problem's data, in J.
+
+        Where D v < d, gamma counts as far as it is from its bound.
+        """
         p = self.problem
-        used = self.gamma != 0.0
-        return float(np.abs(self.gamma[used] * (p.D @ self.v - p.d)[used]).max(initial=0.0))
+        gap, impulse = p.D @ self.v - p.d, self.gamma
+        if p.upper is not None:
+            impulse = np.where(gap > 0.0, impulse, np.minimum(impulse, p.upper - impulse))
+        used = impulse != 0.0
+        return float(np.abs(impulse[used] * gap[used]).max(initial=0.0))
 
 
 def _scale(f: Factor, J) -> np.ndarray:
@@ -265,15 +274,23 @@ def solve(
     if not isinstance(problem, Problem):
         raise TypeError(f"problem must be a treefactor.mlcp.Problem, got {type(problem).__name__}")
     check_choice("method", method, METHODS)
+    if method == "simplex" and problem.upper is not None:
+        raise ValueError('method "simplex" is for problems without upper bounds')
     warm = None if warm_start is None else _warm(warm_start, problem)
-    walk = problem._walk
-    with problem._lock:
-        status = STATUS[walk.run(method == "simplex", warm, POLISHED if polish else TARGET, max_iter)]
-        v, impulse, change, on = walk.results()
-        pivots, factorizations = walk.pivots, walk.factorizations
-    p = problem.c.size
+    space, p = problem._workspace(), len(problem.c)
+    walk, upper = space[1], problem.upper
+    if upper is not None and p:
+        upper = np.concatenate((np.full(p, np.inf), upper))
+    walk.load(problem.packed, problem.g, problem._free, problem._rows[2], problem._right, upper, p)
+    status = STATUS[walk.run(method == "simplex", warm, POLISHED if polish else TARGET, max_iter)]
+    v, impulse, change, on, full = walk.results()
+    pivots, factorizations = walk.pivots, walk.factorizations
+    problem._pattern.idle.append(space)
+    gamma, active = impulse[p:], on[p:]
+    if problem.upper is not None:
+        gamma = np.where(full[p:], problem.upper, np.minimum(gamma, problem.upper))
     certificate = (change[p:], change[:p]) if status is Status.INFEASIBLE else None
-    return Solution(status, v, impulse[p:], impulse[:p], on[p:], pivots, factorizations, certificate, problem)
+    return Solution(status, v, gamma, impulse[:p], active, pivots, factorizations, certificate, problem)
 
 
 def _warm(solution: Solution, problem: Problem) -> tuple[np.ndarray, np.ndarray] | None:

@@ -1,7 +1,7 @@
 """Families of mixed complementarity problems: contacts and limits at random, and named hard cases.
 
 A family is a function of the number m of unilateral rows and of a source of random numbers, or its seed.
-Time steps are `STEP` seconds long, and a row asks that its gap closes by at most `SHARE` of it in one step:
+Time steps are ``STEP`` seconds long; a row asks that its gap closes by at most ``SHARE`` of it in one step:
 d = -SHARE gap / STEP.
 """
 
@@ -29,7 +29,7 @@ LIMITED = 0.6  # share of rows that are joint limits
 def spheres(m: int, rng: Random) -> Problem:
     """Falling spheres on a jittered cubic grid: M diagonal, n = 6 N, few rows dependent.
 
-    A row is a pair closer than `NEAR` diameters, or a sphere as close to the floor; m of them are chosen.
+    A row is a pair closer than ``NEAR`` diameters, or a sphere as close to the floor; m of them are chosen.
     """
     rng = np.random.default_rng(rng)
     N, pairs = max(1, int(m / PER_SPHERE)), ()
@@ -113,7 +113,7 @@ def falling(centres: np.ndarray, pairs: np.ndarray, v: np.ndarray) -> Problem:
 def robot(m: int, rng: Random) -> Problem:
     """A free-flying base on legs of six revolute joints, n ~ 1.25 m: A is dense and ill-conditioned.
 
-    `LIMITED` of the rows are limits of joints, the others contacts of last links; a row's freedoms are
+    ``LIMITED`` of the rows are limits of joints, the others contacts of last links; a row's freedoms are
     those of one branch.
     """
     return Legged(1.25 * m, rng).problem(m)
@@ -133,7 +133,7 @@ def loops(m: int, rng: Random) -> Problem:
 
 
 class Legged:
-    """A robot at one configuration: a free-flyer, and legs of `LEG` revolute joints on it.
+    """A robot at one configuration: a free-flyer, and legs of ``LEG`` revolute joints on it.
 
     Attributes
     ----------
@@ -277,7 +277,7 @@ def newton_min_cycle() -> Problem:
 def beale() -> Problem:
     """Beale's (1955) cycling example for the simplex method, regularized: six rows meet in four freedoms.
 
-    Least 1/2 |v|^2 + c^T v, c = (-3/4, 20, -1/2, 6), under v >= 0, 1/4 v_1 - 8 v_2 - v_3 + 9 v_4 <= 0,
+    Least ``1/2 |v|^2 + c^T v``, c = (-3/4, 20, -1/2, 6), under v >= 0, 1/4 v_1 - 8 v_2 - v_3 + 9 v_4 <= 0,
     1/2 v_1 - 12 v_2 - 1/2 v_3 + 3 v_4 <= 0 and v_3 <= 1.
     """
     rows = [[0.25, -8.0, -1.0, 9.0], [0.5, -12.0, -0.5, 3.0], [0.0, 0.0, 1.0, 0.0]]

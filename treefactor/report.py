@@ -214,6 +214,10 @@ CONTACTS_CAPTION = (
     "brackets. The peer's result: what it says, and the largest |min(gamma, A gamma + q)|, computed anew, "
     "rows scaled by 1 / sqrt(A_ii). Dantzig's and Lemke's methods are given A, unless A is named."
 )
+LOOPS_CAPTION = (
+    "Medians of the processor's time per state of runs taken in turns, in one thread; quartiles of their "
+    "ratios in brackets. Pinocchio's constraintDynamics is called once per state."
+)
 
 
 def print_growth(grown: Sequence[Growth]) -> None:

@@ -27,7 +27,7 @@ def stream(
     executor: Executor | None = None,
     progress: bool = False,
 ) -> np.memmap:
-    """Write function(*arguments) to a file, a block of rows at a time.
+    """Write ``function(*arguments)`` to a file, a block of rows at a time.
 
     Parameters
     ----------

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import product
+
 import numpy as np
 import pytest
 
@@ -54,6 +56,43 @@ def every_active_set(problem):
     if not right.any():
         return None
     return v + Z @ (free + np.linalg.solve(G, B.T @ gamma[right.argmax()]))
+
+
+def every_state(problem):
+    """v of a problem with bounds and no bilateral rows: every row is off, on or at its bound; None of none.
+
+    Rows that are on are independent in some solution, as above.
+    """
+    H, D, d, upper = problem.H, problem.D.toarray(), problem.d, problem.upper
+    free = np.linalg.solve(H, problem.g)
+    A, low = D @ np.linalg.solve(H, D.T), d - D @ free
+    for states in product(*[(0, 1, 2) if bound < np.inf else (0, 1) for bound in upper]):
+        on, full = (np.array(states, dtype=int) == state for state in (1, 2))
+        if np.linalg.eigvalsh(A[np.ix_(on, on)]).min(initial=np.inf) <= SINGULAR:
+            continue
+        gamma = np.where(full, upper, 0.0)
+        gamma[on] = np.linalg.solve(A[np.ix_(on, on)], (low - A @ gamma)[on])
+        gap = A @ gamma - low
+        inside = (gamma >= -SINGULAR) & (gamma <= upper + SINGULAR)
+        if inside.all() and (gap >= -SINGULAR)[~full].all() and (gap <= SINGULAR)[full].all():
+            return free + np.linalg.solve(H, D.T @ gamma)
+    return None
+
+
+def boxed(problem):
+    """v by quadprog of a problem with bounds: soft rows D v + slack >= d at the price upper per slack.
+
+    The slacks' small squares keep quadprog's matrix positive definite: v is right to about 1e-6.
+    """
+    quadprog = pytest.importorskip("quadprog", reason="the oracle")
+    n, soft = problem.n, np.flatnonzero(problem.upper < np.inf)
+    none, slack = np.zeros((n, len(soft))), np.zeros((problem.m, len(soft)))
+    slack[soft, np.arange(len(soft))] = 1.0
+    G = np.block([[problem.H, none], [none.T, 1e-8 * np.eye(len(soft))]])
+    rows = np.block([[problem.D.toarray(), slack], [none.T, np.eye(len(soft))]])
+    right = np.append(problem.d, np.zeros(len(soft)))
+    linear = np.append(problem.g, -problem.upper[soft])
+    return quadprog.solve_qp(G, linear, np.ascontiguousarray(rows.T), right)[0][:n]
 
 
 def goldfarb_idnani(problem):

@@ -6,8 +6,6 @@ from graphlib import TopologicalSorter
 from itertools import accumulate
 
 import numpy as np
-from scipy.sparse import csr_array
-from scipy.sparse.csgraph import connected_components, maximum_bipartite_matching
 
 from ..tree import Tree
 from .factors import factor, half_solve, solve
@@ -27,12 +25,18 @@ def is_zero(x) -> bool:
 
 def matching(A) -> list[int]:
     """For every row a column of its own in which it is not zero, -1 where there is none left."""
+    from scipy.sparse import csr_array  # takes longer to import than treefactor
+    from scipy.sparse.csgraph import maximum_bipartite_matching
+
     pattern = csr_array([[not is_zero(x) for x in row] for row in A], dtype=np.int8)
     return maximum_bipartite_matching(pattern, perm_type="column").tolist()
 
 
 def ordered(uses: np.ndarray) -> list[list[int]]:
     """Nodes that use each other in turn together, such sets after all they use."""
+    from scipy.sparse import csr_array
+    from scipy.sparse.csgraph import connected_components
+
     count, label = connected_components(csr_array(uses), connection="strong")
     graph = {k: set() for k in range(count)}
     for i, j in np.argwhere(uses):

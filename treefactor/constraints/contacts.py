@@ -10,10 +10,11 @@ from numbers import Integral
 import numpy as np
 
 from .._arrays import ReadOnly, as_vector
+from .._contacts import CONTACT, Touching
 from ..exceptions import InvalidModelError
 from ..joints import _number
 from ..model import Model
-from .kinematics import Kinematics, Pattern, cross, product
+from .kinematics import Kinematics, Pattern
 
 
 @dataclass(frozen=True, eq=False)
@@ -146,7 +147,8 @@ class Touch:
         m; negative where bodies overlap.
     axes : ndarray, shape (contacts, 3, 3)
         Rows: the normal, out of the plane or the other sphere, and two tangents, in the base.
-    pattern : Pattern
+    start, column : ndarray of int
+        Columns of the rows of contact k are ``column[start[k]:start[k + 1]]``.
     data : ndarray, shape (3, nnz)
         Entries of the rows of these three.
     """
@@ -154,7 +156,8 @@ class Touch:
     which: np.ndarray
     gap: np.ndarray
     axes: np.ndarray
-    pattern: Pattern
+    start: np.ndarray
+    column: np.ndarray
     data: np.ndarray
 
 
@@ -177,42 +180,30 @@ class Contacts:
             for side in (contact.sphere, contact.against):
                 if not -1 <= side.body < model.njoints:
                     raise InvalidModelError(f"contact {k} is on body {side.body}, there are {model.njoints}")
-        self.bodies = np.array([[c.against.body, c.sphere.body] for c in contacts], np.intp).reshape(-1, 2).T
-        self.flat = np.array([isinstance(c.against, Plane) for c in contacts], dtype=bool)
-        anchors = [c.against.point if isinstance(c.against, Plane) else c.against.center for c in contacts]
-        self.anchor = np.array(anchors).reshape(-1, 3)
-        self.normal = np.array(
-            [c.against.normal if isinstance(c.against, Plane) else np.zeros(3) for c in contacts]
-        ).reshape(-1, 3)
-        self.center = np.array([c.sphere.center for c in contacts]).reshape(-1, 3)
-        self.radius = np.array([c.sphere.radius for c in contacts])
-        self.reach = self.radius + [getattr(c.against, "radius", 0.0) for c in contacts]
         self.mu = np.array([c.mu for c in contacts], dtype=float)
-        self.pattern = Pattern(model, *self.bodies)
+        bodies = np.array([[c.against.body, c.sphere.body] for c in contacts], np.intp).reshape(-1, 2)
+        pattern, structs = Pattern(model, *bodies.T), np.zeros(len(contacts), dtype=CONTACT)
+        structs["body"], structs["columns"] = bodies, np.diff(pattern.indptr)
+        structs["entry"], structs["stop"] = pattern.ranges(np.arange(len(contacts)))
+        for struct, contact in zip(structs, contacts, strict=True):
+            flat = isinstance(contact.against, Plane)
+            struct["flat"], struct["center"], struct["radius"] = (
+                flat,
+                contact.sphere.center,
+                contact.sphere.radius,
+            )
+            struct["anchor"] = contact.against.point if flat else contact.against.center
+            struct["normal"] = contact.against.normal if flat else 0.0
+            struct["reach"] = contact.sphere.radius + (0.0 if flat else contact.against.radius)
+        self._kernel = Touching(model.njoints, structs, pattern.entries(model), pattern.indices)
 
     def near(self, at: Kinematics, margin: float = np.inf) -> Touch:
         """Contacts whose gap is at most the margin, in one state.
 
-        Rows are the powers of the wrenches (f, r × f) of unit forces f on the sphere's body, at the point of
-        the sphere that is closest to the other side, and of their opposites on the other body: the first row
-        is the rate of the gap.
+        Rows are the velocities, along the axes, of the point of the sphere that is closest to the other side
+        against the other body: the first one is the rate of the gap.
         """
-        against, body = self.bodies
-        apart = at.origin[body] - at.origin[against]
-        center = at.points(body, self.center)
-        way = apart + center - at.points(against, self.anchor)
-        length = np.sqrt((way * way).sum(-1))
-        between = np.divide(way, length[:, None], out=np.zeros_like(way), where=length[:, None] > 0)
-        normal = np.where(self.flat[:, None], product(at.R[against], self.normal), between)
-        normal[(length == 0) & ~self.flat, 2] = 1.0
-        gap = np.where(self.flat, (normal * way).sum(-1), length) - self.reach
-        which = np.flatnonzero(gap <= margin)
-        axes = _axes(normal[which])
-        r = (center - self.radius[:, None] * normal)[which, None]
-        W = np.stack([-_wrenches(axes, r + apart[which, None]), _wrenches(axes, r)])
-        pattern = self.pattern.take(which)
-        data = np.stack([pattern.data(at, W[:, :, k]) for k in range(3)])
-        return Touch(which, gap[which], axes, pattern, data)
+        return Touch(*self._kernel.near(at.frames, margin))
 
 
 def limits_of(model: Model) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
@@ -226,21 +217,6 @@ def limits_of(model: Model) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndar
                 found.append(np.stack([i, k, np.full(len(i), sign), bound[i]])[:, some])
     i, k, sign, bound = np.concatenate(found, axis=1)
     return i.astype(np.intp), k.astype(np.intp), sign, bound
-
-
-def _axes(n: np.ndarray) -> np.ndarray:
-    """Rows n, t1, t2 of right-handed frames; of n = z the axes z, x, y (Duff et al. 2017)."""
-    x, y, z = np.moveaxis(n, -1, 0)
-    sign = np.copysign(1.0, z)
-    a = -1.0 / (sign + z)
-    b = x * y * a
-    t1 = np.stack([1.0 + sign * x * x * a, sign * b, -sign * x], axis=-1)
-    t2 = np.stack([b, sign + y * y * a, -y], axis=-1)
-    return np.stack([n, t1, t2], axis=-2)
-
-
-def _wrenches(f: np.ndarray, r: np.ndarray) -> np.ndarray:
-    return np.concatenate([f, cross(r, f)], axis=-1)
 
 
 def _body(value) -> int:

@@ -6,9 +6,12 @@ joints. Only the freedoms that move one of both bodies against the other have en
 
 from __future__ import annotations
 
+from functools import cached_property
+
 import numpy as np
 
 from .._arrays import as_vector
+from .._loops import ENTRY
 from ..dynamics import frames
 from ..joints import _rotation
 from ..model import Model
@@ -57,17 +60,48 @@ class Kinematics:
     """
 
     def __init__(self, model: Model, q, v=None):
-        found = frames(model, q, np.zeros(model.nv) if v is None else v)
-        batch, n = found.shape[:-1], model.njoints
-        bodies = np.zeros((*batch, n + 1, 27))
-        bodies[..., :n, :] = found[..., : 27 * n].reshape(*batch, n, 27)
+        self.model, self.frames = model, frames(model, q, np.zeros(model.nv) if v is None else v)
+        self.batch = self.frames.shape[:-1]
+
+    @cached_property
+    def _bodies(self) -> np.ndarray:
+        """27 numbers of every joint as of `frames`, then those of the base."""
+        n = self.model.njoints
+        bodies = np.zeros((*self.batch, n + 1, 27))
+        bodies[..., :n, :] = self.frames[..., : 27 * n].reshape(*self.batch, n, 27)
         bodies[..., n, :9] = np.eye(3).ravel()
-        self.R = np.swapaxes(bodies[..., :9].reshape(*batch, n + 1, 3, 3), -1, -2)
-        self.p, self.origin = bodies[..., 9:12], bodies[..., 12:15]
-        self.V, self.A = bodies[..., 15:21], bodies[..., 21:]
-        self.S = found[..., 27 * n :].reshape(*batch, -1, 6)
-        if model.coupling is not None:
-            self.S *= ratios(model)[:, None]
+        return bodies
+
+    @cached_property
+    def R(self) -> np.ndarray:
+        """Rotations."""
+        return np.swapaxes(self._bodies[..., :9].reshape(*self.batch, -1, 3, 3), -1, -2)
+
+    @property
+    def p(self) -> np.ndarray:
+        """Origins from those of the root bodies."""
+        return self._bodies[..., 9:12]
+
+    @property
+    def origin(self) -> np.ndarray:
+        """Origins of the root bodies."""
+        return self._bodies[..., 12:15]
+
+    @property
+    def V(self) -> np.ndarray:
+        """Velocities."""
+        return self._bodies[..., 15:21]
+
+    @property
+    def A(self) -> np.ndarray:
+        """Accelerations."""
+        return self._bodies[..., 21:]
+
+    @cached_property
+    def S(self) -> np.ndarray:
+        """Unit motions."""
+        S = self.frames[..., 27 * self.model.njoints :].reshape(*self.batch, -1, 6)
+        return S if self.model.coupling is None else S * ratios(self.model)[:, None]
 
     def points(self, body, at: np.ndarray) -> np.ndarray:
         """Points (..., 3) of bodies, in their axes, as seen from the origins of their root bodies."""
@@ -99,39 +133,30 @@ class Pattern:
         column = freedom if model.coupling is None else np.argmax(model.coupling.G != 0, axis=1)[freedom]
         order = np.lexsort((column, row))
         self.bodies, self.shape = (first, second), (len(first), model.nv)
-        self._arrange(freedom[order], side[order], row[order], column[order])
+        self.freedom, self.side, self.row, column = freedom[order], side[order], row[order], column[order]
+        starts = np.flatnonzero(np.diff(self.row * max(model.nv, 1) + column, prepend=-1))
+        self.starts = starts if len(starts) < len(column) else None  # of joints of a path that move as one
+        self.indices = column[starts].astype(np.intp)
+        self.indptr = np.searchsorted(self.row[starts], np.arange(len(first) + 1)).astype(np.intp)
+        self.place = np.searchsorted(starts, np.arange(len(column)), "right") - 1  # among the sums
 
-    def _arrange(self, freedom, side, row, column) -> None:
-        """Take over entries; those of one row and one column are joints of a path that move as one."""
-        self.freedom, self.side, self.row, self.column = freedom, side, row, column
-        starts = np.flatnonzero(np.diff(row * max(self.shape[1], 1) + column, prepend=-1))
-        self.starts = starts if len(starts) < len(column) else None
-        self.indices = column[starts]
-        self.indptr = np.searchsorted(row[starts], np.arange(self.shape[0] + 1))
-
-    def take(self, rows: np.ndarray) -> Pattern:
-        """Pattern of some rows, whose numbers increase."""
-        found = object.__new__(Pattern)
-        found.bodies, found.shape = tuple(body[rows] for body in self.bodies), (len(rows), self.shape[1])
-        number = np.full(self.shape[0], -1)
-        number[rows] = np.arange(len(rows))
-        row = number[self.row]
-        kept = row >= 0
-        found._arrange(self.freedom[kept], self.side[kept], row[kept], self.column[kept])
+    def entries(self, model: Model) -> np.ndarray:
+        """Entries as the kernels take them."""
+        found = np.zeros(len(self.row), dtype=ENTRY)
+        found["freedom"], found["side"] = self.freedom, self.side
+        found["place"] = self.place - self.indptr[self.row]
+        found["ratio"] = 1.0 if model.coupling is None else ratios(model)[self.freedom]
         return found
+
+    def ranges(self, rows: np.ndarray) -> list[np.ndarray]:
+        """First entries of rows, and those behind their last ones."""
+        return [np.searchsorted(self.row, rows, side) for side in ("left", "right")]
 
     def data(self, at: Kinematics, W: np.ndarray) -> np.ndarray:
         """Entries (..., nnz) of the rows of wrenches W (2, ..., rows, 6): on the first bodies, the second."""
         wrench = np.moveaxis(W, 0, -3)[..., self.side, self.row, :]
         data = np.einsum("...i,...i->...", at.S[..., self.freedom, :], wrench)
         return data if self.starts is None else np.add.reduceat(data, self.starts, axis=-1)
-
-    def rates(self, motions: np.ndarray, W: np.ndarray) -> np.ndarray:
-        """Powers (..., rows) of wrenches on bodies that move so: motions (..., njoints + 1, 6)."""
-        return sum(
-            np.einsum("...i,...i->...", motions[..., body, :], w)
-            for body, w in zip(self.bodies, W, strict=True)
-        )
 
     def dense(self, data: np.ndarray) -> np.ndarray:
         """Matrices (..., rows, nv) of entries (..., nnz)."""

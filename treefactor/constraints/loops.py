@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from functools import lru_cache
 
 import numpy as np
 
 from .. import dynamics
-from .._arrays import as_vector
+from .._arrays import as_vector, flatten
+from .._loops import LOOP, Closing, one
+from .._states import states
 from ..configuration import integrate, require_rotations
 from ..exceptions import ConfigurationError
 from ..joints import PAIRS
 from ..ltdl import factor
 from ..model import Model
-from .kinematics import Kinematics, Pattern, cross
+from .kinematics import Kinematics, Pattern
 
 ALIKE = {
     "spherical": (),
@@ -77,12 +80,8 @@ class Loops:
         self.R = np.array([[loop.R1, loop.R2] for loop in loops]).reshape(count, 2, 3, 3).swapaxes(0, 1)
         self.p = np.array([[loop.p1, loop.p2] for loop in loops]).reshape(count, 2, 3).swapaxes(0, 1)
         self.of = np.repeat(np.arange(count), [loop.rows for loop in loops])
-        start = np.searchsorted(self.of, np.arange(count))
-        self.meeting = start[:, None] + np.arange(3)  # rows of the origins
-        turning = [(i, *pair) for i, loop in enumerate(loops) for pair in PAIRS[loop.kind]]
-        self.turning = np.setdiff1d(np.arange(len(self.of)), self.meeting)  # rows of pairs of axes
-        self.pairs = np.array(turning, dtype=np.intp).reshape(-1, 3).T
         self.pattern = Pattern(model, *self.ends[:, self.of])
+        self.kernel = kernel_of(model, self.pattern, self.of)
 
     def rows(self, at: Kinematics) -> Rows:
         """Rows of all loops, those of one after those of another.
@@ -91,38 +90,37 @@ class Loops:
         a · b. Their rates are the powers of the wrenches (f, p2 × f) and (0, b × a) on the second body and of
         their opposites on the first; J-dot v is what remains of the second derivative.
         """
-        first, second = self.ends
-        axes = at.R[..., self.ends, :, :] @ self.R
-        apart = at.origin[..., second, :] - at.origin[..., first, :]
-        r1, r2 = np.moveaxis(at.points(self.ends, self.p), -3, 0)
-        batch, size = r1.shape[:-2], len(self.of)
-        residual, W, rate = (
-            np.empty((*batch, size)),
-            np.empty((2, *batch, size, 6)),
-            np.empty((2, *batch, size, 6)),
-        )
-        omega1, omega2 = at.V[..., first, 3:], at.V[..., second, 3:]
+        frames = at.frames.reshape(-1, at.frames.shape[-1])
+        found = (x.reshape(*at.batch, x.shape[1]) for x in self.kernel.rows(frames))
+        return Rows(*found, self.pattern)
 
-        f = np.swapaxes(axes[..., 0, :, :, :], -1, -2)  # (..., loops, 3 rows, 3)
-        velocity = (at.V[..., second, :3] + cross(omega2, r2))[..., None, :]
-        turned = cross(omega1[..., None, :], f)
-        residual[..., self.meeting] = (f @ (apart + r2 - r1)[..., None])[..., 0]
-        for side, r in enumerate([(apart + r2)[..., None, :], r2[..., None, :]]):
-            W[side][..., self.meeting, :] = np.concatenate([f, cross(r, f)], axis=-1)
-            moment = cross(velocity, f) + cross(r, turned)
-            rate[side][..., self.meeting, :] = np.concatenate([turned, moment], axis=-1)
 
-        loop, i, j = self.pairs
-        a, b = axes[..., 0, loop, :, i], axes[..., 1, loop, :, j]
-        a, b = np.moveaxis(a, 0, -2), np.moveaxis(b, 0, -2)  # NumPy puts such axes first
-        residual[..., self.turning] = (a * b).sum(-1)
-        moved = cross(cross(omega2[..., loop, :], b), a) + cross(b, cross(omega1[..., loop, :], a))
-        W[..., self.turning, :3] = rate[..., self.turning, :3] = 0.0
-        W[..., self.turning, 3:], rate[..., self.turning, 3:] = cross(b, a), moved
-        W[0] *= -1.0
-        rate[0] *= -1.0
-        bias = self.pattern.rates(at.A, W) + self.pattern.rates(at.V, rate)
-        return Rows(residual, bias, self.pattern.data(at, W), self.pattern)
+def kernel_of(model: Model, pattern: Pattern, of: np.ndarray) -> Closing:
+    """The loops of a model as the kernels take them; ``of`` says of every row which loop it belongs to."""
+    loops, row = np.zeros(len(model.loops), dtype=LOOP), np.searchsorted(of, np.arange(len(model.loops)))
+    loops["row"] = row
+    for struct, loop in zip(loops, model.loops, strict=True):
+        pairs = np.ravel(PAIRS[loop.kind]).astype(np.intp)
+        struct["body"], struct["pairs"] = (loop.first, loop.second), len(pairs) // 2
+        struct["pair"][: len(pairs)] = pairs
+        struct["R"], struct["p"] = np.ravel([loop.R1.T, loop.R2.T]), np.ravel([loop.p1, loop.p2])
+    loops["entry"], loops["stop"] = pattern.ranges(row)  # all rows of a loop have those of its first one
+    first, stop = _reach(model, pattern)
+    return Closing(model.bodies, loops, pattern.entries(model), pattern.indptr, pattern.indices, first, stop)
+
+
+def _reach(model: Model, pattern: Pattern) -> tuple[np.ndarray, np.ndarray]:
+    """Of every column of J L^-1 the first row with something in it, and the one behind the last."""
+    rows = np.repeat(np.arange(pattern.shape[0]), np.diff(pattern.indptr))
+    first, stop = np.full(model.nv, pattern.shape[0]), np.zeros(model.nv, dtype=np.intp)
+    np.minimum.at(first, pattern.indices, rows)
+    np.maximum.at(stop, pattern.indices, rows + 1)
+    parent = model.tree.parent
+    for k in range(model.nv - 1, -1, -1):  # what a row has in a column it has in those of its ancestors
+        i = parent[k]
+        if i >= 0:
+            first[i], stop[i] = min(first[i], first[k]), max(stop[i], stop[k])
+    return first, stop
 
 
 @lru_cache(maxsize=16)
@@ -186,30 +184,29 @@ def forward_dynamics(
     Notes
     -----
     ``H a - J^T f = tau - bias``, ``J a = -J-dot v - 2 s J v - s^2 residual`` with the stabilization s
-    (Featherstone 2008, section 8.5): f by the singular values of W = D^-1/2 L^-T J^T, whose squares are those
-    of J H^-1 J^T, for it squares its condition number.
+    (Featherstone 2008, section 8.5): f by the orthogonal factor of D^-1/2 L^-T J^T (Golub and Van Loan 2013,
+    section 5.2.8), for J H^-1 J^T squares its condition number.
     """
-    found = loop_rows(model, q, v)
-    inertia = factor(dynamics.crba(model, q), model.tree)
-    free = inertia.solve(np.asarray(tau) - dynamics.bias(model, q, v, fext))
-    J = found.dense()
-    speed = (J @ np.asarray(v, dtype=float)[..., None])[..., 0]
-    wanted = -found.bias - stabilization * (2.0 * speed + stabilization * found.residual)
-    missing = wanted - (J @ free[..., None])[..., 0]
-    JT = np.swapaxes(J, -1, -2)
-    force = _least_force(inertia.half_solve(JT), missing)
-    return free + inertia.solve((JT @ force[..., None])[..., 0]), force
+    kernel = loops_of(model).kernel
+    found = one(kernel, q, v, tau, stabilization) if fext is None else None
+    if found is not None:
+        return found
+    given = {"q": q, "v": v, "tau": tau} | ({} if fext is None else {"fext": fext})
+    tails = {"q": (model.nq,), "v": (model.nv,), "tau": (model.nv,), "fext": (model.njoints, 6)}
+    arrays, batch = states(given, tails, model)
+    operands = [_operand(arrays[name], len(tails[name])) if name in arrays else None for name in tails]
+    count = math.prod(batch)
+    a, force = np.empty((count, model.nv)), np.empty((count, len(loops_of(model).of)))
+    kernel.batch(count, operands, float(stabilization), a, force)
+    if not batch and np.isnan(a).any():
+        factor(dynamics.crba(model, q), model.tree)  # says what moves no mass
+    return a.reshape(*batch, model.nv), force.reshape(*batch, force.shape[1])
 
 
-def _least_force(W: np.ndarray, missing: np.ndarray) -> np.ndarray:
-    """Smallest f with WᵀW f = missing."""
-    if not W.size:
-        return np.zeros_like(missing)
-    _, size, V = np.linalg.svd(W, full_matrices=False)
-    kept = size > RANK * size[..., :1]
-    with np.errstate(divide="ignore"):
-        inverse = np.where(kept, 1.0 / size**2, 0.0)
-    return ((inverse * (V @ missing[..., None])[..., 0])[..., None, :] @ V)[..., 0, :]
+def _operand(array: np.ndarray, axes: int) -> np.ndarray:
+    """An array with one leading axis, rows contiguous."""
+    rows = flatten(np.ascontiguousarray(array), axes)
+    return rows.reshape(len(rows), math.prod(rows.shape[1:]))
 
 
 def close(model: Model, q, tolerance: float = 1e-12) -> np.ndarray:

@@ -7,7 +7,9 @@ Tasora, Manconi, Silvestri (2.5), h the step and K the stabilization:
 
 A gap that is open may close within the step, K = 1 there. Friction is the convex relaxation of Anitescu and
 Tasora (2010) with a polyhedral cone: the rows of a normal n and tangents t_j are n + mu t_j. It
-lifts what slides at the velocity v by h mu v, and what begins to slide at once hops with mu v.
+lifts what slides at the velocity v by h mu v, and what begins to slide at once hops with mu v. Or it is a
+box: rows n, and rows t_j and -t_j with impulses up to mu times the normal one of the step before. That
+lifts nothing, but lags by a step: what lands slides for one, and is held too firmly in the next.
 """
 
 from __future__ import annotations
@@ -17,18 +19,20 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from .. import _rotations as rotations
 from .. import mlcp
-from .._arrays import as_real, as_vector
-from ..configuration import integrate
-from ..dynamics import bias, crba
+from .._arrays import as_real, as_vector, check_choice
+from .._contacts import combined
+from .._moves import Moves, matched
+from .._stack import Sorted
+from ..direct import multiply
+from ..dynamics import motion
 from ..exceptions import ShapeError, StepError
 from ..model import Model
 from .contacts import Contacts, Touch, limits_of
 from .kinematics import Kinematics
 from .loops import loops_of
 
-FACETS = (4, 8)
+FACETS, FRICTION = (4, 8), ("pyramid", "box")
 
 
 @dataclass(frozen=True)
@@ -91,7 +95,9 @@ class Stepper:
         to take away.
     facets : {4, 8}
         Of the cones of friction, which are inside the round ones: a contact holds mu times its normal force
-        along their edges, between them down to cos(pi / facets) times that.
+        along their edges, between them down to cos(pi / facets) times that. A box has 4.
+    friction : {"pyramid", "box"}
+        The convex relaxation, or bounds from the normal impulses of the step before.
     margin : float
         Contacts farther apart than that, in m, are left out; it must be more than anything moves in a step.
 
@@ -122,6 +128,7 @@ class Stepper:
         stabilization: float = 0.2,
         facets: int = 4,
         margin: float = np.inf,
+        friction: str = "pyramid",
     ):
         if not 0.0 < h < np.inf:
             raise ValueError(f"h must be positive, got {h}")
@@ -129,11 +136,14 @@ class Stepper:
             raise ValueError(f"stabilization must be from 0 to 1, got {stabilization}")
         if facets not in FACETS:
             raise ValueError(f"facets must be one of {FACETS}, got {facets}")
+        check_choice("friction", friction, FRICTION)
+        if friction == "box" and facets != 4:
+            raise ValueError(f"a box of friction has 4 facets, got {facets}")
         self.model, self.h, self.stabilization, self.margin = model, float(h), float(stabilization), margin
-        self._contacts, self._loops = Contacts(model, contacts), loops_of(model)
+        self._contacts, self._loops, self._moves = Contacts(model, contacts), loops_of(model), _moves(model)
         self._limits = limits_of(model) if limits else tuple(x[:0] for x in limits_of(model))
-        angle = 2.0 * np.pi * np.arange(facets) / facets
-        self._edges = np.stack([np.cos(angle), np.sin(angle)], axis=1).round(15)
+        self.friction, self._forms = friction, _forms(friction, facets)
+        self._pressed = np.zeros(len(self._contacts.mu))  # normal impulses of the last step
         self._last: tuple[mlcp.Solution, np.ndarray] | None = None
 
     def step(self, q, v, tau=None) -> Step:
@@ -157,19 +167,22 @@ class Stepper:
         """
         model, h = self.model, self.h
         q, v = as_vector(q, model.nq, "q"), as_vector(v, model.nv, "v")
-        force = -bias(model, q, v) if tau is None else as_vector(tau, model.nv, "tau") - bias(model, q, v)
-        H = crba(model, q)
+        tau = np.zeros(model.nv) if tau is None else as_vector(tau, model.nv, "tau")
+        force, H = motion(model, q, v, tau)
         at = Kinematics(model, q, v)
-        loops, touch = self._loops.rows(at), self._contacts.near(at, self.margin)
+        touch = self._contacts.near(at, self.margin)
         rows = self._unilateral(q, touch)
-        g = H @ (v + h * _turning(model, v)) + h * force
-        c = -self.stabilization / h * loops.residual
-        problem = mlcp.Problem(H, model.tree, g, loops.csr(), c, rows.D, rows.d)
+        g = multiply(H, model.tree, v + h * self._moves.turning(v), layout="packed") + h * force
+        bilateral = self._bilateral(at)
+        problem = mlcp.Problem(H, model.tree, g, *bilateral, rows.D, rows.d, rows.upper, layout="packed")
         solution = mlcp.solve(problem, warm_start=self._guess(rows.key, problem))
         if solution.status is not mlcp.Status.SOLVED:
             raise StepError(f"no step from here: the problem is {solution.status.name}", solution)
         self._last = solution, rows.key
-        q_new, v_new = _moved(model, q, solution.v, h)
+        self._pressed = np.zeros_like(self._pressed)
+        normal = solution.gamma[: len(rows.of)] * rows.along[:, 0]
+        np.add.at(self._pressed, touch.which[rows.of], normal)
+        q_new, v_new = self._moves.moved(q, solution.v, h)
         gap = np.full(len(self._contacts.mu), np.inf)
         gap[touch.which] = touch.gap
         impulse = self._impulses(touch, rows, solution.gamma)
@@ -207,44 +220,41 @@ class Stepper:
             states.append((made[-1].q, made[-1].v))
         return Trajectory(t, *map(np.array, zip(*states, strict=True)), made)
 
+    def _bilateral(self, at: Kinematics) -> tuple[Sorted, np.ndarray] | tuple[None, None]:
+        """Rows of loops, and what their velocities are to be."""
+        if not self.model.loops:
+            return None, None
+        loops = self._loops.rows(at)
+        J = Sorted(loops.pattern.indptr, loops.pattern.indices, loops.data)
+        return J, -self.stabilization / self.h * loops.residual
+
     def _unilateral(self, q: np.ndarray, touch: Touch) -> _Unilateral:
         """Rows of contacts that are near, then of limits."""
-        from scipy.sparse import csr_array
-
-        mu, pattern, edges = self._contacts.mu[touch.which], touch.pattern, len(self._edges)
-        counts = np.where(mu > 0, edges, 1)
-        of, edge = np.repeat(np.arange(len(mu)), counts), _ranges(counts)
-        slope = mu[of, None] * self._edges[edge]
-        sizes = np.diff(pattern.indptr)[of]
-        entry = np.repeat(pattern.indptr[of], sizes) + _ranges(sizes)
-        x, y = np.repeat(slope, sizes, axis=0).T
-        data = touch.data[0, entry] + x * touch.data[1, entry] + y * touch.data[2, entry]
-        i, k, sign, bound = self._limits
-        indptr = np.concatenate([[0], np.cumsum(np.concatenate([sizes, np.ones(len(k), dtype=np.intp)]))])
-        columns = np.concatenate([pattern.indices[entry], k])
-        D = csr_array((np.concatenate([data, sign]), columns, indptr), shape=(len(indptr) - 1, self.model.nv))
-        gap = np.concatenate([touch.gap[of], sign * (q[i] - bound)])
+        (i, k, sign, bound), boxed, forms = self._limits, self.friction == "box", len(self._forms)
+        mu = self._contacts.mu
+        *D, of, key, along = combined(
+            *(touch.which, touch.start, touch.column, touch.data), mu, self._forms, not boxed, k, sign
+        )
+        gap = np.concatenate([along[:, 0] * touch.gap[of], sign * (q[i] - bound)])
         d = -np.where(gap > 0, 1.0, self.stabilization) / self.h * gap
-        limits = len(self._contacts.mu) * edges + np.arange(len(k))
-        key = np.concatenate([touch.which[of] * edges + edge, limits])
-        return _Unilateral(D, d, key, of, slope)
+        key = np.concatenate([key, len(mu) * forms + np.arange(len(k))])
+        held = np.where(along[:, 0] > 0, np.inf, (mu * self._pressed)[touch.which[of]])
+        upper = np.concatenate([held, np.full(len(k), np.inf)]) if boxed else None
+        return _Unilateral(Sorted(*D), d, upper, key, of, along)
 
     def _guess(self, key: np.ndarray, problem: mlcp.Problem) -> mlcp.Solution | None:
         """The last solution, its rows where they are now."""
         if self._last is None:
             return None
         last, before = self._last
-        _, now, then = np.intersect1d(key, before, assume_unique=True, return_indices=True)
-        gamma, active = np.zeros(len(key)), np.zeros(len(key), dtype=bool)
-        gamma[now], active[now] = last.gamma[then], last.active[then]
+        gamma, active = matched(key, before, last.gamma, last.active)
         return replace(last, gamma=gamma, active=active, problem=problem)
 
     def _impulses(self, touch: Touch, rows: _Unilateral, gamma: np.ndarray) -> np.ndarray:
         """Impulses of all contacts in the base."""
         gamma = gamma[: len(rows.of)]
-        along = gamma[:, None] * np.column_stack([np.ones(len(gamma)), rows.slope])
         local = np.zeros((len(touch.which), 3))
-        np.add.at(local, rows.of, along)
+        np.add.at(local, rows.of, gamma[:, None] * rows.along)
         impulse = np.zeros((len(self._contacts.mu), 3))
         impulse[touch.which] = (local[:, None] @ touch.axes)[:, 0]
         return impulse
@@ -252,18 +262,21 @@ class Stepper:
 
 @dataclass(frozen=True)
 class _Unilateral:
-    """D v >= d; which row is which, and of rows of contacts which contact, and mu t_j along its tangents."""
+    """D v >= d; which row is which, and of rows of contacts which contact, and normal and tangents."""
 
-    D: object  # scipy.sparse.csr_array
+    D: Sorted
     d: np.ndarray
+    upper: np.ndarray | None
     key: np.ndarray
     of: np.ndarray
-    slope: np.ndarray
+    along: np.ndarray
 
 
-def _ranges(counts: np.ndarray) -> np.ndarray:
-    """0 .. count-1 for every count."""
-    return np.arange(counts.sum()) - np.repeat(np.cumsum(counts) - counts, counts)
+def _forms(friction: str, facets: int) -> np.ndarray:
+    """Normal and tangents in the rows of one contact, the latter without mu: shape (rows, 3)."""
+    angle = 2.0 * np.pi * np.arange(facets) / facets
+    edges = np.stack([np.ones(facets), np.cos(angle), np.sin(angle)], axis=1).round(15)
+    return edges if friction == "pyramid" else np.concatenate([[[1.0, 0.0, 0.0]], edges * [0.0, 1.0, 1.0]])
 
 
 def _open_loop(tau, steps: int, nv: int) -> Callable:
@@ -279,29 +292,15 @@ def _open_loop(tau, steps: int, nv: int) -> Callable:
     return lambda t, q, v: next(rows)
 
 
-def _turning(model: Model, v: np.ndarray) -> np.ndarray:
-    """ω × v of joints whose linear velocities are in axes that turn: these do not turn during a step."""
-    found = np.zeros_like(v)
-    if "freeflyer" in model.entries:
-        at = model.entries["freeflyer"][1]
-        found[at[:, :3]] = np.cross(v[at[:, 3:]], v[at[:, :3]])
-    if "planar" in model.entries:
-        at = model.entries["planar"][1]
-        found[at[:, 0]], found[at[:, 1]] = -v[at[:, 2]] * v[at[:, 1]], v[at[:, 2]] * v[at[:, 0]]
-    return found
-
-
-def _moved(model: Model, q: np.ndarray, v: np.ndarray, h: float) -> tuple[np.ndarray, np.ndarray]:
-    """State after h at velocities v, linear ones along straight lines and kept in axes that do not turn."""
-    new_q, new_v = integrate(model, q, h * v), v.copy()
-    for kind, count, turn, inverse in (
-        ("freeflyer", 3, rotations.rotate, rotations.conjugate),
-        ("planar", 2, rotations.turn, lambda circle: (circle[0], -circle[1])),
-    ):
+def _moves(model: Model) -> Moves:
+    """The joints of a model as a step moves them."""
+    rotating = ("continuous", "spherical", "planar", "freeflyer")
+    at = [np.zeros((0, 2), dtype=np.intp)]
+    for kind, (at_q, at_v) in model.entries.items():
+        if kind not in rotating:
+            at.append(np.stack([at_q.ravel(), at_v.ravel()], axis=1))
+    first = [np.zeros((0, 2), dtype=np.intp) for _ in rotating]
+    for i, kind in enumerate(rotating):
         if kind in model.entries:
-            at_q, at_v = model.entries[kind]
-            places, rates = at_q[:, :count], at_v[:, :count]
-            way = turn(q[at_q[:, count:]].T, v[rates].T)
-            new_q[places] = q[places] + h * np.stack(way, axis=1)
-            new_v[rates] = np.stack(turn(inverse(new_q[at_q[:, count:]].T), way), axis=1)
-    return new_q, new_v
+            first[i] = np.stack([part[:, 0] for part in model.entries[kind]], axis=1)
+    return Moves([np.ascontiguousarray(x, dtype=np.intp) for x in (np.concatenate(at), *first)])

@@ -27,14 +27,6 @@ enum { STORED, UNIT, ADD };          /* the diagonal of L: as stored, ones, or s
                     default: f(1, __VA_ARGS__); }
 #endif
 
-#define LOW_2 0, 2
-#define HIGH_2 1, 3
-#define LOW_4 0, 4, 1, 5
-#define HIGH_4 2, 6, 3, 7
-#define LOW_8 0, 8, 1, 9, 2, 10, 3, 11
-#define HIGH_8 4, 12, 5, 13, 6, 14, 7, 15
-#define LOW_16 0, 16, 1, 17, 2, 18, 3, 19, 4, 20, 5, 21, 6, 22, 7, 23
-#define HIGH_16 8, 24, 9, 25, 10, 26, 11, 27, 12, 28, 13, 29, 14, 30, 15, 31
 #define PASTE_(a, b) a##b
 #define PASTE(a, b) PASTE_(a, b)
 
@@ -48,8 +40,7 @@ enum { STORED, UNIT, ADD };          /* the diagonal of L: as stored, ones, or s
 #else
 #define WIDTH 2
 #endif
-#define LOW_HALVES PASTE(LOW_, WIDTH)
-#define HIGH_HALVES PASTE(HIGH_, WIDTH)
+#define SIDE (REGISTER == 16 ? 2 : 4)
 #define LARGEST DBL_MAX
 #define ROOT sqrt
 #define NAME(f) PASTE(f, _double)
@@ -58,6 +49,7 @@ enum { STORED, UNIT, ADD };          /* the diagonal of L: as stored, ones, or s
 #undef INDEX
 #undef LANES
 #undef WIDTH
+#undef SIDE
 #undef LARGEST
 #undef ROOT
 #undef NAME
@@ -72,6 +64,7 @@ enum { STORED, UNIT, ADD };          /* the diagonal of L: as stored, ones, or s
 #else
 #define WIDTH 4
 #endif
+#define SIDE (REGISTER == 16 ? 4 : 8)
 #define LARGEST FLT_MAX
 #define ROOT sqrtf
 #define NAME(f) PASTE(f, _float)

@@ -58,9 +58,9 @@ typedef struct {
 
 /* Packed entries that follow each other in somebody's matrix, too. */
 typedef struct {
-    ptrdiff_t entry, length;         /* 1 .. width */
+    ptrdiff_t entry, length;         /* 1 .. side */
     ptrdiff_t at;                    /* where they stand in the matrix, in bytes */
-    ptrdiff_t whole;                 /* whether as many as a register holds can be read there, and written */
+    ptrdiff_t whole;                 /* whether `side` of them can be read there, and written */
 } Piece;
 
 typedef enum { SOLVE, SOLVE_L, SOLVE_LT, MULTIPLY_L, MULTIPLY_LT, HALF_SOLVE, MULTIPLY } Operation;
@@ -70,7 +70,7 @@ typedef enum { SOLVE, SOLVE_L, SOLVE_LT, MULTIPLY_L, MULTIPLY_LT, HALF_SOLVE, MU
  * diagonal, and inverse, the reciprocals of that diagonal. */
 typedef struct {
     int lanes;
-    int width;                       /* elements of a register */
+    int side;                        /* entries of a matrix that are transposed at once */
     /* X <- count matrices of m entries each, contiguous, `to_lane` bytes apart. Missing ones are left alone. */
     void (*load)(ptrdiff_t m, int count, const char *from, ptrdiff_t to_lane, void *X);
     /* the same for matrices of which only these pieces are wanted, in ascending order */

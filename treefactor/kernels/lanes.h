@@ -2,7 +2,7 @@
  *
  * Included once for every instruction set and element type, with
  *     REAL     element type                    LANES    matrices side by side: 64 bytes of them
- *     INDEX    integer of the size of REAL
+ *     INDEX    integer of the size of REAL     SIDE     rows and columns of a tile that is transposed
  *     WIDTH    elements of a register          TILE     rows and columns of a tile that stays in registers
  *     LARGEST  largest finite number           ROOT(x)  square root
  *     NAME(f)  f for this instruction set and type
@@ -399,33 +399,33 @@ static void NAME(invert)(const Shape *t, const void *L, const void *inverse, int
 
 /* --------------------------------------------------- matrices one after the other <-> lanes: transposed tiles */
 
-typedef INDEX NAME(index) __attribute__((vector_size(WIDTH * sizeof(INDEX))));
-#if defined(__clang__) || __GNUC__ >= 12
-#define SHUFFLE(a, b, indices) __builtin_shufflevector(a, b, indices)
-#else
-#define SHUFFLE(a, b, indices) __builtin_shuffle(a, b, (NAME(index)){indices})
-#endif
+#define ELEMENT REAL
+#define TILED NAME
+#include "transpose.h"
 
-INLINE void NAME(transpose)(vec *T) {
-    for (int stage = 1; stage < WIDTH; stage *= 2) {
-        vec U[WIDTH];
-        UNROLL for (int i = 0; i < WIDTH / 2; i++) {
-            U[2 * i] = SHUFFLE(T[i], T[i + WIDTH / 2], LOW_HALVES);
-            U[2 * i + 1] = SHUFFLE(T[i], T[i + WIDTH / 2], HIGH_HALVES);
-        }
-        UNROLL for (int i = 0; i < WIDTH; i++) T[i] = U[i];
-    }
-}
-
-/* WIDTH entries of every matrix */
+/* SIDE entries of every matrix */
 INLINE void NAME(load_tile)(const char *from, ptrdiff_t to_lane, REAL *x) {
-    for (int part = 0; part < LANES; part += WIDTH) {
-        vec T[WIDTH];
-        UNROLL for (int i = 0; i < WIDTH; i++) memcpy(&T[i], from + (part + i) * to_lane, sizeof(vec));
+    for (int part = 0; part < LANES; part += SIDE) {
+        NAME(row) T[SIDE];
+        UNROLL for (int i = 0; i < SIDE; i++) memcpy(&T[i], from + (part + i) * to_lane, sizeof(NAME(row)));
         NAME(transpose)(T);
-        UNROLL for (int i = 0; i < WIDTH; i++) AT(x + part, i) = T[i];
+        UNROLL for (int i = 0; i < SIDE; i++) *(NAME(row) *)(x + i * LANES + part) = T[i];
     }
 }
+
+INLINE void NAME(store_tile)(const REAL *x, char *to, ptrdiff_t to_lane) {
+    for (int part = 0; part < LANES; part += SIDE) {
+        NAME(row) T[SIDE];
+        UNROLL for (int i = 0; i < SIDE; i++) T[i] = *(const NAME(row) *)(x + i * LANES + part);
+        NAME(transpose)(T);
+        UNROLL for (int i = 0; i < SIDE; i++) memcpy(to + (part + i) * to_lane, &T[i], sizeof(NAME(row)));
+    }
+}
+
+/* every e at which a tile of `size` entries begins; the last one may overlap the one before */
+#define FOR_TILES(e, size) \
+    for (ptrdiff_t next_ = 0, e = 0; e = next_ < (size) - SIDE ? next_ : (size) - SIDE, next_ < (size); \
+         next_ += SIDE)
 
 INLINE void NAME(load_entries)(ptrdiff_t m, int count, const char *from, ptrdiff_t to_lane, REAL *x) {
     for (ptrdiff_t e = 0; e < m; e++)
@@ -434,11 +434,9 @@ INLINE void NAME(load_entries)(ptrdiff_t m, int count, const char *from, ptrdiff
 
 static void NAME(load)(ptrdiff_t m, int count, const char *from, ptrdiff_t to_lane, void *X) {
     REAL *x = X;
-    ptrdiff_t e = 0;
-    if (count == LANES)
-        for (; e + WIDTH <= m; e += WIDTH)
-            NAME(load_tile)(from + e * sizeof(REAL), to_lane, x + e * LANES);
-    NAME(load_entries)(m - e, count, from + e * sizeof(REAL), to_lane, x + e * LANES);
+    if (count == LANES && m >= SIDE)
+        FOR_TILES(e, m) NAME(load_tile)(from + e * sizeof(REAL), to_lane, x + e * LANES);
+    else NAME(load_entries)(m, count, from, to_lane, x);
 }
 
 static void NAME(gather)(ptrdiff_t pieces, const Piece *piece, int count, const char *from, ptrdiff_t to_lane,
@@ -457,29 +455,24 @@ static void NAME(gather)(ptrdiff_t pieces, const Piece *piece, int count, const 
 
 static void NAME(store)(ptrdiff_t m, int count, const void *X, char *to, ptrdiff_t to_lane) {
     const REAL *x = X;
-    ptrdiff_t e = 0;
-    if (count == LANES)
-        for (; e + WIDTH <= m; e += WIDTH)
-            for (int part = 0; part < LANES; part += WIDTH) {
-                vec T[WIDTH];
-                UNROLL for (int i = 0; i < WIDTH; i++) T[i] = OF(x + part, e + i);
-                NAME(transpose)(T);
-                UNROLL for (int i = 0; i < WIDTH; i++)
-                    memcpy(to + (part + i) * to_lane + e * sizeof(REAL), &T[i], sizeof(vec));
-            }
-    for (; e < m; e++)
-        for (int l = 0; l < count; l++) ((REAL *)(to + l * to_lane))[e] = x[e * LANES + l];
+    if (count == LANES && m >= SIDE)
+        FOR_TILES(e, m) NAME(store_tile)(x + e * LANES, to + e * sizeof(REAL), to_lane);
+    else
+        for (ptrdiff_t e = 0; e < m; e++)
+            for (int l = 0; l < count; l++) ((REAL *)(to + l * to_lane))[e] = x[e * LANES + l];
 }
 
 static const LaneKernels NAME(lanes) = {
-    LANES, WIDTH, NAME(load), NAME(gather), NAME(store), NAME(factor), NAME(to_ltl), NAME(apply), NAME(multiply), NAME(gram), NAME(invert),
+    LANES, SIDE, NAME(load), NAME(gather), NAME(store), NAME(factor), NAME(to_ltl), NAME(apply), NAME(multiply), NAME(gram), NAME(invert),
 };
 
 #undef vec
 #undef AT
 #undef OF
 #undef LOOSE
-#undef SHUFFLE
+#undef ELEMENT
+#undef TILED
+#undef FOR_TILES
 #undef WITH_REST
 #undef FOR_COLUMNS
 #undef ROOT_FIRST

@@ -6,17 +6,7 @@
  * angular) as in Pinocchio, a force (force, moment). All freedoms of a joint are treated one after the other, as
  * if there were massless bodies between them.
  */
-#define real REAL
-#define AT(x, e) (*(real *)((x) + (e) * LANES))
-#define READ(x, e) (*(const real *)((x) + (e) * LANES))
-#define EACH(r, count) UNROLL for (int r = 0; r < (count); r++)
-/* y = R x, R in columns */
-#define ROTATE(R, x, y) EACH(r_, 3) (y)[r_] = (R)[r_] * (x)[0] + (R)[3 + r_] * (x)[1] + (R)[6 + r_] * (x)[2]
-/* y += a x b */
-#define ADD_CROSS(a, b, y) do { \
-        (y)[0] += (a)[1] * (b)[2] - (a)[2] * (b)[1]; \
-        (y)[1] += (a)[2] * (b)[0] - (a)[0] * (b)[2]; \
-        (y)[2] += (a)[0] * (b)[1] - (a)[1] * (b)[0]; } while (0)
+#include "spatial.h"
 #define ENTRY(r, c) ((r) * ((r) + 1) / 2 + (c))   /* of a lower triangle, row by row */
 
 typedef struct { real R[9], p[3], g[3]; } NAME(Pose);     /* g: gravity, at a root only */
@@ -462,9 +452,6 @@ static void NAME(aba)(const Mechanism *m, const double *q, const double *v, cons
     }
 }
 
-#undef real
-#undef AT
-#undef READ
 #undef Pose
 #undef Inertia
 #undef Vector

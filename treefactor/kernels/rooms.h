@@ -14,11 +14,11 @@ INLINE void NAME(load_rows)(ptrdiff_t size, const char *from, ptrdiff_t to_lane,
     for (ptrdiff_t next = 0; next < size; next += SIDE) {
         const ptrdiff_t e = next < size - SIDE ? next : size - SIDE;   /* the last tile may overlap */
         for (int lane = 0; lane < LANES; lane += SIDE) {
-            ISA(Tile) T[SIDE];
+            ISA(row) T[SIDE];
             UNROLL for (int i = 0; i < SIDE; i++)
-                memcpy(&T[i], from + (lane + i) * to_lane + e * (ptrdiff_t)sizeof(double), sizeof(ISA(Tile)));
+                memcpy(&T[i], from + (lane + i) * to_lane + e * (ptrdiff_t)sizeof(double), sizeof(ISA(row)));
             ISA(transpose)(T);
-            UNROLL for (int i = 0; i < SIDE; i++) *(ISA(Tile) *)(room + (e + i) * LANES + lane) = T[i];
+            UNROLL for (int i = 0; i < SIDE; i++) *(ISA(row) *)(room + (e + i) * LANES + lane) = T[i];
         }
     }
 }
@@ -29,12 +29,12 @@ INLINE void NAME(store_rows)(ptrdiff_t size, const int32_t *slot, const double *
     for (ptrdiff_t next = 0; next < size; next += SIDE) {
         const ptrdiff_t e = next < size - SIDE ? next : size - SIDE;
         for (int lane = 0; lane < LANES; lane += SIDE) {
-            ISA(Tile) T[SIDE];
+            ISA(row) T[SIDE];
             UNROLL for (int i = 0; i < SIDE; i++)
-                T[i] = sign[e + i] * *(const ISA(Tile) *)(room + (ptrdiff_t)slot[e + i] * LANES + lane);
+                T[i] = sign[e + i] * *(const ISA(row) *)(room + (ptrdiff_t)slot[e + i] * LANES + lane);
             ISA(transpose)(T);
             UNROLL for (int i = 0; i < SIDE; i++)
-                memcpy(to + (lane + i) * to_lane + e * (ptrdiff_t)sizeof(double), &T[i], sizeof(ISA(Tile)));
+                memcpy(to + (lane + i) * to_lane + e * (ptrdiff_t)sizeof(double), &T[i], sizeof(ISA(row)));
         }
     }
 }

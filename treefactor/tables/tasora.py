@@ -183,7 +183,7 @@ def rows_of(problem: Problem):
 
 def products(kkt: KKT) -> int:
     """Products of a factorization: half the square of every column, of constraints and of freedoms."""
-    width, size = kkt.kernel.sizes().T
+    width, size = kkt.fronts.sizes().T
     columns = [rest for w, s in zip(width, size, strict=True) for rest in range(s - w, s)]
     return int(sum(k * (k + 1) // 2 for k in (*columns, *np.diff(kkt.J.indptr))))
 

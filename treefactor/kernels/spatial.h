@@ -1,0 +1,19 @@
+/* Three-vectors and arrays of lanes, on real: a double, or a register of them. Texts that use it are included with
+ *     REAL   LANES (numbers side by side in memory)   NAME(f)   f for this type and instruction set
+ */
+#ifndef TREEFACTOR_SPATIAL_H
+#define TREEFACTOR_SPATIAL_H
+
+#define real REAL
+#define AT(x, e) (*(real *)((x) + (e) * LANES))
+#define READ(x, e) (*(const real *)((x) + (e) * LANES))
+#define EACH(r, count) UNROLL for (int r = 0; r < (count); r++)
+/* y = R x, R in columns */
+#define ROTATE(R, x, y) EACH(r_, 3) (y)[r_] = (R)[r_] * (x)[0] + (R)[3 + r_] * (x)[1] + (R)[6 + r_] * (x)[2]
+/* y += a x b */
+#define ADD_CROSS(a, b, y) do { \
+        (y)[0] += (a)[1] * (b)[2] - (a)[2] * (b)[1]; \
+        (y)[1] += (a)[2] * (b)[0] - (a)[0] * (b)[2]; \
+        (y)[2] += (a)[0] * (b)[1] - (a)[1] * (b)[0]; } while (0)
+
+#endif
