@@ -82,7 +82,7 @@ def rows(J, b, n: int, matrix: str, right: str) -> tuple[Rows, np.ndarray]:
     if J is None:
         return NO_ROWS, NO_ROWS[2]
     if isinstance(J, Sorted):
-        return tuple(J), b
+        return (J.start, J.column, J.entries), b
     sparse = hasattr(J, "tocsr")
     if not sparse:
         J = as_real(J, matrix)

@@ -92,7 +92,8 @@ class Loops:
         """
         frames = at.frames.reshape(-1, at.frames.shape[-1])
         found = (x.reshape(*at.batch, x.shape[1]) for x in self.kernel.rows(frames))
-        return Rows(*found, self.pattern)
+        residual, bias, data = found
+        return Rows(residual, bias, data, self.pattern)
 
 
 def kernel_of(model: Model, pattern: Pattern, of: np.ndarray) -> Closing:

@@ -176,8 +176,8 @@ class Stepper:
         touch = self._contacts.near(at, self.margin)
         rows = self._unilateral(q, touch)
         g = multiply(H, model.tree, v + h * self._moves.turning(v), layout="packed") + h * force
-        bilateral = self._bilateral(at)
-        problem = mlcp.Problem(H, model.tree, g, *bilateral, rows.D, rows.d, rows.upper, layout="packed")
+        C, c = self._bilateral(at)
+        problem = mlcp.Problem(H, model.tree, g, C, c, rows.D, rows.d, rows.upper, layout="packed")
         solution = mlcp.solve(problem, warm_start=self._guess(rows.key, problem))
         if solution.status is not mlcp.Status.SOLVED:
             raise StepError(f"no step from here: the problem is {solution.status.name}", solution)
