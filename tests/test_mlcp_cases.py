@@ -113,6 +113,11 @@ def test_one_row_at_a_time(family, m):
         np.testing.assert_allclose(solution.v, exchanged.v, atol=1e-7)
 
 
+def test_the_walk_does_not_return_to_where_it_was():
+    for seed in range(3):
+        solved(FAMILIES["lattice"](200, seed), method="simplex")
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("m", [200, 500])
 @pytest.mark.parametrize("family", FAMILIES)

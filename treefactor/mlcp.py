@@ -269,10 +269,10 @@ def solve(
     along its certificate. A cold start turns on the rows that the free motion violates and those with d >= 0,
     which touch already.
 
-    "simplex" is the walk of the paper, one row at a time from none, with the same K and the same end; of rows
-    that block at once the first one is switched.
+    "simplex" is the walk of the paper, one row at a time from none, with the same K and the same end; on the
+    way d is changed by up to 1e-7 of the data, so that rows do not block at once. It takes no bounds.
 
-    Tasora, Manconi, Silvestri; Rockafellar (1976); factor: `treefactor.kkt`.
+    Tasora, Manconi, Silvestri; Rockafellar (1976); Charnes (1952); factor: `treefactor.kkt`.
     """
     if not isinstance(problem, Problem):
         raise TypeError(f"problem must be a treefactor.mlcp.Problem, got {type(problem).__name__}")
