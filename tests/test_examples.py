@@ -1,0 +1,103 @@
+"""The examples: short runs of each, what must come of them, and the scripts with their pictures."""
+
+import runpy
+import sys
+from importlib import import_module
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import treefactor as tf
+from treefactor import robots
+
+EXAMPLES = Path(__file__).parents[1] / "examples"
+SCRIPTS = sorted(path.stem for path in EXAMPLES.glob("*.py") if path.stem != "show")
+HELD = 1e-3  # m
+
+
+@pytest.fixture
+def example(monkeypatch):
+    """Import an example by name, or skip where its robot is not installed."""
+    monkeypatch.syspath_prepend(EXAMPLES)
+
+    def load(name):
+        if name == "humanoid" and "simple_humanoid" not in robots.bundled():
+            pytest.skip("example-robot-data is not installed")
+        return import_module(name)
+
+    return load
+
+
+def test_spheres_pour_into_the_bin(example):
+    cascade = example("cascade")
+    stepper, q = cascade.scene(count=10)
+    run = stepper.run(q, np.zeros(60), 300)
+    assert min(step.gap.min() for step in run.steps) > -HELD
+    assert run.q.reshape(-1, 10, 7)[-1, :, 2].max() < 1.0
+    assert max(step.solution.residual() for step in run.steps) < 1e-5
+
+
+def test_boxes_stand_and_topple(example):
+    stack = example("stack")
+    stepper, q = stack.scene()
+    calm = stepper.run(q, np.zeros(stepper.model.nv), 40)
+    assert np.abs(calm.q - q).max() < HELD
+    moved = stepper.run(q, np.zeros(stepper.model.nv), 240, stack.pull)
+    rotation, top = tf.constraints.placement(stepper.model, moved.q[-1], stack.COUNT)
+    assert rotation[2, 2] < 0.98
+    assert top[2] > 0.5
+
+
+def test_eight_fingers_hold_the_ball(example):
+    gripper = example("gripper")
+    stepper, q = gripper.scene()
+    run = stepper.run(q, np.zeros(stepper.model.nv), 600, gripper.drive)
+    assert run.q[-1, 1] < -0.04
+    assert abs(run.q[-1, 4] - gripper.HEIGHT) < HELD
+    tips = run.steps[-1].impulse[2::2]
+    onto_ball = -tips.sum(axis=0) / stepper.h
+    assert np.allclose(onto_ball, [0, 0, 0.2 * 9.81], atol=1e-3)
+    assert (np.linalg.norm(tips, axis=1) > 0).all()
+
+
+def test_the_humanoid_stands(example):
+    humanoid = example("humanoid")
+    stepper, q = humanoid.scene()
+    run = stepper.run(q, np.zeros(stepper.model.nv), 400, humanoid.hold(q))
+    weight = 9.81 * sum(joint.inertia.mass for joint in stepper.model.joints)
+    carried = [step.impulse[:, 2].sum() / stepper.h for step in run.steps[-50:]]
+    assert abs(np.mean(carried) - weight) < 0.05 * weight
+    assert abs(run.q[-1, 2] - q[2]) < 0.01
+
+
+def test_the_chain_falls(example):
+    chain = example("chain")
+    stepper, q = chain.scene()
+    run = stepper.run(q, np.zeros(stepper.model.nv), 400, chain.damping)
+    ends = np.array(
+        [tf.constraints.placement(stepper.model, run.q[-1], i, p=[chain.LENGTH, 0, 0])[1] for i in range(24)]
+    )
+    assert ends[:, 2].min() > chain.RADIUS - HELD
+    assert ends[-1, 2] < 0.1
+    assert ends[0, 2] > 1.0
+
+
+@pytest.mark.parametrize("name", SCRIPTS)
+def test_scripts_print_figures_and_draw(example, name, monkeypatch, capsys, tmp_path):
+    pytest.importorskip("matplotlib", reason="Matplotlib draws the pictures")
+    example(name)
+    picture = tmp_path / f"{name}.png"
+    monkeypatch.setattr(sys, "argv", [name, "--steps", "4", "--out", str(picture)])
+    runpy.run_path(str(EXAMPLES / f"{name}.py"), run_name="__main__")
+    printed = capsys.readouterr().out
+    assert all(word in printed for word in ("pivots", "factorizations", "residual", "ms per step"))
+    assert picture.read_bytes().startswith(b"\x89PNG")
+
+
+def test_animations_are_written(example, monkeypatch, tmp_path):
+    pytest.importorskip("matplotlib", reason="Matplotlib draws the pictures")
+    example("gripper")
+    monkeypatch.setattr(sys, "argv", ["gripper", "--steps", "4", "--out", str(tmp_path / "gripper.gif")])
+    runpy.run_path(str(EXAMPLES / "gripper.py"), run_name="__main__")
+    assert (tmp_path / "gripper.gif").read_bytes().startswith(b"GIF89a")
