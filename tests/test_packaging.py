@@ -51,19 +51,14 @@ HEAVY = {  # what the first import does without, for it takes long
 }
 
 
-def test_importing_treefactor_is_quick(tmp_path):
+def test_importing_treefactor_loads_nothing_heavy(tmp_path):
     code = (
-        "import sys, time\n"
-        "start = time.process_time()\n"
-        "import numpy\n"
-        "known, middle = set(sys.modules), time.process_time()\n"
+        "import sys, numpy\n"
+        "known = set(sys.modules)\n"
         "import treefactor\n"
-        "print((time.process_time() - middle) / (middle - start))\n"
         f"print(*sorted({HEAVY!r} & (set(sys.modules) - known)))"
     )
-    ratio, *heavy = run(code, tmp_path).stdout.split()
-    assert heavy == []
-    assert float(ratio) < 1.0  # of the time that NumPy takes
+    assert run(code, tmp_path).stdout.split() == []
 
 
 @pytest.fixture(scope="module")
