@@ -134,3 +134,8 @@ def test_impossible_contacts_are_refused():
         Contact(Plane(0), Sphere(1))
     with pytest.raises(InvalidModelError, match="contact 1 is on body 9"):
         Contacts(MIXED, [Contact(Sphere(0)), Contact(Sphere(9))])
+
+
+@pytest.mark.parametrize("size", [1e-200, 1e200])
+def test_normals_have_any_length(size):
+    np.testing.assert_allclose(Plane(normal=[0.0, 3 * size, 4 * size]).normal, [0.0, 0.6, 0.8])

@@ -271,3 +271,9 @@ def test_rows_that_almost_say_the_same(angle, method):
         solution = solve(problem, method=method, polish=True)
         assert solution.status is Status.SOLVED
         np.testing.assert_allclose(solution.v, expected, rtol=1e-10)
+
+
+def test_any_number_of_iterations_can_be_allowed():
+    problem = mlcp.Problem([[2.0]], tf.Tree([-1]), [-6.0], D=[[1.0]], d=[-1.0])
+    assert mlcp.solve(problem, max_iter=10**30).status is mlcp.Status.SOLVED
+    assert mlcp.solve(problem, max_iter=0).status is mlcp.Status.ITERATION_LIMIT

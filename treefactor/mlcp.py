@@ -13,6 +13,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from enum import Enum
+from sys import maxsize
 from functools import cached_property
 
 import numpy as np
@@ -285,7 +286,9 @@ def solve(
     if upper is not None and p:
         upper = np.concatenate((np.full(p, np.inf), upper))
     walk.load(problem.packed, problem.g, problem._free, problem._rows[2], problem._right, upper, p)
-    status = STATUS[walk.run(method == "simplex", warm, POLISHED if polish else TARGET, max_iter)]
+    status = STATUS[
+        walk.run(method == "simplex", warm, POLISHED if polish else TARGET, min(max_iter, maxsize))
+    ]
     v, impulse, change, on, full = walk.results()
     pivots, factorizations = walk.pivots, walk.factorizations
     problem._pattern.idle.append(space)

@@ -71,10 +71,12 @@ class Plane(ReadOnly):
 
     def __post_init__(self):
         normal, point = as_vector(self.normal, 3, "normal"), as_vector(self.point, 3, "point").copy()
-        length = np.linalg.norm(normal)
-        if not length:
+        largest = np.abs(normal).max()
+        if not largest:
             raise InvalidModelError("normal has no direction")
-        self.__setstate__({"body": _body(self.body), "normal": normal / length, "point": point})
+        normal = normal / largest  # whose square neither overflows nor vanishes
+        normal = normal / np.linalg.norm(normal)
+        self.__setstate__({"body": _body(self.body), "normal": normal, "point": point})
 
 
 @dataclass(frozen=True, eq=False)
