@@ -5,6 +5,7 @@ import os
 import signal
 import subprocess
 import sys
+from functools import partial
 from importlib.util import find_spec
 
 import numpy as np
@@ -240,7 +241,9 @@ def test_a_reader_that_leaves_or_a_closed_stream_costs_no_result(tmp_path, strea
 @pytest.mark.parametrize(("sent", "status"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
 def test_a_signal_leaves_no_file_and_no_process_behind(tmp_path, sent, status):
     command = [sys.executable, "-m", "treefactor", "check", "--json", "out.json"]
-    begun = subprocess.Popen(command, cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    heard = partial(signal.signal, sent, signal.SIG_DFL)  # shells have background jobs ignore SIGINT
+    pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
+    begun = subprocess.Popen(command, cwd=tmp_path, preexec_fn=heard, **pipes)
     assert any(b"[1/" in line for line in begun.stderr)
     begun.send_signal(sent)
     begun.communicate(timeout=60)  # ends only when no process holds the pipes any more

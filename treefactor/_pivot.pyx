@@ -111,7 +111,7 @@ cdef class Walk(State):
             elif self.impulse[i] + t * self.last[i] > self.upper[i]:
                 t = (self.upper[i] - self.impulse[i]) / self.last[i]
         for i in range(self.m):
-            self.impulse[i] += t * self.last[i]
+            self.impulse[i] = self.impulse[i] + t * self.last[i]
             if i >= self.equal:
                 self.impulse[i] = min(max(self.impulse[i], 0.0), self.upper[i])
         axpy(self.n, t, self.u, self.v)
