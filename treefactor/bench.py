@@ -44,7 +44,7 @@ class Duel:
     clock : callable
         Returns seconds.
     patience : float
-        Seconds; what takes longer gets fewer turns, but `FEWEST`.
+        Seconds; what takes longer gets fewer turns, but ``FEWEST``.
     """
 
     target: str

@@ -260,7 +260,7 @@ def solve(
     -------
     Solution
         That there is none is a status, never an exception. gamma is positive or zero, v solves the problem to
-        1e-10 of its data, with `polish` to 1e-14 or as far as rounding allows.
+        1e-10 of its data, with ``polish`` to 1e-14 or as far as rounding allows.
 
     Notes
     -----
@@ -273,7 +273,7 @@ def solve(
     "simplex" is the walk of the paper, one row at a time from none, with the same K and the same end; on the
     way d is changed by up to 1e-7 of the data, so that rows do not block at once. It takes no bounds.
 
-    Tasora, Manconi, Silvestri; Rockafellar (1976); Charnes (1952); factor: `treefactor.kkt`.
+    Tasora, Manconi, Silvestri; Rockafellar (1976); Charnes (1952); factor: ``treefactor.kkt``.
     """
     if not isinstance(problem, Problem):
         raise TypeError(f"problem must be a treefactor.mlcp.Problem, got {type(problem).__name__}")

@@ -96,7 +96,7 @@ def verify(
     ----------
     model : Model
     functions, tips, variants, snap
-        As of `generate`; every variant and every method is verified, not only the best.
+        As of `treefactor.generate`; every variant and every method is verified, not only the best.
     samples : int
         Random states, those of "loops" and "loop_velocity" with closed loops.
     tolerance : float

@@ -134,7 +134,7 @@ def loop_rows(model: Model, q, v=None) -> Rows:
     """Residual, J and J-dot v of the loops of a model, for one state or many.
 
     The residual of a loop is the origin of the second frame in the first one, in m, then the cosines of the
-    angles that are to be right ones; `Kernels.loop_gap` computes the same.
+    angles that are to be right ones; `treefactor.Kernels.loop_gap` computes the same.
 
     Parameters
     ----------
