@@ -13,8 +13,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from enum import Enum
-from sys import maxsize
 from functools import cached_property
+from sys import maxsize
 
 import numpy as np
 
