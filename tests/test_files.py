@@ -118,7 +118,8 @@ def test_a_folder_that_is_read_only(tmp_path):
 
 
 SAVING = """
-print("ready", flush=True)
+program.save(path)
+print("saved", flush=True)
 while True:
     program.save(path)
 """
@@ -135,14 +136,13 @@ def test_killed_at_any_time_and_two_at_once(tmp_path):
         ):
             one.stdout.readline(), other.stdout.readline()
             for _ in range(20):
-                with suppress(FileNotFoundError):
-                    read += len(tf.Program.load(path).functions)
+                read += len(tf.Program.load(path).functions)
             with suppress(subprocess.TimeoutExpired):
                 one.wait(wait)
             one.send_signal(signal.SIGKILL)
             other.send_signal(signal.SIGKILL)
         assert list(tf.Program.load(path).functions) == ["bias"]
-    assert read > 3
+    assert read == 60
     assert all(name == path.name or name.startswith(".program.") for name in os.listdir(tmp_path))
 
 

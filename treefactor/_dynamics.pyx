@@ -18,18 +18,12 @@ cnp.import_array()
 cdef extern from *:
     """
     #include "kernels/bodies.h"
-    /* The recursions compiled for the same instruction set as the other kernels. */
-    static const Dynamics *recursions_for(const char *name) {
-    #if defined(__x86_64__) && defined(__GNUC__)
-        if (!strcmp(name, dynamics_avx512.name)) return &dynamics_avx512;
-        if (!strcmp(name, dynamics_avx2.name)) return &dynamics_avx2;
-    #endif
-        return &dynamics_baseline;
-    }
+    #include "kernels/choose.h"
+    CHOOSE(Dynamics, dynamics)
     """
-    const Dynamics *recursions_for(const char *name) nogil
+    const Dynamics *dynamics_for(const char *name) nogil
 
-cdef const Dynamics *dynamics = recursions_for(active.name)
+cdef const Dynamics *dynamics = dynamics_for(active.name)
 
 cdef enum:
     LOCAL = 6144                 # doubles of room on the C stack; larger robots allocate theirs

@@ -16,15 +16,8 @@ cnp.import_array()
 cdef extern from *:
     """
     #include "kernels/closures.h"
-    #include <string.h>
-    /* The kernels of loops compiled for the same instruction set as the others. */
-    static const LoopTable *loops_for(const char *name) {
-    #if defined(__x86_64__) && defined(__GNUC__)
-        if (!strcmp(name, loops_avx512.name)) return &loops_avx512;
-        if (!strcmp(name, loops_avx2.name)) return &loops_avx2;
-    #endif
-        return &loops_baseline;
-    }
+    #include "kernels/choose.h"
+    CHOOSE(LoopTable, loops)
     """
     ctypedef struct Loop:
         pass

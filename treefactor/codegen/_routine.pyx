@@ -18,14 +18,8 @@ cnp.import_array()
 cdef extern from *:
     """
     #include "kernels/machine.h"
-    /* The machine compiled for the same instruction set as the other kernels. */
-    static const Machine *machine_for(const char *name) {
-    #if defined(__x86_64__) && defined(__GNUC__)
-        if (!strcmp(name, machine_avx512.name)) return &machine_avx512;
-        if (!strcmp(name, machine_avx2.name)) return &machine_avx2;
-    #endif
-        return &machine_baseline;
-    }
+    #include "kernels/choose.h"
+    CHOOSE(Machine, machine)
     """
     const Machine *machine_for(const char *name) nogil
 
