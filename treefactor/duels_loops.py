@@ -48,7 +48,7 @@ def closing(name: str, count: int = COUNT) -> Iterator[Duel]:
 
 
 def ways(model: Model) -> Iterator[tuple[str, Callable]]:
-    """Our forward dynamics: loops over bodies, a generated program, the same as C where there is a compiler."""
+    """Our forward dynamics: loops over bodies, a generated program, and as C where there is a compiler."""
     yield WAYS[0], partial(forward_dynamics, model)
     yield WAYS[1], compile(model, "loops").loops
     compiled = compile_c(model, ["loops"])
