@@ -23,8 +23,10 @@ cdef double LOOSE = 1e-2         # delta of the first multipliers of a cold star
 cdef double SHRINK = 1e-2        # from one to the next
 cdef double ACCEPTED = 1e-10     # residual, relative to the data, that counts as solved if none is smaller
 cdef double BEYOND = 1e9         # a problem is infeasible if v had to be so many times larger
-cdef double PROMISING = 0.1      # and worth a closer look from here on,
-cdef double FALLING = 0.5        # which goes on while what speaks against it falls like that
+cdef double PROMISING = 2.0      # and worth a closer look, which costs a solution, from here on;
+cdef double SUSPICIOUS = 0.1     # from here on where that many systems were not enough:
+cdef Py_ssize_t FEW = 5
+cdef double FALLING = 0.5        # a look goes on while what speaks against it falls like that
 cdef double BALANCE = 1e-9       # |J^T y| / |y| of a certificate
 cdef double APART = 1e-7         # changes of b during a walk, relative to the data
 cdef double GOLDEN = 0.6180339887498949  # multiples of it modulo 1 are far from each other
@@ -205,7 +207,7 @@ cdef class Walk(State):
         #   J v >= b  gives  y^T J v >= b^T y  for y >= 0;  y -= J_on S^-1 J^T y / delta  brings J^T y to 0
         #   rows with bounds give way
         cdef Py_ssize_t i, k
-        cdef double power, reach, force, size, most = 1.0 / PROMISING
+        cdef double power, reach, force, size, most = 1.0 / (SUSPICIOUS if self.iterations > FEW else PROMISING)
         for _count in range(CORRECTIONS):
             power, reach, force, size = 0.0, 0.0, 0.0, 0.0
             memset(self.u, 0, self.n * sizeof(double))
