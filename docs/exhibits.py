@@ -141,6 +141,13 @@ def packed(tree: Tree) -> Html:
     return Html(draw(tree))
 
 
+def elimination(tree: Tree, supports: Sequence[Sequence[int]]) -> Html:
+    """Orders of elimination of freedoms and constraints, and what they fill."""
+    from order import draw
+
+    return Html(draw(tree, supports))
+
+
 def _number(value: float, digits: int) -> str:
     """A number without a negative or a tiny zero."""
     return "0" if abs(value) < TINY else f"{value:.{digits}g}"

@@ -22,6 +22,11 @@ def show_config(mode: str = "stdout") -> dict | None:
     ----------
     mode : {"stdout", "dicts"}
         Print, or return a dict, as `numpy.show_config` does.
+
+    Returns
+    -------
+    dict or None
+        With mode "dicts".
     """
     found = {
         "treefactor": __version__,

@@ -142,6 +142,9 @@ def multiply(H, tree: Tree, x, out=None, layout: str = "dense", triangle: str = 
         Leading axes are those of H or absent; a single H serves (..., n, k) with any.
     out : ndarray, optional
         May be x itself.
+    layout : {"dense", "packed"}
+    triangle : {"lower", "upper"}
+        The triangle of a dense H to read.
 
     Returns
     -------
