@@ -24,7 +24,9 @@ def draw(tree: Tree, supports: Sequence[Sequence[int]]) -> str:
     drawings = ""
     for order, name in ((last(tree, supports), "constraints last"), (first(tree, supports), "in the tree")):
         L = factor_pattern(coupled(tree, supports), order)
-        caption = f"{name}: {int((L > 0).sum())} entries of L with its diagonal, {int((L == 2).sum())} of them fill"
+        caption = (
+            f"{name}: {int((L > 0).sum())} entries of L with its diagonal, {int((L == 2).sum())} of them fill"
+        )
         drawings += figure(*_lower(tree, L, order), caption)
     return f'<div class="drawings orders">{drawings}</div>'
 
@@ -69,7 +71,10 @@ def _lower(tree: Tree, L: np.ndarray, order: list[int]) -> tuple[str, float, flo
     for i, j in zip(*np.nonzero(L), strict=True):
         colour = FILL if L[i, j] == 2 else ROW if max(order[i], order[j]) >= n else OWN
         x, y = (j + 0.5) * CELL, (i + 0.5) * CELL
-        body += f'<rect x="{x - side / 2}" y="{y - side / 2}" width="{side}" height="{side}" rx="3" fill="{colour}"/>'
+        body += (
+            f'<rect x="{x - side / 2}" y="{y - side / 2}" width="{side}" height="{side}" rx="3" '
+            f'fill="{colour}"/>'
+        )
         text = _name(order[i], n) if i == j else "+" if L[i, j] == 2 else ""
         body += f'<text x="{x}" y="{y + 3.5}" text-anchor="middle" style="fill:{LEGIBLE}">{text}</text>'
     return body, len(order) * CELL, len(order) * CELL

@@ -27,6 +27,11 @@ def show_config(mode: str = "stdout") -> dict | None:
     -------
     dict or None
         With mode "dicts".
+
+    Raises
+    ------
+    ValueError
+        Where the mode is none of these.
     """
     found = {
         "treefactor": __version__,

@@ -150,6 +150,13 @@ def multiply(H, tree: Tree, x, out=None, layout: str = "dense", triangle: str = 
     -------
     ndarray of x's shape with the batch's leading axes
 
+    Raises
+    ------
+    ShapeError, DtypeError
+        Where an argument does not fit.
+    NonFiniteError
+        Where a single H or x is not finite; in a batch its result is not, either.
+
     Notes
     -----
     Featherstone (2008), table 6.5.
