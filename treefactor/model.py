@@ -19,7 +19,7 @@ GRAVITY = (0.0, 0.0, -9.81)
 
 
 class Model:
-    """A tree of joints and the bodies they carry: immutable, picklable, may be shared by threads.
+    """A tree of joints and the bodies they carry; picklable.
 
     Parameters
     ----------
@@ -53,6 +53,10 @@ class Model:
         Where a joint comes before its parent, shares its name, follows one that it cannot follow, or (if
         strict) has a body with an impossible inertia, or a loop ends at no joint. Carries the name of the
         joint or loop.
+
+    Notes
+    -----
+    Immutable: threads may share it.
 
     Examples
     --------
