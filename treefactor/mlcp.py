@@ -113,7 +113,7 @@ class Problem:
         own.update(upper=None if upper is None else bounds(upper, self.m), _rows=rows, _right=right)
         own["_pattern"] = analyse(tree, *rows[:2])
         own["_free"] = H.solve(g) if isinstance(H, Factor) else self._free_motion()
-        for kept in (packed, g, self.c, self.d, self.upper, right, *rows):
+        for kept in (packed, g, self.c, self.d, self.upper, self._free, right, *rows):
             if kept is not None:
                 kept.flags.writeable = False
 

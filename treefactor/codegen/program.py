@@ -168,7 +168,7 @@ def operation_count(op: np.ndarray) -> OperationCount:
 
 
 @dataclass(frozen=True, eq=False)
-class Program:
+class Program(ReadOnly):
     """Generated functions of one model; picklable.
 
     Attributes
@@ -203,6 +203,9 @@ class Program:
     functions: dict[str, Function]
     loops: tuple[tuple[str, str], ...] = ()
     independent: tuple[str, ...] = ()
+
+    def __post_init__(self):
+        self.__setstate__({"parent": np.array(self.parent)})
 
     @property
     def operations(self) -> dict[str, OperationCount]:
