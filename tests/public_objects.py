@@ -1,6 +1,7 @@
 """The public classes, and an object of each that has a state."""
 
 import inspect
+import pickle
 import re
 from importlib import import_module
 from pathlib import Path
@@ -106,6 +107,11 @@ def _public(module) -> list[str]:
     return list(getattr(module, "__all__", [name for name in own if not name.startswith("_")]))
 
 
+def fresh(thing):
+    """Equal object that nobody has asked for anything: what it computes when asked is not computed yet."""
+    return pickle.loads(pickle.dumps(thing))
+
+
 def of_tree(tree, k):
     H = spd_matrix(tree, k % 5, (3,))
     return [tree.order, tree.columns, tree.mask(), tf.solve(H, tree, np.ones(tree.n)), tree.pack(H), tree.D2]
@@ -175,3 +181,14 @@ USES = {  # of an object and a number: what it computes
     "mlcp.Problem": of_problem,
     "mlcp.Solution": of_solution,
 }
+
+
+SENT = {name: OBJECTS[name] for name in [*USES, "constraints.Stepper"]}  # to other processes
+
+
+def computed(sent):
+    """What another process makes of these, with threads of its own."""
+    found = [array for name, thing in sent.items() for array in USES.get(name, of_stepper)(thing, 1)]
+    q, v = np.broadcast_to(tf.neutral(MODEL), (4000, MODEL.nq)), np.ones((4000, MODEL.nv))
+    found.append(tf.forward_dynamics(MODEL, q, v, v, num_threads=2))
+    return [np.asarray(array).tobytes() for array in found]

@@ -1,6 +1,5 @@
 """What may be shared by threads is shared by hundreds; kernels let other threads run."""
 
-import pickle
 import re
 import subprocess
 import sys
@@ -20,6 +19,7 @@ from public_objects import (
     TREE,
     USES,
     classes,
+    fresh,
     of_model,
     of_stepper,
     standing,
@@ -94,11 +94,6 @@ def test_what_is_immutable_cannot_be_written(name):
 
 
 # ---------------------------------------------------------------------------------------------- shared
-
-
-def fresh(thing):
-    """Equal object that nobody has asked for anything: what it computes when asked is not computed yet."""
-    return pickle.loads(pickle.dumps(thing))
 
 
 def at_once(work, count=THREADS):
