@@ -1,6 +1,7 @@
 """What may be shared by threads is shared by hundreds; kernels let other threads run."""
 
 import re
+import shutil
 import subprocess
 import sys
 import threading
@@ -9,7 +10,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from dynamics_cases import arguments
+from dynamics_cases import MODELS, arguments
 from public_objects import (
     LINKAGE,
     MODEL,
@@ -142,6 +143,20 @@ def test_one_factor_is_read_by_hundreds_of_threads():
     b = np.random.default_rng(0).normal(size=(THREADS, TREE.n))
     for k, found in enumerate(at_once(lambda k: f.solve(b[k]))):
         np.testing.assert_array_equal(found, f.solve(b[k]))
+
+
+@pytest.mark.parametrize("backend", ["cc", "llvm"])
+def test_threads_compile_at_once(backend, monkeypatch, tmp_path):
+    if backend == "llvm":
+        pytest.importorskip("llvmlite", reason="llvmlite is not installed")
+    elif not shutil.which("cc"):
+        pytest.skip("there is no C compiler")
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))  # where nothing is compiled yet
+    program = tf.generate(MODELS["one"], ["aba"])
+    expected = tf.compile(program).aba([0.3], [1.0], [1.0])
+    for kernels in at_once(lambda _: tf.compile(program, backend=backend), 4):
+        assert kernels.backend == backend
+        np.testing.assert_allclose(kernels.aba([0.3], [1.0], [1.0]), expected, rtol=1e-12)
 
 
 def test_a_stepper_for_every_thread():
