@@ -1,6 +1,6 @@
 """Measure what the page on choosing an algorithm says of loops and contacts: `make measure`.
 
-The times of every sweep are those of the processor, taken in turns; no path and no name of the machine is stored.
+Times of the processor, taken in turns; no path and no name of the machine is stored.
 """
 
 from __future__ import annotations
