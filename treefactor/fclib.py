@@ -36,6 +36,10 @@ class Contacts:
         Coefficients of friction.
     G : scipy.sparse.csc_matrix, shape (n, p), or None
     b : ndarray, shape (p,), or None
+
+    Notes
+    -----
+    Thread-compatible: one for each thread, or shared as long as nothing changes it.
     """
 
     M: csc_matrix

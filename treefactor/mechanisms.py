@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 
@@ -30,6 +31,10 @@ class Mechanism:
         by that much before it is normalized.
     close : callable
         Positions of these joints, shape (k,), to all of q, shape (nq,), with all loops closed.
+
+    Notes
+    -----
+    Immutable: threads may share it.
     """
 
     model: Model
@@ -61,14 +66,8 @@ def four_bar() -> Mechanism:
     ]
     loop = Loop("tip", "spherical", 1, 2, p1=(0.5, 0, 0), p2=(0.4, 0, 0))
 
-    def close(x: np.ndarray) -> np.ndarray:
-        crank = x[0]
-        elbow = 0.2 * _direction(crank)
-        tip = _meeting(elbow, 0.5, np.array([0.5, 0.0]), 0.4)
-        return np.array([crank, _angle(tip - elbow) - crank, _angle(tip - (0.5, 0.0))])
-
     model = Model(joints, gravity=IN_PLANE, name="four-bar", loops=[loop])
-    return Mechanism(model, ("crank",), (0.7,), (np.pi,), close)
+    return Mechanism(model, ("crank",), (0.7,), (np.pi,), _close_four_bar)
 
 
 def five_bar() -> Mechanism:
@@ -86,13 +85,8 @@ def five_bar() -> Mechanism:
     ]
     loop = Loop("tip", "spherical", 1, 3, p1=(fore, 0, 0), p2=(fore, 0, 0))
 
-    def close(x: np.ndarray) -> np.ndarray:
-        elbows = [upper * _direction(x[0]), np.array([base, 0.0]) + upper * _direction(x[1])]
-        tip = _meeting(elbows[0], fore, elbows[1], fore)
-        follow = [_angle(tip - elbow) - angle for elbow, angle in zip(elbows, x, strict=True)]
-        return np.array([x[0], follow[0], x[1], follow[1]])
-
     model = Model(joints, gravity=IN_PLANE, name="five-bar", loops=[loop])
+    close = partial(_close_five_bar, base, upper, fore)
     return Mechanism(model, ("shoulder0", "shoulder1"), (2.3, 0.8), (0.25, 0.25), close)
 
 
@@ -112,14 +106,9 @@ def stewart() -> Mechanism:
         ]
         loops.append(Loop(f"ball{k}", "spherical", len(joints) - 1, 0, p2=_head(k)[1]))
 
-    def close(x: np.ndarray) -> np.ndarray:
-        turn = x[3:] / np.linalg.norm(x[3:])
-        legs = [_leg(k, np.stack(rotate(turn, np.eye(3))), x[:3])[:3] for k in LEGS]
-        return np.concatenate([x[:3], turn, *legs])
-
     model = Model(joints, name="Stewart platform", loops=loops)
     rest, reach = (0.0, 0.0, 0.6, 0.0, 0.0, 0.0, 1.0), (0.1, 0.1, 0.1, 0.15, 0.15, 0.15, 0.0)
-    return Mechanism(model, ("platform",), rest, reach, close)
+    return Mechanism(model, ("platform",), rest, reach, _close_stewart)
 
 
 def docking_platform() -> Mechanism:
@@ -153,13 +142,34 @@ def docking_platform() -> Mechanism:
         R, p = _head(k)
         loops.append(Loop(f"head{k}", "universal", len(joints) - 1, 3, R1=_CYCLE, R2=R @ _CYCLE, p2=p))
 
-    def close(x: np.ndarray) -> np.ndarray:
-        R = about(2, x[3]) @ about(1, x[4]) @ about(0, x[5])
-        return np.concatenate([x, *(_leg(k, R, x[:3]) for k in LEGS)])
-
     model = Model(joints, name="docking platform", loops=loops)
     rest, reach = (0.0, 0.0, 0.6, 0.0, 0.0, 0.0), (0.1, 0.1, 0.1, 0.25, 0.25, 0.25)
-    return Mechanism(model, ("ring", "yaw", "pitch", "roll"), rest, reach, close)
+    return Mechanism(model, ("ring", "yaw", "pitch", "roll"), rest, reach, _close_docking_platform)
+
+
+def _close_four_bar(x: np.ndarray) -> np.ndarray:
+    crank = x[0]
+    elbow = 0.2 * _direction(crank)
+    tip = _meeting(elbow, 0.5, np.array([0.5, 0.0]), 0.4)
+    return np.array([crank, _angle(tip - elbow) - crank, _angle(tip - (0.5, 0.0))])
+
+
+def _close_five_bar(base: float, upper: float, fore: float, x: np.ndarray) -> np.ndarray:
+    elbows = [upper * _direction(x[0]), np.array([base, 0.0]) + upper * _direction(x[1])]
+    tip = _meeting(elbows[0], fore, elbows[1], fore)
+    follow = [_angle(tip - elbow) - angle for elbow, angle in zip(elbows, x, strict=True)]
+    return np.array([x[0], follow[0], x[1], follow[1]])
+
+
+def _close_stewart(x: np.ndarray) -> np.ndarray:
+    turn = x[3:] / np.linalg.norm(x[3:])
+    legs = [_leg(k, np.stack(rotate(turn, np.eye(3))), x[:3])[:3] for k in LEGS]
+    return np.concatenate([x[:3], turn, *legs])
+
+
+def _close_docking_platform(x: np.ndarray) -> np.ndarray:
+    R = about(2, x[3]) @ about(1, x[4]) @ about(0, x[5])
+    return np.concatenate([x, *(_leg(k, R, x[:3]) for k in LEGS)])
 
 
 MECHANISMS = {"four-bar": four_bar, "five-bar": five_bar, "stewart": stewart, "docking": docking_platform}

@@ -24,6 +24,10 @@ class Robot:
     path : pathlib.Path
     floating : bool
         Whether its base moves freely.
+
+    Notes
+    -----
+    Immutable: threads may share it.
     """
 
     name: str

@@ -71,6 +71,10 @@ class Verdict:
         The element with that deviation.
     first : str or None
         The first element, in the order of computation, that differs by more than was allowed.
+
+    Notes
+    -----
+    Immutable: threads may share it.
     """
 
     function: str

@@ -33,6 +33,10 @@ class Sphere(ReadOnly):
     Raises
     ------
     InvalidModelError, ShapeError, NonFiniteError
+
+    Notes
+    -----
+    Immutable: threads may share it.
     """
 
     body: int
@@ -63,6 +67,10 @@ class Plane(ReadOnly):
     Raises
     ------
     InvalidModelError, ShapeError, NonFiniteError
+
+    Notes
+    -----
+    Immutable: threads may share it.
     """
 
     body: int = -1
@@ -95,6 +103,10 @@ class Contact:
     ------
     InvalidModelError
         Where both are on one body, or mu is negative.
+
+    Notes
+    -----
+    Immutable: threads may share it.
     """
 
     sphere: Sphere

@@ -49,6 +49,10 @@ class Step:
     loop_impulse : ndarray, shape (rows,)
         N s and N m s, in the order of `loop_rows`.
     solution : mlcp.Solution
+
+    Notes
+    -----
+    Thread-compatible: one for each thread, or shared as long as nothing changes it.
     """
 
     q: np.ndarray
@@ -69,6 +73,10 @@ class Trajectory:
         s.
     q, v : ndarray, shape (steps + 1, nq) and (steps + 1, nv)
     steps : list of Step
+
+    Notes
+    -----
+    Thread-compatible: one for each thread, or shared as long as nothing changes it.
     """
 
     t: np.ndarray
@@ -107,6 +115,12 @@ class Stepper:
         Where a contact is on a body that the model does not have.
     ValueError
         Where a number is out of range.
+
+    Notes
+    -----
+    Thread-compatible: one for each thread, or shared as long as nothing changes it.
+
+    What changes it is `step`. Picklable.
 
     Examples
     --------
