@@ -68,7 +68,10 @@ measure: $(READY)
 	for robot in ur5_robot panda solo12 talos_reduced; do \
 	  $(BIN)/treefactor bench $$robot --json docs/measured/$$robot.json || exit 1; done
 	$(BIN)/treefactor families --json docs/measured/families.json
+	$(BIN)/treefactor bench mlcp --json docs/measured/mlcp.json
+	$(BIN)/treefactor bench loops --json docs/measured/loops.json
 	$(BIN)/python docs/measure.py
+	$(BIN)/python docs/measure_constraints.py
 
 $(VENV)/bin/python:
 	$(PYTHON) -m venv $(VENV)

@@ -96,6 +96,14 @@ class Contacts:
 def read(path: str | PathLike) -> Contacts:
     """Contacts in a file of FCLIB's HDF5 format, in global form.
 
+    Parameters
+    ----------
+    path : str or path-like
+
+    Returns
+    -------
+    Contacts
+
     Raises
     ------
     TreefactorError

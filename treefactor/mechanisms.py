@@ -58,6 +58,10 @@ def four_bar() -> Mechanism:
 
     Lengths, in m: ground 0.5, crank 0.2, coupler 0.5, rocker 0.4. Links are rods of 4 kg/m. The tip of the
     coupler is a spherical joint on the rocker: in the plane two of its three rows say something.
+
+    Returns
+    -------
+    Mechanism
     """
     joints = [
         Joint("crank", "revolute", axis=Z, inertia=_rod(0.2)),
@@ -75,6 +79,10 @@ def five_bar() -> Mechanism:
 
     The shoulders are 0.4 m apart, upper arms 0.3 m and forearms 0.45 m long; rods of 4 kg/m. The tips are
     joined by a spherical joint. The shoulders may be placed at will, both elbows follow.
+
+    Returns
+    -------
+    Mechanism
     """
     base, upper, fore = 0.4, 0.3, 0.45
     joints = [
@@ -95,6 +103,10 @@ def stewart() -> Mechanism:
 
     The platform is a free-flyer of 30 kg, a disc of radius 0.4 m. Legs are a universal joint on the base, a
     sliding rod, and the spherical joint. See `docking_platform` for where they stand.
+
+    Returns
+    -------
+    Mechanism
     """
     disc = Inertia(30.0, (0, 0, 0.02), np.diag([1.2, 1.2, 2.4]))
     joints, loops = [Joint("platform", "freeflyer", inertia=disc)], []
@@ -125,6 +137,10 @@ def docking_platform() -> Mechanism:
     the joints of a foot are radial, inner axes at right angles; the axes fixed to the ring are tangential.
     Masses: ring 120 kg, its centre 0.04 m above the heads, its tensor without symmetry; cylinders 5 kg,
     their centres 0.15 m from the feet; rods 3 kg, their centres 0.2 m below the heads.
+
+    Returns
+    -------
+    Mechanism
     """
     ring = Inertia(120.0, (0.01, -0.02, 0.04), [[15.0, 0.3, -0.2], [0.3, 16.0, 0.4], [-0.2, 0.4, 29.0]])
     joints = [Joint("ring", "translation")]

@@ -278,6 +278,13 @@ def solve(
         That there is none is a status, never an exception. gamma is positive or zero, v solves the problem to
         1e-10 of its data, with ``polish`` to 1e-14 or as far as rounding allows.
 
+    Raises
+    ------
+    ShapeError
+        Where the first guess is of a problem with other rows.
+    TypeError, ValueError
+        Where an argument is none of those above; "simplex" is for problems without bounds.
+
     Notes
     -----
     "auto" is the proximal method of multipliers with Newton steps and an exact line search: rows that are on

@@ -199,7 +199,9 @@ class Model:
         for joint, q, v in zip(self.joints, self.idx_q, self.idx_v, strict=True):
             if not joint.mimic:
                 found.setdefault(joint.kind, []).append((range(q, q + joint.nq), range(v, v + joint.nv)))
-        made = {kind: [np.array(part) for part in zip(*ranges, strict=True)] for kind, ranges in found.items()}
+        made = {
+            kind: [np.array(part) for part in zip(*ranges, strict=True)] for kind, ranges in found.items()
+        }
         for part in chain.from_iterable(made.values()):
             part.flags.writeable = False
         return {kind: (q, v) for kind, (q, v) in made.items()}

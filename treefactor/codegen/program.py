@@ -58,7 +58,7 @@ class Function(ReadOnly):
     inputs : tuple of (str, int)
         Names and sizes of the arguments.
     op : ndarray of uint8, shape (rows,)
-        What makes a row, an index into `OPERATIONS`: CONST, INPUT, ADD (a + b), SUB (a - b), MUL (a b),
+        What makes a row, an index into ``OPERATIONS``: CONST, INPUT, ADD (a + b), SUB (a - b), MUL (a b),
         RECIP (1 / a), SIN (a), COS (a). Rows of numbers come first, then the inputs, then the others in the
         order of the recursion.
     a, b : ndarray of int32, shape (rows,)
@@ -72,8 +72,8 @@ class Function(ReadOnly):
     sign : ndarray of int8, shape (size,)
         1, or -1 where the result is that row's negative.
     shape : tuple of int
-        Of the result, as `shape_of` has it: (nnz,) of "crba", the packed rows of H in the layout of
-        `Model.tree`; (nv, nv) of "minv".
+        Of the result: (nnz,) of "crba", the packed rows of H in the layout of
+        ``Model.tree``; (nv, nv) of "minv".
     variant : str
         The steps taken, and the method where there is a choice: "both", "frames, aba".
 

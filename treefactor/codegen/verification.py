@@ -110,6 +110,11 @@ def verify(
     -------
     list of Verdict
 
+    Raises
+    ------
+    CodegenError
+        Where a name of a function or tip is none that is known.
+
     Notes
     -----
     Golubev & Yaskevich (2020), the verification variant; Featherstone (2008), tables 5.1, 6.2, 6.3 and 7.1.

@@ -134,6 +134,16 @@ def box(body: int, size, center=(0.0, 0.0, 0.0)) -> list[Sphere]:
     size : array_like, shape (3,)
         Of the edges along the axes of the joint's frame, m.
     center : array_like, shape (3,)
+        In the frame of the joint, m.
+
+    Returns
+    -------
+    list of Sphere
+        Eight, of radius 0.
+
+    Raises
+    ------
+    InvalidModelError, ShapeError, NonFiniteError
     """
     half, center = as_vector(size, 3, "size") / 2.0, as_vector(center, 3, "center")
     return [Sphere(body, center + half * signs) for signs in all_pairs((-1.0, 1.0), repeat=3)]
@@ -142,7 +152,24 @@ def box(body: int, size, center=(0.0, 0.0, 0.0)) -> list[Sphere]:
 def contacts_between(
     spheres: Iterable[Sphere], others: Iterable[Plane | Sphere] = (), mu: float = 0.0
 ) -> list[Contact]:
-    """Contacts of spheres of different bodies with each other and with other things."""
+    """Contacts of spheres of different bodies with each other and with other things.
+
+    Parameters
+    ----------
+    spheres : iterable of Sphere
+    others : iterable of Plane or Sphere
+    mu : float
+        Coefficient of friction of all of them.
+
+    Returns
+    -------
+    list of Contact
+
+    Raises
+    ------
+    InvalidModelError
+        Where mu is negative.
+    """
     spheres = list(spheres)
     pairs = [(sphere, other) for i, sphere in enumerate(spheres) for other in spheres[:i]]
     pairs += all_pairs(spheres, others)

@@ -208,7 +208,11 @@ def jacobian(model: Model, q, body: int, R=None, p=(0.0, 0.0, 0.0)) -> np.ndarra
 def acceleration_bias(model: Model, q, v, body: int, R=None, p=(0.0, 0.0, 0.0)) -> np.ndarray:
     """Acceleration of a frame on a body where those of the joints are zero: what J-dot v is short for.
 
-    Parameters as of `jacobian`; v of shape (..., nv).
+    Parameters
+    ----------
+    model, q, body, R, p
+        As of `jacobian`.
+    v : array_like, shape (..., nv)
 
     Returns
     -------
@@ -228,9 +232,23 @@ def acceleration_bias(model: Model, q, v, body: int, R=None, p=(0.0, 0.0, 0.0)) 
 
 
 def placement(model: Model, q, body: int, R=None, p=(0.0, 0.0, 0.0)) -> tuple[np.ndarray, np.ndarray]:
-    """Rotation (..., 3, 3) and origin (..., 3), m, in the base of a frame on a body.
+    """Where a frame on a body is, as seen from the base.
 
-    Parameters and errors as of `jacobian`; without R the frame has the axes of the joint's.
+    Parameters
+    ----------
+    model, q, body, R, p
+        As of `jacobian`; without R the frame has the axes of the joint's.
+
+    Returns
+    -------
+    ndarray, shape (..., 3, 3)
+        Rotation.
+    ndarray, shape (..., 3)
+        Origin, m.
+
+    Raises
+    ------
+    ShapeError, NonFiniteError, ConfigurationError, InvalidModelError, IndexError
     """
     at, axes, r = _frame(model, q, None, body, np.eye(3) if R is None else R, p)
     return np.swapaxes(axes, -1, -2), at.origin[..., body, :] + r

@@ -130,7 +130,7 @@ class Stepper:
     >>> stepper = Stepper(tf.Model([ball]), [Contact(Sphere(0, radius=0.1), mu=0.5)], h=0.01)
     >>> fall = stepper.run([0, 0, 1.0, 0, 0, 0, 1], np.zeros(6), 100)
     >>> fall.q[-1, 2].round(6)
-    0.1
+    np.float64(0.1)
     """
 
     def __init__(
