@@ -1,12 +1,13 @@
 """Mixed complementarity problems of any numbers: refused, or ended by a status that is true."""
 
+import sys
 from dataclasses import replace
 from pathlib import Path
-import sys
 
 import atheris
 import harness
 import numpy as np
+from harness import Numbers
 
 import treefactor as tf
 from treefactor.mlcp import METHODS, Problem, Solution, Status, solve
@@ -14,33 +15,15 @@ from treefactor.mlcp import METHODS, Problem, Solution, Status, solve
 sys.path.append(str(Path(__file__).parents[1] / "tests"))
 from mlcp_verify import verify
 
-USUAL = (0.0, 1.0, -1.0, 2.0, -3.0, 0.5, 1.0, -1.0, 0.0, 10.0)
-ODD = (-0.0, 1e-9, 1e12, 1e-160, 1e160, 1e300, -1e300, 1e-300, 5e-324, np.inf, -np.inf, np.nan)
 TAME = 1e6  # of numbers, and of the condition of H, up to which a status can be checked
 ENOUGH = 1000  # linear systems
-
-
-class Numbers:
-    """Numbers of bytes, of which a few are odd."""
-
-    def __init__(self, given: atheris.FuzzedDataProvider):
-        self.given, self.oddity = given, given.PickValueInList([0, 0, 0, 4, 60])
-
-    def array(self, *shape: int) -> np.ndarray:
-        """Mostly small whole numbers, which makes rows depend on each other."""
-        count = int(np.prod(shape))
-        chosen = np.frombuffer(self.given.ConsumeBytes(count).ljust(count, b"\1"), np.uint8)
-        found = np.take(USUAL, chosen % len(USUAL))
-        odd = (chosen > 255 - self.oddity) & (self.oddity > 0)
-        found[odd] = np.take(ODD, chosen[odd] % len(ODD))
-        return found.reshape(shape)
 
 
 def rows(given, numbers: Numbers, n: int, most: int) -> np.ndarray:
     """Rows of which some are other ones again, times a number."""
     J = numbers.array(given.ConsumeIntInRange(0, most), n)
     for k in range(1, len(J)):
-        if given.ConsumeProbability() < 0.2:
+        if given.ConsumeProbability() > 0.8:
             J[k] = numbers.array(1) * J[given.ConsumeIntInRange(0, k - 1)]
     return J
 
@@ -58,10 +41,12 @@ def problem_of(given, numbers: Numbers, tree: tf.Tree) -> Problem:
     H, C, D = matrix(given, numbers, tree), rows(given, numbers, n, 3), rows(given, numbers, n, 8)
     c, d = numbers.array(len(C)), numbers.array(len(D))
     upper = np.abs(numbers.array(len(D))) if given.ConsumeBool() else None
-    if given.ConsumeProbability() < 0.05:
+    if given.ConsumeProbability() > 0.95:
         parts = [H, g, C, c, D, d]
         at = given.ConsumeIntInRange(0, 5)
-        parts[at] = given.PickValueInList([parts[at][:-1], parts[at].T.copy(), None, 1.0, "x", parts[at] + 1j])
+        parts[at] = given.PickValueInList(
+            [parts[at][:-1], parts[at].T.copy(), None, 1.0, "x", parts[at] + 1j]
+        )
         H, g, C, c, D, d = parts
     return Problem(H, tree, g, C, c, D, d, upper)
 
@@ -78,12 +63,14 @@ def checked(problem: Problem, solution: Solution) -> Solution:
     """The solution, whose status is true."""
     assert isinstance(solution.status, Status)
     assert solution.factorizations <= ENOUGH
-    numbers = np.concatenate([problem.packed, problem.C.data, problem.D.data, problem.g, problem.c, problem.d])
+    numbers = np.concatenate(
+        [problem.packed, problem.C.data, problem.D.data, problem.g, problem.c, problem.d]
+    )
     sizes = np.abs(numbers[(numbers != 0.0) & (numbers != -np.inf)])
     tame = not len(sizes) or TAME >= sizes.max() >= sizes.min() >= 1.0 / TAME
+    tame = tame and (not problem.n or np.linalg.cond(problem.H) <= TAME)
     if tame and solution.status in (Status.SOLVED, Status.INFEASIBLE):
-        if not problem.n or np.linalg.cond(problem.H) <= TAME:
-            verify(problem, solution)
+        verify(problem, solution)
     return solution
 
 
@@ -96,8 +83,10 @@ def run(data: bytes) -> None:
         problem = problem_of(given, numbers, tree)
         method = given.PickValueInList(list(METHODS)) if problem.upper is None else "auto"
         warm = checked(problem, solve(problem, method=method, polish=given.ConsumeBool(), max_iter=ENOUGH))
-        if given.ConsumeProbability() < 0.3:
-            warm = replace(warm, status=Status.SOLVED, gamma=numbers.array(problem.m), active=warm.active[::-1])
+        if given.ConsumeProbability() > 0.7:
+            warm = replace(
+                warm, status=Status.SOLVED, gamma=numbers.array(problem.m), active=warm.active[::-1]
+            )
         other = changed(given, numbers, problem)
         checked(other, solve(other, warm, max_iter=ENOUGH))
         solve(other, max_iter=given.ConsumeIntInRange(0, 3))

@@ -15,6 +15,7 @@ from collections.abc import Callable, Iterable
 from pathlib import Path
 
 import atheris
+import numpy as np
 
 with atheris.instrument_imports(include=["treefactor"]):
     import treefactor as tf
@@ -24,6 +25,8 @@ SMALL = 5_000  # bytes of a seed
 LENGTHS = (20, 60, 200, 600)  # of bytes that are numbers
 LONG = 1.0  # s of processor time for one input
 WORDS = ("", "0", "-1", "nan", "inf", "1e308", "1e-320", "1_0", "0x1p3", "0 0 0", "1 0 0", "a b", "é")
+USUAL = (0.0, 1.0, -1.0, 2.0, -3.0, 0.5, 1.0, -1.0, 0.0, 10.0)
+ODD = (-0.0, 1e-9, 1e12, 1e-160, 1e160, 1e300, -1e300, 1e-300, 5e-324, np.inf, -np.inf, np.nan)
 Target = Callable[[bytes], None]
 
 
@@ -110,3 +113,26 @@ def mutate_xml(data: bytes, max_size: int, seed: int) -> bytes:
     except (TypeError, ValueError, RecursionError):
         return data
     return text if len(text) <= max_size else data
+
+
+class Numbers:
+    """Numbers of bytes, mostly small whole ones, of which a few are odd now and then.
+
+    Attributes
+    ----------
+    odd : bool
+        Whether any was so far.
+    """
+
+    def __init__(self, given: atheris.FuzzedDataProvider):
+        self.given, self.odd = given, False
+        self.rarity = given.PickValueInList([0, 0, 0, 4, 60])  # of 256
+
+    def array(self, *shape: int) -> np.ndarray:
+        """An array of them."""
+        count = int(np.prod(shape))
+        chosen = np.frombuffer(self.given.ConsumeBytes(count).ljust(count, b"\1"), np.uint8)
+        found, odd = np.take(USUAL, chosen % len(USUAL)), chosen > 255 - self.rarity
+        found[odd] = np.take(ODD, chosen[odd] % len(ODD))
+        self.odd |= bool(odd.any())
+        return found.reshape(shape)
