@@ -187,7 +187,7 @@ class Solution:
     v : ndarray, shape (n,)
     gamma, gamma_c : ndarray, shape (m,) and (p,)
         Impulses of D and C. Where active rows depend on each other, those of least norm of the rows scaled
-        by 1 / sqrt(D_i H^-1 D_i^T).
+        by 1 / sqrt(D_i H^-1 D_i^T), or those closest to a warm start's.
     active : ndarray of bool, shape (m,)
         Rows that hold with D_i v = d_i; a row at its bound need not.
     pivots, factorizations : int

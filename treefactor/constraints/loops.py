@@ -97,7 +97,7 @@ class Loops:
         a · b. Their rates are the powers of the wrenches (f, p2 × f) and (0, b × a) on the second body and of
         their opposites on the first; J-dot v is what remains of the second derivative.
         """
-        frames = at.frames.reshape(-1, at.frames.shape[-1])
+        frames = flatten(at.frames, 1)
         found = (x.reshape(*at.batch, x.shape[1]) for x in self.kernel.rows(frames))
         residual, bias, data = found
         return Rows(residual, bias, data, self.pattern)
