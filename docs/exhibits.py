@@ -59,9 +59,9 @@ def duels(name: str, targets: Sequence[str], but: Sequence[str] = ()) -> Html:
     found = [row for row in measured(name)["results"] if row["target"] in targets and row["peer"] not in but]
     times = [(duration(row["ours"]), duration(row["theirs"]), spread(row)) for row in found]
     return grid(
-        ["", "", "peer", "ours", "peer's", "times faster", "the peer's result"],
+        ["", "peer", "ours", "peer's", "times faster", "the peer's result"],
         [
-            [row["model"], row["what"], row["peer"], *time, row["note"]]
+            [f"{row['model']}, {row['what']}".removesuffix(", cold"), row["peer"], *time, row["note"]]
             for row, time in zip(found, times, strict=True)
         ],
     )
@@ -141,8 +141,8 @@ def curves(panels: Mapping[str, Mapping[str, tuple]], x: str, y: str, says: str,
             axis.set(title=title, xlabel=x, xscale=scale, yscale=scale)
             axis.grid(alpha=0.3)
         axes[0].set_ylabel(y)
-        if scale == "log":
-            names = axes[0].get_legend_handles_labels()
+        names = axes[0].get_legend_handles_labels()
+        if len(names[0]) > 1:
             drawn.legend(*names, loc="outside lower center", ncols=2, frameon=False)
     return figure(drawn, says)
 

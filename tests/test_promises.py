@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import treefactor as tf
-from treefactor import robots
+from treefactor import check, cli, robots
 from treefactor.codegen import numpy_
 from treefactor.kkt import KKT
 from treefactor.mlcp_families import FAMILIES
@@ -113,3 +113,8 @@ def test_robots_that_are_checked_without_names():
     assert re.search(
         rf"Without names it checks {found} robots", (ROOT / "README.md").read_text(encoding="utf-8")
     )
+
+
+def test_all_engines_but_drake_are_asked(monkeypatch):
+    monkeypatch.setattr(cli, "find_spec", lambda module: True)
+    assert cli._installed_engines() == [engine for engine in check.ENGINES if engine != "drake"]
