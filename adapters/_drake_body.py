@@ -41,11 +41,6 @@ class Joint:
     v: slice
 
     @property
-    def nq(self) -> int:
-        """Entries in q."""
-        return self.q.stop - self.q.start
-
-    @property
     def nv(self) -> int:
         """Entries in v."""
         return self.v.stop - self.v.start
@@ -159,9 +154,9 @@ def _joints(plant: MultibodyPlant) -> tuple[Joint, ...]:
     )  # next moving joint inwards of bodies, of joints
     waiting = list(joints)
     while waiting:
-        joint = next((joint for joint in waiting if len(_ends(joint) & above.keys()) == 1), None)
-        if joint is None:
-            raise adapter_error("the plant is no tree: its joints form a loop", waiting[0].name())
+        joint = next(
+            joint for joint in waiting if len(_ends(joint) & above.keys()) == 1
+        )  # Drake has no loops
         waiting.remove(joint)
         (inner,), (outer,) = _ends(joint) & above.keys(), _ends(joint) - above.keys()
         parent[joint.index()] = above[inner]

@@ -57,7 +57,7 @@ def decompose(model: pin.Model, data: pin.Data) -> np.ndarray:
     """
     state = _state(model, data)
     state.M.factor()
-    if hasattr(data, "Dinv"):
+    if hasattr(data, "Dinv"):  # pragma: no cover - not shown by Pinocchio 4.1
         state.M.export(state.U, state.D)
         data.Dinv[...] = 1.0 / state.D
     else:

@@ -187,6 +187,10 @@ sys.exit(max(codes))
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="this system does not fork")
+@pytest.mark.skipif(
+    not getattr(sys, "_is_gil_enabled", lambda: True)(),
+    reason="without a GIL a child inherits the locks that other threads hold on dictionaries",
+)
 def test_what_threads_have_in_hand_is_not_the_childs():
     """A child that is forked while others solve has whole workspaces only."""
     run = subprocess.run(

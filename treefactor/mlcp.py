@@ -24,7 +24,7 @@ from ._pivot import Walk
 from ._stack import bounds, packed_rows, stacked, vector
 from .direct import multiply
 from .exceptions import ShapeError
-from .kkt import analyse
+from .kkt import Pattern, analyse
 from .ltdl import Factor, factor
 from .tree import Tree, require_tree
 
@@ -102,6 +102,19 @@ class Problem:
     >>> solution.v, solution.gamma
     (array([-1.]), array([4.]))
     """
+
+    n: int
+    m: int
+    tree: Tree
+    packed: np.ndarray
+    g: np.ndarray
+    c: np.ndarray
+    d: np.ndarray
+    upper: np.ndarray | None
+    _rows: tuple
+    _right: np.ndarray
+    _pattern: Pattern
+    _free: np.ndarray
 
     def __init__(self, H, tree: Tree, g, C=None, c=None, D=None, d=None, upper=None, layout: str = "dense"):
         require_tree(tree)

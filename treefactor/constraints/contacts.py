@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field
+from itertools import chain
 from itertools import product as all_pairs
 from numbers import Integral
 
@@ -171,8 +172,10 @@ def contacts_between(
         Where mu is negative.
     """
     spheres = list(spheres)
-    pairs = [(sphere, other) for i, sphere in enumerate(spheres) for other in spheres[:i]]
-    pairs += all_pairs(spheres, others)
+    pairs = chain(
+        ((sphere, other) for i, sphere in enumerate(spheres) for other in spheres[:i]),
+        all_pairs(spheres, others),
+    )
     return [Contact(sphere, other, mu) for sphere, other in pairs if sphere.body != other.body]
 
 

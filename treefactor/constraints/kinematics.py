@@ -101,7 +101,7 @@ class Kinematics:
     def S(self) -> np.ndarray:
         """Unit motions."""
         S = self.frames[..., 27 * self.model.njoints :].reshape(*self.batch, self.model.extended.n, 6)
-        return S if self.model.coupling is None else S * ratios(self.model)[:, None]
+        return S * ratios(self.model)[:, None]
 
     def points(self, body, at: np.ndarray) -> np.ndarray:
         """Points (..., 3) of bodies, in their axes, as seen from the origins of their root bodies."""
@@ -145,7 +145,7 @@ class Pattern:
         found = np.zeros(len(self.row), dtype=ENTRY)
         found["freedom"], found["side"] = self.freedom, self.side
         found["place"] = self.place - self.indptr[self.row]
-        found["ratio"] = 1.0 if model.coupling is None else ratios(model)[self.freedom]
+        found["ratio"] = ratios(model)[self.freedom]
         return found
 
     def ranges(self, rows: np.ndarray) -> list[np.ndarray]:
@@ -267,7 +267,7 @@ def _frame(model: Model, q, v, body: int, R, p) -> tuple[Kinematics, np.ndarray,
 
 def ratios(model: Model) -> np.ndarray:
     """How many times the freedoms of all joints follow those of v."""
-    return model.coupling.G.sum(axis=1)
+    return np.ones(model.nv) if model.coupling is None else model.coupling.G.sum(axis=1)
 
 
 def _paths(model: Model) -> list[np.ndarray]:

@@ -241,7 +241,8 @@ class Stepper:
             except StepError as error:
                 raise StepError(f"{error}, at t = {t[k]:.6g} s", error.solution, float(t[k])) from None
             states.append((made[-1].q, made[-1].v))
-        return Trajectory(t, *map(np.array, zip(*states, strict=True)), made)
+        q, v = map(np.array, zip(*states, strict=True))
+        return Trajectory(t, q, v, made)
 
     def _bilateral(self, at: Kinematics) -> tuple[Sorted, np.ndarray] | tuple[None, None]:
         """Rows of loops, and what their velocities are to be."""
