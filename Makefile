@@ -84,7 +84,7 @@ dashboard: $(READY)
 # pages run their code while they are built; a warning is an error
 docs: $(READY)
 	rm -rf docs/api/generated
-	$(BIN)/python -m sphinx -W --keep-going -q docs build/docs
+	$(BIN)/python -m sphinx -E -W --keep-going -q docs build/docs
 	@echo "built: build/docs/index.html"
 
 # the times that the pages show; for a quiet machine
