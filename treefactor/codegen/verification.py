@@ -10,8 +10,9 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from .._arrays import as_count, as_size
 from ..configuration import integrate, random_configuration
-from ..model import Model
+from ..model import Model, require_model
 from . import passes
 from ._table import Scalar, use_counts
 from .choices import VARIANTS, Choice
@@ -106,6 +107,13 @@ def verify(
     -------
     list of Verdict
 
+    Raises
+    ------
+    CodegenError
+        Where there is no such function, variant or joint.
+    TypeError, ValueError
+        Where the model is none, or a number is out of range.
+
     Notes
     -----
     Golubev & Yaskevich (2020), the verification variant; Featherstone (2008), tables 5.1, 6.2, 6.3 and 7.1.
@@ -119,6 +127,7 @@ def verify(
     >>> [verdict.first for verdict in verify(model, "rnea", variants="plain")]
     [None]
     """
+    samples, tolerance = as_count(samples, "samples", 1), as_size(tolerance, "tolerance")
     found = verifiable(model, functions, tips, variants, snap)
     return [compare(one, samples, tolerance) for one in found]
 
@@ -127,6 +136,7 @@ def verifiable(
     model, functions, tips=(), variants=tuple(VARIANTS), snap: float = SNAP
 ) -> Iterator[Verifiable]:
     """The verification variant of every function, by every method, after the steps of every variant."""
+    require_model(model)
     if functions is None:
         functions = available(model, tips)
     choice = Choice.of(model, functions, tips, variants, snap)

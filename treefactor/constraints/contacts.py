@@ -9,11 +9,10 @@ from numbers import Integral
 
 import numpy as np
 
-from .._arrays import ReadOnly, as_vector
+from .._arrays import ReadOnly, as_number, as_tuple, as_vector
 from .._contacts import CONTACT, Touching
 from ..exceptions import InvalidModelError
-from ..joints import _number
-from ..model import Model
+from ..model import Model, require_model
 from .kinematics import Kinematics, Pattern
 
 
@@ -40,7 +39,7 @@ class Sphere(ReadOnly):
     radius: float = 0.0
 
     def __post_init__(self):
-        radius = _number(self.radius, "radius")
+        radius = as_number(self.radius, "radius")
         if radius < 0:
             raise InvalidModelError(f"radius must not be negative, got {radius}")
         center = as_vector(self.center, 3, "center").copy()
@@ -108,7 +107,7 @@ class Contact:
             )
         if self.sphere.body == self.against.body:
             raise InvalidModelError(f"both sides of a contact are on body {self.sphere.body}")
-        if not 0 <= _number(self.mu, "mu"):
+        if not 0 <= as_number(self.mu, "mu"):
             raise InvalidModelError(f"mu must not be negative, got {self.mu}")
 
 
@@ -130,8 +129,18 @@ def box(body: int, size, center=(0.0, 0.0, 0.0)) -> list[Sphere]:
 def contacts_between(
     spheres: Iterable[Sphere], others: Iterable[Plane | Sphere] = (), mu: float = 0.0
 ) -> list[Contact]:
-    """Contacts of spheres of different bodies with each other and with other things."""
-    spheres = list(spheres)
+    """Contacts of spheres of different bodies with each other and with other things.
+
+    Raises
+    ------
+    InvalidModelError, DtypeError
+        Where these are no spheres or planes.
+    """
+    spheres, others = as_tuple(spheres, "spheres"), as_tuple(others, "others")
+    for name, given, kind in (("spheres", spheres, Sphere), ("others", others, Plane | Sphere)):
+        for k, one in enumerate(given):
+            if not isinstance(one, kind):
+                raise InvalidModelError(f"{name}[{k}] is no {getattr(kind, '__name__', kind)}, but {one!r}")
     pairs = [(sphere, other) for i, sphere in enumerate(spheres) for other in spheres[:i]]
     pairs += all_pairs(spheres, others)
     return [Contact(sphere, other, mu) for sphere, other in pairs if sphere.body != other.body]
@@ -178,7 +187,10 @@ class Contacts:
     """
 
     def __init__(self, model: Model, contacts):
+        require_model(model)
         for k, contact in enumerate(contacts):
+            if not isinstance(contact, Contact):
+                raise InvalidModelError(f"contact {k} is no Contact, but {contact!r}")
             for side in (contact.sphere, contact.against):
                 if not -1 <= side.body < model.njoints:
                     raise InvalidModelError(f"contact {k} is on body {side.body}, there are {model.njoints}")
