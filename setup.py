@@ -44,7 +44,7 @@ FLAGS = (
 DIRECTIVES = {
     "language_level": 3,
     "boundscheck": DEBUG,
-    "wraparound": DEBUG,
+    "wraparound": False,
     "initializedcheck": DEBUG,
     "nonecheck": DEBUG,
     "cdivision": True,

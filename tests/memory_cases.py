@@ -1,10 +1,11 @@
 """Everything that asks for memory, as calls that can be repeated; test_memory.py runs it in another process.
 
 Of every call each allocation of our compiled modules fails once. Then it raises MemoryError, or does without;
-and afterwards it gives what it always gives.
+and afterwards it gives what it always gives, and has kept nothing.
 """
 
 import ctypes
+import gc
 import itertools
 import sys
 import warnings
@@ -12,6 +13,8 @@ import warnings
 import numpy as np
 
 import treefactor as tf
+from treefactor import constraints, kkt, mechanisms, mlcp, mlcp_families
+from treefactor.constraints import Contact, Sphere, Stepper
 
 CHAIN = tf.families.chain(400)  # deeper than what fits onto the stack
 H = np.eye(400) * 3.0 + np.where(CHAIN.mask(), 1e-3, 0.0)
@@ -29,6 +32,47 @@ KERNELS = tf.compile(PROGRAM)
 BODIES = [np.ones((30, 5, 3)) / np.sqrt(3), np.ones((30, 5, 3)), np.ones((30, 5)), np.ones((30, 5, 3)) / 9]
 TENSORS = np.broadcast_to(np.eye(3), (30, 5, 3, 3))
 ONE, MANY = tf.factor(H, CHAIN), tf.factor(BATCH, SMALL)
+NATIVE = tf.compile(PROGRAM, backend="cc")
+STATES = np.random.default_rng(1).random((2, 20, MODEL.nv))
+Q1 = tf.integrate(MODEL, Q, STATES[0])
+BARS = mechanisms.four_bar().model
+AT = mechanisms.four_bar().closed
+PUSHED = np.repeat(AT[None], 20, axis=0), np.zeros((20, BARS.nv)), np.ones((20, BARS.nv))
+BALLS = tf.Model([tf.Joint(name, "freeflyer", inertia=ROD) for name in "abc"])
+BALL = [Sphere(k, radius=0.1) for k in range(3)]
+PILE = [Contact(BALL[0], mu=0.5), Contact(BALL[1], BALL[0], mu=0.5), Contact(BALL[2], BALL[1])]
+PLACES = np.concatenate([[0.0, 0.0, 0.1 + 0.2 * k, 0.0, 0.0, 0.0, 1.0] for k in range(3)])
+MOVING = np.tile([0.1, 0.2, -1.0, 0.3, 0.2, 0.1], 3)
+TIED = mlcp_families.FAMILIES["spheres"](60, 1)  # several trees
+LOOPED = mlcp_families.FAMILIES["loops"](12, 1)  # bilateral rows
+NEVER = mlcp_families.FAMILIES["infeas"](12, 1)
+BEFORE = mlcp.solve(TIED)
+
+
+def bound(bind, *function):
+    """What a call without arguments writes."""
+    out = np.zeros(MODEL.nv)
+    bind(*function, Q[0], V[0], V[0], out=out)()
+    return out
+
+
+def analysed(problem):
+    """A problem made anew, and so is what problems of one pattern share."""
+    kkt._patterns.clear()
+    H, tree, g, C, c, D, d, upper = (getattr(problem, x) for x in ("H", "tree", "g", "C", "c", "D", "d", "upper"))
+    return mlcp.Problem(H, tree, g, C, c, D, d, upper)
+
+
+def switched(problem):
+    """The factor of K with rows switched on one after the other."""
+    found = kkt.KKT(problem.tree, problem.packed, problem.D)
+    for row in range(problem.m):
+        found.switch(row)
+    return found.solve(problem.g, problem.d)[0]
+
+
+NOISE = 24  # bytes
+
 CALLS = {
     "tree": lambda: tf.Tree([-1, *range(30)]).mask(),
     "pattern": lambda: tf.factor(BATCH[0], tf.Tree(SMALL.parent)).inverse(),
@@ -49,11 +93,48 @@ CALLS = {
     "dynamics": lambda: tf.forward_dynamics(MODEL, Q, V, V),
     "chain": lambda: tf.chain_inertia(*BODIES, TENSORS),
     "chain forces": lambda: tf.chain_forces(*BODIES, TENSORS),
+    "bind": lambda: bound(tf.bind, tf.rnea, MODEL),
+    "integrate": lambda: tf.integrate(MODEL, Q, STATES[0]),
+    "difference": lambda: tf.difference(MODEL, Q, Q1),
+    "loop rows": lambda: constraints.loop_rows(BARS, PUSHED[0]).data,
+    "loop dynamics": lambda: constraints.forward_dynamics(BARS, *(x[0] for x in PUSHED))[0],
+    "loop batch": lambda: constraints.forward_dynamics(BARS, *PUSHED)[1],
+    "loops": lambda: constraints.loop_rows(tf.Model(BARS.joints, loops=BARS.loops), AT).residual,
+    "close": lambda: constraints.close(BARS, AT + 1e-4),
+    "jacobian": lambda: constraints.jacobian(MODEL, Q[0], 4),
+    "step": lambda: Stepper(BALLS, PILE, h=0.01).step(PLACES, MOVING).q,
+    "run": lambda: Stepper(BARS, h=0.01).run(AT, np.zeros(BARS.nv), 3).v,
+    "problem": lambda: mlcp.solve(analysed(TIED)).v,
+    "problem with loops": lambda: mlcp.solve(analysed(LOOPED)).gamma_c,
+    "warm": lambda: mlcp.solve(TIED, warm_start=BEFORE).gamma,
+    "simplex": lambda: mlcp.solve(TIED, method="simplex").gamma,
+    "infeasible": lambda: mlcp.solve(NEVER).certificate[0],
+    "switches": lambda: switched(TIED),
     "kernels": lambda: KERNELS.aba(Q, V, V),
+    "native kernels": lambda: NATIVE.aba(Q, V, V),
+    "native kernel": lambda: NATIVE.aba(Q[0], V[0], V[0]),
+    "bound kernel": lambda: bound(NATIVE.bind, "aba"),
     "kernel": lambda: KERNELS.aba(Q[0], V[0], V[0]),
     "compile": lambda: tf.compile(PROGRAM).aba(Q[0], V[0], V[0]),
     "generate": lambda: tf.generate(tf.Model(JOINTS[:1]), ["bias"], variants=["plain"]).functions["bias"].a,
 }
+
+
+class Heap(ctypes.Structure):
+    """What mallinfo2 of glibc tells."""
+
+    _fields_ = [(name, ctypes.c_size_t) for name in ("arena", "a", "b", "c", "mapped", "d", "e", "used", "f", "g")]
+
+
+def held():
+    """Bytes that are in use; 0 where the C library does not tell."""
+    gc.collect()
+    tell = getattr(ctypes.CDLL(None), "mallinfo2", None)
+    if tell is None:
+        return 0
+    tell.restype = Heap
+    heap = tell()
+    return heap.used + heap.mapped
 
 
 def inject(name, call, expected):
@@ -66,7 +147,7 @@ def inject(name, call, expected):
         seen.value, fails.value = 0, at
         try:
             found = call()
-        except MemoryError:
+        except (MemoryError, SystemError):  # NumPy's sums and indices by arrays forget to say why they fail
             pass
         finally:
             reached, fails.value = seen.value, -1
@@ -78,8 +159,19 @@ def inject(name, call, expected):
     return None
 
 
+def leaked(name, expected, allocations):
+    """Bytes that are kept whenever an allocation fails: 0, as no piece of memory is so small as the noise."""
+    rounds = 1 + 100 // max(allocations, 1)
+    before = held()
+    for _ in range(rounds):
+        inject(name, CALLS[name], expected)
+    return (held() - before) // (rounds * (allocations + 1)) // NOISE
+
+
 if __name__ == "__main__":
     warnings.simplefilter("error")
     for name in sys.argv[1:] or CALLS:
         expected = np.array(CALLS[name]())
-        print(name, inject(name, CALLS[name], expected), flush=True)
+        allocations = inject(name, CALLS[name], expected)
+        kept = leaked(name, expected, allocations)
+        print(name, allocations, kept, flush=True)
