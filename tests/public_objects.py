@@ -8,6 +8,7 @@ from pathlib import Path
 
 import numpy as np
 from dynamics_cases import MODELS, arguments
+from scipy.sparse import csc_matrix
 from strategies import spd_matrix
 
 import treefactor as tf
@@ -74,7 +75,7 @@ OBJECTS = {  # by the names of the API reference
     "robots.Robot": robots.Robot("name", Path("name.urdf")),
 }
 OBJECTS["fclib.Contacts"] = fclib.Contacts(
-    *(PROBLEM.C.T.tocsc(), PROBLEM.D.T.tocsc(), PROBLEM.g, PROBLEM.d, np.ones(PROBLEM.m))
+    M=csc_matrix(np.eye(6)), H=csc_matrix(np.eye(6)), f=np.ones(6), w=np.zeros(6), mu=np.ones(2)
 )
 
 
