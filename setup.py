@@ -49,7 +49,7 @@ EXACT = "-ffp-contract=off"  # Cython code rounds alike on all machines; only ke
 DIRECTIVES = {
     "language_level": 3,
     "boundscheck": DEBUG,
-    "wraparound": DEBUG,
+    "wraparound": False,
     "initializedcheck": DEBUG,
     "nonecheck": DEBUG,
     "cdivision": True,

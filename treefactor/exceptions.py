@@ -153,8 +153,8 @@ class StepError(TreefactorError, RuntimeError):
 
     Attributes
     ----------
-    solution : mlcp.Solution
-        Its status says why, its certificate which constraints.
+    solution : mlcp.Solution or None
+        Its status says why, its certificate which constraints; None where there is no finite problem.
     time : float or None
         s, of the beginning of the step, where known.
     """

@@ -7,7 +7,6 @@ order normal, first tangent, second tangent, ``|r_t| <= mu r_n``.
 
 from __future__ import annotations
 
-import operator
 from dataclasses import dataclass
 from os import PathLike
 
@@ -15,7 +14,7 @@ import numpy as np
 from scipy.sparse import coo_matrix, csc_matrix, csr_matrix, issparse, vstack
 from scipy.sparse.csgraph import connected_components
 
-from ._arrays import as_real, as_vector
+from ._arrays import as_count, as_real, as_vector
 from .exceptions import DtypeError, ShapeError, TreefactorError
 from .mlcp import Problem
 from .tree import Tree
@@ -107,7 +106,7 @@ class Contacts:
         ------
         NotPositiveDefiniteError
             Where M is not positive definite.
-        TypeError, ValueError
+        DtypeError, ValueError
             Where facets are no whole number, or negative.
 
         Notes
@@ -115,9 +114,7 @@ class Contacts:
         The convex relaxation of Anitescu (2006) and Tasora & Anitescu (2011), which keeps the matrix
         symmetric.
         """
-        facets = operator.index(facets)
-        if facets < 0:
-            raise ValueError(f"facets must not be negative, got {facets}")
+        facets = as_count(facets, "facets")
         turn = 2.0 * np.pi * np.arange(facets) / max(facets, 1)
         slopes = np.column_stack((np.cos(turn), np.sin(turn))) if facets else np.zeros((1, 2))
         pyramid = vstack([self._facet(slope[: self.dimension - 1]) for slope in slopes], format="csr")

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from ._arrays import Array, MaybeArray, ReadOnly, as_real, as_vector, require_finite
+from ._arrays import Array, MaybeArray, ReadOnly, as_number, as_real, as_vector, require_finite
 from .exceptions import InvalidModelError, ShapeError, TreefactorError
 
 SIZES = {  # entries in q and in v
@@ -78,7 +78,7 @@ class Inertia(ReadOnly):
     tensor: Array = field(default_factory=_nothing)
 
     def __post_init__(self):
-        mass = _number(self.mass, "mass")
+        mass = as_number(self.mass, "mass")
         com, tensor = as_vector(self.com, 3, "com").copy(), _matrix(self.tensor, "inertia tensor")
         if mass < 0:
             raise InvalidModelError(f"mass must not be negative, got {mass}")
@@ -201,14 +201,16 @@ class Joint(ReadOnly):
         require_finite(armature, "armature")
         if armature.min() < 0:
             raise InvalidModelError(f"armature must not be negative, got {armature.min()}")
-        pitch = _number(self.pitch, "pitch")
+        pitch = as_number(self.pitch, "pitch")
         if pitch and self.kind != "helical":
             raise InvalidModelError(f"a {self.kind} joint has no pitch")
         if self.mimic and self.kind not in FOLLOWERS:
             raise InvalidModelError(f"a {self.kind} joint cannot follow another one")
         if self.mimic:
-            _number(self.mimic.ratio, "ratio")
-            _number(self.mimic.offset, "offset")
+            ratio = as_number(self.mimic.ratio, "ratio")
+            if ratio * ratio == np.inf:
+                raise InvalidModelError(f"ratio {ratio} is too large: inertias go by its square")
+            as_number(self.mimic.offset, "offset")
             if not isinstance(self.mimic.leader, Integral):
                 raise InvalidModelError(
                     f"expected the number of a joint to follow, got {self.mimic.leader!r}"
@@ -302,14 +304,6 @@ class Loop(ReadOnly):
     def rows(self) -> int:
         """Freedoms it takes."""
         return LOOPS[self.kind]
-
-
-def _number(value, name: str) -> float:
-    array = as_real(value, name)
-    if array.shape:
-        raise ShapeError(f"{name} must be one number, got shape {array.shape}", array.shape, ())
-    require_finite(array, name)
-    return float(array)
 
 
 def _spread(values, size: int, name: str) -> np.ndarray:

@@ -8,7 +8,9 @@ from functools import partial
 
 import numpy as np
 
+from ._arrays import as_vector
 from ._rotations import about, rotate
+from .exceptions import ConfigurationError
 from .joints import Inertia, Joint, Loop
 from .model import Model
 
@@ -30,7 +32,8 @@ class Mechanism:
         Positions of these joints, and by how much they may differ from them; the quaternion of a free-flyer
         by that much before it is normalized.
     close : callable
-        Positions of these joints, shape (k,), to all of q, shape (nq,), with all loops closed.
+        Positions of these joints, shape (k,), to all of q, shape (nq,), with all loops closed. Raises
+        ConfigurationError where they cannot be, ShapeError or NonFiniteError where these are no positions.
 
     Notes
     -----
@@ -43,13 +46,17 @@ class Mechanism:
     reach: tuple[float, ...]
     close: Callable[[np.ndarray], np.ndarray]
 
+    def __post_init__(self):
+        object.__setattr__(self, "close", partial(_closed, self.close, len(self.rest)))
+
     @property
     def closed(self) -> np.ndarray:
         """Closed configuration q at rest, shape (nq,)."""
         return self.close(np.array(self.rest))
 
-    def random(self, rng: np.random.Generator) -> np.ndarray:
-        """Random closed configuration q, shape (nq,)."""
+    def random(self, rng: np.random.Generator | int) -> np.ndarray:
+        """Random closed configuration q, shape (nq,); rng may be a seed."""
+        rng = np.random.default_rng(rng)
         return self.close(np.array(self.rest) + rng.uniform(-1, 1, len(self.rest)) * self.reach)
 
 
@@ -193,6 +200,16 @@ MECHANISMS = {"four-bar": four_bar, "five-bar": five_bar, "stewart": stewart, "d
 _CYLINDER = Inertia(5.0, (0, 0, 0.15), np.diag([0.05, 0.05, 0.01]))
 _ROD = Inertia(3.0, (0, 0, -0.2), np.diag([0.04, 0.04, 0.002]))
 _CYCLE = np.array([[0.0, 0.0, 1.0], [1.0, 0.0, 0.0], [0.0, 1.0, 0.0]])  # x, y, z to y, z, x
+
+
+def _closed(close: Callable, size: int, x) -> np.ndarray:
+    """The configuration that closes the loops, if there is one."""
+    x = as_vector(x, size, "x")
+    with np.errstate(all="ignore"):
+        q = close(x)
+    if not np.isfinite(q).all():
+        raise ConfigurationError(f"no configuration closes the loops with these joints at {x}")
+    return q
 
 
 def _rod(length: float) -> Inertia:

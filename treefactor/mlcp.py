@@ -18,7 +18,7 @@ from sys import maxsize
 
 import numpy as np
 
-from ._arrays import check_choice
+from ._arrays import as_count, as_real, check_choice
 from ._kkt import Kkt
 from ._pivot import Walk
 from ._stack import bounds, packed_rows, stacked, vector
@@ -316,6 +316,7 @@ def solve(
     if not isinstance(problem, Problem):
         raise TypeError(f"problem must be a treefactor.mlcp.Problem, got {type(problem).__name__}")
     check_choice("method", method, METHODS)
+    max_iter = min(as_count(max_iter, "max_iter"), maxsize)
     if method == "simplex" and problem.upper is not None:
         raise ValueError('method "simplex" is for problems without upper bounds')
     warm = None if warm_start is None else _warm(warm_start, problem)
@@ -324,9 +325,7 @@ def solve(
     if upper is not None and p:
         upper = np.concatenate((np.full(p, np.inf), upper))
     walk.load(problem.packed, problem.g, problem._free, problem._rows[2], problem._right, upper, p)
-    status = STATUS[
-        walk.run(method == "simplex", warm, POLISHED if polish else TARGET, min(max_iter, maxsize))
-    ]
+    status = STATUS[walk.run(method == "simplex", warm, POLISHED if polish else TARGET, max_iter)]
     v, impulse, change, on, full = walk.results()
     pivots, factorizations = walk.pivots, walk.factorizations
     problem._pattern.idle.append(space)
@@ -341,13 +340,15 @@ def _warm(solution: Solution, problem: Problem) -> tuple[np.ndarray, np.ndarray]
     """Impulses and rows that are on, or ShapeError where the problem has other rows; None of no solution."""
     if not isinstance(solution, Solution):
         raise TypeError(f"warm_start must be a treefactor.mlcp.Solution, got {type(solution).__name__}")
-    received = tuple(np.size(x) for x in (solution.gamma_c, solution.gamma, solution.active))
-    expected = problem.c.size, problem.m, problem.m
+    names = "gamma_c", "gamma", "active"
+    given = [as_real(getattr(solution, name), f"warm_start.{name}") for name in names]
+    received = tuple(x.shape for x in given)
+    expected = problem.c.shape, problem.d.shape, problem.d.shape
     if received != expected:
         raise ShapeError(
             f"warm_start has {received} gamma_c, gamma and active, the problem {expected}", received, expected
         )
-    impulse = np.concatenate((solution.gamma_c, solution.gamma), dtype=np.float64)
+    impulse = np.concatenate(given[:2])
     if solution.status is not Status.SOLVED or not np.isfinite(impulse).all():
         return None
-    return impulse, np.append(np.ones(expected[0], bool), np.asarray(solution.active, bool))
+    return impulse, np.append(np.ones(expected[0], bool), given[2] != 0.0)

@@ -269,3 +269,9 @@ def _places(joints: tuple[Joint, ...]) -> tuple[tuple[int, ...], tuple[int, ...]
     v = np.cumsum([0, *(joint.nv for joint in joints)]).tolist()
     leaders = [joint.mimic.leader if joint.mimic else i for i, joint in enumerate(joints)]
     return tuple(q[i] for i in leaders), tuple(v[i] for i in leaders)
+
+
+def require_model(model) -> None:
+    """Raise TypeError unless model is a Model."""
+    if not isinstance(model, Model):
+        raise TypeError(f"model must be a treefactor.Model, got {type(model).__name__}")

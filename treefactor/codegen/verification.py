@@ -11,8 +11,9 @@ from typing import Any
 
 import numpy as np
 
+from .._arrays import as_count, as_size
 from ..configuration import integrate, random_configuration
-from ..model import Model
+from ..model import Model, require_model
 from . import passes
 from ._table import Scalar, use_counts
 from .choices import VARIANTS, Choice
@@ -114,7 +115,9 @@ def verify(
     Raises
     ------
     CodegenError
-        Where a name of a function or tip is none that is known.
+        Where there is no such function, variant or joint.
+    TypeError, ValueError
+        Where the model is none, or a number is out of range.
 
     Notes
     -----
@@ -129,6 +132,7 @@ def verify(
     >>> [verdict.first for verdict in verify(model, "rnea", variants="plain")]
     [None]
     """
+    samples, tolerance = as_count(samples, "samples", 1), as_size(tolerance, "tolerance")
     found = verifiable(model, functions, tips, variants, snap)
     return [compare(one, samples, tolerance) for one in found]
 
@@ -137,6 +141,7 @@ def verifiable(
     model, functions, tips=(), variants=tuple(VARIANTS), snap: float = SNAP
 ) -> Iterator[Verifiable]:
     """The verification variant of every function, by every method, after the steps of every variant."""
+    require_model(model)
     if functions is None:
         functions = available(model, tips)
     choice = Choice.of(model, functions, tips, variants, snap)

@@ -4,17 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field
-from itertools import chain
 from itertools import product as all_pairs
 from numbers import Integral
 
 import numpy as np
 
-from .._arrays import ReadOnly, as_vector
+from .._arrays import ReadOnly, as_number, as_tuple, as_vector
 from .._contacts import CONTACT, Touching
 from ..exceptions import InvalidModelError
-from ..joints import _number
-from ..model import Model
+from ..model import Model, require_model
 from .kinematics import Kinematics, Pattern
 
 
@@ -45,7 +43,7 @@ class Sphere(ReadOnly):
     radius: float = 0.0
 
     def __post_init__(self):
-        radius = _number(self.radius, "radius")
+        radius = as_number(self.radius, "radius")
         if radius < 0:
             raise InvalidModelError(f"radius must not be negative, got {radius}")
         center = as_vector(self.center, 3, "center").copy()
@@ -121,7 +119,7 @@ class Contact:
             )
         if self.sphere.body == self.against.body:
             raise InvalidModelError(f"both sides of a contact are on body {self.sphere.body}")
-        if not 0 <= _number(self.mu, "mu"):
+        if not 0 <= as_number(self.mu, "mu"):
             raise InvalidModelError(f"mu must not be negative, got {self.mu}")
 
 
@@ -168,14 +166,16 @@ def contacts_between(
 
     Raises
     ------
-    InvalidModelError
-        Where mu is negative.
+    InvalidModelError, DtypeError
+        Where these are no spheres or planes, or mu is negative.
     """
-    spheres = list(spheres)
-    pairs = chain(
-        ((sphere, other) for i, sphere in enumerate(spheres) for other in spheres[:i]),
-        all_pairs(spheres, others),
-    )
+    spheres, others = as_tuple(spheres, "spheres"), as_tuple(others, "others")
+    for name, given, kind in (("spheres", spheres, Sphere), ("others", others, Plane | Sphere)):
+        for k, one in enumerate(given):
+            if not isinstance(one, kind):
+                raise InvalidModelError(f"{name}[{k}] is no {getattr(kind, '__name__', kind)}, but {one!r}")
+    pairs = [(sphere, other) for i, sphere in enumerate(spheres) for other in spheres[:i]]
+    pairs += all_pairs(spheres, others)
     return [Contact(sphere, other, mu) for sphere, other in pairs if sphere.body != other.body]
 
 
@@ -220,7 +220,10 @@ class Contacts:
     """
 
     def __init__(self, model: Model, contacts):
+        require_model(model)
         for k, contact in enumerate(contacts):
+            if not isinstance(contact, Contact):
+                raise InvalidModelError(f"contact {k} is no Contact, but {contact!r}")
             for side in (contact.sphere, contact.against):
                 if not -1 <= side.body < model.njoints:
                     raise InvalidModelError(f"contact {k} is on body {side.body}, there are {model.njoints}")
