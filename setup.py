@@ -38,6 +38,7 @@ KERNELS = {
 }  # with further sources
 
 DEBUG = os.environ.get("TREEFACTOR_DEBUG") == "1"  # bounds and None checks on, no optimization
+COVERAGE = os.environ.get("TREEFACTOR_COVERAGE") == "1"  # every line reports to the tracer of coverage
 FLAGS = (
     ["-O0", "-g"]
     if DEBUG
@@ -48,13 +49,17 @@ EXACT = "-ffp-contract=off"  # Cython code rounds alike on all machines; only ke
 DIRECTIVES = {
     "language_level": 3,
     "boundscheck": DEBUG,
-    "wraparound": DEBUG,
+    "wraparound": False,
     "initializedcheck": DEBUG,
     "nonecheck": DEBUG,
     "cdivision": True,
     "embedsignature": True,
     "freethreading_compatible": True,
+    "linetrace": COVERAGE,
 }
+MACROS = [("NPY_NO_DEPRECATED_API", "NPY_1_7_API_VERSION")]
+if COVERAGE:  # plugins of coverage hear sys.settrace only
+    MACROS += [("CYTHON_TRACE_NOGIL", "1"), ("CYTHON_USE_SYS_MONITORING", "0")]
 
 
 class BuildKernels(build_ext):
@@ -86,7 +91,7 @@ extensions = [
         [f"treefactor/{name}.pyx", *sources],
         include_dirs=[numpy.get_include(), "treefactor"],
         depends=glob("treefactor/kernels/*.h"),
-        define_macros=[("NPY_NO_DEPRECATED_API", "NPY_1_7_API_VERSION")],
+        define_macros=MACROS,
     )
     for name, sources in KERNELS.items()
 ]

@@ -37,6 +37,10 @@ class Modes(NamedTuple):
         joint, phi of the tip plus psi cross x. Of the last link, not used.
     rotation : array_like, shape (..., N, S, 3)
         Rotation psi of the link at its tip; of the last link, not used.
+
+    Notes
+    -----
+    Thread-compatible: one for each thread, or shared as long as nothing changes it.
     """
 
     momentum: np.ndarray

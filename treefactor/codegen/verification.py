@@ -11,8 +11,9 @@ from typing import Any
 
 import numpy as np
 
+from .._arrays import as_count, as_size
 from ..configuration import integrate, random_configuration
-from ..model import Model
+from ..model import Model, require_model
 from . import passes
 from ._table import Scalar, use_counts
 from .choices import VARIANTS, Choice
@@ -72,6 +73,10 @@ class Verdict:
         The element with that deviation.
     first : str or None
         The first element, in the order of computation, that differs by more than was allowed.
+
+    Notes
+    -----
+    Immutable: threads may share it.
     """
 
     function: str
@@ -107,6 +112,13 @@ def verify(
     -------
     list of Verdict
 
+    Raises
+    ------
+    CodegenError
+        Where there is no such function, variant or joint.
+    TypeError, ValueError
+        Where the model is none, or a number is out of range.
+
     Notes
     -----
     Golubev & Yaskevich (2020), the verification variant; Featherstone (2008), tables 5.1, 6.2, 6.3 and 7.1.
@@ -120,6 +132,7 @@ def verify(
     >>> [verdict.first for verdict in verify(model, "rnea", variants="plain")]
     [None]
     """
+    samples, tolerance = as_count(samples, "samples", 1), as_size(tolerance, "tolerance")
     found = verifiable(model, functions, tips, variants, snap)
     return [compare(one, samples, tolerance) for one in found]
 
@@ -128,6 +141,7 @@ def verifiable(
     model, functions, tips=(), variants=tuple(VARIANTS), snap: float = SNAP
 ) -> Iterator[Verifiable]:
     """The verification variant of every function, by every method, after the steps of every variant."""
+    require_model(model)
     if functions is None:
         functions = available(model, tips)
     choice = Choice.of(model, functions, tips, variants, snap)
