@@ -210,7 +210,7 @@ def test_ratios_of_followers_may_have_any_size():
     joints = [tf.Joint(name, "revolute", axis=[0, 0, 1.0], inertia=tf.Inertia(1.0)) for name in "ab"]
     follower = tf.Joint("c", "revolute", 0, axis=[0, 0, 1.0], mimic=tf.Mimic(0, 1e150))
     assert tf.Model([*joints, follower]).nv == tf.Model([*joints, follower]).coupling.G.shape[1] == 2
-    with pytest.raises(InvalidModelError, match="ratio 1e[+]160 is too large"):
+    with pytest.raises(InvalidModelError, match=r"ratio 1e[+]160 is too large"):
         tf.Joint("c", "revolute", 0, axis=[0, 0, 1.0], mimic=tf.Mimic(0, 1e160))
 
 
