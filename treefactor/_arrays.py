@@ -212,6 +212,17 @@ def thread_count(num_threads: int) -> int:
     return available_cores() if count == -1 else min(count, MANY_THREADS)
 
 
+def require_sound(matrix, name: str) -> None:
+    """Raise ShapeError where the indices of a sparse matrix do not fit its shape: SciPy trusts them."""
+    try:
+        if hasattr(matrix, "check_format"):  # the compressed ones
+            matrix.check_format(full_check=True)
+    except ValueError as error:
+        raise ShapeError(
+            f"{name} is no sparse matrix of shape {matrix.shape}: {error}", matrix.shape
+        ) from None
+
+
 def available_cores() -> int:
     """Cores this process may use."""
     if hasattr(os, "sched_getaffinity"):

@@ -6,7 +6,12 @@ import numpy as np
 
 
 class TreefactorError(Exception):
-    """Base of every exception raised by treefactor."""
+    """Base of every exception raised by treefactor.
+
+    Notes
+    -----
+    Thread-compatible: one for each thread, or shared as long as nothing changes it.
+    """
 
 
 class InvalidTreeError(TreefactorError, ValueError):

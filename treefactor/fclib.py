@@ -57,6 +57,10 @@ class Contacts:
         Where an argument does not fit.
     ValueError
         Where mu is negative.
+
+    Notes
+    -----
+    Thread-compatible: one for each thread, or shared as long as nothing changes it.
     """
 
     M: csc_matrix
@@ -125,7 +129,7 @@ class Contacts:
         slopes = np.column_stack((np.cos(turn), np.sin(turn))) if facets else np.zeros((1, 2))
         pyramid = vstack([self._facet(slope[: self.dimension - 1]) for slope in slopes], format="csr")
         D, d = pyramid @ self.H.T, -(pyramid @ self.w)
-        bilateral = {} if self.G is None else {"C": self.G.T, "c": -self.b}
+        bilateral = {} if self.G is None or self.b is None else {"C": self.G.T, "c": -self.b}
         return Problem(self.M, self.tree(), self.f, **bilateral, D=D, d=d)
 
     def _facet(self, slope: np.ndarray) -> csr_matrix:
@@ -138,6 +142,14 @@ class Contacts:
 
 def read(path: str | PathLike) -> Contacts:
     """Contacts in a file of FCLIB's HDF5 format, in global form.
+
+    Parameters
+    ----------
+    path : str or path-like
+
+    Returns
+    -------
+    Contacts
 
     Raises
     ------

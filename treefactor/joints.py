@@ -52,7 +52,7 @@ def _nothing() -> Any:
 
 @dataclass(frozen=True, eq=False)
 class Inertia(ReadOnly):
-    """Mass, centre of mass and inertia tensor about it, in the axes of some frame; immutable.
+    """Mass, centre of mass and inertia tensor about it, in the axes of some frame.
 
     Parameters
     ----------
@@ -67,6 +67,10 @@ class Inertia(ReadOnly):
     ------
     InvalidModelError, ShapeError, NonFiniteError
         Where these are no such things. Whether the tensor can be that of a body is asked by `Inertia.fault`.
+
+    Notes
+    -----
+    Immutable: threads may share it.
     """
 
     mass: float = 0.0
@@ -114,13 +118,15 @@ class Inertia(ReadOnly):
 class Mimic:
     """A joint that follows another: its q is ``ratio * q_leader + offset``, of a continuous leader its angle.
 
-    Immutable.
-
     Parameters
     ----------
     leader : int
         An earlier or later joint, which follows none.
     ratio, offset : float
+
+    Notes
+    -----
+    Immutable: threads may share it.
     """
 
     leader: int
@@ -130,7 +136,7 @@ class Mimic:
 
 @dataclass(frozen=True, eq=False)
 class Joint(ReadOnly):
-    """A joint, and the body it carries; immutable.
+    """A joint, and the body it carries.
 
     Parameters
     ----------
@@ -156,6 +162,10 @@ class Joint(ReadOnly):
         Limits of q; by default there are none.
     mimic : Mimic, optional
         Makes the joint follow another one; it then has no freedom of its own.
+
+    Notes
+    -----
+    Immutable: threads may share it.
     """
 
     name: str
@@ -241,7 +251,7 @@ class Joint(ReadOnly):
 
 @dataclass(frozen=True, eq=False)
 class Loop(ReadOnly):
-    """A joint that closes a loop: it holds a frame of one body against a frame of another. Immutable.
+    """A joint that closes a loop: it holds a frame of one body against a frame of another.
 
     Parameters
     ----------
@@ -253,6 +263,10 @@ class Loop(ReadOnly):
         The joints whose bodies are held together, -1 for the base.
     R1, p1, R2, p2 : array_like, shapes (3, 3) and (3,)
         Rotation and origin (m) of the frames in those of the joints.
+
+    Notes
+    -----
+    Immutable: threads may share it.
     """
 
     name: str

@@ -7,9 +7,9 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from ._arrays import as_count, as_number, as_vector
-from ._fronts import Fronts, patterns
+from ._fronts import Fronts, distinct, patterns, recall
 from ._kkt import Kkt
-from ._order import minimum_degree, ties
+from ._order import alike, minimum_degree, ties
 from ._stack import rows
 from .exceptions import NotPositiveDefiniteError
 from .ltdl import factor
@@ -34,29 +34,16 @@ def positions(tree: Tree, start: np.ndarray, column: np.ndarray) -> np.ndarray:
     rank = np.zeros(count, dtype=np.intp)
     member, rows = ties(start, which[column], count)
     if len(member):
-        used, group = groups(member, rows, count)
-        number = np.empty(count, dtype=np.intp)
-        number[used] = group
-        places = group.max() + 1
-        turn = np.empty(places, dtype=np.intp)
+        number, places = alike(member, rows, count)
+        turn = np.full(places + 1, -1, dtype=np.intp)
         turn[minimum_degree(places, rows, number[member])] = np.arange(places)
-        rank[used] = 1 + turn[group]
+        rank = turn[number]
     sequence = count - 1 - np.argsort(rank[::-1], kind="stable")
     end = np.empty(count, dtype=np.intp)
     end[sequence] = np.cumsum(size[sequence])
     position = np.empty(n, dtype=np.intp)
     position[depth_first] = (end + first)[root] - 1 - np.arange(n)
     return position
-
-
-def groups(member: np.ndarray, first: np.ndarray, count: int) -> tuple[np.ndarray, np.ndarray]:
-    """Trees that are tied at all, and a number for each: the same for those that the same rows tie."""
-    rows = len(first) - 1
-    signs = np.random.default_rng(0).random(rows)  # sums of them tell sets of rows apart
-    used = np.flatnonzero(np.bincount(member, minlength=count))
-    sums = np.bincount(member, np.repeat(signs, np.diff(first)), count)
-    _, group = np.unique(sums[used], return_inverse=True)
-    return used, group
 
 
 @dataclass(frozen=True, eq=False)
@@ -82,10 +69,11 @@ _patterns: list[Pattern] = []  # the latest first
 def analyse(tree: Tree, start: np.ndarray, column: np.ndarray) -> Pattern:
     """The pattern of K; the last few are remembered."""
     start, column = np.ascontiguousarray(start, np.intp), np.ascontiguousarray(column, np.intp)
-    for known in _patterns[:]:
-        if known.fronts.fit(tree, start, column):
-            return known
-    fresh = Pattern(Fronts(positions(tree, start, column), tree, start, column))
+    known = _patterns[:]
+    at = recall([pattern.fronts for pattern in known], tree, start, column)
+    if at >= 0:
+        return known[at]
+    fresh = Pattern(Fronts(positions(tree, *distinct(start, column)), tree, start, column))
     _patterns.insert(0, fresh)
     del _patterns[REMEMBERED:]
     return fresh

@@ -24,7 +24,7 @@ from ._pivot import Walk
 from ._stack import bounds, packed_rows, stacked, vector
 from .direct import multiply
 from .exceptions import ShapeError
-from .kkt import analyse
+from .kkt import Pattern, analyse
 from .ltdl import Factor, factor
 from .tree import Tree, require_tree
 
@@ -34,7 +34,12 @@ TARGET, POLISHED = 1e-11, 1e-14  # residual to stop at, relative to the data
 
 
 class Status(Enum):
-    """How `solve` ended: none of these is an exception."""
+    """How `solve` ended: none of these is an exception.
+
+    Notes
+    -----
+    Immutable: threads may share it.
+    """
 
     SOLVED = 0
     INFEASIBLE = 1
@@ -80,8 +85,10 @@ class Problem:
 
     Notes
     -----
-    Immutable, and may be shared by threads. Problems with the same pattern share what depends on it, and
-    their workspaces: for new numbers a new problem is made.
+    Immutable: threads may share it.
+
+    Problems with the same pattern share what depends on it, and their workspaces: for new numbers a new
+    problem is made.
 
     Tasora, Manconi, Silvestri (2.5) and (2.9): with stabilization c = -(K/h) C(q) and d = -(K/h) D(q).
 
@@ -96,20 +103,38 @@ class Problem:
     (array([-1.]), array([4.]))
     """
 
+    n: int
+    m: int
+    tree: Tree
+    packed: np.ndarray
+    g: np.ndarray
+    c: np.ndarray
+    d: np.ndarray
+    upper: np.ndarray | None
+    _rows: tuple
+    _right: np.ndarray
+    _pattern: Pattern
+    _free: np.ndarray
+
     def __init__(self, H, tree: Tree, g, C=None, c=None, D=None, d=None, upper=None, layout: str = "dense"):
         require_tree(tree)
         check_choice("layout", layout, LAYOUTS)
-        n = self.n = tree.n
-        self.tree, self.packed = tree, packed_rows(H, tree, layout)
-        self.g = vector(g, n, "g")
-        self._rows, self._right, p = stacked(C, c, D, d, n)
-        self.c, self.d, self.m = self._right[:p], self._right[p:], len(self._right) - p
-        self.upper = None if upper is None else bounds(upper, self.m)
-        self._pattern = analyse(tree, *self._rows[:2])
-        self._free = H.solve(self.g) if isinstance(H, Factor) else self._free_motion()
-        for kept in (self.packed, self.g, self.c, self.d, self.upper):
+        own, n = self.__dict__, tree.n
+        packed, g = packed_rows(H, tree, layout), vector(g, n, "g")
+        rows, right, p = stacked(C, c, D, d, n)
+        own.update(n=n, m=len(right) - p, tree=tree, packed=packed, g=g, c=right[:p], d=right[p:])
+        own.update(upper=None if upper is None else bounds(upper, self.m), _rows=rows, _right=right)
+        own["_pattern"] = analyse(tree, *rows[:2])
+        own["_free"] = H.solve(g) if isinstance(H, Factor) else self._free_motion()
+        for kept in (packed, g, self.c, self.d, self.upper, self._free, right, *rows):
             if kept is not None:
                 kept.flags.writeable = False
+
+    def __setattr__(self, name, value):
+        raise AttributeError("a Problem is immutable")
+
+    def __delattr__(self, name):
+        raise AttributeError("a Problem is immutable")
 
     def __reduce__(self):
         return Problem, (
@@ -183,6 +208,10 @@ class Solution:
     certificate : tuple of ndarray, shape (m,) and (p,), or None
         y >= 0, 0 of rows with finite bounds, and z with D^T y + C^T z = 0 and d^T y + c^T z > 0: no v fulfils
         the constraints.
+
+    Notes
+    -----
+    Thread-compatible: one for each thread, or shared as long as nothing changes it.
     """
 
     status: Status
@@ -264,10 +293,10 @@ def solve(
 
     Raises
     ------
-    TypeError, ValueError
-        Where an argument is none of these.
     ShapeError
-        Where the warm start has other rows.
+        Where the first guess is of a problem with other rows.
+    TypeError, ValueError
+        Where an argument is none of those above; "simplex" is for problems without bounds.
 
     Notes
     -----

@@ -164,6 +164,10 @@ class Legged:
         Directions of the joints' axes and points on them, in the frame of the base.
     tips : ndarray, shape (legs, 3)
         Ends of the legs.
+
+    Notes
+    -----
+    Thread-compatible: one for each thread, or shared as long as nothing changes it.
     """
 
     def __init__(self, n: float, rng: Random):

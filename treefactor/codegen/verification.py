@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 
@@ -72,6 +73,10 @@ class Verdict:
         The element with that deviation.
     first : str or None
         The first element, in the order of computation, that differs by more than was allowed.
+
+    Notes
+    -----
+    Immutable: threads may share it.
     """
 
     function: str
@@ -150,7 +155,7 @@ def _verifiable(writer: Writer, name: str, method: str | None, variant: str) -> 
     result = writer.result(name, method)
     targets = writer.table.codes(result)  # which makes rows of numbers
     used = use_counts(*writer.table.columns(), targets)
-    matrices = {**writer.named, name: result}
+    matrices = {**(writer.named or {}), name: result}
     found = {
         f"{matrix}{at}": x
         for matrix, content in matrices.items()
@@ -161,13 +166,12 @@ def _verifiable(writer: Writer, name: str, method: str | None, variant: str) -> 
     function = passes.gather(writer.extract(name, list(found.values()), (len(found),), variant))
     order = np.argsort(function.output, kind="stable")
     function = replace(function, output=function.output[order], sign=function.sign[order])
-    names = list(found)
-    names = tuple(names[k] for k in order)
+    names = tuple(np.array(list(found), object)[order])
     reduction = writer.reduction(method or AXES[0]) if name in LOOP_FUNCTIONS else None
     return Verifiable(writer.model, writer.tips, function, names, method, writer.recursions.bodies, reduction)
 
 
-def _elements(matrix, at: str = "") -> Iterator[tuple[str, object]]:
+def _elements(matrix, at: str = "") -> Iterator[tuple[str, Any]]:
     """Elements of a matrix in any form, and where they stand in it."""
     if isinstance(matrix, dict):
         matrix = list(matrix.items())
@@ -223,10 +227,11 @@ def _expected(one: Verifiable, q, v, a, tau) -> tuple[list, list]:
             matrices = numeric.of(one.function.name, one.method)
         else:
             matrices = NumericLoops(numeric, one.reduction, v).of(one.function.name)
-    elements, largest = {}, {}
+    elements: dict = {}
+    largest: dict = {}
     for matrix, content in matrices.items():
         found = {f"{matrix}{at}": x for at, x in _elements(content)}
         elements |= found
         kind = matrix.split("[")[0]
-        largest[kind] = max(largest.get(kind, 0.0), *map(abs, found.values()), 0.0)
+        largest[kind] = max([largest.get(kind, 0.0), *map(abs, found.values())])
     return [elements[name] for name in one.names], [largest[name.split("[")[0]] for name in one.names]

@@ -32,6 +32,10 @@ class Sphere(ReadOnly):
     Raises
     ------
     InvalidModelError, ShapeError, NonFiniteError
+
+    Notes
+    -----
+    Immutable: threads may share it.
     """
 
     body: int
@@ -62,6 +66,10 @@ class Plane(ReadOnly):
     Raises
     ------
     InvalidModelError, ShapeError, NonFiniteError
+
+    Notes
+    -----
+    Immutable: threads may share it.
     """
 
     body: int = -1
@@ -94,6 +102,10 @@ class Contact:
     ------
     InvalidModelError
         Where both are on one body, or mu is negative.
+
+    Notes
+    -----
+    Immutable: threads may share it.
     """
 
     sphere: Sphere
@@ -121,6 +133,16 @@ def box(body: int, size, center=(0.0, 0.0, 0.0)) -> list[Sphere]:
     size : array_like, shape (3,)
         Of the edges along the axes of the joint's frame, m.
     center : array_like, shape (3,)
+        In the frame of the joint, m.
+
+    Returns
+    -------
+    list of Sphere
+        Eight, of radius 0.
+
+    Raises
+    ------
+    InvalidModelError, ShapeError, NonFiniteError
     """
     half, center = as_vector(size, 3, "size") / 2.0, as_vector(center, 3, "center")
     return [Sphere(body, center + half * signs) for signs in all_pairs((-1.0, 1.0), repeat=3)]
@@ -131,10 +153,21 @@ def contacts_between(
 ) -> list[Contact]:
     """Contacts of spheres of different bodies with each other and with other things.
 
+    Parameters
+    ----------
+    spheres : iterable of Sphere
+    others : iterable of Plane or Sphere
+    mu : float
+        Coefficient of friction of all of them.
+
+    Returns
+    -------
+    list of Contact
+
     Raises
     ------
     InvalidModelError, DtypeError
-        Where these are no spheres or planes.
+        Where these are no spheres or planes, or mu is negative.
     """
     spheres, others = as_tuple(spheres, "spheres"), as_tuple(others, "others")
     for name, given, kind in (("spheres", spheres, Sphere), ("others", others, Plane | Sphere)):

@@ -42,6 +42,10 @@ class Rows:
     data : ndarray, shape (..., nnz)
         Entries of J, where ``pattern`` says.
     pattern : Pattern
+
+    Notes
+    -----
+    Thread-compatible: one for each thread, or shared as long as nothing changes it.
     """
 
     residual: np.ndarray
@@ -82,6 +86,9 @@ class Loops:
         self.of = np.repeat(np.arange(count), [loop.rows for loop in loops])
         self.pattern = Pattern(model, *self.ends[:, self.of])
         self.kernel = kernel_of(model, self.pattern, self.of)
+
+    def __reduce__(self):
+        return loops_of, (self.model,)
 
     def rows(self, at: Kinematics) -> Rows:
         """Rows of all loops, those of one after those of another.

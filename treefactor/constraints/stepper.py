@@ -49,6 +49,10 @@ class Step:
     loop_impulse : ndarray, shape (rows,)
         N s and N m s, in the order of `loop_rows`.
     solution : mlcp.Solution
+
+    Notes
+    -----
+    Thread-compatible: one for each thread, or shared as long as nothing changes it.
     """
 
     q: np.ndarray
@@ -69,6 +73,10 @@ class Trajectory:
         s.
     q, v : ndarray, shape (steps + 1, nq) and (steps + 1, nv)
     steps : list of Step
+
+    Notes
+    -----
+    Thread-compatible: one for each thread, or shared as long as nothing changes it.
     """
 
     t: np.ndarray
@@ -108,6 +116,12 @@ class Stepper:
     ValueError, DtypeError, ShapeError, NonFiniteError
         Where a number is out of range, or none.
 
+    Notes
+    -----
+    Thread-compatible: one for each thread, or shared as long as nothing changes it.
+
+    What changes it is `step`. Picklable.
+
     Examples
     --------
     >>> import numpy as np, treefactor as tf
@@ -116,7 +130,7 @@ class Stepper:
     >>> stepper = Stepper(tf.Model([ball]), [Contact(Sphere(0, radius=0.1), mu=0.5)], h=0.01)
     >>> fall = stepper.run([0, 0, 1.0, 0, 0, 0, 1], np.zeros(6), 100)
     >>> fall.q[-1, 2].round(6)
-    0.1
+    np.float64(0.1)
     """
 
     def __init__(
@@ -234,7 +248,8 @@ class Stepper:
             except StepError as error:
                 raise StepError(f"{error}, at t = {t[k]:.6g} s", error.solution, float(t[k])) from None
             states.append((made[-1].q, made[-1].v))
-        return Trajectory(t, *map(np.array, zip(*states, strict=True)), made)
+        q, v = map(np.array, zip(*states, strict=True))
+        return Trajectory(t, q, v, made)
 
     def _bilateral(self, at: Kinematics) -> tuple[Sorted, np.ndarray] | tuple[None, None]:
         """Rows of loops, and what their velocities are to be."""
