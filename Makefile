@@ -68,7 +68,7 @@ fuzz: $(READY)
 	$(BIN)/python -m pip install --quiet --editable '.[fuzz]'
 	for harness in fuzz/fuzz_*.py; do \
 	  rm -rf .fuzz/tmp && mkdir -p .fuzz/tmp && \
-	  TMPDIR=$(CURDIR)/.fuzz/tmp $(BIN)/python $$harness -max_total_time=$(FUZZ) -artifact_prefix=.fuzz/ || exit 1; \
+	  TMPDIR=$(CURDIR)/.fuzz/tmp $(BIN)/python $$harness -max_total_time=$(FUZZ) -artifact_prefix=$(CURDIR)/.fuzz/ || exit 1; \
 	done
 
 lint: $(READY)

@@ -104,8 +104,8 @@ cdef class State:
                 self.J[p] = self.scale[i] * J[p]
             self.b[i] = max(self.scale[i] * b[i], NEVER)
             self.upper[i] = INFINITY if upper == NULL else upper[i] / self.scale[i]
-            if self.b[i] > NEVER:
-                self.size = max(self.size, fabs(self.b[i]))
+            # a row far from where it would hold asks for nothing
+            self.size = max(self.size, fabs(self.b[i]) if i < self.equal else self.b[i])
         self.kkt.load(H, self.J)
 
     def results(self):
