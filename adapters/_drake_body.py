@@ -28,6 +28,10 @@ class Joint:
         Next joint with freedoms on the way to the world, as an index into ``Body.joints``; -1 for none.
     q, v : slice
         Its entries in q and v.
+
+    Notes
+    -----
+    Immutable: threads may share it.
     """
 
     name: str
@@ -80,6 +84,12 @@ class Body:
     ------
     AdapterError
         Where the plant is not finalized, has discrete time, or is no tree.
+
+    Notes
+    -----
+    Thread-compatible: one for each thread, or shared as long as nothing changes it.
+
+    What changes it is every evaluation, which writes into the context.
     """
 
     engine = "Drake"
