@@ -6,7 +6,6 @@ READY  := $(VENV)/.ready
 SOURCES := setup.py pyproject.toml $(wildcard treefactor/*.pyx treefactor/*.pxd treefactor/codegen/*.pyx treefactor/codegen/*.pxd treefactor/kernels/*)
 CHECKED := .sanitized
 CHECKS  := -fsanitize=address,undefined -fno-sanitize-recover=undefined
-
 COVERED := .covered
 
 .PHONY: demo test test-slow sanitize coverage fuzz lint bench dashboard docs measure clean
