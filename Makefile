@@ -7,7 +7,7 @@ SOURCES := setup.py pyproject.toml $(wildcard treefactor/*.pyx treefactor/*.pxd 
 CHECKED := .sanitized
 CHECKS  := -fsanitize=address,undefined -fno-sanitize-recover=undefined
 
-.PHONY: demo test test-slow sanitize fuzz lint bench dashboard docs measure clean
+.PHONY: demo test test-slow sanitize valgrind fuzz lint bench dashboard docs measure clean
 
 demo: $(READY)
 	$(BIN)/treefactor check
@@ -37,6 +37,10 @@ $(CHECKED)/.ready: $(READY)
 	TREEFACTOR_DEBUG=1 CC=gcc CFLAGS="$(CHECKS)" LDFLAGS="$(CHECKS)" \
 	  $(BIN)/python -m pip install --quiet --no-deps --target $(CHECKED) $(CHECKED)/source
 	touch $@
+
+# values that nobody has set, in one call of everything; needs valgrind
+valgrind: $(READY)
+	$(BIN)/python tests/valgrind.py
 
 # inputs that nobody would write, FUZZ seconds for each kind; what fails is kept in .fuzz
 FUZZ ?= 60
