@@ -7,7 +7,9 @@ SOURCES := setup.py pyproject.toml $(wildcard treefactor/*.pyx treefactor/*.pxd 
 CHECKED := .sanitized
 CHECKS  := -fsanitize=address,undefined -fno-sanitize-recover=undefined
 
-.PHONY: demo test test-slow sanitize valgrind fuzz lint bench dashboard docs measure clean
+COVERED := .covered
+
+.PHONY: demo test test-slow sanitize valgrind coverage fuzz lint bench dashboard docs measure clean
 
 demo: $(READY)
 	$(BIN)/treefactor check
@@ -42,6 +44,28 @@ $(CHECKED)/.ready: $(READY)
 valgrind: $(READY)
 	$(BIN)/python tests/valgrind.py
 
+# lines of Python and Cython that the fast suite runs: a build of its own, whose kernels report their lines.
+# Left out: the wheel (a build that reports nothing), and what counts allocations or repeats whole files.
+UNCOVERED := test_packaging.py test_memory.py test_isa.py::test_the_checks_of_kernels_pass
+REPORT := ../$(BIN)/python -m coverage report
+coverage: $(COVERED)/.ready
+	cd $(COVERED) && rm -f .coverage* && export PYTHONPATH=$(CURDIR)/$(COVERED) COVERAGE_RCFILE=../pyproject.toml && \
+	  ../$(BIN)/python -m coverage run -m pytest --hypothesis-profile=traced \
+	    $(patsubst %,--deselect=tests/%,$(UNCOVERED)) ../tests && \
+	  ../$(BIN)/python -m coverage combine --quiet && \
+	  echo "Python" && $(REPORT) --include='*.py' --format=total && \
+	  echo "Cython" && $(REPORT) --include='*.py[xd],*.pxd' --format=total && \
+	  $(REPORT) --fail-under=95
+
+$(COVERED)/.ready: $(READY)
+	rm -rf $(COVERED)
+	mkdir -p $(COVERED)/source
+	cp -r setup.py pyproject.toml README.md LICENSE treefactor adapters $(COVERED)/source
+	rm -f $(COVERED)/source/treefactor/*.c $(COVERED)/source/treefactor/codegen/*.c
+	TREEFACTOR_COVERAGE=1 $(BIN)/python -m pip install --quiet --no-deps --target $(COVERED) $(COVERED)/source
+	cd $(COVERED)/source && cp --parents treefactor/*.p[yx]* treefactor/*.c treefactor/codegen/*.p[yx]* treefactor/codegen/*.c ..
+	touch $@
+
 # inputs that nobody would write, FUZZ seconds for each kind; what fails is kept in .fuzz
 FUZZ ?= 60
 fuzz: $(READY)
@@ -74,7 +98,10 @@ measure: $(READY)
 	for robot in ur5_robot panda solo12 talos_reduced; do \
 	  $(BIN)/treefactor bench $$robot --json docs/measured/$$robot.json || exit 1; done
 	$(BIN)/treefactor families --json docs/measured/families.json
+	$(BIN)/treefactor bench mlcp --json docs/measured/mlcp.json
+	$(BIN)/treefactor bench loops --json docs/measured/loops.json
 	$(BIN)/python docs/measure.py
+	$(BIN)/python docs/measure_constraints.py
 
 $(VENV)/bin/python:
 	$(PYTHON) -m venv $(VENV)
@@ -85,4 +112,4 @@ $(READY): $(VENV)/bin/python $(SOURCES)
 	touch $@
 
 clean:
-	rm -rf $(VENV) $(CHECKED) .fuzz build dist *.egg-info treefactor/*.so treefactor/*.c treefactor/codegen/*.so treefactor/codegen/*.c docs/api/generated
+	rm -rf $(VENV) $(CHECKED) $(COVERED) .fuzz build dist *.egg-info treefactor/*.so treefactor/*.c treefactor/codegen/*.so treefactor/codegen/*.c docs/api/generated

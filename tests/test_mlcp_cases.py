@@ -157,6 +157,16 @@ def test_infeasibility_is_said_soon(family):
             assert solution.factorizations <= 15
 
 
+@pytest.mark.slow
+@pytest.mark.parametrize("m", [50, 100, 200, 350, 500])
+@pytest.mark.parametrize("family", INFEASIBLE)
+def test_infeasibility_is_said_soon_200_times(family, m):
+    for seed in range(200):
+        solution = solved(FAMILIES[family](m, seed))
+        assert solution.status is Status.INFEASIBLE
+        assert solution.factorizations <= 15
+
+
 @pytest.mark.parametrize("family", ["spheres", "robot"])
 def test_a_little_change_takes_few_factorizations(family):
     problem = FAMILIES[family](200, 1)

@@ -145,6 +145,7 @@ BAD_JOINTS = {
     "inertia": ({"inertia": 1.0}, "expected Inertia, got 1.0"),
     "mimic": ({"mimic": 0}, "expected .*Mimic.*, got 0"),
     "limits": ({"lower": [1.0, 2.0]}, "lower"),
+    "a NaN limit": ({"upper": np.nan}, "a limit is NaN"),
     "follower": ({"kind": "spherical", "axis": None, "mimic": tf.Mimic(0)}, "cannot follow"),
     "ratio": ({"mimic": tf.Mimic(0, np.inf)}, "ratio is not finite"),
     "no ratio": ({"mimic": tf.Mimic(0, "2")}, "ratio must hold real numbers"),

@@ -44,16 +44,11 @@ def errors(report):
 
 def check(name):
     """Errors of one instruction set."""
-    environment = {
-        **os.environ,
-        "TREEFACTOR_ISA": name,
-        "PYTHONMALLOC": "malloc",
-        "OPENBLAS_NUM_THREADS": "1",
-    }
+    chosen = {"TREEFACTOR_ISA": name, "PYTHONMALLOC": "malloc", "OPENBLAS_NUM_THREADS": "1"}
     with tempfile.TemporaryDirectory() as folder:
         report = Path(folder) / "report.xml"
         command = [*COMMAND, f"--xml-file={report}", sys.executable, __file__, "calls"]
-        subprocess.run(command, env=environment, check=True)
+        subprocess.run(command, env={**os.environ, **chosen}, check=True)
         return list(errors(report))
 
 

@@ -33,3 +33,6 @@ cdef class Fronts:
     cdef Py_ssize_t index_size(self)
     cdef place_rows(self, const Py_ssize_t[::1] start, const Py_ssize_t[::1] column,
                     const Py_ssize_t[::1] which, Py_ssize_t[::1] place)
+    cdef place_row(self, const Py_ssize_t[::1] start, const Py_ssize_t[::1] column, Py_ssize_t r,
+                   Py_ssize_t[::1] place)
+    cdef bint fit(self, tree, const Py_ssize_t[::1] start, const Py_ssize_t[::1] column)

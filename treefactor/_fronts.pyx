@@ -1,7 +1,7 @@
 """The fronts of K for one pattern of H and of the constraints: what is known before any number is."""
 
 cimport numpy as cnp
-from libc.string cimport memcmp
+from libc.string cimport memcmp, memcpy
 
 from ._pattern cimport Front
 
@@ -11,6 +11,29 @@ cnp.import_array()
 
 cdef enum:
     PADDING = 4                  # rows of fronts are multiples of it
+
+
+def distinct(const Py_ssize_t[::1] start, const Py_ssize_t[::1] column):
+    """The constraints without those that have the columns of the one before, as rows of one contact do."""
+    cdef Py_ssize_t m = start.shape[0] - 1, r, size, used = 0, rows = 0
+    starts, columns = np.zeros(m + 1, dtype=np.intp), np.empty(column.shape[0], dtype=np.intp)
+    cdef Py_ssize_t[::1] begin = starts, to = columns
+    for r in range(m):
+        size = start[r + 1] - start[r]
+        if size and not repeats(start, column, r):
+            memcpy(&to[used], &column[start[r]], size * sizeof(Py_ssize_t))
+            used += size
+            rows += 1
+            begin[rows] = used
+    return starts[: rows + 1], columns[:used]
+
+
+cdef inline bint repeats(const Py_ssize_t[::1] start, const Py_ssize_t[::1] column, Py_ssize_t r) noexcept:
+    """Whether row r has entries, in the columns of the row before."""
+    cdef Py_ssize_t size = start[r + 1] - start[r]
+    if r == 0 or size == 0 or start[r] - start[r - 1] != size:
+        return False
+    return memcmp(&column[start[r - 1]], &column[start[r]], size * sizeof(Py_ssize_t)) == 0
 
 
 def patterns(const Py_ssize_t[::1] position, const Py_ssize_t[::1] tree_start,
@@ -133,7 +156,7 @@ cdef class Fronts:
 
     def __cinit__(self, const Py_ssize_t[::1] position, tree, const Py_ssize_t[::1] start,
                   const Py_ssize_t[::1] column):
-        first, length, pool = patterns(position, tree.row_start, tree.columns, start, column)
+        first, length, pool = patterns(position, tree.row_start, tree.columns, *distinct(start, column))
         cdef Py_ssize_t n = position.shape[0], m = start.shape[0] - 1
         self.n, self.m, self.tree = n, m, tree
         self.kept = []
@@ -229,7 +252,7 @@ cdef class Fronts:
     cdef place_rows(self, const Py_ssize_t[::1] start, const Py_ssize_t[::1] column,
                     const Py_ssize_t[::1] which, Py_ssize_t[::1] place):
         """Constraints go to the front of their first freedom, their entries in its order."""
-        cdef Py_ssize_t r, s, p, q, a, e, m = self.m
+        cdef Py_ssize_t r, s, p, a, e, m = self.m
         cdef Front *f
         cdef Py_ssize_t[::1] head = np.full(self.count, -1, dtype=np.intp)
         cdef Py_ssize_t[::1] after = np.empty(m, dtype=np.intp)
@@ -238,13 +261,18 @@ cdef class Fronts:
         self.row = self.keep(np.empty(m, dtype=np.intp))
         self.entry = self.keep(np.empty(column.shape[0], dtype=np.intp))
         self.local = self.keep(np.empty(column.shape[0], dtype=np.intp))
-        for r in range(m - 1, -1, -1):
+        for r in range(m):
+            if repeats(start, column, r):
+                self.home[r] = self.home[r - 1]
+                continue
             e = self.n
             for p in range(start[r], start[r + 1]):
                 e = min(e, self.position[column[p]])
             if e < self.n:
                 self.home[r] = which[e]
-                after[r], head[which[e]] = head[which[e]], r
+        for r in range(m - 1, -1, -1):               # so that those of a front ascend
+            if self.home[r] >= 0:
+                after[r], head[self.home[r]] = head[self.home[r]], r
         e = 0
         for s in range(self.count):
             f = self.front + s
@@ -256,16 +284,29 @@ cdef class Fronts:
             while r >= 0:
                 self.row[e] = r
                 e += 1
-                for p in range(start[r], start[r + 1]):
-                    a, q = place[column[p]], p
-                    while q > start[r] and self.local[q - 1] > a:
-                        self.local[q], self.entry[q] = self.local[q - 1], self.entry[q - 1]
-                        q -= 1
-                    self.local[q], self.entry[q] = a, p
+                self.place_row(start, column, r, place)
                 r = after[r]
         self.front[self.count].rows = e
 
-    def fit(self, tree, const Py_ssize_t[::1] start, const Py_ssize_t[::1] column):
+    cdef place_row(self, const Py_ssize_t[::1] start, const Py_ssize_t[::1] column, Py_ssize_t r,
+                   Py_ssize_t[::1] place):
+        """The entries of a row, sorted by their places in its front."""
+        cdef Py_ssize_t p, q, a, first = start[r], size = start[r + 1] - first
+        cdef Py_ssize_t *local = self.local + first
+        cdef Py_ssize_t *entry = self.entry + first
+        if repeats(start, column, r):
+            memcpy(local, local - size, size * sizeof(Py_ssize_t))
+            for p in range(size):
+                entry[p] = entry[p - size] + size
+            return
+        for p in range(size):
+            a, q = place[column[first + p]], p
+            while q > 0 and local[q - 1] > a:
+                local[q], entry[q] = local[q - 1], entry[q - 1]
+                q -= 1
+            local[q], entry[q] = a, first + p
+
+    cdef bint fit(self, tree, const Py_ssize_t[::1] start, const Py_ssize_t[::1] column):
         """Whether this is the pattern they were made for."""
         cdef Py_ssize_t m = self.m
         if start.shape[0] != m + 1 or column.shape[0] != self.start[m]:
@@ -289,3 +330,12 @@ cdef class Fronts:
         """Pivots and rows of every front, shape (count, 2)."""
         found = [(self.front[s].width, self.front[s].size) for s in range(self.count)]
         return np.array(found, dtype=np.intp).reshape(-1, 2)
+
+
+def recall(list known, tree, const Py_ssize_t[::1] start, const Py_ssize_t[::1] column):
+    """Which of the known Fronts are of this pattern, or -1."""
+    cdef Py_ssize_t k
+    for k in range(len(known)):
+        if (<Fronts> known[k]).fit(tree, start, column):
+            return k
+    return -1

@@ -59,6 +59,45 @@ def ties(const Py_ssize_t[::1] start, const Py_ssize_t[::1] tree, Py_ssize_t cou
     return members[:used], firsts[: rows + 1]
 
 
+def alike(const Py_ssize_t[::1] member, const Py_ssize_t[::1] first, Py_ssize_t count):
+    """A number for every tree, the same for those that the same constraints tie, and how many there are.
+
+    Parameters
+    ----------
+    member, first : ndarray
+        Of `ties`, for `count` trees.
+
+    Returns
+    -------
+    number : (count,)
+        From 0, the last tree's first; -1 of those that no constraint ties.
+    places : int
+
+    Notes
+    -----
+    Every constraint splits the sets of trees that it ties in part (Paige & Tarjan 1987).
+    """
+    numbers, room = np.full(count, -1, dtype=np.intp), member.shape[0] + 1
+    cdef Py_ssize_t[::1] number = numbers, split = np.full(room, -1, dtype=np.intp)
+    cdef Py_ssize_t[::1] part = np.empty(room, dtype=np.intp)
+    cdef Py_ssize_t r, e, k, old, sets = 0, places = 0
+    for r in range(first.shape[0] - 1):
+        for e in range(first[r], first[r + 1]):
+            old = number[member[e]] + 1          # 0: in no set so far
+            if split[old] != r:
+                split[old], part[old] = r, sets
+                sets += 1
+            number[member[e]] = part[old]
+    part[:] = -1
+    for k in range(count - 1, -1, -1):
+        if number[k] >= 0:
+            if part[number[k]] < 0:
+                part[number[k]] = places
+                places += 1
+            number[k] = part[number[k]]
+    return numbers, places
+
+
 def minimum_degree(Py_ssize_t count, const Py_ssize_t[::1] start, const Py_ssize_t[::1] member):
     """Order in which to eliminate the vertices of a graph, an (count,) array, the first one first.
 

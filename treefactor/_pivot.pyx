@@ -15,14 +15,15 @@ cdef enum:
     LIMIT_ = 2
     INVALID_ = 3
     BISECTIONS = 200
-    CORRECTIONS = 4              # of a certificate
+    CORRECTIONS = 40             # of a certificate
     PATIENCE = 16                # steps from one stride to the next: steps, not strides, tend to certificates
 
 cdef double LOOSE = 1e-2         # delta of the first multipliers of a cold start
 cdef double SHRINK = 1e-2        # from one to the next
 cdef double ACCEPTED = 1e-10     # residual, relative to the data, that counts as solved if none is smaller
 cdef double BEYOND = 1e9         # a problem is infeasible if v had to be so many times larger
-cdef double PROMISING = 2.0      # and worth a closer look from here on
+cdef double PROMISING = 0.1      # and worth a closer look from here on,
+cdef double FALLING = 0.5        # which goes on while what speaks against it falls like that
 cdef double BALANCE = 1e-9       # |J^T y| / |y| of a certificate
 cdef double APART = 1e-7         # changes of b during a walk, relative to the data
 cdef double GOLDEN = 0.6180339887498949  # multiples of it modulo 1 are far from each other
@@ -203,7 +204,7 @@ cdef class Walk(State):
         #   J v >= b  gives  y^T J v >= b^T y  for y >= 0;  y -= J_on S^-1 J^T y / delta  brings J^T y to 0
         #   rows with bounds give way
         cdef Py_ssize_t i, k
-        cdef double power, reach, force, size
+        cdef double power, reach, force, size, most = 1.0 / PROMISING
         for _count in range(CORRECTIONS):
             power, reach, force, size = 0.0, 0.0, 0.0, 0.0
             memset(self.u, 0, self.n * sizeof(double))
@@ -217,10 +218,11 @@ cdef class Walk(State):
             for k in range(self.n):
                 force += self.u[k] ** 2
                 reach += fabs(self.u[k] * self.v[k])
-            if not (power > 0.0 and PROMISING * reach <= power):
+            if not (power > 0.0 and reach <= most * power):
                 return False
             if BEYOND * reach <= power and force <= BALANCE * BALANCE * size:
                 return True
+            most = FALLING * reach / power
             self.kkt.solve(self.u)
             for i in range(self.m):
                 if self.on[i] == ON:
