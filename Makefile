@@ -8,7 +8,7 @@ CHECKED := .sanitized
 CHECKS  := -fsanitize=address,undefined -fno-sanitize-recover=undefined
 COVERED := .covered
 
-.PHONY: demo test test-slow sanitize coverage fuzz lint bench dashboard docs measure clean
+.PHONY: demo test test-slow sanitize valgrind coverage fuzz lint bench dashboard docs measure clean
 
 demo: $(READY)
 	$(BIN)/treefactor check
@@ -38,6 +38,10 @@ $(CHECKED)/.ready: $(READY)
 	TREEFACTOR_DEBUG=1 CC=gcc CFLAGS="$(CHECKS)" LDFLAGS="$(CHECKS)" \
 	  $(BIN)/python -m pip install --quiet --no-deps --target $(CHECKED) $(CHECKED)/source
 	touch $@
+
+# values that nobody has set, in one call of everything; needs valgrind
+valgrind: $(READY)
+	$(BIN)/python tests/valgrind.py
 
 # lines of Python and Cython that the fast suite runs: a build of its own, whose kernels report their lines.
 # Left out: the wheel (a build that reports nothing), what counts allocations, repeats whole files, or must be
