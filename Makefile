@@ -6,8 +6,9 @@ READY  := $(VENV)/.ready
 SOURCES := setup.py pyproject.toml $(wildcard treefactor/*.pyx treefactor/*.pxd treefactor/codegen/*.pyx treefactor/codegen/*.pxd treefactor/kernels/*)
 CHECKED := .sanitized
 CHECKS  := -fsanitize=address,undefined -fno-sanitize-recover=undefined
+COVERED := .covered
 
-.PHONY: demo test test-slow sanitize fuzz lint bench dashboard docs measure clean
+.PHONY: demo test test-slow sanitize valgrind coverage fuzz lint bench dashboard docs measure clean
 
 demo: $(READY)
 	$(BIN)/treefactor check
@@ -18,14 +19,16 @@ test: $(READY)
 test-slow: $(READY)
 	$(BIN)/python -m pytest -m slow
 
-# the tests that run compiled code, with every access checked: a build of its own; needs GCC
-SANITIZED := test_chain test_codegen_table test_configuration test_dynamics.py test_dynamics_arrays \
-  test_dynamics_sincos test_interp test_isa test_lanes test_ltdl test_machines test_model.py test_native \
-  test_sparse test_tree
+# the fast suite with every access of the compiled modules checked: a build of its own; needs GCC. What is left out:
+#   bench                      measures times
+#   docs notebooks packaging   run other processes, with the build that is installed or one of their own
+#   memory                     preloads a library of its own
+UNCHECKED := bench docs memory notebooks packaging
+SANITIZED := $(filter-out $(UNCHECKED:%=tests/test_%.py),$(wildcard tests/test_*.py))
 sanitize: $(CHECKED)/.ready
 	cd $(CHECKED) && LD_PRELOAD="$$(gcc -print-file-name=libasan.so) $$(gcc -print-file-name=libubsan.so)" \
 	  ASAN_OPTIONS=detect_leaks=0 UBSAN_OPTIONS=print_stacktrace=1 PYTHONMALLOC=malloc \
-	  ../$(BIN)/python -m pytest $(sort $(foreach name,$(SANITIZED),$(patsubst %,../%,$(wildcard tests/$(name)*))))
+	  ../$(BIN)/python -m pytest $(SANITIZED:%=../%)
 
 $(CHECKED)/.ready: $(READY)
 	rm -rf $(CHECKED)
@@ -36,13 +39,43 @@ $(CHECKED)/.ready: $(READY)
 	  $(BIN)/python -m pip install --quiet --no-deps --target $(CHECKED) $(CHECKED)/source
 	touch $@
 
+# values that nobody has set, in one call of everything; needs valgrind
+valgrind: $(READY)
+	$(BIN)/python tests/valgrind.py
+
+# lines of Python and Cython that the fast suite runs: a build of its own, whose kernels report their lines.
+# Left out: the wheel (a build that reports nothing), what counts allocations, repeats whole files, or must be
+# done in a time.
+UNCOVERED := test_packaging.py test_memory.py test_isa.py::test_the_checks_of_kernels_pass \
+  test_workers.py::test_processes_of_their_own_find_the_same
+REPORT := ../$(BIN)/python -m coverage report
+coverage: $(COVERED)/.ready
+	find treefactor -name '*.py' -exec cp --parents -t $(COVERED) {} +
+	cp adapters/*.py $(COVERED)/treefactor/adapters
+	cd $(COVERED) && rm -f .coverage* && export PYTHONPATH=$(CURDIR)/$(COVERED) COVERAGE_RCFILE=../pyproject.toml && \
+	  ../$(BIN)/python -m coverage run -m pytest --hypothesis-profile=traced \
+	    $(patsubst %,--deselect=tests/%,$(UNCOVERED)) ../tests && \
+	  ../$(BIN)/python -m coverage combine --quiet && \
+	  echo "Python" && $(REPORT) --include='*.py' --format=total && \
+	  echo "Cython" && $(REPORT) --include='*.pyx' --format=total && \
+	  $(REPORT) --fail-under=95
+
+$(COVERED)/.ready: $(READY)
+	rm -rf $(COVERED)
+	mkdir -p $(COVERED)/source
+	cp -r setup.py pyproject.toml README.md LICENSE treefactor adapters $(COVERED)/source
+	rm -f $(COVERED)/source/treefactor/*.c $(COVERED)/source/treefactor/codegen/*.c
+	TREEFACTOR_COVERAGE=1 $(BIN)/python -m pip install --quiet --no-deps --target $(COVERED) $(COVERED)/source
+	cd $(COVERED)/source && cp --parents treefactor/*.p[yx]* treefactor/*.c treefactor/codegen/*.p[yx]* treefactor/codegen/*.c ..
+	touch $@
+
 # inputs that nobody would write, FUZZ seconds for each kind; what fails is kept in .fuzz
 FUZZ ?= 60
 fuzz: $(READY)
 	$(BIN)/python -m pip install --quiet --editable '.[fuzz]'
 	for harness in fuzz/fuzz_*.py; do \
 	  rm -rf .fuzz/tmp && mkdir -p .fuzz/tmp && \
-	  TMPDIR=$(CURDIR)/.fuzz/tmp $(BIN)/python $$harness -max_total_time=$(FUZZ) -artifact_prefix=.fuzz/ || exit 1; \
+	  TMPDIR=$(CURDIR)/.fuzz/tmp $(BIN)/python $$harness -max_total_time=$(FUZZ) -artifact_prefix=$(CURDIR)/.fuzz/ || exit 1; \
 	done
 
 lint: $(READY)
@@ -60,7 +93,7 @@ dashboard: $(READY)
 # pages run their code while they are built; a warning is an error
 docs: $(READY)
 	rm -rf docs/api/generated
-	$(BIN)/python -m sphinx -W --keep-going -q docs build/docs
+	$(BIN)/python -m sphinx -E -W --keep-going -q docs build/docs
 	@echo "built: build/docs/index.html"
 
 # the times that the pages show; for a quiet machine
@@ -68,7 +101,10 @@ measure: $(READY)
 	for robot in ur5_robot panda solo12 talos_reduced; do \
 	  $(BIN)/treefactor bench $$robot --json docs/measured/$$robot.json || exit 1; done
 	$(BIN)/treefactor families --json docs/measured/families.json
+	$(BIN)/treefactor bench mlcp --json docs/measured/mlcp.json
+	$(BIN)/treefactor bench loops --json docs/measured/loops.json
 	$(BIN)/python docs/measure.py
+	$(BIN)/python docs/measure_constraints.py
 
 $(VENV)/bin/python:
 	$(PYTHON) -m venv $(VENV)
@@ -79,4 +115,4 @@ $(READY): $(VENV)/bin/python $(SOURCES)
 	touch $@
 
 clean:
-	rm -rf $(VENV) $(CHECKED) .fuzz build dist *.egg-info treefactor/*.so treefactor/*.c treefactor/codegen/*.so treefactor/codegen/*.c docs/api/generated
+	rm -rf $(VENV) $(CHECKED) $(COVERED) .fuzz build dist *.egg-info treefactor/*.so treefactor/*.c treefactor/codegen/*.so treefactor/codegen/*.c docs/api/generated

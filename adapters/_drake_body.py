@@ -28,6 +28,10 @@ class Joint:
         Next joint with freedoms on the way to the world, as an index into ``Body.joints``; -1 for none.
     q, v : slice
         Its entries in q and v.
+
+    Notes
+    -----
+    Immutable: threads may share it.
     """
 
     name: str
@@ -35,11 +39,6 @@ class Joint:
     parent: int
     q: slice
     v: slice
-
-    @property
-    def nq(self) -> int:
-        """Entries in q."""
-        return self.q.stop - self.q.start
 
     @property
     def nv(self) -> int:
@@ -85,6 +84,12 @@ class Body:
     ------
     AdapterError
         Where the plant is not finalized, has discrete time, or is no tree.
+
+    Notes
+    -----
+    Thread-compatible: one for each thread, or shared as long as nothing changes it.
+
+    What changes it is every evaluation, which writes into the context.
     """
 
     engine = "Drake"
@@ -149,9 +154,9 @@ def _joints(plant: MultibodyPlant) -> tuple[Joint, ...]:
     )  # next moving joint inwards of bodies, of joints
     waiting = list(joints)
     while waiting:
-        joint = next((joint for joint in waiting if len(_ends(joint) & above.keys()) == 1), None)
-        if joint is None:
-            raise adapter_error("the plant is no tree: its joints form a loop", waiting[0].name())
+        joint = next(
+            joint for joint in waiting if len(_ends(joint) & above.keys()) == 1
+        )  # Drake has no loops
         waiting.remove(joint)
         (inner,), (outer,) = _ends(joint) & above.keys(), _ends(joint) - above.keys()
         parent[joint.index()] = above[inner]

@@ -26,6 +26,8 @@ class Accelerator(BoundFactor):
 
     Notes
     -----
+    Thread-compatible: one for each thread, or shared as long as nothing changes it.
+
     Call ``factor`` after ``mujoco.mj_forward`` or ``mj_crb``, then any operation of `treefactor.Factor`. The
     rows of "simple" freedoms, which are free of others' inertia, hold nothing but their diagonal: they are
     roots of `tree`.

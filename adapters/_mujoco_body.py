@@ -35,6 +35,10 @@ class Joint:
         MuJoCo's type and body.
     q, v : slice
         Its entries in q and v.
+
+    Notes
+    -----
+    Immutable: threads may share it.
     """
 
     name: str
@@ -88,6 +92,12 @@ class Body:
     joints : tuple of Joint
     floating : bool
         Whether there is a free joint.
+
+    Notes
+    -----
+    Thread-compatible: one for each thread, or shared as long as nothing changes it.
+
+    What changes it is every evaluation, which writes into ``data``.
     """
 
     engine = "MuJoCo"

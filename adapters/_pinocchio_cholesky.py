@@ -52,11 +52,12 @@ def decompose(model: pin.Model, data: pin.Data) -> np.ndarray:
     Notes
     -----
     Pinocchio's Python does not show ``data.Dinv``, which its own solver reads. There its `decompose` runs,
-    too, and leaves the right value; `Accelerator` is the way without that cost.
+    too, and leaves the right value; `treefactor.adapters.pinocchio_.Accelerator` is the way without that
+    cost.
     """
     state = _state(model, data)
     state.M.factor()
-    if hasattr(data, "Dinv"):
+    if hasattr(data, "Dinv"):  # pragma: no cover - not shown by Pinocchio 4.1
         state.M.export(state.U, state.D)
         data.Dinv[...] = 1.0 / state.D
     else:

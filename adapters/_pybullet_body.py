@@ -47,6 +47,10 @@ class Link:
     mass : float
     moments : ndarray, shape (3,)
         Principal moments of inertia (kg m^2).
+
+    Notes
+    -----
+    Thread-compatible: one for each thread, or shared as long as nothing changes it.
     """
 
     joint: str
@@ -92,6 +96,12 @@ class Body:
         Where there is no such multibody, it has a planar joint or more than 128 links, or PyBullet's mass
         matrix is not that of its masses and frames: PyBullet caches the tree of a body, also beyond
         changeDynamics and removeBody.
+
+    Notes
+    -----
+    Thread-compatible: one for each thread, or shared as long as nothing changes it.
+
+    What changes it is every evaluation. Client and body are of one process: not picklable.
     """
 
     def __init__(self, body_id: int, physicsClientId: int = 0):
@@ -117,6 +127,9 @@ class Body:
 
     def __exit__(self, *exception) -> None:
         self.close()
+
+    def __reduce__(self):
+        raise TypeError("a body in PyBullet is one of this process and cannot be copied or pickled")
 
     def close(self) -> None:
         """Disconnect the client if `load` opened it; the body is of no use afterwards."""

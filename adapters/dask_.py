@@ -14,7 +14,7 @@ from itertools import chain
 import numpy as np
 
 from ..codegen import Program, compile
-from ..exceptions import ShapeError
+from ..exceptions import DtypeError, ShapeError
 from ..model import Model
 from ..streams import call, ship
 
@@ -44,6 +44,8 @@ def map_dynamics(model_or_program: Model | Program, q, v, tau, backend: str = "i
     ------
     ShapeError
         Where arrays do not fit the model or each other.
+    DtypeError
+        Where they hold no real numbers.
     CodegenError
         Where the program has no such function.
 
@@ -64,6 +66,10 @@ def map_dynamics(model_or_program: Model | Program, q, v, tau, backend: str = "i
     """
     kernels = compile(model_or_program, ["forward_dynamics"], backend)
     nq, nv = kernels.program.nq, kernels.program.nv
+    for name, x in (("q", q), ("v", v), ("tau", tau)):
+        dtype = x.dtype if hasattr(x, "dtype") else np.asarray(x).dtype
+        if dtype.kind not in "fiub":
+            raise DtypeError(f"{name} must hold real numbers, got dtype {dtype}", dtype)
     arrays = [da.asarray(x) for x in (q, v, tau)]
     lead = arrays[0].shape[:-1]
     for name, array, size in zip(("q", "v", "tau"), arrays, (nq, nv, nv), strict=True):

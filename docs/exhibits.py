@@ -15,7 +15,7 @@ from matplotlib.figure import Figure
 
 from treefactor import Tree, cli, report
 from treefactor.html import table_html
-from treefactor.report import ratio
+from treefactor.report import duration, ratio
 from treefactor.tables import Table
 
 MEASURED = Path(__file__).parent / "measured"
@@ -51,6 +51,24 @@ def ratios(robots: Sequence[str], targets: Sequence[str]) -> Html:
     return grid(
         ["", "peer", *robots],
         ([k[1], k[2], *(spread(rows[k]) if k in rows else "" for rows in found.values())] for k in keys),
+    )
+
+
+def duels(name: str, targets: Sequence[str], but: Sequence[str] = ()) -> Html:
+    """What was timed against whom, with both times and the peer's result, if anything is known of it."""
+    found = [row for row in measured(name)["results"] if row["target"] in targets and row["peer"] not in but]
+    times = [(duration(row["ours"]), duration(row["theirs"]), spread(row)) for row in found]
+    return grid(
+        ["", "peer", "ours", "peer's", "times faster", "the peer's result"],
+        [
+            [
+                f"{row['model']}, {row['what'].removeprefix('problem ')}".removesuffix(", cold"),
+                row["peer"],
+                *time,
+                row["note"].replace(", residual", ","),
+            ]
+            for row, time in zip(found, times, strict=True)
+        ],
     )
 
 
@@ -128,8 +146,8 @@ def curves(panels: Mapping[str, Mapping[str, tuple]], x: str, y: str, says: str,
             axis.set(title=title, xlabel=x, xscale=scale, yscale=scale)
             axis.grid(alpha=0.3)
         axes[0].set_ylabel(y)
-        if scale == "log":
-            names = axes[0].get_legend_handles_labels()
+        names = axes[0].get_legend_handles_labels()
+        if len(names[0]) > 1:
             drawn.legend(*names, loc="outside lower center", ncols=2, frameon=False)
     return figure(drawn, says)
 
@@ -139,6 +157,13 @@ def packed(tree: Tree) -> Html:
     from layout import draw
 
     return Html(draw(tree))
+
+
+def elimination(tree: Tree, supports: Sequence[Sequence[int]]) -> Html:
+    """Orders of elimination of freedoms and constraints, and what they fill."""
+    from order import draw
+
+    return Html(draw(tree, supports))
 
 
 def _number(value: float, digits: int) -> str:

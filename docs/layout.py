@@ -14,13 +14,13 @@ def draw(tree: Tree) -> str:
     """Three drawings, side by side where there is room."""
     return (
         '<div class="drawings layout">'
-        f"{_figure(*_tree(tree), 'the tree: every node in its own colour')}"
-        f"{_figure(*_pattern(tree), 'H: column i has the colour of node i')}"
-        f"</div>{_figure(*_rows(tree), 'packed rows in memory: ancestors root first, diagonal last')}"
+        f"{figure(*_tree(tree), 'the tree: every node in its own colour')}"
+        f"{figure(*_pattern(tree), 'H: column i has the colour of node i')}"
+        f"</div>{figure(*_rows(tree), 'packed rows in memory: ancestors root first, diagonal last')}"
     )
 
 
-def _figure(body: str, width: float, height: float, caption: str) -> str:
+def figure(body: str, width: float, height: float, caption: str) -> str:
     """An SVG of that size."""
     return (
         f'<figure><svg width="{width:.0f}" height="{height:.0f}" viewBox="0 0 {width:.0f} {height:.0f}" '

@@ -39,4 +39,4 @@ def run(data: bytes) -> None:
 
 
 if __name__ == "__main__":
-    harness.run(run, [bytes([k]) * 40 for k in range(0, 256, 16)])
+    harness.run(run, [bytes([k]) * 40 for k in range(0, 256, 16)], harness.numbers)

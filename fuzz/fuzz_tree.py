@@ -56,4 +56,4 @@ def solve(tree: tf.Tree, given: atheris.FuzzedDataProvider) -> None:
 
 
 if __name__ == "__main__":
-    harness.run(build, [bytes(range(64)), b"\x10" * 200, bytes(range(255, 0, -1))])
+    harness.run(build, [bytes(range(64)), b"\x10" * 200, bytes(range(255, 0, -1))], harness.numbers)

@@ -9,18 +9,24 @@ from __future__ import annotations
 import random
 import sys
 import tempfile
+import time
 import xml.etree.ElementTree as ET
 from collections.abc import Callable, Iterable
 from pathlib import Path
 
 import atheris
+import numpy as np
 
 with atheris.instrument_imports(include=["treefactor"]):
     import treefactor as tf
     from treefactor import report, robots, urdf  # noqa: F401
 
 SMALL = 5_000  # bytes of a seed
+LENGTHS = (20, 60, 200, 600)  # of bytes that are numbers
+LONG = 1.0  # s of processor time for one input
 WORDS = ("", "0", "-1", "nan", "inf", "1e308", "1e-320", "1_0", "0x1p3", "0 0 0", "1 0 0", "a b", "é")
+USUAL = (0.0, 1.0, -1.0, 2.0, -3.0, 0.5, 1.0, -1.0, 0.0, 10.0)
+ODD = (-0.0, 1e-9, 1e12, 1e-160, 1e160, 1e300, -1e300, 1e-300, 5e-324, np.inf, -np.inf, np.nan)
 Target = Callable[[bytes], None]
 
 
@@ -36,15 +42,26 @@ def run(target: Target, seeds: Iterable[bytes], mutate: Callable | None = None) 
 
 
 def forgiving(target: Target) -> Target:
-    """The target, allowed to raise what users are told about."""
+    """The target, allowed to raise what users are told about, but not to take long."""
 
     def judged(data: bytes) -> None:
+        begin = time.process_time()
         try:
             target(data)
         except tf.TreefactorError as error:
             str(error)
+        took = time.process_time() - begin
+        assert took < LONG, f"took {took:.1f} s"
 
     return judged
+
+
+def numbers(data: bytes, max_size: int, seed: int) -> bytes:
+    """Other bytes every second time: compiled kernels do not tell the fuzzer what is new to them."""
+    if seed % 2:
+        return atheris.Mutate(data, max_size)
+    rng = random.Random(seed)
+    return rng.randbytes(min(rng.choice(LENGTHS), max_size))
 
 
 def bundled(suffix: str) -> list[bytes]:
@@ -96,3 +113,26 @@ def mutate_xml(data: bytes, max_size: int, seed: int) -> bytes:
     except (TypeError, ValueError, RecursionError):
         return data
     return text if len(text) <= max_size else data
+
+
+class Numbers:
+    """Numbers of bytes, mostly small whole ones, of which a few are odd now and then.
+
+    Attributes
+    ----------
+    odd : bool
+        Whether any was so far.
+    """
+
+    def __init__(self, given: atheris.FuzzedDataProvider):
+        self.given, self.odd = given, False
+        self.rarity = given.PickValueInList([0, 0, 0, 4, 60])  # of 256
+
+    def array(self, *shape: int) -> np.ndarray:
+        """An array of them."""
+        count = int(np.prod(shape))
+        chosen = np.frombuffer(self.given.ConsumeBytes(count).ljust(count, b"\1"), np.uint8)
+        found, odd = np.take(USUAL, chosen % len(USUAL)), chosen > 255 - self.rarity
+        found[odd] = np.take(ODD, chosen[odd] % len(ODD))
+        self.odd |= bool(odd.any())
+        return found.reshape(shape)

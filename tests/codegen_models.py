@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import cache
 
 import numpy as np
@@ -11,7 +12,7 @@ from oracles.loops import poses
 import treefactor as tf
 from treefactor import robots
 from treefactor.adapters import pinocchio_
-from treefactor.arms import GENERAL, general_inertia
+from treefactor.arms import GENERAL, GENERAL_7R, general_inertia
 from treefactor.joints import AXES
 
 ROBOTS = {  # names in the tables of counts, and of the bundled files
@@ -97,3 +98,23 @@ def held(model: tf.Model, q, name: str, kind: str, first: int, second: int) -> t
     R1, p1 = A * np.linalg.det(A), np.array([0.1, -0.3, 0.2])
     (R, p), (S, r) = still[first], still[second]
     return tf.Loop(name, kind, first, second, R1, p1, S.T @ R @ R1, S.T @ (p + R @ p1 - r))
+
+
+def branched_loop(kind: str, second: int) -> tuple[tf.Model, np.ndarray]:
+    """A general arm of seven joints with a branch, whose tips a loop holds; and a state that closes it."""
+    arm = GENERAL_7R.model()
+    tree = tf.Model([*arm.joints, replace(arm.joints[3], name="more", parent=6)], arm.gravity)
+    q = np.random.default_rng(3).uniform(-1, 1, tree.nq)
+    return tf.Model(tree.joints, tree.gravity, loops=[held(tree, q, "loop", kind, 7, second)]), q
+
+
+def coupled_loops() -> tuple[tf.Model, np.ndarray]:
+    """A chain of all kinds of joints and a follower, in two loops that share joints; a closed state."""
+    rng = np.random.default_rng(4)
+    kinds = [*KINDS, "revolute", "prismatic"]
+    tree = random_model(rng, kinds, armature=0.3, leaders={len(KINDS): 0})
+    chain = [replace(joint, parent=i - 1) for i, joint in enumerate(tree.joints)]
+    tree = tf.Model(chain, tree.gravity)
+    q = tf.random_configuration(tree, rng)
+    loops = [held(tree, q, "ball", "spherical", 10, -1), held(tree, q, "pin", "revolute", 8, 2)]
+    return tf.Model(chain, tree.gravity, loops=loops), q

@@ -13,6 +13,7 @@ settings.register_profile(
     suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large],
 )
 settings.load_profile("treefactor")
+settings.register_profile("traced", settings.get_profile("treefactor"), max_examples=10)  # each takes longer
 
 
 @pytest.fixture(autouse=True)

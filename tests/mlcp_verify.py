@@ -26,8 +26,11 @@ def verify(problem, solution, tolerance: float = RESIDUAL) -> None:
     size = magnitude(problem)
     for name, value in found.items():
         assert value <= tolerance * size, f"{name} {value:.2e} of {size:.2e}"
-    np.testing.assert_allclose(solution.residual(), max(found.values()), rtol=0.5, atol=1e-13 * size)
     pushed = largest(solution.gamma / scales(problem.H, problem.D.toarray()))
+    held = largest(solution.gamma_c / scales(problem.H, problem.C.toarray()))
+    moved = largest(np.abs(problem.H) @ np.abs(solution.v) / np.sqrt(np.diag(problem.H)))
+    rounding = 1e-13 * max(size, pushed, held, moved)
+    np.testing.assert_allclose(solution.residual(), max(found.values()), rtol=0.5, atol=rounding)
     assert solution.complementarity() <= tolerance * size * max(size, pushed)
     assert solution.active[(solution.gamma > 0) & (solution.gamma < upper)].all()
 

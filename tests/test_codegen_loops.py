@@ -10,7 +10,7 @@ from importlib.util import find_spec
 import numpy as np
 import pinocchio as pin
 import pytest
-from codegen_models import KINDS, held, random_model
+from codegen_models import branched_loop, coupled_loops, held
 from oracles import loops as dense
 
 import treefactor as tf
@@ -183,22 +183,12 @@ def test_gap_is_that_of_dense_matrices_and_steps_close_it(name):
 @pytest.mark.parametrize("kind", LOOPS)
 @pytest.mark.parametrize("second", [-1, 1])
 def test_loops_of_all_kinds_in_general_position(kind, second):
-    arm = GENERAL_7R.model()
-    tree = tf.Model([*arm.joints, replace(arm.joints[3], name="more", parent=6)], arm.gravity)
-    q = np.random.default_rng(3).uniform(-1, 1, tree.nq)
-    model = tf.Model(tree.joints, tree.gravity, loops=[held(tree, q, "loop", kind, 7, second)])
+    model, q = branched_loop(kind, second)
     assert_closes(model, generate(model, LOOP_FUNCTIONS), [q])
 
 
 def test_joints_of_all_kinds_and_followers_in_coupled_loops():
-    rng = np.random.default_rng(4)
-    kinds = [*KINDS, "revolute", "prismatic"]
-    tree = random_model(rng, kinds, armature=0.3, leaders={len(KINDS): 0})
-    chain = [replace(joint, parent=i - 1) for i, joint in enumerate(tree.joints)]
-    tree = tf.Model(chain, tree.gravity)
-    q = tf.random_configuration(tree, rng)
-    loops = [held(tree, q, "ball", "spherical", 10, -1), held(tree, q, "pin", "revolute", 8, 2)]
-    model = tf.Model(chain, tree.gravity, loops=loops)
+    model, q = coupled_loops()
     assert_closes(model, generate(model, LOOP_FUNCTIONS, variants="plain"), [q])
 
 

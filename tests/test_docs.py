@@ -1,30 +1,36 @@
 """Every example of the README, the pages and the docstrings runs, and prints what it says."""
 
+import ast
 import doctest
 import importlib
+import inspect
 import pkgutil
 import re
 import shlex
 import shutil
 import subprocess
 import sys
+import zlib
 from pathlib import Path
+from textwrap import dedent
 
 import numpy as np
 import pytest
 
 import treefactor
-import treefactor.adapters
-import treefactor.codegen
-from treefactor import bench, cli, growth, robots, tables
+from treefactor import bench, cli, constraints, families, growth, mechanisms, mlcp, robots, tables
 
 ROOT = Path(__file__).parents[1]
 DOCS = ROOT / "docs"
 PAGES = sorted(path for path in DOCS.rglob("*.md"))
 CELL = re.compile(r"^```\{code-cell\}\n(.*?)^```", re.MULTILINE | re.DOTALL)
+FENCE = re.compile(r"^ *(```+|:::+)(\{?[\w:-]*\}?)[^\n]*\n(.*?)^ *\1 *$", re.MULTILINE | re.DOTALL)
+INDENTED = re.compile(r"(?:^ {4}.*\n|^\n(?= {4}))+", re.MULTILINE)
+PLAIN = ("toctree", "eval-rst", "image", "grid", "grid-item-card")  # fences that hold no code
 # in a block of its own, or in the text with its arguments
 COMMAND = re.compile(r"^    (?:\$ )?((?:treefactor|make -C) .+)$|`(treefactor \w+ [^`]+)`", re.MULTILINE)
 LONG = ("treefactor tables", "treefactor check")  # run at length in tests of their own
+RAISE_NOTHING = ("neutral", "default_robots", "bundled")
 OUTSIDE = re.compile(r"""(?:src|data)=["'](?:https?:)?//|<link[^>]+stylesheet[^>]+href=["'](?:https?:)?//""")
 
 
@@ -90,11 +96,75 @@ def test_command(command, workplace):
     execute(command)
 
 
+def not_run(text):
+    """Blocks of Python in a page that neither the build nor `test_page` runs."""
+    for _, kind, body in FENCE.findall(text):
+        name = kind.strip("{}")
+        if name not in ("python", "code-cell", *PLAIN) or (name == "python" and besides_examples(body)):
+            yield body
+    cells = text.count("{code-cell}") - len(CELL.findall(text))
+    yield from ["{code-cell}"] * cells
+    for block in INDENTED.findall(FENCE.sub("", text)):
+        if ">>>" not in block and is_python(dedent(block)):
+            yield block
+
+
+def besides_examples(body):
+    """Whether there are lines that belong to no example of doctest."""
+    examples = doctest.DocTestParser().get_examples(body)
+    known = sum(len((example.source + example.want).splitlines()) for example in examples)
+    return known < sum(bool(line.strip()) for line in body.splitlines())
+
+
+def is_python(text):
+    """Whether a text does something in Python; a formula does not."""
+    try:
+        tree = ast.parse(text)
+    except SyntaxError:
+        return False
+    return any(
+        isinstance(node, ast.Call | ast.Assign | ast.Import | ast.ImportFrom) for node in ast.walk(tree)
+    )
+
+
+@pytest.mark.parametrize("page", [ROOT / "README.md", *PAGES], ids=lambda page: str(page.relative_to(ROOT)))
+def test_no_code_of_a_page_stays_unexecuted(page):
+    assert list(not_run(page.read_text(encoding="utf-8"))) == []
+
+
+@pytest.mark.parametrize(
+    "block",
+    [
+        "```python\nimport treefactor\n```\n",
+        "```python\n>>> 1 + 1\n2\n\nprint(3)\n```\n",
+        "```\nx = 1\n```\n",
+        "```{code-block} python\nx = 1\n```\n",
+        "```{code-cell} ipython3\nx = 1\n```\n",
+        ":::{code-cell}\nx = 1\n:::\n",
+        "Text\n\n    f = tf.factor(H, tree)\n\n    f.solve(b)\n",
+    ],
+)
+def test_code_that_would_not_run_is_found(block):
+    assert list(not_run(f"# Page\n\n{block}\nThe end.\n"))
+
+
+@pytest.mark.parametrize(
+    "block",
+    [
+        "```python\n>>> 1 + 1\n2\n\n```\n",
+        "```{code-cell}\nx = 1\n```\n",
+        "    H = Lᵀ D L\n",
+        "    pip install x\n",
+    ],
+)
+def test_code_that_runs_is_not_found(block):
+    assert not list(not_run(f"# Page\n\n{block}\nThe end.\n"))
+
+
 def modules():
-    for package in (treefactor, treefactor.adapters, treefactor.codegen):
-        for module in pkgutil.iter_modules(package.__path__, package.__name__ + "."):
-            if not module.ispkg and not module.name.endswith("__main__"):
-                yield module.name
+    for module in pkgutil.walk_packages(treefactor.__path__, "treefactor."):
+        if not module.name.endswith("__main__"):
+            yield module.name
 
 
 @pytest.mark.parametrize("name", list(modules()))
@@ -103,7 +173,32 @@ def test_docstrings(name):
         module = importlib.import_module(name)
     except treefactor.AdapterError as error:
         pytest.skip(f"its engine is not installed: {error}")
-    assert doctest.testmod(module).failed == 0
+    done = doctest.testmod(module)
+    assert done.failed == 0
+    source = Path(module.__file__)
+    source = source.with_name(source.name.split(".")[0] + ".pyx") if source.suffix != ".py" else source
+    written = doctest.DocTestParser().get_examples(source.read_text(encoding="utf-8"))
+    assert done.attempted == len(written)  # none is where doctest does not look
+
+
+def documented_in_full():
+    for module in (treefactor, constraints, treefactor.codegen, mlcp, families, mechanisms, robots):
+        for name in getattr(module, "__all__", vars(module)):
+            found = getattr(module, name)
+            if inspect.isfunction(found) and found.__module__.startswith(module.__name__) and name[0] != "_":
+                yield f"{found.__module__}.{name}", found
+
+
+@pytest.mark.parametrize(
+    "function", [pytest.param(f, id=name) for name, f in dict(documented_in_full()).items()]
+)
+def test_docstrings_say_what_goes_in_and_what_comes_out(function):
+    docscrape = pytest.importorskip("numpydoc.docscrape", reason="numpydoc reads the docstrings")
+    doc = docscrape.FunctionDoc(function)
+    named = {name.lstrip("*") for entry in doc["Parameters"] for name in entry.name.split(", ")}
+    assert named == set(inspect.signature(function).parameters)
+    assert doc["Returns"] or doc["Yields"]
+    assert doc["Raises"] or function.__name__ in RAISE_NOTHING or not named
 
 
 def test_pages_show_every_table_and_every_public_name():
@@ -114,9 +209,38 @@ def test_pages_show_every_table_and_every_public_name():
     assert set(treefactor.__all__) - {"__version__"} <= listed
 
 
+def test_every_scene_has_its_picture_and_its_command():
+    text = (DOCS / "tutorials" / "scenes.md").read_text(encoding="utf-8")
+    scripts = {path.stem for path in (ROOT / "examples").glob("*.py")} - {"show"}
+    assert set(re.findall(r"^    python examples/(\w+)\.py --out \1\.gif$", text, re.MULTILINE)) == scripts
+    pictures = {path.stem for path in (DOCS / "images").glob("*.gif")}
+    assert set(re.findall(r"\{image\} \.\./images/(\w+)\.gif", text)) == scripts == pictures
+
+
 def test_stored_times_name_no_path_and_no_machine():
     for file in (DOCS / "measured").glob("*.json"):
         assert "/" not in file.read_text(encoding="utf-8")
+
+
+def public_names():
+    """Full names of the classes and functions that modules of the reference list in ``__all__``."""
+    adapters = [
+        f"treefactor.adapters.{name}_" for name in ("pinocchio", "mujoco", "pybullet", "drake", "dask")
+    ]
+    for place in ("treefactor", "treefactor.constraints", "treefactor.check", *adapters):
+        try:
+            module = importlib.import_module(place)
+        except treefactor.AdapterError:
+            continue  # its engine is not installed
+        for name in module.__all__:
+            if callable(getattr(module, name)):
+                yield f"{place}.{name}"
+
+
+def inventory(file):
+    """Entries of Sphinx' list of what it has documented."""
+    *_, packed = file.read_bytes().split(b"\n", 4)
+    return [line.split(" ", 1) for line in zlib.decompress(packed).decode().splitlines()]
 
 
 @pytest.mark.slow
@@ -124,6 +248,8 @@ def test_site_is_built_without_warnings_and_needs_no_network(tmp_path):
     pytest.importorskip("myst_nb", reason="the site is built by Sphinx: pip install 'treefactor[docs]'")
     build = (sys.executable, "-m", "sphinx", "-W", "--keep-going", "-q", str(DOCS), str(tmp_path))
     subprocess.run(build, check=True)
+    shown = {entry[0] for entry in inventory(tmp_path / "objects.inv")}
+    assert {name for name in public_names() if name not in shown} == set()
     built = list(tmp_path.rglob("*.html"))
     assert len(built) > len(PAGES)
     for file in built:

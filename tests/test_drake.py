@@ -190,6 +190,15 @@ def test_a_robot_that_cannot_move(write):
     assert drake_.mass_matrix(body, []).shape == (0, 0)
     assert drake_.own_acceleration(body, [], [], []).shape == (0,)
     assert drake_.tree(body).n == 0
+    path = write(cases.urdf(cases.link("alone")))
+    assert drake_.settings(path, False, (0.0, 0.0, -9.81), np.random.default_rng(0)) == []
+
+
+def test_inverse_dynamics_are_the_forces_of_an_acceleration():
+    body = drake_.load(cases.example_robot("solo12"), floating=True)
+    q, v, a = drake_.random_state(body, np.random.default_rng(0))
+    expected = drake_.mass_matrix(body, q) @ a + drake_.bias(body, q, v)
+    assert cases.relative(drake_.inverse_dynamics(body, q, v, a), expected) < cases.FORCE_TOLERANCE
 
 
 # ------------------------------------------------------------------------------------------ the ordinary way

@@ -1,6 +1,7 @@
 """MuJoCo's adapter against Pinocchio, and the traps between the two."""
 
 import os
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -164,6 +165,16 @@ def test_mujocos_factor_is_ours(name):
     allowed = cases.QDD_PER_CONDITION * np.linalg.cond(H)
     assert cases.relative(L, f.L()) < allowed
     assert cases.relative(D, f.D()) < allowed
+
+
+def test_a_factor_stored_in_another_way_is_refused(monkeypatch):
+    body = mujoco_.load(cases.example_robot("panda"))
+    q = np.zeros(body.nq)
+    data = body.forward(q, np.zeros(body.nv))
+    stored = SimpleNamespace(qLD=2.0 * data.qLD, qLDiagInv=data.qLDiagInv)
+    monkeypatch.setattr(body, "forward", lambda *_: stored)
+    with pytest.raises(tf.AdapterError, match="stores qLD in a way this adapter does not know"):
+        mujoco_.qld(body, q)
 
 
 def test_simple_freedoms_have_rows_of_one_entry():

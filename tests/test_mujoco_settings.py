@@ -88,6 +88,10 @@ def test_nothing_acts_without_settings(write):
     assert acting(write(arm(geom='<geom size="0.5"/>', rest=off))) == {}
 
 
+def test_nothing_acts_on_a_robot_that_cannot_move(write):
+    assert acting(write('<mujoco><worldbody><geom size="0.5"/></worldbody></mujoco>')) == {}
+
+
 def test_the_joints_of_a_file_without_names(write):
     text = arm(joint=' damping="2"').replace(' name="i"', "")
     assert acting(write(text)) == {"joint damping of the file acts": ("aJoint_0",)}

@@ -182,6 +182,12 @@ def test_drop_in_names_the_joint_and_leaves_data_alone():
     np.testing.assert_array_equal(before[1], data.D)
 
 
+def test_drop_in_refuses_to_solve_before_it_has_a_factor():
+    model = pin.buildSampleModelHumanoid()
+    with pytest.raises(tf.NotPositiveDefiniteError, match=r"call decompose\(model, data\) first"):
+        cholesky.solve(model, model.createData(), np.zeros(model.nv))
+
+
 def test_drop_in_follows_a_model_that_grows():
     model = pin.buildSampleModelManipulator()
     data = model.createData()

@@ -92,6 +92,10 @@ def test_nothing_is_left_with_every_setting_off(write, floating):
     assert set(found(path, floating)) == {*step.SETTINGS, step.CONTACTS}
 
 
+def test_nothing_acts_on_a_robot_that_cannot_move(write):
+    assert found(write(link("alone", extra=shape(BOX)))) == {}
+
+
 def test_by_default_links_do_not_touch_each_other(write, client):
     body = pybullet_.Body(load_raw(write(wrist()), client), client)
     state = np.ones((3, 3))

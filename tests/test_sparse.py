@@ -52,6 +52,20 @@ def test_what_does_not_fit_is_refused():
         tree.csc(np.ones((2, tree.nnz)))
 
 
+@pytest.mark.parametrize("form", [sp.csr_array, sp.csc_array])
+@pytest.mark.parametrize(
+    ("index", "start"), [([0, 10**8], [0, 1, 2]), ([0, -1], [0, 1, 2]), ([0, 1], [0, 2, 1])]
+)
+def test_indices_that_do_not_fit_are_refused(form, index, start):
+    """SciPy makes such matrices, and reads and writes beyond its arrays once it converts them."""
+    broken = form((np.ones(2), np.array([0, 1]), np.array([0, 1, 2])), shape=(2, 2))
+    broken.indices[:], broken.indptr[:] = index, start
+    with pytest.raises(tf.ShapeError, match="H is no sparse matrix"):
+        tf.Tree([-1, 0]).pack(broken)
+    with pytest.raises(tf.ShapeError, match="D is no sparse matrix"):
+        tf.mlcp.Problem(np.eye(2), tf.Tree([-1, 0]), [0.0, 0.0], D=broken, d=[0.0, 0.0])
+
+
 def test_they_are_what_scipys_solvers_take():
     tree = TREES["random"]
     H = spd_matrix(tree, 1)

@@ -1,30 +1,102 @@
-"""What may be shared by threads is shared by hundreds; kernels let other threads run; processes; pickles."""
+"""What may be shared by threads is shared by hundreds; kernels let other threads run."""
 
-import copy
-import multiprocessing
-import pickle
+import re
+import shutil
 import subprocess
 import sys
 import threading
 from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 
 import numpy as np
 import pytest
 from dynamics_cases import MODELS, arguments
+from public_objects import (
+    LINKAGE,
+    MODEL,
+    OBJECTS,
+    PROBLEM,
+    PROGRAM,
+    TREE,
+    USES,
+    classes,
+    fresh,
+    of_model,
+    of_stepper,
+    standing,
+)
 from strategies import spd_matrix
 
 import treefactor as tf
-from treefactor import _chain
+from treefactor import _chain, constraints
+from treefactor.mlcp import TARGET
+from treefactor.mlcp_families import robotred
 
 THREADS = 200
-MODEL = MODELS["freeflyer"]
-PROGRAM = tf.generate(MODEL, ["crba", "aba"], variants=["plain"])
-TREE = MODEL.tree
+PAGE = Path(__file__).parents[1] / "docs" / "concepts" / "threads.md"
+IMMUTABLE = "Immutable: threads may share it."
+SAFE = "Thread-safe: threads may share it."
+COMPATIBLE = "Thread-compatible: one for each thread, or shared as long as nothing changes it."
 
 
-def fresh(thing):
-    """Equal object that nobody has asked for anything: what it computes when asked is not computed yet."""
-    return pickle.loads(pickle.dumps(thing))
+# ----------------------------------------------------------------------------------------- what is promised
+
+
+def promises():
+    """The sentence about threads of every public class, by the class's name; errors share theirs."""
+    errors = (tf.TreefactorError,)
+    named = {name: part for name, part in classes().items() if not issubclass(part, errors) or part in errors}
+    return {
+        name: [line for line in (IMMUTABLE, SAFE, COMPATIBLE) if line in (part.__doc__ or "")]
+        for name, part in named.items()
+    }
+
+
+def test_every_public_class_makes_one_promise():
+    assert {name: said for name, said in promises().items() if len(said) != 1} == {}
+
+
+def test_the_page_has_the_same_promises():
+    rows = re.findall(
+        r"^\| (immutable|thread-safe|thread-compatible) \| (.+) \|$", PAGE.read_text(), re.MULTILINE
+    )
+    told = {name: kind for kind, names in rows for name in re.findall(r"`([\w.]+)`", names)}
+    made = {name: said[0].split(":")[0].lower() for name, said in promises().items()}
+    missing = set(told) - set(made)  # of engines that are not installed
+    assert all(name.startswith("adapters.") for name in missing)
+    assert {name: told.get(name) for name in made} == made
+
+
+def arrays_of(thing, seen):
+    """Arrays that can be reached through public attributes, and the sequences and dictionaries in them."""
+    if id(thing) in seen:
+        return
+    seen.add(id(thing))
+    if isinstance(thing, np.ndarray):
+        yield thing
+    elif hasattr(thing, "indptr"):  # SciPy's
+        yield from (thing.data, thing.indices, thing.indptr)
+    elif isinstance(thing, (tuple, list)):
+        for part in thing:
+            yield from arrays_of(part, seen)
+    elif isinstance(thing, dict):
+        yield from arrays_of(list(thing.values()), seen)
+    elif type(thing).__module__.startswith("treefactor") and hasattr(thing, "__dict__"):
+        yield from arrays_of({k: x for k, x in vars(thing).items() if not k.startswith("_")}, seen)
+
+
+@pytest.mark.parametrize("name", [name for name in OBJECTS if IMMUTABLE in promises()[name]])
+def test_what_is_immutable_cannot_be_written(name):
+    thing = OBJECTS[name]
+    if name in USES:
+        USES[name](thing, 0)  # which computes what is computed when asked
+    for attribute in [name for name in vars(thing) if not name.startswith("_")] or ["value"]:
+        with pytest.raises(AttributeError):
+            setattr(thing, attribute, None)
+    assert [array for array in arrays_of(thing, set()) if array.flags.writeable] == []
+
+
+# ---------------------------------------------------------------------------------------------- shared
 
 
 def at_once(work, count=THREADS):
@@ -39,31 +111,10 @@ def at_once(work, count=THREADS):
         return list(pool.map(begin, range(count)))
 
 
-def of_tree(tree, k):
-    H = spd_matrix(tree, k % 5, (3,))
-    return [tree.order, tree.columns, tree.mask(), tf.solve(H, tree, np.ones(tree.n)), tree.pack(H), tree.D2]
-
-
-def of_model(model, k):
-    q, v, x, fext = arguments(model, k % 5, (3,))
-    H = tf.crba(model, q)
-    return [H, tf.rnea(model, q, v, x, fext), tf.forward_dynamics(model, q, v, x), tf.integrate(model, q, v)]
-
-
-def of_program(program, k):
-    return of_kernels(tf.compile(program, ["crba", "aba"]), k)
-
-
-def of_kernels(kernels, k):
-    q, v, x, _ = arguments(MODEL, k % 5, (3,))
-    return [kernels.crba(q), kernels.aba(q, v, x), kernels.aba(q[0], v[0], x[0])]
-
-
-SHARED = {
-    "tree": (TREE, of_tree, THREADS),
-    "model": (MODEL, of_model, THREADS),
-    "program": (PROGRAM, of_program, 20),
-    "kernels": (tf.compile(PROGRAM, ["crba", "aba"]), of_kernels, THREADS),
+SHARED = {  # objects that threads share, what each of them computes, and how many threads there are
+    **{name: (OBJECTS[name], use, THREADS) for name, use in USES.items()},
+    "Model": (MODEL, of_model, THREADS),
+    "Program": (PROGRAM, USES["Program"], 20),
 }
 
 
@@ -96,16 +147,80 @@ def test_one_factor_is_read_by_hundreds_of_threads():
         np.testing.assert_array_equal(found, f.solve(b[k]))
 
 
-@pytest.mark.parametrize("name", tf.__all__)
-def test_every_class_says_what_threads_may_do(name):
-    thing = getattr(tf, name)
-    if isinstance(thing, type) and not issubclass(thing, Exception):
-        said = [
-            word
-            for word in ("immutable", "thread-safe", "thread-compatible")
-            if word in thing.__doc__.lower()
-        ]
-        assert said, f"{name} does not say whether it is immutable, thread-safe or thread-compatible"
+@pytest.mark.parametrize("backend", ["cc", "llvm"])
+def test_threads_compile_at_once(backend, monkeypatch, tmp_path):
+    if backend == "llvm":
+        pytest.importorskip("llvmlite", reason="llvmlite is not installed")
+    elif not shutil.which("cc"):
+        pytest.skip("there is no C compiler")
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))  # where nothing is compiled yet
+    program = tf.generate(MODELS["one"], ["aba"])
+    expected = tf.compile(program).aba([0.3], [1.0], [1.0])
+    for kernels in at_once(lambda _: tf.compile(program, backend=backend), 4):
+        assert kernels.backend == backend
+        np.testing.assert_allclose(kernels.aba([0.3], [1.0], [1.0]), expected, rtol=1e-12)
+
+
+def test_a_stepper_for_every_thread():
+    alone = [of_stepper(standing(), k) for k in range(5)]
+    for k, found in enumerate(at_once(lambda k: of_stepper(standing(), k))):
+        for own, expected in zip(found, alone[k % 5], strict=True):
+            np.testing.assert_array_equal(own, expected)
+
+
+def test_threads_warm_start_their_own_problems():
+    """All have one pattern, for which workspaces are kept and taken from each other."""
+
+    def work(k):
+        rng, last = np.random.default_rng(k % 5), None
+        for _ in range(5):
+            g = PROBLEM.g + rng.normal(size=PROBLEM.n)
+            last = tf.mlcp.solve(tf.mlcp.Problem(PROBLEM.H, PROBLEM.tree, g, D=PROBLEM.D, d=PROBLEM.d), last)
+        return np.concatenate([last.v, last.gamma])
+
+    alone = [work(k) for k in range(5)]
+    for k, found in enumerate(at_once(work)):
+        np.testing.assert_array_equal(found, alone[k % 5])
+
+
+# --------------------------------------------------------------------------------- used as it should not be
+
+
+def hammered(work, threads=4, rounds=30):
+    """Errors of work(k), called again and again by several threads at once."""
+    errors = []
+
+    def begin(k):
+        for _ in range(rounds):
+            try:
+                work(k)
+            except Exception as error:
+                errors.append(error)
+
+    at_once(begin, threads)
+    return errors
+
+
+@pytest.mark.parametrize("n", [8, 1500])  # kernels let others run where the tree is large
+@pytest.mark.parametrize("batch", [(), (20,)])
+def test_a_factor_made_by_two_threads_is_good_again_afterwards(n, batch):
+    tree = tf.families.random_tree(n, 1)
+    H = [np.zeros((*batch, tree.nnz)) for _ in range(4)]
+    for k, packed in enumerate(H):
+        packed[...] = np.random.default_rng(k).uniform(-0.4, 0.4, tree.nnz) / n
+        packed[..., tree.row_start[1:] - 1] = 1.0 + k
+    expected = tf.factor(H[0], tree, layout="packed").D()
+    shared = tf.factor(H[0], tree, layout="packed")
+    errors = hammered(lambda k: shared.refactor(H[k]).solve(np.ones(n)))
+    assert all(isinstance(error, tf.TreefactorError) for error in errors), errors
+    np.testing.assert_array_equal(shared.refactor(H[0]).D(), expected)
+
+
+def test_a_stepper_used_by_two_threads_is_good_again_afterwards():
+    shared = standing()
+    assert hammered(lambda k: of_stepper(shared, k)) == []
+    for own, expected in zip(of_stepper(shared, 0), of_stepper(standing(), 0), strict=True):
+        np.testing.assert_allclose(own, expected, atol=1e-9)
 
 
 # ------------------------------------------------------------------------------------------ without the GIL
@@ -121,7 +236,7 @@ def heavy_kernels():
     inverted = tf.factor(np.eye(600), tf.families.chain(600))
     many, x = tf.factor(batch, TREE), np.ones((8000, TREE.n, 4))
     q, v, a, _ = arguments(MODEL, 0, (8000,))
-    kernels = tf.compile(PROGRAM, ["aba"])
+    kernels = OBJECTS["Kernels"]
     routine, results = kernels._found["aba", "dense"]
     out, failed = np.empty((8000, MODEL.nv)), np.empty(8000, dtype=np.intp)
     parts = [
@@ -133,6 +248,12 @@ def heavy_kernels():
     ]
     chains = _chain.Chains(*(np.repeat(part, 2000, axis=0) for part in parts), np.zeros(50, dtype=bool))
     A = np.empty((2000, 50, 50))
+    problem = robotred(200, 0)
+    _, walk = problem._workspace()
+    walk.load(problem.packed, problem.g, problem._free, problem._rows[2], problem._right, None, 0)
+    loops = constraints.loops.loops_of(LINKAGE.model).kernel
+    states = [np.broadcast_to(x, (9000, x.size)).copy() for x in (LINKAGE.closed, np.ones(4), np.ones(4))]
+    a, force = np.empty((9000, 4)), np.empty((9000, 3))
     return {
         "factor of one": lambda: single._kernel.refactor(np.eye(2000), "dense", False),
         "solve of one": lambda: single._kernel.apply(0, np.ones((1, 2000, 50)), 0, 1),
@@ -143,6 +264,8 @@ def heavy_kernels():
         "dynamics": lambda: MODEL.bodies.batch(3, 8000, (q, v, a, None), out, "dense", failed, 0, 1000),
         "program": lambda: routine.batch((q, v, a), out, results, 0, 8000),
         "chain": lambda: chains.inertia(A),
+        "complementarity": lambda: walk.run(False, None, TARGET, 1000),
+        "loops": lambda: loops.batch(9000, [*states, None], 0.0, a, force),
     }
 
 
@@ -176,98 +299,18 @@ def test_kernels_let_other_threads_run():
         sys.setswitchinterval(usual)
 
 
-# ------------------------------------------------------------------------------------- processes and pickles
-
-
-def solved(factor, model, kernels):
-    """What another process makes of these."""
-    q, v, x, _ = arguments(MODEL, 1, (3,))
-    found = [
-        factor.solve(np.ones(TREE.n)),
-        tf.forward_dynamics(model, q, v, x, num_threads=2),
-        kernels.crba(q),
-    ]
-    return [array.tobytes() for array in found]
-
-
-SHARED_BY_PROCESSES = tf.factor(spd_matrix(TREE, 1), TREE), MODEL, SHARED["kernels"][0]
-
-
-def test_a_spawned_process_computes_the_same():
-    with multiprocessing.get_context("spawn").Pool(1) as pool:
-        assert pool.apply(solved, SHARED_BY_PROCESSES) == solved(*SHARED_BY_PROCESSES)
-
-
-FORKING = """
-import os, sys
-sys.path[:0] = {path!r}
-from test_threads import SHARED_BY_PROCESSES, solved
-before = solved(*SHARED_BY_PROCESSES)
-child = os.fork()
-if child == 0:
-    os._exit(0 if solved(*SHARED_BY_PROCESSES) == before else 3)
-sys.exit(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))
+WITHOUT = """
+import pkgutil, sys, treefactor
+for module in pkgutil.walk_packages(treefactor.__path__, "treefactor."):
+    if "adapters" not in module.name and "__main__" not in module.name:
+        __import__(module.name)
+print(sys._is_gil_enabled())
 """
 
 
-@pytest.mark.skipif(sys.platform == "win32", reason="this system does not fork")
-def test_a_forked_process_computes_the_same():
-    run = subprocess.run(
-        [sys.executable, "-c", FORKING.format(path=sys.path)], capture_output=True, text=True, timeout=300
-    )
-    assert run.returncode == 0, run.stderr
-
-
-STEP = tf.bind(tf.crba, MODEL, tf.neutral(MODEL), out=np.empty((MODEL.nv, MODEL.nv)))
-PICKLED = {  # an object of every public class that has a state
-    "Factor": SHARED_BY_PROCESSES[0],
-    "Inertia": MODEL.joints[0].inertia,
-    "Joint": MODEL.joints[0],
-    "Kernels": SHARED["kernels"][0],
-    "Loop": tf.Loop("loop", "weld", 0, 1),
-    "Mimic": tf.Mimic(0, 2.0, 1.0),
-    "Model": MODEL,
-    "OperationCount": TREE.cost("LTDL"),
-    "Program": PROGRAM,
-    "Tree": TREE,
-}
-NOT_PICKLED = {"BoundFactor": tf.BoundFactor(np.eye(2), tf.Tree([-1, 0])), "what bind returns": STEP}
-
-
-def plain(thing):
-    """All that makes an object, as nested tuples."""
-    if isinstance(thing, np.ndarray):
-        return thing.dtype.str, thing.shape, thing.tobytes()
-    if isinstance(thing, tf.Kernels):
-        return plain((thing.program, thing.backend, thing.crba(tf.neutral(MODEL))))
-    if isinstance(thing, tf.Factor):
-        return plain((thing.tree, thing.L(), thing.D()))
-    if isinstance(thing, tf.Tree):
-        return plain((thing.parent, thing.names))
-    if isinstance(thing, tf.Model):
-        return plain((thing.joints, thing.gravity, thing.name, thing.loops))
-    if isinstance(thing, (tuple, list)):
-        return tuple(map(plain, thing))
-    if isinstance(thing, dict):
-        return tuple((key, plain(value)) for key, value in thing.items())
-    if hasattr(thing, "__dataclass_fields__"):
-        return tuple(plain(getattr(thing, name)) for name in thing.__dataclass_fields__)
-    return thing
-
-
-def test_every_public_class_is_tried():
-    classes = {name for name in tf.__all__ if isinstance(getattr(tf, name), type)}
-    errors = {name for name in classes if issubclass(getattr(tf, name), Exception)}
-    assert classes - errors == {*PICKLED, "BoundFactor"}
-
-
-@pytest.mark.parametrize("name", PICKLED)
-@pytest.mark.parametrize("again", [fresh, copy.copy, copy.deepcopy])
-def test_copies_are_equal(name, again):
-    assert plain(again(PICKLED[name])) == plain(PICKLED[name])
-
-
-@pytest.mark.parametrize("name", NOT_PICKLED)
-def test_what_refers_to_memory_of_others_says_so(name):
-    with pytest.raises(TypeError, match="memory of"):
-        pickle.dumps(NOT_PICKLED[name])
+@pytest.mark.skipif(
+    getattr(sys, "_is_gil_enabled", lambda: True)(), reason="this interpreter runs with a GIL"
+)
+def test_no_module_brings_the_gil_back():
+    done = subprocess.run([sys.executable, "-W", "error", "-c", WITHOUT], capture_output=True, text=True)
+    assert done.stdout.strip() == "False", done.stderr

@@ -4,10 +4,9 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from codegen_models import ARMS, KINDS, ROBOTS, held, model, random_model
+from codegen_models import ARMS, KINDS, ROBOTS, branched_loop, coupled_loops, model, random_model
 
 import treefactor as tf
-from treefactor.arms import GENERAL_7R
 from treefactor.cli import main
 from treefactor.codegen import reduction, verify, writer
 from treefactor.codegen.choices import METHODS, VARIANTS
@@ -80,22 +79,11 @@ def test_platforms_in_all_variants(name):
 @pytest.mark.parametrize("kind", LOOPS)
 @pytest.mark.parametrize("second", [-1, 0])
 def test_loops_of_all_kinds_in_general_position(kind, second):
-    arm = GENERAL_7R.model()
-    tree = tf.Model([*arm.joints, replace(arm.joints[3], name="more", parent=6)], arm.gravity)
-    q = np.random.default_rng(3).uniform(-1, 1, tree.nq)
-    model = tf.Model(tree.joints, tree.gravity, loops=[held(tree, q, "loop", kind, 7, second)])
-    assert_loops_verified(model, variants=("both",))
+    assert_loops_verified(branched_loop(kind, second)[0], variants=("both",))
 
 
 def test_joints_of_all_kinds_and_followers_in_coupled_loops():
-    rng = np.random.default_rng(4)
-    kinds = [*KINDS, "revolute", "prismatic"]
-    tree = random_model(rng, kinds, armature=0.3, leaders={len(KINDS): 0})
-    chain = [replace(joint, parent=i - 1) for i, joint in enumerate(tree.joints)]
-    tree = tf.Model(chain, tree.gravity)
-    q = tf.random_configuration(tree, rng)
-    loops = [held(tree, q, "ball", "spherical", 10, -1), held(tree, q, "pin", "revolute", 8, 2)]
-    assert_loops_verified(tf.Model(chain, tree.gravity, loops=loops), variants=("plain",))
+    assert_loops_verified(coupled_loops()[0], variants=("plain",))
 
 
 def test_a_model_without_joints():

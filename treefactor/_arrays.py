@@ -91,6 +91,45 @@ def as_vector(values, size: int, name: str) -> np.ndarray:
     return array
 
 
+def as_number(value, name: str) -> float:
+    """Return a finite number, or raise DtypeError, ShapeError or NonFiniteError."""
+    array = as_real(value, name)
+    if array.shape:
+        raise ShapeError(f"{name} must be one number, got shape {array.shape}", array.shape, ())
+    require_finite(array, name)
+    return float(array)
+
+
+def as_size(value, name: str) -> float:
+    """Return a number from 0 to inf, or raise ValueError, DtypeError or ShapeError."""
+    array = as_real(value, name)
+    if array.shape:
+        raise ShapeError(f"{name} must be one number, got shape {array.shape}", array.shape, ())
+    if not array >= 0.0:
+        raise ValueError(f"{name} must not be negative, got {value}")
+    return float(array)
+
+
+def as_count(value, name: str, least: int = 0) -> int:
+    """Return a whole number that is no smaller, or raise DtypeError or ValueError."""
+    try:
+        count = operator.index(value)
+    except TypeError:
+        raise DtypeError(f"{name} must be a whole number, got {value!r}") from None
+    if count < least:
+        wanted = {0: "not be negative", 1: "be positive"}.get(least, f"be at least {least}")
+        raise ValueError(f"{name} must {wanted}, got {count}")
+    return count
+
+
+def as_tuple(values, name: str) -> tuple:
+    """Return values as a tuple, or raise DtypeError."""
+    try:
+        return tuple(values)
+    except TypeError:
+        raise DtypeError(f"{name} must be a sequence, got {values!r}") from None
+
+
 def as_shift(shift, n: int, batch: tuple[int, ...], dtype=np.float64) -> np.ndarray:
     """Return what is added to diagonals, C-contiguous: (n,) for a single matrix, else (batch or 1, n)."""
     shift = as_real(shift, "shift", dtype)
@@ -134,7 +173,7 @@ def flatten(array: np.ndarray, tail: int) -> np.ndarray:
 
 def check_choice(name: str, value, choices: tuple[str, ...]) -> None:
     """Raise ValueError unless value is one of the choices."""
-    if value not in choices:
+    if not isinstance(value, str) or value not in choices:
         raise ValueError(f"{name} must be one of {', '.join(map(repr, choices))}; got {value!r}")
 
 
@@ -171,6 +210,17 @@ def thread_count(num_threads: int) -> int:
     if count != -1 and count < 1:
         raise ValueError(f"num_threads must be positive, or -1 for all cores; got {count}")
     return available_cores() if count == -1 else min(count, MANY_THREADS)
+
+
+def require_sound(matrix, name: str) -> None:
+    """Raise ShapeError where the indices of a sparse matrix do not fit its shape: SciPy trusts them."""
+    try:
+        if hasattr(matrix, "check_format"):  # the compressed ones
+            matrix.check_format(full_check=True)
+    except ValueError as error:
+        raise ShapeError(
+            f"{name} is no sparse matrix of shape {matrix.shape}: {error}", matrix.shape
+        ) from None
 
 
 def available_cores() -> int:

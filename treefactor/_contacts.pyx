@@ -85,6 +85,9 @@ cdef class Touching:
         self.column = <const Py_ssize_t *> columns.data
         self.kept = (contacts, entries, columns)
 
+    def __reduce__(self):
+        return Touching, (self.joints, *self.kept)
+
     def near(self, const double[::1] frames not None, double margin):
         """Contacts with gaps up to the margin: numbers, gaps, axes (k, 3, 3), and the rows of these.
 

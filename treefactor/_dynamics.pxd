@@ -77,7 +77,7 @@ cdef inline double *align(double *x) noexcept nogil:
     return <double *> ((<uintptr_t> x + 63) & ~<uintptr_t> 63)
 
 
-cdef Operand operand(cnp.ndarray x) noexcept
+cdef void describe(cnp.ndarray x, Operand *found) noexcept
 cdef void load(const Operand *given, Py_ssize_t b, int count, double *X) noexcept nogil
 
 

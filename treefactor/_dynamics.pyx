@@ -56,13 +56,12 @@ def sincos_address():
     return <size_t> dynamics.sincos
 
 
-cdef Operand operand(cnp.ndarray x) noexcept:
-    cdef Operand found
+cdef void describe(cnp.ndarray x, Operand *found) noexcept:
+    """Where the rows of an operand (batch, size) or (1, size) are; None is absent."""
     found.data, found.size, found.to_next = NULL, 0, 0
     if x is not None:
         found.data, found.size = x.data, x.shape[1]
         found.to_next = 0 if x.shape[0] == 1 else x.strides[0]
-    return found
 
 
 cdef bint take(object x, Py_ssize_t size, Py_ssize_t *batch, Operand *found) noexcept:
@@ -372,7 +371,7 @@ cdef class Bodies:
         cdef Operand given[4]
         cdef Py_ssize_t j
         for j in range(4):
-            given[j] = operand(operands[j])
+            describe(operands[j], &given[j])
         self.run_blocks(op, batch, given, out, layout, <Py_ssize_t *> failed.data, first, stop)
 
     cdef bint run_blocks(self, int op, Py_ssize_t batch, const Operand *given, cnp.ndarray out, str layout,

@@ -5,7 +5,7 @@ from libc.math cimport NAN
 from libc.stdlib cimport free, malloc
 from libc.string cimport memset
 
-from ._dynamics cimport ALIGNED, FRAMES, LANES, MOTION, Arguments, Bodies, Operand, align, load, operand
+from ._dynamics cimport ALIGNED, FRAMES, LANES, MOTION, Arguments, Bodies, Operand, align, describe, load
 from ._pattern cimport FACTORIZED, SOLVE_L, SOLVE_LT, Shape, active
 from ._plain cimport all_finite, is_plain_vector
 
@@ -214,7 +214,7 @@ cdef class Closing:
         cdef double *room
         need += LANES * (n + m)
         for j in range(4):
-            given[j] = operand(operands[j])
+            describe(operands[j], &given[j])
             need += LANES * given[j].size
         room = <double *> malloc(need * sizeof(double))
         if room == NULL:

@@ -62,9 +62,14 @@ cdef class Moves:
     """
 
     cdef Py_ssize_t[:, ::1] lines, circles, spheres, planes, flyers
+    cdef object kept
 
     def __init__(self, at):
+        self.kept = at
         self.lines, self.circles, self.spheres, self.planes, self.flyers = at
+
+    def __reduce__(self):
+        return Moves, (self.kept,)
 
     def turning(self, const double[::1] v not None):
         """ω × v of joints whose linear velocities are in axes that turn."""

@@ -110,14 +110,14 @@ def minimum_degree(Py_ssize_t count, const Py_ssize_t[::1] start, const Py_ssize
     elimination, George & McIntyre (1978).
     """
     cdef Py_ssize_t words = (count + 63) // 64, r
+    found = np.empty(count, dtype=np.intp)
+    cdef Py_ssize_t[::1] order = found
     cdef uint64_t *near = <uint64_t *> calloc(count * words + words, sizeof(uint64_t))
     cdef Py_ssize_t *degree = <Py_ssize_t *> malloc((2 * count + 1) * sizeof(Py_ssize_t))
     if near == NULL or degree == NULL:
         free(near)
         free(degree)
         raise MemoryError(f"no room for a graph of {count} trees")
-    found = np.empty(count, dtype=np.intp)
-    cdef Py_ssize_t[::1] order = found
     with nogil:
         for r in range(start.shape[0] - 1):
             join(near, words, start[r], start[r + 1], member, near + count * words)

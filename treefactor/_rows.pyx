@@ -60,15 +60,13 @@ ctypedef struct Source:          # a matrix somebody else owns; all strides in b
     Py_ssize_t to_entry          # of packed rows
 
 
-cdef Source source_of(cnp.ndarray H, bint dense, bint upper):
+cdef void locate(cnp.ndarray H, bint dense, bint upper, Source *s):
     """Where the entries of H are: (n, n) or (nnz,)."""
-    cdef Source s
     s.data = <const char *> H.data
     s.dense = dense
     s.to_row = H.strides[1 if upper else 0] if dense else 0
     s.to_column = H.strides[0 if upper else 1] if dense else 0
     s.to_entry = 0 if dense else H.strides[0]
-    return s
 
 
 cdef void load(const Shape *t, const Source *s, double *X) noexcept nogil:
@@ -129,12 +127,13 @@ cdef class Rows(Kernel):
 
         H is (n, n) or (nnz,) of any strides, shift is (n,), contiguous.
         """
-        cdef Source source = source_of(H, layout == "dense", upper)
+        cdef Source source
+        locate(H, layout == "dense", upper, &source)
         return self.factorize(&source, shift)
 
     def bind(self, cnp.ndarray H not None, bint dense, bint upper):
         """Make `refresh` read this (n, n) or (nnz,) array from now on."""
-        self.bound = source_of(H, dense, upper)
+        locate(H, dense, upper, &self.bound)
         self.kept = H
 
     def refresh(self, cnp.ndarray shift=None):
@@ -233,8 +232,9 @@ cdef class Rows(Kernel):
     def adopt(self, cnp.ndarray L not None, bint upper, cnp.ndarray D not None):
         """Take over dense L (n, n) and D (n,) of any strides, made by somebody else."""
         cdef const Shape *t = &self.pattern.shape
-        cdef Source source = source_of(L, True, upper)
+        cdef Source source
         cdef Py_ssize_t s, k, e, stop
+        locate(L, True, upper, &source)
         load(t, &source, self.X)
         self.status = FACTORIZED
         for s in range(t.n - 1, -1, -1):
@@ -328,7 +328,7 @@ cdef class Rows(Kernel):
             return False
         if dense and cnp.PyArray_DIM(<cnp.ndarray> H, 1) != t.n:
             return False
-        source = source_of(<cnp.ndarray> H, dense, upper)
+        locate(<cnp.ndarray> H, dense, upper, &source)
         return self.factorize(&source, None) == FACTORIZED
 
     cdef bint factorize_bound(self) except -1:
@@ -365,7 +365,7 @@ def multiply(Pattern pattern not None, cnp.ndarray H not None, str layout, bint 
              cnp.ndarray x not None, cnp.ndarray y not None):
     """y[b] <- H x[b]; H (n, n) or (nnz,) of any strides, x and y (batch, n, r), C-contiguous, apart."""
     cdef const Shape *t = &pattern.shape
-    cdef Source source = source_of(H, layout == "dense", upper)
+    cdef Source source
     cdef Py_ssize_t r = x.shape[2], b
     cdef const double *from_x = <const double *> x.data
     cdef double *to_y = <double *> y.data
@@ -376,6 +376,7 @@ def multiply(Pattern pattern not None, cnp.ndarray H not None, str layout, bint 
     if room == NULL:
         leave_path(path, local)
         raise MemoryError(f"no room for {t.room} entries")
+    locate(H, layout == "dense", upper, &source)
     with nogil:
         load(t, &source, X)
         for b in range(x.shape[0]):

@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 
 from . import _given
-from ._arrays import as_real, as_vector, require_finite
+from ._arrays import as_real, as_vector, require_finite, require_sound
 from .exceptions import DtypeError, NonFiniteError, ShapeError
 from .ltdl import Factor
 from .tree import Tree
@@ -103,22 +103,29 @@ def rows(J, b, n: int, matrix: str, right: str) -> tuple[Rows, np.ndarray]:
 
 def by_rows(J, name: str) -> Rows:
     """A sparse matrix by rows."""
-    m, n = J.shape
     if J.format not in ("csr", "csc"):
+        require_sound(J, name)
         J = J.tocsr()
-    start, column = np.array(J.indptr, np.intp), np.array(J.indices, np.intp)
+    lines, length = J.shape if J.format == "csr" else J.shape[::-1]
+    start, index = np.array(J.indptr, np.intp), np.array(J.indices, np.intp)
     entries = np.array(J.data, float)
-    if J.format == "csc":
-        start, column, entries = _given.rows_of_columns(m, start, column, entries)
-    if not _given.rising(start, column, n):
-        from scipy.sparse import csr_array
+    if start.size != lines + 1 or entries.size != index.size or not _given.rising(start, index, length):
+        return _canonical(J, name)
+    return (
+        (start, index, entries)
+        if J.format == "csr"
+        else _given.rows_of_columns(length, start, index, entries)
+    )
 
-        J = csr_array(J, dtype=np.float64, copy=True)
-        J.sum_duplicates()
-        start, column, entries = J.indptr.astype(np.intp), J.indices.astype(np.intp), J.data
-        if not _given.rising(start, column, n):
-            raise ShapeError(f"the indices of {name} are no rows of a {m} by {n} matrix")
-    return start, column, entries
+
+def _canonical(J, name: str) -> Rows:
+    """The same of a matrix with rows or columns that are not in order."""
+    from scipy.sparse import csr_array
+
+    require_sound(J, name)
+    J = csr_array(J, dtype=np.float64, copy=True)
+    J.sum_duplicates()
+    return J.indptr.astype(np.intp), J.indices.astype(np.intp), J.data
 
 
 def right_side(b, m: int, name: str) -> np.ndarray:

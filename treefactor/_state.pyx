@@ -25,6 +25,7 @@ cdef enum:
 
 cdef double NOISE = 1e-12        # of lambda, relative to the data: a row is not switched for less
 cdef double ROUNDING = 1e-15     # of a gap, relative to the data
+cdef double FAR = 1e5            # a larger guess of lambda, relative to the data, leaves its rounding errors
 cdef double NEVER = -1e300       # the d of a row that is never on
 
 FIELDS = ("v", "Hv", "u", "step", "force", "root", "free")  # vectors of n
@@ -103,8 +104,8 @@ cdef class State:
                 self.J[p] = self.scale[i] * J[p]
             self.b[i] = max(self.scale[i] * b[i], NEVER)
             self.upper[i] = INFINITY if upper == NULL else upper[i] / self.scale[i]
-            if self.b[i] > NEVER:
-                self.size = max(self.size, fabs(self.b[i]))
+            # a row far from where it would hold asks for nothing
+            self.size = max(self.size, fabs(self.b[i]) if i < self.equal else self.b[i])
         self.kkt.load(H, self.J)
 
     def results(self):
@@ -149,6 +150,8 @@ cdef class State:
         self.gaps(self.v, self.gap)
         for i in range(self.m):
             self.impulse[i] = min(impulse[i] / self.scale[i], self.upper[i]) if impulse != NULL else 0.0
+            if not fabs(self.impulse[i]) <= FAR * self.size:
+                self.impulse[i] = 0.0
             held = on[i] != 0 if on != NULL else self.gap[i] < 0.0 or self.b[i] >= 0.0
             self.on[i] = ON if i < self.equal or held else OFF
             if not self.on[i] and self.impulse[i] > 0.0:

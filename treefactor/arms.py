@@ -33,6 +33,8 @@ class Arm(ReadOnly):
 
     Notes
     -----
+    Immutable: threads may share it.
+
     Khalil and Kleinfinger (1986).
     """
 

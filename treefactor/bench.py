@@ -21,7 +21,12 @@ FEWEST = 5
 
 @dataclass(frozen=True)
 class Call:
-    """A function, and how many items one call of it deals with."""
+    """A function, and how many items one call of it deals with.
+
+    Notes
+    -----
+    Immutable: threads may share it.
+    """
 
     run: Callable[[], object]
     items: float = 1.0
@@ -45,6 +50,10 @@ class Duel:
         Returns seconds.
     patience : float
         Seconds; what takes longer gets fewer turns, but ``FEWEST``.
+
+    Notes
+    -----
+    Immutable: threads may share it.
     """
 
     target: str
@@ -78,6 +87,10 @@ class Result:
         Median and quartiles of how many times faster than the peer.
     goal : float or None
     note : str
+
+    Notes
+    -----
+    Immutable: threads may share it.
     """
 
     target: str

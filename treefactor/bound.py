@@ -29,7 +29,9 @@ class BoundFactor(_calls.BoundCalls, Factor):
 
     Notes
     -----
-    Thread-compatible as a `Factor`, `factor` in the place of `refactor`; nothing may write H meanwhile.
+    Thread-compatible: one for each thread, or shared as long as nothing changes it.
+
+    What changes it is `factor`, and whatever writes H.
     """
 
     def __init__(

@@ -22,6 +22,16 @@ def show_config(mode: str = "stdout") -> dict | None:
     ----------
     mode : {"stdout", "dicts"}
         Print, or return a dict, as `numpy.show_config` does.
+
+    Returns
+    -------
+    dict or None
+        With mode "dicts".
+
+    Raises
+    ------
+    ValueError
+        Where the mode is none of these.
     """
     found = {
         "treefactor": __version__,

@@ -20,7 +20,16 @@ LENGTHS = {"prismatic": 1, "translation": 3, "planar": 2, "freeflyer": 3}  # ent
 
 
 def neutral(model: Model) -> np.ndarray:
-    """Configuration of zeros and of rotations that turn nothing, shape (nq,)."""
+    """Configuration of zeros and of rotations that turn nothing.
+
+    Parameters
+    ----------
+    model : Model
+
+    Returns
+    -------
+    ndarray, shape (nq,)
+    """
     q = np.zeros(model.nq)
     for kind, turned in ROTATIONS.items():
         if kind in model.entries:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ._arrays import as_real
+from ._arrays import as_real, require_finite
 from .exceptions import ShapeError
 from .tree import Tree
 
@@ -57,7 +57,9 @@ class Coupling:
         G = as_real(G, "G").copy()
         if G.ndim != 2 or G.shape[0] != tree.n:
             raise ShapeError(f"G must have shape ({tree.n}, m), got {G.shape}", G.shape, (tree.n, "m"))
-        if np.linalg.matrix_rank(G) < G.shape[1]:
+        require_finite(G, "G")
+        largest = np.abs(G).max(axis=0, initial=0.0)
+        if np.linalg.matrix_rank(G / np.where(largest > 0.0, largest, 1.0)) < G.shape[1]:
             raise ValueError(
                 "the columns of G depend on each other: some coordinates move nothing of their own"
             )

@@ -142,10 +142,20 @@ def multiply(H, tree: Tree, x, out=None, layout: str = "dense", triangle: str = 
         Leading axes are those of H or absent; a single H serves (..., n, k) with any.
     out : ndarray, optional
         May be x itself.
+    layout : {"dense", "packed"}
+    triangle : {"lower", "upper"}
+        The triangle of a dense H to read.
 
     Returns
     -------
     ndarray of x's shape with the batch's leading axes
+
+    Raises
+    ------
+    ShapeError, DtypeError
+        Where an argument does not fit.
+    NonFiniteError
+        Where a single H or x is not finite; in a batch its result is not, either.
 
     Notes
     -----

@@ -97,8 +97,21 @@ def rnea(model: Model, q, v, a, fext=None, out=None, num_threads: int = 1) -> np
 def bias(model: Model, q, v, fext=None, out=None, num_threads: int = 1) -> np.ndarray:
     """Generalized forces at zero acceleration: Coriolis, centrifugal, gravity, minus those from outside.
 
-    What Pinocchio calls ``nle``, and MuJoCo ``qfrc_bias``. Arguments, result of shape (..., nv) in N or N m,
-    and errors as of `rnea`.
+    What Pinocchio calls ``nle``, and MuJoCo ``qfrc_bias``.
+
+    Parameters
+    ----------
+    model, q, v, fext, out, num_threads
+        As of `rnea`.
+
+    Returns
+    -------
+    ndarray, shape (..., nv)
+        N, N m.
+
+    Raises
+    ------
+    ShapeError, NonFiniteError, ConfigurationError
 
     Notes
     -----
@@ -111,9 +124,21 @@ def bias(model: Model, q, v, fext=None, out=None, num_threads: int = 1) -> np.nd
 
 
 def h_times(model: Model, q, x, out=None, num_threads: int = 1) -> np.ndarray:
-    """H(q) x without H, for x of shape (..., nv).
+    """H(q) x without H.
 
-    Arguments, result of shape (..., nv), and errors as of `rnea`.
+    Parameters
+    ----------
+    model, q, out, num_threads
+        As of `rnea`.
+    x : array_like, shape (..., nv)
+
+    Returns
+    -------
+    ndarray, shape (..., nv)
+
+    Raises
+    ------
+    ShapeError, NonFiniteError, ConfigurationError
 
     Notes
     -----
@@ -168,12 +193,22 @@ def forward_dynamics(
 ) -> np.ndarray:
     """Acceleration that tau gives: by H, its LTDL factor and the bias, or by the articulated bodies.
 
-    Arguments, result and errors as of `aba`.
-
     Parameters
     ----------
+    model, q, v, tau, fext, out, num_threads
+        As of `aba`; with "factor" joints may follow others.
     method : {"factor", "aba"}
         "factor" solves ``H a = tau - bias``, and is the only way where joints follow others.
+
+    Returns
+    -------
+    ndarray, shape (..., nv)
+        m/s^2, rad/s^2; NaN for configurations of a batch without a solution.
+
+    Raises
+    ------
+    NotPositiveDefiniteError, ValueError, ShapeError, NonFiniteError, ConfigurationError
+        As of `aba`.
 
     Notes
     -----

@@ -6,7 +6,12 @@ import numpy as np
 
 
 class TreefactorError(Exception):
-    """Base of every exception raised by treefactor."""
+    """Base of every exception raised by treefactor.
+
+    Notes
+    -----
+    Thread-compatible: one for each thread, or shared as long as nothing changes it.
+    """
 
 
 class InvalidTreeError(TreefactorError, ValueError):
@@ -148,8 +153,8 @@ class StepError(TreefactorError, RuntimeError):
 
     Attributes
     ----------
-    solution : mlcp.Solution
-        Its status says why, its certificate which constraints.
+    solution : mlcp.Solution or None
+        Its status says why, its certificate which constraints; None where there is no finite problem.
     time : float or None
         s, of the beginning of the step, where known.
     """

@@ -8,13 +8,44 @@ from .tree import Tree
 
 
 def chain(n: int) -> Tree:
-    """Unbranched chain of n nodes: D1 = (n^2 - n)/2, D2 = (n^3 - n)/6."""
+    """Unbranched chain: D1 = (n^2 - n)/2, D2 = (n^3 - n)/6.
+
+    Parameters
+    ----------
+    n : int
+        Nodes.
+
+    Returns
+    -------
+    Tree
+
+    Raises
+    ------
+    ValueError
+        Where it is no integer, or negative.
+    """
     return Tree(np.arange(-1, _count(n, "n") - 1))
 
 
 def binary_tree(depth: int) -> Tree:
     """Balanced binary tree of 2^depth - 1 nodes, numbered level by level.
 
+    Parameters
+    ----------
+    depth : int
+        Levels.
+
+    Returns
+    -------
+    Tree
+
+    Raises
+    ------
+    ValueError
+        Where it is no integer, or negative.
+
+    Notes
+    -----
     Shimanovsky, table 2.
     """
     return Tree((np.arange(2 ** _count(depth, "depth") - 1) - 1) // 2)
@@ -23,6 +54,22 @@ def binary_tree(depth: int) -> Tree:
 def lattice(m: int) -> Tree:
     """Shortest-path spanning tree of an m x m lattice with the root in a corner, row by row.
 
+    Parameters
+    ----------
+    m : int
+        Nodes of an edge.
+
+    Returns
+    -------
+    Tree
+
+    Raises
+    ------
+    ValueError
+        Where it is no integer, or negative.
+
+    Notes
+    -----
     Shimanovsky, table 2: D1 = m^3 - m^2.
     """
     m = _count(m, "m")
@@ -35,7 +82,12 @@ def lattice(m: int) -> Tree:
 
 
 def tree_1() -> Tree:
-    """Shimanovsky's example Tree-1: seven bodies, joints 3 and 6 with two freedoms, n = 9."""
+    """Shimanovsky's example Tree-1: seven bodies, joints 3 and 6 with two freedoms, n = 9.
+
+    Returns
+    -------
+    Tree
+    """
     return Tree.from_joints([-1, 0, 1, 1, 2, 3, 3], [1, 1, 2, 1, 1, 2, 1])
 
 
@@ -50,6 +102,15 @@ def random_tree(n: int, rng: np.random.Generator | int, branching: float = 0.3) 
     branching : float
         Probability that a node hangs on any earlier node or the base, each as likely, instead of on the
         node before it: 0 gives a chain, 1 a uniformly random recursive tree.
+
+    Returns
+    -------
+    Tree
+
+    Raises
+    ------
+    ValueError
+        Where n is no integer or negative, or branching not from 0 to 1.
     """
     if not 0 <= branching <= 1:
         raise ValueError(f"branching must lie between 0 and 1, got {branching}")

@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from . import _chain
+from ._chain import Chains
 from .chain import TAILS, gate, unusable
 from .exceptions import ShapeError
 
@@ -37,6 +37,10 @@ class Modes(NamedTuple):
         joint, phi of the tip plus psi cross x. Of the last link, not used.
     rotation : array_like, shape (..., N, S, 3)
         Rotation psi of the link at its tip; of the last link, not used.
+
+    Notes
+    -----
+    Thread-compatible: one for each thread, or shared as long as nothing changes it.
     """
 
     momentum: np.ndarray
@@ -111,11 +115,11 @@ def flexible_inertia(axis, r, mass, c, inertia, modes: Modes, prismatic=None) ->
     flexible = {f"modes.{field}": values for field, values in modes._asdict().items()}
     tails = TAILS | _mode_tails(modes)
     arrays, batch, slides = gate(given | flexible, tails, prismatic)
-    chains = _chain.Chains(*arrays[:5], slides)
+    chains = Chains(*arrays[:5], slides)
     lost = unusable(chains, dict(zip(flexible, arrays[5:], strict=True)), tails, batch)
     n, size = len(slides), math.prod(batch)
     whole = [np.broadcast_to(x, (size, n, *tails[k])) for k, x in zip(given | flexible, arrays, strict=True)]
-    A = _assemble(*whole[:5], Modes(*whole[5:]), slides[:, None] == 1)
+    A = _assemble(Modes(*whole[5:]), slides[:, None] == 1, *whole[:5])
     A[lost] = np.nan
     return A.reshape(*batch, *A.shape[1:])
 
@@ -130,7 +134,7 @@ def _mode_tails(modes: Modes) -> dict[str, tuple[int, ...]]:
     return {f"modes.{field}": (S, S if field == "mass" else 3) for field in Modes._fields}
 
 
-def _assemble(axis, r, mass, c, inertia, modes: Modes, slides) -> np.ndarray:
+def _assemble(modes: Modes, slides, axis, r, mass, c, inertia) -> np.ndarray:
     """A (size, n + n S, n + n S); every array has the batch axis, slides is (n, 1)."""
     n, S = modes.mass.shape[1:3]
     o = np.cumsum(r, axis=1) - r[:, :1]  # from O_1 to O_k
@@ -143,7 +147,7 @@ def _assemble(axis, r, mass, c, inertia, modes: Modes, slides) -> np.ndarray:
     joints = turn, np.where(slides, axis, 0.0) + np.cross(o, turn)
     bent = modes.rotation, modes.tip + np.cross(tip, modes.rotation)
     W, V = map(_joined, joints, bent)
-    P, L = map(_joined, _momentum(*here, *joints), _momentum(*beyond, *bent))
+    P, L = map(_joined, _momentum(here, *joints), _momentum(beyond, *bent))
     own_P = _joined(np.zeros_like(o), modes.momentum)
     own_L = _joined(np.zeros_like(o), modes.moment + np.cross(own, modes.momentum))
 
@@ -166,8 +170,9 @@ def _composites(o, mass, c, inertia):
     return [np.flip(np.cumsum(np.flip(x, 1), axis=1), 1) for x in (mass, h, moved)]
 
 
-def _momentum(m, h, I, W, V):
+def _momentum(bodies, W, V):
     """Momentum and moment of momentum about a point of what turns with W and has velocity V there."""
+    m, h, I = bodies
     return m[..., None] * V + np.cross(W, h), np.cross(h, V) + (I @ W[..., None])[..., 0]
 
 

@@ -38,6 +38,10 @@ class Growth:
         Seconds of a factorization of packed rows, turn by turn with the other trees of the family.
     memory : int
         Bytes that tree and factor take.
+
+    Notes
+    -----
+    Thread-compatible: one for each thread, or shared as long as nothing changes it.
     """
 
     family: str

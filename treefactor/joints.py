@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from ._arrays import Array, MaybeArray, ReadOnly, as_real, as_vector, require_finite
+from ._arrays import Array, MaybeArray, ReadOnly, as_number, as_real, as_vector, require_finite
 from .exceptions import InvalidModelError, ShapeError, TreefactorError
 
 SIZES = {  # entries in q and in v
@@ -52,7 +52,7 @@ def _nothing() -> Any:
 
 @dataclass(frozen=True, eq=False)
 class Inertia(ReadOnly):
-    """Mass, centre of mass and inertia tensor about it, in the axes of some frame; immutable.
+    """Mass, centre of mass and inertia tensor about it, in the axes of some frame.
 
     Parameters
     ----------
@@ -67,6 +67,10 @@ class Inertia(ReadOnly):
     ------
     InvalidModelError, ShapeError, NonFiniteError
         Where these are no such things. Whether the tensor can be that of a body is asked by `Inertia.fault`.
+
+    Notes
+    -----
+    Immutable: threads may share it.
     """
 
     mass: float = 0.0
@@ -74,7 +78,7 @@ class Inertia(ReadOnly):
     tensor: Array = field(default_factory=_nothing)
 
     def __post_init__(self):
-        mass = _number(self.mass, "mass")
+        mass = as_number(self.mass, "mass")
         com, tensor = as_vector(self.com, 3, "com").copy(), _matrix(self.tensor, "inertia tensor")
         if mass < 0:
             raise InvalidModelError(f"mass must not be negative, got {mass}")
@@ -114,13 +118,15 @@ class Inertia(ReadOnly):
 class Mimic:
     """A joint that follows another: its q is ``ratio * q_leader + offset``, of a continuous leader its angle.
 
-    Immutable.
-
     Parameters
     ----------
     leader : int
         An earlier or later joint, which follows none.
     ratio, offset : float
+
+    Notes
+    -----
+    Immutable: threads may share it.
     """
 
     leader: int
@@ -130,7 +136,7 @@ class Mimic:
 
 @dataclass(frozen=True, eq=False)
 class Joint(ReadOnly):
-    """A joint, and the body it carries; immutable.
+    """A joint, and the body it carries.
 
     Parameters
     ----------
@@ -156,6 +162,10 @@ class Joint(ReadOnly):
         Limits of q; by default there are none.
     mimic : Mimic, optional
         Makes the joint follow another one; it then has no freedom of its own.
+
+    Notes
+    -----
+    Immutable: threads may share it.
     """
 
     name: str
@@ -191,14 +201,16 @@ class Joint(ReadOnly):
         require_finite(armature, "armature")
         if armature.min() < 0:
             raise InvalidModelError(f"armature must not be negative, got {armature.min()}")
-        pitch = _number(self.pitch, "pitch")
+        pitch = as_number(self.pitch, "pitch")
         if pitch and self.kind != "helical":
             raise InvalidModelError(f"a {self.kind} joint has no pitch")
         if self.mimic and self.kind not in FOLLOWERS:
             raise InvalidModelError(f"a {self.kind} joint cannot follow another one")
         if self.mimic:
-            _number(self.mimic.ratio, "ratio")
-            _number(self.mimic.offset, "offset")
+            ratio = as_number(self.mimic.ratio, "ratio")
+            if ratio * ratio == np.inf:
+                raise InvalidModelError(f"ratio {ratio} is too large: inertias go by its square")
+            as_number(self.mimic.offset, "offset")
             if not isinstance(self.mimic.leader, Integral):
                 raise InvalidModelError(
                     f"expected the number of a joint to follow, got {self.mimic.leader!r}"
@@ -239,7 +251,7 @@ class Joint(ReadOnly):
 
 @dataclass(frozen=True, eq=False)
 class Loop(ReadOnly):
-    """A joint that closes a loop: it holds a frame of one body against a frame of another. Immutable.
+    """A joint that closes a loop: it holds a frame of one body against a frame of another.
 
     Parameters
     ----------
@@ -251,6 +263,10 @@ class Loop(ReadOnly):
         The joints whose bodies are held together, -1 for the base.
     R1, p1, R2, p2 : array_like, shapes (3, 3) and (3,)
         Rotation and origin (m) of the frames in those of the joints.
+
+    Notes
+    -----
+    Immutable: threads may share it.
     """
 
     name: str
@@ -288,14 +304,6 @@ class Loop(ReadOnly):
     def rows(self) -> int:
         """Freedoms it takes."""
         return LOOPS[self.kind]
-
-
-def _number(value, name: str) -> float:
-    array = as_real(value, name)
-    if array.shape:
-        raise ShapeError(f"{name} must be one number, got shape {array.shape}", array.shape, ())
-    require_finite(array, name)
-    return float(array)
 
 
 def _spread(values, size: int, name: str) -> np.ndarray:

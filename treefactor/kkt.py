@@ -6,12 +6,14 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from ._arrays import as_count, as_number, as_vector
 from ._fronts import Fronts, distinct, patterns, recall
 from ._kkt import Kkt
 from ._order import alike, minimum_degree, ties
+from ._stack import rows
 from .exceptions import NotPositiveDefiniteError
 from .ltdl import factor
-from .tree import Tree
+from .tree import Tree, require_tree
 
 
 def positions(tree: Tree, start: np.ndarray, column: np.ndarray) -> np.ndarray:
@@ -99,14 +101,16 @@ class KKT:
     ------
     NotPositiveDefiniteError
         From `refactor`, where H is not positive definite; names the row and joint.
+    ShapeError, DtypeError, NonFiniteError, ValueError, TypeError, IndexError
+        Where an argument does not fit.
     """
 
     def __init__(self, tree: Tree, H: np.ndarray, J, delta: float = 1e-6):
-        self.tree, self.J, self.delta = tree, J, delta
-        self.fronts = analyse(tree, J.indptr, J.indices).fronts
+        H, self.J, self.delta = _checked(tree, H, J, delta)
+        self.tree, self.fronts = tree, analyse(tree, self.J.indptr, self.J.indices).fronts
         self.kernel = Kkt(self.fronts)
-        self.kernel.take(np.ascontiguousarray(H), np.ascontiguousarray(J.data))
-        self.on = np.zeros(J.shape[0], dtype=bool)
+        self.kernel.take(H, self.J.data)
+        self.on = np.zeros(self.J.shape[0], dtype=bool)
         self.refactor()
 
     @property
@@ -119,9 +123,10 @@ class KKT:
         """Entries that the last factorization computed anew."""
         return self.kernel.touched
 
-    def switch(self, rows) -> KKT:
+    def switch(self, which) -> KKT:
         """Switch rows on or off and make anew the fronts from theirs to the root, and no others."""
-        for row in np.atleast_1d(rows):
+        for row in np.atleast_1d(which):
+            row = _row(row, self.on)
             self.on[row] = not self.on[row]
             self.kernel.switch(row)
         return self.refactor()
@@ -139,7 +144,7 @@ class KKT:
 
     def solve(self, f: np.ndarray, b: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """v and -gamma with H v - J^T gamma = f and, for the rows that are on, J v + delta gamma = b."""
-        on = self.on
+        on, f, b = self.on, as_vector(f, self.tree.n, "f"), as_vector(b, len(self.on), "b")
         v = f + self.J.T @ np.where(on, b / self.delta, 0.0)
         self.kernel.apply_inverse(v)
         return v, np.where(on, (self.J @ v - b) / self.delta, 0.0)
@@ -173,7 +178,8 @@ class Corner:
     OFF = 1e20
 
     def __init__(self, tree: Tree, H: np.ndarray, J, delta: float = 1e-6):
-        self.tree, self.delta = tree, delta
+        H, J, self.delta = _checked(tree, H, J, delta)
+        self.tree = tree
         half = factor(H, tree, layout="packed").half_solve(J.toarray().T)
         self.A = half.T @ half
         self.on = np.zeros(J.shape[0], dtype=bool)
@@ -184,6 +190,7 @@ class Corner:
 
     def switch(self, row: int) -> Corner:
         """Switch a row on or off and redo the elimination from there."""
+        row = _row(row, self.on)
         self.on[row] = not self.on[row]
         return self.restart(row)
 
@@ -198,6 +205,27 @@ class Corner:
         left = len(L) - row
         self.touched = left * (left + 1) // 2
         return self
+
+
+def _checked(tree: Tree, H, J, delta: float) -> tuple:
+    """H as a vector, J as a csr_array with sorted rows, and delta."""
+    from scipy.sparse import csr_array
+
+    require_tree(tree)
+    H = np.ascontiguousarray(as_vector(H, tree.nnz, "H"))
+    (start, column, entries), _ = rows(J, np.zeros(np.shape(J)[0] if np.ndim(J) else 0), tree.n, "J", "b")
+    J, delta = csr_array((entries, column, start), (len(start) - 1, tree.n)), as_number(delta, "delta")
+    if delta <= 0.0:
+        raise ValueError(f"delta must be positive, got {delta}")
+    return H, J, delta
+
+
+def _row(row, on: np.ndarray) -> int:
+    """The number of a constraint."""
+    row = as_count(row, "row")
+    if row >= len(on):
+        raise IndexError(f"there are {len(on)} rows, got {row}")
+    return row
 
 
 def _ancestry(tree: Tree, J):

@@ -135,8 +135,9 @@ class Factor(_calls.Calls):
 
     Notes
     -----
-    Thread-compatible: operations may run in several threads at once, `refactor` and `adopt` not beside them;
-    give every thread that factorizes a factor of its own. Picklable.
+    Thread-compatible: one for each thread, or shared as long as nothing changes it.
+
+    What changes it is `refactor` and `adopt`. Picklable.
     """
 
     def __init__(

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 
+from ._arrays import as_vector
 from ._rotations import about, rotate
+from .exceptions import ConfigurationError
 from .joints import Inertia, Joint, Loop
 from .model import Model
 
@@ -29,7 +32,12 @@ class Mechanism:
         Positions of these joints, and by how much they may differ from them; the quaternion of a free-flyer
         by that much before it is normalized.
     close : callable
-        Positions of these joints, shape (k,), to all of q, shape (nq,), with all loops closed.
+        Positions of these joints, shape (k,), to all of q, shape (nq,), with all loops closed. Raises
+        ConfigurationError where they cannot be, ShapeError or NonFiniteError where these are no positions.
+
+    Notes
+    -----
+    Immutable: threads may share it.
     """
 
     model: Model
@@ -38,13 +46,17 @@ class Mechanism:
     reach: tuple[float, ...]
     close: Callable[[np.ndarray], np.ndarray]
 
+    def __post_init__(self):
+        object.__setattr__(self, "close", partial(_closed, self.close, len(self.rest)))
+
     @property
     def closed(self) -> np.ndarray:
         """Closed configuration q at rest, shape (nq,)."""
         return self.close(np.array(self.rest))
 
-    def random(self, rng: np.random.Generator) -> np.ndarray:
-        """Random closed configuration q, shape (nq,)."""
+    def random(self, rng: np.random.Generator | int) -> np.ndarray:
+        """Random closed configuration q, shape (nq,); rng may be a seed."""
+        rng = np.random.default_rng(rng)
         return self.close(np.array(self.rest) + rng.uniform(-1, 1, len(self.rest)) * self.reach)
 
 
@@ -53,6 +65,10 @@ def four_bar() -> Mechanism:
 
     Lengths, in m: ground 0.5, crank 0.2, coupler 0.5, rocker 0.4. Links are rods of 4 kg/m. The tip of the
     coupler is a spherical joint on the rocker: in the plane two of its three rows say something.
+
+    Returns
+    -------
+    Mechanism
     """
     joints = [
         Joint("crank", "revolute", axis=Z, inertia=_rod(0.2)),
@@ -61,14 +77,8 @@ def four_bar() -> Mechanism:
     ]
     loop = Loop("tip", "spherical", 1, 2, p1=(0.5, 0, 0), p2=(0.4, 0, 0))
 
-    def close(x: np.ndarray) -> np.ndarray:
-        crank = x[0]
-        elbow = 0.2 * _direction(crank)
-        tip = _meeting(elbow, 0.5, np.array([0.5, 0.0]), 0.4)
-        return np.array([crank, _angle(tip - elbow) - crank, _angle(tip - (0.5, 0.0))])
-
     model = Model(joints, gravity=IN_PLANE, name="four-bar", loops=[loop])
-    return Mechanism(model, ("crank",), (0.7,), (np.pi,), close)
+    return Mechanism(model, ("crank",), (0.7,), (np.pi,), _close_four_bar)
 
 
 def five_bar() -> Mechanism:
@@ -76,6 +86,10 @@ def five_bar() -> Mechanism:
 
     The shoulders are 0.4 m apart, upper arms 0.3 m and forearms 0.45 m long; rods of 4 kg/m. The tips are
     joined by a spherical joint. The shoulders may be placed at will, both elbows follow.
+
+    Returns
+    -------
+    Mechanism
     """
     base, upper, fore = 0.4, 0.3, 0.45
     joints = [
@@ -86,13 +100,8 @@ def five_bar() -> Mechanism:
     ]
     loop = Loop("tip", "spherical", 1, 3, p1=(fore, 0, 0), p2=(fore, 0, 0))
 
-    def close(x: np.ndarray) -> np.ndarray:
-        elbows = [upper * _direction(x[0]), np.array([base, 0.0]) + upper * _direction(x[1])]
-        tip = _meeting(elbows[0], fore, elbows[1], fore)
-        follow = [_angle(tip - elbow) - angle for elbow, angle in zip(elbows, x, strict=True)]
-        return np.array([x[0], follow[0], x[1], follow[1]])
-
     model = Model(joints, gravity=IN_PLANE, name="five-bar", loops=[loop])
+    close = partial(_close_five_bar, base, upper, fore)
     return Mechanism(model, ("shoulder0", "shoulder1"), (2.3, 0.8), (0.25, 0.25), close)
 
 
@@ -101,6 +110,10 @@ def stewart() -> Mechanism:
 
     The platform is a free-flyer of 30 kg, a disc of radius 0.4 m. Legs are a universal joint on the base, a
     sliding rod, and the spherical joint. See `docking_platform` for where they stand.
+
+    Returns
+    -------
+    Mechanism
     """
     disc = Inertia(30.0, (0, 0, 0.02), np.diag([1.2, 1.2, 2.4]))
     joints, loops = [Joint("platform", "freeflyer", inertia=disc)], []
@@ -112,14 +125,9 @@ def stewart() -> Mechanism:
         ]
         loops.append(Loop(f"ball{k}", "spherical", len(joints) - 1, 0, p2=_head(k)[1]))
 
-    def close(x: np.ndarray) -> np.ndarray:
-        turn = x[3:] / np.linalg.norm(x[3:])
-        legs = [_leg(k, np.stack(rotate(turn, np.eye(3))), x[:3])[:3] for k in LEGS]
-        return np.concatenate([x[:3], turn, *legs])
-
     model = Model(joints, name="Stewart platform", loops=loops)
     rest, reach = (0.0, 0.0, 0.6, 0.0, 0.0, 0.0, 1.0), (0.1, 0.1, 0.1, 0.15, 0.15, 0.15, 0.0)
-    return Mechanism(model, ("platform",), rest, reach, close)
+    return Mechanism(model, ("platform",), rest, reach, _close_stewart)
 
 
 def docking_platform() -> Mechanism:
@@ -136,6 +144,10 @@ def docking_platform() -> Mechanism:
     the joints of a foot are radial, inner axes at right angles; the axes fixed to the ring are tangential.
     Masses: ring 120 kg, its centre 0.04 m above the heads, its tensor without symmetry; cylinders 5 kg,
     their centres 0.15 m from the feet; rods 3 kg, their centres 0.2 m below the heads.
+
+    Returns
+    -------
+    Mechanism
     """
     ring = Inertia(120.0, (0.01, -0.02, 0.04), [[15.0, 0.3, -0.2], [0.3, 16.0, 0.4], [-0.2, 0.4, 29.0]])
     joints = [Joint("ring", "translation")]
@@ -153,13 +165,34 @@ def docking_platform() -> Mechanism:
         R, p = _head(k)
         loops.append(Loop(f"head{k}", "universal", len(joints) - 1, 3, R1=_CYCLE, R2=R @ _CYCLE, p2=p))
 
-    def close(x: np.ndarray) -> np.ndarray:
-        R = about(2, x[3]) @ about(1, x[4]) @ about(0, x[5])
-        return np.concatenate([x, *(_leg(k, R, x[:3]) for k in LEGS)])
-
     model = Model(joints, name="docking platform", loops=loops)
     rest, reach = (0.0, 0.0, 0.6, 0.0, 0.0, 0.0), (0.1, 0.1, 0.1, 0.25, 0.25, 0.25)
-    return Mechanism(model, ("ring", "yaw", "pitch", "roll"), rest, reach, close)
+    return Mechanism(model, ("ring", "yaw", "pitch", "roll"), rest, reach, _close_docking_platform)
+
+
+def _close_four_bar(x: np.ndarray) -> np.ndarray:
+    crank = x[0]
+    elbow = 0.2 * _direction(crank)
+    tip = _meeting(elbow, 0.5, np.array([0.5, 0.0]), 0.4)
+    return np.array([crank, _angle(tip - elbow) - crank, _angle(tip - (0.5, 0.0))])
+
+
+def _close_five_bar(base: float, upper: float, fore: float, x: np.ndarray) -> np.ndarray:
+    elbows = [upper * _direction(x[0]), np.array([base, 0.0]) + upper * _direction(x[1])]
+    tip = _meeting(elbows[0], fore, elbows[1], fore)
+    follow = [_angle(tip - elbow) - angle for elbow, angle in zip(elbows, x, strict=True)]
+    return np.array([x[0], follow[0], x[1], follow[1]])
+
+
+def _close_stewart(x: np.ndarray) -> np.ndarray:
+    turn = x[3:] / np.linalg.norm(x[3:])
+    legs = [_leg(k, np.stack(rotate(turn, np.eye(3))), x[:3])[:3] for k in LEGS]
+    return np.concatenate([x[:3], turn, *legs])
+
+
+def _close_docking_platform(x: np.ndarray) -> np.ndarray:
+    R = about(2, x[3]) @ about(1, x[4]) @ about(0, x[5])
+    return np.concatenate([x, *(_leg(k, R, x[:3]) for k in LEGS)])
 
 
 MECHANISMS = {"four-bar": four_bar, "five-bar": five_bar, "stewart": stewart, "docking": docking_platform}
@@ -167,6 +200,16 @@ MECHANISMS = {"four-bar": four_bar, "five-bar": five_bar, "stewart": stewart, "d
 _CYLINDER = Inertia(5.0, (0, 0, 0.15), np.diag([0.05, 0.05, 0.01]))
 _ROD = Inertia(3.0, (0, 0, -0.2), np.diag([0.04, 0.04, 0.002]))
 _CYCLE = np.array([[0.0, 0.0, 1.0], [1.0, 0.0, 0.0], [0.0, 1.0, 0.0]])  # x, y, z to y, z, x
+
+
+def _closed(close: Callable, size: int, x) -> np.ndarray:
+    """The configuration that closes the loops, if there is one."""
+    x = as_vector(x, size, "x")
+    with np.errstate(all="ignore"):
+        q = close(x)
+    if not np.isfinite(q).all():
+        raise ConfigurationError(f"no configuration closes the loops with these joints at {x}")
+    return q
 
 
 def _rod(length: float) -> Inertia:

@@ -18,13 +18,13 @@ from sys import maxsize
 
 import numpy as np
 
-from ._arrays import check_choice
+from ._arrays import as_count, as_real, check_choice
 from ._kkt import Kkt
 from ._pivot import Walk
 from ._stack import bounds, packed_rows, stacked, vector
 from .direct import multiply
 from .exceptions import ShapeError
-from .kkt import analyse
+from .kkt import Pattern, analyse
 from .ltdl import Factor, factor
 from .tree import Tree, require_tree
 
@@ -34,7 +34,12 @@ TARGET, POLISHED = 1e-11, 1e-14  # residual to stop at, relative to the data
 
 
 class Status(Enum):
-    """How `solve` ended: none of these is an exception."""
+    """How `solve` ended: none of these is an exception.
+
+    Notes
+    -----
+    Immutable: threads may share it.
+    """
 
     SOLVED = 0
     INFEASIBLE = 1
@@ -80,8 +85,10 @@ class Problem:
 
     Notes
     -----
-    Immutable, and may be shared by threads. Problems with the same pattern share what depends on it, and
-    their workspaces: for new numbers a new problem is made.
+    Immutable: threads may share it.
+
+    Problems with the same pattern share what depends on it, and their workspaces: for new numbers a new
+    problem is made.
 
     Tasora, Manconi, Silvestri (2.5) and (2.9): with stabilization c = -(K/h) C(q) and d = -(K/h) D(q).
 
@@ -96,20 +103,39 @@ class Problem:
     (array([-1.]), array([4.]))
     """
 
+    n: int
+    m: int
+    tree: Tree
+    packed: np.ndarray
+    g: np.ndarray
+    c: np.ndarray
+    d: np.ndarray
+    upper: np.ndarray | None
+    _rows: tuple
+    _right: np.ndarray
+    _pattern: Pattern
+    _free: np.ndarray
+
     def __init__(self, H, tree: Tree, g, C=None, c=None, D=None, d=None, upper=None, layout: str = "dense"):
         require_tree(tree)
         check_choice("layout", layout, LAYOUTS)
-        n = self.n = tree.n
-        self.tree, self.packed = tree, packed_rows(H, tree, layout)
-        self.g = vector(g, n, "g")
-        self._rows, self._right, p = stacked(C, c, D, d, n)
-        self.c, self.d, self.m = self._right[:p], self._right[p:], len(self._right) - p
-        self.upper = None if upper is None else bounds(upper, self.m)
-        self._pattern = analyse(tree, *self._rows[:2])
-        self._free = H.solve(self.g) if isinstance(H, Factor) else self._free_motion()
-        for kept in (self.packed, self.g, self.c, self.d, self.upper):
+        own, n = self.__dict__, tree.n
+        packed, g = packed_rows(H, tree, layout), vector(g, n, "g")
+        rows, right, p = stacked(C, c, D, d, n)
+        m = len(right) - p
+        upper = None if upper is None else bounds(upper, m)
+        for kept in (packed, g, right, upper):
             if kept is not None:
-                kept.flags.writeable = False
+                kept.setflags(write=False)
+        own.update(n=n, m=m, tree=tree, packed=packed, g=g, c=right[:p], d=right[p:], upper=upper)
+        own.update(_rows=rows, _right=right, _pattern=analyse(tree, rows[0], rows[1]))
+        own["_free"] = H.solve(g) if isinstance(H, Factor) else self._free_motion()
+
+    def __setattr__(self, name, value):
+        raise AttributeError("a Problem is immutable")
+
+    def __delattr__(self, name):
+        raise AttributeError("a Problem is immutable")
 
     def __reduce__(self):
         return Problem, (
@@ -159,7 +185,8 @@ class Problem:
         at = slice(start[first], start[stop])
         indptr = start[first : stop + 1] - start[first]
         rows = csr_array((entries[at], column[at], indptr), shape=(stop - first, self.n))
-        rows.data.flags.writeable = False
+        for part in (rows.data, rows.indices, rows.indptr):
+            part.flags.writeable = False
         return rows
 
 
@@ -175,7 +202,7 @@ class Solution:
     v : ndarray, shape (n,)
     gamma, gamma_c : ndarray, shape (m,) and (p,)
         Impulses of D and C. Where active rows depend on each other, those of least norm of the rows scaled
-        by 1 / sqrt(D_i H^-1 D_i^T).
+        by 1 / sqrt(D_i H^-1 D_i^T), or those closest to a warm start's.
     active : ndarray of bool, shape (m,)
         Rows that hold with D_i v = d_i; a row at its bound need not.
     pivots, factorizations : int
@@ -183,6 +210,10 @@ class Solution:
     certificate : tuple of ndarray, shape (m,) and (p,), or None
         y >= 0, 0 of rows with finite bounds, and z with D^T y + C^T z = 0 and d^T y + c^T z > 0: no v fulfils
         the constraints.
+
+    Notes
+    -----
+    Thread-compatible: one for each thread, or shared as long as nothing changes it.
     """
 
     status: Status
@@ -262,6 +293,13 @@ def solve(
         That there is none is a status, never an exception. gamma is positive or zero, v solves the problem to
         1e-10 of its data, with ``polish`` to 1e-14 or as far as rounding allows.
 
+    Raises
+    ------
+    ShapeError
+        Where the first guess is of a problem with other rows.
+    TypeError, ValueError
+        Where an argument is none of those above; "simplex" is for problems without bounds.
+
     Notes
     -----
     "auto" is the proximal method of multipliers with Newton steps and an exact line search: rows that are on
@@ -278,6 +316,7 @@ def solve(
     if not isinstance(problem, Problem):
         raise TypeError(f"problem must be a treefactor.mlcp.Problem, got {type(problem).__name__}")
     check_choice("method", method, METHODS)
+    max_iter = min(as_count(max_iter, "max_iter"), maxsize)
     if method == "simplex" and problem.upper is not None:
         raise ValueError('method "simplex" is for problems without upper bounds')
     warm = None if warm_start is None else _warm(warm_start, problem)
@@ -286,9 +325,7 @@ def solve(
     if upper is not None and p:
         upper = np.concatenate((np.full(p, np.inf), upper))
     walk.load(problem.packed, problem.g, problem._free, problem._rows[2], problem._right, upper, p)
-    status = STATUS[
-        walk.run(method == "simplex", warm, POLISHED if polish else TARGET, min(max_iter, maxsize))
-    ]
+    status = STATUS[walk.run(method == "simplex", warm, POLISHED if polish else TARGET, max_iter)]
     v, impulse, change, on, full = walk.results()
     pivots, factorizations = walk.pivots, walk.factorizations
     problem._pattern.idle.append(space)
@@ -303,13 +340,15 @@ def _warm(solution: Solution, problem: Problem) -> tuple[np.ndarray, np.ndarray]
     """Impulses and rows that are on, or ShapeError where the problem has other rows; None of no solution."""
     if not isinstance(solution, Solution):
         raise TypeError(f"warm_start must be a treefactor.mlcp.Solution, got {type(solution).__name__}")
-    received = tuple(np.size(x) for x in (solution.gamma_c, solution.gamma, solution.active))
-    expected = problem.c.size, problem.m, problem.m
+    names = "gamma_c", "gamma", "active"
+    given = [as_real(getattr(solution, name), f"warm_start.{name}") for name in names]
+    received = tuple(x.shape for x in given)
+    expected = problem.c.shape, problem.d.shape, problem.d.shape
     if received != expected:
         raise ShapeError(
             f"warm_start has {received} gamma_c, gamma and active, the problem {expected}", received, expected
         )
-    impulse = np.concatenate((solution.gamma_c, solution.gamma), dtype=np.float64)
+    impulse = np.concatenate(given[:2])
     if solution.status is not Status.SOLVED or not np.isfinite(impulse).all():
         return None
-    return impulse, np.append(np.ones(expected[0], bool), np.asarray(solution.active, bool))
+    return impulse, np.append(np.ones(expected[0], bool), given[2] != 0.0)

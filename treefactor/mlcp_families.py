@@ -8,9 +8,11 @@ d = -SHARE gap / STEP.
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import wraps
 
 import numpy as np
 
+from ._arrays import as_count
 from .mlcp import Problem
 from .tree import Tree
 
@@ -23,9 +25,23 @@ LEG, LINK = 6, 0.3  # joints of a leg; metres from one to the next
 LIMITED = 0.6  # share of rows that are joint limits
 
 
+def counted(least: int) -> Callable:
+    """A family whose m is checked: DtypeError where it is no whole number, ValueError where it is less."""
+
+    def of(family: Callable) -> Callable:
+        @wraps(family)
+        def checked(m, *rng, **given):
+            return family(as_count(m, "m", least), *rng, **given)
+
+        return checked
+
+    return of
+
+
 # ------------------------------------------------------------------------------------- spheres
 
 
+@counted(1)
 def spheres(m: int, rng: Random) -> Problem:
     """Falling spheres on a jittered cubic grid: M diagonal, n = 6 N, few rows dependent.
 
@@ -44,6 +60,7 @@ def spheres(m: int, rng: Random) -> Problem:
     return falling(centres, pairs[chosen], rng.normal(size=(N, 3)))
 
 
+@counted(1)
 def lattice(m: int, rng: Random) -> Problem:
     """A crystal at rest, square layers in each other's hollows: gaps are 0, rows dependent, ties everywhere.
 
@@ -62,12 +79,14 @@ def lattice(m: int, rng: Random) -> Problem:
     return falling(centres, pairs, np.zeros_like(centres))
 
 
+@counted(1)
 def dup(m: int, rng: Random) -> Problem:
     """Spheres with every row twice."""
     once = spheres((m + 1) // 2, rng)
     return rows_of(once, np.resize(np.arange(len(once.d)), m))
 
 
+@counted(1)
 def column(m: int, rng: Random = 0) -> Problem:
     """A stack of m touching spheres of unit mass on a rail: A = D D^T is tridiagonal, cond(A) ~ m^2.
 
@@ -110,6 +129,7 @@ def falling(centres: np.ndarray, pairs: np.ndarray, v: np.ndarray) -> Problem:
 # ------------------------------------------------------------------------------- legged robots
 
 
+@counted(1)
 def robot(m: int, rng: Random) -> Problem:
     """A free-flying base on legs of six revolute joints, n ~ 1.25 m: A is dense and ill-conditioned.
 
@@ -119,11 +139,13 @@ def robot(m: int, rng: Random) -> Problem:
     return Legged(1.25 * m, rng).problem(m)
 
 
+@counted(1)
 def robotred(m: int, rng: Random) -> Problem:
     """The same with n ~ m / 4: more rows than freedoms."""
     return Legged(0.25 * m, rng).problem(m)
 
 
+@counted(1)
 def loops(m: int, rng: Random) -> Problem:
     """A robot with tips of legs tied in pairs, every tie twice: bilateral rows are dependent, too."""
     robot = Legged(1.25 * m, rng)
@@ -142,6 +164,10 @@ class Legged:
         Directions of the joints' axes and points on them, in the frame of the base.
     tips : ndarray, shape (legs, 3)
         Ends of the legs.
+
+    Notes
+    -----
+    Thread-compatible: one for each thread, or shared as long as nothing changes it.
     """
 
     def __init__(self, n: float, rng: Random):
@@ -218,12 +244,14 @@ class Legged:
 # ---------------------------------------------------------------------------------- infeasible
 
 
+@counted(3)
 def infeas(m: int, rng: Random) -> Problem:
     """Spheres, and v_j >= 1 and -v_j >= 1 for one freedom j."""
     rng = np.random.default_rng(rng)
     return contradicted(spheres(m - 2, rng), rng)
 
 
+@counted(3)
 def infeasR(m: int, rng: Random) -> Problem:
     """A robot, and v_j >= 1 and -v_j >= 1 for one freedom j."""
     rng = np.random.default_rng(rng)
@@ -241,6 +269,7 @@ def contradicted(problem: Problem, rng: np.random.Generator) -> Problem:
 # --------------------------------------------------------------------------------- named cases
 
 
+@counted(1)
 def fathi(m: int) -> Problem:
     """A = L L^T with L unit lower triangular and 2 below: gamma = (1, 0, ..., 0).
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import cached_property
+from itertools import chain
 
 import numpy as np
 
@@ -19,7 +20,7 @@ GRAVITY = (0.0, 0.0, -9.81)
 
 
 class Model:
-    """A tree of joints and the bodies they carry: immutable, picklable, may be shared by threads.
+    """A tree of joints and the bodies they carry; picklable.
 
     Parameters
     ----------
@@ -53,6 +54,10 @@ class Model:
         Where a joint comes before its parent, shares its name, follows one that it cannot follow, or (if
         strict) has a body with an impossible inertia, or a loop ends at no joint. Carries the name of the
         joint or loop.
+
+    Notes
+    -----
+    Immutable: threads may share it.
 
     Examples
     --------
@@ -194,10 +199,12 @@ class Model:
         for joint, q, v in zip(self.joints, self.idx_q, self.idx_v, strict=True):
             if not joint.mimic:
                 found.setdefault(joint.kind, []).append((range(q, q + joint.nq), range(v, v + joint.nv)))
-        return {
-            kind: (np.array([q for q, _ in ranges]), np.array([v for _, v in ranges]))
-            for kind, ranges in found.items()
+        made = {
+            kind: [np.array(part) for part in zip(*ranges, strict=True)] for kind, ranges in found.items()
         }
+        for part in chain.from_iterable(made.values()):
+            part.flags.writeable = False
+        return {kind: (q, v) for kind, (q, v) in made.items()}
 
     def faults(self) -> dict[str, str]:
         """What is impossible about the bodies' inertias, by the names of their joints."""
@@ -262,3 +269,9 @@ def _places(joints: tuple[Joint, ...]) -> tuple[tuple[int, ...], tuple[int, ...]
     v = np.cumsum([0, *(joint.nv for joint in joints)]).tolist()
     leaders = [joint.mimic.leader if joint.mimic else i for i, joint in enumerate(joints)]
     return tuple(q[i] for i in leaders), tuple(v[i] for i in leaders)
+
+
+def require_model(model) -> None:
+    """Raise TypeError unless model is a Model."""
+    if not isinstance(model, Model):
+        raise TypeError(f"model must be a treefactor.Model, got {type(model).__name__}")

@@ -24,6 +24,10 @@ class Robot:
     path : pathlib.Path
     floating : bool
         Whether its base moves freely.
+
+    Notes
+    -----
+    Immutable: threads may share it.
     """
 
     name: str
@@ -91,6 +95,10 @@ def bundled() -> MappingProxyType[str, Path]:
 
     A robot of example-robot-data is named by its file, with its folder where two files share a name; one
     of pybullet_data by ``pybullet_data/`` and its path.
+
+    Returns
+    -------
+    mapping of str to Path
     """
     return MappingProxyType(dict(sorted({**_example_robot_data(), **_pybullet_data()}.items())))
 
@@ -104,6 +112,10 @@ def find(name: str, floating: bool | None = None) -> Robot:
         A file, or a name of `bundled`.
     floating : bool, optional
         By default the base the bundled robot is meant to stand on, fixed for other files.
+
+    Returns
+    -------
+    Robot
 
     Raises
     ------
@@ -128,7 +140,12 @@ def find(name: str, floating: bool | None = None) -> Robot:
 
 
 def default_robots() -> list[Robot]:
-    """Robots that ``treefactor check`` looks at without arguments, as far as they are installed."""
+    """Robots that ``treefactor check`` looks at without arguments, as far as they are installed.
+
+    Returns
+    -------
+    list of Robot
+    """
     known = bundled()
     return [Robot(name, known[name], name in FLOATING) for name in (*FIXED, *FLOATING) if name in known]
 

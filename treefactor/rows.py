@@ -24,6 +24,10 @@ class Detail:
     delta, delta_plain : ndarray, shape (n, n), or None
         ``|H_ij - H_pin_ij| / sqrt(H_pin_ii H_pin_jj)`` of the last sample, through the adapter and the
         ordinary way.
+
+    Notes
+    -----
+    Thread-compatible: one for each thread, or shared as long as nothing changes it.
     """
 
     parent: tuple[int, ...]
@@ -69,6 +73,10 @@ class Row:
     reason : str
         Why, where the verdict is not "agrees".
     detail : Detail or None
+
+    Notes
+    -----
+    Thread-compatible: one for each thread, or shared as long as nothing changes it.
     """
 
     robot: str

@@ -35,6 +35,10 @@ class SelfCheck:
         Its joint.
     findings : tuple of str
         What is wrong, in words; empty if nothing is.
+
+    Notes
+    -----
+    Immutable: threads may share it.
     """
 
     asymmetry: float

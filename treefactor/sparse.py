@@ -7,12 +7,15 @@ from typing import TYPE_CHECKING
 import numpy as np
 from scipy.sparse import coo_array, csc_array, csr_array
 
+from ._arrays import require_sound
+
 if TYPE_CHECKING:
     from .tree import Tree
 
 
 def packed_rows(tree: Tree, H, upper: bool) -> np.ndarray:
     """Packed rows of a sparse (n, n) matrix: entries that are not stored are zeros."""
+    require_sound(H, "H")
     H = csr_array(H.T if upper else H, copy=True)
     H.sum_duplicates()
     stored = np.repeat(np.arange(tree.n), np.diff(H.indptr)) * tree.n + H.indices  # in rising order

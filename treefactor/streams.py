@@ -11,9 +11,9 @@ from pathlib import Path
 
 import numpy as np
 
-from ._arrays import available_cores
+from ._arrays import as_count, available_cores
 from ._files import replacing
-from .exceptions import ShapeError
+from .exceptions import DtypeError, ShapeError
 
 ROWS = 4096  # a few MB for most robots
 WAITING = 2  # blocks per core that are under way, and in memory
@@ -54,7 +54,10 @@ def stream(
     Raises
     ------
     ShapeError
-        Where arguments differ in length, or the function does not return a row for each of theirs.
+        Where arguments have no length or differ in it, or the function does not return a row for each of
+        theirs.
+    DtypeError, TypeError, ValueError
+        Where an argument, or what the function returns, is no such thing.
     TreefactorError
         Where the file cannot be written. What stood there before stays; so it does if the function raises.
 
@@ -68,12 +71,17 @@ def stream(
     ...     print(found[:, 0].round(2))
     [1.   0.5  0.33 0.25 0.2 ]
     """
-    path = Path(path)
+    path, rows = Path(path), as_count(rows, "rows", 1)
+    if not callable(function):
+        raise TypeError(f"function must be callable, got {function!r}")
+    if executor is not None and not isinstance(executor, Executor):
+        raise TypeError(f"executor must be a concurrent.futures.Executor, got {executor!r}")
+    for k, argument in enumerate(arguments):
+        if not np.ndim(argument):
+            raise ShapeError(f"argument {k} has no leading axis", (), ("rows", "..."))
     lengths = {len(argument) for argument in arguments}
     if len(lengths) != 1:
         raise ShapeError(f"arguments differ in length: {sorted(lengths)}", sorted(lengths))
-    if rows < 1:
-        raise ValueError(f"rows must be positive, got {rows}")
     total = lengths.pop()
     blocks = [slice(at, min(at + rows, total)) for at in range(0, max(total, 1), rows)]
     with replacing(path) as draft, open(draft, "wb") as file:
@@ -87,6 +95,8 @@ def _write(file, results: Iterator[np.ndarray], blocks: list[slice], total: int)
     tail = None
     for block, result in zip(blocks, results, strict=True):
         found = np.asarray(result, order="C")
+        if found.dtype.hasobject:
+            raise DtypeError(f"the function returned {found.dtype}, which no file holds", found.dtype)
         if tail is None:
             tail = found.shape[1:], found.dtype
             header = {"shape": (total, *tail[0]), "fortran_order": False}

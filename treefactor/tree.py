@@ -25,12 +25,16 @@ CostKind = Literal["LTL", "LTDL", "L", "LT", "L_inv", "LT_inv", "H", "solve"]
 
 @dataclass(frozen=True)
 class OperationCount:
-    """Scalar operations of one run of an algorithm; immutable.
+    """Scalar operations of one run of an algorithm.
 
     Attributes
     ----------
     mul, add, div, sqrt, trig : int
         Multiplications, additions and subtractions, divisions, square roots, sines and cosines.
+
+    Notes
+    -----
+    Immutable: threads may share it.
     """
 
     mul: int = 0
@@ -96,8 +100,9 @@ class Tree:
 
     Notes
     -----
-    Featherstone (2008), ch. 6.4; Shimanovsky, eta_i = depth. A tree is immutable, hashable and picklable,
-    and may be shared by threads.
+    Immutable: threads may share it.
+
+    Featherstone (2008), ch. 6.4; Shimanovsky, eta_i = depth. A tree is hashable and picklable.
 
     Examples
     --------

@@ -7,8 +7,9 @@ from functools import partial, reduce
 
 import numpy as np
 
+from .._arrays import as_size, as_tuple
 from ..exceptions import CodegenError
-from ..model import Model
+from ..model import require_model
 from .frames import bodies_of, canonical, regrouped, snapped
 from .partition import dependents
 from .program import ARGUMENTS, LOOP_FUNCTIONS, available
@@ -56,10 +57,8 @@ class Choice:
     @classmethod
     def of(cls, model, functions, tips, variants, snap: float, independent=None) -> Choice:
         """Check the arguments of `generate`, and take the steps."""
-        if not isinstance(model, Model):
-            raise TypeError(f"model must be a treefactor.Model, got {type(model).__name__}")
-        if not snap >= 0.0:
-            raise ValueError(f"snap must not be negative, got {snap}")
+        require_model(model)
+        snap = as_size(snap, "snap")
         tips = _names(tips, [joint.name for joint in model.joints], "joint")
         functions = available(model, tips) if functions is None else _names(functions, ARGUMENTS, "function")
         variants = _names(variants, VARIANTS, "variant")
@@ -97,8 +96,8 @@ def _require_expressible(model) -> None:
 
 def _names(given, known, what: str) -> tuple[str, ...]:
     """Names as a tuple, or raise CodegenError."""
-    given = (given,) if isinstance(given, str) else tuple(given)
+    given = (given,) if isinstance(given, str) else as_tuple(given, f"{what}s")
     for name in given:
-        if name not in known:
+        if not isinstance(name, str) or name not in known:
             raise CodegenError(f"{name!r} is no {what} to generate; there are {', '.join(known)}")
     return given

@@ -110,7 +110,9 @@ class Kernels:
 
     Notes
     -----
-    Thread-safe: calls may run in several threads at once. A pickle holds the program, which is made ready for
+    Thread-safe: threads may share it.
+
+    A pickle holds the program, which is made ready for
     the same backend where it is read: compiled anew, or taken from that machine's cache.
     """
 

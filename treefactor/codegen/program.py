@@ -50,7 +50,7 @@ COLUMNS = {
 
 @dataclass(frozen=True, eq=False)
 class Function(ReadOnly):
-    """Straight-line code: one row for each scalar, after those it is made of; immutable.
+    """Straight-line code: one row for each scalar, after those it is made of.
 
     Attributes
     ----------
@@ -58,7 +58,7 @@ class Function(ReadOnly):
     inputs : tuple of (str, int)
         Names and sizes of the arguments.
     op : ndarray of uint8, shape (rows,)
-        What makes a row, an index into `OPERATIONS`: CONST, INPUT, ADD (a + b), SUB (a - b), MUL (a b),
+        What makes a row, an index into ``OPERATIONS``: CONST, INPUT, ADD (a + b), SUB (a - b), MUL (a b),
         RECIP (1 / a), SIN (a), COS (a). Rows of numbers come first, then the inputs, then the others in the
         order of the recursion.
     a, b : ndarray of int32, shape (rows,)
@@ -72,10 +72,14 @@ class Function(ReadOnly):
     sign : ndarray of int8, shape (size,)
         1, or -1 where the result is that row's negative.
     shape : tuple of int
-        Of the result, as `shape_of` has it: (nnz,) of "crba", the packed rows of H in the layout of
-        `Model.tree`; (nv, nv) of "minv".
+        Of the result: (nnz,) of "crba", the packed rows of H in the layout of
+        ``Model.tree``; (nv, nv) of "minv".
     variant : str
         The steps taken, and the method where there is a choice: "both", "frames, aba".
+
+    Notes
+    -----
+    Immutable: threads may share it.
     """
 
     name: str
@@ -164,8 +168,8 @@ def operation_count(op: np.ndarray) -> OperationCount:
 
 
 @dataclass(frozen=True, eq=False)
-class Program:
-    """Generated functions of one model; immutable, picklable, may be shared by threads.
+class Program(ReadOnly):
+    """Generated functions of one model; picklable.
 
     Attributes
     ----------
@@ -184,6 +188,10 @@ class Program:
         Names and kinds of the joints that close loops.
     independent : tuple of str
         Freedoms, as ``Tree.names`` has them, that do not follow from others by "loops".
+
+    Notes
+    -----
+    Immutable: threads may share it.
     """
 
     model: str
@@ -195,6 +203,9 @@ class Program:
     functions: dict[str, Function]
     loops: tuple[tuple[str, str], ...] = ()
     independent: tuple[str, ...] = ()
+
+    def __post_init__(self):
+        self.__setstate__({"parent": np.array(self.parent)})
 
     @property
     def operations(self) -> dict[str, OperationCount]:

@@ -7,11 +7,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 
+from .._arrays import as_count, as_size
 from ..configuration import integrate, random_configuration
-from ..model import Model
+from ..model import Model, require_model
 from . import passes
 from ._table import Scalar, use_counts
 from .choices import VARIANTS, Choice
@@ -71,6 +73,10 @@ class Verdict:
         The element with that deviation.
     first : str or None
         The first element, in the order of computation, that differs by more than was allowed.
+
+    Notes
+    -----
+    Immutable: threads may share it.
     """
 
     function: str
@@ -106,6 +112,13 @@ def verify(
     -------
     list of Verdict
 
+    Raises
+    ------
+    CodegenError
+        Where there is no such function, variant or joint.
+    TypeError, ValueError
+        Where the model is none, or a number is out of range.
+
     Notes
     -----
     Golubev & Yaskevich (2020), the verification variant; Featherstone (2008), tables 5.1, 6.2, 6.3 and 7.1.
@@ -119,6 +132,7 @@ def verify(
     >>> [verdict.first for verdict in verify(model, "rnea", variants="plain")]
     [None]
     """
+    samples, tolerance = as_count(samples, "samples", 1), as_size(tolerance, "tolerance")
     found = verifiable(model, functions, tips, variants, snap)
     return [compare(one, samples, tolerance) for one in found]
 
@@ -127,6 +141,7 @@ def verifiable(
     model, functions, tips=(), variants=tuple(VARIANTS), snap: float = SNAP
 ) -> Iterator[Verifiable]:
     """The verification variant of every function, by every method, after the steps of every variant."""
+    require_model(model)
     if functions is None:
         functions = available(model, tips)
     choice = Choice.of(model, functions, tips, variants, snap)
@@ -140,7 +155,7 @@ def _verifiable(writer: Writer, name: str, method: str | None, variant: str) -> 
     result = writer.result(name, method)
     targets = writer.table.codes(result)  # which makes rows of numbers
     used = use_counts(*writer.table.columns(), targets)
-    matrices = {**writer.named, name: result}
+    matrices = {**(writer.named or {}), name: result}
     found = {
         f"{matrix}{at}": x
         for matrix, content in matrices.items()
@@ -151,13 +166,12 @@ def _verifiable(writer: Writer, name: str, method: str | None, variant: str) -> 
     function = passes.gather(writer.extract(name, list(found.values()), (len(found),), variant))
     order = np.argsort(function.output, kind="stable")
     function = replace(function, output=function.output[order], sign=function.sign[order])
-    names = list(found)
-    names = tuple(names[k] for k in order)
+    names = tuple(np.array(list(found), object)[order])
     reduction = writer.reduction(method or AXES[0]) if name in LOOP_FUNCTIONS else None
     return Verifiable(writer.model, writer.tips, function, names, method, writer.recursions.bodies, reduction)
 
 
-def _elements(matrix, at: str = "") -> Iterator[tuple[str, object]]:
+def _elements(matrix, at: str = "") -> Iterator[tuple[str, Any]]:
     """Elements of a matrix in any form, and where they stand in it."""
     if isinstance(matrix, dict):
         matrix = list(matrix.items())
@@ -213,10 +227,11 @@ def _expected(one: Verifiable, q, v, a, tau) -> tuple[list, list]:
             matrices = numeric.of(one.function.name, one.method)
         else:
             matrices = NumericLoops(numeric, one.reduction, v).of(one.function.name)
-    elements, largest = {}, {}
+    elements: dict = {}
+    largest: dict = {}
     for matrix, content in matrices.items():
         found = {f"{matrix}{at}": x for at, x in _elements(content)}
         elements |= found
         kind = matrix.split("[")[0]
-        largest[kind] = max(largest.get(kind, 0.0), *map(abs, found.values()), 0.0)
+        largest[kind] = max([largest.get(kind, 0.0), *map(abs, found.values())])
     return [elements[name] for name in one.names], [largest[name.split("[")[0]] for name in one.names]

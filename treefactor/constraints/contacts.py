@@ -9,11 +9,10 @@ from numbers import Integral
 
 import numpy as np
 
-from .._arrays import ReadOnly, as_vector
+from .._arrays import ReadOnly, as_number, as_tuple, as_vector
 from .._contacts import CONTACT, Touching
 from ..exceptions import InvalidModelError
-from ..joints import _number
-from ..model import Model
+from ..model import Model, require_model
 from .kinematics import Kinematics, Pattern
 
 
@@ -33,6 +32,10 @@ class Sphere(ReadOnly):
     Raises
     ------
     InvalidModelError, ShapeError, NonFiniteError
+
+    Notes
+    -----
+    Immutable: threads may share it.
     """
 
     body: int
@@ -40,7 +43,7 @@ class Sphere(ReadOnly):
     radius: float = 0.0
 
     def __post_init__(self):
-        radius = _number(self.radius, "radius")
+        radius = as_number(self.radius, "radius")
         if radius < 0:
             raise InvalidModelError(f"radius must not be negative, got {radius}")
         center = as_vector(self.center, 3, "center").copy()
@@ -63,6 +66,10 @@ class Plane(ReadOnly):
     Raises
     ------
     InvalidModelError, ShapeError, NonFiniteError
+
+    Notes
+    -----
+    Immutable: threads may share it.
     """
 
     body: int = -1
@@ -95,6 +102,10 @@ class Contact:
     ------
     InvalidModelError
         Where both are on one body, or mu is negative.
+
+    Notes
+    -----
+    Immutable: threads may share it.
     """
 
     sphere: Sphere
@@ -108,7 +119,7 @@ class Contact:
             )
         if self.sphere.body == self.against.body:
             raise InvalidModelError(f"both sides of a contact are on body {self.sphere.body}")
-        if not 0 <= _number(self.mu, "mu"):
+        if not 0 <= as_number(self.mu, "mu"):
             raise InvalidModelError(f"mu must not be negative, got {self.mu}")
 
 
@@ -122,6 +133,16 @@ def box(body: int, size, center=(0.0, 0.0, 0.0)) -> list[Sphere]:
     size : array_like, shape (3,)
         Of the edges along the axes of the joint's frame, m.
     center : array_like, shape (3,)
+        In the frame of the joint, m.
+
+    Returns
+    -------
+    list of Sphere
+        Eight, of radius 0.
+
+    Raises
+    ------
+    InvalidModelError, ShapeError, NonFiniteError
     """
     half, center = as_vector(size, 3, "size") / 2.0, as_vector(center, 3, "center")
     return [Sphere(body, center + half * signs) for signs in all_pairs((-1.0, 1.0), repeat=3)]
@@ -130,8 +151,29 @@ def box(body: int, size, center=(0.0, 0.0, 0.0)) -> list[Sphere]:
 def contacts_between(
     spheres: Iterable[Sphere], others: Iterable[Plane | Sphere] = (), mu: float = 0.0
 ) -> list[Contact]:
-    """Contacts of spheres of different bodies with each other and with other things."""
-    spheres = list(spheres)
+    """Contacts of spheres of different bodies with each other and with other things.
+
+    Parameters
+    ----------
+    spheres : iterable of Sphere
+    others : iterable of Plane or Sphere
+    mu : float
+        Coefficient of friction of all of them.
+
+    Returns
+    -------
+    list of Contact
+
+    Raises
+    ------
+    InvalidModelError, DtypeError
+        Where these are no spheres or planes, or mu is negative.
+    """
+    spheres, others = as_tuple(spheres, "spheres"), as_tuple(others, "others")
+    for name, given, kind in (("spheres", spheres, Sphere), ("others", others, Plane | Sphere)):
+        for k, one in enumerate(given):
+            if not isinstance(one, kind):
+                raise InvalidModelError(f"{name}[{k}] is no {getattr(kind, '__name__', kind)}, but {one!r}")
     pairs = [(sphere, other) for i, sphere in enumerate(spheres) for other in spheres[:i]]
     pairs += all_pairs(spheres, others)
     return [Contact(sphere, other, mu) for sphere, other in pairs if sphere.body != other.body]
@@ -178,7 +220,10 @@ class Contacts:
     """
 
     def __init__(self, model: Model, contacts):
+        require_model(model)
         for k, contact in enumerate(contacts):
+            if not isinstance(contact, Contact):
+                raise InvalidModelError(f"contact {k} is no Contact, but {contact!r}")
             for side in (contact.sphere, contact.against):
                 if not -1 <= side.body < model.njoints:
                     raise InvalidModelError(f"contact {k} is on body {side.body}, there are {model.njoints}")

@@ -10,11 +10,11 @@ from functools import cached_property
 
 import numpy as np
 
-from .._arrays import as_vector
+from .._arrays import as_count, as_vector
 from .._loops import ENTRY
 from ..dynamics import frames
 from ..joints import _rotation
-from ..model import Model
+from ..model import Model, require_model
 
 __all__ = ["Kinematics", "Pattern", "acceleration_bias", "jacobian", "placement"]
 
@@ -101,7 +101,7 @@ class Kinematics:
     def S(self) -> np.ndarray:
         """Unit motions."""
         S = self.frames[..., 27 * self.model.njoints :].reshape(*self.batch, self.model.extended.n, 6)
-        return S if self.model.coupling is None else S * ratios(self.model)[:, None]
+        return S * ratios(self.model)[:, None]
 
     def points(self, body, at: np.ndarray) -> np.ndarray:
         """Points (..., 3) of bodies, in their axes, as seen from the origins of their root bodies."""
@@ -145,7 +145,7 @@ class Pattern:
         found = np.zeros(len(self.row), dtype=ENTRY)
         found["freedom"], found["side"] = self.freedom, self.side
         found["place"] = self.place - self.indptr[self.row]
-        found["ratio"] = 1.0 if model.coupling is None else ratios(model)[self.freedom]
+        found["ratio"] = ratios(model)[self.freedom]
         return found
 
     def ranges(self, rows: np.ndarray) -> list[np.ndarray]:
@@ -189,7 +189,7 @@ def jacobian(model: Model, q, body: int, R=None, p=(0.0, 0.0, 0.0)) -> np.ndarra
     ------
     ShapeError, NonFiniteError, ConfigurationError, InvalidModelError
         Where q is no configuration, R no rotation.
-    IndexError
+    IndexError, ValueError, DtypeError
         Where there is no such body.
 
     Notes
@@ -208,7 +208,11 @@ def jacobian(model: Model, q, body: int, R=None, p=(0.0, 0.0, 0.0)) -> np.ndarra
 def acceleration_bias(model: Model, q, v, body: int, R=None, p=(0.0, 0.0, 0.0)) -> np.ndarray:
     """Acceleration of a frame on a body where those of the joints are zero: what J-dot v is short for.
 
-    Parameters as of `jacobian`; v of shape (..., nv).
+    Parameters
+    ----------
+    model, q, body, R, p
+        As of `jacobian`.
+    v : array_like, shape (..., nv)
 
     Returns
     -------
@@ -228,9 +232,23 @@ def acceleration_bias(model: Model, q, v, body: int, R=None, p=(0.0, 0.0, 0.0)) 
 
 
 def placement(model: Model, q, body: int, R=None, p=(0.0, 0.0, 0.0)) -> tuple[np.ndarray, np.ndarray]:
-    """Rotation (..., 3, 3) and origin (..., 3), m, in the base of a frame on a body.
+    """Where a frame on a body is, as seen from the base.
 
-    Parameters and errors as of `jacobian`; without R the frame has the axes of the joint's.
+    Parameters
+    ----------
+    model, q, body, R, p
+        As of `jacobian`; without R the frame has the axes of the joint's.
+
+    Returns
+    -------
+    ndarray, shape (..., 3, 3)
+        Rotation.
+    ndarray, shape (..., 3)
+        Origin, m.
+
+    Raises
+    ------
+    ShapeError, NonFiniteError, ConfigurationError, InvalidModelError, IndexError
     """
     at, axes, r = _frame(model, q, None, body, np.eye(3) if R is None else R, p)
     return np.swapaxes(axes, -1, -2), at.origin[..., body, :] + r
@@ -238,7 +256,9 @@ def placement(model: Model, q, body: int, R=None, p=(0.0, 0.0, 0.0)) -> tuple[np
 
 def _frame(model: Model, q, v, body: int, R, p) -> tuple[Kinematics, np.ndarray, np.ndarray]:
     """Bodies; rows of axes of the frame, or of the base; its origin from that of the root body."""
-    if not -1 <= body < model.njoints:
+    require_model(model)
+    body = as_count(body, "body", -1)
+    if body >= model.njoints:
         raise IndexError(f"there are {model.njoints} bodies and the base, -1; got {body}")
     p = as_vector(p, 3, "p")
     at = Kinematics(model, q, v)
@@ -249,7 +269,7 @@ def _frame(model: Model, q, v, body: int, R, p) -> tuple[Kinematics, np.ndarray,
 
 def ratios(model: Model) -> np.ndarray:
     """How many times the freedoms of all joints follow those of v."""
-    return model.coupling.G.sum(axis=1)
+    return np.ones(model.nv) if model.coupling is None else model.coupling.G.sum(axis=1)
 
 
 def _paths(model: Model) -> list[np.ndarray]:

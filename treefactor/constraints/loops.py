@@ -9,14 +9,14 @@ from functools import lru_cache
 import numpy as np
 
 from .. import dynamics
-from .._arrays import as_vector, flatten
+from .._arrays import as_number, as_size, as_vector, flatten
 from .._loops import LOOP, Closing, one
 from .._states import states
 from ..configuration import integrate, require_rotations
 from ..exceptions import ConfigurationError
 from ..joints import PAIRS
 from ..ltdl import factor
-from ..model import Model
+from ..model import Model, require_model
 from .kinematics import Kinematics, Pattern
 
 ALIKE = {
@@ -42,6 +42,10 @@ class Rows:
     data : ndarray, shape (..., nnz)
         Entries of J, where ``pattern`` says.
     pattern : Pattern
+
+    Notes
+    -----
+    Thread-compatible: one for each thread, or shared as long as nothing changes it.
     """
 
     residual: np.ndarray
@@ -83,6 +87,9 @@ class Loops:
         self.pattern = Pattern(model, *self.ends[:, self.of])
         self.kernel = kernel_of(model, self.pattern, self.of)
 
+    def __reduce__(self):
+        return loops_of, (self.model,)
+
     def rows(self, at: Kinematics) -> Rows:
         """Rows of all loops, those of one after those of another.
 
@@ -90,7 +97,7 @@ class Loops:
         a · b. Their rates are the powers of the wrenches (f, p2 × f) and (0, b × a) on the second body and of
         their opposites on the first; J-dot v is what remains of the second derivative.
         """
-        frames = at.frames.reshape(-1, at.frames.shape[-1])
+        frames = flatten(at.frames, 1)
         found = (x.reshape(*at.batch, x.shape[1]) for x in self.kernel.rows(frames))
         residual, bias, data = found
         return Rows(residual, bias, data, self.pattern)
@@ -151,6 +158,7 @@ def loop_rows(model: Model, q, v=None) -> Rows:
     ------
     ShapeError, NonFiniteError, ConfigurationError
     """
+    require_model(model)
     return loops_of(model).rows(Kinematics(model, q, v))
 
 
@@ -181,6 +189,8 @@ def forward_dynamics(
     DtypeError, ShapeError
     NotPositiveDefiniteError, NonFiniteError, ConfigurationError
         Of a single state: a freedom that moves no mass, say. In a batch such results are NaN.
+    ValueError
+        Where the stabilization is negative.
 
     Notes
     -----
@@ -188,7 +198,10 @@ def forward_dynamics(
     (Featherstone 2008, section 8.5): f by the orthogonal factor of D^-1/2 L^-T J^T (Golub and Van Loan 2013,
     section 5.2.8), for J H^-1 J^T squares its condition number.
     """
-    kernel = loops_of(model).kernel
+    require_model(model)
+    kernel, stabilization = loops_of(model).kernel, as_number(stabilization, "stabilization")
+    if stabilization < 0.0:
+        raise ValueError(f"stabilization must not be negative, got {stabilization}")
     found = one(kernel, q, v, tau, stabilization) if fext is None else None
     if found is not None:
         return found
@@ -198,7 +211,7 @@ def forward_dynamics(
     operands = [_operand(arrays[name], len(tails[name])) if name in arrays else None for name in tails]
     count = math.prod(batch)
     a, force = np.empty((count, model.nv)), np.empty((count, len(loops_of(model).of)))
-    kernel.batch(count, operands, float(stabilization), a, force)
+    kernel.batch(count, operands, stabilization, a, force)
     if not batch and np.isnan(a).any():
         factor(dynamics.crba(model, q), model.tree)  # says what moves no mass
     return a.reshape(*batch, model.nv), force.reshape(*batch, force.shape[1])
@@ -229,14 +242,17 @@ def close(model: Model, q, tolerance: float = 1e-12) -> np.ndarray:
     ------
     ConfigurationError
         Where loops cannot be closed from there; names the one that is farthest open.
-    ShapeError, NonFiniteError
+    ShapeError, DtypeError, NonFiniteError
+    ValueError
+        Where the tolerance is negative or NaN.
 
     Notes
     -----
     Levenberg's and Marquardt's damped Newton steps (Nocedal and Wright 2006, section 10.3), along the joints'
     manifolds; the smallest steps that do where there are many.
     """
-    q = as_vector(q, model.nq, "q").copy()
+    require_model(model)
+    q, tolerance = as_vector(q, model.nq, "q").copy(), as_size(tolerance, "tolerance")
     require_rotations(model, q, "q")
     loops = loops_of(model)
     at = Kinematics(model, q)

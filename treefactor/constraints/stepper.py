@@ -20,14 +20,14 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from .. import mlcp
-from .._arrays import as_real, as_vector, check_choice
+from .._arrays import as_count, as_number, as_real, as_size, as_tuple, as_vector, check_choice
 from .._contacts import combined
 from .._moves import Moves, matched
 from .._stack import Sorted
 from ..direct import multiply
 from ..dynamics import motion
-from ..exceptions import ShapeError, StepError
-from ..model import Model
+from ..exceptions import NonFiniteError, ShapeError, StepError
+from ..model import Model, require_model
 from .contacts import Contacts, Touch, limits_of
 from .kinematics import Kinematics
 from .loops import loops_of
@@ -49,6 +49,10 @@ class Step:
     loop_impulse : ndarray, shape (rows,)
         N s and N m s, in the order of `loop_rows`.
     solution : mlcp.Solution
+
+    Notes
+    -----
+    Thread-compatible: one for each thread, or shared as long as nothing changes it.
     """
 
     q: np.ndarray
@@ -69,6 +73,10 @@ class Trajectory:
         s.
     q, v : ndarray, shape (steps + 1, nq) and (steps + 1, nv)
     steps : list of Step
+
+    Notes
+    -----
+    Thread-compatible: one for each thread, or shared as long as nothing changes it.
     """
 
     t: np.ndarray
@@ -105,8 +113,14 @@ class Stepper:
     ------
     InvalidModelError
         Where a contact is on a body that the model does not have.
-    ValueError
-        Where a number is out of range.
+    ValueError, DtypeError, ShapeError, NonFiniteError
+        Where a number is out of range, or none.
+
+    Notes
+    -----
+    Thread-compatible: one for each thread, or shared as long as nothing changes it.
+
+    What changes it is `step`. Picklable.
 
     Examples
     --------
@@ -116,7 +130,7 @@ class Stepper:
     >>> stepper = Stepper(tf.Model([ball]), [Contact(Sphere(0, radius=0.1), mu=0.5)], h=0.01)
     >>> fall = stepper.run([0, 0, 1.0, 0, 0, 0, 1], np.zeros(6), 100)
     >>> fall.q[-1, 2].round(6)
-    0.1
+    np.float64(0.1)
     """
 
     def __init__(
@@ -130,19 +144,24 @@ class Stepper:
         margin: float = np.inf,
         friction: str = "pyramid",
     ):
-        if not 0.0 < h < np.inf:
+        require_model(model)
+        h, stabilization = as_number(h, "h"), as_number(stabilization, "stabilization")
+        if h <= 0.0:
             raise ValueError(f"h must be positive, got {h}")
         if not 0.0 <= stabilization <= 1.0:
             raise ValueError(f"stabilization must be from 0 to 1, got {stabilization}")
-        if not margin >= 0.0:
-            raise ValueError(f"margin must not be negative, got {margin}")
-        if facets not in FACETS:
+        if as_count(facets, "facets") not in FACETS:
             raise ValueError(f"facets must be one of {FACETS}, got {facets}")
         check_choice("friction", friction, FRICTION)
         if friction == "box" and facets != 4:
             raise ValueError(f"a box of friction has 4 facets, got {facets}")
-        self.model, self.h, self.stabilization, self.margin = model, float(h), float(stabilization), margin
-        self._contacts, self._loops = Contacts(model, tuple(contacts)), loops_of(model)
+        self.model, self.h, self.stabilization, self.margin = (
+            model,
+            h,
+            stabilization,
+            as_size(margin, "margin"),
+        )
+        self._contacts, self._loops = Contacts(model, as_tuple(contacts, "contacts")), loops_of(model)
         self._moves = _moves(model)
         self._limits = limits_of(model) if limits else tuple(x[:0] for x in limits_of(model))
         self.friction, self._forms = friction, _forms(friction, facets)
@@ -177,7 +196,10 @@ class Stepper:
         rows = self._unilateral(q, touch)
         g = multiply(H, model.tree, v + h * self._moves.turning(v), layout="packed") + h * force
         C, c = self._bilateral(at)
-        problem = mlcp.Problem(H, model.tree, g, C, c, rows.D, rows.d, rows.upper, layout="packed")
+        try:
+            problem = mlcp.Problem(H, model.tree, g, C, c, rows.D, rows.d, rows.upper, layout="packed")
+        except NonFiniteError:
+            raise StepError("no step from here: it overflows") from None
         solution = mlcp.solve(problem, warm_start=self._guess(rows.key, problem))
         if solution.status is not mlcp.Status.SOLVED:
             raise StepError(f"no step from here: the problem is {solution.status.name}", solution)
@@ -215,8 +237,7 @@ class Stepper:
         NotPositiveDefiniteError, ShapeError, NonFiniteError, ConfigurationError
         """
         q, v = as_vector(q, self.model.nq, "q").copy(), as_vector(v, self.model.nv, "v").copy()
-        if steps < 0:
-            raise ValueError(f"steps must not be negative, got {steps}")
+        steps = as_count(steps, "steps")
         control = tau if callable(tau) else _open_loop(tau, steps, self.model.nv)
         t, made = self.h * np.arange(steps + 1), []
         states = [(q, v)]
@@ -226,7 +247,8 @@ class Stepper:
             except StepError as error:
                 raise StepError(f"{error}, at t = {t[k]:.6g} s", error.solution, float(t[k])) from None
             states.append((made[-1].q, made[-1].v))
-        return Trajectory(t, *map(np.array, zip(*states, strict=True)), made)
+        q, v = map(np.array, zip(*states, strict=True))
+        return Trajectory(t, q, v, made)
 
     def _bilateral(self, at: Kinematics) -> tuple[Sorted, np.ndarray] | tuple[None, None]:
         """Rows of loops, and what their velocities are to be."""

@@ -1,0 +1,75 @@
+"""Measure what the page on choosing an algorithm says of loops and contacts: `make measure`.
+
+Times of the processor, taken in turns; no path and no name of the machine is stored.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import partial
+from pathlib import Path
+from time import process_time
+
+import numpy as np
+from threadpoolctl import threadpool_limits
+
+import treefactor as tf
+from treefactor import bench, constraints, duels_loops, duels_mlcp, mechanisms, mlcp, report
+from treefactor.mlcp_families import FAMILIES
+from treefactor.mlcp_peers import CLARABEL, DANTZIG, DAQP, PROXQP, Given
+
+FILE = Path(__file__).parent / "measured" / "constraints.json"
+LOOPED = ("four-bar", "five-bar", "stewart")
+TOUCHING = {"robot": "legs on one base", "spheres": "spheres"}
+ROWS = (10, 20, 50, 100, 200, 500)
+PATIENCE = 1.0  # seconds
+
+
+def main() -> None:
+    """Measure and write constraints.json."""
+    with threadpool_limits(1):
+        loops = {name: seconds(closing(name)) for name in LOOPED}
+        contacts = {says: list(touching(family)) for family, says in TOUCHING.items()}
+    content = {"config": tf.show_config("dicts"), "loops": loops, "contacts": contacts}
+    report.write_json(FILE, content)
+
+
+def closing(name: str) -> dict:
+    """Ways to accelerations of a mechanism in one state."""
+    mechanism = mechanisms.MECHANISMS[name]()
+    model = mechanism.model
+    (q,), (tau,) = duels_loops.states(mechanism, 1)
+    v, out = np.zeros(model.nv), np.empty(model.nv)
+    ways = {
+        "Pinocchio constraintDynamics": partial(duels_loops.peer(model), q, v, tau),
+        "loops over bodies": partial(constraints.forward_dynamics, model, q, v, tau),
+    }
+    program = tf.generate(model, ["loops"])
+    for backend, says in (("interp", "interpreter"), ("cc", "cc")):
+        ways[f"program, {says}"] = tf.compile(program, backend=backend).bind("loops", q, v, tau, out=out)
+    return ways
+
+
+def touching(family: str) -> Iterator[dict]:
+    """Seconds for problems of a family against their rows."""
+    for m in ROWS:
+        problem = FAMILIES[family](m, duels_mlcp.SEED)
+        given, later = Given(problem), duels_mlcp.changed(problem)
+        ways = {
+            "mlcp.solve": partial(mlcp.solve, problem),
+            "mlcp.solve, warm": partial(mlcp.solve, later, mlcp.solve(problem)),
+        }
+        for peer in (DANTZIG, DAQP, CLARABEL, PROXQP):
+            if peer.available():
+                ways[f"{peer.name}, A given" if peer is DANTZIG else peer.name] = peer.ask(given)
+        yield {"count": problem.m, "seconds": seconds(ways)}
+
+
+def seconds(ways: dict) -> dict[str, float]:
+    """Median seconds of each way, taken in turns."""
+    times = bench.times_in_turns([bench.Call(run) for run in ways.values()], process_time, PATIENCE)
+    return dict(zip(ways, np.median(times, axis=0).tolist(), strict=True))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,120 @@
+"""Every promise of the pages names tests that exist; and the promises that no other test holds."""
+
+import ast
+import re
+from collections import Counter
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import treefactor as tf
+from treefactor import check, cli, robots
+from treefactor.codegen import numpy_
+from treefactor.kkt import KKT
+from treefactor.mlcp_families import FAMILIES
+
+ROOT = Path(__file__).parents[1]
+DOCS = ROOT / "docs"
+PROMISES = DOCS / "promises.md"
+MADE_NOWHERE = {PROMISES, DOCS / "api" / "index.md"}
+ROW = re.compile(r"^\| (?!promise |---)(.+?) \| (.+?) \| (.+?) \|$", re.MULTILINE)
+
+
+def rows():
+    return ROW.findall(PROMISES.read_text(encoding="utf-8"))
+
+
+def names_in(path):
+    tree = ast.parse((ROOT / path).read_text(encoding="utf-8"))
+    return {node.name for node in ast.walk(tree) if isinstance(node, ast.FunctionDef)}
+
+
+def test_every_promise_is_held_by_tests_that_exist():
+    assert len(rows()) > 50
+    for promise, _, held in rows():
+        named = re.findall(r"`(tests/test_\w+\.py)::(test_\w+)`", held)
+        assert named, promise
+        assert len(named) == held.count("::"), promise
+        for path, name in named:
+            assert name in names_in(path), f"{path}::{name}: {promise}"
+
+
+def test_every_promise_names_a_page_and_every_page_is_named():
+    made = [re.findall(r"\]\(([\w/-]+\.md)\)|(README)", where) for _, where, _ in rows()]
+    assert all(made)
+    pages = {DOCS / page for found in made for page, _ in found if page}
+    assert {page for page in pages if not page.is_file()} == set()
+    assert set(DOCS.rglob("*.md")) - pages - MADE_NOWHERE == set()
+
+
+# ------------------------------------------------------------------- promises that no other test holds
+
+
+def test_counts_of_programs_are_what_is_executed(monkeypatch):
+    model = tf.Model(
+        [
+            tf.Joint(
+                f"hinge{k}",
+                "revolute",
+                k - 1,
+                p=[0.1, 0, 0.3],
+                axis=axis,
+                inertia=tf.Inertia(1.0, [0, 0.1, 0.2], np.eye(3)),
+            )
+            for k, axis in enumerate(np.eye(3))
+        ]
+    )
+    program, state, done = tf.generate(model), np.full((3, 3), 0.3), Counter()
+
+    def counted(name, ufunc):
+        def apply(*operands):
+            done[name] += 1
+            return ufunc(*operands)
+
+        apply.nin = ufunc.nin
+        return apply
+
+    monkeypatch.setattr(
+        numpy_, "UFUNCS", {name: counted(name, ufunc) for name, ufunc in numpy_.UFUNCS.items()}
+    )
+    for name, function in program.functions.items():
+        done.clear()
+        numpy_.evaluate(function, *state[: len(function.inputs)])
+        count = program.operations[name]
+        assert count.mul == done["MUL"]
+        assert count.add == done["ADD"] + done["SUB"]
+        assert count.div == done["RECIP"]
+        assert count.trig == done["SIN"] + done["COS"]
+        assert count.total == done.total() > 10
+
+
+@pytest.mark.parametrize("m", [10, 100])
+def test_rows_on_branches_add_no_fill(m):
+    problem = FAMILIES["robot"](m, 0)  # contacts and limits of legs on one base
+    D = problem.D
+    assert KKT(problem.tree, problem.packed, D).nnz == problem.tree.nnz + D.nnz + D.shape[0]
+
+
+def test_float32_takes_half_the_memory():
+    tree = tf.families.binary_tree(4)
+    H = np.eye(tree.n) * np.ones((16, 1, 1))
+    double, single = (tf.factor(H, tree, dtype=dtype) for dtype in (np.float64, np.float32))
+    assert 2 * single.L().nbytes == double.L().nbytes
+    lanes = [tree.pack(H, "lanes", dtype=dtype).nbytes for dtype in (np.float64, np.float32)]
+    assert lanes[0] == 2 * lanes[1]
+
+
+def test_robots_that_are_checked_without_names():
+    pytest.importorskip("pybullet_data", reason="some robots come with PyBullet")
+    if "panda" not in robots.bundled():
+        pytest.skip("example-robot-data is not installed")
+    found = len(robots.default_robots())
+    assert re.search(
+        rf"Without names it checks {found} robots", (ROOT / "README.md").read_text(encoding="utf-8")
+    )
+
+
+def test_all_engines_but_drake_are_asked(monkeypatch):
+    monkeypatch.setattr(cli, "find_spec", lambda module: True)
+    assert cli._installed_engines() == [engine for engine in check.ENGINES if engine != "drake"]
