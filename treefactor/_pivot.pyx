@@ -207,7 +207,8 @@ cdef class Walk(State):
         #   J v >= b  gives  y^T J v >= b^T y  for y >= 0;  y -= J_on S^-1 J^T y / delta  brings J^T y to 0
         #   rows with bounds give way
         cdef Py_ssize_t i, k
-        cdef double power, reach, force, size, most = 1.0 / (SUSPICIOUS if self.iterations > FEW else PROMISING)
+        cdef double power, reach, force, size
+        cdef double most = 1.0 / (SUSPICIOUS if self.iterations > FEW else PROMISING)
         for _count in range(CORRECTIONS):
             power, reach, force, size = 0.0, 0.0, 0.0, 0.0
             memset(self.u, 0, self.n * sizeof(double))
