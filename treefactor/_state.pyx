@@ -25,7 +25,7 @@ cdef enum:
 
 cdef double NOISE = 1e-12        # of lambda, relative to the data: a row is not switched for less
 cdef double ROUNDING = 1e-15     # of a gap, relative to the data
-cdef double FAR = 1e5            # a larger guess of lambda, relative to the data, would leave its rounding errors
+cdef double FAR = 1e5            # a larger guess of lambda, relative to the data, leaves its rounding errors
 cdef double NEVER = -1e300       # the d of a row that is never on
 
 FIELDS = ("v", "Hv", "u", "step", "force", "root", "free")  # vectors of n
