@@ -15,7 +15,7 @@ from ..exceptions import AdapterError
 from ..joints import Inertia
 from ._plain_urdf import AXIAL, JOINT_PARTS, plain, write
 from ._pybullet_body import STALE, Body, adapter_error, engine_errors
-from ._pybullet_urdf import sanitised
+from ._pybullet_urdf import read_names, sanitised
 
 WAYS = {
     "default flags": 0,
@@ -81,13 +81,13 @@ def load_touching(path: Path, floating: bool, gravity) -> Body:
 
 def load_shapeless(path: Path, floating: bool, gravity) -> Body:
     """Load inertias, joints and limits of a URDF as they are, but no shapes: meshes need not be there."""
-    read(path, "pybullet")  # a joint without a name of its own makes PyBullet crash
+    read_names(path)
     robot, _ = plain(parse(path, "pybullet"), path, "pybullet", JOINT_PARTS | {"limit"})
     return _load_copy(write(robot), path, floating, gravity, {})
 
 
 def _load_file(path: Path, floating: bool, gravity, flags: int) -> Body:
-    read(path, "pybullet")  # see load_shapeless
+    read_names(path)
     scaled = _scaled_axes(path)
     if scaled:
         reason = f"PyBullet does not scale axes to unit length everywhere, and {scaled[0]!r} has another"

@@ -27,6 +27,7 @@ from .._urdf import FREEDOMS, ROUND_OFF, Joint, Robot, read, roll_pitch_yaw, wit
 from ..joints import Inertia
 from ._pybullet_body import adapter_error, positions, require_state
 
+NAME = 1000  # bytes of a name; PyBullet cuts longer ones off, or crashes
 TRIANGLE_MARGIN = 1e-9  # relative; closer than this to equality, round-off decides in PyBullet's check
 
 
@@ -39,7 +40,7 @@ def sanitised(path: Path, floating: bool) -> tuple[str, dict[str, np.ndarray]]:
         Where the file is missing, no well-formed XML, no URDF, has a joint without dynamics in PyBullet, or
         more links than PyBullet, which crashes then.
     """
-    robot = without_fixed_joints(read(path, "pybullet"))
+    robot = without_fixed_joints(read_names(path))
     if not floating:
         robot.links[robot.root] = Inertia()
     elif not robot.links[robot.root].mass:
@@ -51,6 +52,17 @@ def sanitised(path: Path, floating: bool) -> tuple[str, dict[str, np.ndarray]]:
     nq = sum(positions(FREEDOMS[joint.type]) for joint in robot.joints)
     require_state(robot.root, len(robot.links), nq, path)
     return _text(robot, axes), moments
+
+
+def read_names(path: Path) -> Robot:
+    """Read a URDF; refuse joints without a name and names too long, which make PyBullet crash."""
+    robot = read(path, "pybullet")
+    for name in (*robot.links, *(joint.name for joint in robot.joints)):
+        if len(name.encode(errors="surrogateescape")) > NAME:
+            raise adapter_error(
+                f"PyBullet has no names of more than {NAME} bytes: {name[:20]!r}...", name, path
+            )
+    return robot
 
 
 def _give_spherical_joints_a_link(robot: Robot) -> None:

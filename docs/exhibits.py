@@ -61,7 +61,12 @@ def duels(name: str, targets: Sequence[str], but: Sequence[str] = ()) -> Html:
     return grid(
         ["", "peer", "ours", "peer's", "times faster", "the peer's result"],
         [
-            [f"{row['model']}, {row['what']}".removesuffix(", cold"), row["peer"], *time, row["note"]]
+            [
+                f"{row['model']}, {row['what'].removeprefix('problem ')}".removesuffix(", cold"),
+                row["peer"],
+                *time,
+                row["note"].replace(", residual", ","),
+            ]
             for row, time in zip(found, times, strict=True)
         ],
     )

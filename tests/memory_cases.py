@@ -57,10 +57,8 @@ def bound(bind, *function):
 def analysed(problem):
     """A problem made anew, and so is what problems of one pattern share."""
     kkt._patterns.clear()
-    H, tree, g, C, c, D, d, upper = (
-        getattr(problem, x) for x in ("H", "tree", "g", "C", "c", "D", "d", "upper")
-    )
-    return mlcp.Problem(H, tree, g, C, c, D, d, upper)
+    make, given = problem.__reduce__()
+    return make(*given)
 
 
 def switched(problem):

@@ -64,7 +64,9 @@ OBJECTS = {  # by the names of the API reference
     "constraints.Step": FALL.steps[-1],
     "constraints.Stepper": standing(),
     "constraints.Trajectory": FALL,
-    "fclib.Contacts": None,
+    "fclib.Contacts": fclib.Contacts(
+        *(csc_matrix(PROBLEM.H), csc_matrix(PROBLEM.D.T), PROBLEM.g, PROBLEM.d, np.ones(PROBLEM.m // 2))
+    ),
     "flexible.Modes": flexible.Modes(*(np.ones((1, 1, 3)) for _ in range(5))),
     "growth.Growth": growth.Growth("chain", TREE, np.ones(3), 1),
     "mechanisms.Mechanism": LINKAGE,
@@ -74,9 +76,6 @@ OBJECTS = {  # by the names of the API reference
     "mlcp_families.Legged": Legged(20, 0),
     "robots.Robot": robots.Robot("name", Path("name.urdf")),
 }
-OBJECTS["fclib.Contacts"] = fclib.Contacts(
-    M=csc_matrix(np.eye(6)), H=csc_matrix(np.eye(6)), f=np.ones(6), w=np.zeros(6), mu=np.ones(2)
-)
 
 
 def classes() -> dict[str, type]:

@@ -162,3 +162,74 @@ def test_a_file_without_a_problem_in_global_form(tmp_path):
         out.create_group("fclib_local")
     with pytest.raises(TreefactorError, match="no group fclib_global, but fclib_local"):
         fclib.read(file)
+
+
+def spoilt(file, step, change):
+    """The file with its group changed."""
+    write(file, *step)
+    with h5py.File(file, "r+") as out:
+        change(out["fclib_global"])
+    return file
+
+
+def put(name, value):
+    """A change that puts another dataset in the place of one."""
+
+    def change(group):
+        del group[name]
+        group[name] = value
+
+    return change
+
+
+def unwritten(group):
+    """As much as fits into no memory."""
+    del group["vectors/f"]
+    group.create_dataset("vectors/f", (2**45,), float, chunks=(2**20,))
+
+
+@pytest.mark.parametrize(
+    ("change", "why"),
+    [
+        (lambda group: group["M"].pop("x"), "it has no fclib_global/M/x"),
+        (lambda group: group["vectors"].pop("mu"), "it has no fclib_global/vectors/mu"),
+        (lambda group: group.pop("vectors"), "it has no fclib_global/vectors/f"),
+        (put("M/m", [2**40]), r"M must have shape \(5, 5\), got \(1099511627776, 5\)"),
+        (put("M/n", []), r"M must have shape \(5, 5\), got \(5, -1\)"),
+        (put("M/nz", [99]), "M has room for 10 entries, not for 99"),
+        (put("M/nz", [-7]), "M has room for 10 entries, not for -7"),
+        (put("M/nz", [-1]), "cannot read"),
+        (put("M/m", [np.nan]), "M/m must hold whole numbers"),
+        (put("M/i", np.full(10, 1.5)), "M/i must hold whole numbers"),
+        (put("M/i", np.full(10, 2**62)), "M/i must hold whole numbers"),
+        (put("M/p", np.full(10, -3)), "cannot read"),
+        (put("M/x", np.full(10, 1j)), "M/x must hold real numbers"),
+        (put("M", 3.0), "cannot read"),
+        (put("vectors/f", "text"), "vectors/f must hold real numbers"),
+        (put("vectors/f", np.full(5, np.nan)), "f is not finite"),
+        (put("vectors/mu", [0.5]), r"w must have 2 or 3 entries for each of 1 mu"),
+        (lambda group: group.copy("M", "G"), "it has no fclib_global/vectors/b"),
+        (unwritten, "vectors/f is 281474976710656 bytes long, of which 0 are there"),
+    ],
+)
+def test_files_that_are_spoilt(change, why, step, tmp_path):
+    file = spoilt(tmp_path / "step.hdf5", step, change)
+    with pytest.raises(TreefactorError, match=why) as caught:
+        fclib.read(file)
+    assert str(caught.value).startswith(f"cannot read {file}: ")
+
+
+@pytest.mark.parametrize("length", [0, 1, 100, 1000])
+def test_files_that_end_too_soon(length, step, tmp_path):
+    file = write(tmp_path / "step.hdf5", *step)
+    file.write_bytes(file.read_bytes()[:length])
+    with pytest.raises(TreefactorError, match=r"^cannot read .*step\.hdf5"):
+        fclib.read(file)
+
+
+def test_no_contacts_at_all(tmp_path):
+    M, f = np.eye(2), np.array([1.0, 2.0])
+    found = fclib.read(write(tmp_path / "step.hdf5", M, np.zeros((2, 0)), f, np.zeros(0), np.zeros(0)))
+    assert found.dimension == 3
+    for facets in (0, 4):
+        np.testing.assert_array_equal(mlcp.solve(found.problem(facets)).v, f)

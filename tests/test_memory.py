@@ -41,3 +41,27 @@ def test_allocations_that_fail_are_told_and_leave_everything_as_it_was(preloaded
     assert len(counts) == 40
     on_the_stack = {"kernel", "native kernel"}
     assert {name for name, count in counts.items() if not count} == on_the_stack
+
+
+IN_A_THREAD = """
+import threading
+
+from memory_cases import CALLS
+
+def run():
+    for call in CALLS.values():
+        call()
+    print("done")
+
+threading.stack_size(1 << 17)
+thread = threading.Thread(target=run)
+thread.start()
+thread.join()
+"""
+
+
+def test_stacks_of_128_kilobytes_are_enough():
+    """As threads have that run on musl."""
+    command = [sys.executable, "-c", IN_A_THREAD]
+    done = subprocess.run(command, cwd=HERE, capture_output=True, text=True, check=False, timeout=300)
+    assert done.stdout == "done\n", done.stderr[-2000:]

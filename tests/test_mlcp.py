@@ -277,3 +277,13 @@ def test_any_number_of_iterations_can_be_allowed():
     problem = mlcp.Problem([[2.0]], tf.Tree([-1]), [-6.0], D=[[1.0]], d=[-1.0])
     assert mlcp.solve(problem, max_iter=10**30).status is mlcp.Status.SOLVED
     assert mlcp.solve(problem, max_iter=0).status is mlcp.Status.ITERATION_LIMIT
+
+
+@pytest.mark.parametrize("method", mlcp.METHODS)
+def test_rows_far_away_loosen_nothing(method):
+    tree = tf.Tree([-1, -1])
+    C, D = [[0.3, -0.7]], [[1.0, 0.0], [0.0, 1.0]]
+    problem = Problem([[2.0, 0.0], [0.0, 3.0]], tree, [1e-3, 2e-3], C, [1e-3], D, [-1e9, 1e-3])
+    solution = solve(problem, method=method)
+    verify(problem, solution)
+    assert solution.residual() < 1e-12

@@ -73,6 +73,17 @@ def test_families_agree_with_quadprog(family, m):
         np.testing.assert_allclose(solved(free).v, oracles.boxed(free), rtol=0.0, atol=1e-4)
 
 
+@pytest.mark.parametrize("limit", [0.5, 5.0])
+def test_bilateral_rows_have_no_bounds(limit):
+    """A cart held by a rail (C), pushed against a stop (D) that gives way at the limit."""
+    rail, stop = [[1.0, 1.0]], [[0.0, 1.0]]
+    problem = Problem(np.eye(2), tf.Tree([-1, -1]), [9.0, 3.0], rail, [0.0], stop, [-1.0], upper=[limit])
+    solution = solve(problem)
+    gamma = min(limit, 4.0)  # v = (3, -3) without the stop, (1, -1) at it
+    np.testing.assert_allclose(solution.gamma, [gamma], rtol=0.0, atol=1e-8)
+    np.testing.assert_allclose(solution.v, [3.0 - gamma / 2, gamma / 2 - 3.0], rtol=0.0, atol=1e-8)
+
+
 def test_wide_bounds_change_nothing():
     problem = mlcp_families.robot(50, 2)
     free = solve(problem)

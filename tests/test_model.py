@@ -63,6 +63,11 @@ def test_no_joints():
     assert (model.nq, model.nv, model.tree.n, model.entries) == (0, 0, 0, {})
 
 
+def test_a_model_is_shown_by_its_sizes():
+    model = tf.Model([tf.Joint("wheel", "continuous", axis=Y)], name="cart")
+    assert repr(model) == "<Model 'cart': 1 joints, nq 2, nv 1>"
+
+
 def test_limits_and_armature():
     model = tf.Model([hinge(lower=-1, upper=2, armature=0.5)])
     assert (model.lower[0], model.upper[0], model.armature[0]) == (-1, 2, 0.5)

@@ -58,6 +58,43 @@ def test_a_ring_of_links_is_no_tree(write):
         pybullet_.load(write(ring))
 
 
+def test_a_wrong_gravity_leaves_no_client(write):
+    before = pybullet.connect(pybullet.DIRECT)
+    pybullet.disconnect(before)
+    with pytest.raises(tf.ShapeError, match="gravity"):
+        pybullet_.load(write(ARM), gravity=-9.81)
+    after = pybullet.connect(pybullet.DIRECT)
+    pybullet.disconnect(after)
+    assert after == before
+
+
+@pytest.mark.parametrize("load", [pybullet_.load, pybullet_.load_plain])
+@pytest.mark.parametrize("part", ["shoulder", "lower"])
+@pytest.mark.parametrize("name", [1001 * "x", 501 * "é", 5000 * "x"], ids=["ASCII", "UTF-8", "long"])
+def test_names_that_make_pybullet_crash_are_refused(write, load, part, name):
+    path = write(ARM.replace(part, name))
+    with pytest.raises(tf.AdapterError, match="names of more than 1000 bytes") as caught:
+        load(path)
+    assert (caught.value.file, caught.value.joint) == (str(path), name)
+
+
+def test_a_name_that_pybullet_cannot_give_back_is_refused_with_the_file(tmp_path):
+    """PyBullet takes the bytes of a file for UTF-8, whatever its encoding."""
+    path = tmp_path / "latin.urdf"
+    text = f"<robot name='r'>{ARM.replace('shoulder', 'épaule')}</robot>"
+    path.write_bytes(b"<?xml version='1.0' encoding='iso-8859-1'?>\n" + text.encode("iso-8859-1"))
+    with pybullet_.load(path) as body:
+        assert body.links[0].joint == "épaule"
+    with pytest.raises(tf.AdapterError, match="one is no UTF-8") as caught:
+        pybullet_.load_plain(path)
+    assert caught.value.file == str(path)
+
+
+def test_the_longest_names_that_pybullet_has(write):
+    with pybullet_.load(write(ARM.replace("shoulder", 500 * "é"))) as body:
+        assert body.links[0].joint == 500 * "é"
+
+
 def test_a_missing_file_is_named(tmp_path):
     with pytest.raises(tf.AdapterError, match=r"none\.urdf.*No such file"):
         pybullet_.load(tmp_path / "none.urdf")

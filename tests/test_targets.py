@@ -122,13 +122,14 @@ def test_contacts_track_what_they_have_parameters_for(monkeypatch):
         "S7CompiledPrograms",
         "S8Threads",
         "Chain",
+        "ClosedLoops",
     ],
 )
 def test_targets_track_what_they_have_parameters_for(target, monkeypatch):
     from benchmarks import targets
 
     one = getattr(targets, target)()
-    model = "SSRMS" if target == "Chain" else "double_pendulum"
+    model = {"Chain": "SSRMS", "ClosedLoops": "four-bar"}.get(target, "double_pendulum")
     monkeypatch.setattr(one, "params", ((model,), *one.params[1:]))
     results = one.setup_cache()
     assert all_positive(results.values())

@@ -68,19 +68,21 @@ def test_the_page_has_the_same_promises():
 
 
 def arrays_of(thing, seen):
-    """Arrays that can be reached through attributes, and the sequences and dictionaries in them."""
+    """Arrays that can be reached through public attributes, and the sequences and dictionaries in them."""
     if id(thing) in seen:
         return
     seen.add(id(thing))
     if isinstance(thing, np.ndarray):
         yield thing
+    elif hasattr(thing, "indptr"):  # SciPy's
+        yield from (thing.data, thing.indices, thing.indptr)
     elif isinstance(thing, (tuple, list)):
         for part in thing:
             yield from arrays_of(part, seen)
     elif isinstance(thing, dict):
         yield from arrays_of(list(thing.values()), seen)
     elif type(thing).__module__.startswith("treefactor") and hasattr(thing, "__dict__"):
-        yield from arrays_of(vars(thing), seen)
+        yield from arrays_of({k: x for k, x in vars(thing).items() if not k.startswith("_")}, seen)
 
 
 @pytest.mark.parametrize("name", [name for name in OBJECTS if IMMUTABLE in promises()[name]])

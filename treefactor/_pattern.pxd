@@ -115,6 +115,8 @@ cdef extern from "kernels/kernels.h" nogil:
                       double weight) noexcept nogil
         void (*solve)(Py_ssize_t count, const Front *, const Py_ssize_t *index, const double *values,
                       const double *inverse, double *x, double *y, double *z) noexcept nogil
+        void (*along)(Py_ssize_t m, const double *gap, const double *other, const double *impulse,
+                      const double *upper, double delta, double t, double *sums) noexcept nogil
 
     ctypedef struct Kernels:
         const char *name

@@ -4,6 +4,7 @@ cimport numpy as cnp
 from libc.math cimport INFINITY, fabs, fmod, isfinite
 from libc.string cimport memcpy, memset
 
+from ._pattern cimport active
 from ._state cimport FULL, OFF, ON, State, tight
 from ._vector cimport axpy, dot
 
@@ -154,22 +155,22 @@ cdef class Walk(State):
         """Step t to the minimum of phi(v + t (u - v)); force <- H (u - v)."""
         #   the derivative a0 + a1 t - sum_on slope (s - t slope) / delta  is monotone and piecewise linear
         cdef double a0 = 0.0, a1, value, rise, s, slope, t = 1.0, low = 0.0, high = INFINITY, new
-        cdef Py_ssize_t k, i, count
+        cdef double sums[2]
+        cdef Py_ssize_t k, i, q = self.equal, count
         for k in range(self.n):
             self.step[k] = self.u[k] - self.v[k]
             a0 += self.step[k] * (self.Hv[k] - self.g[k])
         self.h_times(self.step, self.force)
         a1 = dot(self.n, self.step, self.force)
         for count in range(BISECTIONS):
-            value, rise = 0.0, 0.0
-            for i in range(self.m):
+            active.fronts.along(self.m - q, self.gap + q, self.other + q, self.impulse + q, self.upper + q,
+                                self.delta, t, sums)
+            value, rise = -sums[0], sums[1]
+            for i in range(q):
                 slope = self.other[i] - self.gap[i]
                 s = self.delta * self.impulse[i] - self.gap[i] - t * slope
-                if i >= self.equal and s > self.delta * self.upper[i]:
-                    value -= slope * self.delta * self.upper[i]
-                elif i < self.equal or s > 0.0:
-                    value -= slope * s
-                    rise += slope * slope
+                value -= slope * s
+                rise += slope * slope
             value = a0 + a1 * t + value / self.delta
             rise = a1 + rise / self.delta
             if value < 0.0:

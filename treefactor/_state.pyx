@@ -25,7 +25,7 @@ cdef enum:
 
 cdef double NOISE = 1e-12        # of lambda, relative to the data: a row is not switched for less
 cdef double ROUNDING = 1e-15     # of a gap, relative to the data
-cdef double FAR = 1e5            # a larger guess of lambda, relative to the data, would leave its rounding errors
+cdef double FAR = 1e5            # a larger guess of lambda, relative to the data, leaves its rounding errors
 cdef double NEVER = -1e300       # the d of a row that is never on
 
 FIELDS = ("v", "Hv", "u", "step", "force", "root", "free")  # vectors of n
@@ -104,8 +104,8 @@ cdef class State:
                 self.J[p] = self.scale[i] * J[p]
             self.b[i] = max(self.scale[i] * b[i], NEVER)
             self.upper[i] = INFINITY if upper == NULL else upper[i] / self.scale[i]
-            if self.b[i] > NEVER:
-                self.size = max(self.size, fabs(self.b[i]))
+            # a row far from where it would hold asks for nothing
+            self.size = max(self.size, fabs(self.b[i]) if i < self.equal else self.b[i])
         self.kkt.load(H, self.J)
 
     def results(self):

@@ -13,12 +13,16 @@ from time import process_time
 import numpy as np
 
 from .bench import Call, Duel
+from .codegen import compile
 from .constraints import forward_dynamics
+from .duels_programs import compile_c
 from .mechanisms import MECHANISMS, Mechanism
 from .model import Model
 
 NAMES = ("four-bar", "stewart")
 COUNT = 1000  # states in a batch
+ONE, WAYS = "forward dynamics", ("", ", interpreter", ", cc")
+SIZES = (ONE, f"{ONE} {COUNT}")
 DAMPING, ACCURACY, ITERATIONS = 1e-12, 1e-10, 10  # of Pinocchio's proximal steps
 
 
@@ -33,12 +37,23 @@ def closing(name: str, count: int = COUNT) -> Iterator[Duel]:
     q, tau = states(mechanism, count)
     v = np.zeros_like(tau)
     theirs = peer(mechanism.model)
-    ours = partial(forward_dynamics, mechanism.model)
-    note = verdict(ours(q, v, tau)[0], [theirs(*state) for state in zip(q, v, tau, strict=True)])
-    duel = partial(Duel, "closed loops", name, clock=process_time, goal=1.0, note=note, peer="Pinocchio")
+    expected = np.array([theirs(*state) for state in zip(q, v, tau, strict=True)])
     one = Call(partial(theirs, q[0], v[0], tau[0]))
-    yield duel("forward dynamics", ours=Call(partial(ours, q[0], v[0], tau[0])), theirs=one)
-    yield duel(f"forward dynamics {count}", ours=Call(partial(ours, q, v, tau), count), theirs=one)
+    for how, ours in ways(mechanism.model):
+        found = ours(q, v, tau)
+        note = verdict(found[0] if isinstance(found, tuple) else found, expected)
+        duel = partial(Duel, "closed loops", name, clock=process_time, goal=1.0, note=note, peer="Pinocchio")
+        yield duel(f"{ONE}{how}", ours=Call(partial(ours, q[0], v[0], tau[0])), theirs=one)
+        yield duel(f"{ONE} {count}{how}", ours=Call(partial(ours, q, v, tau), count), theirs=one)
+
+
+def ways(model: Model) -> Iterator[tuple[str, Callable]]:
+    """Our forward dynamics: loops over bodies, a generated program, and as C where there is a compiler."""
+    yield WAYS[0], partial(forward_dynamics, model)
+    yield WAYS[1], compile(model, "loops").loops
+    compiled = compile_c(model, ["loops"])
+    if compiled is not None:
+        yield WAYS[2], compiled.loops
 
 
 def states(mechanism: Mechanism, count: int) -> tuple[np.ndarray, np.ndarray]:
@@ -48,9 +63,8 @@ def states(mechanism: Mechanism, count: int) -> tuple[np.ndarray, np.ndarray]:
     return q, rng.normal(size=(count, mechanism.model.nv))
 
 
-def verdict(ours: np.ndarray, theirs: list[np.ndarray]) -> str:
+def verdict(ours: np.ndarray, expected: np.ndarray) -> str:
     """How far the accelerations differ."""
-    expected = np.array(theirs)
     return f"accelerations differ by {np.abs(ours - expected).max() / np.abs(expected).max():.0e}"
 
 

@@ -16,6 +16,7 @@ from .duels_dynamics import Moving, spoken
 
 if TYPE_CHECKING:
     from .duels import Case
+    from .model import Model
 
 MANY = 30  # freedoms from which compiled programs have a lower goal
 BATCHES = ("rnea", "forward_dynamics")
@@ -33,7 +34,7 @@ def interpreted(case: Case) -> Iterator[Duel]:
 def compiled(case: Case) -> Iterator[Duel]:
     """S7: the same as C that the system's compiler has compiled; nothing without one."""
     moving = case.moving
-    kernels = compile_c(moving, singles(moving))
+    kernels = compile_c(moving.ours, singles(moving))
     if kernels is None:
         return
     goal = 40.0 if moving.ours.nv < MANY else 25.0
@@ -48,7 +49,7 @@ def threaded(case: Case, threads: int) -> Iterator[Duel]:
     states = [np.resize(array, (count, array.shape[1])) for array in moving.states("forward_dynamics")]
     for how, kernels in (
         ("interpreter", compile(moving.ours, "forward_dynamics")),
-        ("cc", compile_c(moving, ["forward_dynamics"])),
+        ("cc", compile_c(moving.ours, ["forward_dynamics"])),
     ):
         if kernels is None:
             continue
@@ -58,11 +59,11 @@ def threaded(case: Case, threads: int) -> Iterator[Duel]:
         yield Duel("S8", moving.name, what, "one thread", ours, one, 0.9 * threads)
 
 
-def compile_c(moving: Moving, functions: list[str]) -> Kernels | None:
+def compile_c(model: Model, functions: list[str]) -> Kernels | None:
     """Functions as machine code; None where there is no compiler."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        kernels = compile(moving.ours, functions, backend="cc")
+        kernels = compile(model, functions, backend="cc")
     return kernels if kernels.backend == "cc" else None
 
 

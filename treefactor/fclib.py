@@ -21,7 +21,17 @@ from .tree import Tree
 
 GROUP = "fclib_global"
 BY_COLUMN, BY_ROW = -1, -2  # what `nz` says of matrices that are no triplets
-TROUBLE = OSError, RuntimeError, ValueError, TypeError, LookupError, AttributeError, MemoryError  # of h5py
+# of h5py:
+TROUBLE = (
+    OSError,
+    RuntimeError,
+    ValueError,
+    TypeError,
+    LookupError,
+    AttributeError,
+    ArithmeticError,
+    MemoryError,
+)
 EXPANDED = 2000  # times that compression shrinks numbers at most; HDF5 makes up what was never written
 EXACT = 2.0**53  # up to which floating-point numbers hold all whole ones
 

@@ -122,13 +122,14 @@ class Problem:
         own, n = self.__dict__, tree.n
         packed, g = packed_rows(H, tree, layout), vector(g, n, "g")
         rows, right, p = stacked(C, c, D, d, n)
-        own.update(n=n, m=len(right) - p, tree=tree, packed=packed, g=g, c=right[:p], d=right[p:])
-        own.update(upper=None if upper is None else bounds(upper, self.m), _rows=rows, _right=right)
-        own["_pattern"] = analyse(tree, *rows[:2])
-        own["_free"] = H.solve(g) if isinstance(H, Factor) else self._free_motion()
-        for kept in (packed, g, self.c, self.d, self.upper, self._free, right, *rows):
+        m = len(right) - p
+        upper = None if upper is None else bounds(upper, m)
+        for kept in (packed, g, right, upper):
             if kept is not None:
-                kept.flags.writeable = False
+                kept.setflags(write=False)
+        own.update(n=n, m=m, tree=tree, packed=packed, g=g, c=right[:p], d=right[p:], upper=upper)
+        own.update(_rows=rows, _right=right, _pattern=analyse(tree, rows[0], rows[1]))
+        own["_free"] = H.solve(g) if isinstance(H, Factor) else self._free_motion()
 
     def __setattr__(self, name, value):
         raise AttributeError("a Problem is immutable")
@@ -184,7 +185,8 @@ class Problem:
         at = slice(start[first], start[stop])
         indptr = start[first : stop + 1] - start[first]
         rows = csr_array((entries[at], column[at], indptr), shape=(stop - first, self.n))
-        rows.data.flags.writeable = False
+        for part in (rows.data, rows.indices, rows.indptr):
+            part.flags.writeable = False
         return rows
 
 

@@ -216,7 +216,8 @@ CONTACTS_CAPTION = (
 )
 LOOPS_CAPTION = (
     "Medians of the processor's time per state of runs taken in turns, in one thread; quartiles of their "
-    "ratios in brackets. Pinocchio's constraintDynamics is called once per state."
+    "ratios in brackets. Pinocchio's constraintDynamics is called once per state; interpreter and cc: "
+    "generated programs."
 )
 
 

@@ -15,6 +15,7 @@ from treefactor import (
     chain_forces,
     chain_inertia,
     duels,
+    duels_loops,
     duels_mlcp,
     duels_programs,
     families,
@@ -124,7 +125,7 @@ def arm_of(name: str) -> Iterator[Duel]:
     """S7: single calls of an arm of which no number is 0, as compiled C against Pinocchio."""
     model = pinocchio_arm(getattr(arms, name))
     moving = Moving(SimpleNamespace(name=name, model=model, data=model.createData()))
-    kernels = duels_programs.compile_c(moving, duels_programs.singles(moving))
+    kernels = duels_programs.compile_c(moving.ours, duels_programs.singles(moving))
     if kernels:
         yield from duels_programs.bound("S7", moving, kernels, "cc", 3.0)
 
@@ -182,6 +183,8 @@ def results() -> Iterator[list[Result]]:
         yield [duel.fight() for duel in arm_of(name)]
     for family, m in duels_mlcp.COLD:
         yield [duel.fight() for duel in duels_mlcp.family_duels(family, m)]
+    for name in duels_loops.NAMES:
+        yield [duel.fight() for duel in duels_loops.closing(name)]
     for family in growth.FAMILIES:
         yield [growth.steadiness(growth.growth(family))]
 
@@ -193,5 +196,6 @@ MODELS = (
     + len(SMALL_TREES)
     + len(LARGE_TREES)
     + len(duels_mlcp.COLD)
+    + len(duels_loops.NAMES)
     + len(growth.FAMILIES)
 )

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from itertools import chain
 
-from treefactor import duels_dynamics, duels_factor, duels_mlcp, duels_programs, growth, mlcp
+from treefactor import duels_dynamics, duels_factor, duels_loops, duels_mlcp, duels_programs, growth, mlcp
 from treefactor.adapters import pinocchio_
 from treefactor.bench import Duel, Result
 from treefactor.codegen import generate
@@ -167,6 +167,14 @@ class ContactCounts:
 
     track_factorizations.unit = "factorizations"
     track_pivots.unit = "pivots"
+
+
+class ClosedLoops(_Target):
+    whats = tuple(f"{many}{how}" for many in duels_loops.SIZES for how in duels_loops.WAYS)
+    params = (duels_loops.NAMES, whats, ("Pinocchio",))
+
+    def setup_cache(self):
+        return fought(self.params, duels_loops.closing)
 
 
 class S9Growth:

@@ -207,9 +207,8 @@ class Stepper:
         if not (np.isfinite(q_new).all() and np.isfinite(v_new).all()):
             raise StepError("no step from here: it overflows", solution)
         self._last = solution, rows.key
-        self._pressed = np.zeros_like(self._pressed)
         normal = solution.gamma[: len(rows.of)] * rows.along[:, 0]
-        np.add.at(self._pressed, touch.which[rows.of], normal)
+        self._pressed = np.bincount(touch.which[rows.of], normal, len(self._pressed))
         gap = np.full(len(self._contacts.mu), np.inf)
         gap[touch.which] = touch.gap
         impulse = self._impulses(touch, rows, solution.gamma)
@@ -283,9 +282,8 @@ class Stepper:
 
     def _impulses(self, touch: Touch, rows: _Unilateral, gamma: np.ndarray) -> np.ndarray:
         """Impulses of all contacts in the base."""
-        gamma = gamma[: len(rows.of)]
-        local = np.zeros((len(touch.which), 3))
-        np.add.at(local, rows.of, gamma[:, None] * rows.along)
+        pushed = gamma[: len(rows.of), None] * rows.along
+        local = np.stack([np.bincount(rows.of, part, len(touch.which)) for part in pushed.T], axis=1)
         impulse = np.zeros((len(self._contacts.mu), 3))
         impulse[touch.which] = (local[:, None] @ touch.axes)[:, 0]
         return impulse

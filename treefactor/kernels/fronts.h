@@ -123,4 +123,20 @@ static void fronts_solve(ptrdiff_t count, const Front *front, const ptrdiff_t *i
             x[index[f->index]] *= inverse[f->first];
 }
 
-static const FrontKernels fronts = {fronts_eliminate, fronts_hand_up, fronts_outer, fronts_solve};
+static void fronts_along(ptrdiff_t m, const double *gap, const double *other, const double *impulse,
+                         const double *upper, double delta, double t, double *sums) {
+    typedef long long mask __attribute__((vector_size(8 * W), may_alias));
+    vec force = {0}, bend = {0};
+    for (ptrdiff_t i = 0; i < m; i += W) {
+        const vec from = LOOSE(gap + i), cap = delta * LOOSE(upper + i), slope = LOOSE(other + i) - from;
+        const vec s = delta * LOOSE(impulse + i) - from - t * slope;
+        const mask above = s > 0, below = s <= cap;
+        const vec held = (vec)(above & ((below & (mask)s) | (~below & (mask)cap)));
+        force += slope * held;
+        bend += (vec)(above & below & (mask)(slope * slope));
+    }
+    sums[0] = SUM(force);
+    sums[1] = SUM(bend);
+}
+
+static const FrontKernels fronts = {fronts_eliminate, fronts_hand_up, fronts_outer, fronts_solve, fronts_along};

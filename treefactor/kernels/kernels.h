@@ -136,6 +136,10 @@ typedef struct {
     /* x <- the matrix^-1 x; y and z: room for the widest front, padded */
     void (*solve)(ptrdiff_t count, const Front *, const ptrdiff_t *index, const double *values,
                   const double *inverse, double *x, double *y, double *z);
+    /* sums of  slope min(max(0, s), cap)  and of slope^2 where 0 < s < cap, over m rows with
+     * s = delta impulse - gap - t slope,  slope = other - gap,  cap = delta upper; zeros or more behind them */
+    void (*along)(ptrdiff_t m, const double *gap, const double *other, const double *impulse, const double *upper,
+                  double delta, double t, double *sums);
 } FrontKernels;
 
 typedef struct {

@@ -1,0 +1,65 @@
+"""The compiled modules under memcheck of valgrind, which sees values that nobody has set: `make valgrind`.
+
+Errors count that have a function of ours among the callers; those of CPython and NumPy alone do not. Valgrind
+3.19 knows no AVX-512, nor all machine code that compilers write for this machine.
+"""
+
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+from xml.etree import ElementTree
+
+SETS = ("avx2", "baseline")
+COMMAND = ["valgrind", "--leak-check=no", "--num-callers=20", "--error-limit=no", "--xml=yes"]
+NATIVE = {"compile", "native kernels", "native kernel", "bound kernel"}
+
+
+def calls():
+    """One call of everything, and the families of problems."""
+    from memory_cases import CALLS
+
+    from treefactor import mlcp, mlcp_families
+
+    for name, call in CALLS.items():
+        if name not in NATIVE:
+            call()
+    for make in mlcp_families.FAMILIES.values():
+        problem = make(16, 1)
+        mlcp.solve(problem).residual()
+        if problem.upper is None:
+            mlcp.solve(problem, method="simplex")
+
+
+def errors(report):
+    """Kinds of errors, each with its functions from within outwards; those that have one of ours."""
+    for error in ElementTree.parse(report).iter("error"):
+        frames = list(error.find("stack"))
+        ours = any("/treefactor/" in (frame.findtext("obj") or "") for frame in frames)
+        if ours and not error.findtext("kind").startswith("Leak"):
+            yield error.findtext("kind"), [frame.findtext("fn") for frame in frames]
+
+
+def check(name):
+    """Errors of one instruction set."""
+    chosen = {"TREEFACTOR_ISA": name, "PYTHONMALLOC": "malloc", "OPENBLAS_NUM_THREADS": "1"}
+    with tempfile.TemporaryDirectory() as folder:
+        report = Path(folder) / "report.xml"
+        command = [*COMMAND, f"--xml-file={report}", sys.executable, __file__, "calls"]
+        subprocess.run(command, env={**os.environ, **chosen}, check=True)
+        return list(errors(report))
+
+
+if __name__ == "__main__":
+    if sys.argv[1:] == ["calls"]:
+        calls()
+        sys.exit()
+    if shutil.which("valgrind") is None:
+        sys.exit("valgrind is not installed")
+    found = [(name, *error) for name in sys.argv[1:] or SETS for error in check(name)]
+    for name, kind, functions in found:
+        print(name, kind, *functions, sep="\n  ")
+    print(f"{len(found)} errors")
+    sys.exit(bool(found))
