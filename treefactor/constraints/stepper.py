@@ -165,7 +165,7 @@ class Stepper:
         self._moves = _moves(model)
         self._limits = limits_of(model) if limits else tuple(x[:0] for x in limits_of(model))
         self.friction, self._forms = friction, _forms(friction, facets)
-        self._pressed = np.zeros(len(self._contacts.mu))  # normal impulses of the last step
+        self._pressed: np.ndarray = np.zeros(len(self._contacts.mu))  # normal impulses of the last step
         self._last: tuple[mlcp.Solution, np.ndarray] | None = None
 
     def step(self, q, v, tau=None) -> Step:
