@@ -83,6 +83,8 @@ lint: $(READY)
 	$(BIN)/ruff format --check .
 	. $(BIN)/activate && cython-lint treefactor
 	$(BIN)/mypy
+	$(BIN)/python -m mypy.stubtest treefactor._calls treefactor._dynamics --mypy-config-file pyproject.toml \
+	  --ignore-missing-stub --ignore-disjoint-bases
 
 bench: $(READY)
 	$(BIN)/python asv_bench/quick.py
