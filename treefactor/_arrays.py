@@ -93,6 +93,8 @@ def as_vector(values, size: int, name: str) -> np.ndarray:
 
 def as_number(value, name: str) -> float:
     """Return a finite number, or raise DtypeError, ShapeError or NonFiniteError."""
+    if type(value) is float and math.isfinite(value):
+        return value
     array = as_real(value, name)
     if array.shape:
         raise ShapeError(f"{name} must be one number, got shape {array.shape}", array.shape, ())
@@ -102,6 +104,8 @@ def as_number(value, name: str) -> float:
 
 def as_size(value, name: str) -> float:
     """Return a number from 0 to inf, or raise ValueError, DtypeError or ShapeError."""
+    if type(value) is float and value >= 0.0:
+        return value
     array = as_real(value, name)
     if array.shape:
         raise ShapeError(f"{name} must be one number, got shape {array.shape}", array.shape, ())

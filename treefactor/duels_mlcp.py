@@ -11,6 +11,7 @@ from functools import partial
 from time import process_time
 
 import numpy as np
+from scipy.sparse import csr_array
 from threadpoolctl import threadpool_limits
 
 from . import mlcp
@@ -89,7 +90,8 @@ def cold(family: str, m: int) -> Iterator[Duel]:
     given = Given(FAMILIES[family](m, SEED))
     target, peers = COLD[family, m]
     duel = partial(Contest, target, f"{family} {m}", clock=process_time, patience=PATIENCE)
-    ours, again = Call(partial(mlcp.solve, given.problem)), Call(partial(anew, given.H, given.problem))
+    problem = given.problem
+    ours, again = Call(partial(mlcp.solve, problem)), Call(partial(anew, given.H, problem.D, problem))
     for peer, goal in peers.items():
         if not peer.available():
             continue
@@ -123,6 +125,6 @@ def changed(problem: Problem) -> Problem:
     return Problem(problem.H, problem.tree, problem.g + problem.H @ noise, D=problem.D, d=problem.d)
 
 
-def anew(H: np.ndarray, problem: Problem) -> mlcp.Solution:
+def anew(H: np.ndarray, D: csr_array, problem: Problem) -> mlcp.Solution:
     """A problem made from its matrices once more, and solved."""
-    return mlcp.solve(Problem(H, problem.tree, problem.g, D=problem.D, d=problem.d))
+    return mlcp.solve(Problem(H, problem.tree, problem.g, D=D, d=problem.d))
