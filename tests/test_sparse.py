@@ -66,6 +66,12 @@ def test_indices_that_do_not_fit_are_refused(form, index, start):
         tf.mlcp.Problem(np.eye(2), tf.Tree([-1, 0]), [0.0, 0.0], D=broken, d=[0.0, 0.0])
 
 
+def test_a_sparse_matrix_is_not_taken_for_an_array():
+    tree = TREES["random"]
+    with pytest.raises(tf.DtypeError, match=r"H is sparse: Tree\.pack"):
+        tf.factor(tree.csc(np.ones(tree.nnz)), tree)
+
+
 def test_they_are_what_scipys_solvers_take():
     tree = TREES["random"]
     H = spd_matrix(tree, 1)

@@ -45,13 +45,15 @@ def as_real(values, name: str, dtype=np.float64) -> np.ndarray:
     Raises
     ------
     DtypeError
-        Where the elements are not real numbers (complex, object, text).
+        Where the elements are not real numbers (complex, object, text), or those of a sparse matrix.
     """
     try:
         array = np.asarray(values)
     except ValueError as error:  # ragged nesting
         raise ShapeError(f"{name} is no rectangular array: {error}") from None
     if array.dtype.kind not in "fiub":
+        if hasattr(values, "tocsr"):
+            raise DtypeError(f"{name} is sparse: Tree.pack takes its entries into an array", values.dtype)
         raise DtypeError(f"{name} must hold real numbers, got dtype {array.dtype}", array.dtype)
     if array.dtype is not dtype:
         array = array.astype(dtype, copy=False)
