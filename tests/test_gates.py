@@ -192,9 +192,15 @@ def test_choices_are_words():
         verify(MODEL, variants=None)
 
 
-def test_a_step_that_overflows_before_it_is_solved():
+BALL = tf.Model([tf.Joint("ball", "freeflyer", inertia=tf.Inertia(1.0, tensor=np.eye(3)))])
+
+
+@pytest.mark.parametrize(
+    ("model", "q"), [(MODEL, Q), (BALL, tf.neutral(BALL))], ids=["loops", "turning axes"]
+)
+def test_a_step_that_overflows_before_it_is_solved(model, q):
     with pytest.raises(StepError, match="it overflows") as caught, np.errstate(all="ignore"):
-        Stepper(MODEL).step(Q, np.full(3, 1e200))
+        Stepper(model).step(q, np.full(model.nv, 1e200))
     assert caught.value.solution is None
 
 

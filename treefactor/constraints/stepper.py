@@ -194,9 +194,9 @@ class Stepper:
         at = Kinematics(model, q, v)
         touch = self._contacts.near(at, self.margin)
         rows = self._unilateral(q, touch)
-        g = multiply(H, model.tree, v + h * self._moves.turning(v), layout="packed") + h * force
         C, c = self._bilateral(at)
         try:
+            g = multiply(H, model.tree, v + h * self._moves.turning(v), layout="packed") + h * force
             problem = mlcp.Problem(H, model.tree, g, C, c, rows.D, rows.d, rows.upper, layout="packed")
         except NonFiniteError:
             raise StepError("no step from here: it overflows") from None
