@@ -219,6 +219,17 @@ def test_files_that_are_spoilt(change, why, step, tmp_path):
     assert str(caught.value).startswith(f"cannot read {file}: ")
 
 
+@pytest.mark.parametrize("form", ["columns", "rows"])
+@pytest.mark.parametrize(("name", "value"), [("M/i", 10**8), ("M/i", -1), ("M/p", 9)])
+def test_compressed_matrices_that_are_spoilt(form, name, value, step, tmp_path):
+    """Their indices are looked at before they are turned into columns: SciPy trusts them."""
+    file = write(tmp_path / "step.hdf5", *step, form)
+    with h5py.File(file, "r+") as out:
+        out["fclib_global"][name][1] = value
+    with pytest.raises(TreefactorError, match="M is no sparse matrix"):
+        fclib.read(file)
+
+
 @pytest.mark.parametrize("length", [0, 1, 100, 1000])
 def test_files_that_end_too_soon(length, step, tmp_path):
     file = write(tmp_path / "step.hdf5", *step)

@@ -62,6 +62,19 @@ def test_indices_that_do_not_fit_are_refused(form, index, start):
     broken.indices[:], broken.indptr[:] = index, start
     with pytest.raises(tf.ShapeError, match="H is no sparse matrix"):
         tf.Tree([-1, 0]).pack(broken)
+    with pytest.raises(tf.ShapeError, match="mask is no sparse matrix"):
+        tf.Tree.from_pattern(broken)
+    with pytest.raises(tf.ShapeError, match="D is no sparse matrix"):
+        tf.mlcp.Problem(np.eye(2), tf.Tree([-1, 0]), [0.0, 0.0], D=broken, d=[0.0, 0.0])
+
+
+@pytest.mark.parametrize("row", [10**8, -1])
+def test_places_that_do_not_fit_are_refused(row):
+    """The same of coordinates."""
+    broken = sp.coo_array(np.eye(2))
+    broken.row[0] = row
+    with pytest.raises(tf.ShapeError, match="H is no sparse matrix"):
+        tf.Tree([-1, 0]).pack(broken)
     with pytest.raises(tf.ShapeError, match="D is no sparse matrix"):
         tf.mlcp.Problem(np.eye(2), tf.Tree([-1, 0]), [0.0, 0.0], D=broken, d=[0.0, 0.0])
 

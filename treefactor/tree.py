@@ -14,7 +14,7 @@ from typing import Literal
 import numpy as np
 
 from . import _pattern, _tree  # type: ignore[attr-defined]  # compiled
-from ._arrays import as_float, as_real, check_choice, flatten, lane_count
+from ._arrays import as_float, as_real, check_choice, flatten, lane_count, require_sound
 from .exceptions import InvalidTreeError, ShapeError
 
 LAYOUTS = ("dense", "packed", "lanes")
@@ -196,6 +196,11 @@ class Tree:
         mask : array_like or SciPy sparse, shape (n, n)
             Symmetric pattern; true or non-zero where H may be non-zero.
 
+        Raises
+        ------
+        ShapeError
+            Where it is not square, or the indices of a sparse matrix do not fit its shape.
+
         Notes
         -----
         The elimination tree of the pattern, eliminated from the last row to the first (Liu 1990). For the
@@ -203,6 +208,8 @@ class Tree:
         """
         from scipy.sparse import csr_array
 
+        if hasattr(mask, "tocsr"):
+            require_sound(mask, "mask")
         pattern = csr_array(mask)
         pattern.data = pattern.data != 0
         if pattern.ndim != 2 or pattern.shape[0] != pattern.shape[1]:
