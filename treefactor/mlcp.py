@@ -351,4 +351,6 @@ def _warm(solution: Solution, problem: Problem) -> tuple[np.ndarray, np.ndarray]
     impulse = np.concatenate(given[:2])
     if solution.status is not Status.SOLVED or not np.isfinite(impulse).all():
         return None
-    return impulse, np.append(np.ones(expected[0], bool), given[2] != 0.0)
+    on = np.ones(len(impulse), bool)
+    on[len(problem.c) :] = given[2]
+    return impulse, on
