@@ -68,11 +68,15 @@ def test_indices_that_do_not_fit_are_refused(form, index, start):
         tf.mlcp.Problem(np.eye(2), tf.Tree([-1, 0]), [0.0, 0.0], D=broken, d=[0.0, 0.0])
 
 
-@pytest.mark.parametrize("row", [10**8, -1])
-def test_places_that_do_not_fit_are_refused(row):
-    """The same of coordinates."""
-    broken = sp.coo_array(np.eye(2))
-    broken.row[0] = row
+@pytest.mark.parametrize("place", [10**8, -1])
+@pytest.mark.parametrize("form", [sp.coo_array, sp.lil_array])
+def test_places_that_do_not_fit_are_refused(form, place):
+    """The same of coordinates, and of lists of rows."""
+    broken = form(np.eye(2))
+    if broken.format == "coo":
+        broken.row[0] = place
+    else:
+        broken.rows[0] = [place]
     with pytest.raises(tf.ShapeError, match="H is no sparse matrix"):
         tf.Tree([-1, 0]).pack(broken)
     with pytest.raises(tf.ShapeError, match="D is no sparse matrix"):

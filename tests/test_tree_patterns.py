@@ -163,11 +163,19 @@ def test_from_pattern_does_not_overflow_small_integers():
     assert Tree.from_pattern(np.full((3, 3), 128, dtype=np.uint8)) == tf.families.chain(3)
 
 
-@pytest.mark.parametrize("shape", [(2, 3), (3,)])
+@pytest.mark.parametrize("shape", [(2, 3), (3,), (), (2, 2, 2)])
 def test_from_pattern_must_be_square(shape):
     with pytest.raises(ShapeError) as caught:
         Tree.from_pattern(np.ones(shape))
     assert caught.value.received == shape
+
+
+@pytest.mark.parametrize(
+    ("mask", "error"), [("mask", tf.DtypeError), (None, tf.DtypeError), ([[1], [1, 2]], ShapeError)]
+)
+def test_from_pattern_names_what_is_no_array(mask, error):
+    with pytest.raises(error, match="^mask "):
+        Tree.from_pattern(mask)
 
 
 # ------------------------------------------------------------------------------------------ pack, unpack

@@ -223,7 +223,9 @@ def require_sound(matrix, name: str) -> None:
     try:
         if hasattr(matrix, "check_format"):  # the compressed ones
             matrix.check_format(full_check=True)
-        elif matrix.format == "coo" and matrix.ndim == 2:  # whose places are looked at where one is made
+        elif matrix.format != "coo":
+            matrix.tocsr().check_format(full_check=True)
+        elif matrix.ndim == 2:  # whose places are looked at where one is made
             type(matrix)((matrix.data, (matrix.row, matrix.col)), matrix.shape)
     except ValueError as error:
         raise ShapeError(

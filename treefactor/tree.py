@@ -200,6 +200,8 @@ class Tree:
         ------
         ShapeError
             Where it is not square, or the indices of a sparse matrix do not fit its shape.
+        DtypeError
+            Where an array holds no real numbers.
 
         Notes
         -----
@@ -210,10 +212,12 @@ class Tree:
 
         if hasattr(mask, "tocsr"):
             require_sound(mask, "mask")
+        else:
+            mask = as_real(mask, "mask")
+        if mask.ndim != 2 or mask.shape[0] != mask.shape[1]:
+            raise ShapeError(f"a pattern must be square, got shape {mask.shape}", mask.shape)
         pattern = csr_array(mask)
         pattern.data = pattern.data != 0
-        if pattern.ndim != 2 or pattern.shape[0] != pattern.shape[1]:
-            raise ShapeError(f"a pattern must be square, got shape {pattern.shape}", pattern.shape)
         pattern = csr_array(pattern + pattern.T)
         start, column = (np.ascontiguousarray(a, dtype=np.intp) for a in (pattern.indptr, pattern.indices))
         return cls(_tree.elimination_tree(start, column, pattern.shape[0]), names)
