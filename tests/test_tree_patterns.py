@@ -174,7 +174,7 @@ def test_from_pattern_must_be_square(shape):
     ("mask", "error"), [("mask", tf.DtypeError), (None, tf.DtypeError), ([[1], [1, 2]], ShapeError)]
 )
 def test_from_pattern_names_what_is_no_array(mask, error):
-    with pytest.raises(error, match="^mask "):
+    with pytest.raises(error, match=r"^mask "):
         Tree.from_pattern(mask)
 
 

@@ -36,7 +36,7 @@ EXPANDED = 2000  # times that compression shrinks numbers at most; HDF5 makes up
 EXACT = 2.0**53  # up to which floating-point numbers hold all whole ones
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Contacts:
     """Contacts of one time step.
 

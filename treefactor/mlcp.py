@@ -190,7 +190,7 @@ class Problem:
         return rows
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Solution:
     """What `solve` found.
 

@@ -29,7 +29,7 @@ RANK = 1e-9  # singular values below this share of the largest belong to rows th
 STEPS = 100  # of Newton's method
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Rows:
     """Constraints on the velocities of a model, for one state or many: residual, J and J-dot v.
 

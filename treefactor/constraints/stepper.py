@@ -35,7 +35,7 @@ from .loops import loops_of
 FACETS, FRICTION = (4, 8), ("pyramid", "box")
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Step:
     """State after a step, and what acted during it.
 
@@ -63,7 +63,7 @@ class Step:
     solution: mlcp.Solution
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Trajectory:
     """States that follow each other.
 
