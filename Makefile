@@ -47,6 +47,7 @@ valgrind: $(READY)
 # Left out: the wheel (a build that reports nothing), what counts allocations, repeats whole files, or must be
 # done in a time.
 UNCOVERED := test_packaging.py test_memory.py test_isa.py::test_the_checks_of_kernels_pass \
+  test_ltdl_out.py::test_operations_into_out_allocate_nothing \
   test_workers.py::test_processes_of_their_own_find_the_same
 REPORT := ../$(BIN)/python -m coverage report
 coverage: $(COVERED)/.ready

