@@ -45,6 +45,22 @@ def test_walk_takes_ties_for_what_they_are():
     np.testing.assert_allclose(solution.gamma, 1.0 / 40.0, atol=1e-8)
 
 
+@pytest.mark.parametrize("spread", [1e-5, 1e-6, 1e-7])
+@pytest.mark.parametrize("limit", [None, 0.5, 1e3])
+def test_inertia_nearly_singular(spread, limit):
+    """Residuals are rounding errors of terms of H v that cancel; limits far away change nothing about it."""
+    rng, n = np.random.default_rng(0), 6
+    H = 1.0 + np.diag(spread * rng.uniform(1.0, 2.0, n))
+    g = rng.normal(size=n)
+    free = np.linalg.solve(H, g)
+    rows = {} if limit is None else {"D": np.eye(n), "d": np.full(n, -limit * np.abs(free).max())}
+    solution = mlcp.solve(mlcp.Problem(H, tf.families.chain(n), g, **rows))
+    assert solution.status is mlcp.Status.SOLVED
+    assert solution.residual() <= 2e-14 * np.abs(free).max() + 2e-10
+    if limit != 0.5:
+        np.testing.assert_allclose(solution.v, free, rtol=1e-13 / spread)
+
+
 def test_iteration_limit_is_a_status():
     problem = mlcp_families.spheres(100, 0)
     for method in mlcp.METHODS:

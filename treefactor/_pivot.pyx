@@ -21,7 +21,6 @@ cdef enum:
 
 cdef double LOOSE = 1e-2         # delta of the first multipliers of a cold start
 cdef double SHRINK = 1e-2        # from one to the next
-cdef double ACCEPTED = 1e-10     # residual, relative to the data, that counts as solved if none is smaller
 cdef double BEYOND = 1e9         # a problem is infeasible if v had to be so many times larger
 cdef double PROMISING = 2.0      # and worth a closer look, which costs a solution, from here on;
 cdef double SUSPICIOUS = 0.1     # from here on where that many systems were not enough:
@@ -83,10 +82,10 @@ cdef class Walk(State):
                 self.loosen(max(self.delta * SHRINK, tight()))
                 self.update()
             elif not self.update():
-                if residual <= ACCEPTED * self.size and residual > 0.5 * before:
+                if residual <= self.accepted and residual > 0.5 * before:
                     return SOLVED_
                 steps += 1
-                if residual <= ACCEPTED * self.size or steps % PATIENCE == 0:
+                if residual <= self.accepted or steps % PATIENCE == 0:
                     self.stride()
             before = residual
         return LIMIT_
@@ -259,7 +258,7 @@ cdef class Walk(State):
     cdef int follow(self, Py_ssize_t limit) noexcept nogil:
         """The walk from where lambda is 0, with the status of `walk`."""
         cdef Py_ssize_t i, worst, blocking
-        cdef double t, least = -ACCEPTED * self.size
+        cdef double t, least = -self.accepted
         if self.equal:
             if not self.refactor():
                 return INVALID_

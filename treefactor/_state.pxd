@@ -18,6 +18,7 @@ cdef class State:
     cdef readonly Py_ssize_t n, m, equal, pivots, factorizations, iterations
     cdef readonly double size    # of the data: residuals are relative to it
     cdef double delta, noise
+    cdef double accepted         # residual that counts as solved if none is smaller
     cdef const Py_ssize_t *start
     cdef const Py_ssize_t *column
     cdef const double *g

@@ -26,6 +26,8 @@ cdef enum:
 cdef double NOISE = 1e-12        # of lambda, relative to the data: a row is not switched for less
 cdef double ROUNDING = 1e-15     # of a gap, relative to the data
 cdef double FAR = 1e5            # a larger guess of lambda, relative to the data, leaves its rounding errors
+cdef double ACCEPTED = 1e-10     # residual, relative to the data, that counts as solved if none is smaller,
+cdef double ROUNDED = 1e-14      # or relative to the terms of H v that cancel each other in the free motion
 cdef double NEVER = -1e300       # the d of a row that is never on
 
 FIELDS = ("v", "Hv", "u", "step", "force", "root", "free")  # vectors of n
@@ -85,12 +87,13 @@ cdef class State:
                    const double *upper) noexcept nogil:
         """Scale the rows and measure the data."""
         cdef Py_ssize_t k, i, p
-        cdef double size, largest
+        cdef double size, largest, moved = 0.0
         active.rows.load_packed(&self.pattern.shape, <const char *> H, sizeof(double), 0, self.H)
         self.size = 0.0
         for k in range(self.n):
             self.root[k] = sqrt(H[self.pattern.shape.start[k + 1] - 1])
             self.size = max(self.size, fabs(self.g[k]) / self.root[k])
+            moved = max(moved, fabs(self.free[k]) * self.root[k])
         for i in range(self.m):
             size, largest = 0.0, 0.0
             for p in range(self.start[i], self.start[i + 1]):
@@ -106,6 +109,7 @@ cdef class State:
             self.upper[i] = INFINITY if upper == NULL else upper[i] / self.scale[i]
             # a row far from where it would hold asks for nothing
             self.size = max(self.size, fabs(self.b[i]) if i < self.equal else self.b[i])
+        self.accepted = max(ACCEPTED * self.size, ROUNDED * moved)
         self.kkt.load(H, self.J)
 
     def results(self):

@@ -291,7 +291,8 @@ def solve(
     -------
     Solution
         That there is none is a status, never an exception. gamma is positive or zero, v solves the problem to
-        1e-10 of its data, with ``polish`` to 1e-14 or as far as rounding allows.
+        1e-10 of its data, with ``polish`` to 1e-14 or as far as rounding allows; where H is nearly singular,
+        to 1e-14 of the momenta H_kk v_k of the free motion.
 
     Raises
     ------
