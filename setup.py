@@ -44,7 +44,7 @@ FLAGS = (
     if DEBUG
     else ["-O3", "-Wno-psabi", "-fno-math-errno", "-fno-trapping-math", "-fno-tree-loop-distribute-patterns"]
 )
-EXACT = "-ffp-contract=off"  # Cython code rounds alike on all machines; only kernels fuse multiply-adds
+EXACT = "-ffp-contract=off"  # only kernels fuse multiply-adds: other modules round alike everywhere
 
 DIRECTIVES = {
     "language_level": 3,

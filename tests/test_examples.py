@@ -38,7 +38,7 @@ def test_spheres_pour_into_the_bin(example):
     assert max(step.solution.residual() for step in run.steps) < 1e-5
 
 
-def test_boxes_stand_and_topple(example):
+def test_boxes_stand_and_lean(example):
     stack = example("stack")
     stepper, q = stack.scene()
     calm = stepper.run(q, np.zeros(stepper.model.nv), 40)

@@ -5,6 +5,7 @@ import inspect
 import multiprocessing
 import subprocess
 import sys
+from collections.abc import Mapping
 from functools import partial
 
 import numpy as np
@@ -34,7 +35,7 @@ def plain(thing):
         return thing.dtype.str, thing.shape, thing.tobytes()
     if isinstance(thing, (tuple, list)):
         return tuple(map(plain, thing))
-    if isinstance(thing, dict):
+    if isinstance(thing, Mapping):
         return tuple((key, plain(value)) for key, value in thing.items())
     if isinstance(thing, partial):
         return thing.func, plain(thing.args)

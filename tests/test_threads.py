@@ -5,6 +5,7 @@ import shutil
 import subprocess
 import sys
 import threading
+from collections.abc import Mapping
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
@@ -79,7 +80,7 @@ def arrays_of(thing, seen):
     elif isinstance(thing, (tuple, list)):
         for part in thing:
             yield from arrays_of(part, seen)
-    elif isinstance(thing, dict):
+    elif isinstance(thing, Mapping):
         yield from arrays_of(list(thing.values()), seen)
     elif type(thing).__module__.startswith("treefactor") and hasattr(thing, "__dict__"):
         yield from arrays_of({k: x for k, x in vars(thing).items() if not k.startswith("_")}, seen)
@@ -94,6 +95,8 @@ def test_what_is_immutable_cannot_be_written(name):
         with pytest.raises(AttributeError):
             setattr(thing, attribute, None)
     assert [array for array in arrays_of(thing, set()) if array.flags.writeable] == []
+    public = {name: value for name, value in vars(thing).items() if not name.startswith("_")}
+    assert [name for name, value in public.items() if isinstance(value, (dict, list, set))] == []
 
 
 # ---------------------------------------------------------------------------------------------- shared

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import json
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -183,7 +185,7 @@ class Program(ReadOnly):
     snapped : float
         Largest change of an entry of a rotation by an angle that was made a number of quarters, or of a
         length that was made 0, relative to the longest.
-    functions : dict of str to Function
+    functions : mapping of str to Function
     loops : tuple of (str, str)
         Names and kinds of the joints that close loops.
     independent : tuple of str
@@ -200,12 +202,18 @@ class Program(ReadOnly):
     nv: int
     tips: tuple[str, ...]
     snapped: float
-    functions: dict[str, Function]
+    functions: Mapping[str, Function]
     loops: tuple[tuple[str, str], ...] = ()
     independent: tuple[str, ...] = ()
 
     def __post_init__(self):
-        self.__setstate__({"parent": np.array(self.parent)})
+        self.__setstate__({"parent": np.array(self.parent), "functions": self.functions})
+
+    def __getstate__(self) -> dict:
+        return self.__dict__ | {"functions": dict(self.functions)}
+
+    def __setstate__(self, state: dict):
+        super().__setstate__(state | {"functions": MappingProxyType(dict(state["functions"]))})
 
     @property
     def operations(self) -> dict[str, OperationCount]:
