@@ -1,5 +1,6 @@
 """Programs as C: the same text every time, which compiles without a warning and computes what NumPy does."""
 
+import os
 import platform
 import shutil
 import subprocess
@@ -79,7 +80,10 @@ def test_the_same_text_every_time():
     path = tf.robots.find("ur5_robot").path
     runs = [
         subprocess.run(
-            [sys.executable, "-c", code, path], env={"PYTHONHASHSEED": seed}, check=True, capture_output=True
+            [sys.executable, "-c", code, path],
+            env={**os.environ, "PYTHONHASHSEED": seed},
+            check=True,
+            capture_output=True,
         ).stdout
         for seed in ("1", "2")
     ]
