@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import cached_property
 from itertools import chain
+from types import MappingProxyType
 
 import numpy as np
 
@@ -193,7 +194,7 @@ class Model:
         return bodies(self)
 
     @cached_property
-    def entries(self) -> dict[str, tuple[np.ndarray, np.ndarray]]:
+    def entries(self) -> Mapping[str, tuple[np.ndarray, np.ndarray]]:
         """Entries in q, shape (joints, nq), and in v, shape (joints, nv), of the free joints by kind."""
         found: dict[str, list] = {}
         for joint, q, v in zip(self.joints, self.idx_q, self.idx_v, strict=True):
@@ -204,7 +205,7 @@ class Model:
         }
         for part in chain.from_iterable(made.values()):
             part.flags.writeable = False
-        return {kind: (q, v) for kind, (q, v) in made.items()}
+        return MappingProxyType({kind: (q, v) for kind, (q, v) in made.items()})
 
     def faults(self) -> dict[str, str]:
         """What is impossible about the bodies' inertias, by the names of their joints."""
