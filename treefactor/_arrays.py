@@ -97,9 +97,7 @@ def as_number(value, name: str) -> float:
     """Return a finite number, or raise DtypeError, ShapeError or NonFiniteError."""
     if type(value) is float and math.isfinite(value):
         return value
-    array = as_real(value, name)
-    if array.shape:
-        raise ShapeError(f"{name} must be one number, got shape {array.shape}", array.shape, ())
+    array = _scalar(value, name)
     require_finite(array, name)
     return float(array)
 
@@ -108,12 +106,18 @@ def as_size(value, name: str) -> float:
     """Return a number from 0 to inf, or raise ValueError, DtypeError or ShapeError."""
     if type(value) is float and value >= 0.0:
         return value
-    array = as_real(value, name)
-    if array.shape:
-        raise ShapeError(f"{name} must be one number, got shape {array.shape}", array.shape, ())
+    array = _scalar(value, name)
     if not array >= 0.0:
         raise ValueError(f"{name} must not be negative, got {value}")
     return float(array)
+
+
+def _scalar(value, name: str) -> np.ndarray:
+    """Return a number as an array without axes."""
+    array = as_real(value, name)
+    if array.shape:
+        raise ShapeError(f"{name} must be one number, got shape {array.shape}", array.shape, ())
+    return array
 
 
 def as_count(value, name: str, least: int = 0) -> int:

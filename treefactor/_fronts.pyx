@@ -145,6 +145,8 @@ cdef class Fronts:
     tree : Tree
     start, column : ndarray
         The constraints: entries of row r are column[start[r]:start[r + 1]].
+    once : tuple of ndarray
+        The same of `distinct` constraints.
 
     Attributes
     ----------
@@ -155,8 +157,8 @@ cdef class Fronts:
     """
 
     def __cinit__(self, const Py_ssize_t[::1] position, tree, const Py_ssize_t[::1] start,
-                  const Py_ssize_t[::1] column):
-        first, length, pool = patterns(position, tree.row_start, tree.columns, *distinct(start, column))
+                  const Py_ssize_t[::1] column, tuple once not None):
+        first, length, pool = patterns(position, tree.row_start, tree.columns, *once)
         cdef Py_ssize_t n = position.shape[0], m = start.shape[0] - 1
         self.n, self.m, self.tree = n, m, tree
         self.kept = []

@@ -73,7 +73,8 @@ def analyse(tree: Tree, start: np.ndarray, column: np.ndarray) -> Pattern:
     at = recall([pattern.fronts for pattern in known], tree, start, column)
     if at >= 0:
         return known[at]
-    fresh = Pattern(Fronts(positions(tree, *distinct(start, column)), tree, start, column))
+    once = distinct(start, column)
+    fresh = Pattern(Fronts(positions(tree, *once), tree, start, column, once))
     _patterns.insert(0, fresh)
     del _patterns[REMEMBERED:]
     return fresh

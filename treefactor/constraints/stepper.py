@@ -155,12 +155,8 @@ class Stepper:
         check_choice("friction", friction, FRICTION)
         if friction == "box" and facets != 4:
             raise ValueError(f"a box of friction has 4 facets, got {facets}")
-        self.model, self.h, self.stabilization, self.margin = (
-            model,
-            h,
-            stabilization,
-            as_size(margin, "margin"),
-        )
+        self.model, self.h, self.stabilization = model, h, stabilization
+        self.margin = as_size(margin, "margin")
         self._contacts, self._loops = Contacts(model, as_tuple(contacts, "contacts")), loops_of(model)
         self._moves = _moves(model)
         self._limits = limits_of(model) if limits else tuple(x[:0] for x in limits_of(model))
