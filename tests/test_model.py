@@ -133,7 +133,7 @@ def test_what_is_no_inertia(values, reason):
 # ------------------------------------------------------------------------------------------------ refusals
 
 BAD_JOINTS = {
-    "kind": ({"kind": "screw"}, "'screw' is no kind of joint; there are revolute, .*freeflyer"),
+    "kind": ({"kind": "screw"}, "'screw' is not a kind of joint; there are revolute, .*freeflyer"),
     "no axis": ({"axis": None}, "axis must have shape"),
     "long axis": ({"axis": [0, 2, 0]}, "unit length"),
     "NaN axis": ({"axis": [0, np.nan, 0]}, "axis is not finite"),
@@ -170,7 +170,7 @@ BAD_MODELS = {
     "order": ([hinge("a", 1), hinge("b")], "'a' is number 0 and has parent 1"),
     "own parent": ([hinge("a", 0)], "parents come first"),
     "names": ([hinge("a"), hinge("a", 0)], "two joints are called 'a'"),
-    "no joint": ([hinge("a"), "b"], r"joints\[1\] is no Joint but str"),
+    "no joint": ([hinge("a"), "b"], r"joints\[1\] is not a Joint but str"),
     "follows itself": ([hinge("a", mimic=tf.Mimic(0))], "'a' follows joint 0"),
     "follows nobody": ([hinge("a", mimic=tf.Mimic(3))], "'a' follows joint 3"),
     "follows a follower": (
@@ -258,14 +258,14 @@ def test_loops_hold_frames_of_two_bodies():
 @pytest.mark.parametrize(
     ("loop", "message"),
     [
-        (lambda: tf.Loop("c", "hinge", 0, 1), "'hinge' is no kind of loop"),
+        (lambda: tf.Loop("c", "hinge", 0, 1), "'hinge' is not a kind of loop"),
         (lambda: tf.Loop("c", "weld", 1, 1), "both ends are on joint 1"),
         (lambda: tf.Loop("c", "weld", 0, 1.5), "number of a joint"),
-        (lambda: tf.Loop("c", "weld", 0, 1, R1=2 * np.eye(3)), "R1 is no rotation"),
+        (lambda: tf.Loop("c", "weld", 0, 1, R1=2 * np.eye(3)), "R1 is not a rotation"),
         (lambda: tf.Loop("c", "weld", 0, 1, p2=[0, np.nan, 0]), "p2"),
         (lambda: tf.Loop("c", "weld", 0, 2), "ends at joint 2, there are 2"),
         (lambda: tf.Loop("a", "weld", 0, 1), "called 'a'"),
-        (lambda: "c", r"loops\[0\] is no Loop but str"),
+        (lambda: "c", r"loops\[0\] is not a Loop but str"),
     ],
 )
 def test_loops_that_cannot_be(loop, message):
