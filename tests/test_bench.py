@@ -96,7 +96,7 @@ def test_bench_prints_a_table_and_writes_json(robot, compiler, tmp_path, capsys,
     if compiler:
         monkeypatch.setenv("CC", compiler)
     file = tmp_path / "bench.json"
-    assert cli.main(["bench", robot, "--json", str(file)]) == 0
+    assert cli.main(["bench", robot, "--goals", "--json", str(file)]) == 0
     shown = capsys.readouterr()
     content = json.loads(file.read_text())
     assert content["robot"] == robot
@@ -120,7 +120,7 @@ def test_bench_of_contact_problems(tmp_path, capsys, monkeypatch):
     monkeypatch.setattr(duels_mlcp, "WARM", [("robot", 20)])
     monkeypatch.setattr(duels_mlcp, "WITH_A", {("robot", 20): 1.0})
     file = tmp_path / "bench.json"
-    assert cli.main(["bench", "mlcp", "--json", str(file)]) == 0
+    assert cli.main(["bench", "mlcp", "--goals", "--json", str(file)]) == 0
     shown = capsys.readouterr()
     rows = json.loads(file.read_text())["results"]
     assert all(row[key] > 0 for row in rows for key in ("ours", "theirs", "ratio"))

@@ -217,7 +217,7 @@ BROKEN = {
     "xml": ("<robot", "<<robot", "not well-formed", None),
     "mass": ('value="1.5"', 'value="-1.5"', "link 'a' has a negative mass", "a"),
     "limit": ('lower="-0.01"', 'lower="low"', "joint '[jk]': lower='low' is not a number", None),
-    "type": ('"revolute"', '"elastic"', "joint 'j' is elastic", "j"),
+    "type": ('"revolute"', '"elastic"', "joint 'j' has type 'elastic', which is not one of", "j"),
     "nobody": (
         FOLLOWS[0],
         FOLLOWS[1].replace('"j"', '"x"'),

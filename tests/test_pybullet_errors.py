@@ -26,7 +26,7 @@ from treefactor.robots import Robot
     ("content", "reason"),
     [
         ("<robot name='r'><link name='a'></robot>", "not well-formed XML.*line 1"),
-        ("<sdf/>", "no URDF: the root element is <sdf>"),
+        ("<sdf/>", "not a URDF: the root element is <sdf>"),
         ("<robot name='r'/>", "has 0"),
         ("<robot name='r'><link name='a'/><link name='b'/></robot>", "has 2: a, b"),
         ("<robot name='r'><link name='a'/><link name='a'/></robot>", "two links are called 'a'"),
@@ -134,7 +134,7 @@ def test_no_such_body(client):
 
 def test_a_rigid_body_is_no_multibody(client):
     body_id = pybullet.createMultiBody(1.0, useMaximalCoordinates=1, physicsClientId=client)
-    with pytest.raises(tf.AdapterError, match="no multibody"):
+    with pytest.raises(tf.AdapterError, match="is not a multibody"):
         pybullet_.Body(body_id, client)
 
 

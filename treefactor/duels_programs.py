@@ -92,7 +92,7 @@ def _of_the_peak(moving: Moving, kernels: Kernels) -> Iterator[Duel]:
     count, rounds = len(moving.q), duels_factor.ROUNDS
     for name in BATCHES:
         ours = Call(partial(getattr(kernels, name), *moving.states(name), **moving.rooms(name)), count)
-        work = _peak.multiply_adds(rounds) / kernels.program.operations[name].total
+        work = _peak.multiply_adds(rounds) / max(kernels.program.operations[name].total, 1)
         peak = Call(partial(_peak.multiply_adds, rounds), work)
         yield Duel("S7", moving.name, f"{spoken(name)} {count}, cc", "FMA peak", ours, peak, 0.4)
 
