@@ -35,6 +35,7 @@ PAIRS: dict[str, tuple] = {  # axes of the first frame, and of the second one, t
     "revolute": ((0, 2), (1, 2)),
     "weld": ((2, 1), (0, 2), (1, 0)),
 }
+JointNumber = Any  # given as the number or name of a joint; a Model keeps the number
 NOT_GIVEN: Any = None
 NO_ARMATURE: Any = 0.0
 
@@ -130,7 +131,7 @@ class Mimic:
     Immutable: threads may share it.
     """
 
-    leader: int | str
+    leader: JointNumber
     ratio: float = 1.0
     offset: float = 0.0
 
@@ -174,7 +175,7 @@ class Joint(ReadOnly):
 
     name: str
     kind: str
-    parent: int | str = -1
+    parent: JointNumber = -1
     R: Array = field(default_factory=_unturned)
     p: Array = field(default_factory=_origin)
     axis: MaybeArray = NOT_GIVEN
@@ -289,8 +290,8 @@ class Loop(ReadOnly):
 
     name: str
     kind: str
-    first: int | str
-    second: int | str
+    first: JointNumber
+    second: JointNumber
     R1: Array = field(default_factory=_unturned)
     p1: Array = field(default_factory=_origin)
     R2: Array = field(default_factory=_unturned)

@@ -270,8 +270,8 @@ def _ends(model: Model, k: int, contact: Contact) -> list[int]:
     """Numbers of the bodies of contact k: of the plane or other sphere, and of the sphere."""
     found = []
     for side in (contact.against, contact.sphere):
-        named = isinstance(side.body, str)
-        number = body_number(model, side.body, f"contact {k}: body") if named else side.body
+        body = side.body
+        number = body_number(model, body, f"contact {k}: body") if isinstance(body, str) else body
         if not -1 <= number < model.njoints:
             raise InvalidModelError(f"contact {k} is on body {number}, there are {model.njoints}")
         found.append(number)
