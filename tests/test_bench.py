@@ -3,7 +3,6 @@
 import json
 import math
 import shutil
-import sys
 
 import numpy as np
 import pytest
@@ -176,16 +175,6 @@ def test_bench_of_a_robot_without_joints(write, capsys):
     robot = write("<link name='only'/>")
     assert cli.main(["bench", str(robot)]) == cli.FAILED
     assert "no joint moves" in capsys.readouterr().err
-
-
-def test_bench_without_pinocchio(monkeypatch, tmp_path, capsys):
-    monkeypatch.setitem(sys.modules, "pinocchio", None)
-    monkeypatch.delitem(sys.modules, "treefactor.adapters.pinocchio_", raising=False)
-    monkeypatch.delattr(tf.adapters, "pinocchio_", raising=False)
-    robot = tmp_path / "robot.urdf"
-    robot.write_text("<robot name='r'><link name='only'/></robot>")
-    assert cli.main(["bench", str(robot)]) == cli.FAILED
-    assert "pip install 'treefactor[pinocchio]'" in capsys.readouterr().err
 
 
 def test_families_prints_shimanovskys_counts_and_draws_them(tmp_path, capsys):
