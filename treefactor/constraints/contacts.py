@@ -12,7 +12,7 @@ import numpy as np
 from .._arrays import ReadOnly, as_number, as_tuple, as_vector
 from .._contacts import CONTACT, Touching
 from ..exceptions import InvalidModelError
-from ..model import Model, require_model
+from ..model import Model, body_number, require_model
 from .kinematics import Kinematics, Pattern
 
 
@@ -22,8 +22,8 @@ class Sphere(ReadOnly):
 
     Parameters
     ----------
-    body : int
-        By its joint, -1 for the base.
+    body : int or str
+        By the number of its joint, -1 for the base, or by the joint's or its own name.
     center : array_like, shape (3,)
         m, in the frame of the joint.
     radius : float
@@ -38,7 +38,7 @@ class Sphere(ReadOnly):
     Immutable: threads may share it.
     """
 
-    body: int
+    body: int | str
     center: np.ndarray = field(default_factory=lambda: np.zeros(3))
     radius: float = 0.0
 
@@ -56,8 +56,8 @@ class Plane(ReadOnly):
 
     Parameters
     ----------
-    body : int
-        By its joint, -1 for the base.
+    body : int or str
+        By the number of its joint, -1 for the base, or by the joint's or its own name.
     normal : array_like, shape (3,)
         Out of the matter, in the frame of the joint; any length but zero.
     point : array_like, shape (3,)
@@ -72,7 +72,7 @@ class Plane(ReadOnly):
     Immutable: threads may share it.
     """
 
-    body: int = -1
+    body: int | str = -1
     normal: np.ndarray = field(default_factory=lambda: np.array([0.0, 0.0, 1.0]))
     point: np.ndarray = field(default_factory=lambda: np.zeros(3))
 
@@ -123,13 +123,13 @@ class Contact:
             raise InvalidModelError(f"mu must not be negative, got {self.mu}")
 
 
-def box(body: int, size, center=(0.0, 0.0, 0.0)) -> list[Sphere]:
+def box(body: int | str, size, center=(0.0, 0.0, 0.0)) -> list[Sphere]:
     """Corners of a box on a body: points that may touch planes.
 
     Parameters
     ----------
-    body : int
-        By its joint.
+    body : int or str
+        By the number of its joint, or by the joint's or its own name.
     size : array_like, shape (3,)
         Of the edges along the axes of the joint's frame, m.
     center : array_like, shape (3,)
@@ -167,13 +167,15 @@ def contacts_between(
     Raises
     ------
     InvalidModelError, DtypeError
-        Where these are no spheres or planes, or mu is negative.
+        Where they are not spheres or planes, or mu is negative.
     """
     spheres, others = as_tuple(spheres, "spheres"), as_tuple(others, "others")
     for name, given, kind in (("spheres", spheres, Sphere), ("others", others, Plane | Sphere)):
         for k, one in enumerate(given):
             if not isinstance(one, kind):
-                raise InvalidModelError(f"{name}[{k}] is no {getattr(kind, '__name__', kind)}, but {one!r}")
+                raise InvalidModelError(
+                    f"{name}[{k}] is not a {getattr(kind, '__name__', kind)}, but {one!r}"
+                )
     pairs = [(sphere, other) for i, sphere in enumerate(spheres) for other in spheres[:i]]
     pairs += all_pairs(spheres, others)
     return [Contact(sphere, other, mu) for sphere, other in pairs if sphere.body != other.body]
@@ -223,12 +225,10 @@ class Contacts:
         require_model(model)
         for k, contact in enumerate(contacts):
             if not isinstance(contact, Contact):
-                raise InvalidModelError(f"contact {k} is no Contact, but {contact!r}")
-            for side in (contact.sphere, contact.against):
-                if not -1 <= side.body < model.njoints:
-                    raise InvalidModelError(f"contact {k} is on body {side.body}, there are {model.njoints}")
+                raise InvalidModelError(f"contact {k} is not a Contact, but {contact!r}")
+        ends = [_ends(model, k, contact) for k, contact in enumerate(contacts)]
         self.mu = np.array([c.mu for c in contacts], dtype=float)
-        bodies = np.array([[c.against.body, c.sphere.body] for c in contacts], np.intp).reshape(-1, 2)
+        bodies = np.array(ends, np.intp).reshape(-1, 2)
         pattern, structs = Pattern(model, *bodies.T), np.zeros(len(contacts), dtype=CONTACT)
         structs["body"], structs["columns"] = bodies, np.diff(pattern.indptr)
         structs["entry"], structs["stop"] = pattern.ranges(np.arange(len(contacts)))
@@ -266,7 +266,28 @@ def limits_of(model: Model) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndar
     return i.astype(np.intp), k.astype(np.intp), sign, bound
 
 
-def _body(value) -> int:
+def _ends(model: Model, k: int, contact: Contact) -> list[int]:
+    """Numbers of the bodies of contact k: of the plane or other sphere, and of the sphere."""
+    found = []
+    for side in (contact.against, contact.sphere):
+        body = side.body
+        number = body_number(model, body, f"contact {k}: body") if isinstance(body, str) else body
+        if not -1 <= number < model.njoints:
+            raise InvalidModelError(f"contact {k} is on body {number}, there are {model.njoints}")
+        found.append(number)
+    if found[0] == found[1]:
+        raise InvalidModelError(
+            f"contact {k}: both sides are on body {found[0]}, which was given as {contact.against.body!r} "
+            f"and {contact.sphere.body!r}"
+        )
+    return found
+
+
+def _body(value) -> int | str:
+    if isinstance(value, str):
+        return value
     if not isinstance(value, Integral):
-        raise InvalidModelError(f"expected the number of a joint, got {value!r}")
+        raise InvalidModelError(
+            f"body must be the number of a joint, or its or its body's name, got {value!r}"
+        )
     return int(value)
