@@ -56,7 +56,7 @@ class Accelerator(BoundFactor):
             if not isinstance(value, kind):
                 raise TypeError(f"{name} must be a mujoco.{kind.__name__}, got {received(value)}")
         super().__init__(_rows(data), _tree(model), layout="packed")
-        vars(self)["_data"] = data  # owns the memory of M
+        self._keep(_data=data)  # owns the memory of M
 
 
 def _rows(data: mujoco.MjData) -> np.ndarray:

@@ -118,8 +118,8 @@ class Body(Sealed):
     def __init__(self, model: mujoco.MjModel, data: mujoco.MjData | None = None):
         data = mujoco.MjData(model) if data is None else data
         joints = tuple(_joint(model, j, name) for j, name in enumerate(joint_names(model)))
-        vars(self).update(model=model, data=data, nq=model.nq, nv=model.nv, joints=joints)
-        vars(self).update(floating=any(joint.free for joint in joints), halves=_halves(joints))
+        self._keep(model=model, data=data, nq=model.nq, nv=model.nv, joints=joints)
+        self._keep(floating=any(joint.free for joint in joints), halves=_halves(joints))
 
     def __enter__(self) -> Body:
         return self

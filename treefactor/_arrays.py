@@ -37,10 +37,15 @@ class ReadOnly:
 
 
 class Sealed:
-    """Base class of objects whose attributes cannot be set or deleted; their own methods use ``vars(self)``.
+    """Base class of objects whose attributes cannot be set or deleted; their own methods use `_keep`.
 
     Kernels trust that the attributes of an object belong together.
     """
+
+    def _keep(self, **attributes: object) -> None:
+        """Set attributes; calls of methods are 20 ns slower once ``__dict__`` has been used instead."""
+        for name, value in attributes.items():
+            super().__setattr__(name, value)
 
     def __setattr__(self, name: str, value: object) -> None:
         raise AttributeError(f"{name!r} of a {type(self).__name__} cannot be set: make a new object")

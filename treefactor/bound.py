@@ -56,7 +56,7 @@ class BoundFactor(_calls.BoundCalls, Factor):
         require_unmasked(H, "H")
         if tree.batch_of(H, layout):
             raise ShapeError(f"only a single matrix can be bound, got shape {H.shape}", H.shape)
-        vars(self)["_source"] = H
+        self._keep(_source=H)
         self._kernel.bind(H, layout == "dense", self._upper)
 
     def _factor(self, shift) -> BoundFactor:

@@ -173,8 +173,8 @@ class Factor(Sealed, _calls.Calls):
             if batch
             else _rows.Rows(tree.pattern, ltdl, threads)
         )
-        vars(self).update(tree=tree, batch=batch, kind=kind, dtype=dtype, _layout=layout, _triangle=triangle)
-        vars(self).update(_upper=triangle == "upper", _threads=threads, _kernel=kernel)
+        self._keep(tree=tree, batch=batch, kind=kind, dtype=dtype, _layout=layout, _triangle=triangle)
+        self._keep(_upper=triangle == "upper", _threads=threads, _kernel=kernel)
         if not batch or (len(batch) == 1 and threads == 1):
             self._shorten(kernel, layout, self._upper)
 
