@@ -53,7 +53,7 @@ REPORT := ../$(BIN)/python -m coverage report
 coverage: $(COVERED)/.ready
 	find treefactor -name '*.py' -exec cp --parents -t $(COVERED) {} +
 	cp adapters/*.py $(COVERED)/treefactor/adapters
-	cd $(COVERED) && rm -f .coverage* && export PYTHONPATH=$(CURDIR)/$(COVERED) COVERAGE_RCFILE=../pyproject.toml && \
+	cd $(COVERED) && rm -f .coverage* && export PYTHONPATH="$(CURDIR)/$(COVERED)" COVERAGE_RCFILE=../pyproject.toml && \
 	  ../$(BIN)/python -m coverage run -m pytest --hypothesis-profile=traced \
 	    $(patsubst %,--deselect=tests/%,$(UNCOVERED)) ../tests && \
 	  ../$(BIN)/python -m coverage combine --quiet && \
@@ -76,7 +76,8 @@ fuzz: $(READY)
 	$(BIN)/python -m pip install --quiet --editable '.[fuzz]'
 	for harness in fuzz/fuzz_*.py; do \
 	  rm -rf .fuzz/tmp && mkdir -p .fuzz/tmp && \
-	  TMPDIR=$(CURDIR)/.fuzz/tmp $(BIN)/python $$harness -max_total_time=$(FUZZ) -artifact_prefix=$(CURDIR)/.fuzz/ || exit 1; \
+	  TMPDIR="$(CURDIR)/.fuzz/tmp" $(BIN)/python $$harness -max_total_time=$(FUZZ) \
+	    -artifact_prefix="$(CURDIR)/.fuzz/" || exit 1; \
 	done
 
 lint: $(READY)
@@ -108,8 +109,6 @@ measure: $(READY)
 	$(BIN)/treefactor bench loops --goals --json docs/measured/loops.json
 	$(BIN)/python docs/measure.py
 	$(BIN)/python docs/measure_constraints.py
-	$(BIN)/python docs/measure_from_pinocchio.py
-	$(BIN)/python docs/speed.py
 
 $(VENV)/bin/python:
 	$(PYTHON) -m venv $(VENV)

@@ -6,9 +6,10 @@ from dataclasses import dataclass
 
 import numpy as np
 from pydrake.multibody.plant import MultibodyPlant
+from pydrake.systems.framework import Context
 from scipy.spatial.transform import Rotation
 
-from .._arrays import as_vector
+from .._arrays import Sealed, as_vector
 from ..exceptions import AdapterError
 from ._pinocchio_conventions import one_position
 
@@ -61,7 +62,7 @@ class Joint:
         return np.array([x[6], *x[3:6], *x[:3]]) if self.free else one_position(x)
 
 
-class Body:
+class Body(Sealed):
     """A plant, with a context to evaluate it in.
 
     Parameters
@@ -93,16 +94,21 @@ class Body:
     """
 
     engine = "Drake"
+    plant: MultibodyPlant
+    context: Context
+    nq: int
+    nv: int
+    joints: tuple[Joint, ...]
+    floating: bool
 
     def __init__(self, plant: MultibodyPlant, context=None):
         if not plant.is_finalized() or plant.time_step() > 0.0:
             raise adapter_error("the plant must be finalized, and of continuous time (time_step 0)")
-        self.plant, self.context = plant, plant.CreateDefaultContext()
+        own, joints = plant.CreateDefaultContext(), _joints(plant)
         if context is not None:
-            self.context.SetTimeStateAndParametersFrom(context)
-        self.nq, self.nv = plant.num_positions(), plant.num_velocities()
-        self.joints = _joints(plant)
-        self.floating = any(joint.free for joint in self.joints)
+            own.SetTimeStateAndParametersFrom(context)
+        self._keep(plant=plant, context=own, nq=plant.num_positions(), nv=plant.num_velocities())
+        self._keep(joints=joints, floating=any(joint.free for joint in joints))
 
     def __enter__(self) -> Body:
         return self

@@ -8,7 +8,7 @@ import numpy as np
 from .._messages import received
 from ..bound import BoundFactor
 from ..tree import Tree, freedom_names
-from ._mujoco_body import adapter_error
+from ._mujoco_body import adapter_error, joint_names
 
 
 class Accelerator(BoundFactor):
@@ -56,7 +56,7 @@ class Accelerator(BoundFactor):
             if not isinstance(value, kind):
                 raise TypeError(f"{name} must be a mujoco.{kind.__name__}, got {received(value)}")
         super().__init__(_rows(data), _tree(model), layout="packed")
-        self._data = data  # owns the memory of M
+        self._keep(_data=data)  # owns the memory of M
 
 
 def _rows(data: mujoco.MjData) -> np.ndarray:
@@ -68,8 +68,9 @@ def _rows(data: mujoco.MjData) -> np.ndarray:
 def _tree(model: mujoco.MjModel) -> Tree:
     """The tree whose packed rows are those of M."""
     parent = np.where(model.M_rownnz > 1, model.dof_parentid, -1)
+    names = joint_names(model)
     joints, counts = np.unique(model.dof_jntid, return_counts=True)
-    tree = Tree(parent, freedom_names([model.joint(int(j)).name for j in joints], counts))
+    tree = Tree(parent, freedom_names([names[j] for j in joints], counts))
     if not np.array_equal(tree.columns, model.M_colind):
         raise adapter_error(
             f"MuJoCo {mujoco.__version__} stores MjData.M in a way this adapter does not know"

@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass
 
 import mujoco
 import numpy as np
 from scipy.spatial.transform import Rotation
 
-from .._arrays import as_vector
+from .._arrays import Sealed, as_vector
 from ..exceptions import AdapterError
 from ._pinocchio_conventions import one_position
 
 FREE, BALL = int(mujoco.mjtJoint.mjJNT_FREE), int(mujoco.mjtJoint.mjJNT_BALL)
+SLIDE = int(mujoco.mjtJoint.mjJNT_SLIDE)
 SIZES = {FREE: (7, 6), BALL: (4, 3)}  # entries in q and v; 1 and 1 for the others
 
 # what would add to the smooth accelerations of mj_forward, or take time there without entering them
@@ -30,7 +32,8 @@ class Joint:
     Attributes
     ----------
     name : str
-        Where MuJoCo has none, the one Pinocchio makes up: ``<body>_free``, ``<body>Joint_<number in body>``.
+        Where the file has none, the one Pinocchio makes up: ``<body>_free``,
+        ``<body>Joint_<number in body>``, with ``_2``, ``_3`` ... at its end if another joint has that name.
     kind, body : int
         MuJoCo's type and body.
     q, v : slice
@@ -74,7 +77,7 @@ class Joint:
         return np.array([*x[:-4], x[-1], *x[-4:-1]]) if self.kind in SIZES else one_position(x)
 
 
-class Body:
+class Body(Sealed):
     """A MuJoCo model, with the data it is evaluated in.
 
     Parameters
@@ -92,6 +95,9 @@ class Body:
     joints : tuple of Joint
     floating : bool
         Whether there is a free joint.
+    halves : dict
+        By the name of every free joint the translation along the axes of the world and the rotation that make
+        it up.
 
     Notes
     -----
@@ -101,13 +107,19 @@ class Body:
     """
 
     engine = "MuJoCo"
+    model: mujoco.MjModel
+    data: mujoco.MjData
+    nq: int
+    nv: int
+    joints: tuple[Joint, ...]
+    floating: bool
+    halves: dict[str, tuple[Joint, Joint]]
 
     def __init__(self, model: mujoco.MjModel, data: mujoco.MjData | None = None):
-        self.model = model
-        self.data = mujoco.MjData(model) if data is None else data
-        self.nq, self.nv = model.nq, model.nv
-        self.joints = tuple(_joint(model, j) for j in range(model.njnt))
-        self.floating = any(joint.free for joint in self.joints)
+        data = mujoco.MjData(model) if data is None else data
+        joints = tuple(_joint(model, j, name) for j, name in enumerate(joint_names(model)))
+        self._keep(model=model, data=data, nq=model.nq, nv=model.nv, joints=joints)
+        self._keep(floating=any(joint.free for joint in joints), halves=_halves(joints))
 
     def __enter__(self) -> Body:
         return self
@@ -138,7 +150,8 @@ class Body:
     def parts(self, name: str) -> list[Joint]:
         """Joints that Pinocchio joins under that name; it calls those of one body ``Composite_<first>``.
 
-        Its ``root_joint`` is the only free joint, whatever that is called here.
+        Its ``root_joint`` is the only free joint, whatever that is called here. The two joints that `model`
+        makes of a free joint with armature are parts of that joint.
         """
         free = [joint for joint in self.joints if joint.free]
         for joint in self.joints:
@@ -146,7 +159,7 @@ class Body:
                 return [joint]
             if name == f"Composite_{joint.name}":
                 return [other for other in self.joints if other.body == joint.body]
-        return []
+        return [half for halves in self.halves.values() for half in halves if half.name == name]
 
     def forward(self, q, v, applied=0.0) -> mujoco.MjData:
         """Data after mj_forward under the forces applied, smooth dynamics only."""
@@ -183,13 +196,56 @@ class Body:
         return np.array(rows, dtype=int), np.array(columns, dtype=int)
 
 
-def _joint(model: mujoco.MjModel, j: int) -> Joint:
+def body_names(model: mujoco.MjModel) -> list[str]:
+    """Distinct names of all bodies."""
+    return _distinct(
+        [model.body(k).name for k in range(model.nbody)], [f"body {k}" for k in range(model.nbody)]
+    )
+
+
+def joint_names(model: mujoco.MjModel) -> list[str]:
+    """Distinct names of all joints."""
+    made_up = []
+    for j, (body, kind) in enumerate(zip(model.jnt_bodyid.tolist(), model.jnt_type.tolist(), strict=True)):
+        last = "_free" if kind == FREE else f"Joint_{j - int(model.body_jntadr[body])}"
+        made_up.append(model.body(body).name + last)
+    return _distinct([model.joint(j).name for j in range(model.njnt)], made_up)
+
+
+def _distinct(given: list[str], made_up: list[str]) -> list[str]:
+    """Given names; where they are empty the made-up ones, with ``_2``, ``_3`` ... if they are taken."""
+    taken, used = set(given), Counter[str]()
+    found = []
+    for own, name in zip(given, made_up, strict=True):
+        distinct = own or name
+        while not own and distinct in taken:
+            used[name] += 1
+            distinct = f"{name}_{used[name] + 1}"
+        taken.add(distinct)
+        found.append(distinct)
+    return found
+
+
+def _joint(model: mujoco.MjModel, j: int, name: str) -> Joint:
     body, kind = int(model.jnt_bodyid[j]), int(model.jnt_type[j])
-    made_up = "_free" if kind == FREE else f"Joint_{j - model.body_jntadr[body]}"
-    name = model.joint(j).name or model.body(body).name + made_up
     q, v = int(model.jnt_qposadr[j]), int(model.jnt_dofadr[j])
     nq, nv = SIZES.get(kind, (1, 1))
     return Joint(name, kind, body, slice(q, q + nq), slice(v, v + nv))
+
+
+def _halves(joints: tuple[Joint, ...]) -> dict[str, tuple[Joint, Joint]]:
+    """Two joints with distinct names, ``<joint>[0]`` and ``<joint>[1]``, for every free joint."""
+    free, names = [joint for joint in joints if joint.free], [joint.name for joint in joints]
+    made_up = [f"{joint.name}[{k}]" for joint in free for k in range(2)]
+    first = iter(_distinct([*names, *("" for _ in made_up)], [*names, *made_up])[len(names) :])
+    found = {}
+    for joint in free:
+        q, v = joint.q.start, joint.v.start
+        found[joint.name] = (
+            Joint(next(first), SLIDE, joint.body, slice(q, q + 3), slice(v, v + 3)),
+            Joint(next(first), BALL, joint.body, slice(q + 3, q + 7), slice(v + 3, v + 6)),
+        )
+    return found
 
 
 def adapter_error(message: str, joint: str | None = None, file=None) -> AdapterError:

@@ -34,7 +34,9 @@ def model(source: mujoco.MjModel | Body) -> Model:
     Model
         Joints and their order are MuJoCo's, so only quaternions and the velocity of a free joint differ:
         `from_pinocchio` and `transform` take this model, too. Armature of joints and actuators is in it.
-        A hinge or slide has MuJoCo's q, reference position and all.
+        A hinge or slide has MuJoCo's q, reference position and all. The armature of a free joint acts on
+        accelerations along the axes of the world: one with such armature becomes a "translation" named
+        ``<joint>[0]`` and a "spherical" joint ``<joint>[1]``, whose v is MuJoCo's.
 
     Raises
     ------
@@ -60,12 +62,25 @@ def _joints(body: Body) -> list[Joint]:
         for j in range(first, first + count):
             anchor, last = m.jnt_pos[j], j == first + count - 1
             own = inertia.moved(np.eye(3), -anchor) if last else Inertia()
-            joints.append(_joint(body, j, carrier, R, p + R @ anchor, own))
+            joints += _parts(body, j, carrier, R, p + R @ anchor, own, len(joints))
             carrier, R, p = len(joints) - 1, np.eye(3), -anchor
         if not count and carrier >= 0:
             joints[carrier] = replace(joints[carrier], inertia=joints[carrier].inertia + inertia.moved(R, p))
         carried.append((carrier, R, p))
     return joints
+
+
+def _parts(body: Body, j: int, parent: int, R, p, inertia: Inertia, count: int) -> list[Joint]:
+    """Joint j as one of ours, or as two if it is a free joint with armature; ``count`` joints come before."""
+    own = body.joints[j]
+    armature = body.armature[own.v]
+    if not own.free or not armature[:3].any():
+        return [_joint(body, j, parent, R, p, inertia)]
+    first, second = (half.name for half in body.halves[own.name])
+    return [
+        Joint(first, "translation", parent, armature=armature[:3]),
+        Joint(second, "spherical", count, inertia=inertia, armature=armature[3:]),
+    ]
 
 
 def _joint(body: Body, j: int, parent: int, R: np.ndarray, p: np.ndarray, inertia: Inertia) -> Joint:

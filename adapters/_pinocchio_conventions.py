@@ -39,7 +39,9 @@ def transform(body, model, q) -> np.ndarray:
     Notes
     -----
     H = T' H_pin T, tau = T' tau_pin, a_pin = T a + c with c from `acceleration_offset`, and so
-    bias = T' (nle + H_pin c). The block of a free joint is that of ``Joint.block``.
+    bias = T' (nle + H_pin c). The block of a free joint is that of ``Joint.block``. The armature of a free
+    joint of MuJoCo acts along the axes of the world, Pinocchio's along those of the body: it is no part of
+    H_pin in the last equation. `model` has it as MuJoCo has.
     """
     q = as_vector(q, model.nq, "q")
     T = np.zeros((model.nv, body.nv))
@@ -132,7 +134,8 @@ def _matched(body, model) -> list[tuple]:
             at_q, at_v = at_q + nq, at_v + joint.nv
         if at_v != v.stop:
             odd.append(name)
-    odd += [joint.name for joint in body.joints if all(joint is not other[0] for other in found)]
+    starts = {joint.v.start for joint, _, _ in found}
+    odd += [joint.name for joint in body.joints if joint.v.start not in starts]
     if odd:
         names = ", ".join(dict.fromkeys(odd))
         raise AdapterError(

@@ -9,6 +9,7 @@ import numpy as np
 import pybullet
 from scipy.spatial.transform import Rotation
 
+from .._arrays import Sealed
 from .._urdf import roll_pitch_yaw
 from ..exceptions import AdapterError
 
@@ -69,7 +70,7 @@ class Link:
     moments: np.ndarray
 
 
-class Body:
+class Body(Sealed):
     """A multibody in PyBullet.
 
     Parameters
@@ -104,21 +105,37 @@ class Body:
     What changes it is every evaluation. Client and body are of one process: not picklable.
     """
 
+    id: int
+    client: int
+    owns_client: bool
+    base: str
+    floating: bool
+    nq: int
+    nv: int
+    links: tuple[Link, ...]
+    moving: tuple[Link, ...]
+    base_mass: float
+    base_moments: np.ndarray
+    base_centre: np.ndarray
+    base_inertial: np.ndarray
+    _dynamics: list
+
     def __init__(self, body_id: int, physicsClientId: int = 0):
-        self.id, self.client, self.owns_client = body_id, physicsClientId, False
+        own = vars(self)
+        own.update(id=body_id, client=physicsClientId, owns_client=False)
         with engine_errors("there is no such body"):
-            self._dynamics = self._read_dynamics()
-            self.base = pybullet.getBodyInfo(body_id, physicsClientId=physicsClientId)[0].decode()
+            own["_dynamics"] = self._read_dynamics()
+            own["base"] = pybullet.getBodyInfo(body_id, physicsClientId=physicsClientId)[0].decode()
         if any(row[10] != MULTI_BODY for row in self._dynamics):
             raise adapter_error(f"body {body_id} is not a multibody")
         mass, _, moments, centre, quaternion = self._dynamics[0][:5]
-        self.floating = mass > 0.0  # PyBullet fixes a base without mass
-        self.base_mass, self.base_moments, self.base_centre = mass, np.array(moments), np.array(centre)
-        self.base_inertial = matrix(quaternion)
-        self.links = self._read_links()
-        self.moving = tuple(link for link in self.links if link.freedoms)
-        self.nq = (7 if self.floating else 0) + sum(link.q.stop - link.q.start for link in self.links)
-        self.nv = (6 if self.floating else 0) + sum(link.freedoms for link in self.links)
+        own["floating"] = mass > 0.0  # PyBullet fixes a base without mass
+        own.update(base_mass=mass, base_moments=np.array(moments), base_centre=np.array(centre))
+        own["base_inertial"] = matrix(quaternion)
+        own["links"] = self._read_links()
+        own["moving"] = tuple(link for link in self.links if link.freedoms)
+        own["nq"] = (7 if self.floating else 0) + sum(link.q.stop - link.q.start for link in self.links)
+        own["nv"] = (6 if self.floating else 0) + sum(link.freedoms for link in self.links)
         require_state(self.base, 1 + len(self.links), self.nq - (7 if self.floating else 0))
         self.check()
 
@@ -134,7 +151,7 @@ class Body:
     def close(self) -> None:
         """Disconnect the client if `load` opened it; the body is of no use afterwards."""
         if self.owns_client:
-            self.owns_client = False
+            vars(self)["owns_client"] = False
             pybullet.disconnect(self.client)
 
     @property

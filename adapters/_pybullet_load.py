@@ -130,7 +130,7 @@ def _in_own_client(path: Path, urdf: Path, floating: bool, gravity, flags: int, 
     except BaseException:
         pybullet.disconnect(client)
         raise
-    body.owns_client = True
+    vars(body)["owns_client"] = True
     return body
 
 

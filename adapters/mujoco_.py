@@ -40,7 +40,7 @@ from ..ltdl import factor
 from ..tree import Tree
 from ._mjcf import mjcf
 from ._mujoco_accelerator import Accelerator
-from ._mujoco_body import FREE, Body, Joint, adapter_error
+from ._mujoco_body import FREE, Body, Joint, adapter_error, body_names
 from ._mujoco_model import model
 from ._mujoco_settings import SETTINGS, effect, initial_configuration, only
 from ._pinocchio_conventions import acceleration_offset, from_pinocchio, model_changes, transform
@@ -154,11 +154,11 @@ def quiet() -> Iterator[None]:
 
 def inertials(body: Body) -> dict[str, Inertia]:
     """Inertias of the bodies, by name, in the axes of the body frame."""
-    model, found = body.model, {}
+    model, found, names = body.model, {}, body_names(body.model)
     for k in range(1, model.nbody):
         R = Rotation.from_quat(np.roll(model.body_iquat[k], -1)).as_matrix()
         tensor = R * model.body_inertia[k] @ R.T
-        found[model.body(k).name] = Inertia(float(model.body_mass[k]), model.body_ipos[k].copy(), tensor)
+        found[names[k]] = Inertia(float(model.body_mass[k]), model.body_ipos[k].copy(), tensor)
     return found
 
 

@@ -273,4 +273,4 @@ class Accelerator(BoundFactor):
             message = f"data.M must have shape {expected}, got {got}: data is of another model"
             raise ShapeError(message, got, expected)
         super().__init__(data.M, tree(model), triangle="upper")
-        self._data = data  # owns the memory of M
+        self._keep(_data=data)  # owns the memory of M

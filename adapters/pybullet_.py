@@ -20,7 +20,7 @@ from __future__ import annotations
 from . import missing_engine
 
 try:
-    import pybullet
+    from ._pybullet_import import pybullet
 except ImportError as error:
     raise missing_engine("pybullet", "pybullet", error) from None
 

@@ -9,6 +9,7 @@ import gc
 import itertools
 import sys
 import warnings
+from importlib.machinery import ExtensionFileLoader
 
 import numpy as np
 
@@ -116,6 +117,15 @@ CALLS = {
 SHIM = ctypes.CDLL(None)
 
 
+def name_libraries():
+    """Pass nomalloc.c the compiled modules of treefactor that are loaded, and NumPy's, by their files."""
+    for name, module in list(sys.modules.items()):
+        compiled = isinstance(getattr(getattr(module, "__spec__", None), "loader", None), ExtensionFileLoader)
+        numpy = name.endswith("._multiarray_umath")
+        if compiled and (numpy or name.startswith("treefactor.")):
+            SHIM.nomalloc_add(ctypes.c_void_p(ctypes.CDLL(module.__file__)._handle), numpy)
+
+
 def counter(name):
     """A variable of nomalloc.c."""
     return ctypes.c_long.in_dll(SHIM, f"nomalloc_{name}")
@@ -159,4 +169,5 @@ if __name__ == "__main__":
     gc.freeze()
     for name in sys.argv[1:] or CALLS:
         expected = np.array(CALLS[name]())
+        name_libraries()  # all that the call has imported, too
         print(name, inject(name, CALLS[name], expected), flush=True)

@@ -7,8 +7,10 @@
 #include <errno.h>
 #include <dlfcn.h>
 #include <execinfo.h>
+#include <link.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdlib.h>
 #include <string.h>
 
 void *__libc_malloc(size_t);
@@ -20,22 +22,49 @@ long nomalloc_seen = 0, nomalloc_fails = -1, nomalloc_held = 0;
 static __thread int inside = 0;
 
 enum { UNKNOWN, OURS, THIS, INTERPRETER, NUMPY, OTHERS, DEPTH = 24, KNOWN = 1 << 16, ENTRIES = 1024, HELD = 1024 };
+enum { LIBRARIES = 64 };
 static struct { void *address; int owner; } known[KNOWN];
+static struct { void *base; int owner; } library[LIBRARIES];
+static int libraries = 0;
 static void *mine[HELD];
+
+/* Where the library is loaded that an address belongs to. */
+static void *base_of(void *address) {
+    Dl_info info;
+    return address && dladdr(address, &info) ? info.dli_fbase : NULL;
+}
+
+static void add(void *address, int owner) {
+    void *base = base_of(address);
+    int k;
+    for (k = 0; k < libraries; k++)
+        if (library[k].base == base) return;
+    if (libraries == LIBRARIES || !base) abort();
+    library[libraries].base = base;
+    library[libraries++].owner = owner;
+}
+
+/* Counts the library that an open handle belongs to as ours, or as NumPy's. The paths of files play no part. */
+void nomalloc_add(void *handle, int numpy) {
+    struct link_map *map;
+    if (!libraries) {
+        add((void *) base_of, THIS);
+        add((void *) __libc_malloc, INTERPRETER);
+        add(dlsym(RTLD_DEFAULT, "PyObject_Malloc"), INTERPRETER);
+    }
+    if (dlinfo(handle, RTLD_DI_LINKMAP, &map)) abort();
+    add(map->l_ld, numpy ? NUMPY : OURS);
+}
 
 static int owner_of(void *address) {
     size_t at = ((uintptr_t) address >> 1) % KNOWN;
-    Dl_info info;
+    int k;
     if (known[at].address != address) {
-        const char *name = dladdr(address, &info) && info.dli_fname ? info.dli_fname : "";
+        void *base = base_of(address);
         known[at].address = address;
-        known[at].owner = strstr(name, "/treefactor/") && strstr(name, ".so") ? OURS
-            : strstr(name, "nomalloc") ? THIS
-            : strstr(name, "_multiarray_umath") ? NUMPY
-            : strstr(name, "-packages") || strstr(name, "lib-dynload") ? OTHERS
-            : strstr(name, "python") || strstr(name, "libc.so")
-                ? INTERPRETER
-            : OTHERS;
+        known[at].owner = OTHERS;
+        for (k = 0; k < libraries; k++)
+            if (library[k].base == base) known[at].owner = library[k].owner;
     }
     return known[at].owner;
 }

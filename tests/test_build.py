@@ -1,6 +1,7 @@
 """The compiler is called safely, its absence and failures are said, the cache holds nobody else's code."""
 
 import os
+import shlex
 import shutil
 import signal
 import subprocess
@@ -146,7 +147,7 @@ def alive(pid):
 @pytest.mark.skipif(sys.platform != "linux", reason="only Linux limits the memory of processes")
 def test_a_compiler_that_takes_all_memory_is_stopped(arm, compiler):
     code = "bytearray(4 << 30)"
-    compiler(f"exec {sys.executable} -I -S -c '{code}'")
+    compiler(f"exec {shlex.quote(sys.executable)} -I -S -c '{code}'")
     with pytest.raises(tf.exceptions.CodegenError, match="MemoryError"):
         compiled(arm)
 

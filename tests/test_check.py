@@ -2,6 +2,7 @@
 
 import json
 import os
+import shlex
 import signal
 import subprocess
 import sys
@@ -231,7 +232,8 @@ def test_what_engines_print_is_not_mixed_with_the_table(tmp_path):
 
 @pytest.mark.parametrize("streams", ["| true", ">&-", "2>&-"])
 def test_a_reader_that_leaves_or_a_closed_stream_costs_no_result(tmp_path, streams):
-    command = f"{sys.executable} -m treefactor check double_pendulum --engine pinocchio --json out.json"
+    python = shlex.quote(sys.executable)
+    command = f"{python} -m treefactor check double_pendulum --engine pinocchio --json out.json"
     script = f"{command} {streams}; exit ${{PIPESTATUS[0]}}"
     done = subprocess.run(["bash", "-c", script], cwd=tmp_path, capture_output=True, timeout=120, check=False)
     assert done.returncode == 0

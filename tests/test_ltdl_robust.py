@@ -82,3 +82,43 @@ def test_an_infinity_stays_in_its_tree(operation):
 def test_a_bound_factor_that_is_not_made_yet_is_an_error():
     with pytest.raises(TypeError, match="bound"):
         _rows.Rows(TREE.pattern, True).refresh()
+
+
+FAULTY = {"NaN": np.nan, "inf": np.inf, "-inf": -np.inf}
+
+
+@pytest.mark.parametrize("value", FAULTY.values(), ids=FAULTY)
+@pytest.mark.parametrize("triangle", ["lower", "upper"])
+@pytest.mark.parametrize("batch", [(), (3,), (2, 9)])
+def test_factors_that_are_not_finite_are_not_adopted(batch, triangle, value):
+    """Each entry of the pattern of L, and of D, in turn; entries that are not read may be anything."""
+    tree = tf.families.binary_tree(3)
+    factor = tf.factor(np.eye(tree.n) * 3.0 + 0.1 * tree.mask(), tree)
+    L, D = (np.broadcast_to(x, (*batch, *x.shape)) for x in (factor.L(), factor.D()))
+    unread = ~np.tril(tree.mask()) | np.eye(tree.n, dtype=bool)
+    L = np.where(unread, value, L)
+    L = L if triangle == "lower" else np.swapaxes(L, -1, -2)
+    last = tuple(size - 1 for size in batch)
+    adopted = tf.Factor.from_ld(L, D, tree, triangle)
+    expected = adopted.solve(np.ones(tree.n))
+    assert np.isfinite(expected).all()
+    for row, column in [*np.argwhere(~unread), *((k, None) for k in range(tree.n))]:
+        faulty_L, faulty_D = L.copy(), D.copy()
+        if column is None:
+            faulty_D[(*last, row)] = value
+        else:
+            faulty_L[(*last, *((row, column) if triangle == "lower" else (column, row)))] = value
+        if not batch:
+            with pytest.raises((tf.NonFiniteError, tf.NotPositiveDefiniteError)) as caught:
+                tf.Factor.from_ld(faulty_L, faulty_D, tree, triangle)
+            assert caught.value.row == row
+            with pytest.raises((tf.NonFiniteError, tf.NotPositiveDefiniteError)):
+                adopted.adopt(faulty_L, faulty_D)
+            with pytest.raises(tf.NotPositiveDefiniteError):
+                adopted.solve(np.ones(tree.n))
+            continue
+        found = adopted.adopt(faulty_L, faulty_D)
+        assert found.status[last] == row
+        assert (np.delete(found.status.ravel(), -1) == -1).all()
+        assert np.isnan(found.solve(np.ones(tree.n))[last]).all()
+    np.testing.assert_array_equal(adopted.adopt(L, D).solve(np.ones(tree.n)), expected)

@@ -4,6 +4,7 @@ import os
 import shutil
 import subprocess
 import sys
+from importlib import import_module
 from pathlib import Path
 
 import pytest
@@ -17,7 +18,7 @@ def preloaded(tmp_path_factory):
     compiler = shutil.which("cc") or shutil.which("gcc")
     if sys.platform != "linux" or compiler is None or "LD_PRELOAD" in os.environ:
         pytest.skip("allocations fail on Linux, with a C compiler, where nothing else is preloaded")
-    library = tmp_path_factory.mktemp("memory") / "nomalloc.so"
+    library = tmp_path_factory.mktemp("with a space") / "nomalloc.so"
     command = [compiler, "-shared", "-fPIC", "-O1", "-o", library, HERE / "nomalloc.c", "-ldl"]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     if "__libc_malloc" in done.stderr:
@@ -26,21 +27,40 @@ def preloaded(tmp_path_factory):
     return library
 
 
-def test_allocations_that_fail_are_told_and_leave_everything_as_it_was(preloaded):
+def counted(preloaded, *cases, **environment):
+    """How many allocations each of the cases asks for; all of them have failed once."""
+    given = {"PYTHONMALLOC": "malloc", "PYTHONFAULTHANDLER": "1", **environment}
     done = subprocess.run(
-        [sys.executable, HERE / "memory_cases.py"],
-        env={**os.environ, "LD_PRELOAD": str(preloaded), "PYTHONMALLOC": "malloc", "PYTHONFAULTHANDLER": "1"},
+        [sys.executable, HERE / "memory_cases.py", *cases],
+        env={**os.environ, "LD_PRELOAD": f"./{preloaded.name}", **given},  # paths with a space are two there
+        cwd=preloaded.parent,
         capture_output=True,
         text=True,
         check=False,
         timeout=600,
     )
     assert done.returncode == 0, done.stdout + done.stderr
-    lines = done.stdout.splitlines()
-    counts = {name: int(count) for name, _, count in (line.rpartition(" ") for line in lines)}
+    return {
+        name: int(count) for name, _, count in (line.rpartition(" ") for line in done.stdout.splitlines())
+    }
+
+
+def test_allocations_that_fail_are_told_and_leave_everything_as_it_was(preloaded):
+    counts = counted(preloaded)
     assert len(counts) == 40
     on_the_stack = {"kernel", "native kernel"}
     assert {name for name, count in counts.items() if not count} == on_the_stack
+
+
+@pytest.mark.parametrize("folder", ["treefactor", "ein Öl/treefactor", "nomalloc-packages/python3"])
+def test_the_place_of_the_libraries_does_not_matter(preloaded, tmp_path, folder):
+    """Theirs are not taken for ours, nor ours for theirs, whatever their folder is called."""
+    (tmp_path / folder).mkdir(parents=True)
+    for package in ("numpy", "scipy", "treefactor"):
+        (tmp_path / folder / package).symlink_to(Path(import_module(package).__file__).parent)
+    cases = ("tree", "factor", "solve batch", "crba", "kernel")
+    counts = counted(preloaded, *cases, PYTHONPATH=str(tmp_path / folder))
+    assert [name for name in cases if counts[name]] == [*cases[:-1]]
 
 
 IN_A_THREAD = """

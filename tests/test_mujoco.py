@@ -172,7 +172,7 @@ def test_a_factor_stored_in_another_way_is_refused(monkeypatch):
     q = np.zeros(body.nq)
     data = body.forward(q, np.zeros(body.nv))
     stored = SimpleNamespace(qLD=2.0 * data.qLD, qLDiagInv=data.qLDiagInv)
-    monkeypatch.setattr(body, "forward", lambda *_: stored)
+    monkeypatch.setattr(Body, "forward", lambda *_: stored)
     with pytest.raises(tf.AdapterError, match="stores qLD in a way this adapter does not know"):
         mujoco_.qld(body, q)
 

@@ -10,6 +10,7 @@ import time
 from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
 from functools import partial
 from multiprocessing import get_context
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -181,6 +182,24 @@ def test_a_folder_that_is_read_only(tmp_path):
     tmp_path.chmod(0o500)
     with pytest.raises(tf.TreefactorError, match=r"cannot write .*denied"):
         tf.stream(tmp_path / "x.npy", failing, np.zeros((1, 1)))
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="this system has no pipes with names")
+@pytest.mark.parametrize("kind", ["device", "link to a device", "full device", "pipe"])
+def test_a_path_that_is_not_a_regular_file(tmp_path, kind):
+    """The result could not be read back, and a pipe would wait for a reader for ever."""
+    path = {"device": Path(os.devnull), "full device": Path("/dev/full")}.get(kind, tmp_path / "x")
+    if kind == "pipe":
+        os.mkfifo(path)
+    elif kind == "link to a device":
+        path.symlink_to(os.devnull)
+    if not path.exists():
+        pytest.skip("this system has no /dev/full")
+    called = []
+    with pytest.raises(tf.TreefactorError, match=f"cannot write {path}: not a regular file"):
+        tf.stream(path, called.append, Q)
+    assert called == []
+    assert len(os.listdir(tmp_path)) == (not path.is_absolute() or path.parent == tmp_path)
 
 
 def test_a_process_that_is_killed_leaves_the_older_file(tmp_path):

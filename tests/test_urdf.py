@@ -147,6 +147,43 @@ def test_a_urdf_called_xml_is_refused_by_name(tmp_path):
     assert "a URDF has no gravity" in rows[1].reason
 
 
+@pytest.mark.parametrize("length", [5e-324, 1e-308, 1e-200, 1e-160, 0.3, 1e160, 1e200, 1.5e308])
+@pytest.mark.parametrize("kind", ["revolute", "continuous", "prismatic"])
+def test_axes_may_have_any_length(file, kind, length):
+    direction = [1.0, 0.0, -1.0] if length < 1e-300 else [1.0, -0.5, 0.25]  # no smaller number is left
+    xyz = " ".join(repr(length * x) for x in direction)
+    text = urdf(link("base"), link("a", 1.5), joint("j", "base", "a", kind, axis=xyz))
+    with np.errstate(all="raise"):
+        found = tf.Model.from_urdf(file(text)).joints[0].axis
+    np.testing.assert_allclose(found, np.array(direction) / np.linalg.norm(direction), rtol=1e-15)
+
+
+def turning(path, adapted):
+    """H of an engine at 0.3 rad."""
+    if adapted.__name__.endswith("pinocchio_"):
+        model = adapted.load(path)
+        return adapted.mass_matrix(model, model.createData(), np.array([0.3]))
+    with adapted.load(path) as body:
+        return adapted.mass_matrix(body, [0.3])
+
+
+@pytest.mark.parametrize("length", [1e-200, 1e200])
+@pytest.mark.parametrize("engine", ENGINES)
+def test_engines_get_axes_of_any_length_right_or_refuse_them(file, engine, length):
+    """Pinocchio and Drake read the file themselves, and square the length."""
+    axis = f"0 {0.6 * length} {0.8 * length}"
+    path, adapted = (
+        file(urdf(link("base"), link("a", 1.5), joint("j", "base", "a", axis=axis))),
+        adapter(engine),
+    )
+    if engine in ("pinocchio", "drake"):
+        with pytest.raises(tf.AdapterError, match=r"axis (of joint 'j' has entries of|vector must|is zero)"):
+            turning(path, adapted)
+    else:
+        H = tf.crba(tf.Model.from_urdf(path), [0.3])
+        np.testing.assert_allclose(turning(path, adapted), H, rtol=1e-9)
+
+
 def test_an_axis_of_another_length_is_named_by_pybullet(file):
     adapter("pybullet")
     [[row]] = check.check([Robot("r", file(ARM.replace(AXIS, 'xyz="0 6 8"')))], ["pybullet"], samples=1)

@@ -21,6 +21,13 @@ def length(a):
     return np.sqrt(dot(a, a))
 
 
+def unit(vectors: np.ndarray) -> np.ndarray:
+    """Vectors of any length but zero, along the last axis, scaled to unit length."""
+    _, exponent = np.frexp(np.abs(vectors).max(axis=-1, keepdims=True))
+    vectors = np.ldexp(vectors, -exponent)  # exact, and no square overflows or vanishes
+    return vectors / np.linalg.norm(vectors, axis=-1, keepdims=True)
+
+
 def cross(a, b):
     """a × b."""
     (ax, ay, az), (bx, by, bz) = a, b

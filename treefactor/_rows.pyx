@@ -241,7 +241,7 @@ cdef class Rows(Kernel):
             k = t.order[s]
             self.D[k] = (<const double *> (D.data + k * D.strides[0]))[0]
             self.inverse[k] = 1.0 / self.D[k]
-            if not 0 < self.inverse[k] <= DBL_MAX:
+            if not (0 < self.inverse[k] <= DBL_MAX and all_finite(t.depth[k] - 1, self.X + t.at[k])):
                 self.status = max(self.status, k)
             stop = t.at[t.order[s + 1]] if s + 1 < t.n else t.room
             for e in range(t.at[k] + t.depth[k] - 1, stop):

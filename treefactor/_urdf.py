@@ -11,6 +11,7 @@ from pathlib import Path
 import numpy as np
 from scipy.spatial.transform import Rotation
 
+from ._rotations import unit
 from ._xml import file_error, numbers, parse
 from .exceptions import AdapterError
 from .joints import Inertia
@@ -187,8 +188,7 @@ class _Reader:
             if axis.size != 3 or not axis.any():
                 raise self.error(f"the axis of joint {name!r} is not a direction", name)
         words = (getattr(element.find(tag), "attrib", None) for tag in ("limit", "mimic"))
-        axis = axis / np.linalg.norm(axis)
-        return Joint(name, kind, parent, child, *self.origin(element, name), axis, *words)
+        return Joint(name, kind, parent, child, *self.origin(element, name), unit(axis), *words)
 
     def root(self, links: dict[str, Inertia], joints: list[Joint]) -> str:
         """Name of the one link that is no child; every other link must hang from it."""

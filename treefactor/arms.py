@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ._arrays import ReadOnly, as_real
+from ._arrays import ReadOnly, as_array, as_real
 from ._rotations import about
 from .exceptions import ShapeError
 from .joints import Inertia, Joint
@@ -47,7 +47,7 @@ class Arm(ReadOnly):
 
     def __post_init__(self):
         fields = ("rows", "mass", "centre", "inertia", "prismatic")
-        self.__setstate__({field: np.array(getattr(self, field)) for field in fields})
+        self.__setstate__({field: as_array(getattr(self, field), field).copy() for field in fields})
 
     def chain(self, q) -> tuple[np.ndarray, ...]:
         """Arrays that `treefactor.chain_inertia` takes, at joint positions q.

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from . import _calls
-from ._arrays import as_shift, check_choice
+from ._arrays import as_shift, check_choice, require_unmasked
 from .exceptions import DtypeError, NotPositiveDefiniteError, ShapeError
 from .ltdl import FACTORIZED, Factor
 from .tree import LAYOUTS, Tree
@@ -35,6 +35,7 @@ class BoundFactor(_calls.BoundCalls, Factor):
     """
 
     ALL_ZERO = "the bound matrix is all zero: write H into it before factor()"
+    _source: np.ndarray
 
     def __init__(
         self,
@@ -52,9 +53,10 @@ class BoundFactor(_calls.BoundCalls, Factor):
                 f"H must be an aligned NumPy array of float64 to be bound, got {found}",
                 getattr(H, "dtype", None),
             )
+        require_unmasked(H, "H")
         if tree.batch_of(H, layout):
             raise ShapeError(f"only a single matrix can be bound, got shape {H.shape}", H.shape)
-        self._source = H
+        self._keep(_source=H)
         self._kernel.bind(H, layout == "dense", self._upper)
 
     def _factor(self, shift) -> BoundFactor:

@@ -24,6 +24,7 @@ FIXED_BASE = "a floating base is fixed, and the mass of its root link dropped"
 UNEXPLAINED = "unexplained"  # what an engine's simulation shows with all its settings off
 REFUSED = "the ordinary way fails"
 TENDONS = "armature of tendons"
+FREE_ARMATURE = "the armature of a free joint acts along the axes of the world"
 
 SHOWN = 3  # links or joints named in a line of text
 
@@ -37,12 +38,12 @@ class Cause:
     name : str
     effect : float or None
         Error of H that it alone makes, relative to ``sqrt(H_ii H_jj)``; for a setting that of q̈, relative to
-        the largest entry.
+        the largest entry; for the armature of free joints that of the bias, relative to the largest force.
     where : tuple of str
         Links or joints concerned, the largest effect first.
     way : str
         The ordinary way of loading in which it shows.
-    quantity : {"H", "q̈"}
+    quantity : {"H", "q̈", "bias"}
         What the effect is on: q̈ for a setting of the engine that acts without being asked.
     """
 

@@ -12,7 +12,7 @@ from collections import Counter
 import numpy as np
 
 from . import _chain  # type: ignore[attr-defined]  # compiled
-from ._arrays import as_output, as_real, flatten, require_finite
+from ._arrays import as_array, as_output, as_real, flatten, require_finite
 from .exceptions import DtypeError, InvalidChainError, NonFiniteError, ShapeError
 from .textbook import composite
 from .textbook.counting import counting
@@ -196,7 +196,7 @@ def gate(given: dict, tails: dict, prismatic) -> tuple[list[np.ndarray], tuple[i
 
 def _flags(prismatic, n: int) -> np.ndarray:
     """Bytes: 1 where a joint slides."""
-    flags = np.zeros(n, dtype=bool) if prismatic is None else np.asarray(prismatic)
+    flags = np.zeros(n, dtype=bool) if prismatic is None else as_array(prismatic, "prismatic")
     if flags.dtype != bool:
         raise DtypeError(f"prismatic must hold booleans, got dtype {flags.dtype}", flags.dtype)
     if flags.shape != (n,):

@@ -9,8 +9,8 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from . import tolerances
-from .causes import FIXED_BASE, REFUSED, TENDONS, Cause, explain, inertial_changes
-from .compare import Reference, answering, largest_force, relative, translated, worst
+from .causes import FIXED_BASE, FREE_ARMATURE, REFUSED, TENDONS, Cause, explain, inertial_changes
+from .compare import Reference, Sample, answering, largest_force, relative, translated, worst
 from .exceptions import AdapterError
 
 
@@ -59,18 +59,35 @@ def mjcf_reader(adapter, reference: Reference) -> Plain:
         own, other = reference.adapter.carried(reference.model, adapter.inertials(body))
         theirs = [translated(adapter, body, reference.model, s) for s in reference.states]
         loose, tendons = adapter.without_tendon_armature(body)
-        without = [translated(adapter, loose, reference.model, s) for s in reference.states]
+        without = [in_body_axes(adapter, loose, reference, s) for s in reference.states]
+        turned = [translated(adapter, loose, reference.model, s) for s in reference.states]
+        geared = tuple(joint.name for joint in body.joints if joint.free and body.armature[joint.v][:3].any())
         groups = inertial_changes(own, other, "another inertia tensor")
         groups |= adapter.model_changes(body, reference.model)
         groups |= reference.adapter.placement_changes(reference.model, body)
     causes, left = _explained(reference, without, own, groups)
     if tendons:
-        samples = zip(reference.states, theirs, without, strict=True)
+        samples = zip(reference.states, theirs, turned, strict=True)
         effect = max(float(s.delta(s.H + t[0] - w[0]).max()) for s, t, w in samples)
         causes.append(Cause(TENDONS, effect, tendons))
+    if geared:
+        pairs = zip(reference.states, turned, without, strict=True)
+        effect = max(float(np.abs(t[1] - w[1]).max() / largest_force(*t, s.v)) for s, t, w in pairs)
+        causes.append(Cause(FREE_ARMATURE, effect, geared, quantity="bias"))
     causes = [replace(cause, way="Pinocchio's reader of MJCF") for cause in causes]
     error = worst(*(s.delta(H).max() for s, (H, _) in zip(reference.states, theirs, strict=True)))
     return Plain(causes, error, left)
+
+
+def in_body_axes(adapter, body, reference: Reference, s: Sample) -> tuple[np.ndarray, np.ndarray]:
+    """H and bias as of `translated`, if the armature of free joints acted along the axes of the body."""
+    model = reference.model
+    H, bias = translated(adapter, body, model, s)
+    unturned = reference.adapter.pin.neutral(model)
+    there, here = (
+        T @ np.diag(body.armature) @ T.T for T in (adapter.transform(body, model, q) for q in (s.q, unturned))
+    )
+    return H - there + here, bias + there @ adapter.acceleration_offset(body, model, s.q, s.v)
 
 
 def _explained(reference: Reference, theirs: list, file: dict, groups: dict) -> tuple[list[Cause], float]:

@@ -13,6 +13,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from ._arrays import as_real
 from ._chain import Chains
 from .chain import TAILS, gate, unusable
 from .exceptions import ShapeError
@@ -70,7 +71,8 @@ def of_points(points, masses, shapes, tip, rotation):
         As `treefactor.chain_inertia` takes them.
     modes : Modes
     """
-    points, masses, shapes = (np.asarray(x, dtype=float) for x in (points, masses, shapes))
+    given = {"points": points, "masses": masses, "shapes": shapes}
+    points, masses, shapes = (as_real(x, name) for name, x in given.items())
     weighed = masses[..., None, :, None] * shapes
     momentum = weighed.sum(axis=-2)
     moment = np.cross(points[..., None, :, :], weighed).sum(axis=-2)

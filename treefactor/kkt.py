@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ._arrays import as_count, as_number, as_vector
+from ._arrays import Sealed, as_count, as_number, as_vector
 from ._fronts import Fronts, distinct, patterns, recall
 from ._kkt import Kkt
 from ._order import alike, minimum_degree, ties
@@ -14,6 +15,9 @@ from ._stack import rows
 from .exceptions import NotPositiveDefiniteError
 from .ltdl import factor
 from .tree import Tree, require_tree
+
+if TYPE_CHECKING:
+    from scipy.sparse import csr_array
 
 
 def positions(tree: Tree, start: np.ndarray, column: np.ndarray) -> np.ndarray:
@@ -80,7 +84,7 @@ def analyse(tree: Tree, start: np.ndarray, column: np.ndarray) -> Pattern:
     return fresh
 
 
-class KKT:
+class KKT(Sealed):
     """L D L^T = K for rows that are switched on and off, every row before the first freedom of its support.
 
     Parameters
@@ -106,12 +110,20 @@ class KKT:
         Where an argument does not fit.
     """
 
+    tree: Tree
+    J: csr_array
+    delta: float
+    fronts: Fronts
+    kernel: Kkt
+    on: np.ndarray
+    _on: np.ndarray
+
     def __init__(self, tree: Tree, H: np.ndarray, J, delta: float = 1e-6):
-        H, self.J, self.delta = _checked(tree, H, J, delta)
-        self.tree, self.fronts = tree, analyse(tree, self.J.indptr, self.J.indices).fronts
-        self.kernel = Kkt(self.fronts)
-        self.kernel.take(H, self.J.data)
-        self.on = np.zeros(self.J.shape[0], dtype=bool)
+        H, J, delta = _checked(tree, H, J, delta)
+        fronts = analyse(tree, J.indptr, J.indices).fronts
+        kernel, on = Kkt(fronts), np.zeros(J.shape[0], dtype=bool)
+        kernel.take(H, J.data)
+        self._keep(tree=tree, J=J, delta=delta, fronts=fronts, kernel=kernel, on=shown(on), _on=on)
         self.refactor()
 
     @property
@@ -128,7 +140,7 @@ class KKT:
         """Switch rows on or off and make anew the fronts from theirs to the root, and no others."""
         for row in np.atleast_1d(which):
             row = _row(row, self.on)
-            self.on[row] = not self.on[row]
+            self._on[row] = not self.on[row]
             self.kernel.switch(row)
         return self.refactor()
 
@@ -156,7 +168,7 @@ class KKT:
         return ((L * D) @ L.T)[np.ix_(position, position)]
 
 
-class Corner:
+class Corner(Sealed):
     """K as the paper lays it out: H first, then all rows, whose corner fills.
 
     A row that is switched restarts the elimination of the corner at that row.
@@ -177,22 +189,27 @@ class Corner:
     """
 
     OFF = 1e20
+    tree: Tree
+    delta: float
+    A: np.ndarray
+    L: np.ndarray
+    on: np.ndarray
+    _on: np.ndarray
+    nnz: int
+    touched: int
 
     def __init__(self, tree: Tree, H: np.ndarray, J, delta: float = 1e-6):
-        H, J, self.delta = _checked(tree, H, J, delta)
-        self.tree = tree
+        H, J, delta = _checked(tree, H, J, delta)
         half = factor(H, tree, layout="packed").half_solve(J.toarray().T)
-        self.A = half.T @ half
-        self.on = np.zeros(J.shape[0], dtype=bool)
-        coupled = _ancestry(tree, J)
-        self.nnz = tree.nnz + coupled.nnz + _corner_nnz(coupled)
-        self.L = np.zeros_like(self.A)
+        A, on, coupled = half.T @ half, np.zeros(J.shape[0], dtype=bool), _ancestry(tree, J)
+        self._keep(tree=tree, delta=delta, A=A, L=np.zeros_like(A), on=shown(on), _on=on)
+        self._keep(nnz=tree.nnz + coupled.nnz + _corner_nnz(coupled))
         self.restart(0)
 
     def switch(self, row: int) -> Corner:
         """Switch a row on or off and redo the elimination from there."""
         row = _row(row, self.on)
-        self.on[row] = not self.on[row]
+        self._on[row] = not self.on[row]
         return self.restart(row)
 
     def restart(self, row: int) -> Corner:
@@ -204,8 +221,15 @@ class Corner:
         S = self.A[rest, rest] + np.diag(E) - L[rest, :row] @ L[rest, :row].T
         L[rest, rest] = cholesky(S, lower=True)
         left = len(L) - row
-        self.touched = left * (left + 1) // 2
+        self._keep(touched=left * (left + 1) // 2)
         return self
+
+
+def shown(array: np.ndarray) -> np.ndarray:
+    """View of an array that cannot be written."""
+    view = array.view()
+    view.flags.writeable = False
+    return view
 
 
 def _checked(tree: Tree, H, J, delta: float) -> tuple:

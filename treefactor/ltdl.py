@@ -13,6 +13,7 @@ import numpy as np
 
 from . import _calls, _lanes, _rows  # type: ignore[attr-defined]  # compiled
 from ._arrays import (
+    Sealed,
     as_float,
     as_output,
     as_real,
@@ -27,6 +28,7 @@ from ._arrays import (
 from ._threads import spread
 from .exceptions import (
     DtypeError,
+    NonFiniteError,
     NotPositiveDefiniteError,
     PatternError,
     ShapeError,
@@ -115,7 +117,7 @@ def factor(
     return result.refactor(H, shift)
 
 
-class Factor(_calls.Calls):
+class Factor(Sealed, _calls.Calls):
     """The factor of one matrix, or of a batch of them, along one tree; made by `factor`.
 
     Every operation takes b of shape ``(..., n)`` or ``(..., n, k)`` whose leading axes are those of the
@@ -140,6 +142,16 @@ class Factor(_calls.Calls):
     What changes it is `refactor` and `adopt`. Picklable.
     """
 
+    tree: Tree
+    batch: tuple[int, ...]
+    kind: str
+    dtype: np.dtype
+    _layout: str
+    _triangle: str
+    _upper: bool
+    _threads: int
+    _kernel: _lanes.Lanes | _rows.Rows
+
     def __init__(
         self,
         tree: Tree,
@@ -153,24 +165,18 @@ class Factor(_calls.Calls):
         require_tree(tree)
         check_choice("kind", kind, ("LTDL", "LTL"))
         check_choice("triangle", triangle, ("lower", "upper"))
-        self.tree = tree
-        self.batch = batch
-        self.kind = kind
-        self.dtype = as_float(dtype)
-        if not batch and self.dtype != np.float64:
-            raise DtypeError("float32 is for batches; a single matrix is factorized in float64", self.dtype)
-        self._layout = layout
-        self._triangle = triangle
-        self._upper = triangle == "upper"
-        self._threads = thread_count(num_threads)
-        ltdl = kind == "LTDL"
-        self._kernel = (
-            _lanes.Lanes(tree.pattern, math.prod(batch), ltdl, self.dtype)
+        dtype, threads, ltdl = as_float(dtype), thread_count(num_threads), kind == "LTDL"
+        if not batch and dtype != np.float64:
+            raise DtypeError("float32 is for batches; a single matrix is factorized in float64", dtype)
+        kernel = (
+            _lanes.Lanes(tree.pattern, math.prod(batch), ltdl, dtype)
             if batch
-            else _rows.Rows(tree.pattern, ltdl, self._threads)
+            else _rows.Rows(tree.pattern, ltdl, threads)
         )
-        if not batch or (len(batch) == 1 and self._threads == 1):
-            self._shorten(self._kernel, layout, self._upper)
+        self._keep(tree=tree, batch=batch, kind=kind, dtype=dtype, _layout=layout, _triangle=triangle)
+        self._keep(_upper=triangle == "upper", _threads=threads, _kernel=kernel)
+        if not batch or (len(batch) == 1 and threads == 1):
+            self._shorten(kernel, layout, self._upper)
 
     @staticmethod
     def from_ld(L, D, tree: Tree, triangle: str = "lower") -> Factor:
@@ -190,6 +196,8 @@ class Factor(_calls.Calls):
             Where an argument does not fit.
         NotPositiveDefiniteError
             Where the D of a single matrix is not positive; in a batch see `status`.
+        NonFiniteError
+            Where an entry of the L of a single matrix is not finite; in a batch see `status`.
         """
         require_tree(tree)
         L = as_real(L, "L")
@@ -211,9 +219,19 @@ class Factor(_calls.Calls):
         self._kernel.adopt(L, self._upper, D)
         row = self._kernel.status
         if row >= 0:
-            name = self.tree.name(row)
-            raise NotPositiveDefiniteError(f"D[{row}] = {D[row]} is not positive", row=row, name=name)
+            self._refuse_adopted(row, L, D)
         return self
+
+    def _refuse_adopted(self, row: int, L: np.ndarray, D: np.ndarray) -> None:
+        """Raise for a row of L and D that cannot be adopted."""
+        pivot, name = float(D[row]), self.tree.name(row)
+        if not (0.0 < pivot < np.inf and 1.0 / pivot < np.inf):
+            raise NotPositiveDefiniteError(f"D[{row}] = {pivot} is not positive", row=row, name=name)
+        columns = self.tree.columns[self.tree.row_start[row] : self.tree.row_start[row + 1]]
+        entries = L[columns, row] if self._upper else L[row, columns]
+        column = int(columns[np.flatnonzero(~np.isfinite(entries))[0]])
+        where = (column, row) if self._upper else (row, column)
+        raise NonFiniteError(f"L is not finite: entry {where}", row=row)
 
     def export(self, L: np.ndarray, D: np.ndarray) -> None:
         """Write L (its transpose with ``triangle="upper"``) and D of a single LTDL into float64 arrays.

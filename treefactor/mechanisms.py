@@ -9,7 +9,7 @@ from functools import partial
 import numpy as np
 
 from ._arrays import as_vector
-from ._rotations import about, rotate
+from ._rotations import about, rotate, unit
 from .exceptions import ConfigurationError
 from .joints import Inertia, Joint, Loop
 from .model import Model
@@ -185,7 +185,7 @@ def _close_five_bar(base: float, upper: float, fore: float, x: np.ndarray) -> np
 
 
 def _close_stewart(x: np.ndarray) -> np.ndarray:
-    turn = x[3:] / np.linalg.norm(x[3:])
+    turn = unit(x[3:])
     legs = [_leg(k, np.stack(rotate(turn, np.eye(3))), x[:3])[:3] for k in LEGS]
     return np.concatenate([x[:3], turn, *legs])
 

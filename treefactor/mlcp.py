@@ -18,7 +18,7 @@ from sys import maxsize
 
 import numpy as np
 
-from ._arrays import as_count, as_real, check_choice
+from ._arrays import Sealed, as_count, as_real, check_choice
 from ._kkt import Kkt
 from ._pivot import Walk
 from ._stack import bounds, packed_rows, stacked, vector
@@ -50,7 +50,7 @@ class Status(Enum):
 STATUS = tuple(Status)
 
 
-class Problem:
+class Problem(Sealed):
     """Minimise 1/2 v^T H v - g^T v subject to C v = c and D v >= d.
 
     Parameters
@@ -130,12 +130,6 @@ class Problem:
         own.update(n=n, m=m, tree=tree, packed=packed, g=g, c=right[:p], d=right[p:], upper=upper)
         own.update(_rows=rows, _right=right, _pattern=analyse(tree, rows[0], rows[1]))
         own["_free"] = H.solve(g) if isinstance(H, Factor) else self._free_motion()
-
-    def __setattr__(self, name, value):
-        raise AttributeError("a Problem is immutable")
-
-    def __delattr__(self, name):
-        raise AttributeError("a Problem is immutable")
 
     def __reduce__(self):
         return Problem, (

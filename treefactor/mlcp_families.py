@@ -12,7 +12,7 @@ from functools import wraps
 
 import numpy as np
 
-from ._arrays import as_count
+from ._arrays import Sealed, as_count
 from .mlcp import Problem
 from .tree import Tree
 
@@ -154,7 +154,7 @@ def loops(m: int, rng: Random) -> Problem:
     return robot.problem(m, np.reshape(2 * ties, (-1, robot.tree.n)))
 
 
-class Legged:
+class Legged(Sealed):
     """A robot at one configuration: a free-flyer, and legs of ``LEG`` revolute joints on it.
 
     Attributes
@@ -170,16 +170,22 @@ class Legged:
     Thread-compatible: one for each thread, or shared as long as nothing changes it.
     """
 
+    rng: np.random.Generator
+    legs: int
+    tree: Tree
+    axes: np.ndarray
+    joints: np.ndarray
+    tips: np.ndarray
+
     def __init__(self, n: float, rng: Random):
-        self.rng = np.random.default_rng(rng)
-        self.legs = max(1, round((n - 6) / LEG))
-        first = 6 + LEG * np.arange(self.legs)
-        parent = np.arange(-1, 5 + LEG * self.legs)
+        legs = max(1, round((n - 6) / LEG))
+        first = 6 + LEG * np.arange(legs)
+        parent = np.arange(-1, 5 + LEG * legs)
         parent[first] = 5
-        self.tree = Tree(parent)
-        self.axes, links = (self._directions((self.legs, LEG)) for _ in range(2))
-        ends = self._directions((self.legs, 1)) + LINK * np.cumsum(links, axis=1)
-        self.joints, self.tips = ends - LINK * links, ends[:, -1]
+        self._keep(rng=np.random.default_rng(rng), legs=legs, tree=Tree(parent))
+        axes, links = (self._directions((legs, LEG)) for _ in range(2))
+        ends = self._directions((legs, 1)) + LINK * np.cumsum(links, axis=1)
+        self._keep(axes=axes, joints=ends - LINK * links, tips=ends[:, -1])
 
     def problem(self, m: int, C: np.ndarray | None = None) -> Problem:
         """Random velocities under gravity, m unilateral rows and the bilateral C v = 0."""

@@ -10,7 +10,7 @@ from types import MappingProxyType
 
 import numpy as np
 
-from ._arrays import as_count, as_vector
+from ._arrays import Sealed, as_count, as_vector
 from ._dynamics import Bodies
 from ._messages import not_a_model, received, similar
 from .bodies import bodies
@@ -22,7 +22,7 @@ from .tree import Tree, freedom_names
 GRAVITY = (0.0, 0.0, -9.81)
 
 
-class Model:
+class Model(Sealed):
     """A tree of joints and the bodies they carry; picklable.
 
     Parameters
@@ -188,12 +188,6 @@ class Model:
         from . import urdf
 
         return urdf.model_of_text(text, floating, mimic, strict)
-
-    def __setattr__(self, name, value):
-        raise AttributeError("a model is immutable")
-
-    def __delattr__(self, name):
-        raise AttributeError("a model is immutable")
 
     def __reduce__(self):
         return Model, (self.joints, self.gravity, self.name, False, self.loops)

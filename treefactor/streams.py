@@ -11,9 +11,9 @@ from pathlib import Path
 
 import numpy as np
 
-from ._arrays import as_count, available_cores
+from ._arrays import as_array, as_count, available_cores, require_unmasked
 from ._files import replacing
-from .exceptions import DtypeError, ShapeError
+from .exceptions import DtypeError, ShapeError, TreefactorError
 
 ROWS = 4096  # a few MB for most robots
 WAITING = 2  # blocks per core that are under way, and in memory
@@ -77,6 +77,7 @@ def stream(
     if executor is not None and not isinstance(executor, Executor):
         raise TypeError(f"executor must be a concurrent.futures.Executor, got {executor!r}")
     for k, argument in enumerate(arguments):
+        require_unmasked(argument, f"argument {k}")
         if not np.ndim(argument):
             raise ShapeError(f"argument {k} has no leading axis", (), ("rows", "..."))
     lengths = {len(argument) for argument in arguments}
@@ -84,6 +85,8 @@ def stream(
         raise ShapeError(f"arguments differ in length: {sorted(lengths)}", sorted(lengths))
     total = lengths.pop()
     blocks = [slice(at, min(at + rows, total)) for at in range(0, max(total, 1), rows)]
+    if path.exists() and not (path.is_file() or path.is_dir()):
+        raise TreefactorError(f"cannot write {path}: not a regular file, and the result is read back from it")
     with replacing(path) as draft, open(draft, "wb") as file:
         results = _results(function, arguments, blocks, executor)
         _write(file, _shown(results, len(blocks), progress), blocks, total)
@@ -94,7 +97,7 @@ def _write(file, results: Iterator[np.ndarray], blocks: list[slice], total: int)
     """An .npy file of blocks that come one after the other."""
     tail = None
     for block, result in zip(blocks, results, strict=True):
-        found = np.asarray(result, order="C")
+        found = np.asarray(as_array(result, "the function's result"), order="C")
         if found.dtype.hasobject:
             raise DtypeError(f"the function returned {found.dtype}, which no file holds", found.dtype)
         if tail is None:

@@ -14,7 +14,7 @@ from typing import Literal
 import numpy as np
 
 from . import _pattern, _tree  # type: ignore[attr-defined]  # compiled
-from ._arrays import as_float, as_real, check_choice, flatten, lane_count, require_sound
+from ._arrays import Sealed, as_array, as_float, as_real, check_choice, flatten, lane_count, require_sound
 from ._messages import not_a_tree
 from .exceptions import InvalidTreeError, ShapeError
 
@@ -53,8 +53,8 @@ class OperationCount:
 def _indices(values, what: str) -> np.ndarray:
     """Return values as a C-contiguous vector of indices, or raise InvalidTreeError."""
     try:
-        array = np.asarray(values)
-    except ValueError as error:  # ragged nesting
+        array = as_array(values, what)
+    except ShapeError as error:  # ragged nesting
         raise InvalidTreeError(f"{what} must be one-dimensional: {error}") from None
     if array.ndim != 1:
         raise InvalidTreeError(f"{what} must be one-dimensional, got shape {array.shape}")
@@ -73,7 +73,7 @@ def _sum_exactly(terms: np.ndarray) -> int:
     return sum(int(terms[p : p + block].sum()) for p in range(0, terms.size, block))
 
 
-class Tree:
+class Tree(Sealed):
     """The tree of a kinematic mechanism, one node for each freedom.
 
     Parameters
@@ -257,12 +257,6 @@ class Tree:
         new_number[order] = np.arange(n)
         new_number[n] = -1  # parent -1 looks here
         return Tree(new_number[parent[order]]), order
-
-    def __setattr__(self, name, value):
-        raise AttributeError("a Tree is immutable")
-
-    def __delattr__(self, name):
-        raise AttributeError("a Tree is immutable")
 
     def __eq__(self, other):
         if not isinstance(other, Tree):

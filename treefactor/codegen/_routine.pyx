@@ -49,8 +49,9 @@ cdef class Results:
 
     def __cinit__(self, cnp.ndarray slot not None, cnp.ndarray sign not None, tuple shape not None,
                   bint grouped=False):
-        self.slots = slot = np.ascontiguousarray(slot, np.int32)
-        self.signs = sign = np.ascontiguousarray(sign, np.float64)
+        self.slots = slot = np.array(slot, np.int32)
+        self.signs = sign = np.array(sign, np.float64)
+        slot.flags.writeable = sign.flags.writeable = False
         self.slot, self.sign, self.size = <const int32_t *> slot.data, <const double *> sign.data, slot.size
         self.shape, self.rows, self.columns = shape, shape[0], shape[1] if len(shape) == 2 else -1
         self.step = 1 if self.columns < 0 else self.columns + 1

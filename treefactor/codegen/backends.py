@@ -7,6 +7,7 @@ from collections.abc import Callable
 
 import numpy as np
 
+from .._arrays import Sealed
 from ..exceptions import CodegenError
 from ..tolerances import UNIT_SQUARE
 from . import numpy_
@@ -18,11 +19,15 @@ from .program import Function, Program
 LANES = 8
 
 
-class Reference:
+class Reference(Sealed):
     """A function evaluated by NumPy, called as a `Routine` is."""
 
+    _function: Function
+    _turned: np.ndarray
+    _pivots: bool
+
     def __init__(self, function: Function, turned: np.ndarray, pivots: bool):
-        self._function, self._turned, self._pivots = function, turned, pivots
+        self._keep(_function=function, _turned=turned, _pivots=pivots)
 
     def quick(self, given, out, results, threads) -> None:
         """Nothing is quick."""

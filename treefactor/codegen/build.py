@@ -22,7 +22,7 @@ from dataclasses import dataclass
 from hashlib import sha256
 from pathlib import Path
 
-from .._arrays import available_cores
+from .._arrays import Sealed, available_cores
 from .._version import __version__
 from ..exceptions import CodegenError
 from . import cache, emit_c
@@ -49,7 +49,7 @@ os.execv(sys.argv[2], sys.argv[2:])
 """  # a process that limits its memory, then becomes the compiler: nothing runs between fork and exec
 
 
-class Compiled:
+class Compiled(Sealed):
     """Functions of a program as machine code.
 
     Parameters
@@ -57,8 +57,10 @@ class Compiled:
     library : ctypes.CDLL
     """
 
+    library: ctypes.CDLL
+
     def __init__(self, library: ctypes.CDLL):
-        self.library = library
+        self._keep(library=library)
 
     def one(self, name: str) -> int:
         """Address of a function of (q, v, u, out), one configuration."""

@@ -5,11 +5,16 @@ from __future__ import annotations
 import math
 import struct
 from collections.abc import Iterable
+from typing import TYPE_CHECKING
 
+from .._arrays import Sealed
 from .._dynamics import sincos_address
 from ..exceptions import CodegenError
 from .blocks import Block, Trig, blocks
 from .expressions import ADD, CONST, COS, INPUT, MUL, RECIP, SUB
+
+if TYPE_CHECKING:
+    from llvmlite.binding import ExecutionEngine
 
 OPCODES = {ADD: "fadd", SUB: "fsub", MUL: "fmul"}
 LETTERS = ("q", "v", "u")
@@ -56,7 +61,7 @@ def compiled(program, functions: Iterable[str] | None = None) -> Compiled:
     return Compiled(engine)
 
 
-class Compiled:
+class Compiled(Sealed):
     """Functions of a program as machine code, which lives as long as this.
 
     Parameters
@@ -64,8 +69,10 @@ class Compiled:
     engine : llvmlite.binding.ExecutionEngine
     """
 
+    engine: ExecutionEngine
+
     def __init__(self, engine):
-        self.engine = engine
+        self._keep(engine=engine)
 
     def one(self, name: str) -> int:
         """Address of a function of (q, v, u, out), one configuration."""

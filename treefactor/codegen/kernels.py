@@ -9,6 +9,7 @@ from functools import partial
 import numpy as np
 
 from .._arrays import (
+    Sealed,
     aligned,
     as_output,
     as_tuple,
@@ -98,7 +99,7 @@ def compile(model_or_program, functions=None, backend: str = "interp", tips=()) 
     return Kernels(replace(program, functions=chosen), backend)
 
 
-class Kernels:
+class Kernels(Sealed):
     """Generated functions of one robot.
 
     Arguments, results and errors are those of the functions of the same names in treefactor; `minv` is the
@@ -134,24 +135,31 @@ class Kernels:
     the same backend where it is read: compiled anew, or taken from that machine's cache.
     """
 
+    program: Program
+    backend: str
+    _model: Model | None
+    _tree: Tree
+    _sizes: dict[str, int]
+    _found: dict[tuple[str, str], tuple[Routine, Results]]  # by function and layout
+
     def __init__(self, program: Program, backend: str, model: Model | None = None):
         program.validate()
-        self.backend, routine_of = made_by(backend, program)
-        self.program, self._model = program, model
-        self._tree = Tree(program.parent)
-        self._sizes = {"q": program.nq, "v": program.nv, "a": program.nv, "tau": program.nv}
+        backend, routine_of = made_by(backend, program)
+        tree = Tree(program.parent)
+        found: dict[tuple[str, str], tuple[Routine, Results]] = {}
+        self._keep(program=program, backend=backend, _model=model, _tree=tree, _found=found)
+        self._keep(_sizes={"q": program.nq, "v": program.nv, "a": program.nv, "tau": program.nv})
         turned = np.empty((0, 2), np.intp) if model is None else units(model)
-        self._found = {}  # by function and layout: its routine, and where the results stand
         for name, function in program.functions.items():
             routine, slot, sign, zero = routine_of(function, turned, name in SOLVED)
             results = Results(slot, sign, function.shape)
-            self._found[name, "dense"] = routine, results
+            found[name, "dense"] = routine, results
             if name == "crba":
-                self._found[name, "packed"] = routine, results
-                self._found[name, "lanes"] = routine, Results(slot, sign, function.shape, True)
-                entry = self._tree.unpack(np.arange(1.0, slot.size + 1)).astype(int).ravel()  # 0: none
+                found[name, "packed"] = routine, results
+                found[name, "lanes"] = routine, Results(slot, sign, function.shape, True)
+                entry = tree.unpack(np.arange(1.0, slot.size + 1)).astype(int).ravel()  # 0: none
                 dense = np.append(zero, slot)[entry], np.append(1.0, sign)[entry]
-                self._found[name, "dense"] = routine, Results(*dense, (program.nv, program.nv))
+                found[name, "dense"] = routine, Results(*dense, (program.nv, program.nv))
 
     def __reduce__(self):
         return Kernels, (self.program, self.backend, self._model)

@@ -9,8 +9,9 @@ from numbers import Integral
 
 import numpy as np
 
-from .._arrays import ReadOnly, as_number, as_tuple, as_vector
+from .._arrays import ReadOnly, Sealed, as_number, as_tuple, as_vector
 from .._contacts import CONTACT, Touching
+from .._rotations import unit
 from ..exceptions import InvalidModelError
 from ..model import Model, body_number, require_model
 from .kinematics import Kinematics, Pattern
@@ -78,12 +79,9 @@ class Plane(ReadOnly):
 
     def __post_init__(self):
         normal, point = as_vector(self.normal, 3, "normal"), as_vector(self.point, 3, "point").copy()
-        largest = np.abs(normal).max()
-        if not largest:
+        if not normal.any():
             raise InvalidModelError("normal has no direction")
-        normal = normal / largest  # whose square neither overflows nor vanishes
-        normal = normal / np.linalg.norm(normal)
-        self.__setstate__({"body": _body(self.body), "normal": normal, "point": point})
+        self.__setstate__({"body": _body(self.body), "normal": unit(normal), "point": point})
 
 
 @dataclass(frozen=True, eq=False)
@@ -207,7 +205,7 @@ class Touch:
     data: np.ndarray
 
 
-class Contacts:
+class Contacts(Sealed):
     """Contacts of a model, ready to be looked for in many states.
 
     Parameters
@@ -221,13 +219,16 @@ class Contacts:
         Where a contact is on a body that the model does not have.
     """
 
+    mu: np.ndarray
+    _kernel: Touching
+
     def __init__(self, model: Model, contacts):
         require_model(model)
         for k, contact in enumerate(contacts):
             if not isinstance(contact, Contact):
                 raise InvalidModelError(f"contact {k} is not a Contact, but {contact!r}")
         ends = [_ends(model, k, contact) for k, contact in enumerate(contacts)]
-        self.mu = np.array([c.mu for c in contacts], dtype=float)
+        mu = np.array([c.mu for c in contacts], dtype=float)
         bodies = np.array(ends, np.intp).reshape(-1, 2)
         pattern, structs = Pattern(model, *bodies.T), np.zeros(len(contacts), dtype=CONTACT)
         structs["body"], structs["columns"] = bodies, np.diff(pattern.indptr)
@@ -242,7 +243,9 @@ class Contacts:
             struct["anchor"] = contact.against.point if flat else contact.against.center
             struct["normal"] = contact.against.normal if flat else 0.0
             struct["reach"] = contact.sphere.radius + (0.0 if flat else contact.against.radius)
-        self._kernel = Touching(model.njoints, structs, pattern.entries(model), pattern.indices)
+        mu.flags.writeable = False
+        kernel = Touching(model.njoints, structs, pattern.entries(model), pattern.indices)
+        self._keep(mu=mu, _kernel=kernel)
 
     def near(self, at: Kinematics, margin: float = np.inf) -> Touch:
         """Contacts whose gap is at most the margin, in one state.

@@ -10,7 +10,7 @@ from functools import cached_property
 
 import numpy as np
 
-from .._arrays import as_vector
+from .._arrays import ReadOnly, Sealed, as_vector
 from .._loops import ENTRY
 from ..dynamics import frames
 from ..joints import _rotation
@@ -31,7 +31,7 @@ def product(R: np.ndarray, x: np.ndarray) -> np.ndarray:
     return (R @ x[..., None])[..., 0]
 
 
-class Kinematics:
+class Kinematics(Sealed):
     """Bodies of a model in one state, or in many: all in the axes of the base.
 
     Parameters
@@ -59,9 +59,13 @@ class Kinematics:
     ShapeError, NonFiniteError, ConfigurationError
     """
 
+    model: Model
+    frames: np.ndarray
+    batch: tuple[int, ...]
+
     def __init__(self, model: Model, q, v=None):
-        self.model, self.frames = model, frames(model, q, np.zeros(model.nv) if v is None else v)
-        self.batch = self.frames.shape[:-1]
+        found = frames(model, q, np.zeros(model.nv) if v is None else v)
+        self._keep(model=model, frames=found, batch=found.shape[:-1])
 
     @cached_property
     def _bodies(self) -> np.ndarray:
@@ -108,7 +112,7 @@ class Kinematics:
         return self.p[..., body, :] + product(self.R[..., body, :, :], at)
 
 
-class Pattern:
+class Pattern(Sealed, ReadOnly):
     """The freedoms that move bodies against each other: sparse rows, compressed as SciPy's CSR.
 
     Parameters
@@ -123,6 +127,16 @@ class Pattern:
         Columns of row r are ``indices[indptr[r]:indptr[r + 1]]``, in order.
     """
 
+    bodies: tuple[np.ndarray, np.ndarray]
+    shape: tuple[int, int]
+    freedom: np.ndarray
+    side: np.ndarray
+    row: np.ndarray
+    starts: np.ndarray | None
+    indices: np.ndarray
+    indptr: np.ndarray
+    place: np.ndarray
+
     def __init__(self, model: Model, first, second):
         first, second = np.asarray(first, dtype=np.intp), np.asarray(second, dtype=np.intp)
         paths = _paths(model)
@@ -132,13 +146,16 @@ class Pattern:
         row = np.repeat(np.arange(len(first)), counts)
         column = freedom if model.coupling is None else np.argmax(model.coupling.G != 0, axis=1)[freedom]
         order = np.lexsort((column, row))
-        self.bodies, self.shape = (first, second), (len(first), model.nv)
-        self.freedom, self.side, self.row, column = freedom[order], side[order], row[order], column[order]
-        starts = np.flatnonzero(np.diff(self.row * max(model.nv, 1) + column, prepend=-1))
-        self.starts = starts if len(starts) < len(column) else None  # of joints of a path that move as one
-        self.indices = column[starts].astype(np.intp)
-        self.indptr = np.searchsorted(self.row[starts], np.arange(len(first) + 1)).astype(np.intp)
-        self.place = np.searchsorted(starts, np.arange(len(column)), "right") - 1  # among the sums
+        freedom, side, row, column = freedom[order], side[order], row[order], column[order]
+        starts = np.flatnonzero(np.diff(row * max(model.nv, 1) + column, prepend=-1))
+        self.__setstate__({
+            **{"bodies": (first, second), "shape": (len(first), model.nv)},
+            **{"freedom": freedom, "side": side, "row": row},
+            "starts": starts if len(starts) < len(column) else None,  # of joints of a path that move as one
+            "indices": column[starts].astype(np.intp),
+            "indptr": np.searchsorted(row[starts], np.arange(len(first) + 1)).astype(np.intp),
+            "place": np.searchsorted(starts, np.arange(len(column)), "right") - 1,  # among the sums
+        })  # fmt: skip
 
     def entries(self, model: Model) -> np.ndarray:
         """Entries as the kernels take them."""

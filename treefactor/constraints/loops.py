@@ -9,7 +9,7 @@ from functools import lru_cache
 import numpy as np
 
 from .. import dynamics
-from .._arrays import as_number, as_size, as_vector, flatten
+from .._arrays import Sealed, as_number, as_size, as_vector, flatten
 from .._loops import LOOP, Closing, one
 from .._states import states
 from ..configuration import integrate, require_rotations
@@ -64,7 +64,7 @@ class Rows:
         return csr_array((self.data, self.pattern.indices, self.pattern.indptr), shape=self.pattern.shape)
 
 
-class Loops:
+class Loops(Sealed):
     """The loops of a model, ready to be evaluated in many states.
 
     Parameters
@@ -77,15 +77,23 @@ class Loops:
         Which of ``model.loops`` every row belongs to.
     """
 
+    model: Model
+    ends: np.ndarray
+    R: np.ndarray
+    p: np.ndarray
+    of: np.ndarray
+    pattern: Pattern
+    kernel: Closing
+
     def __init__(self, model: Model):
-        self.model, loops = model, model.loops
-        count = len(loops)
-        self.ends = np.array([[loop.first, loop.second] for loop in loops], dtype=np.intp).reshape(-1, 2).T
-        self.R = np.array([[loop.R1, loop.R2] for loop in loops]).reshape(count, 2, 3, 3).swapaxes(0, 1)
-        self.p = np.array([[loop.p1, loop.p2] for loop in loops]).reshape(count, 2, 3).swapaxes(0, 1)
-        self.of = np.repeat(np.arange(count), [loop.rows for loop in loops])
-        self.pattern = Pattern(model, *self.ends[:, self.of])
-        self.kernel = kernel_of(model, self.pattern, self.of)
+        loops, count = model.loops, len(model.loops)
+        ends = np.array([[loop.first, loop.second] for loop in loops], dtype=np.intp).reshape(-1, 2).T
+        R = np.array([[loop.R1, loop.R2] for loop in loops]).reshape(count, 2, 3, 3).swapaxes(0, 1)
+        p = np.array([[loop.p1, loop.p2] for loop in loops]).reshape(count, 2, 3).swapaxes(0, 1)
+        of = np.repeat(np.arange(count), [loop.rows for loop in loops])
+        pattern = Pattern(model, *ends[:, of])
+        kernel = kernel_of(model, pattern, of)
+        self._keep(model=model, ends=ends, R=R, p=p, of=of, pattern=pattern, kernel=kernel)
 
     def __reduce__(self):
         return loops_of, (self.model,)

@@ -20,7 +20,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from .. import mlcp
-from .._arrays import as_count, as_number, as_real, as_size, as_tuple, as_vector, check_choice
+from .._arrays import Sealed, as_count, as_number, as_real, as_size, as_tuple, as_vector, check_choice
 from .._contacts import combined
 from .._moves import Moves, matched
 from .._stack import Sorted
@@ -30,7 +30,7 @@ from ..exceptions import NonFiniteError, ShapeError, StepError
 from ..model import Model, require_model
 from .contacts import Contacts, Touch, limits_of
 from .kinematics import Kinematics
-from .loops import loops_of
+from .loops import Loops, loops_of
 
 FACETS, FRICTION = (4, 8), ("pyramid", "box")
 
@@ -85,7 +85,7 @@ class Trajectory:
     steps: list[Step]
 
 
-class Stepper:
+class Stepper(Sealed):
     """Steps a model through time; it remembers the impulses of its last step as a first guess.
 
     Parameters
@@ -133,6 +133,19 @@ class Stepper:
     np.float64(0.1)
     """
 
+    model: Model
+    h: float
+    stabilization: float
+    margin: float
+    friction: str
+    _contacts: Contacts
+    _loops: Loops
+    _moves: Moves
+    _limits: tuple[np.ndarray, ...]
+    _forms: np.ndarray
+    _pressed: np.ndarray  # normal impulses of the last step
+    _last: tuple[mlcp.Solution, np.ndarray] | None
+
     def __init__(
         self,
         model: Model,
@@ -155,14 +168,12 @@ class Stepper:
         check_choice("friction", friction, FRICTION)
         if friction == "box" and facets != 4:
             raise ValueError(f"a box of friction has 4 facets, got {facets}")
-        self.model, self.h, self.stabilization = model, h, stabilization
-        self.margin = as_size(margin, "margin")
-        self._contacts, self._loops = Contacts(model, as_tuple(contacts, "contacts")), loops_of(model)
-        self._moves = _moves(model)
-        self._limits = limits_of(model) if limits else tuple(x[:0] for x in limits_of(model))
-        self.friction, self._forms = friction, _forms(friction, facets)
-        self._pressed: np.ndarray = np.zeros(len(self._contacts.mu))  # normal impulses of the last step
-        self._last: tuple[mlcp.Solution, np.ndarray] | None = None
+        own = vars(self)
+        own.update(model=model, h=h, stabilization=stabilization, margin=as_size(margin, "margin"))
+        own.update(friction=friction, _forms=_forms(friction, facets), _moves=_moves(model), _last=None)
+        own.update(_contacts=Contacts(model, as_tuple(contacts, "contacts")), _loops=loops_of(model))
+        own["_limits"] = limits_of(model) if limits else tuple(x[:0] for x in limits_of(model))
+        own["_pressed"] = np.zeros(len(self._contacts.mu))
 
     def step(self, q, v, tau=None) -> Step:
         """One step.
@@ -202,9 +213,10 @@ class Stepper:
         q_new, v_new = self._moves.moved(q, solution.v, h)
         if not (np.isfinite(q_new).all() and np.isfinite(v_new).all()):
             raise StepError("no step from here: it overflows", solution)
-        self._last = solution, rows.key
+        own = vars(self)
+        own["_last"] = solution, rows.key
         normal = solution.gamma[: len(rows.of)] * rows.along[:, 0]
-        self._pressed = np.bincount(touch.which[rows.of], normal, len(self._pressed))
+        own["_pressed"] = np.bincount(touch.which[rows.of], normal, len(self._pressed))
         gap = np.full(len(self._contacts.mu), np.inf)
         gap[touch.which] = touch.gap
         impulse = self._impulses(touch, rows, solution.gamma)
