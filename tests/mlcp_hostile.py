@@ -15,7 +15,7 @@ NUMBERS = [0.0, -1.0, np.nan, np.inf, -np.inf, 1e-300, 1e308, 1e31, 1.0]
 
 
 def hostile(seed: int) -> Problem:
-    """A small problem whose rows have any scale, whose d may be -inf or tiny, and whose impulses may have bounds.
+    """A small problem with rows of any scale, d that may be -inf or tiny, and impulses that may have bounds.
 
     Four in ten have bounds, one in three is in other units, one in three has tiny or no momenta.
     """
@@ -57,7 +57,7 @@ def garbage(solution: Solution, seed: int) -> Solution:
 
 
 def confirm(problem: Problem, solution: Solution) -> None:
-    """Assert from the data alone that a solution solves, or that a certificate rules out any v of sensible size.
+    """Assert from the data that a solution solves, or that a certificate rules out any v of sensible size.
 
     All rows are scaled to unit length in the metric of H^-1. Forces at finite bounds are data, too, of which
     1e-12 is lost by rounding; a certificate shows that v would have to be 1e7 times larger than the data.

@@ -4,8 +4,8 @@ With W = L^-1 [C; D]^T, where H^-1 = L^-T L^-1, and columns of unit length, the 
 
     e^T lambda - 1/2 |W lambda|^2,  0 <= lambda <= upper  (free for bilateral rows),
 
-e being what the rows lack in the free motion. Each row is off (lambda = 0), full (lambda = upper) or held (its
-gap W_i^T W lambda - e_i is 0); the held rows are independent.
+e being what the rows lack in the free motion. Each row is off (lambda = 0), full (lambda = upper) or held
+(its gap W_i^T W lambda - e_i is 0); the held rows are independent.
 
 Why it ends (Goldfarb & Idnani 1983, with bounds): one major step takes the row k with the largest violation
 and moves lambda_k up (down from a bound) while the held rows stay held, until the gap of k closes or lambda_k

@@ -56,7 +56,7 @@ cdef class Walk(State):
         return status
 
     def settle(self, warm, double target):
-        """Solve for the rows that are on, and no others; SOLVED where that solves the problem, LIMIT where not."""
+        """Solve for the rows that are on; SOLVED where that solves the problem, LIMIT where not."""
         cdef const double *impulse = <const double *> (<cnp.ndarray> warm[0]).data
         cdef const unsigned char *on = <const unsigned char *> (<cnp.ndarray> warm[1]).data
         cdef double residual

@@ -4,10 +4,10 @@ Rows of J = [C; D] and b = [c; d] are scaled by 1 / sqrt(sum J_ij^2 / H_jj); lam
 gap = J v - b. Row i is on where 0 < s_i < delta upper_i, s_i = delta lambda_i - gap_i; bilateral rows always
 are.
 
-A row without leverage, whose size sqrt(sum J_ij^2 / H_jj) is at most LEVERAGE of the largest row's, is rounding
-noise: no impulse along it changes the motion by a digit, and the motion fulfils it or not whatever is done. It
-is scaled like the largest row and taken for a row of zeros. Where its b is positive, such a row makes the
-problem infeasible, or is at its bound; otherwise it never acts.
+A row without leverage, whose size sqrt(sum J_ij^2 / H_jj) is at most LEVERAGE of the largest row's, is
+rounding noise: the motion fulfils it or not, whatever its impulse is. It is scaled like the largest row and
+taken for a row of zeros. Where its b is positive, such a row makes the problem infeasible, or is at its bound;
+otherwise it never acts.
 """
 
 cimport numpy as cnp
@@ -115,8 +115,9 @@ cdef class State:
             self.b[i] = max(self.scale[i] * b[i], NEVER)
             self.upper[i] = INFINITY if upper == NULL else upper[i] / self.scale[i]
             if self.pull[i] > 0.0:
-                # a row far from where it would hold demands nothing, a row that gives way no more than its bound
-                self.size = max(self.size, fabs(self.b[i]) if i < self.equal else min(self.b[i], self.upper[i]))
+                # a row far from where it would hold demands nothing, a row with a bound no more than that
+                self.size = max(self.size,
+                                fabs(self.b[i]) if i < self.equal else min(self.b[i], self.upper[i]))
         for i in range(self.m):
             if self.pull[i] == 0.0 and fabs(self.b[i]) <= ACCEPTED * self.size:
                 self.b[i] = 0.0 if i < self.equal else NEVER
@@ -150,7 +151,7 @@ cdef class State:
                 on == ON, on == FULL)
 
     def scaled(self):
-        """Copies of the entries of J, of b with -inf of rows that never act, of the bounds and of the scales."""
+        """Copies of the entries of J, of b, -inf for rows that never act, of the bounds and of the scales."""
         found = self.vectors
         b = np.where(found["b"] <= NEVER, -np.inf, found["b"])
         return self.kept[2].copy(), b, found["upper"].copy(), found["scale"].copy()
