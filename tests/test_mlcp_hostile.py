@@ -22,7 +22,7 @@ def confirmed(problem, warm=None, **options):
 
 
 def try_starts(seed):
-    """Solve a hostile problem and a neighbour, cold and from warm starts that fit, mislead, or are garbage."""
+    """Solve a hostile problem and a neighbour, cold and from warm starts that fit or are garbage."""
     problem, other = hostile(seed), neighbour(hostile(seed), seed)
     cold, expected = confirmed(problem), confirmed(other)
     for warm in (cold, garbage(expected, seed), garbage(expected, seed + 1)):

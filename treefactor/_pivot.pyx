@@ -47,7 +47,7 @@ cdef class Walk(State):
             on = <const unsigned char *> (<cnp.ndarray> warm[1]).data
         with nogil:
             self.pivots = self.factorizations = self.iterations = 0
-            self.begin(impulse, on)
+            self.begin(impulse, on, False)
             status = -1 if isfinite(self.size) else INVALID_
             if simplex and status < 0:
                 status = self.walk(limit)
@@ -61,7 +61,7 @@ cdef class Walk(State):
         cdef const unsigned char *on = <const unsigned char *> (<cnp.ndarray> warm[1]).data
         cdef double residual
         with nogil:
-            self.begin(impulse, on)
+            self.begin(impulse, on, True)
             self.loosen(tight())
             residual = self.refine(target) if self.refactor() else INFINITY
         return SOLVED_ if residual <= self.accepted else LIMIT_

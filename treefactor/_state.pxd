@@ -55,7 +55,7 @@ cdef class State:
     cdef void add_row(self, Py_ssize_t i, double a, double *y) noexcept nogil
     cdef void gaps(self, const double *x, double *gap) noexcept nogil
     cdef void h_times(self, const double *x, double *y) noexcept nogil
-    cdef void begin(self, const double *impulse, const unsigned char *on) noexcept nogil
+    cdef void begin(self, const double *impulse, const unsigned char *on, bint trusted) noexcept nogil
     cdef void loosen(self, double delta) noexcept nogil
     cdef bint update(self) noexcept nogil
     cdef bint correct(self) noexcept nogil

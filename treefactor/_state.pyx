@@ -6,8 +6,8 @@ are.
 
 A row without leverage, whose size sqrt(sum J_ij^2 / H_jj) is at most LEVERAGE of the largest row's, is
 rounding noise: the motion fulfils it or not, whatever its impulse is. It is scaled like the largest row and
-taken for a row of zeros. Where its b is positive, such a row makes the problem infeasible, or is at its bound;
-otherwise it never acts.
+taken for a row of zeros. Where its b is positive, such a row makes the problem infeasible, or is at its
+bound; otherwise it never acts.
 """
 
 cimport numpy as cnp
@@ -34,6 +34,7 @@ cdef double FAR = 1e5            # a larger guess of lambda, relative to the dat
 cdef double ACCEPTED = 1e-10     # residual, relative to the data, that counts as solved if none is smaller,
 cdef double ROUNDED = 1e-14      # or relative to the terms of H v that cancel each other in the free motion
 cdef double NEVER = -1e300       # the d of a row that is never on
+cdef double LEAST = 1e-290       # residual whose terms underflow
 cdef double LEVERAGE = 1e-12     # rows that are smaller than this, relative to the largest one, are noise
 
 FIELDS = ("v", "Hv", "u", "step", "force", "root", "free")  # vectors of n
@@ -141,7 +142,7 @@ cdef class State:
         for i in range(self.equal, self.m):
             if self.on[i] == FULL:
                 terms = max(terms, self.pull[i])
-        self.accepted = max(ACCEPTED * self.size, ROUNDED * terms)
+        self.accepted = max(ACCEPTED * self.size, ROUNDED * terms, LEAST)
         self.rounding = ROUNDING * max(self.size, terms)
 
     def results(self):
@@ -184,10 +185,11 @@ cdef class State:
 
     # ---------------------------------------------------------------------------------------- state
 
-    cdef void begin(self, const double *impulse, const unsigned char *on) noexcept nogil:
+    cdef void begin(self, const double *impulse, const unsigned char *on, bint trusted) noexcept nogil:
         """v free of constraints; on are the rows of a warm start, or those that v violates or that touch."""
         cdef Py_ssize_t i
         cdef bint held
+        cdef double most = INFINITY if trusted else FAR * self.size
         memcpy(self.v, self.free, self.n * sizeof(double))
         self.gaps(self.v, self.gap)
         for i in range(self.m):
@@ -195,15 +197,15 @@ cdef class State:
             held = on[i] != 0 if on != NULL else self.gap[i] < 0.0 or self.b[i] >= 0.0
             if i < self.equal:
                 self.on[i] = ON
-            elif self.b[i] < -FAR * self.size and self.gap[i] >= 0.0:
+            elif self.b[i] < -most and self.gap[i] >= 0.0:
                 self.on[i] = OFF         # also rows with d = -inf, whatever the warm start holds
             elif held or not self.impulse[i] > 0.0:
                 self.on[i] = ON if held else OFF
             else:
-                self.on[i] = FULL if self.upper[i] < INFINITY else ON
+                self.on[i] = FULL if self.upper[i] <= most and self.upper[i] < INFINITY else ON
             if self.on[i] == FULL:
                 self.impulse[i] = self.upper[i]
-            elif self.on[i] == OFF or not fabs(self.impulse[i]) <= FAR * self.size:
+            elif self.on[i] == OFF or not fabs(self.impulse[i]) <= most:
                 self.impulse[i] = 0.0
             elif i >= self.equal:
                 self.impulse[i] = min(max(self.impulse[i], 0.0), self.upper[i])
