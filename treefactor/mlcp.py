@@ -18,6 +18,7 @@ from sys import maxsize
 
 import numpy as np
 
+from . import _dual
 from ._arrays import Sealed, as_count, as_real, check_choice
 from ._kkt import Kkt
 from ._pivot import Walk
@@ -225,8 +226,10 @@ class Solution:
 
         Forces are divided by sqrt(H_kk), rows multiplied by 1 / sqrt(D_i H^-1 D_i^T), which puts all of them
         in the same unit: ``max(|H v - g - C^T gamma_c - D^T gamma|, |C v - c|, |min(gamma, D v - d)|)``,
-        with bounds ``|max(min(gamma, D v - d), gamma - upper)|``.
+        with bounds ``|max(min(gamma, D v - d), gamma - upper)|``. Infinite where the status is INVALID.
         """
+        if self.status is Status.INVALID:
+            return np.inf
         p = self.problem
         force = multiply(p.packed, p.tree, self.v, layout="packed") - p.g
         force -= p.C.T @ self.gamma_c + p.D.T @ self.gamma
@@ -279,7 +282,7 @@ def solve(
     polish : bool
         Go on to rounding errors.
     max_iter : int
-        Linear systems that may be solved.
+        Linear systems that each attempt may solve.
 
     Returns
     -------
@@ -306,7 +309,16 @@ def solve(
     "simplex" is the walk of the paper, one row at a time from none, with the same K and the same end; on the
     way d is changed by up to 1e-7 of the data, so that rows do not block at once. It takes no bounds.
 
-    Tasora, Manconi, Silvestri; Rockafellar (1976); Charnes (1952); factor: ``treefactor.kkt``.
+    An attempt that fails is followed by a cold start, and this by a dual active-set method in dense arrays,
+    which ends after finitely many systems because each of its steps increases the dual objective; its
+    impulses need not be those of least norm. SOLVED means that the residual was computed from the data.
+
+    A row whose size sqrt(sum D_ij^2 / H_jj) is at most 1e-12 of the largest row's is rounding noise: it never
+    acts where its d, scaled like the largest row, is at most 1e-10 of the data, and otherwise the problem is
+    infeasible, or the row is at its bound. Impulses at their bounds are data: 1e-14 of them is rounding.
+
+    Tasora, Manconi, Silvestri; Rockafellar (1976); Charnes (1952); Goldfarb & Idnani (1983); factor:
+    ``treefactor.kkt``.
     """
     if not isinstance(problem, Problem):
         raise TypeError(f"problem must be a treefactor.mlcp.Problem, got {type(problem).__name__}")
@@ -320,15 +332,35 @@ def solve(
     if upper is not None and p:
         upper = np.concatenate((np.full(p, np.inf), upper))
     walk.load(problem.packed, problem.g, problem._free, problem._rows[2], problem._right, upper, p)
-    status = STATUS[walk.run(method == "simplex", warm, POLISHED if polish else TARGET, max_iter)]
+    status, certificate = _run(problem, walk, method == "simplex", warm, polish, max_iter)
     v, impulse, change, on, full = walk.results()
     pivots, factorizations = walk.pivots, walk.factorizations
     problem._pattern.idle.append(space)
     gamma, active = impulse[p:], on[p:]
     if problem.upper is not None:
         gamma = np.where(full[p:], problem.upper, np.minimum(gamma, problem.upper))
-    certificate = (change[p:], change[:p]) if status is Status.INFEASIBLE else None
+    if status is Status.INFEASIBLE:
+        change = change if certificate is None else certificate
+        certificate = change[p:], change[:p]
     return Solution(status, v, gamma, impulse[:p], active, pivots, factorizations, certificate, problem)
+
+
+def _run(problem: Problem, walk: Walk, simplex: bool, warm, polish: bool, max_iter: int):
+    """The status of the first attempt that ends with an answer, and a certificate of the last one."""
+    target, ended = POLISHED if polish else TARGET, (Status.SOLVED, Status.INFEASIBLE)
+    attempts = [(simplex, warm)] if warm is None and not simplex else [(simplex, warm), (False, None)]
+    for attempt in attempts:
+        status = STATUS[walk.run(*attempt, target, max_iter)]
+        if status in ended:
+            return status, None
+    if status is Status.INVALID or not problem.n or max_iter == 0:
+        return status, None
+    found = _dual.solve(problem, walk, max_iter)
+    if found.certificate is not None:
+        return Status.INFEASIBLE, found.certificate
+    if found.impulse is not None:
+        status = STATUS[walk.settle((found.impulse, found.held), target)]
+    return status, None
 
 
 def _warm(solution: Solution, problem: Problem) -> tuple[np.ndarray, np.ndarray] | None:
