@@ -29,6 +29,13 @@ cdef void rotate(const double *q, double sign, double *x) noexcept nogil:
     x[2] += w * t2 + a * t1 - b * t0
 
 
+cdef inline void add_cross(double sign, const double *a, const double *b, double *x) noexcept nogil:
+    """x += sign a × b."""
+    x[0] += sign * (a[1] * b[2] - a[2] * b[1])
+    x[1] += sign * (a[2] * b[0] - a[0] * b[2])
+    x[2] += sign * (a[0] * b[1] - a[1] * b[0])
+
+
 cdef void spin(double *q, const double *omega, double h, bint nearer) noexcept nogil:
     """q <- q exp(h omega), of unit length; of both quaternions the nearer one if so asked."""
     cdef double rate = sqrt(omega[0] * omega[0] + omega[1] * omega[1] + omega[2] * omega[2])
@@ -59,35 +66,42 @@ cdef class Moves:
     ----------
     at : sequence of five ndarrays of int, shape (joints, 2)
         First entries in q and v: of single freedoms that add up, of circles, spheres, planes, free-flyers.
+    com : sequence of two ndarrays of float, shapes (joints, 2) and (joints, 3)
+        Centres of mass of the bodies of planes and of free-flyers, in their own axes.
     """
 
     cdef Py_ssize_t[:, ::1] lines, circles, spheres, planes, flyers
+    cdef const double[:, ::1] plane_com, flyer_com
     cdef object kept
 
-    def __init__(self, at):
-        self.kept = at
+    def __init__(self, at, com):
+        self.kept = at, com
         self.lines, self.circles, self.spheres, self.planes, self.flyers = at
+        self.plane_com, self.flyer_com = com
 
     def __reduce__(self):
-        return Moves, (self.kept,)
+        return Moves, self.kept
 
     def turning(self, const double[::1] v not None):
-        """ω × v of joints whose linear velocities are in axes that turn."""
+        """ω × (v + ω × com) of joints whose linear velocities are in axes that turn."""
         found = np.zeros(v.shape[0])
         cdef double[::1] x = found
+        cdef const double *c
+        cdef double y[3]
         cdef Py_ssize_t i, k
         for i in range(self.planes.shape[0]):
-            k = self.planes[i, 1]
-            x[k], x[k + 1] = -v[k + 2] * v[k + 1], v[k + 2] * v[k]
+            k, c = self.planes[i, 1], &self.plane_com[i, 0]
+            y[0], y[1] = v[k] - v[k + 2] * c[1], v[k + 1] + v[k + 2] * c[0]
+            x[k], x[k + 1] = -v[k + 2] * y[1], v[k + 2] * y[0]
         for i in range(self.flyers.shape[0]):
             k = self.flyers[i, 1]
-            x[k] = v[k + 4] * v[k + 2] - v[k + 5] * v[k + 1]
-            x[k + 1] = v[k + 5] * v[k] - v[k + 3] * v[k + 2]
-            x[k + 2] = v[k + 3] * v[k + 1] - v[k + 4] * v[k]
+            y[0], y[1], y[2] = v[k], v[k + 1], v[k + 2]
+            add_cross(1.0, &v[k + 3], &self.flyer_com[i, 0], y)
+            add_cross(1.0, &v[k + 3], y, &x[k])
         return found
 
     def moved(self, q, v, double h):
-        """State after h at velocities v, linear ones along straight lines, kept in axes that do not turn."""
+        """State after h at velocities v, centres of mass along straight lines, kept in axes that do not turn."""
         new_q, new_v = q.copy(), v.copy()
         cdef double[::1] x = new_q, y = new_v
         with nogil:
@@ -98,7 +112,10 @@ cdef class Moves:
         cdef Py_ssize_t i, r
         cdef double *x
         cdef double *y
-        cdef double c, s
+        cdef const double *m
+        cdef double lever[3]
+        cdef double turned[3]
+        cdef double a, b, c, s
         for i in range(self.lines.shape[0]):
             q[self.lines[i, 0]] += h * v[self.lines[i, 1]]
         for i in range(self.circles.shape[0]):
@@ -106,19 +123,29 @@ cdef class Moves:
         for i in range(self.spheres.shape[0]):
             spin(q + self.spheres[i, 0], v + self.spheres[i, 1], h, False)
         for i in range(self.planes.shape[0]):
-            x, y = q + self.planes[i, 0], v + self.planes[i, 1]
-            c, s = x[2] * y[0] - x[3] * y[1], x[3] * y[0] + x[2] * y[1]
-            x[0] += h * c
-            x[1] += h * s
+            x, y, m = q + self.planes[i, 0], v + self.planes[i, 1], &self.plane_com[i, 0]
+            a, b = y[0] - y[2] * m[1], y[1] + y[2] * m[0]
+            c, s = x[2] * a - x[3] * b, x[3] * a + x[2] * b
+            lever[0], lever[1] = x[2] * m[0] - x[3] * m[1], x[3] * m[0] + x[2] * m[1]
             turn(x + 2, h * y[2])
-            y[0], y[1] = x[2] * c + x[3] * s, x[2] * s - x[3] * c
+            x[0] += h * c + (lever[0] - (x[2] * m[0] - x[3] * m[1]))
+            x[1] += h * s + (lever[1] - (x[3] * m[0] + x[2] * m[1]))
+            y[0], y[1] = x[2] * c + x[3] * s + y[2] * m[1], x[2] * s - x[3] * c - y[2] * m[0]
         for i in range(self.flyers.shape[0]):
-            x, y = q + self.flyers[i, 0], v + self.flyers[i, 1]
+            x, y, m = q + self.flyers[i, 0], v + self.flyers[i, 1], &self.flyer_com[i, 0]
+            add_cross(1.0, y + 3, m, y)
             rotate(x + 3, 1.0, y)
+            for r in range(3):
+                lever[r] = turned[r] = m[r]
+            rotate(x + 3, 1.0, lever)
             for r in range(3):
                 x[r] += h * y[r]
             spin(x + 3, y + 3, h, True)
             rotate(x + 3, -1.0, y)
+            rotate(x + 3, 1.0, turned)
+            for r in range(3):
+                x[r] += lever[r] - turned[r]
+            add_cross(-1.0, y + 3, m, y)
 
 
 def matched(const Py_ssize_t[::1] key not None, const Py_ssize_t[::1] before not None,

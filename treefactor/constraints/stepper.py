@@ -25,14 +25,15 @@ from .._contacts import combined
 from .._moves import Moves, matched
 from .._stack import Sorted
 from ..direct import multiply
-from ..dynamics import motion
+from ..dynamics import crba, motion
 from ..exceptions import NonFiniteError, ShapeError, StepError
 from ..model import Model, require_model
 from .contacts import Contacts, Touch, limits_of
+from .free_motion import FreeMotion
 from .kinematics import Kinematics
 from .loops import loops_of
 
-FACETS, FRICTION = (4, 8), ("pyramid", "box")
+FACETS, FRICTION, GYROSCOPIC = (4, 8), ("pyramid", "box"), ("implicit", "explicit")
 
 
 @dataclass(frozen=True, eq=False)
@@ -108,6 +109,11 @@ class Stepper:
         The convex relaxation, or bounds from the normal impulses of the step before.
     margin : float
         Contacts farther apart than that, in m, are left out; it must be more than anything moves in a step.
+    gyroscopic : {"implicit", "explicit"}
+        How forces that depend on the velocity act. "implicit" is the midpoint rule: bodies that spin freely keep
+        their energy, mechanisms without friction keep theirs up to oscillations. "explicit" evaluates these
+        forces at the beginning of the step, so that what turns fast gains energy: 12 % in 2 s where h = 5 ms
+        and a body with moments of inertia 1 : 2 : 3 turns at 10 rad/s.
 
     Raises
     ------
@@ -143,6 +149,7 @@ class Stepper:
         facets: int = 4,
         margin: float = np.inf,
         friction: str = "pyramid",
+        gyroscopic: str = "implicit",
     ):
         require_model(model)
         h, stabilization = as_number(h, "h"), as_number(stabilization, "stabilization")
@@ -153,12 +160,14 @@ class Stepper:
         if as_count(facets, "facets") not in FACETS:
             raise ValueError(f"facets must be one of {FACETS}, got {facets}")
         check_choice("friction", friction, FRICTION)
+        check_choice("gyroscopic", gyroscopic, GYROSCOPIC)
         if friction == "box" and facets != 4:
             raise ValueError(f"a box of friction has 4 facets, got {facets}")
         self.model, self.h, self.stabilization = model, h, stabilization
         self.margin = as_size(margin, "margin")
         self._contacts, self._loops = Contacts(model, as_tuple(contacts, "contacts")), loops_of(model)
-        self._moves = _moves(model)
+        self._moves, self.gyroscopic = _moves(model), gyroscopic
+        self._motion = FreeMotion(model, self._moves, h) if gyroscopic == "implicit" else None
         self._limits = limits_of(model) if limits else tuple(x[:0] for x in limits_of(model))
         self.friction, self._forms = friction, _forms(friction, facets)
         self._pressed: np.ndarray = np.zeros(len(self._contacts.mu))  # normal impulses of the last step
@@ -186,13 +195,12 @@ class Stepper:
         model, h = self.model, self.h
         q, v = as_vector(q, model.nq, "q"), as_vector(v, model.nv, "v")
         tau = np.zeros(model.nv) if tau is None else as_vector(tau, model.nv, "tau")
-        force, H = motion(model, q, v, tau)
         at = Kinematics(model, q, v)
         touch = self._contacts.near(at, self.margin)
         rows = self._unilateral(q, touch)
         C, c = self._bilateral(at)
         try:
-            g = multiply(H, model.tree, v + h * self._moves.turning(v), layout="packed") + h * force
+            g, H = self._free(q, v, tau)
             problem = mlcp.Problem(H, model.tree, g, C, c, rows.D, rows.d, rows.upper, layout="packed")
         except NonFiniteError:
             raise StepError("no step from here: it overflows") from None
@@ -245,6 +253,15 @@ class Stepper:
             states.append((made[-1].q, made[-1].v))
         q, v = map(np.array, zip(*states, strict=True))
         return Trajectory(t, q, v, made)
+
+    def _free(self, q: np.ndarray, v: np.ndarray, tau: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Momentum after the step without impulses, and the packed rows of H."""
+        if self._motion is not None:
+            H = crba(self.model, q, layout="packed")
+            return self._motion.momentum(H, q, v) + self.h * tau, H
+        force, H = motion(self.model, q, v, tau)
+        turned = v + self.h * self._moves.turning(v)
+        return multiply(H, self.model.tree, turned, layout="packed") + self.h * force, H
 
     def _bilateral(self, at: Kinematics) -> tuple[Sorted, np.ndarray] | tuple[None, None]:
         """Rows of loops, and what their velocities are to be."""
@@ -328,4 +345,8 @@ def _moves(model: Model) -> Moves:
     for i, kind in enumerate(rotating):
         if kind in model.entries:
             first[i] = np.stack([part[:, 0] for part in model.entries[kind]], axis=1)
-    return Moves([np.ascontiguousarray(x, dtype=np.intp) for x in (np.concatenate(at), *first)])
+    com = [
+        np.array([joint.inertia.com[:size] for joint in model.joints if joint.kind == kind]).reshape(-1, size)
+        for kind, size in (("planar", 2), ("freeflyer", 3))
+    ]
+    return Moves([np.ascontiguousarray(x, dtype=np.intp) for x in (np.concatenate(at), *first)], com)
