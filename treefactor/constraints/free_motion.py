@@ -30,12 +30,12 @@ from ..dynamics import forward_dynamics, rnea
 from ..model import Model
 from .kinematics import Kinematics, cross, product
 
-ROUNDS = 40  # of the fixed-point iteration, which converges linearly
+ROUNDS = 60  # of the fixed-point iteration, which converges linearly
 ACCURACY = 1e-13  # relative to the largest velocity
 ROUNDED = 1e-8  # relative: what rounding errors of an ill-conditioned H may leave
 SLOWER = 0.6  # a larger ratio of successive corrections ends the iteration
 TURN = 0.5  # rad, of a body in one part of a step of the midpoint rule
-PARTS = 200  # of a step; faster spins stay as they are, which conserves as much
+PARTS = 20  # of a step; faster spins stay as they are, which conserves as much
 
 
 class FreeMotion:
@@ -74,12 +74,13 @@ class FreeMotion:
                 return None
             ahead = v + self.h * self._acceleration(q, 0.5 * (v + u))
             error, u = np.abs(ahead - u).max(initial=0.0), ahead
-            if error <= ACCURACY * scale:
+            close = error <= ROUNDED * scale
+            if error <= ACCURACY * scale or (close and error >= before):
                 return u
-            if not error < (SLOWER if count > 2 else 2.0) * before:
-                break
+            if not (close or error < (SLOWER if count > 2 else 2.0) * before):
+                return None
             before = error
-        return u if error <= ROUNDED * scale else None
+        return u if close else None
 
     def _acceleration(self, q: np.ndarray, v: np.ndarray) -> np.ndarray:
         """Acceleration without impulses, linear ones in axes that do not turn."""
@@ -108,8 +109,11 @@ class FreeMotion:
         parts = max(int(np.ceil(self.h * rate[slow].max(initial=0.0) / TURN)), 1)
         u = np.where(slow[:, None], spin, 0.0)
         for _ in range(parts):
-            v = u
+            v, error = u, np.inf
             for _ in range(ROUNDS):
-                m = 0.5 * (v + u)
+                m, last, before = 0.5 * (v + u), u, error
                 u = v - self.h / parts * product(self._inverse, cross(m, product(self._tensor, m)))
+                error = np.abs(u - last).max()
+                if error >= before or not error:
+                    break
         return np.where(slow[:, None], u, spin)
