@@ -126,7 +126,7 @@ def arm():
 
 
 FIXED_GAPS = {
-    "sphere on the axis of the joint between both": (
+    "sphere on the axis between both": (
         Sphere(1, [0, 0, 0.3], 0.4),
         Sphere(0, [0.2, 0, 0], 0.5),
     ),

@@ -190,7 +190,7 @@ def contacts_between(
 
     Notes
     -----
-    The rates of gaps are analytic functions of q: those that vanish in random configurations vanish everywhere.
+    The rates of gaps are analytic functions of q: what is zero in random configurations is zero everywhere.
 
     Examples
     --------

@@ -1,19 +1,19 @@
 """Velocities after a step without impulses: forces that depend on the velocity, evaluated implicitly.
 
-Explicit steps give spinning bodies energy. The implicit midpoint rule at a fixed q, with c(q, v) the bias forces
-(Coriolis, centrifugal, gyroscopic, gravity) and m = (v + u) / 2, leaves none:
+Explicit steps give spinning bodies energy. The implicit midpoint rule at a fixed q does not, with c(q, v) the
+bias forces (Coriolis, centrifugal, gyroscopic, gravity) and m = (v + u) / 2:
 
     H(q) (u - v) + h c(q, m) = 0
 
 Of a free rigid body it conserves the kinetic energy and the length of the angular momentum exactly, because
-m . c(m) = 0 and I m . (m x I m) = 0: it is the rule of Simo and Wong, "Unconditionally stable algorithms for rigid body
-dynamics that exactly preserve energy and momentum", IJNME 31 (1991). With the step of q that follows it is conjugate
-to a Strang splitting (Hairer, Lubich, Wanner, "Geometric Numerical Integration", sections II.5 and V.1), reversible and
-of second order, of any mechanism: its energy oscillates and does not drift.
+m . c(m) = 0 and I m . (m x I m) = 0: Simo and Wong, "Unconditionally stable algorithms for rigid body dynamics
+that exactly preserve energy and momentum", IJNME 31 (1991). Of any mechanism it is, with the step of q that
+follows, conjugate to a Strang splitting, reversible and of second order (Hairer, Lubich, Wanner, "Geometric
+Numerical Integration", sections II.5 and V.1): energy oscillates.
 
-Where joints turn by about a radian in a step, u need not exist. Each body then keeps the velocity of the last step,
-its own spin changed by the midpoint rule, and the joints' velocities are those nearest to the bodies' in the metric of
-their masses, which is what engines do that give every body six freedoms (Tasora, Manconi, Silvestri, 2.5):
+Where joints turn by about a radian in a step, u need not exist. Then each body keeps the velocity of the last
+step, its own spin changed by the midpoint rule, and the joints take the velocities nearest to the bodies', in
+the metric M of the masses. So do engines that give every body six freedoms (Tasora, Manconi, Silvestri, 2.5):
 
     H(q_k) u = J(q_k)^T M J(q_k-1) v - h g(q_k)
 

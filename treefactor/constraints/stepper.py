@@ -34,6 +34,7 @@ from .kinematics import Kinematics
 from .loops import loops_of
 
 FACETS, FRICTION, GYROSCOPIC = (4, 8), ("pyramid", "box"), ("implicit", "explicit")
+NOISE = 1e-9  # of momenta; friction of a smaller normal impulse has the bound zero
 
 
 @dataclass(frozen=True, eq=False)
@@ -110,10 +111,10 @@ class Stepper:
     margin : float
         Contacts farther apart than that, in m, are left out; it must be more than anything moves in a step.
     gyroscopic : {"implicit", "explicit"}
-        How forces that depend on the velocity act. "implicit" is the midpoint rule: bodies that spin freely keep
-        their energy, mechanisms without friction keep theirs up to oscillations. "explicit" evaluates these
-        forces at the beginning of the step, so that what turns fast gains energy: 12 % in 2 s where h = 5 ms
-        and a body with moments of inertia 1 : 2 : 3 turns at 10 rad/s.
+        When forces that depend on the velocity act. "implicit" is the midpoint rule: bodies that spin freely
+        keep their energy, mechanisms without friction keep theirs up to oscillations. "explicit" evaluates
+        these forces at the beginning of the step, so that what turns fast gains energy: 12 % in 2 s where
+        h = 5 ms and a body with moments of inertia 1 : 2 : 3 turns at 10 rad/s.
 
     Raises
     ------
@@ -211,8 +212,7 @@ class Stepper:
         if not (np.isfinite(q_new).all() and np.isfinite(v_new).all()):
             raise StepError("no step from here: it overflows", solution)
         self._last = solution, rows.key
-        normal = solution.gamma[: len(rows.of)] * rows.along[:, 0]
-        self._pressed = np.bincount(touch.which[rows.of], normal, len(self._pressed))
+        self._pressed = self._normal(touch, rows, solution.gamma, g)
         gap = np.full(len(self._contacts.mu), np.inf)
         gap[touch.which] = touch.gap
         impulse = self._impulses(touch, rows, solution.gamma)
@@ -292,6 +292,15 @@ class Stepper:
         last, before = self._last
         gamma, active = matched(key, before, last.gamma, last.active)
         return replace(last, gamma=gamma, active=active, problem=problem)
+
+    def _normal(self, touch: Touch, rows: _Unilateral, gamma: np.ndarray, g: np.ndarray) -> np.ndarray:
+        """Normal impulses of all contacts; zero where they are rounding errors of the momenta g they change."""
+        size = np.append(np.abs(g)[touch.column], 0.0)
+        largest = np.maximum.reduceat(size, touch.start[:-1]) if len(touch.which) else touch.gap
+        normal = np.bincount(rows.of, gamma[: len(rows.of)] * rows.along[:, 0], len(touch.which))
+        pressed = np.zeros(len(self._contacts.mu))
+        pressed[touch.which] = np.where(normal > NOISE * largest, normal, 0.0)
+        return pressed
 
     def _impulses(self, touch: Touch, rows: _Unilateral, gamma: np.ndarray) -> np.ndarray:
         """Impulses of all contacts in the base."""
