@@ -52,6 +52,17 @@ cdef class Walk(State):
                 status = self.exchange(target, limit, warm is not None or simplex)
         return status
 
+    def settle(self, warm, double target):
+        """Solve for the rows that are on, and no others; SOLVED where that solves the problem, LIMIT where not."""
+        cdef const double *impulse = <const double *> (<cnp.ndarray> warm[0]).data
+        cdef const unsigned char *on = <const unsigned char *> (<cnp.ndarray> warm[1]).data
+        cdef double residual
+        with nogil:
+            self.begin(impulse, on)
+            self.loosen(tight())
+            residual = self.refine(target) if self.refactor() else INFINITY
+        return SOLVED_ if residual <= self.accepted else LIMIT_
+
     # ------------------------------------------------------------------------------------ exchanges
 
     cdef int exchange(self, double target, Py_ssize_t limit, bint warm) noexcept nogil:

@@ -18,6 +18,8 @@ cdef class State:
     cdef readonly Py_ssize_t n, m, equal, pivots, factorizations, iterations
     cdef readonly double size    # of the data: residuals are relative to it
     cdef double delta, noise
+    cdef double base             # of the data without the impulses of rows at their bounds
+    cdef double rounded          # residual that is rounding of the free motion
     cdef double accepted         # residual that counts as solved if none is smaller
     cdef const Py_ssize_t *start
     cdef const Py_ssize_t *column
@@ -39,12 +41,15 @@ cdef class State:
     cdef double *last            # change of lambda by the last multiplier step
     cdef double *scale
     cdef double *upper           # bounds of lambda, infinity without
+    cdef double *pull            # upper of a row with leverage and a finite bound, otherwise 0
     cdef unsigned char *on       # OFF, ON or FULL
     cdef tuple kept, loaded
     cdef dict vectors
 
     cdef void take(self, const double *H, const double *J, const double *b,
                    const double *upper) noexcept nogil
+    cdef double length(self, Py_ssize_t i, const double *J) noexcept nogil
+    cdef void weigh(self) noexcept nogil
     cdef double row(self, Py_ssize_t i, const double *x) noexcept nogil
     cdef void add_row(self, Py_ssize_t i, double a, double *y) noexcept nogil
     cdef void gaps(self, const double *x, double *gap) noexcept nogil

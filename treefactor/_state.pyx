@@ -3,6 +3,11 @@
 Rows of J = [C; D] and b = [c; d] are scaled by 1 / sqrt(sum J_ij^2 / H_jj); lambda are their impulses, and
 gap = J v - b. Row i is on where 0 < s_i < delta upper_i, s_i = delta lambda_i - gap_i; bilateral rows always
 are.
+
+A row without leverage, whose size sqrt(sum J_ij^2 / H_jj) is at most LEVERAGE of the largest row's, is rounding
+noise: no impulse along it changes the motion by a digit, and the motion fulfils it or not whatever is done. It
+is scaled like the largest row and taken for a row of zeros. Where its b is positive, such a row makes the
+problem infeasible, or is at its bound; otherwise it never acts.
 """
 
 cimport numpy as cnp
@@ -29,9 +34,10 @@ cdef double FAR = 1e5            # a larger guess of lambda, relative to the dat
 cdef double ACCEPTED = 1e-10     # residual, relative to the data, that counts as solved if none is smaller,
 cdef double ROUNDED = 1e-14      # or relative to the terms of H v that cancel each other in the free motion
 cdef double NEVER = -1e300       # the d of a row that is never on
+cdef double LEVERAGE = 1e-12     # rows that are smaller than this, relative to the largest one, are noise
 
 FIELDS = ("v", "Hv", "u", "step", "force", "root", "free")  # vectors of n
-ROWS = ("b", "impulse", "gap", "other", "last", "scale", "upper")  # vectors of p + m
+ROWS = ("b", "impulse", "gap", "other", "last", "scale", "upper", "pull")  # vectors of p + m
 
 
 cdef class State:
@@ -65,6 +71,7 @@ cdef class State:
         self.gap = doubles(arrays["gap"])
         self.other, self.last = doubles(arrays["other"]), doubles(arrays["last"])
         self.scale, self.upper = doubles(arrays["scale"]), doubles(arrays["upper"])
+        self.pull = doubles(arrays["pull"])
         self.on = <unsigned char *> (<cnp.ndarray> on).data
         self.vectors = arrays | {"on": on}
         self.kept = (H, path, J, on, room)
@@ -87,36 +94,65 @@ cdef class State:
                    const double *upper) noexcept nogil:
         """Scale the rows and measure the data."""
         cdef Py_ssize_t k, i, p
-        cdef double size, largest, moved = 0.0
+        cdef double moved = 0.0, most = 0.0
         active.rows.load_packed(&self.pattern.shape, <const char *> H, sizeof(double), 0, self.H)
-        self.size = 0.0
+        self.base = 0.0
         for k in range(self.n):
             self.root[k] = sqrt(H[self.pattern.shape.start[k + 1] - 1])
-            self.size = max(self.size, fabs(self.g[k]) / self.root[k])
+            self.base = max(self.base, fabs(self.g[k]) / self.root[k])
             moved = max(moved, fabs(self.free[k]) * self.root[k])
         for i in range(self.m):
-            size, largest = 0.0, 0.0
+            self.scale[i] = self.length(i, J)
+            most = larger(most, self.scale[i])
+        for i in range(self.m):
+            self.pull[i] = 1.0 if self.scale[i] > LEVERAGE * most else 0.0
+            self.scale[i] = 1.0 / (self.scale[i] if self.pull[i] > 0.0 else most if most > 0.0 else 1.0)
+            if not isfinite(self.scale[i]) or self.scale[i] == 0.0:
+                self.scale[i], self.base = 1.0, INFINITY
             for p in range(self.start[i], self.start[i + 1]):
-                largest = max(largest, fabs(J[p] / self.root[self.column[p]]))
-            for p in range(self.start[i], self.start[i + 1]):  # whose squares must not overflow
-                size += (J[p] / self.root[self.column[p]] / largest) ** 2 if largest > 0.0 else 0.0
-            self.scale[i] = 1.0 / sqrt(size) / largest if largest > 0.0 else 1.0
-            if not isfinite(self.scale[i]):
-                self.scale[i], self.size = 1.0, INFINITY
-            for p in range(self.start[i], self.start[i + 1]):
-                self.J[p] = self.scale[i] * J[p]
+                self.J[p] = self.pull[i] * self.scale[i] * J[p]
             self.b[i] = max(self.scale[i] * b[i], NEVER)
             self.upper[i] = INFINITY if upper == NULL else upper[i] / self.scale[i]
-            # a row far from where it would hold asks for nothing
-            self.size = max(self.size, fabs(self.b[i]) if i < self.equal else self.b[i])
-        self.accepted = max(ACCEPTED * self.size, ROUNDED * moved)
+            if self.pull[i] > 0.0:
+                # a row far from where it would hold demands nothing, a row that gives way no more than its bound
+                self.base = max(self.base, fabs(self.b[i]) if i < self.equal else min(self.b[i], self.upper[i]))
+        for i in range(self.m):
+            if self.pull[i] == 0.0 and fabs(self.b[i]) <= ACCEPTED * self.base:
+                self.b[i] = 0.0 if i < self.equal else NEVER
+            self.pull[i] = self.pull[i] * self.upper[i] if self.upper[i] < INFINITY else 0.0
+        self.rounded = ROUNDED * moved
         self.kkt.load(H, self.J)
+
+    cdef double length(self, Py_ssize_t i, const double *J) noexcept nogil:
+        """sqrt(sum J_ij^2 / H_jj), whose squares must not overflow."""
+        cdef double square = 0.0, largest = 0.0
+        cdef Py_ssize_t p
+        for p in range(self.start[i], self.start[i + 1]):
+            largest = larger(largest, J[p] / self.root[self.column[p]])
+        for p in range(self.start[i], self.start[i + 1]):
+            square += (J[p] / self.root[self.column[p]] / largest) ** 2 if largest > 0.0 else 0.0
+        return largest * sqrt(square)
+
+    cdef void weigh(self) noexcept nogil:
+        """Set the size of the data: impulses of rows at their bounds are known forces, as g is."""
+        cdef Py_ssize_t i
+        self.size = self.base
+        for i in range(self.equal, self.m):
+            if self.on[i] == FULL:
+                self.size = max(self.size, self.pull[i])
+        self.accepted = max(ACCEPTED * self.size, self.rounded)
 
     def results(self):
         """v, lambda and its change in the units of the rows, the rows that are on, those at their bounds."""
         found, on = self.vectors, self.vectors["on"]
         return (found["v"].copy(), found["impulse"] * found["scale"], found["last"] * found["scale"],
                 on == ON, on == FULL)
+
+    def scaled(self):
+        """Copies of the entries of J, of b with -inf of rows that never act, of the bounds and of the scales."""
+        found = self.vectors
+        b = np.where(found["b"] <= NEVER, -np.inf, found["b"])
+        return self.kept[2].copy(), b, found["upper"].copy(), found["scale"].copy()
 
     # ------------------------------------------------------------------------------------- products
 
@@ -153,16 +189,24 @@ cdef class State:
         memcpy(self.v, self.free, self.n * sizeof(double))
         self.gaps(self.v, self.gap)
         for i in range(self.m):
-            self.impulse[i] = min(impulse[i] / self.scale[i], self.upper[i]) if impulse != NULL else 0.0
-            if not fabs(self.impulse[i]) <= FAR * self.size:
-                self.impulse[i] = 0.0
+            self.impulse[i] = impulse[i] / self.scale[i] if impulse != NULL else 0.0
             held = on[i] != 0 if on != NULL else self.gap[i] < 0.0 or self.b[i] >= 0.0
-            self.on[i] = ON if i < self.equal or held else OFF
-            if not self.on[i] and self.impulse[i] > 0.0:
+            if i < self.equal:
+                self.on[i] = ON
+            elif self.b[i] < -FAR * self.base and self.gap[i] >= 0.0:
+                self.on[i] = OFF         # also rows with d = -inf, whatever the warm start holds
+            elif held or not self.impulse[i] > 0.0:
+                self.on[i] = ON if held else OFF
+            else:
                 self.on[i] = FULL if self.upper[i] < INFINITY else ON
             if self.on[i] == FULL:
                 self.impulse[i] = self.upper[i]
+            elif self.on[i] == OFF or not fabs(self.impulse[i]) <= FAR * self.base:
+                self.impulse[i] = 0.0
+            elif i >= self.equal:
+                self.impulse[i] = min(max(self.impulse[i], 0.0), self.upper[i])
             self.last[i] = 0.0
+        self.weigh()
 
     cdef void loosen(self, double delta) noexcept nogil:
         """Set delta, and what counts as noise of lambda: while it is loose, rounding errors of gap, too."""
@@ -179,6 +223,8 @@ cdef class State:
             if state != self.on[i]:
                 self.put(i, state)
                 changed += 1
+        if changed:
+            self.weigh()
         return changed > 0
 
     cdef void put(self, Py_ssize_t i, unsigned char state) noexcept nogil:
@@ -233,6 +279,7 @@ cdef class State:
         #   S dv = g + J^T lambda - H v - J_on^T gap / delta,  dlambda = -(gap + J_on dv) / delta
         cdef Py_ssize_t i, count
         cdef double residual, before = INFINITY
+        cdef bint moved = False
         for count in range(REFINEMENTS + 1):
             residual = self.measure()
             if residual <= target * self.size or not isfinite(residual):
@@ -251,8 +298,10 @@ cdef class State:
             axpy(self.n, 1.0, self.u, self.v)
             self.gaps(self.v, self.gap)
         for i in range(self.equal, self.m):
-            self.impulse[i] = min(max(self.impulse[i], 0.0), self.upper[i])
-        return residual
+            if not 0.0 <= self.impulse[i] <= self.upper[i]:
+                self.impulse[i] = min(max(self.impulse[i], 0.0), self.upper[i])
+                moved = True
+        return self.measure() if moved else residual
 
     cdef double measure(self) noexcept nogil:
         """Largest violation of any condition; force <- g + J^T lambda - H v."""

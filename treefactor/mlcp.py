@@ -19,6 +19,7 @@ from sys import maxsize
 import numpy as np
 
 from ._arrays import as_count, as_real, check_choice
+from ._dual import Dual, Found
 from ._kkt import Kkt
 from ._pivot import Walk
 from ._stack import bounds, packed_rows, stacked, vector
@@ -326,15 +327,54 @@ def solve(
     if upper is not None and p:
         upper = np.concatenate((np.full(p, np.inf), upper))
     walk.load(problem.packed, problem.g, problem._free, problem._rows[2], problem._right, upper, p)
-    status = STATUS[walk.run(method == "simplex", warm, POLISHED if polish else TARGET, max_iter)]
+    status, certificate = _run(problem, walk, method == "simplex", warm, polish, max_iter)
     v, impulse, change, on, full = walk.results()
     pivots, factorizations = walk.pivots, walk.factorizations
     problem._pattern.idle.append(space)
     gamma, active = impulse[p:], on[p:]
     if problem.upper is not None:
         gamma = np.where(full[p:], problem.upper, np.minimum(gamma, problem.upper))
-    certificate = (change[p:], change[:p]) if status is Status.INFEASIBLE else None
+    if status is Status.INFEASIBLE:
+        change = change if certificate is None else certificate
+        certificate = change[p:], change[:p]
     return Solution(status, v, gamma, impulse[:p], active, pivots, factorizations, certificate, problem)
+
+
+def _run(problem: Problem, walk: Walk, simplex: bool, warm, polish: bool, max_iter: int):
+    """The status of the first attempt that ends with an answer, and a certificate of the last one."""
+    target, ended = POLISHED if polish else TARGET, (Status.SOLVED, Status.INFEASIBLE)
+    attempts = [(simplex, warm)] if warm is None and not simplex else [(simplex, warm), (False, None)]
+    for attempt in attempts:
+        status = STATUS[walk.run(*attempt, target, max_iter)]
+        if status in ended:
+            return status, None
+    if status is Status.INVALID or not problem.n or max_iter == 0:
+        return status, None
+    found = _dual(problem, walk, max_iter)
+    if found.certificate is not None:
+        return Status.INFEASIBLE, found.certificate
+    if found.impulse is not None:
+        status = STATUS[walk.settle((found.impulse, found.held), target)]
+    return status, None
+
+
+def _dual(problem: Problem, walk: Walk, limit: int) -> Found:
+    """The dual method, its impulses and certificate in the units of the rows."""
+    from scipy.sparse import csr_array
+
+    start, column, _ = problem._rows
+    entries, b, upper, scale = walk.scaled()
+    J = csr_array((entries, column, start), shape=(len(b), problem.n)).toarray()
+    W = problem.factor.half_solve(np.ascontiguousarray(J.T))
+    length = np.linalg.norm(W, axis=0)
+    length[length == 0.0] = 1.0
+    e = (b - J @ problem._free) / length
+    size = max(walk.size, np.abs(e[np.isfinite(e)]).max(initial=0.0))
+    found = Dual(W / length, e, upper * length, len(problem.c), size).run(limit)
+    return found._replace(
+        impulse=None if found.impulse is None else found.impulse / length * scale,
+        certificate=None if found.certificate is None else found.certificate / length * scale,
+    )
 
 
 def _warm(solution: Solution, problem: Problem) -> tuple[np.ndarray, np.ndarray] | None:

@@ -1,0 +1,55 @@
+"""Mixed complementarity problems with extreme bounds and sizes, and warm starts that mislead."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+from mlcp_small import small
+
+from treefactor.mlcp import Problem, Solution, Status
+
+UPPER = [np.inf, np.inf, np.inf, 0.0, 1e-300, 1e-11, 1.0, 2.0, 1e6]
+NUMBERS = [0.0, -1.0, np.nan, np.inf, -np.inf, 1e-300, 1e308, 1e31, 1.0]
+
+
+def hostile(seed: int) -> Problem:
+    """A small problem whose rows have any scale, whose d may be -inf or tiny, and whose impulses may have bounds.
+
+    Four in ten have bounds, one in three is in other units, one in three has tiny or no momenta.
+    """
+    rng = np.random.default_rng([2, seed])
+    whole = small(seed, n=5, m=7)
+    C, D, d, g = whole.C.toarray(), whole.D.toarray(), whole.d.copy(), whole.g.copy()
+    c, m = whole.c, whole.m
+    d[rng.random(m) < 0.1] = -np.inf
+    d[rng.random(m) < 0.1] = -1e12
+    if rng.random() < 1 / 3:
+        g *= rng.choice([0.0, 1e-9, 1e-3])
+    if rng.random() < 1 / 3:
+        small_d = np.flatnonzero(d > 0)
+        d[small_d] *= rng.choice([1e-9, 1e-3, 1.0], len(small_d))
+    upper = rng.choice(UPPER, m) if rng.random() < 0.4 else None
+    if rng.random() < 1 / 3:
+        by_row, by_equation = 10.0 ** rng.integers(-5, 6, m), 10.0 ** rng.integers(-5, 6, len(c))
+        D, d, C, c = D * by_row[:, None], d * by_row, C * by_equation[:, None], c * by_equation
+    return Problem(whole.H, whole.tree, g, C, c, D, d, upper)
+
+
+def neighbour(problem: Problem, seed: int) -> Problem:
+    """A problem with as many rows: other momenta, some rows out of reach, some the other way round."""
+    rng = np.random.default_rng([3, seed])
+    d, sign = problem.d.copy(), np.where(rng.random(problem.m) < 0.2, -1.0, 1.0)
+    d[rng.random(problem.m) < 0.3] = -np.inf
+    g = problem.g + rng.choice([0.0, 1e-9, 1.0]) * rng.normal(size=problem.n)
+    D = problem.D.toarray() * sign[:, None]
+    return Problem(problem.H, problem.tree, g, problem.C, problem.c, D, d, problem.upper)
+
+
+def garbage(solution: Solution, seed: int) -> Solution:
+    """A warm start of random impulses, among them NaN and huge ones, and random active rows."""
+    rng = np.random.default_rng([4, seed])
+    m, p = len(solution.gamma), len(solution.gamma_c)
+    finite = [x for x in NUMBERS if np.isfinite(x)]
+    gamma, gamma_c = (rng.choice(NUMBERS if seed % 4 == 0 else finite, size) for size in (m, p))
+    return replace(solution, status=Status.SOLVED, gamma=gamma, gamma_c=gamma_c, active=rng.random(m) < 0.5)
