@@ -6,9 +6,9 @@ bias forces (Coriolis, centrifugal, gyroscopic, gravity) and m = (v + u) / 2:
     H(q) (u - v) + h c(q, m) = 0
 
 Of a free rigid body it conserves the kinetic energy and the length of the angular momentum exactly, because
-m . c(m) = 0 and I m . (m x I m) = 0: Simo and Wong, "Unconditionally stable algorithms for rigid body dynamics
-that exactly preserve energy and momentum", IJNME 31 (1991). Of any mechanism it is, with the step of q that
-follows, conjugate to a Strang splitting, reversible and of second order (Hairer, Lubich, Wanner, "Geometric
+m . c(m) = 0 and I m . (m x I m) = 0 (Simo and Wong, "Unconditionally stable algorithms for rigid body
+dynamics that exactly preserve energy and momentum", IJNME 31, 1991). Of any mechanism it is, with the step of q
+that follows, conjugate to a Strang splitting, reversible and of second order (Hairer, Lubich, Wanner, "Geometric
 Numerical Integration", sections II.5 and V.1): energy oscillates.
 
 Where joints turn by about a radian in a step, u need not exist. Then each body keeps the velocity of the last

@@ -212,7 +212,8 @@ class Stepper:
         if not (np.isfinite(q_new).all() and np.isfinite(v_new).all()):
             raise StepError("no step from here: it overflows", solution)
         self._last = solution, rows.key
-        self._pressed = self._normal(touch, rows, solution.gamma, g)
+        if self.friction == "box":
+            self._pressed = self._normal(touch, rows, solution.gamma, g)
         gap = np.full(len(self._contacts.mu), np.inf)
         gap[touch.which] = touch.gap
         impulse = self._impulses(touch, rows, solution.gamma)
@@ -294,7 +295,7 @@ class Stepper:
         return replace(last, gamma=gamma, active=active, problem=problem)
 
     def _normal(self, touch: Touch, rows: _Unilateral, gamma: np.ndarray, g: np.ndarray) -> np.ndarray:
-        """Normal impulses of all contacts; zero where they are rounding errors of the momenta g they change."""
+        """Normal impulses of all contacts; zero where they are rounding errors of the momenta g."""
         size = np.append(np.abs(g)[touch.column], 0.0)
         largest = np.maximum.reduceat(size, touch.start[:-1]) if len(touch.which) else touch.gap
         normal = np.bincount(rows.of, gamma[: len(rows.of)] * rows.along[:, 0], len(touch.which))
