@@ -106,7 +106,7 @@ def test_five_balls_fall_into_a_bin(friction, count):
     for seed in range(count):
         places = np.random.default_rng(seed).uniform(-0.12, 0.12, (5, 3)) + np.outer(range(5), [0, 0, 0.25])
         run = Stepper(model, contacts, h=0.005, friction=friction).run(
-            at(*(places + [0, 0, 0.3])), np.zeros(30), 300
+            at(*(places + np.array([0, 0, 0.3]))), np.zeros(30), 300
         )
         assert run.q[-1].reshape(5, 7)[:, 2].min() > 0.09
         for step in run.steps[::10]:

@@ -10,6 +10,7 @@ from test_stepper import at, bodies, energies
 import treefactor as tf
 from treefactor import constraints
 from treefactor.constraints import Stepper
+from treefactor.constraints.free_motion import FreeMotion, is_steady
 from treefactor.constraints.stepper import GYROSCOPIC
 
 SEEDS = st.integers(0, 2**32 - 1)
@@ -162,3 +163,32 @@ def test_steps_that_turn_too_far_for_the_midpoint_rule_agree_with_it_to_first_or
         errors.append(np.abs(u - motion._midpoint(q, v)).max() / h)
     assert errors[1] < 0.6 * errors[0]
     assert errors[0] < 0.01
+
+
+STEADY = (
+    ("freeflyer", 1.0, [0.2, 0.1, 0.0], 0.0, True),
+    ("freeflyer", 1.0, [0.0, 0.0, 0.0], 0.1, False),
+    ("freeflyer", 2.0, [0.0, 0.0, 0.0], 0.0, False),
+    ("spherical", 1.0, [0.0, 0.0, 0.0], 0.1, True),
+    ("spherical", 1.0, [0.1, 0.0, 0.0], 0.0, False),
+    ("planar", 2.0, [0.1, 0.2, 0.0], 0.0, True),
+    ("translation", 2.0, [0.1, 0.2, 0.0], 0.1, True),
+    ("revolute", 2.0, [0.1, 0.2, 0.0], 0.1, True),
+    ("helical", 2.0, [0.1, 0.2, 0.0], 0.0, True),
+    ("universal", 2.0, [0.1, 0.2, 0.0], 0.0, False),
+)
+
+
+@pytest.mark.parametrize(("kind", "ratio", "com", "armature", "steady"), STEADY)
+def test_single_bodies_without_gyroscopic_moments_need_no_iteration(kind, ratio, com, armature, steady):
+    """Both ways agree to rounding errors exactly for these."""
+    axis = {"revolute": [0, 0, 1.0], "helical": [0, 0, 1.0], "universal": np.eye(3)[:2]}.get(kind)
+    inertia = tf.Inertia(2.0, com, np.diag([1.0, 1.0, ratio]))
+    pitch = 0.3 if kind == "helical" else 0.0
+    model = tf.Model([tf.Joint("body", kind, axis=axis, pitch=pitch, inertia=inertia, armature=armature)])
+    assert is_steady(model) == steady
+    rng = np.random.default_rng(0)
+    q, v = tf.random_configuration(model, rng), 5.0 * rng.normal(size=model.nv)
+    H, stepper = tf.crba(model, q, layout="packed"), Stepper(model, h=0.01, gyroscopic="explicit")
+    implicit = FreeMotion(model, stepper._moves, 0.01).momentum(H, q, v)
+    assert np.allclose(implicit, stepper._free(q, v, np.zeros(model.nv))[0], rtol=0, atol=1e-11) == steady

@@ -7,9 +7,9 @@ bias forces (Coriolis, centrifugal, gyroscopic, gravity) and m = (v + u) / 2:
 
 Of a free rigid body it conserves the kinetic energy and the length of the angular momentum exactly, because
 m . c(m) = 0 and I m . (m x I m) = 0 (Simo and Wong, "Unconditionally stable algorithms for rigid body
-dynamics that exactly preserve energy and momentum", IJNME 31, 1991). Of any mechanism it is, with the step of q
-that follows, conjugate to a Strang splitting, reversible and of second order (Hairer, Lubich, Wanner, "Geometric
-Numerical Integration", sections II.5 and V.1): energy oscillates.
+dynamics that exactly preserve energy and momentum", IJNME 31, 1991). Of any mechanism it is, with the step of
+q that follows, conjugate to a Strang splitting, reversible and of second order (Hairer, Lubich, Wanner,
+"Geometric Numerical Integration", sections II.5 and V.1): energy oscillates.
 
 Where joints turn by about a radian in a step, u need not exist. Then each body keeps the velocity of the last
 step, its own spin changed by the midpoint rule, and the joints take the velocities nearest to the bodies', in
@@ -30,12 +30,28 @@ from ..dynamics import forward_dynamics, rnea
 from ..model import Model
 from .kinematics import Kinematics, cross, product
 
+DEEP = 12  # freedoms of a path: deeper trees are faster by articulated bodies
 ROUNDS = 60  # of the fixed-point iteration, which converges linearly
+ROUNDING = 1e-13  # relative; of principal moments that are equal
 ACCURACY = 1e-13  # relative to the largest velocity
 ROUNDED = 1e-8  # relative: what rounding errors of an ill-conditioned H may leave
 SLOWER = 0.6  # a larger ratio of successive corrections ends the iteration
 TURN = 0.5  # rad, of a body in one part of a step of the midpoint rule
 PARTS = 20  # of a step; faster spins stay as they are, which conserves as much
+
+
+def is_steady(model: Model) -> bool:
+    """Whether no force depends on the velocity: single bodies without gyroscopic moments."""
+    if model.coupling is not None or any(joint.parent >= 0 for joint in model.joints):
+        return False
+    for joint in model.joints:
+        inertia = joint.inertia
+        turns, flies = joint.kind in ("spherical", "freeflyer"), joint.kind in ("planar", "freeflyer")
+        uneven = np.ptp(np.linalg.eigvalsh(inertia.tensor)) > ROUNDING * np.abs(inertia.tensor).max()
+        lever = joint.kind == "spherical" and inertia.com.any()
+        if joint.kind == "universal" or (turns and (uneven or lever)) or (flies and joint.armature.any()):
+            return False
+    return True
 
 
 class FreeMotion:
@@ -51,7 +67,8 @@ class FreeMotion:
 
     def __init__(self, model: Model, moves: Moves, h: float):
         self.model, self.moves, self.h = model, moves, h
-        self._method = "factor" if model.coupling is not None else "aba"
+        deep = model.coupling is None and model.tree.depth.max(initial=0) > DEEP
+        self._method = "aba" if deep else "factor"
         self._still = np.zeros(model.nv)
         inertias = [joint.inertia for joint in model.joints]
         self._mass = np.array([inertia.mass for inertia in inertias])[:, None]
@@ -67,7 +84,7 @@ class FreeMotion:
 
     def _midpoint(self, q: np.ndarray, v: np.ndarray) -> np.ndarray | None:
         """Velocities u after the step; None where the fixed-point iteration does not converge."""
-        u, before = v + self.h * self._acceleration(q, v), np.inf
+        u, before, close = v + self.h * self._acceleration(q, v), np.inf, False
         scale = np.abs(v).max(initial=0.0) + np.abs(u).max(initial=0.0)
         for count in range(ROUNDS):
             if not scale < np.inf:

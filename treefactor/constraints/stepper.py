@@ -25,11 +25,11 @@ from .._contacts import combined
 from .._moves import Moves, matched
 from .._stack import Sorted
 from ..direct import multiply
-from ..dynamics import crba, motion
+from ..dynamics import motion
 from ..exceptions import NonFiniteError, ShapeError, StepError
 from ..model import Model, require_model
 from .contacts import Contacts, Touch, limits_of
-from .free_motion import FreeMotion
+from .free_motion import FreeMotion, is_steady
 from .kinematics import Kinematics
 from .loops import loops_of
 
@@ -168,7 +168,8 @@ class Stepper:
         self.margin = as_size(margin, "margin")
         self._contacts, self._loops = Contacts(model, as_tuple(contacts, "contacts")), loops_of(model)
         self._moves, self.gyroscopic = _moves(model), gyroscopic
-        self._motion = FreeMotion(model, self._moves, h) if gyroscopic == "implicit" else None
+        implicit = gyroscopic == "implicit" and not is_steady(model)
+        self._motion = FreeMotion(model, self._moves, h) if implicit else None
         self._limits = limits_of(model) if limits else tuple(x[:0] for x in limits_of(model))
         self.friction, self._forms = friction, _forms(friction, facets)
         self._pressed: np.ndarray = np.zeros(len(self._contacts.mu))  # normal impulses of the last step
@@ -257,10 +258,9 @@ class Stepper:
 
     def _free(self, q: np.ndarray, v: np.ndarray, tau: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Momentum after the step without impulses, and the packed rows of H."""
-        if self._motion is not None:
-            H = crba(self.model, q, layout="packed")
-            return self._motion.momentum(H, q, v) + self.h * tau, H
         force, H = motion(self.model, q, v, tau)
+        if self._motion is not None:
+            return self._motion.momentum(H, q, v) + self.h * tau, H
         turned = v + self.h * self._moves.turning(v)
         return multiply(H, self.model.tree, turned, layout="packed") + self.h * force, H
 
