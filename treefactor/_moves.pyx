@@ -1,13 +1,18 @@
 """A step along straight lines in one state of a model, for time stepping."""
 
 cimport numpy as cnp
-from libc.math cimport copysign, cos, sin, sqrt
+from libc.float cimport DBL_MAX
+from libc.math cimport INFINITY, copysign, cos, fabs, fmax, sin, sqrt
 
 import numpy as np
 
 cnp.import_array()
 
 cdef double TINY = 1e-150        # sin(TINY) / TINY = 1
+cdef int ROUNDS = 60             # of the fixed-point iteration, which converges linearly
+cdef double ACCURACY = 1e-13     # of it, relative to velocities
+cdef double ROUNDED = 1e-8       # relative: what rounding errors of an ill-conditioned H may leave
+cdef double SLOWER = 0.6         # a larger ratio of successive corrections ends the iteration
 
 
 cdef void turn(double *circle, double angle) noexcept nogil:
@@ -86,19 +91,57 @@ cdef class Moves:
         """ω × (v + ω × com) of joints whose linear velocities are in axes that turn."""
         found = np.zeros(v.shape[0])
         cdef double[::1] x = found
+        if v.shape[0]:
+            self.add_turning(&v[0], &x[0])
+        return found
+
+    cdef void add_turning(self, const double *v, double *x) noexcept nogil:
         cdef const double *c
         cdef double y[3]
         cdef Py_ssize_t i, k
         for i in range(self.planes.shape[0]):
             k, c = self.planes[i, 1], &self.plane_com[i, 0]
             y[0], y[1] = v[k] - v[k + 2] * c[1], v[k + 1] + v[k + 2] * c[0]
-            x[k], x[k + 1] = -v[k + 2] * y[1], v[k + 2] * y[0]
+            x[k] -= v[k + 2] * y[1]
+            x[k + 1] += v[k + 2] * y[0]
         for i in range(self.flyers.shape[0]):
             k = self.flyers[i, 1]
             y[0], y[1], y[2] = v[k], v[k + 1], v[k + 2]
-            add_cross(1.0, &v[k + 3], &self.flyer_com[i, 0], y)
-            add_cross(1.0, &v[k + 3], y, &x[k])
-        return found
+            add_cross(1.0, v + k + 3, &self.flyer_com[i, 0], y)
+            add_cross(1.0, v + k + 3, y, x + k)
+
+    def midpoint(self, accelerate, const double[::1] v not None, double[::1] middle not None,
+                 double[::1] a not None, double h):
+        """Velocities u = v + h a((v + u) / 2), None where the fixed-point iteration does not converge.
+
+        `accelerate()` fills a, the joints' accelerations at the velocities `middle`.
+        """
+        found = np.array(v)
+        cdef double[::1] u = found
+        cdef double error = 0.0, before, scale = 0.0, ahead
+        cdef Py_ssize_t i, n = v.shape[0]
+        cdef int count
+        for i in range(n):
+            middle[i] = v[i]
+        for count in range(ROUNDS if n else 0):
+            accelerate()
+            self.add_turning(&middle[0], &a[0])
+            before, error, scale = error if count > 1 else INFINITY, 0.0, 0.0
+            for i in range(n):
+                ahead = v[i] + h * a[i]
+                if not fabs(ahead) <= DBL_MAX:
+                    return None
+                error, scale = fmax(error, fabs(ahead - u[i])), fmax(scale, fabs(v[i]) + fabs(ahead))
+                u[i], middle[i] = ahead, 0.5 * (v[i] + ahead)
+            if not count:
+                continue
+            if error <= ACCURACY * scale or (error <= ROUNDED * scale and error >= before):
+                return found
+            if error <= 0.1 * before < INFINITY and error * (error / before) <= ACCURACY * scale:
+                return found                     # the next correction is smaller by this ratio
+            if error > ROUNDED * scale and not error < (SLOWER if count > 3 else 2.0) * before:
+                return None
+        return found if error <= ROUNDED * scale else None
 
     def moved(self, q, v, double h):
         """State after h at velocities v, centres of mass along straight lines, kept in axes that do not turn."""

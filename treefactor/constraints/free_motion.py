@@ -31,11 +31,8 @@ from ..model import Model
 from .kinematics import Kinematics, cross, product
 
 DEEP = 12  # freedoms of a path: deeper trees are faster by articulated bodies
-ROUNDS = 60  # of the fixed-point iteration, which converges linearly
+ROUNDS = 60  # of the fixed-point iteration of spins, which converges linearly
 ROUNDING = 1e-13  # relative; of principal moments that are equal
-ACCURACY = 1e-13  # relative to the largest velocity
-ROUNDED = 1e-8  # relative: what rounding errors of an ill-conditioned H may leave
-SLOWER = 0.6  # a larger ratio of successive corrections ends the iteration
 TURN = 0.5  # rad, of a body in one part of a step of the midpoint rule
 PARTS = 20  # of a step; faster spins stay as they are, which conserves as much
 
@@ -84,25 +81,12 @@ class FreeMotion:
 
     def _midpoint(self, q: np.ndarray, v: np.ndarray) -> np.ndarray | None:
         """Velocities u after the step; None where the fixed-point iteration does not converge."""
-        u, before, close = v + self.h * self._acceleration(q, v), np.inf, False
-        scale = np.abs(v).max(initial=0.0) + np.abs(u).max(initial=0.0)
-        for count in range(ROUNDS):
-            if not scale < np.inf:
-                return None
-            ahead = v + self.h * self._acceleration(q, 0.5 * (v + u))
-            error, u = np.abs(ahead - u).max(initial=0.0), ahead
-            close = error <= ROUNDED * scale
-            if error <= ACCURACY * scale or (close and error >= before):
-                return u
-            if not (close or error < (SLOWER if count > 2 else 2.0) * before):
-                return None
-            before = error
-        return u if close else None
+        middle, a = np.empty((2, self.model.nv))
 
-    def _acceleration(self, q: np.ndarray, v: np.ndarray) -> np.ndarray:
-        """Acceleration without impulses, linear ones in axes that do not turn."""
-        a = forward_dynamics(self.model, q, v, self._still, method=self._method)
-        return a + self.moves.turning(v)
+        def accelerate():
+            forward_dynamics(self.model, q, middle, self._still, method=self._method, out=a)
+
+        return self.moves.midpoint(accelerate, v, middle, a, self.h)
 
     def _projected(self, q: np.ndarray, v: np.ndarray) -> np.ndarray:
         """H u of the velocities u nearest to those that the bodies had in the last step."""
