@@ -102,10 +102,10 @@ docs: $(READY)
 # the times that the pages show; for a quiet machine
 measure: $(READY)
 	for robot in ur5_robot panda solo12 talos_reduced; do \
-	  $(BIN)/treefactor bench $$robot --json docs/measured/$$robot.json || exit 1; done
+	  $(BIN)/treefactor bench $$robot --goals --json docs/measured/$$robot.json || exit 1; done
 	$(BIN)/treefactor families --json docs/measured/families.json
-	$(BIN)/treefactor bench mlcp --json docs/measured/mlcp.json
-	$(BIN)/treefactor bench loops --json docs/measured/loops.json
+	$(BIN)/treefactor bench mlcp --goals --json docs/measured/mlcp.json
+	$(BIN)/treefactor bench loops --goals --json docs/measured/loops.json
 	$(BIN)/python docs/measure.py
 	$(BIN)/python docs/measure_constraints.py
 

@@ -83,7 +83,7 @@ class Body:
     Raises
     ------
     AdapterError
-        Where the plant is not finalized, has discrete time, or is no tree.
+        Where the plant is not finalized, has discrete time, or is not a tree.
 
     Notes
     -----

@@ -13,7 +13,7 @@ from pydrake.multibody.parsing import Parser
 from pydrake.multibody.plant import MultibodyPlant
 
 from .._arrays import as_vector
-from .._xml import parse
+from .._xml import as_path, parse
 from ..exceptions import AdapterError, TreefactorError
 from ._drake_body import Body, adapter_error
 from ._plain_urdf import name_at, plain, write
@@ -39,9 +39,9 @@ def load(path, floating: bool = False, gravity=(0.0, 0.0, -9.81)) -> Body:
         Where the file is missing, malformed or refused by Drake, which demands that inertias are positive and
         satisfy the triangle inequality; names the file, the reason and the link or joint.
     ShapeError, NonFiniteError
-        Where gravity is no vector.
+        Where gravity is not a vector.
     """
-    path = Path(path)
+    path = as_path(path, "drake")
     robot, root = plain(parse(path, "drake"), path, "drake")
     for dynamics in robot.iterfind("joint/dynamics"):
         dynamics.attrib.pop("friction", None)  # Drake has none, and would complain
@@ -59,7 +59,7 @@ def load_plain(path, floating: bool = False, gravity=(0.0, 0.0, -9.81), way: str
     Its H may not be the file's then: a link called "world" is the world itself, impossible inertias are
     replaced, actuators with rotors have a reflected inertia. Arguments and errors as for `load`.
     """
-    path = Path(path)
+    path = as_path(path, "drake")
     top = parse(path, "drake")
     require_limits(top, path)
     _, root = plain(top, path, "drake")

@@ -32,7 +32,7 @@ def mjcf(path: Path, floating: bool) -> tuple[str, dict[str, tuple[float, np.nda
     Raises
     ------
     AdapterError
-        Where the file cannot be read, is no URDF, or has a joint MuJoCo has not, or a chain
+        Where the file cannot be read, is not a URDF, or has a joint MuJoCo has not, or a chain
         of links too long for nested XML.
     """
     robot = without_fixed_joints(read(path, "mujoco"))

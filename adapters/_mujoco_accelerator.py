@@ -5,6 +5,7 @@ from __future__ import annotations
 import mujoco
 import numpy as np
 
+from .._messages import received
 from ..bound import BoundFactor
 from ..tree import Tree, freedom_names
 from ._mujoco_body import adapter_error
@@ -48,7 +49,12 @@ class Accelerator(BoundFactor):
     True
     """
 
+    ALL_ZERO = "data.M is all zero: call mujoco.mj_forward(model, data) before factor()"
+
     def __init__(self, model: mujoco.MjModel, data: mujoco.MjData):
+        for name, value, kind in (("model", model, mujoco.MjModel), ("data", data, mujoco.MjData)):
+            if not isinstance(value, kind):
+                raise TypeError(f"{name} must be a mujoco.{kind.__name__}, got {received(value)}")
         super().__init__(_rows(data), _tree(model), layout="packed")
         self._data = data  # owns the memory of M
 

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from os import PathLike
 
 import mujoco
 import numpy as np
 from scipy.spatial.transform import Rotation
 
+from .._messages import received
 from ..joints import Inertia, Joint
 from ..model import Model
 from ._mujoco_body import FREE, Body, adapter_error
@@ -39,6 +41,9 @@ def model(source: mujoco.MjModel | Body) -> Model:
     AdapterError
         Where tendons have armature: no tree of bodies has their H. See `without_tendon_armature`.
     """
+    if not isinstance(source, mujoco.MjModel | Body):
+        advice = "; load a file with mujoco_.load(path)" if isinstance(source, str | PathLike) else ""
+        raise TypeError(f"source must be a mujoco.MjModel or a Body, got {received(source)}{advice}")
     body = source if isinstance(source, Body) else Body(source)
     _refuse_tendon_armature(body.model)
     return Model(_joints(body), body.gravity, strict=False)

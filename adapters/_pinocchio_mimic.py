@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from pathlib import Path
 
 import numpy as np
 import pinocchio as pin
 
-from .._xml import parse
+from .._xml import as_path, parse
 from ..exceptions import AdapterError
+from ._pinocchio_arguments import require_model
 
 
 def mimic_joints(path) -> dict[str, tuple[str, float, float]]:
     """Joint followed, multiplier and offset of the mimic joints of a URDF, by name."""
-    top = parse(Path(path), "pinocchio")
+    top = parse(as_path(path, "pinocchio"), "pinocchio")
     return {
         joint.get("name", ""): (
             mimic.get("joint", ""),
@@ -31,6 +31,7 @@ def leading(free: pin.Model, mimic: Mapping) -> tuple[np.ndarray, np.ndarray]:
 
     Those of Pinocchio's model with mimic joints, in its order.
     """
+    require_model(free, "free")
     leads = [name not in mimic for name in list(free.names)[1:]]
     return np.repeat(leads, list(free.nqs)[1:]), np.repeat(leads, list(free.nvs)[1:])
 
@@ -87,6 +88,7 @@ def coupled_configuration(free: pin.Model, mimic: Mapping, q) -> np.ndarray:
 
 def _following(free: pin.Model, mimic: Mapping) -> list[str]:
     """Mimic joints that are not fixed."""
+    require_model(free, "free")
     return [name for name in list(free.names)[1:] if name in mimic]
 
 

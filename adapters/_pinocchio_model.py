@@ -11,6 +11,7 @@ import pinocchio as pin
 from ..exceptions import AdapterError, InvalidModelError, TreefactorError
 from ..joints import AXES, LIMITED, SIZES, Inertia, Joint, Mimic
 from ..model import Model
+from ._pinocchio_arguments import require_model
 
 KINDS = {  # by the ends of the names of Pinocchio's classes
     **dict.fromkeys(("RX", "RY", "RZ", "RevoluteUnaligned"), "revolute"),
@@ -58,6 +59,8 @@ def model(pin_model: pin.Model) -> Model:
     InvalidModelError
         Where a mass is negative or a number is not finite; names the joint.
     """
+    require_model(pin_model, "pin_model")
+    bodies = _bodies(pin_model)
     pieces = [_pieces(pin_model, j) for j in range(1, pin_model.njoints)]
     last = [count - 1 for count in accumulate(map(len, pieces), initial=0)]  # the joint that carries body j
     joints: list[Joint] = []
@@ -84,10 +87,20 @@ def model(pin_model: pin.Model) -> Model:
                     part.axis,
                     part.pitch,
                     _inertia(pin_model, j) if part is parts[-1] else Inertia(),
+                    body=bodies.get(j, "") if part is parts[-1] else "",
                     **own,
                 )
             )
     return Model(joints, pin_model.gravity.linear, pin_model.name, strict=False)
+
+
+def _bodies(pin_model: pin.Model) -> dict[int, str]:
+    """Names of the bodies whose frames are those of the joints, by the joint."""
+    found: dict[int, str] = {}
+    for frame in pin_model.frames:
+        if frame.type == pin.FrameType.BODY and frame.parentJoint and frame.placement.isIdentity():
+            found.setdefault(frame.parentJoint, frame.name)
+    return found if len({*found.values()}) == len(found) else {}
 
 
 def _pieces(pin_model: pin.Model, j: int) -> list[Piece]:
@@ -115,7 +128,7 @@ def _parts(joint, placement: pin.SE3, neutral: np.ndarray) -> list[Piece]:
         placements = placement, pin.SE3.Identity(), pin.SE3.Identity()
         return [Piece("revolute", P, axis) for P, axis in zip(placements, np.eye(3)[::-1], strict=True)]
     if kind not in KINDS:
-        raise AdapterError(f"there is no {kind} joint here")
+        raise AdapterError(f"its type {kind} is not one of {', '.join(KINDS)}, Composite, SphericalZYX")
     if KINDS[kind] not in AXES:
         return [Piece(KINDS[kind], placement)]
     data = joint.createData()

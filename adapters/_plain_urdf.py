@@ -31,7 +31,7 @@ def require_complete(path: Path, engine: str | None) -> None:
     Other faults are left to the engine.
     """
     with suppress(OSError, *NOT_WELL_FORMED):
-        top = elements(path)
+        top = elements(path, engine)
         require_finite_numbers(top, path, engine)
         if top.tag == "robot":
             _require_inertias(top, path, engine)
@@ -59,7 +59,7 @@ def _require_axes(top: ET.Element, path: Path, engine: str | None) -> None:
         axis = numbers(joint.find("axis").get("xyz", "")) or []
         if joint.get("type") in AXIAL and (len(axis) != 3 or not any(axis)):
             name = joint.get("name", "")
-            raise file_error(path, engine, f"the axis of joint {name!r} is no direction", name)
+            raise file_error(path, engine, f"the axis of joint {name!r} is not a direction", name)
 
 
 def plain(
@@ -72,10 +72,10 @@ def plain(
     Raises
     ------
     AdapterError
-        Where the element is no robot, or has no root link, or several, or two links of one name.
+        Where the element is not a robot, or has no root link, or several, or two links of one name.
     """
     if top.tag != "robot":
-        raise file_error(path, engine, f"no URDF: the root element is <{top.tag}>, not <robot>")
+        raise file_error(path, engine, f"not a URDF: the root element is <{top.tag}>, expected <robot>")
     robot = ET.Element("robot", name=top.get("name", "robot"))
     for link in top.iterfind("link"):
         copy = ET.SubElement(robot, "link", name=link.get("name", ""))

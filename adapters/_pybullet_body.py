@@ -110,7 +110,7 @@ class Body:
             self._dynamics = self._read_dynamics()
             self.base = pybullet.getBodyInfo(body_id, physicsClientId=physicsClientId)[0].decode()
         if any(row[10] != MULTI_BODY for row in self._dynamics):
-            raise adapter_error(f"body {body_id} is no multibody")
+            raise adapter_error(f"body {body_id} is not a multibody")
         mass, _, moments, centre, quaternion = self._dynamics[0][:5]
         self.floating = mass > 0.0  # PyBullet fixes a base without mass
         self.base_mass, self.base_moments, self.base_centre = mass, np.array(moments), np.array(centre)

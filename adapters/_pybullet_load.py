@@ -10,7 +10,7 @@ import pybullet
 
 from .._arrays import as_vector
 from .._urdf import read
-from .._xml import numbers, parse
+from .._xml import as_path, numbers, parse
 from ..exceptions import AdapterError
 from ..joints import Inertia
 from ._plain_urdf import AXIAL, JOINT_PARTS, plain, write
@@ -61,7 +61,7 @@ def load(path, floating: bool = False, gravity=(0.0, 0.0, -9.81)) -> Body:
         Where the file is missing, malformed, or PyBullet cannot represent the robot; the message names the
         file, the reason and the link or joint.
     """
-    path = Path(path)
+    path = as_path(path, "pybullet")
     text, moments = sanitised(path, floating)
     return _load_copy(text, path, floating, gravity, moments)
 
@@ -71,7 +71,7 @@ def load_plain(path, floating: bool = False, gravity=(0.0, 0.0, -9.81), way: str
 
     Its H is not the file's then: see `inertials` and ``treefactor.causes``. Other arguments as for `load`.
     """
-    return _load_file(Path(path), floating, gravity, WAYS[way])
+    return _load_file(as_path(path, "pybullet"), floating, gravity, WAYS[way])
 
 
 def load_touching(path: Path, floating: bool, gravity) -> Body:
@@ -125,7 +125,7 @@ def _in_own_client(path: Path, urdf: Path, floating: bool, gravity, flags: int, 
         raise adapter_error(str(error), error.joint, path) from None
     except UnicodeDecodeError as error:
         pybullet.disconnect(client)
-        reason = f"PyBullet passes names on as bytes, and one is no UTF-8: {error}"
+        reason = f"PyBullet passes names on as bytes, and one is not UTF-8: {error}"
         raise adapter_error(reason, file=path) from None
     except BaseException:
         pybullet.disconnect(client)
@@ -158,5 +158,5 @@ def inertials(body: Body) -> dict[str, Inertia]:
 
 def file_inertials(path, floating: bool) -> dict[str, Inertia]:
     """Inertias of the links of a URDF that can move, by name, in the axes of the link frame."""
-    robot = read(Path(path), "pybullet")
+    robot = read(as_path(path, "pybullet"), "pybullet")
     return {name: inertial for name, inertial in robot.links.items() if floating or name != robot.root}

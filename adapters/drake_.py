@@ -28,6 +28,7 @@ import numpy as np
 
 from .._arrays import as_vector
 from .._urdf import read
+from .._xml import as_path
 from ..joints import Inertia
 from ..ltdl import factor
 from ..tree import Tree
@@ -79,7 +80,7 @@ def inertials(body: Body) -> dict[str, Inertia]:
 
 def file_inertials(path, floating: bool) -> dict[str, Inertia]:
     """Inertias of the links of a URDF that can move, by name, in the axes of the link frame."""
-    robot = read(Path(path), "drake")
+    robot = read(as_path(path, "drake"), "drake")
     return {name: inertial for name, inertial in robot.links.items() if floating or name != robot.root}
 
 

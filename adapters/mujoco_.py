@@ -34,7 +34,7 @@ from scipy.spatial.transform import Rotation
 
 from .._arrays import as_vector
 from .._urdf import read, without_fixed_joints
-from .._xml import parse
+from .._xml import as_path, parse
 from ..joints import Inertia
 from ..ltdl import factor
 from ..tree import Tree
@@ -101,9 +101,9 @@ def load(path, floating: bool = False, gravity=(0.0, 0.0, -9.81)) -> Body:
     AdapterError
         Where the file is missing, malformed or refused by MuJoCo; names the file, the reason and the body.
     ShapeError, NonFiniteError
-        Where gravity is no vector.
+        Where gravity is not a vector.
     """
-    path = Path(path)
+    path = as_path(path, "mujoco")
     if parse(path, "mujoco").tag == "robot":
         if gravity is None:
             raise adapter_error("a URDF has no gravity; only an MJCF may be called .xml", file=path)
@@ -135,7 +135,7 @@ def load_plain(path, floating: bool = False, gravity=(0.0, 0.0, -9.81), way: str
         Where MuJoCo refuses the file, as it does if a moving body has no mass or moments that break
         A + B >= C; names the body.
     """
-    path = Path(path)
+    path = as_path(path, "mujoco")
     robot, _ = plain(parse(path, "mujoco"), path, "mujoco", JOINT_PARTS | {"limit", "mimic"}, shapes=True)
     model = _compile(mujoco.MjModel.from_xml_string, write(robot), path)
     model.opt.gravity[:] = as_vector(gravity, 3, "gravity")
@@ -164,7 +164,7 @@ def inertials(body: Body) -> dict[str, Inertia]:
 
 def file_inertials(path, floating: bool) -> dict[str, Inertia]:
     """Inertias of the links of a URDF that MuJoCo has bodies for: links on fixed joints are merged."""
-    robot = without_fixed_joints(read(Path(path)))
+    robot = without_fixed_joints(read(as_path(path, "mujoco")))
     return {name: inertial for name, inertial in robot.links.items() if floating or name != robot.root}
 
 
@@ -296,7 +296,7 @@ def settings(path, floating: bool, gravity, rng: np.random.Generator) -> list[tu
         Name, relative error that it alone makes of q̈ at a random state or at the initial one, and the joints,
         bodies, tendons or actuators concerned.
     """
-    if parse(Path(path), "mujoco").tag == "robot":
+    if parse(as_path(path, "mujoco"), "mujoco").tag == "robot":
         body = load_plain(path, floating, gravity)
     else:
         body = load(path, gravity=None)

@@ -10,17 +10,17 @@ except ImportError as error:
     raise missing_engine("Pinocchio", "pinocchio", error) from None
 
 from collections.abc import Mapping
-from pathlib import Path
 
 import numpy as np
 
 from .._arrays import as_real, flatten
-from .._xml import parse
+from .._xml import as_path, parse
 from ..bound import BoundFactor
 from ..exceptions import AdapterError, ShapeError
 from ..joints import Inertia
 from ..tree import Tree, freedom_names
 from . import _pinocchio_cholesky as cholesky
+from ._pinocchio_arguments import require_data, require_model
 from ._pinocchio_mimic import constraints, coupled_configuration, coupling, leading, mimic_joints
 from ._pinocchio_model import model
 from ._pinocchio_placements import placement_changes
@@ -61,11 +61,11 @@ def load(path, floating: bool = False, mimic: bool = False) -> pin.Model:
     Raises
     ------
     AdapterError
-        Where the file is missing, no URDF, holds a number that is not finite, an incomplete ``<inertial>``, a
-        negative mass or an axis that is no direction, or is refused by Pinocchio; names the file and the
-        reason.
+        Where the file is missing, not a URDF, holds a number that is not finite, an incomplete
+        ``<inertial>``, a negative mass or an axis that is not a direction, or is refused by Pinocchio; names
+        the file and the reason.
     """
-    path = Path(path)
+    path = as_path(path, "pinocchio")
     if not path.is_file():
         raise AdapterError(f"{path}: no such file", engine="pinocchio", file=path)
     require_complete(path, "pinocchio")
@@ -99,6 +99,7 @@ def tree(model: pin.Model) -> Tree:
     Tree
         Of ``model.nv`` nodes, with the joints' names.
     """
+    require_model(model)
     parents = np.array(list(model.parents)[1:], dtype=int) - 1  # joint 0 is the universe
     names = list(model.names)[1:]
     nvs = np.array(list(model.nvs)[1:], dtype=int)
@@ -129,6 +130,8 @@ def mass_matrix(model: pin.Model, data: pin.Data, q) -> np.ndarray:
     ndarray, shape (..., nv, nv)
         Symmetric copies.
     """
+    require_model(model)
+    require_data(data)
     q = as_real(q, "q")
     if q.shape[-1:] != (model.nq,):
         raise ShapeError(f"q must have shape (..., {model.nq}), got {q.shape}", q.shape, (model.nq,))
@@ -141,6 +144,7 @@ def mass_matrix(model: pin.Model, data: pin.Data, q) -> np.ndarray:
 
 def massless_joints(model: pin.Model) -> list[str]:
     """Joints that move no inertia: H is singular there. Armature counts as inertia."""
+    require_model(model)
     moved = [np.zeros((6, 6)) for _ in range(model.njoints)]
     for j in range(model.njoints - 1, 0, -1):
         moved[j] += model.inertias[j].matrix()
@@ -169,6 +173,7 @@ def with_inertials(model: pin.Model, file: Mapping, changes: Mapping) -> pin.Mod
     -----
     The dynamic parameters (m, m c, I about the origin) of the links on one joint add up.
     """
+    require_model(model)
     result = model.copy()
     total: dict[int, np.ndarray] = {}
     for link, inertial in changes.items():
@@ -202,6 +207,7 @@ def carried(model: pin.Model, inertials: Mapping) -> tuple[dict, dict]:
     own, other : dict of str to Inertia
         By the first body on every joint, in the axes of its frame: arguments of `with_inertials`.
     """
+    require_model(model)
     first: dict[int, pin.Frame] = {}
     own: dict[str, Inertia] = {}
     other: dict[str, Inertia] = {}
@@ -257,6 +263,14 @@ class Accelerator(BoundFactor):
     True
     """
 
+    ALL_ZERO = "data.M is all zero: call pinocchio.crba(model, data, q) before factor()"
+
     def __init__(self, model: pin.Model, data: pin.Data):
+        require_model(model)
+        require_data(data)
+        if data.M.shape != (model.nv, model.nv):
+            expected, got = (model.nv, model.nv), data.M.shape
+            message = f"data.M must have shape {expected}, got {got}: data is of another model"
+            raise ShapeError(message, got, expected)
         super().__init__(data.M, tree(model), triangle="upper")
         self._data = data  # owns the memory of M

@@ -165,7 +165,7 @@ BROKEN = {
     ),
     "bad number": (
         urdf(link("r"), link("a"), joint("j", "r", "a")).replace("0.3 0.1 -0.2", "0.3 0.1 $(x)"),
-        "'j': .* is no number|Expected 3 values",
+        "'j': .* is not a number|Expected 3 values",
     ),
     "unknown parent": (
         urdf(link("r"), link("a"), joint("j", "absent", "a"), joint("k", "r", "a")),

@@ -3,7 +3,6 @@
 import json
 import math
 import shutil
-import sys
 
 import numpy as np
 import pytest
@@ -96,7 +95,7 @@ def test_bench_prints_a_table_and_writes_json(robot, compiler, tmp_path, capsys,
     if compiler:
         monkeypatch.setenv("CC", compiler)
     file = tmp_path / "bench.json"
-    assert cli.main(["bench", robot, "--json", str(file)]) == 0
+    assert cli.main(["bench", robot, "--goals", "--json", str(file)]) == 0
     shown = capsys.readouterr()
     content = json.loads(file.read_text())
     assert content["robot"] == robot
@@ -120,7 +119,7 @@ def test_bench_of_contact_problems(tmp_path, capsys, monkeypatch):
     monkeypatch.setattr(duels_mlcp, "WARM", [("robot", 20)])
     monkeypatch.setattr(duels_mlcp, "WITH_A", {("robot", 20): 1.0})
     file = tmp_path / "bench.json"
-    assert cli.main(["bench", "mlcp", "--json", str(file)]) == 0
+    assert cli.main(["bench", "mlcp", "--goals", "--json", str(file)]) == 0
     shown = capsys.readouterr()
     rows = json.loads(file.read_text())["results"]
     assert all(row[key] > 0 for row in rows for key in ("ours", "theirs", "ratio"))
@@ -176,16 +175,6 @@ def test_bench_of_a_robot_without_joints(write, capsys):
     robot = write("<link name='only'/>")
     assert cli.main(["bench", str(robot)]) == cli.FAILED
     assert "no joint moves" in capsys.readouterr().err
-
-
-def test_bench_without_pinocchio(monkeypatch, tmp_path, capsys):
-    monkeypatch.setitem(sys.modules, "pinocchio", None)
-    monkeypatch.delitem(sys.modules, "treefactor.adapters.pinocchio_", raising=False)
-    monkeypatch.delattr(tf.adapters, "pinocchio_", raising=False)
-    robot = tmp_path / "robot.urdf"
-    robot.write_text("<robot name='r'><link name='only'/></robot>")
-    assert cli.main(["bench", str(robot)]) == cli.FAILED
-    assert "pip install 'treefactor[pinocchio]'" in capsys.readouterr().err
 
 
 def test_families_prints_shimanovskys_counts_and_draws_them(tmp_path, capsys):

@@ -232,8 +232,8 @@ def test_a_wrong_shape_is_named(name, call):
 @pytest.mark.parametrize(
     ("name", "change", "message"),
     [
-        ("axis", put(1, [1.0, 1.0, 0.0]), "axis of joint 1 is no unit vector"),
-        ("axis", put(1, 0.0), "axis of joint 1 is no unit vector"),
+        ("axis", put(1, [1.0, 1.0, 0.0]), "axis of joint 1 is not a unit vector"),
+        ("axis", put(1, 0.0), "axis of joint 1 is not a unit vector"),
         ("mass", put(1, -1e-9), "body 1 has a negative mass"),
         ("inertia", put((1, 0, 1), 1e-3), "inertia of body 1 is not symmetric"),
         ("inertia", put(1, -np.eye(3)), "inertia of body 1 is not positive semidefinite"),

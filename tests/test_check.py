@@ -210,7 +210,7 @@ def test_check_prints_a_row_per_engine_and_writes_json(tmp_path, capsys):
     file = tmp_path / "out.json"
     assert cli.main(["check", *TWO, "--samples", "1", "--json", str(file), "--engine", *BOTH]) == 0
     out = capsys.readouterr().out
-    assert "2 agrees, 2 explained" in out
+    assert "2 agree, 2 explained" in out
     content = json.loads(file.read_text(encoding="utf-8"))
     assert [row["robot"] for row in content["rows"]] == [name for name in TWO for _ in BOTH]
     assert os.listdir(tmp_path) == ["out.json"]

@@ -104,8 +104,8 @@ def test_objects_are_not_unpickled(tmp_path):
         ("a", -1, 10**6, "after its use"),
         ("a", -1, -1, "after its use"),
         ("value", 1, np.nan, "not finite"),
-        ("output", 0, 10**6, "no row"),
-        ("output", 0, -1, "no row"),
+        ("output", 0, 10**6, "is not a row"),
+        ("output", 0, -1, "is not a row"),
         ("sign", 0, 3, "sign"),
     ],
 )
@@ -126,9 +126,9 @@ def test_a_program_of_another_model_is_refused(program, tmp_path, change):
 
 
 def test_unknown_functions_and_variants():
-    with pytest.raises(tf.CodegenError, match="'jacobi' is no function"):
+    with pytest.raises(tf.CodegenError, match="'jacobi' is not a function"):
         generate(model("rx90"), ("crba", "jacobi"))
-    with pytest.raises(tf.CodegenError, match="'best' is no variant"):
+    with pytest.raises(tf.CodegenError, match="'best' is not a variant"):
         generate(model("rx90"), variants=("best",))
 
 
@@ -154,10 +154,10 @@ def test_a_zip_of_the_future(program, tmp_path):
 
 
 def test_tips_are_joints():
-    with pytest.raises(tf.CodegenError, match="'hand' is no joint"):
+    with pytest.raises(tf.CodegenError, match="'hand' is not a joint"):
         generate(model("rx90"), "jacobian", ["hand"])
-    program = generate(model("rx90"), ("jacobian", "delassus"))
-    assert program.functions["jacobian"].shape == (0, 6)
+    with pytest.raises(tf.CodegenError, match="'jacobian' needs tips="):
+        generate(model("rx90"), ("jacobian", "delassus"))
 
 
 def test_jacobians_are_saved_with_their_tips(tmp_path):

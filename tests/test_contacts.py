@@ -215,7 +215,7 @@ def test_impossible_contacts_are_refused():
     with pytest.raises(InvalidModelError, match="radius"):
         Sphere(0, radius=-1.0)
     with pytest.raises(InvalidModelError, match="number of a joint"):
-        Sphere("hand")
+        Sphere(1.5)
     with pytest.raises(ShapeError):
         Sphere(0, [1.0, 2.0])
     with pytest.raises(NonFiniteError):

@@ -381,12 +381,15 @@ def test_a_bound_call_reads_its_arrays_each_time(function):
 def test_what_cannot_be_bound():
     q, v, x, _ = arguments(ALL_KINDS)
     out = np.empty(ALL_KINDS.nv)
-    for last in (None, out, out[:], x[None], x[:-1], x.tolist()):
-        with pytest.raises(ValueError, match="can be bound"):
+    for last, why in (
+        *((array, "tau must .* to be bound, got") for array in (None, x[None], x[:-1], x.tolist())),
+        *((array, "out shares memory with tau") for array in (out, out[:])),
+    ):
+        with pytest.raises(ValueError, match=why):
             tf.bind(tf.aba, ALL_KINDS, q, v, last, out=out)
-    with pytest.raises(ValueError, match="takes 3 arrays, got 2"):
+    with pytest.raises(ValueError, match="takes 3 arrays after the model: q, v, tau; got 2"):
         tf.bind(tf.aba, ALL_KINDS, q, v, out=out)
     with pytest.raises(TypeError, match=r"model must be a treefactor\.Model"):
         tf.bind(tf.aba, None, q, v, x, out=out)
-    with pytest.raises(ValueError, match="cannot be bound"):
+    with pytest.raises(ValueError, match="to be bound, got"):
         tf.bind(tf.factor, ALL_KINDS, q, out=out)

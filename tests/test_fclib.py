@@ -226,7 +226,7 @@ def test_compressed_matrices_that_are_spoilt(form, name, value, step, tmp_path):
     file = write(tmp_path / "step.hdf5", *step, form)
     with h5py.File(file, "r+") as out:
         out["fclib_global"][name][1] = value
-    with pytest.raises(TreefactorError, match="M is no sparse matrix"):
+    with pytest.raises(TreefactorError, match="M is not a sparse matrix"):
         fclib.read(file)
 
 

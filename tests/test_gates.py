@@ -82,6 +82,10 @@ COUNTS = {
 @pytest.mark.parametrize("value", ["a", None, 1.5, np.nan, 1j])
 @pytest.mark.parametrize("name", COUNTS)
 def test_counts_are_whole_numbers(name, value):
+    if value == "a" and name.strip() == "body":
+        with pytest.raises(InvalidModelError, match=r"^body 'a' is not a joint or body of four-bar"):
+            COUNTS[name](value)
+        return
     with pytest.raises(DtypeError, match=f"^{name.strip()} must be a whole number"):
         COUNTS[name](value)
 
@@ -169,13 +173,13 @@ def test_any_real_numbers_will_do(dtype):
 
 
 def test_contacts_are_contacts():
-    with pytest.raises(InvalidModelError, match="contact 1 is no Contact, but 'ground'"):
+    with pytest.raises(InvalidModelError, match="contact 1 is not a Contact, but 'ground'"):
         Stepper(MODEL, [Contact(Sphere(0)), "ground"])
     with pytest.raises(DtypeError, match="contacts must be a sequence, got 3"):
         Stepper(MODEL, 3)
-    with pytest.raises(InvalidModelError, match=r"spheres\[0\] is no Sphere"):
+    with pytest.raises(InvalidModelError, match=r"spheres\[0\] is not a Sphere"):
         contacts_between([Plane()])
-    with pytest.raises(InvalidModelError, match=r"others\[1\] is no"):
+    with pytest.raises(InvalidModelError, match=r"others\[1\] is not a"):
         contacts_between([Sphere(0)], [Plane(), None])
     with pytest.raises(DtypeError, match="others must be a sequence"):
         contacts_between([], 1)
@@ -186,7 +190,7 @@ def test_choices_are_words():
         Stepper(MODEL, friction=np.array(["box", "pyramid"]))
     with pytest.raises(ValueError, match="method must be one of"):
         mlcp.solve(PROBLEM, method=["auto"])
-    with pytest.raises(tf.CodegenError, match="3 is no function"):
+    with pytest.raises(tf.CodegenError, match="3 is not a function"):
         verify(MODEL, [3])
     with pytest.raises(DtypeError, match="variants must be a sequence"):
         verify(MODEL, variants=None)
@@ -272,7 +276,7 @@ def test_contacts_of_a_file_fit_each_other(changed, why):
 def test_indices_that_point_nowhere():
     broken = csc_matrix(np.eye(3))
     broken.indices[1] = 7
-    with pytest.raises(ShapeError, match="M is no sparse matrix"):
+    with pytest.raises(ShapeError, match="M is not a sparse matrix"):
         fclib.Contacts(**(STEP | {"M": broken}))
 
 

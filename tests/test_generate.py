@@ -129,7 +129,7 @@ def test_changed_files_stay(generate, capsys):
     (out / "crba.c").write_text("better")
     before = contents(out)
     generate(status=2)
-    assert "crba.c in it was not generated, or changed" in capsys.readouterr().err
+    assert "crba.c in it was changed; --force" in capsys.readouterr().err
     assert contents(out) == before
 
 
@@ -143,7 +143,7 @@ def test_folders_it_does_not_know_stay(generate, tmp_path, capsys):
     generate()  # into an empty one
     (tmp_path / "file").write_text("")
     assert main(["generate", str(tmp_path / "pendulum.urdf"), "-o", str(tmp_path / "file")]) == 2
-    assert "it is no folder" in capsys.readouterr().err
+    assert "it is not a folder" in capsys.readouterr().err
 
 
 def test_links_and_folders_inside_stay(generate, tmp_path):
@@ -203,7 +203,7 @@ def test_nothing_that_moves(generate, pendulum, capsys):
 
 def test_unknown_functions(generate, capsys):
     generate("--functions", "crba", "magic", status=2)
-    assert "'magic' is no function to generate" in capsys.readouterr().err
+    assert "'magic' is not a function to generate" in capsys.readouterr().err
 
 
 def test_counts_as_json(generate, tmp_path):

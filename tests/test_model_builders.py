@@ -145,7 +145,7 @@ def test_a_joint_that_follows_with_multiplier_zero_is_refused():
 
 
 def test_a_joint_without_equivalent_is_named():
-    with pytest.raises(tf.AdapterError, match="'second': there is no Ellipsoid") as caught:
+    with pytest.raises(tf.AdapterError, match="'second': its type Ellipsoid is not one of") as caught:
         pinocchio_.model(between_hinges(pin.JointModelEllipsoid(1.0, 2.0, 3.0)))
     assert caught.value.joint == "second"
 
@@ -216,12 +216,17 @@ BROKEN = {
     "absent": (None, None, "cannot read it", None),
     "xml": ("<robot", "<<robot", "not well-formed", None),
     "mass": ('value="1.5"', 'value="-1.5"', "link 'a' has a negative mass", "a"),
-    "limit": ('lower="-0.01"', 'lower="low"', "joint '[jk]': lower='low' is no number", None),
-    "type": ('"revolute"', '"elastic"', "joint 'j' is elastic", "j"),
-    "nobody": (FOLLOWS[0], FOLLOWS[1].replace('"j"', '"x"'), "joint 'k' follows 'x', which is no joint", "k"),
+    "limit": ('lower="-0.01"', 'lower="low"', "joint '[jk]': lower='low' is not a number", None),
+    "type": ('"revolute"', '"elastic"', "joint 'j' has type 'elastic', which is not one of", "j"),
+    "nobody": (
+        FOLLOWS[0],
+        FOLLOWS[1].replace('"j"', '"x"'),
+        "joint 'k' follows 'x', which is not a joint",
+        "k",
+    ),
     "no leader": (FOLLOWS[0], FOLLOWS[1].replace('joint="j"', ""), "joint 'k' follows ''", "k"),
     "itself": (FOLLOWS[0], FOLLOWS[1].replace('"j"', '"k"'), "joint 'k' follows joint 2", "k"),
-    "multiplier": (FOLLOWS[0], FOLLOWS[1].replace('"2"', '"two"'), "multiplier='two' is no number", "k"),
+    "multiplier": (FOLLOWS[0], FOLLOWS[1].replace('"2"', '"two"'), "multiplier='two' is not a number", "k"),
     "name": ('joint name="k"', 'joint name="root_joint"', "two joints are called 'root_joint'", "root_joint"),
     "triangle": ('ixx="0.02"', 'ixx="0.2"', "body of joint .* triangle inequality", None),
 }

@@ -116,5 +116,5 @@ def test_robots_that_are_checked_without_names():
 
 
 def test_all_engines_but_drake_are_asked(monkeypatch):
-    monkeypatch.setattr(cli, "find_spec", lambda module: True)
+    monkeypatch.setattr(cli, "import_module", lambda name, package: None)
     assert cli._installed_engines() == [engine for engine in check.ENGINES if engine != "drake"]

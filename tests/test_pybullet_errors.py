@@ -26,13 +26,13 @@ from treefactor.robots import Robot
     ("content", "reason"),
     [
         ("<robot name='r'><link name='a'></robot>", "not well-formed XML.*line 1"),
-        ("<sdf/>", "no URDF: the root element is <sdf>"),
+        ("<sdf/>", "not a URDF: the root element is <sdf>"),
         ("<robot name='r'/>", "has 0"),
         ("<robot name='r'><link name='a'/><link name='b'/></robot>", "has 2: a, b"),
         ("<robot name='r'><link name='a'/><link name='a'/></robot>", "two links are called 'a'"),
         ("<robot name='r'><link/></robot>", "lacks the attribute 'name'"),
         ("<robot name='r'><link name='a'><inertial/></link></robot>", "link 'a' lacks"),
-        (f"<robot name='r'>{link('a', 'heavy')}</robot>", "'a': 'heavy' is no number"),
+        (f"<robot name='r'>{link('a', 'heavy')}</robot>", "'a': 'heavy' is not a number"),
         (f"<robot name='r'>{link('a', 'nan')}</robot>", "'a'.*not finite"),
         (f"<robot name='r'>{link('a', -1)}</robot>", "'a' has a negative mass"),
         (f"<robot name='r'>{ARM.replace('.1 -.2 .3', '.1 -.2')}</robot>", "<origin> of 'base'"),
@@ -85,7 +85,7 @@ def test_a_name_that_pybullet_cannot_give_back_is_refused_with_the_file(tmp_path
     path.write_bytes(b"<?xml version='1.0' encoding='iso-8859-1'?>\n" + text.encode("iso-8859-1"))
     with pybullet_.load(path) as body:
         assert body.links[0].joint == "épaule"
-    with pytest.raises(tf.AdapterError, match="one is no UTF-8") as caught:
+    with pytest.raises(tf.AdapterError, match="one is not UTF-8") as caught:
         pybullet_.load_plain(path)
     assert caught.value.file == str(path)
 
@@ -134,7 +134,7 @@ def test_no_such_body(client):
 
 def test_a_rigid_body_is_no_multibody(client):
     body_id = pybullet.createMultiBody(1.0, useMaximalCoordinates=1, physicsClientId=client)
-    with pytest.raises(tf.AdapterError, match="no multibody"):
+    with pytest.raises(tf.AdapterError, match="is not a multibody"):
         pybullet_.Body(body_id, client)
 
 

@@ -60,11 +60,11 @@ def test_indices_that_do_not_fit_are_refused(form, index, start):
     """SciPy makes such matrices, and reads and writes beyond its arrays once it converts them."""
     broken = form((np.ones(2), np.array([0, 1]), np.array([0, 1, 2])), shape=(2, 2))
     broken.indices[:], broken.indptr[:] = index, start
-    with pytest.raises(tf.ShapeError, match="H is no sparse matrix"):
+    with pytest.raises(tf.ShapeError, match="H is not a sparse matrix"):
         tf.Tree([-1, 0]).pack(broken)
-    with pytest.raises(tf.ShapeError, match="mask is no sparse matrix"):
+    with pytest.raises(tf.ShapeError, match="mask is not a sparse matrix"):
         tf.Tree.from_pattern(broken)
-    with pytest.raises(tf.ShapeError, match="D is no sparse matrix"):
+    with pytest.raises(tf.ShapeError, match="D is not a sparse matrix"):
         tf.mlcp.Problem(np.eye(2), tf.Tree([-1, 0]), [0.0, 0.0], D=broken, d=[0.0, 0.0])
 
 
@@ -77,9 +77,9 @@ def test_places_that_do_not_fit_are_refused(form, place):
         broken.row[0] = place
     else:
         broken.rows[0] = [place]
-    with pytest.raises(tf.ShapeError, match="H is no sparse matrix"):
+    with pytest.raises(tf.ShapeError, match="H is not a sparse matrix"):
         tf.Tree([-1, 0]).pack(broken)
-    with pytest.raises(tf.ShapeError, match="D is no sparse matrix"):
+    with pytest.raises(tf.ShapeError, match="D is not a sparse matrix"):
         tf.mlcp.Problem(np.eye(2), tf.Tree([-1, 0]), [0.0, 0.0], D=broken, d=[0.0, 0.0])
 
 

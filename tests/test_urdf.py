@@ -125,7 +125,7 @@ def test_pinocchio_refuses_an_inertia_it_would_drop(file, old, new):
 @pytest.mark.parametrize("axis", ['xyz="0 0 0"', "", 'xyz="0 1"'])
 def test_pinocchio_refuses_an_axis_it_would_take_for_zero(file, axis):
     assert AXIS in ARM
-    with pytest.raises(tf.AdapterError, match="axis of joint 'j' is no direction"):
+    with pytest.raises(tf.AdapterError, match="axis of joint 'j' is not a direction"):
         adapter("pinocchio").load(file(ARM.replace(AXIS, axis)))
 
 

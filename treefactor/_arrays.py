@@ -50,11 +50,13 @@ def as_real(values, name: str, dtype=np.float64) -> np.ndarray:
     try:
         array = np.asarray(values)
     except ValueError as error:  # ragged nesting
-        raise ShapeError(f"{name} is no rectangular array: {error}") from None
+        raise ShapeError(f"{name} is not a rectangular array: {error}") from None
     if array.dtype.kind not in "fiub":
         if hasattr(values, "tocsr"):
             raise DtypeError(f"{name} is sparse: Tree.pack takes its entries into an array", values.dtype)
-        raise DtypeError(f"{name} must hold real numbers, got dtype {array.dtype}", array.dtype)
+        forces = getattr(next(iter(array.flat), None), "vector", None) is not None  # Pinocchio's
+        advice = f": pass np.array([force.vector for force in {name}[1:]])" if forces else ""
+        raise DtypeError(f"{name} must hold real numbers, got dtype {array.dtype}{advice}", array.dtype)
     if array.dtype is not dtype:
         array = array.astype(dtype, copy=False)
     return array if array.flags.aligned else array.copy()
@@ -175,6 +177,34 @@ def as_output(out, shape: tuple[int, ...], dtype=np.float64) -> np.ndarray:
     return out
 
 
+def require_bindable(array, shape: tuple[int, ...], name: str) -> None:
+    """Raise ValueError unless an array can be bound: of that shape, of float64, and contiguous."""
+    wanted = f"{name} must be a contiguous NumPy array of float64 to be bound"
+    if type(array) is not np.ndarray:
+        raise ValueError(
+            f"{wanted}, got {type(array).__name__}: bind an array made by np.array({name}, float)"
+        )
+    if array.dtype != np.float64:
+        raise ValueError(f"{wanted}, got {array.dtype}: bind {name}.astype(float), and write into that")
+    if array.shape != shape:
+        raise ShapeError(f"{name} must have shape {shape} to be bound, got {array.shape}", array.shape, shape)
+    if not array.flags.c_contiguous:
+        raise ValueError(
+            f"{wanted}, got strides {array.strides}: bind np.ascontiguousarray({name}), and write into that"
+        )
+    if not array.flags.aligned:
+        raise ValueError(f"{wanted}, got one that is not aligned: bind {name}.copy(), and write into that")
+
+
+def require_apart(out: np.ndarray, arrays: dict[str, np.ndarray]) -> None:
+    """Raise ValueError where a bound result cannot be written, or shares memory with a bound argument."""
+    if not out.flags.writeable:
+        raise ValueError("out is read-only and cannot be bound: bind an array that can be written")
+    for name, array in arrays.items():
+        if np.may_share_memory(out, array):
+            raise ValueError(f"out shares memory with {name} and cannot be bound: bind another array as out")
+
+
 def flatten(array: np.ndarray, tail: int) -> np.ndarray:
     """Array with all axes but the last tail ones made one."""
     lead = array.ndim - tail
@@ -233,7 +263,7 @@ def require_sound(matrix, name: str) -> None:
             type(matrix)((matrix.data, (matrix.row, matrix.col)), matrix.shape)
     except ValueError as error:
         raise ShapeError(
-            f"{name} is no sparse matrix of shape {matrix.shape}: {error}", matrix.shape
+            f"{name} is not a sparse matrix of shape {matrix.shape}: {error}", matrix.shape
         ) from None
 
 

@@ -29,7 +29,7 @@ cpdef enum Fault:
 
 FAULTS = {
     NOT_FINITE: "joint {} or its body holds a number that is not finite",
-    NOT_UNIT: "the axis of joint {} is no unit vector",
+    NOT_UNIT: "the axis of joint {} is not a unit vector",
     NEGATIVE_MASS: "body {} has a negative mass",
     NOT_SYMMETRIC: "the inertia of body {} is not symmetric",
     NOT_SEMIDEFINITE: "the inertia of body {} is not positive semidefinite",

@@ -11,6 +11,7 @@ from ._plain cimport all_finite, is_plain_matrix, is_plain_vector, is_real, is_r
 
 import numpy as np
 
+from ._messages import not_a_model
 from .tolerances import UNIT_SQUARE
 
 cnp.import_array()
@@ -475,7 +476,7 @@ cpdef Bodies bodies_of(model):
     """The bodies of a Model, or TypeError."""
     found = getattr(model, "bodies", None)
     if not isinstance(found, Bodies):
-        raise TypeError(f"model must be a treefactor.Model, got {type(model).__name__}")
+        raise TypeError(not_a_model(model))
     return found
 
 

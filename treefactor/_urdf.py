@@ -96,7 +96,14 @@ def roll_pitch_yaw(R: np.ndarray) -> np.ndarray:
     return np.array([np.arctan2(-row[2], row[1]), np.arctan2(-R[2, 0], c * R[0, 0] + s * R[1, 0]), z])
 
 
-def read(path: Path, engine: str | None = None, types: Collection[str] = FREEDOMS) -> Robot:
+def _advice(tag: str) -> str:
+    """Return what to do with another kind of file, by its root element."""
+    return "; treefactor.adapters.mujoco_ loads an MJCF" if tag == "mujoco" else ""
+
+
+def read(
+    path: Path, engine: str | None = None, types: Collection[str] = FREEDOMS, text: str | None = None
+) -> Robot:
     """Links and joints of a URDF.
 
     Parameters
@@ -106,6 +113,8 @@ def read(path: Path, engine: str | None = None, types: Collection[str] = FREEDOM
         Named by the errors: the one that is to get the robot.
     types : collection of str
         Types of joints that may occur.
+    text : str, optional
+        Of the URDF, in place of the file; path is its name in errors.
 
     Raises
     ------
@@ -113,7 +122,7 @@ def read(path: Path, engine: str | None = None, types: Collection[str] = FREEDOM
         Where the file is missing, no well-formed XML, no URDF, no tree, holds a number that is not finite, or
         has a joint of another type; names the file, the reason and the link or joint.
     """
-    return _Reader(path, engine, types).robot()
+    return _Reader(path, engine, types, text).robot()
 
 
 @dataclass(frozen=True)
@@ -123,11 +132,14 @@ class _Reader:
     path: Path
     engine: str | None
     types: Collection[str]
+    text: str | None = None
 
     def robot(self) -> Robot:
-        top = parse(self.path, self.engine)
+        top = parse(self.path, self.engine, self.text)
         if top.tag != "robot":
-            raise self.error(f"no URDF: the root element is <{top.tag}>, not <robot>")
+            raise self.error(
+                f"not a URDF: the root element is <{top.tag}>, expected <robot>{_advice(top.tag)}"
+            )
         links: dict[str, Inertia] = {}
         for link in top.iterfind("link"):
             name = self.attribute(link, "name")
@@ -159,7 +171,9 @@ class _Reader:
     def joint(self, element: ET.Element, links: dict[str, Inertia]) -> Joint:
         name, kind = self.attribute(element, "name"), self.attribute(element, "type")
         if kind not in self.types:
-            raise self.error(f"joint {name!r} is {kind}: there is no such joint here", name)
+            raise self.error(
+                f"joint {name!r} has type {kind!r}, which is not one of {', '.join(sorted(self.types))}", name
+            )
         ends = [element.find(end) for end in ("parent", "child")]
         if None in ends:
             raise self.error(f"joint {name!r} lacks <parent> or <child>", name)
@@ -171,7 +185,7 @@ class _Reader:
         if found is not None and FREEDOMS.get(kind) == 1:
             axis = self.numbers(self.attribute(found, "xyz").split(), name)
             if axis.size != 3 or not axis.any():
-                raise self.error(f"the axis of joint {name!r} is no direction", name)
+                raise self.error(f"the axis of joint {name!r} is not a direction", name)
         words = (getattr(element.find(tag), "attrib", None) for tag in ("limit", "mimic"))
         axis = axis / np.linalg.norm(axis)
         return Joint(name, kind, parent, child, *self.origin(element, name), axis, *words)
@@ -207,7 +221,7 @@ class _Reader:
         found = [numbers(word) for word in words]
         for word, values in zip(words, found, strict=True):
             if values is None or len(values) != 1:
-                raise self.error(f"{name!r}: {word!r} is no number", name)
+                raise self.error(f"{name!r}: {word!r} is not a number", name)
         return np.array(found)[:, 0] if found else np.zeros(0)
 
     def attribute(self, element: ET.Element, key: str) -> str:

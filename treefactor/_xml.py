@@ -6,39 +6,73 @@ import math
 import xml.etree.ElementTree as ET
 from pathlib import Path
 
+from ._messages import received
 from .exceptions import AdapterError
 
 NUMBERS = {  # attributes that must be finite; an infinite limit is none
     *("xyz", "rpy", "value", "ixx", "ixy", "ixz", "iyy", "iyz", "izz", "multiplier", "offset"),
     *("damping", "friction", "size", "radius", "length", "scale"),
 }
+XACRO = "run `xacro FILE > robot.urdf` first, and read robot.urdf"
 NOT_WELL_FORMED = ET.ParseError, ValueError, LookupError  # the last two: an encoding nobody knows
 
 
-def parse(path: Path, engine: str | None) -> ET.Element:
-    """Root element of an XML file, tags without the namespaces that no reader of URDF heeds.
+def as_path(path, engine: str | None) -> Path:
+    """Path of a robot description, or AdapterError where its text, or something else, is in its place.
 
     Raises
     ------
     AdapterError
-        Where the file cannot be read, is not well-formed, or is a URDF with a number that is not finite.
+    """
+    if isinstance(path, str | bytes) and path.lstrip()[:1] in ("<", b"<"):
+        advice = "treefactor.Model.from_urdf_string(text) reads it"
+        raise AdapterError(f"path must be that of a file, got the text of a robot: {advice}", engine)
+    try:
+        return Path(path)
+    except TypeError:
+        raise AdapterError(f"path must be that of a file, got {received(path)}", engine) from None
+
+
+def parse(path: Path, engine: str | None, text: str | None = None) -> ET.Element:
+    """Root element of an XML file, tags without the namespaces that readers of URDF ignore.
+
+    If the text is there already, path is its name in errors.
+
+    Raises
+    ------
+    AdapterError
+        Where the file cannot be read, is not well-formed, is one for xacro, or is a URDF with a number that
+        is not finite.
     """
     try:
-        top = elements(path)
-    except OSError as error:
-        raise file_error(path, engine, f"cannot read it: {error.strerror}") from None
+        content = path.read_bytes() if text is None else text
+    except (OSError, ValueError) as error:  # the latter: a null byte in its name
+        raise file_error(path, engine, f"cannot read it: {getattr(error, 'strerror', error)}") from None
+    try:
+        top = _elements(content, path, engine)
     except NOT_WELL_FORMED as error:
-        raise file_error(path, engine, f"not well-formed XML: {error}") from None
+        hint = (
+            f"; it looks like a xacro file: {XACRO}"
+            if (b"<xacro:" if isinstance(content, bytes) else "<xacro:") in content
+            else ""
+        )
+        raise file_error(path, engine, f"not well-formed XML: {error}{hint}") from None
     require_finite_numbers(top, path, engine)
     return top
 
 
-def elements(path: Path) -> ET.Element:
+def elements(path: Path, engine: str | None) -> ET.Element:
     """Root element of an XML file, tags without namespaces."""
-    top = ET.fromstring(path.read_bytes().strip())
+    return _elements(path.read_bytes(), path, engine)
+
+
+def _elements(content: str | bytes, path: Path, engine: str | None) -> ET.Element:
+    top = ET.fromstring(content.strip())
     for element in top.iter():
         if isinstance(element.tag, str):
-            element.tag = element.tag.rpartition("}")[2]
+            space, _, element.tag = element.tag.rpartition("}")
+            if "xacro" in space:
+                raise file_error(path, engine, f"it is a xacro file, with <xacro:{element.tag}>: {XACRO}")
     return top
 
 

@@ -17,6 +17,7 @@ RUN = 1e-3  # seconds of one run, or one call; shorter than what a scheduler giv
 TURNS = 25
 PATIENCE = 4.0  # seconds
 FEWEST = 5
+GOALS = ("target", "goal", "reached")  # of a result, for this project's own use
 
 
 @dataclass(frozen=True)

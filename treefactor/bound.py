@@ -6,7 +6,7 @@ import numpy as np
 
 from . import _calls
 from ._arrays import as_shift, check_choice
-from .exceptions import DtypeError, ShapeError
+from .exceptions import DtypeError, NotPositiveDefiniteError, ShapeError
 from .ltdl import FACTORIZED, Factor
 from .tree import LAYOUTS, Tree
 
@@ -34,6 +34,8 @@ class BoundFactor(_calls.BoundCalls, Factor):
     What changes it is `factor`, and whatever writes H.
     """
 
+    ALL_ZERO = "the bound matrix is all zero: write H into it before factor()"
+
     def __init__(
         self,
         H: np.ndarray,
@@ -45,7 +47,11 @@ class BoundFactor(_calls.BoundCalls, Factor):
         check_choice("layout", layout, LAYOUTS[:2])
         super().__init__(tree, (), kind, layout, triangle)
         if not isinstance(H, np.ndarray) or H.dtype != np.float64 or not H.flags.aligned:
-            raise DtypeError("only an aligned float64 NumPy array can be bound", getattr(H, "dtype", None))
+            found = f"dtype {H.dtype}" if isinstance(H, np.ndarray) else type(H).__name__
+            raise DtypeError(
+                f"H must be an aligned NumPy array of float64 to be bound, got {found}",
+                getattr(H, "dtype", None),
+            )
         if tree.batch_of(H, layout):
             raise ShapeError(f"only a single matrix can be bound, got shape {H.shape}", H.shape)
         self._source = H
@@ -54,7 +60,10 @@ class BoundFactor(_calls.BoundCalls, Factor):
     def _factor(self, shift) -> BoundFactor:
         if shift is not None:
             shift = as_shift(shift, self.tree.n, ())
-        if self._kernel.refresh(shift) != FACTORIZED:
+        row = self._kernel.refresh(shift)
+        if row != FACTORIZED:
+            if not self._source.any():
+                raise NotPositiveDefiniteError(self.ALL_ZERO, row=row, name=self.tree.name(row))
             self._require_success(self._source)
         return self
 

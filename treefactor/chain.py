@@ -66,7 +66,7 @@ def chain_inertia(axis, r, mass, c, inertia, prismatic=None, out=None, count: bo
     ShapeError
         Where an array does not fit N, or leading axes differ.
     InvalidChainError
-        Names the joint where an axis is no unit vector, a mass is negative, or an inertia tensor is not
+        Names the joint where an axis is not a unit vector, a mass is negative, or an inertia tensor is not
         symmetric or not positive semidefinite.
     NonFiniteError
         Where a number of a single chain is not finite; in a batch, that chain's result is NaN.

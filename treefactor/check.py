@@ -46,7 +46,9 @@ ENGINES = {
     "mujoco": "mujoco",
     "drake": "pydrake",
 }  # modules
-READ_MJCF = ("pinocchio", "mujoco")
+OWN = "treefactor"  # its own recursions: an engine where Pinocchio is missing
+NOT_INSTALLED = "Pinocchio is not installed"
+READ_MJCF = ("pinocchio", "mujoco", OWN)
 DEFAULT_ENGINES = ("pinocchio", "pybullet", "mujoco")  # Drake takes long to import and refuses many files
 
 SEE_OUTPUT = "see its output"  # in the errors of an adapter
@@ -78,14 +80,14 @@ def check(
     ------
     list of Row
         For one robot after another, a row for every engine, and one for the coupled model if its file has
-        mimic joints.
+        mimic joints. Without Pinocchio every engine is checked against itself, and so is treefactor.
 
     Raises
     ------
     AdapterError
         Where an engine is not installed.
     """
-    engines = tuple(engines)
+    engines = tuple(engines) if has_pinocchio() else (OWN, *engines)
     _adapters(engines)
     if timeout is None:
         for robot in robots:
@@ -101,8 +103,21 @@ def check(
 
 
 def _adapters(engines: Iterable[str]) -> dict[str, ModuleType]:
-    """Adapters of the engines, Pinocchio's in any case."""
-    return {name: import_module(f".adapters.{name}_", __package__) for name in ("pinocchio", *engines)}
+    """Adapters of the engines, and Pinocchio's where it can be imported."""
+    wanted = dict.fromkeys([*["pinocchio"] * has_pinocchio(), *engines])
+    return {
+        name: import_module(".check_own" if name == OWN else f".adapters.{name}_", __package__)
+        for name in wanted
+    }
+
+
+def has_pinocchio() -> bool:
+    """Whether Pinocchio, the reference of all comparisons, can be imported."""
+    try:
+        import_module(".adapters.pinocchio_", __package__)
+    except AdapterError:
+        return False
+    return True
 
 
 def _check_apart(robot: Robot, workers: dict[str, Worker], samples: int, seed: int) -> list[Row]:
@@ -144,6 +159,7 @@ def _check_robot(robot: Robot, engines, samples: int, seed: int, missing: str = 
     If it is already known why there is no reference, ``missing`` says so.
     """
     adapters = _adapters(engines)
+    missing = missing or ("" if "pinocchio" in adapters else NOT_INSTALLED)
     with getattr(adapters.get("mujoco"), "quiet", nullcontext)():
         reference = None
         if not missing:
@@ -177,7 +193,8 @@ def _row(row: Row, adapter, robot: Robot, reference: Reference | None, missing: 
     if reference is None:
         if row.engine == "pinocchio":
             return replace(row, reason=missing)
-        row = _alone(row, adapter, robot, samples, seed, "Pinocchio cannot load it")
+        why = missing if missing == NOT_INSTALLED else "Pinocchio cannot load it"
+        row = _alone(row, adapter, robot, samples, seed, why)
         return _with_settings(row, adapter, robot, None, seed) if robot.is_mjcf else row
     if not reference.model.nv:
         return replace(row, n=0, verdict=AGREES, reason="no joint moves")

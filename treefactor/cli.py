@@ -1,16 +1,20 @@
-"""The command line: `treefactor check`, `info`, `bench`, `families`, `tables` and `generate`."""
+"""The commands `treefactor check`, `info`, `bench`, `families`, `tables` and `generate`.
+
+Each prints for people, writes JSON for machines where ``--json`` names a file, and ends with what to do next.
+"""
 
 from __future__ import annotations
 
 import argparse
 import os
+import shlex
 import signal
 import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, replace
+from importlib import import_module
 from importlib.metadata import PackageNotFoundError, version
-from importlib.util import find_spec
 from pathlib import Path
 from threading import current_thread, main_thread
 from typing import TypeVar
@@ -21,13 +25,20 @@ from rich.text import Text
 
 from . import __version__, bench, check, duels, growth, report, robots, tables
 from ._files import replacing
+from .cli_options import CONTACTS, LOOPS, parser
 from .config import show_config
-from .exceptions import TreefactorError
+from .exceptions import AdapterError, TreefactorError
 from .mechanisms import MECHANISMS
 from .model import Model
 from .workers import flush
 
-CONTACTS, LOOPS = "mlcp", "loops"  # in place of a robot
+NO_REFERENCE = (
+    "without Pinocchio there is no reference: treefactor's recursions and each engine are checked against "
+    "themselves only"
+)
+NO_PEER = (
+    "Pinocchio cannot be imported: the comparisons with it are left out (pip install 'treefactor[pinocchio]')"
+)
 DISAGREE, FAILED, INTERRUPTED, TERMINATED = 1, 2, 130, 143  # exit statuses
 
 Found = TypeVar("Found")
@@ -35,11 +46,11 @@ Found = TypeVar("Found")
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run a command; return 0, 1 where something disagrees, or 2 where the command could not run."""
-    options = _parser().parse_args(arguments)
     _open_streams()
+    options = parser().parse_args(arguments)
     try:
         with _terminable():
-            return options.command(options)
+            return COMMANDS[options.command](options)
     except (TreefactorError, OSError) as error:
         if isinstance(error, BrokenPipeError):  # the reader of a pipe has seen enough
             os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
@@ -52,84 +63,22 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return INTERRUPTED
 
 
-def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(
-        prog="treefactor", description="Branch-sparse dynamics of kinematic trees."
+def run_help(options: argparse.Namespace) -> int:
+    """Print the help, and a first command to try."""
+    parser().print_help()
+    report.print_next(
+        "`treefactor info --list` prints the bundled robots, `treefactor info FILE.urdf` shows a robot"
     )
-    parser.add_argument("--version", action="version", version=f"treefactor {__version__}")
-    commands = parser.add_subparsers(required=True, metavar="COMMAND")
-
-    command = commands.add_parser("check", help="compare H and q̈ between the engines")
-    command.add_argument(
-        "robot", nargs="*", help="a URDF or MJCF, or the name of a bundled robot (default: a selection)"
-    )
-    command.add_argument("--engine", nargs="+", choices=tuple(check.ENGINES), help="default: all but drake")
-    command.add_argument("--base", choices=("fixed", "floating"), help="default: what the robot is meant for")
-    command.add_argument("--samples", type=_positive, default=3, metavar="N", help="random states per robot")
-    command.add_argument("--seed", type=_natural, default=0, metavar="S", help="seed of the random states")
-    command.add_argument(
-        "--timeout", type=_positive, default=120, metavar="S", help="seconds an engine has for a robot"
-    )
-    command.add_argument("--json", type=Path, metavar="FILE", help="also write the results as JSON")
-    command.add_argument("--html", type=Path, metavar="FILE", help="also write them as a self-contained page")
-    command.set_defaults(command=run_check)
-
-    command = commands.add_parser("info", help="print the tree of a robot, its sparsity and its costs")
-    command.add_argument("robot", nargs="?", help="URDF or bundled name")
-    command.add_argument("--list", action="store_true", help="print the names of the bundled robots")
-    command.add_argument("--base", choices=("fixed", "floating"), help="default: what the robot is meant for")
-    command.add_argument("--mimic", action="store_true", help="couple mimic joints to those they follow")
-    command.add_argument("--json", type=Path, metavar="FILE", help="also write the figures as JSON")
-    command.add_argument("--plot", type=Path, metavar="FILE", help="draw the tree and the pattern of H")
-    command.set_defaults(command=run_info)
-
-    command = commands.add_parser("bench", help="time a robot's factorizations in turns with others'")
-    command.add_argument(
-        "robot",
-        help=f"a URDF, the name of a bundled robot, {CONTACTS} for solvers of contact problems, "
-        f"or {LOOPS} for mechanisms with closed loops",
-    )
-    command.add_argument("--base", choices=("fixed", "floating"), help="default: what the robot is meant for")
-    command.add_argument("--threads", type=_positive, default=2, metavar="N", help="to compare with one")
-    command.add_argument("--json", type=Path, metavar="FILE", help="also write the results as JSON")
-    command.set_defaults(command=run_bench)
-
-    command = commands.add_parser("families", help="cost, time and memory of chains, binary trees, lattices")
-    command.add_argument("--nodes", type=_positive, default=growth.NODES, metavar="N", help="at most")
-    command.add_argument("--json", type=Path, metavar="FILE", help="also write the figures as JSON")
-    command.add_argument("--plot", type=Path, metavar="FILE", help="draw cost and time on logarithmic axes")
-    command.set_defaults(command=run_families)
-
-    command = commands.add_parser("tables", help="execute the papers' tables and figures")
-    command.add_argument(
-        "paper", nargs="*", type=_paper, help=f"{', '.join(tables.PAPERS)} (default: all of them)"
-    )
-    command.add_argument("--json", type=Path, metavar="FILE", help="also write the tables as JSON")
-    command.add_argument("--html", type=Path, metavar="FILE", help="also write them as a self-contained page")
-    command.set_defaults(command=run_tables)
-
-    command = commands.add_parser("generate", help="write a robot's dynamics as C that compiles by itself")
-    command.add_argument("robot", help=f"a URDF, a bundled robot, or one of {', '.join(MECHANISMS)}")
-    command.add_argument(
-        "-o", "--output", type=Path, required=True, metavar="DIR", help="new, or generated before"
-    )
-    command.add_argument("--functions", nargs="+", metavar="F", help="default: all that there are")
-    command.add_argument(
-        "--tips", nargs="+", default=(), metavar="JOINT", help="joints of the functions jacobian and delassus"
-    )
-    command.add_argument(
-        "--verify", action="store_true", help="compare all intermediates with numeric matrix algorithms"
-    )
-    command.add_argument("--base", choices=("fixed", "floating"), help="default: what the robot is meant for")
-    command.add_argument("--json", type=Path, metavar="FILE", help="also write the operation counts as JSON")
-    command.set_defaults(command=run_generate)
-    return parser
+    return 0
 
 
 def run_check(options: argparse.Namespace) -> int:
     """Print the table of `treefactor.check.check`; 1 if a verdict is neither agrees nor explained."""
     chosen = _chosen_robots(options)
-    engines = options.engine or _installed_engines()
+    with _engines_aside():
+        engines = options.engine or _installed_engines()
+        if not check.has_pinocchio():
+            print(NO_REFERENCE, file=sys.stderr)
     rows: list[check.Row] = []
     meta = {
         "treefactor": __version__,
@@ -151,7 +100,19 @@ def run_check(options: argparse.Namespace) -> int:
     finally:
         if rows:  # after the files: whoever reads the table may leave
             report.print_rows(rows)
-    return 0 if all(row.verdict in check.GOOD for row in rows) else DISAGREE
+    good = all(row.verdict in check.GOOD for row in rows)
+    report.print_next(_after_check(options, good))
+    return 0 if good else DISAGREE
+
+
+def _after_check(options: argparse.Namespace, good: bool) -> str:
+    """Name the command that a user is likely to need after a check."""
+    if len(options.robot) != 1:
+        return "" if options.html else "`treefactor check --html` also draws every robot as a page"
+    robot = shlex.quote(options.robot[0])
+    if not good and not options.html:
+        return f"`treefactor check {robot} --html` draws which entries differ"
+    return f"`treefactor generate {robot} -o FOLDER` writes its dynamics as C" if good else ""
 
 
 def run_info(options: argparse.Namespace) -> int:
@@ -160,11 +121,11 @@ def run_info(options: argparse.Namespace) -> int:
         print(*robots.bundled(), sep="\n")
         return 0
     if options.robot is None:
-        raise TreefactorError("name a robot, or ask for --list")
-    from .adapters import pinocchio_
-
+        raise TreefactorError(
+            "info needs the file or name of a robot; `treefactor info --list` prints the names"
+        )
     robot = robots.find(options.robot, _floating(options))
-    tree = pinocchio_.tree(pinocchio_.load(robot.path, robot.floating, options.mimic))
+    tree = robots.model_of(robot, options.mimic).tree
     report.print_tree(f"{robot.name}, {robot.base} base", tree)
     with replacing(options.json) as file:
         content = {
@@ -179,6 +140,10 @@ def run_info(options: argparse.Namespace) -> int:
             from .plots import draw_tree
 
             draw_tree(tree, f"{robot.name}, {robot.base} base", file)
+    name = shlex.quote(options.robot)
+    report.print_next(
+        f"`treefactor bench {name}` measures it, `treefactor check {name}` compares the engines"
+    )
     return 0
 
 
@@ -189,21 +154,30 @@ def run_bench(options: argparse.Namespace) -> int:
     results: list[bench.Result] = []
     with replacing(options.json) as file:
         fought = (duel.fight() for duel in fights)
-        for result in _progress(
-            fought, len(fights), "timing", lambda one: f"{one.target} {one.what}, {one.peer}"
-        ):
+        for result in _progress(fought, len(fights), "timing", lambda one: f"{one.what}, {one.peer}"):
             results.append(result)
-        report.print_results(title, results, caption)
+        report.print_results(title, results, caption, options.goals)
         content = {**subject, "config": show_config("dicts")}
-        report.write_json(file, {**content, "results": [result.as_dict() for result in results]})
+        report.write_json(file, {**content, "results": [_as_dict(one, options.goals) for one in results]})
+    if options.json is None:
+        report.print_next(f"`treefactor bench {shlex.quote(options.robot)} --json FILE` keeps the figures")
     return 0
+
+
+def _as_dict(result: bench.Result, goals: bool) -> dict:
+    """Plain values of a result, without the project's goals unless they are wanted."""
+    return {key: value for key, value in result.as_dict().items() if goals or key not in bench.GOALS}
 
 
 def _robot(options: argparse.Namespace) -> tuple[str, str, dict[str, str], list[bench.Duel]]:
     """Title, caption, subject and duels of a robot."""
     robot = robots.find(options.robot, _floating(options))
     title, subject = f"{robot.name}, {robot.base} base", {"robot": robot.name, "base": robot.base}
-    return title, report.ROBOT_CAPTION, subject, duels.robot_duels(robot, options.threads)
+    case = duels.Case(robot)
+    if case.model is None:
+        print(NO_PEER, file=sys.stderr)
+    caption = report.ROBOT_CAPTION + report.ROBOT_GOALS * options.goals
+    return title, caption, subject, duels.case_duels(case, options.threads)
 
 
 def _contacts(options: argparse.Namespace) -> tuple[str, str, dict[str, str], list[bench.Duel]]:
@@ -235,6 +209,8 @@ def run_families(options: argparse.Namespace) -> int:
             from .plots import draw_growth
 
             draw_growth(grown, plot_file)
+    if options.plot is None:
+        report.print_next("`treefactor families --plot FILE` draws them")
     return 0
 
 
@@ -253,6 +229,8 @@ def run_tables(options: argparse.Namespace) -> int:
 
             write_tables(html_file, found, meta)
     report.print_tables(found)
+    if options.html is None:
+        report.print_next("`treefactor tables --html` writes them as a page")
     return DISAGREE if tables.differing(found) else 0
 
 
@@ -265,7 +243,7 @@ def run_generate(options: argparse.Namespace) -> int:
     with replacing(options.json) as file:
         functions = options.functions or available(model, options.tips)
         program = generate(model, functions, options.tips)
-        folder.write(model, program, options.output)
+        folder.write(model, program, options.output, options.force)
         title = f"{name}, {base} base"
         report.print_operations(f"{title}: {options.output}", program.operations)
         verdicts = verify(model, functions, options.tips) if options.verify else []
@@ -274,6 +252,9 @@ def run_generate(options: argparse.Namespace) -> int:
         counts = {function: asdict(count) for function, count in program.operations.items()}
         content = {"robot": name, "base": base, "operations": counts}
         report.write_json(file, content | {"verified": [asdict(one) for one in verdicts]})
+    report.print_next(
+        f"`make -C {shlex.quote(str(options.output))} check` compiles it and checks its results"
+    )
     return DISAGREE if any(one.first for one in verdicts) else 0
 
 
@@ -284,7 +265,7 @@ def _model(options: argparse.Namespace) -> tuple[Model, str, str]:
             raise TreefactorError(f"{options.robot} stands on a fixed base")
         return MECHANISMS[options.robot]().model, options.robot, "fixed"
     robot = robots.find(options.robot, _floating(options))
-    return Model.from_urdf(robot.path, robot.floating), robot.name, robot.base
+    return robots.model_of(robot), robot.name, robot.base
 
 
 def _chosen_robots(options: argparse.Namespace) -> list[robots.Robot]:
@@ -303,10 +284,14 @@ def _floating(options: argparse.Namespace) -> bool | None:
 
 
 def _installed_engines() -> list[str]:
-    """Engines that can be imported; says which are left out."""
-    found = [engine for engine in check.DEFAULT_ENGINES if find_spec(check.ENGINES[engine])]
-    for engine in (engine for engine in check.DEFAULT_ENGINES if engine not in found):
-        print(f"{engine} is left out: pip install 'treefactor[{engine}]'", file=sys.stderr)
+    """Engines whose adapters can be imported; says which are left out."""
+    found = []
+    for engine in check.DEFAULT_ENGINES:
+        try:
+            import_module(f".adapters.{engine}_", __package__)
+            found.append(engine)
+        except AdapterError as error:
+            print(f"{engine} is left out: {error}", file=sys.stderr)
     return found
 
 
@@ -374,20 +359,12 @@ def _engines_aside() -> Iterator[None]:
         os.close(kept)
 
 
-def _paper(text: str) -> str:
-    if text not in tables.PAPERS:
-        raise argparse.ArgumentTypeError(f"{text!r} is none of {', '.join(tables.PAPERS)}")
-    return text
-
-
-def _positive(text: str) -> int:
-    value = _natural(text)
-    if value == 0:
-        raise argparse.ArgumentTypeError("must be at least 1")
-    return value
-
-
-def _natural(text: str) -> int:
-    if not text.isdecimal():
-        raise argparse.ArgumentTypeError(f"{text!r} is no natural number")
-    return int(text)
+COMMANDS = {
+    "check": run_check,
+    "info": run_info,
+    "bench": run_bench,
+    "families": run_families,
+    "tables": run_tables,
+    "generate": run_generate,
+    None: run_help,
+}

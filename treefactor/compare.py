@@ -36,7 +36,7 @@ def answering() -> Iterator[None]:
     except AdapterError:  # found out late that the engine cannot represent the robot
         raise
     except UnicodeDecodeError as error:
-        raise AdapterError(f"it passes names on as bytes, and one is no UTF-8: {error}") from error
+        raise AdapterError(f"it passes names on as bytes, and one is not UTF-8: {error}") from error
     except Exception as error:
         text = " ".join(str(error).split())
         raise EngineFailedError(f"no answer: {type(error).__name__}: {text}") from error

@@ -31,7 +31,7 @@ def show_config(mode: str = "stdout") -> dict | None:
     Raises
     ------
     ValueError
-        Where the mode is none of these.
+        Where the mode is not one of these.
     """
     found = {
         "treefactor": __version__,

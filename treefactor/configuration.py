@@ -13,7 +13,7 @@ from . import _rotations as rotations
 from ._arrays import as_output, as_real, require_finite
 from .bodies import ROTATIONS
 from .exceptions import ConfigurationError, ShapeError
-from .model import Model
+from .model import Model, require_model
 from .tolerances import UNIT_SQUARE
 
 LENGTHS = {"prismatic": 1, "translation": 3, "planar": 2, "freeflyer": 3}  # entries of q that are m
@@ -30,6 +30,7 @@ def neutral(model: Model) -> np.ndarray:
     -------
     ndarray, shape (nq,)
     """
+    require_model(model)
     q = np.zeros(model.nq)
     for kind, turned in ROTATIONS.items():
         if kind in model.entries:
@@ -60,6 +61,7 @@ def random_configuration(model: Model, rng, lower=None, upper=None, size=()) -> 
     ConfigurationError
         Where a lower limit is above the upper one; names the joint.
     """
+    require_model(model)
     rng = np.random.default_rng(rng)
     shape = (*np.broadcast_shapes(size), model.nq)
     low, high = _room(model, lower, upper)
@@ -99,6 +101,7 @@ def integrate(model: Model, q, v, out=None) -> np.ndarray:
     -----
     Of a free joint q ∘ exp v, with v of the body in its own axes (Lie group SE(3)); ``pinocchio.integrate``.
     """
+    require_model(model)
     q, v = _configurations(model, q, "q"), _entries(v, model.nv, "v")
     result = np.empty((*_batch(q, v), model.nq))
     with np.errstate(invalid="ignore"):  # infinities of a batch
@@ -127,6 +130,7 @@ def difference(model: Model, q0, q1, out=None) -> np.ndarray:
     ShapeError, NonFiniteError, ConfigurationError
         As for `integrate`.
     """
+    require_model(model)
     q0, q1 = _configurations(model, q0, "q0"), _configurations(model, q1, "q1")
     result = np.empty((*_batch(q0, q1), model.nv))
     with np.errstate(invalid="ignore"):

@@ -9,11 +9,13 @@ import numpy as np
 
 from . import duels_factor
 from .bench import Call, Duel
+from .configuration import integrate, neutral
 from .duels_dynamics import Moving, dynamics
 from .duels_factor import batches, cached, parallel, single
 from .duels_programs import compiled, interpreted, threaded
-from .exceptions import TreefactorError
-from .robots import Robot
+from .dynamics import crba
+from .exceptions import AdapterError, TreefactorError
+from .robots import Robot, model_of
 
 WHOLE_BODY = 18  # freedoms from which a target for legged robots and humanoids holds
 
@@ -30,7 +32,11 @@ def robot_duels(robot: Robot, threads: int = 2) -> list[Duel]:
     Raises
     ------
     AdapterError
-        Where Pinocchio is missing, or cannot load the robot.
+        Where the robot cannot be loaded.
+
+    Notes
+    -----
+    Where Pinocchio is missing, what is compared with it is left out.
     """
     return case_duels(Case(robot), threads)
 
@@ -43,34 +49,49 @@ def case_duels(case: Case, threads: int = 2) -> list[Duel]:
 
 
 class Case:
-    """A robot, and a batch of its inertia matrices at random configurations."""
+    """A robot, and a batch of its inertia matrices at random configurations.
+
+    Attributes
+    ----------
+    model : pinocchio.Model or None
+        None where Pinocchio is missing.
+    ours : Model
+    tree : Tree
+    """
 
     def __init__(self, robot: Robot):
-        from .adapters import pinocchio_
-
         self.name, self.path, self.floating = robot.name, robot.path, robot.floating
-        self.model = pinocchio_.load(robot.path, robot.floating)
-        if not self.model.nv:
+        try:
+            from .adapters import pinocchio_
+        except AdapterError:
+            self.model, self.ours = None, model_of(robot)
+            self.tree = self.ours.tree
+        else:
+            self.model = pinocchio_.load(robot.path, robot.floating)
+            self.ours, self.tree = pinocchio_.model(self.model), pinocchio_.tree(self.model)
+        if not self.ours.nv:
             raise TreefactorError(f"{robot.name}: no joint moves, there is nothing to factorize")
-        self.data = self.model.createData()
-        self.tree = pinocchio_.tree(self.model)
+        self.data = self.model.createData() if self.model else None
         self.rng = np.random.default_rng(0)
 
     @cached_property
     def H(self) -> np.ndarray:
         """(duels_factor.LARGE, n, n) inertia matrices."""
+        moves = self.rng.normal(size=(duels_factor.LARGE, self.ours.nv))
+        if self.model is None:
+            return crba(self.ours, integrate(self.ours, neutral(self.ours), moves))
         import pinocchio as pin
 
         from .adapters import pinocchio_
 
-        rest, moves = pin.neutral(self.model), self.rng.normal(size=(duels_factor.LARGE, self.model.nv))
+        rest = pin.neutral(self.model)
         q = np.array([pin.integrate(self.model, rest, v) for v in moves])
         return pinocchio_.mass_matrix(self.model, self.data, q)
 
     @cached_property
     def b(self) -> np.ndarray:
         """(duels_factor.LARGE, n) right-hand sides."""
-        return self.rng.normal(size=(duels_factor.LARGE, self.model.nv))
+        return self.rng.normal(size=(duels_factor.LARGE, self.ours.nv))
 
     @cached_property
     def moving(self) -> Moving:
@@ -79,7 +100,7 @@ class Case:
 
     def goal(self, ratio: float, below: float | None = None) -> float | None:
         """The goal for robots like this one: another one below WHOLE_BODY freedoms."""
-        return ratio if self.model.nv >= WHOLE_BODY else below
+        return ratio if self.ours.nv >= WHOLE_BODY else below
 
     def decompose(self) -> Call:
         """Pinocchio's factorization of one matrix."""

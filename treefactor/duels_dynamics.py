@@ -11,6 +11,7 @@ import numpy as np
 
 from .bench import Call, Duel
 from .codegen.program import ARGUMENTS
+from .configuration import integrate, neutral
 from .dynamics import aba, bias, bind, crba, forward_dynamics, rnea
 from .exceptions import TreefactorError
 
@@ -22,7 +23,7 @@ THEIRS = {"crba": "crba", "bias": "nle", "rnea": "rnea", "aba": "aba", "forward_
 
 
 class Moving:
-    """A robot as Pinocchio's model and ours, with states at random.
+    """A robot as Pinocchio's model, where Pinocchio is installed, and ours, with states at random.
 
     Parameters
     ----------
@@ -30,16 +31,17 @@ class Moving:
     """
 
     def __init__(self, case: Case):
-        import pinocchio as pin
+        self.name, self.theirs, self.data = case.name, case.model, case.data
+        if case.model is None:
+            self.ours = case.ours
+        else:
+            import pinocchio as pin
 
-        from .adapters import pinocchio_
+            from .adapters import pinocchio_
 
-        self.pin, self.name = pin, case.name
-        self.theirs, self.data = case.model, case.data
-        self.ours = pinocchio_.model(case.model)
-        rng, n = np.random.default_rng(0), case.model.nv
-        rest = pin.neutral(case.model)
-        self.q = np.array([pin.integrate(case.model, rest, move) for move in rng.normal(size=(COUNT, n))])
+            self.pin, self.ours = pin, pinocchio_.model(case.model)
+        rng, n = np.random.default_rng(0), self.ours.nv
+        self.q = integrate(self.ours, neutral(self.ours), rng.normal(size=(COUNT, n)))
         self.v, self.a, self.tau = rng.normal(size=(3, COUNT, n))
 
     @cached_property
@@ -81,8 +83,9 @@ class Moving:
 def dynamics(case: Case) -> Iterator[Duel]:
     """S6: single calls on bound arrays, and batches on one thread; against Pinocchio and MuJoCo."""
     moving = case.moving
-    yield from _single(moving)
-    yield from _batches(moving)
+    if moving.theirs is not None:
+        yield from _single(moving)
+        yield from _batches(moving)
     if find_spec("mujoco"):
         yield from _mujoco(moving, case)
 

@@ -70,7 +70,7 @@ def verdict(ours: np.ndarray, expected: np.ndarray) -> str:
 
 def peer(model: Model) -> Callable[..., np.ndarray]:
     """Pinocchio's ``constraintDynamics`` of a model: q, v, tau to the acceleration."""
-    import pinocchio as pin
+    from .adapters.pinocchio_ import pin  # or an error that names what to install
 
     theirs = in_pinocchio(model)
     constraints, datas = pin.StdVec_RigidConstraintModel(), pin.StdVec_RigidConstraintData()

@@ -26,6 +26,8 @@ SINGLE = ("rnea", "forward_dynamics", "aba")
 def interpreted(case: Case) -> Iterator[Duel]:
     """S6: programs that the package's own machine runs; against Pinocchio."""
     moving = case.moving
+    if moving.theirs is None:
+        return
     kernels = compile(moving.ours, ["crba", *singles(moving)])
     yield from _batches("S6", moving, kernels, ("crba", *BATCHES), "interpreter", 9.0)
     yield from bound("S6", moving, kernels, "interpreter", 1.0)
@@ -38,9 +40,11 @@ def compiled(case: Case) -> Iterator[Duel]:
     if kernels is None:
         return
     goal = 40.0 if moving.ours.nv < MANY else 25.0
-    yield from _batches("S7", moving, kernels, BATCHES, "cc", goal)
+    if moving.theirs is not None:
+        yield from _batches("S7", moving, kernels, BATCHES, "cc", goal)
     yield from _of_the_peak(moving, kernels)
-    yield from bound("S7", moving, kernels, "cc", 5.0)
+    if moving.theirs is not None:
+        yield from bound("S7", moving, kernels, "cc", 5.0)
 
 
 def threaded(case: Case, threads: int) -> Iterator[Duel]:
@@ -88,7 +92,7 @@ def _of_the_peak(moving: Moving, kernels: Kernels) -> Iterator[Duel]:
     count, rounds = len(moving.q), duels_factor.ROUNDS
     for name in BATCHES:
         ours = Call(partial(getattr(kernels, name), *moving.states(name), **moving.rooms(name)), count)
-        work = _peak.multiply_adds(rounds) / kernels.program.operations[name].total
+        work = _peak.multiply_adds(rounds) / max(kernels.program.operations[name].total, 1)
         peak = Call(partial(_peak.multiply_adds, rounds), work)
         yield Duel("S7", moving.name, f"{spoken(name)} {count}, cc", "FMA peak", ours, peak, 0.4)
 

@@ -7,12 +7,20 @@ from functools import partial
 
 import numpy as np
 
-from ._arrays import aligned, as_output, check_choice, flatten, thread_count
+from ._arrays import (
+    aligned,
+    as_output,
+    check_choice,
+    flatten,
+    require_apart,
+    require_bindable,
+    thread_count,
+)
 from ._dynamics import OPERATIONS, Bound, bodies_of, quick
 from ._states import states
 from ._threads import spread
 from .exceptions import NotPositiveDefiniteError
-from .model import Model
+from .model import Model, require_model
 from .tree import LAYOUTS
 
 __all__ = ["aba", "bias", "bind", "crba", "forward_dynamics", "h_times", "rnea"]
@@ -46,7 +54,7 @@ def crba(model: Model, q, out=None, layout: str = "dense", num_threads: int = 1)
     Raises
     ------
     ShapeError, NonFiniteError, ConfigurationError
-        Where q is no configuration; the last one names the joint.
+        Where q is not a configuration; the last one names the joint.
 
     Notes
     -----
@@ -291,20 +299,31 @@ def bind(function, model: Model, *arguments: np.ndarray, out: np.ndarray) -> Bou
     """
     operands = {
         crba: (CRBA, "q"),
-        rnea: (RNEA, "q v x"),
+        rnea: (RNEA, "q v a"),
         bias: (BIAS, "q v"),
         h_times: (H_TIMES, "q x"),
-        aba: (ABA, "q v x"),
-        forward_dynamics: (FACTOR, "q v x"),
+        aba: (ABA, "q v tau"),
+        forward_dynamics: (FACTOR, "q v tau"),
     }
     if function not in operands:
-        raise ValueError(f"{function} cannot be bound; {', '.join(f.__name__ for f in operands)} can")
+        known = ", ".join(one.__name__ for one in operands)
+        raise ValueError(f"function must be one of {known} to be bound, got {function!r}")
+    require_model(model)
     op, names = operands[function]
     if len(arguments) != len(names.split()):
-        raise ValueError(f"{function.__name__} takes {len(names.split())} arrays, got {len(arguments)}")
+        wanted = names.replace(" ", ", ")
+        raise ValueError(
+            f"{function.__name__} takes {len(names.split())} arrays after the model: {wanted}; "
+            f"got {len(arguments)}"
+        )
     given = dict(zip(names.split(), arguments, strict=True))
+    for name, array in given.items():
+        require_bindable(array, (model.nq if name == "q" else model.nv,), name)
+    require_bindable(out, (model.nv,) * (2 if op == CRBA else 1), "out")
+    require_apart(out, given)
     slowly = partial(function, model, *arguments, out=out)
-    return Bound(model, op, given["q"], given.get("v"), given.get("x"), out, slowly)
+    x = next((given[name] for name in ("a", "tau", "x") if name in given), None)
+    return Bound(model, op, given["q"], given.get("v"), x, out, slowly)
 
 
 class _Call:

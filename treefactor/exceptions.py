@@ -15,7 +15,7 @@ class TreefactorError(Exception):
 
 
 class InvalidTreeError(TreefactorError, ValueError):
-    """A parent array that is no tree.
+    """A parent array that is not a tree.
 
     Attributes
     ----------
@@ -44,7 +44,7 @@ class ShapeError(TreefactorError, ValueError):
 
 
 class DtypeError(TreefactorError, TypeError):
-    """An array whose elements are no real numbers, or an output that cannot hold the result.
+    """An array whose elements are not real numbers, or an output that cannot hold the result.
 
     Attributes
     ----------
@@ -87,7 +87,7 @@ class PatternError(TreefactorError, ValueError):
 
 
 class InvalidChainError(TreefactorError, ValueError):
-    """A chain of bodies that cannot be: no unit vector as an axis, a negative mass, an impossible inertia.
+    """An impossible chain of bodies: an axis that is not a unit vector, a negative mass, a wrong inertia.
 
     Attributes
     ----------

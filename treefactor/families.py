@@ -22,7 +22,7 @@ def chain(n: int) -> Tree:
     Raises
     ------
     ValueError
-        Where it is no integer, or negative.
+        Where it is not an integer, or negative.
     """
     return Tree(np.arange(-1, _count(n, "n") - 1))
 
@@ -42,7 +42,7 @@ def binary_tree(depth: int) -> Tree:
     Raises
     ------
     ValueError
-        Where it is no integer, or negative.
+        Where it is not an integer, or negative.
 
     Notes
     -----
@@ -66,7 +66,7 @@ def lattice(m: int) -> Tree:
     Raises
     ------
     ValueError
-        Where it is no integer, or negative.
+        Where it is not an integer, or negative.
 
     Notes
     -----
@@ -110,7 +110,7 @@ def random_tree(n: int, rng: np.random.Generator | int, branching: float = 0.3) 
     Raises
     ------
     ValueError
-        Where n is no integer or negative, or branching not from 0 to 1.
+        Where n is not an integer or negative, or branching not from 0 to 1.
     """
     if not 0 <= branching <= 1:
         raise ValueError(f"branching must lie between 0 and 1, got {branching}")

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from ._arrays import Array, MaybeArray, ReadOnly, as_number, as_real, as_vector, require_finite
+from ._messages import similar
 from .exceptions import InvalidModelError, ShapeError, TreefactorError
 
 SIZES = {  # entries in q and in v
@@ -34,6 +35,7 @@ PAIRS: dict[str, tuple] = {  # axes of the first frame, and of the second one, t
     "revolute": ((0, 2), (1, 2)),
     "weld": ((2, 1), (0, 2), (1, 0)),
 }
+JointNumber = Any  # given as the number or name of a joint; a Model keeps the number
 NOT_GIVEN: Any = None
 NO_ARMATURE: Any = 0.0
 
@@ -120,8 +122,8 @@ class Mimic:
 
     Parameters
     ----------
-    leader : int
-        An earlier or later joint, which follows none.
+    leader : int or str
+        An earlier or later joint, by its number or name, which follows no other one.
     ratio, offset : float
 
     Notes
@@ -129,7 +131,7 @@ class Mimic:
     Immutable: threads may share it.
     """
 
-    leader: int
+    leader: JointNumber
     ratio: float = 1.0
     offset: float = 0.0
 
@@ -146,8 +148,9 @@ class Joint(ReadOnly):
         Laid out in q and v as Pinocchio does: "continuous" is its unbounded revolute joint (cos, sin), a
         quaternion is x y z w, "planar" x y cos sin; the velocities of "spherical", "planar" and "freeflyer"
         are those of the body, in its own axes, linear ones first.
-    parent : int
-        The joint whose body carries this one, -1 for the base.
+    parent : int or str
+        The joint whose body carries this one, by its number or name; -1 for the base. A `Model` turns names
+        into numbers.
     R, p : array_like, shapes (3, 3) and (3,)
         Rotation and origin (m) of the frame of the joint in the parent's, at q = 0.
     axis : array_like, shape (3,), or (2, 3) for "universal"
@@ -162,6 +165,8 @@ class Joint(ReadOnly):
         Limits of q; by default there are none.
     mimic : Mimic, optional
         Makes the joint follow another one; it then has no freedom of its own.
+    body : str
+        Name of the body, such as a link of a URDF: constraints take it in place of the joint's number.
 
     Notes
     -----
@@ -170,7 +175,7 @@ class Joint(ReadOnly):
 
     name: str
     kind: str
-    parent: int = -1
+    parent: JointNumber = -1
     R: Array = field(default_factory=_unturned)
     p: Array = field(default_factory=_origin)
     axis: MaybeArray = NOT_GIVEN
@@ -180,6 +185,7 @@ class Joint(ReadOnly):
     lower: Array = NOT_GIVEN
     upper: Array = NOT_GIVEN
     mimic: Mimic | None = None
+    body: str = ""
 
     def __post_init__(self):
         try:
@@ -191,10 +197,18 @@ class Joint(ReadOnly):
         """Attributes as arrays that cannot be written."""
         if self.kind not in SIZES:
             known = ", ".join(SIZES)
-            raise InvalidModelError(f"{self.kind!r} is no kind of joint; there are {known}")
-        for value, kind in ((self.parent, Integral), (self.inertia, Inertia), (self.mimic, Mimic | None)):
+            raise InvalidModelError(
+                f"{self.kind!r} is not a kind of joint{similar(self.kind, SIZES)}; there are {known}"
+            )
+        for name, kind, wanted in (
+            ("parent", Integral | str, "the number or name of a joint"),
+            ("inertia", Inertia, "an Inertia"),
+            ("mimic", Mimic | None, "a Mimic or None"),
+            ("body", str, "a name"),
+        ):
+            value = getattr(self, name)
             if not isinstance(value, kind):
-                raise InvalidModelError(f"expected {getattr(kind, '__name__', kind)}, got {value!r}")
+                raise InvalidModelError(f"{name} must be {wanted}, got {value!r}")
         nq, nv = SIZES[self.kind]
         R, p = _rotation(self.R, "R"), as_vector(self.p, 3, "p").copy()
         armature = _spread(self.armature, nv, "armature")
@@ -211,9 +225,9 @@ class Joint(ReadOnly):
             if ratio * ratio == np.inf:
                 raise InvalidModelError(f"ratio {ratio} is too large: inertias go by its square")
             as_number(self.mimic.offset, "offset")
-            if not isinstance(self.mimic.leader, Integral):
+            if not isinstance(self.mimic.leader, Integral | str):
                 raise InvalidModelError(
-                    f"expected the number of a joint to follow, got {self.mimic.leader!r}"
+                    f"expected the number or name of a joint to follow, got {self.mimic.leader!r}"
                 )
         lower = _spread(-np.inf if self.lower is None else self.lower, nq, "lower")
         upper = _spread(np.inf if self.upper is None else self.upper, nq, "upper")
@@ -229,7 +243,11 @@ class Joint(ReadOnly):
                 raise InvalidModelError(f"a {self.kind} joint has no axis")
             return None
         shape = (2, 3) if AXES[self.kind] == 2 else (3,)
-        axis = as_real(self.axis if self.axis is not None else np.nan, "axis")
+        if self.axis is None:
+            given = "two unit vectors, such as axis=[[1, 0, 0], [0, 1, 0]]"
+            given = given if len(shape) == 2 else "a unit vector, such as axis=[0, 0, 1]"
+            raise InvalidModelError(f"a {self.kind} joint needs an axis: {given}")
+        axis = as_real(self.axis, "axis")
         if axis.shape != shape:
             raise ShapeError(f"axis must have shape {shape}, got {axis.shape}", axis.shape, shape)
         require_finite(axis, "axis")
@@ -259,8 +277,9 @@ class Loop(ReadOnly):
     kind : {"spherical", "universal", "revolute", "weld"}
         The origins meet; of "universal" also the z axis of the first frame stays at right angles to the x
         axis of the second; of "revolute" the z axes are the same; of "weld" the frames are.
-    first, second : int
-        The joints whose bodies are held together, -1 for the base.
+    first, second : int or str
+        The joints whose bodies are held together, by their numbers or names; -1 for the base. A `Model`
+        turns names into numbers.
     R1, p1, R2, p2 : array_like, shapes (3, 3) and (3,)
         Rotation and origin (m) of the frames in those of the joints.
 
@@ -271,8 +290,8 @@ class Loop(ReadOnly):
 
     name: str
     kind: str
-    first: int
-    second: int
+    first: JointNumber
+    second: JointNumber
     R1: Array = field(default_factory=_unturned)
     p1: Array = field(default_factory=_origin)
     R2: Array = field(default_factory=_unturned)
@@ -287,10 +306,11 @@ class Loop(ReadOnly):
     def _checked(self) -> dict:
         """Frames as arrays that cannot be written."""
         if self.kind not in LOOPS:
-            raise InvalidModelError(f"{self.kind!r} is no kind of loop; there are {', '.join(LOOPS)}")
+            hint, known = similar(self.kind, LOOPS), ", ".join(LOOPS)
+            raise InvalidModelError(f"{self.kind!r} is not a kind of loop{hint}; there are {known}")
         for joint in (self.first, self.second):
-            if not isinstance(joint, Integral):
-                raise InvalidModelError(f"expected the number of a joint, got {joint!r}")
+            if not isinstance(joint, Integral | str):
+                raise InvalidModelError(f"expected the number of a joint or its name, got {joint!r}")
         if self.first == self.second:
             raise InvalidModelError(f"both ends are on joint {self.first}")
         return {
@@ -325,5 +345,5 @@ def _matrix(values, name: str) -> np.ndarray:
 def _rotation(values, name: str) -> np.ndarray:
     R = _matrix(values, name)
     if np.abs(R @ R.T - np.eye(3)).max() > ROUND_OFF or np.linalg.det(R) < 0:
-        raise InvalidModelError(f"{name} is no rotation")
+        raise InvalidModelError(f"{name} is not a rotation matrix: expected R Rᵀ = 1 and det R = 1")
     return R

@@ -300,7 +300,7 @@ def solve(
     ShapeError
         Where the first guess is of a problem with other rows.
     TypeError, ValueError
-        Where an argument is none of those above; "simplex" is for problems without bounds.
+        Where an argument is not one of those above; "simplex" is for problems without bounds.
 
     Notes
     -----

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from functools import cached_property
 from itertools import chain
 from types import MappingProxyType
 
 import numpy as np
 
-from ._arrays import as_vector
+from ._arrays import as_count, as_vector
 from ._dynamics import Bodies
+from ._messages import not_a_model, received, similar
 from .bodies import bodies
 from .couplings import Coupling
 from .exceptions import InvalidModelError
@@ -94,7 +96,7 @@ class Model:
         strict: bool = True,
         loops: Sequence[Loop] = (),
     ):
-        joints, loops = tuple(joints), tuple(loops)
+        joints, loops = _numbered(tuple(joints), tuple(loops))
         _require_tree(joints)
         _require_ends(loops, {joint.name for joint in joints}, len(joints))
         gravity = as_vector(gravity, 3, "gravity").copy()
@@ -140,8 +142,9 @@ class Model:
         Raises
         ------
         AdapterError
-            Where the file is missing, no well-formed XML, no URDF, no tree, or holds what is no number, or a
-            joint or inertia that cannot be; names the file, the reason and the link or joint.
+            Where the file is missing, or is not well-formed XML, not a URDF or not a tree, or holds something
+            that is not a number, or an impossible joint or inertia; names the file, the reason and the link
+            or joint.
         InvalidModelError
             Where joints do not make a model; names the file and the joint.
 
@@ -154,6 +157,37 @@ class Model:
         from . import urdf
 
         return urdf.model(path, floating, mimic, strict)
+
+    @classmethod
+    def from_urdf_string(
+        cls, text: str, floating: bool = False, mimic: bool = False, strict: bool = False
+    ) -> Model:
+        """Model of the text of a URDF, such as ROS holds in ``robot_description``.
+
+        Parameters
+        ----------
+        text : str
+        floating, mimic, strict : bool
+            As of `from_urdf`.
+
+        Raises
+        ------
+        AdapterError, InvalidModelError
+            As `from_urdf`; in place of the file they name ``<string>``.
+
+        Examples
+        --------
+        >>> import treefactor as tf
+        >>> text = '''<robot name="door"><link name="frame"/><link name="leaf">
+        ...   <inertial><mass value="9"/><inertia ixx="3" iyy="4" izz="1"/></inertial></link>
+        ...   <joint name="hinge" type="continuous"><parent link="frame"/><child link="leaf"/></joint>
+        ... </robot>'''
+        >>> tf.Model.from_urdf_string(text)
+        <Model 'door': 1 joints, nq 2, nv 1>
+        """
+        from . import urdf
+
+        return urdf.model_of_text(text, floating, mimic, strict)
 
     def __setattr__(self, name, value):
         raise AttributeError("a model is immutable")
@@ -207,18 +241,60 @@ class Model:
             part.flags.writeable = False
         return MappingProxyType({kind: (q, v) for kind, (q, v) in made.items()})
 
+    @cached_property
+    def numbers(self) -> Mapping[str, int]:
+        """Numbers of the joints by their names, and by the names of the bodies they carry."""
+        return MappingProxyType(_numbers(self.joints))
+
     def faults(self) -> dict[str, str]:
         """What is impossible about the bodies' inertias, by the names of their joints."""
         found = ((joint.name, joint.inertia.fault()) for joint in self.joints)
         return {name: fault for name, fault in found if fault}
 
 
+def _numbers(joints: tuple[Joint, ...]) -> dict[str, int]:
+    """Numbers of joints by the names of their bodies, and by their own, which count first."""
+    bodies = {joint.body: i for i, joint in enumerate(joints) if joint.body}
+    return bodies | {joint.name: i for i, joint in enumerate(joints)}
+
+
+def _numbered(joints: tuple[Joint, ...], loops: tuple[Loop, ...]) -> tuple[tuple, tuple]:
+    """Joints and loops whose references to other joints by name are replaced by numbers."""
+    for what, kind, given in (("joints", Joint, joints), ("loops", Loop, loops)):
+        for i, one in enumerate(given):
+            if not isinstance(one, kind):
+                raise InvalidModelError(f"{what}[{i}] is not a {kind.__name__} but {received(one)}")
+    numbers = _numbers(joints)
+
+    def number(given, what: str, name: str) -> int:
+        if isinstance(given, str) and given not in numbers:
+            reason = f"{given!r} is not a joint or body of the model{similar(given, numbers)}"
+            raise InvalidModelError(f"{what}: {reason}", joint=name)
+        return numbers[given] if isinstance(given, str) else given
+
+    def joint_numbered(joint: Joint) -> Joint:
+        what, mimic = f"joint {joint.name!r}", joint.mimic
+        if mimic and isinstance(mimic.leader, str):
+            mimic = replace(mimic, leader=number(mimic.leader, f"{what} follows another", joint.name))
+        parent = number(joint.parent, f"{what}, its parent", joint.name)
+        same = parent == joint.parent and mimic is joint.mimic
+        return joint if same else replace(joint, parent=parent, mimic=mimic)
+
+    def loop_numbered(loop: Loop) -> Loop:
+        ends = [number(end, f"loop {loop.name!r}", loop.name) for end in (loop.first, loop.second)]
+        return loop if ends == [loop.first, loop.second] else replace(loop, first=ends[0], second=ends[1])
+
+    return tuple(map(joint_numbered, joints)), tuple(map(loop_numbered, loops))
+
+
 def _require_tree(joints: tuple[Joint, ...]) -> None:
     """Raise InvalidModelError where joints do not hang from earlier ones, or follow what they cannot."""
-    seen = set()
+    seen: set[str] = set()
+    bodies: set[str] = set()
     for i, joint in enumerate(joints):
-        if not isinstance(joint, Joint):
-            raise InvalidModelError(f"joints[{i}] is no Joint but {type(joint).__name__}")
+        if joint.body in bodies:
+            raise InvalidModelError(f"two bodies are called {joint.body!r}", joint=joint.name)
+        bodies |= {joint.body} - {""}
         if joint.name in seen:
             raise InvalidModelError(f"two joints are called {joint.name!r}", joint=joint.name)
         seen.add(joint.name)
@@ -241,9 +317,7 @@ def _require_tree(joints: tuple[Joint, ...]) -> None:
 def _require_ends(loops: tuple[Loop, ...], names: set[str], njoints: int) -> None:
     """Raise InvalidModelError where loops share a name with anything or end at joints that do not exist."""
     seen = set(names)
-    for i, loop in enumerate(loops):
-        if not isinstance(loop, Loop):
-            raise InvalidModelError(f"loops[{i}] is no Loop but {type(loop).__name__}")
+    for loop in loops:
         if loop.name in seen:
             raise InvalidModelError(f"two joints or loops are called {loop.name!r}", joint=loop.name)
         seen.add(loop.name)
@@ -272,7 +346,30 @@ def _places(joints: tuple[Joint, ...]) -> tuple[tuple[int, ...], tuple[int, ...]
     return tuple(q[i] for i in leaders), tuple(v[i] for i in leaders)
 
 
+def body_number(model: Model, body, name: str = "body") -> int:
+    """Return the number of a body given by its number, -1 for the base, or by its joint's or its own name.
+
+    Raises
+    ------
+    InvalidModelError
+        Where the model has no joint or body of that name; proposes similar ones.
+    IndexError, ValueError, DtypeError
+        Where the number is out of range, or neither a number nor a name was received.
+    """
+    if isinstance(body, str):
+        if body not in model.numbers:
+            what = f"a joint or body of {model.name or 'the model'}"
+            raise InvalidModelError(
+                f"{name} {body!r} is not {what}{similar(body, model.numbers)}", joint=body
+            )
+        return model.numbers[body]
+    number = as_count(body, name, -1)
+    if number >= model.njoints:
+        raise IndexError(f"there are {model.njoints} bodies and the base, -1; got {name} {number}")
+    return number
+
+
 def require_model(model) -> None:
     """Raise TypeError unless model is a Model."""
     if not isinstance(model, Model):
-        raise TypeError(f"model must be a treefactor.Model, got {type(model).__name__}")
+        raise TypeError(not_a_model(model))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import numpy as np
@@ -32,6 +32,7 @@ VERDICTS = {
     DIFFERS: "bold red",
     NOT_IN_PAPER: "dim",
 }  # of a paper's figures
+PLURAL = {AGREES: "agree", DISAGREES: "disagree", DIFFERS: "differ"}
 WIDE = 110  # columns from which a table has room for every figure
 DETAILED = 5  # robots up to which every reason is printed; of more, a table of the causes
 PIPE_WIDTH = 160  # columns of a table that no terminal limits
@@ -89,8 +90,23 @@ def print_rows(rows: Sequence[Row]) -> None:
     if many:
         out.print(_causes_table(rows))
     out.print(Text(CAPTION, style="dim"))
-    counts = {verdict: sum(row.verdict == verdict for row in rows) for verdict in COLOURS}
-    out.print(Text(", ").join(Text(f"{count} {v}", style=COLOURS[v]) for v, count in counts.items() if count))
+    out.print(counted([row.verdict for row in rows], COLOURS))
+
+
+def counted(verdicts: Sequence[str], styles: Mapping[str, str]) -> Text:
+    """How many verdicts of each kind there are: "1 agrees, 2 disagree"."""
+    counts = {verdict: verdicts.count(verdict) for verdict in styles}
+    return Text(", ").join(
+        Text(f"{count} {verdict if count == 1 else PLURAL.get(verdict, verdict)}", style=styles[verdict])
+        for verdict, count in counts.items()
+        if count
+    )
+
+
+def print_next(text: str) -> None:
+    """Print what a user may want to do next, if there is anything."""
+    if text:
+        console().print(Text(f"Next: {text}", style="dim"), soft_wrap=True)
 
 
 def _causes_table(rows: Sequence[Row]) -> Table:
@@ -182,12 +198,12 @@ def print_verdicts(title: str, verdicts: Sequence[Verdict]) -> None:
     console().print(table)
 
 
-def print_results(title: str, results: Sequence[Result], caption: str) -> None:
-    """Print what `treefactor bench` measured."""
+def print_results(title: str, results: Sequence[Result], caption: str, goals: bool = False) -> None:
+    """Print what `treefactor bench` measured; with goals, also this project's targets and goals."""
     table = Table(title=Text(title), title_justify="left", header_style="bold", box=SIMPLE_HEAD)
-    for name in ("", "what", "peer"):
-        table.add_column(name, no_wrap=name == "")
-    for name in ("ours", "peer's", "times faster", "goal"):
+    for name in ("target", "what", "peer")[not goals :]:
+        table.add_column(name, no_wrap=name == "target")
+    for name in ("ours", "peer's", "times faster", "goal")[: 3 + goals]:
         table.add_column(name, justify="right")
     noted = any(one.note for one in results)
     if noted:
@@ -195,10 +211,11 @@ def print_results(title: str, results: Sequence[Result], caption: str) -> None:
     models = len({one.model for one in results}) > 1
     for one in results:
         table.add_row(
-            *(one.target, f"{one.model}, {one.what}" if models else one.what, one.peer),
+            *(one.target, f"{one.model}, {one.what}" if models else one.what, one.peer)[not goals :],
             *(duration(one.ours), duration(one.theirs)),
             f"{ratio(one.ratio)} ({ratio(one.low)}-{ratio(one.high)})",
-            *((goal(one), one.note) if noted else (goal(one),)),
+            *([goal(one)] if goals else []),
+            *([one.note] if noted else []),
         )
     out = console()
     out.print(table)
@@ -207,8 +224,9 @@ def print_results(title: str, results: Sequence[Result], caption: str) -> None:
 
 ROBOT_CAPTION = (
     "Medians per matrix or configuration of runs taken in turns, quartiles of their ratios in brackets. FMA "
-    "peak: what the registers of a core could do. Goals of S4 and S5 are for robots with 18 freedoms or more."
+    "peak: what the registers of a core could do."
 )
+ROBOT_GOALS = " Goals of S4 and S5 are for robots with 18 freedoms or more."
 CONTACTS_CAPTION = (
     "Medians of the processor's time of runs taken in turns, in one thread; quartiles of their ratios in "
     "brackets. The peer's result: what it says, and the largest |min(gamma, A gamma + q)|, computed anew, "
@@ -248,8 +266,7 @@ def print_tables(tables: Sequence[PaperTable]) -> None:
             out.print(Text(line, style="dim"))
     out.print(Text(TABLES_CAPTION, style="dim"))
     verdicts = [row.verdict for table in tables for row in table.rows]
-    counted = [Text(f"{verdicts.count(v)} {v}", style=VERDICTS[v]) for v in VERDICTS if v in verdicts]
-    out.print(Text(", ").join(counted))
+    out.print(counted(verdicts, VERDICTS))
 
 
 def _paper_table(table: PaperTable) -> Table:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 from collections import Counter
 from dataclasses import dataclass
 from functools import cache
@@ -11,7 +10,9 @@ from importlib.util import find_spec
 from pathlib import Path
 from types import MappingProxyType
 
+from ._messages import similar
 from .exceptions import AdapterError
+from .model import Model
 
 
 @dataclass(frozen=True)
@@ -132,11 +133,41 @@ def find(name: str, floating: bool | None = None) -> Robot:
     if not known:
         hint = "no robots are bundled: pip install 'treefactor[pinocchio,pybullet]'"
     else:
-        similar = [key for key in known if name and name.lower() in key.lower()]
-        similar = similar or difflib.get_close_matches(name, known, 5, 0.5)
-        hint = f"did you mean {', '.join(similar[:5])}?" if similar else "`treefactor info --list` names all"
+        hint = similar(name, known).removeprefix("; ") or "`treefactor info --list` prints all names"
     what = "a folder" if name and Path(name).is_dir() else "no such file and no bundled robot"
     raise AdapterError(f"{name or 'an empty name'}: {what}; {hint}", file=name)
+
+
+def model_of(robot: Robot, mimic: bool = False) -> Model:
+    """Model of a robot: of a URDF without any engine, of an MJCF by MuJoCo, or else by Pinocchio.
+
+    Parameters
+    ----------
+    robot : Robot
+    mimic : bool
+        Have mimic joints of a URDF follow the joints that they name.
+
+    Returns
+    -------
+    Model
+
+    Raises
+    ------
+    AdapterError, InvalidModelError
+        Where the file cannot be read, or is an MJCF and neither MuJoCo nor Pinocchio is installed.
+    """
+    if not robot.is_mjcf:
+        return Model.from_urdf(robot.path, robot.floating, mimic)
+    try:
+        from .adapters import mujoco_
+    except AdapterError:
+        try:
+            from .adapters import pinocchio_
+        except AdapterError:
+            hint = "an MJCF is read by MuJoCo or Pinocchio: pip install 'treefactor[mujoco]'"
+            raise AdapterError(f"{robot.path}: {hint}", file=robot.path) from None
+        return pinocchio_.model(pinocchio_.load(robot.path))
+    return mujoco_.model(mujoco_.load(robot.path, robot.floating, gravity=None))
 
 
 def default_robots() -> list[Robot]:

@@ -57,7 +57,7 @@ def stream(
         Where arguments have no length or differ in it, or the function does not return a row for each of
         theirs.
     DtypeError, TypeError, ValueError
-        Where an argument, or what the function returns, is no such thing.
+        Where an argument, or what the function returns, has the wrong type or shape.
     TreefactorError
         Where the file cannot be written. What stood there before stays; so it does if the function raises.
 

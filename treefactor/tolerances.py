@@ -8,8 +8,8 @@ UNIT = 1e-9  # how far the length of a joint axis may be from 1
 UNIT_SQUARE = 2e-6  # and the squared length of a (cos, sin) or a quaternion: six digits, those of float32
 
 # cross-validation, relative to the largest entry: how far engines and algorithms drift apart in rounding
-ENGINE_H = {"pinocchio": 1e-13, "pybullet": 1e-11, "mujoco": 1e-13, "drake": 1e-13}
-ENGINE_QDD = {"pinocchio": 1e-12, "pybullet": 1e-8, "mujoco": 1e-11, "drake": 1e-11}
+ENGINE_H = {"treefactor": 1e-13, "pinocchio": 1e-13, "pybullet": 1e-11, "mujoco": 1e-13, "drake": 1e-13}
+ENGINE_QDD = {"treefactor": 1e-12, "pinocchio": 1e-12, "pybullet": 1e-8, "mujoco": 1e-11, "drake": 1e-11}
 ENGINE_BIAS = 1e-11
 FACTOR = 1e-14  # times n
 QDD_PER_CONDITION = 1e-14  # times the condition number of H, where that is more

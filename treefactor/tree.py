@@ -15,6 +15,7 @@ import numpy as np
 
 from . import _pattern, _tree  # type: ignore[attr-defined]  # compiled
 from ._arrays import as_float, as_real, check_choice, flatten, lane_count, require_sound
+from ._messages import not_a_tree
 from .exceptions import InvalidTreeError, ShapeError
 
 LAYOUTS = ("dense", "packed", "lanes")
@@ -247,7 +248,7 @@ class Tree:
         outside = np.flatnonzero((parent < -1) | (parent >= n))
         if outside.size:
             row = int(outside[0])
-            raise InvalidTreeError(f"parent[{row}] = {parent[row]} is no node of a tree of {n}", row=row)
+            raise InvalidTreeError(f"parent[{row}] = {parent[row]} is not a node of a tree of {n}", row=row)
         order = _tree.depth_first(parent)
         if order.size < n:
             row = _tree.cycle_node(parent)
@@ -480,4 +481,4 @@ def _complaint(parent: np.ndarray, row: int) -> str:
 def require_tree(tree) -> None:
     """Raise TypeError unless tree is a Tree."""
     if not isinstance(tree, Tree):
-        raise TypeError(f"tree must be a treefactor.Tree, got {type(tree).__name__}")
+        raise TypeError(not_a_tree(tree))

@@ -6,13 +6,15 @@ Pinocchio takes, with errors that name neither file nor joint.
 
 from __future__ import annotations
 
+import textwrap
 from pathlib import Path
 
 import numpy as np
 
 from . import _urdf
-from ._xml import file_error, numbers
-from .exceptions import InvalidModelError
+from ._messages import received
+from ._xml import as_path, file_error, numbers
+from .exceptions import AdapterError, InvalidModelError
 from .joints import AXES, Inertia, Joint, Mimic
 from .model import Model
 
@@ -29,11 +31,27 @@ BOUNDED = ("revolute", "prismatic")
 
 def model(path, floating: bool = False, mimic: bool = False, strict: bool = False) -> Model:
     """Model of a URDF: see `Model.from_urdf`."""
-    path = Path(path)
-    robot = _urdf.read(path, types={*KINDS, "fixed"})
+    return _model(as_path(path, None), None, floating, mimic, strict)
+
+
+def model_of_text(text: str, floating: bool = False, mimic: bool = False, strict: bool = False) -> Model:
+    """Model of the text of a URDF: see `Model.from_urdf_string`."""
+    if not isinstance(text, str):
+        raise AdapterError(f"text must be a str with the XML of a URDF, got {received(text)}")
+    if not text.lstrip("\ufeff \t\r\n").startswith("<"):
+        shown = textwrap.shorten(text, 60)
+        raise AdapterError(
+            f"text must be the XML of a URDF, got {shown!r}: Model.from_urdf(path) reads a file"
+        )
+    return _model(Path("<string>"), text.lstrip("\ufeff"), floating, mimic, strict)
+
+
+def _model(path: Path, text: str | None, floating: bool, mimic: bool, strict: bool) -> Model:
+    robot = _urdf.read(path, None, {*KINDS, "fixed"}, text)
     robot.joints.sort(key=lambda joint: joint.name)
     robot = _urdf.without_fixed_joints(robot)
-    joints = [Joint("root_joint", "freeflyer", inertia=robot.links[robot.root])] if floating else []
+    base = Joint("root_joint", "freeflyer", inertia=robot.links[robot.root], body=robot.root)
+    joints = [base] if floating else []
     carrier = {robot.root: len(joints) - 1}
     carrier |= {joint.child: k for k, joint in enumerate(robot.joints, len(joints))}
     number = {joint.name: carrier[joint.child] for joint in robot.joints}
@@ -53,14 +71,15 @@ def _joint(path: Path, joint: _urdf.Joint, parent: int, inertia: Inertia, mimic:
     if joint.type in BOUNDED and joint.limit is not None:
         limits = {key: _number(path, joint, joint.limit, key, "0") for key in ("lower", "upper")}
     axis = joint.axis if kind in AXES else None
-    return Joint(joint.name, kind, parent, joint.R, joint.r, axis, inertia=inertia, mimic=mimic, **limits)
+    own = {"inertia": inertia, "mimic": mimic, "body": joint.child}
+    return Joint(joint.name, kind, parent, joint.R, joint.r, axis, **own, **limits)
 
 
 def _mimic(path: Path, joint: _urdf.Joint, number: dict[str, int]) -> Mimic:
     """How a joint follows another one, which has to be among those that move."""
     leader = joint.mimic.get("joint", "")
     if leader not in number:
-        reason = f"joint {joint.name!r} follows {leader!r}, which is no joint that moves"
+        reason = f"joint {joint.name!r} follows {leader!r}, which is not a joint that moves"
         raise file_error(path, None, reason, joint.name)
     ratio = _number(path, joint, joint.mimic, "multiplier", "1")
     return Mimic(number[leader], ratio, _number(path, joint, joint.mimic, "offset", "0"))
@@ -69,5 +88,7 @@ def _mimic(path: Path, joint: _urdf.Joint, number: dict[str, int]) -> Mimic:
 def _number(path: Path, joint: _urdf.Joint, words, key: str, default: str) -> float:
     found = numbers(words.get(key, default))
     if found is None or len(found) != 1 or np.isnan(found[0]):
-        raise file_error(path, None, f"joint {joint.name!r}: {key}={words[key]!r} is no number", joint.name)
+        raise file_error(
+            path, None, f"joint {joint.name!r}: {key}={words[key]!r} is not a number", joint.name
+        )
     return found[0]

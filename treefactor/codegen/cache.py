@@ -67,7 +67,7 @@ class Cache:
             with open(os.open(key, READ | os.O_NONBLOCK, dir_fd=self.folder), "rb") as file:
                 info = os.fstat(file.fileno())
                 if not stat.S_ISREG(info.st_mode):
-                    raise PermissionError(0, "it is no file")
+                    raise PermissionError(0, "it is not a file")
                 _require_own(info)
                 digest, content = file.read(DIGEST), file.read()
                 if sha256(content).digest() != digest:

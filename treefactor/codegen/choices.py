@@ -4,15 +4,17 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import partial, reduce
+from numbers import Integral
 
 import numpy as np
 
 from .._arrays import as_size, as_tuple
-from ..exceptions import CodegenError
-from ..model import require_model
+from .._messages import similar
+from ..exceptions import CodegenError, DtypeError, InvalidModelError
+from ..model import body_number, require_model
 from .frames import bodies_of, canonical, regrouped, snapped
 from .partition import dependents
-from .program import ARGUMENTS, LOOP_FUNCTIONS, available
+from .program import ARGUMENTS, LOOP_FUNCTIONS, TIP_FUNCTIONS, available
 from .reduction import AXES
 
 VARIANTS = {  # steps that a model takes before its recursions run
@@ -59,8 +61,9 @@ class Choice:
         """Check the arguments of `generate`, and take the steps."""
         require_model(model)
         snap = as_size(snap, "snap")
-        tips = _names(tips, [joint.name for joint in model.joints], "joint")
+        tips = _tips(model, tips)
         functions = available(model, tips) if functions is None else _names(functions, ARGUMENTS, "function")
+        _require_tips(functions, tips)
         variants = _names(variants, VARIANTS, "variant")
         if not variants:
             raise CodegenError(f"no variant was given; there are {', '.join(VARIANTS)}")
@@ -94,10 +97,34 @@ def _require_expressible(model) -> None:
             )
 
 
+def _tips(model, given) -> tuple[str, ...]:
+    """Names of joints that are given by their numbers, their names or those of their bodies."""
+    given = (given,) if isinstance(given, str | Integral) else as_tuple(given, "tips")
+    try:
+        numbers = [body_number(model, tip, "tips:") for tip in given]
+    except (InvalidModelError, DtypeError, ValueError, IndexError) as error:
+        raise CodegenError(str(error)) from None
+    if -1 in numbers:
+        raise CodegenError("tips: -1 is the base, which does not move; expected names of joints")
+    return tuple(model.joints[number].name for number in numbers)
+
+
+def _require_tips(functions: tuple[str, ...], tips: tuple[str, ...]) -> None:
+    """Raise CodegenError where a function of tips is to be generated without any."""
+    for name in functions:
+        if name in TIP_FUNCTIONS and not tips:
+            raise CodegenError(
+                f"{name!r} needs tips=, the joints whose velocities it is about: "
+                f"tips=[model.joints[-1].name], say (--tips on the command line)"
+            )
+
+
 def _names(given, known, what: str) -> tuple[str, ...]:
     """Names as a tuple, or raise CodegenError."""
     given = (given,) if isinstance(given, str) else as_tuple(given, f"{what}s")
     for name in given:
         if not isinstance(name, str) or name not in known:
-            raise CodegenError(f"{name!r} is no {what} to generate; there are {', '.join(known)}")
+            raise CodegenError(
+                f"{name!r} is not a {what} to generate{similar(name, known)}; there are {', '.join(known)}"
+            )
     return given

@@ -15,6 +15,7 @@ from .partition import regular
 from .program import LOOP_FUNCTIONS
 
 SUMS = "SHA256SUMS"
+HEADER = "dynamics.h"  # whose first line names the robot
 MADE = (".o", ".a")  # what compiling leaves behind, besides run_check
 STATES = 8
 OPEN = 0.1  # steps away from closed loops, in m and radian
@@ -22,7 +23,7 @@ LEAST = 1e-12  # deviation that is always allowed
 ROUNDINGS = 100  # ones of the arguments that a result may be off by
 
 
-def write(model, program, folder) -> None:
+def write(model, program, folder, force: bool = False) -> None:
     """Write a program as C, with a Makefile and a check against what NumPy computes, all at once.
 
     Parameters
@@ -31,19 +32,23 @@ def write(model, program, folder) -> None:
         Of the program.
     program : Program
     folder : path-like
-        New, empty, or written by this function and not changed since.
+        New, empty, or written by this function for the same robot and not changed since.
+    force : bool
+        Also replace what was written for another robot, and files that were changed since.
 
     Raises
     ------
     CodegenError
-        Where the folder holds anything else, or cannot be written.
+        Where the folder holds anything else, or cannot be written; names the first such file.
     """
     if not program.nv:
         raise CodegenError(f"{program.model} has no joints that move: there is nothing to generate")
     folder = Path(folder).resolve()
     texts = _texts(model, program)
     try:
-        _require_ours(folder)
+        _require_ours(folder, force)
+        if not force:
+            _require_same_robot(folder, texts[HEADER])
         with tempfile.TemporaryDirectory(dir=folder.parent, prefix=f".{folder.name}.") as draft:
             new, old = Path(draft, "new"), Path(draft, "old")
             new.mkdir()
@@ -74,12 +79,12 @@ def _digest(content: bytes) -> str:
     return sha256(content).hexdigest()
 
 
-def _require_ours(folder: Path) -> None:
+def _require_ours(folder: Path, force: bool) -> None:
     """Raise where anything would be lost that this module, or compiling, has not written."""
     if not folder.exists():
         return
     if not folder.is_dir():
-        raise CodegenError(f"cannot write {folder}: it is no folder")
+        raise CodegenError(f"cannot write {folder}: it is not a folder")
     sums = folder / SUMS
     lines = sums.read_text(encoding="utf-8", errors="replace").splitlines() if sums.is_file() else []
     known = {line[66:]: line[:64] for line in lines} | {SUMS: None}
@@ -89,10 +94,27 @@ def _require_ours(folder: Path) -> None:
             raise CodegenError(f"cannot write {folder}: {path.name} in it was not generated")
         if lines and made:
             continue
-        if path.name not in known or known[path.name] not in (None, _digest(path.read_bytes())):
+        if path.name not in known:
+            raise CodegenError(f"cannot write {folder}: {path.name} in it was not generated")
+        if not force and known[path.name] not in (None, _digest(path.read_bytes())):
             raise CodegenError(
-                f"cannot write {folder}: {path.name} in it was not generated, or changed since"
+                f"cannot write {folder}: {path.name} in it was changed; --force (force=True) replaces it"
             )
+
+
+def _require_same_robot(folder: Path, text: str) -> None:
+    """Raise where a folder holds the program of another robot, which the first line of its header names."""
+    header = folder / HEADER
+    if not header.is_file():
+        return
+    old = header.read_text(encoding="utf-8", errors="replace").partition("\n")[0]
+    new = text.partition("\n")[0]
+    if old != new:
+        old, new = (line.removeprefix("/* ").rstrip(".") for line in (old, new))
+        raise CodegenError(
+            f"cannot write {folder}: it holds another robot ({old}, not {new}); name another folder, "
+            "or replace it with --force (force=True)"
+        )
 
 
 def _reference(model, program) -> str:

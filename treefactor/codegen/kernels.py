@@ -8,7 +8,17 @@ from functools import partial
 
 import numpy as np
 
-from .._arrays import aligned, as_output, check_choice, flatten, thread_count
+from .._arrays import (
+    aligned,
+    as_output,
+    as_tuple,
+    check_choice,
+    flatten,
+    require_apart,
+    require_bindable,
+    thread_count,
+)
+from .._messages import not_a_model, similar
 from .._states import states
 from .._threads import spread
 from ..bodies import units
@@ -26,7 +36,7 @@ ROWS = 32  # of a program, computed for one of many configurations in the time o
 SOLVED = ("aba", "forward_dynamics", "minv", "delassus", "loops", "loop_velocity", "loop_step")  # by pivots
 
 
-def compile(model_or_program, functions=None, backend: str = "interp") -> Kernels:
+def compile(model_or_program, functions=None, backend: str = "interp", tips=()) -> Kernels:
     """Functions of one robot as straight-line code, ready to be called.
 
     Parameters
@@ -39,6 +49,8 @@ def compile(model_or_program, functions=None, backend: str = "interp") -> Kernel
         "interp" runs on a register machine that comes with the package; "numpy" is slow, and the reference.
         "cc" is compiled now by the system's C compiler, unless it was before; "llvm" by llvmlite. Where that
         fails, a warning says why, and "interp" takes their place.
+    tips : sequence of str or int
+        Joints of the functions "jacobian" and "delassus" of a model, as of `generate`.
 
     Returns
     -------
@@ -47,7 +59,7 @@ def compile(model_or_program, functions=None, backend: str = "interp") -> Kernel
     Raises
     ------
     CodegenError
-        Where a function cannot be had, or the program is none.
+        Where a function cannot be had, or the program is not valid.
 
     Notes
     -----
@@ -66,16 +78,22 @@ def compile(model_or_program, functions=None, backend: str = "interp") -> Kernel
     check_choice("backend", backend, tuple(BACKENDS))
     if isinstance(model_or_program, Model):
         model = model_or_program
-        return Kernels(generate(model, functions), backend, model)
+        return Kernels(generate(model, functions, tips), backend, model)
     program = model_or_program
     if not isinstance(program, Program):
-        raise TypeError(f"expected a treefactor.Model or a Program, got {type(program).__name__}")
+        raise TypeError(
+            f"{not_a_model(program)}, or a Program".replace("model must", "model_or_program must")
+        )
+    if len(as_tuple(tips, "tips")):
+        raise CodegenError("tips are for a model; those of a program were chosen when it was generated")
     names = (
         program.functions if functions is None else [functions] if isinstance(functions, str) else functions
     )
     missing = [name for name in names if name not in program.functions]
     if missing:
-        raise CodegenError(f"the program has no {missing[0]!r}, only {', '.join(program.functions)}")
+        known = ", ".join(program.functions)
+        wrong = f"{missing[0]!r}{similar(missing[0], ARGUMENTS)}"
+        raise CodegenError(f"the program does not have the function {wrong}; it has {known}")
     chosen = {name: program.functions[name] for name in names}
     return Kernels(replace(program, functions=chosen), backend)
 
@@ -106,7 +124,7 @@ class Kernels:
     Raises
     ------
     CodegenError
-        Where the program is none.
+        Where the program is not valid.
 
     Notes
     -----
@@ -212,7 +230,13 @@ class Kernels:
         routine, results = self._find(name, "dense")
         expected = len(ARGUMENTS[name])
         if len(arguments) != expected:
-            raise ValueError(f"{name} takes {expected} arrays, got {len(arguments)}")
+            wanted = ", ".join(ARGUMENTS[name])
+            raise ValueError(f"{name} takes {expected} arrays: {wanted}; got {len(arguments)}")
+        given = dict(zip(ARGUMENTS[name], arguments, strict=True))
+        for argument, array in given.items():
+            require_bindable(array, (self._sizes[argument],), argument)
+        require_bindable(out, results.shape, "out")
+        require_apart(out, given)
         return routine.bind(arguments, out, results, partial(self._slowly, name, arguments, out))
 
     def _find(self, name: str, layout: str) -> tuple[Routine, Results]:

@@ -7,6 +7,7 @@ from itertools import pairwise
 
 import numpy as np
 
+from .._messages import similar
 from ..configuration import integrate, neutral, random_configuration
 from ..exceptions import CodegenError
 from .closures import Closure
@@ -66,7 +67,9 @@ def _named(model, names) -> set[int]:
         entries[joint.name] = [*range(v, v + joint.nv)]
     for name in names:
         if name not in entries:
-            raise CodegenError(f"{name!r} is no joint of {model.name or 'the model'}")
+            raise CodegenError(
+                f"{name!r} is not a joint of {model.name or 'the model'}{similar(name, entries)}"
+            )
     return {k for name in names for k in entries[name]}
 
 

@@ -36,6 +36,7 @@ ARGUMENTS = {  # of the functions that can be generated, in order
     "loop_gap": ("q",),
 }
 FUNCTIONS: tuple[str, ...] = tuple(ARGUMENTS)[:6]  # that need no tips
+TIP_FUNCTIONS: tuple[str, ...] = tuple(ARGUMENTS)[6:8]
 LOOP_FUNCTIONS: tuple[str, ...] = tuple(ARGUMENTS)[8:]  # of models with loops
 FORMAT = 2
 NO_PROGRAM = (KeyError, TypeError, ValueError, OverflowError, OSError, EOFError, RuntimeError)
@@ -105,7 +106,7 @@ class Function(ReadOnly):
         return self.op.size
 
     def fault(self) -> str | None:
-        """Why these columns are no straight-line code, or None."""
+        """Return why these columns are not straight-line code, or None."""
         op, a, b = self.op, self.a.astype(int), self.b.astype(int)
         sizes = np.array([size for _, size in self.inputs])
         given, computed, binary = op == INPUT, op >= ADD, (op >= ADD) & (op <= MUL)
@@ -122,14 +123,14 @@ class Function(ReadOnly):
             & ((a < row) | ~computed)
             & ((b < row) | ~binary),
             "a number is not finite or negative": np.isfinite(self.value) & ~np.signbit(self.value),
-            "the result is no row": (self.output >= 0) & (self.output < op.size),
+            "an entry of the result is not a row": (self.output >= 0) & (self.output < op.size),
             "a sign is neither 1 nor -1": np.abs(self.sign) == 1,
         }
         for fault, good in checks.items():
             if not good.all():
                 return f"{fault} (row {int(np.argmin(good))})"
         if given.any() and (a[given].max() >= sizes.size or (b[given] >= sizes[a[given]]).any()):
-            return "an input is no entry of an argument"
+            return "an input is not an entry of an argument"
         return None
 
     @cached_property
@@ -251,7 +252,7 @@ class Program(ReadOnly):
         Raises
         ------
         CodegenError
-            Where the file is no such thing, or its rows are no program.
+            Where the file is something else, or its rows are not a program.
         """
         import zipfile  # they take longer to import than most of this package
         import zlib
@@ -276,19 +277,21 @@ class Program(ReadOnly):
         except (*NO_PROGRAM, zipfile.BadZipFile, zlib.error) as error:
             if isinstance(error, FileNotFoundError | CodegenError):
                 raise
-            raise CodegenError(f"{path}: no program ({error})") from error
+            raise CodegenError(f"{path} is not a program that Program.save has written ({error})") from error
         program.validate()
         return program
 
     def validate(self) -> None:
-        """Raise CodegenError where rows are no straight-line code, or arguments and results do not fit."""
+        """Raise CodegenError where rows are not straight-line code, or arguments and results do not fit."""
         sizes = {"q": self.nq, "v": self.nv, "a": self.nv, "tau": self.nv}
         tree = Tree(self.parent)
         if len(self.parent) != self.nv:
             raise CodegenError(f"{len(self.parent)} parents of {self.nv} freedoms")
         for name, kind in self.loops:
             if kind not in LOOPS:
-                raise CodegenError(f"loop {name!r} is of no known kind: {kind!r}")
+                raise CodegenError(
+                    f"loop {name!r} has the kind {kind!r}, which is not one of {', '.join(LOOPS)}"
+                )
         for name, function in self.functions.items():
             shape = shape_of(name, tree, len(self.tips), self.loops)
             inputs = tuple((x, sizes[x]) for x in ARGUMENTS.get(name, ()))
@@ -298,7 +301,7 @@ class Program(ReadOnly):
             if fault:
                 raise CodegenError(f"{name}: {fault}")
             if (np.abs(function.b[function.op == RECIP], dtype=float) > self.nv).any():
-                raise CodegenError(f"{name}: a pivot is of no freedom")
+                raise CodegenError(f"{name}: a pivot does not belong to a freedom")
 
 
 def _function(file, k: int, name, inputs, shape, variant) -> Function:

@@ -117,7 +117,7 @@ def verify(
     CodegenError
         Where there is no such function, variant or joint.
     TypeError, ValueError
-        Where the model is none, or a number is out of range.
+        Where the model is not a Model, or a number is out of range.
 
     Notes
     -----

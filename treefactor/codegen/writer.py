@@ -32,9 +32,10 @@ def generate(
         coordinates with loops closed; "loop_velocity", v with the velocities that follow computed from the
         others; "loop_step", the step in v, to be integrated, by which Newton's method closes the loops; and
         "loop_gap", the residual of `treefactor.constraints.loop_rows`. By default all that need no tips.
-    tips : sequence of str
-        Names of joints: "jacobian" is J, the velocities of their frames in their own axes for unit v, linear
-        before angular, one joint below the other; "delassus" is J H^-1 J^T.
+    tips : sequence of str or int
+        Joints by their names, their bodies' or their numbers: "jacobian" is J, the velocities of their frames
+        in their own axes for unit v, linear before angular, one joint below the other; "delassus" is
+        J H^-1 J^T.
     variants : sequence of str
         Among "plain", "frames", "regroup", "both" and "meeting": the model as it is, in canonical frames,
         with inertias regrouped, or both, at last with origins where axes meet. All compute the same to
@@ -55,7 +56,7 @@ def generate(
     Raises
     ------
     TypeError, ValueError
-        Where the model is none, or snap is negative.
+        Where the model is not a Model, or snap is negative.
     CodegenError
         Where a function or variant is unknown or cannot be had for the model, a freedom moves no mass, or a
         constant overflows; where loops cannot be closed, some of their rows say the same, or they do not

@@ -13,7 +13,7 @@ from .._arrays import ReadOnly, as_number, as_tuple, as_vector
 from .._contacts import CONTACT, Touching
 from ..configuration import random_configuration
 from ..exceptions import ConfigurationError, InvalidModelError
-from ..model import Model, require_model
+from ..model import Model, body_number, require_model
 from .kinematics import Kinematics, Pattern
 from .loops import close, loops_of
 
@@ -27,8 +27,8 @@ class Sphere(ReadOnly):
 
     Parameters
     ----------
-    body : int
-        By its joint, -1 for the base.
+    body : int or str
+        By the number of its joint, -1 for the base, or by the joint's or its own name.
     center : array_like, shape (3,)
         m, in the frame of the joint.
     radius : float
@@ -43,7 +43,7 @@ class Sphere(ReadOnly):
     Immutable: threads may share it.
     """
 
-    body: int
+    body: int | str
     center: np.ndarray = field(default_factory=lambda: np.zeros(3))
     radius: float = 0.0
 
@@ -61,8 +61,8 @@ class Plane(ReadOnly):
 
     Parameters
     ----------
-    body : int
-        By its joint, -1 for the base.
+    body : int or str
+        By the number of its joint, -1 for the base, or by the joint's or its own name.
     normal : array_like, shape (3,)
         Out of the matter, in the frame of the joint; any length but zero.
     point : array_like, shape (3,)
@@ -77,7 +77,7 @@ class Plane(ReadOnly):
     Immutable: threads may share it.
     """
 
-    body: int = -1
+    body: int | str = -1
     normal: np.ndarray = field(default_factory=lambda: np.array([0.0, 0.0, 1.0]))
     point: np.ndarray = field(default_factory=lambda: np.zeros(3))
 
@@ -128,13 +128,13 @@ class Contact:
             raise InvalidModelError(f"mu must not be negative, got {self.mu}")
 
 
-def box(body: int, size, center=(0.0, 0.0, 0.0)) -> list[Sphere]:
+def box(body: int | str, size, center=(0.0, 0.0, 0.0)) -> list[Sphere]:
     """Corners of a box on a body: points that may touch planes.
 
     Parameters
     ----------
-    body : int
-        By its joint.
+    body : int or str
+        By the number of its joint, or by the joint's or its own name.
     size : array_like, shape (3,)
         Of the edges along the axes of the joint's frame, m.
     center : array_like, shape (3,)
@@ -208,7 +208,9 @@ def contacts_between(
     for name, given, kind in (("spheres", spheres, Sphere), ("others", others, Plane | Sphere)):
         for k, one in enumerate(given):
             if not isinstance(one, kind):
-                raise InvalidModelError(f"{name}[{k}] is no {getattr(kind, '__name__', kind)}, but {one!r}")
+                raise InvalidModelError(
+                    f"{name}[{k}] is not a {getattr(kind, '__name__', kind)}, but {one!r}"
+                )
     if named and model is None:
         raise ValueError("named needs a model, whose joints name the bodies: pass model=")
     pairs = [(sphere, other) for i, sphere in enumerate(spheres) for other in spheres[:i]]
@@ -218,13 +220,11 @@ def contacts_between(
         return found
     changes = gaps_change(model, found)
     kept = [contact for contact, change in zip(found, changes, strict=True) if change]
-    names = [*(joint.name for joint in model.joints), "base"]
-    left_out = [
-        (names[contact.sphere.body], names[contact.against.body])
-        for contact, change in zip(found, changes, strict=True)
-        if not change
+    if not named:
+        return kept
+    return kept, [
+        _names(model, contact) for contact, change in zip(found, changes, strict=True) if not change
     ]
-    return (kept, left_out) if named else kept
 
 
 @dataclass(frozen=True)
@@ -271,12 +271,10 @@ class Contacts:
         require_model(model)
         for k, contact in enumerate(contacts):
             if not isinstance(contact, Contact):
-                raise InvalidModelError(f"contact {k} is no Contact, but {contact!r}")
-            for side in (contact.sphere, contact.against):
-                if not -1 <= side.body < model.njoints:
-                    raise InvalidModelError(f"contact {k} is on body {side.body}, there are {model.njoints}")
+                raise InvalidModelError(f"contact {k} is not a Contact, but {contact!r}")
+        ends = [_ends(model, k, contact) for k, contact in enumerate(contacts)]
         self.mu = np.array([c.mu for c in contacts], dtype=float)
-        bodies = np.array([[c.against.body, c.sphere.body] for c in contacts], np.intp).reshape(-1, 2)
+        bodies = np.array(ends, np.intp).reshape(-1, 2)
         pattern, structs = Pattern(model, *bodies.T), np.zeros(len(contacts), dtype=CONTACT)
         structs["body"], structs["columns"] = bodies, np.diff(pattern.indptr)
         structs["entry"], structs["stop"] = pattern.ranges(np.arange(len(contacts)))
@@ -299,6 +297,13 @@ class Contacts:
         against the other body: the first one is the rate of the gap.
         """
         return Touch(*self._kernel.near(at.frames, margin))
+
+
+def _names(model: Model, contact: Contact) -> tuple[str, str]:
+    """Names of the joints that carry both bodies of a contact."""
+    numbers = [body_number(model, side.body) for side in (contact.sphere, contact.against)]
+    first, second = ["base" if k < 0 else model.joints[k].name for k in numbers]
+    return first, second
 
 
 def gaps_change(model: Model, contacts) -> np.ndarray:
@@ -337,7 +342,28 @@ def limits_of(model: Model) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndar
     return i.astype(np.intp), k.astype(np.intp), sign, bound
 
 
-def _body(value) -> int:
+def _ends(model: Model, k: int, contact: Contact) -> list[int]:
+    """Numbers of the bodies of contact k: of the plane or other sphere, and of the sphere."""
+    found = []
+    for side in (contact.against, contact.sphere):
+        body = side.body
+        number = body_number(model, body, f"contact {k}: body") if isinstance(body, str) else body
+        if not -1 <= number < model.njoints:
+            raise InvalidModelError(f"contact {k} is on body {number}, there are {model.njoints}")
+        found.append(number)
+    if found[0] == found[1]:
+        raise InvalidModelError(
+            f"contact {k}: both sides are on body {found[0]}, which was given as {contact.against.body!r} "
+            f"and {contact.sphere.body!r}"
+        )
+    return found
+
+
+def _body(value) -> int | str:
+    if isinstance(value, str):
+        return value
     if not isinstance(value, Integral):
-        raise InvalidModelError(f"expected the number of a joint, got {value!r}")
+        raise InvalidModelError(
+            f"body must be the number of a joint, or its or its body's name, got {value!r}"
+        )
     return int(value)

@@ -10,11 +10,11 @@ from functools import cached_property
 
 import numpy as np
 
-from .._arrays import as_count, as_vector
+from .._arrays import as_vector
 from .._loops import ENTRY
 from ..dynamics import frames
 from ..joints import _rotation
-from ..model import Model, require_model
+from ..model import Model, body_number, require_model
 
 __all__ = ["Kinematics", "Pattern", "acceleration_bias", "jacobian", "placement"]
 
@@ -165,15 +165,15 @@ class Pattern:
         return J
 
 
-def jacobian(model: Model, q, body: int, R=None, p=(0.0, 0.0, 0.0)) -> np.ndarray:
+def jacobian(model: Model, q, body: int | str, R=None, p=(0.0, 0.0, 0.0)) -> np.ndarray:
     """Jacobian of a frame on a body: rows of the velocity of its origin, then of its angular velocity.
 
     Parameters
     ----------
     model : Model
     q : array_like, shape (..., nq)
-    body : int
-        By its joint.
+    body : int or str
+        By the number of its joint, -1 for the base, or by the joint's or its own name.
     R : array_like, shape (3, 3), optional
         Rotation of the frame in that of the joint: the rows are those of the frame's own axes, Pinocchio's
         LOCAL. Without it they are those of the base's axes, LOCAL_WORLD_ALIGNED.
@@ -188,15 +188,15 @@ def jacobian(model: Model, q, body: int, R=None, p=(0.0, 0.0, 0.0)) -> np.ndarra
     Raises
     ------
     ShapeError, NonFiniteError, ConfigurationError, InvalidModelError
-        Where q is no configuration, R no rotation.
+        Where q is not a configuration or R not a rotation, or the model has no joint or body of that name.
     IndexError, ValueError, DtypeError
-        Where there is no such body.
+        Where body is not the number of a body.
 
     Notes
     -----
     Featherstone (2008), section 4.4.
     """
-    at, axes, r = _frame(model, q, None, body, R, p)
+    at, body, axes, r = _frame(model, q, None, body, R, p)
     W = np.zeros((2, *r.shape[:-1], 6, 6))
     W[1, ..., :3, :3] = axes
     W[1, ..., :3, 3:] = cross(r[..., None, :], axes)
@@ -205,7 +205,7 @@ def jacobian(model: Model, q, body: int, R=None, p=(0.0, 0.0, 0.0)) -> np.ndarra
     return pattern.dense(pattern.data(at, W))
 
 
-def acceleration_bias(model: Model, q, v, body: int, R=None, p=(0.0, 0.0, 0.0)) -> np.ndarray:
+def acceleration_bias(model: Model, q, v, body: int | str, R=None, p=(0.0, 0.0, 0.0)) -> np.ndarray:
     """Acceleration of a frame on a body where those of the joints are zero: what J-dot v is short for.
 
     Parameters
@@ -224,14 +224,14 @@ def acceleration_bias(model: Model, q, v, body: int, R=None, p=(0.0, 0.0, 0.0)) 
     ------
     ShapeError, NonFiniteError, ConfigurationError, InvalidModelError, IndexError
     """
-    at, axes, r = _frame(model, q, v, body, R, p)
+    at, body, axes, r = _frame(model, q, v, body, R, p)
     V, A = at.V[..., body, :], at.A[..., body, :]
     velocity = V[..., :3] + cross(V[..., 3:], r)
     linear = A[..., :3] + cross(A[..., 3:], r) + cross(V[..., 3:], velocity)
     return np.concatenate([product(axes, linear), product(axes, A[..., 3:])], axis=-1)
 
 
-def placement(model: Model, q, body: int, R=None, p=(0.0, 0.0, 0.0)) -> tuple[np.ndarray, np.ndarray]:
+def placement(model: Model, q, body: int | str, R=None, p=(0.0, 0.0, 0.0)) -> tuple[np.ndarray, np.ndarray]:
     """Where a frame on a body is, as seen from the base.
 
     Parameters
@@ -250,21 +250,18 @@ def placement(model: Model, q, body: int, R=None, p=(0.0, 0.0, 0.0)) -> tuple[np
     ------
     ShapeError, NonFiniteError, ConfigurationError, InvalidModelError, IndexError
     """
-    at, axes, r = _frame(model, q, None, body, np.eye(3) if R is None else R, p)
+    at, body, axes, r = _frame(model, q, None, body, np.eye(3) if R is None else R, p)
     return np.swapaxes(axes, -1, -2), at.origin[..., body, :] + r
 
 
-def _frame(model: Model, q, v, body: int, R, p) -> tuple[Kinematics, np.ndarray, np.ndarray]:
-    """Bodies; rows of axes of the frame, or of the base; its origin from that of the root body."""
+def _frame(model: Model, q, v, body, R, p) -> tuple[Kinematics, int, np.ndarray, np.ndarray]:
+    """Bodies; the number of one; rows of axes of a frame, or of the base; its origin from the root body's."""
     require_model(model)
-    body = as_count(body, "body", -1)
-    if body >= model.njoints:
-        raise IndexError(f"there are {model.njoints} bodies and the base, -1; got {body}")
-    p = as_vector(p, 3, "p")
+    body, p = body_number(model, body), as_vector(p, 3, "p")
     at = Kinematics(model, q, v)
     axes = np.swapaxes(at.R[..., body, :, :] @ _rotation(R, "R"), -1, -2) if R is not None else np.eye(3)
     r = at.points(body, p)
-    return at, np.broadcast_to(axes, (*r.shape, 3)), r
+    return at, body, np.broadcast_to(axes, (*r.shape, 3)), r
 
 
 def ratios(model: Model) -> np.ndarray:

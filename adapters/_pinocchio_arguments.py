@@ -1,0 +1,30 @@
+"""Validate arguments that must be objects of Pinocchio."""
+
+from __future__ import annotations
+
+from os import PathLike
+
+import pinocchio as pin
+
+from .._messages import received
+
+
+def require_model(model, name: str = "model") -> None:
+    """Raise TypeError unless model is a `pinocchio.Model`; say how to make one of what was received."""
+    if isinstance(model, pin.Model):
+        return
+    advice = ""
+    if isinstance(model, str | PathLike):
+        advice = ": load a file with pinocchio_.load(path), or with treefactor.Model.from_urdf(path)"
+    elif isinstance(model, pin.Data):
+        advice = ": pass the model that made this data"
+    elif type(model).__module__.startswith("treefactor.model"):
+        advice = ": a treefactor.Model needs no translation"
+    raise TypeError(f"{name} must be a pinocchio.Model, got {received(model)}{advice}")
+
+
+def require_data(data) -> None:
+    """Raise TypeError unless data is a `pinocchio.Data`."""
+    if not isinstance(data, pin.Data):
+        advice = ": pass model.createData()" if isinstance(data, pin.Model) else ""
+        raise TypeError(f"data must be a pinocchio.Data, got {received(data)}{advice}")

@@ -1,0 +1,78 @@
+"""Parts of error messages: what was received instead of a model or a tree, and which names are similar."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable
+from os import PathLike
+
+SHOWN = 3  # similar names
+
+ADAPTERS = {  # the call that makes a Model of an engine's object, by the engine's package and the class
+    ("pinocchio", "Model"): "treefactor.adapters.pinocchio_.model(model)",
+    ("pinocchio", "Data"): "treefactor.adapters.pinocchio_.model(model), where model is the pinocchio.Model",
+    ("mujoco", "MjModel"): "treefactor.adapters.mujoco_.model(model)",
+    ("mujoco", "MjData"): "treefactor.adapters.mujoco_.model(model), where model is the mujoco.MjModel",
+}
+TREES = {  # the same for a Tree
+    ("pinocchio", "Model"): "treefactor.adapters.pinocchio_.tree(model)",
+    ("pinocchio", "Data"): "treefactor.adapters.pinocchio_.tree(model), where model is the pinocchio.Model",
+}
+
+
+def similar(name: object, known: Iterable[str]) -> str:
+    """Return "; did you mean ...?" with the known names nearest to a name, or nothing."""
+    if not isinstance(name, str):
+        return ""
+    known = list(known)
+    low = {one.lower(): one for one in known}
+    found = [low[one] for one in difflib.get_close_matches(name.lower(), low, SHOWN, 0.5)]
+    found += [one for one in known if name and name.lower() in one.lower() and one not in found]
+    return f"; did you mean {', '.join(map(repr, found[:SHOWN]))}?" if found else ""
+
+
+def received(value: object) -> str:
+    """Return the type of a value in words, with its package where that is an engine."""
+    kind = type(value)
+    package = kind.__module__.partition(".")[0]
+    return f"{package}.{kind.__name__}" if package in ("pinocchio", "mujoco", "pydrake") else kind.__name__
+
+
+def not_a_model(value: object) -> str:
+    """Return the message about something that is not a `treefactor.Model`: how to make one of it."""
+    return _expected("Model", value, _engine(value, ADAPTERS) or _model_of(value))
+
+
+def not_a_tree(value: object) -> str:
+    """Return the message about something that is not a `treefactor.Tree`: how to make one of it."""
+    return _expected("Tree", value, _engine(value, TREES) or _tree_of(value))
+
+
+def _expected(wanted: str, value: object, advice: str) -> str:
+    return f"{wanted.lower()} must be a treefactor.{wanted}, got {received(value)}{advice and f': {advice}'}"
+
+
+def _engine(value: object, calls: dict[tuple[str, str], str]) -> str:
+    call = calls.get((type(value).__module__.partition(".")[0], type(value).__name__))
+    return f"make one with {call}" if call else ""
+
+
+def _model_of(value: object) -> str:
+    if isinstance(value, str) and value.lstrip().startswith("<"):
+        return "read the text of a URDF with treefactor.Model.from_urdf_string(text)"
+    if isinstance(value, str | PathLike):
+        return "read a URDF with treefactor.Model.from_urdf(path)"
+    if _is_ours(value, "Tree"):
+        return "a tree has no masses; pass the model that it belongs to"
+    return "pass its attribute model" if _is_ours(getattr(value, "model", None), "Model") else ""
+
+
+def _tree_of(value: object) -> str:
+    if _is_ours(value, "Model"):
+        return "pass its attribute tree"
+    return "treefactor.Tree(parent) makes one of a parent array" if isinstance(value, list | tuple) else ""
+
+
+def _is_ours(value: object, name: str) -> bool:
+    """Whether a value is of a class of that name in this package, which imports this module."""
+    return type(value).__name__ == name and type(value).__module__.partition(".")[0] == "treefactor"
