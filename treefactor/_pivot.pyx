@@ -1,7 +1,7 @@
 """Which constraints are on: exchanges of many at a time, or the walk of Tasora, Manconi and Silvestri."""
 
 cimport numpy as cnp
-from libc.math cimport INFINITY, fabs, fmod, isfinite
+from libc.math cimport INFINITY, fabs, fmod, isfinite, sqrt
 from libc.string cimport memcpy, memset
 
 from ._pattern cimport active
@@ -27,6 +27,7 @@ cdef double SUSPICIOUS = 0.1     # from here on where that many systems were not
 cdef Py_ssize_t FEW = 5
 cdef double FALLING = 0.5        # a look goes on while what speaks against it falls like that
 cdef double BALANCE = 1e-9       # |J^T y| / |y| of a certificate
+cdef double EXACT = 1e-15        # rounding of J^T y, relative to the sum of |y|
 cdef double APART = 1e-7         # changes of b during a walk, relative to the data
 cdef double GOLDEN = 0.6180339887498949  # multiples of it modulo 1 are far from each other
 
@@ -92,7 +93,7 @@ cdef class Walk(State):
             if self.delta > tight():
                 self.loosen(max(self.delta * SHRINK, tight()))
                 self.update()
-            elif not self.update():
+            elif not self.correct():
                 if residual <= self.accepted and residual > 0.5 * before:
                     return SOLVED_
                 steps += 1
@@ -217,10 +218,10 @@ cdef class Walk(State):
         #   J v >= b  gives  y^T J v >= b^T y  for y >= 0;  y -= J_on S^-1 J^T y / delta  brings J^T y to 0
         #   rows with bounds give way
         cdef Py_ssize_t i, k
-        cdef double power, reach, force, size
+        cdef double power, reach, force, size, length, least
         cdef double most = 1.0 / (SUSPICIOUS if self.iterations > FEW else PROMISING)
         for _count in range(CORRECTIONS):
-            power, reach, force, size = 0.0, 0.0, 0.0, 0.0
+            power, reach, force, size, length, least = 0.0, 0.0, 0.0, 0.0, 0.0, 0.0
             memset(self.u, 0, self.n * sizeof(double))
             for i in range(self.m):
                 if i >= self.equal:
@@ -228,12 +229,15 @@ cdef class Walk(State):
                 if self.last[i] != 0.0:
                     power += self.b[i] * self.last[i]
                     size += (self.last[i] * self.scale[i]) ** 2
+                    length += fabs(self.last[i])
                     self.add_row(i, self.last[i], self.u)
             for k in range(self.n):
                 force += self.u[k] ** 2
                 reach += fabs(self.u[k] * self.v[k])
-            if not (power > 0.0 and reach <= most * power):
-                return False
+                least += (self.u[k] / self.root[k]) ** 2
+            reach = max(reach, self.size * (sqrt(least) - EXACT * length))
+            if not (power > self.accepted * length and reach <= most * power):
+                return False             # constraints that contradict each other by less are solved
             if BEYOND * reach <= power and force <= BALANCE * BALANCE * size:
                 return True
             most = FALLING * reach / power
