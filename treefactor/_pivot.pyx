@@ -17,6 +17,7 @@ cdef enum:
     INVALID_ = 3
     BISECTIONS = 200
     CORRECTIONS = 40             # of a certificate
+    STALLED = 40                 # steps without half the residual: rounding decides what is on
     PATIENCE = 16                # steps from one stride to the next: steps, not strides, tend to certificates
 
 cdef double LOOSE = 1e-2         # delta of the first multipliers of a cold start
@@ -70,10 +71,10 @@ cdef class Walk(State):
         """The proximal method on lambda (Rockafellar 1976), each step by Newton's method on phi(v)."""
         #   phi(v) = 1/2 v^T H v - g^T v + 1/(2 delta) sum_i max(0, s_i)^2,  lambda <- max(0, s) / delta;
         #   beyond s_i = delta upper_i the square goes on as its tangent, so that lambda stays upper_i
-        cdef double residual, before = INFINITY
+        cdef double residual, before = INFINITY, best = INFINITY
         cdef bint first = True
         cdef int status
-        cdef Py_ssize_t steps = 0
+        cdef Py_ssize_t steps = 0, since = 0
         self.loosen(tight() if warm else LOOSE)
         while self.iterations < limit:
             status = self.minimise(limit, first)
@@ -100,6 +101,11 @@ cdef class Walk(State):
                 if residual <= self.accepted or steps % PATIENCE == 0:
                     self.stride()
             before = residual
+            since += 1
+            if residual < 0.5 * best:
+                best, since = residual, 0
+            elif since >= STALLED:
+                break
         return LIMIT_
 
     cdef void stride(self) noexcept nogil:
@@ -136,6 +142,7 @@ cdef class Walk(State):
         """v <- argmin phi by Newton steps with exact line search; -1, or why that is the end of it."""
         cdef double t
         cdef Py_ssize_t i
+        limit = min(limit, self.iterations + 2 * self.m + 2 * STALLED)
         while self.iterations < limit:
             self.iterations = self.iterations + 1
             if not self.refactor():
