@@ -28,6 +28,7 @@ cdef double SUSPICIOUS = 0.1     # from here on where that many systems were not
 cdef Py_ssize_t FEW = 5
 cdef double FALLING = 0.5        # a look goes on while what speaks against it falls like that
 cdef double BALANCE = 1e-9       # |J^T y| / |y| of a certificate
+cdef double SHARE = 0.01         # of the residual accepted: contradictions in between have no answer
 cdef double EXACT = 1e-15        # rounding of J^T y, relative to the sum of |y|
 cdef double APART = 1e-7         # changes of b during a walk, relative to the data
 cdef double GOLDEN = 0.6180339887498949  # multiples of it modulo 1 are far from each other
@@ -243,7 +244,7 @@ cdef class Walk(State):
                 reach += fabs(self.u[k] * self.v[k])
                 least += (self.u[k] / self.root[k]) ** 2
             reach = max(reach, self.size * (sqrt(least) - EXACT * length))
-            if not (power > self.accepted * length and reach <= most * power):
+            if not (power > SHARE * self.accepted * length and reach <= most * power):
                 return False             # constraints that contradict each other by less are solved
             if BEYOND * reach <= power and force <= BALANCE * BALANCE * size:
                 return True
