@@ -6,6 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 from mlcp_small import small
+from mlcp_verify import scales
 
 from treefactor.mlcp import Problem, Solution, Status
 
@@ -53,3 +54,47 @@ def garbage(solution: Solution, seed: int) -> Solution:
     finite = [x for x in NUMBERS if np.isfinite(x)]
     gamma, gamma_c = (rng.choice(NUMBERS if seed % 4 == 0 else finite, size) for size in (m, p))
     return replace(solution, status=Status.SOLVED, gamma=gamma, gamma_c=gamma_c, active=rng.random(m) < 0.5)
+
+
+def confirm(problem: Problem, solution: Solution) -> None:
+    """Assert from the data alone that a solution solves, or that a certificate rules out any v of sensible size.
+
+    All rows are scaled to unit length in the metric of H^-1. Forces at finite bounds are data, too, of which
+    1e-12 is lost by rounding; a certificate shows that v would have to be 1e7 times larger than the data.
+    """
+    H, root = problem.H, np.sqrt(np.diag(problem.H))
+    J = np.concatenate((problem.C.toarray(), problem.D.toarray()))
+    p, b, reachable = len(problem.c), np.concatenate((problem.c, problem.d)), problem.d > -np.inf
+    upper = np.full(len(b), np.inf)
+    upper[p:] = np.inf if problem.upper is None else problem.upper
+    scale = scales(H, J)
+    empty = ~J.any(axis=1)
+    scale[empty] = scale[~empty].min(initial=1.0)
+    J, b, upper = J * scale[:, None], b * scale, upper / scale
+    asked = np.minimum(np.where(np.arange(len(b)) < p, np.abs(b), np.maximum(b, 0.0)), upper)
+    size = max(np.abs(problem.g / root).max(initial=0.0), asked[~empty].max(initial=0.0))
+    if solution.status is Status.INFEASIBLE:
+        y = np.concatenate(solution.certificate[::-1]) / scale
+        norm = np.linalg.norm(y)
+        assert np.isfinite(norm)
+        assert norm > 0.0
+        assert y[p:].min(initial=0.0) >= -1e-12 * norm
+        assert not y[p:][~reachable].any()
+        assert not y[upper < np.inf].any()
+        used = y != 0.0
+        gain, force = b[used] @ y[used], np.linalg.norm((J.T @ y) / root) - 1e-14 * norm
+        assert gain > 1e-13 * size * norm
+        assert gain >= 1e7 * size * force, f"gain {gain:.2e}, force {force:.2e} of {size:.2e}"
+        return
+    assert solution.status is Status.SOLVED, f"{solution.status}, residual {solution.residual():.2e}"
+    impulse = np.concatenate((solution.gamma_c, solution.gamma)) / scale
+    full = (impulse >= upper) & (upper < np.inf)
+    moved = np.abs(root * np.linalg.solve(H, problem.g)).max(initial=0.0)
+    allowed = 1e-9 * size + 1e-12 * max(impulse[full & ~empty].max(initial=0.0), moved)
+    force, gap = (H @ solution.v - problem.g - J.T @ impulse) / root, J @ solution.v - b
+    natural = np.maximum(np.minimum(impulse, gap), impulse - upper)
+    wrong = np.abs(np.concatenate((force, gap[:p], natural[p:]))).max(initial=0.0)
+    assert wrong <= allowed, f"residual {wrong:.2e}, allowed {allowed:.2e}"
+    assert (solution.gamma >= 0.0).all()
+    assert (impulse <= upper * (1.0 + 1e-15)).all()
+    assert not (solution.active | (solution.gamma > 0.0))[~reachable].any()

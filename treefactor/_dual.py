@@ -82,7 +82,7 @@ class Dual:
                 return Found(None, None, certificate, systems)
 
     def _worst(self) -> tuple[int, float]:
-        """The row with the largest violation; whether its impulse is to grow (1), to shrink (-1), or neither (0)."""
+        """The row with the largest violation; its impulse is to grow (1), to shrink (-1), or neither (0)."""
         gap = self.W.T @ (self.W @ self.impulse) - self.e
         wrong = np.where(gap < 0.0, self.impulse < self.upper, self.impulse > self.low) & ~self.left_out
         wrong[self.held] = False
@@ -92,7 +92,7 @@ class Dual:
         return row, -float(np.sign(gap[row])) if violation.max(initial=0.0) > closed else 0.0
 
     def _move(self, row: int, side: float) -> tuple[float, np.ndarray | None]:
-        """Move a row's impulse until an event: 0 when the row is done, otherwise its side; and a certificate."""
+        """Move a row's impulse until an event: 0 when the row is done, otherwise its side; a certificate."""
         held, w = self.held, self.W[:, row]
         share, rest = self._split(side * w)
         steep, lack = rest @ rest, max(side * (self.e[row] - w @ (self.W @ self.impulse)), 0.0)
@@ -148,3 +148,22 @@ class Dual:
         rest = w - self.Q @ coordinates
         again = self.Q.T @ rest
         return np.linalg.solve(self.R, coordinates + again), rest - self.Q @ again
+
+
+def solve(problem, walk, limit: int) -> Found:
+    """Apply the method to a Problem that a Walk has loaded; results in the units of the problem's rows."""
+    from scipy.sparse import csr_array
+
+    start, column, _ = problem._rows
+    entries, b, upper, scale = walk.scaled()
+    J = csr_array((entries, column, start), shape=(len(b), problem.n)).toarray()
+    W = problem.factor.half_solve(np.ascontiguousarray(J.T))
+    length = np.linalg.norm(W, axis=0)
+    length[length == 0.0] = 1.0
+    e = (b - J @ problem._free) / length
+    size = max(walk.size, e.max(initial=0.0))
+    found = Dual(W / length, e, upper * length, len(problem.c), size).run(limit)
+    return found._replace(
+        impulse=None if found.impulse is None else found.impulse / length * scale,
+        certificate=None if found.certificate is None else found.certificate / length * scale,
+    )

@@ -1,7 +1,7 @@
 """Which constraints are on: exchanges of many at a time, or the walk of Tasora, Manconi and Silvestri."""
 
 cimport numpy as cnp
-from libc.math cimport INFINITY, fabs, fmod, isfinite
+from libc.math cimport INFINITY, fabs, fmod, isfinite, sqrt
 from libc.string cimport memcpy, memset
 
 from ._pattern cimport active
@@ -17,6 +17,7 @@ cdef enum:
     INVALID_ = 3
     BISECTIONS = 200
     CORRECTIONS = 40             # of a certificate
+    STALLED = 40                 # steps without half the residual: rounding decides what is on
     PATIENCE = 16                # steps from one stride to the next: steps, not strides, tend to certificates
 
 cdef double LOOSE = 1e-2         # delta of the first multipliers of a cold start
@@ -27,6 +28,8 @@ cdef double SUSPICIOUS = 0.1     # from here on where that many systems were not
 cdef Py_ssize_t FEW = 5
 cdef double FALLING = 0.5        # a look goes on while what speaks against it falls like that
 cdef double BALANCE = 1e-9       # |J^T y| / |y| of a certificate
+cdef double SHARE = 0.01         # of the residual accepted: contradictions in between have no answer
+cdef double EXACT = 1e-15        # rounding of J^T y, relative to the sum of |y|
 cdef double APART = 1e-7         # changes of b during a walk, relative to the data
 cdef double GOLDEN = 0.6180339887498949  # multiples of it modulo 1 are far from each other
 
@@ -69,10 +72,10 @@ cdef class Walk(State):
         """The proximal method on lambda (Rockafellar 1976), each step by Newton's method on phi(v)."""
         #   phi(v) = 1/2 v^T H v - g^T v + 1/(2 delta) sum_i max(0, s_i)^2,  lambda <- max(0, s) / delta;
         #   beyond s_i = delta upper_i the square goes on as its tangent, so that lambda stays upper_i
-        cdef double residual, before = INFINITY
+        cdef double residual, before = INFINITY, best = INFINITY
         cdef bint first = True
         cdef int status
-        cdef Py_ssize_t steps = 0
+        cdef Py_ssize_t steps = 0, since = 0
         self.loosen(tight() if warm else LOOSE)
         while self.iterations < limit:
             status = self.minimise(limit, first)
@@ -92,13 +95,18 @@ cdef class Walk(State):
             if self.delta > tight():
                 self.loosen(max(self.delta * SHRINK, tight()))
                 self.update()
-            elif not self.update():
+            elif not self.correct():
                 if residual <= self.accepted and residual > 0.5 * before:
                     return SOLVED_
                 steps += 1
                 if residual <= self.accepted or steps % PATIENCE == 0:
                     self.stride()
             before = residual
+            since += 1
+            if residual < 0.5 * best:
+                best, since = residual, 0
+            elif since >= STALLED:
+                break
         return LIMIT_
 
     cdef void stride(self) noexcept nogil:
@@ -135,6 +143,7 @@ cdef class Walk(State):
         """v <- argmin phi by Newton steps with exact line search; -1, or why that is the end of it."""
         cdef double t
         cdef Py_ssize_t i
+        limit = min(limit, self.iterations + 2 * self.m + 2 * STALLED)
         while self.iterations < limit:
             self.iterations = self.iterations + 1
             if not self.refactor():
@@ -217,10 +226,10 @@ cdef class Walk(State):
         #   J v >= b  gives  y^T J v >= b^T y  for y >= 0;  y -= J_on S^-1 J^T y / delta  brings J^T y to 0
         #   rows with bounds give way
         cdef Py_ssize_t i, k
-        cdef double power, reach, force, size
+        cdef double power, reach, force, size, length, least
         cdef double most = 1.0 / (SUSPICIOUS if self.iterations > FEW else PROMISING)
         for _count in range(CORRECTIONS):
-            power, reach, force, size = 0.0, 0.0, 0.0, 0.0
+            power, reach, force, size, length, least = 0.0, 0.0, 0.0, 0.0, 0.0, 0.0
             memset(self.u, 0, self.n * sizeof(double))
             for i in range(self.m):
                 if i >= self.equal:
@@ -228,12 +237,15 @@ cdef class Walk(State):
                 if self.last[i] != 0.0:
                     power += self.b[i] * self.last[i]
                     size += (self.last[i] * self.scale[i]) ** 2
+                    length += fabs(self.last[i])
                     self.add_row(i, self.last[i], self.u)
             for k in range(self.n):
                 force += self.u[k] ** 2
                 reach += fabs(self.u[k] * self.v[k])
-            if not (power > 0.0 and reach <= most * power):
-                return False
+                least += (self.u[k] / self.root[k]) ** 2
+            reach = max(reach, self.size * (sqrt(least) - EXACT * length))
+            if not (power > SHARE * self.accepted * length and reach <= most * power):
+                return False             # constraints that contradict each other by less are solved
             if BEYOND * reach <= power and force <= BALANCE * BALANCE * size:
                 return True
             most = FALLING * reach / power

@@ -17,9 +17,10 @@ cdef class State:
     cdef Pattern pattern
     cdef readonly Py_ssize_t n, m, equal, pivots, factorizations, iterations
     cdef readonly double size    # of the data: residuals are relative to it
-    cdef double delta, noise
-    cdef double base             # of the data without the impulses of rows at their bounds
-    cdef double rounded          # residual that is rounding of the free motion
+    cdef double delta
+    cdef double moved            # terms of H v that cancel each other in the free motion
+    cdef double rounding         # of a gap
+    cdef bint refined            # lambda of rows that are on is exact
     cdef double accepted         # residual that counts as solved if none is smaller
     cdef const Py_ssize_t *start
     cdef const Py_ssize_t *column
@@ -57,6 +58,7 @@ cdef class State:
     cdef void begin(self, const double *impulse, const unsigned char *on) noexcept nogil
     cdef void loosen(self, double delta) noexcept nogil
     cdef bint update(self) noexcept nogil
+    cdef bint correct(self) noexcept nogil
     cdef void put(self, Py_ssize_t i, unsigned char state) noexcept nogil
     cdef bint refactor(self) noexcept nogil
     cdef void newton(self) noexcept nogil

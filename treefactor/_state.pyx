@@ -72,6 +72,7 @@ cdef class State:
         self.other, self.last = doubles(arrays["other"]), doubles(arrays["last"])
         self.scale, self.upper = doubles(arrays["scale"]), doubles(arrays["upper"])
         self.pull = doubles(arrays["pull"])
+        self.refined = False
         self.on = <unsigned char *> (<cnp.ndarray> on).data
         self.vectors = arrays | {"on": on}
         self.kept = (H, path, J, on, room)
@@ -94,13 +95,13 @@ cdef class State:
                    const double *upper) noexcept nogil:
         """Scale the rows and measure the data."""
         cdef Py_ssize_t k, i, p
-        cdef double moved = 0.0, most = 0.0
+        cdef double most = 0.0
         active.rows.load_packed(&self.pattern.shape, <const char *> H, sizeof(double), 0, self.H)
-        self.base = 0.0
+        self.size = self.moved = 0.0
         for k in range(self.n):
             self.root[k] = sqrt(H[self.pattern.shape.start[k + 1] - 1])
-            self.base = max(self.base, fabs(self.g[k]) / self.root[k])
-            moved = max(moved, fabs(self.free[k]) * self.root[k])
+            self.size = max(self.size, fabs(self.g[k]) / self.root[k])
+            self.moved = max(self.moved, fabs(self.free[k]) * self.root[k])
         for i in range(self.m):
             self.scale[i] = self.length(i, J)
             most = larger(most, self.scale[i])
@@ -108,19 +109,18 @@ cdef class State:
             self.pull[i] = 1.0 if self.scale[i] > LEVERAGE * most else 0.0
             self.scale[i] = 1.0 / (self.scale[i] if self.pull[i] > 0.0 else most if most > 0.0 else 1.0)
             if not isfinite(self.scale[i]) or self.scale[i] == 0.0:
-                self.scale[i], self.base = 1.0, INFINITY
+                self.scale[i], self.size = 1.0, INFINITY
             for p in range(self.start[i], self.start[i + 1]):
                 self.J[p] = self.pull[i] * self.scale[i] * J[p]
             self.b[i] = max(self.scale[i] * b[i], NEVER)
             self.upper[i] = INFINITY if upper == NULL else upper[i] / self.scale[i]
             if self.pull[i] > 0.0:
                 # a row far from where it would hold demands nothing, a row that gives way no more than its bound
-                self.base = max(self.base, fabs(self.b[i]) if i < self.equal else min(self.b[i], self.upper[i]))
+                self.size = max(self.size, fabs(self.b[i]) if i < self.equal else min(self.b[i], self.upper[i]))
         for i in range(self.m):
-            if self.pull[i] == 0.0 and fabs(self.b[i]) <= ACCEPTED * self.base:
+            if self.pull[i] == 0.0 and fabs(self.b[i]) <= ACCEPTED * self.size:
                 self.b[i] = 0.0 if i < self.equal else NEVER
             self.pull[i] = self.pull[i] * self.upper[i] if self.upper[i] < INFINITY else 0.0
-        self.rounded = ROUNDED * moved
         self.kkt.load(H, self.J)
 
     cdef double length(self, Py_ssize_t i, const double *J) noexcept nogil:
@@ -134,13 +134,14 @@ cdef class State:
         return largest * sqrt(square)
 
     cdef void weigh(self) noexcept nogil:
-        """Set the size of the data: impulses of rows at their bounds are known forces, as g is."""
+        """Set what rounding explains: impulses of rows at their bounds are known forces, as g is."""
         cdef Py_ssize_t i
-        self.size = self.base
+        cdef double terms = self.moved
         for i in range(self.equal, self.m):
             if self.on[i] == FULL:
-                self.size = max(self.size, self.pull[i])
-        self.accepted = max(ACCEPTED * self.size, self.rounded)
+                terms = max(terms, self.pull[i])
+        self.accepted = max(ACCEPTED * self.size, ROUNDED * terms)
+        self.rounding = ROUNDING * max(self.size, terms)
 
     def results(self):
         """v, lambda and its change in the units of the rows, the rows that are on, those at their bounds."""
@@ -193,7 +194,7 @@ cdef class State:
             held = on[i] != 0 if on != NULL else self.gap[i] < 0.0 or self.b[i] >= 0.0
             if i < self.equal:
                 self.on[i] = ON
-            elif self.b[i] < -FAR * self.base and self.gap[i] >= 0.0:
+            elif self.b[i] < -FAR * self.size and self.gap[i] >= 0.0:
                 self.on[i] = OFF         # also rows with d = -inf, whatever the warm start holds
             elif held or not self.impulse[i] > 0.0:
                 self.on[i] = ON if held else OFF
@@ -201,7 +202,7 @@ cdef class State:
                 self.on[i] = FULL if self.upper[i] < INFINITY else ON
             if self.on[i] == FULL:
                 self.impulse[i] = self.upper[i]
-            elif self.on[i] == OFF or not fabs(self.impulse[i]) <= FAR * self.base:
+            elif self.on[i] == OFF or not fabs(self.impulse[i]) <= FAR * self.size:
                 self.impulse[i] = 0.0
             elif i >= self.equal:
                 self.impulse[i] = min(max(self.impulse[i], 0.0), self.upper[i])
@@ -209,9 +210,8 @@ cdef class State:
         self.weigh()
 
     cdef void loosen(self, double delta) noexcept nogil:
-        """Set delta, and what counts as noise of lambda: while it is loose, rounding errors of gap, too."""
+        """Set delta."""
         self.delta = delta
-        self.noise = (NOISE + (ROUNDING / delta if delta > tight() else 0.0)) * self.size
         self.kkt.touch_all()
 
     cdef bint update(self) noexcept nogil:
@@ -264,15 +264,26 @@ cdef class State:
 
     cdef unsigned char aim(self, Py_ssize_t i, const double *gap) noexcept nogil:
         """What a row should be; what it is, within rounding errors."""
+        #   those of a gap, multiplied by 1 / delta; a row that is on has none once lambda is refined
         cdef double s = self.impulse[i] - gap[i] / self.delta
-        if s <= (self.noise if self.on[i] == OFF else -self.noise):
+        cdef double wide = NOISE * self.size + self.rounding / self.delta
+        cdef double noise = NOISE * self.size if self.refined else wide
+        if s <= (wide if self.on[i] == OFF else -noise):
             return OFF
-        return FULL if s >= self.upper[i] + (-self.noise if self.on[i] == FULL else self.noise) else ON
+        return FULL if s >= self.upper[i] + (-wide if self.on[i] == FULL else noise) else ON
 
     cdef void jump(self) noexcept nogil:
         """v <- u."""
         memcpy(self.v, self.u, self.n * sizeof(double))
         memcpy(self.gap, self.other, self.m * sizeof(double))
+
+    cdef bint correct(self) noexcept nogil:
+        """Set the rows that are on by refined v and lambda; tell whether any changed."""
+        cdef bint changed
+        self.refined = self.delta <= tight()
+        changed = self.update()
+        self.refined = False
+        return changed
 
     cdef double refine(self, double target) noexcept nogil:
         """Refine v and lambda on K without delta while that helps; return the residual."""

@@ -18,8 +18,8 @@ from sys import maxsize
 
 import numpy as np
 
+from . import _dual
 from ._arrays import as_count, as_real, check_choice
-from ._dual import Dual, Found
 from ._kkt import Kkt
 from ._pivot import Walk
 from ._stack import bounds, packed_rows, stacked, vector
@@ -232,8 +232,10 @@ class Solution:
 
         Forces are divided by sqrt(H_kk), rows multiplied by 1 / sqrt(D_i H^-1 D_i^T), which puts all of them
         in the same unit: ``max(|H v - g - C^T gamma_c - D^T gamma|, |C v - c|, |min(gamma, D v - d)|)``,
-        with bounds ``|max(min(gamma, D v - d), gamma - upper)|``.
+        with bounds ``|max(min(gamma, D v - d), gamma - upper)|``. Infinite where the status is INVALID.
         """
+        if self.status is Status.INVALID:
+            return np.inf
         p = self.problem
         force = multiply(p.packed, p.tree, self.v, layout="packed") - p.g
         force -= p.C.T @ self.gamma_c + p.D.T @ self.gamma
@@ -286,7 +288,7 @@ def solve(
     polish : bool
         Go on to rounding errors.
     max_iter : int
-        Linear systems that may be solved.
+        Linear systems that each attempt may solve.
 
     Returns
     -------
@@ -313,7 +315,16 @@ def solve(
     "simplex" is the walk of the paper, one row at a time from none, with the same K and the same end; on the
     way d is changed by up to 1e-7 of the data, so that rows do not block at once. It takes no bounds.
 
-    Tasora, Manconi, Silvestri; Rockafellar (1976); Charnes (1952); factor: ``treefactor.kkt``.
+    An attempt that fails is followed by a cold start, and this by a dual active-set method in dense arrays,
+    which ends after finitely many systems because each of its steps increases the dual objective; its
+    impulses need not be those of least norm. SOLVED means that the residual was computed from the data.
+
+    A row whose size sqrt(sum D_ij^2 / H_jj) is at most 1e-12 of the largest row's is rounding noise: it never
+    acts where its d, scaled like the largest row, is at most 1e-10 of the data, and otherwise the problem is
+    infeasible, or the row is at its bound. Impulses at their bounds are data: 1e-14 of them is rounding.
+
+    Tasora, Manconi, Silvestri; Rockafellar (1976); Charnes (1952); Goldfarb & Idnani (1983); factor:
+    ``treefactor.kkt``.
     """
     if not isinstance(problem, Problem):
         raise TypeError(f"problem must be a treefactor.mlcp.Problem, got {type(problem).__name__}")
@@ -350,31 +361,12 @@ def _run(problem: Problem, walk: Walk, simplex: bool, warm, polish: bool, max_it
             return status, None
     if status is Status.INVALID or not problem.n or max_iter == 0:
         return status, None
-    found = _dual(problem, walk, max_iter)
+    found = _dual.solve(problem, walk, max_iter)
     if found.certificate is not None:
         return Status.INFEASIBLE, found.certificate
     if found.impulse is not None:
         status = STATUS[walk.settle((found.impulse, found.held), target)]
     return status, None
-
-
-def _dual(problem: Problem, walk: Walk, limit: int) -> Found:
-    """The dual method, its impulses and certificate in the units of the rows."""
-    from scipy.sparse import csr_array
-
-    start, column, _ = problem._rows
-    entries, b, upper, scale = walk.scaled()
-    J = csr_array((entries, column, start), shape=(len(b), problem.n)).toarray()
-    W = problem.factor.half_solve(np.ascontiguousarray(J.T))
-    length = np.linalg.norm(W, axis=0)
-    length[length == 0.0] = 1.0
-    e = (b - J @ problem._free) / length
-    size = max(walk.size, np.abs(e[np.isfinite(e)]).max(initial=0.0))
-    found = Dual(W / length, e, upper * length, len(problem.c), size).run(limit)
-    return found._replace(
-        impulse=None if found.impulse is None else found.impulse / length * scale,
-        certificate=None if found.certificate is None else found.certificate / length * scale,
-    )
 
 
 def _warm(solution: Solution, problem: Problem) -> tuple[np.ndarray, np.ndarray] | None:
