@@ -3,7 +3,10 @@
 import numpy as np
 import pytest
 from dynamics_cases import arguments, error
+from hypothesis import given, settings
+from hypothesis import strategies as st
 from loop_cases import MIXED
+from model_cases import models
 from scipy.sparse import csr_array
 
 import treefactor as tf
@@ -102,6 +105,99 @@ def test_pairs_are_of_different_bodies():
     found = contacts_between(spheres, [Plane(), Plane(1)], mu=0.3)
     assert len(found) == 2 + 3 + 2
     assert all(contact.mu == 0.3 for contact in found)
+
+
+ROD = tf.Inertia(1.0, [0.1, 0.0, -0.5], np.diag([0.1, 0.2, 0.15]))
+Z = np.array([0.0, 0.0, 1.0])
+
+
+def arm():
+    """Hinge 0, hinge 1 on it, slide 2 on that; ball joint 3 of the base, hinges 4 and 5 that turn alike."""
+    follows = tf.Mimic(4, 1.0, 0.3)
+    joints = [
+        tf.Joint("shoulder", "revolute", -1, axis=Z, inertia=ROD),
+        tf.Joint("elbow", "revolute", 0, p=[1.0, 0, 0], axis=Z, inertia=ROD),
+        tf.Joint("slide", "prismatic", 1, p=[0.5, 0, 0], axis=Z, inertia=ROD),
+        tf.Joint("ball", "spherical", -1, p=[0, 3.0, 0], inertia=ROD),
+        tf.Joint("leader", "revolute", -1, p=[5.0, 0, 0], axis=Z, inertia=ROD),
+        tf.Joint("follower", "revolute", -1, p=[5.0, 0, 0.2], axis=Z, inertia=ROD, mimic=follows),
+    ]
+    return tf.Model(joints)
+
+
+FIXED_GAPS = {
+    "sphere on the axis between both": (
+        Sphere(1, [0, 0, 0.3], 0.4),
+        Sphere(0, [0.2, 0, 0], 0.5),
+    ),
+    "point on the axis, other body's sphere": (Sphere(0, [1.0, 0, 0]), Sphere(1, [0.3, 0.1, 0], 0.5)),
+    "spheres on one axis": (Sphere(1, radius=0.1), Sphere(0, [1.0, 0, 0.5], 0.1)),
+    "axis across a plane of the other body": (Sphere(1, [0.4, 0.2, 0], 0.1), Plane(0, Z)),
+    "sphere in the centre of a ball joint": (Sphere(3, radius=0.2), Plane()),
+    "slide along a plane": (Sphere(2, radius=0.2), Plane(1, [1.0, 0, 0], [0.1, 0, 0])),
+    "bodies that turn alike": (Sphere(5, [0.3, 0, 0], 0.1), Sphere(4, [0.2, 0.1, 0], 0.2)),
+}
+CHANGING_GAPS = {
+    "sphere beside the axis": (Sphere(1, [0.3, 0, 0], 0.1), Sphere(0, [0.2, 0, 0], 0.1)),
+    "nearly on the axis": (Sphere(1, [1e-4, 0, 0], 0.1), Sphere(0, [0.2, 0, 0], 0.1)),
+    "along the slide": (Sphere(2, radius=0.1), Plane(1, Z)),
+    "ball joint beside the plane": (Sphere(3, [0.1, 0, 0], 0.1), Plane()),
+    "leader against base": (Sphere(5, [0.3, 0, 0], 0.1), Sphere(-1)),
+}
+
+
+@pytest.mark.parametrize("name", [*FIXED_GAPS, *CHANGING_GAPS])
+def test_contacts_whose_gap_no_motion_changes_are_left_out(name):
+    model, (sphere, other) = arm(), (FIXED_GAPS | CHANGING_GAPS)[name]
+    found, left_out = contacts_between([sphere], [other], model=model, named=True)
+    names = [*(joint.name for joint in model.joints), "base"]
+    fixed = [(names[sphere.body], names[other.body])]
+    assert left_out == (fixed if name in FIXED_GAPS else [])
+    assert len(found) == (name in CHANGING_GAPS)
+    assert len(contacts_between([sphere], [other], model=model)) == len(found)
+    assert len(contacts_between([sphere], [other])) == 1
+
+
+@given(models(max_joints=5), st.integers(0, 2**32 - 1))
+@settings(max_examples=30, deadline=None)
+def test_gaps_of_contacts_left_out_are_the_same_everywhere(model, seed):
+    """And those of the others are not; spheres at joints, where adjacent bodies meet, among them."""
+    rng = np.random.default_rng(seed)
+    spheres = [Sphere(i, (i % 2) * rng.normal(size=3), rng.random()) for i in range(model.njoints)]
+    everywhere = [Sphere(j.parent, j.p, 0.1) for j in model.joints]
+    every = contacts_between(spheres, everywhere)
+    kept, left_out = contacts_between(spheres, everywhere, model=model, named=True)
+    kept_pairs = {(contact.sphere, contact.against) for contact in kept}
+    assert len(kept) + len(left_out) == len(every)
+    if not every:
+        return
+    gaps = [
+        Contacts(model, every).near(Kinematics(model, q)).gap
+        for q in tf.random_configuration(model, rng, size=6)
+    ]
+    spread, size = np.ptp(gaps, axis=0), 1.0 + np.abs(gaps).max()
+    for contact, change in zip(every, spread, strict=True):
+        if (contact.sphere, contact.against) in kept_pairs:
+            assert change > 1e-8 * size
+        else:
+            assert change < 1e-7 * size
+
+
+def test_contacts_of_bodies_that_a_loop_holds_together_are_left_out():
+    """Two slides side by side, welded: what moves one moves the other."""
+    slides = [tf.Joint(f"slide{i}", "prismatic", axis=Z, p=[i, 0, 0], inertia=ROD) for i in range(2)]
+    weld = tf.Loop("weld", "weld", 0, 1, p1=[1.0, 0, 0])
+    spheres = [Sphere(0, radius=0.6), Sphere(1, radius=0.6)]
+    assert len(contacts_between(spheres, [Plane()], model=tf.Model(slides))) == 3
+    found, left_out = contacts_between(spheres, [Plane()], model=tf.Model(slides, loops=[weld]), named=True)
+    assert (len(found), left_out) == (2, [("slide1", "slide0")])
+
+
+def test_names_of_contacts_left_out_need_a_model():
+    with pytest.raises(ValueError, match="named needs a model"):
+        contacts_between([Sphere(0)], [Plane()], named=True)
+    with pytest.raises(InvalidModelError, match="is on body 7"):
+        contacts_between([Sphere(7)], [Plane()], model=arm())
 
 
 def test_limits_are_those_of_joints_with_one_rate_for_each_position():

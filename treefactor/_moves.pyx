@@ -1,13 +1,18 @@
 """A step along straight lines in one state of a model, for time stepping."""
 
 cimport numpy as cnp
-from libc.math cimport copysign, cos, sin, sqrt
+from libc.float cimport DBL_MAX
+from libc.math cimport INFINITY, copysign, cos, fabs, fmax, sin, sqrt
 
 import numpy as np
 
 cnp.import_array()
 
 cdef double TINY = 1e-150        # sin(TINY) / TINY = 1
+cdef int ROUNDS = 60             # of the fixed-point iteration, which converges linearly
+cdef double ACCURACY = 1e-13     # of it, relative to velocities
+cdef double ROUNDED = 1e-8       # relative: what rounding errors of an ill-conditioned H may leave
+cdef double SLOWER = 0.6         # a larger ratio of successive corrections ends the iteration
 
 
 cdef void turn(double *circle, double angle) noexcept nogil:
@@ -27,6 +32,13 @@ cdef void rotate(const double *q, double sign, double *x) noexcept nogil:
     x[0] += w * t0 + b * t2 - c * t1
     x[1] += w * t1 + c * t0 - a * t2
     x[2] += w * t2 + a * t1 - b * t0
+
+
+cdef inline void add_cross(double sign, const double *a, const double *b, double *x) noexcept nogil:
+    """x += sign a × b."""
+    x[0] += sign * (a[1] * b[2] - a[2] * b[1])
+    x[1] += sign * (a[2] * b[0] - a[0] * b[2])
+    x[2] += sign * (a[0] * b[1] - a[1] * b[0])
 
 
 cdef void spin(double *q, const double *omega, double h, bint nearer) noexcept nogil:
@@ -59,35 +71,80 @@ cdef class Moves:
     ----------
     at : sequence of five ndarrays of int, shape (joints, 2)
         First entries in q and v: of single freedoms that add up, of circles, spheres, planes, free-flyers.
+    com : sequence of two ndarrays of float, shapes (joints, 2) and (joints, 3)
+        Centres of mass of the bodies of planes and of free-flyers, in their own axes.
     """
 
     cdef Py_ssize_t[:, ::1] lines, circles, spheres, planes, flyers
+    cdef const double[:, ::1] plane_com, flyer_com
     cdef object kept
 
-    def __init__(self, at):
-        self.kept = at
+    def __init__(self, at, com):
+        self.kept = at, com
         self.lines, self.circles, self.spheres, self.planes, self.flyers = at
+        self.plane_com, self.flyer_com = com
 
     def __reduce__(self):
-        return Moves, (self.kept,)
+        return Moves, self.kept
 
     def turning(self, const double[::1] v not None):
-        """ω × v of joints whose linear velocities are in axes that turn."""
+        """ω × (v + ω × com) of joints whose linear velocities are in axes that turn."""
         found = np.zeros(v.shape[0])
         cdef double[::1] x = found
-        cdef Py_ssize_t i, k
-        for i in range(self.planes.shape[0]):
-            k = self.planes[i, 1]
-            x[k], x[k + 1] = -v[k + 2] * v[k + 1], v[k + 2] * v[k]
-        for i in range(self.flyers.shape[0]):
-            k = self.flyers[i, 1]
-            x[k] = v[k + 4] * v[k + 2] - v[k + 5] * v[k + 1]
-            x[k + 1] = v[k + 5] * v[k] - v[k + 3] * v[k + 2]
-            x[k + 2] = v[k + 3] * v[k + 1] - v[k + 4] * v[k]
+        if v.shape[0]:
+            self.add_turning(&v[0], &x[0])
         return found
 
+    cdef void add_turning(self, const double *v, double *x) noexcept nogil:
+        cdef const double *c
+        cdef double y[3]
+        cdef Py_ssize_t i, k
+        for i in range(self.planes.shape[0]):
+            k, c = self.planes[i, 1], &self.plane_com[i, 0]
+            y[0], y[1] = v[k] - v[k + 2] * c[1], v[k + 1] + v[k + 2] * c[0]
+            x[k] -= v[k + 2] * y[1]
+            x[k + 1] += v[k + 2] * y[0]
+        for i in range(self.flyers.shape[0]):
+            k = self.flyers[i, 1]
+            y[0], y[1], y[2] = v[k], v[k + 1], v[k + 2]
+            add_cross(1.0, v + k + 3, &self.flyer_com[i, 0], y)
+            add_cross(1.0, v + k + 3, y, x + k)
+
+    def midpoint(self, accelerate, const double[::1] v not None, double[::1] middle not None,
+                 double[::1] a not None, double h):
+        """Velocities u = v + h a((v + u) / 2), None where the fixed-point iteration does not converge.
+
+        `accelerate()` fills a, the joints' accelerations at the velocities `middle`.
+        """
+        found = np.array(v)
+        cdef double[::1] u = found
+        cdef double error = 0.0, before, scale = 0.0, ahead
+        cdef Py_ssize_t i, n = v.shape[0]
+        cdef int count
+        for i in range(n):
+            middle[i] = v[i]
+        for count in range(ROUNDS if n else 0):
+            accelerate()
+            self.add_turning(&middle[0], &a[0])
+            before, error, scale = error if count > 1 else INFINITY, 0.0, 0.0
+            for i in range(n):
+                ahead = v[i] + h * a[i]
+                if not fabs(ahead) <= DBL_MAX:
+                    return None
+                error, scale = fmax(error, fabs(ahead - u[i])), fmax(scale, fabs(v[i]) + fabs(ahead))
+                u[i], middle[i] = ahead, 0.5 * (v[i] + ahead)
+            if not count:
+                continue
+            if error <= ACCURACY * scale or (error <= ROUNDED * scale and error >= before):
+                return found
+            if error <= 0.1 * before < INFINITY and error * (error / before) <= ACCURACY * scale:
+                return found                     # the next correction is smaller by this ratio
+            if error > ROUNDED * scale and not error < (SLOWER if count > 3 else 2.0) * before:
+                return None
+        return found if error <= ROUNDED * scale else None
+
     def moved(self, q, v, double h):
-        """State after h at velocities v, linear ones along straight lines, kept in axes that do not turn."""
+        """State after h at velocities v, centres of mass along straight lines, kept in axes that do not turn."""
         new_q, new_v = q.copy(), v.copy()
         cdef double[::1] x = new_q, y = new_v
         with nogil:
@@ -98,7 +155,10 @@ cdef class Moves:
         cdef Py_ssize_t i, r
         cdef double *x
         cdef double *y
-        cdef double c, s
+        cdef const double *m
+        cdef double lever[3]
+        cdef double turned[3]
+        cdef double a, b, c, s
         for i in range(self.lines.shape[0]):
             q[self.lines[i, 0]] += h * v[self.lines[i, 1]]
         for i in range(self.circles.shape[0]):
@@ -106,19 +166,29 @@ cdef class Moves:
         for i in range(self.spheres.shape[0]):
             spin(q + self.spheres[i, 0], v + self.spheres[i, 1], h, False)
         for i in range(self.planes.shape[0]):
-            x, y = q + self.planes[i, 0], v + self.planes[i, 1]
-            c, s = x[2] * y[0] - x[3] * y[1], x[3] * y[0] + x[2] * y[1]
-            x[0] += h * c
-            x[1] += h * s
+            x, y, m = q + self.planes[i, 0], v + self.planes[i, 1], &self.plane_com[i, 0]
+            a, b = y[0] - y[2] * m[1], y[1] + y[2] * m[0]
+            c, s = x[2] * a - x[3] * b, x[3] * a + x[2] * b
+            lever[0], lever[1] = x[2] * m[0] - x[3] * m[1], x[3] * m[0] + x[2] * m[1]
             turn(x + 2, h * y[2])
-            y[0], y[1] = x[2] * c + x[3] * s, x[2] * s - x[3] * c
+            x[0] += h * c + (lever[0] - (x[2] * m[0] - x[3] * m[1]))
+            x[1] += h * s + (lever[1] - (x[3] * m[0] + x[2] * m[1]))
+            y[0], y[1] = x[2] * c + x[3] * s + y[2] * m[1], x[2] * s - x[3] * c - y[2] * m[0]
         for i in range(self.flyers.shape[0]):
-            x, y = q + self.flyers[i, 0], v + self.flyers[i, 1]
+            x, y, m = q + self.flyers[i, 0], v + self.flyers[i, 1], &self.flyer_com[i, 0]
+            add_cross(1.0, y + 3, m, y)
             rotate(x + 3, 1.0, y)
+            for r in range(3):
+                lever[r] = turned[r] = m[r]
+            rotate(x + 3, 1.0, lever)
             for r in range(3):
                 x[r] += h * y[r]
             spin(x + 3, y + 3, h, True)
             rotate(x + 3, -1.0, y)
+            rotate(x + 3, 1.0, turned)
+            for r in range(3):
+                x[r] += lever[r] - turned[r]
+            add_cross(-1.0, y + 3, m, y)
 
 
 def matched(const Py_ssize_t[::1] key not None, const Py_ssize_t[::1] before not None,

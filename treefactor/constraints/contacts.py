@@ -12,9 +12,14 @@ import numpy as np
 from .._arrays import ReadOnly, Sealed, as_number, as_tuple, as_vector
 from .._contacts import CONTACT, Touching
 from .._rotations import unit
-from ..exceptions import InvalidModelError
+from ..configuration import random_configuration
+from ..exceptions import ConfigurationError, InvalidModelError
 from ..model import Model, body_number, require_model
 from .kinematics import Kinematics, Pattern
+from .loops import close, loops_of
+
+SAMPLES = 4  # configurations in which rates of gaps are compared with zero
+STILL = 1e-9  # relative; a smaller rate is a rounding error
 
 
 @dataclass(frozen=True, eq=False)
@@ -147,8 +152,12 @@ def box(body: int | str, size, center=(0.0, 0.0, 0.0)) -> list[Sphere]:
 
 
 def contacts_between(
-    spheres: Iterable[Sphere], others: Iterable[Plane | Sphere] = (), mu: float = 0.0
-) -> list[Contact]:
+    spheres: Iterable[Sphere],
+    others: Iterable[Plane | Sphere] = (),
+    mu: float = 0.0,
+    model: Model | None = None,
+    named: bool = False,
+):
     """Contacts of spheres of different bodies with each other and with other things.
 
     Parameters
@@ -157,15 +166,41 @@ def contacts_between(
     others : iterable of Plane or Sphere
     mu : float
         Coefficient of friction of all of them.
+    model : Model, optional
+        Contacts whose gap no motion of this model changes are left out: a sphere centred on the axis of the
+        joint between both bodies, bodies that follow one joint alike or that loops hold together. Where such
+        bodies overlap, every step would be infeasible.
+    named : bool
+        Return also the names of the bodies of the contacts left out.
 
     Returns
     -------
     list of Contact
+    list of tuple of str
+        Only with `named`: the joints that carry both bodies of every contact left out, "base" for -1.
 
     Raises
     ------
     InvalidModelError, DtypeError
-        Where they are not spheres or planes, or mu is negative.
+        If these are not spheres or planes, a body is not in the model, or mu is negative.
+    ValueError
+        If `named` is given without a model.
+
+    Notes
+    -----
+    The rates of gaps are analytic functions of q: what is zero in random configurations is zero everywhere.
+
+    Examples
+    --------
+    >>> import treefactor as tf
+    >>> from treefactor.constraints import Sphere, contacts_between
+    >>> rod = tf.Inertia(1.0, [0, 0, -0.5], [[0.1, 0, 0], [0, 0.1, 0], [0, 0, 0.1]])
+    >>> hinge = dict(kind="revolute", axis=[0, 1, 0], inertia=rod)
+    >>> arm = tf.Model([tf.Joint("upper", **hinge), tf.Joint("lower", parent=0, p=[0, 0, -1.0], **hinge)])
+    >>> elbow, hand = Sphere(1, radius=0.1), Sphere(1, [0, 0, -1.0], 0.1)
+    >>> contacts, left_out = contacts_between([elbow, hand], [Sphere(0)], model=arm, named=True)
+    >>> len(contacts), left_out
+    (1, [('lower', 'upper')])
     """
     spheres, others = as_tuple(spheres, "spheres"), as_tuple(others, "others")
     for name, given, kind in (("spheres", spheres, Sphere), ("others", others, Plane | Sphere)):
@@ -174,9 +209,20 @@ def contacts_between(
                 raise InvalidModelError(
                     f"{name}[{k}] is not a {getattr(kind, '__name__', kind)}, but {one!r}"
                 )
+    if named and model is None:
+        raise ValueError("named needs a model, whose joints name the bodies: pass model=")
     pairs = [(sphere, other) for i, sphere in enumerate(spheres) for other in spheres[:i]]
     pairs += all_pairs(spheres, others)
-    return [Contact(sphere, other, mu) for sphere, other in pairs if sphere.body != other.body]
+    found = [Contact(sphere, other, mu) for sphere, other in pairs if sphere.body != other.body]
+    if model is None:
+        return found
+    changes = gaps_change(model, found)
+    kept = [contact for contact, change in zip(found, changes, strict=True) if change]
+    if not named:
+        return kept
+    return kept, [
+        _names(model, contact) for contact, change in zip(found, changes, strict=True) if not change
+    ]
 
 
 @dataclass(frozen=True)
@@ -254,6 +300,36 @@ class Contacts(Sealed):
         against the other body: the first one is the rate of the gap.
         """
         return Touch(*self._kernel.near(at.frames, margin))
+
+
+def _names(model: Model, contact: Contact) -> tuple[str, str]:
+    """Names of the joints that carry both bodies of a contact."""
+    numbers = [body_number(model, side.body) for side in (contact.sphere, contact.against)]
+    first, second = ["base" if k < 0 else model.joints[k].name for k in numbers]
+    return first, second
+
+
+def gaps_change(model: Model, contacts) -> np.ndarray:
+    """Which contacts have a gap that some motion changes: in one of a few random configurations at least."""
+    found, rng = Contacts(model, contacts), np.random.default_rng(0)
+    changes = np.zeros(len(contacts), dtype=bool)
+    size = max((np.abs([*c.sphere.center, c.sphere.radius]).max() for c in contacts), default=0.0)
+    for _ in range(SAMPLES):
+        q = random_configuration(model, rng)
+        try:
+            q = close(model, q) if model.loops else q
+        except ConfigurationError:
+            continue
+        at = Kinematics(model, q)
+        touch = found.near(at)
+        rates = np.zeros((len(contacts), model.nv))
+        rates[np.repeat(touch.which, np.diff(touch.start)), touch.column] = touch.data[0]
+        if model.loops:
+            J = loops_of(model).rows(at).dense()
+            rates -= rates @ np.linalg.pinv(J, rcond=STILL) @ J
+        length = max(np.abs(at.p).max(initial=0.0), size)
+        changes |= np.abs(rates).max(axis=1, initial=0.0) > STILL * length
+    return changes
 
 
 def limits_of(model: Model) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:

@@ -29,10 +29,12 @@ from ..dynamics import motion
 from ..exceptions import NonFiniteError, ShapeError, StepError
 from ..model import Model, require_model
 from .contacts import Contacts, Touch, limits_of
+from .free_motion import FreeMotion, is_steady
 from .kinematics import Kinematics
 from .loops import Loops, loops_of
 
-FACETS, FRICTION = (4, 8), ("pyramid", "box")
+FACETS, FRICTION, GYROSCOPIC = (4, 8), ("pyramid", "box"), ("implicit", "explicit")
+NOISE = 1e-9  # of momenta; friction of a smaller normal impulse has the bound zero
 
 
 @dataclass(frozen=True, eq=False)
@@ -108,6 +110,11 @@ class Stepper(Sealed):
         The convex relaxation, or bounds from the normal impulses of the step before.
     margin : float
         Contacts farther apart than that, in m, are left out; it must be more than anything moves in a step.
+    gyroscopic : {"implicit", "explicit"}
+        When forces that depend on the velocity act. "implicit" is the midpoint rule: bodies that spin freely
+        keep their energy, mechanisms without friction keep theirs up to oscillations. "explicit" evaluates
+        these forces at the beginning of the step, so that what turns fast gains energy: 12 % in 2 s where
+        h = 5 ms and a body with moments of inertia 1 : 2 : 3 turns at 10 rad/s.
 
     Raises
     ------
@@ -156,6 +163,7 @@ class Stepper(Sealed):
         facets: int = 4,
         margin: float = np.inf,
         friction: str = "pyramid",
+        gyroscopic: str = "implicit",
     ):
         require_model(model)
         h, stabilization = as_number(h, "h"), as_number(stabilization, "stabilization")
@@ -166,12 +174,14 @@ class Stepper(Sealed):
         if as_count(facets, "facets") not in FACETS:
             raise ValueError(f"facets must be one of {FACETS}, got {facets}")
         check_choice("friction", friction, FRICTION)
+        check_choice("gyroscopic", gyroscopic, GYROSCOPIC)
         if friction == "box" and facets != 4:
             raise ValueError(f"a box of friction has 4 facets, got {facets}")
-        own = vars(self)
+        own, implicit = vars(self), gyroscopic == "implicit" and not is_steady(model)
         own.update(model=model, h=h, stabilization=stabilization, margin=as_size(margin, "margin"))
         own.update(friction=friction, _forms=_forms(friction, facets), _moves=_moves(model), _last=None)
         own.update(_contacts=Contacts(model, as_tuple(contacts, "contacts")), _loops=loops_of(model))
+        own.update(gyroscopic=gyroscopic, _motion=FreeMotion(model, self._moves, h) if implicit else None)
         own["_limits"] = limits_of(model) if limits else tuple(x[:0] for x in limits_of(model))
         own["_pressed"] = np.zeros(len(self._contacts.mu))
 
@@ -197,13 +207,12 @@ class Stepper(Sealed):
         model, h = self.model, self.h
         q, v = as_vector(q, model.nq, "q"), as_vector(v, model.nv, "v")
         tau = np.zeros(model.nv) if tau is None else as_vector(tau, model.nv, "tau")
-        force, H = motion(model, q, v, tau)
         at = Kinematics(model, q, v)
         touch = self._contacts.near(at, self.margin)
         rows = self._unilateral(q, touch)
         C, c = self._bilateral(at)
         try:
-            g = multiply(H, model.tree, v + h * self._moves.turning(v), layout="packed") + h * force
+            g, H = self._free(q, v, tau)
             problem = mlcp.Problem(H, model.tree, g, C, c, rows.D, rows.d, rows.upper, layout="packed")
         except NonFiniteError:
             raise StepError("no step from here: it overflows") from None
@@ -215,8 +224,8 @@ class Stepper(Sealed):
             raise StepError("no step from here: it overflows", solution)
         own = vars(self)
         own["_last"] = solution, rows.key
-        normal = solution.gamma[: len(rows.of)] * rows.along[:, 0]
-        own["_pressed"] = np.bincount(touch.which[rows.of], normal, len(self._pressed))
+        if self.friction == "box":
+            own["_pressed"] = self._normal(touch, rows, solution.gamma, g)
         gap = np.full(len(self._contacts.mu), np.inf)
         gap[touch.which] = touch.gap
         impulse = self._impulses(touch, rows, solution.gamma)
@@ -258,6 +267,14 @@ class Stepper(Sealed):
         q, v = map(np.array, zip(*states, strict=True))
         return Trajectory(t, q, v, made)
 
+    def _free(self, q: np.ndarray, v: np.ndarray, tau: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Momentum after the step without impulses, and the packed rows of H."""
+        force, H = motion(self.model, q, v, tau)
+        if self._motion is not None:
+            return self._motion.momentum(H, q, v) + self.h * tau, H
+        turned = v + self.h * self._moves.turning(v)
+        return multiply(H, self.model.tree, turned, layout="packed") + self.h * force, H
+
     def _bilateral(self, at: Kinematics) -> tuple[Sorted, np.ndarray] | tuple[None, None]:
         """Rows of loops, and what their velocities are to be."""
         if not self.model.loops:
@@ -287,6 +304,15 @@ class Stepper(Sealed):
         last, before = self._last
         gamma, active = matched(key, before, last.gamma, last.active)
         return replace(last, gamma=gamma, active=active, problem=problem)
+
+    def _normal(self, touch: Touch, rows: _Unilateral, gamma: np.ndarray, g: np.ndarray) -> np.ndarray:
+        """Normal impulses of all contacts; zero where they are rounding errors of the momenta g."""
+        size = np.append(np.abs(g)[touch.column], 0.0)
+        largest = np.maximum.reduceat(size, touch.start[:-1]) if len(touch.which) else touch.gap
+        normal = np.bincount(rows.of, gamma[: len(rows.of)] * rows.along[:, 0], len(touch.which))
+        pressed = np.zeros(len(self._contacts.mu))
+        pressed[touch.which] = np.where(normal > NOISE * largest, normal, 0.0)
+        return pressed
 
     def _impulses(self, touch: Touch, rows: _Unilateral, gamma: np.ndarray) -> np.ndarray:
         """Impulses of all contacts in the base."""
@@ -340,4 +366,8 @@ def _moves(model: Model) -> Moves:
     for i, kind in enumerate(rotating):
         if kind in model.entries:
             first[i] = np.stack([part[:, 0] for part in model.entries[kind]], axis=1)
-    return Moves([np.ascontiguousarray(x, dtype=np.intp) for x in (np.concatenate(at), *first)])
+    com = [
+        np.array([joint.inertia.com[:size] for joint in model.joints if joint.kind == kind]).reshape(-1, size)
+        for kind, size in (("planar", 2), ("freeflyer", 3))
+    ]
+    return Moves([np.ascontiguousarray(x, dtype=np.intp) for x in (np.concatenate(at), *first)], com)
