@@ -13,8 +13,8 @@ LONG = np.longdouble
 class Spread:
     """A model in one configuration.
 
-    ``crba`` and ``rnea`` return the values and their sizes: what they would be if all levers had the length of
-    the links between, all angles added up, and nothing cancelled.
+    ``crba`` and ``rnea`` return the values and their sizes: what they would be if all levers had the length
+    of the links between, all angles added up, and nothing cancelled.
     """
 
     def __init__(self, model, q):
@@ -31,35 +31,31 @@ class Spread:
             self.linear.append((R @ linear).T)
             self.angular.append((R @ angular).T)
         self.com = [R @ joint.inertia.com.astype(LONG) for R, joint in zip(self.R, model.joints, strict=True)]
-        self.tensor = [
-            R @ joint.inertia.tensor @ R.T for R, joint in zip(self.R, model.joints, strict=True)
-        ]
+        self.tensor = [R @ joint.inertia.tensor @ R.T for R, joint in zip(self.R, model.joints, strict=True)]
 
     def partial_velocities(self, i):
-        """Of body i, for every freedom that moves it: its number, v of the centre, w, and their sizes."""
+        """Of all freedoms that move body i: their numbers, v of its centre, w, and the sizes of both."""
         lever, reach, found = self.com[i], length(self.com[i]), []
         j = i
         while j >= 0:
-            start = self.model.idx_v[j]
-            for k, (v, w) in enumerate(zip(self.linear[j], self.angular[j], strict=True)):
-                found.append((start + k, v + np.cross(w, lever), w, length(v) + length(w) * reach, length(w)))
+            v, w = self.linear[j], self.angular[j]
+            numbers = self.model.idx_v[j] + np.arange(len(v))
+            spin = length(w)
+            found.append((numbers, v + cross(w, lever), w, length(v) + spin * reach, spin))
             lever, reach = lever + self.step[j], reach + length(self.step[j])
             j = self.parent[j]
-        return found
+        return [np.concatenate(part) for part in zip(*found, strict=True)]
 
     def crba(self):
         """H and its size."""
-        n = self.model.nv
         H, size = np.diag(self.model.armature.astype(LONG)), np.diag(self.model.armature.astype(LONG))
         for i, joint in enumerate(self.model.joints):
             m, tensor = joint.inertia.mass, self.tensor[i]
-            found = self.partial_velocities(i)
-            spin = length(tensor)
-            for k, v, w, fast, turning in found:
-                for j, u, z, quick, rolling in found:
-                    H[k, j] += m * (v @ u) + w @ tensor @ z
-                    size[k, j] += m * fast * quick + turning * spin * rolling
-        return H.reshape(n, n), size.reshape(n, n)
+            k, v, w, fast, turning = self.partial_velocities(i)
+            H[np.ix_(k, k)] += m * v @ v.T + w @ tensor @ w.T
+            size[np.ix_(k, k)] += m * np.outer(fast, fast)
+            size[np.ix_(k, k)] += length(tensor.ravel()) * np.outer(turning, turning)
+        return H, size
 
     def rnea(self, v, a, fext=None, gravity=True):
         """Forces and their size."""
@@ -69,17 +65,17 @@ class Spread:
         for i, joint in enumerate(self.model.joints):
             m, tensor, com = joint.inertia.mass, self.tensor[i], self.com[i]
             w, alpha, acceleration, turning, spinning, pulling = rates[i]
-            force = m * (acceleration + np.cross(alpha, com) + np.cross(w, np.cross(w, com)))
-            moment = tensor @ alpha + np.cross(w, tensor @ w)
+            force = m * (acceleration + cross(alpha, com) + cross(w, cross(w, com)))
+            moment = tensor @ alpha + cross(w, tensor @ w)
             pull = m * (pulling + (spinning + turning**2) * length(com))
-            twist = length(tensor) * (spinning + turning**2)
+            twist = length(tensor.ravel()) * (spinning + turning**2)
             if fext is not None:
                 push = -self.R[i] @ np.asarray(fext[i][:3], LONG)
-                force, moment = force + push, moment - self.R[i] @ fext[i][3:] - np.cross(com, push)
+                force, moment = force + push, moment - self.R[i] @ fext[i][3:] - cross(com, push)
                 pull, twist = pull + length(push), twist + length(fext[i][3:]) + length(com) * length(push)
-            for k, u, z, fast, rolling in self.partial_velocities(i):
-                tau[k] += u @ force + z @ moment
-                size[k] += fast * pull + rolling * twist
+            k, u, z, fast, rolling = self.partial_velocities(i)
+            tau[k] += u @ force + z @ moment
+            size[k] += fast * pull + rolling * twist
         return tau, size
 
     def rates(self, v, a, gravity):
@@ -87,18 +83,23 @@ class Spread:
         found, speeds = [], []
         zero = np.zeros(3, LONG)
         for j, joint in enumerate(self.model.joints):
-            above = found[joint.parent] if joint.parent >= 0 else (zero, zero, -gravity, 0, 0, length(gravity))
+            above = (zero, zero, -gravity, 0, 0, length(gravity))
+            if joint.parent >= 0:
+                above = found[joint.parent]
             w0, alpha0, acceleration, turning, spinning, pulling = above
             fast = speeds[joint.parent] if joint.parent >= 0 else LONG(0)
             own = slice(self.model.idx_v[j], self.model.idx_v[j] + joint.nv)
             turn, slide = v[own] @ self.angular[j], v[own] @ self.linear[j]
             step, w = self.step[j], w0 + turn
-            alpha = alpha0 + a[own] @ self.angular[j] + np.cross(w, turn)
+            alpha = alpha0 + a[own] @ self.angular[j] + cross(w, turn)
             if joint.kind == "universal":
-                alpha = alpha + np.cross(v[own][0] * self.angular[j][0], v[own][1] * self.angular[j][1])
+                alpha = alpha + cross(v[own][0] * self.angular[j][0], v[own][1] * self.angular[j][1])
             acceleration = (
-                acceleration + np.cross(alpha0, step) + np.cross(w0, np.cross(w0, step) + slide)
-                + a[own] @ self.linear[j] + np.cross(w, slide)
+                acceleration
+                + cross(alpha0, step)
+                + cross(w0, cross(w0, step) + slide)
+                + a[own] @ self.linear[j]
+                + cross(w, slide)
             )
             far, sliding = length(step), length(slide)
             pulling = pulling + spinning * far + turning**2 * far
@@ -112,8 +113,20 @@ class Spread:
 
 
 def length(x):
-    """Euclidean norm."""
-    return np.sqrt(np.sum(np.asarray(x, LONG) ** 2))
+    """Euclidean norm of a vector, or of each row."""
+    return np.sqrt(np.sum(np.asarray(x, LONG) ** 2, axis=-1))
+
+
+def cross(a, b):
+    """a × b, of rows; quicker than NumPy's for a few."""
+    return np.stack(
+        [
+            a[..., 1] * b[..., 2] - a[..., 2] * b[..., 1],
+            a[..., 2] * b[..., 0] - a[..., 0] * b[..., 2],
+            a[..., 0] * b[..., 1] - a[..., 1] * b[..., 0],
+        ],
+        axis=-1,
+    )
 
 
 def motion(joint, x):

@@ -224,11 +224,13 @@ static void NAME(inertias)(const Mechanism *m, const Room *w)
     for (ptrdiff_t i = 0; i < m->bodies; i++) {
         const Body *b = m->body + i;
         const real *R = w->X[i].R;
-        real *J = w->C[i].J, RI[9];
-        ROTATE(R, b->first, w->C[i].h);
+        real RI[9];
+        Inertia I;
+        ROTATE(R, b->first, I.h);
         EACH(c, 3) ROTATE(R, b->tensor + 3 * c, RI + 3 * c);
-        EACH(r, 3) EACH(c, r + 1) J[ENTRY(r, c)] = RI[r] * R[c] + RI[3 + r] * R[3 + c] + RI[6 + r] * R[6 + c];
-        NAME(shift_inertia)(b->mass, w->X[i].p, w->C + i);
+        EACH(r, 3) EACH(c, r + 1) I.J[ENTRY(r, c)] = RI[r] * R[c] + RI[3 + r] * R[3 + c] + RI[6 + r] * R[6 + c];
+        NAME(shift_inertia)(b->mass, w->X[i].p, &I);
+        w->C[i] = I;
     }
 }
 
