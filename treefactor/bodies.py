@@ -1,8 +1,8 @@
 """A model as the recursions take it: bodies with one kind of motion each, about or along their z axis.
 
 Moments taken about a point far from what turns lose digits: of an arm r times the radius of gyration,
-2 log2(r) bits. So a body that may turn farther from its parent's local origin than LONGEST_ARM radii of gyration
-begins a local origin of its own, at its joint.
+2 log2(r) bits. So a body that may turn farther from its parent's local origin than LONGEST_ARM radii of
+gyration begins a local origin of its own, at its joint.
 """
 
 from __future__ import annotations
