@@ -98,7 +98,8 @@ def _frame(axis: np.ndarray) -> np.ndarray:
     x = np.eye(3)[np.argmin(np.abs(axis))]
     x = x - (x @ axis) * axis
     x /= np.linalg.norm(x)
-    return np.stack([x, np.cross(axis, x), axis], axis=1)
+    (a, b, c), (d, e, f) = axis, x  # np.cross would take half the time of a body
+    return np.array([x, [b * f - c * e, c * d - a * f, a * e - b * d], axis]).T
 
 
 def _inertia(inertia, A: np.ndarray) -> dict:

@@ -91,12 +91,17 @@ def _has_full_rank(G: np.ndarray) -> bool:
     A column that is alone in a row is independent of the others: only those that share all their rows, of
     which joints that follow one leader have none, need singular values.
     """
-    size = np.abs(G)
-    size /= np.where(size.any(axis=0), size.max(axis=0, initial=0.0), 1.0)
-    while size.size:
-        alone = (size[np.count_nonzero(size, axis=1) == 1] > ALONE).any(axis=0)
+    row, column = np.nonzero(G)
+    size, largest = np.abs(G[row, column]), np.zeros(G.shape[1])
+    np.maximum.at(largest, column, size)
+    shared, clear = np.ones(G.shape[1], dtype=bool), size > ALONE * largest[column]
+    while True:
+        left = shared[column]
+        count = np.bincount(row[left], minlength=G.shape[0])
+        alone = left & clear & (count[row] == 1)
         if not alone.any():
             break
-        G, size = G[:, ~alone], size[:, ~alone]
+        shared[column[alone]] = False
+    G = G[:, shared]
     largest = np.abs(G).max(axis=0, initial=0.0)
     return G.shape[1] == 0 or np.linalg.matrix_rank(G / np.where(largest > 0.0, largest, 1.0)) == G.shape[1]
