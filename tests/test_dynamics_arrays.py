@@ -393,3 +393,20 @@ def test_what_cannot_be_bound():
         tf.bind(tf.aba, None, q, v, x, out=out)
     with pytest.raises(ValueError, match="to be bound, got"):
         tf.bind(tf.factor, ALL_KINDS, q, out=out)
+
+
+@pytest.mark.parametrize("name", MODELS)
+@pytest.mark.parametrize("forces", [False, True])
+def test_a_batch_and_strides_change_no_bit(name, forces):
+    """But of forward dynamics by the factor: one state is factorized by rows, a batch in lanes."""
+    model = MODELS[name]
+    batch = [*arguments(model, size=(9,))[: 3 + forces], *[None] * (not forces)]
+    one = [x if x is None else x[4] for x in batch]
+    spaced = [x if x is None else np.repeat(x[..., None], 2, axis=-1)[..., 0] for x in one]
+    for function in set(names_of(model)) - {"packed", "lanes"}:
+        own = CALLS[function](model, *one)
+        np.testing.assert_array_equal(CALLS[function](model, *spaced), own)
+        out = np.zeros((*own.shape, 2))[..., 0]
+        np.testing.assert_array_equal(CALLS[function](model, *one, out=out), own)
+        if function != "factor" or forces:
+            np.testing.assert_array_equal(CALLS[function](model, *batch)[4], own)

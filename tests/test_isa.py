@@ -13,7 +13,8 @@ from treefactor._pattern import INSTRUCTION_SETS, USED, VARIABLE
 TESTS = Path(__file__).parent
 SINGLE = [TESTS / f"test_{what}.py" for what in ("ltdl_units", "dynamics_arrays", "dynamics_sincos")]
 KERNELS = [*sorted(TESTS.glob("test_lanes*.py")), *sorted(TESTS.glob("test_interp*.py")), *SINGLE]
-EVERYTHING = sorted({*KERNELS, *TESTS.glob("test_ltdl*.py"), TESTS / "test_dynamics.py"})
+DYNAMICS = [TESTS / f"test_{what}.py" for what in ("dynamics", "origins")]
+EVERYTHING = sorted({*KERNELS, *TESTS.glob("test_ltdl*.py"), *DYNAMICS})
 others = pytest.mark.parametrize("isa", [isa for isa in INSTRUCTION_SETS if isa != USED])
 
 

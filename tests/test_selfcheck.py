@@ -116,3 +116,23 @@ def test_a_coupling_may_leave_nothing_free():
 def test_couplings_that_cannot_be(G, error):
     with pytest.raises(error):
         Coupling(TREE, G)
+
+
+def test_joints_that_follow_one_leader_need_no_singular_values(monkeypatch):
+    """Every leader is alone in its own row: the rank is known without the cube of the number of joints."""
+    monkeypatch.setattr("numpy.linalg.matrix_rank", None)
+    monkeypatch.setattr(tf.Tree, "mask", None)
+    G = np.kron([[1.0], [-2.0], [1e3]], np.eye(50))
+    assert Coupling(tf.families.chain(150), G).G.shape == (150, 50)
+
+
+@given(st.integers(0, 2**32 - 1))
+def test_columns_that_depend_on_each_other_are_found(seed):
+    rng = np.random.default_rng(seed)
+    G = rng.integers(-1, 2, size=(6, 4)) * 10.0 ** rng.integers(-3, 4, size=4)
+    rank = np.linalg.matrix_rank(G / np.where(G.any(axis=0), np.abs(G).max(axis=0), 1.0))
+    if rank == 4:
+        assert Coupling(tf.families.chain(6), G).tree.n == 4
+    else:
+        with pytest.raises(ValueError, match="depend on each other"):
+            Coupling(tf.families.chain(6), G)

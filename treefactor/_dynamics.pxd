@@ -7,7 +7,7 @@ from ._pattern cimport Pattern
 
 cdef extern from "kernels/bodies.h" nogil:
     ctypedef struct Body:
-        Py_ssize_t kind, parent, q, v, freedoms, angle, joint, circle, copied
+        Py_ssize_t kind, parent, q, v, freedoms, angle, joint, circle, copied, local, above
         double ratio, offset, pitch
         double R[9]
         double p[3]

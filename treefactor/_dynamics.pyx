@@ -31,7 +31,7 @@ cdef enum:
 
 BODY = np.dtype(
     [
-        *((name, np.intp) for name in "kind parent q v freedoms angle joint circle copied".split()),
+        *((name, np.intp) for name in "kind parent q v freedoms angle joint circle copied local above".split()),
         *((name, float) for name in ("ratio", "offset", "pitch")),
         *((name, float, size) for name, size in (("R", 9), ("p", 3), ("axes", 9))),
         ("mass", float), ("first", float, 3), ("tensor", float, 9), ("carried", float),

@@ -58,7 +58,8 @@ def crba(model: Model, q, out=None, layout: str = "dense", num_threads: int = 1)
 
     Notes
     -----
-    Featherstone (2008), table 6.2: composite-rigid-body algorithm, in the frame of the root body.
+    Featherstone (2008), table 6.2: composite-rigid-body algorithm, in the axes of the root body; a
+    body far from it has an origin of its own.
     """
     if layout == "dense":
         found = quick(model, CRBA, q, None, None, None, out, num_threads)
@@ -220,7 +221,9 @@ def forward_dynamics(
 
     Notes
     -----
-    Featherstone (2008), section 6.1.
+    Featherstone (2008), section 6.1. By the factor, a single state without fext and the same one in a batch
+    may differ in their last bits: one H is factorized by rows, a batch in lanes. Strides change no bit, nor
+    do they or a batch in any other function of the dynamics.
     """
     check_choice("method", method, tuple(METHODS))
     if method == "aba":
@@ -247,7 +250,8 @@ def frames(model: Model, q, v, num_threads: int = 1) -> np.ndarray:
 
     Notes
     -----
-    Featherstone (2008), table 5.1: the outward half of it.
+    Featherstone (2008), table 5.1: the outward half of it. All are seen from the root body, so what is
+    computed for a point is as exact as the rounded distance of the point from the root body.
     """
     found = quick(model, FRAMES, q, v, None, None, None, num_threads)
     if found is not None:
@@ -349,6 +353,9 @@ class _Call:
         given = {name: x for name, x in arguments.items() if x is not None or name != "fext"}
         tails = {"q": (self.model.nq,), "fext": (self.model.njoints, 6)}
         arrays, batch = states(given, {name: tails.get(name, (self.model.nv,)) for name in given}, self.model)
+        found = self._one(arrays) if not batch and self.layout == "dense" else None
+        if found is not None:
+            return found
         count = math.prod(batch)
         blocks = -(-count // LANES)
         out, result = self._output(batch, blocks, arrays)
@@ -365,6 +372,19 @@ class _Call:
         if out is not None and not np.shares_memory(out, result):
             out[...] = result.reshape(out.shape)
         return result.reshape(self._shape(batch, blocks)) if out is None else out
+
+    def _one(self, arrays: dict[str, np.ndarray]) -> np.ndarray | None:
+        """Result of copies by the fast path, so that strides change no bit; None where it has none."""
+        q, v, x, fext = (self._operand(arrays, names) for names in ("q", "v", ("a", "tau", "x"), "fext"))
+        if fext is not None:
+            return None
+        rows = (None if a is None else a[0] for a in (q, v, x))
+        found = quick(self.model, self.op, *rows, None, None, 1)
+        if found is None or self.out is None:
+            return found
+        out = as_output(self.out, found.shape)
+        out[...] = found
+        return out
 
     def _shape(self, batch: tuple[int, ...], blocks: int) -> tuple[int, ...]:
         n, nnz = self.model.nv, self.model.tree.nnz

@@ -47,7 +47,8 @@ class Kinematics(Sealed):
     origin : ndarray, shape (..., njoints + 1, 3)
         Of the root body of the tree that a body is part of, m; of the base its own.
     p : ndarray, shape (..., njoints + 1, 3)
-        Origins of the bodies, from that of the root body: exact to rounding however far away that is.
+        Origins of the bodies, from that of the root body: exact to rounding however far away that is. Rows of
+        a Jacobian are as exact as a point's distance from the root body, rounded: 1e-10 m at 1,000 km.
     V, A : ndarray, shape (..., njoints + 1, 6)
         Spatial velocities, and accelerations at zero acceleration of the joints: linear before angular, of
         the point at the origin of the root body.

@@ -14,6 +14,8 @@ typedef struct {
     ptrdiff_t joint;                 /* whose external force acts on it, or -1 */
     ptrdiff_t circle;                /* whether q holds cosine and sine of what it follows */
     ptrdiff_t copied;                /* 6 below a free-flyer, whose motions are the unit vectors; else 0 */
+    ptrdiff_t local;                 /* the body whose origin it is computed at: itself, or that of its parent */
+    ptrdiff_t above;                 /* freedoms of its ancestors */
     double ratio, offset, pitch;     /* it turns by ratio q + offset, and moves by pitch times that */
     double R[9], p[3];               /* its frame in that of the parent where it does not move; columns of R */
     double axes[9];                  /* columns: the axes of the joint as its user knows it, in this frame */
