@@ -71,7 +71,7 @@ class Scene:
     def step(self, tau=None) -> None:
         """One step whose solution and energy are verified; or infeasible, which a certificate proves."""
         if self.cold:
-            self.stepper._last = None
+            vars(self.stepper)["_last"] = None
         before = self.energy()
         tau = np.zeros(len(self.v)) if tau is None else tau
         try:

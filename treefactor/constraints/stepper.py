@@ -145,9 +145,11 @@ class Stepper(Sealed):
     stabilization: float
     margin: float
     friction: str
+    gyroscopic: str
     _contacts: Contacts
     _loops: Loops
     _moves: Moves
+    _motion: FreeMotion | None
     _limits: tuple[np.ndarray, ...]
     _forms: np.ndarray
     _pressed: np.ndarray  # normal impulses of the last step
