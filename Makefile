@@ -2,15 +2,20 @@
 PYTHON ?= python3
 VENV   := .venv
 BIN    := $(VENV)/bin
+PIP    := $(BIN)/python -m pip install --quiet
+ENGINES := $(VENV)/.engines
+BUILT  := $(VENV)/.built
 READY  := $(VENV)/.ready
-SOURCES := setup.py pyproject.toml $(wildcard treefactor/*.pyx treefactor/*.pxd treefactor/codegen/*.pyx treefactor/codegen/*.pxd treefactor/kernels/*)
+SOURCES := setup.py pyproject.toml $(shell find treefactor -name '*.p[yx][xd]' -o -path '*/kernels/*')
 CHECKED := .sanitized
 CHECKS  := -fsanitize=address,undefined -fno-sanitize-recover=undefined
 COVERED := .covered
 
-.PHONY: demo test test-slow sanitize valgrind coverage fuzz lint bench dashboard docs measure clean
+NEWEST  := .newest
 
-demo: $(READY)
+.PHONY: demo test test-slow test-newest lock build-times sanitize valgrind coverage fuzz lint bench dashboard docs measure clean
+
+demo: $(BUILT)
 	$(BIN)/treefactor check
 
 test: $(READY)
@@ -18,6 +23,28 @@ test: $(READY)
 
 test-slow: $(READY)
 	$(BIN)/python -m pytest -m slow
+
+# the fast suite with the newest versions of everything that pyproject.toml allows: a build of its own
+test-newest: $(BUILT)
+	rm -rf $(NEWEST)
+	$(PYTHON) -m venv $(NEWEST)
+	$(call copy_sources,$(NEWEST))
+	$(NEWEST)/bin/python -m pip install --quiet '$(NEWEST)/source[dev]'
+	cd $(NEWEST) && bin/python -m pytest ../tests
+
+# the versions that demo and test use: the newest ones, for every Python and system
+lock: $(VENV)/bin/python
+	$(PIP) uv
+	sed -n 's/^requires = \[\(.*\)\]/\1/p' pyproject.toml | tr -d '" ' | tr ',' '\n' > $(VENV)/build.in
+	$(LOCK) --upgrade --extra dev --output-file requirements/dev.txt
+	$(LOCK) --upgrade --extra demo --constraint requirements/dev.txt --output-file requirements/demo.txt
+
+LOCK := $(BIN)/uv pip compile pyproject.toml $(VENV)/build.in --universal --python-version 3.10 --no-annotate \
+  --quiet --custom-compile-command "make lock"
+
+# the processor time that every file takes to compile, one after the other, in a folder of its own
+build-times: $(BUILT)
+	TREEFACTOR_BUILD_TIMES=1 $(BIN)/python setup.py --quiet build_ext --force --build-temp build/times --build-lib build/times
 
 # the fast suite with every access of the compiled modules checked: a build of its own; needs GCC. What is left out:
 #   bench                      measures times
@@ -32,9 +59,7 @@ sanitize: $(CHECKED)/.ready
 
 $(CHECKED)/.ready: $(READY)
 	rm -rf $(CHECKED)
-	mkdir -p $(CHECKED)/source
-	cp -r setup.py pyproject.toml README.md LICENSE treefactor adapters $(CHECKED)/source
-	rm -f $(CHECKED)/source/treefactor/*.c $(CHECKED)/source/treefactor/codegen/*.c
+	$(call copy_sources,$(CHECKED))
 	TREEFACTOR_DEBUG=1 CC=gcc CFLAGS="$(CHECKS)" LDFLAGS="$(CHECKS)" \
 	  $(BIN)/python -m pip install --quiet --no-deps --target $(CHECKED) $(CHECKED)/source
 	touch $@
@@ -63,9 +88,7 @@ coverage: $(COVERED)/.ready
 
 $(COVERED)/.ready: $(READY)
 	rm -rf $(COVERED)
-	mkdir -p $(COVERED)/source
-	cp -r setup.py pyproject.toml README.md LICENSE treefactor adapters $(COVERED)/source
-	rm -f $(COVERED)/source/treefactor/*.c $(COVERED)/source/treefactor/codegen/*.c
+	$(call copy_sources,$(COVERED))
 	TREEFACTOR_COVERAGE=1 $(BIN)/python -m pip install --quiet --no-deps --target $(COVERED) $(COVERED)/source
 	cd $(COVERED)/source && cp --parents treefactor/*.p[yx]* treefactor/*.c treefactor/codegen/*.p[yx]* treefactor/codegen/*.c ..
 	touch $@
@@ -112,11 +135,26 @@ measure: $(READY)
 
 $(VENV)/bin/python:
 	$(PYTHON) -m venv $(VENV)
-	$(BIN)/python -m pip install --quiet --upgrade pip
 
-$(READY): $(VENV)/bin/python $(SOURCES)
-	$(BIN)/python -m pip install --quiet --editable '.[dev]'
+$(ENGINES): requirements/demo.txt | $(VENV)/bin/python
+	$(PIP) -r requirements/demo.txt
 	touch $@
 
+$(BUILT): $(ENGINES) $(SOURCES)
+	$(PIP) --no-deps --no-build-isolation --editable .
+	touch $@
+
+$(READY): $(BUILT) requirements/dev.txt
+	$(PIP) -r requirements/dev.txt
+	touch $@
+
+# what a package is built from, without what is made of it, in a folder `source`
+define copy_sources
+	mkdir -p $(1)/source
+	cp -r setup.py pyproject.toml README.md LICENSE treefactor adapters $(1)/source
+	find $(1)/source -name '_*.c' -delete
+endef
+
 clean:
-	rm -rf $(VENV) $(CHECKED) $(COVERED) .fuzz build dist *.egg-info treefactor/*.so treefactor/*.c treefactor/codegen/*.so treefactor/codegen/*.c docs/api/generated
+	rm -rf $(VENV) $(CHECKED) $(COVERED) $(NEWEST) .fuzz build dist *.egg-info docs/api/generated
+	find treefactor -name '*.so' -delete -o -name '_*.c' -delete

@@ -9,6 +9,8 @@ import zipfile
 from pathlib import Path
 
 import pytest
+from packaging.requirements import Requirement
+from packaging.utils import canonicalize_name
 
 import treefactor
 from treefactor.check import ENGINES
@@ -100,6 +102,19 @@ def test_the_wheel_holds_both_packages_and_the_kernels(wheel):
     assert any(name.startswith("treefactor/codegen/_table.") and not name.endswith(".pyx") for name in names)
     assert any(name.startswith("treefactor/_ltdl.") and not name.endswith(".pyx") for name in names)
     assert not [name for name in names if name.startswith(("adapters/", "tests/"))]
+
+
+def test_the_wheel_holds_a_compiled_module_for_every_pyx_file(wheel):
+    names = zipfile.ZipFile(wheel).namelist()
+    compiled = {name.partition(".")[0] for name in names if name.endswith((".so", ".pyd"))}
+    wanted = {path.relative_to(ROOT).with_suffix("").as_posix() for path in (ROOT / "treefactor").rglob("*.pyx")}
+    assert compiled == wanted | {"treefactor/_cyutility"}
+
+
+def test_every_kernel_file_is_compiled_into_a_module():
+    setup = (ROOT / "setup.py").read_text()
+    for path in (ROOT / "treefactor" / "kernels").glob("*.c"):
+        assert f"{path.stem}.c" in setup or f'"{path.stem}"' in setup, path
 
 
 def test_the_source_distribution_holds_all_that_is_compiled_and_nothing_that_is_made(wheel):
@@ -216,3 +231,44 @@ def test_the_wheel_with_pinocchio_is_enough_for_the_readme(wheel, tmp_path):
     failed, attempted = map(int, done.stdout.split()[-2:])
     assert failed == 0, done.stdout
     assert attempted > 10
+
+
+def declared(extras, metadata):
+    """Requirements of pyproject.toml for these extras and for the build, without treefactor's own."""
+    project = metadata["project"]
+    lines = [*metadata["build-system"]["requires"], *project["dependencies"]]
+    for extra in extras:
+        lines += project["optional-dependencies"][extra]
+    requirements = [Requirement(line) for line in lines]
+    inner = {extra for found in requirements if found.name == "treefactor" for extra in found.extras}
+    return declared(sorted({*extras, *inner}), metadata) if inner - {*extras} else requirements
+
+
+@pytest.mark.parametrize("extra", ["dev", "demo"])
+def test_the_lock_file_fits_the_ranges_of_pyproject(extra):
+    tomllib = pytest.importorskip("tomllib", reason="Python 3.10 has no reader of TOML")
+    metadata = tomllib.loads((ROOT / "pyproject.toml").read_text())
+    lines = (ROOT / "requirements" / f"{extra}.txt").read_text().splitlines()
+    locked = {}
+    for line in lines:
+        if line.startswith("#"):
+            continue
+        assert "/" not in line, f"a path or an address: {line}"
+        requirement = Requirement(line)
+        (pin,) = requirement.specifier
+        assert pin.operator == "=="
+        if requirement.marker is None or requirement.marker.evaluate():
+            assert locked.setdefault(canonicalize_name(requirement.name), pin.version) == pin.version
+    for requirement in declared([extra], metadata):
+        if requirement.name != "treefactor" and (requirement.marker is None or requirement.marker.evaluate()):
+            version = locked.get(canonicalize_name(requirement.name))
+            assert version is not None, f"{requirement} is missing: run `make lock`"
+            assert requirement.specifier.contains(version), f"{requirement}, but {version} is locked: run `make lock`"
+
+
+def test_the_demo_installs_nothing_that_the_tests_replace():
+    dev, demo = (
+        {line.partition(" ;")[0] for line in (ROOT / "requirements" / f"{name}.txt").read_text().splitlines()}
+        for name in ("dev", "demo")
+    )
+    assert demo <= dev

@@ -240,17 +240,12 @@ INLINE void NAME(lt_mul_block)(int R, int C, ptrdiff_t c, const Shape *t, const 
 
 INLINE void NAME(apply_columns)(int C, ptrdiff_t c, const Shape *t, const REAL *L, const REAL *inverse, int ltdl,
                                 int op, REAL *x, ptrdiff_t r) {
-    const REAL *none = NULL, *own = ltdl ? NULL : inverse;
+    const REAL *before = ltdl ? inverse : NULL, *own = ltdl ? NULL : inverse;
     const int diagonal = ltdl ? UNIT : STORED;
-    switch (op) {
-    case SOLVE:
-        LEAVES_FIRST(NAME(lt_inv_block), L, own, x, r)
-        ROOT_FIRST(NAME(l_inv_block), L, ltdl ? inverse : none, own, x, r)
-        break;
-    case SOLVE_L: ROOT_FIRST(NAME(l_inv_block), L, none, own, x, r) break;
-    case SOLVE_LT: case HALF_SOLVE: LEAVES_FIRST(NAME(lt_inv_block), L, own, x, r) break;
-    case MULTIPLY_L: case MULTIPLY: LEAVES_FIRST(NAME(l_mul_block), L, diagonal, x, x, r) break;
-    }
+    if (op == SOLVE || op == SOLVE_LT || op == HALF_SOLVE) LEAVES_FIRST(NAME(lt_inv_block), L, own, x, r)
+    if (op == SOLVE || op == SOLVE_L)
+        ROOT_FIRST(NAME(l_inv_block), L, op == SOLVE ? before : NULL, own, x, r)
+    if (op == MULTIPLY_L || op == MULTIPLY) LEAVES_FIRST(NAME(l_mul_block), L, diagonal, x, x, r)
     if (op == MULTIPLY && ltdl)
         for (ptrdiff_t k = 0; k < t->n; k++)
             UNROLL for (int s = 0; s < C; s++) AT(x + (k * r + c) * LANES, s) *= OF(L, t->start[k + 1] - 1);

@@ -293,25 +293,18 @@ INLINE void lt_mul_rows(int C, int S, const Shape *t, const Unit *u, const doubl
 
 static void rows_apply(const Shape *t, const double *L, const double *D, const double *inverse, int ltdl, int op,
                        double *x, double *path) {
-    const double *none = NULL, *own = ltdl ? NULL : inverse, *diagonal = ltdl ? NULL : D;
+    const double *before = ltdl ? inverse : NULL, *own = ltdl ? NULL : inverse, *diagonal = ltdl ? NULL : D;
     memset(path, 0, (t->deepest + 4) * sizeof(double));
-    switch (op) {
-    case SOLVE:
-        LEAVES_FIRST(lt_inv_rows, L, own, x, path)
-        ROOT_FIRST(l_inv_rows, L, ltdl ? inverse : none, own, x, path)
-        break;
-    case SOLVE_L: ROOT_FIRST(l_inv_rows, L, none, own, x, path) break;
-    case SOLVE_LT: case HALF_SOLVE: LEAVES_FIRST(lt_inv_rows, L, own, x, path) break;
-    case MULTIPLY_L: ROOT_FIRST(l_mul_rows, L, diagonal, x, path) break;
-    case MULTIPLY:
-        ROOT_FIRST(l_mul_rows, L, diagonal, x, path)
+    /* every function once: a second copy in machine code takes long to compile and is no faster */
+    if (op == SOLVE || op == SOLVE_LT || op == HALF_SOLVE) LEAVES_FIRST(lt_inv_rows, L, own, x, path)
+    if (op == SOLVE || op == SOLVE_L) ROOT_FIRST(l_inv_rows, L, op == SOLVE ? before : NULL, own, x, path)
+    if (op == MULTIPLY_L || op == MULTIPLY) ROOT_FIRST(l_mul_rows, L, diagonal, x, path)
+    if (op == MULTIPLY) {
         if (ltdl)
             for (ptrdiff_t k = 0; k < t->n; k++) x[k] *= D[k];
         memset(path, 0, (t->deepest + 4) * sizeof(double));
-        LEAVES_FIRST(lt_mul_rows, L, diagonal, x, path)
-        break;
-    case MULTIPLY_LT: LEAVES_FIRST(lt_mul_rows, L, diagonal, x, path) break;
     }
+    if (op == MULTIPLY || op == MULTIPLY_LT) LEAVES_FIRST(lt_mul_rows, L, diagonal, x, path)
     if (op == HALF_SOLVE && ltdl)
         for (ptrdiff_t k = 0; k < t->n; k++) x[k] *= sqrt(inverse[k]);
 }
