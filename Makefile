@@ -132,6 +132,8 @@ measure: $(READY)
 	$(BIN)/treefactor bench loops --goals --json docs/measured/loops.json
 	$(BIN)/python docs/measure.py
 	$(BIN)/python docs/measure_constraints.py
+	$(BIN)/python docs/measure_from_pinocchio.py
+	$(BIN)/python docs/speed.py
 
 $(VENV)/bin/python:
 	$(PYTHON) -m venv $(VENV)

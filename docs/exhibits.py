@@ -2,6 +2,7 @@
 
 import base64
 import json
+import re
 import shlex
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import redirect_stderr, redirect_stdout
@@ -52,6 +53,56 @@ def ratios(robots: Sequence[str], targets: Sequence[str]) -> Html:
         ["", "peer", *robots],
         ([k[1], k[2], *(spread(rows[k]) if k in rows else "" for rows in found.values())] for k in keys),
     )
+
+
+def counterparts() -> Html:
+    """Functions of Pinocchio, what computes the same here, and how many times faster or slower it is."""
+    from counterparts import GROUPS
+
+    ratios: dict[tuple[str, str], list[float]] = {}
+    for results in measured("from_pinocchio")["robots"].values():
+        for row in results:
+            ratios.setdefault((row["what"], row["target"]), []).append(row["ratio"])
+    titles = ["Pinocchio", "treefactor", "one call", "bound", "1,024 configurations"]
+    body = ""
+    for group, rows in GROUPS.items():
+        body += f'<tr><th colspan="{len(titles)}" scope="rowgroup">{escape(group)}</th></tr>'
+        for row in rows:
+            times = "".join(f"<td>{faster(ratios.get((row.measured, how), []))}</td>" for how in HOW)
+            ours = codes(row.ours) if row.ours else "use Pinocchio"
+            note = f"<br>{prose(row.note)}" if row.note else ""
+            body += f"<tr><td>{codes(row.theirs)}</td><td>{ours}{note}</td>{times}</tr>"
+    head = "".join(f'<th scope="col">{title}</th>' for title in titles)
+    return Html(
+        f'<div class="scroll"><table class="words"><thead><tr>{head}</tr></thead>{body}</table></div>'
+    )
+
+
+def codes(names: str) -> str:
+    """Names as code."""
+    return ", ".join(f"<code>{escape(name.strip())}</code>" for name in names.split(","))
+
+
+def prose(text: str) -> str:
+    """A sentence with code between backticks and formulas between asterisks."""
+    return re.sub(r"\*(.+?)\*", r"<i>\1</i>", re.sub("`(.+?)`", r"<code>\1</code>", escape(text)))
+
+
+def faster(ratios: Sequence[float]) -> str:
+    """Smallest and largest of some ratios in words: how many times faster, or slower."""
+    if not ratios:
+        return "–"
+    low, high = min(ratios), max(ratios)
+    if low >= 1.0:
+        return span(low, high)
+    if high <= 1.0:
+        return f"<b>slower</b>: {span(1.0 / high, 1.0 / low)}"
+    return f"<b>slower</b> {ratio(1.0 / low)} to faster {ratio(high)}"
+
+
+def span(low: float, high: float) -> str:
+    """From one ratio to another, once where they print alike."""
+    return "–".join(dict.fromkeys((ratio(low), ratio(high))))
 
 
 def duels(name: str, targets: Sequence[str], but: Sequence[str] = ()) -> Html:
@@ -171,5 +222,6 @@ def _number(value: float, digits: int) -> str:
     return "0" if abs(value) < TINY else f"{value:.{digits}g}"
 
 
+HOW = ("one call", "bound call", "batch of 1024")  # measure_from_pinocchio.py
 TINY = 1e-12  # shown as 0
 WIDTH = 110  # columns of what a command prints

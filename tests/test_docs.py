@@ -11,6 +11,9 @@ import shutil
 import subprocess
 import sys
 import zlib
+from collections import Counter, defaultdict
+from itertools import chain
+from operator import attrgetter
 from pathlib import Path
 from textwrap import dedent
 
@@ -220,6 +223,71 @@ def test_every_scene_has_its_picture_and_its_command():
 def test_stored_times_name_no_path_and_no_machine():
     for file in (DOCS / "measured").glob("*.json"):
         assert "/" not in file.read_text(encoding="utf-8")
+
+
+@pytest.fixture
+def counterparts(monkeypatch):
+    """Rows of the page *From Pinocchio to treefactor*, group by group."""
+    monkeypatch.syspath_prepend(DOCS)
+    return importlib.import_module("counterparts").GROUPS
+
+
+def test_names_of_the_page_from_pinocchio_exist(counterparts):
+    pin = pytest.importorskip("pinocchio", reason="the page names its functions")
+    importlib.import_module("treefactor.adapters.pinocchio_")
+    names = Counter()
+    for row in chain.from_iterable(counterparts.values()):
+        for package, listed in ((pin, row.theirs), (treefactor, row.ours)):
+            for name in filter(None, listed.split(", ")):
+                attrgetter(name)(package)
+                names[package.__name__] += 1
+    assert names["pinocchio"] > 70
+    assert names["treefactor"] > 20
+    measured = [row.measured for row in chain.from_iterable(counterparts.values())]
+    assert len(measured) == len(set(measured))
+
+
+def test_every_measurement_is_shown_and_slower_ones_are_called_slower(counterparts, monkeypatch):
+    pytest.importorskip("matplotlib", reason="exhibits draws with it")
+    monkeypatch.syspath_prepend(DOCS)
+    exhibits = importlib.import_module("exhibits")
+    rows = {row.measured: row for row in chain.from_iterable(counterparts.values())}
+    cells = re.findall(r"<td>([^<]*(?:<b>slower</b>[^<]*)?)</td>", exhibits.counterparts())
+    ratios = defaultdict(list)
+    for results in exhibits.measured("from_pinocchio")["robots"].values():
+        for result in results:
+            ratios[result["what"], result["target"]].append(result["ratio"])
+    for (what, how), found in ratios.items():
+        assert rows[what].ours
+        assert how in exhibits.HOW
+        assert exhibits.faster(found) in cells
+        assert ("slower" in exhibits.faster(found)) == (min(found) < 1.0)
+        assert len(found) == 3
+
+
+def test_the_figure_shows_the_stored_times(monkeypatch):
+    monkeypatch.syspath_prepend(DOCS)
+    speed = importlib.import_module("speed")
+    assert speed.FILE.read_text(encoding="utf-8") == speed.draw()
+    for values in speed.ratios().values():
+        assert len(values) == len(speed.WAYS)
+
+
+def test_the_readme_is_short_and_its_links_lead_somewhere():
+    text = (ROOT / "README.md").read_text(encoding="utf-8")
+    assert len(text.splitlines()) <= 160
+    links = re.findall(r"\]\(([^)#]+)\)", text)
+    assert len(links) > 10
+    assert [link for link in links if not (ROOT / link).is_file()] == []
+
+
+@pytest.mark.slow
+def test_the_page_from_pinocchio_can_be_measured_again(monkeypatch, workplace):
+    script = importlib.import_module("measure_from_pinocchio")
+    stored = importlib.import_module("exhibits").measured("from_pinocchio")["robots"]
+    for robot, results in stored.items():
+        found = [(duel.what, duel.target) for duel in script.of_robot(robot)]
+        assert found == [(result["what"], result["target"]) for result in results]
 
 
 def public_names():

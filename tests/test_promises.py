@@ -110,9 +110,8 @@ def test_robots_that_are_checked_without_names():
     if "panda" not in robots.bundled():
         pytest.skip("example-robot-data is not installed")
     found = len(robots.default_robots())
-    assert re.search(
-        rf"Without names it checks {found} robots", (ROOT / "README.md").read_text(encoding="utf-8")
-    )
+    text = (DOCS / "commands.md").read_text(encoding="utf-8")
+    assert f"Without names it checks {found} robots" in text
 
 
 def test_all_engines_but_drake_are_asked(monkeypatch):

@@ -1,153 +1,242 @@
-"""The targets: how many times faster than the peer, taken in turns; the times; and exact counts.
+"""The targets: our share of the peer's time, taken in turns; the times; and exact counts.
 
-Everything of a target is measured once, in `setup_cache`, since asv calls `setup` before every timed call,
-which costs as much as a small kernel. The tracked values are read from there.
+asv takes larger values for worse ones, so ours / peer is tracked: half of it is twice as fast. Each
+combination of a model, what is measured and a peer that exists is one value of the only parameter, and no
+other is run. Everything of a target is measured once, in `setup_cache`, since asv calls `setup` before every
+timed call, which costs as much as a small kernel. The tracked values are read from there.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from itertools import chain
+from importlib.util import find_spec
+from itertools import product
 
 from treefactor import duels_dynamics, duels_factor, duels_loops, duels_mlcp, duels_programs, growth, mlcp
 from treefactor.adapters import pinocchio_
 from treefactor.bench import Duel, Result
 from treefactor.codegen import generate
+from treefactor.codegen.build import Compiler
 from treefactor.codegen.program import FUNCTIONS
+from treefactor.exceptions import CodegenError
 from treefactor.mlcp_families import FAMILIES
-from treefactor.mlcp_peers import PEERS
+from treefactor.mlcp_peers import DAQP, Peer
 from treefactor.textbook import recursions
 
 from .duels import ARMS, LARGE_TREES, ROBOTS, SMALL_TREES, arm_of, case, chain_of, mujoco, sparse
 
-FLOATS = ("float64", "float32")
 CONTACTS = {f"{family} {m}": (family, m) for family, m in duels_mlcp.COLD}
+Pairs = tuple[tuple[str, str], ...]
+
+
+def has_compiler() -> bool:
+    """Whether programs can be compiled as C."""
+    try:
+        Compiler.find()
+    except CodegenError:
+        return False
+    return True
+
+
+HAS_COMPILER, HAS_MUJOCO = has_compiler(), find_spec("mujoco") is not None
+HOW = ("interpreter", "cc") if HAS_COMPILER else ("interpreter",)
+WORKS = ("solve", "factor and solve", "compute", "read")
+
+
+def crossed(whats: Iterable[str], *peers: str) -> Pairs:
+    """Each of the whats with each peer."""
+    return tuple(product(whats, peers))
+
+
+def named(model: str, what: str, peer: str) -> str:
+    """Name of a combination, which is a value of asv's parameter."""
+    return f"{model}: {what}, {peer}"
 
 
 class _Target:
-    """What all targets track, of the results by model, what and peer."""
+    """What all targets track of their results.
 
-    param_names = ("model", "what", "peer")
+    Attributes
+    ----------
+    models : iterable of str
+    pairs : tuple of tuple of str
+        What is measured of each model, and the peer.
+    """
 
-    def setup(self, results, *key):
-        if key not in results:
-            raise NotImplementedError
+    models: Iterable[str] = ()
+    pairs: Pairs = ()
+    param_names = ("combination",)
 
-    def track_ratio(self, results, *key):
-        return results[key].ratio
+    def __init_subclass__(cls):
+        cls.params = ([named(model, *pair) for model in cls.models for pair in cls.pairs_of(model)],)
 
-    def track_time(self, results, *key):
-        return results[key].ours * 1e6
+    @classmethod
+    def pairs_of(cls, model: str) -> Pairs:
+        return cls.pairs
 
-    def track_peer_time(self, results, *key):
-        return results[key].theirs * 1e6
+    def duels(self, model: str) -> Iterable[Duel]:
+        raise NotImplementedError
 
-    track_ratio.unit = "times faster"
-    track_time.unit = track_peer_time.unit = "us"
+    def measured(self) -> dict[str, Result]:
+        found = {}
+        for model in self.models:
+            found |= {named(one.model, one.what, one.peer): one.fight() for one in self.duels(model)}
+        differing = sorted(found.keys() ^ set(self.params[0]))
+        if differing:
+            raise ValueError(f"expected every parameter to be measured and nothing else, got {differing}")
+        return found
+
+    def track_share(self, results, name):
+        return 1.0 / results[name].ratio
+
+    def track_time(self, results, name):
+        return results[name].ours * 1e6
+
+    # raised when the values change their meaning; until then asv keeps the history
+    track_share.version = track_time.version = "2"
+    track_share.unit = "of the peer's time"
+    track_time.unit = "us"
 
 
-def fought(params: tuple, duels: Callable[[str], Iterable[Duel]]) -> dict[tuple, Result]:
-    """Results of a target by its parameters, on all its models."""
-    models, *known = params
-    found = {(one.model, one.what, one.peer): one.fight() for one in chain.from_iterable(map(duels, models))}
-    missed = [
-        key for key in found if any(value not in axis for value, axis in zip(key[1:], known, strict=True))
-    ]
-    if missed:
-        raise ValueError(f"no parameters for {missed}")
-    return found
+# asv knows the cache of a target by the line of its `setup_cache`: none can be inherited
 
 
 class S1S2SingleMatrix(_Target):
-    params = (ROBOTS, ("factor", "solve"), ("Pinocchio",))
+    models = ROBOTS
+    pairs = crossed(("factor", "solve"), "Pinocchio")
+
+    def duels(self, model):
+        return duels_factor.single(case(model))
 
     def setup_cache(self):
-        return fought(self.params, lambda robot: duels_factor.single(case(robot)))
+        return self.measured()
 
 
 class S3PackedRows(_Target):
-    params = (tuple(SMALL_TREES), ("factor", "solve"), ("MuJoCo",))
+    models = SMALL_TREES
+    pairs = crossed(("factor", "solve"), "MuJoCo")
+
+    def duels(self, model):
+        return mujoco(model)
 
     def setup_cache(self):
-        return fought(self.params, mujoco)
+        return self.measured()
+
+
+FLOATS = ("float64", "float32")
+SIZES = (duels_factor.SMALL, duels_factor.LARGE)
 
 
 class S4DenseBatch(_Target):
-    whats = tuple(f"solve {n} {real}" for real in FLOATS for n in (duels_factor.SMALL, duels_factor.LARGE))
-    params = (ROBOTS, whats, ("NumPy",))
+    models = ROBOTS
+    pairs = crossed([f"solve {n} {real}" for n, real in product(SIZES, FLOATS)], "NumPy")
+
+    def duels(self, model):
+        return duels_factor.batches(case(model))
 
     def setup_cache(self):
-        return fought(self.params, lambda robot: duels_factor.batches(case(robot)))
+        return self.measured()
 
 
 class S5CachedBatch(_Target):
-    whats = tuple(f"factor in cache {real}, {layout}" for real in FLOATS for layout in ("lanes", "packed"))
-    params = (ROBOTS, whats, ("Pinocchio", "FMA peak"))
+    models = ROBOTS
+    cached = tuple(
+        f"factor in cache {real}, {layout}" for real, layout in product(FLOATS, ("lanes", "packed"))
+    )
+    pairs = (*crossed(cached, "Pinocchio"), (cached[0], "FMA peak"))
+
+    def duels(self, model):
+        return duels_factor.cached(case(model))
 
     def setup_cache(self):
-        return fought(self.params, lambda robot: duels_factor.cached(case(robot)))
+        return self.measured()
+
+
+MANY = duels_dynamics.COUNT
+BATCHES = tuple(f"{duels_dynamics.spoken(name)} {MANY}" for name in duels_programs.BATCHES)
+SINGLE = tuple(map(duels_dynamics.spoken, duels_programs.SINGLE))
 
 
 class S6Dynamics(_Target):
-    loops = tuple(
-        f"{what}{count}"
-        for what in ("crba", "bias", "rnea", "aba", "forward dynamics")
-        for count in ("", f" {duels_dynamics.COUNT}")
-    )
-    batches = tuple(
-        f"{what} {duels_dynamics.COUNT}, interpreter" for what in ("crba", "rnea", "forward dynamics")
-    )
-    single = tuple(f"{what}, interpreter" for what in ("rnea", "forward dynamics", "aba"))
-    params = (ROBOTS, (*loops, *batches, *single), ("Pinocchio", "MuJoCo"))
+    models = ROBOTS
+    loops = ("crba", "bias", *SINGLE, f"crba {MANY}", f"aba {MANY}", *BATCHES)
+    programs = tuple(f"{what}, interpreter" for what in (f"crba {MANY}", *BATCHES, *SINGLE))
+    pairs = (*crossed((*loops, *programs), "Pinocchio"), *crossed(["crba"] * HAS_MUJOCO, "MuJoCo"))
+
+    def duels(self, model):
+        found = case(model)
+        return [*duels_dynamics.dynamics(found), *duels_programs.interpreted(found)]
 
     def setup_cache(self):
-        return fought(self.params, self.duels)
-
-    def duels(self, robot):
-        found = case(robot)
-        return [*duels_dynamics.dynamics(found), *duels_programs.interpreted(found)]
+        return self.measured()
 
 
 class S7CompiledPrograms(_Target):
-    batches = tuple(f"{what} {duels_dynamics.COUNT}, cc" for what in ("rnea", "forward dynamics"))
-    single = tuple(f"{what}, cc" for what in ("rnea", "forward dynamics", "aba"))
-    params = ((*ROBOTS, *ARMS), (*batches, *single), ("Pinocchio", "FMA peak"))
+    models = (*ROBOTS, *ARMS) if HAS_COMPILER else ()
+    single = crossed([f"{what}, cc" for what in SINGLE], "Pinocchio")
+    batches = crossed([f"{what}, cc" for what in BATCHES], "Pinocchio", "FMA peak")
+
+    @classmethod
+    def pairs_of(cls, model):
+        return cls.single if model in ARMS else (*cls.batches, *cls.single)
+
+    def duels(self, model):
+        return arm_of(model) if model in ARMS else duels_programs.compiled(case(model))
 
     def setup_cache(self):
-        return fought(self.params, lambda name: arm_of(name) if name in ARMS else self.robot(name))
-
-    def robot(self, name):
-        return duels_programs.compiled(case(name))
+        return self.measured()
 
 
 class S8Threads(_Target):
-    loops = tuple(
-        f"{work} {duels_factor.LARGE} float64" for work in ("solve", "factor and solve", "compute", "read")
-    )
-    programs = tuple(f"forward dynamics {duels_factor.LARGE}, {how}" for how in ("interpreter", "cc"))
-    params = (ROBOTS, tuple(f"{what}, 2 threads" for what in (*loops, *programs)), ("one thread",))
+    models = ROBOTS
+    works = tuple(f"{work} {duels_factor.LARGE} float64" for work in WORKS)
+    programs = tuple(f"forward dynamics {duels_factor.LARGE}, {how}" for how in HOW)
+    pairs = crossed([f"{what}, 2 threads" for what in (*works, *programs)], "one thread")
+
+    def duels(self, model):
+        found = case(model)
+        return [*duels_factor.parallel(found, 2), *duels_programs.threaded(found, 2)]
 
     def setup_cache(self):
-        return fought(self.params, self.duels)
-
-    def duels(self, robot):
-        found = case(robot)
-        return [*duels_factor.parallel(found, 2), *duels_programs.threaded(found, 2)]
+        return self.measured()
 
 
 class Chain(_Target):
-    params = (("SSRMS",), ("inertia", "forces"), ("Pinocchio",))
+    models = ("SSRMS",)
+    pairs = crossed(("inertia", "forces"), "Pinocchio")
+
+    def duels(self, model):
+        return chain_of(model)
 
     def setup_cache(self):
-        return fought(self.params, chain_of)
+        return self.measured()
+
+
+def contacts(name: str, available: Callable[[Peer], bool] = lambda peer: peer.available()) -> Pairs:
+    """What is measured of a contact problem, with the peers that are available."""
+    made = "problem made and solved"
+    key = CONTACTS[name]
+    peers = [peer.name for peer in duels_mlcp.COLD[key][1] if available(peer)]
+    found = [*crossed(["cold"], *peers), (made, "solved")]
+    if key in duels_mlcp.WITH_A and duels_mlcp.DANTZIG.name in peers:
+        found += crossed(["cold", made], duels_mlcp.AND_A)
+    if key in duels_mlcp.WARM:
+        found += crossed(["warm"], "cold", *[DAQP.name] * available(DAQP))
+    return tuple(found)
 
 
 class A2A8Contacts(_Target):
-    peers = (*(peer.name for peer in PEERS), duels_mlcp.AND_A, "cold", "solved")
-    params = (tuple(CONTACTS), ("cold", "warm", "problem made and solved"), peers)
+    models = tuple(CONTACTS)
+
+    @classmethod
+    def pairs_of(cls, model):
+        return contacts(model)
+
+    def duels(self, model):
+        return duels_mlcp.family_duels(*CONTACTS[model])
 
     def setup_cache(self):
-        return fought(self.params, lambda name: duels_mlcp.family_duels(*CONTACTS[name]))
+        return self.measured()
 
 
 class ContactCounts:
@@ -170,11 +259,15 @@ class ContactCounts:
 
 
 class ClosedLoops(_Target):
-    whats = tuple(f"{many}{how}" for many in duels_loops.SIZES for how in duels_loops.WAYS)
-    params = (duels_loops.NAMES, whats, ("Pinocchio",))
+    models = duels_loops.NAMES
+    ways = duels_loops.WAYS if HAS_COMPILER else duels_loops.WAYS[:2]
+    pairs = crossed([f"{many}{how}" for many, how in product(duels_loops.SIZES, ways)], "Pinocchio")
+
+    def duels(self, model):
+        return duels_loops.closing(model)
 
     def setup_cache(self):
-        return fought(self.params, duels_loops.closing)
+        return self.measured()
 
 
 class S9Growth:
@@ -195,10 +288,14 @@ class S9Growth:
 
 
 class S10SparseSolvers(_Target):
-    params = (tuple(LARGE_TREES), ("factor",), ("QDLDL", "SuperLU"))
+    models = LARGE_TREES
+    pairs = crossed(["factor"], "QDLDL", "SuperLU")
+
+    def duels(self, model):
+        return sparse(model)
 
     def setup_cache(self):
-        return fought(self.params, sparse)
+        return self.measured()
 
 
 class LoopCounts:
