@@ -162,8 +162,10 @@ def solve(problem, walk, limit: int) -> Found:
     length[length == 0.0] = 1.0
     e = (b - J @ problem._free) / length
     size = max(walk.size, e.max(initial=0.0))
+    full = (upper < np.inf) & ~W.any(axis=0) & (e > 0.0)  # without leverage, and at the bound
+    e[full] = -np.inf
     found = Dual(W / length, e, upper * length, len(problem.c), size).run(limit)
     return found._replace(
-        impulse=None if found.impulse is None else found.impulse / length * scale,
+        impulse=None if found.impulse is None else np.where(full, upper, found.impulse / length) * scale,
         certificate=None if found.certificate is None else found.certificate / length * scale,
     )
