@@ -90,7 +90,7 @@ def confirm(problem: Problem, solution: Solution) -> None:
     impulse = np.concatenate((solution.gamma_c, solution.gamma)) / scale
     full = (impulse >= upper) & (upper < np.inf)
     moved = np.abs(root * np.linalg.solve(H, problem.g)).max(initial=0.0)
-    allowed = 1e-9 * size + 1e-12 * max(impulse[full & ~empty].max(initial=0.0), moved)
+    allowed = 1e-290 + 1e-9 * size + 1e-12 * max(impulse[full & ~empty].max(initial=0.0), moved)
     force, gap = (H @ solution.v - problem.g - J.T @ impulse) / root, J @ solution.v - b
     natural = np.maximum(np.minimum(impulse, gap), impulse - upper)
     wrong = np.abs(np.concatenate((force, gap[:p], natural[p:]))).max(initial=0.0)

@@ -24,7 +24,7 @@ import numpy as np
 
 DEPENDENT = 1e-9  # sine of the angle between a row and the held ones
 CLOSED = 1e-13  # violation that counts as none, relative to the data and the impulses
-CONSISTENT = 1e-10  # violation of a dependent row that counts as none, relative to the data
+CONSISTENT = 1e-12  # violation of a dependent row that counts as none, relative to the data
 
 
 class Found(NamedTuple):
@@ -96,7 +96,11 @@ class Dual:
         held, w = self.held, self.W[:, row]
         share, rest = self._split(side * w)
         steep, lack = rest @ rest, max(side * (self.e[row] - w @ (self.W @ self.impulse)), 0.0)
-        close = lack / steep if steep > DEPENDENT**2 else np.inf
+        close = np.inf
+        if steep > DEPENDENT**2:
+            close = lack / steep
+        else:
+            share[np.abs(share) <= DEPENDENT] = 0.0  # rounding, which would stop a movement without end
         end = self.upper[row] if side > 0.0 else self.low[row]
         ends = np.where(share > 0.0, self.low[held], self.upper[held])
         ways = np.full(len(held), np.inf)
@@ -162,8 +166,10 @@ def solve(problem, walk, limit: int) -> Found:
     length[length == 0.0] = 1.0
     e = (b - J @ problem._free) / length
     size = max(walk.size, e.max(initial=0.0))
+    full = (upper < np.inf) & ~W.any(axis=0) & (e > 0.0)  # without leverage, and at the bound
+    e[full] = -np.inf
     found = Dual(W / length, e, upper * length, len(problem.c), size).run(limit)
     return found._replace(
-        impulse=None if found.impulse is None else found.impulse / length * scale,
+        impulse=None if found.impulse is None else np.where(full, upper, found.impulse / length) * scale,
         certificate=None if found.certificate is None else found.certificate / length * scale,
     )

@@ -52,7 +52,9 @@ cdef class Walk(State):
             if simplex and status < 0:
                 status = self.walk(limit)
             if status < 0:
-                status = self.exchange(target, limit, warm is not None or simplex)
+                status = self.exchange(target, limit, impulse != NULL or simplex)
+            if impulse != NULL and status == SOLVED_ and not self.moderate():
+                status = LIMIT_          # impulses of the first guess cancel each other and hide the residual
         return status
 
     def settle(self, warm, double target):

@@ -58,6 +58,7 @@ cdef class State:
     cdef void begin(self, const double *impulse, const unsigned char *on, bint trusted) noexcept nogil
     cdef void loosen(self, double delta) noexcept nogil
     cdef bint update(self) noexcept nogil
+    cdef bint moderate(self) noexcept nogil
     cdef bint correct(self) noexcept nogil
     cdef void put(self, Py_ssize_t i, unsigned char state) noexcept nogil
     cdef bint refactor(self) noexcept nogil

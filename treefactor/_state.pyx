@@ -268,6 +268,8 @@ cdef class State:
     cdef unsigned char aim(self, Py_ssize_t i, const double *gap) noexcept nogil:
         """What a row should be; what it is, within rounding errors."""
         #   those of a gap, multiplied by 1 / delta; a row that is on has none once lambda is refined
+        if self.pull[i] == 0.0 and self.upper[i] < INFINITY:
+            return FULL if self.b[i] > 0.0 else OFF  # no leverage: its gap is -b, whatever v is
         cdef double s = self.impulse[i] - gap[i] / self.delta
         cdef double wide = NOISE * self.size + self.rounding / self.delta
         cdef double noise = NOISE * self.size if self.refined else wide
@@ -279,6 +281,14 @@ cdef class State:
         """v <- u."""
         memcpy(self.v, self.u, self.n * sizeof(double))
         memcpy(self.gap, self.other, self.m * sizeof(double))
+
+    cdef bint moderate(self) noexcept nogil:
+        """Whether the impulses are small enough for the residual to be trusted."""
+        cdef Py_ssize_t i
+        for i in range(self.m):
+            if not fabs(self.impulse[i]) <= FAR * self.rounding / ROUNDING:
+                return False
+        return True
 
     cdef bint correct(self) noexcept nogil:
         """Set the rows that are on by refined v and lambda; tell whether any changed."""
