@@ -25,7 +25,7 @@ test-slow: $(READY)
 	$(BIN)/python -m pytest -m slow
 
 # the fast suite with the newest versions of everything that pyproject.toml allows: a build of its own
-test-newest: $(BUILT)
+test-newest:
 	rm -rf $(NEWEST)
 	$(PYTHON) -m venv $(NEWEST)
 	$(call copy_sources,$(NEWEST))
@@ -42,9 +42,11 @@ lock: $(VENV)/bin/python
 LOCK := $(BIN)/uv pip compile pyproject.toml $(VENV)/build.in --universal --python-version 3.10 --no-annotate \
   --quiet --custom-compile-command "make lock"
 
-# the processor time that every file takes to compile, one after the other, in a folder of its own
+# the processor time that every file takes, one after the other
 build-times: $(BUILT)
-	TREEFACTOR_BUILD_TIMES=1 $(BIN)/python setup.py --quiet build_ext --force --build-temp build/times --build-lib build/times
+	rm -rf build/times
+	$(call copy_sources,build/times)
+	cd build/times/source && TREEFACTOR_BUILD_TIMES=1 $(CURDIR)/$(BIN)/python setup.py --quiet build_ext
 
 # the fast suite with every access of the compiled modules checked: a build of its own; needs GCC. What is left out:
 #   bench                      measures times

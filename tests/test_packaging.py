@@ -107,7 +107,9 @@ def test_the_wheel_holds_both_packages_and_the_kernels(wheel):
 def test_the_wheel_holds_a_compiled_module_for_every_pyx_file(wheel):
     names = zipfile.ZipFile(wheel).namelist()
     compiled = {name.partition(".")[0] for name in names if name.endswith((".so", ".pyd"))}
-    wanted = {path.relative_to(ROOT).with_suffix("").as_posix() for path in (ROOT / "treefactor").rglob("*.pyx")}
+    wanted = {
+        path.relative_to(ROOT).with_suffix("").as_posix() for path in (ROOT / "treefactor").rglob("*.pyx")
+    }
     assert compiled == wanted | {"treefactor/_cyutility"}
 
 
@@ -263,7 +265,9 @@ def test_the_lock_file_fits_the_ranges_of_pyproject(extra):
         if requirement.name != "treefactor" and (requirement.marker is None or requirement.marker.evaluate()):
             version = locked.get(canonicalize_name(requirement.name))
             assert version is not None, f"{requirement} is missing: run `make lock`"
-            assert requirement.specifier.contains(version), f"{requirement}, but {version} is locked: run `make lock`"
+            assert requirement.specifier.contains(version), (
+                f"{requirement}, but {version} is locked: run `make lock`"
+            )
 
 
 def test_the_demo_installs_nothing_that_the_tests_replace():
