@@ -6,7 +6,7 @@ PIP    := $(BIN)/python -m pip install --quiet
 ENGINES := $(VENV)/.engines
 BUILT  := $(VENV)/.built
 READY  := $(VENV)/.ready
-SOURCES := setup.py pyproject.toml $(shell find treefactor -name '*.p[yx][xd]' -o -path '*/kernels/*')
+SOURCES := setup.py pyproject.toml $(shell find treefactor -name '*.p[yx][xd]' -o -path '*/kernels/*.[ch]')
 CHECKED := .sanitized
 CHECKS  := -fsanitize=address,undefined -fno-sanitize-recover=undefined
 COVERED := .covered
@@ -48,16 +48,12 @@ build-times: $(BUILT)
 	$(call copy_sources,build/times)
 	cd build/times/source && TREEFACTOR_BUILD_TIMES=1 $(CURDIR)/$(BIN)/python setup.py --quiet build_ext
 
-# the fast suite with every access of the compiled modules checked: a build of its own; needs GCC. What is left out:
-#   bench                      measures times
-#   docs notebooks packaging   run other processes, with the build that is installed or one of their own
-#   memory                     preloads a library of its own
-UNCHECKED := bench docs memory notebooks packaging
-SANITIZED := $(filter-out $(UNCHECKED:%=tests/test_%.py),$(wildcard tests/test_*.py))
+# the fast suite with every access of the compiled modules checked: a build of its own; needs GCC. Left out are
+# the tests marked unsanitized: they measure times, preload a library of their own, or run other builds
 sanitize: $(CHECKED)/.ready
 	cd $(CHECKED) && LD_PRELOAD="$$(gcc -print-file-name=libasan.so) $$(gcc -print-file-name=libubsan.so)" \
 	  ASAN_OPTIONS=detect_leaks=0 UBSAN_OPTIONS=print_stacktrace=1 PYTHONMALLOC=malloc \
-	  ../$(BIN)/python -m pytest $(SANITIZED:%=../%)
+	  ../$(BIN)/python -m pytest -m 'not slow and not unsanitized' ../tests
 
 $(CHECKED)/.ready: $(READY)
 	rm -rf $(CHECKED)
@@ -71,18 +67,15 @@ valgrind: $(READY)
 	$(BIN)/python tests/valgrind.py
 
 # lines of Python and Cython that the fast suite runs: a build of its own, whose kernels report their lines.
-# Left out: the wheel (a build that reports nothing), what counts allocations, repeats whole files, or must be
-# done in a time.
-UNCOVERED := test_packaging.py test_memory.py test_isa.py::test_the_checks_of_kernels_pass \
-  test_ltdl_out.py::test_operations_into_out_allocate_nothing \
-  test_workers.py::test_processes_of_their_own_find_the_same
+# Left out are the tests marked uncovered: the wheel (a build that reports nothing), what counts allocations,
+# repeats whole files, or must be done in a time.
 REPORT := ../$(BIN)/python -m coverage report
 coverage: $(COVERED)/.ready
 	find treefactor -name '*.py' -exec cp --parents -t $(COVERED) {} +
 	cp adapters/*.py $(COVERED)/treefactor/adapters
 	cd $(COVERED) && rm -f .coverage* && export PYTHONPATH="$(CURDIR)/$(COVERED)" COVERAGE_RCFILE=../pyproject.toml && \
 	  ../$(BIN)/python -m coverage run -m pytest --hypothesis-profile=traced \
-	    $(patsubst %,--deselect=tests/%,$(UNCOVERED)) ../tests && \
+	    -m 'not slow and not uncovered' ../tests && \
 	  ../$(BIN)/python -m coverage combine --quiet && \
 	  echo "Python" && $(REPORT) --include='*.py' --format=total && \
 	  echo "Cython" && $(REPORT) --include='*.pyx' --format=total && \
@@ -92,7 +85,7 @@ $(COVERED)/.ready: $(READY)
 	rm -rf $(COVERED)
 	$(call copy_sources,$(COVERED))
 	TREEFACTOR_COVERAGE=1 $(BIN)/python -m pip install --quiet --no-deps --target $(COVERED) $(COVERED)/source
-	cd $(COVERED)/source && cp --parents treefactor/*.p[yx]* treefactor/*.c treefactor/codegen/*.p[yx]* treefactor/codegen/*.c ..
+	cd $(COVERED)/source && find treefactor -name '*.p[yx]*' -o -name '_*.c' | xargs cp --parents -t ..
 	touch $@
 
 # inputs that nobody would write, FUZZ seconds for each kind; what fails is kept in .fuzz
@@ -110,7 +103,7 @@ lint: $(READY)
 	$(BIN)/ruff format --check .
 	. $(BIN)/activate && cython-lint treefactor
 	$(BIN)/mypy
-	$(BIN)/python -m mypy.stubtest treefactor._calls treefactor._dynamics --mypy-config-file pyproject.toml \
+	$(BIN)/python -m mypy.stubtest treefactor.linalg._factor_methods treefactor.dynamics._recursions --mypy-config-file pyproject.toml \
 	  --ignore-missing-stub --ignore-disjoint-bases
 
 bench: $(READY)

@@ -16,10 +16,10 @@ from setuptools.errors import CompileError
 
 FOLDER = "treefactor/kernels"
 KERNELS = {
-    "_pattern": [f"{FOLDER}/{isa}.c" for isa in ("baseline", "avx2", "avx512")],
-    "_dynamics": [f"{FOLDER}/dynamics.c"],
-    "_loops": [f"{FOLDER}/loops.c"],
-    "_routine": [f"{FOLDER}/interp.c"],
+    "_pattern": [f"{FOLDER}/linalg/{isa}.c" for isa in ("baseline", "avx2", "avx512")],
+    "_recursions": [f"{FOLDER}/dynamics/dynamics.c"],
+    "_loops": [f"{FOLDER}/constraints/loops.c"],
+    "_routine": [f"{FOLDER}/interpreter/interp.c"],
 }  # further sources of modules; every .pyx file is a module
 SHARED = "treefactor._cyutility"  # what Cython adds to every module that uses arrays: compiled once for all
 
@@ -139,7 +139,7 @@ def modules() -> list[Extension]:
                 ".".join(path.with_suffix("").parts),
                 [path.as_posix(), *KERNELS.get(path.stem, [])],
                 include_dirs=[numpy.get_include(), "treefactor"],
-                depends=glob(f"{FOLDER}/*.h"),
+                depends=glob(f"{FOLDER}/**/*.h", recursive=True),
                 define_macros=MACROS,
             )
         )

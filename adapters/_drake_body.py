@@ -9,7 +9,7 @@ from pydrake.multibody.plant import MultibodyPlant
 from pydrake.systems.framework import Context
 from scipy.spatial.transform import Rotation
 
-from .._arrays import Sealed, as_vector
+from .._util.validation import Sealed, as_vector
 from ..exceptions import AdapterError
 from ._pinocchio_conventions import one_position
 

@@ -12,8 +12,8 @@ from pathlib import Path
 from pydrake.multibody.parsing import Parser
 from pydrake.multibody.plant import MultibodyPlant
 
-from .._arrays import as_vector
-from .._xml import as_path, parse
+from .._util.validation import as_vector
+from .._util.xml import as_path, parse
 from ..exceptions import AdapterError, TreefactorError
 from ._drake_body import Body, adapter_error
 from ._plain_urdf import name_at, plain, write

@@ -11,7 +11,7 @@ from pydrake.multibody.plant import AddMultibodyPlantSceneGraph, MultibodyPlant
 from pydrake.systems.analysis import Simulator
 from pydrake.systems.framework import Diagram, DiagramBuilder
 
-from .._xml import parse
+from .._util.xml import parse
 from ._drake_load import finalized, refusals, require_limits, unwarned
 from ._plain_urdf import JOINT_PARTS, plain, write
 from ._settings import deviation

@@ -16,9 +16,9 @@ from pathlib import Path
 import numpy as np
 from scipy.spatial.transform import Rotation
 
-from .._urdf import ROUND_OFF, Robot, read, without_fixed_joints
 from ..exceptions import AdapterError
-from ..joints import Inertia
+from ..model._urdf import ROUND_OFF, Robot, read, without_fixed_joints
+from ..model.joints import Inertia
 
 SMALLEST = 1e-15  # mjMINVAL; less mass or inertia MuJoCo takes for none
 TYPES = {"revolute": "hinge", "continuous": "hinge", "prismatic": "slide", "spherical": "ball"}

@@ -5,9 +5,9 @@ from __future__ import annotations
 import mujoco
 import numpy as np
 
-from .._messages import received
-from ..bound import BoundFactor
-from ..tree import Tree, freedom_names
+from .._util.messages import received
+from ..linalg.bound_factor import BoundFactor
+from ..tree.tree import Tree, freedom_names
 from ._mujoco_body import adapter_error, joint_names
 
 

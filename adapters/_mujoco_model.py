@@ -9,9 +9,9 @@ import mujoco
 import numpy as np
 from scipy.spatial.transform import Rotation
 
-from .._messages import received
-from ..joints import Inertia, Joint
-from ..model import Model
+from .._util.messages import received
+from ..model.joints import Inertia, Joint
+from ..model.model import Model
 from ._mujoco_body import FREE, Body, adapter_error
 
 KINDS = {

@@ -6,7 +6,7 @@ from os import PathLike
 
 import pinocchio as pin
 
-from .._messages import received
+from .._util.messages import received
 
 
 def require_model(model, name: str = "model") -> None:

@@ -12,12 +12,12 @@ from dataclasses import dataclass
 import numpy as np
 import pinocchio as pin
 
-from ..bound import BoundFactor
-from ..direct import multiply
 from ..exceptions import NotPositiveDefiniteError
-from ..ltdl import Factor
-from ..tree import Tree
-from . import pinocchio_
+from ..linalg.bound_factor import BoundFactor
+from ..linalg.factorization import Factor
+from ..linalg.solve_multiply import multiply
+from ..tree.tree import Tree
+from ._pinocchio_tree import tree as tree_of
 
 
 @dataclass
@@ -109,7 +109,7 @@ def _state(model: pin.Model, data: pin.Data) -> _State:
     key = id(data)
     state = _STATES.get(key)
     if state is None or state.data() is not data or state.joints != model.njoints:
-        tree = pinocchio_.tree(model)
+        tree = tree_of(model)
         bound = BoundFactor(data.M, tree, triangle="upper")
         forget = weakref.ref(data, lambda _: _STATES.pop(key, None))
         taken = Factor(tree, triangle="upper")

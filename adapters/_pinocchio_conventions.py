@@ -12,9 +12,9 @@ from functools import partial
 
 import numpy as np
 
-from .._arrays import as_vector
+from .._util.validation import as_vector
 from ..exceptions import AdapterError
-from ..model import Model
+from ..model.model import Model
 
 ARMATURE = "another armature"
 GRAVITY = "another gravity"

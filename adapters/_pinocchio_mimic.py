@@ -7,7 +7,7 @@ from collections.abc import Mapping
 import numpy as np
 import pinocchio as pin
 
-from .._xml import as_path, parse
+from .._util.xml import as_path, parse
 from ..exceptions import AdapterError
 from ._pinocchio_arguments import require_model
 

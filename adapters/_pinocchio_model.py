@@ -9,8 +9,8 @@ import numpy as np
 import pinocchio as pin
 
 from ..exceptions import AdapterError, InvalidModelError, TreefactorError
-from ..joints import AXES, LIMITED, SIZES, Inertia, Joint, Mimic
-from ..model import Model
+from ..model.joints import AXES, LIMITED, SIZES, Inertia, Joint, Mimic
+from ..model.model import Model
 from ._pinocchio_arguments import require_model
 
 KINDS = {  # by the ends of the names of Pinocchio's classes

@@ -14,7 +14,7 @@ from collections.abc import Collection
 from contextlib import suppress
 from pathlib import Path
 
-from .._xml import NOT_WELL_FORMED, elements, file_error, numbers, require_finite_numbers
+from .._util.xml import NOT_WELL_FORMED, elements, file_error, numbers, require_finite_numbers
 
 JOINT_PARTS = {"origin", "parent", "child", "axis", "dynamics"}
 INERTIA = ("ixx", "ixy", "ixz", "iyy", "iyz", "izz")

@@ -9,9 +9,9 @@ import numpy as np
 import pybullet
 from scipy.spatial.transform import Rotation
 
-from .._arrays import Sealed
-from .._urdf import roll_pitch_yaw
+from .._util.validation import Sealed
 from ..exceptions import AdapterError
+from ..model._urdf import roll_pitch_yaw
 
 STALE = 1e-9  # relative difference of H that proves PyBullet's cached tree to be that of something else
 LINKS = 128  # base included; PyBullet has no state of a body with more

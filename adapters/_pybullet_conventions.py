@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from scipy.spatial.transform import Rotation
 
-from .._arrays import as_vector
+from .._util.validation import as_vector
 from ._pinocchio_conventions import joints_of
 from ._pybullet_body import Body, adapter_error, cross_matrix
 

@@ -8,11 +8,11 @@ from tempfile import TemporaryDirectory
 import numpy as np
 import pybullet
 
-from .._arrays import as_vector
-from .._urdf import read
-from .._xml import as_path, numbers, parse
+from .._util.validation import as_vector
+from .._util.xml import as_path, numbers, parse
 from ..exceptions import AdapterError
-from ..joints import Inertia
+from ..model._urdf import read
+from ..model.joints import Inertia
 from ._plain_urdf import AXIAL, JOINT_PARTS, plain, write
 from ._pybullet_body import STALE, Body, adapter_error, engine_errors
 from ._pybullet_urdf import read_names, sanitised
@@ -69,7 +69,8 @@ def load(path, floating: bool = False, gravity=(0.0, 0.0, -9.81)) -> Body:
 def load_plain(path, floating: bool = False, gravity=(0.0, 0.0, -9.81), way: str = "default flags") -> Body:
     """Load a URDF as it is, in one of ``WAYS``, as scripts do.
 
-    Its H is not the file's then: see `inertials` and ``treefactor.causes``. Other arguments as for `load`.
+    Its H is not the file's then: see `inertials` and ``treefactor.check.differences``. Other arguments as
+    for `load`.
     """
     return _load_file(as_path(path, "pybullet"), floating, gravity, WAYS[way])
 

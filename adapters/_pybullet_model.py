@@ -7,8 +7,8 @@ from dataclasses import replace
 import numpy as np
 import pybullet
 
-from ..joints import Inertia, Joint
-from ..model import Model
+from ..model.joints import Inertia, Joint
+from ..model.model import Model
 from ._pybullet_body import Body
 from ._pybullet_conventions import pinocchio_gravity
 

@@ -7,7 +7,7 @@ from collections import Counter
 import numpy as np
 import pybullet
 
-from ..causes import UNEXPLAINED
+from .._util.engine import UNEXPLAINED
 from ._pybullet_body import Body, adapter_error
 
 HUGE_VELOCITY = 1e9  # rad/s, m/s; PyBullet clips every velocity at maxJointVelocity, 100 by default

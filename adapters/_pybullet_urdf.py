@@ -23,8 +23,8 @@ from pathlib import Path
 
 import numpy as np
 
-from .._urdf import FREEDOMS, ROUND_OFF, Joint, Robot, read, roll_pitch_yaw, without_fixed_joints
-from ..joints import Inertia
+from ..model._urdf import FREEDOMS, ROUND_OFF, Joint, Robot, read, roll_pitch_yaw, without_fixed_joints
+from ..model.joints import Inertia
 from ._pybullet_body import adapter_error, positions, require_state
 
 NAME = 1000  # bytes of a name; PyBullet cuts longer ones off, or crashes

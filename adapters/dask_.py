@@ -15,7 +15,7 @@ import numpy as np
 
 from ..codegen import Program, compile
 from ..exceptions import DtypeError, ShapeError
-from ..model import Model
+from ..model.model import Model
 from ..streams import call, ship
 
 __all__ = ["map_dynamics"]

@@ -26,12 +26,12 @@ from pathlib import Path
 
 import numpy as np
 
-from .._arrays import as_vector
-from .._urdf import read
-from .._xml import as_path
-from ..joints import Inertia
-from ..ltdl import factor
-from ..tree import Tree
+from .._util.validation import as_vector
+from .._util.xml import as_path
+from ..linalg.factorization import factor
+from ..model._urdf import read
+from ..model.joints import Inertia
+from ..tree.tree import Tree
 from ._drake_body import Body, Joint, adapter_error
 from ._drake_load import load, load_plain
 from ._drake_settings import SETTINGS, effect, only

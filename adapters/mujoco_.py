@@ -32,12 +32,12 @@ from pathlib import Path
 import numpy as np
 from scipy.spatial.transform import Rotation
 
-from .._arrays import as_vector
-from .._urdf import read, without_fixed_joints
-from .._xml import as_path, parse
-from ..joints import Inertia
-from ..ltdl import factor
-from ..tree import Tree
+from .._util.validation import as_vector
+from .._util.xml import as_path, parse
+from ..linalg.factorization import factor
+from ..model._urdf import read, without_fixed_joints
+from ..model.joints import Inertia
+from ..tree.tree import Tree
 from ._mjcf import mjcf
 from ._mujoco_accelerator import Accelerator
 from ._mujoco_body import FREE, Body, Joint, adapter_error, body_names

@@ -13,17 +13,17 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from .._arrays import as_real, flatten
-from .._xml import as_path, parse
-from ..bound import BoundFactor
+from .._util.validation import as_real, flatten
+from .._util.xml import as_path, parse
 from ..exceptions import AdapterError, ShapeError
-from ..joints import Inertia
-from ..tree import Tree, freedom_names
+from ..linalg.bound_factor import BoundFactor
+from ..model.joints import Inertia
 from . import _pinocchio_cholesky as cholesky
 from ._pinocchio_arguments import require_data, require_model
 from ._pinocchio_mimic import constraints, coupled_configuration, coupling, leading, mimic_joints
 from ._pinocchio_model import model
 from ._pinocchio_placements import placement_changes
+from ._pinocchio_tree import tree
 from ._plain_urdf import require_complete
 
 ROUND_OFF = 1e-14  # relative; less mass left over from a sum of inertias is none
@@ -45,6 +45,8 @@ __all__ = [
     "tree",
     "with_inertials",
 ]
+
+ROUND_OFF = 1e-14  # relative; less mass left over from a sum of inertias is none
 
 
 def load(path, floating: bool = False, mimic: bool = False) -> pin.Model:
@@ -81,40 +83,6 @@ def load(path, floating: bool = False, mimic: bool = False) -> pin.Model:
         raise AdapterError(
             f"{path}: Pinocchio cannot load it: {reason}", engine="pinocchio", file=path
         ) from error
-
-
-def tree(model: pin.Model) -> Tree:
-    """Tree of the freedoms of a model, in the order of its velocity vector.
-
-    Joints with several freedoms are chains, joints without freedoms vanish. In a model with mimic joints
-    the freedoms of the mimicking joints merge with those they follow, and the tree is the smallest that
-    holds the pattern of the reduced H.
-
-    Parameters
-    ----------
-    model : pinocchio.Model
-
-    Returns
-    -------
-    Tree
-        Of ``model.nv`` nodes, with the joints' names.
-    """
-    require_model(model)
-    parents = np.array(list(model.parents)[1:], dtype=int) - 1  # joint 0 is the universe
-    names = list(model.names)[1:]
-    nvs = np.array(list(model.nvs)[1:], dtype=int)
-    if not len(model.mimicking_joints):
-        return Tree.from_joints(parents, nvs, names)
-    extended = np.array(list(model.nvExtendeds)[1:], dtype=int)
-    # freedom of the reduced model that moves every freedom of the extended one
-    moved_by = np.concatenate([
-        idx_v + np.arange(count)
-        for idx_v, count in zip(list(model.idx_vs)[1:], extended, strict=True)
-    ])  # fmt: skip
-    rows, columns = np.nonzero(Tree.from_joints(parents, extended).mask())
-    pattern = np.zeros((model.nv, model.nv), dtype=bool)
-    pattern[moved_by[rows], moved_by[columns]] = True
-    return Tree.from_pattern(pattern, freedom_names(names, nvs))
 
 
 def mass_matrix(model: pin.Model, data: pin.Data, q) -> np.ndarray:

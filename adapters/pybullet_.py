@@ -29,12 +29,12 @@ from pathlib import Path
 
 import numpy as np
 
-from .._arrays import as_vector
-from ..causes import UNEXPLAINED
+from .._util.engine import UNEXPLAINED
+from .._util.validation import as_vector
 from ..exceptions import AdapterError
-from ..ltdl import factor
+from ..linalg.factorization import factor
 from ..tolerances import NOTICED
-from ..tree import Tree
+from ..tree.tree import Tree
 from . import _pybullet_step as step
 from ._pybullet_body import Body, Link, adapter_error, engine_errors
 from ._pybullet_conventions import acceleration_offset, from_pinocchio, pinocchio_gravity, transform

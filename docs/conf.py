@@ -46,7 +46,7 @@ copybutton_prompt_is_regexp = True
 
 html_theme = "furo"
 html_title = f"treefactor {version}"
-html_static_path = ["_static", "../treefactor/templates/drawings.css"]
+html_static_path = ["_static", "../treefactor/report/templates/drawings.css"]
 html_css_files = ["drawings.css", "site.css"]
 html_copy_source = False
 html_theme_options = {"navigation_with_keys": True}

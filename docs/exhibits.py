@@ -15,8 +15,8 @@ from matplotlib import rc_context
 from matplotlib.figure import Figure
 
 from treefactor import Tree, cli, report
-from treefactor.html import table_html
 from treefactor.report import duration, ratio
+from treefactor.report.html import table_html
 from treefactor.tables import Table
 
 MEASURED = Path(__file__).parent / "measured"

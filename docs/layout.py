@@ -3,7 +3,7 @@
 from html import escape
 
 from treefactor import Tree
-from treefactor.plots import leaf_positions
+from treefactor.report.plots import leaf_positions
 
 CELL = 26
 COLOURS = ("#33659c", "#b5651d", "#2f7d4f", "#8e3b8e", "#a3122f", "#5f6b13", "#00707f", "#6a4fb3")

@@ -17,7 +17,9 @@ import pinocchio as pin
 from rich.progress import track
 
 import treefactor as tf
-from treefactor import bench, duels, duels_dynamics, report, robots
+from treefactor import bench, report, robots
+from treefactor.bench.comparisons import dynamics as duels_dynamics
+from treefactor.bench.comparisons import robot as duels
 
 HERE = Path(__file__).parent
 ROBOTS = ("panda", "solo12", "talos_reduced")
@@ -25,7 +27,7 @@ BATCHES = [4**k for k in range(6)]
 COLUMNS = [2**k for k in range(8)]
 BACKENDS = ("interp", "cc")
 
-bench.PATIENCE = 1.0
+bench.timing.PATIENCE = 1.0
 
 
 def main() -> None:

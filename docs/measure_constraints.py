@@ -14,9 +14,11 @@ import numpy as np
 from threadpoolctl import threadpool_limits
 
 import treefactor as tf
-from treefactor import bench, constraints, duels_loops, duels_mlcp, mechanisms, mlcp, report
+from treefactor import bench, constraints, mechanisms, mlcp, report
+from treefactor.bench.comparisons import loops as duels_loops
+from treefactor.bench.comparisons import mlcp as duels_mlcp
+from treefactor.bench.comparisons.mlcp_peers import CLARABEL, DANTZIG, DAQP, PROXQP, Given
 from treefactor.mlcp_families import FAMILIES
-from treefactor.mlcp_peers import CLARABEL, DANTZIG, DAQP, PROXQP, Given
 
 FILE = Path(__file__).parent / "measured" / "constraints.json"
 LOOPED = ("four-bar", "five-bar", "stewart")

@@ -18,8 +18,9 @@ import pinocchio as pin
 from rich.progress import track
 
 import treefactor as tf
-from treefactor import bench, constraints, duels, report, robots
+from treefactor import bench, constraints, report, robots
 from treefactor.adapters import pinocchio_
+from treefactor.bench.comparisons import robot as duels
 
 HERE = Path(__file__).parent
 ROBOTS = {  # with the frames that touch the ground or hold a tool

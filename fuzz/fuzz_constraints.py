@@ -8,7 +8,7 @@ from harness import Numbers
 import treefactor as tf
 from treefactor import constraints
 from treefactor.constraints import Contact, Plane, Sphere, Stepper
-from treefactor.joints import AXES, FOLLOWERS, LOOPS, SIZES
+from treefactor.model.joints import AXES, FOLLOWERS, LOOPS, SIZES
 
 FREELY_LIMITED = ("revolute", "prismatic", "helical", "universal", "translation")
 STEPS = 3

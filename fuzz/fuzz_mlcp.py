@@ -13,7 +13,7 @@ import treefactor as tf
 from treefactor.mlcp import METHODS, Problem, Solution, Status, solve
 
 sys.path.append(str(Path(__file__).parents[1] / "tests"))
-from mlcp_verify import verify
+from helpers.mlcp_verify import verify
 
 TAME = 1e6  # of numbers, and of the condition of H, up to which a status can be checked
 ENOUGH = 1000  # linear systems

@@ -19,7 +19,8 @@ import numpy as np
 
 with atheris.instrument_imports(include=["treefactor"]):
     import treefactor as tf
-    from treefactor import report, robots, urdf  # noqa: F401
+    from treefactor import report, robots  # noqa: F401
+    from treefactor.model import urdf  # noqa: F401
 
 SMALL = 5_000  # bytes of a seed
 LENGTHS = (20, 60, 200, 600)  # of bytes that are numbers

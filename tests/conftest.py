@@ -19,7 +19,7 @@ settings.register_profile("traced", settings.get_profile("treefactor"), max_exam
 @pytest.fixture(autouse=True)
 def _threads_for_small_work(monkeypatch):
     """Have as many threads take part as a test asks for."""
-    monkeypatch.setattr("treefactor._threads.ENOUGH", 1)
+    monkeypatch.setattr("treefactor._util.threads.ENOUGH", 1)
 
 
 @pytest.fixture(scope="module")

@@ -8,11 +8,22 @@ from enum import Enum
 
 import numpy as np
 import pytest
-from public_objects import MODEL, OBJECTS, PROBLEM, TREE, USES, fresh, of_factor, of_kernels, of_stepper
-from strategies import spd_matrix
+from helpers.public_objects import (
+    MODEL,
+    OBJECTS,
+    PROBLEM,
+    TREE,
+    USES,
+    fresh,
+    of_factor,
+    of_kernels,
+    of_stepper,
+)
+from helpers.strategies import spd_matrix
 
 import treefactor as tf
-from treefactor import constraints, kkt
+from treefactor import constraints
+from treefactor.mlcp import kkt
 
 Q = tf.neutral(MODEL)
 BATCH = np.stack([spd_matrix(TREE, seed) for seed in range(3)])

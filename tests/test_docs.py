@@ -23,6 +23,8 @@ import pytest
 import treefactor
 from treefactor import bench, cli, constraints, families, growth, mechanisms, mlcp, robots, tables
 
+pytestmark = pytest.mark.unsanitized
+
 ROOT = Path(__file__).parents[1]
 DOCS = ROOT / "docs"
 PAGES = sorted(path for path in DOCS.rglob("*.md"))
@@ -56,7 +58,7 @@ def workplace(monkeypatch, tmp_path):
     """An empty folder with a robot, where everything is timed only once or twice."""
     pytest.importorskip("pinocchio", reason="the examples use Pinocchio")
     for name, value in {"RUN": 1e-6, "TURNS": 2, "FEWEST": 2, "PATIENCE": 0.0}.items():
-        monkeypatch.setattr(bench, name, value)
+        monkeypatch.setattr(bench.timing, name, value)
     monkeypatch.setattr(growth, "NODES", 64)
     monkeypatch.chdir(tmp_path)
     monkeypatch.syspath_prepend(DOCS)

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 import treefactor as tf
-from treefactor._files import replacing
+from treefactor._util.files import replacing
 
 LIMIT = 1000  # bytes of a file, where disks are full
 WRITERS = {  # of far more than that
@@ -26,7 +26,7 @@ from pathlib import Path
 import numpy as np, treefactor as tf
 from treefactor import html, report
 from treefactor.check import Row
-from treefactor._files import replacing
+from treefactor._util.files import replacing
 path = Path(sys.argv[1])
 META = {"treefactor": "0", "engines": {}, "samples": 1, "seed": 0}
 joints = [tf.Joint(f"{k}", "revolute", k - 1, axis=[0, 0, 1], armature=1.0) for k in range(3)]

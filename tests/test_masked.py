@@ -4,13 +4,14 @@ import inspect
 
 import numpy as np
 import pytest
-from public_objects import LINKAGE, MODEL, OBJECTS, PROBLEM, TREE, standing
-from strategies import spd_matrix
+from helpers.public_objects import LINKAGE, MODEL, OBJECTS, PROBLEM, TREE, standing
+from helpers.strategies import spd_matrix
 
 import treefactor as tf
-from treefactor import arms, constraints, fclib, flexible, kkt, mlcp
+from treefactor import arms, constraints, fclib, flexible, mlcp
 from treefactor.constraints import Contact, Plane, Sphere, Stepper, box
 from treefactor.exceptions import DtypeError, InvalidModelError
+from treefactor.mlcp import kkt
 
 Q, V = tf.neutral(MODEL), np.zeros(MODEL.nv)
 BARS, CLOSED, RATES = LINKAGE.model, LINKAGE.closed, np.zeros(LINKAGE.model.nv)

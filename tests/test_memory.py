@@ -9,6 +9,8 @@ from pathlib import Path
 
 import pytest
 
+pytestmark = [pytest.mark.unsanitized, pytest.mark.uncovered]
+
 HERE = Path(__file__).parent
 
 
@@ -19,7 +21,7 @@ def preloaded(tmp_path_factory):
     if sys.platform != "linux" or compiler is None or "LD_PRELOAD" in os.environ:
         pytest.skip("allocations fail on Linux, with a C compiler, where nothing else is preloaded")
     library = tmp_path_factory.mktemp("with a space") / "nomalloc.so"
-    command = [compiler, "-shared", "-fPIC", "-O1", "-o", library, HERE / "nomalloc.c", "-ldl"]
+    command = [compiler, "-shared", "-fPIC", "-O1", "-o", library, HERE / "helpers" / "nomalloc.c", "-ldl"]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     if "__libc_malloc" in done.stderr:
         pytest.skip("the C library is not glibc")
@@ -31,7 +33,7 @@ def counted(preloaded, *cases, **environment):
     """How many allocations each of the cases asks for; all of them have failed once."""
     given = {"PYTHONMALLOC": "malloc", "PYTHONFAULTHANDLER": "1", **environment}
     done = subprocess.run(
-        [sys.executable, HERE / "memory_cases.py", *cases],
+        [sys.executable, HERE / "helpers" / "memory_cases.py", *cases],
         env={**os.environ, "LD_PRELOAD": f"./{preloaded.name}", **given},  # paths with a space are two there
         cwd=preloaded.parent,
         capture_output=True,
@@ -66,7 +68,7 @@ def test_the_place_of_the_libraries_does_not_matter(preloaded, tmp_path, folder)
 IN_A_THREAD = """
 import threading
 
-from memory_cases import CALLS
+from helpers.memory_cases import CALLS
 
 def run():
     for call in CALLS.values():

@@ -10,13 +10,13 @@ from functools import partial
 
 import numpy as np
 import pytest
-from public_objects import MODEL, OBJECTS, SENT, USES, classes, computed, fresh, of_stepper
+from helpers.public_objects import MODEL, OBJECTS, SENT, USES, classes, computed, fresh, of_stepper
 from test_threads import IMMUTABLE, arrays_of, promises
 
 import treefactor as tf
-from treefactor.codegen.inverses import SingularError
-from treefactor.compare import EngineFailedError
-from treefactor.workers import WorkerError
+from treefactor.check.compare import EngineFailedError
+from treefactor.check.isolated import WorkerError
+from treefactor.codegen.algorithms.inverses import SingularError
 
 Q = tf.neutral(MODEL)
 OUT = np.empty((MODEL.nv, MODEL.nv))
@@ -157,7 +157,7 @@ def test_another_process_computes_the_same(method):
 FORKING = """
 import os, sys
 sys.path[:0] = {path!r}
-from public_objects import SENT, computed, fresh
+from helpers.public_objects import SENT, computed, fresh
 before = computed(fresh(SENT))
 child = os.fork()
 if child == 0:
@@ -177,7 +177,7 @@ def test_a_forked_process_computes_the_same():
 INTERRUPTED = """
 import os, sys, threading
 sys.path[:0] = {path!r}
-from public_objects import SENT, computed, fresh, of_problem
+from helpers.public_objects import SENT, computed, fresh, of_problem
 before, ended = computed(fresh(SENT)), threading.Event()
 def work():
     while not ended.is_set():

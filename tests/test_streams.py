@@ -14,7 +14,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from dynamics_cases import MODELS, arguments
+from helpers.dynamics_cases import MODELS, arguments
 
 import treefactor as tf
 

@@ -12,8 +12,8 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from dynamics_cases import MODELS, arguments
-from public_objects import (
+from helpers.dynamics_cases import MODELS, arguments
+from helpers.public_objects import (
     LINKAGE,
     MODEL,
     OBJECTS,
@@ -27,10 +27,11 @@ from public_objects import (
     of_stepper,
     standing,
 )
-from strategies import spd_matrix
+from helpers.strategies import spd_matrix
 
 import treefactor as tf
-from treefactor import _chain, constraints
+from treefactor import constraints
+from treefactor.dynamics import _chain
 from treefactor.mlcp import TARGET
 from treefactor.mlcp_families import robotred
 

@@ -19,7 +19,7 @@ NATIVE = {"compile", "native kernels", "native kernel", "bound kernel"}
 
 def calls():
     """One call of everything, and the families of problems."""
-    from memory_cases import CALLS
+    from helpers.memory_cases import CALLS
 
     from treefactor import mlcp, mlcp_families
 

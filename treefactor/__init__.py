@@ -1,14 +1,13 @@
 """Branch-sparse linear algebra and dynamics of kinematic trees."""
 
+from typing import TYPE_CHECKING
+
 from . import constraints, families, mlcp
 from ._version import __version__
-from .bound import BoundFactor
-from .chain import chain_forces, chain_inertia
 from .codegen import Kernels, Program, compile, generate
 from .config import show_config
-from .configuration import difference, integrate, neutral, random_configuration
-from .direct import multiply, solve
 from .dynamics import aba, bias, bind, crba, forward_dynamics, h_times, rnea
+from .dynamics.chain import chain_forces, chain_inertia
 from .exceptions import (
     AdapterError,
     CodegenError,
@@ -24,11 +23,20 @@ from .exceptions import (
     StepError,
     TreefactorError,
 )
-from .joints import Inertia, Joint, Loop, Mimic
-from .ltdl import Factor, factor
-from .model import Model
+from .linalg import BoundFactor, Factor, factor, multiply, solve
+from .model import Inertia, Joint, Loop, Mimic, Model
+from .model.configuration import difference, integrate, neutral, random_configuration
 from .streams import stream
 from .tree import OperationCount, Tree
+
+if TYPE_CHECKING:  # short paths of modules that lie deeper; at run time _moved finds them
+    from .check import robots as robots
+    from .dynamics import flexible as flexible
+    from .mlcp import fclib as fclib
+    from .model import arms as arms
+    from .model import mechanisms as mechanisms
+else:
+    from ._moved import __getattr__ as __getattr__
 
 __all__ = [
     "AdapterError",

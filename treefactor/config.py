@@ -7,9 +7,9 @@ import sys
 
 import numpy as np
 
-from . import _pattern
-from ._arrays import available_cores
+from ._util.validation import available_cores
 from ._version import __version__
+from .tree import _pattern
 
 
 def show_config(mode: str = "stdout") -> dict | None:

@@ -4,7 +4,15 @@ from __future__ import annotations
 
 import numpy as np
 
-from .tree import Tree
+from .tree.tree import Tree
+
+__all__ = [
+    "binary_tree",
+    "chain",
+    "lattice",
+    "random_tree",
+    "tree_1",
+]
 
 
 def chain(n: int) -> Tree:

@@ -11,8 +11,8 @@ from pathlib import Path
 
 import numpy as np
 
-from ._arrays import as_array, as_count, available_cores, require_unmasked
-from ._files import replacing
+from ._util.files import replacing
+from ._util.validation import as_array, as_count, available_cores, require_unmasked
 from .exceptions import DtypeError, ShapeError, TreefactorError
 
 ROWS = 4096  # a few MB for most robots

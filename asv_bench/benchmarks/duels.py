@@ -8,22 +8,21 @@ from types import SimpleNamespace
 
 import numpy as np
 
-from treefactor import (
-    Factor,
-    Tree,
-    arms,
-    chain_forces,
-    chain_inertia,
-    duels,
-    duels_loops,
-    duels_mlcp,
-    duels_programs,
-    families,
-    growth,
-    robots,
-)
+from treefactor import Factor, Tree, arms, chain_forces, chain_inertia, families, growth, robots
 from treefactor.bench import Call, Duel, Result
-from treefactor.duels_dynamics import Moving
+from treefactor.bench.comparisons import (
+    loops as duels_loops,
+)
+from treefactor.bench.comparisons import (
+    mlcp as duels_mlcp,
+)
+from treefactor.bench.comparisons import (
+    programs as duels_programs,
+)
+from treefactor.bench.comparisons import (
+    robot as duels,
+)
+from treefactor.bench.comparisons.dynamics import Moving
 
 ROBOTS = (
     "double_pendulum",

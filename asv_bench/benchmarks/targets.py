@@ -12,16 +12,31 @@ from collections.abc import Callable, Iterable
 from importlib.util import find_spec
 from itertools import product
 
-from treefactor import duels_dynamics, duels_factor, duels_loops, duels_mlcp, duels_programs, growth, mlcp
+from treefactor import growth, mlcp
 from treefactor.adapters import pinocchio_
 from treefactor.bench import Duel, Result
+from treefactor.bench.comparisons import (
+    dynamics as duels_dynamics,
+)
+from treefactor.bench.comparisons import (
+    factor as duels_factor,
+)
+from treefactor.bench.comparisons import (
+    loops as duels_loops,
+)
+from treefactor.bench.comparisons import (
+    mlcp as duels_mlcp,
+)
+from treefactor.bench.comparisons import (
+    programs as duels_programs,
+)
+from treefactor.bench.comparisons.mlcp_peers import DAQP, Peer
 from treefactor.codegen import generate
-from treefactor.codegen.build import Compiler
+from treefactor.codegen.backends.build import Compiler
 from treefactor.codegen.program import FUNCTIONS
 from treefactor.exceptions import CodegenError
 from treefactor.mlcp_families import FAMILIES
-from treefactor.mlcp_peers import DAQP, Peer
-from treefactor.textbook import recursions
+from treefactor.papers.textbook import recursions
 
 from .duels import ARMS, LARGE_TREES, ROBOTS, SMALL_TREES, arm_of, case, chain_of, mujoco, sparse
 

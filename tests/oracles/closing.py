@@ -3,8 +3,8 @@
 import numpy as np
 
 import treefactor as tf
-from treefactor.constraints.kinematics import Kinematics, Pattern, cross
 from treefactor.constraints.loops import PAIRS
+from treefactor.kinematics.jacobians import Kinematics, Pattern, cross
 
 RANK = 1e-9  # singular values below this share of the largest belong to rows that others already say
 

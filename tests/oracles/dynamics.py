@@ -8,7 +8,7 @@ reduced by the coupling G at the end.
 import numpy as np
 from scipy.spatial.transform import Rotation
 
-from treefactor.joints import SIZES
+from treefactor.model.joints import SIZES
 
 
 def place(model, q):

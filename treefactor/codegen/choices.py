@@ -8,14 +8,14 @@ from numbers import Integral
 
 import numpy as np
 
-from .._arrays import as_size, as_tuple
-from .._messages import similar
+from .._util.messages import similar
+from .._util.validation import as_size, as_tuple
 from ..exceptions import CodegenError, DtypeError, InvalidModelError
-from ..model import body_number, require_model
-from .frames import bodies_of, canonical, regrouped, snapped
-from .partition import dependents
-from .program import ARGUMENTS, LOOP_FUNCTIONS, TIP_FUNCTIONS, available
-from .reduction import AXES
+from ..model.model import body_number, require_model
+from .algorithms.frames import bodies_of, canonical, regrouped, snapped
+from .algorithms.partition import dependents
+from .algorithms.reduction import AXES
+from .program.program import ARGUMENTS, LOOP_FUNCTIONS, TIP_FUNCTIONS, available
 
 VARIANTS = {  # steps that a model takes before its recursions run
     "plain": (),

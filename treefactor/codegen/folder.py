@@ -8,11 +8,12 @@ from pathlib import Path
 
 import numpy as np
 
-from ..configuration import integrate, random_configuration
 from ..exceptions import CodegenError
-from . import emit_c, numpy_
-from .partition import regular
-from .program import LOOP_FUNCTIONS
+from ..model.configuration import integrate, random_configuration
+from .algorithms.partition import regular
+from .backends import numpy_
+from .program import emit_c
+from .program.program import LOOP_FUNCTIONS
 
 SUMS = "SHA256SUMS"
 HEADER = "dynamics.h"  # whose first line names the robot

@@ -8,7 +8,9 @@ from functools import partial
 
 import numpy as np
 
-from .._arrays import (
+from .._util.messages import not_a_model, similar
+from .._util.threads import spread
+from .._util.validation import (
     Sealed,
     aligned,
     as_output,
@@ -19,17 +21,15 @@ from .._arrays import (
     require_bindable,
     thread_count,
 )
-from .._messages import not_a_model, similar
-from .._states import states
-from .._threads import spread
-from ..bodies import units
+from ..dynamics.bodies import units
 from ..exceptions import CodegenError, NotPositiveDefiniteError
-from ..model import Model
-from ..tree import LAYOUTS, Tree
-from . import numpy_
-from ._routine import Results, Routine
-from .backends import BACKENDS, LANES, made_by
-from .program import ARGUMENTS, LOOP_FUNCTIONS, Program
+from ..model._states import states
+from ..model.model import Model
+from ..tree.tree import LAYOUTS, Tree
+from .backends import numpy_
+from .backends._routine import Results, Routine
+from .backends.choice import BACKENDS, LANES, made_by
+from .program.program import ARGUMENTS, LOOP_FUNCTIONS, Program
 from .writer import generate
 
 BLOCK = 64  # configurations; threads take whole ones

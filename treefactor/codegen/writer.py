@@ -4,18 +4,19 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..bodies import coupling_of
+from ..dynamics.bodies import coupling_of
 from ..exceptions import CodegenError
-from ..tree import Tree
-from . import matrices, passes
+from ..tree.tree import Tree
+from .algorithms import matrices
+from .algorithms.closures import Closure
+from .algorithms.factors import delassus, factor, following, half_solve, inverse_of, solve
+from .algorithms.frames import SNAP
+from .algorithms.recursions import Recursions
+from .algorithms.reduction import Reduction
 from .choices import VARIANTS, Choice
-from .closures import Closure
-from .expressions import Table
-from .factors import delassus, factor, following, half_solve, inverse_of, solve
-from .frames import SNAP
-from .program import ARGUMENTS, COLUMNS, Function, Program, shape_of
-from .recursions import Recursions
-from .reduction import Reduction
+from .program import passes
+from .program.expressions import Table
+from .program.program import ARGUMENTS, COLUMNS, Function, Program, shape_of
 
 
 def generate(

@@ -1,7 +1,7 @@
 """Constraints on the motion of a model: loops, contacts, joint limits, and time stepping with them."""
 
+from ..kinematics.jacobians import acceleration_bias, jacobian, placement
 from .contacts import Contact, Plane, Sphere, box, contacts_between
-from .kinematics import acceleration_bias, jacobian, placement
 from .loops import Rows, close, forward_dynamics, loop_rows
 from .stepper import Step, Stepper, Trajectory
 

@@ -9,13 +9,13 @@ from numbers import Integral
 
 import numpy as np
 
-from .._arrays import ReadOnly, Sealed, as_number, as_tuple, as_vector
-from .._contacts import CONTACT, Touching
-from .._rotations import unit
-from ..configuration import random_configuration
+from .._util.rotations import unit
+from .._util.validation import ReadOnly, Sealed, as_number, as_tuple, as_vector
 from ..exceptions import ConfigurationError, InvalidModelError
-from ..model import Model, body_number, require_model
-from .kinematics import Kinematics, Pattern
+from ..kinematics.jacobians import Kinematics, Pattern
+from ..model.configuration import random_configuration
+from ..model.model import Model, body_number, require_model
+from ._contacts import CONTACT, Touching
 from .loops import close, loops_of
 
 SAMPLES = 4  # configurations in which rates of gaps are compared with zero

@@ -24,11 +24,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from .._moves import Moves
-from ..direct import multiply
-from ..dynamics import forward_dynamics, rnea
-from ..model import Model
-from .kinematics import Kinematics, cross, product
+from ..dynamics.recursions import forward_dynamics, rnea
+from ..kinematics.jacobians import Kinematics, cross, product
+from ..linalg.solve_multiply import multiply
+from ..model.model import Model
+from ._joint_integration import Moves
 
 DEEP = 12  # freedoms of a path: deeper trees are faster by articulated bodies
 ROUNDS = 60  # of the fixed-point iteration of spins, which converges linearly

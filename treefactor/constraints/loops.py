@@ -9,15 +9,15 @@ from functools import lru_cache
 import numpy as np
 
 from .. import dynamics
-from .._arrays import Sealed, as_number, as_size, as_vector, flatten
-from .._loops import LOOP, Closing, one
-from .._states import states
-from ..configuration import integrate, require_rotations
+from .._util.validation import Sealed, as_number, as_size, as_vector, flatten
 from ..exceptions import ConfigurationError
-from ..joints import PAIRS
-from ..ltdl import factor
-from ..model import Model, require_model
-from .kinematics import Kinematics, Pattern
+from ..kinematics.jacobians import Kinematics, Pattern
+from ..linalg.factorization import factor
+from ..model._states import states
+from ..model.configuration import integrate, require_rotations
+from ..model.joints import PAIRS
+from ..model.model import Model, require_model
+from ._loops import LOOP, Closing, one
 
 ALIKE = {
     "spherical": (),

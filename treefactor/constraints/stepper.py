@@ -20,17 +20,26 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from .. import mlcp
-from .._arrays import Sealed, as_count, as_number, as_real, as_size, as_tuple, as_vector, check_choice
-from .._contacts import combined
-from .._moves import Moves, matched
-from .._stack import Sorted
-from ..direct import multiply
-from ..dynamics import motion
+from .._util.validation import (
+    Sealed,
+    as_count,
+    as_number,
+    as_real,
+    as_size,
+    as_tuple,
+    as_vector,
+    check_choice,
+)
+from ..dynamics.recursions import motion
 from ..exceptions import NonFiniteError, ShapeError, StepError
-from ..model import Model, require_model
+from ..kinematics.jacobians import Kinematics
+from ..linalg.solve_multiply import multiply
+from ..mlcp._stacked_rows import Sorted
+from ..model.model import Model, require_model
+from ._contacts import combined
+from ._joint_integration import Moves, matched
 from .contacts import Contacts, Touch, limits_of
 from .free_motion import FreeMotion, is_steady
-from .kinematics import Kinematics
 from .loops import Loops, loops_of
 
 FACETS, FRICTION, GYROSCOPIC = (4, 8), ("pyramid", "box"), ("implicit", "explicit")

@@ -1,0 +1,106 @@
+"""Dynamics of dask arrays: equal to the local call, on a cluster of processes of which one is killed, too."""
+
+import os
+import pickle
+import signal
+import time
+from functools import partial
+
+import numpy as np
+import pytest
+from helpers.dynamics_cases import MODELS, arguments
+
+import treefactor as tf
+
+da = pytest.importorskip("dask.array", reason="Dask is not installed")
+
+from treefactor.adapters.dask_ import map_dynamics  # noqa: E402
+
+MODEL = MODELS["freeflyer"]
+PROGRAM = tf.generate(MODEL, ["forward_dynamics"], variants=["plain"])
+Q, V, A, _ = arguments(MODEL, 0, (6, 35))
+EXPECTED = tf.compile(PROGRAM).forward_dynamics(Q, V, A)
+
+
+def chunked(*arrays, chunks=((4, 2), (20, 1, 14))):
+    return [da.from_array(x, chunks=(*chunks, 3)) for x in arrays]
+
+
+@pytest.mark.parametrize("given", [MODEL, PROGRAM], ids=["model", "program"])
+def test_it_equals_the_local_call(given):
+    found = map_dynamics(given, *chunked(Q, V, A))
+    assert (found.shape, found.dtype) == (EXPECTED.shape, EXPECTED.dtype)
+    assert found.chunks == ((4, 2), (20, 1, 14), (MODEL.nv,))
+    expected = tf.compile(given, ["forward_dynamics"]).forward_dynamics(Q, V, A)
+    np.testing.assert_array_equal(found.compute(scheduler="threads"), expected)
+
+
+def test_chunks_may_differ():
+    q, _, _ = chunked(Q, V, A)
+    v = da.from_array(V, chunks=(1, 35, 12))
+    np.testing.assert_array_equal(map_dynamics(PROGRAM, q, v, A).compute(scheduler="sync"), EXPECTED)
+
+
+def test_a_configuration_without_solution_is_nan():
+    Q_bad = Q.copy()
+    Q_bad[0, 3, 6] = 9.0  # no unit quaternion
+    kernels = tf.compile(MODEL, ["forward_dynamics"])
+    found = map_dynamics(MODEL, *chunked(Q_bad, V, A)).compute(scheduler="sync")
+    np.testing.assert_array_equal(found, kernels.forward_dynamics(Q_bad, V, A))
+    assert np.isnan(found[0, 3]).all()
+
+
+@pytest.mark.parametrize(
+    "bad", [(Q[..., :3], V, A), (Q, V[:2], A), (Q, V, A[..., :1]), (Q[0, 0], V[0, 0], A[0, 0])]
+)
+def test_what_does_not_fit_is_refused(bad):
+    with pytest.raises(tf.ShapeError):
+        map_dynamics(PROGRAM, *bad)
+
+
+def test_a_program_without_the_function_is_refused():
+    with pytest.raises(tf.CodegenError, match="forward_dynamics"):
+        map_dynamics(tf.generate(MODEL, ["crba"], variants=["plain"]), Q, V, A)
+
+
+def test_a_worker_makes_the_program_ready_once(monkeypatch):
+    made = []
+    init = tf.Kernels.__init__
+    monkeypatch.setattr(tf.Kernels, "__init__", lambda self, *given: made.append(1) or init(self, *given))
+    lazy = map_dynamics(tf.generate(MODEL, ["forward_dynamics"], variants=["frames"]), *chunked(Q, V, A))
+    made.clear()
+    lazy.compute(scheduler="sync")
+    assert len(made) == 1
+
+
+def noted(folder, x):
+    """The same, after a file was written for the chunk that is computed, and a while."""
+    with open(os.path.join(folder, f"{os.getpid()}-{time.monotonic_ns()}"), "w"):
+        time.sleep(0.1)
+    return x
+
+
+@pytest.mark.slow
+def test_nothing_is_lost_with_a_worker(tmp_path):
+    distributed = pytest.importorskip("distributed", reason="dask.distributed is not installed")
+    with (
+        distributed.LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=None) as cluster,
+        distributed.Client(cluster) as client,
+    ):
+        chunks = ((1,) * 6, (7,) * 5)
+        q = chunked(Q, chunks=chunks)[0].map_blocks(partial(noted, str(tmp_path)), meta=np.empty((0, 0, 0)))
+        lazy = map_dynamics(PROGRAM, q, *chunked(V, A, chunks=chunks))
+        future = client.compute(lazy)
+        victims = set()
+        while len(victims) < 2 or len(os.listdir(tmp_path)) < 6:  # both at work
+            victims = {int(name.partition("-")[0]) for name in os.listdir(tmp_path)}
+            time.sleep(0.01)
+        os.kill(min(victims), signal.SIGKILL)
+        found = future.result(timeout=60)
+    np.testing.assert_array_equal(found, EXPECTED)
+    assert found.shape == EXPECTED.shape
+    assert min(victims) in {int(name.partition("-")[0]) for name in os.listdir(tmp_path)}
+
+
+def test_what_is_sent_is_small():
+    assert len(pickle.dumps(tf.compile(PROGRAM))) < 2 * len(pickle.dumps(PROGRAM))

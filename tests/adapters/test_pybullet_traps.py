@@ -1,0 +1,317 @@
+"""One test for each of PyBullet's traps, named after it."""
+
+import numpy as np
+import pytest
+from helpers.pybullet_cases import (
+    ARM,
+    RAW_TOLERANCE,
+    assert_agrees,
+    assert_close,
+    joint,
+    link,
+    load_raw,
+    pin,
+    pinocchio_model,
+    pybullet,
+    pybullet_,
+    state,
+)
+
+import treefactor as tf
+
+# -------------------------------------------------------------------------------- traps of the URDF reader
+
+
+def test_trap_inertia_is_recomputed_from_collision_shapes(write):
+    shape = "<collision><geometry><box size='1 2 3'/></geometry></collision>"
+    path = write(ARM.replace("</inertial></link>", f"</inertial>{shape}</link>"))
+    with pybullet_.load(path) as body:
+        assert_agrees(body, pinocchio_model(path))
+
+
+@pytest.mark.parametrize("floating", [False, True])
+def test_trap_link_without_inertial_becomes_one_kilogram(write, floating):
+    path = write(ARM + "<link name='tcp'/>\n" + joint("flange", "fixed", "lower", "tcp"))
+    with pybullet_.load(path, floating) as body:
+        assert_agrees(body, pinocchio_model(path, floating))
+        assert body.default_inertials() == []
+
+
+def test_default_inertials_of_a_raw_body_are_named(write, client):
+    path = write(ARM + "<link name='tcp'/>\n" + joint("flange", "fixed", "lower", "tcp"))
+    assert pybullet_.Body(load_raw(path, client), client).default_inertials() == ["tcp"]
+
+
+@pytest.mark.parametrize("floating", [False, True])
+def test_trap_merging_fixed_links_drops_the_principal_rotation(write, floating):
+    path = write(ARM + link("tool", 0.8) + joint("flange", "fixed", "lower", "tool"))
+    with pybullet_.load(path, floating) as body:
+        assert_agrees(body, pinocchio_model(path, floating))
+
+
+@pytest.mark.parametrize("floating", [False, True])
+@pytest.mark.parametrize("name", ["base", "upper", "lower"])
+@pytest.mark.parametrize(
+    "inertia",
+    [
+        "ixx='.1' ixy='0' ixz='0' iyy='.2' iyz='0' izz='.9'",
+        "ixx='.3' ixy='.3' ixz='0' iyy='.3' iyz='0' izz='0'",
+        "ixx='.3' ixy='0' ixz='0' iyy='.3' iyz='0' izz='.6'",
+    ],
+)
+def test_trap_inertia_beyond_the_triangle_inequality_becomes_zero(write, floating, name, inertia):
+    masses = {"base": 2.0, "upper": 1.5, "lower": 1.1}
+    path = write(ARM.replace(link(name, masses[name]), link(name, 1.3, inertia)))
+    with pybullet_.load(path, floating) as body:
+        assert_agrees(body, pinocchio_model(path, floating))
+
+
+def test_indefinite_inertia_is_refused_by_name(write):
+    path = write(
+        ARM.replace(
+            link("upper", 1.5), link("upper", 1e-6, "ixx='-.1' ixy='0' ixz='0' iyy='.2' iyz='0' izz='.3'")
+        )
+    )
+    with pytest.raises(tf.AdapterError, match=r"upper.*indefinite") as caught:
+        pybullet_.load(path)
+    assert caught.value.file == str(path)
+
+
+def test_trap_root_without_mass_means_fixed_base(write):
+    base_mass = "mass value='2.0'"
+    path = write(ARM.replace(base_mass, "mass value='0'", 1))
+    with pybullet_.load(path) as body:  # fixed: nothing wrong
+        assert body.nv == 2
+    with pytest.raises(tf.AdapterError, match="'base' has no mass") as caught:
+        pybullet_.load(path, floating=True)
+    assert caught.value.joint == "base"
+
+
+def test_trap_root_without_mass_carries_a_heavy_link(write):
+    path = write("<link name='footprint'/>\n" + joint("stand", "fixed", "footprint", "base") + ARM)
+    with pybullet_.load(path, floating=True) as body:
+        assert body.nv == 8
+        assert_agrees(body, pinocchio_model(path, True))
+
+
+def test_trap_long_lines_are_cut_in_the_middle_of_numbers(write):
+    path = write("".join(ARM.split("\n")).replace("><", "> <"))
+    with pybullet_.load(path, floating=True) as body:
+        assert_agrees(body, pinocchio_model(path, True))
+
+
+def test_meshes_are_not_looked_for(write):
+    mesh = "<geometry><mesh filename='package://nowhere/none.dae'/></geometry>"
+    shapes = f"<visual>{mesh}</visual><collision>{mesh}</collision>"
+    path = write(ARM.replace("</inertial></link>", f"</inertial>{shapes}</link>"))
+    with pybullet_.load(path) as body:
+        assert body.nv == 2
+
+
+def test_children_in_another_order_than_in_pinocchio_are_matched_by_name(write):
+    legs = joint("z", "revolute", "base", "left") + joint("a", "revolute", "base", "right")
+    path = write(ARM + link("left") + link("right") + legs)
+    model = pinocchio_model(path)
+    with pybullet_.load(path) as body:
+        assert [x.joint for x in body.moving] != list(model.names)[1:]
+        assert_agrees(body, model)
+
+
+# ------------------------------------------------------------------------------------ traps of the dynamics
+
+
+def test_trap_cache_is_stale_after_change_dynamics(write, client):
+    body_id = load_raw(write(ARM), client)
+    body = pybullet_.Body(body_id, client)
+    pybullet.changeDynamics(body_id, 1, mass=7.0, physicsClientId=client)
+    for call in (pybullet_.mass_matrix, lambda *a: pybullet_.bias(*a, [0, 0])):
+        with pytest.raises(tf.AdapterError, match="changeDynamics altered link 'lower'"):
+            call(body, [0.1, 0.2])
+    with pytest.raises(tf.AdapterError, match="fresh client"):
+        pybullet_.Body(body_id, client)
+
+
+def test_changed_masses_before_the_first_call_are_fine(write, client):
+    path = write(ARM)
+    body_id = load_raw(path, client)
+    moments = pybullet.getDynamicsInfo(body_id, 1, physicsClientId=client)[2]
+    # without the moments PyBullet takes those of the collision shapes
+    pybullet.changeDynamics(body_id, 1, mass=7.0, localInertiaDiagonal=moments, physicsClientId=client)
+    model = pinocchio_model(path)
+    model.inertias[2].mass = 7.0
+    pybullet.setGravity(0, 0, -9.81, physicsClientId=client)
+    body = pybullet_.Body(body_id, client)
+    T, (q, v, _) = pybullet_.transform(body, model), state(model)
+    H = np.array(pin.crba(model, model.createData(), q))
+    assert_close(
+        pybullet_.mass_matrix(body, pybullet_.from_pinocchio(body, model, q, v)[0]), T.T @ H @ T, 1e-9
+    )
+
+
+def test_trap_cache_survives_remove_body(write, client):
+    first, second = write(ARM, "a.urdf"), write(ARM.replace("mass value='1.5'", "mass value='9'"), "b.urdf")
+    model = pinocchio_model(second)
+    H = np.array(pin.crba(model, model.createData(), np.zeros(2)))
+    for _ in range(20):
+        body_id = load_raw(first, client)
+        pybullet.calculateMassMatrix(body_id, [0.0, 0.0], physicsClientId=client)
+        pybullet.removeBody(body_id, physicsClientId=client)
+        body_id = load_raw(second, client)
+        try:
+            body = pybullet_.Body(body_id, client)
+        except tf.AdapterError as error:
+            assert "fresh client" in str(error)  # noqa: PT017
+        else:
+            assert_close(pybullet_.mass_matrix(body, [0.0, 0.0]), H, RAW_TOLERANCE)
+        pybullet.removeBody(body_id, physicsClientId=client)
+
+
+def test_mass_matrix_of_another_body_is_refused(write, client, monkeypatch):
+    other = load_raw(write(ARM.replace("mass value='1.5'", "mass value='9'"), "b.urdf"), client)
+    right = pybullet.calculateMassMatrix
+    monkeypatch.setattr(pybullet, "calculateMassMatrix", lambda body_id, q, **where: right(other, q, **where))
+    with pytest.raises(tf.AdapterError, match="fresh client"):
+        pybullet_.Body(load_raw(write(ARM), client), client)
+
+
+def test_a_removed_body_is_named(write, client):
+    body = pybullet_.Body(load_raw(write(ARM), client), client)
+    pybullet.removeBody(body.id, physicsClientId=client)
+    with pytest.raises(tf.AdapterError, match="removed"):
+        pybullet_.mass_matrix(body, [0, 0])
+
+
+@pytest.mark.parametrize("floating", [False, True])
+def test_trap_wrong_length_of_q_is_accepted(write, floating):
+    with pybullet_.load(write(ARM), floating) as body:
+        for size in (body.nq - 1, body.nq + 1, 0):
+            with pytest.raises(tf.ShapeError) as caught:
+                pybullet_.mass_matrix(body, np.ones(size))
+            assert caught.value.expected == (body.nq,)
+
+
+def test_trap_gravity_is_zero_until_set(write, client):
+    body = pybullet_.Body(load_raw(write(ARM), client), client)
+    assert not body.gravity.any()
+    assert not pybullet_.bias(body, [0.1, 0.2], [0, 0]).any()
+    with pybullet_.load(write(ARM)) as body:
+        assert body.gravity.tolist() == [0, 0, -9.81]
+
+
+def test_gravity_of_the_client_is_restored(write, client):
+    pybullet.setGravity(1, 2, 3, physicsClientId=client)
+    body = pybullet_.Body(load_raw(write(ARM), client, True), client)
+    pybullet_.bias(body, [0, 0, 0, 0.6, 0, 0.8, 0, 0.1, 0.2], np.ones(8))
+    assert body.gravity.tolist() == [1, 2, 3]
+
+
+def test_trap_base_forces_come_swapped(write):
+    with pybullet_.load(write(link("stone", 2.0)), floating=True) as body:
+        weight = pybullet_.bias(body, [0, 0, 0, 0, 0, 0, 1], np.zeros(6))
+    assert_close(weight, np.array([0, 0, 0, 0, 0, 2 * 9.81]), 1e-15)  # [moment; force]
+
+
+def test_trap_euler_angles_of_the_base(write):
+    path = write(ARM)
+    model = pinocchio_model(path, True)
+    data, zero = model.createData(), np.zeros(model.nv)
+    with pybullet_.load(path, True) as body:
+        T = pybullet_.transform(body, model)
+        for seed in range(5):
+            q = state(model, seed)[0]
+            weight = pybullet_.bias(body, *pybullet_.from_pinocchio(body, model, q, zero))
+            assert_close(weight, T.T @ np.array(pin.nle(model, data, q, zero)), 1e-12)
+
+
+def test_trap_default_motors_and_damping(write, client):
+    path = write(ARM.replace("</joint>", "<dynamics damping='3' friction='2'/></joint>"))
+    pybullet.setGravity(0, 0, -9.81, physicsClientId=client)
+    body = pybullet_.Body(load_raw(path, client, True), client)
+    assert_agrees(body, pinocchio_model(path, True), RAW_TOLERANCE)
+
+
+def test_forces_applied_before_do_not_count(write, client):
+    body = pybullet_.Body(load_raw(write(ARM), client, floating=True), client)
+    pybullet.applyExternalForce(
+        body.id, 0, [9, 9, 9], [1, 2, 3], pybullet.WORLD_FRAME, physicsClientId=client
+    )
+    q, v, tau = np.r_[np.zeros(6), 1, 0.1, 0.2], np.ones(8), np.ones(8)
+    stepped = pybullet_.own_acceleration(body, q, v, tau)
+    assert_close(stepped, pybullet_.forward_dynamics(body, q, v, tau), RAW_TOLERANCE)
+
+
+def test_trap_a_sleeping_body_does_not_move(write, client):
+    body_id = load_raw(write(ARM), client, floating=True, flags=pybullet.URDF_ENABLE_SLEEPING)
+    for _ in range(1000):  # it falls asleep after two seconds at rest
+        pybullet.stepSimulation(physicsClientId=client)
+    body = pybullet_.Body(body_id, client)
+    q, v, tau = np.r_[np.zeros(6), 1, 0.1, 0.2], np.zeros(8), np.ones(8)
+    stepped = pybullet_.own_acceleration(body, q, v, tau)
+    assert_close(stepped, pybullet_.forward_dynamics(body, q, v, tau), RAW_TOLERANCE)
+
+
+@pytest.mark.parametrize("floating", [False, True])
+def test_trap_velocities_are_clipped(write, floating):
+    with pybullet_.load(write(ARM), floating) as body:
+        q, v = np.full(body.nq, 0.5), np.full(body.nv, 300.0)
+        tau = np.full(body.nv, 1e5)
+        stepped = pybullet_.own_acceleration(body, q, v, tau)
+        assert_close(stepped, pybullet_.forward_dynamics(body, q, v, tau), 1e-9)
+
+
+def test_trap_joint_limits_push_back(write, client):
+    path = write(ARM)
+    body = pybullet_.Body(load_raw(path, client), client)
+    with pytest.raises(tf.AdapterError, match=r"elbow.*limits") as caught:
+        pybullet_.own_acceleration(body, [0.1, 2.5], [0, 0], [0, 0])
+    assert caught.value.joint == "elbow"
+    with pybullet_.load(path) as body:
+        q, v, tau = [3.0, 2.5], [1.0, 1.0], [1.0, 2.0]
+        stepped = pybullet_.own_acceleration(body, q, v, tau)
+        assert_close(stepped, pybullet_.forward_dynamics(body, q, v, tau), 1e-10)
+
+
+def test_trap_contacts_with_another_body(write, client):
+    body = pybullet_.Body(load_raw(write(ARM), client), client)
+    load_raw(write(ARM), client)
+    with pytest.raises(tf.AdapterError, match="2 bodies"):
+        pybullet_.own_acceleration(body, [0, 0], [0, 0], [0, 0])
+
+
+@pytest.mark.parametrize("function", ["forward_dynamics", "own_acceleration"])
+def test_trap_moving_link_without_mass(write, function):
+    path = write(ARM + "<link name='finger'/>\n" + joint("knuckle", "revolute", "lower", "finger"))
+    with pybullet_.load(path) as body:
+        assert pybullet_.massless_joints(body) == ["knuckle"]
+        assert pybullet_.mass_matrix(body, np.zeros(3)).shape == (3, 3)
+        with pytest.raises(tf.AdapterError, match="no mass moves with joint knuckle") as caught:
+            getattr(pybullet_, function)(body, *np.zeros((3, 3)))
+    assert caught.value.joint == "knuckle"
+
+
+def test_massless_link_that_carries_mass_is_fine(write):
+    joints = joint("roll", "revolute", "base", "wrist") + joint("weld", "fixed", "wrist", "hand")
+    path = write("<link name='base'/><link name='wrist'/>\n" + link("hand") + joints)
+    with pybullet_.load(path) as body:
+        assert_agrees(body, pinocchio_model(path))
+
+
+def test_trap_mimic_is_ignored(write):
+    follower = joint("follower", "revolute", "upper", "third", "<mimic joint='shoulder'/>")
+    path = write(ARM + link("third") + follower)
+    with pybullet_.load(path) as body:
+        assert_agrees(body, pinocchio_model(path))
+
+
+@pytest.mark.parametrize("kind", ["planar", "floating"])
+def test_trap_planar_joints_have_no_inverse_dynamics(write, kind):
+    path = write(ARM.replace("prismatic", kind))
+    with pytest.raises(tf.AdapterError, match=f"elbow.*{kind}") as caught:
+        pybullet_.load(path)
+    assert (caught.value.file, caught.value.joint) == (str(path), "elbow")
+
+
+def test_trap_planar_joints_of_a_raw_body(write, client):
+    body_id = load_raw(write(ARM.replace("prismatic", "planar")), client)
+    with pytest.raises(tf.AdapterError, match="elbow"):
+        pybullet_.Body(body_id, client)

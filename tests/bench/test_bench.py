@@ -1,0 +1,262 @@
+"""Times in turns, `treefactor bench` and `treefactor families`: that they measure, never how fast."""
+
+import json
+import math
+import shutil
+
+import numpy as np
+import pytest
+
+import treefactor as tf
+from treefactor import bench, cli, growth, mlcp_families, report
+from treefactor.bench import Call, Duel, Result, _peak
+from treefactor.bench.comparisons import (
+    dynamics as duels_dynamics,
+)
+from treefactor.bench.comparisons import (
+    factor as duels_factor,
+)
+from treefactor.bench.comparisons import (
+    loops as duels_loops,
+)
+from treefactor.bench.comparisons import (
+    mlcp as duels_mlcp,
+)
+from treefactor.bench.comparisons import (
+    mlcp_peers,
+)
+from treefactor.bench.comparisons.mlcp_peers import DAQP, MOBY, PEERS, Given, verdict
+
+pytestmark = pytest.mark.unsanitized
+
+CC = shutil.which("cc")
+
+
+@pytest.fixture(autouse=True)
+def impatient(monkeypatch, tmp_path):
+    monkeypatch.setenv("CC", "absent")
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    monkeypatch.setattr(bench.timing, "RUN", 1e-5)
+    monkeypatch.setattr(bench.timing, "TURNS", 3)
+    monkeypatch.setattr(bench.timing, "FEWEST", 2)
+    monkeypatch.setattr(duels_factor, "LARGE", 40)
+    monkeypatch.setattr(duels_factor, "SMALL", 20)
+    monkeypatch.setattr(duels_dynamics, "COUNT", 16)
+
+
+def result(ratio, goal):
+    return Result("S1", "robot", "factor", "peer", 1e-6, 2e-6, ratio, ratio, ratio, goal)
+
+
+def test_calls_are_made_in_turns():
+    made = []
+    times = bench.times_in_turns([Call(lambda: made.append("a")), Call(lambda: made.append("b"), 10.0)])
+    assert times.shape == (3, 2)
+    assert (times > 0).all()
+    turns = "".join(made)[4:].replace("aa", "a").replace("bb", "b")
+    while "aa" in turns or "bb" in turns:
+        turns = turns.replace("aa", "a").replace("bb", "b")
+    assert turns == "ababab"
+
+
+def test_what_takes_long_gets_fewer_turns():
+    assert len(bench.times_in_turns([Call(lambda: None)], patience=0.0)) == 2
+
+
+def test_ratio_is_the_median_of_the_turns():
+    ours, theirs = np.array([1.0, 2.0, 4.0]), np.array([2.0, 8.0, 12.0])
+    found = bench.outcome("S1", "robot", "factor", "peer", ours, theirs, 2.5)
+    assert (found.ours, found.theirs) == (2.0, 8.0)
+    assert (found.low, found.ratio, found.high) == (2.5, 3.0, 3.5)
+    assert found.reached
+
+
+def test_items_divide_the_time():
+    duel = Duel(
+        "S5", "robot", "what", "peer", Call(lambda: sum(range(2000)), 1e6), Call(lambda: sum(range(2000)))
+    )
+    found = duel.fight()
+    assert found.ours < found.theirs
+    assert found.reached is None
+
+
+@pytest.mark.parametrize(
+    ("ratio", "goal", "reached"), [(2.0, 2.0, True), (1.9, 2.0, False), (9.0, None, None)]
+)
+def test_goals(ratio, goal, reached):
+    assert result(ratio, goal).reached is reached
+    assert result(ratio, goal).as_dict()["reached"] is reached
+
+
+def test_the_peak_counts_its_operations():
+    one = _peak.multiply_adds(1)
+    assert one > 0
+    assert _peak.multiply_adds(1000) == 1000 * one
+
+
+@pytest.mark.parametrize(("robot", "compiler"), [("double_pendulum", CC), ("solo12", None)])
+def test_bench_prints_a_table_and_writes_json(robot, compiler, tmp_path, capsys, monkeypatch):
+    pytest.importorskip("pinocchio", reason="the peer")
+    if compiler:
+        monkeypatch.setenv("CC", compiler)
+    file = tmp_path / "bench.json"
+    assert cli.main(["bench", robot, "--goals", "--json", str(file)]) == 0
+    shown = capsys.readouterr()
+    content = json.loads(file.read_text())
+    assert content["robot"] == robot
+    rows = content["results"]
+    targets = {"S1", "S2", "S4", "S5", "S6", "S8"} | ({"S7"} if compiler else set())
+    assert {row["target"] for row in rows} == targets
+    assert all(row[key] > 0 for row in rows for key in ("ours", "theirs", "ratio", "low", "high"))
+    assert all((row["goal"] is None) == (row["reached"] is None) for row in rows)
+    assert (robot == "solo12") == all(row["goal"] is not None for row in rows if row["target"] < "S8")
+    for row in rows:
+        assert row["what"] in shown.out
+    assert len(shown.err.splitlines()) == len(rows)
+
+
+def test_bench_of_contact_problems(tmp_path, capsys, monkeypatch):
+    small = {
+        ("robot", 20): ("A2", dict.fromkeys(PEERS, 2.0)),
+        ("infeas", 10): ("A8", {DAQP: None, MOBY: None}),
+    }
+    monkeypatch.setattr(duels_mlcp, "COLD", small)
+    monkeypatch.setattr(duels_mlcp, "WARM", [("robot", 20)])
+    monkeypatch.setattr(duels_mlcp, "WITH_A", {("robot", 20): 1.0})
+    file = tmp_path / "bench.json"
+    assert cli.main(["bench", "mlcp", "--goals", "--json", str(file)]) == 0
+    shown = capsys.readouterr()
+    rows = json.loads(file.read_text())["results"]
+    assert all(row[key] > 0 for row in rows for key in ("ours", "theirs", "ratio"))
+    solved = {row["peer"] for row in rows if row["note"].startswith("solved, residual")}
+    for peer in PEERS:
+        assert (peer.name in solved) == peer.available() == (f"{peer.name} is left out" not in shown.err)
+    assert {row["peer"] for row in rows if row["what"] == "warm"} - {DAQP.name} == {"cold"}
+    assert "the peer's result" in shown.out
+
+
+def test_bench_of_closed_loops(tmp_path, capsys, monkeypatch):
+    pytest.importorskip("pinocchio", reason="the peer")
+    monkeypatch.setattr(duels_loops, "NAMES", ("four-bar",))
+    file = tmp_path / "bench.json"
+    assert cli.main(["bench", "loops", "--json", str(file)]) == 0
+    rows = json.loads(file.read_text())["results"]
+    with_compiler = [f"{size}{way}" for way in duels_loops.WAYS for size in duels_loops.SIZES]
+    assert [row["what"] for row in rows] == with_compiler[: len(rows)]
+    assert len(rows) in (4, 6)
+    assert all(row[key] > 0 for row in rows for key in ("ours", "theirs", "ratio"))
+    assert all(float(row["note"].split()[-1]) < 1e-9 for row in rows)
+    assert "constraintDynamics" in capsys.readouterr().out
+
+
+def test_success_without_a_solution_is_named():
+    pytest.importorskip("pydrake", reason="the peer")
+    given = Given(mlcp_families.contradicted(mlcp_families.fathi(2), np.random.default_rng(0)))
+    assert verdict(given, MOBY.ask(given)()).startswith("FALSE SUCCESS")
+
+
+def test_bullet_is_left_out_where_nothing_compiles(monkeypatch):
+    mlcp_peers.bullet.cache_clear()
+    monkeypatch.setenv("CXX", "absent")
+    assert mlcp_peers.bullet() is None
+    mlcp_peers.bullet.cache_clear()
+
+
+def test_bench_compares_as_many_threads_as_asked(capsys):
+    pytest.importorskip("pinocchio", reason="the peer")
+    assert cli.main(["bench", "double_pendulum", "--threads", "3", "--base", "floating"]) == 0
+    shown = capsys.readouterr().out
+    assert "3 threads" in shown
+    assert "double_pendulum, floating base" in shown
+
+
+def test_bench_of_a_robot_nobody_knows(capsys):
+    assert cli.main(["bench", "padna"]) == cli.FAILED
+    assert "panda" in capsys.readouterr().err
+
+
+def test_bench_of_a_robot_without_joints(write, capsys):
+    pytest.importorskip("pinocchio", reason="the peer")
+    robot = write("<link name='only'/>")
+    assert cli.main(["bench", str(robot)]) == cli.FAILED
+    assert "no joint moves" in capsys.readouterr().err
+
+
+def test_families_prints_shimanovskys_counts_and_draws_them(tmp_path, capsys):
+    pytest.importorskip("matplotlib", reason="plots need Matplotlib")
+    plot, file = tmp_path / "growth.svg", tmp_path / "growth.json"
+    assert cli.main(["families", "--nodes", "300", "--plot", str(plot), "--json", str(file)]) == 0
+    shown = capsys.readouterr().out
+    trees = {(row["family"], row["n"]): row for row in json.loads(file.read_text())["trees"]}
+    for family, n, saving in (("binary tree", 15, 7.75), ("binary tree", 255, 434), ("lattice", 256, 73.9)):
+        row = trees[family, n]
+        assert row["operations"] == row["N1"] + 2 * row["N2"]
+        assert float(f"{row['dense'] / row['operations']:.3g}") == saving
+        assert f" {saving:g}x" in shown
+    assert max(n for _, n in trees) <= 300
+    assert all(row["seconds"] > 0 < row["memory"] for row in trees.values())
+    drawn = plot.read_text()
+    assert "<svg" in drawn
+    assert drawn.count("<path") > 10
+
+
+def test_nothing_is_measured_for_a_plot_nobody_can_write(tmp_path, monkeypatch, capsys):
+    monkeypatch.setattr(growth, "growth", lambda *_: pytest.fail("measured"))
+    assert cli.main(["families", "--plot", str(tmp_path / "absent" / "x.png")]) == cli.FAILED
+    assert "cannot write" in capsys.readouterr().err
+
+
+def test_a_chain_saves_nothing():
+    grown = growth.growth("chain", 64)
+    assert [one.tree.n for one in grown] == [2, 4, 8, 16, 32, 64]
+    assert all(one.dense == one.operations for one in grown)
+
+
+def test_operations_limit_the_trees():
+    assert [one.tree.n for one in growth.growth("lattice", operations=300)] == [4, 16]
+
+
+def test_steadiness_compares_large_trees_only():
+    small, large, larger = map(tf.families.chain, (10, 1024, 2048))
+    count = [tree.cost("LTDL").total for tree in (small, large, larger)]
+    times = np.array([[9.0, 9.0], [2.0, 2.0], [3.0, 4.0]])
+    grown = [
+        growth.Growth("chain", t, x * c, 1)
+        for t, x, c in zip((small, large, larger), times, count, strict=True)
+    ]
+    found = growth.steadiness(grown)
+    assert math.isclose(found.ratio, np.median([2 / 3, 2 / 4]))
+    assert found.reached
+
+
+@pytest.mark.parametrize("tree", [tf.families.lattice(4), tf.families.chain(9), tf.families.binary_tree(4)])
+def test_random_rows_are_positive_definite(tree):
+    H = tree.unpack(growth.dominant(tree, np.random.default_rng(1)))
+    assert (np.linalg.eigvalsh(H) > 0).all()
+
+
+def test_footprint_grows_with_the_entries():
+    small, large = (growth.footprint(lambda n=n: tf.families.chain(n)) for n in (200, 400))
+    assert 3.0 < large / small < 4.5
+
+
+@pytest.mark.parametrize(
+    ("seconds", "shown"),
+    [
+        (1.234e-9, "1.23 ns"),
+        (9.996e-7, "1 µs"),
+        (5e-5, "50 µs"),
+        (0.25, "250 ms"),
+        (3.0, "3 s"),
+        (0.99999, "1 s"),
+    ],
+)
+def test_durations(seconds, shown):
+    assert report.duration(seconds) == shown
+
+
+@pytest.mark.parametrize(
+    ("value", "shown"), [(0.4, "0.40"), (2.13, "2.1"), (9.96, "10.0"), (12.34, "12.3"), (434.2, "434")]
+)
+def test_ratios(value, shown):
+    assert report.ratio(value) == shown

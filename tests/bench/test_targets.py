@@ -1,0 +1,369 @@
+"""What the benchmarks measure for the targets, and the dashboard's pages: that they run, never how fast."""
+
+import json
+import re
+import shutil
+import sys
+import tarfile
+from hashlib import sha256
+from pathlib import Path
+from types import SimpleNamespace
+from unittest import mock
+
+import numpy as np
+import pytest
+
+from treefactor import Factor, Tree, bench, families
+from treefactor.bench.comparisons import (
+    dynamics as duels_dynamics,
+)
+from treefactor.bench.comparisons import (
+    factor as duels_factor,
+)
+from treefactor.bench.comparisons import (
+    mlcp as duels_mlcp,
+)
+
+ROOT = Path(__file__).parents[2]
+
+pytest.importorskip("pinocchio", reason="the peer")
+
+
+@pytest.fixture(autouse=True)
+def impatient(monkeypatch, tmp_path):
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    for module, values in {
+        bench.timing: {"RUN": 1e-5, "TURNS": 3, "FEWEST": 2},
+        duels_factor: {"LARGE": 40, "SMALL": 20},
+        duels_dynamics: {"COUNT": 16},
+    }.items():
+        for name, value in values.items():
+            monkeypatch.setattr(module, name, value)
+    monkeypatch.syspath_prepend(ROOT / "asv_bench")
+    yield
+    for name in [
+        name for name in sys.modules if name.split(".")[0] in ("benchmarks", "dashboard", "quick", "vendor")
+    ]:
+        del sys.modules[name]
+
+
+def all_positive(results):
+    return all(value > 0 for one in results for value in (one.ours, one.theirs, one.low, one.ratio, one.high))
+
+
+def test_mujoco_has_the_same_tree_and_finds_the_same_factor():
+    mujoco = pytest.importorskip("mujoco", reason="the peer")
+    from benchmarks.duels import mjcf
+
+    tree = families.lattice(4)
+    model = mujoco.MjModel.from_xml_string(mjcf(tree))
+    found = Tree(model.dof_parentid)
+    assert found == Tree.renumber(tree.parent)[0]
+    data = mujoco.MjData(model)
+    mujoco.mj_forward(model, data)
+    factor = Factor(found, layout="packed").refactor(data.M.copy())
+    L, D = found.unpack(data.qLD), data.qLD[found.row_start[1:] - 1]
+    below = np.tril(found.mask(), -1)
+    np.testing.assert_allclose(factor.L()[below], L[below], rtol=1e-9)
+    np.testing.assert_allclose(factor.D(), D, rtol=1e-9)
+
+
+def test_mujoco_factorizes_at_every_call():
+    mujoco = pytest.importorskip("mujoco", reason="the peer")
+    from benchmarks.duels import mjcf
+
+    model = mujoco.MjModel.from_xml_string(mjcf(families.chain(3)))
+    data = mujoco.MjData(model)
+    mujoco.mj_forward(model, data)
+    expected = data.qLD.copy()
+    data.qLD[:] = 0.0
+    mujoco.mj_factorM(model, data)
+    np.testing.assert_array_equal(data.qLD, expected)
+
+
+@pytest.mark.parametrize(("peer", "engine"), [("mujoco", "mujoco"), ("sparse", "qdldl")])
+def test_duels_on_trees(peer, engine):
+    pytest.importorskip(engine, reason="the peer")
+    from benchmarks import duels
+
+    found = [duel.fight() for duel in getattr(duels, peer)("binary tree 63")]
+    assert len(found) == 2
+    assert all_positive(found)
+
+
+@pytest.mark.skipif(shutil.which("cc") is None, reason="no C compiler")
+def test_duels_of_arms(monkeypatch, tmp_path):
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    from benchmarks import duels
+
+    found = [duel.fight() for duel in duels.arm_of(duels.ARMS[0])]
+    assert [one.goal for one in found] == [3.0] * 3
+    assert all_positive(found)
+
+
+def test_sparse_peers_have_no_more_entries_than_we():
+    qdldl = pytest.importorskip("qdldl", reason="the peer")
+    from benchmarks.duels import sparse_matrix
+
+    tree = families.binary_tree(6)
+    packed = np.ones(tree.nnz) + 99 * (tree.rows == tree.columns)
+    H, upper = sparse_matrix(tree, packed)
+    np.testing.assert_array_equal(H.toarray()[::-1, ::-1], tree.unpack(packed))
+    assert qdldl.Solver(upper, upper=True).factors()[0].nnz == tree.D1
+
+
+TARGETS = (
+    "S1S2SingleMatrix",
+    "S3PackedRows",
+    "S4DenseBatch",
+    "S5CachedBatch",
+    "S6Dynamics",
+    "S7CompiledPrograms",
+    "S8Threads",
+    "Chain",
+    "A2A8Contacts",
+    "ClosedLoops",
+    "S10SparseSolvers",
+)
+
+
+def of_one_model(targets, name, monkeypatch):
+    """A target that has only one, small, model."""
+    target = getattr(targets, name)
+    if name == "A2A8Contacts":
+        given = {("robot", 12): duels_mlcp.COLD["robot", duels_mlcp.LARGE]}
+        for entry, value in {"COLD": given, "WARM": list(given), "WITH_A": dict.fromkeys(given, 1.0)}.items():
+            monkeypatch.setattr(duels_mlcp, entry, value)
+        monkeypatch.setattr(targets, "CONTACTS", {"robot 12": ("robot", 12)})
+        models = ("robot 12",)
+    else:
+        models = tuple(target.models)[:1]
+    return type(name, (target,), {"models": models})()
+
+
+@pytest.mark.parametrize("name", TARGETS)
+def test_every_parameter_is_measured_and_nothing_else(name, monkeypatch):
+    from benchmarks import targets
+
+    pytest.importorskip("mujoco" if name == "S3PackedRows" else "qdldl", reason="the peer")
+    one = of_one_model(targets, name, monkeypatch)
+    results = one.setup_cache()
+    (parameters,) = one.params
+    assert set(results) == set(parameters)
+    assert len(parameters) == len(set(parameters))
+    assert parameters or not targets.HAS_COMPILER
+    assert all_positive(results.values())
+    for key in results:
+        assert one.track_share(results, key) * one.track_time(results, key) > 0
+
+
+def tracking(targets):
+    """Targets that track results, with the names of what they track."""
+    for name in TARGETS:
+        target = getattr(targets, name)
+        yield target(), [entry for entry in dir(target) if entry.startswith("track_")]
+
+
+def test_a_slower_build_has_larger_values():
+    from benchmarks import targets
+
+    now = [0.0]
+
+    def takes(seconds):
+        def run():
+            now[0] += seconds
+
+        return bench.Call(run)
+
+    def result(ours):
+        return bench.Duel("S", "m", "w", "p", takes(ours), takes(1.0), clock=lambda: now[0]).fight()
+
+    for target, tracked in tracking(targets):
+        assert tracked == ["track_share", "track_time"]
+        for name in tracked:
+            values = [getattr(target, name)({"m": result(ours)}, "m") for ours in (0.25, 0.5, 2.0)]
+            assert values == sorted(set(values))
+        assert target.track_share({"m": result(0.25)}, "m") == pytest.approx(0.25)
+
+
+def test_growth_that_is_less_steady_has_larger_values(monkeypatch):
+    from benchmarks import targets
+
+    steadiness = {"steady": SimpleNamespace(ratio=0.9), "not": SimpleNamespace(ratio=0.5)}
+    monkeypatch.setattr(targets.growth, "steadiness", lambda grown: steadiness[grown])
+    target = targets.S9Growth()
+    values = [target.track_slowest_size({"chain": grown}, "chain") for grown in steadiness]
+    assert values == sorted(set(values))
+
+
+def test_only_combinations_that_exist_are_parameters():
+    from benchmarks import targets
+
+    with_all_peers = [targets.contacts(name, lambda peer: True) for name in targets.CONTACTS]
+    assert sum(map(len, with_all_peers)) == 66  # of 12 problems x 3 whats x 11 peers
+    robots = len(targets.ROBOTS)
+    expected = {"S1S2SingleMatrix": 2 * robots, "S4DenseBatch": 4 * robots, "S5CachedBatch": 5 * robots}
+    for name, count in expected.items():
+        assert len(getattr(targets, name).params[0]) == count
+
+
+def test_every_benchmark_of_asv_has_parameters_of_its_own():
+    from benchmarks import targets
+
+    for target, _ in tracking(targets):
+        assert "setup_cache" in vars(type(target))  # asv caches by the line of the function
+        assert target.param_names == ("combination",)
+        assert len(target.params) == 1
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", TARGETS)
+def test_every_parameter_of_all_models_is_measured(name, monkeypatch):
+    pytest.importorskip("mujoco", reason="a peer")
+    pytest.importorskip("qdldl", reason="a peer")
+    from benchmarks import targets
+
+    def untimed(self):
+        return bench.Result(self.target, self.model, self.what, self.peer, *(1.0,) * 5)
+
+    monkeypatch.setattr(bench.Duel, "fight", untimed)
+    monkeypatch.setattr(duels_mlcp.Contest, "fight", untimed)
+    one = getattr(targets, name)()
+    assert set(one.setup_cache()) == set(one.params[0])
+
+
+def test_counts_of_contact_problems():
+    from benchmarks import targets
+
+    counts = targets.ContactCounts()
+    for family in counts.params[0]:
+        assert counts.track_factorizations(family, 12) > 0 <= counts.track_pivots(family, 12)
+
+
+def test_operations_are_counted():
+    from benchmarks.targets import LoopCounts, ProgramCounts
+
+    for model in ("double_pendulum", "ur5_robot"):
+        for function in LoopCounts.params[1]:
+            counts = [kind().track_operations(model, function) for kind in (ProgramCounts, LoopCounts)]
+            assert 0 < counts[0] < counts[1]
+
+
+def test_joints_that_follow_others_have_no_aba():
+    from treefactor.bench.comparisons import programs as duels_programs
+
+    followers = SimpleNamespace(ours=SimpleNamespace(coupling=np.eye(1)))
+    assert duels_programs.singles(followers) == ["rnea", "forward_dynamics"]
+
+
+@pytest.mark.parametrize("pairs", [(), (("factor", "peer"), ("solve", "peer"))])
+def test_a_combination_without_a_parameter_or_a_result_is_named(pairs):
+    from benchmarks import targets
+
+    call = bench.Call(lambda: None)
+
+    class Target(targets._Target):
+        def duels(self, model):
+            return [bench.Duel("S1", model, "factor", "peer", call, call)]
+
+    one = type("One", (Target,), {"models": ("model",), "pairs": pairs})()
+    with pytest.raises(ValueError, match=r"got \['model: (factor|solve), peer'\]"):
+        one.measured()
+
+
+def test_summary_of_several_models():
+    from quick import summary
+
+    group = [
+        bench.Result("S1", "m", "w", "p", 1.0, r, r, r, r, goal)
+        for r, goal in ((3.0, 2.0), (1.0, 1.5), (4.0, None))
+    ]
+    count, middle, quartiles, least, most, goals, reached = summary(group)
+    assert (count, middle, quartiles, least, most) == ("3", "3.0", "+0% +0%", "1.0", "4.0")
+    assert (goals, str(reached)) == ("1.5 or 2.0", "1/2")
+
+
+def test_asvs_pages_load_nothing_from_other_hosts(tmp_path):
+    import vendor
+
+    asv = pytest.importorskip("asv", reason="its pages")
+    pages = tmp_path / "html"
+    shutil.copytree(Path(asv.__file__).parent / "www", pages)
+    assert len(vendor.loads_from_outside(pages)) == len(vendor.FILES)
+    for package in vendor.PACKAGES:  # archives of our own, which hold the same names
+        files = [file for name, file in vendor.FILES.values() if name == package]
+        make_archive(tmp_path / "npm" / f"{package.replace('@', '-')}.tgz", [*files, vendor.FONTS + "a.woff"])
+    hashes = {package: sha256(vendor_file(tmp_path, package)).hexdigest() for package in vendor.PACKAGES}
+    with mock.patch.dict(vendor.PACKAGES, hashes):
+        vendor.make_local(pages, tmp_path / "npm")
+    assert vendor.loads_from_outside(pages) == []
+    text = (pages / "index.html").read_text()
+    local = re.findall(rf'(?:src|href)="({vendor.FOLDER}/[^"]+)"', text)
+    assert len(local) == len(vendor.FILES)
+    assert all((pages / file).is_file() for file in local)
+
+
+def vendor_file(folder, package):
+    return (folder / "npm" / f"{package.replace('@', '-')}.tgz").read_bytes()
+
+
+def make_archive(file, names):
+    file.parent.mkdir(exist_ok=True)
+    with tarfile.open(file, "w:gz") as archive:
+        for name in names:
+            archive.addfile(tarfile.TarInfo(f"package/{name}"))
+
+
+def test_an_archive_with_other_content_is_refused(tmp_path):
+    import vendor
+
+    make_archive(tmp_path / "jquery-3.3.1.tgz", ["dist/jquery.min.js"])
+    with pytest.raises(ValueError, match=r"jquery-3\.3\.1\.tgz: expected sha256"):
+        vendor.archive_of("jquery@3.3.1", tmp_path)
+
+
+def test_a_file_that_is_not_vendored_is_named(tmp_path):
+    import vendor
+
+    (tmp_path / "index.html").write_text('<script src="https://example.org/other.js"></script>')
+    assert vendor.loads_from_outside(tmp_path) == ["index.html: https://example.org/other.js"]
+    with pytest.raises(KeyError, match=r"other\.js"):
+        vendor.make_local(tmp_path, tmp_path / "npm")
+
+
+@pytest.mark.parametrize("text", ["a { background: url(//x.org/a.png) }", "@import 'https://x.org/a.css';"])
+def test_style_sheets_that_load_are_found(text, tmp_path):
+    import vendor
+
+    (tmp_path / "a.css").write_text(text)
+    assert len(vendor.loads_from_outside(tmp_path)) == 1
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(shutil.which("npm") is None, reason="downloads from npm")
+def test_packages_of_npm_have_the_files(tmp_path):
+    import vendor
+
+    for package in vendor.PACKAGES:
+        files = {file for name, file in vendor.FILES.values() if name == package}
+        vendor.unpack(vendor.archive_of(package, tmp_path / "npm"), files, tmp_path / package)
+        assert all((tmp_path / package / file).stat().st_size > 100 for file in files)
+
+
+def test_results_are_published_without_paths(tmp_path):
+    import dashboard
+
+    environment = f"existing-py{sys.executable.replace('/', '_')}"
+    content = {
+        "commit_hash": "0123456789",
+        "env_name": environment,
+        "python": "x",
+        "params": {"python": sys.executable},
+    }
+    file = tmp_path / f"01234567-{environment}.json"
+    file.write_text(json.dumps(content))
+    assert dashboard.telling(tmp_path)
+    dashboard.make_anonymous(file)
+    assert not dashboard.telling(tmp_path)
+    (written,) = tmp_path.iterdir()
+    assert json.loads(written.read_text())["commit_hash"] == "0123456789"

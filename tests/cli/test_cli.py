@@ -1,0 +1,283 @@
+"""The command line without Pinocchio, without arguments, and with wrong ones; what it says to do next."""
+
+import json
+import subprocess
+import sys
+
+import pytest
+
+from treefactor import bench, check, cli, report, robots
+from treefactor.exceptions import AdapterError
+
+ARM = """<robot name="arm"><link name="base"/>
+<link name="upper"><inertial><mass value="2"/><origin xyz="0 0.1 0.3"/>
+<inertia ixx="1" iyy="1" izz="1" ixy="0" ixz="0" iyz="0"/></inertial></link>
+<link name="lower"><inertial><mass value="1"/><origin xyz="0 0 0.2"/>
+<inertia ixx="1" iyy="1" izz="1" ixy="0" ixz="0" iyz="0"/></inertial></link>
+<joint name="shoulder" type="continuous"><parent link="base"/><child link="upper"/><axis xyz="0 1 0"/></joint>
+<joint name="elbow" type="revolute"><parent link="upper"/><child link="lower"/><axis xyz="0 1 0"/>
+<origin xyz="0 0 0.5"/><limit lower="-1" upper="1" effort="1" velocity="1"/></joint></robot>"""
+MJCF = """<mujoco model="arm"><worldbody><body name="upper"><joint name="shoulder" axis="0 1 0"/>
+<geom size=".1"/></body></worldbody></mujoco>"""
+QUICK = (
+    "from treefactor import bench; bench.RUN, bench.TURNS, bench.FEWEST, bench.PATIENCE = 1e-6, 2, 2, 0.0\n"
+)
+
+
+@pytest.fixture
+def arm(tmp_path, monkeypatch):
+    """A URDF in an empty folder, which is the current one."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("CC", "absent")
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    for name, value in {"RUN": 1e-6, "TURNS": 2, "FEWEST": 2, "PATIENCE": 0.0}.items():
+        monkeypatch.setattr(bench, name, value)
+    path = tmp_path / "arm.urdf"
+    path.write_text(ARM)
+    return path
+
+
+@pytest.fixture
+def without(arm, tmp_path, monkeypatch):
+    """Run a command in a process of its own, in which engines cannot be imported, nor in its children."""
+    blocked = tmp_path / "blocked"
+    blocked.mkdir()
+    monkeypatch.setenv("PYTHONPATH", str(blocked))
+
+    def run(*arguments, engines=("pinocchio",), status=0):
+        for engine in engines:
+            (blocked / f"{engine}.py").write_text(f"raise ImportError('no {engine} here')\n")
+        script = f"{QUICK}import sys; from treefactor.cli import main; sys.exit(main(sys.argv[1:]))"
+        command = [sys.executable, "-W", "ignore", "-c", script, *arguments]
+        done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=300)
+        assert done.returncode == status, done.stdout + done.stderr
+        assert "Traceback" not in done.stderr
+        return done
+
+    return run
+
+
+# ------------------------------------------------------------------------------- without Pinocchio
+
+
+def test_info_needs_no_engine(without, arm, capsys):
+    done = without("info", "arm.urdf", "--json", "info.json", engines=check.ENGINES.values())
+    assert "shoulder" in done.stdout
+    content = json.loads((arm.parent / "info.json").read_text())
+    assert (content["n"], content["names"]) == (2, ["shoulder", "elbow"])
+    assert cli.main(["info", "arm.urdf"]) == 0
+    assert capsys.readouterr().out == done.stdout
+
+
+@pytest.mark.parametrize("engines", [("pinocchio",), tuple(check.ENGINES.values())], ids=["one", "all"])
+def test_check_without_a_reference(without, arm, engines):
+    done = without("check", "arm.urdf", "--samples", "2", "--json", "check.json", engines=engines)
+    assert "without Pinocchio there is no reference" in done.stderr
+    assert "pinocchio is left out: Pinocchio cannot be imported (no pinocchio here)" in done.stderr
+    rows = json.loads((arm.parent / "check.json").read_text())["rows"]
+    own = rows[0]
+    assert (own["engine"], own["n"]) == ("treefactor", 2)
+    assert max(own["error_h"], own["error_factor"], own["error_own"]) < 1e-12
+    for row in rows:
+        assert row["verdict"] == check.AGREES
+        assert row["reason"] == "checked against itself only: Pinocchio is not installed"
+    if engines != ("pinocchio",):
+        assert len(rows) == 1
+
+
+def test_check_without_a_reference_finds_what_is_wrong(monkeypatch):
+    from treefactor.check import own as check_own
+
+    monkeypatch.setattr(check, "has_pinocchio", lambda: False)
+    robot = next(iter(robots.default_robots()), None)
+    if robot is None:
+        pytest.skip("no robots are bundled")
+    assert [row.verdict for row in next(check.check([robot], []))] == [check.AGREES]
+    for name in ("mass_matrix", "bias", "own_acceleration", "inverse_dynamics"):
+        with monkeypatch.context() as patch:
+            right = getattr(check_own, name)
+            patch.setattr(check_own, name, lambda *given, right=right: right(*given) * (1 + 1e-6))
+            assert [row.verdict for row in next(check.check([robot], []))] == [check.DISAGREES]
+
+
+def test_bench_leaves_out_what_is_missing(without, arm):
+    done = without("bench", "arm.urdf", "--json", "bench.json", engines=("pinocchio",))
+    assert "Pinocchio cannot be imported: the comparisons with it are left out" in done.stderr
+    results = json.loads((arm.parent / "bench.json").read_text())["results"]
+    peers = {one["peer"] for one in results}
+    assert {"NumPy", "FMA peak", "one thread"} <= peers <= {"NumPy", "FMA peak", "one thread", "MuJoCo"}
+    assert all(one["ours"] > 0 for one in results)
+    error = without("bench", "loops", status=2).stderr
+    assert "pip install 'treefactor[pinocchio]'" in error
+
+
+def test_an_mjcf_needs_an_engine_that_reads_it(without, arm):
+    (arm.parent / "arm.xml").write_text(MJCF)
+    error = without("info", "arm.xml", engines=("pinocchio", "mujoco"), status=2).stderr
+    assert "an MJCF is read by MuJoCo or Pinocchio: pip install 'treefactor[mujoco]'" in error
+
+
+@pytest.mark.parametrize("module", ["mujoco", "pinocchio"])
+def test_every_command_takes_an_mjcf(arm, capsys, module):
+    pytest.importorskip(module, reason="it reads the file")
+    pytest.importorskip("mujoco", reason="it reads the file first")
+    (arm.parent / "arm.xml").write_text(MJCF)
+    assert cli.main(["info", "arm.xml"]) == 0
+    assert cli.main(["generate", "arm.xml", "-o", "out", "--functions", "crba"]) == 0
+    assert cli.main(["check", "arm.xml", "--samples", "1", "--engine", module]) == 0
+    if module == "pinocchio":
+        assert cli.main(["bench", "arm.xml"]) == 0
+    assert "shoulder" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("robot", robots.default_robots(), ids=lambda robot: robot.name)
+def test_trees_without_an_engine_are_pinocchios(robot):
+    pytest.importorskip("pinocchio", reason="the reference")
+    from treefactor.adapters import pinocchio_
+
+    for mimic in (False, True):
+        theirs = pinocchio_.tree(pinocchio_.load(robot.path, robot.floating, mimic))
+        assert robots.model_of(robot, mimic).tree == theirs
+        assert robots.model_of(robot, mimic).tree.names == theirs.names
+
+
+# ----------------------------------------------------------------------------- what a user is told
+
+
+def test_no_arguments_help(capsys):
+    assert cli.main([]) == 0
+    out = capsys.readouterr().out
+    for command in ("check", "info", "bench", "families", "tables", "generate"):
+        assert f"\n    {command} " in out
+    assert "Next: `treefactor info --list`" in out
+
+
+def test_goals_are_for_this_project(arm, capsys):
+    assert cli.main(["bench", "arm.urdf", "--json", "plain.json"]) == 0
+    plain = capsys.readouterr()
+    for words in ("S1", "S4", "S8", "goal", "Goal", "✓", "✗"):
+        assert words not in plain.out + plain.err
+    assert "goal" not in (arm.parent / "plain.json").read_text()
+    assert cli.main(["bench", "arm.urdf", "--goals", "--json", "goals.json"]) == 0
+    shown = capsys.readouterr().out
+    assert all(words in shown for words in ("S8", "goal", "✓"))
+    results = json.loads((arm.parent / "goals.json").read_text())["results"]
+    assert all({*bench.GOALS} <= {*one} for one in results)
+
+
+@pytest.mark.parametrize(
+    ("verdicts", "shown"),
+    [
+        ([check.AGREES], "1 agrees"),
+        ([check.AGREES] * 2, "2 agree"),
+        ([check.DISAGREES, check.AGREES, check.DISAGREES], "1 agrees, 2 disagree"),
+        ([check.EXPLAINED] * 3 + [check.CANNOT_LOAD], "3 explained, 1 cannot load"),
+    ],
+)
+def test_verdicts_are_counted_in_english(verdicts, shown):
+    assert report.counted(verdicts, report.COLOURS).plain == shown
+
+
+def test_figures_that_differ_are_counted_in_english():
+    assert report.counted(["differs", "equal", "differs"], report.VERDICTS).plain == "1 equal, 2 differ"
+
+
+@pytest.mark.parametrize(
+    ("command", "step"),
+    [
+        (
+            ["info", "arm.urdf"],
+            "`treefactor bench arm.urdf` measures it, `treefactor check",
+        ),
+        (["generate", "arm.urdf", "-o", "my out", "--functions", "crba"], "`make -C 'my out' check`"),
+        (
+            ["check", "arm.urdf", "--samples", "1", "--engine", "mujoco"],
+            "`treefactor generate arm.urdf -o",
+        ),
+        (["families", "--nodes", "8"], "`treefactor families --plot FILE`"),
+    ],
+)
+def test_next_steps_are_named(arm, capsys, command, step):
+    if "mujoco" in command:
+        pytest.importorskip("mujoco", reason="the engine")
+    assert cli.main(command) == 0
+    assert capsys.readouterr().out.splitlines()[-1].startswith(f"Next: {step}")
+
+
+def test_disagreement_names_the_page(arm, capsys, monkeypatch):
+    def disagreeing(robot, engines, *_):
+        return [check.Row(robot.name, robot.base, engine, verdict=check.DISAGREES) for engine in engines]
+
+    monkeypatch.setattr(check, "_check_robot", disagreeing)
+    monkeypatch.setattr(check, "_check_apart", lambda robot, workers, *rest: disagreeing(robot, workers))
+    monkeypatch.setattr(check, "_adapters", lambda engines: {})
+    assert cli.main(["check", "arm.urdf", "--engine", "mujoco"]) == cli.DISAGREE
+    assert "Next: `treefactor check arm.urdf --html` draws which" in capsys.readouterr().out
+    assert cli.main(["check", "arm.urdf", "--engine", "mujoco", "--html"]) == cli.DISAGREE
+    assert "Next" not in capsys.readouterr().out
+    assert (arm.parent / "check.html").is_file()
+
+
+def test_pages_have_a_name_of_their_own(arm, capsys):
+    options = cli.parser().parse_args(["tables", "kane-sum", "--html"])
+    assert options.html.name == "tables.html"
+    assert cli.parser().parse_args(["check", "--html", "x.HTML"]).html.name == "x.HTML"
+    for command in ("tables", "check"):
+        with pytest.raises(SystemExit):
+            cli.main([command, "--html", "kane-sum"])
+        assert "expected a file name that ends in .html, got 'kane-sum'" in capsys.readouterr().err
+
+
+def test_info_needs_a_robot(capsys):
+    assert cli.main(["info"]) == cli.FAILED
+    assert "info needs the file or name of a robot; `treefactor info --list`" in capsys.readouterr().err
+
+
+# ---------------------------------------------------------------------------------------- generate
+
+
+def run_generate(*arguments, status=0):
+    assert cli.main(["generate", *arguments, "--functions", "crba"]) == status
+
+
+def test_the_folder_of_another_robot_stays(arm, capsys):
+    out = arm.parent / "out"
+    run_generate("arm.urdf", "-o", "out")
+    first = {file.name: file.read_bytes() for file in out.iterdir()}
+    run_generate("four-bar", "-o", "out", status=2)
+    error = capsys.readouterr().err
+    assert "it holds another robot (Dynamics of arm: 3 entries of q, 2 of v" in error
+    assert "--force" in error
+    assert {file.name: file.read_bytes() for file in out.iterdir()} == first
+    run_generate("arm.urdf", "-o", "out")
+    run_generate("arm.urdf", "-o", "out", "--base", "floating", status=2)
+    run_generate("four-bar", "-o", "out", "--force")
+    assert "four-bar" in (out / "dynamics.h").read_text()
+
+
+def test_force_replaces_changes_but_no_files_of_others(arm, capsys):
+    out = arm.parent / "out"
+    run_generate("arm.urdf", "-o", "out")
+    (out / "crba.c").write_text("better")
+    run_generate("arm.urdf", "-o", "out", status=2)
+    run_generate("arm.urdf", "-o", "out", "--force")
+    assert (out / "crba.c").read_text() != "better"
+    (out / "mine.txt").write_text("mine")
+    run_generate("four-bar", "-o", "out", "--force", status=2)
+    assert "mine.txt in it was not generated" in capsys.readouterr().err
+    assert (out / "mine.txt").read_text() == "mine"
+
+
+def test_tips_are_asked_for(arm, capsys):
+    assert cli.main(["generate", "arm.urdf", "-o", "out", "--functions", "jacobian"]) == 2
+    assert "'jacobian' needs tips=" in capsys.readouterr().err
+    assert cli.main(["generate", "arm.urdf", "-o", "out", "--tips", "lowr"]) == 2
+    assert "'lowr' is not a joint or body of arm; did you mean 'lower'" in capsys.readouterr().err
+    assert cli.main(["generate", "arm.urdf", "-o", "out", "--tips", "lower", "--functions", "jacobian"]) == 0
+
+
+def test_unknown_robots_have_similar_names():
+    if not robots.bundled():
+        pytest.skip("no robots are bundled")
+    with pytest.raises(AdapterError, match=r"padna: no such file.*; did you mean .*'panda'"):
+        robots.find("padna")

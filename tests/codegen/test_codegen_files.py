@@ -1,0 +1,212 @@
+"""Programs as objects and files: saved, loaded, pickled, damaged; what cannot be generated is named."""
+
+import pickle
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from helpers.codegen_models import model, random_model
+
+import treefactor as tf
+from treefactor.codegen import Program, generate
+
+
+@pytest.fixture(scope="module")
+def program():
+    return generate(model("rx90"))
+
+
+def assert_equal(actual, expected):
+    assert list(actual.functions) == list(expected.functions)
+    assert (actual.model, actual.nq, actual.nv, actual.snapped) == ("RX-90", 6, 6, 0.0)
+    assert actual.operations == expected.operations
+    for name, function in actual.functions.items():
+        for column, value in vars(expected.functions[name]).items():
+            assert np.array_equal(getattr(function, column), value)
+
+
+def test_saved_and_loaded(program, tmp_path):
+    program.save(tmp_path / "rx90.npz")
+    assert_equal(Program.load(tmp_path / "rx90.npz"), program)
+
+
+def test_pickled(program):
+    assert_equal(pickle.loads(pickle.dumps(program)), program)
+
+
+def test_generated_twice_alike(program):
+    assert_equal(generate(model("rx90")), program)
+
+
+def test_rows_come_in_order(program):
+    for function in program.functions.values():
+        assert function.fault() is None
+        assert (function.op[function.first :] > 1).all()
+        assert function.operations.total == function.rows - function.first
+
+
+def test_a_missing_file(tmp_path):
+    with pytest.raises(FileNotFoundError):
+        Program.load(tmp_path / "none.npz")
+
+
+@pytest.mark.parametrize("content", [b"", b"no archive", b"PK\x03\x04 broken"])
+def test_no_program(tmp_path, content):
+    path = tmp_path / "bad.npz"
+    path.write_bytes(content)
+    with pytest.raises(tf.CodegenError, match=r"bad\.npz"):
+        Program.load(path)
+
+
+def test_a_truncated_file(program, tmp_path):
+    path = tmp_path / "cut.npz"
+    program.save(path)
+    content = path.read_bytes()
+    for size in (100, len(content) // 2, len(content) - 1):
+        path.write_bytes(content[:size])
+        with pytest.raises(tf.CodegenError, match=r"cut\.npz"):
+            Program.load(path)
+
+
+@pytest.mark.parametrize("seed", range(150))
+def test_a_damaged_file_is_refused_or_the_same(program, tmp_path, seed):
+    """Bits turned, parts removed, doubled or overwritten, anywhere in the file."""
+    path, rng = tmp_path / "bad.npz", np.random.default_rng(seed)
+    program.save(path)
+    content = bytearray(path.read_bytes())
+    start, stop = sorted(rng.integers(0, len(content), 2))
+    if seed % 3 == 0:
+        content[start] ^= 1 << rng.integers(8)
+    elif seed % 3 == 1:
+        content[start:stop] = rng.bytes(stop - start)
+    else:
+        content[start:stop] = b"" if seed % 2 else content[start:stop] * 2
+    path.write_bytes(content)
+    try:
+        loaded = Program.load(path)
+    except tf.CodegenError:
+        return
+    assert_equal(loaded, program)
+
+
+def test_objects_are_not_unpickled(tmp_path):
+    path = tmp_path / "objects.npz"
+    np.savez(path, head=np.array([{}], dtype=object))
+    with pytest.raises(tf.CodegenError):
+        Program.load(path)
+
+
+@pytest.mark.parametrize(
+    ("column", "row", "value", "fault"),
+    [
+        ("op", -1, 200, "operation is unknown"),
+        ("op", -1, 0, "must come first"),
+        ("a", -1, 10**6, "after its use"),
+        ("a", -1, -1, "after its use"),
+        ("value", 1, np.nan, "not finite"),
+        ("output", 0, 10**6, "is not a row"),
+        ("output", 0, -1, "is not a row"),
+        ("sign", 0, 3, "sign"),
+    ],
+)
+def test_altered_columns_are_refused(program, tmp_path, column, row, value, fault):
+    altered = getattr(program.functions["crba"], column).copy()
+    altered[row] = value
+    functions = program.functions | {"crba": replace(program.functions["crba"], **{column: altered})}
+    replace(program, functions=functions).save(tmp_path / "altered.npz")
+    with pytest.raises(tf.CodegenError, match=fault):
+        Program.load(tmp_path / "altered.npz")
+
+
+@pytest.mark.parametrize("change", [{"nv": 5}, {"nq": 7}, {"parent": np.arange(-1, 6)}])
+def test_a_program_of_another_model_is_refused(program, tmp_path, change):
+    replace(program, **change).save(tmp_path / "other.npz")
+    with pytest.raises(tf.CodegenError, match=r"fit|freedoms"):
+        Program.load(tmp_path / "other.npz")
+
+
+def test_unknown_functions_and_variants():
+    with pytest.raises(tf.CodegenError, match="'jacobi' is not a function"):
+        generate(model("rx90"), ("crba", "jacobi"))
+    with pytest.raises(tf.CodegenError, match="'best' is not a variant"):
+        generate(model("rx90"), variants=("best",))
+
+
+def test_arguments_that_are_not_what_they_should_be():
+    for call in (generate, tf.compile):
+        with pytest.raises(TypeError, match=r"treefactor\.Model"):
+            call("panda")
+    with pytest.raises(tf.CodegenError, match="no variant"):
+        generate(model("ur5"), variants=())
+    for snap in (-1.0, np.nan):
+        with pytest.raises(ValueError, match="snap must not be negative"):
+            generate(model("ur5"), snap=snap)
+
+
+def test_a_zip_of_the_future(program, tmp_path):
+    path = tmp_path / "new.npz"
+    program.save(path)
+    content = bytearray(path.read_bytes())
+    content[content.index(b"PK\x01\x02") + 6] = 251  # the version that is needed to extract
+    path.write_bytes(content)
+    with pytest.raises(tf.CodegenError, match=r"new\.npz"):
+        Program.load(path)
+
+
+def test_tips_are_joints():
+    with pytest.raises(tf.CodegenError, match="'hand' is not a joint"):
+        generate(model("rx90"), "jacobian", ["hand"])
+    with pytest.raises(tf.CodegenError, match="'jacobian' needs tips="):
+        generate(model("rx90"), ("jacobian", "delassus"))
+
+
+def test_jacobians_are_saved_with_their_tips(tmp_path):
+    program = generate(model("rx90"), ("jacobian", "delassus"), "joint5")
+    program.save(tmp_path / "tip.npz")
+    loaded = Program.load(tmp_path / "tip.npz")
+    assert loaded.tips == ("joint5",)
+    assert loaded.functions["delassus"].shape == (6, 6)
+
+
+def test_no_articulated_bodies_where_joints_follow():
+    robot = random_model(np.random.default_rng(0), ["revolute", "revolute"], leaders={1: 0})
+    assert "aba" not in generate(robot).functions
+    with pytest.raises(tf.CodegenError, match="forward_dynamics"):
+        generate(robot, "aba")
+
+
+@pytest.mark.parametrize(("kind", "ratio"), [("revolute", 0.5), ("prismatic", 1.0), ("helical", -2.0)])
+def test_followers_of_continuous_joints_that_need_the_angle_are_named(kind, ratio):
+    robot = random_model(np.random.default_rng(0), ["continuous", kind], leaders={1: 0})
+    joints = [robot.joints[0], replace(robot.joints[1], mimic=tf.Mimic(0, ratio, 0.1))]
+    with pytest.raises(tf.CodegenError, match="'joint1' follows a continuous joint"):
+        generate(tf.Model(joints), "crba")
+
+
+@pytest.mark.parametrize("number", [np.nan, np.inf, -np.inf])
+def test_parameters_that_are_not_finite_never_get_here(number):
+    joint = {"name": "hinge", "kind": "revolute", "axis": [0, 0, 1.0]}
+    for wrong in ({"p": [number, 0, 0]}, {"armature": number}, {"axis": [number, 0, 0]}):
+        with pytest.raises((tf.InvalidModelError, tf.NonFiniteError)):
+            generate(tf.Model([tf.Joint(**(joint | wrong))]), "crba")
+    with pytest.raises((tf.InvalidModelError, tf.NonFiniteError)):
+        generate(tf.Model([tf.Joint(**joint)], gravity=[number, 0, 0]), "crba")
+
+
+def test_joints_of_unknown_kinds_never_get_here():
+    with pytest.raises(tf.InvalidModelError, match="hinge"):
+        generate(tf.Model([tf.Joint("hinge", "cycloidal", axis=[0, 0, 1.0])]), "crba")
+
+
+def test_constants_that_overflow():
+    heavy = tf.Inertia(1e200, [1e150, 0.0, 0.0], np.zeros((3, 3)))
+    robot = tf.Model([tf.Joint("heavy", "revolute", axis=[0, 0, 1.0], inertia=heavy)])
+    with pytest.raises(tf.CodegenError, match="overflows"):
+        generate(robot, "crba")
+
+
+@pytest.mark.parametrize("function", ["aba", "forward_dynamics", "minv"])
+def test_a_freedom_without_mass_has_no_forward_dynamics(function):
+    model = tf.Model([tf.Joint("hinge", "revolute", axis=[0, 0, 1])])
+    with pytest.raises(tf.CodegenError, match="moves no mass"):
+        tf.generate(model, [function])

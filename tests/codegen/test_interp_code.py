@@ -1,0 +1,147 @@
+"""Random rows as instructions: they compute what NumPy does, and stay in their slots."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from helpers.interp_cases import functions, kernels
+from hypothesis import assume, given, settings
+from hypothesis import strategies as st
+
+from treefactor.codegen import Function
+from treefactor.codegen.backends._interp import Interpreter
+from treefactor.codegen.backends._routine import Results
+from treefactor.codegen.backends.numpy_ import evaluate
+from treefactor.codegen.lower._lower import END, RECIPROCALS, SINCOS
+from treefactor.codegen.lower.lowering import lower
+from treefactor.codegen.program.expressions import ADD, CONST, COS, INPUT, MUL, RECIP, SIN, SUB
+
+pytestmark = pytest.mark.isa
+
+SIZES = (3, 2)
+LARGEST = 2.0**52  # integers up to here are exact
+
+
+@st.composite
+def rows_of_integers(draw):
+    """Small integers, their sums and products; then 1 / x, sin x, cos sin x of these, and sums of them."""
+    numbers = draw(st.lists(st.integers(0, 3), max_size=3))
+    entries = [(argument, entry) for argument, size in enumerate(SIZES) for entry in range(size)]
+    given = draw(st.lists(st.sampled_from(entries), min_size=0 if numbers else 1, max_size=5, unique=True))
+    rows = [(CONST, 0, 0, float(x)) for x in numbers] + [(INPUT, *x, 0.0) for x in given]
+    for operation in draw(st.lists(st.sampled_from((ADD, SUB, MUL)), max_size=30)):
+        rows.append((operation, *draw(st.tuples(*[st.integers(0, len(rows) - 1)] * 2)), 0.0))
+    exact = len(rows)
+    for operation in draw(st.lists(st.sampled_from((RECIP, SIN, COS)), max_size=5)):
+        last = exact if operation == RECIP else len(rows)
+        rows.append((operation, draw(st.integers(0, last - 1)), 0, 0.0))
+    for operation in draw(st.lists(st.sampled_from((ADD, SUB)), max_size=5)):
+        rows.append((operation, *draw(st.tuples(*[st.integers(0, len(rows) - 1)] * 2)), 0.0))
+    output = draw(st.lists(st.integers(0, len(rows) - 1), min_size=1, max_size=8))
+    sign = draw(st.lists(st.sampled_from((-1, 1)), min_size=len(output), max_size=len(output)))
+    op, a, b, value = zip(*rows, strict=True)
+    return Function(
+        "random",
+        tuple(zip("qv", SIZES, strict=True)),
+        np.array(op, np.uint8),
+        np.array(a, np.int32),
+        np.array(b, np.int32),
+        np.array(value),
+        np.array(output, np.int32),
+        np.array(sign, np.int8),
+        (len(output),),
+    )
+
+
+def interpret(function, *arguments):
+    """Results of a batch, the first ones also by single calls."""
+    code, count = lower(function), len(arguments[0])
+    units = np.empty((0, 2), np.intp)
+    machine = Interpreter(SIZES, code.slots, units, False, code.constants, code.words)
+    out = np.empty((count, function.output.size))
+    results = Results(code.output, function.sign, function.shape)
+    machine.batch(list(arguments), out, results, 0, count)
+    for k in range(min(count, 3)):
+        single = machine.quick(tuple(x[k] for x in arguments), None, results, 1)
+        np.testing.assert_array_equal(single, out[k])
+    return out
+
+
+@settings(max_examples=200)
+@given(function=rows_of_integers(), count=st.sampled_from([1, 8, 17, 70]), seed=st.integers(0, 99))
+def test_random_rows_compute_what_numpy_does(function, count, seed):
+    assert function.fault() is None
+    rng = np.random.default_rng(seed)
+    q, v = (rng.integers(-3, 4, (count, size)).astype(float) for size in SIZES)
+    every = np.arange(function.rows, dtype=np.int32)
+    rows = evaluate(replace(function, output=every, sign=np.ones_like(every), shape=every.shape), q, v)
+    assume((np.abs(rows[np.isfinite(rows)]) < LARGEST).all())
+    expected = evaluate(function, q, v)
+    own = interpret(function, q, v)
+    scale = np.abs(rows[np.isfinite(rows)]).max(initial=1.0)
+    np.testing.assert_allclose(own, expected, rtol=0, atol=1e-14 * scale, equal_nan=True)
+    if (function.op < RECIP).all():
+        np.testing.assert_array_equal(own, expected)
+
+
+def instructions(words):
+    """Slots of the results and of the operands of every instruction, in order."""
+    at = 0
+    while words[at] != END:
+        code, times = words[at : at + 2]
+        results = 2 if code == SINCOS else 1
+        terms = [2 * (code >> 6), 2 * (code >> 4 & 3), code >> 2 & 3, code & 3]
+        length = results + (1 if code in (SINCOS, *RECIPROCALS) else sum(terms))
+        for first in range(at + 2, at + 2 + times * length, length):
+            yield words[first : first + results], words[first + results : first + length]
+        at += 2 + times * length
+    assert at + 2 == len(words)
+
+
+def assert_in_order(function):
+    """Assert that slots are there, written before they are read, and that numbers stay."""
+    code, inputs = lower(function), sum(size for _, size in function.inputs)
+    written = np.zeros(code.slots, bool)
+    written[: inputs + code.constants.size] = True
+    for results, operands in instructions(code.words):
+        assert written[operands].all()
+        assert ((results < inputs) | (results >= inputs + code.constants.size)).all()
+        written[results] = True
+    assert written[code.output].all()
+    assert (code.constants[0], code.zero) == (0.0, inputs)
+
+
+@given(function=rows_of_integers())
+def test_slots_of_random_rows(function):
+    assert_in_order(function)
+
+
+@pytest.mark.parametrize("name", ["ur5", "talos32", "all kinds"])
+def test_slots_of_robots(name):
+    for function in functions(name):
+        assert_in_order(kernels(name).program.functions[function])
+
+
+def test_products_join_sums_and_runs_are_long():
+    function = kernels("talos32").program.functions["aba"]
+    words = lower(function).words
+    count = sum(1 for _ in instructions(words))
+    assert count < 0.5 * function.operations.total
+    assert (len(words) - sum(len(r) + len(o) for r, o in instructions(words))) / 2 < 0.5 * count
+
+
+@settings(max_examples=300)
+@given(data=st.data())
+def test_whatever_columns_hold_they_are_refused_or_run(data):
+    function = kernels("dpend").program.functions["bias"]
+    column = data.draw(st.sampled_from(["op", "a", "b", "value", "output", "sign"]))
+    changed = getattr(function, column).copy()
+    limits = (-np.inf, np.inf) if changed.dtype.kind == "f" else np.iinfo(changed.dtype)
+    number = (
+        st.floats() if changed.dtype.kind == "f" else st.integers(limits.min, limits.max) | st.integers(0, 40)
+    )
+    for _ in range(data.draw(st.integers(1, 3))):
+        changed[data.draw(st.integers(0, changed.size - 1))] = data.draw(number)
+    tampered = replace(function, **{column: changed})
+    if tampered.fault() is None:
+        assert_in_order(tampered)

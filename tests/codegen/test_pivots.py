@@ -1,0 +1,178 @@
+"""Pivots of programs: where one is not positive, a call says which, as `treefactor.forward_dynamics` does."""
+
+import shutil
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from helpers.codegen_models import model, random_model, states
+
+import treefactor as tf
+from treefactor.codegen import Function, Program
+from treefactor.codegen.program import ARGUMENTS, COLUMNS
+from treefactor.codegen.program.expressions import OPERATIONS, RECIP
+
+BACKENDS = [
+    "interp",
+    "numpy",
+    "llvm",
+    pytest.param("cc", marks=pytest.mark.skipif(shutil.which("cc") is None, reason="no C compiler")),
+]
+FUNCTIONS = ("aba", "forward_dynamics", "minv", "delassus")
+
+
+@pytest.fixture(autouse=True)
+def _own_cache(monkeypatch, tmp_path_factory):
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path_factory.getbasetemp() / "pivots"))
+
+
+@pytest.fixture(params=BACKENDS)
+def backend(request):
+    if request.param == "llvm":
+        pytest.importorskip("llvmlite")
+    return request.param
+
+
+def compiled(model, backend):
+    """Kernels whose tips are all joints."""
+    program = tf.generate(model, FUNCTIONS, [joint.name for joint in model.joints])
+    kernels = tf.codegen.Kernels(program, backend, model)
+    assert kernels.backend == backend
+    return kernels
+
+
+def call(kernels, function, q):
+    """At rest, with unit forces."""
+    given = {"q": q, "v": np.zeros(kernels.program.nv), "tau": np.ones(kernels.program.nv)}
+    return getattr(kernels, function)(*(given[name] for name in ARGUMENTS[function]))
+
+
+def arms():
+    """Two arms side by side with all mass at their tips: stretched, a shoulder moves none of its own."""
+    tip = tf.Inertia(1.0, [1.0, 0, 0], np.zeros((3, 3)))
+    joints = []
+    for side in ("left", "right"):
+        joints.append(tf.Joint(f"{side} shoulder", "revolute", axis=[0, 0, 1.0]))
+        joints.append(
+            tf.Joint(
+                f"{side} elbow", "revolute", len(joints) - 1, p=[1.0, 0, 0], axis=[0, 0, 1.0], inertia=tip
+            )
+        )
+    return tf.Model(joints)
+
+
+def inverse(sign):
+    """Program of one freedom whose pivot is q, or its negative."""
+    columns = {"op": ["INPUT", "RECIP"], "a": [0, 0], "b": [0, sign], "value": [0.0, 0.0]}
+    columns["op"] = [OPERATIONS.index(name) for name in columns["op"]]
+    columns |= {"output": [1], "sign": [sign]}
+    arrays = {name: np.array(values, COLUMNS[name]) for name, values in columns.items()}
+    function = Function("minv", (("q", 1),), **arrays, shape=(1, 1))
+    return Program("one", np.array([-1]), 1, 1, (), 0.0, {"minv": function})
+
+
+def expected(model, q):
+    """The error of the compiled recursions."""
+    with pytest.raises(tf.NotPositiveDefiniteError) as caught:
+        tf.forward_dynamics(model, q, np.zeros(model.nv), np.ones(model.nv))
+    return caught.value
+
+
+@pytest.mark.parametrize("function", FUNCTIONS)
+@pytest.mark.parametrize(
+    ("robot", "bad", "good"),
+    [
+        (arms(), [0.3, 0.0, 0.3, 1.0], [0.3, 1.0, 0.3, 1.0]),
+        (arms(), [0.3, 1.0, 0.3, 0.0], [0.3, 1.0, 0.3, 1.0]),
+    ],
+    ids=["left", "right"],
+)
+def test_a_single_call_names_the_joint_and_a_batch_goes_on(backend, robot, bad, good, function):
+    bad, good = np.array(bad), np.array(good)
+    kernels, error = compiled(robot, backend), expected(robot, bad)
+    with pytest.raises(tf.NotPositiveDefiniteError, match="its pivot is not positive") as caught:
+        call(kernels, function, bad)
+    assert (caught.value.row, caught.value.name) == (error.row, error.name)
+    alone = call(kernels, function, good)
+    assert np.isfinite(alone).all()
+    for size in (1, 7, 8, 9, 63, 64, 65):
+        q = np.tile(good, (size, 1))
+        q[size // 2] = bad
+        found = call(kernels, function, q)
+        assert np.isnan(found[size // 2]).all()
+        q[size // 2] = good
+        others = np.arange(size) != size // 2
+        np.testing.assert_array_equal(found[others], call(kernels, function, q)[others])
+
+
+def test_a_bound_call_names_the_joint(backend):
+    robot, q = arms(), np.array([0.3, 1.0, 0.3, 0.0])
+    kernels, out = compiled(robot, backend), np.empty(4)
+    bound = kernels.bind("aba", q, np.zeros(4), np.ones(4), out=out)
+    with pytest.raises(tf.NotPositiveDefiniteError) as caught:
+        bound()
+    assert caught.value.name == "right shoulder"
+    q[3] = 1.0
+    assert np.isfinite(bound()).all()
+
+
+def test_large_arguments_are_not_a_pivots_fault(backend):
+    robot, v = arms(), np.array([1e200, 0.0, 0.0, 0.0])
+    found = compiled(robot, backend).aba(np.array([0.3, 1.0, 0.3, 1.0]), v, np.zeros(4))
+    assert not np.isfinite(found).all()
+    assert not np.isfinite(tf.aba(robot, [0.3, 1.0, 0.3, 1.0], v, np.zeros(4))).all()
+
+
+def test_a_program_from_a_file_knows_the_row(tmp_path):
+    tf.generate(arms(), "aba").save(tmp_path / "arms.npz")
+    kernels = tf.compile(Program.load(tmp_path / "arms.npz"))
+    with pytest.raises(tf.NotPositiveDefiniteError) as caught:
+        call(kernels, "aba", np.array([0.3, 1.0, 0.3, 0.0]))
+    assert (caught.value.row, caught.value.name) == (2, None)
+
+
+@pytest.mark.parametrize("name", ["ur5", "solo12", "stanford"])
+def test_every_pivot_that_is_no_number_is_in_the_program(name):
+    for function in tf.generate(model(name), ("aba", "minv")).functions.values():
+        assert (function.b[function.op == RECIP] != 0).all()
+        assert len(np.unique(np.abs(function.b[function.op == RECIP]))) <= model(name).nv
+
+
+@pytest.mark.parametrize("sign", [1, -1])
+def test_pivots_that_are_not_positive_numbers(backend, sign):
+    kernels = tf.compile(inverse(sign), backend=backend)
+    pivots = np.array([2.0, -2.0, 0.0, -0.0, 1e-320, -1e-320, 1e308, -1e308, 1e-300, 0.5])
+    found = kernels.minv(sign * pivots[:, None])[:, 0, 0]
+    good = np.isin(pivots, [2.0, 1e308, 1e-300, 0.5])
+    np.testing.assert_allclose(found[good], 1 / pivots[good], rtol=1e-15)
+    assert np.isnan(found[~good]).all()
+    for pivot, expected in zip(pivots, found, strict=True):
+        if np.isfinite(expected):
+            assert kernels.minv(np.array([sign * pivot])) == expected
+        else:
+            with pytest.raises(tf.NotPositiveDefiniteError) as caught:
+                kernels.minv(np.array([sign * pivot]))
+            assert caught.value.row == 0
+
+
+def test_a_freedom_that_never_moves_mass_cannot_be_generated():
+    with pytest.raises(tf.CodegenError, match="freedom 0 moves no mass"):
+        tf.generate(tf.Model([tf.Joint("hinge", "revolute", axis=[0, 0, 1.0])]), "aba")
+
+
+def test_pivots_of_no_freedom_are_refused():
+    program = tf.generate(model("ur5"), "aba")
+    function = program.functions["aba"]
+    for wrong in (7, -7, -(2**31)):
+        b = np.where(function.op == RECIP, wrong, function.b).astype(np.int32)
+        with pytest.raises(tf.CodegenError, match="does not belong to a freedom"):
+            replace(program, functions={"aba": replace(function, b=b)}).validate()
+
+
+def test_where_joints_follow_others():
+    robot = random_model(np.random.default_rng(0), ["revolute", "prismatic", "revolute"], 0.1, {1: 0})
+    q, v, tau = states(robot, 5)
+    kernels = tf.compile(robot, ["forward_dynamics"])
+    np.testing.assert_allclose(
+        kernels.forward_dynamics(q, v, tau), tf.forward_dynamics(robot, q, v, tau), rtol=1e-10
+    )

@@ -1,0 +1,237 @@
+"""Contacts: gaps, their rows and those of the tangents, and what cannot be a contact."""
+
+import numpy as np
+import pytest
+from helpers.dynamics_cases import arguments, error
+from helpers.loop_cases import MIXED
+from helpers.model_cases import models
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy.sparse import csr_array
+
+import treefactor as tf
+from treefactor.constraints import Contact, Plane, Sphere, box, contacts_between
+from treefactor.constraints.contacts import Contacts, limits_of
+from treefactor.exceptions import InvalidModelError, NonFiniteError, ShapeError
+from treefactor.kinematics.jacobians import Kinematics
+
+STEP = 1e-5
+BY_DIFFERENCES = 1e-7
+
+
+def random_contacts(seed, count=20):
+    """Spheres against planes and spheres, between bodies of both trees and the base."""
+    rng = np.random.default_rng(seed)
+    found = []
+    for k in range(count):
+        a, b = (int(i) for i in rng.choice(np.arange(-1, MIXED.njoints), 2, replace=False))
+        sphere = Sphere(a, rng.normal(size=3), rng.random())
+        other = Sphere(b, rng.normal(size=3), rng.random()) if k % 2 else Plane(b, *rng.normal(size=(2, 3)))
+        found.append(Contact(sphere, other, 0.5))
+    return found
+
+
+def dense(touch, model):
+    """Rows of normals and of both tangents, (3, contacts, nv)."""
+    rows = [csr_array((data, touch.column, touch.start), (len(touch.gap), model.nv)) for data in touch.data]
+    return np.stack([found.toarray() for found in rows])
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_normal_rows_are_rates_of_gaps(seed):
+    contacts = Contacts(MIXED, random_contacts(seed))
+    q, v, _, _ = arguments(MIXED, seed)
+    touch = contacts.near(Kinematics(MIXED, q, v))
+    after, before = (
+        contacts.near(Kinematics(MIXED, tf.integrate(MIXED, q, sign * STEP * v))).gap for sign in (1.0, -1.0)
+    )
+    rates = dense(touch, MIXED)[0] @ v
+    assert error(rates, (after - before) / (2 * STEP), 1.0 + np.abs(rates).max()) < BY_DIFFERENCES
+
+
+def test_tangent_rows_are_sliding_velocities():
+    found = random_contacts(7)
+    q, v, _, _ = arguments(MIXED, 7)
+    touch = Contacts(MIXED, found).near(Kinematics(MIXED, q, v))
+    rates = (dense(touch, MIXED) @ v).T
+    assert error(touch.axes @ np.swapaxes(touch.axes, 1, 2), np.tile(np.eye(3), (len(found), 1, 1))) < 1e-12
+    assert error(np.linalg.det(touch.axes), np.ones(len(found))) < 1e-12
+    for contact, axes, rate in zip(found, touch.axes, rates, strict=True):
+        _, p = tf.constraints.placement(MIXED, q, contact.sphere.body, p=contact.sphere.center)
+        point = p - contact.sphere.radius * axes[0]
+        velocity = [velocity_of(body, point, q, v) for body in (contact.sphere.body, contact.against.body)]
+        assert error(rate, axes @ (velocity[0] - velocity[1]), 1.0) < 1e-11
+
+
+def velocity_of(body, point, q, v):
+    """Velocity of a point of the base that moves with a body."""
+    R, p = tf.constraints.placement(MIXED, q, body)
+    return (tf.constraints.jacobian(MIXED, q, body, p=R.T @ (point - p)) @ v)[:3]
+
+
+def test_gaps_of_spheres_and_planes():
+    pair = tf.Model([tf.Joint(name, "translation", inertia=tf.Inertia(1.0)) for name in "ab"])
+    found = [
+        Contact(Sphere(0, radius=0.5)),
+        Contact(Sphere(0, radius=0.5), Plane(-1, [0, 2.0, 0], [0, -1.0, 7.0])),
+        Contact(Sphere(0, radius=0.5), Sphere(1, radius=0.25)),
+        Contact(Sphere(0), Sphere(1)),
+    ]
+    at = Kinematics(pair, [0, 0, 2.0, 0, 3.0, 6.0])
+    touch = Contacts(pair, found).near(at)
+    assert np.allclose(touch.gap, [1.5, 0.5, 4.25, 5.0])
+    assert np.allclose(touch.axes[2, 0], [0, -0.6, -0.8])
+    near = Contacts(pair, found).near(at, 2.0)
+    assert near.which.tolist() == [0, 1]
+    assert np.array_equal(dense(near, pair), dense(touch, pair)[:, :2])
+
+
+def test_spheres_at_one_place_have_a_normal():
+    pair = tf.Model([tf.Joint(name, "translation", inertia=tf.Inertia(1.0)) for name in "ab"])
+    touch = Contacts(pair, [Contact(Sphere(0, radius=1.0), Sphere(1))]).near(Kinematics(pair, np.zeros(6)))
+    assert touch.gap == [-1.0]
+    assert np.array_equal(touch.axes[0, 0], [0, 0, 1])
+
+
+def test_boxes_have_eight_corners():
+    corners = np.array([corner.center for corner in box(3, [2.0, 4.0, 6.0], [1.0, 0, 0])])
+    assert len(corners) == 8
+    assert np.allclose(corners.mean(axis=0), [1, 0, 0])
+    assert np.allclose(np.abs(corners - [1, 0, 0]), [1, 2, 3])
+
+
+def test_pairs_are_of_different_bodies():
+    spheres = [Sphere(0), Sphere(0, [1.0, 0, 0]), Sphere(1)]
+    found = contacts_between(spheres, [Plane(), Plane(1)], mu=0.3)
+    assert len(found) == 2 + 3 + 2
+    assert all(contact.mu == 0.3 for contact in found)
+
+
+ROD = tf.Inertia(1.0, [0.1, 0.0, -0.5], np.diag([0.1, 0.2, 0.15]))
+Z = np.array([0.0, 0.0, 1.0])
+
+
+def arm():
+    """Hinge 0, hinge 1 on it, slide 2 on that; ball joint 3 of the base, hinges 4 and 5 that turn alike."""
+    follows = tf.Mimic(4, 1.0, 0.3)
+    joints = [
+        tf.Joint("shoulder", "revolute", -1, axis=Z, inertia=ROD),
+        tf.Joint("elbow", "revolute", 0, p=[1.0, 0, 0], axis=Z, inertia=ROD),
+        tf.Joint("slide", "prismatic", 1, p=[0.5, 0, 0], axis=Z, inertia=ROD),
+        tf.Joint("ball", "spherical", -1, p=[0, 3.0, 0], inertia=ROD),
+        tf.Joint("leader", "revolute", -1, p=[5.0, 0, 0], axis=Z, inertia=ROD),
+        tf.Joint("follower", "revolute", -1, p=[5.0, 0, 0.2], axis=Z, inertia=ROD, mimic=follows),
+    ]
+    return tf.Model(joints)
+
+
+FIXED_GAPS = {
+    "sphere on the axis between both": (
+        Sphere(1, [0, 0, 0.3], 0.4),
+        Sphere(0, [0.2, 0, 0], 0.5),
+    ),
+    "point on the axis, other body's sphere": (Sphere(0, [1.0, 0, 0]), Sphere(1, [0.3, 0.1, 0], 0.5)),
+    "spheres on one axis": (Sphere(1, radius=0.1), Sphere(0, [1.0, 0, 0.5], 0.1)),
+    "axis across a plane of the other body": (Sphere(1, [0.4, 0.2, 0], 0.1), Plane(0, Z)),
+    "sphere in the centre of a ball joint": (Sphere(3, radius=0.2), Plane()),
+    "slide along a plane": (Sphere(2, radius=0.2), Plane(1, [1.0, 0, 0], [0.1, 0, 0])),
+    "bodies that turn alike": (Sphere(5, [0.3, 0, 0], 0.1), Sphere(4, [0.2, 0.1, 0], 0.2)),
+}
+CHANGING_GAPS = {
+    "sphere beside the axis": (Sphere(1, [0.3, 0, 0], 0.1), Sphere(0, [0.2, 0, 0], 0.1)),
+    "nearly on the axis": (Sphere(1, [1e-4, 0, 0], 0.1), Sphere(0, [0.2, 0, 0], 0.1)),
+    "along the slide": (Sphere(2, radius=0.1), Plane(1, Z)),
+    "ball joint beside the plane": (Sphere(3, [0.1, 0, 0], 0.1), Plane()),
+    "leader against base": (Sphere(5, [0.3, 0, 0], 0.1), Sphere(-1)),
+}
+
+
+@pytest.mark.parametrize("name", [*FIXED_GAPS, *CHANGING_GAPS])
+def test_contacts_whose_gap_no_motion_changes_are_left_out(name):
+    model, (sphere, other) = arm(), (FIXED_GAPS | CHANGING_GAPS)[name]
+    found, left_out = contacts_between([sphere], [other], model=model, named=True)
+    names = [*(joint.name for joint in model.joints), "base"]
+    fixed = [(names[sphere.body], names[other.body])]
+    assert left_out == (fixed if name in FIXED_GAPS else [])
+    assert len(found) == (name in CHANGING_GAPS)
+    assert len(contacts_between([sphere], [other], model=model)) == len(found)
+    assert len(contacts_between([sphere], [other])) == 1
+
+
+@given(models(max_joints=5), st.integers(0, 2**32 - 1))
+@settings(max_examples=30, deadline=None)
+def test_gaps_of_contacts_left_out_are_the_same_everywhere(model, seed):
+    """And those of the others are not; spheres at joints, where adjacent bodies meet, among them."""
+    rng = np.random.default_rng(seed)
+    spheres = [Sphere(i, (i % 2) * rng.normal(size=3), rng.random()) for i in range(model.njoints)]
+    everywhere = [Sphere(j.parent, j.p, 0.1) for j in model.joints]
+    every = contacts_between(spheres, everywhere)
+    kept, left_out = contacts_between(spheres, everywhere, model=model, named=True)
+    kept_pairs = {(contact.sphere, contact.against) for contact in kept}
+    assert len(kept) + len(left_out) == len(every)
+    if not every:
+        return
+    gaps = [
+        Contacts(model, every).near(Kinematics(model, q)).gap
+        for q in tf.random_configuration(model, rng, size=6)
+    ]
+    spread, size = np.ptp(gaps, axis=0), 1.0 + np.abs(gaps).max()
+    for contact, change in zip(every, spread, strict=True):
+        if (contact.sphere, contact.against) in kept_pairs:
+            assert change > 1e-8 * size
+        else:
+            assert change < 1e-7 * size
+
+
+def test_contacts_of_bodies_that_a_loop_holds_together_are_left_out():
+    """Two slides side by side, welded: what moves one moves the other."""
+    slides = [tf.Joint(f"slide{i}", "prismatic", axis=Z, p=[i, 0, 0], inertia=ROD) for i in range(2)]
+    weld = tf.Loop("weld", "weld", 0, 1, p1=[1.0, 0, 0])
+    spheres = [Sphere(0, radius=0.6), Sphere(1, radius=0.6)]
+    assert len(contacts_between(spheres, [Plane()], model=tf.Model(slides))) == 3
+    found, left_out = contacts_between(spheres, [Plane()], model=tf.Model(slides, loops=[weld]), named=True)
+    assert (len(found), left_out) == (2, [("slide1", "slide0")])
+
+
+def test_names_of_contacts_left_out_need_a_model():
+    with pytest.raises(ValueError, match="named needs a model"):
+        contacts_between([Sphere(0)], [Plane()], named=True)
+    with pytest.raises(InvalidModelError, match="is on body 7"):
+        contacts_between([Sphere(7)], [Plane()], model=arm())
+
+
+def test_limits_are_those_of_joints_with_one_rate_for_each_position():
+    joints = [
+        tf.Joint("hinge", "revolute", axis=[0, 0, 1.0], lower=-1.0, upper=2.0, inertia=tf.Inertia(1.0)),
+        tf.Joint("slide", "prismatic", 0, axis=[0, 0, 1.0], lower=0.5, inertia=tf.Inertia(1.0)),
+        tf.Joint("hand", "freeflyer", 1, lower=[-1.0] * 3 + [-np.inf] * 4, inertia=tf.Inertia(1.0)),
+    ]
+    i, k, sign, bound = limits_of(tf.Model(joints))
+    found = sorted(zip(i.tolist(), k.tolist(), sign.tolist(), bound.tolist(), strict=True))
+    assert found == [(0, 0, -1.0, 2.0), (0, 0, 1.0, -1.0), (1, 1, 1.0, 0.5)]
+
+
+def test_impossible_contacts_are_refused():
+    with pytest.raises(InvalidModelError, match="radius"):
+        Sphere(0, radius=-1.0)
+    with pytest.raises(InvalidModelError, match="number of a joint"):
+        Sphere(1.5)
+    with pytest.raises(ShapeError):
+        Sphere(0, [1.0, 2.0])
+    with pytest.raises(NonFiniteError):
+        Plane(point=[0, 0, np.inf])
+    with pytest.raises(InvalidModelError, match="no direction"):
+        Plane(normal=[0, 0, 0.0])
+    with pytest.raises(InvalidModelError, match="both sides"):
+        Contact(Sphere(1), Plane(1))
+    with pytest.raises(InvalidModelError, match="mu must not"):
+        Contact(Sphere(1), mu=-0.1)
+    with pytest.raises(InvalidModelError, match="expected a Sphere"):
+        Contact(Plane(0), Sphere(1))
+    with pytest.raises(InvalidModelError, match="contact 1 is on body 9"):
+        Contacts(MIXED, [Contact(Sphere(0)), Contact(Sphere(9))])
+
+
+@pytest.mark.parametrize("size", [1e-200, 1e200])
+def test_normals_have_any_length(size):
+    np.testing.assert_allclose(Plane(normal=[0.0, 3 * size, 4 * size]).normal, [0.0, 0.6, 0.8])

@@ -1,0 +1,194 @@
+"""Energy and momentum of free motion in time steps: bodies that spin, chains, mechanisms on free-flyers."""
+
+import numpy as np
+import pytest
+from helpers.model_cases import random_model
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from test_stepper import at, bodies, energies
+
+import treefactor as tf
+from treefactor import constraints
+from treefactor.constraints import Stepper
+from treefactor.constraints.free_motion import FreeMotion, is_steady
+from treefactor.constraints.stepper import GYROSCOPIC
+
+SEEDS = st.integers(0, 2**32 - 1)
+KEPT = 1e-9  # of a conserved quantity, relative, after hundreds of steps
+
+
+def random_body(rng, slim):
+    """Inertia of four masses at random places, the last axis `slim` times as long as it might be."""
+    places = rng.normal(size=(4, 3)) * [1.0, 1.0, slim]
+    tensor = sum((x @ x * np.eye(3) - np.outer(x, x)) / 4 for x in places - places.mean(axis=0))
+    return tf.Inertia(rng.uniform(0.1, 10.0), rng.normal(size=3) * rng.choice([0.0, 0.3]), tensor)
+
+
+def flat_model(kinds, seed, gravity=(0.0, 0.0, -9.81)):
+    """Chain of such joints."""
+    rng = np.random.default_rng(seed)
+    chain = random_model(range(-1, len(kinds) - 1), kinds, seed)
+    joints = [
+        tf.Joint(j.name, j.kind, j.parent, j.R, 0.3 * j.p, j.axis, j.pitch, inertia=random_body(rng, 0.5))
+        for j in chain.joints
+    ]
+    return tf.Model(joints, gravity)
+
+
+def momenta(model, run):
+    """Linear and angular momentum about the origin of the base, (steps + 1, 6)."""
+    found = np.zeros((len(run.q), 6))
+    for i, joint in enumerate(model.joints):
+        inertia = joint.inertia
+        R, p = constraints.placement(model, run.q, i, p=inertia.com)
+        J = constraints.jacobian(model, run.q, i, p=inertia.com)
+        moved = np.einsum("kij,kj->ki", J, run.v)
+        spin = np.einsum("kij,jl,kml,km->ki", R, inertia.tensor, R, moved[:, 3:])
+        found[:, :3] += inertia.mass * moved[:, :3]
+        found[:, 3:] += spin + inertia.mass * np.cross(p, moved[:, :3])
+    return found
+
+
+@settings(max_examples=40, deadline=None)
+@given(
+    seed=SEEDS,
+    slim=st.sampled_from([1.0, 0.1, 0.0]),
+    rate=st.sampled_from([0.1, 1.0, 10.0, 50.0, 500.0, 1e4]),
+    h=st.sampled_from([5e-4, 5e-3, 2e-2]),
+    kind=st.sampled_from(["freeflyer", "spherical"]),
+)
+def test_spinning_bodies_keep_energy_and_momentum(seed, slim, rate, h, kind):
+    rng = np.random.default_rng(seed)
+    inertia = random_body(rng, slim)
+    if kind == "spherical":
+        inertia = tf.Inertia(inertia.mass, np.zeros(3), inertia.tensor)
+    model = tf.Model([tf.Joint("body", kind, inertia=inertia)], gravity=[0, 0, 0])
+    v = rng.normal(size=model.nv)
+    v[-3:] *= rate / np.linalg.norm(v[-3:])
+    run = Stepper(model, h=h).run(tf.random_configuration(model, rng), v, 100)
+    found, momentum = energies(model, run), momenta(model, run)
+    assert np.abs(found - found[0]).max() <= KEPT * found[0]
+    p = constraints.placement(model, run.q, 0, p=inertia.com)[1]
+    spin = momentum[:, 3:] - np.cross(p, momentum[:, :3])
+    length = np.linalg.norm(spin, axis=1)
+    assert np.abs(length - length[0]).max() <= KEPT * length[0]
+    if kind == "freeflyer":
+        drift = np.abs(momentum[:, :3] - momentum[0, :3]).max()
+        assert drift <= KEPT * (np.abs(momentum[0, :3]).max() + length[0])
+    if h * rate < 0.3:  # its direction is that of a reversible method: off by h, without a drift
+        assert np.abs(spin - spin[0]).max() <= h * rate * length[0]
+
+
+def test_explicit_steps_are_chosen_by_name_and_gain_energy():
+    model = bodies(1, tf.Inertia(1.0, tensor=np.diag([0.01, 0.02, 0.03])), gravity=[0, 0, 0])
+    v = 10.0 * np.array([0, 0, 0, 1.0, 1.0, 1.0]) / np.sqrt(3.0)
+    gained = []
+    for gyroscopic in GYROSCOPIC:
+        found = energies(model, Stepper(model, h=5e-3, gyroscopic=gyroscopic).run(at([0, 0, 0]), v, 400))
+        gained.append(np.abs(found / found[0] - 1.0).max())
+    assert gained[0] < KEPT
+    assert 0.05 < gained[1] < 0.2
+    with pytest.raises(ValueError, match="gyroscopic must be one of"):
+        Stepper(model, gyroscopic="none")
+
+
+CHAINS = (
+    ("spherical",) * 3,
+    ("revolute",) * 6,
+    ("freeflyer", "revolute", "spherical", "revolute"),
+    ("prismatic", "revolute", "revolute"),
+    ("planar", "continuous", "revolute"),
+    ("universal", "helical", "spherical"),
+)
+
+
+@pytest.mark.parametrize("kinds", CHAINS, ids="-".join)
+def test_chains_keep_energy_up_to_oscillations_of_order_h(kinds):
+    model = flat_model(kinds, 3)
+    rng = np.random.default_rng(3)
+    q, v = tf.random_configuration(model, rng), rng.normal(size=model.nv)
+    v *= 10.0 / np.linalg.norm(v)
+    errors = []
+    for h in (4e-3, 1e-3):
+        run = Stepper(model, h=h).run(q, v, int(1.0 / h))
+        found = energies(model, run)
+        kinetic = max(v @ tf.h_times(model, q, v) / 2 for q, v in zip(run.q, run.v, strict=True))
+        off = (found - found[0]) / kinetic
+        errors.append(np.abs(off).max())
+    assert errors[1] < 0.4 * errors[0]
+    assert errors[0] < 0.1
+
+
+@settings(max_examples=15, deadline=None)
+@given(
+    kinds=st.sampled_from(CHAINS),
+    seed=SEEDS,
+    rate=st.sampled_from([1.0, 25.0, 100.0]),
+    h=st.sampled_from([5e-4, 5e-3, 2e-2]),
+)
+def test_energy_stays_bounded_however_fast_a_chain_moves(kinds, seed, rate, h):
+    """Where joints turn by radians in a step, too: bodies keep what they had, joints take what fits them."""
+    model = flat_model(kinds, seed, gravity=(0, 0, 0))
+    rng = np.random.default_rng(seed)
+    q, v = tf.random_configuration(model, rng), rng.normal(size=model.nv)
+    v *= rate / np.linalg.norm(v)
+    run = Stepper(model, h=h).run(q, v, 60)
+    found = energies(model, run)
+    turned = h * rate
+    assert found.max() <= (1.0 + 8.0 * turned if turned <= 0.5 else 100.0) * found[0]
+
+
+def test_free_mechanisms_keep_their_momentum():
+    """Linear and angular, of bodies on a free-flyer, to first order in h and without a drift."""
+    model = flat_model(("freeflyer", "revolute", "spherical", "revolute"), 5, gravity=(0, 0, 0))
+    rng = np.random.default_rng(5)
+    q, v = tf.random_configuration(model, rng), 3.0 * rng.normal(size=model.nv)
+    errors = []
+    for h in (4e-3, 1e-3):
+        found = momenta(model, Stepper(model, h=h).run(q, v, int(1.0 / h)))
+        errors.append(np.abs(found - found[0]).max() / np.abs(found).max())
+    assert errors[1] < 0.4 * errors[0]
+    assert errors[0] < 0.05
+
+
+def test_steps_that_turn_too_far_for_the_midpoint_rule_agree_with_it_to_first_order():
+    model = flat_model(("freeflyer", "revolute", "spherical", "helical"), 7)
+    rng = np.random.default_rng(7)
+    q, v = tf.random_configuration(model, rng), rng.normal(size=model.nv)
+    H = tf.crba(model, q)
+    errors = []
+    for h in (1e-3, 5e-4):
+        motion = Stepper(model, h=h)._motion
+        u = np.linalg.solve(H, motion._projected(q, v))
+        errors.append(np.abs(u - motion._midpoint(q, v)).max() / h)
+    assert errors[1] < 0.6 * errors[0]
+    assert errors[0] < 0.01
+
+
+STEADY = (
+    ("freeflyer", 1.0, [0.2, 0.1, 0.0], 0.0, True),
+    ("freeflyer", 1.0, [0.0, 0.0, 0.0], 0.1, False),
+    ("freeflyer", 2.0, [0.0, 0.0, 0.0], 0.0, False),
+    ("spherical", 1.0, [0.0, 0.0, 0.0], 0.1, True),
+    ("spherical", 1.0, [0.1, 0.0, 0.0], 0.0, False),
+    ("planar", 2.0, [0.1, 0.2, 0.0], 0.0, True),
+    ("translation", 2.0, [0.1, 0.2, 0.0], 0.1, True),
+    ("revolute", 2.0, [0.1, 0.2, 0.0], 0.1, True),
+    ("helical", 2.0, [0.1, 0.2, 0.0], 0.0, True),
+    ("universal", 2.0, [0.1, 0.2, 0.0], 0.0, False),
+)
+
+
+@pytest.mark.parametrize(("kind", "ratio", "com", "armature", "steady"), STEADY)
+def test_single_bodies_without_gyroscopic_moments_need_no_iteration(kind, ratio, com, armature, steady):
+    """Both ways agree to rounding errors exactly for these."""
+    axis = {"revolute": [0, 0, 1.0], "helical": [0, 0, 1.0], "universal": np.eye(3)[:2]}.get(kind)
+    inertia = tf.Inertia(2.0, com, np.diag([1.0, 1.0, ratio]))
+    pitch = 0.3 if kind == "helical" else 0.0
+    model = tf.Model([tf.Joint("body", kind, axis=axis, pitch=pitch, inertia=inertia, armature=armature)])
+    assert is_steady(model) == steady
+    rng = np.random.default_rng(0)
+    q, v = tf.random_configuration(model, rng), 5.0 * rng.normal(size=model.nv)
+    H, stepper = tf.crba(model, q, layout="packed"), Stepper(model, h=0.01, gyroscopic="explicit")
+    implicit = FreeMotion(model, stepper._moves, 0.01).momentum(H, q, v)
+    assert np.allclose(implicit, stepper._free(q, v, np.zeros(model.nv))[0], rtol=0, atol=1e-11) == steady

@@ -1,0 +1,1 @@
+"""Cases, strategies, comparisons and programs that several tests share."""

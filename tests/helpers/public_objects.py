@@ -1,0 +1,194 @@
+"""The public classes, and an object of each that has a state."""
+
+import inspect
+import pickle
+import re
+from importlib import import_module
+from pathlib import Path
+
+import numpy as np
+from scipy.sparse import csc_matrix
+
+import treefactor as tf
+from helpers.dynamics_cases import MODELS, arguments
+from helpers.strategies import spd_matrix
+from treefactor import arms, bench, check, constraints, fclib, flexible, growth, mechanisms, robots
+from treefactor.codegen import Verdict
+from treefactor.mlcp_families import Legged
+
+REFERENCE = Path(__file__).parents[2] / "docs" / "api" / "index.md"
+
+MODEL = MODELS["freeflyer"]
+TREE = MODEL.tree
+PROGRAM = tf.generate(MODEL, ["crba", "aba"], variants=["plain"])
+LINKAGE = mechanisms.five_bar()
+PROBLEM = Legged(20, 0).problem(40)
+
+
+def standing():
+    """A box on the ground, with friction."""
+    body = tf.Inertia(2.0, tensor=0.02 * np.eye(3))
+    model = tf.Model([tf.Joint("box", "freeflyer", inertia=body)])
+    contacts = [constraints.Contact(corner, mu=0.6) for corner in constraints.box(0, (0.4, 0.3, 0.2))]
+    return constraints.Stepper(model, contacts, h=0.01)
+
+
+FALL = standing().run([0, 0, 0.11, 0, 0, 0, 1], [0.5, 0, 0, 0, 1, 0], 4)
+ROW = check.Row("robot", "fixed", "engine", detail=check.Detail((-1, 0), ("a", "b"), np.eye(2)))
+
+OBJECTS = {  # by the names of the API reference
+    "BoundFactor": tf.BoundFactor(np.eye(2), tf.Tree([-1, 0])),
+    "Factor": tf.factor(spd_matrix(TREE, 1), TREE),
+    "Inertia": MODEL.joints[0].inertia,
+    "Joint": MODEL.joints[0],
+    "Kernels": tf.compile(PROGRAM),
+    "Loop": LINKAGE.model.loops[0],
+    "Mimic": tf.Mimic(0, 2.0, 1.0),
+    "Model": LINKAGE.model,
+    "OperationCount": TREE.cost("LTDL"),
+    "Program": PROGRAM,
+    "Tree": TREE,
+    "arms.Arm": arms.SSRMS,
+    "bench.Call": bench.Call(len),
+    "bench.Duel": bench.Duel("S", "model", "what", "peer", bench.Call(len), bench.Call(sum)),
+    "bench.Result": bench.Result("S", "model", "what", "peer", 1.0, 2.0, 2.0, 1.9, 2.1, None),
+    "check.Detail": ROW.detail,
+    "check.Row": ROW,
+    "check.SelfCheck": check.self_check(np.eye(2), tf.Tree([-1, 0])),
+    "codegen.Function": PROGRAM.functions["crba"],
+    "codegen.Verdict": Verdict("crba", "plain", 1, 0.0, None, None),
+    "constraints.Contact": constraints.Contact(constraints.Sphere(0, radius=0.1), mu=0.5),
+    "constraints.Plane": constraints.Plane(),
+    "constraints.Rows": constraints.loop_rows(LINKAGE.model, LINKAGE.closed),
+    "constraints.Sphere": constraints.Sphere(0, radius=0.1),
+    "constraints.Step": FALL.steps[-1],
+    "constraints.Stepper": standing(),
+    "constraints.Trajectory": FALL,
+    "fclib.Contacts": fclib.Contacts(
+        *(csc_matrix(PROBLEM.H), csc_matrix(PROBLEM.D.T), PROBLEM.g, PROBLEM.d, np.ones(PROBLEM.m // 2))
+    ),
+    "flexible.Modes": flexible.Modes(*(np.ones((1, 1, 3)) for _ in range(5))),
+    "growth.Growth": growth.Growth("chain", TREE, np.ones(3), 1),
+    "mechanisms.Mechanism": LINKAGE,
+    "mlcp.Problem": PROBLEM,
+    "mlcp.Solution": tf.mlcp.solve(PROBLEM),
+    "mlcp.Status": tf.mlcp.Status.SOLVED,
+    "mlcp_families.Legged": Legged(20, 0),
+    "robots.Robot": robots.Robot("name", Path("name.urdf")),
+}
+
+
+def classes() -> dict[str, type]:
+    """Public classes by their names in treefactor, those of adapters whose engine is missing left out."""
+    listed = re.findall(r"^   ([a-z_]\w*(?:\.\w+)?)$", REFERENCE.read_text(encoding="utf-8"), re.MULTILINE)
+    found: dict[type, str] = {}
+    for name in dict.fromkeys([*tf.__all__, *listed, "codegen"]):
+        thing = _found(name)
+        for inner in _public(thing) if inspect.ismodule(thing) else [""]:
+            part = getattr(thing, inner) if inner else thing
+            if inspect.isclass(part):
+                found.setdefault(part, f"{name}.{inner}".strip("."))
+    return {name: part for part, name in found.items()}
+
+
+def _found(name: str):
+    """What a name in treefactor stands for; None of an adapter whose engine is missing."""
+    owner, _, last = f"treefactor.{name}".rpartition(".")
+    if hasattr(import_module(owner), last):
+        return getattr(import_module(owner), last)
+    try:
+        return import_module(f"treefactor.{name}")
+    except tf.AdapterError:
+        return None
+
+
+def _public(module) -> list[str]:
+    own = [name for name, x in vars(module).items() if getattr(x, "__module__", "") == module.__name__]
+    return list(getattr(module, "__all__", [name for name in own if not name.startswith("_")]))
+
+
+def fresh(thing):
+    """Equal object that nobody has asked for anything: what it computes when asked is not computed yet."""
+    return pickle.loads(pickle.dumps(thing))
+
+
+def of_tree(tree, k):
+    H = spd_matrix(tree, k % 5, (3,))
+    return [tree.order, tree.columns, tree.mask(), tf.solve(H, tree, np.ones(tree.n)), tree.pack(H), tree.D2]
+
+
+def of_model(model, k):
+    q, v, x, fext = arguments(model, k % 5, (3,))
+    H = tf.crba(model, q)
+    return [H, tf.rnea(model, q, v, x, fext), tf.forward_dynamics(model, q, v, x), tf.integrate(model, q, v)]
+
+
+def of_factor(factor, k):
+    b = np.random.default_rng(k % 5).normal(size=factor.tree.n)
+    return [factor.solve(b), factor.multiply_l(b), factor.inverse(), factor.logdet(), factor.L()]
+
+
+def of_program(program, k):
+    return of_kernels(tf.compile(program, ["crba", "aba"]), k)
+
+
+def of_kernels(kernels, k):
+    q, v, x, _ = arguments(MODEL, k % 5, (3,))
+    return [kernels.crba(q), kernels.aba(q, v, x), kernels.aba(q[0], v[0], x[0])]
+
+
+def of_mechanism(mechanism, k):
+    """Loops, too: their rows, and dynamics with them closed."""
+    model, rng = mechanism.model, np.random.default_rng(k % 5)
+    q = np.array([mechanism.random(rng) for _ in range(9)])
+    v, tau = rng.normal(size=(2, 9, model.nv))
+    rows = constraints.loop_rows(model, q, v)
+    batch, single = (constraints.forward_dynamics(model, q[at], v[at], tau[at]) for at in (..., 0))
+    return [rows.residual, rows.dense(), *batch, *single, constraints.close(model, q[0] + 0.01)]
+
+
+def of_problem(problem, k):
+    found = tf.mlcp.solve(problem, method=("auto", "simplex")[k % 5 % 2])
+    return [problem.H, problem.D.toarray(), *of_solution(found, k)]
+
+
+def of_solution(solution, _):
+    again = tf.mlcp.solve(solution.problem, warm_start=solution)
+    kept = [solution.v, solution.gamma, solution.residual(), solution.complementarity()]
+    return [*kept, again.v, again.gamma, again.factorizations]
+
+
+def of_stepper(stepper, k):
+    """It changes: for one thread."""
+    fall = stepper.run([0, 0, 0.1 + 0.01 * (k % 5), 0, 0, 0, 1], [0.5, 0, 0, 0, 1, 0], 6)
+    return [fall.q, fall.v, fall.steps[-1].impulse]
+
+
+def of_contact(contact, _):
+    ball = tf.Joint("ball", "freeflyer", inertia=tf.Inertia(1.0, tensor=0.004 * np.eye(3)))
+    return [
+        constraints.Stepper(tf.Model([ball]), [contact], h=0.01).step([0, 0, 0.1, 0, 0, 0, 1], np.ones(6)).v
+    ]
+
+
+USES = {  # of an object and a number: what it computes
+    "Factor": of_factor,
+    "Kernels": of_kernels,
+    "Program": of_program,
+    "Tree": of_tree,
+    "constraints.Contact": of_contact,
+    "mechanisms.Mechanism": of_mechanism,
+    "mlcp.Problem": of_problem,
+    "mlcp.Solution": of_solution,
+}
+
+
+SENT = {name: OBJECTS[name] for name in [*USES, "constraints.Stepper"]}  # to other processes
+
+
+def computed(sent):
+    """What another process makes of these, with threads of its own."""
+    found = [array for name, thing in sent.items() for array in USES.get(name, of_stepper)(thing, 1)]
+    q, v = np.broadcast_to(tf.neutral(MODEL), (4000, MODEL.nq)), np.ones((4000, MODEL.nv))
+    found.append(tf.forward_dynamics(MODEL, q, v, v, num_threads=2))
+    return [np.asarray(array).tobytes() for array in found]

@@ -1,0 +1,77 @@
+"""Instruction sets: each passes the checks of the kernels; how one is chosen and shown."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import treefactor as tf
+from treefactor.tree._pattern import INSTRUCTION_SETS, USED, VARIABLE
+
+TESTS = Path(__file__).parents[1]
+KERNELS = "isa and not slow"  # markers of the tests that every instruction set has to pass
+EVERYTHING = "(isa or isa_all) and not slow"
+others = pytest.mark.parametrize("isa", [isa for isa in INSTRUCTION_SETS if isa != USED])
+
+
+def python(isa, *arguments):
+    """Run Python with an instruction set forced."""
+    return subprocess.run(
+        [sys.executable, *map(str, arguments)],
+        env={**os.environ, VARIABLE: isa},
+        capture_output=True,
+        text=True,
+        timeout=1800,
+    )
+
+
+def assert_passed(isa, markers):
+    chosen = ("-m", markers, TESTS / "linalg", TESTS / "dynamics", TESTS / "codegen")
+    run = python(isa, "-m", "pytest", "-q", "-x", "-p", "no:cacheprovider", *chosen)
+    assert run.returncode == 0, run.stdout[-4000:] + run.stderr
+
+
+@others
+@pytest.mark.uncovered
+def test_the_checks_of_kernels_pass(isa):
+    assert_passed(isa, KERNELS)
+
+
+@pytest.mark.slow
+@others
+def test_the_checks_of_factors_pass(isa):
+    assert_passed(isa, EVERYTHING)
+
+
+def test_the_best_one_is_the_last():
+    assert INSTRUCTION_SETS[0] == "baseline"
+    assert set(INSTRUCTION_SETS) <= {"baseline", "avx2", "avx512"}
+
+
+@pytest.mark.parametrize("isa", ["sse9", "AVX2", "baseline ", "0"])
+def test_an_unknown_name_is_told_the_known_ones(isa):
+    run = python(isa, "-c", "import treefactor")
+    assert run.returncode == 1
+    assert f"TreefactorError: {VARIABLE}={isa}" in run.stderr
+    assert ", ".join(INSTRUCTION_SETS) in run.stderr
+
+
+@pytest.mark.parametrize("isa", [*INSTRUCTION_SETS, ""])
+def test_a_known_name_is_used(isa):
+    run = python(isa, "-c", "import treefactor as tf; print(tf.show_config('dicts')['used'])")
+    assert run.stdout.strip() == (isa or INSTRUCTION_SETS[-1]), run.stderr
+
+
+def test_show_config_prints_what_it_returns(capsys):
+    found = tf.show_config("dicts")
+    assert found["treefactor"] == tf.__version__
+    assert found["instruction sets"] == list(INSTRUCTION_SETS)
+    assert found["used"] == USED
+    assert tf.show_config() is None
+    lines = capsys.readouterr().out.splitlines()
+    assert [line[:18].rstrip() for line in lines] == list(found)
+    assert ", ".join(INSTRUCTION_SETS) in "\n".join(lines)
+    with pytest.raises(ValueError, match="mode"):
+        tf.show_config("html")

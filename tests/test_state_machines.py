@@ -1,0 +1,431 @@
+"""Trees, factors, models, contact problems and steppers through any sequence of calls, beside plain NumPy."""
+
+import copy
+import pickle
+
+import numpy as np
+import pytest
+from helpers.mlcp_small import small
+from helpers.mlcp_verify import magnitude, verify
+from helpers.model_cases import random_axis, random_inertia
+from helpers.strategies import lower_pattern, parents, spd_matrix, trees
+from hypothesis import settings
+from hypothesis import strategies as st
+from hypothesis.stateful import Bundle, RuleBasedStateMachine, initialize, invariant, rule
+
+import treefactor as tf
+from treefactor import constraints, mechanisms
+from treefactor.constraints import Contact, Plane, Sphere, Stepper
+from treefactor.mlcp import Problem, Status, solve
+from treefactor.model.joints import SIZES
+
+KINDS = st.sampled_from(["LTDL", "LTL"])
+SEEDS = st.integers(0, 2**32 - 1)
+WAYS = st.sampled_from([copy.copy, copy.deepcopy, lambda thing: pickle.loads(pickle.dumps(thing))])
+machine = settings(max_examples=25, stateful_step_count=15)
+
+
+class Trees(RuleBasedStateMachine):
+    """Trees made of each other; none of them ever changes."""
+
+    known = Bundle("known")
+
+    def __init__(self):
+        super().__init__()
+        self.seen = []  # every tree with the parents it was made of
+
+    def keep(self, parent, tree):
+        self.seen.append((list(parent), tree))
+        return tree
+
+    @initialize(target=known, parent=parents(max_n=12))
+    def made(self, parent):
+        return self.keep(parent, tf.Tree(parent))
+
+    @rule(target=known, tree=known, data=st.data())
+    def with_a_leaf(self, tree, data):
+        parent = [*tree.parent.tolist(), data.draw(st.integers(-1, tree.n - 1))]
+        return self.keep(parent, tf.Tree(parent))
+
+    @rule(target=known, tree=known, other=known)
+    def beside_each_other(self, tree, other):
+        parent = tree.parent.tolist() + [i + tree.n if i >= 0 else -1 for i in other.parent.tolist()]
+        return self.keep(parent[:60], tf.Tree(parent[:60]))
+
+    @rule(target=known, tree=known, seed=SEEDS)
+    def shuffled_and_renumbered(self, tree, seed):
+        order = np.random.default_rng(seed).permutation(tree.n)  # new number of every old one
+        shuffled = np.empty(tree.n, dtype=int)
+        shuffled[order] = np.append(order, -1)[tree.parent]
+        other, old = tf.Tree.renumber(shuffled)
+        back = np.argsort(order)[old]  # number in the first tree
+        np.testing.assert_array_equal(other.mask(), tree.mask()[np.ix_(back, back)])
+        return self.keep(other.parent.tolist(), other)
+
+    @rule(target=known, tree=known, way=WAYS)
+    def copied(self, tree, way):
+        other = way(tree)
+        assert other == tree
+        assert hash(other) == hash(tree)
+        return self.keep(tree.parent.tolist(), other)
+
+    @rule(target=known, tree=known)
+    def from_its_pattern(self, tree):
+        return self.keep(tree.parent.tolist(), tf.Tree.from_pattern(tree.mask()))
+
+    @rule(tree=known, seed=SEEDS, layout=st.sampled_from(["packed", "lanes"]))
+    def matrices_go_out_and_come_back(self, tree, seed, layout):
+        H = spd_matrix(tree, seed, (3,))
+        np.testing.assert_array_equal(tree.unpack(tree.pack(H, layout), layout)[:3], H)
+
+    @rule(tree=known, data=st.data())
+    def refused(self, tree, data):
+        row = data.draw(st.integers(0, tree.n))
+        with pytest.raises(tf.InvalidTreeError) as error:
+            tf.Tree([*tree.parent[:row].tolist(), data.draw(st.sampled_from([row, row + 1, -2])), -1])
+        assert error.value.row == row
+        with pytest.raises(AttributeError):
+            tree.n = 3
+
+    @invariant()
+    def nothing_has_changed(self):
+        for parent, tree in self.seen[-3:]:
+            pattern = lower_pattern(parent)
+            depth = pattern.sum(axis=1)
+            assert tree.parent.tolist() == parent
+            assert tree.depth.tolist() == depth.tolist()
+            assert (tree.nnz, tree.D1) == (pattern.sum(), pattern.sum() - len(parent))
+            assert tree.D2 == sum(d * (d - 1) // 2 for d in depth.tolist())
+            np.testing.assert_array_equal(np.tril(tree.mask()), pattern)
+
+
+class Factors(RuleBasedStateMachine):
+    """A factor that is given good and bad matrices in turn, beside the dense matrices it should hold."""
+
+    @initialize(tree=trees(1, 14), kind=KINDS, batch=st.sampled_from([(), (3,), (9,)]))
+    def made(self, tree, kind, batch):
+        self.H = spd_matrix(tree, 0, batch)
+        self.factor = tf.factor(self.H, tree, kind)
+
+    @property
+    def tree(self):
+        return self.factor.tree
+
+    @property
+    def good(self):
+        """Which matrices could be factorized."""
+        return self.factor.status == -1
+
+    @rule(seed=SEEDS, layout=st.sampled_from(["dense", "packed"]), shift=st.sampled_from([None, 0.5]))
+    def refactored(self, seed, layout, shift):
+        H = spd_matrix(self.tree, seed, self.factor.batch)
+        self.factor.refactor(H if layout == "dense" else self.tree.pack(H), shift, layout)
+        self.H = H + (shift or 0.0) * np.eye(self.tree.n)
+        assert self.good.all()
+
+    @rule(data=st.data(), value=st.sampled_from([-1.0, 0.0, np.nan, np.inf]))
+    def refactored_with_a_bad_one(self, data, value):
+        row = data.draw(st.integers(0, self.tree.n - 1))
+        H = spd_matrix(self.tree, 1, self.factor.batch)
+        bad = data.draw(st.integers(0, len(H) - 1)) if self.factor.batch else ...
+        H[bad, row, row] = value
+        self.H = np.where(np.isfinite(H), H, 0.0)
+        if self.factor.batch:
+            self.factor.refactor(H)
+            assert np.flatnonzero(~self.good).tolist() == [bad]
+        else:
+            with pytest.raises(tf.NotPositiveDefiniteError):
+                self.factor.refactor(H)
+            assert not self.good
+
+    @rule(wrong=st.sampled_from(["shape", "text", "shift", "layout"]))
+    def refused(self, wrong):
+        given = {"H": self.H, "shift": None, "layout": None}
+        given |= {
+            "shape": {"H": np.eye(self.tree.n + 1)},
+            "text": {"H": "H"},
+            "shift": {"shift": np.ones(self.tree.n + 1)},
+            "layout": {"layout": "round"},
+        }[wrong]
+        with pytest.raises((ValueError, TypeError)):
+            self.factor.refactor(**given)
+
+    @rule(way=WAYS)
+    def copied(self, way):
+        self.factor = way(self.factor)
+
+    @rule()
+    def handed_over(self):
+        if self.factor.kind == "LTDL" and self.good.all():
+            L, D = self.factor.L(), self.factor.D()
+            self.factor = tf.Factor.from_ld(L, D, self.tree)
+
+    @invariant()
+    def it_holds_its_matrices(self):
+        if not hasattr(self, "factor"):
+            return
+        b = np.linspace(1.0, 2.0, self.tree.n)
+        if not self.factor.batch and not self.good:
+            with pytest.raises(tf.NotPositiveDefiniteError):
+                self.factor.solve(b)
+            return
+        x, H = self.factor.solve(b), np.reshape(self.H, (-1, self.tree.n, self.tree.n))
+        for good, own, one in zip(np.atleast_1d(self.good), x.reshape(len(H), -1), H, strict=True):
+            if good:
+                np.testing.assert_allclose(own, np.linalg.solve(one, b), rtol=1e-8)
+            else:
+                assert np.isnan(own).all()
+
+
+class Models(RuleBasedStateMachine):
+    """Models that grow joint by joint; their functions agree, and older models do not change."""
+
+    def __init__(self):
+        super().__init__()
+        self.model = tf.Model([])
+        self.older = []
+
+    @rule(kind=st.sampled_from(list(SIZES)), seed=SEEDS, data=st.data())
+    def another_joint(self, kind, seed, data):
+        rng, n = np.random.default_rng(seed), self.model.njoints
+        parent = data.draw(st.integers(-1, n - 1))
+        pitch = 0.1 if kind == "helical" else 0.0
+        axis, inertia = random_axis(kind, rng), random_inertia(rng)
+        joint = tf.Joint(f"j{n}", kind, parent, p=rng.normal(size=3), axis=axis, pitch=pitch, inertia=inertia)
+        self.replaced(tf.Model([*self.model.joints, joint][:7], self.model.gravity))
+
+    @rule(seed=SEEDS)
+    def other_gravity(self, seed):
+        self.replaced(tf.Model(self.model.joints, np.random.default_rng(seed).normal(size=3)))
+
+    @rule(way=WAYS)
+    def copied(self, way):
+        self.replaced(way(self.model))
+
+    @rule(wrong=st.sampled_from([{"name": "j0"}, {"parent": 99}]))
+    def refused(self, wrong):
+        joints = [
+            *self.model.joints,
+            tf.Joint(**{"name": "j0", "kind": "translation", "parent": -1, **wrong}),
+        ]
+        if len(joints) > 1 or "parent" in wrong:
+            with pytest.raises(tf.InvalidModelError):
+                tf.Model(joints)
+        with pytest.raises(AttributeError):
+            self.model.nv = 0
+
+    def replaced(self, model):
+        q = tf.random_configuration(self.model, 0)
+        self.older.append((self.model, q, tf.crba(self.model, q)))
+        self.model = model
+
+    @invariant()
+    def its_functions_agree(self):
+        model, rng = self.model, np.random.default_rng(0)
+        sizes = np.array([SIZES[joint.kind] for joint in model.joints]).reshape(-1, 2).sum(axis=0)
+        assert (model.nq, model.nv) == tuple(sizes)
+        q, (v, a) = tf.random_configuration(model, rng), rng.normal(size=(2, model.nv))
+        H, tau = tf.crba(model, q), tf.rnea(model, q, v, a)
+        scale = 1e-10 * max(1.0, np.abs(H).max(initial=0.0), np.abs(tau).max(initial=0.0))
+        np.testing.assert_allclose(tau - tf.bias(model, q, v), H @ a, atol=scale)
+        np.testing.assert_allclose(tf.h_times(model, q, a), H @ a, atol=scale)
+        accuracy = 1e-12 * (np.linalg.cond(H) if model.nv else 1.0)
+        for method in ("factor", "aba"):
+            np.testing.assert_allclose(
+                tf.forward_dynamics(model, q, v, tau, method=method), a, atol=max(1e-9, accuracy)
+            )
+        np.testing.assert_allclose(
+            tf.difference(model, q, tf.integrate(model, q, 0.1 * v)), 0.1 * v, atol=1e-9
+        )
+        assert not (H[~model.tree.mask()]).any()
+
+    @invariant()
+    def older_ones_are_as_they_were(self):
+        for model, q, H in self.older[-2:]:
+            np.testing.assert_array_equal(tf.crba(model, q), H)
+
+
+class Problems(RuleBasedStateMachine):
+    """Contact problems that change bit by bit, each solved cold and from the one before."""
+
+    @initialize(seed=SEEDS)
+    def made(self, seed):
+        self.solved(small(seed))
+
+    @rule(seed=SEEDS)
+    def another(self, seed):
+        self.solution = None
+        self.solved(small(seed))
+
+    @rule(seed=SEEDS)
+    def pushed_otherwise(self, seed):
+        self.solved(self.with_(g=np.random.default_rng(seed).integers(-3, 4, self.problem.n).astype(float)))
+
+    @rule(seed=SEEDS, value=st.sampled_from([-np.inf, -2.0, 0.0, 1.0]))
+    def another_right_side(self, seed, value):
+        d = np.where(np.random.default_rng(seed).random(self.problem.m) < 0.3, value, self.problem.d)
+        self.solved(self.with_(d=d))
+
+    @rule(seed=SEEDS)
+    def rows_the_other_way_round(self, seed):
+        signs = np.random.default_rng(seed).choice([-1.0, 1.0, 1.0], self.problem.m)
+        self.solved(self.with_(D=signs[:, None] * self.problem.D.toarray()))
+
+    @rule(seed=SEEDS, bound=st.sampled_from([0.0, 0.5, 3.0, np.inf]))
+    def bounded(self, seed, bound):
+        upper = np.full(self.problem.m, np.inf) if self.problem.upper is None else self.problem.upper
+        chosen = np.random.default_rng(seed).random(self.problem.m) < 0.4
+        self.solved(self.with_(upper=np.where(chosen, bound, upper)))
+
+    @rule()
+    def unbounded(self):
+        self.solved(self.with_(upper=None))
+
+    @rule()
+    def a_row_more(self):
+        D, d = self.problem.D.toarray(), self.problem.d
+        more = self.with_(D=np.append(D, D[:1], axis=0), d=np.append(d, d[:1]), upper=None)
+        self.solution = None
+        self.solved(more)
+
+    @rule(way=WAYS)
+    def copied(self, way):
+        self.problem, self.solution = way(self.problem), way(self.solution)
+
+    @rule(wrong=st.sampled_from([{"g": [np.nan]}, {"d": "d"}, {"upper": [-1.0]}, {"D": None}, {"c": [1j]}]))
+    def refused(self, wrong):
+        with pytest.raises((ValueError, TypeError)):
+            self.with_(**wrong)
+
+    def with_(self, **changed):
+        """The problem with something changed."""
+        problem = self.problem
+        given = {name: getattr(problem, name) for name in ("g", "C", "c", "D", "d", "upper")}
+        return Problem(problem.packed, problem.tree, **(given | changed), layout="packed")
+
+    def solved(self, problem):
+        cold = solve(problem)
+        verify(problem, cold)
+        before = getattr(self, "solution", None)
+        if before is not None:
+            warm = solve(problem, warm_start=before)
+            verify(problem, warm)
+            assert warm.status is cold.status
+            if cold.status is Status.SOLVED:
+                np.testing.assert_allclose(warm.v, cold.v, rtol=0, atol=1e-8 * magnitude(problem))
+        again = solve(problem)
+        for name in ("v", "gamma", "gamma_c", "active"):
+            np.testing.assert_array_equal(getattr(again, name), getattr(cold, name))
+        self.problem, self.solution = problem, cold
+
+
+class Steps(RuleBasedStateMachine):
+    """A four-bar, a slide with limits and two balls that fall, meet each other, the floor and the links."""
+
+    @initialize(mu=st.sampled_from([0.0, 0.4]), friction=st.sampled_from(["pyramid", "box"]))
+    def made(self, mu, friction):
+        self.mu, self.h, self.friction, self.margin = mu, 0.01, friction, np.inf
+        self.model = machinery()
+        self.rested()
+
+    @rule()
+    def rested(self):
+        """From the beginning."""
+        self.q = np.concatenate([mechanisms.four_bar().closed, [0.0], *([x, 0.0, 1.0] for x in (0.0, 0.3))])
+        self.v = np.zeros(self.model.nv)
+        self.contacts = []
+        self.steppers()
+
+    @rule(which=st.integers(0, 4), remove=st.booleans())
+    def contacts_appear_and_vanish(self, which, remove):
+        balls = [Sphere(joint, radius=0.1) for joint in (4, 5)]
+        floor = Plane(normal=[0.0, 0.0, 1.0], point=[0.0, 0.0, 0.5])
+        against = (
+            (balls[0], floor),
+            (balls[1], floor),
+            (balls[0], balls[1]),
+            (balls[0], Sphere(1)),
+            (balls[1], Plane()),
+        )
+        contact = Contact(*against[which], self.mu)
+        known = [
+            c
+            for c in self.contacts
+            if (c.sphere.body, c.against.body) != (against[which][0].body, against[which][1].body)
+        ]
+        self.contacts = known if remove else [*known, contact]
+        self.steppers()
+
+    @rule(h=st.sampled_from([0.001, 0.01, 0.02]), margin=st.sampled_from([0.5, np.inf]))
+    def another_step(self, h, margin):
+        self.h, self.margin = h, margin
+        self.steppers()
+
+    @rule(seed=SEEDS)
+    def kicked(self, seed):
+        """Velocities that keep the loop closed."""
+        J = constraints.loop_rows(self.model, self.q).dense()
+        v = np.random.default_rng(seed).normal(size=self.model.nv)
+        self.v = v - np.linalg.pinv(J, rcond=1e-9) @ (J @ v)
+
+    @rule(seed=SEEDS, steps=st.integers(1, 5))
+    def stepped(self, seed, steps):
+        tau = np.random.default_rng(seed).normal(size=self.model.nv)
+        for _ in range(steps):
+            one, other = (stepper.step(self.q, self.v, tau) for stepper in self.pair)
+            for name in ("q", "v", "gap", "impulse", "loop_impulse"):
+                np.testing.assert_array_equal(getattr(one, name), getattr(other, name))
+            fresh = self.stepper().step(self.q, self.v, tau)
+            if self.friction == "pyramid":  # bounds of a box are of the step before
+                np.testing.assert_allclose(fresh.v, one.v, rtol=0, atol=1e-7 * (1.0 + np.abs(one.v).max()))
+            self.check(one, tau)
+            self.q, self.v = one.q, one.v
+
+    @rule(wrong=st.sampled_from([{"q": [0.0]}, {"v": "v"}, {"tau": [np.nan]}, {"q": None}]))
+    def refused(self, wrong):
+        with pytest.raises((ValueError, TypeError)):
+            self.pair[0].step(**({"q": self.q, "v": self.v} | wrong))
+
+    def stepper(self):
+        """As the settings are."""
+        return Stepper(self.model, self.contacts, self.h, friction=self.friction, margin=self.margin)
+
+    def steppers(self):
+        self.pair = self.stepper(), self.stepper()
+
+    def check(self, step, tau):
+        """Impulses push, within the cone, and add no energy but what is asked for; no gap gets worse."""
+        verify(step.solution.problem, step.solution)
+        problem, size = step.solution.problem, 1e-9 * (1.0 + np.abs(step.impulse).max(initial=0.0))
+        for contact, impulse, gap in zip(self.contacts, step.impulse, step.gap, strict=True):
+            assert np.isfinite(gap) or not impulse.any()
+            if isinstance(contact.against, Plane):
+                assert impulse[2] >= -size
+                if self.friction == "pyramid":
+                    assert np.hypot(*impulse[:2]) <= self.mu * impulse[2] + size
+        asked = np.maximum(problem.d, 0.0) @ step.solution.gamma + problem.c @ step.solution.gamma_c
+        free = problem.factor.solve(problem.g)
+        kinetic = [v @ problem.H @ v / 2.0 for v in (step.solution.v, free)]
+        assert kinetic[0] <= kinetic[1] + max(asked, 0.0) + 1e-9 * (1.0 + kinetic[1])
+        after = self.stepper().step(step.q, step.v).gap
+        near = np.isfinite(after) & np.isfinite(step.gap)
+        worst = np.minimum(step.gap[near], 0.0)
+        assert (after[near] >= worst - 0.5 * (1.0 + np.abs(step.v).max() ** 2) * self.h).all()
+
+
+def machinery():
+    """Bodies 0 to 2 a four-bar in the plane of x and z, 3 a slide, 4 and 5 balls."""
+    bar = mechanisms.four_bar().model
+    ball = tf.Inertia(0.5, tensor=0.002 * np.eye(3))
+    joints = [
+        *bar.joints,
+        tf.Joint("slide", "prismatic", axis=[1.0, 0, 0], lower=-0.1, upper=0.1, inertia=ball),
+        *(tf.Joint(f"ball{k}", "translation", inertia=ball) for k in range(2)),
+    ]
+    return tf.Model(joints, loops=bar.loops)
+
+
+MACHINES = Trees, Factors, Models, Problems, Steps
+TestTrees, TestFactors, TestModels, TestProblems, TestSteps = (one.TestCase for one in MACHINES)
+for one in (TestTrees, TestFactors, TestModels, TestProblems, TestSteps):
+    one.settings = machine

@@ -1,8 +1,0 @@
-"""Kernels for many vectors and one matrix; see _ltdl.pyx."""
-
-from ._pattern cimport Shape
-
-cdef void apply(const Shape *t, const double *L, const double *D, const double *inverse, bint ltdl, int op,
-                double *x, Py_ssize_t r) noexcept nogil
-cdef void h_mul(const Shape *t, const double *H, const double *x, double *y, Py_ssize_t r,
-                double *path) noexcept nogil

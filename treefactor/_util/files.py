@@ -1,0 +1,52 @@
+"""Files that are whole, or not there."""
+
+from __future__ import annotations
+
+import os
+import secrets
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import TypeVar
+
+from ..exceptions import TreefactorError
+
+Place = TypeVar("Place", Path, None)
+
+
+@contextmanager
+def replacing(path: Place) -> Iterator[Place]:
+    """Give a new file beside path that takes its place at the end, or vanishes on any failure.
+
+    Made before the work starts, so that a folder nobody can write to is found at once. What is no regular
+    file (a pipe, /dev/stdout) is written to directly. A process that is killed leaves the new file, whose
+    name begins with a dot, and the older one as it was.
+
+    Raises
+    ------
+    TreefactorError
+        Where the file cannot be written.
+    """
+    if path is None:
+        yield None
+        return
+    draft = None
+    try:
+        target = path.resolve()
+        if target.is_dir() or not path.name:
+            raise TreefactorError(f"cannot write {path}: it is a folder")
+        if target.exists() and not target.is_file():
+            yield target
+            return
+        draft = target.with_name(f".{target.stem[:100]}.{secrets.token_hex(8)}{target.suffix}")
+        draft.touch(exist_ok=False)
+        yield draft
+        with open(draft, "rb") as file:
+            os.fsync(file.fileno())
+        draft.replace(target)
+    except OSError as error:
+        raise TreefactorError(f"cannot write {path}: {error.strerror}") from error
+    finally:
+        if draft is not None:
+            with suppress(OSError):
+                draft.unlink()

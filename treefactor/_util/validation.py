@@ -1,0 +1,316 @@
+"""The gate every public array passes: checked once here, trusted by the kernels."""
+
+from __future__ import annotations
+
+import math
+import operator
+import os
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from ..exceptions import DtypeError, NonFiniteError, ShapeError
+
+
+class Array:
+    """Type of an attribute that is given as anything that makes an array, and kept as one."""
+
+    def __get__(self, instance: object, owner: type) -> np.ndarray: ...  # type: ignore[empty-body]
+    def __set__(self, instance: object, value: ArrayLike) -> None: ...
+
+
+class MaybeArray:
+    """As `Array`, or None."""
+
+    def __get__(self, instance: object, owner: type) -> np.ndarray | None: ...
+    def __set__(self, instance: object, value: ArrayLike | None) -> None: ...
+
+
+class ReadOnly:
+    """Attributes whose arrays nobody can write, pickled and unpickled too."""
+
+    def __setstate__(self, state: dict):
+        for value in state.values():
+            if isinstance(value, np.ndarray):
+                value.flags.writeable = False
+        self.__dict__.update(state)
+
+
+class Sealed:
+    """Base class of objects whose attributes cannot be set or deleted; their own methods use `_keep`.
+
+    Kernels trust that the attributes of an object belong together.
+    """
+
+    def _keep(self, **attributes: object) -> None:
+        """Set attributes; calls of methods are 20 ns slower once ``__dict__`` has been used instead."""
+        for name, value in attributes.items():
+            super().__setattr__(name, value)
+
+    def __setattr__(self, name: str, value: object) -> None:
+        raise AttributeError(f"{name!r} of a {type(self).__name__} cannot be set: make a new object")
+
+    def __delattr__(self, name: str) -> None:
+        raise AttributeError(f"{name!r} of a {type(self).__name__} cannot be deleted")
+
+
+MANY_THREADS = 2**15  # more than any machine has use for; fits every integer of C
+
+
+def as_real(values, name: str, dtype=np.float64) -> np.ndarray:
+    """Return values as an array of float64 or of another real dtype, without a copy where possible.
+
+    Raises
+    ------
+    DtypeError
+        Where the elements are not real numbers (complex, object, text), or those of a sparse matrix or of a
+        masked array.
+    """
+    array = as_array(values, name)
+    if array.dtype.kind not in "fiub":
+        if hasattr(values, "tocsr"):
+            raise DtypeError(f"{name} is sparse: Tree.pack takes its entries into an array", values.dtype)
+        forces = getattr(next(iter(array.flat), None), "vector", None) is not None  # Pinocchio's
+        advice = f": pass np.array([force.vector for force in {name}[1:]])" if forces else ""
+        raise DtypeError(f"{name} must hold real numbers, got dtype {array.dtype}{advice}", array.dtype)
+    if array.dtype is not dtype:
+        array = array.astype(dtype, copy=False)
+    return array if array.flags.aligned else array.copy()
+
+
+def as_array(values, name: str) -> np.ndarray:
+    """Return values as an array, or raise DtypeError for a masked array and ShapeError for ragged lists."""
+    if type(values) is not np.ndarray:
+        require_unmasked(values, name)
+    try:
+        return np.asarray(values)
+    except ValueError as error:  # ragged nesting
+        raise ShapeError(f"{name} is not a rectangular array: {error}") from None
+
+
+def require_unmasked(values, name: str) -> None:
+    """Raise DtypeError if values are a masked array, or lists that hold one: NumPy would drop the mask."""
+    kinds = set(map(type, values)) if isinstance(values, (list, tuple)) else {type(values)}
+    if any(issubclass(kind, np.ma.MaskedArray) for kind in kinds):
+        raise DtypeError(
+            f"{name} is a masked array: pass {name}.filled(value), or {name}.data to ignore the mask"
+        )
+    if isinstance(values, (list, tuple)) and not kinds.isdisjoint((list, tuple)):
+        for part in values:
+            if isinstance(part, (list, tuple)):
+                require_unmasked(part, name)
+
+
+def as_float(dtype) -> np.dtype:
+    """Return float64 or float32, or raise DtypeError."""
+    try:
+        found = np.dtype(dtype)
+    except TypeError:
+        found = None
+    if found not in (np.dtype(np.float64), np.dtype(np.float32)):
+        raise DtypeError(f"dtype must be float64 or float32, got {dtype}", dtype)
+    return found
+
+
+def lane_count(dtype: np.dtype) -> int:
+    """Matrices side by side in the lanes layout: 64 bytes of entries."""
+    return 64 // dtype.itemsize
+
+
+def aligned(shape: tuple[int, ...], dtype=np.float64) -> np.ndarray:
+    """Return an array of zeros that begins at a multiple of 64 bytes."""
+    size = math.prod(shape) * np.dtype(dtype).itemsize
+    room = np.zeros(size + 64, dtype=np.uint8)
+    address, _ = room.__array_interface__["data"]
+    return np.ndarray(shape, dtype, room, -address % 64)
+
+
+def as_vector(values, size: int, name: str) -> np.ndarray:
+    """Return values as a finite float64 vector of that size, or raise ShapeError or NonFiniteError."""
+    array = as_real(values, name)
+    if array.shape != (size,):
+        raise ShapeError(f"{name} must have shape ({size},), got {array.shape}", array.shape, (size,))
+    require_finite(array, name)
+    return array
+
+
+def as_number(value, name: str) -> float:
+    """Return a finite number, or raise DtypeError, ShapeError or NonFiniteError."""
+    if type(value) is float and math.isfinite(value):
+        return value
+    array = _scalar(value, name)
+    require_finite(array, name)
+    return float(array)
+
+
+def as_size(value, name: str) -> float:
+    """Return a number from 0 to inf, or raise ValueError, DtypeError or ShapeError."""
+    if type(value) is float and value >= 0.0:
+        return value
+    array = _scalar(value, name)
+    if not array >= 0.0:
+        raise ValueError(f"{name} must not be negative, got {value}")
+    return float(array)
+
+
+def _scalar(value, name: str) -> np.ndarray:
+    """Return a number as an array without axes."""
+    array = as_real(value, name)
+    if array.shape:
+        raise ShapeError(f"{name} must be one number, got shape {array.shape}", array.shape, ())
+    return array
+
+
+def as_count(value, name: str, least: int = 0) -> int:
+    """Return a whole number that is no smaller, or raise DtypeError or ValueError."""
+    require_unmasked(value, name)
+    try:
+        count = operator.index(value)
+    except TypeError:
+        raise DtypeError(f"{name} must be a whole number, got {value!r}") from None
+    if count < least:
+        wanted = {0: "not be negative", 1: "be positive"}.get(least, f"be at least {least}")
+        raise ValueError(f"{name} must {wanted}, got {count}")
+    return count
+
+
+def as_tuple(values, name: str) -> tuple:
+    """Return values as a tuple, or raise DtypeError."""
+    try:
+        return tuple(values)
+    except TypeError:
+        raise DtypeError(f"{name} must be a sequence, got {values!r}") from None
+
+
+def as_shift(shift, n: int, batch: tuple[int, ...], dtype=np.float64) -> np.ndarray:
+    """Return what is added to diagonals, C-contiguous: (n,) for a single matrix, else (batch or 1, n)."""
+    shift = as_real(shift, "shift", dtype)
+    if shift.ndim and shift.shape not in ((n,), (*batch, n)):
+        raise ShapeError(
+            f"shift must be a number or have shape ({n},) or {(*batch, n)}, got {shift.shape}",
+            shift.shape,
+            (n,),
+        )
+    if not batch:
+        require_finite(shift, "shift")
+    if shift.ndim <= 1:
+        shift = np.broadcast_to(shift, (1, n) if batch else (n,))
+    return np.ascontiguousarray(flatten(shift, 1) if batch else shift)
+
+
+def as_output(out, shape: tuple[int, ...], dtype=np.float64) -> np.ndarray:
+    """Return out if it can hold a result of the given shape and dtype."""
+    if not isinstance(out, np.ndarray):
+        raise DtypeError(f"out must be a NumPy array, got {type(out).__name__}")
+    if type(out) is not np.ndarray:
+        require_unmasked(out, "out")
+    if out.shape != shape:
+        raise ShapeError(f"out must have shape {shape}, got {out.shape}", out.shape, shape)
+    if out.dtype != dtype:
+        raise DtypeError(f"out must have dtype {np.dtype(dtype)}, got {out.dtype}", out.dtype)
+    if (
+        out.size
+        and 0 in out.strides
+        and any(size > 1 and step == 0 for size, step in zip(shape, out.strides, strict=True))
+    ):
+        raise ShapeError("out overlaps itself", out.shape, shape)
+    if not out.flags.writeable:
+        raise DtypeError("out is read-only")
+    return out
+
+
+def require_bindable(array, shape: tuple[int, ...], name: str) -> None:
+    """Raise ValueError unless an array can be bound: of that shape, of float64, and contiguous."""
+    wanted = f"{name} must be a contiguous NumPy array of float64 to be bound"
+    if type(array) is not np.ndarray:
+        raise ValueError(
+            f"{wanted}, got {type(array).__name__}: bind an array made by np.array({name}, float)"
+        )
+    if array.dtype != np.float64:
+        raise ValueError(f"{wanted}, got {array.dtype}: bind {name}.astype(float), and write into that")
+    if array.shape != shape:
+        raise ShapeError(f"{name} must have shape {shape} to be bound, got {array.shape}", array.shape, shape)
+    if not array.flags.c_contiguous:
+        raise ValueError(
+            f"{wanted}, got strides {array.strides}: bind np.ascontiguousarray({name}), and write into that"
+        )
+    if not array.flags.aligned:
+        raise ValueError(f"{wanted}, got one that is not aligned: bind {name}.copy(), and write into that")
+
+
+def require_apart(out: np.ndarray, arrays: dict[str, np.ndarray]) -> None:
+    """Raise ValueError where a bound result cannot be written, or shares memory with a bound argument."""
+    if not out.flags.writeable:
+        raise ValueError("out is read-only and cannot be bound: bind an array that can be written")
+    for name, array in arrays.items():
+        if np.may_share_memory(out, array):
+            raise ValueError(f"out shares memory with {name} and cannot be bound: bind another array as out")
+
+
+def flatten(array: np.ndarray, tail: int) -> np.ndarray:
+    """Array with all axes but the last tail ones made one."""
+    lead = array.ndim - tail
+    return array.reshape(math.prod(array.shape[:lead]), *array.shape[lead:])
+
+
+def check_choice(name: str, value, choices: tuple[str, ...]) -> None:
+    """Raise ValueError unless value is one of the choices."""
+    if not isinstance(value, str) or value not in choices:
+        raise ValueError(f"{name} must be one of {', '.join(map(repr, choices))}; got {value!r}")
+
+
+def leading_axes(b: np.ndarray, n: int, batch: tuple[int, ...], name: str) -> tuple[tuple[int, ...], bool]:
+    """Leading axes of the result of an operation on b, and whether b holds many vectors for each matrix."""
+    if b.shape == (*batch, n):
+        return batch, False
+    if b.shape[:-1] == (*batch, n):
+        return batch, True
+    if b.shape == (n,):
+        return batch, False
+    if b.ndim == 2 and b.shape[0] == n:
+        return batch, True
+    if not batch and b.ndim > 2 and b.shape[-2] == n:
+        return b.shape[:-2], True
+    lead = "".join(f"{size}, " for size in batch)
+    raise ShapeError(
+        f"{name} must have shape {(*batch, n)} or ({lead}{n}, k), got {b.shape}", b.shape, (*batch, n)
+    )
+
+
+def require_finite(array: np.ndarray, name: str) -> None:
+    """Raise NonFiniteError if the array holds a NaN or an infinity."""
+    finite = np.isfinite(array)
+    if not finite.all():
+        bad = np.argwhere(~finite)
+        where = f": {name}[{', '.join(map(str, bad[0]))}]" if array.ndim else ""
+        raise NonFiniteError(f"{name} is not finite{where}", row=int(bad[0][0]) if array.ndim else None)
+
+
+def thread_count(num_threads: int) -> int:
+    """Number of threads meant by num_threads: -1 is all cores."""
+    count = operator.index(num_threads)
+    if count != -1 and count < 1:
+        raise ValueError(f"num_threads must be positive, or -1 for all cores; got {count}")
+    return available_cores() if count == -1 else min(count, MANY_THREADS)
+
+
+def require_sound(matrix, name: str) -> None:
+    """Raise ShapeError where the indices of a sparse matrix do not fit its shape: SciPy trusts them."""
+    try:
+        if hasattr(matrix, "check_format"):  # the compressed ones
+            matrix.check_format(full_check=True)
+        elif matrix.format != "coo":
+            matrix.tocsr().check_format(full_check=True)
+        elif matrix.ndim == 2:  # whose places are looked at where one is made
+            type(matrix)((matrix.data, (matrix.row, matrix.col)), matrix.shape)
+    except ValueError as error:
+        raise ShapeError(
+            f"{name} is not a sparse matrix of shape {matrix.shape}: {error}", matrix.shape
+        ) from None
+
+
+def available_cores() -> int:
+    """Cores this process may use."""
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1

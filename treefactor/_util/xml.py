@@ -1,0 +1,107 @@
+"""XML of robot descriptions: read with errors that name the file, and numbers as engines read them."""
+
+from __future__ import annotations
+
+import math
+import xml.etree.ElementTree as ET
+from pathlib import Path
+
+from ..exceptions import AdapterError
+from .messages import received
+
+NUMBERS = {  # attributes that must be finite; an infinite limit is none
+    *("xyz", "rpy", "value", "ixx", "ixy", "ixz", "iyy", "iyz", "izz", "multiplier", "offset"),
+    *("damping", "friction", "size", "radius", "length", "scale"),
+}
+XACRO = "run `xacro FILE > robot.urdf` first, and read robot.urdf"
+NOT_WELL_FORMED = ET.ParseError, ValueError, LookupError  # the last two: an encoding nobody knows
+
+
+def as_path(path, engine: str | None) -> Path:
+    """Path of a robot description, or AdapterError where its text, or something else, is in its place.
+
+    Raises
+    ------
+    AdapterError
+    """
+    if isinstance(path, str | bytes) and path.lstrip()[:1] in ("<", b"<"):
+        advice = "treefactor.Model.from_urdf_string(text) reads it"
+        raise AdapterError(f"path must be that of a file, got the text of a robot: {advice}", engine)
+    try:
+        return Path(path)
+    except TypeError:
+        raise AdapterError(f"path must be that of a file, got {received(path)}", engine) from None
+
+
+def parse(path: Path, engine: str | None, text: str | None = None) -> ET.Element:
+    """Root element of an XML file, tags without the namespaces that readers of URDF ignore.
+
+    If the text is there already, path is its name in errors.
+
+    Raises
+    ------
+    AdapterError
+        Where the file cannot be read, is not well-formed, is one for xacro, or is a URDF with a number that
+        is not finite.
+    """
+    try:
+        content = path.read_bytes() if text is None else text
+    except (OSError, ValueError) as error:  # the latter: a null byte in its name
+        raise file_error(path, engine, f"cannot read it: {getattr(error, 'strerror', error)}") from None
+    try:
+        top = _elements(content, path, engine)
+    except NOT_WELL_FORMED as error:
+        hint = (
+            f"; it looks like a xacro file: {XACRO}"
+            if (b"<xacro:" if isinstance(content, bytes) else "<xacro:") in content
+            else ""
+        )
+        raise file_error(path, engine, f"not well-formed XML: {error}{hint}") from None
+    require_finite_numbers(top, path, engine)
+    return top
+
+
+def elements(path: Path, engine: str | None) -> ET.Element:
+    """Root element of an XML file, tags without namespaces."""
+    return _elements(path.read_bytes(), path, engine)
+
+
+def _elements(content: str | bytes, path: Path, engine: str | None) -> ET.Element:
+    top = ET.fromstring(content.strip())
+    for element in top.iter():
+        if isinstance(element.tag, str):
+            space, _, element.tag = element.tag.rpartition("}")
+            if "xacro" in space:
+                raise file_error(path, engine, f"it is a xacro file, with <xacro:{element.tag}>: {XACRO}")
+    return top
+
+
+def require_finite_numbers(top: ET.Element, path: Path, engine: str | None) -> None:
+    """Raise AdapterError where a link or joint of a URDF holds a number that is not finite."""
+    for part in [*top.iterfind("link"), *top.iterfind("joint")] if top.tag == "robot" else []:
+        for element in part.iter():
+            for key, value in element.items():
+                if key in NUMBERS and not all(map(_is_finite, value.split())):
+                    name, where = part.get("name", ""), f"{element.tag} {key}={value!r}"
+                    reason = f"{part.tag} {name!r} holds a number that is not finite: {where}"
+                    raise file_error(path, engine, reason, name)
+
+
+def numbers(text: str) -> list[float] | None:
+    """Numbers separated by spaces, as engines read them; None if one is no number to them."""
+    try:
+        return None if "_" in text else [float(word) for word in text.split()]  # Python reads 1_0 as 10
+    except ValueError:
+        return None
+
+
+def _is_finite(word: str) -> bool:
+    try:
+        return math.isfinite(float(word))
+    except ValueError:  # no number at all: the engine says so
+        return True
+
+
+def file_error(path: Path, engine: str | None, reason: str, name: str | None = None) -> AdapterError:
+    """AdapterError about a file that is to be read for an engine, and a link or joint in it."""
+    return AdapterError(f"{path}: {reason}", engine, path, name)

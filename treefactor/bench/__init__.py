@@ -1,0 +1,27 @@
+"""Times taken in turns with a peer's: the timer, the scaling study, the comparisons of `treefactor bench`."""
+
+from .timing import (
+    FEWEST,
+    GOALS,
+    PATIENCE,
+    RUN,
+    TURNS,
+    Call,
+    Duel,
+    Result,
+    outcome,
+    times_in_turns,
+)
+
+__all__ = [
+    "FEWEST",
+    "GOALS",
+    "PATIENCE",
+    "RUN",
+    "TURNS",
+    "Call",
+    "Duel",
+    "Result",
+    "outcome",
+    "times_in_turns",
+]

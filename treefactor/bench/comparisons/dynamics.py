@@ -1,0 +1,127 @@
+"""What `treefactor bench` measures of a robot's dynamics: S6 and the single calls beside it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import cached_property, partial
+from importlib.util import find_spec
+
+import numpy as np
+
+from ...codegen.program.program import ARGUMENTS
+from ...dynamics.recursions import aba, bias, bind, crba, forward_dynamics, rnea
+from ...exceptions import TreefactorError
+from ...model.configuration import integrate, neutral
+from ..timing import Call, Duel
+
+COUNT = 1024  # configurations in a batch
+THEIRS = {"crba": "crba", "bias": "nle", "rnea": "rnea", "aba": "aba", "forward_dynamics": "aba"}
+
+
+class Moving:
+    """A robot as Pinocchio's model, where Pinocchio is installed, and ours, with states at random.
+
+    Parameters
+    ----------
+    case : Case
+    """
+
+    def __init__(self, case):
+        self.name, self.theirs, self.data = case.name, case.model, case.data
+        if case.model is None:
+            self.ours = case.ours
+        else:
+            import pinocchio as pin
+
+            from ...adapters import pinocchio_
+
+            self.pin, self.ours = pin, pinocchio_.model(case.model)
+        rng, n = np.random.default_rng(0), self.ours.nv
+        self.q = integrate(self.ours, neutral(self.ours), rng.normal(size=(COUNT, n)))
+        self.v, self.a, self.tau = rng.normal(size=(3, COUNT, n))
+
+    @cached_property
+    def pool(self):
+        """What Pinocchio's parallel functions take."""
+        return self.pin.ModelPool(self.theirs)
+
+    def states(self, name: str) -> list[np.ndarray]:
+        """The arguments of a function, COUNT configurations."""
+        return [getattr(self, argument) for argument in ARGUMENTS[name]]
+
+    def first(self, name: str) -> list[np.ndarray]:
+        """The arguments of a function, one configuration."""
+        return [array[0] for array in self.states(name)]
+
+    def room(self, name: str) -> np.ndarray:
+        """Memory for the result of one configuration."""
+        return np.empty((self.ours.nv,) * (2 if name == "crba" else 1))
+
+    def rooms(self, name: str) -> dict:
+        """Memory for the results of COUNT configurations, and their layout."""
+        if name == "crba":
+            return {"out": np.empty((len(self.q) // 8, self.ours.tree.nnz, 8)), "layout": "lanes"}
+        return {"out": np.empty_like(self.v)}
+
+    def peer(self, name: str) -> Call:
+        """Pinocchio's function, one configuration."""
+        return Call(partial(getattr(self.pin, THEIRS[name]), self.theirs, self.data, *self.first(name)))
+
+    def peers(self, name: str) -> Call:
+        """Pinocchio's loop in C++ over COUNT configurations, on one thread; one of them where it has none."""
+        loop = getattr(self.pin, f"{THEIRS[name]}InParallel", None)
+        if loop is None:
+            return self.peer(name)
+        columns = [np.asfortranarray(array.T) for array in self.states(name)]
+        return Call(partial(loop, 1, self.pool, *columns), len(self.q))
+
+
+def dynamics(case) -> Iterator[Duel]:
+    """S6: single calls on bound arrays, and batches on one thread; against Pinocchio and MuJoCo."""
+    moving = case.moving
+    if moving.theirs is not None:
+        yield from _single(moving)
+        yield from _batches(moving)
+    if find_spec("mujoco"):
+        yield from _mujoco(moving, case)
+
+
+def _single(moving: Moving) -> Iterator[Duel]:
+    """One configuration, into arrays that are kept."""
+    for function in (crba, bias, rnea, aba, forward_dynamics):
+        name = function.__name__
+        ours = Call(bind(function, moving.ours, *moving.first(name), out=moving.room(name)))
+        yield Duel("S6", moving.name, spoken(name), "Pinocchio", ours, moving.peer(name), 1.0)
+
+
+def _batches(moving: Moving) -> Iterator[Duel]:
+    """Many configurations on one thread."""
+    for function in (crba, rnea, aba, forward_dynamics):
+        name, count = function.__name__, len(moving.q)
+        ours = Call(partial(function, moving.ours, *moving.states(name), **moving.rooms(name)), count)
+        yield Duel("S6", moving.name, f"{spoken(name)} {count}", "Pinocchio", ours, moving.peers(name), 9.0)
+
+
+def spoken(name: str) -> str:
+    """A function's name in words."""
+    return name.replace("_", " ")
+
+
+def _mujoco(moving: Moving, case) -> Iterator[Duel]:
+    """CRBA, against MuJoCo's with the poses it needs; left out where MuJoCo cannot load the robot."""
+    import mujoco
+
+    from ...adapters import mujoco_
+
+    try:
+        body = mujoco_.load(case.path, case.floating)
+    except TreefactorError:
+        return
+
+    def theirs() -> None:
+        mujoco.mj_kinematics(body.model, body.data)
+        mujoco.mj_comPos(body.model, body.data)
+        mujoco.mj_crb(body.model, body.data)
+
+    ours = bind(crba, moving.ours, moving.q[0], out=np.empty((moving.ours.nv, moving.ours.nv)))
+    yield Duel("S6", moving.name, "crba", "MuJoCo", Call(ours), Call(theirs), 1.0)

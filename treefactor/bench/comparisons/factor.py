@@ -1,0 +1,92 @@
+"""What `treefactor bench` measures of a robot's linear algebra: S1, S2, S4, S5 and S8."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from functools import partial
+
+import numpy as np
+
+from ..._util.threads import spread
+from ...linalg.factorization import Factor
+from ...linalg.solve_multiply import solve
+from .. import _peak
+from ..timing import Call, Duel
+
+SMALL, LARGE = 512, 4096  # matrices in a batch
+CACHE = 3 * 2**18  # bytes: a batch in the second-level cache, H and factors together
+ROUNDS = 20_000  # of the peak in one call
+PEAK_ROUNDS = 200  # of the peak in place of a matrix
+
+
+def single(case) -> Iterator[Duel]:
+    """S1 and S2: one matrix in Pinocchio's ``data.M``, against Pinocchio; nothing without it."""
+    if case.model is None:
+        return
+    import pinocchio as pin
+
+    from ...adapters.pinocchio_ import Accelerator
+
+    b, out = case.b[0], np.empty(case.model.nv)
+    np.copyto(case.data.M, case.H[0])
+    accelerator = Accelerator(case.model, case.data).factor()
+    pin.cholesky.decompose(case.model, case.data)
+    solve = partial(pin.cholesky.solve, case.model, case.data, b)
+    for target, what, ours, theirs in (
+        ("S1", "factor", Call(accelerator.factor), case.decompose()),
+        ("S2", "solve", Call(partial(accelerator.solve, b, out)), Call(solve)),
+    ):
+        yield Duel(target, case.name, what, "Pinocchio", ours, theirs, case.goal(2.0, 1.0))
+
+
+def batches(case) -> Iterator[Duel]:
+    """S4: solutions for batches of dense matrices, against NumPy's."""
+    for dtype in (np.float64, np.float32):
+        for count in (SMALL, LARGE):
+            H, b = (array[:count].astype(dtype, copy=False) for array in (case.H, case.b))
+            peer = Call(partial(np.linalg.solve, H, b[..., None]), count)
+            ours = Call(partial(solve, H, case.tree, b, dtype=dtype, out=np.empty_like(b)), count)
+            what = f"solve {count} {dtype.__name__}"
+            yield Duel("S4", case.name, what, "NumPy", ours, peer, case.goal(10.0))
+
+
+def cached(case) -> Iterator[Duel]:
+    """S5: factorization of batches that stay in the caches, against Pinocchio and the processor's peak."""
+    flops = max(case.tree.cost("LTDL").total, 1)  # a single freedom takes none
+    peak = Call(partial(_peak.multiply_adds, ROUNDS), _peak.multiply_adds(ROUNDS) / flops)
+    for dtype in (np.float64, np.float32):
+        for layout, goal in (("lanes", 12.0), ("packed", 8.0)):
+            count = min(SMALL, CACHE // (16 * case.tree.nnz * 8) * 8)
+            H = case.tree.pack(case.H[:count], layout, dtype=dtype)
+            f = Factor(case.tree, (count,), layout=layout, dtype=dtype)
+            ours = Call(partial(f.refactor, H), count)
+            what = f"factor in cache {dtype.__name__}, {layout}"
+            if case.model is not None:
+                yield Duel("S5", case.name, what, "Pinocchio", ours, case.decompose(), case.goal(goal))
+            if (dtype, layout) == (np.float64, "lanes"):
+                yield Duel("S5", case.name, what, "FMA peak", ours, peak, case.goal(0.4))
+
+
+def parallel(case, threads: int) -> Iterator[Duel]:
+    """S8: several threads against one; and what the machine gives them where nothing else counts."""
+    H, b, out = case.H, case.b, np.empty_like(case.b)
+
+    def shared(work: Callable[[int, int], object]) -> Callable[[int], Callable]:
+        return lambda count: partial(spread, work, LARGE, count, H.size)
+
+    for what, goal, work in (
+        ("solve", 0.9 * threads, lambda count: partial(solve, H, case.tree, b, num_threads=count, out=out)),
+        ("factor and solve", 0.9 * threads, lambda count: solver(case, H, b, count)),
+        ("compute", None, shared(lambda first, stop: _peak.multiply_adds((stop - first) * PEAK_ROUNDS))),
+        ("read", None, shared(lambda first, stop: H[first:stop].max())),
+    ):
+        ours, one = (Call(work(count), LARGE) for count in (threads, 1))
+        yield Duel(
+            "S8", case.name, f"{what} {LARGE} float64, {threads} threads", "one thread", ours, one, goal
+        )
+
+
+def solver(case, H: np.ndarray, b: np.ndarray, threads: int = 1) -> Callable[[], object]:
+    """Factorize a batch and solve, in memory that is kept."""
+    f, out = Factor(case.tree, (len(H),), num_threads=threads, dtype=H.dtype), np.empty_like(b)
+    return lambda: f.refactor(H).solve(b, out)

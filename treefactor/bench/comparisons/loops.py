@@ -1,0 +1,108 @@
+"""What `treefactor bench loops` measures: dynamics with loops closed, in turns with Pinocchio's.
+
+Times are those of the processor, in one thread. Pinocchio is given the loops as its rigid constraints, and
+has no function for batches: it is called once per state.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from functools import partial
+from time import process_time
+
+import numpy as np
+
+from ...codegen import compile
+from ...constraints import forward_dynamics
+from ...model.mechanisms import MECHANISMS, Mechanism
+from ...model.model import Model
+from ..timing import Call, Duel
+from .programs import compile_c
+
+NAMES = ("four-bar", "stewart")
+COUNT = 1000  # states in a batch
+ONE, WAYS = "forward dynamics", ("", ", interpreter", ", cc")
+SIZES = (ONE, f"{ONE} {COUNT}")
+DAMPING, ACCURACY, ITERATIONS = 1e-12, 1e-10, 10  # of Pinocchio's proximal steps
+
+
+def loop_duels() -> list[Duel]:
+    """Everything that `treefactor bench loops` measures."""
+    return [duel for name in NAMES for duel in closing(name)]
+
+
+def closing(name: str, count: int = COUNT) -> Iterator[Duel]:
+    """Forward dynamics of a mechanism at rest, one state and many."""
+    mechanism = MECHANISMS[name]()
+    q, tau = states(mechanism, count)
+    v = np.zeros_like(tau)
+    theirs = peer(mechanism.model)
+    expected = np.array([theirs(*state) for state in zip(q, v, tau, strict=True)])
+    one = Call(partial(theirs, q[0], v[0], tau[0]))
+    for how, ours in ways(mechanism.model):
+        found = ours(q, v, tau)
+        note = verdict(found[0] if isinstance(found, tuple) else found, expected)
+        duel = partial(Duel, "closed loops", name, clock=process_time, goal=1.0, note=note, peer="Pinocchio")
+        yield duel(f"{ONE}{how}", ours=Call(partial(ours, q[0], v[0], tau[0])), theirs=one)
+        yield duel(f"{ONE} {count}{how}", ours=Call(partial(ours, q, v, tau), count), theirs=one)
+
+
+def ways(model: Model) -> Iterator[tuple[str, Callable]]:
+    """Our forward dynamics: loops over bodies, a generated program, and as C where there is a compiler."""
+    yield WAYS[0], partial(forward_dynamics, model)
+    yield WAYS[1], compile(model, "loops").loops
+    compiled = compile_c(model, ["loops"])
+    if compiled is not None:
+        yield WAYS[2], compiled.loops
+
+
+def states(mechanism: Mechanism, count: int) -> tuple[np.ndarray, np.ndarray]:
+    """Random closed configurations, and forces of the joints."""
+    rng = np.random.default_rng(0)
+    q = np.array([mechanism.random(rng) for _ in range(count)])
+    return q, rng.normal(size=(count, mechanism.model.nv))
+
+
+def verdict(ours: np.ndarray, expected: np.ndarray) -> str:
+    """How far the accelerations differ."""
+    return f"accelerations differ by {np.abs(ours - expected).max() / np.abs(expected).max():.0e}"
+
+
+def peer(model: Model) -> Callable[..., np.ndarray]:
+    """Pinocchio's ``constraintDynamics`` of a model: q, v, tau to the acceleration."""
+    from ...adapters.pinocchio_ import pin
+
+    theirs = in_pinocchio(model)
+    constraints, datas = pin.StdVec_RigidConstraintModel(), pin.StdVec_RigidConstraintData()
+    for loop in model.loops:
+        ends = (loop.first + 1, pin.SE3(loop.R1, loop.p1)), (loop.second + 1, pin.SE3(loop.R2, loop.p2))
+        constraints.append(
+            pin.RigidConstraintModel(pin.ContactType.CONTACT_3D, theirs, *ends[0], *ends[1], pin.LOCAL)
+        )
+        datas.append(constraints[-1].createData())
+    data, settings = theirs.createData(), pin.ProximalSettings(ACCURACY, DAMPING, ITERATIONS)
+    pin.initConstraintDynamics(theirs, data, constraints, datas)
+
+    def dynamics(q, v, tau):
+        return pin.constraintDynamics(theirs, data, q, v, tau, constraints, datas, settings).copy()
+
+    return dynamics
+
+
+def in_pinocchio(model: Model):
+    """Pinocchio's model of one with the joints of `NAMES`."""
+    import pinocchio as pin
+
+    made = {
+        "revolute": lambda joint: pin.JointModelRevoluteUnaligned(joint.axis),
+        "prismatic": lambda joint: pin.JointModelPrismaticUnaligned(joint.axis),
+        "universal": lambda joint: pin.JointModelUniversal(*joint.axis),
+        "freeflyer": lambda joint: pin.JointModelFreeFlyer(),
+    }
+    theirs = pin.Model()
+    for joint in model.joints:
+        k = theirs.addJoint(joint.parent + 1, made[joint.kind](joint), pin.SE3(joint.R, joint.p), joint.name)
+        inertia = pin.Inertia(joint.inertia.mass, joint.inertia.com, joint.inertia.tensor)
+        theirs.appendBodyToJoint(k, inertia, pin.SE3.Identity())
+    theirs.armature, theirs.gravity.linear = model.armature.copy(), model.gravity.copy()
+    return theirs

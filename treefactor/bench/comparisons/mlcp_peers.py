@@ -1,0 +1,254 @@
+"""Other solvers of the mixed complementarity problem, for the benchmarks: what they get and what they say.
+
+Each is asked through its own Python interface, on matrices in the form it takes, which are made beforehand:
+for Lemke's and Dantzig's methods the dense A = D H^-1 D^T and q = D H^-1 g - d, for others H, g, D and d.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import os
+import shlex
+import shutil
+import subprocess
+import tempfile
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cache, cached_property, partial
+from importlib.util import find_spec
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+
+from ...mlcp.problem import Problem
+
+SOLVED, INFEASIBLE, FAILED = "solved", "infeasible", "failed"
+WRONG = 1e-4  # natural residual of what is no solution
+
+BULLET = """
+#include <vector>
+#include <BulletDynamics/MLCPSolvers/btDantzigLCP.h>
+extern "C" int dantzig(int n, const double *A, const double *q, double *x) {
+    std::vector<double> matrix(A, A + n * n), minus_q(n), w(n), low(n, 0.0), high(n, BT_INFINITY);
+    std::vector<int> friction(n, -1);
+    for (int i = 0; i < n; ++i) minus_q[i] = -q[i];
+    static btDantzigScratchMemory scratch;
+    return btSolveDantzigLCP(n, matrix.data(), x, minus_q.data(), w.data(), 0, low.data(), high.data(),
+                             friction.data(), scratch);
+}
+"""
+BULLET_FLAGS = "-O2 -shared -fPIC -DBT_USE_DOUBLE_PRECISION -I/usr/include/bullet"
+BULLET_LIBRARIES = "-lBulletDynamics-float64 -lBulletCollision-float64 -lLinearMath-float64"
+
+
+class Answer(NamedTuple):
+    """What a solver says, and its impulses gamma."""
+
+    says: str
+    gamma: np.ndarray
+
+
+class Given:
+    """A problem without bilateral rows in the forms that solvers take."""
+
+    def __init__(self, problem: Problem):
+        self.problem, self.g, self.d = problem, problem.g.copy(), problem.d.copy()  # some peers want to write
+        self.H, self.D = problem.H, problem.D.toarray()
+
+    @cached_property
+    def A(self) -> np.ndarray:
+        """D H^-1 D^T, dense."""
+        return self.assembled()
+
+    @cached_property
+    def q(self) -> np.ndarray:
+        """D H^-1 g - d."""
+        return self.D @ self.problem.factor.solve(self.g) - self.d
+
+    def assembled(self) -> np.ndarray:
+        """A anew, as the shape of H makes it cheapest."""
+        D, H = self.problem.D, self.problem.packed
+        if len(H) == self.problem.n:
+            return (D.multiply(1.0 / H) @ D.T).toarray()
+        return self.problem.factor.delassus(self.D)
+
+    @cached_property
+    def sparse(self) -> tuple:
+        """H and D by columns."""
+        from scipy.sparse import csc_matrix
+
+        return csc_matrix(self.H), csc_matrix(self.problem.D)
+
+    def residual(self, gamma: np.ndarray) -> float:
+        """Largest |min(gamma, A gamma + q)| with rows scaled by 1 / sqrt(A_ii)."""
+        if not np.isfinite(gamma).all():
+            return np.inf
+        scale = np.sqrt(np.diag(self.A))
+        return float(np.abs(np.minimum(gamma * scale, (self.A @ gamma + self.q) / scale)).max(initial=0.0))
+
+
+@dataclass(frozen=True)
+class Peer:
+    """A solver.
+
+    Attributes
+    ----------
+    name : str
+    available : callable
+        Whether it is installed.
+    ask : callable
+        Of what is given, a function that solves it once.
+    """
+
+    name: str
+    available: Callable[[], bool]
+    ask: Callable[[Given], Callable[[], Answer]]
+
+
+def verdict(given: Given, answer: Answer) -> str:
+    """What a solver says, and what it is worth."""
+    residual = given.residual(answer.gamma)
+    if answer.says == SOLVED:
+        return f"{'FALSE SUCCESS' if residual > WRONG else 'solved'}, residual {residual:.0e}"
+    return f"says {answer.says}" if answer.says == INFEASIBLE else f"fails, residual {residual:.0e}"
+
+
+# -------------------------------------------------------------------------- given A and q
+
+
+def dantzig(given: Given) -> Callable[[], Answer]:
+    """Cottle and Dantzig's method as Bullet, ODE and DART have it."""
+    solve, n = bullet().dantzig, len(given.q)
+    A, q, x = np.ascontiguousarray(given.A), given.q, np.zeros(len(given.q))
+    pointers = [ctypes.c_void_p(array.ctypes.data) for array in (A, q, x)]
+
+    def run() -> Answer:
+        x[:] = 0.0
+        return Answer(SOLVED if solve(n, *pointers) else FAILED, x)
+
+    return run
+
+
+@cache
+def bullet() -> ctypes.CDLL | None:
+    """The function above compiled against Bullet's libraries; None where they or a compiler are missing."""
+    compiler = shlex.split(os.environ.get("CXX", "c++"))
+    if shutil.which(compiler[0]) is None:
+        return None
+    with tempfile.TemporaryDirectory() as folder:
+        source, library = Path(folder, "dantzig.cpp"), Path(folder, "dantzig.so")
+        source.write_text(BULLET)
+        arguments = [*BULLET_FLAGS.split(), str(source), "-o", str(library), *BULLET_LIBRARIES.split()]
+        if subprocess.run([*compiler, *arguments], capture_output=True, check=False).returncode:
+            return None
+        return ctypes.CDLL(str(library))
+
+
+def lemke(solver: str, given: Given) -> Callable[[], Answer]:
+    """Lemke's method in one of Drake's two forms; a new object every time, since one of them remembers."""
+    from pydrake import solvers
+
+    program = solvers.MathematicalProgram()
+    x = program.NewContinuousVariables(len(given.q))
+    program.AddLinearComplementarityConstraint(given.A, given.q, x)
+
+    def run() -> Answer:
+        found = getattr(solvers, solver)().Solve(program)
+        says = {
+            solvers.SolutionResult.kSolutionFound: SOLVED,
+            solvers.SolutionResult.kInfeasibleConstraints: INFEASIBLE,
+        }
+        return Answer(says.get(found.get_solution_result(), FAILED), found.GetSolution(x))
+
+    return run
+
+
+# ------------------------------------------------------------------------ given H, g, D, d
+
+
+def daqp(given: Given, warm: np.ndarray | None = None) -> Callable[[], Answer]:
+    """Dual active sets with a recursive LDL^T (Arnstrom, Bemporad, Axehill 2022), possibly from a gamma."""
+    from daqp import solve
+
+    arguments = given.H, -given.g, given.D, np.full(len(given.d), 1e30), given.d
+    start = {} if warm is None else {"dual_start": -warm}
+
+    def run() -> Answer:
+        _, _, flag, found = solve(*arguments, primal_tol=1e-9, **start)
+        return Answer({1: SOLVED, -1: INFEASIBLE}.get(flag, FAILED), -found["lam"])
+
+    return run
+
+
+def quadprog(given: Given) -> Callable[[], Answer]:
+    """Goldfarb & Idnani (1983)."""
+    from quadprog import solve_qp
+
+    columns = np.ascontiguousarray(given.D.T)
+
+    def run() -> Answer:
+        try:
+            return Answer(SOLVED, solve_qp(given.H, given.g, columns, given.d)[4])
+        except ValueError as error:
+            says = INFEASIBLE if "inconsistent" in str(error) else FAILED
+            return Answer(says, np.zeros(len(given.d)))
+
+    return run
+
+
+def proxqp(form: str, given: Given) -> Callable[[], Answer]:
+    """Proximal augmented Lagrangian (Bambade et al. 2022), dense or sparse."""
+    from proxsuite import proxqp
+
+    n, m = given.problem.n, given.problem.m
+    H, D = given.sparse if form == "sparse" else (given.H, given.D)
+    above = np.full(m, 1e30)
+    says = {
+        proxqp.QPSolverOutput.PROXQP_SOLVED: SOLVED,
+        proxqp.QPSolverOutput.PROXQP_PRIMAL_INFEASIBLE: INFEASIBLE,
+    }
+
+    def run() -> Answer:
+        qp = getattr(proxqp, form).QP(n, 0, m)
+        qp.settings.eps_abs, qp.settings.eps_rel = 1e-9, 0.0
+        qp.init(H, -given.g, None, None, D, given.d, above)
+        qp.solve()
+        return Answer(says.get(qp.results.info.status, FAILED), -np.asarray(qp.results.z))
+
+    return run
+
+
+def clarabel(given: Given) -> Callable[[], Answer]:
+    """Interior points (Goulart & Chen 2024)."""
+    import clarabel
+    from scipy.sparse import triu
+
+    H, D = given.sparse
+    upper, rows, cones = triu(H, format="csc"), -D, [clarabel.NonnegativeConeT(given.problem.m)]
+    settings = clarabel.DefaultSettings()
+    settings.verbose = False
+    settings.tol_gap_abs = settings.tol_gap_rel = settings.tol_feas = 1e-10
+
+    def run() -> Answer:
+        found = clarabel.DefaultSolver(upper, -given.g, rows, -given.d, cones, settings).solve()
+        says = {"Solved": SOLVED, "PrimalInfeasible": INFEASIBLE}.get(str(found.status), FAILED)
+        return Answer(says, np.asarray(found.z))
+
+    return run
+
+
+def installed(package: str) -> Callable[[], bool]:
+    """Whether a package can be imported."""
+    return lambda: find_spec(package) is not None
+
+
+DANTZIG = Peer("Bullet Dantzig", lambda: bullet() is not None, dantzig)
+MOBY = Peer("Drake MobyLCP", installed("pydrake"), partial(lemke, "MobyLcpSolver"))
+UNREVISED = Peer("Drake UnrevisedLemke", installed("pydrake"), partial(lemke, "UnrevisedLemkeSolver"))
+DAQP = Peer("DAQP", installed("daqp"), daqp)
+QUADPROG = Peer("quadprog", installed("quadprog"), quadprog)
+PROXQP_DENSE = Peer("ProxQP dense", installed("proxsuite"), partial(proxqp, "dense"))
+PROXQP = Peer("ProxQP sparse", installed("proxsuite"), partial(proxqp, "sparse"))
+CLARABEL = Peer("Clarabel", installed("clarabel"), clarabel)
+PEERS = (DANTZIG, MOBY, UNREVISED, DAQP, QUADPROG, PROXQP_DENSE, PROXQP, CLARABEL)

@@ -1,0 +1,109 @@
+"""A robot's duels with its peers: what `treefactor bench` measures."""
+
+from __future__ import annotations
+
+from functools import cached_property, partial
+from itertools import chain
+
+import numpy as np
+
+from ...check.robots import Robot, model_of
+from ...dynamics.recursions import crba
+from ...exceptions import AdapterError, TreefactorError
+from ...model.configuration import integrate, neutral
+from ..timing import Call, Duel
+from . import factor as duels_factor
+from .dynamics import Moving, dynamics
+from .factor import batches, cached, parallel, single
+from .programs import compiled, interpreted, threaded
+
+WHOLE_BODY = 18  # freedoms from which a target for legged robots and humanoids holds
+
+
+def robot_duels(robot: Robot, threads: int = 2) -> list[Duel]:
+    """Everything that `treefactor bench` measures of a robot.
+
+    Parameters
+    ----------
+    robot : Robot
+    threads : int
+        Threads to compare with one.
+
+    Raises
+    ------
+    AdapterError
+        Where the robot cannot be loaded.
+
+    Notes
+    -----
+    Where Pinocchio is missing, what is compared with it is left out.
+    """
+    return case_duels(Case(robot), threads)
+
+
+def case_duels(case: Case, threads: int = 2) -> list[Duel]:
+    """Everything that is measured of a robot."""
+    measured = (single, batches, cached, dynamics, interpreted, compiled)
+    found = chain.from_iterable(duels(case) for duels in measured)
+    return [*found, *parallel(case, threads), *threaded(case, threads)]
+
+
+class Case:
+    """A robot, and a batch of its inertia matrices at random configurations.
+
+    Attributes
+    ----------
+    model : pinocchio.Model or None
+        None where Pinocchio is missing.
+    ours : Model
+    tree : Tree
+    """
+
+    def __init__(self, robot: Robot):
+        self.name, self.path, self.floating = robot.name, robot.path, robot.floating
+        try:
+            from ...adapters import pinocchio_
+        except AdapterError:
+            self.model, self.ours = None, model_of(robot)
+            self.tree = self.ours.tree
+        else:
+            self.model = pinocchio_.load(robot.path, robot.floating)
+            self.ours, self.tree = pinocchio_.model(self.model), pinocchio_.tree(self.model)
+        if not self.ours.nv:
+            raise TreefactorError(f"{robot.name}: no joint moves, there is nothing to factorize")
+        self.data = self.model.createData() if self.model else None
+        self.rng = np.random.default_rng(0)
+
+    @cached_property
+    def H(self) -> np.ndarray:
+        """(duels_factor.LARGE, n, n) inertia matrices."""
+        moves = self.rng.normal(size=(duels_factor.LARGE, self.ours.nv))
+        if self.model is None:
+            return crba(self.ours, integrate(self.ours, neutral(self.ours), moves))
+        import pinocchio as pin
+
+        from ...adapters import pinocchio_
+
+        rest = pin.neutral(self.model)
+        q = np.array([pin.integrate(self.model, rest, v) for v in moves])
+        return pinocchio_.mass_matrix(self.model, self.data, q)
+
+    @cached_property
+    def b(self) -> np.ndarray:
+        """(duels_factor.LARGE, n) right-hand sides."""
+        return self.rng.normal(size=(duels_factor.LARGE, self.ours.nv))
+
+    @cached_property
+    def moving(self) -> Moving:
+        """The robot with states at random."""
+        return Moving(self)
+
+    def goal(self, ratio: float, below: float | None = None) -> float | None:
+        """The goal for robots like this one: another one below WHOLE_BODY freedoms."""
+        return ratio if self.ours.nv >= WHOLE_BODY else below
+
+    def decompose(self) -> Call:
+        """Pinocchio's factorization of one matrix."""
+        import pinocchio as pin
+
+        return Call(partial(pin.cholesky.decompose, self.model, self.data))

@@ -1,0 +1,68 @@
+"""`treefactor bench`: times of a robot, of contact problems or of closed loops, in turns with peers."""
+
+from __future__ import annotations
+
+import argparse
+import shlex
+import sys
+
+from .. import bench, report
+from .._util.files import replacing
+from ..bench.comparisons import robot as duels
+from ..check import robots
+from ..config import show_config
+from .common import on_floating_base, progress
+from .options import CONTACTS, LOOPS
+
+NO_PEER = (
+    "Pinocchio cannot be imported: the comparisons with it are left out (pip install 'treefactor[pinocchio]')"
+)
+
+
+def run_bench(options: argparse.Namespace) -> int:
+    """Print what `treefactor.bench` measures of one robot, of contact problems, or of closed loops."""
+    prepare = {CONTACTS: _contacts, LOOPS: _loops}.get(options.robot, _robot)
+    title, caption, subject, fights = prepare(options)
+    results: list[bench.Result] = []
+    with replacing(options.json) as file:
+        fought = (duel.fight() for duel in fights)
+        for result in progress(fought, len(fights), "timing", lambda one: f"{one.what}, {one.peer}"):
+            results.append(result)
+        report.print_results(title, results, caption, options.goals)
+        content = {**subject, "config": show_config("dicts")}
+        report.write_json(file, {**content, "results": [_as_dict(one, options.goals) for one in results]})
+    if options.json is None:
+        report.print_next(f"`treefactor bench {shlex.quote(options.robot)} --json FILE` keeps the figures")
+    return 0
+
+
+def _as_dict(result: bench.Result, goals: bool) -> dict:
+    """Plain values of a result, without the project's goals unless they are wanted."""
+    return {key: value for key, value in result.as_dict().items() if goals or key not in bench.GOALS}
+
+
+def _robot(options: argparse.Namespace) -> tuple[str, str, dict[str, str], list[bench.Duel]]:
+    """Title, caption, subject and duels of a robot."""
+    robot = robots.find(options.robot, on_floating_base(options))
+    title, subject = f"{robot.name}, {robot.base} base", {"robot": robot.name, "base": robot.base}
+    case = duels.Case(robot)
+    if case.model is None:
+        print(NO_PEER, file=sys.stderr)
+    caption = report.ROBOT_CAPTION + report.ROBOT_GOALS * options.goals
+    return title, caption, subject, duels.case_duels(case, options.threads)
+
+
+def _contacts(options: argparse.Namespace) -> tuple[str, str, dict[str, str], list[bench.Duel]]:
+    """Title, caption, subject and duels of contact problems; says which solvers are left out."""
+    from ..bench.comparisons import mlcp as duels_mlcp
+
+    for name in duels_mlcp.missing():
+        print(f"{name} is left out: it is not installed", file=sys.stderr)
+    return "contact problems", report.CONTACTS_CAPTION, {"problems": CONTACTS}, duels_mlcp.mlcp_duels()
+
+
+def _loops(options: argparse.Namespace) -> tuple[str, str, dict[str, str], list[bench.Duel]]:
+    """Title, caption, subject and duels of mechanisms with closed loops."""
+    from ..bench.comparisons import loops as duels_loops
+
+    return "closed loops", report.LOOPS_CAPTION, {"mechanisms": LOOPS}, duels_loops.loop_duels()

@@ -1,0 +1,89 @@
+"""The commands `treefactor check`, `info`, `bench`, `families`, `tables` and `generate`.
+
+Each prints for people, writes JSON for machines where ``--json`` names a file, and ends with what to do next.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import signal
+import sys
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from threading import current_thread, main_thread
+
+from rich.console import Console
+from rich.text import Text
+
+from .. import report
+from ..exceptions import TreefactorError
+from .bench import run_bench
+from .check import run_check
+from .common import FAILED, INTERRUPTED, TERMINATED
+from .families import run_families
+from .generate import run_generate
+from .info import run_info
+from .options import parser
+from .tables import run_tables
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run a command; return 0, 1 where something disagrees, or 2 where the command could not run."""
+    _open_streams()
+    options = parser().parse_args(arguments)
+    try:
+        with _terminable():
+            return COMMANDS[options.command](options)
+    except (TreefactorError, OSError) as error:
+        if isinstance(error, BrokenPipeError):  # the reader of a pipe has seen enough
+            os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
+            return 0
+        Console(stderr=True, highlight=False).print(
+            Text("treefactor: error: ", style="red").append(str(error), style="default"), soft_wrap=True
+        )
+        return FAILED
+    except KeyboardInterrupt:
+        return INTERRUPTED
+
+
+def run_help(options: argparse.Namespace) -> int:
+    """Print the help, and a first command to try."""
+    parser().print_help()
+    report.print_next(
+        "`treefactor info --list` prints the bundled robots, `treefactor info FILE.urdf` shows a robot"
+    )
+    return 0
+
+
+def _open_streams() -> None:
+    """Put something in the place of closed streams, which processes are started with."""
+    for name in ("stdout", "stderr"):
+        if getattr(sys, name) is None:
+            descriptor = os.open(os.devnull, os.O_WRONLY)
+            os.set_inheritable(descriptor, True)  # for the engines' processes
+            setattr(sys, name, os.fdopen(descriptor, "w"))
+
+
+@contextmanager
+def _terminable() -> Iterator[None]:
+    """Clean up on SIGTERM as on Ctrl-C: no engine's process and no temporary file is left behind."""
+    if current_thread() is not main_thread():  # which alone may handle signals
+        yield
+        return
+    kept = signal.signal(signal.SIGTERM, lambda *_: sys.exit(TERMINATED))
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, kept)
+
+
+COMMANDS = {
+    "check": run_check,
+    "info": run_info,
+    "bench": run_bench,
+    "families": run_families,
+    "tables": run_tables,
+    "generate": run_generate,
+    None: run_help,
+}

@@ -1,0 +1,34 @@
+"""What several commands share: exit statuses, bases, progress."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Callable, Iterable, Iterator
+from typing import TypeVar
+
+from rich.console import Console
+from rich.progress import track
+
+DISAGREE, FAILED, INTERRUPTED, TERMINATED = 1, 2, 130, 143  # exit statuses
+
+
+Found = TypeVar("Found")
+
+
+def on_floating_base(options: argparse.Namespace) -> bool | None:
+    """Whether --base asks for a floating base; None leaves it to the robot."""
+    return None if options.base is None else options.base == "floating"
+
+
+def progress(
+    results: Iterable[Found], total: int, doing: str, line: Callable[[Found], str]
+) -> Iterator[Found]:
+    """Show a bar on a terminal, a line for every result in a pipe."""
+    errors = Console(stderr=True)
+    if errors.is_terminal:
+        yield from track(results, doing, total, console=errors, transient=True)
+        return
+    for count, found in enumerate(results, start=1):
+        print(f"[{count}/{total}] {line(found)}", file=sys.stderr)
+        yield found

@@ -1,0 +1,44 @@
+"""`treefactor info`: the tree of a robot, its sparsity and its costs."""
+
+from __future__ import annotations
+
+import argparse
+import shlex
+
+from .. import report
+from .._util.files import replacing
+from ..check import robots
+from ..exceptions import TreefactorError
+from .common import on_floating_base
+
+
+def run_info(options: argparse.Namespace) -> int:
+    """Print the tree of one robot, or the names of all bundled ones."""
+    if options.list:
+        print(*robots.bundled(), sep="\n")
+        return 0
+    if options.robot is None:
+        raise TreefactorError(
+            "info needs the file or name of a robot; `treefactor info --list` prints the names"
+        )
+    robot = robots.find(options.robot, on_floating_base(options))
+    tree = robots.model_of(robot, options.mimic).tree
+    report.print_tree(f"{robot.name}, {robot.base} base", tree)
+    with replacing(options.json) as file:
+        content = {
+            "robot": robot.name,
+            "base": robot.base,
+            "parent": tree.parent.tolist(),
+            "names": tree.names,
+        }
+        report.write_json(file, {**content, **report.tree_figures(tree)})
+    with replacing(options.plot) as file:
+        if file is not None:
+            from ..report.plots import draw_tree
+
+            draw_tree(tree, f"{robot.name}, {robot.base} base", file)
+    name = shlex.quote(options.robot)
+    report.print_next(
+        f"`treefactor bench {name}` measures it, `treefactor check {name}` compares the engines"
+    )
+    return 0

@@ -1,0 +1,154 @@
+"""Options of the command line."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+
+from .. import check
+from .._version import __version__
+from ..bench import scaling as growth
+from ..model.mechanisms import MECHANISMS
+from ..papers import tables
+
+CONTACTS, LOOPS = "mlcp", "loops"  # in place of a robot
+ROBOT = "a URDF or MJCF file, or the name of a bundled robot"
+BASES = {"choices": ("fixed", "floating"), "help": "default: what the robot is meant for"}
+PAGES = (".html", ".htm")
+
+
+def parser() -> argparse.ArgumentParser:
+    """Return the parser of all commands; the name of the command is in ``command``, or None."""
+    found = argparse.ArgumentParser(
+        prog="treefactor",
+        description="Branch-sparse dynamics of kinematic trees.",
+        epilog="`treefactor COMMAND --help` explains a command. The exit status is 0, 1 where something "
+        "disagrees, or 2 where the command could not run.",
+    )
+    found.add_argument("--version", action="version", version=f"treefactor {__version__}")
+    commands = found.add_subparsers(dest="command", metavar="COMMAND")
+    for add in (_check, _info, _bench, _families, _tables, _generate):
+        add(commands)
+    return found
+
+
+def _check(commands) -> None:
+    command = commands.add_parser("check", help="compare H and q̈ between the engines")
+    command.add_argument("robot", nargs="*", help=f"{ROBOT} (default: a selection)")
+    command.add_argument("--engine", nargs="+", choices=tuple(check.ENGINES), help="default: all but drake")
+    command.add_argument("--base", **BASES)
+    command.add_argument("--samples", type=_positive, default=3, metavar="N", help="random states per robot")
+    command.add_argument("--seed", type=_natural, default=0, metavar="S", help="seed of the random states")
+    command.add_argument(
+        "--timeout", type=_positive, default=120, metavar="S", help="seconds an engine has for a robot"
+    )
+    _json(command, "the results")
+    _html(command, "check.html")
+
+
+def _info(commands) -> None:
+    command = commands.add_parser("info", help="print the tree of a robot, its sparsity and its costs")
+    command.add_argument("robot", nargs="?", help=ROBOT)
+    command.add_argument("--list", action="store_true", help="print the names of the bundled robots")
+    command.add_argument("--base", **BASES)
+    command.add_argument("--mimic", action="store_true", help="couple mimic joints to those they follow")
+    _json(command, "the figures")
+    command.add_argument("--plot", type=Path, metavar="FILE", help="draw the tree and the pattern of H")
+
+
+def _bench(commands) -> None:
+    command = commands.add_parser("bench", help="compare times with those of other libraries")
+    command.add_argument(
+        "robot",
+        help=f"{ROBOT}; {CONTACTS} for solvers of contact problems; {LOOPS} for mechanisms with closed loops",
+    )
+    command.add_argument("--base", **BASES)
+    command.add_argument("--threads", type=_positive, default=2, metavar="N", help="to compare with one")
+    command.add_argument(
+        "--goals", action="store_true", help="also show the goals that treefactor set itself"
+    )
+    _json(command, "the results")
+
+
+def _families(commands) -> None:
+    command = commands.add_parser("families", help="cost, time and memory of chains, binary trees, lattices")
+    command.add_argument("--nodes", type=_positive, default=growth.NODES, metavar="N", help="at most")
+    _json(command, "the figures")
+    command.add_argument("--plot", type=Path, metavar="FILE", help="draw cost and time on logarithmic axes")
+
+
+def _tables(commands) -> None:
+    command = commands.add_parser("tables", help="execute the papers' tables and figures")
+    command.add_argument(
+        "paper", nargs="*", type=_paper, help=f"{', '.join(tables.PAPERS)} (default: all of them)"
+    )
+    _json(command, "the tables")
+    _html(command, "tables.html")
+
+
+def _generate(commands) -> None:
+    command = commands.add_parser("generate", help="write a robot's dynamics as C that compiles by itself")
+    command.add_argument("robot", help=f"{ROBOT}, or one of {', '.join(MECHANISMS)}")
+    command.add_argument(
+        "-o",
+        "--output",
+        type=Path,
+        required=True,
+        metavar="FOLDER",
+        help="new, empty, or generated before for the same robot",
+    )
+    command.add_argument(
+        "--force", action="store_true", help="replace what was generated for another robot, or changed since"
+    )
+    command.add_argument("--functions", nargs="+", metavar="F", help="default: all that there are")
+    command.add_argument(
+        "--tips", nargs="+", default=(), metavar="JOINT", help="joints of the functions jacobian and delassus"
+    )
+    command.add_argument(
+        "--verify", action="store_true", help="compare all intermediates with numeric matrix algorithms"
+    )
+    command.add_argument("--base", **BASES)
+    _json(command, "the operation counts")
+
+
+def _json(command: argparse.ArgumentParser, what: str) -> None:
+    command.add_argument("--json", type=Path, metavar="FILE", help=f"also write {what} as JSON")
+
+
+def _html(command: argparse.ArgumentParser, name: str) -> None:
+    command.add_argument(
+        "--html",
+        type=_page,
+        nargs="?",
+        const=Path(name),
+        metavar="FILE",
+        help=f"also write a self-contained page (default: {name} in this folder)",
+    )
+
+
+def _page(text: str) -> Path:
+    path = Path(text)
+    if path.suffix.lower() not in PAGES and not path.exists():
+        raise argparse.ArgumentTypeError(
+            f"expected a file name that ends in .html, got {text!r}: without a name put --html at the end"
+        )
+    return path
+
+
+def _paper(text: str) -> str:
+    if text not in tables.PAPERS:
+        raise argparse.ArgumentTypeError(f"{text!r} is not one of {', '.join(tables.PAPERS)}")
+    return text
+
+
+def _positive(text: str) -> int:
+    value = _natural(text)
+    if value == 0:
+        raise argparse.ArgumentTypeError("must be at least 1")
+    return value
+
+
+def _natural(text: str) -> int:
+    if not text.isdecimal():
+        raise argparse.ArgumentTypeError(f"{text!r} is not a whole number from 0 on")
+    return int(text)

@@ -1,0 +1,103 @@
+"""Linear algebra on the factor H = L^T D L in packed rows, on scalars of any type."""
+
+from __future__ import annotations
+
+from itertools import combinations_with_replacement
+
+import numpy as np
+
+from ..program.expressions import reciprocal
+from .matrices import weighted
+
+
+def factor(tree, H, is_inertia: bool = True) -> tuple[list, list]:
+    """Packed rows of L, with D on the diagonal, and 1 / D, of H = L^T D L: Featherstone (2008), table 6.3.
+
+    The pivots of an inertia matrix are those of freedoms, which are named where they are not positive.
+    """
+    H, inverse = list(H), [None] * tree.n
+    start = tree.row_start.tolist()
+    for k in reversed(range(tree.n)):
+        row = range(start[k], start[k + 1] - 1)
+        pivot = H[start[k + 1] - 1]
+        inverse[k] = reciprocal(pivot, k) if is_inertia else 1.0 / pivot
+        for e in row:
+            scaled = H[e] * inverse[k]
+            into = start[tree.columns[e]]
+            for c in range(e - start[k] + 1):
+                H[into + c] = H[into + c] - scaled * H[start[k] + c]
+        for e in row:
+            H[e] = H[e] * inverse[k]
+    return H, inverse
+
+
+def half_solve(tree, L, b) -> list:
+    """X with L^T x = b."""
+    x = list(b)
+    for k in reversed(range(tree.n)):
+        for e, j in enumerate(tree.ancestors(k).tolist(), int(tree.row_start[k])):
+            x[j] = x[j] - L[e] * x[k]
+    return x
+
+
+def solve(tree, L, inverse, y) -> list:
+    """X with D L x = y, of which `half_solve` makes y."""
+    x = [d * entry for d, entry in zip(inverse, y, strict=True)]
+    for k in range(tree.n):
+        for e, j in enumerate(tree.ancestors(k).tolist(), int(tree.row_start[k])):
+            x[k] = x[k] - L[e] * x[j]
+    return x
+
+
+def delassus(inverse, Y) -> list:
+    """J H^-1 J^T = Y^T D^-1 Y with Y = L^-T J^T, given column by column."""
+    scaled = [[d * y for d, y in zip(inverse, row, strict=True)] for row in Y]
+    found = [[0.0] * len(Y) for _ in Y]
+    for i, j in combinations_with_replacement(range(len(Y)), 2):
+        found[i][j] = found[j][i] = weighted(Y[i], scaled[j])
+    return [entry for row in found for entry in row]
+
+
+def following(tree, L) -> list[dict[int, list]]:
+    """Rows k of ``P = -L^-1 L_C``, which say how k follows C when all between them gives way, by length of C.
+
+    C are the ancestors of a node where the tree branches, itself included; the shortest comes first.
+    """
+    branching = np.bincount(tree.parent + 1, minlength=tree.n + 1)[1:] > 1
+    P: list = []
+    for k in range(tree.n):
+        row = [-x for x in L[tree.row_start[k] : tree.row_start[k + 1] - 1]]
+        P.append(_follow(tree.ancestors(k).tolist(), branching, P, row))
+    return P
+
+
+def inverse_of(tree, P, inverse) -> list:
+    """W = H^-1, full, from L W = D^-1 L^-T: row k of W from those of its ancestors, no inverse of L.
+
+    ``W_ki = sum over j in C of P_kj W_ji``, with P of `following`, for every i that hangs on C elsewhere, or
+    is in C: shorter sums than over all ancestors of k.
+    """
+    W = [[0.0] * tree.n for _ in range(tree.n)]
+    below = np.tril(tree.mask())  # of every node the ancestors and itself
+    shared = (np.tril(below, -1).astype(int) @ below.T).tolist()  # ancestors of k that carry i
+    for k in range(tree.n):
+        path = tree.ancestors(k).tolist()
+        for i in range(k + 1):
+            length = next((length for length in P[k] if length >= shared[k][i]), 0) if shared[k][i] else 0
+            start = inverse[k] if i == k else 0.0
+            W[k][i] = W[i][k] = weighted(P[k][length], [W[j][i] for j in path[:length]], start)
+    return [entry for row in W for entry in row]
+
+
+def _follow(path, branching, P, row) -> dict[int, list]:
+    """Row of P for every node on a path at which the tree branches, and for its last one."""
+    found = {len(path): row}
+    for length in range(len(path) - 1, 0, -1):
+        if branching[path[length - 1]]:
+            between = [P[b][length] for b in path[length : len(row)]]
+            row = [
+                weighted(row[length:], column, x)
+                for x, column in zip(row, zip(*between, strict=True), strict=False)
+            ]
+            found[length] = row
+    return {0: [], **dict(sorted(found.items()))}

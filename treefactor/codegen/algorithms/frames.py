@@ -1,0 +1,300 @@
+"""What is done to a model before its recursions run: frames and inertias that make more entries zero or one.
+
+Every step is exact, takes bodies and returns bodies; none changes q, v, or a force of a joint.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from ...dynamics._recursions import KINDS
+from ...dynamics.bodies import table_of
+
+TURNING = ("revolute", "continuous", "helical")  # about z of the body
+KEPT = ("parent", "q", "v", "freedoms", "ratio", "offset", "pitch", "circle", "R", "p", "joint", "axes")
+UNFELT = {  # rows and columns of the second moments that a joint does not feel
+    "revolute": slice(2, 4),
+    "continuous": slice(2, 4),
+    "helical": slice(2, 3),
+    "planar": slice(2, 3),
+    "prismatic": slice(0, 3),
+    "translation": slice(0, 3),
+    "spherical": slice(3, 4),
+}
+SNAP = 1e-12  # of angles, and of lengths relative to the longest
+ROUNDING = 1e-15  # of lengths and moments, relative to the largest of their kind
+FAR = 10.0  # times the distance of two origins: a foot of a common normal further away costs digits
+
+
+@dataclass(frozen=True, eq=False)
+class Body:
+    """A body that moves in one way about, along or with its z axis: a row of the BDT of Golubev & Yaskevich.
+
+    Attributes
+    ----------
+    kind : str
+    parent : int
+    q, v : int
+        First entries in q, and in the freedoms of all joints.
+    freedoms : int
+    ratio, offset, pitch : float
+        Angle or displacement of joints of one freedom: ``ratio q + offset``; m per radian.
+    circle : bool
+        Whether q holds cosine and sine of the angle that is followed.
+    R, p : ndarray
+        Placement on the parent at rest.
+    moments : ndarray, shape (4, 4)
+        Second moments of the mass, sum of ``m (x y z 1)^T (x y z 1)``.
+    armature : tuple of float
+    joint : int
+        Of the model, whose frame has rotation `axes` and origin `origin` in the body's; -1 for none.
+    axes, origin : ndarray
+    """
+
+    kind: str
+    parent: int
+    q: int
+    v: int
+    freedoms: int
+    ratio: float
+    offset: float
+    pitch: float
+    circle: bool
+    R: np.ndarray
+    p: np.ndarray
+    moments: np.ndarray
+    armature: tuple
+    joint: int
+    axes: np.ndarray
+    origin: np.ndarray
+
+
+def bodies_of(model) -> list[Body]:
+    """Bodies of a `Model`, joint axes along z; those along axes of coordinates by a cyclic change of axes."""
+    armature = np.concatenate([np.zeros(0), *(joint.armature for joint in model.joints)])
+    return [
+        Body(
+            kind=KINDS[body["kind"]],
+            moments=_moments(body["mass"], body["first"], body["tensor"]),
+            armature=tuple(armature[body["v"] : body["v"] + body["freedoms"]].tolist()),
+            origin=np.zeros(3),
+            **{name: body[name] for name in KEPT},
+        )
+        for body in table_of(model)
+    ]
+
+
+def _moments(mass: float, first: np.ndarray, tensor: np.ndarray) -> np.ndarray:
+    """Second moments about the origin: sum of m x x^T = tr(I) / 2 - I."""
+    K = np.trace(tensor) / 2 * np.eye(3) - tensor
+    found = np.empty((4, 4))
+    found[:3, :3], found[:3, 3], found[3, :3], found[3, 3] = K, first, first, mass
+    return found
+
+
+def snapped(bodies: list[Body], tolerance: float = SNAP) -> tuple[list[Body], float]:
+    """Angles that are almost a number of quarters made so, lengths that are almost nothing 0.
+
+    Returns also the largest change, of an entry of a rotation or of a length beside the largest length.
+    """
+    found = [replace(body, R=_turned(body.R, tolerance)) for body in _without_dust(bodies, tolerance)]
+    longest = max((np.abs(body.p).max() for body in bodies), default=0.0) or 1.0
+    changes = [
+        max(np.abs(new.R - old.R).max(), np.abs(new.p - old.p).max() / longest)
+        for new, old in zip(found, bodies, strict=True)
+    ]
+    return found, max(changes, default=0.0)
+
+
+def _turned(R: np.ndarray, tolerance: float) -> np.ndarray:
+    """The rotation of the same angles, those that are almost a number of quarters made so."""
+    gamma, alpha, beta = euler(R)
+    c, s = cosine_and_sine(alpha, tolerance)
+    about_x = np.array([[1.0, 0.0, 0.0], [0.0, c, -s], [0.0, s, c]])
+    return _about_z(gamma, tolerance) @ about_x @ _about_z(beta, tolerance)
+
+
+def _without_dust(bodies: list[Body], tolerance: float) -> list[Body]:
+    """Lengths that are almost nothing beside the largest one made 0."""
+    dust = tolerance * max((np.abs(body.p).max() for body in bodies), default=0.0)
+    return [replace(body, p=np.where(np.abs(body.p) <= dust, 0.0, body.p)) for body in bodies]
+
+
+def whole(x, tolerance: float = SNAP) -> np.ndarray:
+    """Numbers that are almost whole made so."""
+    x = np.asarray(x, dtype=float)
+    near = np.round(x) + 0.0  # no negative zeros
+    return np.where(np.abs(x - near) <= tolerance, near, x)
+
+
+def regrouped(bodies: list[Body]) -> list[Body]:
+    """Inertias that a joint cannot tell from ones of the body before it, moved there.
+
+    A revolute joint does not feel masses on its axis: moments zz, z and 1 of its body belong to its parent. A
+    prismatic one does not feel second moments. Joint-space quantities stay what they are; masses of bodies do
+    not.
+
+    Notes
+    -----
+    The base parameters of Gautier and Khalil (1990), as a block of the second moments.
+    """
+    bodies = list(bodies)
+    for i in reversed(range(len(bodies))):
+        body = bodies[i]
+        moved = np.zeros((4, 4))
+        at = UNFELT.get(body.kind, slice(0))
+        moved[at, at] = body.moments[at, at]
+        bodies[i] = replace(body, moments=body.moments - moved)
+        if body.parent >= 0:
+            parent = bodies[body.parent]
+            bodies[body.parent] = replace(
+                parent, moments=_rounded(parent.moments + _seen(moved, body.R, body.p))
+            )
+    return bodies
+
+
+def _seen(moments: np.ndarray, R: np.ndarray, p: np.ndarray) -> np.ndarray:
+    """Second moments seen from a frame in which their own has rotation R and origin p."""
+    T = np.eye(4)
+    T[:3, :3], T[:3, 3] = R, p
+    return _rounded(T @ moments @ T.T)
+
+
+def _rounded(moments: np.ndarray) -> np.ndarray:
+    """Second moments made symmetric, without what is rounding beside the largest of its kind."""
+    found = (moments + moments.T) / 2
+    for block in (np.s_[:3, :3], np.s_[:3, 3], np.s_[3, :3]):
+        part = found[block]
+        part[np.abs(part) <= ROUNDING * np.abs(part).max()] = 0.0
+    return found
+
+
+def canonical(bodies: list[Body], meet: bool = False) -> list[Body]:
+    """Frames along common normals of successive axes: modified Denavit-Hartenberg frames on trees.
+
+    A body that turns about z may have its origin anywhere on its axis, one that slides anywhere at all, and
+    both their x axes in any direction. The origin is the foot of the common normal from the parent's axis; x
+    points along the one to the axis of the largest subtree, or of a leaf to its centre of mass. With `meet`
+    the origin is where the axis meets the only one it carries, if it does: now and then this takes less.
+
+    Notes
+    -----
+    Khalil and Kleinfinger (1986). Where axes are nearly parallel the foot may be far, and the origin stays.
+    """
+    bodies = list(bodies)
+    sizes = np.ones(len(bodies), dtype=int)
+    for i in reversed(range(len(bodies))):
+        if bodies[i].parent >= 0:
+            sizes[bodies[i].parent] += sizes[i]
+    for i, body in enumerate(bodies):
+        carried = sorted((j for j, b in enumerate(bodies) if b.parent == i), key=lambda j: -sizes[j])
+        if body.kind in TURNING:
+            _change(bodies, i, np.eye(3), np.array([0.0, 0.0, _foot(bodies, i)]))
+            if meet and len(carried) == 1 and (bodies[i].p.any() or _is_wrist(bodies, carried[0])):
+                _change(bodies, i, np.eye(3), np.array([0.0, 0.0, _meeting(bodies[carried[0]])]))
+        elif body.kind == "prismatic":
+            _slide(bodies, i, carried)
+        else:
+            continue
+        _change(bodies, i, _about_z(_direction(bodies, i, carried)), np.zeros(3))
+    return _without_dust(bodies, ROUNDING)
+
+
+def _slide(bodies: list[Body], i: int, carried: list[int]) -> None:
+    """Distances along a sliding axis, from the parent and to what it carries, moved into the offset."""
+    if carried:
+        _change(bodies, i, np.eye(3), np.array([0.0, 0.0, bodies[carried[0]].p[2]]))
+    body, z = bodies[i], bodies[i].R[:, 2]
+    along = body.p @ z
+    bodies[i] = replace(body, p=body.p - along * z, offset=body.offset + along)
+
+
+def _direction(bodies: list[Body], i: int, carried: list[int]) -> float:
+    """Where x of a body is to point, about z."""
+    x, y = bodies[i].moments[:2, 3]
+    for j in carried:
+        if (angle := _normal(bodies[j])) is not None:
+            return angle
+    if bodies[i].kind in TURNING and (x or y):
+        return np.arctan2(y, x)
+    return -euler(bodies[i].R)[2]  # no constant turn about z
+
+
+def _foot(bodies: list[Body], i: int) -> float:
+    """Where the axis of a body comes closest to its parent's, from its origin; 0 where there is none."""
+    body, z = bodies[i], bodies[i].R[:, 2]
+    if body.parent < 0:
+        return 0.0
+    if bodies[body.parent].kind not in TURNING:  # any axis of the parent will do
+        along = np.argmax(np.abs(z))
+        return -body.p[along] / z[along]
+    sine = np.hypot(z[0], z[1])
+    if sine <= SNAP:
+        return -body.p[2] * np.sign(z[2])
+    along = -(body.p[:2] @ z[:2]) / sine**2
+    return along if abs(along) <= FAR * np.linalg.norm(body.p) else 0.0
+
+
+def _is_wrist(bodies: list[Body], i: int) -> bool:
+    """Whether all that a body carries has its origin in common with it, and there is some."""
+    below = {i}
+    for j in range(i + 1, len(bodies)):
+        if bodies[j].parent in below:
+            below.add(j)
+    return len(below) > 1 and not any(bodies[j].p.any() for j in below - {i})
+
+
+def _meeting(body: Body) -> float:
+    """Where the axis of a body meets that of its parent, from the parent's origin; 0 where it does not."""
+    z, p = body.R[:, 2], body.p
+    sine = np.hypot(z[0], z[1])
+    if body.kind not in TURNING or sine <= SNAP:
+        return 0.0
+    along = -(p[:2] @ z[:2]) / sine**2
+    apart, reach = np.abs(p[:2] + along * z[:2]).max(), np.linalg.norm(p)
+    return p[2] + along * z[2] if apart <= SNAP * reach and abs(along) <= FAR * reach else 0.0
+
+
+def _normal(body: Body) -> float | None:
+    """Direction of the common normal of the parent's axis and the body's, about the former."""
+    z = body.R[:, 2]
+    if body.kind not in (*TURNING, "prismatic"):
+        return None
+    if np.hypot(z[0], z[1]) > SNAP:
+        return np.arctan2(z[0], -z[1])
+    return np.arctan2(body.p[1], body.p[0]) if np.hypot(body.p[0], body.p[1]) > 0 else None
+
+
+def _change(bodies: list[Body], i: int, A: np.ndarray, t: np.ndarray) -> None:
+    """Give body i axes A and origin t, both in its old frame."""
+    body = bodies[i]
+    moments = _seen(body.moments, A.T, -A.T @ t)
+    axes, origin = A.T @ body.axes, A.T @ (body.origin - t)
+    bodies[i] = replace(body, R=body.R @ A, p=body.p + body.R @ t, moments=moments, axes=axes, origin=origin)
+    for j, child in enumerate(bodies):
+        if child.parent == i:
+            bodies[j] = replace(child, R=A.T @ child.R, p=A.T @ (child.p - t))
+
+
+def _about_z(angle: float, tolerance: float = SNAP) -> np.ndarray:
+    c, s = cosine_and_sine(angle, tolerance)
+    return np.array([[c, -s, 0.0], [s, c, 0.0], [0.0, 0.0, 1.0]])
+
+
+def cosine_and_sine(angle: float, tolerance: float = SNAP) -> tuple[float, float]:
+    """Of a constant angle, exactly 0, 1 or -1 where it is almost a number of quarters."""
+    c, s = np.cos(angle), np.sin(angle)
+    if min(abs(c), abs(s)) <= tolerance:
+        c, s = np.round(c) + 0.0, np.round(s) + 0.0  # no negative zeros
+    return float(c), float(s)
+
+
+def euler(R: np.ndarray) -> tuple[float, float, float]:
+    """Angles g, a, b of R = Rz(g) Rx(a) Rz(b); g is 0 where z keeps its direction, or turns it round."""
+    sine = np.hypot(R[0, 2], R[1, 2])
+    alpha = np.arctan2(sine, R[2, 2])
+    gamma = np.arctan2(R[0, 2], -R[1, 2]) if sine > SNAP else 0.0
+    x = R.T @ np.array([np.cos(gamma), np.sin(gamma), 0.0])  # of the axis between, seen after all turns
+    return gamma, alpha, np.arctan2(-x[1], x[0])

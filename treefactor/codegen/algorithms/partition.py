@@ -1,0 +1,146 @@
+"""Which coordinates of a model with loops may be given, and which follow from them, found with numbers."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from itertools import pairwise
+
+import numpy as np
+
+from ..._util.messages import similar
+from ...exceptions import CodegenError
+from ...model.configuration import integrate, neutral, random_configuration
+from .closures import Closure
+from .frames import bodies_of
+from .recursions import Recursions
+
+CLOSED = 1e-11  # of gaps, in m and radian
+SINGULAR = 1e-7  # of columns, relative to the largest
+SAMPLES, STARTS, STEPS = 2, 15, 60  # configurations, starts for each of them, steps from one
+TRIED = 4  # closed configurations for each that is far from singular ones
+
+
+def dependents(model, bodies, independent=None) -> list[int]:
+    """Entries of v that follow from the others.
+
+    Parameters
+    ----------
+    model : Model
+    bodies : list of Body
+    independent : sequence of str, optional
+        Joints, or freedoms as `Tree.names` has them, that do not follow, of those that move any loop. By
+        default those do follow that are far from the base and move few loops.
+
+    Raises
+    ------
+    CodegenError
+        Where loops cannot be closed, say the same twice, or do not determine the others; names the loop.
+    """
+    samples = [jacobian(model, bodies, q) for q in closed(model, bodies)]
+    sizes = [loop.rows for loop in model.loops]
+    stops = np.cumsum([0, *sizes])
+    J = max(samples, key=lambda J: _least(J, _rank(J)))
+    _require_full(model, J, stops)
+    if independent is not None:
+        chosen = _named(model, independent)
+        found = [j for j in np.flatnonzero(np.abs(J).max(axis=0) > 0).tolist() if j not in chosen]
+        if len(found) != _rank(J):
+            raise CodegenError(
+                f"{model.tree.n - _rank(J)} coordinates are independent, "
+                f"{model.tree.n - len(found)} were given: {', '.join(independent)}"
+            )
+        _require_determined(model, J, stops, found)
+        return found
+    moved = np.array([np.abs(J[a:b]).max(axis=0) > 0 for a, b in pairwise(stops)])
+    preferred = np.lexsort((-np.arange(model.nv), -model.tree.depth, moved.sum(axis=0)))
+    found = []
+    for j in preferred.tolist():
+        if moved[:, j].any() and _rank(J[:, [*found, j]]) > len(found):
+            found.append(j)
+    return sorted(found)
+
+
+def _named(model, names) -> set[int]:
+    """Entries of v of joints or freedoms."""
+    entries = {name: [k] for k, name in enumerate(model.tree.names)}
+    for joint, v in zip(model.joints, model.idx_v, strict=True):
+        entries[joint.name] = [*range(v, v + joint.nv)]
+    for name in names:
+        if name not in entries:
+            raise CodegenError(
+                f"{name!r} is not a joint of {model.name or 'the model'}{similar(name, entries)}"
+            )
+    return {k for name in names for k in entries[name]}
+
+
+def _require_full(model, J: np.ndarray, stops) -> None:
+    """Raise CodegenError where rows of a loop that are not zero follow from others."""
+    rank = 0
+    for k, loop in enumerate(model.loops):
+        rows = J[: stops[k + 1]]
+        said, after = np.count_nonzero(np.abs(rows[stops[k] :]).max(axis=1) > SINGULAR), _rank(rows)
+        if after < rank + said:
+            raise CodegenError(
+                f"loop {loop.name!r}: {said} equations, of which {rank + said - after} say what others do"
+            )
+        rank = after
+
+
+def _require_determined(model, J: np.ndarray, stops, found) -> None:
+    """Raise CodegenError where the columns of the coordinates that follow are singular."""
+    for k, loop in enumerate(model.loops):
+        rows = J[: stops[k + 1]]
+        if _rank(rows[:, found]) < _rank(rows):
+            raise CodegenError(
+                f"loop {loop.name!r} does not determine the coordinates that are not independent"
+            )
+
+
+def _rank(J: np.ndarray) -> int:
+    values = np.linalg.svd(J, compute_uv=False)
+    return int(np.count_nonzero(values > SINGULAR * values[:1].max(initial=0.0)))
+
+
+def _least(J: np.ndarray, rank: int) -> tuple[int, float]:
+    """How far the rows are from being singular: rank, and smallest value that counts."""
+    return rank, float(np.linalg.svd(J, compute_uv=False)[rank - 1]) if rank else 0.0
+
+
+def _closures(model, bodies, q) -> list[Closure]:
+    recursions = Recursions(bodies, model.gravity, model.extended, q.tolist())
+    return [Closure(recursions, loop) for loop in model.loops]
+
+
+def jacobian(model, bodies, q) -> np.ndarray:
+    """Rows of all loops for v, in axes of the bodies that carry both ends."""
+    rows = [row for c in _closures(model, bodies, q) for row in (*c.linear(c.top), *c.angular())]
+    J = np.array(rows, dtype=float)
+    J[np.abs(J) < CLOSED] = 0.0
+    return J if model.coupling is None else J @ model.coupling.G
+
+
+def closed(model, bodies, samples: int = SAMPLES) -> list[np.ndarray]:
+    """Configurations with all loops closed, by Newton's method from where the joints may be."""
+    rng, found = np.random.default_rng(0), []
+    for start in range(samples * STARTS):
+        q = random_configuration(model, rng) if start else neutral(model)
+        for _ in range(STEPS):
+            gap = np.concatenate([c.gap(c.top) for c in _closures(model, bodies, q)])
+            step = -np.linalg.lstsq(jacobian(model, bodies, q), gap, rcond=SINGULAR)[0]
+            q = integrate(model, q, step / max(1.0, np.abs(step).max()))
+            if np.abs(gap).max() <= CLOSED:
+                found.append(q)
+                break
+        if len(found) == samples:
+            return found
+    names = ", ".join(repr(loop.name) for loop in model.loops)
+    raise CodegenError(f"no configuration was found that closes the loops {names}")
+
+
+@lru_cache(maxsize=16)
+def regular(model, dependent: tuple[int, ...], samples: int) -> np.ndarray:
+    """Closed configurations, of several times as many those in which the coordinates are determined best."""
+    bodies = bodies_of(model)
+    found = closed(model, bodies, TRIED * samples)
+    found.sort(key=lambda q: np.linalg.cond(jacobian(model, bodies, q)[:, dependent]))
+    return np.array(found[:samples])

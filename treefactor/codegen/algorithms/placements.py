@@ -1,0 +1,144 @@
+"""Frames of bodies in those of their parents, and the motions of their joints."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from ..program.expressions import sincos
+from .frames import Body, cosine_and_sine, euler, whole
+from .matrices import ZERO, Quaternion, Turn, add, apply, cross, subtract
+
+UNIT = ((1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, 0.0, 1.0))
+
+
+@dataclass(frozen=True, eq=False)
+class Placement:
+    """The frame of a body in its parent's: origin p, then turns, then r along its own axes."""
+
+    p: list
+    turns: list
+    r: list
+
+    @property
+    def joint_turn(self) -> dict[str, list]:
+        """Cosine and sine of the last turn, or all of its matrix."""
+        if not self.turns:
+            return {}
+        last = self.turns[-1]
+        return {"R": last.R} if last.axis is None else {"cs": [last.c, last.s]}
+
+    def force(self, f, n) -> tuple[list, list]:
+        """A force and moment on the body, as the parent sees them."""
+        f, n = self.rotated(f), self.rotated(add(n, cross(self.r, f)))
+        return f, add(n, cross(self.p, f))
+
+    def motion(self, v, w) -> tuple[list, list]:
+        """A motion of the parent, as the body sees it."""
+        v = add(v, cross(w, self.p))
+        v, w = self.inward(v), self.inward(w)
+        return add(v, cross(w, self.r)), w
+
+    def inward(self, x) -> list:
+        """Components of a vector of the parent in the axes of the body."""
+        for turn in self.turns:
+            x = turn.inverse.vector(x)
+        return x
+
+    def rotated(self, x) -> list:
+        """Components of a vector of the body in the axes of the parent."""
+        for turn in reversed(self.turns):
+            x = turn.vector(x)
+        return x
+
+    def point(self, x) -> list:
+        """A point of the body, as the parent sees it."""
+        return add(self.p, self.rotated(add(x, self.r)))
+
+    def seen(self, x) -> list:
+        """A point of the parent, as the body sees it."""
+        return subtract(self.inward(subtract(x, self.p)), self.r)
+
+    def outward(self, A) -> list:
+        """A matrix of the body in the axes of the parent."""
+        for turn in reversed(self.turns):
+            A = turn.matrix(A)
+        return A
+
+    def inner(self, A) -> list:
+        """A matrix of the parent in the axes of the body."""
+        for turn in self.turns:
+            A = turn.inverse.matrix(A)
+        return A
+
+
+def placement(body: Body, q) -> Placement:
+    """The frame of a body at configuration q."""
+    q = q[body.q :]
+    *fixed, last = euler(body.R)
+    turns, p, r = [_turn(2, fixed[0]), _turn(0, fixed[1]), _turn(2, last)], body.p.tolist(), list(ZERO)
+    if body.circle:
+        around = _multiple(Turn(2, q[0], q[1]), int(body.ratio))
+        turns[2] = _after(_turn(2, last + body.offset), around.c, around.s)
+    elif body.kind in ("revolute", "helical", "prismatic"):
+        x = body.ratio * q[0] + body.offset
+        if body.kind != "revolute":
+            r = [0.0, 0.0, x * body.pitch if body.kind == "helical" else x]
+        if body.kind != "prismatic":
+            turns[2] = _turned(x, last)
+    elif body.kind == "continuous":
+        turns[2] = _after(turns[2], q[0], q[1])
+    elif body.kind == "spherical":
+        turns.append(Quaternion(*q[:4]))
+    else:
+        moved = [q[0], q[1], 0.0 if body.kind == "planar" else q[2]]
+        p = add(p, apply(whole(body.R).tolist(), moved))
+        if body.kind == "planar":
+            turns[2] = _after(turns[2], q[2], q[3])
+        elif body.kind == "freeflyer":
+            turns.append(Quaternion(*q[3:7]))
+    return Placement(p, [turn for turn in turns if turn.axis is None or (turn.c, turn.s) != (1, 0)], r)
+
+
+def _turn(axis: int, angle: float) -> Turn:
+    return Turn(axis, *cosine_and_sine(angle))
+
+
+def _turned(x, angle: float) -> Turn:
+    """Turn about z by x and a constant angle, added to x unless its quarters only swap sine and cosine."""
+    fixed = _turn(2, angle)
+    if fixed.c == 0 or fixed.s == 0:
+        s, c = sincos(x)
+        return _after(fixed, c, s)
+    s, c = sincos(x + angle)
+    return Turn(2, c, s)
+
+
+def _multiple(turn: Turn, times: int) -> Turn:
+    """The turn by a whole multiple of its angle, of the half of it and twice that."""
+    if times < 0:
+        return _multiple(turn.inverse, -times)
+    if times < 2:
+        return turn if times else Turn(turn.axis, 1.0, 0.0)
+    half = _multiple(turn, times // 2)
+    twice = _after(half, half.c, half.s)
+    return _after(twice, turn.c, turn.s) if times % 2 else twice
+
+
+def _after(fixed: Turn, c, s) -> Turn:
+    """Both turns about one axis."""
+    return Turn(fixed.axis, fixed.c * c - fixed.s * s, fixed.s * c + fixed.c * s)
+
+
+def motions(body: Body) -> list:
+    """Motions of the freedoms of a body, in its own axes."""
+    linear, angular = [(e, ZERO) for e in UNIT], [(ZERO, e) for e in UNIT]
+    return {
+        "revolute": angular[2:],
+        "continuous": angular[2:],
+        "prismatic": linear[2:],
+        "helical": [((0.0, 0.0, body.pitch), UNIT[2])],
+        "spherical": angular,
+        "planar": [*linear[:2], angular[2]],
+        "translation": linear,
+        "freeflyer": [*linear, *angular],
+    }[body.kind]

@@ -1,0 +1,307 @@
+"""The recursions of rigid-body dynamics in the frames of the bodies: ordinary loops on scalars of any type.
+
+Motions and forces are pairs (linear, angular), seen from the frame of a body; constants of a model are
+Python's numbers, which fold away where they are 0 or 1.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+import numpy as np
+
+from ..program.expressions import reciprocal
+from .frames import TURNING, Body, whole
+from .inertias import Articulated, Moments
+from .matrices import ZERO, add, apply, cross, dot, rate, times, transposed
+from .placements import motions, placement
+
+
+@dataclass(frozen=True, eq=False)
+class State:
+    """How the frame of a body moves: its point x has acceleration ``linear + rate x``.
+
+    Attributes
+    ----------
+    w, dw : list
+        Angular velocity and acceleration.
+    linear : list
+        Acceleration of the origin, less that of gravity.
+    rate : tuple
+        As of `matrices.rate`.
+    """
+
+    w: list
+    dw: list
+    linear: list
+    rate: tuple
+
+
+class Recursions:
+    """The bodies of a model at one configuration; what several functions need is computed once.
+
+    Parameters
+    ----------
+    bodies : list of Body
+    gravity : sequence of float
+    tree : Tree
+        Of the freedoms of all joints.
+    q : sequence of scalars
+
+    Attributes
+    ----------
+    named : dict of str to scalars, or None
+        Receives intermediate matrices by name and number of the body or freedom, for `verification`.
+    """
+
+    def __init__(self, bodies: list[Body], gravity, tree, q, named: dict | None = None):
+        self.bodies, self.gravity, self.tree = bodies, [float(g) for g in gravity], tree
+        self.named = named
+        self.places = [placement(body, q) for body in bodies]
+        self.motions = [motions(body) for body in bodies]
+        self.moments = [Moments.of(body) for body in bodies]
+        for i, place in enumerate(self.places):
+            self.name(i, p=place.p, r=place.r, **place.joint_turn)
+
+    def name(self, number: int | str, **matrices) -> None:
+        """Keep matrices of a body or freedom by their names, where they are asked for."""
+        if self.named is not None:
+            self.named.update({f"{name}[{number}]": matrix for name, matrix in matrices.items()})
+
+    @cached_property
+    def H(self) -> list:
+        """Packed rows of H by composite bodies: Featherstone (2008), table 6.2."""
+        rows: list = [None] * self.tree.n
+        composite = [
+            replace(moments, about_z=moments.tensor[2][2]) if alone else moments
+            for moments, alone in zip(self.moments, self._parallel(), strict=True)
+        ]
+        for i in reversed(range(len(self.bodies))):
+            body = self.bodies[i]
+            self.name(i, Kc=composite[i].K, hc=composite[i].h, Izz=[composite[i].about_z])
+            for d, (v, w) in enumerate(self.motions[i]):
+                row = self._row(i, d, *composite[i].momentum(v, w))
+                row[-1] = row[-1] + body.armature[d]
+                rows[body.v + d] = row
+            if body.parent >= 0:
+                composite[body.parent] += composite[i].moved(self.places[i])
+        return [entry for row in rows for entry in row]
+
+    def _parallel(self) -> list[bool]:
+        """Whether a body can turn about its own z axis only, and so can all it hangs on."""
+        found: list[bool] = []
+        for body, place in zip(self.bodies, self.places, strict=True):
+            along = body.parent < 0 or (found[body.parent] and all(turn.axis == 2 for turn in place.turns))
+            found.append(along and body.kind in (*TURNING, "prismatic"))
+        return found
+
+    def _row(self, i: int, freedom: int, f, n) -> list:
+        """Products of a force on body i with the motions of its freedoms up to one and all before."""
+        row = [along(f, n, s) for s in self.motions[i][freedom::-1]]
+        while self.bodies[i].parent >= 0:
+            f, n = self.places[i].force(f, n)
+            i = self.bodies[i].parent
+            row += [along(f, n, s) for s in reversed(self.motions[i])]
+        return row[::-1]
+
+    def frame(self, joint: int) -> tuple[int, np.ndarray, np.ndarray]:
+        """The body that has the frame of a joint, rotation and origin of the frame in it; of -1 the base."""
+        if joint < 0:
+            return -1, np.eye(3), np.zeros(3)
+        (i,) = (i for i, body in enumerate(self.bodies) if body.joint == joint)
+        return i, self.bodies[i].axes, self.bodies[i].origin
+
+    def path(self, body: int, top: int = -1) -> list[int]:
+        """A body and those that carry it, up to the one above which they do not count, itself excluded."""
+        found = []
+        while body != top:
+            found.append(body)
+            body = self.bodies[body].parent
+        return found
+
+    def common(self, i: int, j: int) -> int:
+        """The last body that carries both, or is one of them; -1 for the base."""
+        carried = {-1, *self.path(i)}
+        return next(body for body in [*self.path(j), -1] if body in carried)
+
+    def across(self, x, body: int, axes: int) -> list:
+        """Components of a vector of a body in the axes of another one."""
+        top = self.common(body, axes)
+        for i in self.path(body, top):
+            x = self.places[i].rotated(x)
+        for i in reversed(self.path(axes, top)):
+            x = self.places[i].inward(x)
+        return x
+
+    def across_matrix(self, A, body: int, axes: int) -> list:
+        """A matrix of a body in the axes of another one."""
+        top = self.common(body, axes)
+        for i in self.path(body, top):
+            A = self.places[i].outward(A)
+        for i in reversed(self.path(axes, top)):
+            A = self.places[i].inner(A)
+        return A
+
+    def out(self, x, body: int, top: int) -> list:
+        """A point of a body, as one that carries it sees it."""
+        for i in self.path(body, top):
+            x = self.places[i].point(x)
+        return x
+
+    def into(self, x, top: int, body: int) -> list:
+        """A point of a body, as one that it carries sees it."""
+        for i in reversed(self.path(body, top)):
+            x = self.places[i].seen(x)
+        return x
+
+    def holder(self, body: int, point) -> tuple[int, list]:
+        """The first body in which a point of a body stays where it is, and the point in its frame."""
+        while body >= 0 and self.bodies[body].kind in ("revolute", "continuous") and not any(point[:2]):
+            body, point = self.bodies[body].parent, self.places[body].point(point)
+        return body, point
+
+    def freedoms(self, body: int) -> list:
+        """Numbers and motions of the freedoms of a body."""
+        return list(enumerate(self.motions[body], self.bodies[body].v))
+
+    def jacobian(self, joint: int) -> list:
+        """Rows of the velocity of a joint's frame in its own axes, linear before angular, for all freedoms.
+
+        From the joint to the base: E turns vectors of a body into the joint's axes, r is its origin.
+        """
+        i, axes, origin = self.frame(joint)
+        E, r = whole(axes.T).tolist(), origin.tolist()
+        columns = [[0.0] * 6] * self.tree.n
+        while i >= 0:
+            self.name(f"{joint}, {i}", E=E, tip=r)
+            for d, (v, w) in enumerate(self.motions[i]):
+                columns[self.bodies[i].v + d] = apply(E, add(v, cross(w, r))) + apply(E, w)
+            place, i = self.places[i], self.bodies[i].parent
+            E, r = [place.rotated(row) for row in E], place.point(r)
+        return transposed(columns)
+
+    def states(self, v, a) -> list[State]:
+        """How the bodies move; a is None for rest."""
+        states: list[State] = []
+        for i, body in enumerate(self.bodies):
+            before = states[body.parent] if body.parent >= 0 else self.base
+            states.append(self._moved(i, before, self._joint(i, v), self._joint(i, a)))
+        for i, state in enumerate(states):
+            self.name(i, w=state.w, dw=state.dw, a=state.linear, rate=state.rate[0])
+        return states
+
+    def forces(self, states) -> list:
+        """Forces that move the bodies so, gravity included."""
+        found = [moments.force(s.rate, s.linear) for moments, s in zip(self.moments, states, strict=True)]
+        for i, force in enumerate(found):
+            self.name(i, f=force)
+        return found
+
+    @property
+    def base(self) -> State:
+        """The base falls upwards."""
+        return State(ZERO, ZERO, times(self.gravity, -1.0), rate(ZERO, ZERO))
+
+    def _moved(self, i: int, before: State, velocity, acceleration) -> State:
+        """State of a body that its joint moves against its parent: Featherstone (2008), table 5.1."""
+        place, (v, w_joint), (a, dw_joint) = self.places[i], velocity, acceleration
+        w_before, dw = place.inward(before.w), place.inward(before.dw)
+        w = add(w_before, w_joint)
+        dw = add(add(dw, cross(w_before, w_joint)), dw_joint)
+        turning = rate(w, dw)
+        linear = place.inward(add(before.linear, apply(before.rate[0], place.p)))
+        linear = add(linear, apply(turning[0], place.r))
+        coriolis = add(cross(times(w_before, 2.0), v), cross(w_joint, v))
+        return State(w, dw, add(add(linear, coriolis), a), turning)
+
+    def _joint(self, i: int, x) -> tuple[list, list]:
+        """Motion of the freedoms of a body at rates x, of which None are zeros."""
+        linear, angular = list(ZERO), list(ZERO)
+        for d, (v, w) in enumerate(self.motions[i] if x is not None else ()):
+            speed = x[self.bodies[i].v + d]
+            linear, angular = add(linear, times(v, speed)), add(angular, times(w, speed))
+        return linear, angular
+
+    def project(self, forces, a=None) -> list:
+        """Forces of the freedoms: S^T of what acts on all bodies from here on."""
+        tau: list = [None] * self.tree.n
+        total = list(forces)
+        for i in reversed(range(len(self.bodies))):
+            body = self.bodies[i]
+            self.name(i, F=total[i])
+            for d, s in enumerate(self.motions[i]):
+                tau[body.v + d] = along(*total[i], s)
+                if a is not None:
+                    tau[body.v + d] = tau[body.v + d] + body.armature[d] * a[body.v + d]
+            if body.parent >= 0:
+                moved = self.places[i].force(*total[i])
+                total[body.parent] = tuple(map(add, total[body.parent], moved))
+        self.name("all", tau=tau)
+        return tau
+
+    @cached_property
+    def articulated(self) -> list:
+        """For every freedom 1 / d, U and U / d of the articulated bodies: Featherstone (2008), table 7.1."""
+        inertia = [Articulated.of(moments) for moments in self.moments]
+        found: list = [None] * self.tree.n
+        for i in reversed(range(len(self.bodies))):
+            body = self.bodies[i]
+            self.name(i, M=inertia[i].M, C=inertia[i].C, I=inertia[i].I)
+            for d, s in reversed(list(enumerate(self.motions[i]))):
+                U = inertia[i].times(*s)
+                total = along(*U, s) + body.armature[d]
+                inverse = reciprocal(total, body.v + d)
+                step = tuple([1.0 if x == total else x * inverse for x in part] for part in U)  # exactly 1
+                found[body.v + d] = inverse, U, step
+                self.name(body.v + d, U=U, D=[total], step=step)
+                inertia[i] = inertia[i].without(U, step)
+            if body.parent >= 0:
+                inertia[body.parent] += inertia[i].moved(self.places[i])
+        return found
+
+    def factor(self) -> tuple[list, list]:
+        """Packed rows of L below the diagonal, and 1 / D, of H = L^T D L without H: U / d is what L holds."""
+        rows: list = [None] * self.tree.n
+        for i, body in enumerate(self.bodies):
+            for d in range(body.freedoms):
+                _, _, step = self.articulated[body.v + d]
+                rows[body.v + d] = self._row(i, d, *step)
+        return [entry for row in rows for entry in row], [inverse for inverse, _, _ in self.articulated]
+
+    def aba(self, v, tau) -> list:
+        """Accelerations by articulated bodies, on the forces at rest: Featherstone (2008), table 7.1."""
+        total = list(self.forces(self.states(v, None)))
+        u: list = [None] * self.tree.n
+        for i in reversed(range(len(self.bodies))):
+            body = self.bodies[i]
+            self.name(i, pA=total[i])
+            for d, s in reversed(list(enumerate(self.motions[i]))):
+                k = body.v + d
+                _, _, step = self.articulated[k]
+                u[k] = tau[k] - along(*total[i], s)
+                total[i] = tuple(add(x, times(y, u[k])) for x, y in zip(total[i], step, strict=True))
+            if body.parent >= 0:
+                moved = self.places[i].force(*total[i])
+                total[body.parent] = tuple(map(add, total[body.parent], moved))
+        self.name("all", u=u)
+        return self._accelerations(u)
+
+    def _accelerations(self, u) -> list:
+        """qdd_k = u_k / d_k - (U_k / d_k) a from the base on."""
+        qdd: list = [None] * self.tree.n
+        found: list = []
+        for i, body in enumerate(self.bodies):
+            a = self.places[i].motion(*found[body.parent]) if body.parent >= 0 else (ZERO, ZERO)
+            for d, s in enumerate(self.motions[i]):
+                inverse, _, step = self.articulated[body.v + d]
+                x = qdd[body.v + d] = inverse * u[body.v + d] - along(*step, a)
+                a = tuple(add(part, times(axis, x)) for part, axis in zip(a, s, strict=True))
+            found.append(a)
+            self.name(i, dV=a)
+        return qdd
+
+
+def along(f, n, motion):
+    """Product of a force and moment with a motion."""
+    return dot(f, motion[0]) + dot(n, motion[1])

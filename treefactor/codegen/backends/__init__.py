@@ -1,0 +1,21 @@
+"""Backends that run a program: the interpreter, compiled C, LLVM, and NumPy as the reference."""
+
+from .choice import (
+    BACKENDS,
+    LANES,
+    Reference,
+    evaluated,
+    interpreted,
+    machine_code,
+    made_by,
+)
+
+__all__ = [
+    "BACKENDS",
+    "LANES",
+    "Reference",
+    "evaluated",
+    "interpreted",
+    "machine_code",
+    "made_by",
+]

@@ -1,0 +1,208 @@
+"""Programs as LLVM's intermediate representation, for one configuration and for eight at once."""
+
+from __future__ import annotations
+
+import math
+import struct
+from collections.abc import Iterable
+from typing import TYPE_CHECKING
+
+from ..._util.validation import Sealed
+from ...dynamics._recursions import sincos_address
+from ...exceptions import CodegenError
+from ..program.blocks import Block, Trig, blocks
+from ..program.expressions import ADD, CONST, COS, INPUT, MUL, RECIP, SUB
+
+if TYPE_CHECKING:
+    from llvmlite.binding import ExecutionEngine
+
+OPCODES = {ADD: "fadd", SUB: "fsub", MUL: "fmul"}
+LETTERS = ("q", "v", "u")
+LEVEL = 2  # of code generation; passes over the representation would find nothing
+
+
+def ir(functions: Iterable) -> str:
+    """Assembly of functions, `tf_NAME` and `tf_NAME_x8`; it calls `tf_sincos` (n, x, s, c)."""
+    lines = ["declare void @tf_sincos(i64, ptr, ptr, ptr)", ""]
+    for function in functions:
+        for lanes in (1, 8):
+            lines += _function(function, lanes)
+    lines.append('attributes #0 = { nounwind "min-legal-vector-width"="512" }')
+    return "\n".join([*lines, 'attributes #1 = { noinline nounwind "min-legal-vector-width"="512" }', ""])
+
+
+def compiled(program, functions: Iterable[str] | None = None) -> Compiled:
+    """Functions of a program, compiled by LLVM for this processor.
+
+    Parameters
+    ----------
+    program : Program
+    functions : sequence of str, optional
+        Some of those in the program; by default all.
+
+    Raises
+    ------
+    CodegenError
+        Where llvmlite is missing.
+    """
+    try:
+        import llvmlite.binding as llvm
+    except ImportError as error:
+        raise CodegenError("llvmlite is missing: pip install 'treefactor[llvm]'") from error
+    text = ir(program.chosen(functions))
+    llvm.initialize_native_target()
+    llvm.initialize_native_asmprinter()
+    llvm.add_symbol("tf_sincos", sincos_address())
+    machine = llvm.Target.from_default_triple().create_target_machine(
+        cpu=llvm.get_host_cpu_name(), features=llvm.get_host_cpu_features().flatten(), opt=LEVEL, jit=True
+    )
+    engine = llvm.create_mcjit_compiler(llvm.parse_assembly(text), machine)
+    engine.finalize_object()
+    return Compiled(engine)
+
+
+class Compiled(Sealed):
+    """Functions of a program as machine code, which lives as long as this.
+
+    Parameters
+    ----------
+    engine : llvmlite.binding.ExecutionEngine
+    """
+
+    engine: ExecutionEngine
+
+    def __init__(self, engine):
+        self._keep(engine=engine)
+
+    def one(self, name: str) -> int:
+        """Address of a function of (q, v, u, out), one configuration."""
+        return self.engine.get_function_address(f"tf_{name}")
+
+    def lanes(self, name: str) -> int:
+        """Address of its form for eight configurations, entry e of configuration l at 8 e + l."""
+        return self.engine.get_function_address(f"tf_{name}_x8")
+
+
+def _function(function, lanes: int) -> list[str]:
+    """One function for every block, and the one that calls them."""
+    found, slots = blocks(function)
+    name = f"{function.name}_x8" if lanes == 8 else function.name
+    given = ", ".join(f"ptr noalias %{x}" for x in (*LETTERS, "out", "w"))
+    lines, calls = [], []
+    for k, block in enumerate(found, start=1):
+        lines += [f"define internal void @{name}_{k}({given}) #{1 if slots else 0} {{"]
+        lines += [*_Lines(function, block, lanes).lines, "  ret void", "}", ""]
+        calls.append(f"  call void @{name}_{k}({', '.join(f'ptr %{x}' for x in (*LETTERS, 'out', 'w'))})")
+    lines += [f"define void @tf_{name}(ptr %q, ptr %v, ptr %u, ptr %out) #0 {{"]
+    lines += [f"  %w = alloca [{slots * lanes} x double], align 64", *calls, "  ret void", "}", ""]
+    return lines
+
+
+class _Lines:
+    """Instructions of a block.
+
+    Parameters
+    ----------
+    function : Function
+    block : Block
+    lanes : int
+        1 or 8.
+    """
+
+    def __init__(self, function, block: Block, lanes: int):
+        self.op, self.a, self.b = (column.tolist() for column in (function.op, function.a, function.b))
+        self.value, self.block, self.lanes = function.value.tolist(), block, lanes
+        self.type = "double" if lanes == 1 else f"<{lanes} x double>"
+        self.known: set[str] = set()  # names that have a value
+        self.lines: list[str] = []
+        for step in block.steps:
+            if isinstance(step, Trig):
+                self.sincos(step)
+            else:
+                self.compute(step)
+        for entry in block.outputs:
+            row, sign = int(function.output[entry]), function.sign[entry]
+            found = self.operand(row)
+            if sign < 0:
+                self.lines.append(f"  %o{entry} = fneg {self.type} {found}")
+                found = f"%o{entry}"
+            self.store(found, "out", entry)
+
+    def compute(self, row: int) -> None:
+        """A row."""
+        op, a = self.op[row], self.operand(self.a[row])
+        if op == RECIP:
+            self.reciprocal(row, a)
+        else:
+            self.define(row, f"{OPCODES[op]} contract {self.type} {a}, {self.operand(self.b[row])}")
+
+    def reciprocal(self, row: int, a: str) -> None:
+        """One over a, NaN where that is a pivot, or its negative, and not in (0, inf)."""
+        division = f"fdiv {self.type} {self.number(1.0)}, {a}"
+        if not self.b[row]:
+            self.define(row, division)
+            return
+        flags = "i1" if self.lanes == 1 else f"<{self.lanes} x i1>"
+        low, high = ("ogt", "olt") if self.b[row] > 0 else ("olt", "ogt")
+        self.lines += [
+            f"  %r{row} = {division}",
+            f"  %l{row} = fcmp {low} {self.type} {a}, {self.number(0.0)}",
+            f"  %h{row} = fcmp {high} {self.type} {a}, {self.number(math.copysign(math.inf, self.b[row]))}",
+            f"  %g{row} = and {flags} %l{row}, %h{row}",
+        ]
+        self.define(row, f"select {flags} %g{row}, {self.type} %r{row}, {self.type} {self.number(math.nan)}")
+
+    def sincos(self, step: Trig) -> None:
+        """Sines and cosines of all angles in one call."""
+        n, first = len(step.angles), step.angles[0]
+        angle, sine, cosine = (f"{name}{first}" for name in ("angle", "sine", "cosine"))
+        for array in (angle, sine, cosine):
+            self.lines.append(f"  %{array} = alloca [{n * self.lanes} x double], align 64")
+        for k, row in enumerate(step.angles):
+            self.store(self.operand(row), angle, k)
+        self.lines.append(
+            f"  call void @tf_sincos(i64 {n * self.lanes}, ptr %{angle}, ptr %{sine}, ptr %{cosine})"
+        )
+        for row in step.rows:
+            array = cosine if self.op[row] == COS else sine
+            self.define(row, self.load(array, step.angles.index(self.a[row])))
+
+    def operand(self, row: int) -> str:
+        """Name of a row's value, loaded where it comes from elsewhere; or a number."""
+        if self.op[row] == CONST:
+            return self.number(self.value[row])
+        name = f"%t{row}"
+        if name not in self.known:
+            given = self.op[row] == INPUT
+            place = (LETTERS[self.a[row]], self.b[row]) if given else ("w", self.block.taken[row])
+            self.known.add(name)
+            self.lines.append(f"  {name} = {self.load(*place)}")
+        return name
+
+    def define(self, row: int, instruction: str) -> None:
+        """Give a row its value, and keep it for later blocks."""
+        self.known.add(f"%t{row}")
+        self.lines.append(f"  %t{row} = {instruction}")
+        if row in self.block.kept:
+            self.store(f"%t{row}", "w", self.block.kept[row])
+
+    def number(self, value: float) -> str:
+        """A number by its bits."""
+        bits = f"0x{struct.pack('>d', value).hex().upper()}"
+        return bits if self.lanes == 1 else f"<{', '.join([f'double {bits}'] * self.lanes)}>"
+
+    def load(self, array: str, entry: int) -> str:
+        """Instruction that reads an entry."""
+        return f"load {self.type}, ptr {self.address(array, entry)}, align 8"
+
+    def store(self, name: str, array: str, entry: int) -> None:
+        """Write an entry."""
+        self.lines.append(f"  store {self.type} {name}, ptr {self.address(array, entry)}, align 8")
+
+    def address(self, array: str, entry: int) -> str:
+        """Name of an entry's address."""
+        name = f"%p_{array}_{entry}"
+        if name not in self.known:
+            self.known.add(name)
+            self.lines.append(f"  {name} = getelementptr double, ptr %{array}, i64 {entry * self.lanes}")
+        return name

@@ -1,0 +1,65 @@
+"""Programs evaluated row by row by NumPy, all configurations of a batch at once: slow, and the reference."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+
+from ..program.expressions import CONST, INPUT, OPERATIONS, RECIP
+
+UFUNCS = {
+    "ADD": np.add,
+    "SUB": np.subtract,
+    "MUL": np.multiply,
+    "RECIP": np.reciprocal,
+    "SIN": np.sin,
+    "COS": np.cos,
+}
+
+
+def evaluate(function, *arguments) -> np.ndarray:
+    """Result of a `Function`.
+
+    Parameters
+    ----------
+    function : Function
+    *arguments : array_like, shapes (..., size)
+        In the order of ``function.inputs``.
+
+    Returns
+    -------
+    ndarray, shape (..., *function.shape)
+    """
+    arguments = [np.asarray(x, dtype=float) for x in arguments]
+    batch = np.broadcast_shapes(*(x.shape[:-1] for x in arguments))
+    rows = []
+    with np.errstate(all="ignore"):
+        for op, a, b, value in zip(function.op, function.a, function.b, function.value, strict=True):
+            if op == CONST:
+                rows.append(np.broadcast_to(value, batch))
+            elif op == INPUT:
+                rows.append(np.broadcast_to(arguments[a][..., b], batch))
+            else:
+                apply = UFUNCS[OPERATIONS[op]]
+                rows.append(apply(*(rows[x] for x in (a, b)[: apply.nin])))
+            if op == RECIP and b:
+                rows[-1] = np.where(np.sign(b) * rows[-1] > 0, rows[-1], np.nan)
+    out = np.empty((*batch, function.output.size))
+    for k, (row, sign) in enumerate(zip(function.output, function.sign, strict=True)):
+        out[..., k] = sign * rows[row]
+    return out.reshape(*batch, *function.shape)
+
+
+def failing_pivot(function, *arguments) -> int | None:
+    """Freedom whose pivot is the first in the order of elimination that is no positive number, of vectors.
+
+    Where rounding makes the pivots positive here, that of the least one; None where there are none.
+    """
+    rows = np.flatnonzero((function.op == RECIP) & (function.b != 0))
+    if not rows.size:
+        return None
+    freedoms, sign = np.abs(function.b[rows]) - 1, np.sign(function.b[rows])
+    inverse = evaluate(replace(function, output=rows, sign=sign, shape=rows.shape), *arguments)
+    failing = freedoms[~np.isfinite(inverse)]
+    return int(failing.max() if failing.size else freedoms[np.argmax(inverse)])

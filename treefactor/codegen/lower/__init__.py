@@ -1,0 +1,1 @@
+"""Programs lowered to instructions of the interpreter: fused, ordered, slots allocated."""

@@ -1,0 +1,273 @@
+"""Rows of straight-line code fused, ordered and placed for the interpreter."""
+
+import numpy as np
+
+cdef extern from "kernels/interpreter/machine.h":
+    enum:
+        OP_RECIP
+        OP_POSITIVE
+        OP_NEGATIVE
+        OP_SINCOS
+        OP_END
+        OPCODES
+    int SUM(int products, int negative_products, int numbers, int negative_numbers) nogil
+
+RECIPROCALS, SINCOS, END = (OP_RECIP, OP_POSITIVE, OP_NEGATIVE), OP_SINCOS, OP_END
+
+cdef enum:                       # operations of rows, in the order of `_table`
+    ADD = 2
+    SUB
+    MUL
+    RECIP
+    SIN
+    COS
+
+cdef enum:
+    NONE = -1
+    TERMS = 3                    # of a sum, at most
+    OPERANDS = 6
+    RESULTS = 2
+    WINDOW = 1000                # instructions
+
+ctypedef struct Term:
+    int a, b                     # rows; b is NONE where the term is no product
+    bint negative
+
+ctypedef struct Sum:
+    int terms
+    Term term[TERMS]
+
+
+def fuse(const unsigned char[::1] op, const int[::1] a, const int[::1] b, const int[::1] uses):
+    """Instructions for the rows that are used: what only one sum needs joins it, sine and cosine are one.
+
+    Parameters
+    ----------
+    op, a, b : ndarray
+        Columns of a `Function`.
+    uses : ndarray of int32
+        By rows that are used, and by results.
+
+    Returns
+    -------
+    code : ndarray of int32, shape (count,)
+        Opcodes.
+    operand, result : ndarray of int32, shapes (count, 6), (count, 2)
+        Rows, -1 where there is none.
+    """
+    cdef Py_ssize_t rows = op.shape[0], row, count = 0
+    cdef int[::1] code = np.empty(rows, np.intc)
+    cdef int[:, ::1] operand = np.full((rows, OPERANDS), NONE, np.intc)
+    cdef int[:, ::1] result = np.full((rows, RESULTS), NONE, np.intc)
+    cdef int[::1] turned = np.full(rows, NONE, np.intc)      # the instruction that turns by an angle
+    cdef unsigned char[::1] joined = np.zeros(rows, np.uint8)
+    cdef unsigned char[:, ::1] room = np.zeros((rows, sizeof(Sum)), np.uint8)
+    cdef Sum *sums = <Sum *> &room[0, 0] if rows else NULL
+    for row in range(rows):
+        if not uses[row]:
+            continue
+        if op[row] == MUL:
+            add_term(&sums[row], a[row], b[row], False)
+        elif op[row] == ADD or op[row] == SUB:
+            join(sums, uses, joined, a[row], b[row], op[row] == SUB, &sums[row])
+    for row in range(rows):
+        if op[row] < ADD or joined[row] or not uses[row]:
+            continue
+        if op[row] >= SIN and turned[a[row]] != NONE and result[turned[a[row]], op[row] - SIN] == NONE:
+            result[turned[a[row]], op[row] - SIN] = row
+            continue
+        if op[row] >= SIN:
+            turned[a[row]] = count
+            code[count], operand[count, 0], result[count, op[row] - SIN] = OP_SINCOS, a[row], row
+        elif op[row] == RECIP:
+            code[count] = OP_RECIP if not b[row] else OP_POSITIVE if b[row] > 0 else OP_NEGATIVE
+            operand[count, 0], result[count, 0] = a[row], row
+        else:
+            code[count], result[count, 0] = write_sum(&sums[row], operand[count]), row
+        count += 1
+    return np.array(code[:count]), np.array(operand[:count]), np.array(result[:count])
+
+
+cdef void add_term(Sum *to, int a, int b, bint negative) noexcept:
+    to.term[to.terms].a, to.term[to.terms].b, to.term[to.terms].negative = a, b, negative
+    to.terms += 1
+
+
+cdef void join(Sum *sums, const int[::1] uses, unsigned char[::1] joined, int x, int y, bint negative,
+               Sum *to) noexcept:
+    """to <- x + y, or x - y, each by its terms where nothing else uses it and there is room for them."""
+    cdef int left = sums[x].terms if uses[x] == 1 else 0, right = sums[y].terms if uses[y] == 1 else 0, k
+    while max(left, 1) + max(right, 1) > TERMS:
+        if left >= right:
+            left = 0
+        else:
+            right = 0
+    for k in range(left):
+        add_term(to, sums[x].term[k].a, sums[x].term[k].b, sums[x].term[k].negative)
+    if not left:
+        add_term(to, x, NONE, False)
+    for k in range(right):
+        add_term(to, sums[y].term[k].a, sums[y].term[k].b, sums[y].term[k].negative != negative)
+    if not right:
+        add_term(to, y, NONE, negative)
+    joined[x] |= left > 0
+    joined[y] |= right > 0
+
+
+cdef int write_sum(const Sum *terms, int[::1] operand) noexcept:
+    """Operands of the products, then the numbers, positive ones first; the opcode."""
+    cdef int count[4]
+    cdef int kind, k, at = 0
+    for kind in range(4):
+        count[kind] = 0
+        for k in range(terms.terms):
+            if (terms.term[k].b == NONE) == (kind >= 2) and terms.term[k].negative == kind % 2:
+                count[kind] += 1
+                operand[at] = terms.term[k].a
+                at += 1
+                if kind < 2:
+                    operand[at] = terms.term[k].b
+                    at += 1
+    return SUM(count[0], count[1], count[2], count[3])
+
+
+cdef class Ready:
+    """Instructions that can run, first come first served for every opcode."""
+    cdef int[::1] following
+    cdef int first[OPCODES]
+    cdef int last[OPCODES]
+    cdef int waiting[OPCODES]
+
+    def __cinit__(self, Py_ssize_t count):
+        cdef int code
+        self.following = np.empty(count, np.intc)
+        for code in range(OPCODES):
+            self.waiting[code] = 0
+
+    cdef void push(self, int code, int instruction) noexcept:
+        if self.waiting[code]:
+            self.following[self.last[code]] = instruction
+        else:
+            self.first[code] = instruction
+        self.last[code] = instruction
+        self.waiting[code] += 1
+
+    cdef int pop(self, int code) noexcept:
+        cdef int instruction = self.first[code]
+        self.first[code] = self.following[instruction]
+        self.waiting[code] -= 1
+        return instruction
+
+    cdef int longest(self) noexcept:
+        """The opcode that most wait for; sines and cosines wait until nothing else does."""
+        cdef int best = 0, code
+        for code in range(1, OPCODES):
+            if (self.waiting[code] > self.waiting[best] and code != OP_SINCOS) or not self.waiting[best]:
+                best = code
+        return best
+
+
+def schedule(const int[::1] code, const int[:, ::1] operand, const int[:, ::1] result, Py_ssize_t rows):
+    """Order of the instructions with long runs of equal opcodes, each among the next `WINDOW` in line.
+
+    Returns
+    -------
+    order : ndarray of int32, shape (count,)
+    first : ndarray of int
+        Where runs begin. The angles of a run are known before it begins.
+    """
+    cdef Py_ssize_t count = code.shape[0], i, k, r, low = 0, seen = 0, emitted = 0
+    cdef int current = NONE, instruction, row, user, left = 0
+    cdef int[::1] maker = np.full(rows, NONE, np.intc), missing = np.zeros(count, np.intc)
+    cdef int[::1] begin = np.zeros(count + 1, np.intc), fill, users
+    cdef int[::1] order = np.empty(count, np.intc)
+    cdef unsigned char[::1] done = np.zeros(count + 1, np.uint8), starts = np.zeros(count, np.uint8)
+    cdef Ready ready = Ready(count)
+    for i in range(count):
+        for r in range(RESULTS):
+            if result[i, r] != NONE:
+                maker[result[i, r]] = i
+    for i in range(count):
+        for k in range(OPERANDS):
+            if operand[i, k] != NONE and maker[operand[i, k]] != NONE:
+                begin[maker[operand[i, k]] + 1] += 1
+                missing[i] += 1
+    begin = np.cumsum(begin, dtype=np.intc)
+    fill = np.array(begin)
+    users = np.empty(begin[count], np.intc)
+    for i in range(count):
+        for k in range(OPERANDS):
+            if operand[i, k] != NONE and maker[operand[i, k]] != NONE:
+                row = maker[operand[i, k]]
+                users[fill[row]] = i
+                fill[row] += 1
+    while emitted < count:
+        while seen < count and seen < low + WINDOW:
+            if not missing[seen]:
+                ready.push(code[seen], seen)
+            seen += 1
+        if current == NONE or not ready.waiting[current] or (current == OP_SINCOS and not left):
+            current = ready.longest()
+            left = ready.waiting[current]
+            starts[emitted] = True
+        instruction = ready.pop(current)
+        left -= 1
+        order[emitted] = instruction
+        emitted += 1
+        done[instruction] = True
+        while done[low]:
+            low += 1
+        for k in range(begin[instruction], begin[instruction + 1]):
+            user = users[k]
+            missing[user] -= 1
+            if not missing[user] and user < seen:
+                ready.push(code[user], user)
+    return np.asarray(order), np.flatnonzero(starts)
+
+
+def allocate(const int[:, ::1] operand, const int[:, ::1] result, int[::1] slot, const int[::1] kept,
+             int used):
+    """Give every result a slot, free again after its last use.
+
+    Parameters
+    ----------
+    operand, result : ndarray of int32
+        Rows, in the order of execution.
+    slot : ndarray of int32, shape (rows,)
+        Of the rows that are there at the start, -1 of others; receives the others'.
+    kept : ndarray of int32
+        Rows that stay to the end.
+    used : int
+        Slots there are at the start.
+
+    Returns
+    -------
+    int
+        Slots in all.
+    """
+    cdef Py_ssize_t count = operand.shape[0], i, k, r
+    cdef int[::1] last = np.full(slot.shape[0], NONE, np.intc), free = np.empty_like(slot)
+    cdef int available = 0, row
+    for i in range(count):
+        for k in range(OPERANDS):
+            if operand[i, k] != NONE:
+                last[operand[i, k]] = i
+    for i in range(kept.shape[0]):
+        last[kept[i]] = count
+    for i in range(count):
+        for r in range(RESULTS):
+            row = result[i, r]
+            if row != NONE:
+                if available:
+                    available -= 1
+                    slot[row] = free[available]
+                else:
+                    slot[row] = used
+                    used += 1
+        for k in range(OPERANDS):
+            row = operand[i, k]
+            if row != NONE and last[row] == i:
+                last[row] = NONE
+                free[available] = slot[row]
+                available += 1
+    return used

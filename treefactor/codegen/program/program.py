@@ -1,0 +1,314 @@
+"""Programs: the straight-line code of a model's functions as plain arrays."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from types import MappingProxyType
+from typing import Any
+
+import numpy as np
+
+from ..._util.files import replacing
+from ..._util.validation import ReadOnly
+from ...exceptions import CodegenError
+from ...model.joints import LOOPS
+from ...tree.tree import OperationCount, Tree
+from . import emit_c
+from .expressions import ADD, COS, INPUT, MUL, OPERATIONS, RECIP, SIN, SUB
+
+ARGUMENTS = {  # of the functions that can be generated, in order
+    "crba": ("q",),
+    "rnea": ("q", "v", "a"),
+    "bias": ("q", "v"),
+    "aba": ("q", "v", "tau"),
+    "forward_dynamics": ("q", "v", "tau"),
+    "minv": ("q",),
+    "jacobian": ("q",),
+    "delassus": ("q",),
+    "loops": ("q", "v", "tau"),
+    "loop_velocity": ("q", "v"),
+    "loop_step": ("q",),
+    "loop_gap": ("q",),
+}
+FUNCTIONS: tuple[str, ...] = tuple(ARGUMENTS)[:6]  # that need no tips
+TIP_FUNCTIONS: tuple[str, ...] = tuple(ARGUMENTS)[6:8]
+LOOP_FUNCTIONS: tuple[str, ...] = tuple(ARGUMENTS)[8:]  # of models with loops
+FORMAT = 2
+NO_PROGRAM = (KeyError, TypeError, ValueError, OverflowError, OSError, EOFError, RuntimeError)
+PLAIN = ("model", "nq", "nv", "tips", "snapped", "loops", "independent")  # in the head of a file
+COLUMNS = {
+    "op": np.uint8,
+    "a": np.int32,
+    "b": np.int32,
+    "value": np.float64,
+    "output": np.int32,
+    "sign": np.int8,
+}
+
+
+@dataclass(frozen=True, eq=False)
+class Function(ReadOnly):
+    """Straight-line code: one row for each scalar, after those it is made of.
+
+    Attributes
+    ----------
+    name : str
+    inputs : tuple of (str, int)
+        Names and sizes of the arguments.
+    op : ndarray of uint8, shape (rows,)
+        What makes a row, an index into ``OPERATIONS``: CONST, INPUT, ADD (a + b), SUB (a - b), MUL (a b),
+        RECIP (1 / a), SIN (a), COS (a). Rows of numbers come first, then the inputs, then the others in the
+        order of the recursion.
+    a, b : ndarray of int32, shape (rows,)
+        Operands: earlier rows. Of INPUT the number of the argument and the entry. Of RECIP b is k + 1 where a
+        is the pivot of freedom k, or its negative, -k - 1: the row is NaN unless that pivot is positive. 0
+        where there is none.
+    value : ndarray of float64, shape (rows,)
+        Of CONST, positive or 0; 0 elsewhere.
+    output : ndarray of int32, shape (size,)
+        Rows that hold the result.
+    sign : ndarray of int8, shape (size,)
+        1, or -1 where the result is that row's negative.
+    shape : tuple of int
+        Of the result: (nnz,) of "crba", the packed rows of H in the layout of
+        ``Model.tree``; (nv, nv) of "minv".
+    variant : str
+        The steps taken, and the method where there is a choice: "both", "frames, aba".
+
+    Notes
+    -----
+    Immutable: threads may share it.
+    """
+
+    name: str
+    inputs: tuple[tuple[str, int], ...]
+    op: np.ndarray
+    a: np.ndarray
+    b: np.ndarray
+    value: np.ndarray
+    output: np.ndarray
+    sign: np.ndarray
+    shape: tuple[int, ...]
+    variant: str = ""
+
+    def __post_init__(self):
+        for column in COLUMNS:
+            getattr(self, column).flags.writeable = False
+
+    @property
+    def rows(self) -> int:
+        """All rows, those of numbers and inputs included."""
+        return self.op.size
+
+    def fault(self) -> str | None:
+        """Return why these columns are not straight-line code, or None."""
+        op, a, b = self.op, self.a.astype(int), self.b.astype(int)
+        sizes = np.array([size for _, size in self.inputs])
+        given, computed, binary = op == INPUT, op >= ADD, (op >= ADD) & (op <= MUL)
+        row = np.arange(op.size)
+        if not op.size == a.size == b.size == self.value.size:
+            return "columns differ in length"
+        if self.output.size != self.sign.size or self.output.size != math.prod(self.shape):
+            return "the result has another shape"
+        checks = {
+            "an operation is unknown": op < len(OPERATIONS),
+            "numbers and inputs must come first": np.diff(np.minimum(op, ADD).astype(int), prepend=0) >= 0,
+            "an operand comes after its use": (a >= 0)
+            & ((b >= 0) | (op == RECIP))
+            & ((a < row) | ~computed)
+            & ((b < row) | ~binary),
+            "a number is not finite or negative": np.isfinite(self.value) & ~np.signbit(self.value),
+            "an entry of the result is not a row": (self.output >= 0) & (self.output < op.size),
+            "a sign is neither 1 nor -1": np.abs(self.sign) == 1,
+        }
+        for fault, good in checks.items():
+            if not good.all():
+                return f"{fault} (row {int(np.argmin(good))})"
+        if given.any() and (a[given].max() >= sizes.size or (b[given] >= sizes[a[given]]).any()):
+            return "an input is not an entry of an argument"
+        return None
+
+    @cached_property
+    def first(self) -> int:
+        """First row that is an operation."""
+        return int(np.count_nonzero(self.op <= INPUT))
+
+    @cached_property
+    def operations(self) -> OperationCount:
+        """Scalar operations; a change of sign is none."""
+        return operation_count(self.op)
+
+
+def available(model, tips=()) -> tuple[str, ...]:
+    """Functions that can be generated for a model: those of tips and of loops where there are some."""
+    names = (tuple(ARGUMENTS)[:8] if tips else FUNCTIONS) + LOOP_FUNCTIONS * bool(model.loops)
+    return tuple(name for name in names if name != "aba" or model.coupling is None)
+
+
+def shape_of(name: str, tree: Tree, tips: int, loops: tuple = ()) -> tuple[int, ...]:
+    """Shape of the result of a function of a model whose freedoms have this tree."""
+    shapes = {
+        "crba": (tree.nnz,),
+        "minv": (tree.n, tree.n),
+        "jacobian": (6 * tips, tree.n),
+        "delassus": (6 * tips, 6 * tips),
+        "loop_gap": (sum(LOOPS[kind] for _, kind in loops),),
+    }
+    return shapes.get(name, (tree.n,))
+
+
+def operation_count(op: np.ndarray) -> OperationCount:
+    """Operations among rows."""
+    count = np.bincount(op, minlength=len(OPERATIONS)).tolist()
+    return OperationCount(
+        mul=count[MUL], add=count[ADD] + count[SUB], div=count[RECIP], trig=count[SIN] + count[COS]
+    )
+
+
+@dataclass(frozen=True, eq=False)
+class Program(ReadOnly):
+    """Generated functions of one model; picklable.
+
+    Attributes
+    ----------
+    model : str
+        Its name.
+    parent : ndarray, shape (nv,)
+        Of the tree of its freedoms, which lays out the packed rows of H.
+    nq, nv : int
+    tips : tuple of str
+        Joints of "jacobian" and "delassus".
+    snapped : float
+        Largest change of an entry of a rotation by an angle that was made a number of quarters, or of a
+        length that was made 0, relative to the longest.
+    functions : mapping of str to Function
+    loops : tuple of (str, str)
+        Names and kinds of the joints that close loops.
+    independent : tuple of str
+        Freedoms, as ``Tree.names`` has them, that do not follow from others by "loops".
+
+    Notes
+    -----
+    Immutable: threads may share it.
+    """
+
+    model: str
+    parent: np.ndarray
+    nq: int
+    nv: int
+    tips: tuple[str, ...]
+    snapped: float
+    functions: Mapping[str, Function]
+    loops: tuple[tuple[str, str], ...] = ()
+    independent: tuple[str, ...] = ()
+
+    def __post_init__(self):
+        self.__setstate__({"parent": np.array(self.parent), "functions": self.functions})
+
+    def __getstate__(self) -> dict:
+        return self.__dict__ | {"functions": dict(self.functions)}
+
+    def __setstate__(self, state: dict):
+        super().__setstate__(state | {"functions": MappingProxyType(dict(state["functions"]))})
+
+    @property
+    def operations(self) -> dict[str, OperationCount]:
+        """Operations of every function."""
+        return {name: function.operations for name, function in self.functions.items()}
+
+    def c_source(self, functions=None) -> str:
+        """C99 of some functions, by default all: ``tf_NAME(q, v, u, out)``, -DLANES=8 ``tf_NAME_x8``."""
+        return emit_c.c_source(self, functions)
+
+    def chosen(self, functions=None) -> list[Function]:
+        """Functions by their names, by default all, when it is certain that they are what they must be."""
+        self.validate()
+        for name in functions or ():
+            if name not in self.functions:
+                raise CodegenError(f"{name!r} is not in the program; there are {', '.join(self.functions)}")
+        return [self.functions[name] for name in (self.functions if functions is None else functions)]
+
+    def save(self, path) -> None:
+        """Write to a file of arrays, without pickled objects; it is whole, or as it was before."""
+        head = {name: getattr(self, name) for name in PLAIN}
+        head |= {"format": FORMAT, "functions": []}
+        arrays: dict[str, Any] = {"parent": self.parent}
+        for k, function in enumerate(self.functions.values()):
+            plain = {name: getattr(function, name) for name in ("name", "inputs", "shape", "variant")}
+            head["functions"].append(plain)
+            arrays |= {f"{k}.{column}": getattr(function, column) for column in COLUMNS}
+        with replacing(Path(path)) as draft, open(draft, "wb") as file:
+            np.savez_compressed(file, head=np.array(json.dumps(head)), **arrays)
+
+    @classmethod
+    def load(cls, path) -> Program:
+        """Program of a file that `save` has written.
+
+        Raises
+        ------
+        CodegenError
+            Where the file is something else, or its rows are not a program.
+        """
+        import zipfile  # they take longer to import than most of this package
+        import zlib
+
+        try:
+            with open(path, "rb") as opened, np.load(opened, allow_pickle=False) as file:
+                head = json.loads(str(file["head"]))
+                if head["format"] != FORMAT:
+                    raise CodegenError(f"{path}: format {head['format']}, expected {FORMAT}")
+                functions = [_function(file, k, **plain) for k, plain in enumerate(head["functions"])]
+                program = cls(
+                    str(head["model"]),
+                    np.array(Tree(file["parent"]).parent),
+                    int(head["nq"]),
+                    int(head["nv"]),
+                    tuple(map(str, head["tips"])),
+                    float(head["snapped"]),
+                    {function.name: function for function in functions},
+                    tuple((str(name), str(kind)) for name, kind in head["loops"]),
+                    tuple(map(str, head["independent"])),
+                )
+        except (*NO_PROGRAM, zipfile.BadZipFile, zlib.error) as error:
+            if isinstance(error, FileNotFoundError | CodegenError):
+                raise
+            raise CodegenError(f"{path} is not a program that Program.save has written ({error})") from error
+        program.validate()
+        return program
+
+    def validate(self) -> None:
+        """Raise CodegenError where rows are not straight-line code, or arguments and results do not fit."""
+        sizes = {"q": self.nq, "v": self.nv, "a": self.nv, "tau": self.nv}
+        tree = Tree(self.parent)
+        if len(self.parent) != self.nv:
+            raise CodegenError(f"{len(self.parent)} parents of {self.nv} freedoms")
+        for name, kind in self.loops:
+            if kind not in LOOPS:
+                raise CodegenError(
+                    f"loop {name!r} has the kind {kind!r}, which is not one of {', '.join(LOOPS)}"
+                )
+        for name, function in self.functions.items():
+            shape = shape_of(name, tree, len(self.tips), self.loops)
+            inputs = tuple((x, sizes[x]) for x in ARGUMENTS.get(name, ()))
+            if name not in ARGUMENTS or function.inputs != inputs or function.shape != shape:
+                raise CodegenError(f"{name}: its arguments or its result do not fit the model")
+            fault = function.fault()
+            if fault:
+                raise CodegenError(f"{name}: {fault}")
+            if (np.abs(function.b[function.op == RECIP], dtype=float) > self.nv).any():
+                raise CodegenError(f"{name}: a pivot does not belong to a freedom")
+
+
+def _function(file, k: int, name, inputs, shape, variant) -> Function:
+    """Function number k of a file."""
+    columns = {column: np.ascontiguousarray(file[f"{k}.{column}"]) for column in COLUMNS}
+    for column, dtype in COLUMNS.items():
+        if columns[column].dtype != dtype or columns[column].ndim != 1:
+            raise CodegenError(f"{name}: column {column} must be a vector of {np.dtype(dtype).name}")
+    inputs = tuple((str(argument), int(size)) for argument, size in inputs)
+    return Function(str(name), inputs, **columns, shape=tuple(map(int, shape)), variant=str(variant))

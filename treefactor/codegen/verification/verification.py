@@ -1,0 +1,237 @@
+"""The verification variant of generated functions: every named intermediate is a result as well.
+
+Golubev & Yaskevich compare such a program with the numeric matrix algorithm on the same bodies.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from ..._util.validation import as_count, as_size
+from ...model.configuration import integrate, random_configuration
+from ...model.model import Model, require_model
+from ..algorithms.frames import SNAP
+from ..algorithms.partition import regular
+from ..algorithms.reduction import AXES, Reduction
+from ..backends.numpy_ import evaluate
+from ..choices import VARIANTS, Choice
+from ..program import passes
+from ..program._table import Scalar, use_counts
+from ..program.program import LOOP_FUNCTIONS, Function, available
+from ..writer import Writer
+from .numeric import Numeric
+from .numeric_loops import NumericLoops
+
+CLOSED = ("loops", "loop_velocity")  # functions of configurations with closed loops
+OPEN = 0.1  # steps from there for the others, in m and radian
+TOLERANCE = 1e-11  # of an element, relative to the largest of its matrix, that of all bodies
+
+
+@dataclass(frozen=True, eq=False)
+class Verifiable:
+    """A function whose result are its named intermediates and, among them, its result.
+
+    Attributes
+    ----------
+    model : Model
+    tips : tuple of str
+    function : Function
+    names : tuple of str
+        Of the elements of matrices that it computes, in the order in which it does.
+    method : str or None
+    bodies : list of Body
+        After the steps of the variant.
+    reduction : Reduction or None
+        Of a function that closes loops.
+    """
+
+    model: Model
+    tips: tuple[str, ...]
+    function: Function
+    names: tuple[str, ...]
+    method: str | None
+    bodies: list
+    reduction: Reduction | None
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """What became of a comparison.
+
+    Attributes
+    ----------
+    function, variant : str
+    elements : int
+        That were compared.
+    error : float
+        Largest deviation, relative to the largest element of its matrix, that of all bodies.
+    worst : str or None
+        The element with that deviation.
+    first : str or None
+        The first element, in the order of computation, that differs by more than was allowed.
+
+    Notes
+    -----
+    Immutable: threads may share it.
+    """
+
+    function: str
+    variant: str
+    elements: int
+    error: float
+    worst: str | None
+    first: str | None
+
+
+def verify(
+    model,
+    functions=None,
+    tips=(),
+    variants=tuple(VARIANTS),
+    snap: float = SNAP,
+    samples: int = 3,
+    tolerance: float = TOLERANCE,
+) -> list[Verdict]:
+    """Compare every named intermediate of generated functions with numeric matrix algorithms.
+
+    Parameters
+    ----------
+    model : Model
+    functions, tips, variants, snap
+        As of `treefactor.generate`; every variant and every method is verified, not only the best.
+    samples : int
+        Random states, those of "loops" and "loop_velocity" with closed loops.
+    tolerance : float
+        Of an element, relative to the largest of its matrix, that of all bodies, in all samples.
+
+    Returns
+    -------
+    list of Verdict
+
+    Raises
+    ------
+    CodegenError
+        Where there is no such function, variant or joint.
+    TypeError, ValueError
+        Where the model is not a Model, or a number is out of range.
+
+    Notes
+    -----
+    Golubev & Yaskevich (2020), the verification variant; Featherstone (2008), tables 5.1, 6.2, 6.3 and 7.1.
+
+    Examples
+    --------
+    >>> import numpy as np, treefactor as tf
+    >>> from treefactor.codegen import verify
+    >>> rod = tf.Inertia(1.0, [0, 0, -0.5], np.diag([0.1, 0.1, 0.0]))
+    >>> model = tf.Model([tf.Joint("hinge", "revolute", axis=[0, 1, 0], inertia=rod)])
+    >>> [verdict.first for verdict in verify(model, "rnea", variants="plain")]
+    [None]
+    """
+    samples, tolerance = as_count(samples, "samples", 1), as_size(tolerance, "tolerance")
+    found = verifiable(model, functions, tips, variants, snap)
+    return [compare(one, samples, tolerance) for one in found]
+
+
+def verifiable(
+    model, functions, tips=(), variants=tuple(VARIANTS), snap: float = SNAP
+) -> Iterator[Verifiable]:
+    """The verification variant of every function, by every method, after the steps of every variant."""
+    require_model(model)
+    if functions is None:
+        functions = available(model, tips)
+    choice = Choice.of(model, functions, tips, variants, snap)
+    for variant, bodies in choice.stepped.items():
+        for name, method in choice.ways:
+            yield _verifiable(Writer(model, bodies, choice.tips, choice.dependent, {}), name, method, variant)
+
+
+def _verifiable(writer: Writer, name: str, method: str | None, variant: str) -> Verifiable:
+    """The function with all elements as its result that its own result needs."""
+    result = writer.result(name, method)
+    targets = writer.table.codes(result)  # which makes rows of numbers
+    used = use_counts(*writer.table.columns(), targets)
+    matrices = {**(writer.named or {}), name: result}
+    found = {
+        f"{matrix}{at}": x
+        for matrix, content in matrices.items()
+        for at, x in _elements(content)
+        if isinstance(x, Scalar) and used[abs(x.code)]
+    }
+    variant = f"{variant}, {method}" if method else variant
+    function = passes.gather(writer.extract(name, list(found.values()), (len(found),), variant))
+    order = np.argsort(function.output, kind="stable")
+    function = replace(function, output=function.output[order], sign=function.sign[order])
+    names = tuple(np.array(list(found), object)[order])
+    reduction = writer.reduction(method or AXES[0]) if name in LOOP_FUNCTIONS else None
+    return Verifiable(writer.model, writer.tips, function, names, method, writer.recursions.bodies, reduction)
+
+
+def _elements(matrix, at: str = "") -> Iterator[tuple[str, Any]]:
+    """Elements of a matrix in any form, and where they stand in it."""
+    if isinstance(matrix, dict):
+        matrix = list(matrix.items())
+    elif isinstance(matrix, (list, tuple, np.ndarray)):
+        matrix = list(enumerate(matrix))
+    else:
+        yield at, matrix
+        return
+    for k, part in matrix:
+        yield from _elements(part, f"{at}[{k}]")
+
+
+def compare(one: Verifiable, samples: int = 3, tolerance: float = TOLERANCE) -> Verdict:
+    """Compare all elements in random states."""
+    rng = np.random.default_rng(0)
+    given = {"q": _configurations(one, rng, samples)}
+    given |= dict(zip(("v", "a", "tau"), rng.normal(size=(3, samples, one.model.nv)), strict=True))
+    own = evaluate(one.function, *(given[argument] for argument, _ in one.function.inputs))
+    if one.function.name != "rnea":
+        given["a"] = np.zeros_like(given["a"])
+    expected, scale = zip(
+        *(_expected(one, *state) for state in zip(*given.values(), strict=True)), strict=True
+    )
+    error = np.abs(own - expected) / np.maximum(np.max(scale, axis=0), np.finfo(float).tiny)
+    error = error.max(axis=0, initial=0.0)
+    wrong = np.flatnonzero(~(error <= tolerance))
+    worst = int(np.argmax(error)) if error.size else None
+    return Verdict(
+        one.function.name,
+        one.function.variant,
+        len(one.names),
+        0.0 if worst is None else float(error[worst]),
+        None if worst is None else one.names[worst],
+        one.names[wrong[0]] if wrong.size else None,
+    )
+
+
+def _configurations(one: Verifiable, rng, samples: int) -> np.ndarray:
+    """Random configurations, closed ones of a function that closes loops, or ones near them."""
+    if one.reduction is None:
+        return random_configuration(one.model, rng, size=samples)
+    q = regular(one.model, tuple(one.reduction.dependent), samples)
+    if one.function.name in CLOSED:
+        return q
+    return integrate(one.model, q, rng.normal(scale=OPEN, size=(samples, one.model.nv)))
+
+
+def _expected(one: Verifiable, q, v, a, tau) -> tuple[list, list]:
+    """Elements by the numeric algorithm, and the largest ones of all matrices of their names."""
+    numeric = Numeric(one.model, one.bodies, one.tips, q, v, a, tau)
+    with np.errstate(all="ignore"):  # where a freedom moves no mass
+        if one.reduction is None:
+            matrices = numeric.of(one.function.name, one.method)
+        else:
+            matrices = NumericLoops(numeric, one.reduction, v).of(one.function.name)
+    elements: dict = {}
+    largest: dict = {}
+    for matrix, content in matrices.items():
+        found = {f"{matrix}{at}": x for at, x in _elements(content)}
+        elements |= found
+        kind = matrix.split("[")[0]
+        largest[kind] = max([largest.get(kind, 0.0), *map(abs, found.values())])
+    return [elements[name] for name in one.names], [largest[name.split("[")[0]] for name in one.names]

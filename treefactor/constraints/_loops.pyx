@@ -1,0 +1,266 @@
+"""Loops of one model: their rows, and its dynamics with them closed, on NumPy arrays."""
+
+cimport numpy as cnp
+from libc.math cimport NAN
+from libc.stdlib cimport free, malloc
+from libc.string cimport memset
+
+from ..dynamics._recursions cimport (
+    ALIGNED,
+    FRAMES,
+    LANES,
+    MOTION,
+    Arguments,
+    Bodies,
+    Operand,
+    align,
+    describe,
+    load,
+)
+from ..tree._pattern cimport FACTORIZED, SOLVE_L, SOLVE_LT, Shape, active
+from .._util._fast_arrays cimport all_finite, is_plain_vector
+
+import numpy as np
+
+from ..kinematics.jacobians import ENTRY
+
+cnp.import_array()
+
+cdef extern from *:
+    """
+    #include "kernels/constraints/closures.h"
+    #include "kernels/common/choose.h"
+    CHOOSE(LoopTable, loops)
+    """
+    ctypedef struct Loop:
+        pass
+
+    ctypedef struct Closures:
+        Py_ssize_t joints, loops, rows
+        const Loop *loop
+        const Entry *entry
+        const Py_ssize_t *start
+        const Py_ssize_t *column
+        const Py_ssize_t *first
+        const Py_ssize_t *stop
+
+    ctypedef struct LoopKernels:
+        void (*rows)(const Closures *, const double *frames, double *residual, double *bias,
+                     double *data) noexcept nogil
+        Py_ssize_t (*room)(const Closures *, Py_ssize_t n) noexcept nogil
+        void (*close)(const Closures *, const Shape *, const Py_ssize_t *at, const double *L,
+                      const double *inverse, const double *data, double *wanted, double *g, double *force,
+                      double *room) noexcept nogil
+
+    ctypedef struct LoopTable:
+        const char *name
+        LoopKernels one
+        LoopKernels lanes
+
+    const LoopTable *loops_for(const char *name) nogil
+
+cdef const LoopTable *kernels = loops_for(active.name)
+
+LOOP = np.dtype(
+    [("body", np.intp, 2), ("row", np.intp), ("pairs", np.intp), ("pair", np.intp, 6), ("entry", np.intp),
+     ("stop", np.intp), ("R", float, 18), ("p", float, 6)]
+)  # the structs of closures.h
+assert LOOP.itemsize == sizeof(Loop) and ENTRY.itemsize == sizeof(Entry)
+
+
+cdef class Closing:
+    """The loops of one model. Trusts its callers: arrays are contiguous float64 and of the right size.
+
+    Parameters
+    ----------
+    bodies : Bodies
+    loops : ndarray of LOOP
+    entries : ndarray of ENTRY
+    start, column : ndarray of int
+        Pattern of J, compressed by rows.
+    first, stop : ndarray of int, shape (nv,)
+        Between which rows J L^-1 has something in a column.
+    """
+
+    cdef Bodies bodies
+    cdef Closures c
+    cdef Py_ssize_t nnz          # entries of J
+    cdef object kept
+
+    def __cinit__(self, Bodies bodies not None, cnp.ndarray loops not None, cnp.ndarray entries not None,
+                  cnp.ndarray start not None, cnp.ndarray column not None, cnp.ndarray first not None,
+                  cnp.ndarray stop not None):
+        self.bodies, self.nnz = bodies, len(column)
+        self.c.joints, self.c.loops, self.c.rows = bodies.m.joints, len(loops), len(start) - 1
+        self.c.loop = <const Loop *> loops.data
+        self.c.entry = <const Entry *> entries.data
+        self.c.start = <const Py_ssize_t *> start.data
+        self.c.column = <const Py_ssize_t *> column.data
+        self.c.first = <const Py_ssize_t *> first.data
+        self.c.stop = <const Py_ssize_t *> stop.data
+        self.kept = (loops, entries, start, column, first, stop)
+
+    def rows(self, cnp.ndarray frames not None):
+        """Residuals and J-dot v (count, rows), and entries of J (count, nnz), of frames (count, size)."""
+        cdef Py_ssize_t count = frames.shape[0], size = frames.shape[1], m = self.c.rows, b
+        cdef cnp.ndarray residual = np.empty((count, m)), bias = np.empty((count, m))
+        cdef cnp.ndarray data = np.empty((count, self.nnz))
+        with nogil:
+            for b in range(count):
+                kernels.one.rows(
+                    &self.c, <const double *> frames.data + b * size, <double *> residual.data + b * m,
+                    <double *> bias.data + b * m, <double *> data.data + b * self.nnz
+                )
+        return residual, bias, data
+
+    cdef Py_ssize_t room(self, int lanes) noexcept nogil:
+        """Doubles that `compute` needs, beyond alignment."""
+        cdef const Shape *t = &self.bodies.pattern.shape
+        cdef Py_ssize_t kernel = (kernels.one if lanes == 1 else kernels.lanes).room(&self.c, t.n)
+        cdef Py_ssize_t size = self.bodies.size(FRAMES) + self.bodies.size(MOTION) + 2 * self.c.rows
+        size += self.nnz + 2 * t.n                                # D, reciprocals
+        size = lanes * size + max(self.bodies.room(FRAMES, lanes), self.bodies.room(MOTION, lanes)) + kernel
+        size += t.room + t.path + t.deepest if lanes == 1 else lanes * t.scratch
+        return size + 12 * ALIGNED
+
+    cdef void compute(self, int lanes, const Arguments *given, double stabilization, double *force,
+                      Py_ssize_t *failed, double *work) noexcept nogil:
+        """Accelerations given.out and forces of 1 or 8 states; failed[lane] <- as of `Bodies.compute`."""
+        cdef const Shape *t = &self.bodies.pattern.shape
+        cdef const LoopKernels *kernel = &kernels.one if lanes == 1 else &kernels.lanes
+        cdef Py_ssize_t n = t.n, m = self.c.rows, k, lane
+        cdef double *frames = align(work)
+        cdef double *motion = align(frames + lanes * self.bodies.size(FRAMES))
+        cdef double *H = motion + lanes * n
+        cdef double *D = align(motion + lanes * self.bodies.size(MOTION))
+        cdef double *inverse = align(D + lanes * n)
+        cdef double *residual = align(inverse + lanes * n)
+        cdef double *wanted = align(residual + lanes * m)
+        cdef double *data = align(wanted + lanes * m)
+        cdef double *X = align(data + lanes * self.nnz)           # padded rows, or what lanes scratch
+        cdef double *path = align(X + t.room + 4) if lanes == 1 else X
+        cdef double *room = align(path + t.path + t.deepest + 4 if lanes == 1 else X + lanes * t.scratch)
+        cdef const Py_ssize_t *at = t.at if lanes == 1 else t.start
+        cdef Arguments inner = given[0]
+        inner.out = frames
+        self.bodies.compute(FRAMES, lanes, &inner, failed, room)
+        kernel.rows(&self.c, frames, residual, wanted, data)
+        self.want(lanes, given.v, stabilization, residual, data, wanted)
+        inner.out = motion
+        self.bodies.compute(MOTION, lanes, &inner, failed, room)
+        if lanes == 1:
+            memset(X, 0, (t.room + 4) * sizeof(double))
+            memset(path, 0, (t.path + t.deepest + 4) * sizeof(double))
+            active.rows.load_packed(t, <const char *> H, sizeof(double), t.whole, X)
+            failed[0] = active.rows.factor(t, 0, t.units, H, t.whole, path, X, D, inverse)
+            active.rows.apply(t, X, D, inverse, 1, SOLVE_LT, motion, path)
+            kernel.close(&self.c, t, at, X, inverse, data, wanted, motion, force, room)
+        else:
+            active.lanes.factor(t, H, H, inverse, X, failed)
+            active.lanes.apply(t, H, inverse, 1, SOLVE_LT, motion, 1)
+            kernel.close(&self.c, t, at, H, inverse, data, wanted, motion, force, room)
+        for k in range(n):
+            for lane in range(lanes):
+                motion[k * lanes + lane] *= inverse[k * lanes + lane]
+        if lanes == 1:
+            active.rows.apply(t, X, D, inverse, 1, SOLVE_L, motion, path)
+        else:
+            active.lanes.apply(t, H, inverse, 1, SOLVE_L, motion, 1)
+        for k in range(n * lanes):
+            given.out[k] = motion[k]
+
+    cdef void want(self, int lanes, const double *v, double s, const double *residual, const double *data,
+                   double *wanted) noexcept nogil:
+        """J-dot v <- -J-dot v - 2 s J v - s^2 residual: J a."""
+        cdef Py_ssize_t r, e, lane
+        cdef double speed
+        for r in range(self.c.rows):
+            for lane in range(lanes):
+                speed = 0.0
+                if s != 0.0:
+                    for e in range(self.c.start[r], self.c.start[r + 1]):
+                        speed += data[e * lanes + lane] * v[self.c.column[e] * lanes + lane]
+                e = r * lanes + lane
+                wanted[e] = -wanted[e] - s * (2.0 * speed + s * residual[e])
+
+    cdef object one(self, object q, object v, object tau, double stabilization):
+        """Acceleration and forces of plain vectors, or None."""
+        cdef cnp.npy_intp n = self.bodies.nv, m = self.c.rows
+        cdef cnp.ndarray a, force
+        cdef Arguments given
+        cdef Py_ssize_t failed
+        cdef double *room
+        if not (is_plain_vector(q, self.bodies.nq) and is_plain_vector(v, n) and is_plain_vector(tau, n)):
+            return None
+        given.q = <const double *> cnp.PyArray_DATA(<cnp.ndarray> q)
+        given.v = <const double *> cnp.PyArray_DATA(<cnp.ndarray> v)
+        given.x = <const double *> cnp.PyArray_DATA(<cnp.ndarray> tau)
+        given.fext = NULL
+        if self.bodies.pattern.shape.tasks or not (
+            all_finite(self.bodies.nq, given.q) and all_finite(n, given.v) and all_finite(n, given.x)
+            and self.bodies.is_configuration(given.q, 1)
+        ):
+            return None
+        a, force = cnp.PyArray_SimpleNew(1, &n, cnp.NPY_DOUBLE), cnp.PyArray_SimpleNew(1, &m, cnp.NPY_DOUBLE)
+        given.out = <double *> a.data
+        room = <double *> malloc(self.room(1) * sizeof(double))
+        if room == NULL:
+            raise MemoryError("no room for a state")
+        with nogil:
+            self.compute(1, &given, stabilization, <double *> force.data, &failed, room)
+        free(room)
+        return (a, force) if failed == FACTORIZED else None
+
+    def batch(self, Py_ssize_t count, operands, double stabilization, cnp.ndarray a not None,
+              cnp.ndarray force not None):
+        """Accelerations (count, nv) and forces (count, rows), NaN where there are none.
+
+        Operands are q, v, tau and fext: (count, size), or (1, size) for all alike; fext may be None.
+        """
+        cdef Py_ssize_t failed[LANES]
+        cdef Py_ssize_t n = self.bodies.nv, m = self.c.rows, need = self.room(LANES), b, j
+        cdef int part
+        cdef Operand given[4]
+        cdef double *x[6]
+        cdef Arguments block
+        cdef double *room
+        need += LANES * (n + m)
+        for j in range(4):
+            describe(operands[j], &given[j])
+            need += LANES * given[j].size
+        room = <double *> malloc(need * sizeof(double))
+        if room == NULL:
+            raise MemoryError(f"no room for {need} numbers")
+        x[0] = align(room)
+        for j in range(4):
+            x[j + 1] = x[j] + LANES * given[j].size
+        x[5] = x[4] + LANES * n
+        block.q, block.v, block.x, block.out = x[0], x[1], x[2], x[4]
+        block.fext = NULL if given[3].data == NULL else x[3]
+        with nogil:
+            for b in range((count + LANES - 1) // LANES):
+                part = <int> min(<Py_ssize_t> LANES, count - b * LANES)
+                for j in range(4):
+                    load(&given[j], b, part, x[j])
+                self.compute(LANES, &block, stabilization, x[5], failed, x[5] + LANES * m)
+                self.refuse(failed, given, x)
+                active.lanes.store(n, part, x[4], a.data + b * LANES * n * sizeof(double), n * sizeof(double))
+                active.lanes.store(
+                    m, part, x[5], force.data + b * LANES * m * sizeof(double), m * sizeof(double)
+                )
+        free(room)
+
+    cdef void refuse(self, const Py_ssize_t *failed, const Operand *given, double **x) noexcept nogil:
+        """Accelerations x[4] and forces x[5] <- NaN of states that failed, or are none."""
+        cdef Py_ssize_t lane, e
+        self.bodies.refuse(given, x, self.bodies.nv)
+        for lane in range(LANES):
+            if failed[lane] != FACTORIZED or (self.bodies.nv and x[4][lane] != x[4][lane]):
+                for e in range((self.bodies.nv + self.c.rows) * LANES):
+                    if e % LANES == lane:
+                        x[4][e] = NAN
+
+
+def one(Closing closing not None, q, v, tau, double stabilization):
+    """Acceleration and forces of plain vectors, quickly; None leaves the case to the gate."""
+    return closing.one(q, v, tau, stabilization)

@@ -1,0 +1,195 @@
+"""A model as the recursions take it: bodies with one kind of motion each, about or along their z axis.
+
+Moments taken about a point far from what turns lose digits: of an arm r times the radius of gyration,
+2 log2(r) bits. So a body that may turn farther from its parent's local origin than LONGEST_ARM radii of
+gyration begins a local origin of its own, at its joint.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from ..model.joints import ROTATIONS
+from ..model.model import Model
+from ..tree._pattern import Pattern
+from ._recursions import BODY, KINDS, Bodies
+
+SLIDING = ("prismatic", "helical", "planar", "translation", "freeflyer")  # kinds without a longest distance
+TURNING = tuple(kind for kind in KINDS if kind not in ("prismatic", "translation"))
+LONGEST_ARM = 16  # from a local origin, in radii of gyration
+
+
+def bodies(model) -> Bodies:
+    """Bodies of a `treefactor.Model` bound to the compiled recursions."""
+    table = table_of(model)
+    _choose_origins(table)
+    return Bodies(
+        _structs(table),
+        model.gravity,
+        model.extended,
+        np.concatenate([np.zeros(0), *(joint.armature for joint in model.joints)]),
+        Pattern(model.tree),
+        model.nq,
+        units(model),
+        model.njoints,
+        coupling_of(model),
+    )
+
+
+def table_of(model) -> list[dict]:
+    """Bodies of a `treefactor.Model`; a universal joint is two of them, the first without mass."""
+    table: list[dict] = []
+    last, axes = [], []  # body and axes that the children of a joint are placed in
+    for i, joint in enumerate(model.joints):
+        parent, A = (last[joint.parent], axes[joint.parent]) if joint.parent >= 0 else (-1, np.eye(3))
+        R, p = A.T @ joint.R, A.T @ joint.p
+        motions = [(joint.kind, joint.axis)]
+        if joint.kind == "universal":
+            motions = [("revolute", axis) for axis in joint.axis]
+        for count, (kind, axis) in enumerate(motions):
+            A = np.eye(3) if axis is None else _frame(axis)
+            table.append(_body(model, i, kind, parent, R @ A, p, table))
+            table[-1]["q"] += count
+            parent, R, p = len(table) - 1, A.T, np.zeros(3)
+        table[-1] |= _inertia(joint.inertia, A) | {"joint": i, "axes": A.T}
+        last.append(parent)
+        axes.append(A)
+    _number_angles(table)
+    _sum_up(table)
+    return table
+
+
+def _body(model, i: int, kind: str, parent: int, R: np.ndarray, p: np.ndarray, table: list[dict]) -> dict:
+    """Body without mass, placed by R and p, that moves as `kind` does."""
+    joint = model.joints[i]
+    before = table[-1] if table else {"v": 0, "freedoms": 0}
+    root = table[parent]["root"] if parent >= 0 else kind
+    return {
+        "kind": KINDS.index(kind),
+        "parent": parent,
+        "root": root,
+        "q": model.idx_q[i],
+        "v": before["v"] + before["freedoms"],
+        "freedoms": {"spherical": 3, "planar": 3, "translation": 3, "freeflyer": 6}.get(kind, 1),
+        "angle": -1,
+        "joint": -1,
+        "circle": bool(joint.mimic) and model.joints[joint.mimic.leader].kind == "continuous",
+        "copied": 6 if root == "freeflyer" else 0,
+        "ratio": joint.mimic.ratio if joint.mimic else 1.0,
+        "offset": joint.mimic.offset if joint.mimic else 0.0,
+        "pitch": joint.pitch,
+        "R": R,
+        "p": p,
+        "axes": np.eye(3),
+        "mass": 0.0,
+        "first": np.zeros(3),
+        "tensor": np.zeros((3, 3)),
+    }
+
+
+def _frame(axis: np.ndarray) -> np.ndarray:
+    """Rotation whose z column is the axis; a permutation for axes of coordinates."""
+    x = np.eye(3)[np.argmin(np.abs(axis))]
+    x = x - (x @ axis) * axis
+    x /= np.linalg.norm(x)
+    (a, b, c), (d, e, f) = axis, x  # np.cross would take half the time of a body
+    return np.array([x, [b * f - c * e, c * d - a * f, a * e - b * d], axis]).T
+
+
+def _inertia(inertia, A: np.ndarray) -> dict:
+    """Mass, first moment and tensor about the origin, in axes A."""
+    m, c = inertia.mass, A.T @ inertia.com
+    about_origin = A.T @ inertia.tensor @ A + m * (c @ c * np.eye(3) - np.outer(c, c))
+    return {"mass": m, "first": m * c, "tensor": about_origin}
+
+
+def _sum_up(table: list[dict]) -> None:
+    """Mass that every body carries, its own included."""
+    for body in table:
+        body["carried"] = body["mass"]
+    for body in reversed(table):
+        if body["parent"] >= 0:
+            table[body["parent"]]["carried"] += body["carried"]
+
+
+def _number_angles(table: list[dict]) -> None:
+    """Number the bodies whose angles need a sine and a cosine."""
+    turning = (body for body in table if KINDS[body["kind"]] in ("revolute", "helical"))
+    for angle, body in enumerate(turning):
+        body["angle"] = angle
+
+
+def _choose_origins(table: list[dict]) -> None:
+    """Set the body whose origin each is computed at, and the number of the freedoms above it."""
+    arms: list[float] = []
+    for i, (body, radius) in enumerate(zip(table, _radii(table), strict=True)):
+        kind, parent = KINDS[body["kind"]], body["parent"]
+        body["local"], body["above"], arm = i, 0, 0.0
+        if parent >= 0:
+            carrier = table[parent]
+            body["above"] = carrier["above"] + carrier["freedoms"]
+            arm = arms[parent] + (math.inf if kind in SLIDING else math.hypot(*body["p"]))
+            if kind in TURNING and arm > LONGEST_ARM * radius:
+                arm = 0.0
+            else:
+                body["local"] = carrier["local"]
+        arms.append(arm)
+
+
+def _radii(table: list[dict]) -> list[float]:
+    """Radii of gyration of what every body carries: about its axis, or the shortest; of nothing infinite."""
+    first = [body["first"] for body in table]
+    tensor = [body["tensor"] for body in table]
+    radii = [math.inf] * len(table)
+    for i in range(len(table) - 1, -1, -1):
+        body = table[i]
+        mass, parent, R, p = body["carried"], body["parent"], body["R"], body["p"]
+        if mass > 0.0:
+            spherical = KINDS[body["kind"]] in ("spherical", "freeflyer")
+            moment = np.linalg.eigvalsh(tensor[i])[0] if spherical else tensor[i][2, 2]
+            radii[i] = math.sqrt(max(moment, 0.0) / mass)
+        if parent >= 0:
+            h = R @ first[i]
+            shift = np.outer(p, h) + np.outer(h + mass * p, p)
+            first[parent] = first[parent] + h + mass * p
+            tensor[parent] = tensor[parent] + R @ tensor[i] @ R.T + np.trace(shift) * np.eye(3) - shift
+    return radii
+
+
+def _structs(table: list[dict]) -> np.ndarray:
+    """The bodies as an array of structs, matrices column by column."""
+    found = np.zeros(len(table), dtype=BODY)
+    for struct, body in zip(found, table, strict=True):
+        for name in BODY.names:
+            value = body[name]
+            struct[name] = value.T.ravel() if np.ndim(value) == 2 else value
+    return found
+
+
+def units(model) -> np.ndarray:
+    """First entry and number of the entries of q that make a unit vector."""
+    found = [
+        (q + ROTATIONS[joint.kind].start, ROTATIONS[joint.kind].stop - ROTATIONS[joint.kind].start)
+        for joint, q in zip(model.joints, model.idx_q, strict=True)
+        if joint.kind in ROTATIONS
+    ]
+    return np.array(found, dtype=np.intp).reshape(-1, 2)
+
+
+def coupling_of(model) -> tuple | None:
+    """Where the entries of the extended v and of the packed rows of the extended H go, and how many times."""
+    if model.coupling is None:
+        return None
+    extended, tree, G = model.extended, model.tree, model.coupling.G
+    follows = np.argmax(G != 0, axis=1)
+    ratio = G[np.arange(extended.n), follows]
+    row, column = extended.rows, extended.columns
+    low, high = np.sort([follows[row], follows[column]], axis=0)
+    fold = tree.row_start[high] + tree.depth[low] - 1
+    fold_ratio = ratio[row] * ratio[column] * np.where((row != column) & (low == high), 2.0, 1.0)
+    return follows, ratio, fold, fold_ratio
+
+
+Model._compile = staticmethod(bodies)  # of Model.bodies

@@ -1,0 +1,119 @@
+/* Rows of loops on real, a double or a register; see spatial.h and, for their meaning, constraints/loops.py. */
+#include "../common/spatial.h"
+
+typedef struct {
+    real R[9], r[3];                 /* in the base: axes of the frame, its origin from that of the root body */
+    real root[3], V[6], A[6];        /* origin of the root body; the body's velocity and acceleration */
+} NAME(End);
+#define End NAME(End)
+
+static void NAME(find_end)(const Loop *loop, int side, const double *frames, End *end)
+{
+    const real zero = {0};
+    const double *R = loop->R + 9 * side, *p = loop->p + 3 * side;
+    const double *x = frames + 27 * loop->body[side] * LANES;
+    real axes[9];
+    if (loop->body[side] < 0) {      /* the base stands still */
+        EACH(e, 9) end->R[e] = zero + R[e];
+        EACH(r, 3) end->r[r] = zero + p[r];
+        EACH(r, 3) end->root[r] = zero;
+        EACH(r, 6) end->V[r] = end->A[r] = zero;
+        return;
+    }
+    EACH(e, 9) axes[e] = READ(x, e);
+    EACH(c, 3) ROTATE(axes, R + 3 * c, end->R + 3 * c);
+    ROTATE(axes, p, end->r);
+    EACH(r, 3) end->r[r] += READ(x, 9 + r);
+    EACH(r, 3) end->root[r] = READ(x, 12 + r);
+    EACH(r, 6) end->V[r] = READ(x, 15 + r);
+    EACH(r, 6) end->A[r] = READ(x, 21 + r);
+}
+
+INLINE real NAME(dot)(int count, const real *a, const real *b)
+{
+    real sum = a[0] * b[0];
+    UNROLL for (int r = 1; r < count; r++) sum += a[r] * b[r];
+    return sum;
+}
+
+/* One row of J, and its J-dot v, from the wrenches W on the first and on the second body, and their rates. */
+static void NAME(write_row)(const Closures *c, const Loop *loop, ptrdiff_t row, const End *end,
+                            real W[2][6], real rate[2][6], const double *frames, double *bias, double *data)
+{
+    const real zero = {0};
+    const double *S = frames + 27 * c->joints * LANES;
+    double *to = data + c->start[row] * LANES;
+    for (ptrdiff_t e = 0; e < c->start[row + 1] - c->start[row]; e++) AT(to, e) = zero;
+    for (const Entry *e = c->entry + loop->entry; e < c->entry + loop->stop; e++) {
+        real motion[6];
+        EACH(r, 6) motion[r] = READ(S, 6 * e->freedom + r);
+        AT(to, e->place) += e->ratio * NAME(dot)(6, motion, W[e->side]);
+    }
+    AT(bias, row) = NAME(dot)(6, end[0].A, W[0]) + NAME(dot)(6, end[1].A, W[1])
+                  + NAME(dot)(6, end[0].V, rate[0]) + NAME(dot)(6, end[1].V, rate[1]);
+}
+
+/* Rows of the origins: f along the axes of the first frame, the wrenches (f, r x f) and their opposites. */
+static void NAME(meet)(const Closures *c, const Loop *loop, const End *end, const double *frames,
+                       double *residual, double *bias, double *data)
+{
+    const real zero = {0};
+    const real *omega = end[0].V + 3;
+    real r[2][3], apart[3], velocity[3];  /* of the second origin, as seen from both root bodies */
+    EACH(e, 3) r[1][e] = end[1].r[e];
+    EACH(e, 3) r[0][e] = end[1].root[e] - end[0].root[e] + end[1].r[e];
+    EACH(e, 3) apart[e] = r[0][e] - end[0].r[e];
+    EACH(e, 3) velocity[e] = end[1].V[e];
+    ADD_CROSS(end[1].V + 3, r[1], velocity);
+    for (int axis = 0; axis < 3; axis++) {
+        const real *f = end[0].R + 3 * axis;
+        real W[2][6], rate[2][6], turned[3] = {zero, zero, zero};
+        ADD_CROSS(omega, f, turned);
+        for (int side = 0; side < 2; side++) {
+            EACH(e, 3) W[side][e] = f[e];
+            EACH(e, 3) rate[side][e] = turned[e];
+            EACH(e, 3) W[side][3 + e] = rate[side][3 + e] = zero;
+            ADD_CROSS(r[side], f, W[side] + 3);
+            ADD_CROSS(velocity, f, rate[side] + 3);
+            ADD_CROSS(r[side], turned, rate[side] + 3);
+        }
+        EACH(e, 6) W[0][e] = -W[0][e];
+        EACH(e, 6) rate[0][e] = -rate[0][e];
+        AT(residual, loop->row + axis) = NAME(dot)(3, f, apart);
+        NAME(write_row)(c, loop, loop->row + axis, end, W, rate, frames, bias, data);
+    }
+}
+
+/* Rows of pairs of axes a and b: the moments b x a and their opposites. */
+static void NAME(turn)(const Closures *c, const Loop *loop, const End *end, const double *frames,
+                       double *residual, double *bias, double *data)
+{
+    const real zero = {0};
+    for (int k = 0; k < loop->pairs; k++) {
+        const real *a = end[0].R + 3 * loop->pair[2 * k], *b = end[1].R + 3 * loop->pair[2 * k + 1];
+        real W[2][6], rate[2][6], a_rate[3] = {zero, zero, zero}, b_rate[3] = {zero, zero, zero};
+        ADD_CROSS(end[0].V + 3, a, a_rate);
+        ADD_CROSS(end[1].V + 3, b, b_rate);
+        EACH(e, 6) W[1][e] = rate[1][e] = zero;
+        ADD_CROSS(b, a, W[1] + 3);
+        ADD_CROSS(b_rate, a, rate[1] + 3);
+        ADD_CROSS(b, a_rate, rate[1] + 3);
+        EACH(e, 6) W[0][e] = -W[1][e];
+        EACH(e, 6) rate[0][e] = -rate[1][e];
+        AT(residual, loop->row + 3 + k) = NAME(dot)(3, a, b);
+        NAME(write_row)(c, loop, loop->row + 3 + k, end, W, rate, frames, bias, data);
+    }
+}
+
+static void NAME(rows)(const Closures *c, const double *frames, double *residual, double *bias, double *data)
+{
+    for (const Loop *loop = c->loop; loop < c->loop + c->loops; loop++) {
+        End end[2];
+        NAME(find_end)(loop, 0, frames, end);
+        NAME(find_end)(loop, 1, frames, end + 1);
+        NAME(meet)(c, loop, end, frames, residual, bias, data);
+        NAME(turn)(c, loop, end, frames, residual, bias, data);
+    }
+}
+
+#undef End

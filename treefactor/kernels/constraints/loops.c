@@ -1,0 +1,8 @@
+/* Rows of loops and the forces that close them, compiled for every instruction set. */
+#include <math.h>
+#include <string.h>
+
+#include "closures.h"
+
+#define TEXT "kernels/constraints/loops.h"
+#include "../common/every_isa.h"

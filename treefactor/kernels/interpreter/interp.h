@@ -1,0 +1,47 @@
+/* The register machine for one instruction set: included by every_isa.h. */
+#define WIDTH (REGISTER / 8)
+#include "../common/sincos.h"
+
+typedef double ISA(Register) __attribute__((vector_size(REGISTER), may_alias));
+
+#define ELEMENT double
+#define INDEX long long
+#define SIDE (REGISTER == 16 ? 2 : 4)
+#define TILED ISA
+#include "../common/transpose.h"
+
+#define REAL ISA(Register)
+#define LANES 64
+#define NAME(f) ISA(f##_64)
+#include "interp_lanes.h"
+#undef LANES
+#undef NAME
+#define LANES 16
+#define NAME(f) ISA(f##_16)
+#include "interp_lanes.h"
+#undef LANES
+#undef NAME
+#define LANES 8
+#define NAME(f) ISA(f##_8)
+#include "interp_lanes.h"
+#undef REAL
+#undef LANES
+#undef NAME
+#undef WIDTH
+
+#define WIDTH 1
+#define REAL double
+#define LANES 1
+#define NAME(f) ISA(f##_1)
+#include "interp_lanes.h"
+#undef REAL
+#undef LANES
+#undef NAME
+#undef WIDTH
+
+#undef ELEMENT
+#undef INDEX
+#undef SIDE
+#undef TILED
+
+const Machine ISA(machine) = {ISA_NAME, {ISA(width_64), ISA(width_16), ISA(width_8), ISA(width_1)}};

@@ -1,0 +1,142 @@
+/* Kernels on dense fronts; see FrontKernels in kernels.h. Included once for every instruction set, behind single.h.
+ *
+ * Rows are padded to full registers. What stands to the left of the diagonal is nowhere used but in other such
+ * places; in the rows of pivots it ends up as zeros as far as registers reach. */
+
+/* y[0..n) += a x[0..n) */
+INLINE void add_multiple(ptrdiff_t n, double a, const double *restrict x, double *restrict y) {
+    for (ptrdiff_t c = 0; c < n; c++) y[c] += a * x[c];
+}
+
+/* C rows of the Schur complement: F(i, j) -= sum over pivots k of  F(k, i) / F(k, k) F(k, j) */
+INLINE void reduce_rows(int C, ptrdiff_t i, ptrdiff_t width, ptrdiff_t stride, double *F, const double *inverse) {
+    for (ptrdiff_t j = i / W * W; j < stride; j += W) {
+        vec sum[4];
+        UNROLL for (int r = 0; r < C; r++) sum[r] = AT(F + (i + r) * stride + j);
+        for (ptrdiff_t k = 0; k < width; k++) {
+            const vec Fkj = inverse[k] * OF(F + k * stride + j);
+            UNROLL for (int r = 0; r < C; r++) sum[r] -= F[k * stride + i + r] * Fkj;
+        }
+        UNROLL for (int r = 0; r < C; r++) AT(F + (i + r) * stride + j) = sum[r];
+    }
+}
+
+static ptrdiff_t fronts_eliminate(const Front *f, double *F, double *inverse) {
+    const ptrdiff_t width = f->width, stride = f->stride;
+    for (ptrdiff_t k = 0; k < width; k++) {
+        const double *Fk = F + k * stride;
+        inverse[k] = 1 / Fk[k];
+        if (!(0 < inverse[k] && inverse[k] <= DBL_MAX)) return k;
+        for (ptrdiff_t i = k + 1; i < width; i++) {
+            const double a = Fk[i] * inverse[k];
+            double *Fi = F + i * stride;
+            for (ptrdiff_t j = i / W * W; j < stride; j += W) AT(Fi + j) -= a * OF(Fk + j);
+        }
+    }
+    ptrdiff_t i = width;
+    for (; i + 4 <= f->size; i += 4) reduce_rows(4, i, width, stride, F, inverse);
+    for (; i < f->size; i++) reduce_rows(1, i, width, stride, F, inverse);
+    for (ptrdiff_t k = 0; k < width; k++) {
+        double *Fk = F + k * stride;
+        for (ptrdiff_t j = k / W * W; j < stride; j += W) AT(Fk + j) *= inverse[k];
+        for (ptrdiff_t j = k / W * W; j <= k; j++) Fk[j] = 0;
+    }
+    return -1;
+}
+
+static void fronts_hand_up(const Front *f, const double *U, const ptrdiff_t *at, const Front *above, double *F) {
+    const ptrdiff_t size = f->size;
+    for (ptrdiff_t a = f->width; a < size; a++) {
+        const double *from = U + a * f->stride;
+        double *to = F + at[a] * above->stride;
+        if (at[size - 1] - at[a] == size - 1 - a) {
+            add_multiple(size - a, 1, from + a, to + at[a]);
+            continue;
+        }
+        for (ptrdiff_t b = a; b < size; b++) to[at[b]] += from[b];
+    }
+}
+
+static void fronts_outer(const Front *f, double *F, ptrdiff_t count, const ptrdiff_t *at, const double *z,
+                         double weight) {
+    for (ptrdiff_t a = 0; a < count; a++) {
+        double *row = F + at[a] * f->stride;
+        const double scaled = weight * z[a];
+        if (at[count - 1] - at[a] == count - 1 - a) {
+            add_multiple(count - a, scaled, z + a, row + at[a]);
+            continue;
+        }
+        for (ptrdiff_t b = a; b < count; b++) row[at[b]] += scaled * z[b];
+    }
+}
+
+/* the entries of x that belong to a front, padded by zeros */
+INLINE void gather(const Front *f, const ptrdiff_t *at, const double *x, double *y) {
+    for (ptrdiff_t a = 0; a < f->size; a++) y[a] = x[at[a]];
+    for (ptrdiff_t a = f->size; a < f->stride; a++) y[a] = 0;
+}
+
+/* x <- L^-1 x for the pivots of a front: first the triangle, then the rows below it */
+INLINE void solve_down(const Front *f, const ptrdiff_t *at, const double *F, double *x, double *y, double *z) {
+    const ptrdiff_t width = f->width, stride = f->stride;
+    gather(f, at, x, y);
+    for (ptrdiff_t k = 0; k < width; k++) {
+        const double yk = y[k];
+        for (ptrdiff_t j = k + 1; j < width; j++) y[j] -= yk * F[k * stride + j];
+        x[at[k]] = yk;
+    }
+    for (ptrdiff_t j = width / W * W; j < stride; j += W) {
+        vec sum = OF(y + j);
+        for (ptrdiff_t k = 0; k < width; k++) sum -= y[k] * OF(F + k * stride + j);
+        AT(z + j) = sum;
+    }
+    for (ptrdiff_t j = width; j < f->size; j++) x[at[j]] = z[j];
+}
+
+/* x <- L^-T D^-1 x for the pivots of a front: first what is behind them, then the triangle */
+INLINE void solve_up(const Front *f, const ptrdiff_t *at, const double *F, const double *inverse, double *x,
+                     double *y, double *z) {
+    const ptrdiff_t width = f->width, stride = f->stride;
+    gather(f, at, x, y);
+    for (ptrdiff_t k = 0; k < width; k++) z[k] = y[k] * inverse[k];
+    for (ptrdiff_t k = width / W * W; k < width; k++) y[k] = 0;
+    for (ptrdiff_t k = 0; k < width; k++) {
+        vec sum = {0};
+        for (ptrdiff_t j = width / W * W; j < stride; j += W) sum += OF(F + k * stride + j) * OF(y + j);
+        z[k] -= SUM(sum);
+    }
+    for (ptrdiff_t k = width - 1; k >= 0; k--) {
+        double sum = z[k];
+        for (ptrdiff_t j = width - 1; j > k; j--) sum -= F[k * stride + j] * z[j];
+        x[at[k]] = z[k] = sum;
+    }
+}
+
+static void fronts_solve(ptrdiff_t count, const Front *front, const ptrdiff_t *index, const double *values,
+                         const double *inverse, double *x, double *y, double *z) {
+    for (const Front *f = front; f < front + count; f++)
+        if (f->size > 1) solve_down(f, index + f->index, values + f->at, x, y, z);
+    for (const Front *f = front + count - 1; f >= front; f--)
+        if (f->size > 1)
+            solve_up(f, index + f->index, values + f->at, inverse + f->first, x, y, z);
+        else
+            x[index[f->index]] *= inverse[f->first];
+}
+
+static void fronts_along(ptrdiff_t m, const double *gap, const double *other, const double *impulse,
+                         const double *upper, double delta, double t, double *sums) {
+    typedef long long mask __attribute__((vector_size(8 * W), may_alias));
+    vec force = {0}, bend = {0};
+    for (ptrdiff_t i = 0; i < m; i += W) {
+        const vec from = LOOSE(gap + i), cap = delta * LOOSE(upper + i), slope = LOOSE(other + i) - from;
+        const vec s = delta * LOOSE(impulse + i) - from - t * slope;
+        const mask above = s > 0, below = s <= cap;
+        const vec held = (vec)(above & ((below & (mask)s) | (~below & (mask)cap)));
+        force += slope * held;
+        bend += (vec)(above & below & (mask)(slope * slope));
+    }
+    sums[0] = SUM(force);
+    sums[1] = SUM(bend);
+}
+
+static const FrontKernels fronts = {fronts_eliminate, fronts_hand_up, fronts_outer, fronts_solve, fronts_along};

@@ -1,8 +1,0 @@
-/* Rows of loops and the forces that close them, compiled for every instruction set. */
-#include <math.h>
-#include <string.h>
-
-#include "closures.h"
-
-#define TEXT "loops.h"
-#include "every_isa.h"

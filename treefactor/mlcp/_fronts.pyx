@@ -1,0 +1,343 @@
+"""The fronts of K for one pattern of H and of the constraints: what is known before any number is."""
+
+cimport numpy as cnp
+from libc.string cimport memcmp, memcpy
+
+from ..tree._pattern cimport Front
+
+import numpy as np
+
+cnp.import_array()
+
+cdef enum:
+    PADDING = 4                  # rows of fronts are multiples of it
+
+
+def distinct(const Py_ssize_t[::1] start, const Py_ssize_t[::1] column):
+    """The constraints without those that have the columns of the one before, as rows of one contact do."""
+    cdef Py_ssize_t m = start.shape[0] - 1, r, size, used = 0, rows = 0
+    starts, columns = np.zeros(m + 1, dtype=np.intp), np.empty(column.shape[0], dtype=np.intp)
+    cdef Py_ssize_t[::1] begin = starts, to = columns
+    for r in range(m):
+        size = start[r + 1] - start[r]
+        if size and not repeats(start, column, r):
+            memcpy(&to[used], &column[start[r]], size * sizeof(Py_ssize_t))
+            used += size
+            rows += 1
+            begin[rows] = used
+    return starts[: rows + 1], columns[:used]
+
+
+cdef inline bint repeats(const Py_ssize_t[::1] start, const Py_ssize_t[::1] column, Py_ssize_t r) noexcept:
+    """Whether row r has entries, in the columns of the row before."""
+    cdef Py_ssize_t size = start[r + 1] - start[r]
+    if r == 0 or size == 0 or start[r] - start[r - 1] != size:
+        return False
+    return memcmp(&column[start[r - 1]], &column[start[r]], size * sizeof(Py_ssize_t)) == 0
+
+
+def patterns(const Py_ssize_t[::1] position, const Py_ssize_t[::1] tree_start,
+             const Py_ssize_t[::1] tree_column, const Py_ssize_t[::1] row_start,
+             const Py_ssize_t[::1] row_column):
+    """Columns of L by position of their freedom, in elimination order.
+
+    Parameters
+    ----------
+    position : (n,)
+        When every freedom is eliminated.
+    tree_start, tree_column
+        Packed rows of H; row_start, row_column: constraints.
+
+    Returns
+    -------
+    first, length : ndarray, shape (n,)
+        Column e of L has its entries below the diagonal in pool[first[e]:first[e] + length[e]].
+    pool : ndarray
+        Positions, ascending. Columns of one chain share theirs.
+
+    Notes
+    -----
+    Column e holds what is coupled to e, and what the columns hold whose first entry is e (Liu 1990).
+    """
+    cdef Py_ssize_t n = position.shape[0], m = row_start.shape[0] - 1
+    cdef Py_ssize_t e, k, r, p, c, j, best, used = 0, fresh, room = tree_column.shape[0] + 64
+    cdef Py_ssize_t[::1] node = np.empty(n, dtype=np.intp)
+    cdef Py_ssize_t[::1] head = np.full(n + 1, -1, dtype=np.intp), after = np.full(n, -1, dtype=np.intp)
+    cdef Py_ssize_t[::1] row_head = np.full(n + 1, -1, dtype=np.intp)
+    cdef Py_ssize_t[::1] row_after = np.full(m, -1, dtype=np.intp)
+    cdef Py_ssize_t[::1] mark = np.full(n, -1, dtype=np.intp), list = np.empty(n, dtype=np.intp)
+    first_array, length_array = np.zeros(n, dtype=np.intp), np.zeros(n, dtype=np.intp)
+    cdef Py_ssize_t[::1] first = first_array, length = length_array
+    pool_array = np.empty(room, dtype=np.intp)
+    cdef Py_ssize_t[::1] pool = pool_array
+    for k in range(n):
+        node[position[k]] = k
+    for r in range(m):
+        e = n
+        for p in range(row_start[r], row_start[r + 1]):
+            e = min(e, position[row_column[p]])
+        row_after[r], row_head[e] = row_head[e], r
+    for e in range(n):
+        fresh, best, c = 0, -1, head[e]
+        mark[e] = e
+        while c >= 0:
+            if best < 0 or length[c] > length[best]:
+                best = c
+            for p in range(first[c], first[c] + length[c]):
+                fresh = note(pool[p], e, mark, list, fresh)
+            c = after[c]
+        k = node[e]
+        for p in range(tree_start[k], tree_start[k + 1] - 1):
+            fresh = note(position[tree_column[p]], e, mark, list, fresh)
+        r = row_head[e]
+        while r >= 0:
+            for p in range(row_start[r], row_start[r + 1]):
+                fresh = note(position[row_column[p]], e, mark, list, fresh)
+            r = row_after[r]
+        length[e] = fresh
+        if best >= 0 and fresh == length[best] - 1:
+            first[e] = first[best] + 1
+        elif fresh:
+            if used + fresh > room:
+                room = 2 * room + fresh
+                pool_array = np.concatenate((pool_array[:used], np.empty(room - used, dtype=np.intp)))
+                pool = pool_array
+            first[e] = used
+            for j in range(fresh):
+                pool[used + j] = list[j]
+            ascend(&pool[used], fresh)
+            used += fresh
+        if fresh:
+            j = pool[first[e]]
+            after[e], head[j] = head[j], e
+    return first_array, length_array, pool_array[:used]
+
+
+cdef inline Py_ssize_t note(Py_ssize_t j, Py_ssize_t e, Py_ssize_t[::1] mark, Py_ssize_t[::1] list,
+                            Py_ssize_t fresh) noexcept nogil:
+    """Add j to the list of column e, once; return the length of the list."""
+    if j <= e or mark[j] == e:
+        return fresh
+    mark[j] = e
+    list[fresh] = j
+    return fresh + 1
+
+
+cdef inline void ascend(Py_ssize_t *a, Py_ssize_t count) noexcept nogil:
+    """Sort by insertion: lists are short, and mostly in order."""
+    cdef Py_ssize_t i, j, x
+    for i in range(1, count):
+        x = a[i]
+        j = i
+        while j > 0 and a[j - 1] > x:
+            a[j] = a[j - 1]
+            j -= 1
+        a[j] = x
+
+
+cdef class Fronts:
+    """The fronts of K, immutable; trusts its callers.
+
+    Parameters
+    ----------
+    position : ndarray, shape (n,)
+        When every freedom is eliminated.
+    tree : Tree
+    start, column : ndarray
+        The constraints: entries of row r are column[start[r]:start[r + 1]].
+    once : tuple of ndarray
+        The same of `distinct` constraints.
+
+    Attributes
+    ----------
+    n, m, count : int
+        Freedoms, constraints, fronts.
+    room, widest : int
+        Entries of all fronts; of the longest padded row.
+    """
+
+    def __cinit__(self, const Py_ssize_t[::1] position, tree, const Py_ssize_t[::1] start,
+                  const Py_ssize_t[::1] column, tuple once not None):
+        first, length, pool = patterns(position, tree.row_start, tree.columns, *once)
+        cdef Py_ssize_t n = position.shape[0], m = start.shape[0] - 1
+        self.n, self.m, self.tree = n, m, tree
+        self.kept = []
+        self.position = self.keep(np.array(position))
+        which = np.empty(n, dtype=np.intp)           # front of a position
+        self.cut(first, length, pool, which)
+        self.list_freedoms(first, pool, which)
+        place = np.empty(n, dtype=np.intp)
+        self.place_entries(tree.row_start, tree.columns, place)
+        self.place_rows(start, column, which, place)
+        self.nnz = n + length.sum() + len(column) + m
+
+    cdef Py_ssize_t *keep(self, cnp.ndarray a):
+        """The data of an array that lives as long as this object."""
+        self.kept.append(a)
+        return <Py_ssize_t *> a.data
+
+    cdef cut(self, const Py_ssize_t[::1] first, const Py_ssize_t[::1] length, const Py_ssize_t[::1] pool,
+             Py_ssize_t[::1] which):
+        """A front ends where the next column is not the same with one entry less."""
+        cdef Py_ssize_t e, count = 0, n = self.n
+        cdef Front *f = NULL
+        front = np.zeros((n + 1) * sizeof(Front), dtype=np.uint8)
+        self.front = <Front *> self.keep(front)
+        for e in range(n):
+            if e == 0 or length[e - 1] != length[e] + 1 or pool[first[e - 1]] != e:
+                f = self.front + count
+                count += 1
+                f.first, f.width, f.size = e, 0, length[e] + 1
+                f.stride = (f.size + PADDING - 1) // PADDING * PADDING
+            f.width += 1
+            which[e] = count - 1
+        self.count = count
+
+    cdef list_freedoms(self, const Py_ssize_t[::1] first, const Py_ssize_t[::1] pool,
+                       const Py_ssize_t[::1] which):
+        """The freedoms of every front, and the front above it."""
+        cdef Py_ssize_t s, a, e, entries = 0
+        cdef Front *f
+        cdef Py_ssize_t[::1] node = np.empty(self.n, dtype=np.intp)
+        for a in range(self.n):
+            node[self.position[a]] = a
+        for s in range(self.count):
+            f = self.front + s
+            f.index, f.at = entries, self.room
+            entries += f.size
+            self.room += f.size * f.stride
+            self.widest = max(self.widest, f.stride)
+        self.index = self.keep(np.empty(entries, dtype=np.intp))
+        self.child = self.keep(np.full(self.count, -1, dtype=np.intp))
+        self.sibling = self.keep(np.full(self.count, -1, dtype=np.intp))
+        for s in range(self.count - 1, -1, -1):      # so that the fronts below one ascend
+            f = self.front + s
+            e = f.first + f.width - 1
+            f.above = -1
+            for a in range(f.width):
+                self.index[f.index + a] = node[f.first + a]
+            for a in range(f.size - f.width):
+                self.index[f.index + f.width + a] = node[pool[first[e] + a]]
+            if f.size > f.width:
+                f.above = which[pool[first[e]]]
+                self.sibling[s], self.child[f.above] = self.child[f.above], s
+
+    cdef place_entries(self, const Py_ssize_t[::1] tree_start, const Py_ssize_t[::1] tree_column,
+                       Py_ssize_t[::1] place):
+        """Where the entries of H go, and the rows that a front hands to the one above."""
+        cdef Py_ssize_t s, a, p, c, k, e = 0
+        cdef Front *f
+        self.source = self.keep(np.empty(tree_column.shape[0], dtype=np.intp))
+        self.target = self.keep(np.empty(tree_column.shape[0], dtype=np.intp))
+        self.relative = self.keep(np.zeros(self.index_size(), dtype=np.intp))
+        for s in range(self.count):
+            f = self.front + s
+            for a in range(f.size):
+                place[self.index[f.index + a]] = a
+            f.entries = e
+            for a in range(f.width):
+                k = self.index[f.index + a]
+                for p in range(tree_start[k], tree_start[k + 1]):
+                    self.source[e], self.target[e] = p, a * f.stride + place[tree_column[p]]
+                    e += 1
+            c = self.child[s]
+            while c >= 0:
+                for a in range(self.front[c].index + self.front[c].width,
+                               self.front[c].index + self.front[c].size):
+                    self.relative[a] = place[self.index[a]]
+                c = self.sibling[c]
+        self.front[self.count].entries = e
+
+    cdef Py_ssize_t index_size(self):
+        return 0 if self.count == 0 else self.front[self.count - 1].index + self.front[self.count - 1].size
+
+    cdef place_rows(self, const Py_ssize_t[::1] start, const Py_ssize_t[::1] column,
+                    const Py_ssize_t[::1] which, Py_ssize_t[::1] place):
+        """Constraints go to the front of their first freedom, their entries in its order."""
+        cdef Py_ssize_t r, s, p, a, e, m = self.m
+        cdef Front *f
+        cdef Py_ssize_t[::1] head = np.full(self.count, -1, dtype=np.intp)
+        cdef Py_ssize_t[::1] after = np.empty(m, dtype=np.intp)
+        self.start, self.column = self.keep(np.array(start)), self.keep(np.array(column))
+        self.home = self.keep(np.full(m, -1, dtype=np.intp))
+        self.row = self.keep(np.empty(m, dtype=np.intp))
+        self.entry = self.keep(np.empty(column.shape[0], dtype=np.intp))
+        self.local = self.keep(np.empty(column.shape[0], dtype=np.intp))
+        for r in range(m):
+            if repeats(start, column, r):
+                self.home[r] = self.home[r - 1]
+                continue
+            e = self.n
+            for p in range(start[r], start[r + 1]):
+                e = min(e, self.position[column[p]])
+            if e < self.n:
+                self.home[r] = which[e]
+        for r in range(m - 1, -1, -1):               # so that those of a front ascend
+            if self.home[r] >= 0:
+                after[r], head[self.home[r]] = head[self.home[r]], r
+        e = 0
+        for s in range(self.count):
+            f = self.front + s
+            f.rows = e
+            if head[s] >= 0:
+                for a in range(f.size):
+                    place[self.index[f.index + a]] = a
+            r = head[s]
+            while r >= 0:
+                self.row[e] = r
+                e += 1
+                self.place_row(start, column, r, place)
+                r = after[r]
+        self.front[self.count].rows = e
+
+    cdef place_row(self, const Py_ssize_t[::1] start, const Py_ssize_t[::1] column, Py_ssize_t r,
+                   Py_ssize_t[::1] place):
+        """The entries of a row, sorted by their places in its front."""
+        cdef Py_ssize_t p, q, a, first = start[r], size = start[r + 1] - first
+        cdef Py_ssize_t *local = self.local + first
+        cdef Py_ssize_t *entry = self.entry + first
+        if repeats(start, column, r):
+            memcpy(local, local - size, size * sizeof(Py_ssize_t))
+            for p in range(size):
+                entry[p] = entry[p - size] + size
+            return
+        for p in range(size):
+            a, q = place[column[first + p]], p
+            while q > 0 and local[q - 1] > a:
+                local[q], entry[q] = local[q - 1], entry[q - 1]
+                q -= 1
+            local[q], entry[q] = a, first + p
+
+    cdef bint fit(self, tree, const Py_ssize_t[::1] start, const Py_ssize_t[::1] column):
+        """Whether this is the pattern they were made for."""
+        cdef Py_ssize_t m = self.m
+        if start.shape[0] != m + 1 or column.shape[0] != self.start[m]:
+            return False
+        if memcmp(&start[0], self.start, (m + 1) * sizeof(Py_ssize_t)):
+            return False
+        if column.shape[0] and memcmp(&column[0], self.column, column.shape[0] * sizeof(Py_ssize_t)):
+            return False
+        return tree is self.tree or tree == self.tree
+
+    def path(self, Py_ssize_t row):
+        """Fronts from that of a constraint to the root."""
+        cdef Py_ssize_t s = self.home[row]
+        found = []
+        while s >= 0:
+            found.append(s)
+            s = self.front[s].above
+        return found
+
+    def sizes(self):
+        """Pivots and rows of every front, shape (count, 2)."""
+        found = [(self.front[s].width, self.front[s].size) for s in range(self.count)]
+        return np.array(found, dtype=np.intp).reshape(-1, 2)
+
+
+def recall(list known, tree, const Py_ssize_t[::1] start, const Py_ssize_t[::1] column):
+    """Which of the known Fronts are of this pattern, or -1."""
+    cdef Py_ssize_t k
+    for k in range(len(known)):
+        if (<Fronts> known[k]).fit(tree, start, column):
+            return k
+    return -1

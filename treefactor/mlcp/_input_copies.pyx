@@ -1,0 +1,119 @@
+"""What a problem is given, copied: a matrix along a tree, sparse rows, vectors.
+
+Rows of constraints are (start, column, entries), intp and float64: row r has its entries, columns rising, at
+start[r] .. start[r + 1] - 1. These functions trust shapes and dtypes only.
+"""
+
+cimport numpy as cnp
+from libc.float cimport DBL_MAX
+from libc.math cimport fabs
+from libc.string cimport memcpy
+
+from ..tree._pattern cimport Pattern, Shape
+from .._util._fast_arrays cimport all_finite, is_plain_vector
+
+import numpy as np
+
+cnp.import_array()
+
+
+def plain(object x, Py_ssize_t n):
+    """A copy of a finite, contiguous float64 vector (n,); None of anything else."""
+    cdef cnp.ndarray copy
+    if not is_plain_vector(x, n) or not all_finite(n, <const double *> (<cnp.ndarray> x).data):
+        return None
+    copy = cnp.PyArray_SimpleNew(1, <cnp.npy_intp *> &n, cnp.NPY_DOUBLE)
+    memcpy(copy.data, (<cnp.ndarray> x).data, n * sizeof(double))
+    return copy
+
+
+def not_finite(const double[::1] x):
+    """First entry that is not finite, or -1."""
+    cdef Py_ssize_t e
+    if x.shape[0] == 0 or all_finite(x.shape[0], &x[0]):
+        return -1
+    for e in range(x.shape[0]):
+        if not fabs(x[e]) <= DBL_MAX:
+            return e
+
+
+def pack(Pattern pattern not None, const double[:, :] H):
+    """Packed rows of the lower triangle."""
+    cdef const Shape *t = &pattern.shape
+    cdef Py_ssize_t k, e
+    packed = np.empty(t.start[t.n])
+    cdef double[::1] X = packed
+    for k in range(t.n):
+        for e in range(t.start[k], t.start[k + 1]):
+            X[e] = H[k, t.column[e]]
+    return packed
+
+
+def multiply_out(Pattern pattern not None, double[::1] X, const double[::1] D):
+    """X <- L^T D L, X the packed rows of L: eliminations undone, the last one first."""
+    #   H_ij += L_ki D_k L_kj  for ancestors j <= i of k,  H_kj = D_k L_kj
+    cdef const Shape *t = &pattern.shape
+    cdef Py_ssize_t k, i, p, q
+    cdef double a
+    for k in range(t.n):
+        for p in range(t.start[k], t.start[k + 1] - 1):
+            i = t.column[p]
+            a = D[k] * X[p]
+            for q in range(t.start[k], p + 1):
+                X[t.start[i] + q - t.start[k]] += a * X[q]
+        for p in range(t.start[k], t.start[k + 1]):
+            X[p] *= D[k]
+
+
+def rising(const Py_ssize_t[::1] start, const Py_ssize_t[::1] column, Py_ssize_t n):
+    """Whether these are rows as above, with n columns."""
+    cdef Py_ssize_t r, e, m = start.shape[0] - 1, last
+    if m < 0 or start[0] != 0 or start[m] != column.shape[0]:
+        return False
+    for r in range(m):
+        if not 0 <= start[r] <= start[r + 1] <= start[m]:
+            return False
+        last = -1
+        for e in range(start[r], start[r + 1]):
+            if column[e] <= last:
+                return False
+            last = column[e]
+        if last >= n:
+            return False
+    return True
+
+
+def rows_of_dense(const double[:, :] J):
+    """The rows of a matrix, without its zeros."""
+    cdef Py_ssize_t m = J.shape[0], n = J.shape[1], r, j, e = 0
+    start, column = np.empty(m + 1, dtype=np.intp), np.empty(m * n, dtype=np.intp)
+    entries = np.empty(m * n)
+    cdef Py_ssize_t[::1] first = start, at = column
+    cdef double[::1] entry = entries
+    for r in range(m):
+        first[r] = e
+        for j in range(n):
+            if J[r, j] != 0.0:
+                at[e], entry[e] = j, J[r, j]
+                e += 1
+    first[m] = e
+    return start, column[:e].copy(), entries[:e].copy()
+
+
+def rows_of_columns(Py_ssize_t m, const Py_ssize_t[::1] start, const Py_ssize_t[::1] row,
+                    const double[::1] entries):
+    """The rows of a matrix with m of them that is given by columns; what was there twice still is."""
+    cdef Py_ssize_t n = start.shape[0] - 1, r, j, e, at
+    first, column, copies = np.zeros(m + 1, np.intp), np.empty(row.shape[0], np.intp), np.empty(row.shape[0])
+    cdef Py_ssize_t[::1] begin = first, of = column, left = np.zeros(m, dtype=np.intp)
+    cdef double[::1] entry = copies
+    for e in range(row.shape[0]):
+        begin[row[e] + 1] += 1
+    for r in range(m):
+        begin[r + 1] += begin[r]
+    for j in range(n):
+        for e in range(start[j], start[j + 1]):
+            at = begin[row[e]] + left[row[e]]
+            left[row[e]] += 1
+            of[at], entry[at] = j, entries[e]
+    return first, column, copies

@@ -1,0 +1,142 @@
+"""K = [H J^T; J -E] with E = delta for a constraint that is on, 1, and infinity for any other.
+
+A constraint is eliminated right before the first freedom of its support, with the pivot -E. What is left
+is S = H + J_on^T J_on / delta, and a constraint within one branch adds nothing to the pattern of H: leaf
+to root, it has no fill. Freedoms that follow each other and are coupled to the same others are eliminated
+together, in a dense front (Duff & Reid 1983). Fronts keep what they hand to the front above, so that
+switching a constraint redoes the fronts on its path to the root and no other, and leaves the bits of a
+factor made anew: nothing drifts.
+"""
+
+cimport numpy as cnp
+from libc.string cimport memset
+
+from ._fronts cimport Fronts
+from ..tree._pattern cimport Front, active
+
+import numpy as np
+
+from .._util.validation import aligned
+
+cnp.import_array()
+
+cdef class Kkt:
+    """The factor of K; trusts its callers.
+
+    Parameters
+    ----------
+    symbolic : Fronts
+
+    Attributes
+    ----------
+    touched : int
+        Entries of fronts that the last factorization computed.
+    """
+
+    def __cinit__(self, Fronts symbolic not None):
+        self.symbolic = symbolic
+        values, inverse = aligned((symbolic.room,)), aligned((symbolic.n,))
+        J, vector = aligned((symbolic.start[symbolic.m],)), aligned((2 * symbolic.widest,))
+        dirty = np.ones(symbolic.count, dtype=np.uint8)
+        self.values, self.inverse = doubles(values), doubles(inverse)
+        self.J, self.vector = doubles(J), doubles(vector)
+        self.dirty = <unsigned char *> (<cnp.ndarray> dirty).data
+        self.kept = (values, inverse, J, vector, dirty)
+
+    cdef void load(self, const double *H, const double *J) noexcept nogil:
+        """Take packed rows of H, which must stay where they are, and the constraints' entries."""
+        cdef Py_ssize_t p
+        self.H = H
+        for p in range(self.symbolic.start[self.symbolic.m]):
+            self.J[p] = J[self.symbolic.entry[p]]
+        self.touch_all()
+
+    cdef void touch_all(self) noexcept nogil:
+        memset(self.dirty, 1, self.symbolic.count)
+
+    cdef void touch(self, Py_ssize_t row) noexcept nogil:
+        """A constraint is switched: the fronts from its own to the root are to be made anew."""
+        cdef Py_ssize_t s = self.symbolic.home[row]
+        while s >= 0 and not self.dirty[s]:
+            self.dirty[s] = 1
+            s = self.symbolic.front[s].above
+
+    cdef Py_ssize_t refactor(self, const unsigned char *on, double weight) noexcept nogil:
+        """Make anew what was touched, for 1 / delta = weight; -1, or the freedom whose pivot failed."""
+        cdef const Front *f
+        cdef Py_ssize_t s, failed
+        self.touched = 0
+        for s in range(self.symbolic.count):
+            if not self.dirty[s]:
+                continue
+            f = self.symbolic.front + s
+            self.touched = self.touched + f.size * (f.size + 1) // 2
+            self.assemble(f, self.symbolic.child[s], on, weight)
+            failed = active.fronts.eliminate(f, self.values + f.at, self.inverse + f.first)
+            if failed >= 0:
+                return self.symbolic.index[f.index + failed]
+            self.dirty[s] = 0
+        return -1
+
+    cdef void assemble(self, const Front *f, Py_ssize_t below, const unsigned char *on,
+                       double weight) noexcept nogil:
+        """F <- entries of H, J^T J / delta of the front's constraints, and what the fronts below hand up."""
+        cdef const Front *front = self.symbolic.front
+        cdef const Py_ssize_t *start = self.symbolic.start
+        cdef double *F = self.values + f.at
+        cdef Py_ssize_t p, r
+        memset(F, 0, f.size * f.stride * sizeof(double))
+        for p in range(f.entries, (f + 1).entries):
+            F[self.symbolic.target[p]] = self.H[self.symbolic.source[p]]
+        for p in range(f.rows, (f + 1).rows):
+            r = self.symbolic.row[p]
+            if on[r] == 1:
+                active.fronts.outer(f, F, start[r + 1] - start[r], self.symbolic.local + start[r],
+                                    self.J + start[r], weight)
+        while below >= 0:
+            active.fronts.hand_up(front + below, self.values + front[below].at,
+                                  self.symbolic.relative + front[below].index, f, F)
+            below = self.symbolic.sibling[below]
+
+    cdef void solve(self, double *x) noexcept nogil:
+        """x <- S^-1 x."""
+        active.fronts.solve(self.symbolic.count, self.symbolic.front, self.symbolic.index, self.values,
+                            self.inverse, x, self.vector, self.vector + self.symbolic.widest)
+
+    # ---------------------------------------------------------------------------------- from Python
+
+    def take(self, cnp.ndarray H not None, cnp.ndarray J not None):
+        """Load packed rows of H and the entries of the constraints, both contiguous float64."""
+        self.source = H
+        self.load(<const double *> H.data, <const double *> J.data)
+
+    def factor(self, cnp.ndarray on not None, double weight):
+        """Factorize for the constraints that are on, an array of uint8; -1, or the freedom that failed."""
+        return self.refactor(<const unsigned char *> on.data, weight)
+
+    def switch(self, Py_ssize_t row):
+        """Note that a constraint was switched."""
+        self.touch(row)
+
+    def apply_inverse(self, cnp.ndarray x not None):
+        """x <- S^-1 x in place."""
+        self.solve(<double *> x.data)
+
+    def dense(self):
+        """L and D as dense arrays in the order of elimination, and when every freedom is eliminated."""
+        cdef Fronts t = self.symbolic
+        cdef Py_ssize_t s, k, a
+        cdef const Front *f
+        values, inverse = self.kept[0], self.kept[1]
+        L = np.eye(t.n)
+        for s in range(t.count):
+            f = t.front + s
+            at = [t.position[t.index[f.index + a]] for a in range(f.size)]
+            for k in range(f.width):
+                row = values[f.at + k * f.stride :]
+                L[at[k + 1 :], at[k]] = row[k + 1 : f.size]
+        return L, 1.0 / inverse, np.array([t.position[k] for k in range(t.n)], dtype=np.intp)
+
+
+cdef inline double *doubles(cnp.ndarray a):
+    return <double *> a.data

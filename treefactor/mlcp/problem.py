@@ -1,0 +1,383 @@
+"""The mixed linear complementarity problem of one time step with joints, contacts and limits.
+
+    minimise 1/2 v^T H v - g^T v  subject to  C v = c  and  D v >= d,  or, with impulses gamma and gamma_c,
+    H v = g + C^T gamma_c + D^T gamma,  C v = c,  0 <= gamma  _|_  D v - d >= 0
+
+With bounds of impulses, as of friction, a row gives way: 0 <= gamma <= upper, and D_i v < d_i where gamma_i
+is at its bound, as if 1/2 v^T H v - g^T v had upper_i max(0, d_i - D_i v) added.
+
+Tasora, Manconi, Silvestri (2.6) and (2.9). v is unique; gamma is not where active rows depend on each other.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from enum import Enum
+from functools import cached_property
+from sys import maxsize
+
+import numpy as np
+
+from .._util.validation import Sealed, as_count, as_real, check_choice
+from ..exceptions import ShapeError
+from ..linalg.factorization import Factor, factor
+from ..linalg.solve_multiply import multiply
+from ..tree.tree import Tree, require_tree
+from . import _dual
+from ._active_set import Walk
+from ._kkt import Kkt
+from ._stacked_rows import bounds, packed_rows, stacked, vector
+from .kkt import Pattern, analyse
+
+METHODS = ("auto", "simplex")
+LAYOUTS = ("dense", "packed")
+TARGET, POLISHED = 1e-11, 1e-14  # residual to stop at, relative to the data
+
+
+class Status(Enum):
+    """How `solve` ended: none of these is an exception.
+
+    Notes
+    -----
+    Immutable: threads may share it.
+    """
+
+    SOLVED = 0
+    INFEASIBLE = 1
+    ITERATION_LIMIT = 2
+    INVALID = 3
+
+
+STATUS = tuple(Status)
+
+
+class Problem(Sealed):
+    """Minimise 1/2 v^T H v - g^T v subject to C v = c and D v >= d.
+
+    Parameters
+    ----------
+    H : array_like or SciPy sparse, shape (n, n), or array_like, shape (nnz,), or Factor
+        Symmetric positive definite with the pattern of the tree; of a matrix the lower triangle is read,
+        with ``layout="packed"`` packed rows.
+    tree : Tree
+        Of one mechanism, or of several with a root each.
+    g : array_like, shape (n,)
+        M v_old + h Q of a time step: momenta, in N s and N m s for v in m/s and rad/s.
+    C, c : array_like or SciPy sparse, shape (p, n), and array_like, shape (p,), optional
+        Bilateral constraints; rows may depend on each other.
+    D, d : array_like or SciPy sparse, shape (m, n), and array_like, shape (m,), optional
+        Unilateral constraints, in any order; rows may depend on each other. A d of -inf is never active.
+    upper : array_like, shape (m,), optional
+        Bounds of the impulses, from 0 to inf: 0 <= gamma <= upper, and a row gives way, D_i v < d_i, only
+        where gamma_i is at its bound. A force of friction in a direction t is two rows, t and -t.
+    layout : {"dense", "packed"}
+        Of an array H.
+
+    Raises
+    ------
+    ShapeError, DtypeError
+        Where an argument does not fit.
+    NonFiniteError
+        Where an argument holds a NaN or an infinity, but for -inf in d and inf in upper.
+    ValueError
+        Where a bound is negative.
+    NotPositiveDefiniteError
+        Where H is not positive definite; names the row and joint.
+
+    Notes
+    -----
+    Immutable: threads may share it.
+
+    Problems with the same pattern share what depends on it, and their workspaces: for new numbers a new
+    problem is made.
+
+    Tasora, Manconi, Silvestri (2.5) and (2.9): with stabilization c = -(K/h) C(q) and d = -(K/h) D(q).
+
+    Examples
+    --------
+    A point falls on the floor.
+
+    >>> import treefactor as tf
+    >>> problem = tf.mlcp.Problem([[2.0]], tf.Tree([-1]), [-6.0], D=[[1.0]], d=[-1.0])
+    >>> solution = tf.mlcp.solve(problem)
+    >>> solution.v, solution.gamma
+    (array([-1.]), array([4.]))
+    """
+
+    n: int
+    m: int
+    tree: Tree
+    packed: np.ndarray
+    g: np.ndarray
+    c: np.ndarray
+    d: np.ndarray
+    upper: np.ndarray | None
+    _rows: tuple
+    _right: np.ndarray
+    _pattern: Pattern
+    _free: np.ndarray
+
+    def __init__(self, H, tree: Tree, g, C=None, c=None, D=None, d=None, upper=None, layout: str = "dense"):
+        require_tree(tree)
+        check_choice("layout", layout, LAYOUTS)
+        own, n = self.__dict__, tree.n
+        packed, g = packed_rows(H, tree, layout), vector(g, n, "g")
+        rows, right, p = stacked(C, c, D, d, n)
+        m = len(right) - p
+        upper = None if upper is None else bounds(upper, m)
+        for kept in (packed, g, right, upper):
+            if kept is not None:
+                kept.setflags(write=False)
+        own.update(n=n, m=m, tree=tree, packed=packed, g=g, c=right[:p], d=right[p:], upper=upper)
+        own.update(_rows=rows, _right=right, _pattern=analyse(tree, rows[0], rows[1]))
+        own["_free"] = H.solve(g) if isinstance(H, Factor) else self._free_motion()
+
+    def __reduce__(self):
+        return Problem, (
+            *(self.packed, self.tree, self.g, self.C, self.c, self.D, self.d, self.upper),
+            "packed",
+        )
+
+    @property
+    def H(self) -> np.ndarray:
+        """H as a dense array, shape (n, n)."""
+        return self.tree.unpack(self.packed)
+
+    @cached_property
+    def C(self):
+        """A csr_array, shape (p, n)."""
+        return self._matrix(0, len(self.c))
+
+    @cached_property
+    def D(self):
+        """A csr_array, shape (m, n)."""
+        return self._matrix(len(self.c), len(self.c) + self.m)
+
+    @cached_property
+    def factor(self) -> Factor:
+        """Of H."""
+        return factor(self.packed, self.tree, layout="packed")
+
+    def _free_motion(self) -> np.ndarray:
+        """H^-1 g."""
+        space = self._workspace()
+        free = space[0].refactor(self.packed).solve(self.g)
+        self._pattern.idle.append(space)
+        return free
+
+    def _workspace(self) -> tuple[Factor, Walk]:
+        """For one user at a time, who puts it back among the idle ones."""
+        try:
+            return self._pattern.idle.pop()
+        except IndexError:
+            return Factor(self.tree, layout="packed"), Walk(Kkt(self._pattern.fronts), self.tree.pattern)
+
+    def _matrix(self, first: int, stop: int):
+        """Rows first .. stop - 1."""
+        from scipy.sparse import csr_array
+
+        start, column, entries = self._rows
+        at = slice(start[first], start[stop])
+        indptr = start[first : stop + 1] - start[first]
+        rows = csr_array((entries[at], column[at], indptr), shape=(stop - first, self.n))
+        for part in (rows.data, rows.indices, rows.indptr):
+            part.flags.writeable = False
+        return rows
+
+
+@dataclass(frozen=True, eq=False)
+class Solution:
+    """What `solve` found.
+
+    Attributes
+    ----------
+    status : Status
+        SOLVED; INFEASIBLE, with a certificate; ITERATION_LIMIT, with the best point found; INVALID where
+        numbers overflowed.
+    v : ndarray, shape (n,)
+    gamma, gamma_c : ndarray, shape (m,) and (p,)
+        Impulses of D and C. Where active rows depend on each other, those of least norm of the rows scaled
+        by 1 / sqrt(D_i H^-1 D_i^T), or those closest to a warm start's.
+    active : ndarray of bool, shape (m,)
+        Rows that hold with D_i v = d_i; a row at its bound need not.
+    pivots, factorizations : int
+        Rows that were switched; factorizations of a whole matrix.
+    certificate : tuple of ndarray, shape (m,) and (p,), or None
+        y >= 0, 0 of rows with finite bounds, and z with D^T y + C^T z = 0 and d^T y + c^T z > 0: no v fulfils
+        the constraints.
+
+    Notes
+    -----
+    Thread-compatible: one for each thread, or shared as long as nothing changes it.
+    """
+
+    status: Status
+    v: np.ndarray
+    gamma: np.ndarray
+    gamma_c: np.ndarray
+    active: np.ndarray
+    pivots: int
+    factorizations: int
+    certificate: tuple[np.ndarray, np.ndarray] | None
+    problem: Problem = field(repr=False)
+
+    def residual(self) -> float:
+        """Largest violation of any condition, computed anew from the problem's data, in square roots of J.
+
+        Forces are divided by sqrt(H_kk), rows multiplied by 1 / sqrt(D_i H^-1 D_i^T), which puts all of them
+        in the same unit: ``max(|H v - g - C^T gamma_c - D^T gamma|, |C v - c|, |min(gamma, D v - d)|)``,
+        with bounds ``|max(min(gamma, D v - d), gamma - upper)|``. Infinite where the status is INVALID.
+        """
+        if self.status is Status.INVALID:
+            return np.inf
+        p = self.problem
+        force = multiply(p.packed, p.tree, self.v, layout="packed") - p.g
+        force -= p.C.T @ self.gamma_c + p.D.T @ self.gamma
+        diagonal = p.packed[p.tree.row_start[1:] - 1]
+        scale_c, scale_d = _scale(p.factor, p.C), _scale(p.factor, p.D)
+        natural = np.minimum(self.gamma / scale_d, (p.D @ self.v - p.d) * scale_d)
+        if p.upper is not None:
+            natural = np.maximum(natural, (self.gamma - p.upper) / scale_d)
+        parts = (force / np.sqrt(diagonal), (p.C @ self.v - p.c) * scale_c, natural)
+        return float(max(np.abs(part).max(initial=0.0) for part in parts))
+
+    def complementarity(self) -> float:
+        """Largest ``|gamma_i (D v - d)_i|``, computed anew from the problem's data, in J.
+
+        Where D v < d, gamma counts as far as it is from its bound.
+        """
+        p = self.problem
+        gap, impulse = p.D @ self.v - p.d, self.gamma
+        if p.upper is not None:
+            impulse = np.where(gap > 0.0, impulse, np.minimum(impulse, p.upper - impulse))
+        used = impulse != 0.0
+        return float(np.abs(impulse[used] * gap[used]).max(initial=0.0))
+
+
+def _scale(f: Factor, J) -> np.ndarray:
+    """1 / sqrt(J_i H^-1 J_i^T) of every row, 1 for a row of zeros."""
+    W = np.abs(f.half_solve(J.toarray().T)) if J.shape[0] else np.empty((1, 0))
+    largest = W.max(axis=0, initial=0.0)
+    largest[largest == 0.0] = 1.0
+    size = largest * np.sqrt(np.square(W / largest).sum(axis=0))  # whose squares do not overflow
+    return 1.0 / np.where(size > 0, size, 1.0)
+
+
+def solve(
+    problem: Problem,
+    warm_start: Solution | None = None,
+    method: str = "auto",
+    polish: bool = False,
+    max_iter: int = 1000,
+) -> Solution:
+    """Solve a mixed linear complementarity problem.
+
+    Parameters
+    ----------
+    problem : Problem
+    warm_start : Solution, optional
+        Of a problem with as many rows, whose active rows and impulses are the first guess; one that was
+        not solved is no guess.
+    method : {"auto", "simplex"}
+    polish : bool
+        Go on to rounding errors.
+    max_iter : int
+        Linear systems that each attempt may solve.
+
+    Returns
+    -------
+    Solution
+        That there is none is a status, never an exception. gamma is positive or zero, v solves the problem to
+        1e-10 of its data, with ``polish`` to 1e-14 or as far as rounding allows; where H is nearly singular,
+        to 1e-14 of the momenta H_kk v_k of the free motion.
+
+    Raises
+    ------
+    ShapeError
+        Where the first guess is of a problem with other rows.
+    TypeError, ValueError
+        Where an argument is not one of those above; "simplex" is for problems without bounds.
+
+    Notes
+    -----
+    "auto" is the proximal method of multipliers with Newton steps and an exact line search: rows that are on
+    have E = delta in K = [H J^T; J -E], delta = 1e-2 .. 1e-6 of the scaled rows, and refinement takes delta
+    away at the end, so that rows may depend on each other. The multipliers of an infeasible problem grow
+    along its certificate. A cold start turns on the rows that the free motion violates and those with d >= 0,
+    which touch already.
+
+    "simplex" is the walk of the paper, one row at a time from none, with the same K and the same end; on the
+    way d is changed by up to 1e-7 of the data, so that rows do not block at once. It takes no bounds.
+
+    An attempt that fails is followed by a cold start, and this by a dual active-set method in dense arrays,
+    which ends after finitely many systems because each of its steps increases the dual objective; its
+    impulses need not be those of least norm. SOLVED means that the residual was computed from the data.
+
+    A row whose size sqrt(sum D_ij^2 / H_jj) is at most 1e-12 of the largest row's is rounding noise: it never
+    acts where its d, scaled like the largest row, is at most 1e-10 of the data, and otherwise the problem is
+    infeasible, or the row is at its bound. Impulses at their bounds are data: 1e-14 of them is rounding.
+
+    Tasora, Manconi, Silvestri; Rockafellar (1976); Charnes (1952); Goldfarb & Idnani (1983); factor:
+    ``treefactor.mlcp.kkt``.
+    """
+    if not isinstance(problem, Problem):
+        raise TypeError(f"problem must be a treefactor.mlcp.Problem, got {type(problem).__name__}")
+    check_choice("method", method, METHODS)
+    max_iter = min(as_count(max_iter, "max_iter"), maxsize)
+    if method == "simplex" and problem.upper is not None:
+        raise ValueError('method "simplex" is for problems without upper bounds')
+    warm = None if warm_start is None else _warm(warm_start, problem)
+    space, p = problem._workspace(), len(problem.c)
+    walk, upper = space[1], problem.upper
+    if upper is not None and p:
+        upper = np.concatenate((np.full(p, np.inf), upper))
+    walk.load(problem.packed, problem.g, problem._free, problem._rows[2], problem._right, upper, p)
+    status, certificate = _run(problem, walk, method == "simplex", warm, polish, max_iter)
+    v, impulse, change, on, full = walk.results()
+    pivots, factorizations = walk.pivots, walk.factorizations
+    problem._pattern.idle.append(space)
+    gamma, active = impulse[p:], on[p:]
+    if problem.upper is not None:
+        gamma = np.where(full[p:], problem.upper, np.minimum(gamma, problem.upper))
+    if status is Status.INFEASIBLE:
+        change = change if certificate is None else certificate
+        certificate = change[p:], change[:p]
+    return Solution(status, v, gamma, impulse[:p], active, pivots, factorizations, certificate, problem)
+
+
+def _run(problem: Problem, walk: Walk, simplex: bool, warm, polish: bool, max_iter: int):
+    """The status of the first attempt that ends with an answer, and a certificate of the last one."""
+    target, ended = POLISHED if polish else TARGET, (Status.SOLVED, Status.INFEASIBLE)
+    attempts = [(simplex, warm)] if warm is None and not simplex else [(simplex, warm), (False, None)]
+    for attempt in attempts:
+        status = STATUS[walk.run(*attempt, target, max_iter)]
+        if status in ended:
+            return status, None
+    if status is Status.INVALID or not problem.n or max_iter == 0:
+        return status, None
+    found = _dual.solve(problem, walk, max_iter)
+    if found.certificate is not None:
+        return Status.INFEASIBLE, found.certificate
+    if found.impulse is not None:
+        status = STATUS[walk.settle((found.impulse, found.held), target)]
+    return status, None
+
+
+def _warm(solution: Solution, problem: Problem) -> tuple[np.ndarray, np.ndarray] | None:
+    """Impulses and rows that are on, or ShapeError where the problem has other rows; None of no solution."""
+    if not isinstance(solution, Solution):
+        raise TypeError(f"warm_start must be a treefactor.mlcp.Solution, got {type(solution).__name__}")
+    names = "gamma_c", "gamma", "active"
+    given = [as_real(getattr(solution, name), f"warm_start.{name}") for name in names]
+    received = tuple(x.shape for x in given)
+    expected = problem.c.shape, problem.d.shape, problem.d.shape
+    if received != expected:
+        raise ShapeError(
+            f"warm_start has {received} gamma_c, gamma and active, the problem {expected}", received, expected
+        )
+    impulse = np.concatenate(given[:2])
+    if solution.status is not Status.SOLVED or not np.isfinite(impulse).all():
+        return None
+    on = np.ones(len(impulse), bool)
+    on[len(problem.c) :] = given[2]
+    return impulse, on

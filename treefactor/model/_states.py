@@ -1,0 +1,57 @@
+"""The gate of configurations and their rates: arrays of one of them, or of a batch."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import numpy as np
+
+from .._util.validation import as_real, require_finite
+from ..exceptions import ShapeError
+from .configuration import require_rotations
+
+
+def states(arguments: dict, tails: Mapping[str, tuple[int, ...]], model) -> tuple[dict, tuple[int, ...]]:
+    """Arrays by name, and the leading axes of all that have any.
+
+    Parameters
+    ----------
+    arguments : dict of str to array_like
+    tails : dict of str to tuple of int
+        Their shapes without leading axes.
+    model : Model or None
+        Where it is known: whose rotations q must hold.
+
+    Raises
+    ------
+    DtypeError, ShapeError
+    NonFiniteError, ConfigurationError
+        Of a single configuration; in a batch the kernels make such results NaN.
+    """
+    arrays = {name: as_real(x, name) for name, x in arguments.items()}
+    batch = _leading_axes(arrays, tails)
+    if not batch:
+        for name, array in arrays.items():
+            require_finite(array, name)
+    if not batch and model is not None:
+        require_rotations(model, arrays["q"], "q")
+    return arrays, batch
+
+
+def _leading_axes(arrays: dict[str, np.ndarray], tails: Mapping[str, tuple[int, ...]]) -> tuple[int, ...]:
+    batch = ()
+    for name, array in arrays.items():
+        tail = tails[name]
+        lead = array.shape[: array.ndim - len(tail)]
+        if array.shape[len(lead) :] != tail or (lead and batch and lead != batch):
+            expected = (*batch, *tail)
+            universe = name == "fext" and array.shape[-2:] == (tail[0] + 1, tail[1])
+            raise ShapeError(
+                f"{name} must have shape {expected}{'' if batch else ' or leading axes before it'}, "
+                f"got {array.shape}"
+                + (": leave out Pinocchio's universe, fext[..., 1:, :]" if universe else ""),
+                array.shape,
+                expected,
+            )
+        batch = lead or batch
+    return batch

@@ -1,0 +1,234 @@
+"""Links with their inertias and joints of a URDF, and the same robot without its fixed joints."""
+
+from __future__ import annotations
+
+import xml.etree.ElementTree as ET
+from collections import Counter
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import numpy as np
+from scipy.spatial.transform import Rotation
+
+from .._util.rotations import unit
+from .._util.xml import file_error, numbers, parse
+from ..exceptions import AdapterError
+from .joints import Inertia
+
+ROUND_OFF = 1e-14  # relative; a negative principal moment as small as this is zero
+FREEDOMS = {"revolute": 1, "continuous": 1, "prismatic": 1, "spherical": 3, "fixed": 0}
+
+
+@dataclass(frozen=True)
+class Joint:
+    """A joint of a URDF; R and r place it in the parent link, axis is of unit length.
+
+    The attributes of its ``<limit>`` and ``<mimic>`` are as they are written, None without that element;
+    engines do not get them.
+    """
+
+    name: str
+    type: str
+    parent: str
+    child: str
+    R: np.ndarray
+    r: np.ndarray
+    axis: np.ndarray
+    limit: Mapping[str, str] | None = None
+    mimic: Mapping[str, str] | None = None
+
+
+@dataclass
+class Robot:
+    """Links by name and joints in the order of the file."""
+
+    root: str
+    links: dict[str, Inertia]
+    joints: list[Joint]
+    name: str = ""
+
+    def __post_init__(self):
+        self._taken = self.links.keys() | {joint.name for joint in self.joints}
+
+    def unused(self, name: str) -> str:
+        """Return a name for a new link or joint, made from that of an old one."""
+        while name in self._taken:
+            name += "_"
+        self._taken.add(name)
+        return name
+
+
+def joints_by_parent(joints: list[Joint]) -> dict[str, list[Joint]]:
+    """Joints that hang from every link that has any, in their order."""
+    found: dict[str, list[Joint]] = {}
+    for joint in joints:
+        found.setdefault(joint.parent, []).append(joint)
+    return found
+
+
+def without_fixed_joints(robot: Robot) -> Robot:
+    """Robot in which every link but the root moves; links on fixed joints are merged into their carriers.
+
+    Its joints come depth first, those on one link in their order.
+    """
+    below = joints_by_parent(robot.joints)
+    links, joints = {robot.root: robot.links[robot.root]}, []
+    waiting = [(joint, robot.root, np.eye(3), np.zeros(3)) for joint in reversed(below.get(robot.root, []))]
+    while waiting:
+        joint, carrier, R, r = waiting.pop()  # the parent link in its carrier
+        R, r = R @ joint.R, r + R @ joint.r
+        inertia = robot.links[joint.child]
+        if joint.type == "fixed":
+            links[carrier] += inertia.moved(R, r)
+        else:
+            links[joint.child] = inertia
+            joints.append(replace(joint, parent=carrier, R=R, r=r))
+            carrier, R, r = joint.child, np.eye(3), np.zeros(3)
+        waiting += [(other, carrier, R, r) for other in reversed(below.get(joint.child, []))]
+    return Robot(robot.root, links, joints, robot.name)
+
+
+def roll_pitch_yaw(R: np.ndarray) -> np.ndarray:
+    """Angles x, y, z with R = Rz Ry Rx; where they are not unique, any that give R."""
+    z = np.arctan2(R[1, 0], R[0, 0])
+    c, s = np.cos(z), np.sin(z)
+    row = c * R[1] - s * R[0]  # second row of Ry Rx: (0, cos x, -sin x)
+    return np.array([np.arctan2(-row[2], row[1]), np.arctan2(-R[2, 0], c * R[0, 0] + s * R[1, 0]), z])
+
+
+def _advice(tag: str) -> str:
+    """Return what to do with another kind of file, by its root element."""
+    return "; treefactor.adapters.mujoco_ loads an MJCF" if tag == "mujoco" else ""
+
+
+def read(
+    path: Path, engine: str | None = None, types: Collection[str] = FREEDOMS, text: str | None = None
+) -> Robot:
+    """Links and joints of a URDF.
+
+    Parameters
+    ----------
+    path : pathlib.Path
+    engine : str, optional
+        Named by the errors: the one that is to get the robot.
+    types : collection of str
+        Types of joints that may occur.
+    text : str, optional
+        Of the URDF, in place of the file; path is its name in errors.
+
+    Raises
+    ------
+    AdapterError
+        Where the file is missing, no well-formed XML, no URDF, no tree, holds a number that is not finite, or
+        has a joint of another type; names the file, the reason and the link or joint.
+    """
+    return _Reader(path, engine, types, text).robot()
+
+
+@dataclass(frozen=True)
+class _Reader:
+    """What reads a file for an engine: both are in every error."""
+
+    path: Path
+    engine: str | None
+    types: Collection[str]
+    text: str | None = None
+
+    def robot(self) -> Robot:
+        top = parse(self.path, self.engine, self.text)
+        if top.tag != "robot":
+            raise self.error(
+                f"not a URDF: the root element is <{top.tag}>, expected <robot>{_advice(top.tag)}"
+            )
+        links: dict[str, Inertia] = {}
+        for link in top.iterfind("link"):
+            name = self.attribute(link, "name")
+            if name in links:
+                raise self.error(f"two links are called {name!r}", name)
+            links[name] = self.inertial(link, name)
+        joints = [self.joint(joint, links) for joint in top.iterfind("joint")]
+        count = Counter(joint.name for joint in joints)
+        odd = [name for name in {*count, *links} if not name or count[name] > 1]
+        if odd:
+            raise self.error(f"a joint or link has no name, or two joints are called {odd[0]!r}", odd[0])
+        return Robot(self.root(links, joints), links, joints, top.get("name", ""))
+
+    def inertial(self, link: ET.Element, name: str) -> Inertia:
+        element = link.find("inertial")
+        if element is None:
+            return Inertia()
+        mass, inertia = element.find("mass"), element.find("inertia")
+        if mass is None or inertia is None:
+            raise self.error(f"<inertial> of link {name!r} lacks <mass> or <inertia>", name)
+        R, r = self.origin(element, name)
+        keys = ("ixx", "ixy", "ixz", "iyy", "iyz", "izz")
+        m, *values = self.numbers([self.attribute(mass, "value"), *(inertia.get(k, "0") for k in keys)], name)
+        if m < 0.0:
+            raise self.error(f"link {name!r} has a negative mass, {m}", name)
+        tensor = np.array(values)[[[0, 1, 2], [1, 3, 4], [2, 4, 5]]]
+        return Inertia(m, r, R @ tensor @ R.T)
+
+    def joint(self, element: ET.Element, links: dict[str, Inertia]) -> Joint:
+        name, kind = self.attribute(element, "name"), self.attribute(element, "type")
+        if kind not in self.types:
+            raise self.error(
+                f"joint {name!r} has type {kind!r}, which is not one of {', '.join(sorted(self.types))}", name
+            )
+        ends = [element.find(end) for end in ("parent", "child")]
+        if None in ends:
+            raise self.error(f"joint {name!r} lacks <parent> or <child>", name)
+        parent, child = (self.attribute(end, "link") for end in ends)
+        if parent not in links or child not in links:
+            raise self.error(f"joint {name!r} joins {parent!r} to {child!r}, which are not both links", name)
+        found = element.find("axis")
+        axis = np.array([1.0, 0.0, 0.0])  # the default of the URDF specification
+        if found is not None and FREEDOMS.get(kind) == 1:
+            axis = self.numbers(self.attribute(found, "xyz").split(), name)
+            if axis.size != 3 or not axis.any():
+                raise self.error(f"the axis of joint {name!r} is not a direction", name)
+        words = (getattr(element.find(tag), "attrib", None) for tag in ("limit", "mimic"))
+        return Joint(name, kind, parent, child, *self.origin(element, name), unit(axis), *words)
+
+    def root(self, links: dict[str, Inertia], joints: list[Joint]) -> str:
+        """Name of the one link that is no child; every other link must hang from it."""
+        children = {joint.child for joint in joints}
+        if len(children) < len(joints):
+            raise self.error("a link has two parent joints: the mechanism has a closed loop")
+        roots = [name for name in links if name not in children]
+        if len(roots) != 1:
+            names = f": {', '.join(roots[:5])}" if roots else ""
+            raise self.error(f"a URDF has one root link, this one has {len(roots)}{names}")
+        below, reached, waiting = joints_by_parent(joints), set(), [roots[0]]
+        while waiting:
+            link = waiting.pop()
+            reached.add(link)
+            waiting += [joint.child for joint in below.get(link, [])]
+        if len(reached) < len(links):
+            lost = min(links.keys() - reached)
+            raise self.error(f"link {lost!r} does not hang from root {roots[0]!r}", lost)
+        return roots[0]
+
+    def origin(self, element: ET.Element, name: str) -> tuple[np.ndarray, np.ndarray]:
+        origin = element.find("origin")
+        attributes = {} if origin is None else origin.attrib
+        xyz, rpy = (self.numbers(attributes.get(key, "0 0 0").split(), name) for key in ("xyz", "rpy"))
+        if xyz.size != 3 or rpy.size != 3:
+            raise self.error(f"the <origin> of {name!r} does not hold three numbers each", name)
+        return Rotation.from_euler("xyz", rpy).as_matrix(), xyz
+
+    def numbers(self, words: list[str], name: str) -> np.ndarray:
+        found = [numbers(word) for word in words]
+        for word, values in zip(words, found, strict=True):
+            if values is None or len(values) != 1:
+                raise self.error(f"{name!r}: {word!r} is not a number", name)
+        return np.array(found)[:, 0] if found else np.zeros(0)
+
+    def attribute(self, element: ET.Element, key: str) -> str:
+        value = element.get(key)
+        if value is None:
+            raise self.error(f"a <{element.tag}> lacks the attribute {key!r}")
+        return value
+
+    def error(self, reason: str, name: str | None = None) -> AdapterError:
+        return file_error(self.path, self.engine, reason, name)

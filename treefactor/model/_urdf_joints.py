@@ -1,0 +1,93 @@
+"""Models from URDFs: no engine is imported, and no mesh is looked for.
+
+The standard library parses them: yourdfpy, urchin and urdf_parser_py refuse some of the bundled URDFs that
+Pinocchio takes, with errors that name neither file nor joint.
+"""
+
+from __future__ import annotations
+
+import textwrap
+from pathlib import Path
+
+import numpy as np
+
+from .._util.messages import received
+from .._util.xml import as_path, file_error, numbers
+from ..exceptions import AdapterError, InvalidModelError
+from . import _urdf
+from .joints import AXES, Inertia, Joint, Mimic
+
+KINDS = {  # of ours, by the types of URDF
+    "revolute": "revolute",
+    "continuous": "continuous",
+    "prismatic": "prismatic",
+    "spherical": "spherical",
+    "planar": "planar",
+    "floating": "freeflyer",
+}
+BOUNDED = ("revolute", "prismatic")
+
+
+def read(path, floating: bool = False, mimic: bool = False) -> tuple[list[Joint], str]:
+    """Joints of a URDF and the name of the robot: see `Model.from_urdf`."""
+    return _read(as_path(path, None), None, floating, mimic)
+
+
+def read_text(text: str, floating: bool = False, mimic: bool = False) -> tuple[list[Joint], str]:
+    """Joints of the text of a URDF and the name of the robot: see `Model.from_urdf_string`."""
+    if not isinstance(text, str):
+        raise AdapterError(f"text must be a str with the XML of a URDF, got {received(text)}")
+    if not text.lstrip("\ufeff \t\r\n").startswith("<"):
+        shown = textwrap.shorten(text, 60)
+        raise AdapterError(
+            f"text must be the XML of a URDF, got {shown!r}: Model.from_urdf(path) reads a file"
+        )
+    return _read(Path("<string>"), text.lstrip("\ufeff"), floating, mimic)
+
+
+def _read(path: Path, text: str | None, floating: bool, mimic: bool) -> tuple[list[Joint], str]:
+    robot = _urdf.read(path, None, {*KINDS, "fixed"}, text)
+    robot.joints.sort(key=lambda joint: joint.name)
+    robot = _urdf.without_fixed_joints(robot)
+    base = Joint("root_joint", "freeflyer", inertia=robot.links[robot.root], body=robot.root)
+    joints = [base] if floating else []
+    carrier = {robot.root: len(joints) - 1}
+    carrier |= {joint.child: k for k, joint in enumerate(robot.joints, len(joints))}
+    number = {joint.name: carrier[joint.child] for joint in robot.joints}
+    try:
+        for joint in robot.joints:
+            follows = _mimic(path, joint, number) if mimic and joint.mimic is not None else None
+            joints.append(_joint(path, joint, carrier[joint.parent], robot.links[joint.child], follows))
+        return joints, robot.name
+    except InvalidModelError as error:
+        raise InvalidModelError(f"{path}: {error}", error.joint) from None
+
+
+def _joint(path: Path, joint: _urdf.Joint, parent: int, inertia: Inertia, mimic: Mimic | None) -> Joint:
+    kind, limits = KINDS[joint.type], {}
+    if mimic and kind == "continuous":
+        kind = "revolute"  # without an entry in q they are the same
+    if joint.type in BOUNDED and joint.limit is not None:
+        limits = {key: _number(path, joint, joint.limit, key, "0") for key in ("lower", "upper")}
+    axis = joint.axis if kind in AXES else None
+    own = {"inertia": inertia, "mimic": mimic, "body": joint.child}
+    return Joint(joint.name, kind, parent, joint.R, joint.r, axis, **own, **limits)
+
+
+def _mimic(path: Path, joint: _urdf.Joint, number: dict[str, int]) -> Mimic:
+    """How a joint follows another one, which has to be among those that move."""
+    leader = joint.mimic.get("joint", "")
+    if leader not in number:
+        reason = f"joint {joint.name!r} follows {leader!r}, which is not a joint that moves"
+        raise file_error(path, None, reason, joint.name)
+    ratio = _number(path, joint, joint.mimic, "multiplier", "1")
+    return Mimic(number[leader], ratio, _number(path, joint, joint.mimic, "offset", "0"))
+
+
+def _number(path: Path, joint: _urdf.Joint, words, key: str, default: str) -> float:
+    found = numbers(words.get(key, default))
+    if found is None or len(found) != 1 or np.isnan(found[0]):
+        raise file_error(
+            path, None, f"joint {joint.name!r}: {key}={words[key]!r} is not a number", joint.name
+        )
+    return found[0]

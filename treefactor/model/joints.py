@@ -1,0 +1,357 @@
+"""What models are made of: inertias, joints with the bodies they carry, joints that close loops."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from numbers import Integral
+from typing import Any
+
+import numpy as np
+
+from .._util.messages import similar
+from .._util.validation import Array, MaybeArray, ReadOnly, as_number, as_real, as_vector, require_finite
+from ..exceptions import InvalidModelError, ShapeError, TreefactorError
+
+ROTATIONS = {  # entries of q that make a unit vector
+    "continuous": slice(0, 2),
+    "spherical": slice(0, 4),
+    "planar": slice(2, 4),
+    "freeflyer": slice(3, 7),
+}
+
+
+SIZES = {  # entries in q and in v
+    "revolute": (1, 1),
+    "continuous": (2, 1),
+    "prismatic": (1, 1),
+    "helical": (1, 1),
+    "universal": (2, 2),
+    "spherical": (4, 3),
+    "planar": (4, 3),
+    "translation": (3, 3),
+    "freeflyer": (7, 6),
+}
+AXES = {"revolute": 1, "continuous": 1, "prismatic": 1, "helical": 1, "universal": 2}  # needed by a kind
+LIMITED = {"continuous": 0, "spherical": 0, "planar": 2, "freeflyer": 3}  # entries of q that can have limits
+FOLLOWERS = ("revolute", "prismatic", "helical")  # kinds that may follow
+LEADERS = (*FOLLOWERS, "continuous")  # kinds that may be followed
+ROUND_OFF = 1e-9  # relative; of lengths of axes, orthogonality of rotations, symmetry of tensors
+LOOPS = {"spherical": 3, "universal": 4, "revolute": 5, "weld": 6}  # rows that a kind of loop closes with
+PAIRS: dict[str, tuple] = {  # axes of the first frame, and of the second one, that it keeps at right angles
+    "spherical": (),
+    "universal": ((2, 0),),
+    "revolute": ((0, 2), (1, 2)),
+    "weld": ((2, 1), (0, 2), (1, 0)),
+}
+JointNumber = Any  # given as the number or name of a joint; a Model keeps the number
+NOT_GIVEN: Any = None
+NO_ARMATURE: Any = 0.0
+
+
+def _unturned() -> Any:
+    return np.eye(3)
+
+
+def _origin() -> Any:
+    return np.zeros(3)
+
+
+def _nothing() -> Any:
+    return np.zeros((3, 3))
+
+
+@dataclass(frozen=True, eq=False)
+class Inertia(ReadOnly):
+    """Mass, centre of mass and inertia tensor about it, in the axes of some frame.
+
+    Parameters
+    ----------
+    mass : float
+        kg, not negative.
+    com : array_like, shape (3,)
+        m, from the origin of the frame.
+    tensor : array_like, shape (3, 3)
+        kg m^2, about the centre of mass; symmetric.
+
+    Raises
+    ------
+    InvalidModelError, ShapeError, NonFiniteError
+        Where these are no such things. Whether the tensor can be that of a body is asked by `Inertia.fault`.
+
+    Notes
+    -----
+    Immutable: threads may share it.
+    """
+
+    mass: float = 0.0
+    com: Array = field(default_factory=_origin)
+    tensor: Array = field(default_factory=_nothing)
+
+    def __post_init__(self):
+        mass = as_number(self.mass, "mass")
+        com, tensor = as_vector(self.com, 3, "com").copy(), _matrix(self.tensor, "inertia tensor")
+        if mass < 0:
+            raise InvalidModelError(f"mass must not be negative, got {mass}")
+        if np.abs(tensor - tensor.T).max() > ROUND_OFF * np.abs(tensor).max():
+            raise InvalidModelError("the inertia tensor is not symmetric")
+        self.__setstate__({"mass": mass, "com": com, "tensor": (tensor + tensor.T) / 2})
+
+    def fault(self) -> str | None:
+        """Why no body has this inertia: a negative principal moment, or one larger than the others' sum."""
+        if not self.mass and not self.tensor.any():
+            return None
+        moments = np.linalg.eigvalsh(self.tensor)
+        tolerance = ROUND_OFF * np.abs(moments).max()
+        if moments[0] < -tolerance:
+            return f"principal moment {moments[0]:.3g} of the inertia tensor is negative"
+        if moments[2] > moments[0] + moments[1] + tolerance:
+            shown = ", ".join(f"{moment:.3g}" for moment in moments)
+            return f"principal moments {shown} break the triangle inequality"
+        return None if self.mass else "an inertia tensor without mass"
+
+    def moved(self, R: np.ndarray, p: np.ndarray) -> Inertia:
+        """Same inertia, seen from a frame in which its own has rotation R and origin p."""
+        return Inertia(self.mass, p + R @ self.com, R @ self.tensor @ R.T)
+
+    def __add__(self, other: Inertia) -> Inertia:
+        """Inertia of both together."""
+        mass = self.mass + other.mass
+        com = (self.mass * self.com + other.mass * other.com) / mass if mass else np.zeros(3)
+        tensor = np.zeros((3, 3))
+        for part in (self, other):  # parallel axes: I + m (d'd 1 - d d')
+            d = part.com - com
+            tensor += part.tensor + part.mass * (d @ d * np.eye(3) - np.outer(d, d))
+        return Inertia(mass, com, tensor)
+
+
+@dataclass(frozen=True)
+class Mimic:
+    """A joint that follows another: its q is ``ratio * q_leader + offset``, of a continuous leader its angle.
+
+    Parameters
+    ----------
+    leader : int or str
+        An earlier or later joint, by its number or name, which follows no other one.
+    ratio, offset : float
+
+    Notes
+    -----
+    Immutable: threads may share it.
+    """
+
+    leader: JointNumber
+    ratio: float = 1.0
+    offset: float = 0.0
+
+
+@dataclass(frozen=True, eq=False)
+class Joint(ReadOnly):
+    """A joint, and the body it carries.
+
+    Parameters
+    ----------
+    name : str
+    kind : {"revolute", "continuous", "prismatic", "helical", "universal", "spherical", "planar", \
+"translation", "freeflyer"}
+        Laid out in q and v as Pinocchio does: "continuous" is its unbounded revolute joint (cos, sin), a
+        quaternion is x y z w, "planar" x y cos sin; the velocities of "spherical", "planar" and "freeflyer"
+        are those of the body, in its own axes, linear ones first.
+    parent : int or str
+        The joint whose body carries this one, by its number or name; -1 for the base. A `Model` turns names
+        into numbers.
+    R, p : array_like, shapes (3, 3) and (3,)
+        Rotation and origin (m) of the frame of the joint in the parent's, at q = 0.
+    axis : array_like, shape (3,), or (2, 3) for "universal"
+        Unit vectors in the frame of the joint; the second one of "universal" turns with the first.
+    pitch : float
+        Of "helical": m per radian.
+    inertia : Inertia
+        Of the body, in the frame of the joint, which moves with the body.
+    armature : float or array_like, shape (nv,)
+        Added to the diagonal of H: kg m^2 or kg.
+    lower, upper : float or array_like, shape (nq,), optional
+        Limits of q; by default there are none.
+    mimic : Mimic, optional
+        Makes the joint follow another one; it then has no freedom of its own.
+    body : str
+        Name of the body, such as a link of a URDF: constraints take it in place of the joint's number.
+
+    Notes
+    -----
+    Immutable: threads may share it.
+    """
+
+    name: str
+    kind: str
+    parent: JointNumber = -1
+    R: Array = field(default_factory=_unturned)
+    p: Array = field(default_factory=_origin)
+    axis: MaybeArray = NOT_GIVEN
+    pitch: float = 0.0
+    inertia: Inertia = field(default_factory=Inertia)
+    armature: Array = NO_ARMATURE
+    lower: Array = NOT_GIVEN
+    upper: Array = NOT_GIVEN
+    mimic: Mimic | None = None
+    body: str = ""
+
+    def __post_init__(self):
+        try:
+            self.__setstate__(self._checked())
+        except TreefactorError as error:
+            raise InvalidModelError(f"joint {self.name!r}: {error}", joint=self.name) from error
+
+    def _checked(self) -> dict:
+        """Attributes as arrays that cannot be written."""
+        if self.kind not in SIZES:
+            known = ", ".join(SIZES)
+            raise InvalidModelError(
+                f"{self.kind!r} is not a kind of joint{similar(self.kind, SIZES)}; there are {known}"
+            )
+        for name, kind, wanted in (
+            ("parent", Integral | str, "the number or name of a joint"),
+            ("inertia", Inertia, "an Inertia"),
+            ("mimic", Mimic | None, "a Mimic or None"),
+            ("body", str, "a name"),
+        ):
+            value = getattr(self, name)
+            if not isinstance(value, kind):
+                raise InvalidModelError(f"{name} must be {wanted}, got {value!r}")
+        nq, nv = SIZES[self.kind]
+        R, p = _rotation(self.R, "R"), as_vector(self.p, 3, "p").copy()
+        armature = _spread(self.armature, nv, "armature")
+        require_finite(armature, "armature")
+        if armature.min() < 0:
+            raise InvalidModelError(f"armature must not be negative, got {armature.min()}")
+        pitch = as_number(self.pitch, "pitch")
+        if pitch and self.kind != "helical":
+            raise InvalidModelError(f"a {self.kind} joint has no pitch")
+        if self.mimic and self.kind not in FOLLOWERS:
+            raise InvalidModelError(f"a {self.kind} joint cannot follow another one")
+        if self.mimic:
+            ratio = as_number(self.mimic.ratio, "ratio")
+            if ratio * ratio == np.inf:
+                raise InvalidModelError(f"ratio {ratio} is too large: inertias go by its square")
+            as_number(self.mimic.offset, "offset")
+            if not isinstance(self.mimic.leader, Integral | str):
+                raise InvalidModelError(
+                    f"expected the number or name of a joint to follow, got {self.mimic.leader!r}"
+                )
+        lower = _spread(-np.inf if self.lower is None else self.lower, nq, "lower")
+        upper = _spread(np.inf if self.upper is None else self.upper, nq, "upper")
+        if np.isnan([lower, upper]).any():
+            raise InvalidModelError("a limit is NaN")
+        limits = {"lower": lower, "upper": upper}
+        return {"R": R, "p": p, "axis": self._axis(), "pitch": pitch, "armature": armature, **limits}
+
+    def _axis(self) -> np.ndarray | None:
+        """Axes of unit length, or None where the kind has none."""
+        if self.kind not in AXES:
+            if self.axis is not None:
+                raise InvalidModelError(f"a {self.kind} joint has no axis")
+            return None
+        shape = (2, 3) if AXES[self.kind] == 2 else (3,)
+        if self.axis is None:
+            given = "two unit vectors, such as axis=[[1, 0, 0], [0, 1, 0]]"
+            given = given if len(shape) == 2 else "a unit vector, such as axis=[0, 0, 1]"
+            raise InvalidModelError(f"a {self.kind} joint needs an axis: {given}")
+        axis = as_real(self.axis, "axis")
+        if axis.shape != shape:
+            raise ShapeError(f"axis must have shape {shape}, got {axis.shape}", axis.shape, shape)
+        require_finite(axis, "axis")
+        length = np.linalg.norm(axis, axis=-1, keepdims=True)
+        if np.abs(length - 1).max() > ROUND_OFF:
+            raise InvalidModelError(f"axis must have unit length, it has {length.ravel()}")
+        return axis / length
+
+    @property
+    def nq(self) -> int:
+        """Entries in q."""
+        return 0 if self.mimic else SIZES[self.kind][0]
+
+    @property
+    def nv(self) -> int:
+        """Freedoms."""
+        return 0 if self.mimic else SIZES[self.kind][1]
+
+
+@dataclass(frozen=True, eq=False)
+class Loop(ReadOnly):
+    """A joint that closes a loop: it holds a frame of one body against a frame of another.
+
+    Parameters
+    ----------
+    name : str
+    kind : {"spherical", "universal", "revolute", "weld"}
+        The origins meet; of "universal" also the z axis of the first frame stays at right angles to the x
+        axis of the second; of "revolute" the z axes are the same; of "weld" the frames are.
+    first, second : int or str
+        The joints whose bodies are held together, by their numbers or names; -1 for the base. A `Model`
+        turns names into numbers.
+    R1, p1, R2, p2 : array_like, shapes (3, 3) and (3,)
+        Rotation and origin (m) of the frames in those of the joints.
+
+    Notes
+    -----
+    Immutable: threads may share it.
+    """
+
+    name: str
+    kind: str
+    first: JointNumber
+    second: JointNumber
+    R1: Array = field(default_factory=_unturned)
+    p1: Array = field(default_factory=_origin)
+    R2: Array = field(default_factory=_unturned)
+    p2: Array = field(default_factory=_origin)
+
+    def __post_init__(self):
+        try:
+            self.__setstate__(self._checked())
+        except TreefactorError as error:
+            raise InvalidModelError(f"loop {self.name!r}: {error}", joint=self.name) from error
+
+    def _checked(self) -> dict:
+        """Frames as arrays that cannot be written."""
+        if self.kind not in LOOPS:
+            hint, known = similar(self.kind, LOOPS), ", ".join(LOOPS)
+            raise InvalidModelError(f"{self.kind!r} is not a kind of loop{hint}; there are {known}")
+        for joint in (self.first, self.second):
+            if not isinstance(joint, Integral | str):
+                raise InvalidModelError(f"expected the number of a joint or its name, got {joint!r}")
+        if self.first == self.second:
+            raise InvalidModelError(f"both ends are on joint {self.first}")
+        return {
+            "R1": _rotation(self.R1, "R1"),
+            "p1": as_vector(self.p1, 3, "p1").copy(),
+            "R2": _rotation(self.R2, "R2"),
+            "p2": as_vector(self.p2, 3, "p2").copy(),
+        }
+
+    @property
+    def rows(self) -> int:
+        """Freedoms it takes."""
+        return LOOPS[self.kind]
+
+
+def _spread(values, size: int, name: str) -> np.ndarray:
+    """One number for every entry, or as many as there are."""
+    array = as_real(values, name)
+    if array.shape not in ((), (size,)):
+        raise ShapeError(f"{name} must have shape ({size},), got {array.shape}", array.shape, (size,))
+    return np.full(size, array)
+
+
+def _matrix(values, name: str) -> np.ndarray:
+    array = as_real(values, name)
+    if array.shape != (3, 3):
+        raise ShapeError(f"{name} must have shape (3, 3), got {array.shape}", array.shape, (3, 3))
+    require_finite(array, name)
+    return array.copy()
+
+
+def _rotation(values, name: str) -> np.ndarray:
+    R = _matrix(values, name)
+    if np.abs(R @ R.T - np.eye(3)).max() > ROUND_OFF or np.linalg.det(R) < 0:
+        raise InvalidModelError(f"{name} is not a rotation matrix: expected R Rᵀ = 1 and det R = 1")
+    return R

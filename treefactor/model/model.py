@@ -1,0 +1,377 @@
+"""Kinematic trees with masses: joints, placements, inertias, armature, in Pinocchio's conventions."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from functools import cached_property
+from itertools import chain
+from types import MappingProxyType
+from typing import Any, ClassVar
+
+import numpy as np
+
+from .._util.messages import not_a_model, received, similar
+from .._util.validation import Sealed, as_count, as_vector
+from ..exceptions import InvalidModelError
+from ..tree.tree import Tree, freedom_names
+from .joints import LEADERS, SIZES, Joint, Loop
+from .mimic import Coupling
+
+GRAVITY = (0.0, 0.0, -9.81)
+
+
+class Model(Sealed):
+    """A tree of joints and the bodies they carry; picklable.
+
+    Parameters
+    ----------
+    joints : sequence of Joint
+        Parents before children.
+    gravity : array_like, shape (3,)
+        Acceleration of free fall in the frame of the base, m/s^2.
+    name : str
+    strict : bool
+        Refuse inertias that no body has. Robot descriptions are full of them, and engines take them as they
+        are; see `Model.faults`.
+    loops : sequence of Loop
+        Joints that close loops. The recursions (`crba`, `aba`, ...) are those of the tree without them.
+
+    Attributes
+    ----------
+    joints : tuple of Joint
+    loops : tuple of Loop
+    njoints, nq, nv : int
+    idx_q, idx_v : tuple of int
+        First entry of every joint in q and in v; a joint that follows another one has those of its leader.
+    tree : Tree
+        Of the freedoms, with the joints' names.
+    gravity : ndarray, shape (3,), read-only
+    armature : ndarray, shape (nv,), read-only
+    lower, upper : ndarray, shape (nq,), read-only
+
+    Raises
+    ------
+    InvalidModelError
+        Where a joint comes before its parent, shares its name, follows one that it cannot follow, or (if
+        strict) has a body with an impossible inertia, or a loop ends at no joint. Carries the name of the
+        joint or loop.
+
+    Notes
+    -----
+    Immutable: threads may share it.
+
+    Examples
+    --------
+    >>> import numpy as np, treefactor as tf
+    >>> arm = tf.Inertia(1.0, [0, 0, -0.5], np.diag([0.1, 0.1, 0.0]))
+    >>> shoulder = tf.Joint("shoulder", "revolute", axis=[0, 1, 0], inertia=arm)
+    >>> elbow = tf.Joint("elbow", "revolute", 0, p=[0, 0, -1], axis=[0, 1, 0], inertia=arm)
+    >>> model = tf.Model([shoulder, elbow])
+    >>> tf.crba(model, [0.0, 0.0])
+    array([[2.7 , 0.85],
+           [0.85, 0.35]])
+    """
+
+    joints: tuple[Joint, ...]
+    loops: tuple[Loop, ...]
+    name: str
+    njoints: int
+    nq: int
+    nv: int
+    idx_q: tuple[int, ...]
+    idx_v: tuple[int, ...]
+    gravity: np.ndarray
+    armature: np.ndarray
+    lower: np.ndarray
+    upper: np.ndarray
+    extended: Tree
+    _compile: ClassVar[Callable[[Model], Any]]  # set by treefactor.dynamics
+
+    def __init__(
+        self,
+        joints: Sequence[Joint],
+        gravity=GRAVITY,
+        name: str = "",
+        strict: bool = True,
+        loops: Sequence[Loop] = (),
+    ):
+        joints, loops = _numbered(tuple(joints), tuple(loops))
+        _require_tree(joints)
+        _require_ends(loops, {joint.name for joint in joints}, len(joints))
+        gravity = as_vector(gravity, 3, "gravity").copy()
+        parents = [joint.parent for joint in joints]
+        names = [joint.name for joint in joints]
+        free = [joint for joint in joints if not joint.mimic]
+        idx_q, idx_v = _places(joints)
+        self.__dict__.update(
+            joints=joints,
+            loops=loops,
+            name=str(name),
+            njoints=len(joints),
+            nq=sum(joint.nq for joint in joints),
+            nv=sum(joint.nv for joint in joints),
+            idx_q=idx_q,
+            idx_v=idx_v,
+            gravity=gravity,
+            armature=_armature(joints, idx_v),
+            lower=np.concatenate([np.zeros(0), *(joint.lower for joint in free)]),
+            upper=np.concatenate([np.zeros(0), *(joint.upper for joint in free)]),
+            extended=Tree.from_joints(parents, [SIZES[joint.kind][1] for joint in joints], names),
+        )
+        for array in (self.gravity, self.armature, self.lower, self.upper):
+            array.flags.writeable = False
+        if strict and self.faults():
+            joint, reason = next(iter(self.faults().items()))
+            raise InvalidModelError(f"body of joint {joint!r}: {reason}", joint=joint)
+
+    @classmethod
+    def from_urdf(cls, path, floating: bool = False, mimic: bool = False, strict: bool = False) -> Model:
+        """Model of a URDF, with q and v as Pinocchio would lay them out; no engine and no mesh is needed.
+
+        Parameters
+        ----------
+        path : path-like
+        floating : bool
+            Put a free-flyer named ``root_joint`` under the root link.
+        mimic : bool
+            Have mimic joints follow the joint they name, instead of leaving both free.
+        strict : bool
+            Refuse inertias that no body has.
+
+        Raises
+        ------
+        AdapterError
+            Where the file is missing, or is not well-formed XML, not a URDF or not a tree, or holds something
+            that is not a number, or an impossible joint or inertia; names the file, the reason and the link
+            or joint.
+        InvalidModelError
+            Where joints do not make a model; names the file and the joint.
+
+        Notes
+        -----
+        Joints come depth first, those on one link sorted by name. Links on fixed joints are merged into the
+        link that carries them, on a fixed base those of the root into the base. Damping and friction are no
+        part of a model.
+        """
+        from . import _urdf_joints
+
+        return cls._of_file(path, *_urdf_joints.read(path, floating, mimic), strict)
+
+    @classmethod
+    def from_urdf_string(
+        cls, text: str, floating: bool = False, mimic: bool = False, strict: bool = False
+    ) -> Model:
+        """Model of the text of a URDF, such as ROS holds in ``robot_description``.
+
+        Parameters
+        ----------
+        text : str
+        floating, mimic, strict : bool
+            As of `from_urdf`.
+
+        Raises
+        ------
+        AdapterError, InvalidModelError
+            As `from_urdf`; in place of the file they name ``<string>``.
+
+        Examples
+        --------
+        >>> import treefactor as tf
+        >>> text = '''<robot name="door"><link name="frame"/><link name="leaf">
+        ...   <inertial><mass value="9"/><inertia ixx="3" iyy="4" izz="1"/></inertial></link>
+        ...   <joint name="hinge" type="continuous"><parent link="frame"/><child link="leaf"/></joint>
+        ... </robot>'''
+        >>> tf.Model.from_urdf_string(text)
+        <Model 'door': 1 joints, nq 2, nv 1>
+        """
+        from . import _urdf_joints
+
+        return cls._of_file("<string>", *_urdf_joints.read_text(text, floating, mimic), strict)
+
+    @classmethod
+    def _of_file(cls, path, joints: Sequence[Joint], name: str, strict: bool) -> Model:
+        """Model of joints read from a file, which errors name."""
+        try:
+            return cls(joints, name=name, strict=strict)
+        except InvalidModelError as error:
+            raise InvalidModelError(f"{path}: {error}", error.joint) from None
+
+    def __reduce__(self):
+        return Model, (self.joints, self.gravity, self.name, False, self.loops)
+
+    def __repr__(self) -> str:
+        return f"<Model {self.name!r}: {self.njoints} joints, nq {self.nq}, nv {self.nv}>"
+
+    @cached_property
+    def coupling(self) -> Coupling | None:
+        """How the freedoms of all joints follow v; None where no joint follows another one."""
+        if not any(joint.mimic for joint in self.joints):
+            return None
+        G = np.zeros((self.extended.n, self.nv))
+        k = 0
+        for joint, v in zip(self.joints, self.idx_v, strict=True):
+            count = SIZES[joint.kind][1]
+            G[k : k + count, v : v + count] = np.eye(count) * (joint.mimic.ratio if joint.mimic else 1.0)
+            k += count
+        free = [joint for joint in self.joints if not joint.mimic]
+        return Coupling(
+            self.extended, G, freedom_names([joint.name for joint in free], [joint.nv for joint in free])
+        )
+
+    @cached_property
+    def tree(self) -> Tree:
+        """Tree of the freedoms, with the joints' names."""
+        return self.coupling.tree if self.coupling else self.extended
+
+    @cached_property
+    def bodies(self):
+        """The compiled form that `treefactor.dynamics` works on."""
+        return self._compile(self)
+
+    @cached_property
+    def entries(self) -> Mapping[str, tuple[np.ndarray, np.ndarray]]:
+        """Entries in q, shape (joints, nq), and in v, shape (joints, nv), of the free joints by kind."""
+        found: dict[str, list] = {}
+        for joint, q, v in zip(self.joints, self.idx_q, self.idx_v, strict=True):
+            if not joint.mimic:
+                found.setdefault(joint.kind, []).append((range(q, q + joint.nq), range(v, v + joint.nv)))
+        made = {
+            kind: [np.array(part) for part in zip(*ranges, strict=True)] for kind, ranges in found.items()
+        }
+        for part in chain.from_iterable(made.values()):
+            part.flags.writeable = False
+        return MappingProxyType({kind: (q, v) for kind, (q, v) in made.items()})
+
+    @cached_property
+    def numbers(self) -> Mapping[str, int]:
+        """Numbers of the joints by their names, and by the names of the bodies they carry."""
+        return MappingProxyType(_numbers(self.joints))
+
+    def faults(self) -> dict[str, str]:
+        """What is impossible about the bodies' inertias, by the names of their joints."""
+        found = ((joint.name, joint.inertia.fault()) for joint in self.joints)
+        return {name: fault for name, fault in found if fault}
+
+
+def _numbers(joints: tuple[Joint, ...]) -> dict[str, int]:
+    """Numbers of joints by the names of their bodies, and by their own, which count first."""
+    bodies = {joint.body: i for i, joint in enumerate(joints) if joint.body}
+    return bodies | {joint.name: i for i, joint in enumerate(joints)}
+
+
+def _numbered(joints: tuple[Joint, ...], loops: tuple[Loop, ...]) -> tuple[tuple, tuple]:
+    """Joints and loops whose references to other joints by name are replaced by numbers."""
+    for what, kind, given in (("joints", Joint, joints), ("loops", Loop, loops)):
+        for i, one in enumerate(given):
+            if not isinstance(one, kind):
+                raise InvalidModelError(f"{what}[{i}] is not a {kind.__name__} but {received(one)}")
+    numbers = _numbers(joints)
+
+    def number(given, what: str, name: str) -> int:
+        if isinstance(given, str) and given not in numbers:
+            reason = f"{given!r} is not a joint or body of the model{similar(given, numbers)}"
+            raise InvalidModelError(f"{what}: {reason}", joint=name)
+        return numbers[given] if isinstance(given, str) else given
+
+    def joint_numbered(joint: Joint) -> Joint:
+        what, mimic = f"joint {joint.name!r}", joint.mimic
+        if mimic and isinstance(mimic.leader, str):
+            mimic = replace(mimic, leader=number(mimic.leader, f"{what} follows another", joint.name))
+        parent = number(joint.parent, f"{what}, its parent", joint.name)
+        same = parent == joint.parent and mimic is joint.mimic
+        return joint if same else replace(joint, parent=parent, mimic=mimic)
+
+    def loop_numbered(loop: Loop) -> Loop:
+        ends = [number(end, f"loop {loop.name!r}", loop.name) for end in (loop.first, loop.second)]
+        return loop if ends == [loop.first, loop.second] else replace(loop, first=ends[0], second=ends[1])
+
+    return tuple(map(joint_numbered, joints)), tuple(map(loop_numbered, loops))
+
+
+def _require_tree(joints: tuple[Joint, ...]) -> None:
+    """Raise InvalidModelError where joints do not hang from earlier ones, or follow what they cannot."""
+    seen: set[str] = set()
+    bodies: set[str] = set()
+    for i, joint in enumerate(joints):
+        if joint.body in bodies:
+            raise InvalidModelError(f"two bodies are called {joint.body!r}", joint=joint.name)
+        bodies |= {joint.body} - {""}
+        if joint.name in seen:
+            raise InvalidModelError(f"two joints are called {joint.name!r}", joint=joint.name)
+        seen.add(joint.name)
+        if not -1 <= joint.parent < i:
+            raise InvalidModelError(
+                f"joint {joint.name!r} is number {i} and has parent {joint.parent}: parents come first",
+                joint=joint.name,
+            )
+        if joint.mimic is None:
+            continue
+        leader = joints[joint.mimic.leader] if 0 <= joint.mimic.leader < len(joints) else None
+        if leader is None or leader.mimic or leader.kind not in LEADERS:
+            raise InvalidModelError(
+                f"joint {joint.name!r} follows joint {joint.mimic.leader}, which must be one of "
+                f"{', '.join(LEADERS)} that follows none",
+                joint=joint.name,
+            )
+
+
+def _require_ends(loops: tuple[Loop, ...], names: set[str], njoints: int) -> None:
+    """Raise InvalidModelError where loops share a name with anything or end at joints that do not exist."""
+    seen = set(names)
+    for loop in loops:
+        if loop.name in seen:
+            raise InvalidModelError(f"two joints or loops are called {loop.name!r}", joint=loop.name)
+        seen.add(loop.name)
+        for joint in (loop.first, loop.second):
+            if not -1 <= joint < njoints:
+                raise InvalidModelError(
+                    f"loop {loop.name!r} ends at joint {joint}, there are {njoints} and the base, -1",
+                    joint=loop.name,
+                )
+
+
+def _armature(joints: tuple[Joint, ...], idx_v: tuple[int, ...]) -> np.ndarray:
+    """Armature of the freedoms; that of a joint which follows another one acts through the ratio."""
+    armature = np.zeros(sum(joint.nv for joint in joints))
+    for joint, v in zip(joints, idx_v, strict=True):
+        ratio = joint.mimic.ratio if joint.mimic else 1.0
+        armature[v : v + joint.armature.size] += ratio**2 * joint.armature
+    return armature
+
+
+def _places(joints: tuple[Joint, ...]) -> tuple[tuple[int, ...], tuple[int, ...]]:
+    """First entry of every joint in q and in v."""
+    q = np.cumsum([0, *(joint.nq for joint in joints)]).tolist()
+    v = np.cumsum([0, *(joint.nv for joint in joints)]).tolist()
+    leaders = [joint.mimic.leader if joint.mimic else i for i, joint in enumerate(joints)]
+    return tuple(q[i] for i in leaders), tuple(v[i] for i in leaders)
+
+
+def body_number(model: Model, body, name: str = "body") -> int:
+    """Return the number of a body given by its number, -1 for the base, or by its joint's or its own name.
+
+    Raises
+    ------
+    InvalidModelError
+        Where the model has no joint or body of that name; proposes similar ones.
+    IndexError, ValueError, DtypeError
+        Where the number is out of range, or neither a number nor a name was received.
+    """
+    if isinstance(body, str):
+        if body not in model.numbers:
+            what = f"a joint or body of {model.name or 'the model'}"
+            raise InvalidModelError(
+                f"{name} {body!r} is not {what}{similar(body, model.numbers)}", joint=body
+            )
+        return model.numbers[body]
+    number = as_count(body, name, -1)
+    if number >= model.njoints:
+        raise IndexError(f"there are {model.njoints} bodies and the base, -1; got {name} {number}")
+    return number
+
+
+def require_model(model) -> None:
+    """Raise TypeError unless model is a Model."""
+    if not isinstance(model, Model):
+        raise TypeError(not_a_model(model))

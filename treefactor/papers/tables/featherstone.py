@@ -1,0 +1,229 @@
+"""Featherstone (2008), chapter 6: figure 6.4, tables 6.4 to 6.6, and the rule of thumb for densities."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import dataclass
+from decimal import Decimal
+from functools import cache, partial
+from itertools import accumulate
+
+import numpy as np
+
+from ... import families
+from ...check import robots
+from ...exceptions import TreefactorError
+from ...linalg.factorization import Factor, factor
+from ...linalg.solve_multiply import multiply
+from ...tree.tree import Tree
+from ..textbook import featherstone as textbook
+from .execution import (
+    apply,
+    execute,
+    factorization_count,
+    last_node_count,
+    refactor,
+    sample,
+    timed,
+    timed_factorization,
+    vector,
+)
+from .table import Row, Rule, Table
+
+PAPER = "Featherstone (2008), chapter 6"
+LAM = [0, 1, 1, 2, 2, 3]  # example of table 6.4: joint 2 has three freedoms
+DOF = [1, 3, 1, 1, 1, 1]
+MAP = (0, 1, 4, 5, 6, 7, 8)
+EXPANDED = (0, 1, 2, 3, 1, 4, 4, 5)
+WELDED = [1, 1, 0, 1, 1, 1]  # joint 3 without freedoms
+WELDED_EXPANDED = (0, 1, 2, 2, 1)
+ROBOT = "solo12"
+STEP = {"area 2": 2, "area 3": 3}  # of figure 6.4, for each of k = 7, 6, 5
+EXACT = Decimal("0E-12")  # of residuals
+
+
+def table_6_4() -> Table:
+    """Expansion of the parent array."""
+    map_, printed = as_printed(LAM, DOF)
+    welded = (
+        "as printed, map(i) = map(i-1) + n_i sends the children of a joint without freedoms to the joint "
+        "numbered before it; ours sends them to its parent's last variable"
+    )
+    three = "joint 2 with 3 freedoms"
+    rows = [
+        Row(three, "map, as printed", map_, MAP),
+        Row(three, "λ', as printed", printed, EXPANDED),
+        Row(three, "λ', textbook", tuple(textbook.expand(LAM, DOF)), EXPANDED),
+        Row(three, "λ', Tree.from_joints", expanded(LAM, DOF), EXPANDED),
+        Row(
+            *("joint 3 welded", "λ'", expanded(LAM, WELDED), as_printed(LAM, WELDED)[1]),
+            instead=WELDED_EXPANDED,
+            reason=welded,
+        ),
+    ]
+    note = f"λ = {tuple(LAM)}, nodes from 1, base 0."
+    return Table(PAPER, "Table 6.4: expanded parent array", note, rows, example())
+
+
+def as_printed(lam: list[int], dof: list[int]) -> tuple[tuple[int, ...], tuple[int, ...]]:
+    """Table 6.4 to the letter: map, and the expanded parent array."""
+    map_ = (0, *accumulate(dof))
+    expanded = list(range(sum(dof)))  # λ'(i) = i - 1
+    for i, parent in enumerate(lam, start=1):
+        expanded[map_[i - 1]] = map_[parent]  # λ'(map(i-1) + 1) = map(λ(i))
+    return map_, tuple(expanded)
+
+
+def expanded(lam: list[int], dof: list[int]) -> tuple[int, ...]:
+    """The same by `Tree.from_joints`, from 1."""
+    return tuple((Tree.from_joints(np.array(lam) - 1, dof).parent + 1).tolist())
+
+
+def example() -> Tree:
+    """The expanded tree of table 6.4."""
+    return Tree.from_one_based(EXPANDED)
+
+
+def figure_6_4() -> Table:
+    """First steps of the factorization of seven bodies: divisions in area 2, updates in area 3."""
+    whole, rows = families.binary_tree(3), []
+    for k in (7, 6, 5):
+        count = last_node_count(textbook.ltdl, Tree(whole.parent[:k]))
+        rows.append(Row("seven bodies", f"k = {k}", {"area 2": count.div, "area 3": count.mul}, STEP))
+    note = "The count for the nodes up to k less the count without k, on counting scalars, by LTDL."
+    return Table(PAPER, "Figure 6.4: first three steps", note, rows, whole)
+
+
+@dataclass(frozen=True)
+class Product:
+    """A product or back-substitution with L: by the book, by NumPy and by our kernels."""
+
+    kind: str
+    what: str
+    book: Callable
+    numpy: Callable
+    ours: Callable
+
+
+PRODUCTS = (
+    Product("L", "L x", textbook.l_mul, np.matmul, Factor.multiply_l),
+    Product("LT", "Lᵀ x", textbook.lt_mul, lambda L, x: L.T @ x, Factor.multiply_lt),
+    Product("L_inv", "L⁻¹ x", textbook.l_inv, np.linalg.solve, Factor.solve_l),
+    Product("LT_inv", "L⁻ᵀ x", textbook.lt_inv, lambda L, x: np.linalg.solve(L.T, x), Factor.solve_lt),
+)
+FACTORIZATIONS = {"LTL": textbook.ltl, "LTDL": textbook.ltdl}
+SHAPE = {False: "general L", True: "unit L"}  # by whether the diagonal is 1
+KIND = {False: "LTL", True: "LTDL"}
+
+
+def table_6_5() -> Table:
+    """Products and back-substitutions against NumPy."""
+    tree, case = example(), "example of table 6.4"
+    H, x = sample(tree), vector(tree)
+    rows = []
+    for product in PRODUCTS:
+        for unit, shape in SHAPE.items():
+            L = lower(tree, unit)
+            found = execute(product.book, tree, x, unit)[1], product.ours(factored(tree, unit), x)
+            rows.append(Row(case, f"{product.what}, {shape}", error(product.numpy(L, x), *found), EXACT))
+    found = execute(textbook.h_mul, tree, x)[1], multiply(H, tree, x)
+    rows.append(Row(case, "H x", error(H @ x, *found), EXACT))
+    for kind, book in FACTORIZATIONS.items():
+        found = execute(partial(_solution, book, kind), tree, x)[1], factor(H, tree, kind).solve(x)
+        rows.append(Row(case, f"H⁻¹ x by {kind}", error(np.linalg.solve(H, x), *found), EXACT))
+    note = (
+        "Largest deviation from NumPy's result over its largest entry: the worse of the algorithm as "
+        "printed, run on counting scalars, and our kernel."
+    )
+    return Table(PAPER, "Table 6.5: products and back-substitutions", note, rows)
+
+
+def _solution(factorize: Callable, kind: str, H, lam, b) -> np.ndarray:
+    """H^-1 b by the book."""
+    return textbook.solve(factorize(H, lam), lam, b, kind == "LTDL")
+
+
+def lower(tree: Tree, unit: bool) -> np.ndarray:
+    """The L that `execute` hands to the products: the lower triangle of the sample."""
+    L = np.tril(sample(tree))
+    if unit:
+        np.fill_diagonal(L, 1.0)
+    return L
+
+
+def factored(tree: Tree, unit: bool) -> Factor:
+    """A factor with that L."""
+    L = lower(tree, unit)
+    return factor(L.T @ L, tree, KIND[unit])
+
+
+def error(expected: np.ndarray, *found: np.ndarray) -> float:
+    """Largest deviation over the largest entry expected."""
+    return float(max(np.abs(one - expected).max() for one in found) / np.abs(expected).max())
+
+
+def table_6_6() -> Table:
+    """Counts of every operation on several trees."""
+    rows = [row for case, tree in cases().items() for row in costs(case, tree)]
+    note = "Paper: the formulas in n, D1, D2. Ours: the algorithms as printed, counted on counting scalars."
+    return Table(PAPER, "Table 6.6: computational cost", note, rows)
+
+
+@cache
+def cases() -> dict[str, Tree]:
+    """Trees whose costs are counted; a robot only where Pinocchio is installed."""
+    named = {
+        "chain": families.chain(12),
+        "binary tree": families.binary_tree(4),
+        "Tree-1": families.tree_1(),
+        "random tree": families.random_tree(30, 0),
+    }
+    with suppress(TreefactorError):  # where it is not installed
+        from ...adapters import pinocchio_
+
+        robot = robots.find(ROBOT)
+        named[ROBOT] = pinocchio_.tree(pinocchio_.load(robot.path, robot.floating))
+    return {f"{name}, n = {tree.n}": tree for name, tree in named.items()}
+
+
+def costs(case: str, tree: Tree) -> list[Row]:
+    """Every operation of table 6.6 on one tree."""
+    rows = [
+        Row(case, kind, factorization_count(book, tree), tree.cost(kind), timed=timed(refactor, tree, kind))
+        for kind, book in FACTORIZATIONS.items()
+    ]
+    for product in PRODUCTS:
+        for unit, shape in SHAPE.items():
+            count = execute(product.book, tree, vector(tree), unit)[0]
+            times = timed(partial(apply, product.ours), tree, KIND[unit])
+            paper = tree.cost(product.kind, unit)
+            rows.append(Row(case, f"{product.what}, {shape}", count, paper, timed=times))
+    count = execute(textbook.h_mul, tree, vector(tree))[0]
+    return [*rows, Row(case, "H x", count, tree.cost("H"), timed=timed(partial(apply, h_mul), tree, "LTDL"))]
+
+
+def h_mul(f: Factor, x: np.ndarray, out: np.ndarray) -> np.ndarray:
+    """H x of the sample."""
+    return multiply(sample(f.tree), f.tree, x, out)
+
+
+def rule_of_thumb() -> Table:
+    """Savings that follow roughly from the density."""
+    rows = []
+    for case, tree in cases().items():
+        dense = families.chain(tree.n)
+        saved = [factorization_count(textbook.ltdl, t).total for t in (dense, tree)]
+        rows += [
+            Row(case, "density ρ", tree.mask().mean()),
+            Row(case, "entries of H to compute, 1/ρ", dense.nnz / tree.nnz, Rule(1 / tree.density)),
+            Row(
+                *(case, "operations to factorize, 1/ρ²", saved[0] / saved[1], Rule(1 / tree.density**2)),
+                timed=timed_factorization(tree),
+            ),
+        ]
+    note = "How many times cheaper than dense: the rule of thumb, and as counted."
+    return Table(PAPER, "Section 6.4: rule of thumb", note, rows)
+
+
+TABLES = (table_6_4, figure_6_4, table_6_5, table_6_6, rule_of_thumb)

@@ -1,0 +1,276 @@
+"""Golubev & Yaskevich: operations of generated programs against numeric loops, and of named arms."""
+
+from __future__ import annotations
+
+import re
+from functools import cache
+
+import numpy as np
+
+from ... import dynamics
+from ...bench.timing import Result
+from ...check import robots
+from ...codegen import Kernels, Program, generate
+from ...codegen import compile as compiled
+from ...codegen.backends import build
+from ...codegen.backends._routine import Results
+from ...codegen.backends.choice import machine_code
+from ...codegen.program import emit_c
+from ...codegen.program.program import ARGUMENTS
+from ...exceptions import AdapterError, CodegenError
+from ...model import arms
+from ...model.configuration import random_configuration
+from ...model.mechanisms import MECHANISMS
+from ...model.model import Model
+from ...tree.tree import OperationCount
+from ..textbook import closures
+from ..textbook.recursions import operations
+from .execution import duel
+from .table import AtLeast, AtMost, Row, Table
+
+PAPER = "Golubev & Yaskevich (2020), Keldysh preprint 22"
+SAVING = AtLeast(4.5)  # times fewer operations than numeric algorithms, of a mechanism with six loops
+WITHOUT_LOOPS = AtLeast(1.5)  # ours, of which the paper states no figure
+FEWER = (
+    "the paper's 4.5 is of a mechanism with six loops against a numeric form of full matrices, and it states "
+    "none for robots without loops; our numeric loops already know which entries of matrices are zero, equal "
+    "or unused, and a general arm has no other"
+)
+NUMERIC = {  # of a generated function, the loops that compute the same
+    "crba": "crba",
+    "rnea": "rnea",
+    "bias": "bias",
+    "aba": "aba",
+    "forward_dynamics": "aba",
+}
+PLATFORMS = ("stewart", "docking")
+PROGRAM = "accelerations, program"
+GENERATED, MATRICES = AtMost(4686, 3155, 13), AtMost(19190, 15904, None)  # of the docking mechanism
+COMPARED = (arms.PUMA_560, arms.STANFORD, arms.WAM, arms.SSRMS_7R, arms.GENERAL_7R)
+ROBOTS = ("ur5_robot", "solo12")  # where they are installed
+
+INDEXED = ("rnea", "forward_dynamics")  # functions that are also timed with indices
+
+QUANTITIES = {  # functions that the literature counts
+    "crba": "inertia matrix",
+    "rnea": "inverse dynamics",
+    "forward_dynamics": "forward dynamics",
+}
+BEST = "the best exact program known before"
+SYMPYBOTICS = "SymPyBotics"
+KHALIL = "Khalil & Kleinfinger (1987), base parameters"
+DOMBRE = "Khalil & Dombre, base parameters"
+MCMILLAN = "McMillan & Orin"
+KANE_SUM = "the Kane-sum paper, 2514 in all"
+
+# multiplications, additions and divisions (None where these are not told apart), by whom
+LITERATURE: dict[arms.Arm, dict[str, dict[str, AtMost]]] = {
+    arms.PUMA_560: {
+        "crba": {SYMPYBOTICS: AtMost(391, 313), BEST: AtMost(147, 131)},
+        "rnea": {SYMPYBOTICS: AtMost(362, 313), BEST: AtMost(265, 247)},
+        "forward_dynamics": {BEST: AtMost(486, 423, 5)},
+    },
+    arms.RX_90: {
+        "crba": {SYMPYBOTICS: AtMost(343, 270), BEST: AtMost(114, 105)},
+        "rnea": {
+            SYMPYBOTICS: AtMost(330, 282),
+            DOMBRE: AtMost(253, 238),
+            BEST: AtMost(244, 228),
+        },
+    },
+    arms.STANFORD: {
+        "crba": {BEST: AtMost(95, 89)},
+        "rnea": {BEST: AtMost(224, 210)},
+        "forward_dynamics": {BEST: AtMost(392, 344, 5)},
+    },
+    arms.WAM: {
+        "crba": {SYMPYBOTICS: AtMost(624, 475), BEST: AtMost(164, 137)},
+        "rnea": {SYMPYBOTICS: AtMost(396, 337), BEST: AtMost(294, 275)},
+        "forward_dynamics": {BEST: AtMost(576, 496, 6)},
+    },
+    arms.SSRMS_6R: {
+        "crba": {KANE_SUM: AtMost(1071, 1443), BEST: AtMost(151, 135)},
+        "rnea": {BEST: AtMost(275, 254)},
+        "forward_dynamics": {BEST: AtMost(501, 441, 5)},
+    },
+    arms.SSRMS_7R: {
+        "crba": {BEST: AtMost(211, 182)},
+        "rnea": {BEST: AtMost(332, 308)},
+        "forward_dynamics": {BEST: AtMost(658, 575, 6)},
+    },
+    arms.GENERAL_6R: {
+        "crba": {MCMILLAN: AtMost(460, 395), BEST: AtMost(371, 301)},
+        "rnea": {KHALIL: AtMost(425, 369), BEST: AtMost(413, 348)},
+        "forward_dynamics": {MCMILLAN: AtMost(1085, 982, None), BEST: AtMost(860, 704, 5)},
+    },
+    arms.GENERAL_7R: {
+        "crba": {MCMILLAN: AtMost(612, 510), BEST: AtMost(516, 409)},
+        "rnea": {KHALIL: AtMost(517, 450), BEST: AtMost(500, 423)},
+        "forward_dynamics": {MCMILLAN: AtMost(1309, 1187, None), BEST: AtMost(1132, 920, 6)},
+    },
+}
+
+
+def against_numeric() -> Table:
+    """How many times fewer operations generated programs take than numeric loops."""
+    rows = [row for name, model in models().items() for row in saved(name, model)]
+    note = (
+        "Additions, multiplications, divisions, sines and cosines of our numeric loops, counted by running "
+        "them on counting scalars, over those of the generated program; forward dynamics by the cheaper of "
+        "two methods, against the loops of articulated bodies. Time: the program in the interpreter, and how "
+        "many times longer the compiled numeric loops take, on one configuration."
+    )
+    return Table(PAPER, "Generated against numeric", note, rows)
+
+
+def named_arms() -> Table:
+    """Operations of the programs of named arms."""
+    rows = [
+        Row(arm.name, f"{QUANTITIES[function]}, {whose}", counted(arm)[function], count)
+        for arm, functions in LITERATURE.items()
+        for function, counts in functions.items()
+        for whose, count in counts.items()
+    ]
+    note = (
+        "Paper: the literature's counts, without sines and cosines. Ours: as generated, for general "
+        "inertias, with every number folded that the geometry makes constant; no kind may be above theirs. "
+        "SymPyBotics keeps the parameters symbolic. The counts of Khalil, Kleinfinger and Dombre and of "
+        "McMillan and Orin are quoted at second hand; those of the best program known before are of an "
+        "unpublished one."
+    )
+    return Table(PAPER, "Named arms", note, rows)
+
+
+def closed_loops() -> Table:
+    """Operations of programs that close loops, beside those of numeric loops over matrices."""
+    programs = {name: generate(make().model, "loops") for name, make in MECHANISMS.items()}
+    counts = {name: program.operations["loops"] for name, program in programs.items()}
+    rows = [Row(name, PROGRAM, count) for name, count in counts.items() if name not in PLATFORMS]
+    for name in PLATFORMS:
+        model, is_theirs = MECHANISMS[name]().model, name == "docking"
+        numeric = closures.operations(model, _by_loop(model, programs[name]))
+        fewer = numeric.total / counts[name].total
+        rows += [
+            Row(name, PROGRAM, counts[name], GENERATED if is_theirs else None),
+            Row(name, "accelerations, matrices", numeric, MATRICES if is_theirs else None),
+            Row(name, "times fewer operations", fewer, SAVING if is_theirs else None),
+        ]
+    rows.append(Row("docking", "sines and cosines", counts["docking"].trig, 42))
+    note = (
+        "Accelerations of all coordinates with all loops closed, the velocities that follow included, from "
+        "closed positions. Ours: as generated, against loops over full matrices of the same reduction, "
+        "counted by running them on counting scalars. The paper does not state the dimensions of its docking "
+        "mechanism; ours has as many freedoms, loops and angles, see treefactor.mechanisms."
+    )
+    return Table(PAPER, "Closed loops", note, rows)
+
+
+def _by_loop(model: Model, program: Program) -> list[list[int]]:
+    """Of every loop the coordinates that follow on the way from the base to its first end."""
+    found = []
+    for loop in model.loops:
+        joint = model.joints[loop.first]
+        last = model.idx_v[loop.first] + joint.nv - 1
+        path = [*model.tree.ancestors(last).tolist(), last]
+        found.append([k for k in path if model.tree.names[k] not in program.independent])
+    return found
+
+
+def against_indices() -> Table:
+    """How much longer a program takes whose scalars are elements of an array."""
+    rows = [unindexed(arm, name) for arm in (arms.PUMA_560, arms.GENERAL_7R) for name in INDEXED]
+    note = (
+        "Operations of a program, the same in all its forms, and its time as C with a variable for each row, "
+        "on one configuration. Beside it the same C with an element of one array for each row, compiled by "
+        f"the same compiler with the same flags ({build.FLAGS[1]}), and the register machine, which reads "
+        "the indices at run time. The paper found indexed elements 5 to 10 times slower; today's compilers "
+        "keep an element whose index is a number in a register, and only an index that is not known before "
+        "the program runs costs time."
+    )
+    return Table(PAPER, "Scalars instead of indexed elements", note, rows)
+
+
+def unindexed(arm: arms.Arm, name: str) -> Row:
+    """Operations of a program, and its time beside that of its forms with indices."""
+    program, what = generate(arm.model(), [name]), f"{name}, operations"
+    texts = emit_c.sources(program)
+    file = f"{name}.c"
+    try:
+        scalars, elements = (
+            bound_c(program, {**texts, file: text}) for text in (texts[file], indexed(texts[file]))
+        )
+    except CodegenError as error:
+        return Row(arm.name, f"{what}, not timed: {error}", program.operations[name].total)
+    interpreted = compiled(program).bind(name, *states(arm.model(), name), out=np.empty(program.nv))
+    timed = duel(scalars, {"elements of an array": elements, "indices at run time": interpreted})
+    return Row(arm.name, what, program.operations[name].total, timed=timed)
+
+
+def indexed(text: str) -> str:
+    """C in which each row that has a variable is an element of an array in its place."""
+    head, body = text.split("\n\n", 1)
+    variable = re.compile(r"\bt(\d+)\b")
+    size = 1 + max(map(int, variable.findall(body)))
+    body = variable.sub(r"t[\1]", re.sub(r"const real (t\d+ =)", r"\1", body))
+    return f"{head}\n\nstatic real t[{size}];\n\n{body}"
+
+
+def bound_c(program: Program, texts: dict[str, str]):
+    """Call of a program's one function as compiled from these files."""
+    (function,) = program.functions.values()
+    plain = np.empty((0, 2), np.intp)
+    native, slot, sign, _ = machine_code(build.compiled_texts(texts))(function, plain, False)
+    rng = np.random.default_rng(0)
+    taken = tuple(rng.normal(size=size) for _, size in function.inputs)
+    return native.bind(taken, np.empty(function.shape), Results(slot, sign, function.shape), None)
+
+
+def models() -> dict[str, Model]:
+    """Arms, and those robots that are installed."""
+    installed = {name: model for name in ROBOTS if (model := robot(name))}
+    return {arm.name: arm.model() for arm in COMPARED} | installed
+
+
+def robot(name: str) -> Model | None:
+    """Model of a bundled robot on its own base."""
+    try:
+        found = robots.find(name)
+    except AdapterError:
+        return None
+    return Model.from_urdf(found.path, found.floating)
+
+
+@cache
+def counted(arm: arms.Arm) -> dict[str, OperationCount]:
+    """Operations of an arm's programs."""
+    return generate(arm.model(), tuple(QUANTITIES)).operations
+
+
+def saved(case: str, model: Model) -> list[Row]:
+    """Of every function, how many times fewer operations its program takes."""
+    program = generate(model, tuple(NUMERIC))
+    kernels, rows = compiled(program), []
+    for name, loops in NUMERIC.items():
+        fewer = operations(model, loops).total / program.operations[name].total
+        what = f"{name}, times fewer operations"
+        rows.append(Row(case, what, fewer, SAVING, WITHOUT_LOOPS, FEWER, timed(model, kernels, name)))
+    return rows
+
+
+def timed(model: Model, kernels: Kernels, name: str) -> tuple[Result, ...]:
+    """Time of a program in the interpreter against that of the compiled numeric loops."""
+    taken = states(model, name)
+    out = np.empty((model.nv, model.nv) if name == "crba" else model.nv)
+    loops = dynamics.bind(getattr(dynamics, NUMERIC[name]), model, *taken, out=out.copy())
+    return duel(kernels.bind(name, *taken, out=out), {"numeric loops": loops})
+
+
+def states(model: Model, name: str) -> list[np.ndarray]:
+    """Random arguments of a function."""
+    rng = np.random.default_rng(0)
+    given = {"q": random_configuration(model, rng)}
+    given |= {x: rng.normal(size=model.nv) for x in ("v", "a", "tau")}
+    return [given[x] for x in ARGUMENTS[name]]
+
+
+TABLES = (against_numeric, closed_loops, named_arms, against_indices)

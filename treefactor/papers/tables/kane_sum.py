@@ -1,0 +1,142 @@
+"""The Kane-sum paper: table 1, line by line and method by method, and the arm of the space station."""
+
+from __future__ import annotations
+
+from collections import Counter
+from functools import partial
+from importlib.util import find_spec
+from types import ModuleType
+
+import numpy as np
+
+from ..._util.counting import counting
+from ...bench.timing import Result
+from ...dynamics import chain_on_scalars as composite
+from ...dynamics.chain import chain_inertia
+from ...model.arms import SSRMS
+from ...tree.tree import OperationCount
+from ..textbook import kane_sum, kosynka, stepanenko
+from .execution import duel
+from .table import Row, Table
+
+PAPER = "Kane-sum: recursive inertia matrix of a chain of bodies"
+LINES_OF = (6, 12)  # bodies of the chains that are counted line by line
+SIZES = (2, 4, 6, 12, 24)
+
+Polynomials = tuple[tuple[float, ...], tuple[float, ...]]  # of multiplications and additions, in N
+
+# of every method: as printed, and as executed where that is known to differ
+METHODS: dict[str, tuple[ModuleType, Polynomials, Polynomials]] = {
+    "Kane-sum recursion": (kane_sum, kane_sum.TOTAL, ((34.5, -22.5, 0), (58.5, -52.5, 6))),
+    "kosynka": (kosynka, kosynka.QUOTED, ((1, 18, 11, 0), (1, 14.5, 7.5, 0))),
+    "Stepanenko": (stepanenko, stepanenko.QUOTED, ((4.5, 70.5, -57), (4, 77, -70))),
+}
+REASONS = {
+    "1 sum m": "only pairs of prismatic joints need the sums of masses",
+    "4 c": "only prismatic joints need c; the additions are those of the sums of m r that (14b) takes",
+    "7 M2": "(14b) holds with the sums of m r in the place of m r, and no mass is multiplied any more; "
+    "besides, 18 N² - 18 is printed where the paper's text has 18 N² - 18 N",
+    "8 M3": "(15a) is counted in the paper's text, 27 + 27 for each of N - 1 matrices, but not in its table",
+    "10 A": "aᵢᵀ (M aₖ) takes 9 + 3 multiplications and as many additions, not the 6 of the text",
+    "Kane-sum recursion": "the differences of the lines, and 19 N additions of its own lines that the "
+    "printed total leaves out",
+    "kosynka": "quoted from a dissertation without its lines; ours are Kane's equations (9), triangular sums",
+    "Stepanenko": "counted by the paper without its lines; ours moves composites and works in the base frame",
+}
+SSRMS_PRINTED = {  # multiplications, additions, total
+    "Kane-sum recursion": (1071, 1443, 2514),
+    "kosynka": (1458, 5856, 7314),
+    "Stepanenko": (1596, 1302, 2898),
+}
+MOVING = 6  # joints of the arm at once
+
+
+def lines() -> Table:
+    """Lines 1 to 11 of table 1."""
+    rows = []
+    for n in LINES_OF:
+        for name, count in kane_sum.executed(*chain(n)).items():
+            printed, difference = (
+                kane_sum.evaluate(polynomials.get(name, ((0,), (0,))), n)
+                for polynomials in (kane_sum.TABLE_1, kane_sum.DIFFERENCES)
+            )
+            instead = OperationCount(printed.mul + difference.mul, printed.add + difference.add)
+            rows.append(Row(f"N = {n}", name, count, printed, instead, REASONS.get(name, "")))
+    note = (
+        "Revolute chains. Paper: the polynomials in N. Ours: equations (12) to (16) and (20), counted on "
+        "counting scalars; products of matrices accumulate into zeros, as the paper counts them."
+    )
+    return Table(PAPER, "Table 1: lines", note, rows)
+
+
+def methods() -> Table:
+    """Totals of table 1, for the paper's three methods and ours."""
+    rows = [row for n in SIZES for row in compared(f"N = {n}", chain(n))]
+    note = (
+        "Revolute chains; every method counted on counting scalars. Ours in the last rows is "
+        "`chain_inertia`. Pinocchio's CRBA does its kinematics, too."
+    )
+    return Table(PAPER, "Table 1: methods", note, rows)
+
+
+def ssrms() -> Table:
+    """The arm of the space station with six joints moving."""
+    q = np.random.default_rng(0).uniform(-np.pi, np.pi, len(SSRMS.mass))
+    rows = []
+    for name, printed in SSRMS_PRINTED.items():
+        count = kane_sum.evaluate(METHODS[name][1], MOVING)
+        rows.append(Row("table 1 at N = 6", name, (count.mul, count.add, count.total), printed))
+    rows += compared("first six joints", tuple(array[:MOVING] for array in SSRMS.chain(q)))
+    note = (
+        "Multiplications, additions and total that the paper prints for the arm, beside its own table; then "
+        "as counted on the arm."
+    )
+    return Table(PAPER, "SSRMS", note, rows)
+
+
+def compared(case: str, arrays: tuple[np.ndarray, ...]) -> list[Row]:
+    """The paper's methods and ours on one chain."""
+    rows, n = [], len(arrays[2])
+    for name, (module, *polynomials) in METHODS.items():
+        printed, known = (kane_sum.evaluate(one, n) for one in polynomials)
+        rows.append(Row(case, name, counted(module, arrays), printed, known, REASONS[name]))
+    ours, best = counted(composite, arrays), min(row.paper.total for row in rows)
+    return [
+        *rows,
+        Row(case, "ours", ours, timed=timed(arrays)),
+        Row(case, "ours, times fewer than the paper's best", best / ours.total),
+    ]
+
+
+def counted(module: ModuleType, arrays: tuple[np.ndarray, ...]) -> OperationCount:
+    """Operations of one run."""
+    tally: Counter[str] = Counter()
+    module.inertia(*(counting(array, tally) for array in arrays))
+    return OperationCount(**tally)
+
+
+def chain(n: int) -> tuple[np.ndarray, ...]:
+    """A random revolute chain: axis, r, mass, c and inertia of n bodies."""
+    rng = np.random.default_rng(n)
+    axis, r, d = rng.normal(size=(3, n, 3))
+    axis /= np.linalg.norm(axis, axis=1, keepdims=True)
+    mass = rng.uniform(1, 2, n)
+    spread = (1 + (d**2).sum(1))[:, None, None] * np.eye(3) - d[:, :, None] * d[:, None, :]
+    return axis, r, mass, mass[:, None] * d, mass[:, None, None] * spread
+
+
+def timed(arrays: tuple[np.ndarray, ...]) -> tuple[Result, ...]:
+    """Our time against Pinocchio's, where that is installed."""
+    if find_spec("pinocchio") is None:
+        return ()
+    import pinocchio as pin
+
+    model = pin.Model()
+    for k, (r, mass) in enumerate(zip(arrays[1], arrays[2], strict=True)):
+        model.addJoint(k, pin.JointModelRZ(), pin.SE3(pin.utils.rotate("x", 1.0), r), f"joint{k}")
+        model.appendBodyToJoint(k + 1, pin.Inertia(mass, r, np.eye(3)), pin.SE3.Identity())
+    crba = partial(pin.crba, model, model.createData(), np.ones(model.nq))
+    return duel(partial(chain_inertia, *arrays), {"Pinocchio": crba})
+
+
+TABLES = (lines, methods, ssrms)

@@ -1,0 +1,259 @@
+"""Shimanovsky: tables 1 and 2, figure 4, Tree-1, savings and the rule for densities."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from decimal import Decimal
+from functools import partial
+
+import numpy as np
+
+from ... import families
+from ...bench.scaling import FAMILIES, affordable
+from ...linalg.factorization import Factor
+from ...tree.tree import Tree
+from ..textbook import featherstone
+from ..textbook import shimanovsky as textbook
+from .execution import (
+    apply,
+    execute,
+    factorization_count,
+    last_node_count,
+    refactor,
+    sample,
+    timed,
+    timed_factorization,
+    vector,
+)
+from .table import Row, Rule, Table
+
+PAPER = "Shimanovsky, UDUᵀ of a branching system's mass matrix"
+NODES = 256  # of the largest tree that is counted
+
+# of every family, n, N1 and N2 as functions of its parameter
+FORMULAS: dict[str, Callable[[int], tuple[int, int, int]]] = {
+    "chain": lambda m: (m, (m**2 - m) // 2, (m**3 - m) // 6),
+    "binary tree": lambda m: (
+        2**m - 1,
+        sum(i * 2**i for i in range(1, m)),
+        sum(i * (i + 1) * 2 ** (i - 1) for i in range(1, m)),
+    ),
+    "lattice": lambda m: (m**2, m**3 - m**2, (7 * m**4 - 6 * m**3 - m**2) // 12),
+}
+ORDER: dict[str, tuple[str, Callable[[int], float]]] = {
+    "chain": ("n³", lambda n: n**3),
+    "binary tree": ("n log² n", lambda n: n * np.log2(n) ** 2),
+    "lattice": ("n²", lambda n: n**2),
+}
+
+P = (0, 1, 2, 2, 3, 4, 4)  # Tree-1
+P_EXPANDED = (0, 1, 2, 3, 2, 4, 5, 7, 5)
+M_ROWS = (
+    *((1, 2, 3, 4, 5, 6, 7, 8, 9), (1, 2, 3, 4, 5, 6, 7, 8, 9), (1, 2, 3, 4, 6), (1, 2, 3, 4, 6)),
+    *((1, 2, 5, 7, 8, 9), (1, 2, 3, 4, 6), (1, 2, 5, 7, 8), (1, 2, 5, 7, 8), (1, 2, 5, 9)),
+)
+U_ROWS = (
+    *((1, 2, 3, 4, 5, 6, 7, 8, 9), (2, 3, 4, 5, 6, 7, 8, 9), (3, 4, 6), (4, 6), (5, 7, 8, 9), (6,)),
+    *((7, 8), (8,), (9,)),
+)
+FIRST_STEP = {"computed": 4, "modified": 6}
+FIRST_STEP_DENSE = {"computed": 9, "modified": 36}
+
+SAVINGS = {  # family and parameter
+    ("binary tree", 4): Decimal("7.75"),
+    ("binary tree", 8): Decimal("434"),
+    ("lattice", 4): Decimal("5.29"),
+    ("lattice", 16): Decimal("73.9"),
+}
+DENSITIES = {  # alpha and 1/alpha^2
+    ("binary tree", 4): (Decimal("0.37"), Decimal("7.3")),
+    ("lattice", 4): (Decimal("0.44"), Decimal("5.2")),
+}
+
+
+def table_1() -> Table:
+    """Costs of both factorizations and their substitutions."""
+    rows = [
+        row
+        for case in (("binary tree", 4), ("lattice", 4))
+        for method in ("UUᵀ", "UDUᵀ")
+        for row in costs(*case, method)
+    ]
+    note = "Paper: the formulas in n, N1 and N2. Ours: algorithms 1 to 3, counted on counting scalars."
+    return Table(PAPER, "Table 1: costs", note, rows)
+
+
+def costs(family: str, m: int, method: str) -> list[Row]:
+    """Rows of table 1 on one tree by UUᵀ or UDUᵀ."""
+    tree = FAMILIES[family][0](m)
+    unit = method == "UDUᵀ"
+    kind, factorize = ("LTDL", textbook.udut) if unit else ("LTL", textbook.uut)
+    b = vector(tree)
+    steps = {
+        "factorization": (factorization_count(factorize, tree), tree.cost(kind), refactor),
+        "forward": (
+            execute(textbook.forward, tree, b, unit)[0],
+            tree.cost("LT_inv", unit=False),  # UDUᵀ divides by D
+            forward if unit else partial(apply, Factor.solve_lt),
+        ),
+        "backward": (
+            execute(textbook.backward, tree, b, unit)[0],
+            tree.cost("L_inv", unit),
+            partial(apply, Factor.solve_l),
+        ),
+    }
+    return [
+        Row(label(family, tree), f"{method}, {what}", count, paper, timed=timed(kernel, tree, kind))
+        for what, (count, paper, kernel) in steps.items()
+    ]
+
+
+def forward(f: Factor) -> Callable[[], object]:
+    """Kernel of algorithm 2: D^-1 L^-T b."""
+    D, b, out = f.D(), vector(f.tree), np.empty(f.tree.n)
+    return lambda: np.divide(f.solve_lt(b, out), D, out)
+
+
+def label(family: str, tree: Tree) -> str:
+    """Family and size."""
+    return f"{family}, n = {tree.n}"
+
+
+def table_2() -> Table:
+    """Sizes of the three families, and their orders of growth."""
+    rows = [row for family in FAMILIES for row in sizes(family)]
+    note = (
+        "N1 and N2 are the divisions and the multiplications of a run of algorithm 1 on counting scalars. "
+        "Orders: how many times more operations the largest tree takes than the one before."
+    )
+    return Table(PAPER, "Table 2: three families", note, rows)
+
+
+def sizes(family: str) -> list[Row]:
+    """Counted sizes of the trees of a family, and the order of the two largest."""
+    rows, growing = [], []
+    for m in affordable(family, NODES, np.inf):
+        tree = FAMILIES[family][0](m)
+        count = factorization_count(textbook.udut, tree)
+        ours = {"n": tree.n, "N1": count.div, "N2": count.mul}
+        rows.append(Row(family, f"m = {m}", ours, dict(zip(ours, FORMULAS[family](m), strict=True))))
+        growing.append((tree.n, count.total))
+    (n, fewer), (larger, more) = growing[-2:]
+    name, order = ORDER[family]
+    what = f"order {name}, n from {n} to {larger}"
+    return [*rows, Row(family, what, more / fewer, Rule(order(larger) / order(n)))]
+
+
+def tree_1() -> Table:
+    """The example Tree-1: expansion, patterns, first step of the elimination."""
+    tree, case = families.tree_1(), "Tree-1"
+    dense = families.chain(tree.n)
+    U = np.triu(execute(textbook.udut, tree)[1])
+    rows = [
+        Row(case, "expanded p, textbook", tuple(featherstone.expand(P, (1, 1, 2, 1, 1, 2, 1))), P_EXPANDED),
+        Row(case, "expanded p, Tree.from_joints", tuple((tree.parent + 1).tolist()), P_EXPANDED),
+        *pattern("M", sample(tree), M_ROWS),
+        *pattern("U", U, U_ROWS),
+        Row(case, "entries of U in UᵀU", entries(np.linalg.cholesky(sample(tree))), dense.nnz),
+        Row(case, "entries of U in UDUᵀ", entries(U), sum(map(len, U_ROWS))),
+        Row(case, "first step", first_step(tree), FIRST_STEP, timed=timed_factorization(tree)),
+        Row("dense, n = 9", "first step", first_step(dense), FIRST_STEP_DENSE),
+    ]
+    note = (
+        "Patterns are the non-zeros of a matrix and of the U that algorithm 1 left. First step: the count "
+        "for the tree less the count without its last node; D's entry is computed, too. Times: of the whole "
+        "factorization."
+    )
+    return Table(PAPER, "Tree-1", note, rows, tree)
+
+
+def pattern(name: str, matrix: np.ndarray, printed: Sequence[tuple[int, ...]]) -> list[Row]:
+    """Columns of the non-zeros, row by row, from 1."""
+    return [
+        Row("Tree-1", f"row {k} of {name}", tuple((np.flatnonzero(row) + 1).tolist()), paper)
+        for k, (row, paper) in enumerate(zip(matrix, printed, strict=True), start=1)
+    ]
+
+
+def entries(matrix: np.ndarray) -> int:
+    """Number of non-zeros."""
+    return int(np.count_nonzero(matrix))
+
+
+def first_step(tree: Tree) -> dict[str, int]:
+    """Entries that the elimination of the last node computes and modifies."""
+    count = last_node_count(textbook.udut, tree)
+    return {"computed": count.div + 1, "modified": count.mul}
+
+
+def figure_4() -> Table:
+    """Operations of a factorization against the size, with times."""
+    curves = {family: curve(family) for family in FAMILIES}
+    rows = [row for points in curves.values() for row in points.values()]
+    note = (
+        "N = N1 + 2 N2. Paper: from the formulas of table 2. Ours: every operation of algorithm 1, counted "
+        "on counting scalars. Times: our factorization, our own of a dense matrix and LAPACK's Cholesky."
+    )
+    return Table(PAPER, "Figure 4: cost of a factorization", note, rows, curves=curves)
+
+
+def curve(family: str) -> dict[int, Row]:
+    """N by n for one family."""
+    points = {}
+    for m in affordable(family, NODES, np.inf):
+        tree = FAMILIES[family][0](m)
+        _, N1, N2 = FORMULAS[family](m)
+        count = factorization_count(textbook.udut, tree).total
+        times = timed_factorization(tree)
+        points[tree.n] = Row(label(family, tree), "N", count, N1 + 2 * N2, timed=times)
+    return points
+
+
+def savings() -> Table:
+    """Headline savings against a dense matrix of the same size."""
+    rows = []
+    for (family, m), paper in SAVINGS.items():
+        tree = FAMILIES[family][0](m)
+        what = "times fewer operations"
+        rows.append(Row(label(family, tree), what, saved(tree), paper, timed=timed_factorization(tree)))
+    note = "Operations of algorithm 1, counted on counting scalars, on the dense matrix and on the tree's."
+    return Table(PAPER, "Savings against dense", note, rows)
+
+
+def saved(tree: Tree) -> float:
+    """How many times fewer operations than for a dense matrix, as counted."""
+    dense, sparse = (factorization_count(textbook.udut, t).total for t in (families.chain(tree.n), tree))
+    return dense / sparse
+
+
+def densities() -> Table:
+    """Density, and the savings that follow from it by rule of thumb."""
+    rows = []
+    for family, m in SAVINGS:
+        tree = FAMILIES[family][0](m)
+        case, alpha = label(family, tree), density(tree)
+        printed = DENSITIES.get((family, m), (None, None))
+        dense = execute(textbook.backward, families.chain(tree.n), vector(tree), True)[0].total
+        sparse = execute(textbook.backward, tree, vector(tree), True)[0].total
+        rows += [
+            Row(case, "density α", alpha, printed[0]),
+            Row(case, "1/α²", 1 / alpha**2, printed[1]),
+            Row(
+                *(case, "factorization, times fewer operations", saved(tree), Rule(1 / alpha**2)),
+                timed=timed_factorization(tree),
+            ),
+            Row(
+                *(case, "substitution, times fewer operations", dense / sparse, Rule(1 / alpha)),
+                timed=timed(partial(apply, Factor.solve_l), tree, "LTDL"),
+            ),
+        ]
+    note = "α is the share of non-zeros of the matrix. Savings as counted, beside the rule's 1/α² and 1/α."
+    return Table(PAPER, "Density rule", note, rows)
+
+
+def density(tree: Tree) -> float:
+    """Share of non-zeros."""
+    return entries(sample(tree)) / tree.n**2
+
+
+TABLES = (table_1, table_2, tree_1, figure_4, savings, densities)

@@ -1,0 +1,194 @@
+"""A paper's figures beside what we execute."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from decimal import Decimal
+
+from ...bench.timing import Result
+from ...check.results import EXPLAINED
+from ...tree.tree import OperationCount, Tree
+
+# verdicts, besides EXPLAINED
+EQUAL, ABOUT, DIFFERS, NOT_IN_PAPER = "equal", "about", "differs", "not in paper"
+NOT_ABOVE, NOT_BELOW = "not above", "not below"
+
+TIMED = ("peer", "ours", "theirs", "ratio", "low", "high")  # of a Result, in JSON
+CLOSE = 1.5  # factor within which a rule of thumb holds
+
+
+@dataclass(frozen=True)
+class Rule:
+    """What a rule of thumb predicts."""
+
+    value: float
+
+
+@dataclass(frozen=True)
+class AtMost:
+    """Operations of which no kind may be above; div is None where divisions are not told from products."""
+
+    mul: int
+    add: int
+    div: int | None = 0
+
+    def admits(self, ours: OperationCount) -> bool:
+        """Whether ours are none too many."""
+        return all(getattr(ours, kind) <= number for kind, number in self.stated.items())
+
+    @property
+    def stated(self) -> dict[str, int]:
+        """Numbers by kind."""
+        return {kind: number for kind, number in vars(self).items() if number is not None}
+
+
+@dataclass(frozen=True)
+class AtLeast:
+    """A number that must be reached."""
+
+    value: float
+
+
+Value = int | float | str | Decimal | Rule | AtMost | AtLeast | OperationCount | tuple | Mapping[str, int]
+
+
+AGREED = {Rule: ABOUT, AtMost: NOT_ABOVE, AtLeast: NOT_BELOW}  # verdicts; of others EQUAL
+
+
+@dataclass(frozen=True)
+class Row:
+    """One figure of a paper and ours.
+
+    Attributes
+    ----------
+    case, what : str
+        The tree or robot, and what was counted or computed.
+    ours : Value
+        As executed.
+    paper : Value or None
+        As printed, or from the paper's formula. A Decimal has the digits that were printed, and ours is
+        rounded to them; a Rule holds within a factor `CLOSE`, AtMost and AtLeast on one side.
+    instead : Value or None
+        What ours is known to be where it differs.
+    reason : str
+        Why it differs.
+    timed : tuple of Result
+        Our time beside the times of peers.
+    """
+
+    case: str
+    what: str
+    ours: Value
+    paper: Value | None = None
+    instead: Value | None = None
+    reason: str = ""
+    timed: tuple[Result, ...] = ()
+
+    @property
+    def verdict(self) -> str:
+        """How ours compares with the paper's."""
+        if self.paper is None:
+            return NOT_IN_PAPER
+        if _agree(self.paper, self.ours):
+            return AGREED.get(type(self.paper), EQUAL)
+        return EXPLAINED if self.reason and _agree(self.instead, self.ours) else DIFFERS
+
+    def as_dict(self) -> dict:
+        """Everything, for JSON."""
+        return {
+            "case": self.case,
+            "what": self.what,
+            "paper": plain(self.paper),
+            "ours": plain(self.ours),
+            "verdict": self.verdict,
+            "reason": self.reason,
+            "timed": [{name: getattr(one, name) for name in TIMED} for one in self.timed],
+        }
+
+
+@dataclass(frozen=True)
+class Table:
+    """A table or figure of a paper.
+
+    Attributes
+    ----------
+    paper, title : str
+    note : str
+        What was executed, and how.
+    rows : sequence of Row
+    tree : Tree or None
+        To be drawn beside the rows.
+    curves : mapping
+        Rows by family and n, to be plotted.
+    """
+
+    paper: str
+    title: str
+    note: str
+    rows: Sequence[Row]
+    tree: Tree | None = None
+    curves: Mapping[str, Mapping[int, Row]] = field(default_factory=dict)
+
+    def as_dict(self) -> dict:
+        """Everything but drawings, for JSON."""
+        rows = [row.as_dict() for row in self.rows]
+        return {"paper": self.paper, "title": self.title, "note": self.note, "rows": rows}
+
+
+def _agree(paper: Value, ours: Value) -> bool:
+    """Whether ours is the paper's figure, as far as it is printed."""
+    if isinstance(paper, Decimal):
+        return round(ours, -paper.as_tuple().exponent) == float(paper)
+    if isinstance(paper, Rule):
+        return 1 / CLOSE <= ours / paper.value <= CLOSE
+    if isinstance(paper, AtMost):
+        return paper.admits(ours)
+    if isinstance(paper, AtLeast):
+        return ours >= paper.value
+    return paper == ours
+
+
+def plain(value: Value | None):
+    """Value as JSON has it."""
+    match value:
+        case Decimal():
+            return float(value)
+        case Rule(number) | AtLeast(number):
+            return number
+        case AtMost():
+            return value.stated
+        case OperationCount():
+            return vars(value)
+        case tuple():
+            return list(value)
+    return value
+
+
+def shown(value: Value | None) -> str:
+    """Value as people read it."""
+    match value:
+        case None:
+            return ""
+        case tuple():
+            return f"({', '.join(map(str, value))})"
+        case OperationCount():
+            return _listed(vars(value))
+        case AtMost():
+            return f"≤ {_listed(value.stated)}"
+        case AtLeast(number):
+            return f"≥ {number:.3g}"
+        case Mapping():
+            return ", ".join(f"{name} = {number}" for name, number in value.items())
+        case Rule(number):
+            return f"≈ {number:.3g}"
+        case float():
+            return f"{value:.4g}"
+        case Decimal() if not value:
+            return "0"
+    return str(value)
+
+
+def _listed(numbers: Mapping[str, int]) -> str:
+    """Numbers of operations by kind."""
+    return ", ".join(f"{number} {kind}" for kind, number in numbers.items() if number) or "0"

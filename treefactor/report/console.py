@@ -1,0 +1,350 @@
+"""What people read: tables, trees and JSON files."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+import numpy as np
+from rich.box import SIMPLE_HEAD
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+from rich.tree import Tree as RichTree
+
+from ..bench.scaling import Growth
+from ..bench.timing import Result
+from ..check.run import AGREES, CANNOT_LOAD, DISAGREES, EXPLAINED, GOOD, Row
+from ..codegen import Verdict
+from ..papers.tables.table import ABOUT, DIFFERS, EQUAL, NOT_ABOVE, NOT_BELOW, NOT_IN_PAPER, shown
+from ..papers.tables.table import Row as PaperRow
+from ..papers.tables.table import Table as PaperTable
+from ..tree.tree import CostKind, OperationCount, Tree
+
+COLOURS = {AGREES: "green", EXPLAINED: "cyan", DISAGREES: "bold red", CANNOT_LOAD: "yellow"}
+VERDICTS = {
+    EQUAL: "green",
+    ABOUT: "green",
+    NOT_ABOVE: "green",
+    NOT_BELOW: "green",
+    EXPLAINED: "cyan",
+    DIFFERS: "bold red",
+    NOT_IN_PAPER: "dim",
+}  # of a paper's figures
+PLURAL = {AGREES: "agree", DISAGREES: "disagree", DIFFERS: "differ"}
+WIDE = 110  # columns from which a table has room for every figure
+DETAILED = 5  # robots up to which every reason is printed; of more, a table of the causes
+PIPE_WIDTH = 160  # columns of a table that no terminal limits
+
+
+class _Console(Console):
+    """A console that leaves the exit status to the caller when the reader of a pipe has gone."""
+
+    def on_broken_pipe(self) -> None:
+        """Raise BrokenPipeError again; rich would exit with 1, which says that something disagrees."""
+        raise
+
+
+def console() -> Console:
+    """A console as wide as the terminal, or wide enough for one line per row in a pipe."""
+    plain = _Console(highlight=False)
+    return plain if plain.is_terminal else _Console(highlight=False, width=PIPE_WIDTH)
+
+
+def print_rows(rows: Sequence[Row]) -> None:
+    """Print the table of a cross-validation, then the reason for every verdict that has one."""
+    out = console()
+    wide = out.width >= WIDE
+    table = Table(header_style="bold", box=SIMPLE_HEAD, padding=(0, 1, 0, 0))
+    table.add_column("robot", overflow="fold")
+    for title in ("base", "engine") if wide else ("engine",):
+        table.add_column(title, no_wrap=True)
+    for title in (
+        ("n", "density", "cond H", "ΔH", "LᵀDL", "Δq̈", "own Δq̈") if wide else ("n", "ΔH", "Δq̈", "own Δq̈")
+    ):
+        table.add_column(title, justify="right", no_wrap=True)
+    table.add_column("verdict", no_wrap=True)
+    last = None
+    for row in rows:
+        case = (row.robot, row.base)
+        figures = (row.condition, row.error_h, row.error_factor, row.error_qdd, row.error_own)
+        shown = ["" if figure is None else f"{figure:.0e}" for figure in figures]
+        density = "" if row.density is None else f"{row.density:.2f}"
+        n = "" if row.n is None else str(row.n)
+        table.add_row(
+            Text("" if case == last else Path(row.robot).name if Path(row.robot).is_file() else row.robot),
+            *([row.base] if wide else []),
+            row.engine,
+            *([n, density, *shown] if wide else [n, shown[1], shown[3], shown[4]]),
+            Text(row.verdict, style=COLOURS[row.verdict]),
+        )
+        last = case
+    out.print(table)
+    many = len({row.robot for row in rows}) > DETAILED
+    for row in rows:
+        if row.reason and not (many and row.verdict in GOOD):
+            line = Text(f"{row.robot}, {row.base} base, {row.engine} ")
+            line.append(row.verdict, style=COLOURS[row.verdict])
+            out.print(line.append(f": {row.reason}", style="default"))
+    if many:
+        out.print(_causes_table(rows))
+    out.print(Text(CAPTION, style="dim"))
+    out.print(counted([row.verdict for row in rows], COLOURS))
+
+
+def counted(verdicts: Sequence[str], styles: Mapping[str, str]) -> Text:
+    """How many verdicts of each kind there are: "1 agrees, 2 disagree"."""
+    counts = {verdict: verdicts.count(verdict) for verdict in styles}
+    return Text(", ").join(
+        Text(f"{count} {verdict if count == 1 else PLURAL.get(verdict, verdict)}", style=styles[verdict])
+        for verdict, count in counts.items()
+        if count
+    )
+
+
+def print_next(text: str) -> None:
+    """Print what a user may want to do next, if there is anything."""
+    if text:
+        console().print(Text(f"Next: {text}", style="dim"), soft_wrap=True)
+
+
+def _causes_table(rows: Sequence[Row]) -> Table:
+    """Every cause, how many robots show it, and which one most."""
+    table = Table(header_style="bold", box=SIMPLE_HEAD, padding=(0, 1, 0, 0))
+    for title in ("engine", "way", "cause"):
+        table.add_column(title, overflow="fold")
+    table.add_column("robots", justify="right", no_wrap=True)
+    table.add_column("largest effect", justify="right")
+    found: dict[tuple, list[tuple[float, str, str]]] = {}
+    for row in rows:
+        for cause in row.causes:
+            key = (row.engine, cause.way, cause.name.partition(": ")[0])
+            found.setdefault(key, []).append((cause.effect or 0.0, row.robot, cause.quantity))
+    for key, cases in sorted(found.items(), key=lambda item: (item[0][:2], -len(item[1]))):
+        effect, robot, quantity = max(cases)
+        table.add_row(*key, str(len(cases)), f"Δ{quantity} {effect:.0e} ({robot})" if effect else "")
+    return table
+
+
+CAPTION = (
+    "ΔH: against Pinocchio's CRBA (Pinocchio itself: against RNEA). LᵀDL: factor against H. "
+    "Δq̈: our H⁻¹(τ - bias), own Δq̈: the engine's own, both against Pinocchio's ABA. "
+    "Largest deviation over largest entry, worst sample, the file loaded through treefactor's adapter. "
+    "Explained: why the engine differs when it loads the file itself, and by how much of √(H_ii H_jj)."
+)
+
+
+def tree_figures(tree: Tree) -> dict:
+    """Sizes, density and exact costs of a tree."""
+    return {
+        "n": tree.n,
+        "depth": int(tree.depth.max(initial=0)),
+        "nnz": tree.nnz,
+        "D1": tree.D1,
+        "D2": tree.D2,
+        "density": tree.density,
+        "cost": {
+            kind: {"total": (count := tree.cost(kind)).total, **vars(count)} for kind in CostKind.__args__
+        },
+    }
+
+
+def print_tree(name: str, tree: Tree) -> None:
+    """Print the tree with its joints' names and depths, and its figures."""
+    out = console()
+    out.print(_drawing(name, tree))
+    figures = tree_figures(tree)
+    out.print(
+        f"n = {tree.n}, depth {figures['depth']}, {tree.nnz} entries in the lower triangle, "
+        f"D1 = {tree.D1}, D2 = {tree.D2}, density {tree.density:.3f}"
+    )
+    table = Table("operation", header_style="bold", box=SIMPLE_HEAD)
+    columns = ("mul", "add", "div", "sqrt", "total")
+    for title in (*columns, "dense", "saved"):
+        table.add_column(title, justify="right")
+    dense = Tree(np.arange(-1, tree.n - 1))
+    for kind, count in figures["cost"].items():
+        full = dense.cost(kind).total
+        saved = f"{full / count['total']:.2f}x" if count["total"] else "-"
+        table.add_row(kind, *(str(count[c]) for c in columns), str(full), saved)
+    out.print(table)
+
+
+def print_operations(title: str, operations: dict[str, OperationCount]) -> None:
+    """Print what generated functions cost."""
+    table = Table(title=Text(title), title_justify="left", header_style="bold", box=SIMPLE_HEAD)
+    table.add_column("operations of", no_wrap=True)
+    columns = ("mul", "add", "div", "trig", "total")
+    for name in columns:
+        table.add_column(name, justify="right")
+    for name, count in operations.items():
+        table.add_row(name, *(str(getattr(count, column)) for column in columns))
+    console().print(table)
+
+
+def print_verdicts(title: str, verdicts: Sequence[Verdict]) -> None:
+    """Print how the intermediates of generated functions compare with numeric matrices."""
+    table = Table(title=Text(title), title_justify="left", header_style="bold", box=SIMPLE_HEAD)
+    for name in ("function", "variant"):
+        table.add_column(name, no_wrap=True)
+    for name in ("intermediates", "largest error"):
+        table.add_column(name, justify="right")
+    table.add_column("first that differs")
+    for one in verdicts:
+        table.add_row(
+            one.function, one.variant, str(one.elements), f"{one.error:.1e}", Text(one.first or "none")
+        )
+    console().print(table)
+
+
+def print_results(title: str, results: Sequence[Result], caption: str, goals: bool = False) -> None:
+    """Print what `treefactor bench` measured; with goals, also this project's targets and goals."""
+    table = Table(title=Text(title), title_justify="left", header_style="bold", box=SIMPLE_HEAD)
+    for name in ("target", "what", "peer")[not goals :]:
+        table.add_column(name, no_wrap=name == "target")
+    for name in ("ours", "peer's", "times faster", "goal")[: 3 + goals]:
+        table.add_column(name, justify="right")
+    noted = any(one.note for one in results)
+    if noted:
+        table.add_column("the peer's result")
+    models = len({one.model for one in results}) > 1
+    for one in results:
+        table.add_row(
+            *(one.target, f"{one.model}, {one.what}" if models else one.what, one.peer)[not goals :],
+            *(duration(one.ours), duration(one.theirs)),
+            f"{ratio(one.ratio)} ({ratio(one.low)}-{ratio(one.high)})",
+            *([goal(one)] if goals else []),
+            *([one.note] if noted else []),
+        )
+    out = console()
+    out.print(table)
+    out.print(Text(caption, style="dim"))
+
+
+ROBOT_CAPTION = (
+    "Medians per matrix or configuration of runs taken in turns, quartiles of their ratios in brackets. FMA "
+    "peak: what the registers of a core could do."
+)
+ROBOT_GOALS = " Goals of S4 and S5 are for robots with 18 freedoms or more."
+CONTACTS_CAPTION = (
+    "Medians of the processor's time of runs taken in turns, in one thread; quartiles of their ratios in "
+    "brackets. The peer's result: what it says, and the largest |min(gamma, A gamma + q)|, computed anew, "
+    "rows scaled by 1 / sqrt(A_ii). Dantzig's and Lemke's methods are given A, unless A is named."
+)
+LOOPS_CAPTION = (
+    "Medians of the processor's time per state of runs taken in turns, in one thread; quartiles of their "
+    "ratios in brackets. Pinocchio's constraintDynamics is called once per state; interpreter and cc: "
+    "generated programs."
+)
+
+
+def print_growth(grown: Sequence[Growth]) -> None:
+    """Print counts, times and memory of ever larger trees."""
+    table = Table("family", header_style="bold", box=SIMPLE_HEAD)
+    for name in ("n", "N1", "N2", "N1 + 2 N2", "saved", "time", "per operation", "bytes per entry"):
+        table.add_column(name, justify="right", no_wrap=True)
+    for one in grown:
+        tree = one.tree
+        table.add_row(
+            *(one.family, str(tree.n), str(tree.D1), str(tree.D2), str(one.operations)),
+            f"{one.dense / one.operations:.3g}x",
+            duration(one.seconds),
+            duration(one.seconds / one.operations),
+            f"{one.memory / tree.nnz:.1f}",
+        )
+    console().print(table)
+
+
+def print_tables(tables: Sequence[PaperTable]) -> None:
+    """Print what `treefactor tables` executed, and how many figures of a kind there are."""
+    out = console()
+    for table in tables:
+        out.print(_paper_table(table))
+        reasons = dict.fromkeys(row.reason for row in table.rows if row.verdict == EXPLAINED)
+        for line in (*(f"explained: {reason}" for reason in reasons), f"{table.note}\n"):
+            out.print(Text(line, style="dim"))
+    out.print(Text(TABLES_CAPTION, style="dim"))
+    verdicts = [row.verdict for table in tables for row in table.rows]
+    out.print(counted(verdicts, VERDICTS))
+
+
+def _paper_table(table: PaperTable) -> Table:
+    """The paper's figures beside ours, row by row."""
+    timed = any(row.timed for row in table.rows)
+    title = Text(f"{table.paper}\n{table.title}")
+    found = Table(title=title, title_justify="left", header_style="bold", box=SIMPLE_HEAD)
+    for name in ("", "what", "paper", "ours", "verdict", "time")[: 5 + timed]:
+        found.add_column(name, overflow="fold")
+    last = None
+    for row in table.rows:
+        case = "" if row.case == last else row.case
+        cells = [Text(cell) for cell in (case, row.what, shown(row.paper), shown(row.ours))]
+        verdict = Text(row.verdict, style=VERDICTS[row.verdict])
+        found.add_row(*cells, verdict, *([Text(speed(row))] if timed else []))
+        last = row.case
+    return found
+
+
+TABLES_CAPTION = (
+    "Time: of our kernel, and how many times longer its peers take in turns with it. Dense: the same kernel "
+    "on a dense matrix of that size. LAPACK: its Cholesky on one thread. Pinocchio: its CRBA. "
+    "Numeric loops: our compiled recursions."
+)
+
+
+def speed(row: PaperRow) -> str:
+    """Our time, and how many times longer the peers take."""
+    ours = [duration(row.timed[0].ours)] if row.timed else []
+    return "; ".join([*ours, *(f"{one.peer} {ratio(one.ratio)}x" for one in row.timed)])
+
+
+def duration(seconds: float) -> str:
+    """Seconds with three digits, in the unit that suits."""
+    for factor, unit in ((1e9, "ns"), (1e6, "µs"), (1e3, "ms")):
+        if seconds * factor < 999.5:
+            return f"{seconds * factor:.3g} {unit}"
+    return f"{seconds:.3g} s"
+
+
+def ratio(value: float) -> str:
+    """Two digits, three of larger ratios."""
+    return f"{value:.0f}" if value >= 100 else f"{value:#.2g}" if value < 9.95 else f"{value:.1f}"
+
+
+def goal(one: Result) -> Text:
+    """The goal, and whether it is reached."""
+    if one.goal is None:
+        return Text("")
+    return Text(f"{ratio(one.goal)} {'✓' if one.reached else '✗'}", style="green" if one.reached else "red")
+
+
+def _drawing(name: str, tree: Tree) -> RichTree:
+    """Chains drawn flat, every branch indented."""
+    root = RichTree(Text(name, style="bold"))
+    children = np.bincount(tree.parent + 1, minlength=tree.n + 1)  # of the base and of every node
+    nodes: list[RichTree] = []  # drawn node of every tree node
+    levels: list[RichTree] = []  # where an only child is drawn: beside its parent
+    for k, i in enumerate(tree.parent):
+        above = root if i < 0 else levels[i] if children[i + 1] == 1 else nodes[i]
+        label = Text(f"{k} ", style="dim").append(tree.name(k) or "-", style="default")
+        nodes.append(above.add(label.append(f" depth {tree.depth[k]}")))
+        levels.append(above)
+    return root
+
+
+def write_json(path: Path | None, content: dict) -> None:
+    """Write content to path, with a null for every number that JSON cannot hold."""
+    if path is not None:
+        text = json.dumps(_finite(content), indent=2, ensure_ascii=False) + "\n"
+        # file names may hold bytes that are no text: as \udc80, which JSON has, too
+        path.write_text(text, encoding="utf-8", errors="backslashreplace")
+
+
+def _finite(value):
+    """Value with NaN and infinities replaced by None."""
+    if isinstance(value, dict):
+        return {key: _finite(item) for key, item in value.items()}
+    if isinstance(value, list):
+        return [_finite(item) for item in value]
+    return None if isinstance(value, float) and not np.isfinite(value) else value

@@ -1,0 +1,257 @@
+"""The shape of a tree as kernels take it, and the choice of kernels for this processor."""
+
+cimport numpy as cnp
+
+import os
+
+import numpy as np
+
+from ..exceptions import TreefactorError
+
+cnp.import_array()
+
+cdef extern from *:
+    """
+    #include "kernels/linalg/kernels.h"
+    /* Kernels this processor can run, the best one last. */
+    static int available(const Kernels **found) {
+        int count = 0;
+        found[count++] = &kernels_baseline;
+    #if defined(__x86_64__) && defined(__GNUC__)
+        __builtin_cpu_init();
+        if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma")) {
+            found[count++] = &kernels_avx2;
+            if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq") &&
+                __builtin_cpu_supports("avx512vl") && __builtin_cpu_supports("avx512bw"))
+                found[count++] = &kernels_avx512;
+        }
+    #endif
+        return count;
+    }
+    """
+    int available(const Kernels **found) nogil
+
+cdef const Kernels *known[3]
+cdef int count = available(known)
+
+PARTS = 16                       # a large tree is cut into subtrees with at most this share of its nodes
+ROWS = 4                         # of a unit, at most
+SLACK = 16                       # entries behind a path that may be read and cleared with it
+CACHED = 2**19                   # bytes of rows that stay in a second-level cache
+VARIABLE = "TREEFACTOR_ISA"      # environment variable that forces one instruction set
+
+INSTRUCTION_SETS = tuple(known[i].name.decode() for i in range(count))
+FORCED = os.environ.get(VARIABLE) or None
+if FORCED is not None and FORCED not in INSTRUCTION_SETS:
+    raise TreefactorError(
+        f"{VARIABLE}={FORCED}: this processor and build have {', '.join(INSTRUCTION_SETS)}"
+    )
+USED = FORCED or INSTRUCTION_SETS[count - 1]
+active = known[INSTRUCTION_SETS.index(USED)]
+TILE = active.tile               # rows of a block, at most
+
+
+def subtree_sizes(tree):
+    """Nodes of every subtree."""
+    cdef const Py_ssize_t[::1] parent = tree.parent
+    cdef Py_ssize_t[::1] size = np.ones(tree.n, dtype=np.intp)
+    cdef Py_ssize_t k
+    for k in range(tree.n - 1, -1, -1):
+        if parent[k] >= 0:
+            size[parent[k]] += size[k]
+    return np.asarray(size)
+
+
+def split(tree, size):
+    """Cut a large tree into subtrees that may be eliminated at the same time, the same for any thread count.
+
+    Returns
+    -------
+    root : ndarray
+        Their roots, depth first; none where it does not pay: many small ones, or much to add up.
+    task : ndarray, shape (n,)
+        Index of the subtree a node belongs to, -1 above them.
+    """
+    parent, depth, order = tree.parent, tree.depth, tree.order
+    small = size <= tree.n // PARTS
+    root = order[(small & ((parent < 0) | ~small[parent]))[order]]
+    task = np.full(tree.n, -1)
+    large = 8 * tree.nnz > CACHED
+    if not large or not 2 <= len(root) <= 16 * PARTS or np.square(depth[root]).sum() > tree.nnz:
+        return np.empty(0, np.intp), task
+    task[root] = np.arange(len(root))
+    for k in order[small[order]]:             # parents first
+        if task[k] < 0:
+            task[k] = task[parent[k]]
+    return root, task
+
+
+def triangle(depth):
+    """Entries of the padded rows of so many nodes of a path."""
+    return 4 * (depth // 4 + 1) * (depth // 4 * 2 + depth % 4)
+
+
+def tabulate(tree, size, root, first):
+    """The tasks of the subtrees with these roots, for units that begin with the nodes order[first]."""
+    position = np.empty(tree.n, dtype=np.intp)
+    position[tree.order] = np.arange(tree.n)
+    begin = position[root]
+    bounds = np.searchsorted(first, [begin, begin + size[root]])
+    room = triangle(tree.depth[root] - 1)
+    return np.stack([*bounds, np.cumsum(room) - room, room], axis=1).astype(np.intp)
+
+
+cdef chains(const Shape *t, Py_ssize_t[::1] size, Py_ssize_t[::1] task):
+    """Nodes of the chain, within one task, from every node upwards: each but the last is an only child."""
+    cdef Py_ssize_t[::1] length = np.ones(t.n, dtype=np.intp)
+    cdef Py_ssize_t k, parent
+    for k in range(t.n):
+        parent = t.parent[k]
+        if parent >= 0 and size[parent] == size[k] + 1 and task[parent] == task[k]:
+            length[k] += length[parent]
+    return np.asarray(length)
+
+
+cdef class Pattern:
+    """The arrays of a tree as the kernels take them; immutable, made once for every tree.
+
+    Parameters
+    ----------
+    tree : Tree
+    """
+
+    def __cinit__(self, tree):
+        cdef cnp.ndarray parent = tree.parent
+        cdef cnp.ndarray order = tree.order
+        cdef cnp.ndarray start = tree.row_start
+        cdef cnp.ndarray depth = tree.depth
+        cdef cnp.ndarray column = tree.columns
+        cdef cnp.ndarray blocks = np.empty(tree.n * sizeof(Block), dtype=np.uint8)
+        cdef cnp.ndarray units = np.empty(tree.n * sizeof(Unit), dtype=np.uint8)
+        cdef cnp.ndarray at = np.empty(tree.n, dtype=np.intp)
+        cdef cnp.ndarray runs, tasks
+        cdef Shape *t = &self.shape
+        cdef Py_ssize_t j
+        t.n = tree.n
+        t.deepest = depth.max(initial=0)
+        t.parent = <const Py_ssize_t *> parent.data
+        t.order = <const Py_ssize_t *> order.data
+        t.start = <const Py_ssize_t *> start.data
+        t.depth = <const Py_ssize_t *> depth.data
+        t.column = <const Py_ssize_t *> column.data
+        size = subtree_sizes(tree)
+        t.block = <const Block *> blocks.data
+        t.blocks = self.cut(<Block *> blocks.data, size)
+        root, task = split(tree, size)
+        t.units = self.group(<Unit *> units.data, size, task)
+        units = units[(t.n - t.units) * sizeof(Unit) :].copy()
+        t.unit = <const Unit *> units.data
+        t.at = <const Py_ssize_t *> at.data
+        t.room = self.place(<Unit *> units.data, <Py_ssize_t *> at.data)
+        t.path = triangle(t.deepest) + SLACK
+        first = np.array([t.unit[j].first for j in range(t.units)], dtype=np.intp)
+        tasks = tabulate(tree, size, root, first)
+        t.task = <const Task *> tasks.data
+        t.tasks = len(root)
+        runs = np.empty(self.find_runs(NULL) * sizeof(Run), dtype=np.uint8)
+        t.run = <const Run *> runs.data
+        t.runs = self.find_runs(<Run *> runs.data)
+        self.kept = (parent, order, start, depth, column, at, blocks, units, tasks, runs)
+
+    cdef Py_ssize_t group(self, Unit *unit, Py_ssize_t[::1] size, Py_ssize_t[::1] task):
+        """Make units of the nodes, from the last one on, at the end of n units; return their number.
+
+        No unit has nodes of two tasks.
+        """
+        cdef Shape *t = &self.shape
+        cdef const Py_ssize_t *order = t.order
+        cdef const Py_ssize_t[::1] length = chains(t, size, task)
+        cdef Py_ssize_t first, stop = t.n, last, more, count = 0
+        cdef Unit *u = unit + t.n
+        while stop > 0:
+            last = order[stop - 1]
+            first = stop - 1
+            while (first > 0 and stop - first < ROWS and size[last] == 1 and size[order[first - 1]] == 1
+                   and t.parent[order[first - 1]] == t.parent[last] and task[order[first - 1]] == task[last]):
+                first -= 1
+            if stop - first == 1:
+                first = stop
+            u -= 1
+            u.leaves = stop - first
+            while first > 0 and stop - first < ROWS and (
+                first == stop or t.parent[order[first]] == order[first - 1]
+                and task[order[first - 1]] == task[last]
+            ):
+                # past a branching only where that saves a unit of the chain above it
+                more = (length[order[first - 1]] - 1) % ROWS + 1
+                if first < stop and length[order[first]] == 1 and stop - first + more > ROWS:
+                    break
+                first -= 1
+            u.chain = stop - first - u.leaves
+            u.first = first
+            u.depth = t.depth[order[first]] - 1
+            stop = first
+            count += 1
+        return count
+
+    cdef Py_ssize_t place(self, Unit *unit, Py_ssize_t *at):
+        """Place the rows, padded to full registers for the last row of their unit; return their size."""
+        cdef Shape *t = &self.shape
+        cdef Py_ssize_t j, r, k, size = 0
+        cdef Unit *u
+        t.whole = t.n
+        for j in range(t.units):
+            u = unit + j
+            u.at = size
+            u.width = (u.depth + u.chain + (u.leaves > 0) + 3) // 4 * 4
+            for r in range(u.chain + u.leaves):
+                k = t.order[u.first + r]
+                at[k] = size
+                size += u.width
+                if k < t.whole and t.start[k] + u.width > t.start[t.n]:
+                    t.whole = k
+        return size
+
+    cdef Py_ssize_t find_runs(self, Run *run) noexcept:
+        """Find the runs of columns that follow each other; return their number."""
+        cdef Shape *t = &self.shape
+        cdef Py_ssize_t s, k, e, first, count = 0
+        for s in range(t.n):
+            k = t.order[s]
+            first = t.start[k]
+            for e in range(t.start[k] + 1, t.start[k + 1] + 1):
+                if e < t.start[k + 1] and t.column[e] == t.column[e - 1] + 1:
+                    continue
+                if run != NULL:
+                    run[count].row = k
+                    run[count].column = t.column[first]
+                    run[count].length = e - first
+                    run[count].at = t.at[k] + first - t.start[k]
+                count += 1
+                first = e
+        return count
+
+    cdef Py_ssize_t cut(self, Block *block, Py_ssize_t[::1] size):
+        """Cut the tree into blocks of up to `tile` nodes of a chain, depth first; return their number."""
+        cdef Shape *t = &self.shape
+        cdef Py_ssize_t s = 0, k, last, count = 0
+        t.scratch = 0
+        s = 0
+        while s < t.n:
+            k = t.order[s]
+            block.rows = 0
+            block.depth = t.depth[k] - 1
+            while True:
+                last = t.order[s]
+                block.node[block.rows] = last
+                block.rows += 1
+                s += 1
+                # an only child stands next, and its subtree is all that is left
+                if block.rows == active.tile or s == t.n or size[t.order[s]] + 1 != size[last]:
+                    break
+            block.below = s
+            block.stop = s - 1 + size[last]
+            t.scratch = max(t.scratch, block.rows * (block.stop - block.below))
+            count += 1
+            block += 1
+        return count

@@ -1,0 +1,29 @@
+"""Inertia matrices as SciPy's sparse matrices, and back: one matrix, in O(nnz)."""
+
+from __future__ import annotations
+
+import numpy as np
+from scipy.sparse import coo_array, csc_array, csr_array
+
+from .._util.validation import require_sound
+
+
+def packed_rows(tree, H, upper: bool) -> np.ndarray:
+    """Packed rows along a Tree of a sparse (n, n) matrix: entries that are not stored are zeros."""
+    require_sound(H, "H")
+    H = csr_array(H.T if upper else H, copy=True)
+    H.sum_duplicates()
+    stored = np.repeat(np.arange(tree.n), np.diff(H.indptr)) * tree.n + H.indices  # in rising order
+    wanted = tree.rows * tree.n + tree.columns
+    at = np.searchsorted(stored, wanted)
+    found = np.append(stored, -1)[at] == wanted
+    return np.where(found, np.append(H.data, 0)[at], 0)
+
+
+def symmetric(tree, packed: np.ndarray) -> csc_array:
+    """Symmetric matrix of packed rows along a Tree."""
+    below = np.flatnonzero(tree.rows != tree.columns)
+    rows = np.concatenate([tree.rows, tree.columns[below]])
+    columns = np.concatenate([tree.columns, tree.rows[below]])
+    entries = np.concatenate([packed, packed[below]])
+    return coo_array((entries, (rows, columns)), shape=(tree.n, tree.n)).tocsc()
