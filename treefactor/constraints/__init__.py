@@ -1,5 +1,6 @@
 """Constraints on the motion of a model: loops, contacts, joint limits, and time stepping with them."""
 
+from ..kinematics import jacobians as kinematics  # noqa: F401 -- its former path
 from ..kinematics.jacobians import acceleration_bias, jacobian, placement
 from .contacts import Contact, Plane, Sphere, box, contacts_between
 from .loops import Rows, close, forward_dynamics, loop_rows
