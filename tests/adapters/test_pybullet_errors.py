@@ -166,7 +166,8 @@ def test_a_model_with_another_base_is_refused(write):
 
 def test_without_pybullet_the_adapter_names_the_extra(monkeypatch):
     monkeypatch.setitem(sys.modules, "pybullet", None)
-    monkeypatch.delitem(sys.modules, "treefactor.adapters.pybullet_")
+    for module in ("pybullet_", "_pybullet_import"):
+        monkeypatch.delitem(sys.modules, f"treefactor.adapters.{module}")
     with pytest.raises(tf.AdapterError, match=r"pip install 'treefactor\[pybullet\]'") as caught:
         importlib.import_module("treefactor.adapters.pybullet_")
     assert caught.value.engine == "pybullet"

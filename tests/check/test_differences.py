@@ -106,7 +106,7 @@ def test_what_no_inertia_explains_is_no_agreement(write, monkeypatch):
     def twisted(*arguments):
         body = right(*arguments)
         mass_matrix = body.mass_matrix
-        body.mass_matrix = lambda q: 1.01 * mass_matrix(q)
+        vars(body)["mass_matrix"] = lambda q: 1.01 * mass_matrix(q)
         return body
 
     monkeypatch.setattr(pybullet_, "load_plain", twisted)
@@ -121,7 +121,7 @@ def test_nan_on_the_ordinary_way_is_no_agreement(write, monkeypatch):
     def spoilt(*arguments):
         body = right(*arguments)
         mass_matrix = body.mass_matrix
-        body.mass_matrix = lambda q: np.nan * mass_matrix(q)
+        vars(body)["mass_matrix"] = lambda q: np.nan * mass_matrix(q)
         return body
 
     monkeypatch.setattr(pybullet_, "load_plain", spoilt)

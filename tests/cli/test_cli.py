@@ -88,7 +88,7 @@ def test_check_without_a_reference(without, arm, engines):
 def test_check_without_a_reference_finds_what_is_wrong(monkeypatch):
     from treefactor.check import own as check_own
 
-    monkeypatch.setattr(check, "has_pinocchio", lambda: False)
+    monkeypatch.setattr(check.run, "has_pinocchio", lambda: False)
     robot = next(iter(robots.default_robots()), None)
     if robot is None:
         pytest.skip("no robots are bundled")
@@ -208,8 +208,8 @@ def test_disagreement_names_the_page(arm, capsys, monkeypatch):
     def disagreeing(robot, engines, *_):
         return [check.Row(robot.name, robot.base, engine, verdict=check.DISAGREES) for engine in engines]
 
-    monkeypatch.setattr(check, "_check_robot", disagreeing)
-    monkeypatch.setattr(check, "_check_apart", lambda robot, workers, *rest: disagreeing(robot, workers))
+    monkeypatch.setattr(check.run, "_check_robot", disagreeing)
+    monkeypatch.setattr(check.run, "_check_apart", lambda robot, workers, *rest: disagreeing(robot, workers))
     monkeypatch.setattr(check, "_adapters", lambda engines: {})
     assert cli.main(["check", "arm.urdf", "--engine", "mujoco"]) == cli.DISAGREE
     assert "Next: `treefactor check arm.urdf --html` draws which" in capsys.readouterr().out
@@ -219,9 +219,9 @@ def test_disagreement_names_the_page(arm, capsys, monkeypatch):
 
 
 def test_pages_have_a_name_of_their_own(arm, capsys):
-    options = cli.parser().parse_args(["tables", "kane-sum", "--html"])
+    options = cli.options.parser().parse_args(["tables", "kane-sum", "--html"])
     assert options.html.name == "tables.html"
-    assert cli.parser().parse_args(["check", "--html", "x.HTML"]).html.name == "x.HTML"
+    assert cli.options.parser().parse_args(["check", "--html", "x.HTML"]).html.name == "x.HTML"
     for command in ("tables", "check"):
         with pytest.raises(SystemExit):
             cli.main([command, "--html", "kane-sum"])

@@ -177,6 +177,6 @@ BROKEN = {
     ),
     "unknown joint type": (
         urdf(link("r"), link("a"), joint("j", "r", "a", "elastic")),
-        "'j' (is elastic|has unrecognized type)",
+        "'j' (is elastic|has unrecognized type|has type 'elastic', which is not one of)",
     ),
 }  # fmt: skip

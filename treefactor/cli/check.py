@@ -31,7 +31,7 @@ def run_check(options: argparse.Namespace) -> int:
     chosen = _chosen_robots(options)
     with _engines_aside():
         engines = options.engine or _installed_engines()
-        if not check.has_pinocchio():
+        if not check.run.has_pinocchio():
             print(NO_REFERENCE, file=sys.stderr)
     rows: list[check.Row] = []
     meta = {
@@ -85,7 +85,7 @@ def _installed_engines() -> list[str]:
     found = []
     for engine in check.DEFAULT_ENGINES:
         try:
-            import_module(f".adapters.{engine}_", __package__)
+            import_module(f"treefactor.adapters.{engine}_")
             found.append(engine)
         except AdapterError as error:
             print(f"{engine} is left out: {error}", file=sys.stderr)
