@@ -202,6 +202,8 @@ def contacts_between(
     >>> len(contacts), left_out
     (1, [('lower', 'upper')])
     """
+    if model is not None:
+        require_model(model)
     spheres, others = as_tuple(spheres, "spheres"), as_tuple(others, "others")
     for name, given, kind in (("spheres", spheres, Sphere), ("others", others, Plane | Sphere)):
         for k, one in enumerate(given):
