@@ -3,6 +3,7 @@ PYTHON ?= python3
 VENV   := .venv
 BIN    := $(VENV)/bin
 PIP    := $(BIN)/python -m pip install --quiet
+TOOLS  := $(VENV)/.tools
 ENGINES := $(VENV)/.engines
 BUILT  := $(VENV)/.built
 READY  := $(VENV)/.ready
@@ -15,7 +16,9 @@ NEWEST  := .newest
 
 .PHONY: demo test test-slow test-newest lock build-times sanitize valgrind coverage fuzz lint bench dashboard docs measure clean
 
-demo: $(BUILT)
+# engines are unpacked while the kernels are compiled
+demo: $(TOOLS)
+	+@$(MAKE) --no-print-directory --jobs=2 $(ENGINES) $(BUILT)
 	$(BIN)/treefactor check
 
 test: $(READY)
@@ -133,15 +136,20 @@ measure: $(READY)
 $(VENV)/bin/python:
 	$(PYTHON) -m venv $(VENV)
 
-$(ENGINES): requirements/demo.txt | $(VENV)/bin/python
+$(TOOLS): requirements/demo.txt | $(VENV)/bin/python
+	grep -E '^(cython|numpy|setuptools)==' requirements/demo.txt > $(VENV)/tools.txt
+	$(PIP) -r $(VENV)/tools.txt
+	touch $@
+
+$(ENGINES): $(TOOLS)
 	$(PIP) -r requirements/demo.txt
 	touch $@
 
-$(BUILT): $(ENGINES) $(SOURCES)
+$(BUILT): $(TOOLS) $(SOURCES)
 	$(PIP) --no-deps --no-build-isolation --editable .
 	touch $@
 
-$(READY): $(BUILT) requirements/dev.txt
+$(READY): $(ENGINES) $(BUILT) requirements/dev.txt
 	$(PIP) -r requirements/dev.txt
 	touch $@
 

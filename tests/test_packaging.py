@@ -121,7 +121,7 @@ def test_the_wheel_holds_a_compiled_module_for_every_pyx_file(wheel):
 
 def test_every_kernel_file_is_compiled_into_a_module():
     setup = (ROOT / "setup.py").read_text()
-    for path in (ROOT / "treefactor" / "kernels").glob("*.c"):
+    for path in (ROOT / "treefactor" / "kernels").rglob("*.c"):
         assert f"{path.stem}.c" in setup or f'"{path.stem}"' in setup, path
 
 
