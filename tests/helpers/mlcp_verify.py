@@ -1,4 +1,4 @@
-"""What every solution of a mixed complementarity problem must fulfil, computed from the problem's data."""
+"""Check solutions and certificates of mixed complementarity problems against the problem's data."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ BALANCE, GAIN, PUSH = 1e-8, 1e-6, 1e-12  # of a certificate (y, z), relative to 
 
 
 def verify(problem, solution, tolerance: float = RESIDUAL) -> None:
-    """Assert that a solution solves, or that a certificate proves that there is none."""
+    """Assert that a solution solves, or that a certificate proves that no solution exists."""
     assert solution.v.shape == (problem.n,)
     assert solution.gamma.shape == solution.active.shape == (problem.m,)
     assert solution.gamma_c.shape == problem.c.shape
@@ -70,7 +70,7 @@ def bounds(problem) -> np.ndarray:
 
 
 def magnitude(problem) -> float:
-    """What residuals are relative to: the largest of the momenta and of the velocities asked for."""
+    """Return the scale of residuals: the largest of the momenta and of the target velocities."""
     H = problem.H
     asked = np.maximum(problem.d, 0.0) * scales(H, problem.D.toarray())
     parts = problem.g / np.sqrt(np.diag(H)), asked, problem.c * scales(H, problem.C.toarray())
