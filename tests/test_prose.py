@@ -46,7 +46,7 @@ CYTHON = re.compile(r'^[ \t]*(?:r?"""|/\*\*?)[ \t]*(.+?)(?:"""|\*/)?[ \t]*$', re
 
 
 def sources():
-    """All Python, Cython and C sources that are written by hand."""
+    """Yield all Python, Cython and C sources that are written by hand."""
     for folder in FOLDERS:
         for path in sorted((ROOT / folder).rglob("*")):
             by_hand = path.suffix in {".py", ".pyx", ".pxd"} or (
@@ -57,12 +57,12 @@ def sources():
 
 
 def prose(text):
-    """A page without code, links and names."""
+    """Return a page without code, links and names."""
     return CODE.sub(" ", text)
 
 
 def first_lines(path):
-    """First lines of the docstrings of a source, or of its comments in C."""
+    """Return first lines of the docstrings of a source, or of its comments in C."""
     text = path.read_text(encoding="utf-8")
     if path.suffix != ".py":
         return CYTHON.findall(text)

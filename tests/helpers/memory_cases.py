@@ -128,7 +128,7 @@ def name_libraries():
 
 
 def counter(name):
-    """A variable of nomalloc.c."""
+    """Return a variable of nomalloc.c."""
     return ctypes.c_long.in_dll(SHIM, f"nomalloc_{name}")
 
 

@@ -49,7 +49,7 @@ def verify_certificate(problem, y, z) -> None:
 
 
 def residuals(problem, v, gamma, gamma_c) -> dict[str, float]:
-    """Violations of every condition, as dense algebra finds them, forces and rows in square roots of J."""
+    """Return violations of every condition by dense algebra, forces and rows in square roots of J."""
     H, C, D = problem.H, problem.C.toarray(), problem.D.toarray()
     force = (H @ v - problem.g - C.T @ gamma_c - D.T @ gamma) / np.sqrt(np.diag(H))
     scale, scale_c = scales(H, D), scales(H, C)
@@ -65,7 +65,7 @@ def residuals(problem, v, gamma, gamma_c) -> dict[str, float]:
 
 
 def bounds(problem) -> np.ndarray:
-    """Largest impulses of the unilateral rows."""
+    """Return the largest impulses of the unilateral rows."""
     return np.full(problem.m, np.inf) if problem.upper is None else problem.upper
 
 
@@ -78,11 +78,11 @@ def magnitude(problem) -> float:
 
 
 def scales(H, J) -> np.ndarray:
-    """1 / sqrt(J_i H^-1 J_i^T) of every row, 1 for a row of zeros."""
+    """Return 1 / sqrt(J_i H^-1 J_i^T) of every row, 1 for a row of zeros."""
     square = np.einsum("ij,ji->i", J, np.linalg.solve(H, J.T))
     return 1.0 / np.sqrt(np.where(square > 0, square, 1.0))
 
 
 def largest(x: np.ndarray) -> float:
-    """Largest absolute value, 0 of none."""
+    """Return the largest absolute value, 0 of an empty array."""
     return float(np.abs(x).max(initial=0.0))

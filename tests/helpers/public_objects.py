@@ -26,7 +26,7 @@ PROBLEM = Legged(20, 0).problem(40)
 
 
 def standing():
-    """A box on the ground, with friction."""
+    """Return a box on the ground, with friction."""
     body = tf.Inertia(2.0, tensor=0.02 * np.eye(3))
     model = tf.Model([tf.Joint("box", "freeflyer", inertia=body)])
     contacts = [constraints.Contact(corner, mu=0.6) for corner in constraints.box(0, (0.4, 0.3, 0.2))]
