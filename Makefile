@@ -1,4 +1,4 @@
-# Every target creates what it needs from nothing; the second time it is quick.
+# Every target installs and builds what it needs; later calls reuse it.
 PYTHON ?= python3
 VENV   := .venv
 BIN    := $(VENV)/bin
@@ -27,7 +27,7 @@ test: $(READY)
 test-slow: $(READY)
 	$(BIN)/python -m pytest -m slow
 
-# the fast suite with the newest versions of everything that pyproject.toml allows: a build of its own
+# Run the fast suite with the newest versions that pyproject.toml allows, in a separate build.
 test-newest:
 	rm -rf $(NEWEST)
 	$(PYTHON) -m venv $(NEWEST)
@@ -35,7 +35,7 @@ test-newest:
 	$(NEWEST)/bin/python -m pip install --quiet '$(NEWEST)/source[dev]'
 	cd $(NEWEST) && bin/python -m pytest ../tests
 
-# the versions that demo and test use: the newest ones, for every Python and system
+# Write the newest versions, for every Python and system, into the files that demo and test use.
 lock: $(VENV)/bin/python
 	$(PIP) uv
 	sed -n 's/^requires = \[\(.*\)\]/\1/p' pyproject.toml | tr -d '" ' | tr ',' '\n' > $(VENV)/build.in
@@ -45,14 +45,14 @@ lock: $(VENV)/bin/python
 LOCK := $(BIN)/uv pip compile pyproject.toml $(VENV)/build.in --universal --python-version 3.10 --no-annotate \
   --quiet --custom-compile-command "make lock"
 
-# the processor time that every file takes, one after the other
+# Print the processor time of compiling each file, one after the other.
 build-times: $(BUILT)
 	rm -rf build/times
 	$(call copy_sources,build/times)
 	cd build/times/source && TREEFACTOR_BUILD_TIMES=1 $(CURDIR)/$(BIN)/python setup.py --quiet build_ext
 
-# the fast suite with every access of the compiled modules checked: a build of its own; needs GCC. Left out are
-# the tests marked unsanitized: they measure times, preload a library of their own, or run other builds
+# Run the fast suite with every memory access of the compiled modules checked, in a separate build; needs GCC.
+# Tests marked unsanitized are left out: they measure times, preload a library, or run other builds.
 sanitize: $(CHECKED)/.ready
 	cd $(CHECKED) && LD_PRELOAD="$$(gcc -print-file-name=libasan.so) $$(gcc -print-file-name=libubsan.so)" \
 	  ASAN_OPTIONS=detect_leaks=0 UBSAN_OPTIONS=print_stacktrace=1 PYTHONMALLOC=malloc \
@@ -65,13 +65,12 @@ $(CHECKED)/.ready: $(READY)
 	  $(BIN)/python -m pip install --quiet --no-deps --target $(CHECKED) $(CHECKED)/source
 	touch $@
 
-# values that nobody has set, in one call of everything; needs valgrind
+# Find uses of uninitialized values in one call of every compiled function; needs valgrind.
 valgrind: $(READY)
 	$(BIN)/python tests/valgrind.py
 
-# lines of Python and Cython that the fast suite runs: a build of its own, whose kernels report their lines.
-# Left out are the tests marked uncovered: the wheel (a build that reports nothing), what counts allocations,
-# repeats whole files, or must be done in a time.
+# List lines of Python and Cython that the fast suite does not run, in a separate build with line tracing. Tests
+# marked uncovered are left out: they build the wheel, count allocations, repeat whole files, or have time limits.
 REPORT := ../$(BIN)/python -m coverage report
 coverage: $(COVERED)/.ready
 	find treefactor -name '*.py' -exec cp --parents -t $(COVERED) {} +
@@ -91,7 +90,7 @@ $(COVERED)/.ready: $(READY)
 	cd $(COVERED)/source && find treefactor -name '*.p[yx]*' -o -name '_*.c' | xargs cp --parents -t ..
 	touch $@
 
-# inputs that nobody would write, FUZZ seconds for each kind; what fails is kept in .fuzz
+# Try invalid inputs, FUZZ seconds for each kind; .fuzz keeps those that fail.
 FUZZ ?= 60
 fuzz: $(READY)
 	$(BIN)/python -m pip install --quiet --editable '.[fuzz]'
@@ -115,13 +114,13 @@ bench: $(READY)
 dashboard: $(READY)
 	$(BIN)/python asv_bench/dashboard.py
 
-# pages run their code while they are built; a warning is an error
+# Build the pages, which runs their code; a warning is an error.
 docs: $(READY)
 	rm -rf docs/api/generated
 	$(BIN)/python -m sphinx -E -W --keep-going -q docs build/docs
 	@echo "built: build/docs/index.html"
 
-# the times that the pages show; for a quiet machine
+# Measure the times that the pages show; run this on an idle machine.
 measure: $(READY)
 	for robot in ur5_robot panda solo12 talos_reduced; do \
 	  $(BIN)/treefactor bench $$robot --goals --json docs/measured/$$robot.json || exit 1; done
@@ -153,7 +152,7 @@ $(READY): $(ENGINES) $(BUILT) requirements/dev.txt
 	$(PIP) -r requirements/dev.txt
 	touch $@
 
-# what a package is built from, without what is made of it, in a folder `source`
+# Copy the sources of the package, without generated files, into a folder `source`.
 define copy_sources
 	mkdir -p $(1)/source
 	cp -r setup.py pyproject.toml README.md LICENSE treefactor adapters $(1)/source

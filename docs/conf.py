@@ -1,4 +1,4 @@
-"""Sphinx: the pages run their own code when they are built, and the site needs no network."""
+"""Settings of Sphinx: pages run their code when they are built, and load nothing from other sites."""
 
 import logging
 import os
@@ -9,7 +9,9 @@ from tempfile import TemporaryDirectory
 import treefactor
 
 HERE = Path(__file__).parent
-KERNELS = TemporaryDirectory()  # settings of the kernels that run the pages: not the reader's own
+KERNELS = (
+    TemporaryDirectory()
+)  # settings of the Jupyter kernels that run the pages, instead of the user's own
 Path(KERNELS.name, "profile_default").mkdir()
 Path(KERNELS.name, "profile_default", "ipython_kernel_config.py").write_text(
     "c = get_config()\nc.IPKernelApp.log_level = 'ERROR'\nc.HistoryManager.enabled = False\n"
@@ -26,7 +28,10 @@ extensions = ["myst_nb", "sphinx.ext.autosummary", "numpydoc", "sphinx_copybutto
 templates_path = ["_templates"]
 nitpicky = True
 default_role = "py:obj"
-nitpick_ignore_regex = [("py:obj", r"(numpy|scipy|pinocchio|mujoco|pydrake|platformdirs)\..*")]
+nitpick_ignore_regex = [
+    ("py:obj", r"(numpy|scipy|pinocchio|mujoco|pydrake|platformdirs)\..*"),
+    ("py:obj", r"(treefactor|make) [a-z].*"),  # command lines
+]
 
 nb_execution_mode = "force"
 nb_execution_raise_on_error = True

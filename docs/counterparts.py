@@ -1,4 +1,4 @@
-"""Rows of the page *From Pinocchio to treefactor*: functions that scripts call, and what computes the same.
+"""Table of the page *From Pinocchio to treefactor*: functions that scripts call, and what computes the same.
 
 The choice of functions follows a count of what 486 files of 21 public repositories call.
 """
@@ -9,14 +9,14 @@ from typing import NamedTuple
 
 
 class Counterpart(NamedTuple):
-    """Functions of Pinocchio and what stands for them.
+    """Functions of Pinocchio and what replaces them.
 
     Attributes
     ----------
     theirs : str
         Names in ``pinocchio``, separated by commas.
     ours : str
-        Names in ``treefactor``, separated by commas; empty where Pinocchio is the one to use.
+        Names in ``treefactor``, separated by commas; empty where scripts should use Pinocchio.
     note : str
         Plain text with code between backticks.
     what : str

@@ -1,4 +1,4 @@
-"""What pages show: tables, matrices and figures as HTML that follows the theme."""
+"""Make the tables, matrices and figures of the pages, as HTML that follows the theme."""
 
 import base64
 import json
@@ -24,14 +24,14 @@ STYLE = {"svg.fonttype": "none", "svg.hashsalt": "treefactor", "font.family": "s
 
 
 class Html(str):
-    """HTML that a page shows as it is."""
+    """HTML that a page shows unchanged."""
 
     def _repr_html_(self) -> str:
         return self
 
 
 def shell(command: str) -> None:
-    """Print a command line of treefactor and what it prints."""
+    """Run a command line of treefactor; print it and its output."""
     report.PIPE_WIDTH = WIDTH
     with redirect_stdout(StringIO()) as out, redirect_stderr(StringIO()):
         status = cli.main(shlex.split(command)[1:])
@@ -41,22 +41,22 @@ def shell(command: str) -> None:
 
 
 def measured(name: str) -> dict:
-    """Results that `make measure` has stored."""
+    """Read results that `make measure` has stored."""
     return json.loads((MEASURED / f"{name}.json").read_text(encoding="utf-8"))
 
 
-def ratios(robots: Sequence[str], targets: Sequence[str]) -> Html:
-    """How many times faster than a peer, robot by robot, with the quartiles of the runs."""
+def ratios(robots: Sequence[str], subject: str) -> Html:
+    """Show how many times faster than a peer we are, robot by robot, with the quartiles of the runs."""
     found = {name: {key(row): row for row in measured(name)["results"]} for name in robots}
-    keys = dict.fromkeys(k for rows in found.values() for k in rows if k[0] in targets)
+    keys = dict.fromkeys(k for rows in found.values() for k in rows if k[0] in SUBJECTS[subject])
     return grid(
-        ["", "peer", *robots],
+        ["", "compared with", *robots],
         ([k[1], k[2], *(spread(rows[k]) if k in rows else "" for rows in found.values())] for k in keys),
     )
 
 
 def counterparts() -> Html:
-    """Functions of Pinocchio, what computes the same here, and how many times faster or slower it is."""
+    """Show functions of Pinocchio, what computes the same here, and how many times faster or slower it is."""
     from counterparts import GROUPS
 
     ratios: dict[tuple[str, str], list[float]] = {}
@@ -79,17 +79,17 @@ def counterparts() -> Html:
 
 
 def codes(names: str) -> str:
-    """Names as code."""
+    """Format names as code."""
     return ", ".join(f"<code>{escape(name.strip())}</code>" for name in names.split(","))
 
 
 def prose(text: str) -> str:
-    """A sentence with code between backticks and formulas between asterisks."""
+    """Format a sentence with code between backticks and formulas between asterisks."""
     return re.sub(r"\*(.+?)\*", r"<i>\1</i>", re.sub("`(.+?)`", r"<code>\1</code>", escape(text)))
 
 
 def faster(ratios: Sequence[float]) -> str:
-    """Smallest and largest of some ratios in words: how many times faster, or slower."""
+    """Say how many times faster or slower: the smallest and the largest of some ratios."""
     if not ratios:
         return "–"
     low, high = min(ratios), max(ratios)
@@ -101,19 +101,20 @@ def faster(ratios: Sequence[float]) -> str:
 
 
 def span(low: float, high: float) -> str:
-    """From one ratio to another, once where they print alike."""
+    """Format a range of ratios; a single one where both print alike."""
     return "–".join(dict.fromkeys((ratio(low), ratio(high))))
 
 
-def duels(name: str, targets: Sequence[str], but: Sequence[str] = ()) -> Html:
-    """What was timed against whom, with both times and the peer's result, if anything is known of it."""
-    found = [row for row in measured(name)["results"] if row["target"] in targets and row["peer"] not in but]
+def comparisons(name: str, subject: str) -> Html:
+    """Show what was timed with what: both times, their ratio, and the status that the peer reported."""
+    found = [row for row in measured(name)["results"] if row["target"] in SUBJECTS[subject]]
+    found = [row for row in found if row["peer"] != "solved"]  # our own time without making the problem
     times = [(duration(row["ours"]), duration(row["theirs"]), spread(row)) for row in found]
     return grid(
-        ["", "peer", "ours", "peer's", "times faster", "the peer's result"],
+        ["", "compared with", "ours", "theirs", "times faster", "their result"],
         [
             [
-                f"{row['model']}, {row['what'].removeprefix('problem ')}".removesuffix(", cold"),
+                f"{problem(row['model'])}, {row['what']}".removesuffix(", cold"),
                 row["peer"],
                 *time,
                 row["note"].replace(", residual", ","),
@@ -123,23 +124,29 @@ def duels(name: str, targets: Sequence[str], but: Sequence[str] = ()) -> Html:
     )
 
 
+def problem(model: str) -> str:
+    """Name the family of contact problems in words, with the number of rows."""
+    family, _, rows = model.partition(" ")
+    return f"{FAMILIES.get(family, family)} {rows}".strip()
+
+
 def key(row: Mapping) -> tuple[str, str, str]:
-    """What was timed, and against whom."""
+    """Return the subject, what was timed, and the peer."""
     return row["target"], row["what"], row["peer"]
 
 
 def spread(row: Mapping) -> str:
-    """A ratio and its quartiles."""
+    """Format a ratio and its quartiles."""
     return f"{ratio(row['ratio'])} ({ratio(row['low'])}–{ratio(row['high'])})"
 
 
 def paper(table: Table) -> Html:
-    """A paper's table beside what was executed."""
+    """Show a paper's table beside what was executed."""
     return Html(f'<p class="note">{escape(table.note)}</p>{table_html(table)}')
 
 
 def grid(titles: Sequence[str], rows: Iterable[Sequence]) -> Html:
-    """A table of figures."""
+    """Make a table of numbers."""
     head = "".join(f'<th scope="col">{escape(str(title))}</th>' for title in titles)
     body = "".join(
         "<tr>" + "".join(f"<td>{escape(str(cell))}</td>" for cell in row) + "</tr>" for row in rows
@@ -148,7 +155,7 @@ def grid(titles: Sequence[str], rows: Iterable[Sequence]) -> Html:
 
 
 def matrix(A, rows: Sequence, columns: Sequence, mask=None, digits: int = 3) -> Html:
-    """A small matrix; entries of the pattern `mask`, or those that are not zero, have a ground."""
+    """Show a small matrix; entries of the pattern `mask`, or those that are not zero, are coloured."""
     A = np.asarray(A)
     mask = np.abs(A) > TINY if mask is None else mask
     head = "".join(f'<th scope="col">{escape(str(name))}</th>' for name in columns)
@@ -165,26 +172,29 @@ def matrix(A, rows: Sequence, columns: Sequence, mask=None, digits: int = 3) -> 
     )
 
 
-def figure(drawn: Figure, says: str) -> Html:
-    """A figure of Matplotlib as SVG without a ground, its text that of the browser."""
+def figure(drawn: Figure, description: str) -> Html:
+    """Embed a figure of Matplotlib as SVG with a transparent background and the fonts of the browser."""
     file = BytesIO()
     with rc_context(STYLE):
         drawn.savefig(file, format="svg", transparent=True, metadata={"Date": None})
     data = base64.b64encode(file.getvalue()).decode()
     return Html(
-        f'<figure><img class="plot" alt="{escape(says)}" src="data:image/svg+xml;base64,{data}"></figure>'
+        f'<figure><img class="plot" alt="{escape(description)}" '
+        f'src="data:image/svg+xml;base64,{data}"></figure>'
     )
 
 
-def curves(panels: Mapping[str, Mapping[str, tuple]], x: str, y: str, says: str, scale: str = "log") -> Html:
-    """Lines, on logarithmic axes with dots: a panel for each title, one colour for each name in all of them.
+def curves(
+    panels: Mapping[str, Mapping[str, tuple]], x: str, y: str, description: str, scale: str = "log"
+) -> Html:
+    """Plot lines, with dots on logarithmic axes: one panel for each title, one colour for each name.
 
     Parameters
     ----------
     panels : mapping
-        Of every title, of every name, abscissas and ordinates.
-    x, y, says : str
-        Names of the axes, and what stands for the figure where it is not seen.
+        Maps titles to names to abscissas and ordinates.
+    x, y, description : str
+        Labels of the axes, and the text of the figure for readers who cannot see it.
     scale : {"log", "linear"}
     """
     with rc_context(STYLE):
@@ -200,28 +210,46 @@ def curves(panels: Mapping[str, Mapping[str, tuple]], x: str, y: str, says: str,
         names = axes[0].get_legend_handles_labels()
         if len(names[0]) > 1:
             drawn.legend(*names, loc="outside lower center", ncols=2, frameon=False)
-    return figure(drawn, says)
+    return figure(drawn, description)
 
 
 def packed(tree: Tree) -> Html:
-    """The tree, the pattern of H and the packed rows: one colour for every column."""
+    """Draw the tree, the pattern of H and the packed rows, with one colour for every column."""
     from layout import draw
 
     return Html(draw(tree))
 
 
 def elimination(tree: Tree, supports: Sequence[Sequence[int]]) -> Html:
-    """Orders of elimination of freedoms and constraints, and what they fill."""
+    """Draw two orders of elimination of freedoms and constraints, and their fill."""
     from order import draw
 
     return Html(draw(tree, supports))
 
 
 def _number(value: float, digits: int) -> str:
-    """A number without a negative or a tiny zero."""
+    """Format a number; tiny ones and negative zeros as 0."""
     return "0" if abs(value) < TINY else f"{value:.{digits}g}"
 
 
+SUBJECTS = {  # of a page, the targets in the stored results
+    "one matrix": ("S1", "S2"),
+    "batches of matrices": ("S4", "S5"),
+    "dynamics": ("S6",),
+    "compiled programs": ("S7",),
+    "closed loops": ("closed loops",),
+    "contact problems": ("A2", "A3", "A4"),
+    "warm starts": ("A5",),
+    "dependent rows": ("A7",),
+    "contradictory rows": ("A8",),
+}
+FAMILIES = {  # of treefactor.mlcp_families, in words
+    "robotred": "robot with more rows than freedoms",
+    "dup": "spheres with every row twice",
+    "column": "column of spheres",
+    "infeas": "spheres with contradictory rows",
+    "infeasR": "robot with contradictory rows",
+}
 HOW = ("one call", "bound call", "batch of 1024")  # measure_from_pinocchio.py
 TINY = 1e-12  # shown as 0
 WIDTH = 110  # columns of what a command prints

@@ -1,4 +1,4 @@
-"""The drawing of the packed layout: a tree, the pattern of its H, and the rows as they stand in memory."""
+"""Draw the packed layout: a tree, the pattern of its H, and the rows in memory."""
 
 from html import escape
 
@@ -11,7 +11,7 @@ LEGIBLE = "#fff"
 
 
 def draw(tree: Tree) -> str:
-    """Three drawings, side by side where there is room."""
+    """Make three drawings, side by side where the window is wide enough."""
     return (
         '<div class="drawings layout">'
         f"{figure(*_tree(tree), 'the tree: every node in its own colour')}"
@@ -21,7 +21,7 @@ def draw(tree: Tree) -> str:
 
 
 def figure(body: str, width: float, height: float, caption: str) -> str:
-    """An SVG of that size."""
+    """Make an SVG of that size with a caption."""
     return (
         f'<figure><svg width="{width:.0f}" height="{height:.0f}" viewBox="0 0 {width:.0f} {height:.0f}" '
         f'role="img" aria-label="{escape(caption)}">{body}</svg>'
@@ -30,7 +30,7 @@ def figure(body: str, width: float, height: float, caption: str) -> str:
 
 
 def _tree(tree: Tree) -> tuple[str, float, float]:
-    """Nodes by depth, parents above the middle of their children."""
+    """Draw nodes by depth, parents above the middle of their children."""
     x, y = (leaf_positions(tree) + 0.6) * 2 * CELL, (tree.depth + 0.6) * 1.7 * CELL
     lines = "".join(
         f'<line x1="{x[i]}" y1="{y[i]}" x2="{x[k]}" y2="{y[k]}" stroke="var(--soft)" stroke-width="1.5"/>'
@@ -45,7 +45,7 @@ def _tree(tree: Tree) -> tuple[str, float, float]:
 
 
 def _pattern(tree: Tree) -> tuple[str, float, float]:
-    """The lower triangle; what is never stored is a dot."""
+    """Draw the lower triangle; entries that are never stored are dots."""
     mask, body = tree.mask(), ""
     for k in range(tree.n):
         for i in range(k + 1):
@@ -59,7 +59,7 @@ def _pattern(tree: Tree) -> tuple[str, float, float]:
 
 
 def _rows(tree: Tree) -> tuple[str, float, float]:
-    """One row under another, entry by entry, and where each begins."""
+    """Draw one row under another, entry by entry, with the index at which each begins."""
     body = ""
     for k in range(tree.n):
         y, path = (k + 0.5) * CELL, [*tree.ancestors(k), k]
@@ -69,7 +69,7 @@ def _rows(tree: Tree) -> tuple[str, float, float]:
 
 
 def _entry(x: float, y: float, k: int, i: int) -> str:
-    """H(k, i) as a cell."""
+    """Draw H(k, i) as a cell."""
     side = CELL - 2
     return (
         f'<rect x="{x - side / 2}" y="{y - side / 2}" width="{side}" height="{side}" rx="3" '
@@ -79,10 +79,10 @@ def _entry(x: float, y: float, k: int, i: int) -> str:
 
 
 def _text(x: float, y: float, text) -> str:
-    """Text in the middle of a cell."""
+    """Write text in the middle of a cell."""
     return f'<text x="{x}" y="{y + 3.5}" text-anchor="middle" style="fill:{LEGIBLE}">{text}</text>'
 
 
 def _colour(i: int) -> str:
-    """Of a column."""
+    """Return the colour of a column."""
     return COLOURS[i % len(COLOURS)]

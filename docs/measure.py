@@ -1,4 +1,4 @@
-"""Measure what the page on choosing an algorithm draws: `make measure`.
+"""Measure the times for the page on choosing an algorithm: `make measure`.
 
 The times of every sweep are taken in turns; no path and no name of the machine is stored.
 """
@@ -45,7 +45,7 @@ def main() -> None:
 
 
 def batches(moving: duels_dynamics.Moving) -> Iterator[dict]:
-    """Seconds per configuration of forward dynamics against the size of the batch, arrays given by `out`."""
+    """Yield seconds per configuration of forward dynamics against the size of the batch, with `out=`."""
     kernels = dict(compiled(moving.ours, "forward_dynamics"))
     for count in BATCHES:
         states = [array[:count] for array in moving.states("forward_dynamics")]
@@ -61,13 +61,13 @@ def batches(moving: duels_dynamics.Moving) -> Iterator[dict]:
 
 
 def loop(model: pin.Model, data: pin.Data, q, v, tau) -> None:
-    """What a script without batches does."""
+    """Call Pinocchio in a loop, as a script without batches does."""
     for state in zip(q, v, tau, strict=True):
         pin.aba(model, data, *state)
 
 
 def columns(moving: duels_dynamics.Moving) -> Iterator[dict]:
-    """Seconds for accelerations under many forces at one configuration against their number."""
+    """Yield seconds for accelerations at one configuration against the number of forces."""
     q, v = moving.first("bias")
     model, data = moving.theirs, moving.data
     H, h = np.empty((model.nv, model.nv)), np.empty(model.nv)
@@ -102,13 +102,13 @@ def columns(moving: duels_dynamics.Moving) -> Iterator[dict]:
 
 
 def every(model: pin.Model, data: pin.Data, q, v, forces) -> None:
-    """One call for each force."""
+    """Call a function once for each force."""
     for tau in forces:
         pin.aba(model, data, q, v, tau)
 
 
 def programs(moving: duels_dynamics.Moving) -> Iterator[dict]:
-    """Seconds until a program can be called, once its model is there."""
+    """Return seconds from a model to a program that can be called."""
     begin = perf_counter()
     program = tf.generate(moving.ours, ["forward_dynamics"])
     yield {"what": "generate", "seconds": perf_counter() - begin}
@@ -120,7 +120,7 @@ def programs(moving: duels_dynamics.Moving) -> Iterator[dict]:
 
 
 def compiled(model: tf.Model, function: str) -> Iterator[tuple[str, tf.Kernels]]:
-    """A function by every backend that works here."""
+    """Compile a function by every backend that works here."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         for backend in BACKENDS:
@@ -130,7 +130,7 @@ def compiled(model: tf.Model, function: str) -> Iterator[tuple[str, tf.Kernels]]
 
 
 def seconds(ways: dict[str, Callable[[], object]], count: int) -> dict[str, float]:
-    """Median seconds per item of each way, taken in turns."""
+    """Return median seconds per item of each way, taken in turns."""
     times = bench.times_in_turns([bench.Call(run, count) for run in ways.values()])
     return dict(zip(ways, np.median(times, axis=0).tolist(), strict=True))
 

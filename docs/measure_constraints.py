@@ -1,6 +1,6 @@
-"""Measure what the page on choosing an algorithm says of loops and contacts: `make measure`.
+"""Measure the times of loops and contacts for the page on choosing an algorithm: `make measure`.
 
-Times of the processor, taken in turns; no path and no name of the machine is stored.
+Processor times, taken in turns; no path and no name of the machine is stored.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ def main() -> None:
 
 
 def closing(name: str) -> dict:
-    """Ways to accelerations of a mechanism in one state."""
+    """Return the ways to compute accelerations of a mechanism in one state."""
     mechanism = mechanisms.MECHANISMS[name]()
     model = mechanism.model
     (q,), (tau,) = duels_loops.states(mechanism, 1)
@@ -53,7 +53,7 @@ def closing(name: str) -> dict:
 
 
 def touching(family: str) -> Iterator[dict]:
-    """Seconds for problems of a family against their rows."""
+    """Yield seconds for problems of a family against their number of rows."""
     for m in ROWS:
         problem = FAMILIES[family](m, duels_mlcp.SEED)
         given, later = Given(problem), duels_mlcp.changed(problem)
@@ -68,7 +68,7 @@ def touching(family: str) -> Iterator[dict]:
 
 
 def seconds(ways: dict) -> dict[str, float]:
-    """Median seconds of each way, taken in turns."""
+    """Return median seconds of each way, taken in turns."""
     times = bench.times_in_turns([bench.Call(run) for run in ways.values()], process_time, PATIENCE)
     return dict(zip(ways, np.median(times, axis=0).tolist(), strict=True))
 

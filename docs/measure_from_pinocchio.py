@@ -2,7 +2,7 @@
 
 Each function is timed in turns with the one of Pinocchio in one process, each called the fastest way that it
 offers: for many configurations the batches of Pinocchio on one thread, or a loop in Python where it has none.
-A generated program is compiled beforehand. No path and no name of the machine is stored.
+A generated program is compiled beforehand. No path and no name of the machine are stored.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ def main() -> None:
 
 
 def of_robot(name: str) -> Iterator[bench.Duel]:
-    """Everything that is measured of a robot."""
+    """Yield all comparisons for a robot."""
     case = duels.Case(robots.find(name))
     frames = [case.model.getFrameId(frame) for frame in ROBOTS[name]]
     for measured in (dynamics, linear_algebra, configurations):
@@ -55,13 +55,13 @@ def of_robot(name: str) -> Iterator[bench.Duel]:
 def turns(
     how: str, case: duels.Case, theirs: str, ours: Callable, peer: Callable, count: int = 1
 ) -> bench.Duel:
-    """A function in turns with Pinocchio's, each dealing with `count` configurations."""
+    """Compare a function with Pinocchio's, each called for `count` configurations."""
     calls = bench.Call(ours, count), bench.Call(peer, count)
     return bench.Duel(how, case.name, theirs, "Pinocchio", *calls, clock=process_time)
 
 
 def loop(function: Callable, *arrays: np.ndarray) -> Callable[[], None]:
-    """A loop in Python over configurations."""
+    """Call a function in a Python loop over configurations."""
 
     def run() -> None:
         for state in zip(*arrays, strict=True):
@@ -71,7 +71,7 @@ def loop(function: Callable, *arrays: np.ndarray) -> Callable[[], None]:
 
 
 def dynamics(case: duels.Case) -> Iterator[bench.Duel]:
-    """Functions of q, v and forces."""
+    """Yield comparisons of functions of q, v and forces."""
     moving = case.moving
     robot, model, data = moving.ours, case.model, case.data
     still = np.zeros_like(moving.v)
@@ -101,7 +101,7 @@ def dynamics(case: duels.Case) -> Iterator[bench.Duel]:
 
 
 def linear_algebra(case: duels.Case) -> Iterator[bench.Duel]:
-    """The factor of the matrix in ``data.M``, and solutions."""
+    """Yield comparisons of the factor of ``data.M`` and of solutions."""
     model, data, b = case.model, case.data, case.b[0]
     np.copyto(data.M, case.H[0])
     H, out = data.M.copy(), np.empty_like(b)
@@ -126,7 +126,7 @@ def linear_algebra(case: duels.Case) -> Iterator[bench.Duel]:
 
 
 def configurations(case: duels.Case) -> Iterator[bench.Duel]:
-    """Steps between configurations, and configurations from nothing."""
+    """Yield comparisons of steps between configurations and of new configurations."""
     moving, model = case.moving, case.model
     robot, q, v = moving.ours, moving.q, moving.v
     q1 = tf.integrate(robot, q, 0.3 * v)
@@ -150,7 +150,7 @@ def configurations(case: duels.Case) -> Iterator[bench.Duel]:
 
 
 def kinematics(case: duels.Case, frame: int) -> Iterator[bench.Duel]:
-    """Placement, Jacobian and acceleration of one frame."""
+    """Yield comparisons of placement, Jacobian and acceleration of one frame."""
     moving, model, data = case.moving, case.model, case.data
     robot, q, v, still = moving.ours, moving.q, moving.v, np.zeros(model.nv)
     found = model.frames[frame]
@@ -178,7 +178,7 @@ def kinematics(case: duels.Case, frame: int) -> Iterator[bench.Duel]:
 
 
 def delassus(case: duels.Case, frames: list[int]) -> bench.Duel:
-    """J H^-1 J^T of all frames that touch something, from q."""
+    """Compare J H^-1 J^T, from q, of all frames that touch something."""
     model, data, q = case.model, case.data, case.moving.q[0]
     models, datas = pin.StdVec_RigidConstraintModel(), pin.StdVec_RigidConstraintData()
     for frame in frames:
@@ -204,7 +204,7 @@ def delassus(case: duels.Case, frames: list[int]) -> bench.Duel:
 
 
 def loader(case: duels.Case) -> Callable[[], pin.Model]:
-    """Pinocchio's reader of URDF files."""
+    """Return Pinocchio's reader of URDF files."""
     base: Mapping = {"root_joint": pin.JointModelFreeFlyer()} if case.floating else {}
     return partial(pin.buildModelFromUrdf, str(case.path), *base.values())
 

@@ -1,4 +1,4 @@
-"""The drawing of the order of elimination: where rows of constraints go, and what fills."""
+"""Draw orders of elimination: the places of constraint rows, and the fill."""
 
 from collections.abc import Sequence
 
@@ -13,7 +13,7 @@ OWN, ROW, FILL = "#33659c", "#2f7d4f", "#a3122f"
 
 
 def draw(tree: Tree, supports: Sequence[Sequence[int]]) -> str:
-    """L of K = [H Jᵀ; J -E] in the paper's order and in ours, side by side; constraints are letters.
+    """Draw L of K = [H Jᵀ; J -E] in the paper's order and in ours, side by side; constraints are letters.
 
     Parameters
     ----------
@@ -32,7 +32,7 @@ def draw(tree: Tree, supports: Sequence[Sequence[int]]) -> str:
 
 
 def coupled(tree: Tree, supports: Sequence[Sequence[int]]) -> np.ndarray:
-    """Pattern of K: freedoms, then constraints."""
+    """Return the pattern of K: freedoms, then constraints."""
     n, m = tree.n, len(supports)
     K = np.eye(n + m, dtype=bool)
     K[:n, :n] = tree.mask()
@@ -42,12 +42,12 @@ def coupled(tree: Tree, supports: Sequence[Sequence[int]]) -> np.ndarray:
 
 
 def last(tree: Tree, supports: Sequence[Sequence[int]]) -> list[int]:
-    """Freedoms from the leaves to the root, then constraints."""
+    """Order freedoms from the leaves to the root, then constraints."""
     return [*range(tree.n - 1, -1, -1), *range(tree.n, tree.n + len(supports))]
 
 
 def first(tree: Tree, supports: Sequence[Sequence[int]]) -> list[int]:
-    """Every constraint before the first freedom of its support."""
+    """Order every constraint before the first freedom of its support."""
     start = np.cumsum([0, *map(len, supports)]).astype(np.intp)
     position = positions(tree, start, np.concatenate(supports).astype(np.intp))
     turn = [(position[support].min(), 0, tree.n + r) for r, support in enumerate(map(list, supports))]
@@ -56,7 +56,7 @@ def first(tree: Tree, supports: Sequence[Sequence[int]]) -> list[int]:
 
 
 def factor_pattern(K: np.ndarray, order: list[int]) -> np.ndarray:
-    """Entries of L in that order: 1 where K has one, 2 where elimination makes one."""
+    """Return entries of L in that order: 1 where K has one, 2 where elimination adds one."""
     L = np.tril(K[np.ix_(order, order)]).astype(int)
     for e in range(len(order)):
         below = np.flatnonzero(L[e + 1 :, e]) + e + 1
@@ -66,7 +66,7 @@ def factor_pattern(K: np.ndarray, order: list[int]) -> np.ndarray:
 
 
 def _lower(tree: Tree, L: np.ndarray, order: list[int]) -> tuple[str, float, float]:
-    """The triangle, with names of rows on its diagonal."""
+    """Draw the triangle, with names of rows on its diagonal."""
     n, side, body = tree.n, CELL - 2, ""
     for i, j in zip(*np.nonzero(L), strict=True):
         colour = FILL if L[i, j] == 2 else ROW if max(order[i], order[j]) >= n else OWN
@@ -81,5 +81,5 @@ def _lower(tree: Tree, L: np.ndarray, order: list[int]) -> tuple[str, float, flo
 
 
 def _name(k: int, n: int) -> str:
-    """A freedom is a number, a constraint a letter."""
+    """Name a freedom by its number, a constraint by a letter."""
     return str(k) if k < n else LETTERS[k - n]

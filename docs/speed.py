@@ -26,7 +26,7 @@ DARK, LIGHT, GREY, INK = "#33659c", "#7ea6d2", "#b6bec8", "#1c2430"
 
 
 def ratios() -> dict[str, list[float]]:
-    """How many times faster than Pinocchio each way is, by robot."""
+    """Return how many times faster than Pinocchio each way is, by robot."""
     found = {}
     for robot in ROBOTS:
         results = json.loads((HERE / "measured" / f"{robot}.json").read_text(encoding="utf-8"))["results"]
@@ -36,7 +36,7 @@ def ratios() -> dict[str, list[float]]:
 
 
 def draw() -> str:
-    """The figure as SVG: a panel for each robot, a bar for each way, Pinocchio as the line at 1."""
+    """Draw the figure as SVG: a panel for each robot, a bar for each way, Pinocchio as the line at 1."""
     found = ratios()
     scale = (PANEL - 34) / max(map(max, found.values()))
     parts = [
@@ -68,7 +68,7 @@ def draw() -> str:
 
 
 def text(x: float, y: float, content: str, size: int, anchor: str = "start", bold: bool = False) -> str:
-    """A line of text."""
+    """Write a line of text."""
     weight = ' font-weight="600"' if bold else ""
     return f'<text x="{x:.1f}" y="{y}" font-size="{size}" text-anchor="{anchor}"{weight}>{content}</text>'
 

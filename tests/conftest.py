@@ -1,4 +1,4 @@
-"""Hypothesis runs without deadlines, and always on the same examples; fixtures of the engines' tests."""
+"""Settings of Hypothesis (no deadlines, the same examples each time) and fixtures for the engines' tests."""
 
 import pytest
 from hypothesis import HealthCheck, settings
@@ -18,13 +18,13 @@ settings.register_profile("traced", settings.get_profile("treefactor"), max_exam
 
 @pytest.fixture(autouse=True)
 def _threads_for_small_work(monkeypatch):
-    """Have as many threads take part as a test asks for."""
+    """Let as many threads take part as a test requests."""
     monkeypatch.setattr("treefactor._util.threads.ENOUGH", 1)
 
 
 @pytest.fixture(scope="module")
 def one_thread():
-    """NumPy on one thread, which small matrices want."""
+    """Limit NumPy to one thread, which is faster for small matrices."""
     with threadpool_limits(1):
         yield
 
@@ -43,7 +43,7 @@ def write(tmp_path):
 
 @pytest.fixture
 def client():
-    """Number of a fresh PyBullet client."""
+    """Return the number of a new PyBullet client."""
     pybullet = pytest.importorskip("pybullet", reason="PyBullet has no wheels after Python 3.11")
     client = pybullet.connect(pybullet.DIRECT)
     yield client

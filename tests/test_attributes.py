@@ -1,4 +1,4 @@
-"""Attributes of public objects, and of all that they consist of, cannot be set or deleted."""
+"""Attributes of public objects, and of the objects inside them, cannot be set or deleted."""
 
 import gc
 import inspect
@@ -42,12 +42,12 @@ WORK |= {**USES, "constraints.Stepper": of_stepper}
 
 
 def is_ours(thing) -> bool:
-    """Whether it is an object of this package whose attributes are not an enumeration's."""
+    """Return whether an object is from this package and not a member of an enumeration."""
     return type(thing).__module__.partition(".")[0] == "treefactor" and not isinstance(thing, Enum)
 
 
 def parts(thing, seen):
-    """Our objects that can be reached from one, through private attributes and from C code, too."""
+    """Return our objects inside one, also through private attributes and C code."""
     if id(thing) in seen or isinstance(thing, (type, types.ModuleType, types.FunctionType)):
         return
     seen[id(thing)] = thing
@@ -64,7 +64,7 @@ def parts(thing, seen):
 
 
 def changed(thing, attribute) -> list[str]:
-    """Ways in which an attribute could be changed; it is as before afterwards."""
+    """Return the ways in which an attribute can be changed, and restore it."""
     before, found = inspect.getattr_static(thing, attribute, None), []
     own = attribute in getattr(thing, "__dict__", {})
     for way, change in (

@@ -1,4 +1,4 @@
-"""Every example of the README, the pages and the docstrings runs, and prints what it says."""
+"""Every example of the README, the pages and the docstrings runs, and prints the output that it shows."""
 
 import ast
 import doctest
@@ -35,6 +35,7 @@ PLAIN = ("toctree", "eval-rst", "image", "grid", "grid-item-card")  # fences tha
 # in a block of its own, or in the text with its arguments
 COMMAND = re.compile(r"^    (?:\$ )?((?:treefactor|make -C) .+)$|`(treefactor \w+ [^`]+)`", re.MULTILINE)
 LONG = ("treefactor tables", "treefactor check")  # run at length in tests of their own
+GENERATED = {"build", "dist"}
 RAISE_NOTHING = ("neutral", "default_robots", "bundled")
 OUTSIDE = re.compile(r"""(?:src|data)=["'](?:https?:)?//|<link[^>]+stylesheet[^>]+href=["'](?:https?:)?//""")
 
@@ -55,7 +56,7 @@ def commands():
 
 @pytest.fixture
 def workplace(monkeypatch, tmp_path):
-    """An empty folder with a robot, where everything is timed only once or twice."""
+    """Return an empty folder with a robot, where everything is timed only once or twice."""
     pytest.importorskip("pinocchio", reason="the examples use Pinocchio")
     for name, value in {"RUN": 1e-6, "TURNS": 2, "FEWEST": 2, "PATIENCE": 0.0}.items():
         monkeypatch.setattr(bench.timing, name, value)
@@ -102,7 +103,7 @@ def test_command(command, workplace):
 
 
 def not_run(text):
-    """Blocks of Python in a page that neither the build nor `test_page` runs."""
+    """Yield blocks of Python in a page that neither the build nor `test_page` runs."""
     for _, kind, body in FENCE.findall(text):
         name = kind.strip("{}")
         if name not in ("python", "code-cell", *PLAIN) or (name == "python" and besides_examples(body)):
@@ -115,14 +116,14 @@ def not_run(text):
 
 
 def besides_examples(body):
-    """Whether there are lines that belong to no example of doctest."""
+    """Return whether there are lines that belong to no example of doctest."""
     examples = doctest.DocTestParser().get_examples(body)
     known = sum(len((example.source + example.want).splitlines()) for example in examples)
     return known < sum(bool(line.strip()) for line in body.splitlines())
 
 
 def is_python(text):
-    """Whether a text does something in Python; a formula does not."""
+    """Return whether a text calls, assigns or imports in Python; a formula does not."""
     try:
         tree = ast.parse(text)
     except SyntaxError:
@@ -183,7 +184,7 @@ def test_docstrings(name):
     source = Path(module.__file__)
     source = source.with_name(source.name.split(".")[0] + ".pyx") if source.suffix != ".py" else source
     written = doctest.DocTestParser().get_examples(source.read_text(encoding="utf-8"))
-    assert done.attempted == len(written)  # none is where doctest does not look
+    assert done.attempted == len(written)  # doctest finds every one
 
 
 def documented_in_full():
@@ -214,6 +215,16 @@ def test_pages_show_every_table_and_every_public_name():
     assert set(treefactor.__all__) - {"__version__"} <= listed
 
 
+def test_the_page_on_folders_lists_every_folder():
+    text = (DOCS / "architecture.md").read_text(encoding="utf-8")
+    listed = set(re.findall(r"([\w.]+)/", "".join(INDENTED.findall(text))))
+    package = ROOT / "treefactor"
+    sources = [path for place in (ROOT, package, package / "codegen") for path in place.glob("*/*.py")]
+    assert {path.parent.name for path in sources} - GENERATED <= listed
+    places = [ROOT, ROOT / "tests", package, *package.glob("*/")]
+    assert {folder for folder in listed if not any((place / folder).is_dir() for place in places)} == set()
+
+
 def test_every_scene_has_its_picture_and_its_command():
     text = (DOCS / "tutorials" / "scenes.md").read_text(encoding="utf-8")
     scripts = {path.stem for path in (ROOT / "examples").glob("*.py")} - {"show"}
@@ -229,7 +240,7 @@ def test_stored_times_name_no_path_and_no_machine():
 
 @pytest.fixture
 def counterparts(monkeypatch):
-    """Rows of the page *From Pinocchio to treefactor*, group by group."""
+    """Return the table of the page *From Pinocchio to treefactor*, group by group."""
     monkeypatch.syspath_prepend(DOCS)
     return importlib.import_module("counterparts").GROUPS
 
@@ -293,7 +304,7 @@ def test_the_page_from_pinocchio_can_be_measured_again(monkeypatch, workplace):
 
 
 def public_names():
-    """Full names of the classes and functions that modules of the reference list in ``__all__``."""
+    """Yield full names of classes and functions that modules of the reference list in ``__all__``."""
     adapters = [
         f"treefactor.adapters.{name}_" for name in ("pinocchio", "mujoco", "pybullet", "drake", "dask")
     ]
@@ -308,7 +319,7 @@ def public_names():
 
 
 def inventory(file):
-    """Entries of Sphinx' list of what it has documented."""
+    """Return the entries of Sphinx' inventory."""
     *_, packed = file.read_bytes().split(b"\n", 4)
     return [line.split(" ", 1) for line in zlib.decompress(packed).decode().splitlines()]
 

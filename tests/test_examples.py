@@ -1,4 +1,4 @@
-"""The examples: short runs of each, what must come of them, and the scripts with their pictures."""
+"""Short runs of the examples: their results, their scripts and their pictures."""
 
 import runpy
 import sys

@@ -1,4 +1,4 @@
-"""Files on full disks, in read-only folders, written by two processes at once, or by one that is killed."""
+"""Files stay complete on full disks, in read-only folders, with two writers and with a killed one."""
 
 import json
 import os

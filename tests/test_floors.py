@@ -30,7 +30,7 @@ CYTHON = re.compile(
 
 
 def files():
-    """Module, without treefactor in front, and path of every source; Cython's three kinds are one module."""
+    """Map modules, without treefactor in front, to paths; the three Cython files of one are one module."""
     for path in sorted((ROOT / "treefactor").rglob("*.p[yx]*")):
         if path.suffix in (".py", ".pyx", ".pxd", ".pyi"):
             yield ".".join(path.relative_to(ROOT / "treefactor").with_suffix("").parts), path
@@ -42,7 +42,7 @@ MODULES = {name.removesuffix(".__init__") for name, _ in files()}
 
 
 def imports(path):
-    """(level, module, names) of every import, those within functions and for type checkers included."""
+    """Yield (level, module, names) of every import, also within functions and for type checkers."""
     text = path.read_text(encoding="utf-8")
     if path.suffix in (".pyx", ".pxd"):
         for dots, module, long, short in CYTHON.findall(text):
@@ -57,7 +57,7 @@ def imports(path):
 
 
 def targets(name, path):
-    """Modules of ours that a module imports; of a package, those it takes names from."""
+    """Return our modules that a module imports; of a package, those that define the names."""
     package = name.split(".")[:-1]
     for level, module, names in imports(path):
         if level == 0 and module.split(".")[0] != "treefactor":

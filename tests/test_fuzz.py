@@ -1,4 +1,4 @@
-"""The harnesses of `make fuzz` run, and a few inputs of each do no harm."""
+"""The harnesses of `make fuzz` run, and a few inputs of each are handled without a crash."""
 
 import os
 import re

@@ -1,4 +1,4 @@
-"""Masked arrays are refused wherever an array is taken: NumPy would drop the mask and go on."""
+"""Every function that takes arrays refuses masked ones, because NumPy would drop the mask."""
 
 import inspect
 
@@ -115,7 +115,7 @@ NO_ARRAYS = {  # public functions
 
 
 def masked(values):
-    """The same with the first entry masked."""
+    """Return the same array with its first entry masked."""
     found = np.ma.array(values, copy=True)
     found[(0,) * found.ndim] = np.ma.masked
     return found

@@ -1,4 +1,4 @@
-"""Memory that is not to be had: every allocation of the compiled modules fails once, and nothing else."""
+"""Every allocation of the compiled modules fails once: MemoryError is raised and nothing else changes."""
 
 import os
 import shutil
@@ -16,7 +16,7 @@ HERE = Path(__file__).parent
 
 @pytest.fixture(scope="module")
 def preloaded(tmp_path_factory):
-    """A library that fails allocations."""
+    """Build a library that makes allocations fail."""
     compiler = shutil.which("cc") or shutil.which("gcc")
     if sys.platform != "linux" or compiler is None or "LD_PRELOAD" in os.environ:
         pytest.skip("allocations fail on Linux, with a C compiler, where nothing else is preloaded")
@@ -30,7 +30,7 @@ def preloaded(tmp_path_factory):
 
 
 def counted(preloaded, *cases, **environment):
-    """How many allocations each of the cases asks for; all of them have failed once."""
+    """Return how many allocations each case makes, after each of them has failed once."""
     given = {"PYTHONMALLOC": "malloc", "PYTHONFAULTHANDLER": "1", **environment}
     done = subprocess.run(
         [sys.executable, HERE / "helpers" / "memory_cases.py", *cases],
@@ -56,7 +56,7 @@ def test_allocations_that_fail_are_told_and_leave_everything_as_it_was(preloaded
 
 @pytest.mark.parametrize("folder", ["treefactor", "ein Öl/treefactor", "nomalloc-packages/python3"])
 def test_the_place_of_the_libraries_does_not_matter(preloaded, tmp_path, folder):
-    """Theirs are not taken for ours, nor ours for theirs, whatever their folder is called."""
+    """The checker tells our modules from others, whatever their folder is called."""
     (tmp_path / folder).mkdir(parents=True)
     for package in ("numpy", "scipy", "treefactor"):
         (tmp_path / folder / package).symlink_to(Path(import_module(package).__file__).parent)
@@ -83,7 +83,7 @@ thread.join()
 
 
 def test_stacks_of_128_kilobytes_are_enough():
-    """As threads have that run on musl."""
+    """Threads on musl have such small stacks."""
     command = [sys.executable, "-c", IN_A_THREAD]
     done = subprocess.run(command, cwd=HERE, capture_output=True, text=True, check=False, timeout=300)
     assert done.stdout == "done\n", done.stderr[-2000:]

@@ -1,4 +1,4 @@
-"""Errors that help: what was expected, what was received, which argument, and what to do."""
+"""Error messages say what was expected, what was received, which argument, and what to do."""
 
 import inspect
 import re
@@ -33,15 +33,16 @@ URDF = """<?xml version="1.0" encoding="utf-8"?>
 
 
 def functions_of(parameter):
-    """Public functions and classes whose first arguments include one of that name, and where it stands."""
+    """Yield public functions and classes that need an argument of that name, and its position."""
     for module in (tf, constraints, codegen):
         for name in module.__all__ if hasattr(module, "__all__") else ("generate", "compile", "verify"):
             found = getattr(module, name)
             if not callable(found) or (inspect.isclass(found) and issubclass(found, Exception)):
                 continue
-            names = list(inspect.signature(found).parameters)
-            if parameter in names and found not in (tf.Kernels, tf.Program):
-                yield pytest.param(found, names.index(parameter), id=f"{module.__name__}.{name}")
+            taken = inspect.signature(found).parameters
+            needed = parameter in taken and taken[parameter].default is inspect.Parameter.empty
+            if needed and found not in (tf.Kernels, tf.Program):
+                yield pytest.param(found, list(taken).index(parameter), id=f"{module.__name__}.{name}")
 
 
 def call_with(function, at, value):
@@ -55,11 +56,11 @@ def call_with(function, at, value):
 
 
 class Model:
-    """Stands for an engine's class: same name, another package."""
+    """Imitate an engine's class: same name, another package."""
 
 
 def foreign(package, name):
-    """An object whose class says that it is an engine's."""
+    """Return an object whose class has an engine's name and module."""
     return type(name, (), {"__module__": f"{package}.core"})()
 
 
@@ -247,7 +248,7 @@ KERNELS = tf.compile(ARM, ["crba", "rnea", "bias", "aba", "forward_dynamics"])
 
 
 def bound(function, program, **changes):
-    """A bound call whose arguments are good but for the changes."""
+    """Bind a call with valid arguments except for the changes."""
     names = CALLS[function].split()
     good = {name: Q.copy() if name == "q" else V.copy() for name in names}
     good["out"] = np.empty((ARM.nv,) * (2 if function is tf.crba else 1))
@@ -259,14 +260,14 @@ def bound(function, program, **changes):
 
 
 def spread(x):
-    """The same numbers with gaps between them."""
+    """Return the same numbers with gaps between them."""
     wide = np.zeros((*x.shape[:-1], 2 * x.shape[-1]))[..., ::2]
     wide[...] = x
     return wide
 
 
 def shifted(x):
-    """The same numbers at an address that is not a multiple of eight."""
+    """Return the same numbers at an address that is not a multiple of eight."""
     room = np.zeros(x.nbytes + 1, np.uint8)[1:]
     return np.ndarray(x.shape, float, room)
 

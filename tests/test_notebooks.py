@@ -27,7 +27,7 @@ def test_notebook(path, tmp_path):
 
 
 def test_notebooks_hold_no_results():
-    """They are made anew by who runs them, and their changes would be all that a diff shows."""
+    """Stored outputs would fill every diff; readers make them by running the notebook."""
     for path in NOTEBOOKS:
         assert '"outputs": []' in path.read_text(encoding="utf-8")
         assert '"output_type"' not in path.read_text(encoding="utf-8")

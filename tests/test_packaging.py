@@ -1,4 +1,4 @@
-"""The package as users get it: its dependencies' direction, and the wheel outside the checkout."""
+"""The package as users install it: the wheel works outside the checkout, and imports load nothing heavy."""
 
 import os
 import shutil
@@ -67,7 +67,7 @@ def test_importing_treefactor_loads_nothing_heavy(tmp_path):
 
 @pytest.fixture(scope="module")
 def wheel(tmp_path_factory):
-    """A wheel built from a source distribution, in isolation, without optimization: that takes minutes."""
+    """Build a wheel from a source distribution, in isolation and without optimization; takes minutes."""
     out = tmp_path_factory.mktemp("wheel")
     skip = shutil.ignore_patterns(".*", "build", "dist", "*.so", "_*.c", "*.egg-info", "__pycache__")
     copy = shutil.copytree(ROOT, out / "copy", ignore=skip)
@@ -85,7 +85,7 @@ def wheel(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def site(wheel, tmp_path_factory):
-    """A folder with the packages of the wheel."""
+    """Return a folder with the packages of the wheel."""
     folder = tmp_path_factory.mktemp("site")
     with zipfile.ZipFile(wheel) as archive:
         archive.extractall(folder)
@@ -203,7 +203,7 @@ MISTAKES = {
 
 
 def typed(site, path, text):
-    """Complaints of mypy about a user's script, in its strict mode."""
+    """Return errors of mypy's strict mode about a user's script."""
     path.write_text(text)
     done = subprocess.run(
         [sys.executable, "-m", "mypy", "--strict", "--follow-imports=silent", "--config-file=", path.name],
@@ -242,7 +242,7 @@ def test_the_wheel_with_pinocchio_is_enough_for_the_readme(wheel, tmp_path):
 
 
 def declared(extras, metadata):
-    """Requirements of pyproject.toml for these extras and for the build, without treefactor's own."""
+    """Return requirements of pyproject.toml for these extras and the build, without treefactor itself."""
     project = metadata["project"]
     lines = [*metadata["build-system"]["requires"], *project["dependencies"]]
     for extra in extras:

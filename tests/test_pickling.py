@@ -1,4 +1,4 @@
-"""All that is public goes to other processes, and can be copied, or says why not."""
+"""Public objects can be pickled and copied, or raise an error that says why not."""
 
 import copy
 import inspect
@@ -30,7 +30,7 @@ WAYS = pytest.mark.parametrize("again", [fresh, copy.copy, copy.deepcopy])
 
 
 def plain(thing):
-    """All that makes an object, as nested tuples: what it is made of again, or its attributes."""
+    """Return the contents of an object as nested tuples: its arguments for pickle, or its attributes."""
     if isinstance(thing, np.ndarray):
         return thing.dtype.str, thing.shape, thing.tobytes()
     if isinstance(thing, (tuple, list)):
@@ -73,7 +73,7 @@ def test_copies_of_what_is_immutable_cannot_be_written(name, again):
 
 @pytest.mark.parametrize("name", ["constraints.Rows", "constraints.Step", "fclib.Contacts", "mlcp.Solution"])
 def test_results_of_arrays_are_equal_to_themselves(name):
-    """Arrays have no one truth value to compare them by."""
+    """Results are equal by identity, because arrays have no single truth value."""
     result = OBJECTS[name]
     assert result == result
     assert result != fresh(result)
@@ -96,7 +96,7 @@ ERRORS = [
 @pytest.mark.parametrize("kind", ERRORS, ids=lambda kind: kind.__name__)
 @WAYS
 def test_errors_keep_their_attributes(kind, again):
-    """Every argument after the message is an attribute."""
+    """Every argument after the message is an attribute of the error."""
     given = {}
     if kind.__init__ is not Exception.__init__ and inspect.isfunction(kind.__init__):
         given = {name: f"its {name}" for name in list(inspect.signature(kind).parameters)[1:]}
@@ -202,7 +202,7 @@ sys.exit(max(codes))
     reason="without a GIL a child inherits the locks that other threads hold on dictionaries",
 )
 def test_what_threads_have_in_hand_is_not_the_childs():
-    """A child that is forked while others solve has whole workspaces only."""
+    """A child that is forked while other threads solve has intact workspaces."""
     run = subprocess.run(
         [sys.executable, "-W", "ignore::DeprecationWarning", "-c", INTERRUPTED.format(path=sys.path)],
         capture_output=True,

@@ -1,4 +1,4 @@
-"""Every promise of the pages names tests that exist; and the promises that no other test holds."""
+"""Every promise of the pages names tests that exist; further tests of promises that no other file checks."""
 
 import ast
 import re
@@ -30,12 +30,12 @@ def names_in(path):
     return {node.name for node in ast.walk(tree) if isinstance(node, ast.FunctionDef)}
 
 
-def test_every_promise_is_held_by_tests_that_exist():
+def test_every_promise_names_tests_that_exist():
     assert len(rows()) > 50
-    for promise, _, held in rows():
-        named = re.findall(r"`(tests/(?:\w+/)?test_\w+\.py)::(test_\w+)`", held)
+    for promise, _, tests in rows():
+        named = re.findall(r"`(tests/(?:\w+/)?test_\w+\.py)::(test_\w+)`", tests)
         assert named, promise
-        assert len(named) == held.count("::"), promise
+        assert len(named) == tests.count("::"), promise
         for path, name in named:
             assert name in names_in(path), f"{path}::{name}: {promise}"
 
@@ -48,7 +48,7 @@ def test_every_promise_names_a_page_and_every_page_is_named():
     assert set(DOCS.rglob("*.md")) - pages - MADE_NOWHERE == set()
 
 
-# ------------------------------------------------------------------- promises that no other test holds
+# ------------------------------------------------------------- promises that no other file checks
 
 
 def test_counts_of_programs_are_what_is_executed(monkeypatch):

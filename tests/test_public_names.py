@@ -1,4 +1,4 @@
-"""Every public name of release 0.1 can be imported by the path that it had there."""
+"""Every public name of release 0.1 can be imported by its path in that release."""
 
 import inspect
 import json

@@ -1,4 +1,4 @@
-"""Trees, factors, models, contact problems and steppers through any sequence of calls, beside plain NumPy."""
+"""Any sequence of calls on trees, factors, models, problems and steppers agrees with plain NumPy."""
 
 import copy
 import pickle
@@ -26,7 +26,7 @@ machine = settings(max_examples=25, stateful_step_count=15)
 
 
 class Trees(RuleBasedStateMachine):
-    """Trees made of each other; none of them ever changes."""
+    """Trees are made from each other and never change."""
 
     known = Bundle("known")
 
@@ -100,7 +100,7 @@ class Trees(RuleBasedStateMachine):
 
 
 class Factors(RuleBasedStateMachine):
-    """A factor that is given good and bad matrices in turn, beside the dense matrices it should hold."""
+    """A factor of good and bad matrices in turn agrees with the dense matrices."""
 
     @initialize(tree=trees(1, 14), kind=KINDS, batch=st.sampled_from([(), (3,), (9,)]))
     def made(self, tree, kind, batch):
@@ -113,7 +113,7 @@ class Factors(RuleBasedStateMachine):
 
     @property
     def good(self):
-        """Which matrices could be factorized."""
+        """Return which matrices can be factorized."""
         return self.factor.status == -1
 
     @rule(seed=SEEDS, layout=st.sampled_from(["dense", "packed"]), shift=st.sampled_from([None, 0.5]))
@@ -178,7 +178,7 @@ class Factors(RuleBasedStateMachine):
 
 
 class Models(RuleBasedStateMachine):
-    """Models that grow joint by joint; their functions agree, and older models do not change."""
+    """Models grow joint by joint; their functions agree, and older models do not change."""
 
     def __init__(self):
         super().__init__()
@@ -246,7 +246,7 @@ class Models(RuleBasedStateMachine):
 
 
 class Problems(RuleBasedStateMachine):
-    """Contact problems that change bit by bit, each solved cold and from the one before."""
+    """Contact problems change in small steps; cold and warm solutions agree."""
 
     @initialize(seed=SEEDS)
     def made(self, seed):
@@ -298,7 +298,7 @@ class Problems(RuleBasedStateMachine):
             self.with_(**wrong)
 
     def with_(self, **changed):
-        """The problem with something changed."""
+        """Return the problem with some data changed."""
         problem = self.problem
         given = {name: getattr(problem, name) for name in ("g", "C", "c", "D", "d", "upper")}
         return Problem(problem.packed, problem.tree, **(given | changed), layout="packed")
@@ -320,7 +320,7 @@ class Problems(RuleBasedStateMachine):
 
 
 class Steps(RuleBasedStateMachine):
-    """A four-bar, a slide with limits and two balls that fall, meet each other, the floor and the links."""
+    """Step a four-bar, a slide with limits, and two balls that fall on each other, floor and links."""
 
     @initialize(mu=st.sampled_from([0.0, 0.4]), friction=st.sampled_from(["pyramid", "box"]))
     def made(self, mu, friction):
@@ -330,7 +330,7 @@ class Steps(RuleBasedStateMachine):
 
     @rule()
     def rested(self):
-        """From the beginning."""
+        """Start from the initial state."""
         self.q = np.concatenate([mechanisms.four_bar().closed, [0.0], *([x, 0.0, 1.0] for x in (0.0, 0.3))])
         self.v = np.zeros(self.model.nv)
         self.contacts = []
@@ -363,7 +363,7 @@ class Steps(RuleBasedStateMachine):
 
     @rule(seed=SEEDS)
     def kicked(self, seed):
-        """Velocities that keep the loop closed."""
+        """Return velocities that keep the loop closed."""
         J = constraints.loop_rows(self.model, self.q).dense()
         v = np.random.default_rng(seed).normal(size=self.model.nv)
         self.v = v - np.linalg.pinv(J, rcond=1e-9) @ (J @ v)
@@ -387,14 +387,14 @@ class Steps(RuleBasedStateMachine):
             self.pair[0].step(**({"q": self.q, "v": self.v} | wrong))
 
     def stepper(self):
-        """As the settings are."""
+        """Make a stepper with the current settings."""
         return Stepper(self.model, self.contacts, self.h, friction=self.friction, margin=self.margin)
 
     def steppers(self):
         self.pair = self.stepper(), self.stepper()
 
     def check(self, step, tau):
-        """Impulses push, within the cone, and add no energy but what is asked for; no gap gets worse."""
+        """Impulses push within the cone and add only the energy of the targets; no gap gets worse."""
         verify(step.solution.problem, step.solution)
         problem, size = step.solution.problem, 1e-9 * (1.0 + np.abs(step.impulse).max(initial=0.0))
         for contact, impulse, gap in zip(self.contacts, step.impulse, step.gap, strict=True):
@@ -414,7 +414,7 @@ class Steps(RuleBasedStateMachine):
 
 
 def machinery():
-    """Bodies 0 to 2 a four-bar in the plane of x and z, 3 a slide, 4 and 5 balls."""
+    """Return a model: bodies 0 to 2 are a four-bar in the x-z plane, 3 is a slide, 4 and 5 are balls."""
     bar = mechanisms.four_bar().model
     ball = tf.Inertia(0.5, tensor=0.002 * np.eye(3))
     joints = [

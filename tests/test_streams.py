@@ -1,4 +1,4 @@
-"""Trajectories in files: block by block, by executors, on full disks, by processes that are killed."""
+"""Streams write files block by block, with executors, on full disks and in killed processes."""
 
 import errno
 import os
@@ -187,7 +187,7 @@ def test_a_folder_that_is_read_only(tmp_path):
 @pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="this system has no pipes with names")
 @pytest.mark.parametrize("kind", ["device", "link to a device", "full device", "pipe"])
 def test_a_path_that_is_not_a_regular_file(tmp_path, kind):
-    """The result could not be read back, and a pipe would wait for a reader for ever."""
+    """A pipe is refused: its result could not be read back, and it would wait for a reader forever."""
     path = {"device": Path(os.devnull), "full device": Path("/dev/full")}.get(kind, tmp_path / "x")
     if kind == "pipe":
         os.mkfifo(path)

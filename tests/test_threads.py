@@ -1,4 +1,4 @@
-"""What may be shared by threads is shared by hundreds; kernels let other threads run."""
+"""Hundreds of threads share objects as documented; kernels release the GIL."""
 
 import re
 import shutil
@@ -46,7 +46,7 @@ COMPATIBLE = "Thread-compatible: one for each thread, or shared as long as nothi
 
 
 def promises():
-    """The sentence about threads of every public class, by the class's name; errors share theirs."""
+    """Map public classes to their sentence on threads; errors share one."""
     errors = (tf.TreefactorError,)
     named = {name: part for name, part in classes().items() if not issubclass(part, errors) or part in errors}
     return {
@@ -71,7 +71,7 @@ def test_the_page_has_the_same_promises():
 
 
 def arrays_of(thing, seen):
-    """Arrays that can be reached through public attributes, and the sequences and dictionaries in them."""
+    """Return arrays in public attributes, and in sequences and dictionaries there."""
     if id(thing) in seen:
         return
     seen.add(id(thing))
@@ -108,7 +108,7 @@ def test_what_is_immutable_cannot_be_written(name):
 
 
 def at_once(work, count=THREADS):
-    """Results of work(k) in as many threads as there are k, which all begin at the same moment."""
+    """Return results of work(k), one thread for each k, all started at the same moment."""
     barrier = threading.Barrier(count)
 
     def begin(k):
@@ -177,7 +177,7 @@ def test_a_stepper_for_every_thread():
 
 
 def test_threads_warm_start_their_own_problems():
-    """All have one pattern, for which workspaces are kept and taken from each other."""
+    """All problems have one pattern, so threads reuse workspaces of each other."""
 
     def work(k):
         rng, last = np.random.default_rng(k % 5), None
@@ -195,7 +195,7 @@ def test_threads_warm_start_their_own_problems():
 
 
 def hammered(work, threads=4, rounds=30):
-    """Errors of work(k), called again and again by several threads at once."""
+    """Return errors of work(k), called repeatedly by several threads at once."""
     errors = []
 
     def begin(k):
@@ -238,7 +238,7 @@ TRIES = 20  # a busy machine may wake this thread too late
 
 
 def heavy_kernels():
-    """Kernels with enough work that a thread that waits for the GIL wakes up meanwhile."""
+    """Return kernels that run long enough for a thread that waits for the GIL to wake up."""
     chain, batch = tf.families.chain(2000), np.broadcast_to(spd_matrix(TREE, 0), (8000, TREE.n, TREE.n))
     single = tf.factor(np.eye(2000), chain)
     inverted = tf.factor(np.eye(600), tf.families.chain(600))
@@ -278,7 +278,7 @@ def heavy_kernels():
 
 
 def lets_others_run(kernel):
-    """Whether this thread counts to ROUNDS between the beginning of the kernel in another one and its end."""
+    """Return whether this thread counts to ROUNDS while the kernel runs in another one."""
     log = []
 
     def work():
@@ -297,7 +297,7 @@ def lets_others_run(kernel):
     not getattr(sys, "_is_gil_enabled", lambda: True)(), reason="this interpreter runs without a GIL"
 )
 def test_kernels_let_other_threads_run():
-    """Threads change places only where one of them waits or lets go: one that did not would end first."""
+    """Threads switch only where one waits or releases the GIL; a kernel that kept it would end first."""
     usual = sys.getswitchinterval()
     sys.setswitchinterval(1000.0)
     try:

@@ -1,4 +1,4 @@
-"""Arguments that nobody should give: every public function of the newer modules says which one is wrong."""
+"""Errors for invalid arguments of constraints, mlcp, fclib and mechanisms name the argument."""
 
 import io
 from concurrent.futures import Future
@@ -282,7 +282,7 @@ def test_indices_that_point_nowhere():
 
 
 def test_a_warm_start_of_impulses_too_large_to_compute_with():
-    """Of two rows that are the same, what one has more than the other would stay."""
+    """Two equal rows share an impulse; the difference of a guess would otherwise stay in the result."""
     from dataclasses import replace
 
     problem = mlcp.Problem(np.eye(2), TREE, [1.0, 0.0], C=[[1.0, 0.0], [1.0, 0.0]], c=[3.0, 3.0])

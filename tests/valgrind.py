@@ -1,4 +1,4 @@
-"""The compiled modules under memcheck of valgrind, which sees values that nobody has set: `make valgrind`.
+"""Run the compiled modules under valgrind's memcheck, which finds uninitialized values: `make valgrind`.
 
 Errors count that have a function of ours among the callers; those of CPython and NumPy alone do not. Valgrind
 3.19 knows no AVX-512, nor all machine code that compilers write for this machine.
@@ -18,7 +18,7 @@ NATIVE = {"compile", "native kernels", "native kernel", "bound kernel"}
 
 
 def calls():
-    """One call of everything, and the families of problems."""
+    """Call everything once, and solve the families of problems."""
     from helpers.memory_cases import CALLS
 
     from treefactor import mlcp, mlcp_families
@@ -34,7 +34,7 @@ def calls():
 
 
 def errors(report):
-    """Kinds of errors, each with its functions from within outwards; those that have one of ours."""
+    """Return kinds of errors with their call stacks, if one of our functions is in the stack."""
     for error in ElementTree.parse(report).iter("error"):
         frames = list(error.find("stack"))
         ours = any("/treefactor/" in (frame.findtext("obj") or "") for frame in frames)
@@ -43,7 +43,7 @@ def errors(report):
 
 
 def check(name):
-    """Errors of one instruction set."""
+    """Return the errors of one instruction set."""
     chosen = {"TREEFACTOR_ISA": name, "PYTHONMALLOC": "malloc", "OPENBLAS_NUM_THREADS": "1"}
     with tempfile.TemporaryDirectory() as folder:
         report = Path(folder) / "report.xml"

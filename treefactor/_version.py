@@ -1,3 +1,3 @@
-"""The version, known without looking for the package's metadata, which takes longer than importing it."""
+"""The version, stored here because reading the package's metadata takes longer than the import."""
 
 __version__ = "0.1.0"

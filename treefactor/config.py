@@ -1,4 +1,4 @@
-"""What this build of treefactor can do on this machine."""
+"""Versions and instruction sets of this build on this machine."""
 
 from __future__ import annotations
 

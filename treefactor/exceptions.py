@@ -29,7 +29,7 @@ class InvalidTreeError(TreefactorError, ValueError):
 
 
 class ShapeError(TreefactorError, ValueError):
-    """An array whose shape does not fit.
+    """An array whose shape does not match the other arguments.
 
     Attributes
     ----------
@@ -135,7 +135,7 @@ class InvalidModelError(TreefactorError, ValueError):
 
 
 class ConfigurationError(TreefactorError, ValueError):
-    """A configuration in which a (cos, sin) or a quaternion is not of unit length, or limits leave no room.
+    """A configuration with a (cos, sin) or a quaternion not of unit length, or limits that allow none.
 
     Attributes
     ----------
@@ -149,7 +149,7 @@ class ConfigurationError(TreefactorError, ValueError):
 
 
 class StepError(TreefactorError, RuntimeError):
-    """A step in time that cannot be made: constraints contradict each other, no solution, or it overflows.
+    """A failed time step: contradictory constraints, no solution found, or an overflow.
 
     Attributes
     ----------
@@ -170,7 +170,7 @@ class CodegenError(TreefactorError, RuntimeError):
 
 
 class AdapterError(TreefactorError, RuntimeError):
-    """A dynamics engine that is missing, or that cannot represent what was asked.
+    """A dynamics engine that is missing, or that cannot represent the model.
 
     Attributes
     ----------

@@ -1,4 +1,4 @@
-"""Every tolerance of treefactor, named, with its meaning; comparisons hold no bare numbers."""
+"""Tolerances of the package by name, each with its meaning and what it is relative to."""
 
 # relative to the largest entry of H: mirrored entries count as equal, entries outside the pattern as zero
 SYMMETRY = 1e-12

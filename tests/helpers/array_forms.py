@@ -1,10 +1,10 @@
-"""The same numbers in every form an array can take."""
+"""Arrays with the same numbers in every memory layout."""
 
 import numpy as np
 
 
 def every_other(a):
-    """View of every other entry of a larger array that is NaN elsewhere."""
+    """Return a view of every other entry of a larger array that is NaN elsewhere."""
     big = np.full([2 * size for size in a.shape], np.nan, dtype=a.dtype)
     view = big[(slice(None, None, 2),) * a.ndim]
     view[...] = a
@@ -12,20 +12,20 @@ def every_other(a):
 
 
 def reversed_axes(a):
-    """View with negative strides."""
+    """Return a view with negative strides."""
     turn = (slice(None, None, -1),) * a.ndim
     return a[turn].copy()[turn]
 
 
 def unaligned(a):
-    """Array at an odd address."""
+    """Return an array at an odd address."""
     raw = np.zeros(a.nbytes + 1, dtype=np.uint8)[1:].view(a.dtype).reshape(a.shape)
     raw[...] = a
     return raw
 
 
 def read_only(a):
-    """Copy that cannot be written."""
+    """Return a copy that cannot be written."""
     a = a.copy()
     a.flags.writeable = False
     return a

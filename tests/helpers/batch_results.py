@@ -28,17 +28,17 @@ LANES = {np.float64: 8, np.float32: 16}
 
 
 def matrices(tree, count, dtype=np.float64, seed=1, spread=10.0):
-    """Positive definite matrices, exact in that dtype."""
+    """Return positive definite matrices, exact in that dtype."""
     return spd_matrix(tree, seed, (count,), spread).astype(dtype)
 
 
 def right_sides(tree, count, columns=None, dtype=np.float64, seed=2):
-    """Vectors, or so many of them for every matrix."""
+    """Return vectors, or so many of them for every matrix."""
     return vectors(seed, count, tree.n, *([] if columns is None else [columns])).astype(dtype)
 
 
 def results(f, b, J=None) -> dict:
-    """Every result of a factor of a batch; for vectors b also what takes none, with the Jacobians J."""
+    """Return every result of a factor of a batch; for vectors b also results without b, and with J."""
     some = {name: getattr(f, name)(b) for name in OPERATIONS}
     some["quadratic"] = f.quadratic(b)
     if J is None:

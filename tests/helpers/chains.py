@@ -8,7 +8,7 @@ pin = pytest.importorskip("pinocchio", reason="the reference")
 
 
 def random_chain(n, seed=0, batch=()):
-    """Axis, r, mass, c and inertia of n bodies, each five random points of random mass."""
+    """Return the axis, r, mass, c and inertia of n bodies, each five random points of random mass."""
     rng = np.random.default_rng(seed)
     axis = rng.standard_normal((*batch, n, 3))
     axis /= np.linalg.norm(axis, axis=-1, keepdims=True)
@@ -18,7 +18,7 @@ def random_chain(n, seed=0, batch=()):
 
 
 def of_points(points, masses):
-    """Mass, first moment and inertia tensor of masses (..., p) at points (..., p, 3)."""
+    """Return the mass, first moment and inertia tensor of masses (..., p) at points (..., p, 3)."""
     c = np.einsum("...p,...px->...x", masses, points)
     second = np.einsum("...p,...px,...py->...xy", masses, points, points)
     trace = np.einsum("...xx->...", second)
@@ -27,7 +27,7 @@ def of_points(points, masses):
 
 @st.composite
 def chains(draw, max_n=12):
-    """Arrays of a chain, and which joints slide."""
+    """Return arrays of a chain, and which joints slide."""
     n = draw(st.integers(1, max_n))
     arrays = random_chain(n, draw(st.integers(0, 2**32 - 1)))
     return arrays, np.array(draw(st.lists(st.booleans(), min_size=n, max_size=n)))
@@ -54,7 +54,7 @@ def pinocchio_chain(prismatic, seed):
 
 
 def in_base_frame(model, q):
-    """Axis, r, mass, c and inertia of Pinocchio's chain at q."""
+    """Return the axis, r, mass, c and inertia of Pinocchio's chain at q."""
     data = model.createData()
     pin.computeJointJacobians(model, data, q)
     axis, r, mass, c, inertia = [], [], [], [], []

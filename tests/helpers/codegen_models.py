@@ -49,7 +49,7 @@ KINDS = (
 
 @cache
 def pinocchio_model(name: str) -> pin.Model:
-    """Pinocchio's model of a robot; of "panda7" the fingers are locked."""
+    """Return Pinocchio's model of a robot; of "panda7" the fingers are locked."""
     model = pinocchio_.load(robots.find(ROBOTS[name]).path, name in FLOATING)
     if name != "panda7":
         return model
@@ -59,12 +59,12 @@ def pinocchio_model(name: str) -> pin.Model:
 
 @cache
 def model(name: str) -> tf.Model:
-    """A robot or a named arm, the latter with general inertias."""
+    """Return a robot or a named arm, the latter with general inertias."""
     return pinocchio_.model(pinocchio_model(name)) if name in ROBOTS else ARMS[name].model()
 
 
 def random_model(rng, kinds, armature: float = 0.0, leaders: dict[int, int] | None = None) -> tf.Model:
-    """A tree of joints of these kinds in general position; some follow others."""
+    """Return a tree of joints of these kinds in general position; some follow others."""
     joints = []
     for k, kind in enumerate(kinds):
         axes = np.linalg.qr(rng.normal(size=(3, 3)))[0].T
@@ -89,13 +89,13 @@ def random_model(rng, kinds, armature: float = 0.0, leaders: dict[int, int] | No
 
 
 def states(model: tf.Model, count: int, seed: int = 0) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Random q, v and accelerations or forces."""
+    """Return random q, v and accelerations or forces."""
     rng = np.random.default_rng(seed)
     return tf.random_configuration(model, rng, size=count), *rng.normal(size=(2, count, model.nv))
 
 
 def held(model: tf.Model, q, name: str, kind: str, first: int, second: int) -> tf.Loop:
-    """A loop that is closed at q."""
+    """Return a loop that is closed at q."""
     still = {i: (R[0], p[0]) for i, (R, p) in poses(model, q, np.zeros(model.nv)).items()}
     A = np.linalg.qr(np.random.default_rng(5).normal(size=(3, 3)))[0]
     R1, p1 = A * np.linalg.det(A), np.array([0.1, -0.3, 0.2])
@@ -104,7 +104,7 @@ def held(model: tf.Model, q, name: str, kind: str, first: int, second: int) -> t
 
 
 def branched_loop(kind: str, second: int) -> tuple[tf.Model, np.ndarray]:
-    """A general arm of seven joints with a branch, whose tips a loop holds; and a state that closes it."""
+    """Return a general arm of seven joints with a branch and a loop at its tips, and a closed state."""
     arm = GENERAL_7R.model()
     tree = tf.Model([*arm.joints, replace(arm.joints[3], name="more", parent=6)], arm.gravity)
     q = np.random.default_rng(3).uniform(-1, 1, tree.nq)
@@ -112,7 +112,7 @@ def branched_loop(kind: str, second: int) -> tuple[tf.Model, np.ndarray]:
 
 
 def coupled_loops() -> tuple[tf.Model, np.ndarray]:
-    """A chain of all kinds of joints and a follower, in two loops that share joints; a closed state."""
+    """Return a chain of all kinds of joints with a mimic joint and two overlapping loops; a closed state."""
     rng = np.random.default_rng(4)
     kinds = [*KINDS, "revolute", "prismatic"]
     tree = random_model(rng, kinds, armature=0.3, leaders={len(KINDS): 0})

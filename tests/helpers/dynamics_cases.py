@@ -1,4 +1,4 @@
-"""All functions of the dynamics called alike, models for them, and comparisons."""
+"""Functions of the dynamics with one calling convention, models for them, and comparisons."""
 
 from dataclasses import replace
 
@@ -30,7 +30,7 @@ TAKES = {
 
 
 def free(model):
-    """The model whose joints follow none."""
+    """Return the model whose joints follow none."""
     return tf.Model([replace(joint, mimic=None) for joint in model.joints], model.gravity)
 
 
@@ -46,12 +46,12 @@ MODELS = {
 
 
 def names_of(model):
-    """Functions that can be called for a model."""
+    """Return functions that can be called for a model."""
     return [name for name in CALLS if not (name == "aba" and model.coupling)]
 
 
 def arguments(model, seed=0, size=()):
-    """Random q, v, x and external forces."""
+    """Return random q, v, x and external forces."""
     rng = np.random.default_rng(seed)
     reach = np.full(model.nq, 3.0)  # whatever limits a robot's file sets
     q = tf.random_configuration(model, rng, -reach, reach, size)
@@ -60,19 +60,19 @@ def arguments(model, seed=0, size=()):
 
 
 def results(model, arguments, **options):
-    """All results by name."""
+    """Return all results by name."""
     return {name: CALLS[name](model, *arguments, **options) for name in names_of(model)}
 
 
 def error(own, expected, scale=0.0):
-    """Largest deviation, relative to the largest entry expected or to a larger scale."""
+    """Return the largest deviation, relative to the largest entry expected or to a larger scale."""
     assert own.shape == expected.shape
     assert own.dtype == np.float64
     return np.abs(own - expected).max(initial=0.0) / max(np.abs(expected).max(initial=0.0), scale, 1e-300)
 
 
 def force_scale(H, *vectors):
-    """Size of the terms of H a + bias, which may cancel."""
+    """Return the size of the terms of H a + bias, which may cancel."""
     return np.abs(H).max(initial=1e-300) * max([1.0, *(np.abs(x).max(initial=0.0) ** 2 for x in vectors)])
 
 

@@ -1,4 +1,4 @@
-"""What the tests of MuJoCo's and Drake's adapters share: URDFs with a trap each, and Pinocchio's verdict."""
+"""Cases for the tests of MuJoCo's and Drake's adapters: URDFs with one trap each, Pinocchio's results."""
 
 import numpy as np
 import pytest
@@ -27,30 +27,30 @@ REAL = [
 
 
 def relative(value, reference):
-    """Largest deviation over the largest entry of the reference."""
+    """Return the largest deviation over the largest entry of the reference."""
     assert value.shape == reference.shape
     return np.abs(value - reference).max() / np.abs(reference).max()
 
 
 def pinocchio_model(path, floating=False):
-    """Pinocchio's model of a URDF."""
+    """Return Pinocchio's model of a URDF."""
     return pinocchio_.load(path, floating)
 
 
 def example_robot(name):
-    """Path of a bundled robot."""
+    """Return the path of a bundled robot."""
     return robots.find(name).path
 
 
 def state(model, seed=0):
-    """Random q, v, tau."""
+    """Return random q, v, tau."""
     rng = np.random.default_rng(seed)
     q = pin.integrate(model, pin.neutral(model), rng.normal(size=model.nv))
     return q, *rng.normal(size=(2, model.nv))
 
 
 def own_state(adapter, body, model, seed=0):
-    """A random state in the engine's conventions: q, v, tau."""
+    """Return a random state in the engine's conventions: q, v, tau."""
     q, v, tau = state(model, seed)
     return *adapter.from_pinocchio(body, model, q, v), adapter.transform(body, model, q).T @ tau
 
@@ -84,7 +84,7 @@ def assert_agrees(adapter, body, model, seed=0):
 
 
 def link(name, mass=1.0, moments=(0.02, 0.03, 0.04), extra=""):
-    """A link whose inertia has no symmetry; without ``<inertial>`` where mass is None."""
+    """Return a link whose inertia has no symmetry; without ``<inertial>`` where mass is None."""
     if mass is None:
         return f'<link name="{name}">{extra}</link>'
     xx, yy, zz = moments
@@ -96,7 +96,7 @@ def link(name, mass=1.0, moments=(0.02, 0.03, 0.04), extra=""):
 
 
 def joint(name, parent, child, kind="revolute", axis="0 0.6 0.8", extra=""):
-    """A joint placed askew; its limits exclude nearly every position."""
+    """Return a joint placed askew; its limits exclude nearly every position."""
     return (
         f'<joint name="{name}" type="{kind}"><parent link="{parent}"/><child link="{child}"/>'
         f'<origin xyz="0.3 0.1 -0.2" rpy="0.5 -0.3 0.7"/><axis xyz="{axis}"/>'
@@ -105,7 +105,7 @@ def joint(name, parent, child, kind="revolute", axis="0 0.6 0.8", extra=""):
 
 
 def urdf(*parts):
-    """Text of a robot."""
+    """Return the text of a robot."""
     return f'<robot name="case">{"".join(parts)}</robot>'
 
 

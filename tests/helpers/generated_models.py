@@ -1,4 +1,4 @@
-"""Models whose programs the backends are compared on."""
+"""Models and programs for comparisons of the backends."""
 
 from functools import cache
 
@@ -14,7 +14,7 @@ from treefactor.model.joints import AXES, SIZES
 
 @cache
 def robot(name):
-    """A bundled robot and its program."""
+    """Return a bundled robot and its program."""
     try:
         found = robots.find(name)
     except tf.AdapterError as error:
@@ -25,7 +25,7 @@ def robot(name):
 
 @cache
 def every_joint():
-    """A tree with a joint of every kind, armatures, and its program."""
+    """Return a tree with a joint of every kind, armatures, and its program."""
     rng = np.random.default_rng(3)
     joints = []
     for k, kind in enumerate(SIZES):
@@ -44,7 +44,7 @@ def every_joint():
 
 
 def handmade(*rows, output, sign=None, nv=2):
-    """Program of one function "bias" of (q, v) from rows (operation, a, b, value)."""
+    """Return a program of one function "bias" of (q, v) from rows (operation, a, b, value)."""
     op, a, b, value = zip(*rows, strict=True)
     function = Function(
         "bias",
@@ -67,7 +67,7 @@ def handmade(*rows, output, sign=None, nv=2):
 
 
 def large(n):
-    """Program of forward dynamics of n bodies with placements and inertias at random."""
+    """Return a program of forward dynamics of n bodies with placements and inertias at random."""
     rng = np.random.default_rng(0)
     joints = []
     for k, parent in enumerate(tf.families.random_tree(n, rng).parent.tolist()):

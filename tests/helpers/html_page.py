@@ -55,7 +55,7 @@ class Page(HTMLParser):
 
 
 def decoded(uri):
-    """Size and rows of palette entries of a PNG that filters lines by the one above."""
+    """Return the size and rows of palette entries of a PNG that filters lines by the one above."""
     data = base64.b64decode(uri.split(",")[1])
     width, height = struct.unpack(">II", data[16:24])
     start = data.index(b"IDAT") + 4

@@ -1,4 +1,4 @@
-"""Kernels of the tests of the interpreter, and their functions called alike."""
+"""Kernels for the tests of the interpreter, with one calling convention for their functions."""
 
 from functools import cache
 
@@ -19,27 +19,27 @@ MODELS = {
 
 @cache
 def model(name):
-    """A robot, a named arm, or a model of all kinds of joints."""
+    """Return a robot, a named arm, or a model of all kinds of joints."""
     return MODELS[name] if name in MODELS else codegen_models.model(name)
 
 
 @cache
 def kernels(name, backend="interp"):
-    """Kernels of all functions of a model."""
+    """Return kernels of all functions of a model."""
     return tf.compile(model(name), backend=backend)
 
 
 def states(name, size=()):
-    """Random q, v and accelerations or forces, by name."""
+    """Return random q, v and accelerations or forces, by name."""
     q, v, x, _ = arguments(model(name), size=size)
     return {"q": q, "v": v, "a": x, "tau": x}
 
 
 def call(kernels, name, given, **options):
-    """Result of a function."""
+    """Return the result of a function."""
     return getattr(kernels, name)(*(given[argument] for argument in ARGUMENTS[name]), **options)
 
 
 def functions(name):
-    """Functions there are for a model."""
+    """Return the functions of a model."""
     return list(kernels(name).program.functions)

@@ -34,7 +34,7 @@ def leg():
 
 
 def over_constrained():
-    """The four-bar with its last joint as a revolute one: five rows of which two say something."""
+    """Return the four-bar with its last joint as a revolute one: five rows, three of them dependent."""
     model = mechanisms.four_bar().model
     loop = model.loops[0]
     loop = tf.Loop(loop.name, "revolute", loop.first, loop.second, loop.R1, loop.p1, loop.R2, loop.p2)
@@ -42,14 +42,14 @@ def over_constrained():
 
 
 def welded():
-    """Arm of seven joints whose hand is held."""
+    """Return an arm of seven joints whose hand is held."""
     model = free(random_model(range(-1, 6), ["revolute"] * 7, 5))
     hand = tf.Loop("hand", "weld", 6, -1, *frame_of(1), *frame_of(2))
     return tf.Model(model.joints, model.gravity, "arm", loops=[hand])
 
 
 def random_loops(model, seed):
-    """The model with a loop of each kind between random bodies, nowhere near closed."""
+    """Return the model with a loop of each kind between random bodies, nowhere near closed."""
     rng = np.random.default_rng(seed)
     ends = [rng.choice(np.arange(-1, model.njoints), 2, replace=False) for _ in LOOPS]
     loops = [
@@ -65,7 +65,7 @@ def frame_of(seed):
 
 
 def held(model, seed=0):
-    """The model with the loop's second frame where the first one is in some configuration, and that."""
+    """Return a model whose loop is closed in some configuration, and that configuration."""
     rng = np.random.default_rng(seed)
     q = tf.random_configuration(model, rng)
     loops = []
@@ -88,7 +88,7 @@ LEG_ROUGHLY = np.array([0.1, 0.2, 0.3, -0.8, 1.2, 0.3, 0.3, -0.3, 0, 0, 0, 0, 1.
 
 
 def closed_velocity(model, q, seed=0):
-    """Random velocity that keeps the loops closed."""
+    """Return random velocity that keeps the loops closed."""
     J = constraints.loop_rows(model, q).dense()
     v = np.random.default_rng(seed).normal(size=model.nv)
     return v - np.linalg.pinv(J, rcond=1e-9) @ (J @ v)

@@ -1,4 +1,4 @@
-"""Compiled functions called by their addresses, and what NumPy makes of the same states."""
+"""Calls of compiled functions by their addresses, and NumPy's results for the same states."""
 
 import ctypes
 
@@ -12,7 +12,7 @@ GUARD = 7.25  # beyond the ends of results
 
 
 def states(model, count=8, seed=0):
-    """Arguments by name, of so many configurations."""
+    """Return arguments by name, of so many configurations."""
     rng = np.random.default_rng(seed)
     given = {"q": configuration.random_configuration(model, rng, size=count)}
     return given | dict(zip(("v", "a", "tau"), rng.normal(size=(3, count, model.nv)), strict=True))
@@ -48,7 +48,7 @@ def deviation(found, expected):
 
 
 def assert_agrees(compiled, program, model, tolerance=1e-12):
-    """Both forms of every function against NumPy."""
+    """Compare both forms of every function with NumPy."""
     given = states(model)
     for name, function in program.functions.items():
         expected = evaluate(function, *arguments(function, given))

@@ -1,4 +1,4 @@
-"""Everything that asks for memory, as calls that can be repeated; test_memory.py runs it in another process.
+"""Calls that allocate memory and can be repeated; test_memory.py runs them in another process.
 
 Of every call each allocation of our compiled modules fails once. Then it raises MemoryError, or does without;
 and afterwards it gives what it always gives, and has kept nothing.
@@ -50,21 +50,21 @@ BEFORE = mlcp.solve(TIED)
 
 
 def bound(bind, *function):
-    """What a call without arguments writes."""
+    """Return what a call without arguments writes."""
     out = np.zeros(MODEL.nv)
     bind(*function, Q[0], V[0], V[0], out=out)()
     return out
 
 
 def analysed(problem):
-    """A problem made anew, and so is what problems of one pattern share."""
+    """Make a problem anew, with the data that problems of one pattern share."""
     kkt._patterns.clear()
     make, given = problem.__reduce__()
     return make(*given)
 
 
 def switched(problem):
-    """The factor of K with rows switched on one after the other."""
+    """Factorize K with rows switched on one after the other."""
     found = kkt.KKT(problem.tree, problem.packed, problem.D)
     for row in range(problem.m):
         found.switch(row)
@@ -128,12 +128,12 @@ def name_libraries():
 
 
 def counter(name):
-    """A variable of nomalloc.c."""
+    """Return a variable of nomalloc.c."""
     return ctypes.c_long.in_dll(SHIM, f"nomalloc_{name}")
 
 
 def fail(call, at):
-    """Result of a call of which one allocation fails, or None, and the allocations that it came to."""
+    """Return the result of a call whose n-th allocation fails, or None, and the number of allocations."""
     seen, fails = counter("seen"), counter("fails")
     seen.value, fails.value = 0, at
     try:
@@ -145,7 +145,7 @@ def fail(call, at):
 
 
 def inject(name, call, expected):
-    """Fail each allocation that our modules ask for; return how many there were."""
+    """Fail each allocation of our modules in turn; return how many there were."""
     for at in itertools.count():
         held = []
         for _ in range(6):  # what is lost is lost each time; what is remembered, once

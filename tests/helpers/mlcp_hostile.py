@@ -15,7 +15,7 @@ NUMBERS = [0.0, -1.0, np.nan, np.inf, -np.inf, 1e-300, 1e308, 1e31, 1.0]
 
 
 def hostile(seed: int) -> Problem:
-    """A small problem with rows of any scale, d that may be -inf or tiny, and impulses that may have bounds.
+    """Draw a small problem with rows of any scale, d down to -inf or tiny, and some bounds of impulses.
 
     Four in ten have bounds, one in three is in other units, one in three has tiny or no momenta.
     """
@@ -38,7 +38,7 @@ def hostile(seed: int) -> Problem:
 
 
 def neighbour(problem: Problem, seed: int) -> Problem:
-    """A problem with as many rows: other momenta, some rows out of reach, some the other way round."""
+    """Return a problem with as many rows: other momenta, some rows out of reach, some the other way round."""
     rng = np.random.default_rng([3, seed])
     d, sign = problem.d.copy(), np.where(rng.random(problem.m) < 0.2, -1.0, 1.0)
     d[rng.random(problem.m) < 0.3] = -np.inf
@@ -48,7 +48,7 @@ def neighbour(problem: Problem, seed: int) -> Problem:
 
 
 def garbage(solution: Solution, seed: int) -> Solution:
-    """A warm start of random impulses, among them NaN and huge ones, and random active rows."""
+    """Return a warm start of random impulses, among them NaN and huge ones, and random active rows."""
     rng = np.random.default_rng([4, seed])
     m, p = len(solution.gamma), len(solution.gamma_c)
     finite = [x for x in NUMBERS if np.isfinite(x)]
@@ -57,7 +57,7 @@ def garbage(solution: Solution, seed: int) -> Solution:
 
 
 def confirm(problem: Problem, solution: Solution) -> None:
-    """Assert from the data that a solution solves, or that a certificate rules out any v of sensible size.
+    """Assert from the data that a solution solves, or that a certificate excludes every v of sensible size.
 
     All rows are scaled to unit length in the metric of H^-1. Forces at finite bounds are data, too, of which
     1e-12 is lost by rounding; a certificate shows that v would have to be 1e7 times larger than the data.

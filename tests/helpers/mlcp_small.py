@@ -10,7 +10,7 @@ from treefactor.mlcp import Problem
 
 
 def small(seed: int, n: int = 6, m: int = 10, p: int = 2) -> Problem:
-    """At most n freedoms, m unilateral rows and p bilateral ones, entries -1, 0 and 1, some rows twice."""
+    """Draw at most n freedoms, m unilateral and p bilateral rows with entries -1, 0, 1, some rows twice."""
     rng = np.random.default_rng(seed)
     n, m, p = (int(rng.integers(least, most + 1)) for least, most in ((1, n), (0, m), (0, p)))
     tree = families.random_tree(n, rng, 0.5)

@@ -1,4 +1,4 @@
-"""What every solution of a mixed complementarity problem must fulfil, computed from the problem's data."""
+"""Check solutions and certificates of mixed complementarity problems against the problem's data."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ BALANCE, GAIN, PUSH = 1e-8, 1e-6, 1e-12  # of a certificate (y, z), relative to 
 
 
 def verify(problem, solution, tolerance: float = RESIDUAL) -> None:
-    """Assert that a solution solves, or that a certificate proves that there is none."""
+    """Assert that a solution solves, or that a certificate proves that no solution exists."""
     assert solution.v.shape == (problem.n,)
     assert solution.gamma.shape == solution.active.shape == (problem.m,)
     assert solution.gamma_c.shape == problem.c.shape
@@ -49,7 +49,7 @@ def verify_certificate(problem, y, z) -> None:
 
 
 def residuals(problem, v, gamma, gamma_c) -> dict[str, float]:
-    """Violations of every condition, as dense algebra finds them, forces and rows in square roots of J."""
+    """Return violations of every condition by dense algebra, forces and rows in square roots of J."""
     H, C, D = problem.H, problem.C.toarray(), problem.D.toarray()
     force = (H @ v - problem.g - C.T @ gamma_c - D.T @ gamma) / np.sqrt(np.diag(H))
     scale, scale_c = scales(H, D), scales(H, C)
@@ -65,12 +65,12 @@ def residuals(problem, v, gamma, gamma_c) -> dict[str, float]:
 
 
 def bounds(problem) -> np.ndarray:
-    """Largest impulses of the unilateral rows."""
+    """Return the largest impulses of the unilateral rows."""
     return np.full(problem.m, np.inf) if problem.upper is None else problem.upper
 
 
 def magnitude(problem) -> float:
-    """What residuals are relative to: the largest of the momenta and of the velocities asked for."""
+    """Return the scale of residuals: the largest of the momenta and of the target velocities."""
     H = problem.H
     asked = np.maximum(problem.d, 0.0) * scales(H, problem.D.toarray())
     parts = problem.g / np.sqrt(np.diag(H)), asked, problem.c * scales(H, problem.C.toarray())
@@ -78,11 +78,11 @@ def magnitude(problem) -> float:
 
 
 def scales(H, J) -> np.ndarray:
-    """1 / sqrt(J_i H^-1 J_i^T) of every row, 1 for a row of zeros."""
+    """Return 1 / sqrt(J_i H^-1 J_i^T) of every row, 1 for a row of zeros."""
     square = np.einsum("ij,ji->i", J, np.linalg.solve(H, J.T))
     return 1.0 / np.sqrt(np.where(square > 0, square, 1.0))
 
 
 def largest(x: np.ndarray) -> float:
-    """Largest absolute value, 0 of none."""
+    """Return the largest absolute value, 0 of an empty array."""
     return float(np.abs(x).max(initial=0.0))

@@ -11,7 +11,7 @@ from treefactor.model.joints import AXES, FOLLOWERS, LEADERS, SIZES
 
 @st.composite
 def models(draw, max_joints=8, kinds=tuple(SIZES), depth_first=False):
-    """Models of any shape, some of whose joints follow others."""
+    """Draw models of any shape, some with mimic joints."""
     parent = draw(parents(1, max_joints))
     if depth_first:
         parent = tf.Tree.renumber(parent)[0].parent
@@ -21,7 +21,7 @@ def models(draw, max_joints=8, kinds=tuple(SIZES), depth_first=False):
 
 
 def random_model(parent, kinds, seed):
-    """Model with these parents and kinds of joints; every third joint that can follow another one does."""
+    """Return a model of these parents and kinds of joints; every third mimic-capable joint is a mimic."""
     rng = np.random.default_rng(seed)
     follows = {}
     for i, kind in enumerate(kinds):
@@ -47,14 +47,14 @@ def random_model(parent, kinds, seed):
 
 
 def random_inertia(rng):
-    """Inertia of a body without symmetry."""
+    """Return the inertia of a body without symmetry."""
     spread = rng.normal(size=(3, 3))
     second = spread @ spread.T
     return tf.Inertia(rng.uniform(0.5, 2.0), rng.normal(size=3), np.trace(second) * np.eye(3) - second)
 
 
 def random_axis(kind, rng):
-    """Axis of unit length; of a continuous joint one of the frame's, for Pinocchio's Python has no others."""
+    """Return a unit axis; for continuous joints a frame axis, because Pinocchio's Python has no others."""
     if kind not in AXES:
         return None
     if kind == "continuous":
@@ -64,14 +64,14 @@ def random_axis(kind, rng):
 
 
 def state(model, seed=0, size=()):
-    """Random q, v, a."""
+    """Return random q, v, a."""
     rng = np.random.default_rng(seed)
     q = tf.random_configuration(model, rng, size=size)
     return q, *rng.normal(size=(2, *q.shape[:-1], model.nv))
 
 
 def in_pinocchio(model):
-    """Pinocchio's model of one of ours, whose joints must come depth first."""
+    """Return Pinocchio's model of one of ours, whose joints must come depth first."""
     import pinocchio as pin
 
     made = {

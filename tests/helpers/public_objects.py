@@ -1,4 +1,4 @@
-"""The public classes, and an object of each that has a state."""
+"""The public classes, and an object with data of each."""
 
 import inspect
 import pickle
@@ -26,7 +26,7 @@ PROBLEM = Legged(20, 0).problem(40)
 
 
 def standing():
-    """A box on the ground, with friction."""
+    """Return a box on the ground, with friction."""
     body = tf.Inertia(2.0, tensor=0.02 * np.eye(3))
     model = tf.Model([tf.Joint("box", "freeflyer", inertia=body)])
     contacts = [constraints.Contact(corner, mu=0.6) for corner in constraints.box(0, (0.4, 0.3, 0.2))]
@@ -79,7 +79,7 @@ OBJECTS = {  # by the names of the API reference
 
 
 def classes() -> dict[str, type]:
-    """Public classes by their names in treefactor, those of adapters whose engine is missing left out."""
+    """Return public classes by name, without those of adapters whose engine is missing."""
     listed = re.findall(r"^   ([a-z_]\w*(?:\.\w+)?)$", REFERENCE.read_text(encoding="utf-8"), re.MULTILINE)
     found: dict[type, str] = {}
     for name in dict.fromkeys([*tf.__all__, *listed, "codegen"]):
@@ -92,7 +92,7 @@ def classes() -> dict[str, type]:
 
 
 def _found(name: str):
-    """What a name in treefactor stands for; None of an adapter whose engine is missing."""
+    """Return the object of a name in treefactor; None for an adapter whose engine is missing."""
     owner, _, last = f"treefactor.{name}".rpartition(".")
     if hasattr(import_module(owner), last):
         return getattr(import_module(owner), last)
@@ -108,7 +108,7 @@ def _public(module) -> list[str]:
 
 
 def fresh(thing):
-    """Equal object that nobody has asked for anything: what it computes when asked is not computed yet."""
+    """Return an equal object that has not yet computed the attributes it computes on first use."""
     return pickle.loads(pickle.dumps(thing))
 
 
@@ -138,7 +138,7 @@ def of_kernels(kernels, k):
 
 
 def of_mechanism(mechanism, k):
-    """Loops, too: their rows, and dynamics with them closed."""
+    """Compute loop rows, and dynamics with closed loops."""
     model, rng = mechanism.model, np.random.default_rng(k % 5)
     q = np.array([mechanism.random(rng) for _ in range(9)])
     v, tau = rng.normal(size=(2, 9, model.nv))
@@ -159,7 +159,7 @@ def of_solution(solution, _):
 
 
 def of_stepper(stepper, k):
-    """It changes: for one thread."""
+    """Change an object, for one thread."""
     fall = stepper.run([0, 0, 0.1 + 0.01 * (k % 5), 0, 0, 0, 1], [0.5, 0, 0, 0, 1, 0], 6)
     return [fall.q, fall.v, fall.steps[-1].impulse]
 
@@ -187,7 +187,7 @@ SENT = {name: OBJECTS[name] for name in [*USES, "constraints.Stepper"]}  # to ot
 
 
 def computed(sent):
-    """What another process makes of these, with threads of its own."""
+    """Return results of another process for these objects, with threads of its own."""
     found = [array for name, thing in sent.items() for array in USES.get(name, of_stepper)(thing, 1)]
     q, v = np.broadcast_to(tf.neutral(MODEL), (4000, MODEL.nq)), np.ones((4000, MODEL.nv))
     found.append(tf.forward_dynamics(MODEL, q, v, v, num_threads=2))

@@ -46,7 +46,7 @@ ARM = (
 
 
 def load_raw(path, client, floating=False, **options):
-    """As a user would, with the one flag he should know."""
+    """Load a robot as a user would, with the one flag that users should know."""
     flags = pybullet.URDF_USE_INERTIA_FROM_FILE | options.pop("flags", 0)
     return pybullet.loadURDF(
         str(path), useFixedBase=not floating, flags=flags, physicsClientId=client, **options
@@ -69,7 +69,7 @@ def assert_close(actual, expected, tolerance):
 
 
 def assert_agrees(body, model, tolerance=H_TOLERANCE, seed=0, step=True):
-    """H, bias and both accelerations of the engine against Pinocchio's."""
+    """Return H, bias and both accelerations of the engine against Pinocchio's."""
     q, v, tau = state(model, seed)
     data = model.createData()
     H = np.array(pin.crba(model, data, q))

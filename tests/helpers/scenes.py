@@ -49,18 +49,18 @@ class Scene:
         self.beginning = self.energy()
 
     def kinetic(self) -> float:
-        """J."""
+        """Return J."""
         return self.v @ tf.h_times(self.stepper.model, self.q, self.v) / 2
 
     def energy(self) -> float:
-        """Kinetic and potential, J."""
+        """Return the kinetic and potential energy, J."""
         model = self.stepper.model
         at, inertias = Kinematics(model, self.q), [joint.inertia for joint in model.joints]
         p = at.points(np.arange(model.njoints), np.array([one.com for one in inertias])) + at.origin[:-1]
         return self.kinetic() - np.array([one.mass for one in inertias]) @ (p @ model.gravity)
 
     def kick(self, rng, size: float) -> None:
-        """New velocities, which keep loops closed."""
+        """Return new velocities, which keep loops closed."""
         v = self.v + size * rng.normal(size=self.v.shape)
         if self.stepper.model.loops:
             J = constraints.loop_rows(self.stepper.model, self.q).dense()
@@ -69,7 +69,7 @@ class Scene:
         self.entered, self.largest, self.beginning = 0.0, 0.0, self.energy()
 
     def step(self, tau=None) -> None:
-        """One step whose solution and energy are verified; or infeasible, which a certificate proves."""
+        """Take one step and verify its solution and energy, or the certificate that it is infeasible."""
         if self.cold:
             vars(self.stepper)["_last"] = None
         before = self.energy()
@@ -98,7 +98,7 @@ class Scene:
 
 
 def random_scene(seed: int, parts=None, friction: str | None = None, h: float | None = None) -> Scene:
-    """Balls, boxes, arms and loops with velocities, above a floor and between walls."""
+    """Return balls, boxes, arms and loops with velocities, above a floor and between walls."""
     rng = np.random.default_rng(seed)
     if parts is None:
         parts = [part for part in PARTS if rng.random() < 0.5] or [PARTS[rng.integers(4)]]
@@ -136,7 +136,7 @@ def random_scene(seed: int, parts=None, friction: str | None = None, h: float | 
 
 
 def solid(rng, size: float) -> tf.Inertia:
-    """Inertia of a box about so large, its centre of mass somewhere in it."""
+    """Return the inertia of a box about so large, its centre of mass somewhere in it."""
     a, b, c = (size * rng.uniform(0.3, 1.0, 3)) ** 2
     mass = 10.0 ** rng.uniform(-1, 1)
     com = rng.choice([0.0, 0.1]) * size * rng.normal(size=3)
@@ -144,7 +144,7 @@ def solid(rng, size: float) -> tf.Inertia:
 
 
 def balls(rng, first: int):
-    """Up to five, that do not touch each other at the beginning."""
+    """Draw up to five balls that do not touch each other at the beginning."""
     count = int(rng.integers(1, 6))
     kinds = ["freeflyer" if rng.random() < 0.8 else "translation" for _ in range(count)]
     joints = [tf.Joint(f"ball{k}", kind, inertia=solid(rng, 0.2)) for k, kind in enumerate(kinds)]
@@ -156,7 +156,7 @@ def balls(rng, first: int):
 
 
 def boxes(rng, first: int):
-    """One or two, turned, above the balls."""
+    """Draw one or two turned boxes above the balls."""
     count, joints, q, corners = int(rng.integers(1, 3)), [], [], []
     for k in range(count):
         joints.append(tf.Joint(f"box{k}", "freeflyer", inertia=solid(rng, 0.3)))
@@ -167,7 +167,7 @@ def boxes(rng, first: int):
 
 
 def arm(rng, first: int):
-    """Two to four hanging links with limits, and spheres at their ends that may touch what moves."""
+    """Draw two to four hanging links with limits, and spheres at their ends that may touch other bodies."""
     count = int(rng.integers(2, 5))
     kinds = [("revolute", "prismatic", "universal")[rng.choice(3, p=[0.7, 0.2, 0.1])] for _ in range(count)]
     joints, spheres = [], []
@@ -186,7 +186,7 @@ def arm(rng, first: int):
 
 
 def loop(rng, first: int):
-    """A four-bar or a five-bar, far from what else there is."""
+    """Return a four-bar or a five-bar, far from all else."""
     mechanism = (mechanisms.four_bar, mechanisms.five_bar)[rng.integers(2)]()
     joints = [
         tf.Joint(

@@ -10,7 +10,7 @@ import treefactor as tf
 
 @st.composite
 def parents(draw, min_n: int = 0, max_n: int = 200) -> list[int]:
-    """Proper parent arrays: chains, bushes, combs, forests, and anything between them."""
+    """Return proper parent arrays: chains, bushes, combs, forests, and anything between them."""
     n = draw(st.integers(min_n, max_n))
     reach = draw(st.sampled_from([0, 1, 3, n]))  # how far back a node may hang; 0 is a chain
     rare = draw(st.booleans())  # branches are the exception
@@ -27,20 +27,20 @@ def parents(draw, min_n: int = 0, max_n: int = 200) -> list[int]:
 
 @st.composite
 def trees(draw, min_n: int = 0, max_n: int = 200) -> tf.Tree:
-    """Trees with any number of nodes from min_n to max_n, of any shape, with any number of roots."""
+    """Draw trees of min_n to max_n nodes, of any shape, with any number of roots."""
     return tf.Tree(draw(parents(min_n, max_n)))
 
 
 @st.composite
 def joint_trees(draw, max_joints: int = 12) -> tuple[list[int], list[int]]:
-    """Parent array of joints, and the freedoms of each, 0 included."""
+    """Return the parent array of joints, and the freedoms of each, 0 included."""
     parent = draw(parents(0, max_joints))
     return parent, [draw(st.integers(0, 3)) for _ in parent]
 
 
 @st.composite
 def spd(draw, min_n: int = 0, max_n: int = 200) -> tuple[tf.Tree, np.ndarray]:
-    """A tree and a positive definite matrix with its pattern, conditioned up to 1e6 or so, of any scale."""
+    """Draw a tree and a positive definite matrix of its pattern, of any scale and condition up to 1e6."""
     tree = draw(trees(min_n, max_n))
     spread = 10.0 ** draw(st.integers(0, 6))
     scale = 2.0 ** draw(st.integers(-20, 20))
@@ -48,7 +48,7 @@ def spd(draw, min_n: int = 0, max_n: int = 200) -> tuple[tf.Tree, np.ndarray]:
 
 
 def lower_pattern(parent) -> np.ndarray:
-    """Lower triangle of the pattern of H, from the definition: row k is its parent's row and k."""
+    """Return the lower triangle of the pattern of H, from the definition: row k is its parent's row and k."""
     pattern = np.zeros((len(parent), len(parent)), dtype=bool)
     for k, i in enumerate(parent):
         if i >= 0:
@@ -58,7 +58,7 @@ def lower_pattern(parent) -> np.ndarray:
 
 
 def spd_matrix(tree: tf.Tree, seed, batch: tuple[int, ...] = (), spread: float = 10.0) -> np.ndarray:
-    """Positive definite matrices L^T D L with the tree's pattern, D spread over [1, spread]."""
+    """Return positive definite matrices L^T D L with the tree's pattern, D spread over [1, spread]."""
     rng = np.random.default_rng(seed)
     n = tree.n
     pattern = lower_pattern(tree.parent)
@@ -70,18 +70,18 @@ def spd_matrix(tree: tf.Tree, seed, batch: tuple[int, ...] = (), spread: float =
 
 
 def vectors(seed, *shape: int) -> np.ndarray:
-    """Normally distributed numbers."""
+    """Return normally distributed numbers."""
     return np.random.default_rng(seed).standard_normal(shape)
 
 
 def poisoned(H: np.ndarray, tree: tf.Tree, triangle: str = "lower") -> np.ndarray:
-    """H with NaN wherever the declared triangle's pattern has no entry."""
+    """Return H with NaN wherever the declared triangle's pattern has no entry."""
     read = lower_pattern(tree.parent)
     return np.where(read if triangle == "lower" else read.T, H, np.nan)
 
 
 def deep_forest() -> tf.Tree:
-    """Two chains deeper than the kernels' local path, a bush on one of them, and single roots between."""
+    """Return two chains deeper than the kernels' local path, a bush on one, and single roots between."""
     long = list(range(-1, 299))
     second = [-1, *range(300, 570)]
     bush = [10, 571, 100, 299, 299, 575]

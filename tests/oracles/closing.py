@@ -1,4 +1,4 @@
-"""Rows of loops and the forces that close them by NumPy, the singular values deciding what is redundant."""
+"""Rows of loops and the forces that close them, by NumPy; singular values decide which are redundant."""
 
 import numpy as np
 
@@ -10,7 +10,7 @@ RANK = 1e-9  # singular values below this share of the largest belong to rows th
 
 
 def rows(model, q, v):
-    """Residual, J and J-dot v in one state."""
+    """Return the residual, J and J-dot v in one state."""
     at = Kinematics(model, q, v)
     found = [_row(at, loop, *row) for loop in model.loops for row in _kinds(loop)]
     residual, W, rate = (np.array(part) for part in zip(*found, strict=True))
@@ -26,12 +26,12 @@ def rows(model, q, v):
 
 
 def _kinds(loop):
-    """Of every row the axes of the first and of the second frame; of rows of origins None for the latter."""
+    """Return for every row the axes of the first and of the second frame; the latter is None for origins."""
     return [(axis, None) for axis in range(3)] + list(PAIRS[loop.kind])
 
 
 def _row(at, loop, i, j):
-    """Residual of a row, its wrenches on both bodies and their rates."""
+    """Return the residual of a row, its wrenches on both bodies and their rates."""
     omega1, omega2 = at.V[loop.first, 3:], at.V[loop.second, 3:]
     a = (at.R[loop.first] @ loop.R1)[:, i]
     if j is not None:
@@ -48,7 +48,7 @@ def _row(at, loop, i, j):
 
 
 def forward_dynamics(model, q, v, tau, fext=None, stabilization=0.0):
-    """Accelerations and the least forces, by the singular values of W = D^-1/2 L^-T J^T."""
+    """Return accelerations and the least forces, by the singular values of W = D^-1/2 L^-T J^T."""
     residual, J, bias = rows(model, q, v)
     inertia = tf.factor(tf.crba(model, q), model.tree)
     free = inertia.solve(tau - tf.bias(model, q, v, fext))

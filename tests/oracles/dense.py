@@ -8,7 +8,7 @@ OPERATIONS = ("solve", "solve_l", "solve_lt", "multiply", "multiply_l", "multipl
 
 
 def transposed(a) -> np.ndarray:
-    """Every matrix of a, transposed."""
+    """Return every matrix of a, transposed."""
     return np.swapaxes(a, -1, -2)
 
 
@@ -25,7 +25,7 @@ class Dense:
         self.D = np.ones_like(diagonal) if kind == "LTL" else diagonal**2
 
     def apply(self, operation, b):
-        """Result of the operation of that name on b of shape (..., n) or (..., n, k)."""
+        """Return the result of the operation of that name on b of shape (..., n) or (..., n, k)."""
         columns = b if b.ndim == self.H.ndim else b[..., None]
         result = {
             "solve": lambda x: np.linalg.solve(self.H, x),
@@ -39,7 +39,7 @@ class Dense:
         return result.reshape(b.shape)
 
     def results(self, b, J):
-        """What `batch_results.results` takes from a factor, of a batch."""
+        """Return what `batch_results.results` takes from a factor, of a batch."""
         solved = self.apply("solve", b)
         inverse = np.linalg.inv(self.H)
         return {

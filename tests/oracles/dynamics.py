@@ -12,7 +12,7 @@ from treefactor.model.joints import SIZES
 
 
 def place(model, q):
-    """Rotation and origin in the parent's frame, and freedoms S (6, nv) in its own, of every joint at q."""
+    """Return rotation and origin of every joint in its parent's frame, and freedoms S (6, nv) in its own."""
     placed = []
     for joint, x in zip(model.joints, positions(model, q), strict=True):
         R, p, S = motion(joint, x)
@@ -21,7 +21,7 @@ def place(model, q):
 
 
 def positions(model, q):
-    """Entries of q of every joint; of one that follows another, its angle or distance."""
+    """Return the entries of q of every joint; of one that follows another, its angle or distance."""
     found = []
     for joint, at in zip(model.joints, model.idx_q, strict=True):
         kind = model.joints[joint.mimic.leader].kind if joint.mimic else joint.kind
@@ -34,7 +34,7 @@ def positions(model, q):
 
 
 def motion(joint, x):
-    """Rotation, translation and freedoms of a joint at its entries x of q."""
+    """Return the rotation, translation and freedoms of a joint at its entries x of q."""
     turn, slide = np.zeros((2, 3, SIZES[joint.kind][1]))
     R, p = np.eye(3), np.zeros(3)
     match joint.kind:
@@ -65,33 +65,33 @@ def motion(joint, x):
 
 
 def about(axis, angle):
-    """Rotation about an axis."""
+    """Return the rotation about an axis."""
     return Rotation.from_rotvec(angle * np.asarray(axis)).as_matrix()
 
 
 def cross(c):
-    """S(c) with S(c) x = c × x."""
+    """Return S(c) with S(c) x = c × x."""
     return np.array([[0.0, -c[2], c[1]], [c[2], 0.0, -c[0]], [-c[1], c[0], 0.0]])
 
 
 def transform(R, p):
-    """Motions in the frame that has rotation R and origin p, from motions in the frame it is seen from."""
+    """Transform motions to the frame with rotation R and origin p."""
     return np.block([[R.T, -R.T @ cross(p)], [np.zeros((3, 3)), R.T]])
 
 
 def motion_cross(v):
-    """v × of motions; its negative transpose is v × of forces."""
+    """Return v × of motions; its negative transpose is v × of forces."""
     return np.block([[cross(v[3:]), cross(v[:3])], [np.zeros((3, 3)), cross(v[3:])]])
 
 
 def spatial_inertia(inertia):
-    """Inertia at the origin of the frame, shape (6, 6)."""
+    """Return the inertia at the origin of the frame, shape (6, 6)."""
     m, C = inertia.mass, cross(inertia.com)
     return np.block([[m * np.eye(3), -m * C], [m * C, inertia.tensor - m * C @ C]])
 
 
 def joint_rate(joint, S, v):
-    """Derivative of S for a constant v, times v: of "universal" only, whose first axis turns in the body."""
+    """Return (dS/dt) v for a constant v: zero except for "universal", whose first axis turns in the body."""
     rate = np.zeros(6)
     if joint.kind == "universal":
         rate[3:] = np.cross(S[3:, 0] * v[0], S[3:, 1] * v[1])
@@ -99,13 +99,13 @@ def joint_rate(joint, S, v):
 
 
 def freedoms(model):
-    """Slice of every joint among the freedoms of all joints, followers included."""
+    """Return the slice of every joint among the freedoms of all joints, followers included."""
     stop = np.cumsum([SIZES[joint.kind][1] for joint in model.joints])
     return [slice(k - SIZES[joint.kind][1], k) for k, joint in zip(stop, model.joints, strict=True)]
 
 
 def coupling(model):
-    """G with v of all freedoms = G v."""
+    """Return G with v of all freedoms = G v."""
     G = np.zeros((sum(SIZES[joint.kind][1] for joint in model.joints), model.nv))
     for joint, at, v in zip(model.joints, freedoms(model), model.idx_v, strict=True):
         count = at.stop - at.start
@@ -114,7 +114,7 @@ def coupling(model):
 
 
 def crba(model, q):
-    """Joint-space inertia matrix with armature, shape (nv, nv)."""
+    """Return the joint-space inertia matrix with armature, shape (nv, nv)."""
     placed, at = place(model, q), freedoms(model)
     X = [transform(R, p) for R, p, _ in placed]
     composite = [spatial_inertia(joint.inertia) for joint in model.joints]
@@ -136,7 +136,7 @@ def crba(model, q):
 
 
 def rnea(model, q, v, a, fext=None):
-    """Forces H a + bias, shape (nv,); fext (njoints, 6) is [force; moment] on every body, in its frame."""
+    """Return H a + bias, shape (nv,); fext (njoints, 6) is [force; moment] on every body, in its frame."""
     placed, at, G = place(model, q), freedoms(model), coupling(model)
     v_all, a_all = G @ np.asarray(v, float), G @ np.asarray(a, float)
     X = [transform(R, p) for R, p, _ in placed]

@@ -14,7 +14,7 @@ ORIGIN = np.zeros((3, 3))
 
 
 def gap(model, q, v):
-    """Residuals, their origins in axes of the first frame, and two derivatives on the way of constant v."""
+    """Return residuals, origins in axes of the first frame, and two derivatives along a constant v."""
     at, found = poses(model, q, v), []
     for loop in model.loops:
         ends = [(loop.first, loop.R1, loop.p1), (loop.second, loop.R2, loop.p2)]
@@ -25,12 +25,12 @@ def gap(model, q, v):
 
 
 def jacobian(model, q):
-    """Rows of all loops."""
+    """Return the rows of all loops."""
     return np.stack([gap(model, q, e)[1] for e in np.eye(model.nv)], axis=1)
 
 
 def accelerations(model, q, v, tau):
-    """Solution of H a + b = tau + J^T f, J a + J' v = 0."""
+    """Return the solution of H a + b = tau + J^T f, J a + J' v = 0."""
     J, side = jacobian(model, q), gap(model, q, v)[2]
     said = np.abs(J).max(axis=1) > 1e-12
     J, side = J[said], side[said]
@@ -44,7 +44,7 @@ def accelerations(model, q, v, tau):
 
 
 def poses(model, q, v):
-    """Rotations (3, 3, 3) and origins (3, 3) of all joints with two derivatives; -1 is the base."""
+    """Return rotations (3, 3, 3) and origins (3, 3) of all joints with two derivatives; -1 is the base."""
     found = {-1: (_still(np.eye(3)), ORIGIN)}
     for i, (joint, iq, iv) in enumerate(zip(model.joints, model.idx_q, model.idx_v, strict=True)):
         pose = _product(found[joint.parent], (_still(joint.R), _still(joint.p)))
@@ -57,7 +57,7 @@ def poses(model, q, v):
 
 
 def _moves(joint, q, v):
-    """Motions of a joint, the axes of v turning with it."""
+    """Return motions of a joint, the axes of v turning with it."""
     if joint.kind in ("revolute", "universal", "helical"):
         moves = [(_turn(a, x, r), 0) for a, x, r in zip(np.atleast_2d(joint.axis), q, v, strict=True)]
         return [*moves, (0, _along(joint.pitch * joint.axis, q, v))] if joint.kind == "helical" else moves
@@ -80,7 +80,7 @@ def _along(axis, q, v):
 
 
 def _twist(v, w):
-    """Motion from here on with constant velocities in the axes of the body."""
+    """Return the motion from here on with constant velocities in the axes of the body."""
     w = _skew(np.array(w))
     return np.stack([np.eye(3), w, w @ w]), np.stack([np.zeros(3), v, w @ v])
 
@@ -102,17 +102,17 @@ def _of_quaternion(q):
 
 
 def _still(x):
-    """A constant with its derivatives."""
+    """Return a constant with its derivatives."""
     x = np.asarray(x, dtype=float)
     return np.stack([x, np.zeros_like(x), np.zeros_like(x)])
 
 
 def _product(pose, inner):
-    """One pose in another."""
+    """Return one pose in another."""
     (R, p), (S, r) = pose, inner
     return _times(R, S), p + _times(R, r[:, :, None])[:, :, 0]
 
 
 def _times(A, B):
-    """Product with its derivatives."""
+    """Return the product with its derivatives."""
     return np.stack([A[0] @ B[0], A[1] @ B[0] + A[0] @ B[1], A[2] @ B[0] + 2 * A[1] @ B[1] + A[0] @ B[2]])

@@ -11,7 +11,7 @@ SINGULAR = 1e-9  # smallest eigenvalue of independent rows, of data that are sma
 
 
 def reduced(problem):
-    """(v_0, Z) with C v = c for v = v_0 + Z u alone, or None where there is no such v."""
+    """Return (v_0, Z) with C v = c for v = v_0 + Z u alone, or None where there is no such v."""
     C, c = problem.C.toarray(), problem.c
     if not c.size:
         return np.zeros(problem.n), np.eye(problem.n)
@@ -22,7 +22,7 @@ def reduced(problem):
 
 
 def in_freedoms(problem):
-    """(v_0, Z, G, a, B, b): least 1/2 u^T G u - a^T u under B u >= b, v = v_0 + Z u; or None as above."""
+    """Return v_0, Z, G, a, B, b: minimise 1/2 u^T G u - a^T u, B u >= b, v = v_0 + Z u; or None as above."""
     found = reduced(problem)
     if found is None:
         return None
@@ -33,7 +33,7 @@ def in_freedoms(problem):
 
 
 def every_active_set(problem):
-    """v, or None where the problem is infeasible.
+    """Return v, or None where the problem is infeasible.
 
     Of all sets of independent rows, the one that holds with impulses that push; some optimal set is
     independent (Caratheodory).
@@ -59,7 +59,7 @@ def every_active_set(problem):
 
 
 def every_state(problem):
-    """v of a problem with bounds and no bilateral rows: every row is off, on or at its bound; None of none.
+    """Return v of a problem with bounds, without bilateral rows: tries all row statuses; None if all fail.
 
     Rows that are on are independent in some solution, as above.
     """
@@ -80,7 +80,7 @@ def every_state(problem):
 
 
 def boxed(problem):
-    """v by quadprog of a problem with bounds: soft rows D v + slack >= d at the price upper per slack.
+    """Return v by quadprog of a problem with bounds: soft rows D v + slack >= d at the price upper per slack.
 
     The slacks' small squares keep quadprog's matrix positive definite: v is right to about 1e-6.
     """
@@ -96,7 +96,7 @@ def boxed(problem):
 
 
 def goldfarb_idnani(problem):
-    """v of quadprog, or None where it finds the constraints inconsistent."""
+    """Return v of quadprog, or None where it finds the constraints inconsistent."""
     quadprog = pytest.importorskip("quadprog", reason="the oracle")
     found = in_freedoms(problem)
     if found is None:

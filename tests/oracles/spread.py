@@ -34,7 +34,7 @@ class Spread:
         self.tensor = [R @ joint.inertia.tensor @ R.T for R, joint in zip(self.R, model.joints, strict=True)]
 
     def partial_velocities(self, i):
-        """Of all freedoms that move body i: their numbers, v of its centre, w, and the sizes of both."""
+        """Return for the freedoms that move body i: numbers, v of its centre, w, and the sizes of both."""
         lever, reach, found = self.com[i], length(self.com[i]), []
         j = i
         while j >= 0:
@@ -47,7 +47,7 @@ class Spread:
         return [np.concatenate(part) for part in zip(*found, strict=True)]
 
     def crba(self):
-        """H and its size."""
+        """Return H and its size."""
         H, size = np.diag(self.model.armature.astype(LONG)), np.diag(self.model.armature.astype(LONG))
         for i, joint in enumerate(self.model.joints):
             m, tensor = joint.inertia.mass, self.tensor[i]
@@ -58,7 +58,7 @@ class Spread:
         return H, size
 
     def rnea(self, v, a, fext=None, gravity=True):
-        """Forces and their size."""
+        """Return forces and their size."""
         v, a = np.asarray(v, LONG), np.asarray(a, LONG)
         tau, size = self.model.armature * a, np.abs(self.model.armature * a)
         rates = self.rates(v, a, self.model.gravity if gravity else np.zeros(3))
@@ -79,7 +79,7 @@ class Spread:
         return tau, size
 
     def rates(self, v, a, gravity):
-        """Of every body: w, its rate, the acceleration of the origin, and the sizes of the three."""
+        """Return for every body: w, its rate, the acceleration of the origin, and the sizes of the three."""
         found, speeds = [], []
         zero = np.zeros(3, LONG)
         for j, joint in enumerate(self.model.joints):
@@ -113,12 +113,12 @@ class Spread:
 
 
 def length(x):
-    """Euclidean norm of a vector, or of each row."""
+    """Return the Euclidean norm of a vector, or of each row."""
     return np.sqrt(np.sum(np.asarray(x, LONG) ** 2, axis=-1))
 
 
 def cross(a, b):
-    """a × b, of rows; quicker than NumPy's for a few."""
+    """Return a × b, of rows; faster than NumPy's for a few."""
     return np.stack(
         [
             a[..., 1] * b[..., 2] - a[..., 2] * b[..., 1],
@@ -130,7 +130,7 @@ def cross(a, b):
 
 
 def motion(joint, x):
-    """Rotation and translation of a joint at its entries x of q, and its freedoms in the axes of its body."""
+    """Return rotation and translation of a joint at its entries x of q, and freedoms in its body's axes."""
     none, unit = np.zeros((3, 3), LONG), np.eye(3, dtype=LONG)
     still, flat = unit, np.zeros(3, LONG)
     axis = None if joint.axis is None else np.asarray(joint.axis, LONG)
@@ -162,14 +162,14 @@ def motion(joint, x):
 
 
 def about(axis, angle):
-    """Rotation about an axis of almost unit length (Rodrigues)."""
+    """Return the rotation about an axis of almost unit length (Rodrigues)."""
     axis = axis / length(axis)
     K = np.array([[0, -axis[2], axis[1]], [axis[2], 0, -axis[0]], [-axis[1], axis[0], 0]], LONG)
     return np.eye(3, dtype=LONG) + np.sin(angle) * K + (1 - np.cos(angle)) * (K @ K)
 
 
 def quaternion(x):
-    """Rotation of a quaternion x y z w of almost unit length."""
+    """Return the rotation of a quaternion x y z w of almost unit length."""
     u, w = x[:3] / length(x), x[3] / length(x)
     K = np.array([[0, -u[2], u[1]], [u[2], 0, -u[0]], [-u[1], u[0], 0]], LONG)
     return np.eye(3, dtype=LONG) + 2 * w * K + 2 * K @ K

@@ -177,14 +177,14 @@ def contacts_between(
     -------
     list of Contact
     list of tuple of str
-        Only with `named`: the joints that carry both bodies of every contact left out, "base" for -1.
+        Only with ``named``: the joints that carry both bodies of every contact left out, "base" for -1.
 
     Raises
     ------
     InvalidModelError, DtypeError
         If these are not spheres or planes, a body is not in the model, or mu is negative.
     ValueError
-        If `named` is given without a model.
+        If ``named`` is given without a model.
 
     Notes
     -----

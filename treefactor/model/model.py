@@ -226,7 +226,7 @@ class Model(Sealed):
 
     @cached_property
     def bodies(self):
-        """The compiled form that `treefactor.dynamics` works on."""
+        """The compiled form that ``treefactor.dynamics`` works on."""
         return self._compile(self)
 
     @cached_property
