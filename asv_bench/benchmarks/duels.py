@@ -1,4 +1,4 @@
-"""What is measured for every target, on which models: robots, and the families of the papers."""
+"""List the comparisons of every target, and their models: robots, and the families of the papers."""
 
 from __future__ import annotations
 
@@ -49,12 +49,12 @@ LARGE_TREES = {
 
 
 def case(robot: str) -> duels.Case:
-    """A robot on the base it is meant to stand on."""
+    """Return a robot on the base it is meant to stand on."""
     return duels.Case(robots.find(robot, True if robot in STANDING else None))
 
 
 def mujoco(name: str) -> Iterator[Duel]:
-    """S3: packed rows of one matrix, against MuJoCo on the same tree."""
+    """Compare packed rows of one matrix with MuJoCo on the same tree (S3)."""
     import mujoco
 
     model = mujoco.MjModel.from_xml_string(mjcf(SMALL_TREES[name]()))
@@ -72,7 +72,7 @@ def mujoco(name: str) -> Iterator[Duel]:
 
 
 def mjcf(tree: Tree) -> str:
-    """A description in MuJoCo's format of hinges on that tree."""
+    """Write a tree of hinges in MuJoCo's format."""
     bodies = [""] * tree.n
     roots = ""
     for k in range(tree.n - 1, -1, -1):
@@ -87,7 +87,7 @@ def mjcf(tree: Tree) -> str:
 
 
 def chain_of(name: str) -> Iterator[Duel]:
-    """The Kane-sum chain of an arm from arrays in the base frame, against Pinocchio from q."""
+    """Compare the Kane-sum chain of an arm from arrays in the base frame with Pinocchio from q."""
     import pinocchio as pin
 
     arm = getattr(arms, name)
@@ -107,7 +107,7 @@ def chain_of(name: str) -> Iterator[Duel]:
 
 
 def pinocchio_chain(axis, r, mass, c, inertia):
-    """Pinocchio's model of a chain that is given in the base frame, at rest there."""
+    """Return Pinocchio's model of a chain given in the base frame, at rest there."""
     import pinocchio as pin
 
     model = pin.Model()
@@ -121,7 +121,7 @@ def pinocchio_chain(axis, r, mass, c, inertia):
 
 
 def arm_of(name: str) -> Iterator[Duel]:
-    """S7: single calls of an arm of which no number is 0, as compiled C against Pinocchio."""
+    """Compare single calls of an arm without zeros, as compiled C, with Pinocchio (S7)."""
     model = pinocchio_arm(getattr(arms, name))
     moving = Moving(SimpleNamespace(name=name, model=model, data=model.createData()))
     kernels = duels_programs.compile_c(moving.ours, duels_programs.singles(moving))
@@ -130,7 +130,7 @@ def arm_of(name: str) -> Iterator[Duel]:
 
 
 def pinocchio_arm(arm: arms.Arm):
-    """Pinocchio's model of an arm of revolute joints."""
+    """Return Pinocchio's model of an arm of revolute joints."""
     import pinocchio as pin
 
     model = pin.Model()
@@ -142,7 +142,7 @@ def pinocchio_arm(arm: arms.Arm):
 
 
 def sparse(name: str) -> Iterator[Duel]:
-    """S10: numeric factorization, against sparse direct solvers that eliminate the last row first.
+    """Compare numeric factorization with sparse direct solvers that eliminate the last row first (S10).
 
     SciPy offers no refactorization: SuperLU analyses the pattern again. CHOLMOD has no wheel.
     """
@@ -162,7 +162,7 @@ def sparse(name: str) -> Iterator[Duel]:
 
 
 def sparse_matrix(tree: Tree, packed: np.ndarray) -> tuple:
-    """H with rows and columns in reverse, so that the natural order makes no fill; and its upper triangle."""
+    """Return H with rows and columns in reverse, which makes no fill, and its upper triangle."""
     from scipy.sparse import csc_matrix, triu
 
     lower = csc_matrix((packed, (tree.rows, tree.columns)), shape=(tree.n, tree.n))
@@ -171,7 +171,7 @@ def sparse_matrix(tree: Tree, packed: np.ndarray) -> tuple:
 
 
 def results() -> Iterator[list[Result]]:
-    """Results of every target, model by model."""
+    """Yield the results of every target, model by model."""
     for robot in ROBOTS:
         yield [duel.fight() for duel in duels.case_duels(case(robot))]
     for trees, fights in ((SMALL_TREES, mujoco), (LARGE_TREES, sparse)):

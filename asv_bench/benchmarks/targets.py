@@ -1,4 +1,4 @@
-"""The targets: our share of the peer's time, taken in turns; the times; and exact counts.
+"""Track every target: the ratio of our time to the peer's, the times, and exact counts.
 
 asv takes larger values for worse ones, so ours / peer is tracked: half of it is twice as fast. Each
 combination of a model, what is measured and a peer that exists is one value of the only parameter, and no
@@ -45,7 +45,7 @@ Pairs = tuple[tuple[str, str], ...]
 
 
 def has_compiler() -> bool:
-    """Whether programs can be compiled as C."""
+    """Return whether programs can be compiled as C."""
     try:
         Compiler.find()
     except CodegenError:
@@ -59,17 +59,17 @@ WORKS = ("solve", "factor and solve", "compute", "read")
 
 
 def crossed(whats: Iterable[str], *peers: str) -> Pairs:
-    """Each of the whats with each peer."""
+    """Combine each quantity with each peer."""
     return tuple(product(whats, peers))
 
 
 def named(model: str, what: str, peer: str) -> str:
-    """Name of a combination, which is a value of asv's parameter."""
+    """Return the name of a combination, which is a value of asv's parameter."""
     return f"{model}: {what}, {peer}"
 
 
 class _Target:
-    """What all targets track of their results.
+    """Base of all targets: measures the comparisons and tracks their results.
 
     Attributes
     ----------
@@ -228,7 +228,7 @@ class Chain(_Target):
 
 
 def contacts(name: str, available: Callable[[Peer], bool] = lambda peer: peer.available()) -> Pairs:
-    """What is measured of a contact problem, with the peers that are available."""
+    """Return the quantities of a contact problem with the peers that are available."""
     made = "problem made and solved"
     key = CONTACTS[name]
     peers = [peer.name for peer in duels_mlcp.COLD[key][1] if available(peer)]
@@ -255,7 +255,7 @@ class A2A8Contacts(_Target):
 
 
 class ContactCounts:
-    """Exact work of solutions of contact problems."""
+    """Exact numbers of operations in solutions of contact problems."""
 
     params = (tuple(FAMILIES), (50, 200))
     param_names = ("family", "rows")
@@ -337,7 +337,7 @@ class ProgramCounts:
 
 
 class Counts:
-    """Exact numbers, which no machine makes noisy."""
+    """Exact numbers, without noise from the machine."""
 
     params = ((*ROBOTS, *SMALL_TREES), ("LTDL", "solve"))
     param_names = ("model", "kind")

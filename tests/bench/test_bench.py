@@ -1,4 +1,4 @@
-"""Times in turns, `treefactor bench` and `treefactor families`: that they measure, never how fast."""
+"""Test that times in turns, `treefactor bench` and `treefactor families` measure, never how fast."""
 
 import json
 import math

@@ -1,4 +1,4 @@
-"""What the benchmarks measure for the targets, and the dashboard's pages: that they run, never how fast."""
+"""Test that the benchmarks of the targets and the dashboard's pages run, never how fast."""
 
 import json
 import re
@@ -128,7 +128,7 @@ TARGETS = (
 
 
 def of_one_model(targets, name, monkeypatch):
-    """A target that has only one, small, model."""
+    """Return a target with only one, small, model."""
     target = getattr(targets, name)
     if name == "A2A8Contacts":
         given = {("robot", 12): duels_mlcp.COLD["robot", duels_mlcp.LARGE]}
@@ -158,7 +158,7 @@ def test_every_parameter_is_measured_and_nothing_else(name, monkeypatch):
 
 
 def tracking(targets):
-    """Targets that track results, with the names of what they track."""
+    """Return the targets that track results, with the names of their parameters."""
     for name in TARGETS:
         target = getattr(targets, name)
         yield target(), [entry for entry in dir(target) if entry.startswith("track_")]

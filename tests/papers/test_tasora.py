@@ -1,4 +1,4 @@
-"""The paper's simplex method letter by letter: against our solver, and what it does where constraints tie."""
+"""Test the paper's simplex method against our solver, and its end where constraints tie."""
 
 import numpy as np
 import pytest

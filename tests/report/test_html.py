@@ -1,4 +1,4 @@
-"""The HTML page of a cross-validation."""
+"""Test the HTML page of a cross-validation."""
 
 import re
 from dataclasses import replace
@@ -36,7 +36,7 @@ def detail(tree, scale=1e-15, names=None):
 
 
 def compared(robot, tree, **values):
-    """Rows of two engines; the second is explained."""
+    """Return results of two engines; the second is explained."""
     figures = {
         "n": tree.n,
         "density": tree.density,

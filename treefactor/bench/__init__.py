@@ -1,4 +1,4 @@
-"""Times taken in turns with a peer's: the timer, the scaling study, the comparisons of `treefactor bench`."""
+"""Measure times in turns with peers: the timer, the scaling study, the comparisons of `treefactor bench`."""
 
 from .timing import (
     FEWEST,

@@ -1,4 +1,4 @@
-"""`treefactor bench`: times of a robot, of contact problems or of closed loops, in turns with peers."""
+"""Run `treefactor bench`: times of a robot, of contact problems or of closed loops, compared with peers."""
 
 from __future__ import annotations
 
@@ -37,12 +37,12 @@ def run_bench(options: argparse.Namespace) -> int:
 
 
 def _as_dict(result: bench.Result, goals: bool) -> dict:
-    """Plain values of a result, without the project's goals unless they are wanted."""
+    """Return plain values of a result, without the project's goals unless they are requested."""
     return {key: value for key, value in result.as_dict().items() if goals or key not in bench.GOALS}
 
 
 def _robot(options: argparse.Namespace) -> tuple[str, str, dict[str, str], list[bench.Duel]]:
-    """Title, caption, subject and duels of a robot."""
+    """Return title, caption, subject and comparisons of a robot."""
     robot = robots.find(options.robot, on_floating_base(options))
     title, subject = f"{robot.name}, {robot.base} base", {"robot": robot.name, "base": robot.base}
     case = duels.Case(robot)
@@ -53,7 +53,7 @@ def _robot(options: argparse.Namespace) -> tuple[str, str, dict[str, str], list[
 
 
 def _contacts(options: argparse.Namespace) -> tuple[str, str, dict[str, str], list[bench.Duel]]:
-    """Title, caption, subject and duels of contact problems; says which solvers are left out."""
+    """Return title, caption, subject and comparisons of contact problems; print missing solvers."""
     from ..bench.comparisons import mlcp as duels_mlcp
 
     for name in duels_mlcp.missing():
@@ -62,7 +62,7 @@ def _contacts(options: argparse.Namespace) -> tuple[str, str, dict[str, str], li
 
 
 def _loops(options: argparse.Namespace) -> tuple[str, str, dict[str, str], list[bench.Duel]]:
-    """Title, caption, subject and duels of mechanisms with closed loops."""
+    """Return title, caption, subject and comparisons of mechanisms with closed loops."""
     from ..bench.comparisons import loops as duels_loops
 
     return "closed loops", report.LOOPS_CAPTION, {"mechanisms": LOOPS}, duels_loops.loop_duels()

@@ -1,4 +1,4 @@
-"""Drawings of the HTML page, as plain numbers and paths, and the colours of errors."""
+"""Compute the drawings of the HTML page as plain numbers and paths, and the colours of errors."""
 
 from __future__ import annotations
 
@@ -32,18 +32,18 @@ FREEDOM = re.compile(r"(.*)\[(\d{1,6})\]", re.DOTALL)  # as Tree.from_joints nam
 
 
 def colour(power: float) -> tuple[int, ...]:
-    """Colour of the error 10**power."""
+    """Return the colour of the error 10**power."""
     powers, colours = zip(*SCALE, strict=True)
     return tuple(round(np.interp(power, powers, channel)) for channel in zip(*colours, strict=True))
 
 
 def hex_colour(rgb: Sequence[int]) -> str:
-    """Colour as CSS has it."""
+    """Return the colour in CSS notation."""
     return "#" + bytes(rgb).hex()
 
 
 def tree_drawing(tree: Tree) -> dict:
-    """The tree as lines of text: a chain goes straight down, the children of a branching are indented.
+    """Lay the tree out as lines of text: a chain goes straight down, branches are indented.
 
     Freedoms of one joint share a line. Positions are in pixels.
     """
@@ -66,7 +66,7 @@ def tree_drawing(tree: Tree) -> dict:
 
 
 def _joints(tree: Tree, children: np.ndarray) -> list[list[int]]:
-    """Freedoms joint by joint, depth first."""
+    """Group the freedoms by joint, depth first."""
     runs: list[list[int]] = []
     for k in map(int, tree.order):
         only_child = k > 0 and tree.parent[k] == k - 1 and children[k] == 1
@@ -79,24 +79,24 @@ def _joints(tree: Tree, children: np.ndarray) -> list[list[int]]:
 
 
 def _short(name: str) -> str:
-    """Name with its middle left out, where it is long."""
+    """Return a long name without its middle."""
     half = NAME_LENGTH // 2
     return name if len(name) <= NAME_LENGTH else f"{name[:half]}…{name[-half + 1 :]}"
 
 
 def pattern(tree: Tree) -> dict:
-    """SVG paths of the non-zeros of H, in units of one entry: the lower triangle and what mirrors it."""
+    """Return SVG paths of the non-zeros of H, in units of one entry: lower triangle and mirror image."""
     mask = tree.mask()
     return {"lower": _runs(np.tril(mask)), "upper": _runs(np.triu(mask, 1)), "frame": _frame(tree)}
 
 
 def _frame(tree: Tree) -> dict:
-    """Size of a drawn matrix, and the rows that get their number."""
+    """Return the size of a drawn matrix, and the rows that get their number."""
     return {"n": tree.n, "ticks": range(0, tree.n, max(1, 5 * -(-tree.n // 40)))}
 
 
 def _runs(mask: np.ndarray) -> str:
-    """One rectangle for every horizontal run of true entries."""
+    """Return an SVG path with one rectangle for every horizontal run of true entries."""
     step = np.diff(mask.astype(np.int8), axis=1, prepend=0, append=0)
     starts, ends = np.argwhere(step == 1), np.argwhere(step == -1)
     return "".join(
@@ -106,7 +106,7 @@ def _runs(mask: np.ndarray) -> str:
 
 
 def heat_map(delta: np.ndarray, tree: Tree) -> dict:
-    """Heat map of a matrix of errors as the URI of an image, and its largest entry."""
+    """Return a heat map of a matrix of errors as the URI of an image, and its largest entry."""
     delta, low = np.asarray(delta, dtype=float), SCALE[0][0]
     levels = (SCALE[-1][0] - low) * LEVELS_PER_DECADE + 1
     with np.errstate(divide="ignore"):
@@ -126,7 +126,7 @@ def heat_map(delta: np.ndarray, tree: Tree) -> dict:
 
 
 def _resized(code: np.ndarray) -> np.ndarray:
-    """Entries as squares of whole pixels; of blocks of entries that share a pixel, the worst."""
+    """Enlarge entries to squares of whole pixels; entries that share a pixel are reduced to the worst."""
     first = np.arange(0, len(code), -(-len(code) // PIXELS))
     code = np.maximum.reduceat(np.maximum.reduceat(code, first, axis=0), first, axis=1)
     side = PIXELS // len(code)

@@ -1,4 +1,4 @@
-"""What `treefactor bench` measures of a robot's dynamics: S6 and the single calls beside it."""
+"""Compare times of a robot's dynamics with Pinocchio's and MuJoCo's: single calls and batches."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ THEIRS = {"crba": "crba", "bias": "nle", "rnea": "rnea", "aba": "aba", "forward_
 
 
 class Moving:
-    """A robot as Pinocchio's model, where Pinocchio is installed, and ours, with states at random.
+    """A robot as Pinocchio's model, where Pinocchio is installed, and as ours, with random states.
 
     Parameters
     ----------
@@ -42,33 +42,33 @@ class Moving:
 
     @cached_property
     def pool(self):
-        """What Pinocchio's parallel functions take."""
+        """Pool of models for Pinocchio's parallel functions."""
         return self.pin.ModelPool(self.theirs)
 
     def states(self, name: str) -> list[np.ndarray]:
-        """The arguments of a function, COUNT configurations."""
+        """Return the arguments of a function for COUNT configurations."""
         return [getattr(self, argument) for argument in ARGUMENTS[name]]
 
     def first(self, name: str) -> list[np.ndarray]:
-        """The arguments of a function, one configuration."""
+        """Return the arguments of a function for one configuration."""
         return [array[0] for array in self.states(name)]
 
     def room(self, name: str) -> np.ndarray:
-        """Memory for the result of one configuration."""
+        """Allocate the result of one configuration."""
         return np.empty((self.ours.nv,) * (2 if name == "crba" else 1))
 
     def rooms(self, name: str) -> dict:
-        """Memory for the results of COUNT configurations, and their layout."""
+        """Allocate the results of COUNT configurations, and name their layout."""
         if name == "crba":
             return {"out": np.empty((len(self.q) // 8, self.ours.tree.nnz, 8)), "layout": "lanes"}
         return {"out": np.empty_like(self.v)}
 
     def peer(self, name: str) -> Call:
-        """Pinocchio's function, one configuration."""
+        """Return Pinocchio's function for one configuration."""
         return Call(partial(getattr(self.pin, THEIRS[name]), self.theirs, self.data, *self.first(name)))
 
     def peers(self, name: str) -> Call:
-        """Pinocchio's loop in C++ over COUNT configurations, on one thread; one of them where it has none."""
+        """Return Pinocchio's C++ loop over COUNT configurations on one thread, or one call without it."""
         loop = getattr(self.pin, f"{THEIRS[name]}InParallel", None)
         if loop is None:
             return self.peer(name)
@@ -77,7 +77,7 @@ class Moving:
 
 
 def dynamics(case) -> Iterator[Duel]:
-    """S6: single calls on bound arrays, and batches on one thread; against Pinocchio and MuJoCo."""
+    """Compare single calls on bound arrays and batches on one thread with Pinocchio and MuJoCo (S6)."""
     moving = case.moving
     if moving.theirs is not None:
         yield from _single(moving)
@@ -87,7 +87,7 @@ def dynamics(case) -> Iterator[Duel]:
 
 
 def _single(moving: Moving) -> Iterator[Duel]:
-    """One configuration, into arrays that are kept."""
+    """Compare calls for one configuration that write into preallocated arrays."""
     for function in (crba, bias, rnea, aba, forward_dynamics):
         name = function.__name__
         ours = Call(bind(function, moving.ours, *moving.first(name), out=moving.room(name)))
@@ -95,7 +95,7 @@ def _single(moving: Moving) -> Iterator[Duel]:
 
 
 def _batches(moving: Moving) -> Iterator[Duel]:
-    """Many configurations on one thread."""
+    """Compare calls for many configurations on one thread."""
     for function in (crba, rnea, aba, forward_dynamics):
         name, count = function.__name__, len(moving.q)
         ours = Call(partial(function, moving.ours, *moving.states(name), **moving.rooms(name)), count)
@@ -103,12 +103,12 @@ def _batches(moving: Moving) -> Iterator[Duel]:
 
 
 def spoken(name: str) -> str:
-    """A function's name in words."""
+    """Return a function's name in words."""
     return name.replace("_", " ")
 
 
 def _mujoco(moving: Moving, case) -> Iterator[Duel]:
-    """CRBA, against MuJoCo's with the poses it needs; left out where MuJoCo cannot load the robot."""
+    """Compare CRBA with MuJoCo's, poses included; yield nothing where MuJoCo cannot load the robot."""
     import mujoco
 
     from ...adapters import mujoco_

@@ -1,4 +1,4 @@
-"""What `treefactor bench` measures of a robot's linear algebra: S1, S2, S4, S5 and S8."""
+"""Compare times of a robot's linear algebra with Pinocchio's, NumPy's and the processor's peak."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ PEAK_ROUNDS = 200  # of the peak in place of a matrix
 
 
 def single(case) -> Iterator[Duel]:
-    """S1 and S2: one matrix in Pinocchio's ``data.M``, against Pinocchio; nothing without it."""
+    """Factorize and solve one matrix in Pinocchio's ``data.M`` (S1, S2); yield nothing without Pinocchio."""
     if case.model is None:
         return
     import pinocchio as pin
@@ -40,7 +40,7 @@ def single(case) -> Iterator[Duel]:
 
 
 def batches(case) -> Iterator[Duel]:
-    """S4: solutions for batches of dense matrices, against NumPy's."""
+    """Solve batches of dense matrices, compared with NumPy (S4)."""
     for dtype in (np.float64, np.float32):
         for count in (SMALL, LARGE):
             H, b = (array[:count].astype(dtype, copy=False) for array in (case.H, case.b))
@@ -51,7 +51,7 @@ def batches(case) -> Iterator[Duel]:
 
 
 def cached(case) -> Iterator[Duel]:
-    """S5: factorization of batches that stay in the caches, against Pinocchio and the processor's peak."""
+    """Factorize batches that stay in the caches, compared with Pinocchio and the processor's peak (S5)."""
     flops = max(case.tree.cost("LTDL").total, 1)  # a single freedom takes none
     peak = Call(partial(_peak.multiply_adds, ROUNDS), _peak.multiply_adds(ROUNDS) / flops)
     for dtype in (np.float64, np.float32):
@@ -68,7 +68,7 @@ def cached(case) -> Iterator[Duel]:
 
 
 def parallel(case, threads: int) -> Iterator[Duel]:
-    """S8: several threads against one; and what the machine gives them where nothing else counts."""
+    """Compare several threads with one (S8), also for computing and reading alone."""
     H, b, out = case.H, case.b, np.empty_like(case.b)
 
     def shared(work: Callable[[int, int], object]) -> Callable[[int], Callable]:
@@ -87,6 +87,6 @@ def parallel(case, threads: int) -> Iterator[Duel]:
 
 
 def solver(case, H: np.ndarray, b: np.ndarray, threads: int = 1) -> Callable[[], object]:
-    """Factorize a batch and solve, in memory that is kept."""
+    """Return a call that factorizes a batch and solves, in preallocated memory."""
     f, out = Factor(case.tree, (len(H),), num_threads=threads, dtype=H.dtype), np.empty_like(b)
     return lambda: f.refactor(H).solve(b, out)

@@ -1,4 +1,4 @@
-"""What `treefactor bench loops` measures: dynamics with loops closed, in turns with Pinocchio's.
+"""Compare times of dynamics with closed loops with Pinocchio's, for `treefactor bench loops`.
 
 Times are those of the processor, in one thread. Pinocchio is given the loops as its rigid constraints, and
 has no function for batches: it is called once per state.
@@ -27,12 +27,12 @@ DAMPING, ACCURACY, ITERATIONS = 1e-12, 1e-10, 10  # of Pinocchio's proximal step
 
 
 def loop_duels() -> list[Duel]:
-    """Everything that `treefactor bench loops` measures."""
+    """Return all comparisons of `treefactor bench loops`."""
     return [duel for name in NAMES for duel in closing(name)]
 
 
 def closing(name: str, count: int = COUNT) -> Iterator[Duel]:
-    """Forward dynamics of a mechanism at rest, one state and many."""
+    """Compare forward dynamics of a mechanism at rest, for one state and for many."""
     mechanism = MECHANISMS[name]()
     q, tau = states(mechanism, count)
     v = np.zeros_like(tau)
@@ -48,7 +48,7 @@ def closing(name: str, count: int = COUNT) -> Iterator[Duel]:
 
 
 def ways(model: Model) -> Iterator[tuple[str, Callable]]:
-    """Our forward dynamics: loops over bodies, a generated program, and as C where there is a compiler."""
+    """Yield our forward dynamics: loops over bodies, a generated program, and compiled C where possible."""
     yield WAYS[0], partial(forward_dynamics, model)
     yield WAYS[1], compile(model, "loops").loops
     compiled = compile_c(model, ["loops"])
@@ -57,19 +57,19 @@ def ways(model: Model) -> Iterator[tuple[str, Callable]]:
 
 
 def states(mechanism: Mechanism, count: int) -> tuple[np.ndarray, np.ndarray]:
-    """Random closed configurations, and forces of the joints."""
+    """Return random closed configurations and joint forces."""
     rng = np.random.default_rng(0)
     q = np.array([mechanism.random(rng) for _ in range(count)])
     return q, rng.normal(size=(count, mechanism.model.nv))
 
 
 def verdict(ours: np.ndarray, expected: np.ndarray) -> str:
-    """How far the accelerations differ."""
+    """State the largest relative difference of the accelerations."""
     return f"accelerations differ by {np.abs(ours - expected).max() / np.abs(expected).max():.0e}"
 
 
 def peer(model: Model) -> Callable[..., np.ndarray]:
-    """Pinocchio's ``constraintDynamics`` of a model: q, v, tau to the acceleration."""
+    """Return Pinocchio's ``constraintDynamics`` of a model as a function of q, v and tau."""
     from ...adapters.pinocchio_ import pin
 
     theirs = in_pinocchio(model)
@@ -90,7 +90,7 @@ def peer(model: Model) -> Callable[..., np.ndarray]:
 
 
 def in_pinocchio(model: Model):
-    """Pinocchio's model of one with the joints of `NAMES`."""
+    """Build Pinocchio's model of a mechanism with the joints of `NAMES`."""
     import pinocchio as pin
 
     made = {

@@ -1,7 +1,7 @@
-"""What `treefactor bench mlcp` measures: solutions of contact problems, in turns with other solvers' (A2-A8).
+"""Compare times of contact problems with other solvers', for `treefactor bench mlcp`.
 
 Times are those of the processor, in one thread. A peer that does not solve a problem is timed all the same,
-and what it says is shown: peers stop early, or call something a solution that is none.
+and its status is shown with the residual: some peers stop early or report success without a solution.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ from .mlcp_peers import (
 
 SEED = 1
 LARGE, MIDDLE, SMALL = 500, 200, 10  # rows
-PATIENCE = 0.5  # seconds of a duel: there are many
+PATIENCE = 0.5  # seconds of one comparison: there are many
 CHANGE = 0.02  # of velocities, between a problem and the one it is started from
 
 # of a family and its rows, the target, and of every peer how many times faster we are to be
@@ -60,33 +60,33 @@ WARM = (("robot", LARGE), ("spheres", LARGE))
 
 
 def mlcp_duels() -> list[Duel]:
-    """Everything that `treefactor bench mlcp` measures, with the peers that are installed."""
+    """Return all comparisons of `treefactor bench mlcp` with the peers that are installed."""
     return [duel for family, m in COLD for duel in family_duels(family, m)]
 
 
 def family_duels(family: str, m: int) -> Iterator[Duel]:
-    """All of one family and size."""
+    """Yield all comparisons of one family and size."""
     yield from cold(family, m)
     if (family, m) in WARM:
         yield from warm(family, m)
 
 
 class Contest(Duel):
-    """A duel in one thread, by the processor's time."""
+    """Comparison in one thread, by the processor's time."""
 
     def fight(self) -> Result:
-        """Time both."""
+        """Measure both in turns."""
         with threadpool_limits(1):
             return super().fight()
 
 
 def missing() -> list[str]:
-    """Names of the peers that are not installed."""
+    """Return the names of the peers that are not installed."""
     return [peer.name for peer in PEERS if not peer.available()]
 
 
 def cold(family: str, m: int) -> Iterator[Duel]:
-    """A problem of a family, solved from nothing."""
+    """Solve a problem of a family without a start, compared with every peer."""
     given = Given(FAMILIES[family](m, SEED))
     target, peers = COLD[family, m]
     duel = partial(Contest, target, f"{family} {m}", clock=process_time, patience=PATIENCE)
@@ -106,7 +106,7 @@ def cold(family: str, m: int) -> Iterator[Duel]:
 
 
 def warm(family: str, m: int) -> Iterator[Duel]:
-    """A5: a problem with velocities changed by `CHANGE`, from the solution of the one before."""
+    """Solve a problem with velocities changed by `CHANGE`, from the solution of the one before (A5)."""
     first = FAMILIES[family](m, SEED)
     before, later = mlcp.solve(first), changed(first)
     duel = partial(Contest, "A5", f"{family} {m}", "warm", clock=process_time, patience=PATIENCE)
@@ -119,12 +119,12 @@ def warm(family: str, m: int) -> Iterator[Duel]:
 
 
 def changed(problem: Problem) -> Problem:
-    """The problem with the freely moving velocities changed by `CHANGE` of their size."""
+    """Return the problem with the free velocities changed by `CHANGE` of their size."""
     free = problem.factor.solve(problem.g)
     noise = np.random.default_rng(SEED).normal(size=problem.n) * CHANGE * np.sqrt(np.mean(free**2))
     return Problem(problem.H, problem.tree, problem.g + problem.H @ noise, D=problem.D, d=problem.d)
 
 
 def anew(H: np.ndarray, D: csr_array, problem: Problem) -> mlcp.Solution:
-    """A problem made from its matrices once more, and solved."""
+    """Build a problem from its matrices again, and solve it."""
     return mlcp.solve(Problem(H, problem.tree, problem.g, D=D, d=problem.d))

@@ -1,6 +1,6 @@
-"""Other solvers of the mixed complementarity problem, for the benchmarks: what they get and what they say.
+"""Call other solvers of the mixed complementarity problem, for the benchmarks.
 
-Each is asked through its own Python interface, on matrices in the form it takes, which are made beforehand:
+Each is called through its own Python interface, on matrices in the form it takes, which are made beforehand:
 for Lemke's and Dantzig's methods the dense A = D H^-1 D^T and q = D H^-1 g - d, for others H, g, D and d.
 """
 
@@ -24,7 +24,7 @@ import numpy as np
 from ...mlcp.problem import Problem
 
 SOLVED, INFEASIBLE, FAILED = "solved", "infeasible", "failed"
-WRONG = 1e-4  # natural residual of what is no solution
+WRONG = 1e-4  # natural residual from which a reported success is false
 
 BULLET = """
 #include <vector>
@@ -43,7 +43,7 @@ BULLET_LIBRARIES = "-lBulletDynamics-float64 -lBulletCollision-float64 -lLinearM
 
 
 class Answer(NamedTuple):
-    """What a solver says, and its impulses gamma."""
+    """Status that a solver reports, and its impulses gamma."""
 
     says: str
     gamma: np.ndarray
@@ -67,7 +67,7 @@ class Given:
         return self.D @ self.problem.factor.solve(self.g) - self.d
 
     def assembled(self) -> np.ndarray:
-        """A anew, as the shape of H makes it cheapest."""
+        """Assemble A again, the way that is cheapest for the shape of H."""
         D, H = self.problem.D, self.problem.packed
         if len(H) == self.problem.n:
             return (D.multiply(1.0 / H) @ D.T).toarray()
@@ -75,13 +75,13 @@ class Given:
 
     @cached_property
     def sparse(self) -> tuple:
-        """H and D by columns."""
+        """Return H and D by columns."""
         from scipy.sparse import csc_matrix
 
         return csc_matrix(self.H), csc_matrix(self.problem.D)
 
     def residual(self, gamma: np.ndarray) -> float:
-        """Largest |min(gamma, A gamma + q)| with rows scaled by 1 / sqrt(A_ii)."""
+        """Return the largest |min(gamma, A gamma + q)| with rows scaled by 1 / sqrt(A_ii)."""
         if not np.isfinite(gamma).all():
             return np.inf
         scale = np.sqrt(np.diag(self.A))
@@ -90,7 +90,7 @@ class Given:
 
 @dataclass(frozen=True)
 class Peer:
-    """A solver.
+    """Another solver: its name, and how to call it.
 
     Attributes
     ----------
@@ -107,7 +107,7 @@ class Peer:
 
 
 def verdict(given: Given, answer: Answer) -> str:
-    """What a solver says, and what it is worth."""
+    """Return the status a solver reports, and the residual of its impulses."""
     residual = given.residual(answer.gamma)
     if answer.says == SOLVED:
         return f"{'FALSE SUCCESS' if residual > WRONG else 'solved'}, residual {residual:.0e}"
@@ -118,7 +118,7 @@ def verdict(given: Given, answer: Answer) -> str:
 
 
 def dantzig(given: Given) -> Callable[[], Answer]:
-    """Cottle and Dantzig's method as Bullet, ODE and DART have it."""
+    """Solve by Cottle and Dantzig's method as in Bullet, ODE and DART."""
     solve, n = bullet().dantzig, len(given.q)
     A, q, x = np.ascontiguousarray(given.A), given.q, np.zeros(len(given.q))
     pointers = [ctypes.c_void_p(array.ctypes.data) for array in (A, q, x)]
@@ -132,7 +132,7 @@ def dantzig(given: Given) -> Callable[[], Answer]:
 
 @cache
 def bullet() -> ctypes.CDLL | None:
-    """The function above compiled against Bullet's libraries; None where they or a compiler are missing."""
+    """Compile the function above against Bullet's libraries; None where they or a compiler are missing."""
     compiler = shlex.split(os.environ.get("CXX", "c++"))
     if shutil.which(compiler[0]) is None:
         return None
@@ -146,7 +146,7 @@ def bullet() -> ctypes.CDLL | None:
 
 
 def lemke(solver: str, given: Given) -> Callable[[], Answer]:
-    """Lemke's method in one of Drake's two forms; a new object every time, since one of them remembers."""
+    """Solve by Lemke's method in one of Drake's two forms; one keeps memory, so each call makes an object."""
     from pydrake import solvers
 
     program = solvers.MathematicalProgram()
@@ -168,7 +168,7 @@ def lemke(solver: str, given: Given) -> Callable[[], Answer]:
 
 
 def daqp(given: Given, warm: np.ndarray | None = None) -> Callable[[], Answer]:
-    """Dual active sets with a recursive LDL^T (Arnstrom, Bemporad, Axehill 2022), possibly from a gamma."""
+    """Solve by dual active sets with a recursive LDL^T (Arnstrom, Bemporad, Axehill 2022)."""
     from daqp import solve
 
     arguments = given.H, -given.g, given.D, np.full(len(given.d), 1e30), given.d
@@ -182,7 +182,7 @@ def daqp(given: Given, warm: np.ndarray | None = None) -> Callable[[], Answer]:
 
 
 def quadprog(given: Given) -> Callable[[], Answer]:
-    """Goldfarb & Idnani (1983)."""
+    """Solve by Goldfarb & Idnani (1983)."""
     from quadprog import solve_qp
 
     columns = np.ascontiguousarray(given.D.T)
@@ -198,7 +198,7 @@ def quadprog(given: Given) -> Callable[[], Answer]:
 
 
 def proxqp(form: str, given: Given) -> Callable[[], Answer]:
-    """Proximal augmented Lagrangian (Bambade et al. 2022), dense or sparse."""
+    """Solve by proximal augmented Lagrangian (Bambade et al. 2022), dense or sparse."""
     from proxsuite import proxqp
 
     n, m = given.problem.n, given.problem.m
@@ -220,7 +220,7 @@ def proxqp(form: str, given: Given) -> Callable[[], Answer]:
 
 
 def clarabel(given: Given) -> Callable[[], Answer]:
-    """Interior points (Goulart & Chen 2024)."""
+    """Solve by interior points (Goulart & Chen 2024)."""
     import clarabel
     from scipy.sparse import triu
 
@@ -239,7 +239,7 @@ def clarabel(given: Given) -> Callable[[], Answer]:
 
 
 def installed(package: str) -> Callable[[], bool]:
-    """Whether a package can be imported."""
+    """Return whether a package can be imported."""
     return lambda: find_spec(package) is not None
 
 

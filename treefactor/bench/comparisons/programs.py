@@ -1,4 +1,4 @@
-"""What `treefactor bench` measures of programs: S6 without a compiler, S7 as compiled C, S8 on threads."""
+"""Compare times of generated programs: in the interpreter, compiled as C, and on threads."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ SINGLE = ("rnea", "forward_dynamics", "aba")
 
 
 def interpreted(case) -> Iterator[Duel]:
-    """S6: programs that the package's own machine runs; against Pinocchio."""
+    """Run programs in the package's interpreter, compared with Pinocchio (S6)."""
     moving = case.moving
     if moving.theirs is None:
         return
@@ -34,7 +34,7 @@ def interpreted(case) -> Iterator[Duel]:
 
 
 def compiled(case) -> Iterator[Duel]:
-    """S7: the same as C that the system's compiler has compiled; nothing without one."""
+    """Run programs as compiled C, compared with Pinocchio (S7); yield nothing without a compiler."""
     moving = case.moving
     kernels = compile_c(moving.ours, singles(moving))
     if kernels is None:
@@ -48,7 +48,7 @@ def compiled(case) -> Iterator[Duel]:
 
 
 def threaded(case, threads: int) -> Iterator[Duel]:
-    """S8: programs on several threads against one."""
+    """Run programs on several threads, compared with one (S8)."""
     moving, count = case.moving, duels_factor.LARGE
     states = [np.resize(array, (count, array.shape[1])) for array in moving.states("forward_dynamics")]
     for how, kernels in (
@@ -64,7 +64,7 @@ def threaded(case, threads: int) -> Iterator[Duel]:
 
 
 def compile_c(model: Model, functions: list[str]) -> Kernels | None:
-    """Functions as machine code; None where there is no compiler."""
+    """Compile functions to machine code; return None where there is no compiler."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         kernels = compile(model, functions, backend="cc")
@@ -72,14 +72,14 @@ def compile_c(model: Model, functions: list[str]) -> Kernels | None:
 
 
 def singles(moving: Moving) -> list[str]:
-    """Functions of single calls; there is no aba where joints follow others."""
+    """Return the functions of single calls; aba is missing where joints follow others."""
     return [name for name in SINGLE if name != "aba" or moving.ours.coupling is None]
 
 
 def _batches(
     target: str, moving: Moving, kernels: Kernels, names: Iterable[str], how: str, goal: float
 ) -> Iterator[Duel]:
-    """Many configurations on one thread."""
+    """Compare calls for many configurations on one thread."""
     count = len(moving.q)
     for name in names:
         ours = Call(partial(getattr(kernels, name), *moving.states(name), **moving.rooms(name)), count)
@@ -88,7 +88,7 @@ def _batches(
 
 
 def _of_the_peak(moving: Moving, kernels: Kernels) -> Iterator[Duel]:
-    """What part of the most that the processor can compute a batch does compute; a sine counts as one."""
+    """Compare a batch with the processor's peak; a sine counts as one operation."""
     count, rounds = len(moving.q), duels_factor.ROUNDS
     for name in BATCHES:
         ours = Call(partial(getattr(kernels, name), *moving.states(name), **moving.rooms(name)), count)
@@ -98,7 +98,7 @@ def _of_the_peak(moving: Moving, kernels: Kernels) -> Iterator[Duel]:
 
 
 def bound(target: str, moving: Moving, kernels: Kernels, how: str, goal: float) -> Iterator[Duel]:
-    """One configuration, into arrays that are kept."""
+    """Compare calls for one configuration that write into preallocated arrays."""
     for name in singles(moving):
         ours = Call(kernels.bind(name, *moving.first(name), out=moving.room(name)))
         yield Duel(target, moving.name, f"{spoken(name)}, {how}", "Pinocchio", ours, moving.peer(name), goal)

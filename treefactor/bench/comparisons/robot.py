@@ -1,4 +1,4 @@
-"""A robot's duels with its peers: what `treefactor bench` measures."""
+"""Compare times of one robot with its peers, for `treefactor bench`."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ WHOLE_BODY = 18  # freedoms from which a target for legged robots and humanoids 
 
 
 def robot_duels(robot: Robot, threads: int = 2) -> list[Duel]:
-    """Everything that `treefactor bench` measures of a robot.
+    """Return all comparisons of `treefactor bench` for a robot.
 
     Parameters
     ----------
@@ -42,7 +42,7 @@ def robot_duels(robot: Robot, threads: int = 2) -> list[Duel]:
 
 
 def case_duels(case: Case, threads: int = 2) -> list[Duel]:
-    """Everything that is measured of a robot."""
+    """Return all comparisons for a robot with its matrices."""
     measured = (single, batches, cached, dynamics, interpreted, compiled)
     found = chain.from_iterable(duels(case) for duels in measured)
     return [*found, *parallel(case, threads), *threaded(case, threads)]
@@ -76,7 +76,7 @@ class Case:
 
     @cached_property
     def H(self) -> np.ndarray:
-        """(duels_factor.LARGE, n, n) inertia matrices."""
+        """(LARGE, n, n) inertia matrices."""
         moves = self.rng.normal(size=(duels_factor.LARGE, self.ours.nv))
         if self.model is None:
             return crba(self.ours, integrate(self.ours, neutral(self.ours), moves))
@@ -90,20 +90,20 @@ class Case:
 
     @cached_property
     def b(self) -> np.ndarray:
-        """(duels_factor.LARGE, n) right-hand sides."""
+        """(LARGE, n) right-hand sides."""
         return self.rng.normal(size=(duels_factor.LARGE, self.ours.nv))
 
     @cached_property
     def moving(self) -> Moving:
-        """The robot with states at random."""
+        """The robot with random states."""
         return Moving(self)
 
     def goal(self, ratio: float, below: float | None = None) -> float | None:
-        """The goal for robots like this one: another one below WHOLE_BODY freedoms."""
+        """Return the goal for robots of this size: another one below WHOLE_BODY freedoms."""
         return ratio if self.ours.nv >= WHOLE_BODY else below
 
     def decompose(self) -> Call:
-        """Pinocchio's factorization of one matrix."""
+        """Return Pinocchio's factorization of one matrix as a call."""
         import pinocchio as pin
 
         return Call(partial(pin.cholesky.decompose, self.model, self.data))
