@@ -3,7 +3,7 @@
 from collections import defaultdict
 
 import numpy as np
-from benchmarks.duels import MODELS, results
+from benchmarks.comparisons import MODELS, results
 from rich.box import SIMPLE_HEAD
 from rich.console import Console
 from rich.progress import track

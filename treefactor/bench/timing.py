@@ -34,7 +34,7 @@ class Call:
 
 
 @dataclass(frozen=True)
-class Duel:
+class Comparison:
     """A call to be timed in turns with a peer's call.
 
     Attributes
@@ -68,11 +68,18 @@ class Duel:
     clock: Callable[[], float] = perf_counter
     patience: float = PATIENCE
 
-    def fight(self) -> Result:
+    def measure(self) -> Result:
         """Measure both in turns."""
         ours, theirs = times_in_turns((self.ours, self.theirs), self.clock, self.patience).T
         found = outcome(self.target, self.model, self.what, self.peer, ours, theirs, self.goal)
         return replace(found, note=self.note)
+
+    def fight(self) -> Result:
+        """Call `measure`; this is its name in release 0.1."""
+        return self.measure()
+
+
+Duel = Comparison  # the name in release 0.1
 
 
 @dataclass(frozen=True)

@@ -229,8 +229,8 @@ ROBOT_CAPTION = (
 ROBOT_GOALS = " Goals of S4 and S5 are for robots with 18 freedoms or more."
 CONTACTS_CAPTION = (
     "Medians of the processor's time of runs taken in turns, in one thread; quartiles of their ratios in "
-    "brackets. The peer's result: the status it reports, and the largest |min(gamma, A gamma + q)|, computed anew, "
-    "rows scaled by 1 / sqrt(A_ii). Dantzig's and Lemke's methods are given A, unless A is named."
+    "brackets. The peer's result: the status it reports, and the largest |min(gamma, A gamma + q)|, computed "
+    "anew, rows scaled by 1 / sqrt(A_ii). Dantzig's and Lemke's methods are given A, unless A is named."
 )
 LOOPS_CAPTION = (
     "Medians of the processor's time per state of runs taken in turns, in one thread; quartiles of their "

@@ -12,7 +12,7 @@ from ...codegen.program.program import ARGUMENTS
 from ...dynamics.recursions import aba, bias, bind, crba, forward_dynamics, rnea
 from ...exceptions import TreefactorError
 from ...model.configuration import integrate, neutral
-from ..timing import Call, Duel
+from ..timing import Call, Comparison
 
 COUNT = 1024  # configurations in a batch
 THEIRS = {"crba": "crba", "bias": "nle", "rnea": "rnea", "aba": "aba", "forward_dynamics": "aba"}
@@ -53,11 +53,11 @@ class Moving:
         """Return the arguments of a function for one configuration."""
         return [array[0] for array in self.states(name)]
 
-    def room(self, name: str) -> np.ndarray:
+    def result_array(self, name: str) -> np.ndarray:
         """Allocate the result of one configuration."""
         return np.empty((self.ours.nv,) * (2 if name == "crba" else 1))
 
-    def rooms(self, name: str) -> dict:
+    def result_arrays(self, name: str) -> dict:
         """Allocate the results of COUNT configurations, and name their layout."""
         if name == "crba":
             return {"out": np.empty((len(self.q) // 8, self.ours.tree.nnz, 8)), "layout": "lanes"}
@@ -76,7 +76,7 @@ class Moving:
         return Call(partial(loop, 1, self.pool, *columns), len(self.q))
 
 
-def dynamics(case) -> Iterator[Duel]:
+def dynamics(case) -> Iterator[Comparison]:
     """Compare single calls on bound arrays and batches on one thread with Pinocchio and MuJoCo (S6)."""
     moving = case.moving
     if moving.theirs is not None:
@@ -86,20 +86,22 @@ def dynamics(case) -> Iterator[Duel]:
         yield from _mujoco(moving, case)
 
 
-def _single(moving: Moving) -> Iterator[Duel]:
+def _single(moving: Moving) -> Iterator[Comparison]:
     """Compare calls for one configuration that write into preallocated arrays."""
     for function in (crba, bias, rnea, aba, forward_dynamics):
         name = function.__name__
-        ours = Call(bind(function, moving.ours, *moving.first(name), out=moving.room(name)))
-        yield Duel("S6", moving.name, spoken(name), "Pinocchio", ours, moving.peer(name), 1.0)
+        ours = Call(bind(function, moving.ours, *moving.first(name), out=moving.result_array(name)))
+        yield Comparison("S6", moving.name, spoken(name), "Pinocchio", ours, moving.peer(name), 1.0)
 
 
-def _batches(moving: Moving) -> Iterator[Duel]:
+def _batches(moving: Moving) -> Iterator[Comparison]:
     """Compare calls for many configurations on one thread."""
     for function in (crba, rnea, aba, forward_dynamics):
         name, count = function.__name__, len(moving.q)
-        ours = Call(partial(function, moving.ours, *moving.states(name), **moving.rooms(name)), count)
-        yield Duel("S6", moving.name, f"{spoken(name)} {count}", "Pinocchio", ours, moving.peers(name), 9.0)
+        ours = Call(partial(function, moving.ours, *moving.states(name), **moving.result_arrays(name)), count)
+        yield Comparison(
+            "S6", moving.name, f"{spoken(name)} {count}", "Pinocchio", ours, moving.peers(name), 9.0
+        )
 
 
 def spoken(name: str) -> str:
@@ -107,7 +109,7 @@ def spoken(name: str) -> str:
     return name.replace("_", " ")
 
 
-def _mujoco(moving: Moving, case) -> Iterator[Duel]:
+def _mujoco(moving: Moving, case) -> Iterator[Comparison]:
     """Compare CRBA with MuJoCo's, poses included; yield nothing where MuJoCo cannot load the robot."""
     import mujoco
 
@@ -124,4 +126,4 @@ def _mujoco(moving: Moving, case) -> Iterator[Duel]:
         mujoco.mj_crb(body.model, body.data)
 
     ours = bind(crba, moving.ours, moving.q[0], out=np.empty((moving.ours.nv, moving.ours.nv)))
-    yield Duel("S6", moving.name, "crba", "MuJoCo", Call(ours), Call(theirs), 1.0)
+    yield Comparison("S6", moving.name, "crba", "MuJoCo", Call(ours), Call(theirs), 1.0)

@@ -16,7 +16,7 @@ from ...codegen import compile
 from ...constraints import forward_dynamics
 from ...model.mechanisms import MECHANISMS, Mechanism
 from ...model.model import Model
-from ..timing import Call, Duel
+from ..timing import Call, Comparison
 from .programs import compile_c
 
 NAMES = ("four-bar", "stewart")
@@ -26,12 +26,15 @@ SIZES = (ONE, f"{ONE} {COUNT}")
 DAMPING, ACCURACY, ITERATIONS = 1e-12, 1e-10, 10  # of Pinocchio's proximal steps
 
 
-def loop_duels() -> list[Duel]:
+def loop_comparisons() -> list[Comparison]:
     """Return all comparisons of `treefactor bench loops`."""
-    return [duel for name in NAMES for duel in closing(name)]
+    return [comparison for name in NAMES for comparison in closing(name)]
 
 
-def closing(name: str, count: int = COUNT) -> Iterator[Duel]:
+loop_duels = loop_comparisons  # the name in release 0.1
+
+
+def closing(name: str, count: int = COUNT) -> Iterator[Comparison]:
     """Compare forward dynamics of a mechanism at rest, for one state and for many."""
     mechanism = MECHANISMS[name]()
     q, tau = states(mechanism, count)
@@ -42,9 +45,11 @@ def closing(name: str, count: int = COUNT) -> Iterator[Duel]:
     for how, ours in ways(mechanism.model):
         found = ours(q, v, tau)
         note = verdict(found[0] if isinstance(found, tuple) else found, expected)
-        duel = partial(Duel, "closed loops", name, clock=process_time, goal=1.0, note=note, peer="Pinocchio")
-        yield duel(f"{ONE}{how}", ours=Call(partial(ours, q[0], v[0], tau[0])), theirs=one)
-        yield duel(f"{ONE} {count}{how}", ours=Call(partial(ours, q, v, tau), count), theirs=one)
+        comparison = partial(
+            Comparison, "closed loops", name, clock=process_time, goal=1.0, note=note, peer="Pinocchio"
+        )
+        yield comparison(f"{ONE}{how}", ours=Call(partial(ours, q[0], v[0], tau[0])), theirs=one)
+        yield comparison(f"{ONE} {count}{how}", ours=Call(partial(ours, q, v, tau), count), theirs=one)
 
 
 def ways(model: Model) -> Iterator[tuple[str, Callable]]:

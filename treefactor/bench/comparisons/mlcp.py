@@ -17,7 +17,7 @@ from threadpoolctl import threadpool_limits
 from ... import mlcp
 from ...mlcp.families import FAMILIES
 from ...mlcp.problem import Problem
-from ..timing import Call, Duel, Result
+from ..timing import Call, Comparison, Result
 from .mlcp_peers import (
     CLARABEL,
     DANTZIG,
@@ -28,8 +28,8 @@ from .mlcp_peers import (
     PROXQP_DENSE,
     QUADPROG,
     UNREVISED,
-    Given,
     Peer,
+    PeerInput,
     daqp,
     verdict,
 )
@@ -59,25 +59,29 @@ AND_A = f"{DANTZIG.name} and its A"
 WARM = (("robot", LARGE), ("spheres", LARGE))
 
 
-def mlcp_duels() -> list[Duel]:
+def mlcp_comparisons() -> list[Comparison]:
     """Return all comparisons of `treefactor bench mlcp` with the peers that are installed."""
-    return [duel for family, m in COLD for duel in family_duels(family, m)]
+    return [comparison for family, m in COLD for comparison in family_comparisons(family, m)]
 
 
-def family_duels(family: str, m: int) -> Iterator[Duel]:
+def family_comparisons(family: str, m: int) -> Iterator[Comparison]:
     """Yield all comparisons of one family and size."""
     yield from cold(family, m)
     if (family, m) in WARM:
         yield from warm(family, m)
 
 
-class Contest(Duel):
+class SingleThread(Comparison):
     """Comparison in one thread, by the processor's time."""
 
-    def fight(self) -> Result:
+    def measure(self) -> Result:
         """Measure both in turns."""
         with threadpool_limits(1):
-            return super().fight()
+            return super().measure()
+
+
+Contest = SingleThread  # names in release 0.1
+mlcp_duels, family_duels = mlcp_comparisons, family_comparisons
 
 
 def missing() -> list[str]:
@@ -85,37 +89,37 @@ def missing() -> list[str]:
     return [peer.name for peer in PEERS if not peer.available()]
 
 
-def cold(family: str, m: int) -> Iterator[Duel]:
+def cold(family: str, m: int) -> Iterator[Comparison]:
     """Solve a problem of a family without a start, compared with every peer."""
-    given = Given(FAMILIES[family](m, SEED))
+    given = PeerInput(FAMILIES[family](m, SEED))
     target, peers = COLD[family, m]
-    duel = partial(Contest, target, f"{family} {m}", clock=process_time, patience=PATIENCE)
+    comparison = partial(SingleThread, target, f"{family} {m}", clock=process_time, patience=PATIENCE)
     problem = given.problem
     ours, again = Call(partial(mlcp.solve, problem)), Call(partial(anew, given.H, problem.D, problem))
     for peer, goal in peers.items():
         if not peer.available():
             continue
-        run = peer.ask(given)
+        run = peer.prepare(given)
         note = verdict(given, run())
-        yield duel("cold", peer.name, ours, Call(run), goal, note)
+        yield comparison("cold", peer.name, ours, Call(run), goal, note)
         if peer is DANTZIG and (family, m) in WITH_A:
             both = Call(lambda run=run: (given.assembled(), run()))
-            yield duel("cold", AND_A, ours, both, WITH_A[family, m], note)
-            yield duel("problem made and solved", AND_A, again, both, None, note)
-    yield duel("problem made and solved", "solved", again, ours)
+            yield comparison("cold", AND_A, ours, both, WITH_A[family, m], note)
+            yield comparison("problem made and solved", AND_A, again, both, None, note)
+    yield comparison("problem made and solved", "solved", again, ours)
 
 
-def warm(family: str, m: int) -> Iterator[Duel]:
+def warm(family: str, m: int) -> Iterator[Comparison]:
     """Solve a problem with velocities changed by `CHANGE`, from the solution of the one before (A5)."""
     first = FAMILIES[family](m, SEED)
     before, later = mlcp.solve(first), changed(first)
-    duel = partial(Contest, "A5", f"{family} {m}", "warm", clock=process_time, patience=PATIENCE)
+    comparison = partial(SingleThread, "A5", f"{family} {m}", "warm", clock=process_time, patience=PATIENCE)
     ours = Call(partial(mlcp.solve, later, before))
-    yield duel("cold", ours, Call(partial(mlcp.solve, later)), 1.0 / 0.7)
+    yield comparison("cold", ours, Call(partial(mlcp.solve, later)), 1.0 / 0.7)
     if DAQP.available():
-        given = Given(later)
+        given = PeerInput(later)
         run = daqp(given, before.gamma)
-        yield duel(DAQP.name, ours, Call(run), 25.0, verdict(given, run()))
+        yield comparison(DAQP.name, ours, Call(run), 25.0, verdict(given, run()))
 
 
 def changed(problem: Problem) -> Problem:

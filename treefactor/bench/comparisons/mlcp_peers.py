@@ -42,14 +42,14 @@ BULLET_FLAGS = "-O2 -shared -fPIC -DBT_USE_DOUBLE_PRECISION -I/usr/include/bulle
 BULLET_LIBRARIES = "-lBulletDynamics-float64 -lBulletCollision-float64 -lLinearMath-float64"
 
 
-class Answer(NamedTuple):
+class PeerResult(NamedTuple):
     """Status that a solver reports, and its impulses gamma."""
 
-    says: str
+    status: str
     gamma: np.ndarray
 
 
-class Given:
+class PeerInput:
     """A problem without bilateral rows in the forms that solvers take."""
 
     def __init__(self, problem: Problem):
@@ -88,6 +88,9 @@ class Given:
         return float(np.abs(np.minimum(gamma * scale, (self.A @ gamma + self.q) / scale)).max(initial=0.0))
 
 
+Answer, Given = PeerResult, PeerInput  # the names in release 0.1
+
+
 @dataclass(frozen=True)
 class Peer:
     """Another solver: its name, and how to call it.
@@ -97,35 +100,35 @@ class Peer:
     name : str
     available : callable
         Whether it is installed.
-    ask : callable
-        Of what is given, a function that solves it once.
+    prepare : callable
+        Returns a function that solves a `PeerInput` once.
     """
 
     name: str
     available: Callable[[], bool]
-    ask: Callable[[Given], Callable[[], Answer]]
+    prepare: Callable[[PeerInput], Callable[[], PeerResult]]
 
 
-def verdict(given: Given, answer: Answer) -> str:
+def verdict(given: PeerInput, result: PeerResult) -> str:
     """Return the status a solver reports, and the residual of its impulses."""
-    residual = given.residual(answer.gamma)
-    if answer.says == SOLVED:
+    residual = given.residual(result.gamma)
+    if result.status == SOLVED:
         return f"{'FALSE SUCCESS' if residual > WRONG else 'solved'}, residual {residual:.0e}"
-    return f"says {answer.says}" if answer.says == INFEASIBLE else f"fails, residual {residual:.0e}"
+    return f"says {result.status}" if result.status == INFEASIBLE else f"fails, residual {residual:.0e}"
 
 
 # -------------------------------------------------------------------------- given A and q
 
 
-def dantzig(given: Given) -> Callable[[], Answer]:
+def dantzig(given: PeerInput) -> Callable[[], PeerResult]:
     """Solve by Cottle and Dantzig's method as in Bullet, ODE and DART."""
     solve, n = bullet().dantzig, len(given.q)
     A, q, x = np.ascontiguousarray(given.A), given.q, np.zeros(len(given.q))
     pointers = [ctypes.c_void_p(array.ctypes.data) for array in (A, q, x)]
 
-    def run() -> Answer:
+    def run() -> PeerResult:
         x[:] = 0.0
-        return Answer(SOLVED if solve(n, *pointers) else FAILED, x)
+        return PeerResult(SOLVED if solve(n, *pointers) else FAILED, x)
 
     return run
 
@@ -145,7 +148,7 @@ def bullet() -> ctypes.CDLL | None:
         return ctypes.CDLL(str(library))
 
 
-def lemke(solver: str, given: Given) -> Callable[[], Answer]:
+def lemke(solver: str, given: PeerInput) -> Callable[[], PeerResult]:
     """Solve by Lemke's method in one of Drake's two forms; one keeps memory, so each call makes an object."""
     from pydrake import solvers
 
@@ -153,13 +156,13 @@ def lemke(solver: str, given: Given) -> Callable[[], Answer]:
     x = program.NewContinuousVariables(len(given.q))
     program.AddLinearComplementarityConstraint(given.A, given.q, x)
 
-    def run() -> Answer:
+    def run() -> PeerResult:
         found = getattr(solvers, solver)().Solve(program)
-        says = {
+        status = {
             solvers.SolutionResult.kSolutionFound: SOLVED,
             solvers.SolutionResult.kInfeasibleConstraints: INFEASIBLE,
         }
-        return Answer(says.get(found.get_solution_result(), FAILED), found.GetSolution(x))
+        return PeerResult(status.get(found.get_solution_result(), FAILED), found.GetSolution(x))
 
     return run
 
@@ -167,59 +170,59 @@ def lemke(solver: str, given: Given) -> Callable[[], Answer]:
 # ------------------------------------------------------------------------ given H, g, D, d
 
 
-def daqp(given: Given, warm: np.ndarray | None = None) -> Callable[[], Answer]:
+def daqp(given: PeerInput, warm: np.ndarray | None = None) -> Callable[[], PeerResult]:
     """Solve by dual active sets with a recursive LDL^T (Arnstrom, Bemporad, Axehill 2022)."""
     from daqp import solve
 
     arguments = given.H, -given.g, given.D, np.full(len(given.d), 1e30), given.d
     start = {} if warm is None else {"dual_start": -warm}
 
-    def run() -> Answer:
+    def run() -> PeerResult:
         _, _, flag, found = solve(*arguments, primal_tol=1e-9, **start)
-        return Answer({1: SOLVED, -1: INFEASIBLE}.get(flag, FAILED), -found["lam"])
+        return PeerResult({1: SOLVED, -1: INFEASIBLE}.get(flag, FAILED), -found["lam"])
 
     return run
 
 
-def quadprog(given: Given) -> Callable[[], Answer]:
+def quadprog(given: PeerInput) -> Callable[[], PeerResult]:
     """Solve by Goldfarb & Idnani (1983)."""
     from quadprog import solve_qp
 
     columns = np.ascontiguousarray(given.D.T)
 
-    def run() -> Answer:
+    def run() -> PeerResult:
         try:
-            return Answer(SOLVED, solve_qp(given.H, given.g, columns, given.d)[4])
+            return PeerResult(SOLVED, solve_qp(given.H, given.g, columns, given.d)[4])
         except ValueError as error:
-            says = INFEASIBLE if "inconsistent" in str(error) else FAILED
-            return Answer(says, np.zeros(len(given.d)))
+            status = INFEASIBLE if "inconsistent" in str(error) else FAILED
+            return PeerResult(status, np.zeros(len(given.d)))
 
     return run
 
 
-def proxqp(form: str, given: Given) -> Callable[[], Answer]:
+def proxqp(form: str, given: PeerInput) -> Callable[[], PeerResult]:
     """Solve by proximal augmented Lagrangian (Bambade et al. 2022), dense or sparse."""
     from proxsuite import proxqp
 
     n, m = given.problem.n, given.problem.m
     H, D = given.sparse if form == "sparse" else (given.H, given.D)
     above = np.full(m, 1e30)
-    says = {
+    status = {
         proxqp.QPSolverOutput.PROXQP_SOLVED: SOLVED,
         proxqp.QPSolverOutput.PROXQP_PRIMAL_INFEASIBLE: INFEASIBLE,
     }
 
-    def run() -> Answer:
+    def run() -> PeerResult:
         qp = getattr(proxqp, form).QP(n, 0, m)
         qp.settings.eps_abs, qp.settings.eps_rel = 1e-9, 0.0
         qp.init(H, -given.g, None, None, D, given.d, above)
         qp.solve()
-        return Answer(says.get(qp.results.info.status, FAILED), -np.asarray(qp.results.z))
+        return PeerResult(status.get(qp.results.info.status, FAILED), -np.asarray(qp.results.z))
 
     return run
 
 
-def clarabel(given: Given) -> Callable[[], Answer]:
+def clarabel(given: PeerInput) -> Callable[[], PeerResult]:
     """Solve by interior points (Goulart & Chen 2024)."""
     import clarabel
     from scipy.sparse import triu
@@ -230,10 +233,10 @@ def clarabel(given: Given) -> Callable[[], Answer]:
     settings.verbose = False
     settings.tol_gap_abs = settings.tol_gap_rel = settings.tol_feas = 1e-10
 
-    def run() -> Answer:
+    def run() -> PeerResult:
         found = clarabel.DefaultSolver(upper, -given.g, rows, -given.d, cones, settings).solve()
-        says = {"Solved": SOLVED, "PrimalInfeasible": INFEASIBLE}.get(str(found.status), FAILED)
-        return Answer(says, np.asarray(found.z))
+        status = {"Solved": SOLVED, "PrimalInfeasible": INFEASIBLE}.get(str(found.status), FAILED)
+        return PeerResult(status, np.asarray(found.z))
 
     return run
 

@@ -11,8 +11,8 @@ import numpy as np
 
 from ...codegen import Kernels, compile
 from .. import _peak
-from ..timing import Call, Duel
-from . import factor as duels_factor
+from ..timing import Call, Comparison
+from . import factor as factor_times
 from .dynamics import Moving, spoken
 
 if TYPE_CHECKING:
@@ -23,7 +23,7 @@ BATCHES = ("rnea", "forward_dynamics")
 SINGLE = ("rnea", "forward_dynamics", "aba")
 
 
-def interpreted(case) -> Iterator[Duel]:
+def interpreted(case) -> Iterator[Comparison]:
     """Run programs in the package's interpreter, compared with Pinocchio (S6)."""
     moving = case.moving
     if moving.theirs is None:
@@ -33,7 +33,7 @@ def interpreted(case) -> Iterator[Duel]:
     yield from bound("S6", moving, kernels, "interpreter", 1.0)
 
 
-def compiled(case) -> Iterator[Duel]:
+def compiled(case) -> Iterator[Comparison]:
     """Run programs as compiled C, compared with Pinocchio (S7); yield nothing without a compiler."""
     moving = case.moving
     kernels = compile_c(moving.ours, singles(moving))
@@ -47,9 +47,9 @@ def compiled(case) -> Iterator[Duel]:
         yield from bound("S7", moving, kernels, "cc", 5.0)
 
 
-def threaded(case, threads: int) -> Iterator[Duel]:
+def threaded(case, threads: int) -> Iterator[Comparison]:
     """Run programs on several threads, compared with one (S8)."""
-    moving, count = case.moving, duels_factor.LARGE
+    moving, count = case.moving, factor_times.LARGE
     states = [np.resize(array, (count, array.shape[1])) for array in moving.states("forward_dynamics")]
     for how, kernels in (
         ("interpreter", compile(moving.ours, "forward_dynamics")),
@@ -60,7 +60,7 @@ def threaded(case, threads: int) -> Iterator[Duel]:
         run = partial(kernels.forward_dynamics, *states, out=np.empty((count, moving.ours.nv)))
         ours, one = (Call(partial(run, num_threads=number), count) for number in (threads, 1))
         what = f"forward dynamics {count}, {how}, {threads} threads"
-        yield Duel("S8", moving.name, what, "one thread", ours, one, 0.9 * threads)
+        yield Comparison("S8", moving.name, what, "one thread", ours, one, 0.9 * threads)
 
 
 def compile_c(model: Model, functions: list[str]) -> Kernels | None:
@@ -78,27 +78,33 @@ def singles(moving: Moving) -> list[str]:
 
 def _batches(
     target: str, moving: Moving, kernels: Kernels, names: Iterable[str], how: str, goal: float
-) -> Iterator[Duel]:
+) -> Iterator[Comparison]:
     """Compare calls for many configurations on one thread."""
     count = len(moving.q)
     for name in names:
-        ours = Call(partial(getattr(kernels, name), *moving.states(name), **moving.rooms(name)), count)
+        ours = Call(
+            partial(getattr(kernels, name), *moving.states(name), **moving.result_arrays(name)), count
+        )
         what = f"{spoken(name)} {count}, {how}"
-        yield Duel(target, moving.name, what, "Pinocchio", ours, moving.peers(name), goal)
+        yield Comparison(target, moving.name, what, "Pinocchio", ours, moving.peers(name), goal)
 
 
-def _of_the_peak(moving: Moving, kernels: Kernels) -> Iterator[Duel]:
+def _of_the_peak(moving: Moving, kernels: Kernels) -> Iterator[Comparison]:
     """Compare a batch with the processor's peak; a sine counts as one operation."""
-    count, rounds = len(moving.q), duels_factor.ROUNDS
+    count, rounds = len(moving.q), factor_times.ROUNDS
     for name in BATCHES:
-        ours = Call(partial(getattr(kernels, name), *moving.states(name), **moving.rooms(name)), count)
+        ours = Call(
+            partial(getattr(kernels, name), *moving.states(name), **moving.result_arrays(name)), count
+        )
         work = _peak.multiply_adds(rounds) / max(kernels.program.operations[name].total, 1)
         peak = Call(partial(_peak.multiply_adds, rounds), work)
-        yield Duel("S7", moving.name, f"{spoken(name)} {count}, cc", "FMA peak", ours, peak, 0.4)
+        yield Comparison("S7", moving.name, f"{spoken(name)} {count}, cc", "FMA peak", ours, peak, 0.4)
 
 
-def bound(target: str, moving: Moving, kernels: Kernels, how: str, goal: float) -> Iterator[Duel]:
+def bound(target: str, moving: Moving, kernels: Kernels, how: str, goal: float) -> Iterator[Comparison]:
     """Compare calls for one configuration that write into preallocated arrays."""
     for name in singles(moving):
-        ours = Call(kernels.bind(name, *moving.first(name), out=moving.room(name)))
-        yield Duel(target, moving.name, f"{spoken(name)}, {how}", "Pinocchio", ours, moving.peer(name), goal)
+        ours = Call(kernels.bind(name, *moving.first(name), out=moving.result_array(name)))
+        yield Comparison(
+            target, moving.name, f"{spoken(name)}, {how}", "Pinocchio", ours, moving.peer(name), goal
+        )

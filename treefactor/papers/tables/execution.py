@@ -54,7 +54,7 @@ def last_node_count(algorithm: Callable, tree: Tree) -> OperationCount:
     return OperationCount(**{kind: number - getattr(rest, kind) for kind, number in vars(whole).items()})
 
 
-def duel(ours: Callable[[], object], peers: Mapping[str, Callable[[], object]]) -> tuple[Result, ...]:
+def compare(ours: Callable[[], object], peers: Mapping[str, Callable[[], object]]) -> tuple[Result, ...]:
     """Time our call in turns with every peer; LAPACK uses one thread, as ours."""
     with threadpool_limits(1):
         ours_times, *others = times_in_turns([Call(ours), *map(Call, peers.values())]).T
@@ -63,10 +63,13 @@ def duel(ours: Callable[[], object], peers: Mapping[str, Callable[[], object]]) 
     )
 
 
+duel = compare  # the name in release 0.1
+
+
 def timed(kernel: Callable[[Factor], Callable[[], object]], tree: Tree, kind: str) -> tuple[Result, ...]:
     """Time a call on the tree's factor in turns with the same call on a dense matrix of that size."""
     ours, dense = (kernel(factor(sample(t), t, kind)) for t in (tree, families.chain(tree.n)))
-    return duel(ours, {"dense": dense})
+    return compare(ours, {"dense": dense})
 
 
 def timed_factorization(tree: Tree) -> tuple[Result, ...]:
@@ -75,7 +78,7 @@ def timed_factorization(tree: Tree) -> tuple[Result, ...]:
 
     dense = families.chain(tree.n)
     lapack = partial(dpotrf, np.asfortranarray(sample(dense)), lower=1, clean=0)
-    return duel(refactorization(tree), {"dense": refactorization(dense), "LAPACK": lapack})
+    return compare(refactorization(tree), {"dense": refactorization(dense), "LAPACK": lapack})
 
 
 def refactor(f: Factor) -> Callable[[], object]:

@@ -25,7 +25,7 @@ from ...model.model import Model
 from ...tree.tree import OperationCount
 from ..textbook import closures
 from ..textbook.recursions import operations
-from .execution import duel
+from .execution import compare
 from .table import AtLeast, AtMost, Row, Table
 
 PAPER = "Golubev & Yaskevich (2020), Keldysh preprint 22"
@@ -202,7 +202,7 @@ def unindexed(arm: arms.Arm, name: str) -> Row:
     except CodegenError as error:
         return Row(arm.name, f"{what}, not timed: {error}", program.operations[name].total)
     interpreted = compiled(program).bind(name, *states(arm.model(), name), out=np.empty(program.nv))
-    timed = duel(scalars, {"elements of an array": elements, "indices at run time": interpreted})
+    timed = compare(scalars, {"elements of an array": elements, "indices at run time": interpreted})
     return Row(arm.name, what, program.operations[name].total, timed=timed)
 
 
@@ -262,7 +262,7 @@ def timed(model: Model, kernels: Kernels, name: str) -> tuple[Result, ...]:
     taken = states(model, name)
     out = np.empty((model.nv, model.nv) if name == "crba" else model.nv)
     loops = dynamics.bind(getattr(dynamics, NUMERIC[name]), model, *taken, out=out.copy())
-    return duel(kernels.bind(name, *taken, out=out), {"numeric loops": loops})
+    return compare(kernels.bind(name, *taken, out=out), {"numeric loops": loops})
 
 
 def states(model: Model, name: str) -> list[np.ndarray]:

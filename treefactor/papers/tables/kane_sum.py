@@ -16,7 +16,7 @@ from ...dynamics.chain import chain_inertia
 from ...model.arms import SSRMS
 from ...tree.tree import OperationCount
 from ..textbook import kane_sum, kosynka, stepanenko
-from .execution import duel
+from .execution import compare
 from .table import Row, Table
 
 PAPER = "Kane-sum: recursive inertia matrix of a chain of bodies"
@@ -136,7 +136,7 @@ def timed(arrays: tuple[np.ndarray, ...]) -> tuple[Result, ...]:
         model.addJoint(k, pin.JointModelRZ(), pin.SE3(pin.utils.rotate("x", 1.0), r), f"joint{k}")
         model.appendBodyToJoint(k + 1, pin.Inertia(mass, r, np.eye(3)), pin.SE3.Identity())
     crba = partial(pin.crba, model, model.createData(), np.ones(model.nq))
-    return duel(partial(chain_inertia, *arrays), {"Pinocchio": crba})
+    return compare(partial(chain_inertia, *arrays), {"Pinocchio": crba})
 
 
 TABLES = (lines, methods, ssrms)

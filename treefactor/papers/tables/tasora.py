@@ -8,13 +8,13 @@ from functools import cache, partial
 import numpy as np
 
 from ... import mlcp
-from ...bench.comparisons.mlcp_peers import CLARABEL, DAQP, Given
+from ...bench.comparisons.mlcp_peers import CLARABEL, DAQP, PeerInput
 from ...bench.timing import Result
 from ...mlcp.families import FAMILIES, box_on_four_feet
 from ...mlcp.kkt import KKT, Corner
 from ...mlcp.problem import Problem, Status
 from ..textbook import tasora
-from .execution import duel
+from .execution import compare
 from .table import AtLeast, Row, Rule, Table
 
 PAPER = "Tasora, Manconi & Silvestri, simplex method for the mixed LCP"
@@ -52,14 +52,14 @@ def incremental() -> Table:
 
 def computed(family: str, m: int) -> list[Row]:
     """Count the entries of L, and a pivot's share of it."""
-    problem, walked = walk(family, m)
-    case, (whole, *pivots) = f"{family}, m = {m}", walked.computed
+    problem, found = paper_result(family, m)
+    case, (whole, *pivots) = f"{family}, m = {m}", found.computed
     kkt, corner = ours(problem), m * (m + 1) / 2
     touched = np.mean([kkt.switch(row).touched for row in range(len(problem.c), kkt.J.shape[0])])
     return [
         Row(case, "entries of L, all of M first", whole),
         Row(case, "entries of L, our order", kkt.nnz),
-        Row(case, "pivots of the paper's method", walked.pivots),
+        Row(case, "pivots of the paper's method", found.pivots),
         Row(case, "entries of the m x m corner over the most of a pivot", corner / max(pivots), AtLeast(1.0)),
         Row(case, "times fewer entries per pivot than a factor, as printed", whole / np.mean(pivots)),
         Row(
@@ -123,12 +123,12 @@ def endings() -> Table:
     """Compare how the procedure as printed and our solver end."""
     rows = []
     for family in ENDS:
-        problem, walked = walk(family, END_ROWS)
+        problem, found = paper_result(family, END_ROWS)
         case = f"{family}, m = {END_ROWS}"
         unsolvable = verdict(problem) == "infeasible"
-        reason = UNSOLVABLE if unsolvable else REASONS.get(walked.ended, "")
+        reason = UNSOLVABLE if unsolvable else REASONS.get(found.ended, "")
         rows += [
-            Row(case, "the procedure as printed", walked.ended, tasora.SOLVED, walked.ended, reason),
+            Row(case, "the procedure as printed", found.ended, tasora.SOLVED, found.ended, reason),
             Row(case, "ours", verdict(problem), tasora.SOLVED, "infeasible", UNSOLVABLE),
         ]
     four = box_on_four_feet()
@@ -147,10 +147,13 @@ def endings() -> Table:
 
 
 @cache
-def walk(family: str, m: int) -> tuple[Problem, tasora.Walked]:
+def paper_result(family: str, m: int) -> tuple[Problem, tasora.SimplexResult]:
     """Return a problem, and the result of the paper's method on it."""
     problem = FAMILIES[family](m, SEED)
     return problem, tasora.solve_lcp(problem)
+
+
+walk = paper_result  # the name in release 0.1
 
 
 def verdict(problem: Problem) -> str:
@@ -163,9 +166,9 @@ def verdict(problem: Problem) -> str:
 
 def left_behind(off: float) -> float:
     """Return the largest entry of H v - g - D^T gamma, over that of g, of the paper's method."""
-    problem = walk(LAYOUTS[0], END_ROWS)[0]
-    walked = tasora.solve_lcp(problem, off)
-    rest = problem.H @ walked.v - problem.g - problem.D.T @ walked.gamma
+    problem = paper_result(LAYOUTS[0], END_ROWS)[0]
+    found = tasora.solve_lcp(problem, off)
+    rest = problem.H @ found.v - problem.g - problem.D.T @ found.gamma
     return float(np.abs(rest).max() / np.abs(problem.g).max())
 
 
@@ -191,8 +194,8 @@ def products(kkt: KKT) -> int:
 def timed(problem: Problem) -> tuple[Result, ...]:
     """Time a solution in turns with one row at a time, and with other solvers."""
     peers = {"one row at a time": partial(mlcp.solve, problem, method="simplex")}
-    peers |= {peer.name: peer.ask(Given(problem)) for peer in PEERS if peer.available()}
-    return duel(partial(mlcp.solve, problem), peers)
+    peers |= {peer.name: peer.prepare(PeerInput(problem)) for peer in PEERS if peer.available()}
+    return compare(partial(mlcp.solve, problem), peers)
 
 
 TABLES = (incremental, growing, hundreds, endings)

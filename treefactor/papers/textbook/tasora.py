@@ -69,7 +69,7 @@ class Incremental:
 
 
 @dataclass
-class Walked:
+class SimplexResult:
     """Result of the simplex method.
 
     Attributes
@@ -90,6 +90,9 @@ class Walked:
     computed: list[int] = field(repr=False)
 
 
+Walked = SimplexResult  # the name in release 0.1
+
+
 def matrix(problem, off: float = OFF) -> np.ndarray:
     """Return S with all unilateral rows off, the last freedom first."""
     J = np.concatenate((problem.C.toarray(), problem.D.toarray()))[:, ::-1]
@@ -101,7 +104,7 @@ def matrix(problem, off: float = OFF) -> np.ndarray:
     return S
 
 
-def solve_lcp(problem, off: float = OFF, limit: int = 10_000) -> Walked:
+def solve_lcp(problem, off: float = OFF, limit: int = 10_000) -> SimplexResult:
     """Solve by the paper's Risolvi_LCP, with S x = (g, c, d) and x = (v, -gamma_C, -gamma_D).
 
     Rows that are still violated block no step.
@@ -121,8 +124,8 @@ def solve_lcp(problem, off: float = OFF, limit: int = 10_000) -> Walked:
         v = x[: problem.n][::-1]
         return v, np.where(on, -x[first:], 0.0), problem.D @ v - problem.d
 
-    def ended(how: str) -> Walked:
-        return Walked(how, v, gamma, pivots, factor.computed)
+    def ended(how: str) -> SimplexResult:
+        return SimplexResult(how, v, gamma, pivots, factor.computed)
 
     v, gamma = np.linalg.solve(problem.H, problem.g), np.zeros(problem.m)
     if factor.singular:
