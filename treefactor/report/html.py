@@ -61,7 +61,7 @@ FIGURES = {  # attributes of a row that are errors, and how they are called
 IN_CELL = ("error_qdd", "error_own", "error_h")  # the worst of them stands in the matrix
 
 PERCENT = 1e-4, 1e3  # effects between these are percentages
-EQUAL_CONTRAST = 0.179  # luminance of a ground on which black and white are equally legible, after WCAG
+DARK = 1e-2  # the colours of larger errors are so dark that white text is more legible on them
 LISTED = 8  # links shown of a cause, more are folded
 
 
@@ -301,7 +301,5 @@ def _paint(error: float | None) -> str:
     if error is None:
         return ""
     rgb = NO_NUMBER if math.isnan(error) else colour(math.log10(error) if error > 0 else -math.inf)
-    linear = [c / 12.92 if c <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4 for c in (v / 255 for v in rgb)]
-    luminance = 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
-    text = "#000" if luminance > EQUAL_CONTRAST else "#fff"
+    text = "#000" if error <= DARK else "#fff"  # NaN has a dark colour, too
     return f"background:{hex_colour(rgb)};color:{text}"
