@@ -1,4 +1,4 @@
-"""Adapters to dynamics engines: one module for each, which imports its engine first.
+"""Adapt dynamics engines: one module for each, which imports its engine first.
 
 `treefactor` itself never imports an engine; import the adapter you need::
 
@@ -9,7 +9,7 @@ from ..exceptions import AdapterError
 
 
 def missing_engine(engine: str, extra: str, error: ImportError) -> AdapterError:
-    """Say which extra to install for an engine that cannot be imported."""
+    """Return the error that names the extra to install for an engine that cannot be imported."""
     return AdapterError(
         f"{engine} cannot be imported ({error}): pip install 'treefactor[{extra}]'", engine=extra
     )

@@ -1,4 +1,4 @@
-"""A Drake plant with its joints, and a context to evaluate it in."""
+"""Hold a Drake plant with its joints, and a context to evaluate it in."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ TRANSLATED = (FLOATING, "revolute", "prismatic")  # joints that Pinocchio has, t
 
 @dataclass(frozen=True)
 class Joint:
-    """A joint with freedoms.
+    """Joint of a plant with at least one freedom.
 
     Attributes
     ----------
@@ -48,22 +48,22 @@ class Joint:
 
     @property
     def free(self) -> bool:
-        """Whether it is that of a floating body."""
+        """Whether the joint belongs to a floating body."""
         return self.kind == FLOATING
 
     def block(self, x: np.ndarray) -> np.ndarray:
-        """v_pinocchio over v; of a floating body of rotation R [[0, R'], [R', 0]]."""
+        """Return v_pinocchio over v; of a floating body of rotation R [[0, R'], [R', 0]]."""
         if self.free:
             return np.kron([[0.0, 1.0], [1.0, 0.0]], Rotation.from_quat(x[3:]).as_matrix().T)
         return np.eye(self.nv)
 
     def position(self, x: np.ndarray) -> np.ndarray:
-        """Entries in q."""
+        """Return the joint's entries in q."""
         return np.array([x[6], *x[3:6], *x[:3]]) if self.free else one_position(x)
 
 
 class Body(Sealed):
-    """A plant, with a context to evaluate it in.
+    """Plant with a context to evaluate it in.
 
     Parameters
     ----------
@@ -135,7 +135,7 @@ class Body(Sealed):
         return self.plant.gravity_field().gravity_vector()
 
     def parts(self, name: str) -> list[Joint]:
-        """Joint of that name and of a kind that Pinocchio has; ``root_joint`` is the only floating body."""
+        """Return the joint of that name; ``root_joint`` is the only floating body."""
         free = [joint for joint in self.joints if joint.free]
         return [
             joint
@@ -145,14 +145,14 @@ class Body(Sealed):
         ]
 
     def at(self, q, v):
-        """Context at a state."""
+        """Set the context to a state and return it."""
         self.plant.SetPositions(self.context, as_vector(q, self.nq, "q"))
         self.plant.SetVelocities(self.context, as_vector(v, self.nv, "v"))
         return self.context
 
 
 def _joints(plant: MultibodyPlant) -> tuple[Joint, ...]:
-    """Joints with freedoms in the order of v, found by walking from the world outwards."""
+    """Return the joints with freedoms in the order of v, found from the world outwards."""
     joints = [plant.get_joint(index) for index in plant.GetJointIndices()]
     above, parent = (
         {int(plant.world_body().index()): None},
@@ -185,5 +185,5 @@ def _joint(joint, parent: int) -> Joint:
 
 
 def adapter_error(message: str, joint: str | None = None, file=None) -> AdapterError:
-    """AdapterError of Drake about a joint or link, of a file."""
+    """Return Drake's AdapterError about a joint or link of a file."""
     return AdapterError(message if file is None else f"{file}: {message}", "drake", file, joint)

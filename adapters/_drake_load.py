@@ -1,4 +1,4 @@
-"""URDFs for Drake: their dynamics parsed strictly, or the file as scripts parse it."""
+"""Load URDFs into Drake: their dynamics parsed strictly, or the file as scripts parse it."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ def load(path, floating: bool = False, gravity=(0.0, 0.0, -9.81)) -> Body:
 
 
 def load_plain(path, floating: bool = False, gravity=(0.0, 0.0, -9.81), way: str = "Parser") -> Body:
-    """Load a URDF as scripts do, by a parser that warns only; without geometry, so no mesh is looked for.
+    """Load a URDF as scripts do, with a parser that only warns; meshes are not read.
 
     Its H may not be the file's then: a link called "world" is the world itself, impossible inertias are
     replaced, actuators with rotors have a reflected inertia. Arguments and errors as for `load`.
@@ -70,7 +70,7 @@ def load_plain(path, floating: bool = False, gravity=(0.0, 0.0, -9.81), way: str
 
 
 def finalized(plant: MultibodyPlant, root: str, floating: bool, gravity) -> MultibodyPlant:
-    """Plant with its gravity and base; a root that Drake took for the world is fixed already."""
+    """Finalize the plant with its gravity and base; a root that Drake took for the world is already fixed."""
     plant.mutable_gravity_field().set_gravity_vector(as_vector(gravity, 3, "gravity"))
     if not floating and plant.HasBodyNamed(root):
         plant.WeldFrames(plant.world_frame(), plant.GetFrameByName(root))
@@ -90,7 +90,7 @@ def require_limits(robot: ET.Element, path: Path) -> None:
 
 @contextmanager
 def unwarned() -> Iterator[None]:
-    """Keep Drake from logging what it does not heed in a file."""
+    """Keep Drake from logging what it ignores in a file."""
     logger = logging.getLogger("drake")
     kept = logger.level
     logger.setLevel(logging.ERROR)
@@ -102,7 +102,7 @@ def unwarned() -> Iterator[None]:
 
 @contextmanager
 def refusals(path: Path, text: str) -> Iterator[None]:
-    """Turn Drake's errors about a text that stands for a file into AdapterError."""
+    """Turn Drake's errors about a text in place of a file into AdapterError."""
     try:
         yield
     except (RuntimeError, ValueError) as error:
@@ -112,7 +112,7 @@ def refusals(path: Path, text: str) -> Iterator[None]:
 
 
 def _refusal(path: Path, text: str, error: Exception) -> AdapterError:
-    """AdapterError with Drake's reason, the line of the text turned into the link or joint found there."""
+    """Return AdapterError with Drake's reason; a line number becomes the link or joint found there."""
     reason = " ".join(str(error).split())
     line = re.search(r"\.urdf:(\d+): \w+: ", reason)
     name = name_at(text, int(line[1])) if line else None

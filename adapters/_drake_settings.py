@@ -1,4 +1,4 @@
-"""What Drake adds to the accelerations of a robot in discrete time without being asked."""
+"""Find what Drake adds by default to the accelerations of a robot in discrete time."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ SETTINGS = {  # by the element of the URDF that makes them
 
 
 def only(path: Path, floating: bool, gravity, kept: str) -> tuple[MultibodyPlant, Diagram, list[str]]:
-    """Plant of discrete time in which at most one setting is left, its diagram, and joints that have it."""
+    """Build a discrete-time plant with at most one setting, its diagram, and the affected joints."""
     element = SETTINGS.get(kept, "none")
     parts = JOINT_PARTS - {"dynamics"} | {element}
     robot, root = plain(parse(path, "drake"), path, "drake", parts, shapes=element == "collision")
@@ -40,7 +40,7 @@ def only(path: Path, floating: bool, gravity, kept: str) -> tuple[MultibodyPlant
 
 
 def effect(simulated: tuple, q, v, tau, expected) -> tuple[float, tuple[str, ...]]:
-    """Relative deviation of q̈ in one step from that expected, and names of what acts."""
+    """Return the relative deviation of q̈ in one step from that expected, and the names of what acts."""
     plant, diagram, joints = simulated
     root = diagram.CreateDefaultContext()
     context = plant.GetMyMutableContextFromRoot(root)
@@ -55,7 +55,7 @@ def effect(simulated: tuple, q, v, tau, expected) -> tuple[float, tuple[str, ...
 
 
 def _acts(plant: MultibodyPlant, joint, q: np.ndarray) -> bool:
-    """Whether a joint is damped, beyond its limits, or the plant is one of tied joints."""
+    """Return whether a joint is damped, beyond its limits, or coupled."""
     lower, upper = joint.position_lower_limits(), joint.position_upper_limits()
     at = q[joint.position_start() :][: joint.num_positions()]
     beyond = (at < lower).any() or (at > upper).any()
@@ -63,7 +63,7 @@ def _acts(plant: MultibodyPlant, joint, q: np.ndarray) -> bool:
 
 
 def _touching(plant: MultibodyPlant, context) -> Iterator[str]:
-    """Pairs of bodies in contact."""
+    """Return the pairs of bodies in contact."""
     contacts = plant.get_contact_results_output_port().Eval(context)
     for i in range(contacts.num_point_pair_contacts()):
         pair = contacts.point_pair_contact_info(i)

@@ -1,4 +1,4 @@
-"""An MJCF with the dynamics of a URDF, for no MuJoCo before 4.0 reads URDFs rightly.
+"""Write an MJCF with the dynamics of a URDF; MuJoCo before 4.0 misreads URDFs.
 
 Up to 3.11 it turns inertias whose ``<origin>`` has an ``rpy`` the wrong way (H wrong by 1e-2) and finds
 their principal axes to 1e-8 only; from 3.3 to 3.10 it misplaces the inertias of links on fixed joints. Every
@@ -25,7 +25,7 @@ TYPES = {"revolute": "hinge", "continuous": "hinge", "prismatic": "slide", "sphe
 
 
 def mjcf(path: Path, floating: bool) -> tuple[str, dict[str, tuple[float, np.ndarray]]]:
-    """Text of an MJCF, and the masses and principal moments it could not hold, by body.
+    """Return the text of an MJCF, and the masses and principal moments it could not hold, by body.
 
     Bodies and joints have the names of the URDF's, the free joint is ``root_joint``.
 
@@ -76,7 +76,7 @@ def _body(parent: ET.Element, robot: Robot, link: str, odd: dict, **place: str) 
 
 
 def _principal(inertial: Inertia) -> tuple[np.ndarray, np.ndarray]:
-    """Principal moments in rising order, and a rotation whose columns are their axes."""
+    """Return principal moments in rising order, and a rotation whose columns are their axes."""
     moments, axes = np.linalg.eigh(inertial.tensor)
     axes[:, 2] *= np.linalg.det(axes)  # right-handed
     if moments[2] <= (1.0 + ROUND_OFF) * (moments[0] + moments[1]):

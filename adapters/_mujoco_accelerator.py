@@ -1,4 +1,4 @@
-"""The factor of MuJoCo's ``MjData.M``, whose rows are ours: ancestors root first, the diagonal last."""
+"""Factorize MuJoCo's ``MjData.M`` in place; its packed rows are ordered as ours."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from ._mujoco_body import adapter_error, joint_names
 
 
 class Accelerator(BoundFactor):
-    """The factor of ``data.M``, read in place: for a script that calls MuJoCo.
+    """Factor of ``data.M``, read in place, for scripts that call MuJoCo.
 
     Parameters
     ----------
@@ -66,7 +66,7 @@ def _rows(data: mujoco.MjData) -> np.ndarray:
 
 
 def _tree(model: mujoco.MjModel) -> Tree:
-    """The tree whose packed rows are those of M."""
+    """Return the tree whose packed rows are those of M."""
     parent = np.where(model.M_rownnz > 1, model.dof_parentid, -1)
     names = joint_names(model)
     joints, counts = np.unique(model.dof_jntid, return_counts=True)

@@ -1,4 +1,4 @@
-"""A MuJoCo model with its joints, its smooth dynamics at a state, and the layouts of its sparse matrices."""
+"""Hold a MuJoCo model with its joints, its smooth dynamics at a state, and its sparse layouts."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ DISABLED = int(
 
 @dataclass(frozen=True)
 class Joint:
-    """A joint of a model.
+    """Joint of a MuJoCo model.
 
     Attributes
     ----------
@@ -62,23 +62,23 @@ class Joint:
 
     @property
     def free(self) -> bool:
-        """Whether it is a free joint."""
+        """Whether the joint is a free joint."""
         return self.kind == FREE
 
     def block(self, x: np.ndarray) -> np.ndarray:
-        """v_pinocchio over v; of a free joint of rotation R [[R', 0], [0, 1]]."""
+        """Return v_pinocchio over v; of a free joint of rotation R [[R', 0], [0, 1]]."""
         block = np.eye(self.nv)
         if self.free:
             block[:3, :3] = Rotation.from_quat(x[3:]).as_matrix().T
         return block
 
     def position(self, x: np.ndarray) -> np.ndarray:
-        """Entries in q: quaternions w x y z."""
+        """Return the joint's entries in q; quaternions are w x y z."""
         return np.array([*x[:-4], x[-1], *x[-4:-1]]) if self.kind in SIZES else one_position(x)
 
 
 class Body(Sealed):
-    """A MuJoCo model, with the data it is evaluated in.
+    """MuJoCo model with the data it is evaluated in.
 
     Parameters
     ----------
@@ -148,7 +148,7 @@ class Body(Sealed):
         return np.zeros(3) if disabled else self.model.opt.gravity.copy()
 
     def parts(self, name: str) -> list[Joint]:
-        """Joints that Pinocchio joins under that name; it calls those of one body ``Composite_<first>``.
+        """Return the joints that Pinocchio joins under that name, such as ``Composite_<first>``.
 
         Its ``root_joint`` is the only free joint, whatever that is called here. The two joints that `model`
         makes of a free joint with armature are parts of that joint.
@@ -162,7 +162,7 @@ class Body(Sealed):
         return [half for halves in self.halves.values() for half in halves if half.name == name]
 
     def forward(self, q, v, applied=0.0) -> mujoco.MjData:
-        """Data after mj_forward under the forces applied, smooth dynamics only."""
+        """Return data after mj_forward under the applied forces, smooth dynamics only."""
         model, data = self.model, self.data
         data.qpos[:], data.qvel[:] = as_vector(q, self.nq, "q"), as_vector(v, self.nv, "v")
         data.qfrc_applied[:], data.xfrc_applied[:] = applied, 0.0
@@ -175,7 +175,7 @@ class Body(Sealed):
         return data
 
     def csr(self) -> tuple[np.ndarray, np.ndarray] | None:
-        """Rows and columns of ``MjData.M``, or None in a MuJoCo that has no such rows.
+        """Return rows and columns of ``MjData.M``, or None in a MuJoCo that does not store them.
 
         Ancestors root first, diagonal last; the rows of "simple" freedoms hold the diagonal only.
         """
@@ -185,7 +185,7 @@ class Body(Sealed):
         return None
 
     def upward(self) -> tuple[np.ndarray, np.ndarray]:
-        """Rows and columns of ``MjData.qM``: from the diagonal up to the root, zeros in "simple" rows."""
+        """Return rows and columns of ``MjData.qM``: from the diagonal up to the root."""
         rows, columns = [], []
         for k in range(self.nv):
             i = k
@@ -197,14 +197,14 @@ class Body(Sealed):
 
 
 def body_names(model: mujoco.MjModel) -> list[str]:
-    """Distinct names of all bodies."""
+    """Return distinct names of all bodies."""
     return _distinct(
         [model.body(k).name for k in range(model.nbody)], [f"body {k}" for k in range(model.nbody)]
     )
 
 
 def joint_names(model: mujoco.MjModel) -> list[str]:
-    """Distinct names of all joints."""
+    """Return distinct names of all joints."""
     made_up = []
     for j, (body, kind) in enumerate(zip(model.jnt_bodyid.tolist(), model.jnt_type.tolist(), strict=True)):
         last = "_free" if kind == FREE else f"Joint_{j - int(model.body_jntadr[body])}"
@@ -213,7 +213,7 @@ def joint_names(model: mujoco.MjModel) -> list[str]:
 
 
 def _distinct(given: list[str], made_up: list[str]) -> list[str]:
-    """Given names; where they are empty the made-up ones, with ``_2``, ``_3`` ... if they are taken."""
+    """Return the given names; empty ones are replaced, with ``_2``, ``_3`` ... if a name is taken."""
     taken, used = set(given), Counter[str]()
     found = []
     for own, name in zip(given, made_up, strict=True):
@@ -234,7 +234,7 @@ def _joint(model: mujoco.MjModel, j: int, name: str) -> Joint:
 
 
 def _halves(joints: tuple[Joint, ...]) -> dict[str, tuple[Joint, Joint]]:
-    """Two joints with distinct names, ``<joint>[0]`` and ``<joint>[1]``, for every free joint."""
+    """Split every free joint into two joints with distinct names, ``<joint>[0]`` and ``<joint>[1]``."""
     free, names = [joint for joint in joints if joint.free], [joint.name for joint in joints]
     made_up = [f"{joint.name}[{k}]" for joint in free for k in range(2)]
     first = iter(_distinct([*names, *("" for _ in made_up)], [*names, *made_up])[len(names) :])
@@ -249,5 +249,5 @@ def _halves(joints: tuple[Joint, ...]) -> dict[str, tuple[Joint, Joint]]:
 
 
 def adapter_error(message: str, joint: str | None = None, file=None) -> AdapterError:
-    """AdapterError of MuJoCo about a joint or body, of a file."""
+    """Return MuJoCo's AdapterError about a joint or body of a file."""
     return AdapterError(message if file is None else f"{file}: {message}", "mujoco", file, joint)

@@ -1,4 +1,4 @@
-"""Our model of one of MuJoCo's: welded bodies are merged, joints of one body are a chain."""
+"""Build our model of a MuJoCo model: welded bodies are merged, joints of one body form a chain."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ KINDS = {
 
 
 def model(source: mujoco.MjModel | Body) -> Model:
-    """Our model of one of MuJoCo's, with q and v as Pinocchio lays them out.
+    """Build our model of a MuJoCo model, with q and v as Pinocchio lays them out.
 
     Parameters
     ----------
@@ -71,7 +71,7 @@ def _joints(body: Body) -> list[Joint]:
 
 
 def _parts(body: Body, j: int, parent: int, R, p, inertia: Inertia, count: int) -> list[Joint]:
-    """Joint j as one of ours, or as two if it is a free joint with armature; ``count`` joints come before."""
+    """Return joint j as one of ours, or two for a free joint with armature, after ``count`` joints."""
     own = body.joints[j]
     armature = body.armature[own.v]
     if not own.free or not armature[:3].any():
@@ -84,7 +84,7 @@ def _parts(body: Body, j: int, parent: int, R, p, inertia: Inertia, count: int) 
 
 
 def _joint(body: Body, j: int, parent: int, R: np.ndarray, p: np.ndarray, inertia: Inertia) -> Joint:
-    """Joint j in a frame at its anchor; q = reference leaves the body where it was without the joint."""
+    """Return joint j in a frame at its anchor; at q = reference the body is not displaced."""
     m, own = body.model, body.joints[j]
     kind, axis, limits = KINDS[own.kind], None, {}
     if own.nv == 1:
@@ -108,7 +108,7 @@ def _refuse_tendon_armature(m: mujoco.MjModel) -> None:
 
 
 def _matrix(quaternion: np.ndarray) -> np.ndarray:
-    """Rotation of a quaternion w x y z."""
+    """Return the rotation of a quaternion w x y z."""
     return Rotation.from_quat(np.roll(quaternion, -1)).as_matrix()
 
 

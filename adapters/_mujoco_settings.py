@@ -1,4 +1,4 @@
-"""What MuJoCo adds to the smooth accelerations of a model without being asked, found by switching it off.
+"""Find what MuJoCo adds by default to the smooth accelerations of a model, by switching it off.
 
 A setting is a list of switches: a flag that disables it, or fields of the model or its options that are zero
 where there is none. Versions of MuJoCo differ in the fields they have.
@@ -45,12 +45,12 @@ CONSTRAINED = {  # what a constraint other than a contact belongs to
 
 
 def initial_configuration(model: mujoco.MjModel) -> np.ndarray:
-    """First keyframe of the file, or the configuration it is written in, shape (nq,)."""
+    """Return the first keyframe of the file, or the configuration it is written in, shape (nq,)."""
     return (model.key_qpos[0] if model.nkey else model.qpos0).copy()
 
 
 def only(model: mujoco.MjModel, kept: str) -> mujoco.MjModel:
-    """Copy of a model in which at most one setting is left, as the file has it."""
+    """Copy the model; at most one setting is left as the file has it."""
     other = copy.copy(model)
     other.jnt_actgravcomp[:] = 0  # else actuators would have to be on for gravity compensation
     for name, switches in SETTINGS.items():
@@ -65,7 +65,7 @@ def only(model: mujoco.MjModel, kept: str) -> mujoco.MjModel:
 
 
 def effect(body: Body, model: mujoco.MjModel, q, v, tau, expected) -> tuple[float, tuple[str, ...]]:
-    """Relative deviation of q̈ from that expected, and names of what acts."""
+    """Return the relative deviation of q̈ from that expected, and the names of what acts."""
     data = mujoco.MjData(model)
     data.qpos[:], data.qvel[:], data.qfrc_applied[:] = q, v, tau
     mujoco.mj_forward(model, data)
@@ -73,7 +73,7 @@ def effect(body: Body, model: mujoco.MjModel, q, v, tau, expected) -> tuple[floa
 
 
 def _acting(body: Body, model: mujoco.MjModel, data: mujoco.MjData) -> Iterator[str]:
-    """Names of what makes forces: owners of the fields that are left, actuators, constraints."""
+    """Name what exerts forces: owners of the fields that are left, actuators, constraints."""
     for field in (switch for switches in SETTINGS.values() for switch in switches if hasattr(model, switch)):
         prefix = field.partition("_")[0]
         for i in np.unique(np.nonzero(getattr(model, field))[0]) if prefix in NAMED else ():
@@ -92,7 +92,7 @@ def _acting(body: Body, model: mujoco.MjModel, data: mujoco.MjData) -> Iterator[
 
 
 def _name(body: Body, kind: str, i: int) -> str:
-    """Name of an element of the model, or of its joint; of one without a name what it is, and its number."""
+    """Return the name of an element or of its joint; without a name, its type and number."""
     model = body.model
     if kind == "equality" and model.eq_type[i] == int(mujoco.mjtEq.mjEQ_JOINT) and not model.equality(i).name:
         kind, i = "jnt", model.eq_obj1id[i]

@@ -10,7 +10,7 @@ from .._util.messages import received
 
 
 def require_model(model, name: str = "model") -> None:
-    """Raise TypeError unless model is a `pinocchio.Model`; say how to make one of what was received."""
+    """Raise TypeError unless model is a `pinocchio.Model`; the message shows how to make one."""
     if isinstance(model, pin.Model):
         return
     advice = ""

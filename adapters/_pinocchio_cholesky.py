@@ -1,4 +1,4 @@
-"""Drop-in for `pinocchio.cholesky`, with what its Python module lacks: M = U D U^T in ``data``.
+"""Replace `pinocchio.cholesky`, with functions its Python module lacks: M = U D U^T in ``data``.
 
 Signatures and results are Pinocchio's own. Vectors may be (nv,) or (nv, k). U is the transpose of the L of
 `treefactor.factor`. Everything is read from and left in ``data``, so calls may be mixed with Pinocchio's.
@@ -22,7 +22,7 @@ from ._pinocchio_tree import tree as tree_of
 
 @dataclass
 class _State:
-    """What is kept for one ``data`` as long as it lives: views of its arrays, and the factors on them."""
+    """Views of the arrays of one ``data``, and the factors on them, kept as long as it lives."""
 
     data: weakref.ref
     joints: int
@@ -68,44 +68,44 @@ def decompose(model: pin.Model, data: pin.Data) -> np.ndarray:
 
 
 def solve(model: pin.Model, data: pin.Data, v) -> np.ndarray:
-    """M^-1 v from ``data.U`` and ``data.D``, as `decompose` left them."""
+    """Return M^-1 v from ``data.U`` and ``data.D``, as `decompose` left them."""
     return _factor(model, data).solve(v)
 
 
 def computeMinv(model: pin.Model, data: pin.Data) -> np.ndarray:
-    """M^-1 from ``data.U`` and ``data.D``; also left in ``data.Minv``."""
+    """Return M^-1 from ``data.U`` and ``data.D``; also left in ``data.Minv``."""
     inverse = _factor(model, data).inverse()
     data.Minv[...] = inverse
     return inverse
 
 
 def Mv(model: pin.Model, data: pin.Data, v) -> np.ndarray:
-    """M v, reading the upper triangle of ``data.M``."""
+    """Return M v, reading the upper triangle of ``data.M``."""
     return multiply(data.M, _state(model, data).tree, v, triangle="upper")
 
 
 def Uv(model: pin.Model, data: pin.Data, v) -> np.ndarray:
-    """U v."""
+    """Return U v."""
     return _factor(model, data).multiply_lt(v)
 
 
 def Utv(model: pin.Model, data: pin.Data, v) -> np.ndarray:
-    """U^T v."""
+    """Return U^T v."""
     return _factor(model, data).multiply_l(v)
 
 
 def Uiv(model: pin.Model, data: pin.Data, v) -> np.ndarray:
-    """U^-1 v."""
+    """Return U^-1 v."""
     return _factor(model, data).solve_lt(v)
 
 
 def Utiv(model: pin.Model, data: pin.Data, v) -> np.ndarray:
-    """U^-T v."""
+    """Return U^-T v."""
     return _factor(model, data).solve_l(v)
 
 
 def _state(model: pin.Model, data: pin.Data) -> _State:
-    """The state of data, made at its first use."""
+    """Return the state of data, made at its first use."""
     key = id(data)
     state = _STATES.get(key)
     if state is None or state.data() is not data or state.joints != model.njoints:
@@ -118,7 +118,7 @@ def _state(model: pin.Model, data: pin.Data) -> _State:
 
 
 def _factor(model: pin.Model, data: pin.Data) -> Factor:
-    """The factor that stands in ``data.U`` and ``data.D``."""
+    """Return the factor stored in ``data.U`` and ``data.D``."""
     state = _state(model, data)
     try:
         return state.UD.adopt(state.U, state.D)

@@ -1,4 +1,4 @@
-"""From the conventions of MuJoCo and Drake to Pinocchio's, and what of theirs a Pinocchio model lacks.
+"""Convert the conventions of MuJoCo and Drake to Pinocchio's, and list what a Pinocchio model lacks.
 
 A ``body`` has ``engine``, ``nq``, ``nv``, ``joints``, ``armature``, ``gravity``, and ``parts(name)``: its
 joints that make up one of Pinocchio's. A joint has ``name``, ``nq``, ``nv``, ``free``, slices ``q``, ``v``,
@@ -21,7 +21,7 @@ GRAVITY = "another gravity"
 
 
 def transform(body, model, q) -> np.ndarray:
-    """T with v_pinocchio = T v, shape (model.nv, nv); joints are matched by name.
+    """Return T with v_pinocchio = T v, shape (model.nv, nv); joints are matched by name.
 
     Parameters
     ----------
@@ -40,8 +40,8 @@ def transform(body, model, q) -> np.ndarray:
     -----
     H = T' H_pin T, tau = T' tau_pin, a_pin = T a + c with c from `acceleration_offset`, and so
     bias = T' (nle + H_pin c). The block of a free joint is that of ``Joint.block``. The armature of a free
-    joint of MuJoCo acts along the axes of the world, Pinocchio's along those of the body: it is no part of
-    H_pin in the last equation. ``model`` has it as MuJoCo has.
+    joint of MuJoCo acts along the axes of the world, Pinocchio's along those of the body: H_pin
+    does not contain it in the last equation. `model` has it as MuJoCo has.
     """
     q = as_vector(q, model.nq, "q")
     T = np.zeros((model.nv, body.nv))
@@ -51,7 +51,7 @@ def transform(body, model, q) -> np.ndarray:
 
 
 def acceleration_offset(body, model, q, v) -> np.ndarray:
-    """c with a_pinocchio = T a + c, shape (model.nv,); q and v are Pinocchio's.
+    """Return c with a_pinocchio = T a + c, shape (model.nv,); q and v are Pinocchio's.
 
     Notes
     -----
@@ -66,7 +66,7 @@ def acceleration_offset(body, model, q, v) -> np.ndarray:
 
 
 def from_pinocchio(body, model, q, v) -> tuple[np.ndarray, np.ndarray]:
-    """(q, v) of the engine from Pinocchio's.
+    """Convert Pinocchio's q and v to the engine's.
 
     Parameters
     ----------
@@ -84,12 +84,12 @@ def from_pinocchio(body, model, q, v) -> tuple[np.ndarray, np.ndarray]:
 
 
 def one_position(x: np.ndarray) -> np.ndarray:
-    """Angle or distance of a joint with one freedom; continuous joints are (cos, sin) in Pinocchio."""
+    """Return angle or distance of a joint with one freedom; continuous joints are (cos, sin) in Pinocchio."""
     return np.arctan2(x[1], x[0]) if x.size == 2 else x
 
 
 def model_changes(body, model) -> dict[str, dict[str, Callable]]:
-    """Armature and gravity of the body that a Pinocchio model lacks, as changes of such a model, by cause."""
+    """Return armature and gravity of the body as changes of a Pinocchio model that lacks them, by cause."""
     changes: dict[str, dict[str, Callable]] = {ARMATURE: {}, GRAVITY: {}}
     for joint, _, at_v in _matched(body, model):
         own = body.armature[joint.v]
@@ -111,7 +111,7 @@ def _set_gravity(model, value: np.ndarray) -> None:
 
 
 def joints_of(model) -> list[tuple[str, slice, slice]]:
-    """Name of every joint of a Pinocchio model, or of one of ours, and its entries in q and v."""
+    """Yield the name of every joint of a Pinocchio model, or of one of ours, and its entries in q and v."""
     if isinstance(model, Model):
         names = [joint.name for joint in model.joints]
         counts = [(joint.nq, joint.nv) for joint in model.joints]
@@ -123,7 +123,7 @@ def joints_of(model) -> list[tuple[str, slice, slice]]:
 
 
 def _matched(body, model) -> list[tuple]:
-    """Every joint of the body with its entries in the model's q and v."""
+    """Yield every joint of the body with its entries in the model's q and v."""
     found, odd = [], []
     for name, q, v in joints_of(model):
         parts = body.parts(name)

@@ -1,4 +1,4 @@
-"""Mimic joints of a URDF on Pinocchio's free model: which freedoms lead, and how the others follow."""
+"""Couple the mimic joints of a URDF on Pinocchio's free model."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from ._pinocchio_arguments import require_model
 
 
 def mimic_joints(path) -> dict[str, tuple[str, float, float]]:
-    """Joint followed, multiplier and offset of the mimic joints of a URDF, by name."""
+    """Return joint followed, multiplier and offset of the mimic joints of a URDF, by name."""
     top = parse(as_path(path, "pinocchio"), "pinocchio")
     return {
         joint.get("name", ""): (
@@ -27,7 +27,7 @@ def mimic_joints(path) -> dict[str, tuple[str, float, float]]:
 
 
 def leading(free: pin.Model, mimic: Mapping) -> tuple[np.ndarray, np.ndarray]:
-    """Which entries of q and of v belong to joints that follow none, as masks of shape (nq,) and (nv,).
+    """Return masks, shape (nq,) and (nv,), of the entries of q and v whose joints follow none.
 
     Those of Pinocchio's model with mimic joints, in its order.
     """
@@ -37,7 +37,7 @@ def leading(free: pin.Model, mimic: Mapping) -> tuple[np.ndarray, np.ndarray]:
 
 
 def coupling(free: pin.Model, mimic: Mapping) -> np.ndarray:
-    """G with v_free = G v for mimic joints that follow, shape (free.nv, m).
+    """Return G with v_free = G v for coupled mimic joints, shape (free.nv, m).
 
     Chains of mimic joints are multiplied through; what follows a fixed joint stands still.
 
@@ -63,7 +63,7 @@ def coupling(free: pin.Model, mimic: Mapping) -> np.ndarray:
 
 
 def constraints(free: pin.Model, mimic: Mapping) -> np.ndarray:
-    """A with A v_free = 0 for mimic joints that follow: v - multiplier v_followed, a row for each of them."""
+    """Return A with A v_free = 0 for coupled mimic joints: one row v - multiplier v_followed each."""
     following = _following(free, mimic)
     A = np.zeros((len(following), free.nv))
     for row, name in zip(A, following, strict=True):
@@ -75,7 +75,7 @@ def constraints(free: pin.Model, mimic: Mapping) -> np.ndarray:
 
 
 def coupled_configuration(free: pin.Model, mimic: Mapping, q) -> np.ndarray:
-    """Put every mimic joint where the joint it follows wants it: another q, shape (free.nq,)."""
+    """Return q with every mimic joint where the joint it follows requires it, shape (free.nq,)."""
     q = np.array(q, dtype=float)
     for name in _following(free, mimic):
         leader, multiplier, offset = _followed(free, mimic, name)
@@ -87,13 +87,13 @@ def coupled_configuration(free: pin.Model, mimic: Mapping, q) -> np.ndarray:
 
 
 def _following(free: pin.Model, mimic: Mapping) -> list[str]:
-    """Mimic joints that are not fixed."""
+    """Return the mimic joints that are not fixed."""
     require_model(free, "free")
     return [name for name in list(free.names)[1:] if name in mimic]
 
 
 def _followed(free: pin.Model, mimic: Mapping, name: str) -> tuple[str, float, float]:
-    """Joint at the end of a chain of mimic joints, and x = multiplier x_end + offset."""
+    """Return the joint at the end of a chain of mimic joints, and x = multiplier x_end + offset."""
     multiplier, offset, chain = 1.0, 0.0, [name]
     while (name := chain[-1]) in mimic and free.existJointName(name):
         leader, factor, shift = mimic[name]
@@ -114,7 +114,7 @@ def _at_v(free: pin.Model, name: str) -> int:
 
 
 def _position(free: pin.Model, name: str, q: np.ndarray) -> float:
-    """Angle or distance of a joint with one freedom; zero if it is fixed."""
+    """Return angle or distance of a joint with one freedom; zero if it is fixed."""
     if not free.existJointName(name):
         return 0.0
     j = free.getJointId(name)

@@ -1,4 +1,4 @@
-"""Our model of one of Pinocchio's: q and v are laid out alike, entry by entry."""
+"""Build our model of a Pinocchio model; q and v are laid out alike, entry by entry."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ STRAIGHT = 1e-9  # m/rad or rad; a twist with less of it has none
 
 @dataclass
 class Piece:
-    """A joint of ours, one of Pinocchio's or a part of it, placed on what carries it."""
+    """A joint of ours, placed in the frame of its parent; one of Pinocchio's joints or a part of it."""
 
     kind: str
     placement: pin.SE3
@@ -40,7 +40,7 @@ class Piece:
 
 
 def model(pin_model: pin.Model) -> Model:
-    """Our model of one of Pinocchio's, with the same q, v, H and forces, entry by entry.
+    """Build our model of a Pinocchio model, with the same q, v, H and forces, entry by entry.
 
     Parameters
     ----------
@@ -95,7 +95,7 @@ def model(pin_model: pin.Model) -> Model:
 
 
 def _bodies(pin_model: pin.Model) -> dict[int, str]:
-    """Names of the bodies whose frames are those of the joints, by the joint."""
+    """Return the names of the bodies whose frames are those of the joints, by the joint."""
     found: dict[int, str] = {}
     for frame in pin_model.frames:
         if frame.type == pin.FrameType.BODY and frame.parentJoint and frame.placement.isIdentity():
@@ -104,7 +104,7 @@ def _bodies(pin_model: pin.Model) -> dict[int, str]:
 
 
 def _pieces(pin_model: pin.Model, j: int) -> list[Piece]:
-    """Joints of ours that make up joint j."""
+    """Return our joints that make up joint j."""
     joint, placement = pin_model.joints[j], pin_model.jointPlacements[j]
     try:
         if joint.shortname() == "JointModelMimic":
@@ -116,7 +116,7 @@ def _pieces(pin_model: pin.Model, j: int) -> list[Piece]:
 
 
 def _parts(joint, placement: pin.SE3, neutral: np.ndarray) -> list[Piece]:
-    """A joint, or the joints in a chain that make it up."""
+    """Return a joint, or the joints in a chain that make it up."""
     kind = joint.shortname().removeprefix("JointModel")
     if kind == "Composite":
         whole = joint.extract()
@@ -140,14 +140,14 @@ def _parts(joint, placement: pin.SE3, neutral: np.ndarray) -> list[Piece]:
 
 
 def _along(kind: str, placement: pin.SE3, linear: np.ndarray, angular: np.ndarray) -> Piece:
-    """Joint of one freedom that moves the body along a twist."""
+    """Return a joint of one freedom that moves the body along a twist."""
     if kind == "prismatic":
         return Piece(kind, placement, linear)
     return Piece(kind, placement, angular, float(linear @ angular) if kind == "helical" else 0.0)
 
 
 def _follower(pin_model: pin.Model, j: int) -> Piece:
-    """Joint that follows another one; its twist is found from its motion, for Pinocchio does not tell."""
+    """Return a joint that follows another one; its twist is found from its motion."""
     joint = pin_model.joints[j].extract()
     ratio, offset = joint.scaling, joint.offset
     if not ratio:
@@ -175,7 +175,7 @@ def _follower(pin_model: pin.Model, j: int) -> Piece:
 
 
 def _limits(bounds: np.ndarray, kind: str) -> np.ndarray:
-    """Limits as ours: infinite where there are none, as for the entries of rotations."""
+    """Return limits in our form: infinite where there are none, as for the entries of rotations."""
     free = (np.arange(bounds.size) >= LIMITED.get(kind, bounds.size)) | (np.abs(bounds) == NO_LIMIT)
     return np.where(free, np.copysign(np.inf, bounds), bounds)
 

@@ -1,4 +1,4 @@
-"""Bodies and joints that Pinocchio's reader of MJCF places otherwise than MuJoCo, as changes of its model.
+"""Find bodies and joints that Pinocchio's MJCF reader places differently from MuJoCo, as model changes.
 
 Compared is what both make of Pinocchio's neutral configuration: poses of bodies relative to the body their
 joint hangs from, and points on the axes in the axes of the body that the joint moves.
@@ -20,7 +20,7 @@ PLACEMENT = "another placement of a body"  # it puts the first body at the origi
 
 
 def placement_changes(model: pin.Model, body) -> dict[str, dict[str, Callable]]:
-    """Positions of joints and placements of bodies as an engine has them, as changes of a model, by cause.
+    """Return positions of joints and placements of bodies of an engine as changes of a model, by cause.
 
     Parameters
     ----------
@@ -50,7 +50,7 @@ def placement_changes(model: pin.Model, body) -> dict[str, dict[str, Callable]]:
 
 
 def _carriers(model: pin.Model, body) -> Iterator[tuple[int, int]]:
-    """Every joint that moves a body with a name, and the frame of that body."""
+    """Return every joint that moves a named body, and the frame of that body."""
     for j in range(1, model.njoints):
         name = body.model.body(body.parts(model.names[j])[0].body).name
         if model.existFrame(name, pin.FrameType.BODY):
@@ -58,18 +58,18 @@ def _carriers(model: pin.Model, body) -> Iterator[tuple[int, int]]:
 
 
 def _pose(data, k: int) -> pin.SE3:
-    """World pose of an engine's body."""
+    """Return the world pose of an engine's body."""
     return pin.SE3(data.xmat[k].reshape(3, 3), data.xpos[k])
 
 
 def _inner(model: pin.Model, j: int) -> list[pin.SE3]:
-    """Placements of the joints that make up a joint, each in the one before."""
+    """Return the placements of the joints that make up a joint, each in the one before."""
     joint = model.joints[j].extract()
     return list(joint.jointPlacements) if hasattr(joint, "jointPlacements") else [pin.SE3.Identity()]
 
 
 def _in_body(model: pin.Model, j: int, frame: int) -> list[pin.SE3]:
-    """Frames of the joints that make up a joint, in the body that they move."""
+    """Return the frames of the joints that make up a joint, in the body that they move."""
     found = [model.frames[frame].placement.inverse()]
     for P in _inner(model, j)[:0:-1]:
         found.append(found[-1] * P.inverse())
@@ -77,14 +77,14 @@ def _in_body(model: pin.Model, j: int, frame: int) -> list[pin.SE3]:
 
 
 def _placement(model: pin.Model, j: int, frame: int, above: int) -> pin.SE3:
-    """Neutral pose of the body that a joint moves, in the body that it hangs from."""
+    """Return the neutral pose of the body that a joint moves, in its parent body."""
     first = _in_body(model, j, frame)[0]
     joint = model.jointPlacements[j] * _inner(model, j)[0]
     return model.frames[above].placement.actInv(joint * first.inverse())
 
 
 def _place(model: pin.Model, j: int, frame: int, above: int, pose: pin.SE3) -> None:
-    """Put the body that a joint moves into another neutral pose."""
+    """Move the body of a joint to another neutral pose."""
     joint = model.frames[above].placement * pose * _in_body(model, j, frame)[0]
     model.jointPlacements[j] = joint * _inner(model, j)[0].inverse()
 

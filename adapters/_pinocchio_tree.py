@@ -1,4 +1,4 @@
-"""The tree of the freedoms of a Pinocchio model."""
+"""Build the tree of the freedoms of a Pinocchio model."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from ._pinocchio_arguments import require_model
 
 
 def tree(model: pin.Model) -> Tree:
-    """Tree of the freedoms of a model, in the order of its velocity vector.
+    """Return the tree of the freedoms of a model, in the order of its velocity vector.
 
     Joints with several freedoms are chains, joints without freedoms vanish. In a model with mimic joints
     the freedoms of the mimicking joints merge with those they follow, and the tree is the smallest that

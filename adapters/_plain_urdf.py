@@ -1,4 +1,4 @@
-"""A URDF reduced to its dynamics: links with their inertias, joints, and what else an engine is to read.
+"""Reduce a URDF to its dynamics: links with their inertias, joints, and what else an engine reads.
 
 Of collision shapes none are kept, or all but meshes. No mesh is looked for then, and no engine stumbles over,
 or warns about, limits, calibrations and extensions. Numbers are passed on as they are written, so the engine
@@ -26,7 +26,7 @@ AXIAL = {"revolute", "continuous", "prismatic"}
 
 
 def require_complete(path: Path, engine: str | None) -> None:
-    """Raise AdapterError for a URDF whose inertias or axes Pinocchio silently drops, or takes for zero.
+    """Raise AdapterError for a URDF whose inertias or axes Pinocchio silently drops or reads as zero.
 
     Other faults are left to the engine.
     """
@@ -69,7 +69,7 @@ def _require_axes(top: ET.Element, path: Path, engine: str | None) -> None:
 def plain(
     top: ET.Element, path: Path, engine: str, parts: Collection[str] = JOINT_PARTS, shapes: bool = False
 ) -> tuple[ET.Element, str]:
-    """Reduced copy of a ``<robot>``, its collision shapes kept or left out, and the name of its root link.
+    """Return a reduced copy of a ``<robot>``, and the name of its root link.
 
     MuJoCo and Drake take a link called "world" for the world itself; it gets another name.
 
@@ -105,13 +105,13 @@ def _primitives(link: ET.Element) -> list[ET.Element]:
 
 
 def write(robot: ET.Element) -> str:
-    """Text with a line for every element."""
+    """Return the text with a line for every element."""
     ET.indent(robot)
     return ET.tostring(robot, encoding="unicode")
 
 
 def name_at(text: str, line: int) -> str | None:
-    """Name of the link or joint on that line of a text, counted from one."""
+    """Return the name of the link or joint on that line of a text, counted from one."""
     for before in reversed(text.splitlines()[:line]):
         found = re.match(r"\s*<(link|joint) name=\"([^\"]*)\"", before)
         if found:
@@ -120,7 +120,7 @@ def name_at(text: str, line: int) -> str | None:
 
 
 def links(robot: ET.Element) -> list[str]:
-    """Names of the links."""
+    """Return the names of the links."""
     return [link.get("name", "") for link in robot.iterfind("link")]
 
 

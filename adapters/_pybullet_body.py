@@ -1,4 +1,4 @@
-"""A multibody in PyBullet: what it consists of, and whether PyBullet's mass matrix belongs to it."""
+"""Hold a multibody in PyBullet, and compare PyBullet's mass matrix with its masses and frames."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ INERTIAL = (0, 2, 3, 4)  # mass, moments, position and orientation of the inerti
 
 @dataclass(frozen=True)
 class Link:
-    """A link and its parent joint. Frames are inertial ones: the origin is the CoM, the axes are principal.
+    """Link and its parent joint. Frames are inertial: the origin is the CoM, the axes are principal.
 
     Attributes
     ----------
@@ -71,7 +71,7 @@ class Link:
 
 
 class Body(Sealed):
-    """A multibody in PyBullet.
+    """Multibody in PyBullet.
 
     Parameters
     ----------
@@ -149,7 +149,7 @@ class Body(Sealed):
         raise TypeError("a body in PyBullet is one of this process and cannot be copied or pickled")
 
     def close(self) -> None:
-        """Disconnect the client if `load` opened it; the body is of no use afterwards."""
+        """Disconnect the client if `load` opened it; the body cannot be used afterwards."""
         if self.owns_client:
             vars(self)["owns_client"] = False
             pybullet.disconnect(self.client)
@@ -190,7 +190,7 @@ class Body(Sealed):
                 )
 
     def mass_matrix(self, q: np.ndarray) -> np.ndarray:
-        """Joint-space inertia matrix by PyBullet at a q of the right length."""
+        """Return the joint-space inertia matrix by PyBullet at a q of the right length."""
         if not self.nv:
             return np.zeros((0, 0))
         try:
@@ -210,7 +210,7 @@ class Body(Sealed):
         return H
 
     def angles(self, q: np.ndarray) -> list[float]:
-        """Joint positions as PyBullet's dynamics takes them: roll, pitch and yaw for a spherical joint."""
+        """Return joint positions as PyBullet takes them: roll, pitch and yaw for a spherical joint."""
         angles = []
         for link in self.moving:
             x = q[link.q]
@@ -218,14 +218,14 @@ class Body(Sealed):
         return angles
 
     def base_rotation(self, q: np.ndarray) -> np.ndarray:
-        """Rotation of the base inertial frame in the world."""
+        """Return the rotation of the base inertial frame in the world."""
         if self.floating:
             return matrix(q[3:7])
         with engine_errors("the body was removed, or its client closed"):
             return matrix(pybullet.getBasePositionAndOrientation(self.id, physicsClientId=self.client)[1])
 
     def default_inertials(self) -> list[str]:
-        """Links of 1 kg with inertia diag(1, 1, 1): what PyBullet makes of a link without ``<inertial>``."""
+        """Find links of 1 kg with inertia diag(1, 1, 1), PyBullet's default without ``<inertial>``."""
         rows = zip(self._names(), self._dynamics, strict=True)
         return [name for name, row in rows if row[0] == 1.0 and row[2] == (1.0, 1.0, 1.0)]
 
@@ -276,7 +276,7 @@ class Body(Sealed):
 
 
 def positions(freedoms: int) -> int:
-    """Entries in q of a joint: a quaternion for a spherical one."""
+    """Return the number of entries in q of a joint; a spherical one has a quaternion."""
     return 4 if freedoms == 3 else freedoms
 
 
@@ -291,7 +291,7 @@ def require_state(base: str, links: int, nq: int, file=None) -> None:
 
 
 def reference_mass_matrix(body: Body, q: np.ndarray) -> np.ndarray:
-    """Sum of J' M J over all links, from the masses and frames PyBullet reports; J gives [ω; v at CoM]."""
+    """Sum J' M J over all links, from the masses and frames PyBullet reports; J maps to [ω; v at CoM]."""
     J = [np.eye(6, body.nv) if body.floating else np.zeros((6, body.nv))]  # that of link i at i + 1
     inertia = np.concatenate([body.base_moments, np.full(3, body.base_mass)])
     H = J[0].T @ (inertia[:, None] * J[0])
@@ -308,7 +308,7 @@ def reference_mass_matrix(body: Body, q: np.ndarray) -> np.ndarray:
 
 
 def _joint_motion(link: Link, q: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Rotation of the link in its parent, and its translation along the joint in its own axes."""
+    """Return the rotation of the link in its parent, and its translation along the joint in its own axes."""
     if link.kind == pybullet.JOINT_REVOLUTE:
         return link.zero @ Rotation.from_rotvec(q * link.axis).as_matrix(), np.zeros(3)
     if link.kind == pybullet.JOINT_SPHERICAL:
@@ -317,7 +317,7 @@ def _joint_motion(link: Link, q: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
 
 def _joint_axes(link: Link) -> np.ndarray:
-    """[ω; v of the CoM] of the link for every freedom of its joint, in its own axes, shape (6, freedoms)."""
+    """Return [ω; v of the CoM] of the link for each freedom of its joint, shape (6, freedoms)."""
     turn, slide = np.zeros((3, link.freedoms)), np.zeros((3, link.freedoms))
     if link.kind == pybullet.JOINT_REVOLUTE:
         turn[:, 0] = link.axis
@@ -329,18 +329,18 @@ def _joint_axes(link: Link) -> np.ndarray:
 
 
 def matrix(quaternion) -> np.ndarray:
-    """Rotation matrix of a quaternion x y z w."""
+    """Return the rotation matrix of a quaternion x y z w."""
     return Rotation.from_quat(quaternion).as_matrix()
 
 
 def cross_matrix(c: np.ndarray) -> np.ndarray:
-    """S(c) with S(c) x = c × x."""
+    """Return S(c) with S(c) x = c × x."""
     return np.array([[0.0, -c[2], c[1]], [c[2], 0.0, -c[0]], [-c[1], c[0], 0.0]])
 
 
 @contextmanager
 def engine_errors(reason: str):
-    """Turn PyBullet's bare error into one that says what failed."""
+    """Turn PyBullet's bare error into one that names the failed call."""
     try:
         yield
     except pybullet.error as error:
@@ -348,5 +348,5 @@ def engine_errors(reason: str):
 
 
 def adapter_error(message: str, joint: str | None = None, file=None) -> AdapterError:
-    """AdapterError of PyBullet about a joint or link, of a file."""
+    """Return PyBullet's AdapterError about a joint or link of a file."""
     return AdapterError(message if file is None else f"{file}: {message}", "pybullet", file, joint)

@@ -1,4 +1,4 @@
-"""PyBullet's conventions and Pinocchio's: what turns states, accelerations and matrices into each other."""
+"""Convert states, accelerations and matrices from PyBullet's conventions to Pinocchio's and back."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from ._pybullet_body import Body, adapter_error, cross_matrix
 
 
 def transform(body: Body, model, q=None) -> np.ndarray:
-    """T with v_pinocchio = T v, shape (model.nv, nv); joints are matched by name.
+    """Return T with v_pinocchio = T v, shape (model.nv, nv); joints are matched by name.
 
     Parameters
     ----------
@@ -43,7 +43,7 @@ def transform(body: Body, model, q=None) -> np.ndarray:
 
 
 def acceleration_offset(body: Body, model, q, v) -> np.ndarray:
-    """c with a_pinocchio = T a + c, shape (model.nv,); zero for a fixed base.
+    """Return c with a_pinocchio = T a + c, shape (model.nv,); zero for a fixed base.
 
     Parameters
     ----------
@@ -69,7 +69,7 @@ def acceleration_offset(body: Body, model, q, v) -> np.ndarray:
 
 
 def from_pinocchio(body: Body, model, q, v) -> tuple[np.ndarray, np.ndarray]:
-    """(q, v) of this module from Pinocchio's.
+    """Convert Pinocchio's q and v to this module's.
 
     Parameters
     ----------
@@ -96,7 +96,7 @@ def from_pinocchio(body: Body, model, q, v) -> tuple[np.ndarray, np.ndarray]:
 
 
 def pinocchio_gravity(body: Body) -> np.ndarray:
-    """Value for Pinocchio's ``model.gravity.linear``, m/s^2, shape (3,).
+    """Return the value for Pinocchio's ``model.gravity.linear``, m/s^2, shape (3,).
 
     Notes
     -----
@@ -109,7 +109,7 @@ def pinocchio_gravity(body: Body) -> np.ndarray:
 
 
 def _joints(body: Body, model) -> dict[str, tuple[slice, slice]]:
-    """Entries in q and v of the joints of model by name; they must be those of body."""
+    """Return entries in q and v of the joints of model by name; they must be those of body."""
     own = {link.joint: link.freedoms for link in body.moving}
     if body.floating:
         own["root_joint"] = 6

@@ -1,4 +1,4 @@
-"""Import of PyBullet without the line about its build that it writes to standard error."""
+"""Import PyBullet without the line about its build that it writes to standard error."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ BUILD_LINE = re.compile(rb"pybullet build time: [^\n]*\n")
 
 @contextmanager
 def without_build_line() -> Iterator[None]:
-    """Hold back what is written to standard error, C code included; then write it without the build line."""
+    """Hold back standard error, C code included; then write it without the build line."""
     try:
         kept = os.dup(2)
     except OSError:  # standard error is closed

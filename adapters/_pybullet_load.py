@@ -1,4 +1,4 @@
-"""URDFs into PyBullet: the dynamics alone, or the file as scripts load it."""
+"""Load URDFs into PyBullet: the dynamics alone, or the file as scripts load it."""
 
 from __future__ import annotations
 
@@ -97,7 +97,7 @@ def _load_file(path: Path, floating: bool, gravity, flags: int) -> Body:
 
 
 def _scaled_axes(path: Path) -> list[str]:
-    """Joints whose axis is not of unit length in the file."""
+    """Return the joints whose axis is not of unit length in the file."""
     axial = [joint for joint in parse(path, "pybullet").iterfind("joint[axis]") if joint.get("type") in AXIAL]
     axes = {joint.get("name", ""): numbers(joint.find("axis").get("xyz", "")) for joint in axial}
     return [name for name, axis in axes.items() if abs(np.linalg.norm(axis) - 1.0) > STALE]
@@ -111,7 +111,7 @@ def _load_copy(text: str, path: Path, floating: bool, gravity, moments: dict[str
 
 
 def _in_own_client(path: Path, urdf: Path, floating: bool, gravity, flags: int, moments: dict) -> Body:
-    """Body of a URDF made from the file at path, which the errors name."""
+    """Make the body of a URDF from the file at path, which the errors name."""
     client = pybullet.connect(pybullet.DIRECT)
     try:
         with engine_errors("PyBullet refused it, see its output"):
@@ -136,7 +136,7 @@ def _in_own_client(path: Path, urdf: Path, floating: bool, gravity, flags: int, 
 
 
 def _set_moments(moments: dict[str, np.ndarray], body_id: int, client: int) -> None:
-    """Give links the principal moments their URDF could not hold; must come before the first mass matrix."""
+    """Set principal moments that a URDF could not hold; must come before the first mass matrix."""
     for i in range(pybullet.getNumJoints(body_id, physicsClientId=client)):
         own = moments.get(pybullet.getJointInfo(body_id, i, physicsClientId=client)[12].decode())
         if own is not None:
@@ -144,7 +144,7 @@ def _set_moments(moments: dict[str, np.ndarray], body_id: int, client: int) -> N
 
 
 def inertials(body: Body) -> dict[str, Inertia]:
-    """Inertias of the links that enter H, by name, in the axes of the link frame."""
+    """Return inertias of the links that enter H, by name, in the axes of the link frame."""
     found = {
         link.name: Inertia(
             link.mass, link.inertial @ link.centre, link.inertial * link.moments @ link.inertial.T
@@ -158,6 +158,6 @@ def inertials(body: Body) -> dict[str, Inertia]:
 
 
 def file_inertials(path, floating: bool) -> dict[str, Inertia]:
-    """Inertias of the links of a URDF that can move, by name, in the axes of the link frame."""
+    """Return inertias of the links of a URDF that can move, by name, in the axes of the link frame."""
     robot = read(as_path(path, "pybullet"), "pybullet")
     return {name: inertial for name, inertial in robot.links.items() if floating or name != robot.root}

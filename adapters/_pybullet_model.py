@@ -1,4 +1,4 @@
-"""Our model of a body in PyBullet: links on fixed joints are merged into those that carry them."""
+"""Build our model of a body in PyBullet: links on fixed joints are merged into their carriers."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ KINDS = {
 
 
 def model(body: Body) -> Model:
-    """Our model of a body in PyBullet, with q and v as Pinocchio lays them out.
+    """Build our model of a body in PyBullet, with q and v as Pinocchio lays them out.
 
     Parameters
     ----------

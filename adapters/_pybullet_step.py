@@ -1,4 +1,4 @@
-"""The state of a PyBullet body, and what would spoil a step of it."""
+"""Set the state of a PyBullet body, and refuse what would spoil a step of it."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ from .._util.engine import UNEXPLAINED
 from ._pybullet_body import Body, adapter_error
 
 HUGE_VELOCITY = 1e9  # rad/s, m/s; PyBullet clips every velocity at maxJointVelocity, 100 by default
-FAR = 1e9  # rad, m; a joint limit that is none
+FAR = 1e9  # rad, m; stands for no joint limit
 AWAKE = pybullet.ACTIVATION_STATE_DISABLE_SLEEPING | pybullet.ACTIVATION_STATE_WAKE_UP
 
-# what acts on a body without being asked
+# what acts on a body by default
 MOTORS = "default joint motors hold every joint"
 LINK_DAMPING = "default link damping of 0.04"
 JOINT_DAMPING = "joint damping of the file acts"
@@ -65,7 +65,7 @@ def _switch_off_motor(body: Body, i: int, freedoms: int) -> None:
 
 
 def step(body: Body, q: np.ndarray, v: np.ndarray, tau: np.ndarray, keep: str = "") -> np.ndarray:
-    """(v1 - v0) / dt over one step, with one of SETTINGS left on; contacts act where the body has them."""
+    """Return (v1 - v0) / dt over one step, with one of SETTINGS left on; existing contacts act."""
     silence(body, keep)
     pybullet.stepSimulation(physicsClientId=body.client)  # wakes it, and spends forces others have applied
     set_state(body, q, v)
@@ -78,7 +78,7 @@ def step(body: Body, q: np.ndarray, v: np.ndarray, tau: np.ndarray, keep: str = 
 
 
 def concerned(body: Body, setting: str, q: np.ndarray) -> tuple[str, ...]:
-    """Joints or links that a setting acts on, in the last step; none where it is all of them."""
+    """Return joints or links that a setting acts on, in the last step; empty where it is all of them."""
     infos = [
         (link, pybullet.getJointInfo(body.id, i, physicsClientId=body.client))
         for i, link in enumerate(body.links)
@@ -94,13 +94,13 @@ def concerned(body: Body, setting: str, q: np.ndarray) -> tuple[str, ...]:
 
 
 def beyond(link, info: tuple, q: np.ndarray) -> bool:
-    """Whether a joint is at or beyond its limits; lower > upper are none."""
+    """Return whether a joint is at or beyond its limits; lower > upper means no limits."""
     lower, upper = info[8:10]
     return lower <= upper and not lower < q[link.q][0] < upper
 
 
 def touching(body: Body) -> tuple[str, ...]:
-    """Links that pushed each other in the last step, the largest force first."""
+    """Return links that pushed each other in the last step, the largest force first."""
     force: Counter[str] = Counter()
     names = [*(link.name for link in body.links), body.base]  # PyBullet's index of the base is -1
     for point in pybullet.getContactPoints(body.id, body.id, physicsClientId=body.client):
@@ -123,7 +123,7 @@ def set_state(body: Body, q: np.ndarray, v: np.ndarray) -> None:
 
 
 def velocity(body: Body, R: np.ndarray) -> np.ndarray:
-    """v of the present state; that of the base in axes of rotation R."""
+    """Return v of the present state; that of the base in axes of rotation R."""
     v = np.empty(body.nv)
     if body.floating:
         linear, angular = pybullet.getBaseVelocity(body.id, physicsClientId=body.client)

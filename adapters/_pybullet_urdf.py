@@ -1,4 +1,4 @@
-"""A copy of a URDF that holds its dynamics only and that PyBullet reads as the URDF means it.
+"""Copy a URDF with its dynamics only, in a form that PyBullet reads correctly.
 
 Kept: moving joints with type, origin and axis, the links they move, their names. Left out: visual and
 collision shapes (so no mesh is looked for), limits, joint damping and friction, mimic, extensions.
@@ -32,7 +32,7 @@ TRIANGLE_MARGIN = 1e-9  # relative; closer than this to equality, round-off deci
 
 
 def sanitised(path: Path, floating: bool) -> tuple[str, dict[str, np.ndarray]]:
-    """Text of the copy for PyBullet, and the principal moments (kg m^2) it could not hold, by link name.
+    """Return the text of the copy, and the principal moments (kg m^2) it could not hold, by link.
 
     Raises
     ------
@@ -75,7 +75,7 @@ def _give_spherical_joints_a_link(robot: Robot) -> None:
 
 
 def _principal_axes(tensor: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Principal moments and a rotation whose columns are their axes."""
+    """Return principal moments and a rotation whose columns are their axes."""
     moments = np.diag(tensor)
     if np.array_equal(tensor, np.diag(moments)):
         return moments, np.eye(3)
@@ -86,7 +86,7 @@ def _principal_axes(tensor: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
 
 def _give_odd_inertias_a_link(robot: Robot, axes: dict) -> dict[str, np.ndarray]:
-    """Split links PyBullet would not take whole; the mass of a root stays, for it frees the base."""
+    """Split links that PyBullet refuses whole; the mass of a root stays, since it frees the base."""
     odd = {}
     for name, inertial in list(robot.links.items()):
         moments, R = axes[name]
@@ -110,7 +110,7 @@ def _weld(link: str, parent: str, R: np.ndarray, r: np.ndarray) -> Joint:
 
 
 def _text(robot: Robot, axes: dict) -> str:
-    """URDF of the robot; numbers are written so that reading them gives the same doubles."""
+    """Return the URDF of the robot; numbers are written so that reading them gives the same doubles."""
     top = ET.Element("robot", name="sanitised")
     for name, inertial in robot.links.items():
         moments, R = axes[name]

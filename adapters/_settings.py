@@ -1,4 +1,4 @@
-"""What engines add to accelerations without being asked: how it is told from rounding."""
+"""Find what engines add to accelerations by default, and distinguish it from rounding."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from ..tolerances import NOTICED, QDD_PER_CONDITION
 
 
 def solved(state: tuple, initial: np.ndarray, mass_matrix: Callable, accelerate: Callable) -> list[tuple]:
-    """(q, v, tau, q̈) of a state and of the initial configuration, q̈ made by nothing but H and the bias.
+    """Return (q, v, tau, q̈) of a state and of the initial configuration, q̈ from H and the bias alone.
 
     Left out is where H, scaled to a unit diagonal, is too close to singular for `NOTICED`: some robots are
     written in such a configuration.
@@ -29,7 +29,7 @@ def solved(state: tuple, initial: np.ndarray, mass_matrix: Callable, accelerate:
 def noticed(
     names: Iterable[str], switched: Callable, effect: Callable, states: list[tuple]
 ) -> list[tuple[str, float, tuple[str, ...]]]:
-    """Settings that change q̈ at one of some states.
+    """Return the settings that change q̈ in at least one of the states.
 
     Parameters
     ----------
@@ -61,5 +61,5 @@ def noticed(
 
 
 def deviation(qdd: np.ndarray, expected: np.ndarray) -> float:
-    """Largest deviation of q̈ over its largest entry."""
+    """Return the largest deviation of q̈ over its largest entry."""
     return float(np.abs(qdd - expected).max() / np.abs(expected).max())

@@ -1,4 +1,4 @@
-"""Dask: dynamics of arrays that are spread over many processes or machines, chunk by chunk."""
+"""Compute dynamics of dask arrays, spread over many processes or machines, chunk by chunk."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ __all__ = ["map_dynamics"]
 
 
 def map_dynamics(model_or_program: Model | Program, q, v, tau, backend: str = "interp") -> da.Array:
-    """Accelerations that tau gives, as `treefactor.Kernels.forward_dynamics`, for every chunk where it is.
+    """Compute accelerations as `treefactor.Kernels.forward_dynamics`, every chunk where it is.
 
     Parameters
     ----------

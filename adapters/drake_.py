@@ -1,4 +1,4 @@
-"""Drake as a second source of the mass matrix, the bias forces and the accelerations of a robot.
+"""Compute the mass matrix, bias forces and accelerations of a robot by Drake, as a second source.
 
 Everything is in Drake's own conventions; `transform`, `from_pinocchio` and `acceleration_offset` relate them
 to Pinocchio's. q and v are laid out as the positions and velocities of a continuous-time ``MultibodyPlant``:
@@ -67,7 +67,7 @@ TENSOR_CAUSE = {"Parser": "another inertia tensor than the file's"}
 
 
 def inertials(body: Body) -> dict[str, Inertia]:
-    """Inertias of the links, by name, in the axes of the link frame."""
+    """Return inertias of the links, by name, in the axes of the link frame."""
     found = {}
     for index in range(1, body.plant.num_bodies()):  # 0 is the world
         link = body.plant.get_body(BodyIndex(index))
@@ -79,13 +79,13 @@ def inertials(body: Body) -> dict[str, Inertia]:
 
 
 def file_inertials(path, floating: bool) -> dict[str, Inertia]:
-    """Inertias of the links of a URDF that can move, by name, in the axes of the link frame."""
+    """Return inertias of the links of a URDF that can move, by name, in the axes of the link frame."""
     robot = read(as_path(path, "drake"), "drake")
     return {name: inertial for name, inertial in robot.links.items() if floating or name != robot.root}
 
 
 def tree(body: Body) -> Tree:
-    """Tree of the freedoms in the order of v, named after the joints."""
+    """Return the tree of the freedoms in the order of v, named after the joints."""
     joints = body.joints
     return Tree.from_joints(
         [joint.parent for joint in joints], [joint.nv for joint in joints], [joint.name for joint in joints]
@@ -93,7 +93,7 @@ def tree(body: Body) -> Tree:
 
 
 def mass_matrix(body: Body, q) -> np.ndarray:
-    """Joint-space inertia matrix H by Drake, reflected inertia included, shape (nv, nv).
+    """Compute the joint-space inertia matrix H by Drake, reflected inertia included, shape (nv, nv).
 
     Parameters
     ----------
@@ -109,7 +109,7 @@ def mass_matrix(body: Body, q) -> np.ndarray:
 
 
 def bias(body: Body, q, v) -> np.ndarray:
-    """Coriolis, centrifugal and gravity forces, in N m and N, shape (nv,).
+    """Compute Coriolis, centrifugal and gravity forces, in N m and N, shape (nv,).
 
     Parameters
     ----------
@@ -122,7 +122,7 @@ def bias(body: Body, q, v) -> np.ndarray:
 
 
 def inverse_dynamics(body: Body, q, v, a) -> np.ndarray:
-    """Forces H a + bias by Drake's recursion, reflected inertia included, in N m and N, shape (nv,).
+    """Compute forces H a + bias by Drake's recursion, reflected inertia included, in N m and N, shape (nv,).
 
     Parameters
     ----------
@@ -136,7 +136,7 @@ def inverse_dynamics(body: Body, q, v, a) -> np.ndarray:
 
 
 def passive(body: Body, q, v) -> np.ndarray:
-    """Forces of joint damping, springs and other force elements but gravity, in N m and N, shape (nv,).
+    """Compute forces of damping, springs and other force elements but gravity, in N m and N, shape (nv,).
 
     Add them to tau for the motion Drake itself would simulate.
 
@@ -153,7 +153,7 @@ def passive(body: Body, q, v) -> np.ndarray:
 
 
 def forward_dynamics(body: Body, q, v, tau) -> np.ndarray:
-    """q̈ = H^-1 (tau - bias) through our factor of Drake's H, shape (nv,).
+    """Compute q̈ = H^-1 (tau - bias) through our factor of Drake's H, shape (nv,).
 
     Parameters
     ----------
@@ -171,7 +171,7 @@ def forward_dynamics(body: Body, q, v, tau) -> np.ndarray:
 
 
 def own_acceleration(body: Body, q, v, tau) -> np.ndarray:
-    """q̈ by Drake alone: time derivative of v under the applied forces tau - passive, shape (nv,).
+    """Compute q̈ by Drake alone: time derivative of v under the forces tau - passive, shape (nv,).
 
     Parameters
     ----------
@@ -196,7 +196,7 @@ def own_acceleration(body: Body, q, v, tau) -> np.ndarray:
 
 
 def random_state(body: Body, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Random q, v and tau of a body in its own layout."""
+    """Return random q, v and tau of a body in its own layout."""
     q = rng.normal(size=body.nq)
     for joint in body.joints:
         if joint.free:
@@ -205,7 +205,7 @@ def random_state(body: Body, rng: np.random.Generator) -> tuple[np.ndarray, np.n
 
 
 def settings(path, floating: bool, gravity, rng: np.random.Generator) -> list[tuple[str, float, tuple]]:
-    """What else is in a step of discrete time, of 1 ms as by default: damping, limits, mimic, contacts.
+    """Find what else acts in a step of discrete time, of 1 ms as by default: damping, limits, contacts.
 
     Meshes are left out; boxes, spheres, cylinders and capsules touch.
 

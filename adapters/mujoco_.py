@@ -1,4 +1,4 @@
-"""MuJoCo as a second source of the mass matrix, the bias forces and the accelerations of a robot.
+"""Compute the mass matrix, bias forces and accelerations of a robot by MuJoCo, as a second source.
 
 Everything is in MuJoCo's own conventions; `transform`, `from_pinocchio` and `acceleration_offset` relate them
 to Pinocchio's. q and v are laid out as ``MjData.qpos`` and ``MjData.qvel``:
@@ -124,7 +124,7 @@ def load(path, floating: bool = False, gravity=(0.0, 0.0, -9.81)) -> Body:
 
 
 def load_plain(path, floating: bool = False, gravity=(0.0, 0.0, -9.81), way: str = "URDF importer") -> Body:
-    """Load a URDF through MuJoCo's own importer, without its meshes, which need not be there.
+    """Load a URDF through MuJoCo's own importer, without its meshes.
 
     Boxes, spheres and cylinders stay: they touch, and weigh something in links without ``<inertial>``. The
     importer welds the root link to the world; ``floating`` cannot change that.
@@ -153,7 +153,7 @@ def quiet() -> Iterator[None]:
 
 
 def inertials(body: Body) -> dict[str, Inertia]:
-    """Inertias of the bodies, by name, in the axes of the body frame."""
+    """Return inertias of the bodies, by name, in the axes of the body frame."""
     model, found, names = body.model, {}, body_names(body.model)
     for k in range(1, model.nbody):
         R = Rotation.from_quat(np.roll(model.body_iquat[k], -1)).as_matrix()
@@ -163,13 +163,13 @@ def inertials(body: Body) -> dict[str, Inertia]:
 
 
 def file_inertials(path, floating: bool) -> dict[str, Inertia]:
-    """Inertias of the links of a URDF that MuJoCo has bodies for: links on fixed joints are merged."""
+    """Return inertias of the links of a URDF that MuJoCo has bodies for: links on fixed joints are merged."""
     robot = without_fixed_joints(read(as_path(path, "mujoco")))
     return {name: inertial for name, inertial in robot.links.items() if floating or name != robot.root}
 
 
 def without_tendon_armature(body: Body) -> tuple[Body, tuple[str, ...]]:
-    """Body whose tendons have no armature, and the names of those that had: no tree of bodies has their H."""
+    """Return a body without armature of tendons, which no tree describes, and the names of those tendons."""
     model = copy(body.model)
     tendons = np.flatnonzero(getattr(model, "tendon_armature", ()))
     names = tuple(model.tendon(i).name or f"tendon {i}" for i in tendons)
@@ -179,7 +179,7 @@ def without_tendon_armature(body: Body) -> tuple[Body, tuple[str, ...]]:
 
 
 def tree(body: Body) -> Tree:
-    """Tree of the freedoms as ``dof_parentid`` has it, named after the joints."""
+    """Return the tree of the freedoms as in ``dof_parentid``, named after the joints."""
     names = [
         f"{joint.name}[{d}]" if joint.nv > 1 else joint.name for joint in body.joints for d in range(joint.nv)
     ]
@@ -187,7 +187,7 @@ def tree(body: Body) -> Tree:
 
 
 def mass_matrix(body: Body, q) -> np.ndarray:
-    """Joint-space inertia matrix H by MuJoCo, armature included, shape (nv, nv).
+    """Compute the joint-space inertia matrix H by MuJoCo, armature included, shape (nv, nv).
 
     Parameters
     ----------
@@ -207,7 +207,7 @@ def mass_matrix(body: Body, q) -> np.ndarray:
 
 
 def bias(body: Body, q, v) -> np.ndarray:
-    """Coriolis, centrifugal and gravity forces ``qfrc_bias``, in N m and N, shape (nv,).
+    """Compute Coriolis, centrifugal and gravity forces ``qfrc_bias``, in N m and N, shape (nv,).
 
     Parameters
     ----------
@@ -219,7 +219,7 @@ def bias(body: Body, q, v) -> np.ndarray:
 
 
 def inverse_dynamics(body: Body, q, v, a) -> np.ndarray:
-    """Forces H a + bias by MuJoCo's recursion, armature included, in N m and N, shape (nv,).
+    """Compute forces H a + bias by MuJoCo's recursion, armature included, in N m and N, shape (nv,).
 
     Parameters
     ----------
@@ -234,7 +234,7 @@ def inverse_dynamics(body: Body, q, v, a) -> np.ndarray:
 
 
 def passive(body: Body, q, v) -> np.ndarray:
-    """Forces ``qfrc_passive`` of dampers, springs, fluid and gravity compensation, in N m and N, shape (nv,).
+    """Compute ``qfrc_passive``: dampers, springs, fluid, gravity compensation, in N m and N, shape (nv,).
 
     Add them to tau for the motion MuJoCo itself would simulate.
 
@@ -248,7 +248,7 @@ def passive(body: Body, q, v) -> np.ndarray:
 
 
 def forward_dynamics(body: Body, q, v, tau) -> np.ndarray:
-    """q̈ = H^-1 (tau - bias) through our factor of MuJoCo's H, shape (nv,).
+    """Compute q̈ = H^-1 (tau - bias) through our factor of MuJoCo's H, shape (nv,).
 
     Parameters
     ----------
@@ -266,7 +266,7 @@ def forward_dynamics(body: Body, q, v, tau) -> np.ndarray:
 
 
 def own_acceleration(body: Body, q, v, tau) -> np.ndarray:
-    """q̈ by MuJoCo alone: ``qacc_smooth`` of mj_forward under the applied forces tau - passive, shape (nv,).
+    """Compute q̈ by MuJoCo alone: ``qacc_smooth`` of mj_forward under tau - passive, shape (nv,).
 
     Parameters
     ----------
@@ -279,14 +279,14 @@ def own_acceleration(body: Body, q, v, tau) -> np.ndarray:
 
 
 def random_state(body: Body, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Random q, v and tau of a body in its own layout."""
+    """Return random q, v and tau of a body in its own layout."""
     q = body.model.qpos0.copy()
     mujoco.mj_integratePos(body.model, q, rng.normal(size=body.nv), 1.0)
     return q, *rng.normal(size=(2, body.nv))
 
 
 def settings(path, floating: bool, gravity, rng: np.random.Generator) -> list[tuple[str, float, tuple]]:
-    """What else is in ``qacc`` of a file as MuJoCo reads it: damping, friction, limits, contacts, actuators.
+    """Find what else acts in ``qacc`` by default: damping, friction, limits, contacts, actuators.
 
     A URDF comes from MuJoCo's own importer, see `load_plain`; an MJCF is taken as it is, gravity and all.
 
@@ -309,7 +309,7 @@ def settings(path, floating: bool, gravity, rng: np.random.Generator) -> list[tu
 
 
 def qld(body: Body, q) -> tuple[np.ndarray, np.ndarray]:
-    """MuJoCo's own factor of H, equal to ours: unit lower L, shape (nv, nv), and D, shape (nv,); H = L^T D L.
+    """Return MuJoCo's own factor of H, equal to ours: unit lower L, (nv, nv), and D, (nv,); H = L^T D L.
 
     Parameters
     ----------
@@ -337,7 +337,7 @@ def qld(body: Body, q) -> tuple[np.ndarray, np.ndarray]:
 
 
 def _compile(build, source: str, path: Path) -> mujoco.MjModel:
-    """Model, or AdapterError with MuJoCo's reason and the body it names."""
+    """Return the model; raise AdapterError with MuJoCo's reason and the body it names."""
     try:
         return build(source)
     except (ValueError, RuntimeError, TypeError, mujoco.FatalError, mujoco.UnexpectedError) as error:

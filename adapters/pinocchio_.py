@@ -1,4 +1,4 @@
-"""Pinocchio: trees and inertia matrices of its models, and faster linear algebra on its ``data``."""
+"""Read trees and inertia matrices of Pinocchio's models, and speed up linear algebra on its ``data``."""
 
 from __future__ import annotations
 
@@ -26,8 +26,6 @@ from ._pinocchio_placements import placement_changes
 from ._pinocchio_tree import tree
 from ._plain_urdf import require_complete
 
-ROUND_OFF = 1e-14  # relative; less mass left over from a sum of inertias is none
-
 __all__ = [
     "Accelerator",
     "carried",
@@ -46,7 +44,7 @@ __all__ = [
     "with_inertials",
 ]
 
-ROUND_OFF = 1e-14  # relative; less mass left over from a sum of inertias is none
+ROUND_OFF = 1e-14  # relative; less mass than this, left over from a sum of inertias, counts as zero
 
 
 def load(path, floating: bool = False, mimic: bool = False) -> pin.Model:
@@ -86,7 +84,7 @@ def load(path, floating: bool = False, mimic: bool = False) -> pin.Model:
 
 
 def mass_matrix(model: pin.Model, data: pin.Data, q) -> np.ndarray:
-    """Joint-space inertia matrix H by Pinocchio's CRBA, armature included.
+    """Compute the joint-space inertia matrix H by Pinocchio's CRBA, armature included.
 
     Parameters
     ----------
@@ -111,7 +109,7 @@ def mass_matrix(model: pin.Model, data: pin.Data, q) -> np.ndarray:
 
 
 def massless_joints(model: pin.Model) -> list[str]:
-    """Joints that move no inertia: H is singular there. Armature counts as inertia."""
+    """Return the joints that move no inertia: H is singular there. Armature counts as inertia."""
     require_model(model)
     moved = [np.zeros((6, 6)) for _ in range(model.njoints)]
     for j in range(model.njoints - 1, 0, -1):
@@ -128,7 +126,7 @@ def massless_joints(model: pin.Model) -> list[str]:
 
 
 def with_inertials(model: pin.Model, file: Mapping, changes: Mapping) -> pin.Model:
-    """Copy of a model in which some links have other inertias.
+    """Copy a model; some links get other inertias.
 
     Parameters
     ----------
@@ -161,7 +159,7 @@ def with_inertials(model: pin.Model, file: Mapping, changes: Mapping) -> pin.Mod
 
 
 def carried(model: pin.Model, inertials: Mapping) -> tuple[dict, dict]:
-    """Inertias on every joint, once as the model has them and once as the sum of other bodies' inertias.
+    """Return inertias on every joint, as the model has them and as the sum of other bodies' inertias.
 
     Parameters
     ----------
@@ -193,7 +191,7 @@ def carried(model: pin.Model, inertials: Mapping) -> tuple[dict, dict]:
 
 
 def _dynamic_parameters(placement: pin.SE3, inertial) -> np.ndarray:
-    """(m, m c, I) of an inertia in the axes of another frame; the tensor may be of any sign."""
+    """Return (m, m c, I) of an inertia in the axes of another frame; the tensor may be of any sign."""
     R, c = placement.rotation, placement.act(inertial.com)
     about_origin = R @ inertial.tensor @ R.T + inertial.mass * (c @ c * np.eye(3) - np.outer(c, c))
     return np.array(
@@ -202,7 +200,7 @@ def _dynamic_parameters(placement: pin.SE3, inertial) -> np.ndarray:
 
 
 class Accelerator(BoundFactor):
-    """The factor of ``data.M``, read in place: the fast way for a script that calls Pinocchio's CRBA.
+    """Factor of ``data.M``, read in place, for scripts that call Pinocchio's CRBA.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""PyBullet as a second source of the mass matrix, the bias forces and the accelerations of a robot.
+"""Compute the mass matrix, bias forces and accelerations of a robot by PyBullet, as a second source.
 
 Everything is in PyBullet's own conventions; `transform`, `from_pinocchio` and `acceleration_offset` relate
 them to Pinocchio's. The layout, chosen to be that of PyBullet's calculateMassMatrix, is
@@ -12,7 +12,7 @@ them to Pinocchio's. The layout, chosen to be that of PyBullet's calculateMassMa
 - accelerations are classical: the base entry is that of its centre of mass, not the spatial one;
 - forces are dual to v: [moment; force] at the base centre of mass, then N m and N.
 
-Units are SI. Joint limits, friction, damping and mimic are no part of the dynamics compared here.
+Units are SI. Joint limits, friction, damping and mimic are not part of the dynamics compared here.
 """
 
 from __future__ import annotations
@@ -77,7 +77,7 @@ __all__ = [
 
 
 def tree(body: Body) -> Tree:
-    """Tree of the freedoms, named after the joints; those of a floating base are ``root_joint[0..5]``."""
+    """Return the tree of the freedoms, named after the joints; a floating base is ``root_joint[0..5]``."""
     first = 1 if body.floating else 0
     node = [first - 1]  # that of link i, or of what carries it, at i + 1
     parents = [-1] * first
@@ -91,7 +91,7 @@ def tree(body: Body) -> Tree:
 
 
 def mass_matrix(body: Body, q) -> np.ndarray:
-    """Joint-space inertia matrix by PyBullet, shape (nv, nv).
+    """Compute the joint-space inertia matrix by PyBullet, shape (nv, nv).
 
     Parameters
     ----------
@@ -112,7 +112,7 @@ def mass_matrix(body: Body, q) -> np.ndarray:
 
 
 def bias(body: Body, q, v) -> np.ndarray:
-    """Forces that hold the acceleration at zero, by PyBullet's inverse dynamics, shape (nv,).
+    """Compute the forces that hold the acceleration at zero, by PyBullet's inverse dynamics, shape (nv,).
 
     Parameters
     ----------
@@ -124,7 +124,7 @@ def bias(body: Body, q, v) -> np.ndarray:
 
 
 def inverse_dynamics(body: Body, q, v, a) -> np.ndarray:
-    """Forces H a + bias by PyBullet's recursion, in N m and N, shape (nv,).
+    """Compute forces H a + bias by PyBullet's recursion, in N m and N, shape (nv,).
 
     Parameters
     ----------
@@ -154,7 +154,7 @@ def inverse_dynamics(body: Body, q, v, a) -> np.ndarray:
 
 
 def forward_dynamics(body: Body, q, v, tau) -> np.ndarray:
-    """Acceleration H^-1 (tau - bias) through the factor of PyBullet's mass matrix, shape (nv,).
+    """Compute H^-1 (tau - bias) through the factor of PyBullet's mass matrix, shape (nv,).
 
     Parameters
     ----------
@@ -173,7 +173,7 @@ def forward_dynamics(body: Body, q, v, tau) -> np.ndarray:
 
 
 def own_acceleration(body: Body, q, v, tau) -> np.ndarray:
-    """Acceleration (v1 - v0) / dt over one stepSimulation, which uses neither H nor the bias, shape (nv,).
+    """Compute (v1 - v0) / dt over one stepSimulation, which uses neither H nor the bias, shape (nv,).
 
     The body is left at the new state, its motors, damping and sleeping off, its velocity clamp raised. Its
     joint limits and the contacts between its links stay, and must not act.
@@ -206,7 +206,7 @@ def own_acceleration(body: Body, q, v, tau) -> np.ndarray:
 
 
 def settings(path, floating: bool, gravity, rng: np.random.Generator) -> list[tuple[str, float, tuple]]:
-    """What else a script meets that steps this URDF: default motors, damping, limits, contacts of its links.
+    """Find what else acts in a script that steps this URDF: motors, damping, limits, contacts of its links.
 
     Returns
     -------
@@ -223,7 +223,7 @@ def settings(path, floating: bool, gravity, rng: np.random.Generator) -> list[tu
 
 
 def _acting(body: Body, setting: str, seed: int) -> list[tuple[str, float, tuple]]:
-    """One setting with its effect on q̈ and where it acts; nothing if it does not."""
+    """Return a setting with its effect on q̈ and where it acts; empty if it does not act."""
     if not body.nv:
         return []
     _require_masses(body)
@@ -236,7 +236,7 @@ def _acting(body: Body, setting: str, seed: int) -> list[tuple[str, float, tuple
 
 
 def random_state(body: Body, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Random q, v and tau of a body in its own layout."""
+    """Return random q, v and tau of a body in its own layout."""
     q = rng.normal(size=body.nq)
     quaternions = [link.q for link in body.moving if link.freedoms == 3]
     for at in [slice(3, 7), *quaternions] if body.floating else quaternions:
@@ -245,7 +245,7 @@ def random_state(body: Body, rng: np.random.Generator) -> tuple[np.ndarray, np.n
 
 
 def massless_joints(body: Body) -> list[str]:
-    """Names of the joints that carry neither mass nor inertia, for which H is singular."""
+    """Return the names of the joints that carry neither mass nor inertia, for which H is singular."""
     heavy, names = set(), []
     for i in reversed(range(len(body.links))):
         link = body.links[i]
@@ -266,7 +266,7 @@ def _require_masses(body: Body) -> None:
 
 @contextmanager
 def _gravity(body: Body, gravity: np.ndarray):
-    """Give the client another gravity for a while."""
+    """Set another gravity of the client inside the block."""
     kept = body.gravity
     pybullet.setGravity(*gravity, physicsClientId=body.client)
     try:

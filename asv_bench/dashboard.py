@@ -40,7 +40,7 @@ def main() -> None:
 
 
 def facts() -> dict[str, str]:
-    """What the pages say about the machine."""
+    """Return the facts about the machine that the pages show."""
     config = show_config("dicts")
     named = {"machine": MACHINE, "os": platform.system(), "arch": config["machine"], "cpu": config["used"]}
     return {**named, "num_cpu": str(config["cores"]), "ram": ""}
@@ -62,7 +62,7 @@ def make_anonymous(file: Path) -> None:
 
 
 def telling(folder: Path) -> list[str]:
-    """Files that name a path or the host, each with what it names."""
+    """Return files that name a path or the host, each with what it names."""
     home, prefix = str(Path.home()), sys.prefix
     secrets = (home, prefix, prefix.replace(os.sep, "_"), str(HERE.parent.resolve()), socket.gethostname())
     texts = {file: file.name + file.read_bytes().decode(errors="replace") for file in files_of(folder)}
@@ -70,7 +70,7 @@ def telling(folder: Path) -> list[str]:
 
 
 def files_of(folder: Path) -> list[Path]:
-    """All files below a folder."""
+    """Return all files below a folder."""
     return [file for file in folder.rglob("*") if file.is_file()]
 
 

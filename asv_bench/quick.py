@@ -3,7 +3,7 @@
 from collections import defaultdict
 
 import numpy as np
-from benchmarks.duels import MODELS, results
+from benchmarks.comparisons import MODELS, results
 from rich.box import SIMPLE_HEAD
 from rich.console import Console
 from rich.progress import track
@@ -33,13 +33,13 @@ def main() -> None:
 
 
 def natural(target: str) -> tuple[int, str]:
-    """S1, S2, S10; then what has no number."""
+    """Sort S1, S2, S10; then targets without a number."""
     number = target.removeprefix("S")
     return (int(number), "") if number.isdecimal() else (LAST, target)
 
 
 def summary(group: list[Result]) -> list[str | Text]:
-    """Models, median ratio, typical quartiles of its runs, least and most, goal, models that reach it."""
+    """Summarize: models, median ratio, quartiles of its runs, least and most, goal, models that reach it."""
     ratios = [one.ratio for one in group]
     low, high = (np.median([getattr(one, end) / one.ratio - 1 for one in group]) for end in ("low", "high"))
     goals = [one for one in group if one.goal is not None]

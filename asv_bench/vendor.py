@@ -64,7 +64,7 @@ def make_local(pages: Path, archives: Path) -> None:
 
 
 def local_tag(found: re.Match[str]) -> str:
-    """The tag that loads the copy of a file."""
+    """Return the tag that loads the copy of a file."""
     tag, address = found.groups()
     name = address.rsplit("/", 1)[1]
     if name not in FILES:
@@ -74,7 +74,7 @@ def local_tag(found: re.Match[str]) -> str:
 
 
 def archive_of(package: str, folder: Path) -> Path:
-    """The archive of a package, downloaded by npm unless it is there, with the hash that is expected."""
+    """Return the archive of a package, downloaded by npm unless it exists, with the expected hash."""
     folder.mkdir(parents=True, exist_ok=True)
     file = folder / f"{package.replace('@', '-')}.tgz"
     if not file.exists():
@@ -98,7 +98,7 @@ def unpack(archive: Path, files: set[str], target: Path) -> None:
 
 
 def loads_from_outside(pages: Path) -> list[str]:
-    """What pages and style sheets below a folder load from other hosts, each with the file that does."""
+    """Return what pages and style sheets below a folder load from other hosts, with the file that does."""
     found = []
     for file in sorted(pages.rglob("*")):
         if file.suffix in (".html", ".css"):

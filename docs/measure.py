@@ -18,8 +18,8 @@ from rich.progress import track
 
 import treefactor as tf
 from treefactor import bench, report, robots
-from treefactor.bench.comparisons import dynamics as duels_dynamics
-from treefactor.bench.comparisons import robot as duels
+from treefactor.bench.comparisons import dynamics as dynamics_times
+from treefactor.bench.comparisons import robot as robot_times
 
 HERE = Path(__file__).parent
 ROBOTS = ("panda", "solo12", "talos_reduced")
@@ -37,14 +37,14 @@ def main() -> None:
     with TemporaryDirectory() as cache:  # nothing is compiled yet
         os.environ["XDG_CACHE_HOME"] = cache
         for name, sweep in track(steps, "timing"):
-            case = duels.Case(robots.find(name))
+            case = robot_times.Case(robots.find(name))
             found[name] |= {"nv": case.model.nv, sweep.__name__: list(sweep(case.moving))}
     versions = {name: version(name) for name in ("pin", "numpy")}
     content = {"config": tf.show_config("dicts"), "versions": versions, "robots": found}
     report.write_json(HERE / "measured" / "choosing.json", content)
 
 
-def batches(moving: duels_dynamics.Moving) -> Iterator[dict]:
+def batches(moving: dynamics_times.Moving) -> Iterator[dict]:
     """Yield seconds per configuration of forward dynamics against the size of the batch, with `out=`."""
     kernels = dict(compiled(moving.ours, "forward_dynamics"))
     for count in BATCHES:
@@ -66,7 +66,7 @@ def loop(model: pin.Model, data: pin.Data, q, v, tau) -> None:
         pin.aba(model, data, *state)
 
 
-def columns(moving: duels_dynamics.Moving) -> Iterator[dict]:
+def columns(moving: dynamics_times.Moving) -> Iterator[dict]:
     """Yield seconds for accelerations at one configuration against the number of forces."""
     q, v = moving.first("bias")
     model, data = moving.theirs, moving.data
@@ -107,7 +107,7 @@ def every(model: pin.Model, data: pin.Data, q, v, forces) -> None:
         pin.aba(model, data, q, v, tau)
 
 
-def programs(moving: duels_dynamics.Moving) -> Iterator[dict]:
+def programs(moving: dynamics_times.Moving) -> Iterator[dict]:
     """Return seconds from a model to a program that can be called."""
     begin = perf_counter()
     program = tf.generate(moving.ours, ["forward_dynamics"])

@@ -15,9 +15,9 @@ from threadpoolctl import threadpool_limits
 
 import treefactor as tf
 from treefactor import bench, constraints, mechanisms, mlcp, report
-from treefactor.bench.comparisons import loops as duels_loops
-from treefactor.bench.comparisons import mlcp as duels_mlcp
-from treefactor.bench.comparisons.mlcp_peers import CLARABEL, DANTZIG, DAQP, PROXQP, Given
+from treefactor.bench.comparisons import loops as loops_times
+from treefactor.bench.comparisons import mlcp as mlcp_times
+from treefactor.bench.comparisons.mlcp_peers import CLARABEL, DANTZIG, DAQP, PROXQP, PeerInput
 from treefactor.mlcp_families import FAMILIES
 
 FILE = Path(__file__).parent / "measured" / "constraints.json"
@@ -31,7 +31,7 @@ def main() -> None:
     """Measure and write constraints.json."""
     with threadpool_limits(1):
         loops = {name: seconds(closing(name)) for name in LOOPED}
-        contacts = {says: list(touching(family)) for family, says in TOUCHING.items()}
+        contacts = {status: list(touching(family)) for family, status in TOUCHING.items()}
     content = {"config": tf.show_config("dicts"), "loops": loops, "contacts": contacts}
     report.write_json(FILE, content)
 
@@ -40,30 +40,30 @@ def closing(name: str) -> dict:
     """Return the ways to compute accelerations of a mechanism in one state."""
     mechanism = mechanisms.MECHANISMS[name]()
     model = mechanism.model
-    (q,), (tau,) = duels_loops.states(mechanism, 1)
+    (q,), (tau,) = loops_times.states(mechanism, 1)
     v, out = np.zeros(model.nv), np.empty(model.nv)
     ways = {
-        "Pinocchio constraintDynamics": partial(duels_loops.peer(model), q, v, tau),
+        "Pinocchio constraintDynamics": partial(loops_times.peer(model), q, v, tau),
         "loops over bodies": partial(constraints.forward_dynamics, model, q, v, tau),
     }
     program = tf.generate(model, ["loops"])
-    for backend, says in (("interp", "interpreter"), ("cc", "cc")):
-        ways[f"program, {says}"] = tf.compile(program, backend=backend).bind("loops", q, v, tau, out=out)
+    for backend, status in (("interp", "interpreter"), ("cc", "cc")):
+        ways[f"program, {status}"] = tf.compile(program, backend=backend).bind("loops", q, v, tau, out=out)
     return ways
 
 
 def touching(family: str) -> Iterator[dict]:
     """Yield seconds for problems of a family against their number of rows."""
     for m in ROWS:
-        problem = FAMILIES[family](m, duels_mlcp.SEED)
-        given, later = Given(problem), duels_mlcp.changed(problem)
+        problem = FAMILIES[family](m, mlcp_times.SEED)
+        given, later = PeerInput(problem), mlcp_times.changed(problem)
         ways = {
             "mlcp.solve": partial(mlcp.solve, problem),
             "mlcp.solve, warm": partial(mlcp.solve, later, mlcp.solve(problem)),
         }
         for peer in (DANTZIG, DAQP, CLARABEL, PROXQP):
             if peer.available():
-                ways[f"{peer.name}, A given" if peer is DANTZIG else peer.name] = peer.ask(given)
+                ways[f"{peer.name}, A given" if peer is DANTZIG else peer.name] = peer.prepare(given)
         yield {"count": problem.m, "seconds": seconds(ways)}
 
 

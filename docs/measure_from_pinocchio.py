@@ -20,7 +20,7 @@ from rich.progress import track
 import treefactor as tf
 from treefactor import bench, constraints, report, robots
 from treefactor.adapters import pinocchio_
-from treefactor.bench.comparisons import robot as duels
+from treefactor.bench.comparisons import robot as robot_times
 
 HERE = Path(__file__).parent
 ROBOTS = {  # with the frames that touch the ground or hold a tool
@@ -33,15 +33,15 @@ CALL, BOUND, BATCH = "one call", "bound call", "batch of 1024"
 
 def main() -> None:
     """Measure all robots and write from_pinocchio.json."""
-    found = {name: [one.fight().as_dict() for one in of_robot(name)] for name in track(ROBOTS, "timing")}
+    found = {name: [one.measure().as_dict() for one in of_robot(name)] for name in track(ROBOTS, "timing")}
     versions = {name: version(name) for name in ("pin", "numpy")}
     content = {"config": tf.show_config("dicts"), "versions": versions, "robots": found}
     report.write_json(HERE / "measured" / "from_pinocchio.json", content)
 
 
-def of_robot(name: str) -> Iterator[bench.Duel]:
+def of_robot(name: str) -> Iterator[bench.Comparison]:
     """Yield all comparisons for a robot."""
-    case = duels.Case(robots.find(name))
+    case = robot_times.Case(robots.find(name))
     frames = [case.model.getFrameId(frame) for frame in ROBOTS[name]]
     for measured in (dynamics, linear_algebra, configurations):
         yield from measured(case)
@@ -53,11 +53,11 @@ def of_robot(name: str) -> Iterator[bench.Duel]:
 
 
 def turns(
-    how: str, case: duels.Case, theirs: str, ours: Callable, peer: Callable, count: int = 1
-) -> bench.Duel:
+    how: str, case: robot_times.Case, theirs: str, ours: Callable, peer: Callable, count: int = 1
+) -> bench.Comparison:
     """Compare a function with Pinocchio's, each called for `count` configurations."""
     calls = bench.Call(ours, count), bench.Call(peer, count)
-    return bench.Duel(how, case.name, theirs, "Pinocchio", *calls, clock=process_time)
+    return bench.Comparison(how, case.name, theirs, "Pinocchio", *calls, clock=process_time)
 
 
 def loop(function: Callable, *arrays: np.ndarray) -> Callable[[], None]:
@@ -70,7 +70,7 @@ def loop(function: Callable, *arrays: np.ndarray) -> Callable[[], None]:
     return run
 
 
-def dynamics(case: duels.Case) -> Iterator[bench.Duel]:
+def dynamics(case: robot_times.Case) -> Iterator[bench.Comparison]:
     """Yield comparisons of functions of q, v and forces."""
     moving = case.moving
     robot, model, data = moving.ours, case.model, case.data
@@ -100,7 +100,7 @@ def dynamics(case: duels.Case) -> Iterator[bench.Duel]:
     yield turns(BATCH, case, "computeMinverse", whole, loop(peer, moving.q), len(moving.q))
 
 
-def linear_algebra(case: duels.Case) -> Iterator[bench.Duel]:
+def linear_algebra(case: robot_times.Case) -> Iterator[bench.Comparison]:
     """Yield comparisons of the factor of ``data.M`` and of solutions."""
     model, data, b = case.model, case.data, case.b[0]
     np.copyto(data.M, case.H[0])
@@ -125,7 +125,7 @@ def linear_algebra(case: duels.Case) -> Iterator[bench.Duel]:
     yield turns(BATCH, case, "new factor", partial(factor.refactor, batch), every, len(batch))
 
 
-def configurations(case: duels.Case) -> Iterator[bench.Duel]:
+def configurations(case: robot_times.Case) -> Iterator[bench.Comparison]:
     """Yield comparisons of steps between configurations and of new configurations."""
     moving, model = case.moving, case.model
     robot, q, v = moving.ours, moving.q, moving.v
@@ -149,7 +149,7 @@ def configurations(case: duels.Case) -> Iterator[bench.Duel]:
     yield turns(BATCH, case, "randomConfiguration", partial(ours, size=len(q)), every, len(q))
 
 
-def kinematics(case: duels.Case, frame: int) -> Iterator[bench.Duel]:
+def kinematics(case: robot_times.Case, frame: int) -> Iterator[bench.Comparison]:
     """Yield comparisons of placement, Jacobian and acceleration of one frame."""
     moving, model, data = case.moving, case.model, case.data
     robot, q, v, still = moving.ours, moving.q, moving.v, np.zeros(model.nv)
@@ -177,7 +177,7 @@ def kinematics(case: duels.Case, frame: int) -> Iterator[bench.Duel]:
         yield turns(BATCH, case, theirs, partial(function, robot, *states, *of), loop(peer, *states), len(q))
 
 
-def delassus(case: duels.Case, frames: list[int]) -> bench.Duel:
+def delassus(case: robot_times.Case, frames: list[int]) -> bench.Comparison:
     """Compare J H^-1 J^T, from q, of all frames that touch something."""
     model, data, q = case.model, case.data, case.moving.q[0]
     models, datas = pin.StdVec_RigidConstraintModel(), pin.StdVec_RigidConstraintData()
@@ -203,7 +203,7 @@ def delassus(case: duels.Case, frames: list[int]) -> bench.Duel:
     return turns(CALL, case, "computeDelassusMatrix", ours, peer)
 
 
-def loader(case: duels.Case) -> Callable[[], pin.Model]:
+def loader(case: robot_times.Case) -> Callable[[], pin.Model]:
     """Return Pinocchio's reader of URDF files."""
     base: Mapping = {"root_joint": pin.JointModelFreeFlyer()} if case.floating else {}
     return partial(pin.buildModelFromUrdf, str(case.path), *base.values())

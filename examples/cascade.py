@@ -18,7 +18,7 @@ WALLS = [
 
 
 def scene(count: int = 48, seed: int = 0) -> tuple[Stepper, np.ndarray]:
-    """Stepper and configuration of the spheres above the pegs."""
+    """Return the stepper and the configuration of the spheres above the pegs."""
     ball = tf.Inertia(1.0, tensor=0.4 * RADIUS**2 * np.eye(3))
     model = tf.Model([tf.Joint(f"ball{i}", "freeflyer", inertia=ball) for i in range(count)])
     pegs = [Sphere(-1, place, PEG) for place in PEGS]

@@ -10,7 +10,7 @@ LINKS, LENGTH, RADIUS, HEIGHT = 24, 0.1, 0.03, 1.2
 
 
 def scene(mu: float = 0.5) -> tuple[Stepper, np.ndarray]:
-    """Stepper and configuration with the chain level."""
+    """Return the stepper and the configuration with the chain level."""
     across = 0.1 * (LENGTH**2 / 12 + RADIUS**2 / 4)
     link = tf.Inertia(0.1, [LENGTH / 2, 0, 0], np.diag([0.1 * RADIUS**2 / 2, across, across]))
     joints = [
@@ -31,7 +31,7 @@ def scene(mu: float = 0.5) -> tuple[Stepper, np.ndarray]:
 
 
 def damping(t, q, v):
-    """Friction in the joints."""
+    """Return the damping forces of the joints."""
     return -1e-3 * v
 
 

@@ -17,14 +17,14 @@ HEIGHT = 0.118  # of the ball's centre at first
 
 
 def finger(k: int) -> tuple[np.ndarray, np.ndarray]:
-    """Rotation, x radial, and origin of the joint of a finger."""
+    """Return rotation, x radial, and origin of the joint of a finger."""
     angle = 2 * np.pi * k / FINGERS
     x = np.array([np.cos(angle), np.sin(angle), 0.0])
     return np.stack([x, [-x[1], x[0], 0.0], [0, 0, 1.0]], axis=1), PALM * x
 
 
 def scene(mu: float = 0.8) -> tuple[Stepper, np.ndarray]:
-    """Stepper and configuration with the fingers open and the ball on the tray."""
+    """Return the stepper and the configuration with the fingers open and the ball on the tray."""
     up = [0, 0, 1.0]
     joints = [
         tf.Joint("cam", "prismatic", axis=up, inertia=tf.Inertia(0.3), lower=-0.05, upper=0.06),
@@ -50,7 +50,7 @@ def scene(mu: float = 0.8) -> tuple[Stepper, np.ndarray]:
 
 
 def drive(t, q, v):
-    """The cam rises for half a second with up to 20 N, then the tray sinks; springs open the fingers."""
+    """Raise the cam for half a second with up to 20 N, then lower the tray; springs open the fingers."""
     tau = np.zeros_like(v)
     tau[0] = 0.3 * 9.81 + np.clip(2000.0 * (0.06 * min(t / 0.5, 1.0) - q[0]), -20, 20) - 20.0 * v[0]
     tau[1] = 0.2 * 9.81 + 500.0 * (-0.05 * np.clip((t - 0.6) / 0.4, 0, 1) - q[1]) - 20.0 * v[1]

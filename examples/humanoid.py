@@ -18,7 +18,7 @@ STIFFNESS, DAMPING, PUSH = 4000.0, 150.0, 80.0  # N m/rad, N m s/rad, N
 
 
 def scene(mu: float = 0.7) -> tuple[Stepper, np.ndarray]:
-    """Stepper and configuration of the robot, upright on its soles."""
+    """Return the stepper and the configuration of the robot, upright on its soles."""
     robot = tf.Model.from_urdf(robots.find("simple_humanoid").path, floating=True)
     joints = [joint if i == 0 else replace(joint, armature=0.5) for i, joint in enumerate(robot.joints)]
     model = tf.Model(joints, strict=False, name=robot.name)
@@ -29,7 +29,7 @@ def scene(mu: float = 0.7) -> tuple[Stepper, np.ndarray]:
 
 
 def hold(rest: np.ndarray):
-    """Forces of springs that keep the joints at rest, but spread the arms; for 0.1 s a push from behind."""
+    """Return forces of springs that hold the joints and spread the arms; a push from behind for 0.1 s."""
     spread = np.zeros(len(rest) - 7)
     spread[[15, 22]] = -0.7, 0.7  # of the shoulders
 

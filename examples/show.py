@@ -1,4 +1,4 @@
-"""What the examples share: figures about their steps, and pictures of spheres, boxes and rods as polygons."""
+"""Print figures of the examples' steps, and draw spheres, boxes and rods as polygons."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def timed(stepper: Stepper, q, v, steps: int, tau=None) -> Trajectory:
 
 
 def arguments(description: str, steps: int) -> argparse.Namespace:
-    """Command line of an example."""
+    """Parse the command line of an example."""
     parser = argparse.ArgumentParser(description=description)
     parser.add_argument("--steps", type=int, default=steps)
     parser.add_argument("--out", type=Path, help="write an animation (.gif) or the last picture (.png)")
@@ -83,18 +83,18 @@ class Picture:
         self.camera, self.polygons = camera, []
 
     def add(self, corners: np.ndarray, depth: float, colour, shade: float = 1.0) -> None:
-        """Corners (k, 2) in the picture."""
+        """Return corners (k, 2) in the picture."""
         self.polygons.append((depth, corners, np.append(np.clip(np.array(colour) * shade, 0, 1), 1.0)))
 
     def sphere(self, center, radius: float, colour) -> None:
-        """A sphere, lit from above, and its highlight."""
+        """Draw a sphere, lit from above, and its highlight."""
         *at, depth = self.camera.axes @ center
         ring = np.stack([np.cos(CIRCLE), np.sin(CIRCLE)], axis=1)
         self.add(at + radius * ring, depth, colour)
         self.add(at + radius * (0.3 * ring + [0.3, 0.35]), depth + 1e-6, 1 - 0.5 * (1 - np.array(colour)))
 
     def box(self, R, p, size, colour) -> None:
-        """Those faces of a box that can be seen."""
+        """Draw the visible faces of a box."""
         signs = np.array([[x, y, z] for x in (-1, 1) for y in (-1, 1) for z in (-1, 1)])
         corners = p + signs * np.asarray(size) / 2 @ R.T
         for face in FACES:
@@ -104,13 +104,13 @@ class Picture:
                 self.add(seen[:, :2], seen[:, 2].mean(), colour, 0.75 + 0.3 * LIGHT @ normal)
 
     def floor(self, low, high) -> None:
-        """A rectangle at z = 0, behind everything."""
+        """Draw a rectangle at z = 0, behind everything."""
         corners = np.array([[low[0], low[1]], [high[0], low[1]], [high[0], high[1]], [low[0], high[1]]])
         seen = np.column_stack([corners, np.zeros(4)]) @ self.camera.axes.T
         self.add(seen[:, :2], -np.inf, (0.85, 0.85, 0.85))
 
     def rod(self, a, b, width: float, colour) -> None:
-        """A round rod from a to b."""
+        """Draw a round rod from a to b."""
         (*start, near), (*stop, far) = self.camera.axes @ a, self.camera.axes @ b
         way = np.subtract(stop, start)
         across = width / 2 * np.array([-way[1], way[0]]) / max(np.linalg.norm(way), 1e-12)
@@ -119,7 +119,7 @@ class Picture:
         )
 
     def draw(self, axes) -> None:
-        """Draw into axes of Matplotlib, what is far first."""
+        """Draw into axes of Matplotlib, the farthest polygons first."""
         from matplotlib.collections import PolyCollection
 
         axes.clear()
@@ -133,12 +133,12 @@ class Picture:
 
 
 def placements(model: tf.Model, q) -> list[tuple[np.ndarray, np.ndarray]]:
-    """Rotation and origin of the bodies of all joints."""
+    """Return rotation and origin of the bodies of all joints."""
     return [tf.constraints.placement(model, q, i) for i in range(model.njoints)]
 
 
 def save(path: Path, camera: Camera, run: Trajectory, paint, frames: int = 40) -> None:
-    """Write an animation of a run, or a picture of its end; ``paint(picture, q)`` adds what there is."""
+    """Write an animation of a run, or a picture of its end; ``paint(picture, q)`` adds to the picture."""
     import matplotlib
 
     matplotlib.use("Agg")

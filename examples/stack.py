@@ -11,7 +11,7 @@ COUNT = 6
 
 
 def scene(mu: float = 0.4) -> tuple[Stepper, np.ndarray]:
-    """Stepper and configuration of the boxes, each a little beside the one below."""
+    """Return the stepper and the configuration of the boxes, each a little beside the one below."""
     slide = tf.Joint("cart", "prismatic", axis=[1.0, 0, 0], inertia=tf.Inertia(20.0))
     moments = np.diag((SIZE**2).sum() - SIZE**2) / 12
     boxes = [tf.Joint(f"box{i}", "freeflyer", inertia=tf.Inertia(1.0, tensor=moments)) for i in range(COUNT)]
@@ -26,7 +26,7 @@ def scene(mu: float = 0.4) -> tuple[Stepper, np.ndarray]:
 
 
 def pull(t, q, v):
-    """Force on the cart: 2.5 m/s² forth, then 6 m/s² back."""
+    """Return the force on the cart: 2.5 m/s² forth, then 6 m/s² back."""
     total = 20.0 + COUNT
     tau = np.zeros_like(v)
     tau[0] = total * (2.5 if t < 0.5 else -6.0 if t < 0.75 else 0.0)

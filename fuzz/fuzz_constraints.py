@@ -1,4 +1,4 @@
-"""Small models with loops, contacts and limits: what moves them refuses, or keeps what it promises."""
+"""Fuzz small models with loops, contacts and limits: calls raise our errors or keep the constraints."""
 
 import atheris
 import harness
@@ -15,7 +15,7 @@ STEPS = 3
 
 
 def model_of(given, numbers: Numbers) -> tf.Model:
-    """At most five joints, often with limits, at most two loops."""
+    """Return a model of at most five joints, often with limits, with at most two loops."""
     joints = [joint_of(given, numbers, k) for k in range(given.ConsumeIntInRange(0, 5))]
     loops = []
     for k in range(given.ConsumeIntInRange(-2, 2)):
@@ -26,7 +26,7 @@ def model_of(given, numbers: Numbers) -> tf.Model:
 
 
 def joint_of(given, numbers: Numbers, k: int) -> tf.Joint:
-    """A joint of any kind; some follow others."""
+    """Return a joint of any type; some follow others."""
     kind = given.PickValueInList(list(SIZES))
     axis = {0: None, 1: np.eye(3)[given.ConsumeIntInRange(0, 2)], 2: np.eye(3)[:2]}[AXES.get(kind, 0)]
     options = {"armature": given.PickValueInList([0.0, 0.0, 0.5])}
@@ -41,14 +41,14 @@ def joint_of(given, numbers: Numbers, k: int) -> tf.Joint:
 
 
 def bodies(given, count: int) -> tuple[int, int]:
-    """Two different bodies, the base among them; rarely ones that are not there."""
+    """Return two different bodies, the base among them; rarely bodies that do not exist."""
     first = given.ConsumeIntInRange(-1, count - (given.ConsumeProbability() < 0.98))
     second = given.ConsumeIntInRange(-1, count - 1)
     return first, second if second != first else first - 1 if first >= 0 else 0
 
 
 def contacts_of(given, numbers: Numbers, model: tf.Model) -> list[Contact]:
-    """Spheres against planes and each other."""
+    """Return contacts of spheres with planes and each other."""
     found = []
     for _ in range(given.ConsumeIntInRange(0, 4)):
         a, b = bodies(given, model.njoints)
@@ -60,7 +60,7 @@ def contacts_of(given, numbers: Numbers, model: tf.Model) -> list[Contact]:
 
 
 def step(given, numbers: Numbers, model: tf.Model, q, v) -> None:
-    """A few steps in time, each the same with another stepper."""
+    """Take a few steps in time, and repeat each with another stepper."""
     contacts = contacts_of(given, numbers, model)
     friction = given.PickValueInList(["pyramid", "box"])
     options = {
@@ -85,7 +85,7 @@ def step(given, numbers: Numbers, model: tf.Model, q, v) -> None:
 
 
 def require_cone(contacts: list[Contact], found: constraints.Step) -> None:
-    """No more friction than the impulses of the normals allow."""
+    """Assert that friction does not exceed what the normal impulses allow."""
     for contact, impulse, gap in zip(contacts, found.impulse, found.gap, strict=True):
         assert np.isfinite(impulse).all()
         size = np.abs(impulse).sum()

@@ -1,4 +1,4 @@
-"""Files of contact problems: whatever bytes or datasets they hold, they are read or refused."""
+"""Fuzz files of contact problems: any bytes or datasets are read or refused."""
 
 import io
 from functools import cache
@@ -16,7 +16,7 @@ VECTORS = ("vectors/f", "vectors/w", "vectors/mu", "vectors/b")
 
 
 def parts() -> dict[str, object]:
-    """A box on two feet: two contacts, one bilateral row."""
+    """Return a box on two feet: two contacts, one bilateral row."""
     found: dict[str, object] = {
         f"vectors/{name}": np.ones(size) for name, size in zip("fwb", (3, 6, 1), strict=True)
     }
@@ -29,7 +29,7 @@ def parts() -> dict[str, object]:
 
 
 def image(content: dict[str, object]) -> bytes:
-    """An HDF5 file."""
+    """Return an HDF5 file."""
     file = io.BytesIO()
     with h5py.File(file, "w") as out:
         for name, value in content.items():
@@ -39,12 +39,12 @@ def image(content: dict[str, object]) -> bytes:
 
 @cache
 def whole() -> bytes:
-    """The file that bytes are changed of."""
+    """Return the file whose bytes are changed."""
     return image(parts())
 
 
 def with_other_parts(given) -> bytes:
-    """The file with datasets left out, or of other shapes, types and numbers."""
+    """Return the file without some datasets, or with other shapes, types and numbers."""
     numbers, content = Numbers(given), parts()
     for _ in range(given.ConsumeIntInRange(0, 3)):
         name = given.PickValueInList([*PLACES, *VECTORS])
@@ -64,7 +64,7 @@ def with_other_parts(given) -> bytes:
 
 
 def with_other_bytes(given) -> bytes:
-    """The file with a few bytes changed, perhaps without its end."""
+    """Return the file with a few bytes changed, perhaps without its end."""
     found = bytearray(whole())
     for _ in range(given.ConsumeIntInRange(1, 8)):
         found[given.ConsumeIntInRange(0, len(found) - 1)] = given.ConsumeIntInRange(0, 255)

@@ -1,4 +1,4 @@
-"""JSON files of the command line: whatever is in a report, what is written can be read by anyone."""
+"""Fuzz JSON files of the command line: strict readers can read every report that is written."""
 
 import json
 import os
@@ -15,7 +15,7 @@ FILE = Path(tempfile.mkdtemp(), "report.json")
 
 
 def write(data: bytes) -> None:
-    """Write rows of `treefactor check` with any names and numbers, and read them as a strict reader does."""
+    """Write results of `treefactor check` with any names and numbers, and read them strictly."""
     given = atheris.FuzzedDataProvider(data)
     row = Row(
         robot=given.ConsumeString(20),

@@ -1,4 +1,4 @@
-"""MJCFs: MuJoCo reads them, and what we make of its model is a model or one of our exceptions."""
+"""Fuzz MJCFs: a file that MuJoCo reads becomes one of our models or raises an error of ours."""
 
 import os
 import tempfile
@@ -30,7 +30,7 @@ def read(data: bytes) -> None:
 
 
 def seeds() -> list[bytes]:
-    """The MJCFs that we write for bundled URDFs."""
+    """Return the MJCFs that we write for bundled URDFs."""
     found = []
     for text in harness.bundled(".urdf"):
         urdf = FOLDER / "robot.urdf"

@@ -1,4 +1,4 @@
-"""Mixed complementarity problems of any numbers: refused, or ended by a status that is true."""
+"""Fuzz mixed complementarity problems of any numbers: refused, or ended with a true status."""
 
 import sys
 from dataclasses import replace
@@ -20,7 +20,7 @@ ENOUGH = 1000  # linear systems
 
 
 def rows(given, numbers: Numbers, n: int, most: int) -> np.ndarray:
-    """Rows of which some are other ones again, times a number."""
+    """Return rows of which some are multiples of others."""
     J = numbers.array(given.ConsumeIntInRange(0, most), n)
     for k in range(1, len(J)):
         if given.ConsumeProbability() > 0.8:
@@ -29,14 +29,14 @@ def rows(given, numbers: Numbers, n: int, most: int) -> np.ndarray:
 
 
 def matrix(given, numbers: Numbers, tree: tf.Tree) -> np.ndarray:
-    """L^T D L, or anything."""
+    """Return L^T D L, or any matrix."""
     L = np.tril(tree.mask(), -1) * numbers.array(tree.n, tree.n) + np.eye(tree.n)
     D = np.abs(numbers.array(tree.n)) + given.PickValueInList([1.0, 0.1, 0.0])
     return L.T @ (D[:, None] * L)
 
 
 def problem_of(given, numbers: Numbers, tree: tf.Tree) -> Problem:
-    """A problem along the tree; now and then of shapes that do not fit."""
+    """Return a problem along the tree; now and then with shapes that do not fit."""
     n, g = tree.n, numbers.array(tree.n)
     H, C, D = matrix(given, numbers, tree), rows(given, numbers, n, 3), rows(given, numbers, n, 8)
     c, d = numbers.array(len(C)), numbers.array(len(D))
@@ -52,7 +52,7 @@ def problem_of(given, numbers: Numbers, tree: tf.Tree) -> Problem:
 
 
 def changed(given, numbers: Numbers, problem: Problem) -> Problem:
-    """Another problem with as many rows: other right sides, some rows the other way round."""
+    """Return another problem with as many rows: other right sides, some rows negated."""
     flip = np.where(numbers.array(problem.m) > 0.0, 1.0, -1.0)
     g, c, d = (numbers.array(size) for size in (problem.n, len(problem.c), problem.m))
     D = problem.D.toarray() * flip[:, None]
@@ -60,7 +60,7 @@ def changed(given, numbers: Numbers, problem: Problem) -> Problem:
 
 
 def checked(problem: Problem, solution: Solution) -> Solution:
-    """The solution, whose status is true."""
+    """Solve, check the status, and return the solution."""
     assert isinstance(solution.status, Status)
     assert solution.factorizations <= ENOUGH
     numbers = np.concatenate(

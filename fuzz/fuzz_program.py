@@ -1,4 +1,4 @@
-"""Programs whose rows were altered: they are refused, or they run without touching what is not theirs."""
+"""Fuzz programs with altered statements: they are refused, or run within their own memory."""
 
 from dataclasses import replace
 
@@ -17,7 +17,7 @@ COLUMNS = ("op", "a", "b", "value", "output", "sign")
 
 
 def run(data: bytes) -> None:
-    """Alter some entries of a program; if it is still one, call it."""
+    """Alter some entries of a program; if it is still valid, call it."""
     given = atheris.FuzzedDataProvider(data)
     columns = {name: getattr(FUNCTION, name).copy() for name in COLUMNS}
     for _ in range(given.ConsumeIntInRange(1, 6)):

@@ -1,4 +1,4 @@
-"""Trees of any numbers, and matrices of any numbers along them: dense oracles agree, or an error is ours."""
+"""Fuzz trees of any numbers and matrices along them: dense oracles agree, or an error is ours."""
 
 import atheris
 import harness

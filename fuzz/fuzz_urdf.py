@@ -1,4 +1,4 @@
-"""URDFs: `Model.from_urdf`, and what is computed of a model that could be read."""
+"""Fuzz URDFs: `Model.from_urdf`, and what is computed of a model that could be read."""
 
 import tempfile
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""What the harnesses share: how inputs are judged, seeded and mutated.
+"""Judge, seed and mutate the inputs of all fuzzers.
 
 Whatever an input does, it raises one of our exceptions or gives a result; everything else ends the run, and
 its input is kept in a file named crash-*.
@@ -43,7 +43,7 @@ def run(target: Target, seeds: Iterable[bytes], mutate: Callable | None = None) 
 
 
 def forgiving(target: Target) -> Target:
-    """The target, allowed to raise what users are told about, but not to take long."""
+    """Return the target, allowed to raise documented errors, but not to take long."""
 
     def judged(data: bytes) -> None:
         begin = time.process_time()
@@ -58,7 +58,7 @@ def forgiving(target: Target) -> Target:
 
 
 def numbers(data: bytes, max_size: int, seed: int) -> bytes:
-    """Other bytes every second time: compiled kernels do not tell the fuzzer what is new to them."""
+    """Return other bytes every second time: compiled kernels give the fuzzer no coverage."""
     if seed % 2:
         return atheris.Mutate(data, max_size)
     rng = random.Random(seed)
@@ -66,7 +66,7 @@ def numbers(data: bytes, max_size: int, seed: int) -> bytes:
 
 
 def bundled(suffix: str) -> list[bytes]:
-    """Descriptions of robots that come with the wheels, without what nobody reads of them."""
+    """Return the bundled robot descriptions, without the parts that are never read."""
     found = []
     for path in robots.bundled().values():
         try:
@@ -117,7 +117,7 @@ def mutate_xml(data: bytes, max_size: int, seed: int) -> bytes:
 
 
 class Numbers:
-    """Numbers of bytes, mostly small whole ones, of which a few are odd now and then.
+    """Numbers from bytes, mostly small whole ones, of which a few are odd now and then.
 
     Attributes
     ----------
@@ -130,7 +130,7 @@ class Numbers:
         self.rarity = given.PickValueInList([0, 0, 0, 4, 60])  # of 256
 
     def array(self, *shape: int) -> np.ndarray:
-        """An array of them."""
+        """Return an array of them."""
         count = int(np.prod(shape))
         chosen = np.frombuffer(self.given.ConsumeBytes(count).ljust(count, b"\1"), np.uint8)
         found, odd = np.take(USUAL, chosen % len(USUAL)), chosen > 255 - self.rarity

@@ -299,7 +299,7 @@ def test_the_page_from_pinocchio_can_be_measured_again(monkeypatch, workplace):
     script = importlib.import_module("measure_from_pinocchio")
     stored = importlib.import_module("exhibits").measured("from_pinocchio")["robots"]
     for robot, results in stored.items():
-        found = [(duel.what, duel.target) for duel in script.of_robot(robot)]
+        found = [(comparison.what, comparison.target) for comparison in script.of_robot(robot)]
         assert found == [(result["what"], result["target"]) for result in results]
 
 

@@ -1,1 +1,1 @@
-"""The targets as benchmarks for airspeed velocity."""
+"""Track the targets as benchmarks for airspeed velocity."""

@@ -1,4 +1,4 @@
-"""The targets: our share of the peer's time, taken in turns; the times; and exact counts.
+"""Track every target: the ratio of our time to the peer's, the times, and exact counts.
 
 asv takes larger values for worse ones, so ours / peer is tracked: half of it is twice as fast. Each
 combination of a model, what is measured and a peer that exists is one value of the only parameter, and no
@@ -14,21 +14,21 @@ from itertools import product
 
 from treefactor import growth, mlcp
 from treefactor.adapters import pinocchio_
-from treefactor.bench import Duel, Result
+from treefactor.bench import Comparison, Result
 from treefactor.bench.comparisons import (
-    dynamics as duels_dynamics,
+    dynamics as dynamics_times,
 )
 from treefactor.bench.comparisons import (
-    factor as duels_factor,
+    factor as factor_times,
 )
 from treefactor.bench.comparisons import (
-    loops as duels_loops,
+    loops as loops_times,
 )
 from treefactor.bench.comparisons import (
-    mlcp as duels_mlcp,
+    mlcp as mlcp_times,
 )
 from treefactor.bench.comparisons import (
-    programs as duels_programs,
+    programs as programs_times,
 )
 from treefactor.bench.comparisons.mlcp_peers import DAQP, Peer
 from treefactor.codegen import generate
@@ -38,14 +38,14 @@ from treefactor.exceptions import CodegenError
 from treefactor.mlcp_families import FAMILIES
 from treefactor.papers.textbook import recursions
 
-from .duels import ARMS, LARGE_TREES, ROBOTS, SMALL_TREES, arm_of, case, chain_of, mujoco, sparse
+from .comparisons import ARMS, LARGE_TREES, ROBOTS, SMALL_TREES, arm_of, case, chain_of, mujoco, sparse
 
-CONTACTS = {f"{family} {m}": (family, m) for family, m in duels_mlcp.COLD}
+CONTACTS = {f"{family} {m}": (family, m) for family, m in mlcp_times.COLD}
 Pairs = tuple[tuple[str, str], ...]
 
 
 def has_compiler() -> bool:
-    """Whether programs can be compiled as C."""
+    """Return whether programs can be compiled as C."""
     try:
         Compiler.find()
     except CodegenError:
@@ -59,17 +59,17 @@ WORKS = ("solve", "factor and solve", "compute", "read")
 
 
 def crossed(whats: Iterable[str], *peers: str) -> Pairs:
-    """Each of the whats with each peer."""
+    """Combine each quantity with each peer."""
     return tuple(product(whats, peers))
 
 
 def named(model: str, what: str, peer: str) -> str:
-    """Name of a combination, which is a value of asv's parameter."""
+    """Return the name of a combination, which is a value of asv's parameter."""
     return f"{model}: {what}, {peer}"
 
 
 class _Target:
-    """What all targets track of their results.
+    """Base of all targets: measures the comparisons and tracks their results.
 
     Attributes
     ----------
@@ -89,13 +89,13 @@ class _Target:
     def pairs_of(cls, model: str) -> Pairs:
         return cls.pairs
 
-    def duels(self, model: str) -> Iterable[Duel]:
+    def comparisons(self, model: str) -> Iterable[Comparison]:
         raise NotImplementedError
 
     def measured(self) -> dict[str, Result]:
         found = {}
         for model in self.models:
-            found |= {named(one.model, one.what, one.peer): one.fight() for one in self.duels(model)}
+            found |= {named(one.model, one.what, one.peer): one.measure() for one in self.comparisons(model)}
         differing = sorted(found.keys() ^ set(self.params[0]))
         if differing:
             raise ValueError(f"expected every parameter to be measured and nothing else, got {differing}")
@@ -120,8 +120,8 @@ class S1S2SingleMatrix(_Target):
     models = ROBOTS
     pairs = crossed(("factor", "solve"), "Pinocchio")
 
-    def duels(self, model):
-        return duels_factor.single(case(model))
+    def comparisons(self, model):
+        return factor_times.single(case(model))
 
     def setup_cache(self):
         return self.measured()
@@ -131,7 +131,7 @@ class S3PackedRows(_Target):
     models = SMALL_TREES
     pairs = crossed(("factor", "solve"), "MuJoCo")
 
-    def duels(self, model):
+    def comparisons(self, model):
         return mujoco(model)
 
     def setup_cache(self):
@@ -139,15 +139,15 @@ class S3PackedRows(_Target):
 
 
 FLOATS = ("float64", "float32")
-SIZES = (duels_factor.SMALL, duels_factor.LARGE)
+SIZES = (factor_times.SMALL, factor_times.LARGE)
 
 
 class S4DenseBatch(_Target):
     models = ROBOTS
     pairs = crossed([f"solve {n} {real}" for n, real in product(SIZES, FLOATS)], "NumPy")
 
-    def duels(self, model):
-        return duels_factor.batches(case(model))
+    def comparisons(self, model):
+        return factor_times.batches(case(model))
 
     def setup_cache(self):
         return self.measured()
@@ -160,16 +160,16 @@ class S5CachedBatch(_Target):
     )
     pairs = (*crossed(cached, "Pinocchio"), (cached[0], "FMA peak"))
 
-    def duels(self, model):
-        return duels_factor.cached(case(model))
+    def comparisons(self, model):
+        return factor_times.cached(case(model))
 
     def setup_cache(self):
         return self.measured()
 
 
-MANY = duels_dynamics.COUNT
-BATCHES = tuple(f"{duels_dynamics.spoken(name)} {MANY}" for name in duels_programs.BATCHES)
-SINGLE = tuple(map(duels_dynamics.spoken, duels_programs.SINGLE))
+MANY = dynamics_times.COUNT
+BATCHES = tuple(f"{dynamics_times.spoken(name)} {MANY}" for name in programs_times.BATCHES)
+SINGLE = tuple(map(dynamics_times.spoken, programs_times.SINGLE))
 
 
 class S6Dynamics(_Target):
@@ -178,9 +178,9 @@ class S6Dynamics(_Target):
     programs = tuple(f"{what}, interpreter" for what in (f"crba {MANY}", *BATCHES, *SINGLE))
     pairs = (*crossed((*loops, *programs), "Pinocchio"), *crossed(["crba"] * HAS_MUJOCO, "MuJoCo"))
 
-    def duels(self, model):
+    def comparisons(self, model):
         found = case(model)
-        return [*duels_dynamics.dynamics(found), *duels_programs.interpreted(found)]
+        return [*dynamics_times.dynamics(found), *programs_times.interpreted(found)]
 
     def setup_cache(self):
         return self.measured()
@@ -195,8 +195,8 @@ class S7CompiledPrograms(_Target):
     def pairs_of(cls, model):
         return cls.single if model in ARMS else (*cls.batches, *cls.single)
 
-    def duels(self, model):
-        return arm_of(model) if model in ARMS else duels_programs.compiled(case(model))
+    def comparisons(self, model):
+        return arm_of(model) if model in ARMS else programs_times.compiled(case(model))
 
     def setup_cache(self):
         return self.measured()
@@ -204,13 +204,13 @@ class S7CompiledPrograms(_Target):
 
 class S8Threads(_Target):
     models = ROBOTS
-    works = tuple(f"{work} {duels_factor.LARGE} float64" for work in WORKS)
-    programs = tuple(f"forward dynamics {duels_factor.LARGE}, {how}" for how in HOW)
+    works = tuple(f"{work} {factor_times.LARGE} float64" for work in WORKS)
+    programs = tuple(f"forward dynamics {factor_times.LARGE}, {how}" for how in HOW)
     pairs = crossed([f"{what}, 2 threads" for what in (*works, *programs)], "one thread")
 
-    def duels(self, model):
+    def comparisons(self, model):
         found = case(model)
-        return [*duels_factor.parallel(found, 2), *duels_programs.threaded(found, 2)]
+        return [*factor_times.parallel(found, 2), *programs_times.threaded(found, 2)]
 
     def setup_cache(self):
         return self.measured()
@@ -220,7 +220,7 @@ class Chain(_Target):
     models = ("SSRMS",)
     pairs = crossed(("inertia", "forces"), "Pinocchio")
 
-    def duels(self, model):
+    def comparisons(self, model):
         return chain_of(model)
 
     def setup_cache(self):
@@ -228,14 +228,14 @@ class Chain(_Target):
 
 
 def contacts(name: str, available: Callable[[Peer], bool] = lambda peer: peer.available()) -> Pairs:
-    """What is measured of a contact problem, with the peers that are available."""
+    """Return the quantities of a contact problem with the peers that are available."""
     made = "problem made and solved"
     key = CONTACTS[name]
-    peers = [peer.name for peer in duels_mlcp.COLD[key][1] if available(peer)]
+    peers = [peer.name for peer in mlcp_times.COLD[key][1] if available(peer)]
     found = [*crossed(["cold"], *peers), (made, "solved")]
-    if key in duels_mlcp.WITH_A and duels_mlcp.DANTZIG.name in peers:
-        found += crossed(["cold", made], duels_mlcp.AND_A)
-    if key in duels_mlcp.WARM:
+    if key in mlcp_times.WITH_A and mlcp_times.DANTZIG.name in peers:
+        found += crossed(["cold", made], mlcp_times.AND_A)
+    if key in mlcp_times.WARM:
         found += crossed(["warm"], "cold", *[DAQP.name] * available(DAQP))
     return tuple(found)
 
@@ -247,21 +247,21 @@ class A2A8Contacts(_Target):
     def pairs_of(cls, model):
         return contacts(model)
 
-    def duels(self, model):
-        return duels_mlcp.family_duels(*CONTACTS[model])
+    def comparisons(self, model):
+        return mlcp_times.family_comparisons(*CONTACTS[model])
 
     def setup_cache(self):
         return self.measured()
 
 
 class ContactCounts:
-    """Exact work of solutions of contact problems."""
+    """Exact numbers of operations in solutions of contact problems."""
 
     params = (tuple(FAMILIES), (50, 200))
     param_names = ("family", "rows")
 
     def solved(self, family, rows):
-        return mlcp.solve(FAMILIES[family](rows, duels_mlcp.SEED))
+        return mlcp.solve(FAMILIES[family](rows, mlcp_times.SEED))
 
     def track_factorizations(self, family, rows):
         return self.solved(family, rows).factorizations
@@ -274,12 +274,12 @@ class ContactCounts:
 
 
 class ClosedLoops(_Target):
-    models = duels_loops.NAMES
-    ways = duels_loops.WAYS if HAS_COMPILER else duels_loops.WAYS[:2]
-    pairs = crossed([f"{many}{how}" for many, how in product(duels_loops.SIZES, ways)], "Pinocchio")
+    models = loops_times.NAMES
+    ways = loops_times.WAYS if HAS_COMPILER else loops_times.WAYS[:2]
+    pairs = crossed([f"{many}{how}" for many, how in product(loops_times.SIZES, ways)], "Pinocchio")
 
-    def duels(self, model):
-        return duels_loops.closing(model)
+    def comparisons(self, model):
+        return loops_times.closing(model)
 
     def setup_cache(self):
         return self.measured()
@@ -306,7 +306,7 @@ class S10SparseSolvers(_Target):
     models = LARGE_TREES
     pairs = crossed(["factor"], "QDLDL", "SuperLU")
 
-    def duels(self, model):
+    def comparisons(self, model):
         return sparse(model)
 
     def setup_cache(self):
@@ -337,7 +337,7 @@ class ProgramCounts:
 
 
 class Counts:
-    """Exact numbers, which no machine makes noisy."""
+    """Exact numbers, without noise from the machine."""
 
     params = ((*ROBOTS, *SMALL_TREES), ("LTDL", "solve"))
     param_names = ("model", "kind")

@@ -1,4 +1,4 @@
-"""Dynamics of dask arrays: equal to the local call, on a cluster of processes of which one is killed, too."""
+"""Test that dynamics of dask arrays equal the local call, also when a worker process is killed."""
 
 import os
 import pickle
@@ -74,7 +74,7 @@ def test_a_worker_makes_the_program_ready_once(monkeypatch):
 
 
 def noted(folder, x):
-    """The same, after a file was written for the chunk that is computed, and a while."""
+    """Write a file for the chunk that is computed, wait, and return the same."""
     with open(os.path.join(folder, f"{os.getpid()}-{time.monotonic_ns()}"), "w"):
         time.sleep(0.1)
     return x

@@ -1,4 +1,4 @@
-"""Drake's adapter against Pinocchio, the traps between the two, and what it refuses."""
+"""Test Drake's adapter against Pinocchio, the traps between the two, and what it refuses."""
 
 import numpy as np
 import pytest
@@ -34,7 +34,7 @@ def write(tmp_path):
 
 
 def parsed(text, plant=None):
-    """A plant that is not yet finalized."""
+    """Return a plant that is not yet finalized."""
     plant = plant or MultibodyPlant(0.0)
     Parser(plant).AddModelsFromString(text, "urdf")
     return plant
@@ -146,7 +146,7 @@ def test_a_plant_with_geometry_has_no_acceleration_outside_its_diagram():
 
 
 def test_a_mechanism_welded_at_its_far_end():
-    """Drake turns the joints round; the tree follows it."""
+    """Assert that the tree follows the joints that Drake reverses."""
     links = [cases.link(name) for name in ("base", "a", "b", "c")]
     joints = [cases.joint("i", "base", "a"), cases.joint("j", "a", "b"), cases.joint("k", "base", "c")]
     body = Body(weld(parsed(cases.urdf(*links, *joints)), "b"))
@@ -220,7 +220,7 @@ LIMIT = '<limit lower="-0.01" upper="0.01" effort="1" velocity="1"/>'
 
 
 def arm(extra="", shape="", parts=()):
-    """Two links on one base, their origins in one place; without limits."""
+    """Write two links on one base, their origins in one place; without limits."""
     place = '<origin xyz="0.3 0.1 -0.2" rpy="0.5 -0.3 0.7"/>'
     links = [cases.link(name, extra=shape) for name in "ab"]
     joints = [cases.joint(name, "base", to, extra="EXTRA") for name, to in (("j", "a"), ("k", "b"))]
@@ -281,7 +281,7 @@ def test_a_link_called_world_cannot_float(write):
 
 
 def test_a_file_the_parser_refuses(write):
-    """One whose dynamics are no problem: a fixed joint cannot follow another."""
+    """Assert that a file is refused although its dynamics are valid: a fixed joint follows another."""
     weld = cases.joint("w", "a", "tip", "fixed", extra='<mimic joint="j"/>')
     found = row(write(arm('<dynamics damping="2"/>', parts=[cases.link("tip"), weld])))
     refused, damping = found.causes

@@ -1,4 +1,4 @@
-"""MuJoCo's own format: the models that dm_control ships, an optional extra."""
+"""Test MuJoCo's own format on the models that dm_control contains, an optional extra."""
 
 from pathlib import Path
 
@@ -165,7 +165,7 @@ def test_armature_of_tendons_is_named(tmp_path):
 
 
 def test_causes_of_a_joint_and_a_body_of_one_name_are_told_apart(tmp_path, monkeypatch):
-    """An armature and a mass, both of what is called "i"."""
+    """Assert that an armature and a mass, both of an element named "i", stay distinct."""
     right = pinocchio_.load
 
     def spoilt(*arguments, **options):

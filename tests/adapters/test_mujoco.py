@@ -1,4 +1,4 @@
-"""MuJoCo's adapter against Pinocchio, and the traps between the two."""
+"""Test MuJoCo's adapter against Pinocchio, and the traps between the two."""
 
 import os
 from types import SimpleNamespace
@@ -88,7 +88,7 @@ def test_traps_of_urdfs(write, trap, floating):
 )
 @pytest.mark.parametrize("floating", [False, True], ids=["fixed", "floating"])
 def test_links_on_fixed_joints_that_no_body_could_have(write, odd, floating):
-    """MuJoCo's own importer refuses or drops them; Pinocchio merges them."""
+    """Assert that links are merged which MuJoCo's own importer refuses or drops."""
     weld = cases.joint("w", "a", "odd", "fixed")
     path = write(cases.urdf(cases.link("base"), cases.link("a"), odd, cases.joint("j", "base", "a"), weld))
     cases.assert_agrees(mujoco_, mujoco_.load(path, floating), cases.pinocchio_model(path, floating))

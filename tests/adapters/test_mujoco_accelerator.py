@@ -1,4 +1,4 @@
-"""MuJoCo's MjData.M factorized where it is."""
+"""Test factorization of MuJoCo's MjData.M in place."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""What MuJoCo's adapter refuses, and whether it says why."""
+"""Test what MuJoCo's adapter refuses, and its error messages."""
 
 import numpy as np
 import pytest

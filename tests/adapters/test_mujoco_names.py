@@ -1,4 +1,4 @@
-"""MuJoCo models whose bodies and joints have no names, or names that others would be given."""
+"""Test MuJoCo models whose bodies and joints have no names, or names that collide."""
 
 import numpy as np
 import pytest
@@ -31,7 +31,7 @@ KINDS = ("hinge", "hinge", "slide", "ball", "free")
 
 @st.composite
 def models(draw):
-    """Trees of bodies with up to two joints each, names from a few that collide."""
+    """Draw trees of bodies with up to two joints each, with names from a few that collide."""
     bodies = draw(st.lists(st.tuples(st.sampled_from(NAMES), st.integers(0, 2)), min_size=1, max_size=8))
     used, opened, text = {"joint": set(), "body": set()}, 0, ""
     for at, (name, count) in enumerate(bodies):
@@ -48,7 +48,7 @@ def models(draw):
 
 
 def named(draw, used, name=None):
-    """An attribute with a name that no other has, or nothing."""
+    """Return an attribute with a unique name, or nothing."""
     name = draw(st.sampled_from(NAMES)) if name is None else name
     if not name or name in used:
         return ""

@@ -1,4 +1,4 @@
-"""What acts in MuJoCo without being asked: models with one setting each, and its name."""
+"""Test what acts in MuJoCo by default: models with one setting each, and its name."""
 
 import numpy as np
 import pytest
@@ -103,7 +103,7 @@ def test_several_settings_are_told_apart(write):
 
 
 def test_a_robot_written_in_a_singular_configuration(write):
-    """Its initial state, where two axes coincide, is left out: q̈ has no digits there."""
+    """Assert that an initial state with coincident axes, where q̈ has no digits, is left out."""
     joints = "".join(f'<joint axis="{axis}" damping="1"/>' for axis in ("1 0 0", "0 1 0", "1 0 0"))
     inertial = '<inertial pos="0.1 0.2 0.3" mass="1.5" diaginertia="0.1 0.2 0.25"/>'
     path = write(f'<mujoco><worldbody><body name="a">{joints}{inertial}</body></worldbody></mujoco>')
@@ -111,7 +111,7 @@ def test_a_robot_written_in_a_singular_configuration(write):
 
 
 def test_contacts_of_the_first_keyframe(write):
-    """Far from the ground, where random states are, too; the keyframe is on it."""
+    """Find contacts of the first keyframe on the ground; random states are far from it."""
     ball = (
         '<mujoco><worldbody><geom name="floor" type="plane" size="9 9 1"/>'
         '<body name="ball" pos="0 0 99"><freejoint/><geom size="0.1"/></body></worldbody>{}</mujoco>'
@@ -135,7 +135,7 @@ def test_cloth(write):
 
 
 def star(extra):
-    """Two links, both at the origin of a third that carries neither of their shapes."""
+    """Write two links, both at the origin of a third that carries neither of their shapes."""
     place = '<origin xyz="0.3 0.1 -0.2" rpy="0.5 -0.3 0.7"/>'
     joints = [cases.joint(name, "base", link, "continuous") for name, link in (("i", "a"), ("j", "b"))]
     links = [cases.link("base"), *(cases.link(name, extra=extra) for name in "ab")]

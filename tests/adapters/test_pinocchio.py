@@ -1,4 +1,4 @@
-"""The Pinocchio adapter against Pinocchio's own algorithms, on every robot of example-robot-data it loads."""
+"""Test the Pinocchio adapter against Pinocchio's own algorithms, on every robot of example-robot-data."""
 
 import numpy as np
 import pytest

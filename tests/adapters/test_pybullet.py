@@ -1,4 +1,4 @@
-"""PyBullet's adapter agrees with Pinocchio, on real robots and on spherical joints."""
+"""Test that PyBullet's adapter agrees with Pinocchio, on real robots and on spherical joints."""
 
 import numpy as np
 import pytest
@@ -127,7 +127,7 @@ SPHERICAL = (
 
 
 def spherical_model(path, floating):
-    """Pinocchio's URDF reader knows no spherical joints: read a continuous one, and replace it."""
+    """Read a continuous joint and replace it by a spherical one, which Pinocchio's URDF reader lacks."""
     text = path.read_text().replace("spherical", "continuous")
     read = pin.buildModelFromXML(text, *[pin.JointModelFreeFlyer()] * floating)
     model = pin.Model()

@@ -1,4 +1,4 @@
-"""What the PyBullet adapter refuses, and how it says so."""
+"""Test what the PyBullet adapter refuses, and its error messages."""
 
 import importlib.metadata
 import sys
@@ -79,7 +79,7 @@ def test_names_that_make_pybullet_crash_are_refused(write, load, part, name):
 
 
 def test_a_name_that_pybullet_cannot_give_back_is_refused_with_the_file(tmp_path):
-    """PyBullet takes the bytes of a file for UTF-8, whatever its encoding."""
+    """Assert that the file is named: PyBullet reads its bytes as UTF-8, whatever its encoding."""
     path = tmp_path / "latin.urdf"
     text = f"<robot name='r'>{ARM.replace('shoulder', 'épaule')}</robot>"
     path.write_bytes(b"<?xml version='1.0' encoding='iso-8859-1'?>\n" + text.encode("iso-8859-1"))

@@ -1,4 +1,4 @@
-"""PyBullet's line about its build does not reach standard error, everything else does."""
+"""Test that PyBullet's line about its build does not reach standard error, but all else does."""
 
 import subprocess
 import sys

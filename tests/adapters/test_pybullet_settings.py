@@ -1,4 +1,4 @@
-"""What acts on a robot in PyBullet without being asked, and contacts between its links in particular."""
+"""Test what acts on a robot in PyBullet by default, and contacts between its links."""
 
 import numpy as np
 import pytest
@@ -16,7 +16,7 @@ def shape(geometry):
 
 
 def hinge(name, parent, child, kind="continuous"):
-    """A joint at the origin of its parent: whatever its angle, boxes at both ends overlap."""
+    """Write a joint at the origin of its parent: boxes at both ends overlap at any angle."""
     return (
         f"<joint name='{name}' type='{kind}'><parent link='{parent}'/><child link='{child}'/>"
         f"<axis xyz='0 .6 .8'/></joint>\n"
@@ -24,7 +24,7 @@ def hinge(name, parent, child, kind="continuous"):
 
 
 def wrist(geometry=BOX, middle="continuous"):
-    """Links a - b - c on a base; a and c have a shape."""
+    """Write links a - b - c on a base; a and c have a shape."""
     return (
         link("base")
         + link("a", extra=shape(geometry))
@@ -37,7 +37,7 @@ def wrist(geometry=BOX, middle="continuous"):
 
 
 def found(path, floating=False, seed=0):
-    """Settings by name: effect and where."""
+    """Return the settings by name: effect and where."""
     rows = pybullet_.settings(path, floating, GRAVITY, np.random.default_rng(seed))
     return {name: (effect, where) for name, effect, where in rows}
 
@@ -86,7 +86,7 @@ def test_where_meshes_are_missing_all_but_contacts_is_found(write):
 
 @pytest.mark.parametrize("floating", [False, True])
 def test_nothing_is_left_with_every_setting_off(write, floating):
-    """Limits, damping, motors and overlapping boxes: each is switched off for the others."""
+    """Switch limits, damping, motors and overlapping boxes off for each other."""
     limits = "<limit lower='-.001' upper='.001'/><dynamics damping='3'/></joint>"
     path = write(wrist().replace("continuous", "revolute").replace("</joint>", limits))
     assert set(found(path, floating)) == {*step.SETTINGS, step.CONTACTS}

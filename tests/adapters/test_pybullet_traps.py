@@ -1,4 +1,4 @@
-"""One test for each of PyBullet's traps, named after it."""
+"""Test each of PyBullet's traps by one test named after it."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""Times in turns, `treefactor bench` and `treefactor families`: that they measure, never how fast."""
+"""Test that times in turns, `treefactor bench` and `treefactor families` measure, never how fast."""
 
 import json
 import math
@@ -9,23 +9,23 @@ import pytest
 
 import treefactor as tf
 from treefactor import bench, cli, growth, mlcp_families, report
-from treefactor.bench import Call, Duel, Result, _peak
+from treefactor.bench import Call, Comparison, Result, _peak
 from treefactor.bench.comparisons import (
-    dynamics as duels_dynamics,
+    dynamics as dynamics_times,
 )
 from treefactor.bench.comparisons import (
-    factor as duels_factor,
+    factor as factor_times,
 )
 from treefactor.bench.comparisons import (
-    loops as duels_loops,
+    loops as loops_times,
 )
 from treefactor.bench.comparisons import (
-    mlcp as duels_mlcp,
+    mlcp as mlcp_times,
 )
 from treefactor.bench.comparisons import (
     mlcp_peers,
 )
-from treefactor.bench.comparisons.mlcp_peers import DAQP, MOBY, PEERS, Given, verdict
+from treefactor.bench.comparisons.mlcp_peers import DAQP, MOBY, PEERS, PeerInput, verdict
 
 pytestmark = pytest.mark.unsanitized
 
@@ -39,9 +39,9 @@ def impatient(monkeypatch, tmp_path):
     monkeypatch.setattr(bench.timing, "RUN", 1e-5)
     monkeypatch.setattr(bench.timing, "TURNS", 3)
     monkeypatch.setattr(bench.timing, "FEWEST", 2)
-    monkeypatch.setattr(duels_factor, "LARGE", 40)
-    monkeypatch.setattr(duels_factor, "SMALL", 20)
-    monkeypatch.setattr(duels_dynamics, "COUNT", 16)
+    monkeypatch.setattr(factor_times, "LARGE", 40)
+    monkeypatch.setattr(factor_times, "SMALL", 20)
+    monkeypatch.setattr(dynamics_times, "COUNT", 16)
 
 
 def result(ratio, goal):
@@ -72,10 +72,10 @@ def test_ratio_is_the_median_of_the_turns():
 
 
 def test_items_divide_the_time():
-    duel = Duel(
+    comparison = Comparison(
         "S5", "robot", "what", "peer", Call(lambda: sum(range(2000)), 1e6), Call(lambda: sum(range(2000)))
     )
-    found = duel.fight()
+    found = comparison.measure()
     assert found.ours < found.theirs
     assert found.reached is None
 
@@ -120,9 +120,9 @@ def test_bench_of_contact_problems(tmp_path, capsys, monkeypatch):
         ("robot", 20): ("A2", dict.fromkeys(PEERS, 2.0)),
         ("infeas", 10): ("A8", {DAQP: None, MOBY: None}),
     }
-    monkeypatch.setattr(duels_mlcp, "COLD", small)
-    monkeypatch.setattr(duels_mlcp, "WARM", [("robot", 20)])
-    monkeypatch.setattr(duels_mlcp, "WITH_A", {("robot", 20): 1.0})
+    monkeypatch.setattr(mlcp_times, "COLD", small)
+    monkeypatch.setattr(mlcp_times, "WARM", [("robot", 20)])
+    monkeypatch.setattr(mlcp_times, "WITH_A", {("robot", 20): 1.0})
     file = tmp_path / "bench.json"
     assert cli.main(["bench", "mlcp", "--goals", "--json", str(file)]) == 0
     shown = capsys.readouterr()
@@ -137,11 +137,11 @@ def test_bench_of_contact_problems(tmp_path, capsys, monkeypatch):
 
 def test_bench_of_closed_loops(tmp_path, capsys, monkeypatch):
     pytest.importorskip("pinocchio", reason="the peer")
-    monkeypatch.setattr(duels_loops, "NAMES", ("four-bar",))
+    monkeypatch.setattr(loops_times, "NAMES", ("four-bar",))
     file = tmp_path / "bench.json"
     assert cli.main(["bench", "loops", "--json", str(file)]) == 0
     rows = json.loads(file.read_text())["results"]
-    with_compiler = [f"{size}{way}" for way in duels_loops.WAYS for size in duels_loops.SIZES]
+    with_compiler = [f"{size}{way}" for way in loops_times.WAYS for size in loops_times.SIZES]
     assert [row["what"] for row in rows] == with_compiler[: len(rows)]
     assert len(rows) in (4, 6)
     assert all(row[key] > 0 for row in rows for key in ("ours", "theirs", "ratio"))
@@ -151,8 +151,8 @@ def test_bench_of_closed_loops(tmp_path, capsys, monkeypatch):
 
 def test_success_without_a_solution_is_named():
     pytest.importorskip("pydrake", reason="the peer")
-    given = Given(mlcp_families.contradicted(mlcp_families.fathi(2), np.random.default_rng(0)))
-    assert verdict(given, MOBY.ask(given)()).startswith("FALSE SUCCESS")
+    given = PeerInput(mlcp_families.contradicted(mlcp_families.fathi(2), np.random.default_rng(0)))
+    assert verdict(given, MOBY.prepare(given)()).startswith("FALSE SUCCESS")
 
 
 def test_bullet_is_left_out_where_nothing_compiles(monkeypatch):

@@ -1,4 +1,4 @@
-"""What the benchmarks measure for the targets, and the dashboard's pages: that they run, never how fast."""
+"""Test that the benchmarks of the targets and the dashboard's pages run, never how fast."""
 
 import json
 import re
@@ -15,13 +15,13 @@ import pytest
 
 from treefactor import Factor, Tree, bench, families
 from treefactor.bench.comparisons import (
-    dynamics as duels_dynamics,
+    dynamics as dynamics_times,
 )
 from treefactor.bench.comparisons import (
-    factor as duels_factor,
+    factor as factor_times,
 )
 from treefactor.bench.comparisons import (
-    mlcp as duels_mlcp,
+    mlcp as mlcp_times,
 )
 
 ROOT = Path(__file__).parents[2]
@@ -34,8 +34,8 @@ def impatient(monkeypatch, tmp_path):
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
     for module, values in {
         bench.timing: {"RUN": 1e-5, "TURNS": 3, "FEWEST": 2},
-        duels_factor: {"LARGE": 40, "SMALL": 20},
-        duels_dynamics: {"COUNT": 16},
+        factor_times: {"LARGE": 40, "SMALL": 20},
+        dynamics_times: {"COUNT": 16},
     }.items():
         for name, value in values.items():
             monkeypatch.setattr(module, name, value)
@@ -53,7 +53,7 @@ def all_positive(results):
 
 def test_mujoco_has_the_same_tree_and_finds_the_same_factor():
     mujoco = pytest.importorskip("mujoco", reason="the peer")
-    from benchmarks.duels import mjcf
+    from benchmarks.comparisons import mjcf
 
     tree = families.lattice(4)
     model = mujoco.MjModel.from_xml_string(mjcf(tree))
@@ -70,7 +70,7 @@ def test_mujoco_has_the_same_tree_and_finds_the_same_factor():
 
 def test_mujoco_factorizes_at_every_call():
     mujoco = pytest.importorskip("mujoco", reason="the peer")
-    from benchmarks.duels import mjcf
+    from benchmarks.comparisons import mjcf
 
     model = mujoco.MjModel.from_xml_string(mjcf(families.chain(3)))
     data = mujoco.MjData(model)
@@ -82,28 +82,28 @@ def test_mujoco_factorizes_at_every_call():
 
 
 @pytest.mark.parametrize(("peer", "engine"), [("mujoco", "mujoco"), ("sparse", "qdldl")])
-def test_duels_on_trees(peer, engine):
+def test_comparisons_on_trees(peer, engine):
     pytest.importorskip(engine, reason="the peer")
-    from benchmarks import duels
+    from benchmarks import comparisons
 
-    found = [duel.fight() for duel in getattr(duels, peer)("binary tree 63")]
+    found = [comparison.measure() for comparison in getattr(comparisons, peer)("binary tree 63")]
     assert len(found) == 2
     assert all_positive(found)
 
 
 @pytest.mark.skipif(shutil.which("cc") is None, reason="no C compiler")
-def test_duels_of_arms(monkeypatch, tmp_path):
+def test_comparisons_of_arms(monkeypatch, tmp_path):
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
-    from benchmarks import duels
+    from benchmarks import comparisons
 
-    found = [duel.fight() for duel in duels.arm_of(duels.ARMS[0])]
+    found = [comparison.measure() for comparison in comparisons.arm_of(comparisons.ARMS[0])]
     assert [one.goal for one in found] == [3.0] * 3
     assert all_positive(found)
 
 
 def test_sparse_peers_have_no_more_entries_than_we():
     qdldl = pytest.importorskip("qdldl", reason="the peer")
-    from benchmarks.duels import sparse_matrix
+    from benchmarks.comparisons import sparse_matrix
 
     tree = families.binary_tree(6)
     packed = np.ones(tree.nnz) + 99 * (tree.rows == tree.columns)
@@ -128,12 +128,12 @@ TARGETS = (
 
 
 def of_one_model(targets, name, monkeypatch):
-    """A target that has only one, small, model."""
+    """Return a target with only one, small, model."""
     target = getattr(targets, name)
     if name == "A2A8Contacts":
-        given = {("robot", 12): duels_mlcp.COLD["robot", duels_mlcp.LARGE]}
+        given = {("robot", 12): mlcp_times.COLD["robot", mlcp_times.LARGE]}
         for entry, value in {"COLD": given, "WARM": list(given), "WITH_A": dict.fromkeys(given, 1.0)}.items():
-            monkeypatch.setattr(duels_mlcp, entry, value)
+            monkeypatch.setattr(mlcp_times, entry, value)
         monkeypatch.setattr(targets, "CONTACTS", {"robot 12": ("robot", 12)})
         models = ("robot 12",)
     else:
@@ -158,7 +158,7 @@ def test_every_parameter_is_measured_and_nothing_else(name, monkeypatch):
 
 
 def tracking(targets):
-    """Targets that track results, with the names of what they track."""
+    """Return the targets that track results, with the names of their parameters."""
     for name in TARGETS:
         target = getattr(targets, name)
         yield target(), [entry for entry in dir(target) if entry.startswith("track_")]
@@ -176,7 +176,7 @@ def test_a_slower_build_has_larger_values():
         return bench.Call(run)
 
     def result(ours):
-        return bench.Duel("S", "m", "w", "p", takes(ours), takes(1.0), clock=lambda: now[0]).fight()
+        return bench.Comparison("S", "m", "w", "p", takes(ours), takes(1.0), clock=lambda: now[0]).measure()
 
     for target, tracked in tracking(targets):
         assert tracked == ["track_share", "track_time"]
@@ -226,8 +226,8 @@ def test_every_parameter_of_all_models_is_measured(name, monkeypatch):
     def untimed(self):
         return bench.Result(self.target, self.model, self.what, self.peer, *(1.0,) * 5)
 
-    monkeypatch.setattr(bench.Duel, "fight", untimed)
-    monkeypatch.setattr(duels_mlcp.Contest, "fight", untimed)
+    monkeypatch.setattr(bench.Comparison, "measure", untimed)
+    monkeypatch.setattr(mlcp_times.SingleThread, "measure", untimed)
     one = getattr(targets, name)()
     assert set(one.setup_cache()) == set(one.params[0])
 
@@ -250,10 +250,10 @@ def test_operations_are_counted():
 
 
 def test_joints_that_follow_others_have_no_aba():
-    from treefactor.bench.comparisons import programs as duels_programs
+    from treefactor.bench.comparisons import programs as programs_times
 
     followers = SimpleNamespace(ours=SimpleNamespace(coupling=np.eye(1)))
-    assert duels_programs.singles(followers) == ["rnea", "forward_dynamics"]
+    assert programs_times.singles(followers) == ["rnea", "forward_dynamics"]
 
 
 @pytest.mark.parametrize("pairs", [(), (("factor", "peer"), ("solve", "peer"))])
@@ -263,8 +263,8 @@ def test_a_combination_without_a_parameter_or_a_result_is_named(pairs):
     call = bench.Call(lambda: None)
 
     class Target(targets._Target):
-        def duels(self, model):
-            return [bench.Duel("S1", model, "factor", "peer", call, call)]
+        def comparisons(self, model):
+            return [bench.Comparison("S1", model, "factor", "peer", call, call)]
 
     one = type("One", (Target,), {"models": ("model",), "pairs": pairs})()
     with pytest.raises(ValueError, match=r"got \['model: (factor|solve), peer'\]"):

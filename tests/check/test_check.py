@@ -1,4 +1,4 @@
-"""Cross-validation and the command line around it."""
+"""Test cross-validation and the command line around it."""
 
 import json
 import os

@@ -1,4 +1,4 @@
-"""What is compared where there is no reference, no inertia, or no model with mimic joints."""
+"""Test comparisons without a reference, without inertia, or without a model with mimic joints."""
 
 from importlib import import_module
 
@@ -25,7 +25,7 @@ def adapter_of(engine):
 
 @pytest.fixture
 def robot(tmp_path):
-    """Robot of the given links and joints."""
+    """Write a robot of the given links and joints."""
 
     def robot(*parts, floating=False):
         path = tmp_path / "robot.urdf"

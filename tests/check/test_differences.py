@@ -1,4 +1,4 @@
-"""Named causes: robots with one known trap each, and the cause that must be named for it."""
+"""Test named causes: robots with one known trap each, and the cause that must be named for it."""
 
 from dataclasses import replace
 
@@ -141,7 +141,7 @@ def test_another_mass_is_not_called_a_merged_link(write, monkeypatch):
 
 
 def test_the_smallest_set_is_found():
-    """Two groups, of which one alone makes the engine's figure."""
+    """Find the group that alone reproduces the engine's figure, out of two."""
     groups, A = {"needed": {"a": 1.0}, "idle": {"b": 2.0}}, ("a", 1.0)
     found, left = causes.explain(groups, lambda c: float(A not in c), lambda c: float(A in c), 1e-9)
     assert [c.name for c in found] == ["needed"]

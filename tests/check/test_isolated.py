@@ -1,4 +1,4 @@
-"""Engines in processes of their own."""
+"""Test engines in separate processes."""
 
 import os
 import signal

@@ -1,4 +1,4 @@
-"""The matrix robot x base x engine x quantity x sample of the cross-validation."""
+"""Test the matrix robot x base x engine x quantity x sample of the cross-validation."""
 
 from functools import cache
 from importlib import import_module
@@ -44,7 +44,7 @@ def rows(robot, engines, sample):
 
 
 def row(robot, engine, sample):
-    """One state of one robot in one engine; Drake is asked alone, for it is slow to import."""
+    """Return one state of one robot in one engine; Drake runs separately, since it is slow to import."""
     together = ("drake",) if engine == "drake" else tuple(e for e in ENGINES if e != "drake")
     return rows(robot, together, sample)[engine]
 
@@ -139,10 +139,10 @@ CANNOT_LOAD = {
     ("pinocchio", "pybullet", "mujoco", "drake"): """
 pybullet_data/bicycle/bike pybullet_data/humanoid/humanoid pybullet_data/husky/husky
 pybullet_data/quadruped/microtaur/microtaur pybullet_data/torus_deform ur3
-""",  # numbers or XML that are none, no links
+""",  # invalid numbers or XML, no links
     ("pinocchio",): """
 pybullet_data/biped/biped2d_pybullet pybullet_data/spherical_joint_limit
-""",  # a limit that is no number, a type of joint that URDF lacks
+""",  # a limit that is not a number, a type of joint that URDF lacks
     ("pybullet floating",): """
 romeo_laas_small
 pybullet_data/biped/biped2d_pybullet pybullet_data/cartpole pybullet_data/cube_no_rotation

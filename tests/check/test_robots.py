@@ -1,4 +1,4 @@
-"""Names of the bundled robots."""
+"""Test the names of the bundled robots."""
 
 import pytest
 

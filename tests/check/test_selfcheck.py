@@ -1,4 +1,4 @@
-"""The engine-free check, and linear couplings."""
+"""Test the engine-free check, and linear couplings."""
 
 import re
 
@@ -119,7 +119,7 @@ def test_couplings_that_cannot_be(G, error):
 
 
 def test_joints_that_follow_one_leader_need_no_singular_values(monkeypatch):
-    """Every leader is alone in its own row: the rank is known without the cube of the number of joints."""
+    """Check couplings of one leader each without singular values, whose cost is cubic."""
     monkeypatch.setattr("numpy.linalg.matrix_rank", None)
     monkeypatch.setattr(tf.Tree, "mask", None)
     G = np.kron([[1.0], [-2.0], [1e3]], np.eye(50))

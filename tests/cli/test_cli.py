@@ -1,4 +1,4 @@
-"""The command line without Pinocchio, without arguments, and with wrong ones; what it says to do next."""
+"""Test the command line without Pinocchio, without arguments, and with wrong ones; its suggestions."""
 
 import json
 import subprocess
@@ -26,7 +26,7 @@ QUICK = (
 
 @pytest.fixture
 def arm(tmp_path, monkeypatch):
-    """A URDF in an empty folder, which is the current one."""
+    """Write a URDF in an empty folder, which becomes the current one."""
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("CC", "absent")
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
@@ -39,7 +39,7 @@ def arm(tmp_path, monkeypatch):
 
 @pytest.fixture
 def without(arm, tmp_path, monkeypatch):
-    """Run a command in a process of its own, in which engines cannot be imported, nor in its children."""
+    """Run a command in a process in which, and in whose children, engines cannot be imported."""
     blocked = tmp_path / "blocked"
     blocked.mkdir()
     monkeypatch.setenv("PYTHONPATH", str(blocked))
@@ -141,7 +141,7 @@ def test_trees_without_an_engine_are_pinocchios(robot):
         assert robots.model_of(robot, mimic).tree.names == theirs.names
 
 
-# ----------------------------------------------------------------------------- what a user is told
+# ----------------------------------------------------------------------------- messages to the user
 
 
 def test_no_arguments_help(capsys):

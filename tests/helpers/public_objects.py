@@ -50,7 +50,7 @@ OBJECTS = {  # by the names of the API reference
     "Tree": TREE,
     "arms.Arm": arms.SSRMS,
     "bench.Call": bench.Call(len),
-    "bench.Duel": bench.Duel("S", "model", "what", "peer", bench.Call(len), bench.Call(sum)),
+    "bench.Comparison": bench.Comparison("S", "model", "what", "peer", bench.Call(len), bench.Call(sum)),
     "bench.Result": bench.Result("S", "model", "what", "peer", 1.0, 2.0, 2.0, 1.9, 2.1, None),
     "check.Detail": ROW.detail,
     "check.Row": ROW,

@@ -1,4 +1,4 @@
-"""The loops over bodies counted on counting scalars: they compute what the kernels compute."""
+"""Test that the loops over bodies on counting scalars compute what the kernels compute."""
 
 from collections import Counter
 

@@ -1,4 +1,4 @@
-"""The papers' tables as executed: every figure is the paper's, or differs for a reason that is given."""
+"""Test the papers' tables: every figure is the paper's, or differs for a stated reason."""
 
 import io
 import json
@@ -51,7 +51,7 @@ def impatient(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def executed(tmp_path_factory):
-    """Exit status, output, JSON and page of one run of all tables."""
+    """Return exit status, output, JSON and page of one run of all tables."""
     folder = tmp_path_factory.mktemp("tables")
     files = folder / "tables.json", folder / "tables.html"
     with redirect_stdout(io.StringIO()) as out:
@@ -61,7 +61,7 @@ def executed(tmp_path_factory):
 
 @pytest.fixture
 def small(monkeypatch):
-    """Only small trees."""
+    """Keep only small trees."""
     monkeypatch.setattr(shimanovsky, "NODES", 16)
     monkeypatch.setattr(shimanovsky, "SAVINGS", {("binary tree", 4): Decimal("7.75")})
 

@@ -1,4 +1,4 @@
-"""The paper's simplex method letter by letter: against our solver, and what it does where constraints tie."""
+"""Test the paper's simplex method against our solver, and its end where constraints tie."""
 
 import numpy as np
 import pytest
@@ -17,21 +17,21 @@ pytestmark = pytest.mark.usefixtures("one_thread")
 def test_it_finds_what_we_find(family, m):
     for seed in range(5):
         problem = FAMILIES[family](m, seed)
-        walked, solution = tasora.solve_lcp(problem), mlcp.solve(problem)
-        assert walked.ended == tasora.SOLVED
-        np.testing.assert_allclose(walked.v, solution.v, atol=1e-7)
-        np.testing.assert_allclose(walked.gamma, solution.gamma, rtol=1e-5, atol=1e-6)
-        assert walked.pivots >= np.count_nonzero(walked.gamma) >= 1 or not solution.gamma.any()
-        assert len(walked.computed) == walked.pivots + 1
+        found, solution = tasora.solve_lcp(problem), mlcp.solve(problem)
+        assert found.ended == tasora.SOLVED
+        np.testing.assert_allclose(found.v, solution.v, atol=1e-7)
+        np.testing.assert_allclose(found.gamma, solution.gamma, rtol=1e-5, atol=1e-6)
+        assert found.pivots >= np.count_nonzero(found.gamma) >= 1 or not solution.gamma.any()
+        assert len(found.computed) == found.pivots + 1
 
 
 def test_bilateral_rows_are_always_on():
     H, C, D = np.diag([1.0, 2.0, 3.0]), [[1.0, 1.0, 0.0]], [[0.0, 1.0, 1.0]]
     problem = mlcp.Problem(H, mlcp_families.roots(3), [1.0, 2.0, -3.0], C, [0.5], D, [1.0])
-    walked, solution = tasora.solve_lcp(problem), mlcp.solve(problem)
-    assert walked.ended == tasora.SOLVED
-    np.testing.assert_allclose(walked.v, solution.v, atol=1e-9)
-    np.testing.assert_allclose(walked.gamma, solution.gamma, atol=1e-9)
+    found, solution = tasora.solve_lcp(problem), mlcp.solve(problem)
+    assert found.ended == tasora.SOLVED
+    np.testing.assert_allclose(found.v, solution.v, atol=1e-9)
+    np.testing.assert_allclose(found.gamma, solution.gamma, atol=1e-9)
 
 
 def test_what_is_computed_anew_is_the_whole_factor():

@@ -1,4 +1,4 @@
-"""Times taken in turns with a peer's: the timer, the scaling study, the comparisons of `treefactor bench`."""
+"""Measure times in turns with peers: the timer, the scaling study, the comparisons of `treefactor bench`."""
 
 from .timing import (
     FEWEST,
@@ -7,6 +7,7 @@ from .timing import (
     RUN,
     TURNS,
     Call,
+    Comparison,
     Duel,
     Result,
     outcome,
@@ -20,6 +21,7 @@ __all__ = [
     "RUN",
     "TURNS",
     "Call",
+    "Comparison",
     "Duel",
     "Result",
     "outcome",

@@ -1,4 +1,4 @@
-"""How cost, time and memory of a factorization grow with the size of a tree."""
+"""Measure how cost, time and memory of a factorization grow with the size of a tree."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ FAMILIES: dict[str, tuple[Callable[[int], Tree], list[int]]] = {
 
 @dataclass(frozen=True)
 class Growth:
-    """One tree of a family.
+    """Cost, time and memory of one tree of a family.
 
     Attributes
     ----------
@@ -80,7 +80,7 @@ class Growth:
         return float(np.median(self.times))
 
     def as_dict(self) -> dict:
-        """Everything, for JSON."""
+        """Return all values, for JSON."""
         tree = self.tree
         counts = {"n": tree.n, "N1": tree.D1, "N2": tree.D2, "nnz": tree.nnz}
         counts |= {"operations": self.operations, "dense": self.dense}
@@ -112,14 +112,14 @@ def growth(family: str, nodes: int = NODES, operations: float = OPERATIONS) -> l
 
 
 def steadiness(grown: Sequence[Growth]) -> Result:
-    """S9: time per operation of the fastest of the large trees of a family over that of the slowest."""
+    """Compare the time per operation of the fastest large tree of a family with that of the slowest (S9)."""
     times = np.array([one.times / one.operations for one in grown if one.tree.n > LARGE])
     fastest, slowest = times.min(axis=0), times.max(axis=0)
     return outcome("S9", grown[0].family, "slowest size", "fastest size", slowest, fastest, 0.5)
 
 
 def affordable(family: str, nodes: int, operations: float) -> list[int]:
-    """Parameters of the trees of a family within both limits."""
+    """Return the parameters of the trees of a family within both limits."""
     make, sizes = FAMILIES[family]
     found = []
     for size in sizes:
@@ -131,12 +131,12 @@ def affordable(family: str, nodes: int, operations: float) -> list[int]:
 
 
 def refactorization(tree: Tree) -> Callable[[], object]:
-    """Factorize a matrix of random packed rows, in memory that is kept."""
+    """Return a call that factorizes a matrix of random packed rows, in preallocated memory."""
     return partial(Factor(tree, layout="packed").refactor, dominant(tree, np.random.default_rng(0)))
 
 
 def dominant(tree: Tree, rng: np.random.Generator) -> np.ndarray:
-    """Packed rows of a random matrix whose diagonal exceeds the sum of its row."""
+    """Return packed rows of a random diagonally dominant matrix."""
     H = rng.uniform(-1, 1, tree.nnz)
     diagonal = tree.row_start[1:] - 1
     H[diagonal] = 0.0
@@ -146,7 +146,7 @@ def dominant(tree: Tree, rng: np.random.Generator) -> np.ndarray:
 
 
 def footprint(make: Callable[[], Tree]) -> int:
-    """Bytes that a tree and the factor of a matrix take as long as they are kept."""
+    """Return the bytes that a tree and the factor of a matrix occupy."""
     tracemalloc.start()
     try:
         tree = make()

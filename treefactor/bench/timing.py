@@ -1,7 +1,7 @@
-"""Times taken in turns with a peer's.
+"""Measure times in turns with a peer's.
 
 Machines drift by tens of per cent while something is timed, so only ratios of neighbouring runs count: of
-each duel the median ratio is reported, and its quartiles.
+each comparison the median ratio is reported, and its quartiles.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ GOALS = ("target", "goal", "reached")  # of a result, for this project's own use
 
 @dataclass(frozen=True)
 class Call:
-    """A function, and how many items one call of it deals with.
+    """A function, and the number of items that one call processes.
 
     Notes
     -----
@@ -34,8 +34,8 @@ class Call:
 
 
 @dataclass(frozen=True)
-class Duel:
-    """Something to be timed in turns with a peer.
+class Comparison:
+    """A call to be timed in turns with a peer's call.
 
     Attributes
     ----------
@@ -68,16 +68,23 @@ class Duel:
     clock: Callable[[], float] = perf_counter
     patience: float = PATIENCE
 
-    def fight(self) -> Result:
-        """Time both."""
+    def measure(self) -> Result:
+        """Measure both in turns."""
         ours, theirs = times_in_turns((self.ours, self.theirs), self.clock, self.patience).T
         found = outcome(self.target, self.model, self.what, self.peer, ours, theirs, self.goal)
         return replace(found, note=self.note)
 
+    def fight(self) -> Result:
+        """Call `measure`; this is its name in release 0.1."""
+        return self.measure()
+
+
+Duel = Comparison  # the name in release 0.1
+
 
 @dataclass(frozen=True)
 class Result:
-    """The outcome of a duel.
+    """The result of a comparison.
 
     Attributes
     ----------
@@ -112,14 +119,14 @@ class Result:
         return None if self.goal is None else self.ratio >= self.goal
 
     def as_dict(self) -> dict:
-        """Everything, for JSON."""
+        """Return all values, for JSON."""
         return {**asdict(self), "reached": self.reached}
 
 
 def outcome(
     target: str, model: str, what: str, peer: str, ours: np.ndarray, theirs: np.ndarray, goal: float | None
 ) -> Result:
-    """Medians and quartiles of times taken in turns."""
+    """Return medians and quartiles of times taken in turns."""
     low, ratio, high = map(float, np.quantile(theirs / ours, (0.25, 0.5, 0.75)))
     times = float(np.median(ours)), float(np.median(theirs))
     return Result(target, model, what, peer, *times, ratio, low, high, goal)
@@ -128,7 +135,7 @@ def outcome(
 def times_in_turns(
     calls: Sequence[Call], clock: Callable[[], float] = perf_counter, patience: float = PATIENCE
 ) -> np.ndarray:
-    """Seconds per item of every call, taken in turns: an array (turns, calls)."""
+    """Return seconds per item of every call, taken in turns: an array (turns, calls)."""
     timers = [Timer(call.run, timer=clock) for call in calls]
     for timer in timers:
         timer.timeit(1)  # what is done once only

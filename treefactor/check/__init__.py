@@ -1,4 +1,4 @@
-"""Cross-validation: the same H and q̈ from every engine, or the named reason for the difference."""
+"""Check that every engine computes the same H and q̈, or name the reason for the difference."""
 
 from .run import (
     AGREES,
@@ -13,6 +13,7 @@ from .run import (
     Row,
     SelfCheck,
     check,
+    has_pinocchio,
     self_check,
 )
 
@@ -29,5 +30,6 @@ __all__ = [
     "Row",
     "SelfCheck",
     "check",
+    "has_pinocchio",
     "self_check",
 ]

@@ -1,6 +1,6 @@
-"""One robot in one engine, against Pinocchio: H, bias, q̈, tree and factor, worst over random states.
+"""Compare one engine with Pinocchio on one robot: H, bias, q̈, tree and factor, worst over random states.
 
-Every engine is asked in its own conventions and translated by its adapter's T with v_pin = T v_engine and c
+Every engine computes in its own conventions and translated by its adapter's T with v_pin = T v_engine and c
 with a_pin = T a_engine + c:
 
     H_pin = T^-T H T^-1        bias_pin = T^-T bias - H_pin c        q̈_pin = T q̈ + c
@@ -25,12 +25,12 @@ from .selfcheck import self_check
 
 
 class EngineFailedError(TreefactorError):
-    """An engine that loaded a robot and then failed to answer."""
+    """Raised when an engine loads a robot and then fails to answer."""
 
 
 @contextmanager
 def answering() -> Iterator[None]:
-    """Turn whatever goes wrong once a robot is loaded into EngineFailedError, but for refusals."""
+    """Turn any exception raised after loading into EngineFailedError; refusals pass through."""
     try:
         yield
     except AdapterError:  # found out late that the engine cannot represent the robot
@@ -44,7 +44,7 @@ def answering() -> Iterator[None]:
 
 @dataclass
 class Sample:
-    """One state and what Pinocchio's own algorithms make of it."""
+    """One state and the results of Pinocchio's own algorithms there."""
 
     q: np.ndarray
     v: np.ndarray
@@ -59,19 +59,19 @@ class Sample:
         return float(np.abs(self.H).max(initial=0.0)) or 1.0
 
     def delta(self, H: np.ndarray) -> np.ndarray:
-        """Deviations of H, each over the root of its two diagonal entries: light joints count, too."""
+        """Return the deviations of H over the roots of its two diagonal entries: light joints count."""
         diagonal = np.sqrt(np.abs(np.diag(self.H)))
         size = np.outer(diagonal, diagonal)
         return np.abs(H - self.H) / np.where(size > 0.0, size, self.scale)
 
     def acceleration_error(self, qdd: np.ndarray) -> float:
-        """Deviation of q̈ weighted by the roots of the inertias: light joints must not hide heavy ones."""
+        """Return the deviation of q̈ weighted by the roots of the inertias, so that light joints count."""
         weight = np.sqrt(np.abs(np.diag(self.H)))
         return relative(weight * qdd, weight * self.qdd)
 
     @property
     def force(self) -> float:
-        """Largest force that the bias is made of, for where gravity and velocity terms cancel."""
+        """Scale of the forces in the bias, also where gravity and velocity terms cancel."""
         return largest_force(self.H, self.bias, self.v)
 
 
@@ -117,24 +117,24 @@ class Reference:
         return Sample(q, v, tau, H, bias, qdd)
 
     def random(self) -> np.random.Generator:
-        """Random numbers that depend on the seed and the file's name alone."""
+        """Return random numbers that depend only on the seed and the file's name."""
         name = self.robot.path.name.encode(errors="surrogateescape")
         return np.random.default_rng([self.seed, zlib.crc32(name)])
 
     def regular(self, H: np.ndarray):
-        """Model with an armature of 1 on the freedoms that move no inertia."""
+        """Return the model with an armature of 1 on the freedoms that move no inertia."""
         model = self.model.copy()
         model.armature = model.armature + unmoved(H)
         return model
 
     @cached_property
     def condition(self) -> float:
-        """Largest condition number of H, freedoms that move no inertia left aside."""
+        """Return the largest condition number of H; freedoms that move no inertia are left out."""
         return worst(*(condition(filled(s.H)) for s in self.states))
 
     @cached_property
     def irregular(self) -> str:
-        """Why H has no inverse even with freedoms that move no inertia left aside, or nothing."""
+        """Return why H has no inverse even without the freedoms that move no inertia, or ""."""
         try:
             for s in self.states:
                 factor(filled(s.H), self.adapter.tree(self.model))
@@ -146,25 +146,25 @@ class Reference:
 
     @cached_property
     def singular(self) -> str:
-        """Why H has no inverse, or nothing."""
+        """Return why H has no inverse, or ""."""
         return self.irregular or without_inertia(self.adapter.tree(self.model), self.states[0].H)
 
     @cached_property
     def mimic(self) -> dict:
-        """Mimic joints of the file: joint followed, multiplier and offset by name."""
+        """Return the mimic joints of the file by name: joint followed, multiplier and offset."""
         return self.adapter.mimic_joints(self.robot.path)
 
     def comparison(self) -> Comparison:
-        """Blank comparison with this reference."""
+        """Return an empty comparison with this reference."""
         scaled = worst(*(condition(unit_diagonal(filled(s.H))) for s in self.states))
         return Comparison(self.adapter.tree(self.model), self.condition, scaled, singular=self.singular)
 
     def on_fixed_base(self) -> Reference:
-        """Same robot with its root link fixed."""
+        """Return the same robot with its root link fixed."""
         return Reference(self.adapter, replace(self.robot, floating=False), self.count, self.seed)
 
     def changed(self, s: Sample, file: dict, changes: list) -> tuple[np.ndarray, np.ndarray]:
-        """H and bias at a sample, of a model with other inertias of some links and other changes."""
+        """Return H and bias at a sample, for a model with other inertias of some links and other changes."""
         inertials = {link: change for link, change in changes if not callable(change)}
         other = self.adapter.with_inertials(self.model, file, inertials)
         for _, change in changes:
@@ -176,7 +176,7 @@ class Reference:
 
 
 def compare_pinocchio(reference: Reference) -> Comparison:
-    """CRBA against RNEA, our factor against ``data.U`` and ``data.D``, our q̈ against ABA."""
+    """Compare CRBA with RNEA, our factor with ``data.U`` and ``data.D``, and our q̈ with ABA."""
     pin, model, result = reference.adapter.pin, reference.model, reference.comparison()
     data, zero = model.createData(), np.zeros(model.nv)
     for s in reference.states:
@@ -199,7 +199,7 @@ def compare_pinocchio(reference: Reference) -> Comparison:
 
 
 def compare_engine(adapter, reference: Reference) -> Comparison:
-    """H, bias, factor and q̈ of another engine, loaded through its adapter, against Pinocchio's."""
+    """Compare H, bias, factor and q̈ of another engine, loaded through its adapter, with Pinocchio's."""
     robot, model, result = reference.robot, reference.model, reference.comparison()
     gravity = None if robot.is_mjcf else model.gravity.linear  # an MJCF has its own
     with closing(adapter.load(robot.path, robot.floating, gravity)) as body, answering():
@@ -229,7 +229,7 @@ def compare_engine(adapter, reference: Reference) -> Comparison:
 
 
 def compare_alone(adapter, robot: Robot, count: int, seed: int) -> Comparison:
-    """An engine against itself, where Pinocchio has no model: H by inverse dynamics, our q̈ by its own."""
+    """Check an engine without Pinocchio: its H against its inverse dynamics, our q̈ against its own."""
     own = {"gravity": None} if robot.is_mjcf else {}
     with closing(adapter.load(robot.path, robot.floating, **own)) as body, answering():
         tree, rng = adapter.tree(body), np.random.default_rng(seed)
@@ -257,7 +257,7 @@ def compare_alone(adapter, robot: Robot, count: int, seed: int) -> Comparison:
 
 
 def translated(adapter, body, model, s: Sample) -> tuple[np.ndarray, np.ndarray]:
-    """H and bias of an engine in Pinocchio's conventions."""
+    """Return H and bias of an engine in Pinocchio's conventions."""
     q, v = adapter.from_pinocchio(body, model, s.q, s.v)
     T_inv = np.linalg.inv(adapter.transform(body, model, s.q))
     H = T_inv.T @ adapter.mass_matrix(body, q) @ T_inv
@@ -265,51 +265,51 @@ def translated(adapter, body, model, s: Sample) -> tuple[np.ndarray, np.ndarray]
 
 
 def largest_force(H: np.ndarray, bias: np.ndarray, v: np.ndarray) -> float:
-    """Largest of the forces that a bias is made of, for where gravity and velocity terms cancel; never 0."""
+    """Return the scale of the forces in a bias, positive even where gravity and velocity terms cancel."""
     scale = float(np.abs(H).max(initial=0.0)) or 1.0
     return max(float(np.abs(bias).max(initial=0.0)), scale * float(np.square(v).max(initial=1.0)))
 
 
 def same_tree(T: np.ndarray, tree: Tree, reference: Tree) -> bool:
-    """Whether two trees are the same once the rows of one are those of the other through T."""
+    """Return whether T maps one tree's freedoms onto the other's."""
     moved = (T != 0).astype(float)
     return np.array_equal(moved @ tree.mask() @ moved.T > 0, reference.mask())
 
 
 def unmoved(H: np.ndarray) -> np.ndarray:
-    """Armature of 1 for freedoms that move no inertia: their rows are zero, so no other q̈ depends on it."""
+    """Return an armature of 1 for freedoms that move no inertia; their rows of H are zero."""
     return (np.diag(H) == 0.0).astype(float)
 
 
 def filled(H: np.ndarray) -> np.ndarray:
-    """H with an armature of 1 on the freedoms that move no inertia."""
+    """Return H with an armature of 1 on the freedoms that move no inertia."""
     return H + np.diag(unmoved(H))
 
 
 def without_inertia(tree: Tree, H: np.ndarray) -> str:
-    """Which freedoms move no inertia, and what follows from it, or nothing."""
+    """Return a message that names the freedoms that move no inertia, or ""."""
     names = ", ".join(tree.name(k) for k in np.flatnonzero(unmoved(H)))
     return names and f"H is singular: no mass moves with {names}; q̈ of the others is compared, no own q̈"
 
 
 def relative(value: np.ndarray, reference: np.ndarray) -> float:
-    """Largest deviation over the largest entry of the reference."""
+    """Return the largest deviation over the largest entry of the reference."""
     scale = np.abs(reference).max(initial=0.0)
     deviation = np.abs(value - reference).max(initial=0.0)
     return float(deviation / scale) if scale else float(deviation)
 
 
 def worst(*values: float) -> float:
-    """Largest value; NaN if there is one."""
+    """Return the largest value; NaN if any value is NaN."""
     return float(np.max(values))
 
 
 def condition(H: np.ndarray) -> float:
-    """Condition number; infinite where H is not finite."""
+    """Return the condition number; infinite where H is not finite."""
     return float(np.linalg.cond(H)) if np.isfinite(H).all() else float("inf")
 
 
 def unit_diagonal(H: np.ndarray) -> np.ndarray:
-    """H scaled to ones on its diagonal, zeros left alone."""
+    """Return H scaled to ones on its diagonal; a diagonal with zeros is left alone."""
     diagonal = np.sqrt(np.abs(np.diag(H)))
     return H / np.outer(diagonal, diagonal) if diagonal.all() else H

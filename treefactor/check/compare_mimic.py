@@ -1,4 +1,4 @@
-"""A robot whose mimic joints follow: H, bias and q̈ against constrained dynamics of the free model."""
+"""Compare a robot with coupled mimic joints with constrained dynamics of the free model: H, bias and q̈."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from .compare import (
 
 
 def compare_mimic(reference: Reference, model=None) -> Comparison:
-    """H and bias against G^T H G and G^T bias of the free model, our q̈ against its constrained dynamics.
+    """Compare H, bias and q̈ of the coupled model with constrained dynamics of the free model.
 
     They are those of Pinocchio's model with mimic joints, or where it has none from inverse dynamics.
     """
@@ -51,7 +51,7 @@ def compare_mimic(reference: Reference, model=None) -> Comparison:
 
 
 def _mimic_sample(reference: Reference, coupled: Coupling, leads: np.ndarray, rng) -> Sample:
-    """Configuration of the free model at which mimic joints follow; H, v, tau and q̈ of those that lead.
+    """Return a configuration that satisfies the coupling; H, v, tau and q̈ of the leading joints.
 
     q̈ with Lagrange multipliers, nothing of it from G: H q̈ + A^T λ = tau - bias and A q̈ = 0.
     """
@@ -69,13 +69,13 @@ def _mimic_sample(reference: Reference, coupled: Coupling, leads: np.ndarray, rn
 
 
 def _own(adapter, model, s: Sample, at_q: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """H and bias by Pinocchio's model with mimic joints."""
+    """Return H and bias computed by Pinocchio's model with mimic joints."""
     data, q = model.createData(), s.q[at_q]
     return adapter.mass_matrix(model, data, q), np.array(adapter.pin.nle(model, data, q, s.v))
 
 
 def _coupled(reference: Reference, coupled: Coupling, s: Sample) -> tuple[np.ndarray, np.ndarray]:
-    """H and bias by inverse dynamics of the free model: G^T (RNEA(q, 0, G e_k) - RNEA(q, 0, 0))."""
+    """Return H and bias by inverse dynamics of the free model: G^T (RNEA(q, 0, G e_k) - RNEA(q, 0, 0))."""
     free, rnea, zero = reference.model, reference.adapter.pin.rnea, np.zeros(reference.model.nv)
     data, v = free.createData(), coupled.expand(s.v)
     still = np.array(rnea(free, data, s.q, zero, zero))

@@ -1,4 +1,4 @@
-"""Why an engine loaded the ordinary way has another H: the smallest set of named causes.
+"""Find the smallest set of named causes for which an engine, loaded the ordinary way, has another H.
 
 What an engine makes of a robot depends on the inertias it holds. Those of every link are compared with the
 file's; what differs is put into Pinocchio's model, which must then reproduce the engine's H and bias. Of the
@@ -44,7 +44,7 @@ class Cause:
     way : str
         The ordinary way of loading in which it shows.
     quantity : {"H", "q̈", "bias"}
-        What the effect is on: q̈ for a setting of the engine that acts without being asked.
+        Quantity that the effect concerns: q̈ for a setting of the engine that acts by default.
     """
 
     name: str
@@ -54,7 +54,7 @@ class Cause:
     quantity: str = "H"
 
     def as_dict(self) -> dict:
-        """Plain values, for JSON."""
+        """Return plain values, for JSON."""
         return asdict(self)
 
     def __str__(self) -> str:
@@ -96,7 +96,7 @@ def inertial_changes(file: Mapping, engine: Mapping, tensor_cause: str) -> dict[
 
 
 def nothing(inertial):
-    """Inertia of the same kind with no mass."""
+    """Return an inertia of the same type with no mass."""
     return replace(inertial, mass=0.0, com=0.0 * inertial.com, tensor=0.0 * inertial.tensor)
 
 
@@ -148,7 +148,7 @@ def explain(
         return [change for name in names for change in groups[name].items()]
 
     unexplained = left(changes(groups))
-    allowed = max(allowed, unexplained)  # no set can be asked to do better than all of them
+    allowed = max(allowed, unexplained)  # no subset does better than all groups together
     smallest = (
         (names, found)
         for size in range(len(groups))

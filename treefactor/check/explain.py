@@ -1,4 +1,4 @@
-"""Why an engine makes something else of a file than Pinocchio, where no adapter guides it."""
+"""Explain why an engine reads a file differently from Pinocchio when no adapter guides it."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from .differences import FIXED_BASE, FREE_ARMATURE, REFUSED, TENDONS, Cause, exp
 
 @dataclass(frozen=True)
 class Plain:
-    """One ordinary way of loading: causes, error of H, what they leave, and |ΔH|."""
+    """One ordinary way of loading: causes, error of H, unexplained remainder, and |ΔH|."""
 
     causes: list[Cause]
     error: float | None = None
@@ -34,7 +34,7 @@ def plain_way(adapter, way: str, reference: Reference) -> Plain:
 
 
 def _compared(adapter, way: str, reference: Reference) -> Plain:
-    """Way of loading that the engine does not refuse."""
+    """Return the comparison for one way of loading that the engine accepts."""
     robot, gravity = reference.robot, reference.model.gravity.linear
     first = []
     with closing(adapter.load_plain(robot.path, robot.floating, gravity, way)) as body, answering():
@@ -54,7 +54,7 @@ def _compared(adapter, way: str, reference: Reference) -> Plain:
 
 
 def mjcf_reader(adapter, reference: Reference) -> Plain:
-    """What Pinocchio reads from an MJCF otherwise than MuJoCo, whose format it is."""
+    """Find what Pinocchio reads from an MJCF differently from MuJoCo, which defines the format."""
     with closing(adapter.load(reference.robot.path, gravity=None)) as body, answering():
         own, other = reference.adapter.carried(reference.model, adapter.inertials(body))
         theirs = [translated(adapter, body, reference.model, s) for s in reference.states]
@@ -80,7 +80,7 @@ def mjcf_reader(adapter, reference: Reference) -> Plain:
 
 
 def in_body_axes(adapter, body, reference: Reference, s: Sample) -> tuple[np.ndarray, np.ndarray]:
-    """H and bias as of `translated`, if the armature of free joints acted along the axes of the body."""
+    """Return H and bias as `translated` does, with the armature of free joints along the axes of the body."""
     model = reference.model
     H, bias = translated(adapter, body, model, s)
     unturned = reference.adapter.pin.neutral(model)
@@ -91,7 +91,7 @@ def in_body_axes(adapter, body, reference: Reference, s: Sample) -> tuple[np.nda
 
 
 def _explained(reference: Reference, theirs: list, file: dict, groups: dict) -> tuple[list[Cause], float]:
-    """Causes for which an engine has other H and bias, and what they leave unexplained."""
+    """Find the causes for which an engine has other H and bias, and what they leave unexplained."""
 
     def left(changes: list) -> float:
         mine = (reference.changed(s, file, changes) for s in reference.states)
@@ -107,7 +107,7 @@ def _explained(reference: Reference, theirs: list, file: dict, groups: dict) -> 
 
 
 def listed(causes: Iterable[Cause]) -> str:
-    """Causes in words, way by way."""
+    """Format the causes as text, one way of loading after another."""
     causes = list(causes)
     ways = dict.fromkeys(cause.way for cause in causes)
     return ". ".join(

@@ -1,4 +1,4 @@
-"""Calls in a process of their own: one that crashes or hangs loses its answer and nothing else."""
+"""Run calls in a separate process: a call that crashes or hangs loses only its own result."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ LINES = 20  # kept of what a call printed
 
 
 class WorkerError(TreefactorError):
-    """A call that crashed its process, or did not return in time."""
+    """Raised when a call crashes its process or does not return in time."""
 
 
 class Worker:
-    """A process that answers calls one after another; a new one takes the place of one that fails.
+    """Process that executes calls one after another; a new process replaces one that fails.
 
     Parameters
     ----------
@@ -47,13 +47,13 @@ class Worker:
         self.output = ""
 
     def submit(self, function: Callable, *arguments) -> Future:
-        """Begin a call; function, arguments and result must pickle."""
+        """Start a call; function, arguments and result must pickle."""
         if self._executor is None:
             self._executor = ProcessPoolExecutor(max_workers=1)
         return self._executor.submit(_recorded, function, *arguments)
 
     def result(self, future: Future):
-        """Result of the call begun last.
+        """Return the result of the last call submitted.
 
         Raises
         ------
@@ -72,19 +72,19 @@ class Worker:
             raise WorkerError(f"its process died: {code[1] if code else error}") from error
 
     def close(self) -> None:
-        """End the process, whatever it is doing."""
+        """Kill the process, also while it is busy."""
         if self._executor is not None:
             self._executor.shutdown(wait=True, kill_workers=True)
             self._executor = None
 
 
 def flush() -> None:
-    """Write what C code has printed and still holds back."""
+    """Flush the buffers of C's standard streams."""
     ctypes.CDLL(None).fflush(None)
 
 
 def _recorded(function: Callable, *arguments) -> tuple[object, str]:  # pragma: no cover - killed at the end
-    """Result of a call, and the last lines that it printed."""
+    """Return the result of a call and the last lines that it printed."""
     kept = {fd: os.dup(fd) for fd in (1, 2)}
     with TemporaryFile() as file:
         for fd in kept:

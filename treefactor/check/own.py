@@ -1,4 +1,4 @@
-"""treefactor's own recursions as an engine that is checked against itself where Pinocchio is missing."""
+"""Wrap treefactor's own recursions as an engine; it is checked against itself where Pinocchio is missing."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from .robots import Robot, model_of
 
 @dataclass
 class Body:
-    """A model that is closed as engines' bodies are."""
+    """Model with the ``close`` method of an engine's body."""
 
     model: Model
 
@@ -29,31 +29,31 @@ def load(path, floating: bool = False, gravity=None) -> Body:
 
 
 def tree(body: Body) -> Tree:
-    """Tree of the freedoms."""
+    """Return the tree of the freedoms."""
     return body.model.tree
 
 
 def random_state(body: Body, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Random q, v and tau."""
+    """Return random q, v and tau."""
     move, v, tau = rng.normal(size=(3, body.model.nv))
     return integrate(body.model, neutral(body.model), move), v, tau
 
 
 def mass_matrix(body: Body, q) -> np.ndarray:
-    """H by the composite-rigid-body algorithm."""
+    """Compute H by the composite-rigid-body algorithm."""
     return dynamics.crba(body.model, q)
 
 
 def bias(body: Body, q, v) -> np.ndarray:
-    """Forces at zero acceleration."""
+    """Compute the forces at zero acceleration."""
     return dynamics.bias(body.model, q, v)
 
 
 def inverse_dynamics(body: Body, q, v, a) -> np.ndarray:
-    """Forces by the recursive Newton-Euler algorithm."""
+    """Compute forces by the recursive Newton-Euler algorithm."""
     return dynamics.rnea(body.model, q, v, a)
 
 
 def own_acceleration(body: Body, q, v, tau) -> np.ndarray:
-    """Acceleration by the articulated-body algorithm."""
+    """Compute the acceleration by the articulated-body algorithm."""
     return dynamics.aba(body.model, q, v, tau)

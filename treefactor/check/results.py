@@ -1,4 +1,4 @@
-"""What `treefactor check` finds: a row for every engine and robot, with a verdict."""
+"""Define the results of `treefactor check`: one record for every engine and robot, with a verdict."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ GOOD = (AGREES, EXPLAINED)
 
 @dataclass(frozen=True)
 class Detail:
-    """What the page of a robot draws.
+    """Arrays that the HTML page draws for a robot.
 
     Attributes
     ----------
@@ -38,7 +38,7 @@ class Detail:
 
 @dataclass(frozen=True)
 class Row:
-    """What one engine says about one robot, worst over the samples.
+    """Result of one engine on one robot, worst over the samples.
 
     Attributes
     ----------
@@ -99,5 +99,5 @@ class Row:
     detail: Detail | None = field(default=None, compare=False, repr=False)
 
     def as_dict(self) -> dict:
-        """Plain values, for JSON; without the matrices."""
+        """Return plain values without the matrices, for JSON."""
         return asdict(replace(self, detail=None))

@@ -1,4 +1,4 @@
-"""Robots that come with wheels from PyPI: the URDFs of example-robot-data and of pybullet_data."""
+"""Find the robots that PyPI wheels contain: the URDFs of example-robot-data and of pybullet_data."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ __all__ = [
 
 @dataclass(frozen=True)
 class Robot:
-    """A robot description and the base it is meant to stand on.
+    """Robot description and the base it is meant to stand on.
 
     Attributes
     ----------
@@ -52,7 +52,7 @@ class Robot:
 
     @property
     def base(self) -> str:
-        """Either "fixed", "floating", or "own" for an MJCF, which says itself."""
+        """Either "fixed", "floating", or "own" for an MJCF, which defines its base."""
         if self.is_mjcf:
             return "own"
         return "floating" if self.floating else "fixed"
@@ -102,7 +102,7 @@ FLOATING = (
 
 @cache
 def bundled() -> MappingProxyType[str, Path]:
-    """Paths of all bundled URDFs by name; empty where neither wheel is installed.
+    """Return the paths of all bundled URDFs by name; empty where neither wheel is installed.
 
     A robot of example-robot-data is named by its file, with its folder where two files share a name; one
     of pybullet_data by ``pybullet_data/`` and its path.
@@ -115,7 +115,7 @@ def bundled() -> MappingProxyType[str, Path]:
 
 
 def find(name: str, floating: bool | None = None) -> Robot:
-    """Robot of that path or bundled name.
+    """Return the robot with that path or bundled name.
 
     Parameters
     ----------
@@ -149,7 +149,7 @@ def find(name: str, floating: bool | None = None) -> Robot:
 
 
 def model_of(robot: Robot, mimic: bool = False) -> Model:
-    """Model of a robot: of a URDF without any engine, of an MJCF by MuJoCo, or else by Pinocchio.
+    """Read the model of a robot: a URDF without any engine, an MJCF by MuJoCo, or else by Pinocchio.
 
     Parameters
     ----------
@@ -181,7 +181,7 @@ def model_of(robot: Robot, mimic: bool = False) -> Model:
 
 
 def default_robots() -> list[Robot]:
-    """Robots that ``treefactor check`` looks at without arguments, as far as they are installed.
+    """Return the robots that ``treefactor check`` compares by default, as far as they are installed.
 
     Returns
     -------
@@ -205,7 +205,7 @@ def _example_robot_data() -> dict[str, Path]:
 
 
 def _pybullet_data() -> dict[str, Path]:
-    """URDFs of pybullet_data, without the thousand random blocks."""
+    """Return the URDFs of pybullet_data, without the thousand random blocks."""
     spec = find_spec("pybullet_data")
     if spec is None:
         return {}
@@ -219,6 +219,6 @@ def _pybullet_data() -> dict[str, Path]:
 
 
 def _family(file: PackagePath) -> str:
-    """Robot that a file of ``.../robots/<robot>_description/...`` belongs to."""
+    """Return the robot that a file of ``.../robots/<robot>_description/...`` belongs to."""
     folder = file.parts[file.parts.index("robots") + 1]
     return folder.removesuffix("_description")

@@ -1,4 +1,4 @@
-"""Cross-validation: the same H and q̈ from every engine, or the named reason why not.
+"""Cross-validate engines: compute H and q̈ of a robot in each, and name the reason for every difference.
 
 First every engine gets the robot through its adapter, which avoids the engine's traps: everything must agree
 with Pinocchio to rounding (see ``treefactor.check.compare``). Then it gets the file the ordinary way; what
@@ -104,27 +104,25 @@ def check(
 
 
 def _adapters(engines: Iterable[str]) -> dict[str, ModuleType]:
-    """Adapters of the engines, and Pinocchio's where it can be imported."""
+    """Import the adapters of the engines, and Pinocchio's where it is installed."""
     wanted = dict.fromkeys([*["pinocchio"] * has_pinocchio(), *engines])
     return {
-        name: import_module(
-            "treefactor.check.own" if name == OWN else f"treefactor.adapters.{name}_", __package__
-        )
+        name: import_module("treefactor.check.own" if name == OWN else f"treefactor.adapters.{name}_")
         for name in wanted
     }
 
 
 def has_pinocchio() -> bool:
-    """Whether Pinocchio, the reference of all comparisons, can be imported."""
+    """Return whether Pinocchio, the reference of all comparisons, can be imported."""
     try:
-        import_module("treefactor.adapters.pinocchio_", __package__)
+        import_module("treefactor.adapters.pinocchio_")
     except AdapterError:
         return False
     return True
 
 
 def _check_apart(robot: Robot, workers: dict[str, Worker], samples: int, seed: int) -> list[Row]:
-    """Rows of all engines for one robot, each from its own process, at the same time."""
+    """Check one robot with each engine in its own process, all at the same time."""
     begun = {
         engine: worker.submit(_check_robot, robot, (engine,), samples, seed)
         for engine, worker in workers.items()
@@ -140,12 +138,12 @@ def _check_apart(robot: Robot, workers: dict[str, Worker], samples: int, seed: i
 
 
 def _with_output(row: Row, output: str) -> Row:
-    """Row of an engine that says in its output why it refuses the robot, with the end of that."""
+    """Append an engine's output to its result if the engine refused the robot and refers to it."""
     return _noted(row, output) if row.verdict not in GOOD and SEE_OUTPUT in row.reason else row
 
 
 def _after_failure(robot: Robot, engine: str, worker: Worker, failure: str, samples, seed) -> list[Row]:
-    """Rows of an engine whose process failed; without Pinocchio, which is in every process, it may not."""
+    """Check again without Pinocchio after a process failed: Pinocchio may have caused the failure."""
     failed = [Row(robot.name, robot.base, engine, reason=failure)]
     if engine == "pinocchio":
         return failed
@@ -157,9 +155,9 @@ def _after_failure(robot: Robot, engine: str, worker: Worker, failure: str, samp
 
 
 def _check_robot(robot: Robot, engines, samples: int, seed: int, missing: str = "") -> list[Row]:
-    """Rows of all engines for one robot; an engine that fails does not touch the others.
+    """Check one robot with all engines; one engine's failure does not discard the others' results.
 
-    If it is already known why there is no reference, ``missing`` says so.
+    ``missing`` is the reason, if already known, why there is no reference.
     """
     adapters = _adapters(engines)
     missing = missing or ("" if "pinocchio" in adapters else NOT_INSTALLED)
@@ -179,7 +177,7 @@ def _check_robot(robot: Robot, engines, samples: int, seed: int, missing: str = 
                 rows.append(_row(row, adapters[engine], robot, reference, missing, samples, seed))
             except AdapterError as error:
                 rows.append(replace(row, reason=str(error)))
-            except Exception as error:  # whatever an engine does, the other rows stand
+            except Exception as error:  # one engine's failure must not discard the others' results
                 rows.append(replace(row, verdict=DISAGREES, reason=_text(error)))
         if reference is not None and "pinocchio" in engines:
             rows += _mimic_rows(Row(robot.name, f"{robot.base}, mimic", "pinocchio"), reference)
@@ -187,12 +185,12 @@ def _check_robot(robot: Robot, engines, samples: int, seed: int, missing: str = 
 
 
 def _text(error: Exception) -> str:
-    """What an error says; of one that is not our own, its kind, too."""
+    """Return an error's message, with the class name unless the error is a TreefactorError."""
     return str(error) if isinstance(error, TreefactorError) else f"{type(error).__name__}: {error}"
 
 
 def _row(row: Row, adapter, robot: Robot, reference: Reference | None, missing: str, samples, seed) -> Row:
-    """Row of one engine; AdapterError where it cannot load the robot."""
+    """Return the result of one engine; raise AdapterError where the engine cannot load the robot."""
     if reference is None:
         if row.engine == "pinocchio":
             return replace(row, reason=missing)
@@ -212,7 +210,7 @@ def _row(row: Row, adapter, robot: Robot, reference: Reference | None, missing: 
 
 
 def _mjcf_row(row: Row, adapter, robot: Robot, reference: Reference, samples, seed) -> Row:
-    """Row of an engine for an MJCF, as far as Pinocchio reads it as MuJoCo does."""
+    """Compare an engine with Pinocchio on an MJCF that both read alike; otherwise check it alone."""
     with closing(adapter.load(robot.path)) as body:
         try:
             adapter.transform(body, reference.model, reference.states[0].q)
@@ -225,13 +223,13 @@ def _mjcf_row(row: Row, adapter, robot: Robot, reference: Reference, samples, se
 
 
 def _alone(row: Row, adapter, robot: Robot, samples: int, seed: int, why: str) -> Row:
-    """Row of an engine that has no reference for this robot."""
+    """Check an engine against itself where the robot has no reference."""
     row = _judge(row, compare_alone(adapter, robot, samples, seed))
     return _noted(row, f"checked against itself only: {why}")
 
 
 def _mimic_rows(row: Row, reference: Reference) -> list[Row]:
-    """Row of the model whose mimic joints follow; none where all of them are fixed."""
+    """Return the result of the model with coupled mimic joints; an empty list if all of them are fixed."""
     try:
         if not reference.mimic:
             return []
@@ -252,12 +250,12 @@ def _mimic_rows(row: Row, reference: Reference) -> list[Row]:
 
 
 def _noted(row: Row, remark: str) -> Row:
-    """Row with another remark in its reason."""
+    """Return the result with another remark in its reason."""
     return replace(row, reason="; ".join(filter(None, [row.reason, remark])))
 
 
 def _judge(row: Row, c: Comparison) -> Row:
-    """Row of an engine that answered: its worst errors, and whether they are within tolerance."""
+    """Fill a result with the worst errors and the verdict whether they are within tolerance."""
     allowed = tolerances.cross_validation(row.engine, c.tree.n, c.scaled_condition)
     beyond = [] if c.same_tree else ["another tree"]
     beyond += [
@@ -287,7 +285,7 @@ def _judge(row: Row, c: Comparison) -> Row:
 
 
 def _with_causes(row: Row, adapter, reference: Reference) -> Row:
-    """Row with the causes for which the engine differs when it gets the file in an ordinary way."""
+    """Add the causes for which the engine differs when it loads the file in an ordinary way."""
     causes, ways, left = [], [], 0.0
     for way in adapter.WAYS:
         plain = plain_way(adapter, way, reference)
@@ -300,10 +298,10 @@ def _with_causes(row: Row, adapter, reference: Reference) -> Row:
 
 
 def _with_settings(row: Row, adapter, robot: Robot, gravity, seed: int) -> Row:
-    """Row with what acts in the engine without being asked, if a script simulates the file as it is."""
+    """Add the effects that act by default when a script simulates the file as it is."""
     try:
         found = adapter.settings(robot.path, robot.floating, gravity, np.random.default_rng(seed))
-    except (AdapterError, NotPositiveDefiniteError):  # the row says already why
+    except (AdapterError, NotPositiveDefiniteError):  # the result already has this reason
         return row
     causes = [Cause(name, effect, where, "simulated", "q̈") for name, effect, where in found]
     left = "simulated q̈ unexplained" if any(cause.name == UNEXPLAINED for cause in causes) else ""
@@ -311,7 +309,7 @@ def _with_settings(row: Row, adapter, robot: Robot, gravity, seed: int) -> Row:
 
 
 def _explained_by(row: Row, causes: list[Cause], left: str) -> Row:
-    """Row with more reasons; what is left without one makes it disagree."""
+    """Add reasons to a result; anything unexplained is reported as "disagrees"."""
     if row.verdict == DISAGREES or not (causes or left):
         return row
     reason = ". ".join(filter(None, [left, row.reason, listed(causes)]))
@@ -319,7 +317,7 @@ def _explained_by(row: Row, causes: list[Cause], left: str) -> Row:
 
 
 def _with_reader(row: Row, adapter, reference: Reference) -> Row:
-    """Row with what Pinocchio reads from an MJCF otherwise than MuJoCo, whose format it is."""
+    """Add what Pinocchio reads from an MJCF differently from MuJoCo, which defines the format."""
     found = mjcf_reader(adapter, reference)
     row = replace(row, error_plain=found.error, causes=tuple(found.causes))
     if found.causes and found.unexplained <= tolerances.PLAIN_H:

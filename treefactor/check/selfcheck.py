@@ -1,4 +1,4 @@
-"""What an inertia matrix must satisfy whatever engine it comes from."""
+"""Check properties that every inertia matrix must have, whatever engine computed it."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from ..tree.tree import Tree
 
 @dataclass(frozen=True)
 class SelfCheck:
-    """Deviations of one H, relative to its largest entry; None for what was not asked.
+    """Deviations of one H, relative to its largest entry; None for checks that were not requested.
 
     Attributes
     ----------
@@ -34,7 +34,7 @@ class SelfCheck:
     failing_name : str or None
         Its joint.
     findings : tuple of str
-        What is wrong, in words; empty if nothing is.
+        Descriptions of what is wrong; empty if the matrix passes.
 
     Notes
     -----
@@ -51,7 +51,7 @@ class SelfCheck:
 
     @property
     def ok(self) -> bool:
-        """Whether nothing is wrong."""
+        """Whether there are no findings."""
         return not self.findings
 
 

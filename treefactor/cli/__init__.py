@@ -1,4 +1,4 @@
-"""The command line: one module for each command of `treefactor`."""
+"""Implement the command line: one module for each command of `treefactor`."""
 
 from .bench import NO_PEER, run_bench
 from .check import NO_REFERENCE, run_check

@@ -1,4 +1,4 @@
-"""`treefactor bench`: times of a robot, of contact problems or of closed loops, in turns with peers."""
+"""Run `treefactor bench`: times of a robot, of contact problems or of closed loops, compared with peers."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import sys
 
 from .. import bench, report
 from .._util.files import replacing
-from ..bench.comparisons import robot as duels
+from ..bench.comparisons import robot as robot_times
 from ..check import robots
 from ..config import show_config
 from .common import on_floating_base, progress
@@ -22,11 +22,11 @@ NO_PEER = (
 def run_bench(options: argparse.Namespace) -> int:
     """Print what `treefactor.bench` measures of one robot, of contact problems, or of closed loops."""
     prepare = {CONTACTS: _contacts, LOOPS: _loops}.get(options.robot, _robot)
-    title, caption, subject, fights = prepare(options)
+    title, caption, subject, comparisons = prepare(options)
     results: list[bench.Result] = []
     with replacing(options.json) as file:
-        fought = (duel.fight() for duel in fights)
-        for result in progress(fought, len(fights), "timing", lambda one: f"{one.what}, {one.peer}"):
+        measured = (comparison.measure() for comparison in comparisons)
+        for result in progress(measured, len(comparisons), "timing", lambda one: f"{one.what}, {one.peer}"):
             results.append(result)
         report.print_results(title, results, caption, options.goals)
         content = {**subject, "config": show_config("dicts")}
@@ -37,32 +37,32 @@ def run_bench(options: argparse.Namespace) -> int:
 
 
 def _as_dict(result: bench.Result, goals: bool) -> dict:
-    """Plain values of a result, without the project's goals unless they are wanted."""
+    """Return plain values of a result, without the project's goals unless they are requested."""
     return {key: value for key, value in result.as_dict().items() if goals or key not in bench.GOALS}
 
 
-def _robot(options: argparse.Namespace) -> tuple[str, str, dict[str, str], list[bench.Duel]]:
-    """Title, caption, subject and duels of a robot."""
+def _robot(options: argparse.Namespace) -> tuple[str, str, dict[str, str], list[bench.Comparison]]:
+    """Return title, caption, subject and comparisons of a robot."""
     robot = robots.find(options.robot, on_floating_base(options))
     title, subject = f"{robot.name}, {robot.base} base", {"robot": robot.name, "base": robot.base}
-    case = duels.Case(robot)
+    case = robot_times.Case(robot)
     if case.model is None:
         print(NO_PEER, file=sys.stderr)
     caption = report.ROBOT_CAPTION + report.ROBOT_GOALS * options.goals
-    return title, caption, subject, duels.case_duels(case, options.threads)
+    return title, caption, subject, robot_times.case_comparisons(case, options.threads)
 
 
-def _contacts(options: argparse.Namespace) -> tuple[str, str, dict[str, str], list[bench.Duel]]:
-    """Title, caption, subject and duels of contact problems; says which solvers are left out."""
-    from ..bench.comparisons import mlcp as duels_mlcp
+def _contacts(options: argparse.Namespace) -> tuple[str, str, dict[str, str], list[bench.Comparison]]:
+    """Return title, caption, subject and comparisons of contact problems; print missing solvers."""
+    from ..bench.comparisons import mlcp as mlcp_times
 
-    for name in duels_mlcp.missing():
+    for name in mlcp_times.missing():
         print(f"{name} is left out: it is not installed", file=sys.stderr)
-    return "contact problems", report.CONTACTS_CAPTION, {"problems": CONTACTS}, duels_mlcp.mlcp_duels()
+    return "contact problems", report.CONTACTS_CAPTION, {"problems": CONTACTS}, mlcp_times.mlcp_comparisons()
 
 
-def _loops(options: argparse.Namespace) -> tuple[str, str, dict[str, str], list[bench.Duel]]:
-    """Title, caption, subject and duels of mechanisms with closed loops."""
-    from ..bench.comparisons import loops as duels_loops
+def _loops(options: argparse.Namespace) -> tuple[str, str, dict[str, str], list[bench.Comparison]]:
+    """Return title, caption, subject and comparisons of mechanisms with closed loops."""
+    from ..bench.comparisons import loops as loops_times
 
-    return "closed loops", report.LOOPS_CAPTION, {"mechanisms": LOOPS}, duels_loops.loop_duels()
+    return "closed loops", report.LOOPS_CAPTION, {"mechanisms": LOOPS}, loops_times.loop_comparisons()

@@ -1,4 +1,4 @@
-"""`treefactor check`: cross-validation of robots between engines."""
+"""Run `treefactor check`: cross-validation of robots between engines."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ NO_REFERENCE = (
 
 
 def run_check(options: argparse.Namespace) -> int:
-    """Print the table of `treefactor.check.check`; 1 if a verdict is neither agrees nor explained."""
+    """Print the results of a cross-validation; return 1 if a verdict is neither agrees nor explained."""
     chosen = _chosen_robots(options)
     with _engines_aside():
         engines = options.engine or _installed_engines()
@@ -60,7 +60,7 @@ def run_check(options: argparse.Namespace) -> int:
 
 
 def _after_check(options: argparse.Namespace, good: bool) -> str:
-    """Name the command that a user is likely to need after a check."""
+    """Suggest the command that a user is likely to need after a check."""
     if len(options.robot) != 1:
         return "" if options.html else "`treefactor check --html` also draws every robot as a page"
     robot = shlex.quote(options.robot[0])
@@ -70,7 +70,7 @@ def _after_check(options: argparse.Namespace, good: bool) -> str:
 
 
 def _chosen_robots(options: argparse.Namespace) -> list[robots.Robot]:
-    """Robots named on the command line, or the default selection, on the base asked for."""
+    """Return the robots named on the command line, or the default selection, on the requested base."""
     floating = on_floating_base(options)
     if options.robot:
         return [robots.find(name, floating) for name in options.robot]
@@ -81,7 +81,7 @@ def _chosen_robots(options: argparse.Namespace) -> list[robots.Robot]:
 
 
 def _installed_engines() -> list[str]:
-    """Engines whose adapters can be imported; says which are left out."""
+    """Return the engines whose adapters can be imported; print which are left out."""
     found = []
     for engine in check.DEFAULT_ENGINES:
         try:
@@ -93,7 +93,7 @@ def _installed_engines() -> list[str]:
 
 
 def _engine_version(engine: str) -> str | None:
-    """Version of the wheel an engine comes in."""
+    """Return the version of an engine's wheel."""
     try:
         return version({"pinocchio": "pin"}.get(engine, engine))
     except PackageNotFoundError:
@@ -101,13 +101,13 @@ def _engine_version(engine: str) -> str | None:
 
 
 def _verdicts(found: list[check.Row]) -> str:
-    """What every engine makes of one robot."""
+    """Format the verdicts of every engine on one robot."""
     return f"{found[0].robot}: " + ", ".join(f"{row.engine} {row.verdict}" for row in found)
 
 
 @contextmanager
 def _engines_aside() -> Iterator[None]:
-    """Keep what the engines' own C code prints out of stdout, and out of a progress bar."""
+    """Redirect the output of the engines' C code away from stdout and from the progress bar."""
     sys.stdout.flush()
     kept = os.dup(1)
     aside = os.open(os.devnull, os.O_WRONLY) if os.isatty(2) else os.dup(2)

@@ -1,4 +1,4 @@
-"""The commands `treefactor check`, `info`, `bench`, `families`, `tables` and `generate`.
+"""Run the commands `treefactor check`, `info`, `bench`, `families`, `tables` and `generate`.
 
 Each prints for people, writes JSON for machines where ``--json`` names a file, and ends with what to do next.
 """
@@ -57,7 +57,7 @@ def run_help(options: argparse.Namespace) -> int:
 
 
 def _open_streams() -> None:
-    """Put something in the place of closed streams, which processes are started with."""
+    """Open closed standard streams, which some parent processes pass on."""
     for name in ("stdout", "stderr"):
         if getattr(sys, name) is None:
             descriptor = os.open(os.devnull, os.O_WRONLY)
@@ -67,7 +67,7 @@ def _open_streams() -> None:
 
 @contextmanager
 def _terminable() -> Iterator[None]:
-    """Clean up on SIGTERM as on Ctrl-C: no engine's process and no temporary file is left behind."""
+    """Clean up on SIGTERM as on Ctrl-C: end the engines' processes and delete temporary files."""
     if current_thread() is not main_thread():  # which alone may handle signals
         yield
         return

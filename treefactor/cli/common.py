@@ -1,4 +1,4 @@
-"""What several commands share: exit statuses, bases, progress."""
+"""Define what several commands share: exit statuses, bases, progress."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ Found = TypeVar("Found")
 
 
 def on_floating_base(options: argparse.Namespace) -> bool | None:
-    """Whether --base asks for a floating base; None leaves it to the robot."""
+    """Return whether --base selects a floating base; None leaves it to the robot."""
     return None if options.base is None else options.base == "floating"
 
 

@@ -1,4 +1,4 @@
-"""`treefactor families`: cost, time and memory of the papers' trees."""
+"""Run `treefactor families`: cost, time and memory of the papers' trees."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`treefactor generate`: a robot's dynamics as C that compiles by itself."""
+"""Run `treefactor generate`: write a robot's dynamics as self-contained C."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def run_generate(options: argparse.Namespace) -> int:
 
 
 def _model(options: argparse.Namespace) -> tuple[Model, str, str]:
-    """Model of a robot or mechanism, its name and its base."""
+    """Return the model of a robot or mechanism, its name and its base."""
     if options.robot in MECHANISMS and not Path(options.robot).exists():
         if options.base == "floating":
             raise TreefactorError(f"{options.robot} stands on a fixed base")

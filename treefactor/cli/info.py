@@ -1,4 +1,4 @@
-"""`treefactor info`: the tree of a robot, its sparsity and its costs."""
+"""Run `treefactor info`: print the tree of a robot, its sparsity and its costs."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Options of the command line."""
+"""Define the options of the command line."""
 
 from __future__ import annotations
 

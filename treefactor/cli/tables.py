@@ -1,4 +1,4 @@
-"""`treefactor tables`: the papers' tables and figures, executed."""
+"""Run `treefactor tables`: execute the papers' tables and figures."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from .common import DISAGREE, progress
 
 
 def run_tables(options: argparse.Namespace) -> int:
-    """Print the papers' tables beside what was executed; 1 if a figure differs without a known reason."""
+    """Print the papers' tables beside our results; return 1 if a figure differs without a known reason."""
     chosen = tables.makers(options.paper)
     found: list[tables.Table] = []
     meta = show_config("dicts")

@@ -1,1 +1,1 @@
-"""The five source papers: their algorithms on counting scalars (`textbook`) and their tables (`tables`)."""
+"""Reproduce the five source papers: algorithms on counting scalars (`textbook`) and tables (`tables`)."""

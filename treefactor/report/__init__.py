@@ -1,4 +1,4 @@
-"""Reports: tables on the console, JSON files, HTML pages, drawings and plots."""
+"""Write reports: tables on the console, JSON files, HTML pages, drawings and plots."""
 
 from .console import (
     CAPTION,

@@ -1,4 +1,4 @@
-"""What people read: tables, trees and JSON files."""
+"""Print tables and trees on the console, and write JSON files."""
 
 from __future__ import annotations
 
@@ -39,15 +39,15 @@ PIPE_WIDTH = 160  # columns of a table that no terminal limits
 
 
 class _Console(Console):
-    """A console that leaves the exit status to the caller when the reader of a pipe has gone."""
+    """Console that leaves the exit status to the caller when the reader of a pipe has gone."""
 
     def on_broken_pipe(self) -> None:
-        """Raise BrokenPipeError again; rich would exit with 1, which says that something disagrees."""
+        """Raise BrokenPipeError again; rich would exit with 1, the status for a disagreement."""
         raise
 
 
 def console() -> Console:
-    """A console as wide as the terminal, or wide enough for one line per row in a pipe."""
+    """Return a console as wide as the terminal, or wide enough for one line per record in a pipe."""
     plain = _Console(highlight=False)
     return plain if plain.is_terminal else _Console(highlight=False, width=PIPE_WIDTH)
 
@@ -94,7 +94,7 @@ def print_rows(rows: Sequence[Row]) -> None:
 
 
 def counted(verdicts: Sequence[str], styles: Mapping[str, str]) -> Text:
-    """How many verdicts of each kind there are: "1 agrees, 2 disagree"."""
+    """Count the verdicts of each kind: "1 agrees, 2 disagree"."""
     counts = {verdict: verdicts.count(verdict) for verdict in styles}
     return Text(", ").join(
         Text(f"{count} {verdict if count == 1 else PLURAL.get(verdict, verdict)}", style=styles[verdict])
@@ -104,13 +104,13 @@ def counted(verdicts: Sequence[str], styles: Mapping[str, str]) -> Text:
 
 
 def print_next(text: str) -> None:
-    """Print what a user may want to do next, if there is anything."""
+    """Print a suggestion for the user's next command, if there is one."""
     if text:
         console().print(Text(f"Next: {text}", style="dim"), soft_wrap=True)
 
 
 def _causes_table(rows: Sequence[Row]) -> Table:
-    """Every cause, how many robots show it, and which one most."""
+    """Return the table of causes: how many robots show each, and which one most."""
     table = Table(header_style="bold", box=SIMPLE_HEAD, padding=(0, 1, 0, 0))
     for title in ("engine", "way", "cause"):
         table.add_column(title, overflow="fold")
@@ -136,7 +136,7 @@ CAPTION = (
 
 
 def tree_figures(tree: Tree) -> dict:
-    """Sizes, density and exact costs of a tree."""
+    """Return sizes, density and exact costs of a tree as text."""
     return {
         "n": tree.n,
         "depth": int(tree.depth.max(initial=0)),
@@ -172,7 +172,7 @@ def print_tree(name: str, tree: Tree) -> None:
 
 
 def print_operations(title: str, operations: dict[str, OperationCount]) -> None:
-    """Print what generated functions cost."""
+    """Print the costs of generated functions."""
     table = Table(title=Text(title), title_justify="left", header_style="bold", box=SIMPLE_HEAD)
     table.add_column("operations of", no_wrap=True)
     columns = ("mul", "add", "div", "trig", "total")
@@ -199,7 +199,7 @@ def print_verdicts(title: str, verdicts: Sequence[Verdict]) -> None:
 
 
 def print_results(title: str, results: Sequence[Result], caption: str, goals: bool = False) -> None:
-    """Print what `treefactor bench` measured; with goals, also this project's targets and goals."""
+    """Print the results of `treefactor bench`; with goals, also this project's targets and goals."""
     table = Table(title=Text(title), title_justify="left", header_style="bold", box=SIMPLE_HEAD)
     for name in ("target", "what", "peer")[not goals :]:
         table.add_column(name, no_wrap=name == "target")
@@ -229,8 +229,8 @@ ROBOT_CAPTION = (
 ROBOT_GOALS = " Goals of S4 and S5 are for robots with 18 freedoms or more."
 CONTACTS_CAPTION = (
     "Medians of the processor's time of runs taken in turns, in one thread; quartiles of their ratios in "
-    "brackets. The peer's result: what it says, and the largest |min(gamma, A gamma + q)|, computed anew, "
-    "rows scaled by 1 / sqrt(A_ii). Dantzig's and Lemke's methods are given A, unless A is named."
+    "brackets. The peer's result: the status it reports, and the largest |min(gamma, A gamma + q)|, computed "
+    "anew, rows scaled by 1 / sqrt(A_ii). Dantzig's and Lemke's methods are given A, unless A is named."
 )
 LOOPS_CAPTION = (
     "Medians of the processor's time per state of runs taken in turns, in one thread; quartiles of their "
@@ -257,7 +257,7 @@ def print_growth(grown: Sequence[Growth]) -> None:
 
 
 def print_tables(tables: Sequence[PaperTable]) -> None:
-    """Print what `treefactor tables` executed, and how many figures of a kind there are."""
+    """Print the results of `treefactor tables`, and the number of figures of each kind."""
     out = console()
     for table in tables:
         out.print(_paper_table(table))
@@ -270,7 +270,7 @@ def print_tables(tables: Sequence[PaperTable]) -> None:
 
 
 def _paper_table(table: PaperTable) -> Table:
-    """The paper's figures beside ours, row by row."""
+    """Return the paper's figures beside ours as a table."""
     timed = any(row.timed for row in table.rows)
     title = Text(f"{table.paper}\n{table.title}")
     found = Table(title=title, title_justify="left", header_style="bold", box=SIMPLE_HEAD)
@@ -294,13 +294,13 @@ TABLES_CAPTION = (
 
 
 def speed(row: PaperRow) -> str:
-    """Our time, and how many times longer the peers take."""
+    """Format our time, and the ratio of the peers' times to it."""
     ours = [duration(row.timed[0].ours)] if row.timed else []
     return "; ".join([*ours, *(f"{one.peer} {ratio(one.ratio)}x" for one in row.timed)])
 
 
 def duration(seconds: float) -> str:
-    """Seconds with three digits, in the unit that suits."""
+    """Format seconds with three digits and a suitable unit."""
     for factor, unit in ((1e9, "ns"), (1e6, "µs"), (1e3, "ms")):
         if seconds * factor < 999.5:
             return f"{seconds * factor:.3g} {unit}"
@@ -308,19 +308,19 @@ def duration(seconds: float) -> str:
 
 
 def ratio(value: float) -> str:
-    """Two digits, three of larger ratios."""
+    """Format a ratio with two digits, a larger one with three."""
     return f"{value:.0f}" if value >= 100 else f"{value:#.2g}" if value < 9.95 else f"{value:.1f}"
 
 
 def goal(one: Result) -> Text:
-    """The goal, and whether it is reached."""
+    """Format the goal, and whether it is reached."""
     if one.goal is None:
         return Text("")
     return Text(f"{ratio(one.goal)} {'✓' if one.reached else '✗'}", style="green" if one.reached else "red")
 
 
 def _drawing(name: str, tree: Tree) -> RichTree:
-    """Chains drawn flat, every branch indented."""
+    """Draw a tree as text: chains stay level, every branch is indented."""
     root = RichTree(Text(name, style="bold"))
     children = np.bincount(tree.parent + 1, minlength=tree.n + 1)  # of the base and of every node
     nodes: list[RichTree] = []  # drawn node of every tree node
@@ -337,12 +337,12 @@ def write_json(path: Path | None, content: dict) -> None:
     """Write content to path, with a null for every number that JSON cannot hold."""
     if path is not None:
         text = json.dumps(_finite(content), indent=2, ensure_ascii=False) + "\n"
-        # file names may hold bytes that are no text: as \udc80, which JSON has, too
+        # file names may hold bytes that are not text: as \udc80, which JSON has, too
         path.write_text(text, encoding="utf-8", errors="backslashreplace")
 
 
 def _finite(value):
-    """Value with NaN and infinities replaced by None."""
+    """Return the value with NaN and infinities replaced by None."""
     if isinstance(value, dict):
         return {key: _finite(item) for key, item in value.items()}
     if isinstance(value, list):

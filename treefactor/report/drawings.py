@@ -1,11 +1,8 @@
-"""Drawings of the HTML page, as plain numbers and paths, and the colours of errors."""
+"""Compute the drawings of the HTML page as plain numbers and paths, and the colours of errors."""
 
 from __future__ import annotations
 
-import base64
 import re
-import struct
-import zlib
 from collections.abc import Sequence
 
 import numpy as np
@@ -25,25 +22,25 @@ SCALE = (
 NO_NUMBER = (123, 79, 190)  # NaN
 TICKS = (-16, -12, -8, -4, 0)  # decades written at the scale
 LEVELS_PER_DECADE = 4  # of a heat map
-PIXELS = 256  # side of a heat map at most
+SIDE = 256  # rows and columns of a heat map at most
 NAME_LENGTH = 40  # characters of a joint's name in a drawing
 LINE, INDENT, CHARACTER = 17, 16, 6.8  # of the drawn tree, in pixels
 FREEDOM = re.compile(r"(.*)\[(\d{1,6})\]", re.DOTALL)  # as Tree.from_joints names them
 
 
 def colour(power: float) -> tuple[int, ...]:
-    """Colour of the error 10**power."""
+    """Return the colour of the error 10**power."""
     powers, colours = zip(*SCALE, strict=True)
     return tuple(round(np.interp(power, powers, channel)) for channel in zip(*colours, strict=True))
 
 
 def hex_colour(rgb: Sequence[int]) -> str:
-    """Colour as CSS has it."""
+    """Return the colour in CSS notation."""
     return "#" + bytes(rgb).hex()
 
 
 def tree_drawing(tree: Tree) -> dict:
-    """The tree as lines of text: a chain goes straight down, the children of a branching are indented.
+    """Lay the tree out as lines of text: a chain goes straight down, branches are indented.
 
     Freedoms of one joint share a line. Positions are in pixels.
     """
@@ -66,7 +63,7 @@ def tree_drawing(tree: Tree) -> dict:
 
 
 def _joints(tree: Tree, children: np.ndarray) -> list[list[int]]:
-    """Freedoms joint by joint, depth first."""
+    """Group the freedoms by joint, depth first."""
     runs: list[list[int]] = []
     for k in map(int, tree.order):
         only_child = k > 0 and tree.parent[k] == k - 1 and children[k] == 1
@@ -79,24 +76,24 @@ def _joints(tree: Tree, children: np.ndarray) -> list[list[int]]:
 
 
 def _short(name: str) -> str:
-    """Name with its middle left out, where it is long."""
+    """Return a long name without its middle."""
     half = NAME_LENGTH // 2
     return name if len(name) <= NAME_LENGTH else f"{name[:half]}…{name[-half + 1 :]}"
 
 
 def pattern(tree: Tree) -> dict:
-    """SVG paths of the non-zeros of H, in units of one entry: the lower triangle and what mirrors it."""
+    """Return SVG paths of the non-zeros of H, in units of one entry: lower triangle and mirror image."""
     mask = tree.mask()
     return {"lower": _runs(np.tril(mask)), "upper": _runs(np.triu(mask, 1)), "frame": _frame(tree)}
 
 
 def _frame(tree: Tree) -> dict:
-    """Size of a drawn matrix, and the rows that get their number."""
+    """Return the size of a drawn matrix, and the rows that get their number."""
     return {"n": tree.n, "ticks": range(0, tree.n, max(1, 5 * -(-tree.n // 40)))}
 
 
 def _runs(mask: np.ndarray) -> str:
-    """One rectangle for every horizontal run of true entries."""
+    """Return an SVG path with one rectangle for every horizontal run of true entries."""
     step = np.diff(mask.astype(np.int8), axis=1, prepend=0, append=0)
     starts, ends = np.argwhere(step == 1), np.argwhere(step == -1)
     return "".join(
@@ -106,18 +103,20 @@ def _runs(mask: np.ndarray) -> str:
 
 
 def heat_map(delta: np.ndarray, tree: Tree) -> dict:
-    """Heat map of a matrix of errors as the URI of an image, and its largest entry."""
+    """Return a heat map of a matrix of errors as one SVG path for each colour, and its largest entry."""
     delta, low = np.asarray(delta, dtype=float), SCALE[0][0]
     levels = (SCALE[-1][0] - low) * LEVELS_PER_DECADE + 1
     with np.errstate(divide="ignore"):
         position = np.rint((np.log10(delta) - low) * LEVELS_PER_DECADE)
     code = np.where(np.isnan(delta), levels, np.clip(position, 0, levels - 1)) + 1
     code[~tree.mask() & (delta == 0)] = 0  # transparent
+    cells = _reduced(code)
     colours = [(0, 0, 0), *(colour(low + level / LEVELS_PER_DECADE) for level in range(levels)), NO_NUMBER]
     largest = np.where(np.isnan(delta), np.inf, delta)
     row, column = (int(p) for p in np.unravel_index(np.argmax(largest), delta.shape))
     return {
-        "uri": "data:image/png;base64," + base64.b64encode(_png(_resized(code), colours)).decode(),
+        "cells": [(hex_colour(colours[int(k)]), _runs(cells == k)) for k in np.unique(cells) if k],
+        "scale": 100 / len(cells),
         "largest": float(delta[row, column]),
         "at": {k: tree.name(k) or "" for k in (row, column)},
         "position": f"({row}, {column})",
@@ -125,29 +124,7 @@ def heat_map(delta: np.ndarray, tree: Tree) -> dict:
     }
 
 
-def _resized(code: np.ndarray) -> np.ndarray:
-    """Entries as squares of whole pixels; of blocks of entries that share a pixel, the worst."""
-    first = np.arange(0, len(code), -(-len(code) // PIXELS))
-    code = np.maximum.reduceat(np.maximum.reduceat(code, first, axis=0), first, axis=1)
-    side = PIXELS // len(code)
-    return np.repeat(np.repeat(code, side, axis=0), side, axis=1).astype(np.uint8)
-
-
-def _png(code: np.ndarray, colours: Sequence[Sequence[int]]) -> bytes:
-    """PNG of palette entries; entry 0 is transparent."""
-
-    def chunk(kind: bytes, data: bytes) -> bytes:
-        return struct.pack(">I", len(data)) + kind + data + struct.pack(">I", zlib.crc32(kind + data))
-
-    above = np.diff(code, axis=0, prepend=np.zeros_like(code[:1]))  # filter "up": equal lines become zeros
-    lines = np.pad(above, ((0, 0), (1, 0)), constant_values=2)
-    return b"".join(
-        (
-            b"\x89PNG\r\n\x1a\n",
-            chunk(b"IHDR", struct.pack(">IIBBBBB", code.shape[1], code.shape[0], 8, 3, 0, 0, 0)),
-            chunk(b"PLTE", b"".join(bytes(rgb) for rgb in colours)),
-            chunk(b"tRNS", b"\0"),
-            chunk(b"IDAT", zlib.compress(lines.tobytes(), 9)),
-            chunk(b"IEND", b""),
-        )
-    )
+def _reduced(code: np.ndarray) -> np.ndarray:
+    """Return at most SIDE rows and columns; blocks of entries are reduced to the worst."""
+    first = np.arange(0, len(code), -(-len(code) // SIDE))
+    return np.maximum.reduceat(np.maximum.reduceat(code, first, axis=0), first, axis=1)

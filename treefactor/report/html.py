@@ -1,4 +1,4 @@
-"""Self-contained HTML pages of a cross-validation and of the papers' tables.
+"""Write self-contained HTML pages of a cross-validation and of the papers' tables.
 
 Every error on the page, in tables and heat maps, has its colour from one logarithmic scale. Drawings
 come as plain numbers and are printed by the template, so that every name passes its escaping.
@@ -61,12 +61,12 @@ FIGURES = {  # attributes of a row that are errors, and how they are called
 IN_CELL = ("error_qdd", "error_own", "error_h")  # the worst of them stands in the matrix
 
 PERCENT = 1e-4, 1e3  # effects between these are percentages
-EQUAL_CONTRAST = 0.179  # luminance of a ground on which black and white are equally legible, after WCAG
+DARK = 1e-2  # the colours of larger errors are so dark that white text is more legible on them
 LISTED = 8  # links shown of a cause, more are folded
 
 
 def write_html(path: Path, rows: Sequence[Row], meta: dict) -> None:
-    """Write the page.
+    """Write the page of a cross-validation.
 
     Parameters
     ----------
@@ -113,12 +113,12 @@ def write_tables(path: Path, tables: Sequence[Table], meta: dict) -> None:
 
 
 def table_html(table: Table) -> str:
-    """One table with what is drawn beside it, for other pages; styled by templates/drawings.css."""
+    """Render one table and its drawings for other pages; styled by templates/drawings.css."""
     return _environment().get_template("table.html").render(section=_section(table))
 
 
 def _section(table: Table) -> dict:
-    """A table with what is drawn beside it."""
+    """Return the template variables of a table and its drawings."""
     return {
         "table": table,
         "timed": any(row.timed for row in table.rows),
@@ -129,7 +129,7 @@ def _section(table: Table) -> dict:
 
 
 def _plot(table: Table) -> str | None:
-    """URI of the plotted curves; None where Matplotlib is missing."""
+    """Return the URI of the plotted curves; None where Matplotlib is missing."""
     from .plots import draw_curves
 
     file = BytesIO()
@@ -141,9 +141,9 @@ def _plot(table: Table) -> str | None:
 
 
 def _render(path: Path, template: str, **values) -> None:
-    """Write a page from its template."""
+    """Render a template to a file."""
     text = _environment().get_template(template).render(values)
-    # file names may hold bytes that are no text
+    # file names may hold bytes that are not text
     Path(path).write_text(text, encoding="utf-8", errors="backslashreplace", newline="\n")
 
 
@@ -181,7 +181,7 @@ def _environment() -> Environment:
 
 
 def _sections(rows: Iterable[Row]) -> list[dict]:
-    """Rows by robot and base, with what is drawn; a second robot of the same name is another one."""
+    """Group the results by robot and base, with their drawings; robots of the same name stay apart."""
     seen: Counter[tuple] = Counter()
     found: dict[tuple, dict[str, Row]] = {}
     for row in rows:
@@ -203,7 +203,7 @@ def _sections(rows: Iterable[Row]) -> list[dict]:
 
 
 def _drawings(rows: dict[str, Row]) -> dict:
-    """Tree, pattern and heat maps of one robot, as far as its rows have details."""
+    """Return tree, pattern and heat maps of one robot, as far as its results have details."""
     details = {engine: row.detail for engine, row in rows.items() if row.detail and row.detail.parent}
     if not details:
         return {"tree": None, "maps": []}
@@ -224,7 +224,7 @@ def _drawings(rows: dict[str, Row]) -> dict:
 
 
 def _cause_table(sections: list[dict]) -> dict[tuple[str, str], list[dict]]:
-    """How often every cause was found and where its effect is largest, by engine and way of loading."""
+    """Count every cause, and find where its effect is largest, by engine and way of loading."""
     found: dict[tuple, dict[tuple, list]] = {}
     for section in sections:
         for engine, row in section["rows"].items():
@@ -236,7 +236,7 @@ def _cause_table(sections: list[dict]) -> dict[tuple[str, str], list[dict]]:
 
 
 def _most_frequent(causes: dict[tuple, list]) -> list[dict]:
-    """Entries of the table of causes: robots, the largest effect and the section that shows it."""
+    """Return an entry of the table of causes: number of robots, largest effect and its section."""
     entries = []
     for (name, quantity), cases in causes.items():
         effect, section = max(cases, key=lambda case: _size(case[0]))
@@ -248,14 +248,14 @@ def _most_frequent(causes: dict[tuple, list]) -> list[dict]:
 
 
 def _size(effect: float | None) -> float:
-    """Effect as a key to sort by: none first, NaN last."""
+    """Return an effect as a sort key: missing first, NaN last."""
     if effect is None:
         return -1.0
     return math.inf if math.isnan(effect) else effect
 
 
 def _number(value: float | None) -> str:
-    """Two digits, an en dash for nothing."""
+    """Format a number with two digits, or an en dash for None."""
     if value is None:
         return "–"
     if math.isnan(value):
@@ -264,7 +264,7 @@ def _number(value: float | None) -> str:
 
 
 def _effect(value: float | None) -> str:
-    """A percentage, or a power of ten where that would be mostly zeros."""
+    """Format an effect as a percentage, or as a power of ten where it is small."""
     if value is None or not PERCENT[0] <= value < PERCENT[1]:  # NaN, too
         return _number(value)
     digits = ".2g" if value < 0.1 else ".0f"
@@ -272,7 +272,7 @@ def _effect(value: float | None) -> str:
 
 
 def _breakable(name: str) -> Markup:
-    """Name that may be broken after its separators."""
+    """Return the name with possible line breaks after its separators."""
     text = escape(name)
     for separator in "/_.":
         text = text.replace(separator, Markup(f"{separator}<wbr>"))
@@ -280,28 +280,26 @@ def _breakable(name: str) -> Markup:
 
 
 def _worst(row: Row) -> float | None:
-    """Largest error of a row loaded through its adapter, NaN if one is, None if there is none."""
+    """Return the largest error of a result from its adapter, NaN if one is, None if there is none."""
     errors = [value for name in IN_CELL if (value := getattr(row, name)) is not None]
     return float(np.max(errors)) if errors else None  # NaN wins
 
 
 def _remark(row: Row) -> str:
-    """Reason of a row without the list of its causes."""
+    """Return the reason of a result without the list of its causes."""
     return row.reason.removesuffix(listed(row.causes)).rstrip(" .") if row.causes else row.reason
 
 
 def _by_way(row: Row) -> dict[str, list]:
-    """Causes of a row, way by way."""
+    """Group the causes of a result by way of loading."""
     ways = dict.fromkeys(cause.way for cause in row.causes)
     return {way: [cause for cause in row.causes if cause.way == way] for way in ways}
 
 
 def _paint(error: float | None) -> str:
-    """Style of an element that shows an error: ground and a text colour that is legible on it."""
+    """Return the style of an element that shows an error: background and a legible text colour."""
     if error is None:
         return ""
     rgb = NO_NUMBER if math.isnan(error) else colour(math.log10(error) if error > 0 else -math.inf)
-    linear = [c / 12.92 if c <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4 for c in (v / 255 for v in rgb)]
-    luminance = 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
-    text = "#000" if luminance > EQUAL_CONTRAST else "#fff"
+    text = "#000" if error <= DARK else "#fff"  # NaN has a dark colour, too
     return f"background:{hex_colour(rgb)};color:{text}"

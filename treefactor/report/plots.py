@@ -1,4 +1,4 @@
-"""Drawings of trees, of the pattern of H and of growing costs; needs Matplotlib."""
+"""Draw trees, the pattern of H and growing costs; needs Matplotlib."""
 
 from __future__ import annotations
 
@@ -78,7 +78,7 @@ def draw_growth(grown: Sequence[Growth], file: Path) -> None:
 
 
 def draw_curves(curves: Mapping[str, Mapping[int, Row]], file: BinaryIO) -> None:
-    """Draw counted operations on the paper's formulas, and times, as SVG without a ground.
+    """Draw counted operations on the paper's formulas, and times, as SVG with a transparent background.
 
     Parameters
     ----------
@@ -110,7 +110,7 @@ def draw_curves(curves: Mapping[str, Mapping[int, Row]], file: BinaryIO) -> None
 
 
 def _logarithmic(*panels) -> None:
-    """Axes of a plot against n."""
+    """Set up logarithmic axes of a plot against n."""
     for axes in panels:
         axes.set(xscale="log", yscale="log", xlabel="nodes n")
         axes.grid(alpha=0.3)
@@ -118,7 +118,7 @@ def _logarithmic(*panels) -> None:
 
 
 def _two_panels(side: float) -> tuple:
-    """A figure with two square panels; side in inches."""
+    """Return a figure with two square panels; side in inches."""
     try:
         from matplotlib.figure import Figure
     except ImportError as error:
@@ -128,7 +128,7 @@ def _two_panels(side: float) -> tuple:
 
 
 def _save(figure, file: Path) -> None:
-    """Write the figure in the format that the ending names."""
+    """Write the figure in the format that the suffix names."""
     try:
         figure.savefig(file, dpi=110)
     except ValueError:
@@ -139,7 +139,7 @@ def _save(figure, file: Path) -> None:
 
 
 def _draw_nodes(axes, tree: Tree) -> None:
-    """Nodes by depth, leaves side by side, every parent above the middle of its children."""
+    """Draw nodes by depth: leaves side by side, every parent above the middle of its children."""
     x = leaf_positions(tree)
     for k, i in enumerate(tree.parent):
         if i >= 0:
@@ -159,7 +159,7 @@ def _draw_nodes(axes, tree: Tree) -> None:
 
 
 def leaf_positions(tree: Tree) -> np.ndarray:
-    """Abscissa of every node: leaves at 0, 1, 2 ... depth first, parents at the middle of their children."""
+    """Return the abscissas: leaves at 0, 1, 2 ... depth first, parents at the middle of their children."""
     x = np.zeros(tree.n)
     children = np.bincount(tree.parent + 1, minlength=tree.n + 1)[1:]
     leaves = [k for k in tree.order if not children[k]]

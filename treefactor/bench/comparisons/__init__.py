@@ -1,1 +1,1 @@
-"""Comparisons with peers, one module for each subject of `treefactor bench`."""
+"""Compare times with peers, one module for each subject of `treefactor bench`."""

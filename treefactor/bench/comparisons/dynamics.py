@@ -1,4 +1,4 @@
-"""What `treefactor bench` measures of a robot's dynamics: S6 and the single calls beside it."""
+"""Compare times of a robot's dynamics with Pinocchio's and MuJoCo's: single calls and batches."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ from ...codegen.program.program import ARGUMENTS
 from ...dynamics.recursions import aba, bias, bind, crba, forward_dynamics, rnea
 from ...exceptions import TreefactorError
 from ...model.configuration import integrate, neutral
-from ..timing import Call, Duel
+from ..timing import Call, Comparison
 
 COUNT = 1024  # configurations in a batch
 THEIRS = {"crba": "crba", "bias": "nle", "rnea": "rnea", "aba": "aba", "forward_dynamics": "aba"}
 
 
 class Moving:
-    """A robot as Pinocchio's model, where Pinocchio is installed, and ours, with states at random.
+    """A robot as Pinocchio's model, where Pinocchio is installed, and as ours, with random states.
 
     Parameters
     ----------
@@ -42,33 +42,33 @@ class Moving:
 
     @cached_property
     def pool(self):
-        """What Pinocchio's parallel functions take."""
+        """Pool of models for Pinocchio's parallel functions."""
         return self.pin.ModelPool(self.theirs)
 
     def states(self, name: str) -> list[np.ndarray]:
-        """The arguments of a function, COUNT configurations."""
+        """Return the arguments of a function for COUNT configurations."""
         return [getattr(self, argument) for argument in ARGUMENTS[name]]
 
     def first(self, name: str) -> list[np.ndarray]:
-        """The arguments of a function, one configuration."""
+        """Return the arguments of a function for one configuration."""
         return [array[0] for array in self.states(name)]
 
-    def room(self, name: str) -> np.ndarray:
-        """Memory for the result of one configuration."""
+    def result_array(self, name: str) -> np.ndarray:
+        """Allocate the result of one configuration."""
         return np.empty((self.ours.nv,) * (2 if name == "crba" else 1))
 
-    def rooms(self, name: str) -> dict:
-        """Memory for the results of COUNT configurations, and their layout."""
+    def result_arrays(self, name: str) -> dict:
+        """Allocate the results of COUNT configurations, and name their layout."""
         if name == "crba":
             return {"out": np.empty((len(self.q) // 8, self.ours.tree.nnz, 8)), "layout": "lanes"}
         return {"out": np.empty_like(self.v)}
 
     def peer(self, name: str) -> Call:
-        """Pinocchio's function, one configuration."""
+        """Return Pinocchio's function for one configuration."""
         return Call(partial(getattr(self.pin, THEIRS[name]), self.theirs, self.data, *self.first(name)))
 
     def peers(self, name: str) -> Call:
-        """Pinocchio's loop in C++ over COUNT configurations, on one thread; one of them where it has none."""
+        """Return Pinocchio's C++ loop over COUNT configurations on one thread, or one call without it."""
         loop = getattr(self.pin, f"{THEIRS[name]}InParallel", None)
         if loop is None:
             return self.peer(name)
@@ -76,8 +76,8 @@ class Moving:
         return Call(partial(loop, 1, self.pool, *columns), len(self.q))
 
 
-def dynamics(case) -> Iterator[Duel]:
-    """S6: single calls on bound arrays, and batches on one thread; against Pinocchio and MuJoCo."""
+def dynamics(case) -> Iterator[Comparison]:
+    """Compare single calls on bound arrays and batches on one thread with Pinocchio and MuJoCo (S6)."""
     moving = case.moving
     if moving.theirs is not None:
         yield from _single(moving)
@@ -86,29 +86,31 @@ def dynamics(case) -> Iterator[Duel]:
         yield from _mujoco(moving, case)
 
 
-def _single(moving: Moving) -> Iterator[Duel]:
-    """One configuration, into arrays that are kept."""
+def _single(moving: Moving) -> Iterator[Comparison]:
+    """Compare calls for one configuration that write into preallocated arrays."""
     for function in (crba, bias, rnea, aba, forward_dynamics):
         name = function.__name__
-        ours = Call(bind(function, moving.ours, *moving.first(name), out=moving.room(name)))
-        yield Duel("S6", moving.name, spoken(name), "Pinocchio", ours, moving.peer(name), 1.0)
+        ours = Call(bind(function, moving.ours, *moving.first(name), out=moving.result_array(name)))
+        yield Comparison("S6", moving.name, spoken(name), "Pinocchio", ours, moving.peer(name), 1.0)
 
 
-def _batches(moving: Moving) -> Iterator[Duel]:
-    """Many configurations on one thread."""
+def _batches(moving: Moving) -> Iterator[Comparison]:
+    """Compare calls for many configurations on one thread."""
     for function in (crba, rnea, aba, forward_dynamics):
         name, count = function.__name__, len(moving.q)
-        ours = Call(partial(function, moving.ours, *moving.states(name), **moving.rooms(name)), count)
-        yield Duel("S6", moving.name, f"{spoken(name)} {count}", "Pinocchio", ours, moving.peers(name), 9.0)
+        ours = Call(partial(function, moving.ours, *moving.states(name), **moving.result_arrays(name)), count)
+        yield Comparison(
+            "S6", moving.name, f"{spoken(name)} {count}", "Pinocchio", ours, moving.peers(name), 9.0
+        )
 
 
 def spoken(name: str) -> str:
-    """A function's name in words."""
+    """Return a function's name in words."""
     return name.replace("_", " ")
 
 
-def _mujoco(moving: Moving, case) -> Iterator[Duel]:
-    """CRBA, against MuJoCo's with the poses it needs; left out where MuJoCo cannot load the robot."""
+def _mujoco(moving: Moving, case) -> Iterator[Comparison]:
+    """Compare CRBA with MuJoCo's, poses included; yield nothing where MuJoCo cannot load the robot."""
     import mujoco
 
     from ...adapters import mujoco_
@@ -124,4 +126,4 @@ def _mujoco(moving: Moving, case) -> Iterator[Duel]:
         mujoco.mj_crb(body.model, body.data)
 
     ours = bind(crba, moving.ours, moving.q[0], out=np.empty((moving.ours.nv, moving.ours.nv)))
-    yield Duel("S6", moving.name, "crba", "MuJoCo", Call(ours), Call(theirs), 1.0)
+    yield Comparison("S6", moving.name, "crba", "MuJoCo", Call(ours), Call(theirs), 1.0)

@@ -1,4 +1,4 @@
-"""What `treefactor bench` measures of a robot's linear algebra: S1, S2, S4, S5 and S8."""
+"""Compare times of a robot's linear algebra with Pinocchio's, NumPy's and the processor's peak."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from ..._util.threads import spread
 from ...linalg.factorization import Factor
 from ...linalg.solve_multiply import solve
 from .. import _peak
-from ..timing import Call, Duel
+from ..timing import Call, Comparison
 
 SMALL, LARGE = 512, 4096  # matrices in a batch
 CACHE = 3 * 2**18  # bytes: a batch in the second-level cache, H and factors together
@@ -19,8 +19,8 @@ ROUNDS = 20_000  # of the peak in one call
 PEAK_ROUNDS = 200  # of the peak in place of a matrix
 
 
-def single(case) -> Iterator[Duel]:
-    """S1 and S2: one matrix in Pinocchio's ``data.M``, against Pinocchio; nothing without it."""
+def single(case) -> Iterator[Comparison]:
+    """Factorize and solve one matrix in Pinocchio's ``data.M`` (S1, S2); yield nothing without Pinocchio."""
     if case.model is None:
         return
     import pinocchio as pin
@@ -36,22 +36,22 @@ def single(case) -> Iterator[Duel]:
         ("S1", "factor", Call(accelerator.factor), case.decompose()),
         ("S2", "solve", Call(partial(accelerator.solve, b, out)), Call(solve)),
     ):
-        yield Duel(target, case.name, what, "Pinocchio", ours, theirs, case.goal(2.0, 1.0))
+        yield Comparison(target, case.name, what, "Pinocchio", ours, theirs, case.goal(2.0, 1.0))
 
 
-def batches(case) -> Iterator[Duel]:
-    """S4: solutions for batches of dense matrices, against NumPy's."""
+def batches(case) -> Iterator[Comparison]:
+    """Solve batches of dense matrices, compared with NumPy (S4)."""
     for dtype in (np.float64, np.float32):
         for count in (SMALL, LARGE):
             H, b = (array[:count].astype(dtype, copy=False) for array in (case.H, case.b))
             peer = Call(partial(np.linalg.solve, H, b[..., None]), count)
             ours = Call(partial(solve, H, case.tree, b, dtype=dtype, out=np.empty_like(b)), count)
             what = f"solve {count} {dtype.__name__}"
-            yield Duel("S4", case.name, what, "NumPy", ours, peer, case.goal(10.0))
+            yield Comparison("S4", case.name, what, "NumPy", ours, peer, case.goal(10.0))
 
 
-def cached(case) -> Iterator[Duel]:
-    """S5: factorization of batches that stay in the caches, against Pinocchio and the processor's peak."""
+def cached(case) -> Iterator[Comparison]:
+    """Factorize batches that stay in the caches, compared with Pinocchio and the processor's peak (S5)."""
     flops = max(case.tree.cost("LTDL").total, 1)  # a single freedom takes none
     peak = Call(partial(_peak.multiply_adds, ROUNDS), _peak.multiply_adds(ROUNDS) / flops)
     for dtype in (np.float64, np.float32):
@@ -62,13 +62,13 @@ def cached(case) -> Iterator[Duel]:
             ours = Call(partial(f.refactor, H), count)
             what = f"factor in cache {dtype.__name__}, {layout}"
             if case.model is not None:
-                yield Duel("S5", case.name, what, "Pinocchio", ours, case.decompose(), case.goal(goal))
+                yield Comparison("S5", case.name, what, "Pinocchio", ours, case.decompose(), case.goal(goal))
             if (dtype, layout) == (np.float64, "lanes"):
-                yield Duel("S5", case.name, what, "FMA peak", ours, peak, case.goal(0.4))
+                yield Comparison("S5", case.name, what, "FMA peak", ours, peak, case.goal(0.4))
 
 
-def parallel(case, threads: int) -> Iterator[Duel]:
-    """S8: several threads against one; and what the machine gives them where nothing else counts."""
+def parallel(case, threads: int) -> Iterator[Comparison]:
+    """Compare several threads with one (S8), also for computing and reading alone."""
     H, b, out = case.H, case.b, np.empty_like(case.b)
 
     def shared(work: Callable[[int, int], object]) -> Callable[[int], Callable]:
@@ -81,12 +81,12 @@ def parallel(case, threads: int) -> Iterator[Duel]:
         ("read", None, shared(lambda first, stop: H[first:stop].max())),
     ):
         ours, one = (Call(work(count), LARGE) for count in (threads, 1))
-        yield Duel(
+        yield Comparison(
             "S8", case.name, f"{what} {LARGE} float64, {threads} threads", "one thread", ours, one, goal
         )
 
 
 def solver(case, H: np.ndarray, b: np.ndarray, threads: int = 1) -> Callable[[], object]:
-    """Factorize a batch and solve, in memory that is kept."""
+    """Return a call that factorizes a batch and solves, in preallocated memory."""
     f, out = Factor(case.tree, (len(H),), num_threads=threads, dtype=H.dtype), np.empty_like(b)
     return lambda: f.refactor(H).solve(b, out)

@@ -1,4 +1,4 @@
-"""What `treefactor bench loops` measures: dynamics with loops closed, in turns with Pinocchio's.
+"""Compare times of dynamics with closed loops with Pinocchio's, for `treefactor bench loops`.
 
 Times are those of the processor, in one thread. Pinocchio is given the loops as its rigid constraints, and
 has no function for batches: it is called once per state.
@@ -16,7 +16,7 @@ from ...codegen import compile
 from ...constraints import forward_dynamics
 from ...model.mechanisms import MECHANISMS, Mechanism
 from ...model.model import Model
-from ..timing import Call, Duel
+from ..timing import Call, Comparison
 from .programs import compile_c
 
 NAMES = ("four-bar", "stewart")
@@ -26,13 +26,16 @@ SIZES = (ONE, f"{ONE} {COUNT}")
 DAMPING, ACCURACY, ITERATIONS = 1e-12, 1e-10, 10  # of Pinocchio's proximal steps
 
 
-def loop_duels() -> list[Duel]:
-    """Everything that `treefactor bench loops` measures."""
-    return [duel for name in NAMES for duel in closing(name)]
+def loop_comparisons() -> list[Comparison]:
+    """Return all comparisons of `treefactor bench loops`."""
+    return [comparison for name in NAMES for comparison in closing(name)]
 
 
-def closing(name: str, count: int = COUNT) -> Iterator[Duel]:
-    """Forward dynamics of a mechanism at rest, one state and many."""
+loop_duels = loop_comparisons  # the name in release 0.1
+
+
+def closing(name: str, count: int = COUNT) -> Iterator[Comparison]:
+    """Compare forward dynamics of a mechanism at rest, for one state and for many."""
     mechanism = MECHANISMS[name]()
     q, tau = states(mechanism, count)
     v = np.zeros_like(tau)
@@ -42,13 +45,15 @@ def closing(name: str, count: int = COUNT) -> Iterator[Duel]:
     for how, ours in ways(mechanism.model):
         found = ours(q, v, tau)
         note = verdict(found[0] if isinstance(found, tuple) else found, expected)
-        duel = partial(Duel, "closed loops", name, clock=process_time, goal=1.0, note=note, peer="Pinocchio")
-        yield duel(f"{ONE}{how}", ours=Call(partial(ours, q[0], v[0], tau[0])), theirs=one)
-        yield duel(f"{ONE} {count}{how}", ours=Call(partial(ours, q, v, tau), count), theirs=one)
+        comparison = partial(
+            Comparison, "closed loops", name, clock=process_time, goal=1.0, note=note, peer="Pinocchio"
+        )
+        yield comparison(f"{ONE}{how}", ours=Call(partial(ours, q[0], v[0], tau[0])), theirs=one)
+        yield comparison(f"{ONE} {count}{how}", ours=Call(partial(ours, q, v, tau), count), theirs=one)
 
 
 def ways(model: Model) -> Iterator[tuple[str, Callable]]:
-    """Our forward dynamics: loops over bodies, a generated program, and as C where there is a compiler."""
+    """Yield our forward dynamics: loops over bodies, a generated program, and compiled C where possible."""
     yield WAYS[0], partial(forward_dynamics, model)
     yield WAYS[1], compile(model, "loops").loops
     compiled = compile_c(model, ["loops"])
@@ -57,19 +62,19 @@ def ways(model: Model) -> Iterator[tuple[str, Callable]]:
 
 
 def states(mechanism: Mechanism, count: int) -> tuple[np.ndarray, np.ndarray]:
-    """Random closed configurations, and forces of the joints."""
+    """Return random closed configurations and joint forces."""
     rng = np.random.default_rng(0)
     q = np.array([mechanism.random(rng) for _ in range(count)])
     return q, rng.normal(size=(count, mechanism.model.nv))
 
 
 def verdict(ours: np.ndarray, expected: np.ndarray) -> str:
-    """How far the accelerations differ."""
+    """State the largest relative difference of the accelerations."""
     return f"accelerations differ by {np.abs(ours - expected).max() / np.abs(expected).max():.0e}"
 
 
 def peer(model: Model) -> Callable[..., np.ndarray]:
-    """Pinocchio's ``constraintDynamics`` of a model: q, v, tau to the acceleration."""
+    """Return Pinocchio's ``constraintDynamics`` of a model as a function of q, v and tau."""
     from ...adapters.pinocchio_ import pin
 
     theirs = in_pinocchio(model)
@@ -90,7 +95,7 @@ def peer(model: Model) -> Callable[..., np.ndarray]:
 
 
 def in_pinocchio(model: Model):
-    """Pinocchio's model of one with the joints of `NAMES`."""
+    """Build Pinocchio's model of a mechanism with the joints of `NAMES`."""
     import pinocchio as pin
 
     made = {

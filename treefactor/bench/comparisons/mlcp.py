@@ -1,7 +1,7 @@
-"""What `treefactor bench mlcp` measures: solutions of contact problems, in turns with other solvers' (A2-A8).
+"""Compare times of contact problems with other solvers', for `treefactor bench mlcp`.
 
 Times are those of the processor, in one thread. A peer that does not solve a problem is timed all the same,
-and what it says is shown: peers stop early, or call something a solution that is none.
+and its status is shown with the residual: some peers stop early or report success without a solution.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from threadpoolctl import threadpool_limits
 from ... import mlcp
 from ...mlcp.families import FAMILIES
 from ...mlcp.problem import Problem
-from ..timing import Call, Duel, Result
+from ..timing import Call, Comparison, Result
 from .mlcp_peers import (
     CLARABEL,
     DANTZIG,
@@ -28,15 +28,15 @@ from .mlcp_peers import (
     PROXQP_DENSE,
     QUADPROG,
     UNREVISED,
-    Given,
     Peer,
+    PeerInput,
     daqp,
     verdict,
 )
 
 SEED = 1
 LARGE, MIDDLE, SMALL = 500, 200, 10  # rows
-PATIENCE = 0.5  # seconds of a duel: there are many
+PATIENCE = 0.5  # seconds of one comparison: there are many
 CHANGE = 0.02  # of velocities, between a problem and the one it is started from
 
 # of a family and its rows, the target, and of every peer how many times faster we are to be
@@ -59,72 +59,76 @@ AND_A = f"{DANTZIG.name} and its A"
 WARM = (("robot", LARGE), ("spheres", LARGE))
 
 
-def mlcp_duels() -> list[Duel]:
-    """Everything that `treefactor bench mlcp` measures, with the peers that are installed."""
-    return [duel for family, m in COLD for duel in family_duels(family, m)]
+def mlcp_comparisons() -> list[Comparison]:
+    """Return all comparisons of `treefactor bench mlcp` with the peers that are installed."""
+    return [comparison for family, m in COLD for comparison in family_comparisons(family, m)]
 
 
-def family_duels(family: str, m: int) -> Iterator[Duel]:
-    """All of one family and size."""
+def family_comparisons(family: str, m: int) -> Iterator[Comparison]:
+    """Yield all comparisons of one family and size."""
     yield from cold(family, m)
     if (family, m) in WARM:
         yield from warm(family, m)
 
 
-class Contest(Duel):
-    """A duel in one thread, by the processor's time."""
+class SingleThread(Comparison):
+    """Comparison in one thread, by the processor's time."""
 
-    def fight(self) -> Result:
-        """Time both."""
+    def measure(self) -> Result:
+        """Measure both in turns."""
         with threadpool_limits(1):
-            return super().fight()
+            return super().measure()
+
+
+Contest = SingleThread  # names in release 0.1
+mlcp_duels, family_duels = mlcp_comparisons, family_comparisons
 
 
 def missing() -> list[str]:
-    """Names of the peers that are not installed."""
+    """Return the names of the peers that are not installed."""
     return [peer.name for peer in PEERS if not peer.available()]
 
 
-def cold(family: str, m: int) -> Iterator[Duel]:
-    """A problem of a family, solved from nothing."""
-    given = Given(FAMILIES[family](m, SEED))
+def cold(family: str, m: int) -> Iterator[Comparison]:
+    """Solve a problem of a family without a start, compared with every peer."""
+    given = PeerInput(FAMILIES[family](m, SEED))
     target, peers = COLD[family, m]
-    duel = partial(Contest, target, f"{family} {m}", clock=process_time, patience=PATIENCE)
+    comparison = partial(SingleThread, target, f"{family} {m}", clock=process_time, patience=PATIENCE)
     problem = given.problem
     ours, again = Call(partial(mlcp.solve, problem)), Call(partial(anew, given.H, problem.D, problem))
     for peer, goal in peers.items():
         if not peer.available():
             continue
-        run = peer.ask(given)
+        run = peer.prepare(given)
         note = verdict(given, run())
-        yield duel("cold", peer.name, ours, Call(run), goal, note)
+        yield comparison("cold", peer.name, ours, Call(run), goal, note)
         if peer is DANTZIG and (family, m) in WITH_A:
             both = Call(lambda run=run: (given.assembled(), run()))
-            yield duel("cold", AND_A, ours, both, WITH_A[family, m], note)
-            yield duel("problem made and solved", AND_A, again, both, None, note)
-    yield duel("problem made and solved", "solved", again, ours)
+            yield comparison("cold", AND_A, ours, both, WITH_A[family, m], note)
+            yield comparison("problem made and solved", AND_A, again, both, None, note)
+    yield comparison("problem made and solved", "solved", again, ours)
 
 
-def warm(family: str, m: int) -> Iterator[Duel]:
-    """A5: a problem with velocities changed by `CHANGE`, from the solution of the one before."""
+def warm(family: str, m: int) -> Iterator[Comparison]:
+    """Solve a problem with velocities changed by `CHANGE`, from the solution of the one before (A5)."""
     first = FAMILIES[family](m, SEED)
     before, later = mlcp.solve(first), changed(first)
-    duel = partial(Contest, "A5", f"{family} {m}", "warm", clock=process_time, patience=PATIENCE)
+    comparison = partial(SingleThread, "A5", f"{family} {m}", "warm", clock=process_time, patience=PATIENCE)
     ours = Call(partial(mlcp.solve, later, before))
-    yield duel("cold", ours, Call(partial(mlcp.solve, later)), 1.0 / 0.7)
+    yield comparison("cold", ours, Call(partial(mlcp.solve, later)), 1.0 / 0.7)
     if DAQP.available():
-        given = Given(later)
+        given = PeerInput(later)
         run = daqp(given, before.gamma)
-        yield duel(DAQP.name, ours, Call(run), 25.0, verdict(given, run()))
+        yield comparison(DAQP.name, ours, Call(run), 25.0, verdict(given, run()))
 
 
 def changed(problem: Problem) -> Problem:
-    """The problem with the freely moving velocities changed by `CHANGE` of their size."""
+    """Return the problem with the free velocities changed by `CHANGE` of their size."""
     free = problem.factor.solve(problem.g)
     noise = np.random.default_rng(SEED).normal(size=problem.n) * CHANGE * np.sqrt(np.mean(free**2))
     return Problem(problem.H, problem.tree, problem.g + problem.H @ noise, D=problem.D, d=problem.d)
 
 
 def anew(H: np.ndarray, D: csr_array, problem: Problem) -> mlcp.Solution:
-    """A problem made from its matrices once more, and solved."""
+    """Build a problem from its matrices again, and solve it."""
     return mlcp.solve(Problem(H, problem.tree, problem.g, D=D, d=problem.d))

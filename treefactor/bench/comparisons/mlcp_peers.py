@@ -1,6 +1,6 @@
-"""Other solvers of the mixed complementarity problem, for the benchmarks: what they get and what they say.
+"""Call other solvers of the mixed complementarity problem, for the benchmarks.
 
-Each is asked through its own Python interface, on matrices in the form it takes, which are made beforehand:
+Each is called through its own Python interface, on matrices in the form it takes, which are made beforehand:
 for Lemke's and Dantzig's methods the dense A = D H^-1 D^T and q = D H^-1 g - d, for others H, g, D and d.
 """
 
@@ -24,7 +24,7 @@ import numpy as np
 from ...mlcp.problem import Problem
 
 SOLVED, INFEASIBLE, FAILED = "solved", "infeasible", "failed"
-WRONG = 1e-4  # natural residual of what is no solution
+WRONG = 1e-4  # natural residual from which a reported success is false
 
 BULLET = """
 #include <vector>
@@ -42,14 +42,14 @@ BULLET_FLAGS = "-O2 -shared -fPIC -DBT_USE_DOUBLE_PRECISION -I/usr/include/bulle
 BULLET_LIBRARIES = "-lBulletDynamics-float64 -lBulletCollision-float64 -lLinearMath-float64"
 
 
-class Answer(NamedTuple):
-    """What a solver says, and its impulses gamma."""
+class PeerResult(NamedTuple):
+    """Status that a solver reports, and its impulses gamma."""
 
-    says: str
+    status: str
     gamma: np.ndarray
 
 
-class Given:
+class PeerInput:
     """A problem without bilateral rows in the forms that solvers take."""
 
     def __init__(self, problem: Problem):
@@ -67,7 +67,7 @@ class Given:
         return self.D @ self.problem.factor.solve(self.g) - self.d
 
     def assembled(self) -> np.ndarray:
-        """A anew, as the shape of H makes it cheapest."""
+        """Assemble A again, the way that is cheapest for the shape of H."""
         D, H = self.problem.D, self.problem.packed
         if len(H) == self.problem.n:
             return (D.multiply(1.0 / H) @ D.T).toarray()
@@ -75,64 +75,67 @@ class Given:
 
     @cached_property
     def sparse(self) -> tuple:
-        """H and D by columns."""
+        """Return H and D by columns."""
         from scipy.sparse import csc_matrix
 
         return csc_matrix(self.H), csc_matrix(self.problem.D)
 
     def residual(self, gamma: np.ndarray) -> float:
-        """Largest |min(gamma, A gamma + q)| with rows scaled by 1 / sqrt(A_ii)."""
+        """Return the largest |min(gamma, A gamma + q)| with rows scaled by 1 / sqrt(A_ii)."""
         if not np.isfinite(gamma).all():
             return np.inf
         scale = np.sqrt(np.diag(self.A))
         return float(np.abs(np.minimum(gamma * scale, (self.A @ gamma + self.q) / scale)).max(initial=0.0))
 
 
+Answer, Given = PeerResult, PeerInput  # the names in release 0.1
+
+
 @dataclass(frozen=True)
 class Peer:
-    """A solver.
+    """Another solver: its name, and how to call it.
 
     Attributes
     ----------
     name : str
     available : callable
         Whether it is installed.
-    ask : callable
-        Of what is given, a function that solves it once.
+    prepare : callable
+        Returns a function that solves a `PeerInput` once.
     """
 
     name: str
     available: Callable[[], bool]
-    ask: Callable[[Given], Callable[[], Answer]]
+    prepare: Callable[[PeerInput], Callable[[], PeerResult]]
 
 
-def verdict(given: Given, answer: Answer) -> str:
-    """What a solver says, and what it is worth."""
-    residual = given.residual(answer.gamma)
-    if answer.says == SOLVED:
+def verdict(given: PeerInput, result: PeerResult) -> str:
+    """Return the status a solver reports, and the residual of its impulses."""
+    residual = given.residual(result.gamma)
+    if result.status == SOLVED:
         return f"{'FALSE SUCCESS' if residual > WRONG else 'solved'}, residual {residual:.0e}"
-    return f"says {answer.says}" if answer.says == INFEASIBLE else f"fails, residual {residual:.0e}"
+    return f"says {result.status}" if result.status == INFEASIBLE else f"fails, residual {residual:.0e}"
 
 
 # -------------------------------------------------------------------------- given A and q
 
 
-def dantzig(given: Given) -> Callable[[], Answer]:
-    """Cottle and Dantzig's method as Bullet, ODE and DART have it."""
+def dantzig(given: PeerInput) -> Callable[[], PeerResult]:
+    """Solve by Cottle and Dantzig's method as in Bullet, ODE and DART."""
     solve, n = bullet().dantzig, len(given.q)
     A, q, x = np.ascontiguousarray(given.A), given.q, np.zeros(len(given.q))
     pointers = [ctypes.c_void_p(array.ctypes.data) for array in (A, q, x)]
 
-    def run() -> Answer:
+    def run() -> PeerResult:
         x[:] = 0.0
-        return Answer(SOLVED if solve(n, *pointers) else FAILED, x)
+        return PeerResult(SOLVED if solve(n, *pointers) else FAILED, x)
 
     return run
 
 
 @cache
 def bullet() -> ctypes.CDLL | None:
-    """The function above compiled against Bullet's libraries; None where they or a compiler are missing."""
+    """Compile the function above against Bullet's libraries; None where they or a compiler are missing."""
     compiler = shlex.split(os.environ.get("CXX", "c++"))
     if shutil.which(compiler[0]) is None:
         return None
@@ -145,21 +148,21 @@ def bullet() -> ctypes.CDLL | None:
         return ctypes.CDLL(str(library))
 
 
-def lemke(solver: str, given: Given) -> Callable[[], Answer]:
-    """Lemke's method in one of Drake's two forms; a new object every time, since one of them remembers."""
+def lemke(solver: str, given: PeerInput) -> Callable[[], PeerResult]:
+    """Solve by Lemke's method in one of Drake's two forms; one keeps memory, so each call makes an object."""
     from pydrake import solvers
 
     program = solvers.MathematicalProgram()
     x = program.NewContinuousVariables(len(given.q))
     program.AddLinearComplementarityConstraint(given.A, given.q, x)
 
-    def run() -> Answer:
+    def run() -> PeerResult:
         found = getattr(solvers, solver)().Solve(program)
-        says = {
+        status = {
             solvers.SolutionResult.kSolutionFound: SOLVED,
             solvers.SolutionResult.kInfeasibleConstraints: INFEASIBLE,
         }
-        return Answer(says.get(found.get_solution_result(), FAILED), found.GetSolution(x))
+        return PeerResult(status.get(found.get_solution_result(), FAILED), found.GetSolution(x))
 
     return run
 
@@ -167,60 +170,60 @@ def lemke(solver: str, given: Given) -> Callable[[], Answer]:
 # ------------------------------------------------------------------------ given H, g, D, d
 
 
-def daqp(given: Given, warm: np.ndarray | None = None) -> Callable[[], Answer]:
-    """Dual active sets with a recursive LDL^T (Arnstrom, Bemporad, Axehill 2022), possibly from a gamma."""
+def daqp(given: PeerInput, warm: np.ndarray | None = None) -> Callable[[], PeerResult]:
+    """Solve by dual active sets with a recursive LDL^T (Arnstrom, Bemporad, Axehill 2022)."""
     from daqp import solve
 
     arguments = given.H, -given.g, given.D, np.full(len(given.d), 1e30), given.d
     start = {} if warm is None else {"dual_start": -warm}
 
-    def run() -> Answer:
+    def run() -> PeerResult:
         _, _, flag, found = solve(*arguments, primal_tol=1e-9, **start)
-        return Answer({1: SOLVED, -1: INFEASIBLE}.get(flag, FAILED), -found["lam"])
+        return PeerResult({1: SOLVED, -1: INFEASIBLE}.get(flag, FAILED), -found["lam"])
 
     return run
 
 
-def quadprog(given: Given) -> Callable[[], Answer]:
-    """Goldfarb & Idnani (1983)."""
+def quadprog(given: PeerInput) -> Callable[[], PeerResult]:
+    """Solve by Goldfarb & Idnani (1983)."""
     from quadprog import solve_qp
 
     columns = np.ascontiguousarray(given.D.T)
 
-    def run() -> Answer:
+    def run() -> PeerResult:
         try:
-            return Answer(SOLVED, solve_qp(given.H, given.g, columns, given.d)[4])
+            return PeerResult(SOLVED, solve_qp(given.H, given.g, columns, given.d)[4])
         except ValueError as error:
-            says = INFEASIBLE if "inconsistent" in str(error) else FAILED
-            return Answer(says, np.zeros(len(given.d)))
+            status = INFEASIBLE if "inconsistent" in str(error) else FAILED
+            return PeerResult(status, np.zeros(len(given.d)))
 
     return run
 
 
-def proxqp(form: str, given: Given) -> Callable[[], Answer]:
-    """Proximal augmented Lagrangian (Bambade et al. 2022), dense or sparse."""
+def proxqp(form: str, given: PeerInput) -> Callable[[], PeerResult]:
+    """Solve by proximal augmented Lagrangian (Bambade et al. 2022), dense or sparse."""
     from proxsuite import proxqp
 
     n, m = given.problem.n, given.problem.m
     H, D = given.sparse if form == "sparse" else (given.H, given.D)
     above = np.full(m, 1e30)
-    says = {
+    status = {
         proxqp.QPSolverOutput.PROXQP_SOLVED: SOLVED,
         proxqp.QPSolverOutput.PROXQP_PRIMAL_INFEASIBLE: INFEASIBLE,
     }
 
-    def run() -> Answer:
+    def run() -> PeerResult:
         qp = getattr(proxqp, form).QP(n, 0, m)
         qp.settings.eps_abs, qp.settings.eps_rel = 1e-9, 0.0
         qp.init(H, -given.g, None, None, D, given.d, above)
         qp.solve()
-        return Answer(says.get(qp.results.info.status, FAILED), -np.asarray(qp.results.z))
+        return PeerResult(status.get(qp.results.info.status, FAILED), -np.asarray(qp.results.z))
 
     return run
 
 
-def clarabel(given: Given) -> Callable[[], Answer]:
-    """Interior points (Goulart & Chen 2024)."""
+def clarabel(given: PeerInput) -> Callable[[], PeerResult]:
+    """Solve by interior points (Goulart & Chen 2024)."""
     import clarabel
     from scipy.sparse import triu
 
@@ -230,16 +233,16 @@ def clarabel(given: Given) -> Callable[[], Answer]:
     settings.verbose = False
     settings.tol_gap_abs = settings.tol_gap_rel = settings.tol_feas = 1e-10
 
-    def run() -> Answer:
+    def run() -> PeerResult:
         found = clarabel.DefaultSolver(upper, -given.g, rows, -given.d, cones, settings).solve()
-        says = {"Solved": SOLVED, "PrimalInfeasible": INFEASIBLE}.get(str(found.status), FAILED)
-        return Answer(says, np.asarray(found.z))
+        status = {"Solved": SOLVED, "PrimalInfeasible": INFEASIBLE}.get(str(found.status), FAILED)
+        return PeerResult(status, np.asarray(found.z))
 
     return run
 
 
 def installed(package: str) -> Callable[[], bool]:
-    """Whether a package can be imported."""
+    """Return whether a package can be imported."""
     return lambda: find_spec(package) is not None
 
 

@@ -1,4 +1,4 @@
-"""What `treefactor bench` measures of programs: S6 without a compiler, S7 as compiled C, S8 on threads."""
+"""Compare times of generated programs: in the interpreter, compiled as C, and on threads."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ import numpy as np
 
 from ...codegen import Kernels, compile
 from .. import _peak
-from ..timing import Call, Duel
-from . import factor as duels_factor
+from ..timing import Call, Comparison
+from . import factor as factor_times
 from .dynamics import Moving, spoken
 
 if TYPE_CHECKING:
@@ -23,8 +23,8 @@ BATCHES = ("rnea", "forward_dynamics")
 SINGLE = ("rnea", "forward_dynamics", "aba")
 
 
-def interpreted(case) -> Iterator[Duel]:
-    """S6: programs that the package's own machine runs; against Pinocchio."""
+def interpreted(case) -> Iterator[Comparison]:
+    """Run programs in the package's interpreter, compared with Pinocchio (S6)."""
     moving = case.moving
     if moving.theirs is None:
         return
@@ -33,8 +33,8 @@ def interpreted(case) -> Iterator[Duel]:
     yield from bound("S6", moving, kernels, "interpreter", 1.0)
 
 
-def compiled(case) -> Iterator[Duel]:
-    """S7: the same as C that the system's compiler has compiled; nothing without one."""
+def compiled(case) -> Iterator[Comparison]:
+    """Run programs as compiled C, compared with Pinocchio (S7); yield nothing without a compiler."""
     moving = case.moving
     kernels = compile_c(moving.ours, singles(moving))
     if kernels is None:
@@ -47,9 +47,9 @@ def compiled(case) -> Iterator[Duel]:
         yield from bound("S7", moving, kernels, "cc", 5.0)
 
 
-def threaded(case, threads: int) -> Iterator[Duel]:
-    """S8: programs on several threads against one."""
-    moving, count = case.moving, duels_factor.LARGE
+def threaded(case, threads: int) -> Iterator[Comparison]:
+    """Run programs on several threads, compared with one (S8)."""
+    moving, count = case.moving, factor_times.LARGE
     states = [np.resize(array, (count, array.shape[1])) for array in moving.states("forward_dynamics")]
     for how, kernels in (
         ("interpreter", compile(moving.ours, "forward_dynamics")),
@@ -60,11 +60,11 @@ def threaded(case, threads: int) -> Iterator[Duel]:
         run = partial(kernels.forward_dynamics, *states, out=np.empty((count, moving.ours.nv)))
         ours, one = (Call(partial(run, num_threads=number), count) for number in (threads, 1))
         what = f"forward dynamics {count}, {how}, {threads} threads"
-        yield Duel("S8", moving.name, what, "one thread", ours, one, 0.9 * threads)
+        yield Comparison("S8", moving.name, what, "one thread", ours, one, 0.9 * threads)
 
 
 def compile_c(model: Model, functions: list[str]) -> Kernels | None:
-    """Functions as machine code; None where there is no compiler."""
+    """Compile functions to machine code; return None where there is no compiler."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         kernels = compile(model, functions, backend="cc")
@@ -72,33 +72,39 @@ def compile_c(model: Model, functions: list[str]) -> Kernels | None:
 
 
 def singles(moving: Moving) -> list[str]:
-    """Functions of single calls; there is no aba where joints follow others."""
+    """Return the functions of single calls; aba is missing where joints follow others."""
     return [name for name in SINGLE if name != "aba" or moving.ours.coupling is None]
 
 
 def _batches(
     target: str, moving: Moving, kernels: Kernels, names: Iterable[str], how: str, goal: float
-) -> Iterator[Duel]:
-    """Many configurations on one thread."""
+) -> Iterator[Comparison]:
+    """Compare calls for many configurations on one thread."""
     count = len(moving.q)
     for name in names:
-        ours = Call(partial(getattr(kernels, name), *moving.states(name), **moving.rooms(name)), count)
+        ours = Call(
+            partial(getattr(kernels, name), *moving.states(name), **moving.result_arrays(name)), count
+        )
         what = f"{spoken(name)} {count}, {how}"
-        yield Duel(target, moving.name, what, "Pinocchio", ours, moving.peers(name), goal)
+        yield Comparison(target, moving.name, what, "Pinocchio", ours, moving.peers(name), goal)
 
 
-def _of_the_peak(moving: Moving, kernels: Kernels) -> Iterator[Duel]:
-    """What part of the most that the processor can compute a batch does compute; a sine counts as one."""
-    count, rounds = len(moving.q), duels_factor.ROUNDS
+def _of_the_peak(moving: Moving, kernels: Kernels) -> Iterator[Comparison]:
+    """Compare a batch with the processor's peak; a sine counts as one operation."""
+    count, rounds = len(moving.q), factor_times.ROUNDS
     for name in BATCHES:
-        ours = Call(partial(getattr(kernels, name), *moving.states(name), **moving.rooms(name)), count)
+        ours = Call(
+            partial(getattr(kernels, name), *moving.states(name), **moving.result_arrays(name)), count
+        )
         work = _peak.multiply_adds(rounds) / max(kernels.program.operations[name].total, 1)
         peak = Call(partial(_peak.multiply_adds, rounds), work)
-        yield Duel("S7", moving.name, f"{spoken(name)} {count}, cc", "FMA peak", ours, peak, 0.4)
+        yield Comparison("S7", moving.name, f"{spoken(name)} {count}, cc", "FMA peak", ours, peak, 0.4)
 
 
-def bound(target: str, moving: Moving, kernels: Kernels, how: str, goal: float) -> Iterator[Duel]:
-    """One configuration, into arrays that are kept."""
+def bound(target: str, moving: Moving, kernels: Kernels, how: str, goal: float) -> Iterator[Comparison]:
+    """Compare calls for one configuration that write into preallocated arrays."""
     for name in singles(moving):
-        ours = Call(kernels.bind(name, *moving.first(name), out=moving.room(name)))
-        yield Duel(target, moving.name, f"{spoken(name)}, {how}", "Pinocchio", ours, moving.peer(name), goal)
+        ours = Call(kernels.bind(name, *moving.first(name), out=moving.result_array(name)))
+        yield Comparison(
+            target, moving.name, f"{spoken(name)}, {how}", "Pinocchio", ours, moving.peer(name), goal
+        )

@@ -1,4 +1,4 @@
-"""A robot's duels with its peers: what `treefactor bench` measures."""
+"""Compare times of one robot with its peers, for `treefactor bench`."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from ...check.robots import Robot, model_of
 from ...dynamics.recursions import crba
 from ...exceptions import AdapterError, TreefactorError
 from ...model.configuration import integrate, neutral
-from ..timing import Call, Duel
-from . import factor as duels_factor
+from ..timing import Call, Comparison
+from . import factor as factor_times
 from .dynamics import Moving, dynamics
 from .factor import batches, cached, parallel, single
 from .programs import compiled, interpreted, threaded
@@ -20,8 +20,8 @@ from .programs import compiled, interpreted, threaded
 WHOLE_BODY = 18  # freedoms from which a target for legged robots and humanoids holds
 
 
-def robot_duels(robot: Robot, threads: int = 2) -> list[Duel]:
-    """Everything that `treefactor bench` measures of a robot.
+def robot_comparisons(robot: Robot, threads: int = 2) -> list[Comparison]:
+    """Return all comparisons of `treefactor bench` for a robot.
 
     Parameters
     ----------
@@ -38,14 +38,17 @@ def robot_duels(robot: Robot, threads: int = 2) -> list[Duel]:
     -----
     Where Pinocchio is missing, what is compared with it is left out.
     """
-    return case_duels(Case(robot), threads)
+    return case_comparisons(Case(robot), threads)
 
 
-def case_duels(case: Case, threads: int = 2) -> list[Duel]:
-    """Everything that is measured of a robot."""
+def case_comparisons(case: Case, threads: int = 2) -> list[Comparison]:
+    """Return all comparisons for a robot with its matrices."""
     measured = (single, batches, cached, dynamics, interpreted, compiled)
-    found = chain.from_iterable(duels(case) for duels in measured)
+    found = chain.from_iterable(comparisons(case) for comparisons in measured)
     return [*found, *parallel(case, threads), *threaded(case, threads)]
+
+
+robot_duels, case_duels = robot_comparisons, case_comparisons  # the names in release 0.1
 
 
 class Case:
@@ -76,8 +79,8 @@ class Case:
 
     @cached_property
     def H(self) -> np.ndarray:
-        """(duels_factor.LARGE, n, n) inertia matrices."""
-        moves = self.rng.normal(size=(duels_factor.LARGE, self.ours.nv))
+        """(LARGE, n, n) inertia matrices."""
+        moves = self.rng.normal(size=(factor_times.LARGE, self.ours.nv))
         if self.model is None:
             return crba(self.ours, integrate(self.ours, neutral(self.ours), moves))
         import pinocchio as pin
@@ -90,20 +93,20 @@ class Case:
 
     @cached_property
     def b(self) -> np.ndarray:
-        """(duels_factor.LARGE, n) right-hand sides."""
-        return self.rng.normal(size=(duels_factor.LARGE, self.ours.nv))
+        """(LARGE, n) right-hand sides."""
+        return self.rng.normal(size=(factor_times.LARGE, self.ours.nv))
 
     @cached_property
     def moving(self) -> Moving:
-        """The robot with states at random."""
+        """The robot with random states."""
         return Moving(self)
 
     def goal(self, ratio: float, below: float | None = None) -> float | None:
-        """The goal for robots like this one: another one below WHOLE_BODY freedoms."""
+        """Return the goal for robots of this size: another one below WHOLE_BODY freedoms."""
         return ratio if self.ours.nv >= WHOLE_BODY else below
 
     def decompose(self) -> Call:
-        """Pinocchio's factorization of one matrix."""
+        """Return Pinocchio's factorization of one matrix as a call."""
         import pinocchio as pin
 
         return Call(partial(pin.cholesky.decompose, self.model, self.data))

@@ -1,4 +1,4 @@
-"""Every table and figure of the source papers as executed output, beside what the paper printed."""
+"""Execute every table and figure of the source papers, beside the printed numbers."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ PAPERS: dict[str, Sequence[Callable[[], Table]]] = {
 
 
 def makers(papers: Sequence[str] = ()) -> list[Callable[[], Table]]:
-    """Functions that each execute one table of the papers named, or of all."""
+    """Return the functions that execute one table each, of the papers named or of all."""
     return [make for paper in dict.fromkeys(papers or PAPERS) for make in PAPERS[paper]]
 
 
 def differing(tables: Sequence[Table]) -> list[Row]:
-    """Rows that differ from their paper without a reason."""
+    """Return the entries that differ from their paper without a known reason."""
     return [row for table in tables for row in table.rows if row.verdict == DIFFERS]

@@ -1,4 +1,4 @@
-"""Runs of the textbook algorithms on counting scalars, and of our kernels against a clock."""
+"""Run the textbook algorithms on counting scalars, and time our kernels."""
 
 from __future__ import annotations
 
@@ -19,17 +19,17 @@ from ...tree.tree import OperationCount, Tree
 
 @cache
 def sample(tree: Tree) -> np.ndarray:
-    """A positive definite matrix with the tree's pattern."""
+    """Return a positive definite matrix with the tree's pattern."""
     return tree.unpack(dominant(tree, np.random.default_rng(0)))
 
 
 def vector(tree: Tree) -> np.ndarray:
-    """A random vector."""
+    """Return a random vector."""
     return np.random.default_rng(1).normal(size=tree.n)
 
 
 def execute(algorithm: Callable, tree: Tree, *arguments) -> tuple[OperationCount, np.ndarray]:
-    """Run a textbook algorithm on the sample matrix; vectors among the arguments are counted, too.
+    """Run a textbook algorithm on the sample matrix; vector arguments are counted, too.
 
     Returns
     -------
@@ -44,18 +44,18 @@ def execute(algorithm: Callable, tree: Tree, *arguments) -> tuple[OperationCount
 
 @cache
 def factorization_count(algorithm: Callable, tree: Tree) -> OperationCount:
-    """Operations of a factorization, as counted."""
+    """Count the operations of a factorization."""
     return execute(algorithm, tree)[0]
 
 
 def last_node_count(algorithm: Callable, tree: Tree) -> OperationCount:
-    """Operations of a factorization that eliminate the last node: what is saved without that node."""
+    """Count the operations that eliminate the last node: the count with it less the count without it."""
     whole, rest = (factorization_count(algorithm, t) for t in (tree, Tree(tree.parent[:-1])))
     return OperationCount(**{kind: number - getattr(rest, kind) for kind, number in vars(whole).items()})
 
 
-def duel(ours: Callable[[], object], peers: Mapping[str, Callable[[], object]]) -> tuple[Result, ...]:
-    """Time ours in turns with every peer; LAPACK has one thread, as ours."""
+def compare(ours: Callable[[], object], peers: Mapping[str, Callable[[], object]]) -> tuple[Result, ...]:
+    """Time our call in turns with every peer; LAPACK uses one thread, as ours."""
     with threadpool_limits(1):
         ours_times, *others = times_in_turns([Call(ours), *map(Call, peers.values())]).T
     return tuple(
@@ -63,26 +63,29 @@ def duel(ours: Callable[[], object], peers: Mapping[str, Callable[[], object]]) 
     )
 
 
+duel = compare  # the name in release 0.1
+
+
 def timed(kernel: Callable[[Factor], Callable[[], object]], tree: Tree, kind: str) -> tuple[Result, ...]:
-    """Time what a kernel does with the tree's factor against the same on a dense matrix of that size."""
+    """Time a call on the tree's factor in turns with the same call on a dense matrix of that size."""
     ours, dense = (kernel(factor(sample(t), t, kind)) for t in (tree, families.chain(tree.n)))
-    return duel(ours, {"dense": dense})
+    return compare(ours, {"dense": dense})
 
 
 def timed_factorization(tree: Tree) -> tuple[Result, ...]:
-    """Our LTDL of packed rows against our own of a dense matrix, and against LAPACK's Cholesky."""
+    """Time LTDL of packed rows against LTDL of a dense matrix, and against LAPACK's Cholesky."""
     from scipy.linalg.lapack import dpotrf  # takes longer to import than all the rest
 
     dense = families.chain(tree.n)
     lapack = partial(dpotrf, np.asfortranarray(sample(dense)), lower=1, clean=0)
-    return duel(refactorization(tree), {"dense": refactorization(dense), "LAPACK": lapack})
+    return compare(refactorization(tree), {"dense": refactorization(dense), "LAPACK": lapack})
 
 
 def refactor(f: Factor) -> Callable[[], object]:
-    """Kernel that factorizes the sample once more."""
+    """Return a call that factorizes the sample again."""
     return partial(f.refactor, sample(f.tree))
 
 
 def apply(method: Callable, f: Factor) -> Callable[[], object]:
-    """Kernel that applies a method of a factor to a vector, without allocating."""
+    """Return a call that applies a method of a factor to a vector without allocating."""
     return partial(method, f, vector(f.tree), np.empty(f.tree.n))

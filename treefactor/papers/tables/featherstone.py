@@ -1,4 +1,4 @@
-"""Featherstone (2008), chapter 6: figure 6.4, tables 6.4 to 6.6, and the rule of thumb for densities."""
+"""Execute Featherstone (2008), chapter 6: figure 6.4, tables 6.4 to 6.6, and the rule for density."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ EXACT = Decimal("0E-12")  # of residuals
 
 
 def table_6_4() -> Table:
-    """Expansion of the parent array."""
+    """Expand the parent array."""
     map_, printed = as_printed(LAM, DOF)
     welded = (
         "as printed, map(i) = map(i-1) + n_i sends the children of a joint without freedoms to the joint "
@@ -67,7 +67,7 @@ def table_6_4() -> Table:
 
 
 def as_printed(lam: list[int], dof: list[int]) -> tuple[tuple[int, ...], tuple[int, ...]]:
-    """Table 6.4 to the letter: map, and the expanded parent array."""
+    """Expand by table 6.4 to the letter: map, and the expanded parent array."""
     map_ = (0, *accumulate(dof))
     expanded = list(range(sum(dof)))  # λ'(i) = i - 1
     for i, parent in enumerate(lam, start=1):
@@ -76,17 +76,17 @@ def as_printed(lam: list[int], dof: list[int]) -> tuple[tuple[int, ...], tuple[i
 
 
 def expanded(lam: list[int], dof: list[int]) -> tuple[int, ...]:
-    """The same by `Tree.from_joints`, from 1."""
+    """Expand by `Tree.from_joints`, from 1."""
     return tuple((Tree.from_joints(np.array(lam) - 1, dof).parent + 1).tolist())
 
 
 def example() -> Tree:
-    """The expanded tree of table 6.4."""
+    """Return the expanded tree of table 6.4."""
     return Tree.from_one_based(EXPANDED)
 
 
 def figure_6_4() -> Table:
-    """First steps of the factorization of seven bodies: divisions in area 2, updates in area 3."""
+    """Count the first steps of the factorization of seven bodies: divisions in area 2, updates in area 3."""
     whole, rows = families.binary_tree(3), []
     for k in (7, 6, 5):
         count = last_node_count(textbook.ltdl, Tree(whole.parent[:k]))
@@ -97,7 +97,7 @@ def figure_6_4() -> Table:
 
 @dataclass(frozen=True)
 class Product:
-    """A product or back-substitution with L: by the book, by NumPy and by our kernels."""
+    """A product or back-substitution with L: by the textbook, by NumPy and by our kernels."""
 
     kind: str
     what: str
@@ -118,7 +118,7 @@ KIND = {False: "LTL", True: "LTDL"}
 
 
 def table_6_5() -> Table:
-    """Products and back-substitutions against NumPy."""
+    """Compare products and back-substitutions with NumPy's."""
     tree, case = example(), "example of table 6.4"
     H, x = sample(tree), vector(tree)
     rows = []
@@ -140,12 +140,12 @@ def table_6_5() -> Table:
 
 
 def _solution(factorize: Callable, kind: str, H, lam, b) -> np.ndarray:
-    """H^-1 b by the book."""
+    """Solve H x = b by the textbook."""
     return textbook.solve(factorize(H, lam), lam, b, kind == "LTDL")
 
 
 def lower(tree: Tree, unit: bool) -> np.ndarray:
-    """The L that `execute` hands to the products: the lower triangle of the sample."""
+    """Return the L that `execute` passes to the products: the lower triangle of the sample."""
     L = np.tril(sample(tree))
     if unit:
         np.fill_diagonal(L, 1.0)
@@ -153,18 +153,18 @@ def lower(tree: Tree, unit: bool) -> np.ndarray:
 
 
 def factored(tree: Tree, unit: bool) -> Factor:
-    """A factor with that L."""
+    """Return a factor with that L."""
     L = lower(tree, unit)
     return factor(L.T @ L, tree, KIND[unit])
 
 
 def error(expected: np.ndarray, *found: np.ndarray) -> float:
-    """Largest deviation over the largest entry expected."""
+    """Return the largest deviation over the largest expected entry."""
     return float(max(np.abs(one - expected).max() for one in found) / np.abs(expected).max())
 
 
 def table_6_6() -> Table:
-    """Counts of every operation on several trees."""
+    """Count every operation on several trees."""
     rows = [row for case, tree in cases().items() for row in costs(case, tree)]
     note = "Paper: the formulas in n, D1, D2. Ours: the algorithms as printed, counted on counting scalars."
     return Table(PAPER, "Table 6.6: computational cost", note, rows)
@@ -172,7 +172,7 @@ def table_6_6() -> Table:
 
 @cache
 def cases() -> dict[str, Tree]:
-    """Trees whose costs are counted; a robot only where Pinocchio is installed."""
+    """Return the trees whose costs are counted; a robot only where Pinocchio is installed."""
     named = {
         "chain": families.chain(12),
         "binary tree": families.binary_tree(4),
@@ -188,7 +188,7 @@ def cases() -> dict[str, Tree]:
 
 
 def costs(case: str, tree: Tree) -> list[Row]:
-    """Every operation of table 6.6 on one tree."""
+    """Count every operation of table 6.6 on one tree."""
     rows = [
         Row(case, kind, factorization_count(book, tree), tree.cost(kind), timed=timed(refactor, tree, kind))
         for kind, book in FACTORIZATIONS.items()
@@ -204,12 +204,12 @@ def costs(case: str, tree: Tree) -> list[Row]:
 
 
 def h_mul(f: Factor, x: np.ndarray, out: np.ndarray) -> np.ndarray:
-    """H x of the sample."""
+    """Return H x of the sample."""
     return multiply(sample(f.tree), f.tree, x, out)
 
 
 def rule_of_thumb() -> Table:
-    """Savings that follow roughly from the density."""
+    """Compare counted savings with those that follow roughly from the density."""
     rows = []
     for case, tree in cases().items():
         dense = families.chain(tree.n)

@@ -1,4 +1,4 @@
-"""Golubev & Yaskevich: operations of generated programs against numeric loops, and of named arms."""
+"""Execute Golubev & Yaskevich: operations of generated programs against numeric loops, and of named arms."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from ...model.model import Model
 from ...tree.tree import OperationCount
 from ..textbook import closures
 from ..textbook.recursions import operations
-from .execution import duel
+from .execution import compare
 from .table import AtLeast, AtMost, Row, Table
 
 PAPER = "Golubev & Yaskevich (2020), Keldysh preprint 22"
@@ -63,7 +63,7 @@ DOMBRE = "Khalil & Dombre, base parameters"
 MCMILLAN = "McMillan & Orin"
 KANE_SUM = "the Kane-sum paper, 2514 in all"
 
-# multiplications, additions and divisions (None where these are not told apart), by whom
+# multiplications, additions and divisions (None where these are counted together), by whom
 LITERATURE: dict[arms.Arm, dict[str, dict[str, AtMost]]] = {
     arms.PUMA_560: {
         "crba": {SYMPYBOTICS: AtMost(391, 313), BEST: AtMost(147, 131)},
@@ -112,7 +112,7 @@ LITERATURE: dict[arms.Arm, dict[str, dict[str, AtMost]]] = {
 
 
 def against_numeric() -> Table:
-    """How many times fewer operations generated programs take than numeric loops."""
+    """Count how many times fewer operations generated programs take than numeric loops."""
     rows = [row for name, model in models().items() for row in saved(name, model)]
     note = (
         "Additions, multiplications, divisions, sines and cosines of our numeric loops, counted by running "
@@ -124,7 +124,7 @@ def against_numeric() -> Table:
 
 
 def named_arms() -> Table:
-    """Operations of the programs of named arms."""
+    """Count the operations of the programs of named arms."""
     rows = [
         Row(arm.name, f"{QUANTITIES[function]}, {whose}", counted(arm)[function], count)
         for arm, functions in LITERATURE.items()
@@ -142,7 +142,7 @@ def named_arms() -> Table:
 
 
 def closed_loops() -> Table:
-    """Operations of programs that close loops, beside those of numeric loops over matrices."""
+    """Count the operations of programs that close loops, beside those of numeric loops over matrices."""
     programs = {name: generate(make().model, "loops") for name, make in MECHANISMS.items()}
     counts = {name: program.operations["loops"] for name, program in programs.items()}
     rows = [Row(name, PROGRAM, count) for name, count in counts.items() if name not in PLATFORMS]
@@ -166,7 +166,7 @@ def closed_loops() -> Table:
 
 
 def _by_loop(model: Model, program: Program) -> list[list[int]]:
-    """Of every loop the coordinates that follow on the way from the base to its first end."""
+    """List for every loop the coordinates that follow on the path from the base to its first end."""
     found = []
     for loop in model.loops:
         joint = model.joints[loop.first]
@@ -177,7 +177,7 @@ def _by_loop(model: Model, program: Program) -> list[list[int]]:
 
 
 def against_indices() -> Table:
-    """How much longer a program takes whose scalars are elements of an array."""
+    """Measure how much longer a program takes whose scalars are elements of an array."""
     rows = [unindexed(arm, name) for arm in (arms.PUMA_560, arms.GENERAL_7R) for name in INDEXED]
     note = (
         "Operations of a program, the same in all its forms, and its time as C with a variable for each row, "
@@ -191,7 +191,7 @@ def against_indices() -> Table:
 
 
 def unindexed(arm: arms.Arm, name: str) -> Row:
-    """Operations of a program, and its time beside that of its forms with indices."""
+    """Count a program's operations, and time it against its forms with indices."""
     program, what = generate(arm.model(), [name]), f"{name}, operations"
     texts = emit_c.sources(program)
     file = f"{name}.c"
@@ -202,12 +202,12 @@ def unindexed(arm: arms.Arm, name: str) -> Row:
     except CodegenError as error:
         return Row(arm.name, f"{what}, not timed: {error}", program.operations[name].total)
     interpreted = compiled(program).bind(name, *states(arm.model(), name), out=np.empty(program.nv))
-    timed = duel(scalars, {"elements of an array": elements, "indices at run time": interpreted})
+    timed = compare(scalars, {"elements of an array": elements, "indices at run time": interpreted})
     return Row(arm.name, what, program.operations[name].total, timed=timed)
 
 
 def indexed(text: str) -> str:
-    """C in which each row that has a variable is an element of an array in its place."""
+    """Return C in which each statement's variable is replaced by an element of an array."""
     head, body = text.split("\n\n", 1)
     variable = re.compile(r"\bt(\d+)\b")
     size = 1 + max(map(int, variable.findall(body)))
@@ -216,7 +216,7 @@ def indexed(text: str) -> str:
 
 
 def bound_c(program: Program, texts: dict[str, str]):
-    """Call of a program's one function as compiled from these files."""
+    """Compile these files, and bind the program's one function."""
     (function,) = program.functions.values()
     plain = np.empty((0, 2), np.intp)
     native, slot, sign, _ = machine_code(build.compiled_texts(texts))(function, plain, False)
@@ -226,13 +226,13 @@ def bound_c(program: Program, texts: dict[str, str]):
 
 
 def models() -> dict[str, Model]:
-    """Arms, and those robots that are installed."""
+    """Return arms, and those robots that are installed."""
     installed = {name: model for name in ROBOTS if (model := robot(name))}
     return {arm.name: arm.model() for arm in COMPARED} | installed
 
 
 def robot(name: str) -> Model | None:
-    """Model of a bundled robot on its own base."""
+    """Return the model of a bundled robot on its own base."""
     try:
         found = robots.find(name)
     except AdapterError:
@@ -242,12 +242,12 @@ def robot(name: str) -> Model | None:
 
 @cache
 def counted(arm: arms.Arm) -> dict[str, OperationCount]:
-    """Operations of an arm's programs."""
+    """Count the operations of an arm's programs."""
     return generate(arm.model(), tuple(QUANTITIES)).operations
 
 
 def saved(case: str, model: Model) -> list[Row]:
-    """Of every function, how many times fewer operations its program takes."""
+    """Return for every function how many times fewer operations its program takes."""
     program = generate(model, tuple(NUMERIC))
     kernels, rows = compiled(program), []
     for name, loops in NUMERIC.items():
@@ -258,15 +258,15 @@ def saved(case: str, model: Model) -> list[Row]:
 
 
 def timed(model: Model, kernels: Kernels, name: str) -> tuple[Result, ...]:
-    """Time of a program in the interpreter against that of the compiled numeric loops."""
+    """Time a program in the interpreter against the compiled numeric loops."""
     taken = states(model, name)
     out = np.empty((model.nv, model.nv) if name == "crba" else model.nv)
     loops = dynamics.bind(getattr(dynamics, NUMERIC[name]), model, *taken, out=out.copy())
-    return duel(kernels.bind(name, *taken, out=out), {"numeric loops": loops})
+    return compare(kernels.bind(name, *taken, out=out), {"numeric loops": loops})
 
 
 def states(model: Model, name: str) -> list[np.ndarray]:
-    """Random arguments of a function."""
+    """Return random arguments of a function."""
     rng = np.random.default_rng(0)
     given = {"q": random_configuration(model, rng)}
     given |= {x: rng.normal(size=model.nv) for x in ("v", "a", "tau")}

@@ -1,4 +1,4 @@
-"""The Kane-sum paper: table 1, line by line and method by method, and the arm of the space station."""
+"""Execute the Kane-sum paper: table 1, line by line and method by method, and the space station's arm."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from ...dynamics.chain import chain_inertia
 from ...model.arms import SSRMS
 from ...tree.tree import OperationCount
 from ..textbook import kane_sum, kosynka, stepanenko
-from .execution import duel
+from .execution import compare
 from .table import Row, Table
 
 PAPER = "Kane-sum: recursive inertia matrix of a chain of bodies"
@@ -52,7 +52,7 @@ MOVING = 6  # joints of the arm at once
 
 
 def lines() -> Table:
-    """Lines 1 to 11 of table 1."""
+    """Count lines 1 to 11 of table 1."""
     rows = []
     for n in LINES_OF:
         for name, count in kane_sum.executed(*chain(n)).items():
@@ -70,7 +70,7 @@ def lines() -> Table:
 
 
 def methods() -> Table:
-    """Totals of table 1, for the paper's three methods and ours."""
+    """Count the totals of table 1, for the paper's three methods and ours."""
     rows = [row for n in SIZES for row in compared(f"N = {n}", chain(n))]
     note = (
         "Revolute chains; every method counted on counting scalars. Ours in the last rows is "
@@ -80,7 +80,7 @@ def methods() -> Table:
 
 
 def ssrms() -> Table:
-    """The arm of the space station with six joints moving."""
+    """Count operations for the arm of the space station with six joints moving."""
     q = np.random.default_rng(0).uniform(-np.pi, np.pi, len(SSRMS.mass))
     rows = []
     for name, printed in SSRMS_PRINTED.items():
@@ -95,7 +95,7 @@ def ssrms() -> Table:
 
 
 def compared(case: str, arrays: tuple[np.ndarray, ...]) -> list[Row]:
-    """The paper's methods and ours on one chain."""
+    """Compare the paper's methods and ours on one chain."""
     rows, n = [], len(arrays[2])
     for name, (module, *polynomials) in METHODS.items():
         printed, known = (kane_sum.evaluate(one, n) for one in polynomials)
@@ -109,14 +109,14 @@ def compared(case: str, arrays: tuple[np.ndarray, ...]) -> list[Row]:
 
 
 def counted(module: ModuleType, arrays: tuple[np.ndarray, ...]) -> OperationCount:
-    """Operations of one run."""
+    """Count the operations of one run."""
     tally: Counter[str] = Counter()
     module.inertia(*(counting(array, tally) for array in arrays))
     return OperationCount(**tally)
 
 
 def chain(n: int) -> tuple[np.ndarray, ...]:
-    """A random revolute chain: axis, r, mass, c and inertia of n bodies."""
+    """Return a random revolute chain: axis, r, mass, c and inertia of n bodies."""
     rng = np.random.default_rng(n)
     axis, r, d = rng.normal(size=(3, n, 3))
     axis /= np.linalg.norm(axis, axis=1, keepdims=True)
@@ -126,7 +126,7 @@ def chain(n: int) -> tuple[np.ndarray, ...]:
 
 
 def timed(arrays: tuple[np.ndarray, ...]) -> tuple[Result, ...]:
-    """Our time against Pinocchio's, where that is installed."""
+    """Time our call against Pinocchio's, where that is installed."""
     if find_spec("pinocchio") is None:
         return ()
     import pinocchio as pin
@@ -136,7 +136,7 @@ def timed(arrays: tuple[np.ndarray, ...]) -> tuple[Result, ...]:
         model.addJoint(k, pin.JointModelRZ(), pin.SE3(pin.utils.rotate("x", 1.0), r), f"joint{k}")
         model.appendBodyToJoint(k + 1, pin.Inertia(mass, r, np.eye(3)), pin.SE3.Identity())
     crba = partial(pin.crba, model, model.createData(), np.ones(model.nq))
-    return duel(partial(chain_inertia, *arrays), {"Pinocchio": crba})
+    return compare(partial(chain_inertia, *arrays), {"Pinocchio": crba})
 
 
 TABLES = (lines, methods, ssrms)

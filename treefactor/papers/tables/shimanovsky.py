@@ -1,4 +1,4 @@
-"""Shimanovsky: tables 1 and 2, figure 4, Tree-1, savings and the rule for densities."""
+"""Execute Shimanovsky: tables 1 and 2, figure 4, Tree-1, savings and the rule for density."""
 
 from __future__ import annotations
 
@@ -72,7 +72,7 @@ DENSITIES = {  # alpha and 1/alpha^2
 
 
 def table_1() -> Table:
-    """Costs of both factorizations and their substitutions."""
+    """Count the costs of both factorizations and their substitutions."""
     rows = [
         row
         for case in (("binary tree", 4), ("lattice", 4))
@@ -84,7 +84,7 @@ def table_1() -> Table:
 
 
 def costs(family: str, m: int, method: str) -> list[Row]:
-    """Rows of table 1 on one tree by UUᵀ or UDUᵀ."""
+    """Return the entries of table 1 on one tree by UUᵀ or UDUᵀ."""
     tree = FAMILIES[family][0](m)
     unit = method == "UDUᵀ"
     kind, factorize = ("LTDL", textbook.udut) if unit else ("LTL", textbook.uut)
@@ -109,18 +109,18 @@ def costs(family: str, m: int, method: str) -> list[Row]:
 
 
 def forward(f: Factor) -> Callable[[], object]:
-    """Kernel of algorithm 2: D^-1 L^-T b."""
+    """Return a call of algorithm 2: D^-1 L^-T b."""
     D, b, out = f.D(), vector(f.tree), np.empty(f.tree.n)
     return lambda: np.divide(f.solve_lt(b, out), D, out)
 
 
 def label(family: str, tree: Tree) -> str:
-    """Family and size."""
+    """Return family and size as text."""
     return f"{family}, n = {tree.n}"
 
 
 def table_2() -> Table:
-    """Sizes of the three families, and their orders of growth."""
+    """Count the sizes of the three families, and their orders of growth."""
     rows = [row for family in FAMILIES for row in sizes(family)]
     note = (
         "N1 and N2 are the divisions and the multiplications of a run of algorithm 1 on counting scalars. "
@@ -130,7 +130,7 @@ def table_2() -> Table:
 
 
 def sizes(family: str) -> list[Row]:
-    """Counted sizes of the trees of a family, and the order of the two largest."""
+    """Return counted sizes of the trees of a family, and the order of growth of the two largest."""
     rows, growing = [], []
     for m in affordable(family, NODES, np.inf):
         tree = FAMILIES[family][0](m)
@@ -145,7 +145,7 @@ def sizes(family: str) -> list[Row]:
 
 
 def tree_1() -> Table:
-    """The example Tree-1: expansion, patterns, first step of the elimination."""
+    """Factorize the example Tree-1: expansion, patterns, first step of the elimination."""
     tree, case = families.tree_1(), "Tree-1"
     dense = families.chain(tree.n)
     U = np.triu(execute(textbook.udut, tree)[1])
@@ -168,7 +168,7 @@ def tree_1() -> Table:
 
 
 def pattern(name: str, matrix: np.ndarray, printed: Sequence[tuple[int, ...]]) -> list[Row]:
-    """Columns of the non-zeros, row by row, from 1."""
+    """Return the columns of the non-zeros, row by row, from 1."""
     return [
         Row("Tree-1", f"row {k} of {name}", tuple((np.flatnonzero(row) + 1).tolist()), paper)
         for k, (row, paper) in enumerate(zip(matrix, printed, strict=True), start=1)
@@ -176,18 +176,18 @@ def pattern(name: str, matrix: np.ndarray, printed: Sequence[tuple[int, ...]]) -
 
 
 def entries(matrix: np.ndarray) -> int:
-    """Number of non-zeros."""
+    """Count the non-zeros."""
     return int(np.count_nonzero(matrix))
 
 
 def first_step(tree: Tree) -> dict[str, int]:
-    """Entries that the elimination of the last node computes and modifies."""
+    """Count the entries that the elimination of the last node computes and modifies."""
     count = last_node_count(textbook.udut, tree)
     return {"computed": count.div + 1, "modified": count.mul}
 
 
 def figure_4() -> Table:
-    """Operations of a factorization against the size, with times."""
+    """Count the operations of a factorization against the size, with times."""
     curves = {family: curve(family) for family in FAMILIES}
     rows = [row for points in curves.values() for row in points.values()]
     note = (
@@ -198,7 +198,7 @@ def figure_4() -> Table:
 
 
 def curve(family: str) -> dict[int, Row]:
-    """N by n for one family."""
+    """Return n and operations of one family."""
     points = {}
     for m in affordable(family, NODES, np.inf):
         tree = FAMILIES[family][0](m)
@@ -210,7 +210,7 @@ def curve(family: str) -> dict[int, Row]:
 
 
 def savings() -> Table:
-    """Headline savings against a dense matrix of the same size."""
+    """Return the headline savings against a dense matrix of the same size."""
     rows = []
     for (family, m), paper in SAVINGS.items():
         tree = FAMILIES[family][0](m)
@@ -221,13 +221,13 @@ def savings() -> Table:
 
 
 def saved(tree: Tree) -> float:
-    """How many times fewer operations than for a dense matrix, as counted."""
+    """Count how many times fewer operations the tree takes than a dense matrix."""
     dense, sparse = (factorization_count(textbook.udut, t).total for t in (families.chain(tree.n), tree))
     return dense / sparse
 
 
 def densities() -> Table:
-    """Density, and the savings that follow from it by rule of thumb."""
+    """Compare density and the savings that follow from it by the rule of thumb."""
     rows = []
     for family, m in SAVINGS:
         tree = FAMILIES[family][0](m)
@@ -252,7 +252,7 @@ def densities() -> Table:
 
 
 def density(tree: Tree) -> float:
-    """Share of non-zeros."""
+    """Return the share of non-zeros."""
     return entries(sample(tree)) / tree.n**2
 
 

@@ -1,4 +1,4 @@
-"""A paper's figures beside what we execute."""
+"""Define tables that show a paper's figures beside ours."""
 
 from __future__ import annotations
 
@@ -20,32 +20,32 @@ CLOSE = 1.5  # factor within which a rule of thumb holds
 
 @dataclass(frozen=True)
 class Rule:
-    """What a rule of thumb predicts."""
+    """Prediction of a rule of thumb."""
 
     value: float
 
 
 @dataclass(frozen=True)
 class AtMost:
-    """Operations of which no kind may be above; div is None where divisions are not told from products."""
+    """Upper limits on operations by kind; div is None where divisions count as products."""
 
     mul: int
     add: int
     div: int | None = 0
 
     def admits(self, ours: OperationCount) -> bool:
-        """Whether ours are none too many."""
+        """Return whether no count is above its limit."""
         return all(getattr(ours, kind) <= number for kind, number in self.stated.items())
 
     @property
     def stated(self) -> dict[str, int]:
-        """Numbers by kind."""
+        """Return the numbers by kind."""
         return {kind: number for kind, number in vars(self).items() if number is not None}
 
 
 @dataclass(frozen=True)
 class AtLeast:
-    """A number that must be reached."""
+    """Lower limit."""
 
     value: float
 
@@ -87,7 +87,7 @@ class Row:
 
     @property
     def verdict(self) -> str:
-        """How ours compares with the paper's."""
+        """Result of the comparison with the paper."""
         if self.paper is None:
             return NOT_IN_PAPER
         if _agree(self.paper, self.ours):
@@ -95,7 +95,7 @@ class Row:
         return EXPLAINED if self.reason and _agree(self.instead, self.ours) else DIFFERS
 
     def as_dict(self) -> dict:
-        """Everything, for JSON."""
+        """Return all values, for JSON."""
         return {
             "case": self.case,
             "what": self.what,
@@ -131,13 +131,13 @@ class Table:
     curves: Mapping[str, Mapping[int, Row]] = field(default_factory=dict)
 
     def as_dict(self) -> dict:
-        """Everything but drawings, for JSON."""
+        """Return everything but drawings, for JSON."""
         rows = [row.as_dict() for row in self.rows]
         return {"paper": self.paper, "title": self.title, "note": self.note, "rows": rows}
 
 
 def _agree(paper: Value, ours: Value) -> bool:
-    """Whether ours is the paper's figure, as far as it is printed."""
+    """Return whether our figure is the paper's, to the digits that are printed."""
     if isinstance(paper, Decimal):
         return round(ours, -paper.as_tuple().exponent) == float(paper)
     if isinstance(paper, Rule):
@@ -150,7 +150,7 @@ def _agree(paper: Value, ours: Value) -> bool:
 
 
 def plain(value: Value | None):
-    """Value as JSON has it."""
+    """Return a value that JSON can hold."""
     match value:
         case Decimal():
             return float(value)
@@ -166,7 +166,7 @@ def plain(value: Value | None):
 
 
 def shown(value: Value | None) -> str:
-    """Value as people read it."""
+    """Format a value for people."""
     match value:
         case None:
             return ""
@@ -190,5 +190,5 @@ def shown(value: Value | None) -> str:
 
 
 def _listed(numbers: Mapping[str, int]) -> str:
-    """Numbers of operations by kind."""
+    """Format numbers of operations by kind."""
     return ", ".join(f"{number} {kind}" for kind, number in numbers.items() if number) or "0"

@@ -1,4 +1,4 @@
-"""Tasora, Manconi & Silvestri: what their simplex method computes per pivot, how it grows, where it ends."""
+"""Execute Tasora, Manconi & Silvestri: cost per pivot of their simplex method, its growth, how it ends."""
 
 from __future__ import annotations
 
@@ -8,13 +8,13 @@ from functools import cache, partial
 import numpy as np
 
 from ... import mlcp
-from ...bench.comparisons.mlcp_peers import CLARABEL, DAQP, Given
+from ...bench.comparisons.mlcp_peers import CLARABEL, DAQP, PeerInput
 from ...bench.timing import Result
 from ...mlcp.families import FAMILIES, box_on_four_feet
 from ...mlcp.kkt import KKT, Corner
 from ...mlcp.problem import Problem, Status
 from ..textbook import tasora
-from .execution import duel
+from .execution import compare
 from .table import AtLeast, Row, Rule, Table
 
 PAPER = "Tasora, Manconi & Silvestri, simplex method for the mixed LCP"
@@ -29,7 +29,7 @@ END_ROWS = 50
 SOLVED = 1e-9  # residual
 PER_ROW = ("entries of L per row of the matrix", "products of a factor per row of the matrix")
 FEWER = "times fewer entries per pivot than the paper's factor, ours"
-NO_TREE = "free bodies that touch each other are no tree: paths to the root lead through many of them"
+NO_TREE = "free bodies that touch each other do not form a tree: paths to the root lead through many of them"
 FILLED = "a free base, eliminated before the constraints, couples all of them: the corner fills"
 UNSOLVABLE = "no velocity fulfils the constraints, which theorem 2 leaves out"
 REASONS = {
@@ -39,7 +39,7 @@ REASONS = {
 
 
 def incremental() -> Table:
-    """Entries of L computed for one pivot, in the paper's order and in ours."""
+    """Count the entries of L computed for one pivot, in the paper's order and in ours."""
     rows = [row for family in LAYOUTS for m in SIZES for row in computed(family, m)]
     note = (
         "Entries of the factor L that are not zero, counted on the paper's method as printed and on our own "
@@ -51,15 +51,15 @@ def incremental() -> Table:
 
 
 def computed(family: str, m: int) -> list[Row]:
-    """Entries of L, and of a pivot's share of it."""
-    problem, walked = walk(family, m)
-    case, (whole, *pivots) = f"{family}, m = {m}", walked.computed
+    """Count the entries of L, and a pivot's share of it."""
+    problem, found = paper_result(family, m)
+    case, (whole, *pivots) = f"{family}, m = {m}", found.computed
     kkt, corner = ours(problem), m * (m + 1) / 2
     touched = np.mean([kkt.switch(row).touched for row in range(len(problem.c), kkt.J.shape[0])])
     return [
         Row(case, "entries of L, all of M first", whole),
         Row(case, "entries of L, our order", kkt.nnz),
-        Row(case, "pivots of the paper's method", walked.pivots),
+        Row(case, "pivots of the paper's method", found.pivots),
         Row(case, "entries of the m x m corner over the most of a pivot", corner / max(pivots), AtLeast(1.0)),
         Row(case, "times fewer entries per pivot than a factor, as printed", whole / np.mean(pivots)),
         Row(
@@ -69,7 +69,7 @@ def computed(family: str, m: int) -> list[Row]:
 
 
 def growing() -> Table:
-    """Work per row of the matrix, for robots of ever more legs."""
+    """Count the work per row of the matrix, for robots with more and more legs."""
     figures = {m: per_row(m) for m in GROWTH}
     rows = [
         Row(f"robot, m = {m}", f"{what}, over the smallest", found / least, Rule(1.0))
@@ -89,20 +89,20 @@ def growing() -> Table:
 
 
 def per_row(m: int) -> tuple[float, float]:
-    """Entries of our L, and products of a factorization, per row of the matrix of a robot."""
+    """Count entries of our L, and products of a factorization, per row of the matrix of a robot."""
     problem = FAMILIES["robot"](m, SEED)
     kkt = ours(problem)
     return kkt.nnz / (problem.n + m), products(kkt) / (problem.n + m)
 
 
 def printed_per_row(m: int) -> float:
-    """Entries of L with all of M first, per row of the matrix of a robot."""
+    """Count entries of L with all of M first, per row of the matrix of a robot."""
     problem = FAMILIES["robot"](m, SEED)
     return Corner(problem.tree, problem.packed, rows_of(problem)).nnz / (problem.n + m)
 
 
 def hundreds() -> Table:
-    """Hundreds of unilateral constraints."""
+    """Solve problems with hundreds of unilateral constraints."""
     rows = []
     for family in ("robot", "spheres", "lattice", "column"):
         problem = FAMILIES[family](MANY, SEED)
@@ -120,15 +120,15 @@ def hundreds() -> Table:
 
 
 def endings() -> Table:
-    """How the procedure as printed and our solver end."""
+    """Compare how the procedure as printed and our solver end."""
     rows = []
     for family in ENDS:
-        problem, walked = walk(family, END_ROWS)
+        problem, found = paper_result(family, END_ROWS)
         case = f"{family}, m = {END_ROWS}"
         unsolvable = verdict(problem) == "infeasible"
-        reason = UNSOLVABLE if unsolvable else REASONS.get(walked.ended, "")
+        reason = UNSOLVABLE if unsolvable else REASONS.get(found.ended, "")
         rows += [
-            Row(case, "the procedure as printed", walked.ended, tasora.SOLVED, walked.ended, reason),
+            Row(case, "the procedure as printed", found.ended, tasora.SOLVED, found.ended, reason),
             Row(case, "ours", verdict(problem), tasora.SOLVED, "infeasible", UNSOLVABLE),
         ]
     four = box_on_four_feet()
@@ -147,14 +147,17 @@ def endings() -> Table:
 
 
 @cache
-def walk(family: str, m: int) -> tuple[Problem, tasora.Walked]:
-    """A problem, and the paper's method on it."""
+def paper_result(family: str, m: int) -> tuple[Problem, tasora.SimplexResult]:
+    """Return a problem, and the result of the paper's method on it."""
     problem = FAMILIES[family](m, SEED)
     return problem, tasora.solve_lcp(problem)
 
 
+walk = paper_result  # the name in release 0.1
+
+
 def verdict(problem: Problem) -> str:
-    """What our solver says, and is right to say."""
+    """Return our solver's status after checking that it is true."""
     solution = mlcp.solve(problem)
     if solution.status is Status.SOLVED:
         return tasora.SOLVED if solution.residual() <= SOLVED else "wrong"
@@ -162,37 +165,37 @@ def verdict(problem: Problem) -> str:
 
 
 def left_behind(off: float) -> float:
-    """Share of the forces that rows take that are off."""
-    problem = walk(LAYOUTS[0], END_ROWS)[0]
-    walked = tasora.solve_lcp(problem, off)
-    rest = problem.H @ walked.v - problem.g - problem.D.T @ walked.gamma
+    """Return the largest entry of H v - g - D^T gamma, over that of g, of the paper's method."""
+    problem = paper_result(LAYOUTS[0], END_ROWS)[0]
+    found = tasora.solve_lcp(problem, off)
+    rest = problem.H @ found.v - problem.g - problem.D.T @ found.gamma
     return float(np.abs(rest).max() / np.abs(problem.g).max())
 
 
 def ours(problem: Problem) -> KKT:
-    """Our factor of a problem's matrix."""
+    """Return our factor of a problem's matrix."""
     return KKT(problem.tree, problem.packed, rows_of(problem))
 
 
 def rows_of(problem: Problem):
-    """Bilateral and unilateral rows."""
+    """Stack bilateral and unilateral rows."""
     from scipy.sparse import csr_array, vstack
 
     return csr_array(vstack((problem.C, problem.D)))
 
 
 def products(kkt: KKT) -> int:
-    """Products of a factorization: half the square of every column, of constraints and of freedoms."""
+    """Count the products of a factorization: half the square of every column's length."""
     width, size = kkt.fronts.sizes().T
     columns = [rest for w, s in zip(width, size, strict=True) for rest in range(s - w, s)]
     return int(sum(k * (k + 1) // 2 for k in (*columns, *np.diff(kkt.J.indptr))))
 
 
 def timed(problem: Problem) -> tuple[Result, ...]:
-    """A solution in turns with one row at a time, and with other solvers."""
+    """Time a solution in turns with one row at a time, and with other solvers."""
     peers = {"one row at a time": partial(mlcp.solve, problem, method="simplex")}
-    peers |= {peer.name: peer.ask(Given(problem)) for peer in PEERS if peer.available()}
-    return duel(partial(mlcp.solve, problem), peers)
+    peers |= {peer.name: peer.prepare(PeerInput(problem)) for peer in PEERS if peer.available()}
+    return compare(partial(mlcp.solve, problem), peers)
 
 
 TABLES = (incremental, growing, hundreds, endings)

@@ -1,1 +1,1 @@
-"""The papers' algorithms letter by letter, on scalars of any type: slow, and what tests and tables count."""
+"""Mirror the papers' algorithms letter by letter, on scalars of any type, for tests and tables to count."""

@@ -1,4 +1,4 @@
-"""Closed loops as loops over indices of matrices in the frame of the base, on scalars that are counted.
+"""Solve closed loops by loops over indices of matrices in the base's frame, on counting scalars.
 
 What `codegen.reduction` does, without what a program knows: every entry of a matrix is computed whether it is
 zero or not, all vectors are in the frame of the base, J_d is inverted as a whole by cofactors. Golubev &
@@ -22,7 +22,7 @@ PAIRS = {"spherical": (), "universal": ((2, 0),)}  # axes of both frames that st
 
 
 def operations(model, dependent) -> OperationCount:
-    """Scalar operations of closed loops on one configuration, see `evaluate`."""
+    """Count the scalar operations of closed loops on one configuration, see `evaluate`."""
     tally: Counter = Counter()
     q, v = random_configuration(model, np.random.default_rng(0)), np.ones(model.nv)
     evaluate(model, dependent, q, v, v, tally)  # no operation depends on a value
@@ -30,7 +30,7 @@ def operations(model, dependent) -> OperationCount:
 
 
 def evaluate(model, dependent, q, v, tau, tally: Counter) -> np.ndarray:
-    """Accelerations with all loops closed, and their costs in the tally.
+    """Compute accelerations with all loops closed, and add their costs to the tally.
 
     Parameters
     ----------
@@ -49,19 +49,19 @@ def evaluate(model, dependent, q, v, tau, tally: Counter) -> np.ndarray:
 
 
 class ClosedLoops(Loops):
-    """The bodies of a model at one configuration in the frame of the base, and the loops they are part of."""
+    """Bodies of a model at one configuration in the base's frame, and their loops."""
 
     def is_still(self, body: dict) -> bool:
-        """No body is still."""
+        """Return False: every body is treated as moving."""
         return False
 
     def rooted(self, body: dict, R, p) -> tuple:
-        """Pose of a root in the frame of the base, in which no motion is along an axis of coordinates."""
+        """Return the pose of a root unchanged: no motion is assumed to lie on a coordinate axis."""
         body["g"], body["copied"] = self.gravity, 0
         return R, p
 
     def close(self, loops, dependent, v, tau) -> np.ndarray:
-        """Accelerations of all coordinates."""
+        """Return accelerations of all coordinates."""
         rows = [Rows(self, loop, d) for loop, d in zip(loops, dependent, strict=True)]
         for row in rows:
             row.follow(v)
@@ -79,14 +79,14 @@ class ClosedLoops(Loops):
         return a
 
     def square(self, packed) -> np.ndarray:
-        """H, its zeros included."""
+        """Return H with its zeros."""
         H = np.full((self.tree.n, self.tree.n), self.zero)
         for i, j, x in zip(self.tree.rows, self.tree.columns, packed, strict=True):
             H[i, j] = H[j, i] = x
         return H
 
     def solve(self, H, u) -> np.ndarray:
-        """Solution of H a = u by H = L^T D L."""
+        """Solve H a = u by H = L^T D L."""
         n, H, x = len(u), H.copy(), u.copy()
         inverse = [self.one] * n
         for k in reversed(range(n)):
@@ -132,18 +132,18 @@ class Rows:
         self.K = inverse(np.stack([columns[k] for k in dependent], axis=1), bodies.one)
 
     def column(self, s, point, sign: int) -> np.ndarray:
-        """Velocities of the rows in a motion of an end."""
+        """Return the velocities of the rows for a motion of an end."""
         found = vector(*(s[:3] + cross(s[3:], point)), *(dot(n, s[3:]) for n in self.normals))
         return found if sign > 0 else -found
 
     def follow(self, x, side=None) -> None:
-        """Put the coordinates that follow into x: -K (J x + side)."""
+        """Write the dependent coordinates into x: -K (J x + side)."""
         total = product(self.J, x[self.others][:, None])[:, 0]
         total = total if side is None else total + side
         x[self.dependent] = -product(self.K, total[:, None])[:, 0]
 
     def accelerations(self) -> np.ndarray:
-        """Left side of the rows where no joint accelerates."""
+        """Return the left side of the rows where no joint accelerates."""
         (a, w_u, dw_u), (b, w_v, dw_v) = (
             self.motion(end, point) for end, point in zip(self.ends, self.points, strict=True)
         )
@@ -154,13 +154,13 @@ class Rows:
         return vector(*(a - b), *turning)
 
     def motion(self, end: dict, point) -> tuple:
-        """Acceleration of the point of an end, its angular velocity and acceleration."""
+        """Return the acceleration of the point of an end, its angular velocity and acceleration."""
         V, A = end["V"], end["A"]
         velocity = V[:3] + cross(V[3:], point)
         return A[:3] + cross(A[3:], point) + cross(V[3:], velocity), V[3:], A[3:]
 
     def eliminate(self, H, u, side) -> None:
-        """Add the rows of the coordinates that follow to those of the others."""
+        """Add the rows of the dependent coordinates to those of the others."""
         d, x, KT = self.dependent, self.others, self.K.T
         M = product(KT, product(H[np.ix_(d, d)], self.K))
         N = product(KT, H[np.ix_(d, x)])
@@ -173,7 +173,7 @@ class Rows:
 
 
 def product(A, B) -> np.ndarray:
-    """A B."""
+    """Return A B."""
     found = np.empty((A.shape[0], B.shape[1]), dtype=object)
     for i, row in enumerate(A):
         for j, column in enumerate(B.T):
@@ -184,7 +184,7 @@ def product(A, B) -> np.ndarray:
 
 
 def inverse(A, one: Counting) -> np.ndarray:
-    """A^-1 by cofactors, of 3 and 4 rows."""
+    """Return A^-1 by cofactors, of 3 and 4 rows."""
     n = len(A)
     found = np.empty((n, n), dtype=object)
     for i in range(n):
@@ -198,7 +198,7 @@ def inverse(A, one: Counting) -> np.ndarray:
 
 
 def determinant(A) -> Counting:
-    """Determinant of 2 or 3 rows."""
+    """Return the determinant of 2 or 3 rows."""
     if len(A) == 2:
         return A[0, 0] * A[1, 1] - A[0, 1] * A[1, 0]
     return dot(A[0], cross(A[1], A[2]))

@@ -1,4 +1,4 @@
-"""Featherstone (2008), chapter 6: tables 6.3, 6.4 and 6.5, in the paper's 1-based letters.
+"""Mirror Featherstone (2008), chapter 6: tables 6.3, 6.4 and 6.5, in the paper's 1-based letters.
 
 Every function takes the paper's parent array lam (nodes 1..n, base 0), a dense matrix and dense vectors of
 any scalar type, and returns new arrays. Entry 0 of the working copies is None, so that reading it fails.
@@ -12,7 +12,7 @@ from ..._util.counting import sqrt
 
 
 def one_based(array) -> np.ndarray:
-    """Copy of a vector or matrix as an object array that is indexed from 1."""
+    """Return a copy of a vector or matrix as an object array that is indexed from 1."""
     array = np.asarray(array)
     result = np.full([size + 1 for size in array.shape], None, dtype=object)
     result[(slice(1, None),) * array.ndim] = array
@@ -20,12 +20,12 @@ def one_based(array) -> np.ndarray:
 
 
 def zero_based(array: np.ndarray) -> np.ndarray:
-    """Back to an array that is indexed from 0."""
+    """Return an array that is indexed from 0."""
     return array[(slice(1, None),) * array.ndim]
 
 
 def expand(lam, dof) -> list[int]:
-    """Table 6.4: expanded parent array of joints with dof[i] freedoms.
+    """Expand the parent array of joints with dof[i] freedoms (table 6.4).
 
     A joint without freedoms maps to its parent's last variable, which the paper's map(i-1) + n_i does not.
     """
@@ -45,7 +45,7 @@ def expand(lam, dof) -> list[int]:
 
 
 def ancestors(lam, k: int) -> list[int]:
-    """lambda(k), lambda(lambda(k)), ... of node k, nearest first."""
+    """Return lambda(k), lambda(lambda(k)), ... of node k, nearest first."""
     path, i = [], lam[k - 1]
     while i != 0:
         path.append(i)
@@ -54,7 +54,7 @@ def ancestors(lam, k: int) -> list[int]:
 
 
 def ltl(H, lam) -> np.ndarray:
-    """Table 6.3, LTL: L in the lower triangle of the result."""
+    """Factorize H = L^T L (table 6.3): L in the lower triangle of the result."""
     H = one_based(H)
     for k in range(len(lam), 0, -1):
         H[k, k] = sqrt(H[k, k])
@@ -67,7 +67,7 @@ def ltl(H, lam) -> np.ndarray:
 
 
 def ltdl(H, lam) -> np.ndarray:
-    """Table 6.3, LTDL: D on the diagonal of the result, the unit lower L below it."""
+    """Factorize H = L^T D L (table 6.3): D on the diagonal of the result, the unit lower L below it."""
     H = one_based(H)
     for k in range(len(lam), 0, -1):
         for i in ancestors(lam, k):
@@ -79,7 +79,7 @@ def ltdl(H, lam) -> np.ndarray:
 
 
 def l_mul(L, lam, x, unit: bool) -> np.ndarray:
-    """Table 6.5: L x."""
+    """Return L x (table 6.5)."""
     L, x = one_based(L), one_based(x)
     y = x.copy()
     for i in range(len(lam), 0, -1):
@@ -90,7 +90,7 @@ def l_mul(L, lam, x, unit: bool) -> np.ndarray:
 
 
 def lt_mul(L, lam, x, unit: bool) -> np.ndarray:
-    """Table 6.5: L^T x."""
+    """Return L^T x (table 6.5)."""
     L, x = one_based(L), one_based(x)
     y = x.copy()
     for i in range(1, len(lam) + 1):
@@ -101,7 +101,7 @@ def lt_mul(L, lam, x, unit: bool) -> np.ndarray:
 
 
 def l_inv(L, lam, x, unit: bool) -> np.ndarray:
-    """Table 6.5: L^-1 x."""
+    """Return L^-1 x (table 6.5)."""
     L, x = one_based(L), one_based(x)
     for i in range(1, len(lam) + 1):
         for j in ancestors(lam, i):
@@ -112,7 +112,7 @@ def l_inv(L, lam, x, unit: bool) -> np.ndarray:
 
 
 def lt_inv(L, lam, x, unit: bool) -> np.ndarray:
-    """Table 6.5: L^-T x."""
+    """Return L^-T x (table 6.5)."""
     L, x = one_based(L), one_based(x)
     for i in range(len(lam), 0, -1):
         if not unit:
@@ -123,7 +123,7 @@ def lt_inv(L, lam, x, unit: bool) -> np.ndarray:
 
 
 def h_mul(H, lam, x) -> np.ndarray:
-    """Table 6.5: H x, from the lower triangle of H."""
+    """Return H x from the lower triangle of H (table 6.5)."""
     H, x = one_based(H), one_based(x)
     y = x.copy()
     for i in range(1, len(lam) + 1):
@@ -136,7 +136,7 @@ def h_mul(H, lam, x) -> np.ndarray:
 
 
 def solve(factored, lam, b, unit: bool) -> np.ndarray:
-    """H x = b from the result of `ltdl` (unit) or `ltl`."""
+    """Solve H x = b from the result of `ltdl` (unit) or `ltl`."""
     x = lt_inv(factored, lam, b, unit)
     if unit:
         x = np.array([x[i] / factored[i, i] for i in range(len(lam))], dtype=object)

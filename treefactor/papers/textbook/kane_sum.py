@@ -1,4 +1,4 @@
-"""The Kane-sum recursion for the inertia matrix of a chain, equation by equation, in the paper's letters.
+"""Mirror the Kane-sum recursion for the inertia matrix of a chain, equation by equation.
 
 The paper, on a recursive O(n^2) algorithm for the equations of motion of space manipulators in closed form,
 exchanges the sums of Kane's equations (9), so that pairs of joints share the sums of their sub-chains:
@@ -62,12 +62,12 @@ DIFFERENCES = {
 
 
 def evaluate(polynomials, n: int) -> OperationCount:
-    """Multiplications and additions for n bodies from polynomials in n."""
+    """Evaluate polynomials in n: multiplications and additions for n bodies."""
     return OperationCount(*(int(np.polyval(coefficients, n)) for coefficients in polynomials))
 
 
 def product(left, right) -> np.ndarray:
-    """Left times right, accumulated into zeros as the paper does: 27 products and 27 additions for 3 x 3."""
+    """Add left times right to zeros, as the paper does: 27 products and 27 additions for 3 x 3."""
     result = np.full((len(left), len(right[0])), zero_of(left[0][0]), dtype=object)
     for i, j in np.ndindex(result.shape):
         for k in range(len(right)):
@@ -76,7 +76,7 @@ def product(left, right) -> np.ndarray:
 
 
 def distances(r) -> dict:
-    """(12): r_ij from O_i to O_j, i < j, from r[j] = r_j-1,j."""
+    """Return r_ij from O_i to O_j, i < j, from r[j] = r_j-1,j (12)."""
     n = len(r)
     result = {(j - 1, j): r[j] for j in range(2, n + 1)}
     for i in range(n - 2, 0, -1):
@@ -86,12 +86,12 @@ def distances(r) -> dict:
 
 
 def moments(r, m) -> dict:
-    """Table 1, line 3: m_j r_ij."""
+    """Return m_j r_ij (table 1, line 3)."""
     return {(i, j): r[i, j] * m[j] for i, j in r}
 
 
 def outboard(mr, n: int) -> dict:
-    """Sums of m_l r_il over l > k, for i <= k."""
+    """Return the sums of m_l r_il over l > k, for i <= k."""
     result = {(i, n - 1): mr[i, n] for i in range(1, n)}
     for k in range(n - 2, 0, -1):
         for i in range(1, k + 1):
@@ -100,7 +100,7 @@ def outboard(mr, n: int) -> dict:
 
 
 def m1(I) -> dict:
-    """(13): sums of I_l over l >= j."""
+    """Return the sums of I_l over l >= j (13)."""
     n = len(I)
     result = {n: I[n]}
     for j in range(n - 1, 0, -1):
@@ -109,7 +109,7 @@ def m1(I) -> dict:
 
 
 def m2(s, r, n: int) -> dict:
-    """(14): M2_ij, the sum of m_l r~_il r~_jl^T over l > j; s holds the sums of m_l r_il over l > j."""
+    """Return M2_ij, the sum of m_l r~_il r~_jl^T over l > j (14); s holds the sums of m_l r_il over l > j."""
     result = {(i, n - 1): product(tilde(s[i, n - 1]), tilde(r[n - 1, n]).T) for i in range(1, n)}
     for j in range(n - 2, 0, -1):
         for i in range(1, j + 1):
@@ -118,7 +118,7 @@ def m2(s, r, n: int) -> dict:
 
 
 def m3(c, r, n: int) -> dict:
-    """(15): M3_ij, the sum of c~_l r~_il^T over l > j."""
+    """Return M3_ij, the sum of c~_l r~_il^T over l > j (15)."""
     result = {(i, n - 1): product(tilde(c[n]), tilde(r[i, n]).T) for i in range(1, n)}
     for j in range(n - 2, 0, -1):
         for i in range(1, j + 1):
@@ -127,7 +127,7 @@ def m3(c, r, n: int) -> dict:
 
 
 def m_sum(M1, M2, M3) -> dict:
-    """(16): Msum_ij, i <= j."""
+    """Return Msum_ij, i <= j (16)."""
     n = len(M1)
     result = {(n, n): M1[n]}
     for i in range(1, n):
@@ -139,7 +139,7 @@ def m_sum(M1, M2, M3) -> dict:
 
 
 def inertia_matrix(a, M) -> np.ndarray:
-    """(20): A_ij = a_i^T (Msum_ij a_j), revolute joints."""
+    """Return A_ij = a_i^T (Msum_ij a_j), revolute joints (20)."""
     n = len(a)
     A = np.empty((n, n), dtype=object)
     for i, j in M:
@@ -149,7 +149,7 @@ def inertia_matrix(a, M) -> np.ndarray:
 
 
 def inertia(axis, r, mass, c, inertia, prismatic=None) -> np.ndarray:
-    """A, from arrays (n, 3), (n, 3), (n,), (n, 3), (n, 3, 3) of any scalar type, prismatic (n,) of bool."""
+    """Return A from arrays (n, 3), (n, 3), (n,), (n, 3), (n, 3, 3) of any scalar, prismatic (n,) of bool."""
     a, steps, m, c, I = (dict(enumerate(x, 1)) for x in (axis, r, mass, c, inertia))
     n = len(a)
     r = distances(steps)
@@ -162,7 +162,7 @@ def inertia(axis, r, mass, c, inertia, prismatic=None) -> np.ndarray:
 
 
 def couple(A, a, m, c, mr, prismatic) -> None:
-    """Put in the rows and columns of prismatic joints, from the sums of m_j and of c_ij (12a, 12b)."""
+    """Write the rows and columns of prismatic joints, from the sums of m_j and of c_ij (12a, 12b)."""
     #   C_ik = sum of c_ij over j >= k,  c_ij = m_j r_ij + c_j
     #   A_ik = a_i^T a_k sum m_j;  a_i^T (C_ik cross a_k), i revolute;  a_i^T (a_k cross C_kk), k revolute
     n = len(a)
@@ -185,7 +185,7 @@ def couple(A, a, m, c, mr, prismatic) -> None:
 
 
 def forces(axis, r, force, moment, torque, prismatic) -> np.ndarray:
-    """(17)-(21): b_j = torque_j + a_j^T (moment of outboard loads about O_j; their force, if prismatic).
+    """Return b_j = torque_j + a_j^T (moment of outboard loads about O_j; or their force), (17)-(21).
 
     Arrays (n, 3) but for torque and prismatic, (n,); force and moment are f^IE and m^IE of (11), about O_j.
     """
@@ -205,7 +205,7 @@ def forces(axis, r, force, moment, torque, prismatic) -> np.ndarray:
 
 
 def executed(axis, r, mass, c, inertia) -> dict[str, OperationCount]:
-    """Operations of every line of table 1 on a revolute chain, by running it on counting scalars."""
+    """Count every line of table 1 on a revolute chain by running it on counting scalars."""
     tally = Counter()
     a, steps, m, c, I = (dict(enumerate(counting(x, tally), 1)) for x in (axis, r, mass, c, inertia))
     n = len(a)

@@ -1,4 +1,4 @@
-"""Kane's equations as they stand: the triangular ("kerchief") sums of O(n^3), chain of n bodies.
+"""Mirror Kane's equations as printed: triangular ("kerchief") sums of O(n^3), chain of n bodies.
 
 The Kane-sum paper, eq. 9, with partial velocities T_j, R_j of body j. Its table 1 quotes for this family,
 from a dissertation and without lines, 3 n^3 + 24 n^2 - 9 n multiplications and 11 n^3 + 105 n^2 - 50 n
@@ -16,7 +16,7 @@ QUOTED = ((3, 24, -9, 0), (11, 105, -50, 0))  # coefficients of n^3, n^2, n, 1
 
 
 def inertia(axis, r, mass, c, inertia, prismatic=None) -> np.ndarray:
-    """A = sum over j of T_j^T (m_j T_j + c~_j^T R_j) + R_j^T (c~_j T_j + I_j R_j), columns i <= k <= j.
+    """Sum T_j^T (m_j T_j + c~_j^T R_j) + R_j^T (c~_j T_j + I_j R_j) over j, columns i <= k <= j.
 
     Arrays (n, 3), (n, 3), (n,), (n, 3), (n, 3, 3) of any scalar type, prismatic (n,) of bool.
     """

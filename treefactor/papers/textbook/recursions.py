@@ -1,4 +1,4 @@
-"""The loops of kernels/dynamics/recursions.h, line by line, on scalars of any type: they are counted here.
+"""Mirror the loops of kernels/dynamics/recursions.h line by line, on scalars of any type, to count them.
 
 Featherstone (2008), tables 5.1, 6.2 and 7.1 in the frame of the root body, one freedom after the other. Moves
 that a compiler folds (zeros, copies) cost nothing; constants of the model are numbers like any other.
@@ -20,7 +20,7 @@ FUNCTIONS = ("crba", "bias", "rnea", "aba")
 
 
 def operations(model, function: str) -> OperationCount:
-    """Scalar operations of a function of `treefactor` on one configuration of a model, counted by running it.
+    """Count the scalar operations of a function of `treefactor` on one configuration by running it.
 
     Parameters
     ----------
@@ -35,7 +35,7 @@ def operations(model, function: str) -> OperationCount:
 
 
 def evaluate(model, function: str, q, v, x, tally: Counter) -> np.ndarray:
-    """Result of a function, and its costs in the tally; x: acceleration or forces; H: packed rows."""
+    """Evaluate a function, and add its costs to the tally; x: acceleration or forces; H: packed rows."""
     loops = Loops(model, tally)
     q, v, x = (counting(np.asarray(values, dtype=float), tally) for values in (q, v, x))
     loops.place(q)
@@ -52,7 +52,7 @@ def evaluate(model, function: str, q, v, x, tally: Counter) -> np.ndarray:
 
 
 class Loops:
-    """The bodies of a model at one configuration; motions and forces are (linear, angular)."""
+    """Bodies of a model at one configuration; motions and forces are (linear, angular)."""
 
     def __init__(self, model, tally: Counter):
         self.tree, self.bodies = model.extended, table_of(model)
@@ -66,15 +66,15 @@ class Loops:
         self.nothing, self.unturned = counting(np.zeros(3), tally), counting(np.eye(3), tally)
 
     def parent(self, body: dict) -> dict | None:
-        """The body that carries another one."""
+        """Return the parent body."""
         return self.bodies[body["parent"]] if body["parent"] >= 0 else None
 
     def freedoms(self, body: dict) -> range:
-        """Freedoms of a body."""
+        """Return the freedoms of a body."""
         return range(body["v"], body["v"] + body["freedoms"])
 
     def place(self, q) -> None:
-        """Poses, motions S and inertias of all bodies; gravity g at the roots."""
+        """Compute poses, motions S and inertias of all bodies; gravity g at the roots."""
         self.S = np.empty((self.tree.n, 6), dtype=object)
         for body in self.bodies:
             parent = self.parent(body)
@@ -89,16 +89,16 @@ class Loops:
             self.inertia(body)
 
     def is_still(self, body: dict) -> bool:
-        """Whether a body does not move in the frame of its root."""
+        """Return whether a body does not move in the frame of its root."""
         return body["parent"] < 0
 
     def rooted(self, body: dict, R, p) -> tuple:
-        """Pose and gravity of a root in its own frame."""
+        """Return pose and gravity of a root in its own frame."""
         body["g"] = apply(R.T, self.gravity)
         return self.unturned, self.nothing
 
     def move(self, body: dict, q, R, p) -> tuple:
-        """Pose after the motion of the joint."""
+        """Return the pose after the motion of the joint."""
         kind = KINDS[body["kind"]]
         if kind in ("revolute", "helical", "prismatic"):
             x = body["ratio"] * q[0] + body["offset"]
@@ -115,7 +115,7 @@ class Loops:
         return (product(R, self.rotation(*q[3:7])), p) if kind == "freeflyer" else (R, p)
 
     def rotation(self, x, y, z, w) -> np.ndarray:
-        """Rotation of the quaternion x y z w, of almost unit length."""
+        """Return the rotation of the quaternion x y z w, of almost unit length."""
         one = self.one
         t = Counting(2.0, one.tally) / (x * x + y * y + z * z + w * w)
         return vector(
@@ -125,7 +125,7 @@ class Loops:
         ).reshape(3, 3)
 
     def motions(self, body: dict) -> list:
-        """Motions of the freedoms of a body."""
+        """Return the motions of the freedoms of a body."""
         kind = KINDS[body["kind"]]
         if kind == "helical":
             s = self.unit(body, 2, False)
@@ -137,12 +137,12 @@ class Loops:
         return [self.unit(body, k % 3, kind != "spherical" and k < 3) for k in range(body["freedoms"])]
 
     def unit(self, body: dict, axis: int, linear: bool) -> np.ndarray:
-        """The motion along or about an axis of a body."""
+        """Return the motion along or about an axis of a body."""
         a = body["at_R"][:, axis]
         return join(a, self.nothing) if linear else join(cross(body["at_p"], a), a)
 
     def inertia(self, body: dict) -> None:
-        """First moment h and tensor J about the origin of the root; the lower triangle is computed."""
+        """Compute first moment h and tensor J about the root's origin; only the lower triangle."""
         R, p = body["at_R"], body["at_p"]
         moved, RI = apply(R, body["first"]), product(R, body["tensor"])
         body["h"] = h = moved + p * body["mass"]
@@ -152,12 +152,12 @@ class Loops:
             body["J"][r, r] = body["J"][r, r] + trace
 
     def momentum(self, mass, body: dict, s) -> np.ndarray:
-        """I s."""
+        """Return I s."""
         h = body["h"]
         return join(s[:3] * mass + cross(s[3:], h), apply(full(body["J"], 3), s[3:]) + cross(h, s[:3]))
 
     def compose(self) -> np.ndarray:
-        """Packed rows of H by table 6.2."""
+        """Compute packed rows of H by table 6.2."""
         H = np.empty(self.tree.nnz, dtype=object)
         for body in reversed(self.bodies):
             for k in self.freedoms(body):
@@ -173,7 +173,7 @@ class Loops:
         return H
 
     def forces(self, v, a) -> None:
-        """Forces F that move the bodies against gravity; a is None for rest."""
+        """Compute the forces F that move the bodies against gravity; a is None for rest."""
         rest = join(self.nothing, self.nothing)
         for body in self.bodies:
             parent = self.parent(body)
@@ -189,7 +189,7 @@ class Loops:
             body["V"], body["A"] = V, A
 
     def project(self, a) -> np.ndarray:
-        """Generalized forces: tau_k = S_k F."""
+        """Project the forces on the joints: tau_k = S_k F."""
         tau = np.empty(self.tree.n, dtype=object)
         for body in reversed(self.bodies):
             for k in self.freedoms(body):
@@ -201,7 +201,7 @@ class Loops:
         return tau
 
     def articulate(self, tau) -> np.ndarray:
-        """Accelerations by table 7.1, on the forces of the bodies at rest."""
+        """Compute accelerations by table 7.1 from the forces of the bodies at rest."""
         for body in self.bodies:
             body["IA"] = self.expand(body)
         done: list = [None] * self.tree.n
@@ -223,7 +223,7 @@ class Loops:
         return qdd
 
     def expand(self, body: dict) -> dict:
-        """Lower triangle of the 6 x 6 inertia."""
+        """Return the lower triangle of the 6 x 6 inertia."""
         z, (x, y, w) = self.zero, body["h"]
         cross_h = [[z, -w, y], [w, z, -x], [-y, x, z]]
         found = triangle(3, lambda r, c: body["mass"] if r == c else z)
@@ -243,31 +243,31 @@ class Loops:
 
 
 def join(linear, angular) -> np.ndarray:
-    """One vector of two."""
+    """Join two vectors."""
     return np.concatenate([linear, angular])
 
 
 def along(f, s):
-    """f^T s: 6 multiplications, 5 additions."""
+    """Return f^T s: 6 multiplications, 5 additions."""
     return dot(f[:3], s[:3]) + dot(f[3:], s[3:])
 
 
 def product(R, E) -> np.ndarray:
-    """R E: 27 multiplications, 18 additions."""
+    """Return R E: 27 multiplications, 18 additions."""
     return np.stack([apply(R, column) for column in E.T], axis=1)
 
 
 def turn(R, s, c) -> np.ndarray:
-    """R after a turn about its z axis."""
+    """Rotate R about its z axis."""
     x, y, z = R.T
     return np.stack([x * c + y * s, y * c - x * s, z], axis=1)
 
 
 def triangle(size: int, entry) -> dict:
-    """Lower triangle of a symmetric matrix."""
+    """Return the lower triangle of a symmetric matrix."""
     return {(r, c): entry(r, c) for r in range(size) for c in range(r + 1)}
 
 
 def full(A: dict, size: int) -> np.ndarray:
-    """Symmetric matrix of its lower triangle."""
+    """Return the symmetric matrix with this lower triangle."""
     return vector(*(A[max(r, c), min(r, c)] for r in range(size) for c in range(size))).reshape(size, size)

@@ -1,4 +1,4 @@
-"""Shimanovsky: M = U U^T and M = U D U^T on the upper triangle, algorithms 1-3, nodes from 1, base 0."""
+"""Mirror Shimanovsky: M = U U^T and M = U D U^T on the upper triangle, algorithms 1-3, nodes from 1."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from .featherstone import ancestors, one_based, zero_based
 
 
 def uut(M, p) -> np.ndarray:
-    """M = U U^T: U in the upper triangle of the result."""
+    """Factorize M = U U^T: U in the upper triangle of the result."""
     M = one_based(M)
     for k in range(len(p), 0, -1):
         M[k, k] = sqrt(M[k, k])
@@ -22,7 +22,7 @@ def uut(M, p) -> np.ndarray:
 
 
 def udut(M, p) -> np.ndarray:
-    """M = U D U^T, algorithm 1: D on the diagonal of the result, the unit upper U above it."""
+    """Factorize M = U D U^T (algorithm 1): D on the diagonal of the result, the unit upper U above it."""
     M = one_based(M)
     for k in range(len(p), 0, -1):
         for j in ancestors(p, k):
@@ -34,7 +34,7 @@ def udut(M, p) -> np.ndarray:
 
 
 def forward(M, p, Q, unit: bool) -> np.ndarray:
-    """Algorithm 2: Q <- D^-1 U^-1 Q from `udut` (unit), U^-1 Q from `uut`."""
+    """Return D^-1 U^-1 Q from `udut` (unit), U^-1 Q from `uut` (algorithm 2)."""
     M, Q = one_based(M), one_based(Q)
     for j in range(len(p), 0, -1):
         if not unit:
@@ -47,7 +47,7 @@ def forward(M, p, Q, unit: bool) -> np.ndarray:
 
 
 def backward(M, p, Q, unit: bool) -> np.ndarray:
-    """Algorithm 3: Q <- U^-T Q."""
+    """Return U^-T Q (algorithm 3)."""
     M, Q = one_based(M), one_based(Q)
     for j in range(1, len(p) + 1):
         for i in ancestors(p, j):

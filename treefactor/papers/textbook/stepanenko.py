@@ -1,4 +1,4 @@
-"""Stepanenko's method, later called CRBA, on a chain of n bodies: a column of A is an inverse dynamics.
+"""Mirror Stepanenko's method, later called CRBA, on a chain: a column of A is one inverse dynamics.
 
 Joint k alone accelerates the composite of all bodies from k on; the force and moment this takes are carried
 inward, and joint i feels their moment about its axis. The Kane-sum paper's table 1 quotes 38 n^2 + 38 n
@@ -16,7 +16,7 @@ QUOTED = ((38, 38, 0), (31, 31, 0))  # coefficients of n^2, n, 1
 
 
 def composites(r, mass, c, inertia) -> list[tuple]:
-    """Mass, first moment and inertia tensor of the bodies from k on, about O_k."""
+    """Return mass, first moment and inertia tensor of the bodies from k on, about O_k."""
     n = len(mass)
     result = [None] * n
     for k in range(n - 1, -1, -1):
@@ -33,7 +33,7 @@ def composites(r, mass, c, inertia) -> list[tuple]:
 
 
 def inertia(axis, r, mass, c, inertia, prismatic=None) -> np.ndarray:
-    """A, from arrays (n, 3), (n, 3), (n,), (n, 3), (n, 3, 3) of any scalar type, prismatic (n,) of bool."""
+    """Return A from arrays (n, 3), (n, 3), (n,), (n, 3), (n, 3, 3) of any scalar, prismatic (n,) of bool."""
     n = len(axis)
     slides = [False] * n if prismatic is None else prismatic
     A = np.empty((n, n), dtype=object)

@@ -1,4 +1,4 @@
-"""Tasora, Manconi & Silvestri: the simplex method on S = [M C^T D^T; C 0 0; D 0 P], all of M first.
+"""Mirror the simplex method of Tasora, Manconi & Silvestri on S = [M C^T D^T; C 0 0; D 0 P], M first.
 
 Freedoms are eliminated leaf to root, which makes no fill in M. Rows that are off have P_ii = 1e20, the others
 0; S = L D L^T, and a pivot computes L anew from the changed row on. Dense arrays, whose entries that are not
@@ -19,7 +19,7 @@ LIMIT = "stops at the limit of steps"
 
 
 class Incremental:
-    """L and D of S, and how many entries of L were computed.
+    """L and D of S, and the number of entries of L that were computed.
 
     Parameters
     ----------
@@ -40,7 +40,7 @@ class Incremental:
         self.decompose(0)
 
     def decompose(self, first: int) -> None:
-        """Rows and columns of L from the first changed one on; those before stay."""
+        """Compute rows and columns of L from the first changed one on; earlier ones stay."""
         L, D = self.L, self.D
         rest = self.S[first:, first:] - (L[first:, :first] * D[:first]) @ L[first:, :first].T
         for k in range(first, len(D)):
@@ -55,12 +55,12 @@ class Incremental:
         self.computed.append(int(np.count_nonzero(np.tril(L[first:, first:]))))
 
     def set(self, row: int, value: float) -> None:
-        """Put a value on the diagonal, and do what this changes."""
+        """Write a value on the diagonal, and recompute what changes."""
         self.S[row, row] = value
         self.decompose(row)
 
     def solve(self, r: np.ndarray) -> np.ndarray:
-        """S^-1 r."""
+        """Return S^-1 r."""
         from scipy.linalg import solve_triangular
 
         options = {"lower": True, "unit_diagonal": True}
@@ -69,8 +69,8 @@ class Incremental:
 
 
 @dataclass
-class Walked:
-    """Where the simplex method ended.
+class SimplexResult:
+    """Result of the simplex method.
 
     Attributes
     ----------
@@ -90,8 +90,11 @@ class Walked:
     computed: list[int] = field(repr=False)
 
 
+Walked = SimplexResult  # the name in release 0.1
+
+
 def matrix(problem, off: float = OFF) -> np.ndarray:
-    """S with all unilateral rows off, the last freedom first."""
+    """Return S with all unilateral rows off, the last freedom first."""
     J = np.concatenate((problem.C.toarray(), problem.D.toarray()))[:, ::-1]
     S = np.zeros((problem.n + len(J),) * 2)
     S[: problem.n, : problem.n] = problem.H[::-1, ::-1]
@@ -101,8 +104,8 @@ def matrix(problem, off: float = OFF) -> np.ndarray:
     return S
 
 
-def solve_lcp(problem, off: float = OFF, limit: int = 10_000) -> Walked:
-    """The paper's Risolvi_LCP, with S x = (g, c, d) and x = (v, -gamma_C, -gamma_D).
+def solve_lcp(problem, off: float = OFF, limit: int = 10_000) -> SimplexResult:
+    """Solve by the paper's Risolvi_LCP, with S x = (g, c, d) and x = (v, -gamma_C, -gamma_D).
 
     Rows that are still violated block no step.
     """
@@ -121,8 +124,8 @@ def solve_lcp(problem, off: float = OFF, limit: int = 10_000) -> Walked:
         v = x[: problem.n][::-1]
         return v, np.where(on, -x[first:], 0.0), problem.D @ v - problem.d
 
-    def ended(how: str) -> Walked:
-        return Walked(how, v, gamma, pivots, factor.computed)
+    def ended(how: str) -> SimplexResult:
+        return SimplexResult(how, v, gamma, pivots, factor.computed)
 
     v, gamma = np.linalg.solve(problem.H, problem.g), np.zeros(problem.m)
     if factor.singular:
@@ -147,7 +150,7 @@ def solve_lcp(problem, off: float = OFF, limit: int = 10_000) -> Walked:
 
 
 def longest_step(on, gamma, alpha, gamma_new, alpha_new, zero) -> tuple[float, int | None]:
-    """The paper's Calcola_step_max: s in [0, 1], and the row that blocks there."""
+    """Return s in [0, 1] and the blocking row, by the paper's Calcola_step_max."""
     here, there = np.where(on, gamma, alpha), np.where(on, gamma_new, alpha_new)
     blocking = np.flatnonzero((there < -zero) & (here >= -zero))
     if not blocking.size:

@@ -1,4 +1,4 @@
-"""What is measured for every target, on which models: robots, and the families of the papers."""
+"""List the comparisons of every target, and their models: robots, and the families of the papers."""
 
 from __future__ import annotations
 
@@ -9,18 +9,18 @@ from types import SimpleNamespace
 import numpy as np
 
 from treefactor import Factor, Tree, arms, chain_forces, chain_inertia, families, growth, robots
-from treefactor.bench import Call, Duel, Result
+from treefactor.bench import Call, Comparison, Result
 from treefactor.bench.comparisons import (
-    loops as duels_loops,
+    loops as loops_times,
 )
 from treefactor.bench.comparisons import (
-    mlcp as duels_mlcp,
+    mlcp as mlcp_times,
 )
 from treefactor.bench.comparisons import (
-    programs as duels_programs,
+    programs as programs_times,
 )
 from treefactor.bench.comparisons import (
-    robot as duels,
+    robot as robot_times,
 )
 from treefactor.bench.comparisons.dynamics import Moving
 
@@ -48,13 +48,13 @@ LARGE_TREES = {
 }
 
 
-def case(robot: str) -> duels.Case:
-    """A robot on the base it is meant to stand on."""
-    return duels.Case(robots.find(robot, True if robot in STANDING else None))
+def case(robot: str) -> robot_times.Case:
+    """Return a robot on the base it is meant to stand on."""
+    return robot_times.Case(robots.find(robot, True if robot in STANDING else None))
 
 
-def mujoco(name: str) -> Iterator[Duel]:
-    """S3: packed rows of one matrix, against MuJoCo on the same tree."""
+def mujoco(name: str) -> Iterator[Comparison]:
+    """Compare packed rows of one matrix with MuJoCo on the same tree (S3)."""
     import mujoco
 
     model = mujoco.MjModel.from_xml_string(mjcf(SMALL_TREES[name]()))
@@ -68,11 +68,11 @@ def mujoco(name: str) -> Iterator[Duel]:
         ("factor", 1.5, partial(f.refactor, H), partial(mujoco.mj_factorM, model, data)),
         ("solve", None, partial(f.solve, b[0], y), partial(mujoco.mj_solveM, model, data, x, b)),
     ):
-        yield Duel("S3", name, what, "MuJoCo", Call(ours), Call(theirs), goal)
+        yield Comparison("S3", name, what, "MuJoCo", Call(ours), Call(theirs), goal)
 
 
 def mjcf(tree: Tree) -> str:
-    """A description in MuJoCo's format of hinges on that tree."""
+    """Write a tree of hinges in MuJoCo's format."""
     bodies = [""] * tree.n
     roots = ""
     for k in range(tree.n - 1, -1, -1):
@@ -86,8 +86,8 @@ def mjcf(tree: Tree) -> str:
     return f"<mujoco>{without}<worldbody>{roots}</worldbody></mujoco>"
 
 
-def chain_of(name: str) -> Iterator[Duel]:
-    """The Kane-sum chain of an arm from arrays in the base frame, against Pinocchio from q."""
+def chain_of(name: str) -> Iterator[Comparison]:
+    """Compare the Kane-sum chain of an arm from arrays in the base frame with Pinocchio from q."""
     import pinocchio as pin
 
     arm = getattr(arms, name)
@@ -103,11 +103,11 @@ def chain_of(name: str) -> Iterator[Duel]:
             partial(pin.nle, model, data, still, still),
         ),
     ):
-        yield Duel("Chain", name, what, "Pinocchio", Call(ours), Call(theirs))
+        yield Comparison("Chain", name, what, "Pinocchio", Call(ours), Call(theirs))
 
 
 def pinocchio_chain(axis, r, mass, c, inertia):
-    """Pinocchio's model of a chain that is given in the base frame, at rest there."""
+    """Return Pinocchio's model of a chain given in the base frame, at rest there."""
     import pinocchio as pin
 
     model = pin.Model()
@@ -120,17 +120,17 @@ def pinocchio_chain(axis, r, mass, c, inertia):
     return model
 
 
-def arm_of(name: str) -> Iterator[Duel]:
-    """S7: single calls of an arm of which no number is 0, as compiled C against Pinocchio."""
+def arm_of(name: str) -> Iterator[Comparison]:
+    """Compare single calls of an arm without zeros, as compiled C, with Pinocchio (S7)."""
     model = pinocchio_arm(getattr(arms, name))
     moving = Moving(SimpleNamespace(name=name, model=model, data=model.createData()))
-    kernels = duels_programs.compile_c(moving.ours, duels_programs.singles(moving))
+    kernels = programs_times.compile_c(moving.ours, programs_times.singles(moving))
     if kernels:
-        yield from duels_programs.bound("S7", moving, kernels, "cc", 3.0)
+        yield from programs_times.bound("S7", moving, kernels, "cc", 3.0)
 
 
 def pinocchio_arm(arm: arms.Arm):
-    """Pinocchio's model of an arm of revolute joints."""
+    """Return Pinocchio's model of an arm of revolute joints."""
     import pinocchio as pin
 
     model = pin.Model()
@@ -141,8 +141,8 @@ def pinocchio_arm(arm: arms.Arm):
     return model
 
 
-def sparse(name: str) -> Iterator[Duel]:
-    """S10: numeric factorization, against sparse direct solvers that eliminate the last row first.
+def sparse(name: str) -> Iterator[Comparison]:
+    """Compare numeric factorization with sparse direct solvers that eliminate the last row first (S10).
 
     SciPy offers no refactorization: SuperLU analyses the pattern again. CHOLMOD has no wheel.
     """
@@ -158,11 +158,11 @@ def sparse(name: str) -> Iterator[Duel]:
         ("QDLDL", partial(qdldl.Solver(upper, upper=True).update, upper, upper=True)),
         ("SuperLU", partial(splu, H, **natural)),
     ):
-        yield Duel("S10", name, "factor", peer, ours, Call(theirs), 5.0)
+        yield Comparison("S10", name, "factor", peer, ours, Call(theirs), 5.0)
 
 
 def sparse_matrix(tree: Tree, packed: np.ndarray) -> tuple:
-    """H with rows and columns in reverse, so that the natural order makes no fill; and its upper triangle."""
+    """Return H with rows and columns in reverse, which makes no fill, and its upper triangle."""
     from scipy.sparse import csc_matrix, triu
 
     lower = csc_matrix((packed, (tree.rows, tree.columns)), shape=(tree.n, tree.n))
@@ -171,19 +171,19 @@ def sparse_matrix(tree: Tree, packed: np.ndarray) -> tuple:
 
 
 def results() -> Iterator[list[Result]]:
-    """Results of every target, model by model."""
+    """Yield the results of every target, model by model."""
     for robot in ROBOTS:
-        yield [duel.fight() for duel in duels.case_duels(case(robot))]
-    for trees, fights in ((SMALL_TREES, mujoco), (LARGE_TREES, sparse)):
+        yield [comparison.measure() for comparison in robot_times.case_comparisons(case(robot))]
+    for trees, comparisons in ((SMALL_TREES, mujoco), (LARGE_TREES, sparse)):
         for name in trees:
-            yield [duel.fight() for duel in fights(name)]
-    yield [duel.fight() for duel in chain_of("SSRMS")]
+            yield [comparison.measure() for comparison in comparisons(name)]
+    yield [comparison.measure() for comparison in chain_of("SSRMS")]
     for name in ARMS:
-        yield [duel.fight() for duel in arm_of(name)]
-    for family, m in duels_mlcp.COLD:
-        yield [duel.fight() for duel in duels_mlcp.family_duels(family, m)]
-    for name in duels_loops.NAMES:
-        yield [duel.fight() for duel in duels_loops.closing(name)]
+        yield [comparison.measure() for comparison in arm_of(name)]
+    for family, m in mlcp_times.COLD:
+        yield [comparison.measure() for comparison in mlcp_times.family_comparisons(family, m)]
+    for name in loops_times.NAMES:
+        yield [comparison.measure() for comparison in loops_times.closing(name)]
     for family in growth.FAMILIES:
         yield [growth.steadiness(growth.growth(family))]
 
@@ -194,7 +194,7 @@ MODELS = (
     + len(ROBOTS)
     + len(SMALL_TREES)
     + len(LARGE_TREES)
-    + len(duels_mlcp.COLD)
-    + len(duels_loops.NAMES)
+    + len(mlcp_times.COLD)
+    + len(loops_times.NAMES)
     + len(growth.FAMILIES)
 )
