@@ -13,7 +13,7 @@ from helpers.batch_results import DTYPES, TREES, assert_same, matrices, results,
 from helpers.strategies import vectors
 
 import treefactor as tf
-from treefactor._util import threads
+from treefactor._util import threads as pool
 from treefactor._util.threads import spread
 
 pytestmark = [pytest.mark.wheel, pytest.mark.isa]
@@ -100,8 +100,8 @@ def test_parts_cover_everything_once(count, threads):
 @pytest.mark.parametrize("threads", [1, 2, 16])
 @pytest.mark.parametrize("entries", [1, 10**3, 10**8])
 def test_parts_get_no_larger_and_are_worth_a_thread(count, threads, entries, monkeypatch):
-    monkeypatch.setattr(threads, "ENOUGH", 1000)
-    found = list(threads.parts(count, threads, entries))
+    monkeypatch.setattr(pool, "ENOUGH", 1000)
+    found = list(pool.parts(count, threads, entries))
     sizes = [stop - first for first, stop in found]
     assert [first for first, _ in found] == [0, *np.cumsum(sizes)[:-1]]
     assert sum(sizes) == count
