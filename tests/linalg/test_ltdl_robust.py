@@ -84,7 +84,7 @@ def test_an_infinity_stays_in_its_tree(operation):
 
 def test_a_bound_factor_that_is_not_made_yet_is_an_error():
     with pytest.raises(TypeError, match="bound"):
-        _single.Rows(TREE.pattern, True).refresh()
+        _single.SingleKernel(TREE.pattern, True).refresh()
 
 
 FAULTY = {"NaN": np.nan, "inf": np.inf, "-inf": -np.inf}

@@ -1,4 +1,4 @@
-"""Arrays that need no gate: recognized through NumPy's C interface, in nanoseconds."""
+"""Fast-path array checks through NumPy's C API: no Python call, a few nanoseconds each."""
 
 cimport numpy as cnp
 from libc.float cimport DBL_MAX
@@ -7,7 +7,7 @@ from libc.stdint cimport uintptr_t
 
 
 cdef inline bint is_plain_vector(object a, Py_ssize_t n) noexcept:
-    """Whether a is an aligned contiguous float64 vector of length n."""
+    """Return whether a is an aligned contiguous float64 vector of length n."""
     return (
         cnp.PyArray_CheckExact(a)
         and cnp.PyArray_NDIM(<cnp.ndarray> a) == 1
@@ -18,7 +18,7 @@ cdef inline bint is_plain_vector(object a, Py_ssize_t n) noexcept:
 
 
 cdef inline bint is_plain_matrix(object a, Py_ssize_t n, Py_ssize_t m) noexcept:
-    """Whether a is an aligned contiguous float64 matrix (n, m)."""
+    """Return whether a is an aligned contiguous float64 matrix (n, m)."""
     return (
         cnp.PyArray_CheckExact(a)
         and cnp.PyArray_NDIM(<cnp.ndarray> a) == 2
@@ -30,7 +30,7 @@ cdef inline bint is_plain_matrix(object a, Py_ssize_t n, Py_ssize_t m) noexcept:
 
 
 cdef inline bint is_array(object x, int axes, int kind) noexcept:
-    """Whether this is an array of that many axes and of aligned elements of this kind, with any strides."""
+    """Return whether x is an array of that many axes, of aligned elements of this kind, of any strides."""
     return (
         cnp.PyArray_CheckExact(x)
         and cnp.PyArray_NDIM(<cnp.ndarray> x) == axes
@@ -40,12 +40,12 @@ cdef inline bint is_array(object x, int axes, int kind) noexcept:
 
 
 cdef inline bint is_real(object x) noexcept:
-    """Whether this is an array of aligned float64 of this machine, with any strides."""
+    """Return whether x is an array of aligned native float64, of any strides."""
     return cnp.PyArray_CheckExact(x) and is_array(x, cnp.PyArray_NDIM(<cnp.ndarray> x), cnp.NPY_DOUBLE)
 
 
 cdef inline bint is_result(object out, cnp.ndarray like) noexcept:
-    """Whether this is contiguous, and can be written as an array of the shape and kind of another one."""
+    """Return whether out is a writeable contiguous array of the shape and kind of another one."""
     return (
         is_array(out, like.ndim, cnp.PyArray_TYPE(like))
         and cnp.PyArray_ISCARRAY(<cnp.ndarray> out)
@@ -54,7 +54,7 @@ cdef inline bint is_result(object out, cnp.ndarray like) noexcept:
 
 
 cdef inline void find_extent(cnp.ndarray a, Py_ssize_t *first, Py_ssize_t *last) noexcept:
-    """Where the first and the last entry in memory stand, from the one with indices 0 on."""
+    """Move first and last to the lowest and highest entry in memory, as offsets from entry 0."""
     cdef Py_ssize_t step
     cdef int k
     for k in range(a.ndim):
@@ -66,7 +66,7 @@ cdef inline void find_extent(cnp.ndarray a, Py_ssize_t *first, Py_ssize_t *last)
 
 
 cdef inline bint may_overlap(cnp.ndarray a, cnp.ndarray b) noexcept:
-    """Whether the extents of two arrays with entries overlap."""
+    """Return whether the extents of two arrays that are not empty overlap."""
     cdef Py_ssize_t a_first = 0, a_last = 0, b_first = 0, b_last = 0
     find_extent(a, &a_first, &a_last)
     find_extent(b, &b_first, &b_last)
@@ -75,6 +75,7 @@ cdef inline bint may_overlap(cnp.ndarray a, cnp.ndarray b) noexcept:
 
 
 cdef inline bint all_finite(Py_ssize_t n, const double *x) noexcept nogil:
+    """Return whether no entry is NaN or infinite."""
     cdef Py_ssize_t c
     cdef int bad = 0
     for c in range(n):

@@ -3,7 +3,6 @@
 cimport numpy as cnp
 from libc.math cimport NAN
 from libc.stdlib cimport free, malloc
-from libc.string cimport memset
 
 from ..dynamics._recursions cimport (
     ALIGNED,
@@ -17,7 +16,17 @@ from ..dynamics._recursions cimport (
     describe,
     load,
 )
-from ..tree._pattern cimport FACTORIZED, SOLVE_L, SOLVE_LT, Shape, active
+from ..tree._pattern cimport (
+    FACTORIZED,
+    SOLVE_L,
+    SOLVE_LT,
+    Shape,
+    Workspace,
+    active,
+    carve_workspace,
+    clear_workspace,
+    workspace_size,
+)
 from .._util._fast_arrays cimport all_finite, is_plain_vector
 
 import numpy as np
@@ -120,7 +129,7 @@ cdef class Closing:
         cdef Py_ssize_t size = self.bodies.size(FRAMES) + self.bodies.size(MOTION) + 2 * self.c.rows
         size += self.nnz + 2 * t.n                                # D, reciprocals
         size = lanes * size + max(self.bodies.room(FRAMES, lanes), self.bodies.room(MOTION, lanes)) + kernel
-        size += t.room + t.path + t.deepest if lanes == 1 else lanes * t.scratch
+        size += workspace_size(t) if lanes == 1 else lanes * t.scratch
         return size + 12 * ALIGNED
 
     cdef void compute(self, int lanes, const Arguments *given, double stabilization, double *force,
@@ -137,9 +146,9 @@ cdef class Closing:
         cdef double *residual = align(inverse + lanes * n)
         cdef double *wanted = align(residual + lanes * m)
         cdef double *data = align(wanted + lanes * m)
-        cdef double *X = align(data + lanes * self.nnz)           # padded rows, or what lanes scratch
-        cdef double *path = align(X + t.room + 4) if lanes == 1 else X
-        cdef double *room = align(path + t.path + t.deepest + 4 if lanes == 1 else X + lanes * t.scratch)
+        cdef double *X = align(data + lanes * self.nnz)           # workspace of the factorization
+        cdef Workspace w = carve_workspace(t, X)
+        cdef double *room = align(X + (workspace_size(t) if lanes == 1 else lanes * t.scratch))
         cdef const Py_ssize_t *at = t.at if lanes == 1 else t.start
         cdef Arguments inner = given[0]
         inner.out = frames
@@ -149,12 +158,11 @@ cdef class Closing:
         inner.out = motion
         self.bodies.compute(MOTION, lanes, &inner, failed, room)
         if lanes == 1:
-            memset(X, 0, (t.room + 4) * sizeof(double))
-            memset(path, 0, (t.path + t.deepest + 4) * sizeof(double))
-            active.rows.load_packed(t, <const char *> H, sizeof(double), t.whole, X)
-            failed[0] = active.rows.factor(t, 0, t.units, H, t.whole, path, X, D, inverse)
-            active.rows.apply(t, X, D, inverse, 1, SOLVE_LT, motion, path)
-            kernel.close(&self.c, t, at, X, inverse, data, wanted, motion, force, room)
+            clear_workspace(t, &w)
+            active.single.load_packed(t, <const char *> H, sizeof(double), t.whole, w.X)
+            failed[0] = active.single.factor(t, 0, t.supernodes, H, t.whole, w.path, w.X, D, inverse)
+            active.single.apply(t, w.X, D, inverse, 1, SOLVE_LT, motion, w.path)
+            kernel.close(&self.c, t, at, w.X, inverse, data, wanted, motion, force, room)
         else:
             active.lanes.factor(t, H, H, inverse, X, failed)
             active.lanes.apply(t, H, inverse, 1, SOLVE_LT, motion, 1)
@@ -163,7 +171,7 @@ cdef class Closing:
             for lane in range(lanes):
                 motion[k * lanes + lane] *= inverse[k * lanes + lane]
         if lanes == 1:
-            active.rows.apply(t, X, D, inverse, 1, SOLVE_L, motion, path)
+            active.single.apply(t, w.X, D, inverse, 1, SOLVE_L, motion, w.path)
         else:
             active.lanes.apply(t, H, inverse, 1, SOLVE_L, motion, 1)
         for k in range(n * lanes):

@@ -6,7 +6,17 @@ from libc.math cimport NAN, fabs
 from libc.stdlib cimport free, malloc
 from libc.string cimport memcpy, memset
 
-from ..tree._pattern cimport FACTORIZED, SOLVE, Pattern, Shape, active
+from ..tree._pattern cimport (
+    FACTORIZED,
+    SOLVE,
+    Pattern,
+    Shape,
+    Workspace,
+    active,
+    carve_workspace,
+    clear_workspace,
+    workspace_size,
+)
 from .._util._fast_arrays cimport all_finite, is_plain_matrix, is_plain_vector, is_real, is_result, may_overlap
 
 import numpy as np
@@ -193,7 +203,7 @@ cdef class Bodies:
         if gives_h(op):
             size += lanes * (self.m.start[self.m.n] + self.nnz)
         if op == FACTOR:
-            size += t.room + t.path + t.deepest + 4 * ALIGNED if lanes == 1 else lanes * t.scratch
+            size += workspace_size(t) if lanes == 1 else lanes * t.scratch
         return size
 
     cdef bint is_configuration(self, const double *q, int step) noexcept nogil:
@@ -288,15 +298,18 @@ cdef class Bodies:
                     Py_ssize_t *failed) noexcept nogil:
         """x <- H^-1 x."""
         cdef const Shape *t = &self.pattern.shape
-        cdef double *X = align(scratch)
+        cdef double *X
+        cdef Workspace w
         if lanes == LANES:
+            X = align(scratch)
             active.lanes.factor(t, H, H, inverse, X, failed)
             active.lanes.apply(t, H, inverse, 1, SOLVE, x, 1)
             return
-        memset(X, 0, (t.room + 4 + ALIGNED + t.path) * sizeof(double))
-        active.rows.load_packed(t, <const char *> H, sizeof(double), t.whole, X)
-        failed[0] = active.rows.factor(t, 0, t.units, H, t.whole, align(X + t.room + 4), X, D, inverse)
-        active.rows.apply(t, X, D, inverse, 1, SOLVE, x, align(X + t.room + 4))
+        w = carve_workspace(t, scratch)
+        clear_workspace(t, &w)
+        active.single.load_packed(t, <const char *> H, sizeof(double), t.whole, w.X)
+        failed[0] = active.single.factor(t, 0, t.supernodes, H, t.whole, w.path, w.X, D, inverse)
+        active.single.apply(t, w.X, D, inverse, 1, SOLVE, x, w.path)
 
     cdef bint plain(self, int op, object q, object v, object x, object out) noexcept:
         """Whether the arrays that an operation takes are plain, of the right sizes, and out is apart."""

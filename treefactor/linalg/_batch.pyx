@@ -1,11 +1,11 @@
-"""The kernels of many matrices side by side bound to NumPy arrays: the factors of a batch."""
+"""Factorize and solve the matrices of a batch, side by side in lanes: kernels on NumPy arrays."""
 
 cimport numpy as cnp
 from libc.math cimport NAN
 from libc.stdlib cimport free
-from libc.string cimport memcpy, memmove, memset
+from libc.string cimport memmove, memset
 
-from ._factor_methods cimport Kernel
+from ._batch_input cimport InputBatch, add_diagonal, allocate, input_of, is_batch, load
 from ..tree._pattern cimport (
     FACTORIZED,
     HALF_SOLVE,
@@ -14,10 +14,10 @@ from ..tree._pattern cimport (
     UNTOUCHED,
     LaneKernels,
     Pattern,
-    Piece,
     Shape,
     active,
 )
+from ._factor_methods cimport Kernel
 from .._util._fast_arrays cimport is_array, is_result, may_overlap
 
 import numpy as np
@@ -28,128 +28,22 @@ cnp.import_array()
 
 cdef object float64 = np.float64, float32 = np.float32
 
-cdef extern from "stdlib.h" nogil:
-    int posix_memalign(void **room, size_t alignment, size_t size)
-
 cdef enum:
-    CACHED = 1 << 21             # bytes
-
-cdef char *take(size_t size) except NULL:
-    """Room of that many bytes, aligned, uninitialized; free it."""
-    cdef void *room = NULL
-    if posix_memalign(&room, 64, max(size, 64)):
-        raise MemoryError(f"no room for {size} bytes")
-    return <char *> room
-
-
-cdef bint is_batch(object H, int kind, const Shape *t, str layout, Py_ssize_t batch, int lanes) noexcept:
-    """Whether this holds the matrices of a batch in that layout, with any strides."""
-    cdef bint dense = layout == "dense", side_by_side = layout == "lanes"
-    cdef cnp.npy_intp *shape
-    if not is_array(H, 3 if dense or side_by_side else 2, kind):
-        return False
-    shape = cnp.PyArray_DIMS(<cnp.ndarray> H)
-    if side_by_side:
-        return shape[0] == (batch + lanes - 1) // lanes and shape[1] == t.start[t.n] and shape[2] == lanes
-    if dense:
-        return shape[0] == batch and shape[1] == t.n and shape[2] == t.n
-    return shape[0] == batch and shape[1] == t.start[t.n]
-
+    CACHED = 1 << 21             # bytes of factors that stay in a second-level cache
 
 cdef bint is_contiguous(cnp.ndarray b, Py_ssize_t batch, Py_ssize_t n) noexcept:
-    """Whether an array begins with these axes, and is C-contiguous."""
+    """Return whether an array begins with these axes and is C-contiguous."""
     return b.shape[0] == batch and b.shape[1] == n and cnp.PyArray_ISCARRAY_RO(b)
 
 
 cdef object empty_like(cnp.ndarray b):
+    """Return a new C-contiguous array of the shape and dtype of b."""
     return cnp.PyArray_SimpleNew(b.ndim, b.shape, cnp.PyArray_TYPE(b))
-
-
-ctypedef struct Source:          # matrices somebody else owns; strides in bytes
-    const char *data
-    Py_ssize_t to_block
-    Py_ssize_t to_lane
-    Py_ssize_t pieces
-    Piece *piece                 # of a matrix whose packed entries are not contiguous, else NULL; free it
-    bint lanes                   # already side by side, contiguous
-
-
-cdef Source source_of(const LaneKernels *kernels, const Shape *t, cnp.ndarray H, str layout,
-                      bint upper) except *:
-    """Where H has its entries: (batch, n, n), (batch, nnz) or (blocks, nnz, lanes), of any strides."""
-    cdef Source s
-    cdef int lanes = kernels.lanes
-    s.data = <const char *> H.data
-    s.to_lane = H.strides[2] if layout == "lanes" else H.strides[0]
-    s.to_block = H.strides[0] if layout == "lanes" else lanes * H.strides[0]
-    s.pieces = 0
-    s.piece = NULL
-    s.lanes = layout == "lanes" and H.strides[2] == H.itemsize and H.strides[1] == lanes * H.itemsize
-    if s.lanes or (layout == "packed" and H.strides[1] == H.itemsize):
-        return s
-    s.piece = <Piece *> take(t.start[t.n] * sizeof(Piece))
-    if layout == "dense":
-        s.pieces = cut_rows(kernels.side, t, H.strides[2 if upper else 1], H.strides[1 if upper else 2],
-                            H.itemsize, s.piece)
-    else:
-        for s.pieces in range(t.start[t.n]):
-            s.piece[s.pieces] = Piece(entry=s.pieces, length=1, at=s.pieces * H.strides[1], whole=False)
-        s.pieces = t.start[t.n]
-    return s
-
-
-cdef enum:
-    WORTHWHILE = 3               # entries of a piece that is worth a tile
-
-cdef Py_ssize_t cut_rows(int side, const Shape *t, Py_ssize_t to_row, Py_ssize_t to_column, Py_ssize_t item,
-                         Piece *piece) noexcept nogil:
-    """Cut the pattern's entries into pieces; return their number."""
-    cdef Py_ssize_t pieces = 0, k, e, length, behind
-    for k in range(t.n):
-        e = t.start[k]
-        while e < t.start[k + 1]:
-            length = 1
-            while (to_column == item and length < side and e + length < t.start[k + 1]
-                   and t.column[e + length] == t.column[e] + length):
-                length += 1
-            behind = (t.n - k if to_row == t.n * item else 1) * t.n - t.column[e]  # entries to the end
-            piece[pieces] = Piece(entry=e, length=length, at=k * to_row + t.column[e] * to_column,
-                                  whole=length >= WORTHWHILE and min(behind, t.start[t.n] - e) >= side)
-            pieces += 1
-            e += length
-    return pieces
-
-
-cdef inline void load(const LaneKernels *kernels, const Shape *t, const Source *s, Py_ssize_t b, int count,
-                      char *X) noexcept nogil:
-    """X <- packed rows of `count` matrices of block b."""
-    cdef const char *H = s.data + b * s.to_block
-    if s.lanes:
-        memcpy(X, H, 64 * t.start[t.n])
-    elif s.piece != NULL:
-        kernels.gather(s.pieces, s.piece, count, H, s.to_lane, X)
-    else:
-        kernels.load(t.start[t.n], count, H, s.to_lane, X)
-
-
-cdef void add_diagonal(const LaneKernels *kernels, const Shape *t, Py_ssize_t item, int count,
-                       const char *shift, Py_ssize_t to_lane, char *X, char *room) noexcept nogil:
-    """X <- X + diag(shift), one shift for every matrix; room for n entries."""
-    cdef Py_ssize_t k, lane, e, lanes = kernels.lanes
-    memset(room, 0, t.n * lanes * item)
-    kernels.load(t.n, count, shift, to_lane, room)
-    for k in range(t.n):
-        e = (t.start[k + 1] - 1) * lanes
-        for lane in range(lanes):
-            if item == 8:
-                (<double *> X)[e + lane] += (<const double *> room)[k * lanes + lane]
-            else:
-                (<float *> X)[e + lane] += (<const float *> room)[k * lanes + lane]
 
 
 cdef void blank_failures(int lanes, Py_ssize_t item, const Py_ssize_t *failed, Py_ssize_t m,
                          char *x) noexcept nogil:
-    """NaN for the m entries of every matrix that has no factor."""
+    """Write NaN into the m entries of every matrix that has no factor."""
     cdef Py_ssize_t lane, e
     for lane in range(lanes):
         if failed[lane] == FACTORIZED:
@@ -161,11 +55,11 @@ cdef void blank_failures(int lanes, Py_ssize_t item, const Py_ssize_t *failed, P
                 (<float *> x)[e * lanes + lane] = NAN
 
 
-cdef class Lanes(Kernel):
-    """Kernels bound to one tree and to the factors of a batch of matrices, a register's width at a time.
+cdef class BatchKernel(Kernel):
+    """Keep the factors of a batch of matrices, and run the kernels on them, `lanes` matrices at a time.
 
-    Trusts its callers: arrays are aligned, of the dtype of the factors, and of the right size. Work is given
-    in blocks of `lanes` matrices, first .. stop.
+    Callers validate: arrays are aligned, of the dtype of the factors, and of the right size. Methods work on
+    the blocks first .. stop of `lanes` matrices each.
 
     Parameters
     ----------
@@ -205,7 +99,7 @@ cdef class Lanes(Kernel):
         self.ltdl = ltdl
         self.batch = batch
         self.item = np.dtype(dtype).itemsize
-        self.kernels = active.lanes if self.item == 8 else active.lanes_single
+        self.kernels = active.lanes if self.item == 8 else active.lanes_float
         self.lanes = self.kernels.lanes
         self.blocks = (batch + self.lanes - 1) // self.lanes
         self.packed = aligned((self.blocks, nnz, self.lanes), dtype)
@@ -218,7 +112,7 @@ cdef class Lanes(Kernel):
             self.pad(batch % self.lanes)
 
     cdef void pad(self, Py_ssize_t first) noexcept:
-        """Identities in the last block, from lane `first` on."""
+        """Write identities into the last block, from lane `first` on."""
         cdef const Shape *t = &self.pattern.shape
         cdef char *X = self.X(self.blocks - 1)
         cdef Py_ssize_t k, lane
@@ -230,7 +124,7 @@ cdef class Lanes(Kernel):
                     (<float *> X)[lane] = 1.0
 
     cdef int count(self, Py_ssize_t b) noexcept nogil:
-        """Matrices in block b."""
+        """Return the number of matrices in block b."""
         return <int> min(self.lanes, self.batch - b * self.lanes)
 
     cdef char *X(self, Py_ssize_t b) noexcept nogil:
@@ -240,23 +134,23 @@ cdef class Lanes(Kernel):
         return self.reciprocals + b * self.entry(self.pattern.shape.n)
 
     cdef Py_ssize_t entry(self, Py_ssize_t e) noexcept nogil:
-        """Bytes of e entries of a block."""
+        """Return the bytes of e entries of a block."""
         return e * self.lanes * self.item
 
     def forget(self):
-        """Have no matrix count as factorized."""
+        """Mark every matrix as not factorized."""
         cdef Py_ssize_t i
         for i in range(self.blocks * self.lanes):
             self.failed[i] = UNTOUCHED
 
-    cdef bint factorize_plain(self, object H, str layout, bint upper) except -1:
+    cdef bint factorize_fast(self, object H, str layout, bint upper) except -1:
         if not is_batch(H, self.kind(), &self.pattern.shape, layout, self.batch, self.lanes):
             return False
-        self.forget()            # should there be no room
+        self.forget()            # stays if an allocation fails
         self.factorize(H, layout, upper, None, 0, self.blocks)
         return True
 
-    cdef object apply_plain(self, int op, object b, object out):
+    cdef object apply_fast(self, int op, object b, object out):
         cdef Py_ssize_t r = 1
         if is_array(b, 3, self.kind()):
             r = cnp.PyArray_DIM(<cnp.ndarray> b, 2)
@@ -275,28 +169,28 @@ cdef class Lanes(Kernel):
         return out
 
     cdef int kind(self) noexcept:
-        """NumPy's number of the dtype."""
+        """Return NumPy's number of the dtype."""
         return cnp.NPY_DOUBLE if self.item == sizeof(double) else cnp.NPY_FLOAT
 
     def refactor(self, cnp.ndarray H not None, str layout, bint upper, cnp.ndarray shift=None,
                  Py_ssize_t first=0, Py_ssize_t stop=-1):
-        """Factorize H + diag(shift); H as for Source, shift (batch, n) or (1, n), C-contiguous."""
+        """Factorize H + diag(shift); H as for `input_of`, shift (batch, n) or (1, n), C-contiguous."""
         self.factorize(H, layout, upper, shift, first, self.blocks if stop < 0 else stop)
 
     cdef int factorize(self, cnp.ndarray H, str layout, bint upper, cnp.ndarray shift, Py_ssize_t first,
                        Py_ssize_t stop) except -1:
         cdef const Shape *t = &self.pattern.shape
-        cdef Source source = source_of(self.kernels, t, H, layout, upper)
+        cdef InputBatch source = input_of(self.kernels, t, H, layout, upper)
         cdef Py_ssize_t b
         cdef char *w = NULL
         cdef char *own
         cdef char *H_b
         cdef const char *s = NULL if shift is None else shift.data
         cdef Py_ssize_t s_next = 0 if shift is None or shift.shape[0] == 1 else t.n * self.item
-        # memory beyond the caches wants to be read from front to back, which the factorization does not
+        # matrices outside the caches are read in order first: the factorization reads them out of order
         cdef bint direct = source.lanes and shift is None and self.packed.nbytes <= CACHED
         try:
-            w = take(self.entry(t.scratch + t.n))
+            w = allocate(self.entry(t.scratch + t.n))
             own = w + self.entry(t.scratch)
             with nogil:
                 for b in range(first, stop):
@@ -322,7 +216,7 @@ cdef class Lanes(Kernel):
 
     cdef int apply_all(self, int op, char *x, Py_ssize_t r, Py_ssize_t first, Py_ssize_t stop) except -1:
         cdef Py_ssize_t m = self.pattern.shape.n * r, to_next = m * self.item, b
-        cdef char *work = take(self.entry(m))
+        cdef char *work = allocate(self.entry(m))
         cdef char *at
         memset(work, 0, self.entry(m))
         with nogil:
@@ -336,7 +230,7 @@ cdef class Lanes(Kernel):
         return 0
 
     cdef void blank(self, Py_ssize_t b, Py_ssize_t m, char *x) noexcept nogil:
-        """NaN for the matrices of block b that have no factor."""
+        """Write NaN into the results of the matrices of block b that have no factor."""
         blank_failures(self.lanes, self.item, self.failed + b * self.lanes, m, x)
 
     def delassus(self, cnp.ndarray JT not None, cnp.ndarray G not None,
@@ -344,7 +238,7 @@ cdef class Lanes(Kernel):
         """G[i] <- J[i] H[i]^-1 J[i]^T, for J^T of shape (batch or 1, n, m), G (batch, m, m), C-contiguous."""
         cdef Py_ssize_t n = JT.shape[1], m = JT.shape[2], b
         cdef Py_ssize_t to_J = 0 if JT.shape[0] == 1 else n * m * self.item, to_G = m * m * self.item
-        cdef char *W = take(self.entry(n * m + m * m))
+        cdef char *W = allocate(self.entry(n * m + m * m))
         cdef char *work = W + self.entry(n * m)
         cdef const char *from_J = JT.data
         cdef char *into = G.data
@@ -364,20 +258,21 @@ cdef class Lanes(Kernel):
         """Y[i] <- H[i]^-1, for Y of shape (batch, n, n), C-contiguous."""
         cdef const Shape *t = &self.pattern.shape
         cdef Py_ssize_t nnz = self.entry(t.start[t.n]), nn = t.n * t.n, b, to_next = nn * self.item
-        cdef char *room = take(2 * nnz + self.entry(nn))
-        cdef char *inverse = room + 2 * nnz
+        cdef char *workspace = allocate(2 * nnz + self.entry(nn))
+        cdef char *inverse = workspace + 2 * nnz
         cdef char *into = Y.data
         if stop < 0:
             stop = self.blocks
         with nogil:
             for b in range(first, stop):
-                self.kernels.invert(t, self.X(b), self.D(b), self.ltdl, room, room + nnz, inverse)
+                self.kernels.invert(t, self.X(b), self.D(b), self.ltdl, workspace, workspace + nnz,
+                                    inverse)
                 self.blank(b, nn, inverse)
                 self.kernels.store(nn, self.count(b), inverse, into + b * self.lanes * to_next, to_next)
-        free(room)
+        free(workspace)
 
     def adopt(self, L, bint upper, D):
-        """Take over dense L (batch, n, n) and D (batch, n), made by somebody else."""
+        """Take over dense L (batch, n, n) and D (batch, n), the factors of another library."""
         _, _, start, depth, column, *_ = self.pattern.kept
         rows = np.repeat(np.arange(len(depth)), depth)
         packed = L[:, column, rows] if upper else L[:, rows, column]
@@ -395,26 +290,26 @@ cdef class Lanes(Kernel):
         self.status[: self.batch] = failed
 
     def state(self):
-        """What `restore` takes."""
+        """Return the arguments of `restore`."""
         return self.packed, self.inverse, self.status
 
     def rows(self):
-        """Packed rows, one matrix after the other: shape (batch, nnz)."""
+        """Return packed rows, one matrix after the other: shape (batch, nnz)."""
         return self.in_turn(self.packed)
 
     def diagonals(self):
-        """D (LTL: the diagonal of L), shape (batch, n); NaN where there is none."""
+        """Return D (LTL: the diagonal of L), shape (batch, n); NaN for failed matrices."""
         _, _, start, *_ = self.pattern.kept
         result = self.in_turn(self.packed[:, start[1:] - 1])
         result[self.status[: self.batch] != FACTORIZED] = NAN
         return result
 
     cdef object in_turn(self, entries):
-        """(blocks, m, lanes) -> (batch, m)."""
+        """Return entries (blocks, m, lanes) as (batch, m)."""
         return entries.swapaxes(1, 2).reshape(self.blocks * self.lanes, entries.shape[1])[: self.batch]
 
     def restore(self, packed, inverse, status):
-        """Take over the attributes of another one."""
+        """Take over the state of another kernel."""
         self.packed[...] = packed
         self.inverse[...] = inverse
         self.status[...] = status
@@ -422,20 +317,20 @@ cdef class Lanes(Kernel):
 
 def multiply(Pattern pattern not None, cnp.ndarray H not None, str layout, bint upper,
              cnp.ndarray x not None, cnp.ndarray y not None, Py_ssize_t first=0, Py_ssize_t stop=-1):
-    """y[i] <- H[i] x[i]; H as for Source, x and y (batch, n, r), C-contiguous, apart."""
-    pass_over(MULTIPLY, pattern, H, layout, upper, None, x, x.shape[2], y, first, stop)
+    """y[i] <- H[i] x[i]; H as for `input_of`, x and y (batch, n, r), C-contiguous, apart."""
+    pass_through(MULTIPLY, pattern, H, layout, upper, None, x, x.shape[2], y, first, stop)
 
 
 def solve(Pattern pattern not None, cnp.ndarray H not None, str layout, bint upper, cnp.ndarray shift,
           cnp.ndarray b not None, cnp.ndarray x not None, Py_ssize_t first=0, Py_ssize_t stop=-1):
-    """x[i] <- (H[i] + diag(shift[i]))^-1 b[i], or NaN; shift as for Lanes.refactor, the others as above."""
-    pass_over(SOLVE, pattern, H, layout, upper, shift, b, b.shape[2], x, first, stop)
+    """x[i] <- (H[i] + diag(shift[i]))^-1 b[i], or NaN; shift as for `BatchKernel.refactor`."""
+    pass_through(SOLVE, pattern, H, layout, upper, shift, b, b.shape[2], x, first, stop)
 
 
-def solve_plain(Pattern pattern not None, H, str layout not None, bint upper, b, dtype, threads, out):
-    """H^-1 b of arrays that need no gate, one right-hand side for each matrix; None leaves the case to it."""
+def solve_fast(Pattern pattern not None, H, str layout not None, bint upper, b, dtype, threads, out):
+    """Return H^-1 b, one right-hand side for each matrix, on the fast path; None for the general path."""
     cdef int kind = cnp.NPY_DOUBLE if dtype is float64 else cnp.NPY_FLOAT
-    cdef int lanes = (active.lanes if dtype is float64 else active.lanes_single).lanes
+    cdef int lanes = (active.lanes if dtype is float64 else active.lanes_float).lanes
     cdef Py_ssize_t batch
     if (dtype is not float64 and dtype is not float32) or type(threads) is not int or threads != 1:
         return None
@@ -450,22 +345,22 @@ def solve_plain(Pattern pattern not None, H, str layout not None, bint upper, b,
         out = empty_like(b)
     elif not is_result(out, b) or may_overlap(H, out) or may_overlap(b, out):
         return None
-    pass_over(SOLVE, pattern, H, layout, upper, None, b, 1, out, 0, -1)
+    pass_through(SOLVE, pattern, H, layout, upper, None, b, 1, out, 0, -1)
     return out
 
 
-cdef object pass_over(int op, Pattern pattern, cnp.ndarray H, str layout, bint upper, cnp.ndarray shift,
+cdef object pass_through(int op, Pattern pattern, cnp.ndarray H, str layout, bint upper, cnp.ndarray shift,
                       cnp.ndarray x, Py_ssize_t r, cnp.ndarray y, Py_ssize_t first, Py_ssize_t stop):
-    """y <- op x, MULTIPLY or SOLVE, r columns, a block of matrices at a time, in memory that stays cached."""
+    """y <- op x, MULTIPLY or SOLVE, of r columns: block by block, so that the workspace stays cached."""
     cdef const Shape *t = &pattern.shape
-    cdef const LaneKernels *kernels = active.lanes if x.itemsize == 8 else active.lanes_single
-    cdef Source source = source_of(kernels, t, H, layout, upper)
+    cdef const LaneKernels *kernels = active.lanes if x.itemsize == 8 else active.lanes_float
+    cdef InputBatch source = input_of(kernels, t, H, layout, upper)
     cdef int lanes = kernels.lanes, count
     cdef Py_ssize_t batch = x.shape[0], m = t.n * r, item = x.itemsize
     cdef Py_ssize_t entry = lanes * item, to_next = m * item, b
     cdef const char *s = NULL if shift is None else shift.data
     cdef Py_ssize_t s_next = 0 if shift is None or shift.shape[0] == 1 else t.n * item
-    cdef Py_ssize_t failed[16]   # as many as there are lanes, at most
+    cdef Py_ssize_t failed[16]   # one for each lane, at most 16
     cdef char *X = NULL
     cdef char *inverse
     cdef char *from_x
@@ -476,7 +371,7 @@ cdef object pass_over(int op, Pattern pattern, cnp.ndarray H, str layout, bint u
     if stop < 0:
         stop = (batch + lanes - 1) // lanes
     try:
-        X = take((t.start[t.n] + t.n + 2 * m + max(t.scratch, t.n)) * entry)
+        X = allocate((t.start[t.n] + t.n + 2 * m + max(t.scratch, t.n)) * entry)
         inverse = X + t.start[t.n] * entry
         from_x = inverse + t.n * entry
         to_y = from_x + m * entry

@@ -1,38 +1,38 @@
-"""What users of a factor call: plain arrays go straight to the kernels, all others to the gate."""
+"""Methods of Factor in C: a fast path to the kernels, and the general path, which validates, for the rest."""
 
 from ..tree._pattern cimport HALF_SOLVE, MULTIPLY, MULTIPLY_L, MULTIPLY_LT, SOLVE, SOLVE_L, SOLVE_LT
 
 
 cdef class Kernel:
-    """What a factor is made of and applied with. Each function does nothing where arrays are not plain."""
+    """Base of the kernels of a factor: the fast path of each method, for the input that it supports."""
 
-    cdef bint factorize_plain(self, object H, str layout, bint upper) except -1:
-        """Factorize H; tell whether that was possible, and went well."""
+    cdef bint factorize_fast(self, object H, str layout, bint upper) except -1:
+        """Factorize H; return False for the general path: unsupported input, or a failed factorization."""
         return False
 
     cdef bint factorize_bound(self) except -1:
-        """Factorize what a bound array holds; tell whether there is one, and it went well."""
+        """Factorize the bound array; return False for the general path."""
         return False
 
-    cdef object apply_plain(self, int op, object b, object out):
-        """out <- op b; None where that is not possible."""
+    cdef object apply_fast(self, int op, object b, object out):
+        """Return op b, in out if given; None for the general path."""
         return None
 
 
 cdef class Calls:
-    """The operations of a factor; plain arrays take a short way to the kernel.
+    """Methods of a factor: the fast path of its kernel where it applies, else the general path.
 
-    What is not quite so simple goes to the `_apply(operation, b, out)` and the `_refactor(H, shift, layout)`
-    of the subclass, which check it.
+    The general path is `_apply(operation, b, out)` and `_refactor(H, shift, layout)` of the subclass: it
+    validates, converts and raises.
     """
 
-    cdef Kernel short_way        # None where there is none
-    cdef str layout              # of what `refactor` takes
+    cdef Kernel fast_path        # None for a factor that always takes the general path
+    cdef str layout              # of the H that `refactor` takes
     cdef bint upper
 
-    def _shorten(self, Kernel kernel, str layout, bint upper):
-        """Take the short way through this kernel."""
-        self.short_way, self.layout, self.upper = kernel, layout, upper
+    def _set_fast_path(self, Kernel kernel, str layout, bint upper):
+        """Use the fast path of this kernel."""
+        self.fast_path, self.layout, self.upper = kernel, layout, upper
 
     def refactor(self, H, shift=None, layout=None):
         """Factorize another H of the same tree and batch shape, in the memory of this factor.
@@ -49,53 +49,54 @@ cdef class Calls:
         Factor
             This factor.
         """
-        if shift is None and layout is None and self.short_way is not None:
-            if self.short_way.factorize_plain(H, self.layout, self.upper):
+        if shift is None and layout is None and self.fast_path is not None:
+            if self.fast_path.factorize_fast(H, self.layout, self.upper):
                 return self
         return self._refactor(H, shift, layout)
 
     cdef object call(self, int op, object b, object out):
+        """Return op b by the fast path or the general path."""
         cdef object result
-        if self.short_way is not None:
-            result = self.short_way.apply_plain(op, b, out)
+        if self.fast_path is not None:
+            result = self.fast_path.apply_fast(op, b, out)
             if result is not None:
                 return result
         return self._apply(op, b, out)
 
     def solve(self, b, out=None):
-        """H^-1 b, for b of shape (..., n) or (..., n, k)."""
+        """Return H^-1 b, for b of shape (..., n) or (..., n, k)."""
         return self.call(SOLVE, b, out)
 
     def solve_l(self, b, out=None):
-        """L^-1 b, for b of shape (..., n) or (..., n, k)."""
+        """Return L^-1 b, for b of shape (..., n) or (..., n, k)."""
         return self.call(SOLVE_L, b, out)
 
     def solve_lt(self, b, out=None):
-        """L^-T b, for b of shape (..., n) or (..., n, k)."""
+        """Return L^-T b, for b of shape (..., n) or (..., n, k)."""
         return self.call(SOLVE_LT, b, out)
 
     def multiply(self, b, out=None):
-        """H b as L^T (D (L b)), for b of shape (..., n) or (..., n, k)."""
+        """Return H b as L^T (D (L b)), for b of shape (..., n) or (..., n, k)."""
         return self.call(MULTIPLY, b, out)
 
     def multiply_l(self, b, out=None):
-        """L b, for b of shape (..., n) or (..., n, k)."""
+        """Return L b, for b of shape (..., n) or (..., n, k)."""
         return self.call(MULTIPLY_L, b, out)
 
     def multiply_lt(self, b, out=None):
-        """L^T b, for b of shape (..., n) or (..., n, k)."""
+        """Return L^T b, for b of shape (..., n) or (..., n, k)."""
         return self.call(MULTIPLY_LT, b, out)
 
     def half_solve(self, b, out=None):
-        """D^-1/2 L^-T b (L^-T b for LTL), whose squared norm is b^T H^-1 b."""
+        """Return D^-1/2 L^-T b (L^-T b for LTL), whose squared norm is b^T H^-1 b."""
         return self.call(HALF_SOLVE, b, out)
 
 
 cdef class BoundCalls(Calls):
-    """A factor of a bound matrix; its subclass has `_factor(shift)` for what is not quite so simple."""
+    """Methods of the factor of a bound matrix; `_factor(shift)` of the subclass is the general path."""
 
     def factor(self, shift=None):
-        """Factorize what the bound matrix holds now.
+        """Factorize the bound matrix as it is now.
 
         Parameters
         ----------
@@ -107,6 +108,6 @@ cdef class BoundCalls(Calls):
         NotPositiveDefiniteError
             Names the row and joint.
         """
-        if shift is None and self.short_way is not None and self.short_way.factorize_bound():
+        if shift is None and self.fast_path is not None and self.fast_path.factorize_bound():
             return self
         return self._factor(shift)

@@ -1,4 +1,4 @@
-"""Kernels for many vectors and one matrix; see _multi_rhs.pyx."""
+"""Declare the kernels for one matrix and many vectors; see _multi_rhs.pyx."""
 
 from ..tree._pattern cimport Shape
 

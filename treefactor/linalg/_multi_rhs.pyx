@@ -1,7 +1,7 @@
-"""Products and solves of one matrix with many vectors, and products with H itself.
+"""Multiply and solve with one factor and many vectors, and multiply with H itself.
 
-Rows are padded as kernels/linalg/single.h has them, those of H with their diagonal. x(k) is a row of r entries; the
-ancestors i of k are walked by i = parent(i), nearest first.
+Rows are padded as in kernels/linalg/single_factor.h, those of H with their diagonal. x(k) is a row of r
+entries; loops visit the ancestors i of k by i = parent(i), nearest first.
 """
 
 from libc.math cimport sqrt
@@ -10,7 +10,7 @@ from libc.string cimport memset
 from ..tree._pattern cimport HALF_SOLVE, MULTIPLY, MULTIPLY_L, SOLVE, SOLVE_L, SOLVE_LT
 from ._vector cimport axpy, dot, scale
 
-# ------------------------------------------------------- r vectors: Featherstone (2008), table 6.5, in place
+# r vectors, in place: Featherstone (2008), table 6.5
 
 cdef void l_inv_many(
     const Shape *t, const double *L, const double *D, double *x, Py_ssize_t r
@@ -85,7 +85,7 @@ cdef void scale_rows(const Shape *t, const double *D, double *x, Py_ssize_t r) n
 
 cdef void apply(const Shape *t, const double *L, const double *D, const double *inverse, bint ltdl, int op,
                 double *x, Py_ssize_t r) noexcept nogil:
-    """One operation of H = L^T D L (LTDL) or H = L^T L on an (n, r) matrix, in place."""
+    """x <- op x for an (n, r) matrix, with the factor of H = L^T D L (LTDL) or H = L^T L."""
     cdef const double *own = NULL if ltdl else inverse
     cdef const double *diagonal = NULL if ltdl else D
     cdef Py_ssize_t k
@@ -113,7 +113,7 @@ cdef void apply(const Shape *t, const double *L, const double *D, const double *
         lt_mul_many(t, L, diagonal, x, r)
 
 
-# ------------------------------------------------------------------------------------------------------- H x
+# Products H x
 
 cdef void h_mul_one(const Shape *t, const double *H, const double *x, double *y, double *path) noexcept nogil:
     """y <- H x; x and y do not overlap."""
@@ -151,7 +151,7 @@ cdef void h_mul_many(const Shape *t, const double *H, const double *x, double *y
 
 cdef void h_mul(const Shape *t, const double *H, const double *x, double *y, Py_ssize_t r,
                 double *path) noexcept nogil:
-    """y <- H x for H; x and y do not overlap."""
+    """y <- H x; x and y do not overlap."""
     if r == 1:
         h_mul_one(t, H, x, y, path)
     else:

@@ -1,4 +1,4 @@
-"""The kernels of one matrix bound to NumPy arrays."""
+"""Factorize and solve one matrix: kernels on NumPy arrays."""
 
 cimport numpy as cnp
 from libc.float cimport DBL_MAX
@@ -8,7 +8,17 @@ from libc.string cimport memcpy, memmove, memset
 
 from ._factor_methods cimport Kernel
 from ._multi_rhs cimport apply, h_mul
-from ..tree._pattern cimport FACTORIZED, UNTOUCHED, Pattern, Shape, Task, active
+from ..tree._pattern cimport (
+    FACTORIZED,
+    UNTOUCHED,
+    Pattern,
+    Shape,
+    Task,
+    Workspace,
+    active,
+    carve_workspace,
+    workspace_size,
+)
 from .._util._fast_arrays cimport all_finite, is_array, is_result
 
 from functools import partial
@@ -22,30 +32,32 @@ cnp.import_array()
 
 cdef enum:
     LOCAL = 256                  # path entries kept on the C stack; deeper trees allocate them
-    QUICK = 1024                 # nodes up to which letting other threads run costs more than it gives
+    SHORT = 1024                 # entries up to which releasing the GIL costs more than it gains
 
 
-cdef double *take_path(const Shape *t, double *local) except NULL nogil:
-    """Room for one path, aligned to 32 bytes within LOCAL + 8 entries: local where it fits."""
+cdef double *allocate_path(const Shape *t, double *local) except NULL nogil:
+    """Return memory of one path and 8 entries more: local where LOCAL entries are enough."""
     cdef double *path = local
     if t.deepest > LOCAL:
         path = <double *> malloc((t.deepest + 8) * sizeof(double))
         if path == NULL:
             with gil:
-                raise MemoryError(f"no room for {t.deepest} entries")
+                raise MemoryError(f"cannot allocate a workspace of {t.deepest + 8} doubles")
     return path
 
 
 cdef inline double *align(double *path) noexcept nogil:
+    """Return the next address that is a multiple of 32 bytes."""
     return <double *> ((<uintptr_t> path + 31) & ~<uintptr_t> 31)
 
 
-cdef void leave_path(double *path, double *local) noexcept nogil:
+cdef void free_path(double *path, double *local) noexcept nogil:
+    """Free a path unless it is local."""
     if path != local:
         free(path)
 
 
-ctypedef struct Source:          # a matrix somebody else owns; all strides in bytes
+ctypedef struct InputMatrix:     # a matrix of the caller; all strides in bytes
     const char *data
     bint dense
     Py_ssize_t to_row            # of a dense matrix
@@ -53,8 +65,8 @@ ctypedef struct Source:          # a matrix somebody else owns; all strides in b
     Py_ssize_t to_entry          # of packed rows
 
 
-cdef void locate(cnp.ndarray H, bint dense, bint upper, Source *s):
-    """Where the entries of H are: (n, n) or (nnz,)."""
+cdef void describe(cnp.ndarray H, bint dense, bint upper, InputMatrix *s):
+    """Describe an array of shape (n, n) or (nnz,)."""
     s.data = <const char *> H.data
     s.dense = dense
     s.to_row = H.strides[1 if upper else 0] if dense else 0
@@ -62,18 +74,18 @@ cdef void locate(cnp.ndarray H, bint dense, bint upper, Source *s):
     s.to_entry = 0 if dense else H.strides[0]
 
 
-cdef void load(const Shape *t, const Source *s, double *X) noexcept nogil:
-    """X <- padded rows."""
+cdef void load(const Shape *t, const InputMatrix *s, double *X) noexcept nogil:
+    """X <- the pattern's entries of an input matrix, as padded rows."""
     if s.dense:
-        active.rows.load(t, s.data, s.to_row, s.to_column, X)
+        active.single.load(t, s.data, s.to_row, s.to_column, X)
     else:
-        active.rows.load_packed(t, s.data, s.to_entry, 0, X)
+        active.single.load_packed(t, s.data, s.to_entry, 0, X)
 
 
-cdef class Rows(Kernel):
-    """Kernels bound to one tree and to the factor of one matrix.
+cdef class SingleKernel(Kernel):
+    """Keep the factor of one matrix, and run the kernels on it.
 
-    Trusts its callers: arrays are aligned float64, and of the right size.
+    Callers validate: arrays are aligned float64 of the right size.
 
     Parameters
     ----------
@@ -81,7 +93,7 @@ cdef class Rows(Kernel):
     ltdl : bool
         LTDL, or LTL.
     threads : int
-        For the subtrees of a large tree.
+        Number of threads for the subtrees of a large tree.
 
     Attributes
     ----------
@@ -92,153 +104,151 @@ cdef class Rows(Kernel):
     cdef Pattern pattern
     cdef bint ltdl
     cdef int threads
-    cdef double *X
-    cdef double *D
-    cdef double *inverse
-    cdef double *path            # zeros, but while something is eliminated
+    cdef Workspace w             # padded rows of L, D, its reciprocals; the path is zeros between calls
     cdef readonly Py_ssize_t status
-    cdef cnp.ndarray room        # padded rows of L, D, and the reciprocals of D
-    cdef cnp.ndarray path_room   # what is subtracted from the rows of the path of the unit at hand
-    cdef Source bound
+    cdef cnp.ndarray memory      # of the workspace
+    cdef InputMatrix bound
     cdef cnp.ndarray kept        # the array that bound points to
 
     def __cinit__(self, Pattern pattern not None, bint ltdl, int threads=1):
-        cdef Py_ssize_t n = pattern.shape.n
         self.pattern = pattern
         self.ltdl = ltdl
         self.threads = threads
         self.status = UNTOUCHED
-        self.room = aligned((pattern.shape.room + 4 + 2 * n,))
-        self.path_room = aligned((pattern.shape.path,))
-        self.path = <double *> self.path_room.data
-        self.X = <double *> self.room.data
-        self.D = self.X + pattern.shape.room + 4
-        self.inverse = self.D + n
+        self.memory = aligned((workspace_size(&pattern.shape),))
+        self.w = carve_workspace(&pattern.shape, <double *> self.memory.data)
+
+    cdef cnp.ndarray entries(self, const double *part, Py_ssize_t count):
+        """Return an array that views a part of the workspace."""
+        cdef Py_ssize_t first = part - <const double *> self.memory.data
+        return self.memory[first : first + count]
 
     def refactor(self, cnp.ndarray H not None, str layout, bint upper, cnp.ndarray shift=None):
         """Factorize H + diag(shift); return the failing row, or -1.
 
         H is (n, n) or (nnz,) of any strides, shift is (n,), contiguous.
         """
-        cdef Source source
-        locate(H, layout == "dense", upper, &source)
-        return self.factorize(&source, shift)
+        cdef InputMatrix given
+        describe(H, layout == "dense", upper, &given)
+        return self.factorize(&given, shift)
 
     def bind(self, cnp.ndarray H not None, bint dense, bint upper):
-        """Make `refresh` read this (n, n) or (nnz,) array from now on."""
-        locate(H, dense, upper, &self.bound)
+        """Bind an array (n, n) or (nnz,) that `refresh` reads."""
+        describe(H, dense, upper, &self.bound)
         self.kept = H
 
     def refresh(self, cnp.ndarray shift=None):
-        """Factorize what the bound array holds now; return the failing row, or -1."""
+        """Factorize the bound array as it is now; return the failing row, or -1."""
         if self.kept is None:
-            raise TypeError("no array is bound")
+            raise TypeError("no array is bound: call bind() before refresh()")
         return self.factorize(&self.bound, shift)
 
-    cdef Py_ssize_t factorize(self, const Source *source, cnp.ndarray shift):
+    cdef Py_ssize_t factorize(self, const InputMatrix *given, cnp.ndarray shift):
         cdef const Shape *t = &self.pattern.shape
         cdef const double *d = NULL if shift is None else <const double *> shift.data
         if t.tasks:
-            return self.factorize_apart(source, d)
-        if t.n <= QUICK:
-            self.status = self.eliminate(source, d)
+            return self.factorize_subtrees(given, d)
+        if t.n <= SHORT:
+            self.status = self.eliminate(given, d)
         else:
             with nogil:
-                self.status = self.eliminate(source, d)
+                self.status = self.eliminate(given, d)
         return self.status
 
-    cdef Py_ssize_t eliminate(self, const Source *source, const double *shift) noexcept nogil:
+    cdef Py_ssize_t eliminate(self, const InputMatrix *given, const double *shift) noexcept nogil:
         cdef const Shape *t = &self.pattern.shape
-        cdef Py_ssize_t whole = self.take(source, shift), failed
-        failed = self.eliminate_units(0, t.units, source.data, whole, self.path)
+        cdef Py_ssize_t whole = self.load_input(given, shift), failed
+        failed = self.eliminate_supernodes(0, t.supernodes, given.data, whole, self.w.path)
         if not self.ltdl:
-            active.rows.to_ltl(t, self.X, self.D, self.inverse)
+            active.single.to_ltl(t, self.w.X, self.w.D, self.w.inverse)
         return failed
 
-    cdef inline Py_ssize_t eliminate_units(self, Py_ssize_t first, Py_ssize_t stop, const char *H,
-                                           Py_ssize_t whole, double *path) noexcept nogil:
-        return active.rows.factor(&self.pattern.shape, first, stop, <const double *> H, whole, path, self.X,
-                                  self.D, self.inverse)
+    cdef inline Py_ssize_t eliminate_supernodes(self, Py_ssize_t first, Py_ssize_t stop, const char *H,
+                                                Py_ssize_t whole, double *path) noexcept nogil:
+        return active.single.factor(&self.pattern.shape, first, stop, <const double *> H, whole, path,
+                                    self.w.X, self.w.D, self.w.inverse)
 
-    cdef Py_ssize_t take(self, const Source *source, const double *shift) noexcept nogil:
-        """X <- H + diag(shift), but for the rows before the one returned: they can be read where they are."""
+    cdef Py_ssize_t load_input(self, const InputMatrix *given, const double *shift) noexcept nogil:
+        """X <- H + diag(shift), except the rows before the returned one: kernels read those from H itself."""
         cdef const Shape *t = &self.pattern.shape
-        cdef double *X = self.X
+        cdef double *X = self.w.X
         cdef Py_ssize_t k
-        if shift == NULL and not source.dense and source.to_entry == sizeof(double):
-            active.rows.load_packed(t, source.data, source.to_entry, t.whole, self.X)
+        if shift == NULL and not given.dense and given.to_entry == sizeof(double):
+            active.single.load_packed(t, given.data, given.to_entry, t.whole, self.w.X)
             return t.whole
-        load(t, source, self.X)
+        load(t, given, self.w.X)
         if shift != NULL:
             for k in range(t.n):
                 X[t.at[k] + t.depth[k] - 1] += shift[k]
         return 0
 
-    cdef Py_ssize_t factorize_apart(self, const Source *source, const double *shift):
-        """Eliminate the subtrees of a large tree apart; then the rest, adding up what they contribute."""
+    cdef Py_ssize_t factorize_subtrees(self, const InputMatrix *given, const double *shift):
+        """Eliminate the subtrees of a large tree on several threads, then the rest with their updates."""
         cdef const Shape *t = &self.pattern.shape
         cdef const Task *task = t.task + t.tasks - 1
-        cdef cnp.ndarray above = aligned((task.at + task.room,))
+        cdef cnp.ndarray above = aligned((task.at + task.size,))
         cdef Py_ssize_t whole, worst
-        self.status = UNTOUCHED   # should this be interrupted
+        self.status = UNTOUCHED   # stays if this is interrupted
         failed = np.empty(t.tasks, dtype=np.intp)
         with nogil:
-            whole = self.take(source, shift)
-        work = partial(self.eliminate_tasks, <uintptr_t> source.data, whole, above, failed)
+            whole = self.load_input(given, shift)
+        work = partial(self.eliminate_tasks, <uintptr_t> given.data, whole, above, failed)
         spread(work, t.tasks, self.threads, t.start[t.n])
         worst = failed.max()
         with nogil:
-            worst = max(worst, self.eliminate_rest(source.data, whole, <const double *> above.data))
+            worst = max(worst, self.eliminate_rest(given.data, whole, <const double *> above.data))
             if not self.ltdl:
-                active.rows.to_ltl(t, self.X, self.D, self.inverse)
+                active.single.to_ltl(t, self.w.X, self.w.D, self.w.inverse)
         self.status = worst
         return worst
 
     cdef Py_ssize_t eliminate_rest(self, const char *H, Py_ssize_t whole, const double *above) noexcept nogil:
-        """Eliminate what is in no task, with what the tasks contribute."""
+        """Eliminate the supernodes outside all tasks, after the updates of the tasks."""
         cdef const Shape *t = &self.pattern.shape
-        cdef double *path = self.path
-        cdef Py_ssize_t j, e, stop = t.units, worst = -1
+        cdef double *path = self.w.path
+        cdef Py_ssize_t j, e, stop = t.supernodes, worst = -1
         cdef const Task *task
         for j in range(t.tasks - 1, -1, -1):
             task = t.task + j
-            worst = max(worst, self.eliminate_units(task.stop, stop, H, whole, path))
-            for e in range(task.room):
+            worst = max(worst, self.eliminate_supernodes(task.stop, stop, H, whole, path))
+            for e in range(task.size):
                 path[e] += above[task.at + e]
             stop = task.first
-        return max(worst, self.eliminate_units(0, stop, H, whole, path))
+        return max(worst, self.eliminate_supernodes(0, stop, H, whole, path))
 
     def eliminate_tasks(self, uintptr_t H, Py_ssize_t whole, cnp.ndarray above not None,
                         Py_ssize_t[::1] failed, Py_ssize_t first, Py_ssize_t stop):
         """Eliminate the subtrees first .. stop-1."""
         cdef const Task *task = self.pattern.shape.task
-        cdef cnp.ndarray room = aligned((self.pattern.shape.path,))
-        cdef double *path = <double *> room.data
+        cdef cnp.ndarray memory = aligned((self.pattern.shape.path,))
+        cdef double *path = <double *> memory.data
         cdef double *to = <double *> above.data
         cdef Py_ssize_t j
         with nogil:
             for j in range(first, stop):
-                failed[j] = self.eliminate_units(task[j].first, task[j].stop, <const char *> H, whole, path)
-                memcpy(to + task[j].at, path, task[j].room * sizeof(double))
-                memset(path, 0, task[j].room * sizeof(double))
+                failed[j] = self.eliminate_supernodes(
+                    task[j].first, task[j].stop, <const char *> H, whole, path
+                )
+                memcpy(to + task[j].at, path, task[j].size * sizeof(double))
+                memset(path, 0, task[j].size * sizeof(double))
 
     def adopt(self, cnp.ndarray L not None, bint upper, cnp.ndarray D not None):
-        """Take over dense L (n, n) and D (n,) of any strides, made by somebody else."""
+        """Take over dense L (n, n) and D (n,) of any strides, the factor of another library."""
         cdef const Shape *t = &self.pattern.shape
-        cdef Source source
+        cdef InputMatrix given
         cdef Py_ssize_t s, k, e, stop
-        locate(L, True, upper, &source)
-        load(t, &source, self.X)
+        describe(L, True, upper, &given)
+        load(t, &given, self.w.X)
         self.status = FACTORIZED
         for s in range(t.n - 1, -1, -1):
             k = t.order[s]
-            self.D[k] = (<const double *> (D.data + k * D.strides[0]))[0]
-            self.inverse[k] = 1.0 / self.D[k]
-            if not (0 < self.inverse[k] <= DBL_MAX and all_finite(t.depth[k] - 1, self.X + t.at[k])):
+            self.w.D[k] = (<const double *> (D.data + k * D.strides[0]))[0]
+            self.w.inverse[k] = 1.0 / self.w.D[k]
+            if not (0 < self.w.inverse[k] <= DBL_MAX and all_finite(t.depth[k] - 1, self.w.X + t.at[k])):
                 self.status = max(self.status, k)
-            stop = t.at[t.order[s + 1]] if s + 1 < t.n else t.room
+            stop = t.at[t.order[s + 1]] if s + 1 < t.n else t.padded
             for e in range(t.at[k] + t.depth[k] - 1, stop):
-                self.X[e] = 0.0
+                self.w.X[e] = 0.0
 
     def export(self, cnp.ndarray L not None, bint upper, cnp.ndarray D not None):
         """Write L's pattern into a dense (n, n) array and D into (n,), of any strides; for LTDL."""
@@ -249,37 +259,41 @@ cdef class Rows(Kernel):
         for k in range(t.n):
             row = <char *> L.data + k * to_row
             for e in range(t.depth[k] - 1):
-                (<double *> (row + t.column[t.start[k] + e] * to_column))[0] = self.X[t.at[k] + e]
+                (<double *> (row + t.column[t.start[k] + e] * to_column))[0] = self.w.X[t.at[k] + e]
             (<double *> (row + k * to_column))[0] = 1.0
-            (<double *> (<char *> D.data + k * D.strides[0]))[0] = self.D[k]
+            (<double *> (<char *> D.data + k * D.strides[0]))[0] = self.w.D[k]
 
     def rows(self):
-        """Packed rows of L with D (LTL: its own diagonal) on the diagonal, shape (nnz,)."""
-        _, _, start, depth, _, at, *_ = self.pattern.kept
-        packed = self.room[np.arange(start[len(depth)]) + np.repeat(at - start[: len(depth)], depth)]
+        """Return packed rows of L with D (LTL: its own diagonal) on the diagonal, shape (nnz,)."""
+        cdef const Shape *t = &self.pattern.shape
+        _, _, start, *_ = self.pattern.kept
+        packed = self.entries(self.w.X, t.padded)[self.places()]
         packed[start[1:] - 1] = self.diagonals()
         return packed
 
+    cdef object places(self):
+        """Return the indices of all packed entries among the padded rows."""
+        _, _, start, depth, _, at, *_ = self.pattern.kept
+        return np.arange(start[len(depth)]) + np.repeat(at - start[: len(depth)], depth)
+
     def diagonals(self):
-        """D (LTL: the diagonal of L), shape (n,)."""
-        cdef Py_ssize_t first = self.pattern.shape.room + 4
-        return self.room[first : first + self.pattern.shape.n].copy()
+        """Return D (LTL: the diagonal of L), shape (n,)."""
+        return self.entries(self.w.D, self.pattern.shape.n).copy()
 
     def state(self):
-        """What `restore` takes, on any machine: padding depends on the instruction set."""
+        """Return the arguments of `restore`, for any machine: padding depends on the instruction set."""
         return self.rows(), self.status
 
     def restore(self, packed, status):
-        """Take over the state of another one."""
-        _, _, start, depth, _, at, *_ = self.pattern.kept
-        cdef Py_ssize_t n = len(depth), first = self.pattern.shape.room + 4
-        where = np.arange(start[n]) + np.repeat(at - start[:n], depth)
-        own = start[1:] - 1
-        self.room[where] = packed
-        self.room[where[own]] = 0.0
-        self.room[first : first + n] = packed[own]
-        with np.errstate(divide="ignore"):   # nothing is factorized yet
-            self.room[first + n :] = 1.0 / packed[own]
+        """Take over the state of another kernel."""
+        cdef const Shape *t = &self.pattern.shape
+        _, _, start, *_ = self.pattern.kept
+        rows, where, own = self.entries(self.w.X, t.padded), self.places(), start[1:] - 1
+        rows[where] = packed
+        rows[where[own]] = 0.0
+        self.entries(self.w.D, t.n)[:] = packed[own]
+        with np.errstate(divide="ignore"):   # D is zero before the first factorization
+            self.entries(self.w.inverse, t.n)[:] = 1.0 / packed[own]
         self.status = status
 
     def apply(self, int op, cnp.ndarray x not None, Py_ssize_t first, Py_ssize_t stop):
@@ -293,41 +307,41 @@ cdef class Rows(Kernel):
         """x[b] <- op x[b], x of (count, n, r) entries."""
         cdef const Shape *t = &self.pattern.shape
         cdef double local[LOCAL + 8]
-        cdef double *path = take_path(t, local)
+        cdef double *path = allocate_path(t, local)
         cdef Py_ssize_t b
         for b in range(count):
             if r == 1:
                 self.apply_one(op, x + b * t.n, align(path))
             else:
-                apply(t, self.X, self.D, self.inverse, self.ltdl, op, x + b * t.n * r, r)
-        leave_path(path, local)
+                apply(t, self.w.X, self.w.D, self.w.inverse, self.ltdl, op, x + b * t.n * r, r)
+        free_path(path, local)
         return 0
 
     def invert(self, cnp.ndarray Y not None):
         """Y <- H^-1, Y (n, n), C-contiguous."""
         with nogil:
-            active.rows.invert(&self.pattern.shape, self.X, self.inverse, self.ltdl, <double *> Y.data)
+            active.single.invert(&self.pattern.shape, self.w.X, self.w.inverse, self.ltdl, <double *> Y.data)
 
     cdef inline void apply_one(self, int op, double *x, double *path) noexcept nogil:
-        active.rows.apply(&self.pattern.shape, self.X, self.D, self.inverse, self.ltdl, op, x, path)
+        active.single.apply(&self.pattern.shape, self.w.X, self.w.D, self.w.inverse, self.ltdl, op, x, path)
 
-    cdef bint factorize_plain(self, object H, str layout, bint upper) except -1:
+    cdef bint factorize_fast(self, object H, str layout, bint upper) except -1:
         cdef const Shape *t = &self.pattern.shape
         cdef bint dense = layout == "dense"
-        cdef Source source
+        cdef InputMatrix given
         if not is_array(H, 2 if dense else 1, cnp.NPY_DOUBLE):
             return False
         if cnp.PyArray_DIM(<cnp.ndarray> H, 0) != (t.n if dense else t.start[t.n]):
             return False
         if dense and cnp.PyArray_DIM(<cnp.ndarray> H, 1) != t.n:
             return False
-        locate(<cnp.ndarray> H, dense, upper, &source)
-        return self.factorize(&source, None) == FACTORIZED
+        describe(<cnp.ndarray> H, dense, upper, &given)
+        return self.factorize(&given, None) == FACTORIZED
 
     cdef bint factorize_bound(self) except -1:
         return self.kept is not None and self.factorize(&self.bound, None) == FACTORIZED
 
-    cdef object apply_plain(self, int op, object b, object out):
+    cdef object apply_fast(self, int op, object b, object out):
         cdef Py_ssize_t n = self.pattern.shape.n, r = 1
         cdef double *x
         if is_array(b, 2, cnp.NPY_DOUBLE):
@@ -346,7 +360,7 @@ cdef class Rows(Kernel):
             return None
         x = <double *> cnp.PyArray_DATA(<cnp.ndarray> out)
         memmove(x, cnp.PyArray_DATA(<cnp.ndarray> b), n * r * sizeof(double))
-        if n * r <= QUICK:
+        if n * r <= SHORT:
             self.apply_all(op, x, 1, r)
         else:
             with nogil:
@@ -358,21 +372,18 @@ def multiply(Pattern pattern not None, cnp.ndarray H not None, str layout, bint 
              cnp.ndarray x not None, cnp.ndarray y not None):
     """y[b] <- H x[b]; H (n, n) or (nnz,) of any strides, x and y (batch, n, r), C-contiguous, apart."""
     cdef const Shape *t = &pattern.shape
-    cdef Source source
+    cdef InputMatrix given
+    cdef Workspace w
     cdef Py_ssize_t r = x.shape[2], b
     cdef const double *from_x = <const double *> x.data
     cdef double *to_y = <double *> y.data
-    cdef double local[LOCAL + 8]
-    cdef double *path = take_path(t, local)
-    cdef double *room = <double *> malloc((t.room + 8) * sizeof(double))
-    cdef double *X = align(room)
-    if room == NULL:
-        leave_path(path, local)
-        raise MemoryError(f"no room for {t.room} entries")
-    locate(H, layout == "dense", upper, &source)
+    cdef double *memory = <double *> malloc(workspace_size(t) * sizeof(double))
+    if memory == NULL:
+        raise MemoryError(f"cannot allocate a workspace of {workspace_size(t)} doubles")
+    w = carve_workspace(t, memory)
+    describe(H, layout == "dense", upper, &given)
     with nogil:
-        load(t, &source, X)
+        load(t, &given, w.X)
         for b in range(x.shape[0]):
-            h_mul(t, X, from_x + b * t.n * r, to_y + b * t.n * r, r, path)
-    free(room)
-    leave_path(path, local)
+            h_mul(t, w.X, from_x + b * t.n * r, to_y + b * t.n * r, r, w.path)
+    free(memory)

@@ -1,4 +1,4 @@
-"""Runs of doubles that do not overlap: the inner loops of every kernel."""
+"""Inner loops on vectors of doubles that do not overlap."""
 
 cdef extern from * nogil:
     """

@@ -154,7 +154,7 @@ class Factor(Sealed, _factor_methods.Calls):
     _triangle: str
     _upper: bool
     _threads: int
-    _kernel: _batch.Lanes | _single.Rows
+    _kernel: _batch.BatchKernel | _single.SingleKernel
 
     def __init__(
         self,
@@ -173,14 +173,14 @@ class Factor(Sealed, _factor_methods.Calls):
         if not batch and dtype != np.float64:
             raise DtypeError("float32 is for batches; a single matrix is factorized in float64", dtype)
         kernel = (
-            _batch.Lanes(tree.pattern, math.prod(batch), ltdl, dtype)
+            _batch.BatchKernel(tree.pattern, math.prod(batch), ltdl, dtype)
             if batch
-            else _single.Rows(tree.pattern, ltdl, threads)
+            else _single.SingleKernel(tree.pattern, ltdl, threads)
         )
         self._keep(tree=tree, batch=batch, kind=kind, dtype=dtype, _layout=layout, _triangle=triangle)
         self._keep(_upper=triangle == "upper", _threads=threads, _kernel=kernel)
         if not batch or (len(batch) == 1 and threads == 1):
-            self._shorten(kernel, layout, self._upper)
+            self._set_fast_path(kernel, layout, self._upper)
 
     @staticmethod
     def from_ld(L, D, tree: Tree, triangle: str = "lower") -> Factor:

@@ -95,7 +95,7 @@ def solve(
     check_choice("layout", layout, LAYOUTS)
     check_choice("triangle", triangle, ("lower", "upper"))
     if shift is None:
-        found = _batch.solve_plain(tree.pattern, H, layout, triangle == "upper", b, dtype, num_threads, out)
+        found = _batch.solve_fast(tree.pattern, H, layout, triangle == "upper", b, dtype, num_threads, out)
         if found is not None:
             return found
     H = as_real(H, "H", as_float(dtype))

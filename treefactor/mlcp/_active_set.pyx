@@ -186,8 +186,8 @@ cdef class Walk(State):
         self.h_times(self.step, self.force)
         a1 = dot(self.n, self.step, self.force)
         for count in range(BISECTIONS):
-            active.fronts.along(self.m - q, self.gap + q, self.other + q, self.impulse + q, self.upper + q,
-                                self.delta, t, sums)
+            active.fronts.line_search_sums(self.m - q, self.gap + q, self.other + q, self.impulse + q,
+                                           self.upper + q, self.delta, t, sums)
             value, rise = -sums[0], sums[1]
             for i in range(q):
                 slope = self.other[i] - self.gap[i]

@@ -16,7 +16,7 @@ from libc.string cimport memcpy
 
 from ._kkt cimport Kkt
 from ..linalg._multi_rhs cimport h_mul
-from ..tree._pattern cimport Pattern, active
+from ..tree._pattern cimport Pattern, Workspace, active, carve_workspace, workspace_size
 from ..linalg._vector cimport axpy
 
 import numpy as np
@@ -62,9 +62,10 @@ cdef class State:
             size = n if name in FIELDS else m
             arrays[name] = room[at : at + size]
             at += padded(size)
-        H, path = aligned((pattern.shape.room + 8,)), aligned((pattern.shape.path + 8,))
+        cdef cnp.ndarray factor = aligned((workspace_size(&pattern.shape),))
+        cdef Workspace w = carve_workspace(&pattern.shape, <double *> factor.data)
         J, on = aligned((kkt.symbolic.start[m],)), np.zeros(m, dtype=np.uint8)
-        self.H, self.path, self.J = doubles(H), doubles(path), doubles(J)
+        self.H, self.path, self.J = w.X, w.path, doubles(J)
         self.v, self.Hv, self.u = doubles(arrays["v"]), doubles(arrays["Hv"]), doubles(arrays["u"])
         self.step, self.force = doubles(arrays["step"]), doubles(arrays["force"])
         self.root, self.free = doubles(arrays["root"]), doubles(arrays["free"])
@@ -76,7 +77,7 @@ cdef class State:
         self.refined = False
         self.on = <unsigned char *> (<cnp.ndarray> on).data
         self.vectors = arrays | {"on": on}
-        self.kept = (H, path, J, on, room)
+        self.kept = (factor, J, on, room)
 
     def load(self, cnp.ndarray H not None, cnp.ndarray g not None, cnp.ndarray free not None,
              cnp.ndarray J not None, cnp.ndarray b not None, cnp.ndarray upper, Py_ssize_t equal):
@@ -97,7 +98,7 @@ cdef class State:
         """Scale the rows and measure the data."""
         cdef Py_ssize_t k, i, p
         cdef double most = 0.0
-        active.rows.load_packed(&self.pattern.shape, <const char *> H, sizeof(double), 0, self.H)
+        active.single.load_packed(&self.pattern.shape, <const char *> H, sizeof(double), 0, self.H)
         self.size = self.moved = 0.0
         for k in range(self.n):
             self.root[k] = sqrt(H[self.pattern.shape.start[k + 1] - 1])

@@ -91,11 +91,11 @@ cdef class Kkt:
         for p in range(f.rows, (f + 1).rows):
             r = self.symbolic.row[p]
             if on[r] == 1:
-                active.fronts.outer(f, F, start[r + 1] - start[r], self.symbolic.local + start[r],
-                                    self.J + start[r], weight)
+                active.fronts.rank_one_update(f, F, start[r + 1] - start[r], self.symbolic.local + start[r],
+                                              self.J + start[r], weight)
         while below >= 0:
-            active.fronts.hand_up(front + below, self.values + front[below].at,
-                                  self.symbolic.relative + front[below].index, f, F)
+            active.fronts.extend_add(front + below, self.values + front[below].at,
+                                     self.symbolic.relative + front[below].index, f, F)
             below = self.symbolic.sibling[below]
 
     cdef void solve(self, double *x) noexcept nogil:

@@ -1,10 +1,10 @@
-"""Linear-time walks over parent arrays; the caller has checked every argument."""
+"""Compute with parent arrays in linear time; callers validate the arguments."""
 
 import numpy as np
 
 
 def depths(const Py_ssize_t[::1] parent):
-    """Depth of every node, and the first row k that violates -1 <= parent[k] < k (or -1)."""
+    """Return the depth of every node, and the first row k that violates -1 <= parent[k] < k (or -1)."""
     #   depth(k) = depth(parent(k)) + 1,  depth(-1) = 0
     cdef Py_ssize_t n = parent.shape[0], k, i, bad = -1
     result = np.empty(n, dtype=np.intp)
@@ -20,9 +20,9 @@ def depths(const Py_ssize_t[::1] parent):
 
 
 def expand(const Py_ssize_t[::1] parent, const Py_ssize_t[::1] nv, Py_ssize_t n):
-    """Parent array of the n freedoms of joints with nv[j] freedoms each.
+    """Return the parent array of the n freedoms of joints with nv[j] freedoms each.
 
-    Featherstone (2008), table 6.4; a joint without freedoms hands on its parent's last one.
+    Featherstone (2008), table 6.4; children of a joint without freedoms follow its parent's last one.
     """
     #   lambda'(i) = i - 1;  first freedom of joint j:  lambda' = last freedom of joint lambda(j)
     cdef Py_ssize_t joints = parent.shape[0], j, k = 0, _d
@@ -40,7 +40,7 @@ def expand(const Py_ssize_t[::1] parent, const Py_ssize_t[::1] nv, Py_ssize_t n)
 
 
 def depth_first(const Py_ssize_t[::1] parent):
-    """Nodes in depth-first order, children in rising order; shorter than n if there is a cycle."""
+    """Return the nodes in depth-first order, children in rising order; fewer than n if there is a cycle."""
     cdef Py_ssize_t n = parent.shape[0], k, i, found = 0, top = 0
     result = np.empty(n, dtype=np.intp)
     cdef Py_ssize_t[::1] order = result
@@ -69,8 +69,8 @@ def depth_first(const Py_ssize_t[::1] parent):
 
 
 def cycle_node(const Py_ssize_t[::1] parent):
-    """A node of a cycle of a parent array that is known to have one."""
-    #   after n steps from any node that never meets the base, the walk is on the cycle
+    """Return a node of a cycle of a parent array that has one."""
+    #   n steps up from a node that does not reach the base end on the cycle
     cdef Py_ssize_t n = parent.shape[0], k, i
     cdef Py_ssize_t[::1] seen = np.full(n, -1, dtype=np.intp)
     for k in range(n):
@@ -84,7 +84,7 @@ def cycle_node(const Py_ssize_t[::1] parent):
 
 
 def elimination_tree(const Py_ssize_t[::1] start, const Py_ssize_t[::1] column, Py_ssize_t n):
-    """Parent array whose ancestor paths hold the factor L (H = L^T L) of any H with this pattern.
+    """Return the parent array whose ancestor paths hold the factor L (H = L^T L) of any H with this pattern.
 
     Row k of the symmetric pattern is column[start[k]:start[k+1]]. Liu (1990), rows in falling order.
     """
@@ -108,7 +108,7 @@ def elimination_tree(const Py_ssize_t[::1] start, const Py_ssize_t[::1] column, 
 
 
 def columns(const Py_ssize_t[::1] parent, const Py_ssize_t[::1] start):
-    """Column of every packed entry: the row of the parent, then the node itself."""
+    """Return the column of every packed entry: the row of the parent, then the node itself."""
     cdef Py_ssize_t n = parent.shape[0], k, p, above
     result = np.empty(start[n], dtype=np.intp)
     cdef Py_ssize_t[::1] column = result

@@ -1,4 +1,4 @@
-"""The shape of a tree as kernels take it, and the kernels in use."""
+"""Declare the shape of a tree as kernels take it, and the kernels in use."""
 
 cdef extern from "kernels/linalg/kernels.h" nogil:
     ctypedef struct Block:
@@ -8,7 +8,7 @@ cdef extern from "kernels/linalg/kernels.h" nogil:
         Py_ssize_t below
         Py_ssize_t stop
 
-    ctypedef struct Unit:
+    ctypedef struct Supernode:
         Py_ssize_t chain
         Py_ssize_t leaves
         Py_ssize_t depth
@@ -20,7 +20,7 @@ cdef extern from "kernels/linalg/kernels.h" nogil:
         Py_ssize_t first
         Py_ssize_t stop
         Py_ssize_t at
-        Py_ssize_t room
+        Py_ssize_t size
 
     ctypedef struct Run:
         Py_ssize_t row
@@ -38,13 +38,13 @@ cdef extern from "kernels/linalg/kernels.h" nogil:
         const Py_ssize_t *column
         Py_ssize_t blocks
         const Block *block
-        Py_ssize_t units
-        const Unit *unit
+        Py_ssize_t supernodes
+        const Supernode *supernode
         Py_ssize_t tasks
         const Task *task
         Py_ssize_t scratch
         const Py_ssize_t *at
-        Py_ssize_t room
+        Py_ssize_t padded
         Py_ssize_t path
         Py_ssize_t runs
         const Run *run
@@ -82,7 +82,7 @@ cdef extern from "kernels/linalg/kernels.h" nogil:
         void (*invert)(const Shape *, const void *X, const void *inverse, int ltdl, void *Z, void *V,
                        void *Y) noexcept nogil
 
-    ctypedef struct RowKernels:
+    ctypedef struct SingleKernels:
         void (*load)(const Shape *, const char *H, Py_ssize_t to_row, Py_ssize_t to_column,
                      double *X) noexcept nogil
         void (*load_packed)(const Shape *, const char *H, Py_ssize_t to_entry, Py_ssize_t first,
@@ -95,6 +95,16 @@ cdef extern from "kernels/linalg/kernels.h" nogil:
                       int op, double *x, double *path) noexcept nogil
         void (*invert)(const Shape *, const double *X, const double *inverse, int ltdl,
                        double *Y) noexcept nogil
+
+    ctypedef struct Workspace:
+        double *X
+        double *path
+        double *D
+        double *inverse
+
+    Py_ssize_t workspace_size(const Shape *)
+    Workspace carve_workspace(const Shape *, double *memory)
+    void clear_workspace(const Shape *, const Workspace *)
 
     ctypedef struct Front:
         Py_ssize_t first
@@ -109,34 +119,34 @@ cdef extern from "kernels/linalg/kernels.h" nogil:
 
     ctypedef struct FrontKernels:
         Py_ssize_t (*eliminate)(const Front *, double *F, double *inverse) noexcept nogil
-        void (*hand_up)(const Front *, const double *U, const Py_ssize_t *at, const Front *above,
-                        double *F) noexcept nogil
-        void (*outer)(const Front *, double *F, Py_ssize_t count, const Py_ssize_t *at, const double *z,
-                      double weight) noexcept nogil
+        void (*extend_add)(const Front *, const double *U, const Py_ssize_t *at, const Front *above,
+                           double *F) noexcept nogil
+        void (*rank_one_update)(const Front *, double *F, Py_ssize_t count, const Py_ssize_t *at,
+                                const double *z, double weight) noexcept nogil
         void (*solve)(Py_ssize_t count, const Front *, const Py_ssize_t *index, const double *values,
                       const double *inverse, double *x, double *y, double *z) noexcept nogil
-        void (*along)(Py_ssize_t m, const double *gap, const double *other, const double *impulse,
-                      const double *upper, double delta, double t, double *sums) noexcept nogil
+        void (*line_search_sums)(Py_ssize_t m, const double *gap, const double *other, const double *impulse,
+                                 const double *upper, double delta, double t, double *sums) noexcept nogil
 
     ctypedef struct Kernels:
         const char *name
-        const RowKernels *rows
+        const SingleKernels *single
         const FrontKernels *fronts
         int tile
         const LaneKernels *lanes
-        const LaneKernels *lanes_single
+        const LaneKernels *lanes_float
 
 cdef enum:
-    FACTORIZED = -1              # states of a matrix that did not fail
+    FACTORIZED = -1              # status of a matrix that did not fail
     UNTOUCHED = -2
 
 cdef const Kernels *active   # chosen at import
 
 cdef class Pattern:
     cdef Shape shape
-    cdef object kept             # the arrays that shape points to
+    cdef object kept             # arrays that shape points to
 
     cdef Py_ssize_t cut(self, Block *block, Py_ssize_t[::1] size)
-    cdef Py_ssize_t group(self, Unit *unit, Py_ssize_t[::1] size, Py_ssize_t[::1] task)
-    cdef Py_ssize_t place(self, Unit *unit, Py_ssize_t *at)
+    cdef Py_ssize_t group(self, Supernode *supernode, Py_ssize_t[::1] size, Py_ssize_t[::1] task)
+    cdef Py_ssize_t place(self, Supernode *supernode, Py_ssize_t *at)
     cdef Py_ssize_t find_runs(self, Run *run) noexcept

@@ -1,4 +1,4 @@
-"""The shape of a tree as kernels take it, and the choice of kernels for this processor."""
+"""Analyse a tree symbolically for the kernels, and choose the kernels for this processor."""
 
 cimport numpy as cnp
 
@@ -12,47 +12,36 @@ cnp.import_array()
 
 cdef extern from *:
     """
+    #include "kernels/common/choose.h"
     #include "kernels/linalg/kernels.h"
-    /* Kernels this processor can run, the best one last. */
-    static int available(const Kernels **found) {
-        int count = 0;
-        found[count++] = &kernels_baseline;
-    #if defined(__x86_64__) && defined(__GNUC__)
-        __builtin_cpu_init();
-        if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma")) {
-            found[count++] = &kernels_avx2;
-            if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq") &&
-                __builtin_cpu_supports("avx512vl") && __builtin_cpu_supports("avx512bw"))
-                found[count++] = &kernels_avx512;
-        }
-    #endif
-        return count;
-    }
+    CHOOSE(Kernels, kernels)
     """
-    int available(const Kernels **found) nogil
+    int supported_isas(const char **name) nogil
+    const Kernels *kernels_for(const char *name) nogil
 
-cdef const Kernels *known[3]
-cdef int count = available(known)
+cdef const char *supported[3]
+cdef int count = supported_isas(supported)
 
-PARTS = 16                       # a large tree is cut into subtrees with at most this share of its nodes
-ROWS = 4                         # of a unit, at most
-SLACK = 16                       # entries behind a path that may be read and cleared with it
+PARTS = 16                       # a large tree is cut into subtrees of at most 1/16 of its nodes
+ROWS = 4                         # of a supernode, at most
+SLACK = 16                       # entries after a path that may be read and cleared with it
 CACHED = 2**19                   # bytes of rows that stay in a second-level cache
 VARIABLE = "TREEFACTOR_ISA"      # environment variable that forces one instruction set
 
-INSTRUCTION_SETS = tuple(known[i].name.decode() for i in range(count))
+INSTRUCTION_SETS = tuple(supported[i].decode() for i in range(count))
 FORCED = os.environ.get(VARIABLE) or None
 if FORCED is not None and FORCED not in INSTRUCTION_SETS:
     raise TreefactorError(
-        f"{VARIABLE}={FORCED}: this processor and build have {', '.join(INSTRUCTION_SETS)}"
+        f"{VARIABLE} must name an instruction set of this processor, one of {', '.join(INSTRUCTION_SETS)}; "
+        f"got {FORCED!r}"
     )
 USED = FORCED or INSTRUCTION_SETS[count - 1]
-active = known[INSTRUCTION_SETS.index(USED)]
+active = kernels_for(USED.encode())
 TILE = active.tile               # rows of a block, at most
 
 
 def subtree_sizes(tree):
-    """Nodes of every subtree."""
+    """Return the number of nodes of every subtree."""
     cdef const Py_ssize_t[::1] parent = tree.parent
     cdef Py_ssize_t[::1] size = np.ones(tree.n, dtype=np.intp)
     cdef Py_ssize_t k
@@ -63,14 +52,14 @@ def subtree_sizes(tree):
 
 
 def split(tree, size):
-    """Cut a large tree into subtrees that may be eliminated at the same time, the same for any thread count.
+    """Cut a large tree into subtrees that may be eliminated at the same time, alike for any thread count.
 
     Returns
     -------
     root : ndarray
-        Their roots, depth first; none where it does not pay: many small ones, or much to add up.
+        Their roots, depth first; empty where cutting costs more than it saves.
     task : ndarray, shape (n,)
-        Index of the subtree a node belongs to, -1 above them.
+        Index of the subtree that each node belongs to, -1 above them.
     """
     parent, depth, order = tree.parent, tree.depth, tree.order
     small = size <= tree.n // PARTS
@@ -87,22 +76,22 @@ def split(tree, size):
 
 
 def triangle(depth):
-    """Entries of the padded rows of so many nodes of a path."""
+    """Return the entries of the padded rows of a path of that depth."""
     return 4 * (depth // 4 + 1) * (depth // 4 * 2 + depth % 4)
 
 
 def tabulate(tree, size, root, first):
-    """The tasks of the subtrees with these roots, for units that begin with the nodes order[first]."""
+    """Return the tasks of the subtrees with these roots; supernodes begin with the nodes order[first]."""
     position = np.empty(tree.n, dtype=np.intp)
     position[tree.order] = np.arange(tree.n)
     begin = position[root]
     bounds = np.searchsorted(first, [begin, begin + size[root]])
-    room = triangle(tree.depth[root] - 1)
-    return np.stack([*bounds, np.cumsum(room) - room, room], axis=1).astype(np.intp)
+    entries = triangle(tree.depth[root] - 1)
+    return np.stack([*bounds, np.cumsum(entries) - entries, entries], axis=1).astype(np.intp)
 
 
 cdef chains(const Shape *t, Py_ssize_t[::1] size, Py_ssize_t[::1] task):
-    """Nodes of the chain, within one task, from every node upwards: each but the last is an only child."""
+    """Return for every node the length of the chain that ends there: of only children within one task."""
     cdef Py_ssize_t[::1] length = np.ones(t.n, dtype=np.intp)
     cdef Py_ssize_t k, parent
     for k in range(t.n):
@@ -113,7 +102,7 @@ cdef chains(const Shape *t, Py_ssize_t[::1] size, Py_ssize_t[::1] task):
 
 
 cdef class Pattern:
-    """The arrays of a tree as the kernels take them; immutable, made once for every tree.
+    """Keep the arrays of a tree in the form that kernels take; immutable, one for each tree.
 
     Parameters
     ----------
@@ -127,7 +116,7 @@ cdef class Pattern:
         cdef cnp.ndarray depth = tree.depth
         cdef cnp.ndarray column = tree.columns
         cdef cnp.ndarray blocks = np.empty(tree.n * sizeof(Block), dtype=np.uint8)
-        cdef cnp.ndarray units = np.empty(tree.n * sizeof(Unit), dtype=np.uint8)
+        cdef cnp.ndarray supernodes = np.empty(tree.n * sizeof(Supernode), dtype=np.uint8)
         cdef cnp.ndarray at = np.empty(tree.n, dtype=np.intp)
         cdef cnp.ndarray runs, tasks
         cdef Shape *t = &self.shape
@@ -143,31 +132,31 @@ cdef class Pattern:
         t.block = <const Block *> blocks.data
         t.blocks = self.cut(<Block *> blocks.data, size)
         root, task = split(tree, size)
-        t.units = self.group(<Unit *> units.data, size, task)
-        units = units[(t.n - t.units) * sizeof(Unit) :].copy()
-        t.unit = <const Unit *> units.data
+        t.supernodes = self.group(<Supernode *> supernodes.data, size, task)
+        supernodes = supernodes[(t.n - t.supernodes) * sizeof(Supernode) :].copy()
+        t.supernode = <const Supernode *> supernodes.data
         t.at = <const Py_ssize_t *> at.data
-        t.room = self.place(<Unit *> units.data, <Py_ssize_t *> at.data)
+        t.padded = self.place(<Supernode *> supernodes.data, <Py_ssize_t *> at.data)
         t.path = triangle(t.deepest) + SLACK
-        first = np.array([t.unit[j].first for j in range(t.units)], dtype=np.intp)
+        first = np.array([t.supernode[j].first for j in range(t.supernodes)], dtype=np.intp)
         tasks = tabulate(tree, size, root, first)
         t.task = <const Task *> tasks.data
         t.tasks = len(root)
         runs = np.empty(self.find_runs(NULL) * sizeof(Run), dtype=np.uint8)
         t.run = <const Run *> runs.data
         t.runs = self.find_runs(<Run *> runs.data)
-        self.kept = (parent, order, start, depth, column, at, blocks, units, tasks, runs)
+        self.kept = (parent, order, start, depth, column, at, blocks, supernodes, tasks, runs)
 
-    cdef Py_ssize_t group(self, Unit *unit, Py_ssize_t[::1] size, Py_ssize_t[::1] task):
-        """Make units of the nodes, from the last one on, at the end of n units; return their number.
+    cdef Py_ssize_t group(self, Supernode *supernode, Py_ssize_t[::1] size, Py_ssize_t[::1] task):
+        """Group the nodes into supernodes, from the last node on; return the number of supernodes.
 
-        No unit has nodes of two tasks.
+        The nodes of a supernode belong to one task.
         """
         cdef Shape *t = &self.shape
         cdef const Py_ssize_t *order = t.order
         cdef const Py_ssize_t[::1] length = chains(t, size, task)
         cdef Py_ssize_t first, stop = t.n, last, more, count = 0
-        cdef Unit *u = unit + t.n
+        cdef Supernode *u = supernode + t.n
         while stop > 0:
             last = order[stop - 1]
             first = stop - 1
@@ -182,7 +171,7 @@ cdef class Pattern:
                 first == stop or t.parent[order[first]] == order[first - 1]
                 and task[order[first - 1]] == task[last]
             ):
-                # past a branching only where that saves a unit of the chain above it
+                # past a branching only where that saves a supernode of the chain above it
                 more = (length[order[first - 1]] - 1) % ROWS + 1
                 if first < stop and length[order[first]] == 1 and stop - first + more > ROWS:
                     break
@@ -194,14 +183,14 @@ cdef class Pattern:
             count += 1
         return count
 
-    cdef Py_ssize_t place(self, Unit *unit, Py_ssize_t *at):
-        """Place the rows, padded to full registers for the last row of their unit; return their size."""
+    cdef Py_ssize_t place(self, Supernode *supernode, Py_ssize_t *at):
+        """Place the rows, all of a supernode padded to the same full registers; return their entries."""
         cdef Shape *t = &self.shape
         cdef Py_ssize_t j, r, k, size = 0
-        cdef Unit *u
+        cdef Supernode *u
         t.whole = t.n
-        for j in range(t.units):
-            u = unit + j
+        for j in range(t.supernodes):
+            u = supernode + j
             u.at = size
             u.width = (u.depth + u.chain + (u.leaves > 0) + 3) // 4 * 4
             for r in range(u.chain + u.leaves):
@@ -213,7 +202,7 @@ cdef class Pattern:
         return size
 
     cdef Py_ssize_t find_runs(self, Run *run) noexcept:
-        """Find the runs of columns that follow each other; return their number."""
+        """Find the runs of columns that follow one another; return their number."""
         cdef Shape *t = &self.shape
         cdef Py_ssize_t s, k, e, first, count = 0
         for s in range(t.n):

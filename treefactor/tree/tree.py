@@ -1,63 +1,24 @@
-"""Kinematic trees: the parent array, its expansion, depths, costs and the pattern it gives H.
+"""Represent a kinematic tree by its parent array: depths, operation counts, and the sparsity pattern of H.
 
 Rows are numbered from 0 and the base is -1. Row k of the packed layout holds H(k, i) for the ancestors
-i of k, root first, and ends with the diagonal, so the row of an ancestor is a prefix of the row below it.
+i of k, root first, and ends with the diagonal: the columns of an ancestor's row are a prefix of its columns.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import cached_property
-from typing import Literal
 
 import numpy as np
 
 from .._util.messages import not_a_tree
-from .._util.validation import (
-    Sealed,
-    as_array,
-    as_float,
-    as_real,
-    check_choice,
-    flatten,
-    lane_count,
-    require_sound,
-)
+from .._util.validation import Sealed, as_array, as_real, require_sound
 from ..exceptions import InvalidTreeError, ShapeError
-from . import _parents, _pattern  # type: ignore[attr-defined]  # compiled
+from . import _parents, _pattern, packing  # type: ignore[attr-defined]  # compiled
+from .operation_count import CostKind, OperationCount, count, sum_exactly
+from .packing import LAYOUTS
 
-LAYOUTS = ("dense", "packed", "lanes")
 FREEDOMS = 10**6  # more than any joint has; keeps sums of them exact
-
-CostKind = Literal["LTL", "LTDL", "L", "LT", "L_inv", "LT_inv", "H", "solve"]
-
-
-@dataclass(frozen=True)
-class OperationCount:
-    """Scalar operations of one run of an algorithm.
-
-    Attributes
-    ----------
-    mul, add, div, sqrt, trig : int
-        Multiplications, additions and subtractions, divisions, square roots, sines and cosines.
-
-    Notes
-    -----
-    Immutable: threads may share it.
-    """
-
-    mul: int = 0
-    add: int = 0
-    div: int = 0
-    sqrt: int = 0
-    trig: int = 0
-
-    @property
-    def total(self) -> int:
-        """Sum over all kinds."""
-        return self.mul + self.add + self.div + self.sqrt + self.trig
-
 
 def _indices(values, what: str) -> np.ndarray:
     """Return values as a C-contiguous vector of indices, or raise InvalidTreeError."""
@@ -74,16 +35,8 @@ def _indices(values, what: str) -> np.ndarray:
     return np.array(array, dtype=np.intp)
 
 
-def _sum_exactly(terms: np.ndarray) -> int:
-    """Sum non-negative int64 terms without overflow, however many there are."""
-    if not terms.size:
-        return 0
-    block = max(1, np.iinfo(np.int64).max // max(1, int(terms.max())))
-    return sum(int(terms[p : p + block].sum()) for p in range(0, terms.size, block))
-
-
 class Tree(Sealed):
-    """The tree of a kinematic mechanism, one node for each freedom.
+    """Kinematic tree of a mechanism, with one node for each freedom.
 
     Parameters
     ----------
@@ -106,7 +59,7 @@ class Tree(Sealed):
     Raises
     ------
     InvalidTreeError
-        Where an entry is not an integer, or row k breaks ``-1 <= parent[k] < k``.
+        If an entry is not an integer, or row k breaks ``-1 <= parent[k] < k``.
 
     Notes
     -----
@@ -140,7 +93,7 @@ class Tree(Sealed):
         if names is not None:
             names = tuple(map(str, names))
             if len(names) != n:
-                raise ShapeError(f"{n} nodes but {len(names)} names", (len(names),), (n,))
+                raise ShapeError(f"names must have {n} entries, one for each node; got {len(names)}", (len(names),), (n,))
         depth, bad = _parents.depths(parent)
         if bad >= 0:
             raise InvalidTreeError(_complaint(parent, bad), row=bad)
@@ -158,7 +111,7 @@ class Tree(Sealed):
 
     @classmethod
     def from_one_based(cls, lam: Sequence[int] | np.ndarray, names: Sequence[str] | None = None) -> Tree:
-        """Tree from the papers' array, in which nodes are numbered from 1 and the base is 0."""
+        """Make a tree from the papers' array, which numbers nodes from 1 and the base 0."""
         return cls(_indices(lam, "lam") - 1, names)
 
     @classmethod
@@ -185,21 +138,21 @@ class Tree(Sealed):
         """
         parent, nv = _indices(parent, "parent"), _indices(nv, "nv")
         if nv.shape != parent.shape:
-            raise ShapeError(f"{parent.size} joints but {nv.size} freedom counts", nv.shape, parent.shape)
+            raise ShapeError(f"nv must have {parent.size} entries, one for each joint; got {nv.size}", nv.shape, parent.shape)
         odd = np.flatnonzero((nv < 0) | (nv > FREEDOMS))
         if odd.size:
             joint = int(odd[0])
-            raise InvalidTreeError(f"joint {joint} has {nv[joint]} freedoms", row=joint)
-        cls(parent)  # the tree of joints must be one, too
+            raise InvalidTreeError(f"nv[{joint}] must lie between 0 and {FREEDOMS}, got {nv[joint]}", row=joint)
+        cls(parent)  # raises unless the joints form a tree
         if names is not None:
             if len(names) != parent.size:
-                raise ShapeError(f"{parent.size} joints but {len(names)} names", (len(names),), parent.shape)
+                raise ShapeError(f"names must have {parent.size} entries, one for each joint; got {len(names)}", (len(names),), parent.shape)
             names = freedom_names(names, nv)
         return cls(_parents.expand(parent, nv, int(nv.sum())), names)
 
     @classmethod
     def from_pattern(cls, mask, names: Sequence[str] | None = None) -> Tree:
-        """Smallest tree whose pattern contains the given one and in which factorization makes no fill.
+        """Return the smallest tree whose pattern contains a given one: factorization along it makes no fill.
 
         Parameters
         ----------
@@ -209,9 +162,9 @@ class Tree(Sealed):
         Raises
         ------
         ShapeError
-            Where it is not square, or the indices of a sparse matrix do not fit its shape.
+            If it is not square, or the indices of a sparse matrix do not fit its shape.
         DtypeError
-            Where an array holds no real numbers.
+            If an array does not hold real numbers.
 
         Notes
         -----
@@ -225,7 +178,7 @@ class Tree(Sealed):
         else:
             mask = as_real(mask, "mask")
         if mask.ndim != 2 or mask.shape[0] != mask.shape[1]:
-            raise ShapeError(f"a pattern must be square, got shape {mask.shape}", mask.shape)
+            raise ShapeError(f"mask must have shape (n, n), got {mask.shape}", mask.shape)
         pattern = csr_array(mask)
         pattern.data = pattern.data != 0
         pattern = csr_array(pattern + pattern.T)
@@ -234,7 +187,7 @@ class Tree(Sealed):
 
     @staticmethod
     def renumber(parent: Sequence[int] | np.ndarray) -> tuple[Tree, np.ndarray]:
-        """Give any acyclic parent array a proper numbering, depth first.
+        """Renumber any acyclic parent array depth first, so that parents come before their children.
 
         Parameters
         ----------
@@ -250,14 +203,14 @@ class Tree(Sealed):
         Raises
         ------
         InvalidTreeError
-            Where a parent is out of range or the nodes form a cycle; the message names one.
+            If a parent is out of range or the nodes form a cycle; the message names one of them.
         """
         parent = _indices(parent, "parent")
         n = parent.size
         outside = np.flatnonzero((parent < -1) | (parent >= n))
         if outside.size:
             row = int(outside[0])
-            raise InvalidTreeError(f"parent[{row}] = {parent[row]} is not a node of a tree of {n}", row=row)
+            raise InvalidTreeError(f"parent[{row}] must lie between -1 and {n - 1}, got {parent[row]}", row=row)
         order = _parents.depth_first(parent)
         if order.size < n:
             row = _parents.cycle_node(parent)
@@ -288,13 +241,13 @@ class Tree(Sealed):
 
     @cached_property
     def D1(self) -> int:
-        """Sum of ``depth - 1``: entries below the diagonal."""
+        """Entries below the diagonal: the sum of ``depth - 1``."""
         return self.nnz - self.n
 
     @cached_property
     def D2(self) -> int:
-        """Sum of ``depth (depth - 1) / 2``: multiply-adds of a factorization."""
-        return _sum_exactly(self.depth * (self.depth - 1) // 2)
+        """Multiply-adds of a factorization: the sum of ``depth (depth - 1) / 2``."""
+        return sum_exactly(self.depth * (self.depth - 1) // 2)
 
     @property
     def density(self) -> float:
@@ -321,19 +274,19 @@ class Tree(Sealed):
 
     @cached_property
     def pattern(self) -> _pattern.Pattern:
-        """The tree as the kernels take it."""
+        """Symbolic factorization in the form that kernels take."""
         return _pattern.Pattern(self)
 
     def ancestors(self, k: int) -> np.ndarray:
         """Ancestors of node k, root first, k excluded."""
         if not 0 <= k < self.n:
-            raise IndexError(f"node {k} is out of range for a tree of {self.n}")
+            raise IndexError(f"k must be a node from 0 to {self.n - 1}, got {k}")
         return self.columns[self.row_start[k] : self.row_start[k + 1] - 1]
 
     def name(self, k: int) -> str | None:
         """Name of node k, or None in a tree without names."""
         if not 0 <= k < self.n:
-            raise IndexError(f"node {k} is out of range for a tree of {self.n}")
+            raise IndexError(f"k must be a node from 0 to {self.n - 1}, got {k}")
         return None if self.names is None else self.names[k]
 
     def mask(self) -> np.ndarray:
@@ -344,7 +297,7 @@ class Tree(Sealed):
         return mask
 
     def pack(self, H, layout: str = "packed", triangle: str = "lower", dtype=np.float64) -> np.ndarray:
-        """Packed rows of H; only the declared triangle's pattern is read.
+        """Pack H into rows; reads only the pattern in the declared triangle.
 
         Parameters
         ----------
@@ -359,73 +312,31 @@ class Tree(Sealed):
         -------
         ndarray of that dtype
         """
-        check_choice("triangle", triangle, ("lower", "upper"))
-        check_choice("layout", layout, LAYOUTS[1:])
-        if hasattr(H, "tocsr"):
-            from .sparse import packed_rows
-
-            self.batch_of(H, "dense")
-            packed = as_real(packed_rows(self, H, triangle == "upper"), "H", as_float(dtype))
-        else:
-            H = as_real(H, "H", as_float(dtype))
-            self.batch_of(H, "dense")
-            read = (self.rows, self.columns) if triangle == "lower" else (self.columns, self.rows)
-            packed = np.ascontiguousarray(H[(..., *read)])
-        return packed if layout == "packed" else self._to_lanes(packed)
+        return packing.pack(self, H, layout, triangle, dtype)
 
     def unpack(self, packed, layout: str = "packed") -> np.ndarray:
-        """Dense symmetric (..., n, n) matrices from packed rows or lanes; padding is returned, too."""
-        check_choice("layout", layout, LAYOUTS[1:])
-        single = getattr(packed, "dtype", None) == np.float32
-        packed = as_real(packed, "packed", np.float32 if single else np.float64)
-        self.batch_of(packed, layout)
-        if layout == "lanes":
-            packed = self.from_lanes(packed)
-        H = np.zeros((*packed.shape[:-1], self.n, self.n), packed.dtype)
-        H[..., self.rows, self.columns] = packed
-        H[..., self.columns, self.rows] = packed
-        return H
+        """Return dense symmetric (..., n, n) matrices of packed rows or lanes, padding matrices included."""
+        return packing.unpack(self, packed, layout)
 
     def csc(self, packed):
-        """Symmetric H as a `scipy.sparse.csc_array` from the packed rows, shape (nnz,), of one matrix."""
+        """Return symmetric H as a `scipy.sparse.csc_array`, from the packed rows (nnz,) of one matrix."""
         from .sparse import symmetric
 
         packed = as_real(packed, "packed")
         if self.batch_of(packed, "packed"):
-            raise ShapeError(f"packed rows of one matrix are a vector, got {packed.shape}", packed.shape)
+            raise ShapeError(f"packed must have shape ({self.nnz},), one matrix; got {packed.shape}", packed.shape)
         return symmetric(self, packed)
 
-    def _to_lanes(self, packed: np.ndarray) -> np.ndarray:
-        """(..., nnz) -> (blocks, nnz, lanes), padded with identity matrices."""
-        flat = flatten(packed, 1)
-        lanes = lane_count(packed.dtype)
-        blocks = -(-len(flat) // lanes)
-        padded = np.zeros((blocks * lanes, self.nnz), packed.dtype)
-        padded[len(flat) :, self.row_start[1:] - 1] = 1.0
-        padded[: len(flat)] = flat
-        return np.ascontiguousarray(padded.reshape(blocks, lanes, self.nnz).swapaxes(1, 2))
-
     def from_lanes(self, lanes: np.ndarray) -> np.ndarray:
-        """(blocks, nnz, lanes) -> (blocks * lanes, nnz)."""
-        return lanes.swapaxes(1, 2).reshape(lanes.shape[0] * lanes.shape[2], self.nnz)
+        """Return the packed rows (blocks * lanes, nnz) of matrices in lanes (blocks, nnz, lanes)."""
+        return packing.from_lanes(lanes)
 
     def batch_of(self, H: np.ndarray, layout: str) -> tuple[int, ...]:
-        """Leading axes of an array of matrices in one of LAYOUTS, or raise ShapeError."""
-        n, nnz, lanes = self.n, self.nnz, lane_count(H.dtype)
-        tail = (n, n) if layout == "dense" else (nnz,) if layout == "packed" else (nnz, lanes)
-        lead = H.ndim - len(tail)
-        if lead < 0 or H.shape[lead:] != tail or (layout == "lanes" and lead != 1):
-            expected = ("blocks" if layout == "lanes" else "...", *tail)
-            raise ShapeError(
-                f"H must have shape ({', '.join(map(str, expected))}) in the {layout} layout of a tree of "
-                f"{n} nodes, got {H.shape}",
-                H.shape,
-                expected,
-            )
-        return (H.shape[0] * lanes,) if layout == "lanes" else H.shape[:lead]
+        """Return the leading axes of an array of matrices in one of LAYOUTS, or raise ShapeError."""
+        return packing.batch_of(self, H, layout)
 
     def cost(self, kind: CostKind, unit: bool = True) -> OperationCount:
-        """Exact operation count of one algorithm on this tree.
+        """Return the exact operation count of one algorithm on this tree.
 
         Parameters
         ----------
@@ -438,26 +349,11 @@ class Tree(Sealed):
         -----
         Featherstone (2008), table 6.6; Shimanovsky, table 1.
         """
-        n, D1, D2 = self.n, self.D1, self.D2
-        diagonal = 0 if unit else n
-        match kind:
-            case "LTL":
-                return OperationCount(D2, D2, D1, n)
-            case "LTDL":
-                return OperationCount(D2, D2, D1)
-            case "L" | "LT":
-                return OperationCount(D1 + diagonal, D1)
-            case "L_inv" | "LT_inv":
-                return OperationCount(D1, D1, diagonal)
-            case "H":
-                return OperationCount(n + 2 * D1, 2 * D1)
-            case "solve":
-                return OperationCount(2 * D1, 2 * D1, n if unit else 2 * n)
-        raise ValueError(f"unknown kind {kind!r}: one of {', '.join(CostKind.__args__)}")
+        return count(self, kind, unit)
 
 
 def freedom_names(names: Sequence[str], nv: Sequence[int] | np.ndarray) -> list[str]:
-    """Name every freedom of the named joints: ``joint``, or ``joint[0]``, ``joint[1]`` ..."""
+    """Return a name for every freedom of named joints: ``joint``, or ``joint[0]``, ``joint[1]`` ..."""
     return [
         name if count == 1 else f"{name}[{d}]"
         for name, count in zip(names, nv, strict=True)
@@ -466,12 +362,12 @@ def freedom_names(names: Sequence[str], nv: Sequence[int] | np.ndarray) -> list[
 
 
 def _frozen(array: np.ndarray) -> np.ndarray:
-    """Copy in memory that nobody can make writeable again: kernels trust it."""
+    """Return a copy that cannot be made writeable again: kernels rely on its values."""
     return np.frombuffer(array.tobytes(), dtype=array.dtype) if array.size else array[:0].copy()
 
 
 def _complaint(parent: np.ndarray, row: int) -> str:
-    """Say why parent[row] cannot be."""
+    """Return the error message about an invalid parent[row]."""
     received = f"parent[{row}] = {parent[row]}"
     if parent[row] < -1:
         return f"{received}: expected -1 for the base or the number of an earlier row"

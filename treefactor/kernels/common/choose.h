@@ -1,6 +1,23 @@
-/* CHOOSE(Type, f) defines f_for(name): the table f that was compiled for the instruction set of that name. */
+/* Choose the kernels for this processor: every table of kernels is compiled once for every instruction set. */
 #include <string.h>
 
+/* Write the names of the instruction sets that this processor can run, the best one last; return their number. */
+static inline int supported_isas(const char **name) {
+    int count = 0;
+    name[count++] = "baseline";
+#if defined(__x86_64__) && defined(__GNUC__)
+    __builtin_cpu_init();
+    if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma")) {
+        name[count++] = "avx2";
+        if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq") &&
+            __builtin_cpu_supports("avx512vl") && __builtin_cpu_supports("avx512bw"))
+            name[count++] = "avx512";
+    }
+#endif
+    return count;
+}
+
+/* CHOOSE(Type, f) defines f_for(name): the table f that was compiled for the instruction set of that name. */
 #if defined(__x86_64__) && defined(__GNUC__)
 #define CHOOSE(Type, f)                                         \
     static const Type *f##_for(const char *name)                \

@@ -1,22 +1,21 @@
-/* The text TEXT once for every instruction set; each time it sees
+/* Compile the text TEXT for every instruction set, or with ONLY for the one whose registers have ONLY bytes.
+ * Each time TEXT sees
  *     REGISTER   bytes of a register     ISA(f)   f for this instruction set     ISA_NAME
  */
-#define INLINE static inline __attribute__((always_inline))
-#ifdef __clang__
-#define UNROLL _Pragma("unroll")
-#else
-#define UNROLL _Pragma("GCC unroll 16")
-#endif
+#include "simd.h"
 
+#if !defined(ONLY) || ONLY == 16
 #define REGISTER 16
 #define ISA(f) f##_baseline
 #define ISA_NAME "baseline"
 #include TEXT
-
-#if defined(__x86_64__) && defined(__GNUC__)
 #undef REGISTER
 #undef ISA
 #undef ISA_NAME
+#endif
+
+#if defined(__x86_64__) && defined(__GNUC__)
+#if !defined(ONLY) || ONLY == 32
 #ifdef __clang__
 #pragma clang attribute push(__attribute__((target("avx2,fma"))), apply_to = function)
 #else
@@ -32,9 +31,15 @@
 #undef ISA_NAME
 #ifdef __clang__
 #pragma clang attribute pop
-#pragma clang attribute push(__attribute__((target("avx512f,avx512dq,avx512vl,avx512bw,avx2,fma"))), apply_to = function)
 #else
 #pragma GCC pop_options
+#endif
+#endif
+
+#if !defined(ONLY) || ONLY == 64
+#ifdef __clang__
+#pragma clang attribute push(__attribute__((target("avx512f,avx512dq,avx512vl,avx512bw,avx2,fma"))), apply_to = function)
+#else
 #pragma GCC push_options
 #pragma GCC target("avx512f,avx512dq,avx512vl,avx512bw,avx2,fma")
 #endif
@@ -42,9 +47,13 @@
 #define ISA(f) f##_avx512
 #define ISA_NAME "avx512"
 #include TEXT
+#undef REGISTER
+#undef ISA
+#undef ISA_NAME
 #ifdef __clang__
 #pragma clang attribute pop
 #else
 #pragma GCC pop_options
+#endif
 #endif
 #endif

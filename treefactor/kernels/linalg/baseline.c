@@ -1,6 +1,10 @@
-/* Any x86-64 or arm64 machine. */
-#define REGISTER 16
-#define TILE 3
-#define ISA(f) f##_baseline
-#define ISA_NAME "baseline"
-#include "isa.h"
+/* Compile the kernels of linear algebra for any x86-64 or arm64 machine. */
+#include <float.h>
+#include <math.h>
+#include <string.h>
+
+#include "kernels.h"
+
+#define ONLY 16
+#define TEXT "kernels/linalg/linalg.h"
+#include "../common/every_isa.h"

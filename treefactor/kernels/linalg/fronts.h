@@ -1,7 +1,7 @@
-/* Kernels on dense fronts; see FrontKernels in kernels.h. Included once for every instruction set, behind single.h.
+/* Factorize and solve with dense fronts; see FrontKernels in kernels.h. Included once for every instruction set.
  *
- * Rows are padded to full registers. What stands to the left of the diagonal is nowhere used but in other such
- * places; in the rows of pivots it ends up as zeros as far as registers reach. */
+ * Rows are padded to full registers. Entries to the left of the diagonal never contribute to a result; in the
+ * rows of pivots they end up as zeros as far as registers reach. */
 
 /* y[0..n) += a x[0..n) */
 INLINE void add_multiple(ptrdiff_t n, double a, const double *restrict x, double *restrict y) {
@@ -10,14 +10,14 @@ INLINE void add_multiple(ptrdiff_t n, double a, const double *restrict x, double
 
 /* C rows of the Schur complement: F(i, j) -= sum over pivots k of  F(k, i) / F(k, k) F(k, j) */
 INLINE void reduce_rows(int C, ptrdiff_t i, ptrdiff_t width, ptrdiff_t stride, double *F, const double *inverse) {
-    for (ptrdiff_t j = i / W * W; j < stride; j += W) {
+    for (ptrdiff_t j = i / WIDTH * WIDTH; j < stride; j += WIDTH) {
         vec sum[4];
-        UNROLL for (int r = 0; r < C; r++) sum[r] = AT(F + (i + r) * stride + j);
+        UNROLL for (int r = 0; r < C; r++) sum[r] = AS(vec, F + (i + r) * stride + j);
         for (ptrdiff_t k = 0; k < width; k++) {
-            const vec Fkj = inverse[k] * OF(F + k * stride + j);
+            const vec Fkj = inverse[k] * READ_AS(vec, F + k * stride + j);
             UNROLL for (int r = 0; r < C; r++) sum[r] -= F[k * stride + i + r] * Fkj;
         }
-        UNROLL for (int r = 0; r < C; r++) AT(F + (i + r) * stride + j) = sum[r];
+        UNROLL for (int r = 0; r < C; r++) AS(vec, F + (i + r) * stride + j) = sum[r];
     }
 }
 
@@ -30,7 +30,7 @@ static ptrdiff_t fronts_eliminate(const Front *f, double *F, double *inverse) {
         for (ptrdiff_t i = k + 1; i < width; i++) {
             const double a = Fk[i] * inverse[k];
             double *Fi = F + i * stride;
-            for (ptrdiff_t j = i / W * W; j < stride; j += W) AT(Fi + j) -= a * OF(Fk + j);
+            for (ptrdiff_t j = i / WIDTH * WIDTH; j < stride; j += WIDTH) AS(vec, Fi + j) -= a * READ_AS(vec, Fk + j);
         }
     }
     ptrdiff_t i = width;
@@ -38,13 +38,14 @@ static ptrdiff_t fronts_eliminate(const Front *f, double *F, double *inverse) {
     for (; i < f->size; i++) reduce_rows(1, i, width, stride, F, inverse);
     for (ptrdiff_t k = 0; k < width; k++) {
         double *Fk = F + k * stride;
-        for (ptrdiff_t j = k / W * W; j < stride; j += W) AT(Fk + j) *= inverse[k];
-        for (ptrdiff_t j = k / W * W; j <= k; j++) Fk[j] = 0;
+        for (ptrdiff_t j = k / WIDTH * WIDTH; j < stride; j += WIDTH) AS(vec, Fk + j) *= inverse[k];
+        for (ptrdiff_t j = k / WIDTH * WIDTH; j <= k; j++) Fk[j] = 0;
     }
     return -1;
 }
 
-static void fronts_hand_up(const Front *f, const double *U, const ptrdiff_t *at, const Front *above, double *F) {
+static void fronts_extend_add(const Front *f, const double *U, const ptrdiff_t *at, const Front *above,
+                              double *F) {
     const ptrdiff_t size = f->size;
     for (ptrdiff_t a = f->width; a < size; a++) {
         const double *from = U + a * f->stride;
@@ -57,8 +58,8 @@ static void fronts_hand_up(const Front *f, const double *U, const ptrdiff_t *at,
     }
 }
 
-static void fronts_outer(const Front *f, double *F, ptrdiff_t count, const ptrdiff_t *at, const double *z,
-                         double weight) {
+static void fronts_rank_one_update(const Front *f, double *F, ptrdiff_t count, const ptrdiff_t *at,
+                                   const double *z, double weight) {
     for (ptrdiff_t a = 0; a < count; a++) {
         double *row = F + at[a] * f->stride;
         const double scaled = weight * z[a];
@@ -85,25 +86,26 @@ INLINE void solve_down(const Front *f, const ptrdiff_t *at, const double *F, dou
         for (ptrdiff_t j = k + 1; j < width; j++) y[j] -= yk * F[k * stride + j];
         x[at[k]] = yk;
     }
-    for (ptrdiff_t j = width / W * W; j < stride; j += W) {
-        vec sum = OF(y + j);
-        for (ptrdiff_t k = 0; k < width; k++) sum -= y[k] * OF(F + k * stride + j);
-        AT(z + j) = sum;
+    for (ptrdiff_t j = width / WIDTH * WIDTH; j < stride; j += WIDTH) {
+        vec sum = READ_AS(vec, y + j);
+        for (ptrdiff_t k = 0; k < width; k++) sum -= y[k] * READ_AS(vec, F + k * stride + j);
+        AS(vec, z + j) = sum;
     }
     for (ptrdiff_t j = width; j < f->size; j++) x[at[j]] = z[j];
 }
 
-/* x <- L^-T D^-1 x for the pivots of a front: first what is behind them, then the triangle */
+/* x <- L^-T D^-1 x for the pivots of a front: first the columns after them, then the triangle */
 INLINE void solve_up(const Front *f, const ptrdiff_t *at, const double *F, const double *inverse, double *x,
                      double *y, double *z) {
     const ptrdiff_t width = f->width, stride = f->stride;
     gather(f, at, x, y);
     for (ptrdiff_t k = 0; k < width; k++) z[k] = y[k] * inverse[k];
-    for (ptrdiff_t k = width / W * W; k < width; k++) y[k] = 0;
+    for (ptrdiff_t k = width / WIDTH * WIDTH; k < width; k++) y[k] = 0;
     for (ptrdiff_t k = 0; k < width; k++) {
         vec sum = {0};
-        for (ptrdiff_t j = width / W * W; j < stride; j += W) sum += OF(F + k * stride + j) * OF(y + j);
-        z[k] -= SUM(sum);
+        for (ptrdiff_t j = width / WIDTH * WIDTH; j < stride; j += WIDTH)
+            sum += READ_AS(vec, F + k * stride + j) * READ_AS(vec, y + j);
+        z[k] -= sum_of(sum);
     }
     for (ptrdiff_t k = width - 1; k >= 0; k--) {
         double sum = z[k];
@@ -123,20 +125,23 @@ static void fronts_solve(ptrdiff_t count, const Front *front, const ptrdiff_t *i
             x[index[f->index]] *= inverse[f->first];
 }
 
-static void fronts_along(ptrdiff_t m, const double *gap, const double *other, const double *impulse,
-                         const double *upper, double delta, double t, double *sums) {
-    typedef long long mask __attribute__((vector_size(8 * W), may_alias));
+static void fronts_line_search_sums(ptrdiff_t m, const double *gap, const double *other, const double *impulse,
+                                    const double *upper, double delta, double t, double *sums) {
+    typedef long long mask __attribute__((vector_size(8 * WIDTH), may_alias));
     vec force = {0}, bend = {0};
-    for (ptrdiff_t i = 0; i < m; i += W) {
-        const vec from = LOOSE(gap + i), cap = delta * LOOSE(upper + i), slope = LOOSE(other + i) - from;
-        const vec s = delta * LOOSE(impulse + i) - from - t * slope;
+    for (ptrdiff_t i = 0; i < m; i += WIDTH) {
+        const vec from = READ_AS(loose, gap + i), cap = delta * READ_AS(loose, upper + i);
+        const vec slope = READ_AS(loose, other + i) - from;
+        const vec s = delta * READ_AS(loose, impulse + i) - from - t * slope;
         const mask above = s > 0, below = s <= cap;
         const vec held = (vec)(above & ((below & (mask)s) | (~below & (mask)cap)));
         force += slope * held;
         bend += (vec)(above & below & (mask)(slope * slope));
     }
-    sums[0] = SUM(force);
-    sums[1] = SUM(bend);
+    sums[0] = sum_of(force);
+    sums[1] = sum_of(bend);
 }
 
-static const FrontKernels fronts = {fronts_eliminate, fronts_hand_up, fronts_outer, fronts_solve, fronts_along};
+static const FrontKernels fronts = {
+    fronts_eliminate, fronts_extend_add, fronts_rank_one_update, fronts_solve, fronts_line_search_sums,
+};

@@ -1,10 +1,13 @@
-/* What the kernels work on, and the tables of them: one for every instruction set and element type. */
+/* Declare the data that kernels of linear algebra work on, and the tables of kernels: one for every instruction
+ * set and element type. */
 #ifndef TREEFACTOR_KERNELS_H
 #define TREEFACTOR_KERNELS_H
 
 #include <stddef.h>
+#include <stdint.h>
+#include <string.h>
 
-/* A piece of a chain: every node but the last has the next one as its only child. */
+/* A block is a piece of a chain: every node but the last has the next one as its only child. */
 typedef struct {
     ptrdiff_t rows;                  /* 1 .. 4 */
     ptrdiff_t depth;                 /* ancestors of the first node */
@@ -12,27 +15,29 @@ typedef struct {
     ptrdiff_t below, stop;           /* order[below .. stop) are the descendants of the last node */
 } Block;
 
-/* Rows that are eliminated together: a path of nodes, each the parent of the next, and leaves whose parent is
- * the last of them. They follow each other depth first. One leaf alone is part of the path. */
+/* A supernode is a group of rows that are eliminated together: a path of nodes, each the parent of the next, and
+ * leaves whose parent is the last of them. They follow each other depth first. One leaf alone is part of the
+ * path. single_factor.h has a picture. */
 typedef struct {
     ptrdiff_t chain, leaves;         /* 1 .. 4 rows */
     ptrdiff_t depth;                 /* ancestors that they share */
     ptrdiff_t first;                 /* order[first ..] are the nodes */
-    ptrdiff_t at, width;             /* where the padded rows stand, `width` apart */
-} Unit;
+    ptrdiff_t at, width;             /* entry where the padded rows begin; entries of each */
+} Supernode;
 
-/* A subtree that is eliminated apart from others. */
+/* A task eliminates one subtree apart from the others. */
 typedef struct {
-    ptrdiff_t first, stop;           /* units */
-    ptrdiff_t at, room;              /* where its contributions to the rows above it stand, as in a path */
+    ptrdiff_t first, stop;           /* supernodes */
+    ptrdiff_t at, size;              /* its contributions to the rows above it, stored like a path */
 } Task;
 
-/* Entries of a row whose columns follow each other. */
+/* A run is a stretch of entries of one row whose columns follow each other. */
 typedef struct {
     ptrdiff_t row, column, length;
-    ptrdiff_t at;                    /* where they go among the padded rows */
+    ptrdiff_t at;                    /* first of them among the padded rows */
 } Run;
 
+/* The shape of a tree is its symbolic factorization: everything that is known without the numbers. */
 typedef struct {
     ptrdiff_t n;
     ptrdiff_t deepest;               /* max(depth) */
@@ -43,23 +48,23 @@ typedef struct {
     const ptrdiff_t *column;         /* start[n], column of every entry */
     ptrdiff_t blocks;
     const Block *block;              /* depth first */
-    ptrdiff_t units;
-    const Unit *unit;                /* depth first */
+    ptrdiff_t supernodes;
+    const Supernode *supernode;      /* depth first */
     ptrdiff_t tasks;                 /* subtrees of a large tree that are eliminated apart, 0 of others */
     const Task *task;                /* depth first */
     ptrdiff_t scratch;               /* largest rows * (stop - below) of a block */
-    const ptrdiff_t *at;             /* n, where rows stand that are padded for registers */
-    ptrdiff_t room;                  /* entries of all of them */
+    const ptrdiff_t *at;             /* n, first entry of every row padded for registers */
+    ptrdiff_t padded;                /* entries of all padded rows */
     ptrdiff_t path;                  /* entries of the padded rows of the longest path */
     ptrdiff_t runs;
     const Run *run;                  /* all rows, depth first */
     ptrdiff_t whole;                 /* rows before this one may be read as if they were padded when packed */
 } Shape;
 
-/* Packed entries that follow each other in somebody's matrix, too. */
+/* A piece is a stretch of packed entries that follow each other in the input matrix, too. */
 typedef struct {
     ptrdiff_t entry, length;         /* 1 .. side */
-    ptrdiff_t at;                    /* where they stand in the matrix, in bytes */
+    ptrdiff_t at;                    /* offset in the input matrix, in bytes */
     ptrdiff_t whole;                 /* whether `side` of them can be read there, and written */
 } Piece;
 
@@ -88,7 +93,7 @@ typedef struct {
     void (*multiply)(const Shape *, const void *H, const void *x, void *y, ptrdiff_t r);
     /* G <- W^T W, W of (n, m) entries, G of (m, m) */
     void (*gram)(ptrdiff_t n, ptrdiff_t m, const void *W, void *G);
-    /* Y <- H^-1, (n, n) entries; Z and V: room for packed rows */
+    /* Y <- H^-1, (n, n) entries; Z and V: workspaces of packed rows */
     void (*invert)(const Shape *, const void *X, const void *inverse, int ltdl, void *Z, void *V, void *Y);
 } LaneKernels;
 
@@ -99,28 +104,61 @@ typedef struct {
     void (*load)(const Shape *, const char *H, ptrdiff_t to_row, ptrdiff_t to_column, double *X);
     /* X <- packed rows from `first` on, their entries `to_entry` bytes apart */
     void (*load_packed)(const Shape *, const char *H, ptrdiff_t to_entry, ptrdiff_t first, double *X);
-    /* L, D <- LTDL of H, for the units first .. stop; -1, or the last row whose pivot is not in (0, inf). The
-     * rows before `whole` are read from packed H, the others from X. path: t->path entries, what has been
-     * subtracted from the rows above the last unit, then the same of the first. */
+    /* L, D <- LTDL of H, for the supernodes first .. stop; returns -1, or the last row whose pivot is not in
+     * (0, inf). Rows before `whole` are read from packed H, the others from X. path: t->path entries, the
+     * updates of the rows above the last supernode; on return those of the rows above the first. */
     ptrdiff_t (*factor)(const Shape *, ptrdiff_t first, ptrdiff_t stop, const double *H, ptrdiff_t whole,
                         double *path, double *X, double *D, double *inverse);
     /* LTL from LTDL */
     void (*to_ltl)(const Shape *, double *X, double *D, double *inverse);
-    /* x <- op x, one vector; path has room for t->deepest + 4 entries */
+    /* x <- op x, one vector; path: a workspace of t->deepest + 4 entries */
     void (*apply)(const Shape *, const double *X, const double *D, const double *inverse, int ltdl, int op,
                   double *x, double *path);
     /* Y <- H^-1, (n, n) entries */
     void (*invert)(const Shape *, const double *X, const double *inverse, int ltdl, double *Y);
-} RowKernels;
+} SingleKernels;
 
-/* A dense front: freedoms that are eliminated together, and those they are coupled to. */
+/* The workspace of one factorization of a single matrix; every part is aligned to 64 bytes. */
 typedef struct {
-    ptrdiff_t first;                 /* place of its first pivot in the order of elimination */
+    double *X;                       /* t->padded entries, and 4 behind them that may be read: padded rows of L */
+    double *path;                    /* t->path entries */
+    double *D, *inverse;             /* t->n entries each */
+} Workspace;
+
+enum { LINE = 8 };                /* doubles of 64 bytes, a line of memory */
+
+/* `size` rounded up to whole parts of 64 bytes */
+static inline ptrdiff_t aligned_size(ptrdiff_t size) { return (size + LINE - 1) / LINE * LINE; }
+
+/* doubles of a workspace, however its memory is aligned */
+static inline ptrdiff_t workspace_size(const Shape *t) {
+    return aligned_size(t->padded + 4) + aligned_size(t->path) + 2 * aligned_size(t->n) + LINE;
+}
+
+/* the parts of a workspace in memory of workspace_size(t) doubles; X and path must hold zeros before a
+ * factorization */
+static inline Workspace carve_workspace(const Shape *t, double *memory) {
+    Workspace w;
+    w.X = (double *)(((uintptr_t)memory + 63) & ~(uintptr_t)63);
+    w.path = w.X + aligned_size(t->padded + 4);
+    w.D = w.path + aligned_size(t->path);
+    w.inverse = w.D + aligned_size(t->n);
+    return w;
+}
+
+/* X <- 0, path <- 0 */
+static inline void clear_workspace(const Shape *t, const Workspace *w) {
+    memset(w->X, 0, (size_t)(w->path + t->path - w->X) * sizeof(double));
+}
+
+/* A front is a dense matrix of freedoms that are eliminated together and of those they are coupled to. */
+typedef struct {
+    ptrdiff_t first;                 /* position of its first pivot in the order of elimination */
     ptrdiff_t width, size;           /* pivots; rows and columns, pivots first */
     ptrdiff_t stride;                /* size, padded to registers */
-    ptrdiff_t index;                 /* where its freedoms are listed */
-    ptrdiff_t at;                    /* where its matrix stands */
-    ptrdiff_t above;                 /* front of the first freedom behind its pivots, -1 at a root */
+    ptrdiff_t index;                 /* first of its freedoms in the list of all */
+    ptrdiff_t at;                    /* first entry of its matrix */
+    ptrdiff_t above;                 /* front of the first freedom after its pivots, -1 at a root */
     ptrdiff_t entries, rows;         /* first entry of H and first constraint that belong to it */
 } Front;
 
@@ -129,26 +167,28 @@ typedef struct {
     /* L^T in the rows of the pivots, its diagonal zeros; the Schur complement in the others; the reciprocals
      * of the pivots. -1, or the first pivot that is not in (0, inf) */
     ptrdiff_t (*eliminate)(const Front *, double *F, double *inverse);
-    /* F += the Schur complement of U, the front below; at: where its rows stand in F */
-    void (*hand_up)(const Front *, const double *U, const ptrdiff_t *at, const Front *above, double *F);
-    /* F += weight z z^T for a z of `count` entries, at these places */
-    void (*outer)(const Front *, double *F, ptrdiff_t count, const ptrdiff_t *at, const double *z, double weight);
-    /* x <- the matrix^-1 x; y and z: room for the widest front, padded */
+    /* extend-add: F += the Schur complement of U, the front below; at: the rows of F that take its rows */
+    void (*extend_add)(const Front *, const double *U, const ptrdiff_t *at, const Front *above,
+                       double *F);
+    /* F += weight z z^T for a z of `count` entries, in these rows */
+    void (*rank_one_update)(const Front *, double *F, ptrdiff_t count, const ptrdiff_t *at, const double *z,
+                            double weight);
+    /* x <- the matrix^-1 x; y and z: workspaces of the widest front, padded */
     void (*solve)(ptrdiff_t count, const Front *, const ptrdiff_t *index, const double *values,
                   const double *inverse, double *x, double *y, double *z);
-    /* sums of  slope min(max(0, s), cap)  and of slope^2 where 0 < s < cap, over m rows with
-     * s = delta impulse - gap - t slope,  slope = other - gap,  cap = delta upper; zeros or more behind them */
-    void (*along)(ptrdiff_t m, const double *gap, const double *other, const double *impulse, const double *upper,
-                  double delta, double t, double *sums);
+    /* sums of the line search:  slope min(max(0, s), cap)  and of slope^2 where 0 < s < cap, over m rows with
+     * s = delta impulse - gap - t slope,  slope = other - gap,  cap = delta upper; arrays are padded */
+    void (*line_search_sums)(ptrdiff_t m, const double *gap, const double *other, const double *impulse,
+                             const double *upper, double delta, double t, double *sums);
 } FrontKernels;
 
 typedef struct {
     const char *name;
-    const RowKernels *rows;
+    const SingleKernels *single;
     const FrontKernels *fronts;
     int tile;                        /* rows of a block, at most */
     const LaneKernels *lanes;        /* of doubles */
-    const LaneKernels *lanes_single; /* of floats */
+    const LaneKernels *lanes_float;  /* of floats */
 } Kernels;
 
 extern const Kernels kernels_baseline;

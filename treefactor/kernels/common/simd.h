@@ -1,0 +1,22 @@
+/* Forced inlining, unrolled loops and joined names, for every vectorized kernel. */
+#ifndef TREEFACTOR_SIMD_H
+#define TREEFACTOR_SIMD_H
+
+#define INLINE static inline __attribute__((always_inline))
+
+/* UNROLL stands before loops whose bounds are constants once inlined: without it their arrays of registers are
+ * kept in memory. */
+#ifdef __clang__
+#define UNROLL _Pragma("unroll")
+#else
+#define UNROLL _Pragma("GCC unroll 16")
+#endif
+
+#define PASTE_(a, b) a##b
+#define PASTE(a, b) PASTE_(a, b)
+
+/* the register of a vector type that begins at address p: to write, and to read */
+#define AS(type, p) (*(type *)(p))
+#define READ_AS(type, p) (*(const type *)(p))
+
+#endif

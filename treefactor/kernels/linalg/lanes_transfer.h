@@ -1,0 +1,64 @@
+/* Copy matrices that follow one another in memory to lanes and back; included by lanes.h. */
+
+#define ELEMENT REAL
+#define TILED NAME
+#include "../common/transpose.h"
+
+/* SIDE entries of every matrix */
+INLINE void NAME(load_tile)(const char *from, ptrdiff_t to_lane, REAL *x) {
+    for (int part = 0; part < LANES; part += SIDE) {
+        NAME(row) T[SIDE];
+        UNROLL for (int i = 0; i < SIDE; i++) memcpy(&T[i], from + (part + i) * to_lane, sizeof(NAME(row)));
+        NAME(transpose)(T);
+        UNROLL for (int i = 0; i < SIDE; i++) *(NAME(row) *)(x + i * LANES + part) = T[i];
+    }
+}
+
+INLINE void NAME(store_tile)(const REAL *x, char *to, ptrdiff_t to_lane) {
+    for (int part = 0; part < LANES; part += SIDE) {
+        NAME(row) T[SIDE];
+        UNROLL for (int i = 0; i < SIDE; i++) T[i] = *(const NAME(row) *)(x + i * LANES + part);
+        NAME(transpose)(T);
+        UNROLL for (int i = 0; i < SIDE; i++) memcpy(to + (part + i) * to_lane, &T[i], sizeof(NAME(row)));
+    }
+}
+
+/* every e at which a tile of `size` entries begins; the last one may overlap the one before */
+#define FOR_TILES(e, size) \
+    for (ptrdiff_t next_ = 0, e = 0; e = next_ < (size) - SIDE ? next_ : (size) - SIDE, next_ < (size); \
+         next_ += SIDE)
+
+INLINE void NAME(load_entries)(ptrdiff_t m, int count, const char *from, ptrdiff_t to_lane, REAL *x) {
+    for (ptrdiff_t e = 0; e < m; e++)
+        for (int l = 0; l < count; l++) x[e * LANES + l] = ((const REAL *)(from + l * to_lane))[e];
+}
+
+static void NAME(load)(ptrdiff_t m, int count, const char *from, ptrdiff_t to_lane, void *X) {
+    REAL *x = X;
+    if (count == LANES && m >= SIDE)
+        FOR_TILES(e, m) NAME(load_tile)(from + e * sizeof(REAL), to_lane, x + e * LANES);
+    else NAME(load_entries)(m, count, from, to_lane, x);
+}
+
+static void NAME(gather)(ptrdiff_t pieces, const Piece *piece, int count, const char *from, ptrdiff_t to_lane,
+                         void *X) {
+    ptrdiff_t line = -1;
+    for (const Piece *p = piece; p < piece + pieces; p++) {
+        REAL *x = (REAL *)X + p->entry * LANES;
+        if (p->at >> 6 != line) {    /* of the next block */
+            line = p->at >> 6;
+            for (int l = 0; l < LANES; l++) __builtin_prefetch(from + (LANES + l) * to_lane + p->at, 0, 2);
+        }
+        if (p->whole && count == LANES) NAME(load_tile)(from + p->at, to_lane, x);  /* the next pieces follow */
+        else NAME(load_entries)(p->length, count, from + p->at, to_lane, x);
+    }
+}
+
+static void NAME(store)(ptrdiff_t m, int count, const void *X, char *to, ptrdiff_t to_lane) {
+    const REAL *x = X;
+    if (count == LANES && m >= SIDE)
+        FOR_TILES(e, m) NAME(store_tile)(x + e * LANES, to + e * sizeof(REAL), to_lane);
+    else
+        for (ptrdiff_t e = 0; e < m; e++)
+            for (int l = 0; l < count; l++) ((REAL *)(to + l * to_lane))[e] = x[e * LANES + l];
+}

@@ -1,0 +1,169 @@
+/* Solve and multiply with the factor of one matrix, and invert; see SingleKernels in kernels.h. Included once for
+ * every instruction set.
+ *
+ * One vector, in place, Featherstone (2008), table 6.5: supernodes are visited depth first, so that the ancestors
+ * of a node are a contiguous path. The plain loop of L^-1, the others are alike:
+ *
+ *     for (k = 0; k < n; k++)
+ *         for (e = 0; e < depth[k] - 1; e++) x[k] -= L(k, e) * x[column[start[k] + e]];
+ */
+
+/* x <- L^-1 x:  x(k) = after(k) (before(k) x(k) - sum L(k, i) x(i)); path: the ancestors' x */
+INLINE void l_inv_rows(int C, int S, const Shape *t, const Supernode *sn, const double *L, const double *before,
+                       const double *after, double *x, double *path) {
+    const int R = C + S;
+    const ptrdiff_t p = sn->depth, *node = t->order + sn->first;
+    const double *row[4];
+    vec sum[4];
+    double own[4];
+    UNROLL for (int r = 0; r < R; r++) {
+        row[r] = L + sn->at + r * sn->width;
+        sum[r] = (vec){0};
+        own[r] = x[node[r]];
+        if (before) own[r] *= before[node[r]];
+    }
+    ptrdiff_t c = 0;
+    for (; c + WIDTH <= p - 4; c += WIDTH)  /* a register of entries just stored one by one would stall */
+        UNROLL for (int r = 0; r < R; r++) sum[r] += READ_AS(vec, row[r] + c) * READ_AS(vec, path + c);
+    UNROLL for (int r = 0; r < R; r++) own[r] -= sum_of(sum[r]);
+    for (; c < p; c++)
+        UNROLL for (int r = 0; r < R; r++) own[r] -= row[r][c] * path[c];
+    UNROLL for (int r = 0; r < R; r++) {
+        UNROLL for (int q = 0; q < OWN(r); q++) own[r] -= row[r][p + q] * own[q];
+        if (after) own[r] *= after[node[r]];
+        x[node[r]] = own[r];
+        if (r < C) path[p + r] = own[r];
+    }
+}
+
+/* x <- L^-T x:  x(i) = after(i) (x(i) - sum L(k, i) x(k)); path: what descendants contribute */
+INLINE void lt_inv_rows(int C, int S, const Shape *t, const Supernode *sn, const double *L, const double *after,
+                        double *x, double *path) {
+    const int R = C + S;
+    const ptrdiff_t p = sn->depth, *node = t->order + sn->first;
+    const double *row[4];
+    double own[4];
+    UNROLL for (int r = 0; r < R; r++) {
+        row[r] = L + sn->at + r * sn->width;
+        own[r] = r < C ? x[node[r]] - path[p + r] : x[node[r]];
+    }
+    UNROLL for (int r = R - 1; r >= 0; r--) {
+        if (after) own[r] *= after[node[r]];
+        UNROLL for (int q = 0; q < OWN(r); q++) own[q] -= row[r][p + q] * own[r];
+        x[node[r]] = own[r];
+    }
+    for (ptrdiff_t c = 0; c < p; c += WIDTH) {
+        vec sum = READ_AS(vec, path + c);
+        UNROLL for (int r = 0; r < R; r++) sum += own[r] * READ_AS(vec, row[r] + c);
+        AS(vec, path + c) = c + WIDTH <= p ? sum : keep(sum, p - c);  /* no infinity in padding */
+    }
+    UNROLL for (int r = 0; r < C; r++) path[p + r] = 0;
+}
+
+/* x <- L x:  x(k) = D(k) x(k) + sum L(k, i) x(i), D = NULL for ones; path: the ancestors' old x */
+INLINE void l_mul_rows(int C, int S, const Shape *t, const Supernode *sn, const double *L, const double *D,
+                       double *x, double *path) {
+    const int R = C + S;
+    const ptrdiff_t p = sn->depth, *node = t->order + sn->first;
+    const double *row[4];
+    vec sum[4];
+    double old[4];
+    UNROLL for (int r = 0; r < R; r++) {
+        row[r] = L + sn->at + r * sn->width;
+        sum[r] = (vec){0};
+        old[r] = x[node[r]];
+        if (r < C) path[p + r] = old[r];
+    }
+    ptrdiff_t c = 0;
+    for (; c + WIDTH <= p - 4; c += WIDTH)
+        UNROLL for (int r = 0; r < R; r++) sum[r] += READ_AS(vec, row[r] + c) * READ_AS(vec, path + c);
+    UNROLL for (int r = 0; r < R; r++) {
+        double own = old[r] * (D ? D[node[r]] : 1.0) + sum_of(sum[r]);
+        for (ptrdiff_t e = c; e < p + OWN(r); e++) own += row[r][e] * path[e];
+        x[node[r]] = own;
+    }
+}
+
+/* x <- L^T x:  x(i) = D(i) x(i) + sum L(k, i) x(k), D = NULL for ones; path: what descendants contribute */
+INLINE void lt_mul_rows(int C, int S, const Shape *t, const Supernode *sn, const double *L, const double *D,
+                        double *x, double *path) {
+    const int R = C + S;
+    const ptrdiff_t p = sn->depth, *node = t->order + sn->first;
+    double old[4];
+    UNROLL for (int r = 0; r < R; r++) old[r] = x[node[r]];
+    for (ptrdiff_t c = 0; c < p + OWN(R - 1); c += WIDTH) {
+        vec sum = READ_AS(vec, path + c);
+        UNROLL for (int r = 0; r < R; r++) sum += old[r] * READ_AS(vec, L + sn->at + r * sn->width + c);
+        AS(vec, path + c) = sum;
+    }
+    UNROLL for (int r = 0; r < R; r++)
+        x[node[r]] = old[r] * (D ? D[node[r]] : 1.0) + (r < C ? path[p + r] : 0);
+    for (ptrdiff_t c = p; c < p + OWN(R) || c % WIDTH; c++) path[c] = 0;  /* no infinity in padding */
+}
+
+#define ROOT_FIRST(f, ...) \
+    for (const Supernode *sn = t->supernode; sn < t->supernode + t->supernodes; sn++) \
+        WITH_SUPERNODE(sn, f, t, sn, __VA_ARGS__)
+#define LEAVES_FIRST(f, ...) \
+    for (const Supernode *sn = t->supernode + t->supernodes; sn-- > t->supernode;) \
+        WITH_SUPERNODE(sn, f, t, sn, __VA_ARGS__)
+
+static void single_apply(const Shape *t, const double *L, const double *D, const double *inverse, int ltdl, int op,
+                       double *x, double *path) {
+    const double *before = ltdl ? inverse : NULL, *own = ltdl ? NULL : inverse, *diagonal = ltdl ? NULL : D;
+    memset(path, 0, (t->deepest + 4) * sizeof(double));
+    /* each function is inlined once: a second copy takes long to compile and is not faster */
+    if (op == SOLVE || op == SOLVE_LT || op == HALF_SOLVE) LEAVES_FIRST(lt_inv_rows, L, own, x, path)
+    if (op == SOLVE || op == SOLVE_L) ROOT_FIRST(l_inv_rows, L, op == SOLVE ? before : NULL, own, x, path)
+    if (op == MULTIPLY_L || op == MULTIPLY) ROOT_FIRST(l_mul_rows, L, diagonal, x, path)
+    if (op == MULTIPLY) {
+        if (ltdl)
+            for (ptrdiff_t k = 0; k < t->n; k++) x[k] *= D[k];
+        memset(path, 0, (t->deepest + 4) * sizeof(double));
+    }
+    if (op == MULTIPLY || op == MULTIPLY_LT) LEAVES_FIRST(lt_mul_rows, L, diagonal, x, path)
+    if (op == HALF_SOLVE && ltdl)
+        for (ptrdiff_t k = 0; k < t->n; k++) x[k] *= sqrt(inverse[k]);
+}
+
+/* The inverse Y = H^-1 from L Y = D^-1 L^-T, root first:
+ *     Y(k, j) = -sum L(k, i) Y(i, j) for j < k;   Y(k, k) = 1/D(k) - sum L(k, i) Y(i, k)
+ * of LTL divided by L(k, k). Columns are filled MIRRORED rows at a time: full lines of memory. */
+enum { MIRRORED = 8 };
+
+/* row k up to its diagonal; the columns before `whole` stand in all rows above */
+INLINE void invert_row(const Shape *t, ptrdiff_t k, ptrdiff_t whole, const double *L, double inverse,
+                       double scale, double *Y) {
+    const ptrdiff_t n = t->n, p = t->depth[k] - 1, *ancestor = t->column + t->start[k];
+    double *y = Y + k * n, own = inverse;
+    for (ptrdiff_t j = 0; j < whole; j += MIRRORED) {
+        vec sum[MIRRORED / WIDTH];
+        UNROLL for (int s = 0; s < MIRRORED / WIDTH; s++) sum[s] = (vec){0};
+        for (ptrdiff_t i = 0; i < p; i++)
+            UNROLL for (int s = 0; s < MIRRORED / WIDTH; s++)
+                sum[s] -= L[i] * READ_AS(loose, Y + ancestor[i] * n + j + s * WIDTH);
+        UNROLL for (int s = 0; s < MIRRORED / WIDTH; s++) AS(loose, y + j + s * WIDTH) = scale * sum[s];
+    }
+    for (ptrdiff_t j = whole; j < k; j++) {
+        double sum = 0;
+        for (ptrdiff_t i = 0; i < p; i++)
+            sum -= L[i] * (ancestor[i] < j ? Y[j * n + ancestor[i]] : Y[ancestor[i] * n + j]);
+        y[j] = scale * sum;
+    }
+    for (ptrdiff_t i = 0; i < p; i++) own -= L[i] * y[ancestor[i]];
+    y[k] = scale * own;
+}
+
+static void single_invert(const Shape *t, const double *L, const double *inverse, int ltdl, double *Y) {
+    for (ptrdiff_t k = 0, whole = 0, n = t->n; k < n; k++) {
+        invert_row(t, k, whole, L + t->at[k], inverse[k], ltdl ? 1 : inverse[k], Y);
+        if (k + 1 < n && k + 1 - whole < MIRRORED) continue;
+        for (ptrdiff_t j = 0; j < k; j++)
+            for (ptrdiff_t r = whole > j ? whole : j + 1; r <= k; r++) Y[j * n + r] = Y[r * n + j];
+        whole = k + 1;
+    }
+}
+
+static const SingleKernels single = {
+    single_load, single_load_packed, single_factor, single_to_ltl, single_apply, single_invert,
+};
