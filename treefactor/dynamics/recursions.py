@@ -231,9 +231,9 @@ def frames(model: Model, q, v, num_threads: int = 1) -> np.ndarray:
     ndarray, shape (..., r njoints + 6 m)
         For every joint the r numbers of a record with the fields of the dtype `BODY_MOTION`: axes of its
         body; its origin, measured from that of the root body; origin of the root body; velocity; acceleration
-        at zero acceleration of the joints (m, rad, s). Then 6 numbers for each of the m freedoms of all joints,
-        mimic joints included: its unit motion. Velocities, accelerations and motions are spatial, linear
-        before angular, taken at the origin of the root body.
+        at zero acceleration of the joints (m, rad, s). Then 6 numbers for each of the m freedoms of all
+        joints, mimic joints included: its unit motion. All velocities, accelerations and motions are
+        spatial, linear before angular, taken at the origin of the root body.
 
     Notes
     -----
