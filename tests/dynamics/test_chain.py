@@ -1,4 +1,4 @@
-"""chain_inertia and chain_forces against the papers' sums, the textbooks and Pinocchio."""
+"""Compare chain_inertia and chain_forces with the papers' sums, the textbooks and Pinocchio."""
 
 from fractions import Fraction
 
@@ -23,7 +23,7 @@ SLIDES = np.array([True, False, False, True, False])
 
 
 def loads(n, seed=1, batch=()):
-    """Rate, force, moment and torque."""
+    """Return rate, force, moment and torque."""
     rng = np.random.default_rng(seed)
     return [rng.standard_normal((*batch, *shape)) for shape in ((n,), (n, 3), (n, 3), (n,))]
 
@@ -171,7 +171,7 @@ def test_nothing_around_an_out_is_written(order, batch):
 
 
 def embedded(x, around):
-    """Copy of x within a longer line of memory, and that line."""
+    """Return a copy of x inside a longer array, and that array."""
     line = np.full(x.size + 2 * 37, around)
     inner = line[37 : 37 + x.size].reshape(x.shape)
     inner[...] = x
@@ -204,14 +204,14 @@ def test_an_out_may_be_an_argument():
 
 
 def changed(name, change, batch=()):
-    """Arrays of a chain, one of them changed."""
+    """Return the arrays of a chain, one of them changed."""
     arrays = dict(zip(NAMES, random_chain(3, batch=batch), strict=True))
     arrays[name] = change(arrays[name])
     return arrays
 
 
 def put(index, value):
-    """Set one entry."""
+    """Return a function that sets one entry."""
 
     def change(x):
         x[index] = value

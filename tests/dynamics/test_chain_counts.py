@@ -1,4 +1,4 @@
-"""Operations of the recursions for chains, counted by running them, against the papers' tables."""
+"""Compare counted operations of the recursions for chains with the papers' tables."""
 
 from collections import Counter
 
@@ -23,7 +23,7 @@ EXECUTED = {
 
 
 def counted(recursion, n) -> tf.OperationCount:
-    """Operations of one run on a revolute chain."""
+    """Count the operations of one run on a revolute chain."""
     tally = Counter()
     recursion.inertia(*[counting(x, tally) for x in random_chain(n)])
     return tf.OperationCount(**tally)

@@ -1,4 +1,4 @@
-"""Dynamics of models against the textbook, and against themselves."""
+"""Compare the dynamics of models with textbook recursions, and check their identities."""
 
 from dataclasses import replace
 
@@ -20,7 +20,7 @@ each_kind = pytest.mark.parametrize("kind", SIZES)
 
 
 def assert_textbook(model, seed=0):
-    """Assert that all functions give what the textbook's recursions do."""
+    """Assert that all functions agree with the textbook's recursions."""
     q, v, x, fext = arguments(model, seed)
     H = textbook.crba(model, q)
     assert error(tf.crba(model, q), H) < EXACT
@@ -70,7 +70,7 @@ def test_h_is_symmetric_and_positive_definite_within_the_pattern(model, seed):
 
 @given(models(), seeds)
 def test_freedoms_that_follow_others_reduce_h(model, seed):
-    """H = G^T H G, G^T tau for the model whose joints are all free."""
+    """H and tau equal G^T H G and G^T tau of the model whose joints are all free."""
     loose = free(model)
     G = textbook.coupling(model)
     q, v, x, fext = arguments(model, seed)
@@ -149,7 +149,7 @@ def test_results_stay_when_others_are_made():
 
 @pytest.mark.parametrize("joints", [100, 400])
 def test_large_models_need_no_other_way(joints):
-    """Models whose room does not fit on the stack, and trees whose factor is made of tasks."""
+    """Covers models whose workspace exceeds the stack, and trees whose factor is split into tasks."""
     parent = tf.families.random_tree(joints, 1).parent
     model = random_model(parent, ["revolute"] * joints, 1)
     model = free(tf.Model([replace(joint, p=joint.p / 10) for joint in model.joints]))

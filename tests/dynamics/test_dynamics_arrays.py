@@ -1,4 +1,4 @@
-"""Dynamics of batches, and of arrays in every form; errors, and what they leave alone."""
+"""Check the dynamics on batches and on arrays of any layout, and the errors for invalid input."""
 
 import numpy as np
 import pytest
@@ -26,7 +26,7 @@ def assert_same(own, expected):
 
 
 def one_by_one(model, name, given):
-    """Results of single calls."""
+    """Return results of single calls."""
     return np.array([CALLS[name](model, *each) for each in zip(*given, strict=True)])
 
 
@@ -78,7 +78,7 @@ def test_forms_of_arrays_change_no_bit(which, name, size):
     if not model.nv:
         return  # arrays without entries have one form
     given = arguments(model, 1, size)
-    given = [*given[:3], None] if not size else given  # without forces from outside a single call is quick
+    given = [*given[:3], None] if not size else given  # a single call without fext takes the fast path
     expected = CALLS[name](model, *given)
     for form, make in FORMS.items():
         own = CALLS[name](model, *[None if x is None else make(x) for x in given])
@@ -179,7 +179,7 @@ BAD = {
 
 
 def spoiled(given, which, how):
-    """Arguments of which one is bad in its element 1."""
+    """Return arguments of which one is invalid in its element 1."""
     given = {name: x.copy() for name, x in given.items()}
     BAD[how](given[which])
     return given
@@ -199,7 +199,7 @@ def test_a_bad_element_is_nan_and_its_neighbours_change_no_bit(which, name, how)
 
 
 def assert_spoiled(model, own, before, name):
-    """Assert that element 1 is NaN, but for the zeros of H, and all others are as before."""
+    """Assert that element 1 is NaN except for the zeros of H, and that all others are unchanged."""
     if name == "lanes":
         own, before = (np.moveaxis(x, -1, 1).reshape(-1, x.shape[1]) for x in (own, before))
     bad = own[1][model.tree.mask()] if own.ndim == 3 else own[1]
@@ -330,7 +330,7 @@ def test_a_leaf_without_mass_is_named(kind, method):
 
 @pytest.mark.parametrize("method", ["aba", "factor"])
 def test_a_configuration_without_inertia_spoils_itself_alone(method):
-    """A point mass that slides through the axis about which it turns."""
+    """Uses a point mass that slides through its axis of rotation."""
     bead = tf.Inertia(1.0)
     model = tf.Model([
         tf.Joint("hinge", "revolute", axis=[0, 0, 1]),
@@ -400,7 +400,7 @@ def test_what_cannot_be_bound():
 @pytest.mark.parametrize("name", MODELS)
 @pytest.mark.parametrize("forces", [False, True])
 def test_a_batch_and_strides_change_no_bit(name, forces):
-    """But of forward dynamics by the factor: one state is factorized by rows, a batch in lanes."""
+    """Forward dynamics by the factor is left out: one state and a batch are factorized by other kernels."""
     model = MODELS[name]
     batch = [*arguments(model, size=(9,))[: 3 + forces], *[None] * (not forces)]
     one = [x if x is None else x[4] for x in batch]

@@ -1,4 +1,4 @@
-"""Energy of passive motions: it drifts as the order of the integrator says, and no more."""
+"""Check that the energy of passive motions drifts with the order of the integrator, and no more."""
 
 import numpy as np
 import pytest
@@ -13,7 +13,7 @@ accelerations = pytest.mark.parametrize("acceleration", [tf.forward_dynamics, tf
 
 
 def energy(model, q, v):
-    """Kinetic and potential energy; the latter from the centres of mass."""
+    """Return kinetic plus potential energy; the latter from the centres of mass."""
     total = v @ tf.h_times(model, q, v) / 2
     frames = []
     for joint, (R, p, _) in zip(model.joints, textbook.place(model, q), strict=True):
@@ -25,7 +25,7 @@ def energy(model, q, v):
 
 
 def step(model, acceleration, q, v, h):
-    """Runge-Kutta of order 4 without commutators (Celledoni, Marthinsen & Owren 2003)."""
+    """Take a commutator-free Runge-Kutta step of order 4 (Celledoni, Marthinsen & Owren 2003)."""
     still = np.zeros(model.nv)
 
     a1 = acceleration(model, q, v, still)
@@ -46,7 +46,7 @@ def step(model, acceleration, q, v, h):
 
 
 def drift(model, acceleration, q, v, duration, steps):
-    """Change of the energy."""
+    """Return the change of the energy."""
     before = energy(model, q, v)
     for _ in range(steps):
         q, v = step(model, acceleration, q, v, duration / steps)
@@ -54,7 +54,7 @@ def drift(model, acceleration, q, v, duration, steps):
 
 
 def assert_order(model, acceleration, q, v, duration, steps):
-    """Assert that half the step leaves 2^-4 of the drift, or less."""
+    """Assert that half the step size leaves at most 2^-4 of the drift."""
     coarse, fine = (drift(model, acceleration, q, v, duration, count) for count in (steps, 2 * steps))
     scale = v @ tf.h_times(model, q, v)
     assert 1e-12 * scale < coarse < 1e-3 * scale  # neither rounding nor another motion
@@ -75,7 +75,7 @@ def test_a_double_pendulum(acceleration):
 
 @accelerations
 def test_a_humanoid(acceleration):
-    """A body that flies, with spherical hips and shoulders, and hinges below them."""
+    """Uses a free-flying body with spherical hips and shoulders, and hinges below them."""
     limbs = ["spherical", "revolute", "revolute"]
     parent = [-1, 0, 1, 2, 0, 4, 5, 0, 7, 8, 0, 10, 11]
     model = free(random_model(parent, ["freeflyer", *limbs * 4], 1))

@@ -1,4 +1,4 @@
-"""Dynamics of models against Pinocchio on every robot and every joint, against MuJoCo and Drake on some."""
+"""Compare the dynamics with Pinocchio on every robot and joint, with MuJoCo and Drake on some."""
 
 from importlib import import_module
 
@@ -24,7 +24,7 @@ REGULAR = 1e12  # condition number of H beyond which accelerations mean nothing
 
 
 def inertia_matrix(theirs, data, q):
-    """H by Pinocchio; by its columns where joints follow others, of which its crba gets some wrong (4.1)."""
+    """Return Pinocchio's H; by columns for mimic joints, since crba of Pinocchio 4.1 gets some wrong."""
     if not len(theirs.mimicking_joints):
         return pinocchio_.mass_matrix(theirs, data, q)
     still = np.zeros(theirs.nv)
@@ -33,7 +33,7 @@ def inertia_matrix(theirs, data, q):
 
 
 def assert_agrees(model, theirs, seed=0):
-    """Assert that all functions give what Pinocchio's do."""
+    """Assert that all functions agree with Pinocchio's."""
     q, v, x, fext = arguments(model, seed)
     data = theirs.createData()
     H = inertia_matrix(theirs, data, q)

@@ -1,4 +1,4 @@
-"""Batches without external forces, whose plain arrays go straight to the kernels, as through the gate."""
+"""Check that the fast path of batches without external forces equals the general path to the bit."""
 
 import numpy as np
 import pytest
@@ -14,8 +14,8 @@ names = pytest.mark.parametrize("name", SHORT)
 MODEL = MODELS["freeflyer"]
 
 
-def gated(model, name, q, v, x, **options):
-    """The result by the gate, which work for several threads takes."""
+def by_general_path(model, name, q, v, x, **options):
+    """Return the result of the general path, which calls with several threads take."""
     return CALLS[name](model, q, v, x, None, num_threads=2, **options)
 
 
@@ -25,7 +25,7 @@ def test_the_short_way_changes_no_bit(which, name, count):
     model = MODELS[which]
     q, v, x, _ = arguments(model, 1, (count,))
     own = CALLS[name](model, q, v, x, None)
-    np.testing.assert_array_equal(own, gated(model, name, q, v, x), strict=True)
+    np.testing.assert_array_equal(own, by_general_path(model, name, q, v, x), strict=True)
     out = np.empty_like(own)
     assert CALLS[name](model, q, v, x, None, out=out) is out
     np.testing.assert_array_equal(out, own)
@@ -36,7 +36,7 @@ def test_the_short_way_changes_no_bit(which, name, count):
 def test_forms_of_arrays(name, form):
     given = arguments(MODEL, 2, (9,))[:3]
     own = CALLS[name](MODEL, *map(form, given), None)
-    np.testing.assert_array_equal(own, gated(MODEL, name, *map(form, given)), strict=True)
+    np.testing.assert_array_equal(own, by_general_path(MODEL, name, *map(form, given)), strict=True)
 
 
 @names
@@ -45,14 +45,14 @@ def test_an_argument_that_holds_for_all(name, shared):
     given = list(arguments(MODEL, 3, (9,))[:3])
     given[shared] = given[shared][0]
     own = CALLS[name](MODEL, *given, None)
-    np.testing.assert_array_equal(own, gated(MODEL, name, *given), strict=True)
+    np.testing.assert_array_equal(own, by_general_path(MODEL, name, *given), strict=True)
 
 
 @names
 @pytest.mark.parametrize("count", [1, 8, 9])
 def test_a_contiguous_out_between_guards(name, count):
     given = arguments(MODEL, 4, (count,))[:3]
-    expected = gated(MODEL, name, *given)
+    expected = by_general_path(MODEL, name, *given)
     room = np.full(expected.size + 16, GUARD)
     out = room[8:-8].reshape(expected.shape)
     assert CALLS[name](MODEL, *given, None, out=out) is out
@@ -65,13 +65,13 @@ def test_a_contiguous_out_between_guards(name, count):
 @pytest.mark.parametrize("ahead", [0, 1, MODEL.nv])
 def test_an_out_that_overlaps_an_argument(name, ahead):
     q, v, x, _ = arguments(MODEL, 5, (9,))
-    expected = gated(MODEL, name, q, v, x)
+    expected = by_general_path(MODEL, name, q, v, x)
     room = np.empty(v.size + MODEL.nv)
     shared, out = (room[at : at + v.size].reshape(v.shape) for at in (0, ahead))
     shared[...] = x
     given = (q, shared, x) if name == "bias" else (q, v, shared)
     if name == "bias":
-        expected = gated(MODEL, name, q, x, x)
+        expected = by_general_path(MODEL, name, q, x, x)
     assert CALLS[name](MODEL, *given, None, out=out) is out
     np.testing.assert_array_equal(out, expected)
 
@@ -108,5 +108,5 @@ def test_a_bad_configuration_spoils_itself_alone(name):
 
 def test_the_articulated_bodies_refuse_followers_in_a_batch():
     model = MODELS["followers"]
-    with pytest.raises(ValueError, match="follow"):
+    with pytest.raises(ValueError, match="mimic joints"):
         tf.aba(model, *arguments(model, 8, (9,))[:3])

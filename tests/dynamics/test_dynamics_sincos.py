@@ -1,4 +1,4 @@
-"""Sines and cosines of many numbers, against extended precision."""
+"""Compare the kernels' sines and cosines with extended precision."""
 
 import numpy as np
 import pytest
@@ -16,19 +16,19 @@ extended = pytest.mark.skipif(
 
 
 def ulps(own, expected):
-    """Deviation from an extended result, in units in the last place of the double next to it."""
+    """Return the deviation from an extended result, in units in the last place of the nearest double."""
     return np.abs(own - expected) / np.spacing(np.abs(expected.astype(float))).astype(np.longdouble)
 
 
 def worst(x):
-    """Largest deviation of the sines and cosines of x."""
+    """Return the largest deviation of the sines and cosines of x."""
     s, c = sincos(x)
     exact = x.astype(np.longdouble)
     return float(max(ulps(s, np.sin(exact)).max(), ulps(c, np.cos(exact)).max()))
 
 
 def multiples_of_a_right_angle(largest):
-    """Doubles nearest to all multiples of pi/2, and their neighbours."""
+    """Return the doubles nearest to all multiples of pi/2, and their neighbours."""
     count = int(largest / (np.pi / 2))
     x = (np.arange(1, count) * (np.longdouble("3.14159265358979323846264338327950288") / 2)).astype(float)
     return np.concatenate([x, np.nextafter(x, np.inf), np.nextafter(x, 0), -x])

@@ -1,4 +1,4 @@
-"""flexible_inertia against the kinetic energy of point masses, their positions differentiated numerically."""
+"""Compare flexible_inertia with the kinetic energy of point masses, differentiated numerically."""
 
 import numpy as np
 import pytest
@@ -12,14 +12,14 @@ STEP = 1e-30  # of a complex-step derivative: without cancellation, exact to rou
 
 
 def rotation(axis, angle):
-    """Rodrigues' formula, for complex angles, too."""
+    """Return the rotation by Rodrigues' formula, for complex angles, too."""
     x, y, z = axis
     K = np.array([[0, -z, y], [z, 0, -x], [-y, x, 0]])
     return np.eye(3) + np.sin(angle) * K + (1 - np.cos(angle)) * K @ K
 
 
 def spin(psi, amplitude):
-    """Rotation of amplitude times psi."""
+    """Return the rotation of amplitude times psi."""
     size = np.linalg.norm(psi)
     return rotation(psi / size, size * amplitude)
 
@@ -39,7 +39,7 @@ class Flexible:
         self.tip, self.psi = rng.standard_normal((2, n, S, 3))
 
     def frames(self, q):
-        """O_k, orientation of link k and its amplitudes, at joint positions and amplitudes q."""
+        """Return O_k, orientation and amplitudes of every link, at joint positions and amplitudes q."""
         O, R, result = np.zeros(3), np.eye(3), []
         for k in range(self.n):
             eta = q[self.n + k * self.S : self.n + (k + 1) * self.S]
@@ -54,7 +54,7 @@ class Flexible:
         return result
 
     def positions(self, q):
-        """Points of all links in the base frame."""
+        """Return the points of all links in the base frame."""
         return np.array(
             [
                 O + (self.points[k] + np.tensordot(eta, self.shapes[k], 1)) @ R.T
@@ -63,19 +63,19 @@ class Flexible:
         )
 
     def energy(self, q, rate):
-        """T = 1/2 sum m |dx/dt|^2, the derivative taken by a complex step along rate."""
+        """Return T = 1/2 sum m |dx/dt|^2; the derivative is a complex step along rate."""
         speed = self.positions(q + 1j * STEP * rate).imag / STEP
         return 0.5 * np.sum(self.masses[..., None] * speed**2)
 
     def hessian(self, q):
-        """A_ij = T(e_i + e_j) - T(e_i) - T(e_j)."""
+        """Return A_ij = T(e_i + e_j) - T(e_i) - T(e_j)."""
         e = np.eye(len(q))
         alone = np.array([self.energy(q, x) for x in e])
         both = np.array([[self.energy(q, x + y) for x in e] for y in e])
         return both - alone - alone[:, None]
 
     def arrays(self, q):
-        """What `flexible_inertia` takes, at q."""
+        """Return the arguments of `flexible_inertia` at q."""
         frames = self.frames(q)
         O = np.array([o for o, _, _ in frames])
         R = np.array([R for _, R, _ in frames])

@@ -1,4 +1,4 @@
-"""Bodies far from the root body and from each other, against sums of Kane in long double.
+"""Compare bodies far from the root body and from each other with Kane's sums in long double.
 
 Deviations are relative to what is added up: levers as long as the links between, angles and forces that all
 add up. Whatever a model's lengths are, rounding alone may leave a few units of 1e-16 of that.
@@ -29,7 +29,7 @@ AXIS = {"revolute": [0, 1, 0], "prismatic": [0, 1, 0]}
 
 @st.composite
 def spread_models(draw):
-    """Models with links of 1e-3 to 1e7 m, bodies of 1e-3 to 10 m, and states with slides as long."""
+    """Draw models with links of 1e-3 to 1e7 m, bodies of 1e-3 to 10 m, and states with slides as long."""
     model, rng = free(draw(models(6))), np.random.default_rng(draw(st.integers(0, 2**32 - 1)))
     joints = []
     for joint in model.joints:
@@ -47,19 +47,19 @@ def spread_models(draw):
 
 
 def off(own, expected, size):
-    """Largest deviation, relative to the sizes."""
+    """Return the largest deviation, relative to the sizes."""
     assert np.isfinite(own).all()
     return float(np.max(np.abs(own - expected) / np.where(size > 0, size, 1), initial=0.0))
 
 
 def is_singular(H):
-    """Whether H has no inverse in double precision, whatever the units of its freedoms."""
+    """Return whether H is singular in double precision, whatever the units of its freedoms."""
     root = np.sqrt(np.diag(H))
     return np.linalg.eigvalsh((H / np.outer(root, root)).astype(float))[0] < ROUNDING
 
 
 def one_by_one(model, function, q, *rest):
-    """Calls of single states, their results stacked; NaN where there are none."""
+    """Return stacked results of single calls; NaN if a call raises."""
     found = []
     for i in range(len(q)):
         try:
@@ -70,7 +70,7 @@ def one_by_one(model, function, q, *rest):
 
 
 def at_once(model, function, *arrays):
-    """Call of a batch."""
+    """Return the result of one batch call."""
     return function(model, *arrays)
 
 
@@ -117,7 +117,7 @@ def test_many_models(case):
 
 
 def test_a_spherical_joint_on_two_rails():
-    """The accelerations are those of the same body at the root, however long the rails are."""
+    """Accelerations equal those of the same body at the root, however long the rails are."""
     body = tf.Inertia(1.0, [0.1, 0, 0], np.diag([0.01, 0.02, 0.03]))
     rails = [tf.Joint("x", "prismatic", axis=[1, 0, 0]), tf.Joint("y", "prismatic", 0, axis=[0, 1, 0])]
     model = tf.Model([*rails, tf.Joint("ball", "spherical", 1, inertia=body)])
@@ -132,7 +132,7 @@ def test_a_spherical_joint_on_two_rails():
 
 @pytest.mark.parametrize("bend", [0.05, 3.0])
 def test_a_chain_of_200_links(bend):
-    """What the accelerations lack is what a stable solution of the dense system lacks."""
+    """Accelerations deviate no more than a stable solution of the dense system does."""
     rod = tf.Inertia(1.0, [0, 0, 0.05], 1e-3 * np.eye(3))
     joints = [
         tf.Joint(f"j{i}", "revolute", i - 1, p=[0, 0, 0.1], axis=np.eye(3)[i % 2], inertia=rod)
@@ -152,7 +152,7 @@ def test_a_chain_of_200_links(bend):
 
 
 def test_no_arm_is_long():
-    """Origins: at the root where all is near, at a joint far from the last one, below whatever slides."""
+    """Local origins are at the root for near bodies, at joints far from the last one, and below slides."""
     rod = tf.Inertia(1.0, [0, 0, 0.5], 0.01 * np.eye(3))
 
     def origins(*joints):
@@ -173,7 +173,7 @@ def test_no_arm_is_long():
 
 
 def test_a_model_of_twice_as_many_joints_takes_twice_as_many_steps():
-    """Lines and loops that Python executes to make the bodies of a star."""
+    """Counts the lines that Python executes to compile the bodies of a star."""
 
     def count(joints):
         star = tf.Model([tf.Joint(f"j{i}", "revolute", min(i, 1) - 1, axis=[0, 1, 0]) for i in range(joints)])

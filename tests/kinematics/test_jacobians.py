@@ -1,4 +1,4 @@
-"""Frames on bodies: placements, Jacobians and accelerations, against Pinocchio and by differences."""
+"""Compare placements, Jacobians and accelerations of frames with Pinocchio and with differences."""
 
 import numpy as np
 import pytest
@@ -24,7 +24,7 @@ def random_frame(seed):
 
 
 def assert_agrees(model, theirs, seed=0):
-    """Assert that frames on all bodies move as Pinocchio says."""
+    """Assert that frames on all bodies agree with Pinocchio."""
     pin = pytest.importorskip("pinocchio", reason="Pinocchio is the reference")
     q, v, _, _ = arguments(model, seed)
     R, p = random_frame(seed)
@@ -53,7 +53,7 @@ def assert_agrees(model, theirs, seed=0):
 
 
 def own_number(model, theirs, joint):
-    """Our last joint of what may be a composite one of Pinocchio's."""
+    """Return the number of our last joint for Pinocchio's joint, which may be composite."""
     last = theirs.idx_vs[joint] + theirs.nvs[joint]
     starts = [v for v, j in zip(model.idx_v, model.joints, strict=True) if not j.mimic]
     return max(i for i, v in enumerate(starts) if v < last)
@@ -100,7 +100,7 @@ def test_frames_on_all_robots_are_pinocchios(name, floating):
 
 @given(models(), st.integers(0, 2**32 - 1))
 def test_jacobian_is_the_derivative_of_the_placement(model, seed):
-    """Joints that follow others included: R' = ω × R, p' = J v, and J' v is the bias."""
+    """Covers mimic joints: R' = ω × R, p' = J v, and J' v is the bias."""
     q, v, _, _ = arguments(model, seed)
     R, p = random_frame(seed)
     body = seed % model.njoints

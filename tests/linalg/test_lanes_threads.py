@@ -13,7 +13,7 @@ from helpers.batch_results import DTYPES, TREES, assert_same, matrices, results,
 from helpers.strategies import vectors
 
 import treefactor as tf
-from treefactor._util import threads as pool
+from treefactor._util import threads
 from treefactor._util.threads import spread
 
 pytestmark = [pytest.mark.wheel, pytest.mark.isa]

@@ -1,4 +1,4 @@
-"""The named arms as chains, against Pinocchio's model of the same rows."""
+"""Compare the named arms, as chains, with Pinocchio's models of the same parameters."""
 
 import pickle
 
@@ -13,7 +13,7 @@ from treefactor.papers.textbook import kane_sum
 
 
 def general_arm(prismatic) -> Arm:
-    """An arm of random rows and bodies."""
+    """Return an arm of random parameters and bodies."""
     rng = np.random.default_rng(5)
     n = len(prismatic)
     root = rng.standard_normal((n, 3, 3))
@@ -28,7 +28,7 @@ def general_arm(prismatic) -> Arm:
 
 
 def pinocchio_arm(arm):
-    """Model of Pinocchio's: Rx(alpha) Tx(d) Tz(r), then the joint."""
+    """Return Pinocchio's model: Rx(alpha) Tx(d) Tz(r), then the joint."""
     model = pin.Model()
     for k, (alpha, d, r) in enumerate(arm.rows):
         R = pin.utils.rotate("x", alpha)
@@ -59,7 +59,7 @@ def test_model_is_that_of_the_chain(arm):
 
 
 def six_moving(q):
-    """SSRMS with its last joint locked, the last link welded to the one before."""
+    """Return the SSRMS with its last joint locked, the last link welded to the one before."""
     axis, r, mass, c, inertia = SSRMS.chain(q)
     arm, h = r[6], c[6] + mass[6] * r[6]
     c[5] += h

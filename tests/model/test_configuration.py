@@ -1,4 +1,4 @@
-"""Configurations: what Pinocchio makes of them, both ways, near zero and far, single and in batches."""
+"""Check integrate, difference and random configurations against Pinocchio, at all scales and in batches."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""Model, Joint and Inertia: what they are made of, what they refuse and that nobody can change them."""
+"""Check that Model, Joint and Inertia have the right layout, reject invalid input and are immutable."""
 
 import pickle
 
@@ -198,7 +198,7 @@ def test_gravity_is_a_finite_vector():
 
 
 def arrays(model):
-    """All arrays a model holds."""
+    """Return all arrays of a model."""
     yield from (model.gravity, model.armature, model.lower, model.upper, model.tree.parent)
     for joint in model.joints:
         yield from (joint.R, joint.p, joint.armature, joint.lower, joint.inertia.com, joint.inertia.tensor)

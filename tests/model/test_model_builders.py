@@ -1,4 +1,4 @@
-"""Models from Pinocchio, MuJoCo, PyBullet and URDF files: the same robots, entry by entry."""
+"""Check that models from Pinocchio, MuJoCo, PyBullet and URDF files agree entry by entry."""
 
 import pickle
 
@@ -18,7 +18,7 @@ AXIS, OTHER = np.array([0.0, 0.6, 0.8]), np.array([0.48, 0.6, 0.64])
 
 
 def engine(name):
-    """Adapter of an engine that may not be installed."""
+    """Return the adapter of an engine; skip the test if it is not installed."""
     from importlib import import_module
 
     try:
@@ -28,7 +28,7 @@ def engine(name):
 
 
 def assert_same_dynamics(model, pin_model, seed=0):
-    """H and forces of a model are Pinocchio's, and so is the tree."""
+    """Assert that H, forces and tree of a model are Pinocchio's."""
     assert (model.nq, model.nv) == (pin_model.nq, pin_model.nv)
     assert model.tree == pinocchio_.tree(pin_model)
     q, v, a = state(model, seed)
@@ -45,7 +45,7 @@ def assert_same_dynamics(model, pin_model, seed=0):
 
 
 def assert_same_model(first, second):
-    """Two models are equal to rounding."""
+    """Assert that two models are equal to rounding."""
     assert first.tree == second.tree
     assert first.tree.names == second.tree.names
     np.testing.assert_array_equal([first.lower, first.upper], [second.lower, second.upper])
@@ -87,7 +87,7 @@ PINOCCHIO = {
 
 
 def between_hinges(joint_model):
-    """Pinocchio's model of a chain whose second joint is the given one."""
+    """Return Pinocchio's model of a chain whose second joint is this one."""
     pin.seed(0)
     model, j = pin.Model(), 0
     for name, each in (("first", pin.JointModelRY()), ("second", joint_model), ("third", pin.JointModelRZ())):
@@ -122,7 +122,7 @@ def test_a_pickled_model_of_pinocchio_is_read_as_the_model():
 @given(models(depth_first=True))
 def test_there_and_back(model):
     follows = [(joint.mimic.leader, i) for i, joint in enumerate(model.joints) if joint.mimic]
-    # what else follows what, Pinocchio 4.1 refuses, and a helical follower crashes it
+    # Pinocchio 4.1 rejects all other mimic joints, and a helical one crashes it
     assume(all(k < i and model.joints[k].kind != "continuous" for k, i in follows))
     assume(all(model.joints[i].kind != "helical" for _, i in follows))
     twin = in_pinocchio(model)
@@ -253,7 +253,7 @@ def test_impossible_inertias_of_files_are_told(tmp_path):
 
 
 def assert_is_body(adapter, body, model):
-    """H and bias of a model are those of an engine's body."""
+    """Assert that H and bias of a model are those of an engine's body."""
     q, v, a = state(model)
     assert model.tree == adapter.tree(body)
     T, c = adapter.transform(body, model, q), adapter.acceleration_offset(body, model, q, v)

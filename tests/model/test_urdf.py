@@ -1,4 +1,4 @@
-"""Reading URDFs: what is refused for every engine alike, in whose name, and that size is no obstacle."""
+"""Check that invalid URDFs are rejected alike for every engine, and that long chains are read."""
 
 from importlib import import_module
 
@@ -38,7 +38,7 @@ def adapter(engine):
 
 
 def chain(kind):
-    """A chain of many links, its joints from the tip to the root."""
+    """Return a chain of many links, its joints from the tip to the root."""
     links = (link(f"l{i}") for i in range(LINKS))
     joints = (joint(f"j{i}", f"l{i}", f"l{i + 1}", kind) for i in reversed(range(LINKS - 1)))
     return urdf(*links, *joints)
@@ -46,7 +46,7 @@ def chain(kind):
 
 @pytest.fixture
 def file(tmp_path):
-    """Write a text to a file; returns its path."""
+    """Return a function that writes a text to a file and returns its path."""
 
     def file(text):
         path = tmp_path / "robot.urdf"
@@ -56,7 +56,7 @@ def file(tmp_path):
     return file
 
 
-# -------------------------------------------------------------------------------------- numbers that are none
+# -------------------------------------------------------------------------------------- invalid numbers
 
 
 @pytest.mark.parametrize("engine", ENGINES)
@@ -159,7 +159,7 @@ def test_axes_may_have_any_length(file, kind, length):
 
 
 def turning(path, adapted):
-    """H of an engine at 0.3 rad."""
+    """Return an engine's H at 0.3 rad."""
     if adapted.__name__.endswith("pinocchio_"):
         model = adapted.load(path)
         return adapted.mass_matrix(model, model.createData(), np.array([0.3]))
@@ -191,7 +191,7 @@ def test_an_axis_of_another_length_is_named_by_pybullet(file):
     assert "'j' has another" in row.reason
 
 
-# ---------------------------------------------------------------------------------------- in whose name it is
+# ---------------------------------------------------------------------------------------- names in errors
 
 
 @pytest.mark.parametrize("engine", ENGINES[1:])

@@ -4,6 +4,7 @@ cimport numpy as cnp
 from libc.math cimport copysign, sqrt
 from libc.string cimport memcpy
 
+from ..dynamics._recursions cimport RECORD, UNIT_MOTION, BodyMotion
 from ._loops cimport Entry
 
 import numpy as np
@@ -26,16 +27,14 @@ ctypedef struct Contact:         # of CONTACT
 
 assert CONTACT.itemsize == sizeof(Contact)
 
-cdef double BASE[27]             # the base as a body of frames
-for _ in range(27):
-    BASE[_] = _ in (0, 4, 8)
+cdef BodyMotion BASE             # at rest, its axes those of coordinates
+for _ in range(3):
+    BASE.axes[4 * _] = 1.0
 
 
-cdef inline const double *body(const double *frames, Py_ssize_t joint) noexcept nogil:
-    """Axes, origin and origin of the root of the body of a joint, -1 the base."""
-    if joint < 0:
-        return &BASE[0]
-    return frames + 27 * joint
+cdef inline const BodyMotion *body_motion(const double *frames, Py_ssize_t joint) noexcept nogil:
+    """Return the kinematics record of the body of a joint; -1 is the base."""
+    return &BASE if joint < 0 else <const BodyMotion *> (frames + RECORD * joint)
 
 
 cdef inline double dot(const double *a, const double *b) noexcept nogil:
@@ -135,20 +134,20 @@ cdef class Touching:
     cdef double measure(self, const Contact *c, const double *frames, double *n,
                         double *point) noexcept nogil:
         """The gap; n <- its direction, point <- where it ends on the sphere, from both roots' origins."""
-        cdef const double *a = body(frames, c.body[0])
-        cdef const double *b = body(frames, c.body[1])
+        cdef const BodyMotion *a = body_motion(frames, c.body[0])
+        cdef const BodyMotion *b = body_motion(frames, c.body[1])
         cdef double center[3]
         cdef double anchor[3]
         cdef double way[3]
         cdef double length
         cdef int r
-        rotate(b, c.center, center)
-        rotate(a, c.anchor, anchor)
+        rotate(b.axes, c.center, center)
+        rotate(a.axes, c.anchor, anchor)
         for r in range(3):
-            center[r] += b[9 + r]
-            way[r] = b[12 + r] - a[12 + r] + center[r] - (a[9 + r] + anchor[r])
+            center[r] += b.origin[r]
+            way[r] = b.root[r] - a.root[r] + center[r] - (a.origin[r] + anchor[r])
         if c.flat:
-            rotate(a, c.normal, n)
+            rotate(a.axes, c.normal, n)
             length = dot(n, way)
         else:
             length = sqrt(dot(way, way))
@@ -156,7 +155,7 @@ cdef class Touching:
                 n[r] = way[r] / length if length > 0.0 else r == 2
         for r in range(3):
             point[3 + r] = center[r] - c.radius * n[r]
-            point[r] = point[3 + r] + b[12 + r] - a[12 + r]
+            point[r] = point[3 + r] + b.root[r] - a.root[r]
         return length - c.reach
 
     cdef void fill(self, const Contact *c, const double *frames, const double *axes, const double *point,
@@ -171,7 +170,7 @@ cdef class Touching:
         cdef int axis
         for i in range(c.entry, c.stop):
             e = &self.entry[i]
-            S = frames + 27 * self.joints + 6 * e.freedom
+            S = frames + UNIT_MOTION(self.joints, e.freedom)
             r = point + 3 * e.side
             sign = e.ratio if e.side else -e.ratio
             u[0] = S[0] + S[4] * r[2] - S[5] * r[1]

@@ -4,18 +4,8 @@ cimport numpy as cnp
 from libc.math cimport NAN
 from libc.stdlib cimport free, malloc
 
-from ..dynamics._recursions cimport (
-    ALIGNED,
-    FRAMES,
-    LANES,
-    MOTION,
-    Arguments,
-    Bodies,
-    Operand,
-    align,
-    describe,
-    load,
-)
+from ..dynamics._operands cimport ALIGNED, LANES, Operand, align, describe, load
+from ..dynamics._recursions cimport FRAMES, MOTION, Arguments, Bodies
 from ..tree._pattern cimport (
     FACTORIZED,
     SOLVE_L,
@@ -128,7 +118,7 @@ cdef class Closing:
         cdef Py_ssize_t kernel = (kernels.one if lanes == 1 else kernels.lanes).room(&self.c, t.n)
         cdef Py_ssize_t size = self.bodies.size(FRAMES) + self.bodies.size(MOTION) + 2 * self.c.rows
         size += self.nnz + 2 * t.n                                # D, reciprocals
-        size = lanes * size + max(self.bodies.room(FRAMES, lanes), self.bodies.room(MOTION, lanes)) + kernel
+        size = lanes * size + max(self.bodies.workspace_size(FRAMES, lanes), self.bodies.workspace_size(MOTION, lanes)) + kernel
         size += workspace_size(t) if lanes == 1 else lanes * t.scratch
         return size + 12 * ALIGNED
 
@@ -261,7 +251,7 @@ cdef class Closing:
     cdef void refuse(self, const Py_ssize_t *failed, const Operand *given, double **x) noexcept nogil:
         """Accelerations x[4] and forces x[5] <- NaN of states that failed, or are none."""
         cdef Py_ssize_t lane, e
-        self.bodies.refuse(given, x, self.bodies.nv)
+        self.bodies.invalidate(given, x, self.bodies.nv)
         for lane in range(LANES):
             if failed[lane] != FACTORIZED or (self.bodies.nv and x[4][lane] != x[4][lane]):
                 for e in range((self.bodies.nv + self.c.rows) * LANES):

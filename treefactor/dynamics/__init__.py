@@ -1,6 +1,6 @@
-"""Dynamics of a model (CRBA, RNEA, ABA, forward dynamics) and of chains given in the base frame."""
+"""Compute dynamics: CRBA, RNEA, ABA and forward dynamics of a model, and inertia matrices of chains."""
 
-from . import bodies  # noqa: F401  # gives Model.bodies its compiled form
+from . import bodies  # noqa: F401  # registers the compiler behind Model.bodies
 from .recursions import (
     aba,
     bias,

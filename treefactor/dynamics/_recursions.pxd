@@ -1,9 +1,8 @@
-"""The bodies of a model as the recursions take them."""
+"""C interface of the recursions: the structs of the kernels, and the class that calls them."""
 
 cimport numpy as cnp
-from libc.stdint cimport uintptr_t
-
 from ..tree._pattern cimport Pattern
+from ._operands cimport Operand
 
 cdef extern from "kernels/dynamics/bodies.h" nogil:
     ctypedef struct Body:
@@ -26,16 +25,16 @@ cdef extern from "kernels/dynamics/bodies.h" nogil:
         double gravity[3]
 
     ctypedef struct Recursions:
-        Py_ssize_t (*room)(const Mechanism *) noexcept nogil
-        void (*crba)(const Mechanism *, const double *q, double *H, double *room) noexcept nogil
+        Py_ssize_t (*workspace_size)(const Mechanism *) noexcept nogil
+        void (*crba)(const Mechanism *, const double *q, double *H, double *workspace) noexcept nogil
         void (*rnea)(const Mechanism *, const double *q, const double *v, const double *a, const double *fext,
-                     int gravity, double *tau, double *room) noexcept nogil
-        void (*motion)(const Mechanism *, const double *q, const double *v, const double *fext, double *H,
-                       double *bias, double *room) noexcept nogil
+                     int gravity, double *tau, double *workspace) noexcept nogil
+        void (*equation_of_motion)(const Mechanism *, const double *q, const double *v, const double *fext,
+                                   double *H, double *bias, double *workspace) noexcept nogil
         void (*aba)(const Mechanism *, const double *q, const double *v, const double *tau,
-                    const double *fext, double *qdd, double *D, double *room) noexcept nogil
+                    const double *fext, double *qdd, double *D, double *workspace) noexcept nogil
         void (*frames)(const Mechanism *, const double *q, const double *v, double *frames,
-                       double *room) noexcept nogil
+                       double *workspace) noexcept nogil
 
     ctypedef struct Dynamics:
         const char *name
@@ -45,9 +44,16 @@ cdef extern from "kernels/dynamics/bodies.h" nogil:
 
     const Dynamics dynamics_baseline
 
-cdef enum:
-    LANES = 8
-    ALIGNED = 8                  # doubles of 64 bytes
+cdef extern from "kernels/dynamics/body_motion.h" nogil:
+    ctypedef struct BodyMotion:
+        double axes[9]
+        double origin[3]
+        double root[3]
+        double velocity[6]
+        double acceleration[6]
+
+    Py_ssize_t RECORD
+    Py_ssize_t UNIT_MOTION(Py_ssize_t joints, Py_ssize_t k)
 
 cdef enum:                       # operations
     CRBA
@@ -63,22 +69,19 @@ cdef enum:                       # operations
 ctypedef struct Arguments:       # entry e of a configuration at x[e]; with lanes at x[e * lanes + lane]
     const double *q
     const double *v
-    const double *x              # a, tau, or what H is to be multiplied with
+    const double *x              # a, tau, or the vector that H multiplies
     const double *fext
     double *out
 
 
-ctypedef struct Operand:
-    const char *data             # NULL: absent
-    Py_ssize_t size, to_next     # bytes to the next configuration
+cdef inline bint takes_v(int op) noexcept nogil:
+    """Return whether an operation reads velocities."""
+    return op != CRBA and op != H_TIMES
 
 
-cdef inline double *align(double *x) noexcept nogil:
-    return <double *> ((<uintptr_t> x + 63) & ~<uintptr_t> 63)
-
-
-cdef void describe(cnp.ndarray x, Operand *found) noexcept
-cdef void load(const Operand *given, Py_ssize_t b, int count, double *X) noexcept nogil
+cdef inline bint takes_x(int op) noexcept nogil:
+    """Return whether an operation reads accelerations, forces or a vector to multiply."""
+    return op != CRBA and op != BIAS and op != FRAMES
 
 
 cdef class Bodies:
@@ -86,33 +89,30 @@ cdef class Bodies:
     cdef Pattern pattern
     cdef object kept
     cdef readonly Py_ssize_t nq, nv, nnz
-    cdef Py_ssize_t units
-    cdef const Py_ssize_t *unit
-    cdef bint coupled
+    cdef Py_ssize_t units        # number of unit vectors in q
+    cdef const Py_ssize_t *unit  # first entry and size of each
+    cdef bint coupled            # mimic joints: the four arrays below
     cdef const Py_ssize_t *follows
     cdef const double *ratio
     cdef const Py_ssize_t *fold
     cdef const double *fold_ratio
 
     cdef Py_ssize_t size(self, int op) noexcept nogil
-    cdef Py_ssize_t room(self, int op, int lanes) noexcept nogil
+    cdef Py_ssize_t workspace_size(self, int op, int lanes) noexcept nogil
     cdef bint is_configuration(self, const double *q, int step) noexcept nogil
     cdef void expand(self, int lanes, const double *v, double *x) noexcept nogil
     cdef void reduce(self, int lanes, Py_ssize_t count, Py_ssize_t reduced, const Py_ssize_t *to,
                      const double *ratio, const double *x, double *y) noexcept nogil
-    cdef void compute(self, int op, int lanes, const Arguments *given, Py_ssize_t *failed,
+    cdef void compute(self, int op, int lanes, const Arguments *args, Py_ssize_t *failed,
                       double *work) noexcept nogil
     cdef void find_failures(self, int lanes, const double *D, Py_ssize_t *failed) noexcept nogil
     cdef void solve(self, int lanes, double *H, double *D, double *inverse, double *scratch, double *x,
                     Py_ssize_t *failed) noexcept nogil
-    cdef bint plain(self, int op, object q, object v, object x, object out) noexcept
-    cdef bint run(self, int op, const Arguments *given) noexcept
-    cdef object one(self, int op, object q, object v, object x, object out)
-    cdef object many(self, int op, object q, object v, object x, object out)
-    cdef bint run_blocks(self, int op, Py_ssize_t batch, const Operand *given, cnp.ndarray out, str layout,
+    cdef bint run_one(self, int op, const Arguments *args) noexcept
+    cdef bint run_blocks(self, int op, Py_ssize_t batch, const Operand *operands, cnp.ndarray out, str layout,
                          Py_ssize_t *failed, Py_ssize_t first, Py_ssize_t stop) except False
     cdef void unpack(self, const double *packed, Py_ssize_t step, double *H) noexcept nogil
-    cdef void refuse(self, const Operand *given, double **x, Py_ssize_t size) noexcept nogil
+    cdef void invalidate(self, const Operand *operands, double **x, Py_ssize_t size) noexcept nogil
     cdef void pad(self, int count, double *H) noexcept nogil
 
 

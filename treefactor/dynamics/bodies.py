@@ -1,8 +1,8 @@
-"""A model as the recursions take it: bodies with one kind of motion each, about or along their z axis.
+"""Compile a model for the recursions: bodies with one kind of motion each, about or along their z axis.
 
-Moments taken about a point far from what turns lose digits: of an arm r times the radius of gyration,
-2 log2(r) bits. So a body that may turn farther from its parent's local origin than LONGEST_ARM radii of
-gyration begins a local origin of its own, at its joint.
+Moments about a point far from a rotating body lose digits: 2 log2(r) bits for a lever arm of r radii of
+gyration. A body that can rotate farther from its parent's local origin than LONGEST_ARM radii of gyration
+therefore gets its own local origin, at its joint.
 """
 
 from __future__ import annotations
@@ -16,13 +16,19 @@ from ..model.model import Model
 from ..tree._pattern import Pattern
 from ._recursions import BODY, KINDS, Bodies
 
-SLIDING = ("prismatic", "helical", "planar", "translation", "freeflyer")  # kinds without a longest distance
+SLIDING = (
+    "prismatic",
+    "helical",
+    "planar",
+    "translation",
+    "freeflyer",
+)  # kinds of unlimited displacement
 TURNING = tuple(kind for kind in KINDS if kind not in ("prismatic", "translation"))
-LONGEST_ARM = 16  # from a local origin, in radii of gyration
+LONGEST_ARM = 16  # distance from a local origin, in radii of gyration
 
 
 def bodies(model) -> Bodies:
-    """Bodies of a `treefactor.Model` bound to the compiled recursions."""
+    """Return the compiled form of a `treefactor.Model`."""
     table = table_of(model)
     _choose_origins(table)
     return Bodies(
@@ -39,9 +45,9 @@ def bodies(model) -> Bodies:
 
 
 def table_of(model) -> list[dict]:
-    """Bodies of a `treefactor.Model`; a universal joint is two of them, the first without mass."""
+    """Return the bodies of a `treefactor.Model`; a universal joint becomes two, the first without mass."""
     table: list[dict] = []
-    last, axes = [], []  # body and axes that the children of a joint are placed in
+    last, axes = [], []  # body and axes in which the children of a joint are placed
     for i, joint in enumerate(model.joints):
         parent, A = (last[joint.parent], axes[joint.parent]) if joint.parent >= 0 else (-1, np.eye(3))
         R, p = A.T @ joint.R, A.T @ joint.p
@@ -62,7 +68,7 @@ def table_of(model) -> list[dict]:
 
 
 def _body(model, i: int, kind: str, parent: int, R: np.ndarray, p: np.ndarray, table: list[dict]) -> dict:
-    """Body without mass, placed by R and p, that moves as `kind` does."""
+    """Return a body without mass at R and p with the motion of a kind."""
     joint = model.joints[i]
     before = table[-1] if table else {"v": 0, "freedoms": 0}
     root = table[parent]["root"] if parent >= 0 else kind
@@ -90,7 +96,7 @@ def _body(model, i: int, kind: str, parent: int, R: np.ndarray, p: np.ndarray, t
 
 
 def _frame(axis: np.ndarray) -> np.ndarray:
-    """Rotation whose z column is the axis; a permutation for axes of coordinates."""
+    """Return a rotation whose z column is the axis; a permutation for coordinate axes."""
     x = np.eye(3)[np.argmin(np.abs(axis))]
     x = x - (x @ axis) * axis
     x /= np.linalg.norm(x)
@@ -99,14 +105,14 @@ def _frame(axis: np.ndarray) -> np.ndarray:
 
 
 def _inertia(inertia, A: np.ndarray) -> dict:
-    """Mass, first moment and tensor about the origin, in axes A."""
+    """Return mass, first moment and tensor about the origin, in axes A."""
     m, c = inertia.mass, A.T @ inertia.com
     about_origin = A.T @ inertia.tensor @ A + m * (c @ c * np.eye(3) - np.outer(c, c))
     return {"mass": m, "first": m * c, "tensor": about_origin}
 
 
 def _sum_up(table: list[dict]) -> None:
-    """Mass that every body carries, its own included."""
+    """Store the mass of the subtree of every body."""
     for body in table:
         body["carried"] = body["mass"]
     for body in reversed(table):
@@ -115,14 +121,14 @@ def _sum_up(table: list[dict]) -> None:
 
 
 def _number_angles(table: list[dict]) -> None:
-    """Number the bodies whose angles need a sine and a cosine."""
+    """Number the angles whose sine and cosine are computed."""
     turning = (body for body in table if KINDS[body["kind"]] in ("revolute", "helical"))
     for angle, body in enumerate(turning):
         body["angle"] = angle
 
 
 def _choose_origins(table: list[dict]) -> None:
-    """Set the body whose origin each is computed at, and the number of the freedoms above it."""
+    """Store the body whose joint is each body's local origin, and the number of freedoms of its ancestors."""
     arms: list[float] = []
     for i, (body, radius) in enumerate(zip(table, _radii(table), strict=True)):
         kind, parent = KINDS[body["kind"]], body["parent"]
@@ -139,7 +145,7 @@ def _choose_origins(table: list[dict]) -> None:
 
 
 def _radii(table: list[dict]) -> list[float]:
-    """Radii of gyration of what every body carries: about its axis, or the shortest; of nothing infinite."""
+    """Return each subtree's radius of gyration about the axis, or the shortest; infinite without mass."""
     first = [body["first"] for body in table]
     tensor = [body["tensor"] for body in table]
     radii = [math.inf] * len(table)
@@ -159,7 +165,7 @@ def _radii(table: list[dict]) -> list[float]:
 
 
 def _structs(table: list[dict]) -> np.ndarray:
-    """The bodies as an array of structs, matrices column by column."""
+    """Return the bodies as an array of C structs, matrices column by column."""
     found = np.zeros(len(table), dtype=BODY)
     for struct, body in zip(found, table, strict=True):
         for name in BODY.names:
@@ -169,7 +175,7 @@ def _structs(table: list[dict]) -> np.ndarray:
 
 
 def units(model) -> np.ndarray:
-    """First entry and number of the entries of q that make a unit vector."""
+    """Return first entry and number of entries of every unit vector in q."""
     found = [
         (q + ROTATIONS[joint.kind].start, ROTATIONS[joint.kind].stop - ROTATIONS[joint.kind].start)
         for joint, q in zip(model.joints, model.idx_q, strict=True)
@@ -179,7 +185,7 @@ def units(model) -> np.ndarray:
 
 
 def coupling_of(model) -> tuple | None:
-    """Where the entries of the extended v and of the packed rows of the extended H go, and how many times."""
+    """Return targets and factors for the entries of the extended v and of the packed extended H, or None."""
     if model.coupling is None:
         return None
     extended, tree, G = model.extended, model.tree, model.coupling.G
@@ -192,4 +198,4 @@ def coupling_of(model) -> tuple | None:
     return follows, ratio, fold, fold_ratio
 
 
-Model._compile = staticmethod(bodies)  # of Model.bodies
+Model._compile = staticmethod(bodies)  # called by Model.bodies

@@ -1,7 +1,7 @@
-"""Inertia matrix and forces of a chain of bodies, all given in the base frame.
+"""Compute the inertia matrix and forces of a chain of bodies given in the base frame.
 
-After the Kane-sum paper, whose equations papers/textbook/kane_sum.py follows one by one; what runs here is
-the cheaper recursion of chain_on_scalars.py.
+papers/textbook/kane_sum.py follows the equations of the Kane-sum paper one by one; this module uses the
+cheaper recursion of chain_on_scalars.py.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from ..tree.tree import OperationCount
 from . import _chain  # type: ignore[attr-defined]  # compiled
 from . import chain_on_scalars as composite
 
-TAILS = {  # shapes for one joint or body
+TAILS = {  # shape of each argument for one joint or body
     "axis": (3,),
     "r": (3,),
     "mass": (),
@@ -29,11 +29,11 @@ TAILS = {  # shapes for one joint or body
     "moment": (3,),
     "torque": (),
 }
-LOADS = ("rate", "force", "moment", "torque")  # zero unless given
+LOADS = ("rate", "force", "moment", "torque")  # zero by default
 
 
 def chain_inertia(axis, r, mass, c, inertia, prismatic=None, out=None, count: bool = False):
-    """Joint-space inertia matrix of a chain of N bodies with one freedom each.
+    """Compute the joint-space inertia matrix of a chain of N bodies with one freedom each.
 
     Parameters
     ----------
@@ -41,7 +41,7 @@ def chain_inertia(axis, r, mass, c, inertia, prismatic=None, out=None, count: bo
         Unit axes a_k of the joints; base frame, like all vectors and tensors here.
     r : array_like, shape (..., N, 3)
         ``r[k]`` is the vector from O_{k-1} to O_k, points on the axes of the joints, in m; ``r[0]``, from
-        the base, does not enter.
+        the base, is not used.
     mass : array_like, shape (..., N)
         Masses m_k in kg.
     c : array_like, shape (..., N, 3)
@@ -49,27 +49,27 @@ def chain_inertia(axis, r, mass, c, inertia, prismatic=None, out=None, count: bo
     inertia : array_like, shape (..., N, 3, 3)
         Inertia tensors I_k about O_k in kg m^2.
     prismatic : array_like of bool, shape (N,), optional
-        Which joints slide along their axis instead of turning about it; none by default.
+        True for joints that slide along their axis; all are revolute by default.
     out : ndarray of float64, shape (..., N, N), optional
     count : bool
-        Also return the operations done for one chain.
+        Also return the number of operations for one chain.
 
     Returns
     -------
     A : ndarray of float64, shape (..., N, N)
-        Symmetric. The leading axes are those of the arrays that have any; they must be equal.
+        Symmetric. Leading axes are those of the arguments that have any; they must be equal.
     operations : OperationCount
-        With ``count``: counted by running the recursion on counting scalars.
+        Only with ``count``: counted by running the recursion on counting scalars.
 
     Raises
     ------
     ShapeError
-        Where an array does not fit N, or leading axes differ.
+        If an array does not match N, or leading axes differ.
     InvalidChainError
-        Names the joint where an axis is not a unit vector, a mass is negative, or an inertia tensor is not
-        symmetric or not positive semidefinite.
+        If an axis is not a unit vector, a mass is negative, or an inertia tensor is not symmetric or not
+        positive semidefinite; names the joint.
     NonFiniteError
-        Where a number of a single chain is not finite; in a batch, that chain's result is NaN.
+        If a number of a single chain is not finite; in a batch the result of such a chain is NaN.
 
     Notes
     -----
@@ -79,7 +79,7 @@ def chain_inertia(axis, r, mass, c, inertia, prismatic=None, out=None, count: bo
 
     Examples
     --------
-    A rod of 3 kg and 2 m that turns about its end:
+    A rod of 3 kg and 2 m that rotates about its end:
 
     >>> import treefactor as tf
     >>> tf.chain_inertia([[0, 0, 1]], [[0, 0, 0]], [3], [[3, 0, 0]], [np.diag([0, 4, 4])])
@@ -89,8 +89,8 @@ def chain_inertia(axis, r, mass, c, inertia, prismatic=None, out=None, count: bo
         A = _chain.inertia_of_one(axis, r, mass, c, inertia, prismatic)
         if A is not None:
             return _deliver(A, out)
-    given = {"axis": axis, "r": r, "mass": mass, "c": c, "inertia": inertia}
-    arrays, batch, slides = gate(given, TAILS, prismatic)
+    arguments = {"axis": axis, "r": r, "mass": mass, "c": c, "inertia": inertia}
+    arrays, batch, slides = validate_chains(arguments, TAILS, prismatic)
     n = len(slides)
     chains = _chain.Chains(*arrays, slides)
     lost = unusable(chains, {}, TAILS, batch)
@@ -98,7 +98,7 @@ def chain_inertia(axis, r, mass, c, inertia, prismatic=None, out=None, count: bo
     chains.inertia(A)
     A[lost] = np.nan
     A = _deliver(A.reshape(*batch, n, n), out)
-    return (A, _count(composite.inertia, given, slides)) if count else A
+    return (A, _count(composite.inertia, arguments, slides)) if count else A
 
 
 def chain_forces(
@@ -115,7 +115,7 @@ def chain_forces(
     out=None,
     count: bool = False,
 ):
-    """Generalized forces b of a chain's dynamics A q̈ = b.
+    """Compute the generalized forces b of a chain's dynamics A q̈ = b.
 
     Parameters
     ----------
@@ -132,31 +132,31 @@ def chain_forces(
         As for `chain_inertia`.
     out : ndarray of float64, shape (..., N), optional
     count : bool
-        Also return the operations done for one chain.
+        Also return the number of operations for one chain.
 
     Returns
     -------
     b : ndarray of float64, shape (..., N)
     operations : OperationCount
-        With ``count``: counted by running the recursion on counting scalars.
+        Only with ``count``: counted by running the recursion on counting scalars.
 
     Raises
     ------
     ShapeError, InvalidChainError, NonFiniteError
-        As `chain_inertia`.
+        As for `chain_inertia`.
 
     Notes
     -----
-    The Kane-sum paper, eqs. 3-5, 11 and 17-21: b = torque - bias, bias what inverse dynamics gives for q̈ = 0.
+    The Kane-sum paper, eqs. 3-5, 11 and 17-21: b = torque - bias, where bias is inverse dynamics for q̈ = 0.
     Here with 75 N - 15 multiplications and 81 N - 21 additions for revolute joints.
     """
     if not count:
         b = _chain.forces_of_one(axis, r, mass, c, inertia, rate, force, moment, torque, prismatic)
         if b is not None:
             return _deliver(b, out)
-    given = {"axis": axis, "r": r, "mass": mass, "c": c, "inertia": inertia}
-    given |= {"rate": rate, "force": force, "moment": moment, "torque": torque}
-    arrays, batch, slides = gate(given, TAILS, prismatic)
+    arguments = {"axis": axis, "r": r, "mass": mass, "c": c, "inertia": inertia}
+    arguments |= {"rate": rate, "force": force, "moment": moment, "torque": torque}
+    arrays, batch, slides = validate_chains(arguments, TAILS, prismatic)
     bodies, loads = arrays[:5], arrays[5:]
     n = len(slides)
     chains = _chain.Chains(*bodies, slides)
@@ -165,20 +165,22 @@ def chain_forces(
     chains.forces(*loads, b)
     b[lost] = np.nan
     b = _deliver(b.reshape(*batch, n), out)
-    return (b, _count(composite.forces, given, slides)) if count else b
+    return (b, _count(composite.forces, arguments, slides)) if count else b
 
 
-def gate(given: dict, tails: dict, prismatic) -> tuple[list[np.ndarray], tuple[int, ...], np.ndarray]:
-    """Arrays as the kernels take them, with one batch axis at most; the batch's axes; which joints slide.
+def validate_chains(
+    arguments: dict, tails: dict, prismatic
+) -> tuple[list[np.ndarray], tuple[int, ...], np.ndarray]:
+    """Return validated contiguous arrays with at most one batch axis, the batch's axes, and sliding joints.
 
-    Tails are the shapes for one joint or body.
+    ``tails`` holds the shapes for one joint or body.
     """
-    axis = as_real(given["axis"], "axis")
+    axis = as_real(arguments["axis"], "axis")
     if axis.ndim < 2 or axis.shape[-1] != 3:
         raise ShapeError(f"axis must have shape (..., N, 3), got {axis.shape}", axis.shape, ("...", "N", 3))
     n = axis.shape[-2]
     arrays, batch = [], ()
-    for name, values in given.items():
+    for name, values in arguments.items():
         tail = (n, *tails[name])
         expected = f"({', '.join(map(str, ('...', *tail)))})"
         array = np.zeros(tail) if values is None and name in LOADS else as_real(values, name)
@@ -194,8 +196,11 @@ def gate(given: dict, tails: dict, prismatic) -> tuple[list[np.ndarray], tuple[i
     return arrays, batch, _flags(prismatic, n)
 
 
+gate = validate_chains  # its name in release 0.1
+
+
 def _flags(prismatic, n: int) -> np.ndarray:
-    """Bytes: 1 where a joint slides."""
+    """Return bytes that are 1 for prismatic joints."""
     flags = np.zeros(n, dtype=bool) if prismatic is None else as_array(prismatic, "prismatic")
     if flags.dtype != bool:
         raise DtypeError(f"prismatic must hold booleans, got dtype {flags.dtype}", flags.dtype)
@@ -205,7 +210,7 @@ def _flags(prismatic, n: int) -> np.ndarray:
 
 
 def unusable(chains: _chain.Chains, others: dict, tails: dict, batch: tuple[int, ...]) -> np.ndarray:
-    """Which chains of a batch hold numbers that are not finite; whatever else is wrong raises."""
+    """Return which chains of a batch hold non-finite numbers; raise for any other fault."""
     size = math.prod(batch)
     fault, joint = np.zeros(size, dtype=np.intp), np.zeros(size, dtype=np.intp)
     chains.faults(fault, joint)
@@ -222,7 +227,7 @@ def unusable(chains: _chain.Chains, others: dict, tails: dict, batch: tuple[int,
 
 
 def _complaint(fault: int, joint: int, element) -> Exception:
-    """What to raise for one of `_chain.FAULTS`."""
+    """Return the exception for one of `_chain.FAULTS`."""
     element = tuple(map(int, element))
     message = _chain.FAULTS[fault].format(joint) + (f", chain {element} of the batch" if element else "")
     if fault == _chain.Fault.NOT_FINITE:
@@ -231,16 +236,16 @@ def _complaint(fault: int, joint: int, element) -> Exception:
 
 
 def _deliver(result: np.ndarray, out) -> np.ndarray:
-    """Return the result, in out where one is given."""
+    """Return the result, copied to out if there is one."""
     if out is None:
         return result
     np.copyto(as_output(out, result.shape), result)
     return out
 
 
-def _count(recursion, given: dict, slides: np.ndarray) -> OperationCount:
-    """Operations of a recursion on one chain with these joints; they do not depend on the numbers."""
+def _count(recursion, arguments: dict, slides: np.ndarray) -> OperationCount:
+    """Return the operations of a recursion on one chain with these joints; numbers do not matter."""
     tally: Counter[str] = Counter()
-    arrays = [counting(np.ones((len(slides), *TAILS[name])), tally) for name in given]
+    arrays = [counting(np.ones((len(slides), *TAILS[name])), tally) for name in arguments]
     recursion(*arrays, slides)
     return OperationCount(**tally)

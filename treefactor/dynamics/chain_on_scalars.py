@@ -1,14 +1,13 @@
-"""Our recursion for the inertia matrix and the forces of a chain, on scalars of any type.
+"""Compute the inertia matrix and forces of a chain on scalars of any type.
 
 The Kane-sum paper (kane_sum.py) sums 3 x 3 matrices Msum_ik and multiplies them by a_k. Here a_k is
-multiplied in before anything is formed for a pair: column k is the momentum (P, L) of the composite of all
-bodies from k on when joint k alone moves with unit rate. All are taken about one point, O_1, so that an entry
-is a scalar product of 6 numbers,
+multiplied first: column k is the momentum (P, L) of the composite of all bodies from k on when joint k alone
+moves at unit rate. All momenta are taken about one point, O_1, so an entry is a scalar product of 6 numbers,
 
     A_ik = a_i^T L_k + v_i^T P_k,    v_i = o_i cross a_i, o_i from O_1 to O_i,
 
 and of 3 in row 1, where v_1 = 0. A composite is a mass, a first moment and 6 numbers of a symmetric tensor.
-The compiled kernels follow the same steps; they do not leave out what is not needed of joint 1.
+The compiled recursions follow the same steps, but also compute terms of joint 1 that are not needed.
 """
 
 from __future__ import annotations
@@ -20,7 +19,7 @@ from .._util.vectors import apply, cross, dot, vector
 
 
 def moved(h, I, r, shifted) -> np.ndarray:
-    """Inertia tensor (xx, xy, xz, yy, yz, zz) about O from that about O + r; first moments h and h + m r."""
+    """Return the tensor (xx, xy, xz, yy, yz, zz) about O from that about O + r; first moments h, h + m r."""
     #   I' = I + (2 r^T h + m r^T r) E - r h^T - (h + m r) r^T
     x, y, z = r * (h + shifted)
     return vector(
@@ -34,12 +33,12 @@ def moved(h, I, r, shifted) -> np.ndarray:
 
 
 def symmetric(I) -> np.ndarray:
-    """Matrix of (xx, xy, xz, yy, yz, zz)."""
+    """Return the symmetric matrix of (xx, xy, xz, yy, yz, zz)."""
     return I[[0, 1, 2, 1, 3, 4, 2, 4, 5]].reshape(3, 3)
 
 
 def inertia(axis, r, mass, c, inertia, prismatic=None) -> np.ndarray:
-    """A, from arrays (n, 3), (n, 3), (n,), (n, 3), (n, 3, 3) of any scalar type, prismatic (n,) of bool."""
+    """Return A for arrays (n, 3), (n, 3), (n,), (n, 3), (n, 3, 3) of any scalar type, prismatic (n,)."""
     n = len(axis)
     slides = [False] * n if prismatic is None else prismatic
     o = [None, *r[1:2]]  # from O_1 to O_k
@@ -73,7 +72,7 @@ def inertia(axis, r, mass, c, inertia, prismatic=None) -> np.ndarray:
 
 
 def rotation_rates(w, e) -> np.ndarray:
-    """E = e~ + w~ w~, so that E x is the acceleration of a point at x from O that is due to turning."""
+    """Return E = e~ + w~ w~: E x is the rotational part of the acceleration of a point at O + x."""
     xx, xy, xz, yy, yz, zz = w[0] * w[0], w[0] * w[1], w[0] * w[2], w[1] * w[1], w[1] * w[2], w[2] * w[2]
     return vector(
         -(yy + zz), xy - e[2], xz + e[1], xy + e[2], -(xx + zz), yz - e[0], xz - e[1], yz + e[0], -(xx + yy)
@@ -81,7 +80,7 @@ def rotation_rates(w, e) -> np.ndarray:
 
 
 def inertial(axis, r, mass, c, inertia, rate, slides) -> tuple[list, list]:
-    """f^I and m^I of every body, about O_j, where all accelerations of joints are zero."""
+    """Return f^I and m^I of every body about O_j at zero accelerations of the joints."""
     w = e = u = vector(*[zero_of(x) for x in rate[:1]] * 3)  # angular velocity, its rate, acceleration of O_j
     E = None
     f, m = [], []
@@ -101,7 +100,7 @@ def inertial(axis, r, mass, c, inertia, rate, slides) -> tuple[list, list]:
 
 
 def forces(axis, r, mass, c, inertia, rate, force, moment, torque, prismatic=None) -> np.ndarray:
-    """b, from arrays (n, 3) and (n, 3, 3), and (n,) for mass, rate, torque, prismatic; of any scalar type."""
+    """Return b for arrays (n, 3), (n, 3, 3) and (n,) (mass, rate, torque, prismatic) of any scalar type."""
     n = len(axis)
     slides = [False] * n if prismatic is None else prismatic
     f, m = inertial(axis, r, mass, c, inertia, rate, slides)

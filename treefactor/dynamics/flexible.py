@@ -1,9 +1,9 @@
-"""Inertia matrix of a chain of flexible links, each of which deforms in assumed modes: shape functions.
+"""Compute the inertia matrix of a chain of flexible links that deform in assumed modes (shape functions).
 
 The Kane-sum paper announces this extension of its recursion, which needs partial velocities only. A mode of
-link k gives the points of that link the partial velocities phi. To the bodies beyond it is what a joint at
-O_k+1 would be: it gives O_k+1 the velocity phi_tip and them the angular velocity psi. So a column of (9)
-remains the momentum of a composite, with that of the deforming link, and an entry a scalar product with it.
+link k gives the points of that link the partial velocities phi. For the bodies beyond, it acts like a joint
+at O_k+1: it gives O_k+1 the velocity phi_tip and them the angular velocity psi. So a column of (9) is still
+the momentum of a composite, plus that of the deforming link, and an entry a scalar product with it.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ import numpy as np
 from .._util.validation import as_real
 from ..exceptions import ShapeError
 from ._chain import Chains
-from .chain import TAILS, gate, unusable
+from .chain import TAILS, unusable, validate_chains
 
 __all__ = [
     "Modes",
@@ -26,7 +26,7 @@ __all__ = [
 
 
 class Modes(NamedTuple):
-    """S shape functions of each link: integrals over its mass, and values at its tip.
+    """Shape functions of each link, S of them: integrals over its mass, and values at its tip.
 
     In the base frame and with leading axes like the arrays of `treefactor.chain_inertia`; per unit of
     amplitude.
@@ -40,10 +40,10 @@ class Modes(NamedTuple):
     mass : array_like, shape (..., N, S, S)
         Integrals of phi_s^T phi_t dm.
     tip : array_like, shape (..., N, S, 3)
-        phi at O_{k+1}, where the next link is mounted; where that one has slid out by x along a prismatic
-        joint, phi of the tip plus psi cross x. Of the last link, not used.
+        phi at O_{k+1}, where the next link is mounted; if that link has moved by x along a prismatic joint,
+        phi of the tip plus psi cross x. Not used for the last link.
     rotation : array_like, shape (..., N, S, 3)
-        Rotation psi of the link at its tip; of the last link, not used.
+        Rotation psi of the link at its tip; not used for the last link.
 
     Notes
     -----
@@ -58,7 +58,7 @@ class Modes(NamedTuple):
 
 
 def of_points(points, masses, shapes, tip, rotation):
-    """Bodies and modes of links that are sampled as point masses.
+    """Return bodies and modes of links that are sampled as point masses.
 
     Parameters
     ----------
@@ -74,11 +74,11 @@ def of_points(points, masses, shapes, tip, rotation):
     Returns
     -------
     mass, c, inertia : ndarray
-        As `treefactor.chain_inertia` takes them.
+        Arguments of `treefactor.chain_inertia`.
     modes : Modes
     """
-    given = {"points": points, "masses": masses, "shapes": shapes}
-    points, masses, shapes = (as_real(x, name) for name, x in given.items())
+    arguments = {"points": points, "masses": masses, "shapes": shapes}
+    points, masses, shapes = (as_real(x, name) for name, x in arguments.items())
     weighed = masses[..., None, :, None] * shapes
     momentum = weighed.sum(axis=-2)
     moment = np.cross(points[..., None, :, :], weighed).sum(axis=-2)
@@ -90,12 +90,12 @@ def of_points(points, masses, shapes, tip, rotation):
 
 
 def flexible_inertia(axis, r, mass, c, inertia, modes: Modes, prismatic=None) -> np.ndarray:
-    """Inertia matrix of a chain of N links with one joint and S modes each.
+    """Compute the inertia matrix of a chain of N links with one joint and S modes each.
 
     Parameters
     ----------
     axis, r, mass, c, inertia, prismatic
-        As for `treefactor.chain_inertia`, of the links as they are deformed: ``r[k + 1]`` is to the deformed
+        As for `treefactor.chain_inertia`, for the deformed links: ``r[k + 1]`` is to the deformed
         tip of link k.
     modes : Modes
 
@@ -108,7 +108,7 @@ def flexible_inertia(axis, r, mass, c, inertia, modes: Modes, prismatic=None) ->
     Raises
     ------
     ShapeError, InvalidChainError, NonFiniteError
-        As `treefactor.chain_inertia`.
+        As for `treefactor.chain_inertia`.
 
     Notes
     -----
@@ -119,21 +119,23 @@ def flexible_inertia(axis, r, mass, c, inertia, modes: Modes, prismatic=None) ->
 
     and for two modes of one link the same with the momentum of the bodies beyond it, plus their modal mass.
     """
-    given = {"axis": axis, "r": r, "mass": mass, "c": c, "inertia": inertia}
+    arguments = {"axis": axis, "r": r, "mass": mass, "c": c, "inertia": inertia}
     flexible = {f"modes.{field}": values for field, values in modes._asdict().items()}
     tails = TAILS | _mode_tails(modes)
-    arrays, batch, slides = gate(given | flexible, tails, prismatic)
+    arrays, batch, slides = validate_chains(arguments | flexible, tails, prismatic)
     chains = Chains(*arrays[:5], slides)
     lost = unusable(chains, dict(zip(flexible, arrays[5:], strict=True)), tails, batch)
     n, size = len(slides), math.prod(batch)
-    whole = [np.broadcast_to(x, (size, n, *tails[k])) for k, x in zip(given | flexible, arrays, strict=True)]
+    whole = [
+        np.broadcast_to(x, (size, n, *tails[k])) for k, x in zip(arguments | flexible, arrays, strict=True)
+    ]
     A = _assemble(Modes(*whole[5:]), slides[:, None] == 1, *whole[:5])
     A[lost] = np.nan
     return A.reshape(*batch, *A.shape[1:])
 
 
 def _mode_tails(modes: Modes) -> dict[str, tuple[int, ...]]:
-    """Shapes of the modes of one link."""
+    """Return the shapes of the modes of one link."""
     shape = np.shape(modes.momentum)
     if len(shape) < 3:
         message = f"modes.momentum must have shape (..., N, S, 3), got {shape}"
@@ -143,7 +145,7 @@ def _mode_tails(modes: Modes) -> dict[str, tuple[int, ...]]:
 
 
 def _assemble(modes: Modes, slides, axis, r, mass, c, inertia) -> np.ndarray:
-    """A (size, n + n S, n + n S); every array has the batch axis, slides is (n, 1)."""
+    """Return A (size, n + n S, n + n S); every array has the batch axis, slides is (n, 1)."""
     n, S = modes.mass.shape[1:3]
     o = np.cumsum(r, axis=1) - r[:, :1]  # from O_1 to O_k
     tip = np.concatenate([o[:, 1:], o[:, -1:]], axis=1)[:, :, None]
@@ -160,17 +162,17 @@ def _assemble(modes: Modes, slides, axis, r, mass, c, inertia) -> np.ndarray:
     own_L = _joined(np.zeros_like(o), modes.moment + np.cross(own, modes.momentum))
 
     rank = np.concatenate([2 * np.arange(n), np.repeat(2 * np.arange(n) + 1, S)])
-    rigid = W @ _turned(L) + V @ _turned(P)
-    inboard = np.where(rank[:, None] < rank, rigid + W @ _turned(own_L) + V @ _turned(own_P), 0.0)
+    rigid = W @ _transposed(L) + V @ _transposed(P)
+    inboard = np.where(rank[:, None] < rank, rigid + W @ _transposed(own_L) + V @ _transposed(own_P), 0.0)
     level = np.where(rank[:, None] == rank, rigid, 0.0)
     for k in range(n):
         block = slice(n + k * S, n + (k + 1) * S)
         level[:, block, block] += modes.mass[:, k]
-    return inboard + _turned(inboard) + (level + _turned(level)) / 2
+    return inboard + _transposed(inboard) + (level + _transposed(level)) / 2
 
 
 def _composites(o, mass, c, inertia):
-    """Mass, first moment and inertia tensor of the bodies from k on, about O_1."""
+    """Return mass, first moment and inertia tensor of the bodies from k on, about O_1."""
     h = c + mass[..., None] * o
     #   I' = I + (2 o^T c + m o^T o) E - o c^T - (c + m o) o^T
     spread = np.einsum("...x,...x->...", o, c + h)[..., None, None] * np.eye(3)
@@ -179,15 +181,16 @@ def _composites(o, mass, c, inertia):
 
 
 def _momentum(bodies, W, V):
-    """Momentum and moment of momentum about a point of what turns with W and has velocity V there."""
+    """Return momentum and angular momentum of bodies with angular velocity W and velocity V about a point."""
     m, h, I = bodies
     return m[..., None] * V + np.cross(W, h), np.cross(h, V) + (I @ W[..., None])[..., 0]
 
 
 def _joined(joints, modes):
-    """Rows (size, n, 3) of joints, then rows (size, n, S, 3) of modes."""
+    """Concatenate vectors (size, n, 3) of joints and (size, n, S, 3) of modes."""
     return np.concatenate([joints, modes.reshape(len(modes), -1, 3)], axis=1)
 
 
-def _turned(A):
+def _transposed(A):
+    """Return the transposed matrices."""
     return np.swapaxes(A, 1, 2)

@@ -1,4 +1,4 @@
-"""Placements and velocities of bodies, and rows of Jacobians."""
+"""Compute placements, velocities and Jacobians of bodies and frames."""
 
 from .jacobians import Kinematics, acceleration_bias, jacobian, placement
 

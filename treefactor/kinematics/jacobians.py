@@ -1,7 +1,7 @@
-"""Where bodies are and how they move, and the rows of the Jacobian that belong to them.
+"""Compute placements and velocities of bodies, and rows of their Jacobians.
 
-A row is the work that a wrench, on one body, and its opposite, on another one, do at unit velocities of the
-joints. Only the freedoms that move one of both bodies against the other have entries in it.
+A row holds the power of a wrench on one body and its opposite on another body, for unit velocities of the
+joints. Only freedoms that move one of the two bodies relative to the other have entries: its support.
 """
 
 from __future__ import annotations
@@ -11,50 +11,53 @@ from functools import cached_property
 import numpy as np
 
 from .._util.validation import ReadOnly, Sealed, as_vector
+from ..dynamics._recursions import BODY_MOTION
 from ..dynamics.recursions import frames
 from ..model.joints import _rotation
 from ..model.model import Model, body_number, require_model
 
 __all__ = ["Kinematics", "Pattern", "acceleration_bias", "jacobian", "placement"]
 
+RECORD = BODY_MOTION.itemsize // 8  # numbers of a kinematics record
 ENTRY = np.dtype([("freedom", np.intp), ("side", np.intp), ("place", np.intp), ("ratio", float)])
 
 NEXT, LAST = [1, 2, 0], [2, 0, 1]
 
 
 def cross(a: np.ndarray, b: np.ndarray) -> np.ndarray:
-    """a × b along the last axis."""
+    """Return a × b along the last axis."""
     return a[..., NEXT] * b[..., LAST] - a[..., LAST] * b[..., NEXT]
 
 
 def product(R: np.ndarray, x: np.ndarray) -> np.ndarray:
-    """R x, for stacks of both."""
+    """Return R x, for stacks of both."""
     return (R @ x[..., None])[..., 0]
 
 
 class Kinematics(Sealed):
-    """Bodies of a model in one state, or in many: all in the axes of the base.
+    """Placements, velocities and unit motions of a model's bodies in one or many states, in base axes.
 
     Parameters
     ----------
     model : Model
     q, v : array_like, shapes (..., nq) and (..., nv)
-        v by default zero.
+        v is zero by default.
 
     Attributes
     ----------
     R : ndarray, shape (..., njoints + 1, 3, 3)
-        Rotations of the bodies of all joints. In this and the others the last body, number -1, is the base.
+        Rotations of the bodies of all joints. Here and below the last body, number -1, is the base.
     origin : ndarray, shape (..., njoints + 1, 3)
-        Of the root body of the tree that a body is part of, m; of the base its own.
+        Origin of the root body of the tree that a body belongs to, m; of the base its own.
     p : ndarray, shape (..., njoints + 1, 3)
-        Origins of the bodies, from that of the root body: exact to rounding however far away that is. Rows of
-        a Jacobian are as exact as a point's distance from the root body, rounded: 1e-10 m at 1,000 km.
+        Origins of the bodies, measured from that of the root body: exact to rounding however far away that
+        is. Rows of a Jacobian are as exact as the rounded distance of a point from the root body: 1e-10 m at
+        1,000 km.
     V, A : ndarray, shape (..., njoints + 1, 6)
-        Spatial velocities, and accelerations at zero acceleration of the joints: linear before angular, of
-        the point at the origin of the root body.
+        Spatial velocities, and accelerations at zero acceleration of the joints: linear before angular, taken
+        at the origin of the root body.
     S : ndarray, shape (..., m, 6)
-        Unit motions of the freedoms of all joints, those times the ratio that follow others.
+        Unit motions of the freedoms of all joints; those of mimic joints times their ratio.
 
     Raises
     ------
@@ -71,62 +74,64 @@ class Kinematics(Sealed):
 
     @cached_property
     def _bodies(self) -> np.ndarray:
-        """27 numbers of every joint as of `frames`, then those of the base."""
+        """Return kinematics records (dtype `BODY_MOTION`) of all joints, then that of the base."""
         n = self.model.njoints
-        bodies = np.zeros((*self.batch, n + 1, 27))
-        bodies[..., :n, :] = self.frames[..., : 27 * n].reshape(*self.batch, n, 27)
-        bodies[..., n, :9] = np.eye(3).ravel()
+        bodies = np.zeros((*self.batch, n + 1), dtype=BODY_MOTION)
+        numbers = bodies.view(float).reshape(*self.batch, n + 1, RECORD)
+        numbers[..., :n, :] = self.frames[..., : RECORD * n].reshape(*self.batch, n, RECORD)
+        bodies["axes"][..., n, :] = np.eye(3).ravel()
         return bodies
 
     @cached_property
     def R(self) -> np.ndarray:
-        """Rotations."""
-        return np.swapaxes(self._bodies[..., :9].reshape(*self.batch, self.model.njoints + 1, 3, 3), -1, -2)
+        """Return the rotations."""
+        axes = self._bodies["axes"].reshape(*self.batch, self.model.njoints + 1, 3, 3)
+        return np.swapaxes(axes, -1, -2)
 
     @property
     def p(self) -> np.ndarray:
-        """Origins from those of the root bodies."""
-        return self._bodies[..., 9:12]
+        """Return the origins, measured from those of the root bodies."""
+        return self._bodies["origin"]
 
     @property
     def origin(self) -> np.ndarray:
-        """Origins of the root bodies."""
-        return self._bodies[..., 12:15]
+        """Return the origins of the root bodies."""
+        return self._bodies["root"]
 
     @property
     def V(self) -> np.ndarray:
-        """Velocities."""
-        return self._bodies[..., 15:21]
+        """Return the spatial velocities."""
+        return self._bodies["velocity"]
 
     @property
     def A(self) -> np.ndarray:
-        """Accelerations."""
-        return self._bodies[..., 21:]
+        """Return the spatial accelerations at zero acceleration of the joints."""
+        return self._bodies["acceleration"]
 
     @cached_property
     def S(self) -> np.ndarray:
-        """Unit motions."""
-        S = self.frames[..., 27 * self.model.njoints :].reshape(*self.batch, self.model.extended.n, 6)
+        """Return the unit motions."""
+        S = self.frames[..., RECORD * self.model.njoints :].reshape(*self.batch, self.model.extended.n, 6)
         return S * ratios(self.model)[:, None]
 
     def points(self, body, at: np.ndarray) -> np.ndarray:
-        """Points (..., 3) of bodies, in their axes, as seen from the origins of their root bodies."""
+        """Return points (..., 3) given in body axes, measured from the origins of the root bodies."""
         return self.p[..., body, :] + product(self.R[..., body, :, :], at)
 
 
 class Pattern(Sealed, ReadOnly):
-    """The freedoms that move bodies against each other: sparse rows, compressed as SciPy's CSR.
+    """Support of Jacobian rows: the freedoms that move two bodies relative to each other, as in SciPy's CSR.
 
     Parameters
     ----------
     model : Model
     first, second : sequence of int
-        The two bodies of every row, by their joints; -1 is the base.
+        The two bodies of every row, by the numbers of their joints; -1 is the base.
 
     Attributes
     ----------
     indptr, indices : ndarray of int
-        Columns of row r are ``indices[indptr[r]:indptr[r + 1]]``, in order.
+        Row r has the columns ``indices[indptr[r]:indptr[r + 1]]``, in ascending order.
     """
 
     bodies: tuple[np.ndarray, np.ndarray]
@@ -153,14 +158,14 @@ class Pattern(Sealed, ReadOnly):
         self.__setstate__({
             **{"bodies": (first, second), "shape": (len(first), model.nv)},
             **{"freedom": freedom, "side": side, "row": row},
-            "starts": starts if len(starts) < len(column) else None,  # of joints of a path that move as one
+            "starts": starts if len(starts) < len(column) else None,  # joints of a path that share a leader
             "indices": column[starts].astype(np.intp),
             "indptr": np.searchsorted(row[starts], np.arange(len(first) + 1)).astype(np.intp),
-            "place": np.searchsorted(starts, np.arange(len(column)), "right") - 1,  # among the sums
+            "place": np.searchsorted(starts, np.arange(len(column)), "right") - 1,  # index among the sums
         })  # fmt: skip
 
     def entries(self, model: Model) -> np.ndarray:
-        """Entries as the kernels take them."""
+        """Return the entries as an array of the kernels' struct."""
         found = np.zeros(len(self.row), dtype=ENTRY)
         found["freedom"], found["side"] = self.freedom, self.side
         found["place"] = self.place - self.indptr[self.row]
@@ -168,34 +173,34 @@ class Pattern(Sealed, ReadOnly):
         return found
 
     def ranges(self, rows: np.ndarray) -> list[np.ndarray]:
-        """First entries of rows, and those behind their last ones."""
+        """Return the first entries of rows, and the ends of their ranges."""
         return [np.searchsorted(self.row, rows, side) for side in ("left", "right")]
 
     def data(self, at: Kinematics, W: np.ndarray) -> np.ndarray:
-        """Entries (..., nnz) of the rows of wrenches W (2, ..., rows, 6): on the first bodies, the second."""
+        """Return entries (..., nnz) of rows for wrenches W (2, ..., rows, 6) on first and second bodies."""
         wrench = np.moveaxis(W, 0, -3)[..., self.side, self.row, :]
         data = np.einsum("...i,...i->...", at.S[..., self.freedom, :], wrench)
         return data if self.starts is None else np.add.reduceat(data, self.starts, axis=-1)
 
     def dense(self, data: np.ndarray) -> np.ndarray:
-        """Matrices (..., rows, nv) of entries (..., nnz)."""
+        """Return matrices (..., rows, nv) of entries (..., nnz)."""
         J = np.zeros((*data.shape[:-1], *self.shape))
         J[..., np.repeat(np.arange(self.shape[0]), np.diff(self.indptr)), self.indices] = data
         return J
 
 
 def jacobian(model: Model, q, body: int | str, R=None, p=(0.0, 0.0, 0.0)) -> np.ndarray:
-    """Jacobian of a frame on a body: rows of the velocity of its origin, then of its angular velocity.
+    """Compute the Jacobian of a frame on a body: rows of linear velocity, then rows of angular velocity.
 
     Parameters
     ----------
     model : Model
     q : array_like, shape (..., nq)
     body : int or str
-        By the number of its joint, -1 for the base, or by the joint's or its own name.
+        Number of its joint, -1 for the base, or name of the joint or body.
     R : array_like, shape (3, 3), optional
-        Rotation of the frame in that of the joint: the rows are those of the frame's own axes, Pinocchio's
-        LOCAL. Without it they are those of the base's axes, LOCAL_WORLD_ALIGNED.
+        Rotation of the frame in that of the joint: rows are expressed in the frame's own axes, Pinocchio's
+        LOCAL. Without it they are expressed in the base's axes, LOCAL_WORLD_ALIGNED.
     p : array_like, shape (3,)
         Origin of the frame in that of the joint, m.
 
@@ -207,9 +212,9 @@ def jacobian(model: Model, q, body: int | str, R=None, p=(0.0, 0.0, 0.0)) -> np.
     Raises
     ------
     ShapeError, NonFiniteError, ConfigurationError, InvalidModelError
-        Where q is not a configuration or R not a rotation, or the model has no joint or body of that name.
+        If q is not a configuration, R is not a rotation, or the model has no joint or body of that name.
     IndexError, ValueError, DtypeError
-        Where body is not the number of a body.
+        If body is not the number of a body.
 
     Notes
     -----
@@ -225,18 +230,18 @@ def jacobian(model: Model, q, body: int | str, R=None, p=(0.0, 0.0, 0.0)) -> np.
 
 
 def acceleration_bias(model: Model, q, v, body: int | str, R=None, p=(0.0, 0.0, 0.0)) -> np.ndarray:
-    """Acceleration of a frame on a body where those of the joints are zero: what J-dot v is short for.
+    """Compute J-dot v of a frame on a body: its acceleration at zero acceleration of the joints.
 
     Parameters
     ----------
     model, q, body, R, p
-        As of `jacobian`.
+        As for `jacobian`.
     v : array_like, shape (..., nv)
 
     Returns
     -------
     ndarray, shape (..., 6)
-        Of the origin as seen from the base (Pinocchio's classical acceleration), m/s^2, then angular,
+        Classical acceleration of the origin (as Pinocchio names it), m/s^2, then angular acceleration,
         rad/s^2; in the axes of the frame, or of the base.
 
     Raises
@@ -251,12 +256,12 @@ def acceleration_bias(model: Model, q, v, body: int | str, R=None, p=(0.0, 0.0, 
 
 
 def placement(model: Model, q, body: int | str, R=None, p=(0.0, 0.0, 0.0)) -> tuple[np.ndarray, np.ndarray]:
-    """Where a frame on a body is, as seen from the base.
+    """Compute the placement of a frame on a body in the base.
 
     Parameters
     ----------
     model, q, body, R, p
-        As of `jacobian`; without R the frame has the axes of the joint's.
+        As for `jacobian`; without R the frame has the axes of the joint.
 
     Returns
     -------
@@ -274,7 +279,7 @@ def placement(model: Model, q, body: int | str, R=None, p=(0.0, 0.0, 0.0)) -> tu
 
 
 def _frame(model: Model, q, v, body, R, p) -> tuple[Kinematics, int, np.ndarray, np.ndarray]:
-    """Bodies; the number of one; rows of axes of a frame, or of the base; its origin from the root body's."""
+    """Return kinematics, body number, axes as rows (of frame or base), origin from the root body."""
     require_model(model)
     body, p = body_number(model, body), as_vector(p, 3, "p")
     at = Kinematics(model, q, v)
@@ -284,12 +289,12 @@ def _frame(model: Model, q, v, body, R, p) -> tuple[Kinematics, int, np.ndarray,
 
 
 def ratios(model: Model) -> np.ndarray:
-    """How many times the freedoms of all joints follow those of v."""
+    """Return the ratio between each freedom of all joints and its leader in v; 1 without a mimic joint."""
     return np.ones(model.nv) if model.coupling is None else model.coupling.G.sum(axis=1)
 
 
 def _paths(model: Model) -> list[np.ndarray]:
-    """Freedoms of all joints that move the body of every joint, root first; those of the base last."""
+    """Return the freedoms between the root and the body of every joint, root first; the base comes last."""
     tree = model.extended
     counts = [len(joint.armature) for joint in model.joints]
     last = np.cumsum(counts, dtype=np.intp) - 1
@@ -297,7 +302,7 @@ def _paths(model: Model) -> list[np.ndarray]:
 
 
 def _apart(first: np.ndarray, second: np.ndarray) -> np.ndarray:
-    """Freedoms that only one of two paths has, and which: 0, 1."""
+    """Return the freedoms on exactly one of two paths, and which path: 0 or 1."""
     length = min(len(first), len(second))
     same = np.append(first[:length] == second[:length], False)
     common = int(np.argmin(same))

@@ -1,4 +1,4 @@
-"""Robots: joints, bodies, configurations, URDF files, and named arms and mechanisms."""
+"""Define robots: joints, bodies, configurations, URDF files, and named arms and mechanisms."""
 
 from .joints import Inertia, Joint, Loop, Mimic
 from .model import (

@@ -1,4 +1,4 @@
-"""The gate of configurations and their rates: arrays of one of them, or of a batch."""
+"""Validate configurations, velocities and forces: arrays of one state, or of a batch."""
 
 from __future__ import annotations
 
@@ -12,21 +12,21 @@ from .configuration import require_rotations
 
 
 def states(arguments: dict, tails: Mapping[str, tuple[int, ...]], model) -> tuple[dict, tuple[int, ...]]:
-    """Arrays by name, and the leading axes of all that have any.
+    """Return validated arrays by name, and their common leading axes.
 
     Parameters
     ----------
     arguments : dict of str to array_like
     tails : dict of str to tuple of int
-        Their shapes without leading axes.
+        Shapes without leading axes.
     model : Model or None
-        Where it is known: whose rotations q must hold.
+        If given, the rotations in q must have unit length.
 
     Raises
     ------
     DtypeError, ShapeError
     NonFiniteError, ConfigurationError
-        Of a single configuration; in a batch the kernels make such results NaN.
+        For a single configuration only; in a batch the kernels return NaN instead.
     """
     arrays = {name: as_real(x, name) for name, x in arguments.items()}
     batch = _leading_axes(arrays, tails)
@@ -39,6 +39,7 @@ def states(arguments: dict, tails: Mapping[str, tuple[int, ...]], model) -> tupl
 
 
 def _leading_axes(arrays: dict[str, np.ndarray], tails: Mapping[str, tuple[int, ...]]) -> tuple[int, ...]:
+    """Return the leading axes of all arrays that have any; raise ShapeError if they differ."""
     batch = ()
     for name, array in arrays.items():
         tail = tails[name]

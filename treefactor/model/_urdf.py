@@ -1,4 +1,4 @@
-"""Links with their inertias and joints of a URDF, and the same robot without its fixed joints."""
+"""Parse a URDF into links and joints, and merge links on fixed joints."""
 
 from __future__ import annotations
 
@@ -22,10 +22,10 @@ FREEDOMS = {"revolute": 1, "continuous": 1, "prismatic": 1, "spherical": 3, "fix
 
 @dataclass(frozen=True)
 class Joint:
-    """A joint of a URDF; R and r place it in the parent link, axis is of unit length.
+    """Joint of a URDF: R and r place it in the parent link, axis has unit length.
 
-    The attributes of its ``<limit>`` and ``<mimic>`` are as they are written, None without that element;
-    engines do not get them.
+    Attributes of ``<limit>`` and ``<mimic>`` are kept as written, None without that element; engines do not
+    receive them.
     """
 
     name: str
@@ -41,7 +41,7 @@ class Joint:
 
 @dataclass
 class Robot:
-    """Links by name and joints in the order of the file."""
+    """Links by name, and joints in the order of the file."""
 
     root: str
     links: dict[str, Inertia]
@@ -60,7 +60,7 @@ class Robot:
 
 
 def joints_by_parent(joints: list[Joint]) -> dict[str, list[Joint]]:
-    """Joints that hang from every link that has any, in their order."""
+    """Return the joints of every parent link, in their order."""
     found: dict[str, list[Joint]] = {}
     for joint in joints:
         found.setdefault(joint.parent, []).append(joint)
@@ -68,9 +68,9 @@ def joints_by_parent(joints: list[Joint]) -> dict[str, list[Joint]]:
 
 
 def without_fixed_joints(robot: Robot) -> Robot:
-    """Robot in which every link but the root moves; links on fixed joints are merged into their carriers.
+    """Return the robot with links on fixed joints merged into their parents.
 
-    Its joints come depth first, those on one link in their order.
+    Joints come depth first, those on one link in their order.
     """
     below = joints_by_parent(robot.joints)
     links, joints = {robot.root: robot.links[robot.root]}, []
@@ -90,7 +90,7 @@ def without_fixed_joints(robot: Robot) -> Robot:
 
 
 def roll_pitch_yaw(R: np.ndarray) -> np.ndarray:
-    """Angles x, y, z with R = Rz Ry Rx; where they are not unique, any that give R."""
+    """Return angles x, y, z with R = Rz Ry Rx; if they are not unique, any that give R."""
     z = np.arctan2(R[1, 0], R[0, 0])
     c, s = np.cos(z), np.sin(z)
     row = c * R[1] - s * R[0]  # second row of Ry Rx: (0, cos x, -sin x)
@@ -98,37 +98,37 @@ def roll_pitch_yaw(R: np.ndarray) -> np.ndarray:
 
 
 def _advice(tag: str) -> str:
-    """Return what to do with another kind of file, by its root element."""
+    """Return advice for a file of another format, by its root element."""
     return "; treefactor.adapters.mujoco_ loads an MJCF" if tag == "mujoco" else ""
 
 
 def read(
     path: Path, engine: str | None = None, types: Collection[str] = FREEDOMS, text: str | None = None
 ) -> Robot:
-    """Links and joints of a URDF.
+    """Read the links and joints of a URDF.
 
     Parameters
     ----------
     path : pathlib.Path
     engine : str, optional
-        Named by the errors: the one that is to get the robot.
+        Engine that will load the robot; errors name it.
     types : collection of str
-        Types of joints that may occur.
+        Joint types that are accepted.
     text : str, optional
-        Of the URDF, in place of the file; path is its name in errors.
+        Text of the URDF, instead of the file; path is its name in errors.
 
     Raises
     ------
     AdapterError
-        Where the file is missing, no well-formed XML, no URDF, no tree, holds a number that is not finite, or
-        has a joint of another type; names the file, the reason and the link or joint.
+        If the file is missing, is not well-formed XML, not a URDF or not a tree, holds a number that is not
+        finite, or has a joint of another type; names the file, the reason and the link or joint.
     """
     return _Reader(path, engine, types, text).robot()
 
 
 @dataclass(frozen=True)
 class _Reader:
-    """What reads a file for an engine: both are in every error."""
+    """Reads one file for one engine; every error names both."""
 
     path: Path
     engine: str | None
@@ -136,6 +136,7 @@ class _Reader:
     text: str | None = None
 
     def robot(self) -> Robot:
+        """Return the robot of the file."""
         top = parse(self.path, self.engine, self.text)
         if top.tag != "robot":
             raise self.error(
@@ -155,6 +156,7 @@ class _Reader:
         return Robot(self.root(links, joints), links, joints, top.get("name", ""))
 
     def inertial(self, link: ET.Element, name: str) -> Inertia:
+        """Return the inertia of a link."""
         element = link.find("inertial")
         if element is None:
             return Inertia()
@@ -170,6 +172,7 @@ class _Reader:
         return Inertia(m, r, R @ tensor @ R.T)
 
     def joint(self, element: ET.Element, links: dict[str, Inertia]) -> Joint:
+        """Return a joint between links that exist."""
         name, kind = self.attribute(element, "name"), self.attribute(element, "type")
         if kind not in self.types:
             raise self.error(
@@ -191,7 +194,7 @@ class _Reader:
         return Joint(name, kind, parent, child, *self.origin(element, name), unit(axis), *words)
 
     def root(self, links: dict[str, Inertia], joints: list[Joint]) -> str:
-        """Name of the one link that is no child; every other link must hang from it."""
+        """Return the name of the root link; raise AdapterError unless all links form one tree."""
         children = {joint.child for joint in joints}
         if len(children) < len(joints):
             raise self.error("a link has two parent joints: the mechanism has a closed loop")
@@ -210,6 +213,7 @@ class _Reader:
         return roots[0]
 
     def origin(self, element: ET.Element, name: str) -> tuple[np.ndarray, np.ndarray]:
+        """Return rotation and position of an ``<origin>``."""
         origin = element.find("origin")
         attributes = {} if origin is None else origin.attrib
         xyz, rpy = (self.numbers(attributes.get(key, "0 0 0").split(), name) for key in ("xyz", "rpy"))
@@ -218,6 +222,7 @@ class _Reader:
         return Rotation.from_euler("xyz", rpy).as_matrix(), xyz
 
     def numbers(self, words: list[str], name: str) -> np.ndarray:
+        """Return words as numbers; raise AdapterError for the first that is not one."""
         found = [numbers(word) for word in words]
         for word, values in zip(words, found, strict=True):
             if values is None or len(values) != 1:
@@ -225,10 +230,12 @@ class _Reader:
         return np.array(found)[:, 0] if found else np.zeros(0)
 
     def attribute(self, element: ET.Element, key: str) -> str:
+        """Return an attribute; raise AdapterError if the element lacks it."""
         value = element.get(key)
         if value is None:
             raise self.error(f"a <{element.tag}> lacks the attribute {key!r}")
         return value
 
     def error(self, reason: str, name: str | None = None) -> AdapterError:
+        """Return an error that names the file, the engine and the link or joint."""
         return file_error(self.path, self.engine, reason, name)

@@ -1,7 +1,7 @@
-"""Models from URDFs: no engine is imported, and no mesh is looked for.
+"""Convert URDFs into joints of a model, without any engine and without meshes.
 
-The standard library parses them: yourdfpy, urchin and urdf_parser_py refuse some of the bundled URDFs that
-Pinocchio takes, with errors that name neither file nor joint.
+The standard library parses the XML: yourdfpy, urchin and urdf_parser_py reject some bundled URDFs that
+Pinocchio accepts, with errors that name neither file nor joint.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from ..exceptions import AdapterError, InvalidModelError
 from . import _urdf
 from .joints import AXES, Inertia, Joint, Mimic
 
-KINDS = {  # of ours, by the types of URDF
+KINDS = {  # kinds of `Joint` by URDF joint type
     "revolute": "revolute",
     "continuous": "continuous",
     "prismatic": "prismatic",
@@ -29,12 +29,12 @@ BOUNDED = ("revolute", "prismatic")
 
 
 def read(path, floating: bool = False, mimic: bool = False) -> tuple[list[Joint], str]:
-    """Joints of a URDF and the name of the robot: see `Model.from_urdf`."""
+    """Read the joints of a URDF file and the name of the robot: see `Model.from_urdf`."""
     return _read(as_path(path, None), None, floating, mimic)
 
 
 def read_text(text: str, floating: bool = False, mimic: bool = False) -> tuple[list[Joint], str]:
-    """Joints of the text of a URDF and the name of the robot: see `Model.from_urdf_string`."""
+    """Read the joints of a URDF text and the name of the robot: see `Model.from_urdf_string`."""
     if not isinstance(text, str):
         raise AdapterError(f"text must be a str with the XML of a URDF, got {received(text)}")
     if not text.lstrip("\ufeff \t\r\n").startswith("<"):
@@ -46,6 +46,7 @@ def read_text(text: str, floating: bool = False, mimic: bool = False) -> tuple[l
 
 
 def _read(path: Path, text: str | None, floating: bool, mimic: bool) -> tuple[list[Joint], str]:
+    """Return the joints, sorted by name within a parent link, and the name of the robot."""
     robot = _urdf.read(path, None, {*KINDS, "fixed"}, text)
     robot.joints.sort(key=lambda joint: joint.name)
     robot = _urdf.without_fixed_joints(robot)
@@ -64,9 +65,10 @@ def _read(path: Path, text: str | None, floating: bool, mimic: bool) -> tuple[li
 
 
 def _joint(path: Path, joint: _urdf.Joint, parent: int, inertia: Inertia, mimic: Mimic | None) -> Joint:
+    """Return a joint of the model for a joint of the URDF."""
     kind, limits = KINDS[joint.type], {}
     if mimic and kind == "continuous":
-        kind = "revolute"  # without an entry in q they are the same
+        kind = "revolute"  # equal, since a mimic joint has no entry in q
     if joint.type in BOUNDED and joint.limit is not None:
         limits = {key: _number(path, joint, joint.limit, key, "0") for key in ("lower", "upper")}
     axis = joint.axis if kind in AXES else None
@@ -75,7 +77,7 @@ def _joint(path: Path, joint: _urdf.Joint, parent: int, inertia: Inertia, mimic:
 
 
 def _mimic(path: Path, joint: _urdf.Joint, number: dict[str, int]) -> Mimic:
-    """How a joint follows another one, which has to be among those that move."""
+    """Return how a joint follows its leader; raise AdapterError unless the leader moves."""
     leader = joint.mimic.get("joint", "")
     if leader not in number:
         reason = f"joint {joint.name!r} follows {leader!r}, which is not a joint that moves"
@@ -85,6 +87,7 @@ def _mimic(path: Path, joint: _urdf.Joint, number: dict[str, int]) -> Mimic:
 
 
 def _number(path: Path, joint: _urdf.Joint, words, key: str, default: str) -> float:
+    """Return a number among the attributes of an element of a joint."""
     found = numbers(words.get(key, default))
     if found is None or len(found) != 1 or np.isnan(found[0]):
         raise file_error(

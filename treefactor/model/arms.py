@@ -1,4 +1,4 @@
-"""Named arms: modified Denavit-Hartenberg rows and bodies, as models and as chains at given positions."""
+"""Define named serial arms by modified Denavit-Hartenberg parameters, as models and as chains."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ __all__ = [
 
 @dataclass(frozen=True, eq=False)
 class Arm(ReadOnly):
-    """A serial arm of n joints in modified Denavit-Hartenberg form.
+    """Serial arm of n joints in modified Denavit-Hartenberg form.
 
     Attributes
     ----------
@@ -65,7 +65,7 @@ class Arm(ReadOnly):
         self.__setstate__({field: as_array(getattr(self, field), field).copy() for field in fields})
 
     def chain(self, q) -> tuple[np.ndarray, ...]:
-        """Arrays that `treefactor.chain_inertia` takes, at joint positions q.
+        """Return the arguments of `treefactor.chain_inertia` at joint positions q.
 
         Parameters
         ----------
@@ -94,7 +94,7 @@ class Arm(ReadOnly):
         return axis, r, np.array(self.mass), c, inertia
 
     def model(self) -> Model:
-        """Model whose q and v are the arm's joint positions and their rates."""
+        """Return a model whose q and v are the arm's joint positions and velocities."""
         joints = []
         for k, (alpha, d, along) in enumerate(self.rows):
             R = about(0, alpha)
@@ -106,12 +106,13 @@ class Arm(ReadOnly):
         return Model(joints, name=self.name)
 
     def _about_origin(self, k: int) -> np.ndarray:
-        """Inertia tensor of link k about the origin of its frame, in that frame."""
+        """Return the inertia tensor of link k about the origin of its frame, in that frame."""
         x = self.centre[k]
         return self.inertia[k] + self.mass[k] * (x @ x * np.eye(3) - np.outer(x, x))
 
 
 def _tensor(xx, yy, zz, xz=0.0) -> list[list[float]]:
+    """Return an inertia tensor."""
     return [[xx, 0.0, xz], [0.0, yy, 0.0], [xz, 0.0, zz]]
 
 
@@ -157,14 +158,14 @@ SSRMS = Arm(
 
 
 def general_inertia(rng: np.random.Generator) -> Inertia:
-    """A body's inertia without any symmetry."""
+    """Return a random inertia without any symmetry."""
     points = rng.normal(size=(8, 3))
     tensor = sum(x @ x * np.eye(3) - np.outer(x, x) for x in points)
     return Inertia(rng.uniform(0.5, 2), rng.normal(size=3), tensor)
 
 
 def _general(name: str, rows, prismatic: int | None = None) -> Arm:
-    """An arm whose bodies are general; at most one joint slides."""
+    """Return an arm with general inertias; at most one joint is prismatic."""
     rng = np.random.default_rng(0)
     bodies = [general_inertia(rng) for _ in rows]
     return Arm(
@@ -177,8 +178,8 @@ def _general(name: str, rows, prismatic: int | None = None) -> Arm:
     )
 
 
-# Arms by whose programs the literature measures its own, with general inertias: counts of operations of one
-# arm then depend on its geometry only.
+# Arms that the literature uses to compare generated programs. Their inertias are general, so operation counts
+# depend on the geometry only.
 PUMA_560 = _general(
     "PUMA 560",
     [(0, 0, 0), (-_H, 0, 0.2435), (0, 0.4318, -0.0934), (-_H, -0.0203, 0.4331), (_H, 0, 0), (-_H, 0, 0)],

@@ -1,26 +1,26 @@
-"""Configurations of a model: neutral and random ones, and steps along the velocities of its joints.
+"""Compute neutral and random configurations, integrate velocities, and subtract configurations.
 
-The configurations of a joint are a manifold: a circle for "continuous", rigid motions of the plane and of
-space for "planar" and "freeflyer". `integrate` goes along the exponential, `difference` comes back, as
-Pinocchio's do.
+The configurations of a joint form a manifold: a circle for "continuous", rigid motions of the plane and of
+space for "planar" and "freeflyer". `integrate` applies the exponential map and `difference` the logarithm, as
+Pinocchio does.
 """
 
 from __future__ import annotations
 
 import numpy as np
 
-from .._util import rotations as rotations
+from .._util import rotations
 from .._util.validation import as_output, as_real, require_finite
 from ..exceptions import ConfigurationError, ShapeError
 from ..tolerances import UNIT_SQUARE
 from .joints import ROTATIONS
 from .model import Model, require_model
 
-LENGTHS = {"prismatic": 1, "translation": 3, "planar": 2, "freeflyer": 3}  # entries of q that are m
+LENGTHS = {"prismatic": 1, "translation": 3, "planar": 2, "freeflyer": 3}  # leading entries of q in m
 
 
 def neutral(model: Model) -> np.ndarray:
-    """Configuration of zeros and of rotations that turn nothing.
+    """Return the configuration of zeros and identity rotations.
 
     Parameters
     ----------
@@ -40,15 +40,15 @@ def neutral(model: Model) -> np.ndarray:
 
 
 def random_configuration(model: Model, rng, lower=None, upper=None, size=()) -> np.ndarray:
-    """Random configurations: uniform between limits, rotations without limits uniform over all there are.
+    """Return random configurations: uniform between limits; rotations without limits uniform over all.
 
     Parameters
     ----------
     model : Model
     rng : numpy.random.Generator or int
     lower, upper : array_like, shape (nq,), optional
-        Limits, by default those of the model. A side without one is at least pi, or 1 m, from zero and from
-        the other side. They say nothing about (cos, sin) and quaternions.
+        Limits, by default those of the model. An infinite limit is replaced by one at least pi, or 1 m, from
+        zero and from the other limit. Limits do not apply to (cos, sin) and quaternions.
     size : int or tuple of int
         Shape of the batch.
 
@@ -59,12 +59,12 @@ def random_configuration(model: Model, rng, lower=None, upper=None, size=()) -> 
     Raises
     ------
     ConfigurationError
-        Where a lower limit is above the upper one; names the joint.
+        If a lower limit exceeds the upper one; names the joint.
     """
     require_model(model)
     rng = np.random.default_rng(rng)
     shape = (*np.broadcast_shapes(size), model.nq)
-    low, high = _room(model, lower, upper)
+    low, high = _finite_limits(model, lower, upper)
     q = rng.uniform(low, high, shape)
     for kind, turned in ROTATIONS.items():
         if kind in model.entries:
@@ -75,14 +75,14 @@ def random_configuration(model: Model, rng, lower=None, upper=None, size=()) -> 
 
 
 def integrate(model: Model, q, v, out=None) -> np.ndarray:
-    """Configuration reached from q at the constant velocity v after one second.
+    """Return the configuration reached from q at the constant velocity v after one second.
 
     Parameters
     ----------
     model : Model
     q : array_like, shape (..., nq)
     v : array_like, shape (..., nv)
-        Leading axes are those of q; either may lack them.
+        Leading axes equal those of q; either array may lack them.
     out : ndarray, shape (..., nq), optional
 
     Returns
@@ -93,13 +93,13 @@ def integrate(model: Model, q, v, out=None) -> np.ndarray:
     ------
     ShapeError
     NonFiniteError
-        Of single configurations; in batches NaN stays in its element.
+        For single configurations; in batches NaN stays in its element.
     ConfigurationError
-        Where a (cos, sin) or a quaternion is not of unit length; names the joint.
+        If a (cos, sin) or a quaternion does not have unit length; names the joint.
 
     Notes
     -----
-    Of a free joint q ∘ exp v, with v of the body in its own axes (Lie group SE(3)); ``pinocchio.integrate``.
+    For a free joint, q ∘ exp v with v in body axes (Lie group SE(3)), as ``pinocchio.integrate``.
     """
     require_model(model)
     q, v = _configurations(model, q, "q"), _entries(v, model.nv, "v")
@@ -112,7 +112,7 @@ def integrate(model: Model, q, v, out=None) -> np.ndarray:
 
 
 def difference(model: Model, q0, q1, out=None) -> np.ndarray:
-    """Shortest constant velocity that leads from q0 to q1 within one second: the inverse of `integrate`.
+    """Return the shortest constant velocity from q0 to q1 within one second: the inverse of `integrate`.
 
     Parameters
     ----------
@@ -144,22 +144,25 @@ def difference(model: Model, q0, q1, out=None) -> np.ndarray:
 
 
 def _by_components(step, x: np.ndarray, y: np.ndarray) -> np.ndarray:
-    """Result of a step from the entries, shapes (..., joints, nq or nv), of all joints of one kind."""
+    """Apply a step to the entries, shapes (..., joints, nq or nv), of all joints of one kind."""
     if x.size == x.shape[-1] and y.size == y.shape[-1]:
         return np.array(step(x.ravel().tolist(), y.ravel().tolist()))
     return np.stack(np.broadcast_arrays(*step(np.moveaxis(x, -1, 0), np.moveaxis(y, -1, 0))), axis=-1)
 
 
 def _step_circle(q, v):
+    """Return (cos, sin) after a turn by v."""
     moved = rotations.turn(q, (np.cos(v[0]), np.sin(v[0])))
     return rotations.scaled(moved, 1.0 / rotations.length(moved))
 
 
 def _step_sphere(q, v):
+    """Return the quaternion after the rotation vector v."""
     return rotations.product(q, rotations.exp_quaternion(v))
 
 
 def _step_plane(q, v):
+    """Return x, y, cos, sin after a planar motion v."""
     x, y, angle = v
     *flat, _ = rotations.exp_translation((0.0, 0.0, angle), (x, y, 0.0))
     moved = rotations.turn(q[2:], flat)
@@ -167,22 +170,26 @@ def _step_plane(q, v):
 
 
 def _step_space(q, v):
+    """Return position and quaternion after a rigid motion v."""
     moved = rotations.rotate(q[3:], rotations.exp_translation(v[3:], v[:3]))
     turned = _step_sphere(q[3:], v[3:])
-    nearer = np.copysign(1.0, rotations.dot(turned, q[3:]))  # of both quaternions, as Pinocchio does here
+    nearer = np.copysign(1.0, rotations.dot(turned, q[3:]))  # of both quaternions the nearer, as in Pinocchio
     return [*(x + y for x, y in zip(q[:3], moved, strict=True)), *rotations.scaled(turned, nearer)]
 
 
 def _between_circle(q0, q1):
+    """Return the angle from q0 to q1."""
     c, s = rotations.turn((q0[0], -q0[1]), q1)
     return [np.arctan2(s, c)]
 
 
 def _between_sphere(q0, q1):
+    """Return the rotation vector from q0 to q1."""
     return rotations.log_quaternion(rotations.product(rotations.conjugate(q0), q1))
 
 
 def _between_plane(q0, q1):
+    """Return the planar motion from q0 to q1."""
     [angle] = _between_circle(q0[2:], q1[2:])
     x, y = rotations.turn((q0[2], -q0[3]), (q1[0] - q0[0], q1[1] - q0[1]))
     *flat, _ = rotations.log_translation((0.0, 0.0, angle), (x, y, 0.0))
@@ -190,6 +197,7 @@ def _between_plane(q0, q1):
 
 
 def _between_space(q0, q1):
+    """Return the rigid motion from q0 to q1."""
     omega = _between_sphere(q0[3:], q1[3:])
     shift = [x - y for x, y in zip(q1[:3], q0[:3], strict=True)]
     moved = rotations.rotate(rotations.conjugate(q0[3:]), shift)
@@ -214,7 +222,7 @@ DIFFERENCES = {
 
 
 def _entries(values, size: int, name: str) -> np.ndarray:
-    """Vectors of that size; a single one must be finite."""
+    """Return vectors of that size; a single one must be finite."""
     array = as_real(values, name)
     if array.shape[-1:] != (size,):
         raise ShapeError(
@@ -226,14 +234,14 @@ def _entries(values, size: int, name: str) -> np.ndarray:
 
 
 def _configurations(model: Model, values, name: str) -> np.ndarray:
-    """Configurations whose rotations are of unit length."""
+    """Return configurations after checking that their rotations have unit length."""
     q = _entries(values, model.nq, name)
     require_rotations(model, q, name)
     return q
 
 
 def require_rotations(model: Model, q: np.ndarray, name: str) -> None:
-    """Raise ConfigurationError where a (cos, sin) or a quaternion is finite and not of unit length."""
+    """Raise ConfigurationError if a finite (cos, sin) or quaternion does not have unit length."""
     for kind, turned in ROTATIONS.items():
         if kind in model.entries:
             x = q[..., model.entries[kind][0][:, turned]]
@@ -245,7 +253,7 @@ def require_rotations(model: Model, q: np.ndarray, name: str) -> None:
 
 
 def _complain(model: Model, kind: str, square: np.ndarray, odd: np.ndarray, name: str) -> None:
-    """Raise ConfigurationError about the first rotation that is odd."""
+    """Raise ConfigurationError that names the first rotation of another length."""
     for *element, k in np.argwhere(odd).tolist():
         joint = [joint.name for joint in model.joints if joint.kind == kind and not joint.mimic][k]
         what = "quaternion" if kind in ("spherical", "freeflyer") else "(cos, sin)"
@@ -255,7 +263,7 @@ def _complain(model: Model, kind: str, square: np.ndarray, odd: np.ndarray, name
 
 
 def _batch(a: np.ndarray, b: np.ndarray) -> tuple[int, ...]:
-    """Leading axes of both, which are the same or absent."""
+    """Return the leading axes of both, which must be equal or absent."""
     first, second = a.shape[:-1], b.shape[:-1]
     if first and second and first != second:
         raise ShapeError(f"leading axes {first} and {second} differ", first, second)
@@ -263,14 +271,15 @@ def _batch(a: np.ndarray, b: np.ndarray) -> tuple[int, ...]:
 
 
 def _written(result: np.ndarray, out) -> np.ndarray:
+    """Return the result, copied to out if there is one."""
     if out is None:
         return result
     as_output(out, result.shape)[...] = result
     return out
 
 
-def _room(model: Model, lower, upper) -> tuple[np.ndarray, np.ndarray]:
-    """Finite limits of every entry of q."""
+def _finite_limits(model: Model, lower, upper) -> tuple[np.ndarray, np.ndarray]:
+    """Return finite limits of every entry of q."""
     low = _limits(model, lower, model.lower, "lower")
     high = _limits(model, upper, model.upper, "upper")
     reach = np.full(model.nq, np.pi)
@@ -288,6 +297,7 @@ def _room(model: Model, lower, upper) -> tuple[np.ndarray, np.ndarray]:
 
 
 def _limits(model: Model, values, default: np.ndarray, name: str) -> np.ndarray:
+    """Return validated limits, or the default."""
     limits = default if values is None else as_real(values, name)
     if limits.shape != (model.nq,) or np.isnan(limits).any():
         raise ShapeError(f"{name} must be {model.nq} numbers, got {limits}", limits.shape, (model.nq,))

@@ -1,4 +1,4 @@
-"""What models are made of: inertias, joints with the bodies they carry, joints that close loops."""
+"""Define inertias, joints with the bodies they carry, and joints that close loops."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from .._util.messages import similar
 from .._util.validation import Array, MaybeArray, ReadOnly, as_number, as_real, as_vector, require_finite
 from ..exceptions import InvalidModelError, ShapeError, TreefactorError
 
-ROTATIONS = {  # entries of q that make a unit vector
+ROTATIONS = {  # entries of q that form a unit vector
     "continuous": slice(0, 2),
     "spherical": slice(0, 4),
     "planar": slice(2, 4),
@@ -20,7 +20,7 @@ ROTATIONS = {  # entries of q that make a unit vector
 }
 
 
-SIZES = {  # entries in q and in v
+SIZES = {  # number of entries in q and in v
     "revolute": (1, 1),
     "continuous": (2, 1),
     "prismatic": (1, 1),
@@ -31,52 +31,62 @@ SIZES = {  # entries in q and in v
     "translation": (3, 3),
     "freeflyer": (7, 6),
 }
-AXES = {"revolute": 1, "continuous": 1, "prismatic": 1, "helical": 1, "universal": 2}  # needed by a kind
+AXES = {
+    "revolute": 1,
+    "continuous": 1,
+    "prismatic": 1,
+    "helical": 1,
+    "universal": 2,
+}  # number of axes of a kind
 LIMITED = {"continuous": 0, "spherical": 0, "planar": 2, "freeflyer": 3}  # entries of q that can have limits
-FOLLOWERS = ("revolute", "prismatic", "helical")  # kinds that may follow
-LEADERS = (*FOLLOWERS, "continuous")  # kinds that may be followed
-ROUND_OFF = 1e-9  # relative; of lengths of axes, orthogonality of rotations, symmetry of tensors
-LOOPS = {"spherical": 3, "universal": 4, "revolute": 5, "weld": 6}  # rows that a kind of loop closes with
-PAIRS: dict[str, tuple] = {  # axes of the first frame, and of the second one, that it keeps at right angles
+FOLLOWERS = ("revolute", "prismatic", "helical")  # kinds that can be mimic joints
+LEADERS = (*FOLLOWERS, "continuous")  # kinds that mimic joints can follow
+ROUND_OFF = 1e-9  # relative tolerance: lengths of axes, orthogonality of rotations, symmetry of tensors
+LOOPS = {"spherical": 3, "universal": 4, "revolute": 5, "weld": 6}  # constraint rows of a kind of loop
+PAIRS: dict[str, tuple] = {  # axes of both frames that a kind keeps at right angles
     "spherical": (),
     "universal": ((2, 0),),
     "revolute": ((0, 2), (1, 2)),
     "weld": ((2, 1), (0, 2), (1, 0)),
 }
-JointNumber = Any  # given as the number or name of a joint; a Model keeps the number
+JointNumber = Any  # number or name of a joint; a Model stores the number
 NOT_GIVEN: Any = None
 NO_ARMATURE: Any = 0.0
 
 
 def _unturned() -> Any:
+    """Return the identity rotation."""
     return np.eye(3)
 
 
 def _origin() -> Any:
+    """Return the zero vector."""
     return np.zeros(3)
 
 
 def _nothing() -> Any:
+    """Return the zero tensor."""
     return np.zeros((3, 3))
 
 
 @dataclass(frozen=True, eq=False)
 class Inertia(ReadOnly):
-    """Mass, centre of mass and inertia tensor about it, in the axes of some frame.
+    """Mass, centre of mass, and inertia tensor about the centre of mass, in the axes of one frame.
 
     Parameters
     ----------
     mass : float
         kg, not negative.
     com : array_like, shape (3,)
-        m, from the origin of the frame.
+        m, measured from the origin of the frame.
     tensor : array_like, shape (3, 3)
         kg m^2, about the centre of mass; symmetric.
 
     Raises
     ------
     InvalidModelError, ShapeError, NonFiniteError
-        Where these are no such things. Whether the tensor can be that of a body is asked by `Inertia.fault`.
+        If an argument has the wrong type or shape, or a value is impossible. `Inertia.fault` checks whether a
+        body can have the tensor.
 
     Notes
     -----
@@ -97,7 +107,7 @@ class Inertia(ReadOnly):
         self.__setstate__({"mass": mass, "com": com, "tensor": (tensor + tensor.T) / 2})
 
     def fault(self) -> str | None:
-        """Why no body has this inertia: a negative principal moment, or one larger than the others' sum."""
+        """Return why no body has this inertia, or None: checks principal moments and their sums."""
         if not self.mass and not self.tensor.any():
             return None
         moments = np.linalg.eigvalsh(self.tensor)
@@ -110,11 +120,11 @@ class Inertia(ReadOnly):
         return None if self.mass else "an inertia tensor without mass"
 
     def moved(self, R: np.ndarray, p: np.ndarray) -> Inertia:
-        """Same inertia, seen from a frame in which its own has rotation R and origin p."""
+        """Return the inertia in another frame, in which this one has rotation R and origin p."""
         return Inertia(self.mass, p + R @ self.com, R @ self.tensor @ R.T)
 
     def __add__(self, other: Inertia) -> Inertia:
-        """Inertia of both together."""
+        """Return the inertia of both bodies together."""
         mass = self.mass + other.mass
         com = (self.mass * self.com + other.mass * other.com) / mass if mass else np.zeros(3)
         tensor = np.zeros((3, 3))
@@ -126,12 +136,12 @@ class Inertia(ReadOnly):
 
 @dataclass(frozen=True)
 class Mimic:
-    """A joint that follows another: its q is ``ratio * q_leader + offset``, of a continuous leader its angle.
+    """Mimic coupling of a joint: q is ``ratio * q_leader + offset``, of a continuous leader its angle.
 
     Parameters
     ----------
     leader : int or str
-        An earlier or later joint, by its number or name, which follows no other one.
+        Number or name of an earlier or later joint, which must not be a mimic joint itself.
     ratio, offset : float
 
     Notes
@@ -146,35 +156,35 @@ class Mimic:
 
 @dataclass(frozen=True, eq=False)
 class Joint(ReadOnly):
-    """A joint, and the body it carries.
+    """Joint, and the body it carries.
 
     Parameters
     ----------
     name : str
     kind : {"revolute", "continuous", "prismatic", "helical", "universal", "spherical", "planar", \
 "translation", "freeflyer"}
-        Laid out in q and v as Pinocchio does: "continuous" is its unbounded revolute joint (cos, sin), a
-        quaternion is x y z w, "planar" x y cos sin; the velocities of "spherical", "planar" and "freeflyer"
-        are those of the body, in its own axes, linear ones first.
+        The layout in q and v is Pinocchio's: "continuous" is its unbounded revolute joint (cos, sin), a
+        quaternion is x y z w, "planar" is x y cos sin; velocities of "spherical", "planar" and "freeflyer"
+        are those of the body in its own axes, linear before angular.
     parent : int or str
-        The joint whose body carries this one, by its number or name; -1 for the base. A `Model` turns names
-        into numbers.
+        Number or name of the joint whose body carries this one; -1 for the base. A `Model` replaces names by
+        numbers.
     R, p : array_like, shapes (3, 3) and (3,)
-        Rotation and origin (m) of the frame of the joint in the parent's, at q = 0.
+        Rotation and origin (m) of the joint's frame in that of the parent at q = 0.
     axis : array_like, shape (3,), or (2, 3) for "universal"
-        Unit vectors in the frame of the joint; the second one of "universal" turns with the first.
+        Unit vectors in the frame of the joint; the second axis of "universal" turns with the first.
     pitch : float
-        Of "helical": m per radian.
+        For "helical": m per radian.
     inertia : Inertia
-        Of the body, in the frame of the joint, which moves with the body.
+        Inertia of the body in the frame of the joint, which moves with the body.
     armature : float or array_like, shape (nv,)
         Added to the diagonal of H: kg m^2 or kg.
     lower, upper : float or array_like, shape (nq,), optional
-        Limits of q; by default there are none.
+        Limits of q; none by default.
     mimic : Mimic, optional
-        Makes the joint follow another one; it then has no freedom of its own.
+        Makes this a mimic joint, without a freedom of its own.
     body : str
-        Name of the body, such as a link of a URDF: constraints take it in place of the joint's number.
+        Name of the body, such as a link of a URDF: constraints accept it instead of the joint's number.
 
     Notes
     -----
@@ -202,7 +212,7 @@ class Joint(ReadOnly):
             raise InvalidModelError(f"joint {self.name!r}: {error}", joint=self.name) from error
 
     def _checked(self) -> dict:
-        """Attributes as arrays that cannot be written."""
+        """Return validated attributes; arrays are copies."""
         if self.kind not in SIZES:
             known = ", ".join(SIZES)
             raise InvalidModelError(
@@ -245,7 +255,7 @@ class Joint(ReadOnly):
         return {"R": R, "p": p, "axis": self._axis(), "pitch": pitch, "armature": armature, **limits}
 
     def _axis(self) -> np.ndarray | None:
-        """Axes of unit length, or None where the kind has none."""
+        """Return the axes with unit length, or None if the kind has none."""
         if self.kind not in AXES:
             if self.axis is not None:
                 raise InvalidModelError(f"a {self.kind} joint has no axis")
@@ -266,30 +276,30 @@ class Joint(ReadOnly):
 
     @property
     def nq(self) -> int:
-        """Entries in q."""
+        """Return the number of entries in q."""
         return 0 if self.mimic else SIZES[self.kind][0]
 
     @property
     def nv(self) -> int:
-        """Freedoms."""
+        """Return the number of freedoms."""
         return 0 if self.mimic else SIZES[self.kind][1]
 
 
 @dataclass(frozen=True, eq=False)
 class Loop(ReadOnly):
-    """A joint that closes a loop: it holds a frame of one body against a frame of another.
+    """Joint that closes a loop: it constrains a frame of one body to a frame of another.
 
     Parameters
     ----------
     name : str
     kind : {"spherical", "universal", "revolute", "weld"}
-        The origins meet; of "universal" also the z axis of the first frame stays at right angles to the x
-        axis of the second; of "revolute" the z axes are the same; of "weld" the frames are.
+        The origins coincide; for "universal" the z axis of the first frame also stays at right angles to the
+        x axis of the second; for "revolute" the z axes coincide; for "weld" the frames do.
     first, second : int or str
-        The joints whose bodies are held together, by their numbers or names; -1 for the base. A `Model`
-        turns names into numbers.
+        Numbers or names of the joints whose bodies are constrained; -1 for the base. A `Model` replaces names
+        by numbers.
     R1, p1, R2, p2 : array_like, shapes (3, 3) and (3,)
-        Rotation and origin (m) of the frames in those of the joints.
+        Rotations and origins (m) of the frames in those of the joints.
 
     Notes
     -----
@@ -312,7 +322,7 @@ class Loop(ReadOnly):
             raise InvalidModelError(f"loop {self.name!r}: {error}", joint=self.name) from error
 
     def _checked(self) -> dict:
-        """Frames as arrays that cannot be written."""
+        """Return the validated frames as copies."""
         if self.kind not in LOOPS:
             hint, known = similar(self.kind, LOOPS), ", ".join(LOOPS)
             raise InvalidModelError(f"{self.kind!r} is not a kind of loop{hint}; there are {known}")
@@ -330,12 +340,12 @@ class Loop(ReadOnly):
 
     @property
     def rows(self) -> int:
-        """Freedoms it takes."""
+        """Return the number of constraint rows."""
         return LOOPS[self.kind]
 
 
 def _spread(values, size: int, name: str) -> np.ndarray:
-    """One number for every entry, or as many as there are."""
+    """Return an array of that size, from one number for all entries or one for each."""
     array = as_real(values, name)
     if array.shape not in ((), (size,)):
         raise ShapeError(f"{name} must have shape ({size},), got {array.shape}", array.shape, (size,))
@@ -343,6 +353,7 @@ def _spread(values, size: int, name: str) -> np.ndarray:
 
 
 def _matrix(values, name: str) -> np.ndarray:
+    """Return a copy of a finite 3 x 3 matrix."""
     array = as_real(values, name)
     if array.shape != (3, 3):
         raise ShapeError(f"{name} must have shape (3, 3), got {array.shape}", array.shape, (3, 3))
@@ -351,6 +362,7 @@ def _matrix(values, name: str) -> np.ndarray:
 
 
 def _rotation(values, name: str) -> np.ndarray:
+    """Return a copy of a rotation matrix; raise InvalidModelError for any other matrix."""
     R = _matrix(values, name)
     if np.abs(R @ R.T - np.eye(3)).max() > ROUND_OFF or np.linalg.det(R) < 0:
         raise InvalidModelError(f"{name} is not a rotation matrix: expected R Rᵀ = 1 and det R = 1")

@@ -1,4 +1,4 @@
-"""Named mechanisms with closed loops: linkages in a plane, platforms on six legs, and how they close."""
+"""Define named mechanisms with closed loops: planar linkages and platforms on six legs."""
 
 from __future__ import annotations
 
@@ -27,25 +27,25 @@ __all__ = [
 ]
 
 Z = (0.0, 0.0, 1.0)
-IN_PLANE = (0.0, -9.81, 0.0)  # gravity of linkages in the plane of x and y
+IN_PLANE = (0.0, -9.81, 0.0)  # gravity of linkages in the x-y plane
 LEGS = range(6)
 
 
 @dataclass(frozen=True)
 class Mechanism:
-    """A model with loops, and how its loops are closed.
+    """Model with loops, and a function that closes them.
 
     Attributes
     ----------
     model : Model
     independent : tuple of str
-        Joints that may be placed at will.
+        Joints whose positions are the inputs.
     rest, reach : tuple of float
-        Positions of these joints, and by how much they may differ from them; the quaternion of a free-flyer
-        by that much before it is normalized.
+        Positions of these joints at rest, and the largest difference from them in `random`; the quaternion of
+        a free-flyer differs by that much before it is normalized.
     close : callable
-        Positions of these joints, shape (k,), to all of q, shape (nq,), with all loops closed. Raises
-        ConfigurationError where they cannot be, ShapeError or NonFiniteError where these are no positions.
+        Maps positions of these joints, shape (k,), to q, shape (nq,), with all loops closed. Raises
+        ConfigurationError if the loops cannot close, ShapeError or NonFiniteError for invalid positions.
 
     Notes
     -----
@@ -63,20 +63,20 @@ class Mechanism:
 
     @property
     def closed(self) -> np.ndarray:
-        """Closed configuration q at rest, shape (nq,)."""
+        """Return the closed configuration q at rest, shape (nq,)."""
         return self.close(np.array(self.rest))
 
     def random(self, rng: np.random.Generator | int) -> np.ndarray:
-        """Random closed configuration q, shape (nq,); rng may be a seed."""
+        """Return a random closed configuration q, shape (nq,); rng may be a seed."""
         rng = np.random.default_rng(rng)
         return self.close(np.array(self.rest) + rng.uniform(-1, 1, len(self.rest)) * self.reach)
 
 
 def four_bar() -> Mechanism:
-    """Crank and rocker, joined by a coupler.
+    """Build a four-bar linkage: crank and rocker, connected by a coupler.
 
     Lengths, in m: ground 0.5, crank 0.2, coupler 0.5, rocker 0.4. Links are rods of 4 kg/m. The tip of the
-    coupler is a spherical joint on the rocker: in the plane two of its three rows say something.
+    coupler is a spherical joint on the rocker; in the plane one of its three rows is redundant.
 
     Returns
     -------
@@ -94,10 +94,10 @@ def four_bar() -> Mechanism:
 
 
 def five_bar() -> Mechanism:
-    """Two arms in a plane that hold each other's tips.
+    """Build a five-bar linkage: two planar arms with connected tips.
 
     The shoulders are 0.4 m apart, upper arms 0.3 m and forearms 0.45 m long; rods of 4 kg/m. The tips are
-    joined by a spherical joint. The shoulders may be placed at will, both elbows follow.
+    connected by a spherical joint. The shoulders are the inputs, the elbows follow.
 
     Returns
     -------
@@ -118,10 +118,10 @@ def five_bar() -> Mechanism:
 
 
 def stewart() -> Mechanism:
-    """Platform on six legs of variable length, cut at the spherical joints under it.
+    """Build a Stewart platform on six legs of variable length, cut at the spherical joints under it.
 
     The platform is a free-flyer of 30 kg, a disc of radius 0.4 m. Legs are a universal joint on the base, a
-    sliding rod, and the spherical joint. See `docking_platform` for where they stand.
+    sliding rod, and the spherical joint. See `docking_platform` for their positions.
 
     Returns
     -------
@@ -143,11 +143,11 @@ def stewart() -> Mechanism:
 
 
 def docking_platform() -> Mechanism:
-    """Docking mechanism: a ring on six legs, cut at the universal joints under it.
+    """Build a docking mechanism: a ring on six legs, cut at the universal joints under it.
 
-    What Golubev & Yaskevich (2020) state of theirs: six freedoms, six loops, joints of one freedom each,
-    universal or spherical cuts, 42 sines and cosines. The last says that 21 coordinates are angles, as they
-    are here: three of the ring, three of every leg. All else is chosen. The ring slides along x, y and z and
+    Golubev & Yaskevich (2020) publish these properties of theirs: six freedoms, six loops, joints of one
+    freedom each, universal or spherical cuts, 42 sines and cosines. So 21 coordinates are angles, as here:
+    three of the ring, three of every leg. Everything else is our choice. The ring slides along x, y and z and
     turns about z, y and x. A leg is a universal joint on the base, a rod that slides and turns in its
     cylinder, and a universal joint under the ring: four coordinates that follow from its loop.
 
@@ -183,6 +183,7 @@ def docking_platform() -> Mechanism:
 
 
 def _close_four_bar(x: np.ndarray) -> np.ndarray:
+    """Return q of the four-bar linkage for the crank angle."""
     crank = x[0]
     elbow = 0.2 * _direction(crank)
     tip = _meeting(elbow, 0.5, np.array([0.5, 0.0]), 0.4)
@@ -190,6 +191,7 @@ def _close_four_bar(x: np.ndarray) -> np.ndarray:
 
 
 def _close_five_bar(base: float, upper: float, fore: float, x: np.ndarray) -> np.ndarray:
+    """Return q of the five-bar linkage for both shoulder angles."""
     elbows = [upper * _direction(x[0]), np.array([base, 0.0]) + upper * _direction(x[1])]
     tip = _meeting(elbows[0], fore, elbows[1], fore)
     follow = [_angle(tip - elbow) - angle for elbow, angle in zip(elbows, x, strict=True)]
@@ -197,12 +199,14 @@ def _close_five_bar(base: float, upper: float, fore: float, x: np.ndarray) -> np
 
 
 def _close_stewart(x: np.ndarray) -> np.ndarray:
+    """Return q of the Stewart platform for the placement of the platform."""
     turn = unit(x[3:])
     legs = [_leg(k, np.stack(rotate(turn, np.eye(3))), x[:3])[:3] for k in LEGS]
     return np.concatenate([x[:3], turn, *legs])
 
 
 def _close_docking_platform(x: np.ndarray) -> np.ndarray:
+    """Return q of the docking platform for the placement of the ring."""
     R = about(2, x[3]) @ about(1, x[4]) @ about(0, x[5])
     return np.concatenate([x, *(_leg(k, R, x[:3]) for k in LEGS)])
 
@@ -215,7 +219,7 @@ _CYCLE = np.array([[0.0, 0.0, 1.0], [1.0, 0.0, 0.0], [0.0, 1.0, 0.0]])  # x, y, 
 
 
 def _closed(close: Callable, size: int, x) -> np.ndarray:
-    """The configuration that closes the loops, if there is one."""
+    """Return the configuration that closes the loops; raise ConfigurationError if there is none."""
     x = as_vector(x, size, "x")
     with np.errstate(all="ignore"):
         q = close(x)
@@ -225,22 +229,24 @@ def _closed(close: Callable, size: int, x) -> np.ndarray:
 
 
 def _rod(length: float) -> Inertia:
-    """A rod of 4 kg/m along x from the joint on."""
+    """Return the inertia of a rod of 4 kg/m along x that begins at the joint."""
     mass = 4.0 * length
     across = mass * length**2 / 12
     return Inertia(mass, (length / 2, 0, 0), np.diag([across / 100, across, across]))
 
 
 def _direction(angle: float) -> np.ndarray:
+    """Return the planar unit vector at an angle."""
     return np.array([np.cos(angle), np.sin(angle)])
 
 
 def _angle(x) -> float:
+    """Return the angle of a planar vector."""
     return float(np.arctan2(x[1], x[0]))
 
 
 def _meeting(a: np.ndarray, r: float, b: np.ndarray, s: float) -> np.ndarray:
-    """Point at distance r from a and s from b, to the left of the way from a to b."""
+    """Return the point at distance r from a and s from b, on the left of the line from a to b."""
     d = np.linalg.norm(b - a)
     x = (b - a) / d
     along = (d**2 + r**2 - s**2) / (2 * d)
@@ -248,26 +254,27 @@ def _meeting(a: np.ndarray, r: float, b: np.ndarray, s: float) -> np.ndarray:
 
 
 def _foot(k: int) -> tuple[np.ndarray, np.ndarray]:
-    """Rotation, x radial, and origin of the lower end of a leg on the base."""
+    """Return rotation (x radial) and origin of the lower end of a leg on the base."""
     return _on_circle(0.6, (0, 120, 120, 240, 240, 0)[k] + (15, -15)[k % 2])
 
 
 def _head(k: int) -> tuple[np.ndarray, np.ndarray]:
-    """Rotation, x radial, and origin of the upper end of a leg on the platform."""
+    """Return rotation (x radial) and origin of the upper end of a leg on the platform."""
     return _on_circle(0.5, (60, 60, 180, 180, 300, 300)[k] + (-15, 15)[k % 2])
 
 
 def _on_circle(radius: float, degrees: float) -> tuple[np.ndarray, np.ndarray]:
+    """Return rotation (x radial) and position of a point on a circle."""
     R = about(2, np.radians(degrees))
     return R, radius * R[:, 0]
 
 
 def _leg(k: int, R: np.ndarray, p: np.ndarray) -> np.ndarray:
-    """Angles of the foot, length, and angle of the rod of a leg under a platform at R and p."""
+    """Return both foot angles, the length and the rod angle of a leg under a platform at R and p."""
     (F, foot), (H, head) = _foot(k), _head(k)
-    way = F.T @ (p + R @ head - foot)
-    length = np.linalg.norm(way)
-    x, y, z = way / length
+    span = F.T @ (p + R @ head - foot)
+    length = np.linalg.norm(span)
+    x, y, z = span / length
     outer, inner = np.arctan2(-y, z), np.arcsin(x)
     axis = (F @ about(0, outer) @ about(1, inner)).T @ R @ H[:, 1]  # of the ring, as the leg sees it
     return np.array([outer, inner, length, np.arctan2(-axis[0], axis[1])])

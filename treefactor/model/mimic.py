@@ -1,7 +1,7 @@
-"""Linear couplings between freedoms, as of mimic joints: H of the reduced coordinates, and its tree.
+"""Reduce H to fewer coordinates under linear mimic couplings, and find the tree of the reduced matrix.
 
-With v = G w the reduced inertia matrix is G^T H G. It gains entries where a coupling ties branches together,
-so it has a tree of its own.
+With v = G w the reduced inertia matrix is G^T H G. A coupling between two branches adds entries to it, so it
+has a tree of its own.
 """
 
 from __future__ import annotations
@@ -12,33 +12,33 @@ from .._util.validation import as_real, require_finite
 from ..exceptions import ShapeError
 from ..tree.tree import Tree
 
-ALONE = 1e-8  # share of its largest entry that makes a column independent where no other one has an entry
+ALONE = 1e-8  # an entry alone in its row proves its column independent above this share of its largest
 
 
 class Coupling:
-    """Freedoms v = G w of a tree that follow fewer coordinates w.
+    """Linear mimic coupling v = G w between the freedoms v of a tree and fewer coordinates w.
 
     Parameters
     ----------
     tree : Tree
-        Of the n freedoms v.
+        Tree of the n freedoms v.
     G : array_like, shape (n, m)
-        Of full column rank.
+        Must have full column rank.
     names : sequence of str, optional
-        Of the coordinates w.
+        Names of the coordinates w.
 
     Attributes
     ----------
     tree : Tree
-        Of the m coordinates: the smallest whose pattern holds that of ``G^T H G``.
+        Tree of the m coordinates: the smallest whose pattern contains that of ``G^T H G``.
     G : ndarray, shape (n, m), read-only
 
     Raises
     ------
     ShapeError, NonFiniteError
-        Where G does not fit the tree.
+        If G does not fit the tree.
     ValueError
-        Where the columns of G depend on each other.
+        If the columns of G depend on each other.
 
     Examples
     --------
@@ -73,23 +73,23 @@ class Coupling:
         self.tree = Tree.from_pattern(moved.T @ pattern @ moved, names)
 
     def reduce(self, H) -> np.ndarray:
-        """G^T H G, for H of shape (..., n, n); both triangles are read."""
+        """Return G^T H G, for H of shape (..., n, n); both triangles are read."""
         return self.G.T @ as_real(H, "H") @ self.G
 
     def reduce_force(self, tau) -> np.ndarray:
-        """G^T tau, for tau of shape (..., n)."""
+        """Return G^T tau, for tau of shape (..., n)."""
         return as_real(tau, "tau") @ self.G
 
     def expand(self, w) -> np.ndarray:
-        """Freedoms G w, for w of shape (..., m)."""
+        """Return the freedoms G w, for w of shape (..., m)."""
         return as_real(w, "w") @ self.G.T
 
 
 def _has_full_rank(G: np.ndarray) -> bool:
-    """Whether the columns of G are independent of each other.
+    """Return whether the columns of G are linearly independent.
 
-    A column that is alone in a row is independent of the others: only those that share all their rows, of
-    which joints that follow one leader have none, need singular values.
+    A column that is alone in a row is independent of the others. Only columns that share all their rows need
+    singular values; mimic joints with one leader have none of these.
     """
     row, column = np.nonzero(G)
     size, largest = np.abs(G[row, column]), np.zeros(G.shape[1])

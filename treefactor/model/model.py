@@ -1,4 +1,4 @@
-"""Kinematic trees with masses: joints, placements, inertias, armature, in Pinocchio's conventions."""
+"""Define the model of a robot: a kinematic tree with masses, in Pinocchio's conventions."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ GRAVITY = (0.0, 0.0, -9.81)
 
 
 class Model(Sealed):
-    """A tree of joints and the bodies they carry; picklable.
+    """Tree of joints and the bodies they carry; picklable.
 
     Parameters
     ----------
@@ -32,10 +32,10 @@ class Model(Sealed):
         Acceleration of free fall in the frame of the base, m/s^2.
     name : str
     strict : bool
-        Refuse inertias that no body has. Robot descriptions are full of them, and engines take them as they
-        are; see `Model.faults`.
+        Reject inertias that no body can have. Robot descriptions often contain them, and engines accept them;
+        see `Model.faults`.
     loops : sequence of Loop
-        Joints that close loops. The recursions (`crba`, `aba`, ...) are those of the tree without them.
+        Joints that close loops. The recursions (`crba`, `aba`, ...) ignore them.
 
     Attributes
     ----------
@@ -43,9 +43,9 @@ class Model(Sealed):
     loops : tuple of Loop
     njoints, nq, nv : int
     idx_q, idx_v : tuple of int
-        First entry of every joint in q and in v; a joint that follows another one has those of its leader.
+        First entry of every joint in q and in v; a mimic joint has those of its leader.
     tree : Tree
-        Of the freedoms, with the joints' names.
+        Tree of the freedoms, with the joints' names.
     gravity : ndarray, shape (3,), read-only
     armature : ndarray, shape (nv,), read-only
     lower, upper : ndarray, shape (nq,), read-only
@@ -53,9 +53,9 @@ class Model(Sealed):
     Raises
     ------
     InvalidModelError
-        Where a joint comes before its parent, shares its name, follows one that it cannot follow, or (if
-        strict) has a body with an impossible inertia, or a loop ends at no joint. Carries the name of the
-        joint or loop.
+        If a joint comes before its parent, has the name of another one, follows a joint that it cannot
+        follow, or (if strict) has a body with an impossible inertia, or if a loop ends at a joint that does
+        not exist. Its attribute ``joint`` names the joint or loop.
 
     Notes
     -----
@@ -127,32 +127,32 @@ class Model(Sealed):
 
     @classmethod
     def from_urdf(cls, path, floating: bool = False, mimic: bool = False, strict: bool = False) -> Model:
-        """Model of a URDF, with q and v as Pinocchio would lay them out; no engine and no mesh is needed.
+        """Load a model from a URDF, with Pinocchio's layout of q and v; needs no engine and no mesh.
 
         Parameters
         ----------
         path : path-like
         floating : bool
-            Put a free-flyer named ``root_joint`` under the root link.
+            Connect the root link to the base by a free-flyer named ``root_joint``.
         mimic : bool
-            Have mimic joints follow the joint they name, instead of leaving both free.
+            Make mimic joints follow their leaders, instead of leaving both free.
         strict : bool
-            Refuse inertias that no body has.
+            Reject inertias that no body can have.
 
         Raises
         ------
         AdapterError
-            Where the file is missing, or is not well-formed XML, not a URDF or not a tree, or holds something
-            that is not a number, or an impossible joint or inertia; names the file, the reason and the link
-            or joint.
+            If the file is missing, is not well-formed XML, not a URDF or not a tree, or holds an invalid
+            number, an impossible joint or an impossible inertia; names the file, the reason and the link or
+            joint.
         InvalidModelError
-            Where joints do not make a model; names the file and the joint.
+            If the joints do not form a model; names the file and the joint.
 
         Notes
         -----
-        Joints come depth first, those on one link sorted by name. Links on fixed joints are merged into the
-        link that carries them, on a fixed base those of the root into the base. Damping and friction are no
-        part of a model.
+        Joints come depth first, those on one link sorted by name. Links on fixed joints are merged into their
+        parent links, on a fixed base those of the root into the base. A model has no damping and no
+        friction.
         """
         from . import _urdf_joints
 
@@ -162,18 +162,18 @@ class Model(Sealed):
     def from_urdf_string(
         cls, text: str, floating: bool = False, mimic: bool = False, strict: bool = False
     ) -> Model:
-        """Model of the text of a URDF, such as ROS holds in ``robot_description``.
+        """Load a model from the text of a URDF, such as ROS keeps in ``robot_description``.
 
         Parameters
         ----------
         text : str
         floating, mimic, strict : bool
-            As of `from_urdf`.
+            As for `from_urdf`.
 
         Raises
         ------
         AdapterError, InvalidModelError
-            As `from_urdf`; in place of the file they name ``<string>``.
+            As for `from_urdf`; instead of the file they name ``<string>``.
 
         Examples
         --------
@@ -191,7 +191,7 @@ class Model(Sealed):
 
     @classmethod
     def _of_file(cls, path, joints: Sequence[Joint], name: str, strict: bool) -> Model:
-        """Model of joints read from a file, which errors name."""
+        """Return the model of joints read from a file; errors name the file."""
         try:
             return cls(joints, name=name, strict=strict)
         except InvalidModelError as error:
@@ -205,7 +205,7 @@ class Model(Sealed):
 
     @cached_property
     def coupling(self) -> Coupling | None:
-        """How the freedoms of all joints follow v; None where no joint follows another one."""
+        """Return the mimic coupling of all joints to v; None without mimic joints."""
         if not any(joint.mimic for joint in self.joints):
             return None
         G = np.zeros((self.extended.n, self.nv))
@@ -221,17 +221,17 @@ class Model(Sealed):
 
     @cached_property
     def tree(self) -> Tree:
-        """Tree of the freedoms, with the joints' names."""
+        """Return the tree of the freedoms, with the joints' names."""
         return self.coupling.tree if self.coupling else self.extended
 
     @cached_property
     def bodies(self):
-        """The compiled form that ``treefactor.dynamics`` works on."""
+        """Return the compiled form that `treefactor.dynamics` uses."""
         return self._compile(self)
 
     @cached_property
     def entries(self) -> Mapping[str, tuple[np.ndarray, np.ndarray]]:
-        """Entries in q, shape (joints, nq), and in v, shape (joints, nv), of the free joints by kind."""
+        """Return by kind the entries of the free joints in q, (joints, nq), and in v, (joints, nv)."""
         found: dict[str, list] = {}
         for joint, q, v in zip(self.joints, self.idx_q, self.idx_v, strict=True):
             if not joint.mimic:
@@ -245,23 +245,23 @@ class Model(Sealed):
 
     @cached_property
     def numbers(self) -> Mapping[str, int]:
-        """Numbers of the joints by their names, and by the names of the bodies they carry."""
+        """Return the numbers of the joints by their names and by the names of their bodies."""
         return MappingProxyType(_numbers(self.joints))
 
     def faults(self) -> dict[str, str]:
-        """What is impossible about the bodies' inertias, by the names of their joints."""
+        """Return the faults of impossible inertias, by the names of their joints."""
         found = ((joint.name, joint.inertia.fault()) for joint in self.joints)
         return {name: fault for name, fault in found if fault}
 
 
 def _numbers(joints: tuple[Joint, ...]) -> dict[str, int]:
-    """Numbers of joints by the names of their bodies, and by their own, which count first."""
+    """Return the numbers of joints by their own names and, if these differ, by the names of their bodies."""
     bodies = {joint.body: i for i, joint in enumerate(joints) if joint.body}
     return bodies | {joint.name: i for i, joint in enumerate(joints)}
 
 
 def _numbered(joints: tuple[Joint, ...], loops: tuple[Loop, ...]) -> tuple[tuple, tuple]:
-    """Joints and loops whose references to other joints by name are replaced by numbers."""
+    """Return joints and loops with names of other joints replaced by numbers."""
     for what, kind, given in (("joints", Joint, joints), ("loops", Loop, loops)):
         for i, one in enumerate(given):
             if not isinstance(one, kind):
@@ -290,7 +290,7 @@ def _numbered(joints: tuple[Joint, ...], loops: tuple[Loop, ...]) -> tuple[tuple
 
 
 def _require_tree(joints: tuple[Joint, ...]) -> None:
-    """Raise InvalidModelError where joints do not hang from earlier ones, or follow what they cannot."""
+    """Raise InvalidModelError unless parents come first, names differ, and leaders are valid."""
     seen: set[str] = set()
     bodies: set[str] = set()
     for i, joint in enumerate(joints):
@@ -317,7 +317,7 @@ def _require_tree(joints: tuple[Joint, ...]) -> None:
 
 
 def _require_ends(loops: tuple[Loop, ...], names: set[str], njoints: int) -> None:
-    """Raise InvalidModelError where loops share a name with anything or end at joints that do not exist."""
+    """Raise InvalidModelError if a loop shares its name or ends at a joint that does not exist."""
     seen = set(names)
     for loop in loops:
         if loop.name in seen:
@@ -332,7 +332,7 @@ def _require_ends(loops: tuple[Loop, ...], names: set[str], njoints: int) -> Non
 
 
 def _armature(joints: tuple[Joint, ...], idx_v: tuple[int, ...]) -> np.ndarray:
-    """Armature of the freedoms; that of a joint which follows another one acts through the ratio."""
+    """Return the armature of the freedoms; that of a mimic joint acts on its leader by ratio squared."""
     armature = np.zeros(sum(joint.nv for joint in joints))
     for joint, v in zip(joints, idx_v, strict=True):
         ratio = joint.mimic.ratio if joint.mimic else 1.0
@@ -341,7 +341,7 @@ def _armature(joints: tuple[Joint, ...], idx_v: tuple[int, ...]) -> np.ndarray:
 
 
 def _places(joints: tuple[Joint, ...]) -> tuple[tuple[int, ...], tuple[int, ...]]:
-    """First entry of every joint in q and in v."""
+    """Return the first entry of every joint in q and in v."""
     q = np.cumsum([0, *(joint.nq for joint in joints)]).tolist()
     v = np.cumsum([0, *(joint.nv for joint in joints)]).tolist()
     leaders = [joint.mimic.leader if joint.mimic else i for i, joint in enumerate(joints)]
@@ -349,14 +349,14 @@ def _places(joints: tuple[Joint, ...]) -> tuple[tuple[int, ...], tuple[int, ...]
 
 
 def body_number(model: Model, body, name: str = "body") -> int:
-    """Return the number of a body given by its number, -1 for the base, or by its joint's or its own name.
+    """Return the number of a body given by number, -1 for the base, or by its joint's or its own name.
 
     Raises
     ------
     InvalidModelError
-        Where the model has no joint or body of that name; proposes similar ones.
+        If the model has no joint or body of that name; proposes similar names.
     IndexError, ValueError, DtypeError
-        Where the number is out of range, or neither a number nor a name was received.
+        If the number is out of range, or the argument is neither a number nor a name.
     """
     if isinstance(body, str):
         if body not in model.numbers:

@@ -1,4 +1,4 @@
-"""Models from URDFs: `model` is `Model.from_urdf`."""
+"""Load models from URDFs: `model` is `Model.from_urdf`."""
 
 from ._urdf_joints import BOUNDED, KINDS
 from .model import Model

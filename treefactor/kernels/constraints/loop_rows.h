@@ -1,5 +1,6 @@
 /* Rows of loops on real, a double or a register; see spatial.h and, for their meaning, constraints/loops.py. */
 #include "../common/spatial.h"
+#include "../dynamics/body_motion.h"
 
 typedef struct {
     real R[9], r[3];                 /* in the base: axes of the frame, its origin from that of the root body */
@@ -11,7 +12,7 @@ static void NAME(find_end)(const Loop *loop, int side, const double *frames, End
 {
     const real zero = {0};
     const double *R = loop->R + 9 * side, *p = loop->p + 3 * side;
-    const double *x = frames + 27 * loop->body[side] * LANES;
+    const double *x = frames + RECORD * loop->body[side] * LANES;
     real axes[9];
     if (loop->body[side] < 0) {      /* the base stands still */
         EACH(e, 9) end->R[e] = zero + R[e];
@@ -20,13 +21,13 @@ static void NAME(find_end)(const Loop *loop, int side, const double *frames, End
         EACH(r, 6) end->V[r] = end->A[r] = zero;
         return;
     }
-    EACH(e, 9) axes[e] = READ(x, e);
+    EACH(e, 9) axes[e] = READ(x, FIELD(axes) + e);
     EACH(c, 3) ROTATE(axes, R + 3 * c, end->R + 3 * c);
     ROTATE(axes, p, end->r);
-    EACH(r, 3) end->r[r] += READ(x, 9 + r);
-    EACH(r, 3) end->root[r] = READ(x, 12 + r);
-    EACH(r, 6) end->V[r] = READ(x, 15 + r);
-    EACH(r, 6) end->A[r] = READ(x, 21 + r);
+    EACH(r, 3) end->r[r] += READ(x, FIELD(origin) + r);
+    EACH(r, 3) end->root[r] = READ(x, FIELD(root) + r);
+    EACH(r, 6) end->V[r] = READ(x, FIELD(velocity) + r);
+    EACH(r, 6) end->A[r] = READ(x, FIELD(acceleration) + r);
 }
 
 INLINE real NAME(dot)(int count, const real *a, const real *b)
@@ -41,12 +42,11 @@ static void NAME(write_row)(const Closures *c, const Loop *loop, ptrdiff_t row, 
                             real W[2][6], real rate[2][6], const double *frames, double *bias, double *data)
 {
     const real zero = {0};
-    const double *S = frames + 27 * c->joints * LANES;
     double *to = data + c->start[row] * LANES;
     for (ptrdiff_t e = 0; e < c->start[row + 1] - c->start[row]; e++) AT(to, e) = zero;
     for (const Entry *e = c->entry + loop->entry; e < c->entry + loop->stop; e++) {
         real motion[6];
-        EACH(r, 6) motion[r] = READ(S, 6 * e->freedom + r);
+        EACH(r, 6) motion[r] = READ(frames, UNIT_MOTION(c->joints, e->freedom) + r);
         AT(to, e->place) += e->ratio * NAME(dot)(6, motion, W[e->side]);
     }
     AT(bias, row) = NAME(dot)(6, end[0].A, W[0]) + NAME(dot)(6, end[1].A, W[1])

@@ -1,4 +1,4 @@
-/* All recursions for one instruction set: included by dynamics.c with
+/* Instantiates all recursions for one instruction set; dynamics.c includes it with
  *     REGISTER   bytes of a register     ISA(f)   f for this instruction set     ISA_NAME
  */
 #define WIDTH (REGISTER / 8)
@@ -18,42 +18,44 @@ typedef double ISA(Register) __attribute__((vector_size(REGISTER)));
 #define NAME(f) ISA(f##_lanes)
 #include "recursions.h"
 
-/* All lanes, a register's width after the other. */
+/* Run a recursion on all 8 lanes, one register width at a time. */
 #define PASSES for (int l = 0; l < LANES; l += WIDTH)
 #define FROM(x) ((x) ? (x) + l : NULL)
 
-static void ISA(crba_all)(const Mechanism *m, const double *q, double *H, double *room)
+static void ISA(crba_all)(const Mechanism *m, const double *q, double *H, double *workspace)
 {
-    PASSES NAME(crba)(m, q + l, H + l, room);
+    PASSES NAME(crba)(m, q + l, H + l, workspace);
 }
 
 static void ISA(rnea_all)(const Mechanism *m, const double *q, const double *v, const double *a, const double *fext,
-                          int gravity, double *tau, double *room)
+                          int gravity, double *tau, double *workspace)
 {
-    PASSES NAME(rnea)(m, q + l, FROM(v), FROM(a), FROM(fext), gravity, tau + l, room);
+    PASSES NAME(rnea)(m, q + l, FROM(v), FROM(a), FROM(fext), gravity, tau + l, workspace);
 }
 
-static void ISA(motion_all)(const Mechanism *m, const double *q, const double *v, const double *fext, double *H,
-                            double *bias, double *room)
+static void ISA(equation_of_motion_all)(const Mechanism *m, const double *q, const double *v, const double *fext,
+                                        double *H, double *bias, double *workspace)
 {
-    PASSES NAME(motion)(m, q + l, FROM(v), FROM(fext), H + l, bias + l, room);
+    PASSES NAME(equation_of_motion)(m, q + l, FROM(v), FROM(fext), H + l, bias + l, workspace);
 }
 
 static void ISA(aba_all)(const Mechanism *m, const double *q, const double *v, const double *tau,
-                         const double *fext, double *qdd, double *D, double *room)
+                         const double *fext, double *qdd, double *D, double *workspace)
 {
-    PASSES NAME(aba)(m, q + l, FROM(v), tau + l, FROM(fext), qdd + l, D + l, room);
+    PASSES NAME(aba)(m, q + l, FROM(v), tau + l, FROM(fext), qdd + l, D + l, workspace);
 }
 
-static void ISA(frames_all)(const Mechanism *m, const double *q, const double *v, double *frames, double *room)
+static void ISA(frames_all)(const Mechanism *m, const double *q, const double *v, double *frames, double *workspace)
 {
-    PASSES NAME(frames)(m, q + l, FROM(v), frames + l, room);
+    PASSES NAME(frames)(m, q + l, FROM(v), frames + l, workspace);
 }
 
 const Dynamics ISA(dynamics) = {
     ISA_NAME,
-    {ISA(room_one), ISA(crba_one), ISA(rnea_one), ISA(motion_one), ISA(aba_one), ISA(frames_one)},
-    {NAME(room), ISA(crba_all), ISA(rnea_all), ISA(motion_all), ISA(aba_all), ISA(frames_all)},
+    {ISA(workspace_size_one), ISA(crba_one), ISA(rnea_one), ISA(equation_of_motion_one), ISA(aba_one),
+     ISA(frames_one)},
+    {NAME(workspace_size), ISA(crba_all), ISA(rnea_all), ISA(equation_of_motion_all), ISA(aba_all),
+     ISA(frames_all)},
     ISA(sincos),
 };
 

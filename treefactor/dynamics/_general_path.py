@@ -1,0 +1,109 @@
+"""General path of the recursions: validate arrays of any form, and compute batches on threads."""
+
+from __future__ import annotations
+
+import math
+from functools import partial
+
+import numpy as np
+
+from .._util.threads import spread
+from .._util.validation import aligned, as_output, flatten, thread_count
+from ..exceptions import NotPositiveDefiniteError
+from ..model._states import states
+from ..model.model import Model
+from ._bound_call import fast_path
+from ._recursions import OPERATIONS, bodies_of
+
+LANES = 8
+CRBA, RNEA, BIAS, H_TIMES, ABA, FACTOR, FRAMES, MOTION = range(len(OPERATIONS))
+
+
+class GeneralCall:
+    """Call of a recursion on arrays of any form: validates, converts, computes, and reports failures.
+
+    Parameters
+    ----------
+    model : Model
+    op : int
+    out : ndarray or None
+    num_threads : int
+    layout : str
+        Layout of the result of crba.
+    """
+
+    def __init__(self, model: Model, op: int, out, num_threads: int, layout: str = "dense"):
+        self.model, self.bodies = model, bodies_of(model)
+        self.op, self.out, self.layout = op, out, layout
+        self.threads = thread_count(num_threads)
+
+    def run(self, **arguments) -> np.ndarray:
+        """Return the result for arguments given by name; fext may be None."""
+        present = {name: x for name, x in arguments.items() if x is not None or name != "fext"}
+        tails = {"q": (self.model.nq,), "fext": (self.model.njoints, 6)}
+        arrays, batch = states(
+            present, {name: tails.get(name, (self.model.nv,)) for name in present}, self.model
+        )
+        found = self._one(arrays) if not batch and self.layout == "dense" else None
+        if found is not None:
+            return found
+        count = math.prod(batch)
+        blocks = -(-count // LANES)
+        out, result = self._output(batch, blocks, arrays)
+        failed = np.empty(blocks * LANES, dtype=np.intp)
+        operands = [self._operand(arrays, names) for names in ("q", "v", ("a", "tau", "x"), "fext")]
+        work = partial(self.bodies.batch, self.op, count, operands, result, self.layout, failed)
+        spread(work, blocks, self.threads, 16 * self.model.tree.nnz * count)
+        if not batch and failed[0] >= 0:
+            row = int(failed[0])
+            name = self.model.tree.names[row] if self.model.tree.names else None
+            raise NotPositiveDefiniteError(
+                f"freedom {row} ({name}) moves no mass: its pivot is not positive", row=row, name=name
+            )
+        if out is not None and not np.shares_memory(out, result):
+            out[...] = result.reshape(out.shape)
+        return result.reshape(self._shape(batch, blocks)) if out is None else out
+
+    def _one(self, arrays: dict[str, np.ndarray]) -> np.ndarray | None:
+        """Return the fast path's result for contiguous copies, so that strides change no bit, or None."""
+        q, v, x, fext = (self._operand(arrays, names) for names in ("q", "v", ("a", "tau", "x"), "fext"))
+        if fext is not None:
+            return None
+        rows = (None if a is None else a[0] for a in (q, v, x))
+        found = fast_path(self.model, self.op, *rows, None, None, 1)
+        if found is None or self.out is None:
+            return found
+        out = as_output(self.out, found.shape)
+        out[...] = found
+        return out
+
+    def _shape(self, batch: tuple[int, ...], blocks: int) -> tuple[int, ...]:
+        """Return the shape of the result."""
+        n, nnz = self.model.nv, self.model.tree.nnz
+        if self.op != CRBA:
+            return (*batch, self.bodies.result_size(self.op))
+        return {"dense": (*batch, n, n), "packed": (*batch, nnz), "lanes": (blocks, nnz, LANES)}[self.layout]
+
+    def _output(self, batch, blocks: int, arrays) -> tuple[np.ndarray | None, np.ndarray]:
+        """Return out unchanged, and a C-contiguous array with one leading axis that receives the result."""
+        shape = self._shape(batch, blocks)
+        axes = blocks if self.layout == "lanes" else math.prod(batch)
+        flat = (axes, *shape[len(shape) - self._tail() :])
+        if self.out is not None:
+            out = as_output(self.out, shape)
+            if out.flags.carray and not any(np.may_share_memory(out, x) for x in arrays.values()):
+                return out, out.reshape(flat)
+            return out, np.empty(flat)
+        return None, aligned(flat) if self.layout == "lanes" else np.empty(flat)
+
+    def _tail(self) -> int:
+        """Return the number of axes of the result of one configuration, or block."""
+        return 2 if self.op == CRBA and self.layout != "packed" else 1
+
+    def _operand(self, arrays: dict[str, np.ndarray], names) -> np.ndarray | None:
+        """Return the array of one of these names with one leading axis and contiguous rows, or None."""
+        for name in (names,) if isinstance(names, str) else names:
+            if name in arrays:
+                rows = flatten(np.ascontiguousarray(arrays[name]), 2 if name == "fext" else 1)
+                return rows.reshape(len(rows), math.prod(rows.shape[1:]))
+        return None

@@ -1,0 +1,56 @@
+/* Rigid-body inertias (mass, first moment h, tensor J) in the axes of the root body: Featherstone (2008), 2.13. */
+
+/* Shift I to another origin, from which its present origin is seen at p: h' = h + m p, and the tensor
+ *     J + p (h + h') 1 - p h'^T - h p^T                                                                     */
+INLINE void NAME(shift_inertia)(double mass, const real *p, Inertia *I)
+{
+    real from[3], trace, *h = I->h, *J = I->J;
+    EACH(r, 3) from[r] = h[r];
+    EACH(r, 3) h[r] += mass * p[r];
+    trace = p[0] * (h[0] + from[0]) + p[1] * (h[1] + from[1]) + p[2] * (h[2] + from[2]);
+    EACH(r, 3) {
+        EACH(c, r + 1) J[ENTRY(r, c)] -= p[r] * h[c] + from[r] * p[c];
+        J[ENTRY(r, r)] += trace;
+    }
+}
+
+/* Fill w->C: inertias of all bodies about their local origins. */
+static void NAME(move_inertias)(const Mechanism *m, const Workspace *w)
+{
+    for (ptrdiff_t i = 0; i < m->bodies; i++) {
+        const Body *b = m->body + i;
+        const real *R = w->X[i].R;
+        real RI[9];
+        Inertia I;
+        ROTATE(R, b->first, I.h);
+        EACH(c, 3) ROTATE(R, b->tensor + 3 * c, RI + 3 * c);
+        EACH(r, 3) EACH(c, r + 1) I.J[ENTRY(r, c)] = RI[r] * R[c] + RI[3 + r] * R[3 + c] + RI[6 + r] * R[6 + c];
+        NAME(shift_inertia)(b->mass, w->X[i].p, &I);
+        w->C[i] = I;
+    }
+}
+
+/* f <- I (0, w) = (w x h, J w): momentum of a rotation */
+INLINE void NAME(rotational_momentum)(const Inertia *I, const real *w, real *f)
+{
+    const real zero = {0}, *J = I->J;
+    EACH(r, 3) f[r] = zero;
+    ADD_CROSS(w, I->h, f);
+    f[3] = J[0] * w[0] + J[1] * w[1] + J[3] * w[2];
+    f[4] = J[1] * w[0] + J[2] * w[1] + J[4] * w[2];
+    f[5] = J[3] * w[0] + J[4] * w[1] + J[5] * w[2];
+}
+
+/* f <- I s: momentum of the motion s */
+INLINE void NAME(momentum)(double mass, const Inertia *I, const real *s, real *f)
+{
+    NAME(rotational_momentum)(I, s + 3, f);
+    EACH(r, 3) f[r] += mass * s[r];
+    ADD_CROSS(I->h, s, f + 3);
+}
+
+/* Return f . s: power of the force f at the motion s. */
+INLINE real NAME(power)(const real *f, const real *s)
+{
+    return (f[0] * s[0] + f[1] * s[1] + f[2] * s[2]) + (f[3] * s[3] + f[4] * s[4] + f[5] * s[5]);
+}

@@ -1,0 +1,55 @@
+/* Types of the recursions, and how the caller's block of doubles is carved into their arrays.
+ * `real` is a double or a SIMD register; see recursions.h for the names that must be defined. */
+#include "../common/spatial.h"
+#define ENTRY(r, c) ((r) * ((r) + 1) / 2 + (c))   /* index into a lower triangle stored row by row */
+
+typedef struct {
+    real R[9], p[3];                 /* rotation, and p measured from the local origin */
+    union {
+        real g[3];                   /* root body: gravity in its axes */
+        real d[3];                   /* shifted body: from the local origin of its parent to its own */
+    };
+} NAME(Pose);
+typedef struct { real h[3], J[6]; } NAME(Inertia);        /* first moment, lower triangle of the tensor */
+typedef struct { real e[6]; } NAME(Vector);
+typedef struct { real e[21]; } NAME(Articulated);         /* lower triangle of the 6 x 6 matrix */
+#define Pose NAME(Pose)
+#define Inertia NAME(Inertia)
+#define Vector NAME(Vector)
+#define Articulated NAME(Articulated)
+
+typedef struct {
+    Pose *X;                         /* of every body, to IA */
+    Inertia *C;                      /* rigid-body inertias; composite inertias once crba has added them up */
+    Vector *V, *A, *F;               /* velocities, accelerations, forces */
+    Articulated *IA;                 /* articulated-body inertias */
+    Vector *S, *U;                   /* of every freedom: unit motion, and U = IA S */
+    real *u, *inverse;               /* of every freedom: u and 1 / D of the ABA */
+    real *angle, *sine, *cosine;     /* of every revolute or helical joint */
+} NAME(Workspace);
+#define Workspace NAME(Workspace)
+
+static ptrdiff_t NAME(workspace_size)(const Mechanism *m)
+{
+    ptrdiff_t body = sizeof(Pose) + sizeof(Inertia) + 3 * sizeof(Vector) + sizeof(Articulated);
+    return (m->bodies * body + m->n * (2 * sizeof(Vector) + 2 * sizeof(real)) + 3 * m->angles * sizeof(real)) / 8;
+}
+
+static Workspace NAME(carve_workspace)(const Mechanism *m, double *workspace)
+{
+    Workspace w;
+    w.X = (Pose *)workspace;
+    w.C = (Inertia *)(w.X + m->bodies);
+    w.V = (Vector *)(w.C + m->bodies);
+    w.A = w.V + m->bodies;
+    w.F = w.A + m->bodies;
+    w.IA = (Articulated *)(w.F + m->bodies);
+    w.S = (Vector *)(w.IA + m->bodies);
+    w.U = w.S + m->n;
+    w.u = (real *)(w.U + m->n);
+    w.inverse = w.u + m->n;
+    w.angle = w.inverse + m->n;
+    w.sine = w.angle + m->angles;
+    w.cosine = w.sine + m->angles;
+    return w;
+}
