@@ -13,7 +13,7 @@ from helpers.batch_results import DTYPES, TREES, assert_same, matrices, results,
 from helpers.strategies import vectors
 
 import treefactor as tf
-from treefactor._util import threads as pool
+from treefactor._util import threads as spreading
 from treefactor._util.threads import spread
 
 pytestmark = [pytest.mark.wheel, pytest.mark.isa]
@@ -100,8 +100,8 @@ def test_parts_cover_everything_once(count, threads):
 @pytest.mark.parametrize("threads", [1, 2, 16])
 @pytest.mark.parametrize("entries", [1, 10**3, 10**8])
 def test_parts_get_no_larger_and_are_worth_a_thread(count, threads, entries, monkeypatch):
-    monkeypatch.setattr(pool, "ENOUGH", 1000)
-    found = list(pool.parts(count, threads, entries))
+    monkeypatch.setattr(spreading, "ENOUGH", 1000)
+    found = list(spreading.parts(count, threads, entries))
     sizes = [stop - first for first, stop in found]
     assert [first for first, _ in found] == [0, *np.cumsum(sizes)[:-1]]
     assert sum(sizes) == count
@@ -133,7 +133,7 @@ def test_a_thread_that_does_not_wake_up_is_not_waited_for(monkeypatch):
     busy = threading.Event()
     with ThreadPoolExecutor(1) as pool:
         pool.submit(busy.wait)
-        monkeypatch.setattr(threads, "_pool", lambda: pool)
+        monkeypatch.setattr(spreading, "_pool", lambda: pool)
         seen = []
         spread(lambda first, stop: seen.extend(range(first, stop)), 100, 4, 1000)
         assert sorted(seen) == list(range(100))

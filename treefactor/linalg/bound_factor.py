@@ -6,7 +6,8 @@ import numpy as np
 
 from .._util.validation import as_shift, check_choice, require_unmasked
 from ..exceptions import DtypeError, NotPositiveDefiniteError, ShapeError
-from ..tree.tree import LAYOUTS, Tree
+from ..tree.packing import LAYOUTS
+from ..tree.tree import Tree
 from . import _factor_methods
 from .factorization import FACTORIZED, Factor
 

@@ -34,7 +34,8 @@ from ..exceptions import (
     TreefactorError,
 )
 from ..tolerances import PATTERN, SYMMETRY
-from ..tree.tree import LAYOUTS, Tree, require_tree
+from ..tree.packing import LAYOUTS
+from ..tree.tree import Tree, require_tree
 from . import (  # type: ignore[attr-defined]  # compiled
     _batch,
     _factor_methods,

@@ -19,7 +19,8 @@ from .._util.validation import (
     require_finite,
     thread_count,
 )
-from ..tree.tree import LAYOUTS, Tree, require_tree
+from ..tree.packing import LAYOUTS
+from ..tree.tree import Tree, require_tree
 from . import _batch, _single  # type: ignore[attr-defined]  # compiled
 from .factorization import factor
 
