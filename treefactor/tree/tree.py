@@ -150,7 +150,7 @@ class Tree(Sealed):
         if odd.size:
             joint = int(odd[0])
             raise InvalidTreeError(
-                f"nv[{joint}] must lie between 0 and {FREEDOMS}, got {nv[joint]}", row=joint
+                f"nv[{joint}] must be from 0 to {FREEDOMS} freedoms, got {nv[joint]}", row=joint
             )
         cls(parent)  # raises unless the joints form a tree
         if names is not None:
