@@ -13,7 +13,7 @@ from helpers.batch_results import DTYPES, TREES, assert_same, matrices, results,
 from helpers.strategies import vectors
 
 import treefactor as tf
-from treefactor._util import threads
+from treefactor._util import threads as spreading
 from treefactor._util.threads import spread
 
 pytestmark = [pytest.mark.wheel, pytest.mark.isa]
@@ -89,26 +89,26 @@ def test_a_forked_process_has_threads_of_its_own():
 
 
 @pytest.mark.parametrize("count", [0, 1, 2, 7, 64])
-@pytest.mark.parametrize("workers", [1, 2, 3, 7, 100])
-def test_parts_cover_everything_once(count, workers):
+@pytest.mark.parametrize("threads", [1, 2, 3, 7, 100])
+def test_parts_cover_everything_once(count, threads):
     seen = []
-    spread(lambda first, stop: seen.extend(range(first, stop)), count, workers, 100)
+    spread(lambda first, stop: seen.extend(range(first, stop)), count, threads, 100)
     assert sorted(seen) == list(range(count))
 
 
 @pytest.mark.parametrize("count", [1, 2, 7, 1000])
-@pytest.mark.parametrize("workers", [1, 2, 16])
+@pytest.mark.parametrize("threads", [1, 2, 16])
 @pytest.mark.parametrize("entries", [1, 10**3, 10**8])
-def test_parts_get_no_larger_and_are_worth_a_thread(count, workers, entries, monkeypatch):
-    monkeypatch.setattr(threads, "ENOUGH", 1000)
-    found = list(threads.parts(count, workers, entries))
+def test_parts_get_no_larger_and_are_worth_a_thread(count, threads, entries, monkeypatch):
+    monkeypatch.setattr(spreading, "ENOUGH", 1000)
+    found = list(spreading.parts(count, threads, entries))
     sizes = [stop - first for first, stop in found]
     assert [first for first, _ in found] == [0, *np.cumsum(sizes)[:-1]]
     assert sum(sizes) == count
     assert sizes == sorted(sizes, reverse=True)
-    least = min(1000 * count // entries, -(-count // workers))
+    least = min(1000 * count // entries, -(-count // threads))
     assert min(sizes[:-1], default=count) >= least
-    assert max(sizes) <= max(1, least, count // workers)
+    assert max(sizes) <= max(1, least, count // threads)
 
 
 @pytest.mark.parametrize("bad", [0, 3, 9])
@@ -133,7 +133,7 @@ def test_a_thread_that_does_not_wake_up_is_not_waited_for(monkeypatch):
     busy = threading.Event()
     with ThreadPoolExecutor(1) as pool:
         pool.submit(busy.wait)
-        monkeypatch.setattr(threads, "_pool", lambda: pool)
+        monkeypatch.setattr(spreading, "_pool", lambda: pool)
         seen = []
         spread(lambda first, stop: seen.extend(range(first, stop)), 100, 4, 1000)
         assert sorted(seen) == list(range(100))

@@ -1,4 +1,4 @@
-"""The factor of a matrix that lives elsewhere, such as in the data of an engine."""
+"""Factorize a matrix in memory of another owner, such as the data of an engine."""
 
 from __future__ import annotations
 
@@ -6,13 +6,14 @@ import numpy as np
 
 from .._util.validation import as_shift, check_choice, require_unmasked
 from ..exceptions import DtypeError, NotPositiveDefiniteError, ShapeError
-from ..tree.tree import LAYOUTS, Tree
+from ..tree.packing import LAYOUTS
+from ..tree.tree import Tree
 from . import _factor_methods
-from .factorization import FACTORIZED, Factor
+from .factors import FACTORIZED, Factor
 
 
 class BoundFactor(_factor_methods.BoundCalls, Factor):
-    """The factor of one matrix that lives elsewhere and is read anew by every call of `factor`.
+    """Factor of one matrix in memory of another owner, which every call of `factor` reads again.
 
     Parameters
     ----------
@@ -25,13 +26,13 @@ class BoundFactor(_factor_methods.BoundCalls, Factor):
     Raises
     ------
     DtypeError, ShapeError
-        Where H cannot be bound.
+        If H cannot be bound.
 
     Notes
     -----
     Thread-compatible: one for each thread, or shared as long as nothing changes it.
 
-    What changes it is `factor`, and whatever writes H.
+    `factor` changes it, and so does code that writes H.
     """
 
     ALL_ZERO = "the bound matrix is all zero: write H into it before factor()"
@@ -60,6 +61,7 @@ class BoundFactor(_factor_methods.BoundCalls, Factor):
         self._kernel.bind(H, layout == "dense", self._upper)
 
     def _factor(self, shift) -> BoundFactor:
+        """Validate the shift, and factorize: the general path of `factor`."""
         if shift is not None:
             shift = as_shift(shift, self.tree.n, ())
         row = self._kernel.refresh(shift)
@@ -70,7 +72,7 @@ class BoundFactor(_factor_methods.BoundCalls, Factor):
         return self
 
     def refactor(self, H, shift=None, layout: str | None = None) -> BoundFactor:
-        """Not for a bound factor: write into the bound matrix and call `factor`."""
+        """Raise TypeError: write into the bound matrix and call `factor` instead."""
         raise TypeError("a bound factor reads its own matrix: write there and call factor()")
 
     def __reduce__(self):

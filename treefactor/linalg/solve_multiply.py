@@ -1,4 +1,4 @@
-"""What takes a matrix once and keeps nothing of it: products H x and solutions H^-1 b."""
+"""Multiply and solve with a matrix once, without keeping a factor."""
 
 from __future__ import annotations
 
@@ -19,7 +19,8 @@ from .._util.validation import (
     require_finite,
     thread_count,
 )
-from ..tree.tree import LAYOUTS, Tree, require_tree
+from ..tree.packing import LAYOUTS
+from ..tree.tree import Tree, require_tree
 from . import _batch, _single  # type: ignore[attr-defined]  # compiled
 from .factorization import factor
 
@@ -35,7 +36,7 @@ def solve(
     num_threads: int = 1,
     out=None,
 ) -> np.ndarray:
-    """(H + diag(shift))^-1 b without keeping a factor: `numpy.linalg.solve` for the matrices of a tree.
+    """Return (H + diag(shift))^-1 b without keeping a factor: `numpy.linalg.solve` along a tree.
 
     Bit for bit what ``factor(H, tree, ...).solve(b)`` gives. A batch is faster here, since its factors never
     leave the caches; to solve again with the same H keep the `Factor`.
@@ -58,7 +59,7 @@ def solve(
     dtype : {float64, float32}
         To work in, and of the result; float32 for batches only.
     num_threads : int
-        Threads over a batch; -1 for all cores. They change no bit of the result.
+        Threads over a batch; -1 for all cores. The result does not depend on it.
     out : ndarray, optional
         May be b itself.
 
@@ -72,11 +73,11 @@ def solve(
     Raises
     ------
     ShapeError, DtypeError
-        Where an argument does not fit.
+        If an argument has the wrong type or shape.
     NotPositiveDefiniteError
-        Where a single H is not positive definite or not finite; names the row and joint.
+        If a single H is not positive definite or not finite; names the row and joint.
     NonFiniteError
-        Where b is not finite; in a batch its result is not, either.
+        If b is not finite; in a batch its result is not finite.
 
     Notes
     -----
@@ -106,7 +107,7 @@ def solve(
     if shift is not None:
         shift = as_shift(shift, tree.n, batch, H.dtype)
     flat, upper = H if layout == "lanes" else flatten(H, 2 if layout == "dense" else 1), triangle == "upper"
-    x = _room(out, shape, H, columns, *([] if shift is None else [shift]))
+    x = _result_memory(out, shape, H, columns, *([] if shift is None else [shift]))
     into = x.reshape(columns.shape)
     spread(
         lambda first, stop: _batch.solve(
@@ -123,8 +124,8 @@ def solve(
     return out
 
 
-def _room(out, shape: tuple[int, ...], *read: np.ndarray) -> np.ndarray:
-    """Where kernels may write a result: C-contiguous, and apart from what they read; out where it is so."""
+def _result_memory(out, shape: tuple[int, ...], *read: np.ndarray) -> np.ndarray:
+    """Return C-contiguous memory for a result, apart from the arrays that kernels read; out if it fits."""
     fits = out is not None and as_output(out, shape, read[0].dtype).flags.carray
     if fits and not any(np.may_share_memory(out, a) for a in read):
         return np.asarray(out)
@@ -132,7 +133,7 @@ def _room(out, shape: tuple[int, ...], *read: np.ndarray) -> np.ndarray:
 
 
 def multiply(H, tree: Tree, x, out=None, layout: str = "dense", triangle: str = "lower") -> np.ndarray:
-    """H x, reading only the pattern's entries in the declared triangle of H.
+    """Return H x, reading only the pattern's entries in the declared triangle of H.
 
     Parameters
     ----------
@@ -153,9 +154,9 @@ def multiply(H, tree: Tree, x, out=None, layout: str = "dense", triangle: str = 
     Raises
     ------
     ShapeError, DtypeError
-        Where an argument does not fit.
+        If an argument has the wrong type or shape.
     NonFiniteError
-        Where a single H or x is not finite; in a batch its result is not, either.
+        If a single H or x is not finite; in a batch its result is not finite.
 
     Notes
     -----
@@ -183,7 +184,7 @@ def multiply(H, tree: Tree, x, out=None, layout: str = "dense", triangle: str = 
 
 
 def _columns(b: np.ndarray, n: int, batch: tuple[int, ...], name: str):
-    """b for every matrix, (count, n, k) and C-contiguous; the leading axes and the shape of the result."""
+    """Return b for every matrix, (count, n, k) C-contiguous, and the leading axes and shape of the result."""
     lead, many = leading_axes(b, n, batch, name)
     shape = (*lead, *b.shape[b.ndim - 1 - many :])
     whole = b if b.shape == shape else np.broadcast_to(b, shape)

@@ -1,18 +1,12 @@
-"""Kinematic trees: the parent array, the packed layout of H along it, and operation counts.
+"""Kinematic trees: the parent array, the layouts of H along it, and operation counts.
 
-`tree` has the class `Tree`; `sparse` converts to and from SciPy's matrices; `_pattern` holds the tree as
-the kernels take it and chooses the kernels for this processor.
+`tree` has the class `Tree`, `operation_count` and `packing` the bodies of its methods; `sparse` converts to
+and from SciPy's matrices; `_pattern` analyses a tree for the kernels and chooses those of this processor.
 """
 
-from .tree import (
-    FREEDOMS,
-    LAYOUTS,
-    CostKind,
-    OperationCount,
-    Tree,
-    freedom_names,
-    require_tree,
-)
+from .operation_count import CostKind, OperationCount
+from .packing import LAYOUTS
+from .tree import FREEDOMS, Tree, freedom_names, require_tree
 
 __all__ = [
     "FREEDOMS",

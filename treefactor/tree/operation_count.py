@@ -3,12 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
 import numpy as np
-
-if TYPE_CHECKING:
-    from .tree import Tree
 
 CostKind = Literal["LTL", "LTDL", "L", "LT", "L_inv", "LT_inv", "H", "solve"]
 
@@ -39,7 +36,7 @@ class OperationCount:
         return self.mul + self.add + self.div + self.sqrt + self.trig
 
 
-def count(tree: Tree, kind: CostKind, unit: bool) -> OperationCount:
+def count(tree, kind: CostKind, unit: bool) -> OperationCount:
     """Return the exact operation count of one algorithm; see `Tree.cost`."""
     n, D1, D2 = tree.n, tree.D1, tree.D2
     diagonal = 0 if unit else n

@@ -2,20 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 
 from .._util.validation import as_float, as_real, check_choice, flatten, lane_count
 from ..exceptions import ShapeError
 
-if TYPE_CHECKING:
-    from .tree import Tree
-
 LAYOUTS = ("dense", "packed", "lanes")
 
 
-def pack(tree: Tree, H, layout: str, triangle: str, dtype) -> np.ndarray:
+def pack(tree, H, layout: str, triangle: str, dtype) -> np.ndarray:
     """Return the packed rows of dense or sparse H, as packed rows or lanes; see `Tree.pack`."""
     check_choice("triangle", triangle, ("lower", "upper"))
     check_choice("layout", layout, LAYOUTS[1:])
@@ -32,7 +27,7 @@ def pack(tree: Tree, H, layout: str, triangle: str, dtype) -> np.ndarray:
     return packed if layout == "packed" else to_lanes(tree, packed)
 
 
-def unpack(tree: Tree, packed, layout: str) -> np.ndarray:
+def unpack(tree, packed, layout: str) -> np.ndarray:
     """Return dense symmetric matrices of packed rows or lanes; see `Tree.unpack`."""
     check_choice("layout", layout, LAYOUTS[1:])
     single = getattr(packed, "dtype", None) == np.float32
@@ -46,7 +41,7 @@ def unpack(tree: Tree, packed, layout: str) -> np.ndarray:
     return H
 
 
-def to_lanes(tree: Tree, packed: np.ndarray) -> np.ndarray:
+def to_lanes(tree, packed: np.ndarray) -> np.ndarray:
     """Return packed rows (..., nnz) as lanes (blocks, nnz, lanes), padded with identity matrices."""
     flat = flatten(packed, 1)
     lanes = lane_count(packed.dtype)
@@ -62,7 +57,7 @@ def from_lanes(lanes: np.ndarray) -> np.ndarray:
     return lanes.swapaxes(1, 2).reshape(lanes.shape[0] * lanes.shape[2], lanes.shape[1])
 
 
-def batch_of(tree: Tree, H: np.ndarray, layout: str) -> tuple[int, ...]:
+def batch_of(tree, H: np.ndarray, layout: str) -> tuple[int, ...]:
     """Return the leading axes of an array of matrices in one of LAYOUTS, or raise ShapeError."""
     n, nnz, lanes = tree.n, tree.nnz, lane_count(H.dtype)
     tail = (n, n) if layout == "dense" else (nnz,) if layout == "packed" else (nnz, lanes)

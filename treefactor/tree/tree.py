@@ -16,9 +16,10 @@ from .._util.validation import Sealed, as_array, as_real, require_sound
 from ..exceptions import InvalidTreeError, ShapeError
 from . import _parents, _pattern, packing  # type: ignore[attr-defined]  # compiled
 from .operation_count import CostKind, OperationCount, count, sum_exactly
-from .packing import LAYOUTS
+from .packing import LAYOUTS as LAYOUTS
 
 FREEDOMS = 10**6  # more than any joint has; keeps sums of them exact
+
 
 def _indices(values, what: str) -> np.ndarray:
     """Return values as a C-contiguous vector of indices, or raise InvalidTreeError."""
@@ -93,7 +94,9 @@ class Tree(Sealed):
         if names is not None:
             names = tuple(map(str, names))
             if len(names) != n:
-                raise ShapeError(f"names must have {n} entries, one for each node; got {len(names)}", (len(names),), (n,))
+                raise ShapeError(
+                    f"names must have {n} entries, one for each node; got {len(names)}", (len(names),), (n,)
+                )
         depth, bad = _parents.depths(parent)
         if bad >= 0:
             raise InvalidTreeError(_complaint(parent, bad), row=bad)
@@ -138,15 +141,25 @@ class Tree(Sealed):
         """
         parent, nv = _indices(parent, "parent"), _indices(nv, "nv")
         if nv.shape != parent.shape:
-            raise ShapeError(f"nv must have {parent.size} entries, one for each joint; got {nv.size}", nv.shape, parent.shape)
+            raise ShapeError(
+                f"nv must have {parent.size} entries, one for each joint; got {nv.size}",
+                nv.shape,
+                parent.shape,
+            )
         odd = np.flatnonzero((nv < 0) | (nv > FREEDOMS))
         if odd.size:
             joint = int(odd[0])
-            raise InvalidTreeError(f"nv[{joint}] must lie between 0 and {FREEDOMS}, got {nv[joint]}", row=joint)
+            raise InvalidTreeError(
+                f"nv[{joint}] must be from 0 to {FREEDOMS} freedoms, got {nv[joint]}", row=joint
+            )
         cls(parent)  # raises unless the joints form a tree
         if names is not None:
             if len(names) != parent.size:
-                raise ShapeError(f"names must have {parent.size} entries, one for each joint; got {len(names)}", (len(names),), parent.shape)
+                raise ShapeError(
+                    f"names must have {parent.size} entries, one for each joint; got {len(names)}",
+                    (len(names),),
+                    parent.shape,
+                )
             names = freedom_names(names, nv)
         return cls(_parents.expand(parent, nv, int(nv.sum())), names)
 
@@ -210,7 +223,9 @@ class Tree(Sealed):
         outside = np.flatnonzero((parent < -1) | (parent >= n))
         if outside.size:
             row = int(outside[0])
-            raise InvalidTreeError(f"parent[{row}] must lie between -1 and {n - 1}, got {parent[row]}", row=row)
+            raise InvalidTreeError(
+                f"parent[{row}] = {parent[row]}: expected -1 for the base, or a node below {n}", row=row
+            )
         order = _parents.depth_first(parent)
         if order.size < n:
             row = _parents.cycle_node(parent)
@@ -324,7 +339,9 @@ class Tree(Sealed):
 
         packed = as_real(packed, "packed")
         if self.batch_of(packed, "packed"):
-            raise ShapeError(f"packed must have shape ({self.nnz},), one matrix; got {packed.shape}", packed.shape)
+            raise ShapeError(
+                f"packed must have shape ({self.nnz},), one matrix; got {packed.shape}", packed.shape
+            )
         return symmetric(self, packed)
 
     def from_lanes(self, lanes: np.ndarray) -> np.ndarray:
