@@ -229,10 +229,10 @@ class _Lines:
         angles = ", ".join(self.operand(row, SUM, True) for row in step.angles)
         angle, sine, cosine = (f"{name}{first}" for name in ("angle", "sine", "cosine"))
         self.lines += [
-            f"real {angle}[ROOM({n})] = {{",
+            f"real {angle}[PADDED({n})] = {{",
             *(f"    {line}" for line in textwrap.wrap(angles, COLUMNS)),
             "};",
-            f"real {sine}[ROOM({n})], {cosine}[ROOM({n})];",
+            f"real {sine}[PADDED({n})], {cosine}[PADDED({n})];",
             f"sincos_of({angle}, {sine}, {cosine});",
         ]
         for row in step.rows:
