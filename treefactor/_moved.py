@@ -19,7 +19,6 @@ MOVED = {
     "codegen.build": "codegen.backends.build",
     "codegen.cache": "codegen.backends.cache",
     "codegen.closures": "codegen.algorithms.closures",
-    "codegen.dump": "codegen.program.dump",
     "codegen.emit_c": "codegen.program.emit_c",
     "codegen.emit_llvm": "codegen.backends.emit_llvm",
     "codegen.expressions": "codegen.program.expressions",

@@ -1,4 +1,4 @@
-"""The compiler is called safely, its absence and failures are said, the cache holds nobody else's code."""
+"""Check compiling and caching: safe compiler calls, errors for failures, no code of other users."""
 
 import os
 import shlex
@@ -28,7 +28,7 @@ model = Model.from_urdf(sys.argv[1])
 
 @pytest.fixture(autouse=True)
 def folder(monkeypatch, tmp_path):
-    """The cache's folder, which is not there yet."""
+    """Return the cache folder, which does not exist yet."""
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
     monkeypatch.setenv("HOME", str(tmp_path))
     return cache.default_folder()
@@ -41,7 +41,7 @@ def arm():
 
 @pytest.fixture
 def compiler(tmp_path, monkeypatch):
-    """Make CC a script."""
+    """Set CC to a script."""
 
     def compiler(text):
         path = tmp_path / "compiler"
@@ -54,7 +54,7 @@ def compiler(tmp_path, monkeypatch):
 
 
 def compiled(arm):
-    """The arm's function "crba", compared."""
+    """Compare the compiled "crba" of the arm with NumPy."""
     model, program = arm
     program = replace(program, functions={"crba": program.functions["crba"]})
     found = build.compiled(program)
@@ -63,7 +63,7 @@ def compiled(arm):
 
 
 def run(code):
-    """A process that works on the arm."""
+    """Start a process that compiles and evaluates the arm."""
     path = str(tf.robots.find("ur5_robot").path)
     return subprocess.Popen([sys.executable, "-c", CODE + code, path], stdout=subprocess.PIPE, text=True)
 

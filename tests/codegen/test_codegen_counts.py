@@ -1,4 +1,4 @@
-"""Operations of generated programs: exact, fewer than Pinocchio's on CasADi, no more than the best known."""
+"""Check operation counts of programs: exact values, below Pinocchio + CasADi, within published counts."""
 
 from statistics import median
 

@@ -1,4 +1,4 @@
-"""Programs as objects and files: saved, loaded, pickled, damaged; what cannot be generated is named."""
+"""Check programs as objects and files: save, load, pickle, damaged files, errors of `generate`."""
 
 import pickle
 from dataclasses import replace
@@ -70,7 +70,7 @@ def test_a_truncated_file(program, tmp_path):
 
 @pytest.mark.parametrize("seed", range(150))
 def test_a_damaged_file_is_refused_or_the_same(program, tmp_path, seed):
-    """Bits turned, parts removed, doubled or overwritten, anywhere in the file."""
+    """Draw damaged files: bits flipped, parts removed, doubled or overwritten."""
     path, rng = tmp_path / "bad.npz", np.random.default_rng(seed)
     program.save(path)
     content = bytearray(path.read_bytes())
@@ -104,8 +104,8 @@ def test_objects_are_not_unpickled(tmp_path):
         ("a", -1, 10**6, "after its use"),
         ("a", -1, -1, "after its use"),
         ("value", 1, np.nan, "not finite"),
-        ("output", 0, 10**6, "is not a row"),
-        ("output", 0, -1, "is not a row"),
+        ("output", 0, 10**6, "is not a statement"),
+        ("output", 0, -1, "is not a statement"),
         ("sign", 0, 3, "sign"),
     ],
 )

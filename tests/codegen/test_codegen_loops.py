@@ -1,4 +1,4 @@
-"""Programs that close loops compute what dense equations and Pinocchio do, on every backend; their costs."""
+"""Compare programs that close loops with dense equations and Pinocchio, on every backend."""
 
 import re
 import shutil
@@ -43,7 +43,7 @@ def program(name: str) -> tf.Program:
 
 
 def rates(model: tf.Model, count: int = 4):
-    """Velocities and forces."""
+    """Return random velocities and forces."""
     v, tau = np.random.default_rng(1).normal(size=(2, count, model.nv))
     return v, 10 * tau
 
@@ -86,7 +86,7 @@ def assert_close(actual, expected, tolerance=RELATIVE):
 
 
 def assert_closes(model: tf.Model, program: tf.Program, configurations):
-    """Assert that velocities and accelerations keep the loops closed, and are those of dense equations."""
+    """Assert that velocities and accelerations keep the loops closed and equal those of dense equations."""
     functions = program.functions
     for q, v, tau in zip(configurations, *rates(model, len(configurations)), strict=True):
         given, v = v, evaluate(functions["loop_velocity"], q, v)
@@ -114,7 +114,7 @@ def test_loops_are_what_dense_equations_give(name):
 
 @pytest.mark.parametrize("name", MECHANISMS)
 def test_loops_are_those_of_constraints(name):
-    """Two derivations: programs in the frames of the bodies, rows of wrenches in the frame of the base."""
+    """Compare two derivations: programs in body frames, rows of wrenches in the base frame."""
     model, functions = mechanism(name).model, program(name).functions
     q, (v, tau) = closed(name), rates(model)
     open_q = tf.integrate(model, q, 0.1 * v)
@@ -193,7 +193,7 @@ def test_joints_of_all_kinds_and_followers_in_coupled_loops():
 
 
 def test_loops_that_share_coordinates():
-    """Two loops on one arm: the second one closes through coordinates that follow by the first one."""
+    """Check two loops on one arm: the second depends on dependent coordinates of the first."""
     found = mechanism("four-bar").model
     rod, at = found.joints[2].inertia, {"parent": 2, "p": (0.4, 0, 0)}
     more = [
@@ -225,7 +225,7 @@ def test_independent_joints_can_be_chosen():
 
 
 def refusals():
-    """Models that cannot be closed, what is asked for, and what is said."""
+    """Return models whose loops cannot be closed, options, and the expected error message."""
     four = mechanism("four-bar").model
     weld = tf.Loop("tip", "weld", 1, 2, p1=(0.5, 0, 0), p2=(0.4, 0, 0))
     twice = replace(four.loops[0], name="again")
@@ -268,7 +268,7 @@ def test_energy_of_a_crank_and_rocker_stays():
 
 
 def advanced(model, kernels, q, v, h):
-    """State after a step of all coordinates as if none followed: the loops drift only by the step's error."""
+    """Return the state after a step of all coordinates; the loops drift by the integration error only."""
     slopes = []
     for part in (0.0, 0.5, 0.5, 1.0):
         x, y = (q + part * h * slopes[-1][0], v + part * h * slopes[-1][1]) if slopes else (q, v)
@@ -279,7 +279,7 @@ def advanced(model, kernels, q, v, h):
 
 
 def energy(model, q, v):
-    """Kinetic energy and that of height."""
+    """Return kinetic plus potential energy."""
     poses = dense.poses(model, q, np.zeros(model.nv))
     heights = [
         j.inertia.mass * (poses[i][1][0] + poses[i][0][0] @ j.inertia.com) for i, j in enumerate(model.joints)
@@ -288,7 +288,7 @@ def energy(model, q, v):
 
 
 def pinocchio_of(model: tf.Model) -> pin.Model:
-    """The tree in Pinocchio."""
+    """Return the tree as a Pinocchio model."""
     found = pin.Model()
     for joint in model.joints:
         kind = {
@@ -305,7 +305,7 @@ def pinocchio_of(model: tf.Model) -> pin.Model:
 
 
 def pinocchio_accelerations(model: tf.Model, q, v, tau):
-    """Constrained dynamics without stabilization."""
+    """Compute constrained dynamics of Pinocchio without stabilization."""
     theirs, frames = pinocchio_of(model), []
     for loop in model.loops:
         kind = {"spherical": pin.ContactType.CONTACT_3D, "weld": pin.ContactType.CONTACT_6D}[loop.kind]

@@ -1,4 +1,4 @@
-"""Passes over the rows of programs: common factors of sums, and what a printer inlines."""
+"""Check passes over programs: common factors of sums, and inlining."""
 
 import numpy as np
 import pytest
@@ -17,7 +17,7 @@ def function():
 
 
 def written(result, table):
-    """Function of four inputs that computes scalars of a table."""
+    """Return a function of four inputs that computes scalars of a table."""
     return Function("crba", (("q", 4),), *passes.extract(table, result, [0]), (len(result),))
 
 

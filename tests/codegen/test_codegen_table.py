@@ -1,16 +1,16 @@
-"""The table of scalar expressions: what is folded, what is shared, what signs do."""
+"""Check the table of scalar expressions: folding, sharing, signs."""
 
 import math
 
 import numpy as np
 import pytest
+from helpers.program_tables import tables
 from hypothesis import given
 from hypothesis import strategies as st
 
 import treefactor as tf
 from treefactor.codegen import generate
 from treefactor.codegen.algorithms import matrices
-from treefactor.codegen.program.dump import dump
 from treefactor.codegen.program.expressions import CONST, INPUT, Scalar, Table, sincos
 
 
@@ -24,7 +24,7 @@ def inputs(table, count):
 
 
 def rows(table):
-    """Rows that are operations."""
+    """Return the number of operations."""
     op, _, _ = table.columns()
     return int(np.count_nonzero(op[1:] > INPUT))
 
@@ -145,7 +145,7 @@ def test_tables_as_the_paper_prints_them():
     hinge = tf.Joint("hinge", "revolute", axis=[0, 0, 1.0], inertia=tf.Inertia(2.0, [0.5, 0, 0], np.eye(3)))
     slide = tf.Joint("slide", "prismatic", 0, axis=[1.0, 0, 0], inertia=tf.Inertia(1.0))
     function = generate(tf.Model([hinge, slide]), "crba").functions["crba"]
-    assert dump(function).splitlines() == [
+    assert tables(function).splitlines() == [
         "IDT  name  length  kind",
         "1  q  2  0",
         "2  crba  3  4",

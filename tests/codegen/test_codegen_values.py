@@ -1,4 +1,4 @@
-"""Generated programs, evaluated row by row, compute what the compiled recursions and Pinocchio compute."""
+"""Compare generated programs with the compiled recursions and with Pinocchio."""
 
 from dataclasses import replace
 
@@ -22,13 +22,13 @@ INVERSE = 1e-13  # of H H^-1 - 1, relative to the norms of both
 
 
 def assert_same(actual, expected, scale=0.0):
-    """Assert that the largest deviation is rounding of the largest entry, or of the scale."""
+    """Assert that deviations are rounding errors of the largest entry, or of the scale."""
     assert actual.shape == expected.shape
     assert np.abs(actual - expected).max() <= RELATIVE * (np.abs(expected).max() + scale)
 
 
 def assert_computes(model, program, seed=0):
-    """Assert that all functions of a program are the model's."""
+    """Assert that all functions of a program equal those of the model."""
     q, v, x = states(model, 3, seed)
     H, bias = tf.crba(model, q), tf.bias(model, q, v)
     results = {name: evaluate(f, *(q, v, x)[: len(f.inputs)]) for name, f in program.functions.items()}
@@ -44,7 +44,7 @@ def assert_computes(model, program, seed=0):
 
 
 def assert_solves(H, bias, tau, qdd, gravity):
-    """Assert that the residual of H qdd + bias = tau is rounding of its terms, one of them gravity's."""
+    """Assert that the residual of H qdd + bias = tau is a rounding error of its terms."""
     residual = np.abs(np.einsum("bij,bj->bi", H, qdd) + bias - tau).max(axis=1)
     accelerations = np.abs(qdd).max(axis=1) + gravity
     terms = np.abs(H).sum(axis=2).max(axis=1) * accelerations + np.abs(bias - tau).max(axis=1)
@@ -84,7 +84,7 @@ def test_jacobians_are_pinocchios(name):
 @settings(max_examples=15)
 @given(kinds=st.lists(st.sampled_from(KINDS), min_size=2, max_size=5), seed=st.integers(0, 2**32 - 1))
 def test_jacobians_give_kinetic_energy(kinds, seed):
-    """H is the sum over all bodies of J^T I J, whatever the joints."""
+    """Check that H is the sum of J^T I J over all bodies, for all joints."""
     robot = random_model(np.random.default_rng(seed), kinds)
     tips = [joint.name for joint in robot.joints]
     q = states(robot, 1, seed)[0][0]
@@ -94,7 +94,7 @@ def test_jacobians_give_kinetic_energy(kinds, seed):
 
 
 def spatial(inertia):
-    """6 x 6 inertia at the origin of the joint."""
+    """Return the 6 x 6 inertia at the joint origin."""
     return pin.Inertia(inertia.mass, inertia.com, inertia.tensor).matrix()
 
 
@@ -162,7 +162,7 @@ def test_recursions_run_on_plain_numbers():
     q, v, x = (array[0].tolist() for array in states(robot, 1))
     loops = Recursions(bodies_of(robot), robot.gravity, robot.tree, q)
     assert_same(np.array(loops.H), tf.crba(robot, q, layout="packed"))
-    assert_same(np.array(loops.project(loops.forces(loops.states(v, x)), x)), tf.rnea(robot, q, v, x))
+    assert_same(np.array(loops.joint_forces(loops.forces(loops.states(v, x)), x)), tf.rnea(robot, q, v, x))
     assert_same(np.array(loops.aba(v, x)), tf.aba(robot, q, v, x))
 
 

@@ -1,4 +1,4 @@
-"""Programs as C: the same text every time, which compiles without a warning and computes what NumPy does."""
+"""Check generated C: deterministic text, no compiler warnings, results equal to NumPy."""
 
 import os
 import platform
@@ -30,7 +30,7 @@ def _own_cache(monkeypatch, tmp_path):
 
 
 def compile_strictly(folder, texts, *flags):
-    """Compile every file in both forms."""
+    """Compile every file in both forms with all warnings as errors."""
     for name, text in texts.items():
         (folder / name).write_text(text)
     for name in (name for name in texts if name.endswith(".c")):
@@ -152,14 +152,14 @@ def test_one_text_has_it_all(tmp_path):
 
 
 def test_without_vector_extensions_libm_does_it(tmp_path):
-    """Compilers that are not GCC's kin have one lane and libm."""
+    """Check the form for compilers without GCC's vectors: one lane and libm."""
     _, program = robot("ur5_robot")
     text = program.c_source(["crba"]).replace("defined(__GNUC__)", "0")
     compile_strictly(tmp_path, {"plain.c": text})
 
 
 def test_numbers_signs_and_angles_of_all_kinds():
-    """Results that are numbers, products of numbers, negative ones; sines of sines and of numbers."""
+    """Check constant and negative results, and nested sines."""
     program = handmade(
         ("CONST", 0, 0, 0.0), ("CONST", 0, 0, 0.5), ("INPUT", 0, 1, 0.0),
         ("MUL", 1, 1, 0.0), ("RECIP", 1, 0, 0.0), ("SIN", 2, 0, 0.0), ("COS", 1, 0, 0.0),
@@ -195,7 +195,7 @@ def test_a_program_read_from_a_file_is_the_same(tmp_path):
 
 @pytest.mark.slow
 def test_accelerations_satisfy_the_equation_of_motion():
-    """Backward error ||H a + h - tau|| of both forms, with H and h of the matrix algorithms."""
+    """Return the backward error ||H a + h - tau|| of both forms, with H and h of the matrix algorithms."""
     for name in ("ur5_robot", "panda", "solo12", "talos_reduced"):
         model, program = robot(name)
         compiled, given = build.compiled(program, ["forward_dynamics"]), states(model)

@@ -1,4 +1,4 @@
-"""Programs through LLVM compute what NumPy does."""
+"""Compare programs compiled by LLVM with NumPy."""
 
 import sys
 

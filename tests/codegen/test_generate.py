@@ -1,4 +1,4 @@
-"""`treefactor generate` writes folders that compile and check themselves, and overwrites nobody's files."""
+"""Check `treefactor generate`: folders compile and verify themselves; no other files are overwritten."""
 
 import json
 import os
@@ -34,7 +34,7 @@ def pendulum(tmp_path):
 
 @pytest.fixture
 def generate(pendulum, tmp_path):
-    """Run the command on a pendulum; the folder."""
+    """Run the command on a pendulum and return the folder."""
 
     def generate(*arguments, robot=pendulum, status=0):
         out = tmp_path / "out"
@@ -49,7 +49,7 @@ def contents(path):
 
 
 def make(path, *targets):
-    """Make, with nothing of Python's in the environment."""
+    """Run make without Python variables in the environment."""
     return subprocess.run(
         ["make", *targets], cwd=path, env={"PATH": os.defpath}, capture_output=True, text=True, check=False
     )

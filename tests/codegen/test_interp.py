@@ -1,4 +1,4 @@
-"""Interpreted programs: what NumPy, the recursions and Pinocchio find; batches; arrays of every form."""
+"""Compare interpreted programs with NumPy, the recursions and Pinocchio, on all forms of arrays."""
 
 import numpy as np
 import pinocchio as pin
@@ -21,7 +21,7 @@ every_model = pytest.mark.parametrize("name", NAMES)
 
 
 def assert_agree(function, own, expected, H, v, x):
-    """Assert that results differ by rounding of what was added up or solved."""
+    """Assert that results differ by rounding errors only."""
     if function in ("aba", "forward_dynamics", "minv"):
         assert error(own, expected) < max(EXACT, PER_CONDITION * np.linalg.cond(H).max())
     else:

@@ -1,4 +1,4 @@
-"""Kernels as objects: what they are made of, bound calls, and what is refused."""
+"""Check Kernels as objects: construction, bound calls, and errors."""
 
 from dataclasses import replace
 

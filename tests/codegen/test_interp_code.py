@@ -1,4 +1,4 @@
-"""Random rows as instructions: they compute what NumPy does, and stay in their slots."""
+"""Compare instructions for random programs with NumPy, and check their slots."""
 
 from dataclasses import replace
 
@@ -24,7 +24,7 @@ LARGEST = 2.0**52  # integers up to here are exact
 
 @st.composite
 def rows_of_integers(draw):
-    """Small integers, their sums and products; then 1 / x, sin x, cos sin x of these, and sums of them."""
+    """Draw programs of sums and products of small integers, then 1 / x, sin x, cos sin x, and their sums."""
     numbers = draw(st.lists(st.integers(0, 3), max_size=3))
     entries = [(argument, entry) for argument, size in enumerate(SIZES) for entry in range(size)]
     given = draw(st.lists(st.sampled_from(entries), min_size=0 if numbers else 1, max_size=5, unique=True))
@@ -54,7 +54,7 @@ def rows_of_integers(draw):
 
 
 def interpret(function, *arguments):
-    """Results of a batch, the first ones also by single calls."""
+    """Return results of a batch; the first ones are compared with single calls."""
     code, count = lower(function), len(arguments[0])
     units = np.empty((0, 2), np.intp)
     machine = Interpreter(SIZES, code.slots, units, False, code.constants, code.words)
@@ -62,7 +62,7 @@ def interpret(function, *arguments):
     results = Results(code.output, function.sign, function.shape)
     machine.batch(list(arguments), out, results, 0, count)
     for k in range(min(count, 3)):
-        single = machine.quick(tuple(x[k] for x in arguments), None, results, 1)
+        single = machine.fast_path(tuple(x[k] for x in arguments), None, results, 1)
         np.testing.assert_array_equal(single, out[k])
     return out
 
@@ -85,7 +85,7 @@ def test_random_rows_compute_what_numpy_does(function, count, seed):
 
 
 def instructions(words):
-    """Slots of the results and of the operands of every instruction, in order."""
+    """Yield the slots of results and operands of every instruction, in order."""
     at = 0
     while words[at] != END:
         code, times = words[at : at + 2]
@@ -99,7 +99,7 @@ def instructions(words):
 
 
 def assert_in_order(function):
-    """Assert that slots are there, written before they are read, and that numbers stay."""
+    """Assert that slots exist, are written before they are read, and that constants are not overwritten."""
     code, inputs = lower(function), sum(size for _, size in function.inputs)
     written = np.zeros(code.slots, bool)
     written[: inputs + code.constants.size] = True

@@ -1,4 +1,4 @@
-"""Machine code behind `Kernels`: what NumPy computes, on any batch, and the interpreter in its place."""
+"""Compare machine code with NumPy on any batch, and check the fallback to the interpreter."""
 
 import shutil
 

@@ -1,4 +1,4 @@
-"""Pivots of programs: where one is not positive, a call says which, as `treefactor.forward_dynamics` does."""
+"""Check pivots of programs: errors name the freedom, as in `treefactor.forward_dynamics`."""
 
 import shutil
 from dataclasses import replace
@@ -34,7 +34,7 @@ def backend(request):
 
 
 def compiled(model, backend):
-    """Kernels whose tips are all joints."""
+    """Return kernels with all joints as tips."""
     program = tf.generate(model, FUNCTIONS, [joint.name for joint in model.joints])
     kernels = tf.codegen.Kernels(program, backend, model)
     assert kernels.backend == backend
@@ -42,13 +42,13 @@ def compiled(model, backend):
 
 
 def call(kernels, function, q):
-    """At rest, with unit forces."""
+    """Return arguments at rest with unit forces."""
     given = {"q": q, "v": np.zeros(kernels.program.nv), "tau": np.ones(kernels.program.nv)}
     return getattr(kernels, function)(*(given[name] for name in ARGUMENTS[function]))
 
 
 def arms():
-    """Two arms side by side with all mass at their tips: stretched, a shoulder moves none of its own."""
+    """Return two arms with all mass at their tips: if stretched, a shoulder moves no mass of its own."""
     tip = tf.Inertia(1.0, [1.0, 0, 0], np.zeros((3, 3)))
     joints = []
     for side in ("left", "right"):
@@ -62,7 +62,7 @@ def arms():
 
 
 def inverse(sign):
-    """Program of one freedom whose pivot is q, or its negative."""
+    """Return a program of one freedom whose pivot is q, or -q."""
     columns = {"op": ["INPUT", "RECIP"], "a": [0, 0], "b": [0, sign], "value": [0.0, 0.0]}
     columns["op"] = [OPERATIONS.index(name) for name in columns["op"]]
     columns |= {"output": [1], "sign": [sign]}
@@ -72,7 +72,7 @@ def inverse(sign):
 
 
 def expected(model, q):
-    """The error of the compiled recursions."""
+    """Return the error raised by the compiled recursions."""
     with pytest.raises(tf.NotPositiveDefiniteError) as caught:
         tf.forward_dynamics(model, q, np.zeros(model.nv), np.ones(model.nv))
     return caught.value

@@ -1,4 +1,4 @@
-"""Batches of programs from and into arrays of every form: what plain arrays give, bit by bit."""
+"""Check that arrays of every form give the same bits as contiguous arrays."""
 
 import shutil
 from functools import cache
@@ -45,7 +45,7 @@ def kernels(name, backend):
 
 
 def placed(shape, stride, order):
-    """Guarded memory for results; with a negative stride in reverse."""
+    """Return guarded memory for results, reversed for negative strides."""
     view, big, guard = guarded(shape, abs(stride), order)
     return view[(slice(None, None, -1),) * len(shape)] if stride < 0 else view, big, guard
 

@@ -1,4 +1,4 @@
-"""Interpreted programs of all functions against Pinocchio, on all bundled robots of example-robot-data."""
+"""Compare all functions with Pinocchio on all robots of example-robot-data."""
 
 import shutil
 
@@ -20,13 +20,13 @@ SOME = ("TwoDofs", "ur3_robot", "double_pendulum", "bolt", "finger_edu")
 
 
 def assert_same(actual, expected, scale=0.0):
-    """Deviations are rounding of the largest entry, or of a larger scale."""
+    """Assert that deviations are rounding errors of the largest entry or scale."""
     assert actual.shape == expected.shape
     assert np.abs(actual - expected).max() <= RELATIVE * max(np.abs(expected).max(), scale)
 
 
 def theirs_of(model, q, v, x, joints):
-    """H, bias, forces of accelerations, and Jacobians of joints, by Pinocchio."""
+    """Return H, bias, inverse dynamics and joint Jacobians of Pinocchio."""
     data = model.createData()
     H = np.triu(pin.crba(model, data, q))
     J = [pin.computeJointJacobian(model, data, q, joint) for joint in joints]
@@ -35,7 +35,7 @@ def theirs_of(model, q, v, x, joints):
 
 
 def moves_mass(model):
-    """Whether all freedoms do."""
+    """Return whether all freedoms move mass."""
     rest = np.zeros(model.nv)
     try:
         tf.forward_dynamics(model, tf.neutral(model), rest, rest)
@@ -45,9 +45,9 @@ def moves_mass(model):
 
 
 def assert_equals_pinocchio(theirs, backend):
-    """All functions in some states; accelerations and inverses by what they leave of the equations.
+    """Check all functions in some states; accelerations and inverses by their residuals.
 
-    Angles of the file that are nearly a number of quarters may be made so, by at most `Program.snapped`.
+    Angles of the file near multiples of 90 degrees may be rounded, by at most `Program.snapped`.
     """
     model = pinocchio_.model(theirs)
     tips = [theirs.names[-1], theirs.names[1]]

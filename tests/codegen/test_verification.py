@@ -1,10 +1,11 @@
-"""The verification variant: all named intermediates are those of matrix algorithms, and errors are named."""
+"""Check verification: intermediates equal those of matrix algorithms, and the first wrong one is named."""
 
 from dataclasses import replace
 
 import numpy as np
 import pytest
 from helpers.codegen_models import ARMS, KINDS, ROBOTS, branched_loop, coupled_loops, model, random_model
+from helpers.program_tables import tables
 
 import treefactor as tf
 from treefactor.cli import main
@@ -12,7 +13,6 @@ from treefactor.codegen import verify, writer
 from treefactor.codegen.algorithms import reduction
 from treefactor.codegen.choices import METHODS, VARIANTS
 from treefactor.codegen.program import LOOP_FUNCTIONS, available
-from treefactor.codegen.program.dump import dump
 from treefactor.codegen.program.expressions import ADD, CONST, MUL, SUB
 from treefactor.codegen.verification import compare, verifiable
 from treefactor.mechanisms import MECHANISMS
@@ -22,7 +22,7 @@ CLOSED = 1e-11  # of loops, whose equations have condition numbers up to 1e3
 
 
 def assert_verified(model):
-    """All functions in all variants by all methods."""
+    """Assert that all functions agree, in all variants and by all methods."""
     tips = [model.joints[-1].name, model.joints[0].name]
     functions = available(model, tips)
     verdicts = verify(model, functions, tips)
@@ -57,7 +57,7 @@ def test_joints_that_follow_others():
 
 
 def assert_loops_verified(model, variants=tuple(VARIANTS)):
-    """All functions that close loops, by all methods."""
+    """Assert that all functions that close loops agree, by all methods."""
     verdicts = verify(model, LOOP_FUNCTIONS, variants=variants, tolerance=CLOSED)
     methods = sum(len(METHODS.get(name, "1")) for name in LOOP_FUNCTIONS)
     assert len(verdicts) == methods * len(variants)
@@ -121,7 +121,7 @@ def test_matrices_of_the_reduction_have_names():
 
 def test_tables_name_their_elements():
     (one,) = verifiable(model("ur5"), "crba", variants="plain")
-    elements = dump(one.function, one.names).split("MET")[1].splitlines()[1:]
+    elements = tables(one.function, one.names).split("MET")[1].splitlines()[1:]
     assert [line.split("  ")[-1] for line in elements] == list(one.names)
 
 
@@ -137,7 +137,7 @@ def right(request):
 
 @pytest.mark.parametrize("seed", range(20))
 def test_a_wrong_row_is_found_at_the_first_element_it_spoils(right, seed):
-    """A sum becomes a difference, a number another one: the first element at or after that row is named."""
+    """Change one statement and check that the first affected element is named."""
     function, rng = right.function, np.random.default_rng(seed)
     kind = (CONST, ADD, SUB)[seed % 3]
     row = int(rng.choice(np.flatnonzero((function.op == kind) & ((kind != CONST) | (function.value != 0)))))
@@ -160,7 +160,7 @@ REDUCTION = {  # a part of it, and the first matrix that it spoils
 
 
 def larger(x):
-    """Scalars half as large again, in lists of any depth."""
+    """Return scalars times 1.5, in lists of any depth."""
     return [larger(part) for part in x] if isinstance(x, (list, tuple)) else x * 1.5
 
 
@@ -178,7 +178,7 @@ def test_an_error_in_the_reduction_is_named(part, monkeypatch):
 
 
 def first_spoiled(function, names, row):
-    """The first element that a row has an effect on, by the operands of rows."""
+    """Return the first element that depends on a statement."""
     spoiled = np.zeros(function.rows, bool)
     spoiled[row] = True
     for k in range(max(row + 1, function.first), function.rows):

@@ -1,4 +1,4 @@
-"""Straight-line programs of one model: its recursions on scalars, every expression once, none unused."""
+"""Generate straight-line programs of a model: recursions run on scalar expressions, simplified and shared."""
 
 from .kernels import Kernels, compile
 from .program.program import Function, Program

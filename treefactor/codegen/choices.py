@@ -1,4 +1,4 @@
-"""What is to be generated of a model, and the ways to it: variants of bodies, methods of functions."""
+"""Choose what to generate for a model: functions, variants of the bodies, methods of functions."""
 
 from __future__ import annotations
 
@@ -17,15 +17,15 @@ from .algorithms.partition import dependents
 from .algorithms.reduction import AXES
 from .program.program import ARGUMENTS, LOOP_FUNCTIONS, TIP_FUNCTIONS, available
 
-VARIANTS = {  # steps that a model takes before its recursions run
+VARIANTS = {  # transformations of the bodies before the recursions run
     "plain": (),
     "frames": (canonical,),
     "regroup": (regrouped,),
     "both": (canonical, regrouped),
     "meeting": (partial(canonical, meet=True), regrouped),
 }
-FACTORS = ("factor", "aba")  # of H, or of articulated bodies
-METHODS: dict[str, tuple[str, ...]] = {  # of functions that have a choice
+FACTORS = ("factor", "aba")  # factorize H, or use articulated bodies
+METHODS: dict[str, tuple[str, ...]] = {  # of functions with several methods
     **dict.fromkeys(("forward_dynamics", "minv", "delassus"), FACTORS),
     **dict.fromkeys(("loops", "loop_velocity", "loop_step"), AXES),
 }
@@ -33,20 +33,21 @@ METHODS: dict[str, tuple[str, ...]] = {  # of functions that have a choice
 
 @dataclass(frozen=True, eq=False)
 class Choice:
-    """What is to be generated of a model, and the ways there are.
+    """Validated arguments of `generate`, with the transformed bodies of every variant.
 
     Attributes
     ----------
     ways : list of (str, str or None)
-        Functions, and the methods of those that have several.
+        Functions and methods; None for functions with one method.
     tips : tuple of str
     stepped : dict of str to list of Body
-        The model after the steps of every variant.
+        Bodies of the model, transformed for each variant.
     snapped : float
+        Largest change by rounding, see `Program.snapped`.
     dependent : list of int
-        Freedoms that follow the others where loops are closed.
+        Freedoms that the closed loops determine from the others.
     independent : tuple of str
-        Names of the others.
+        Names of the other freedoms.
     """
 
     ways: list
@@ -58,7 +59,7 @@ class Choice:
 
     @classmethod
     def of(cls, model, functions, tips, variants, snap: float, independent=None) -> Choice:
-        """Check the arguments of `generate`, and take the steps."""
+        """Validate the arguments of `generate`, and transform the bodies."""
         require_model(model)
         snap = as_size(snap, "snap")
         tips = _tips(model, tips)
@@ -66,14 +67,14 @@ class Choice:
         _require_tips(functions, tips)
         variants = _names(variants, VARIANTS, "variant")
         if not variants:
-            raise CodegenError(f"no variant was given; there are {', '.join(VARIANTS)}")
+            raise CodegenError(f"no variant was given; expected some of {', '.join(VARIANTS)}")
         closing = set(functions) & set(LOOP_FUNCTIONS)
         if closing and not model.loops:
-            raise CodegenError(f"the model has no loops to close by {', '.join(sorted(closing))}")
+            raise CodegenError(f"the model has no loops; {', '.join(sorted(closing))} need model.loops")
         if "aba" in functions and model.coupling is not None:
-            raise CodegenError("joints follow others: there is forward_dynamics for such a model, but no aba")
+            raise CodegenError("aba is not available for models with mimic joints; use forward_dynamics")
         _require_expressible(model)
-        with np.errstate(over="ignore", invalid="ignore"):  # an infinite constant is named by the writer
+        with np.errstate(over="ignore", invalid="ignore"):  # the writer reports infinite constants
             bodies, change = snapped(bodies_of(model), snap)
             stepped = {
                 name: reduce(lambda found, step: step(found), VARIANTS[name], bodies) for name in variants
@@ -86,22 +87,22 @@ class Choice:
 
 
 def _require_expressible(model) -> None:
-    """Raise CodegenError where a joint needs an arc tangent, which no row is."""
+    """Raise CodegenError if a mimic joint needs an arc tangent, which programs do not have."""
     for joint in model.joints:
         if not joint.mimic or model.joints[joint.mimic.leader].kind != "continuous":
             continue
         if joint.kind != "revolute" or not float(joint.mimic.ratio).is_integer():
             raise CodegenError(
                 f"joint {joint.name!r} follows a continuous joint, given by cosine and sine of its angle: "
-                "without an arc tangent that is for revolute joints at whole multiples of the angle only"
+                "only revolute joints at whole multiples of the angle can be generated"
             )
 
 
-def _tips(model, given) -> tuple[str, ...]:
-    """Names of joints that are given by their numbers, their names or those of their bodies."""
-    given = (given,) if isinstance(given, str | Integral) else as_tuple(given, "tips")
+def _tips(model, tips) -> tuple[str, ...]:
+    """Return the names of joints given by number, by name or by the name of their body."""
+    tips = (tips,) if isinstance(tips, str | Integral) else as_tuple(tips, "tips")
     try:
-        numbers = [body_number(model, tip, "tips:") for tip in given]
+        numbers = [body_number(model, tip, "tips:") for tip in tips]
     except (InvalidModelError, DtypeError, ValueError, IndexError) as error:
         raise CodegenError(str(error)) from None
     if -1 in numbers:
@@ -110,21 +111,21 @@ def _tips(model, given) -> tuple[str, ...]:
 
 
 def _require_tips(functions: tuple[str, ...], tips: tuple[str, ...]) -> None:
-    """Raise CodegenError where a function of tips is to be generated without any."""
+    """Raise CodegenError if a function of tips is to be generated without tips."""
     for name in functions:
         if name in TIP_FUNCTIONS and not tips:
             raise CodegenError(
-                f"{name!r} needs tips=, the joints whose velocities it is about: "
-                f"tips=[model.joints[-1].name], say (--tips on the command line)"
+                f"{name!r} needs tips=, the joints of its Jacobian, for example "
+                f"tips=[model.joints[-1].name] (--tips on the command line)"
             )
 
 
-def _names(given, known, what: str) -> tuple[str, ...]:
-    """Names as a tuple, or raise CodegenError."""
-    given = (given,) if isinstance(given, str) else as_tuple(given, f"{what}s")
-    for name in given:
+def _names(names, known, what: str) -> tuple[str, ...]:
+    """Return names as a tuple; raise CodegenError for unknown ones."""
+    names = (names,) if isinstance(names, str) else as_tuple(names, f"{what}s")
+    for name in names:
         if not isinstance(name, str) or name not in known:
             raise CodegenError(
                 f"{name!r} is not a {what} to generate{similar(name, known)}; there are {', '.join(known)}"
             )
-    return given
+    return names

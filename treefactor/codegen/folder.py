@@ -1,4 +1,4 @@
-"""Folders of generated C that compile by themselves, with reference values to compare with."""
+"""Write folders of generated C that compile by themselves and compare results with reference values."""
 
 from __future__ import annotations
 
@@ -16,34 +16,34 @@ from .program import emit_c
 from .program.program import LOOP_FUNCTIONS
 
 SUMS = "SHA256SUMS"
-HEADER = "dynamics.h"  # whose first line names the robot
-MADE = (".o", ".a")  # what compiling leaves behind, besides run_check
-STATES = 8
-OPEN = 0.1  # steps away from closed loops, in m and radian
-LEAST = 1e-12  # deviation that is always allowed
-ROUNDINGS = 100  # ones of the arguments that a result may be off by
+HEADER = "dynamics.h"  # its first line names the robot
+MADE = (".o", ".a")  # suffixes of compiled files; also run_check
+STATES = 8  # number of reference states
+OPEN = 0.1  # distance of half of the states from closed loops, in m and radian
+LEAST = 1e-12  # deviation always allowed
+ROUNDINGS = 100  # relative rounding errors of the arguments that set the tolerance of a result
 
 
 def write(model, program, folder, force: bool = False) -> None:
-    """Write a program as C, with a Makefile and a check against what NumPy computes, all at once.
+    """Write a program as C, with a Makefile and a check against results of NumPy, atomically.
 
     Parameters
     ----------
     model : Model
-        Of the program.
+        Model of the program.
     program : Program
     folder : path-like
-        New, empty, or written by this function for the same robot and not changed since.
+        New, empty, or written by this function for the same robot and unchanged.
     force : bool
-        Also replace what was written for another robot, and files that were changed since.
+        Also replace a folder of another robot, and files changed since.
 
     Raises
     ------
     CodegenError
-        Where the folder holds anything else, or cannot be written; names the first such file.
+        If the folder holds other files, or cannot be written; names the first such file.
     """
     if not program.nv:
-        raise CodegenError(f"{program.model} has no joints that move: there is nothing to generate")
+        raise CodegenError(f"{program.model} has no joints that move: nothing to generate")
     folder = Path(folder).resolve()
     texts = _texts(model, program)
     try:
@@ -68,7 +68,7 @@ def write(model, program, folder, force: bool = False) -> None:
 
 
 def _texts(model, program) -> dict[str, str]:
-    """Texts of all files by name."""
+    """Return the texts of all files by name."""
     texts = emit_c.sources(program)
     for name in ("check.c", "Makefile", "README.md"):
         texts[name] = (emit_c.SUPPORT / name).read_text(encoding="utf-8")
@@ -77,11 +77,12 @@ def _texts(model, program) -> dict[str, str]:
 
 
 def _digest(content: bytes) -> str:
+    """Return the SHA-256 digest."""
     return sha256(content).hexdigest()
 
 
 def _require_ours(folder: Path, force: bool) -> None:
-    """Raise where anything would be lost that this module, or compiling, has not written."""
+    """Raise if a file would be lost that neither this module nor the compiler has written."""
     if not folder.exists():
         return
     if not folder.is_dir():
@@ -104,7 +105,7 @@ def _require_ours(folder: Path, force: bool) -> None:
 
 
 def _require_same_robot(folder: Path, text: str) -> None:
-    """Raise where a folder holds the program of another robot, which the first line of its header names."""
+    """Raise if a folder holds the program of another robot, named in the first line of its header."""
     header = folder / HEADER
     if not header.is_file():
         return
@@ -113,26 +114,26 @@ def _require_same_robot(folder: Path, text: str) -> None:
     if old != new:
         old, new = (line.removeprefix("/* ").rstrip(".") for line in (old, new))
         raise CodegenError(
-            f"cannot write {folder}: it holds another robot ({old}, not {new}); name another folder, "
-            "or replace it with --force (force=True)"
+            f"cannot write {folder}: it holds another robot ({old}, not {new}); choose another "
+            "folder, or replace it with --force (force=True)"
         )
 
 
 def _reference(model, program) -> str:
-    """States, what the functions make of them, and how much another order of rounding may change that."""
+    """Return reference.h: states, results of all functions, and tolerances from perturbed arguments."""
     rng = np.random.default_rng(0)
-    given = {"q": _configurations(model, program, rng)}
-    given |= dict(zip(("v", "a", "tau"), rng.normal(size=(3, STATES, program.nv)), strict=True))
+    values = {"q": _configurations(model, program, rng)}
+    values |= dict(zip(("v", "a", "tau"), rng.normal(size=(3, STATES, program.nv)), strict=True))
     functions = program.functions.values()
-    used = [name for name in given if any(name in dict(function.inputs) for function in functions)]
+    used = [name for name in values if any(name in dict(function.inputs) for function in functions)]
     largest = max(function.output.size for function in functions)
     lines = [f"enum {{ NQ = {program.nq}, NV = {program.nv}, LARGEST = {largest} }};", ""]
-    lines += [_array(name, given[name]) for name in used]
+    lines += [_array(name, values[name]) for name in used]
     cases = []
     for function in functions:
         names = [name for name, _ in function.inputs]
-        expected = numpy_.evaluate(function, *(given[name] for name in names))
-        moved = numpy_.evaluate(function, *(_moved(given[name], rng) for name in names))
+        expected = numpy_.evaluate(function, *(values[name] for name in names))
+        moved = numpy_.evaluate(function, *(_moved(values[name], rng) for name in names))
         scale = np.abs(expected).max() or 1.0
         tolerance = max(LEAST, ROUNDINGS * np.abs(moved - expected).max() / scale)
         lines.append(_array(f"{function.name}_expected", expected.reshape(STATES, -1)))
@@ -145,7 +146,7 @@ def _reference(model, program) -> str:
 
 
 def _configurations(model, program, rng) -> np.ndarray:
-    """Random configurations; of a program that closes loops one half closed, the others near closed ones."""
+    """Return random configurations; with loops, one half closed and the others near closed ones."""
     if not set(program.functions) & set(LOOP_FUNCTIONS):
         return random_configuration(model, rng, size=STATES)
     follow = tuple(k for k, name in enumerate(model.tree.names) if name not in program.independent)
@@ -155,11 +156,11 @@ def _configurations(model, program, rng) -> np.ndarray:
 
 
 def _moved(values: np.ndarray, rng) -> np.ndarray:
-    """Numbers a rounding away."""
+    """Return numbers changed by one rounding error."""
     return values * (1 + rng.choice([-1, 1], values.shape) * np.finfo(float).eps)
 
 
 def _array(name: str, values: np.ndarray) -> str:
-    """Rows of numbers."""
+    """Return a C array, one line per row."""
     rows = (", ".join(map(repr, row)) for row in values.tolist())
     return f"static const double {name}[] = {{\n" + "".join(f"    {row},\n" for row in rows) + "};\n"

@@ -1,4 +1,4 @@
-"""From a model to the program with the fewest operations: steps, recursions, dead rows, for each variant."""
+"""Generate programs: run the recursions for every variant of a model and keep the fewest operations."""
 
 from __future__ import annotations
 
@@ -16,39 +16,38 @@ from .algorithms.reduction import Reduction
 from .choices import VARIANTS, Choice
 from .program import passes
 from .program.expressions import Table
-from .program.program import ARGUMENTS, COLUMNS, Function, Program, shape_of
+from .program.program import ARGUMENTS, COLUMNS, Function, Program, argument_sizes, shape_of
 
 
 def generate(
     model, functions=None, tips=(), variants=tuple(VARIANTS), snap: float = SNAP, independent=None
 ) -> Program:
-    """Straight-line code of functions of a model, with the fewest operations of all variants.
+    """Generate straight-line code of functions of a model: the cheapest of all variants and methods.
 
     Parameters
     ----------
     model : Model
     functions : sequence of str, optional
         Among "crba", "rnea", "bias", "aba", "forward_dynamics", "minv", "jacobian" and "delassus"; "aba" not
-        for models with joints that follow others. Of models with loops also "loops", the accelerations of all
-        coordinates with loops closed; "loop_velocity", v with the velocities that follow computed from the
-        others; "loop_step", the step in v, to be integrated, by which Newton's method closes the loops; and
-        "loop_gap", the residual of `treefactor.constraints.loop_rows`. By default all that need no tips.
+        for models with mimic joints. For models with loops also "loops", all accelerations with loops closed;
+        "loop_velocity", v with the dependent velocities computed from the others; "loop_step", the Newton
+        step in v, to be integrated, that closes the loops; and "loop_gap", the residual of
+        `treefactor.constraints.loop_rows`. Default: all that need no tips.
     tips : sequence of str or int
-        Joints by their names, their bodies' or their numbers: "jacobian" is J, the velocities of their frames
-        in their own axes for unit v, linear before angular, one joint below the other; "delassus" is
-        J H^-1 J^T.
+        Joints, by name, by body name or by number. "jacobian" is J: velocities of their frames in their own
+        axes for unit v, linear before angular, joints stacked; "delassus" is J H^-1 J^T.
     variants : sequence of str
-        Among "plain", "frames", "regroup", "both" and "meeting": the model as it is, in canonical frames,
-        with inertias regrouped, or both, at last with origins where axes meet. All compute the same to
-        rounding; ``Function.variant`` names the one that was taken.
+        Model transformations to try: "plain" (none), "frames" (canonical frames), "regroup" (base inertial
+        parameters), "both", and "meeting" (both, with origins where axes meet). Results agree to rounding;
+        ``Function.variant`` names the cheapest one, which is kept. Fewer variants generate faster.
     snap : float
-        Constant angles that are so close to a number of quarters become so, and lengths that are so short,
-        relative to the longest, 0. With more than rounding the program is one of a slightly different robot:
+        Tolerance: constant angles this close to multiples of 90 degrees are rounded to them, and lengths this
+        short, relative to the longest, to 0. A larger value generates code of a slightly different robot:
         ``Program.snapped`` is the largest change.
     independent : sequence of str, optional
-        Joints, or freedoms as ``Tree.names`` has them, from which the others on loops follow. By default the
-        coordinates that follow are those far from the base that move few loops; ``Program.independent`` says
-        which do not.
+        Joints, or freedoms as in ``Tree.names``, from which the others on loops are computed. By default the
+        dependent coordinates are those far from the base that move few loops; ``Program.independent`` lists
+        the others.
 
     Returns
     -------
@@ -57,15 +56,16 @@ def generate(
     Raises
     ------
     TypeError, ValueError
-        Where the model is not a Model, or snap is negative.
+        If the model is not a Model, or snap is negative.
     CodegenError
-        Where a function or variant is unknown or cannot be had for the model, a freedom moves no mass, or a
-        constant overflows; where loops cannot be closed, some of their rows say the same, or they do not
-        determine what is not independent. Names the loop.
+        If a function or variant is unknown or not available for the model, a freedom moves no mass, or a
+        constant overflows; if loops cannot be closed, have redundant equations, or do not determine the
+        dependent coordinates (the message names the loop).
 
     Notes
     -----
-    Golubev & Yaskevich (2020), with the tables of ``expressions`` and the steps of ``frames``.
+    Golubev & Yaskevich (2020), with the tables of ``program.expressions`` and the transformations of
+    ``algorithms.frames``.
     """
     choice = Choice.of(model, functions, tips, variants, snap, independent)
     best: dict[str, Function] = {}
@@ -83,7 +83,7 @@ def generate(
 
 
 class Writer:
-    """The functions of a model on one table.
+    """Writes functions of a model on one table of expressions.
 
     Parameters
     ----------
@@ -91,23 +91,23 @@ class Writer:
     bodies : list of Body
     tips : sequence of str
     named : dict of str to scalars, or None
-        Receives intermediate matrices.
+        Receives intermediate matrices by name, for verification.
     """
 
     def __init__(self, model, bodies, tips, dependent=(), named: dict | None = None):
         self.model, self.table, self.tips, self.dependent = model, Table(), tips, dependent
-        self.sizes = {"q": model.nq, "v": model.nv, "a": model.nv, "tau": model.nv}
+        self.sizes = argument_sizes(model.nq, model.nv)
         self.recursions = Recursions(bodies, model.gravity, model.extended, self.input("q"), named)
         self.named = named
         self.reductions: dict[str, Reduction] = {}
 
     def input(self, name: str) -> list:
-        """Scalars of an argument; every name has its own number."""
+        """Return the scalars of an argument."""
         number = list(self.sizes).index(name)
         return [self.table.input(number, entry) for entry in range(self.sizes[name])]
 
     def function(self, name: str, method: str | None, variant: str) -> Function:
-        """One function, its dead rows removed."""
+        """Write one function and remove statements without use."""
         loops = tuple((loop.name, loop.kind) for loop in self.model.loops)
         shape = shape_of(name, self.model.tree, len(self.tips), loops)
         return self.extract(
@@ -115,14 +115,14 @@ class Writer:
         )
 
     def result(self, name: str, method: str | None) -> list:
-        """Scalars of the result; a pivot that is a number, and not positive, is the model's fault."""
+        """Return the scalars of the result; raises CodegenError if a constant pivot is not positive."""
         try:
             return getattr(self, name)(method) if method else getattr(self, name)()
         except ZeroDivisionError as error:
-            raise CodegenError(f"{name}: a pivot is not positive whatever q is: {error}") from None
+            raise CodegenError(f"{name}: a pivot is not positive for any q: {error}") from None
 
     def extract(self, name: str, result: list, shape: tuple[int, ...], variant: str) -> Function:
-        """The rows that a result needs."""
+        """Extract the statements that a result needs."""
         names = ARGUMENTS[name]
         columns = passes.extract(self.table, result, [list(self.sizes).index(x) for x in names])
         inputs = tuple((x, self.sizes[x]) for x in names)
@@ -134,17 +134,21 @@ class Writer:
         return function
 
     def rates(self, name: str) -> list:
-        """An argument for the freedoms of all joints, v = G w where joints follow others."""
-        given, G = self.input(name), self.model.coupling and self.model.coupling.G
-        return given if G is None else [matrices.weighted(row, given) for row in G.tolist()]
+        """Return an argument for the freedoms of all joints: G times it in models with mimic joints."""
+        return self._expanded(self.input(name))
+
+    def _expanded(self, x) -> list:
+        """Return G x for models with mimic joints, x for others."""
+        G = self.model.coupling and self.model.coupling.G
+        return x if G is None else [matrices.weighted(row, x) for row in G.tolist()]
 
     def reduced(self, tau) -> list:
-        """Forces G^T tau."""
+        """Return joint forces reduced to the coordinates: G^T tau."""
         G = self.model.coupling and self.model.coupling.G
         return tau if G is None else [matrices.weighted(column, tau) for column in G.T.tolist()]
 
     def crba(self) -> list:
-        """Packed rows of H, G^T H G where joints follow others."""
+        """Return packed rows of H; of G^T H G in models with mimic joints."""
         coupling = coupling_of(self.model)
         self._name_rows("H", self.model.extended, self.recursions.H)
         if coupling is None:
@@ -157,26 +161,25 @@ class Writer:
         return H
 
     def rnea(self) -> list:
-        """Forces for accelerations."""
+        """Return joint forces for accelerations."""
         v, a = self.rates("v"), self.rates("a")
-        return self.reduced(self.recursions.project(self.recursions.forces(self.recursions.states(v, a)), a))
+        forces = self.recursions.forces(self.recursions.states(v, a))
+        return self.reduced(self.recursions.joint_forces(forces, a))
 
     def bias(self) -> list:
-        """Forces at rest."""
+        """Return joint forces at zero acceleration."""
         return self._bias(self._states(self.input("v")))
 
     def _bias(self, states) -> list:
-        return self.reduced(self.recursions.project(self.recursions.forces(states)))
+        """Return joint forces at zero acceleration for body motions."""
+        return self.reduced(self.recursions.joint_forces(self.recursions.forces(states)))
 
     def _states(self, v) -> list:
-        """How the bodies move without accelerations."""
-        G = self.model.coupling and self.model.coupling.G
-        return self.recursions.states(
-            v if G is None else [matrices.weighted(row, v) for row in G.tolist()], None
-        )
+        """Return the body motions for velocities v and no joint accelerations."""
+        return self.recursions.states(self._expanded(v), None)
 
     def loops(self, axes: str) -> list:
-        """Accelerations of all coordinates with all loops closed, the velocities that follow computed."""
+        """Return all accelerations with all loops closed; dependent velocities are computed first."""
         tree, reduction = self.model.tree, self.reduction(axes)
         v = self._loop_velocity(reduction)
         self._name(v=v)
@@ -199,34 +202,35 @@ class Writer:
         return reduction.complete(a, rates)
 
     def loop_velocity(self, axes: str) -> list:
-        """Velocities, those computed that follow."""
+        """Return velocities, the dependent ones computed."""
         return self._loop_velocity(self.reduction(axes))
 
     def loop_step(self, axes: str) -> list:
-        """Newton's step of the coordinates that follow towards closed loops."""
+        """Return the Newton step of the dependent coordinates that closes the loops."""
         reduction = self.reduction(axes)
         return reduction.complete([0.0] * self.model.nv, reduction.gaps())
 
     def loop_gap(self) -> list:
-        """Residuals of all loops."""
+        """Return the residuals of all loops."""
         return [x for loop in self.model.loops for x in Closure(self.recursions, loop).residual()]
 
     def reduction(self, axes: str) -> Reduction:
-        """The loops, their rows in the axes of a method."""
+        """Return the loop reduction with rows in the axes of a method."""
         if axes not in self.reductions:
             loops, n = self.model.loops, self.model.nv
             self.reductions[axes] = Reduction(self.recursions, loops, n, self.dependent, self.reduced, axes)
         return self.reductions[axes]
 
     def _loop_velocity(self, reduction: Reduction) -> list:
+        """Return velocities, the dependent ones computed."""
         return reduction.complete(self.input("v"), [[0.0] * len(group.J) for group in reduction.groups])
 
     def aba(self) -> list:
-        """Accelerations, by articulated bodies."""
+        """Return accelerations by the articulated-body algorithm."""
         return self.recursions.aba(self.input("v"), self.input("tau"))
 
     def forward_dynamics(self, method: str) -> list:
-        """Accelerations."""
+        """Return accelerations by factorization of H or by articulated bodies."""
         if method == "aba":
             return self.aba()
         net = [t - h for t, h in zip(self.input("tau"), self.bias(), strict=True)]
@@ -236,41 +240,42 @@ class Writer:
         return solve(self.model.tree, L, inverse, y)
 
     def minv(self, method: str) -> list:
-        """H^-1."""
+        """Return H^-1."""
         L, inverse = self.factor(method)
         P = following(self.model.tree, L)
         self._name(P=P)
         return inverse_of(self.model.tree, P, inverse)
 
     def delassus(self, method: str) -> list:
-        """J H^-1 J^T."""
+        """Return J H^-1 J^T."""
         L, inverse = self.factor(method)
         Y = [half_solve(self.model.tree, L, row) for row in self._jacobian()]
         self._name(Y=Y)
         return delassus(inverse, Y)
 
     def factor(self, method: str) -> tuple[list, list]:
-        """Packed rows of L, and 1 / D."""
+        """Return packed rows of L, and 1 / D."""
         L, inverse = self.recursions.factor() if method == "aba" else factor(self.model.tree, self.crba())
         self._name_rows("L", self.model.tree, L, strictly=True)
         self._name(**{"1/D": inverse})
         return L, inverse
 
     def jacobian(self) -> list:
-        """Velocities of the tips, row by row."""
+        """Return the Jacobian of the tips, row by row."""
         return [entry for row in self._jacobian() for entry in row]
 
     def _jacobian(self) -> list:
+        """Return the rows of the Jacobian of the tips."""
         numbers = {joint.name: i for i, joint in enumerate(self.model.joints)}
         return [self.reduced(row) for tip in self.tips for row in self.recursions.jacobian(numbers[tip])]
 
     def _name(self, **matrices) -> None:
-        """Keep matrices by their names, where they are asked for."""
+        """Store intermediate matrices by name, for verification."""
         if self.named is not None:
             self.named.update(matrices)
 
     def _name_rows(self, name: str, tree, packed, strictly: bool = False) -> None:
-        """Keep packed rows by row and column, all entries or those below the diagonal."""
+        """Store packed rows by row and column, all entries or those below the diagonal."""
         if self.named is None:
             return
         start = tree.row_start.tolist()

@@ -1,1 +1,1 @@
-"""The algorithms of rigid-body dynamics on scalars of any type; on expressions they write programs."""
+"""Rigid-body algorithms on scalars of any type: run on expressions, they write programs."""

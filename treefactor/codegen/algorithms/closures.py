@@ -1,7 +1,7 @@
-"""Equations that close a loop, on position, velocity and acceleration level, on scalars of any type.
+"""Write the equations that close a loop on position, velocity and acceleration level, on any scalars.
 
-A cut joint holds two points together, which makes three rows, the linear ones, and keeps axes of one frame at
-right angles to axes of the other, one row for each pair (Golubev & Yaskevich 2020, section 4).
+A cut joint holds two points together (three linear rows) and keeps pairs of axes, one of each frame, at right
+angles (one angular row per pair): Golubev & Yaskevich (2020), section 4.
 """
 
 from __future__ import annotations
@@ -12,31 +12,32 @@ from ...model.joints import PAIRS, Loop
 from .frames import whole
 from .matrices import ZERO, add, apply, cross, dot, rate, subtract, times, transposed
 from .placements import UNIT
-from .recursions import Recursions, State
+from .recursions import BodyMotion, Recursions
 
-SIGNS = (-1.0, 1.0)  # of what the ends have
+SIGNS = (-1.0, 1.0)  # of the first and the second end in a row
 
 
 class End:
-    """A frame of a body that a loop holds, and its point.
+    """One end of a loop: a frame fixed to a body, and its origin.
 
     Parameters
     ----------
     recursions : Recursions
     joint : int
-        That carries the body, -1 for the base.
+        Joint that carries the body, -1 for the base.
     R, p : ndarray
-        The frame in that of the joint.
+        Placement of the frame in the frame of the joint.
 
     Attributes
     ----------
     body : int
     point : list
-        In the frame of the body.
+        Origin of the end in the frame of the body.
     axes : list
-        Of the frame, each in the axes of the body.
+        Axes of the end in the frame of the body.
     hub : int or None
-        Where several loops end at the body: axes that their vectors pass through by one rotation matrix.
+        If several loops end at the body: body in whose axes their vectors are expressed by one shared
+        rotation matrix.
     """
 
     def __init__(self, recursions: Recursions, joint: int, R: np.ndarray, p: np.ndarray):
@@ -46,19 +47,19 @@ class End:
         self.axes = whole(A @ R).T.tolist()
 
     def seen(self, x, axes: int) -> list:
-        """A vector of the body in the axes of any body."""
+        """Return a vector of the body in the axes of any body."""
         if self.hub is None:
             return self.recursions.across(x, self.body, axes)
         R = transposed([self.recursions.across(e, self.body, self.hub) for e in UNIT])
         return self.recursions.across(apply(R, x), self.hub, axes)
 
-    def rotation(self, states: list[State], axes: int) -> tuple[list, list]:
-        """Angular velocity and acceleration, in axes of any body."""
+    def rotation(self, states: list[BodyMotion], axes: int) -> tuple[list, list]:
+        """Return angular velocity and acceleration in the axes of any body."""
         state = states[self.body] if self.body >= 0 else self.recursions.base
         return self.seen(state.w, axes), self.seen(state.dw, axes)
 
-    def acceleration(self, states: list[State], axes: int) -> list:
-        """Of the point, less that of gravity."""
+    def acceleration(self, states: list[BodyMotion], axes: int) -> list:
+        """Return the acceleration of the point, minus gravity."""
         if self.hub is not None:
             turning, _ = rate(*self.rotation(states, axes))
             return add(self.seen(states[self.body].linear, axes), apply(turning, self.seen(self.point, axes)))
@@ -68,7 +69,7 @@ class End:
 
 
 class Closure:
-    """Rows of a loop at one configuration: what the second body has, less what the first one has.
+    """Equations of a loop at one configuration: quantities of the second end minus those of the first.
 
     Parameters
     ----------
@@ -81,7 +82,7 @@ class Closure:
     rows : int
     ends : list of End
     top : int
-        The last body that carries both.
+        Nearest common ancestor of the two bodies.
     """
 
     def __init__(self, recursions: Recursions, loop: Loop):
@@ -94,17 +95,17 @@ class Closure:
 
     @property
     def bodies(self) -> list[int]:
-        """Bodies that move the ends against each other."""
+        """Bodies whose joints move the ends relative to each other."""
         return [i for end in self.ends for i in self.recursions.path(end.body, self.top)]
 
     def gap(self, axes: int) -> list:
-        """Position of the second point from the first one, in axes of a body, and cosines of the pairs."""
+        """Return the vector from first to second point in axes of a body, and cosines of the pairs."""
         first, second = (self.recursions.out(end.point, end.body, self.top) for end in self.ends)
         apart = self.recursions.across(subtract(second, first), self.top, axes)
         return apart + [dot(u, v) for u, v in self._seen_pairs(axes)]
 
     def residual(self) -> list:
-        """Position of the second point in the first frame, and cosines of the pairs."""
+        """Return the position of the second point in the first frame, and cosines of the pairs."""
         first, second = self.ends
         point = self.recursions.out(second.point, second.body, self.top)
         point = self.recursions.into(point, self.top, first.body)
@@ -112,17 +113,18 @@ class Closure:
         return apply(first.axes, apart) + [dot(u, v) for u, v in self._seen_pairs(first.body)]
 
     def _seen_pairs(self, axes: int) -> list:
+        """Return the pairs of axes as vectors in the axes of a body."""
         first, second = self.ends
         return [(first.seen(u, axes), second.seen(v, axes)) for u, v in self.pairs]
 
     def normals(self, axes: int) -> list:
-        """Axes about which the pairs may not turn against each other."""
+        """Return v x u of each pair: the axes about which the ends must not rotate relative to each other."""
         return [cross(v, u) for u, v in self._seen_pairs(axes)]
 
     def linear(self, axes: int, hubs: bool = True) -> list:
-        """Linear rows of the Jacobian, in axes of a body, for the freedoms of all joints.
+        """Return the linear rows of the Jacobian in axes of a body, for the freedoms of all joints.
 
-        Those that move ends which are hubs may be left out.
+        With ``hubs=False`` the columns of ends that are hubs are left out.
         """
         columns = [list(ZERO)] * self.recursions.tree.n
         for end, sign in self._moved(hubs):
@@ -135,7 +137,7 @@ class Closure:
         return transposed(columns)
 
     def angular(self, hubs: bool = True) -> list:
-        """Other rows of the Jacobian."""
+        """Return the angular rows of the Jacobian."""
         axes = self.about
         normals = self.normals(axes)
         rows = [[0.0] * self.recursions.tree.n for _ in normals]
@@ -148,16 +150,17 @@ class Closure:
         return rows
 
     def _moved(self, hubs: bool) -> list:
+        """Return ends and their signs, with or without hubs."""
         return [(end, sign) for end, sign in zip(self.ends, SIGNS, strict=True) if hubs or end.hub is None]
 
     def twist(self, which: int, axes: int) -> list:
-        """Rows for the velocity of the origin of a body at an end, and its angular velocity."""
+        """Return rows for the velocity of the origin of the body at an end, and for its angular velocity."""
         r = self.ends[which].seen(self.ends[which].point, axes)
         rows = [[*e, *cross(r, e)] for e in UNIT] + [[*ZERO, *n] for n in self.normals(axes)]
         return [times(row, SIGNS[which]) for row in rows]
 
-    def accelerations(self, states: list[State], axes: int) -> list:
-        """Left side of all rows for bodies that move so: second derivatives of the gap, in axes of a body.
+    def accelerations(self, states: list[BodyMotion], axes: int) -> list:
+        """Return the second derivatives of the gap for given body motions, in axes of a body.
 
         Of u^T v = 0, for axes u, v that turn with w_u, w_v: n^T (dw_v - dw_u + w_v x w_u) + (u^T w)(v^T w)
         with n = v x u and w = w_u - w_v, of which the loop leaves w = u (u^T w) + v (v^T w) and so
@@ -172,13 +175,13 @@ class Closure:
             found.append(n_second - n_first + (u * v_second + v * (u - u_second)))
         return found
 
-    def _turning(self, end: End, states: list[State]) -> list:
-        """For every pair u, v the products u^T w, v^T w and n^T dw of an end."""
+    def _turning(self, end: End, states: list[BodyMotion]) -> list:
+        """Return for every pair u, v the products u^T w, v^T w and n^T dw of an end."""
         axes = self.about if end.hub is None else end.hub
         w, dw = end.rotation(states, axes)
         return [(dot(u, w), dot(v, w), dot(cross(v, u), dw)) for u, v in self._seen_pairs(axes)]
 
     @property
     def about(self) -> int:
-        """Axes for the products of axes: of an end that is no hub."""
+        """Body whose axes are used for products of axes: of an end that is not a hub, if there is one."""
         return next((end.body for end in self.ends if end.hub is None), self.top)

@@ -1,4 +1,4 @@
-"""Linear algebra on the factor H = L^T D L in packed rows, on scalars of any type."""
+"""Factorize H = L^T D L in packed rows, solve and invert with it, on scalars of any type."""
 
 from __future__ import annotations
 
@@ -11,9 +11,11 @@ from .matrices import weighted
 
 
 def factor(tree, H, is_inertia: bool = True) -> tuple[list, list]:
-    """Packed rows of L, with D on the diagonal, and 1 / D, of H = L^T D L: Featherstone (2008), table 6.3.
+    """Factorize H = L^T D L: packed rows of L with D on the diagonal, and 1 / D.
 
-    The pivots of an inertia matrix are those of freedoms, which are named where they are not positive.
+    Featherstone (2008), table 6.3.
+
+    With `is_inertia` the reciprocals are marked as pivots, so that errors can name the freedom.
     """
     H, inverse = list(H), [None] * tree.n
     start = tree.row_start.tolist()
@@ -32,7 +34,7 @@ def factor(tree, H, is_inertia: bool = True) -> tuple[list, list]:
 
 
 def half_solve(tree, L, b) -> list:
-    """X with L^T x = b."""
+    """Solve L^T x = b."""
     x = list(b)
     for k in reversed(range(tree.n)):
         for e, j in enumerate(tree.ancestors(k).tolist(), int(tree.row_start[k])):
@@ -41,7 +43,7 @@ def half_solve(tree, L, b) -> list:
 
 
 def solve(tree, L, inverse, y) -> list:
-    """X with D L x = y, of which `half_solve` makes y."""
+    """Solve D L x = y, for y from `half_solve`."""
     x = [d * entry for d, entry in zip(inverse, y, strict=True)]
     for k in range(tree.n):
         for e, j in enumerate(tree.ancestors(k).tolist(), int(tree.row_start[k])):
@@ -50,7 +52,7 @@ def solve(tree, L, inverse, y) -> list:
 
 
 def delassus(inverse, Y) -> list:
-    """J H^-1 J^T = Y^T D^-1 Y with Y = L^-T J^T, given column by column."""
+    """Return J H^-1 J^T = Y^T D^-1 Y for the columns of Y = L^-T J^T."""
     scaled = [[d * y for d, y in zip(inverse, row, strict=True)] for row in Y]
     found = [[0.0] * len(Y) for _ in Y]
     for i, j in combinations_with_replacement(range(len(Y)), 2):
@@ -59,9 +61,9 @@ def delassus(inverse, Y) -> list:
 
 
 def following(tree, L) -> list[dict[int, list]]:
-    """Rows k of ``P = -L^-1 L_C``, which say how k follows C when all between them gives way, by length of C.
+    """Return rows k of ``P = -L^-1 L_C`` by the length of C: the response of k to motion of C.
 
-    C are the ancestors of a node where the tree branches, itself included; the shortest comes first.
+    All freedoms between C and k are free. C holds a node at which the tree branches and its ancestors.
     """
     branching = np.bincount(tree.parent + 1, minlength=tree.n + 1)[1:] > 1
     P: list = []
@@ -72,25 +74,25 @@ def following(tree, L) -> list[dict[int, list]]:
 
 
 def inverse_of(tree, P, inverse) -> list:
-    """W = H^-1, full, from L W = D^-1 L^-T: row k of W from those of its ancestors, no inverse of L.
+    """Return all entries of X = H^-1 from L X = D^-1 L^-T: row k from the rows of its ancestors.
 
-    ``W_ki = sum over j in C of P_kj W_ji``, with P of `following`, for every i that hangs on C elsewhere, or
-    is in C: shorter sums than over all ancestors of k.
+    ``X_ki = sum over j in C of P_kj X_ji``, with P of `following`, for every i in C or in another subtree of
+    C: shorter sums than over all ancestors of k.
     """
-    W = [[0.0] * tree.n for _ in range(tree.n)]
-    below = np.tril(tree.mask())  # of every node the ancestors and itself
-    shared = (np.tril(below, -1).astype(int) @ below.T).tolist()  # ancestors of k that carry i
+    X = [[0.0] * tree.n for _ in range(tree.n)]
+    below = np.tril(tree.mask())  # ancestors of every node, and itself
+    shared = (np.tril(below, -1).astype(int) @ below.T).tolist()  # common ancestors, i included
     for k in range(tree.n):
         path = tree.ancestors(k).tolist()
         for i in range(k + 1):
             length = next((length for length in P[k] if length >= shared[k][i]), 0) if shared[k][i] else 0
             start = inverse[k] if i == k else 0.0
-            W[k][i] = W[i][k] = weighted(P[k][length], [W[j][i] for j in path[:length]], start)
-    return [entry for row in W for entry in row]
+            X[k][i] = X[i][k] = weighted(P[k][length], [X[j][i] for j in path[:length]], start)
+    return [entry for row in X for entry in row]
 
 
 def _follow(path, branching, P, row) -> dict[int, list]:
-    """Row of P for every node on a path at which the tree branches, and for its last one."""
+    """Return the row of P for every branching node of a path, and for its last node."""
     found = {len(path): row}
     for length in range(len(path) - 1, 0, -1):
         if branching[path[length - 1]]:

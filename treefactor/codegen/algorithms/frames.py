@@ -1,6 +1,6 @@
-"""What is done to a model before its recursions run: frames and inertias that make more entries zero or one.
+"""Transform the bodies of a model so that more entries of frames and inertias are zero or one.
 
-Every step is exact, takes bodies and returns bodies; none changes q, v, or a force of a joint.
+Every transformation is exact and maps bodies to bodies; q, v and joint forces keep their meaning.
 """
 
 from __future__ import annotations
@@ -12,9 +12,9 @@ import numpy as np
 from ...dynamics._recursions import KINDS
 from ...dynamics.bodies import table_of
 
-TURNING = ("revolute", "continuous", "helical")  # about z of the body
+TURNING = ("revolute", "continuous", "helical")  # kinds that rotate about z of the body
 KEPT = ("parent", "q", "v", "freedoms", "ratio", "offset", "pitch", "circle", "R", "p", "joint", "axes")
-UNFELT = {  # rows and columns of the second moments that a joint does not feel
+UNFELT = {  # rows and columns of the second moments that do not affect the force of a joint
     "revolute": slice(2, 4),
     "continuous": slice(2, 4),
     "helical": slice(2, 3),
@@ -23,33 +23,33 @@ UNFELT = {  # rows and columns of the second moments that a joint does not feel
     "translation": slice(0, 3),
     "spherical": slice(3, 4),
 }
-SNAP = 1e-12  # of angles, and of lengths relative to the longest
+SNAP = 1e-12  # tolerance of angles, and of lengths relative to the longest
 ROUNDING = 1e-15  # of lengths and moments, relative to the largest of their kind
-FAR = 10.0  # times the distance of two origins: a foot of a common normal further away costs digits
+FAR = 10.0  # most distance of the foot of a common normal, in distances of the origins, or digits get lost
 
 
 @dataclass(frozen=True, eq=False)
 class Body:
-    """A body that moves in one way about, along or with its z axis: a row of the BDT of Golubev & Yaskevich.
+    """Body with a joint about, along or with its z axis: an entry of the BDT of Golubev & Yaskevich.
 
     Attributes
     ----------
     kind : str
     parent : int
     q, v : int
-        First entries in q, and in the freedoms of all joints.
+        First entry in q, and among the freedoms of all joints.
     freedoms : int
     ratio, offset, pitch : float
-        Angle or displacement of joints of one freedom: ``ratio q + offset``; m per radian.
+        Joints of one freedom have angle or displacement ``ratio q + offset``; pitch in m per radian.
     circle : bool
-        Whether q holds cosine and sine of the angle that is followed.
+        Whether q holds cosine and sine of the angle (mimic of a continuous joint).
     R, p : ndarray
-        Placement on the parent at rest.
+        Placement in the parent at zero displacement.
     moments : ndarray, shape (4, 4)
         Second moments of the mass, sum of ``m (x y z 1)^T (x y z 1)``.
     armature : tuple of float
     joint : int
-        Of the model, whose frame has rotation `axes` and origin `origin` in the body's; -1 for none.
+        Joint of the model whose frame has rotation `axes` and origin `origin` in the body; -1 for none.
     axes, origin : ndarray
     """
 
@@ -72,7 +72,7 @@ class Body:
 
 
 def bodies_of(model) -> list[Body]:
-    """Bodies of a `Model`, joint axes along z; those along axes of coordinates by a cyclic change of axes."""
+    """Return the bodies of a `Model`, with joint axes along z; coordinate axes are permuted cyclically."""
     armature = np.concatenate([np.zeros(0), *(joint.armature for joint in model.joints)])
     return [
         Body(
@@ -87,7 +87,7 @@ def bodies_of(model) -> list[Body]:
 
 
 def _moments(mass: float, first: np.ndarray, tensor: np.ndarray) -> np.ndarray:
-    """Second moments about the origin: sum of m x x^T = tr(I) / 2 - I."""
+    """Return second moments about the origin: sum of m x x^T = tr(I) / 2 - I."""
     K = np.trace(tensor) / 2 * np.eye(3) - tensor
     found = np.empty((4, 4))
     found[:3, :3], found[:3, 3], found[3, :3], found[3, 3] = K, first, first, mass
@@ -95,11 +95,14 @@ def _moments(mass: float, first: np.ndarray, tensor: np.ndarray) -> np.ndarray:
 
 
 def snapped(bodies: list[Body], tolerance: float = SNAP) -> tuple[list[Body], float]:
-    """Angles that are almost a number of quarters made so, lengths that are almost nothing 0.
+    """Round angles near multiples of 90 degrees to them, and short lengths to 0.
 
-    Returns also the largest change, of an entry of a rotation or of a length beside the largest length.
+    Returns also the largest change of a rotation entry, or of a length relative to the largest.
     """
-    found = [replace(body, R=_turned(body.R, tolerance)) for body in _without_dust(bodies, tolerance)]
+    found = [
+        replace(body, R=_snapped_rotation(body.R, tolerance))
+        for body in _without_tiny_lengths(bodies, tolerance)
+    ]
     longest = max((np.abs(body.p).max() for body in bodies), default=0.0) or 1.0
     changes = [
         max(np.abs(new.R - old.R).max(), np.abs(new.p - old.p).max() / longest)
@@ -108,33 +111,33 @@ def snapped(bodies: list[Body], tolerance: float = SNAP) -> tuple[list[Body], fl
     return found, max(changes, default=0.0)
 
 
-def _turned(R: np.ndarray, tolerance: float) -> np.ndarray:
-    """The rotation of the same angles, those that are almost a number of quarters made so."""
+def _snapped_rotation(R: np.ndarray, tolerance: float) -> np.ndarray:
+    """Round the Euler angles of a rotation near multiples of 90 degrees to them."""
     gamma, alpha, beta = euler(R)
     c, s = cosine_and_sine(alpha, tolerance)
     about_x = np.array([[1.0, 0.0, 0.0], [0.0, c, -s], [0.0, s, c]])
     return _about_z(gamma, tolerance) @ about_x @ _about_z(beta, tolerance)
 
 
-def _without_dust(bodies: list[Body], tolerance: float) -> list[Body]:
-    """Lengths that are almost nothing beside the largest one made 0."""
-    dust = tolerance * max((np.abs(body.p).max() for body in bodies), default=0.0)
-    return [replace(body, p=np.where(np.abs(body.p) <= dust, 0.0, body.p)) for body in bodies]
+def _without_tiny_lengths(bodies: list[Body], tolerance: float) -> list[Body]:
+    """Set lengths to 0 that are tiny relative to the largest."""
+    smallest = tolerance * max((np.abs(body.p).max() for body in bodies), default=0.0)
+    return [replace(body, p=np.where(np.abs(body.p) <= smallest, 0.0, body.p)) for body in bodies]
 
 
 def whole(x, tolerance: float = SNAP) -> np.ndarray:
-    """Numbers that are almost whole made so."""
+    """Round numbers that are almost integers."""
     x = np.asarray(x, dtype=float)
     near = np.round(x) + 0.0  # no negative zeros
     return np.where(np.abs(x - near) <= tolerance, near, x)
 
 
 def regrouped(bodies: list[Body]) -> list[Body]:
-    """Inertias that a joint cannot tell from ones of the body before it, moved there.
+    """Move inertial parameters that do not affect the joint force to the parent (base parameters).
 
-    A revolute joint does not feel masses on its axis: moments zz, z and 1 of its body belong to its parent. A
-    prismatic one does not feel second moments. Joint-space quantities stay what they are; masses of bodies do
-    not.
+    Mass on the axis of a revolute joint does not affect its force: the moments zz, z and 1 move to the
+    parent. Second moments do not affect a prismatic joint. Joint-space quantities do not change; masses of
+    single bodies do.
 
     Notes
     -----
@@ -150,20 +153,20 @@ def regrouped(bodies: list[Body]) -> list[Body]:
         if body.parent >= 0:
             parent = bodies[body.parent]
             bodies[body.parent] = replace(
-                parent, moments=_rounded(parent.moments + _seen(moved, body.R, body.p))
+                parent, moments=_rounded(parent.moments + _transformed(moved, body.R, body.p))
             )
     return bodies
 
 
-def _seen(moments: np.ndarray, R: np.ndarray, p: np.ndarray) -> np.ndarray:
-    """Second moments seen from a frame in which their own has rotation R and origin p."""
+def _transformed(moments: np.ndarray, R: np.ndarray, p: np.ndarray) -> np.ndarray:
+    """Return second moments in a frame in which their own frame has rotation R and origin p."""
     T = np.eye(4)
     T[:3, :3], T[:3, 3] = R, p
     return _rounded(T @ moments @ T.T)
 
 
 def _rounded(moments: np.ndarray) -> np.ndarray:
-    """Second moments made symmetric, without what is rounding beside the largest of its kind."""
+    """Make second moments symmetric and set entries of the size of rounding errors to 0."""
     found = (moments + moments.T) / 2
     for block in (np.s_[:3, :3], np.s_[:3, 3], np.s_[3, :3]):
         part = found[block]
@@ -172,16 +175,17 @@ def _rounded(moments: np.ndarray) -> np.ndarray:
 
 
 def canonical(bodies: list[Body], meet: bool = False) -> list[Body]:
-    """Frames along common normals of successive axes: modified Denavit-Hartenberg frames on trees.
+    """Choose frames along common normals of successive axes: modified Denavit-Hartenberg frames on trees.
 
-    A body that turns about z may have its origin anywhere on its axis, one that slides anywhere at all, and
-    both their x axes in any direction. The origin is the foot of the common normal from the parent's axis; x
-    points along the one to the axis of the largest subtree, or of a leaf to its centre of mass. With `meet`
-    the origin is where the axis meets the only one it carries, if it does: now and then this takes less.
+    The frame of a revolute body may have its origin anywhere on the axis, that of a prismatic body anywhere,
+    both with x in any direction. The origin is the foot of the common normal from the axis of the parent; x
+    points along the common normal to the axis of the largest subtree, or from a leaf to its centre of mass.
+    With `meet` the origin is the intersection with the axis of the only child, if there is one: sometimes
+    cheaper.
 
     Notes
     -----
-    Khalil and Kleinfinger (1986). Where axes are nearly parallel the foot may be far, and the origin stays.
+    Khalil and Kleinfinger (1986). If axes are nearly parallel the foot may be far; then the origin is kept.
     """
     bodies = list(bodies)
     sizes = np.ones(len(bodies), dtype=int)
@@ -199,11 +203,11 @@ def canonical(bodies: list[Body], meet: bool = False) -> list[Body]:
         else:
             continue
         _change(bodies, i, _about_z(_direction(bodies, i, carried)), np.zeros(3))
-    return _without_dust(bodies, ROUNDING)
+    return _without_tiny_lengths(bodies, ROUNDING)
 
 
 def _slide(bodies: list[Body], i: int, carried: list[int]) -> None:
-    """Distances along a sliding axis, from the parent and to what it carries, moved into the offset."""
+    """Move distances along a prismatic axis into the joint offset."""
     if carried:
         _change(bodies, i, np.eye(3), np.array([0.0, 0.0, bodies[carried[0]].p[2]]))
     body, z = bodies[i], bodies[i].R[:, 2]
@@ -212,18 +216,18 @@ def _slide(bodies: list[Body], i: int, carried: list[int]) -> None:
 
 
 def _direction(bodies: list[Body], i: int, carried: list[int]) -> float:
-    """Where x of a body is to point, about z."""
+    """Return the angle about z to which x of a body should point."""
     x, y = bodies[i].moments[:2, 3]
     for j in carried:
         if (angle := _normal(bodies[j])) is not None:
             return angle
     if bodies[i].kind in TURNING and (x or y):
         return np.arctan2(y, x)
-    return -euler(bodies[i].R)[2]  # no constant turn about z
+    return -euler(bodies[i].R)[2]  # leaves no constant rotation about z
 
 
 def _foot(bodies: list[Body], i: int) -> float:
-    """Where the axis of a body comes closest to its parent's, from its origin; 0 where there is none."""
+    """Return the position on the axis of a body closest to the axis of its parent; 0 if undefined."""
     body, z = bodies[i], bodies[i].R[:, 2]
     if body.parent < 0:
         return 0.0
@@ -238,7 +242,7 @@ def _foot(bodies: list[Body], i: int) -> float:
 
 
 def _is_wrist(bodies: list[Body], i: int) -> bool:
-    """Whether all that a body carries has its origin in common with it, and there is some."""
+    """Return whether all descendants of a body, at least one, share its origin."""
     below = {i}
     for j in range(i + 1, len(bodies)):
         if bodies[j].parent in below:
@@ -247,7 +251,7 @@ def _is_wrist(bodies: list[Body], i: int) -> bool:
 
 
 def _meeting(body: Body) -> float:
-    """Where the axis of a body meets that of its parent, from the parent's origin; 0 where it does not."""
+    """Return where the axis of a body intersects that of its parent, from the parent origin; else 0."""
     z, p = body.R[:, 2], body.p
     sine = np.hypot(z[0], z[1])
     if body.kind not in TURNING or sine <= SNAP:
@@ -258,7 +262,7 @@ def _meeting(body: Body) -> float:
 
 
 def _normal(body: Body) -> float | None:
-    """Direction of the common normal of the parent's axis and the body's, about the former."""
+    """Return the direction of the common normal with the axis of the parent, as an angle about that axis."""
     z = body.R[:, 2]
     if body.kind not in (*TURNING, "prismatic"):
         return None
@@ -268,9 +272,9 @@ def _normal(body: Body) -> float | None:
 
 
 def _change(bodies: list[Body], i: int, A: np.ndarray, t: np.ndarray) -> None:
-    """Give body i axes A and origin t, both in its old frame."""
+    """Change the frame of body i to axes A and origin t, both in its old frame."""
     body = bodies[i]
-    moments = _seen(body.moments, A.T, -A.T @ t)
+    moments = _transformed(body.moments, A.T, -A.T @ t)
     axes, origin = A.T @ body.axes, A.T @ (body.origin - t)
     bodies[i] = replace(body, R=body.R @ A, p=body.p + body.R @ t, moments=moments, axes=axes, origin=origin)
     for j, child in enumerate(bodies):
@@ -279,12 +283,13 @@ def _change(bodies: list[Body], i: int, A: np.ndarray, t: np.ndarray) -> None:
 
 
 def _about_z(angle: float, tolerance: float = SNAP) -> np.ndarray:
+    """Return the rotation about z by a constant angle."""
     c, s = cosine_and_sine(angle, tolerance)
     return np.array([[c, -s, 0.0], [s, c, 0.0], [0.0, 0.0, 1.0]])
 
 
 def cosine_and_sine(angle: float, tolerance: float = SNAP) -> tuple[float, float]:
-    """Of a constant angle, exactly 0, 1 or -1 where it is almost a number of quarters."""
+    """Return cosine and sine of a constant angle, exactly 0, 1 or -1 near multiples of 90 degrees."""
     c, s = np.cos(angle), np.sin(angle)
     if min(abs(c), abs(s)) <= tolerance:
         c, s = np.round(c) + 0.0, np.round(s) + 0.0  # no negative zeros
@@ -292,9 +297,9 @@ def cosine_and_sine(angle: float, tolerance: float = SNAP) -> tuple[float, float
 
 
 def euler(R: np.ndarray) -> tuple[float, float, float]:
-    """Angles g, a, b of R = Rz(g) Rx(a) Rz(b); g is 0 where z keeps its direction, or turns it round."""
+    """Return angles g, a, b of R = Rz(g) Rx(a) Rz(b); g is 0 if z is mapped to z or -z."""
     sine = np.hypot(R[0, 2], R[1, 2])
     alpha = np.arctan2(sine, R[2, 2])
     gamma = np.arctan2(R[0, 2], -R[1, 2]) if sine > SNAP else 0.0
-    x = R.T @ np.array([np.cos(gamma), np.sin(gamma), 0.0])  # of the axis between, seen after all turns
+    x = R.T @ np.array([np.cos(gamma), np.sin(gamma), 0.0])  # the intermediate axis in the final frame
     return gamma, alpha, np.arctan2(-x[1], x[0])

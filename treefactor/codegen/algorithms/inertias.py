@@ -1,4 +1,4 @@
-"""Inertias of rigid and of articulated bodies, seen from the frames they are moved to."""
+"""Transform inertias of rigid and articulated bodies between frames, on scalars of any type."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ from .placements import Placement
 class Moments:
     """Second moments K, first moments h and mass of a rigid body about the origin of a frame.
 
-    The moment of inertia about z may stand by itself: it does not change with turns about z, so that K is not
-    needed where all axes up to the base are parallel.
+    The moment of inertia about z may be kept separately: rotations about z do not change it, so that K is not
+    needed if all axes up to the base are parallel.
     """
 
     K: list
@@ -24,12 +24,12 @@ class Moments:
 
     @classmethod
     def of(cls, body: Body) -> Moments:
-        """Those of a body."""
+        """Return the moments of a body."""
         J = body.moments.tolist()
         return cls([row[:3] for row in J[:3]], [row[3] for row in J[:3]], J[3][3])
 
     def moved(self, place: Placement) -> Moments:
-        """As the parent sees them."""
+        """Return the moments in the frame of the parent."""
         inner = self._shifted(place.r)
         K, h, about_z = place.outward(inner.K), place.rotated(inner.h), inner.about_z
         if about_z is None or any(turn.axis != 2 for turn in place.turns):
@@ -37,7 +37,7 @@ class Moments:
         return Moments(K, h, self.m, about_z)._shifted(place.p)
 
     def _shifted(self, p) -> Moments:
-        """About an origin from which the one of now is at p: K + h p^T + p h^T + m p p^T, h + m p."""
+        """Return the moments about an origin at -p: K + h p^T + p h^T + m p p^T, h + m p."""
         h, after = self.h, add(self.h, times(p, self.m))
         more = upper(lambda i, j: p[i] * (h[i] + after[i]) if i == j else h[i] * p[j] + p[i] * after[j])
         about_z = None if self.about_z is None else self.about_z + (more[0][0] + more[1][1])
@@ -56,11 +56,11 @@ class Moments:
         return upper(lambda i, j: diagonal[i] if i == j else -K[i][j])
 
     def momentum(self, v, w) -> tuple[list, list]:
-        """Of a motion."""
+        """Return linear and angular momentum of a motion."""
         return add(times(v, self.m), cross(w, self.h)), add(cross(self.h, v), apply(self.tensor, w))
 
     def force(self, acceleration, linear) -> tuple[list, list]:
-        """Force and moment that give points x the acceleration ``linear + A x``, for `matrices.rate` of A.
+        """Return force and moment for the acceleration ``linear + A x`` of points x; A by `matrices.rate`.
 
         Columns of ``[A linear] [K h; h^T m]``: the last one, and the skew part of the others (Balafoutis and
         Patel 1991).
@@ -83,18 +83,18 @@ class Articulated:
 
     @classmethod
     def of(cls, rigid: Moments) -> Articulated:
-        """A rigid body is articulated: M = m, C = -h~."""
+        """Return the articulated inertia of a rigid body: M = m, C = -h~."""
         (x, y, z), m = rigid.h, rigid.m
         M = symmetric(m, 0.0, 0.0, m, 0.0, m)
         return cls(M, [[0.0, z, -y], [-z, 0.0, x], [y, -x, 0.0]], rigid.tensor)
 
     def moved(self, place: Placement) -> Articulated:
-        """As the parent sees it."""
+        """Return the inertia in the frame of the parent."""
         inner = self._shifted(place.r)
         return Articulated(*(place.outward(A) for A in (inner.M, inner.C, inner.I)))._shifted(place.p)
 
     def _shifted(self, p) -> Articulated:
-        """About an origin from which the one of now is at p: B = C - M p~ for C, I - C^T p~ + p~ B for I."""
+        """Return the inertia about an origin at -p: B = C - M p~ for C, I - C^T p~ + p~ B for I."""
         C, B = self.C, [add(c, cross(p, row)) for c, row in zip(self.C, self.M, strict=True)]
         I = [list(row) for row in self.I]
         for i, j, k in CYCLES:
@@ -111,11 +111,11 @@ class Articulated:
         return self.M, self.C, self.I
 
     def times(self, v, w) -> tuple[list, list]:
-        """Forces of a motion."""
+        """Return force and moment of a motion."""
         return add(apply(self.M, v), apply(self.C, w)), add(apply(transposed(self.C), v), apply(self.I, w))
 
     def without(self, U, step) -> Articulated:
-        """Less U U^T / d, step being U / d: what is left where a joint gives way."""
+        """Subtract U U^T / d, with step = U / d: the inertia that remains behind a free joint."""
         (f, n), (sf, sn) = U, step
         return Articulated(
             upper(lambda i, j: self.M[i][j] - f[i] * sf[j]),

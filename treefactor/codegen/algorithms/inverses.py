@@ -1,4 +1,4 @@
-"""Inverses of small matrices of scalars, of which many entries may be zeros."""
+"""Invert small matrices of scalars that may have many zeros."""
 
 from __future__ import annotations
 
@@ -11,29 +11,29 @@ from ...tree.tree import Tree
 from .factors import factor, half_solve, solve
 from .matrices import transposed, weighted
 
-SMALL = 4  # rows of blocks that are inverted by cofactors
+SMALL = 4  # largest blocks that are inverted by cofactors
 
 
 class SingularError(ZeroDivisionError):
-    """A matrix is singular whatever its scalars are."""
+    """Raised if a matrix is singular for all values of its scalars."""
 
 
 def is_zero(x) -> bool:
-    """Whether a scalar is the number 0."""
+    """Return whether a scalar is the constant 0."""
     return isinstance(x, float) and x == 0.0
 
 
 def matching(A) -> list[int]:
-    """For every row a column of its own in which it is not zero, -1 where there is none left."""
+    """Match every row to a distinct column with a non-zero entry, -1 if none is left."""
     from scipy.sparse import csr_array  # takes longer to import than treefactor
     from scipy.sparse.csgraph import maximum_bipartite_matching
 
-    pattern = csr_array([[not is_zero(x) for x in row] for row in A], dtype=np.int8)
-    return maximum_bipartite_matching(pattern, perm_type="column").tolist()
+    nonzero = csr_array([[not is_zero(x) for x in row] for row in A], dtype=np.int8)
+    return maximum_bipartite_matching(nonzero, perm_type="column").tolist()
 
 
 def ordered(uses: np.ndarray) -> list[list[int]]:
-    """Nodes that use each other in turn together, such sets after all they use."""
+    """Return the strongly connected components of a dependency graph, each after those it depends on."""
     from scipy.sparse import csr_array
     from scipy.sparse.csgraph import connected_components
 
@@ -46,10 +46,10 @@ def ordered(uses: np.ndarray) -> list[list[int]]:
 
 
 def inverse(A) -> list:
-    """A^-1, by the blocks on the diagonal of its block triangular form.
+    """Return A^-1 from the diagonal blocks of its block triangular form.
 
-    Small ones by cofactors and one reciprocal for all: Golubev & Yaskevich (2020), section 5. Larger ones as
-    (A^T A)^-1 A^T, whose factors need no pivoting, with the square of the condition of the block.
+    Small blocks are inverted by cofactors with one reciprocal for all: Golubev & Yaskevich (2020), sec. 5.
+    Larger ones by (A^T A)^-1 A^T, which needs no pivoting but squares the condition number of the block.
     """
     n, column = len(A), matching(A)
     if -1 in column:
@@ -74,10 +74,11 @@ def inverse(A) -> list:
 
 
 def _cofactors(A) -> tuple[list, object]:
-    """Transposed cofactors of A, and its determinant."""
+    """Return the transposed cofactors of A, and its determinant."""
     minors: dict = {((), ()): 1.0}
 
     def minor(rows: tuple, columns: tuple):
+        """Return a minor of A, computed once."""
         if (rows, columns) not in minors:
             below = [minor(rows[1:], columns[:k] + columns[k + 1 :]) for k in range(len(columns))]
             entries = [-A[rows[0]][j] if k % 2 else A[rows[0]][j] for k, j in enumerate(columns)]
@@ -93,7 +94,7 @@ def _cofactors(A) -> tuple[list, object]:
 
 
 def _squared(A) -> tuple[list, float]:
-    """Inverse of A by the factors of A^T A, and 1."""
+    """Return the inverse of A by factors of A^T A, and 1."""
     n, columns = len(A), transposed(A)
     packed = [weighted(columns[i], columns[j]) for i in range(n) for j in range(i + 1)]
     chain = Tree(np.arange(-1, n - 1))
@@ -102,7 +103,7 @@ def _squared(A) -> tuple[list, float]:
 
 
 def _reciprocals(x) -> list:
-    """1 / x of all numbers by one division: Montgomery (1987), section 10.3.1."""
+    """Return 1 / x of all numbers with one division: Montgomery (1987), section 10.3.1."""
     if any(map(is_zero, x)):
         raise SingularError
     products = list(accumulate(x, lambda a, b: a * b))

@@ -1,4 +1,4 @@
-"""Vectors and matrices of scalars as lists: planar rotations, and products that share what they can.
+"""Compute with vectors and matrices of scalars as lists; rotations and products share subexpressions.
 
 Zeros and ones among the entries cost nothing: the scalars fold them.
 """
@@ -13,22 +13,22 @@ CYCLES = ((0, 1, 2), (1, 2, 0), (2, 0, 1))
 
 
 def add(x, y) -> list:
-    """x + y."""
+    """Return x + y."""
     return [a + b for a, b in zip(x, y, strict=True)]
 
 
 def subtract(x, y) -> list:
-    """x - y."""
+    """Return x - y."""
     return [a - b for a, b in zip(x, y, strict=True)]
 
 
 def times(x, factor) -> list:
-    """x times a scalar."""
+    """Return x times a scalar."""
     return [a * factor for a in x]
 
 
 def weighted(weights, x, start=0.0):
-    """Sum of scalars with weights, and one without."""
+    """Return start plus the weighted sum of scalars."""
     total = start
     for weight, entry in zip(weights, x, strict=True):
         total = total + entry * weight
@@ -36,44 +36,44 @@ def weighted(weights, x, start=0.0):
 
 
 def dot(x, y):
-    """x^T y."""
+    """Return x^T y."""
     return x[0] * y[0] + x[1] * y[1] + x[2] * y[2]
 
 
 def cross(x, y) -> list:
-    """x cross y."""
+    """Return x cross y."""
     return [x[1] * y[2] - x[2] * y[1], x[2] * y[0] - x[0] * y[2], x[0] * y[1] - x[1] * y[0]]
 
 
 def apply(M, x) -> list:
-    """M x."""
+    """Return M x."""
     return [dot(row, x) for row in M]
 
 
 def transposed(M) -> list:
-    """M^T."""
+    """Return M^T."""
     return [list(column) for column in zip(*M, strict=True)]
 
 
 def matrix_sum(A, B) -> list:
-    """A + B."""
+    """Return A + B."""
     return [add(a, b) for a, b in zip(A, B, strict=True)]
 
 
 def symmetric(xx, xy, xz, yy, yz, zz) -> list:
-    """Symmetric matrix, whose mirrored entries are the same scalars."""
+    """Return a symmetric 3 x 3 matrix; mirrored entries are the same scalars."""
     return [[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]]
 
 
 def upper(entry) -> list:
-    """Symmetric matrix of entry(row, column), which is asked for the upper triangle only."""
+    """Return the symmetric 3 x 3 matrix of entry(row, column), called for the upper triangle."""
     return symmetric(*(entry(i, j) for i in range(3) for j in range(i, 3)))
 
 
 def rate(w, dw) -> tuple[list, list]:
-    """Matrix of dw cross x + w cross (w cross x), and differences of its diagonal, zz - yy, xx - zz, yy - xx.
+    """Return the matrix of dw cross x + w cross (w cross x), and zz - yy, xx - zz, yy - xx of its diagonal.
 
-    Golubev & Yaskevich, optimizing formula 1: the products of w are shared by all that use them.
+    Golubev & Yaskevich, optimizing formula 1: all uses share the products of w.
     """
     xx, yy, zz = w[0] * w[0], w[1] * w[1], w[2] * w[2]
     xy, xz, yz = w[0] * w[1], w[0] * w[2], w[1] * w[2]
@@ -86,7 +86,7 @@ def rate(w, dw) -> tuple[list, list]:
 
 @dataclass(frozen=True)
 class Turn:
-    """Rotation R about axis 0, 1 or 2 by an angle of that cosine and sine."""
+    """Rotation R about axis 0, 1 or 2 by the angle with cosine c and sine s."""
 
     axis: int
     c: object
@@ -98,7 +98,7 @@ class Turn:
         return Turn(self.axis, self.c, -self.s)
 
     def vector(self, x) -> list:
-        """R x."""
+        """Return R x."""
         i, j = (self.axis + 1) % 3, (self.axis + 2) % 3
         found = list(x)
         found[i] = self.c * x[i] - self.s * x[j]
@@ -106,7 +106,7 @@ class Turn:
         return found
 
     def matrix(self, A) -> list:
-        """R A R^T; 4 multiplications in the plane, with s^2 + c^2 = 1, and a symmetric A stays symmetric.
+        """Return R A R^T, 4 multiplications in the plane by s^2 + c^2 = 1; a symmetric A stays symmetric.
 
         t = s (a_jj - a_ii) - c (a_ij + a_ji):  a_ii + s t,  a_jj - s t,  -(a_ji + c t),  -(a_ij + c t).
         """
@@ -131,7 +131,7 @@ class Quaternion:
     y: object
     z: object
     w: object
-    axis: None = None  # there is none that stays
+    axis: None = None  # no coordinate axis
 
     @property
     def inverse(self) -> Quaternion:
@@ -140,7 +140,7 @@ class Quaternion:
 
     @cached_property
     def R(self) -> list:
-        """The matrix."""
+        """Rotation matrix."""
         x, y, z, w = self.x, self.y, self.z, self.w
         x2, y2, z2 = x + x, y + y, z + z
         xx, yy, zz, xy, xz, yz = x2 * x, y2 * y, z2 * z, x2 * y, x2 * z, y2 * z
@@ -152,7 +152,7 @@ class Quaternion:
         ]
 
     def vector(self, v) -> list:
-        """R v; of a constant v, such as gravity, v + w t + u x t with t = 2 u x v and u = (x, y, z)."""
+        """Return R v; for a constant v, such as gravity, v + w t + u x t with t = 2 u x v, u = (x, y, z)."""
         if not all(isinstance(entry, float) for entry in v):
             return apply(self.R, v)
         u = [self.x, self.y, self.z]
@@ -160,8 +160,8 @@ class Quaternion:
         return add(v, add(times(t, self.w), cross(u, t)))
 
     def matrix(self, A) -> list:
-        """R A R^T; a symmetric A stays symmetric."""
-        W = [apply(self.R, row) for row in A]  # A R^T
+        """Return R A R^T; a symmetric A stays symmetric."""
+        B = [apply(self.R, row) for row in A]  # A R^T
         if A == transposed(A):
-            return upper(lambda i, j: dot(self.R[i], [row[j] for row in W]))
-        return transposed([apply(self.R, column) for column in transposed(W)])
+            return upper(lambda i, j: dot(self.R[i], [row[j] for row in B]))
+        return transposed([apply(self.R, column) for column in transposed(B)])

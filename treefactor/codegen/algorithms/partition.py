@@ -1,4 +1,4 @@
-"""Which coordinates of a model with loops may be given, and which follow from them, found with numbers."""
+"""Choose the dependent coordinates of a model with loops, numerically at closed configurations."""
 
 from __future__ import annotations
 
@@ -14,27 +14,27 @@ from .closures import Closure
 from .frames import bodies_of
 from .recursions import Recursions
 
-CLOSED = 1e-11  # of gaps, in m and radian
-SINGULAR = 1e-7  # of columns, relative to the largest
-SAMPLES, STARTS, STEPS = 2, 15, 60  # configurations, starts for each of them, steps from one
-TRIED = 4  # closed configurations for each that is far from singular ones
+CLOSED = 1e-11  # tolerance of gaps, in m and radian
+SINGULAR = 1e-7  # tolerance of singular values, relative to the largest
+SAMPLES, STARTS, STEPS = 2, 15, 60  # configurations, starts for each, Newton steps from each start
+TRIED = 4  # closed configurations computed for each one that is kept
 
 
 def dependents(model, bodies, independent=None) -> list[int]:
-    """Entries of v that follow from the others.
+    """Return the entries of v that the closed loops determine from the others.
 
     Parameters
     ----------
     model : Model
     bodies : list of Body
     independent : sequence of str, optional
-        Joints, or freedoms as `Tree.names` has them, that do not follow, of those that move any loop. By
-        default those do follow that are far from the base and move few loops.
+        Joints, or freedoms as in `Tree.names`, that are independent, among those that move any loop. By
+        default those far from the base that move few loops are dependent.
 
     Raises
     ------
     CodegenError
-        Where loops cannot be closed, say the same twice, or do not determine the others; names the loop.
+        If loops cannot be closed, are redundant, or do not determine the others; names the loop.
     """
     samples = [jacobian(model, bodies, q) for q in closed(model, bodies)]
     sizes = [loop.rows for loop in model.loops]
@@ -61,7 +61,7 @@ def dependents(model, bodies, independent=None) -> list[int]:
 
 
 def _named(model, names) -> set[int]:
-    """Entries of v of joints or freedoms."""
+    """Return the entries of v of joints or freedoms."""
     entries = {name: [k] for k, name in enumerate(model.tree.names)}
     for joint, v in zip(model.joints, model.idx_v, strict=True):
         entries[joint.name] = [*range(v, v + joint.nv)]
@@ -74,45 +74,48 @@ def _named(model, names) -> set[int]:
 
 
 def _require_full(model, J: np.ndarray, stops) -> None:
-    """Raise CodegenError where rows of a loop that are not zero follow from others."""
+    """Raise CodegenError if non-zero rows of a loop depend on other rows."""
     rank = 0
     for k, loop in enumerate(model.loops):
         rows = J[: stops[k + 1]]
-        said, after = np.count_nonzero(np.abs(rows[stops[k] :]).max(axis=1) > SINGULAR), _rank(rows)
-        if after < rank + said:
+        nonzero, after = np.count_nonzero(np.abs(rows[stops[k] :]).max(axis=1) > SINGULAR), _rank(rows)
+        if after < rank + nonzero:
             raise CodegenError(
-                f"loop {loop.name!r}: {said} equations, of which {rank + said - after} say what others do"
+                f"loop {loop.name!r}: {rank + nonzero - after} of its {nonzero} equations are redundant"
             )
         rank = after
 
 
 def _require_determined(model, J: np.ndarray, stops, found) -> None:
-    """Raise CodegenError where the columns of the coordinates that follow are singular."""
+    """Raise CodegenError if the columns of the dependent coordinates are singular."""
     for k, loop in enumerate(model.loops):
         rows = J[: stops[k + 1]]
         if _rank(rows[:, found]) < _rank(rows):
             raise CodegenError(
-                f"loop {loop.name!r} does not determine the coordinates that are not independent"
+                f"loop {loop.name!r} does not determine the dependent coordinates; "
+                "choose other joints as independent="
             )
 
 
 def _rank(J: np.ndarray) -> int:
+    """Return the numerical rank."""
     values = np.linalg.svd(J, compute_uv=False)
     return int(np.count_nonzero(values > SINGULAR * values[:1].max(initial=0.0)))
 
 
 def _least(J: np.ndarray, rank: int) -> tuple[int, float]:
-    """How far the rows are from being singular: rank, and smallest value that counts."""
+    """Return rank and smallest non-zero singular value: how far the rows are from singular."""
     return rank, float(np.linalg.svd(J, compute_uv=False)[rank - 1]) if rank else 0.0
 
 
 def _closures(model, bodies, q) -> list[Closure]:
+    """Return the loop equations at a configuration."""
     recursions = Recursions(bodies, model.gravity, model.extended, q.tolist())
     return [Closure(recursions, loop) for loop in model.loops]
 
 
 def jacobian(model, bodies, q) -> np.ndarray:
-    """Rows of all loops for v, in axes of the bodies that carry both ends."""
+    """Return the Jacobian of all loops for v, in axes of the common ancestors of their ends."""
     rows = [row for c in _closures(model, bodies, q) for row in (*c.linear(c.top), *c.angular())]
     J = np.array(rows, dtype=float)
     J[np.abs(J) < CLOSED] = 0.0
@@ -120,7 +123,7 @@ def jacobian(model, bodies, q) -> np.ndarray:
 
 
 def closed(model, bodies, samples: int = SAMPLES) -> list[np.ndarray]:
-    """Configurations with all loops closed, by Newton's method from where the joints may be."""
+    """Find configurations with all loops closed, by Newton's method from random configurations."""
     rng, found = np.random.default_rng(0), []
     for start in range(samples * STARTS):
         q = random_configuration(model, rng) if start else neutral(model)
@@ -139,7 +142,7 @@ def closed(model, bodies, samples: int = SAMPLES) -> list[np.ndarray]:
 
 @lru_cache(maxsize=16)
 def regular(model, dependent: tuple[int, ...], samples: int) -> np.ndarray:
-    """Closed configurations, of several times as many those in which the coordinates are determined best."""
+    """Return closed configurations: of `TRIED` times as many, those with the best conditioned coordinates."""
     bodies = bodies_of(model)
     found = closed(model, bodies, TRIED * samples)
     found.sort(key=lambda q: np.linalg.cond(jacobian(model, bodies, q)[:, dependent]))

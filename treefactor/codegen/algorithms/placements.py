@@ -1,4 +1,4 @@
-"""Frames of bodies in those of their parents, and the motions of their joints."""
+"""Compute the frames of bodies in their parents, and the motion subspaces of joints, on any scalars."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ UNIT = ((1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, 0.0, 1.0))
 
 @dataclass(frozen=True, eq=False)
 class Placement:
-    """The frame of a body in its parent's: origin p, then turns, then r along its own axes."""
+    """Frame of a body in its parent: translation p, rotations `turns`, translation r in body axes."""
 
     p: list
     turns: list
@@ -21,58 +21,58 @@ class Placement:
 
     @property
     def joint_turn(self) -> dict[str, list]:
-        """Cosine and sine of the last turn, or all of its matrix."""
+        """Cosine and sine of the last rotation, or its matrix; by name, for verification."""
         if not self.turns:
             return {}
         last = self.turns[-1]
         return {"R": last.R} if last.axis is None else {"cs": [last.c, last.s]}
 
     def force(self, f, n) -> tuple[list, list]:
-        """A force and moment on the body, as the parent sees them."""
+        """Transform a force and moment on the body to the frame of the parent."""
         f, n = self.rotated(f), self.rotated(add(n, cross(self.r, f)))
         return f, add(n, cross(self.p, f))
 
     def motion(self, v, w) -> tuple[list, list]:
-        """A motion of the parent, as the body sees it."""
+        """Transform a motion of the parent to the frame of the body."""
         v = add(v, cross(w, self.p))
         v, w = self.inward(v), self.inward(w)
         return add(v, cross(w, self.r)), w
 
     def inward(self, x) -> list:
-        """Components of a vector of the parent in the axes of the body."""
+        """Rotate a vector from parent axes to body axes."""
         for turn in self.turns:
             x = turn.inverse.vector(x)
         return x
 
     def rotated(self, x) -> list:
-        """Components of a vector of the body in the axes of the parent."""
+        """Rotate a vector from body axes to parent axes."""
         for turn in reversed(self.turns):
             x = turn.vector(x)
         return x
 
     def point(self, x) -> list:
-        """A point of the body, as the parent sees it."""
+        """Transform a point from body to parent coordinates."""
         return add(self.p, self.rotated(add(x, self.r)))
 
     def seen(self, x) -> list:
-        """A point of the parent, as the body sees it."""
+        """Transform a point from parent to body coordinates."""
         return subtract(self.inward(subtract(x, self.p)), self.r)
 
     def outward(self, A) -> list:
-        """A matrix of the body in the axes of the parent."""
+        """Rotate a matrix from body axes to parent axes."""
         for turn in reversed(self.turns):
             A = turn.matrix(A)
         return A
 
     def inner(self, A) -> list:
-        """A matrix of the parent in the axes of the body."""
+        """Rotate a matrix from parent axes to body axes."""
         for turn in self.turns:
             A = turn.inverse.matrix(A)
         return A
 
 
 def placement(body: Body, q) -> Placement:
-    """The frame of a body at configuration q."""
+    """Return the frame of a body at configuration q."""
     q = q[body.q :]
     *fixed, last = euler(body.R)
     turns, p, r = [_turn(2, fixed[0]), _turn(0, fixed[1]), _turn(2, last)], body.p.tolist(), list(ZERO)
@@ -100,11 +100,12 @@ def placement(body: Body, q) -> Placement:
 
 
 def _turn(axis: int, angle: float) -> Turn:
+    """Return the rotation about an axis by a constant angle."""
     return Turn(axis, *cosine_and_sine(angle))
 
 
 def _turned(x, angle: float) -> Turn:
-    """Turn about z by x and a constant angle, added to x unless its quarters only swap sine and cosine."""
+    """Return the rotation about z by x + angle; multiples of 90 degrees only swap sine and cosine."""
     fixed = _turn(2, angle)
     if fixed.c == 0 or fixed.s == 0:
         s, c = sincos(x)
@@ -114,7 +115,7 @@ def _turned(x, angle: float) -> Turn:
 
 
 def _multiple(turn: Turn, times: int) -> Turn:
-    """The turn by a whole multiple of its angle, of the half of it and twice that."""
+    """Return the rotation by an integer multiple of the angle, by repeated doubling."""
     if times < 0:
         return _multiple(turn.inverse, -times)
     if times < 2:
@@ -125,12 +126,12 @@ def _multiple(turn: Turn, times: int) -> Turn:
 
 
 def _after(fixed: Turn, c, s) -> Turn:
-    """Both turns about one axis."""
+    """Compose two rotations about one axis."""
     return Turn(fixed.axis, fixed.c * c - fixed.s * s, fixed.s * c + fixed.c * s)
 
 
 def motions(body: Body) -> list:
-    """Motions of the freedoms of a body, in its own axes."""
+    """Return the motion (linear, angular) of each freedom of a body, in body axes."""
     linear, angular = [(e, ZERO) for e in UNIT], [(ZERO, e) for e in UNIT]
     return {
         "revolute": angular[2:],

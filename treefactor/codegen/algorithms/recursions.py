@@ -1,7 +1,7 @@
-"""The recursions of rigid-body dynamics in the frames of the bodies: ordinary loops on scalars of any type.
+"""Run the recursions of rigid-body dynamics in body frames: ordinary loops on scalars of any type.
 
-Motions and forces are pairs (linear, angular), seen from the frame of a body; constants of a model are
-Python's numbers, which fold away where they are 0 or 1.
+Motions and forces are pairs (linear, angular) in body coordinates. Constants of a model are Python floats;
+operations with 0 and 1 are folded away.
 """
 
 from __future__ import annotations
@@ -19,17 +19,17 @@ from .placements import motions, placement
 
 
 @dataclass(frozen=True, eq=False)
-class State:
-    """How the frame of a body moves: its point x has acceleration ``linear + rate x``.
+class BodyMotion:
+    """Motion of a body: its point x has acceleration ``linear + rate x``.
 
     Attributes
     ----------
     w, dw : list
         Angular velocity and acceleration.
     linear : list
-        Acceleration of the origin, less that of gravity.
+        Acceleration of the origin, minus gravity.
     rate : tuple
-        As of `matrices.rate`.
+        See `matrices.rate`.
     """
 
     w: list
@@ -39,14 +39,14 @@ class State:
 
 
 class Recursions:
-    """The bodies of a model at one configuration; what several functions need is computed once.
+    """Recursions of a model at one configuration; intermediate results that functions share are cached.
 
     Parameters
     ----------
     bodies : list of Body
     gravity : sequence of float
     tree : Tree
-        Of the freedoms of all joints.
+        Tree of the freedoms of all joints.
     q : sequence of scalars
 
     Attributes
@@ -65,17 +65,17 @@ class Recursions:
             self.name(i, p=place.p, r=place.r, **place.joint_turn)
 
     def name(self, number: int | str, **matrices) -> None:
-        """Keep matrices of a body or freedom by their names, where they are asked for."""
+        """Store intermediate matrices of a body or freedom by name, for verification."""
         if self.named is not None:
             self.named.update({f"{name}[{number}]": matrix for name, matrix in matrices.items()})
 
     @cached_property
     def H(self) -> list:
-        """Packed rows of H by composite bodies: Featherstone (2008), table 6.2."""
+        """Packed rows of H by the composite-rigid-body algorithm: Featherstone (2008), table 6.2."""
         rows: list = [None] * self.tree.n
         composite = [
-            replace(moments, about_z=moments.tensor[2][2]) if alone else moments
-            for moments, alone in zip(self.moments, self._parallel(), strict=True)
+            replace(moments, about_z=moments.tensor[2][2]) if parallel else moments
+            for moments, parallel in zip(self.moments, self._parallel(), strict=True)
         ]
         for i in reversed(range(len(self.bodies))):
             body = self.bodies[i]
@@ -89,7 +89,7 @@ class Recursions:
         return [entry for row in rows for entry in row]
 
     def _parallel(self) -> list[bool]:
-        """Whether a body can turn about its own z axis only, and so can all it hangs on."""
+        """Return for each body whether it and all its ancestors only rotate about parallel z axes."""
         found: list[bool] = []
         for body, place in zip(self.bodies, self.places, strict=True):
             along = body.parent < 0 or (found[body.parent] and all(turn.axis == 2 for turn in place.turns))
@@ -97,7 +97,7 @@ class Recursions:
         return found
 
     def _row(self, i: int, freedom: int, f, n) -> list:
-        """Products of a force on body i with the motions of its freedoms up to one and all before."""
+        """Return a force on body i projected on its freedoms up to one and on those of its ancestors."""
         row = [along(f, n, s) for s in self.motions[i][freedom::-1]]
         while self.bodies[i].parent >= 0:
             f, n = self.places[i].force(f, n)
@@ -106,14 +106,14 @@ class Recursions:
         return row[::-1]
 
     def frame(self, joint: int) -> tuple[int, np.ndarray, np.ndarray]:
-        """The body that has the frame of a joint, rotation and origin of the frame in it; of -1 the base."""
+        """Return the body with the frame of a joint (-1: base), rotation and origin of the frame in it."""
         if joint < 0:
             return -1, np.eye(3), np.zeros(3)
         (i,) = (i for i, body in enumerate(self.bodies) if body.joint == joint)
         return i, self.bodies[i].axes, self.bodies[i].origin
 
     def path(self, body: int, top: int = -1) -> list[int]:
-        """A body and those that carry it, up to the one above which they do not count, itself excluded."""
+        """Return a body and its ancestors below `top`."""
         found = []
         while body != top:
             found.append(body)
@@ -121,12 +121,12 @@ class Recursions:
         return found
 
     def common(self, i: int, j: int) -> int:
-        """The last body that carries both, or is one of them; -1 for the base."""
+        """Return the nearest common ancestor of two bodies, which may be one of them; -1 for the base."""
         carried = {-1, *self.path(i)}
         return next(body for body in [*self.path(j), -1] if body in carried)
 
     def across(self, x, body: int, axes: int) -> list:
-        """Components of a vector of a body in the axes of another one."""
+        """Rotate a vector from the axes of a body to those of another."""
         top = self.common(body, axes)
         for i in self.path(body, top):
             x = self.places[i].rotated(x)
@@ -135,7 +135,7 @@ class Recursions:
         return x
 
     def across_matrix(self, A, body: int, axes: int) -> list:
-        """A matrix of a body in the axes of another one."""
+        """Rotate a matrix from the axes of a body to those of another."""
         top = self.common(body, axes)
         for i in self.path(body, top):
             A = self.places[i].outward(A)
@@ -144,31 +144,31 @@ class Recursions:
         return A
 
     def out(self, x, body: int, top: int) -> list:
-        """A point of a body, as one that carries it sees it."""
+        """Transform a point from a body to one of its ancestors."""
         for i in self.path(body, top):
             x = self.places[i].point(x)
         return x
 
     def into(self, x, top: int, body: int) -> list:
-        """A point of a body, as one that it carries sees it."""
+        """Transform a point from a body to one of its descendants."""
         for i in reversed(self.path(body, top)):
             x = self.places[i].seen(x)
         return x
 
     def holder(self, body: int, point) -> tuple[int, list]:
-        """The first body in which a point of a body stays where it is, and the point in its frame."""
+        """Return the nearest-to-base body in which a point is fixed, and the point in its frame."""
         while body >= 0 and self.bodies[body].kind in ("revolute", "continuous") and not any(point[:2]):
             body, point = self.bodies[body].parent, self.places[body].point(point)
         return body, point
 
     def freedoms(self, body: int) -> list:
-        """Numbers and motions of the freedoms of a body."""
+        """Return numbers and motions of the freedoms of a body."""
         return list(enumerate(self.motions[body], self.bodies[body].v))
 
     def jacobian(self, joint: int) -> list:
-        """Rows of the velocity of a joint's frame in its own axes, linear before angular, for all freedoms.
+        """Return the Jacobian of a joint frame in its own axes, linear before angular, for all freedoms.
 
-        From the joint to the base: E turns vectors of a body into the joint's axes, r is its origin.
+        Runs from the joint to the base: E rotates body vectors to joint axes, r is the joint origin.
         """
         i, axes, origin = self.frame(joint)
         E, r = whole(axes.T).tolist(), origin.tolist()
@@ -181,9 +181,9 @@ class Recursions:
             E, r = [place.rotated(row) for row in E], place.point(r)
         return transposed(columns)
 
-    def states(self, v, a) -> list[State]:
-        """How the bodies move; a is None for rest."""
-        states: list[State] = []
+    def states(self, v, a) -> list[BodyMotion]:
+        """Return the motion of all bodies; a is None for zero accelerations."""
+        states: list[BodyMotion] = []
         for i, body in enumerate(self.bodies):
             before = states[body.parent] if body.parent >= 0 else self.base
             states.append(self._moved(i, before, self._joint(i, v), self._joint(i, a)))
@@ -192,19 +192,19 @@ class Recursions:
         return states
 
     def forces(self, states) -> list:
-        """Forces that move the bodies so, gravity included."""
+        """Return the forces for given body motions, gravity included."""
         found = [moments.force(s.rate, s.linear) for moments, s in zip(self.moments, states, strict=True)]
         for i, force in enumerate(found):
             self.name(i, f=force)
         return found
 
     @property
-    def base(self) -> State:
-        """The base falls upwards."""
-        return State(ZERO, ZERO, times(self.gravity, -1.0), rate(ZERO, ZERO))
+    def base(self) -> BodyMotion:
+        """Motion of the base: it accelerates against gravity."""
+        return BodyMotion(ZERO, ZERO, times(self.gravity, -1.0), rate(ZERO, ZERO))
 
-    def _moved(self, i: int, before: State, velocity, acceleration) -> State:
-        """State of a body that its joint moves against its parent: Featherstone (2008), table 5.1."""
+    def _moved(self, i: int, before: BodyMotion, velocity, acceleration) -> BodyMotion:
+        """Return the motion of a body from those of parent and joint: Featherstone (2008), table 5.1."""
         place, (v, w_joint), (a, dw_joint) = self.places[i], velocity, acceleration
         w_before, dw = place.inward(before.w), place.inward(before.dw)
         w = add(w_before, w_joint)
@@ -213,18 +213,18 @@ class Recursions:
         linear = place.inward(add(before.linear, apply(before.rate[0], place.p)))
         linear = add(linear, apply(turning[0], place.r))
         coriolis = add(cross(times(w_before, 2.0), v), cross(w_joint, v))
-        return State(w, dw, add(add(linear, coriolis), a), turning)
+        return BodyMotion(w, dw, add(add(linear, coriolis), a), turning)
 
     def _joint(self, i: int, x) -> tuple[list, list]:
-        """Motion of the freedoms of a body at rates x, of which None are zeros."""
+        """Return the joint motion of a body for rates x; zero if x is None."""
         linear, angular = list(ZERO), list(ZERO)
         for d, (v, w) in enumerate(self.motions[i] if x is not None else ()):
             speed = x[self.bodies[i].v + d]
             linear, angular = add(linear, times(v, speed)), add(angular, times(w, speed))
         return linear, angular
 
-    def project(self, forces, a=None) -> list:
-        """Forces of the freedoms: S^T of what acts on all bodies from here on."""
+    def joint_forces(self, forces, a=None) -> list:
+        """Return joint forces: S^T times the sum of the forces on each subtree."""
         tau: list = [None] * self.tree.n
         total = list(forces)
         for i in reversed(range(len(self.bodies))):
@@ -242,7 +242,7 @@ class Recursions:
 
     @cached_property
     def articulated(self) -> list:
-        """For every freedom 1 / d, U and U / d of the articulated bodies: Featherstone (2008), table 7.1."""
+        """1 / d, U and U / d of every freedom, of the articulated bodies: Featherstone (2008), table 7.1."""
         inertia = [Articulated.of(moments) for moments in self.moments]
         found: list = [None] * self.tree.n
         for i in reversed(range(len(self.bodies))):
@@ -261,7 +261,7 @@ class Recursions:
         return found
 
     def factor(self) -> tuple[list, list]:
-        """Packed rows of L below the diagonal, and 1 / D, of H = L^T D L without H: U / d is what L holds."""
+        """Return packed rows of L below the diagonal, and 1 / D, of H = L^T D L without H: from U / d."""
         rows: list = [None] * self.tree.n
         for i, body in enumerate(self.bodies):
             for d in range(body.freedoms):
@@ -270,7 +270,7 @@ class Recursions:
         return [entry for row in rows for entry in row], [inverse for inverse, _, _ in self.articulated]
 
     def aba(self, v, tau) -> list:
-        """Accelerations by articulated bodies, on the forces at rest: Featherstone (2008), table 7.1."""
+        """Return accelerations by the articulated-body algorithm: Featherstone (2008), table 7.1."""
         total = list(self.forces(self.states(v, None)))
         u: list = [None] * self.tree.n
         for i in reversed(range(len(self.bodies))):
@@ -288,7 +288,7 @@ class Recursions:
         return self._accelerations(u)
 
     def _accelerations(self, u) -> list:
-        """qdd_k = u_k / d_k - (U_k / d_k) a from the base on."""
+        """Return qdd_k = u_k / d_k - (U_k / d_k) a, from the base to the leaves."""
         qdd: list = [None] * self.tree.n
         found: list = []
         for i, body in enumerate(self.bodies):
@@ -303,5 +303,5 @@ class Recursions:
 
 
 def along(f, n, motion):
-    """Product of a force and moment with a motion."""
+    """Return the power of a force and moment for a motion."""
     return dot(f, motion[0]) + dot(n, motion[1])

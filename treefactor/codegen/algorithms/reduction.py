@@ -1,15 +1,15 @@
-"""Elimination of the coordinates that follow from closed loops, loop by loop, from equations of motion.
+"""Eliminate dependent coordinates of closed loops from the equations of motion, loop by loop.
 
-The rows of a loop are J_d a_d + J_x a_x + g = 0, with coordinates d that follow and all others x. With
-K = J_d^-1, a_d = -K (J_x a_x + g) is put into H a = u, and rows of d are added to rows of x:
+The rows of a loop are J_d a_d + J_x a_x + g = 0, with dependent coordinates d and all others x. With
+K = J_d^-1, a_d = -K (J_x a_x + g) is substituted into H a = u, and rows of d are added to rows of x:
 
     M = K^T H_dd K,   N = K^T H_dx,   H_xx + J_x^T M J_x - J_x^T N - N^T J_x,
     u_x - J_x^T (K^T u_d + M g) + N^T g.
 
-M, N and K^T u_d live in the space of the rows: inertia and force of the loop as seen from where it was cut.
-They may have axes in which J_x is simple, K others in which J_d is. A body at which several loops end and
-that moves without coordinates that follow is a hub: its velocity and angular velocity t = S x are coordinates
-too, the others follow from t, and t from x, with J_d = -1. No product with a zero is formed.
+M, N and K^T u_d are inertia and force in the space of the rows. Their axes are chosen so that J_x is simple,
+those of K so that J_d is. A hub is a body at which several loops end and whose motion does not depend on d:
+its velocity and angular velocity t = S x are additional coordinates; d depends on t, and t on x, with
+J_d = -1. Products with zeros are not formed.
 
 Golubev & Yaskevich (2020), sections 1 and 5: reduction to the independent branch.
 """
@@ -28,21 +28,22 @@ from .inverses import SingularError, inverse, is_zero, matching, ordered
 from .matrices import ZERO, cross, transposed, weighted
 from .recursions import Recursions
 
-AXES = ("top", "first", "second", "own")  # of the rows: of the body that carries both ends, of one, of J_d
-TWIST = 6
+# Choices of the axes of the rows: common ancestor, first or second body, axes of J_d.
+AXES = ("top", "first", "second", "own")
+TWIST = 6  # coordinates of a hub
 
 
 @dataclass(frozen=True, eq=False)
 class Cut:
-    """A loop with linear rows in axes `own` for J_d, and in axes `seen` for all else.
+    """Loop whose linear rows have axes `own` in J_d, and axes `seen` elsewhere.
 
     Attributes
     ----------
     closure : Closure
     own, seen : int
-        Bodies.
+        Bodies whose axes are used.
     Jd : list
-        Rows for the coordinates that follow.
+        Rows of the dependent coordinates.
     """
 
     closure: Closure
@@ -51,12 +52,12 @@ class Cut:
     Jd: list
 
     def turned(self, y, back: bool = False) -> list:
-        """Rows in axes `own` made rows in axes `seen`, or back."""
+        """Rotate a vector of the rows from axes `own` to axes `seen`, or back."""
         axes = (self.seen, self.own) if back else (self.own, self.seen)
         return self.closure.recursions.across(y[:3], *axes) + list(y[3:])
 
     def inertia(self, M) -> list:
-        """A symmetric matrix of rows in axes `own`, in axes `seen`."""
+        """Rotate a symmetric matrix of the rows from axes `own` to axes `seen`."""
         inner = self.closure.recursions.across_matrix([row[:3] for row in M[:3]], self.own, self.seen)
         mixed = [self.turned(row)[:3] for row in M[3:]]
         return [
@@ -67,18 +68,18 @@ class Cut:
 
 @dataclass(frozen=True, eq=False)
 class Group:
-    """Coordinates that follow from the same rows.
+    """Dependent coordinates determined by the same rows.
 
     Attributes
     ----------
     name : str
     dependent : list of int
     K : list
-        Inverse of the rows for them.
+        Inverse of their columns of the rows.
     J : list
-        Rows for all others.
+        Rows of all other coordinates.
     cuts : list of Cut
-        Whose rows these are; axes are turned where there is one.
+        Loops of the rows; with a single loop the axes `own` and `seen` may differ.
     """
 
     name: str
@@ -87,8 +88,8 @@ class Group:
     J: list
     cuts: list
 
-    def follow(self, a, g) -> None:
-        """Put the coordinates that follow into a: -K (J a + g)."""
+    def solve(self, a, g) -> None:
+        """Write the dependent coordinates into a: -K (J a + g)."""
         known = [j for j, x in enumerate(a) if x is not None]
         total = [
             weighted([row[j] for j in known], [a[j] for j in known], x)
@@ -100,12 +101,12 @@ class Group:
             a[j] = -weighted(row, total)
 
     def seen(self, u) -> list:
-        """Forces as seen from the cuts: K^T u."""
+        """Return forces in the space of the rows: K^T u."""
         found = [weighted(column, u) for column in transposed(self.K)]
         return self.cuts[0].turned(found) if len(self.cuts) == 1 else found
 
     def inertia(self, H) -> list:
-        """M = K^T H_dd K, its mirrored entries the same scalars."""
+        """Return M = K^T H_dd K; mirrored entries are the same scalars."""
         columns = transposed(self.K)
         HK = [[weighted(row, column) for row in H] for column in columns]
         M: list = [[0.0] * len(columns) for _ in columns]
@@ -115,9 +116,9 @@ class Group:
         return self.cuts[0].inertia(M) if len(self.cuts) == 1 else M
 
     def eliminate(self, H, u, g) -> dict:
-        """Add the rows of the coordinates that follow to those of the others, and clear them.
+        """Eliminate the dependent coordinates from H and u, in place; their rows become None.
 
-        What they are as seen from the cuts is returned: M, N by columns, and K^T u_d + M g.
+        Returns the terms in the space of the rows: M, N by columns, and K^T u_d + M g.
         """
         d = self.dependent
         M = self.inertia([[H[i][j] for j in d] for i in d])
@@ -137,26 +138,26 @@ class Group:
 
 
 class Reduction:
-    """The groups of a model with loops.
+    """Elimination of all dependent coordinates of a model with loops.
 
     Parameters
     ----------
     recursions : Recursions
     loops : sequence of Loop
     dependent : list of int
-        Coordinates that follow.
+        Dependent coordinates.
     reduced : callable
-        Row for the freedoms of all joints to row for coordinates.
+        Maps a row for the freedoms of all joints to a row for the coordinates.
     axes : str
-        Among `AXES`.
+        One of `AXES`.
 
     Attributes
     ----------
     cuts : list of Cut
     groups : list of Group
-        Each before those whose coordinates it uses.
+        Each group comes before those it depends on.
     size : int
-        Coordinates, those of hubs included.
+        Number of coordinates, those of hubs included.
     """
 
     def __init__(
@@ -175,7 +176,7 @@ class Reduction:
             recursions.name(group.name, K=group.K, J=group.J)
 
     def _hubs(self, closures: list[Closure]) -> list[tuple[int, int, int]]:
-        """Bodies at which several loops end, the bodies that carry both ends, and axes."""
+        """Return the hubs: body, common ancestor of the ends, and axes."""
         where = [
             ((end.body, closure.top, self._axes(closure)), end)
             for closure in closures
@@ -192,12 +193,12 @@ class Reduction:
         return sorted({key for key, end in where if end.hub is not None})
 
     def _axes(self, closure: Closure) -> int | None:
-        """Axes of the rows of a loop, None for those of J_d."""
+        """Return the body whose axes the rows of a loop have, None for the axes of J_d."""
         first, second = (end.body for end in closure.ends)
         return {"top": closure.top, "first": first, "second": second, "own": None}[self.axes]
 
     def _cut(self, closure: Closure) -> Cut:
-        """The rows in the axes in which those of the dependent coordinates have most zeros."""
+        """Return the loop with `own` axes in which J_d has the most zeros."""
         least = None
         for body in (closure.top, *closure.bodies):
             linear = self._of_dependent(closure.linear(body))
@@ -209,16 +210,17 @@ class Reduction:
         return Cut(closure, own, seen, linear + self._of_dependent(closure.angular()))
 
     def _of_dependent(self, rows) -> list:
+        """Return the columns of the dependent coordinates."""
         return [[row[j] for j in self.dependent] for row in map(self.reduced, rows)]
 
     def _shared(self, cuts: list[Cut]) -> list[tuple[list[Cut], list[int]]]:
-        """Loops that share coordinates that follow, and these, each before those whose it uses."""
+        """Return sets of loops that share dependent coordinates, each before those it depends on."""
         rows = [(k, row) for k, cut in enumerate(cuts) for row in cut.Jd if not all(map(is_zero, row))]
         match = matching([row for _, row in rows])
         owner = {j: k for (k, _), j in zip(rows, match, strict=True) if j >= 0}
         if -1 in match or len(owner) < len(self.dependent):
             names = ", ".join(repr(cut.closure.name) for cut in cuts)
-            raise CodegenError(f"loops {names}: the equations do not determine the coordinates")
+            raise CodegenError(f"loops {names}: the equations do not determine the dependent coordinates")
         uses = np.eye(len(cuts), dtype=bool)
         for k, row in rows:
             for j, x in enumerate(row):
@@ -229,14 +231,16 @@ class Reduction:
         ]
 
     def _group(self, cuts: list[Cut], columns: list[int]) -> Group:
-        """The inverse of the rows that are not zero, and all rows."""
+        """Return the group of some loops and dependent coordinates, with the inverse of its non-zero rows."""
         rows = [[row[j] for j in columns] for cut in cuts for row in cut.Jd]
         kept = [k for k, row in enumerate(rows) if not all(map(is_zero, row))]
         try:
             found = inverse([rows[k] for k in kept])
         except SingularError:
             names = ", ".join(repr(cut.closure.name) for cut in cuts)
-            raise CodegenError(f"loop {names}: the equations do not determine its coordinates") from None
+            raise CodegenError(
+                f"loop {names}: the equations do not determine its dependent coordinates"
+            ) from None
         K = [[0.0] * len(rows) for _ in columns]
         for row, values in zip(K, found, strict=True):
             for k, value in zip(kept, values, strict=True):
@@ -248,7 +252,7 @@ class Reduction:
         return Group(name, [self.dependent[j] for j in columns], K, J, cuts)
 
     def _rows(self, cut: Cut) -> list:
-        """Rows of a loop for all coordinates."""
+        """Return the rows of a loop for all coordinates."""
         closure, axes = cut.closure, cut.seen
         rows = [
             self.reduced(row) + [0.0] * (self.size - self.n)
@@ -262,7 +266,7 @@ class Reduction:
         return rows
 
     def _moved(self, k: int, body: int, top: int, axes: int) -> Group:
-        """Velocities of a hub that follow from those of its joints: -t + S x = 0."""
+        """Return the group of a hub, whose velocities depend on those of its joints: -t + S x = 0."""
         columns = [list(ZERO) * 2] * self.recursions.tree.n
         origin = list(ZERO)
         for i in self.recursions.path(body, top):
@@ -276,31 +280,31 @@ class Reduction:
         return Group(f"hub {k}", list(range(first, first + TWIST)), K, J, [])
 
     def rates(self, states) -> list:
-        """For every group the left side of its rows where nothing accelerates."""
+        """Return for every group the left side of its rows at zero accelerations."""
         return self._sides("g", lambda cut: cut.closure.accelerations(states, cut.seen))
 
     def gaps(self) -> list:
-        """For every group what its loops are open by."""
+        """Return for every group the residuals of its loops."""
         return self._sides("gap", lambda cut: cut.closure.gap(cut.seen))
 
     def _sides(self, name: str, side: Callable) -> list:
-        """For every group what is asked of its cuts, zeros where it has none."""
+        """Return for every group the concatenated values of its loops, zeros for a hub."""
         found = [[x for cut in group.cuts for x in side(cut)] or [0.0] * TWIST for group in self.groups]
         for group, values in zip(self.groups, found, strict=True):
             self.recursions.name(group.name, **{name: values})
         return found
 
     def complete(self, x, sides) -> list:
-        """Coordinates with those that follow computed, for left sides of the rows of all groups."""
+        """Return all coordinates; the dependent ones are computed from x and the left sides of the rows."""
         found = list(x) + [None] * (self.size - self.n)
         for j in self.dependent:
             found[j] = None
         for group, side in zip(reversed(self.groups), reversed(sides), strict=True):
-            group.follow(found, side)
+            group.solve(found, side)
         return found[: self.n]
 
     def eliminate(self, H, u, rates) -> list[int]:
-        """Leave rows and columns of independent coordinates, whose numbers are returned, in H and u."""
+        """Eliminate all dependent coordinates from H and u; return the numbers of the independent ones."""
         extra = self.size - self.n
         H[:] = [row + [0.0] * extra for row in H] + [[0.0] * self.size for _ in range(extra)]
         u += [0.0] * extra

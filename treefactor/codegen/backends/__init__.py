@@ -1,4 +1,4 @@
-"""Backends that run a program: the interpreter, compiled C, LLVM, and NumPy as the reference."""
+"""Run programs: the interpreter, compiled C, LLVM, and NumPy as the reference."""
 
 from .choice import (
     BACKENDS,

@@ -1,4 +1,4 @@
-"""The register machine: straight-line code on slots, see `lowering`."""
+"""Run the instructions that `lowering` writes."""
 
 cimport numpy as cnp
 from libc.stdint cimport int32_t
@@ -9,15 +9,16 @@ cnp.import_array()
 
 
 cdef class Interpreter(Routine):
-    """A function as code of the register machine.
+    """Function as instructions of the interpreter.
 
     Parameters
     ----------
     sizes, slots, units, pivots
-        As of `Routine`.
+        See `Routine`.
     constants : ndarray
-        Of the slots after the arguments.
+        Values of the slots after the arguments.
     code : ndarray of int32
+        Instructions, see ``kernels/interpreter/interpreter.h``.
     """
 
     cdef Py_ssize_t count
@@ -31,12 +32,12 @@ cdef class Interpreter(Routine):
         self.count, self.constant = constants.size, <const double *> constants.data
         self.code = <const int32_t *> code.data
 
-    cdef void prepare(self, const Width *width, double *room) noexcept nogil:
+    cdef void prepare(self, const Width *width, double *workspace) noexcept nogil:
         cdef Py_ssize_t k, lane
-        cdef double *to = room + self.inputs * width.lanes
+        cdef double *to = workspace + self.inputs * width.lanes
         for k in range(self.count):
             for lane in range(width.lanes):
                 to[k * width.lanes + lane] = self.constant[k]
 
-    cdef void evaluate(self, const Width *width, double *room) noexcept nogil:
-        width.run(self.code, room)
+    cdef void evaluate(self, const Width *width, double *workspace) noexcept nogil:
+        width.run(self.code, workspace)

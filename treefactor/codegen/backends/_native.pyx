@@ -1,4 +1,4 @@
-"""Machine code of generated functions, on one configuration and on eight."""
+"""Run machine code of a generated function on one configuration or on eight at once."""
 
 cimport numpy as cnp
 from libc.stdint cimport uintptr_t
@@ -12,16 +12,16 @@ ctypedef void (*Function)(const double *q, const double *v, const double *u, dou
 
 
 cdef class Native(Routine):
-    """A function by the addresses of its two forms; the room holds arguments, results, and a zero.
+    """Function as machine code; its workspace holds the arguments, the results, and a zero.
 
     Parameters
     ----------
     sizes, slots, units, pivots
-        As of `Routine`.
+        See `Routine`.
     one, eight : int
-        Addresses of functions of (q, v, u, out).
+        Addresses of the functions (q, v, u, out) for one configuration and for eight.
     owner : object
-        What the machine code lives as long as.
+        Object that keeps the machine code loaded.
     """
 
     cdef Function one_form, eight_form
@@ -30,13 +30,13 @@ cdef class Native(Routine):
                  owner):
         super().__init__(sizes, slots, units, pivots)
         self.kept = units, owner
-        self.widest = WIDTHS - 2     # the last two widths are 8 and 1
+        self.widest = WIDTHS - 2     # the last two widths are 8 lanes and 1
         self.one_form, self.eight_form = <Function> one, <Function> eight
 
-    cdef void prepare(self, const Width *width, double *room) noexcept nogil:
-        memset(room + (self.slots - 1) * width.lanes, 0, width.lanes * sizeof(double))
+    cdef void prepare(self, const Width *width, double *workspace) noexcept nogil:
+        memset(workspace + (self.slots - 1) * width.lanes, 0, width.lanes * sizeof(double))
 
-    cdef void evaluate(self, const Width *width, double *room) noexcept nogil:
+    cdef void evaluate(self, const Width *width, double *workspace) noexcept nogil:
         cdef Function form = self.one_form if width.lanes == 1 else self.eight_form
-        cdef double *v = room + self.size[0] * width.lanes
-        form(room, v, v + self.size[1] * width.lanes, room + self.inputs * width.lanes)
+        cdef double *v = workspace + self.size[0] * width.lanes
+        form(workspace, v, v + self.size[1] * width.lanes, workspace + self.inputs * width.lanes)

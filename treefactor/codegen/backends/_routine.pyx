@@ -1,4 +1,4 @@
-"""Straight-line code run on one configuration or many: what all backends share."""
+"""Run a generated function on one configuration or a batch: base class of the compiled backends."""
 
 cimport numpy as cnp
 from libc.math cimport NAN
@@ -17,34 +17,35 @@ cnp.import_array()
 
 cdef extern from *:
     """
-    #include "kernels/interpreter/machine.h"
+    #include "kernels/interpreter/interpreter.h"
     #include "kernels/common/choose.h"
-    CHOOSE(Machine, machine)
+    CHOOSE(ProgramKernels, program_kernels)
     """
-    const Machine *machine_for(const char *name) nogil
+    const ProgramKernels *program_kernels_for(const char *name) nogil
 
-cdef const Machine *machine = machine_for(active.name)
+cdef const ProgramKernels *kernels = program_kernels_for(active.name)
 
 cdef enum:
-    LOCAL = 4096                 # doubles of room on the C stack; larger programs allocate theirs
-    GROUP = 8                    # configurations of a block of the layout "lanes"
-    WIDEST = 64                  # lanes; also configurations that are read at once where they are adjacent
+    LOCAL = 4096                 # doubles of a workspace on the C stack; larger programs use malloc
+    GROUP = 8                    # configurations per block of the layout "lanes"
+    WIDEST = 64                  # most lanes; also adjacent configurations read at once
 
 cdef double unit_square = UNIT_SQUARE
 
 
 cdef class Results:
-    """Where the entries of a result stand.
+    """Locations of the result entries in the slots of a workspace.
 
     Parameters
     ----------
     slot : ndarray of int32
+        Slot of each entry.
     sign : ndarray
-        1, or -1 where the entry is the slot's negative.
+        1, or -1 if the entry is the negative of the slot.
     shape : tuple of int
-        Of the result of one configuration: a vector or a matrix.
+        Shape of the result of one configuration: a vector or a matrix.
     grouped : bool
-        Whether results of a batch are vectors in the layout "lanes".
+        Whether results of a batch are stored in the layout "lanes".
     """
 
     def __cinit__(self, cnp.ndarray slot not None, cnp.ndarray sign not None, tuple shape not None,
@@ -57,8 +58,8 @@ cdef class Results:
         self.step = 1 if self.columns < 0 else self.columns + 1
         self.grouped = grouped
 
-    cdef object room(self, Py_ssize_t count):
-        """Memory for the results of a batch, or of one configuration (-1)."""
+    cdef object allocate(self, Py_ssize_t count):
+        """Return a new array for a batch of results, or for one result (count -1)."""
         cdef cnp.npy_intp shape[3]
         cdef int axes = 0
         if self.grouped:
@@ -70,8 +71,8 @@ cdef class Results:
             axes += 1 if self.columns < 0 else 2
         return cnp.PyArray_SimpleNew(axes, shape, cnp.NPY_DOUBLE)
 
-    cdef bint target(self, object out, Py_ssize_t count, Target *to) noexcept:
-        """Where results of a batch go; false if not all can be written there as if they were vectors."""
+    cdef bint describe(self, object out, Py_ssize_t count, StridedOutput *to) noexcept:
+        """Fill in `to` for the output array of a batch; return False if `out` needs the general path."""
         cdef Py_ssize_t size = self.rows if self.columns < 0 else self.columns
         cdef cnp.npy_intp *step
         cdef cnp.npy_intp *shape
@@ -96,20 +97,21 @@ cdef class Results:
 
 
 cdef class Routine:
-    """One function on the slots of a room, which hold its arguments first, one after the other.
+    """One generated function, evaluated on a workspace whose first slots hold its arguments in order.
 
-    Trusts its callers: results stand in slots that there are. A backend says what `prepare` writes into a new
-    room, and how `evaluate` finds the results.
+    Does not check that the slots of results exist. Each backend implements `prepare`, which initializes a new
+    workspace, and `evaluate`, which computes the results in it.
 
     Parameters
     ----------
     sizes : sequence of int
-        Of the arguments.
+        Sizes of the arguments.
     slots : int
+        Number of slots of the workspace.
     units : ndarray of int, shape (m, 2)
-        First entry and number of the entries of the first argument whose squares must sum to 1.
+        First entry and number of entries of each rotation in the first argument: their squares must sum to 1.
     pivots : bool
-        Whether pivots that are not positive make the result, or the diagonal of a matrix, not finite.
+        Whether a pivot that is not positive makes the result, or the diagonal of a matrix, non-finite.
     """
 
     def __init__(self, sizes, Py_ssize_t slots, cnp.ndarray units not None, bint pivots, *_):
@@ -121,17 +123,17 @@ cdef class Routine:
         self.units, self.unit, self.kept = len(units), <const Py_ssize_t *> units.data, units
         self.widest = 0
 
-    cdef void prepare(self, const Width *width, double *room) noexcept nogil:
-        pass
+    cdef void prepare(self, const Width *width, double *workspace) noexcept nogil:
+        """Write constants into a new workspace; the base class has none."""
 
-    cdef void evaluate(self, const Width *width, double *room) noexcept nogil:
-        pass
+    cdef void evaluate(self, const Width *width, double *workspace) noexcept nogil:
+        """Compute all results from the arguments in the workspace; backends override this."""
 
-    cdef bint plain(self, tuple given, object out, Results results) noexcept:
-        """Whether these are plain arrays of the right sizes for one configuration."""
+    cdef bint is_fast_input(self, tuple operands, object out, Results results) noexcept:
+        """Return whether all arrays are contiguous float64 of the right sizes for one configuration."""
         cdef Py_ssize_t k
         for k in range(self.arguments):
-            if not is_plain_vector(given[k], self.size[k]):
+            if not is_plain_vector(operands[k], self.size[k]):
                 return False
         if results.columns < 0:
             if not is_plain_vector(out, results.rows):
@@ -140,65 +142,65 @@ cdef class Routine:
             return False
         return cnp.PyArray_ISWRITEABLE(<cnp.ndarray> out)
 
-    cdef bint single(self, const double **given, double *out, Results results) noexcept nogil:
-        """One configuration; false leaves the case to the gate."""
+    cdef bint run_single(self, const double **operands, double *out, Results results) noexcept nogil:
+        """Evaluate one configuration; return False if the general path must handle the call."""
         cdef double local[LOCAL]
-        cdef double *room = local
-        cdef const Width *width = &machine.width[WIDTHS - 1]
+        cdef double *workspace = local
+        cdef const Width *width = &kernels.width[WIDTHS - 1]
         cdef Py_ssize_t k, at = 0
-        cdef int64_t odd
+        cdef int64_t invalid
         cdef bint good
         if self.slots > LOCAL:
-            room = <double *> malloc(self.slots * sizeof(double))
-            if room == NULL:
+            workspace = <double *> malloc(self.slots * sizeof(double))
+            if workspace == NULL:
                 return False
         for k in range(self.arguments):
-            memcpy(room + at, given[k], self.size[k] * sizeof(double))
+            memcpy(workspace + at, operands[k], self.size[k] * sizeof(double))
             at += self.size[k]
-        good = all_finite(self.inputs, room)
+        good = all_finite(self.inputs, workspace)
         if self.units:
-            good = good and not width.find_odd(0, self.units, self.unit, unit_square, room, &odd)
+            good = good and not width.find_invalid(0, self.units, self.unit, unit_square, workspace, &invalid)
         if good:
-            self.prepare(width, room)
-            self.evaluate(width, room)
-            width.store(results.size, 1, results.slot, results.sign, room, 0, <char *> out, 0,
+            self.prepare(width, workspace)
+            self.evaluate(width, workspace)
+            width.store(results.size, 1, results.slot, results.sign, workspace, 0, <char *> out, 0,
                         sizeof(double))
-        if room != local:
-            free(room)
+        if workspace != local:
+            free(workspace)
         return good and (not self.pivots or all_finite(results.size, out))
 
-    def quick(self, tuple given not None, object out, Results results not None, threads):
-        """Result of arrays that need no gate; None leaves the case to it."""
-        if is_real(given[0]) and cnp.PyArray_NDIM(<cnp.ndarray> given[0]) == 1:
-            return self.one(given, out, results)
-        return self.many(given, out, results) if type(threads) is int and threads == 1 else None
+    def fast_path(self, tuple operands not None, object out, Results results not None, threads):
+        """Return the result, or None when the general path must handle the call."""
+        if is_real(operands[0]) and cnp.PyArray_NDIM(<cnp.ndarray> operands[0]) == 1:
+            return self.run_one(operands, out, results)
+        return self.run_many(operands, out, results) if type(threads) is int and threads == 1 else None
 
-    cdef object one(self, tuple given, object out, Results results):
-        """Result of plain vectors."""
+    cdef object run_one(self, tuple operands, object out, Results results):
+        """Return the result for contiguous vectors, or None."""
         cdef const double *x[ARGUMENTS]
         cdef Py_ssize_t k
         if results.grouped:
             return None
         if out is None:
-            out = results.room(-1)
-        if not self.plain(given, out, results):
+            out = results.allocate(-1)
+        if not self.is_fast_input(operands, out, results):
             return None
         for k in range(self.arguments):
-            x[k] = <const double *> cnp.PyArray_DATA(<cnp.ndarray> given[k])
-        return out if self.single(x, <double *> cnp.PyArray_DATA(<cnp.ndarray> out), results) else None
+            x[k] = <const double *> cnp.PyArray_DATA(<cnp.ndarray> operands[k])
+        return out if self.run_single(x, <double *> cnp.PyArray_DATA(<cnp.ndarray> out), results) else None
 
-    cdef object many(self, tuple given, object out, Results results):
-        """Results of a batch of (batch, size) arrays, or of vectors that all configurations share."""
-        cdef Source source[ARGUMENTS]
-        cdef Target target
+    cdef object run_many(self, tuple operands, object out, Results results):
+        """Return results for (batch, size) arrays and shared vectors, or None."""
+        cdef StridedInput source[ARGUMENTS]
+        cdef StridedOutput target
         cdef cnp.ndarray x
         cdef Py_ssize_t k, count = -1
         cdef int axes
         cdef bint done
         for k in range(self.arguments):
-            if not is_real(given[k]):
+            if not is_real(operands[k]):
                 return None
-            x = given[k]
+            x = operands[k]
             axes = x.ndim
             if not 1 <= axes <= 2 or x.shape[axes - 1] != self.size[k]:
                 return None
@@ -210,29 +212,29 @@ cdef class Routine:
         if count <= 0 or (results.grouped and count % GROUP):
             return None
         if out is None:
-            out = results.room(count)
-        if not results.target(out, count, &target):
+            out = results.allocate(count)
+        if not results.describe(out, count, &target):
             return None
         for k in range(self.arguments):
-            if may_overlap(<cnp.ndarray> given[k], <cnp.ndarray> out):
+            if may_overlap(<cnp.ndarray> operands[k], <cnp.ndarray> out):
                 return None
         with nogil:
             done = self.run(source, &target, results, 0, count)
         return out if done else None
 
-    def bind(self, tuple given not None, out, Results results not None, slowly):
-        """`Bound` of plain vectors."""
-        return Bound(self, given, out, results, slowly)
+    def bind(self, tuple operands not None, out, Results results not None, general_path):
+        """Return a `BoundCall` that reads and writes these arrays."""
+        return BoundCall(self, operands, out, results, general_path)
 
     def batch(self, operands, cnp.ndarray out not None, Results results not None, Py_ssize_t first,
               Py_ssize_t stop):
-        """Results of configurations first .. stop-1.
+        """Compute the results of configurations first .. stop-1.
 
-        Operands have shape (batch, size), or (1, size) for all alike. Out has shape (batch, size), or
-        (blocks, size, 8). None of them needs to be contiguous.
+        Operands have shape (batch, size), or (1, size) if all configurations share them. Out has shape
+        (batch, size) or (blocks, size, 8). Any strides are allowed.
         """
-        cdef Source source[ARGUMENTS]
-        cdef Target target
+        cdef StridedInput source[ARGUMENTS]
+        cdef StridedOutput target
         cdef Py_ssize_t k
         cdef cnp.ndarray operand
         cdef bint done
@@ -246,127 +248,129 @@ cdef class Routine:
         with nogil:
             done = self.run(source, &target, results, first, stop)
         if not done:
-            raise MemoryError(f"no room for {self.slots} slots")
+            raise MemoryError(f"no memory for a workspace of {self.slots} slots")
 
-    cdef bint run(self, const Source *source, const Target *target, Results results, Py_ssize_t first,
-                  Py_ssize_t stop) noexcept nogil:
-        """Results of configurations first .. stop-1; false if there is no room.
+    cdef bint run(self, const StridedInput *source, const StridedOutput *target, Results results,
+                  Py_ssize_t first, Py_ssize_t stop) noexcept nogil:
+        """Compute the results of configurations first .. stop-1; return False if out of memory.
 
-        Where configurations follow each other in memory, several rooms are filled before the code runs, so
-        that whole lines of the cache are read.
+        If configurations are adjacent in memory, several workspaces are filled before the code runs, so that
+        whole cache lines are read.
         """
-        cdef const Width *width = &machine.width[self.widest]
+        cdef const Width *width = &kernels.width[self.widest]
         cdef const Width *prepared = NULL
         cdef bint adjacent = target.to_lane == sizeof(double) and not target.grouped
-        cdef Py_ssize_t k, r, rooms, at = first, to_room
+        cdef Py_ssize_t k, r, workspaces, at = first, to_workspace
         cdef int count
-        cdef int64_t odd[WIDEST]
-        cdef bint any_odd
+        cdef int64_t invalid[WIDEST]
+        cdef bint any_invalid
         cdef char *raw
-        cdef double *room
+        cdef double *workspace
         cdef double *here
         for k in range(self.arguments):
             adjacent |= source[k].to_lane == sizeof(double)
         raw = <char *> malloc(self.slots * (WIDEST if adjacent else width.lanes) * sizeof(double) + 64)
         if raw == NULL:
             return False
-        room = <double *> ((<uintptr_t> raw + 63) & ~<uintptr_t> 63)
+        workspace = <double *> ((<uintptr_t> raw + 63) & ~<uintptr_t> 63)
         while at < stop:
             while width.lanes > GROUP and width.lanes > stop - at:
                 width += 1
-            rooms, to_room = WIDEST // width.lanes if adjacent else 1, self.slots * width.lanes
+            workspaces, to_workspace = WIDEST // width.lanes if adjacent else 1, self.slots * width.lanes
             if width != prepared:
-                for r in range(rooms):
-                    self.prepare(width, room + r * to_room)
+                for r in range(workspaces):
+                    self.prepare(width, workspace + r * to_workspace)
                 prepared = width
-            count = <int> min(rooms * width.lanes, stop - at)
-            here = room
+            count = <int> min(workspaces * width.lanes, stop - at)
+            here = workspace
             for k in range(self.arguments):
                 width.load(self.size[k], count, source[k].data + at * source[k].to_lane, source[k].to_lane,
-                           source[k].to_entry, here, to_room)
+                           source[k].to_entry, here, to_workspace)
                 here += self.size[k] * width.lanes
-            any_odd = False
+            any_invalid = False
             for r in range((count - 1) // width.lanes + 1):
-                here = room + r * to_room
-                any_odd |= width.find_odd(self.inputs, self.units, self.unit, unit_square, here,
-                                          odd + r * width.lanes)
+                here = workspace + r * to_workspace
+                any_invalid |= width.find_invalid(self.inputs, self.units, self.unit, unit_square, here,
+                                                  invalid + r * width.lanes)
                 self.evaluate(width, here)
                 if self.pivots:
-                    any_odd |= width.find_failed(results.size, results.step, results.slot, here,
-                                                 odd + r * width.lanes)
-            put(width, count, results, room, to_room, target, at)
-            if any_odd:
+                    any_invalid |= width.find_failed(results.size, results.step, results.slot, here,
+                                                     invalid + r * width.lanes)
+            put(width, count, results, workspace, to_workspace, target, at)
+            if any_invalid:
                 for k in range(count):
-                    if odd[k]:
+                    if invalid[k]:
                         erase(results.size, target, at + k)
             at += count
         free(raw)
         return True
 
 
-cdef inline char *place(const Target *to, Py_ssize_t configuration) noexcept nogil:
+cdef inline char *place(const StridedOutput *to, Py_ssize_t configuration) noexcept nogil:
+    """Return the address of the result of a configuration."""
     return to.data + configuration // GROUP * to.to_group + configuration % GROUP * to.to_lane
 
 
-cdef void put(const Width *width, int count, Results results, const double *room, Py_ssize_t to_room,
-              const Target *to, Py_ssize_t at) noexcept nogil:
-    """Results of the configurations at, at + 1 .. from their rooms to where they belong."""
+cdef void put(const Width *width, int count, Results results, const double *workspace,
+              Py_ssize_t to_workspace, const StridedOutput *to, Py_ssize_t at) noexcept nogil:
+    """Copy the results of configurations at .. at + count - 1 from their workspaces to the output."""
     cdef int step = GROUP if to.grouped else count, part = 0
     while part < count:
         width.store(results.size, min(step, count - part), results.slot, results.sign,
-                    room + part // width.lanes * to_room + part % width.lanes, to_room, place(to, at + part),
-                    to.to_lane, to.to_entry)
+                    workspace + part // width.lanes * to_workspace + part % width.lanes, to_workspace,
+                    place(to, at + part), to.to_lane, to.to_entry)
         part += step
 
 
-cdef void erase(Py_ssize_t size, const Target *to, Py_ssize_t configuration) noexcept nogil:
-    """Make a result NaN."""
+cdef void erase(Py_ssize_t size, const StridedOutput *to, Py_ssize_t configuration) noexcept nogil:
+    """Fill the result of one configuration with NaN."""
     cdef Py_ssize_t e
     for e in range(size):
         (<double *> (place(to, configuration) + e * to.to_entry))[0] = NAN
 
 
-cdef class Bound:
-    """A routine on one configuration in arrays that stay in place: a call without arguments.
+cdef class BoundCall:
+    """Call without arguments: evaluates a routine on one configuration in fixed arrays.
 
     Parameters
     ----------
     routine : Routine
-    given : tuple of ndarray
-        Plain vectors.
+    operands : tuple of ndarray
+        Contiguous float64 vectors.
     out : ndarray
     results : Results
-    slowly : callable
-        Does the same by the gate, which says what is wrong.
+    general_path : callable
+        Computes the same with validation, and raises the error if there is one.
 
     Raises
     ------
     ValueError
-        Where an array is not plain.
+        If an array is not contiguous float64 of the right shape.
     """
 
     cdef Routine routine
     cdef Results results
-    cdef const double *given[ARGUMENTS]
+    cdef const double *operands[ARGUMENTS]
     cdef double *data
-    cdef object kept, slowly
+    cdef object kept, general_path
     cdef readonly object out
 
-    def __cinit__(self, Routine routine not None, tuple given not None, out, Results results not None,
-                  slowly):
+    def __cinit__(self, Routine routine not None, tuple operands not None, out, Results results not None,
+                  general_path):
         cdef Py_ssize_t k
-        if not routine.plain(given, out, results):
+        if not routine.is_fast_input(operands, out, results):
             raise ValueError("only contiguous, aligned float64 arrays of the right shapes can be bound")
-        self.routine, self.results, self.kept, self.out, self.slowly = routine, results, given, out, slowly
+        self.routine, self.results, self.kept, self.out = routine, results, operands, out
+        self.general_path = general_path
         for k in range(routine.arguments):
-            self.given[k] = <const double *> cnp.PyArray_DATA(<cnp.ndarray> given[k])
+            self.operands[k] = <const double *> cnp.PyArray_DATA(<cnp.ndarray> operands[k])
         self.data = <double *> cnp.PyArray_DATA(<cnp.ndarray> out)
 
     def __call__(self):
-        """Compute what the arrays hold now; return out."""
-        if not self.routine.single(self.given, self.data, self.results):
-            return self.slowly()
+        """Evaluate the current content of the arrays; return out."""
+        if not self.routine.run_single(self.operands, self.data, self.results):
+            return self.general_path()
         return self.out
 
     def __reduce__(self):
-        raise TypeError("a bound call refers to memory of other owners and cannot be copied or pickled")
+        raise TypeError("a bound call holds pointers into its arrays and cannot be copied or pickled")

@@ -1,7 +1,7 @@
-"""Generated C compiled by the system's compiler, and what it has compiled loaded.
+"""Compile generated C with the system's compiler and load the result.
 
-Compiling is a step of its own, never part of a numerical call. Nothing is loaded but bytes that this process
-has compiled, or that the cache has found unchanged.
+Numerical calls never compile. Only bytes that this process has compiled, or that the cache has verified by
+their digest, are loaded.
 """
 
 from __future__ import annotations
@@ -13,7 +13,6 @@ import shlex
 import shutil
 import signal
 import subprocess
-import sys
 import tempfile
 from collections.abc import Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -34,24 +33,17 @@ FLAGS = (
     "-ffp-contract=fast",
     "-fno-math-errno",
     "-fno-trapping-math",
-    "-fno-tree-slp-vectorize",  # which finds nothing, and takes a tenth of the time and a fifth of the memory
+    "-fno-tree-slp-vectorize",  # finds nothing here, but costs 10 % of the time and 20 % of the memory
     "-Wno-psabi",
 )
 NATIVE = "-mcpu=native" if platform.machine() in ("arm64", "aarch64") else "-march=native"
 LANES = "-DLANES=8"
-SECONDS, MEMORY = 300, 2 * 2**30  # that a compiler may take
-LIMITED = """
-import os, resource, sys
-try:
-    resource.setrlimit(resource.RLIMIT_AS, 2 * (int(sys.argv[1]),))
-except (OSError, ValueError):
-    pass
-os.execv(sys.argv[2], sys.argv[2:])
-"""  # a process that limits its memory, then becomes the compiler: nothing runs between fork and exec
+SECONDS, MEMORY = 300, 2 * 2**30  # limits of one compiler run; memory in bytes
+LIMITED = 'ulimit -v "$0" 2>&-; exec "$@"'  # shell script: limits its memory (KiB), then becomes the compiler
 
 
 class Compiled(Sealed):
-    """Functions of a program as machine code.
+    """Machine code of functions of a program, loaded from a shared object.
 
     Parameters
     ----------
@@ -64,11 +56,11 @@ class Compiled(Sealed):
         self._keep(library=library)
 
     def one(self, name: str) -> int:
-        """Address of a function of (q, v, u, out), one configuration."""
+        """Return the address of a function of (q, v, u, out) for one configuration."""
         return self._address(f"tf_{name}")
 
     def lanes(self, name: str) -> int:
-        """Address of its form for eight configurations, entry e of configuration l at 8 e + l."""
+        """Return the address of its form for eight configurations: entry e of configuration l at 8 e + l."""
         return self._address(f"tf_{name}_x8")
 
     def _address(self, symbol: str) -> int:
@@ -76,28 +68,28 @@ class Compiled(Sealed):
 
 
 def compiled(program, functions: Iterable[str] | None = None) -> Compiled:
-    """Functions of a program, compiled by the system's C compiler or taken from the cache.
+    """Compile functions of a program with the system's C compiler, or take them from the cache.
 
     Parameters
     ----------
     program : Program
     functions : sequence of str, optional
-        Some of those in the program; by default all.
+        Names of functions of the program. Default: all.
 
     Raises
     ------
     CodegenError
-        Where there is no compiler, or it fails, or takes more time or memory than it may.
+        If there is no compiler, it fails, or it exceeds the limits of time or memory.
 
     Notes
     -----
-    The compiler is what the environment variable CC says, or cc, gcc, clang.
+    Uses the compiler named by the environment variable CC, otherwise cc, gcc or clang.
     """
     return compiled_texts(emit_c.sources(program, functions))
 
 
 def compiled_texts(texts: dict[str, str]) -> Compiled:
-    """The same of files by their names, see `emit_c.sources`."""
+    """Compile the texts of files by name, see `emit_c.sources`."""
     compiler = Compiler.find()
     key = _key(texts, compiler)
     with cache.opened(cache.default_folder()) as kept:
@@ -110,14 +102,14 @@ def compiled_texts(texts: dict[str, str]) -> Compiled:
 
 
 def _key(texts: dict[str, str], compiler: Compiler) -> str:
-    """Digest of all that a compiled object depends on."""
+    """Return a digest of everything the compiled object depends on: texts, compiler, version."""
     made_of = [*texts, *texts.values(), *compiler.command, compiler.identity()]
     parts = [__version__, str(emit_c.ABI), *made_of]
     return sha256("\0".join(parts).encode()).hexdigest()
 
 
 def _loaded(content: bytes, key: str) -> Compiled:
-    """An object in this process, from a copy that only this process has."""
+    """Load a shared object into this process from a private copy, and check its key."""
     with _private() as folder:
         path = Path(folder, f"{key}.so")
         path.write_bytes(content)
@@ -127,39 +119,39 @@ def _loaded(content: bytes, key: str) -> Compiled:
             raise CodegenError(f"compiled code cannot be loaded: {error}") from error
     library.tf_hash.restype = ctypes.c_char_p
     if library.tf_abi() != emit_c.ABI or library.tf_hash() != key.encode():
-        raise CodegenError("compiled code is not of this program")
+        raise CodegenError("compiled code is not of this program: its hash differs")
     return Compiled(library)
 
 
 @dataclass(frozen=True)
 class Compiler:
-    """A C compiler.
+    """C compiler with its flags.
 
     Attributes
     ----------
     command : tuple of str
-        Its path and arguments.
+        Path and arguments.
     """
 
     command: tuple[str, ...]
 
     @classmethod
     def find(cls) -> Compiler:
-        """The compiler that CC names, or the system's."""
-        given = shlex.split(os.environ.get("CC", ""))
-        for name, *arguments in [given] if given else [["cc"], ["gcc"], ["clang"]]:
+        """Find the compiler that CC names, or the system's."""
+        named = shlex.split(os.environ.get("CC", ""))
+        for name, *arguments in [named] if named else [["cc"], ["gcc"], ["clang"]]:
             path = shutil.which(name)
             if path:
                 return cls((os.path.abspath(path), *arguments, *FLAGS, NATIVE, "-fPIC"))
-        raise CodegenError(f"no C compiler {given[0] if given else 'cc, gcc or clang'} found")
+        raise CodegenError(f"no C compiler {named[0] if named else 'cc, gcc or clang'} found")
 
     def identity(self) -> str:
-        """Its version, and its macros, among them the processor's features that it makes use of."""
+        """Return its version and predefined macros, which include the processor features it uses."""
         with _private() as folder:
             return self.run(folder, "--version") + self.run(folder, "-dM", "-E", "-x", "c", os.devnull)
 
     def library(self, texts: dict[str, str], key: str) -> bytes:
-        """Shared object of files, with a key in it."""
+        """Compile files, in parallel, into a shared object that contains the key; return its bytes."""
         with _private() as folder:
             for name, text in texts.items():
                 Path(folder, name).write_text(text, encoding="utf-8")
@@ -178,9 +170,9 @@ class Compiler:
             return Path(folder, "library.so").read_bytes()
 
     def run(self, folder: str, *arguments: str) -> str:
-        """What it prints when it runs in a folder."""
+        """Run the compiler in a folder, within the limits of time and memory; return what it prints."""
         process = subprocess.Popen(
-            [sys.executable, "-I", "-S", "-c", LIMITED, str(MEMORY), *self.command, *arguments],
+            ["/bin/sh", "-c", LIMITED, str(MEMORY // 1024), *self.command, *arguments],
             cwd=folder,
             env=_environment(folder),
             stdin=subprocess.DEVNULL,
@@ -196,7 +188,7 @@ class Compiler:
             raise CodegenError(f"{self.command[0]} took more than {SECONDS} s") from None
         finally:
             if process.returncode is None:
-                os.killpg(process.pid, signal.SIGKILL)  # and what it has started
+                os.killpg(process.pid, signal.SIGKILL)  # also kills its child processes
                 process.communicate()
         if process.returncode:
             how = (
@@ -208,7 +200,7 @@ class Compiler:
 
 @contextmanager
 def _private() -> Iterator[str]:
-    """A folder for temporary files that only this user can reach."""
+    """Create a temporary folder that only this user can access."""
     with tempfile.TemporaryDirectory(prefix="treefactor-") as folder:
         try:
             cache.require_safe(Path(folder).resolve())
@@ -218,6 +210,6 @@ def _private() -> Iterator[str]:
 
 
 def _environment(folder: str) -> dict[str, str]:
-    """Absolute folders of PATH, and nothing that brings libraries, headers or flags from elsewhere."""
+    """Return a minimal environment: absolute entries of PATH, no variables that add libraries or flags."""
     path = [place for place in os.environ.get("PATH", os.defpath).split(os.pathsep) if os.path.isabs(place)]
     return {"PATH": os.pathsep.join(path), "HOME": folder, "TMPDIR": folder, "LC_ALL": "C"}

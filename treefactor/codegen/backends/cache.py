@@ -1,6 +1,7 @@
-"""Compiled objects kept between processes, in a folder that nobody else can write to.
+"""Cache compiled objects between processes, in a folder that no other user can write to.
 
-What is read is compared with its digest before anyone runs it, and those bytes run: no name is opened twice.
+Every object is compared with its digest before it is loaded, and exactly those bytes are loaded: no file is
+opened a second time by name.
 """
 
 from __future__ import annotations
@@ -17,23 +18,23 @@ from pathlib import Path
 
 import platformdirs
 
-LIMIT = 256 * 2**20  # bytes that are kept
-DIGEST = 32  # bytes at the beginning of a file
-DAY = 86400.0  # seconds after which a file that was never finished will not be
+LIMIT = 256 * 2**20  # most bytes in the cache
+DIGEST = 32  # bytes of the digest at the start of a file
+DAY = 86400.0  # seconds after which an unfinished file is removed
 OTHERS = stat.S_IWGRP | stat.S_IWOTH
 READ = os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC
 CREATE = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
 
 
 def default_folder() -> Path | None:
-    """The user's folder for caches; None where there is no home."""
+    """Return the user's cache folder, None if there is no home folder."""
     folder = platformdirs.user_cache_path("treefactor")
     return folder if os.environ.get("HOME") and folder.is_absolute() else None
 
 
 @contextmanager
 def opened(folder: Path | None) -> Iterator[Cache | None]:
-    """The cache in a folder, which is made; None where it could not be trusted, after a warning."""
+    """Open the cache in a folder, created if needed; yields None after a warning if it is not safe."""
     if folder is None:
         yield None
         return
@@ -50,28 +51,28 @@ def opened(folder: Path | None) -> Iterator[Cache | None]:
 
 
 class Cache:
-    """Objects by their keys.
+    """Compiled objects by key.
 
     Parameters
     ----------
     folder : int
-        Descriptor of the folder, which stays the caller's.
+        Descriptor of the folder; the caller closes it.
     """
 
     def __init__(self, folder: int):
         self.folder = folder
 
     def read(self, key: str) -> bytes | None:
-        """Object of a key; None where there is none, or one that is not as it was written."""
+        """Return the object of a key; None if there is none or its content was changed."""
         try:
             with open(os.open(key, READ | os.O_NONBLOCK, dir_fd=self.folder), "rb") as file:
                 info = os.fstat(file.fileno())
                 if not stat.S_ISREG(info.st_mode):
-                    raise PermissionError(0, "it is not a file")
+                    raise PermissionError(0, "it is not a regular file")
                 _require_own(info)
                 digest, content = file.read(DIGEST), file.read()
                 if sha256(content).digest() != digest:
-                    raise PermissionError(0, "it is not as it was written")
+                    raise PermissionError(0, "its content was changed after it was written")
                 os.utime(file.fileno())
                 return content
         except FileNotFoundError:
@@ -81,7 +82,7 @@ class Cache:
             return None
 
     def write(self, key: str, content: bytes) -> None:
-        """Publish an object, all at once: who comes second replaces it by the same."""
+        """Write an object atomically; concurrent writers of one key write the same content."""
         draft = f"{key}.{secrets.token_hex(8)}"
         try:
             with open(os.open(draft, CREATE, 0o600, dir_fd=self.folder), "wb") as file:
@@ -97,7 +98,7 @@ class Cache:
         self._shrink(key)
 
     def _shrink(self, key: str) -> None:
-        """Remove what was not used for longest while there is too much: those who read it have a copy."""
+        """Remove the least recently used objects above the limit; readers hold their own copies."""
         with os.scandir(self.folder) as entries:
             files = [(entry.name, info) for entry in entries if (info := self._info(entry.name))]
         drafts = [name for name, info in files if "." in name and info.st_mtime < time.time() - DAY]
@@ -116,14 +117,14 @@ class Cache:
                 os.unlink(name, dir_fd=self.folder)
 
     def _info(self, name: str) -> os.stat_result | None:
-        """What a file is, or None where another process has removed it."""
+        """Return the status of a file, None if another process has removed it."""
         with suppress(OSError):
             return os.stat(name, dir_fd=self.folder, follow_symlinks=False)
         return None
 
 
 def _open(folder: Path) -> int:
-    """Descriptor of the user's own folder, which no other user can write to or put another in place of."""
+    """Return a descriptor of the user's own folder, which no other user can write to or replace."""
     folder.parent.mkdir(parents=True, exist_ok=True)
     with suppress(FileExistsError):
         folder.mkdir(mode=0o700)
@@ -141,16 +142,16 @@ def _open(folder: Path) -> int:
 
 
 def require_safe(real: Path) -> None:
-    """Raise where another user could put something in the place of a path without symbolic links."""
+    """Raise PermissionError if another user could replace a path without symbolic links."""
     for parent in real.parents:
         info = os.lstat(parent)
-        sticky = info.st_mode & stat.S_ISVTX and info.st_uid == 0  # only owners can rename what is in it
+        sticky = info.st_mode & stat.S_ISVTX and info.st_uid == 0  # only owners can rename entries
         if info.st_uid not in (0, os.geteuid()) or (info.st_mode & OTHERS and not sticky):
             raise PermissionError(0, f"others own {parent} or can write to it")
 
 
 def _require_own(info: os.stat_result) -> None:
-    """Raise where another user owns or can write to something."""
+    """Raise PermissionError if another user owns a file or folder, or can write to it."""
     if info.st_uid != os.geteuid():
         raise PermissionError(0, "it belongs to another user")
     if info.st_mode & OTHERS:

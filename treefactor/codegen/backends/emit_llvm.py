@@ -1,4 +1,4 @@
-"""Programs as LLVM's intermediate representation, for one configuration and for eight at once."""
+"""Write programs as LLVM intermediate representation and compile them, for one configuration or eight."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ if TYPE_CHECKING:
 
 OPCODES = {ADD: "fadd", SUB: "fsub", MUL: "fmul"}
 LETTERS = ("q", "v", "u")
-LEVEL = 2  # of code generation; passes over the representation would find nothing
+LEVEL = 2  # optimization of code generation; no passes over the representation, which would find nothing
 
 
 def ir(functions: Iterable) -> str:
-    """Assembly of functions, `tf_NAME` and `tf_NAME_x8`; it calls `tf_sincos` (n, x, s, c)."""
+    """Return LLVM assembly of functions `tf_NAME` and `tf_NAME_x8`; it calls `tf_sincos` (n, x, s, c)."""
     lines = ["declare void @tf_sincos(i64, ptr, ptr, ptr)", ""]
     for function in functions:
         for lanes in (1, 8):
@@ -32,18 +32,18 @@ def ir(functions: Iterable) -> str:
 
 
 def compiled(program, functions: Iterable[str] | None = None) -> Compiled:
-    """Functions of a program, compiled by LLVM for this processor.
+    """Compile functions of a program with LLVM for this processor.
 
     Parameters
     ----------
     program : Program
     functions : sequence of str, optional
-        Some of those in the program; by default all.
+        Names of functions of the program. Default: all.
 
     Raises
     ------
     CodegenError
-        Where llvmlite is missing.
+        If llvmlite is not installed.
     """
     try:
         import llvmlite.binding as llvm
@@ -62,7 +62,7 @@ def compiled(program, functions: Iterable[str] | None = None) -> Compiled:
 
 
 class Compiled(Sealed):
-    """Functions of a program as machine code, which lives as long as this.
+    """Machine code of functions of a program; valid as long as this object exists.
 
     Parameters
     ----------
@@ -75,22 +75,22 @@ class Compiled(Sealed):
         self._keep(engine=engine)
 
     def one(self, name: str) -> int:
-        """Address of a function of (q, v, u, out), one configuration."""
+        """Return the address of a function of (q, v, u, out) for one configuration."""
         return self.engine.get_function_address(f"tf_{name}")
 
     def lanes(self, name: str) -> int:
-        """Address of its form for eight configurations, entry e of configuration l at 8 e + l."""
+        """Return the address of its form for eight configurations: entry e of configuration l at 8 e + l."""
         return self.engine.get_function_address(f"tf_{name}_x8")
 
 
 def _function(function, lanes: int) -> list[str]:
-    """One function for every block, and the one that calls them."""
+    """Write one function per block, and the function that calls them."""
     found, slots = blocks(function)
     name = f"{function.name}_x8" if lanes == 8 else function.name
-    given = ", ".join(f"ptr noalias %{x}" for x in (*LETTERS, "out", "w"))
+    parameters = ", ".join(f"ptr noalias %{x}" for x in (*LETTERS, "out", "w"))
     lines, calls = [], []
     for k, block in enumerate(found, start=1):
-        lines += [f"define internal void @{name}_{k}({given}) #{1 if slots else 0} {{"]
+        lines += [f"define internal void @{name}_{k}({parameters}) #{1 if slots else 0} {{"]
         lines += [*_Lines(function, block, lanes).lines, "  ret void", "}", ""]
         calls.append(f"  call void @{name}_{k}({', '.join(f'ptr %{x}' for x in (*LETTERS, 'out', 'w'))})")
     lines += [f"define void @tf_{name}(ptr %q, ptr %v, ptr %u, ptr %out) #0 {{"]
@@ -99,7 +99,7 @@ def _function(function, lanes: int) -> list[str]:
 
 
 class _Lines:
-    """Instructions of a block.
+    """Writes the LLVM instructions of a block.
 
     Parameters
     ----------
@@ -113,7 +113,7 @@ class _Lines:
         self.op, self.a, self.b = (column.tolist() for column in (function.op, function.a, function.b))
         self.value, self.block, self.lanes = function.value.tolist(), block, lanes
         self.type = "double" if lanes == 1 else f"<{lanes} x double>"
-        self.known: set[str] = set()  # names that have a value
+        self.defined: set[str] = set()  # names that are already defined
         self.lines: list[str] = []
         for step in block.steps:
             if isinstance(step, Trig):
@@ -129,7 +129,7 @@ class _Lines:
             self.store(found, "out", entry)
 
     def compute(self, row: int) -> None:
-        """A row."""
+        """Write the instruction of a statement."""
         op, a = self.op[row], self.operand(self.a[row])
         if op == RECIP:
             self.reciprocal(row, a)
@@ -137,7 +137,7 @@ class _Lines:
             self.define(row, f"{OPCODES[op]} contract {self.type} {a}, {self.operand(self.b[row])}")
 
     def reciprocal(self, row: int, a: str) -> None:
-        """One over a, NaN where that is a pivot, or its negative, and not in (0, inf)."""
+        """Write 1 / a; for a pivot, or its negative, NaN unless the pivot is in (0, inf)."""
         division = f"fdiv {self.type} {self.number(1.0)}, {a}"
         if not self.b[row]:
             self.define(row, division)
@@ -153,7 +153,7 @@ class _Lines:
         self.define(row, f"select {flags} %g{row}, {self.type} %r{row}, {self.type} {self.number(math.nan)}")
 
     def sincos(self, step: Trig) -> None:
-        """Sines and cosines of all angles in one call."""
+        """Write one call for the sines and cosines of all angles."""
         n, first = len(step.angles), step.angles[0]
         angle, sine, cosine = (f"{name}{first}" for name in ("angle", "sine", "cosine"))
         for array in (angle, sine, cosine):
@@ -168,41 +168,41 @@ class _Lines:
             self.define(row, self.load(array, step.angles.index(self.a[row])))
 
     def operand(self, row: int) -> str:
-        """Name of a row's value, loaded where it comes from elsewhere; or a number."""
+        """Return the name of a statement's value, loaded if needed, or a number."""
         if self.op[row] == CONST:
             return self.number(self.value[row])
         name = f"%t{row}"
-        if name not in self.known:
-            given = self.op[row] == INPUT
-            place = (LETTERS[self.a[row]], self.b[row]) if given else ("w", self.block.taken[row])
-            self.known.add(name)
+        if name not in self.defined:
+            is_input = self.op[row] == INPUT
+            place = (LETTERS[self.a[row]], self.b[row]) if is_input else ("w", self.block.taken[row])
+            self.defined.add(name)
             self.lines.append(f"  {name} = {self.load(*place)}")
         return name
 
     def define(self, row: int, instruction: str) -> None:
-        """Give a row its value, and keep it for later blocks."""
-        self.known.add(f"%t{row}")
+        """Define the value of a statement, and store it if later blocks need it."""
+        self.defined.add(f"%t{row}")
         self.lines.append(f"  %t{row} = {instruction}")
         if row in self.block.kept:
             self.store(f"%t{row}", "w", self.block.kept[row])
 
     def number(self, value: float) -> str:
-        """A number by its bits."""
+        """Return a number, written by its bits."""
         bits = f"0x{struct.pack('>d', value).hex().upper()}"
         return bits if self.lanes == 1 else f"<{', '.join([f'double {bits}'] * self.lanes)}>"
 
     def load(self, array: str, entry: int) -> str:
-        """Instruction that reads an entry."""
+        """Return the instruction that reads an entry."""
         return f"load {self.type}, ptr {self.address(array, entry)}, align 8"
 
     def store(self, name: str, array: str, entry: int) -> None:
-        """Write an entry."""
+        """Write the instruction that stores an entry."""
         self.lines.append(f"  store {self.type} {name}, ptr {self.address(array, entry)}, align 8")
 
     def address(self, array: str, entry: int) -> str:
-        """Name of an entry's address."""
+        """Return the name of an entry's address."""
         name = f"%p_{array}_{entry}"
-        if name not in self.known:
-            self.known.add(name)
+        if name not in self.defined:
+            self.defined.add(name)
             self.lines.append(f"  {name} = getelementptr double, ptr %{array}, i64 {entry * self.lanes}")
         return name

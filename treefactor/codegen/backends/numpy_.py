@@ -1,4 +1,4 @@
-"""Programs evaluated row by row by NumPy, all configurations of a batch at once: slow, and the reference."""
+"""Evaluate programs statement by statement with NumPy, on whole batches: slow, used as the reference."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ UFUNCS = {
 
 
 def evaluate(function, *arguments) -> np.ndarray:
-    """Result of a `Function`.
+    """Evaluate a `Function`.
 
     Parameters
     ----------
     function : Function
     *arguments : array_like, shapes (..., size)
-        In the order of ``function.inputs``.
+        Arguments in the order of ``function.inputs``.
 
     Returns
     -------
@@ -52,9 +52,9 @@ def evaluate(function, *arguments) -> np.ndarray:
 
 
 def failing_pivot(function, *arguments) -> int | None:
-    """Freedom whose pivot is the first in the order of elimination that is no positive number, of vectors.
+    """Return the freedom of the first pivot, in order of elimination, that is not positive, for vectors.
 
-    Where rounding makes the pivots positive here, that of the least one; None where there are none.
+    If rounding makes all pivots positive here, returns that of the smallest; None if there are no pivots.
     """
     rows = np.flatnonzero((function.op == RECIP) & (function.b != 0))
     if not rows.size:

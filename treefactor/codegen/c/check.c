@@ -1,4 +1,4 @@
-/* Every function against reference values: prints the largest deviation, ends with 1 where one is too large. */
+/* Compares every function with reference values: prints the largest deviations, returns 1 if one is too large. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -10,7 +10,7 @@ typedef void Function(const double *q, const double *v, const double *u, double 
 typedef struct {
     const char *name;
     Function *one, *eight;
-    const double *v, *u;            /* NULL where it takes none */
+    const double *v, *u;            /* NULL if the function does not take it */
     const double *expected;
     int size;
     double tolerance;               /* relative to the largest entry */
@@ -18,13 +18,14 @@ typedef struct {
 
 #include "reference.h"
 
-/* entry e of configuration l of eight: where it is in rows, and side by side */
+/* Rearranges eight configurations: from one per row to entry e of configuration l at 8 e + l. */
 static void transpose(int n, const double *rows, double *lanes)
 {
     for (int l = 0; l < 8; l++)
         for (int e = 0; e < n; e++) lanes[8 * e + l] = rows[l * n + e];
 }
 
+/* Returns the largest deviation relative to the largest expected entry; step: 1 for rows, 0 for lanes. */
 static double deviation(const Case *c, int step, const double *out)
 {
     double largest = 0.0, scale = 0.0;
@@ -39,6 +40,7 @@ static double deviation(const Case *c, int step, const double *out)
     return scale > 0.0 ? largest / scale : largest;
 }
 
+/* Prints the deviation of one form of a function; returns whether it is too large. */
 static int report(const Case *c, const char *form, double found)
 {
     int good = found <= c->tolerance;

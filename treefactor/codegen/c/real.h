@@ -1,5 +1,5 @@
-/* The numbers that generated functions compute with: those of one configuration, or with -DLANES=8 of eight at
- * once, entry e of configuration l at x[8 e + l], a register's width after the other. */
+/* Defines the type `real` of generated functions: the number of one configuration, or with -DLANES=8 a vector
+ * register of several of eight configurations. Entry e of configuration l stands at x[8 e + l]. */
 #include <float.h>
 #include <math.h>
 #include <stddef.h>
@@ -37,20 +37,20 @@ static inline void tf_sincos(ptrdiff_t n, const double *x, double *s, double *c)
 #if LANES == 1 || WIDTH == 1
 typedef double real, anywhere;
 #define PASSES for (int l = 0; l < LANES; l++)
-#define ROOM(n) (((n) + 7) / 8 * 8)   /* numbers that fill whole registers */
-/* 1 / x, NaN where x is not in (low, high): pivots are in (0, inf) */
+#define PADDED(n) (((n) + 7) / 8 * 8)   /* round up to whole registers */
+/* Computes 1 / x, NaN unless low < x < high: pivots must be in (0, inf). */
 static inline real reciprocal(real x, double low, double high) { return low < x && x < high ? 1.0 / x : NAN; }
 #else
 typedef double real __attribute__((vector_size(8 * WIDTH)));
 typedef double anywhere __attribute__((vector_size(8 * WIDTH), aligned(8)));
 typedef long long bits __attribute__((vector_size(8 * WIDTH)));
 #define PASSES for (int l = 0; l < LANES; l += WIDTH)
-#define ROOM(n) (n)
+#define PADDED(n) (n)
 INLINE real reciprocal(real x, double low, double high)
 {
     real found = 1.0 / x;
 #ifdef __AVX512F__
-    __asm__("" : "+v"(found));   /* or the division waits for the comparisons */
+    __asm__("" : "+v"(found));   /* starts the division before the comparisons */
 #endif
     return (real)((bits)found | ~((bits)(x > low) & (bits)(x < high)));
 }

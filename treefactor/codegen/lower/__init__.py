@@ -1,1 +1,1 @@
-"""Programs lowered to instructions of the interpreter: fused, ordered, slots allocated."""
+"""Lower programs to instructions of the interpreter: fusion, ordering, register allocation."""

@@ -1,8 +1,8 @@
-"""Rows of straight-line code fused, ordered and placed for the interpreter."""
+"""Fuse and order statements and allocate their slots, for the interpreter."""
 
 import numpy as np
 
-cdef extern from "kernels/interpreter/machine.h":
+cdef extern from "kernels/interpreter/interpreter.h":
     enum:
         OP_RECIP
         OP_POSITIVE
@@ -10,11 +10,11 @@ cdef extern from "kernels/interpreter/machine.h":
         OP_SINCOS
         OP_END
         OPCODES
-    int SUM(int products, int negative_products, int numbers, int negative_numbers) nogil
+    int SUM_OPCODE(int products, int negative_products, int numbers, int negative_numbers) nogil
 
 RECIPROCALS, SINCOS, END = (OP_RECIP, OP_POSITIVE, OP_NEGATIVE), OP_SINCOS, OP_END
 
-cdef enum:                       # operations of rows, in the order of `_table`
+cdef enum:                       # operations of statements, in the order of `_table`
     ADD = 2
     SUB
     MUL
@@ -24,13 +24,13 @@ cdef enum:                       # operations of rows, in the order of `_table`
 
 cdef enum:
     NONE = -1
-    TERMS = 3                    # of a sum, at most
+    TERMS = 3                    # most terms of a sum
     OPERANDS = 6
     RESULTS = 2
-    WINDOW = 1000                # instructions
+    WINDOW = 1000                # instructions that `schedule` chooses among
 
 ctypedef struct Term:
-    int a, b                     # rows; b is NONE where the term is no product
+    int a, b                     # statements; b is NONE unless the term is a product
     bint negative
 
 ctypedef struct Sum:
@@ -39,30 +39,30 @@ ctypedef struct Sum:
 
 
 def fuse(const unsigned char[::1] op, const int[::1] a, const int[::1] b, const int[::1] uses):
-    """Instructions for the rows that are used: what only one sum needs joins it, sine and cosine are one.
+    """Make instructions of all used statements: terms used by one sum only join it, sine and cosine pair up.
 
     Parameters
     ----------
     op, a, b : ndarray
-        Columns of a `Function`.
+        Columns of a `Function`: operations and operands of its statements.
     uses : ndarray of int32
-        By rows that are used, and by results.
+        Number of used statements and results that use each statement.
 
     Returns
     -------
     code : ndarray of int32, shape (count,)
         Opcodes.
     operand, result : ndarray of int32, shapes (count, 6), (count, 2)
-        Rows, -1 where there is none.
+        Statements, -1 for none.
     """
     cdef Py_ssize_t rows = op.shape[0], row, count = 0
     cdef int[::1] code = np.empty(rows, np.intc)
     cdef int[:, ::1] operand = np.full((rows, OPERANDS), NONE, np.intc)
     cdef int[:, ::1] result = np.full((rows, RESULTS), NONE, np.intc)
-    cdef int[::1] turned = np.full(rows, NONE, np.intc)      # the instruction that turns by an angle
+    cdef int[::1] sincos = np.full(rows, NONE, np.intc)      # instruction for the sine and cosine of an angle
     cdef unsigned char[::1] joined = np.zeros(rows, np.uint8)
-    cdef unsigned char[:, ::1] room = np.zeros((rows, sizeof(Sum)), np.uint8)
-    cdef Sum *sums = <Sum *> &room[0, 0] if rows else NULL
+    cdef unsigned char[:, ::1] buffer = np.zeros((rows, sizeof(Sum)), np.uint8)
+    cdef Sum *sums = <Sum *> &buffer[0, 0] if rows else NULL
     for row in range(rows):
         if not uses[row]:
             continue
@@ -73,11 +73,11 @@ def fuse(const unsigned char[::1] op, const int[::1] a, const int[::1] b, const 
     for row in range(rows):
         if op[row] < ADD or joined[row] or not uses[row]:
             continue
-        if op[row] >= SIN and turned[a[row]] != NONE and result[turned[a[row]], op[row] - SIN] == NONE:
-            result[turned[a[row]], op[row] - SIN] = row
+        if op[row] >= SIN and sincos[a[row]] != NONE and result[sincos[a[row]], op[row] - SIN] == NONE:
+            result[sincos[a[row]], op[row] - SIN] = row
             continue
         if op[row] >= SIN:
-            turned[a[row]] = count
+            sincos[a[row]] = count
             code[count], operand[count, 0], result[count, op[row] - SIN] = OP_SINCOS, a[row], row
         elif op[row] == RECIP:
             code[count] = OP_RECIP if not b[row] else OP_POSITIVE if b[row] > 0 else OP_NEGATIVE
@@ -89,13 +89,14 @@ def fuse(const unsigned char[::1] op, const int[::1] a, const int[::1] b, const 
 
 
 cdef void add_term(Sum *to, int a, int b, bint negative) noexcept:
+    """Append the term a b, or a if b is NONE."""
     to.term[to.terms].a, to.term[to.terms].b, to.term[to.terms].negative = a, b, negative
     to.terms += 1
 
 
 cdef void join(Sum *sums, const int[::1] uses, unsigned char[::1] joined, int x, int y, bint negative,
                Sum *to) noexcept:
-    """to <- x + y, or x - y, each by its terms where nothing else uses it and there is room for them."""
+    """Set `to` to x + y or x - y; operands without another use are replaced by their terms if these fit."""
     cdef int left = sums[x].terms if uses[x] == 1 else 0, right = sums[y].terms if uses[y] == 1 else 0, k
     while max(left, 1) + max(right, 1) > TERMS:
         if left >= right:
@@ -115,7 +116,7 @@ cdef void join(Sum *sums, const int[::1] uses, unsigned char[::1] joined, int x,
 
 
 cdef int write_sum(const Sum *terms, int[::1] operand) noexcept:
-    """Operands of the products, then the numbers, positive ones first; the opcode."""
+    """Write operands of products, then single operands, positive ones first; return the opcode."""
     cdef int count[4]
     cdef int kind, k, at = 0
     for kind in range(4):
@@ -128,11 +129,11 @@ cdef int write_sum(const Sum *terms, int[::1] operand) noexcept:
                 if kind < 2:
                     operand[at] = terms.term[k].b
                     at += 1
-    return SUM(count[0], count[1], count[2], count[3])
+    return SUM_OPCODE(count[0], count[1], count[2], count[3])
 
 
 cdef class Ready:
-    """Instructions that can run, first come first served for every opcode."""
+    """Instructions whose operands are computed: one first-in first-out queue per opcode."""
     cdef int[::1] following
     cdef int first[OPCODES]
     cdef int last[OPCODES]
@@ -145,6 +146,7 @@ cdef class Ready:
             self.waiting[code] = 0
 
     cdef void push(self, int code, int instruction) noexcept:
+        """Append an instruction to the queue of its opcode."""
         if self.waiting[code]:
             self.following[self.last[code]] = instruction
         else:
@@ -153,13 +155,14 @@ cdef class Ready:
         self.waiting[code] += 1
 
     cdef int pop(self, int code) noexcept:
+        """Remove and return the first instruction of an opcode."""
         cdef int instruction = self.first[code]
         self.first[code] = self.following[instruction]
         self.waiting[code] -= 1
         return instruction
 
     cdef int longest(self) noexcept:
-        """The opcode that most wait for; sines and cosines wait until nothing else does."""
+        """Return the opcode with the longest queue; OP_SINCOS only if all other queues are empty."""
         cdef int best = 0, code
         for code in range(1, OPCODES):
             if (self.waiting[code] > self.waiting[best] and code != OP_SINCOS) or not self.waiting[best]:
@@ -168,13 +171,13 @@ cdef class Ready:
 
 
 def schedule(const int[::1] code, const int[:, ::1] operand, const int[:, ::1] result, Py_ssize_t rows):
-    """Order of the instructions with long runs of equal opcodes, each among the next `WINDOW` in line.
+    """Order instructions into long runs of equal opcodes; looks at most `WINDOW` instructions ahead.
 
     Returns
     -------
     order : ndarray of int32, shape (count,)
     first : ndarray of int
-        Where runs begin. The angles of a run are known before it begins.
+        Starts of the runs. The angles of a run of OP_SINCOS are computed before the run starts.
     """
     cdef Py_ssize_t count = code.shape[0], i, k, r, low = 0, seen = 0, emitted = 0
     cdef int current = NONE, instruction, row, user, left = 0
@@ -227,23 +230,23 @@ def schedule(const int[::1] code, const int[:, ::1] operand, const int[:, ::1] r
 
 def allocate(const int[:, ::1] operand, const int[:, ::1] result, int[::1] slot, const int[::1] kept,
              int used):
-    """Give every result a slot, free again after its last use.
+    """Allocate a slot for every result (register allocation); slots are reused after the last use.
 
     Parameters
     ----------
     operand, result : ndarray of int32
-        Rows, in the order of execution.
+        Statements, in the order of execution.
     slot : ndarray of int32, shape (rows,)
-        Of the rows that are there at the start, -1 of others; receives the others'.
+        Slots of statements that are known at the start, -1 for others; receives the slots of the others.
     kept : ndarray of int32
-        Rows that stay to the end.
+        Statements whose slots are never reused.
     used : int
-        Slots there are at the start.
+        Number of slots at the start.
 
     Returns
     -------
     int
-        Slots in all.
+        Number of slots in total.
     """
     cdef Py_ssize_t count = operand.shape[0], i, k, r
     cdef int[::1] last = np.full(slot.shape[0], NONE, np.intc), free = np.empty_like(slot)

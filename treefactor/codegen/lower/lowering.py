@@ -1,4 +1,4 @@
-"""From rows to instructions of the register machine of ``kernels/interpreter/machine.h``."""
+"""Lower the statements of a function to instructions of ``kernels/interpreter/interpreter.h``."""
 
 from __future__ import annotations
 
@@ -12,24 +12,25 @@ from ..program.passes import uses
 from ..program.program import Function
 from ._lower import END, SINCOS, allocate, fuse, schedule
 
-MOST = 2**24  # slots of arguments
+MOST = 2**24  # largest size of an argument
 
 
 @dataclass(frozen=True, eq=False)
 class Code:
-    """A function as instructions on slots: its arguments, then numbers, then what is computed.
+    """Function as instructions on slots: arguments come first, then constants, then computed values.
 
     Attributes
     ----------
     constants : ndarray
-        The first one is 0.
+        Values of the slots after the arguments; the first is 0.
     slots : int
+        Number of slots.
     words : ndarray of int32
-        The instructions, see ``kernels/interpreter/machine.h``.
+        Instructions, see ``kernels/interpreter/interpreter.h``.
     output : ndarray of int32
-        Slots of the results.
+        Slots of the result entries.
     zero : int
-        Slot of the number 0.
+        Slot of the constant 0.
     """
 
     constants: np.ndarray
@@ -40,35 +41,35 @@ class Code:
 
 
 def lower(function: Function) -> Code:
-    """Fuse, order and place the rows of a function.
+    """Fuse and order the statements of a function, and allocate their slots.
 
     Raises
     ------
     CodegenError
-        Where the arguments are too large.
+        If an argument has 2^24 entries or more.
     """
     sizes = [size for _, size in function.inputs]
     if not all(0 <= size < MOST for size in sizes):
-        raise CodegenError(f"{function.name}: arguments of {sizes} entries")
-    op, given = function.op, function.op == INPUT
+        raise CodegenError(f"{function.name}: arguments have {sizes} entries; expected less than {MOST} each")
+    op, is_input = function.op, function.op == INPUT
     constants = np.append(0.0, function.value[op == CONST])
     zero = sum(sizes)
     slot = np.full(function.rows, -1, np.intc)
     slot[op == CONST] = zero + np.arange(1, constants.size)
-    slot[given] = np.cumsum([0, *sizes])[function.a[given]] + function.b[given]
+    slot[is_input] = np.cumsum([0, *sizes])[function.a[is_input]] + function.b[is_input]
 
     opcode, operand, result = fuse(op, function.a, function.b, uses(function))
     order, first = schedule(opcode, operand, result, function.rows)
     opcode, operand, result = opcode[order], operand[order], result[order]
     kept = np.append(function.output, np.flatnonzero(op == CONST)).astype(np.intc)
     slots = allocate(operand, result, slot, kept, zero + constants.size)
-    unwanted = (result < 0) & (opcode == SINCOS)[:, None]  # a sine without cosine, or the reverse
+    unwanted = (result < 0) & (opcode == SINCOS)[:, None]  # of sine and cosine
     result[unwanted], slot, slots = function.rows, np.append(slot, slots), int(slots + unwanted.any())
     return Code(constants, slots, _words(opcode, operand, result, slot, first), slot[function.output], zero)
 
 
 def _words(opcode, operand, result, slot, first) -> np.ndarray:
-    """Runs of equal opcodes, of which these are the first ones, each with its head."""
+    """Encode runs of equal opcodes, which start at `first`: a head (opcode, count), then slots."""
     rows = np.concatenate([result, operand], axis=1)
     there = rows >= 0
     length = np.append(0, np.cumsum(there.sum(1)))

@@ -1,4 +1,4 @@
-"""Programs: tables of scalar expressions, passes over them, and their text in C."""
+"""Represent programs: the table of scalar expressions, passes over its statements, and C text."""
 
 from .program import (
     ARGUMENTS,
@@ -11,6 +11,7 @@ from .program import (
     TIP_FUNCTIONS,
     Function,
     Program,
+    argument_sizes,
     available,
     operation_count,
     shape_of,
@@ -27,6 +28,7 @@ __all__ = [
     "TIP_FUNCTIONS",
     "Function",
     "Program",
+    "argument_sizes",
     "available",
     "operation_count",
     "shape_of",

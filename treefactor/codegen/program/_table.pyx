@@ -1,4 +1,4 @@
-"""The table of scalar expressions, every row once, and the scalars that write it."""
+"""Define the table of scalar expressions, without duplicates, and the scalars whose arithmetic fills it."""
 
 cimport cython
 cimport numpy as cnp
@@ -11,7 +11,7 @@ cnp.import_array()
 
 OPERATIONS = ("CONST", "INPUT", "ADD", "SUB", "MUL", "RECIP", "SIN", "COS")
 
-cdef enum:                       # in their order
+cdef enum:                       # in the order of OPERATIONS
     CONST
     INPUT
     ADD
@@ -23,13 +23,13 @@ cdef enum:                       # in their order
 
 
 cdef class Table:
-    """Rows ``op(a, b)`` of scalars, no two alike: the scalar expression table (SET) of Golubev & Yaskevich.
+    """Table of distinct statements ``op(a, b)``: the scalar expression table (SET) of Golubev & Yaskevich.
 
-    A scalar is the number of a row, negative where its sign is turned: a change of sign is no row. Operands
-    of sums and products are ordered, their signs stand in ADD or SUB, or are passed on. Row 0 is none. The
-    operands of CONST are the two halves of its bits, of INPUT the number of the argument and the entry; the
-    second one of RECIP is k + 1 where the first one is the pivot of freedom k, and negative where it is the
-    pivot's negative.
+    A scalar is the number of a statement, negated for the negative of its value, so that a change of sign
+    needs no statement. Operands of sums and products are ordered; their signs become ADD or SUB, or the sign
+    of the result. Statement 0 is unused. CONST has the two halves of its bits as operands, INPUT the number
+    of the argument and the entry. The second operand of RECIP is k + 1 if the first is the pivot of freedom
+    k, -(k + 1) if it is the negative of that pivot, and 0 otherwise.
     """
     cdef readonly int rows
     cdef unsigned char[::1] op
@@ -43,28 +43,30 @@ cdef class Table:
         self.slots = np.zeros(4096, np.intc)
 
     def input(self, int argument, int entry):
-        """Entry of an argument."""
+        """Return the scalar of an entry of an argument."""
         return self.scalar(self.row(INPUT, argument, entry))
 
     def columns(self):
-        """Columns op, a, b."""
+        """Return copies of the columns op, a, b."""
         return np.array(self.op[:self.rows]), np.array(self.a[:self.rows]), np.array(self.b[:self.rows])
 
     def codes(self, values):
-        """Signed rows of scalars and numbers; the rows of numbers are made."""
+        """Return the signed statement numbers of scalars and constants, added to the table if needed."""
         return np.array([self.code(value) for value in values], np.intc)
 
     cdef int code(self, value) except? 0:
+        """Return the signed statement number of a scalar or constant."""
         return (<Scalar>value).code if type(value) is Scalar else self.constant(value)
 
     cdef Scalar scalar(self, int code):
+        """Return the scalar of a signed statement number."""
         cdef Scalar found = Scalar.__new__(Scalar)
         found.table = self
         found.code = code
         return found
 
     cdef int constant(self, double value) except? 0:
-        """Signed row of a number; rows hold no negative ones."""
+        """Return the signed statement number of a constant; statements store its absolute value."""
         cdef int halves[2]
         cdef double size = fabs(value)
         memcpy(halves, &size, 8)
@@ -72,14 +74,14 @@ cdef class Table:
         return -row if value < 0 else row
 
     cdef double number(self, int row):
-        """The number in a row CONST."""
+        """Return the constant of a CONST statement."""
         cdef int[2] halves = [self.a[row], self.b[row]]
         cdef double value
         memcpy(&value, halves, 8)
         return value
 
     cdef int row(self, unsigned char op, int a, int b) except -1:
-        """The row op(a, b), made where there is none."""
+        """Return the statement op(a, b), added if it does not exist."""
         cdef unsigned int mask = self.slots.shape[0] - 1
         cdef unsigned int slot = hashed(op, a, b) & mask
         cdef int found = self.slots[slot]
@@ -98,7 +100,7 @@ cdef class Table:
         return found
 
     cdef int grow(self) except -1:
-        """Twice the rows, four slots for each."""
+        """Double the capacity; the hash table has four entries per statement."""
         cdef int row, size = 2 * self.op.shape[0]
         cdef unsigned int slot
         self.op = np.resize(self.op, size)
@@ -113,7 +115,7 @@ cdef class Table:
         return 0
 
     cdef shifted(self, int x, double number):
-        """x and a number, where (x + c) + d = x + (c + d)."""
+        """Return x plus a constant, using (x + c) + d = x + (c + d)."""
         cdef int p = abs(x), a = self.a[p], b = self.b[p]
         if self.op[p] == ADD or self.op[p] == SUB:
             if self.op[p] == SUB:
@@ -128,13 +130,13 @@ cdef class Table:
         return self.sum(x, self.constant(number))
 
     cdef total(self, int x, int y):
-        """x + y of rows that are no numbers."""
+        """Return x + y of statements that are not constants."""
         if x == y:
             return self.scaled(x, 2.0)
         return 0.0 if x == -y else self.sum(x, y)
 
     cdef sum(self, int x, int y):
-        """x + y, of which one may be a number: signs go before it, and what is taken away again is gone."""
+        """Return x + y, one of which may be a constant; terms that cancel are removed."""
         cdef int left = self.remainder(x, y) or self.remainder(y, x)
         if left:
             return self.scalar(left)
@@ -147,14 +149,14 @@ cdef class Table:
         return self.scalar(row if low > 0 else -row)
 
     cdef product(self, int x, int y):
-        """x y, where (1 / x) x = 1."""
+        """Return x y, using (1 / x) x = 1."""
         cdef int p = abs(x), r = abs(y), sign = 1 if (x > 0) == (y > 0) else -1
         if (self.op[p] == RECIP and self.a[p] == r) or (self.op[r] == RECIP and self.a[r] == p):
             return float(sign)
         return self.scalar(sign * self.row(MUL, min(p, r), max(p, r)))
 
     cdef scaled(self, int x, double number):
-        """A number times x, where c (d x) = (c d) x."""
+        """Return a constant times x, using c (d x) = (c d) x."""
         cdef int c = self.factor(x)
         cdef int p = self.cofactor(x, c)
         number *= self.coefficient(x, c)
@@ -167,24 +169,24 @@ cdef class Table:
         return self.scalar(row if number > 0 else -row)
 
     cdef int factor(self, int x):
-        """Row of the number that x is a multiple of, or 0."""
+        """Return the CONST statement that x is a multiple of, or 0."""
         cdef int p = abs(x)
         if self.op[p] != MUL:
             return 0
         return self.a[p] if self.op[self.a[p]] == CONST else self.b[p] if self.op[self.b[p]] == CONST else 0
 
     cdef int cofactor(self, int x, int factor):
-        """Row that x is that multiple of."""
+        """Return the statement that x is this multiple of."""
         cdef int p = abs(x)
         return p if not factor else self.b[p] if self.a[p] == factor else self.a[p]
 
     cdef double coefficient(self, int x, int factor):
-        """The number, with the sign of x."""
+        """Return the constant factor with the sign of x."""
         cdef double size = self.number(factor) if factor else 1.0
         return size if x > 0 else -size
 
     cdef int remainder(self, int x, int y):
-        """What is left of a sum x of two rows when y takes one of them away, or 0."""
+        """Return the other term if x is a sum with the term -y, or 0."""
         cdef int p = abs(x), a = self.a[p], b = self.b[p]
         if self.op[p] != ADD and self.op[p] != SUB:
             return 0
@@ -196,6 +198,7 @@ cdef class Table:
 
 
 cdef inline unsigned int hashed(unsigned char op, int a, int b) noexcept nogil:
+    """Return the hash of a statement."""
     cdef unsigned long long key = (<unsigned long long>(<unsigned int>a) << 32) | <unsigned int>b
     key = (key ^ op) * 0x9E3779B97F4A7C15ULL
     key = (key ^ (key >> 29)) * 0xBF58476D1CE4E5B9ULL
@@ -205,7 +208,7 @@ cdef inline unsigned int hashed(unsigned char op, int a, int b) noexcept nogil:
 @cython.final
 @cython.freelist(4096)
 cdef class Scalar:
-    """A row of a table, or its negative. Numbers stay Python's own, so that Python folds them:
+    """Scalar expression: a statement of a table, or its negative. Constants are Python floats and folded:
 
     x + 0 = x, 0 x = 0, 1 x = x, c (d x) = (c d) x, c x + d x = (c + d) x, (x + y) - y = x, x / x = 1; x / y
     multiplies x by a reciprocal.
@@ -255,19 +258,19 @@ cdef class Scalar:
         return self.table.scalar(-self.code)
 
     def pivot(self, int freedom):
-        """Reciprocal of the pivot of a freedom, NaN where that is not positive."""
+        """Return the reciprocal of the pivot of a freedom, NaN unless the pivot is positive."""
         cdef int sign = 1 if self.code > 0 else -1
         return self.table.scalar(sign * self.table.row(RECIP, abs(self.code), sign * (freedom + 1)))
 
     def sincos(self):
-        """Sine, which is odd, and cosine, which is even."""
+        """Return sine and cosine; signs use that sine is odd and cosine even."""
         cdef int sine = self.table.row(SIN, abs(self.code), 0)
         cdef int cosine = self.table.row(COS, abs(self.code), 0)
         return self.table.scalar(sine if self.code > 0 else -sine), self.table.scalar(cosine)
 
 
 def use_counts(const unsigned char[::1] op, const int[::1] a, const int[::1] b, const int[::1] targets):
-    """How many rows and targets use every row, counted backwards: those that no target needs count 0."""
+    """Count the uses of every statement by targets and used statements; 0 if no target depends on it."""
     cdef int[::1] uses = np.zeros(op.shape[0], np.intc)
     cdef Py_ssize_t row
     for row in range(targets.shape[0]):

@@ -1,7 +1,7 @@
-"""Programs cut into blocks that a compiler digests, and the values that pass from one to the next.
+"""Split programs into blocks that compile fast, and allocate workspace slots for values between blocks.
 
-The time a compiler takes grows faster than the length of a function: above `LIMIT` steps there are several
-of about `SIZE`, and a workspace whose slots are used again.
+Compile time grows faster than the length of a function: a program of more than `LIMIT` steps is split into
+blocks of about `SIZE` steps; slots of the workspace are reused.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ LIMIT, SIZE = 3000, 1500
 
 @dataclass(frozen=True)
 class Trig:
-    """Rows that are sines and cosines, and the angles they are of, all taken at once."""
+    """Step that computes sines and cosines (statements `rows`) of several angles at once."""
 
     rows: tuple[int, ...]
     angles: tuple[int, ...]
@@ -27,18 +27,18 @@ class Trig:
 
 @dataclass(frozen=True)
 class Block:
-    """Steps of a `Function`, one after the other.
+    """Consecutive steps of a `Function`.
 
     Attributes
     ----------
     steps : list of int or Trig
-        Rows, and sines and cosines.
+        Statements, and groups of sines and cosines.
     kept : dict of int to int
-        Slots of the workspace for rows that later blocks need.
+        Workspace slots of statements that later blocks need.
     taken : dict of int to int
-        Slots in which rows of earlier blocks are.
+        Workspace slots of statements of earlier blocks.
     outputs : list of int
-        Entries of the result that are known after it.
+        Entries of the result that this block completes.
     """
 
     steps: list
@@ -48,9 +48,9 @@ class Block:
 
 
 def steps(function) -> list:
-    """Rows in order, all sines and cosines at once as soon as the rows of their angles are there."""
+    """Order statements so that sines and cosines of one depth are computed at once, after their angles."""
     op, a, b = (column.tolist() for column in (function.op, function.a, function.b))
-    level = [0] * len(op)  # sines and cosines on the way to a row
+    level = [0] * len(op)  # most nested sines and cosines below a statement
     for row in range(function.first, len(op)):
         level[row] = max(level[a[row]], level[b[row]] if op[row] <= MUL else 0) + (op[row] >= SIN)
     done = [operation < ADD for operation in op]
@@ -70,24 +70,24 @@ def steps(function) -> list:
 
 
 def blocks(function) -> tuple[list[Block], int]:
-    """Blocks of a function, and the slots of the workspace between them."""
+    """Return the blocks of a function and the number of workspace slots."""
     order = steps(function)
     count = 1 if len(order) <= LIMIT else -(-len(order) // SIZE)
     cuts = [len(order) * k // count for k in range(count + 1)]
     found = [Block(order[start:stop]) for start, stop in pairwise(cuts)]
-    made = np.full(function.rows, -1)  # block of every row, none for numbers and inputs
+    made = np.full(function.rows, -1)  # block of every statement, -1 for constants and inputs
     for k, block in enumerate(found):
         for step in block.steps:
             made[list(step.rows) if isinstance(step, Trig) else step] = k
     for entry, row in enumerate(function.output.tolist()):
         found[made[row]].outputs.append(entry)
-    return found, _allot(function, found, made)
+    return found, _allocate(function, found, made)
 
 
-def _allot(function, found: list[Block], made: np.ndarray) -> int:
-    """Give slots to rows that pass between blocks, free ones again; returns how many there are."""
+def _allocate(function, found: list[Block], made: np.ndarray) -> int:
+    """Allocate slots for statements used in later blocks, reusing free ones; return the number of slots."""
     computed, binary = function.op >= ADD, (function.op >= ADD) & (function.op <= MUL)
-    last = made.copy()  # block that uses a row last
+    last = made.copy()  # last block that uses a statement
     np.maximum.at(last, function.a[computed], made[computed])
     np.maximum.at(last, function.b[binary], made[binary])
     live: dict[int, int] = {}

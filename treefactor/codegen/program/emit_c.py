@@ -1,4 +1,4 @@
-"""Programs as C99 that a person can read: the same text for one configuration and for eight at once."""
+"""Write programs as readable C99; the same text compiles for one configuration and for eight at once."""
 
 from __future__ import annotations
 
@@ -15,39 +15,39 @@ from .blocks import Block, Trig, blocks
 from .expressions import ADD, CONST, COS, INPUT, MUL, RECIP, SUB
 
 ABI = 1
-COLUMNS = 100  # of a line, which expressions used once are put into while there is room
-SUM, PRODUCT, ATOM = range(3)  # how tightly an expression holds together
+COLUMNS = 100  # longest expression that single-use operands are inlined into
+SUM, PRODUCT, ATOM = range(3)  # precedence of an expression
 RESULTS = {
-    "crba": "rows of the lower triangle of H, ancestors of a freedom from the root on, itself last",
+    "crba": "packed rows of the lower triangle of H: ancestors of a freedom from the root on, itself last",
     "rnea": "forces for accelerations a",
-    "bias": "forces at rest, of gravity and velocities",
+    "bias": "forces at zero acceleration, of gravity and velocities",
     "aba": "accelerations under forces tau",
     "forward_dynamics": "accelerations under forces tau",
-    "minv": "inverse of H, all of it",
+    "minv": "inverse of H, all entries",
     "jacobian": "J, linear and angular velocities in the axes of the joints {tips}",
-    "loops": "accelerations under forces tau, all loops closed, the rest of v following from {free}",
-    "loop_velocity": "v with all loops closed, the rest following from {free}",
-    "loop_step": "step in v that closes the loops, to be integrated, 0 for {free}",
-    "loop_gap": "what the loops are open by, in axes of the base",
+    "loops": "accelerations under forces tau with all loops closed; reads {free} of v, the others follow",
+    "loop_velocity": "v with all loops closed, computed from {free}",
+    "loop_step": "Newton step in v that closes the loops, to be integrated; 0 for {free}",
+    "loop_gap": "residual of the loops: translations in the first frame of each, then cosines",
     "delassus": "J H^-1 J^T, velocities in the axes of the joints {tips}",
 }
-SUPPORT = Path(__file__).parents[1] / "c"  # texts that are the same for all programs
+SUPPORT = Path(__file__).parents[1] / "c"  # files that are the same for all programs
 SIGNATURE = "const double *q, const double *v, const double *u, double *out"
 
 
 def sources(program, functions: Iterable[str] | None = None) -> dict[str, str]:
-    """Texts of all files that functions of a program need to be compiled, by file name.
+    """Return the texts of all files needed to compile functions of a program, by file name.
 
     Parameters
     ----------
     program : Program
     functions : sequence of str, optional
-        Some of those in the program; by default all.
+        Names of functions of the program. Default: all.
 
     Returns
     -------
     dict of str to str
-        The same for the same program, byte for byte.
+        Deterministic: equal programs give equal bytes.
     """
     chosen = program.chosen(functions)
     texts = {
@@ -62,7 +62,7 @@ def sources(program, functions: Iterable[str] | None = None) -> dict[str, str]:
 
 
 def c_source(program, functions: Iterable[str] | None = None) -> str:
-    """Functions as one text that compiles by itself: `tf_NAME`, or with -DLANES=8 `tf_NAME_x8`."""
+    """Return functions as one self-contained text: `tf_NAME`, or with -DLANES=8 `tf_NAME_x8`."""
     chosen = program.chosen(functions)
     texts = sources(program, functions)
     support = texts["real.h"].replace('#include "sincos.h"\n', texts["sincos.h"])
@@ -70,18 +70,18 @@ def c_source(program, functions: Iterable[str] | None = None) -> str:
 
 
 def plain(name: str) -> str:
-    """A user's string for a comment: letters, digits, spaces and ``,.-``, at most 60 of them."""
+    """Make a user's string safe for a comment: at most 60 letters, digits, spaces and ``,.-``."""
     return re.sub(r"[^A-Za-z0-9 ,.-]", "_", name)[:60]
 
 
 def _result(program, function) -> str:
-    """What a function returns."""
+    """Describe the result of a function."""
     tips, free = (", ".join(map(plain, names)) for names in (program.tips, program.independent))
     return RESULTS[function.name].format(tips=tips, free=free)
 
 
 def _about(program, function) -> str:
-    """What a function is, and what it costs."""
+    """Return the comment above a function: arguments, result and operation counts."""
     size = ", ".join(f"{name}[{size}]" for name, size in function.inputs)
     count = function.operations
     return (
@@ -94,11 +94,11 @@ def _about(program, function) -> str:
 
 
 def _header(program, chosen) -> str:
-    """Prototypes."""
+    """Return the header with the prototypes."""
     lines = [
         f"/* Dynamics of {plain(program.model)}: {program.nq} entries of q, {program.nv} of v.",
-        " * Functions ignore the arguments they do not take; out may not overlap any. Where they end in _x8,",
-        " * entry e of configuration l is x[8 e + l]. They keep nothing: any number of threads may call.",
+        " * Functions ignore the arguments they do not take; out must not overlap any. In functions *_x8,",
+        " * entry e of configuration l is x[8 e + l]. No state is kept: functions are thread-safe.",
         " */",
         "#ifndef TF_DYNAMICS_H",
         "#define TF_DYNAMICS_H",
@@ -107,7 +107,7 @@ def _header(program, chosen) -> str:
         "#endif",
         "",
         f"int tf_abi(void);             /* {ABI} */",
-        "const char *tf_hash(void);    /* of these files */",
+        "const char *tf_hash(void);    /* digest of these files */",
     ]
     for function in chosen:
         size = ", ".join(
@@ -119,9 +119,9 @@ def _header(program, chosen) -> str:
 
 
 def _identity(digest: str) -> str:
-    """What a loader asks first."""
+    """Return the file that identifies a library: ABI version and hash of the sources."""
     return (
-        '/* What these files are. */\n#include "dynamics.h"\n\n'
+        '/* Identifies these files. */\n#include "dynamics.h"\n\n'
         f'#ifndef TF_HASH\n#define TF_HASH "{digest}"\n#endif\n\n'
         f"int tf_abi(void) {{ return {ABI}; }}\n"
         "const char *tf_hash(void) { return TF_HASH; }\n"
@@ -129,7 +129,7 @@ def _identity(digest: str) -> str:
 
 
 def _body(function) -> str:
-    """One function for every block, and the one that calls them."""
+    """Write one function per block, and the function that calls them."""
     found, slots = blocks(function)
     inlined = set(np.flatnonzero(passes.inlined(function)).tolist())
     letters = dict(zip((argument for argument, _ in function.inputs), "qvu", strict=False))
@@ -137,15 +137,15 @@ def _body(function) -> str:
     lines, calls = [], []
     for k, block in enumerate(found, start=1):
         written = _Lines(function, block, inlined)
-        given = {
+        parameters = {
             f"const double *restrict {x}": f"{letters[x]} + l" for x in letters if x in written.arguments
         }
-        given |= {"double *restrict out": "out + l"} if block.outputs else {}
-        given |= {"real *restrict w": "w"} if slots else {}
-        lines += [f"{storage} void {function.name}_{k}({', '.join(given)})", "{"]
+        parameters |= {"double *restrict out": "out + l"} if block.outputs else {}
+        parameters |= {"real *restrict w": "w"} if slots else {}
+        lines += [f"{storage} void {function.name}_{k}({', '.join(parameters)})", "{"]
         lines += [f"    {line}" if line else "" for line in written.lines]
         lines += ["}", ""]
-        calls.append(f"        {function.name}_{k}({', '.join(given.values())});")
+        calls.append(f"        {function.name}_{k}({', '.join(parameters.values())});")
     lines += [f"void FN({function.name})({SIGNATURE})", "{"]
     lines += [f"    real w[{slots}];"] * bool(slots)
     lines += [f"    (void){x};" for x in "qvu"]
@@ -153,14 +153,14 @@ def _body(function) -> str:
 
 
 class _Lines:
-    """Statements of a block; those used once stand where they are used.
+    """Writes the C statements of a block; values used once are inlined.
 
     Parameters
     ----------
     function : Function
     block : Block
     inlined : set of int
-        Rows that are used once.
+        Statements that may be inlined, see `passes.inlined`.
     """
 
     def __init__(self, function, block: Block, inlined: set[int]):
@@ -168,7 +168,7 @@ class _Lines:
         self.value, self.names = function.value.tolist(), [name for name, _ in function.inputs]
         self.block = block
         self.texts: dict[int, tuple[str, int]] = {row: (f"w[{k}]", ATOM) for row, k in block.taken.items()}
-        self.loaded: set[tuple[int, int]] = set()  # numbers of arguments, and entries
+        self.loaded: set[tuple[int, int]] = set()  # argument number and entry
         self.lines: list[str] = []
         for step in block.steps:
             if isinstance(step, Trig):
@@ -176,7 +176,7 @@ class _Lines:
             else:
                 self.texts[step] = self.expression(step)
                 if step not in inlined or step in block.kept:
-                    self.state(step)
+                    self.define(step)
         outputs = [self.output(function, entry) for entry in block.outputs]
         loads = [
             f"const real {self.names[k]}{e} = load({self.names[k]}, {e});" for k, e in sorted(self.loaded)
@@ -185,11 +185,11 @@ class _Lines:
 
     @property
     def arguments(self) -> set[str]:
-        """Arguments that are read."""
+        """Names of the arguments that the block reads."""
         return {self.names[k] for k, _ in self.loaded}
 
     def expression(self, row: int) -> tuple[str, int]:
-        """Text of a row."""
+        """Return text and precedence of a statement."""
         op, a, b = self.op[row], self.a[row], self.b[row]
         if op == RECIP:
             divisor = self.operand(a, SUM if b else ATOM, self.op[a] == CONST)
@@ -202,12 +202,12 @@ class _Lines:
         if len(left) + len(right) > COLUMNS:
             longer = a if len(left) > len(right) else b
             if self.texts.get(longer, ("", ATOM))[1] < ATOM:
-                self.state(longer)
+                self.define(longer)
                 return self.expression(row)
         return f"{left} {({ADD: '+', SUB: '-', MUL: '*'})[op]} {right}", tight
 
     def operand(self, row: int, tight: int, vector: bool = False) -> str:
-        """Text of an operand, in brackets where it holds together less tightly than it must."""
+        """Return the text of an operand, in parentheses if its precedence is too low."""
         if self.op[row] == CONST:
             return f"constant({self.value[row]!r})" if vector else repr(self.value[row])
         if self.op[row] == INPUT:
@@ -216,31 +216,31 @@ class _Lines:
         text, held = self.texts[row]
         return text if held >= tight else f"({text})"
 
-    def state(self, row: int) -> None:
-        """A statement of its own for a row."""
+    def define(self, row: int) -> None:
+        """Write a C variable for the value of a statement."""
         self.lines.append(f"const real t{row} = {self.texts[row][0]};")
         self.texts[row] = f"t{row}", ATOM
         if row in self.block.kept:
             self.lines.append(f"w[{self.block.kept[row]}] = t{row};")
 
     def sincos(self, step: Trig) -> None:
-        """Sines and cosines of all angles in one call."""
+        """Write one call for the sines and cosines of all angles."""
         n, first = len(step.angles), step.angles[0]
         angles = ", ".join(self.operand(row, SUM, True) for row in step.angles)
         angle, sine, cosine = (f"{name}{first}" for name in ("angle", "sine", "cosine"))
         self.lines += [
-            f"real {angle}[ROOM({n})] = {{",
+            f"real {angle}[PADDED({n})] = {{",
             *(f"    {line}" for line in textwrap.wrap(angles, COLUMNS)),
             "};",
-            f"real {sine}[ROOM({n})], {cosine}[ROOM({n})];",
+            f"real {sine}[PADDED({n})], {cosine}[PADDED({n})];",
             f"sincos_of({angle}, {sine}, {cosine});",
         ]
         for row in step.rows:
             of = cosine if self.op[row] == COS else sine
             self.texts[row] = f"{of}[{step.angles.index(self.a[row])}]", ATOM
-            self.state(row)
+            self.define(row)
 
     def output(self, function, entry: int) -> str:
-        """An entry of the result."""
+        """Return the C statement that stores an entry of the result."""
         row, sign = int(function.output[entry]), "-" if function.sign[entry] < 0 else ""
         return f"store(out, {entry}, {sign}{self.operand(row, ATOM, True)});"

@@ -1,15 +1,15 @@
-"""Scalar expressions and their table: ordinary arithmetic that writes down what it does.
+"""Scalar expressions: Python arithmetic on them appends statements to a `Table`.
 
-Golubev & Yaskevich's tables under today's names:
+The tables of Golubev & Yaskevich (2020) and their names here:
 
 ====  =======================  ============================================================================
-IDT   identifiers              arguments of a `Function`, by name and size; `Table.input` is an entry
-SET   scalar expressions       `Table`: columns op, a, b, one row for every expression there is
+IDT   identifiers              arguments of a `Function`, by name and size; `Table.input` returns an entry
+SET   scalar expressions       `Table`: columns op, a, b, one statement per distinct expression
 MPT   matrices                 Python lists (of lists) of scalars and numbers: see `matrices`
-MET   elements of matrices     `Scalar`: the row and the sign; numbers are Python's own
+MET   elements of matrices     `Scalar`: statement number and sign; constants are Python floats
 ====  =======================  ============================================================================
 
-A recursion is an ordinary loop that runs on Python's numbers as it runs on scalars.
+The recursions are ordinary loops that run on floats and on scalars alike.
 """
 
 from __future__ import annotations
@@ -24,12 +24,12 @@ CONST, INPUT, ADD, SUB, MUL, RECIP, SIN, COS = range(len(OPERATIONS))
 
 
 def sincos(angle) -> tuple:
-    """Sine and cosine of a number or scalar."""
+    """Return sine and cosine of a number or scalar."""
     return angle.sincos() if hasattr(angle, "sincos") else (math.sin(angle), math.cos(angle))
 
 
 def reciprocal(pivot, freedom: int):
-    """One over the pivot of a freedom, a number or scalar, NaN in programs where it is not positive."""
+    """Return 1 / pivot of a freedom, a number or scalar; in programs NaN unless the pivot is positive."""
     if hasattr(pivot, "pivot"):
         return pivot.pivot(freedom)
     if not pivot > 0:

@@ -1,4 +1,4 @@
-"""Passes over programs, one function each; those that make instructions for a machine are in `lowering`."""
+"""Transform programs: one function per pass. Passes that make interpreter instructions are in `lowering`."""
 
 from __future__ import annotations
 
@@ -12,37 +12,38 @@ from .expressions import ADD, CONST, INPUT, MUL, RECIP, SIN, SUB, Table, recipro
 
 
 def extract(table, targets, arguments) -> tuple:
-    """Columns op, a, b, value of the rows that targets need, and the targets' rows and signs.
+    """Extract the statements that targets need: columns op, a, b, value, and rows and signs of targets.
 
     Parameters
     ----------
     table : Table
     targets : sequence of scalars and numbers
     arguments : sequence of int
-        The table's numbers of the arguments, in their new order.
+        Numbers of the arguments in the table, in their new order.
     """
     codes = table.codes(targets)
     op, a, b = table.columns()
     alive = np.flatnonzero(use_counts(op, a, b, codes))
-    alive = alive[np.argsort(np.minimum(op[alive], ADD), kind="stable")]  # numbers, inputs, the others
+    alive = alive[np.argsort(np.minimum(op[alive], ADD), kind="stable")]  # constants, inputs, the others
     number = np.zeros(op.size, np.int32)
     number[alive] = np.arange(alive.size)
     op, a, b = op[alive], a[alive], b[alive]
-    constant, given, binary = op == CONST, op == INPUT, (op >= ADD) & (op <= MUL)
+    constant, is_input, binary = op == CONST, op == INPUT, (op >= ADD) & (op <= MUL)
     value, new_a, new_b = np.zeros(op.size), *np.zeros((2, op.size), np.int32)
     value[constant] = np.stack([a[constant], b[constant]], axis=1).astype(np.int32).view(np.float64)[:, 0]
     place = np.zeros(max(arguments) + 1, np.int32)
     place[list(arguments)] = np.arange(len(arguments))
-    new_a[given], new_b[given] = place[a[given]], b[given]
+    new_a[is_input], new_b[is_input] = place[a[is_input]], b[is_input]
     new_a[op >= ADD], new_b[binary] = number[a[op >= ADD]], number[b[binary]]
     new_b[op == RECIP] = b[op == RECIP]
     return op, new_a, new_b, value, number[np.abs(codes)], np.where(codes < 0, -1, 1).astype(np.int8)
 
 
 def gather(function):
-    """The function with a x + a y = a (x + y) in sums, however bracketed, of products without other use.
+    """Factor out common factors: a x + a y = a (x + y), in sums of products that have no other use.
 
-    Its rows are written once more, on a table of their own, so that whatever folds then does.
+    Sums are flattened first. All statements are written to a new table, so that new common subexpressions and
+    constants are shared and folded.
     """
     table, op, used = Table(), function.op.tolist(), uses(function).tolist()
     a, b, value = function.a.tolist(), function.b.tolist(), function.value.tolist()
@@ -70,13 +71,13 @@ def gather(function):
 
 
 def _absorbed(op, a, b, used) -> set[int]:
-    """Sums and products that are used by one sum only."""
+    """Return the sums and products whose only use is in one sum."""
     operands = (x for row, kind in enumerate(op) if kind in (ADD, SUB) for x in (a[row], b[row]))
     return {x for x in operands if used[x] == 1 and op[x] in (ADD, SUB, MUL)}
 
 
 def _terms(row: int, op, a, b, absorbed) -> list[tuple[float, tuple[int, ...]]]:
-    """Signs and factors of the terms of a sum, sums within it opened."""
+    """Return signs and factors of the terms of a sum, nested sums flattened."""
     terms, stack = [], [(row, 1.0)]
     while stack:
         x, sign = stack.pop()
@@ -90,7 +91,7 @@ def _terms(row: int, op, a, b, absorbed) -> list[tuple[float, tuple[int, ...]]]:
 
 
 def _sum(terms, found):
-    """Sum of terms, the most common factor taken out until none is common."""
+    """Return the sum of terms, repeatedly factoring out the most frequent factor."""
     common = _common_factor(terms)
     if common is None:
         parts = [s * found[x[0]] if len(x) == 1 else s * (found[x[0]] * found[x[1]]) for s, x in terms]
@@ -102,7 +103,7 @@ def _sum(terms, found):
 
 
 def _common_factor(terms) -> int | None:
-    """The row that is a factor of most products, of at least two."""
+    """Return the factor of most products, at least two; None if there is none."""
     factors = [x for _, pair in terms if len(pair) == 2 for x in pair]
     if len(set(factors)) == len(factors):
         return None
@@ -112,12 +113,12 @@ def _common_factor(terms) -> int | None:
 
 
 def inlined(function) -> np.ndarray:
-    """Which rows a printer can write into their only use: not results, sines, cosines or reciprocals."""
+    """Return which statements a printer can inline into their only use: sums, differences and products."""
     used = uses(function)
     used[function.output] = 0
     return (used == 1) & (function.op >= ADD) & (function.op <= MUL)
 
 
 def uses(function) -> np.ndarray:
-    """How many operands and results of a function are that row."""
+    """Count the uses of every statement of a function as operand or result."""
     return use_counts(function.op, function.a, function.b, function.output)

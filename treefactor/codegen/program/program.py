@@ -1,4 +1,4 @@
-"""Programs: the straight-line code of a model's functions as plain arrays."""
+"""Store programs: straight-line code of a model's functions as plain arrays."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from ...tree.tree import OperationCount, Tree
 from . import emit_c
 from .expressions import ADD, COS, INPUT, MUL, OPERATIONS, RECIP, SIN, SUB
 
-ARGUMENTS = {  # of the functions that can be generated, in order
+ARGUMENTS = {  # arguments of the functions that can be generated, in order
     "crba": ("q",),
     "rnea": ("q", "v", "a"),
     "bias": ("q", "v"),
@@ -35,12 +35,12 @@ ARGUMENTS = {  # of the functions that can be generated, in order
     "loop_step": ("q",),
     "loop_gap": ("q",),
 }
-FUNCTIONS: tuple[str, ...] = tuple(ARGUMENTS)[:6]  # that need no tips
+FUNCTIONS: tuple[str, ...] = tuple(ARGUMENTS)[:6]  # functions that need no tips
 TIP_FUNCTIONS: tuple[str, ...] = tuple(ARGUMENTS)[6:8]
-LOOP_FUNCTIONS: tuple[str, ...] = tuple(ARGUMENTS)[8:]  # of models with loops
+LOOP_FUNCTIONS: tuple[str, ...] = tuple(ARGUMENTS)[8:]  # functions of models with loops
 FORMAT = 2
 NO_PROGRAM = (KeyError, TypeError, ValueError, OverflowError, OSError, EOFError, RuntimeError)
-PLAIN = ("model", "nq", "nv", "tips", "snapped", "loops", "independent")  # in the head of a file
+PLAIN = ("model", "nq", "nv", "tips", "snapped", "loops", "independent")  # attributes in the head of a file
 COLUMNS = {
     "op": np.uint8,
     "a": np.int32,
@@ -53,7 +53,7 @@ COLUMNS = {
 
 @dataclass(frozen=True, eq=False)
 class Function(ReadOnly):
-    """Straight-line code: one row for each scalar, after those it is made of.
+    """Straight-line code of one function: a table of statements, each after its operands.
 
     Attributes
     ----------
@@ -61,24 +61,24 @@ class Function(ReadOnly):
     inputs : tuple of (str, int)
         Names and sizes of the arguments.
     op : ndarray of uint8, shape (rows,)
-        What makes a row, an index into ``OPERATIONS``: CONST, INPUT, ADD (a + b), SUB (a - b), MUL (a b),
-        RECIP (1 / a), SIN (a), COS (a). Rows of numbers come first, then the inputs, then the others in the
+        Operation of each statement, an index into ``OPERATIONS``: CONST, INPUT, ADD (a + b), SUB (a - b),
+        MUL (a b), RECIP (1 / a), SIN (a), COS (a). Constants come first, then inputs, then the others in the
         order of the recursion.
     a, b : ndarray of int32, shape (rows,)
-        Operands: earlier rows. Of INPUT the number of the argument and the entry. Of RECIP b is k + 1 where a
-        is the pivot of freedom k, or its negative, -k - 1: the row is NaN unless that pivot is positive. 0
-        where there is none.
+        Operands: numbers of earlier statements, 0 if there is none. INPUT has the number of the argument and
+        the entry. RECIP has b = k + 1 if a is the pivot of freedom k, -k - 1 if a is its negative: the value
+        is then NaN unless that pivot is positive.
     value : ndarray of float64, shape (rows,)
-        Of CONST, positive or 0; 0 elsewhere.
+        Value of CONST, positive or 0; 0 for other operations.
     output : ndarray of int32, shape (size,)
-        Rows that hold the result.
+        Statements that hold the result.
     sign : ndarray of int8, shape (size,)
-        1, or -1 where the result is that row's negative.
+        1, or -1 if the result is the negative of the statement.
     shape : tuple of int
-        Of the result: (nnz,) of "crba", the packed rows of H in the layout of
-        ``Model.tree``; (nv, nv) of "minv".
+        Shape of the result, for example (nnz,) of "crba", the packed rows of H in the layout of
+        ``Model.tree``, and (nv, nv) of "minv".
     variant : str
-        The steps taken, and the method where there is a choice: "both", "frames, aba".
+        Model variant, and method if there are several: "both", "frames, aba".
 
     Notes
     -----
@@ -102,56 +102,61 @@ class Function(ReadOnly):
 
     @property
     def rows(self) -> int:
-        """All rows, those of numbers and inputs included."""
+        """Number of statements, constants and inputs included."""
         return self.op.size
 
     def fault(self) -> str | None:
-        """Return why these columns are not straight-line code, or None."""
+        """Return why the columns are not valid straight-line code, or None."""
         op, a, b = self.op, self.a.astype(int), self.b.astype(int)
         sizes = np.array([size for _, size in self.inputs])
-        given, computed, binary = op == INPUT, op >= ADD, (op >= ADD) & (op <= MUL)
-        row = np.arange(op.size)
+        is_input, computed, binary = op == INPUT, op >= ADD, (op >= ADD) & (op <= MUL)
+        statement = np.arange(op.size)
         if not op.size == a.size == b.size == self.value.size:
             return "columns differ in length"
         if self.output.size != self.sign.size or self.output.size != math.prod(self.shape):
-            return "the result has another shape"
+            return "output and sign do not fit the shape of the result"
         checks = {
             "an operation is unknown": op < len(OPERATIONS),
-            "numbers and inputs must come first": np.diff(np.minimum(op, ADD).astype(int), prepend=0) >= 0,
+            "constants and inputs must come first": np.diff(np.minimum(op, ADD).astype(int), prepend=0) >= 0,
             "an operand comes after its use": (a >= 0)
             & ((b >= 0) | (op == RECIP))
-            & ((a < row) | ~computed)
-            & ((b < row) | ~binary),
+            & ((a < statement) | ~computed)
+            & ((b < statement) | ~binary),
             "a number is not finite or negative": np.isfinite(self.value) & ~np.signbit(self.value),
-            "an entry of the result is not a row": (self.output >= 0) & (self.output < op.size),
+            "an entry of the result is not a statement": (self.output >= 0) & (self.output < op.size),
             "a sign is neither 1 nor -1": np.abs(self.sign) == 1,
         }
         for fault, good in checks.items():
             if not good.all():
-                return f"{fault} (row {int(np.argmin(good))})"
-        if given.any() and (a[given].max() >= sizes.size or (b[given] >= sizes[a[given]]).any()):
+                return f"{fault} (statement {int(np.argmin(good))})"
+        if is_input.any() and (a[is_input].max() >= sizes.size or (b[is_input] >= sizes[a[is_input]]).any()):
             return "an input is not an entry of an argument"
         return None
 
     @cached_property
     def first(self) -> int:
-        """First row that is an operation."""
+        """First statement that is neither a constant nor an input."""
         return int(np.count_nonzero(self.op <= INPUT))
 
     @cached_property
     def operations(self) -> OperationCount:
-        """Scalar operations; a change of sign is none."""
+        """Counts of scalar operations; changes of sign are free."""
         return operation_count(self.op)
 
 
+def argument_sizes(nq: int, nv: int) -> dict[str, int]:
+    """Return the sizes of all arguments by name; the order gives their numbers in a `Table`."""
+    return {"q": nq, "v": nv, "a": nv, "tau": nv}
+
+
 def available(model, tips=()) -> tuple[str, ...]:
-    """Functions that can be generated for a model: those of tips and of loops where there are some."""
+    """Return the functions that can be generated for a model with these tips."""
     names = (tuple(ARGUMENTS)[:8] if tips else FUNCTIONS) + LOOP_FUNCTIONS * bool(model.loops)
     return tuple(name for name in names if name != "aba" or model.coupling is None)
 
 
 def shape_of(name: str, tree: Tree, tips: int, loops: tuple = ()) -> tuple[int, ...]:
-    """Shape of the result of a function of a model whose freedoms have this tree."""
+    """Return the shape of the result of a function, for the tree of the freedoms."""
     shapes = {
         "crba": (tree.nnz,),
         "minv": (tree.n, tree.n),
@@ -163,7 +168,7 @@ def shape_of(name: str, tree: Tree, tips: int, loops: tuple = ()) -> tuple[int, 
 
 
 def operation_count(op: np.ndarray) -> OperationCount:
-    """Operations among rows."""
+    """Count the operations of statements."""
     count = np.bincount(op, minlength=len(OPERATIONS)).tolist()
     return OperationCount(
         mul=count[MUL], add=count[ADD] + count[SUB], div=count[RECIP], trig=count[SIN] + count[COS]
@@ -177,20 +182,20 @@ class Program(ReadOnly):
     Attributes
     ----------
     model : str
-        Its name.
+        Name of the model.
     parent : ndarray, shape (nv,)
-        Of the tree of its freedoms, which lays out the packed rows of H.
+        Parents in the tree of its freedoms, which defines the packed rows of H.
     nq, nv : int
     tips : tuple of str
         Joints of "jacobian" and "delassus".
     snapped : float
-        Largest change of an entry of a rotation by an angle that was made a number of quarters, or of a
-        length that was made 0, relative to the longest.
+        Largest change by rounding angles to multiples of 90 degrees (of a rotation entry) and short lengths
+        to 0 (relative to the longest).
     functions : mapping of str to Function
     loops : tuple of (str, str)
         Names and kinds of the joints that close loops.
     independent : tuple of str
-        Freedoms, as ``Tree.names`` has them, that do not follow from others by "loops".
+        Freedoms, named as in ``Tree.names``, from which "loops" computes the dependent ones.
 
     Notes
     -----
@@ -218,15 +223,15 @@ class Program(ReadOnly):
 
     @property
     def operations(self) -> dict[str, OperationCount]:
-        """Operations of every function."""
+        """Operation counts of every function."""
         return {name: function.operations for name, function in self.functions.items()}
 
     def c_source(self, functions=None) -> str:
-        """C99 of some functions, by default all: ``tf_NAME(q, v, u, out)``, -DLANES=8 ``tf_NAME_x8``."""
+        """Return C99 of functions (default all): ``tf_NAME(q, v, u, out)``, with -DLANES=8 ``tf_NAME_x8``."""
         return emit_c.c_source(self, functions)
 
     def chosen(self, functions=None) -> list[Function]:
-        """Functions by their names, by default all, when it is certain that they are what they must be."""
+        """Validate the program and return functions by name, by default all."""
         self.validate()
         for name in functions or ():
             if name not in self.functions:
@@ -234,7 +239,7 @@ class Program(ReadOnly):
         return [self.functions[name] for name in (self.functions if functions is None else functions)]
 
     def save(self, path) -> None:
-        """Write to a file of arrays, without pickled objects; it is whole, or as it was before."""
+        """Write to a file of arrays, without pickled objects, atomically."""
         head = {name: getattr(self, name) for name in PLAIN}
         head |= {"format": FORMAT, "functions": []}
         arrays: dict[str, Any] = {"parent": self.parent}
@@ -247,12 +252,12 @@ class Program(ReadOnly):
 
     @classmethod
     def load(cls, path) -> Program:
-        """Program of a file that `save` has written.
+        """Read a program from a file that `save` has written.
 
         Raises
         ------
         CodegenError
-            Where the file is something else, or its rows are not a program.
+            If the file is something else, or its content is not a valid program.
         """
         import zipfile  # they take longer to import than most of this package
         import zlib
@@ -277,21 +282,19 @@ class Program(ReadOnly):
         except (*NO_PROGRAM, zipfile.BadZipFile, zlib.error) as error:
             if isinstance(error, FileNotFoundError | CodegenError):
                 raise
-            raise CodegenError(f"{path} is not a program that Program.save has written ({error})") from error
+            raise CodegenError(f"{path} was not written by Program.save, or is damaged ({error})") from error
         program.validate()
         return program
 
     def validate(self) -> None:
-        """Raise CodegenError where rows are not straight-line code, or arguments and results do not fit."""
-        sizes = {"q": self.nq, "v": self.nv, "a": self.nv, "tau": self.nv}
+        """Raise CodegenError if the statements, arguments or results are not valid."""
+        sizes = argument_sizes(self.nq, self.nv)
         tree = Tree(self.parent)
         if len(self.parent) != self.nv:
-            raise CodegenError(f"{len(self.parent)} parents of {self.nv} freedoms")
+            raise CodegenError(f"expected {self.nv} parents, as many as freedoms, got {len(self.parent)}")
         for name, kind in self.loops:
             if kind not in LOOPS:
-                raise CodegenError(
-                    f"loop {name!r} has the kind {kind!r}, which is not one of {', '.join(LOOPS)}"
-                )
+                raise CodegenError(f"loop {name!r} must have a kind among {', '.join(LOOPS)}, got {kind!r}")
         for name, function in self.functions.items():
             shape = shape_of(name, tree, len(self.tips), self.loops)
             inputs = tuple((x, sizes[x]) for x in ARGUMENTS.get(name, ()))
@@ -305,7 +308,7 @@ class Program(ReadOnly):
 
 
 def _function(file, k: int, name, inputs, shape, variant) -> Function:
-    """Function number k of a file."""
+    """Read function number k of a file."""
     columns = {column: np.ascontiguousarray(file[f"{k}.{column}"]) for column in COLUMNS}
     for column, dtype in COLUMNS.items():
         if columns[column].dtype != dtype or columns[column].ndim != 1:

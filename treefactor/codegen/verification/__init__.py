@@ -1,4 +1,4 @@
-"""Verification of programs: every named intermediate against matrix algorithms on numbers."""
+"""Verify programs: compare every named intermediate with matrix algorithms on numbers."""
 
 from .verification import (
     CLOSED,

@@ -1,7 +1,7 @@
-"""The matrix algorithms on numbers, body by body with full matrices: what named intermediates must equal.
+"""Compute the reference values of named intermediates with full matrices, body by body, on numbers.
 
-Nothing is shared with `recursions`: spatial vectors (linear, angular) and 6 x 6 matrices of Featherstone
-(2008) about the origins of the bodies, dense factors of H. Slow, and meant to be read beside the book.
+Shares no code with `recursions`: spatial vectors (linear, angular) and 6 x 6 matrices of Featherstone
+(2008) about the origins of the bodies, dense factors of H. Slow; follows the book line by line.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ import numpy as np
 
 from ..algorithms.frames import TURNING, Body, euler
 
-MOTIONS = {  # freedoms among those of a free body: x, y, z, then turns
+MOTIONS = {  # freedoms of each kind among those of a free body: translations, then rotations
     "revolute": [5],
     "continuous": [5],
     "prismatic": [2],
@@ -24,16 +24,16 @@ MOTIONS = {  # freedoms among those of a free body: x, y, z, then turns
 
 
 class Numeric:
-    """All matrices of a model in one state, by the names that `Recursions` and `Writer` give them.
+    """All matrices of a model in one state, with the names that `Recursions` and `Writer` use.
 
     Parameters
     ----------
     model : Model
     bodies : list of Body
-        After the steps of a variant.
+        Bodies of a variant.
     tips : sequence of str
     q, v, a, tau : ndarray
-        State; a of zeros for rest.
+        State and forces; a is 0 for all functions but "rnea".
     """
 
     def __init__(self, model, bodies: list[Body], tips, q, v, a, tau):
@@ -50,10 +50,11 @@ class Numeric:
         self.inertia = [_spatial(body.moments) for body in bodies]
 
     def _name(self, number, **matrices) -> None:
+        """Store matrices of a body or freedom by name."""
         self.named.update({f"{name}[{number}]": np.array(matrix) for name, matrix in matrices.items()})
 
     def _place(self, i: int, body: Body, q) -> None:
-        """Rotation of a body, its origin, and the motion of the parent as the body sees it."""
+        """Store rotation and origin of a body, and the transform of motions from its parent."""
         turn, p, r = _joint(body, q)
         p = body.p + body.R @ p
         R = body.R @ turn
@@ -67,16 +68,16 @@ class Numeric:
         self.origin.append(p + R @ r)
 
     def freedoms(self, i: int) -> range:
-        """Freedoms of a body."""
+        """Return the freedoms of a body."""
         return range(self.bodies[i].v, self.bodies[i].v + self.bodies[i].freedoms)
 
     def towards_base(self):
-        """Numbers and parents of bodies, last ones first."""
+        """Return numbers and parents of bodies, from the leaves to the base."""
         return ((i, self.bodies[i].parent) for i in reversed(range(len(self.bodies))))
 
     @cached_property
     def forces(self) -> np.ndarray:
-        """Forces that move the bodies, gravity included: the first loop of table 5.1."""
+        """Forces on the bodies, gravity included: the first loop of table 5.1."""
         V, A, found = self.V, self.A, np.zeros((len(self.bodies), 6))
         for i, body in enumerate(self.bodies):
             before = np.zeros(6) if body.parent < 0 else V[body.parent]
@@ -92,7 +93,7 @@ class Numeric:
 
     @cached_property
     def bias(self) -> np.ndarray:
-        """Forces of the freedoms: the second loop of table 5.1."""
+        """Joint forces: the second loop of table 5.1."""
         tau, total = self.armature * self.a, self.forces.copy()
         for i, parent in self.towards_base():
             self._name(i, F=total[i].reshape(2, 3))
@@ -129,7 +130,7 @@ class Numeric:
         return L, D
 
     def _following(self, L) -> list[dict]:
-        """Rows of -L^-1 L_C on the path to every freedom, for every length of C."""
+        """Return rows of -L^-1 L_C on the path to every freedom, for every length of C."""
         found = []
         for k in range(self.model.nv):
             path = [*self.model.tree.ancestors(k).tolist(), k]
@@ -157,7 +158,7 @@ class Numeric:
 
     @cached_property
     def aba(self) -> np.ndarray:
-        """Accelerations: table 7.1 on the forces at rest."""
+        """Accelerations: table 7.1."""
         u, total = np.zeros(self.tree.n), self.forces.copy()
         for i, parent in self.towards_base():
             self._name(i, pA=total[i].reshape(2, 3))
@@ -184,6 +185,7 @@ class Numeric:
         return np.concatenate(rows) @ self.G
 
     def _jacobian(self, joint: int) -> np.ndarray:
+        """Return the Jacobian of a joint frame in its own axes."""
         (i,) = (i for i, body in enumerate(self.bodies) if body.joint == joint)
         E, tip, J = self.bodies[i].axes.T, self.bodies[i].origin, np.zeros((6, self.tree.n))
         while i >= 0:
@@ -194,7 +196,7 @@ class Numeric:
         return J
 
     def of(self, name: str, method: str | None) -> dict:
-        """All matrices of a function by their names, its result among them."""
+        """Return all matrices of a function by name, including its result."""
         if method == "aba":
             _ = self.articulated
         found = (
@@ -203,13 +205,13 @@ class Numeric:
         return self.named | {name: np.ravel(found)}
 
     def _found(self, name: str) -> np.ndarray:
-        """Result of a function that does not divide by D."""
+        """Return the result of a function that does not use the factor."""
         if name == "crba":
             return self.model.tree.pack(self.H)
         return getattr(self, {"rnea": "bias", "forward_dynamics": "aba"}.get(name, name))
 
     def _solved(self, name: str) -> np.ndarray:
-        """L^-1 D^-1 L^-T of what a function solves for, by dense factors."""
+        """Return the result of a function that solves with H, by dense factors."""
         L, D = self.factor
         if name == "forward_dynamics":
             self.named["y"] = np.linalg.solve(L.T, self.tau - self.bias)
@@ -220,7 +222,7 @@ class Numeric:
 
 
 def factors(H) -> tuple[np.ndarray, np.ndarray]:
-    """L and D of H = L^T D L: table 6.3."""
+    """Return L and D of H = L^T D L: table 6.3."""
     L, D = H.copy(), np.zeros(len(H))
     for k in reversed(range(len(L))):
         D[k] = L[k, k]
@@ -230,12 +232,12 @@ def factors(H) -> tuple[np.ndarray, np.ndarray]:
 
 
 def tilde(x) -> np.ndarray:
-    """Matrix of x cross."""
+    """Return the matrix of x cross."""
     return np.array([[0.0, -x[2], x[1]], [x[2], 0.0, -x[0]], [-x[1], x[0], 0.0]])
 
 
 def crossing(V) -> np.ndarray:
-    """Matrix of a motion V cross a motion; its negative transpose is that of V cross a force."""
+    """Return the matrix of V cross a motion; its negative transpose is that of V cross a force."""
     found = np.zeros((6, 6))
     found[:3, :3] = found[3:, 3:] = tilde(V[3:])
     found[:3, 3:] = tilde(V[:3])
@@ -243,14 +245,14 @@ def crossing(V) -> np.ndarray:
 
 
 def _motions(body: Body) -> np.ndarray:
-    """S, its columns the motions of the freedoms."""
+    """Return S: its columns are the motions of the freedoms."""
     if body.kind == "helical":
         return np.array([[0.0, 0.0, body.pitch, 0.0, 0.0, 1.0]]).T
     return np.eye(6)[:, MOTIONS[body.kind]]
 
 
 def _joint(body: Body, q) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Turn of a joint, and how it moves along the axes before and after that."""
+    """Return rotation of a joint, and its translations before and after the rotation."""
     turn, p, r = np.eye(3), np.zeros(3), np.zeros(3)
     if body.kind in ("revolute", "helical", "prismatic"):
         x = body.ratio * (np.arctan2(q[1], q[0]) if body.circle else q[0]) + body.offset
@@ -270,18 +272,19 @@ def _joint(body: Body, q) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
 
 
 def _about_z(angle: float) -> np.ndarray:
+    """Return the rotation about z."""
     c, s = np.cos(angle), np.sin(angle)
     return np.array([[c, -s, 0.0], [s, c, 0.0], [0.0, 0.0, 1.0]])
 
 
 def _quaternion(q) -> np.ndarray:
-    """Rotation of x y z w: E + 2 w u~ + 2 u~ u~."""
+    """Return the rotation matrix of a quaternion (x, y, z, w): E + 2 w u~ + 2 u~ u~."""
     u = tilde(q[:3])
     return np.eye(3) + 2.0 * q[3] * u + 2.0 * u @ u
 
 
 def _spatial(J: np.ndarray) -> np.ndarray:
-    """6 x 6 inertia of second moments."""
+    """Return the 6 x 6 inertia of second moments."""
     found = np.zeros((6, 6))
     found[:3, :3] = J[3, 3] * np.eye(3)
     found[3:, :3] = tilde(J[:3, 3])
@@ -291,7 +294,7 @@ def _spatial(J: np.ndarray) -> np.ndarray:
 
 
 def _moments(inertia: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Second and first moments of a 6 x 6 inertia."""
+    """Return second and first moments of a 6 x 6 inertia."""
     tensor = inertia[3:, 3:]
     h = np.array([inertia[5, 1], inertia[3, 2], inertia[4, 0]])
     return np.trace(tensor) / 2 * np.eye(3) - tensor, h

@@ -1,7 +1,7 @@
-"""Closed loops on numbers: poses and Jacobians in the frame of the base, the equations of all loops at once.
+"""Compute reference values of closed loops on numbers, in the base frame, all loops at once.
 
-Which coordinates follow, the order in which they are eliminated and the axes of rows are those of a
-`Reduction`, of which nothing else is read. Pseudo-inverses pass over rows of zeros.
+Only the choice of dependent coordinates, the order of elimination and the axes of rows are taken from a
+`Reduction`. Pseudo-inverses ignore rows of zeros.
 """
 
 from __future__ import annotations
@@ -14,15 +14,15 @@ from .numeric import Numeric, factors, tilde
 
 
 class NumericLoops:
-    """All matrices of closed loops in one state, by the names that `Reduction` and `Writer` give them.
+    """All matrices of closed loops in one state, with the names that `Reduction` and `Writer` use.
 
     Parameters
     ----------
     numeric : Numeric
-        The bodies; they take the velocity that closes the loops.
+        Bodies; their velocity is set to one that keeps the loops closed.
     reduction : Reduction
     v : ndarray, shape (nv,)
-        Of which those that follow are computed.
+        Velocities; the dependent ones are computed.
     """
 
     def __init__(self, numeric: Numeric, reduction: Reduction, v):
@@ -36,7 +36,7 @@ class NumericLoops:
         numeric.v = numeric.G @ self.v
 
     def _place(self, i: int) -> None:
-        """Pose of a body, its motions about the origin of the base; the last entries remain the base's."""
+        """Store pose and motions of a body in the base frame; the last list entry is that of the base."""
         body, numeric = self.numeric.bodies[i], self.numeric
         R = self.R[body.parent] @ numeric.R[i]
         p = self.p[body.parent] + self.R[body.parent] @ numeric.origin[i]
@@ -47,28 +47,28 @@ class NumericLoops:
         self.p.insert(i, p)
 
     def _all(self, name: str) -> np.ndarray:
-        """Rows of all loops, their gaps or rates, in axes of the base."""
+        """Return rows, gaps or rates of all loops in base axes."""
         return np.concatenate([getattr(rows, name)(-1) for rows in self.rows.values()])
 
     def carriers(self, body: int) -> list[int]:
-        """A body and all that carry it, the base last."""
+        """Return a body and its ancestors, the base last."""
         return [-1] if body < 0 else [body, *self.carriers(self.numeric.bodies[body].parent)]
 
     def motions(self, body: int, top: int, point) -> np.ndarray:
-        """Jacobian (6, nv) of a point of a body and of its angular velocity, as seen from another body."""
+        """Return the (6, nv) Jacobian of a point and the rotation of a body, relative to another body."""
         found = self.moved[body] - self.moved[top]
         found[:3] -= tilde(point) @ found[3:]
         return found
 
     def _completed(self, x, side=0.0) -> np.ndarray:
-        """Coordinates with those that follow from J x + side = 0."""
+        """Return coordinates, the dependent ones from J x + side = 0."""
         found = np.array(x, dtype=float)
         found[self.d] = 0.0
         found[self.d] = -np.linalg.pinv(self.J[:, self.d]) @ (self.J @ found + side)
         return found
 
     def of(self, name: str) -> dict:
-        """All matrices of a function by their names, its result among them."""
+        """Return all matrices of a function by name, including its result."""
         for cut in self.reduction.cuts:
             loop = cut.closure.name
             self.named[f"Jd[{loop}]"] = self.rows[loop].jacobian(cut.own)[:, self.d]
@@ -77,18 +77,19 @@ class NumericLoops:
         return self.named | {name: getattr(self, name)()}
 
     def loop_velocity(self) -> np.ndarray:
-        """Velocities, those computed that follow."""
+        """Return velocities, the dependent ones computed."""
         return self.v
 
     def loop_gap(self) -> np.ndarray:
-        """Residuals of all loops."""
+        """Return the residuals of all loops."""
         return np.concatenate([rows.residual() for rows in self.rows.values()])
 
     def _name(self, group: Group, **matrices) -> None:
+        """Store matrices of a group by name."""
         self.named |= {f"{name}[{group.name}]": matrix for name, matrix in matrices.items()}
 
     def _jacobian(self, group: Group) -> np.ndarray:
-        """Rows of a group for all coordinates, those of hubs included."""
+        """Return the rows of a group for all coordinates, those of hubs included."""
         if group.cuts:
             return np.concatenate([self._with_hubs(cut) for cut in group.cuts])
         k = (group.dependent[0] - self.reduction.n) // TWIST
@@ -97,7 +98,7 @@ class NumericLoops:
         return np.pad(J, [(0, 0), (0, TWIST * len(self.reduction.hubs))])
 
     def _with_hubs(self, cut: Cut) -> np.ndarray:
-        """Rows of a loop in the axes it is seen in, velocities of hubs in place of those of their joints."""
+        """Return the rows of a loop, with hub velocities instead of those of the joints of hubs."""
         J, rows = np.zeros((cut.closure.rows, self.reduction.size)), self.rows[cut.closure.name]
         for which, end in enumerate(cut.closure.ends):
             if end.hub is None:
@@ -109,27 +110,27 @@ class NumericLoops:
         return J
 
     def _inverse(self, group: Group, axes: str) -> np.ndarray:
-        """Inverse of the rows for the coordinates that follow, in axes `own` or `seen`."""
+        """Return the inverse of the columns of the dependent coordinates, in axes `own` or `seen`."""
         if not group.cuts:
             return -np.eye(TWIST)
         J = [self.rows[cut.closure.name].jacobian(getattr(cut, axes)) for cut in group.cuts]
         return np.linalg.pinv(np.concatenate(J)[:, group.dependent])
 
     def _side(self, group: Group, name: str) -> np.ndarray:
-        """Gaps or rates of a group, by their name."""
+        """Return gaps or rates of a group."""
         sides = [getattr(self.rows[cut.closure.name], name)(cut.seen) for cut in group.cuts]
         return np.concatenate(sides) if sides else np.zeros(TWIST)
 
     def loop_step(self) -> np.ndarray:
-        """Newton's step of the coordinates that follow."""
+        """Return the Newton step of the dependent coordinates."""
         for group in self.reduction.groups:
             self._name(group, gap=self._side(group, "gap"))
         return self._completed(np.zeros_like(self.v), self._all("gap"))
 
     def loops(self) -> np.ndarray:
-        """Accelerations x of the independent coordinates from T^T H T x = T^T (u - H a), all are T x + a.
+        """Return accelerations T x + a, with T^T H T x = T^T (u - H a) for the independent coordinates x.
 
-        T, a: all coordinates for unit accelerations of independent ones, and for none.
+        T: all accelerations for unit accelerations of the independent ones; a: for zero.
         """
         H, u = self.numeric.H, self.numeric.tau - self.numeric.bias
         self._eliminate(H, u)
@@ -143,7 +144,7 @@ class NumericLoops:
         return T @ np.linalg.solve(H, u) + a
 
     def _eliminate(self, H, u) -> None:
-        """One group after the other: M, N and forces as seen from the cuts."""
+        """Eliminate one group after the other, storing M, N and forces in the space of the rows."""
         extra = self.reduction.size - self.reduction.n
         H, u, rest = np.pad(H, (0, extra)), np.pad(u, (0, extra)), np.arange(self.reduction.size)
         for group in self.reduction.groups:
@@ -161,7 +162,7 @@ class NumericLoops:
 
 
 class Rows:
-    """Rows of a loop, the linear ones in the axes of any body: what the second end has, less the first one.
+    """Rows of a loop, linear ones in the axes of any body: second end minus first end.
 
     Parameters
     ----------
@@ -179,7 +180,7 @@ class Rows:
         self.a, self.b = R1.T[pairs[0]], R2.T[pairs[1]]
 
     def _end(self, joint: int, R, p) -> tuple:
-        """Body of a frame, its rotation and origin in the base."""
+        """Return the body of a frame, and its rotation and origin in the base."""
         bodies, at = self.at.numeric.bodies, self.at
         i = -1
         if joint >= 0:
@@ -188,45 +189,46 @@ class Rows:
         return i, at.R[i] @ R, at.p[i] + at.R[i] @ p
 
     def side(self, which: int, axes: int) -> np.ndarray:
-        """Part of the rows that moves one end, as seen from the last body that carries both."""
+        """Return the part of the rows for one end, relative to the common ancestor."""
         return self._of(which, axes) @ self.at.motions(self.bodies[which], self.top, self.points[which])
 
     def jacobian(self, axes: int) -> np.ndarray:
-        """The rows for all coordinates."""
+        """Return the rows for all coordinates."""
         return self.side(0, axes) + self.side(1, axes)
 
     def _of(self, which: int, axes: int) -> np.ndarray:
-        """The rows for the velocity of an end and its angular velocity."""
+        """Return the rows for velocity and angular velocity of an end."""
         found = np.zeros((3 + len(self.a), 6))
         found[:3, :3], found[3:, 3:] = self.at.R[axes].T, np.cross(self.b, self.a)
         return found if which else -found
 
     def twist(self, which: int, body: int, axes: int) -> np.ndarray:
-        """The rows for the velocity of a body's origin and its angular velocity, both in the same axes."""
+        """Return the rows for velocity of a body origin and angular velocity, both in the same axes."""
         T = np.eye(6)
         T[:3, 3:] = -tilde(self.points[which] - self.at.p[body])
         return self._of(which, axes) @ T @ np.kron(np.eye(2), self.at.R[axes])
 
     def gap(self, axes: int) -> np.ndarray:
-        """How far the second origin is from the first one, and cosines of the pairs."""
+        """Return the vector from first to second origin, and cosines of the pairs."""
         return self._apart(self.at.R[axes])
 
     def residual(self) -> np.ndarray:
-        """The gap in axes of the first frame."""
+        """Return the gap in axes of the first frame."""
         return self._apart(self.R1)
 
     def _apart(self, R) -> np.ndarray:
+        """Return the gap in axes R."""
         return np.append(R.T @ (self.points[1] - self.points[0]), (self.a * self.b).sum(axis=1))
 
     def g(self, axes: int) -> np.ndarray:
-        """Second derivative of the gap where no joint accelerates."""
+        """Return the second derivative of the gap for zero joint accelerations."""
         (acceleration1, w1, rate1), (acceleration2, w2, rate2) = map(self._motion, range(2))
         a, b = self.a, self.b
         turning = (a @ rate1.T) * b + 2 * (a @ tilde(w1).T) * (b @ tilde(w2).T) + a * (b @ rate2.T)
         return np.append(self.at.R[axes].T @ (acceleration2 - acceleration1), turning.sum(axis=1))
 
     def _motion(self, which: int) -> tuple:
-        """Acceleration of an end less that of gravity, w, and the matrix of x'' = rate x for axes x."""
+        """Return acceleration of an end minus gravity, w, and the matrix of x'' = rate x for axes x."""
         i, numeric = self.bodies[which], self.at.numeric
         if i < 0:
             return -numeric.model.gravity, np.zeros(3), np.zeros((3, 3))

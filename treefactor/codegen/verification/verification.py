@@ -1,6 +1,6 @@
-"""The verification variant of generated functions: every named intermediate is a result as well.
+"""Verify generated functions: every named intermediate is compared with numeric matrix algorithms.
 
-Golubev & Yaskevich compare such a program with the numeric matrix algorithm on the same bodies.
+This is the verification variant of Golubev & Yaskevich: the intermediates become results of the program.
 """
 
 from __future__ import annotations
@@ -26,14 +26,14 @@ from ..writer import Writer
 from .numeric import Numeric
 from .numeric_loops import NumericLoops
 
-CLOSED = ("loops", "loop_velocity")  # functions of configurations with closed loops
-OPEN = 0.1  # steps from there for the others, in m and radian
-TOLERANCE = 1e-11  # of an element, relative to the largest of its matrix, that of all bodies
+CLOSED = ("loops", "loop_velocity")  # functions that need configurations with closed loops
+OPEN = 0.1  # random distance from closed loops for the others, in m and radian
+TOLERANCE = 1e-11  # of an element, relative to the largest element of that matrix of all bodies
 
 
 @dataclass(frozen=True, eq=False)
 class Verifiable:
-    """A function whose result are its named intermediates and, among them, its result.
+    """Function that returns its named intermediates, including its result.
 
     Attributes
     ----------
@@ -41,12 +41,12 @@ class Verifiable:
     tips : tuple of str
     function : Function
     names : tuple of str
-        Of the elements of matrices that it computes, in the order in which it does.
+        Names of the matrix elements it computes, in order of computation.
     method : str or None
     bodies : list of Body
-        After the steps of the variant.
+        Bodies of the variant.
     reduction : Reduction or None
-        Of a function that closes loops.
+        Loop reduction of a function that closes loops.
     """
 
     model: Model
@@ -60,19 +60,19 @@ class Verifiable:
 
 @dataclass(frozen=True)
 class Verdict:
-    """What became of a comparison.
+    """Result of a comparison.
 
     Attributes
     ----------
     function, variant : str
     elements : int
-        That were compared.
+        Number of elements compared.
     error : float
-        Largest deviation, relative to the largest element of its matrix, that of all bodies.
+        Largest deviation, relative to the largest element of that matrix of all bodies.
     worst : str or None
-        The element with that deviation.
+        Name of the element with that deviation.
     first : str or None
-        The first element, in the order of computation, that differs by more than was allowed.
+        First element, in order of computation, that exceeds the tolerance; None if all agree.
 
     Notes
     -----
@@ -102,11 +102,11 @@ def verify(
     ----------
     model : Model
     functions, tips, variants, snap
-        As of `treefactor.generate`; every variant and every method is verified, not only the best.
+        See `treefactor.generate`; every variant and every method is verified, not only the cheapest.
     samples : int
-        Random states, those of "loops" and "loop_velocity" with closed loops.
+        Number of random states; those of "loops" and "loop_velocity" have closed loops.
     tolerance : float
-        Of an element, relative to the largest of its matrix, that of all bodies, in all samples.
+        Largest deviation of an element, relative to the largest element of that matrix of all bodies.
 
     Returns
     -------
@@ -115,9 +115,9 @@ def verify(
     Raises
     ------
     CodegenError
-        Where there is no such function, variant or joint.
+        If a function, variant or joint does not exist.
     TypeError, ValueError
-        Where the model is not a Model, or a number is out of range.
+        If the model is not a Model, or a number is out of range.
 
     Notes
     -----
@@ -140,7 +140,7 @@ def verify(
 def verifiable(
     model, functions, tips=(), variants=tuple(VARIANTS), snap: float = SNAP
 ) -> Iterator[Verifiable]:
-    """The verification variant of every function, by every method, after the steps of every variant."""
+    """Yield the verification form of every function, for every method and every variant."""
     require_model(model)
     if functions is None:
         functions = available(model, tips)
@@ -151,9 +151,9 @@ def verifiable(
 
 
 def _verifiable(writer: Writer, name: str, method: str | None, variant: str) -> Verifiable:
-    """The function with all elements as its result that its own result needs."""
+    """Return a function whose results are all elements that its own result depends on."""
     result = writer.result(name, method)
-    targets = writer.table.codes(result)  # which makes rows of numbers
+    targets = writer.table.codes(result)  # also adds constants to the table
     used = use_counts(*writer.table.columns(), targets)
     matrices = {**(writer.named or {}), name: result}
     found = {
@@ -172,7 +172,7 @@ def _verifiable(writer: Writer, name: str, method: str | None, variant: str) -> 
 
 
 def _elements(matrix, at: str = "") -> Iterator[tuple[str, Any]]:
-    """Elements of a matrix in any form, and where they stand in it."""
+    """Yield index and value of the elements of nested lists, dicts and arrays."""
     if isinstance(matrix, dict):
         matrix = list(matrix.items())
     elif isinstance(matrix, (list, tuple, np.ndarray)):
@@ -185,15 +185,15 @@ def _elements(matrix, at: str = "") -> Iterator[tuple[str, Any]]:
 
 
 def compare(one: Verifiable, samples: int = 3, tolerance: float = TOLERANCE) -> Verdict:
-    """Compare all elements in random states."""
+    """Compare all elements in random states with their reference values."""
     rng = np.random.default_rng(0)
-    given = {"q": _configurations(one, rng, samples)}
-    given |= dict(zip(("v", "a", "tau"), rng.normal(size=(3, samples, one.model.nv)), strict=True))
-    own = evaluate(one.function, *(given[argument] for argument, _ in one.function.inputs))
+    values = {"q": _configurations(one, rng, samples)}
+    values |= dict(zip(("v", "a", "tau"), rng.normal(size=(3, samples, one.model.nv)), strict=True))
+    own = evaluate(one.function, *(values[argument] for argument, _ in one.function.inputs))
     if one.function.name != "rnea":
-        given["a"] = np.zeros_like(given["a"])
+        values["a"] = np.zeros_like(values["a"])
     expected, scale = zip(
-        *(_expected(one, *state) for state in zip(*given.values(), strict=True)), strict=True
+        *(_expected(one, *state) for state in zip(*values.values(), strict=True)), strict=True
     )
     error = np.abs(own - expected) / np.maximum(np.max(scale, axis=0), np.finfo(float).tiny)
     error = error.max(axis=0, initial=0.0)
@@ -210,7 +210,7 @@ def compare(one: Verifiable, samples: int = 3, tolerance: float = TOLERANCE) -> 
 
 
 def _configurations(one: Verifiable, rng, samples: int) -> np.ndarray:
-    """Random configurations, closed ones of a function that closes loops, or ones near them."""
+    """Return random configurations; for functions that close loops closed ones, or ones near them."""
     if one.reduction is None:
         return random_configuration(one.model, rng, size=samples)
     q = regular(one.model, tuple(one.reduction.dependent), samples)
@@ -220,9 +220,9 @@ def _configurations(one: Verifiable, rng, samples: int) -> np.ndarray:
 
 
 def _expected(one: Verifiable, q, v, a, tau) -> tuple[list, list]:
-    """Elements by the numeric algorithm, and the largest ones of all matrices of their names."""
+    """Return reference values of the elements, and the largest element of each kind of matrix."""
     numeric = Numeric(one.model, one.bodies, one.tips, q, v, a, tau)
-    with np.errstate(all="ignore"):  # where a freedom moves no mass
+    with np.errstate(all="ignore"):  # freedoms that move no mass divide by 0
         if one.reduction is None:
             matrices = numeric.of(one.function.name, one.method)
         else:

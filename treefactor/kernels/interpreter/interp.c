@@ -1,8 +1,8 @@
-/* The interpreter, compiled for every instruction set. */
+/* Compiles the interpreter once for each instruction set. */
 #include <math.h>
 #include <string.h>
 
-#include "machine.h"
+#include "interpreter.h"
 
 #define TEXT "kernels/interpreter/interp.h"
 #include "../common/every_isa.h"

@@ -1,4 +1,4 @@
-/* The register machine for one instruction set: included by every_isa.h. */
+/* Defines the interpreter for one instruction set; every_isa.h includes this file. */
 #define WIDTH (REGISTER / 8)
 #include "../common/sincos.h"
 
@@ -44,4 +44,4 @@ typedef double ISA(Register) __attribute__((vector_size(REGISTER), may_alias));
 #undef SIDE
 #undef TILED
 
-const Machine ISA(machine) = {ISA_NAME, {ISA(width_64), ISA(width_16), ISA(width_8), ISA(width_1)}};
+const ProgramKernels ISA(program_kernels) = {ISA_NAME, {ISA(width_64), ISA(width_16), ISA(width_8), ISA(width_1)}};

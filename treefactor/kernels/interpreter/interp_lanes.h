@@ -1,16 +1,28 @@
-/* The register machine on LANES configurations, REAL holding WIDTH of them; see machine.h. */
+/* Executes a program on LANES configurations at once; REAL holds WIDTH of them. See interpreter.h.
+ *
+ * The plain scalar loop that `run` computes, for one configuration:
+ *
+ *     for each run (opcode, times) of the code:
+ *         for (i = 0; i < times; i++) slot[result] = operation(slot[operand 1], slot[operand 2] ...)
+ *
+ * Runs of equal opcodes pay for one jump each, not one per statement; EACH_PART is a loop of constant length,
+ * so that the compiler keeps the statement's operands in registers.
+ */
 
-#define SLOT(k) ((REAL *)room + (ptrdiff_t)p[k] * (LANES / WIDTH))
-#define EACH_TIME(words) for (const int32_t *stop = p + (words) * times; p < stop; p += (words))
-#define EACH_PART for (int i = 0; i < LANES / WIDTH; i++)
-/* an opcode of n operands with one result */
+/* lanes of the slot whose number stands k words after p */
+#define SLOT(workspace, p, k) ((REAL *)(workspace) + (ptrdiff_t)(p)[k] * (LANES / WIDTH))
+#define EACH_TIME(p, words, times) for (const int32_t *stop = (p) + (words) * (times); (p) < stop; (p) += (words))
+#define EACH_PART(i) for (int i = 0; i < LANES / WIDTH; i++)
+/* The case of an opcode with n operands and one result, an expression of the operands a .. f. For `run` only:
+ * reads its code p, times and workspace. */
 #define CASE(opcode, n, result) \
     case opcode: \
-        EACH_TIME((n) + 1) { \
-            REAL *to = SLOT(0); \
-            const REAL *A = SLOT(1), *B = SLOT((n) > 1 ? 2 : 1), *C = SLOT((n) > 2 ? 3 : 1); \
-            const REAL *D = SLOT((n) > 3 ? 4 : 1), *E = SLOT((n) > 4 ? 5 : 1), *F = SLOT((n) > 5 ? 6 : 1); \
-            EACH_PART { \
+        EACH_TIME(p, (n) + 1, times) { \
+            REAL *to = SLOT(workspace, p, 0); \
+            const REAL *A = SLOT(workspace, p, 1), *B = SLOT(workspace, p, (n) > 1 ? 2 : 1); \
+            const REAL *C = SLOT(workspace, p, (n) > 2 ? 3 : 1), *D = SLOT(workspace, p, (n) > 3 ? 4 : 1); \
+            const REAL *E = SLOT(workspace, p, (n) > 4 ? 5 : 1), *F = SLOT(workspace, p, (n) > 5 ? 6 : 1); \
+            EACH_PART(i) { \
                 const REAL a = A[i], b = B[i], c = C[i], d = D[i], e = E[i], f = F[i]; \
                 (void)b, (void)c, (void)d, (void)e, (void)f; \
                 to[i] = (result); \
@@ -18,7 +30,7 @@
         } \
         break;
 
-/* 1 / x, or NaN where x is not in (0, inf): asked beside the division, not after it */
+/* Computes 1 / x, NaN unless 0 < x < inf; the comparison runs in parallel with the division. */
 INLINE REAL NAME(reciprocal)(REAL x)
 {
 #if WIDTH == 1
@@ -29,69 +41,71 @@ INLINE REAL NAME(reciprocal)(REAL x)
 }
 
 #if LANES == 1
-/* sines and cosines of many slots, as many at a time as registers hold */
-static const int32_t *NAME(turn)(const int32_t *p, int32_t times, double *room)
+/* Computes sines and cosines of many slots, 64 angles per call of sincos. */
+static const int32_t *NAME(sincos_run)(const int32_t *p, int32_t times, double *workspace)
 {
     enum { AT_ONCE = 64 };
     double x[AT_ONCE], s[AT_ONCE], c[AT_ONCE];
     for (int32_t done = 0, n; done < times; done += n) {
         n = times - done < AT_ONCE ? times - done : AT_ONCE;
-        for (int32_t i = 0; i < n; i++) x[i] = room[p[3 * i + 2]];
+        for (int32_t i = 0; i < n; i++) x[i] = workspace[p[3 * i + 2]];
         ISA(sincos)(n, x, s, c);
-        for (int32_t i = 0; i < n; i++, p += 3) { room[p[0]] = s[i]; room[p[1]] = c[i]; }
+        for (int32_t i = 0; i < n; i++, p += 3) { workspace[p[0]] = s[i]; workspace[p[1]] = c[i]; }
     }
     return p;
 }
 #else
-static const int32_t *NAME(turn)(const int32_t *p, int32_t times, double *room)
+static const int32_t *NAME(sincos_run)(const int32_t *p, int32_t times, double *workspace)
 {
-    EACH_TIME(3) ISA(sincos)(LANES, (double *)SLOT(2), (double *)SLOT(0), (double *)SLOT(1));
+    EACH_TIME(p, 3, times)
+        ISA(sincos)(LANES, (double *)SLOT(workspace, p, 2), (double *)SLOT(workspace, p, 0),
+                    (double *)SLOT(workspace, p, 1));
     return p;
 }
 #endif
 
-static void NAME(run)(const int32_t *p, double *room)
+static void NAME(run)(const int32_t *p, double *workspace)
 {
     for (;;) {
         const int32_t opcode = p[0], times = p[1];
         p += 2;
         switch (opcode) {
-            CASE(SUM(1, 0, 0, 0), 2, a * b)
-            CASE(SUM(0, 0, 2, 0), 2, a + b)
-            CASE(SUM(0, 0, 1, 1), 2, a - b)
-            CASE(SUM(1, 0, 1, 0), 3, a * b + c)
-            CASE(SUM(1, 0, 0, 1), 3, a * b - c)
-            CASE(SUM(0, 1, 1, 0), 3, c - a * b)
-            CASE(SUM(2, 0, 0, 0), 4, a * b + c * d)
-            CASE(SUM(1, 1, 0, 0), 4, a * b - c * d)
-            CASE(SUM(0, 0, 3, 0), 3, a + b + c)
-            CASE(SUM(0, 0, 2, 1), 3, a + b - c)
-            CASE(SUM(0, 0, 1, 2), 3, a - b - c)
-            CASE(SUM(1, 0, 2, 0), 4, c + d + a * b)
-            CASE(SUM(1, 0, 1, 1), 4, c - d + a * b)
-            CASE(SUM(1, 0, 0, 2), 4, a * b - c - d)
-            CASE(SUM(0, 1, 2, 0), 4, c + d - a * b)
-            CASE(SUM(0, 1, 1, 1), 4, c - d - a * b)
-            CASE(SUM(2, 0, 1, 0), 5, e + a * b + c * d)
-            CASE(SUM(2, 0, 0, 1), 5, a * b - e + c * d)
-            CASE(SUM(1, 1, 1, 0), 5, e + a * b - c * d)
-            CASE(SUM(1, 1, 0, 1), 5, a * b - e - c * d)
-            CASE(SUM(0, 2, 1, 0), 5, e - a * b - c * d)
-            CASE(SUM(3, 0, 0, 0), 6, a * b + c * d + e * f)
-            CASE(SUM(2, 1, 0, 0), 6, a * b + c * d - e * f)
-            CASE(SUM(1, 2, 0, 0), 6, a * b - c * d - e * f)
+            CASE(SUM_OPCODE(1, 0, 0, 0), 2, a * b)
+            CASE(SUM_OPCODE(0, 0, 2, 0), 2, a + b)
+            CASE(SUM_OPCODE(0, 0, 1, 1), 2, a - b)
+            CASE(SUM_OPCODE(1, 0, 1, 0), 3, a * b + c)
+            CASE(SUM_OPCODE(1, 0, 0, 1), 3, a * b - c)
+            CASE(SUM_OPCODE(0, 1, 1, 0), 3, c - a * b)
+            CASE(SUM_OPCODE(2, 0, 0, 0), 4, a * b + c * d)
+            CASE(SUM_OPCODE(1, 1, 0, 0), 4, a * b - c * d)
+            CASE(SUM_OPCODE(0, 0, 3, 0), 3, a + b + c)
+            CASE(SUM_OPCODE(0, 0, 2, 1), 3, a + b - c)
+            CASE(SUM_OPCODE(0, 0, 1, 2), 3, a - b - c)
+            CASE(SUM_OPCODE(1, 0, 2, 0), 4, c + d + a * b)
+            CASE(SUM_OPCODE(1, 0, 1, 1), 4, c - d + a * b)
+            CASE(SUM_OPCODE(1, 0, 0, 2), 4, a * b - c - d)
+            CASE(SUM_OPCODE(0, 1, 2, 0), 4, c + d - a * b)
+            CASE(SUM_OPCODE(0, 1, 1, 1), 4, c - d - a * b)
+            CASE(SUM_OPCODE(2, 0, 1, 0), 5, e + a * b + c * d)
+            CASE(SUM_OPCODE(2, 0, 0, 1), 5, a * b - e + c * d)
+            CASE(SUM_OPCODE(1, 1, 1, 0), 5, e + a * b - c * d)
+            CASE(SUM_OPCODE(1, 1, 0, 1), 5, a * b - e - c * d)
+            CASE(SUM_OPCODE(0, 2, 1, 0), 5, e - a * b - c * d)
+            CASE(SUM_OPCODE(3, 0, 0, 0), 6, a * b + c * d + e * f)
+            CASE(SUM_OPCODE(2, 1, 0, 0), 6, a * b + c * d - e * f)
+            CASE(SUM_OPCODE(1, 2, 0, 0), 6, a * b - c * d - e * f)
             CASE(OP_RECIP, 1, 1.0 / a)
             CASE(OP_POSITIVE, 1, NAME(reciprocal)(a))
             CASE(OP_NEGATIVE, 1, -NAME(reciprocal)(-a))
-            case OP_SINCOS: p = NAME(turn)(p, times, room); break;
+            case OP_SINCOS: p = NAME(sincos_run)(p, times, workspace); break;
             default: return;
         }
     }
 }
 
-#include "workspace.h"
+#include "transfer.h"
 
-static const Width NAME(width) = {LANES, NAME(run), NAME(load), NAME(store), NAME(find_odd), NAME(find_failed)};
+static const Width NAME(width) = {LANES, NAME(run), NAME(load), NAME(store), NAME(find_invalid), NAME(find_failed)};
 
 #undef SLOT
 #undef EACH_TIME

@@ -1,25 +1,25 @@
-"""The tables of a function as text, to be read beside the paper of Golubev & Yaskevich."""
+"""Print the tables of a function in the notation of Golubev & Yaskevich (2020)."""
 
 from __future__ import annotations
 
-from .expressions import CONST, INPUT, OPERATIONS
-from .passes import uses
+from treefactor.codegen.program.expressions import CONST, INPUT, OPERATIONS
+from treefactor.codegen.program.passes import uses
 
 SIGNS = {"ADD": "+", "SUB": "-", "MUL": "*", "RECIP": "/", "SIN": "sin", "COS": "cos"}
 
 
-def dump(function, names=()) -> str:
-    """Identifiers (IDT), scalar expressions (SET) and elements of the result (MET) of a `Function`.
+def tables(function, names=()) -> str:
+    """Return identifiers (IDT), scalar expressions (SET) and result elements (MET) of a `Function` as text.
 
-    Rows are numbered as the paper does, from 1. An operand is a number, an entry of an identifier or, in
-    parentheses, an earlier row of the SET; ``/`` is one over its operand. Uses are the paper's U_SET.
-    Elements may have names, as those of `verification.Verifiable` do.
+    Statements are numbered from 1, as in the paper. An operand is a number, an entry of an identifier or,
+    in parentheses, an earlier statement of the SET; ``/`` is the reciprocal of its operand. Uses are the
+    paper's U_SET. Elements may have names, for example those of `verification.Verifiable`.
     """
     return "\n".join([*_identifiers(function), "", *_expressions(function), "", *_elements(function, names)])
 
 
 def _identifiers(function) -> list[str]:
-    """Name, length, and kind: 0 source, 4 target; all of them external."""
+    """Return name, length and kind of the identifiers: 0 source, 4 target; all are external."""
     lines = ["IDT  name  length  kind"]
     for number, (name, size) in enumerate((*function.inputs, (function.name, function.output.size)), 1):
         lines.append(f"{number}  {name}  {size}  {0 if number <= len(function.inputs) else 4}")
@@ -27,6 +27,7 @@ def _identifiers(function) -> list[str]:
 
 
 def _expressions(function) -> list[str]:
+    """Return the scalar expression table, one statement per line."""
     lines, used = ["SET  operation  operand1  operand2  uses"], uses(function)
     for row in range(function.first, function.rows):
         sign, a, b = SIGNS[OPERATIONS[function.op[row]]], function.a[row], function.b[row]
@@ -36,6 +37,7 @@ def _expressions(function) -> list[str]:
 
 
 def _elements(function, names) -> list[str]:
+    """Return the elements of the result, one per line."""
     lines = [f"MET  {function.name}{function.shape}"]
     for entry, (row, sign) in enumerate(zip(function.output, function.sign, strict=True), 1):
         element = f"{entry}  {'-' if sign < 0 else ''}{_operand(function, row)}"
@@ -44,7 +46,7 @@ def _elements(function, names) -> list[str]:
 
 
 def _operand(function, row: int) -> str:
-    """A number, an entry of an input, or the number of a row in parentheses."""
+    """Return a number, an entry of an input, or the number of a statement in parentheses."""
     if function.op[row] == CONST:
         return repr(float(function.value[row]))
     if function.op[row] == INPUT:

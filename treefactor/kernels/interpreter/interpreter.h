@@ -1,0 +1,58 @@
+/* Interpreter of programs: executes instructions on `lanes` configurations at a time. The workspace holds slot s
+ * of lane l at workspace[s * lanes + l]. */
+#ifndef TREEFACTOR_INTERPRETER_H
+#define TREEFACTOR_INTERPRETER_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+/* Opcodes. SUM_OPCODE: a sum of up to three terms, named by its counts of positive and negative products and of
+ * positive and negative single operands; at least one term is positive. OP_RECIP: 1 / a. OP_POSITIVE and
+ * OP_NEGATIVE: 1 / a of a pivot, NaN unless a is positive, or negative. OP_SINCOS: sin a and cos a, two results. */
+#define SUM_OPCODE(products, negative_products, numbers, negative_numbers) \
+    (((products) * 4 + (negative_products)) * 16 + (numbers) * 4 + (negative_numbers))
+enum {
+    OP_END = SUM_OPCODE(0, 0, 0, 0),
+    OP_SINCOS = SUM_OPCODE(0, 0, 0, 1),
+    OP_RECIP = SUM_OPCODE(0, 0, 1, 0),
+    OP_POSITIVE = SUM_OPCODE(0, 1, 0, 0),
+    OP_NEGATIVE = SUM_OPCODE(0, 0, 0, 2),
+    OPCODES = SUM_OPCODE(3, 0, 0, 0) + 1    /* one more than the largest */
+};
+
+/* Kernels for one number of lanes. Code is a sequence of runs: an opcode, a repeat count, then for each repetition
+ * the slots of the results and of the operands; it ends with OP_END. */
+typedef struct {
+    int lanes;
+    void (*run)(const int32_t *code, double *workspace);
+    /* Copies `size` entries of `count` configurations into workspaces: `lanes` configurations into the first one,
+     * the next `lanes` into the second, `to_workspace` doubles further; unused lanes repeat their first lane. */
+    void (*load)(ptrdiff_t size, int count, const char *from, ptrdiff_t to_lane, ptrdiff_t to_entry,
+                 double *workspace, ptrdiff_t to_workspace);
+    /* Copies results out of the workspaces: entry e is sign[e] times slot[e]. */
+    void (*store)(ptrdiff_t size, int count, const int32_t *slot, const double *sign, const double *workspace,
+                  ptrdiff_t to_workspace, char *to, ptrdiff_t to_lane, ptrdiff_t to_entry);
+    /* Sets invalid[lane] to non-zero for lanes with a non-finite value among the first `slots` slots, or with a
+     * rotation (unit[2 k + 1] slots from unit[2 k] on) whose squares do not sum to 1 within the tolerance, and to
+     * 0 for the others. Returns whether any lane is invalid. */
+    int (*find_invalid)(ptrdiff_t slots, ptrdiff_t units, const ptrdiff_t *unit, double tolerance,
+                        const double *workspace, int64_t *invalid);
+    /* Sets invalid[lane] to non-zero for lanes with a non-finite result, checking every `step`-th of `size`
+     * results. Returns whether any lane is invalid, from before or now. */
+    int (*find_failed)(ptrdiff_t size, ptrdiff_t step, const int32_t *slot, const double *workspace,
+                       int64_t *invalid);
+} Width;
+
+enum { WIDTHS = 4 };
+
+typedef struct {
+    const char *name;
+    Width width[WIDTHS];             /* widest first; the last has a single lane */
+} ProgramKernels;
+
+extern const ProgramKernels program_kernels_baseline;
+#if defined(__x86_64__) && defined(__GNUC__)
+extern const ProgramKernels program_kernels_avx2, program_kernels_avx512;
+#endif
+
+#endif
