@@ -5,6 +5,9 @@
     from treefactor.adapters import pinocchio_
 """
 
+from collections.abc import Iterator
+from contextlib import contextmanager
+
 from ..exceptions import AdapterError
 
 
@@ -13,3 +16,12 @@ def missing_engine(engine: str, extra: str, error: ImportError) -> AdapterError:
     return AdapterError(
         f"{engine} cannot be imported ({error}): pip install 'treefactor[{extra}]'", engine=extra
     )
+
+
+@contextmanager
+def requires(engine: str, extra: str) -> Iterator[None]:
+    """Turn ImportError inside the block into AdapterError that names the extra to install."""
+    try:
+        yield
+    except ImportError as error:
+        raise missing_engine(engine, extra, error) from None

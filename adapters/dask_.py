@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from . import missing_engine
+from . import requires
 
-try:
+with requires("Dask", "dask"):
     import dask.array as da
-except ImportError as error:
-    raise missing_engine("Dask", "dask", error) from None
 
 from itertools import chain
 

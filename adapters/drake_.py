@@ -14,12 +14,10 @@ actuators is part of H. Joint damping and force elements other than gravity are 
 
 from __future__ import annotations
 
-from . import missing_engine
+from . import requires
 
-try:
+with requires("Drake", "drake"):
     from pydrake.multibody.tree import BodyIndex, MultibodyForces
-except ImportError as error:
-    raise missing_engine("Drake", "drake", error) from None
 
 from functools import partial
 from pathlib import Path
@@ -28,10 +26,10 @@ import numpy as np
 
 from .._util.validation import as_vector
 from .._util.xml import as_path
-from ..linalg.factorization import factor
 from ..model._urdf import read
 from ..model.joints import Inertia
 from ..tree.tree import Tree
+from ._accelerations import accelerator_of
 from ._drake_body import Body, Joint, adapter_error
 from ._drake_load import load, load_plain
 from ._drake_settings import SETTINGS, effect, only
@@ -152,22 +150,7 @@ def passive(body: Body, q, v) -> np.ndarray:
     return bias(body, q, v) - body.plant.CalcInverseDynamics(context, np.zeros(body.nv), forces)
 
 
-def forward_dynamics(body: Body, q, v, tau) -> np.ndarray:
-    """Compute q̈ = H^-1 (tau - bias) through our factor of Drake's H, shape (nv,).
-
-    Parameters
-    ----------
-    body : Body
-    q : array_like, shape (nq,)
-    v, tau : array_like, shape (nv,)
-
-    Raises
-    ------
-    NotPositiveDefiniteError
-        Names the joint.
-    """
-    tau = as_vector(tau, body.nv, "tau")
-    return factor(mass_matrix(body, q), tree(body)).solve(tau - bias(body, q, v))
+forward_dynamics = accelerator_of(mass_matrix, bias, tree)
 
 
 def own_acceleration(body: Body, q, v, tau) -> np.ndarray:

@@ -15,12 +15,10 @@ here; neither are contacts, limits, friction loss, equality constraints (mimic) 
 
 from __future__ import annotations
 
-from . import missing_engine
+from . import requires
 
-try:
+with requires("MuJoCo", "mujoco"):
     import mujoco
-except ImportError as error:
-    raise missing_engine("MuJoCo", "mujoco", error) from None
 
 import re
 from collections.abc import Iterator
@@ -34,10 +32,10 @@ from scipy.spatial.transform import Rotation
 
 from .._util.validation import as_vector
 from .._util.xml import as_path, parse
-from ..linalg.factorization import factor
 from ..model._urdf import read, without_fixed_joints
 from ..model.joints import Inertia
 from ..tree.tree import Tree
+from ._accelerations import accelerator_of
 from ._mjcf import mjcf
 from ._mujoco_accelerator import Accelerator
 from ._mujoco_body import FREE, Body, Joint, adapter_error, body_names
@@ -247,22 +245,7 @@ def passive(body: Body, q, v) -> np.ndarray:
     return body.forward(q, v).qfrc_passive.copy()
 
 
-def forward_dynamics(body: Body, q, v, tau) -> np.ndarray:
-    """Compute q̈ = H^-1 (tau - bias) through our factor of MuJoCo's H, shape (nv,).
-
-    Parameters
-    ----------
-    body : Body
-    q : array_like, shape (nq,)
-    v, tau : array_like, shape (nv,)
-
-    Raises
-    ------
-    NotPositiveDefiniteError
-        Names the joint.
-    """
-    tau = as_vector(tau, body.nv, "tau")
-    return factor(mass_matrix(body, q), tree(body)).solve(tau - bias(body, q, v))
+forward_dynamics = accelerator_of(mass_matrix, bias, tree)
 
 
 def own_acceleration(body: Body, q, v, tau) -> np.ndarray:

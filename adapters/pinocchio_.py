@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from . import missing_engine
+from . import requires
 
-try:
+with requires("Pinocchio", "pinocchio"):
     import pinocchio as pin
-except ImportError as error:
-    raise missing_engine("Pinocchio", "pinocchio", error) from None
 
 from collections.abc import Mapping
 

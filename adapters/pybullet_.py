@@ -17,12 +17,10 @@ Units are SI. Joint limits, friction, damping and mimic are not part of the dyna
 
 from __future__ import annotations
 
-from . import missing_engine
+from . import requires
 
-try:
+with requires("pybullet", "pybullet"):
     from ._pybullet_import import pybullet
-except ImportError as error:
-    raise missing_engine("pybullet", "pybullet", error) from None
 
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -32,10 +30,10 @@ import numpy as np
 from .._util.engine import UNEXPLAINED
 from .._util.validation import as_vector
 from ..exceptions import AdapterError
-from ..linalg.factorization import factor
 from ..tolerances import NOTICED
 from ..tree.tree import Tree
 from . import _pybullet_step as step
+from ._accelerations import accelerator_of
 from ._pybullet_body import Body, Link, adapter_error, engine_errors
 from ._pybullet_conventions import acceleration_offset, from_pinocchio, pinocchio_gravity, transform
 from ._pybullet_load import (
@@ -153,25 +151,6 @@ def inverse_dynamics(body: Body, q, v, a) -> np.ndarray:
     return force
 
 
-def forward_dynamics(body: Body, q, v, tau) -> np.ndarray:
-    """Compute H^-1 (tau - bias) through the factor of PyBullet's mass matrix, shape (nv,).
-
-    Parameters
-    ----------
-    body : Body
-    q : array_like, shape (nq,)
-    v, tau : array_like, shape (nv,)
-
-    Raises
-    ------
-    AdapterError
-        Where a joint moves nothing that has mass; the message names it.
-    """
-    tau = as_vector(tau, body.nv, "tau")
-    _require_masses(body)
-    return factor(mass_matrix(body, q), tree(body)).solve(tau - bias(body, q, v))
-
-
 def own_acceleration(body: Body, q, v, tau) -> np.ndarray:
     """Compute (v1 - v0) / dt over one stepSimulation, which uses neither H nor the bias, shape (nv,).
 
@@ -262,6 +241,9 @@ def _require_masses(body: Body) -> None:
         raise adapter_error(
             f"H is singular: no mass moves with joint {', '.join(massless)} of {body.base!r}", massless[0]
         )
+
+
+forward_dynamics = accelerator_of(mass_matrix, bias, tree, _require_masses)
 
 
 @contextmanager

@@ -16,6 +16,7 @@ from functools import cached_property, partial
 
 import numpy as np
 
+from .._util.engine import Engine
 from ..exceptions import AdapterError, NotPositiveDefiniteError, TreefactorError
 from ..linalg.factorization import factor
 from ..tolerances import REGULAR, SEMIDEFINITE
@@ -198,7 +199,7 @@ def compare_pinocchio(reference: Reference) -> Comparison:
     return result
 
 
-def compare_engine(adapter, reference: Reference) -> Comparison:
+def compare_engine(adapter: Engine, reference: Reference) -> Comparison:
     """Compare H, bias, factor and q̈ of another engine, loaded through its adapter, with Pinocchio's."""
     robot, model, result = reference.robot, reference.model, reference.comparison()
     gravity = None if robot.is_mjcf else model.gravity.linear  # an MJCF has its own
@@ -228,7 +229,7 @@ def compare_engine(adapter, reference: Reference) -> Comparison:
     return result
 
 
-def compare_alone(adapter, robot: Robot, count: int, seed: int) -> Comparison:
+def compare_alone(adapter: Engine, robot: Robot, count: int, seed: int) -> Comparison:
     """Check an engine without Pinocchio: its H against its inverse dynamics, our q̈ against its own."""
     own = {"gravity": None} if robot.is_mjcf else {}
     with closing(adapter.load(robot.path, robot.floating, **own)) as body, answering():
@@ -256,7 +257,7 @@ def compare_alone(adapter, robot: Robot, count: int, seed: int) -> Comparison:
     return result
 
 
-def translated(adapter, body, model, s: Sample) -> tuple[np.ndarray, np.ndarray]:
+def translated(adapter: Engine, body, model, s: Sample) -> tuple[np.ndarray, np.ndarray]:
     """Return H and bias of an engine in Pinocchio's conventions."""
     q, v = adapter.from_pinocchio(body, model, s.q, s.v)
     T_inv = np.linalg.inv(adapter.transform(body, model, s.q))

@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from .. import tolerances
+from .._util.engine import Engine
 from ..exceptions import AdapterError
 from .compare import Reference, Sample, answering, largest_force, relative, translated, worst
 from .differences import FIXED_BASE, FREE_ARMATURE, REFUSED, TENDONS, Cause, explain, inertial_changes
@@ -24,7 +25,7 @@ class Plain:
     delta: np.ndarray | None = None
 
 
-def plain_way(adapter, way: str, reference: Reference) -> Plain:
+def plain_way(adapter: Engine, way: str, reference: Reference) -> Plain:
     """Load the file in one ordinary way, and explain what differs."""
     try:
         return _compared(adapter, way, reference)
@@ -33,7 +34,7 @@ def plain_way(adapter, way: str, reference: Reference) -> Plain:
         return Plain([Cause(f"{REFUSED}: {reason}")])
 
 
-def _compared(adapter, way: str, reference: Reference) -> Plain:
+def _compared(adapter: Engine, way: str, reference: Reference) -> Plain:
     """Return the comparison for one way of loading that the engine accepts."""
     robot, gravity = reference.robot, reference.model.gravity.linear
     first = []

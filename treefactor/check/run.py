@@ -11,12 +11,12 @@ from collections.abc import Iterable, Iterator
 from contextlib import closing, nullcontext
 from dataclasses import replace
 from importlib import import_module
-from types import ModuleType
+from typing import cast
 
 import numpy as np
 
 from .. import tolerances
-from .._util.engine import UNEXPLAINED
+from .._util.engine import UNEXPLAINED, Engine
 from ..exceptions import AdapterError, NotPositiveDefiniteError, TreefactorError
 from .compare import Comparison, Reference, compare_alone, compare_engine, compare_pinocchio, worst
 from .compare_mimic import compare_mimic
@@ -103,13 +103,11 @@ def check(
             worker.close()
 
 
-def _adapters(engines: Iterable[str]) -> dict[str, ModuleType]:
+def _adapters(engines: Iterable[str]) -> dict[str, Engine]:
     """Import the adapters of the engines, and Pinocchio's where it is installed."""
     wanted = dict.fromkeys([*["pinocchio"] * has_pinocchio(), *engines])
-    return {
-        name: import_module("treefactor.check.own" if name == OWN else f"treefactor.adapters.{name}_")
-        for name in wanted
-    }
+    paths = {name: f"treefactor.adapters.{name}_" for name in wanted} | {OWN: "treefactor.check.own"}
+    return {name: cast(Engine, import_module(paths[name])) for name in wanted}
 
 
 def has_pinocchio() -> bool:
@@ -189,7 +187,9 @@ def _text(error: Exception) -> str:
     return str(error) if isinstance(error, TreefactorError) else f"{type(error).__name__}: {error}"
 
 
-def _row(row: Row, adapter, robot: Robot, reference: Reference | None, missing: str, samples, seed) -> Row:
+def _row(
+    row: Row, adapter: Engine, robot: Robot, reference: Reference | None, missing: str, samples, seed
+) -> Row:
     """Return the result of one engine; raise AdapterError where the engine cannot load the robot."""
     if reference is None:
         if row.engine == "pinocchio":
@@ -209,7 +209,7 @@ def _row(row: Row, adapter, robot: Robot, reference: Reference | None, missing: 
     return row if reference.singular else _with_settings(row, adapter, robot, gravity, seed)
 
 
-def _mjcf_row(row: Row, adapter, robot: Robot, reference: Reference, samples, seed) -> Row:
+def _mjcf_row(row: Row, adapter: Engine, robot: Robot, reference: Reference, samples, seed) -> Row:
     """Compare an engine with Pinocchio on an MJCF that both read alike; otherwise check it alone."""
     with closing(adapter.load(robot.path)) as body:
         try:
@@ -222,7 +222,7 @@ def _mjcf_row(row: Row, adapter, robot: Robot, reference: Reference, samples, se
     return _with_reader(row, adapter, reference)
 
 
-def _alone(row: Row, adapter, robot: Robot, samples: int, seed: int, why: str) -> Row:
+def _alone(row: Row, adapter: Engine, robot: Robot, samples: int, seed: int, why: str) -> Row:
     """Check an engine against itself where the robot has no reference."""
     row = _judge(row, compare_alone(adapter, robot, samples, seed))
     return _noted(row, f"checked against itself only: {why}")
@@ -284,7 +284,7 @@ def _judge(row: Row, c: Comparison) -> Row:
     return row
 
 
-def _with_causes(row: Row, adapter, reference: Reference) -> Row:
+def _with_causes(row: Row, adapter: Engine, reference: Reference) -> Row:
     """Add the causes for which the engine differs when it loads the file in an ordinary way."""
     causes, ways, left = [], [], 0.0
     for way in adapter.WAYS:
@@ -297,7 +297,7 @@ def _with_causes(row: Row, adapter, reference: Reference) -> Row:
     return _explained_by(row, causes, "" if left <= tolerances.PLAIN_H else f"{left:.1e} unexplained")
 
 
-def _with_settings(row: Row, adapter, robot: Robot, gravity, seed: int) -> Row:
+def _with_settings(row: Row, adapter: Engine, robot: Robot, gravity, seed: int) -> Row:
     """Add the effects that act by default when a script simulates the file as it is."""
     try:
         found = adapter.settings(robot.path, robot.floating, gravity, np.random.default_rng(seed))

@@ -22,7 +22,7 @@ SCALE = (
 NO_NUMBER = (123, 79, 190)  # NaN
 TICKS = (-16, -12, -8, -4, 0)  # decades written at the scale
 LEVELS_PER_DECADE = 4  # of a heat map
-SIDE = 256  # rows and columns of a heat map at most
+PIXELS = 256  # rows and columns of a heat map at most
 NAME_LENGTH = 40  # characters of a joint's name in a drawing
 LINE, INDENT, CHARACTER = 17, 16, 6.8  # of the drawn tree, in pixels
 FREEDOM = re.compile(r"(.*)\[(\d{1,6})\]", re.DOTALL)  # as Tree.from_joints names them
@@ -125,6 +125,6 @@ def heat_map(delta: np.ndarray, tree: Tree) -> dict:
 
 
 def _reduced(code: np.ndarray) -> np.ndarray:
-    """Return at most SIDE rows and columns; blocks of entries are reduced to the worst."""
-    first = np.arange(0, len(code), -(-len(code) // SIDE))
+    """Return at most PIXELS rows and columns; blocks of entries are reduced to the worst."""
+    first = np.arange(0, len(code), -(-len(code) // PIXELS))
     return np.maximum.reduceat(np.maximum.reduceat(code, first, axis=0), first, axis=1)
