@@ -27,7 +27,7 @@ class Accelerator(BoundFactor):
 
     Notes
     -----
-    Thread-compatible: one for each thread, or shared as long as nothing changes it.
+    Thread-compatible.
 
     Call ``factor`` after ``mujoco.mj_forward`` or ``mj_crb``, then any operation of `treefactor.Factor`. The
     rows of "simple" freedoms, which are free of others' inertia, hold nothing but their diagonal: they are

@@ -41,7 +41,7 @@ class Joint:
 
     Notes
     -----
-    Immutable: threads may share it.
+    Immutable.
     """
 
     name: str
@@ -101,7 +101,7 @@ class Body(Sealed):
 
     Notes
     -----
-    Thread-compatible: one for each thread, or shared as long as nothing changes it.
+    Thread-compatible.
 
     What changes it is every evaluation, which writes into ``data``.
     """

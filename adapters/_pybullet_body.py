@@ -51,7 +51,7 @@ class Link:
 
     Notes
     -----
-    Thread-compatible: one for each thread, or shared as long as nothing changes it.
+    Thread-compatible.
     """
 
     joint: str
@@ -100,7 +100,7 @@ class Body(Sealed):
 
     Notes
     -----
-    Thread-compatible: one for each thread, or shared as long as nothing changes it.
+    Thread-compatible.
 
     What changes it is every evaluation. Client and body are of one process: not picklable.
     """

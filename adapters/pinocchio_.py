@@ -208,7 +208,7 @@ class Accelerator(BoundFactor):
 
     Notes
     -----
-    Thread-compatible: one for each thread, or shared as long as nothing changes it.
+    Thread-compatible.
 
     Call ``factor`` after every `pinocchio.crba` or `pinocchio.computeAllTerms`, then any operation of
     `treefactor.Factor`.

@@ -1,4 +1,4 @@
-"""Hundreds of threads share objects as documented; kernels release the GIL."""
+"""Test that hundreds of threads share what may be shared, and that kernels release the GIL."""
 
 import re
 import shutil
@@ -36,21 +36,19 @@ from treefactor.mlcp import TARGET
 from treefactor.mlcp_families import robotred
 
 THREADS = 200
-PAGE = Path(__file__).parents[1] / "docs" / "concepts" / "threads.md"
-IMMUTABLE = "Immutable: threads may share it."
-SAFE = "Thread-safe: threads may share it."
-COMPATIBLE = "Thread-compatible: one for each thread, or shared as long as nothing changes it."
+PAGE = Path(__file__).parents[1] / "docs" / "concepts" / "threads.md"  # explains the promises
+PROMISES = IMMUTABLE, SAFE, COMPATIBLE = "Immutable.", "Thread-safe.", "Thread-compatible."
 
 
 # ----------------------------------------------------------------------------------------- what is promised
 
 
 def promises():
-    """Map public classes to their sentence on threads; errors share one."""
+    """Return the promises in every public class's docstring, by the class's name; errors share theirs."""
     errors = (tf.TreefactorError,)
     named = {name: part for name, part in classes().items() if not issubclass(part, errors) or part in errors}
     return {
-        name: [line for line in (IMMUTABLE, SAFE, COMPATIBLE) if line in (part.__doc__ or "")]
+        name: [line.strip() for line in (part.__doc__ or "").splitlines() if line.strip() in PROMISES]
         for name, part in named.items()
     }
 
@@ -64,7 +62,7 @@ def test_the_page_has_the_same_promises():
         r"^\| (immutable|thread-safe|thread-compatible) \| (.+) \|$", PAGE.read_text(), re.MULTILINE
     )
     told = {name: kind for kind, names in rows for name in re.findall(r"`([\w.]+)`", names)}
-    made = {name: said[0].split(":")[0].lower() for name, said in promises().items()}
+    made = {name: said[0].removesuffix(".").lower() for name, said in promises().items()}
     missing = set(told) - set(made)  # of engines that are not installed
     assert all(name.startswith("adapters.") for name in missing)
     assert {name: told.get(name) for name in made} == made

@@ -10,7 +10,7 @@ class TreefactorError(Exception):
 
     Notes
     -----
-    Thread-compatible: one for each thread, or shared as long as nothing changes it.
+    Thread-compatible.
     """
 
 

@@ -55,7 +55,7 @@ class Growth:
 
     Notes
     -----
-    Thread-compatible: one for each thread, or shared as long as nothing changes it.
+    Thread-compatible.
     """
 
     family: str

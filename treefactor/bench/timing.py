@@ -26,7 +26,7 @@ class Call:
 
     Notes
     -----
-    Immutable: threads may share it.
+    Immutable.
     """
 
     run: Callable[[], object]
@@ -54,7 +54,7 @@ class Comparison:
 
     Notes
     -----
-    Immutable: threads may share it.
+    Immutable.
     """
 
     target: str
@@ -98,7 +98,7 @@ class Result:
 
     Notes
     -----
-    Immutable: threads may share it.
+    Immutable.
     """
 
     target: str

@@ -27,7 +27,7 @@ class Detail:
 
     Notes
     -----
-    Thread-compatible: one for each thread, or shared as long as nothing changes it.
+    Thread-compatible.
     """
 
     parent: tuple[int, ...]
@@ -76,7 +76,7 @@ class Row:
 
     Notes
     -----
-    Thread-compatible: one for each thread, or shared as long as nothing changes it.
+    Thread-compatible.
     """
 
     robot: str

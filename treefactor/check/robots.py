@@ -38,7 +38,7 @@ class Robot:
 
     Notes
     -----
-    Immutable: threads may share it.
+    Immutable.
     """
 
     name: str

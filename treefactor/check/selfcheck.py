@@ -38,7 +38,7 @@ class SelfCheck:
 
     Notes
     -----
-    Immutable: threads may share it.
+    Immutable.
     """
 
     asymmetry: float

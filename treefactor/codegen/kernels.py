@@ -128,7 +128,7 @@ class Kernels(Sealed):
 
     Notes
     -----
-    Thread-safe: threads may share it.
+    Thread-safe.
 
     A pickle holds the program only; loading compiles it again for the same backend, or takes the object from
     the cache of that machine.

@@ -41,7 +41,7 @@ class Sphere(ReadOnly):
 
     Notes
     -----
-    Immutable: threads may share it.
+    Immutable.
     """
 
     body: int | str
@@ -75,7 +75,7 @@ class Plane(ReadOnly):
 
     Notes
     -----
-    Immutable: threads may share it.
+    Immutable.
     """
 
     body: int | str = -1
@@ -108,7 +108,7 @@ class Contact:
 
     Notes
     -----
-    Immutable: threads may share it.
+    Immutable.
     """
 
     sphere: Sphere

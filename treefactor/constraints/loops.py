@@ -45,7 +45,7 @@ class Rows:
 
     Notes
     -----
-    Thread-compatible: one for each thread, or shared as long as nothing changes it.
+    Thread-compatible.
     """
 
     residual: np.ndarray

@@ -63,7 +63,7 @@ class Step:
 
     Notes
     -----
-    Thread-compatible: one for each thread, or shared as long as nothing changes it.
+    Thread-compatible.
     """
 
     q: np.ndarray
@@ -87,7 +87,7 @@ class Trajectory:
 
     Notes
     -----
-    Thread-compatible: one for each thread, or shared as long as nothing changes it.
+    Thread-compatible.
     """
 
     t: np.ndarray
@@ -134,7 +134,7 @@ class Stepper(Sealed):
 
     Notes
     -----
-    Thread-compatible: one for each thread, or shared as long as nothing changes it.
+    Thread-compatible.
 
     What changes it is `step`. Picklable.
 

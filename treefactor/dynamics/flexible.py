@@ -47,7 +47,7 @@ class Modes(NamedTuple):
 
     Notes
     -----
-    Thread-compatible: one for each thread, or shared as long as nothing changes it.
+    Thread-compatible.
     """
 
     momentum: np.ndarray

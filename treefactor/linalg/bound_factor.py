@@ -30,7 +30,7 @@ class BoundFactor(_factor_methods.BoundCalls, Factor):
 
     Notes
     -----
-    Thread-compatible: one for each thread, or shared as long as nothing changes it.
+    Thread-compatible.
 
     `factor` changes it, and so does code that writes H.
     """

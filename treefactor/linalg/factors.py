@@ -58,7 +58,7 @@ class Factor(Sealed, _factor_methods.Calls):
 
     Notes
     -----
-    Thread-compatible: one for each thread, or shared as long as nothing changes it.
+    Thread-compatible.
 
     `refactor` and `adopt` change it. Picklable.
     """

@@ -54,7 +54,7 @@ class Dual:
 
     Notes
     -----
-    Thread-compatible: one for each thread, or shared as long as nothing changes it.
+    Thread-compatible.
     """
 
     def __init__(self, W: np.ndarray, e: np.ndarray, upper: np.ndarray, equal: int, size: float):

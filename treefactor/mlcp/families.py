@@ -207,7 +207,7 @@ class Legged(Sealed):
 
     Notes
     -----
-    Thread-compatible: one for each thread, or shared as long as nothing changes it.
+    Thread-compatible.
     """
 
     rng: np.random.Generator

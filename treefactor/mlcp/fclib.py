@@ -72,7 +72,7 @@ class Contacts:
 
     Notes
     -----
-    Thread-compatible: one for each thread, or shared as long as nothing changes it.
+    Thread-compatible.
     """
 
     M: csc_matrix

@@ -39,7 +39,7 @@ class Status(Enum):
 
     Notes
     -----
-    Immutable: threads may share it.
+    Immutable.
     """
 
     SOLVED = 0
@@ -86,7 +86,7 @@ class Problem(Sealed):
 
     Notes
     -----
-    Immutable: threads may share it.
+    Immutable.
 
     Problems with the same tree and supports share their symbolic analysis and workspaces: make a new problem
     for new numbers.
@@ -210,7 +210,7 @@ class Solution:
 
     Notes
     -----
-    Thread-compatible: one for each thread, or shared as long as nothing changes it.
+    Thread-compatible.
     """
 
     status: Status

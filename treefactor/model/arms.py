@@ -48,7 +48,7 @@ class Arm(ReadOnly):
 
     Notes
     -----
-    Immutable: threads may share it.
+    Immutable.
 
     Khalil and Kleinfinger (1986).
     """

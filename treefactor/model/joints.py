@@ -90,7 +90,7 @@ class Inertia(ReadOnly):
 
     Notes
     -----
-    Immutable: threads may share it.
+    Immutable.
     """
 
     mass: float = 0.0
@@ -146,7 +146,7 @@ class Mimic:
 
     Notes
     -----
-    Immutable: threads may share it.
+    Immutable.
     """
 
     leader: JointNumber
@@ -188,7 +188,7 @@ class Joint(ReadOnly):
 
     Notes
     -----
-    Immutable: threads may share it.
+    Immutable.
     """
 
     name: str
@@ -303,7 +303,7 @@ class Loop(ReadOnly):
 
     Notes
     -----
-    Immutable: threads may share it.
+    Immutable.
     """
 
     name: str

@@ -49,7 +49,7 @@ class Mechanism:
 
     Notes
     -----
-    Immutable: threads may share it.
+    Immutable.
     """
 
     model: Model

@@ -59,7 +59,7 @@ class Model(Sealed):
 
     Notes
     -----
-    Immutable: threads may share it.
+    Immutable.
 
     Examples
     --------

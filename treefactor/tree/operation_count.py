@@ -21,7 +21,7 @@ class OperationCount:
 
     Notes
     -----
-    Immutable: threads may share it.
+    Immutable.
     """
 
     mul: int = 0

@@ -64,7 +64,7 @@ class Tree(Sealed):
 
     Notes
     -----
-    Immutable: threads may share it.
+    Immutable.
 
     Featherstone (2008), ch. 6.4; Shimanovsky, eta_i = depth. A tree is hashable and picklable.
 

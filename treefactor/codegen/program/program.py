@@ -82,7 +82,7 @@ class Function(ReadOnly):
 
     Notes
     -----
-    Immutable: threads may share it.
+    Immutable.
     """
 
     name: str
@@ -199,7 +199,7 @@ class Program(ReadOnly):
 
     Notes
     -----
-    Immutable: threads may share it.
+    Immutable.
     """
 
     model: str

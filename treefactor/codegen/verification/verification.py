@@ -76,7 +76,7 @@ class Verdict:
 
     Notes
     -----
-    Immutable: threads may share it.
+    Immutable.
     """
 
     function: str
