@@ -58,9 +58,9 @@ def summary(group: list[Result]) -> list[str | Text]:
 LAST = 99
 CAPTION = (
     "Median over the models of the median ratio of runs taken in turns; typical quartiles of the runs of a "
-    "model; the models with the smallest and the largest ratio. S9: time per operation of the fastest size "
-    "over that of the slowest. SuperLU analyses the pattern every time, SciPy offers nothing else; CHOLMOD "
-    "has no wheel and is left out."
+    "model; the models with the smallest and the largest ratio. Growth (S9): time per operation of the "
+    "fastest size over that of the slowest. SuperLU analyses the pattern every time, SciPy offers nothing "
+    "else; CHOLMOD has no wheel and is left out."
 )
 
 

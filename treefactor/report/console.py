@@ -226,7 +226,7 @@ ROBOT_CAPTION = (
     "Medians per matrix or configuration of runs taken in turns, quartiles of their ratios in brackets. FMA "
     "peak: what the registers of a core could do."
 )
-ROBOT_GOALS = " Goals of S4 and S5 are for robots with 18 freedoms or more."
+ROBOT_GOALS = " Goals of batches (S4, S5) are for robots with 18 freedoms or more."
 CONTACTS_CAPTION = (
     "Medians of the processor's time of runs taken in turns, in one thread; quartiles of their ratios in "
     "brackets. The peer's result: the status it reports, and the largest |min(gamma, A gamma + q)|, computed "
