@@ -1,4 +1,4 @@
-"""Files that are whole, or not there."""
+"""Write files that are either complete or absent."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ Place = TypeVar("Place", Path, None)
 
 @contextmanager
 def replacing(path: Place) -> Iterator[Place]:
-    """Give a new file beside path that takes its place at the end, or vanishes on any failure.
+    """Yield a new file beside path that replaces path at the end, or is deleted on any failure.
 
     Made before the work starts, so that a folder nobody can write to is found at once. What is no regular
     file (a pipe, /dev/stdout) is written to directly. A process that is killed leaves the new file, whose

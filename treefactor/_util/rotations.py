@@ -1,4 +1,4 @@
-"""Rotations and rigid motions by components, each a number or an array: quaternions are x y z w.
+"""Compute rotations and rigid motions by components, numbers or arrays; quaternions are x y z w.
 
 The same lines serve one joint, fast for its components are plain numbers, and many, for they may be arrays.
 """
@@ -12,54 +12,54 @@ SERIES = 0.1  # rad; below, functions that cancel are summed as series, to 1e-17
 
 
 def dot(a, b):
-    """Scalar product."""
+    """Return the scalar product."""
     return sum(x * y for x, y in zip(a, b, strict=True))
 
 
 def length(a):
-    """Euclidean length."""
+    """Return the Euclidean length."""
     return np.sqrt(dot(a, a))
 
 
 def unit(vectors: np.ndarray) -> np.ndarray:
-    """Vectors of any length but zero, along the last axis, scaled to unit length."""
+    """Scale vectors of any length but zero, along the last axis, to unit length."""
     _, exponent = np.frexp(np.abs(vectors).max(axis=-1, keepdims=True))
     vectors = np.ldexp(vectors, -exponent)  # exact, and no square overflows or vanishes
     return vectors / np.linalg.norm(vectors, axis=-1, keepdims=True)
 
 
 def cross(a, b):
-    """a × b."""
+    """Return a × b."""
     (ax, ay, az), (bx, by, bz) = a, b
     return ay * bz - az * by, az * bx - ax * bz, ax * by - ay * bx
 
 
 def scaled(a, factor):
-    """Vector times a number."""
+    """Return a vector times a number."""
     return [factor * x for x in a]
 
 
 def turn(circle, a):
-    """Vector of the plane turned by the angle of (cos, sin)."""
+    """Rotate a vector of the plane by the angle of (cos, sin)."""
     (c, s), (x, y) = circle, a
     return c * x - s * y, s * x + c * y
 
 
 def rotate(quaternion, a):
-    """Vector turned by a unit quaternion."""
+    """Rotate a vector by a unit quaternion."""
     *u, w = quaternion
     t = cross(u, a)
     return [x + 2.0 * (w * y + z) for x, y, z in zip(a, t, cross(u, t), strict=True)]
 
 
 def conjugate(quaternion):
-    """Inverse of a unit quaternion."""
+    """Return the inverse of a unit quaternion."""
     x, y, z, w = quaternion
     return -x, -y, -z, w
 
 
 def product(left, right):
-    """Hamilton's product, scaled to unit length."""
+    """Return Hamilton's product, scaled to unit length."""
     (*u, w), (*x, y) = left, right
     vector = [w * b + y * a + c for a, b, c in zip(u, x, cross(u, x), strict=True)]
     found = [*vector, w * y - dot(u, x)]
@@ -67,52 +67,52 @@ def product(left, right):
 
 
 def exp_quaternion(omega):
-    """Quaternion of a rotation vector."""
+    """Return the quaternion of a rotation vector."""
     half = np.maximum(length(omega) / 2.0, TINY)
     return [*scaled(omega, np.sin(half) / (2.0 * half)), np.cos(half)]
 
 
 def log_quaternion(quaternion):
-    """Rotation vector of a unit quaternion, of length at most pi."""
+    """Return the rotation vector of a unit quaternion, of length at most pi."""
     *u, w = quaternion
     sine = np.maximum(length(u), TINY)
     return scaled(u, 2.0 * np.arctan2(sine, np.abs(w)) / np.copysign(sine, w))
 
 
 def exp_translation(omega, v):
-    """Translation of exp [v; ω], x = |ω|: v + (1 - cos x) / x² ω × v + (x - sin x) / x³ ω × (ω × v)."""
+    """Return p of exp [v; ω], x = |ω|: v + (1 - cos x) / x² ω × v + (x - sin x) / x³ ω × (ω × v)."""
     x = np.maximum(length(omega), TINY)
     half = np.sin(x / 2.0) / x
     return _series(omega, v, 2.0 * half * half, _third(x))
 
 
 def log_translation(omega, p):
-    """v of which p is the translation: p - ω × p / 2 + (1 - x/2 cot(x/2)) / x² ω × (ω × p)."""
+    """Return v with translation p: p - ω × p / 2 + (1 - x/2 cot(x/2)) / x² ω × (ω × p)."""
     return _series(omega, p, -0.5, _cotangent(np.maximum(length(omega), TINY)))
 
 
 def _series(omega, a, first, second):
-    """a + first ω × a + second ω × (ω × a)."""
+    """Return a + first ω × a + second ω × (ω × a)."""
     once = cross(omega, a)
     return [x + first * y + second * z for x, y, z in zip(a, once, cross(omega, once), strict=True)]
 
 
 def _third(x):
-    """(x - sin x) / x³."""
+    """Return (x - sin x) / x³."""
     y = x * x
     series = (1.0 - y / 20.0 * (1.0 - y / 42.0 * (1.0 - y / 72.0))) / 6.0
     return np.where(x < SERIES, series, (1.0 - np.sin(x) / x) / y)[()]
 
 
 def _cotangent(x):
-    """(1 - x/2 cot(x/2)) / x²."""
+    """Return (1 - x/2 cot(x/2)) / x²."""
     y = x * x
     series = (1.0 + y / 60.0 * (1.0 + y / 42.0 * (1.0 + y / 40.0))) / 12.0
     return np.where(x < SERIES, series, (1.0 - x / 2.0 / np.tan(np.maximum(x, SERIES) / 2.0)) / y)[()]
 
 
 def about(which: int, angle) -> np.ndarray:
-    """Rotation matrices (..., 3, 3) about axis x (0), y (1) or z (2) of coordinates."""
+    """Return rotation matrices (..., 3, 3) about axis x (0), y (1) or z (2) of coordinates."""
     angle = np.asarray(angle)
     y, z = (which + 1) % 3, (which + 2) % 3
     R = np.zeros((*angle.shape, 3, 3))

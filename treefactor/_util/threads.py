@@ -1,4 +1,4 @@
-"""Work spread over threads that are kept; the kernels run without the GIL."""
+"""Spread work over a pool of threads; the kernels run without the GIL."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from threading import main_thread
 
 @cache
 def _pool() -> ThreadPoolExecutor:
-    """Threads of this process; those that nobody asks for are never started."""
+    """Return the threads of this process; they are started at their first use."""
     return ThreadPoolExecutor(max(64, os.cpu_count() or 1), "treefactor")
 
 
@@ -24,7 +24,7 @@ ENOUGH = 2**17  # entries of matrices that a thread is worth waking for: about 5
 
 
 def parts(count: int, threads: int, entries: int) -> Iterator[tuple[int, int]]:
-    """Contiguous parts of 0 .. count-1, ever smaller, so that a slow thread keeps no other waiting."""
+    """Split 0 .. count-1 into contiguous parts of falling size, so that a slow thread delays no other."""
     least = min(count * ENOUGH // entries, -(-count // threads))
     first = 0
     while first < count:

@@ -1,4 +1,4 @@
-"""The gate every public array passes: checked once here, trusted by the kernels."""
+"""Validate public array arguments; kernels assume validated input."""
 
 from __future__ import annotations
 
@@ -113,7 +113,7 @@ def as_float(dtype) -> np.dtype:
 
 
 def lane_count(dtype: np.dtype) -> int:
-    """Matrices side by side in the lanes layout: 64 bytes of entries."""
+    """Return the number of matrices side by side in the lanes layout: 64 bytes of entries."""
     return 64 // dtype.itemsize
 
 
@@ -248,7 +248,7 @@ def require_apart(out: np.ndarray, arrays: dict[str, np.ndarray]) -> None:
 
 
 def flatten(array: np.ndarray, tail: int) -> np.ndarray:
-    """Array with all axes but the last tail ones made one."""
+    """Merge all axes but the last tail ones into one."""
     lead = array.ndim - tail
     return array.reshape(math.prod(array.shape[:lead]), *array.shape[lead:])
 
@@ -260,7 +260,7 @@ def check_choice(name: str, value, choices: tuple[str, ...]) -> None:
 
 
 def leading_axes(b: np.ndarray, n: int, batch: tuple[int, ...], name: str) -> tuple[tuple[int, ...], bool]:
-    """Leading axes of the result of an operation on b, and whether b holds many vectors for each matrix."""
+    """Return the leading axes of an operation's result on b, and whether b holds many vectors per matrix."""
     if b.shape == (*batch, n):
         return batch, False
     if b.shape[:-1] == (*batch, n):
@@ -287,7 +287,7 @@ def require_finite(array: np.ndarray, name: str) -> None:
 
 
 def thread_count(num_threads: int) -> int:
-    """Number of threads meant by num_threads: -1 is all cores."""
+    """Return the number of threads that num_threads selects: -1 is all cores."""
     count = operator.index(num_threads)
     if count != -1 and count < 1:
         raise ValueError(f"num_threads must be positive, or -1 for all cores; got {count}")
@@ -310,7 +310,7 @@ def require_sound(matrix, name: str) -> None:
 
 
 def available_cores() -> int:
-    """Cores this process may use."""
+    """Return the number of cores this process may use."""
     if hasattr(os, "sched_getaffinity"):
         return len(os.sched_getaffinity(0))
     return os.cpu_count() or 1

@@ -1,4 +1,4 @@
-"""XML of robot descriptions: read with errors that name the file, and numbers as engines read them."""
+"""Read XML of robot descriptions, with errors that name the file, and numbers as engines read them."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ NOT_WELL_FORMED = ET.ParseError, ValueError, LookupError  # the last two: an enc
 
 
 def as_path(path, engine: str | None) -> Path:
-    """Path of a robot description, or AdapterError where its text, or something else, is in its place.
+    """Return the path of a robot description; raise AdapterError for its text or another object.
 
     Raises
     ------
@@ -34,7 +34,7 @@ def as_path(path, engine: str | None) -> Path:
 
 
 def parse(path: Path, engine: str | None, text: str | None = None) -> ET.Element:
-    """Root element of an XML file, tags without the namespaces that readers of URDF ignore.
+    """Return the root element of an XML file, tags without the namespaces that URDF readers ignore.
 
     If the text is there already, path is its name in errors.
 
@@ -62,7 +62,7 @@ def parse(path: Path, engine: str | None, text: str | None = None) -> ET.Element
 
 
 def elements(path: Path, engine: str | None) -> ET.Element:
-    """Root element of an XML file, tags without namespaces."""
+    """Return the root element of an XML file, tags without namespaces."""
     return _elements(path.read_bytes(), path, engine)
 
 
@@ -88,7 +88,7 @@ def require_finite_numbers(top: ET.Element, path: Path, engine: str | None) -> N
 
 
 def numbers(text: str) -> list[float] | None:
-    """Numbers separated by spaces, as engines read them; None if one is no number to them."""
+    """Read numbers separated by spaces, as engines do; None if one is not a number to them."""
     try:
         return None if "_" in text else [float(word) for word in text.split()]  # Python reads 1_0 as 10
     except ValueError:
@@ -98,10 +98,10 @@ def numbers(text: str) -> list[float] | None:
 def _is_finite(word: str) -> bool:
     try:
         return math.isfinite(float(word))
-    except ValueError:  # no number at all: the engine says so
+    except ValueError:  # not a number: the engine reports the error
         return True
 
 
 def file_error(path: Path, engine: str | None, reason: str, name: str | None = None) -> AdapterError:
-    """AdapterError about a file that is to be read for an engine, and a link or joint in it."""
+    """Return an AdapterError about a file that an engine reads, and a link or joint in it."""
     return AdapterError(f"{path}: {reason}", engine, path, name)
