@@ -1,7 +1,6 @@
 """Build the compiled kernels, all files side by side; everything else is declared in pyproject.toml."""
 
 import os
-import sys
 import time
 from concurrent.futures import ThreadPoolExecutor
 from glob import glob
@@ -66,7 +65,7 @@ class BuildKernels(build_ext):
 
     def build_extensions(self):
         """Build all extensions: each in a thread that waits for its files, which share the cores."""
-        known = [flag for flag in (*FLAGS, EXACT) if self.knows(flag)] if sys.platform != "win32" else []
+        known = [flag for flag in (*FLAGS, EXACT) if self.knows(flag)]
         for extension in self.extensions:
             flags = [flag for flag in known if flag != EXACT or not kernels(extension)]
             extension.extra_compile_args = flags
