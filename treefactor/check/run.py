@@ -155,7 +155,7 @@ def _after_failure(robot: Robot, engine: str, worker: Worker, failure: str, samp
 def _check_robot(robot: Robot, engines, samples: int, seed: int, missing: str = "") -> list[Row]:
     """Check one robot with all engines; one engine's failure does not discard the others' results.
 
-    ``missing`` is the reason, if already known, why there is no reference.
+    ``missing`` gives the reason for a missing reference, if it is already known.
     """
     adapters = _adapters(engines)
     missing = missing or ("" if "pinocchio" in adapters else NOT_INSTALLED)
