@@ -115,5 +115,5 @@ def test_robots_that_are_checked_without_names():
 
 
 def test_all_engines_but_drake_are_asked(monkeypatch):
-    monkeypatch.setattr(cli.check, "import_module", lambda name, package: None)
+    monkeypatch.setattr(cli.check, "import_module", lambda name, package=None: None)
     assert cli.check._installed_engines() == [engine for engine in check.ENGINES if engine != "drake"]
