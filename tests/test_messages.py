@@ -33,16 +33,15 @@ URDF = """<?xml version="1.0" encoding="utf-8"?>
 
 
 def functions_of(parameter):
-    """Yield public functions and classes that need an argument of that name, and its position."""
+    """Yield public functions and classes with an argument of that name, and its position."""
     for module in (tf, constraints, codegen):
         for name in module.__all__ if hasattr(module, "__all__") else ("generate", "compile", "verify"):
             found = getattr(module, name)
             if not callable(found) or (inspect.isclass(found) and issubclass(found, Exception)):
                 continue
-            taken = inspect.signature(found).parameters
-            needed = parameter in taken and taken[parameter].default is inspect.Parameter.empty
-            if needed and found not in (tf.Kernels, tf.Program):
-                yield pytest.param(found, list(taken).index(parameter), id=f"{module.__name__}.{name}")
+            names = list(inspect.signature(found).parameters)
+            if parameter in names and found not in (tf.Kernels, tf.Program):
+                yield pytest.param(found, names.index(parameter), id=f"{module.__name__}.{name}")
 
 
 def call_with(function, at, value):

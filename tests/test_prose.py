@@ -41,6 +41,7 @@ PENDING = (  # folders that are not yet held to these words
     *(f"tests/{folder}/" for folder in ("dynamics", "linalg", "mlcp", "model", "papers", "report", "tree")),
 )
 WORDS = re.compile(rf"\b(?:{'|'.join(BANNED)})\b", re.IGNORECASE)
+CODES = re.compile(r"\b[SA][1-9]\b")  # of benchmarks: pages say what is measured
 CODE = re.compile(r"^ *(```+).*?^ *\1 *$|`[^`\n]*`|\$[^$\n]*\$|\]\([^)\n]*\)", re.MULTILINE | re.DOTALL)
 CYTHON = re.compile(r'^[ \t]*(?:r?"""|/\*\*?)[ \t]*(.+?)(?:"""|\*/)?[ \t]*$', re.MULTILINE)
 
@@ -81,6 +82,11 @@ def held(paths):
 @pytest.mark.parametrize("path", held(PAGES), ids=name)
 def test_pages_use_plain_words(path):
     assert WORDS.findall(prose(path.read_text(encoding="utf-8"))) == []
+
+
+@pytest.mark.parametrize("path", PAGES, ids=name)
+def test_pages_name_no_codes_of_targets(path):
+    assert CODES.findall(prose(path.read_text(encoding="utf-8"))) == []
 
 
 def test_first_lines_use_plain_words():
