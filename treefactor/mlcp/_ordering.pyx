@@ -10,8 +10,8 @@ cnp.import_array()
 
 cdef extern from * nogil:
     """
-    static inline int ones(unsigned long long x) { return __builtin_popcountll(x); }
-    static inline int lowest(unsigned long long x) { return __builtin_ctzll(x); }
+    static inline int count_ones(unsigned long long x) { return __builtin_popcountll(x); }
+    static inline int lowest_one(unsigned long long x) { return __builtin_ctzll(x); }
     """
     int count_ones(uint64_t x)
     int lowest_one(uint64_t x)
