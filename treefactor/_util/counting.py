@@ -1,4 +1,4 @@
-"""A scalar that counts what is done with it, whatever the operands are."""
+"""Count the operations of an algorithm by running it on scalars that tally them."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import numpy as np
 
 
 class Counting:
-    """A float whose every operation is tallied as mul, add, div, sqrt or trig; a subtraction is an add."""
+    """Float that tallies each of its operations as mul, add, div, sqrt or trig; a subtraction is an add."""
 
     def __init__(self, value: float, tally: Counter):
         self.value = float(value)
@@ -32,15 +32,15 @@ class Counting:
         return self._count("div", self.value / other.value)
 
     def sqrt(self) -> Counting:
-        """Square root."""
+        """Return the square root."""
         return self._count("sqrt", math.sqrt(self.value))
 
     def sincos(self) -> tuple[Counting, Counting]:
-        """Sine and cosine."""
+        """Return sine and cosine."""
         return self._count("trig", math.sin(self.value)), self._count("trig", math.cos(self.value))
 
     def __neg__(self) -> Counting:
-        """A change of sign is no operation: the sum that takes it up subtracts."""
+        """Return the negative without counting: a later sum subtracts instead."""
         return Counting(-self.value, self.tally)
 
     def __float__(self) -> float:
@@ -48,7 +48,7 @@ class Counting:
 
 
 def counting(array: np.ndarray, tally: Counter) -> np.ndarray:
-    """Object array of counting scalars that share one tally."""
+    """Return an object array of counting scalars that share one tally."""
     result = np.empty(array.shape, dtype=object)
     for index, value in np.ndenumerate(array):
         result[index] = Counting(value, tally)
@@ -56,10 +56,10 @@ def counting(array: np.ndarray, tally: Counter) -> np.ndarray:
 
 
 def zero_of(x):
-    """Zero of the type of x."""
+    """Return the zero of the type of x."""
     return Counting(0.0, x.tally) if isinstance(x, Counting) else type(x)(0)
 
 
 def sqrt(x):
-    """Square root of a number of any type."""
+    """Return the square root of a number of any type."""
     return x.sqrt() if hasattr(x, "sqrt") else math.sqrt(x)

@@ -1,3 +1,3 @@
-"""Words that the adapters to engines and the cross-validation share."""
+"""Name constants that the adapters to engines and the cross-validation share."""
 
-UNEXPLAINED = "unexplained"  # what an engine's simulation shows with all its settings off
+UNEXPLAINED = "unexplained"  # a difference that remains with all settings of an engine off

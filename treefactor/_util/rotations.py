@@ -1,6 +1,6 @@
-"""Rotations and rigid motions by components, each a number or an array: quaternions are x y z w.
+"""Compute with rotations and rigid motions by components: quaternions are x y z w.
 
-The same lines serve one joint, fast for its components are plain numbers, and many, for they may be arrays.
+A component is a number, which is fast for one joint, or an array for many joints.
 """
 
 from __future__ import annotations
@@ -12,54 +12,54 @@ SERIES = 0.1  # rad; below, functions that cancel are summed as series, to 1e-17
 
 
 def dot(a, b):
-    """Scalar product."""
+    """Return the scalar product."""
     return sum(x * y for x, y in zip(a, b, strict=True))
 
 
 def length(a):
-    """Euclidean length."""
+    """Return the Euclidean length."""
     return np.sqrt(dot(a, a))
 
 
 def unit(vectors: np.ndarray) -> np.ndarray:
-    """Vectors of any length but zero, along the last axis, scaled to unit length."""
+    """Return vectors along the last axis, of any length but zero, scaled to unit length."""
     _, exponent = np.frexp(np.abs(vectors).max(axis=-1, keepdims=True))
     vectors = np.ldexp(vectors, -exponent)  # exact, and no square overflows or vanishes
     return vectors / np.linalg.norm(vectors, axis=-1, keepdims=True)
 
 
 def cross(a, b):
-    """a × b."""
+    """Return a × b."""
     (ax, ay, az), (bx, by, bz) = a, b
     return ay * bz - az * by, az * bx - ax * bz, ax * by - ay * bx
 
 
 def scaled(a, factor):
-    """Vector times a number."""
+    """Return a vector times a number."""
     return [factor * x for x in a]
 
 
 def turn(circle, a):
-    """Vector of the plane turned by the angle of (cos, sin)."""
+    """Return a vector of the plane turned by the angle of (cos, sin)."""
     (c, s), (x, y) = circle, a
     return c * x - s * y, s * x + c * y
 
 
 def rotate(quaternion, a):
-    """Vector turned by a unit quaternion."""
+    """Return a vector turned by a unit quaternion."""
     *u, w = quaternion
     t = cross(u, a)
     return [x + 2.0 * (w * y + z) for x, y, z in zip(a, t, cross(u, t), strict=True)]
 
 
 def conjugate(quaternion):
-    """Inverse of a unit quaternion."""
+    """Return the inverse of a unit quaternion."""
     x, y, z, w = quaternion
     return -x, -y, -z, w
 
 
 def product(left, right):
-    """Hamilton's product, scaled to unit length."""
+    """Return Hamilton's product, scaled to unit length."""
     (*u, w), (*x, y) = left, right
     vector = [w * b + y * a + c for a, b, c in zip(u, x, cross(u, x), strict=True)]
     found = [*vector, w * y - dot(u, x)]
@@ -67,13 +67,13 @@ def product(left, right):
 
 
 def exp_quaternion(omega):
-    """Quaternion of a rotation vector."""
+    """Return the quaternion of a rotation vector."""
     half = np.maximum(length(omega) / 2.0, TINY)
     return [*scaled(omega, np.sin(half) / (2.0 * half)), np.cos(half)]
 
 
 def log_quaternion(quaternion):
-    """Rotation vector of a unit quaternion, of length at most pi."""
+    """Return the rotation vector, of length at most pi, of a unit quaternion."""
     *u, w = quaternion
     sine = np.maximum(length(u), TINY)
     return scaled(u, 2.0 * np.arctan2(sine, np.abs(w)) / np.copysign(sine, w))
@@ -112,7 +112,7 @@ def _cotangent(x):
 
 
 def about(which: int, angle) -> np.ndarray:
-    """Rotation matrices (..., 3, 3) about axis x (0), y (1) or z (2) of coordinates."""
+    """Return rotation matrices (..., 3, 3) about axis x (0), y (1) or z (2) of coordinates."""
     angle = np.asarray(angle)
     y, z = (which + 1) % 3, (which + 2) % 3
     R = np.zeros((*angle.shape, 3, 3))
