@@ -57,8 +57,8 @@ static void single_load_packed(const Shape *t, const char *H, ptrdiff_t to_entry
  * its row is eliminated. Padding, and what stands after the end of a row of H, never contributes to a result.
  *
  * Measured with AVX2: the plain loop, compiled with -O3, takes 1.2 times the time of `Factor.refactor` on a packed
- * chain of 20, 1.1 times on a random tree of 38, 4.0 times on a chain of 60. On a chain of 7 it takes 0.5 times:
- * there the Python call, which only `refactor` includes, is half of the time. */
+ * chain of 20, 1.1 times on a random tree of 38, 4.0 times on a chain of 60. On a chain of 7 it takes 0.5 times;
+ * only the time of `refactor` includes a Python call. */
 #define TRIANGLE(i) (((i) / WIDTH + 1) * ((i) / WIDTH * (WIDTH / 2) + (i) % WIDTH) * WIDTH)
 #define OWN(r) ((r) < C ? (r) : C)   /* ancestors of row r within its supernode */
 
