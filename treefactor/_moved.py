@@ -1,4 +1,4 @@
-"""Former paths of modules, also for pickles: `treefactor.arms` is `treefactor.model.arms`, and so on."""
+"""Import modules by their former paths: `treefactor.arms` is `treefactor.model.arms`; for pickles, too."""
 
 import sys
 from collections.abc import Sequence
@@ -90,7 +90,7 @@ MOVED = {
 
 
 class _Former:
-    """Find and load modules under their former paths: the same module, not a copy."""
+    """Find and load modules under their former paths: the module itself, not a copy."""
 
     def find_spec(self, name: str, path: Sequence[str] | None = None, target=None) -> ModuleSpec | None:
         root, _, rest = name.partition(".")
@@ -109,7 +109,7 @@ sys.meta_path.insert(0, _Former())  # before the finder of files, which would lo
 
 
 def __getattr__(name: str) -> ModuleType:
-    """Return a module as an attribute of `treefactor` under its former path."""
+    """Return a module under its former path, as an attribute of `treefactor`."""
     if name in MOVED:
         return import_module(f"{__package__}.{name}")
     raise AttributeError(f"module {__package__!r} has no attribute {name!r}")

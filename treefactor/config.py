@@ -1,4 +1,4 @@
-"""Versions and instruction sets of this build on this machine."""
+"""Show the versions, the instruction sets and the cores that treefactor uses on this machine."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def show_config(mode: str = "stdout") -> dict | None:
     Raises
     ------
     ValueError
-        Where the mode is not one of these.
+        If the mode is another one.
     """
     found = {
         "treefactor": __version__,

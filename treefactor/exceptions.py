@@ -1,4 +1,4 @@
-"""Exceptions of treefactor: each derives from the builtin a user expects and carries its data."""
+"""Define the exceptions of treefactor: each derives from the builtin that users expect."""
 
 from __future__ import annotations
 
@@ -135,7 +135,7 @@ class InvalidModelError(TreefactorError, ValueError):
 
 
 class ConfigurationError(TreefactorError, ValueError):
-    """A configuration with a (cos, sin) or a quaternion not of unit length, or limits that allow none.
+    """A configuration with a (cos, sin) or quaternion not of unit length, or limits that exclude all values.
 
     Attributes
     ----------
@@ -149,7 +149,7 @@ class ConfigurationError(TreefactorError, ValueError):
 
 
 class StepError(TreefactorError, RuntimeError):
-    """A failed time step: contradictory constraints, no solution found, or an overflow.
+    """A time step that failed: contradictory constraints, no solution, or an overflow.
 
     Attributes
     ----------
@@ -170,7 +170,7 @@ class CodegenError(TreefactorError, RuntimeError):
 
 
 class AdapterError(TreefactorError, RuntimeError):
-    """A dynamics engine that is missing, or that cannot represent the model.
+    """A dynamics engine that is not installed, or that cannot represent a model.
 
     Attributes
     ----------

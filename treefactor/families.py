@@ -1,4 +1,4 @@
-"""The trees of the papers: chains, binary trees, lattices, Tree-1; and random trees."""
+"""Make the trees of the papers: chains, binary trees, lattices, Tree-1; and random trees."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ __all__ = [
 
 
 def chain(n: int) -> Tree:
-    """Unbranched chain: D1 = (n^2 - n)/2, D2 = (n^3 - n)/6.
+    """Return an unbranched chain: D1 = (n^2 - n)/2, D2 = (n^3 - n)/6.
 
     Parameters
     ----------
@@ -30,13 +30,13 @@ def chain(n: int) -> Tree:
     Raises
     ------
     ValueError
-        Where it is not an integer, or negative.
+        If it is not an integer, or negative.
     """
     return Tree(np.arange(-1, _count(n, "n") - 1))
 
 
 def binary_tree(depth: int) -> Tree:
-    """Balanced binary tree of 2^depth - 1 nodes, numbered level by level.
+    """Return a balanced binary tree of 2^depth - 1 nodes, numbered level by level.
 
     Parameters
     ----------
@@ -50,7 +50,7 @@ def binary_tree(depth: int) -> Tree:
     Raises
     ------
     ValueError
-        Where it is not an integer, or negative.
+        If it is not an integer, or negative.
 
     Notes
     -----
@@ -60,7 +60,7 @@ def binary_tree(depth: int) -> Tree:
 
 
 def lattice(m: int) -> Tree:
-    """Shortest-path spanning tree of an m x m lattice with the root in a corner, row by row.
+    """Return the shortest-path spanning tree of an m x m lattice with the root in a corner, row by row.
 
     Parameters
     ----------
@@ -74,7 +74,7 @@ def lattice(m: int) -> Tree:
     Raises
     ------
     ValueError
-        Where it is not an integer, or negative.
+        If it is not an integer, or negative.
 
     Notes
     -----
@@ -90,7 +90,7 @@ def lattice(m: int) -> Tree:
 
 
 def tree_1() -> Tree:
-    """Shimanovsky's example Tree-1: seven bodies, joints 3 and 6 with two freedoms, n = 9.
+    """Return Shimanovsky's example Tree-1: seven bodies, joints 3 and 6 with two freedoms, n = 9.
 
     Returns
     -------
@@ -100,7 +100,7 @@ def tree_1() -> Tree:
 
 
 def random_tree(n: int, rng: np.random.Generator | int, branching: float = 0.3) -> Tree:
-    """Random tree of n nodes, possibly with several roots.
+    """Return a random tree of n nodes, possibly with several roots.
 
     Parameters
     ----------
@@ -108,7 +108,7 @@ def random_tree(n: int, rng: np.random.Generator | int, branching: float = 0.3) 
     rng : numpy.random.Generator or int
         Source of random numbers, or its seed.
     branching : float
-        Probability that a node hangs on any earlier node or the base, each as likely, instead of on the
+        Probability that the parent of a node is any earlier node or the base, each as likely, instead of the
         node before it: 0 gives a chain, 1 a uniformly random recursive tree.
 
     Returns
@@ -118,7 +118,7 @@ def random_tree(n: int, rng: np.random.Generator | int, branching: float = 0.3) 
     Raises
     ------
     ValueError
-        Where n is not an integer or negative, or branching not from 0 to 1.
+        If n is not an integer or negative, or branching is not from 0 to 1.
     """
     if not 0 <= branching <= 1:
         raise ValueError(f"branching must lie between 0 and 1, got {branching}")

@@ -1,4 +1,4 @@
-"""Apply functions to trajectories larger than memory, block by block, and write a file."""
+"""Apply functions to trajectories larger than memory, block by block, and write the results to a file."""
 
 from __future__ import annotations
 
@@ -54,12 +54,12 @@ def stream(
     Raises
     ------
     ShapeError
-        Where arguments have no length or differ in it, or the function does not return a row for each of
-        theirs.
+        If arguments have no leading axis or differ in its length, or the function does not return a row for
+        each of theirs.
     DtypeError, TypeError, ValueError
-        Where an argument, or what the function returns, has the wrong type or shape.
+        If an argument, or a result of the function, has the wrong type or shape.
     TreefactorError
-        Where the file cannot be written. What stood there before stays; so it does if the function raises.
+        If the file cannot be written. An older file stays; so it does if the function raises.
 
     Examples
     --------
@@ -94,7 +94,7 @@ def stream(
 
 
 def _write(file, results: Iterator[np.ndarray], blocks: list[slice], total: int) -> None:
-    """Write an .npy file block by block."""
+    """Write an .npy file of blocks in their order."""
     tail = None
     for block, result in zip(blocks, results, strict=True):
         found = np.asarray(as_array(result, "the function's result"), order="C")
@@ -117,7 +117,7 @@ def _write(file, results: Iterator[np.ndarray], blocks: list[slice], total: int)
 
 
 def _results(function, arguments, blocks: list[slice], executor: Executor | None) -> Iterator[np.ndarray]:
-    """Yield results of the blocks in order; only the next few are computed ahead."""
+    """Yield the results of the blocks in their order; a few blocks are computed ahead."""
     if executor is None:
         yield from (function(*(argument[block] for argument in arguments)) for block in blocks)
         return
@@ -136,7 +136,7 @@ def _results(function, arguments, blocks: list[slice], executor: Executor | None
 
 
 def _shown(results: Iterator, total: int, progress: bool) -> Iterator:
-    """Yield the same results, with a progress bar."""
+    """Return the results, with a progress bar if wanted."""
     if not progress:
         return results
     from rich.console import Console
@@ -146,12 +146,12 @@ def _shown(results: Iterator, total: int, progress: bool) -> Iterator:
 
 
 def ship(function: Callable) -> bytes:
-    """Pickle a function for other processes."""
+    """Return a function pickled for other processes."""
     return pickle.dumps(function)
 
 
 def call(shipped: bytes, *arguments):
-    """Call a pickled function; each process unpickles and compiles it once."""
+    """Call a pickled function; each process unpickles, and compiles, it once."""
     return _received(shipped)(*arguments)
 
 

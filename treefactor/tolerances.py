@@ -1,13 +1,16 @@
-"""Tolerances of the package by name, each with its meaning and what it is relative to."""
+"""Name the tolerances of validation, models and cross-validation.
+
+The compiled solvers in `mlcp` and the generated kernels keep their own beside the loops that use them.
+"""
 
 # relative to the largest entry of H: mirrored entries count as equal, entries outside the pattern as zero
 SYMMETRY = 1e-12
 PATTERN = 1e-12
 
-UNIT = 1e-9  # how far the length of a joint axis may be from 1
-UNIT_SQUARE = 2e-6  # and the squared length of a (cos, sin) or a quaternion: six digits, those of float32
+UNIT = 1e-9  # largest difference of the length of a joint axis from 1
+UNIT_SQUARE = 2e-6  # the same of a squared (cos, sin) or quaternion: the six digits of float32
 
-# cross-validation, relative to the largest entry: how far engines and algorithms drift apart in rounding
+# cross-validation, relative to the largest entry: the rounding differences of engines and algorithms
 ENGINE_H = {"treefactor": 1e-13, "pinocchio": 1e-13, "pybullet": 1e-11, "mujoco": 1e-13, "drake": 1e-13}
 ENGINE_QDD = {"treefactor": 1e-12, "pinocchio": 1e-12, "pybullet": 1e-8, "mujoco": 1e-11, "drake": 1e-11}
 ENGINE_BIAS = 1e-11
@@ -29,13 +32,13 @@ def cross_validation(engine: str, n: int, condition: float) -> dict[str, float]:
     }
 
 
-REGULAR = 1e15  # condition number of H beyond which its inverse means nothing
+REGULAR = 1e15  # condition number of H above which its inverse has no correct digit
 
 SEMIDEFINITE = 1e-9  # a negative eigenvalue smaller than this share of the largest is zero
 
-PLAIN_H = 1e-11  # what named causes may leave unexplained of H
+PLAIN_H = 1e-11  # largest part of a difference of H that named causes may leave unexplained
 
-NOTICED = 1e-6  # relative; a smaller change of q̈ by a setting is not worth a line
+NOTICED = 1e-6  # relative; a smaller change of q̈ by a setting is not reported
 
 # named causes, relative: inertias of a link in the file and in an engine count as the same, or as rounded
 SAME_INERTIA = 1e-13

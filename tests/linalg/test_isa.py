@@ -54,7 +54,8 @@ def test_the_best_one_is_the_last():
 def test_the_error_of_an_unknown_name_lists_the_known_ones(isa):
     run = python(isa, "-c", "import treefactor")
     assert run.returncode == 1
-    assert f"TreefactorError: {VARIABLE}" in run.stderr and f"got {isa!r}" in run.stderr
+    assert f"TreefactorError: {VARIABLE}" in run.stderr
+    assert f"got {isa!r}" in run.stderr
     assert ", ".join(INSTRUCTION_SETS) in run.stderr
 
 

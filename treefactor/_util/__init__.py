@@ -1,1 +1,1 @@
-"""Helpers that know nothing of robots: validation of arrays, files, threads, rotations, XML, counting."""
+"""Helpers independent of robots: validation of arrays, files, threads, rotations, XML, counting."""

@@ -1,4 +1,4 @@
-"""Count arithmetic operations with a scalar type of its own."""
+"""Count the operations of an algorithm by running it on scalars that tally them."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import numpy as np
 
 
 class Counting:
-    """A float whose every operation is tallied as mul, add, div, sqrt or trig; a subtraction is an add."""
+    """Float that tallies each of its operations as mul, add, div, sqrt or trig; a subtraction is an add."""
 
     def __init__(self, value: float, tally: Counter):
         self.value = float(value)
@@ -40,7 +40,7 @@ class Counting:
         return self._count("trig", math.sin(self.value)), self._count("trig", math.cos(self.value))
 
     def __neg__(self) -> Counting:
-        """Negate; a change of sign is not counted, since the sum that uses it subtracts."""
+        """Return the negative without counting: a later sum subtracts instead."""
         return Counting(-self.value, self.tally)
 
     def __float__(self) -> float:
@@ -56,7 +56,7 @@ def counting(array: np.ndarray, tally: Counter) -> np.ndarray:
 
 
 def zero_of(x):
-    """Return zero of the type of x."""
+    """Return the zero of the type of x."""
     return Counting(0.0, x.tally) if isinstance(x, Counting) else type(x)(0)
 
 

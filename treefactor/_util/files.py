@@ -1,4 +1,4 @@
-"""Write files that are either complete or absent."""
+"""Write files atomically: a file is complete, or it does not exist."""
 
 from __future__ import annotations
 
@@ -16,16 +16,16 @@ Place = TypeVar("Place", Path, None)
 
 @contextmanager
 def replacing(path: Place) -> Iterator[Place]:
-    """Yield a new file beside path that replaces path at the end, or is deleted on any failure.
+    """Yield a new file beside path that replaces it at the end, or is deleted after any failure.
 
-    Made before the work starts, so that a folder nobody can write to is found at once. What is no regular
-    file (a pipe, /dev/stdout) is written to directly. A process that is killed leaves the new file, whose
-    name begins with a dot, and the older one as it was.
+    The new file is made first, so that a folder without write permission raises before the work starts. A
+    path that is not a regular file (a pipe, /dev/stdout) is written to directly. A killed process leaves the
+    older file unchanged, and the new one, whose name begins with a dot.
 
     Raises
     ------
     TreefactorError
-        Where the file cannot be written.
+        If the file cannot be written.
     """
     if path is None:
         yield None

@@ -1,4 +1,4 @@
-"""Format parts of error messages: what was received instead of a model, and similar names."""
+"""Build parts of error messages: the type received instead of a model or a tree, and similar names."""
 
 from __future__ import annotations
 
@@ -74,5 +74,5 @@ def _tree_of(value: object) -> str:
 
 
 def _is_ours(value: object, name: str) -> bool:
-    """Return whether a value is of a class of that name in this package, which imports this module."""
+    """Return whether a value is of the class of that name in this package, without importing it."""
     return type(value).__name__ == name and type(value).__module__.partition(".")[0] == "treefactor"

@@ -1,6 +1,6 @@
-"""Compute rotations and rigid motions by components, numbers or arrays; quaternions are x y z w.
+"""Compute with rotations and rigid motions by components: quaternions are x y z w.
 
-The same lines serve one joint, fast for its components are plain numbers, and many, for they may be arrays.
+A component is a number, which is fast for one joint, or an array for many joints.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ def length(a):
 
 
 def unit(vectors: np.ndarray) -> np.ndarray:
-    """Scale vectors of any length but zero, along the last axis, to unit length."""
+    """Return vectors along the last axis, of any length but zero, scaled to unit length."""
     _, exponent = np.frexp(np.abs(vectors).max(axis=-1, keepdims=True))
     vectors = np.ldexp(vectors, -exponent)  # exact, and no square overflows or vanishes
     return vectors / np.linalg.norm(vectors, axis=-1, keepdims=True)
@@ -40,13 +40,13 @@ def scaled(a, factor):
 
 
 def turn(circle, a):
-    """Rotate a vector of the plane by the angle of (cos, sin)."""
+    """Return a vector of the plane turned by the angle of (cos, sin)."""
     (c, s), (x, y) = circle, a
     return c * x - s * y, s * x + c * y
 
 
 def rotate(quaternion, a):
-    """Rotate a vector by a unit quaternion."""
+    """Return a vector turned by a unit quaternion."""
     *u, w = quaternion
     t = cross(u, a)
     return [x + 2.0 * (w * y + z) for x, y, z in zip(a, t, cross(u, t), strict=True)]
@@ -73,7 +73,7 @@ def exp_quaternion(omega):
 
 
 def log_quaternion(quaternion):
-    """Return the rotation vector of a unit quaternion, of length at most pi."""
+    """Return the rotation vector, of length at most pi, of a unit quaternion."""
     *u, w = quaternion
     sine = np.maximum(length(u), TINY)
     return scaled(u, 2.0 * np.arctan2(sine, np.abs(w)) / np.copysign(sine, w))

@@ -12,19 +12,19 @@ from threading import main_thread
 
 @cache
 def _pool() -> ThreadPoolExecutor:
-    """Return the threads of this process; they are started at their first use."""
+    """Return the thread pool of this process, which starts threads when they are first needed."""
     return ThreadPoolExecutor(max(64, os.cpu_count() or 1), "treefactor")
 
 
 if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_pool.cache_clear)  # a child has none of its parent's threads
+    os.register_at_fork(after_in_child=_pool.cache_clear)  # a forked child does not inherit threads
 
 
-ENOUGH = 2**17  # entries of matrices that a thread is worth waking for: about 50 microseconds
+ENOUGH = 2**17  # least entries of matrices for one thread: about 50 microseconds of work
 
 
 def parts(count: int, threads: int, entries: int) -> Iterator[tuple[int, int]]:
-    """Split 0 .. count-1 into contiguous parts of falling size, so that a slow thread delays no other."""
+    """Yield contiguous parts of 0 .. count-1, of falling size: threads then finish at the same time."""
     least = min(count * ENOUGH // entries, -(-count // threads))
     first = 0
     while first < count:
@@ -36,13 +36,13 @@ def parts(count: int, threads: int, entries: int) -> Iterator[tuple[int, int]]:
 def spread(work: Callable[[int, int], object], count: int, threads: int, entries: int) -> None:
     """Run work(first, stop) over 0 .. count-1, in parts that threads take as they become free.
 
-    Fewer threads take part where there are few entries of matrices to work on; the calling thread is one of
-    them. What a part computes may not depend on where it begins.
+    The calling thread takes part; few entries of matrices use fewer threads. Results must not depend on the
+    bounds of the parts.
     """
     if threads > 1:
         threads = min(threads, count, 1 + entries // ENOUGH)
     if threads > 1 and not main_thread().is_alive():
-        threads = 1  # the interpreter is ending, and no pool starts anything any more
+        threads = 1  # the interpreter is ending: a pool accepts no work
     if threads <= 1:
         work(0, count)
         return
@@ -52,7 +52,7 @@ def spread(work: Callable[[int, int], object], count: int, threads: int, entries
         while left:
             try:
                 part = left.popleft()
-            except IndexError:  # another thread was quicker
+            except IndexError:  # another thread took the last part
                 return
             work(*part)
 
@@ -63,7 +63,7 @@ def spread(work: Callable[[int, int], object], count: int, threads: int, entries
         take_parts()
     finally:
         left.clear()
-        helpers = [helper for helper in helpers if not helper.cancel()]  # some were not even awake
-        wait(helpers)  # nobody writes any more once this returns or raises
+        helpers = [helper for helper in helpers if not helper.cancel()]  # those that did not start
+        wait(helpers)  # no thread writes after this returns or raises
     for helper in helpers:
         helper.result()

@@ -1,4 +1,8 @@
-"""Validate public array arguments; kernels assume validated input."""
+"""Validate public array arguments; kernels assume validated input.
+
+Hot functions first try a fast path, whose checks are in `_fast_arrays.pxd`. It returns None for input that it
+does not support; the general path then converts and validates with these functions, and raises.
+"""
 
 from __future__ import annotations
 
@@ -13,7 +17,7 @@ from ..exceptions import DtypeError, NonFiniteError, ShapeError
 
 
 class Array:
-    """Type of an attribute that is given as anything that makes an array, and kept as one."""
+    """Type of an attribute that accepts anything array-like and is kept as an array."""
 
     def __get__(self, instance: object, owner: type) -> np.ndarray: ...  # type: ignore[empty-body]
     def __set__(self, instance: object, value: ArrayLike) -> None: ...
@@ -27,7 +31,7 @@ class MaybeArray:
 
 
 class ReadOnly:
-    """Attributes whose arrays nobody can write, pickled and unpickled too."""
+    """Base class that keeps arrays read-only when an object is unpickled."""
 
     def __setstate__(self, state: dict):
         for value in state.values():
@@ -39,7 +43,7 @@ class ReadOnly:
 class Sealed:
     """Base class of objects whose attributes cannot be set or deleted; their own methods use `_keep`.
 
-    Kernels trust that the attributes of an object belong together.
+    Kernels rely on attributes that fit together.
     """
 
     def _keep(self, **attributes: object) -> None:
@@ -54,7 +58,7 @@ class Sealed:
         raise AttributeError(f"{name!r} of a {type(self).__name__} cannot be deleted")
 
 
-MANY_THREADS = 2**15  # more than any machine has use for; fits every integer of C
+MANY_THREADS = 2**15  # more than any machine can use; fits every integer type of C
 
 
 def as_real(values, name: str, dtype=np.float64) -> np.ndarray:
@@ -63,7 +67,7 @@ def as_real(values, name: str, dtype=np.float64) -> np.ndarray:
     Raises
     ------
     DtypeError
-        Where the elements are not real numbers (complex, object, text), or those of a sparse matrix or of a
+        If the elements are not real numbers (complex, object, text), or those of a sparse matrix or of a
         masked array.
     """
     array = as_array(values, name)
@@ -183,7 +187,7 @@ def as_tuple(values, name: str) -> tuple:
 
 
 def as_shift(shift, n: int, batch: tuple[int, ...], dtype=np.float64) -> np.ndarray:
-    """Return what is added to diagonals, C-contiguous: (n,) for a single matrix, else (batch or 1, n)."""
+    """Return the shift of diagonals, C-contiguous: (n,) for a single matrix, else (batch or 1, n)."""
     shift = as_real(shift, "shift", dtype)
     if shift.ndim and shift.shape not in ((n,), (*batch, n)):
         raise ShapeError(
@@ -239,7 +243,7 @@ def require_bindable(array, shape: tuple[int, ...], name: str) -> None:
 
 
 def require_apart(out: np.ndarray, arrays: dict[str, np.ndarray]) -> None:
-    """Raise ValueError where a bound result cannot be written, or shares memory with a bound argument."""
+    """Raise ValueError if a bound result cannot be written or shares memory with a bound argument."""
     if not out.flags.writeable:
         raise ValueError("out is read-only and cannot be bound: bind an array that can be written")
     for name, array in arrays.items():
@@ -248,7 +252,7 @@ def require_apart(out: np.ndarray, arrays: dict[str, np.ndarray]) -> None:
 
 
 def flatten(array: np.ndarray, tail: int) -> np.ndarray:
-    """Merge all axes but the last tail ones into one."""
+    """Return an array whose axes before the last `tail` ones are merged into one."""
     lead = array.ndim - tail
     return array.reshape(math.prod(array.shape[:lead]), *array.shape[lead:])
 
@@ -260,7 +264,7 @@ def check_choice(name: str, value, choices: tuple[str, ...]) -> None:
 
 
 def leading_axes(b: np.ndarray, n: int, batch: tuple[int, ...], name: str) -> tuple[tuple[int, ...], bool]:
-    """Return the leading axes of an operation's result on b, and whether b holds many vectors per matrix."""
+    """Return the leading axes of the result for b, and whether b holds many vectors for each matrix."""
     if b.shape == (*batch, n):
         return batch, False
     if b.shape[:-1] == (*batch, n):
@@ -287,7 +291,7 @@ def require_finite(array: np.ndarray, name: str) -> None:
 
 
 def thread_count(num_threads: int) -> int:
-    """Return the number of threads that num_threads selects: -1 is all cores."""
+    """Return the number of threads that num_threads means: -1 is all cores."""
     count = operator.index(num_threads)
     if count != -1 and count < 1:
         raise ValueError(f"num_threads must be positive, or -1 for all cores; got {count}")
@@ -295,13 +299,13 @@ def thread_count(num_threads: int) -> int:
 
 
 def require_sound(matrix, name: str) -> None:
-    """Raise ShapeError where the indices of a sparse matrix do not fit its shape: SciPy trusts them."""
+    """Raise ShapeError if the indices of a sparse matrix do not fit its shape, which SciPy does not check."""
     try:
         if hasattr(matrix, "check_format"):  # the compressed ones
             matrix.check_format(full_check=True)
         elif matrix.format != "coo":
             matrix.tocsr().check_format(full_check=True)
-        elif matrix.ndim == 2:  # whose places are looked at where one is made
+        elif matrix.ndim == 2:  # the constructor checks its indices
             type(matrix)((matrix.data, (matrix.row, matrix.col)), matrix.shape)
     except ValueError as error:
         raise ShapeError(
@@ -310,7 +314,7 @@ def require_sound(matrix, name: str) -> None:
 
 
 def available_cores() -> int:
-    """Return the number of cores this process may use."""
+    """Return the number of cores that this process may use."""
     if hasattr(os, "sched_getaffinity"):
         return len(os.sched_getaffinity(0))
     return os.cpu_count() or 1

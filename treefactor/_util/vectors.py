@@ -1,4 +1,4 @@
-"""Compute with vectors of three scalars of any type, and 3 x 3 matrices of them."""
+"""Compute with vectors of three scalars of any type, and with 3 x 3 matrices of them."""
 
 from __future__ import annotations
 

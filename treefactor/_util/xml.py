@@ -1,4 +1,4 @@
-"""Read XML of robot descriptions, with errors that name the file, and numbers as engines read them."""
+"""Read the XML of robot descriptions, with errors that name the file, and numbers as engines read them."""
 
 from __future__ import annotations
 
@@ -9,16 +9,16 @@ from pathlib import Path
 from ..exceptions import AdapterError
 from .messages import received
 
-NUMBERS = {  # attributes that must be finite; an infinite limit is none
+NUMBERS = {  # attributes that must be finite; an infinite limit means unlimited
     *("xyz", "rpy", "value", "ixx", "ixy", "ixz", "iyy", "iyz", "izz", "multiplier", "offset"),
     *("damping", "friction", "size", "radius", "length", "scale"),
 }
 XACRO = "run `xacro FILE > robot.urdf` first, and read robot.urdf"
-NOT_WELL_FORMED = ET.ParseError, ValueError, LookupError  # the last two: an encoding nobody knows
+NOT_WELL_FORMED = ET.ParseError, ValueError, LookupError  # the last two: an unknown encoding
 
 
 def as_path(path, engine: str | None) -> Path:
-    """Return the path of a robot description; raise AdapterError for its text or another object.
+    """Return the path of a robot description, or raise AdapterError for its text or another type.
 
     Raises
     ------
@@ -34,14 +34,14 @@ def as_path(path, engine: str | None) -> Path:
 
 
 def parse(path: Path, engine: str | None, text: str | None = None) -> ET.Element:
-    """Return the root element of an XML file, tags without the namespaces that URDF readers ignore.
+    """Return the root element of an XML file, tags without the namespaces that readers of URDF ignore.
 
-    If the text is there already, path is its name in errors.
+    With `text`, path is only its name in errors.
 
     Raises
     ------
     AdapterError
-        Where the file cannot be read, is not well-formed, is one for xacro, or is a URDF with a number that
+        If the file cannot be read, is not well-formed, is one for xacro, or is a URDF with a number that
         is not finite.
     """
     try:
@@ -77,7 +77,7 @@ def _elements(content: str | bytes, path: Path, engine: str | None) -> ET.Elemen
 
 
 def require_finite_numbers(top: ET.Element, path: Path, engine: str | None) -> None:
-    """Raise AdapterError where a link or joint of a URDF holds a number that is not finite."""
+    """Raise AdapterError if a link or joint of a URDF holds a number that is not finite."""
     for part in [*top.iterfind("link"), *top.iterfind("joint")] if top.tag == "robot" else []:
         for element in part.iter():
             for key, value in element.items():
@@ -88,7 +88,7 @@ def require_finite_numbers(top: ET.Element, path: Path, engine: str | None) -> N
 
 
 def numbers(text: str) -> list[float] | None:
-    """Read numbers separated by spaces, as engines do; None if one is not a number to them."""
+    """Return numbers separated by spaces, as engines read them; None if they reject one."""
     try:
         return None if "_" in text else [float(word) for word in text.split()]  # Python reads 1_0 as 10
     except ValueError:
@@ -98,10 +98,10 @@ def numbers(text: str) -> list[float] | None:
 def _is_finite(word: str) -> bool:
     try:
         return math.isfinite(float(word))
-    except ValueError:  # not a number: the engine reports the error
+    except ValueError:  # not a number: the engine reports it
         return True
 
 
 def file_error(path: Path, engine: str | None, reason: str, name: str | None = None) -> AdapterError:
-    """Return an AdapterError about a file that an engine reads, and a link or joint in it."""
+    """Return an AdapterError about a file for an engine, and a link or joint in it."""
     return AdapterError(f"{path}: {reason}", engine, path, name)

@@ -12,6 +12,7 @@ from .._util.validation import as_float, as_real, check_choice
 from ..tree.packing import LAYOUTS
 from ..tree.tree import Tree, require_tree
 from .factors import FACTORIZED as FACTORIZED
+from .factors import UNTOUCHED as UNTOUCHED
 from .factors import Factor
 from .factors import _restored as _restored  # pickles name it here
 from .pattern_check import check_pattern as check_pattern

@@ -1,4 +1,4 @@
-"""Inertia matrices as SciPy's sparse matrices, and back: one matrix, in O(nnz)."""
+"""Convert one inertia matrix to SciPy's sparse matrices and back, in O(nnz)."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from .._util.validation import require_sound
 
 
 def packed_rows(tree, H, upper: bool) -> np.ndarray:
-    """Packed rows along a Tree of a sparse (n, n) matrix: entries that are not stored are zeros."""
+    """Return the packed rows along a Tree of a sparse (n, n) matrix; missing entries are zeros."""
     require_sound(H, "H")
     H = csr_array(H.T if upper else H, copy=True)
     H.sum_duplicates()
@@ -21,7 +21,7 @@ def packed_rows(tree, H, upper: bool) -> np.ndarray:
 
 
 def symmetric(tree, packed: np.ndarray) -> csc_array:
-    """Symmetric matrix of packed rows along a Tree."""
+    """Return the symmetric matrix of packed rows along a Tree."""
     below = np.flatnonzero(tree.rows != tree.columns)
     rows = np.concatenate([tree.rows, tree.columns[below]])
     columns = np.concatenate([tree.columns, tree.rows[below]])

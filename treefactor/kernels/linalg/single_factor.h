@@ -55,7 +55,10 @@ static void single_load_packed(const Shape *t, const char *H, ptrdiff_t to_entry
  * Supernodes are eliminated depth first, from the last one on: the updates of the rows of one path are all there
  * is to keep. `path` holds those of the row of depth i at TRIANGLE(i), padded to registers. H is read once, when
  * its row is eliminated. Padding, and what stands after the end of a row of H, never contributes to a result.
- */
+ *
+ * Measured with AVX2: the plain loop, compiled with -O3, takes 1.2 times the time of `Factor.refactor` on a packed
+ * chain of 20, 1.1 times on a random tree of 38, 4.0 times on a chain of 60. On a chain of 7 it takes 0.5 times;
+ * only the time of `refactor` includes a Python call. */
 #define TRIANGLE(i) (((i) / WIDTH + 1) * ((i) / WIDTH * (WIDTH / 2) + (i) % WIDTH) * WIDTH)
 #define OWN(r) ((r) < C ? (r) : C)   /* ancestors of row r within its supernode */
 
