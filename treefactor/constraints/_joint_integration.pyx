@@ -2,66 +2,18 @@
 
 cimport numpy as cnp
 from libc.float cimport DBL_MAX
-from libc.math cimport INFINITY, copysign, cos, fabs, fmax, sin, sqrt
+from libc.math cimport INFINITY, fabs, fmax
+
+from .._util._rotations cimport add_cross, integrate_quaternion, rotate_by_quaternion, turn_circle
 
 import numpy as np
 
 cnp.import_array()
 
-cdef double TINY = 1e-150        # sin(TINY) / TINY = 1
 cdef int ROUNDS = 60             # of the fixed-point iteration, which converges linearly
 cdef double ACCURACY = 1e-13     # of it, relative to velocities
 cdef double ROUNDED = 1e-8       # relative: what rounding errors of an ill-conditioned H may leave
 cdef double SLOWER = 0.6         # a larger ratio of successive corrections ends the iteration
-
-
-cdef void turn(double *circle, double angle) noexcept nogil:
-    """(cos, sin) <- turned, of unit length."""
-    cdef double c = cos(angle) * circle[0] - sin(angle) * circle[1]
-    cdef double s = sin(angle) * circle[0] + cos(angle) * circle[1]
-    cdef double length = sqrt(c * c + s * s)
-    circle[0], circle[1] = c / length, s / length
-
-
-cdef void rotate(const double *q, double sign, double *x) noexcept nogil:
-    """x <- turned by the quaternion q = (u, w), or by its inverse: x + 2 w t + 2 u × t, t = u × x."""
-    cdef double a = sign * q[0], b = sign * q[1], c = sign * q[2], w = q[3]
-    cdef double t0 = 2.0 * (b * x[2] - c * x[1])
-    cdef double t1 = 2.0 * (c * x[0] - a * x[2])
-    cdef double t2 = 2.0 * (a * x[1] - b * x[0])
-    x[0] += w * t0 + b * t2 - c * t1
-    x[1] += w * t1 + c * t0 - a * t2
-    x[2] += w * t2 + a * t1 - b * t0
-
-
-cdef inline void add_cross(double sign, const double *a, const double *b, double *x) noexcept nogil:
-    """x += sign a × b."""
-    x[0] += sign * (a[1] * b[2] - a[2] * b[1])
-    x[1] += sign * (a[2] * b[0] - a[0] * b[2])
-    x[2] += sign * (a[0] * b[1] - a[1] * b[0])
-
-
-cdef void spin(double *q, const double *omega, double h, bint nearer) noexcept nogil:
-    """q <- q exp(h omega), of unit length; of both quaternions the nearer one if so asked."""
-    cdef double rate = sqrt(omega[0] * omega[0] + omega[1] * omega[1] + omega[2] * omega[2])
-    cdef double half = 0.5 * h * rate
-    cdef double s = sin(half) / rate if rate > TINY else 0.5 * h
-    cdef double x = s * omega[0], y = s * omega[1], z = s * omega[2], w = cos(half)
-    cdef double found[4]
-    cdef double square = 0.0, along = 0.0
-    cdef int r
-    found[0] = q[3] * x + w * q[0] + q[1] * z - q[2] * y
-    found[1] = q[3] * y + w * q[1] + q[2] * x - q[0] * z
-    found[2] = q[3] * z + w * q[2] + q[0] * y - q[1] * x
-    found[3] = q[3] * w - q[0] * x - q[1] * y - q[2] * z
-    for r in range(4):
-        square += found[r] * found[r]
-        along += found[r] * q[r]
-    square = 1.0 / sqrt(square)
-    if nearer:
-        square = copysign(square, along)
-    for r in range(4):
-        q[r] = square * found[r]
 
 
 cdef class Moves:
@@ -174,30 +126,30 @@ cdef class Moves:
         for i in range(self.lines.shape[0]):
             q[self.lines[i, 0]] += h * v[self.lines[i, 1]]
         for i in range(self.circles.shape[0]):
-            turn(q + self.circles[i, 0], h * v[self.circles[i, 1]])
+            turn_circle(q + self.circles[i, 0], h * v[self.circles[i, 1]])
         for i in range(self.spheres.shape[0]):
-            spin(q + self.spheres[i, 0], v + self.spheres[i, 1], h, False)
+            integrate_quaternion(q + self.spheres[i, 0], v + self.spheres[i, 1], h, False)
         for i in range(self.planes.shape[0]):
             x, y, m = q + self.planes[i, 0], v + self.planes[i, 1], &self.plane_com[i, 0]
             a, b = y[0] - y[2] * m[1], y[1] + y[2] * m[0]
             c, s = x[2] * a - x[3] * b, x[3] * a + x[2] * b
             lever[0], lever[1] = x[2] * m[0] - x[3] * m[1], x[3] * m[0] + x[2] * m[1]
-            turn(x + 2, h * y[2])
+            turn_circle(x + 2, h * y[2])
             x[0] += h * c + (lever[0] - (x[2] * m[0] - x[3] * m[1]))
             x[1] += h * s + (lever[1] - (x[3] * m[0] + x[2] * m[1]))
             y[0], y[1] = x[2] * c + x[3] * s + y[2] * m[1], x[2] * s - x[3] * c - y[2] * m[0]
         for i in range(self.flyers.shape[0]):
             x, y, m = q + self.flyers[i, 0], v + self.flyers[i, 1], &self.flyer_com[i, 0]
             add_cross(1.0, y + 3, m, y)
-            rotate(x + 3, 1.0, y)
+            rotate_by_quaternion(x + 3, 1.0, y)
             for r in range(3):
                 lever[r] = turned[r] = m[r]
-            rotate(x + 3, 1.0, lever)
+            rotate_by_quaternion(x + 3, 1.0, lever)
             for r in range(3):
                 x[r] += h * y[r]
-            spin(x + 3, y + 3, h, True)
-            rotate(x + 3, -1.0, y)
-            rotate(x + 3, 1.0, turned)
+            integrate_quaternion(x + 3, y + 3, h, True)
+            rotate_by_quaternion(x + 3, -1.0, y)
+            rotate_by_quaternion(x + 3, 1.0, turned)
             for r in range(3):
                 x[r] += lever[r] - turned[r]
             add_cross(-1.0, y + 3, m, y)

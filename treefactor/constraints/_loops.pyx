@@ -118,7 +118,8 @@ cdef class Closing:
         cdef Py_ssize_t kernel = (kernels.one if lanes == 1 else kernels.lanes).room(&self.c, t.n)
         cdef Py_ssize_t size = self.bodies.size(FRAMES) + self.bodies.size(MOTION) + 2 * self.c.rows
         size += self.nnz + 2 * t.n                                # D, reciprocals
-        size = lanes * size + max(self.bodies.workspace_size(FRAMES, lanes), self.bodies.workspace_size(MOTION, lanes)) + kernel
+        size = lanes * size + kernel
+        size += max(self.bodies.workspace_size(FRAMES, lanes), self.bodies.workspace_size(MOTION, lanes))
         size += workspace_size(t) if lanes == 1 else lanes * t.scratch
         return size + 12 * ALIGNED
 

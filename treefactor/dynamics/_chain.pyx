@@ -1,4 +1,4 @@
-"""Validate chains and compute their inertia matrices and forces: batches, and a fast path for one short chain.
+"""Validate chains, and compute inertia matrices and forces of batches or, fast, of one short chain.
 
 All arrays are C-contiguous float64; _chain_recursions.pyx gives their shapes.
 """
@@ -213,21 +213,25 @@ cdef bint read_one(Chain *s, axis, r, mass, c, inertia, prismatic) noexcept:
     s.mass = <const double *> contiguous_data(mass, cnp.NPY_DOUBLE, 1, s.n)
     s.c = <const double *> contiguous_data(c, cnp.NPY_DOUBLE, 2, s.n)
     s.inertia = <const double *> contiguous_data(inertia, cnp.NPY_DOUBLE, 3, s.n)
-    s.slides = &no_slides[0] if prismatic is None else <const uint8_t *> contiguous_data(prismatic, cnp.NPY_BOOL, 1, s.n)
+    s.slides = &no_slides[0]
+    if prismatic is not None:
+        s.slides = <const uint8_t *> contiguous_data(prismatic, cnp.NPY_BOOL, 1, s.n)
     return (s.n <= SHORT and s.axis != NULL and s.r != NULL and s.mass != NULL and s.c != NULL
             and s.inertia != NULL and s.slides != NULL and fault_of(s, &joint) == SOUND)
 
 
 cdef const double *read_load(object x, int ndim, Py_ssize_t n) noexcept:
     """Return the data of a contiguous and finite load, zeros for None, otherwise NULL."""
-    cdef const double *data = &no_load[0] if x is None else <const double *> contiguous_data(x, cnp.NPY_DOUBLE, ndim, n)
+    cdef const double *data = &no_load[0]
+    if x is not None:
+        data = <const double *> contiguous_data(x, cnp.NPY_DOUBLE, ndim, n)
     if data != NULL and not finite(n * (3 if ndim == 2 else 1), data):
         return NULL
     return data
 
 
 def inertia_of_one(axis, r, mass, c, inertia, prismatic):
-    """Return A (n, n) of one short chain with contiguous, valid arrays; None leaves it to the general path."""
+    """Return A (n, n) of one short chain of contiguous, valid arrays, otherwise None."""
     cdef cnp.npy_intp shape[2]
     cdef double workspace[6 * SHORT]
     cdef Chain s

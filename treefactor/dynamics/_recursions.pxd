@@ -105,6 +105,8 @@ cdef class Bodies:
                      const double *ratio, const double *x, double *y) noexcept nogil
     cdef void compute(self, int op, int lanes, const Arguments *args, Py_ssize_t *failed,
                       double *work) noexcept nogil
+    cdef void run_recursion(self, int op, const Recursions *r, const Arguments *args, double *H, double *D,
+                            double *workspace) noexcept nogil
     cdef void find_failures(self, int lanes, const double *D, Py_ssize_t *failed) noexcept nogil
     cdef void solve(self, int lanes, double *H, double *D, double *inverse, double *scratch, double *x,
                     Py_ssize_t *failed) noexcept nogil

@@ -184,7 +184,8 @@ cdef class Bodies:
         cdef double *inverse = D + n
         cdef double *H = inverse + n
         cdef double *full_H = inverse + n + lanes * self.nnz
-        cdef double *tau = extended + 2 * n if self.coupled else args.out
+        cdef double *tau = extended + 2 * n if self.coupled and op != FRAMES else args.out
+        cdef Arguments inner                               # of all freedoms, mimic joints included
         cdef const double *v = args.v
         cdef const double *x = args.x
         if op == CRBA or op == MOTION:
@@ -199,16 +200,8 @@ cdef class Bodies:
             x = extended + n
         for lane in range(lanes):
             failed[lane] = FACTORIZED
-        if op == CRBA:
-            r.crba(&self.m, args.q, full_H, workspace)
-        elif op == ABA:
-            r.aba(&self.m, args.q, v, x, args.fext, tau, D, workspace)
-        elif op == FRAMES:
-            r.frames(&self.m, args.q, v, args.out, workspace)
-        elif op == FACTOR or op == MOTION:
-            r.equation_of_motion(&self.m, args.q, v, args.fext, full_H, tau, workspace)
-        else:
-            r.rnea(&self.m, args.q, v, x, args.fext, op != H_TIMES, tau, workspace)
+        inner.q, inner.v, inner.x, inner.fext, inner.out = args.q, v, x, args.fext, tau
+        self.run_recursion(op, r, &inner, full_H, D, workspace)
         if self.coupled and gives_h(op):
             self.reduce(lanes, self.m.start[self.m.n], self.nnz, self.fold, self.fold_ratio, full_H, H)
         if self.coupled and op != CRBA and op != FRAMES:
@@ -224,6 +217,20 @@ cdef class Bodies:
             if failed[lane] != FACTORIZED:
                 for k in range(self.nv):
                     args.out[k * lanes + lane] = NAN
+
+    cdef void run_recursion(self, int op, const Recursions *r, const Arguments *args, double *H, double *D,
+                            double *workspace) noexcept nogil:
+        """Call the kernel of an operation on all freedoms: H <- packed rows, D <- pivots of the ABA."""
+        if op == CRBA:
+            r.crba(&self.m, args.q, H, workspace)
+        elif op == ABA:
+            r.aba(&self.m, args.q, args.v, args.x, args.fext, args.out, D, workspace)
+        elif op == FRAMES:
+            r.frames(&self.m, args.q, args.v, args.out, workspace)
+        elif op == FACTOR or op == MOTION:
+            r.equation_of_motion(&self.m, args.q, args.v, args.fext, H, args.out, workspace)
+        else:
+            r.rnea(&self.m, args.q, args.v, args.x, args.fext, op != H_TIMES, args.out, workspace)
 
     cdef void find_failures(self, int lanes, const double *D, Py_ssize_t *failed) noexcept nogil:
         """failed[lane] <- the first freedom eliminated whose pivot is not in (0, inf)."""
@@ -308,7 +315,6 @@ cdef class Bodies:
         cdef Py_ssize_t *status
         cdef int count
         cdef bint dense = op == CRBA and layout == "dense", lanes = layout == "lanes"
-        cdef char *to = out.data
         cdef double *x[5]
         cdef Arguments block
         cdef double *work
@@ -336,12 +342,12 @@ cdef class Bodies:
                 self.invalidate(operands, x, size)
                 if lanes:
                     self.pad(count, x[4])
-                    memcpy(to + b * to_next, x[4], LANES * size * sizeof(double))
+                    memcpy(out.data + b * to_next, x[4], LANES * size * sizeof(double))
                 elif dense:
                     for j in range(count):
-                        self.unpack(x[4] + j, LANES, <double *> (to + (b * LANES + j) * to_next))
+                        self.unpack(x[4] + j, LANES, <double *> (out.data + (b * LANES + j) * to_next))
                 else:
-                    active.lanes.store(size, count, x[4], to + b * LANES * to_next, to_next)
+                    active.lanes.store(size, count, x[4], out.data + b * LANES * to_next, to_next)
                 for j in range(count, LANES):
                     status[j] = FACTORIZED
         free(work)

@@ -19,6 +19,10 @@ from ..model.model import Model, body_number, require_model
 __all__ = ["Kinematics", "Pattern", "acceleration_bias", "jacobian", "placement"]
 
 RECORD = BODY_MOTION.itemsize // 8  # numbers of a kinematics record
+FIELDS = {  # ranges of its fields
+    name: slice(start // 8, (start + kind.itemsize) // 8)
+    for name, (kind, start) in BODY_MOTION.fields.items()
+}
 ENTRY = np.dtype([("freedom", np.intp), ("side", np.intp), ("place", np.intp), ("ratio", float)])
 
 NEXT, LAST = [1, 2, 0], [2, 0, 1]
@@ -74,39 +78,38 @@ class Kinematics(Sealed):
 
     @cached_property
     def _bodies(self) -> np.ndarray:
-        """Return kinematics records (dtype `BODY_MOTION`) of all joints, then that of the base."""
+        """Return the numbers of the kinematics records of all joints, then those of the base."""
         n = self.model.njoints
-        bodies = np.zeros((*self.batch, n + 1), dtype=BODY_MOTION)
-        numbers = bodies.view(float).reshape(*self.batch, n + 1, RECORD)
-        numbers[..., :n, :] = self.frames[..., : RECORD * n].reshape(*self.batch, n, RECORD)
-        bodies["axes"][..., n, :] = np.eye(3).ravel()
+        bodies = np.zeros((*self.batch, n + 1, RECORD))
+        bodies[..., :n, :] = self.frames[..., : RECORD * n].reshape(*self.batch, n, RECORD)
+        bodies[..., n, FIELDS["axes"]] = np.eye(3).ravel()
         return bodies
 
     @cached_property
     def R(self) -> np.ndarray:
         """Return the rotations."""
-        axes = self._bodies["axes"].reshape(*self.batch, self.model.njoints + 1, 3, 3)
+        axes = self._bodies[..., FIELDS["axes"]].reshape(*self.batch, self.model.njoints + 1, 3, 3)
         return np.swapaxes(axes, -1, -2)
 
     @property
     def p(self) -> np.ndarray:
         """Return the origins, measured from those of the root bodies."""
-        return self._bodies["origin"]
+        return self._bodies[..., FIELDS["origin"]]
 
     @property
     def origin(self) -> np.ndarray:
         """Return the origins of the root bodies."""
-        return self._bodies["root"]
+        return self._bodies[..., FIELDS["root"]]
 
     @property
     def V(self) -> np.ndarray:
         """Return the spatial velocities."""
-        return self._bodies["velocity"]
+        return self._bodies[..., FIELDS["velocity"]]
 
     @property
     def A(self) -> np.ndarray:
         """Return the spatial accelerations at zero acceleration of the joints."""
-        return self._bodies["acceleration"]
+        return self._bodies[..., FIELDS["acceleration"]]
 
     @cached_property
     def S(self) -> np.ndarray:
