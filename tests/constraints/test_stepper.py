@@ -361,3 +361,14 @@ def test_a_run_takes_no_negative_number_of_steps_and_leaves_its_start_alone():
 
     stepper.run(q, v, 1, control)
     assert np.array_equal(v, np.ones(6))
+
+
+@pytest.mark.parametrize("gyroscopic", ["implicit", "explicit"])
+def test_strided_states_step_like_contiguous_ones(gyroscopic):
+    model = random_model((-1, 0), ("freeflyer", "revolute"), 3)
+    stepper, rng = Stepper(model, h=0.01, gyroscopic=gyroscopic), np.random.default_rng(3)
+    q, v, tau = tf.random_configuration(model, rng), rng.normal(size=model.nv), rng.normal(size=model.nv)
+    strided = [np.repeat(x, 2)[::2] for x in (q, v, tau)]
+    found, expected = stepper.step(*strided), stepper.step(q, v, tau)
+    assert np.array_equal(found.q, expected.q)
+    assert np.array_equal(found.v, expected.v)

@@ -110,38 +110,50 @@ cdef class Moves:
             add_cross(1.0, v + k + 3, &self.flyer_com[i, 0], y)
             add_cross(1.0, v + k + 3, y, x + k)
 
-    def midpoint(self, accelerate, const double[::1] v not None, double[::1] middle not None,
-                 double[::1] a not None, double h):
-        """Velocities u = v + h a((v + u) / 2), None where the fixed-point iteration does not converge.
+    def midpoint(self, decelerate, cnp.ndarray v not None, cnp.ndarray middle not None,
+                 cnp.ndarray a not None, double h):
+        """Velocities u = v - h a((v + u) / 2), None where the fixed-point iteration does not converge.
 
-        `accelerate()` fills a, the joints' accelerations at the velocities `middle`.
+        `a` holds H^-1 c at the velocities v = middle; `decelerate()` fills it for those in `middle`. All are
+        contiguous float64 vectors.
         """
-        found = np.array(v)
-        cdef double[::1] u = found
-        cdef double error = 0.0, before, scale = 0.0, ahead
-        cdef Py_ssize_t i, n = v.shape[0]
+        cdef cnp.ndarray u = v.copy()
+        cdef double error = 0.0, before, scale = 0.0
         cdef int count
-        for i in range(n):
-            middle[i] = v[i]
-        for count in range(ROUNDS if n else 0):
-            accelerate()
-            self.add_turning(&middle[0], &a[0])
-            before, error, scale = error if count > 1 else INFINITY, 0.0, 0.0
-            for i in range(n):
-                ahead = v[i] + h * a[i]
-                if not fabs(ahead) <= DBL_MAX:
-                    return None
-                error, scale = fmax(error, fabs(ahead - u[i])), fmax(scale, fabs(v[i]) + fabs(ahead))
-                u[i], middle[i] = ahead, 0.5 * (v[i] + ahead)
+        for count in range(ROUNDS if v.shape[0] else 0):
+            if count:
+                decelerate()
+            before = error if count > 1 else INFINITY
+            error = self.advance(v.shape[0], <const double *> v.data, <double *> a.data, h,
+                                 <double *> middle.data, <double *> u.data, &scale)
+            if not error <= DBL_MAX:
+                return None
             if not count:
                 continue
             if error <= ACCURACY * scale or (error <= ROUNDED * scale and error >= before):
-                return found
+                return u
             if error <= 0.1 * before < INFINITY and error * (error / before) <= ACCURACY * scale:
-                return found                     # the next correction is smaller by this ratio
+                return u                         # the next correction is smaller by this ratio
             if error > ROUNDED * scale and not error < (SLOWER if count > 3 else 2.0) * before:
                 return None
-        return found if error <= ROUNDED * scale else None
+        return u if error <= ROUNDED * scale else None
+
+    cdef double advance(self, Py_ssize_t n, const double *v, double *a, double h, double *middle, double *u,
+                        double *scale) noexcept nogil:
+        """Compute u and `middle` anew from a; return the largest change of u, INFINITY where it overflows."""
+        cdef double error = 0.0, ahead
+        cdef Py_ssize_t i
+        for i in range(n):
+            a[i] = -a[i]
+        self.add_turning(middle, a)
+        scale[0] = 0.0
+        for i in range(n):
+            ahead = v[i] + h * a[i]
+            if not fabs(ahead) <= DBL_MAX:
+                return INFINITY
+            error, scale[0] = fmax(error, fabs(ahead - u[i])), fmax(scale[0], fabs(v[i]) + fabs(ahead))
+            u[i], middle[i] = ahead, 0.5 * (v[i] + ahead)
+        return error
 
     def moved(self, q, v, double h):
         """State after h at velocities v, centres of mass along straight lines, kept in axes that do not turn."""

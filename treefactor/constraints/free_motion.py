@@ -24,13 +24,12 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..dynamics.recursions import forward_dynamics, rnea
+from ..dynamics.recursions import bias, bind, rnea
 from ..kinematics.jacobians import Kinematics, cross, product
-from ..linalg.solve_multiply import multiply
+from ..linalg.factorization import Factor
 from ..model.model import Model
 from ._joint_integration import Moves
 
-DEEP = 12  # freedoms of a path: deeper trees are faster by articulated bodies
 ROUNDS = 60  # of the fixed-point iteration of spins, which converges linearly
 ROUNDING = 1e-13  # relative; of principal moments that are equal
 TURN = 0.5  # rad, of a body in one part of a step of the midpoint rule
@@ -64,8 +63,9 @@ class FreeMotion:
 
     def __init__(self, model: Model, moves: Moves, h: float):
         self.model, self.moves, self.h = model, moves, h
-        deep = model.coupling is None and model.tree.depth.max(initial=0) > DEEP
-        self._method = "aba" if deep else "factor"
+        self._q, self._middle, self._bias = np.empty(model.nq), np.empty(model.nv), np.empty(model.nv)
+        self._compute_bias = bind(bias, model, self._q, self._middle, out=self._bias)
+        self._factor = Factor(model.tree, layout="packed")
         self._still = np.zeros(model.nv)
         inertias = [joint.inertia for joint in model.joints]
         self._mass = np.array([inertia.mass for inertia in inertias])[:, None]
@@ -74,19 +74,24 @@ class FreeMotion:
         self._inverse = np.linalg.pinv(self._tensor, hermitian=True)
         self._armature = np.concatenate([np.zeros(0), *(joint.armature for joint in model.joints)])
 
-    def momentum(self, H: np.ndarray, q: np.ndarray, v: np.ndarray) -> np.ndarray:
-        """H u, of the packed H(q); not finite where it overflows."""
-        u = self._midpoint(q, v)
-        return self._projected(q, v) if u is None else multiply(H, self.model.tree, u, layout="packed")
+    def __reduce__(self):
+        return FreeMotion, (self.model, self.moves, self.h)
 
-    def _midpoint(self, q: np.ndarray, v: np.ndarray) -> np.ndarray | None:
+    def momentum(self, H: np.ndarray, q: np.ndarray, v: np.ndarray, c: np.ndarray) -> np.ndarray:
+        """Compute H u from the packed H(q) and the bias forces c(q, v); not finite where it overflows."""
+        u = self._midpoint(H, q, v, c)
+        return self._projected(q, v) if u is None else self._factor.multiply(u)
+
+    def _midpoint(self, H: np.ndarray, q: np.ndarray, v: np.ndarray, c: np.ndarray) -> np.ndarray | None:
         """Velocities u after the step; None where the fixed-point iteration does not converge."""
-        middle, a = np.empty((2, self.model.nv))
+        self._q[:], self._middle[:] = q, v
+        solve, compute_bias = self._factor.refactor(H).solve, self._compute_bias
+        a = solve(c)
 
-        def accelerate():
-            forward_dynamics(self.model, q, middle, self._still, method=self._method, out=a)
+        def decelerate():
+            solve(compute_bias(), a)
 
-        return self.moves.midpoint(accelerate, v, middle, a, self.h)
+        return self.moves.midpoint(decelerate, v, self._middle, a, self.h)
 
     def _projected(self, q: np.ndarray, v: np.ndarray) -> np.ndarray:
         """H u of the velocities u nearest to those that the bodies had in the last step."""

@@ -216,7 +216,8 @@ class Stepper(Sealed):
         NotPositiveDefiniteError, ShapeError, NonFiniteError, ConfigurationError
         """
         model, h = self.model, self.h
-        q, v = as_vector(q, model.nq, "q"), as_vector(v, model.nv, "v")
+        q = np.ascontiguousarray(as_vector(q, model.nq, "q"))
+        v = np.ascontiguousarray(as_vector(v, model.nv, "v"))
         tau = np.zeros(model.nv) if tau is None else as_vector(tau, model.nv, "tau")
         at = Kinematics(model, q, v)
         touch = self._contacts.near(at, self.margin)
@@ -282,7 +283,7 @@ class Stepper(Sealed):
         """Momentum after the step without impulses, and the packed rows of H."""
         force, H = motion(self.model, q, v, tau)
         if self._motion is not None:
-            return self._motion.momentum(H, q, v) + self.h * tau, H
+            return self._motion.momentum(H, q, v, tau - force) + self.h * tau, H
         turned = v + self.h * self._moves.turning(v)
         return multiply(H, self.model.tree, turned, layout="packed") + self.h * force, H
 
