@@ -6,7 +6,7 @@ import numpy as np
 from layout import CELL, LEGIBLE, figure
 
 from treefactor import Tree
-from treefactor.mlcp.kkt import positions
+from treefactor.mlcp.symbolic_kkt import positions
 
 LETTERS = "abcdefgh"
 OWN, ROW, FILL = "#33659c", "#2f7d4f", "#a3122f"

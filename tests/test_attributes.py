@@ -23,7 +23,7 @@ from helpers.strategies import spd_matrix
 
 import treefactor as tf
 from treefactor import constraints
-from treefactor.mlcp import kkt
+from treefactor.papers import kkt
 
 Q = tf.neutral(MODEL)
 BATCH = np.stack([spd_matrix(TREE, seed) for seed in range(3)])

@@ -11,7 +11,7 @@ import treefactor as tf
 from treefactor import arms, constraints, fclib, flexible, mlcp
 from treefactor.constraints import Contact, Plane, Sphere, Stepper, box
 from treefactor.exceptions import DtypeError, InvalidModelError
-from treefactor.mlcp import kkt
+from treefactor.papers import kkt
 
 Q, V = tf.neutral(MODEL), np.zeros(MODEL.nv)
 BARS, CLOSED, RATES = LINKAGE.model, LINKAGE.closed, np.zeros(LINKAGE.model.nv)

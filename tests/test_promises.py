@@ -11,8 +11,8 @@ import pytest
 import treefactor as tf
 from treefactor import check, cli, robots
 from treefactor.codegen.backends import numpy_
-from treefactor.mlcp.kkt import KKT
 from treefactor.mlcp_families import FAMILIES
+from treefactor.papers.kkt import KKT
 
 ROOT = Path(__file__).parents[1]
 DOCS = ROOT / "docs"

@@ -15,7 +15,7 @@ from treefactor.codegen import verify
 from treefactor.constraints import Contact, Plane, Sphere, Stepper, box, contacts_between
 from treefactor.constraints.contacts import Contacts
 from treefactor.exceptions import DtypeError, InvalidModelError, ShapeError, StepError
-from treefactor.mlcp import kkt
+from treefactor.papers import kkt
 
 FOUR_BAR = mechanisms.four_bar()
 MODEL, Q = FOUR_BAR.model, FOUR_BAR.closed

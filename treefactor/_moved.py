@@ -55,7 +55,7 @@ MOVED = {
     "html": "report.html",
     "html_drawings": "report.drawings",
     "joints": "model.joints",
-    "kkt": "mlcp.kkt",
+    "kkt": "papers.kkt",
     "ltdl": "linalg.factorization",
     "mechanisms": "model.mechanisms",
     "mlcp_families": "mlcp.families",

@@ -16,7 +16,8 @@ import numpy as np
 import treefactor as tf
 from treefactor import constraints, mechanisms, mlcp, mlcp_families
 from treefactor.constraints import Contact, Sphere, Stepper
-from treefactor.mlcp import kkt
+from treefactor.mlcp import symbolic_kkt
+from treefactor.papers import kkt
 
 CHAIN = tf.families.chain(400)  # deeper than what fits onto the stack
 H = np.eye(400) * 3.0 + np.where(CHAIN.mask(), 1e-3, 0.0)
@@ -58,7 +59,7 @@ def bound(bind, *function):
 
 def analysed(problem):
     """A problem made anew, and so is what problems of one pattern share."""
-    kkt._patterns.clear()
+    symbolic_kkt._recent.clear()
     make, given = problem.__reduce__()
     return make(*given)
 

@@ -1,4 +1,4 @@
-"""The factor of K: its fill, what a switched row touches, and that nothing drifts."""
+"""Test the factor of K: fill, the fronts that a switched row recomputes, no accumulated rounding error."""
 
 import numpy as np
 import pytest
@@ -6,7 +6,8 @@ from scipy.sparse import block_array, csc_array, csr_array, eye_array, vstack
 
 import treefactor as tf
 from treefactor import mlcp_families
-from treefactor.mlcp.kkt import KKT, Corner, minimum_degree
+from treefactor.mlcp._ordering import minimum_degree
+from treefactor.papers.kkt import KKT, Corner
 
 NAMES = ("spheres", "robot", "robotred", "dup", "loops", "lattice", "column")
 

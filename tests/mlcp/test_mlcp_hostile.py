@@ -89,14 +89,14 @@ def test_residual_of_an_overflow_is_infinite():
 
 @given(st.integers(0, 2**32 - 1))
 def test_the_dual_method_ends_with_the_same_status(seed):
-    """The fallback alone, on problems that the exchanges solve, too."""
+    """The fallback alone, on problems that the proximal method solves too."""
     problem = hostile(seed)
-    expected, (_, walk) = confirmed(problem), problem._workspace()
+    expected, (_, solver) = confirmed(problem), problem._workspace()
     upper = None if problem.upper is None else np.append(np.full(len(problem.c), np.inf), problem.upper)
-    walk.load(
+    solver.load(
         problem.packed, problem.g, problem._free, problem._rows[2], problem._right, upper, len(problem.c)
     )
-    found = _dual.solve(problem, walk, 1000)
+    found = _dual.solve(problem, solver, 1000)
     assert (found.certificate is not None) == (expected.status is Status.INFEASIBLE)
     assert (found.impulse is None) == (expected.status is Status.INFEASIBLE)
     if found.impulse is not None:

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from treefactor import mlcp, mlcp_families
-from treefactor.mlcp.kkt import Corner
 from treefactor.mlcp_families import FAMILIES
+from treefactor.papers.kkt import Corner
 from treefactor.papers.textbook import tasora
 from treefactor.tables import tasora as tables
 

@@ -34,7 +34,7 @@ from ..dynamics.recursions import motion
 from ..exceptions import NonFiniteError, ShapeError, StepError
 from ..kinematics.jacobians import Kinematics
 from ..linalg.solve_multiply import multiply
-from ..mlcp._stacked_rows import Sorted
+from ..mlcp._stacked_rows import SortedRows
 from ..model.model import Model, require_model
 from ._contacts import combined
 from ._joint_integration import Moves, matched
@@ -287,12 +287,12 @@ class Stepper(Sealed):
         turned = v + self.h * self._moves.turning(v)
         return multiply(H, self.model.tree, turned, layout="packed") + self.h * force, H
 
-    def _bilateral(self, at: Kinematics) -> tuple[Sorted, np.ndarray] | tuple[None, None]:
+    def _bilateral(self, at: Kinematics) -> tuple[SortedRows, np.ndarray] | tuple[None, None]:
         """Rows of loops, and what their velocities are to be."""
         if not self.model.loops:
             return None, None
         loops = self._loops.rows(at)
-        J = Sorted(loops.pattern.indptr, loops.pattern.indices, loops.data)
+        J = SortedRows(loops.pattern.indptr, loops.pattern.indices, loops.data)
         return J, -self.stabilization / self.h * loops.residual
 
     def _unilateral(self, q: np.ndarray, touch: Touch) -> _Unilateral:
@@ -307,7 +307,7 @@ class Stepper(Sealed):
         key = np.concatenate([key, len(mu) * forms + np.arange(len(k))])
         held = np.where(along[:, 0] > 0, np.inf, (mu * self._pressed)[touch.which[of]])
         upper = np.concatenate([held, np.full(len(k), np.inf)]) if boxed else None
-        return _Unilateral(Sorted(*D), d, upper, key, of, along)
+        return _Unilateral(SortedRows(*D), d, upper, key, of, along)
 
     def _guess(self, key: np.ndarray, problem: mlcp.Problem) -> mlcp.Solution | None:
         """The last solution, its rows where they are now."""
@@ -339,7 +339,7 @@ class Stepper(Sealed):
 class _Unilateral:
     """D v >= d; which row is which, and of rows of contacts which contact, and normal and tangents."""
 
-    D: Sorted
+    D: SortedRows
     d: np.ndarray
     upper: np.ndarray | None
     key: np.ndarray

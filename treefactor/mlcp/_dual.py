@@ -1,19 +1,19 @@
-"""Dual active-set method for a mixed complementarity problem in dense arrays: slow, and certain to end.
+"""Solve a mixed complementarity problem by a dual active-set method in dense arrays: slow, but finite.
 
 With W = L^-1 [C; D]^T, where H^-1 = L^-T L^-1, and columns of unit length, the impulses maximise
 
     e^T lambda - 1/2 |W lambda|^2,  0 <= lambda <= upper  (free for bilateral rows),
 
-e being what the rows lack in the free motion. Each row is off (lambda = 0), full (lambda = upper) or held
-(its gap W_i^T W lambda - e_i is 0); the held rows are independent.
+with e the violation of the rows in the free motion. Each row is off (lambda = 0), full (lambda = upper) or
+held (its gap W_i^T W lambda - e_i is 0); the held rows are independent.
 
 Why it ends (Goldfarb & Idnani 1983, with bounds): one major step takes the row k with the largest violation
 and moves lambda_k up (down from a bound) while the held rows stay held, until the gap of k closes or lambda_k
 meets its own bound. A held row that meets a bound on the way is released there, at most once for each row
 that was held, and then lambda_k can move, because the slope of the objective along this direction is the
 violation of k at each moment. So each major step increases the objective, its end is the maximum for the
-states of the rows, and no combination of states, of which there are at most 3^m, comes twice. Where nothing
-stops the movement, the direction itself proves that the problem is infeasible.
+row statuses, and none of the at most 3^m combinations of statuses comes twice. If nothing
+stops the movement, its direction is a certificate that the problem is infeasible.
 """
 
 from __future__ import annotations
@@ -23,12 +23,12 @@ from typing import NamedTuple
 import numpy as np
 
 DEPENDENT = 1e-9  # sine of the angle between a row and the held ones
-CLOSED = 1e-13  # violation that counts as none, relative to the data and the impulses
-CONSISTENT = 1e-12  # violation of a dependent row that counts as none, relative to the data
+CLOSED = 1e-13  # violation that counts as zero, relative to the data and the impulses
+CONSISTENT = 1e-12  # violation of a dependent row that counts as zero, relative to the data
 
 
-class Found(NamedTuple):
-    """End of the dual method: impulses and held rows, or a certificate; neither after too many systems."""
+class DualResult(NamedTuple):
+    """Result of the dual method: impulses and held rows, or a certificate; neither at the iteration limit."""
 
     impulse: np.ndarray | None
     held: np.ndarray | None
@@ -44,13 +44,13 @@ class Dual:
     W : ndarray, shape (n, m)
         Columns of unit length, or of zeros.
     e : ndarray, shape (m,)
-        What a row lacks without impulses; -inf where it never acts.
+        Violation of the rows without impulses; -inf for rows that never act.
     upper : ndarray, shape (m,)
         Bounds of impulses.
     equal : int
-        Rows that are bilateral, the first ones.
+        Number of bilateral rows, which come first.
     size : float
-        Of the data.
+        Size of the data, to which tolerances are relative.
 
     Notes
     -----
@@ -64,8 +64,8 @@ class Dual:
         self.left_out = np.zeros(len(e), bool)  # dependent rows with a violation that rounding explains
         self._factor()
 
-    def run(self, limit: int) -> Found:
-        """Take the row with the largest violation until there is none."""
+    def run(self, limit: int) -> DualResult:
+        """Correct the row with the largest violation until no row is violated, or for `limit` systems."""
         systems, side = 0, 0.0
         while True:
             if not side:
@@ -73,16 +73,16 @@ class Dual:
             if not side:
                 held = np.zeros(len(self.e), bool)
                 held[self.held] = True
-                return Found(self.impulse, held, None, systems)
+                return DualResult(self.impulse, held, None, systems)
             if systems >= limit:
-                return Found(None, None, None, systems)
+                return DualResult(None, None, None, systems)
             systems += 1
             side, certificate = self._move(row, side)
             if certificate is not None:
-                return Found(None, None, certificate, systems)
+                return DualResult(None, None, certificate, systems)
 
     def _worst(self) -> tuple[int, float]:
-        """The row with the largest violation; its impulse is to grow (1), to shrink (-1), or neither (0)."""
+        """Find the row with the largest violation; its impulse must grow (1), shrink (-1), or stay (0)."""
         gap = self.W.T @ (self.W @ self.impulse) - self.e
         wrong = np.where(gap < 0.0, self.impulse < self.upper, self.impulse > self.low) & ~self.left_out
         wrong[self.held] = False
@@ -92,7 +92,7 @@ class Dual:
         return row, -float(np.sign(gap[row])) if violation.max(initial=0.0) > closed else 0.0
 
     def _move(self, row: int, side: float) -> tuple[float, np.ndarray | None]:
-        """Move a row's impulse until an event: 0 when the row is done, otherwise its side; a certificate."""
+        """Move a row's impulse to the next event; return 0 if it is done, else its side; a certificate."""
         held, w = self.held, self.W[:, row]
         share, rest = self._split(side * w)
         steep, lack = rest @ rest, max(side * (self.e[row] - w @ (self.W @ self.impulse)), 0.0)
@@ -124,7 +124,7 @@ class Dual:
         return 0.0, None
 
     def _certificate(self, row: int, side: float, share: np.ndarray, lack: float) -> np.ndarray | None:
-        """The direction that nothing stops; None where rounding explains what the row lacks."""
+        """Return the unlimited direction as a certificate; None if rounding explains the violation."""
         if lack <= CONSISTENT * self.size:
             self.left_out[row] = True
             return None
@@ -133,7 +133,7 @@ class Dual:
         return certificate
 
     def _hold(self, row: int) -> None:
-        """Append a row to the held ones."""
+        """Append a row to the held rows and update Q R."""
         w = self.W[:, row]
         share, rest = self._split(w)
         length, k = np.linalg.norm(rest), len(self.held)
@@ -143,29 +143,29 @@ class Dual:
         self.held = np.append(self.held, row)
 
     def _factor(self) -> None:
-        """Q R of the held rows."""
+        """Compute Q R of the held rows."""
         self.Q, self.R = np.linalg.qr(self.W[:, self.held])
 
     def _split(self, w: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Coefficients of the held rows in w, and what is left of it."""
+        """Project w on the held rows; return the coefficients and the rest."""
         coordinates = self.Q.T @ w
         rest = w - self.Q @ coordinates
         again = self.Q.T @ rest
         return np.linalg.solve(self.R, coordinates + again), rest - self.Q @ again
 
 
-def solve(problem, walk, limit: int) -> Found:
-    """Apply the method to a Problem that a Walk has loaded; results in the units of the problem's rows."""
+def solve(problem, solver, limit: int) -> DualResult:
+    """Apply the method to a Problem that an ActiveSetSolver has loaded; results have the problem's units."""
     from scipy.sparse import csr_array
 
     start, column, _ = problem._rows
-    entries, b, upper, scale = walk.scaled()
+    entries, b, upper, scale = solver.scaled()
     J = csr_array((entries, column, start), shape=(len(b), problem.n)).toarray()
     W = problem.factor.half_solve(np.ascontiguousarray(J.T))
     length = np.linalg.norm(W, axis=0)
     length[length == 0.0] = 1.0
     e = (b - J @ problem._free) / length
-    size = max(walk.size, e.max(initial=0.0))
+    size = max(solver.size, e.max(initial=0.0))
     full = (upper < np.inf) & ~W.any(axis=0) & (e > 0.0)  # without leverage, and at the bound
     e[full] = -np.inf
     found = Dual(W / length, e, upper * length, len(problem.c), size).run(limit)

@@ -1,30 +1,30 @@
-"""The fronts of K as its factor takes them; see _fronts.pyx."""
+"""Declarations of the fronts of K; see _fronts.pyx."""
 
 cimport numpy as cnp
 
 from ..tree._pattern cimport Front
 
 cdef class Fronts:
-    cdef readonly Py_ssize_t n, m, count, room, widest, nnz
+    cdef readonly Py_ssize_t n, m, count, size, widest, nnz
     cdef list kept
     cdef object tree
     cdef Front *front            # count + 1
-    cdef Py_ssize_t *position    # n, when every freedom is eliminated
+    cdef Py_ssize_t *position    # n, of every freedom in the order of elimination
     cdef Py_ssize_t *index       # freedoms of every front, pivots first
-    cdef Py_ssize_t *relative    # where they stand in the front above, but for the pivots
+    cdef Py_ssize_t *relative    # their places in the front above, except the pivots
     cdef Py_ssize_t *child       # first front below every front, -1
     cdef Py_ssize_t *sibling     # next one below the same front, -1
     cdef Py_ssize_t *source      # packed entries of H by fronts
-    cdef Py_ssize_t *target      # and where they go in the front
+    cdef Py_ssize_t *target      # and their places in the front
     cdef Py_ssize_t *row         # constraints by fronts
     cdef Py_ssize_t *start       # m + 1, entries of every constraint
     cdef Py_ssize_t *column      # and their columns
     cdef Py_ssize_t *entry       # its entries in the order of its front
-    cdef Py_ssize_t *local       # and where they stand in the front
+    cdef Py_ssize_t *local       # and their places in the front
     cdef Py_ssize_t *home        # front of every constraint, -1 for a row of zeros
 
     cdef Py_ssize_t *keep(self, cnp.ndarray a)
-    cdef cut(self, const Py_ssize_t[::1] first, const Py_ssize_t[::1] length, const Py_ssize_t[::1] pool,
+    cdef split(self, const Py_ssize_t[::1] first, const Py_ssize_t[::1] length, const Py_ssize_t[::1] pool,
              Py_ssize_t[::1] which)
     cdef list_freedoms(self, const Py_ssize_t[::1] first, const Py_ssize_t[::1] pool,
                        const Py_ssize_t[::1] which)
@@ -35,4 +35,4 @@ cdef class Fronts:
                     const Py_ssize_t[::1] which, Py_ssize_t[::1] place)
     cdef place_row(self, const Py_ssize_t[::1] start, const Py_ssize_t[::1] column, Py_ssize_t r,
                    Py_ssize_t[::1] place)
-    cdef bint fit(self, tree, const Py_ssize_t[::1] start, const Py_ssize_t[::1] column)
+    cdef bint matches(self, tree, const Py_ssize_t[::1] start, const Py_ssize_t[::1] column)

@@ -1,4 +1,4 @@
-"""The fronts of K for one pattern of H and of the constraints: what is known before any number is."""
+"""Symbolic factorization of K: its fronts, from the tree of H and the supports of the constraints."""
 
 cimport numpy as cnp
 from libc.string cimport memcmp, memcpy
@@ -13,14 +13,14 @@ cdef enum:
     PADDING = 4                  # rows of fronts are multiples of it
 
 
-def distinct(const Py_ssize_t[::1] start, const Py_ssize_t[::1] column):
-    """The constraints without those that have the columns of the one before, as rows of one contact do."""
+def distinct_supports(const Py_ssize_t[::1] start, const Py_ssize_t[::1] column):
+    """Drop constraints with the support of the one before, such as the other rows of one contact."""
     cdef Py_ssize_t m = start.shape[0] - 1, r, size, used = 0, rows = 0
     starts, columns = np.zeros(m + 1, dtype=np.intp), np.empty(column.shape[0], dtype=np.intp)
     cdef Py_ssize_t[::1] begin = starts, to = columns
     for r in range(m):
         size = start[r + 1] - start[r]
-        if size and not repeats(start, column, r):
+        if size and not repeats_support(start, column, r):
             memcpy(&to[used], &column[start[r]], size * sizeof(Py_ssize_t))
             used += size
             rows += 1
@@ -28,23 +28,24 @@ def distinct(const Py_ssize_t[::1] start, const Py_ssize_t[::1] column):
     return starts[: rows + 1], columns[:used]
 
 
-cdef inline bint repeats(const Py_ssize_t[::1] start, const Py_ssize_t[::1] column, Py_ssize_t r) noexcept:
-    """Whether row r has entries, in the columns of the row before."""
+cdef inline bint repeats_support(const Py_ssize_t[::1] start, const Py_ssize_t[::1] column,
+                                 Py_ssize_t r) noexcept:
+    """Return whether row r is not empty and has the support of the row before."""
     cdef Py_ssize_t size = start[r + 1] - start[r]
     if r == 0 or size == 0 or start[r] - start[r - 1] != size:
         return False
     return memcmp(&column[start[r - 1]], &column[start[r]], size * sizeof(Py_ssize_t)) == 0
 
 
-def patterns(const Py_ssize_t[::1] position, const Py_ssize_t[::1] tree_start,
-             const Py_ssize_t[::1] tree_column, const Py_ssize_t[::1] row_start,
-             const Py_ssize_t[::1] row_column):
-    """Columns of L by position of their freedom, in elimination order.
+def column_structure(const Py_ssize_t[::1] position, const Py_ssize_t[::1] tree_start,
+                     const Py_ssize_t[::1] tree_column, const Py_ssize_t[::1] row_start,
+                     const Py_ssize_t[::1] row_column):
+    """Compute the structure of the columns of L in the order of elimination.
 
     Parameters
     ----------
     position : (n,)
-        When every freedom is eliminated.
+        Position of every freedom in the order of elimination.
     tree_start, tree_column
         Packed rows of H; row_start, row_column: constraints.
 
@@ -57,10 +58,10 @@ def patterns(const Py_ssize_t[::1] position, const Py_ssize_t[::1] tree_start,
 
     Notes
     -----
-    Column e holds what is coupled to e, and what the columns hold whose first entry is e (Liu 1990).
+    Column e has the entries coupled to e and those of the columns whose first entry is e (Liu 1990).
     """
     cdef Py_ssize_t n = position.shape[0], m = row_start.shape[0] - 1
-    cdef Py_ssize_t e, k, r, p, c, j, best, used = 0, fresh, room = tree_column.shape[0] + 64
+    cdef Py_ssize_t e, k, r, p, c, j, best, used = 0, fresh, capacity = tree_column.shape[0] + 64
     cdef Py_ssize_t[::1] node = np.empty(n, dtype=np.intp)
     cdef Py_ssize_t[::1] head = np.full(n + 1, -1, dtype=np.intp), after = np.full(n, -1, dtype=np.intp)
     cdef Py_ssize_t[::1] row_head = np.full(n + 1, -1, dtype=np.intp)
@@ -68,7 +69,7 @@ def patterns(const Py_ssize_t[::1] position, const Py_ssize_t[::1] tree_start,
     cdef Py_ssize_t[::1] mark = np.full(n, -1, dtype=np.intp), list = np.empty(n, dtype=np.intp)
     first_array, length_array = np.zeros(n, dtype=np.intp), np.zeros(n, dtype=np.intp)
     cdef Py_ssize_t[::1] first = first_array, length = length_array
-    pool_array = np.empty(room, dtype=np.intp)
+    pool_array = np.empty(capacity, dtype=np.intp)
     cdef Py_ssize_t[::1] pool = pool_array
     for k in range(n):
         node[position[k]] = k
@@ -98,9 +99,9 @@ def patterns(const Py_ssize_t[::1] position, const Py_ssize_t[::1] tree_start,
         if best >= 0 and fresh == length[best] - 1:
             first[e] = first[best] + 1
         elif fresh:
-            if used + fresh > room:
-                room = 2 * room + fresh
-                pool_array = np.concatenate((pool_array[:used], np.empty(room - used, dtype=np.intp)))
+            if used + fresh > capacity:
+                capacity = 2 * capacity + fresh
+                pool_array = np.concatenate((pool_array[:used], np.empty(capacity - used, dtype=np.intp)))
                 pool = pool_array
             first[e] = used
             for j in range(fresh):
@@ -115,7 +116,7 @@ def patterns(const Py_ssize_t[::1] position, const Py_ssize_t[::1] tree_start,
 
 cdef inline Py_ssize_t note(Py_ssize_t j, Py_ssize_t e, Py_ssize_t[::1] mark, Py_ssize_t[::1] list,
                             Py_ssize_t fresh) noexcept nogil:
-    """Add j to the list of column e, once; return the length of the list."""
+    """Add j to the list of column e unless it is there; return the length of the list."""
     if j <= e or mark[j] == e:
         return fresh
     mark[j] = e
@@ -124,7 +125,7 @@ cdef inline Py_ssize_t note(Py_ssize_t j, Py_ssize_t e, Py_ssize_t[::1] mark, Py
 
 
 cdef inline void ascend(Py_ssize_t *a, Py_ssize_t count) noexcept nogil:
-    """Sort by insertion: lists are short, and mostly in order."""
+    """Sort in place by insertion: lists are short and almost sorted."""
     cdef Py_ssize_t i, j, x
     for i in range(1, count):
         x = a[i]
@@ -136,35 +137,35 @@ cdef inline void ascend(Py_ssize_t *a, Py_ssize_t count) noexcept nogil:
 
 
 cdef class Fronts:
-    """The fronts of K, immutable; trusts its callers.
+    """Fronts of K, immutable; assumes validated input.
 
     Parameters
     ----------
     position : ndarray, shape (n,)
-        When every freedom is eliminated.
+        Position of every freedom in the order of elimination.
     tree : Tree
     start, column : ndarray
-        The constraints: entries of row r are column[start[r]:start[r + 1]].
+        Supports of the constraints: row r has column[start[r]:start[r + 1]].
     once : tuple of ndarray
-        The same of `distinct` constraints.
+        The same from `distinct_supports`.
 
     Attributes
     ----------
     n, m, count : int
         Freedoms, constraints, fronts.
-    room, widest : int
-        Entries of all fronts; of the longest padded row.
+    size, widest : int
+        Entries of all fronts; length of the longest padded row.
     """
 
     def __cinit__(self, const Py_ssize_t[::1] position, tree, const Py_ssize_t[::1] start,
                   const Py_ssize_t[::1] column, tuple once not None):
-        first, length, pool = patterns(position, tree.row_start, tree.columns, *once)
+        first, length, pool = column_structure(position, tree.row_start, tree.columns, *once)
         cdef Py_ssize_t n = position.shape[0], m = start.shape[0] - 1
         self.n, self.m, self.tree = n, m, tree
         self.kept = []
         self.position = self.keep(np.array(position))
         which = np.empty(n, dtype=np.intp)           # front of a position
-        self.cut(first, length, pool, which)
+        self.split(first, length, pool, which)
         self.list_freedoms(first, pool, which)
         place = np.empty(n, dtype=np.intp)
         self.place_entries(tree.row_start, tree.columns, place)
@@ -172,13 +173,13 @@ cdef class Fronts:
         self.nnz = n + length.sum() + len(column) + m
 
     cdef Py_ssize_t *keep(self, cnp.ndarray a):
-        """The data of an array that lives as long as this object."""
+        """Keep an array as long as this object; return its data."""
         self.kept.append(a)
         return <Py_ssize_t *> a.data
 
-    cdef cut(self, const Py_ssize_t[::1] first, const Py_ssize_t[::1] length, const Py_ssize_t[::1] pool,
-             Py_ssize_t[::1] which):
-        """A front ends where the next column is not the same with one entry less."""
+    cdef split(self, const Py_ssize_t[::1] first, const Py_ssize_t[::1] length, const Py_ssize_t[::1] pool,
+               Py_ssize_t[::1] which):
+        """Split the columns into fronts; a front ends unless the next column is this one without its first."""
         cdef Py_ssize_t e, count = 0, n = self.n
         cdef Front *f = NULL
         front = np.zeros((n + 1) * sizeof(Front), dtype=np.uint8)
@@ -195,7 +196,7 @@ cdef class Fronts:
 
     cdef list_freedoms(self, const Py_ssize_t[::1] first, const Py_ssize_t[::1] pool,
                        const Py_ssize_t[::1] which):
-        """The freedoms of every front, and the front above it."""
+        """List the freedoms of every front, and find the front above it."""
         cdef Py_ssize_t s, a, e, entries = 0
         cdef Front *f
         cdef Py_ssize_t[::1] node = np.empty(self.n, dtype=np.intp)
@@ -203,9 +204,9 @@ cdef class Fronts:
             node[self.position[a]] = a
         for s in range(self.count):
             f = self.front + s
-            f.index, f.at = entries, self.room
+            f.index, f.at = entries, self.size
             entries += f.size
-            self.room += f.size * f.stride
+            self.size += f.size * f.stride
             self.widest = max(self.widest, f.stride)
         self.index = self.keep(np.empty(entries, dtype=np.intp))
         self.child = self.keep(np.full(self.count, -1, dtype=np.intp))
@@ -224,7 +225,7 @@ cdef class Fronts:
 
     cdef place_entries(self, const Py_ssize_t[::1] tree_start, const Py_ssize_t[::1] tree_column,
                        Py_ssize_t[::1] place):
-        """Where the entries of H go, and the rows that a front hands to the one above."""
+        """Find the places of the entries of H in the fronts, and of the rows that extend-add moves up."""
         cdef Py_ssize_t s, a, p, c, k, e = 0
         cdef Front *f
         self.source = self.keep(np.empty(tree_column.shape[0], dtype=np.intp))
@@ -249,11 +250,12 @@ cdef class Fronts:
         self.front[self.count].entries = e
 
     cdef Py_ssize_t index_size(self):
+        """Return the total number of rows of all fronts."""
         return 0 if self.count == 0 else self.front[self.count - 1].index + self.front[self.count - 1].size
 
     cdef place_rows(self, const Py_ssize_t[::1] start, const Py_ssize_t[::1] column,
                     const Py_ssize_t[::1] which, Py_ssize_t[::1] place):
-        """Constraints go to the front of their first freedom, their entries in its order."""
+        """Assign constraints to the front of their first freedom, with their entries in its order."""
         cdef Py_ssize_t r, s, p, a, e, m = self.m
         cdef Front *f
         cdef Py_ssize_t[::1] head = np.full(self.count, -1, dtype=np.intp)
@@ -264,7 +266,7 @@ cdef class Fronts:
         self.entry = self.keep(np.empty(column.shape[0], dtype=np.intp))
         self.local = self.keep(np.empty(column.shape[0], dtype=np.intp))
         for r in range(m):
-            if repeats(start, column, r):
+            if repeats_support(start, column, r):
                 self.home[r] = self.home[r - 1]
                 continue
             e = self.n
@@ -292,11 +294,11 @@ cdef class Fronts:
 
     cdef place_row(self, const Py_ssize_t[::1] start, const Py_ssize_t[::1] column, Py_ssize_t r,
                    Py_ssize_t[::1] place):
-        """The entries of a row, sorted by their places in its front."""
+        """Sort the entries of a row by their places in its front."""
         cdef Py_ssize_t p, q, a, first = start[r], size = start[r + 1] - first
         cdef Py_ssize_t *local = self.local + first
         cdef Py_ssize_t *entry = self.entry + first
-        if repeats(start, column, r):
+        if repeats_support(start, column, r):
             memcpy(local, local - size, size * sizeof(Py_ssize_t))
             for p in range(size):
                 entry[p] = entry[p - size] + size
@@ -308,8 +310,8 @@ cdef class Fronts:
                 q -= 1
             local[q], entry[q] = a, first + p
 
-    cdef bint fit(self, tree, const Py_ssize_t[::1] start, const Py_ssize_t[::1] column):
-        """Whether this is the pattern they were made for."""
+    cdef bint matches(self, tree, const Py_ssize_t[::1] start, const Py_ssize_t[::1] column):
+        """Return whether the fronts were made for this tree and these supports."""
         cdef Py_ssize_t m = self.m
         if start.shape[0] != m + 1 or column.shape[0] != self.start[m]:
             return False
@@ -320,7 +322,7 @@ cdef class Fronts:
         return tree is self.tree or tree == self.tree
 
     def path(self, Py_ssize_t row):
-        """Fronts from that of a constraint to the root."""
+        """List the fronts from that of a constraint to the root."""
         cdef Py_ssize_t s = self.home[row]
         found = []
         while s >= 0:
@@ -329,15 +331,15 @@ cdef class Fronts:
         return found
 
     def sizes(self):
-        """Pivots and rows of every front, shape (count, 2)."""
+        """Return the pivots and rows of every front, shape (count, 2)."""
         found = [(self.front[s].width, self.front[s].size) for s in range(self.count)]
         return np.array(found, dtype=np.intp).reshape(-1, 2)
 
 
-def recall(list known, tree, const Py_ssize_t[::1] start, const Py_ssize_t[::1] column):
-    """Which of the known Fronts are of this pattern, or -1."""
+def find_fronts(list known, tree, const Py_ssize_t[::1] start, const Py_ssize_t[::1] column):
+    """Return the index of the known Fronts of this tree and these supports, or -1."""
     cdef Py_ssize_t k
     for k in range(len(known)):
-        if (<Fronts> known[k]).fit(tree, start, column):
+        if (<Fronts> known[k]).matches(tree, start, column):
             return k
     return -1

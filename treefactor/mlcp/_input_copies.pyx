@@ -1,7 +1,7 @@
-"""What a problem is given, copied: a matrix along a tree, sparse rows, vectors.
+"""Make defensive copies of a Problem's input arrays: a matrix along a tree, sparse rows, vectors.
 
 Rows of constraints are (start, column, entries), intp and float64: row r has its entries, columns rising, at
-start[r] .. start[r + 1] - 1. These functions trust shapes and dtypes only.
+start[r] .. start[r + 1] - 1. The caller has checked shapes and dtypes, nothing else.
 """
 
 cimport numpy as cnp
@@ -17,8 +17,8 @@ import numpy as np
 cnp.import_array()
 
 
-def plain(object x, Py_ssize_t n):
-    """A copy of a finite, contiguous float64 vector (n,); None of anything else."""
+def copy_plain_vector(object x, Py_ssize_t n):
+    """Copy a finite, contiguous float64 vector (n,); return None for anything else."""
     cdef cnp.ndarray copy
     if not is_plain_vector(x, n) or not all_finite(n, <const double *> (<cnp.ndarray> x).data):
         return None
@@ -27,8 +27,8 @@ def plain(object x, Py_ssize_t n):
     return copy
 
 
-def not_finite(const double[::1] x):
-    """First entry that is not finite, or -1."""
+def find_not_finite(const double[::1] x):
+    """Return the index of the first entry that is not finite, or -1."""
     cdef Py_ssize_t e
     if x.shape[0] == 0 or all_finite(x.shape[0], &x[0]):
         return -1
@@ -38,7 +38,7 @@ def not_finite(const double[::1] x):
 
 
 def pack(Pattern pattern not None, const double[:, :] H):
-    """Packed rows of the lower triangle."""
+    """Pack the rows of the lower triangle."""
     cdef const Shape *t = &pattern.shape
     cdef Py_ssize_t k, e
     packed = np.empty(t.start[t.n])
@@ -50,7 +50,7 @@ def pack(Pattern pattern not None, const double[:, :] H):
 
 
 def multiply_out(Pattern pattern not None, double[::1] X, const double[::1] D):
-    """X <- L^T D L, X the packed rows of L: eliminations undone, the last one first."""
+    """Compute X = L^T D L in place of the packed rows of L: undo the eliminations, the last one first."""
     #   H_ij += L_ki D_k L_kj  for ancestors j <= i of k,  H_kj = D_k L_kj
     cdef const Shape *t = &pattern.shape
     cdef Py_ssize_t k, i, p, q
@@ -65,8 +65,8 @@ def multiply_out(Pattern pattern not None, double[::1] X, const double[::1] D):
             X[p] *= D[k]
 
 
-def rising(const Py_ssize_t[::1] start, const Py_ssize_t[::1] column, Py_ssize_t n):
-    """Whether these are rows as above, with n columns."""
+def are_sorted_rows(const Py_ssize_t[::1] start, const Py_ssize_t[::1] column, Py_ssize_t n):
+    """Return whether these are rows with n columns, sorted as the module describes."""
     cdef Py_ssize_t r, e, m = start.shape[0] - 1, last
     if m < 0 or start[0] != 0 or start[m] != column.shape[0]:
         return False
@@ -84,7 +84,7 @@ def rising(const Py_ssize_t[::1] start, const Py_ssize_t[::1] column, Py_ssize_t
 
 
 def rows_of_dense(const double[:, :] J):
-    """The rows of a matrix, without its zeros."""
+    """Return the rows of a dense matrix without its zeros."""
     cdef Py_ssize_t m = J.shape[0], n = J.shape[1], r, j, e = 0
     start, column = np.empty(m + 1, dtype=np.intp), np.empty(m * n, dtype=np.intp)
     entries = np.empty(m * n)
@@ -102,7 +102,7 @@ def rows_of_dense(const double[:, :] J):
 
 def rows_of_columns(Py_ssize_t m, const Py_ssize_t[::1] start, const Py_ssize_t[::1] row,
                     const double[::1] entries):
-    """The rows of a matrix with m of them that is given by columns; what was there twice still is."""
+    """Convert compressed columns of a matrix with m rows to rows; duplicate entries stay."""
     cdef Py_ssize_t n = start.shape[0] - 1, r, j, e, at
     first, column, copies = np.zeros(m + 1, np.intp), np.empty(row.shape[0], np.intp), np.empty(row.shape[0])
     cdef Py_ssize_t[::1] begin = first, of = column, left = np.zeros(m, dtype=np.intp)

@@ -1,4 +1,4 @@
-"""The factor of K as the pivoting takes it; see _kkt.pyx."""
+"""Declarations of the factor of K; see _kkt.pyx."""
 
 cimport numpy as cnp
 
@@ -7,19 +7,19 @@ from ..tree._pattern cimport Front
 
 cdef class Kkt:
     cdef readonly Fronts symbolic
-    cdef readonly Py_ssize_t touched
+    cdef readonly Py_ssize_t touched   # entries that the last factorization computed
     cdef tuple kept
-    cdef object source                 # whoever owns H
+    cdef object source                 # owner of H
     cdef const double *H               # packed rows
     cdef double *values                # fronts
     cdef double *inverse               # reciprocals of the pivots by position
     cdef double *J                     # entries of the constraints in the order of their fronts
-    cdef double *vector                # room for a front's part of a vector, twice
-    cdef unsigned char *dirty          # fronts that are no longer those of K
+    cdef double *vector                # workspace: a front's part of a vector, twice
+    cdef unsigned char *dirty          # fronts to be recomputed
 
     cdef void load(self, const double *H, const double *J) noexcept nogil
-    cdef void touch(self, Py_ssize_t row) noexcept nogil
-    cdef void touch_all(self) noexcept nogil
+    cdef void mark_path_dirty(self, Py_ssize_t row) noexcept nogil
+    cdef void mark_all_dirty(self) noexcept nogil
     cdef Py_ssize_t refactor(self, const unsigned char *on, double weight) noexcept nogil
     cdef void assemble(self, const Front *f, Py_ssize_t below, const unsigned char *on,
                        double weight) noexcept nogil

@@ -1,11 +1,11 @@
-"""K = [H J^T; J -E] with E = delta for a constraint that is on, 1, and infinity for any other.
+"""Factor K = [H J^T; J -E], with E = delta for a constraint whose row status is 1 (on), else infinity.
 
 A constraint is eliminated right before the first freedom of its support, with the pivot -E. What is left
 is S = H + J_on^T J_on / delta, and a constraint within one branch adds nothing to the pattern of H: leaf
 to root, it has no fill. Freedoms that follow each other and are coupled to the same others are eliminated
-together, in a dense front (Duff & Reid 1983). Fronts keep what they hand to the front above, so that
-switching a constraint redoes the fronts on its path to the root and no other, and leaves the bits of a
-factor made anew: nothing drifts.
+together, in a dense front (Duff & Reid 1983). Fronts keep their Schur complement for the extend-add into the
+front above, so that switching a constraint recomputes only the fronts on its path to the root. The result has
+the bits of a new factorization: switching a row accumulates no rounding error.
 """
 
 cimport numpy as cnp
@@ -21,7 +21,7 @@ from .._util.validation import aligned
 cnp.import_array()
 
 cdef class Kkt:
-    """The factor of K; trusts its callers.
+    """Factor of K; assumes validated input.
 
     Parameters
     ----------
@@ -35,7 +35,7 @@ cdef class Kkt:
 
     def __cinit__(self, Fronts symbolic not None):
         self.symbolic = symbolic
-        values, inverse = aligned((symbolic.room,)), aligned((symbolic.n,))
+        values, inverse = aligned((symbolic.size,)), aligned((symbolic.n,))
         J, vector = aligned((symbolic.start[symbolic.m],)), aligned((2 * symbolic.widest,))
         dirty = np.ones(symbolic.count, dtype=np.uint8)
         self.values, self.inverse = doubles(values), doubles(inverse)
@@ -44,25 +44,26 @@ cdef class Kkt:
         self.kept = (values, inverse, J, vector, dirty)
 
     cdef void load(self, const double *H, const double *J) noexcept nogil:
-        """Take packed rows of H, which must stay where they are, and the constraints' entries."""
+        """Load packed rows of H, by reference, and a copy of the constraints' entries."""
         cdef Py_ssize_t p
         self.H = H
         for p in range(self.symbolic.start[self.symbolic.m]):
             self.J[p] = J[self.symbolic.entry[p]]
-        self.touch_all()
+        self.mark_all_dirty()
 
-    cdef void touch_all(self) noexcept nogil:
+    cdef void mark_all_dirty(self) noexcept nogil:
+        """Mark all fronts to be recomputed."""
         memset(self.dirty, 1, self.symbolic.count)
 
-    cdef void touch(self, Py_ssize_t row) noexcept nogil:
-        """A constraint is switched: the fronts from its own to the root are to be made anew."""
+    cdef void mark_path_dirty(self, Py_ssize_t row) noexcept nogil:
+        """Mark the fronts from that of a switched constraint to the root to be recomputed."""
         cdef Py_ssize_t s = self.symbolic.home[row]
         while s >= 0 and not self.dirty[s]:
             self.dirty[s] = 1
             s = self.symbolic.front[s].above
 
     cdef Py_ssize_t refactor(self, const unsigned char *on, double weight) noexcept nogil:
-        """Make anew what was touched, for 1 / delta = weight; -1, or the freedom whose pivot failed."""
+        """Recompute dirty fronts, weight = 1 / delta; return -1, or the freedom whose pivot failed."""
         cdef const Front *f
         cdef Py_ssize_t s, failed
         self.touched = 0
@@ -80,7 +81,7 @@ cdef class Kkt:
 
     cdef void assemble(self, const Front *f, Py_ssize_t below, const unsigned char *on,
                        double weight) noexcept nogil:
-        """F <- entries of H, J^T J / delta of the front's constraints, and what the fronts below hand up."""
+        """Sum entries of H, J^T J / delta of the front's constraints, and the fronts below by extend-add."""
         cdef const Front *front = self.symbolic.front
         cdef const Py_ssize_t *start = self.symbolic.start
         cdef double *F = self.values + f.at
@@ -91,15 +92,15 @@ cdef class Kkt:
         for p in range(f.rows, (f + 1).rows):
             r = self.symbolic.row[p]
             if on[r] == 1:
-                active.fronts.outer(f, F, start[r + 1] - start[r], self.symbolic.local + start[r],
-                                    self.J + start[r], weight)
+                active.fronts.rank_one_update(f, F, start[r + 1] - start[r], self.symbolic.local + start[r],
+                                              self.J + start[r], weight)
         while below >= 0:
-            active.fronts.hand_up(front + below, self.values + front[below].at,
-                                  self.symbolic.relative + front[below].index, f, F)
+            active.fronts.extend_add(front + below, self.values + front[below].at,
+                                     self.symbolic.relative + front[below].index, f, F)
             below = self.symbolic.sibling[below]
 
     cdef void solve(self, double *x) noexcept nogil:
-        """x <- S^-1 x."""
+        """Compute x = S^-1 x in place."""
         active.fronts.solve(self.symbolic.count, self.symbolic.front, self.symbolic.index, self.values,
                             self.inverse, x, self.vector, self.vector + self.symbolic.widest)
 
@@ -111,19 +112,19 @@ cdef class Kkt:
         self.load(<const double *> H.data, <const double *> J.data)
 
     def factor(self, cnp.ndarray on not None, double weight):
-        """Factorize for the constraints that are on, an array of uint8; -1, or the freedom that failed."""
+        """Factorize for row status `on`, an array of uint8; return -1, or the freedom that failed."""
         return self.refactor(<const unsigned char *> on.data, weight)
 
     def switch(self, Py_ssize_t row):
-        """Note that a constraint was switched."""
-        self.touch(row)
+        """Mark the fronts that a switched constraint changes."""
+        self.mark_path_dirty(row)
 
     def apply_inverse(self, cnp.ndarray x not None):
-        """x <- S^-1 x in place."""
+        """Compute x = S^-1 x in place."""
         self.solve(<double *> x.data)
 
     def dense(self):
-        """L and D as dense arrays in the order of elimination, and when every freedom is eliminated."""
+        """Return dense L and D in the order of elimination, and the position of every freedom in it."""
         cdef Fronts t = self.symbolic
         cdef Py_ssize_t s, k, a
         cdef const Front *f

@@ -1,4 +1,4 @@
-"""The order in which trees that constraints tie to each other are eliminated: minimum degree."""
+"""Order the trees that constraints couple by minimum degree."""
 
 cimport numpy as cnp
 from libc.stdint cimport uint64_t
@@ -10,38 +10,28 @@ cnp.import_array()
 
 cdef extern from * nogil:
     """
-    #ifdef _MSC_VER
-    #include <intrin.h>
-    static inline int ones(unsigned long long x) { return (int)__popcnt64(x); }
-    static inline int lowest(unsigned long long x) {
-        unsigned long i;
-        _BitScanForward64(&i, x);
-        return (int)i;
-    }
-    #else
-    static inline int ones(unsigned long long x) { return __builtin_popcountll(x); }
-    static inline int lowest(unsigned long long x) { return __builtin_ctzll(x); }
-    #endif
+    static inline int count_ones(unsigned long long x) { return __builtin_popcountll(x); }
+    static inline int lowest_one(unsigned long long x) { return __builtin_ctzll(x); }
     """
-    int ones(uint64_t x)
-    int lowest(uint64_t x)
+    int count_ones(uint64_t x)
+    int lowest_one(uint64_t x)
 
 
-def ties(const Py_ssize_t[::1] start, const Py_ssize_t[::1] tree, Py_ssize_t count):
-    """The constraints that tie trees to each other.
+def coupled_trees(const Py_ssize_t[::1] start, const Py_ssize_t[::1] tree, Py_ssize_t count):
+    """Find the constraints that couple several trees.
 
     Parameters
     ----------
     start : (m + 1,)
     tree : (start[m],)
-        Of `count` trees the one that an entry of a constraint is in.
+        The tree, out of `count`, of every entry of the constraints.
 
     Returns
     -------
     member : ndarray
-        Trees of the constraints that touch several, each of them once.
+        Trees of the constraints that couple several, each tree once per constraint.
     first : ndarray
-        Where those of every such constraint begin, and their number.
+        Index in `member` where each such constraint begins, then the size of `member`.
     """
     cdef Py_ssize_t m = start.shape[0] - 1, r, e, used = 0, rows = 0
     members, firsts = np.empty(tree.shape[0], dtype=np.intp), np.zeros(m + 1, dtype=np.intp)
@@ -59,27 +49,28 @@ def ties(const Py_ssize_t[::1] start, const Py_ssize_t[::1] tree, Py_ssize_t cou
     return members[:used], firsts[: rows + 1]
 
 
-def alike(const Py_ssize_t[::1] member, const Py_ssize_t[::1] first, Py_ssize_t count):
-    """A number for every tree, the same for those that the same constraints tie, and how many there are.
+def group_trees(const Py_ssize_t[::1] member, const Py_ssize_t[::1] first, Py_ssize_t count):
+    """Number the trees; trees that the same constraints couple share a number.
 
     Parameters
     ----------
     member, first : ndarray
-        Of `ties`, for `count` trees.
+        From `coupled_trees`, for `count` trees.
 
     Returns
     -------
     number : (count,)
-        From 0, the last tree's first; -1 of those that no constraint ties.
+        From 0, which the last coupled tree has; -1 for trees that no constraint couples.
     places : int
+        How many numbers there are.
 
     Notes
     -----
-    Every constraint splits the sets of trees that it ties in part (Paige & Tarjan 1987).
+    Every constraint splits the sets of which it couples some trees only (Paige & Tarjan 1987).
     """
-    numbers, room = np.full(count, -1, dtype=np.intp), member.shape[0] + 1
-    cdef Py_ssize_t[::1] number = numbers, split = np.full(room, -1, dtype=np.intp)
-    cdef Py_ssize_t[::1] part = np.empty(room, dtype=np.intp)
+    numbers, most = np.full(count, -1, dtype=np.intp), member.shape[0] + 1
+    cdef Py_ssize_t[::1] number = numbers, split = np.full(most, -1, dtype=np.intp)
+    cdef Py_ssize_t[::1] part = np.empty(most, dtype=np.intp)
     cdef Py_ssize_t r, e, k, old, sets = 0, places = 0
     for r in range(first.shape[0] - 1):
         for e in range(first[r], first[r + 1]):
@@ -99,7 +90,7 @@ def alike(const Py_ssize_t[::1] member, const Py_ssize_t[::1] first, Py_ssize_t 
 
 
 def minimum_degree(Py_ssize_t count, const Py_ssize_t[::1] start, const Py_ssize_t[::1] member):
-    """Order in which to eliminate the vertices of a graph, an (count,) array, the first one first.
+    """Compute a minimum-degree order of elimination of the vertices of a graph, shape (count,).
 
     Clique r of the graph is member[start[r]:start[r + 1]]. Every vertex keeps its neighbours as a set of
     bits, so that one elimination is a union of sets; memory is count^2 / 8 bytes.
@@ -117,19 +108,19 @@ def minimum_degree(Py_ssize_t count, const Py_ssize_t[::1] start, const Py_ssize
     if near == NULL or degree == NULL:
         free(near)
         free(degree)
-        raise MemoryError(f"no room for a graph of {count} trees")
+        raise MemoryError(f"not enough memory for a graph of {count} trees")
     with nogil:
         for r in range(start.shape[0] - 1):
-            join(near, words, start[r], start[r + 1], member, near + count * words)
+            connect_clique(near, words, start[r], start[r + 1], member, near + count * words)
         eliminate(near, degree, degree + count, count, words, order, near + count * words)
     free(near)
     free(degree)
     return found
 
 
-cdef void join(uint64_t *near, Py_ssize_t words, Py_ssize_t first, Py_ssize_t stop,
-               const Py_ssize_t[::1] member, uint64_t *clique) noexcept nogil:
-    """Make the members of a clique neighbours; clique is room for one set, zeros before and after."""
+cdef void connect_clique(uint64_t *near, Py_ssize_t words, Py_ssize_t first, Py_ssize_t stop,
+                         const Py_ssize_t[::1] member, uint64_t *clique) noexcept nogil:
+    """Make the members of a clique neighbours; `clique` is workspace for one set, zero before and after."""
     cdef Py_ssize_t e, f
     for e in range(first, stop):
         clique[member[e] // 64] |= <uint64_t> 1 << (member[e] % 64)
@@ -142,7 +133,7 @@ cdef void join(uint64_t *near, Py_ssize_t words, Py_ssize_t first, Py_ssize_t st
 
 cdef void eliminate(uint64_t *near, Py_ssize_t *degree, Py_ssize_t *left, Py_ssize_t count, Py_ssize_t words,
                     Py_ssize_t[::1] order, uint64_t *front) noexcept nogil:
-    """Eliminate a vertex of least degree until none is left; a vertex counts as its own neighbour."""
+    """Eliminate a vertex of least degree until the graph is empty; a vertex is its own neighbour."""
     cdef Py_ssize_t i, j, k, w, best, kept, size = count, done = 0
     cdef uint64_t bits
     for i in range(count):
@@ -156,11 +147,11 @@ cdef void eliminate(uint64_t *near, Py_ssize_t *degree, Py_ssize_t *left, Py_ssi
                 best = left[j]
         for w in range(words):
             front[w] = near[best * words + w]
-        # the front becomes a clique; those that have no neighbours outside of it go, too
+        # the front becomes a clique; its members without neighbours outside are eliminated too
         for w in range(words):
             bits = front[w]
             while bits:
-                i = 64 * w + lowest(bits)
+                i = 64 * w + lowest_one(bits)
                 bits &= bits - 1
                 for k in range(words):
                     near[i * words + k] |= front[k]
@@ -179,7 +170,7 @@ cdef void eliminate(uint64_t *near, Py_ssize_t *degree, Py_ssize_t *left, Py_ssi
             for w in range(words):
                 bits = front[w]
                 while bits:
-                    k = 64 * w + lowest(bits)
+                    k = 64 * w + lowest_one(bits)
                     bits &= bits - 1
                     near[k * words + i // 64] &= ~(<uint64_t> 1 << (i % 64))
         for j in range(kept):
@@ -192,7 +183,8 @@ cdef void eliminate(uint64_t *near, Py_ssize_t *degree, Py_ssize_t *left, Py_ssi
 
 
 cdef inline Py_ssize_t cardinality(const uint64_t *bits, Py_ssize_t words) noexcept nogil:
+    """Count the elements of a set."""
     cdef Py_ssize_t w, total = 0
     for w in range(words):
-        total += ones(bits[w])
+        total += count_ones(bits[w])
     return total

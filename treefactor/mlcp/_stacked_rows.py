@@ -1,4 +1,4 @@
-"""The gate of a mixed complementarity problem: H as packed rows, constraints as sorted sparse rows."""
+"""Validate the arguments of a Problem: H as packed rows, constraints as stacked sorted sparse rows."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ NO_ROWS = np.zeros(1, np.intp), np.empty(0, np.intp), np.empty(0)
 Rows = tuple[np.ndarray, np.ndarray, np.ndarray]  # start, column, entries
 
 
-class Sorted(NamedTuple):
-    """Rows of this package's own making, which nobody changes: columns rise, entries are finite."""
+class SortedRows(NamedTuple):
+    """Rows that this package made and does not change: columns ascend, entries are finite; not validated."""
 
     start: np.ndarray
     column: np.ndarray
@@ -26,13 +26,13 @@ class Sorted(NamedTuple):
 
 
 def vector(values, size: int, name: str) -> np.ndarray:
-    """A copy of a finite vector."""
-    copy = _input_copies.plain(values, size)
+    """Copy a finite vector."""
+    copy = _input_copies.copy_plain_vector(values, size)
     return as_vector(values, size, name).copy() if copy is None else copy
 
 
 def packed_rows(H, tree: Tree, layout: str) -> np.ndarray:
-    """Packed rows of H, an own copy."""
+    """Copy H as packed rows."""
     if isinstance(H, Factor):
         return _multiplied_out(H, tree)
     if hasattr(H, "tocsr"):
@@ -43,7 +43,7 @@ def packed_rows(H, tree: Tree, layout: str) -> np.ndarray:
         if H.shape != expected:
             raise ShapeError(f"H must have shape {expected}, got {H.shape}", H.shape, expected)
         packed = _input_copies.pack(tree.pattern, H) if layout == "dense" else H.copy()
-    entry = _input_copies.not_finite(packed)
+    entry = _input_copies.find_not_finite(packed)
     if entry >= 0:
         row, column = int(tree.rows[entry]), int(tree.columns[entry])
         raise NonFiniteError(f"H is not finite: H[{row}, {column}]", row=row)
@@ -51,9 +51,9 @@ def packed_rows(H, tree: Tree, layout: str) -> np.ndarray:
 
 
 def _multiplied_out(H: Factor, tree: Tree) -> np.ndarray:
-    """L^T D L, packed."""
+    """Multiply a Factor out: L^T D L as packed rows."""
     if H.tree != tree:
-        raise ShapeError("the Factor is of another tree")
+        raise ShapeError("expected a Factor of the same tree as the problem, got one of another tree")
     H._require_single("Problem")
     H._require_usable()
     packed, own = H._packed().copy(), tree.row_start[1:] - 1
@@ -65,7 +65,7 @@ def _multiplied_out(H: Factor, tree: Tree) -> np.ndarray:
 
 
 def stacked(C, c, D, d, n: int) -> tuple[Rows, np.ndarray, int]:
-    """Rows of [C; D], [c; d], and how many belong to C."""
+    """Stack the constraints: rows of [C; D], [c; d], and the number of rows of C."""
     upper, c = rows(C, c, n, "C", "c")
     lower, d = rows(D, d, n, "D", "d")
     if not len(c):
@@ -76,12 +76,14 @@ def stacked(C, c, D, d, n: int) -> tuple[Rows, np.ndarray, int]:
 
 
 def rows(J, b, n: int, matrix: str, right: str) -> tuple[Rows, np.ndarray]:
-    """A constraint's matrix by rows, and its right side: own copies."""
+    """Copy a constraint matrix as sorted rows, and its right side."""
     if (J is None) != (b is None):
-        raise ShapeError(f"{matrix} and {right} come together")
+        raise ShapeError(
+            f"expected both {matrix} and {right}, or neither: got only {matrix if b is None else right}"
+        )
     if J is None:
         return NO_ROWS, NO_ROWS[2]
-    if isinstance(J, Sorted):
+    if isinstance(J, SortedRows):
         return (J.start, J.column, J.entries), b
     sparse = hasattr(J, "tocsr")
     if not sparse:
@@ -93,16 +95,16 @@ def rows(J, b, n: int, matrix: str, right: str) -> tuple[Rows, np.ndarray]:
         raise ShapeError(f"{matrix} must have shape (rows, {n}), got {J.shape}", J.shape, ("rows", n))
     m = J.shape[0]
     found = by_rows(J, matrix) if sparse else _input_copies.rows_of_dense(J)
-    entry = _input_copies.not_finite(found[2])
+    entry = _input_copies.find_not_finite(found[2])
     if entry >= 0:
         row = int(np.searchsorted(found[0], entry, "right")) - 1
         raise NonFiniteError(f"{matrix} is not finite in row {row}", row=row)
-    copy = _input_copies.plain(b, m)
+    copy = _input_copies.copy_plain_vector(b, m)
     return found, right_side(b, m, right) if copy is None else copy
 
 
 def by_rows(J, name: str) -> Rows:
-    """A sparse matrix by rows."""
+    """Copy a SciPy sparse matrix as sorted rows."""
     if J.format not in ("csr", "csc"):
         require_sound(J, name)
         J = J.tocsr()
@@ -112,7 +114,7 @@ def by_rows(J, name: str) -> Rows:
     if (
         start.size != lines + 1
         or entries.size != index.size
-        or not _input_copies.rising(start, index, length)
+        or not _input_copies.are_sorted_rows(start, index, length)
     ):
         return _canonical(J, name)
     return (
@@ -123,7 +125,7 @@ def by_rows(J, name: str) -> Rows:
 
 
 def _canonical(J, name: str) -> Rows:
-    """The same of a matrix with rows or columns that are not in order."""
+    """Copy a sparse matrix whose entries are not sorted, or repeated, as sorted rows."""
     from scipy.sparse import csr_array
 
     require_sound(J, name)
@@ -133,7 +135,7 @@ def _canonical(J, name: str) -> Rows:
 
 
 def right_side(b, m: int, name: str) -> np.ndarray:
-    """A copy of d, which may hold -inf, or of a finite c."""
+    """Copy d, which may hold -inf, or a finite c."""
     b = as_real(b, name)
     if b.shape != (m,):
         raise ShapeError(f"{name} must have shape ({m},), got {b.shape}", b.shape, (m,))
@@ -142,7 +144,7 @@ def right_side(b, m: int, name: str) -> np.ndarray:
 
 
 def bounds(upper, m: int) -> np.ndarray:
-    """A copy of bounds from 0 to inf."""
+    """Copy bounds, which must be from 0 to inf."""
     upper = as_real(upper, "upper")
     if upper.shape != (m,):
         raise ShapeError(f"upper must have shape ({m},), got {upper.shape}", upper.shape, (m,))

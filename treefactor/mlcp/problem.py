@@ -3,8 +3,8 @@
     minimise 1/2 v^T H v - g^T v  subject to  C v = c  and  D v >= d,  or, with impulses gamma and gamma_c,
     H v = g + C^T gamma_c + D^T gamma,  C v = c,  0 <= gamma  _|_  D v - d >= 0
 
-With bounds of impulses, as of friction, a row gives way: 0 <= gamma <= upper, and D_i v < d_i where gamma_i
-is at its bound, as if 1/2 v^T H v - g^T v had upper_i max(0, d_i - D_i v) added.
+With bounds of impulses, as of friction, 0 <= gamma <= upper, and D_i v < d_i is allowed where gamma_i is at
+its bound, as if upper_i max(0, d_i - D_i v) were added to 1/2 v^T H v - g^T v.
 
 Tasora, Manconi, Silvestri (2.6) and (2.9). v is unique; gamma is not where active rows depend on each other.
 """
@@ -24,10 +24,10 @@ from ..linalg.factorization import Factor, factor
 from ..linalg.solve_multiply import multiply
 from ..tree.tree import Tree, require_tree
 from . import _dual
-from ._active_set import Walk
+from ._active_set import ActiveSetSolver
 from ._kkt import Kkt
 from ._stacked_rows import bounds, packed_rows, stacked, vector
-from .kkt import Pattern, analyse
+from .symbolic_kkt import SymbolicKkt, analyse
 
 METHODS = ("auto", "simplex")
 LAYOUTS = ("dense", "packed")
@@ -35,7 +35,7 @@ TARGET, POLISHED = 1e-11, 1e-14  # residual to stop at, relative to the data
 
 
 class Status(Enum):
-    """How `solve` ended: none of these is an exception.
+    """Status of a solution; `solve` reports it and raises no exception for it.
 
     Notes
     -----
@@ -60,36 +60,36 @@ class Problem(Sealed):
         Symmetric positive definite with the pattern of the tree; of a matrix the lower triangle is read,
         with ``layout="packed"`` packed rows.
     tree : Tree
-        Of one mechanism, or of several with a root each.
+        Tree of one mechanism, or of several mechanisms with a root each.
     g : array_like, shape (n,)
         M v_old + h Q of a time step: momenta, in N s and N m s for v in m/s and rad/s.
     C, c : array_like or SciPy sparse, shape (p, n), and array_like, shape (p,), optional
         Bilateral constraints; rows may depend on each other.
     D, d : array_like or SciPy sparse, shape (m, n), and array_like, shape (m,), optional
-        Unilateral constraints, in any order; rows may depend on each other. A d of -inf is never active.
+        Unilateral constraints, in any order; rows may depend on each other. A row with d = -inf never acts.
     upper : array_like, shape (m,), optional
-        Bounds of the impulses, from 0 to inf: 0 <= gamma <= upper, and a row gives way, D_i v < d_i, only
-        where gamma_i is at its bound. A force of friction in a direction t is two rows, t and -t.
+        Bounds of the impulses, from 0 to inf: 0 <= gamma <= upper, and D_i v < d_i only where gamma_i is at
+        its bound. A force of friction in a direction t is two rows, t and -t.
     layout : {"dense", "packed"}
-        Of an array H.
+        Layout of an array H.
 
     Raises
     ------
     ShapeError, DtypeError
-        Where an argument does not fit.
+        If an argument has the wrong shape or type.
     NonFiniteError
-        Where an argument holds a NaN or an infinity, but for -inf in d and inf in upper.
+        If an argument holds a NaN or an infinity, except -inf in d and inf in upper.
     ValueError
-        Where a bound is negative.
+        If a bound is negative.
     NotPositiveDefiniteError
-        Where H is not positive definite; names the row and joint.
+        If H is not positive definite; names the row and joint.
 
     Notes
     -----
     Immutable: threads may share it.
 
-    Problems with the same pattern share what depends on it, and their workspaces: for new numbers a new
-    problem is made.
+    Problems with the same tree and supports share their symbolic analysis and workspaces: make a new problem
+    for new numbers.
 
     Tasora, Manconi, Silvestri (2.5) and (2.9): with stabilization c = -(K/h) C(q) and d = -(K/h) D(q).
 
@@ -114,7 +114,7 @@ class Problem(Sealed):
     upper: np.ndarray | None
     _rows: tuple
     _right: np.ndarray
-    _pattern: Pattern
+    _symbolic: SymbolicKkt
     _free: np.ndarray
 
     def __init__(self, H, tree: Tree, g, C=None, c=None, D=None, d=None, upper=None, layout: str = "dense"):
@@ -129,7 +129,7 @@ class Problem(Sealed):
             if kept is not None:
                 kept.setflags(write=False)
         own.update(n=n, m=m, tree=tree, packed=packed, g=g, c=right[:p], d=right[p:], upper=upper)
-        own.update(_rows=rows, _right=right, _pattern=analyse(tree, rows[0], rows[1]))
+        own.update(_rows=rows, _right=right, _symbolic=analyse(tree, rows[0], rows[1]))
         own["_free"] = H.solve(g) if isinstance(H, Factor) else self._free_motion()
 
     def __reduce__(self):
@@ -145,35 +145,37 @@ class Problem(Sealed):
 
     @cached_property
     def C(self):
-        """A csr_array, shape (p, n)."""
+        """Bilateral constraints as a csr_array, shape (p, n)."""
         return self._matrix(0, len(self.c))
 
     @cached_property
     def D(self):
-        """A csr_array, shape (m, n)."""
+        """Unilateral constraints as a csr_array, shape (m, n)."""
         return self._matrix(len(self.c), len(self.c) + self.m)
 
     @cached_property
     def factor(self) -> Factor:
-        """Of H."""
+        """Factor of H."""
         return factor(self.packed, self.tree, layout="packed")
 
     def _free_motion(self) -> np.ndarray:
-        """H^-1 g."""
-        space = self._workspace()
-        free = space[0].refactor(self.packed).solve(self.g)
-        self._pattern.idle.append(space)
+        """Compute H^-1 g."""
+        workspace = self._workspace()
+        free = workspace[0].refactor(self.packed).solve(self.g)
+        self._symbolic.idle.append(workspace)
         return free
 
-    def _workspace(self) -> tuple[Factor, Walk]:
-        """For one user at a time, who puts it back among the idle ones."""
+    def _workspace(self) -> tuple[Factor, ActiveSetSolver]:
+        """Take an idle workspace, or make one; the caller returns it to `idle`."""
         try:
-            return self._pattern.idle.pop()
+            return self._symbolic.idle.pop()
         except IndexError:
-            return Factor(self.tree, layout="packed"), Walk(Kkt(self._pattern.fronts), self.tree.pattern)
+            return Factor(self.tree, layout="packed"), ActiveSetSolver(
+                Kkt(self._symbolic.fronts), self.tree.pattern
+            )
 
     def _matrix(self, first: int, stop: int):
-        """Rows first .. stop - 1."""
+        """Return rows first .. stop - 1 as a csr_array."""
         from scipy.sparse import csr_array
 
         start, column, entries = self._rows
@@ -187,7 +189,7 @@ class Problem(Sealed):
 
 @dataclass(frozen=True, eq=False)
 class Solution:
-    """What `solve` found.
+    """Result of `solve`.
 
     Attributes
     ----------
@@ -222,7 +224,7 @@ class Solution:
     problem: Problem = field(repr=False)
 
     def residual(self) -> float:
-        """Largest violation of any condition, computed anew from the problem's data, in square roots of J.
+        """Compute the largest violation of any condition from the problem's data, in square roots of J.
 
         Forces are divided by sqrt(H_kk), rows multiplied by 1 / sqrt(D_i H^-1 D_i^T), which puts all of them
         in the same unit: ``max(|H v - g - C^T gamma_c - D^T gamma|, |C v - c|, |min(gamma, D v - d)|)``,
@@ -242,7 +244,7 @@ class Solution:
         return float(max(np.abs(part).max(initial=0.0) for part in parts))
 
     def complementarity(self) -> float:
-        """Largest ``|gamma_i (D v - d)_i|``, computed anew from the problem's data, in J.
+        """Compute the largest ``|gamma_i (D v - d)_i|`` from the problem's data, in J.
 
         Where D v < d, gamma counts as far as it is from its bound.
         """
@@ -255,7 +257,7 @@ class Solution:
 
 
 def _scale(f: Factor, J) -> np.ndarray:
-    """1 / sqrt(J_i H^-1 J_i^T) of every row, 1 for a row of zeros."""
+    """Compute 1 / sqrt(J_i H^-1 J_i^T) of every row, 1 for a row of zeros."""
     W = np.abs(f.half_solve(J.toarray().T)) if J.shape[0] else np.empty((1, 0))
     largest = W.max(axis=0, initial=0.0)
     largest[largest == 0.0] = 1.0
@@ -276,38 +278,39 @@ def solve(
     ----------
     problem : Problem
     warm_start : Solution, optional
-        Of a problem with as many rows, whose active rows and impulses are the first guess; one that was
-        not solved is no guess.
+        Solution of a problem with as many rows; its active rows and impulses are the first guess. A
+        solution whose status is not SOLVED is ignored.
     method : {"auto", "simplex"}
     polish : bool
-        Go on to rounding errors.
+        Iterate until only rounding errors remain.
     max_iter : int
         Linear systems that each attempt may solve.
 
     Returns
     -------
     Solution
-        That there is none is a status, never an exception. gamma is positive or zero, v solves the problem to
+        Its status says whether the problem was solved. gamma is positive or zero, v solves the problem to
         1e-10 of its data, with ``polish`` to 1e-14 or as far as rounding allows; where H is nearly singular,
         to 1e-14 of the momenta H_kk v_k of the free motion.
 
     Raises
     ------
     ShapeError
-        Where the first guess is of a problem with other rows.
+        If the warm start is a solution of a problem with other rows.
     TypeError, ValueError
-        Where an argument is not one of those above; "simplex" is for problems without bounds.
+        If an argument is not one of those above, or "simplex" is chosen for a problem with bounds.
 
     Notes
     -----
     "auto" is the proximal method of multipliers with Newton steps and an exact line search: rows that are on
-    have E = delta in K = [H J^T; J -E], delta = 1e-2 .. 1e-6 of the scaled rows, and refinement takes delta
-    away at the end, so that rows may depend on each other. The multipliers of an infeasible problem grow
-    along its certificate. A cold start turns on the rows that the free motion violates and those with d >= 0,
-    which touch already.
+    have E = delta in K = [H J^T; J -E], delta = 1e-2 .. 1e-6 of the scaled rows, and refinement removes the
+    effect of delta at the end, so that rows may depend on each other. The multipliers of an infeasible
+    problem grow along its certificate. A cold start turns on the rows that the free motion violates and those
+    with d >= 0, which touch already.
 
-    "simplex" is the walk of the paper, one row at a time from none, with the same K and the same end; on the
-    way d is changed by up to 1e-7 of the data, so that rows do not block at once. It takes no bounds.
+    "simplex" is the method of the paper: from no active row, it switches one row at a time, with the same K
+    and the same refinement. Perturbations of d by up to 1e-7 of the data keep rows from blocking at the same
+    time. It takes no bounds.
 
     An attempt that fails is followed by a cold start, and this by a dual active-set method in dense arrays,
     which ends after finitely many systems because each of its steps increases the dual objective; its
@@ -318,7 +321,7 @@ def solve(
     infeasible, or the row is at its bound. Impulses at their bounds are data: 1e-14 of them is rounding.
 
     Tasora, Manconi, Silvestri; Rockafellar (1976); Charnes (1952); Goldfarb & Idnani (1983); factor:
-    ``treefactor.mlcp.kkt``.
+    ``treefactor.mlcp.symbolic_kkt``.
     """
     if not isinstance(problem, Problem):
         raise TypeError(f"problem must be a treefactor.mlcp.Problem, got {type(problem).__name__}")
@@ -327,15 +330,15 @@ def solve(
     if method == "simplex" and problem.upper is not None:
         raise ValueError('method "simplex" is for problems without upper bounds')
     warm = None if warm_start is None else _warm(warm_start, problem)
-    space, p = problem._workspace(), len(problem.c)
-    walk, upper = space[1], problem.upper
+    workspace, p = problem._workspace(), len(problem.c)
+    solver, upper = workspace[1], problem.upper
     if upper is not None and p:
         upper = np.concatenate((np.full(p, np.inf), upper))
-    walk.load(problem.packed, problem.g, problem._free, problem._rows[2], problem._right, upper, p)
-    status, certificate = _run(problem, walk, method == "simplex", warm, polish, max_iter)
-    v, impulse, change, on, full = walk.results()
-    pivots, factorizations = walk.pivots, walk.factorizations
-    problem._pattern.idle.append(space)
+    solver.load(problem.packed, problem.g, problem._free, problem._rows[2], problem._right, upper, p)
+    status, certificate = _run(problem, solver, method == "simplex", warm, polish, max_iter)
+    v, impulse, change, on, full = solver.results()
+    pivots, factorizations = solver.pivots, solver.factorizations
+    problem._symbolic.idle.append(workspace)
     gamma, active = impulse[p:], on[p:]
     if problem.upper is not None:
         gamma = np.where(full[p:], problem.upper, np.minimum(gamma, problem.upper))
@@ -345,26 +348,26 @@ def solve(
     return Solution(status, v, gamma, impulse[:p], active, pivots, factorizations, certificate, problem)
 
 
-def _run(problem: Problem, walk: Walk, simplex: bool, warm, polish: bool, max_iter: int):
-    """The status of the first attempt that ends with an answer, and a certificate of the last one."""
+def _run(problem: Problem, solver: ActiveSetSolver, simplex: bool, warm, polish: bool, max_iter: int):
+    """Return the status of the first attempt that solves or refutes the problem, and a dual certificate."""
     target, ended = POLISHED if polish else TARGET, (Status.SOLVED, Status.INFEASIBLE)
     attempts = [(simplex, warm)] if warm is None and not simplex else [(simplex, warm), (False, None)]
     for attempt in attempts:
-        status = STATUS[walk.run(*attempt, target, max_iter)]
+        status = STATUS[solver.run(*attempt, target, max_iter)]
         if status in ended:
             return status, None
     if status is Status.INVALID or not problem.n or max_iter == 0:
         return status, None
-    found = _dual.solve(problem, walk, max_iter)
+    found = _dual.solve(problem, solver, max_iter)
     if found.certificate is not None:
         return Status.INFEASIBLE, found.certificate
     if found.impulse is not None:
-        status = STATUS[walk.settle((found.impulse, found.held), target)]
+        status = STATUS[solver.solve_with_status((found.impulse, found.held), target)]
     return status, None
 
 
 def _warm(solution: Solution, problem: Problem) -> tuple[np.ndarray, np.ndarray] | None:
-    """Impulses and rows that are on, or ShapeError where the problem has other rows; None of no solution."""
+    """Validate a warm start; return its impulses and active rows, None if it was not solved."""
     if not isinstance(solution, Solution):
         raise TypeError(f"warm_start must be a treefactor.mlcp.Solution, got {type(solution).__name__}")
     names = "gamma_c", "gamma", "active"

@@ -1,1 +1,1 @@
-"""The five source papers: their algorithms on counting scalars (`textbook`) and their tables (`tables`)."""
+"""The five source papers: their algorithms on counting scalars (`textbook`), K (`kkt`), tables (`tables`)."""

@@ -1,14 +1,22 @@
-/* Kernels on dense fronts; see FrontKernels in kernels.h. Included once for every instruction set, behind single.h.
+/* Kernels on dense fronts (Duff & Reid 1983); see FrontKernels in kernels.h. Included once for every instruction
+ * set, after single.h.
  *
- * Rows are padded to full registers. What stands to the left of the diagonal is nowhere used but in other such
- * places; in the rows of pivots it ends up as zeros as far as registers reach. */
+ * A front is a dense symmetric matrix of `size` rows, `stride` doubles apart; only its upper triangle counts:
+ *
+ *        width     size - width   padding
+ *      [ pivots  |  coupled rows |  0  ]      width of elimination
+ *      [         |  Schur compl. |  0  ]      added to the front above by extend_add
+ *
+ * Rows are padded to full registers. Padding and entries left of the diagonal never contribute to a result; in
+ * the rows of pivots, the entries left of the diagonal become zeros as far as registers reach. */
 
-/* y[0..n) += a x[0..n) */
+/* Compute y[0..n) += a x[0..n). */
 INLINE void add_multiple(ptrdiff_t n, double a, const double *restrict x, double *restrict y) {
     for (ptrdiff_t c = 0; c < n; c++) y[c] += a * x[c];
 }
 
-/* C rows of the Schur complement: F(i, j) -= sum over pivots k of  F(k, i) / F(k, k) F(k, j) */
+/* Compute C rows of the Schur complement; registers hold sums over all pivots of the plain loop
+ *     for i, j, k: F(i, j) -= F(k, i) / F(k, k) F(k, j) */
 INLINE void reduce_rows(int C, ptrdiff_t i, ptrdiff_t width, ptrdiff_t stride, double *F, const double *inverse) {
     for (ptrdiff_t j = i / W * W; j < stride; j += W) {
         vec sum[4];
@@ -21,6 +29,7 @@ INLINE void reduce_rows(int C, ptrdiff_t i, ptrdiff_t width, ptrdiff_t stride, d
     }
 }
 
+/* Eliminate the pivots: rows of pivots become L^T, `inverse` 1 / D, the rest the Schur complement. */
 static ptrdiff_t fronts_eliminate(const Front *f, double *F, double *inverse) {
     const ptrdiff_t width = f->width, stride = f->stride;
     for (ptrdiff_t k = 0; k < width; k++) {
@@ -44,7 +53,9 @@ static ptrdiff_t fronts_eliminate(const Front *f, double *F, double *inverse) {
     return -1;
 }
 
-static void fronts_hand_up(const Front *f, const double *U, const ptrdiff_t *at, const Front *above, double *F) {
+/* Add the Schur complement U of f to the front above, F(at[a], at[b]) += U(a, b); rows whose places are
+ * consecutive are added as vectors. */
+static void fronts_extend_add(const Front *f, const double *U, const ptrdiff_t *at, const Front *above, double *F) {
     const ptrdiff_t size = f->size;
     for (ptrdiff_t a = f->width; a < size; a++) {
         const double *from = U + a * f->stride;
@@ -57,8 +68,9 @@ static void fronts_hand_up(const Front *f, const double *U, const ptrdiff_t *at,
     }
 }
 
-static void fronts_outer(const Front *f, double *F, ptrdiff_t count, const ptrdiff_t *at, const double *z,
-                         double weight) {
+/* Compute F(at[a], at[b]) += weight z[a] z[b] in the upper triangle. */
+static void fronts_rank_one_update(const Front *f, double *F, ptrdiff_t count, const ptrdiff_t *at,
+                                   const double *z, double weight) {
     for (ptrdiff_t a = 0; a < count; a++) {
         double *row = F + at[a] * f->stride;
         const double scaled = weight * z[a];
@@ -70,13 +82,13 @@ static void fronts_outer(const Front *f, double *F, ptrdiff_t count, const ptrdi
     }
 }
 
-/* the entries of x that belong to a front, padded by zeros */
+/* Gather the entries of x that belong to a front, padded by zeros. */
 INLINE void gather(const Front *f, const ptrdiff_t *at, const double *x, double *y) {
     for (ptrdiff_t a = 0; a < f->size; a++) y[a] = x[at[a]];
     for (ptrdiff_t a = f->size; a < f->stride; a++) y[a] = 0;
 }
 
-/* x <- L^-1 x for the pivots of a front: first the triangle, then the rows below it */
+/* Compute x = L^-1 x for the pivots of a front: first the triangle, then the rows below it. */
 INLINE void solve_down(const Front *f, const ptrdiff_t *at, const double *F, double *x, double *y, double *z) {
     const ptrdiff_t width = f->width, stride = f->stride;
     gather(f, at, x, y);
@@ -93,7 +105,7 @@ INLINE void solve_down(const Front *f, const ptrdiff_t *at, const double *F, dou
     for (ptrdiff_t j = width; j < f->size; j++) x[at[j]] = z[j];
 }
 
-/* x <- L^-T D^-1 x for the pivots of a front: first what is behind them, then the triangle */
+/* Compute x = L^-T D^-1 x for the pivots of a front: first the rows below, then the triangle. */
 INLINE void solve_up(const Front *f, const ptrdiff_t *at, const double *F, const double *inverse, double *x,
                      double *y, double *z) {
     const ptrdiff_t width = f->width, stride = f->stride;
@@ -112,6 +124,7 @@ INLINE void solve_up(const Front *f, const ptrdiff_t *at, const double *F, const
     }
 }
 
+/* Compute x = S^-1 x, S the matrix of all fronts; y and z are workspaces of the longest stride. */
 static void fronts_solve(ptrdiff_t count, const Front *front, const ptrdiff_t *index, const double *values,
                          const double *inverse, double *x, double *y, double *z) {
     for (const Front *f = front; f < front + count; f++)
@@ -123,8 +136,11 @@ static void fronts_solve(ptrdiff_t count, const Front *front, const ptrdiff_t *i
             x[index[f->index]] *= inverse[f->first];
 }
 
-static void fronts_along(ptrdiff_t m, const double *gap, const double *other, const double *impulse,
-                         const double *upper, double delta, double t, double *sums) {
+/* Sum first and second derivatives of the penalty along a line search, per row
+ *     s = delta impulse - gap - t slope, slope = other - gap,  slope clip(s, 0, delta upper) and, where s is
+ *     not clipped, slope^2. Masks replace the two branches. */
+static void fronts_line_search_sums(ptrdiff_t m, const double *gap, const double *other, const double *impulse,
+                                    const double *upper, double delta, double t, double *sums) {
     typedef long long mask __attribute__((vector_size(8 * W), may_alias));
     vec force = {0}, bend = {0};
     for (ptrdiff_t i = 0; i < m; i += W) {
@@ -139,4 +155,5 @@ static void fronts_along(ptrdiff_t m, const double *gap, const double *other, co
     sums[1] = SUM(bend);
 }
 
-static const FrontKernels fronts = {fronts_eliminate, fronts_hand_up, fronts_outer, fronts_solve, fronts_along};
+static const FrontKernels fronts = {fronts_eliminate, fronts_extend_add, fronts_rank_one_update, fronts_solve,
+                                    fronts_line_search_sums};

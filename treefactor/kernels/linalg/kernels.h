@@ -113,7 +113,7 @@ typedef struct {
     void (*invert)(const Shape *, const double *X, const double *inverse, int ltdl, double *Y);
 } RowKernels;
 
-/* A dense front: freedoms that are eliminated together, and those they are coupled to. */
+/* Dense front: freedoms that are eliminated together, and the freedoms that they are coupled to. */
 typedef struct {
     ptrdiff_t first;                 /* place of its first pivot in the order of elimination */
     ptrdiff_t width, size;           /* pivots; rows and columns, pivots first */
@@ -129,17 +129,18 @@ typedef struct {
     /* L^T in the rows of the pivots, its diagonal zeros; the Schur complement in the others; the reciprocals
      * of the pivots. -1, or the first pivot that is not in (0, inf) */
     ptrdiff_t (*eliminate)(const Front *, double *F, double *inverse);
-    /* F += the Schur complement of U, the front below; at: where its rows stand in F */
-    void (*hand_up)(const Front *, const double *U, const ptrdiff_t *at, const Front *above, double *F);
+    /* add the Schur complement of U, the front below, to F; at: places of its rows in F */
+    void (*extend_add)(const Front *, const double *U, const ptrdiff_t *at, const Front *above, double *F);
     /* F += weight z z^T for a z of `count` entries, at these places */
-    void (*outer)(const Front *, double *F, ptrdiff_t count, const ptrdiff_t *at, const double *z, double weight);
+    void (*rank_one_update)(const Front *, double *F, ptrdiff_t count, const ptrdiff_t *at, const double *z,
+                            double weight);
     /* x <- the matrix^-1 x; y and z: room for the widest front, padded */
     void (*solve)(ptrdiff_t count, const Front *, const ptrdiff_t *index, const double *values,
                   const double *inverse, double *x, double *y, double *z);
     /* sums of  slope min(max(0, s), cap)  and of slope^2 where 0 < s < cap, over m rows with
      * s = delta impulse - gap - t slope,  slope = other - gap,  cap = delta upper; zeros or more behind them */
-    void (*along)(ptrdiff_t m, const double *gap, const double *other, const double *impulse, const double *upper,
-                  double delta, double t, double *sums);
+    void (*line_search_sums)(ptrdiff_t m, const double *gap, const double *other, const double *impulse,
+                             const double *upper, double delta, double t, double *sums);
 } FrontKernels;
 
 typedef struct {

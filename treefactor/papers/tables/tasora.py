@@ -11,8 +11,8 @@ from ... import mlcp
 from ...bench.comparisons.mlcp_peers import CLARABEL, DAQP, Given
 from ...bench.timing import Result
 from ...mlcp.families import FAMILIES, box_on_four_feet
-from ...mlcp.kkt import KKT, Corner
 from ...mlcp.problem import Problem, Status
+from ..kkt import KKT, Corner
 from ..textbook import tasora
 from .execution import duel
 from .table import AtLeast, Row, Rule, Table

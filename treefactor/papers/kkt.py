@@ -1,8 +1,7 @@
-"""The order of elimination of K = [H J^T; J -E] and its exact fill."""
+"""Factor K = [H J^T; J -E] with rows to be switched: on fronts as the solver does, and as the paper does."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -10,82 +9,21 @@ import numpy as np
 from .._util.validation import Sealed, as_count, as_number, as_vector
 from ..exceptions import NotPositiveDefiniteError
 from ..linalg.factorization import factor
+from ..mlcp._fronts import Fronts, column_structure
+from ..mlcp._kkt import Kkt
+from ..mlcp._stacked_rows import rows
+from ..mlcp.symbolic_kkt import REMEMBERED, analyse, positions
+from ..mlcp.symbolic_kkt import SymbolicKkt as Pattern  # its former name
 from ..tree.tree import Tree, require_tree
-from ._fronts import Fronts, distinct, patterns, recall
-from ._kkt import Kkt
-from ._ordering import alike, minimum_degree, ties
-from ._stacked_rows import rows
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
 
-
-def positions(tree: Tree, start: np.ndarray, column: np.ndarray) -> np.ndarray:
-    """When every freedom is eliminated: leaf to root, the trees that constraints tie by minimum degree.
-
-    Parameters
-    ----------
-    tree : Tree
-    start, column : ndarray of int
-        Constraint r has its entries in column[start[r]:start[r + 1]].
-    """
-    depth_first, n = tree.order, tree.n
-    first = np.flatnonzero(tree.parent[depth_first] < 0)  # of every tree, by depth-first place
-    count, size = len(first), np.diff(first, append=n)
-    root = np.repeat(np.arange(count), size)
-    which = np.empty(n, dtype=np.intp)
-    which[depth_first] = root
-    rank = np.zeros(count, dtype=np.intp)
-    member, rows = ties(start, which[column], count)
-    if len(member):
-        number, places = alike(member, rows, count)
-        turn = np.full(places + 1, -1, dtype=np.intp)
-        turn[minimum_degree(places, rows, number[member])] = np.arange(places)
-        rank = turn[number]
-    sequence = count - 1 - np.argsort(rank[::-1], kind="stable")
-    end = np.empty(count, dtype=np.intp)
-    end[sequence] = np.cumsum(size[sequence])
-    position = np.empty(n, dtype=np.intp)
-    position[depth_first] = (end + first)[root] - 1 - np.arange(n)
-    return position
-
-
-@dataclass(frozen=True, eq=False)
-class Pattern:
-    """What problems with one pattern share.
-
-    Attributes
-    ----------
-    fronts : Fronts
-        Of K.
-    idle : list
-        Workspaces that nobody works in.
-    """
-
-    fronts: Fronts
-    idle: list = field(default_factory=list)
-
-
-REMEMBERED = 16
-_patterns: list[Pattern] = []  # the latest first
-
-
-def analyse(tree: Tree, start: np.ndarray, column: np.ndarray) -> Pattern:
-    """The pattern of K; the last few are remembered."""
-    start, column = np.ascontiguousarray(start, np.intp), np.ascontiguousarray(column, np.intp)
-    known = _patterns[:]
-    at = recall([pattern.fronts for pattern in known], tree, start, column)
-    if at >= 0:
-        return known[at]
-    once = distinct(start, column)
-    fresh = Pattern(Fronts(positions(tree, *once), tree, start, column, once))
-    _patterns.insert(0, fresh)
-    del _patterns[REMEMBERED:]
-    return fresh
+__all__ = ["KKT", "REMEMBERED", "Corner", "Pattern", "analyse", "positions", "shown"]
 
 
 class KKT(Sealed):
-    """L D L^T = K for rows that are switched on and off, every row before the first freedom of its support.
+    """Factor L D L^T of K whose rows can be switched; each row is eliminated before its first freedom.
 
     Parameters
     ----------
@@ -100,14 +38,14 @@ class KKT(Sealed):
     Attributes
     ----------
     on : ndarray of bool, shape (m,)
-        Rows that are on; none at first.
+        Rows that are on; none at the beginning.
 
     Raises
     ------
     NotPositiveDefiniteError
         From `refactor`, where H is not positive definite; names the row and joint.
     ShapeError, DtypeError, NonFiniteError, ValueError, TypeError, IndexError
-        Where an argument does not fit.
+        If an argument has the wrong shape, type or value.
     """
 
     tree: Tree
@@ -128,16 +66,16 @@ class KKT(Sealed):
 
     @property
     def nnz(self) -> int:
-        """Entries of L with its diagonal."""
+        """Number of entries of L, its diagonal included."""
         return self.fronts.nnz
 
     @property
     def touched(self) -> int:
-        """Entries that the last factorization computed anew."""
+        """Number of entries that the last factorization computed."""
         return self.kernel.touched
 
     def switch(self, which) -> KKT:
-        """Switch rows on or off and make anew the fronts from theirs to the root, and no others."""
+        """Switch rows on or off and recompute only the fronts on their paths to the root."""
         for row in np.atleast_1d(which):
             row = _row(row, self.on)
             self._on[row] = not self.on[row]
@@ -145,7 +83,7 @@ class KKT(Sealed):
         return self.refactor()
 
     def refactor(self) -> KKT:
-        """Make anew what rows that were switched have changed."""
+        """Recompute the fronts that switched rows have changed."""
         row = self.kernel.factor(self.on.view(np.uint8), 1.0 / self.delta)
         if row >= 0:
             raise NotPositiveDefiniteError(
@@ -156,20 +94,20 @@ class KKT(Sealed):
         return self
 
     def solve(self, f: np.ndarray, b: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """v and -gamma with H v - J^T gamma = f and, for the rows that are on, J v + delta gamma = b."""
+        """Solve H v + J^T y = f and, for the rows that are on, J v - delta y = b; return v and y."""
         on, f, b = self.on, as_vector(f, self.tree.n, "f"), as_vector(b, len(self.on), "b")
         v = f + self.J.T @ np.where(on, b / self.delta, 0.0)
         self.kernel.apply_inverse(v)
         return v, np.where(on, (self.J @ v - b) / self.delta, 0.0)
 
     def schur(self) -> np.ndarray:
-        """H + J_on^T J_on / delta, multiplied out from its L and D: a dense (n, n) array."""
+        """Multiply L and D out: H + J_on^T J_on / delta as a dense (n, n) array."""
         L, D, position = self.kernel.dense()
         return ((L * D) @ L.T)[np.ix_(position, position)]
 
 
 class Corner(Sealed):
-    """K as the paper lays it out: H first, then all rows, whose corner fills.
+    """Factor of K as the paper lays it out: H first, then all rows, whose corner fills.
 
     A row that is switched restarts the elimination of the corner at that row.
 
@@ -226,14 +164,14 @@ class Corner(Sealed):
 
 
 def shown(array: np.ndarray) -> np.ndarray:
-    """View of an array that cannot be written."""
+    """Return a read-only view of an array."""
     view = array.view()
     view.flags.writeable = False
     return view
 
 
 def _checked(tree: Tree, H, J, delta: float) -> tuple:
-    """H as a vector, J as a csr_array with sorted rows, and delta."""
+    """Validate the arguments; return H as a vector, J as a csr_array with sorted rows, and delta."""
     from scipy.sparse import csr_array
 
     require_tree(tree)
@@ -246,7 +184,7 @@ def _checked(tree: Tree, H, J, delta: float) -> tuple:
 
 
 def _row(row, on: np.ndarray) -> int:
-    """The number of a constraint."""
+    """Validate the number of a constraint."""
     row = as_count(row, "row")
     if row >= len(on):
         raise IndexError(f"there are {len(on)} rows, got {row}")
@@ -254,7 +192,7 @@ def _row(row, on: np.ndarray) -> int:
 
 
 def _ancestry(tree: Tree, J):
-    """Rows of L of the constraints behind all of H: their supports and whatever carries these."""
+    """Rows of L of the constraints after all of H: their supports and the ancestors of these."""
     from scipy.sparse import csr_array
 
     ones = csr_array((np.ones(tree.nnz, np.int64), tree.columns, tree.row_start), shape=(tree.n, tree.n))
@@ -263,10 +201,10 @@ def _ancestry(tree: Tree, J):
 
 
 def _corner_nnz(coupled) -> int:
-    """Entries of the corner's L: every freedom couples the rows that it carries."""
+    """Count the entries of the corner's L: every freedom couples the rows that it carries."""
     m, freedoms = coupled.shape[0], coupled.T.tocsr()
     rows = np.arange(m)
-    _, length, _ = patterns(
+    _, length, _ = column_structure(
         rows, np.arange(m + 1), rows, freedoms.indptr.astype(np.intp), freedoms.indices.astype(np.intp)
     )
     return m + int(length.sum())
