@@ -1,4 +1,4 @@
-"""A step along straight lines in one state of a model, for time stepping."""
+"""Integrate the state of a model over one time step: joint integration and the midpoint rule."""
 
 cimport numpy as cnp
 from libc.float cimport DBL_MAX
@@ -10,13 +10,13 @@ cnp.import_array()
 
 cdef double TINY = 1e-150        # sin(TINY) / TINY = 1
 cdef int ROUNDS = 60             # of the fixed-point iteration, which converges linearly
-cdef double ACCURACY = 1e-13     # of it, relative to velocities
-cdef double ROUNDED = 1e-8       # relative: what rounding errors of an ill-conditioned H may leave
+cdef double ACCURACY = 1e-13     # relative to velocities
+cdef double ROUNDED = 1e-8       # relative error that rounding may leave where H is ill-conditioned
 cdef double SLOWER = 0.6         # a larger ratio of successive corrections ends the iteration
 
 
-cdef void turn(double *circle, double angle) noexcept nogil:
-    """(cos, sin) <- turned, of unit length."""
+cdef void rotate_circle(double *circle, double angle) noexcept nogil:
+    """Rotate (cos, sin) by an angle and normalize it."""
     cdef double c = cos(angle) * circle[0] - sin(angle) * circle[1]
     cdef double s = sin(angle) * circle[0] + cos(angle) * circle[1]
     cdef double length = sqrt(c * c + s * s)
@@ -24,7 +24,7 @@ cdef void turn(double *circle, double angle) noexcept nogil:
 
 
 cdef void rotate(const double *q, double sign, double *x) noexcept nogil:
-    """x <- turned by the quaternion q = (u, w), or by its inverse: x + 2 w t + 2 u × t, t = u × x."""
+    """Rotate x by the quaternion q = (u, w), or by its inverse: x + 2 w t + 2 u × t, t = u × x."""
     cdef double a = sign * q[0], b = sign * q[1], c = sign * q[2], w = q[3]
     cdef double t0 = 2.0 * (b * x[2] - c * x[1])
     cdef double t1 = 2.0 * (c * x[0] - a * x[2])
@@ -35,20 +35,20 @@ cdef void rotate(const double *q, double sign, double *x) noexcept nogil:
 
 
 cdef inline void add_cross(double sign, const double *a, const double *b, double *x) noexcept nogil:
-    """x += sign a × b."""
+    """Compute x += sign a × b."""
     x[0] += sign * (a[1] * b[2] - a[2] * b[1])
     x[1] += sign * (a[2] * b[0] - a[0] * b[2])
     x[2] += sign * (a[0] * b[1] - a[1] * b[0])
 
 
-cdef void spin(double *q, const double *omega, double h, bint nearer) noexcept nogil:
-    """q <- q exp(h omega), of unit length; of both quaternions the nearer one if so asked."""
+cdef void integrate_quaternion(double *q, const double *omega, double h, bint nearer) noexcept nogil:
+    """Compute q = q exp(h omega) of unit length; with `nearer`, the sign that is nearer to the old q."""
     cdef double rate = sqrt(omega[0] * omega[0] + omega[1] * omega[1] + omega[2] * omega[2])
     cdef double half = 0.5 * h * rate
     cdef double s = sin(half) / rate if rate > TINY else 0.5 * h
     cdef double x = s * omega[0], y = s * omega[1], z = s * omega[2], w = cos(half)
     cdef double found[4]
-    cdef double square = 0.0, along = 0.0
+    cdef double square = 0.0, product = 0.0
     cdef int r
     found[0] = q[3] * x + w * q[0] + q[1] * z - q[2] * y
     found[1] = q[3] * y + w * q[1] + q[2] * x - q[0] * z
@@ -56,16 +56,16 @@ cdef void spin(double *q, const double *omega, double h, bint nearer) noexcept n
     found[3] = q[3] * w - q[0] * x - q[1] * y - q[2] * z
     for r in range(4):
         square += found[r] * found[r]
-        along += found[r] * q[r]
+        product += found[r] * q[r]
     square = 1.0 / sqrt(square)
     if nearer:
-        square = copysign(square, along)
+        square = copysign(square, product)
     for r in range(4):
         q[r] = square * found[r]
 
 
-cdef class Moves:
-    """The joints of a model by how they move.
+cdef class JointIntegrator:
+    """Joints of a model, grouped by how their configurations are integrated.
 
     Parameters
     ----------
@@ -85,17 +85,18 @@ cdef class Moves:
         self.plane_com, self.flyer_com = com
 
     def __reduce__(self):
-        return Moves, self.kept
+        return JointIntegrator, self.kept
 
-    def turning(self, const double[::1] v not None):
-        """ω × (v + ω × com) of joints whose linear velocities are in axes that turn."""
+    def velocity_rates(self, const double[::1] v not None):
+        """Compute ω × (v + ω × com) of joints whose linear velocities are in rotating axes."""
         found = np.zeros(v.shape[0])
         cdef double[::1] x = found
         if v.shape[0]:
-            self.add_turning(&v[0], &x[0])
+            self.add_velocity_rates(&v[0], &x[0])
         return found
 
-    cdef void add_turning(self, const double *v, double *x) noexcept nogil:
+    cdef void add_velocity_rates(self, const double *v, double *x) noexcept nogil:
+        """Add the result of `velocity_rates` to x."""
         cdef const double *c
         cdef double y[3]
         cdef Py_ssize_t i, k
@@ -112,7 +113,7 @@ cdef class Moves:
 
     def midpoint(self, decelerate, cnp.ndarray v not None, cnp.ndarray middle not None,
                  cnp.ndarray a not None, double h):
-        """Velocities u = v - h a((v + u) / 2), None where the fixed-point iteration does not converge.
+        """Solve u = v - h a((v + u) / 2) by fixed-point iteration; return None if that does not converge.
 
         `a` holds H^-1 c at the velocities v = middle; `decelerate()` fills it for those in `middle`. All are
         contiguous float64 vectors.
@@ -124,7 +125,7 @@ cdef class Moves:
             if count:
                 decelerate()
             before = error if count > 1 else INFINITY
-            error = self.advance(v.shape[0], <const double *> v.data, <double *> a.data, h,
+            error = self.improve(v.shape[0], <const double *> v.data, <double *> a.data, h,
                                  <double *> middle.data, <double *> u.data, &scale)
             if not error <= DBL_MAX:
                 return None
@@ -138,14 +139,14 @@ cdef class Moves:
                 return None
         return u if error <= ROUNDED * scale else None
 
-    cdef double advance(self, Py_ssize_t n, const double *v, double *a, double h, double *middle, double *u,
+    cdef double improve(self, Py_ssize_t n, const double *v, double *a, double h, double *middle, double *u,
                         double *scale) noexcept nogil:
-        """Compute u and `middle` anew from a; return the largest change of u, INFINITY where it overflows."""
+        """Compute u and `middle` from a; return the largest change of u, INFINITY if it overflows."""
         cdef double error = 0.0, ahead
         cdef Py_ssize_t i
         for i in range(n):
             a[i] = -a[i]
-        self.add_turning(middle, a)
+        self.add_velocity_rates(middle, a)
         scale[0] = 0.0
         for i in range(n):
             ahead = v[i] + h * a[i]
@@ -155,15 +156,16 @@ cdef class Moves:
             u[i], middle[i] = ahead, 0.5 * (v[i] + ahead)
         return error
 
-    def moved(self, q, v, double h):
-        """State after h at velocities v, centres of mass along straight lines, kept in axes that do not turn."""
+    def advanced(self, q, v, double h):
+        """Return the state after h at velocities v, with centres of mass moving along straight lines."""
         new_q, new_v = q.copy(), v.copy()
         cdef double[::1] x = new_q, y = new_v
         with nogil:
-            self.move(&x[0] if x.shape[0] else NULL, &y[0] if y.shape[0] else NULL, h)
+            self.advance_state(&x[0] if x.shape[0] else NULL, &y[0] if y.shape[0] else NULL, h)
         return new_q, new_v
 
-    cdef void move(self, double *q, double *v, double h) noexcept nogil:
+    cdef void advance_state(self, double *q, double *v, double h) noexcept nogil:
+        """Integrate q and v in place; linear velocities keep their direction in axes that do not rotate."""
         cdef Py_ssize_t i, r
         cdef double *x
         cdef double *y
@@ -174,15 +176,15 @@ cdef class Moves:
         for i in range(self.lines.shape[0]):
             q[self.lines[i, 0]] += h * v[self.lines[i, 1]]
         for i in range(self.circles.shape[0]):
-            turn(q + self.circles[i, 0], h * v[self.circles[i, 1]])
+            rotate_circle(q + self.circles[i, 0], h * v[self.circles[i, 1]])
         for i in range(self.spheres.shape[0]):
-            spin(q + self.spheres[i, 0], v + self.spheres[i, 1], h, False)
+            integrate_quaternion(q + self.spheres[i, 0], v + self.spheres[i, 1], h, False)
         for i in range(self.planes.shape[0]):
             x, y, m = q + self.planes[i, 0], v + self.planes[i, 1], &self.plane_com[i, 0]
             a, b = y[0] - y[2] * m[1], y[1] + y[2] * m[0]
             c, s = x[2] * a - x[3] * b, x[3] * a + x[2] * b
             lever[0], lever[1] = x[2] * m[0] - x[3] * m[1], x[3] * m[0] + x[2] * m[1]
-            turn(x + 2, h * y[2])
+            rotate_circle(x + 2, h * y[2])
             x[0] += h * c + (lever[0] - (x[2] * m[0] - x[3] * m[1]))
             x[1] += h * s + (lever[1] - (x[3] * m[0] + x[2] * m[1]))
             y[0], y[1] = x[2] * c + x[3] * s + y[2] * m[1], x[2] * s - x[3] * c - y[2] * m[0]
@@ -195,7 +197,7 @@ cdef class Moves:
             rotate(x + 3, 1.0, lever)
             for r in range(3):
                 x[r] += h * y[r]
-            spin(x + 3, y + 3, h, True)
+            integrate_quaternion(x + 3, y + 3, h, True)
             rotate(x + 3, -1.0, y)
             rotate(x + 3, 1.0, turned)
             for r in range(3):
@@ -203,9 +205,9 @@ cdef class Moves:
             add_cross(-1.0, y + 3, m, y)
 
 
-def matched(const Py_ssize_t[::1] key not None, const Py_ssize_t[::1] before not None,
-            const double[::1] gamma not None, active not None):
-    """Impulses and rows that are on, of rows with keys that rise, where they were among those before."""
+def match_warm_start(const Py_ssize_t[::1] key not None, const Py_ssize_t[::1] before not None,
+                     const double[::1] gamma not None, active not None):
+    """Match rows to those of the last step by their ascending keys; return their impulses and row status."""
     cdef const unsigned char[::1] on = active.view(np.uint8)
     impulses, rows = np.zeros(key.shape[0]), np.zeros(key.shape[0], np.uint8)
     cdef double[::1] x = impulses
