@@ -1,4 +1,4 @@
-"""Contacts: gaps, their rows and those of the tangents, and what cannot be a contact."""
+"""Test contacts: gaps, rows of normals and tangents, and contacts that must be refused."""
 
 import numpy as np
 import pytest

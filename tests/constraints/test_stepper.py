@@ -1,4 +1,4 @@
-"""Time stepping: what falls, slides, rolls, stands, swings and is stuck."""
+"""Test time stepping of bodies that fall, slide, roll, stand, swing and jam."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""Energy and momentum of free motion in time steps: bodies that spin, chains, mechanisms on free-flyers."""
+"""Test energy and momentum of free motion: spinning bodies, chains, mechanisms on free-flyers."""
 
 import numpy as np
 import pytest

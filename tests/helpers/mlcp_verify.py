@@ -1,4 +1,4 @@
-"""What every solution of a mixed complementarity problem must fulfil, computed from the problem's data."""
+"""Verify a solution of a mixed complementarity problem from the problem's data."""
 
 from __future__ import annotations
 
