@@ -1,4 +1,4 @@
-"""Contacts: gaps, their rows and those of the tangents, and what cannot be a contact."""
+"""Test contacts: gaps, rows of normals and tangents, and contacts that must be refused."""
 
 import numpy as np
 import pytest
@@ -220,7 +220,7 @@ def test_impossible_contacts_are_refused():
         Sphere(0, [1.0, 2.0])
     with pytest.raises(NonFiniteError):
         Plane(point=[0, 0, np.inf])
-    with pytest.raises(InvalidModelError, match="no direction"):
+    with pytest.raises(InvalidModelError, match="nonzero length"):
         Plane(normal=[0, 0, 0.0])
     with pytest.raises(InvalidModelError, match="both sides"):
         Contact(Sphere(1), Plane(1))

@@ -1,4 +1,4 @@
-"""Kernels of loops against NumPy: rows, forces of redundant and contradicting loops, batches, what fails."""
+"""Compare the kernels of loops to NumPy: rows, redundant and contradicting forces, batches, failures."""
 
 import numpy as np
 import pytest

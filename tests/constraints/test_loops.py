@@ -1,4 +1,4 @@
-"""Loops: their rows, closing them, and dynamics with them closed, against Pinocchio and MuJoCo."""
+"""Compare rows, closing and closed-loop dynamics of loops to Pinocchio and MuJoCo."""
 
 import numpy as np
 import pytest

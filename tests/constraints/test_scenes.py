@@ -1,4 +1,4 @@
-"""Time steps of random scenes: each is solved, verified from the data, and adds no energy but what enters."""
+"""Test time steps of random scenes: each is solved, verified from the data, and creates no energy."""
 
 import copy
 import pickle

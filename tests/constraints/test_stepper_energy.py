@@ -1,4 +1,4 @@
-"""Energy and momentum of free motion in time steps: bodies that spin, chains, mechanisms on free-flyers."""
+"""Test energy and momentum of free motion: spinning bodies, chains, mechanisms on free-flyers."""
 
 import numpy as np
 import pytest
@@ -190,5 +190,5 @@ def test_single_bodies_without_gyroscopic_moments_need_no_iteration(kind, ratio,
     rng = np.random.default_rng(0)
     q, v = tf.random_configuration(model, rng), 5.0 * rng.normal(size=model.nv)
     H, stepper = tf.crba(model, q, layout="packed"), Stepper(model, h=0.01, gyroscopic="explicit")
-    implicit = FreeMotion(model, stepper._moves, 0.01).momentum(H, q, v, tf.bias(model, q, v))
+    implicit = FreeMotion(model, stepper._integrator, 0.01).momentum(H, q, v, tf.bias(model, q, v))
     assert np.allclose(implicit, stepper._free(q, v, np.zeros(model.nv))[0], rtol=0, atol=1e-11) == steady

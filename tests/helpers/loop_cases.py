@@ -1,4 +1,4 @@
-"""Models with loops beside those of `treefactor.mechanisms`, and states in which they stay closed."""
+"""Define models with loops beside those of `treefactor.mechanisms`, and states that keep them closed."""
 
 import numpy as np
 from scipy.spatial.transform import Rotation

@@ -1,4 +1,4 @@
-"""Mixed complementarity problems with extreme bounds and sizes, and warm starts that mislead."""
+"""Generate mixed complementarity problems with extreme bounds and sizes, and misleading warm starts."""
 
 from __future__ import annotations
 

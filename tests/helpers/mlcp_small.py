@@ -1,4 +1,4 @@
-"""Small mixed complementarity problems of whole numbers, often degenerate, redundant or infeasible."""
+"""Generate small mixed complementarity problems of whole numbers, often degenerate or infeasible."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Random scenes for time steps: balls and boxes in a bin, arms with limits, closed loops."""
+"""Generate random scenes for time steps: balls and boxes in a bin, arms with limits, closed loops."""
 
 from __future__ import annotations
 

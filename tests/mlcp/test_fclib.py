@@ -1,4 +1,4 @@
-"""Files of the Frictional Contact Library: how they are read, and that their problems are solved."""
+"""Test that files of the Frictional Contact Library are read and their problems solved."""
 
 import sys
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""Problems, solutions and their gates; walks and exchanges agree."""
+"""Test problems, solutions and validation; the simplex and proximal Newton methods agree."""
 
 import pickle
 from concurrent.futures import ThreadPoolExecutor
@@ -21,24 +21,24 @@ H = np.array([[3.0, 1.0], [1.0, 2.0]])
     ("family", "m", "switched", "factorizations"),
     [("robot", 100, 35, 4), ("robotred", 100, 28, 7), ("spheres", 50, 20, 2), ("column", 50, 50, 3)],
 )
-def test_walk_and_exchange_agree_after_so_many_steps(family, m, switched, factorizations):
+def test_simplex_and_proximal_newton_agree_after_so_many_steps(family, m, switched, factorizations):
     problem = mlcp_families.FAMILIES[family](m, 1)
-    walk, exchange = solve(problem, method="simplex"), solve(problem)
-    for solution in (walk, exchange):
+    simplex, newton = solve(problem, method="simplex"), solve(problem)
+    for solution in (simplex, newton):
         verify(problem, solution)
-    np.testing.assert_allclose(walk.v, exchange.v, rtol=0, atol=1e-8)
-    assert (walk.pivots, exchange.factorizations) == (switched, factorizations)
+    np.testing.assert_allclose(simplex.v, newton.v, rtol=0, atol=1e-8)
+    assert (simplex.pivots, newton.factorizations) == (switched, factorizations)
 
 
 @pytest.mark.parametrize("family", mlcp_families.INFEASIBLE)
-def test_walk_says_infeasible(family):
+def test_simplex_finds_infeasibility(family):
     problem = mlcp_families.FAMILIES[family](60, 1)
     solution = solve(problem, method="simplex")
     assert solution.status is Status.INFEASIBLE
     verify(problem, solution)
 
 
-def test_walk_takes_ties_for_what_they_are():
+def test_simplex_handles_tied_rows():
     problem = mlcp_families.repeated(mlcp_families.box_on_four_feet(), 10)
     solution = solve(problem, method="simplex")
     verify(problem, solution)

@@ -1,4 +1,4 @@
-"""Impulses with bounds: rows that give way, against all states of few rows, and against quadprog."""
+"""Compare impulses with bounds to an enumeration of all row statuses, and to quadprog."""
 
 import numpy as np
 import pytest
@@ -126,7 +126,7 @@ def test_gates(upper, error):
         Problem([[1.0]], POINT, [0.0], D=[[1.0]], d=[0.0], upper=upper)
 
 
-def test_the_walk_has_no_bounds():
+def test_simplex_refuses_bounds():
     problem = Problem([[1.0]], POINT, [0.0], D=[[1.0]], d=[0.0], upper=[1.0])
     with pytest.raises(ValueError, match="simplex"):
         mlcp.solve(problem, method="simplex")

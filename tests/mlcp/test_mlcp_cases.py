@@ -1,4 +1,4 @@
-"""The complementarity solver on named cases, families, and thousands of small problems, against oracles."""
+"""Compare the complementarity solver to oracles on named cases, families, and thousands of small problems."""
 
 import numpy as np
 import pytest
@@ -63,7 +63,7 @@ def test_a_column_stands(m):
     assert solution.factorizations <= 10
 
 
-def test_exchange_of_all_wrong_rows_alone_would_cycle():
+def test_switching_all_wrong_rows_at_once_would_cycle():
     problem = mlcp_families.newton_min_cycle()
     A, d = problem.D.toarray() @ problem.D.toarray().T, problem.d
     active, met = np.zeros(3, bool), []
@@ -113,7 +113,7 @@ def test_one_row_at_a_time(family, m):
         np.testing.assert_allclose(solution.v, exchanged.v, atol=1e-7)
 
 
-def test_the_walk_does_not_return_to_where_it_was():
+def test_simplex_does_not_cycle():
     for seed in range(3):
         solved(FAMILIES["lattice"](200, seed), method="simplex")
 

@@ -1,4 +1,4 @@
-"""The families of complementarity problems have the structure they are known for."""
+"""Test that the families of complementarity problems have the structure that they document."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""A solve ends with a status that the data confirm, whatever the bounds, the sizes and the first guess."""
+"""Test that the data confirm the status of every solve, for all bounds, sizes and warm starts."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""Contacts of one model: gaps, axes and rows in one state, and the rows that friction makes of them."""
+"""Compute gaps, axes and rows of contacts in one state, and the rows of friction."""
 
 cimport numpy as cnp
 from libc.math cimport copysign, sqrt
@@ -17,13 +17,13 @@ CONTACT = np.dtype(
 )
 
 ctypedef struct Contact:         # of CONTACT
-    Py_ssize_t body[2]           # the other one's, the sphere's
+    Py_ssize_t body[2]           # joint of the other body, of the sphere
     Py_ssize_t flat
-    Py_ssize_t entry, stop, columns   # entries of a row, and in how many columns
+    Py_ssize_t entry, stop, columns   # range of the entries of a row; number of its columns
     double anchor[3]
     double normal[3]
     double center[3]
-    double radius, reach         # reach: of both radii
+    double radius, reach         # reach: sum of both radii
 
 assert CONTACT.itemsize == sizeof(Contact)
 
@@ -38,18 +38,19 @@ cdef inline const BodyMotion *body_motion(const double *frames, Py_ssize_t joint
 
 
 cdef inline double dot(const double *a, const double *b) noexcept nogil:
+    """Return a . b in three dimensions."""
     return a[0] * b[0] + a[1] * b[1] + a[2] * b[2]
 
 
 cdef inline void rotate(const double *R, const double *x, double *y) noexcept nogil:
-    """y <- R x, R in columns."""
+    """Compute y = R x, R stored by columns."""
     cdef int r
     for r in range(3):
         y[r] = R[r] * x[0] + R[3 + r] * x[1] + R[6 + r] * x[2]
 
 
 cdef void add_tangents(double *axes) noexcept nogil:
-    """Rows n, t1, t2 of a right-handed frame from n; of n = z the axes z, x, y (Duff et al. 2017)."""
+    """Complete n to rows n, t1, t2 of a right-handed frame, z, x, y for n = z (Duff et al. 2017)."""
     cdef const double *n = axes
     cdef double sign = copysign(1.0, n[2])
     cdef double a = -1.0 / (sign + n[2])
@@ -58,8 +59,8 @@ cdef void add_tangents(double *axes) noexcept nogil:
     axes[6], axes[7], axes[8] = b, sign + n[1] * n[1] * a, -n[1]
 
 
-cdef class Touching:
-    """The contacts of one model. Trusts its callers: arrays are contiguous and of the right size.
+cdef class ContactKernel:
+    """Contacts of one model; assumes contiguous arrays of the right sizes.
 
     Parameters
     ----------
@@ -67,7 +68,7 @@ cdef class Touching:
     contacts : ndarray of CONTACT
     entries : ndarray of ENTRY
     columns : ndarray of int
-        Of all rows, one contact after the other.
+        Columns of all rows, one contact after the other.
     """
 
     cdef Py_ssize_t joints, count
@@ -85,12 +86,12 @@ cdef class Touching:
         self.kept = (contacts, entries, columns)
 
     def __reduce__(self):
-        return Touching, (self.joints, *self.kept)
+        return ContactKernel, (self.joints, *self.kept)
 
     def near(self, const double[::1] frames not None, double margin):
-        """Contacts with gaps up to the margin: numbers, gaps, axes (k, 3, 3), and the rows of these.
+        """Find contacts with gaps up to the margin: numbers, gaps, axes (k, 3, 3), and their rows.
 
-        The rows are the start of every contact, (k + 1,), their columns, and entries (3, nnz).
+        Rows are given by the start of every contact, (k + 1,), their columns, and entries (3, nnz).
         """
         cdef Py_ssize_t k, i, found = 0, size = 0, first = 0
         which, gap, axes = np.empty(self.count, np.intp), np.empty(self.count), np.empty((self.count, 3, 3))
@@ -113,7 +114,7 @@ cdef class Touching:
         with nogil:
             k = 0
             for i in range(found):
-                first += self.before(&k, number[i])
+                first += self.skip_columns(&k, number[i])
                 c = &self.contact[number[i]]
                 begin[i + 1] = begin[i] + c.columns
                 add_tangents(&axis[i, 0, 0])
@@ -123,8 +124,8 @@ cdef class Touching:
                 self.fill(c, &frames[0], &axis[i, 0, 0], &point[i, 0], &rows[0, begin[i]], size)
         return which[:found], gap[:found], axes[:found], start, column, data
 
-    cdef Py_ssize_t before(self, Py_ssize_t *k, Py_ssize_t stop) noexcept nogil:
-        """Columns of the contacts k .. stop-1; k <- stop."""
+    cdef Py_ssize_t skip_columns(self, Py_ssize_t *k, Py_ssize_t stop) noexcept nogil:
+        """Count the columns of the contacts k .. stop-1 and set k = stop."""
         cdef Py_ssize_t sum = 0
         while k[0] < stop:
             sum += self.contact[k[0]].columns
@@ -160,7 +161,7 @@ cdef class Touching:
 
     cdef void fill(self, const Contact *c, const double *frames, const double *axes, const double *point,
                    double *rows, Py_ssize_t size) noexcept nogil:
-        """Three rows, `size` apart: along the axes, the velocity of the point against the other body."""
+        """Add three rows, `size` apart: velocity of the point relative to the other body, along the axes."""
         cdef const Entry *e
         cdef const double *S
         cdef const double *r
@@ -180,23 +181,23 @@ cdef class Touching:
                 rows[axis * size + e.place] += sign * dot(axes + 3 * axis, u)
 
 
-def combined(const Py_ssize_t[::1] which not None, const Py_ssize_t[::1] start not None,
-             const Py_ssize_t[::1] column not None, const double[:, ::1] data not None,
-             const double[::1] mu not None, const double[:, ::1] forms not None, bint scaled,
-             const Py_ssize_t[::1] limited not None, const double[::1] sign not None):
-    """Rows that are made of normals and tangents by the forms, of contacts without friction by the first one.
+def friction_rows(const Py_ssize_t[::1] which not None, const Py_ssize_t[::1] start not None,
+                  const Py_ssize_t[::1] column not None, const double[:, ::1] data not None,
+                  const double[::1] mu not None, const double[:, ::1] forms not None, bint scaled,
+                  const Py_ssize_t[::1] limited not None, const double[::1] sign not None):
+    """Combine normals and tangents by the forms to rows; contacts without friction have the first form only.
 
-    Tangents are multiplied by mu where `scaled`. Rows of limits follow, one entry each.
+    Tangents are multiplied by mu if `scaled`. Rows of limits follow, one entry each.
 
     Returns
     -------
     start, column, entries : ndarray
-        All rows, compressed.
+        All rows in compressed form.
     of, key : ndarray
-        Of rows of contacts: which of those near, and number of the contact times that of the forms, plus the
+        For rows of contacts: index of the near contact; number of the contact times number of forms, plus
         form.
     along : ndarray, shape (rows, 3)
-        Their forms.
+        Forms of these rows.
     """
     cdef Py_ssize_t k, e, i, count, row = 0, at = 0, near = which.shape[0], rows = 0, size = 0
     cdef double x, y, z

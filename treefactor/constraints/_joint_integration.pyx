@@ -1,4 +1,4 @@
-"""A step along straight lines in one state of a model, for time stepping."""
+"""Integrate the state of a model over one time step: joint integration and the midpoint rule."""
 
 cimport numpy as cnp
 from libc.float cimport DBL_MAX
@@ -11,13 +11,13 @@ import numpy as np
 cnp.import_array()
 
 cdef int ROUNDS = 60             # of the fixed-point iteration, which converges linearly
-cdef double ACCURACY = 1e-13     # of it, relative to velocities
-cdef double ROUNDED = 1e-8       # relative: what rounding errors of an ill-conditioned H may leave
+cdef double ACCURACY = 1e-13     # relative to velocities
+cdef double ROUNDED = 1e-8       # relative error that rounding may leave where H is ill-conditioned
 cdef double SLOWER = 0.6         # a larger ratio of successive corrections ends the iteration
 
 
-cdef class Moves:
-    """The joints of a model by how they move.
+cdef class JointIntegrator:
+    """Joints of a model, grouped by how their configurations are integrated.
 
     Parameters
     ----------
@@ -37,17 +37,18 @@ cdef class Moves:
         self.plane_com, self.flyer_com = com
 
     def __reduce__(self):
-        return Moves, self.kept
+        return JointIntegrator, self.kept
 
-    def turning(self, const double[::1] v not None):
-        """ω × (v + ω × com) of joints whose linear velocities are in axes that turn."""
+    def velocity_rates(self, const double[::1] v not None):
+        """Compute ω × (v + ω × com) of joints whose linear velocities are in rotating axes."""
         found = np.zeros(v.shape[0])
         cdef double[::1] x = found
         if v.shape[0]:
-            self.add_turning(&v[0], &x[0])
+            self.add_velocity_rates(&v[0], &x[0])
         return found
 
-    cdef void add_turning(self, const double *v, double *x) noexcept nogil:
+    cdef void add_velocity_rates(self, const double *v, double *x) noexcept nogil:
+        """Add the result of `velocity_rates` to x."""
         cdef const double *c
         cdef double y[3]
         cdef Py_ssize_t i, k
@@ -64,7 +65,7 @@ cdef class Moves:
 
     def midpoint(self, decelerate, cnp.ndarray v not None, cnp.ndarray middle not None,
                  cnp.ndarray a not None, double h):
-        """Velocities u = v - h a((v + u) / 2), None where the fixed-point iteration does not converge.
+        """Solve u = v - h a((v + u) / 2) by fixed-point iteration; return None if that does not converge.
 
         `a` holds H^-1 c at the velocities v = middle; `decelerate()` fills it for those in `middle`. All are
         contiguous float64 vectors.
@@ -76,7 +77,7 @@ cdef class Moves:
             if count:
                 decelerate()
             before = error if count > 1 else INFINITY
-            error = self.advance(v.shape[0], <const double *> v.data, <double *> a.data, h,
+            error = self.improve(v.shape[0], <const double *> v.data, <double *> a.data, h,
                                  <double *> middle.data, <double *> u.data, &scale)
             if not error <= DBL_MAX:
                 return None
@@ -90,14 +91,14 @@ cdef class Moves:
                 return None
         return u if error <= ROUNDED * scale else None
 
-    cdef double advance(self, Py_ssize_t n, const double *v, double *a, double h, double *middle, double *u,
+    cdef double improve(self, Py_ssize_t n, const double *v, double *a, double h, double *middle, double *u,
                         double *scale) noexcept nogil:
-        """Compute u and `middle` anew from a; return the largest change of u, INFINITY where it overflows."""
+        """Compute u and `middle` from a; return the largest change of u, INFINITY if it overflows."""
         cdef double error = 0.0, ahead
         cdef Py_ssize_t i
         for i in range(n):
             a[i] = -a[i]
-        self.add_turning(middle, a)
+        self.add_velocity_rates(middle, a)
         scale[0] = 0.0
         for i in range(n):
             ahead = v[i] + h * a[i]
@@ -107,15 +108,16 @@ cdef class Moves:
             u[i], middle[i] = ahead, 0.5 * (v[i] + ahead)
         return error
 
-    def moved(self, q, v, double h):
-        """State after h at velocities v, centres of mass along straight lines, kept in axes that do not turn."""
+    def advanced(self, q, v, double h):
+        """Return the state after h at velocities v, with centres of mass moving along straight lines."""
         new_q, new_v = q.copy(), v.copy()
         cdef double[::1] x = new_q, y = new_v
         with nogil:
-            self.move(&x[0] if x.shape[0] else NULL, &y[0] if y.shape[0] else NULL, h)
+            self.advance_state(&x[0] if x.shape[0] else NULL, &y[0] if y.shape[0] else NULL, h)
         return new_q, new_v
 
-    cdef void move(self, double *q, double *v, double h) noexcept nogil:
+    cdef void advance_state(self, double *q, double *v, double h) noexcept nogil:
+        """Integrate q and v in place; linear velocities keep their direction in axes that do not rotate."""
         cdef Py_ssize_t i, r
         cdef double *x
         cdef double *y
@@ -155,9 +157,9 @@ cdef class Moves:
             add_cross(-1.0, y + 3, m, y)
 
 
-def matched(const Py_ssize_t[::1] key not None, const Py_ssize_t[::1] before not None,
-            const double[::1] gamma not None, active not None):
-    """Impulses and rows that are on, of rows with keys that rise, where they were among those before."""
+def match_warm_start(const Py_ssize_t[::1] key not None, const Py_ssize_t[::1] before not None,
+                     const double[::1] gamma not None, active not None):
+    """Match rows to those of the last step by their ascending keys; return their impulses and row status."""
     cdef const unsigned char[::1] on = active.view(np.uint8)
     impulses, rows = np.zeros(key.shape[0]), np.zeros(key.shape[0], np.uint8)
     cdef double[::1] x = impulses

@@ -1,4 +1,4 @@
-"""Entries of rows of constraints, as the kernels take them."""
+"""Declare the entries of constraint rows of closures.h."""
 
 cdef extern from "kernels/constraints/closures.h" nogil:
     ctypedef struct Entry:

@@ -1,4 +1,4 @@
-"""Loops of one model: their rows, and its dynamics with them closed, on NumPy arrays."""
+"""Compute the rows of the loops of a model, and its dynamics with closed loops, on NumPy arrays."""
 
 cimport numpy as cnp
 from libc.math cimport NAN
@@ -46,10 +46,10 @@ cdef extern from *:
     ctypedef struct LoopKernels:
         void (*rows)(const Closures *, const double *frames, double *residual, double *bias,
                      double *data) noexcept nogil
-        Py_ssize_t (*room)(const Closures *, Py_ssize_t n) noexcept nogil
+        Py_ssize_t (*workspace_size)(const Closures *, Py_ssize_t n) noexcept nogil
         void (*close)(const Closures *, const Shape *, const Py_ssize_t *at, const double *L,
                       const double *inverse, const double *data, double *wanted, double *g, double *force,
-                      double *room) noexcept nogil
+                      double *workspace) noexcept nogil
 
     ctypedef struct LoopTable:
         const char *name
@@ -67,8 +67,8 @@ LOOP = np.dtype(
 assert LOOP.itemsize == sizeof(Loop) and ENTRY.itemsize == sizeof(Entry)
 
 
-cdef class Closing:
-    """The loops of one model. Trusts its callers: arrays are contiguous float64 and of the right size.
+cdef class LoopKernel:
+    """Loops of one model; assumes contiguous float64 arrays of the right sizes.
 
     Parameters
     ----------
@@ -76,9 +76,9 @@ cdef class Closing:
     loops : ndarray of LOOP
     entries : ndarray of ENTRY
     start, column : ndarray of int
-        Pattern of J, compressed by rows.
+        Support of J, compressed by rows.
     first, stop : ndarray of int, shape (nv,)
-        Between which rows J L^-1 has something in a column.
+        Range of rows in which a column of J L^-1 is not zero.
     """
 
     cdef Bodies bodies
@@ -100,7 +100,7 @@ cdef class Closing:
         self.kept = (loops, entries, start, column, first, stop)
 
     def rows(self, cnp.ndarray frames not None):
-        """Residuals and J-dot v (count, rows), and entries of J (count, nnz), of frames (count, size)."""
+        """Compute residuals and J-dot v (count, rows), and J (count, nnz), from frames (count, size)."""
         cdef Py_ssize_t count = frames.shape[0], size = frames.shape[1], m = self.c.rows, b
         cdef cnp.ndarray residual = np.empty((count, m)), bias = np.empty((count, m))
         cdef cnp.ndarray data = np.empty((count, self.nnz))
@@ -112,10 +112,10 @@ cdef class Closing:
                 )
         return residual, bias, data
 
-    cdef Py_ssize_t room(self, int lanes) noexcept nogil:
-        """Doubles that `compute` needs, beyond alignment."""
+    cdef Py_ssize_t workspace_size(self, int lanes) noexcept nogil:
+        """Count the doubles of workspace that `compute` needs."""
         cdef const Shape *t = &self.bodies.pattern.shape
-        cdef Py_ssize_t kernel = (kernels.one if lanes == 1 else kernels.lanes).room(&self.c, t.n)
+        cdef Py_ssize_t kernel = (kernels.one if lanes == 1 else kernels.lanes).workspace_size(&self.c, t.n)
         cdef Py_ssize_t size = self.bodies.size(FRAMES) + self.bodies.size(MOTION) + 2 * self.c.rows
         size += self.nnz + 2 * t.n                                # D, reciprocals
         size = lanes * size + kernel
@@ -125,7 +125,7 @@ cdef class Closing:
 
     cdef void compute(self, int lanes, const Arguments *given, double stabilization, double *force,
                       Py_ssize_t *failed, double *work) noexcept nogil:
-        """Accelerations given.out and forces of 1 or 8 states; failed[lane] <- as of `Bodies.compute`."""
+        """Compute accelerations given.out and forces of 1 or 8 states; `failed` as in `Bodies.compute`."""
         cdef const Shape *t = &self.bodies.pattern.shape
         cdef const LoopKernels *kernel = &kernels.one if lanes == 1 else &kernels.lanes
         cdef Py_ssize_t n = t.n, m = self.c.rows, k, lane
@@ -139,25 +139,25 @@ cdef class Closing:
         cdef double *data = align(wanted + lanes * m)
         cdef double *X = align(data + lanes * self.nnz)           # workspace of the factorization
         cdef Workspace w = carve_workspace(t, X)
-        cdef double *room = align(X + (workspace_size(t) if lanes == 1 else lanes * t.scratch))
+        cdef double *workspace = align(X + (workspace_size(t) if lanes == 1 else lanes * t.scratch))
         cdef const Py_ssize_t *at = t.at if lanes == 1 else t.start
         cdef Arguments inner = given[0]
         inner.out = frames
-        self.bodies.compute(FRAMES, lanes, &inner, failed, room)
+        self.bodies.compute(FRAMES, lanes, &inner, failed, workspace)
         kernel.rows(&self.c, frames, residual, wanted, data)
-        self.want(lanes, given.v, stabilization, residual, data, wanted)
+        self.set_wanted(lanes, given.v, stabilization, residual, data, wanted)
         inner.out = motion
-        self.bodies.compute(MOTION, lanes, &inner, failed, room)
+        self.bodies.compute(MOTION, lanes, &inner, failed, workspace)
         if lanes == 1:
             clear_workspace(t, &w)
             active.single.load_packed(t, <const char *> H, sizeof(double), t.whole, w.X)
             failed[0] = active.single.factor(t, 0, t.supernodes, H, t.whole, w.path, w.X, D, inverse)
             active.single.apply(t, w.X, D, inverse, 1, SOLVE_LT, motion, w.path)
-            kernel.close(&self.c, t, at, w.X, inverse, data, wanted, motion, force, room)
+            kernel.close(&self.c, t, at, w.X, inverse, data, wanted, motion, force, workspace)
         else:
             active.lanes.factor(t, H, H, inverse, X, failed)
             active.lanes.apply(t, H, inverse, 1, SOLVE_LT, motion, 1)
-            kernel.close(&self.c, t, at, H, inverse, data, wanted, motion, force, room)
+            kernel.close(&self.c, t, at, H, inverse, data, wanted, motion, force, workspace)
         for k in range(n):
             for lane in range(lanes):
                 motion[k * lanes + lane] *= inverse[k * lanes + lane]
@@ -168,9 +168,9 @@ cdef class Closing:
         for k in range(n * lanes):
             given.out[k] = motion[k]
 
-    cdef void want(self, int lanes, const double *v, double s, const double *residual, const double *data,
-                   double *wanted) noexcept nogil:
-        """J-dot v <- -J-dot v - 2 s J v - s^2 residual: J a."""
+    cdef void set_wanted(self, int lanes, const double *v, double s, const double *residual,
+                         const double *data, double *wanted) noexcept nogil:
+        """Replace J-dot v by J a = -J-dot v - 2 s J v - s^2 residual."""
         cdef Py_ssize_t r, e, lane
         cdef double speed
         for r in range(self.c.rows):
@@ -183,12 +183,12 @@ cdef class Closing:
                 wanted[e] = -wanted[e] - s * (2.0 * speed + s * residual[e])
 
     cdef object one(self, object q, object v, object tau, double stabilization):
-        """Acceleration and forces of plain vectors, or None."""
+        """Compute acceleration and forces of plain vectors; None if the general path must handle the call."""
         cdef cnp.npy_intp n = self.bodies.nv, m = self.c.rows
         cdef cnp.ndarray a, force
         cdef Arguments given
         cdef Py_ssize_t failed
-        cdef double *room
+        cdef double *workspace
         if not (is_plain_vector(q, self.bodies.nq) and is_plain_vector(v, n) and is_plain_vector(tau, n)):
             return None
         given.q = <const double *> cnp.PyArray_DATA(<cnp.ndarray> q)
@@ -202,35 +202,35 @@ cdef class Closing:
             return None
         a, force = cnp.PyArray_SimpleNew(1, &n, cnp.NPY_DOUBLE), cnp.PyArray_SimpleNew(1, &m, cnp.NPY_DOUBLE)
         given.out = <double *> a.data
-        room = <double *> malloc(self.room(1) * sizeof(double))
-        if room == NULL:
-            raise MemoryError("no room for a state")
+        workspace = <double *> malloc(self.workspace_size(1) * sizeof(double))
+        if workspace == NULL:
+            raise MemoryError("not enough memory for one state")
         with nogil:
-            self.compute(1, &given, stabilization, <double *> force.data, &failed, room)
-        free(room)
+            self.compute(1, &given, stabilization, <double *> force.data, &failed, workspace)
+        free(workspace)
         return (a, force) if failed == FACTORIZED else None
 
     def batch(self, Py_ssize_t count, operands, double stabilization, cnp.ndarray a not None,
               cnp.ndarray force not None):
-        """Accelerations (count, nv) and forces (count, rows), NaN where there are none.
+        """Compute accelerations (count, nv) and forces (count, rows), NaN for states that fail.
 
         Operands are q, v, tau and fext: (count, size), or (1, size) for all alike; fext may be None.
         """
         cdef Py_ssize_t failed[LANES]
-        cdef Py_ssize_t n = self.bodies.nv, m = self.c.rows, need = self.room(LANES), b, j
+        cdef Py_ssize_t n = self.bodies.nv, m = self.c.rows, need = self.workspace_size(LANES), b, j
         cdef int part
         cdef Operand given[4]
         cdef double *x[6]
         cdef Arguments block
-        cdef double *room
+        cdef double *workspace
         need += LANES * (n + m)
         for j in range(4):
             describe(operands[j], &given[j])
             need += LANES * given[j].size
-        room = <double *> malloc(need * sizeof(double))
-        if room == NULL:
-            raise MemoryError(f"no room for {need} numbers")
-        x[0] = align(room)
+        workspace = <double *> malloc(need * sizeof(double))
+        if workspace == NULL:
+            raise MemoryError(f"not enough memory for {need} numbers")
+        x[0] = align(workspace)
         for j in range(4):
             x[j + 1] = x[j] + LANES * given[j].size
         x[5] = x[4] + LANES * n
@@ -247,10 +247,10 @@ cdef class Closing:
                 active.lanes.store(
                     m, part, x[5], force.data + b * LANES * m * sizeof(double), m * sizeof(double)
                 )
-        free(room)
+        free(workspace)
 
     cdef void refuse(self, const Py_ssize_t *failed, const Operand *given, double **x) noexcept nogil:
-        """Accelerations x[4] and forces x[5] <- NaN of states that failed, or are none."""
+        """Set accelerations x[4] and forces x[5] to NaN for states that failed or are invalid."""
         cdef Py_ssize_t lane, e
         self.bodies.invalidate(given, x, self.bodies.nv)
         for lane in range(LANES):
@@ -260,6 +260,6 @@ cdef class Closing:
                         x[4][e] = NAN
 
 
-def one(Closing closing not None, q, v, tau, double stabilization):
-    """Acceleration and forces of plain vectors, quickly; None leaves the case to the gate."""
+def one(LoopKernel closing not None, q, v, tau, double stabilization):
+    """Compute acceleration and forces of plain vectors; None if the general path must handle the call."""
     return closing.one(q, v, tau, stabilization)

@@ -1,4 +1,4 @@
-"""Contacts and joint limits: how far apart things are, and the rows that keep them apart."""
+"""Define contacts and joint limits: gaps, and the rows that keep them open."""
 
 from __future__ import annotations
 
@@ -15,16 +15,16 @@ from ..exceptions import ConfigurationError, InvalidModelError
 from ..kinematics.jacobians import Kinematics, Pattern
 from ..model.configuration import random_configuration
 from ..model.model import Model, body_number, require_model
-from ._contacts import CONTACT, Touching
+from ._contacts import CONTACT, ContactKernel
 from .loops import close, loops_of
 
-SAMPLES = 4  # configurations in which rates of gaps are compared with zero
+SAMPLES = 4  # random configurations in which rates of gaps are compared with zero
 STILL = 1e-9  # relative; a smaller rate is a rounding error
 
 
 @dataclass(frozen=True, eq=False)
 class Sphere(ReadOnly):
-    """A sphere on a body; without radius a point.
+    """Sphere on a body; a point if its radius is 0.
 
     Parameters
     ----------
@@ -58,16 +58,16 @@ class Sphere(ReadOnly):
 
 @dataclass(frozen=True, eq=False)
 class Plane(ReadOnly):
-    """A plane on a body, with that body's matter behind it; by default the ground.
+    """Half-space on a body, solid on the side opposite to its normal; by default the ground.
 
     Parameters
     ----------
     body : int or str
         By the number of its joint, -1 for the base, or by the joint's or its own name.
     normal : array_like, shape (3,)
-        Out of the matter, in the frame of the joint; any length but zero.
+        Outward normal, in the frame of the joint; any length but zero.
     point : array_like, shape (3,)
-        Any one of the plane, m.
+        Any point of the plane, m.
 
     Raises
     ------
@@ -85,26 +85,26 @@ class Plane(ReadOnly):
     def __post_init__(self):
         normal, point = as_vector(self.normal, 3, "normal"), as_vector(self.point, 3, "point").copy()
         if not normal.any():
-            raise InvalidModelError("normal has no direction")
+            raise InvalidModelError("expected a normal of nonzero length, got [0, 0, 0]")
         self.__setstate__({"body": _body(self.body), "normal": unit(normal), "point": point})
 
 
 @dataclass(frozen=True, eq=False)
 class Contact:
-    """A sphere or point that may touch a plane, or another sphere.
+    """Contact of a sphere or point with a plane or another sphere.
 
     Parameters
     ----------
     sphere : Sphere
     against : Plane or Sphere
-        By default the ground.
+        The ground by default.
     mu : float
         Coefficient of friction.
 
     Raises
     ------
     InvalidModelError
-        Where both are on one body, or mu is negative.
+        If both are on one body, or mu is negative.
 
     Notes
     -----
@@ -127,16 +127,16 @@ class Contact:
 
 
 def box(body: int | str, size, center=(0.0, 0.0, 0.0)) -> list[Sphere]:
-    """Corners of a box on a body: points that may touch planes.
+    """Make the corners of a box on a body, as points that may touch planes.
 
     Parameters
     ----------
     body : int or str
         By the number of its joint, or by the joint's or its own name.
     size : array_like, shape (3,)
-        Of the edges along the axes of the joint's frame, m.
+        Lengths of the edges along the axes of the joint's frame, m.
     center : array_like, shape (3,)
-        In the frame of the joint, m.
+        Centre in the frame of the joint, m.
 
     Returns
     -------
@@ -158,7 +158,7 @@ def contacts_between(
     model: Model | None = None,
     named: bool = False,
 ):
-    """Contacts of spheres of different bodies with each other and with other things.
+    """List the contacts of spheres of different bodies with each other and with other spheres or planes.
 
     Parameters
     ----------
@@ -229,12 +229,12 @@ def contacts_between(
 
 @dataclass(frozen=True)
 class Touch:
-    """Contacts that are near, in one state.
+    """Contacts of one state whose gap is within the margin.
 
     Attributes
     ----------
     which : ndarray of int
-        Their numbers.
+        Numbers of the contacts.
     gap : ndarray
         m; negative where bodies overlap.
     axes : ndarray, shape (contacts, 3, 3)
@@ -254,7 +254,7 @@ class Touch:
 
 
 class Contacts(Sealed):
-    """Contacts of a model, ready to be looked for in many states.
+    """Contacts of a model, prepared for evaluation in many states.
 
     Parameters
     ----------
@@ -264,11 +264,11 @@ class Contacts(Sealed):
     Raises
     ------
     InvalidModelError
-        Where a contact is on a body that the model does not have.
+        If a contact names a body that the model does not have.
     """
 
     mu: np.ndarray
-    _kernel: Touching
+    _kernel: ContactKernel
 
     def __init__(self, model: Model, contacts):
         require_model(model)
@@ -292,11 +292,11 @@ class Contacts(Sealed):
             struct["normal"] = contact.against.normal if flat else 0.0
             struct["reach"] = contact.sphere.radius + (0.0 if flat else contact.against.radius)
         mu.flags.writeable = False
-        kernel = Touching(model.njoints, structs, pattern.entries(model), pattern.indices)
+        kernel = ContactKernel(model.njoints, structs, pattern.entries(model), pattern.indices)
         self._keep(mu=mu, _kernel=kernel)
 
     def near(self, at: Kinematics, margin: float = np.inf) -> Touch:
-        """Contacts whose gap is at most the margin, in one state.
+        """Find the contacts whose gap is at most the margin in one state.
 
         Rows are the velocities, along the axes, of the point of the sphere that is closest to the other side
         against the other body: the first one is the rate of the gap.
@@ -305,14 +305,14 @@ class Contacts(Sealed):
 
 
 def _names(model: Model, contact: Contact) -> tuple[str, str]:
-    """Names of the joints that carry both bodies of a contact."""
+    """Name the joints that carry both bodies of a contact."""
     numbers = [body_number(model, side.body) for side in (contact.sphere, contact.against)]
     first, second = ["base" if k < 0 else model.joints[k].name for k in numbers]
     return first, second
 
 
 def gaps_change(model: Model, contacts) -> np.ndarray:
-    """Which contacts have a gap that some motion changes: in one of a few random configurations at least."""
+    """Return for every contact whether some motion changes its gap, in at least one random configuration."""
     found, rng = Contacts(model, contacts), np.random.default_rng(0)
     changes = np.zeros(len(contacts), dtype=bool)
     size = max((np.abs([*c.sphere.center, c.sphere.radius]).max() for c in contacts), default=0.0)
@@ -335,7 +335,7 @@ def gaps_change(model: Model, contacts) -> np.ndarray:
 
 
 def limits_of(model: Model) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
-    """Entry of q, of v, sign and bound of every limit of a joint whose q changes at the rate v."""
+    """List joint limits: index in q, index in v, sign and bound, for joints whose q changes at the rate v."""
     found = [np.zeros((4, 0))]
     for kind, (at_q, at_v) in model.entries.items():
         if kind in ("revolute", "prismatic", "helical", "universal", "translation"):
@@ -348,7 +348,7 @@ def limits_of(model: Model) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndar
 
 
 def _ends(model: Model, k: int, contact: Contact) -> list[int]:
-    """Numbers of the bodies of contact k: of the plane or other sphere, and of the sphere."""
+    """Look up the bodies of contact k: of the plane or other sphere, and of the sphere."""
     found = []
     for side in (contact.against, contact.sphere):
         body = side.body
@@ -365,6 +365,7 @@ def _ends(model: Model, k: int, contact: Contact) -> list[int]:
 
 
 def _body(value) -> int | str:
+    """Validate a body given by number or name."""
     if isinstance(value, str):
         return value
     if not isinstance(value, Integral):

@@ -1,4 +1,4 @@
-"""Velocities after a step without impulses: forces that depend on the velocity, evaluated implicitly.
+"""Compute the velocities after a step without impulses; forces that depend on velocity act implicitly.
 
 Explicit steps give spinning bodies energy. The implicit midpoint rule at a fixed q does not, with c(q, v) the
 bias forces (Coriolis, centrifugal, gyroscopic, gravity) and m = (v + u) / 2:
@@ -28,16 +28,16 @@ from ..dynamics.recursions import bias, bind, rnea
 from ..kinematics.jacobians import Kinematics, cross, product
 from ..linalg.factorization import Factor
 from ..model.model import Model
-from ._joint_integration import Moves
+from ._joint_integration import JointIntegrator
 
-ROUNDS = 60  # of the fixed-point iteration of spins, which converges linearly
+ROUNDS = 60  # of the fixed-point iteration for spins, which converges linearly
 ROUNDING = 1e-13  # relative; of principal moments that are equal
 TURN = 0.5  # rad, of a body in one part of a step of the midpoint rule
 PARTS = 20  # of a step; faster spins stay as they are, which conserves as much
 
 
 def is_steady(model: Model) -> bool:
-    """Whether no force depends on the velocity: single bodies without gyroscopic moments."""
+    """Return whether no force depends on the velocity: single bodies without gyroscopic moments."""
     if model.coupling is not None or any(joint.parent >= 0 for joint in model.joints):
         return False
     for joint in model.joints:
@@ -51,18 +51,18 @@ def is_steady(model: Model) -> bool:
 
 
 class FreeMotion:
-    """Free motion of a model over one step, by the implicit rule above.
+    """Free motion of a model over one step, by the implicit midpoint rule.
 
     Parameters
     ----------
     model : Model
-    moves : Moves
+    integrator : JointIntegrator
     h : float
         Step, s.
     """
 
-    def __init__(self, model: Model, moves: Moves, h: float):
-        self.model, self.moves, self.h = model, moves, h
+    def __init__(self, model: Model, integrator: JointIntegrator, h: float):
+        self.model, self.integrator, self.h = model, integrator, h
         self._q, self._middle, self._bias = np.empty(model.nq), np.empty(model.nv), np.empty(model.nv)
         self._compute_bias = bind(bias, model, self._q, self._middle, out=self._bias)
         self._factor = Factor(model.tree, layout="packed")
@@ -75,7 +75,7 @@ class FreeMotion:
         self._armature = np.concatenate([np.zeros(0), *(joint.armature for joint in model.joints)])
 
     def __reduce__(self):
-        return FreeMotion, (self.model, self.moves, self.h)
+        return FreeMotion, (self.model, self.integrator, self.h)
 
     def momentum(self, H: np.ndarray, q: np.ndarray, v: np.ndarray, c: np.ndarray) -> np.ndarray:
         """Compute H u from the packed H(q) and the bias forces c(q, v); not finite where it overflows."""
@@ -83,7 +83,7 @@ class FreeMotion:
         return self._projected(q, v) if u is None else self._factor.multiply(u)
 
     def _midpoint(self, H: np.ndarray, q: np.ndarray, v: np.ndarray, c: np.ndarray) -> np.ndarray | None:
-        """Velocities u after the step; None where the fixed-point iteration does not converge."""
+        """Compute the velocities u after the step; None if the fixed-point iteration does not converge."""
         self._q[:], self._middle[:] = q, v
         solve, compute_bias = self._factor.refactor(H).solve, self._compute_bias
         a = solve(c)
@@ -91,12 +91,12 @@ class FreeMotion:
         def decelerate():
             solve(compute_bias(), a)
 
-        return self.moves.midpoint(decelerate, v, self._middle, a, self.h)
+        return self.integrator.midpoint(decelerate, v, self._middle, a, self.h)
 
     def _projected(self, q: np.ndarray, v: np.ndarray) -> np.ndarray:
-        """H u of the velocities u nearest to those that the bodies had in the last step."""
+        """Compute H u of the velocities u nearest to those that the bodies had in the last step."""
         model, h = self.model, self.h
-        q_before, v_before = self.moves.moved(q, v, -h)
+        q_before, v_before = self.integrator.advanced(q, v, -h)
         before, now = Kinematics(model, q_before, v_before), Kinematics(model, q)
         V, R = before.V[:-1], np.swapaxes(before.R[:-1], -1, -2)
         r = before.points(np.arange(model.njoints), self._com)
@@ -109,7 +109,7 @@ class FreeMotion:
         return kept + G.T @ (self._armature * (G @ v_before))
 
     def _spun(self, spin: np.ndarray) -> np.ndarray:
-        """Angular velocities of bodies (njoints, 3), in their axes, after a step without moments."""
+        """Compute angular velocities of bodies (njoints, 3), in their axes, after a step without moments."""
         rate = np.linalg.norm(spin, axis=-1)
         slow = self.h * rate <= TURN * PARTS
         parts = max(int(np.ceil(self.h * rate[slow].max(initial=0.0) / TURN)), 1)

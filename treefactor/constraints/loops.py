@@ -1,4 +1,4 @@
-"""Loops of a model: how far from closed they are, their rows, assembly, and dynamics with them closed."""
+"""Evaluate the loops of a model: residuals, rows, assembly, and dynamics with closed loops."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from ..model._states import states
 from ..model.configuration import integrate, require_rotations
 from ..model.joints import PAIRS
 from ..model.model import Model, require_model
-from ._loops import LOOP, Closing, one
+from ._loops import LOOP, LoopKernel, one
 
 ALIKE = {
     "spherical": (),
@@ -25,22 +25,22 @@ ALIKE = {
     "revolute": (2,),
     "weld": (0, 1, 2),
 }  # axes that must not be opposite
-RANK = 1e-9  # singular values below this share of the largest belong to rows that others already say
+RANK = 1e-9  # smaller singular values, relative to the largest, belong to dependent rows
 STEPS = 100  # of Newton's method
 
 
 @dataclass(frozen=True, eq=False)
 class Rows:
-    """Constraints on the velocities of a model, for one state or many: residual, J and J-dot v.
+    """Rows of velocity constraints of a model, for one state or many: residual, J and J-dot v.
 
     Attributes
     ----------
     residual : ndarray, shape (..., rows)
-        What is to be zero: m, or cosines of angles that are to be right ones.
+        Errors of the loops: m, or cosines of angles that must be right angles.
     bias : ndarray, shape (..., rows)
         J-dot v, the second derivative of the residual at zero acceleration.
     data : ndarray, shape (..., nnz)
-        Entries of J, where ``pattern`` says.
+        Entries of J, at the places of ``pattern``.
     pattern : Pattern
 
     Notes
@@ -54,18 +54,18 @@ class Rows:
     pattern: Pattern
 
     def dense(self) -> np.ndarray:
-        """J as (..., rows, nv)."""
+        """Return J as a dense array (..., rows, nv)."""
         return self.pattern.dense(self.data)
 
     def csr(self):
-        """J of a single state as a `scipy.sparse.csr_array`."""
+        """Return J of a single state as a `scipy.sparse.csr_array`."""
         from scipy.sparse import csr_array
 
         return csr_array((self.data, self.pattern.indices, self.pattern.indptr), shape=self.pattern.shape)
 
 
 class Loops(Sealed):
-    """The loops of a model, ready to be evaluated in many states.
+    """Loops of a model, prepared for evaluation in many states.
 
     Parameters
     ----------
@@ -74,7 +74,7 @@ class Loops(Sealed):
     Attributes
     ----------
     of : ndarray of int
-        Which of ``model.loops`` every row belongs to.
+        Index in ``model.loops`` of every row.
     """
 
     model: Model
@@ -83,7 +83,7 @@ class Loops(Sealed):
     p: np.ndarray
     of: np.ndarray
     pattern: Pattern
-    kernel: Closing
+    kernel: LoopKernel
 
     def __init__(self, model: Model):
         loops, count = model.loops, len(model.loops)
@@ -99,7 +99,7 @@ class Loops(Sealed):
         return loops_of, (self.model,)
 
     def rows(self, at: Kinematics) -> Rows:
-        """Rows of all loops, those of one after those of another.
+        """Compute the rows of all loops, one loop after the other.
 
         The residual of the origins is x = R1ᵀ (p2 - p1) in the axes of the first frame, of a pair of axes
         a · b. Their rates are the powers of the wrenches (f, p2 × f) and (0, b × a) on the second body and of
@@ -111,8 +111,8 @@ class Loops(Sealed):
         return Rows(residual, bias, data, self.pattern)
 
 
-def kernel_of(model: Model, pattern: Pattern, of: np.ndarray) -> Closing:
-    """The loops of a model as the kernels take them; ``of`` says of every row which loop it belongs to."""
+def kernel_of(model: Model, pattern: Pattern, of: np.ndarray) -> LoopKernel:
+    """Make the loop kernel of a model; ``of`` is the loop of every row."""
     loops, row = np.zeros(len(model.loops), dtype=LOOP), np.searchsorted(of, np.arange(len(model.loops)))
     loops["row"] = row
     for struct, loop in zip(loops, model.loops, strict=True):
@@ -122,17 +122,19 @@ def kernel_of(model: Model, pattern: Pattern, of: np.ndarray) -> Closing:
         struct["R"], struct["p"] = np.ravel([loop.R1.T, loop.R2.T]), np.ravel([loop.p1, loop.p2])
     loops["entry"], loops["stop"] = pattern.ranges(row)  # all rows of a loop have those of its first one
     first, stop = _reach(model, pattern)
-    return Closing(model.bodies, loops, pattern.entries(model), pattern.indptr, pattern.indices, first, stop)
+    return LoopKernel(
+        model.bodies, loops, pattern.entries(model), pattern.indptr, pattern.indices, first, stop
+    )
 
 
 def _reach(model: Model, pattern: Pattern) -> tuple[np.ndarray, np.ndarray]:
-    """Of every column of J L^-1 the first row with something in it, and the one behind the last."""
+    """Find the first nonzero row of every column of J L^-1, and one past the last."""
     rows = np.repeat(np.arange(pattern.shape[0]), np.diff(pattern.indptr))
     first, stop = np.full(model.nv, pattern.shape[0]), np.zeros(model.nv, dtype=np.intp)
     np.minimum.at(first, pattern.indices, rows)
     np.maximum.at(stop, pattern.indices, rows + 1)
     parent = model.tree.parent
-    for k in range(model.nv - 1, -1, -1):  # what a row has in a column it has in those of its ancestors
+    for k in range(model.nv - 1, -1, -1):  # a row that is nonzero in a column is so in its ancestors
         i = parent[k]
         if i >= 0:
             first[i], stop[i] = min(first[i], first[k]), max(stop[i], stop[k])
@@ -141,15 +143,15 @@ def _reach(model: Model, pattern: Pattern) -> tuple[np.ndarray, np.ndarray]:
 
 @lru_cache(maxsize=16)
 def loops_of(model: Model) -> Loops:
-    """The loops of a model, made once."""
+    """Return the loops of a model, which are made once."""
     return Loops(model)
 
 
 def loop_rows(model: Model, q, v=None) -> Rows:
-    """Residual, J and J-dot v of the loops of a model, for one state or many.
+    """Compute residual, J and J-dot v of the loops of a model, for one state or many.
 
     The residual of a loop is the origin of the second frame in the first one, in m, then the cosines of the
-    angles that are to be right ones; `treefactor.Kernels.loop_gap` computes the same.
+    angles that must be right angles; `treefactor.Kernels.loop_gap` computes the same.
 
     Parameters
     ----------
@@ -173,7 +175,7 @@ def loop_rows(model: Model, q, v=None) -> Rows:
 def forward_dynamics(
     model: Model, q, v, tau, fext=None, stabilization: float = 0.0
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Acceleration that tau gives while the loops of the model stay closed, and the forces that close them.
+    """Compute the acceleration under tau with closed loops, and the forces that keep them closed.
 
     Parameters
     ----------
@@ -181,7 +183,7 @@ def forward_dynamics(
     q, v, tau, fext
         As of `treefactor.forward_dynamics`; q and v should close the loops.
     stabilization : float
-        Rate at which errors of loops die out, 1/s (Baumgarte, critically damped); 0 leaves them alone.
+        Rate at which errors of loops decay, 1/s (Baumgarte, critically damped); 0 for no correction.
 
     Returns
     -------
@@ -189,16 +191,16 @@ def forward_dynamics(
         m/s^2, rad/s^2.
     ndarray, shape (..., rows)
         Forces of the loops, those of one after those of another: N in the axes of the first frame, on the
-        second body at the origin of the second frame; then N m for pairs of axes. Where rows repeat each
-        other, as of planar loops of revolute joints, the smallest forces that do.
+        second body at the origin of the second frame; then N m for pairs of axes. If rows depend on
+        each other, as in planar loops of revolute joints, these are the forces of least norm.
 
     Raises
     ------
     DtypeError, ShapeError
     NotPositiveDefiniteError, NonFiniteError, ConfigurationError
-        Of a single state: a freedom that moves no mass, say. In a batch such results are NaN.
+        For a single state, for instance if a freedom moves no mass. In a batch such results are NaN.
     ValueError
-        Where the stabilization is negative.
+        If the stabilization is negative.
 
     Notes
     -----
@@ -221,26 +223,26 @@ def forward_dynamics(
     a, force = np.empty((count, model.nv)), np.empty((count, len(loops_of(model).of)))
     kernel.batch(count, operands, stabilization, a, force)
     if not batch and np.isnan(a).any():
-        factor(dynamics.crba(model, q), model.tree)  # says what moves no mass
+        factor(dynamics.crba(model, q), model.tree)  # raises an error that names the freedom
     return a.reshape(*batch, model.nv), force.reshape(*batch, force.shape[1])
 
 
 def _operand(array: np.ndarray, axes: int) -> np.ndarray:
-    """An array with one leading axis, rows contiguous."""
+    """Return the array with one leading axis and contiguous rows."""
     rows = flatten(np.ascontiguousarray(array), axes)
     return rows.reshape(len(rows), math.prod(rows.shape[1:]))
 
 
 def close(model: Model, q, tolerance: float = 1e-12) -> np.ndarray:
-    """Configuration near q in which the loops of a model are closed.
+    """Find a configuration near q in which the loops of a model are closed.
 
     Parameters
     ----------
     model : Model
     q : array_like, shape (nq,)
-        May be a rough one.
+        First guess.
     tolerance : float
-        Of every residual: m, or cosine.
+        Bound of every residual: m, or cosine.
 
     Returns
     -------
@@ -249,15 +251,15 @@ def close(model: Model, q, tolerance: float = 1e-12) -> np.ndarray:
     Raises
     ------
     ConfigurationError
-        Where loops cannot be closed from there; names the one that is farthest open.
+        If loops cannot be closed from q; names the loop with the largest residual.
     ShapeError, DtypeError, NonFiniteError
     ValueError
-        Where the tolerance is negative or NaN.
+        If the tolerance is negative or NaN.
 
     Notes
     -----
     Levenberg's and Marquardt's damped Newton steps (Nocedal and Wright 2006, section 10.3), along the joints'
-    manifolds; the smallest steps that do where there are many.
+    manifolds; steps have least norm where they are not unique.
     """
     require_model(model)
     q, tolerance = as_vector(q, model.nq, "q").copy(), as_size(tolerance, "tolerance")
@@ -280,14 +282,14 @@ def close(model: Model, q, tolerance: float = 1e-12) -> np.ndarray:
 
 
 def _step(J: np.ndarray, residual: np.ndarray, damping: float) -> np.ndarray:
-    """x that makes |J x + residual|² + damping |x|² least."""
+    """Return the x that minimises |J x + residual|² + damping² |x|²."""
     U, size, V = np.linalg.svd(J, full_matrices=False)
     kept = size > RANK * size[0]
     return -((np.where(kept, size, 0.0) / (size**2 + damping**2 + ~kept)) * (residual @ U)) @ V
 
 
 def _require_closed(loops: Loops, at: Kinematics, found: Rows, tolerance: float) -> None:
-    """Raise ConfigurationError about the loop that is farthest open, or one closed the wrong way round."""
+    """Raise ConfigurationError that names an open loop, or one whose frames have opposite axes."""
     error = np.abs(found.residual)
     if error.max(initial=0.0) > tolerance:
         row = int(np.argmax(error))

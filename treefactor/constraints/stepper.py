@@ -1,4 +1,4 @@
-"""Time stepping with impulses: joints that close loops, contacts with friction and limits in one problem.
+"""Step a model through time with impulses: loops, contacts with friction and limits form one problem.
 
 Tasora, Manconi, Silvestri (2.5), h the step and K the stabilization:
 
@@ -36,29 +36,29 @@ from ..kinematics.jacobians import Kinematics
 from ..linalg.solve_multiply import multiply
 from ..mlcp._stacked_rows import SortedRows
 from ..model.model import Model, require_model
-from ._contacts import combined
-from ._joint_integration import Moves, matched
+from ._contacts import friction_rows
+from ._joint_integration import JointIntegrator, match_warm_start
 from .contacts import Contacts, Touch, limits_of
 from .free_motion import FreeMotion, is_steady
 from .loops import Loops, loops_of
 
 FACETS, FRICTION, GYROSCOPIC = (4, 8), ("pyramid", "box"), ("implicit", "explicit")
-NOISE = 1e-9  # of momenta; friction of a smaller normal impulse has the bound zero
+NOISE = 1e-9  # relative to momenta; a smaller normal impulse gives friction the bound zero
 
 
 @dataclass(frozen=True, eq=False)
 class Step:
-    """State after a step, and what acted during it.
+    """State after a step, and the impulses that acted in it.
 
     Attributes
     ----------
     q, v : ndarray, shape (nq,) and (nv,)
     gap : ndarray, shape (contacts,)
-        At the beginning, m; inf of contacts that were farther than the margin.
+        Gaps at the beginning of the step, m; inf for contacts beyond the margin.
     impulse : ndarray, shape (contacts, 3)
-        On the bodies of the spheres, in the axes of the base, N s.
+        Impulses on the bodies of the spheres, in the axes of the base, N s.
     loop_impulse : ndarray, shape (rows,)
-        N s and N m s, in the order of `loop_rows`.
+        Impulses of the loops, N s and N m s, in the order of `loop_rows`.
     solution : mlcp.Solution
 
     Notes
@@ -76,7 +76,7 @@ class Step:
 
 @dataclass(frozen=True, eq=False)
 class Trajectory:
-    """States that follow each other.
+    """States and steps of a run.
 
     Attributes
     ----------
@@ -97,7 +97,7 @@ class Trajectory:
 
 
 class Stepper(Sealed):
-    """Steps a model through time; it remembers the impulses of its last step as a first guess.
+    """Step a model through time; the impulses of the last step are the first guess of the next.
 
     Parameters
     ----------
@@ -107,36 +107,34 @@ class Stepper(Sealed):
     h : float
         Step, s.
     limits : bool
-        Keep joints within their limits: those of joints with one velocity for each of their positions, which
-        do not follow others.
+        Keep joints within their limits: joints with one velocity per position that mimic no other joint.
     stabilization : float
-        K, from 0 to 1: the share of an error of loops, of an overlap, and of a limit passed, that a step is
-        to take away.
+        K, from 0 to 1: the share of a loop error, an overlap or a limit violation that a step removes.
     facets : {4, 8}
-        Of the cones of friction, which are inside the round ones: a contact holds mu times its normal force
-        along their edges, between them down to cos(pi / facets) times that. A box has 4.
+        Facets of the friction cones, which are inscribed in the round ones: friction is at most mu times the
+        normal force along the edges, between them down to cos(pi / facets) times that. A box has 4.
     friction : {"pyramid", "box"}
-        The convex relaxation, or bounds from the normal impulses of the step before.
+        Model of friction: the convex relaxation, or bounds from the normal impulses of the last step.
     margin : float
-        Contacts farther apart than that, in m, are left out; it must be more than anything moves in a step.
+        Gap in m beyond which contacts are left out; it must exceed what any body moves in a step.
     gyroscopic : {"implicit", "explicit"}
-        When forces that depend on the velocity act. "implicit" is the midpoint rule: bodies that spin freely
-        keep their energy, mechanisms without friction keep theirs up to oscillations. "explicit" evaluates
-        these forces at the beginning of the step, so that what turns fast gains energy: 12 % in 2 s where
-        h = 5 ms and a body with moments of inertia 1 : 2 : 3 turns at 10 rad/s.
+        Time integration of forces that depend on the velocity. "implicit" is the midpoint rule: bodies that
+        spin freely keep their energy, mechanisms without friction keep theirs up to oscillations. "explicit"
+        evaluates these forces at the beginning of the step, so that fast spins gain energy: 12 % in 2 s for
+        h = 5 ms and a body with moments of inertia 1 : 2 : 3 at 10 rad/s.
 
     Raises
     ------
     InvalidModelError
-        Where a contact is on a body that the model does not have.
+        If a contact names a body that the model does not have.
     ValueError, DtypeError, ShapeError, NonFiniteError
-        Where a number is out of range, or none.
+        If an argument is out of range, or has the wrong type or shape.
 
     Notes
     -----
     Thread-compatible.
 
-    What changes it is `step`. Picklable.
+    Only `step` changes it. Picklable.
 
     Examples
     --------
@@ -157,7 +155,7 @@ class Stepper(Sealed):
     gyroscopic: str
     _contacts: Contacts
     _loops: Loops
-    _moves: Moves
+    _integrator: JointIntegrator
     _motion: FreeMotion | None
     _limits: tuple[np.ndarray, ...]
     _forms: np.ndarray
@@ -190,20 +188,21 @@ class Stepper(Sealed):
             raise ValueError(f"a box of friction has 4 facets, got {facets}")
         own, implicit = vars(self), gyroscopic == "implicit" and not is_steady(model)
         own.update(model=model, h=h, stabilization=stabilization, margin=as_size(margin, "margin"))
-        own.update(friction=friction, _forms=_forms(friction, facets), _moves=_moves(model), _last=None)
+        own.update(friction=friction, _forms=_forms(friction, facets))
         own.update(_contacts=Contacts(model, as_tuple(contacts, "contacts")), _loops=loops_of(model))
-        own.update(gyroscopic=gyroscopic, _motion=FreeMotion(model, self._moves, h) if implicit else None)
+        own.update(gyroscopic=gyroscopic, _integrator=_integrator(model), _last=None)
+        own["_motion"] = FreeMotion(model, self._integrator, h) if implicit else None
         own["_limits"] = limits_of(model) if limits else tuple(x[:0] for x in limits_of(model))
         own["_pressed"] = np.zeros(len(self._contacts.mu))
 
     def step(self, q, v, tau=None) -> Step:
-        """One step.
+        """Take one step.
 
         Parameters
         ----------
         q, v : array_like, shape (nq,) and (nv,)
         tau : array_like, shape (nv,), optional
-            Forces of the joints, N, N m; by default none.
+            Forces of the joints, N, N m; zero by default.
 
         Returns
         -------
@@ -212,7 +211,7 @@ class Stepper(Sealed):
         Raises
         ------
         StepError
-            Where no velocities fulfil the constraints, or none were found; nothing has changed then.
+            If no velocities fulfil the constraints, or the solver finds none; the stepper is unchanged then.
         NotPositiveDefiniteError, ShapeError, NonFiniteError, ConfigurationError
         """
         model, h = self.model, self.h
@@ -227,13 +226,13 @@ class Stepper(Sealed):
             g, H = self._free(q, v, tau)
             problem = mlcp.Problem(H, model.tree, g, C, c, rows.D, rows.d, rows.upper, layout="packed")
         except NonFiniteError:
-            raise StepError("no step from here: it overflows") from None
+            raise StepError("no step from here: numbers overflow") from None
         solution = mlcp.solve(problem, warm_start=self._guess(rows.key, problem))
         if solution.status is not mlcp.Status.SOLVED:
             raise StepError(f"no step from here: the problem is {solution.status.name}", solution)
-        q_new, v_new = self._moves.moved(q, solution.v, h)
+        q_new, v_new = self._integrator.advanced(q, solution.v, h)
         if not (np.isfinite(q_new).all() and np.isfinite(v_new).all()):
-            raise StepError("no step from here: it overflows", solution)
+            raise StepError("no step from here: numbers overflow", solution)
         own = vars(self)
         own["_last"] = solution, rows.key
         if self.friction == "box":
@@ -244,7 +243,7 @@ class Stepper(Sealed):
         return Step(q_new, v_new, gap, impulse, solution.gamma_c, solution)
 
     def run(self, q, v, steps: int, tau: Callable | np.ndarray | None = None) -> Trajectory:
-        """Many steps.
+        """Take many steps.
 
         Parameters
         ----------
@@ -260,9 +259,9 @@ class Stepper(Sealed):
         Raises
         ------
         ValueError
-            Where steps are negative.
+            If steps is negative.
         StepError
-            Carries the time.
+            With the time of the step that failed.
         NotPositiveDefiniteError, ShapeError, NonFiniteError, ConfigurationError
         """
         q, v = as_vector(q, self.model.nq, "q").copy(), as_vector(v, self.model.nv, "v").copy()
@@ -280,15 +279,15 @@ class Stepper(Sealed):
         return Trajectory(t, q, v, made)
 
     def _free(self, q: np.ndarray, v: np.ndarray, tau: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Momentum after the step without impulses, and the packed rows of H."""
+        """Compute the momentum after the step without impulses, and the packed rows of H."""
         force, H = motion(self.model, q, v, tau)
         if self._motion is not None:
             return self._motion.momentum(H, q, v, tau - force) + self.h * tau, H
-        turned = v + self.h * self._moves.turning(v)
+        turned = v + self.h * self._integrator.velocity_rates(v)
         return multiply(H, self.model.tree, turned, layout="packed") + self.h * force, H
 
     def _bilateral(self, at: Kinematics) -> tuple[SortedRows, np.ndarray] | tuple[None, None]:
-        """Rows of loops, and what their velocities are to be."""
+        """Compute the rows of loops and their right sides."""
         if not self.model.loops:
             return None, None
         loops = self._loops.rows(at)
@@ -296,10 +295,10 @@ class Stepper(Sealed):
         return J, -self.stabilization / self.h * loops.residual
 
     def _unilateral(self, q: np.ndarray, touch: Touch) -> _Unilateral:
-        """Rows of contacts that are near, then of limits."""
+        """Compute the rows of near contacts, then of limits."""
         (i, k, sign, bound), boxed, forms = self._limits, self.friction == "box", len(self._forms)
         mu = self._contacts.mu
-        *D, of, key, along = combined(
+        *D, of, key, along = friction_rows(
             *(touch.which, touch.start, touch.column, touch.data), mu, self._forms, not boxed, k, sign
         )
         gap = np.concatenate([along[:, 0] * touch.gap[of], sign * (q[i] - bound)])
@@ -310,15 +309,15 @@ class Stepper(Sealed):
         return _Unilateral(SortedRows(*D), d, upper, key, of, along)
 
     def _guess(self, key: np.ndarray, problem: mlcp.Problem) -> mlcp.Solution | None:
-        """The last solution, its rows where they are now."""
+        """Reorder the last solution to the rows of this step; None in the first step."""
         if self._last is None:
             return None
         last, before = self._last
-        gamma, active = matched(key, before, last.gamma, last.active)
+        gamma, active = match_warm_start(key, before, last.gamma, last.active)
         return replace(last, gamma=gamma, active=active, problem=problem)
 
     def _normal(self, touch: Touch, rows: _Unilateral, gamma: np.ndarray, g: np.ndarray) -> np.ndarray:
-        """Normal impulses of all contacts; zero where they are rounding errors of the momenta g."""
+        """Sum the normal impulses of all contacts; zero where they are rounding errors of the momenta g."""
         size = np.append(np.abs(g)[touch.column], 0.0)
         largest = np.maximum.reduceat(size, touch.start[:-1]) if len(touch.which) else touch.gap
         normal = np.bincount(rows.of, gamma[: len(rows.of)] * rows.along[:, 0], len(touch.which))
@@ -327,7 +326,7 @@ class Stepper(Sealed):
         return pressed
 
     def _impulses(self, touch: Touch, rows: _Unilateral, gamma: np.ndarray) -> np.ndarray:
-        """Impulses of all contacts in the base."""
+        """Sum the impulses of all contacts, in the axes of the base."""
         pushed = gamma[: len(rows.of), None] * rows.along
         local = np.stack([np.bincount(rows.of, part, len(touch.which)) for part in pushed.T], axis=1)
         impulse = np.zeros((len(self._contacts.mu), 3))
@@ -337,7 +336,7 @@ class Stepper(Sealed):
 
 @dataclass(frozen=True)
 class _Unilateral:
-    """D v >= d; which row is which, and of rows of contacts which contact, and normal and tangents."""
+    """Unilateral rows D v >= d with keys; rows of contacts have a contact `of` and a direction `along`."""
 
     D: SortedRows
     d: np.ndarray
@@ -348,14 +347,14 @@ class _Unilateral:
 
 
 def _forms(friction: str, facets: int) -> np.ndarray:
-    """Normal and tangents in the rows of one contact, the latter without mu: shape (rows, 3)."""
+    """Compute coefficients of normal and tangents in the rows of one contact, without mu: (rows, 3)."""
     angle = 2.0 * np.pi * np.arange(facets) / facets
     edges = np.stack([np.ones(facets), np.cos(angle), np.sin(angle)], axis=1).round(15)
     return edges if friction == "pyramid" else np.concatenate([[[1.0, 0.0, 0.0]], edges * [0.0, 1.0, 1.0]])
 
 
 def _open_loop(tau, steps: int, nv: int) -> Callable:
-    """Forces that are known beforehand as a function of time."""
+    """Make a control function of forces that are known beforehand."""
     if tau is None:
         return lambda t, q, v: None
     forces = as_real(tau, "tau")
@@ -367,8 +366,8 @@ def _open_loop(tau, steps: int, nv: int) -> Callable:
     return lambda t, q, v: next(rows)
 
 
-def _moves(model: Model) -> Moves:
-    """The joints of a model as a step moves them."""
+def _integrator(model: Model) -> JointIntegrator:
+    """Group the joints of a model for integration."""
     rotating = ("continuous", "spherical", "planar", "freeflyer")
     at = [np.zeros((0, 2), dtype=np.intp)]
     for kind, (at_q, at_v) in model.entries.items():
@@ -382,4 +381,5 @@ def _moves(model: Model) -> Moves:
         np.array([joint.inertia.com[:size] for joint in model.joints if joint.kind == kind]).reshape(-1, size)
         for kind, size in (("planar", 2), ("freeflyer", 3))
     ]
-    return Moves([np.ascontiguousarray(x, dtype=np.intp) for x in (np.concatenate(at), *first)], com)
+    at = [np.ascontiguousarray(x, dtype=np.intp) for x in (np.concatenate(at), *first)]
+    return JointIntegrator(at, com)

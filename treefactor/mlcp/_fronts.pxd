@@ -25,7 +25,7 @@ cdef class Fronts:
 
     cdef Py_ssize_t *keep(self, cnp.ndarray a)
     cdef split(self, const Py_ssize_t[::1] first, const Py_ssize_t[::1] length, const Py_ssize_t[::1] pool,
-             Py_ssize_t[::1] which)
+               Py_ssize_t[::1] which)
     cdef list_freedoms(self, const Py_ssize_t[::1] first, const Py_ssize_t[::1] pool,
                        const Py_ssize_t[::1] which)
     cdef place_entries(self, const Py_ssize_t[::1] tree_start, const Py_ssize_t[::1] tree_column,

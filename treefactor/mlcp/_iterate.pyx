@@ -91,10 +91,10 @@ cdef class Iterate:
         memcpy(self.v_free, free.data, self.n * sizeof(double))
         with nogil:
             self.scale_rows(<const double *> H.data, <const double *> J.data, <const double *> b.data,
-                      NULL if upper is None else <const double *> upper.data)
+                            NULL if upper is None else <const double *> upper.data)
 
     cdef void scale_rows(self, const double *H, const double *J, const double *b,
-                   const double *upper) noexcept nogil:
+                         const double *upper) noexcept nogil:
         """Scale the rows and measure the data."""
         cdef Py_ssize_t k, i, p
         cdef double most = 0.0, size

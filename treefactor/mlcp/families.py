@@ -1,7 +1,7 @@
-"""Families of mixed complementarity problems: contacts and limits at random, and named hard cases.
+"""Generate families of mixed complementarity problems: random contacts and limits, and named hard cases.
 
 A family is a function of the number m of unilateral rows and of a source of random numbers, or its seed.
-Time steps are ``STEP`` seconds long; a row asks that its gap closes by at most ``SHARE`` of it in one step:
+Time steps are ``STEP`` seconds long; a row lets its gap close by at most ``SHARE`` of it in one step:
 d = -SHARE gap / STEP.
 """
 
@@ -66,7 +66,7 @@ LIMITED = 0.6  # share of rows that are joint limits
 
 
 def counted(least: int) -> Callable:
-    """A family whose m is checked: DtypeError where it is no whole number, ValueError where it is less."""
+    """Validate m of a family: DtypeError if it is not a whole number, ValueError if it is less."""
 
     def of(family: Callable) -> Callable:
         @wraps(family)

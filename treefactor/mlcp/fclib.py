@@ -1,4 +1,4 @@
-"""Problems of the Frictional Contact Library: files of single time steps, as contact solvers exchange them.
+"""Read problems of the Frictional Contact Library: files of single time steps that contact solvers exchange.
 
 Acary, Bremond, Koziara, Perignon (2014), "FCLIB: a collection of discrete 3D frictional contact problems".
 Global form: M v = H r + G lambda + f, u = H^T v + w, G^T v + b = 0, with u and r of every contact in the
@@ -32,7 +32,7 @@ __all__ = [
 ]
 
 GROUP = "fclib_global"
-BY_COLUMN, BY_ROW = -1, -2  # what `nz` says of matrices that are no triplets
+BY_COLUMN, BY_ROW = -1, -2  # values of `nz` for matrices that are not triplets
 # of h5py:
 TROUBLE = (
     OSError,
@@ -107,7 +107,7 @@ class Contacts:
         return len(self.w) // len(self.mu) if len(self.mu) else 3
 
     def tree(self) -> Tree:
-        """The tree with a branch for every block of M, whose freedoms follow each other."""
+        """Make a tree with a branch for every block of M, whose freedoms follow each other."""
         _, block = connected_components(self.M, directed=False)
         order = np.argsort(block, kind="stable")
         parent = np.full(len(block), -1)
@@ -116,7 +116,7 @@ class Contacts:
         return Tree(parent)
 
     def problem(self, facets: int = 0) -> Problem:
-        """The mixed complementarity problem of the step.
+        """Make the mixed complementarity problem of the step.
 
         Parameters
         ----------
@@ -129,7 +129,7 @@ class Contacts:
         NotPositiveDefiniteError
             Where M is not positive definite.
         DtypeError, ValueError
-            Where facets are no whole number, or negative.
+            If facets is not a whole number, or negative.
 
         Notes
         -----
@@ -145,7 +145,7 @@ class Contacts:
         return Problem(self.M, self.tree(), self.f, **bilateral, D=D, d=d)
 
     def _facet(self, slope: np.ndarray) -> csr_matrix:
-        """Rows u_n + mu t^T u_t of all contacts, for the slope t."""
+        """Compute the rows u_n + mu t^T u_t of all contacts, for the slope t."""
         count, entries = len(self.mu), len(self.w)
         values = np.column_stack((np.ones(count), np.outer(self.mu, slope)))
         starts = np.arange(0, entries + 1, self.dimension)
@@ -153,7 +153,7 @@ class Contacts:
 
 
 def read(path: str | PathLike) -> Contacts:
-    """Contacts in a file of FCLIB's HDF5 format, in global form.
+    """Read contacts in global form from a file of FCLIB's HDF5 format.
 
     Parameters
     ----------
@@ -183,7 +183,7 @@ def read(path: str | PathLike) -> Contacts:
 
 
 def _arguments(stored: dict[str, np.ndarray]) -> dict:
-    """Of Contacts; a matrix is made only if it has the size that the vectors say."""
+    """Collect the arguments of Contacts; matrices must have the size of the vectors."""
     given = {name: _vector(stored, f"vectors/{name}") for name in ("f", "w", "mu")}
     shapes = {"M": (given["f"].size, given["f"].size), "H": (given["f"].size, given["w"].size)}
     if "G/x" in stored:
@@ -193,7 +193,7 @@ def _arguments(stored: dict[str, np.ndarray]) -> dict:
 
 
 def _numbers(group) -> dict[str, np.ndarray]:
-    """Datasets of matrices and vectors by their names."""
+    """Read the datasets of matrices and vectors by their names."""
     found = {}
     for part in ("M", "H", "G", "vectors"):
         for name, data in group[part].items() if part in group else ():
@@ -205,7 +205,7 @@ def _numbers(group) -> dict[str, np.ndarray]:
 
 
 def matrix(stored: dict[str, np.ndarray], name: str, shape: tuple[int, int]) -> spmatrix:
-    """A sparse matrix as CSparse has it: triplets, or compressed by columns or by rows."""
+    """Make a sparse matrix from CSparse's form: triplets, or compressed by columns or by rows."""
     sizes = [_whole(stored, f"{name}/{part}") for part in ("m", "n", "nz")]
     m, n, count = (int(size[0]) if size.size else -1 for size in sizes)
     if (m, n) != shape:
@@ -221,14 +221,14 @@ def matrix(stored: dict[str, np.ndarray], name: str, shape: tuple[int, int]) -> 
 
 
 def _vector(stored: dict[str, np.ndarray], name: str) -> np.ndarray:
-    """A dataset of real numbers."""
+    """Return a dataset of real numbers."""
     if name not in stored:
         raise TreefactorError(f"it has no {GROUP}/{name}")
     return as_real(stored[name], name).ravel()
 
 
 def _whole(stored: dict[str, np.ndarray], name: str) -> np.ndarray:
-    """A dataset of whole numbers."""
+    """Return a dataset of whole numbers."""
     found = _vector(stored, name)
     if not (np.abs(found) <= EXACT).all() or (found != np.trunc(found)).any():
         raise DtypeError(f"{name} must hold whole numbers")
@@ -236,7 +236,7 @@ def _whole(stored: dict[str, np.ndarray], name: str) -> np.ndarray:
 
 
 def _sparse(matrix, shape: tuple[int, int], name: str) -> csc_matrix:
-    """A matrix of finite numbers by columns."""
+    """Convert a matrix of finite numbers to columns."""
     if issparse(matrix):
         require_sound(matrix, name)
     found = csc_matrix(matrix if issparse(matrix) else as_real(matrix, name))

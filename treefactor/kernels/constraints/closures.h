@@ -1,21 +1,21 @@
-/* Loops of a model as the kernels take them, and the table of these: one for every instruction set. */
+/* Structs of the loops of a model, and the table of loop kernels: one for every instruction set. */
 #ifndef TREEFACTOR_CLOSURES_H
 #define TREEFACTOR_CLOSURES_H
 
 #include "../linalg/kernels.h"
 
 typedef struct {
-    ptrdiff_t body[2];               /* the first and the second one, by their joints; -1: the base */
-    ptrdiff_t row;                   /* its first one: three of the origins, then those of pairs of axes */
+    ptrdiff_t body[2];               /* joints of the first and the second body; -1: the base */
+    ptrdiff_t row;                   /* first row: three of the origins, then those of pairs of axes */
     ptrdiff_t pairs, pair[6];        /* axes of the first and of the second frame that stay at right angles */
-    ptrdiff_t entry, stop;           /* of each of its rows, which have one pattern */
-    double R[18], p[6];              /* both frames in those of their joints; columns of R */
+    ptrdiff_t entry, stop;           /* range of entries, the same for each of its rows */
+    double R[18], p[6];              /* both frames relative to their joints; columns of R */
 } Loop;
 
 typedef struct {
-    ptrdiff_t freedom, side;         /* of all joints; whether it moves the first or the second body */
-    ptrdiff_t place;                 /* in a row */
-    double ratio;                    /* how many times it follows that of v */
+    ptrdiff_t freedom, side;         /* index among all joints; 0 or 1: the body that it moves */
+    ptrdiff_t place;                 /* index in the row */
+    double ratio;                    /* of mimic joints; otherwise 1 */
 } Entry;
 
 typedef struct {
@@ -23,19 +23,19 @@ typedef struct {
     const Loop *loop;
     const Entry *entry;
     const ptrdiff_t *start, *column; /* J, compressed by rows */
-    const ptrdiff_t *first, *stop;   /* rows that have something in a column of J L^-1 stand between these */
+    const ptrdiff_t *first, *stop;   /* range of nonzero rows in every column of J L^-1 */
 } Closures;
 
 /* Kernels for `lanes` states side by side: entry e of state l stands at x[e * lanes + l]. */
 typedef struct {
-    /* residual, J-dot v and entries of J from what the recursions call frames */
+    /* compute residual, J-dot v and entries of J from the kinematics records */
     void (*rows)(const Closures *, const double *frames, double *residual, double *bias, double *data);
-    /* doubles of room that `close` needs */
-    ptrdiff_t (*room)(const Closures *, ptrdiff_t n);
-    /* g = L^-T (tau - bias) <- L^-T (tau - bias + J^T force), with the least force for which J a = wanted; rows k
-     * of L stand at L[at[k]] */
+    /* count the doubles of workspace that `close` needs */
+    ptrdiff_t (*workspace_size)(const Closures *, ptrdiff_t n);
+    /* replace g = L^-T (tau - bias) by L^-T (tau - bias + J^T force), with the force of least norm for which
+     * J a = wanted; row k of L begins at L[at[k]] */
     void (*close)(const Closures *, const Shape *, const ptrdiff_t *at, const double *L, const double *inverse,
-                  const double *data, double *wanted, double *g, double *force, double *room);
+                  const double *data, double *wanted, double *g, double *force, double *workspace);
 } LoopKernels;
 
 typedef struct {

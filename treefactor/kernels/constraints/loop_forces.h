@@ -1,17 +1,17 @@
-/* Forces that close loops on real, a double or a register; see spatial.h.
+/* Compute the forces that close loops on real, a double or a register; see spatial.h.
  *
  *     H a - J^T f = tau - bias,  J a = wanted;   H = L^T D L,  Y = L^-T J^T:
  *     Y^T D^-1 Y f = wanted - J a_free,          L a = D^-1 (L^-T (tau - bias) + Y f)
  *
- * Gram and Schmidt, in the inner product of D^-1, make Y = Q R with Q^T D^-1 Q diagonal: what is to be solved has
- * the condition of Y, not of its square. Rows that earlier ones say have nothing left in Q. The nullspace of R is
- * that of Y^T D^-1 Y: of contradicting rows what is orthogonal to it can be had, of all forces that do the same the
- * one orthogonal to it is the least. */
+ * Gram-Schmidt in the inner product of D^-1 makes Y = Q R with Q^T D^-1 Q diagonal: the condition of the systems is
+ * that of Y, not of its square. Rows that depend on earlier ones vanish after orthogonalization. The nullspace of R
+ * is that of Y^T D^-1 Y: `wanted` is projected to its orthogonal complement, which contradicting rows can fulfil,
+ * and so is the force, which then has least norm. */
 #include "../common/spatial.h"
 
-#define RANK_SQUARE 1e-18            /* of what is left of a row that others say, to the largest row */
+#define RANK_SQUARE 1e-18            /* squared remainder of a dependent row, relative to the largest row */
 
-/* 1 / x where x exceeds the least, else 0 */
+/* Return 1 / x where x exceeds `least`, else 0. */
 INLINE real NAME(invert_above)(real x, real least)
 {
     double a[sizeof(real) / 8], b[sizeof(real) / 8];
@@ -22,7 +22,7 @@ INLINE real NAME(invert_above)(real x, real least)
     return x;
 }
 
-/* 1 where x is 0, else 0; whether any is */
+/* Set `zeros` to 1 where x is 0, else 0; return whether any is. */
 INLINE int NAME(find_zeros)(real x, real *zeros)
 {
     double a[sizeof(real) / 8];
@@ -36,6 +36,7 @@ INLINE int NAME(find_zeros)(real x, real *zeros)
     return any;
 }
 
+/* Return the larger of x and y per lane. */
 INLINE real NAME(larger)(real x, real y)
 {
     double a[sizeof(real) / 8], b[sizeof(real) / 8];
@@ -46,7 +47,7 @@ INLINE real NAME(larger)(real x, real y)
     return x;
 }
 
-/* Y <- L^-T J^T, (n, rows): Featherstone (2008), table 6.5, of all rows at once. */
+/* Compute Y = L^-T J^T, (n, rows), for all rows at once: Featherstone (2008), table 6.5. */
 static void NAME(half_solve)(const Closures *c, const Shape *t, const ptrdiff_t *at, const double *L,
                              const double *data, double *Y)
 {
@@ -67,7 +68,7 @@ static void NAME(half_solve)(const Closures *c, const Shape *t, const ptrdiff_t 
     }
 }
 
-/* force <- the solution of R force = x; R: (rows, rows), unit upper triangle, zeros in rows that are left out */
+/* Solve R force = x; R: (rows, rows), unit upper triangle, zero in dependent rows. */
 static void NAME(back)(ptrdiff_t m, const double *R, const double *x, double *force)
 {
     for (ptrdiff_t s = m - 1; s >= 0; s--) {
@@ -77,8 +78,8 @@ static void NAME(back)(ptrdiff_t m, const double *R, const double *x, double *fo
     }
 }
 
-/* x -= its part along the orthogonal vectors v of N, and 1 / v.v are their `lengths` */
-INLINE void NAME(project)(ptrdiff_t m, ptrdiff_t found, const double *N, const double *lengths, double *x)
+/* Remove from x its components along the orthogonal vectors v of N; `lengths` holds 1 / v.v. */
+INLINE void NAME(remove_components)(ptrdiff_t m, ptrdiff_t found, const double *N, const double *lengths, double *x)
 {
     const real zero = {0};
     for (ptrdiff_t y = 0; y < found; y++) {
@@ -90,9 +91,10 @@ INLINE void NAME(project)(ptrdiff_t m, ptrdiff_t found, const double *N, const d
     }
 }
 
-/* N <- orthogonal vectors of the nullspace of R, whose rows are left out where `inverse` is 0; their number */
+/* Compute orthogonal vectors N of the nullspace of R, whose rows are zero where `inverse` is 0; return their
+ * number. */
 static ptrdiff_t NAME(find_nullspace)(ptrdiff_t m, const double *R, const double *inverse, double *N,
-                                      double *lengths, double *unit)
+                                      double *lengths, double *basis)
 {
     const real zero = {0};
     ptrdiff_t found = 0;
@@ -100,10 +102,10 @@ static ptrdiff_t NAME(find_nullspace)(ptrdiff_t m, const double *R, const double
         real left_out, square = zero;
         double *v = N + found * m * LANES;
         if (!NAME(find_zeros)(READ(inverse, z), &left_out)) continue;
-        for (ptrdiff_t r = 0; r < m; r++) AT(unit, r) = zero;
-        AT(unit, z) = left_out;
-        NAME(back)(m, R, unit, v);
-        NAME(project)(m, found, N, lengths, v);
+        for (ptrdiff_t r = 0; r < m; r++) AT(basis, r) = zero;
+        AT(basis, z) = left_out;
+        NAME(back)(m, R, basis, v);
+        NAME(remove_components)(m, found, N, lengths, v);
         for (ptrdiff_t r = 0; r < m; r++) square += READ(v, r) * READ(v, r);
         AT(lengths, found) = NAME(invert_above)(square, zero);
         found++;
@@ -111,8 +113,8 @@ static ptrdiff_t NAME(find_nullspace)(ptrdiff_t m, const double *R, const double
     return found;
 }
 
-/* Y = Q R, Q in place of Y: R: (rows, rows), a unit upper triangle; inverse: of the diagonal of Q^T D^-1 Q, 0 for
- * rows whose square is next to nothing of the largest one of Y. Golub and Van Loan (2013), algorithm 5.2.6. */
+/* Factorize Y = Q R, Q in place of Y; R: (rows, rows), a unit upper triangle; inverse: reciprocal diagonal of
+ * Q^T D^-1 Q, 0 for dependent rows. Golub and Van Loan (2013), algorithm 5.2.6. */
 static void NAME(orthogonalize)(const Closures *c, ptrdiff_t n, const double *D_inverse, real largest, double *Y,
                                 double *R, double *inverse)
 {
@@ -123,7 +125,7 @@ static void NAME(orthogonalize)(const Closures *c, ptrdiff_t n, const double *D_
         real square = zero;
         for (ptrdiff_t r = 0; r < m; r++) AT(own, r) = zero;
         for (ptrdiff_t k = 0; k < n; k++) {
-            if (c->first[k] > s) continue;   /* nothing in this column yet */
+            if (c->first[k] > s) continue;   /* this column is still zero */
             const real y = READ(Y, k * m + s), w = READ(D_inverse, k) * y;
             square += w * y;
             for (ptrdiff_t r = s + 1; r < m; r++) AT(own, r) += w * READ(Y, k * m + r);
@@ -138,19 +140,21 @@ static void NAME(orthogonalize)(const Closures *c, ptrdiff_t n, const double *D_
     }
 }
 
-static ptrdiff_t NAME(loop_room)(const Closures *c, ptrdiff_t n)
+/* Count the doubles of workspace of `close`. */
+static ptrdiff_t NAME(loop_workspace_size)(const Closures *c, ptrdiff_t n)
 {
     const ptrdiff_t m = c->rows;
     return (n * m + 2 * m * m + 3 * m) * LANES;
 }
 
+/* Add J^T force to g for the force of least norm with J a = wanted; see closures.h. */
 static void NAME(close)(const Closures *c, const Shape *t, const ptrdiff_t *at, const double *L,
                         const double *D_inverse, const double *data, double *wanted, double *g, double *force,
-                        double *room)
+                        double *workspace)
 {
     const ptrdiff_t n = t->n, m = c->rows;
     const real zero = {0};
-    double *Y = room, *R = Y + n * m * LANES, *N = R + m * m * LANES;
+    double *Y = workspace, *R = Y + n * m * LANES, *N = R + m * m * LANES;
     double *x = N + m * m * LANES, *inverse = x + m * LANES, *lengths = inverse + m * LANES;
     real largest = zero;
     NAME(half_solve)(c, t, at, L, data, Y);
@@ -158,13 +162,13 @@ static void NAME(close)(const Closures *c, const Shape *t, const ptrdiff_t *at, 
     for (ptrdiff_t k = 0; k < n; k++)
         for (ptrdiff_t r = c->first[k]; r < c->stop[k]; r++) {
             const real y = READ(D_inverse, k) * READ(Y, k * m + r);
-            AT(wanted, r) -= y * READ(g, k);         /* what J a_free lacks */
+            AT(wanted, r) -= y * READ(g, k);         /* wanted - J a_free */
             AT(x, r) += y * READ(Y, k * m + r);
         }
     for (ptrdiff_t r = 0; r < m; r++) largest = NAME(larger)(READ(x, r), largest);
     NAME(orthogonalize)(c, n, D_inverse, largest, Y, R, inverse);
     const ptrdiff_t found = NAME(find_nullspace)(m, R, inverse, N, lengths, x);
-    NAME(project)(m, found, N, lengths, wanted);     /* what rows that contradict each other have in common */
+    NAME(remove_components)(m, found, N, lengths, wanted);     /* keep what contradicting rows can fulfil */
     for (ptrdiff_t s = 0; s < m; s++) {
         AT(x, s) = READ(wanted, s) * READ(inverse, s);
         for (ptrdiff_t r = s + 1; r < m; r++) AT(wanted, r) -= READ(R, s * m + r) * READ(wanted, s);
@@ -176,7 +180,7 @@ static void NAME(close)(const Closures *c, const Shape *t, const ptrdiff_t *at, 
         AT(g, k) += sum;
     }
     NAME(back)(m, R, x, force);
-    NAME(project)(m, found, N, lengths, force);
+    NAME(remove_components)(m, found, N, lengths, force);
 }
 
 #undef RANK_SQUARE

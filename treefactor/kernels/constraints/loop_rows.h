@@ -1,20 +1,21 @@
-/* Rows of loops on real, a double or a register; see spatial.h and, for their meaning, constraints/loops.py. */
+/* Compute rows of loops on real, a double or a register; see spatial.h, and constraints/loops.py for the rows. */
 #include "../common/spatial.h"
 #include "../dynamics/body_motion.h"
 
 typedef struct {
-    real R[9], r[3];                 /* in the base: axes of the frame, its origin from that of the root body */
+    real R[9], r[3];                 /* in the base: axes of the frame, its origin relative to that of the root body */
     real root[3], V[6], A[6];        /* origin of the root body; the body's velocity and acceleration */
 } NAME(End);
 #define End NAME(End)
 
+/* Compute the frame of one side of a loop and the motion of its body. */
 static void NAME(find_end)(const Loop *loop, int side, const double *frames, End *end)
 {
     const real zero = {0};
     const double *R = loop->R + 9 * side, *p = loop->p + 3 * side;
     const double *x = frames + RECORD * loop->body[side] * LANES;
     real axes[9];
-    if (loop->body[side] < 0) {      /* the base stands still */
+    if (loop->body[side] < 0) {      /* the base does not move */
         EACH(e, 9) end->R[e] = zero + R[e];
         EACH(r, 3) end->r[r] = zero + p[r];
         EACH(r, 3) end->root[r] = zero;
@@ -37,7 +38,7 @@ INLINE real NAME(dot)(int count, const real *a, const real *b)
     return sum;
 }
 
-/* One row of J, and its J-dot v, from the wrenches W on the first and on the second body, and their rates. */
+/* Compute one row of J, and its J-dot v, from the wrenches W on the first and on the second body, and their rates. */
 static void NAME(write_row)(const Closures *c, const Loop *loop, ptrdiff_t row, const End *end,
                             real W[2][6], real rate[2][6], const double *frames, double *bias, double *data)
 {
@@ -53,7 +54,7 @@ static void NAME(write_row)(const Closures *c, const Loop *loop, ptrdiff_t row, 
                   + NAME(dot)(6, end[0].V, rate[0]) + NAME(dot)(6, end[1].V, rate[1]);
 }
 
-/* Rows of the origins: f along the axes of the first frame, the wrenches (f, r x f) and their opposites. */
+/* Compute the rows of the origins: f along the axes of the first frame, the wrenches (f, r x f) and their opposites. */
 static void NAME(meet)(const Closures *c, const Loop *loop, const End *end, const double *frames,
                        double *residual, double *bias, double *data)
 {
@@ -84,7 +85,7 @@ static void NAME(meet)(const Closures *c, const Loop *loop, const End *end, cons
     }
 }
 
-/* Rows of pairs of axes a and b: the moments b x a and their opposites. */
+/* Compute the rows of pairs of axes a and b: the moments b x a and their opposites. */
 static void NAME(turn)(const Closures *c, const Loop *loop, const End *end, const double *frames,
                        double *residual, double *bias, double *data)
 {

@@ -1,4 +1,4 @@
-/* Rows of loops and the forces that close them, compiled for every instruction set. */
+/* Compile the kernels of loops for every instruction set. */
 #include <math.h>
 #include <string.h>
 

@@ -1,4 +1,4 @@
-/* All kernels of loops for one instruction set: included by loops.c with
+/* Kernels of loops for one instruction set: included by loops.c with
  *     REGISTER   bytes of a register     ISA(f)   f for this instruction set     ISA_NAME
  */
 #define WIDTH (REGISTER / 8)
@@ -26,16 +26,16 @@ static void ISA(rows_all)(const Closures *c, const double *frames, double *resid
 
 static void ISA(close_all)(const Closures *c, const Shape *t, const ptrdiff_t *at, const double *L,
                            const double *inverse, const double *data, double *wanted, double *g, double *force,
-                           double *room)
+                           double *workspace)
 {
     for (int l = 0; l < LANES; l += WIDTH)
-        NAME(close)(c, t, at, L + l, inverse + l, data + l, wanted + l, g + l, force + l, room + l);
+        NAME(close)(c, t, at, L + l, inverse + l, data + l, wanted + l, g + l, force + l, workspace + l);
 }
 
 const LoopTable ISA(loops) = {
     ISA_NAME,
-    {ISA(rows_one), ISA(loop_room_one), ISA(close_one)},
-    {ISA(rows_all), NAME(loop_room), ISA(close_all)},
+    {ISA(rows_one), ISA(loop_workspace_size_one), ISA(close_one)},
+    {ISA(rows_all), NAME(loop_workspace_size), ISA(close_all)},
 };
 
 #undef REAL
