@@ -114,7 +114,7 @@ def verdict(given: PeerInput, result: PeerResult) -> str:
     residual = given.residual(result.gamma)
     if result.status == SOLVED:
         return f"{'FALSE SUCCESS' if residual > WRONG else 'solved'}, residual {residual:.0e}"
-    return f"says {result.status}" if result.status == INFEASIBLE else f"fails, residual {residual:.0e}"
+    return f"reports {result.status}" if result.status == INFEASIBLE else f"fails, residual {residual:.0e}"
 
 
 # -------------------------------------------------------------------------- given A and q
