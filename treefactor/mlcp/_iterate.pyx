@@ -76,7 +76,7 @@ cdef class Iterate:
         self.finite_upper = doubles(arrays["finite_upper"])
         self.refined = False
         self.status = <unsigned char *> (<cnp.ndarray> status).data
-        self.vectors = arrays | {"status": status}
+        self.vectors = arrays | {"status": status, "J": J}
         self.kept = (factor, J, status, workspace)
 
     def load(self, cnp.ndarray H not None, cnp.ndarray g not None, cnp.ndarray free not None,
@@ -157,7 +157,7 @@ cdef class Iterate:
         """Copy the entries of J, b (-inf for rows that never act), the bounds and the scales."""
         found = self.vectors
         b = np.where(found["b"] <= NEVER, -np.inf, found["b"])
-        return self.kept[2].copy(), b, found["upper"].copy(), found["scale"].copy()
+        return found["J"].copy(), b, found["upper"].copy(), found["scale"].copy()
 
     # ------------------------------------------------------------------------------------- products
 

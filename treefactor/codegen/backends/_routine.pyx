@@ -373,4 +373,4 @@ cdef class BoundCall:
         return self.out
 
     def __reduce__(self):
-        raise TypeError("a bound call holds pointers into its arrays and cannot be copied or pickled")
+        raise TypeError("a bound call refers to memory of other owners and cannot be copied or pickled")
