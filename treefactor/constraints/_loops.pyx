@@ -15,7 +15,7 @@ from ..tree._pattern cimport (
     active,
     carve_workspace,
     clear_workspace,
-    workspace_size,
+    workspace_size as factor_workspace_size,
 )
 from .._util._fast_arrays cimport all_finite, is_plain_vector
 
@@ -120,7 +120,7 @@ cdef class LoopKernel:
         size += self.nnz + 2 * t.n                                # D, reciprocals
         size = lanes * size + kernel
         size += max(self.bodies.workspace_size(FRAMES, lanes), self.bodies.workspace_size(MOTION, lanes))
-        size += workspace_size(t) if lanes == 1 else lanes * t.scratch
+        size += factor_workspace_size(t) if lanes == 1 else lanes * t.scratch
         return size + 12 * ALIGNED
 
     cdef void compute(self, int lanes, const Arguments *given, double stabilization, double *force,
@@ -139,7 +139,7 @@ cdef class LoopKernel:
         cdef double *data = align(wanted + lanes * m)
         cdef double *X = align(data + lanes * self.nnz)           # workspace of the factorization
         cdef Workspace w = carve_workspace(t, X)
-        cdef double *workspace = align(X + (workspace_size(t) if lanes == 1 else lanes * t.scratch))
+        cdef double *workspace = align(X + (factor_workspace_size(t) if lanes == 1 else lanes * t.scratch))
         cdef const Py_ssize_t *at = t.at if lanes == 1 else t.start
         cdef Arguments inner = given[0]
         inner.out = frames

@@ -15,7 +15,7 @@ from ..tree._pattern cimport (
     active,
     carve_workspace,
     clear_workspace,
-    workspace_size,
+    workspace_size as factor_workspace_size,
 )
 from .._util._fast_arrays cimport all_finite
 from ._operands cimport ALIGNED, LANES, Operand, align, describe, load
@@ -142,7 +142,7 @@ cdef class Bodies:
         if gives_h(op):
             size += lanes * (self.m.start[self.m.n] + self.nnz)
         if op == FACTOR:
-            size += workspace_size(t) if lanes == 1 else lanes * t.scratch
+            size += factor_workspace_size(t) if lanes == 1 else lanes * t.scratch
         return size
 
     cdef bint is_configuration(self, const double *q, int step) noexcept nogil:

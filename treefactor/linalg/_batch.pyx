@@ -350,7 +350,7 @@ def solve_fast(Pattern pattern not None, H, str layout not None, bint upper, b, 
 
 
 cdef object pass_through(int op, Pattern pattern, cnp.ndarray H, str layout, bint upper, cnp.ndarray shift,
-                      cnp.ndarray x, Py_ssize_t r, cnp.ndarray y, Py_ssize_t first, Py_ssize_t stop):
+                         cnp.ndarray x, Py_ssize_t r, cnp.ndarray y, Py_ssize_t first, Py_ssize_t stop):
     """y <- op x, MULTIPLY or SOLVE, of r columns: block by block, so that the workspace stays cached."""
     cdef const Shape *t = &pattern.shape
     cdef const LaneKernels *kernels = active.lanes if x.itemsize == 8 else active.lanes_float

@@ -43,7 +43,7 @@ ctypedef struct InputBatch:      # matrices of the caller; strides in bytes
 
 
 cdef inline InputBatch input_of(const LaneKernels *kernels, const Shape *t, cnp.ndarray H, str layout,
-                      bint upper) except *:
+                                bint upper) except *:
     """Describe an array H of shape (batch, n, n), (batch, nnz) or (blocks, nnz, lanes), of any strides."""
     cdef InputBatch s            # the caller frees s.piece
     cdef int lanes = kernels.lanes
@@ -101,7 +101,7 @@ cdef inline void load(const LaneKernels *kernels, const Shape *t, const InputBat
 
 
 cdef inline void add_diagonal(const LaneKernels *kernels, const Shape *t, Py_ssize_t item, int count,
-                       const char *shift, Py_ssize_t to_lane, char *X, char *workspace) noexcept nogil:
+                              const char *shift, Py_ssize_t to_lane, char *X, char *workspace) noexcept nogil:
     """X <- X + diag(shift), one shift for every matrix; the workspace has n entries."""
     cdef Py_ssize_t k, lane, e, lanes = kernels.lanes
     memset(workspace, 0, t.n * lanes * item)

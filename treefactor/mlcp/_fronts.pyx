@@ -179,7 +179,7 @@ cdef class Fronts:
 
     cdef split(self, const Py_ssize_t[::1] first, const Py_ssize_t[::1] length, const Py_ssize_t[::1] pool,
                Py_ssize_t[::1] which):
-        """Split the columns into fronts; a front ends unless the next column is this one without its first."""
+        """Split the columns into fronts; one ends unless the next column is this one without its first."""
         cdef Py_ssize_t e, count = 0, n = self.n
         cdef Front *f = NULL
         front = np.zeros((n + 1) * sizeof(Front), dtype=np.uint8)

@@ -148,7 +148,7 @@ cdef class Iterate:
         self.rounding = ROUNDING * max(self.size, terms)
 
     def results(self):
-        """Return v, lambda and its change in the units of the rows, rows that are on, rows at their bounds."""
+        """Return v, lambda and its change in the units of the rows, rows that are on or at bounds."""
         found, status = self.vectors, self.vectors["status"]
         return (found["v"].copy(), found["impulse"] * found["scale"], found["change"] * found["scale"],
                 status == ON, status == FULL)
