@@ -175,7 +175,7 @@ def _follower(pin_model: pin.Model, j: int) -> Piece:
 
 
 def _limits(bounds: np.ndarray, kind: str) -> np.ndarray:
-    """Return limits in our form: infinite where there are none, as for the entries of rotations."""
+    """Return limits in our form: infinite where the joint has no limit, as for the entries of rotations."""
     free = (np.arange(bounds.size) >= LIMITED.get(kind, bounds.size)) | (np.abs(bounds) == NO_LIMIT)
     return np.where(free, np.copysign(np.inf, bounds), bounds)
 

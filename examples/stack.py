@@ -1,4 +1,4 @@
-"""Boxes stacked on a cart: they stand while it starts slowly, and lean over when it stops at once."""
+"""Stack boxes on a cart: they stand while it starts gently, and lean over when it stops at once."""
 
 import numpy as np
 from show import Camera, arguments, placements, save, timed

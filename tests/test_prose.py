@@ -32,14 +32,6 @@ BANNED = (  # regular expressions of whole words, in any case
     r"what (?:\w+ )*says?",
 )
 DOCUMENTED = (ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)
-PENDING = (  # folders that are not yet held to these words
-    *("adapters/", "asv_bench/", "examples/", "fuzz/"),
-    *(f"treefactor/{folder}/" for folder in ("_util", "bench", "check", "cli", "codegen", "constraints")),
-    *(f"treefactor/{folder}/" for folder in ("dynamics", "kernels", "kinematics", "linalg", "mlcp", "model")),
-    *(f"treefactor/{folder}/" for folder in ("papers", "report", "tree")),
-    *(f"tests/{folder}/" for folder in ("adapters", "bench", "check", "cli", "codegen", "constraints")),
-    *(f"tests/{folder}/" for folder in ("dynamics", "linalg", "mlcp", "model", "papers", "report", "tree")),
-)
 WORDS = re.compile(rf"\b(?:{'|'.join(BANNED)})\b", re.IGNORECASE)
 CODES = re.compile(r"\b[SA][1-9]\b")  # of benchmarks: pages say what is measured
 CODE = re.compile(r"^ *(```+).*?^ *\1 *$|`[^`\n]*`|\$[^$\n]*\$|\]\([^)\n]*\)", re.MULTILINE | re.DOTALL)
@@ -75,11 +67,7 @@ def name(path):
     return path.relative_to(ROOT).as_posix()
 
 
-def held(paths):
-    return [path for path in paths if not name(path).startswith(PENDING)]
-
-
-@pytest.mark.parametrize("path", held(PAGES), ids=name)
+@pytest.mark.parametrize("path", PAGES, ids=name)
 def test_pages_use_plain_words(path):
     assert WORDS.findall(prose(path.read_text(encoding="utf-8"))) == []
 
@@ -92,7 +80,7 @@ def test_pages_name_no_codes_of_targets(path):
 def test_first_lines_use_plain_words():
     found = {
         f"{name(path)}: {line}"
-        for path in held(sources())
+        for path in sources()
         for line in first_lines(path)
         if WORDS.search(line)
     }

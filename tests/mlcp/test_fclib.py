@@ -55,7 +55,7 @@ def write(file, M, H, f, w, mu, form="triplet"):
 
 
 def stored(dense, form):
-    """A matrix as CSparse keeps it: triplets have room for more entries than there are."""
+    """Return a matrix as CSparse stores it: triplets with capacity for more entries than it has."""
     m, n = ([size] for size in dense.shape)
     if form == "triplet":
         i, p = np.nonzero(dense)

@@ -191,7 +191,7 @@ def test_any_order_of_rows_gives_the_same_velocity(family):
 
 
 def agree(problem):
-    """Assert that the solver says what trying every active set says."""
+    """Assert that the solver agrees with trying every active set."""
     expected, solution = oracles.every_active_set(problem), solved(problem)
     assert (solution.status is Status.INFEASIBLE) == (expected is None)
     if expected is not None:

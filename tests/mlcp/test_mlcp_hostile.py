@@ -14,7 +14,7 @@ POINT = tf.Tree([-1])
 
 
 def confirmed(problem, warm=None, **options):
-    """A solution that fulfils the conditions, or a certificate that proves that there is none."""
+    """Confirm a solution by its conditions, or that no solution exists by a certificate."""
     solution = solve(problem, warm, **options)
     confirm(problem, solution)
     return solution

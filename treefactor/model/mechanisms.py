@@ -219,7 +219,7 @@ _CYCLE = np.array([[0.0, 0.0, 1.0], [1.0, 0.0, 0.0], [0.0, 1.0, 0.0]])  # x, y, 
 
 
 def _closed(close: Callable, size: int, x) -> np.ndarray:
-    """Return the configuration that closes the loops; raise ConfigurationError if there is none."""
+    """Return the configuration that closes the loops; raise ConfigurationError if none is found."""
     x = as_vector(x, size, "x")
     with np.errstate(all="ignore"):
         q = close(x)

@@ -280,7 +280,7 @@ def _breakable(name: str) -> Markup:
 
 
 def _worst(row: Row) -> float | None:
-    """Return the largest error of a result from its adapter, NaN if one is, None if there is none."""
+    """Return the largest error of a result from its adapter, NaN if one is NaN, None without errors."""
     errors = [value for name in IN_CELL if (value := getattr(row, name)) is not None]
     return float(np.max(errors)) if errors else None  # NaN wins
 

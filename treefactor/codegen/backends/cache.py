@@ -63,7 +63,7 @@ class Cache:
         self.folder = folder
 
     def read(self, key: str) -> bytes | None:
-        """Return the object of a key; None if there is none or its content was changed."""
+        """Return the object of a key; None if it is missing or was changed."""
         try:
             with open(os.open(key, READ | os.O_NONBLOCK, dir_fd=self.folder), "rb") as file:
                 info = os.fstat(file.fileno())

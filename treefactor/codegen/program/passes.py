@@ -103,7 +103,7 @@ def _sum(terms, found):
 
 
 def _common_factor(terms) -> int | None:
-    """Return the factor of most products, at least two; None if there is none."""
+    """Return the factor of most products, at least two; None if no factor has two."""
     factors = [x for _, pair in terms if len(pair) == 2 for x in pair]
     if len(set(factors)) == len(factors):
         return None

@@ -125,7 +125,7 @@ INLINE void solve_up(const Front *f, const ptrdiff_t *at, const double *F, const
     }
 }
 
-/* Compute x = S^-1 x, S the matrix of all fronts; y and z are workspaces of the longest stride. */
+/* Compute x = S^-1 x, S the matrix of all fronts; y and z are workspaces as long as the longest padded row. */
 static void fronts_solve(ptrdiff_t count, const Front *front, const ptrdiff_t *index, const double *values,
                          const double *inverse, double *x, double *y, double *z) {
     for (const Front *f = front; f < front + count; f++)
