@@ -79,10 +79,7 @@ def test_pages_name_no_codes_of_targets(path):
 
 def test_first_lines_use_plain_words():
     found = {
-        f"{name(path)}: {line}"
-        for path in sources()
-        for line in first_lines(path)
-        if WORDS.search(line)
+        f"{name(path)}: {line}" for path in sources() for line in first_lines(path) if WORDS.search(line)
     }
     assert sorted(found) == []
 
