@@ -108,7 +108,7 @@ def test_functions_of_a_model_are_found():
 def test_compile_takes_a_model_or_a_program():
     with pytest.raises(TypeError, match=r"^model_or_program must be .*Model, got str: .* or a Program"):
         tf.compile("arm.urdf")
-    with pytest.raises(CodegenError, match="tips are for a model"):
+    with pytest.raises(CodegenError, match="tips= needs a Model"):
         tf.compile(tf.generate(ARM, "crba"), tips="wrist")
     with pytest.raises(
         CodegenError, match=r"not have the function 'rnae'; did you mean 'rnea'.*; it has crba"
