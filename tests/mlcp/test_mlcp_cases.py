@@ -7,8 +7,9 @@ from helpers.mlcp_verify import POLISHED, RESIDUAL, verify
 from hypothesis import given
 from hypothesis import strategies as st
 from oracles import mlcp as oracles
+from scipy.sparse import block_diag, csr_array, hstack
 
-from treefactor import mlcp, mlcp_families
+from treefactor import Tree, mlcp, mlcp_families
 from treefactor.mlcp import Status
 from treefactor.mlcp_families import FAMILIES, INFEASIBLE
 
@@ -155,6 +156,23 @@ def test_infeasibility_is_said_soon(family):
             solution = solved(FAMILIES[family](m, seed))
             assert solution.status is Status.INFEASIBLE
             assert solution.factorizations <= 15
+
+
+@pytest.mark.parametrize("family", INFEASIBLE)
+def test_an_unrelated_force_does_not_delay_a_certificate(family):
+    for m in (10, 50):
+        for seed in range(10):
+            problem = FAMILIES[family](m, seed)
+            solution = solved(beside_a_force(problem, 1e4))
+            assert solution.status is Status.INFEASIBLE
+            assert solution.factorizations == solved(beside_a_force(problem, 0.0)).factorizations
+
+
+def beside_a_force(problem, force):
+    """The problem beside a body of unit mass that no constraint meets and a force accelerates."""
+    H = block_diag((problem.H, [[1.0]]), format="csr")
+    tree, g = Tree([*problem.tree.parent, -1]), np.append(problem.g, force)
+    return mlcp.Problem(H, tree, g, D=hstack((problem.D, csr_array((problem.m, 1)))), d=problem.d)
 
 
 @pytest.mark.slow

@@ -230,11 +230,12 @@ cdef class ActiveSetSolver(Iterate):
     cdef bint is_infeasible(self) noexcept nogil:
         """Return whether y, the change of lambda, certifies that no v of sensible size is feasible."""
         #   J v >= b  gives  y^T J v >= b^T y  for y >= 0;  y -= J_on S^-1 J^T y / delta  brings J^T y to 0
-        #   rows with bounds take no part
-        cdef Py_ssize_t i, k
-        cdef double power, reach, force, size, length, least
+        #   rows with bounds take no part; the present v alone decides whether the first y is worth improving:
+        #   the largest v of the size of the data, which an unrelated force can raise, would delay that
+        cdef Py_ssize_t i, k, count
+        cdef double power, reach, largest, force, size, length, least
         cdef double most = 1.0 / (SUSPICIOUS if self.iterations > FEW else PROMISING)
-        for _count in range(CORRECTIONS):
+        for count in range(CORRECTIONS):
             power, reach, force, size, length, least = 0.0, 0.0, 0.0, 0.0, 0.0, 0.0
             memset(self.u, 0, self.n * sizeof(double))
             for i in range(self.m):
@@ -249,12 +250,12 @@ cdef class ActiveSetSolver(Iterate):
                 force += self.u[k] ** 2
                 reach += fabs(self.u[k] * self.v[k])
                 least += (self.u[k] / self.root[k]) ** 2
-            reach = max(reach, self.size * (sqrt(least) - EXACT * length))
-            if not (power > SHARE * self.accepted * length and reach <= most * power):
+            largest = max(reach, self.size * (sqrt(least) - EXACT * length))
+            if not (power > SHARE * self.accepted * length and (largest if count else reach) <= most * power):
                 return False             # a smaller contradiction counts as solved
-            if BEYOND * reach <= power and force <= BALANCE * BALANCE * size:
+            if BEYOND * largest <= power and force <= BALANCE * BALANCE * size:
                 return True
-            most = FALLING * reach / power
+            most = FALLING * largest / power
             self.kkt.solve(self.u)
             for i in range(self.m):
                 if self.status[i] == ON:
