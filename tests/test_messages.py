@@ -567,3 +567,10 @@ def test_messages_say_is_not_a():
         and re.search(r"\bis no (?!longer|more)|\bis none\b", line)
     ]
     assert messages == []
+
+
+@pytest.mark.parametrize("package", ["pinocchio", "mujoco"])
+def test_data_where_an_array_belongs_is_named(package):
+    data = foreign(package, "Data")
+    with pytest.raises(tf.DtypeError, match=rf"q must hold real numbers, got {package}\.Data: .* no data"):
+        tf.rnea(ARM, data, Q, V)

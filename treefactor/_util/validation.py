@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from ..exceptions import DtypeError, NonFiniteError, ShapeError
+from .messages import received
 
 
 class Array:
@@ -76,7 +77,10 @@ def as_real(values, name: str, dtype=np.float64) -> np.ndarray:
             raise DtypeError(f"{name} is sparse: Tree.pack takes its entries into an array", values.dtype)
         forces = getattr(next(iter(array.flat), None), "vector", None) is not None  # Pinocchio's
         advice = f": pass np.array([force.vector for force in {name}[1:]])" if forces else ""
-        raise DtypeError(f"{name} must hold real numbers, got dtype {array.dtype}{advice}", array.dtype)
+        kind = f"dtype {array.dtype}" if array.shape else received(values)
+        if kind.endswith(".Data"):
+            advice = ": functions of treefactor take no data"
+        raise DtypeError(f"{name} must hold real numbers, got {kind}{advice}", array.dtype)
     if array.dtype is not dtype:
         array = array.astype(dtype, copy=False)
     return array if array.flags.aligned else array.copy()

@@ -143,14 +143,14 @@ class Problem(Sealed):
         """H as a dense array, shape (n, n)."""
         return self.tree.unpack(self.packed)
 
-    @cached_property
+    @property
     def C(self):
-        """Bilateral constraints as a csr_array, shape (p, n)."""
+        """Bilateral constraints as a new csr_array, shape (p, n)."""
         return self._matrix(0, len(self.c))
 
-    @cached_property
+    @property
     def D(self):
-        """Unilateral constraints as a csr_array, shape (m, n)."""
+        """Unilateral constraints as a new csr_array, shape (m, n)."""
         return self._matrix(len(self.c), len(self.c) + self.m)
 
     @cached_property

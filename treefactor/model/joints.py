@@ -269,7 +269,8 @@ class Joint(ReadOnly):
         if axis.shape != shape:
             raise ShapeError(f"axis must have shape {shape}, got {axis.shape}", axis.shape, shape)
         require_finite(axis, "axis")
-        length = np.linalg.norm(axis, axis=-1, keepdims=True)
+        with np.errstate(over="ignore"):
+            length = np.linalg.norm(axis, axis=-1, keepdims=True)
         if np.abs(length - 1).max() > ROUND_OFF:
             raise InvalidModelError(f"axis must have unit length, it has {length.ravel()}")
         return axis / length
