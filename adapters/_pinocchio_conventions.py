@@ -41,7 +41,7 @@ def transform(body, model, q) -> np.ndarray:
     H = T' H_pin T, tau = T' tau_pin, a_pin = T a + c with c from `acceleration_offset`, and so
     bias = T' (nle + H_pin c). The block of a free joint is that of ``Joint.block``. The armature of a free
     joint of MuJoCo acts along the axes of the world, Pinocchio's along those of the body: H_pin
-    does not contain it in the last equation. `model` has it as MuJoCo has.
+    does not contain it in the last equation. ``model`` has it as MuJoCo has.
     """
     q = as_vector(q, model.nq, "q")
     T = np.zeros((model.nv, body.nv))

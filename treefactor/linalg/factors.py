@@ -43,7 +43,7 @@ class Factor(Sealed, _factor_methods.Calls):
     with any leading axes. Where both readings fit, the leading axes are the batch. Results have the dtype of
     the factor; ``out=`` may be b itself.
 
-    The base class `Calls` of `_factor_methods.pyx` has the methods with a fast path: `refactor`, `solve`,
+    The base class ``Calls`` of ``_factor_methods.pyx`` has the methods with a fast path: `refactor`, `solve`,
     `solve_l`, `solve_lt`, `half_solve`, `multiply`, `multiply_l` and `multiply_lt`.
 
     Attributes

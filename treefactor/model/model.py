@@ -226,7 +226,7 @@ class Model(Sealed):
 
     @cached_property
     def bodies(self):
-        """Return the compiled form that `treefactor.dynamics` uses."""
+        """Return the compiled form that ``treefactor.dynamics`` uses."""
         return self._compile(self)
 
     @cached_property
