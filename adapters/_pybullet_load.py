@@ -24,16 +24,8 @@ WAYS = {
 }
 TENSOR_CAUSE = dict.fromkeys(WAYS, "another inertia tensor than the file's")
 TENSOR_CAUSE["default flags"] = "inertia recomputed from collision shapes, not read from the file"
-DYNAMICS_ONLY = (
-    pybullet.URDF_USE_INERTIA_FROM_FILE
-    | pybullet.URDF_IGNORE_COLLISION_SHAPES
-    | pybullet.URDF_IGNORE_VISUAL_SHAPES
-)
-SELF_COLLISION = (
-    pybullet.URDF_USE_INERTIA_FROM_FILE
-    | pybullet.URDF_USE_SELF_COLLISION
-    | pybullet.URDF_IGNORE_VISUAL_SHAPES
-)
+DYNAMICS_ONLY = pybullet.URDF_USE_INERTIA_FROM_FILE | pybullet.URDF_IGNORE_COLLISION_SHAPES
+SELF_COLLISION = pybullet.URDF_USE_INERTIA_FROM_FILE | pybullet.URDF_USE_SELF_COLLISION
 
 
 def load(path, floating: bool = False, gravity=(0.0, 0.0, -9.81)) -> Body:
@@ -67,10 +59,11 @@ def load(path, floating: bool = False, gravity=(0.0, 0.0, -9.81)) -> Body:
 
 
 def load_plain(path, floating: bool = False, gravity=(0.0, 0.0, -9.81), way: str = "default flags") -> Body:
-    """Load a URDF as it is, in one of ``WAYS``, as scripts do.
+    """Load a URDF as it is, in one of ``WAYS``, as scripts do, but for what is only drawn.
 
-    Its H is not the file's then: see `inertials` and ``treefactor.check.differences``. Other arguments as
-    for `load`.
+    Its H is not the file's then: see `inertials` and ``treefactor.check.differences``. Visual shapes are left
+    out: they change no inertia, and reading their meshes takes most of the time. Other arguments as for
+    `load`.
     """
     return _load_file(as_path(path, "pybullet"), floating, gravity, WAYS[way])
 
@@ -116,7 +109,10 @@ def _in_own_client(path: Path, urdf: Path, floating: bool, gravity, flags: int, 
     try:
         with engine_errors("PyBullet refused it, see its output"):
             body_id = pybullet.loadURDF(
-                str(urdf), useFixedBase=not floating, flags=flags, physicsClientId=client
+                str(urdf),
+                useFixedBase=not floating,
+                flags=flags | pybullet.URDF_IGNORE_VISUAL_SHAPES,
+                physicsClientId=client,
             )
         pybullet.setGravity(*as_vector(gravity, 3, "gravity"), physicsClientId=client)
         _set_moments(moments, body_id, client)

@@ -1,6 +1,7 @@
 """Test each of PyBullet's traps by one test named after it."""
 
 import numpy as np
+import pybullet_data
 import pytest
 from helpers.pybullet_cases import (
     ARM,
@@ -315,3 +316,22 @@ def test_trap_planar_joints_of_a_raw_body(write, client):
     body_id = load_raw(write(ARM.replace("prismatic", "planar")), client)
     with pytest.raises(tf.AdapterError, match="elbow"):
         pybullet_.Body(body_id, client)
+
+
+@pytest.mark.parametrize("way", pybullet_.WAYS)
+@pytest.mark.parametrize("name", [None, "r2d2.urdf", "laikago/laikago.urdf"])
+def test_visual_shapes_change_no_dynamics(write, client, name, way):
+    """`load_plain` leaves them out; PyBullet itself reads all of the file here."""
+    shape = "<visual><geometry><box size='1 2 3'/></geometry></visual>"
+    path = (
+        f"{pybullet_data.getDataPath()}/{name}"
+        if name
+        else write(ARM.replace("<inertial>", shape + "<inertial>"))
+    )
+    raw = pybullet.loadURDF(str(path), flags=pybullet_.WAYS[way], physicsClientId=client)
+    with pybullet_.load_plain(path, way=way, floating=True) as body:
+        links = range(-1, pybullet.getNumJoints(raw, physicsClientId=client))
+        assert len(links) > 1
+        for index in links:
+            whole = pybullet.getDynamicsInfo(raw, index, physicsClientId=client)
+            assert pybullet.getDynamicsInfo(body.id, index, physicsClientId=body.client) == whole
