@@ -17,14 +17,14 @@ from ._plain_urdf import AXIAL, JOINT_PARTS, plain, write
 from ._pybullet_body import STALE, Body, adapter_error, engine_errors
 from ._pybullet_urdf import read_names, sanitised
 
-WAYS = {
+DYNAMICS_ONLY = pybullet.URDF_USE_INERTIA_FROM_FILE | pybullet.URDF_IGNORE_COLLISION_SHAPES
+WAYS = {  # reading meshes takes most of the time; those of collision shapes change default inertias only
     "default flags": 0,
-    "URDF_USE_INERTIA_FROM_FILE": pybullet.URDF_USE_INERTIA_FROM_FILE,
-    "and URDF_MERGE_FIXED_LINKS": pybullet.URDF_USE_INERTIA_FROM_FILE | pybullet.URDF_MERGE_FIXED_LINKS,
+    "URDF_USE_INERTIA_FROM_FILE": DYNAMICS_ONLY,
+    "and URDF_MERGE_FIXED_LINKS": DYNAMICS_ONLY | pybullet.URDF_MERGE_FIXED_LINKS,
 }
 TENSOR_CAUSE = dict.fromkeys(WAYS, "another inertia tensor than the file's")
 TENSOR_CAUSE["default flags"] = "inertia recomputed from collision shapes, not read from the file"
-DYNAMICS_ONLY = pybullet.URDF_USE_INERTIA_FROM_FILE | pybullet.URDF_IGNORE_COLLISION_SHAPES
 SELF_COLLISION = pybullet.URDF_USE_INERTIA_FROM_FILE | pybullet.URDF_USE_SELF_COLLISION
 
 
@@ -59,11 +59,10 @@ def load(path, floating: bool = False, gravity=(0.0, 0.0, -9.81)) -> Body:
 
 
 def load_plain(path, floating: bool = False, gravity=(0.0, 0.0, -9.81), way: str = "default flags") -> Body:
-    """Load a URDF as it is, in one of ``WAYS``, as scripts do, but for what is only drawn.
+    """Load a URDF as it is, in one of ``WAYS``, as scripts do, but without the shapes that change no inertia.
 
     Its H is not the file's then: see `inertials` and ``treefactor.check.differences``. Visual shapes are left
-    out: they change no inertia, and reading their meshes takes most of the time. Other arguments as for
-    `load`.
+    out, and collision shapes too where inertias are read from the file. Other arguments as for `load`.
     """
     return _load_file(as_path(path, "pybullet"), floating, gravity, WAYS[way])
 
