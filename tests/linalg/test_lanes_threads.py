@@ -1,4 +1,4 @@
-"""Threads over batches: the same bits, several callers at once, processes that fork, failing parts."""
+"""Test batches on threads: the same bits, several callers at once, forked processes, failing parts."""
 
 import os
 import subprocess
@@ -24,7 +24,7 @@ COUNTS = (0, 1, 9, 50)
 
 
 def batch(name, count, dtype):
-    """Matrices of which half fail, right-hand sides and Jacobians."""
+    """Return matrices of which half fail, right-hand sides and Jacobians."""
     tree = TREES[name]
     H = matrices(tree, count, dtype)
     H[count // 2 :, 0, 0] = -1

@@ -1,4 +1,4 @@
-"""Arguments that are refused: shapes, dtypes, outputs and options."""
+"""Test that arguments of wrong shapes, dtypes, outputs and options are refused."""
 
 from functools import partial
 

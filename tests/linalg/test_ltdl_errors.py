@@ -1,4 +1,4 @@
-"""Failures: what is refused, what the message carries, and that a failure leaves nothing stale behind."""
+"""Test failures of factorizations: refusals, messages, and that no old factor stays in use."""
 
 import pickle
 

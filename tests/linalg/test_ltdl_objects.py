@@ -1,4 +1,4 @@
-"""Factors as objects: copies, pickles, threads, lanes of any batch, factors bound to memory of others."""
+"""Test factors as objects: copies, pickles, threads, lanes of any batch, factors of bound memory."""
 
 import copy
 import pickle

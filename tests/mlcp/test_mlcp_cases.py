@@ -20,7 +20,7 @@ FEASIBLE = tuple(family for family in FAMILIES if family not in INFEASIBLE)
 
 
 def solved(problem, **options):
-    """A verified solution."""
+    """Return a solution after verifying it."""
     solution = mlcp.solve(problem, **options)
     verify(problem, solution, POLISHED if options.get("polish") else RESIDUAL)
     return solution
@@ -169,7 +169,7 @@ def test_an_unrelated_force_does_not_delay_a_certificate(family):
 
 
 def beside_a_force(problem, force):
-    """The problem beside a body of unit mass that no constraint meets and a force accelerates."""
+    """Return the problem with another body of unit mass, without constraints and under a force."""
     H = block_diag((problem.H, [[1.0]]), format="csr")
     tree, g = Tree([*problem.tree.parent, -1]), np.append(problem.g, force)
     return mlcp.Problem(H, tree, g, D=hstack((problem.D, csr_array((problem.m, 1)))), d=problem.d)
@@ -244,7 +244,7 @@ def test_infeasible_means_infeasible():
 
 
 def between(seed):
-    """Half-spaces at random, about as many as make a problem infeasible half of the time."""
+    """Return random half-spaces, about as many as make a problem infeasible half of the time."""
     rng = np.random.default_rng(seed)
     n = int(rng.integers(2, 9))
     m = int(rng.integers(n, 5 * n))

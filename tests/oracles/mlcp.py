@@ -11,7 +11,7 @@ SINGULAR = 1e-9  # smallest eigenvalue of independent rows, of data that are sma
 
 
 def reduced(problem):
-    """Return (v_0, Z) with C v = c for v = v_0 + Z u alone, or None where there is no such v."""
+    """Return (v_0, Z) such that C v = c holds for v = v_0 + Z u only, or None if no v fulfils it."""
     C, c = problem.C.toarray(), problem.c
     if not c.size:
         return np.zeros(problem.n), np.eye(problem.n)

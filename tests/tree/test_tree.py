@@ -1,4 +1,4 @@
-"""Trees: validation, numbering, expansion, patterns, packing and the identity of the object."""
+"""Test trees: validation, numbering, expansion, patterns, packing and the identity of the object."""
 
 import copy
 import pickle

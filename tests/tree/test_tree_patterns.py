@@ -1,4 +1,4 @@
-"""Trees from joints, from other numberings and from patterns; packed rows and lanes."""
+"""Test trees from joints, from other numberings and from patterns; packed rows and lanes."""
 
 import numpy as np
 import pytest
@@ -105,7 +105,7 @@ def test_a_cycle_is_named(parent, data):
 
 
 def _walk(parent, k):
-    """Nodes from k towards the base, each once."""
+    """Return the nodes from k towards the base, each once."""
     seen = []
     while k >= 0 and k not in seen:
         seen.append(k)

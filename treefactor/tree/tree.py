@@ -293,19 +293,19 @@ class Tree(Sealed):
         return _pattern.Pattern(self)
 
     def ancestors(self, k: int) -> np.ndarray:
-        """Ancestors of node k, root first, k excluded."""
+        """Return the ancestors of node k, root first, k excluded."""
         if not 0 <= k < self.n:
             raise IndexError(f"k must be a node from 0 to {self.n - 1}, got {k}")
         return self.columns[self.row_start[k] : self.row_start[k + 1] - 1]
 
     def name(self, k: int) -> str | None:
-        """Name of node k, or None in a tree without names."""
+        """Return the name of node k, or None in a tree without names."""
         if not 0 <= k < self.n:
             raise IndexError(f"k must be a node from 0 to {self.n - 1}, got {k}")
         return None if self.names is None else self.names[k]
 
     def mask(self) -> np.ndarray:
-        """Pattern of H: a boolean (n, n) array, true where one node is an ancestor of the other."""
+        """Return the pattern of H: a boolean (n, n) array, true where a node is an ancestor of the other."""
         mask = np.zeros((self.n, self.n), dtype=bool)
         mask[self.rows, self.columns] = True
         mask[self.columns, self.rows] = True
