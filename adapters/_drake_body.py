@@ -84,7 +84,7 @@ class Body(Sealed):
     Raises
     ------
     AdapterError
-        Where the plant is not finalized, has discrete time, or is not a tree.
+        If the plant is not finalized, has discrete time, or is not a tree.
 
     Notes
     -----

@@ -32,7 +32,7 @@ class Joint:
     Attributes
     ----------
     name : str
-        Where the file has none, the one Pinocchio makes up: ``<body>_free``,
+        A joint without a name in the file has the name that Pinocchio makes for it: ``<body>_free`` or
         ``<body>Joint_<number in body>``, with ``_2``, ``_3`` ... at its end if another joint has that name.
     kind, body : int
         MuJoCo's type and body.
@@ -83,8 +83,8 @@ class Body(Sealed):
     Parameters
     ----------
     model : mujoco.MjModel
-        Referred to, so changes of its masses and so on are seen. Its constraints, actuators and sensors are
-        disabled for the time of an evaluation.
+        Not copied, so that later changes, for instance of masses, have an effect. Its constraints, actuators
+        and sensors are disabled during an evaluation.
     data : mujoco.MjData, optional
         Overwritten by every evaluation.
 

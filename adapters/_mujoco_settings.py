@@ -1,7 +1,7 @@
 """Find what MuJoCo adds by default to the smooth accelerations of a model, by switching it off.
 
-A setting is a list of switches: a flag that disables it, or fields of the model or its options that are zero
-where there is none. Versions of MuJoCo differ in the fields they have.
+A setting is a list of switches: a flag that disables it, or fields of the model or its options that disable
+it when they are zero. Versions of MuJoCo differ in the fields that they have.
 """
 
 from __future__ import annotations

@@ -34,7 +34,8 @@ def transform(body, model, q) -> np.ndarray:
     Raises
     ------
     AdapterError
-        Where the joints of the two are not the same, or of a kind that one of them has not; names them.
+        If body and model have different joints, or a joint is of a type that only one of them has; names
+        the joints.
 
     Notes
     -----

@@ -25,7 +25,7 @@ KINDS = {  # by the ends of the names of Pinocchio's classes
     "FreeFlyer": "freeflyer",
 }
 NO_LIMIT = np.finfo(float).max  # is Pinocchio's
-STRAIGHT = 1e-9  # m/rad or rad; a twist with less of it has none
+STRAIGHT = 1e-9  # m/rad or rad; a smaller part of a twist counts as zero
 
 
 @dataclass
@@ -55,9 +55,9 @@ def model(pin_model: pin.Model) -> Model:
     Raises
     ------
     AdapterError
-        Where a joint is of a type that has no equivalent here; names it.
+        If a joint is of a type that has no equivalent here; names it.
     InvalidModelError
-        Where a mass is negative or a number is not finite; names the joint.
+        If a mass is negative or a number is not finite; names the joint.
     """
     require_model(pin_model, "pin_model")
     bodies = _bodies(pin_model)

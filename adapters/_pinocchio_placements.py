@@ -1,7 +1,7 @@
 """Find bodies and joints that Pinocchio's MJCF reader places differently from MuJoCo, as model changes.
 
-Compared is what both make of Pinocchio's neutral configuration: poses of bodies relative to the body their
-joint hangs from, and points on the axes in the axes of the body that the joint moves.
+Both models are compared in Pinocchio's neutral configuration: poses of bodies relative to their parent body,
+and points on the joint axes in the axes of the body that the joint moves.
 """
 
 from __future__ import annotations

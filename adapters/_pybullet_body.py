@@ -94,7 +94,7 @@ class Body(Sealed):
     Raises
     ------
     AdapterError
-        Where there is no such multibody, it has a planar joint or more than 128 links, or PyBullet's mass
+        If there is no such multibody, it has a planar joint or more than 128 links, or PyBullet's mass
         matrix is not that of its masses and frames: PyBullet caches the tree of a body, also beyond
         changeDynamics and removeBody.
 
@@ -167,7 +167,7 @@ class Body(Sealed):
         Raises
         ------
         AdapterError
-            Where they differ: the tree PyBullet has cached is not that of this body as it is now.
+            If they differ: PyBullet has cached the tree of another body, or of this one before a change.
         """
         self._refuse_offset_spherical_joints()
         q = self._sample()

@@ -31,8 +31,8 @@ SELF_COLLISION = pybullet.URDF_USE_INERTIA_FROM_FILE | pybullet.URDF_USE_SELF_CO
 def load(path, floating: bool = False, gravity=(0.0, 0.0, -9.81)) -> Body:
     """Load the dynamics of a URDF alone into a client of its own.
 
-    PyBullet gets a sanitised copy (see ``_pybullet_urdf``): meshes are not looked for,
-    joint limits, friction, damping and mimic are left out, and links without ``<inertial>`` have no mass.
+    PyBullet reads a sanitised copy (see ``_pybullet_urdf``) without meshes, joint limits, friction, damping
+    and mimic; links without ``<inertial>`` have no mass.
 
     Parameters
     ----------
@@ -50,7 +50,7 @@ def load(path, floating: bool = False, gravity=(0.0, 0.0, -9.81)) -> Body:
     Raises
     ------
     AdapterError
-        Where the file is missing, malformed, or PyBullet cannot represent the robot; the message names the
+        If the file is missing, malformed, or PyBullet cannot represent the robot; the message names the
         file, the reason and the link or joint.
     """
     path = as_path(path, "pybullet")
@@ -61,8 +61,8 @@ def load(path, floating: bool = False, gravity=(0.0, 0.0, -9.81)) -> Body:
 def load_plain(path, floating: bool = False, gravity=(0.0, 0.0, -9.81), way: str = "default flags") -> Body:
     """Load a URDF as it is, in one of ``WAYS``, as scripts do, but without the shapes that change no inertia.
 
-    Its H is not the file's then: see `inertials` and ``treefactor.check.differences``. Visual shapes are left
-    out, and collision shapes too where inertias are read from the file. Other arguments as for `load`.
+    Its H may differ from that of the file: see `inertials` and ``treefactor.check.differences``. Visual shapes
+    are left out, and collision shapes too if inertias are read from the file. Other arguments as for `load`.
     """
     return _load_file(as_path(path, "pybullet"), floating, gravity, WAYS[way])
 

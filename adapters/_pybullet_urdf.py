@@ -1,8 +1,8 @@
 """Copy a URDF with its dynamics only, in a form that PyBullet reads correctly.
 
-Kept: moving joints with type, origin and axis, the links they move, their names. Left out: visual and
-collision shapes (so no mesh is looked for), limits, joint damping and friction, mimic, extensions.
-Rewritten: what PyBullet misreads.
+The copy keeps moving joints with type, origin and axis, the links they move, and all names. It leaves out
+visual and collision shapes (so that no mesh is loaded), limits, joint damping and friction, mimic and
+extensions. It rewrites the parts that PyBullet reads differently from Pinocchio:
 
 - A link without ``<inertial>`` gets a mass of zero (PyBullet: 1 kg, diag(1, 1, 1)).
 - Links on fixed joints are merged into the link that carries them, as Pinocchio does. So the base of a robot
@@ -37,8 +37,8 @@ def sanitised(path: Path, floating: bool) -> tuple[str, dict[str, np.ndarray]]:
     Raises
     ------
     AdapterError
-        Where the file is missing, no well-formed XML, no URDF, has a joint without dynamics in PyBullet, or
-        more links than PyBullet, which crashes then.
+        If the file is missing, is not well-formed XML or not a URDF, has a joint of a type that PyBullet
+        does not simulate, or has so many links that PyBullet would crash.
     """
     robot = without_fixed_joints(read_names(path))
     if not floating:

@@ -36,16 +36,17 @@ def noticed(
     names : iterable of str
         Settings of an engine.
     switched : callable
-        What it simulates with the setting of that name alone, and for `UNEXPLAINED` without any.
+        Returns an object that simulates with only the setting of that name, for `UNEXPLAINED` with none.
     effect : callable
-        Relative error of q̈, and names of what it comes from, given that and a state.
+        Returns the relative error of q̈, and the names of its sources, for that object and a state.
     states : list of (q, v, tau, q̈)
         As `solved` returns them.
 
     Returns
     -------
     list of (str, float, tuple of str)
-        Name, the largest error, and what it comes from there. `UNEXPLAINED` is what is left without any.
+        Name, the largest error, and the names of its sources. `UNEXPLAINED` stands for an error without any
+        setting.
     """
     found = []
     for name in (UNEXPLAINED, *names):

@@ -82,8 +82,8 @@ ROUND_OFF = 1e-9  # relative; D and its inverse, both MuJoCo's, are farther apar
 def load(path, floating: bool = False, gravity=(0.0, 0.0, -9.81)) -> Body:
     """Load a URDF or an MJCF.
 
-    Of a URDF MuJoCo gets the dynamics alone, as an MJCF (see ``_mjcf``): meshes are not
-    looked for; joint limits, friction, damping and mimic are left out. An MJCF is taken as it is.
+    A URDF is translated to an MJCF that holds only its dynamics (see ``_mjcf``), without meshes, joint
+    limits, friction, damping and mimic. An MJCF is loaded unchanged.
 
     Parameters
     ----------
@@ -97,9 +97,9 @@ def load(path, floating: bool = False, gravity=(0.0, 0.0, -9.81)) -> Body:
     Raises
     ------
     AdapterError
-        Where the file is missing, malformed or refused by MuJoCo; names the file, the reason and the body.
+        If the file is missing, malformed or refused by MuJoCo; names the file, the reason and the body.
     ShapeError, NonFiniteError
-        Where gravity is not a vector.
+        If gravity is not a vector.
     """
     path = as_path(path, "mujoco")
     if parse(path, "mujoco").tag == "robot":
@@ -124,13 +124,13 @@ def load(path, floating: bool = False, gravity=(0.0, 0.0, -9.81)) -> Body:
 def load_plain(path, floating: bool = False, gravity=(0.0, 0.0, -9.81), way: str = "URDF importer") -> Body:
     """Load a URDF through MuJoCo's own importer, without its meshes.
 
-    Boxes, spheres and cylinders stay: they touch, and weigh something in links without ``<inertial>``. The
-    importer welds the root link to the world; ``floating`` cannot change that.
+    Boxes, spheres and cylinders are kept: they make contacts, and give mass to links without ``<inertial>``.
+    The importer welds the root link to the world, whatever ``floating`` is.
 
     Raises
     ------
     AdapterError
-        Where MuJoCo refuses the file, as it does if a moving body has no mass or moments that break
+        If MuJoCo refuses the file, as it does if a moving body has no mass or moments that break
         A + B >= C; names the body.
     """
     path = as_path(path, "mujoco")
@@ -195,7 +195,7 @@ def mass_matrix(body: Body, q) -> np.ndarray:
     Raises
     ------
     ShapeError, NonFiniteError
-        Where q has another length or is not finite.
+        If q has another length or is not finite.
     """
     data = body.forward(q, np.zeros(body.nv))
     values, (rows, columns) = (data.M, body.csr()) if hasattr(data, "M") else (data.qM, body.upward())
@@ -271,7 +271,7 @@ def random_state(body: Body, rng: np.random.Generator) -> tuple[np.ndarray, np.n
 def settings(path, floating: bool, gravity, rng: np.random.Generator) -> list[tuple[str, float, tuple]]:
     """Find what else acts in ``qacc`` by default: damping, friction, limits, contacts, actuators.
 
-    A URDF comes from MuJoCo's own importer, see `load_plain`; an MJCF is taken as it is, gravity and all.
+    A URDF is loaded by MuJoCo's own importer, see `load_plain`; an MJCF keeps its own gravity.
 
     Returns
     -------
@@ -302,7 +302,7 @@ def qld(body: Body, q) -> tuple[np.ndarray, np.ndarray]:
     Raises
     ------
     AdapterError
-        Where this version of MuJoCo stores ``qLD`` otherwise (3.3.0 and 3.3.1 do).
+        If this version of MuJoCo stores ``qLD`` in another layout, as 3.3.0 and 3.3.1 do.
     """
     data = body.forward(q, np.zeros(body.nv))
     rows, columns = body.csr() or body.upward()

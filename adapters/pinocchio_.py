@@ -59,7 +59,7 @@ def load(path, floating: bool = False, mimic: bool = False) -> pin.Model:
     Raises
     ------
     AdapterError
-        Where the file is missing, not a URDF, holds a number that is not finite, an incomplete
+        If the file is missing, not a URDF, holds a number that is not finite, an incomplete
         ``<inertial>``, a negative mass or an axis that is not a direction, or is refused by Pinocchio; names
         the file and the reason.
     """

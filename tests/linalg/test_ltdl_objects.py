@@ -49,6 +49,13 @@ def test_a_bound_factor_cannot_be_copied():
         copy.copy(BoundFactor(np.eye(TREE.n), TREE))
 
 
+def test_a_factor_without_a_matrix_names_the_call_that_fills_it():
+    with pytest.raises(tf.TreefactorError, match=r"the factor is empty .* call refactor\(H\) first"):
+        tf.Factor(TREE).solve(np.ones(TREE.n))
+    with pytest.raises(tf.TreefactorError, match=r"the factor is empty .* call factor\(\) first"):
+        BoundFactor(np.eye(TREE.n), TREE).solve(np.ones(TREE.n))
+
+
 def test_a_bound_factor_reads_its_matrix_anew_and_takes_a_shift():
     H = matrices(1)[0]
     f = BoundFactor(H, TREE)

@@ -170,7 +170,7 @@ def _scalar(value, name: str) -> np.ndarray:
 
 
 def as_count(value, name: str, least: int = 0) -> int:
-    """Return a whole number that is no smaller, or raise DtypeError or ValueError."""
+    """Return a whole number of at least `least`, or raise DtypeError or ValueError."""
     require_unmasked(value, name)
     try:
         count = operator.index(value)

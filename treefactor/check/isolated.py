@@ -58,7 +58,7 @@ class Worker:
         Raises
         ------
         WorkerError
-            Where the process died or the time is up.
+            If the process died or the time is up.
         """
         try:
             result, self.output = future.result(self._timeout)

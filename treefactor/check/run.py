@@ -86,7 +86,7 @@ def check(
     Raises
     ------
     AdapterError
-        Where an engine is not installed.
+        If an engine is not installed.
     """
     engines = tuple(engines) if has_pinocchio() else (OWN, *engines)
     _adapters(engines)

@@ -246,7 +246,7 @@ class Solution:
     def complementarity(self) -> float:
         """Compute the largest ``|gamma_i (D v - d)_i|`` from the problem's data, in J.
 
-        Where D v < d, gamma counts as far as it is from its bound.
+        If D v < d, the distance of gamma from its bound takes the place of gamma.
         """
         p = self.problem
         gap, impulse = p.D @ self.v - p.d, self.gamma
