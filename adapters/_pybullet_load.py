@@ -61,8 +61,9 @@ def load(path, floating: bool = False, gravity=(0.0, 0.0, -9.81)) -> Body:
 def load_plain(path, floating: bool = False, gravity=(0.0, 0.0, -9.81), way: str = "default flags") -> Body:
     """Load a URDF as it is, in one of ``WAYS``, as scripts do, but without the shapes that change no inertia.
 
-    Its H may differ from that of the file: see `inertials` and ``treefactor.check.differences``. Visual shapes
-    are left out, and collision shapes too if inertias are read from the file. Other arguments as for `load`.
+    Its H may differ from that of the file: see `inertials` and ``treefactor.check.differences``. Visual
+    shapes are left out, and collision shapes too if inertias are read from the file. Other arguments as for
+    `load`.
     """
     return _load_file(as_path(path, "pybullet"), floating, gravity, WAYS[way])
 

@@ -63,7 +63,7 @@ class Factor(Sealed, _factor_methods.Calls):
     `refactor` and `adopt` change it. Picklable.
     """
 
-    _fill = "refactor(H)"  # call that messages propose for an empty factor
+    _fill_call = "refactor(H)"  # call that messages propose for an empty factor
     tree: Tree
     batch: tuple[int, ...]
     kind: str
@@ -202,7 +202,7 @@ class Factor(Sealed, _factor_methods.Calls):
             return
         if row == UNTOUCHED:
             raise TreefactorError(
-                f"the factor is empty or its factorization was interrupted: call {self._fill} first"
+                f"the factor is empty or its factorization was interrupted: call {self._fill_call} first"
             )
         raise not_positive_definite(self.tree, row, H, self._upper)
 
