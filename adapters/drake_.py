@@ -199,9 +199,6 @@ def settings(path, floating: bool, gravity, rng: np.random.Generator) -> list[tu
         or bodies concerned.
     """
     body = load(path, floating, gravity)
-    if not body.nv:
-        return []
     initial = body.plant.GetDefaultPositions()
-    dynamics = partial(mass_matrix, body), partial(forward_dynamics, body)
-    states = solved(random_state(body, rng), initial, *dynamics)
+    states = solved(body, random_state(body, rng), initial, mass_matrix, forward_dynamics)
     return noticed(SETTINGS, partial(only, Path(path), floating, gravity), effect, states)

@@ -283,11 +283,8 @@ def settings(path, floating: bool, gravity, rng: np.random.Generator) -> list[tu
         body = load_plain(path, floating, gravity)
     else:
         body = load(path, gravity=None)
-    if not body.nv:
-        return []
     initial = initial_configuration(body.model)
-    dynamics = partial(mass_matrix, body), partial(forward_dynamics, body)
-    states = solved(random_state(body, rng), initial, *dynamics)
+    states = solved(body, random_state(body, rng), initial, mass_matrix, forward_dynamics)
     return noticed(SETTINGS, partial(only, body.model), partial(effect, body), states)
 
 

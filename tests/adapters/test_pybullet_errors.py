@@ -6,6 +6,7 @@ import tempfile
 
 import numpy as np
 import pytest
+from helpers.engine_cases import assert_refused_with_reason
 from helpers.pybullet_cases import (
     ARM,
     joint,
@@ -45,11 +46,7 @@ from treefactor.robots import Robot
 def test_a_malformed_urdf_is_refused_with_file_and_reason(tmp_path, content, reason):
     path = tmp_path / "bad.urdf"
     path.write_text(content)
-    with pytest.raises(tf.AdapterError, match=reason) as caught:
-        pybullet_.load(path)
-    assert caught.value.engine == "pybullet"
-    assert caught.value.file == str(path)
-    assert str(path) in str(caught.value)
+    assert_refused_with_reason(pybullet_.load, "pybullet", path, reason)
 
 
 def test_a_ring_of_links_is_no_tree(write):
