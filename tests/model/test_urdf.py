@@ -120,7 +120,9 @@ def test_pinocchio_refuses_an_axis_it_would_take_for_zero(write_text, axis):
 @pytest.mark.parametrize("engine", ["pybullet", "mujoco"])
 def test_pinocchio_refusing_leaves_the_others_their_rows(write_text, engine):
     adapter(engine)
-    [rows] = check.check([Robot("r", write_text(ARM.replace("ixy=", "x=")))], ["pinocchio", engine], samples=1)
+    [rows] = check.check(
+        [Robot("r", write_text(ARM.replace("ixy=", "x=")))], ["pinocchio", engine], samples=1
+    )
     assert rows[0].verdict == check.CANNOT_LOAD
     assert rows[1].verdict in check.GOOD
     assert "Pinocchio cannot load it" in rows[1].reason
