@@ -2,6 +2,7 @@
 
 import json
 import math
+import re
 import shutil
 
 import numpy as np
@@ -112,6 +113,7 @@ def test_bench_prints_a_table_and_writes_json(robot, compiler, tmp_path, capsys,
     assert (robot == "solo12") == all(row["goal"] is not None for row in rows if row["target"] < "S8")
     for row in rows:
         assert row["what"] in shown.out
+    assert not re.search(r"\b[SA]\d", shown.out + shown.err)  # words stand for the names of targets
     assert len(shown.err.splitlines()) == len(rows)
 
 

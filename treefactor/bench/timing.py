@@ -18,6 +18,24 @@ TURNS = 25
 PATIENCE = 4.0  # seconds
 FEWEST = 5
 GOALS = ("target", "goal", "reached")  # of a result, for this project's own use
+SUBJECTS = {  # of the targets in words; other targets are words already
+    "S1": "factor, one matrix",
+    "S2": "solve, one matrix",
+    "S3": "packed rows, one matrix",
+    "S4": "batches of dense matrices",
+    "S5": "batches in the caches",
+    "S6": "dynamics",
+    "S7": "compiled programs",
+    "S8": "threads",
+    "S9": "growth with size",
+    "S10": "sparse direct solvers",
+    "A2": "contacts of a robot",
+    "A3": "contacts of spheres",
+    "A4": "fewer contacts",
+    "A5": "warm starts",
+    "A7": "dependent rows",
+    "A8": "contradictory rows",
+}
 
 
 @dataclass(frozen=True)
@@ -40,7 +58,7 @@ class Comparison:
     Attributes
     ----------
     target : str
-        Name of the target, such as "S1".
+        Name of the target, a key of `SUBJECTS` such as "S1" or words.
     model, what, peer : str
     ours, theirs : Call
     goal : float or None
@@ -112,6 +130,11 @@ class Result:
     high: float
     goal: float | None = None
     note: str = ""
+
+    @property
+    def subject(self) -> str:
+        """The target in words."""
+        return SUBJECTS.get(self.target, self.target)
 
     @property
     def reached(self) -> bool | None:
