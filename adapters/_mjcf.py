@@ -18,8 +18,9 @@ import numpy as np
 from scipy.spatial.transform import Rotation
 
 from ..exceptions import AdapterError
-from ..model._urdf import ROUND_OFF, Robot, read, without_fixed_joints
+from ..model._urdf import Robot, read, without_fixed_joints
 from ..model.joints import Inertia
+from ..tolerances import NO_MOMENT
 
 SMALLEST = 1e-15  # mjMINVAL; MuJoCo treats less mass or inertia as zero
 TYPES = {"revolute": "hinge", "continuous": "hinge", "prismatic": "slide", "spherical": "ball"}
@@ -80,7 +81,7 @@ def _principal(inertial: Inertia) -> tuple[np.ndarray, np.ndarray]:
     """Return principal moments in rising order, and a rotation whose columns are their axes."""
     moments, axes = np.linalg.eigh(inertial.tensor)
     axes[:, 2] *= np.linalg.det(axes)  # right-handed
-    if moments[2] <= (1.0 + ROUND_OFF) * (moments[0] + moments[1]):
+    if moments[2] <= (1.0 + NO_MOMENT) * (moments[0] + moments[1]):
         moments[2] = min(moments[2], moments[0] + moments[1])  # MuJoCo's triangle inequality has no tolerance
     return moments, axes
 

@@ -13,8 +13,9 @@ from .._util.xml import as_path, numbers, parse
 from ..exceptions import AdapterError
 from ..model._urdf import read
 from ..model.joints import Inertia
+from ..tolerances import ORTHONORMAL
 from ._plain_urdf import AXIAL, JOINT_PARTS, plain, write
-from ._pybullet_body import STALE, Body, adapter_error, engine_errors
+from ._pybullet_body import Body, adapter_error, engine_errors
 from ._pybullet_urdf import read_names, sanitised
 
 DYNAMICS_ONLY = pybullet.URDF_USE_INERTIA_FROM_FILE | pybullet.URDF_IGNORE_COLLISION_SHAPES
@@ -93,7 +94,7 @@ def _scaled_axes(path: Path) -> list[str]:
     """Return the joints whose axis is not of unit length in the file."""
     axial = [joint for joint in parse(path, "pybullet").iterfind("joint[axis]") if joint.get("type") in AXIAL]
     axes = {joint.get("name", ""): numbers(joint.find("axis").get("xyz", "")) for joint in axial}
-    return [name for name, axis in axes.items() if abs(np.linalg.norm(axis) - 1.0) > STALE]
+    return [name for name, axis in axes.items() if abs(np.linalg.norm(axis) - 1.0) > ORTHONORMAL]
 
 
 def _load_copy(text: str, path: Path, floating: bool, gravity, moments: dict[str, np.ndarray]) -> Body:

@@ -23,12 +23,12 @@ from pathlib import Path
 
 import numpy as np
 
-from ..model._urdf import FREEDOMS, ROUND_OFF, Joint, Robot, read, roll_pitch_yaw, without_fixed_joints
+from ..model._urdf import FREEDOMS, Joint, Robot, read, roll_pitch_yaw, without_fixed_joints
 from ..model.joints import Inertia
+from ..tolerances import NO_MOMENT, TRIANGLE_MARGIN
 from ._pybullet_body import adapter_error, positions, require_state
 
 NAME = 1000  # bytes of a name; PyBullet cuts longer ones off, or crashes
-TRIANGLE_MARGIN = 1e-9  # relative; closer than this to equality, round-off decides in PyBullet's check
 
 
 def sanitised(path: Path, floating: bool) -> tuple[str, dict[str, np.ndarray]]:
@@ -80,7 +80,7 @@ def _principal_axes(tensor: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     if np.array_equal(tensor, np.diag(moments)):
         return moments, np.eye(3)
     moments, axes = np.linalg.eigh(tensor)
-    moments[(moments < 0.0) & (moments > -ROUND_OFF * moments[2])] = 0.0
+    moments[(moments < 0.0) & (moments > -NO_MOMENT * moments[2])] = 0.0
     axes[:, 2] *= np.linalg.det(axes)  # right-handed
     return moments, axes
 

@@ -34,6 +34,7 @@ from .._util.validation import as_vector
 from .._util.xml import as_path, parse
 from ..model._urdf import read, without_fixed_joints
 from ..model.joints import Inertia
+from ..tolerances import SAME_FACTOR
 from ..tree.tree import Tree
 from ._accelerations import accelerator_of
 from ._mjcf import mjcf
@@ -76,7 +77,6 @@ __all__ = [
 
 WAYS = ("URDF importer",)
 TENSOR_CAUSE = {"URDF importer": "another inertia tensor than the file's"}
-ROUND_OFF = 1e-9  # relative; D and its inverse, both MuJoCo's, are farther apart only where they are misread
 
 
 def load(path, floating: bool = False, gravity=(0.0, 0.0, -9.81)) -> Body:
@@ -307,7 +307,7 @@ def qld(body: Body, q) -> tuple[np.ndarray, np.ndarray]:
     if rows.size == data.qLD.size:
         L[rows, columns] = data.qLD
     D = L.diagonal().copy()
-    if not np.allclose(D * data.qLDiagInv, 1.0, rtol=ROUND_OFF):
+    if not np.allclose(D * data.qLDiagInv, 1.0, rtol=SAME_FACTOR):
         raise adapter_error(f"MuJoCo {mujoco.__version__} stores qLD in a way this adapter does not know")
     np.fill_diagonal(L, 1.0)
     return L, D

@@ -114,7 +114,7 @@ def goldfarb_idnani(problem):
 
 
 def feasible(problem) -> bool:
-    """Whether some v fulfils the constraints, by the linear program of HiGHS."""
+    """Return whether some v fulfils the constraints, by a linear program of HiGHS."""
     from scipy.optimize import linprog
 
     rows = problem.d > -np.inf

@@ -16,7 +16,6 @@ from .._util.xml import file_error, numbers, parse
 from ..exceptions import AdapterError
 from .joints import Inertia
 
-ROUND_OFF = 1e-14  # relative; a negative principal moment as small as this is zero
 FREEDOMS = {"revolute": 1, "continuous": 1, "prismatic": 1, "spherical": 3, "fixed": 0}
 
 
