@@ -16,7 +16,7 @@ from ..model.joints import Inertia
 from ..tolerances import ORTHONORMAL
 from ._plain_urdf import AXIAL, JOINT_PARTS, plain, write
 from ._pybullet_body import Body, adapter_error, engine_errors
-from ._pybullet_urdf import read_names, sanitised
+from ._pybullet_traps import read_names, sanitised
 
 DYNAMICS_ONLY = pybullet.URDF_USE_INERTIA_FROM_FILE | pybullet.URDF_IGNORE_COLLISION_SHAPES
 WAYS = {  # reading meshes takes most of the time; those of collision shapes change default inertias only
@@ -32,7 +32,7 @@ SELF_COLLISION = pybullet.URDF_USE_INERTIA_FROM_FILE | pybullet.URDF_USE_SELF_CO
 def load(path, floating: bool = False, gravity=(0.0, 0.0, -9.81)) -> Body:
     """Load the dynamics of a URDF alone into a client of its own.
 
-    PyBullet reads a sanitised copy (see ``_pybullet_urdf``) without meshes, joint limits, friction, damping
+    PyBullet reads a sanitised copy (see ``_pybullet_traps``) without meshes, joint limits, friction, damping
     and mimic; links without ``<inertial>`` have no mass.
 
     Parameters

@@ -1,4 +1,4 @@
-"""Copy a URDF with its dynamics only, in a form that PyBullet reads correctly.
+"""Avoid PyBullet's traps: copy a URDF with its dynamics only, in a form that PyBullet reads correctly.
 
 The copy keeps moving joints with type, origin and axis, the links they move, and all names. It leaves out
 visual and collision shapes (so that no mesh is loaded), limits, joint damping and friction, mimic and
