@@ -157,7 +157,7 @@ def _joints(plant: MultibodyPlant) -> tuple[Joint, ...]:
     above, parent = (
         {int(plant.world_body().index()): None},
         {},
-    )  # next moving joint inwards of bodies, of joints
+    )  # next moving joint towards the world, of bodies and of joints
     waiting = list(joints)
     while waiting:
         joint = next(

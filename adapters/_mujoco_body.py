@@ -17,7 +17,7 @@ FREE, BALL = int(mujoco.mjtJoint.mjJNT_FREE), int(mujoco.mjtJoint.mjJNT_BALL)
 SLIDE = int(mujoco.mjtJoint.mjJNT_SLIDE)
 SIZES = {FREE: (7, 6), BALL: (4, 3)}  # entries in q and v; 1 and 1 for the others
 
-# what would add to the smooth accelerations of mj_forward, or take time there without entering them
+# flags of mj_forward for parts that change smooth accelerations, or only take time
 DISABLED = int(
     mujoco.mjtDisableBit.mjDSBL_CONSTRAINT
     | mujoco.mjtDisableBit.mjDSBL_ACTUATION

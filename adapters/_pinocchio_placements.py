@@ -15,8 +15,8 @@ import pinocchio as pin
 from ..tolerances import SAME_PLACEMENT
 from ._pinocchio_conventions import from_pinocchio
 
-POSITION = "another position of a joint"  # one that a default class gives, Pinocchio does not read
-PLACEMENT = "another placement of a body"  # it puts the first body at the origin if no joint moves that
+POSITION = "another position of a joint"  # Pinocchio ignores positions from default classes
+PLACEMENT = "another placement of a body"  # Pinocchio puts a first body that no joint moves at the origin
 
 
 def placement_changes(model: pin.Model, body) -> dict[str, dict[str, Callable]]:

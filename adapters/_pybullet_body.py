@@ -15,7 +15,7 @@ from ..model._urdf import roll_pitch_yaw
 from ..tolerances import MISPLACED, SAME_AS_CACHED
 
 LINKS = 128  # base included; PyBullet has no state of a body with more
-POSITIONS = 120  # of its joints: 128 less 7 of the base, and the last is misread in spherical joints
+POSITIONS = 120  # of joints: 128 less 7 of the base; PyBullet misreads the last one in spherical joints
 
 FREEDOMS = {
     pybullet.JOINT_REVOLUTE: 1,

@@ -73,7 +73,7 @@ def load(path, floating: bool = False, mimic: bool = False) -> pin.Model:
             return pin.buildModelFromUrdf(str(path), pin.JointModelFreeFlyer(), mimic=mimic)
         return pin.buildModelFromUrdf(str(path), mimic=mimic)
     except (ValueError, RuntimeError, TypeError) as error:
-        parse(path, "pinocchio")  # says what is wrong with the XML
+        parse(path, "pinocchio")  # raises an error that names the fault of the XML
         reason = " ".join(str(error).split()) or type(error).__name__
         raise AdapterError(
             f"{path}: Pinocchio cannot load it: {reason}", engine="pinocchio", file=path

@@ -193,7 +193,7 @@ def settings(path, floating: bool, gravity, rng: np.random.Generator) -> list[tu
         Name, relative error that it alone makes of q̈ at a random state, and the joints or links concerned.
     """
     path, seed, found = Path(path), int(rng.integers(2**32)), []
-    for name in (UNEXPLAINED, *step.SETTINGS):  # without any of them nothing must be left
+    for name in (UNEXPLAINED, *step.SETTINGS):  # without any setting there must be no difference
         with load_shapeless(path, floating, gravity) as body:
             found += _acting(body, name, seed)
     with suppress(AdapterError), load_touching(path, floating, gravity) as body:  # its meshes may be missing

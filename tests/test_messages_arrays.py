@@ -43,8 +43,8 @@ def spread(x):
 
 def shifted(x):
     """Return the same numbers at an address that is not a multiple of eight."""
-    room = np.zeros(x.nbytes + 1, np.uint8)[1:]
-    return np.ndarray(x.shape, float, room)
+    memory = np.zeros(x.nbytes + 1, np.uint8)[1:]
+    return np.ndarray(x.shape, float, memory)
 
 
 UNBOUND = {

@@ -31,7 +31,7 @@ STEP = {
     "mu": np.ones(1),
 }
 
-NUMBERS = [  # that are none where one finite number is expected
+NUMBERS = [  # invalid values for an argument that must be one finite number
     ("a", DtypeError, "must hold real numbers"),
     (None, DtypeError, "must hold real numbers"),
     (1j, DtypeError, "must hold real numbers"),

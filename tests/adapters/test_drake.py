@@ -233,7 +233,7 @@ def test_nothing_acts_without_settings(write_text):
     [
         (arm('<dynamics damping="2"/>'), "joint damping of the file acts", ("j", "k")),
         (arm(LIMIT).replace("continuous", "revolute"), "joint limits push back", ("j", "k")),
-        (arm(LIMIT), "joint limits push back", ("j", "k")),  # which continuous joints have not
+        (arm(LIMIT), "joint limits push back", ("j", "k")),  # continuous joints do not have limits in URDF
         (arm(shape=BOX), "contacts act", ("a with b",)),
         (arm(shape=BOX.replace("box", "mesh")), None, ()),
         (arm('<dynamics friction="2"/>'), None, ()),

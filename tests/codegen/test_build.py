@@ -230,7 +230,7 @@ def test_hostile_folders_are_left_alone(arm, folder, make, reason):
     assert not folder.is_dir() or os.listdir(folder) == []
 
 
-@pytest.mark.skipif(sys.platform != "linux", reason="nobody can write to /proc on Linux")
+@pytest.mark.skipif(sys.platform != "linux", reason="no user can write to /proc on Linux")
 def test_a_folder_that_cannot_be_made(arm, monkeypatch):
     monkeypatch.setenv("XDG_CACHE_HOME", "/proc/self")
     with pytest.warns(RuntimeWarning, match="not kept in /proc/self/treefactor: No such file"):

@@ -69,7 +69,7 @@ def test_a_wrong_shape_is_told(call, shape):
     with pytest.raises(ShapeError) as caught:
         CALLS[call](np.ones(shape))
     received = caught.value.received
-    assert shape[: len(received)] == received or received == shape  # a batch may be told alone
+    assert shape[: len(received)] == received or received == shape  # the message may name only the batch
     assert caught.value.expected is not None
     assert str(received) in str(caught.value)
 

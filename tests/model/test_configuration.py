@@ -162,7 +162,7 @@ def test_a_rotation_of_another_length_is_named(kind):
             tf.integrate(model, q, np.zeros(model.nv))
         assert caught.value.joint == "wrist"
     with pytest.raises(tf.ConfigurationError, match=r"'wrist' in q has length"):
-        tf.crba(model, tf.neutral(model) * 1e200)  # whose square is no number
+        tf.crba(model, tf.neutral(model) * 1e200)  # its square overflows
     batch = np.stack([tf.neutral(model)] * 4)
     batch[2] = 0.0
     with pytest.raises(ValueError, match=r"'wrist' in q0\[2\] has length 0"):

@@ -161,7 +161,7 @@ def times_in_turns(
     """Return seconds per item of every call, taken in turns: an array (turns, calls)."""
     timers = [Timer(call.run, timer=clock) for call in calls]
     for timer in timers:
-        timer.timeit(1)  # what is done once only
+        timer.timeit(1)  # the first call also does work that is done only once
     once = [timer.timeit(1) for timer in timers]
     counts = [max(1, int(RUN / seconds)) for seconds in once]
     turn = sum(count * seconds for count, seconds in zip(counts, once, strict=True))

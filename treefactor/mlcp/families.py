@@ -233,7 +233,7 @@ class Legged(Sealed):
 
         H, n = self.inertia(), self.tree.n
         limits = min(m, round(LIMITED * m))
-        turn, k = np.divmod(np.arange(limits), n - 6)  # a joint gets its other limit when all have one
+        turn, k = np.divmod(np.arange(limits), n - 6)  # second limits of joints follow all first ones
         joint = 6 + self.rng.permutation(n - 6)[k]
         side = self.rng.choice([-1.0, 1.0], n)[joint] * (-1.0) ** turn
         normals = self._directions((m - limits,)) + 1.5 * np.eye(3)[2]

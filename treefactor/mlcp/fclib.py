@@ -44,8 +44,8 @@ TROUBLE = (
     ArithmeticError,
     MemoryError,
 )
-EXPANDED = 2000  # times that compression shrinks numbers at most; HDF5 makes up what was never written
-EXACT = 2.0**53  # up to which floating-point numbers hold all whole ones
+EXPANDED = 2000  # largest ratio of compression; HDF5 returns fill values for data that were never written
+EXACT = 2.0**53  # float64 represents all integers up to this one
 
 
 @dataclass(frozen=True, eq=False)

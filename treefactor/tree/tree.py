@@ -18,7 +18,7 @@ from . import _parents, _pattern, packing  # type: ignore[attr-defined]  # compi
 from .operation_count import CostKind, OperationCount, count, sum_exactly
 from .packing import LAYOUTS as LAYOUTS
 
-FREEDOMS = 10**6  # more than any joint has; keeps sums of them exact
+FREEDOMS = 10**6  # more freedoms than any joint has; sums of them stay exact
 
 
 def _indices(values, what: str) -> np.ndarray:
@@ -232,7 +232,7 @@ class Tree(Sealed):
             raise InvalidTreeError(f"node {row} is its own ancestor: the parent array has a cycle", row=row)
         new_number = np.empty(n + 1, dtype=np.intp)
         new_number[order] = np.arange(n)
-        new_number[n] = -1  # parent -1 looks here
+        new_number[n] = -1  # entry of parent -1
         return Tree(new_number[parent[order]]), order
 
     def __eq__(self, other):
