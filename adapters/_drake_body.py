@@ -26,7 +26,7 @@ class Joint:
     name, kind : str
         Drake's name and type.
     parent : int
-        Next joint with freedoms on the way to the world, as an index into ``Body.joints``; -1 for none.
+        Next joint with freedoms towards the world, as an index into ``Body.joints``; -1 if there is none.
     q, v : slice
         Its entries in q and v.
 
@@ -90,7 +90,7 @@ class Body(Sealed):
     -----
     Thread-compatible.
 
-    What changes it is every evaluation, which writes into the context.
+    Every evaluation changes it, because it writes into the context.
     """
 
     engine = "Drake"
@@ -117,7 +117,7 @@ class Body(Sealed):
         self.close()
 
     def close(self) -> None:
-        """Do nothing: Drake's memory goes with the last reference to it."""
+        """Do nothing: Drake frees its memory with the last reference."""
 
     @property
     def armature(self) -> np.ndarray:

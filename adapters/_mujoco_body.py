@@ -103,7 +103,7 @@ class Body(Sealed):
     -----
     Thread-compatible.
 
-    What changes it is every evaluation, which writes into ``data``.
+    Every evaluation changes it, because it writes into ``data``.
     """
 
     engine = "MuJoCo"
@@ -128,7 +128,7 @@ class Body(Sealed):
         self.close()
 
     def close(self) -> None:
-        """Do nothing: MuJoCo's memory goes with the last reference to it."""
+        """Do nothing: MuJoCo frees its memory with the last reference."""
 
     @property
     def armature(self) -> np.ndarray:

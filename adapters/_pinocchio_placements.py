@@ -97,7 +97,7 @@ def _shift(model: pin.Model, j: int, frame: int, shifts: list[np.ndarray]) -> No
     model.jointPlacements[j] = model.jointPlacements[j] * first * old[0].actInv(new[0]) * first.inverse()
     for i in range(1, len(new)):
         model.joints[j].extract().jointPlacements[i] = new[i - 1].actInv(new[i])
-    D = new[-1].actInv(old[-1])  # from the joint's frame as it was to the frame as it is
+    D = new[-1].actInv(old[-1])  # from the former frame of the joint to the new one
     model.inertias[j] = D.act(model.inertias[j])
     for other in model.frames:
         if other.parentJoint == j:

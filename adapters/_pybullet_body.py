@@ -101,7 +101,7 @@ class Body(Sealed):
     -----
     Thread-compatible.
 
-    What changes it is every evaluation. Client and body are of one process: not picklable.
+    Every evaluation changes it. It belongs to the client of one process and cannot be pickled.
     """
 
     id: int

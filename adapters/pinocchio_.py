@@ -51,7 +51,7 @@ def load(path, floating: bool = False, mimic: bool = False) -> pin.Model:
     ----------
     path : path-like
     floating : bool
-        Put a free-flyer named ``root_joint`` under the root link of a URDF; an MJCF is taken as it is.
+        Put a free-flyer named ``root_joint`` under the root link of a URDF; an MJCF is loaded unchanged.
     mimic : bool
         Couple mimic joints to the joint they follow, instead of leaving both free.
 

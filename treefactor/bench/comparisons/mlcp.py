@@ -1,6 +1,6 @@
 """Compare times of contact problems with other solvers', for `treefactor bench mlcp`.
 
-Times are those of the processor, in one thread. A peer that does not solve a problem is timed all the same,
+Times are those of the processor, in one thread. A peer that does not solve a problem is timed nevertheless,
 and its status is shown with the residual: some peers stop early or report success without a solution.
 """
 
