@@ -50,7 +50,7 @@ NO_MODELS = {
 
 @pytest.mark.parametrize(("value", "why"), NO_MODELS.values(), ids=NO_MODELS)
 @pytest.mark.parametrize(("function", "at"), list(functions_of("model")))
-def test_every_function_says_how_to_make_a_model(function, at, value, why):
+def test_messages_of_every_function_show_how_to_make_a_model(function, at, value, why):
     if value is None and inspect.signature(function).parameters["model"].default is None:
         assert function(*[()] * at, model=None) == []
         return
@@ -83,7 +83,7 @@ NO_TREES = {
 
 @pytest.mark.parametrize(("value", "why"), NO_TREES.values(), ids=NO_TREES)
 @pytest.mark.parametrize(("function", "at"), list(functions_of("tree")))
-def test_every_function_says_how_to_make_a_tree(function, at, value, why):
+def test_messages_of_every_function_show_how_to_make_a_tree(function, at, value, why):
     with pytest.raises(TypeError, match=rf"^tree must be a treefactor\.Tree, .*{why}"):
         call_with(function, at, value)
 
@@ -156,7 +156,7 @@ def test_links_of_a_urdf_are_bodies():
 
 
 @pytest.mark.parametrize("tip", [-1, 3, 1.5, None])
-def test_tips_that_are_no_joints(tip):
+def test_tips_that_are_not_joints(tip):
     with pytest.raises(CodegenError, match="tips"):
         tf.generate(ARM, "jacobian", [tip])
 
@@ -195,7 +195,7 @@ def test_kinds_of_joints_are_proposed():
 SOURCES = [path for folder in ("treefactor", "adapters") for path in (ROOT / folder).rglob("*.py*")]
 
 
-def test_messages_say_is_not_a():
+def test_messages_use_is_not_a():
     messages = [
         f"{path.name}: {line.strip()}"
         for path in SOURCES

@@ -97,7 +97,7 @@ def test_matrices_that_cannot_be_bound(H, why):
         tf.BoundFactor(H, tf.Tree([-1, 0]))
 
 
-def test_a_bound_matrix_that_nobody_has_written():
+def test_a_bound_matrix_of_zeros_is_named():
     f = tf.BoundFactor(np.zeros((2, 2)), tf.Tree([-1, 0], ["a", "b"]))
     with pytest.raises(tf.NotPositiveDefiniteError, match="all zero: write H into it") as caught:
         f.factor()

@@ -12,7 +12,7 @@ from treefactor.exceptions import ShapeError
 # ------------------------------------------------------------------------------------ descriptions of robots
 
 
-def test_text_is_read_where_text_is_asked(tmp_path):
+def test_text_is_read_by_from_urdf_string(tmp_path):
     path, text = tmp_path / "r.urdf", URDF.format(name="r")
     path.write_text(text)
     for floating in (False, True):
@@ -88,7 +88,7 @@ def loader(engine):
 
 
 @pytest.mark.parametrize("engine", ENGINES)
-def test_every_engine_says_what_a_path_is(engine, tmp_path):
+def test_every_engine_explains_wrong_paths(engine, tmp_path):
     load = loader(engine)
     path = tmp_path / "r.urdf"
     path.write_text(XACROS["macro"])

@@ -347,7 +347,7 @@ def test_arrays_spread_by_dask_hold_numbers():
     np.testing.assert_array_equal(single, map_dynamics(model, q, v, v).compute())
 
 
-def test_files_that_are_none():
+def test_other_files_are_refused():
     pytest.importorskip("h5py", reason="FCLIB's files are HDF5")
     for file in ("there is none.hdf5", io.BytesIO(b"no HDF5 at all"), 3, None):
         with pytest.raises(tf.TreefactorError, match=r"^cannot read "):

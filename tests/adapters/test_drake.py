@@ -161,7 +161,7 @@ def test_two_floating_bodies_are_matched_by_name():
     cases.assert_agrees(drake_, Body(plant), model)
 
 
-def test_a_joint_that_pinocchio_has_not():
+def test_a_joint_that_pinocchio_lacks():
     plant = MultibodyPlant(0.0)
     link = plant.AddRigidBody("a", INERTIA)
     plant.AddJoint(BallRpyJoint("ball", plant.world_frame(), link.body_frame()))
@@ -240,7 +240,7 @@ def test_nothing_acts_without_settings(write_text):
     ],
     ids=["damping", "limits", "limits of continuous joints", "contacts", "mesh", "friction"],
 )
-def test_settings_that_act_without_being_asked(write_text, text, name, where):
+def test_settings_that_act_by_default(write_text, text, name, where):
     found = row(write_text(text))
     expected = [(name, "simulated", "q̈", where)] if name else []
     assert [(c.name, c.way, c.quantity, c.where) for c in found.causes] == expected
@@ -337,7 +337,7 @@ def test_a_massless_link_has_a_singular_H_and_no_acceleration(write_text):
         drake_.own_acceleration(body, q, v, tau)
 
 
-def test_plants_that_are_no_continuous_time_trees():
+def test_plants_that_are_not_continuous_time_trees():
     with pytest.raises(tf.AdapterError, match="finalized"):
         Body(MultibodyPlant(0.0))
     discrete = MultibodyPlant(0.001)
@@ -350,5 +350,5 @@ def test_wrong_lengths_and_nan():
     cases.assert_wrong_arguments_are_refused(drake_)
 
 
-def test_joints_that_pinocchio_has_not_are_named():
+def test_joints_that_pinocchio_lacks_are_named():
     cases.assert_unmatched_joints_are_named(drake_)

@@ -36,7 +36,7 @@ def test_missing_file(tmp_path):
     ],
     ids=["massless", "point mass", "triangle"],
 )
-def test_moving_bodies_that_mujoco_refuses_are_loaded_all_the_same(write_text, odd, reason):
+def test_moving_bodies_that_mujoco_refuses_are_loaded(write_text, odd, reason):
     path = write_text(cases.urdf(cases.link("base"), odd, cases.joint("j", "base", "a")))
     with pytest.raises(tf.AdapterError, match=reason) as caught:
         mujoco_.load_plain(path)
@@ -54,7 +54,7 @@ def test_moving_bodies_that_mujoco_refuses_are_loaded_all_the_same(write_text, o
     )
 
 
-def test_a_free_base_without_mass_is_loaded_all_the_same(write_text):
+def test_a_free_base_without_mass_is_loaded(write_text):
     path = write_text(cases.urdf(cases.link("base", None), cases.link("a"), cases.joint("j", "base", "a")))
     assert mujoco_.load(path).nv == 1
     assert mujoco_.load(path, floating=True).nv == 7
@@ -69,7 +69,7 @@ def test_no_log_file_is_left(write_text, tmp_path, monkeypatch):
     assert not (tmp_path / "MUJOCO_LOG.TXT").exists()
 
 
-def test_an_mjcf_says_itself_whether_it_floats(write_text):
+def test_an_mjcf_defines_its_base(write_text):
     hinged = write_text(ONE.format(f"<joint/>{INERTIAL}", ""), "hinged.xml")
     with pytest.raises(tf.AdapterError, match=r"hinged\.xml: .*free joint"):
         mujoco_.load(hinged, floating=True)
@@ -95,5 +95,5 @@ def test_wrong_lengths_and_nan():
     cases.assert_wrong_arguments_are_refused(mujoco_)
 
 
-def test_joints_that_pinocchio_has_not_are_named():
+def test_joints_that_pinocchio_lacks_are_named():
     cases.assert_unmatched_joints_are_named(mujoco_)

@@ -75,7 +75,7 @@ def test_a_wrong_figure_of_an_engine_is_found(monkeypatch, function, column):
 
 @pytest.mark.parametrize("function", ["mass_matrix", "bias", "own_acceleration"])
 @pytest.mark.parametrize("sample", [0, 1, 2])
-def test_nan_of_an_engine_in_any_sample_is_no_agreement(monkeypatch, function, sample):
+def test_nan_of_an_engine_in_any_sample_disagrees(monkeypatch, function, sample):
     right, calls = getattr(pybullet_, function), iter(range(1000))
 
     def wrong(*arguments):
@@ -98,14 +98,14 @@ def test_an_engine_that_fails_does_not_take_the_other_rows_along(monkeypatch, fu
     assert "broken" in other.reason
 
 
-def test_an_indefinite_matrix_is_no_refusal_to_load(monkeypatch):
+def test_an_indefinite_matrix_disagrees(monkeypatch):
     right = pybullet_.mass_matrix
     monkeypatch.setattr(pybullet_, "mass_matrix", lambda *arguments: -right(*arguments))
     assert rows_of(["double_pendulum"])[1].verdict == check.DISAGREES
 
 
 @pytest.mark.parametrize("factor", [np.nan, -1.0, 1.01])
-def test_a_wrong_mimic_model_is_no_agreement(monkeypatch, factor):
+def test_a_wrong_mimic_model_disagrees(monkeypatch, factor):
     right = pinocchio_.mass_matrix
 
     def wrong(model, data, q):
@@ -132,7 +132,7 @@ def test_a_heavy_joint_does_not_hide_behind_a_light_one(write, monkeypatch):
 
 
 @pytest.mark.parametrize("names", [("a", "a"), ("", "b")])
-def test_joints_without_a_name_of_their_own_crash_nobody(write, names):
+def test_joints_without_a_unique_name_crash_no_engine(write, names):
     path = write(link("base") + link("upper") + link("lower")
                  + joint(names[0], "continuous", "base", "upper")
                  + joint(names[1], "continuous", "upper", "lower"))  # fmt: skip
@@ -144,7 +144,7 @@ def test_joints_without_a_name_of_their_own_crash_nobody(write, names):
 
 
 @pytest.mark.parametrize("encoding", ["klingon", "shift_jis", "utf-16"])
-def test_encodings_nobody_knows(tmp_path, encoding):
+def test_unknown_encodings(tmp_path, encoding):
     path = tmp_path / "odd.urdf"
     path.write_text(f"<?xml version='1.0' encoding='{encoding}'?><robot name='r'><link name='a'/></robot>")
     for row in next(check.check([robots.Robot("odd", path)])):

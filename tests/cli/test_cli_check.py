@@ -93,7 +93,7 @@ def disagreeing(robot, engines, *_):
     return [check.Row(robot.name, robot.base, engine, verdict=check.DISAGREES) for engine in engines]
 
 
-def test_exit_status_says_that_something_disagrees(monkeypatch, capsys):
+def test_exit_status_of_disagreements(monkeypatch, capsys):
     monkeypatch.setattr(check.run, "_check_robot", disagreeing)
     assert cli.main(["check", "double_pendulum"]) == cli.DISAGREE
     assert "disagrees" in capsys.readouterr().out
@@ -111,7 +111,7 @@ def test_a_robot_no_engine_can_load_is_a_row(tmp_path, capsys):
     assert "1 agrees, 1 explained, 2 cannot load" in out
 
 
-def test_a_robot_nobody_knows_is_an_error(capsys):
+def test_an_unknown_robot_is_an_error(capsys):
     assert cli.main(["check", "padna"]) == cli.FAILED
     assert "panda" in capsys.readouterr().err
 
@@ -172,7 +172,7 @@ def test_json_into_a_pipe_or_a_folder(tmp_path, capsys):
 
 
 @pytest.mark.parametrize("name", ["[/red]", "a[bold]b.urdf", "\\[x]"])
-def test_names_are_no_markup(name, capsys):
+def test_names_are_not_markup(name, capsys):
     assert cli.main(["check", name]) == cli.FAILED
     assert name in capsys.readouterr().err
 

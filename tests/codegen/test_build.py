@@ -106,7 +106,7 @@ def test_no_compiler(arm, monkeypatch):
         compiled(arm)
 
 
-def test_a_compiler_that_fails_says_why(arm, folder, compiler):
+def test_errors_of_the_compiler_are_passed_on(arm, folder, compiler):
     compiler('case "$*" in *-shared*) echo no space >&2; exit 3;; esac; exec ' + CC + ' "$@"')
     with pytest.raises(tf.exceptions.CodegenError, match="ended with status 3: no space"):
         compiled(arm)
@@ -311,7 +311,7 @@ def test_an_object_of_another_program_is_not_loaded(arm, folder):
     compiled(arm)
 
 
-def test_code_is_asked_who_it_is(arm, monkeypatch):
+def test_compiled_code_is_identified_by_its_hash(arm, monkeypatch):
     monkeypatch.setattr(build.emit_c, "ABI", 2)
     compiler = build.Compiler.find()
     texts = build.emit_c.sources(arm[1], ["crba"])

@@ -133,7 +133,7 @@ def test_dynamics_of_batches_are_those_of_single_states(name):
         assert error(force[i], single[1]) < DYNAMICS
 
 
-def test_stabilization_adds_what_baumgarte_says():
+def test_stabilization_adds_baumgartes_terms():
     model, q = CASES["stewart"]
     v = np.random.default_rng(0).normal(size=model.nv)
     q = tf.integrate(model, q, 1e-3 * v)

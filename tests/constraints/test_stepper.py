@@ -255,7 +255,7 @@ def squeezed():
     return Stepper(bodies(1), [Contact(ball), Contact(ball, Plane(-1, [0, 0, -1.0], [0, 0, 0.9]))], h=0.01)
 
 
-def test_a_step_that_is_impossible_says_so_and_changes_nothing():
+def test_an_impossible_step_raises_and_changes_nothing():
     stepper = squeezed()
     q, v = at([0, 0, 0.45]), np.ones(6)
     with pytest.raises(StepError, match="INFEASIBLE") as caught:

@@ -49,7 +49,7 @@ def assert_spoiled(model, own, before, name):
 
 @calls_of_all_kinds
 @pytest.mark.parametrize("kind", ["continuous", "spherical", "planar", "freeflyer"])
-def test_a_rotation_that_is_none_spoils_its_element(name, kind):
+def test_an_invalid_rotation_spoils_only_its_element(name, kind):
     model = ALL_KINDS
     given = list(arguments(model, 1, 11))
     before = CALLS[name](model, *given)
@@ -64,7 +64,7 @@ def test_a_rotation_that_is_none_spoils_its_element(name, kind):
 
 @calls_of_all_kinds
 @pytest.mark.parametrize("value", [np.nan, np.inf, -np.inf])
-def test_a_single_call_says_what_is_not_finite(name, value):
+def test_a_single_call_names_the_argument_that_is_not_finite(name, value):
     given = dict(zip(("q", "v", "x", "fext"), arguments(ALL_KINDS, 1), strict=True))
     for argument in TAKES[name]:
         bad = given | {argument: np.full_like(given[argument], value)}
@@ -73,7 +73,7 @@ def test_a_single_call_says_what_is_not_finite(name, value):
             CALLS[name](ALL_KINDS, *bad.values())
 
 
-def test_huge_numbers_are_no_error_of_the_configuration():
+def test_huge_quaternions_raise_or_give_nan():
     model = MODELS["freeflyer"]
     q = arguments(model)[0]
     q[3:7] = 1e200
@@ -95,7 +95,7 @@ def test_what_is_missing_is_named(name):
 
 @calls_of_all_kinds
 @pytest.mark.parametrize("size", [(), (3,)], ids=["single", "batch"])
-def test_wrong_shapes_are_told(name, size):
+def test_wrong_shapes_raise(name, size):
     given = dict(zip(("q", "v", "x", "fext"), arguments(ALL_KINDS, 1, size), strict=True))
     for argument in TAKES[name]:
         x = given[argument]
@@ -133,7 +133,7 @@ def test_outs_that_cannot_hold_the_result(name, size):
 
 @calls_of_all_kinds
 @pytest.mark.parametrize("model", [None, 3, tf.Tree([-1])], ids=repr)
-def test_what_is_no_model_is_told(name, model):
+def test_other_types_than_models_raise(name, model):
     with pytest.raises(TypeError, match=r"model must be a treefactor\.Model, got"):
         CALLS[name](model, *arguments(MODELS["one"]))
 
@@ -196,7 +196,7 @@ def test_the_articulated_bodies_refuse_followers():
                 call(model, *given[:3])
 
 
-def test_what_cannot_be_bound():
+def test_arrays_that_cannot_be_bound_raise():
     q, v, x, _ = arguments(ALL_KINDS)
     out = np.empty(ALL_KINDS.nv)
     for last, why in (

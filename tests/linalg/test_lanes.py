@@ -36,7 +36,7 @@ dtypes = pytest.mark.parametrize("dtype", DTYPES)
 named_trees = pytest.mark.parametrize("name", TREES)
 
 
-def test_the_kernels_asked_for_are_used():
+def test_the_chosen_kernels_are_used():
     assert os.environ.get(_pattern.VARIABLE, _pattern.INSTRUCTION_SETS[-1]) == _pattern.USED
 
 

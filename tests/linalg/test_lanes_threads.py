@@ -112,7 +112,7 @@ def test_parts_get_no_larger_and_are_worth_a_thread(count, threads, entries, mon
 
 
 @pytest.mark.parametrize("bad", [0, 3, 9])
-def test_nobody_works_any_more_when_a_failing_part_raises(bad):
+def test_no_thread_works_after_a_failing_part_raises(bad):
     seen = []
 
     def work(first, stop):
@@ -154,6 +154,6 @@ atexit.register(lambda: print((tf.solve(H, tree, b, num_threads=4) == alone).all
 """
 
 
-def test_what_is_asked_for_while_the_interpreter_ends():
+def test_calls_work_while_the_interpreter_ends():
     run = subprocess.run([sys.executable, "-c", ENDING], capture_output=True, text=True, timeout=300)
     assert run.stdout.split() == ["True", "True"], run.stderr

@@ -65,7 +65,7 @@ WRONG_SHAPES = {
 
 
 @pytest.mark.parametrize(("call", "shape"), [(c, s) for c, some in WRONG_SHAPES.items() for s in some])
-def test_a_wrong_shape_is_told(call, shape):
+def test_a_wrong_shape_raises(call, shape):
     with pytest.raises(ShapeError) as caught:
         CALLS[call](np.ones(shape))
     received = caught.value.received

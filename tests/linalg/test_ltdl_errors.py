@@ -281,7 +281,7 @@ def changed(entries, *batch):
         "skew beside a nan",
     ],
 )
-def test_check_finds_what_is_no_matrix_of_the_tree(H, entries):
+def test_check_finds_matrices_without_the_pattern_of_the_tree(H, entries):
     with pytest.raises(PatternError) as caught:
         tf.factor(H, TREE, check=True)
     row, column = caught.value.row, caught.value.column

@@ -74,7 +74,7 @@ def test_a_bound_factor_reads_its_matrix_anew_and_takes_a_shift():
         (np.zeros((2, 9, 9)), tf.ShapeError),
     ],
 )
-def test_what_cannot_be_bound(H, error):
+def test_arrays_that_cannot_be_bound_raise(H, error):
     with pytest.raises(error):
         BoundFactor(H, TREE)
 

@@ -121,7 +121,7 @@ def test_warm_start_of_the_same_problem_switches_nothing(family):
 @pytest.mark.parametrize(
     ("upper", "error"), [([-1.0], ValueError), ([np.nan], tf.NonFiniteError), ([1.0, 1.0], tf.ShapeError)]
 )
-def test_gates(upper, error):
+def test_arguments_are_validated(upper, error):
     with pytest.raises(error, match="upper"):
         Problem([[1.0]], POINT, [0.0], D=[[1.0]], d=[0.0], upper=upper)
 

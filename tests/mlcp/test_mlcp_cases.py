@@ -150,7 +150,7 @@ def test_polish_of_large_families(family):
 
 
 @pytest.mark.parametrize("family", INFEASIBLE)
-def test_infeasibility_is_said_soon(family):
+def test_infeasibility_is_found_in_few_steps(family):
     for m in (10, 50):
         for seed in range(20):
             solution = solved(FAMILIES[family](m, seed))
@@ -178,7 +178,7 @@ def beside_a_force(problem, force):
 @pytest.mark.slow
 @pytest.mark.parametrize("m", [50, 100, 200, 350, 500])
 @pytest.mark.parametrize("family", INFEASIBLE)
-def test_infeasibility_is_said_soon_200_times(family, m):
+def test_infeasibility_is_found_in_few_steps_200_times(family, m):
     for seed in range(200):
         solution = solved(FAMILIES[family](m, seed))
         assert solution.status is Status.INFEASIBLE

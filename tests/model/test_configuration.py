@@ -233,7 +233,7 @@ def test_half_open_limits():
     assert q[:, 1].max() <= -5.0 <= q[:, 1].min() + np.pi
 
 
-def test_limits_without_room_are_named():
+def test_lower_limits_above_upper_ones_are_named():
     model = tf.Model([tf.Joint("a", "translation"), tf.Joint("slide", "prismatic", axis=[1, 0, 0])])
     with pytest.raises(tf.ConfigurationError, match="'slide' has limits 2 > 1"):
         tf.random_configuration(model, 0, [0, 0, 0, 2], np.ones(4))

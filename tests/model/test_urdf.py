@@ -69,7 +69,7 @@ def test_no_engine_is_compared_on_a_robot_with_such_a_number(write_text, case):
 
 
 @pytest.mark.parametrize("engine", ENGINES[1:])
-def test_an_infinite_limit_is_none(write_text, engine):
+def test_an_infinite_limit_means_unlimited(write_text, engine):
     adapter(engine).load(write_text(ARM.replace('"0.01"', '"inf"').replace('"-0.01"', '"-inf"'))).close()
 
 
@@ -195,7 +195,7 @@ def test_an_axis_of_another_length_is_named_by_pybullet(write_text):
         urdf(link("a", "heavy"), link("b"), joint("j", "b", "a")),
     ],
 )
-def test_errors_name_the_engine_that_was_asked(write_text, text, engine):
+def test_errors_name_the_engine(write_text, text, engine):
     with pytest.raises(tf.AdapterError) as caught:
         adapter(engine).load(write_text(text))
     assert caught.value.engine == engine
@@ -205,7 +205,7 @@ def test_errors_name_the_engine_that_was_asked(write_text, text, engine):
 @pytest.mark.parametrize(
     "text", ["no xml <", "<sdf/>", urdf(link("a"), link("b")), urdf(link("a"), joint("j", "a", "b"))]
 )
-def test_reading_for_nobody_or_for_somebody(write_text, text, engine):
+def test_reading_with_or_without_an_engine(write_text, text, engine):
     with pytest.raises(tf.AdapterError) as caught:
         read(write_text(text), engine)
     assert caught.value.engine == engine
