@@ -282,7 +282,7 @@ def test_a_figure_that_differs_without_reason_fails(small, monkeypatch, capsys, 
     assert re.search(r"1 differs|[2-9] differ\b", capsys.readouterr().out)
 
 
-def test_only_the_papers_asked_for_run(small, capsys):
+def test_only_the_named_papers_run(small, capsys):
     assert cli.main(["tables", "shimanovsky", "shimanovsky"]) == 0
     out = capsys.readouterr().out
     assert out.count("Table 2: three families") == 1
@@ -295,7 +295,7 @@ def test_an_unknown_paper_names_those_there_are(capsys):
     assert "featherstone, shimanovsky" in capsys.readouterr().err
 
 
-def test_nothing_is_executed_for_a_page_nobody_can_write(tmp_path, monkeypatch, capsys):
+def test_nothing_is_executed_for_an_unwritable_page(tmp_path, monkeypatch, capsys):
     monkeypatch.setattr(tables, "PAPERS", {"featherstone": [lambda: pytest.fail("executed")]})
     assert cli.main(["tables", "--html", str(tmp_path / "absent" / "x.html")]) == cli.FAILED
     assert "cannot write" in capsys.readouterr().err
@@ -304,7 +304,7 @@ def test_nothing_is_executed_for_a_page_nobody_can_write(tmp_path, monkeypatch, 
 # ------------------------------------------------------------------------- the page
 
 
-def test_page_says_everything_and_loads_nothing(executed):
+def test_page_is_complete_and_loads_nothing(executed):
     page = executed[3]
     for said in (
         "Table 6.4",

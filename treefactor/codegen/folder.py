@@ -9,8 +9,8 @@ from pathlib import Path
 import numpy as np
 
 from ..exceptions import CodegenError
-from ..model.configuration import integrate, random_configuration
-from .algorithms.partition import regular
+from .algorithms.partition import OPEN as OPEN
+from .algorithms.partition import sample_configurations
 from .backends import numpy_
 from .program import emit_c
 from .program.program import LOOP_FUNCTIONS
@@ -19,7 +19,7 @@ SUMS = "SHA256SUMS"
 HEADER = "dynamics.h"  # its first line names the robot
 MADE = (".o", ".a")  # suffixes of compiled files; also run_check
 STATES = 8  # number of reference states
-OPEN = 0.1  # distance of half of the states from closed loops, in m and radian
+
 LEAST = 1e-12  # deviation always allowed
 ROUNDINGS = 100  # relative rounding errors of the arguments that set the tolerance of a result
 
@@ -122,7 +122,10 @@ def _require_same_robot(folder: Path, text: str) -> None:
 def _reference(model, program) -> str:
     """Return reference.h: states, results of all functions, and tolerances from perturbed arguments."""
     rng = np.random.default_rng(0)
-    values = {"q": _configurations(model, program, rng)}
+    dependent = None
+    if set(program.functions) & set(LOOP_FUNCTIONS):
+        dependent = [k for k, name in enumerate(model.tree.names) if name not in program.independent]
+    values = {"q": sample_configurations(model, dependent, rng, STATES, STATES // 2)}
     values |= dict(zip(("v", "a", "tau"), rng.normal(size=(3, STATES, program.nv)), strict=True))
     functions = program.functions.values()
     used = [name for name in values if any(name in dict(function.inputs) for function in functions)]
@@ -143,16 +146,6 @@ def _reference(model, program) -> str:
             f"{function.name}_expected, {function.output.size}, {tolerance:.1e}}},"
         )
     return "\n".join([*lines, "static const Case cases[] = {", *cases, "};", ""])
-
-
-def _configurations(model, program, rng) -> np.ndarray:
-    """Return random configurations; with loops, one half closed and the others near closed ones."""
-    if not set(program.functions) & set(LOOP_FUNCTIONS):
-        return random_configuration(model, rng, size=STATES)
-    follow = tuple(k for k, name in enumerate(model.tree.names) if name not in program.independent)
-    step = rng.normal(scale=OPEN, size=(STATES, program.nv))
-    step[: STATES // 2] = 0.0
-    return integrate(model, regular(model, follow, STATES), step)
 
 
 def _moved(values: np.ndarray, rng) -> np.ndarray:

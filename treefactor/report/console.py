@@ -202,7 +202,7 @@ def print_results(title: str, results: Sequence[Result], caption: str, goals: bo
     """Print the results of `treefactor bench`; with goals, also this project's targets and goals."""
     table = Table(title=Text(title), title_justify="left", header_style="bold", box=SIMPLE_HEAD)
     for name in ("target", "what", "peer")[not goals :]:
-        table.add_column(name, no_wrap=name == "target")
+        table.add_column(name)
     for name in ("ours", "peer's", "times faster", "goal")[: 3 + goals]:
         table.add_column(name, justify="right")
     noted = any(one.note for one in results)
@@ -211,7 +211,7 @@ def print_results(title: str, results: Sequence[Result], caption: str, goals: bo
     models = len({one.model for one in results}) > 1
     for one in results:
         table.add_row(
-            *(one.target, f"{one.model}, {one.what}" if models else one.what, one.peer)[not goals :],
+            *(one.subject, f"{one.model}, {one.what}" if models else one.what, one.peer)[not goals :],
             *(duration(one.ours), duration(one.theirs)),
             f"{ratio(one.ratio)} ({ratio(one.low)}-{ratio(one.high)})",
             *([goal(one)] if goals else []),
@@ -226,7 +226,7 @@ ROBOT_CAPTION = (
     "Medians per matrix or configuration of runs taken in turns, quartiles of their ratios in brackets. FMA "
     "peak: what the registers of a core could do."
 )
-ROBOT_GOALS = " Goals of batches (S4, S5) are for robots with 18 freedoms or more."
+ROBOT_GOALS = " Goals of batches of matrices are for robots with 18 freedoms or more."
 CONTACTS_CAPTION = (
     "Medians of the processor's time of runs taken in turns, in one thread; quartiles of their ratios in "
     "brackets. The peer's result: the status it reports, and the largest |min(gamma, A gamma + q)|, computed "

@@ -58,7 +58,7 @@ FIGURES = {  # attributes of a row that are errors, and how they are called
     "error_own": "own Δq̈",
     "error_plain": "plain ΔH",
 }
-IN_CELL = ("error_qdd", "error_own", "error_h")  # the worst of them stands in the matrix
+IN_CELL = ("error_qdd", "error_own", "error_h")  # the matrix shows the worst of them
 
 PERCENT = 1e-4, 1e3  # effects between these are percentages
 DARK = 1e-2  # the colours of larger errors are so dark that white text is more legible on them
@@ -265,7 +265,7 @@ def _number(value: float | None) -> str:
 
 def _effect(value: float | None) -> str:
     """Format an effect as a percentage, or as a power of ten where it is small."""
-    if value is None or not PERCENT[0] <= value < PERCENT[1]:  # NaN, too
+    if value is None or not PERCENT[0] <= value < PERCENT[1]:  # also for NaN
         return _number(value)
     digits = ".2g" if value < 0.1 else ".0f"
     return f"{100 * value:{digits}}\N{NO-BREAK SPACE}%"
@@ -282,7 +282,7 @@ def _breakable(name: str) -> Markup:
 def _worst(row: Row) -> float | None:
     """Return the largest error of a result from its adapter, NaN if one is NaN, None without errors."""
     errors = [value for name in IN_CELL if (value := getattr(row, name)) is not None]
-    return float(np.max(errors)) if errors else None  # NaN wins
+    return float(np.max(errors)) if errors else None  # NaN if any value is NaN
 
 
 def _remark(row: Row) -> str:
@@ -301,5 +301,5 @@ def _paint(error: float | None) -> str:
     if error is None:
         return ""
     rgb = NO_NUMBER if math.isnan(error) else colour(math.log10(error) if error > 0 else -math.inf)
-    text = "#000" if error <= DARK else "#fff"  # NaN has a dark colour, too
+    text = "#000" if error <= DARK else "#fff"  # the colour of NaN is dark
     return f"background:{hex_colour(rgb)};color:{text}"

@@ -29,7 +29,7 @@ def draw_tree(tree: Tree, title: str, file: Path) -> None:
     Raises
     ------
     TreefactorError
-        Where Matplotlib is missing or does not know the format.
+        If Matplotlib is missing or does not know the format.
     """
     side = min(4 + 0.14 * tree.n, 14)
     figure, left, right = _two_panels(side)
@@ -89,7 +89,7 @@ def draw_curves(curves: Mapping[str, Mapping[int, Row]], file: BinaryIO) -> None
     Raises
     ------
     TreefactorError
-        Where Matplotlib is missing.
+        If Matplotlib is missing.
 
     Notes
     -----

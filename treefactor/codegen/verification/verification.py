@@ -12,10 +12,10 @@ from typing import Any
 import numpy as np
 
 from ..._util.validation import as_count, as_size
-from ...model.configuration import integrate, random_configuration
 from ...model.model import Model, require_model
 from ..algorithms.frames import SNAP
-from ..algorithms.partition import regular
+from ..algorithms.partition import OPEN as OPEN
+from ..algorithms.partition import sample_configurations
 from ..algorithms.reduction import AXES, Reduction
 from ..backends.numpy_ import evaluate
 from ..choices import VARIANTS, Choice
@@ -27,7 +27,7 @@ from .numeric import Numeric
 from .numeric_loops import NumericLoops
 
 CLOSED = ("loops", "loop_velocity")  # functions that need configurations with closed loops
-OPEN = 0.1  # random distance from closed loops for the others, in m and radian
+
 TOLERANCE = 1e-11  # of an element, relative to the largest element of that matrix of all bodies
 
 
@@ -187,7 +187,9 @@ def _elements(matrix, at: str = "") -> Iterator[tuple[str, Any]]:
 def compare(one: Verifiable, samples: int = 3, tolerance: float = TOLERANCE) -> Verdict:
     """Compare all elements in random states with their reference values."""
     rng = np.random.default_rng(0)
-    values = {"q": _configurations(one, rng, samples)}
+    dependent = None if one.reduction is None else one.reduction.dependent
+    closed = samples if one.function.name in CLOSED else 0
+    values = {"q": sample_configurations(one.model, dependent, rng, samples, closed)}
     values |= dict(zip(("v", "a", "tau"), rng.normal(size=(3, samples, one.model.nv)), strict=True))
     own = evaluate(one.function, *(values[argument] for argument, _ in one.function.inputs))
     if one.function.name != "rnea":
@@ -207,16 +209,6 @@ def compare(one: Verifiable, samples: int = 3, tolerance: float = TOLERANCE) -> 
         None if worst is None else one.names[worst],
         one.names[wrong[0]] if wrong.size else None,
     )
-
-
-def _configurations(one: Verifiable, rng, samples: int) -> np.ndarray:
-    """Return random configurations; for functions that close loops closed ones, or ones near them."""
-    if one.reduction is None:
-        return random_configuration(one.model, rng, size=samples)
-    q = regular(one.model, tuple(one.reduction.dependent), samples)
-    if one.function.name in CLOSED:
-        return q
-    return integrate(one.model, q, rng.normal(scale=OPEN, size=(samples, one.model.nv)))
 
 
 def _expected(one: Verifiable, q, v, a, tau) -> tuple[list, list]:

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 OFF = 1e20  # on the diagonal of a row that is off
-ZERO = 1e-12  # what counts as none, relative to the data
+ZERO = 1e-12  # a smaller violation counts as zero, relative to the data
 
 SOLVED, NO_STEP, NO_PIVOT = "solved", "stops at a step of 0", "stops at a pivot of 0"
 LIMIT = "stops at the limit of steps"
