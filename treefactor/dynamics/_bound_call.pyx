@@ -79,10 +79,11 @@ cdef object run_batch(Bodies bodies, int op, object q, object v, object x, objec
     return out
 
 
-def fast_path(model, int op, q, v, x, fext, out, threads):
-    """Run an operation on float64 arrays that need no conversion; None if the general path must handle it.
+def call(model, int op, q, v, x, fext, out, threads, general_path):
+    """Run an operation: float64 arrays that need no conversion at once, others by the general path.
 
-    v and x are ignored if the operation does not read them; the result of crba is dense.
+    v and x are ignored if the operation does not read them; the result of crba is dense. The general path
+    takes the arguments before it; if it is None, so is the result.
     """
     cdef Bodies bodies = bodies_of(model)
     cdef object found = None
@@ -90,6 +91,8 @@ def fast_path(model, int op, q, v, x, fext, out, threads):
         found = run_vectors(bodies, op, q, v, x, out)
     if found is None and fext is None and type(threads) is int and threads == 1:
         found = run_batch(bodies, op, q, v, x, out)
+    if found is None and general_path is not None:
+        found = general_path(model, op, q, v, x, fext, out, threads)
     return found
 
 

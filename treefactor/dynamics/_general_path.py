@@ -12,11 +12,32 @@ from .._util.validation import aligned, as_output, flatten, thread_count
 from ..exceptions import NotPositiveDefiniteError
 from ..model._states import states
 from ..model.model import Model
-from ._bound_call import fast_path
+from ._bound_call import call
 from ._recursions import OPERATIONS, bodies_of
 
 LANES = 8
 CRBA, RNEA, BIAS, H_TIMES, ABA, FACTOR, FRAMES, MOTION = range(len(OPERATIONS))
+INPUTS = {  # names of the arrays after the model, in messages
+    CRBA: ("q",),
+    RNEA: ("q", "v", "a"),
+    BIAS: ("q", "v"),
+    H_TIMES: ("q", "x"),
+    ABA: ("q", "v", "tau"),
+    FACTOR: ("q", "v", "tau"),
+    FRAMES: ("q", "v"),
+    MOTION: ("q", "v", "tau"),
+}
+
+
+def general_path(model: Model, op: int, q, v, x, fext, out, num_threads: int) -> np.ndarray:
+    """Validate arrays of any form and run an operation on them; raise the error that names the bad one."""
+    if op == ABA and model.coupling is not None:
+        raise ValueError(
+            f"{model.name or 'the model'} has mimic joints, which the articulated-body algorithm does not "
+            "support: use forward_dynamics(..., method='factor')"
+        )
+    arrays = {name: {"q": q, "v": v}.get(name, x) for name in INPUTS[op]}
+    return GeneralCall(model, op, out, num_threads).run(**arrays, fext=fext)
 
 
 class GeneralCall:
@@ -70,7 +91,7 @@ class GeneralCall:
         if fext is not None:
             return None
         rows = (None if a is None else a[0] for a in (q, v, x))
-        found = fast_path(self.model, self.op, *rows, None, None, 1)
+        found = call(self.model, self.op, *rows, None, None, 1, None)
         if found is None or self.out is None:
             return found
         out = as_output(self.out, found.shape)
