@@ -36,8 +36,9 @@ def general_path(model: Model, op: int, q, v, x, fext, out, num_threads: int) ->
             f"{model.name or 'the model'} has mimic joints, which the articulated-body algorithm does not "
             "support: use forward_dynamics(..., method='factor')"
         )
-    arrays = {name: {"q": q, "v": v}.get(name, x) for name in INPUTS[op]}
-    return GeneralCall(model, op, out, num_threads).run(**arrays, fext=fext)
+    arrays = (q, x) if op == H_TIMES else (q, v, x)
+    named = dict(zip(INPUTS[op], arrays, strict=False))  # bias and others do not read the last ones
+    return GeneralCall(model, op, out, num_threads).run(**named, fext=fext)
 
 
 class GeneralCall:
