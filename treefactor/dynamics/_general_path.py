@@ -36,9 +36,7 @@ def general_path(model: Model, op: int, q, v, x, fext, out, num_threads: int) ->
             f"{model.name or 'the model'} has mimic joints, which the articulated-body algorithm does not "
             "support: use forward_dynamics(..., method='factor')"
         )
-    arrays = (q, x) if op == H_TIMES else (q, v, x)
-    named = dict(zip(INPUTS[op], arrays, strict=False))  # bias and others do not read the last ones
-    return GeneralCall(model, op, out, num_threads).run(**named, fext=fext)
+    return GeneralCall(model, op, out, num_threads).run(q, v, x, fext)
 
 
 class GeneralCall:
@@ -59,9 +57,12 @@ class GeneralCall:
         self.op, self.out, self.layout = op, out, layout
         self.threads = thread_count(num_threads)
 
-    def run(self, **arguments) -> np.ndarray:
-        """Return the result for arguments given by name; fext may be None."""
-        present = {name: x for name, x in arguments.items() if x is not None or name != "fext"}
+    def run(self, q, v=None, x=None, fext=None) -> np.ndarray:
+        """Return the result; v and x are ignored if the operation does not read them."""
+        arguments = (q, x) if self.op == H_TIMES else (q, v, x)
+        present = dict(zip(INPUTS[self.op], arguments, strict=False))
+        if fext is not None:
+            present["fext"] = fext
         tails = {"q": (self.model.nq,), "fext": (self.model.njoints, 6)}
         arrays, batch = states(
             present, {name: tails.get(name, (self.model.nv,)) for name in present}, self.model

@@ -63,7 +63,7 @@ def crba(model: Model, q, out=None, layout: str = "dense", num_threads: int = 1)
     if layout == "dense":
         return call(model, CRBA, q, None, None, None, out, num_threads, general_path)
     check_choice("layout", layout, LAYOUTS)
-    return GeneralCall(model, CRBA, out, num_threads, layout).run(q=q)
+    return GeneralCall(model, CRBA, out, num_threads, layout).run(q)
 
 
 def rnea(model: Model, q, v, a, fext=None, out=None, num_threads: int = 1) -> np.ndarray:
