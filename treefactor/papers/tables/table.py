@@ -6,6 +6,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from decimal import Decimal
 
+import numpy as np
+
 from ...bench.timing import Result
 from ...check.results import EXPLAINED
 from ...tree.tree import OperationCount, Tree
@@ -50,10 +52,30 @@ class AtLeast:
     value: float
 
 
-Value = int | float | str | Decimal | Rule | AtMost | AtLeast | OperationCount | tuple | Mapping[str, int]
+@dataclass(frozen=True)
+class Between:
+    """Range."""
+
+    low: float
+    high: float
 
 
-AGREED = {Rule: ABOUT, AtMost: NOT_ABOVE, AtLeast: NOT_BELOW}  # verdicts; of others EQUAL
+Value = (
+    int
+    | float
+    | str
+    | Decimal
+    | Rule
+    | AtMost
+    | AtLeast
+    | Between
+    | OperationCount
+    | tuple
+    | Mapping[str, int]
+)
+
+
+AGREED = {Rule: ABOUT, AtMost: NOT_ABOVE, AtLeast: NOT_BELOW, Between: ABOUT}  # verdicts; of others EQUAL
 
 
 @dataclass(frozen=True)
@@ -68,7 +90,8 @@ class Row:
         As executed.
     paper : Value or None
         As printed, or from the paper's formula. A Decimal has the digits that were printed, and ours is
-        rounded to them; a Rule holds within a factor `CLOSE`, AtMost and AtLeast on one side.
+        rounded to them; a Rule holds within a factor `CLOSE`, AtMost and AtLeast on one side, Between
+        within a range.
     instead : Value or None
         What ours is known to be where it differs.
     reason : str
@@ -108,6 +131,30 @@ class Row:
 
 
 @dataclass(frozen=True)
+class Picture:
+    """Drawing of our own run: cells of a matrix, and discs.
+
+    Attributes
+    ----------
+    title : str
+    size : tuple of float
+        Width and height; y points down.
+    cells : mapping
+        Masks of a square matrix by style: "lower" or "upper".
+    discs : mapping
+        Arrays of rows (x, y, radius) by style.
+    lines : ndarray, shape (k, 5)
+        Rows (x1, y1, x2, y2, width).
+    """
+
+    title: str
+    size: tuple[float, float]
+    cells: Mapping[str, np.ndarray] = field(default_factory=dict)
+    discs: Mapping[str, np.ndarray] = field(default_factory=dict)
+    lines: np.ndarray = field(default_factory=lambda: np.zeros((0, 5)))
+
+
+@dataclass(frozen=True)
 class Table:
     """A table or figure of a paper.
 
@@ -121,6 +168,7 @@ class Table:
         To be drawn beside the rows.
     curves : mapping
         Rows by family and n, to be plotted.
+    pictures : sequence of Picture
     """
 
     paper: str
@@ -129,6 +177,7 @@ class Table:
     rows: Sequence[Row]
     tree: Tree | None = None
     curves: Mapping[str, Mapping[int, Row]] = field(default_factory=dict)
+    pictures: Sequence[Picture] = ()
 
     def as_dict(self) -> dict:
         """Return everything but drawings, for JSON."""
@@ -146,6 +195,8 @@ def _agree(paper: Value, ours: Value) -> bool:
         return paper.admits(ours)
     if isinstance(paper, AtLeast):
         return ours >= paper.value
+    if isinstance(paper, Between):
+        return paper.low <= ours <= paper.high
     return paper == ours
 
 
@@ -158,6 +209,8 @@ def plain(value: Value | None):
             return number
         case AtMost():
             return value.stated
+        case Between(low, high):
+            return [low, high]
         case OperationCount():
             return vars(value)
         case tuple():
@@ -178,6 +231,8 @@ def shown(value: Value | None) -> str:
             return f"≤ {_listed(value.stated)}"
         case AtLeast(number):
             return f"≥ {number:.3g}"
+        case Between(low, high):
+            return f"{low:.3g} to {high:.3g}"
         case Mapping():
             return ", ".join(f"{name} = {number}" for name, number in value.items())
         case Rule(number):
