@@ -37,20 +37,13 @@ EXHIBITS = (
             "2.3": "Its linear system; penalties let bodies sink in, and make the equations stiff",
         }.items()
     ),
-    _shown("eq. (2.4)", "Complementarity of gaps and reactions", table=STEPS, rows=("(2.4)",)),
-    _shown(
-        "eq. (2.5)",
-        "Time steps of impulses that keep D >= 0 and take away a share K of violations",
-        table=STEPS,
-        rows=("(2.5)",),
-    ),
-    _shown(
-        "eq. (2.6)",
-        "The mixed problem of a step",
-        EXPLAINED,
-        TRANSPOSES,
-        "Penalty forces",
-        ("C_q in the first line",),
+    *(
+        _shown(f"eq. ({number})", claim, EXPLAINED, TRANSPOSES, STEPS, (f"({number})",))
+        for number, claim in {
+            "2.4": "Complementarity of gaps and reactions",
+            "2.5": "Time steps of impulses that keep D >= 0 and take away a share K of violations",
+            "2.6": "The mixed problem of a step",
+        }.items()
     ),
     _shown(
         "Theorem 1",
@@ -101,8 +94,10 @@ EXHIBITS = (
         NOT_EXECUTABLE,
         "a survey of other work without figures",
     ),
-    _shown("eq. (3.1)", "The system of the rows that are on", table=STEPS, rows=("(3.1)",)),
-    _shown("eq. (3.2)", "Rows switched off by a large diagonal entry", table=STEPS, rows=("(3.2)",)),
+    _shown("eq. (3.1)", "The system of the rows that are on", EXPLAINED, TRANSPOSES, STEPS, ("(3.1)",)),
+    _shown(
+        "eq. (3.2)", "Rows switched off by a large diagonal entry", EXPLAINED, TRANSPOSES, STEPS, ("(3.2)",)
+    ),
     _shown("eq. (3.3)", "Residuals of the unilateral rows", table=STEPS, rows=("(3.3)",)),
     _shown(
         "section 3.2, 1e20",

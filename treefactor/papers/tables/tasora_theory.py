@@ -31,7 +31,7 @@ DIFFERENCE = (
 DEPENDENT = (
     "each tie of two legs stands there twice: C M^-1 C^T has no inverse, which the theorem does not exclude"
 )
-TRANSPOSED = "the first lines of (2.1) to (2.6) have C_q and D_q where their transposes are meant"
+TRANSPOSED = "the first lines of (2.1) to (3.2) have C_q and D_q where their transposes are meant"
 
 
 def theorems() -> Table:
@@ -161,7 +161,16 @@ def penalties() -> Table:
 def stepping() -> Table:
     """Drop the same body by the steps (2.5), and solve their mixed problem in its forms (2.4) to (3.3)."""
     falls = [impulse_step(K, steps=100) for K in (0.2, 1.0)]
-    rows = []
+    rows = [
+        Row(
+            "(2.4), (2.5), (2.6), (3.1), (3.2)",
+            "C_q in the first line, as printed",
+            printed_fits(),
+            "fits",
+            "does not fit",
+            TRANSPOSED,
+        )
+    ]
     for K, fall in zip((0.2, 1.0), falls, strict=True):
         case = f"(2.5), K = {K:g}"
         rows += [
@@ -185,7 +194,7 @@ def stepping() -> Table:
             shift(problem, active, v),
             EXACT,
         ),
-        Row("(3.3)", "alpha against the last line of (2.6)", residual_of(problem, active, off), EXACT),
+        Row("(2.6), (3.3)", "alpha against the last line of (2.6)", residual_of(problem, active, off), EXACT),
     ]
     note = (
         "The steps (2.5) keep the body out of the floor at a hundredth of a second, where the penalty force "
