@@ -18,13 +18,18 @@ from treefactor.codegen import generate
 from treefactor.codegen.program import emit_c
 from treefactor.papers.tables.table import (
     ABOUT,
+    DERIVED,
     DIFFERS,
     EQUAL,
+    HOLDS,
     NOT_ABOVE,
     NOT_BELOW,
     NOT_IN_PAPER,
     AtLeast,
     AtMost,
+    Derived,
+    Identity,
+    Limit,
     Row,
     Rule,
     Table,
@@ -35,7 +40,7 @@ from treefactor.papers.textbook import stepanenko
 from treefactor.report.html import write_tables
 from treefactor.tables import golubev_yaskevich, kane_sum, shimanovsky, tasora
 
-VERDICTS = (EQUAL, ABOUT, NOT_ABOVE, NOT_BELOW, EXPLAINED, NOT_IN_PAPER)
+VERDICTS = (EQUAL, ABOUT, NOT_ABOVE, NOT_BELOW, HOLDS, EXPLAINED, DERIVED, NOT_IN_PAPER)
 TASORA = ("Incremental decomposition", "Decomposition of O(n)", "Hundreds of constraints", "Ends")
 HOSTILE = "<img src=x onerror=alert(1)>&\"'{{ 7 * 7 }}</script></style><!--"
 
@@ -84,7 +89,7 @@ def test_every_figure_is_the_papers_or_explained(executed):
     verdicts = [row["verdict"] for row in rows.values()]
     assert set(verdicts) == set(VERDICTS)
     for row in rows.values():
-        if row["verdict"] == EQUAL and not isinstance(row["paper"], str):
+        if row["verdict"] in (EQUAL, DERIVED) and not isinstance(row["paper"], str):
             assert row["ours"] == pytest.approx(row["paper"], rel=0.01, abs=1e-12)
     counts = {verdict: verdicts.count(verdict) for verdict in VERDICTS}
     assert ", ".join(f"{count} {verdict}" for verdict, count in counts.items()) in printed
@@ -229,6 +234,13 @@ def test_a_known_difference_is_not_any_difference(monkeypatch):
         (AtLeast(4.5), 4.4, DIFFERS),
         ((0, 1), (0, 1), EQUAL),
         (None, 3, NOT_IN_PAPER),
+        (Limit(8), 8, NOT_ABOVE),
+        (Limit(8), 9, DIFFERS),
+        (Identity(), -1e-13, HOLDS),
+        (Identity(), 1e-11, DIFFERS),
+        (Identity(), float("nan"), DIFFERS),
+        (Derived((3, 4)), (3, 4), DERIVED),
+        (Derived(8), 9, DIFFERS),
     ],
 )
 def test_verdicts(paper, ours, verdict):
@@ -258,6 +270,9 @@ def test_a_reason_explains_a_difference_and_nothing_else():
         (AtMost(3, 2), "≤ 3 mul, 2 add", {"mul": 3, "add": 2, "div": 0}),
         (AtMost(3, 2, None), "≤ 3 mul, 2 add", {"mul": 3, "add": 2}),
         (AtLeast(4.5), "≥ 4.5", 4.5),
+        (Limit(171), "≤ 171", 171),
+        (Identity(), "equation", 1e-12),
+        (Derived((3, 4)), "(3, 4)", [3, 4]),
         ({"n": 3, "N1": 2}, "n = 3, N1 = 2", {"n": 3, "N1": 2}),
         (5624960, "5624960", 5624960),
         (434.372, "434.4", 434.372),
