@@ -146,22 +146,23 @@ def test_the_arm_of_the_space_station(executed):
 def test_no_named_arm_takes_more_operations_than_the_literature(executed):
     rows = {key[1:]: row for key, row in figures(executed).items() if key[0] == "Named arms"}
     assert {case for case, _ in rows} == {arm.name for arm in arms.GENERAL}
+    assert [key for key, row in rows.items() if row["verdict"] == NOT_IN_PAPER] == [
+        ("Stanford", "forward dynamics, no published count found")
+    ]
     for row in rows.values():
-        assert row["verdict"] == NOT_ABOVE
-        assert all(row["ours"][kind] <= number for kind, number in row["paper"].items())
-    station = rows["SSRMS, six moving", "inertia matrix, the Kane-sum paper, 2514 in all"]
+        assert row["verdict"] in (NOT_ABOVE, NOT_IN_PAPER)
+        assert all(row["ours"][kind] <= number for kind, number in (row["paper"] or {}).items())
+    station = rows["SSRMS, six moving", "inertia matrix, Kane-sum paper, 2514 in all"]
     assert sum(station["paper"].values()) == 2514
     assert station["ours"]["mul"] + station["ours"]["add"] == 124 + 112
 
 
 def test_generated_programs_take_fewer_operations_than_numeric_loops(executed):
     rows = {key[1:]: row for key, row in figures(executed).items() if key[0] == "Generated against numeric"}
-    assert rows["PUMA 560", "crba, times fewer operations"]["verdict"] == NOT_BELOW
-    assert rows["general 7R", "crba, times fewer operations"]["verdict"] == EXPLAINED
     assert {case for case, _ in rows} >= {arm.name for arm in golubev_yaskevich.COMPARED}
     for row in rows.values():
-        assert row["ours"] >= (4.5 if row["verdict"] == NOT_BELOW else 1.5)
-        assert row["verdict"] == NOT_BELOW or "full matrices" in row["reason"]
+        assert row["ours"] >= 1.5
+        assert row["verdict"] == NOT_IN_PAPER  # the 4.5 is of a mechanism with loops
         assert [one["peer"] for one in row["timed"]] == ["numeric loops"]
 
 
@@ -337,10 +338,11 @@ def test_page_says_everything_and_loads_nothing(executed):
     assert {found["href"] for found in page.of("a")} == {f"#{name}" for name in ids}
 
 
-def test_figure_4_is_drawn(executed):
+def test_figure_4_and_figure_2_are_drawn(executed):
     pytest.importorskip("matplotlib", reason="plots need Matplotlib")
-    (image,) = executed[3].of("img")
-    assert image["src"].startswith("data:image/svg+xml;base64,")
+    images = executed[3].of("img")
+    assert [image["alt"].split(":")[0] for image in images] == ["Figure 4", "Figure 2"]
+    assert all(image["src"].startswith("data:image/svg+xml;base64,") for image in images)
 
 
 def written(tmp_path, *found):

@@ -67,7 +67,7 @@ EXHIBITS = (
         "Fig. 3 (b)",
         "Table 2 holds for every shortest-path spanning tree of a lattice.",
         table=SPANNING,
-        rows=("tree by", "trees: pairs", "lattice, m = 8: nodes"),
+        rows=("tree by", "trees: different", "lattice, m = 8: nodes"),
     ),
     _of("Table 2", "n, N1, N2 of chain, binary tree and lattice, and their orders.", table=SIZES),
     _of("Fig. 4", "N = N1 + 2 N2 against n of the three families.", table=CURVES),
