@@ -18,7 +18,17 @@ from ..bench.timing import Result
 from ..check.run import AGREES, CANNOT_LOAD, DISAGREES, EXPLAINED, GOOD, Row
 from ..codegen import Verdict
 from ..papers.exhibits import NOT_EXECUTABLE, REPRODUCED, Exhibit
-from ..papers.tables.table import ABOUT, DIFFERS, EQUAL, NOT_ABOVE, NOT_BELOW, NOT_IN_PAPER, shown
+from ..papers.tables.table import (
+    ABOUT,
+    DERIVED,
+    DIFFERS,
+    EQUAL,
+    HOLDS,
+    NOT_ABOVE,
+    NOT_BELOW,
+    NOT_IN_PAPER,
+    shown,
+)
 from ..papers.tables.table import Row as PaperRow
 from ..papers.tables.table import Table as PaperTable
 from ..tree.tree import CostKind, OperationCount, Tree
@@ -29,8 +39,10 @@ VERDICTS = {
     ABOUT: "green",
     NOT_ABOVE: "green",
     NOT_BELOW: "green",
+    HOLDS: "green",
     EXPLAINED: "cyan",
     DIFFERS: "bold red",
+    DERIVED: "dim",
     NOT_IN_PAPER: "dim",
 }  # of a paper's figures
 EXHIBITS = {REPRODUCED: "green", EXPLAINED: "cyan", DIFFERS: "bold red", NOT_EXECUTABLE: "dim"}

@@ -26,8 +26,10 @@ from ..papers.tables import differing
 from ..papers.tables.table import (
     ABOUT,
     CLOSE,
+    DERIVED,
     DIFFERS,
     EQUAL,
+    HOLDS,
     NOT_ABOVE,
     NOT_BELOW,
     NOT_IN_PAPER,
@@ -46,8 +48,10 @@ MARKS = {
     ABOUT: "≈",
     NOT_ABOVE: "≤",
     NOT_BELOW: "≥",
+    HOLDS: "✓",
     EXPLAINED: "!",
     DIFFERS: "✗",
+    DERIVED: "=",
     NOT_IN_PAPER: "–",
 }
 FIGURES = {  # attributes of a row that are errors, and how they are called

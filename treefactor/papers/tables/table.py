@@ -15,6 +15,7 @@ from ...tree.tree import OperationCount, Tree
 # verdicts, besides EXPLAINED
 EQUAL, ABOUT, DIFFERS, NOT_IN_PAPER = "equal", "about", "differs", "not in paper"
 NOT_ABOVE, NOT_BELOW = "not above", "not below"
+HOLDS, DERIVED = "holds", "derived"  # an equation that was executed; a figure from another one of the paper
 
 TIMED = ("peer", "ours", "theirs", "ratio", "low", "high")  # of a Result, in JSON
 CLOSE = 1.5  # factor within which a rule of thumb holds
@@ -60,22 +61,35 @@ class Between:
     high: float
 
 
-Value = (
-    int
-    | float
-    | str
-    | Decimal
-    | Rule
-    | AtMost
-    | AtLeast
-    | Between
-    | OperationCount
-    | tuple
-    | Mapping[str, int]
-)
+@dataclass(frozen=True)
+class Limit:
+    """Upper limit of one number."""
+
+    value: float
 
 
-AGREED = {Rule: ABOUT, AtMost: NOT_ABOVE, AtLeast: NOT_BELOW, Between: ABOUT}  # verdicts; of others EQUAL
+@dataclass(frozen=True)
+class Identity:
+    """Equation of the paper, which states no figure: ours is the residual, at most this tolerance of ours."""
+
+    tolerance: float = 1e-12
+
+
+@dataclass(frozen=True)
+class Derived:
+    """Figure that follows from another one of the same paper: ours comes from that one, and nothing ran."""
+
+    value: int | float | tuple
+
+
+Limits = Rule | AtMost | AtLeast | Between | Limit | Identity | Derived
+Value = int | float | str | Decimal | Limits | OperationCount | tuple | Mapping[str, int]
+
+
+AGREED = {  # verdicts; of others EQUAL
+    **{Rule: ABOUT, Between: ABOUT, AtMost: NOT_ABOVE, Limit: NOT_ABOVE},
+    **{AtLeast: NOT_BELOW, Identity: HOLDS, Derived: DERIVED},
+}
 
 
 @dataclass(frozen=True)
@@ -90,8 +104,9 @@ class Row:
         As executed.
     paper : Value or None
         As printed, or from the paper's formula. A Decimal has the digits that were printed, and ours is
-        rounded to them; a Rule holds within a factor `CLOSE`, AtMost and AtLeast on one side, Between
-        within a range.
+        rounded to them; a Rule holds within a factor `CLOSE`, AtMost, Limit and AtLeast on one side, Between
+        within a range; an Identity was executed and a Derived one was not, and neither shows that ours equals
+        a printed figure.
     instead : Value or None
         What ours is known to be where it differs.
     reason : str
@@ -197,7 +212,11 @@ def _agree(paper: Value, ours: Value) -> bool:
         return ours >= paper.value
     if isinstance(paper, Between):
         return paper.low <= ours <= paper.high
-    return paper == ours
+    if isinstance(paper, Limit):
+        return ours <= paper.value
+    if isinstance(paper, Identity):
+        return abs(ours) <= paper.tolerance
+    return ours == (paper.value if isinstance(paper, Derived) else paper)
 
 
 def plain(value: Value | None):
@@ -205,8 +224,8 @@ def plain(value: Value | None):
     match value:
         case Decimal():
             return float(value)
-        case Rule(number) | AtLeast(number):
-            return number
+        case Rule(number) | AtLeast(number) | Limit(number) | Derived(number) | Identity(number):
+            return plain(number)
         case AtMost():
             return value.stated
         case Between(low, high):
@@ -233,6 +252,12 @@ def shown(value: Value | None) -> str:
             return f"≥ {number:.3g}"
         case Between(low, high):
             return f"{low:.3g} to {high:.3g}"
+        case Limit(number):
+            return f"≤ {number:.6g}"
+        case Identity():
+            return "equation"
+        case Derived(number):
+            return shown(number)
         case Mapping():
             return ", ".join(f"{name} = {number}" for name, number in value.items())
         case Rule(number):
