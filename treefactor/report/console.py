@@ -17,6 +17,7 @@ from ..bench.scaling import Growth
 from ..bench.timing import Result
 from ..check.run import AGREES, CANNOT_LOAD, DISAGREES, EXPLAINED, GOOD, Row
 from ..codegen import Verdict
+from ..papers.exhibits import NOT_EXECUTABLE, REPRODUCED, Exhibit
 from ..papers.tables.table import (
     ABOUT,
     DERIVED,
@@ -44,6 +45,7 @@ VERDICTS = {
     DERIVED: "dim",
     NOT_IN_PAPER: "dim",
 }  # of a paper's figures
+EXHIBITS = {REPRODUCED: "green", EXPLAINED: "cyan", DIFFERS: "bold red", NOT_EXECUTABLE: "dim"}
 PLURAL = {AGREES: "agree", DISAGREES: "disagree", DIFFERS: "differ"}
 WIDE = 110  # columns from which a table has room for every figure
 DETAILED = 5  # robots up to which every reason is printed; of more, a table of the causes
@@ -279,6 +281,26 @@ def print_tables(tables: Sequence[PaperTable]) -> None:
     out.print(Text(TABLES_CAPTION, style="dim"))
     verdicts = [row.verdict for table in tables for row in table.rows]
     out.print(counted(verdicts, VERDICTS))
+
+
+def print_exhibits(listed: Mapping[str, Sequence[Exhibit]]) -> None:
+    """Print of every paper how many exhibits have which verdict, and those that are not reproduced."""
+    out = console()
+    for paper, exhibits in listed.items():
+        if exhibits:
+            out.print(Text(f"Exhibits of {paper}: ").append(counted([x.verdict for x in exhibits], EXHIBITS)))
+        for one in exhibits:
+            if one.verdict != REPRODUCED:
+                line = Text(f"  {one.name}, {one.claim} ")
+                line.append(one.verdict, style=EXHIBITS[one.verdict])
+                out.print(line.append(f": {one.reason}", style="default"))
+
+
+def print_contradicted(exhibits: Sequence[Exhibit]) -> None:
+    """Print the exhibits whose rows show another verdict, or that lack a reason."""
+    for one in exhibits:
+        text = f"{one.paper}, {one.name}: {one.verdict!r} does not follow from the rows of {one.table!r}"
+        console().print(Text(text, style="bold red"))
 
 
 def _paper_table(table: PaperTable) -> Table:

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass
 
 from ...check.results import EXPLAINED
-from ..tables.table import DIFFERS, NOT_IN_PAPER, Row, Table
+from ..tables.table import DERIVED, DIFFERS, NOT_IN_PAPER, Row, Table
 
 REPRODUCED, NOT_EXECUTABLE = "reproduced", "not executable"
 VERDICTS = (REPRODUCED, EXPLAINED, DIFFERS, NOT_EXECUTABLE)
@@ -55,7 +55,7 @@ class Exhibit:
 
     def fits(self, rows: Sequence[Row]) -> bool:
         """Return whether the verdict follows from the verdicts of these rows."""
-        found = {row.verdict for row in rows} - {NOT_IN_PAPER}
+        found = {row.verdict for row in rows} - {NOT_IN_PAPER, DERIVED}  # neither compares a run
         if self.verdict == REPRODUCED:
             return bool(found) and not found & {DIFFERS, EXPLAINED}
         if self.verdict == EXPLAINED:
@@ -65,6 +65,19 @@ class Exhibit:
     def as_dict(self) -> dict:
         """Return all values, for JSON."""
         return asdict(self)
+
+
+def each(
+    paper: str,
+    names: Iterable[str],
+    claim: str,
+    verdict: str = REPRODUCED,
+    reason: str = "",
+    table: str = "",
+    rows: tuple[str, ...] = (),
+) -> tuple[Exhibit, ...]:
+    """Return exhibits that the same rows show."""
+    return tuple(Exhibit(paper, name, claim, verdict, reason, table, rows) for name in names)
 
 
 def contradicted(exhibits: Iterable[Exhibit], tables: Sequence[Table]) -> list[Exhibit]:
