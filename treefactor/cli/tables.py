@@ -1,4 +1,4 @@
-"""Run `treefactor tables`: execute the papers' tables and figures."""
+"""Run `treefactor tables`: execute what the papers print, and summarize the verdicts."""
 
 from __future__ import annotations
 
