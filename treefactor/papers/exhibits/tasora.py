@@ -5,9 +5,7 @@ from functools import partial
 from .exhibit import EXPLAINED, NOT_EXECUTABLE, Exhibit
 
 _shown = partial(Exhibit, "tasora")
-TRANSPOSES = (
-    "the first line needs C_q^T and D_q^T; the transposes are missing in (2.1) to (2.6), (3.1) and (3.2)"
-)
+TRANSPOSES = "holds with C_q^T and D_q^T in the first line, where the text we have lacks the transposes"
 CORNER = "in the paper's order, the corner of the constraints fills on robots with a free base; chains agree"
 STOPS = (
     "even repaired, the procedure stops where rows touch at the same point, where rows depend on each other, "
@@ -173,7 +171,7 @@ EXHIBITS = (
     _shown("Fig. 4", "Hundreds of contacts of spheres", table="Hundreds of constraints"),
     _shown(
         "Fig. 5",
-        "A packaging machine with many contacts of bottles",
+        "Many contacts of bottles at once; its machine has no dimensions, ours is a lane that narrows",
         table="Figure 5: many contacts",
     ),
     _shown("section 5", "Reliable on ill-conditioned problems", EXPLAINED, STOPS, "Ends"),

@@ -31,7 +31,7 @@ DIFFERENCE = (
 DEPENDENT = (
     "each tie of two legs stands there twice: C M^-1 C^T has no inverse, which the theorem does not exclude"
 )
-TRANSPOSED = "the first lines of (2.1) to (3.2) have C_q and D_q where their transposes are meant"
+TRANSPOSED = "the text we have lacks the transposes of C_q and D_q in the first lines of (2.1) to (3.2)"
 
 
 def theorems() -> Table:
