@@ -49,6 +49,12 @@ EXHIBITS = (
         table=FORMULAS,
         rows=("N_rr",),
     ),
+    _shown(
+        "section 1, bodies without mass",
+        "Joints of several freedoms cost hardly more as chains of joints and bodies without mass",
+        table=WALKER,
+        rows=("without mass",),
+    ),
     _shown("Fig. 1", "The velocities of two bodies in tables", table="Figures 1 and 4", rows=("figure 1",)),
     _shown("Fig. 2", "How the matrix of states fills in recursions", NOT_EXECUTABLE, NO_TABLES),
     _shown("Fig. 3", "How descriptions of matrices are written", NOT_EXECUTABLE, NO_TABLES),
@@ -59,6 +65,14 @@ EXHIBITS = (
         "our C does that, but keeps the variables of expressions longer than 100 columns",
         "Figures 1 and 4",
         ("figure 4",),
+    ),
+    _shown(
+        "section 5, fewest",
+        "Procedures of the composite-body recursion take the fewest operations",
+        EXPLAINED,
+        "programs for transformed bodies take fewer",
+        WALKER,
+        ("our transformations",),
     ),
     _shown(
         "section 5, 4686",
