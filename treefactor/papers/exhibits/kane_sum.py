@@ -34,7 +34,7 @@ EXHIBITS = (
     _of("eq. (12)", "1.5 N² - 4.5 N + 3 additions (line 2)", table=LINES, rows=("2 r",)),
     _of("line 3 of table 1", "1.5 N² - 1.5 N multiplications", table=LINES, rows=("3 m r",)),
     _of(
-        "equations (12a) and (12b), lines 1 and 4 of table 1",
+        "eqs. (12a), (12b), lines 1 and 4 of table 1",
         "Sums of masses and first moments: N and 1.5 N² - 1.5 N additions",
         EXPLAINED,
         "only prismatic joints need them; (14b) needs the sums of m r instead",

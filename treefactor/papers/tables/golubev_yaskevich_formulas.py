@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections import Counter
-from decimal import Decimal
 
 import numpy as np
 
@@ -19,10 +18,10 @@ from ...codegen.program.expressions import Table as Statements
 from ...model import arms
 from ...tree.tree import OperationCount
 from ..textbook import optimizing
-from .table import AtLeast, Row, Rule, Table
+from .table import AtLeast, Identity, Row, Rule, Table
 
 PAPER = "Golubev & Yaskevich (2020), Keldysh preprint 22"
-EXACT = Decimal("0E-9")
+EXACT = Identity(1e-9)
 AXES = range(3)
 REPEATED = "v_A4 repeats v_A1 where v_A2 is needed"
 OTHER_BODY = "the moment on the left of the last line is that of body j - 1, not j"

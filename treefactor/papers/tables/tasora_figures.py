@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from decimal import Decimal
-
 import numpy as np
 
 from ... import mlcp
 from ...mlcp.families import roots
 from ...mlcp.problem import Problem
 from ..textbook import tasora
-from .table import AtLeast, Picture, Row, Rule, Table
+from .table import AtLeast, Identity, Picture, Row, Rule, Table
 
 PAPER = "Tasora, Manconi & Silvestri, simplex method for the mixed LCP"
 BODIES, CONTACTS = 8, 8  # of figures 2 and 3
@@ -101,7 +99,7 @@ def figure_3() -> Table:
                 case,
                 "of a whole decomposition: largest difference",
                 float(np.abs(fresh.L - kept.L).max()),
-                Decimal("0E-12"),
+                Identity(),
             ),
         ]
         cells = {"upper": (fresh.L != 0) & ~anew, "lower": anew}

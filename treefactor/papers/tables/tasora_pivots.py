@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections import Counter
-from decimal import Decimal
 from functools import cache, partial
 
 import numpy as np
@@ -16,7 +15,7 @@ from ..kkt import KKT, Corner
 from ..textbook import tasora
 from ..textbook.basis import Basis, column, columns
 from .execution import compare
-from .table import AtLeast, Between, Row, Table
+from .table import AtLeast, Between, Identity, Row, Table
 
 PAPER = "Tasora, Manconi & Silvestri, simplex method for the mixed LCP"
 SEED = 1
@@ -169,7 +168,7 @@ def against(family: str, m: int) -> list[Row]:
     return [
         Row(case, "entries of L, Bunch-Kaufman over the paper's", pivoted / kept),
         Row(case, "pivots of 2 x 2, Bunch-Kaufman", int(np.count_nonzero(np.diag(D, 1)))),
-        Row(case, "error of L D L^T after all pivots", error, Decimal("0E-9")),
+        Row(case, "error of L D L^T after all pivots", error, Identity(1e-9)),
         Row(
             case,
             "entries kept, Bartels-Golub over the paper's",

@@ -12,10 +12,10 @@ from ...mlcp.families import FAMILIES
 from ...mlcp.problem import Problem
 from ..textbook import reduction
 from ..textbook.penalty import GUIDE, deepest, impulse_step, least_steps, printed_fits
-from .table import AtLeast, Between, Row, Rule, Table
+from .table import AtLeast, Between, Identity, Row, Rule, Table
 
 PAPER = "Tasora, Manconi & Silvestri, simplex method for the mixed LCP"
-EXACT, CLOSE_TO = Decimal("0E-9"), Decimal("0E-6")
+EXACT, CLOSE_TO = Identity(1e-9), Identity(1e-6)
 STIFFNESS = (1e3, 1e5, 1e7)  # N/m, of a body of 1 kg
 BILATERAL = 3  # rows
 NO_M = "the proof's b is M v + h Q, so that v is M^-1 (... + b): the printed v and B lack M^-1 in front of b"
