@@ -26,7 +26,7 @@ class Exhibit:
         What the paper states there, in our words.
     verdict : str
         REPRODUCED: all rows agree. EXPLAINED: rows differ, for a reason that was checked. DIFFERS: our
-        result is another one. NOT_EXECUTABLE: nothing to run; rows are derived or ours alone.
+        result is another one. NOT_EXECUTABLE: nothing to run.
     reason : str
         Why the verdict is not REPRODUCED.
     table : str
@@ -54,13 +54,13 @@ class Exhibit:
         ]
 
     def fits(self, rows: Sequence[Row]) -> bool:
-        """Return whether the verdict follows from the verdicts of these rows; derived ones show nothing."""
-        found = {row.verdict for row in rows} - {NOT_IN_PAPER, DERIVED}
+        """Return whether the verdict follows from the verdicts of these rows."""
+        found = {row.verdict for row in rows} - {NOT_IN_PAPER, DERIVED}  # neither compares a run
         if self.verdict == REPRODUCED:
             return bool(found) and not found & {DIFFERS, EXPLAINED}
         if self.verdict == EXPLAINED:
             return EXPLAINED in found and DIFFERS not in found
-        return bool(found & {DIFFERS, EXPLAINED}) if self.verdict == DIFFERS else not found
+        return bool(found & {DIFFERS, EXPLAINED}) if self.verdict == DIFFERS else not rows
 
     def as_dict(self) -> dict:
         """Return all values, for JSON."""

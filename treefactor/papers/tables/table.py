@@ -82,13 +82,13 @@ class Derived:
     value: int | float | tuple
 
 
-Limits = Rule | AtMost | AtLeast | Between | Limit | Identity | Derived
+Limits = Rule | AtMost | AtLeast | Limit | Between | Identity | Derived
 Value = int | float | str | Decimal | Limits | OperationCount | tuple | Mapping[str, int]
 
 
 AGREED = {  # verdicts; of others EQUAL
-    **{Rule: ABOUT, Between: ABOUT, AtMost: NOT_ABOVE, Limit: NOT_ABOVE},
-    **{AtLeast: NOT_BELOW, Identity: HOLDS, Derived: DERIVED},
+    **{Rule: ABOUT, AtMost: NOT_ABOVE, AtLeast: NOT_BELOW, Limit: NOT_ABOVE},
+    **{Between: ABOUT, Identity: HOLDS, Derived: DERIVED},
 }
 
 
@@ -250,14 +250,14 @@ def shown(value: Value | None) -> str:
             return f"≤ {_listed(value.stated)}"
         case AtLeast(number):
             return f"≥ {number:.3g}"
-        case Between(low, high):
-            return f"{low:.3g} to {high:.3g}"
         case Limit(number):
             return f"≤ {number:.6g}"
         case Identity():
             return "equation"
         case Derived(number):
             return shown(number)
+        case Between(low, high):
+            return f"{low:.3g} to {high:.3g}"
         case Mapping():
             return ", ".join(f"{name} = {number}" for name, number in value.items())
         case Rule(number):
