@@ -7,7 +7,7 @@ import pytest
 from treefactor import OperationCount, bench
 from treefactor.papers.exhibits.exhibit import NOT_EXECUTABLE, contradicted
 from treefactor.papers.exhibits.kane_sum import EXHIBITS
-from treefactor.papers.tables import kane_sum, kane_sum_growth
+from treefactor.papers.tables import kane_sum, kane_sum_growth, kane_sum_kinematics
 from treefactor.papers.tables.table import DERIVED, DIFFERS, EXPLAINED
 from treefactor.report.plots import draw_curves
 
@@ -90,3 +90,10 @@ def test_executed_counts_are_explained_by_polynomials(tables):
     rows = [row for row in tables["figure_2"].rows if row.case.startswith("N = ")]
     assert {row.verdict for row in rows} == {EXPLAINED}
     assert len(rows) == 3 * len(kane_sum_growth.PLOTTED)
+
+
+@pytest.mark.parametrize("name", ["tilde", "about_origin"])
+def test_wrong_kinematics_are_found(monkeypatch, name):
+    right = getattr(kane_sum_kinematics, name)
+    monkeypatch.setattr(kane_sum_kinematics, name, lambda *given: 1.01 * right(*given))
+    assert DIFFERS in {row.verdict for row in kane_sum_kinematics.kinematics().rows}

@@ -106,6 +106,8 @@ def draw_curves(curves: Mapping[str, Mapping[int, Row]], file: BinaryIO) -> None
         _draw_times(right, curves)
     else:
         figure.delaxes(right)
+        left.set_subplotspec(figure.add_gridspec(1, 1)[0])
+        figure.set_size_inches(6, 5)
     figure.savefig(file, format="svg", transparent=True, metadata={"Date": None})
 
 

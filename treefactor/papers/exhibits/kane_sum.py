@@ -8,27 +8,33 @@ from .exhibit import EXPLAINED, NOT_EXECUTABLE, Exhibit, each
 
 _of, _each = partial(Exhibit, "kane-sum"), partial(each, "kane-sum")
 
+KANE = "Equations (1) to (11): Kane's equations"
 LINES, METHODS, TOTALS = "Table 1: lines", "Table 1: methods", "Table 1: lines 11 to 16"
 CURVES, ARM, FORCES = "Figure 2: operations against N", "SSRMS", "Equations (17) to (21): force vector"
 
 EXHIBITS = (
     *_each(
-        ["Fig. 1", *(f"eq. ({k})" for k in range(1, 9))],
-        "Frames, velocities, accelerations and inertias of the bodies",
-        NOT_EXECUTABLE,
-        "kinematics without a figure or a claim; tests compare what follows from it with Pinocchio",
+        ["Fig. 1", "eq. (1)", "eq. (2)", "eq. (6)"],
+        "Frames of adjacent bodies, and vectors and inertias in the base frame",
+        table=KANE,
+        rows=("(1), (2), (6)",),
     ),
+    _of("eq. (3)", "Partial velocities, body by body", table=KANE, rows=("(3), (9)",)),
     *_each(
-        ["eq. (9)", "eq. (10)"],
-        "Kane's equations take O(N³)",
-        table=CURVES,
-        rows=("kosynka, of order",),
+        ["eq. (4)", "eq. (5)", "eq. (11)"],
+        "Accelerations without those of the joints, and inertial forces",
+        table=KANE,
+        rows=("(4), (5)",),
     ),
-    _of("eq. (11)", "Inertial forces and moments of a body", table=FORCES, rows=("b of both",)),
+    _of("eq. (7)", "Loads in the base frame", table=KANE, rows=("(7)",)),
+    _of("eq. (8)", "The equation of motion A q̈ = b", table=KANE, rows=("(8)",)),
+    _of("eq. (9)", "Kane's equations give A", table=KANE, rows=("(3), (9)",)),
+    _of("eq. (10)", "Kane's equations give b", table=KANE, rows=("(10)",)),
+    _of("cost of (9) and (10)", "They take O(N³)", table=CURVES, rows=("kosynka, of order",)),
     _of("eq. (12)", "1.5 N² - 4.5 N + 3 additions (line 2)", table=LINES, rows=("2 r",)),
     _of("line 3 of table 1", "1.5 N² - 1.5 N multiplications", table=LINES, rows=("3 m r",)),
     _of(
-        "equations (12a) and (12b), lines 1 and 4 of table 1",
+        "eqs. (12a), (12b), lines 1 and 4 of table 1",
         "Sums of masses and first moments: N and 1.5 N² - 1.5 N additions",
         EXPLAINED,
         "only prismatic joints need them; (14b) needs the sums of m r instead",

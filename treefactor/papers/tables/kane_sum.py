@@ -16,6 +16,7 @@ from ...tree.tree import OperationCount
 from ..textbook import kane_sum, kosynka, stepanenko
 from .execution import compare
 from .kane_sum_growth import PAPER, figure_2, forces, totals
+from .kane_sum_kinematics import kinematics
 from .sample_chains import chain, counted
 from .table import Derived, Row, Table
 
@@ -121,4 +122,4 @@ def timed(arrays: tuple[np.ndarray, ...]) -> tuple[Result, ...]:
     return compare(partial(chain_inertia, *arrays), {"Pinocchio": crba})
 
 
-TABLES = (lines, methods, totals, figure_2, ssrms, forces)
+TABLES = (kinematics, lines, methods, totals, figure_2, ssrms, forces)
