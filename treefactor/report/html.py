@@ -9,7 +9,7 @@ from __future__ import annotations
 import base64
 import math
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import cache
 from io import BytesIO
 from pathlib import Path
@@ -21,12 +21,15 @@ from markupsafe import Markup, escape
 from ..check.differences import REFUSED
 from ..check.run import AGREES, CANNOT_LOAD, DISAGREES, EXPLAINED, Row, listed
 from ..exceptions import TreefactorError
+from ..papers.exhibits import Exhibit
 from ..papers.tables import differing
 from ..papers.tables.table import (
     ABOUT,
     CLOSE,
+    DERIVED,
     DIFFERS,
     EQUAL,
+    HOLDS,
     NOT_ABOVE,
     NOT_BELOW,
     NOT_IN_PAPER,
@@ -35,7 +38,7 @@ from ..papers.tables.table import (
 )
 from ..tree.tree import Tree
 from .console import speed
-from .drawings import NO_NUMBER, SCALE, TICKS, colour, heat_map, hex_colour, pattern, tree_drawing
+from .drawings import NO_NUMBER, SCALE, TICKS, colour, heat_map, hex_colour, pattern, picture, tree_drawing
 
 __all__ = ["table_html", "write_html", "write_tables"]
 
@@ -45,8 +48,10 @@ MARKS = {
     ABOUT: "≈",
     NOT_ABOVE: "≤",
     NOT_BELOW: "≥",
+    HOLDS: "✓",
     EXPLAINED: "!",
     DIFFERS: "✗",
+    DERIVED: "=",
     NOT_IN_PAPER: "–",
 }
 FIGURES = {  # attributes of a row that are errors, and how they are called
@@ -92,7 +97,9 @@ def write_html(path: Path, rows: Sequence[Row], meta: dict) -> None:
     )
 
 
-def write_tables(path: Path, tables: Sequence[Table], meta: dict) -> None:
+def write_tables(
+    path: Path, tables: Sequence[Table], meta: dict, exhibits: Mapping[str, Sequence[Exhibit]] | None = None
+) -> None:
     """Write the page of `treefactor tables`.
 
     Parameters
@@ -101,11 +108,14 @@ def write_tables(path: Path, tables: Sequence[Table], meta: dict) -> None:
     tables : sequence of Table
     meta : dict
         As `treefactor.show_config` returns it.
+    exhibits : mapping, optional
+        Exhibits by paper.
     """
     _render(
         path,
         "tables.html",
         meta=meta,
+        exhibits={paper: listed for paper, listed in (exhibits or {}).items() if listed},
         sections=[{"id": f"t{number}", **_section(table)} for number, table in enumerate(tables)],
         counts=Counter(row.verdict for table in tables for row in table.rows),
         differing=differing(tables),
@@ -125,6 +135,7 @@ def _section(table: Table) -> dict:
         "tree": table.tree and tree_drawing(table.tree),
         "pattern": table.tree and pattern(table.tree),
         "plot": table.curves and _plot(table),
+        "pictures": [picture(drawn) for drawn in table.pictures],
     }
 
 
