@@ -202,7 +202,7 @@ def assert_spoiled(model, own, before, name):
     """Assert that element 1 is NaN except for the zeros of H, and that all others are unchanged."""
     if name == "lanes":
         own, before = (np.moveaxis(x, -1, 1).reshape(-1, x.shape[1]) for x in (own, before))
-    bad = own[1][model.tree.mask()] if own.ndim == 3 else own[1]
+    bad = own[1][model.tree.mask()] if name == "crba" else own[1]
     assert np.isnan(bad).all()
     np.testing.assert_array_equal(np.delete(own, 1, axis=0), np.delete(before, 1, axis=0))
 
@@ -247,7 +247,9 @@ def test_what_is_missing_is_named(name):
     given = dict(zip(("q", "v", "x", "fext"), arguments(ALL_KINDS, 1), strict=True))
     for argument in TAKES[name]:
         if argument != "fext":
-            with pytest.raises(tf.DtypeError, match=f"^({argument}|a|tau|x|b) must hold real numbers, got NoneType"):
+            with pytest.raises(
+                tf.DtypeError, match=f"^({argument}|a|tau|x|b) must hold real numbers, got NoneType"
+            ):
                 CALLS[name](ALL_KINDS, *(given | {argument: None}).values())
 
 

@@ -10,7 +10,20 @@ from .._util.validation import check_choice, require_apart, require_bindable
 from ..model.model import Model, require_model
 from ..tree.tree import LAYOUTS
 from ._bound_call import Bound, fast_path
-from ._general_path import ABA, BIAS, CRBA, FACTOR, FRAMES, H_TIMES, MOTION, RNEA, GeneralCall
+from ._general_path import (
+    ABA,
+    BASE_FORCE,
+    BIAS,
+    CRBA,
+    FACTOR,
+    FRAMES,
+    H_TIMES,
+    JOINT_FORCES,
+    MOTION,
+    RNEA,
+    GeneralCall,
+)
+from .reactions import base_force, joint_forces
 
 __all__ = ["aba", "bias", "bind", "crba", "forward_dynamics", "h_times", "rnea"]
 
@@ -263,7 +276,8 @@ def bind(function, model: Model, *arguments: np.ndarray, out: np.ndarray) -> Bou
     Parameters
     ----------
     function
-        `crba`, `rnea`, `bias`, `h_times`, `aba` or `forward_dynamics` (by the factor).
+        `crba`, `rnea`, `bias`, `h_times`, `aba`, `forward_dynamics` (by the factor), `joint_forces` or
+        `base_force`.
     model : Model
     *arguments, out : ndarray of float64
         Arguments after the model, for one configuration; contiguous. They are referenced, not copied.
@@ -288,6 +302,7 @@ def bind(function, model: Model, *arguments: np.ndarray, out: np.ndarray) -> Bou
     >>> step()
     array([2.85714286])
     """
+    require_model(model)
     operands = {
         crba: (CRBA, "q"),
         rnea: (RNEA, "q v a"),
@@ -295,11 +310,13 @@ def bind(function, model: Model, *arguments: np.ndarray, out: np.ndarray) -> Bou
         h_times: (H_TIMES, "q x"),
         aba: (ABA, "q v tau"),
         forward_dynamics: (FACTOR, "q v tau"),
+        joint_forces: (JOINT_FORCES, "q v a"),
+        base_force: (BASE_FORCE, "q v a"),
     }
+    shapes = {CRBA: (model.nv, model.nv), JOINT_FORCES: (model.njoints, 6), BASE_FORCE: (6,)}
     if function not in operands:
         known = ", ".join(one.__name__ for one in operands)
         raise ValueError(f"function must be one of {known} to be bound, got {function!r}")
-    require_model(model)
     op, names = operands[function]
     if len(arguments) != len(names.split()):
         wanted = names.replace(" ", ", ")
@@ -310,7 +327,7 @@ def bind(function, model: Model, *arguments: np.ndarray, out: np.ndarray) -> Bou
     arrays = dict(zip(names.split(), arguments, strict=True))
     for name, array in arrays.items():
         require_bindable(array, (model.nq if name == "q" else model.nv,), name)
-    require_bindable(out, (model.nv,) * (2 if op == CRBA else 1), "out")
+    require_bindable(out, shapes.get(op, (model.nv,)), "out")
     require_apart(out, arrays)
     general_path = partial(function, model, *arguments, out=out)
     x = next((arrays[name] for name in ("a", "tau", "x") if name in arrays), None)
