@@ -238,19 +238,22 @@ def test_kinds_of_joints_are_proposed():
 CALLS = {
     tf.crba: "q",
     tf.rnea: "q v a",
+    tf.joint_forces: "q v a",
+    tf.base_force: "q v a",
     tf.bias: "q v",
     tf.h_times: "q x",
     tf.aba: "q v tau",
     tf.forward_dynamics: "q v tau",
 }
-KERNELS = tf.compile(ARM, ["crba", "rnea", "bias", "aba", "forward_dynamics"])
+KERNELS = tf.compile(ARM, ["crba", "rnea", "bias", "aba", "forward_dynamics", "joint_forces"])
+SHAPES = {tf.crba: (ARM.nv, ARM.nv), tf.joint_forces: (ARM.njoints, 6), tf.base_force: (6,)}
 
 
 def bound(function, program, **changes):
     """Bind a call with valid arguments except for the changes."""
     names = CALLS[function].split()
     good = {name: Q.copy() if name == "q" else V.copy() for name in names}
-    good["out"] = np.empty((ARM.nv,) * (2 if function is tf.crba else 1))
+    good["out"] = np.empty(SHAPES.get(function, (ARM.nv,)))
     given = good | {name: change(good[name]) for name, change in changes.items() if name in good}
     arguments = [given[name] for name in names]
     if program:
@@ -288,7 +291,7 @@ UNBOUND = {
         pytest.param(function, program, id=f"{function.__name__}-{'program' if program else 'recursion'}")
         for function in CALLS
         for program in (False, True)
-        if not (program and function is tf.h_times)  # which is not generated
+        if not (program and function in (tf.h_times, tf.base_force))  # which are not generated
     ],
 )
 def test_arrays_that_cannot_be_bound_are_named(function, program, change, why):
@@ -333,7 +336,7 @@ def test_a_bound_matrix_that_nobody_has_written():
 
 @pytest.mark.parametrize("lead", [(), (4,)])
 @pytest.mark.parametrize(
-    "function", [tf.rnea, tf.bias, tf.aba, tf.forward_dynamics, constraints.forward_dynamics]
+    "function", [tf.rnea, tf.bias, tf.aba, tf.joint_forces, tf.forward_dynamics, constraints.forward_dynamics]
 )
 def test_pinocchios_universe_has_no_force(function, lead):
     takes = len(CALLS.get(function, "q v tau").split()) - 1
