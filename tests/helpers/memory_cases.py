@@ -34,6 +34,7 @@ PROGRAM = tf.generate(MODEL, ["aba"], variants=["plain"])
 KERNELS = tf.compile(PROGRAM)
 BODIES = [np.ones((30, 5, 3)) / np.sqrt(3), np.ones((30, 5, 3)), np.ones((30, 5)), np.ones((30, 5, 3)) / 9]
 TENSORS = np.broadcast_to(np.eye(3), (30, 5, 3, 3))
+LONG = [x[0].repeat(20, axis=0) for x in (*BODIES, TENSORS)]
 ONE, MANY = tf.factor(H, CHAIN), tf.factor(BATCH, SMALL)
 NATIVE = tf.compile(PROGRAM, backend="cc")
 BARS = mechanisms.four_bar().model
@@ -91,6 +92,7 @@ CALLS = {
     "crba": lambda: tf.crba(MODEL, Q),
     "dynamics": lambda: tf.forward_dynamics(MODEL, Q, V, V),
     "chain": lambda: tf.chain_inertia(*BODIES, TENSORS),
+    "long chain": lambda: tf.chain_inertia(*LONG, num_threads=2),
     "chain forces": lambda: tf.chain_forces(*BODIES, TENSORS),
     "bind": lambda: bound(tf.bind, tf.rnea, MODEL),
     "loop rows": lambda: constraints.loop_rows(BARS, PUSHED[0]).data,
