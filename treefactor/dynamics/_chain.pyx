@@ -215,7 +215,7 @@ cdef double *allocate_workspace(Py_ssize_t n) except NULL:
     """Return the workspace of the recursions."""
     cdef double *workspace = <double *> malloc((workspace_of(n) + 1) * sizeof(double))
     if workspace == NULL:
-        raise MemoryError(f"cannot allocate a workspace of {workspace_of(n)} doubles for a chain of {n} joints")
+        raise MemoryError(f"cannot allocate {workspace_of(n)} doubles for a chain of {n} joints")
     return workspace
 
 

@@ -4,8 +4,8 @@
                       (P, L) <- its momentum when joint k alone moves at unit rate, moved to O_1
                       A_ik = a_i^T L + v_i^T P for every i < k
 
-The momenta take O(n) operations and are computed first, the entries O(n^2): TILE columns side by side, so that
-whole cache lines are written, and on threads. No sum depends on the partition.
+The momenta of long chains are computed first, in O(n) operations, then the O(n^2) entries: TILE columns side by
+side, so that whole cache lines are written, and on threads. No sum depends on the partition.
 
 Arrays of one chain of n bodies are axis, r, c (n, 3), mass (n,), inertia (n, 3, 3), all in the base frame,
 moments about O_k; r[k] is from O_k-1 to O_k. slides (n,) marks prismatic joints.
@@ -109,28 +109,28 @@ cdef void momenta_of(const Chain *s, double *A, double *workspace) noexcept nogi
 
 cdef inline void row_of_tile(const double *a, const double *v, bint slides, const double *X,
                              double *entry) noexcept nogil:
-    """entry[l] <- a^T L + v^T P of column l of a tile X (6, TILE), or a^T P for a joint that slides."""
+    """entry[j] <- a^T L + v^T P of column j of a tile X (6, TILE), or a^T P for a joint that slides."""
     cdef const double *P = X + 3 * TILE
-    cdef int l
+    cdef int j
     if slides:
-        for l in range(TILE):
-            entry[l] = a[0] * P[l] + a[1] * P[TILE + l] + a[2] * P[2 * TILE + l]
+        for j in range(TILE):
+            entry[j] = a[0] * P[j] + a[1] * P[TILE + j] + a[2] * P[2 * TILE + j]
         return
-    for l in range(TILE):
-        entry[l] = (a[0] * X[l] + a[1] * X[TILE + l] + a[2] * X[2 * TILE + l]
-                    + (v[0] * P[l] + v[1] * P[TILE + l] + v[2] * P[2 * TILE + l]))
+    for j in range(TILE):
+        entry[j] = (a[0] * X[j] + a[1] * X[TILE + j] + a[2] * X[2 * TILE + j]
+                    + (v[0] * P[j] + v[1] * P[TILE + j] + v[2] * P[2 * TILE + j]))
 
 
 cdef void columns_of(const Chain *s, const double *workspace, Py_ssize_t tile, double *A) noexcept nogil:
     """A[i, k] and A[k, i] <- entries of all i < k for the columns k of one tile."""
-    cdef Py_ssize_t n = s.n, k = TILE * tile, count = min(<Py_ssize_t> TILE, s.n - TILE * tile), i, l
+    cdef Py_ssize_t n = s.n, k = TILE * tile, count = min(<Py_ssize_t> TILE, s.n - TILE * tile), i, j
     cdef const double *X = workspace + 6 * n + 6 * TILE * tile
     cdef double entry[TILE]
     for i in range(k + count - 1):
         row_of_tile(s.axis + 3 * i, workspace + 3 * i, s.slides[i], X, entry)
-        for l in range(max(<Py_ssize_t> 0, i + 1 - k), count):
-            A[i * n + k + l] = entry[l]
-            A[(k + l) * n + i] = entry[l]
+        for j in range(max(<Py_ssize_t> 0, i + 1 - k), count):
+            A[i * n + k + j] = entry[j]
+            A[(k + j) * n + i] = entry[j]
 
 
 cdef void inertia_of(const Chain *s, double *A, double *workspace) noexcept nogil:

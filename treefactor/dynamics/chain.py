@@ -59,7 +59,7 @@ def chain_inertia(
         Also return the number of operations for one chain.
     num_threads : int
         Threads share the chains of a batch, or the columns of A of chains that are fewer than the threads;
-        -1 uses all cores. The result has the same bits for every number. FIGURE
+        -1 uses all cores. The result has the same bits for every number.
 
     Returns
     -------
@@ -265,10 +265,10 @@ def _deliver(result: np.ndarray, out) -> np.ndarray:
 
 def _receiver(out, shape: tuple[int, ...], arrays) -> np.ndarray:
     """Return out if results can be written to it at once, otherwise a new array."""
-    if out is not None and as_output(out, shape).flags.carray:
-        if not any(np.may_share_memory(out, array) for array in arrays):
-            return out
-    return np.empty(shape)
+    if out is None or not as_output(out, shape).flags.carray:
+        return np.empty(shape)
+    apart = not any(np.may_share_memory(out, array) for array in arrays)
+    return out if apart else np.empty(shape)
 
 
 def _count(recursion, arguments: dict, slides: np.ndarray) -> OperationCount:
