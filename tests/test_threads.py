@@ -271,7 +271,7 @@ def heavy_kernels():
         "program": lambda: routine.batch((q, v, a), out, results, 0, 8000),
         "chain": lambda: chains.inertia(A, 0, len(A)),
         "complementarity": lambda: walk.run(False, None, TARGET, 1000),
-        "loops": lambda: loops.batch(9000, [*states, None], 0.0, a, force),
+        "loops": lambda: loops.batch(9000, [*states, None, None], 0.0, a, force),
     }
 
 

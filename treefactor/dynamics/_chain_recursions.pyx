@@ -4,8 +4,8 @@
                       (P, L) <- its momentum when joint k alone moves at unit rate, moved to O_1
                       A_ik = a_i^T L + v_i^T P for every i < k
 
-The momenta of long chains are computed first, in O(n) operations, then the O(n^2) entries: TILE columns side by
-side, so that whole cache lines are written, and on threads. No sum depends on the partition.
+Of long chains the momenta are computed first, in O(n) operations, then the O(n^2) entries: TILE columns side
+by side, so that whole cache lines are written, and on threads. No sum depends on the partition.
 
 Arrays of one chain of n bodies are axis, r, c (n, 3), mass (n,), inertia (n, 3, 3), all in the base frame,
 moments about O_k; r[k] is from O_k-1 to O_k. slides (n,) marks prismatic joints.
