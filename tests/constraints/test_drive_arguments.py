@@ -137,7 +137,7 @@ CALLS = {
 }
 REFUSED = {
     r"drives\[0\] is not a Drive": (BAR.model, ["crank"], tf.InvalidModelError),
-    r"drives\[0\]: 'crnk' is no joint, body or loop of the model; did you mean 'crank'": (
+    r"drives\[0\]: 'crnk' is not a joint, body or loop of the model; did you mean 'crank'": (
         *(BAR.model, [Drive("crnk", crank)]),
         tf.InvalidModelError,
     ),

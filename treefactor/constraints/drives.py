@@ -109,7 +109,7 @@ def _target(model: Model, k: int, drive: Drive) -> Target:
     if isinstance(name, str) and name not in model.numbers:
         if name not in loops:
             near = similar(name, [*model.numbers, *loops])
-            raise InvalidModelError(f"drives[{k}]: {name!r} is no joint, body or loop of the model{near}")
+            raise InvalidModelError(f"drives[{k}]: {name!r} is not a joint, body or loop of the model{near}")
         target, freedoms = Target(-1, loops.index(name), drive.freedom), TRANSLATIONS
     else:
         number = body_number(model, name, f"drives[{k}]: joint")
