@@ -180,7 +180,7 @@ def test_functions_that_return_other_shapes_are_refused(returned):
 
 def test_leading_axes_of_motions_match():
     state = np.tile(BAR.closed, (4, 1)), np.ones((4, 3)), np.ones((4, 3))
-    with pytest.raises(tf.ShapeError, match="^drives must have shape"):
+    with pytest.raises(tf.ShapeError, match=r"^drives must have shape"):
         constraints.forward_dynamics(BAR.model, *state, drives=[Drive("crank", np.ones((3, 3)))])
     two = [Drive("crank", np.ones((3, 3))), Drive("rocker", np.ones((4, 3)))]
     with pytest.raises(tf.ShapeError, match=r"drives\[1\] has leading axes \(4,\), drives\[0\] \(3,\)"):

@@ -122,8 +122,12 @@ cdef class LoopKernel:
         Second derivatives, J-dot v less what is prescribed, are at zero acceleration, first at zero velocity.
         """
         cdef Py_ssize_t count = frames.shape[0], size = frames.shape[1], m = self.c.rows, b
-        cdef cnp.ndarray residual = np.empty((count, m)), bias = np.empty((count, m))
-        cdef cnp.ndarray data = np.empty((count, self.nnz)), rate = np.zeros((count, m))
+        cdef cnp.npy_intp *shape = [count, m]
+        cdef cnp.npy_intp *entries = [count, self.nnz]
+        cdef cnp.ndarray residual = cnp.PyArray_SimpleNew(2, shape, cnp.NPY_DOUBLE)
+        cdef cnp.ndarray bias = cnp.PyArray_SimpleNew(2, shape, cnp.NPY_DOUBLE)
+        cdef cnp.ndarray rate = cnp.PyArray_ZEROS(2, shape, cnp.NPY_DOUBLE, 0)
+        cdef cnp.ndarray data = cnp.PyArray_SimpleNew(2, entries, cnp.NPY_DOUBLE)
         cdef const double *x = NULL if q is None else <const double *> q.data
         cdef const double *prescribed = NULL if motion is None else <const double *> motion.data
         with nogil:
@@ -245,13 +249,20 @@ cdef class LoopKernel:
                 e = r * lanes + lane
                 wanted[e] = -wanted[e] - s * (2.0 * speed + s * residual[e])
 
-    cdef object one(self, object q, object v, object tau, double stabilization):
+    cdef object one(self, object q, object v, object tau, double stabilization, object motion):
         """Compute acceleration and forces of plain vectors; None if the general path must handle the call."""
         cdef cnp.npy_intp n = self.bodies.nv, m = self.c.rows
         cdef cnp.ndarray a, force
         cdef Arguments given
-        cdef Py_ssize_t failed
+        cdef Py_ssize_t failed, prescribed = 3 * self.motors
+        cdef const double *wanted = NULL
         cdef double *workspace
+        if self.motors:
+            if not is_plain_vector(motion, prescribed):
+                return None
+            wanted = <const double *> cnp.PyArray_DATA(<cnp.ndarray> motion)
+            if not all_finite(prescribed, wanted):
+                return None
         if not (is_plain_vector(q, self.bodies.nq) and is_plain_vector(v, n) and is_plain_vector(tau, n)):
             return None
         given.q = <const double *> cnp.PyArray_DATA(<cnp.ndarray> q)
@@ -269,7 +280,7 @@ cdef class LoopKernel:
         if workspace == NULL:
             raise MemoryError("not enough memory for one state")
         with nogil:
-            self.compute(1, &given, NULL, stabilization, <double *> force.data, &failed, workspace)
+            self.compute(1, &given, wanted, stabilization, <double *> force.data, &failed, workspace)
         free(workspace)
         return (a, force) if failed == FACTORIZED else None
 
@@ -328,6 +339,6 @@ cdef class LoopKernel:
                         x[4][e] = NAN
 
 
-def one(LoopKernel closing not None, q, v, tau, double stabilization):
+def one(LoopKernel closing not None, q, v, tau, double stabilization, motion=None):
     """Compute acceleration and forces of plain vectors; None if the general path must handle the call."""
-    return closing.one(q, v, tau, stabilization)
+    return closing.one(q, v, tau, stabilization, motion)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import NamedTuple
 
 import numpy as np
@@ -88,18 +89,24 @@ class Target(NamedTuple):
     freedom: int
 
 
-def targets_of(model: Model, drives) -> tuple[tuple[Drive, ...], tuple[Target, ...]]:
-    """Validate drives of a model, and look up what they move."""
+def as_drives(drives) -> tuple[Drive, ...]:
+    """Return drives as a tuple; raise InvalidModelError for anything else."""
     drives = as_tuple(drives, "drives")
     for k, drive in enumerate(drives):
         if not isinstance(drive, Drive):
             raise InvalidModelError(f"drives[{k}] is not a Drive, but {drive!r}")
+    return drives
+
+
+@lru_cache(maxsize=16)
+def targets_of(model: Model, drives: tuple[Drive, ...]) -> tuple[Target, ...]:
+    """Look up what the drives of a model move; done once, because drives do not change."""
     targets = tuple(_target(model, k, drive) for k, drive in enumerate(drives))
     for k, target in enumerate(targets):
         if target in targets[:k]:
             first = targets.index(target)
             raise InvalidModelError(f"drives[{first}] and drives[{k}] move the same: {drives[k].joint!r}")
-    return drives, targets
+    return targets
 
 
 def _target(model: Model, k: int, drive: Drive) -> Target:
@@ -132,7 +139,27 @@ def _target(model: Model, k: int, drive: Drive) -> Target:
 
 def motions_at(drives: Sequence[Drive], t) -> np.ndarray:
     """Return position, velocity and acceleration of all drives, (..., 3 drives)."""
-    time = as_real(t, "t")
+    found = _scalar_motions(drives, t) if isinstance(t, float) else None
+    return _motions(drives, as_real(t, "t")) if found is None else found
+
+
+def _scalar_motions(drives: Sequence[Drive], t: float) -> np.ndarray | None:
+    """Return the values of functions that return three numbers each, or None for other motions."""
+    values: list = []
+    for drive in drives:
+        found = drive.motion(t) if callable(drive.motion) else None
+        if (
+            type(found) is not tuple
+            or len(found) != VALUES
+            or not all(isinstance(x, float | int) for x in found)
+        ):
+            return None
+        values += found
+    return np.array(values)
+
+
+def _motions(drives: Sequence[Drive], time: np.ndarray) -> np.ndarray:
+    """Return the values of functions and arrays of any form."""
     found = [
         _called(k, drive.motion, time) if callable(drive.motion) else np.asarray(drive.motion)
         for k, drive in enumerate(drives)

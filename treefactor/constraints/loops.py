@@ -18,7 +18,7 @@ from ..model.configuration import integrate, require_rotations
 from ..model.joints import PAIRS
 from ..model.model import Model, require_model
 from ._loops import LOOP, MOTOR, LoopKernel, one
-from .drives import Target, motions_at, targets_of
+from .drives import Drive, Target, as_drives, motions_at, targets_of
 
 ALIKE = {
     "spherical": (),
@@ -28,6 +28,7 @@ ALIKE = {
 }  # axes that must not be opposite
 RANK = 1e-9  # smaller singular values, relative to the largest, belong to dependent rows
 STEPS = 100  # of Newton's method
+NO_DRIVES: tuple[Drive, ...] = ()
 
 
 @dataclass(frozen=True, eq=False)
@@ -122,9 +123,9 @@ class Loops(Sealed):
         their opposites on the first; J-dot v is what remains of the second derivative.
         """
         frames = flatten(at.frames, 1)
-        given = (None, None) if not self.targets else [_repeated(x, len(frames)) for x in (q, motion)]
-        found = (x.reshape(*at.batch, x.shape[1]) for x in self.kernel.rows(frames, *given))
-        residual, bias, rate, data = found
+        given = () if not self.targets else [_repeated(x, len(frames)) for x in (q, motion)]
+        found = self.kernel.rows(frames, *given)
+        residual, bias, rate, data = (x.reshape(*at.batch, x.shape[1]) if at.batch else x[0] for x in found)
         return Rows(residual, bias, data, self.pattern, rate)
 
 
@@ -184,7 +185,13 @@ def loops_of(model: Model, targets: tuple[Target, ...] = ()) -> Loops:
     return Loops(model, targets)
 
 
-def loop_rows(model: Model, q, v=None, drives=(), t=0.0) -> Rows:
+def driven_loops(model: Model, drives) -> tuple[tuple[Drive, ...], Loops]:
+    """Return validated drives, and the loops of a model with them."""
+    drives = as_drives(drives)
+    return drives, loops_of(model, targets_of(model, drives)) if drives else loops_of(model)
+
+
+def loop_rows(model: Model, q, v=None, drives=NO_DRIVES, t=0.0) -> Rows:
     """Compute residual, J and J-dot v of the loops and drives of a model, for one state or many.
 
     The residual of a loop is the origin of the second frame in the first one, in m, then the cosines of the
@@ -211,18 +218,18 @@ def loop_rows(model: Model, q, v=None, drives=(), t=0.0) -> Rows:
     ShapeError, NonFiniteError, ConfigurationError, InvalidModelError
     """
     require_model(model)
-    drives, targets = targets_of(model, drives)
-    if not targets:
+    if drives is NO_DRIVES:
         return loops_of(model).rows(Kinematics(model, q, v))
+    drives, loops = driven_loops(model, drives)
     motion = motions_at(drives, t)
     given = {"q": q, "drives": motion} | ({} if v is None else {"v": v})
     arrays, batch = states(given, {"q": (model.nq,), "v": (model.nv,), "drives": motion.shape[-1:]}, model)
     q = np.broadcast_to(arrays["q"], (*batch, model.nq))
-    return loops_of(model, targets).rows(Kinematics(model, q, arrays.get("v")), q, motion)
+    return loops.rows(Kinematics(model, q, arrays.get("v")), q, motion)
 
 
 def forward_dynamics(
-    model: Model, q, v, tau, fext=None, stabilization: float = 0.0, drives=(), t=0.0
+    model: Model, q, v, tau, fext=None, stabilization: float = 0.0, drives=NO_DRIVES, t=0.0
 ) -> tuple[np.ndarray, np.ndarray]:
     """Compute the acceleration under tau with closed loops and drives, and the forces of both.
 
@@ -267,18 +274,22 @@ def forward_dynamics(
     section 5.2.8), for J H^-1 J^T squares its condition number.
     """
     require_model(model)
-    drives, targets = targets_of(model, drives)
-    kernel, stabilization = loops_of(model, targets).kernel, as_number(stabilization, "stabilization")
+    if drives is NO_DRIVES:
+        loops, motion = loops_of(model), None
+    else:
+        drives, loops = driven_loops(model, drives)
+        motion = motions_at(drives, t) if drives else None
+    kernel, stabilization = loops.kernel, as_number(stabilization, "stabilization")
     if stabilization < 0.0:
         raise ValueError(f"stabilization must not be negative, got {stabilization}")
-    found = one(kernel, q, v, tau, stabilization) if fext is None and not targets else None
+    found = one(kernel, q, v, tau, stabilization, motion) if fext is None else None
     if found is not None:
         return found
     given = {"q": q, "v": v, "tau": tau} | ({} if fext is None else {"fext": fext})
     tails = {"q": (model.nq,), "v": (model.nv,), "tau": (model.nv,), "fext": (model.njoints, 6)}
-    if targets:
-        given["drives"] = motions_at(drives, t)
-    tails["drives"] = (3 * len(targets),)
+    if motion is not None:
+        given["drives"] = motion
+    tails["drives"] = (3 * len(drives),)
     arrays, batch = states(given, tails, model)
     operands = [_operand(arrays[name], len(tails[name])) if name in arrays else None for name in tails]
     count = math.prod(batch)
@@ -295,7 +306,7 @@ def _operand(array: np.ndarray, axes: int) -> np.ndarray:
     return rows.reshape(len(rows), math.prod(rows.shape[1:]))
 
 
-def close(model: Model, q, tolerance: float = 1e-12, drives=(), t: float = 0.0) -> np.ndarray:
+def close(model: Model, q, tolerance: float = 1e-12, drives=NO_DRIVES, t: float = 0.0) -> np.ndarray:
     """Find a configuration near q in which the loops of a model are closed and its drives in their positions.
 
     Parameters
@@ -329,8 +340,8 @@ def close(model: Model, q, tolerance: float = 1e-12, drives=(), t: float = 0.0) 
     require_model(model)
     q, tolerance = as_vector(q, model.nq, "q").copy(), as_size(tolerance, "tolerance")
     require_rotations(model, q, "q")
-    drives, targets = targets_of(model, drives)
-    loops, motion = loops_of(model, targets), motions_at(drives, as_number(t, "t"))
+    drives, loops = driven_loops(model, drives)
+    motion = motions_at(drives, as_number(t, "t"))
     require_finite(motion, "drives")
     found, damping = loops.rows(Kinematics(model, q), q, motion), 1e-3
     for _ in range(STEPS):

@@ -40,9 +40,9 @@ from ..model.model import Model, require_model
 from ._contacts import friction_rows
 from ._joint_integration import JointIntegrator, match_warm_start
 from .contacts import Contacts, Touch, limits_of
-from .drives import Drive, steps_at, targets_of
+from .drives import Drive, steps_at
 from .free_motion import FreeMotion, is_steady
-from .loops import Loops, loops_of
+from .loops import Loops, driven_loops
 from .trajectory import Step, Trajectory
 
 FACETS, FRICTION, GYROSCOPIC = (4, 8), ("pyramid", "box"), ("implicit", "explicit")
@@ -146,9 +146,8 @@ class Stepper(Sealed):
         own, implicit = vars(self), gyroscopic == "implicit" and not is_steady(model)
         own.update(model=model, h=h, stabilization=stabilization, margin=as_size(margin, "margin"))
         own.update(friction=friction, _forms=_forms(friction, facets))
-        drives, targets = targets_of(model, drives)
         own.update(_contacts=Contacts(model, as_tuple(contacts, "contacts")))
-        own.update(drives=drives, _loops=loops_of(model, targets))
+        own["drives"], own["_loops"] = driven_loops(model, drives)
         own.update(gyroscopic=gyroscopic, _integrator=_integrator(model), _last=None)
         own["_motion"] = FreeMotion(model, self._integrator, h) if implicit else None
         own["_limits"] = limits_of(model) if limits else tuple(x[:0] for x in limits_of(model))
