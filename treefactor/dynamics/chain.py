@@ -59,7 +59,8 @@ def chain_inertia(
         Also return the number of operations for one chain.
     num_threads : int
         Threads share the chains of a batch, or the columns of A of chains that are fewer than the threads;
-        -1 uses all cores. The result has the same bits for every number.
+        -1 uses all cores. Chains of less than 512 bodies are computed on one thread. The result has the same
+        bits for every number of threads.
 
     Returns
     -------
