@@ -108,7 +108,7 @@ class Stepper(Sealed):
     margin: float
     friction: str
     gyroscopic: str
-    drives: tuple[Drive, ...]
+    drives: tuple[Drive, ...] = ()  # absent in pickles of release 0.1
     _contacts: Contacts
     _loops: Loops
     _integrator: JointIntegrator
