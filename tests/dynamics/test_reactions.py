@@ -76,6 +76,31 @@ def test_each_joint_is_pinocchios(kind):
     assert_pinocchios(model, in_pinocchio(model))
 
 
+@pytest.mark.parametrize("name", ["ur5_robot", "solo12"])
+@pytest.mark.parametrize("floating", [False, True], ids=["fixed", "floating"])
+def test_robots_are_mujocos(name, floating):
+    """Forces are `cfrc_int`, which MuJoCo takes at the centre of mass of the tree, in the axes of the base."""
+    mujoco = pytest.importorskip("mujoco", reason="engines are optional")
+    pinocchio_ = pytest.importorskip("treefactor.adapters.pinocchio_", reason="it describes the robots")
+    from treefactor.adapters import mujoco_
+
+    path = robots.find(name).path
+    theirs, body = pinocchio_.load(path, floating), mujoco_.load(path, floating)
+    model = pinocchio_.model(theirs)
+    q, v, a, _ = arguments(model)
+    forces, data = tf.joint_forces(model, q, v, a), body.data
+    data.qpos[:], data.qvel[:] = mujoco_.from_pinocchio(body, theirs, q, v)
+    T, c = mujoco_.transform(body, theirs, q), mujoco_.acceleration_offset(body, theirs, q, v)
+    mujoco.mj_forward(body.model, data)
+    data.qacc[:] = np.linalg.solve(T, a - c)
+    mujoco.mj_rnePostConstraint(body.model, data)
+    for joint, (F, N) in zip(model.joints, in_base(model, q, forces), strict=True):
+        at = body.model.jnt_bodyid[mujoco.mj_name2id(body.model, mujoco.mjtObj.mjOBJ_JOINT, joint.name)]
+        center = data.subtree_com[body.model.body_rootid[at]]
+        own = np.concatenate([N - np.cross(center, F), F])
+        assert np.abs(own - data.cfrc_int[at]).max() < EXACT * np.abs(forces).max()
+
+
 def momenta(model, q, v):
     """Return linear momenta and angular momenta about the base origin of all bodies, and centres of mass."""
     P, L, centers = np.zeros((3, model.njoints, 3))
