@@ -79,7 +79,7 @@ def test_each_joint_is_pinocchios(kind):
 @pytest.mark.parametrize("name", ["ur5_robot", "solo12"])
 @pytest.mark.parametrize("floating", [False, True], ids=["fixed", "floating"])
 def test_robots_are_mujocos(name, floating):
-    """Forces are `cfrc_int`, which MuJoCo takes at the centre of mass of the tree, in the axes of the base."""
+    """Forces are `cfrc_int`, which MuJoCo takes at the centre of mass of the tree, in base axes."""
     mujoco = pytest.importorskip("mujoco", reason="engines are optional")
     pinocchio_ = pytest.importorskip("treefactor.adapters.pinocchio_", reason="it describes the robots")
     from treefactor.adapters import mujoco_
