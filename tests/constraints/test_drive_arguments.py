@@ -166,6 +166,12 @@ def test_drives_that_move_nothing_are_refused(message, call):
         CALLS[call](model, *drives)
 
 
+def test_drives_that_contradict_a_loop_are_infeasible():
+    drives = [Drive("crank", lambda t: (0.7 + t, 1.0, 0.0)), Drive("rocker", (BAR.closed[2], 0.0, 0.0))]
+    with pytest.raises(tf.StepError, match="INFEASIBLE"):
+        Stepper(BAR.model, h=1e-3, drives=drives).step(BAR.closed, np.zeros(3))
+
+
 @pytest.mark.parametrize("motion", [np.zeros(2), 1.0, np.zeros((3, 4))], ids=str)
 def test_motions_of_other_shapes_are_refused(motion):
     with pytest.raises(tf.ShapeError, match="motion must be a function of t, or hold position, velocity and"):

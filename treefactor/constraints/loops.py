@@ -254,7 +254,7 @@ def forward_dynamics(
         second body at the origin of the second frame; then N m for pairs of axes. Then for each driven joint
         the force of its motor along its freedom, in addition to tau; of a driven loop it is that of its row.
         If rows depend on each other, as in planar loops of revolute joints, these are the forces of least
-        norm.
+        norm. Drives that contradict each other or a loop are followed with the least sum of squared errors.
 
     Raises
     ------
