@@ -194,9 +194,12 @@ def test_nothing_around_the_arrays_is_read_or_written(batch):
     assert (line == GUARD).sum() == 2 * 37
 
 
-@pytest.mark.parametrize(("batch", "n"), [((), 65), ((), 600), ((2,), 600), ((9,), 150), ((0,), 5)], ids=str)
+@pytest.mark.parametrize(
+    ("batch", "n"), [((), 1), ((), 65), ((), 300), ((2,), 200), ((9,), 70), ((0,), 5)], ids=str
+)
 @pytest.mark.parametrize("num_threads", [2, 3, 7, -1])
-def test_threads_change_no_bit(batch, n, num_threads):
+def test_threads_change_no_bit(batch, n, num_threads, monkeypatch):
+    monkeypatch.setattr("treefactor._util.threads.ENOUGH", 64)  # short chains on several threads
     slides = np.arange(n) % 5 == 3
     arrays = random_chain(n, batch=batch)
     expected = tf.chain_inertia(*arrays, prismatic=slides)
@@ -206,6 +209,11 @@ def test_threads_change_no_bit(batch, n, num_threads):
     out = np.empty_like(expected)
     assert tf.chain_inertia(*arrays, prismatic=slides, out=out, num_threads=num_threads) is out
     np.testing.assert_array_equal(out, expected)
+
+
+def test_threads_share_a_long_chain():
+    arrays = random_chain(1100)
+    np.testing.assert_array_equal(tf.chain_inertia(*arrays, num_threads=2), tf.chain_inertia(*arrays))
 
 
 @settings(max_examples=20)

@@ -59,7 +59,7 @@ def chain_inertia(
         Also return the number of operations for one chain.
     num_threads : int
         Threads share the chains of a batch, or the columns of A of chains that are fewer than the threads;
-        -1 uses all cores. Chains of less than 512 bodies are computed on one thread. The result has the same
+        -1 uses all cores. Chains of less than 1024 bodies are computed on one thread. The result has the same
         bits for every number of threads.
 
     Returns
@@ -185,7 +185,7 @@ def _compute_inertia(chains: _chain.Chains, A: np.ndarray, threads: int) -> None
     workspace = chains.workspace()
     for b in range(size):
         chains.momenta(b, A, workspace)
-        spread(partial(chains.columns, b, A, workspace), chains.parts(), threads, n * n // 2)
+        spread(partial(chains.columns, b, A, workspace), chains.parts(), threads, n * n // 8)
 
 
 def validate_chains(
