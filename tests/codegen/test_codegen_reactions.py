@@ -9,19 +9,21 @@ from hypothesis import strategies as st
 import treefactor as tf
 from treefactor.codegen import verify
 from treefactor.codegen.choices import WHOLE
-from treefactor.codegen.program import FUNCTIONS
+from treefactor.codegen.program import FUNCTIONS, REACTIONS
 
 SAME = 1e-12  # relative to the largest force
 ROBOTS = ("ur5", "panda9", "solo12", "talos32")
 
 
 def assert_reactions(robot, seed=0, **options):
-    """Assert that a program computes the forces in all joints."""
+    """Assert that a program computes the forces in all joints and on the base."""
     q, v, a = states(robot, 9, seed)
-    expected = tf.joint_forces(robot, q, v, a)
-    own = tf.compile(tf.generate(robot, "joint_forces", **options)).joint_forces(q, v, a)
-    assert own.shape == expected.shape
-    assert np.abs(own - expected).max() <= SAME * np.abs(expected).max()
+    kernels = tf.compile(tf.generate(robot, REACTIONS, **options))
+    scale = max(np.abs(function(robot, q, v, a)).max() for function in (tf.joint_forces, tf.base_force))
+    for name in REACTIONS:
+        own, expected = getattr(kernels, name)(q, v, a), getattr(tf, name)(robot, q, v, a)
+        assert own.shape == expected.shape
+        assert np.abs(own - expected).max() <= SAME * scale
 
 
 @pytest.mark.parametrize("name", [*ROBOTS, *ARMS])
@@ -49,19 +51,21 @@ def test_joints_that_follow_others():
 
 @pytest.mark.parametrize("name", ["ur5", "panda9"])
 def test_every_intermediate_is_verified(name):
-    verdicts = verify(model(name), "joint_forces")
-    assert [verdict.variant for verdict in verdicts] == list(WHOLE)
+    verdicts = verify(model(name), REACTIONS)
+    assert [(verdict.function, verdict.variant) for verdict in verdicts] == [
+        (function, variant) for variant in WHOLE for function in REACTIONS
+    ]
     assert [verdict for verdict in verdicts if verdict.first or not verdict.elements] == []
 
 
 def test_variants_that_move_masses_are_refused():
-    with pytest.raises(tf.CodegenError, match=r"^joint_forces needs one of the variants plain, frames"):
-        tf.generate(model("ur5"), "joint_forces", variants=("regroup", "both"))
+    for name in REACTIONS:
+        with pytest.raises(tf.CodegenError, match=rf"^{name} needs one of the variants plain, frames"):
+            tf.generate(model("ur5"), name, variants=("regroup", "both"))
 
 
 def test_they_are_generated_where_they_are_wanted():
-    assert "joint_forces" not in FUNCTIONS
-    assert "joint_forces" not in tf.generate(model("ur5"), variants="plain").functions
+    assert not set(REACTIONS) & {*FUNCTIONS, *tf.generate(model("ur5"), variants="plain").functions}
 
 
 def test_a_program_in_a_file_and_in_c(tmp_path):

@@ -15,7 +15,7 @@ from ..model.model import body_number, require_model
 from .algorithms.frames import bodies_of, canonical, regrouped, snapped
 from .algorithms.partition import dependents
 from .algorithms.reduction import AXES
-from .program.program import ARGUMENTS, LOOP_FUNCTIONS, TIP_FUNCTIONS, available
+from .program.program import ARGUMENTS, LOOP_FUNCTIONS, REACTIONS, TIP_FUNCTIONS, available
 
 VARIANTS = {  # transformations of the bodies before the recursions run
     "plain": (),
@@ -74,10 +74,9 @@ class Choice:
             raise CodegenError(f"the model has no loops; {', '.join(sorted(closing))} need model.loops")
         if "aba" in functions and model.coupling is not None:
             raise CodegenError("aba is not available for models with mimic joints; use forward_dynamics")
-        if "joint_forces" in functions and not set(variants) & set(WHOLE):
-            raise CodegenError(
-                f"joint_forces needs one of the variants {', '.join(WHOLE)}; others move masses"
-            )
+        whole = [name for name in functions if name in REACTIONS]
+        if whole and not set(variants) & set(WHOLE):
+            raise CodegenError(f"{whole[0]} needs one of the variants {', '.join(WHOLE)}; others move masses")
         _require_expressible(model)
         with np.errstate(over="ignore", invalid="ignore"):  # the writer reports infinite constants
             bodies, change = snapped(bodies_of(model), snap)
@@ -92,7 +91,7 @@ class Choice:
 
     def ways_of(self, variant: str) -> list:
         """Return the functions and methods that a variant can compute."""
-        return [way for way in self.ways if way[0] != "joint_forces" or variant in WHOLE]
+        return [way for way in self.ways if way[0] not in REACTIONS or variant in WHOLE]
 
 
 def _require_expressible(model) -> None:

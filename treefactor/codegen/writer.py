@@ -28,12 +28,12 @@ def generate(
     ----------
     model : Model
     functions : sequence of str, optional
-        Among "crba", "rnea", "bias", "aba", "forward_dynamics", "minv", "joint_forces", "jacobian" and
-        "delassus"; "aba" not for models with mimic joints. For models with loops also "loops", all
-        accelerations with loops closed; "loop_velocity", v with the dependent velocities computed from the
-        others; "loop_step", the Newton step in v, to be integrated, that closes the loops; and "loop_gap",
-        the residual of `treefactor.constraints.loop_rows`. Default: all that need no tips, without
-        "joint_forces".
+        Among "crba", "rnea", "bias", "aba", "forward_dynamics", "minv", "joint_forces", "base_force",
+        "jacobian" and "delassus"; "aba" not for models with mimic joints. For models with loops also
+        "loops", all accelerations with loops closed; "loop_velocity", v with the dependent velocities
+        computed from the others; "loop_step", the Newton step in v, to be integrated, that closes the loops;
+        and "loop_gap", the residual of `treefactor.constraints.loop_rows`. Default: all that need no tips,
+        without "joint_forces" and "base_force".
     tips : sequence of str or int
         Joints, by name, by body name or by number. "jacobian" is J: velocities of their frames in their own
         axes for unit v, linear before angular, joints stacked; "delassus" is J H^-1 J^T.
@@ -171,6 +171,11 @@ class Writer:
         """Return force and moment in every joint for accelerations."""
         states = self.recursions.states(self.rates("v"), self.rates("a"))
         return self.recursions.reactions(self.recursions.forces(states), self.model.njoints)
+
+    def base_force(self) -> list:
+        """Return force and moment on the base for accelerations."""
+        states = self.recursions.states(self.rates("v"), self.rates("a"))
+        return self.recursions.base_force(self.recursions.forces(states))
 
     def bias(self) -> list:
         """Return joint forces at zero acceleration."""

@@ -255,6 +255,14 @@ class Recursions:
                 found[body.joint] = [*apply(axes, f), *apply(axes, subtract(n, cross(origin, f)))]
         return [entry for six in found for entry in six]
 
+    def base_force(self, forces) -> list:
+        """Return force and moment of the bodies without parent on the base: `treefactor.base_force`."""
+        f, n = ZERO, ZERO
+        for body, i, total in self._sums(forces):
+            if body.parent < 0:
+                f, n = map(add, (f, n), self.places[i].force(*total))
+        return times([*f, *n], -1.0)
+
     @cached_property
     def articulated(self) -> list:
         """1 / d, U and U / d of every freedom, of the articulated bodies: Featherstone (2008), table 7.1."""

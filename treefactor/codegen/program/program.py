@@ -35,10 +35,12 @@ ARGUMENTS = {  # arguments of the functions that can be generated, in order
     "loop_step": ("q",),
     "loop_gap": ("q",),
     "joint_forces": ("q", "v", "a"),
+    "base_force": ("q", "v", "a"),
 }
 FUNCTIONS: tuple[str, ...] = tuple(ARGUMENTS)[:6]  # functions that need no tips
 TIP_FUNCTIONS: tuple[str, ...] = tuple(ARGUMENTS)[6:8]
 LOOP_FUNCTIONS: tuple[str, ...] = tuple(ARGUMENTS)[8:12]  # functions of models with loops
+REACTIONS: tuple[str, ...] = tuple(ARGUMENTS)[12:]
 FORMAT = 2
 NO_PROGRAM = (KeyError, TypeError, ValueError, OverflowError, OSError, EOFError, RuntimeError)
 # attributes in the head of a file
@@ -166,6 +168,7 @@ def shape_of(name: str, tree: Tree, tips: int, loops: tuple = (), joints: int = 
         "delassus": (6 * tips, 6 * tips),
         "loop_gap": (sum(LOOPS[kind] for _, kind in loops),),
         "joint_forces": (joints, 6),
+        "base_force": (6,),
     }
     return shapes.get(name, (tree.n,))
 

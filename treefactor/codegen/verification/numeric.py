@@ -33,7 +33,7 @@ class Numeric:
         Bodies of a variant.
     tips : sequence of str
     q, v, a, tau : ndarray
-        State and forces; a is 0 for all functions but "rnea" and "joint_forces".
+        State and forces; a is 0 for functions that do not take it.
     """
 
     def __init__(self, model, bodies: list[Body], tips, q, v, a, tau):
@@ -113,6 +113,13 @@ class Numeric:
                 f, n = self.named[f"F[{i}]"]
                 found[body.joint] = np.append(body.axes.T @ f, body.axes.T @ (n - np.cross(body.origin, f)))
         return found
+
+    @cached_property
+    def base_force(self) -> np.ndarray:
+        """Force and moment of the bodies without parent on the base."""
+        _ = self.bias
+        roots = [i for i, body in enumerate(self.bodies) if body.parent < 0]
+        return -sum((self.X[i].T @ self.named[f"F[{i}]"].ravel() for i in roots), np.zeros(6))
 
     @cached_property
     def H(self) -> np.ndarray:
