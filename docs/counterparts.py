@@ -48,6 +48,7 @@ GROUPS: dict[str, tuple[Counterpart, ...]] = {
             "aba, abaInParallel", "forward_dynamics, aba", "`forward_dynamics` is the faster of ours"
         ),
         Counterpart("rnea, rneaInParallel", "rnea", "`fext=` takes forces in the axes of each joint's body"),
+        Counterpart("Data.f", "joint_forces, base_force", "after `rnea`; without the universe's entry"),
         Counterpart("nle, nonLinearEffects", "bias"),
         Counterpart("computeGeneralizedGravity", "bias", "with v = 0"),
         Counterpart("crba", "crba", "both triangles; `layout=` for packed entries"),

@@ -28,6 +28,20 @@ OUT = np.empty((MODEL.nv, MODEL.nv))
 CASES = {  # functions of arrays, and arrays that they accept; by the name of what is public
     "crba": (lambda q, out: tf.crba(MODEL, q, out), Q, OUT),
     "rnea": (lambda q, v, a, fext: tf.rnea(MODEL, q, v, a, fext), Q, V, V, np.zeros((MODEL.njoints, 6))),
+    "joint_forces": (
+        lambda q, v, a, f: tf.joint_forces(MODEL, q, v, a, f),
+        Q,
+        V,
+        V,
+        np.zeros((MODEL.njoints, 6)),
+    ),
+    "base_force": (
+        lambda q, v, a, f: tf.base_force(MODEL, q, v, a, f),
+        Q,
+        V,
+        V,
+        np.zeros((MODEL.njoints, 6)),
+    ),
     "bias": (lambda q, v, out: tf.bias(MODEL, q, v, out=out), Q, V, V.copy()),
     "aba": (lambda q, v, tau: tf.aba(MODEL, q, v, tau), Q, V, V),
     "forward_dynamics": (lambda q, v, tau: tf.forward_dynamics(MODEL, q, v, tau), Q, V, V),

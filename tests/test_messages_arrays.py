@@ -14,19 +14,22 @@ from treefactor.exceptions import ShapeError
 CALLS = {
     tf.crba: "q",
     tf.rnea: "q v a",
+    tf.joint_forces: "q v a",
+    tf.base_force: "q v a",
     tf.bias: "q v",
     tf.h_times: "q x",
     tf.aba: "q v tau",
     tf.forward_dynamics: "q v tau",
 }
-KERNELS = tf.compile(ARM, ["crba", "rnea", "bias", "aba", "forward_dynamics"])
+KERNELS = tf.compile(ARM, ["crba", "rnea", "bias", "aba", "forward_dynamics", "joint_forces", "base_force"])
+SHAPES = {tf.crba: (ARM.nv, ARM.nv), tf.joint_forces: (ARM.njoints, 6), tf.base_force: (6,)}
 
 
 def bound(function, program, **changes):
     """Bind a call with valid arguments except for the changes."""
     names = CALLS[function].split()
     good = {name: Q.copy() if name == "q" else V.copy() for name in names}
-    good["out"] = np.empty((ARM.nv,) * (2 if function is tf.crba else 1))
+    good["out"] = np.empty(SHAPES.get(function, (ARM.nv,)))
     given = good | {name: change(good[name]) for name, change in changes.items() if name in good}
     arguments = [given[name] for name in names]
     if program:
@@ -109,7 +112,7 @@ def test_a_bound_matrix_of_zeros_is_named():
 
 @pytest.mark.parametrize("lead", [(), (4,)])
 @pytest.mark.parametrize(
-    "function", [tf.rnea, tf.bias, tf.aba, tf.forward_dynamics, constraints.forward_dynamics]
+    "function", [tf.rnea, tf.bias, tf.aba, tf.joint_forces, tf.forward_dynamics, constraints.forward_dynamics]
 )
 def test_pinocchios_universe_has_no_force(function, lead):
     takes = len(CALLS.get(function, "q v tau").split()) - 1

@@ -269,9 +269,9 @@ def heavy_kernels():
         "inverse": lambda: many._kernel.invert(np.empty((8000, TREE.n, TREE.n))),
         "dynamics": lambda: MODEL.bodies.batch(3, 8000, (q, v, a, None), out, "dense", failed, 0, 1000),
         "program": lambda: routine.batch((q, v, a), out, results, 0, 8000),
-        "chain": lambda: chains.inertia(A),
+        "chain": lambda: chains.inertia(A, 0, len(A)),
         "complementarity": lambda: walk.run(False, None, TARGET, 1000),
-        "loops": lambda: loops.batch(9000, [*states, None], 0.0, a, force),
+        "loops": lambda: loops.batch(9000, [*states, None, None], 0.0, a, force),
     }
 
 

@@ -6,7 +6,7 @@ from . import constraints, families, mlcp
 from ._version import __version__
 from .codegen import Kernels, Program, compile, generate
 from .config import show_config
-from .dynamics import aba, bias, bind, crba, forward_dynamics, h_times, rnea
+from .dynamics import aba, base_force, bias, bind, crba, forward_dynamics, h_times, joint_forces, rnea
 from .dynamics.chain import chain_forces, chain_inertia
 from .exceptions import (
     AdapterError,
@@ -65,6 +65,7 @@ __all__ = [
     "TreefactorError",
     "__version__",
     "aba",
+    "base_force",
     "bias",
     "bind",
     "chain_forces",
@@ -79,6 +80,7 @@ __all__ = [
     "generate",
     "h_times",
     "integrate",
+    "joint_forces",
     "mlcp",
     "multiply",
     "neutral",

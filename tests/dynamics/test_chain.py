@@ -187,11 +187,61 @@ def test_nothing_around_the_arrays_is_read_or_written(batch):
     np.testing.assert_array_equal(tf.chain_forces(*within, *[embedded(x, np.nan)[0] for x in given_loads]), b)
     chains, size = _chain.Chains(*within, np.zeros(5, np.uint8)), max(1, *batch, 1)
     A, line = embedded(np.zeros((size, 5, 5)), GUARD)
-    chains.inertia(A)
+    chains.inertia(A, 0, size)
     assert (line == GUARD).sum() == 2 * 37
     b, line = embedded(np.zeros((size, 5)), GUARD)
     chains.forces(*given_loads, b)
     assert (line == GUARD).sum() == 2 * 37
+
+
+@pytest.mark.parametrize(
+    ("batch", "n"), [((), 1), ((), 65), ((), 300), ((2,), 200), ((9,), 70), ((0,), 5)], ids=str
+)
+@pytest.mark.parametrize("num_threads", [2, 3, 7, -1])
+def test_threads_change_no_bit(batch, n, num_threads, monkeypatch):
+    monkeypatch.setattr("treefactor._util.threads.ENOUGH", 64)  # short chains on several threads
+    slides = np.arange(n) % 5 == 3
+    arrays = random_chain(n, batch=batch)
+    expected = tf.chain_inertia(*arrays, prismatic=slides)
+    np.testing.assert_array_equal(
+        tf.chain_inertia(*arrays, prismatic=slides, num_threads=num_threads), expected, strict=True
+    )
+    out = np.empty_like(expected)
+    assert tf.chain_inertia(*arrays, prismatic=slides, out=out, num_threads=num_threads) is out
+    np.testing.assert_array_equal(out, expected)
+
+
+def test_threads_share_a_long_chain():
+    arrays = random_chain(1100)
+    np.testing.assert_array_equal(tf.chain_inertia(*arrays, num_threads=2), tf.chain_inertia(*arrays))
+
+
+@settings(max_examples=20)
+@given(st.integers(1, 150), st.integers(0, 2**32 - 1))
+def test_long_chains_are_computed_like_short_ones(n, seed):
+    """Tiles of columns, for chains longer than 64, change no bit: the end of a chain is a chain."""
+    arrays = random_chain(n + 64, seed)
+    slides = np.random.default_rng(seed).random(n + 64) < 0.3
+    A = tf.chain_inertia(*arrays, prismatic=slides)
+    np.testing.assert_array_equal(A, A.T)
+    expected = composite.inertia(*arrays, slides).astype(float)
+    assert_close(A, expected, n + 64)
+    last = [x[-64:] for x in arrays]
+    assert_close(A[-64:, -64:], tf.chain_inertia(*last, prismatic=slides[-64:]), n + 64)
+
+
+@pytest.mark.parametrize("num_threads", [0, -2])
+def test_numbers_of_threads_that_make_no_sense(num_threads):
+    with pytest.raises(ValueError, match="num_threads must be positive, or -1"):
+        tf.chain_inertia(*random_chain(3), num_threads=num_threads)
+
+
+def test_an_out_of_any_form_holds_the_result():
+    arrays = random_chain(70)
+    expected = tf.chain_inertia(*arrays)
+    for out in (np.empty((70, 70)), np.empty((70, 70), order="F"), np.empty((70, 140))[:, ::2]):
+        assert tf.chain_inertia(*arrays, out=out) is out
+        np.testing.assert_array_equal(out, expected)
 
 
 def test_an_out_may_be_an_argument():

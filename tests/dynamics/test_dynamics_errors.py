@@ -42,7 +42,7 @@ def assert_spoiled(model, own, before, name):
     """Assert that element 1 is NaN except for the zeros of H, and that all others are unchanged."""
     if name == "lanes":
         own, before = (np.moveaxis(x, -1, 1).reshape(-1, x.shape[1]) for x in (own, before))
-    bad = own[1][model.tree.mask()] if own.ndim == 3 else own[1]
+    bad = own[1][model.tree.mask()] if name == "crba" else own[1]
     assert np.isnan(bad).all()
     np.testing.assert_array_equal(np.delete(own, 1, axis=0), np.delete(before, 1, axis=0))
 

@@ -7,7 +7,16 @@ from helpers.dynamics_cases import CALLS, MODELS, arguments, names_of
 
 import treefactor as tf
 
-SHORT = ("crba", "bias", "h_times", "rnea", "factor", "aba")  # functions with a short way
+SHORT = (
+    "crba",
+    "bias",
+    "h_times",
+    "rnea",
+    "joint_forces",
+    "base_force",
+    "factor",
+    "aba",
+)  # functions with a short way
 PAIRS = [(which, name) for which, model in MODELS.items() for name in names_of(model) if name in SHORT]
 each = pytest.mark.parametrize(("which", "name"), PAIRS)
 names = pytest.mark.parametrize("name", SHORT)

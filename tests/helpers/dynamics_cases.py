@@ -18,6 +18,8 @@ CALLS = {
     "bias": lambda model, q, v, x, fext, **options: tf.bias(model, q, v, fext, **options),
     "h_times": lambda model, q, v, x, fext, **options: tf.h_times(model, q, x, **options),
     "rnea": tf.rnea,
+    "joint_forces": tf.joint_forces,
+    "base_force": tf.base_force,
     "factor": tf.forward_dynamics,
     "aba": tf.aba,
 }

@@ -15,7 +15,7 @@ import numpy as np
 
 import treefactor as tf
 from treefactor import constraints, mechanisms, mlcp, mlcp_families
-from treefactor.constraints import Contact, Sphere, Stepper
+from treefactor.constraints import Contact, Drive, Sphere, Stepper
 from treefactor.mlcp import symbolic_kkt
 from treefactor.papers import kkt
 
@@ -34,10 +34,12 @@ PROGRAM = tf.generate(MODEL, ["aba"], variants=["plain"])
 KERNELS = tf.compile(PROGRAM)
 BODIES = [np.ones((30, 5, 3)) / np.sqrt(3), np.ones((30, 5, 3)), np.ones((30, 5)), np.ones((30, 5, 3)) / 9]
 TENSORS = np.broadcast_to(np.eye(3), (30, 5, 3, 3))
+LONG = [x[0].repeat(20, axis=0) for x in (*BODIES, TENSORS)]
 ONE, MANY = tf.factor(H, CHAIN), tf.factor(BATCH, SMALL)
 NATIVE = tf.compile(PROGRAM, backend="cc")
 BARS = mechanisms.four_bar().model
 AT = mechanisms.four_bar().closed
+MOTOR = Drive(0, (0.7, 0.0, 1.0))
 PUSHED = np.repeat(AT[None], 20, axis=0), np.zeros((20, BARS.nv)), np.ones((20, BARS.nv))
 BALLS = tf.Model([tf.Joint(name, "freeflyer", inertia=ROD) for name in "abc"])
 BALL = [Sphere(k, radius=0.1) for k in range(3)]
@@ -90,12 +92,15 @@ CALLS = {
     "model": lambda: tf.crba(tf.Model(JOINTS), Q[0]),
     "crba": lambda: tf.crba(MODEL, Q),
     "dynamics": lambda: tf.forward_dynamics(MODEL, Q, V, V),
+    "joint forces": lambda: tf.joint_forces(MODEL, Q, V, V),
     "chain": lambda: tf.chain_inertia(*BODIES, TENSORS),
+    "long chain": lambda: tf.chain_inertia(*LONG, num_threads=2),
     "chain forces": lambda: tf.chain_forces(*BODIES, TENSORS),
     "bind": lambda: bound(tf.bind, tf.rnea, MODEL),
     "loop rows": lambda: constraints.loop_rows(BARS, PUSHED[0]).data,
     "loop dynamics": lambda: constraints.forward_dynamics(BARS, *(x[0] for x in PUSHED))[0],
     "loop batch": lambda: constraints.forward_dynamics(BARS, *PUSHED)[1],
+    "driven": lambda: constraints.forward_dynamics(BARS, *PUSHED, drives=[MOTOR])[1],
     "loops": lambda: constraints.loop_rows(tf.Model(BARS.joints, loops=BARS.loops), AT).residual,
     "jacobian": lambda: constraints.jacobian(MODEL, Q[0], 4),
     "step": lambda: Stepper(BALLS, PILE, h=0.01).step(PLACES, MOVING).q,

@@ -58,6 +58,7 @@ OBJECTS = {  # by the names of the API reference
     "codegen.Function": PROGRAM.functions["crba"],
     "codegen.Verdict": Verdict("crba", "plain", 1, 0.0, None, None),
     "constraints.Contact": constraints.Contact(constraints.Sphere(0, radius=0.1), mu=0.5),
+    "constraints.Drive": constraints.Drive(0, [0.1, 0.2, 0.3]),
     "constraints.Plane": constraints.Plane(),
     "constraints.Rows": constraints.loop_rows(LINKAGE.model, LINKAGE.closed),
     "constraints.Sphere": constraints.Sphere(0, radius=0.1),

@@ -137,6 +137,23 @@ def crba(model, q):
 
 def rnea(model, q, v, a, fext=None):
     """Return H a + bias, shape (nv,); fext (njoints, 6) is [force; moment] on every body, in its frame."""
+    force, tau = joint_forces(model, q, v, a, fext), np.zeros(len(coupling(model)))
+    for one, at, (_, _, S) in zip(force, freedoms(model), place(model, q), strict=True):
+        tau[at] = S.T @ one
+    return coupling(model).T @ tau + model.armature * a
+
+
+def base_force(model, q, v, a, fext=None):
+    """Return [force; moment] of the model on the base, at its origin."""
+    found = np.zeros(6)
+    forces = joint_forces(model, q, v, a, fext)
+    for joint, one, (R, p, _) in zip(model.joints, forces, place(model, q), strict=True):
+        found -= transform(R, p).T @ one if joint.parent < 0 else 0.0
+    return found
+
+
+def joint_forces(model, q, v, a, fext=None):
+    """Return [force; moment] of the parent on the body of every joint, in its frame, shape (njoints, 6)."""
     placed, at, G = place(model, q), freedoms(model), coupling(model)
     v_all, a_all = G @ np.asarray(v, float), G @ np.asarray(a, float)
     X = [transform(R, p) for R, p, _ in placed]
@@ -155,9 +172,7 @@ def rnea(model, q, v, a, fext=None):
         M = spatial_inertia(joint.inertia)
         f = M @ acceleration[i] - motion_cross(velocity[i]).T @ M @ velocity[i]
         force.append(f if fext is None else f - fext[i])
-    tau = np.zeros(len(G))
     for i in reversed(range(model.njoints)):
-        tau[at[i]] = placed[i][2].T @ force[i]
         if model.joints[i].parent >= 0:
             force[model.joints[i].parent] += X[i].T @ force[i]
-    return G.T @ tau + model.armature * a
+    return np.reshape(force, (-1, 6))

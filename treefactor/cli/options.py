@@ -100,7 +100,9 @@ def _generate(commands) -> None:
     command.add_argument(
         "--force", action="store_true", help="replace what was generated for another robot, or changed since"
     )
-    command.add_argument("--functions", nargs="+", metavar="F", help="default: all that there are")
+    command.add_argument(
+        "--functions", nargs="+", metavar="F", help="default: all but joint_forces and base_force"
+    )
     command.add_argument(
         "--tips", nargs="+", default=(), metavar="JOINT", help="joints of the functions jacobian and delassus"
     )

@@ -15,7 +15,7 @@ from ..model.model import body_number, require_model
 from .algorithms.frames import bodies_of, canonical, regrouped, snapped
 from .algorithms.partition import dependents
 from .algorithms.reduction import AXES
-from .program.program import ARGUMENTS, LOOP_FUNCTIONS, TIP_FUNCTIONS, available
+from .program.program import ARGUMENTS, LOOP_FUNCTIONS, REACTIONS, TIP_FUNCTIONS, available
 
 VARIANTS = {  # transformations of the bodies before the recursions run
     "plain": (),
@@ -24,6 +24,7 @@ VARIANTS = {  # transformations of the bodies before the recursions run
     "both": (canonical, regrouped),
     "meeting": (partial(canonical, meet=True), regrouped),
 }
+WHOLE = ("plain", "frames")  # variants that keep the mass of every single body
 FACTORS = ("factor", "aba")  # factorize H, or use articulated bodies
 METHODS: dict[str, tuple[str, ...]] = {  # of functions with several methods
     **dict.fromkeys(("forward_dynamics", "minv", "delassus"), FACTORS),
@@ -73,6 +74,9 @@ class Choice:
             raise CodegenError(f"the model has no loops; {', '.join(sorted(closing))} need model.loops")
         if "aba" in functions and model.coupling is not None:
             raise CodegenError("aba is not available for models with mimic joints; use forward_dynamics")
+        whole = [name for name in functions if name in REACTIONS]
+        if whole and not set(variants) & set(WHOLE):
+            raise CodegenError(f"{whole[0]} needs one of the variants {', '.join(WHOLE)}; others move masses")
         _require_expressible(model)
         with np.errstate(over="ignore", invalid="ignore"):  # the writer reports infinite constants
             bodies, change = snapped(bodies_of(model), snap)
@@ -84,6 +88,10 @@ class Choice:
         ways = [way for way in ways if way[1] != "aba" or model.coupling is None]
         free = tuple(name for k, name in enumerate(model.tree.names) if closing and k not in follow)
         return cls(ways, tips, stepped, float(change), follow, free)
+
+    def ways_of(self, variant: str) -> list:
+        """Return the functions and methods that a variant can compute."""
+        return [way for way in self.ways if way[0] not in REACTIONS or variant in WHOLE]
 
 
 def _require_expressible(model) -> None:

@@ -28,11 +28,12 @@ def generate(
     ----------
     model : Model
     functions : sequence of str, optional
-        Among "crba", "rnea", "bias", "aba", "forward_dynamics", "minv", "jacobian" and "delassus"; "aba" not
-        for models with mimic joints. For models with loops also "loops", all accelerations with loops closed;
-        "loop_velocity", v with the dependent velocities computed from the others; "loop_step", the Newton
-        step in v, to be integrated, that closes the loops; and "loop_gap", the residual of
-        `treefactor.constraints.loop_rows`. Default: all that need no tips.
+        Among "crba", "rnea", "bias", "aba", "forward_dynamics", "minv", "joint_forces", "base_force",
+        "jacobian" and "delassus"; "aba" not for models with mimic joints. For models with loops also
+        "loops", all accelerations with loops closed; "loop_velocity", v with the dependent velocities
+        computed from the others; "loop_step", the Newton step in v, to be integrated, that closes the loops;
+        and "loop_gap", the residual of `treefactor.constraints.loop_rows`. Default: all that need no tips,
+        without "joint_forces" and "base_force".
     tips : sequence of str or int
         Joints, by name, by body name or by number. "jacobian" is J: velocities of their frames in their own
         axes for unit v, linear before angular, joints stacked; "delassus" is J H^-1 J^T.
@@ -71,15 +72,15 @@ def generate(
     best: dict[str, Function] = {}
     for variant, bodies in choice.stepped.items():
         writer = Writer(model, bodies, choice.tips, choice.dependent)
-        for name, method in choice.ways:
+        for name, method in choice.ways_of(variant):
             found = writer.function(name, method, variant)
             if name not in best or found.operations.total < best[name].operations.total:
                 best[name] = found
     best = {name: passes.gather(function) for name, function in best.items()}
     parent, loops = np.array(model.tree.parent), tuple((loop.name, loop.kind) for loop in model.loops)
-    return Program(
-        model.name, parent, model.nq, model.nv, choice.tips, choice.snapped, best, loops, choice.independent
-    )
+    names = tuple(joint.name for joint in model.joints)
+    head = (model.name, parent, model.nq, model.nv, choice.tips, choice.snapped)
+    return Program(*head, best, loops, choice.independent, names)
 
 
 class Writer:
@@ -109,7 +110,7 @@ class Writer:
     def function(self, name: str, method: str | None, variant: str) -> Function:
         """Write one function and remove statements without use."""
         loops = tuple((loop.name, loop.kind) for loop in self.model.loops)
-        shape = shape_of(name, self.model.tree, len(self.tips), loops)
+        shape = shape_of(name, self.model.tree, len(self.tips), loops, self.model.njoints)
         return self.extract(
             name, self.result(name, method), shape, f"{variant}, {method}" if method else variant
         )
@@ -165,6 +166,16 @@ class Writer:
         v, a = self.rates("v"), self.rates("a")
         forces = self.recursions.forces(self.recursions.states(v, a))
         return self.reduced(self.recursions.joint_forces(forces, a))
+
+    def joint_forces(self) -> list:
+        """Return force and moment in every joint for accelerations."""
+        states = self.recursions.states(self.rates("v"), self.rates("a"))
+        return self.recursions.reactions(self.recursions.forces(states), self.model.njoints)
+
+    def base_force(self) -> list:
+        """Return force and moment on the base for accelerations."""
+        states = self.recursions.states(self.rates("v"), self.rates("a"))
+        return self.recursions.base_force(self.recursions.forces(states))
 
     def bias(self) -> list:
         """Return joint forces at zero acceleration."""

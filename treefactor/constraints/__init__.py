@@ -1,13 +1,15 @@
-"""Constraints on the motion of a model: loops, contacts, joint limits, and time stepping with them."""
+"""Constraints on the motion of a model: loops, drives, contacts, joint limits, and time stepping."""
 
 from ..kinematics import jacobians as kinematics  # noqa: F401 -- its former path
 from ..kinematics.jacobians import acceleration_bias, jacobian, placement
 from .contacts import Contact, Plane, Sphere, box, contacts_between
+from .drives import Drive
 from .loops import Rows, close, forward_dynamics, loop_rows
 from .stepper import Step, Stepper, Trajectory
 
 __all__ = [
     "Contact",
+    "Drive",
     "Plane",
     "Rows",
     "Sphere",

@@ -1,8 +1,9 @@
 """Compute the rows of the loops of a model, and its dynamics with closed loops, on NumPy arrays."""
 
 cimport numpy as cnp
-from libc.math cimport NAN
+from libc.math cimport NAN, M_PI, atan2, remainder
 from libc.stdlib cimport free, malloc
+from libc.string cimport memset
 
 from ..dynamics._operands cimport ALIGNED, LANES, Operand, align, describe, load
 from ..dynamics._recursions cimport FRAMES, MOTION, Arguments, Bodies, Entry
@@ -68,6 +69,16 @@ LOOP = np.asarray(<Loop[:1]> &empty_loop).dtype
 assert LOOP.itemsize == sizeof(Loop)
 
 
+ctypedef struct Motor:           # prescribes position, velocity and acceleration of one row
+    Py_ssize_t row
+    Py_ssize_t q                 # entry of q of a joint that is driven; -1: the row is that of a loop
+    Py_ssize_t circle            # 1: q holds cosine and sine
+    Py_ssize_t place             # entry of the row that is 1; the others are 0
+
+cdef Motor no_motor
+MOTOR = np.asarray(<Motor[:1]> &no_motor).dtype
+
+
 cdef class LoopKernel:
     """Loops of one model; assumes contiguous float64 arrays of the right sizes.
 
@@ -80,16 +91,20 @@ cdef class LoopKernel:
         Support of J, compressed by rows.
     first, stop : ndarray of int, shape (nv,)
         Range of rows in which a column of J L^-1 is not zero.
+    motors : ndarray of MOTOR
+        Drives; the rows of joints that are driven follow those of the loops.
     """
 
     cdef Bodies bodies
     cdef Closures c
     cdef Py_ssize_t nnz          # entries of J
+    cdef Py_ssize_t motors
+    cdef const Motor *motor
     cdef object kept
 
     def __cinit__(self, Bodies bodies not None, cnp.ndarray loops not None, cnp.ndarray entries not None,
                   cnp.ndarray start not None, cnp.ndarray column not None, cnp.ndarray first not None,
-                  cnp.ndarray stop not None):
+                  cnp.ndarray stop not None, cnp.ndarray motors not None):
         self.bodies, self.nnz = bodies, len(column)
         self.c.joints, self.c.loops, self.c.rows = bodies.m.joints, len(loops), len(start) - 1
         self.c.loop = <const Loop *> loops.data
@@ -98,34 +113,82 @@ cdef class LoopKernel:
         self.c.column = <const Py_ssize_t *> column.data
         self.c.first = <const Py_ssize_t *> first.data
         self.c.stop = <const Py_ssize_t *> stop.data
-        self.kept = (loops, entries, start, column, first, stop)
+        self.motors, self.motor = len(motors), <const Motor *> motors.data
+        self.kept = (loops, entries, start, column, first, stop, motors)
 
-    def rows(self, cnp.ndarray frames not None):
-        """Compute residuals and J-dot v (count, rows), and J (count, nnz), from frames (count, size)."""
+    def rows(self, cnp.ndarray frames not None, cnp.ndarray q=None, cnp.ndarray motion=None):
+        """Compute residuals, second and first derivatives by time alone (count, rows), and J (count, nnz).
+
+        Frames are (count, size); q (count, nq) and motion (count, 3 motors) are read if there are motors.
+        Second derivatives, J-dot v less what is prescribed, are at zero acceleration, first at zero velocity.
+        """
         cdef Py_ssize_t count = frames.shape[0], size = frames.shape[1], m = self.c.rows, b
-        cdef cnp.ndarray residual = np.empty((count, m)), bias = np.empty((count, m))
-        cdef cnp.ndarray data = np.empty((count, self.nnz))
+        cdef cnp.npy_intp *shape = [count, m]
+        cdef cnp.npy_intp *entries = [count, self.nnz]
+        cdef cnp.ndarray residual = cnp.PyArray_SimpleNew(2, shape, cnp.NPY_DOUBLE)
+        cdef cnp.ndarray bias = cnp.PyArray_SimpleNew(2, shape, cnp.NPY_DOUBLE)
+        cdef cnp.ndarray rate = cnp.PyArray_ZEROS(2, shape, cnp.NPY_DOUBLE, 0)
+        cdef cnp.ndarray data = cnp.PyArray_SimpleNew(2, entries, cnp.NPY_DOUBLE)
+        cdef const double *x = NULL if q is None else <const double *> q.data
+        cdef const double *prescribed = NULL if motion is None else <const double *> motion.data
         with nogil:
             for b in range(count):
                 kernels.one.rows(
                     &self.c, <const double *> frames.data + b * size, <double *> residual.data + b * m,
                     <double *> bias.data + b * m, <double *> data.data + b * self.nnz
                 )
-        return residual, bias, data
+                if self.motors:
+                    self.prescribe(
+                        1, x + b * self.bodies.nq, prescribed + 3 * b * self.motors,
+                        <double *> residual.data + b * m, <double *> bias.data + b * m,
+                        <double *> rate.data + b * m, <double *> data.data + b * self.nnz
+                    )
+        return residual, bias, rate, data
+
+    cdef void prescribe(self, int lanes, const double *q, const double *motion, double *residual,
+                        double *bias, double *rate, double *data) noexcept nogil:
+        """Add rows of joints that are driven; subtract motions from residuals and their derivatives."""
+        cdef Py_ssize_t k, e, lane
+        cdef const Motor *motor
+        for k in range(self.motors):
+            motor = self.motor + k
+            for lane in range(lanes):
+                e = motor.row * lanes + lane
+                if motor.q >= 0:
+                    residual[e], bias[e] = self.position(lanes, motor, q + lane), 0.0
+                residual[e] -= motion[3 * k * lanes + lane]
+                if motor.circle:
+                    residual[e] = remainder(residual[e], 2 * M_PI)
+                rate[e] = -motion[(3 * k + 1) * lanes + lane]
+                bias[e] -= motion[(3 * k + 2) * lanes + lane]
+            if motor.q >= 0:
+                for e in range(self.c.start[motor.row] * lanes, self.c.start[motor.row + 1] * lanes):
+                    data[e] = e // lanes - self.c.start[motor.row] == motor.place
+
+    cdef double position(self, int lanes, const Motor *motor, const double *q) noexcept nogil:
+        """Return the position of a joint; entries of q are `lanes` apart."""
+        if motor.circle:
+            return atan2(q[(motor.q + 1) * lanes], q[motor.q * lanes])
+        return q[motor.q * lanes]
+
+    @property
+    def row_count(self):
+        """Return the number of rows, of loops and of drives."""
+        return self.c.rows
 
     cdef Py_ssize_t workspace_size(self, int lanes) noexcept nogil:
         """Count the doubles of workspace that `compute` needs."""
         cdef const Shape *t = &self.bodies.pattern.shape
         cdef Py_ssize_t kernel = (kernels.one if lanes == 1 else kernels.lanes).workspace_size(&self.c, t.n)
-        cdef Py_ssize_t size = self.bodies.size(FRAMES) + self.bodies.size(MOTION) + 2 * self.c.rows
+        cdef Py_ssize_t size = self.bodies.size(FRAMES) + self.bodies.size(MOTION) + 3 * self.c.rows
         size += self.nnz + 2 * t.n                                # D, reciprocals
         size = lanes * size + kernel
         size += max(self.bodies.workspace_size(FRAMES, lanes), self.bodies.workspace_size(MOTION, lanes))
         size += factor_workspace_size(t) if lanes == 1 else lanes * t.scratch
-        return size + 12 * ALIGNED
+        return size + 13 * ALIGNED
 
-    cdef void compute(self, int lanes, const Arguments *given, double stabilization, double *force,
-                      Py_ssize_t *failed, double *work) noexcept nogil:
+    cdef void compute(self, int lanes, const Arguments *given, const double *prescribed, double stabilization,
+                      double *force, Py_ssize_t *failed, double *work) noexcept nogil:
         """Compute accelerations given.out and forces of 1 or 8 states; `failed` as in `Bodies.compute`."""
         cdef const Shape *t = &self.bodies.pattern.shape
         cdef const LoopKernels *kernel = &kernels.one if lanes == 1 else &kernels.lanes
@@ -137,7 +200,8 @@ cdef class LoopKernel:
         cdef double *inverse = align(D + lanes * n)
         cdef double *residual = align(inverse + lanes * n)
         cdef double *wanted = align(residual + lanes * m)
-        cdef double *data = align(wanted + lanes * m)
+        cdef double *rate = align(wanted + lanes * m)
+        cdef double *data = align(rate + lanes * m)
         cdef double *X = align(data + lanes * self.nnz)           # workspace of the factorization
         cdef Workspace w = carve_workspace(t, X)
         cdef double *workspace = align(X + (factor_workspace_size(t) if lanes == 1 else lanes * t.scratch))
@@ -146,7 +210,10 @@ cdef class LoopKernel:
         inner.out = frames
         self.bodies.compute(FRAMES, lanes, &inner, failed, workspace)
         kernel.rows(&self.c, frames, residual, wanted, data)
-        self.set_wanted(lanes, given.v, stabilization, residual, data, wanted)
+        memset(rate, 0, lanes * m * sizeof(double))
+        if self.motors:
+            self.prescribe(lanes, given.q, prescribed, residual, wanted, rate, data)
+        self.set_wanted(lanes, given.v, stabilization, residual, rate, data, wanted)
         inner.out = motion
         self.bodies.compute(MOTION, lanes, &inner, failed, workspace)
         if lanes == 1:
@@ -170,26 +237,33 @@ cdef class LoopKernel:
             given.out[k] = motion[k]
 
     cdef void set_wanted(self, int lanes, const double *v, double s, const double *residual,
-                         const double *data, double *wanted) noexcept nogil:
-        """Replace J-dot v by J a = -J-dot v - 2 s J v - s^2 residual."""
+                         const double *rate, const double *data, double *wanted) noexcept nogil:
+        """Replace J-dot v by J a = -J-dot v - 2 s (J v + rate) - s^2 residual."""
         cdef Py_ssize_t r, e, lane
         cdef double speed
         for r in range(self.c.rows):
             for lane in range(lanes):
-                speed = 0.0
+                speed = rate[r * lanes + lane]
                 if s != 0.0:
                     for e in range(self.c.start[r], self.c.start[r + 1]):
                         speed += data[e * lanes + lane] * v[self.c.column[e] * lanes + lane]
                 e = r * lanes + lane
                 wanted[e] = -wanted[e] - s * (2.0 * speed + s * residual[e])
 
-    cdef object one(self, object q, object v, object tau, double stabilization):
+    cdef object one(self, object q, object v, object tau, double stabilization, object motion):
         """Compute acceleration and forces of plain vectors; None if the general path must handle the call."""
         cdef cnp.npy_intp n = self.bodies.nv, m = self.c.rows
         cdef cnp.ndarray a, force
         cdef Arguments given
-        cdef Py_ssize_t failed
+        cdef Py_ssize_t failed, prescribed = 3 * self.motors
+        cdef const double *wanted = NULL
         cdef double *workspace
+        if self.motors:
+            if not is_plain_vector(motion, prescribed):
+                return None
+            wanted = <const double *> cnp.PyArray_DATA(<cnp.ndarray> motion)
+            if not all_finite(prescribed, wanted):
+                return None
         if not (is_plain_vector(q, self.bodies.nq) and is_plain_vector(v, n) and is_plain_vector(tau, n)):
             return None
         given.q = <const double *> cnp.PyArray_DATA(<cnp.ndarray> q)
@@ -207,7 +281,7 @@ cdef class LoopKernel:
         if workspace == NULL:
             raise MemoryError("not enough memory for one state")
         with nogil:
-            self.compute(1, &given, stabilization, <double *> force.data, &failed, workspace)
+            self.compute(1, &given, wanted, stabilization, <double *> force.data, &failed, workspace)
         free(workspace)
         return (a, force) if failed == FACTORIZED else None
 
@@ -215,17 +289,18 @@ cdef class LoopKernel:
               cnp.ndarray force not None):
         """Compute accelerations (count, nv) and forces (count, rows), NaN for states that fail.
 
-        Operands are q, v, tau and fext: (count, size), or (1, size) for all alike; fext may be None.
+        Operands are q, v, tau, fext and the motion of the motors: (count, size), or (1, size) for all alike;
+        fext may be None, and so may the motion without motors.
         """
         cdef Py_ssize_t failed[LANES]
         cdef Py_ssize_t n = self.bodies.nv, m = self.c.rows, need = self.workspace_size(LANES), b, j
         cdef int part
-        cdef Operand given[4]
-        cdef double *x[6]
+        cdef Operand given[5]
+        cdef double *x[7]
         cdef Arguments block
         cdef double *workspace
         need += LANES * (n + m)
-        for j in range(4):
+        for j in range(5):
             describe(operands[j], &given[j])
             need += LANES * given[j].size
         workspace = <double *> malloc(need * sizeof(double))
@@ -235,6 +310,7 @@ cdef class LoopKernel:
         for j in range(4):
             x[j + 1] = x[j] + LANES * given[j].size
         x[5] = x[4] + LANES * n
+        x[6] = x[5] + LANES * m
         block.q, block.v, block.x, block.out = x[0], x[1], x[2], x[4]
         block.fext = NULL if given[3].data == NULL else x[3]
         with nogil:
@@ -242,7 +318,8 @@ cdef class LoopKernel:
                 part = <int> min(<Py_ssize_t> LANES, count - b * LANES)
                 for j in range(4):
                     load(&given[j], b, part, x[j])
-                self.compute(LANES, &block, stabilization, x[5], failed, x[5] + LANES * m)
+                load(&given[4], b, part, x[6])
+                self.compute(LANES, &block, x[6], stabilization, x[5], failed, x[6] + LANES * given[4].size)
                 self.refuse(failed, given, x)
                 active.lanes.store(n, part, x[4], a.data + b * LANES * n * sizeof(double), n * sizeof(double))
                 active.lanes.store(
@@ -254,6 +331,8 @@ cdef class LoopKernel:
         """Set accelerations x[4] and forces x[5] to NaN for states that failed or are invalid."""
         cdef Py_ssize_t lane, e
         self.bodies.invalidate(given, x, self.bodies.nv)
+        for e in range(given[4].size * LANES if self.bodies.nv else 0):
+            x[4][e % LANES] += 0 * x[6][e]                        # NaN where a motion is not finite
         for lane in range(LANES):
             if failed[lane] != FACTORIZED or (self.bodies.nv and x[4][lane] != x[4][lane]):
                 for e in range((self.bodies.nv + self.c.rows) * LANES):
@@ -261,6 +340,6 @@ cdef class LoopKernel:
                         x[4][e] = NAN
 
 
-def one(LoopKernel closing not None, q, v, tau, double stabilization):
+def one(LoopKernel closing not None, q, v, tau, double stabilization, motion=None):
     """Compute acceleration and forces of plain vectors; None if the general path must handle the call."""
-    return closing.one(q, v, tau, stabilization)
+    return closing.one(q, v, tau, stabilization, motion)

@@ -3,8 +3,9 @@
 Tasora, Manconi, Silvestri (2.5), h the step and K the stabilization:
 
     M (v_new - v) - C_q^T gamma_C - D_q^T gamma_D = h Q
-    C_q v_new + (K/h) C = 0,   D_q v_new + (K/h) D >= 0  _|_  gamma_D >= 0,   q_new = q + h v_new
+    C_q v_new + (K/h) C + C_t = 0,   D_q v_new + (K/h) D >= 0  _|_  gamma_D >= 0,   q_new = q + h v_new
 
+C_t is the mean rate of prescribed motions over the step, so that drives are where they should be after it.
 A gap that is open may close within the step, K = 1 there. Friction is the convex relaxation of Anitescu and
 Tasora (2010) with a polyhedral cone: the rows of a normal n and tangents t_j are n + mu t_j. It
 lifts what slides at the velocity v by h mu v, and what begins to slide at once hops with mu v. Or it is a
@@ -39,61 +40,13 @@ from ..model.model import Model, require_model
 from ._contacts import friction_rows
 from ._joint_integration import JointIntegrator, match_warm_start
 from .contacts import Contacts, Touch, limits_of
+from .drives import Drive, steps_at
 from .free_motion import FreeMotion, is_steady
-from .loops import Loops, loops_of
+from .loops import Loops, driven_loops
+from .trajectory import Step, Trajectory
 
 FACETS, FRICTION, GYROSCOPIC = (4, 8), ("pyramid", "box"), ("implicit", "explicit")
 NOISE = 1e-9  # relative to momenta; a smaller normal impulse gives friction the bound zero
-
-
-@dataclass(frozen=True, eq=False)
-class Step:
-    """State after a step, and the impulses that acted in it.
-
-    Attributes
-    ----------
-    q, v : ndarray, shape (nq,) and (nv,)
-    gap : ndarray, shape (contacts,)
-        Gaps at the beginning of the step, m; inf for contacts beyond the margin.
-    impulse : ndarray, shape (contacts, 3)
-        Impulses on the bodies of the spheres, in the axes of the base, N s.
-    loop_impulse : ndarray, shape (rows,)
-        Impulses of the loops, N s and N m s, in the order of `loop_rows`.
-    solution : mlcp.Solution
-
-    Notes
-    -----
-    Thread-compatible.
-    """
-
-    q: np.ndarray
-    v: np.ndarray
-    gap: np.ndarray
-    impulse: np.ndarray
-    loop_impulse: np.ndarray
-    solution: mlcp.Solution
-
-
-@dataclass(frozen=True, eq=False)
-class Trajectory:
-    """States and steps of a run.
-
-    Attributes
-    ----------
-    t : ndarray, shape (steps + 1,)
-        s.
-    q, v : ndarray, shape (steps + 1, nq) and (steps + 1, nv)
-    steps : list of Step
-
-    Notes
-    -----
-    Thread-compatible.
-    """
-
-    t: np.ndarray
-    q: np.ndarray
-    v: np.ndarray
-    steps: list[Step]
 
 
 class Stepper(Sealed):
@@ -122,11 +75,13 @@ class Stepper(Sealed):
         spin freely keep their energy, mechanisms without friction keep theirs up to oscillations. "explicit"
         evaluates these forces at the beginning of the step, so that fast spins gain energy: 12 % in 2 s for
         h = 5 ms and a body with moments of inertia 1 : 2 : 3 at 10 rad/s.
+    drives : sequence of Drive
+        Motors with prescribed motion, with forces of any size.
 
     Raises
     ------
     InvalidModelError
-        If a contact names a body that the model does not have.
+        If a contact names a body that the model does not have, or a drive moves nothing of it.
     ValueError, DtypeError, ShapeError, NonFiniteError
         If an argument is out of range, or has the wrong type or shape.
 
@@ -153,6 +108,7 @@ class Stepper(Sealed):
     margin: float
     friction: str
     gyroscopic: str
+    drives: tuple[Drive, ...] = ()  # absent in pickles of release 0.1
     _contacts: Contacts
     _loops: Loops
     _integrator: JointIntegrator
@@ -173,6 +129,7 @@ class Stepper(Sealed):
         margin: float = np.inf,
         friction: str = "pyramid",
         gyroscopic: str = "implicit",
+        drives=(),
     ):
         require_model(model)
         h, stabilization = as_number(h, "h"), as_number(stabilization, "stabilization")
@@ -189,13 +146,14 @@ class Stepper(Sealed):
         own, implicit = vars(self), gyroscopic == "implicit" and not is_steady(model)
         own.update(model=model, h=h, stabilization=stabilization, margin=as_size(margin, "margin"))
         own.update(friction=friction, _forms=_forms(friction, facets))
-        own.update(_contacts=Contacts(model, as_tuple(contacts, "contacts")), _loops=loops_of(model))
+        own.update(_contacts=Contacts(model, as_tuple(contacts, "contacts")))
+        own["drives"], own["_loops"] = driven_loops(model, drives)
         own.update(gyroscopic=gyroscopic, _integrator=_integrator(model), _last=None)
         own["_motion"] = FreeMotion(model, self._integrator, h) if implicit else None
         own["_limits"] = limits_of(model) if limits else tuple(x[:0] for x in limits_of(model))
         own["_pressed"] = np.zeros(len(self._contacts.mu))
 
-    def step(self, q, v, tau=None) -> Step:
+    def step(self, q, v, tau=None, t: float = 0.0) -> Step:
         """Take one step.
 
         Parameters
@@ -203,6 +161,8 @@ class Stepper(Sealed):
         q, v : array_like, shape (nq,) and (nv,)
         tau : array_like, shape (nv,), optional
             Forces of the joints, N, N m; zero by default.
+        t : float
+            Time at the beginning of the step, s: drives move as prescribed from t to t + h.
 
         Returns
         -------
@@ -221,7 +181,7 @@ class Stepper(Sealed):
         at = Kinematics(model, q, v)
         touch = self._contacts.near(at, self.margin)
         rows = self._unilateral(q, touch)
-        C, c = self._bilateral(at)
+        C, c = self._bilateral(at, q, t)
         try:
             g, H = self._free(q, v, tau)
             problem = mlcp.Problem(H, model.tree, g, C, c, rows.D, rows.d, rows.upper, layout="packed")
@@ -239,8 +199,9 @@ class Stepper(Sealed):
             own["_pressed"] = self._normal(touch, rows, solution.gamma, g)
         gap = np.full(len(self._contacts.mu), np.inf)
         gap[touch.which] = touch.gap
-        impulse = self._impulses(touch, rows, solution.gamma)
-        return Step(q_new, v_new, gap, impulse, solution.gamma_c, solution)
+        impulse, bilateral = self._impulses(touch, rows, solution.gamma), solution.gamma_c
+        of_loops, of_drives = bilateral[: len(self._loops.of)], bilateral[self._loops.driven]
+        return Step(q_new, v_new, gap, impulse, of_loops, solution, of_drives)
 
     def run(self, q, v, steps: int, tau: Callable | np.ndarray | None = None) -> Trajectory:
         """Take many steps.
@@ -271,7 +232,7 @@ class Stepper(Sealed):
         states = [(q, v)]
         for k in range(steps):
             try:
-                made.append(self.step(*states[-1], control(t[k], *states[-1])))
+                made.append(self.step(*states[-1], control(t[k], *states[-1]), t[k]))
             except StepError as error:
                 raise StepError(f"{error}, at t = {t[k]:.6g} s", error.solution, float(t[k])) from None
             states.append((made[-1].q, made[-1].v))
@@ -286,13 +247,18 @@ class Stepper(Sealed):
         turned = v + self.h * self._integrator.velocity_rates(v)
         return multiply(H, self.model.tree, turned, layout="packed") + self.h * force, H
 
-    def _bilateral(self, at: Kinematics) -> tuple[SortedRows, np.ndarray] | tuple[None, None]:
-        """Compute the rows of loops and their right sides."""
-        if not self.model.loops:
+    def _bilateral(
+        self, at: Kinematics, q: np.ndarray, t: float
+    ) -> tuple[SortedRows, np.ndarray] | tuple[None, None]:
+        """Compute the rows of loops and driven joints, and their right sides."""
+        if not self.model.loops and not self.drives:
             return None, None
-        loops = self._loops.rows(at)
-        J = SortedRows(loops.pattern.indptr, loops.pattern.indices, loops.data)
-        return J, -self.stabilization / self.h * loops.residual
+        motion, moved = steps_at(self.drives, t, self.h) if self.drives else (None, 0.0)
+        rows = self._loops.rows(at, q, motion)
+        J = SortedRows(rows.pattern.indptr, rows.pattern.indices, rows.data)
+        c = -self.stabilization / self.h * rows.residual
+        c[self._loops.driven] += moved / self.h
+        return J, c
 
     def _unilateral(self, q: np.ndarray, touch: Touch) -> _Unilateral:
         """Compute the rows of near contacts, then of limits."""

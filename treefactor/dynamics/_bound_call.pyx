@@ -7,7 +7,7 @@ from libc.string cimport memset
 from .._util._bound_call cimport BoundCall
 from .._util._fast_arrays cimport is_plain_matrix, is_plain_vector, is_real, is_result, may_overlap
 from ._operands cimport LANES, Operand, overlap, read_operand
-from ._recursions cimport ABA, CRBA, Arguments, Bodies, bodies_of, takes_v, takes_x
+from ._recursions cimport ABA, CRBA, JOINT_FORCES, Arguments, Bodies, bodies_of, takes_v, takes_x
 
 cnp.import_array()
 
@@ -23,13 +23,25 @@ cdef Arguments data_pointers(int op, object q, object v, object x, object out) n
     return found
 
 
+cdef int result_shape(Bodies bodies, int op, cnp.npy_intp *shape) noexcept:
+    """Set the shape of the result of one configuration; return the number of its axes."""
+    shape[0], shape[1] = bodies.size(op), 1
+    if op == CRBA:
+        shape[0] = shape[1] = bodies.nv
+    elif op == JOINT_FORCES:
+        shape[0], shape[1] = bodies.m.joints, 6
+    return 2 if op == CRBA or op == JOINT_FORCES else 1
+
+
 cdef bint fits_fast_path(Bodies bodies, int op, object q, object v, object x, object out) noexcept:
     """Return whether all arrays are contiguous float64 vectors of the right sizes, out apart from them."""
-    cdef Py_ssize_t n = bodies.nv, size = n * n if op == CRBA else bodies.size(op)
+    cdef cnp.npy_intp shape[2]
+    cdef int axes = result_shape(bodies, op, shape)
+    cdef Py_ssize_t n = bodies.nv, size = shape[0] * shape[1]
     cdef Arguments args
     if not (is_plain_vector(q, bodies.nq)
             and (not takes_v(op) or is_plain_vector(v, n)) and (not takes_x(op) or is_plain_vector(x, n))
-            and (is_plain_matrix(out, n, n) if op == CRBA else is_plain_vector(out, size))
+            and (is_plain_matrix(out, shape[0], shape[1]) if axes == 2 else is_plain_vector(out, size))
             and cnp.PyArray_ISWRITEABLE(<cnp.ndarray> out)):
         return False
     args = data_pointers(op, q, v, x, out)
@@ -41,11 +53,10 @@ cdef object run_vectors(Bodies bodies, int op, object q, object v, object x, obj
     """Run an operation on contiguous vectors; None if the general path must handle it."""
     cdef cnp.npy_intp shape[2]
     cdef Arguments args
+    cdef int axes
     if out is None:
-        shape[0] = shape[1] = bodies.nv
-        if op != CRBA:
-            shape[0] = bodies.size(op)
-        out = cnp.PyArray_SimpleNew(2 if op == CRBA else 1, shape, cnp.NPY_DOUBLE)
+        axes = result_shape(bodies, op, shape)
+        out = cnp.PyArray_SimpleNew(axes, shape, cnp.NPY_DOUBLE)
     if not fits_fast_path(bodies, op, q, v, x, out):
         return None
     args = data_pointers(op, q, v, x, out)
@@ -66,8 +77,8 @@ cdef object run_batch(Bodies bodies, int op, object q, object v, object x, objec
         return None
     if batch <= 0 or (op == ABA and bodies.coupled):
         return None
-    shape[0], shape[1], shape[2] = batch, bodies.nv if op == CRBA else bodies.size(op), bodies.nv
-    result = cnp.PyArray_SimpleNew(3 if op == CRBA else 2, shape, cnp.NPY_DOUBLE)
+    shape[0] = batch
+    result = cnp.PyArray_SimpleNew(1 + result_shape(bodies, op, shape + 1), shape, cnp.NPY_DOUBLE)
     if out is None:
         out = result
     elif not is_result(out, result):

@@ -9,7 +9,17 @@ from libc.math cimport fabs
 from libc.stdint cimport uint8_t
 from libc.stdlib cimport free, malloc
 
-from ._chain_recursions cimport Chain, dot, forces_of, inertia_of
+from ._chain_recursions cimport (
+    SHORT,
+    Chain,
+    columns_of,
+    dot,
+    forces_of,
+    inertia_of,
+    momenta_of,
+    tiles_of,
+    workspace_of,
+)
 
 from ..tolerances import SEMIDEFINITE as _SEMIDEFINITE
 from ..tolerances import SYMMETRY as _SYMMETRY
@@ -138,14 +148,42 @@ cdef class Chains:
                 s = self.at(b)
                 kind[b] = fault_of(&s, &joint[b])
 
-    def inertia(self, cnp.ndarray A not None):
-        """A[b] <- the inertia matrix of chain b."""
+    def workspace(self):
+        """Return an array for `momenta`."""
+        cdef cnp.npy_intp size = workspace_of(self.first.n)
+        return cnp.PyArray_SimpleNew(1, &size, cnp.NPY_DOUBLE)
+
+    def parts(self):
+        """Return the number of parts of `columns`: pairs of tiles, the first with the last, of equal work."""
+        return (tiles_of(self.first.n) + 1) // 2
+
+    def momenta(self, Py_ssize_t b, cnp.ndarray A not None, cnp.ndarray workspace not None):
+        """Diagonal of A[b] <- that of the inertia matrix of chain b; workspace <- what `columns` reads."""
+        cdef double *to = <double *> A.data + b * self.first.n * self.first.n
+        cdef Chain s = self.at(b)
+        with nogil:
+            momenta_of(&s, to, <double *> workspace.data)
+
+    def columns(self, Py_ssize_t b, cnp.ndarray A not None, cnp.ndarray workspace not None,
+                Py_ssize_t first, Py_ssize_t stop):
+        """A[b] <- entries beside the diagonal, of the parts first .. stop-1 of the columns."""
+        cdef double *to = <double *> A.data + b * self.first.n * self.first.n
+        cdef Py_ssize_t last = tiles_of(self.first.n) - 1, part
+        cdef Chain s = self.at(b)
+        with nogil:
+            for part in range(first, stop):
+                columns_of(&s, <const double *> workspace.data, part, to)
+                if last - part != part:
+                    columns_of(&s, <const double *> workspace.data, last - part, to)
+
+    def inertia(self, cnp.ndarray A not None, Py_ssize_t first, Py_ssize_t stop):
+        """A[b] <- the inertia matrix of chain b, from chain first to stop-1."""
         cdef Py_ssize_t n = self.first.n, b
         cdef double *to = <double *> A.data
         cdef double *workspace = allocate_workspace(n)
         cdef Chain s
         with nogil:
-            for b in range(A.shape[0]):
+            for b in range(first, stop):
                 s = self.at(b)
                 inertia_of(&s, to + b * n * n, workspace)
         free(workspace)
@@ -174,17 +212,14 @@ cdef class Chains:
 
 
 cdef double *allocate_workspace(Py_ssize_t n) except NULL:
-    """Return memory for two arrays (n, 3)."""
-    cdef double *workspace = <double *> malloc((6 * n + 1) * sizeof(double))
+    """Return the workspace of the recursions."""
+    cdef double *workspace = <double *> malloc((workspace_of(n) + 1) * sizeof(double))
     if workspace == NULL:
-        raise MemoryError(f"cannot allocate a workspace of {6 * n} doubles for a chain of {n} joints")
+        raise MemoryError(f"cannot allocate {workspace_of(n)} doubles for a chain of {n} joints")
     return workspace
 
 
 # ------------------------------------------------------------------------------------------------ fast path
-
-cdef enum:
-    SHORT = 64                   # longest chain whose workspace is on the C stack
 
 cdef uint8_t no_slides[SHORT]    # zeros: every joint is revolute
 cdef double no_load[3 * SHORT]   # zeros

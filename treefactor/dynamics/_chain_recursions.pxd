@@ -2,6 +2,11 @@
 
 from libc.stdint cimport uint8_t
 
+cdef enum:
+    TILE = 8                     # columns of the inertia matrix that are computed side by side
+    SHORT = 64                   # longest chain without tiles, and with its workspace on the C stack
+
+
 ctypedef struct Chain:           # all arrays C-contiguous, in the base frame
     Py_ssize_t n
     const double *axis
@@ -38,6 +43,18 @@ cdef inline void apply(const double *M, const double *x, double *y) noexcept nog
     y[2] = dot(M + 6, x)
 
 
+cdef inline Py_ssize_t tiles_of(Py_ssize_t n) noexcept nogil:
+    """Return the number of tiles of n columns."""
+    return (n + TILE - 1) // TILE
+
+
+cdef inline Py_ssize_t workspace_of(Py_ssize_t n) noexcept nogil:
+    """Return the doubles of workspace for a chain of n bodies."""
+    return 6 * n + 6 * TILE * tiles_of(n)
+
+
+cdef void momenta_of(const Chain *s, double *A, double *workspace) noexcept nogil
+cdef void columns_of(const Chain *s, const double *workspace, Py_ssize_t tile, double *A) noexcept nogil
 cdef void inertia_of(const Chain *s, double *A, double *workspace) noexcept nogil
 cdef void forces_of(const Chain *s, const double *rate, const double *force, const double *moment,
                     const double *torque, double *b, double *workspace) noexcept nogil

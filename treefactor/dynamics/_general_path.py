@@ -16,7 +16,7 @@ from ._bound_call import call
 from ._recursions import OPERATIONS, bodies_of
 
 LANES = 8
-CRBA, RNEA, BIAS, H_TIMES, ABA, FACTOR, FRAMES, MOTION = range(len(OPERATIONS))
+CRBA, RNEA, BIAS, H_TIMES, ABA, FACTOR, FRAMES, MOTION, JOINT_FORCES, BASE_FORCE = range(len(OPERATIONS))
 INPUTS = {  # names of the arrays after the model, in messages
     CRBA: ("q",),
     RNEA: ("q", "v", "a"),
@@ -26,6 +26,8 @@ INPUTS = {  # names of the arrays after the model, in messages
     FACTOR: ("q", "v", "tau"),
     FRAMES: ("q", "v"),
     MOTION: ("q", "v", "tau"),
+    JOINT_FORCES: ("q", "v", "a"),
+    BASE_FORCE: ("q", "v", "a"),
 }
 
 
@@ -103,6 +105,8 @@ class GeneralCall:
     def _shape(self, batch: tuple[int, ...], blocks: int) -> tuple[int, ...]:
         """Return the shape of the result."""
         n, nnz = self.model.nv, self.model.tree.nnz
+        if self.op == JOINT_FORCES:
+            return (*batch, self.model.njoints, 6)
         if self.op != CRBA:
             return (*batch, self.bodies.result_size(self.op))
         return {"dense": (*batch, n, n), "packed": (*batch, nnz), "lanes": (blocks, nnz, LANES)}[self.layout]
@@ -121,7 +125,7 @@ class GeneralCall:
 
     def _tail(self) -> int:
         """Return the number of axes of the result of one configuration, or block."""
-        return 2 if self.op == CRBA and self.layout != "packed" else 1
+        return 2 if self.op == JOINT_FORCES or (self.op == CRBA and self.layout != "packed") else 1
 
     def _operand(self, arrays: dict[str, np.ndarray], names) -> np.ndarray | None:
         """Return the array of one of these names with one leading axis and contiguous rows, or None."""

@@ -29,6 +29,8 @@ cdef extern from "kernels/dynamics/bodies.h" nogil:
         void (*crba)(const Mechanism *, const double *q, double *H, double *workspace) noexcept nogil
         void (*rnea)(const Mechanism *, const double *q, const double *v, const double *a, const double *fext,
                      int gravity, double *tau, double *workspace) noexcept nogil
+        void (*reactions)(const Mechanism *, const double *q, const double *v, const double *a,
+                          const double *fext, double *joints, double *base, double *workspace) noexcept nogil
         void (*equation_of_motion)(const Mechanism *, const double *q, const double *v, const double *fext,
                                    double *H, double *bias, double *workspace) noexcept nogil
         void (*aba)(const Mechanism *, const double *q, const double *v, const double *tau,
@@ -68,6 +70,8 @@ cdef enum:                       # operations
     FACTOR
     FRAMES
     MOTION
+    JOINT_FORCES
+    BASE_FORCE
 
 
 ctypedef struct Arguments:       # entry e of a configuration at x[e]; with lanes at x[e * lanes + lane]
@@ -86,6 +90,11 @@ cdef inline bint takes_v(int op) noexcept nogil:
 cdef inline bint takes_x(int op) noexcept nogil:
     """Return whether an operation reads accelerations, forces or a vector to multiply."""
     return op != CRBA and op != BIAS and op != FRAMES
+
+
+cdef inline bint gives_freedoms(int op) noexcept nogil:
+    """Return whether the result begins with an entry for every freedom."""
+    return op != CRBA and op != FRAMES and op != JOINT_FORCES and op != BASE_FORCE
 
 
 cdef class Bodies:

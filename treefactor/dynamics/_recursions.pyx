@@ -52,7 +52,8 @@ assert BODY.itemsize == sizeof(Body) and BODY_MOTION.itemsize == sizeof(BodyMoti
 assert ENTRY.itemsize == sizeof(Entry)
 
 KINDS = ("revolute", "continuous", "prismatic", "helical", "spherical", "planar", "translation", "freeflyer")
-OPERATIONS = ("crba", "rnea", "bias", "h_times", "aba", "factor", "frames", "motion")  # order of the pxd
+OPERATIONS = ("crba", "rnea", "bias", "h_times", "aba", "factor", "frames", "motion", "joint_forces",
+              "base_force")  # order of the pxd
 
 
 def sincos(x):
@@ -131,6 +132,8 @@ cdef class Bodies:
             return self.nnz
         if op == MOTION:
             return self.nv + self.nnz
+        if op == JOINT_FORCES or op == BASE_FORCE:
+            return 6 * self.m.joints if op == JOINT_FORCES else 6
         return UNIT_MOTION(self.m.joints, self.m.n) if op == FRAMES else self.nv
 
     def result_size(self, int op):
@@ -187,7 +190,7 @@ cdef class Bodies:
         cdef double *inverse = D + n
         cdef double *H = inverse + n
         cdef double *full_H = inverse + n + lanes * self.nnz
-        cdef double *tau = extended + 2 * n if self.coupled and op != FRAMES else args.out
+        cdef double *tau = extended + 2 * n if self.coupled and gives_freedoms(op) else args.out
         cdef Arguments inner                               # of all freedoms, mimic joints included
         cdef const double *v = args.v
         cdef const double *x = args.x
@@ -207,7 +210,7 @@ cdef class Bodies:
         self.run_recursion(op, r, &inner, full_H, D, workspace)
         if self.coupled and gives_h(op):
             self.reduce(lanes, self.m.start[self.m.n], self.nnz, self.fold, self.fold_ratio, full_H, H)
-        if self.coupled and op != CRBA and op != FRAMES:
+        if self.coupled and gives_freedoms(op):
             self.reduce(lanes, self.m.n, self.nv, self.follows, self.ratio, tau, args.out)
         if op == FACTOR or op == MOTION:
             for k in range(self.nv * lanes):
@@ -230,6 +233,10 @@ cdef class Bodies:
             r.aba(&self.m, args.q, args.v, args.x, args.fext, args.out, D, workspace)
         elif op == FRAMES:
             r.frames(&self.m, args.q, args.v, args.out, workspace)
+        elif op == JOINT_FORCES:
+            r.reactions(&self.m, args.q, args.v, args.x, args.fext, args.out, NULL, workspace)
+        elif op == BASE_FORCE:
+            r.reactions(&self.m, args.q, args.v, args.x, args.fext, NULL, args.out, workspace)
         elif op == FACTOR or op == MOTION:
             r.equation_of_motion(&self.m, args.q, args.v, args.fext, H, args.out, workspace)
         else:

@@ -8,11 +8,13 @@ from __future__ import annotations
 
 import math
 from collections import Counter
+from functools import partial
 
 import numpy as np
 
 from .._util.counting import counting
-from .._util.validation import as_array, as_output, as_real, flatten, require_finite
+from .._util.threads import spread
+from .._util.validation import as_array, as_output, as_real, flatten, require_finite, thread_count
 from ..exceptions import DtypeError, InvalidChainError, NonFiniteError, ShapeError
 from ..tree.tree import OperationCount
 from . import _chain  # type: ignore[attr-defined]  # compiled
@@ -32,7 +34,9 @@ TAILS = {  # shape of each argument for one joint or body
 LOADS = ("rate", "force", "moment", "torque")  # zero by default
 
 
-def chain_inertia(axis, r, mass, c, inertia, prismatic=None, out=None, count: bool = False):
+def chain_inertia(
+    axis, r, mass, c, inertia, prismatic=None, out=None, count: bool = False, num_threads: int = 1
+):
     """Compute the joint-space inertia matrix of a chain of N bodies with one freedom each.
 
     Parameters
@@ -53,6 +57,10 @@ def chain_inertia(axis, r, mass, c, inertia, prismatic=None, out=None, count: bo
     out : ndarray of float64, shape (..., N, N), optional
     count : bool
         Also return the number of operations for one chain.
+    num_threads : int
+        Threads share the chains of a batch, or the columns of A of chains that are fewer than the threads;
+        -1 uses all cores. Chains of less than 1024 bodies are computed on one thread. The result has the same
+        bits for every number of threads.
 
     Returns
     -------
@@ -85,7 +93,7 @@ def chain_inertia(axis, r, mass, c, inertia, prismatic=None, out=None, count: bo
     >>> tf.chain_inertia([[0, 0, 1]], [[0, 0, 0]], [3], [[3, 0, 0]], [np.diag([0, 4, 4])])
     array([[4.]])
     """
-    if not count:
+    if num_threads == 1 and not count:
         A = _chain.inertia_of_one(axis, r, mass, c, inertia, prismatic)
         if A is not None:
             return _deliver(A, out)
@@ -94,8 +102,8 @@ def chain_inertia(axis, r, mass, c, inertia, prismatic=None, out=None, count: bo
     n = len(slides)
     chains = _chain.Chains(*arrays, slides)
     lost = unusable(chains, {}, TAILS, batch)
-    A = np.empty((math.prod(batch), n, n))
-    chains.inertia(A)
+    A = _receiver(out, (*batch, n, n), arrays).reshape(-1, n, n)
+    _compute_inertia(chains, A, thread_count(num_threads))
     A[lost] = np.nan
     A = _deliver(A.reshape(*batch, n, n), out)
     return (A, _count(composite.inertia, arguments, slides)) if count else A
@@ -168,6 +176,18 @@ def chain_forces(
     return (b, _count(composite.forces, arguments, slides)) if count else b
 
 
+def _compute_inertia(chains: _chain.Chains, A: np.ndarray, threads: int) -> None:
+    """Fill A (batch, N, N) on threads, which share the chains or, of fewer chains, the columns of each."""
+    size, n = A.shape[:2]
+    if size >= threads:
+        spread(partial(chains.inertia, A), size, threads, A.size)
+        return
+    workspace = chains.workspace()
+    for b in range(size):
+        chains.momenta(b, A, workspace)
+        spread(partial(chains.columns, b, A, workspace), chains.parts(), threads, n * n // 8)
+
+
 def validate_chains(
     arguments: dict, tails: dict, prismatic
 ) -> tuple[list[np.ndarray], tuple[int, ...], np.ndarray]:
@@ -236,11 +256,20 @@ def _complaint(fault: int, joint: int, element) -> Exception:
 
 
 def _deliver(result: np.ndarray, out) -> np.ndarray:
-    """Return the result, copied to out if there is one."""
+    """Return the result, copied to out if there is one that is not its memory."""
     if out is None:
         return result
-    np.copyto(as_output(out, result.shape), result)
+    if not np.shares_memory(as_output(out, result.shape), result):
+        np.copyto(out, result)
     return out
+
+
+def _receiver(out, shape: tuple[int, ...], arrays) -> np.ndarray:
+    """Return out if results can be written to it at once, otherwise a new array."""
+    if out is None or not as_output(out, shape).flags.carray:
+        return np.empty(shape)
+    apart = not any(np.may_share_memory(out, array) for array in arrays)
+    return out if apart else np.empty(shape)
 
 
 def _count(recursion, arguments: dict, slides: np.ndarray) -> OperationCount:

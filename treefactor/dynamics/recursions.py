@@ -12,17 +12,20 @@ from ..tree.tree import LAYOUTS
 from ._bound_call import Bound, call
 from ._general_path import (
     ABA,
+    BASE_FORCE,
     BIAS,
     CRBA,
     FACTOR,
     FRAMES,
     H_TIMES,
     INPUTS,
+    JOINT_FORCES,
     MOTION,
     RNEA,
     GeneralCall,
     general_path,
 )
+from .reactions import base_force, joint_forces
 
 __all__ = ["aba", "bias", "bind", "crba", "forward_dynamics", "h_times", "rnea"]
 
@@ -248,7 +251,8 @@ def bind(function, model: Model, *arguments: np.ndarray, out: np.ndarray) -> Bou
     Parameters
     ----------
     function
-        `crba`, `rnea`, `bias`, `h_times`, `aba` or `forward_dynamics` (by the factor).
+        `crba`, `rnea`, `bias`, `h_times`, `aba`, `forward_dynamics` (by the factor), `joint_forces` or
+        `base_force`.
     model : Model
     *arguments, out : ndarray of float64
         Arguments after the model, for one configuration; contiguous. They are referenced, not copied.
@@ -280,12 +284,15 @@ def bind(function, model: Model, *arguments: np.ndarray, out: np.ndarray) -> Bou
         h_times: H_TIMES,
         aba: ABA,
         forward_dynamics: FACTOR,
+        joint_forces: JOINT_FORCES,
+        base_force: BASE_FORCE,
     }
     if function not in operations:
         known = ", ".join(one.__name__ for one in operations)
         raise ValueError(f"function must be one of {known} to be bound, got {function!r}")
     require_model(model)
     op = operations[function]
+    shapes = {CRBA: (model.nv, model.nv), JOINT_FORCES: (model.njoints, 6), BASE_FORCE: (6,)}
     names = INPUTS[op]
     if len(arguments) != len(names):
         raise ValueError(
@@ -295,7 +302,7 @@ def bind(function, model: Model, *arguments: np.ndarray, out: np.ndarray) -> Bou
     arrays = dict(zip(names, arguments, strict=True))
     for name, array in arrays.items():
         require_bindable(array, (model.nq if name == "q" else model.nv,), name)
-    require_bindable(out, (model.nv,) * (2 if op == CRBA else 1), "out")
+    require_bindable(out, shapes.get(op, (model.nv,)), "out")
     require_apart(out, arrays)
     validated = partial(function, model, *arguments, out=out)
     x = next((arrays[name] for name in ("a", "tau", "x") if name in arrays), None)

@@ -6,6 +6,7 @@ operations with 0 and 1 are folded away.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
 
@@ -14,7 +15,7 @@ import numpy as np
 from ..program.expressions import reciprocal
 from .frames import TURNING, Body, whole
 from .inertias import Articulated, Moments
-from .matrices import ZERO, add, apply, cross, dot, rate, times, transposed
+from .matrices import ZERO, add, apply, cross, dot, rate, subtract, times, transposed
 from .placements import motions, placement
 
 
@@ -226,19 +227,41 @@ class Recursions:
     def joint_forces(self, forces, a=None) -> list:
         """Return joint forces: S^T times the sum of the forces on each subtree."""
         tau: list = [None] * self.tree.n
-        total = list(forces)
-        for i in reversed(range(len(self.bodies))):
-            body = self.bodies[i]
-            self.name(i, F=total[i])
+        for body, i, total in self._sums(forces):
             for d, s in enumerate(self.motions[i]):
-                tau[body.v + d] = along(*total[i], s)
+                tau[body.v + d] = along(*total, s)
                 if a is not None:
                     tau[body.v + d] = tau[body.v + d] + body.armature[d] * a[body.v + d]
-            if body.parent >= 0:
-                moved = self.places[i].force(*total[i])
-                total[body.parent] = tuple(map(add, total[body.parent], moved))
         self.name("all", tau=tau)
         return tau
+
+    def _sums(self, forces) -> Iterator:
+        """Yield every body, its number and the force on its subtree, from the leaves to the base."""
+        sums = list(forces)
+        for i in reversed(range(len(self.bodies))):
+            body = self.bodies[i]
+            self.name(i, F=sums[i])
+            yield body, i, sums[i]
+            if body.parent >= 0:
+                moved = self.places[i].force(*sums[i])
+                sums[body.parent] = tuple(map(add, sums[body.parent], moved))
+
+    def reactions(self, forces, joints: int) -> list:
+        """Return force and moment in every joint, at its origin and in its axes."""
+        found: list = [None] * joints
+        for body, _, (f, n) in self._sums(forces):
+            if body.joint >= 0:
+                axes, origin = whole(body.axes.T).tolist(), body.origin.tolist()
+                found[body.joint] = [*apply(axes, f), *apply(axes, subtract(n, cross(origin, f)))]
+        return [entry for six in found for entry in six]
+
+    def base_force(self, forces) -> list:
+        """Return force and moment of the bodies without parent on the base: `treefactor.base_force`."""
+        f, n = ZERO, ZERO
+        for body, i, total in self._sums(forces):
+            if body.parent < 0:
+                f, n = map(add, (f, n), self.places[i].force(*total))
+        return times([*f, *n], -1.0)
 
     @cached_property
     def articulated(self) -> list:

@@ -29,6 +29,8 @@ RESULTS = {
     "loop_velocity": "v with all loops closed, computed from {free}",
     "loop_step": "Newton step in v that closes the loops, to be integrated; 0 for {free}",
     "loop_gap": "residual of the loops: translations in the first frame of each, then cosines",
+    "joint_forces": "force and moment in every joint, at its origin and in its axes, for accelerations a",
+    "base_force": "force and moment on the base, at its origin, for accelerations a",
     "delassus": "J H^-1 J^T, velocities in the axes of the joints {tips}",
 }
 SUPPORT = Path(__file__).parents[1] / "c"  # files that are the same for all programs

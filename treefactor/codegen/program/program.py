@@ -34,13 +34,17 @@ ARGUMENTS = {  # arguments of the functions that can be generated, in order
     "loop_velocity": ("q", "v"),
     "loop_step": ("q",),
     "loop_gap": ("q",),
+    "joint_forces": ("q", "v", "a"),
+    "base_force": ("q", "v", "a"),
 }
 FUNCTIONS: tuple[str, ...] = tuple(ARGUMENTS)[:6]  # functions that need no tips
 TIP_FUNCTIONS: tuple[str, ...] = tuple(ARGUMENTS)[6:8]
-LOOP_FUNCTIONS: tuple[str, ...] = tuple(ARGUMENTS)[8:]  # functions of models with loops
+LOOP_FUNCTIONS: tuple[str, ...] = tuple(ARGUMENTS)[8:12]  # functions of models with loops
+REACTIONS: tuple[str, ...] = tuple(ARGUMENTS)[12:]
 FORMAT = 2
 NO_PROGRAM = (KeyError, TypeError, ValueError, OverflowError, OSError, EOFError, RuntimeError)
-PLAIN = ("model", "nq", "nv", "tips", "snapped", "loops", "independent")  # attributes in the head of a file
+# attributes in the head of a file
+PLAIN = ("model", "nq", "nv", "tips", "snapped", "loops", "independent", "joints")
 COLUMNS = {
     "op": np.uint8,
     "a": np.int32,
@@ -155,7 +159,7 @@ def available(model, tips=()) -> tuple[str, ...]:
     return tuple(name for name in names if name != "aba" or model.coupling is None)
 
 
-def shape_of(name: str, tree: Tree, tips: int, loops: tuple = ()) -> tuple[int, ...]:
+def shape_of(name: str, tree: Tree, tips: int, loops: tuple = (), joints: int = 0) -> tuple[int, ...]:
     """Return the shape of the result of a function, for the tree of the freedoms."""
     shapes = {
         "crba": (tree.nnz,),
@@ -163,6 +167,8 @@ def shape_of(name: str, tree: Tree, tips: int, loops: tuple = ()) -> tuple[int, 
         "jacobian": (6 * tips, tree.n),
         "delassus": (6 * tips, 6 * tips),
         "loop_gap": (sum(LOOPS[kind] for _, kind in loops),),
+        "joint_forces": (joints, 6),
+        "base_force": (6,),
     }
     return shapes.get(name, (tree.n,))
 
@@ -196,6 +202,8 @@ class Program(ReadOnly):
         Names and kinds of the joints that close loops.
     independent : tuple of str
         Freedoms, named as in ``Tree.names``, from which "loops" computes the dependent ones.
+    joints : tuple of str
+        Joints of the rows of "joint_forces".
 
     Notes
     -----
@@ -211,6 +219,7 @@ class Program(ReadOnly):
     functions: Mapping[str, Function]
     loops: tuple[tuple[str, str], ...] = ()
     independent: tuple[str, ...] = ()
+    joints: tuple[str, ...] = ()
 
     def __post_init__(self):
         self.__setstate__({"parent": np.array(self.parent), "functions": self.functions})
@@ -278,6 +287,7 @@ class Program(ReadOnly):
                     {function.name: function for function in functions},
                     tuple((str(name), str(kind)) for name, kind in head["loops"]),
                     tuple(map(str, head["independent"])),
+                    tuple(map(str, head.get("joints", ()))),  # absent in files of release 0.1
                 )
         except (*NO_PROGRAM, zipfile.BadZipFile, zlib.error) as error:
             if isinstance(error, FileNotFoundError | CodegenError):
@@ -296,7 +306,7 @@ class Program(ReadOnly):
             if kind not in LOOPS:
                 raise CodegenError(f"loop {name!r} must have a kind among {', '.join(LOOPS)}, got {kind!r}")
         for name, function in self.functions.items():
-            shape = shape_of(name, tree, len(self.tips), self.loops)
+            shape = shape_of(name, tree, len(self.tips), self.loops, len(self.joints))
             inputs = tuple((x, sizes[x]) for x in ARGUMENTS.get(name, ()))
             if name not in ARGUMENTS or function.inputs != inputs or function.shape != shape:
                 raise CodegenError(f"{name}: its arguments or its result do not fit the model")

@@ -33,7 +33,7 @@ class Numeric:
         Bodies of a variant.
     tips : sequence of str
     q, v, a, tau : ndarray
-        State and forces; a is 0 for all functions but "rnea".
+        State and forces; a is 0 for functions that do not take it.
     """
 
     def __init__(self, model, bodies: list[Body], tips, q, v, a, tau):
@@ -102,6 +102,24 @@ class Numeric:
                 total[parent] += self.X[i].T @ total[i]
         self._name("all", tau=tau)
         return self.G.T @ tau
+
+    @cached_property
+    def joint_forces(self) -> np.ndarray:
+        """Force and moment in every joint, moved to its origin and axes."""
+        _ = self.bias
+        found = np.zeros((self.model.njoints, 6))
+        for i, body in enumerate(self.bodies):
+            if body.joint >= 0:
+                f, n = self.named[f"F[{i}]"]
+                found[body.joint] = np.append(body.axes.T @ f, body.axes.T @ (n - np.cross(body.origin, f)))
+        return found
+
+    @cached_property
+    def base_force(self) -> np.ndarray:
+        """Force and moment of the bodies without parent on the base."""
+        _ = self.bias
+        roots = [i for i, body in enumerate(self.bodies) if body.parent < 0]
+        return -sum((self.X[i].T @ self.named[f"F[{i}]"].ravel() for i in roots), np.zeros(6))
 
     @cached_property
     def H(self) -> np.ndarray:

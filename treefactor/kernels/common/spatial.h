@@ -8,6 +8,9 @@
 #define EACH(r, count) UNROLL for (int r = 0; r < (count); r++)
 /* y = R x, R in columns */
 #define ROTATE(R, x, y) EACH(r_, 3) (y)[r_] = (R)[r_] * (x)[0] + (R)[3 + r_] * (x)[1] + (R)[6 + r_] * (x)[2]
+/* y = R^T x, R in columns */
+#define ROTATE_BACK(R, x, y) EACH(r_, 3) \
+    (y)[r_] = (R)[3 * r_] * (x)[0] + (R)[3 * r_ + 1] * (x)[1] + (R)[3 * r_ + 2] * (x)[2]
 /* y += a x b */
 #define ADD_CROSS(a, b, y) do { \
         (y)[0] += (a)[1] * (b)[2] - (a)[2] * (b)[1]; \

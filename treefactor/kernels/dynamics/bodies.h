@@ -42,6 +42,10 @@ typedef struct {
     /* tau <- inverse dynamics; NULL for v, a or fext (6 per joint, in its axes) means zero */
     void (*rnea)(const Mechanism *, const double *q, const double *v, const double *a, const double *fext,
                  int gravity, double *tau, double *workspace);
+    /* joints <- force and moment (6) of the parent on the body of every joint, at its origin and in its axes;
+     * base <- force and moment of the model on the base; NULL: not wanted */
+    void (*reactions)(const Mechanism *, const double *q, const double *v, const double *a, const double *fext,
+                      double *joints, double *base, double *workspace);
     /* H and bias of the equation of motion H a + bias = tau */
     void (*equation_of_motion)(const Mechanism *, const double *q, const double *v, const double *fext, double *H,
                                double *bias, double *workspace);

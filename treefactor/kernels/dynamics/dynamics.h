@@ -20,6 +20,12 @@ static void ISA(rnea_all)(const Mechanism *m, const double *q, const double *v, 
     PASSES NAME(rnea)(m, q + l, FROM(v), FROM(a), FROM(fext), gravity, tau + l, workspace);
 }
 
+static void ISA(reactions_all)(const Mechanism *m, const double *q, const double *v, const double *a,
+                               const double *fext, double *joints, double *base, double *workspace)
+{
+    PASSES NAME(reactions)(m, q + l, FROM(v), FROM(a), FROM(fext), FROM(joints), FROM(base), workspace);
+}
+
 static void ISA(equation_of_motion_all)(const Mechanism *m, const double *q, const double *v, const double *fext,
                                         double *H, double *bias, double *workspace)
 {
@@ -39,9 +45,9 @@ static void ISA(frames_all)(const Mechanism *m, const double *q, const double *v
 
 const Dynamics ISA(dynamics) = {
     ISA_NAME,
-    {ISA(workspace_size_one), ISA(crba_one), ISA(rnea_one), ISA(equation_of_motion_one), ISA(aba_one),
-     ISA(frames_one)},
-    {NAME(workspace_size), ISA(crba_all), ISA(rnea_all), ISA(equation_of_motion_all), ISA(aba_all),
-     ISA(frames_all)},
+    {ISA(workspace_size_one), ISA(crba_one), ISA(rnea_one), ISA(reactions_one), ISA(equation_of_motion_one),
+     ISA(aba_one), ISA(frames_one)},
+    {NAME(workspace_size), ISA(crba_all), ISA(rnea_all), ISA(reactions_all), ISA(equation_of_motion_all),
+     ISA(aba_all), ISA(frames_all)},
     ISA(sincos),
 };

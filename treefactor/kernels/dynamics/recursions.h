@@ -15,6 +15,7 @@
 #include "inertias.h"
 #include "crba.h"
 #include "rnea.h"
+#include "reactions.h"
 #include "aba.h"
 #include "kinematics.h"
 

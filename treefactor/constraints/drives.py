@@ -1,0 +1,223 @@
+"""Define drives: motors that move a joint, or one translation of a loop, as prescribed functions of time."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import NamedTuple
+
+import numpy as np
+
+from .._util.messages import similar
+from .._util.validation import ReadOnly, as_count, as_number, as_real, as_tuple
+from ..exceptions import InvalidModelError, ShapeError
+from ..model.model import Model, body_number
+
+FREEDOMS = {"universal": 2, "translation": 3} | dict.fromkeys(
+    ("revolute", "continuous", "prismatic", "helical"), 1
+)  # kinds of joints whose positions change at the rates v, and the number of these
+TRANSLATIONS = 3  # rows of a loop that can be driven
+VALUES = 3  # position, velocity, acceleration
+EARLY = 1e-6  # of a step, by which a time may differ from that of a sample
+
+
+@dataclass(frozen=True, eq=False)
+class Drive(ReadOnly):
+    """Motor with prescribed motion: it moves a joint, or one translation of a loop, as a function of time.
+
+    Parameters
+    ----------
+    joint : int or str
+        Joint by its number, by its or its body's name; or a loop by its name: the origin of its second frame
+        then moves along an axis of the first one, like the end of an actuator.
+    motion : callable or array_like, shape (..., 3)
+        ``motion(t)`` returns position, velocity and acceleration: rad or m, and s. Arrays hold the same for
+        one time or for a batch of states; for a `Stepper`, row k at the time k h, one row more than steps, or
+        ``(position, 0, 0)`` for a joint that is held.
+    freedom : int
+        Of a universal joint 0 or 1, of a translation or a loop 0, 1 or 2, the axis.
+
+    Raises
+    ------
+    DtypeError, ShapeError
+        If the motion is neither callable nor an array of such a shape.
+
+    Notes
+    -----
+    Immutable.
+
+    Examples
+    --------
+    A crank at constant speed, and the moment of the motor at t = 0:
+
+    >>> import numpy as np
+    >>> from treefactor import constraints, mechanisms
+    >>> bar = mechanisms.four_bar()
+    >>> motor = constraints.Drive("crank", lambda t: (0.7 + 2.0 * t, 2.0, 0.0))
+    >>> rows = constraints.loop_rows(bar.model, bar.closed, drives=[motor])
+    >>> v = np.linalg.lstsq(rows.dense(), -rows.rate, rcond=1e-9)[0]
+    >>> a, force = constraints.forward_dynamics(bar.model, bar.closed, v, np.zeros(3), drives=[motor])
+    >>> v[0].round(9), abs(a[0]) < 1e-9, force.shape
+    (np.float64(2.0), np.True_, (4,))
+    """
+
+    joint: int | str
+    motion: Callable | np.ndarray
+    freedom: int = 0
+
+    def __post_init__(self):
+        motion = self.motion
+        if not callable(motion):
+            motion = as_real(motion, "motion").copy()
+            if not motion.ndim or motion.shape[-1] != VALUES:
+                raise ShapeError(
+                    "motion must be a function of t, or hold position, velocity and acceleration in its last "
+                    f"axis, got shape {motion.shape}",
+                    motion.shape,
+                    ("...", VALUES),
+                )
+        joint = self.joint if isinstance(self.joint, str) else as_count(self.joint, "joint")
+        self.__setstate__({"joint": joint, "motion": motion, "freedom": as_count(self.freedom, "freedom")})
+
+
+class Target(NamedTuple):
+    """What a drive moves: a freedom of a joint, or an axis of a loop; the other number is -1."""
+
+    joint: int
+    loop: int
+    freedom: int
+
+
+def as_drives(drives) -> tuple[Drive, ...]:
+    """Return drives as a tuple; raise InvalidModelError for anything else."""
+    drives = as_tuple(drives, "drives")
+    for k, drive in enumerate(drives):
+        if not isinstance(drive, Drive):
+            raise InvalidModelError(f"drives[{k}] is not a Drive, but {drive!r}")
+    return drives
+
+
+@lru_cache(maxsize=16)
+def targets_of(model: Model, drives: tuple[Drive, ...]) -> tuple[Target, ...]:
+    """Look up what the drives of a model move; done once, because drives do not change."""
+    targets = tuple(_target(model, k, drive) for k, drive in enumerate(drives))
+    for k, target in enumerate(targets):
+        if target in targets[:k]:
+            first = targets.index(target)
+            raise InvalidModelError(f"drives[{first}] and drives[{k}] move the same: {drives[k].joint!r}")
+    return targets
+
+
+def _target(model: Model, k: int, drive: Drive) -> Target:
+    """Look up what drive k moves."""
+    loops = [loop.name for loop in model.loops]
+    name = drive.joint
+    if isinstance(name, str) and name not in model.numbers:
+        if name not in loops:
+            near = similar(name, [*model.numbers, *loops])
+            raise InvalidModelError(f"drives[{k}]: {name!r} is not a joint, body or loop of the model{near}")
+        target, freedoms = Target(-1, loops.index(name), drive.freedom), TRANSLATIONS
+    else:
+        number = body_number(model, name, f"drives[{k}]: joint")
+        joint = model.joints[number]
+        if joint.mimic:
+            leader = model.joints[joint.mimic.leader].name
+            raise InvalidModelError(f"drives[{k}]: joint {joint.name!r} follows {leader!r}: drive that one")
+        if joint.kind not in FREEDOMS:
+            raise InvalidModelError(
+                f"drives[{k}]: joint {joint.name!r} is of the kind {joint.kind!r}, expected one of "
+                f"{', '.join(FREEDOMS)}; or drive a loop"
+            )
+        target, freedoms = Target(number, -1, drive.freedom), FREEDOMS[joint.kind]
+    if drive.freedom >= freedoms:
+        raise InvalidModelError(
+            f"drives[{k}]: freedom of {name!r} must be less than {freedoms}, got {drive.freedom}"
+        )
+    return target
+
+
+def motions_at(drives: Sequence[Drive], t) -> np.ndarray:
+    """Return position, velocity and acceleration of all drives, (..., 3 drives)."""
+    found = _scalar_motions(drives, t) if isinstance(t, float) else None
+    return _motions(drives, as_real(t, "t")) if found is None else found
+
+
+def _scalar_motions(drives: Sequence[Drive], t: float) -> np.ndarray | None:
+    """Return the values of functions that return three numbers each, or None for other motions."""
+    values: list = []
+    for drive in drives:
+        found = drive.motion(t) if callable(drive.motion) else None
+        if (
+            type(found) is not tuple
+            or len(found) != VALUES
+            or not all(isinstance(x, float | int) for x in found)
+        ):
+            return None
+        values += found
+    return np.array(values)
+
+
+def _motions(drives: Sequence[Drive], time: np.ndarray) -> np.ndarray:
+    """Return the values of functions and arrays of any form."""
+    found = [
+        _called(k, drive.motion, time) if callable(drive.motion) else np.asarray(drive.motion)
+        for k, drive in enumerate(drives)
+    ]
+    leads = {x.shape[:-1]: k for k, x in enumerate(found) if x.ndim > 1}
+    if len(leads) > 1:
+        (lead, first), (other, second) = list(leads.items())[:2]
+        raise ShapeError(
+            f"drives[{second}] has leading axes {other}, drives[{first}] {lead}", other, (*lead, VALUES)
+        )
+    lead = next(iter(leads), ())
+    return np.concatenate(
+        [np.zeros((*lead, 0)), *(np.broadcast_to(x, (*lead, VALUES)) for x in found)], axis=-1
+    )
+
+
+def _called(k: int, motion: Callable, t: np.ndarray) -> np.ndarray:
+    """Return the values (..., 3) of a function of time."""
+    found = motion(t if t.ndim else float(t))
+    try:
+        position, velocity, acceleration = found
+    except (TypeError, ValueError):
+        raise ShapeError(
+            f"drives[{k}]: motion(t) must return position, velocity and acceleration, got {found!r}",
+            np.shape(found),
+            (VALUES,),
+        ) from None
+    values = [as_real(x, f"drives[{k}]: motion(t)") for x in (position, velocity, acceleration)]
+    for x in values:
+        if x.shape not in ((), t.shape):
+            raise ShapeError(
+                f"drives[{k}]: motion(t) of t with shape {t.shape} returned shape {x.shape}", x.shape, t.shape
+            )
+    return np.stack(np.broadcast_arrays(*values), axis=-1)
+
+
+def steps_at(drives: Sequence[Drive], t: float, h: float) -> tuple[np.ndarray, np.ndarray]:
+    """Return the values (3 drives,) at t, and by how much every position changes until t + h."""
+    t = as_number(t, "t")
+    now, after = (
+        motions_at([_sampled(k, drive, x, h) for k, drive in enumerate(drives)], x) for x in (t, t + h)
+    )
+    if not np.isfinite(now).all() or not np.isfinite(after).all():
+        raise ShapeError(f"expected finite motions of the drives at t = {t:.6g} s, got {now} and {after}")
+    return now, (after - now)[::VALUES]
+
+
+def _sampled(k: int, drive: Drive, t: float, h: float) -> Drive:
+    """Return a drive with its sample at t; functions of time as they are."""
+    samples = drive.motion
+    if callable(samples) or (samples.ndim == 1 and not samples[1:].any()):
+        return drive
+    row = round(t / h)
+    if abs(t / h - row) > EARLY or samples.ndim != 2 or not 0 <= row < len(samples):
+        raise ShapeError(
+            f"drives[{k}]: a motion of shape {samples.shape} has no row for t = {t:.6g} s: rows belong to "
+            f"multiples of h = {h:.6g} s, one more than steps; or give a function of t",
+            samples.shape,
+            (row + 1, VALUES),
+        )
+    return Drive(drive.joint, samples[row], drive.freedom)

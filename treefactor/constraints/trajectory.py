@@ -1,0 +1,62 @@
+"""Results of time stepping: single steps with their impulses, and the trajectory of a run."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from .. import mlcp
+
+
+@dataclass(frozen=True, eq=False)
+class Step:
+    """State after a step, and the impulses that acted in it.
+
+    Attributes
+    ----------
+    q, v : ndarray, shape (nq,) and (nv,)
+    gap : ndarray, shape (contacts,)
+        Gaps at the beginning of the step, m; inf for contacts beyond the margin.
+    impulse : ndarray, shape (contacts, 3)
+        Impulses on the bodies of the spheres, in the axes of the base, N s.
+    loop_impulse : ndarray, shape (rows,)
+        Impulses of the loops, N s and N m s, in the order of `loop_rows`.
+    solution : mlcp.Solution
+    drive_impulse : ndarray, shape (drives,)
+        Impulses of the motors along what they move, N s or N m s; of a driven loop it is one of its own.
+
+    Notes
+    -----
+    Thread-compatible.
+    """
+
+    q: np.ndarray
+    v: np.ndarray
+    gap: np.ndarray
+    impulse: np.ndarray
+    loop_impulse: np.ndarray
+    solution: mlcp.Solution
+    drive_impulse: np.ndarray
+
+
+@dataclass(frozen=True, eq=False)
+class Trajectory:
+    """States and steps of a run.
+
+    Attributes
+    ----------
+    t : ndarray, shape (steps + 1,)
+        s.
+    q, v : ndarray, shape (steps + 1, nq) and (steps + 1, nv)
+    steps : list of Step
+
+    Notes
+    -----
+    Thread-compatible.
+    """
+
+    t: np.ndarray
+    q: np.ndarray
+    v: np.ndarray
+    steps: list[Step]
