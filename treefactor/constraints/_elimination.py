@@ -9,7 +9,9 @@ BODY = 6  # freedoms of a body
 A, B = np.triu_indices(BODY, 1)
 
 
-def spanning_forest(n: int, first: np.ndarray, second: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+def spanning_forest(
+    n: int, first: np.ndarray, second: np.ndarray
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Choose joints that connect the bodies without loops, the earlier one where there is a choice.
 
     Parameters

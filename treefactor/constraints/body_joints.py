@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass, field
 from numbers import Integral
+from typing import Any
 
 import numpy as np
 
 from .._util.validation import Array, MaybeArray, ReadOnly, as_real, as_vector, require_finite
 from ..exceptions import InvalidModelError, ShapeError, TreefactorError
-from ..model.joints import PAIRS, Joint, Loop, _rotation
+from ..model.joints import NO_ARMATURE, PAIRS, Joint, Loop, _rotation
 from ..model.model import Model
 
 __all__ = ["MOTIONS", "BodyJoint", "joints_of"]
@@ -27,14 +27,21 @@ FREE = {
 }
 
 
-def _identity():
+IDENTITY, ZERO = np.eye(3), np.zeros(3)
+NOTHING: Any = ()
+NOTHING_TURNS: Any = None
+for _constant in (UNIT, IDENTITY, ZERO):
+    _constant.flags.writeable = False
+
+
+def _identity() -> Any:
     """Return the identity rotation."""
-    return np.eye(3)
+    return IDENTITY
 
 
-def _zero():
+def _zero() -> Any:
     """Return the zero vector."""
-    return np.zeros(3)
+    return ZERO
 
 
 @dataclass(frozen=True, eq=False)
@@ -70,13 +77,13 @@ class BodyJoint(ReadOnly):
     name: str
     first: int
     second: int
-    free: Array | Sequence[str] = ()
+    free: Array = NOTHING
     R1: Array = field(default_factory=_identity)
     p1: Array = field(default_factory=_zero)
     R2: Array = field(default_factory=_identity)
     p2: Array = field(default_factory=_zero)
-    turn: MaybeArray = None  # type: ignore[assignment]
-    armature: Array = 0.0  # type: ignore[assignment]
+    turn: MaybeArray = NOTHING_TURNS
+    armature: Array = NO_ARMATURE
 
     def __post_init__(self):
         try:
@@ -96,8 +103,8 @@ class BodyJoint(ReadOnly):
             turn = as_vector(turn, 3, "turn").copy()
             if free.shape != (1, 6) or free[0, :3].any():
                 raise InvalidModelError("a joint with turn must have one rotation as its free motion")
-            if np.linalg.norm(np.cross(turn, free[0, 3:])) == 0.0 and not turn.any():
-                raise InvalidModelError("turn must not be zero")
+            if np.linalg.norm(np.cross(turn, free[0, 3:])) <= RANK * np.linalg.norm(turn):
+                raise InvalidModelError(f"turn {turn} must not be parallel to the free rotation, nor zero")
         count = len(free) + (turn is not None)
         armature = as_real(self.armature, "armature")
         if armature.shape not in ((), (count,)):
@@ -109,9 +116,9 @@ class BodyJoint(ReadOnly):
             raise InvalidModelError(f"armature must not be negative, got {armature.min()}")
         return {
             "free": free,
-            "R1": _rotation(self.R1, "R1"),
+            "R1": self.R1 if self.R1 is IDENTITY else _rotation(self.R1, "R1"),
             "p1": as_vector(self.p1, 3, "p1").copy(),
-            "R2": _rotation(self.R2, "R2"),
+            "R2": self.R2 if self.R2 is IDENTITY else _rotation(self.R2, "R2"),
             "p2": as_vector(self.p2, 3, "p2").copy(),
             "turn": turn,
             "armature": np.full(count, armature),
@@ -147,9 +154,13 @@ def _motions(free) -> np.ndarray:
     if free.ndim != 2 or free.shape[1] != 6:
         raise ShapeError(f"free must have shape (k, 6), got {free.shape}", free.shape, ("k", 6))
     require_finite(free, "free")
-    size = np.linalg.svd(free, compute_uv=False)
-    if len(free) > 6 or (len(free) and size[-1] <= RANK * size[0]):
-        raise InvalidModelError("the free motions depend on each other")
+    if len(free) == 1:
+        independent = free.any()
+    else:
+        size = np.linalg.svd(free, compute_uv=False)
+        independent = len(free) <= 6 and (not len(free) or size[-1] > RANK * size[0])
+    if not independent:
+        raise InvalidModelError("the free motions must be independent of each other, and not zero")
     return free
 
 
@@ -185,9 +196,10 @@ def joints_of(model: Model) -> list[BodyJoint]:
 
 def _of_joint(number: int, joint: Joint) -> BodyJoint:
     """Return a joint of a model between its parent's body and its own."""
-    axis, turn = joint.axis, None
+    axis: Any = joint.axis
+    turn: Any = None
+    free: Any
     if joint.kind == "universal":
-        assert axis is not None
         turn, free = axis[0], np.append(np.zeros(3), axis[1])[None]
     elif joint.kind in FREE:
         free = FREE[joint.kind]
@@ -195,16 +207,16 @@ def _of_joint(number: int, joint: Joint) -> BodyJoint:
         free = np.append(axis, np.zeros(3))[None]
     else:  # revolute, continuous or helical
         free = np.append(joint.pitch * np.asarray(axis), axis)[None]
-    ends = {"R1": joint.R, "p1": joint.p, "turn": turn, "armature": joint.armature}
+    ends: dict[str, Any] = {"R1": joint.R, "p1": joint.p, "turn": turn, "armature": joint.armature}
     return BodyJoint(joint.name, int(joint.parent), number, free, **ends)
 
 
 def _of_loop(loop: Loop) -> BodyJoint:
     """Return a loop of a model as a joint."""
-    ends = {name: getattr(loop, name) for name in ("R1", "p1", "R2", "p2")}
+    ends: dict[str, Any] = {name: getattr(loop, name) for name in ("R1", "p1", "R2", "p2")}
     if loop.kind == "universal":
         ((first, second),) = PAIRS["universal"]
-        turn, free = np.eye(3)[first], UNIT[[3 + second]]
-        return BodyJoint(loop.name, int(loop.first), int(loop.second), free, turn=turn, **ends)
-    free = UNIT[[5]] if loop.kind == "revolute" else FREE[loop.kind]
+        ends |= {"turn": np.eye(3)[first], "free": UNIT[[3 + second]]}
+        return BodyJoint(loop.name, int(loop.first), int(loop.second), **ends)
+    free: Any = UNIT[[5]] if loop.kind == "revolute" else FREE[loop.kind]
     return BodyJoint(loop.name, int(loop.first), int(loop.second), free, **ends)
