@@ -55,6 +55,7 @@ class MechanismKkt:
         closing = np.isin(at[0], self.loops)
         self.corner = at[0][closing], at[1][closing]
         self.corner_E = E[self.corner]
+        self.entries = np.zeros(len(self.layout.columns))
 
     def _tied(self, weak: np.ndarray) -> np.ndarray:
         """Return the joints that carry weak bodies; every weak body needs one."""
@@ -98,8 +99,8 @@ class MechanismKkt:
         diagonal[layout.body[:, None] + AXES] = M[:, AXES, AXES]
         diagonal[layout.row] = -self.E
         J2, J1 = rows.on_second[self.rows], rows.on_first[self.rows]
-        self.kernel.take(layout.entries(M, J2, J1, blocks, diagonal), np.zeros(0))
-        failed = self.kernel.factor(np.zeros(0, np.uint8), 1.0)
+        self.entries = layout.entries(M, J2, J1, blocks, diagonal)
+        failed = self.refactor()
         if failed < 0:
             expected = np.zeros(layout.size, dtype=bool)
             expected[layout.row] = True
@@ -107,6 +108,19 @@ class MechanismKkt:
             failed = int(wrong[0]) if wrong.size else -1
         if failed >= 0:
             self._complain(failed)
+
+    def refactor(self) -> int:
+        """Factorize the entries of K; return -1, or the unknown whose pivot is 0 or not finite."""
+        self.kernel.take(self.entries, np.zeros(0))
+        return self.kernel.factor(np.zeros(0, np.uint8), 1.0)
+
+    def matrix(self):
+        """Return K, without loops, as a csc_array in the order of elimination."""
+        from scipy.sparse import csr_array, tril
+
+        size = self.layout.size
+        upper = csr_array((self.entries, self.layout.columns, self.layout.row_start), (size, size))
+        return (upper + tril(upper.T, -1)).tocsc()
 
     def _tie(self, M: np.ndarray, rows: Rows, ties: np.ndarray) -> np.ndarray:
         """Add J^T diag(ties) J of tied joints to M; return the blocks between their bodies."""
