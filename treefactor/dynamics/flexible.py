@@ -29,6 +29,9 @@ __all__ = [
 ]
 
 
+NEXT, LAST = [1, 2, 0], [2, 0, 1]
+
+
 class Modes(NamedTuple):
     """Shape functions of each link, S of them: integrals over its mass, and values at its tip.
 
@@ -106,7 +109,7 @@ def of_points(points, masses, shapes, tip, rotation):
     points, masses, shapes = (as_real(x, name) for name, x in arguments.items())
     weighed = masses[..., None, :, None] * shapes
     momentum = weighed.sum(axis=-2)
-    moment = np.cross(points[..., None, :, :], weighed).sum(axis=-2)
+    moment = _cross(points[..., None, :, :], weighed).sum(axis=-2)
     modal = np.einsum("...spx,...tpx->...st", weighed, shapes)
     second = np.einsum("...p,...px,...py->...xy", masses, points, points)
     inertia = np.trace(second, axis1=-2, axis2=-1)[..., None, None] * np.eye(3) - second
@@ -250,7 +253,7 @@ def _sum_forces(x: dict[str, np.ndarray], slides: np.ndarray, gravity: np.ndarra
             modes[:, k] += _dot(x["modes.tip"][:, k], F[:, None]) + _dot(
                 x["modes.rotation"][:, k], M[:, None]
             )
-            M = M + np.cross(x["r"][:, k + 1], F)
+            M = M + _cross(x["r"][:, k + 1], F)
         F, M = F + force + x["force"][:, k], M + moment + x["moment"][:, k]
         joints[:, k] += _dot(x["axis"][:, k], F if slides[k] else M)
     return np.concatenate([joints, modes.reshape(size, n * S)], axis=1)
@@ -266,20 +269,20 @@ def _inertial_loads(x: dict[str, np.ndarray], slides: np.ndarray, gravity: np.nd
         along = x["axis"][:, k] * x["rate"][:, k, None]
         if slides[k]:
             moved = x["axis"][:, k] * x["slide"][:, k, None]
-            a = a + _turned(spin, turn, moved) + 2.0 * np.cross(spin, along)
+            a = a + _turned(spin, turn, moved) + 2.0 * _cross(spin, along)
         else:
-            spin, turn = spin + along, turn + np.cross(spin, along)
+            spin, turn = spin + along, turn + _cross(spin, along)
         loads.append(_loads_of_link({name: values[:, k] for name, values in x.items()}, spin, turn, a))
         if k + 1 < n:
             arm, tip = x["r"][:, k + 1], x["modes.tip"][:, k]
             if slides[k + 1]:
                 moved = x["axis"][:, k + 1] * x["slide"][:, k + 1, None]
-                arm, tip = arm - moved, tip - np.cross(x["modes.rotation"][:, k], moved[:, None])
+                arm, tip = arm - moved, tip - _cross(x["modes.rotation"][:, k], moved[:, None])
             speed = np.einsum("es,esx->ex", x["mode_rate"][:, k], tip)
-            a = a + _turned(spin, turn, arm) + 2.0 * np.cross(spin, speed)
+            a = a + _turned(spin, turn, arm) + 2.0 * _cross(spin, speed)
             for s in range(S):
                 bent = x["modes.rotation"][:, k, s] * x["mode_rate"][:, k, s, None]
-                spin, turn = spin + bent, turn + np.cross(spin, bent)
+                spin, turn = spin + bent, turn + _cross(spin, bent)
     return loads
 
 
@@ -289,12 +292,12 @@ def _loads_of_link(x: dict[str, np.ndarray], spin, turn, a) -> tuple[np.ndarray,
     momentum, second = x["modes.momentum"], x["moments.second"]
     trace = np.trace(second, axis1=-2, axis2=-1)
     speed = np.einsum("es,esx->ex", rates, momentum)
-    force = x["mass"][:, None] * a + _turned(spin, turn, c) + 2.0 * np.cross(spin, speed)
+    force = x["mass"][:, None] * a + _turned(spin, turn, c) + 2.0 * _cross(spin, speed)
     # integral of x cross (spin cross phi): (tr X - X) spin, X the integral of phi x^T
     spread = np.einsum("es,es->e", rates, trace)[:, None] * spin - np.einsum(
         "es,esxy,ey->ex", rates, second, spin
     )
-    moment = np.cross(c, a) + _times(I, turn) + np.cross(spin, _times(I, spin)) + 2.0 * spread
+    moment = _cross(c, a) + _times(I, turn) + _cross(spin, _times(I, spin)) + 2.0 * spread
     own = _dot(momentum, a[:, None]) + _dot(x["modes.moment"], turn[:, None])
     own += np.einsum("ex,esxy,ey->es", spin, second, spin) - trace * _dot(spin, spin)[:, None]
     own += 2.0 * np.einsum("et,etsx,ex->es", rates, x["moments.gyroscopic"], spin)
@@ -303,7 +306,12 @@ def _loads_of_link(x: dict[str, np.ndarray], spin, turn, a) -> tuple[np.ndarray,
 
 def _turned(spin, turn, arm):
     """Return the acceleration of the end of an arm that turns with a body."""
-    return np.cross(turn, arm) + np.cross(spin, np.cross(spin, arm))
+    return _cross(turn, arm) + _cross(spin, _cross(spin, arm))
+
+
+def _cross(a, b):
+    """Return a × b along the last axis, in a third of the time of `numpy.cross`."""
+    return a[..., NEXT] * b[..., LAST] - a[..., LAST] * b[..., NEXT]
 
 
 def _dot(a, b):
@@ -336,12 +344,12 @@ def _assemble(modes: Modes, slides, axis, r, mass, c, inertia) -> np.ndarray:
     here = _composites(o, mass, c, inertia)
     beyond = [np.concatenate([x[:, 1:], np.zeros_like(x[:, :1])], axis=1)[:, :, None] for x in here]
     turn = np.where(slides, 0.0, axis)
-    joints = turn, np.where(slides, axis, 0.0) + np.cross(o, turn)
-    bent = modes.rotation, modes.tip + np.cross(tip, modes.rotation)
+    joints = turn, np.where(slides, axis, 0.0) + _cross(o, turn)
+    bent = modes.rotation, modes.tip + _cross(tip, modes.rotation)
     W, V = map(_joined, joints, bent)
     P, L = map(_joined, _momentum(here, *joints), _momentum(beyond, *bent))
     own_P = _joined(np.zeros_like(o), modes.momentum)
-    own_L = _joined(np.zeros_like(o), modes.moment + np.cross(own, modes.momentum))
+    own_L = _joined(np.zeros_like(o), modes.moment + _cross(own, modes.momentum))
 
     rank = np.concatenate([2 * np.arange(n), np.repeat(2 * np.arange(n) + 1, S)])
     rigid = W @ _transposed(L) + V @ _transposed(P)
@@ -365,7 +373,7 @@ def _composites(o, mass, c, inertia):
 def _momentum(bodies, W, V):
     """Return momentum and angular momentum of bodies with angular velocity W and velocity V about a point."""
     m, h, I = bodies
-    return m[..., None] * V + np.cross(W, h), np.cross(h, V) + _times(I, W)
+    return m[..., None] * V + _cross(W, h), _cross(h, V) + _times(I, W)
 
 
 def _joined(joints, modes):

@@ -156,8 +156,7 @@ class FlexibleChain(Sealed):
         ShapeError, NonFiniteError
         """
         x = self._arrays(q=q, v=v, torque=torque)
-        arguments, slide = self._evaluated(x["q"])
-        return self._vector(arguments, slide, x)
+        return self._vector(*self._evaluated(x["q"]), x)
 
     def forward_dynamics(self, q, v, torque=None) -> np.ndarray:
         """Compute the accelerations of joints and amplitudes.
@@ -177,10 +176,29 @@ class FlexibleChain(Sealed):
         numpy.linalg.LinAlgError
             If a coordinate moves no mass.
         """
+        A, b = self.equations(q, v, torque)
+        return np.linalg.solve(A, b[..., None])[..., 0]
+
+    def equations(self, q, v, torque=None) -> tuple[np.ndarray, np.ndarray]:
+        """Compute A and b of A v̇ = b, in less time than `inertia` and `forces` take.
+
+        Parameters
+        ----------
+        q, v, torque
+            As for `forces`.
+
+        Returns
+        -------
+        A : ndarray, shape (..., nv, nv)
+        b : ndarray, shape (..., nv)
+
+        Raises
+        ------
+        ShapeError, NonFiniteError
+        """
         x = self._arrays(q=q, v=v, torque=torque)
         arguments, slide = self._evaluated(x["q"])
-        A, b = self._selected(self._matrix(arguments), 2), self._vector(arguments, slide, x)
-        return np.linalg.solve(A, b[..., None])[..., 0]
+        return self._selected(self._matrix(arguments), 2), self._vector(arguments, slide, x)
 
     def energy(self, q, v) -> tuple[np.ndarray, np.ndarray]:
         """Compute kinetic energy, and elastic and gravitational energy together, in J.
