@@ -14,7 +14,7 @@ from oracles import maximal as oracle
 from scipy.spatial.transform import Rotation
 
 import treefactor as tf
-from treefactor import constraints, families, mechanisms
+from treefactor import constraints, mechanisms
 from treefactor.constraints import BodyJoint, BodyStates, MaximalCoordinates
 
 DYNAMICS = 1e-9  # relative; condition numbers of random models reach 1e5
@@ -213,6 +213,8 @@ def test_invalid_mechanisms_and_states():
     with pytest.raises(ValueError, match="order"):
         MaximalCoordinates([BODY], [], order="best")
     alone, still = MaximalCoordinates([BODY], []), BodyStates([np.eye(3)], np.zeros((1, 3)), np.zeros((1, 6)))
+    with pytest.raises(tf.exceptions.ConfigurationError, match=r"states\.R\[0\] is not a rotation"):
+        alone.accelerations(still._replace(R=2 * np.ones((1, 3, 3))))
     with pytest.raises(tf.ShapeError, match=r"states\.p"):
         alone.accelerations(BodyStates([np.eye(3)], [0, 0, 0], np.zeros((1, 6))))
     with pytest.raises(tf.NonFiniteError, match="wrench"):
@@ -236,8 +238,34 @@ def test_pickled_mechanisms_are_the_same():
     np.testing.assert_array_equal(*found)
 
 
+def test_contacts_of_a_time_step_are_those_of_joint_space():
+    model = revolute([-1, 0, 1, 1, 3])
+    q, v, tau, _ = arguments(model, 2)
+    h, rng = 0.01, np.random.default_rng(0)
+    made = MaximalCoordinates.from_model(model)
+    states = made.states(q, v)
+    D, d = rng.normal(size=(8, 30)), rng.uniform(-2.0, 0.0, 8)
+    problem = made.problem(states, h, tau, D=D, d=d)
+    solution = tf.mlcp.solve(problem, polish=True)
+    assert solution.status is tf.mlcp.Status.SOLVED
+    assert solution.active.any()
+    S = np.concatenate([constraints.jacobian(model, q, i) for i in range(5)])
+    assert np.abs(problem.C @ S).max() < 1e-12
+    small = tf.mlcp.Problem(tf.crba(model, q), model.tree, S.T @ problem.g, D=D @ S, d=d)
+    np.testing.assert_allclose(S.T @ problem.H @ S, tf.crba(model, q), rtol=1e-9, atol=1e-9)
+    assert error(solution.v, S @ tf.mlcp.solve(small, polish=True).v) < DYNAMICS
+    geared = MaximalCoordinates([BODY], [BodyJoint("geared", -1, 0, ["rz"], armature=1.0)])
+    with pytest.raises(ValueError, match="'geared' has armature"):
+        geared.problem(BodyStates([np.eye(3)], np.zeros((1, 3)), np.zeros((1, 6))), h)
+
+
 @pytest.mark.slow
 def test_a_hundred_thousand_bodies():
-    model = revolute(families.binary_tree(16).parent)
-    q, v, tau, _ = arguments(model)
-    assert error(solved(model, q, v, tau).joints, tf.aba(model, q, v, tau)) < DYNAMICS
+    rng, rod = np.random.default_rng(0), tf.Inertia(1.0, [0.05, 0, 0], np.diag([1e-3, 2e-3, 3e-3]))
+    joints = [
+        tf.Joint(str(i), "revolute", (i - 1) // 2, p=[0.1, 0, 0], axis=np.eye(3)[i % 3], inertia=rod)
+        for i in range(100_000)
+    ]
+    model = tf.Model(joints)
+    q, v, tau = 0.3 * rng.normal(size=(3, model.nv))
+    assert error(solved(model, q, v, tau).joints, tf.aba(model, q, v, tau)) < 1e-12

@@ -19,13 +19,15 @@ from typing import NamedTuple
 
 import numpy as np
 
-from .._util.validation import Sealed, as_real, as_vector, check_choice, require_finite
-from ..exceptions import ShapeError
+from .._util.validation import Sealed, as_number, as_real, as_vector, check_choice, require_finite
+from ..exceptions import ConfigurationError, ShapeError
 from ..kinematics.jacobians import Kinematics, cross, product
-from ..model.joints import Inertia
+from ..mlcp.problem import Problem
+from ..model.joints import ROUND_OFF, Inertia
 from ..model.model import GRAVITY, Model, require_model
-from ._elimination import ORDERS
-from ._joint_rows import JointRows
+from ..tree.tree import Tree
+from ._elimination import BODY, ORDERS
+from ._joint_rows import JointRows, Rows
 from ._mechanism_kkt import MechanismKkt
 from .body_joints import BodyJoint, joints_of
 
@@ -78,6 +80,19 @@ class MaximalMotion(NamedTuple):
     bodies: np.ndarray
     joints: np.ndarray
     forces: np.ndarray
+
+
+class _Evaluated(NamedTuple):
+    """One state: levers of the centres of mass, tensors, rows, forces on bodies and drives of rows."""
+
+    R: np.ndarray
+    velocity: np.ndarray
+    lever: np.ndarray
+    spin: np.ndarray
+    tensor: np.ndarray
+    rows: Rows
+    force: np.ndarray
+    drives: np.ndarray
 
 
 class MaximalCoordinates(Sealed):
@@ -255,17 +270,88 @@ class MaximalCoordinates(Sealed):
 
         Raises
         ------
-        ShapeError, DtypeError, NonFiniteError
+        ShapeError, DtypeError, NonFiniteError, ConfigurationError
         NotPositiveDefiniteError
             If a joint moves no mass; names the joint.
         """
+        at = self._evaluated(states, tau, wrench)
+        a, multipliers = self._kkt.solve(at.force, at.tensor, at.rows)
+        joints = self._rows.rates(a, at.rows)[self._rows.measures]
+        forces = self._rows.forces(at.R, at.rows, multipliers + at.drives)
+        a[:, :3] -= cross(a[:, 3:], at.lever) + cross(at.spin, cross(at.spin, at.lever))
+        return MaximalMotion(a, joints, forces)
+
+    def problem(self, states: BodyStates, h: float, tau=None, wrench=None, D=None, d=None) -> Problem:
+        """Make the mixed complementarity problem of one time step, for `treefactor.mlcp.solve`.
+
+        Its unknowns are the velocities of all bodies after the step, body after body as in `BodyStates`, its
+        bilateral constraints all rows of all joints.
+
+        Parameters
+        ----------
+        states, tau, wrench
+            As for `accelerations`.
+        h : float
+            Step, s.
+        D, d : array_like or SciPy sparse, shape (m, 6 n), and array_like, shape (m,), optional
+            Unilateral constraints on the velocities, D v >= d: of contacts and limits.
+
+        Returns
+        -------
+        treefactor.mlcp.Problem
+
+        Raises
+        ------
+        ValueError
+            If a joint has armature; names it.
+        NotPositiveDefiniteError
+            If a body has no mass or a principal moment of zero.
+        ShapeError, DtypeError, NonFiniteError
+
+        Notes
+        -----
+        Tasora, Manconi, Silvestri (2.6) without stabilization of the joints. Bodies that rows couple are
+        ordered by minimum degree there, whose memory is n^2 / 8 bytes: for up to some thousand bodies.
+        """
+        from scipy.sparse import csr_array
+
+        h, n, rotors = as_number(h, "h"), len(self.bodies), self._rows.armature.any(axis=1)
+        if rotors.any():
+            name = self.joints[int(rotors.argmax())].name
+            raise ValueError(f"joint {name!r} has armature, which a time step does not support: set it to 0")
+        at = self._evaluated(states, tau, wrench)
+        T = np.tile(np.eye(BODY), (n, 1, 1))  # velocities of centres of mass from those of origins
+        T[:, :3, 3:] = -cross(at.lever[:, None], np.eye(3)).swapaxes(1, 2)
+        M = np.zeros((n, BODY, BODY))
+        M[:, range(3), range(3)], M[:, 3:, 3:] = self._mass[:, None], at.tensor
+        M = np.swapaxes(T, 1, 2) @ M @ T
+        g = (M @ at.velocity[..., None])[..., 0] + h * product(np.swapaxes(T, 1, 2), at.force)
+        joint, which = np.nonzero(~self._rows.measures)
+        data, row, column = [], [], []
+        for body, J in self._rows.sides(at.rows):
+            held = body[joint] >= 0
+            to = body[joint][held]
+            data.append((J[joint, which][held][:, None] @ T[to])[:, 0])
+            row.append(np.broadcast_to(np.flatnonzero(held)[:, None], data[-1].shape))
+            column.append(BODY * to[:, None] + np.arange(BODY))
+        entries, *places = (np.concatenate(x).ravel() for x in (data, row, column))
+        C = csr_array((entries, tuple(places)), shape=(len(joint), BODY * n))
+        tree = Tree(np.where(np.arange(BODY * n) % BODY == 0, -1, np.arange(BODY * n) - 1))
+        a, b = np.tril_indices(BODY)
+        return Problem(M[:, a, b].ravel(), tree, g.ravel(), C, np.zeros(len(joint)), D, d, layout="packed")
+
+    def _evaluated(self, states: BodyStates, tau, wrench) -> _Evaluated:
+        """Validate the arguments; compute rows, and forces about the centres of mass."""
         n = len(self.bodies)
         R, p, velocity = (
             _array(x, (n, *tail), f"states.{name}")
             for x, tail, name in zip(states, ((3, 3), (3,), (6,)), BodyStates._fields, strict=True)
         )
+        turned = np.abs(R @ np.swapaxes(R, 1, 2) - np.eye(3)).max(axis=(1, 2), initial=0.0)
+        if turned.max(initial=0.0) > ROUND_OFF:
+            raise ConfigurationError(f"states.R[{turned.argmax()}] is not a rotation: expected R Rᵀ = 1")
         tau = _array(tau, (int(self.freedoms.sum()),), "tau")
-        wrench = _array(wrench, (n, 6), "wrench")
+        wrench = _array(wrench, (n, BODY), "wrench")
         lever, spin = product(R, self._com), velocity[:, 3:]
         tensor = R @ self._tensor @ np.swapaxes(R, 1, 2)
         rows = self._rows.at(R, p, velocity, lever)
@@ -275,11 +361,7 @@ class MaximalCoordinates(Sealed):
         drives = np.zeros(rows.bias.shape)
         drives[self._rows.measures] = tau
         self._rows.add_forces(force, rows, drives)
-        a, multipliers = self._kkt.solve(force, tensor, rows)
-        joints = self._rows.rates(a, rows)[self._rows.measures]
-        forces = self._rows.forces(R, rows, multipliers + drives)
-        a[:, :3] -= cross(a[:, 3:], lever) + cross(spin, cross(spin, lever))
-        return MaximalMotion(a, joints, forces)
+        return _Evaluated(R, velocity, lever, spin, tensor, rows, force, drives)
 
 
 def _array(values, shape: tuple[int, ...], name: str) -> np.ndarray:
