@@ -127,7 +127,7 @@ class MaximalCoordinates(Sealed):
 
     Notes
     -----
-    Thread-compatible: one object serves one thread at a time.
+    Thread-compatible.
 
     Tasora, Manconi, Silvestri, section on the incremental LDL^T, with another order of elimination. For a
     tree of n bodies, time and memory are O(n); m rows that close loops add O(n m + m^3).

@@ -110,6 +110,8 @@ class FlexibleChain(Sealed):
         for name in ("axis", "R", "end", "mass", "first", "second"):
             padded[name] = np.array([getattr(link, name) for link in links])
         self._keep(_padded=padded)
+        for array in [*padded.values(), *(x for x in vars(self).values() if isinstance(x, np.ndarray))]:
+            array.flags.writeable = False
 
     def __reduce__(self):
         return FlexibleChain, (self.links, self.gravity)
