@@ -12,7 +12,7 @@ import treefactor as tf
 from treefactor import robots
 
 EXAMPLES = Path(__file__).parents[1] / "examples"
-SCRIPTS = sorted(path.stem for path in EXAMPLES.glob("*.py") if path.stem != "show")
+SCRIPTS = sorted(path.stem for path in EXAMPLES.glob("*.py") if path.stem not in ("show", "flexible_arm"))
 HELD = 1e-3  # m
 
 
@@ -81,6 +81,30 @@ def test_the_chain_falls(example):
     assert ends[:, 2].min() > chain.RADIUS - HELD
     assert ends[-1, 2] < 0.1
     assert ends[0, 2] > 1.0
+
+
+def test_the_flexible_arm_follows_its_course(example):
+    script = example("flexible_arm")
+    chain = script.arm()
+    times, q, v = script.swing(chain, 120)
+    wanted = np.array([script.course(t)[0] for t in times])
+    assert np.abs(q[:, : chain.n] - wanted).max() < 0.02
+    assert 1e-3 < script.deflection(chain, q).max() < 0.3
+    kinetic, elastic = chain.energy(q, v)
+    assert kinetic.max() > elastic.max() > 0.0
+    assert 0.1 < script.frequencies(chain, q[0])[0] < 0.3
+    assert np.allclose(script.shape(chain, q[-1])[-1], chain.frames(q[-1])[1][-1])
+
+
+def test_the_flexible_arm_prints_and_draws(example, monkeypatch, capsys, tmp_path):
+    pytest.importorskip("matplotlib", reason="Matplotlib draws the pictures")
+    example("flexible_arm")
+    picture = tmp_path / "arm.png"
+    monkeypatch.setattr(sys, "argv", ["flexible_arm", "--steps", "8", "--out", str(picture)])
+    runpy.run_path(str(EXAMPLES / "flexible_arm.py"), run_name="__main__")
+    printed = capsys.readouterr().out
+    assert all(word in printed for word in ("modes", "frequencies", "deflection", "elastic", "ms per step"))
+    assert picture.read_bytes().startswith(b"\x89PNG")
 
 
 @pytest.mark.parametrize("name", SCRIPTS)

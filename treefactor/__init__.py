@@ -32,6 +32,7 @@ from .tree import OperationCount, Tree
 if TYPE_CHECKING:  # short paths of modules that lie deeper; at run time _moved finds them
     from .check import robots as robots
     from .dynamics import flexible as flexible
+    from .dynamics import flexible_chain as flexible_chain
     from .mlcp import fclib as fclib
     from .model import arms as arms
     from .model import mechanisms as mechanisms

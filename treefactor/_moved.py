@@ -50,6 +50,7 @@ MOVED = {
     "duels_programs": "bench.comparisons.programs",
     "fclib": "mlcp.fclib",
     "flexible": "dynamics.flexible",
+    "flexible_chain": "dynamics.flexible_chain",
     "growth": "bench.scaling",
     "html": "report.html",
     "html_drawings": "report.drawings",

@@ -12,7 +12,18 @@ from scipy.sparse import csc_matrix
 import treefactor as tf
 from helpers.dynamics_cases import MODELS, arguments
 from helpers.strategies import spd_matrix
-from treefactor import arms, bench, check, constraints, fclib, flexible, growth, mechanisms, robots
+from treefactor import (
+    arms,
+    bench,
+    check,
+    constraints,
+    fclib,
+    flexible,
+    flexible_chain,
+    growth,
+    mechanisms,
+    robots,
+)
 from treefactor.codegen import Verdict
 from treefactor.mlcp_families import Legged
 
@@ -34,6 +45,8 @@ def standing():
 
 
 FALL = standing().run([0, 0, 0.11, 0, 0, 0, 1], [0.5, 0, 0, 0, 1, 0], 4)
+MAXIMAL = constraints.MaximalCoordinates.from_model(LINKAGE.model)
+BEAM = flexible_chain.FlexibleLink.beam("beam", [0, 0, 1], 2.0, 3.0, 100.0)
 ROW = check.Row("robot", "fixed", "engine", detail=check.Detail((-1, 0), ("a", "b"), np.eye(2)))
 
 OBJECTS = {  # by the names of the API reference
@@ -57,8 +70,12 @@ OBJECTS = {  # by the names of the API reference
     "check.SelfCheck": check.self_check(np.eye(2), tf.Tree([-1, 0])),
     "codegen.Function": PROGRAM.functions["crba"],
     "codegen.Verdict": Verdict("crba", "plain", 1, 0.0, None, None),
+    "constraints.BodyJoint": MAXIMAL.joints[0],
+    "constraints.BodyStates": MAXIMAL.states(LINKAGE.closed, np.zeros(LINKAGE.model.nv)),
     "constraints.Contact": constraints.Contact(constraints.Sphere(0, radius=0.1), mu=0.5),
     "constraints.Drive": constraints.Drive(0, [0.1, 0.2, 0.3]),
+    "constraints.MaximalCoordinates": MAXIMAL,
+    "constraints.MaximalMotion": MAXIMAL.forward_dynamics(LINKAGE.closed, *np.zeros((2, LINKAGE.model.nv))),
     "constraints.Plane": constraints.Plane(),
     "constraints.Rows": constraints.loop_rows(LINKAGE.model, LINKAGE.closed),
     "constraints.Sphere": constraints.Sphere(0, radius=0.1),
@@ -68,7 +85,10 @@ OBJECTS = {  # by the names of the API reference
     "fclib.Contacts": fclib.Contacts(
         *(csc_matrix(PROBLEM.H), csc_matrix(PROBLEM.D.T), PROBLEM.g, PROBLEM.d, np.ones(PROBLEM.m // 2))
     ),
+    "flexible.ModeMoments": flexible.ModeMoments(np.ones((1, 1, 3, 3)), np.ones((1, 1, 1, 3))),
     "flexible.Modes": flexible.Modes(*(np.ones((1, 1, 3)) for _ in range(5))),
+    "flexible_chain.FlexibleChain": flexible_chain.FlexibleChain([BEAM]),
+    "flexible_chain.FlexibleLink": BEAM,
     "growth.Growth": growth.Growth("chain", TREE, np.ones(3), 1),
     "mechanisms.Mechanism": LINKAGE,
     "mlcp.Problem": PROBLEM,

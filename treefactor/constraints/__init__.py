@@ -2,14 +2,20 @@
 
 from ..kinematics import jacobians as kinematics  # noqa: F401 -- its former path
 from ..kinematics.jacobians import acceleration_bias, jacobian, placement
+from .body_joints import BodyJoint
 from .contacts import Contact, Plane, Sphere, box, contacts_between
 from .drives import Drive
 from .loops import Rows, close, forward_dynamics, loop_rows
+from .maximal import BodyStates, MaximalCoordinates, MaximalMotion
 from .stepper import Step, Stepper, Trajectory
 
 __all__ = [
+    "BodyJoint",
+    "BodyStates",
     "Contact",
     "Drive",
+    "MaximalCoordinates",
+    "MaximalMotion",
     "Plane",
     "Rows",
     "Sphere",

@@ -161,6 +161,8 @@ cdef class Fronts:
     position : ndarray, shape (n,)
         Position of every freedom in the order of elimination.
     tree : Tree
+        Or another symmetric pattern with `row_start` and `columns`: rows of the later columns in the order of
+        elimination, diagonal last.
     start, column : ndarray
         Supports of the constraints: row r has column[start[r]:start[r + 1]].
     once : tuple of ndarray

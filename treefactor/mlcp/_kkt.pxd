@@ -9,6 +9,7 @@ cdef class Kkt:
     cdef readonly Fronts symbolic
     cdef readonly Py_ssize_t touched   # entries that the last factorization computed
     cdef tuple kept
+    cdef Py_ssize_t (*eliminate)(const Front *, double *F, double *inverse) noexcept nogil
     cdef object source                 # owner of H
     cdef const double *H               # packed rows
     cdef double *values                # fronts

@@ -26,6 +26,8 @@ cdef class Kkt:
     Parameters
     ----------
     symbolic : Fronts
+    indefinite : bool
+        Pivots may be negative, but not 0.
 
     Attributes
     ----------
@@ -33,8 +35,9 @@ cdef class Kkt:
         Entries of fronts that the last factorization computed.
     """
 
-    def __cinit__(self, Fronts symbolic not None):
+    def __cinit__(self, Fronts symbolic not None, bint indefinite=False):
         self.symbolic = symbolic
+        self.eliminate = active.fronts.eliminate_indefinite if indefinite else active.fronts.eliminate
         values, inverse = aligned((symbolic.size,)), aligned((symbolic.n,))
         J, vector = aligned((symbolic.start[symbolic.m],)), aligned((2 * symbolic.widest,))
         dirty = np.ones(symbolic.count, dtype=np.uint8)
@@ -73,7 +76,7 @@ cdef class Kkt:
             f = self.symbolic.front + s
             self.touched = self.touched + f.size * (f.size + 1) // 2
             self.assemble(f, self.symbolic.child[s], on, weight)
-            failed = active.fronts.eliminate(f, self.values + f.at, self.inverse + f.first)
+            failed = self.eliminate(f, self.values + f.at, self.inverse + f.first)
             if failed >= 0:
                 return self.symbolic.index[f.index + failed]
             self.dirty[s] = 0
@@ -122,6 +125,10 @@ cdef class Kkt:
     def apply_inverse(self, cnp.ndarray x not None):
         """Compute x = S^-1 x in place."""
         self.solve(<double *> x.data)
+
+    def negative(self):
+        """Return which pivots are negative, by position in the order of elimination."""
+        return self.kept[1] < 0.0
 
     def dense(self):
         """Return dense L and D in the order of elimination, and the position of every freedom in it."""

@@ -127,6 +127,7 @@ cdef extern from "kernels/linalg/kernels.h" nogil:
                       const double *inverse, double *x, double *y, double *z) noexcept nogil
         void (*line_search_sums)(Py_ssize_t m, const double *gap, const double *other, const double *impulse,
                                  const double *upper, double delta, double t, double *sums) noexcept nogil
+        Py_ssize_t (*eliminate_indefinite)(const Front *, double *F, double *inverse) noexcept nogil
 
     ctypedef struct Kernels:
         const char *name

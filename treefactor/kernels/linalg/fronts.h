@@ -30,12 +30,13 @@ INLINE void reduce_rows(int C, ptrdiff_t i, ptrdiff_t width, ptrdiff_t stride, d
 }
 
 /* Eliminate the pivots: rows of pivots become L^T, `inverse` 1 / D, the rest the Schur complement. */
-static ptrdiff_t fronts_eliminate(const Front *f, double *F, double *inverse) {
+INLINE ptrdiff_t eliminate_pivots(const Front *f, double *F, double *inverse, int definite) {
     const ptrdiff_t width = f->width, stride = f->stride;
     for (ptrdiff_t k = 0; k < width; k++) {
         const double *Fk = F + k * stride;
         inverse[k] = 1 / Fk[k];
-        if (!(0 < inverse[k] && inverse[k] <= DBL_MAX)) return k;
+        const double size = definite ? inverse[k] : fabs(inverse[k]);
+        if (!(0 < size && size <= DBL_MAX)) return k;
         for (ptrdiff_t i = k + 1; i < width; i++) {
             const double a = Fk[i] * inverse[k];
             double *Fi = F + i * stride;
@@ -51,6 +52,14 @@ static ptrdiff_t fronts_eliminate(const Front *f, double *F, double *inverse) {
         for (ptrdiff_t j = k / WIDTH * WIDTH; j <= k; j++) Fk[j] = 0;
     }
     return -1;
+}
+
+static ptrdiff_t fronts_eliminate(const Front *f, double *F, double *inverse) {
+    return eliminate_pivots(f, F, inverse, 1);
+}
+
+static ptrdiff_t fronts_eliminate_indefinite(const Front *f, double *F, double *inverse) {
+    return eliminate_pivots(f, F, inverse, 0);
 }
 
 /* Add the Schur complement U of f to the front above, F(at[a], at[b]) += U(a, b); rows whose places are
@@ -158,4 +167,4 @@ static void fronts_line_search_sums(ptrdiff_t m, const double *gap, const double
 }
 
 static const FrontKernels fronts = {fronts_eliminate, fronts_extend_add, fronts_rank_one_update, fronts_solve,
-                                    fronts_line_search_sums};
+                                    fronts_line_search_sums, fronts_eliminate_indefinite};

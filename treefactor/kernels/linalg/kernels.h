@@ -180,6 +180,8 @@ typedef struct {
      * s = delta impulse - gap - t slope,  slope = other - gap,  cap = delta upper; arrays are padded */
     void (*line_search_sums)(ptrdiff_t m, const double *gap, const double *other, const double *impulse,
                              const double *upper, double delta, double t, double *sums);
+    /* eliminate for a matrix whose pivots may be negative; -1, or the first that is 0 or not finite */
+    ptrdiff_t (*eliminate_indefinite)(const Front *, double *F, double *inverse);
 } FrontKernels;
 
 typedef struct {
