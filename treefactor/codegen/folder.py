@@ -13,7 +13,7 @@ from ..model.configuration import integrate, random_configuration
 from .algorithms.partition import regular
 from .backends import numpy_
 from .program import emit_c
-from .program.program import LOOP_FUNCTIONS
+from .program.program import CLOSURES, LOOP_FUNCTIONS
 
 SUMS = "SHA256SUMS"
 HEADER = "dynamics.h"  # its first line names the robot
@@ -147,12 +147,18 @@ def _reference(model, program) -> str:
 
 def _configurations(model, program, rng) -> np.ndarray:
     """Return random configurations; with loops, one half closed and the others near closed ones."""
-    if not set(program.functions) & set(LOOP_FUNCTIONS):
+    if not set(program.functions) & {*LOOP_FUNCTIONS, *CLOSURES}:
         return random_configuration(model, rng, size=STATES)
     follow = tuple(k for k, name in enumerate(model.tree.names) if name not in program.independent)
     step = rng.normal(scale=OPEN, size=(STATES, program.nv))
     step[: STATES // 2] = 0.0
-    return integrate(model, regular(model, follow, STATES), step)
+    q = integrate(model, regular(model, follow, STATES), step)
+    for name in set(program.functions) & set(CLOSURES):
+        found = np.isfinite(numpy_.evaluate(program.functions[name], q)).all(axis=1)
+        if not found.any():
+            raise CodegenError(f"{name}: no configuration was found that closes the loops on this branch")
+        q[~found] = q[found][0]
+    return q
 
 
 def _moved(values: np.ndarray, rng) -> np.ndarray:

@@ -40,6 +40,8 @@ typedef double real, anywhere;
 #define PADDED(n) (((n) + 7) / 8 * 8)   /* round up to whole registers */
 /* Computes 1 / x, NaN unless low < x < high: pivots must be in (0, inf). */
 static inline real reciprocal(real x, double low, double high) { return low < x && x < high ? 1.0 / x : NAN; }
+static inline real root(real x) { return sqrt(x); }
+static inline real arctangent(real y, real x) { return atan2(y, x); }
 #else
 typedef double real __attribute__((vector_size(8 * WIDTH)));
 typedef double anywhere __attribute__((vector_size(8 * WIDTH), aligned(8)));
@@ -53,6 +55,16 @@ INLINE real reciprocal(real x, double low, double high)
     __asm__("" : "+v"(found));   /* starts the division before the comparisons */
 #endif
     return (real)((bits)found | ~((bits)(x > low) & (bits)(x < high)));
+}
+INLINE real root(real x)
+{
+    for (int i = 0; i < WIDTH; i++) x[i] = sqrt(x[i]);
+    return x;
+}
+INLINE real arctangent(real y, real x)
+{
+    for (int i = 0; i < WIDTH; i++) y[i] = atan2(y[i], x[i]);
+    return y;
 }
 #endif
 

@@ -2,6 +2,7 @@
 
 from .program import (
     ARGUMENTS,
+    CLOSURES,
     COLUMNS,
     FORMAT,
     FUNCTIONS,
@@ -19,6 +20,7 @@ from .program import (
 
 __all__ = [
     "ARGUMENTS",
+    "CLOSURES",
     "COLUMNS",
     "FORMAT",
     "FUNCTIONS",

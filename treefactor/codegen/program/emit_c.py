@@ -12,7 +12,7 @@ import numpy as np
 
 from . import passes
 from .blocks import Block, Trig, blocks
-from .expressions import ADD, CONST, COS, INPUT, MUL, RECIP, SUB
+from .expressions import ADD, ATAN2, CONST, COS, INPUT, MUL, RECIP, SQRT, SUB
 
 ABI = 1
 COLUMNS = 100  # longest expression that single-use operands are inlined into
@@ -29,6 +29,7 @@ RESULTS = {
     "loop_velocity": "v with all loops closed, computed from {free}",
     "loop_step": "Newton step in v that closes the loops, to be integrated; 0 for {free}",
     "loop_gap": "residual of the loops: translations in the first frame of each, then cosines",
+    "position_closure": "q with all loops closed, computed from {free}; NaN if they cannot be closed",
     "delassus": "J H^-1 J^T, velocities in the axes of the joints {tips}",
 }
 SUPPORT = Path(__file__).parents[1] / "c"  # files that are the same for all programs
@@ -88,9 +89,16 @@ def _about(program, function) -> str:
         f"/* {function.name} of {plain(program.model)}: out[{function.output.size}] from {size}\n"
         f" * out: {_result(program, function)}\n"
         f" * {count.mul} multiplications, {count.add} additions, {count.div} divisions, "
-        f"{count.trig} sines and cosines; {plain(function.variant)}\n"
+        f"{_transcendental(count)}; {plain(function.variant)}\n"
         " */\n"
     )
+
+
+def _transcendental(count) -> str:
+    """Describe the counts of square roots and of trigonometric functions."""
+    if not count.sqrt:
+        return f"{count.trig} sines and cosines"
+    return f"{count.sqrt} square roots, {count.trig} sines, cosines and arc tangents"
 
 
 def _header(program, chosen) -> str:
@@ -196,6 +204,10 @@ class _Lines:
             if b:
                 return f"reciprocal({divisor}, {'0.0, INFINITY' if b > 0 else '-INFINITY, 0.0'})", ATOM
             return f"1.0 / {divisor}", PRODUCT
+        if op == SQRT:
+            return f"root({self.operand(a, SUM, self.op[a] == CONST)})", ATOM
+        if op == ATAN2:
+            return f"arctangent({', '.join(self.operand(x, SUM, self.op[x] == CONST) for x in (a, b))})", ATOM
         tight = PRODUCT if op == MUL else SUM
         left = self.operand(a, tight, self.op[a] == self.op[b] == CONST)
         right = self.operand(b, tight + 1)

@@ -15,18 +15,19 @@ from ..._util.validation import as_count, as_size
 from ...model.configuration import integrate, random_configuration
 from ...model.model import Model, require_model
 from ..algorithms.frames import SNAP
-from ..algorithms.partition import regular
+from ..algorithms.partition import closed, nearest, regular
 from ..algorithms.reduction import AXES, Reduction
 from ..backends.numpy_ import evaluate
 from ..choices import VARIANTS, Choice
 from ..program import passes
 from ..program._table import Scalar, use_counts
-from ..program.program import LOOP_FUNCTIONS, Function, available
+from ..program.program import CLOSURES, LOOP_FUNCTIONS, Function, available
 from ..writer import Writer
 from .numeric import Numeric
 from .numeric_loops import NumericLoops
 
 CLOSED = ("loops", "loop_velocity")  # functions that need configurations with closed loops
+NEAR = 0.02  # random distance of configurations on one branch, in m and radian
 OPEN = 0.1  # random distance from closed loops for the others, in m and radian
 TOLERANCE = 1e-11  # of an element, relative to the largest element of that matrix of all bodies
 
@@ -147,7 +148,9 @@ def verifiable(
     choice = Choice.of(model, functions, tips, variants, snap)
     for variant, bodies in choice.stepped.items():
         for name, method in choice.ways:
-            yield _verifiable(Writer(model, bodies, choice.tips, choice.dependent, {}), name, method, variant)
+            closing = choice.closings.get(variant)
+            writer = Writer(model, bodies, choice.tips, choice.dependent, {}, closing)
+            yield _verifiable(writer, name, method, variant)
 
 
 def _verifiable(writer: Writer, name: str, method: str | None, variant: str) -> Verifiable:
@@ -211,12 +214,27 @@ def compare(one: Verifiable, samples: int = 3, tolerance: float = TOLERANCE) -> 
 
 def _configurations(one: Verifiable, rng, samples: int) -> np.ndarray:
     """Return random configurations; for functions that close loops closed ones, or ones near them."""
+    if one.function.name in CLOSURES:
+        return np.array(list(_on_branch(one, rng, samples)))
     if one.reduction is None:
         return random_configuration(one.model, rng, size=samples)
     q = regular(one.model, tuple(one.reduction.dependent), samples)
     if one.function.name in CLOSED:
         return q
     return integrate(one.model, q, rng.normal(scale=OPEN, size=(samples, one.model.nv)))
+
+
+def _on_branch(one: Verifiable, rng, samples: int) -> Iterator[np.ndarray]:
+    """Yield closed configurations near the one whose branch is the default; angles from -pi to pi."""
+    model, bodies = one.model, one.bodies
+    (start,) = closed(model, bodies, 1)
+    angles = [body.q for body in bodies if body.kind == "revolute"]
+    while samples:
+        q = nearest(model, bodies, integrate(model, start, rng.normal(scale=NEAR, size=model.nv)))
+        if q is not None:
+            q[angles] = np.arctan2(np.sin(q[angles]), np.cos(q[angles]))
+            samples -= 1
+            yield q
 
 
 def _expected(one: Verifiable, q, v, a, tau) -> tuple[list, list]:
