@@ -44,11 +44,15 @@ def write(model, program, folder, force: bool = False) -> None:
     """
     if not program.nv:
         raise CodegenError(f"{program.model} has no joints that move: nothing to generate")
-    folder = Path(folder).resolve()
-    texts = _texts(model, program)
+    write_texts(_texts(model, program), folder, force)
+
+
+def write_texts(texts: dict[str, str], folder, force: bool = False) -> None:
+    """Write files and their digests into a folder, atomically; see `write`."""
+    folder, texts = Path(folder).resolve(), texts | {SUMS: _sums(texts)}
     try:
         _require_ours(folder, force)
-        if not force:
+        if not force and HEADER in texts:
             _require_same_robot(folder, texts[HEADER])
         with tempfile.TemporaryDirectory(dir=folder.parent, prefix=f".{folder.name}.") as draft:
             new, old = Path(draft, "new"), Path(draft, "old")
@@ -73,7 +77,12 @@ def _texts(model, program) -> dict[str, str]:
     for name in ("check.c", "Makefile", "README.md"):
         texts[name] = (emit_c.SUPPORT / name).read_text(encoding="utf-8")
     texts["reference.h"] = _reference(model, program)
-    return texts | {SUMS: "".join(f"{_digest(text.encode())}  {name}\n" for name, text in texts.items())}
+    return texts
+
+
+def _sums(texts: dict[str, str]) -> str:
+    """Return the digests of files, one per line."""
+    return "".join(f"{_digest(text.encode())}  {name}\n" for name, text in texts.items())
 
 
 def _digest(content: bytes) -> str:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 import numpy as np
 
 from ..dynamics.bodies import coupling_of
@@ -84,16 +86,30 @@ def generate(
     """
     choice = Choice.of(model, functions, tips, variants, snap, independent, branch)
     best: dict[str, Function] = {}
-    for variant, bodies in choice.stepped.items():
-        writer = Writer(model, bodies, choice.tips, choice.dependent, closing=choice.closings.get(variant))
-        for name, method in choice.ways:
-            found = writer.function(name, method, variant)
-            if name not in best or found.operations.total < best[name].operations.total:
-                best[name] = found
+    for _, function in written(model, choice):
+        if is_cheaper(function, best.get(function.name)):
+            best[function.name] = function
     best = {name: passes.gather(function) for name, function in best.items()}
     parent, loops = np.array(model.tree.parent), tuple((loop.name, loop.kind) for loop in model.loops)
     plain = model.name, parent, model.nq, model.nv, choice.tips, choice.snapped
     return Program(*plain, best, loops, choice.independent, choice.branch)
+
+
+def written(model, choice: Choice, named: bool = False) -> Iterator[tuple[Writer, Function]]:
+    """Yield the functions of all variants and methods before common factors are gathered, with their writers.
+
+    With ``named=True`` the writers keep the intermediate matrices by name.
+    """
+    for variant, bodies in choice.stepped.items():
+        names: dict | None = {} if named else None
+        writer = Writer(model, bodies, choice.tips, choice.dependent, names, choice.closings.get(variant))
+        for name, method in choice.ways:
+            yield writer, writer.function(name, method, variant)
+
+
+def is_cheaper(function: Function, than: Function | None) -> bool:
+    """Return whether a function has fewer operations than another one, or there is no other one."""
+    return than is None or function.operations.total < than.operations.total
 
 
 class Writer:
@@ -118,6 +134,7 @@ class Writer:
         self.recursions = Recursions(bodies, model.gravity, model.extended, self.input("q"), named)
         self.named = named
         self.closing = closing
+        self.results: dict[tuple[str, str], list] = {}  # of functions, by name and variant with method
         self.reductions: dict[str, Reduction] = {}
 
     def input(self, name: str) -> list:
@@ -129,9 +146,9 @@ class Writer:
         """Write one function and remove statements without use."""
         loops = tuple((loop.name, loop.kind) for loop in self.model.loops)
         shape = shape_of(name, self.model.tree, len(self.tips), loops, self.model.nq)
-        return self.extract(
-            name, self.result(name, method), shape, f"{variant}, {method}" if method else variant
-        )
+        result, variant = self.result(name, method), f"{variant}, {method}" if method else variant
+        self.results[name, variant] = result
+        return self.extract(name, result, shape, variant)
 
     def result(self, name: str, method: str | None) -> list:
         """Return the scalars of the result; raises CodegenError if a constant pivot is not positive."""
