@@ -147,3 +147,27 @@ def test_whatever_columns_hold_they_are_refused_or_run(data):
     tampered = replace(function, **{column: changed})
     if tampered.fault() is None:
         assert_in_order(tampered)
+
+
+def arctangent() -> Function:
+    """Return the program of atan2(q[0], q[1])."""
+    columns = {"op": [INPUT, INPUT, ATAN2], "a": [0, 0, 0], "b": [0, 1, 1]}
+    op, a, b = (
+        np.array(columns[name], kind)
+        for name, kind in zip(columns, (np.uint8, np.int32, np.int32), strict=True)
+    )
+    output, sign = np.array([2], np.int32), np.ones(1, np.int8)
+    return Function("random", tuple(zip("qv", SIZES, strict=True)), op, a, b, np.zeros(3), output, sign, (1,))
+
+
+def test_arc_tangents_are_exact_to_the_last_digits():
+    rng, function = np.random.default_rng(0), arctangent()
+    q = np.zeros((40003, SIZES[0]))
+    q[:, :2] = rng.normal(size=(40003, 2)) * 10.0 ** rng.integers(-150, 150, (40003, 2))
+    q[:20000, :2] = rng.normal(size=(20000, 2))
+    edges = np.array([(y, x) for y in (0.0, -0.0, 1.0, -1.0, 1e-310) for x in (0.0, -0.0, 1.0, -1.0, 1e-310)])
+    q[: len(edges), :2] = edges
+    found = interpret(function, q, np.zeros((len(q), SIZES[1])))[:, 0]
+    expected = np.arctan2(q[:, 0], q[:, 1])
+    assert (np.signbit(found) == np.signbit(expected)).all()
+    np.testing.assert_allclose(found, expected, rtol=5e-16, atol=5e-324)

@@ -1,7 +1,6 @@
 """Run machine code of a generated function on one configuration or on eight at once."""
 
 cimport numpy as cnp
-from libc.math cimport atan2
 from libc.stdint cimport uintptr_t
 from libc.string cimport memset
 
@@ -10,18 +9,6 @@ from ._routine cimport WIDTHS, Routine, Width
 cnp.import_array()
 
 ctypedef void (*Function)(const double *q, const double *v, const double *u, double *out) noexcept nogil
-
-
-cdef void atan2_of(Py_ssize_t n, const double *y, const double *x, double *angle) noexcept nogil:
-    """Compute atan2(y, x) of n pairs."""
-    cdef Py_ssize_t k
-    for k in range(n):
-        angle[k] = atan2(y[k], x[k])
-
-
-def atan2_address():
-    """Return the address of `atan2_of`, for generated machine code."""
-    return <size_t> &atan2_of
 
 
 cdef class Native(Routine):

@@ -12,7 +12,7 @@ from ...dynamics._recursions import sincos_address
 from ...exceptions import CodegenError
 from ..program.blocks import Block, Trig, blocks
 from ..program.expressions import ADD, ATAN2, CONST, COS, INPUT, MUL, RECIP, SQRT, SUB
-from ._native import atan2_address
+from ._routine import atan2_address
 
 if TYPE_CHECKING:
     from llvmlite.binding import ExecutionEngine

@@ -33,6 +33,7 @@ RESULTS = {
     "delassus": "J H^-1 J^T, velocities in the axes of the joints {tips}",
 }
 SUPPORT = Path(__file__).parents[1] / "c"  # files that are the same for all programs
+COMMON = SUPPORT.parents[1] / "kernels" / "common"  # files that programs share with the interpreter
 SIGNATURE = "const double *q, const double *v, const double *u, double *out"
 
 
@@ -53,7 +54,7 @@ def sources(program, functions: Iterable[str] | None = None) -> dict[str, str]:
     chosen = program.chosen(functions)
     texts = {
         "real.h": (SUPPORT / "real.h").read_text(encoding="utf-8"),
-        "sincos.h": (SUPPORT.parent.parent / "kernels" / "common" / "sincos.h").read_text(encoding="utf-8"),
+        **{name: (COMMON / name).read_text(encoding="utf-8") for name in ("sincos.h", "arctan.h")},
         "dynamics.h": _header(program, chosen),
     }
     for function in chosen:
@@ -66,7 +67,9 @@ def c_source(program, functions: Iterable[str] | None = None) -> str:
     """Return functions as one self-contained text: `tf_NAME`, or with -DLANES=8 `tf_NAME_x8`."""
     chosen = program.chosen(functions)
     texts = sources(program, functions)
-    support = texts["real.h"].replace('#include "sincos.h"\n', texts["sincos.h"])
+    support = texts["real.h"]
+    for name in ("sincos.h", "arctan.h"):
+        support = support.replace(f'#include "{name}"\n', texts[name])
     return "\n".join([support, *(_about(program, function) + _body(function) for function in chosen)])
 
 

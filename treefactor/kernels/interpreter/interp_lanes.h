@@ -51,14 +51,13 @@ INLINE REAL NAME(root)(REAL x)
 #endif
 }
 
-/* Computes atan2(y, x). */
+/* Computes atan2(y, x); one number as a register of it, so that the last bit is the same. */
 INLINE REAL NAME(arctangent)(REAL y, REAL x)
 {
 #if WIDTH == 1
-    return atan2(y, x);
+    return ISA(atan2_vector)((ISA(V)){y}, (ISA(V)){x})[0];
 #else
-    for (int i = 0; i < WIDTH; i++) y[i] = atan2(y[i], x[i]);
-    return y;
+    return ISA(atan2_vector)(y, x);
 #endif
 }
 

@@ -51,6 +51,8 @@ enum { WIDTHS = 4 };
 typedef struct {
     const char *name;
     Width width[WIDTHS];             /* widest first; the last has a single lane */
+    /* Computes atan2(y, x) of n pairs. */
+    void (*arctangents)(ptrdiff_t n, const double *y, const double *x, double *angle);
 } ProgramKernels;
 
 extern const ProgramKernels program_kernels_baseline;
