@@ -61,6 +61,49 @@ def test_eight_fingers_hold_the_ball(example):
     assert (np.linalg.norm(tips, axis=1) > 0).all()
 
 
+def test_the_pusher_feeds_cans_and_its_loops_stay_closed(example):
+    machine = example("packaging_machine")
+    stepper, q = machine.scene()
+    run = stepper.run(q, np.zeros(stepper.model.nv), 700, machine.drive)
+    cans = run.q[:, machine.FIRST :].reshape(len(run.q), machine.CANS, 4)
+    row = machine.RIGHT + machine.RADIUS
+    assert (cans[-1, :, 0] > row).tolist() == [
+        True,
+        True,
+        False,
+        False,
+        False,
+        False,
+    ]  # two strokes, two cans
+    assert np.abs(cans[-1, 2:, 0]).max() < machine.RIGHT
+    assert min(step.gap.min() for step in run.steps) > -1e-4
+    assert np.abs(tf.constraints.loop_rows(stepper.model, run.q).residual).max() < 1e-4
+    for step in run.steps:
+        assert step.solution.residual() < 1e-8
+        assert abs(step.solution.complementarity()) < 1e-8
+    touching = np.array([np.linalg.norm(step.impulse, axis=1) > 1e-9 for step in run.steps])
+    gaps = np.array([step.gap for step in run.steps])
+    pushed = np.array(
+        [isinstance(c.against, tf.constraints.Sphere) and c.against.body == 4 for c in machine.contacts()]
+    )
+    assert touching[:, pushed].any()
+    assert gaps[touching].max() < 0.01  # what is far apart pushes nothing
+
+
+def test_the_closure_of_the_machine_follows_the_crank(example):
+    machine = example("packaging_machine")
+    stepper, q = machine.scene()
+    run = stepper.run(q, np.zeros(stepper.model.nv), 150, machine.drive)
+    program = tf.generate(
+        stepper.model, "position_closure", variants="plain", independent=["crank"], branch=q
+    )
+    closed = tf.compile(program).position_closure(run.q)
+    assert program.independent[:1] == ("crank",)
+    assert np.abs(tf.constraints.loop_rows(stepper.model, closed).residual).max() < 1e-12
+    bars = slice(1, machine.FIRST)
+    assert np.abs(np.angle(np.exp(1j * (closed - run.q)[:, bars]))).max() < 1e-3
+
+
 def test_the_humanoid_stands(example):
     humanoid = example("humanoid")
     stepper, q = humanoid.scene()

@@ -174,6 +174,27 @@ def test_numbers_signs_and_angles_of_all_kinds():
     assert deviation(eight(compiled.lanes("bias"), function, given), expected) < 1e-15
 
 
+@pytest.mark.parametrize("output", [[6, 7], [8, 4]])
+def test_square_roots_and_arc_tangents(output):
+    program = handmade(
+        ("CONST", 0, 0, 0.5), ("INPUT", 0, 0, 0.0), ("INPUT", 0, 1, 0.0),
+        ("MUL", 2, 2, 0.0), ("SQRT", 0, 1, 0.0), ("SUB", 3, 1, 0.0), ("SQRT", 5, 1, 0.0),
+        ("ATAN2", 1, 2, 0.0), ("ATAN2", 0, 4, 0.0), output=output, sign=[1, -1],
+        loops=(("tip", "spherical"),),
+    )  # fmt: skip
+    function = program.functions["bias"]
+    given = {"q": np.linspace(-3, 3, 16).reshape(8, 2), "v": np.zeros((8, 2))}
+    expected = evaluate(function, *arguments(function, given))
+    compiled = build.compiled(program)
+    for found in (one(compiled.one("bias"), function, given), eight(compiled.lanes("bias"), function, given)):
+        np.testing.assert_allclose(found, expected, rtol=1e-15)
+
+
+def test_square_roots_belong_to_loops():
+    with pytest.raises(tf.CodegenError, match="bias: a square root does not belong to a loop"):
+        handmade(("INPUT", 0, 0, 0.0), ("SQRT", 0, 1, 0.0), output=[1, 1], sign=[1, 1])
+
+
 def test_a_nan_stays_in_its_lane_and_large_angles_are_reduced():
     model, program = robot("ur5_robot")
     compiled, function, given = build.compiled(program, ["rnea"]), program.functions["rnea"], states(model)

@@ -180,8 +180,9 @@ def test_no_folder_to_write_in(pendulum, tmp_path, capsys):
 @needs_make
 @needs_make
 def test_mechanisms_are_checked_where_their_loops_are_closed(generate):
-    out = generate("--functions", "loops", "loop_gap", robot="five-bar")
+    out = generate("--functions", "loops", "loop_gap", "position_closure", robot="five-bar")
     assert make(out, "check").returncode == 0
+    assert "square roots" in (out / "position_closure.c").read_text()
     table = (out / "reference.h").read_text().split("double q[] = {")[1].split("}")[0]
     q = np.array([[float(x) for x in row.split(",") if x.strip()] for row in table.strip().splitlines()])
     gap = np.abs(constraints.loop_rows(MECHANISMS["five-bar"]().model, q).residual).max(axis=1)

@@ -12,9 +12,9 @@ from treefactor.codegen import Function
 from treefactor.codegen.backends._interp import Interpreter
 from treefactor.codegen.backends._routine import Results
 from treefactor.codegen.backends.numpy_ import evaluate
-from treefactor.codegen.lower._lower import END, RECIPROCALS, SINCOS
+from treefactor.codegen.lower._lower import ARCTANGENT, END, RECIPROCALS, ROOT, SINCOS
 from treefactor.codegen.lower.lowering import lower
-from treefactor.codegen.program.expressions import ADD, CONST, COS, INPUT, MUL, RECIP, SIN, SUB
+from treefactor.codegen.program.expressions import ADD, ATAN2, CONST, COS, INPUT, MUL, RECIP, SIN, SQRT, SUB
 
 pytestmark = pytest.mark.isa
 
@@ -24,7 +24,7 @@ LARGEST = 2.0**52  # integers up to here are exact
 
 @st.composite
 def rows_of_integers(draw):
-    """Draw programs of sums and products of small integers, then 1 / x, sin x, cos sin x, and their sums."""
+    """Draw programs of sums and products of small integers, then other functions of these, and their sums."""
     numbers = draw(st.lists(st.integers(0, 3), max_size=3))
     entries = [(argument, entry) for argument, size in enumerate(SIZES) for entry in range(size)]
     given = draw(st.lists(st.sampled_from(entries), min_size=0 if numbers else 1, max_size=5, unique=True))
@@ -32,9 +32,10 @@ def rows_of_integers(draw):
     for operation in draw(st.lists(st.sampled_from((ADD, SUB, MUL)), max_size=30)):
         rows.append((operation, *draw(st.tuples(*[st.integers(0, len(rows) - 1)] * 2)), 0.0))
     exact = len(rows)
-    for operation in draw(st.lists(st.sampled_from((RECIP, SIN, COS)), max_size=5)):
-        last = exact if operation == RECIP else len(rows)
-        rows.append((operation, draw(st.integers(0, last - 1)), 0, 0.0))
+    for operation in draw(st.lists(st.sampled_from((RECIP, SIN, COS, SQRT, ATAN2)), max_size=5)):
+        last = len(rows) if operation in (SIN, COS) else exact
+        second = draw(st.integers(0, exact - 1)) if operation == ATAN2 else 0
+        rows.append((operation, draw(st.integers(0, last - 1)), second, 0.0))
     for operation in draw(st.lists(st.sampled_from((ADD, SUB)), max_size=5)):
         rows.append((operation, *draw(st.tuples(*[st.integers(0, len(rows) - 1)] * 2)), 0.0))
     output = draw(st.lists(st.integers(0, len(rows) - 1), min_size=1, max_size=8))
@@ -91,7 +92,8 @@ def instructions(words):
         code, times = words[at : at + 2]
         results = 2 if code == SINCOS else 1
         terms = [2 * (code >> 6), 2 * (code >> 4 & 3), code >> 2 & 3, code & 3]
-        length = results + (1 if code in (SINCOS, *RECIPROCALS) else sum(terms))
+        of_one, of_two = (SINCOS, ROOT, *RECIPROCALS), (ARCTANGENT,)
+        length = results + (1 if code in of_one else 2 if code in of_two else sum(terms))
         for first in range(at + 2, at + 2 + times * length, length):
             yield words[first : first + results], words[first + results : first + length]
         at += 2 + times * length
@@ -145,3 +147,27 @@ def test_whatever_columns_hold_they_are_refused_or_run(data):
     tampered = replace(function, **{column: changed})
     if tampered.fault() is None:
         assert_in_order(tampered)
+
+
+def arctangent() -> Function:
+    """Return the program of atan2(q[0], q[1])."""
+    columns = {"op": [INPUT, INPUT, ATAN2], "a": [0, 0, 0], "b": [0, 1, 1]}
+    op, a, b = (
+        np.array(columns[name], kind)
+        for name, kind in zip(columns, (np.uint8, np.int32, np.int32), strict=True)
+    )
+    output, sign = np.array([2], np.int32), np.ones(1, np.int8)
+    return Function("random", tuple(zip("qv", SIZES, strict=True)), op, a, b, np.zeros(3), output, sign, (1,))
+
+
+def test_arc_tangents_are_exact_to_the_last_digits():
+    rng, function = np.random.default_rng(0), arctangent()
+    q = np.zeros((40003, SIZES[0]))
+    q[:, :2] = rng.normal(size=(40003, 2)) * 10.0 ** rng.integers(-150, 150, (40003, 2))
+    q[:20000, :2] = rng.normal(size=(20000, 2))
+    edges = np.array([(y, x) for y in (0.0, -0.0, 1.0, -1.0, 1e-310) for x in (0.0, -0.0, 1.0, -1.0, 1e-310)])
+    q[: len(edges), :2] = edges
+    found = interpret(function, q, np.zeros((len(q), SIZES[1])))[:, 0]
+    expected = np.arctan2(q[:, 0], q[:, 1])
+    assert (np.signbit(found) == np.signbit(expected)).all()
+    np.testing.assert_allclose(found, expected, rtol=5e-16, atol=5e-324)

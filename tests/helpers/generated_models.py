@@ -43,7 +43,7 @@ def every_joint():
     return model, generate(model)
 
 
-def handmade(*rows, output, sign=None, nv=2):
+def handmade(*rows, output, sign=None, nv=2, loops=()):
     """Return a program of one function "bias" of (q, v) from rows (operation, a, b, value)."""
     op, a, b, value = zip(*rows, strict=True)
     function = Function(
@@ -60,7 +60,7 @@ def handmade(*rows, output, sign=None, nv=2):
     )
     program = Program(
         model="handmade", parent=np.arange(-1, nv - 1), nq=nv, nv=nv, tips=(), snapped=0.0,
-        functions={"bias": function},
+        functions={"bias": function}, loops=loops,
     )  # fmt: skip
     program.validate()
     return program

@@ -6,6 +6,7 @@ from treefactor.codegen.program.expressions import CONST, INPUT, OPERATIONS
 from treefactor.codegen.program.passes import uses
 
 SIGNS = {"ADD": "+", "SUB": "-", "MUL": "*", "RECIP": "/", "SIN": "sin", "COS": "cos"}
+SIGNS |= {"SQRT": "sqrt", "ATAN2": "atan2"}
 
 
 def tables(function, names=()) -> str:
@@ -31,7 +32,7 @@ def _expressions(function) -> list[str]:
     lines, used = ["SET  operation  operand1  operand2  uses"], uses(function)
     for row in range(function.first, function.rows):
         sign, a, b = SIGNS[OPERATIONS[function.op[row]]], function.a[row], function.b[row]
-        second = _operand(function, b) if sign in "+-*" else "."
+        second = _operand(function, b) if sign in ("+", "-", "*", "atan2") else "."
         lines.append(f"{row - function.first + 1}  {sign}  {_operand(function, a)}  {second}  {used[row]}")
     return lines
 

@@ -18,14 +18,18 @@ from .common import DISAGREE, on_floating_base
 
 def run_generate(options: argparse.Namespace) -> int:
     """Write a robot's straight-line dynamics in C, and print what they cost; 1 if --verify finds an error."""
-    from ..codegen import folder, generate, verify
+    from ..codegen import folder, generate, stages, verify
     from ..codegen.program.program import available
 
     model, name, base = _model(options)
     with replacing(options.json) as file:
         functions = options.functions or available(model, options.tips)
-        program = generate(model, functions, options.tips)
+        branch = dict(options.branch) or None
+        program = generate(model, functions, options.tips, branch=branch)
         folder.write(model, program, options.output, options.force)
+        if options.stages:
+            texts = stages(model, functions, options.tips, branch=branch)
+            folder.write_texts(texts, options.stages, options.force)
         title = f"{name}, {base} base"
         report.print_operations(f"{title}: {options.output}", program.operations)
         verdicts = verify(model, functions, options.tips) if options.verify else []

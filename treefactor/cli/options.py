@@ -109,6 +109,20 @@ def _generate(commands) -> None:
     command.add_argument(
         "--verify", action="store_true", help="compare all intermediates with numeric matrix algorithms"
     )
+    command.add_argument(
+        "--stages",
+        type=Path,
+        metavar="FOLDER",
+        help="also write the program's text after each stage of the generation into this folder",
+    )
+    command.add_argument(
+        "--branch",
+        nargs="+",
+        type=_sign,
+        default=(),
+        metavar="FREEDOM=SIGN",
+        help="signs, 1 or -1, of the square roots of position_closure",
+    )
     command.add_argument("--base", **BASES)
     _json(command, "the operation counts")
 
@@ -141,6 +155,13 @@ def _paper(text: str) -> str:
     if text not in tables.PAPERS:
         raise argparse.ArgumentTypeError(f"{text!r} is not one of {', '.join(tables.PAPERS)}")
     return text
+
+
+def _sign(text: str) -> tuple[str, int]:
+    name, equals, sign = text.rpartition("=")
+    if not equals or sign.removeprefix("+") not in ("1", "-1"):
+        raise argparse.ArgumentTypeError(f"expected a freedom and its sign, such as elbow=-1, got {text!r}")
+    return name, int(sign)
 
 
 def _positive(text: str) -> int:

@@ -2,7 +2,8 @@
 
 from .kernels import Kernels, compile
 from .program.program import Function, Program
+from .stages import stages
 from .verification.verification import Verdict, verify
 from .writer import generate
 
-__all__ = ["Function", "Kernels", "Program", "Verdict", "compile", "generate", "verify"]
+__all__ = ["Function", "Kernels", "Program", "Verdict", "compile", "generate", "stages", "verify"]

@@ -12,10 +12,11 @@ from .._util.messages import similar
 from .._util.validation import as_size, as_tuple
 from ..exceptions import CodegenError, DtypeError, InvalidModelError
 from ..model.model import body_number, require_model
+from .algorithms.closing import Closing
 from .algorithms.frames import bodies_of, canonical, regrouped, snapped
-from .algorithms.partition import dependents
+from .algorithms.partition import closed, dependents
 from .algorithms.reduction import AXES
-from .program.program import ARGUMENTS, LOOP_FUNCTIONS, REACTIONS, TIP_FUNCTIONS, available
+from .program.program import ARGUMENTS, CLOSURES, LOOP_FUNCTIONS, REACTIONS, TIP_FUNCTIONS, available
 
 VARIANTS = {  # transformations of the bodies before the recursions run
     "plain": (),
@@ -49,6 +50,8 @@ class Choice:
         Freedoms that the closed loops determine from the others.
     independent : tuple of str
         Names of the other freedoms.
+    closings : dict of str to Closing
+        Analytic closures of the loops for each variant, if "position_closure" is generated.
     """
 
     ways: list
@@ -57,9 +60,15 @@ class Choice:
     snapped: float
     dependent: list[int]
     independent: tuple[str, ...]
+    closings: dict[str, Closing]
+
+    @property
+    def branch(self) -> tuple[tuple[str, int], ...]:
+        """Signs of the square roots of "position_closure", by names of freedoms."""
+        return tuple(next(iter(self.closings.values())).branch.items()) if self.closings else ()
 
     @classmethod
-    def of(cls, model, functions, tips, variants, snap: float, independent=None) -> Choice:
+    def of(cls, model, functions, tips, variants, snap: float, independent=None, branch=None) -> Choice:
         """Validate the arguments of `generate`, and transform the bodies."""
         require_model(model)
         snap = as_size(snap, "snap")
@@ -69,7 +78,7 @@ class Choice:
         variants = _names(variants, VARIANTS, "variant")
         if not variants:
             raise CodegenError(f"no variant was given; expected some of {', '.join(VARIANTS)}")
-        closing = set(functions) & set(LOOP_FUNCTIONS)
+        closing = set(functions) & {*LOOP_FUNCTIONS, *CLOSURES}
         if closing and not model.loops:
             raise CodegenError(f"the model has no loops; {', '.join(sorted(closing))} need model.loops")
         if "aba" in functions and model.coupling is not None:
@@ -83,15 +92,31 @@ class Choice:
             stepped = {
                 name: reduce(lambda found, step: step(found), VARIANTS[name], bodies) for name in variants
             }
-            follow = dependents(model, bodies, independent) if closing else []
+            full = bool(closing & set(LOOP_FUNCTIONS))  # inverses of J need independent rows
+            samples = closed(model, bodies) if closing else []
+            follow = dependents(model, bodies, samples, independent, full) if closing else []
+        closings = _closings(model, samples, functions, stepped, follow, branch)
         ways = [(name, method) for name in functions for method in METHODS.get(name, (None,))]
         ways = [way for way in ways if way[1] != "aba" or model.coupling is None]
         free = tuple(name for k, name in enumerate(model.tree.names) if closing and k not in follow)
-        return cls(ways, tips, stepped, float(change), follow, free)
+        return cls(ways, tips, stepped, float(change), follow, free, closings)
 
     def ways_of(self, variant: str) -> list:
         """Return the functions and methods that a variant can compute."""
         return [way for way in self.ways if way[0] not in REACTIONS or variant in WHOLE]
+
+
+def _closings(model, samples, functions, stepped, follow, branch) -> dict[str, Closing]:
+    """Return the analytic closures of all variants on a branch; none if none is generated."""
+    if not set(functions) & set(CLOSURES):
+        if branch is not None:
+            raise CodegenError(f"branch= needs one of the functions {', '.join(CLOSURES)}")
+        return {}
+    found = {name: Closing(model, changed, follow) for name, changed in stepped.items()}
+    for closing in found.values():
+        closing.require_exact(samples)
+        closing.choose(branch, samples[0])
+    return found
 
 
 def _require_expressible(model) -> None:

@@ -13,7 +13,7 @@ from .algorithms.partition import OPEN as OPEN
 from .algorithms.partition import sample_configurations
 from .backends import numpy_
 from .program import emit_c
-from .program.program import LOOP_FUNCTIONS
+from .program.program import CLOSURES, LOOP_FUNCTIONS
 
 SUMS = "SHA256SUMS"
 HEADER = "dynamics.h"  # its first line names the robot
@@ -44,11 +44,15 @@ def write(model, program, folder, force: bool = False) -> None:
     """
     if not program.nv:
         raise CodegenError(f"{program.model} has no joints that move: nothing to generate")
-    folder = Path(folder).resolve()
-    texts = _texts(model, program)
+    write_texts(_texts(model, program), folder, force)
+
+
+def write_texts(texts: dict[str, str], folder, force: bool = False) -> None:
+    """Write files and their digests into a folder, atomically; see `write`."""
+    folder, texts = Path(folder).resolve(), texts | {SUMS: _sums(texts)}
     try:
         _require_ours(folder, force)
-        if not force:
+        if not force and HEADER in texts:
             _require_same_robot(folder, texts[HEADER])
         with tempfile.TemporaryDirectory(dir=folder.parent, prefix=f".{folder.name}.") as draft:
             new, old = Path(draft, "new"), Path(draft, "old")
@@ -73,7 +77,12 @@ def _texts(model, program) -> dict[str, str]:
     for name in ("check.c", "Makefile", "README.md"):
         texts[name] = (emit_c.SUPPORT / name).read_text(encoding="utf-8")
     texts["reference.h"] = _reference(model, program)
-    return texts | {SUMS: "".join(f"{_digest(text.encode())}  {name}\n" for name, text in texts.items())}
+    return texts
+
+
+def _sums(texts: dict[str, str]) -> str:
+    """Return the digests of files, one per line."""
+    return "".join(f"{_digest(text.encode())}  {name}\n" for name, text in texts.items())
 
 
 def _digest(content: bytes) -> str:
@@ -122,10 +131,7 @@ def _require_same_robot(folder: Path, text: str) -> None:
 def _reference(model, program) -> str:
     """Return reference.h: states, results of all functions, and tolerances from perturbed arguments."""
     rng = np.random.default_rng(0)
-    dependent = None
-    if set(program.functions) & set(LOOP_FUNCTIONS):
-        dependent = [k for k, name in enumerate(model.tree.names) if name not in program.independent]
-    values = {"q": sample_configurations(model, dependent, rng, STATES, STATES // 2)}
+    values = {"q": _configurations(model, program, rng)}
     values |= dict(zip(("v", "a", "tau"), rng.normal(size=(3, STATES, program.nv)), strict=True))
     functions = program.functions.values()
     used = [name for name in values if any(name in dict(function.inputs) for function in functions)]
@@ -146,6 +152,20 @@ def _reference(model, program) -> str:
             f"{function.name}_expected, {function.output.size}, {tolerance:.1e}}},"
         )
     return "\n".join([*lines, "static const Case cases[] = {", *cases, "};", ""])
+
+
+def _configurations(model, program, rng) -> np.ndarray:
+    """Return random configurations; with loops, one half closed and the others near closed ones."""
+    dependent = None
+    if set(program.functions) & {*LOOP_FUNCTIONS, *CLOSURES}:
+        dependent = [k for k, name in enumerate(model.tree.names) if name not in program.independent]
+    q = sample_configurations(model, dependent, rng, STATES, STATES // 2)
+    for name in set(program.functions) & set(CLOSURES):
+        found = np.isfinite(numpy_.evaluate(program.functions[name], q)).all(axis=1)
+        if not found.any():
+            raise CodegenError(f"{name}: no configuration was found that closes the loops on this branch")
+        q[~found] = q[found][0]
+    return q
 
 
 def _moved(values: np.ndarray, rng) -> np.ndarray:

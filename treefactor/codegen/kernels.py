@@ -22,19 +22,22 @@ from .._util.validation import (
     thread_count,
 )
 from ..dynamics.bodies import units
-from ..exceptions import CodegenError, NotPositiveDefiniteError
+from ..exceptions import CodegenError, ConfigurationError, NotPositiveDefiniteError
 from ..model._states import states
 from ..model.model import Model
 from ..tree.tree import LAYOUTS, Tree
 from .backends import numpy_
 from .backends._routine import Results, Routine
 from .backends.choice import BACKENDS, LANES, made_by
-from .program.program import ARGUMENTS, LOOP_FUNCTIONS, Program, argument_sizes
+from .program.program import ARGUMENTS, CLOSURES, LOOP_FUNCTIONS, Program, argument_sizes
 from .writer import generate
 
 BLOCK = 64  # configurations per task of a thread
 STATEMENTS = 32  # that take as long as one unit of work of `spread`, per configuration of a batch
-SOLVED = ("aba", "forward_dynamics", "minv", "delassus", "loops", "loop_velocity", "loop_step")  # by pivots
+SOLVED = (
+    *("aba", "forward_dynamics", "minv", "delassus", "loops", "loop_velocity", "loop_step"),
+    *CLOSURES,
+)  # not finite for some finite arguments
 
 
 def compile(model_or_program, functions=None, backend: str = "interp", tips=()) -> Kernels:
@@ -233,6 +236,25 @@ class Kernels(Sealed):
         """
         return self._call("loop_gap", (q,), out, num_threads)
 
+    def position_closure(self, q, out=None, num_threads: int = 1) -> np.ndarray:
+        """Compute q with all loops closed from the positions of ``Program.independent``, shape (..., nq).
+
+        Parameters
+        ----------
+        q : array_like, shape (..., nq)
+            Configurations, of which only the positions of ``Program.independent`` are read. Angles of the
+            result are between -pi and pi.
+        out : ndarray, optional
+        num_threads : int
+
+        Raises
+        ------
+        ConfigurationError
+            If the loops cannot be closed for a single configuration; names the loop. In a batch the result
+            of that configuration is NaN.
+        """
+        return self._call("position_closure", (q,), out, num_threads)
+
     def bind(self, name: str, *arguments: np.ndarray, out: np.ndarray):
         """Return a call without arguments that uses the same arrays each time, see `treefactor.bind`.
 
@@ -300,6 +322,8 @@ class Kernels(Sealed):
         routine.batch(resting, result, results, 0, 1)
         if np.isfinite(result).all():
             return
+        if name in CLOSURES:
+            self._raise_open(name, resting)
         row = numpy_.failing_pivot(self.program.functions[name], *(x[0] for x in resting))
         if row is None and name in LOOP_FUNCTIONS:
             raise NotPositiveDefiniteError(f"{name} is not finite: q is a singular configuration of a loop")
@@ -307,6 +331,17 @@ class Kernels(Sealed):
             joint = self._model.tree.name(row) if self._model else None
             message = f"freedom {row} ({joint}) moves no mass: its pivot is not positive"
             raise NotPositiveDefiniteError(message, row=row, name=joint)
+
+    def _raise_open(self, name: str, operands) -> None:
+        """Raise ConfigurationError that names the loop that cannot be closed."""
+        loop = numpy_.open_loop(self.program.functions[name], *(x[0] for x in operands))
+        if loop is None:
+            raise ConfigurationError(f"{name} is not finite: q is a singular configuration of a loop")
+        loop_name, _ = self.program.loops[loop]
+        free = ", ".join(self.program.independent)
+        raise ConfigurationError(
+            f"loop {loop_name!r} cannot be closed at these positions of {free}", loop_name
+        )
 
     def _pad(self, lanes: np.ndarray, count: int) -> None:
         """Fill the unused lanes of the last block with identity matrices."""

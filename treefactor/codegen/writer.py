@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 import numpy as np
 
 from ..dynamics.bodies import coupling_of
 from ..exceptions import CodegenError
 from ..tree.tree import Tree
 from .algorithms import matrices
+from .algorithms.closing import Closing
 from .algorithms.closures import Closure
 from .algorithms.factors import delassus, factor, following, half_solve, inverse_of, solve
 from .algorithms.frames import SNAP
@@ -20,7 +23,13 @@ from .program.program import ARGUMENTS, COLUMNS, Function, Program, argument_siz
 
 
 def generate(
-    model, functions=None, tips=(), variants=tuple(VARIANTS), snap: float = SNAP, independent=None
+    model,
+    functions=None,
+    tips=(),
+    variants=tuple(VARIANTS),
+    snap: float = SNAP,
+    independent=None,
+    branch=None,
 ) -> Program:
     """Generate straight-line code of functions of a model: the cheapest of all variants and methods.
 
@@ -33,7 +42,11 @@ def generate(
         "loops", all accelerations with loops closed; "loop_velocity", v with the dependent velocities
         computed from the others; "loop_step", the Newton step in v, to be integrated, that closes the loops;
         and "loop_gap", the residual of `treefactor.constraints.loop_rows`. Default: all that need no tips,
-        without "joint_forces" and "base_force".
+        without "joint_forces" and "base_force". "position_closure", only if it is named: q with closed loops,
+        the dependent positions computed from the others by square roots and arc tangents, NaN if the loops
+        cannot be closed. It exists for loops whose dependent joints are two joints of a plane (four-bar and
+        five-bar linkages, sliders) or a leg: two revolute joints with intersecting axes, and a third joint
+        (platforms on legs).
     tips : sequence of str or int
         Joints, by name, by body name or by number. "jacobian" is J: velocities of their frames in their own
         axes for unit v, linear before angular, joints stacked; "delassus" is J H^-1 J^T.
@@ -49,6 +62,10 @@ def generate(
         Joints, or freedoms as in ``Tree.names``, from which the others on loops are computed. By default the
         dependent coordinates are those far from the base that move few loops; ``Program.independent`` lists
         the others.
+    branch : mapping of str to {1, -1}, or array_like of shape (nq,), optional
+        For "position_closure": the signs of its square roots, by names of dependent freedoms, or a closed
+        configuration that has these signs. Where no sign is given it is that of the closed configuration
+        that Newton's method finds from `treefactor.neutral`; ``Program.branch`` lists them.
 
     Returns
     -------
@@ -61,26 +78,40 @@ def generate(
     CodegenError
         If a function or variant is unknown or not available for the model, a freedom moves no mass, or a
         constant overflows; if loops cannot be closed, have redundant equations, or do not determine the
-        dependent coordinates (the message names the loop).
+        dependent coordinates, or have no analytic closure (the message names the loop).
 
     Notes
     -----
     Golubev & Yaskevich (2020), with the tables of ``program.expressions`` and the transformations of
     ``algorithms.frames``.
     """
-    choice = Choice.of(model, functions, tips, variants, snap, independent)
+    choice = Choice.of(model, functions, tips, variants, snap, independent, branch)
     best: dict[str, Function] = {}
-    for variant, bodies in choice.stepped.items():
-        writer = Writer(model, bodies, choice.tips, choice.dependent)
-        for name, method in choice.ways_of(variant):
-            found = writer.function(name, method, variant)
-            if name not in best or found.operations.total < best[name].operations.total:
-                best[name] = found
+    for _, function in written(model, choice):
+        if is_cheaper(function, best.get(function.name)):
+            best[function.name] = function
     best = {name: passes.gather(function) for name, function in best.items()}
     parent, loops = np.array(model.tree.parent), tuple((loop.name, loop.kind) for loop in model.loops)
     names = tuple(joint.name for joint in model.joints)
     head = (model.name, parent, model.nq, model.nv, choice.tips, choice.snapped)
-    return Program(*head, best, loops, choice.independent, names)
+    return Program(*head, best, loops, choice.independent, names, choice.branch)
+
+
+def written(model, choice: Choice, named: bool = False) -> Iterator[tuple[Writer, Function]]:
+    """Yield the functions of all variants and methods before common factors are gathered, with their writers.
+
+    With ``named=True`` the writers keep the intermediate matrices by name.
+    """
+    for variant, bodies in choice.stepped.items():
+        names: dict | None = {} if named else None
+        writer = Writer(model, bodies, choice.tips, choice.dependent, names, choice.closings.get(variant))
+        for name, method in choice.ways_of(variant):
+            yield writer, writer.function(name, method, variant)
+
+
+def is_cheaper(function: Function, than: Function | None) -> bool:
+    """Return whether a function has fewer operations than another one, or there is no other one."""
+    return than is None or function.operations.total < than.operations.total
 
 
 class Writer:
@@ -93,13 +124,19 @@ class Writer:
     tips : sequence of str
     named : dict of str to scalars, or None
         Receives intermediate matrices by name, for verification.
+    closing : Closing, optional
+        Analytic closure of the loops, for "position_closure".
     """
 
-    def __init__(self, model, bodies, tips, dependent=(), named: dict | None = None):
+    def __init__(
+        self, model, bodies, tips, dependent=(), named: dict | None = None, closing: Closing | None = None
+    ):
         self.model, self.table, self.tips, self.dependent = model, Table(), tips, dependent
         self.sizes = argument_sizes(model.nq, model.nv)
         self.recursions = Recursions(bodies, model.gravity, model.extended, self.input("q"), named)
         self.named = named
+        self.closing = closing
+        self.results: dict[tuple[str, str], list] = {}  # of functions, by name and variant with method
         self.reductions: dict[str, Reduction] = {}
 
     def input(self, name: str) -> list:
@@ -110,10 +147,11 @@ class Writer:
     def function(self, name: str, method: str | None, variant: str) -> Function:
         """Write one function and remove statements without use."""
         loops = tuple((loop.name, loop.kind) for loop in self.model.loops)
-        shape = shape_of(name, self.model.tree, len(self.tips), loops, self.model.njoints)
-        return self.extract(
-            name, self.result(name, method), shape, f"{variant}, {method}" if method else variant
-        )
+        model = self.model
+        shape = shape_of(name, model.tree, len(self.tips), loops, model.njoints, model.nq)
+        result, variant = self.result(name, method), f"{variant}, {method}" if method else variant
+        self.results[name, variant] = result
+        return self.extract(name, result, shape, variant)
 
     def result(self, name: str, method: str | None) -> list:
         """Return the scalars of the result; raises CodegenError if a constant pivot is not positive."""
@@ -224,6 +262,10 @@ class Writer:
     def loop_gap(self) -> list:
         """Return the residuals of all loops."""
         return [x for loop in self.model.loops for x in Closure(self.recursions, loop).residual()]
+
+    def position_closure(self) -> list:
+        """Return q with the loops closed, from the independent positions."""
+        return [] if self.closing is None else self.closing.positions(self.recursions, self.input("q"))
 
     def reduction(self, axes: str) -> Reduction:
         """Return the loop reduction with rows in the axes of a method."""

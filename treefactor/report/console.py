@@ -189,7 +189,8 @@ def print_operations(title: str, operations: dict[str, OperationCount]) -> None:
     """Print the costs of generated functions."""
     table = Table(title=Text(title), title_justify="left", header_style="bold", box=SIMPLE_HEAD)
     table.add_column("operations of", no_wrap=True)
-    columns = ("mul", "add", "div", "trig", "total")
+    roots = ("sqrt",) if any(count.sqrt for count in operations.values()) else ()
+    columns = ("mul", "add", "div", *roots, "trig", "total")
     for name in columns:
         table.add_column(name, justify="right")
     for name, count in operations.items():

@@ -17,7 +17,8 @@ class OperationCount:
     Attributes
     ----------
     mul, add, div, sqrt, trig : int
-        Multiplications, additions and subtractions, divisions, square roots, sines and cosines.
+        Multiplications, additions and subtractions, divisions, square roots; sines, cosines and
+        arc tangents.
 
     Notes
     -----

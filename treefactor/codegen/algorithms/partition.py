@@ -21,27 +21,32 @@ TRIED = 4  # closed configurations computed for each one that is kept
 OPEN = 0.1  # random distance from closed loops, in m and radian
 
 
-def dependents(model, bodies, independent=None) -> list[int]:
+def dependents(model, bodies, configurations, independent=None, full: bool = True) -> list[int]:
     """Return the entries of v that the closed loops determine from the others.
 
     Parameters
     ----------
     model : Model
     bodies : list of Body
+    configurations : sequence of ndarray
+        With closed loops, see `closed`.
     independent : sequence of str, optional
         Joints, or freedoms as in `Tree.names`, that are independent, among those that move any loop. By
         default those far from the base that move few loops are dependent.
+    full : bool
+        Whether redundant rows of a loop are an error.
 
     Raises
     ------
     CodegenError
-        If loops cannot be closed, are redundant, or do not determine the others; names the loop.
+        If loops are redundant, or do not determine the others; names the loop.
     """
-    samples = [jacobian(model, bodies, q) for q in closed(model, bodies)]
+    samples = [jacobian(model, bodies, q) for q in configurations]
     sizes = [loop.rows for loop in model.loops]
     stops = np.cumsum([0, *sizes])
     J = max(samples, key=lambda J: _least(J, _rank(J)))
-    _require_full(model, J, stops)
+    if full:
+        _require_full(model, J, stops)
     if independent is not None:
         chosen = _named(model, independent)
         found = [j for j in np.flatnonzero(np.abs(J).max(axis=0) > 0).tolist() if j not in chosen]
@@ -127,18 +132,23 @@ def closed(model, bodies, samples: int = SAMPLES) -> list[np.ndarray]:
     """Find configurations with all loops closed, by Newton's method from random configurations."""
     rng, found = np.random.default_rng(0), []
     for start in range(samples * STARTS):
-        q = random_configuration(model, rng) if start else neutral(model)
-        for _ in range(STEPS):
-            gap = np.concatenate([c.gap(c.top) for c in _closures(model, bodies, q)])
-            step = -np.linalg.lstsq(jacobian(model, bodies, q), gap, rcond=SINGULAR)[0]
-            q = integrate(model, q, step / max(1.0, np.abs(step).max()))
-            if np.abs(gap).max() <= CLOSED:
-                found.append(q)
-                break
+        q = nearest(model, bodies, random_configuration(model, rng) if start else neutral(model))
+        found += [] if q is None else [q]
         if len(found) == samples:
             return found
     names = ", ".join(repr(loop.name) for loop in model.loops)
     raise CodegenError(f"no configuration was found that closes the loops {names}")
+
+
+def nearest(model, bodies, q) -> np.ndarray | None:
+    """Return the configuration with closed loops that Newton's method finds from q, or None."""
+    for _ in range(STEPS):
+        gap = np.concatenate([c.gap(c.top) for c in _closures(model, bodies, q)])
+        step = -np.linalg.lstsq(jacobian(model, bodies, q), gap, rcond=SINGULAR)[0]
+        q = integrate(model, q, step / max(1.0, np.abs(step).max()))
+        if np.abs(gap).max() <= CLOSED:
+            return q
+    return None
 
 
 @lru_cache(maxsize=16)

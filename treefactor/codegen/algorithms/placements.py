@@ -99,6 +99,33 @@ def placement(body: Body, q) -> Placement:
     return Placement(p, [turn for turn in turns if turn.axis is None or (turn.c, turn.s) != (1, 0)], r)
 
 
+def fixed(body: Body) -> Placement:
+    """Return the frame of a body in its parent without the motion of its joint, of one freedom.
+
+    The rotation of a revolute joint includes the constant last angle, see `constant_angle`.
+    """
+    *turns, last = (_turn(axis, angle) for axis, angle in zip((2, 0, 2), euler(body.R), strict=True))
+    turns += [last] if body.kind == "prismatic" else []
+    return Placement(body.p.tolist(), [turn for turn in turns if (turn.c, turn.s) != (1, 0)], list(ZERO))
+
+
+def turned(body: Body, c, s) -> Placement:
+    """Return the frame of a body whose joint has rotated by a total angle of cosine c and sine s."""
+    place = fixed(body)
+    return Placement(place.p, [*place.turns, Turn(2, c, s)], place.r)
+
+
+def shifted(body: Body, x) -> Placement:
+    """Return the frame of a body whose prismatic joint has moved by x in total."""
+    place = fixed(body)
+    return Placement(place.p, place.turns, [0.0, 0.0, x])
+
+
+def constant_angle(body: Body) -> float:
+    """Return the total angle of a joint in its zero position."""
+    return euler(body.R)[2] + body.offset
+
+
 def _turn(axis: int, angle: float) -> Turn:
     """Return the rotation about an axis by a constant angle."""
     return Turn(axis, *cosine_and_sine(angle))

@@ -23,6 +23,7 @@ cdef extern from "kernels/interpreter/interpreter.h" nogil:
     ctypedef struct ProgramKernels:
         const char *name
         Width width[WIDTHS]
+        void (*arctangents)(ptrdiff_t n, const double *y, const double *x, double *angle) nogil
 
     const ProgramKernels program_kernels_baseline
 

@@ -34,6 +34,11 @@ cdef enum:
 cdef double unit_square = UNIT_SQUARE
 
 
+def atan2_address():
+    """Return the address of the C function of (n, y, x, angle), for generated machine code."""
+    return <size_t> kernels.arctangents
+
+
 cdef class Results:
     """Locations of the result entries in the slots of a workspace.
 

@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING
 from ...dynamics._recursions import sincos_address
 from ...exceptions import CodegenError
 from ..program.blocks import Block, Trig, blocks
-from ..program.expressions import ADD, CONST, COS, INPUT, MUL, RECIP, SUB
+from ..program.expressions import ADD, ATAN2, CONST, COS, INPUT, MUL, RECIP, SQRT, SUB
+from ._routine import atan2_address
 from .addresses import MachineCode
 
 if TYPE_CHECKING:
@@ -18,12 +19,17 @@ if TYPE_CHECKING:
 
 OPCODES = {ADD: "fadd", SUB: "fsub", MUL: "fmul"}
 LETTERS = ("q", "v", "u")
+ROOTS = {1: ("double", "f64"), 8: ("<8 x double>", "v8f64")}  # by lanes: type and suffix of square roots
 LEVEL = 2  # optimization of code generation; no passes over the representation, which would find nothing
 
 
 def ir(functions: Iterable) -> str:
-    """Return LLVM assembly of functions `tf_NAME` and `tf_NAME_x8`; it calls `tf_sincos` (n, x, s, c)."""
-    lines = ["declare void @tf_sincos(i64, ptr, ptr, ptr)", ""]
+    """Return LLVM assembly of functions `tf_NAME` and `tf_NAME_x8`.
+
+    It calls `tf_sincos` (n, x, s, c) and `tf_atan2` (n, y, x, angle).
+    """
+    lines = [f"declare void @tf_{name}(i64, ptr, ptr, ptr)" for name in ("sincos", "atan2")]
+    lines += [f"declare {kind} @llvm.sqrt.{suffix}({kind})" for kind, suffix in ROOTS.values()] + [""]
     for function in functions:
         for lanes in (1, 8):
             lines += _function(function, lanes)
@@ -53,6 +59,7 @@ def compiled(program, functions: Iterable[str] | None = None) -> Compiled:
     llvm.initialize_native_target()
     llvm.initialize_native_asmprinter()
     llvm.add_symbol("tf_sincos", sincos_address())
+    llvm.add_symbol("tf_atan2", atan2_address())
     machine = llvm.Target.from_default_triple().create_target_machine(
         cpu=llvm.get_host_cpu_name(), features=llvm.get_host_cpu_features().flatten(), opt=LEVEL, jit=True
     )
@@ -128,6 +135,10 @@ class _Lines:
         op, a = self.op[row], self.operand(self.a[row])
         if op == RECIP:
             self.reciprocal(row, a)
+        elif op == SQRT:
+            self.define(row, f"call {self.type} @llvm.sqrt.{ROOTS[self.lanes][1]}({self.type} {a})")
+        elif op == ATAN2:
+            self.arctangent(row, a, self.operand(self.b[row]))
         else:
             self.define(row, f"{OPCODES[op]} contract {self.type} {a}, {self.operand(self.b[row])}")
 
@@ -146,6 +157,17 @@ class _Lines:
             f"  %g{row} = and {flags} %l{row}, %h{row}",
         ]
         self.define(row, f"select {flags} %g{row}, {self.type} %r{row}, {self.type} {self.number(math.nan)}")
+
+    def arctangent(self, row: int, y: str, x: str) -> None:
+        """Write one call for atan2(y, x)."""
+        names = [f"{name}{row}" for name in ("rise", "run", "turn")]
+        for name in names:
+            self.lines.append(f"  %{name} = alloca [{self.lanes} x double], align 64")
+        for value, name in zip((y, x), names, strict=False):
+            self.store(value, name, 0)
+        pointers = ", ".join(f"ptr %{name}" for name in names)
+        self.lines.append(f"  call void @tf_atan2(i64 {self.lanes}, {pointers})")
+        self.define(row, self.load(names[2], 0))
 
     def sincos(self, step: Trig) -> None:
         """Write one call for the sines and cosines of all angles."""

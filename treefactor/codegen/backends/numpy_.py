@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from ..program.expressions import CONST, INPUT, OPERATIONS, RECIP
+from ..program.expressions import CONST, INPUT, OPERATIONS, RECIP, SQRT
 
 UFUNCS = {
     "ADD": np.add,
@@ -15,6 +15,8 @@ UFUNCS = {
     "RECIP": np.reciprocal,
     "SIN": np.sin,
     "COS": np.cos,
+    "SQRT": np.sqrt,
+    "ATAN2": np.arctan2,
 }
 
 
@@ -63,3 +65,14 @@ def failing_pivot(function, *arguments) -> int | None:
     inverse = evaluate(replace(function, output=rows, sign=sign, shape=rows.shape), *arguments)
     failing = freedoms[~np.isfinite(inverse)]
     return int(failing.max() if failing.size else freedoms[np.argmax(inverse)])
+
+
+def open_loop(function, *arguments) -> int | None:
+    """Return the loop of the first square root of a negative number, for vectors, or None."""
+    rows = np.flatnonzero(function.op == SQRT)
+    if not rows.size:
+        return None
+    sign = np.ones(rows.size, np.int8)
+    found = evaluate(replace(function, output=rows, sign=sign, shape=rows.shape), *arguments)
+    failing = np.flatnonzero(np.isnan(found))
+    return int(function.b[rows[failing[0]]]) - 1 if failing.size else None

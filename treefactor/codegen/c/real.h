@@ -18,6 +18,7 @@
 #define ISA(f) tf_##f
 static void tf_sincos(ptrdiff_t n, const double *x, double *s, double *c) __attribute__((unused));
 #include "sincos.h"
+#include "arctan.h"
 #else
 #define WIDTH 1
 #define BLOCK static
@@ -40,6 +41,15 @@ typedef double real, anywhere;
 #define PADDED(n) (((n) + 7) / 8 * 8)   /* round up to whole registers */
 /* Computes 1 / x, NaN unless low < x < high: pivots must be in (0, inf). */
 static inline real reciprocal(real x, double low, double high) { return low < x && x < high ? 1.0 / x : NAN; }
+static inline real root(real x) { return sqrt(x); }
+#if WIDTH == 1
+static inline real arctangent(real y, real x) { return atan2(y, x); }
+#else
+INLINE real arctangent(real y, real x)   /* in a register, so that the last bit is that of eight lanes */
+{
+    return tf_atan2_vector((tf_V){y}, (tf_V){x})[0];
+}
+#endif
 #else
 typedef double real __attribute__((vector_size(8 * WIDTH)));
 typedef double anywhere __attribute__((vector_size(8 * WIDTH), aligned(8)));
@@ -54,6 +64,12 @@ INLINE real reciprocal(real x, double low, double high)
 #endif
     return (real)((bits)found | ~((bits)(x > low) & (bits)(x < high)));
 }
+INLINE real root(real x)
+{
+    for (int i = 0; i < WIDTH; i++) x[i] = sqrt(x[i]);
+    return x;
+}
+INLINE real arctangent(real y, real x) { return tf_atan2_vector(y, x); }
 #endif
 
 #define load(x, e) (*(const anywhere *)((x) + (e) * LANES))

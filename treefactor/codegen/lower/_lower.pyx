@@ -8,11 +8,14 @@ cdef extern from "kernels/interpreter/interpreter.h":
         OP_POSITIVE
         OP_NEGATIVE
         OP_SINCOS
+        OP_SQRT
+        OP_ATAN2
         OP_END
         OPCODES
     int SUM_OPCODE(int products, int negative_products, int numbers, int negative_numbers) nogil
 
 RECIPROCALS, SINCOS, END = (OP_RECIP, OP_POSITIVE, OP_NEGATIVE), OP_SINCOS, OP_END
+ROOT, ARCTANGENT = OP_SQRT, OP_ATAN2
 
 cdef enum:                       # operations of statements, in the order of `_table`
     ADD = 2
@@ -21,6 +24,8 @@ cdef enum:                       # operations of statements, in the order of `_t
     RECIP
     SIN
     COS
+    SQRT
+    ATAN2
 
 cdef enum:
     NONE = -1
@@ -61,6 +66,7 @@ def fuse(const unsigned char[::1] op, const int[::1] a, const int[::1] b, const 
     cdef int[:, ::1] result = np.full((rows, RESULTS), NONE, np.intc)
     cdef int[::1] sincos = np.full(rows, NONE, np.intc)      # instruction for the sine and cosine of an angle
     cdef unsigned char[::1] joined = np.zeros(rows, np.uint8)
+    cdef bint trig
     cdef unsigned char[:, ::1] buffer = np.zeros((rows, sizeof(Sum)), np.uint8)
     cdef Sum *sums = <Sum *> &buffer[0, 0] if rows else NULL
     for row in range(rows):
@@ -73,15 +79,21 @@ def fuse(const unsigned char[::1] op, const int[::1] a, const int[::1] b, const 
     for row in range(rows):
         if op[row] < ADD or joined[row] or not uses[row]:
             continue
-        if op[row] >= SIN and sincos[a[row]] != NONE and result[sincos[a[row]], op[row] - SIN] == NONE:
+        trig = op[row] == SIN or op[row] == COS
+        if trig and sincos[a[row]] != NONE and result[sincos[a[row]], op[row] - SIN] == NONE:
             result[sincos[a[row]], op[row] - SIN] = row
             continue
-        if op[row] >= SIN:
+        if trig:
             sincos[a[row]] = count
             code[count], operand[count, 0], result[count, op[row] - SIN] = OP_SINCOS, a[row], row
         elif op[row] == RECIP:
             code[count] = OP_RECIP if not b[row] else OP_POSITIVE if b[row] > 0 else OP_NEGATIVE
             operand[count, 0], result[count, 0] = a[row], row
+        elif op[row] == SQRT:
+            code[count], operand[count, 0], result[count, 0] = OP_SQRT, a[row], row
+        elif op[row] == ATAN2:
+            code[count], result[count, 0] = OP_ATAN2, row
+            operand[count, 0], operand[count, 1] = a[row], b[row]
         else:
             code[count], result[count, 0] = write_sum(&sums[row], operand[count]), row
         count += 1

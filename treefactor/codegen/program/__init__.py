@@ -2,6 +2,7 @@
 
 from .program import (
     ARGUMENTS,
+    CLOSURES,
     COLUMNS,
     FORMAT,
     FUNCTIONS,
@@ -20,6 +21,7 @@ from .program import (
 
 __all__ = [
     "ARGUMENTS",
+    "CLOSURES",
     "COLUMNS",
     "FORMAT",
     "FUNCTIONS",

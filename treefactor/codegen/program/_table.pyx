@@ -9,7 +9,7 @@ import numpy as np
 
 cnp.import_array()
 
-OPERATIONS = ("CONST", "INPUT", "ADD", "SUB", "MUL", "RECIP", "SIN", "COS")
+OPERATIONS = ("CONST", "INPUT", "ADD", "SUB", "MUL", "RECIP", "SIN", "COS", "SQRT", "ATAN2")
 
 cdef enum:                       # in the order of OPERATIONS
     CONST
@@ -20,6 +20,8 @@ cdef enum:                       # in the order of OPERATIONS
     RECIP
     SIN
     COS
+    SQRT
+    ATAN2
 
 
 cdef class Table:
@@ -29,7 +31,8 @@ cdef class Table:
     needs no statement. Operands of sums and products are ordered; their signs become ADD or SUB, or the sign
     of the result. Statement 0 is unused. CONST has the two halves of its bits as operands, INPUT the number
     of the argument and the entry. The second operand of RECIP is k + 1 if the first is the pivot of freedom
-    k, -(k + 1) if it is the negative of that pivot, and 0 otherwise.
+    k, -(k + 1) if it is the negative of that pivot, and 0 otherwise. That of SQRT is k + 1 where the square
+    root closes loop k. ATAN2 has the two operands of atan2(y, x).
     """
     cdef readonly int rows
     cdef unsigned char[::1] op
@@ -49,6 +52,12 @@ cdef class Table:
     def columns(self):
         """Return copies of the columns op, a, b."""
         return np.array(self.op[:self.rows]), np.array(self.a[:self.rows]), np.array(self.b[:self.rows])
+
+    def atan2(self, y, x):
+        """Return the scalar atan2(y, x) of scalars and constants; it is odd in y."""
+        cdef int code = self.code(y)
+        cdef int row = self.row(ATAN2, abs(code), self.positive(self.code(x)))
+        return self.scalar(row if code > 0 else -row)
 
     def codes(self, values):
         """Return the signed statement numbers of scalars and constants, added to the table if needed."""
@@ -168,6 +177,10 @@ cdef class Table:
         cdef int row = self.row(MUL, min(c, p), max(c, p))
         return self.scalar(row if number > 0 else -row)
 
+    cdef int positive(self, int x) except -1:
+        """Return the statement of a scalar; of the negative of a statement, 0 minus that."""
+        return x if x > 0 else self.row(SUB, self.constant(0.0), -x)
+
     cdef int factor(self, int x):
         """Return the CONST statement that x is a multiple of, or 0."""
         cdef int p = abs(x)
@@ -268,6 +281,10 @@ cdef class Scalar:
         cdef int cosine = self.table.row(COS, abs(self.code), 0)
         return self.table.scalar(sine if self.code > 0 else -sine), self.table.scalar(cosine)
 
+    def sqrt(self, int loop):
+        """Return the square root that closes a loop, NaN if the scalar is negative."""
+        return self.table.scalar(self.table.row(SQRT, self.table.positive(self.code), loop + 1))
+
 
 def use_counts(const unsigned char[::1] op, const int[::1] a, const int[::1] b, const int[::1] targets):
     """Count the uses of every statement by targets and used statements; 0 if no target depends on it."""
@@ -278,6 +295,6 @@ def use_counts(const unsigned char[::1] op, const int[::1] a, const int[::1] b, 
     for row in range(op.shape[0] - 1, 0, -1):
         if uses[row] and op[row] >= ADD:
             uses[a[row]] += 1
-            if op[row] <= MUL:
+            if op[row] <= MUL or op[row] == ATAN2:
                 uses[b[row]] += 1
     return np.asarray(uses)

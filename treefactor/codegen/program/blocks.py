@@ -12,7 +12,7 @@ from itertools import pairwise
 
 import numpy as np
 
-from .expressions import ADD, MUL, SIN
+from .expressions import ADD, is_binary, is_trig
 
 LIMIT, SIZE = 3000, 1500
 
@@ -52,16 +52,16 @@ def steps(function) -> list:
     op, a, b = (column.tolist() for column in (function.op, function.a, function.b))
     level = [0] * len(op)  # most nested sines and cosines below a statement
     for row in range(function.first, len(op)):
-        level[row] = max(level[a[row]], level[b[row]] if op[row] <= MUL else 0) + (op[row] >= SIN)
+        level[row] = max(level[a[row]], level[b[row]] if is_binary(op[row]) else 0) + is_trig(op[row])
     done = [operation < ADD for operation in op]
     found: list = []
     for depth in range(1, max(level, default=0) + 1):
-        rows = [row for row in range(function.first, len(op)) if op[row] >= SIN and level[row] == depth]
+        rows = [row for row in range(function.first, len(op)) if is_trig(op[row]) and level[row] == depth]
         angles = sorted({a[row] for row in rows})
         needed = set(angles)
         for row in reversed(range(function.first, max(angles) + 1)):
             if row in needed and not done[row]:
-                needed.update((a[row], b[row]) if op[row] <= MUL else (a[row],))
+                needed.update((a[row], b[row]) if is_binary(op[row]) else (a[row],))
         found += [row for row in sorted(needed) if not done[row]]
         found.append(Trig(tuple(rows), tuple(angles)))
         for row in (*needed, *rows):
@@ -86,7 +86,7 @@ def blocks(function) -> tuple[list[Block], int]:
 
 def _allocate(function, found: list[Block], made: np.ndarray) -> int:
     """Allocate slots for statements used in later blocks, reusing free ones; return the number of slots."""
-    computed, binary = function.op >= ADD, (function.op >= ADD) & (function.op <= MUL)
+    computed, binary = function.op >= ADD, is_binary(function.op)
     last = made.copy()  # last block that uses a statement
     np.maximum.at(last, function.a[computed], made[computed])
     np.maximum.at(last, function.b[binary], made[binary])

@@ -12,7 +12,7 @@ import numpy as np
 
 from . import passes
 from .blocks import Block, Trig, blocks
-from .expressions import ADD, CONST, COS, INPUT, MUL, RECIP, SUB
+from .expressions import ADD, ATAN2, CONST, COS, INPUT, MUL, RECIP, SQRT, SUB
 
 ABI = 1
 COLUMNS = 100  # longest expression that single-use operands are inlined into
@@ -31,9 +31,11 @@ RESULTS = {
     "loop_gap": "residual of the loops: translations in the first frame of each, then cosines",
     "joint_forces": "force and moment in every joint, at its origin and in its axes, for accelerations a",
     "base_force": "force and moment on the base, at its origin, for accelerations a",
+    "position_closure": "q with all loops closed, computed from {free}; NaN if they cannot be closed",
     "delassus": "J H^-1 J^T, velocities in the axes of the joints {tips}",
 }
 SUPPORT = Path(__file__).parents[1] / "c"  # files that are the same for all programs
+COMMON = SUPPORT.parents[1] / "kernels" / "common"  # files that programs share with the interpreter
 SIGNATURE = "const double *q, const double *v, const double *u, double *out"
 
 
@@ -54,7 +56,7 @@ def sources(program, functions: Iterable[str] | None = None) -> dict[str, str]:
     chosen = program.chosen(functions)
     texts = {
         "real.h": (SUPPORT / "real.h").read_text(encoding="utf-8"),
-        "sincos.h": (SUPPORT.parent.parent / "kernels" / "common" / "sincos.h").read_text(encoding="utf-8"),
+        **{name: (COMMON / name).read_text(encoding="utf-8") for name in ("sincos.h", "arctan.h")},
         "dynamics.h": _header(program, chosen),
     }
     for function in chosen:
@@ -67,7 +69,9 @@ def c_source(program, functions: Iterable[str] | None = None) -> str:
     """Return functions as one self-contained text: `tf_NAME`, or with -DLANES=8 `tf_NAME_x8`."""
     chosen = program.chosen(functions)
     texts = sources(program, functions)
-    support = texts["real.h"].replace('#include "sincos.h"\n', texts["sincos.h"])
+    support = texts["real.h"]
+    for name in ("sincos.h", "arctan.h"):
+        support = support.replace(f'#include "{name}"\n', texts[name])
     return "\n".join([support, *(_about(program, function) + _body(function) for function in chosen)])
 
 
@@ -90,9 +94,16 @@ def _about(program, function) -> str:
         f"/* {function.name} of {plain(program.model)}: out[{function.output.size}] from {size}\n"
         f" * out: {_result(program, function)}\n"
         f" * {count.mul} multiplications, {count.add} additions, {count.div} divisions, "
-        f"{count.trig} sines and cosines; {plain(function.variant)}\n"
+        f"{_transcendental(count)}; {plain(function.variant)}\n"
         " */\n"
     )
+
+
+def _transcendental(count) -> str:
+    """Describe the counts of square roots and of trigonometric functions."""
+    if not count.sqrt:
+        return f"{count.trig} sines and cosines"
+    return f"{count.sqrt} square roots, {count.trig} sines, cosines and arc tangents"
 
 
 def _header(program, chosen) -> str:
@@ -198,6 +209,10 @@ class _Lines:
             if b:
                 return f"reciprocal({divisor}, {'0.0, INFINITY' if b > 0 else '-INFINITY, 0.0'})", ATOM
             return f"1.0 / {divisor}", PRODUCT
+        if op == SQRT:
+            return f"root({self.operand(a, SUM, self.op[a] == CONST)})", ATOM
+        if op == ATAN2:
+            return f"arctangent({', '.join(self.operand(x, SUM, self.op[x] == CONST) for x in (a, b))})", ATOM
         tight = PRODUCT if op == MUL else SUM
         left = self.operand(a, tight, self.op[a] == self.op[b] == CONST)
         right = self.operand(b, tight + 1)

@@ -18,9 +18,29 @@ import math
 
 from ._table import OPERATIONS, Scalar, Table
 
-__all__ = ["OPERATIONS", "Scalar", "Table", "reciprocal", "sincos"]
+__all__ = [
+    "OPERATIONS",
+    "Scalar",
+    "Table",
+    "arctangent",
+    "is_binary",
+    "is_trig",
+    "reciprocal",
+    "root",
+    "sincos",
+]
 
-CONST, INPUT, ADD, SUB, MUL, RECIP, SIN, COS = range(len(OPERATIONS))
+CONST, INPUT, ADD, SUB, MUL, RECIP, SIN, COS, SQRT, ATAN2 = range(len(OPERATIONS))
+
+
+def is_binary(op):
+    """Return whether operations, a number or an array, have two operands."""
+    return ((op >= ADD) & (op <= MUL)) | (op == ATAN2)
+
+
+def is_trig(op):
+    """Return whether operations, a number or an array, are sines or cosines."""
+    return (op == SIN) | (op == COS)
 
 
 def sincos(angle) -> tuple:
@@ -35,3 +55,16 @@ def reciprocal(pivot, freedom: int):
     if not pivot > 0:
         raise ZeroDivisionError(f"freedom {freedom} moves no mass")
     return 1.0 / pivot
+
+
+def root(x, loop: int):
+    """Return the square root that closes a loop, of a number or scalar; NaN if x is negative."""
+    if hasattr(x, "sqrt"):
+        return x.sqrt(loop)
+    return math.sqrt(x) if x >= 0.0 else math.nan
+
+
+def arctangent(y, x):
+    """Return atan2(y, x) of numbers or scalars."""
+    table = getattr(y, "table", None) or getattr(x, "table", None)
+    return math.atan2(y, x) if table is None else table.atan2(y, x)

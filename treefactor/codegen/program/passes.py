@@ -8,7 +8,23 @@ from dataclasses import replace
 import numpy as np
 
 from ._table import use_counts
-from .expressions import ADD, CONST, INPUT, MUL, RECIP, SIN, SUB, Table, reciprocal, sincos
+from .expressions import (
+    ADD,
+    ATAN2,
+    CONST,
+    INPUT,
+    MUL,
+    RECIP,
+    SIN,
+    SQRT,
+    SUB,
+    Table,
+    arctangent,
+    is_binary,
+    reciprocal,
+    root,
+    sincos,
+)
 
 
 def extract(table, targets, arguments) -> tuple:
@@ -28,14 +44,15 @@ def extract(table, targets, arguments) -> tuple:
     number = np.zeros(op.size, np.int32)
     number[alive] = np.arange(alive.size)
     op, a, b = op[alive], a[alive], b[alive]
-    constant, is_input, binary = op == CONST, op == INPUT, (op >= ADD) & (op <= MUL)
+    constant, is_input, binary = op == CONST, op == INPUT, is_binary(op)
     value, new_a, new_b = np.zeros(op.size), *np.zeros((2, op.size), np.int32)
     value[constant] = np.stack([a[constant], b[constant]], axis=1).astype(np.int32).view(np.float64)[:, 0]
     place = np.zeros(max(arguments) + 1, np.int32)
     place[list(arguments)] = np.arange(len(arguments))
     new_a[is_input], new_b[is_input] = place[a[is_input]], b[is_input]
     new_a[op >= ADD], new_b[binary] = number[a[op >= ADD]], number[b[binary]]
-    new_b[op == RECIP] = b[op == RECIP]
+    tagged = (op == RECIP) | (op == SQRT)
+    new_b[tagged] = b[tagged]
     return op, new_a, new_b, value, number[np.abs(codes)], np.where(codes < 0, -1, 1).astype(np.int8)
 
 
@@ -64,10 +81,19 @@ def gather(function):
             sign = 1.0 if b[row] > 0 else -1.0
             found[row] = sign * reciprocal(sign * found[a[row]], abs(b[row]) - 1)
         else:
-            found[row] = 1.0 / found[a[row]] if kind == RECIP else sincos(found[a[row]])[kind - SIN]
+            found[row] = _applied(kind, found, a[row], b[row])
     result = [found[row] * float(sign) for row, sign in zip(function.output, function.sign, strict=True)]
     columns = extract(table, result, range(len(function.inputs)))
     return replace(function, **dict(zip(("op", "a", "b", "value", "output", "sign"), columns, strict=True)))
+
+
+def _applied(kind: int, found, a: int, b: int):
+    """Return an operation other than a sum or product of scalars found before."""
+    if kind == SQRT:
+        return root(found[a], b - 1)
+    if kind == ATAN2:
+        return arctangent(found[a], found[b])
+    return 1.0 / found[a] if kind == RECIP else sincos(found[a])[kind - SIN]
 
 
 def _absorbed(op, a, b, used) -> set[int]:

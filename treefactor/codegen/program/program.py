@@ -19,7 +19,7 @@ from ...exceptions import CodegenError
 from ...model.joints import LOOPS
 from ...tree.tree import OperationCount, Tree
 from . import emit_c
-from .expressions import ADD, COS, INPUT, MUL, OPERATIONS, RECIP, SIN, SUB
+from .expressions import ADD, ATAN2, COS, INPUT, MUL, OPERATIONS, RECIP, SIN, SQRT, SUB, is_binary
 
 ARGUMENTS = {  # arguments of the functions that can be generated, in order
     "crba": ("q",),
@@ -34,17 +34,19 @@ ARGUMENTS = {  # arguments of the functions that can be generated, in order
     "loop_velocity": ("q", "v"),
     "loop_step": ("q",),
     "loop_gap": ("q",),
+    "position_closure": ("q",),
     "joint_forces": ("q", "v", "a"),
     "base_force": ("q", "v", "a"),
 }
 FUNCTIONS: tuple[str, ...] = tuple(ARGUMENTS)[:6]  # functions that need no tips
 TIP_FUNCTIONS: tuple[str, ...] = tuple(ARGUMENTS)[6:8]
-LOOP_FUNCTIONS: tuple[str, ...] = tuple(ARGUMENTS)[8:12]  # functions of models with loops
-REACTIONS: tuple[str, ...] = tuple(ARGUMENTS)[12:]
+LOOP_FUNCTIONS: tuple[str, ...] = tuple(ARGUMENTS)[8:12]  # functions of all models with loops
+CLOSURES: tuple[str, ...] = tuple(ARGUMENTS)[12:13]  # functions of loops with an analytic closure
+REACTIONS: tuple[str, ...] = tuple(ARGUMENTS)[13:]
 FORMAT = 2
 NO_PROGRAM = (KeyError, TypeError, ValueError, OverflowError, OSError, EOFError, RuntimeError)
 # attributes in the head of a file
-PLAIN = ("model", "nq", "nv", "tips", "snapped", "loops", "independent", "joints")
+PLAIN = ("model", "nq", "nv", "tips", "snapped", "loops", "independent", "joints", "branch")
 COLUMNS = {
     "op": np.uint8,
     "a": np.int32,
@@ -66,12 +68,12 @@ class Function(ReadOnly):
         Names and sizes of the arguments.
     op : ndarray of uint8, shape (rows,)
         Operation of each statement, an index into ``OPERATIONS``: CONST, INPUT, ADD (a + b), SUB (a - b),
-        MUL (a b), RECIP (1 / a), SIN (a), COS (a). Constants come first, then inputs, then the others in the
-        order of the recursion.
+        MUL (a b), RECIP (1 / a), SIN (a), COS (a), SQRT (a), ATAN2 (a, b). Constants come first, then inputs,
+        then the others in the order of the recursion.
     a, b : ndarray of int32, shape (rows,)
         Operands: numbers of earlier statements, 0 if there is none. INPUT has the number of the argument and
         the entry. RECIP has b = k + 1 if a is the pivot of freedom k, -k - 1 if a is its negative: the value
-        is then NaN unless that pivot is positive.
+        is then NaN unless that pivot is positive. SQRT has b = k + 1 if it closes loop k.
     value : ndarray of float64, shape (rows,)
         Value of CONST, positive or 0; 0 for other operations.
     output : ndarray of int32, shape (size,)
@@ -113,7 +115,7 @@ class Function(ReadOnly):
         """Return why the columns are not valid straight-line code, or None."""
         op, a, b = self.op, self.a.astype(int), self.b.astype(int)
         sizes = np.array([size for _, size in self.inputs])
-        is_input, computed, binary = op == INPUT, op >= ADD, (op >= ADD) & (op <= MUL)
+        is_input, computed, binary = op == INPUT, op >= ADD, is_binary(op)
         statement = np.arange(op.size)
         if not op.size == a.size == b.size == self.value.size:
             return "columns differ in length"
@@ -159,8 +161,10 @@ def available(model, tips=()) -> tuple[str, ...]:
     return tuple(name for name in names if name != "aba" or model.coupling is None)
 
 
-def shape_of(name: str, tree: Tree, tips: int, loops: tuple = (), joints: int = 0) -> tuple[int, ...]:
-    """Return the shape of the result of a function, for the tree of the freedoms."""
+def shape_of(
+    name: str, tree: Tree, tips: int, loops: tuple = (), joints: int = 0, nq: int = 0
+) -> tuple[int, ...]:
+    """Return the shape of the result of a function, for the tree of the freedoms and nq entries of q."""
     shapes = {
         "crba": (tree.nnz,),
         "minv": (tree.n, tree.n),
@@ -169,6 +173,7 @@ def shape_of(name: str, tree: Tree, tips: int, loops: tuple = (), joints: int = 
         "loop_gap": (sum(LOOPS[kind] for _, kind in loops),),
         "joint_forces": (joints, 6),
         "base_force": (6,),
+        "position_closure": (nq,),
     }
     return shapes.get(name, (tree.n,))
 
@@ -177,7 +182,11 @@ def operation_count(op: np.ndarray) -> OperationCount:
     """Count the operations of statements."""
     count = np.bincount(op, minlength=len(OPERATIONS)).tolist()
     return OperationCount(
-        mul=count[MUL], add=count[ADD] + count[SUB], div=count[RECIP], trig=count[SIN] + count[COS]
+        mul=count[MUL],
+        add=count[ADD] + count[SUB],
+        div=count[RECIP],
+        sqrt=count[SQRT],
+        trig=count[SIN] + count[COS] + count[ATAN2],
     )
 
 
@@ -204,6 +213,8 @@ class Program(ReadOnly):
         Freedoms, named as in ``Tree.names``, from which "loops" computes the dependent ones.
     joints : tuple of str
         Joints of the rows of "joint_forces".
+    branch : tuple of (str, int)
+        Dependent freedoms that "position_closure" computes by a square root, and its sign, 1 or -1.
 
     Notes
     -----
@@ -220,6 +231,7 @@ class Program(ReadOnly):
     loops: tuple[tuple[str, str], ...] = ()
     independent: tuple[str, ...] = ()
     joints: tuple[str, ...] = ()
+    branch: tuple[tuple[str, int], ...] = ()
 
     def __post_init__(self):
         self.__setstate__({"parent": np.array(self.parent), "functions": self.functions})
@@ -287,7 +299,8 @@ class Program(ReadOnly):
                     {function.name: function for function in functions},
                     tuple((str(name), str(kind)) for name, kind in head["loops"]),
                     tuple(map(str, head["independent"])),
-                    tuple(map(str, head.get("joints", ()))),  # absent in files of release 0.1
+                    tuple(map(str, head.get("joints", ()))),  # these are absent in files of release 0.1
+                    tuple((str(name), int(sign)) for name, sign in head.get("branch", ())),
                 )
         except (*NO_PROGRAM, zipfile.BadZipFile, zlib.error) as error:
             if isinstance(error, FileNotFoundError | CodegenError):
@@ -306,7 +319,7 @@ class Program(ReadOnly):
             if kind not in LOOPS:
                 raise CodegenError(f"loop {name!r} must have a kind among {', '.join(LOOPS)}, got {kind!r}")
         for name, function in self.functions.items():
-            shape = shape_of(name, tree, len(self.tips), self.loops, len(self.joints))
+            shape = shape_of(name, tree, len(self.tips), self.loops, len(self.joints), self.nq)
             inputs = tuple((x, sizes[x]) for x in ARGUMENTS.get(name, ()))
             if name not in ARGUMENTS or function.inputs != inputs or function.shape != shape:
                 raise CodegenError(f"{name}: its arguments or its result do not fit the model")
@@ -315,6 +328,9 @@ class Program(ReadOnly):
                 raise CodegenError(f"{name}: {fault}")
             if (np.abs(function.b[function.op == RECIP], dtype=float) > self.nv).any():
                 raise CodegenError(f"{name}: a pivot does not belong to a freedom")
+            closed = function.b[function.op == SQRT]
+            if ((closed < 1) | (closed > len(self.loops))).any():
+                raise CodegenError(f"{name}: a square root does not belong to a loop")
 
 
 def _function(file, k: int, name, inputs, shape, variant) -> Function:

@@ -42,6 +42,7 @@ class Numeric:
         self.v, self.a, self.tau = self.G @ v, self.G @ a, tau
         self.tips = [[joint.name for joint in model.joints].index(tip) for tip in tips]
         self.named: dict = {}
+        self.position_closure = q  # of configurations with closed loops
         self.S = [_motions(body) for body in bodies]
         self.armature = np.concatenate([np.zeros(0), *(body.armature for body in bodies)])
         self.R, self.X, self.origin, self.V, self.A = [], [], [], [], []

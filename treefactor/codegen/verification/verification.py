@@ -12,22 +12,23 @@ from typing import Any
 import numpy as np
 
 from ..._util.validation import as_count, as_size
+from ...model.configuration import integrate
 from ...model.model import Model, require_model
 from ..algorithms.frames import SNAP
 from ..algorithms.partition import OPEN as OPEN
-from ..algorithms.partition import sample_configurations
+from ..algorithms.partition import closed, nearest, sample_configurations
 from ..algorithms.reduction import AXES, Reduction
 from ..backends.numpy_ import evaluate
 from ..choices import VARIANTS, Choice
 from ..program import passes
 from ..program._table import Scalar, use_counts
-from ..program.program import LOOP_FUNCTIONS, Function, available
+from ..program.program import CLOSURES, LOOP_FUNCTIONS, Function, available
 from ..writer import Writer
 from .numeric import Numeric
 from .numeric_loops import NumericLoops
 
 CLOSED = ("loops", "loop_velocity")  # functions that need configurations with closed loops
-
+NEAR = 0.02  # random distance of configurations on one branch, in m and radian
 TOLERANCE = 1e-11  # of an element, relative to the largest element of that matrix of all bodies
 
 
@@ -147,7 +148,9 @@ def verifiable(
     choice = Choice.of(model, functions, tips, variants, snap)
     for variant, bodies in choice.stepped.items():
         for name, method in choice.ways_of(variant):
-            yield _verifiable(Writer(model, bodies, choice.tips, choice.dependent, {}), name, method, variant)
+            closing = choice.closings.get(variant)
+            writer = Writer(model, bodies, choice.tips, choice.dependent, {}, closing)
+            yield _verifiable(writer, name, method, variant)
 
 
 def _verifiable(writer: Writer, name: str, method: str | None, variant: str) -> Verifiable:
@@ -187,9 +190,7 @@ def _elements(matrix, at: str = "") -> Iterator[tuple[str, Any]]:
 def compare(one: Verifiable, samples: int = 3, tolerance: float = TOLERANCE) -> Verdict:
     """Compare all elements in random states with their reference values."""
     rng = np.random.default_rng(0)
-    dependent = None if one.reduction is None else one.reduction.dependent
-    closed = samples if one.function.name in CLOSED else 0
-    values = {"q": sample_configurations(one.model, dependent, rng, samples, closed)}
+    values = {"q": _configurations(one, rng, samples)}
     values |= dict(zip(("v", "a", "tau"), rng.normal(size=(3, samples, one.model.nv)), strict=True))
     own = evaluate(one.function, *(values[argument] for argument, _ in one.function.inputs))
     if "a" not in dict(one.function.inputs):
@@ -209,6 +210,28 @@ def compare(one: Verifiable, samples: int = 3, tolerance: float = TOLERANCE) -> 
         None if worst is None else one.names[worst],
         one.names[wrong[0]] if wrong.size else None,
     )
+
+
+def _configurations(one: Verifiable, rng, samples: int) -> np.ndarray:
+    """Return configurations on one branch, with closed loops, near them, or random, as the function needs."""
+    if one.function.name in CLOSURES:
+        return np.array(list(_on_branch(one, rng, samples)))
+    dependent = None if one.reduction is None else one.reduction.dependent
+    on_loops = samples if one.function.name in CLOSED else 0
+    return sample_configurations(one.model, dependent, rng, samples, on_loops)
+
+
+def _on_branch(one: Verifiable, rng, samples: int) -> Iterator[np.ndarray]:
+    """Yield closed configurations near the one whose branch is the default; angles from -pi to pi."""
+    model, bodies = one.model, one.bodies
+    (start,) = closed(model, bodies, 1)
+    angles = [body.q for body in bodies if body.kind == "revolute"]
+    while samples:
+        q = nearest(model, bodies, integrate(model, start, rng.normal(scale=NEAR, size=model.nv)))
+        if q is not None:
+            q[angles] = np.arctan2(np.sin(q[angles]), np.cos(q[angles]))
+            samples -= 1
+            yield q
 
 
 def _expected(one: Verifiable, q, v, a, tau) -> tuple[list, list]:

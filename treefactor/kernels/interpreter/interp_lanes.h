@@ -40,6 +40,27 @@ INLINE REAL NAME(reciprocal)(REAL x)
 #endif
 }
 
+/* Computes square roots. */
+INLINE REAL NAME(root)(REAL x)
+{
+#if WIDTH == 1
+    return sqrt(x);
+#else
+    UNROLL for (int i = 0; i < WIDTH; i++) x[i] = sqrt(x[i]);
+    return x;
+#endif
+}
+
+/* Computes atan2(y, x); one number as a register of it, so that the last bit is the same. */
+INLINE REAL NAME(arctangent)(REAL y, REAL x)
+{
+#if WIDTH == 1
+    return ISA(atan2_vector)((ISA(V)){y}, (ISA(V)){x})[0];
+#else
+    return ISA(atan2_vector)(y, x);
+#endif
+}
+
 #if LANES == 1
 /* Computes sines and cosines of many slots, 64 angles per call of sincos. */
 static const int32_t *NAME(sincos_run)(const int32_t *p, int32_t times, double *workspace)
@@ -97,6 +118,8 @@ static void NAME(run)(const int32_t *p, double *workspace)
             CASE(OP_RECIP, 1, 1.0 / a)
             CASE(OP_POSITIVE, 1, NAME(reciprocal)(a))
             CASE(OP_NEGATIVE, 1, -NAME(reciprocal)(-a))
+            CASE(OP_SQRT, 1, NAME(root)(a))
+            CASE(OP_ATAN2, 2, NAME(arctangent)(a, b))
             case OP_SINCOS: p = NAME(sincos_run)(p, times, workspace); break;
             default: return;
         }

@@ -8,7 +8,8 @@
 
 /* Opcodes. SUM_OPCODE: a sum of up to three terms, named by its counts of positive and negative products and of
  * positive and negative single operands; at least one term is positive. OP_RECIP: 1 / a. OP_POSITIVE and
- * OP_NEGATIVE: 1 / a of a pivot, NaN unless a is positive, or negative. OP_SINCOS: sin a and cos a, two results. */
+ * OP_NEGATIVE: 1 / a of a pivot, NaN unless a is positive, or negative. OP_SINCOS: sin a and cos a, two results.
+ * OP_SQRT: the square root of a, NaN if a is negative. OP_ATAN2: atan2(a, b). */
 #define SUM_OPCODE(products, negative_products, numbers, negative_numbers) \
     (((products) * 4 + (negative_products)) * 16 + (numbers) * 4 + (negative_numbers))
 enum {
@@ -17,6 +18,8 @@ enum {
     OP_RECIP = SUM_OPCODE(0, 0, 1, 0),
     OP_POSITIVE = SUM_OPCODE(0, 1, 0, 0),
     OP_NEGATIVE = SUM_OPCODE(0, 0, 0, 2),
+    OP_SQRT = SUM_OPCODE(0, 1, 0, 1),
+    OP_ATAN2 = SUM_OPCODE(0, 2, 0, 0),
     OPCODES = SUM_OPCODE(3, 0, 0, 0) + 1    /* one more than the largest */
 };
 
@@ -48,6 +51,8 @@ enum { WIDTHS = 4 };
 typedef struct {
     const char *name;
     Width width[WIDTHS];             /* widest first; the last has a single lane */
+    /* Computes atan2(y, x) of n pairs. */
+    void (*arctangents)(ptrdiff_t n, const double *y, const double *x, double *angle);
 } ProgramKernels;
 
 extern const ProgramKernels program_kernels_baseline;
