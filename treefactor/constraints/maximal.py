@@ -144,7 +144,7 @@ class MaximalCoordinates(Sealed):
     >>> turned = [[0, 0, 1], [0, 1, 0], [-1, 0, 0]]
     >>> states = BodyStates([turned, turned], [[0, 0, 0], [-1, 0, 0]], np.zeros((2, 6)))
     >>> pendulum.accelerations(states).joints.round(6)
-    array([-11.684564,  14.369128])
+    array([-12.124719,  15.431461])
     """
 
     bodies: tuple[Inertia, ...]
