@@ -13,6 +13,7 @@ CHECKS  := -fsanitize=address,undefined -fno-sanitize-recover=undefined
 COVERED := .covered
 
 NEWEST  := .newest
+PARALLEL := -n auto --maxprocesses 4 --dist worksteal
 
 .PHONY: demo test test-slow test-newest lock build-times sanitize valgrind coverage fuzz lint bench dashboard docs measure clean
 
@@ -22,7 +23,7 @@ demo: $(TOOLS)
 	$(BIN)/treefactor check
 
 test: $(READY)
-	$(BIN)/python -m pytest
+	$(BIN)/python -m pytest $(PARALLEL)
 
 test-slow: $(READY)
 	$(BIN)/python -m pytest -m slow
@@ -33,7 +34,7 @@ test-newest:
 	$(PYTHON) -m venv $(NEWEST)
 	$(call copy_sources,$(NEWEST))
 	$(NEWEST)/bin/python -m pip install --quiet '$(NEWEST)/source[dev]'
-	cd $(NEWEST) && bin/python -m pytest ../tests
+	cd $(NEWEST) && bin/python -m pytest $(PARALLEL) ../tests
 
 # Write the newest versions, for every Python and system, into the files that demo and test use.
 lock: $(VENV)/bin/python

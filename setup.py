@@ -77,7 +77,7 @@ class BuildKernels(build_ext):
         with ThreadPoolExecutor(workers) as pool:
 
             def compile_apart(sources, **options):
-                """Objects of the sources, each a task of its own."""
+                """Compile the sources, each in a task of its own; return the names of the objects."""
                 tasks = [pool.submit(self.timed, compile_files, source, options) for source in sources]
                 return [name for task in tasks for name in task.result()]
 

@@ -35,9 +35,9 @@ def accelerator_of(
         Raises
         ------
         ShapeError, NonFiniteError
-            Where q, v or tau has another length or is not finite.
+            If q, v or tau has another length or is not finite.
         NotPositiveDefiniteError, AdapterError
-            Where a joint moves nothing that has mass; names the joint.
+            If a joint moves nothing that has mass; names the joint.
         """
         tau = as_vector(tau, body.nv, "tau")
         if require is not None:

@@ -26,7 +26,7 @@ class Joint:
     name, kind : str
         Drake's name and type.
     parent : int
-        Next joint with freedoms on the way to the world, as an index into ``Body.joints``; -1 for none.
+        Next joint with freedoms towards the world, as an index into ``Body.joints``; -1 if there is none.
     q, v : slice
         Its entries in q and v.
 
@@ -84,13 +84,13 @@ class Body(Sealed):
     Raises
     ------
     AdapterError
-        Where the plant is not finalized, has discrete time, or is not a tree.
+        If the plant is not finalized, has discrete time, or is not a tree.
 
     Notes
     -----
     Thread-compatible.
 
-    What changes it is every evaluation, which writes into the context.
+    Every evaluation changes it, because it writes into the context.
     """
 
     engine = "Drake"
@@ -117,7 +117,7 @@ class Body(Sealed):
         self.close()
 
     def close(self) -> None:
-        """Do nothing: Drake's memory goes with the last reference to it."""
+        """Do nothing: Drake frees its memory with the last reference."""
 
     @property
     def armature(self) -> np.ndarray:
@@ -157,7 +157,7 @@ def _joints(plant: MultibodyPlant) -> tuple[Joint, ...]:
     above, parent = (
         {int(plant.world_body().index()): None},
         {},
-    )  # next moving joint inwards of bodies, of joints
+    )  # next moving joint towards the world, of bodies and of joints
     waiting = list(joints)
     while waiting:
         joint = next(

@@ -22,8 +22,8 @@ from ._plain_urdf import name_at, plain, write
 def load(path, floating: bool = False, gravity=(0.0, 0.0, -9.81)) -> Body:
     """Load the dynamics of a URDF.
 
-    Drake gets the links' inertias and the joints alone, so no mesh is looked for, and parses strictly: else
-    it would replace an inertia it finds impossible by another one, and only warn.
+    Drake reads only inertias and joints, no meshes, and parses strictly; otherwise it would replace an
+    impossible inertia by another one with only a warning.
 
     Parameters
     ----------
@@ -36,15 +36,15 @@ def load(path, floating: bool = False, gravity=(0.0, 0.0, -9.81)) -> Body:
     Raises
     ------
     AdapterError
-        Where the file is missing, malformed or refused by Drake, which demands that inertias are positive and
+        If the file is missing, malformed or refused by Drake, which demands that inertias are positive and
         satisfy the triangle inequality; names the file, the reason and the link or joint.
     ShapeError, NonFiniteError
-        Where gravity is not a vector.
+        If gravity is not a vector.
     """
     path = as_path(path, "drake")
     robot, root = plain(parse(path, "drake"), path, "drake")
     for dynamics in robot.iterfind("joint/dynamics"):
-        dynamics.attrib.pop("friction", None)  # Drake has none, and would complain
+        dynamics.attrib.pop("friction", None)  # Drake does not support it, and warns
     text, plant = write(robot), MultibodyPlant(time_step=0.0)
     parser = Parser(plant=plant)
     parser.SetStrictParsing()
@@ -56,8 +56,9 @@ def load(path, floating: bool = False, gravity=(0.0, 0.0, -9.81)) -> Body:
 def load_plain(path, floating: bool = False, gravity=(0.0, 0.0, -9.81), way: str = "Parser") -> Body:
     """Load a URDF as scripts do, with a parser that only warns; meshes are not read.
 
-    Its H may not be the file's then: a link called "world" is the world itself, impossible inertias are
-    replaced, actuators with rotors have a reflected inertia. Arguments and errors as for `load`.
+    Its H may differ from that of the file: Drake takes a link called "world" for the world itself, replaces
+    impossible inertias, and adds the reflected inertia of actuators with rotors. Arguments and errors are
+    those of `load`.
     """
     path = as_path(path, "drake")
     top = parse(path, "drake")

@@ -1,11 +1,12 @@
 """Write an MJCF with the dynamics of a URDF; MuJoCo before 4.0 misreads URDFs.
 
-Up to 3.11 it turns inertias whose ``<origin>`` has an ``rpy`` the wrong way (H wrong by 1e-2) and finds
-their principal axes to 1e-8 only; from 3.3 to 3.10 it misplaces the inertias of links on fixed joints. Every
+Up to 3.11 it rotates inertias whose ``<origin>`` has an ``rpy`` the wrong way (errors of H of 1e-2) and finds
+their principal axes only to 1e-8; from 3.3 to 3.10 it misplaces the inertias of links on fixed joints. Every
 version welds the root to the world, drops inertias without mass, and refuses links on fixed joints whose
-inertias no body has. So links on fixed joints are merged into their carriers, as Pinocchio does, inertias
-are given by their principal moments, and a floating root has a free joint. MuJoCo refuses to compile a moving
-body without mass or whose moments break A + B >= C: it gets a stand-in, and the model the true values later.
+inertia is impossible for a body. Therefore links on fixed joints are merged into their parents, as Pinocchio
+does, inertias are written as principal moments, and a floating root has a free joint. MuJoCo does not compile
+a moving body without mass, or whose moments break A + B >= C: the file holds other values for it, which are
+replaced in the compiled model.
 """
 
 from __future__ import annotations
@@ -17,23 +18,24 @@ import numpy as np
 from scipy.spatial.transform import Rotation
 
 from ..exceptions import AdapterError
-from ..model._urdf import ROUND_OFF, Robot, read, without_fixed_joints
+from ..model._urdf import Robot, read, without_fixed_joints
 from ..model.joints import Inertia
+from ..tolerances import NO_MOMENT
 
-SMALLEST = 1e-15  # mjMINVAL; less mass or inertia MuJoCo takes for none
+SMALLEST = 1e-15  # mjMINVAL; MuJoCo treats less mass or inertia as zero
 TYPES = {"revolute": "hinge", "continuous": "hinge", "prismatic": "slide", "spherical": "ball"}
 
 
 def mjcf(path: Path, floating: bool) -> tuple[str, dict[str, tuple[float, np.ndarray]]]:
     """Return the text of an MJCF, and the masses and principal moments it could not hold, by body.
 
-    Bodies and joints have the names of the URDF's, the free joint is ``root_joint``.
+    Bodies and joints keep their names in the URDF; the free joint is called ``root_joint``.
 
     Raises
     ------
     AdapterError
-        Where the file cannot be read, is not a URDF, or has a joint MuJoCo has not, or a chain
-        of links too long for nested XML.
+        If the file cannot be read, is not a URDF, has a joint of a type that MuJoCo lacks, or has a chain
+        of links that is too long for nested XML.
     """
     robot = without_fixed_joints(read(path, "mujoco"))
     odd: dict[str, tuple[float, np.ndarray]] = {}
@@ -79,7 +81,7 @@ def _principal(inertial: Inertia) -> tuple[np.ndarray, np.ndarray]:
     """Return principal moments in rising order, and a rotation whose columns are their axes."""
     moments, axes = np.linalg.eigh(inertial.tensor)
     axes[:, 2] *= np.linalg.det(axes)  # right-handed
-    if moments[2] <= (1.0 + ROUND_OFF) * (moments[0] + moments[1]):
+    if moments[2] <= (1.0 + NO_MOMENT) * (moments[0] + moments[1]):
         moments[2] = min(moments[2], moments[0] + moments[1])  # MuJoCo's triangle inequality has no tolerance
     return moments, axes
 

@@ -23,7 +23,7 @@ class Accelerator(BoundFactor):
     Raises
     ------
     AdapterError
-        Where this version of MuJoCo stores H otherwise; 3.3.3 and later do not.
+        If this version of MuJoCo stores H in another layout; 3.3.3 and later use this one.
 
     Notes
     -----

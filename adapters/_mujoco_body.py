@@ -17,7 +17,7 @@ FREE, BALL = int(mujoco.mjtJoint.mjJNT_FREE), int(mujoco.mjtJoint.mjJNT_BALL)
 SLIDE = int(mujoco.mjtJoint.mjJNT_SLIDE)
 SIZES = {FREE: (7, 6), BALL: (4, 3)}  # entries in q and v; 1 and 1 for the others
 
-# what would add to the smooth accelerations of mj_forward, or take time there without entering them
+# flags of mj_forward for parts that change smooth accelerations, or only take time
 DISABLED = int(
     mujoco.mjtDisableBit.mjDSBL_CONSTRAINT
     | mujoco.mjtDisableBit.mjDSBL_ACTUATION
@@ -32,7 +32,7 @@ class Joint:
     Attributes
     ----------
     name : str
-        Where the file has none, the one Pinocchio makes up: ``<body>_free``,
+        A joint without a name in the file has the name that Pinocchio makes for it: ``<body>_free`` or
         ``<body>Joint_<number in body>``, with ``_2``, ``_3`` ... at its end if another joint has that name.
     kind, body : int
         MuJoCo's type and body.
@@ -83,8 +83,8 @@ class Body(Sealed):
     Parameters
     ----------
     model : mujoco.MjModel
-        Referred to, so changes of its masses and so on are seen. Its constraints, actuators and sensors are
-        disabled for the time of an evaluation.
+        Not copied, so that later changes, for instance of masses, have an effect. Its constraints, actuators
+        and sensors are disabled during an evaluation.
     data : mujoco.MjData, optional
         Overwritten by every evaluation.
 
@@ -103,7 +103,7 @@ class Body(Sealed):
     -----
     Thread-compatible.
 
-    What changes it is every evaluation, which writes into ``data``.
+    Every evaluation changes it, because it writes into ``data``.
     """
 
     engine = "MuJoCo"
@@ -128,7 +128,7 @@ class Body(Sealed):
         self.close()
 
     def close(self) -> None:
-        """Do nothing: MuJoCo's memory goes with the last reference to it."""
+        """Do nothing: MuJoCo frees its memory with the last reference."""
 
     @property
     def armature(self) -> np.ndarray:

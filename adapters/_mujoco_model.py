@@ -41,7 +41,7 @@ def model(source: mujoco.MjModel | Body) -> Model:
     Raises
     ------
     AdapterError
-        Where tendons have armature: no tree of bodies has their H. See `without_tendon_armature`.
+        If tendons have armature: no tree of bodies has their H. See `without_tendon_armature`.
     """
     if not isinstance(source, mujoco.MjModel | Body):
         advice = "; load a file with mujoco_.load(path)" if isinstance(source, str | PathLike) else ""
@@ -53,7 +53,7 @@ def model(source: mujoco.MjModel | Body) -> Model:
 
 def _joints(body: Body) -> list[Joint]:
     m, joints = body.model, []
-    carried = [(-1, np.eye(3), np.zeros(3))]  # of every body: its carrier, and its frame there
+    carried = [(-1, np.eye(3), np.zeros(3))]  # of every body: the joint that carries it, and its frame there
     for k in range(1, m.nbody):
         carrier, R, p = carried[m.body_parentid[k]]
         R, p = R @ _matrix(m.body_quat[k]), p + R @ m.body_pos[k]

@@ -1,7 +1,7 @@
 """Find what MuJoCo adds by default to the smooth accelerations of a model, by switching it off.
 
-A setting is a list of switches: a flag that disables it, or fields of the model or its options that are zero
-where there is none. Versions of MuJoCo differ in the fields they have.
+A setting is a list of switches: a flag that disables it, or fields of the model or its options that disable
+it when they are zero. Versions of MuJoCo differ in the fields that they have.
 """
 
 from __future__ import annotations
@@ -34,8 +34,8 @@ SETTINGS = {
     "mimic joints and other equalities are soft constraints": ["mjDSBL_EQUALITY"],
     "contacts act": ["mjDSBL_CONTACT"],
 }
-NAMED = ("dof", "jnt", "tendon", "body", "actuator")  # prefixes of the fields of what has a name
-CONSTRAINED = {  # what a constraint other than a contact belongs to
+NAMED = ("dof", "jnt", "tendon", "body", "actuator")  # prefixes of fields of elements that have names
+CONSTRAINED = {  # elements to which constraints belong that are not contacts
     int(mujoco.mjtConstraint.mjCNSTR_EQUALITY): "equality",
     int(mujoco.mjtConstraint.mjCNSTR_FRICTION_DOF): "dof",
     int(mujoco.mjtConstraint.mjCNSTR_FRICTION_TENDON): "tendon",
@@ -52,7 +52,7 @@ def initial_configuration(model: mujoco.MjModel) -> np.ndarray:
 def only(model: mujoco.MjModel, kept: str) -> mujoco.MjModel:
     """Copy the model; at most one setting is left as the file has it."""
     other = copy.copy(model)
-    other.jnt_actgravcomp[:] = 0  # else actuators would have to be on for gravity compensation
+    other.jnt_actgravcomp[:] = 0  # otherwise gravity compensation would need actuators to be on
     for name, switches in SETTINGS.items():
         for switch in switches if name != kept else ():
             if switch.startswith("mjDSBL"):

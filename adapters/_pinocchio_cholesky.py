@@ -47,7 +47,7 @@ def decompose(model: pin.Model, data: pin.Data) -> np.ndarray:
     Raises
     ------
     NotPositiveDefiniteError
-        Where Pinocchio would go on with NaN; names the row and joint. ``data`` is unchanged then.
+        If Pinocchio would go on with NaN; names the row and joint. ``data`` is unchanged then.
 
     Notes
     -----

@@ -15,6 +15,7 @@ import numpy as np
 from .._util.validation import as_vector
 from ..exceptions import AdapterError
 from ..model.model import Model
+from ..tolerances import SAME_PARAMETER
 
 ARMATURE = "another armature"
 GRAVITY = "another gravity"
@@ -34,7 +35,8 @@ def transform(body, model, q) -> np.ndarray:
     Raises
     ------
     AdapterError
-        Where the joints of the two are not the same, or of a kind that one of them has not; names them.
+        If body and model have different joints, or a joint is of a type that only one of them has; names
+        the joints.
 
     Notes
     -----
@@ -93,9 +95,9 @@ def model_changes(body, model) -> dict[str, dict[str, Callable]]:
     changes: dict[str, dict[str, Callable]] = {ARMATURE: {}, GRAVITY: {}}
     for joint, _, at_v in _matched(body, model):
         own = body.armature[joint.v]
-        if not np.allclose(own, model.armature[at_v], rtol=1e-12, atol=0.0):
+        if not np.allclose(own, model.armature[at_v], rtol=SAME_PARAMETER, atol=0.0):
             changes[ARMATURE][joint.name] = partial(_set_armature, at=at_v, value=own)
-    if not np.allclose(body.gravity, model.gravity.linear, rtol=1e-12, atol=0.0):
+    if not np.allclose(body.gravity, model.gravity.linear, rtol=SAME_PARAMETER, atol=0.0):
         changes[GRAVITY]["world"] = partial(_set_gravity, value=body.gravity)
     return {cause: found for cause, found in changes.items() if found}
 

@@ -39,7 +39,7 @@ def leading(free: pin.Model, mimic: Mapping) -> tuple[np.ndarray, np.ndarray]:
 def coupling(free: pin.Model, mimic: Mapping) -> np.ndarray:
     """Return G with v_free = G v for coupled mimic joints, shape (free.nv, m).
 
-    Chains of mimic joints are multiplied through; what follows a fixed joint stands still.
+    Ratios along chains of mimic joints are multiplied; a joint that follows a fixed joint does not move.
 
     Parameters
     ----------
@@ -51,7 +51,8 @@ def coupling(free: pin.Model, mimic: Mapping) -> np.ndarray:
     Raises
     ------
     AdapterError
-        Where joints follow each other in a circle, or one that is absent or has several freedoms.
+        If mimic joints follow each other in a circle, or follow a joint that is absent or has several
+        freedoms.
     """
     _, leads = leading(free, mimic)
     G = np.diag(leads.astype(float))

@@ -11,6 +11,7 @@ import pinocchio as pin
 from ..exceptions import AdapterError, InvalidModelError, TreefactorError
 from ..model.joints import AXES, LIMITED, SIZES, Inertia, Joint, Mimic
 from ..model.model import Model
+from ..tolerances import NO_TWIST
 from ._pinocchio_arguments import require_model
 
 KINDS = {  # by the ends of the names of Pinocchio's classes
@@ -24,8 +25,7 @@ KINDS = {  # by the ends of the names of Pinocchio's classes
     "Translation": "translation",
     "FreeFlyer": "freeflyer",
 }
-NO_LIMIT = np.finfo(float).max  # is Pinocchio's
-STRAIGHT = 1e-9  # m/rad or rad; a twist with less of it has none
+NO_LIMIT = np.finfo(float).max  # in Pinocchio
 
 
 @dataclass
@@ -55,9 +55,9 @@ def model(pin_model: pin.Model) -> Model:
     Raises
     ------
     AdapterError
-        Where a joint is of a type that has no equivalent here; names it.
+        If a joint is of a type that has no equivalent here; names it.
     InvalidModelError
-        Where a mass is negative or a number is not finite; names the joint.
+        If a mass is negative or a number is not finite; names the joint.
     """
     require_model(pin_model, "pin_model")
     bodies = _bodies(pin_model)
@@ -165,10 +165,10 @@ def _follower(pin_model: pin.Model, j: int) -> Piece:
         ratio * step.max()
     )  # exp(S x1) = exp(S x0) exp(S (x1 - x0))
     linear, angular = twist[:3], twist[3:]
-    if np.linalg.norm(angular) < STRAIGHT:
+    if np.linalg.norm(angular) < NO_TWIST:
         kind = "prismatic"
     else:
-        kind = "helical" if np.linalg.norm(linear) > STRAIGHT else "revolute"
+        kind = "helical" if np.linalg.norm(linear) > NO_TWIST else "revolute"
     part = _along(kind, pin_model.jointPlacements[j], linear, angular)
     part.mimic = Mimic(leader, ratio, offset)
     return part

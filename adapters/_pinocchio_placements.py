@@ -1,7 +1,7 @@
 """Find bodies and joints that Pinocchio's MJCF reader places differently from MuJoCo, as model changes.
 
-Compared is what both make of Pinocchio's neutral configuration: poses of bodies relative to the body their
-joint hangs from, and points on the axes in the axes of the body that the joint moves.
+Both models are compared in Pinocchio's neutral configuration: poses of bodies relative to their parent body,
+and points on the joint axes in the axes of the body that the joint moves.
 """
 
 from __future__ import annotations
@@ -15,8 +15,8 @@ import pinocchio as pin
 from ..tolerances import SAME_PLACEMENT
 from ._pinocchio_conventions import from_pinocchio
 
-POSITION = "another position of a joint"  # one that a default class gives, Pinocchio does not read
-PLACEMENT = "another placement of a body"  # it puts the first body at the origin if no joint moves that
+POSITION = "another position of a joint"  # Pinocchio ignores positions from default classes
+PLACEMENT = "another placement of a body"  # Pinocchio puts a first body that no joint moves at the origin
 
 
 def placement_changes(model: pin.Model, body) -> dict[str, dict[str, Callable]]:
@@ -97,7 +97,7 @@ def _shift(model: pin.Model, j: int, frame: int, shifts: list[np.ndarray]) -> No
     model.jointPlacements[j] = model.jointPlacements[j] * first * old[0].actInv(new[0]) * first.inverse()
     for i in range(1, len(new)):
         model.joints[j].extract().jointPlacements[i] = new[i - 1].actInv(new[i])
-    D = new[-1].actInv(old[-1])  # from the joint's frame as it was to the frame as it is
+    D = new[-1].actInv(old[-1])  # from the former frame of the joint to the new one
     model.inertias[j] = D.act(model.inertias[j])
     for other in model.frames:
         if other.parentJoint == j:

@@ -1,8 +1,8 @@
 """Reduce a URDF to its dynamics: links with their inertias, joints, and what else an engine reads.
 
-Of collision shapes none are kept, or all but meshes. No mesh is looked for then, and no engine stumbles over,
-or warns about, limits, calibrations and extensions. Numbers are passed on as they are written, so the engine
-itself says what it makes of them; but one that is not finite is refused here, before some engine ignores it.
+Collision shapes are left out, or all of them except meshes. Engines then load no mesh, and neither fail
+at nor warn about limits, calibrations and extensions. Numbers are copied as written, so that the engine
+parses them; a number that is not finite is refused here, because some engines ignore it.
 """
 
 from __future__ import annotations
@@ -76,7 +76,7 @@ def plain(
     Raises
     ------
     AdapterError
-        Where the element is not a robot, or has no root link, or several, or two links of one name.
+        If the element is not a robot, does not have exactly one root link, or has two links of one name.
     """
     if top.tag != "robot":
         raise file_error(path, engine, f"not a URDF: the root element is <{top.tag}>, expected <robot>")

@@ -12,11 +12,10 @@ from scipy.spatial.transform import Rotation
 from .._util.validation import Sealed
 from ..exceptions import AdapterError
 from ..model._urdf import roll_pitch_yaw
+from ..tolerances import MISPLACED, SAME_AS_CACHED
 
-STALE = 1e-9  # relative difference of H that proves PyBullet's cached tree to be that of something else
 LINKS = 128  # base included; PyBullet has no state of a body with more
-POSITIONS = 120  # of its joints: 128 less 7 of the base, and the last is misread in spherical joints
-OFFSET = 1e-9  # m; a spherical joint farther than this from the origin of its parent is misread
+POSITIONS = 120  # of joints: 128 less 7 of the base; PyBullet misreads the last one in spherical joints
 
 FREEDOMS = {
     pybullet.JOINT_REVOLUTE: 1,
@@ -94,7 +93,7 @@ class Body(Sealed):
     Raises
     ------
     AdapterError
-        Where there is no such multibody, it has a planar joint or more than 128 links, or PyBullet's mass
+        If there is no such multibody, it has a planar joint or more than 128 links, or PyBullet's mass
         matrix is not that of its masses and frames: PyBullet caches the tree of a body, also beyond
         changeDynamics and removeBody.
 
@@ -102,7 +101,7 @@ class Body(Sealed):
     -----
     Thread-compatible.
 
-    What changes it is every evaluation. Client and body are of one process: not picklable.
+    Every evaluation changes it. It belongs to the client of one process and cannot be pickled.
     """
 
     id: int
@@ -167,12 +166,13 @@ class Body(Sealed):
         Raises
         ------
         AdapterError
-            Where they differ: the tree PyBullet has cached is not that of this body as it is now.
+            If they differ: PyBullet has cached the tree of another body, or of this one before a change.
         """
         self._refuse_offset_spherical_joints()
         q = self._sample()
         expected, received = reference_mass_matrix(self, q), self.mass_matrix(q)
-        if not np.abs(received - expected).max(initial=0.0) <= STALE * np.abs(expected).max(initial=0.0):
+        allowed = SAME_AS_CACHED * np.abs(expected).max(initial=0.0)
+        if not np.abs(received - expected).max(initial=0.0) <= allowed:
             raise adapter_error(
                 f"the mass matrix of {self.base!r} is not that of its present masses and frames: PyBullet "
                 "keeps the tree it cached before changeDynamics or removeBody; load it in a fresh client"
@@ -259,7 +259,7 @@ class Body(Sealed):
         for link in self.moving:
             # PyBullet's inverse dynamics has its frames at the joints, that of the base at its CoM
             parent = self.links[link.parent].centre if link.parent >= 0 else np.zeros(3)
-            if link.freedoms == 3 and np.abs(link.pivot + parent).max() > OFFSET:
+            if link.freedoms == 3 and np.abs(link.pivot + parent).max() > MISPLACED:
                 raise adapter_error(
                     f"spherical joint {link.joint!r} is not at the origin of its parent, and PyBullet's mass "
                     "matrix drops that offset; load() works round it",

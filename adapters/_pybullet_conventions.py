@@ -24,7 +24,7 @@ def transform(body: Body, model, q=None) -> np.ndarray:
     Raises
     ------
     AdapterError
-        Where the joints of the two are not the same.
+        If body and model have different joints.
 
     Notes
     -----

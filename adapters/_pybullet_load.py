@@ -13,9 +13,10 @@ from .._util.xml import as_path, numbers, parse
 from ..exceptions import AdapterError
 from ..model._urdf import read
 from ..model.joints import Inertia
+from ..tolerances import ORTHONORMAL
 from ._plain_urdf import AXIAL, JOINT_PARTS, plain, write
-from ._pybullet_body import STALE, Body, adapter_error, engine_errors
-from ._pybullet_urdf import read_names, sanitised
+from ._pybullet_body import Body, adapter_error, engine_errors
+from ._pybullet_traps import read_names, sanitised
 
 DYNAMICS_ONLY = pybullet.URDF_USE_INERTIA_FROM_FILE | pybullet.URDF_IGNORE_COLLISION_SHAPES
 WAYS = {  # reading meshes takes most of the time; those of collision shapes change default inertias only
@@ -31,8 +32,8 @@ SELF_COLLISION = pybullet.URDF_USE_INERTIA_FROM_FILE | pybullet.URDF_USE_SELF_CO
 def load(path, floating: bool = False, gravity=(0.0, 0.0, -9.81)) -> Body:
     """Load the dynamics of a URDF alone into a client of its own.
 
-    PyBullet gets a sanitised copy (see ``_pybullet_urdf``): meshes are not looked for,
-    joint limits, friction, damping and mimic are left out, and links without ``<inertial>`` have no mass.
+    PyBullet reads a sanitised copy (see ``_pybullet_traps``) without meshes, joint limits, friction, damping
+    and mimic; links without ``<inertial>`` have no mass.
 
     Parameters
     ----------
@@ -50,7 +51,7 @@ def load(path, floating: bool = False, gravity=(0.0, 0.0, -9.81)) -> Body:
     Raises
     ------
     AdapterError
-        Where the file is missing, malformed, or PyBullet cannot represent the robot; the message names the
+        If the file is missing, malformed, or PyBullet cannot represent the robot; the message names the
         file, the reason and the link or joint.
     """
     path = as_path(path, "pybullet")
@@ -61,8 +62,9 @@ def load(path, floating: bool = False, gravity=(0.0, 0.0, -9.81)) -> Body:
 def load_plain(path, floating: bool = False, gravity=(0.0, 0.0, -9.81), way: str = "default flags") -> Body:
     """Load a URDF as it is, in one of ``WAYS``, as scripts do, but without the shapes that change no inertia.
 
-    Its H is not the file's then: see `inertials` and ``treefactor.check.differences``. Visual shapes are left
-    out, and collision shapes too where inertias are read from the file. Other arguments as for `load`.
+    Its H may differ from that of the file: see `inertials` and ``treefactor.check.differences``. Visual
+    shapes are left out, and collision shapes too if inertias are read from the file. Other arguments as for
+    `load`.
     """
     return _load_file(as_path(path, "pybullet"), floating, gravity, WAYS[way])
 
@@ -92,7 +94,7 @@ def _scaled_axes(path: Path) -> list[str]:
     """Return the joints whose axis is not of unit length in the file."""
     axial = [joint for joint in parse(path, "pybullet").iterfind("joint[axis]") if joint.get("type") in AXIAL]
     axes = {joint.get("name", ""): numbers(joint.find("axis").get("xyz", "")) for joint in axial}
-    return [name for name, axis in axes.items() if abs(np.linalg.norm(axis) - 1.0) > STALE]
+    return [name for name, axis in axes.items() if abs(np.linalg.norm(axis) - 1.0) > ORTHONORMAL]
 
 
 def _load_copy(text: str, path: Path, floating: bool, gravity, moments: dict[str, np.ndarray]) -> Body:

@@ -60,7 +60,7 @@ def _joint(body: Body, i: int, parent: int, R: np.ndarray, p: np.ndarray, inerti
     if link.freedoms == 1:
         axis = link.inertial @ link.axis
         lower, upper = pybullet.getJointInfo(body.id, i, physicsClientId=body.client)[8:10]
-        if lower <= upper:  # PyBullet's sign of no limits
+        if lower <= upper:  # lower > upper means no limits in PyBullet
             limits = {"lower": [lower], "upper": [upper]}
     return Joint(link.joint, KINDS[link.kind], parent, R, p, axis, inertia=inertia, **limits)
 

@@ -21,7 +21,7 @@ JOINT_DAMPING = "joint damping of the file acts"
 LIMITS = "joint limits push back"
 SETTINGS = (MOTORS, LINK_DAMPING, JOINT_DAMPING, LIMITS)
 CONTACTS = "contacts between links act (URDF_USE_SELF_COLLISION)"  # without that flag they do not
-EVERYWHERE = (UNEXPLAINED, MOTORS, LINK_DAMPING)  # and not on some joints or links only
+EVERYWHERE = (UNEXPLAINED, MOTORS, LINK_DAMPING)  # settings that act on the whole body
 
 
 def silence(body: Body, keep: str = "") -> None:
@@ -67,7 +67,7 @@ def _switch_off_motor(body: Body, i: int, freedoms: int) -> None:
 def step(body: Body, q: np.ndarray, v: np.ndarray, tau: np.ndarray, keep: str = "") -> np.ndarray:
     """Return (v1 - v0) / dt over one step, with one of SETTINGS left on; existing contacts act."""
     silence(body, keep)
-    pybullet.stepSimulation(physicsClientId=body.client)  # wakes it, and spends forces others have applied
+    pybullet.stepSimulation(physicsClientId=body.client)  # wakes the body, uses up applied forces
     set_state(body, q, v)
     R = body.base_rotation(q)
     before = velocity(body, R)

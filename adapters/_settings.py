@@ -11,18 +11,20 @@ from ..exceptions import AdapterError
 from ..tolerances import NOTICED, QDD_PER_CONDITION
 
 
-def solved(state: tuple, initial: np.ndarray, mass_matrix: Callable, accelerate: Callable) -> list[tuple]:
+def solved(
+    body, state: tuple, initial: np.ndarray, mass_matrix: Callable, accelerate: Callable
+) -> list[tuple]:
     """Return (q, v, tau, q̈) of a state and of the initial configuration, q̈ from H and the bias alone.
 
-    Left out is where H, scaled to a unit diagonal, is too close to singular for `NOTICED`: some robots are
-    written in such a configuration.
+    Configurations in which H, scaled to a unit diagonal, is too close to singular for `NOTICED` are left out;
+    some files describe their robot in such a configuration. A body without freedoms has none.
     """
     regular = []
-    for q, v, tau in (state, (initial, *state[1:])):
-        H = mass_matrix(q)
+    for q, v, tau in (state, (initial, *state[1:])) if body.nv else ():
+        H = mass_matrix(body, q)
         scale = np.sqrt(np.abs(H.diagonal()))
         if scale.all() and QDD_PER_CONDITION * np.linalg.cond(H / np.outer(scale, scale)) <= NOTICED:
-            regular.append((q, v, tau, accelerate(q, v, tau)))
+            regular.append((q, v, tau, accelerate(body, q, v, tau)))
     return regular
 
 
@@ -36,25 +38,26 @@ def noticed(
     names : iterable of str
         Settings of an engine.
     switched : callable
-        What it simulates with the setting of that name alone, and for `UNEXPLAINED` without any.
+        Returns an object that simulates with only the setting of that name, for `UNEXPLAINED` with none.
     effect : callable
-        Relative error of q̈, and names of what it comes from, given that and a state.
+        Returns the relative error of q̈, and the names of its sources, for that object and a state.
     states : list of (q, v, tau, q̈)
         As `solved` returns them.
 
     Returns
     -------
     list of (str, float, tuple of str)
-        Name, the largest error, and what it comes from there. `UNEXPLAINED` is what is left without any.
+        Name, the largest error, and the names of its sources. `UNEXPLAINED` stands for an error without any
+        setting.
     """
     found = []
-    for name in (UNEXPLAINED, *names):
+    for name in (UNEXPLAINED, *names) if states else ():
         try:
             simulated = switched(name)
         except AdapterError:  # the engine refuses the setting, and a file that has it
             continue
         effects = [effect(simulated, *state) for state in states]
-        error, where = max(effects, key=lambda one: np.nan_to_num(one[0], nan=np.inf), default=(0.0, ()))
+        error, where = max(effects, key=lambda one: np.nan_to_num(one[0], nan=np.inf))
         if not error <= NOTICED:
             found.append((name, error, where))
     return found

@@ -41,11 +41,11 @@ def map_dynamics(model_or_program: Model | Program, q, v, tau, backend: str = "i
     Raises
     ------
     ShapeError
-        Where arrays do not fit the model or each other.
+        If arrays do not fit the model or each other.
     DtypeError
-        Where they hold no real numbers.
+        If they hold no real numbers.
     CodegenError
-        Where the program has no such function.
+        If the program has no such function.
 
     Notes
     -----

@@ -101,7 +101,7 @@ def mass_matrix(body: Body, q) -> np.ndarray:
     Raises
     ------
     ShapeError, NonFiniteError
-        Where q has another length or is not finite.
+        If q has another length or is not finite.
     """
     return body.plant.CalcMassMatrix(body.at(q, np.zeros(body.nv)))
 
@@ -165,8 +165,8 @@ def own_acceleration(body: Body, q, v, tau) -> np.ndarray:
     Raises
     ------
     AdapterError
-        Where Drake has no acceleration: no inertia moves with some joint, or the plant has geometry and so
-        wants to look for contacts.
+        If Drake computes no acceleration: some joint moves no inertia, or the plant has geometry, for which
+        Drake needs the diagram to find contacts.
     """
     tau = as_vector(tau, body.nv, "tau")
     port = body.plant.get_applied_generalized_force_input_port()
@@ -199,9 +199,6 @@ def settings(path, floating: bool, gravity, rng: np.random.Generator) -> list[tu
         or bodies concerned.
     """
     body = load(path, floating, gravity)
-    if not body.nv:
-        return []
     initial = body.plant.GetDefaultPositions()
-    dynamics = partial(mass_matrix, body), partial(forward_dynamics, body)
-    states = solved(random_state(body, rng), initial, *dynamics)
+    states = solved(body, random_state(body, rng), initial, mass_matrix, forward_dynamics)
     return noticed(SETTINGS, partial(only, Path(path), floating, gravity), effect, states)

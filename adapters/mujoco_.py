@@ -34,6 +34,7 @@ from .._util.validation import as_vector
 from .._util.xml import as_path, parse
 from ..model._urdf import read, without_fixed_joints
 from ..model.joints import Inertia
+from ..tolerances import SAME_FACTOR
 from ..tree.tree import Tree
 from ._accelerations import accelerator_of
 from ._mjcf import mjcf
@@ -76,14 +77,13 @@ __all__ = [
 
 WAYS = ("URDF importer",)
 TENSOR_CAUSE = {"URDF importer": "another inertia tensor than the file's"}
-ROUND_OFF = 1e-9  # relative; D and its inverse, both MuJoCo's, are farther apart only where they are misread
 
 
 def load(path, floating: bool = False, gravity=(0.0, 0.0, -9.81)) -> Body:
     """Load a URDF or an MJCF.
 
-    Of a URDF MuJoCo gets the dynamics alone, as an MJCF (see ``_mjcf``): meshes are not
-    looked for; joint limits, friction, damping and mimic are left out. An MJCF is taken as it is.
+    A URDF is translated to an MJCF that holds only its dynamics (see ``_mjcf``), without meshes, joint
+    limits, friction, damping and mimic. An MJCF is loaded unchanged.
 
     Parameters
     ----------
@@ -97,9 +97,9 @@ def load(path, floating: bool = False, gravity=(0.0, 0.0, -9.81)) -> Body:
     Raises
     ------
     AdapterError
-        Where the file is missing, malformed or refused by MuJoCo; names the file, the reason and the body.
+        If the file is missing, malformed or refused by MuJoCo; names the file, the reason and the body.
     ShapeError, NonFiniteError
-        Where gravity is not a vector.
+        If gravity is not a vector.
     """
     path = as_path(path, "mujoco")
     if parse(path, "mujoco").tag == "robot":
@@ -124,13 +124,13 @@ def load(path, floating: bool = False, gravity=(0.0, 0.0, -9.81)) -> Body:
 def load_plain(path, floating: bool = False, gravity=(0.0, 0.0, -9.81), way: str = "URDF importer") -> Body:
     """Load a URDF through MuJoCo's own importer, without its meshes.
 
-    Boxes, spheres and cylinders stay: they touch, and weigh something in links without ``<inertial>``. The
-    importer welds the root link to the world; ``floating`` cannot change that.
+    Boxes, spheres and cylinders are kept: they make contacts, and give mass to links without ``<inertial>``.
+    The importer welds the root link to the world, whatever ``floating`` is.
 
     Raises
     ------
     AdapterError
-        Where MuJoCo refuses the file, as it does if a moving body has no mass or moments that break
+        If MuJoCo refuses the file, as it does if a moving body has no mass or moments that break
         A + B >= C; names the body.
     """
     path = as_path(path, "mujoco")
@@ -195,7 +195,7 @@ def mass_matrix(body: Body, q) -> np.ndarray:
     Raises
     ------
     ShapeError, NonFiniteError
-        Where q has another length or is not finite.
+        If q has another length or is not finite.
     """
     data = body.forward(q, np.zeros(body.nv))
     values, (rows, columns) = (data.M, body.csr()) if hasattr(data, "M") else (data.qM, body.upward())
@@ -271,7 +271,7 @@ def random_state(body: Body, rng: np.random.Generator) -> tuple[np.ndarray, np.n
 def settings(path, floating: bool, gravity, rng: np.random.Generator) -> list[tuple[str, float, tuple]]:
     """Find what else acts in ``qacc`` by default: damping, friction, limits, contacts, actuators.
 
-    A URDF comes from MuJoCo's own importer, see `load_plain`; an MJCF is taken as it is, gravity and all.
+    A URDF is loaded by MuJoCo's own importer, see `load_plain`; an MJCF keeps its own gravity.
 
     Returns
     -------
@@ -283,11 +283,8 @@ def settings(path, floating: bool, gravity, rng: np.random.Generator) -> list[tu
         body = load_plain(path, floating, gravity)
     else:
         body = load(path, gravity=None)
-    if not body.nv:
-        return []
     initial = initial_configuration(body.model)
-    dynamics = partial(mass_matrix, body), partial(forward_dynamics, body)
-    states = solved(random_state(body, rng), initial, *dynamics)
+    states = solved(body, random_state(body, rng), initial, mass_matrix, forward_dynamics)
     return noticed(SETTINGS, partial(only, body.model), partial(effect, body), states)
 
 
@@ -302,7 +299,7 @@ def qld(body: Body, q) -> tuple[np.ndarray, np.ndarray]:
     Raises
     ------
     AdapterError
-        Where this version of MuJoCo stores ``qLD`` otherwise (3.3.0 and 3.3.1 do).
+        If this version of MuJoCo stores ``qLD`` in another layout, as 3.3.0 and 3.3.1 do.
     """
     data = body.forward(q, np.zeros(body.nv))
     rows, columns = body.csr() or body.upward()
@@ -310,7 +307,7 @@ def qld(body: Body, q) -> tuple[np.ndarray, np.ndarray]:
     if rows.size == data.qLD.size:
         L[rows, columns] = data.qLD
     D = L.diagonal().copy()
-    if not np.allclose(D * data.qLDiagInv, 1.0, rtol=ROUND_OFF):
+    if not np.allclose(D * data.qLDiagInv, 1.0, rtol=SAME_FACTOR):
         raise adapter_error(f"MuJoCo {mujoco.__version__} stores qLD in a way this adapter does not know")
     np.fill_diagonal(L, 1.0)
     return L, D

@@ -16,6 +16,7 @@ from .._util.xml import as_path, parse
 from ..exceptions import AdapterError, ShapeError
 from ..linalg.bound_factor import BoundFactor
 from ..model.joints import Inertia
+from ..tolerances import NO_MASS
 from . import _pinocchio_cholesky as cholesky
 from ._pinocchio_arguments import require_data, require_model
 from ._pinocchio_mimic import constraints, coupled_configuration, coupling, leading, mimic_joints
@@ -42,8 +43,6 @@ __all__ = [
     "with_inertials",
 ]
 
-ROUND_OFF = 1e-14  # relative; less mass than this, left over from a sum of inertias, counts as zero
-
 
 def load(path, floating: bool = False, mimic: bool = False) -> pin.Model:
     """Load a URDF, or an MJCF if the file's name ends in .xml.
@@ -52,14 +51,14 @@ def load(path, floating: bool = False, mimic: bool = False) -> pin.Model:
     ----------
     path : path-like
     floating : bool
-        Put a free-flyer named ``root_joint`` under the root link of a URDF; an MJCF is taken as it is.
+        Put a free-flyer named ``root_joint`` under the root link of a URDF; an MJCF is loaded unchanged.
     mimic : bool
         Couple mimic joints to the joint they follow, instead of leaving both free.
 
     Raises
     ------
     AdapterError
-        Where the file is missing, not a URDF, holds a number that is not finite, an incomplete
+        If the file is missing, not a URDF, holds a number that is not finite, an incomplete
         ``<inertial>``, a negative mass or an axis that is not a direction, or is refused by Pinocchio; names
         the file and the reason.
     """
@@ -74,7 +73,7 @@ def load(path, floating: bool = False, mimic: bool = False) -> pin.Model:
             return pin.buildModelFromUrdf(str(path), pin.JointModelFreeFlyer(), mimic=mimic)
         return pin.buildModelFromUrdf(str(path), mimic=mimic)
     except (ValueError, RuntimeError, TypeError) as error:
-        parse(path, "pinocchio")  # says what is wrong with the XML
+        parse(path, "pinocchio")  # raises an error that names the fault of the XML
         reason = " ".join(str(error).split()) or type(error).__name__
         raise AdapterError(
             f"{path}: Pinocchio cannot load it: {reason}", engine="pinocchio", file=path
@@ -148,7 +147,7 @@ def with_inertials(model: pin.Model, file: Mapping, changes: Mapping) -> pin.Mod
         total[joint] -= _dynamic_parameters(frame.placement, file[link])
     for joint, p in total.items():
         Y = pin.Inertia.Zero()  # filled in by hand: the constructor refuses indefinite tensors
-        if abs(p[0]) > ROUND_OFF * (model.inertias[joint].mass + sum(x.mass for x in changes.values())):
+        if abs(p[0]) > NO_MASS * (model.inertias[joint].mass + sum(x.mass for x in changes.values())):
             Y.mass, Y.lever = p[0], p[1:4] / p[0]
         c = Y.lever
         Y.inertia = p[[[4, 5, 7], [5, 6, 8], [7, 8, 9]]] - Y.mass * (c @ c * np.eye(3) - np.outer(c, c))

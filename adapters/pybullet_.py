@@ -100,9 +100,9 @@ def mass_matrix(body: Body, q) -> np.ndarray:
     Raises
     ------
     ShapeError
-        Where q has another length; PyBullet would go on with leftovers of the previous call.
+        If q has another length, for which PyBullet would reuse values of the previous call.
     AdapterError
-        Where a mass was changed behind PyBullet's cache, or PyBullet refuses the body.
+        If a mass was changed behind PyBullet's cache, or PyBullet refuses the body.
     """
     q = as_vector(q, body.nq, "q")
     body.require_unchanged()
@@ -166,7 +166,7 @@ def own_acceleration(body: Body, q, v, tau) -> np.ndarray:
     Raises
     ------
     AdapterError
-        Where the client holds other bodies, constraints or substeps, q is beyond a joint limit, links of the
+        If the client holds other bodies, constraints or substeps, q is beyond a joint limit, links of the
         body push each other, or a joint moves nothing that has mass.
 
     Notes
@@ -193,7 +193,7 @@ def settings(path, floating: bool, gravity, rng: np.random.Generator) -> list[tu
         Name, relative error that it alone makes of q̈ at a random state, and the joints or links concerned.
     """
     path, seed, found = Path(path), int(rng.integers(2**32)), []
-    for name in (UNEXPLAINED, *step.SETTINGS):  # without any of them nothing must be left
+    for name in (UNEXPLAINED, *step.SETTINGS):  # without any setting there must be no difference
         with load_shapeless(path, floating, gravity) as body:
             found += _acting(body, name, seed)
     with suppress(AdapterError), load_touching(path, floating, gravity) as body:  # its meshes may be missing

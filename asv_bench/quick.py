@@ -21,13 +21,13 @@ def main() -> None:
     for ended in track(results(), "timing", MODELS, console=errors, transient=True):
         for one in ended:
             if not errors.is_terminal:
-                errors.print(f"{one.target} {one.model}: {one.what}, {one.peer} {ratio(one.ratio)}")
+                errors.print(f"{one.subject}, {one.model}: {one.what}, {one.peer} {ratio(one.ratio)}")
             found[one.target, one.what, one.peer].append(one)
     table = Table("", "what", "peer", header_style="bold", box=SIMPLE_HEAD)
     for title in ("models", "times faster", "quartiles", "least", "most", "goal", "reached"):
         table.add_column(title, justify="right", no_wrap=True)
     for key, group in sorted(found.items(), key=lambda item: natural(item[0][0])):
-        table.add_row(*key, *summary(group))
+        table.add_row(group[0].subject, *key[1:], *summary(group))
     console().print(table)
     console().print(CAPTION, style="dim")
 
@@ -58,7 +58,7 @@ def summary(group: list[Result]) -> list[str | Text]:
 LAST = 99
 CAPTION = (
     "Median over the models of the median ratio of runs taken in turns; typical quartiles of the runs of a "
-    "model; the models with the smallest and the largest ratio. Growth (S9): time per operation of the "
+    "model; the models with the smallest and the largest ratio. Growth with size: time per operation of the "
     "fastest size over that of the slowest. SuperLU analyses the pattern every time, SciPy offers nothing "
     "else; CHOLMOD has no wheel and is left out."
 )

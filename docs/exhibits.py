@@ -15,6 +15,7 @@ from matplotlib import rc_context
 from matplotlib.figure import Figure
 
 from treefactor import Tree, cli, report
+from treefactor.papers.exhibits import EXHIBITS
 from treefactor.report import duration, ratio
 from treefactor.report.html import table_html
 from treefactor.tables import Table
@@ -143,6 +144,12 @@ def spread(row: Mapping) -> str:
 def paper(table: Table) -> Html:
     """Show a paper's table beside what was executed."""
     return Html(f'<p class="note">{escape(table.note)}</p>{table_html(table)}')
+
+
+def verdicts(name: str) -> Html:
+    """List the numbered items and headline figures of a paper, with our verdicts."""
+    listed = EXHIBITS[name]
+    return grid(["", "the paper", "verdict", "why"], ([x.name, x.claim, x.verdict, x.reason] for x in listed))
 
 
 def grid(titles: Sequence[str], rows: Iterable[Sequence]) -> Html:

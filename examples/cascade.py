@@ -1,4 +1,4 @@
-"""Spheres pour over pegs into a bin: many contacts that come and go, with friction."""
+"""Simulate spheres that pour over pegs into a bin: many contacts that come and go, with friction."""
 
 import numpy as np
 from show import Camera, arguments, save, timed

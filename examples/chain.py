@@ -1,4 +1,4 @@
-"""A chain of hinges, every second one crosswise, falls onto the floor; one end is held."""
+"""Simulate a chain of hinges, every second one crosswise, that falls onto the floor; one end is held."""
 
 import numpy as np
 from show import Camera, arguments, placements, save, timed

@@ -1,4 +1,4 @@
-"""Eight fingers, closed by one cam, catch a ball: the tray under it sinks, friction holds it.
+"""Simulate eight fingers, closed by one cam, that hold a ball by friction while the tray under it sinks.
 
 The cam is a pyramid that rises between the rollers at the lower ends of the fingers; each finger turns
 about a tangent of the palm, and a spring opens it.

@@ -1,4 +1,4 @@
-"""A humanoid stands on eight point contacts, spreads its arms and is pushed; its joints are held by springs.
+"""Simulate a humanoid that stands on eight point contacts, spreads its arms and is pushed.
 
 The robot is ``simple_humanoid`` of example-robot-data, with 0.5 kg m² of motor on every joint.
 """

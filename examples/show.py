@@ -54,7 +54,7 @@ class Camera:
     Parameters
     ----------
     azimuth, elevation : float
-        Where it stands, degrees.
+        Direction from which it looks, degrees.
     low, high : tuple of float
         Corners of the picture, m.
     """

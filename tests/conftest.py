@@ -42,6 +42,19 @@ def write(tmp_path):
 
 
 @pytest.fixture
+def write_text(tmp_path, monkeypatch):
+    """Write a text to a file in an empty folder, which becomes the current one; returns its path."""
+    monkeypatch.chdir(tmp_path)  # where MuJoCo would leave its MUJOCO_LOG.TXT
+
+    def write_text(text, name="robot.urdf"):
+        path = tmp_path / name
+        path.write_text(text)
+        return path
+
+    return write_text
+
+
+@pytest.fixture
 def client():
     """Return the number of a new PyBullet client."""
     pybullet = pytest.importorskip("pybullet", reason="PyBullet has no wheels after Python 3.11")

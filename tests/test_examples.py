@@ -1,4 +1,4 @@
-"""Short runs of the examples: their results, their scripts and their pictures."""
+"""Test short runs of the examples: their results, their scripts and their pictures."""
 
 import runpy
 import sys

@@ -82,7 +82,7 @@ def test_the_users_mask_decides_who_may_read(tmp_path):
     assert stat.S_IMODE((tmp_path / "file").stat().st_mode) == 0o640
 
 
-def test_a_link_stays_and_what_is_no_file_is_written_to(tmp_path):
+def test_links_stay_and_devices_are_written_to(tmp_path):
     (tmp_path / "link").symlink_to(tmp_path / "file")
     for content in (b"first", b"second"):
         with replacing(tmp_path / "link") as draft:
@@ -146,7 +146,7 @@ def test_killed_at_any_time_and_two_at_once(tmp_path):
     assert all(name == path.name or name.startswith(".program.") for name in os.listdir(tmp_path))
 
 
-def test_json_holds_names_that_are_no_text(tmp_path):
+def test_json_holds_names_that_are_not_text(tmp_path):
     from treefactor.report import write_json
 
     name = os.fsdecode(b"caf\xe9")

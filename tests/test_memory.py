@@ -47,7 +47,7 @@ def counted(preloaded, *cases, **environment):
     }
 
 
-def test_allocations_that_fail_are_told_and_leave_everything_as_it_was(preloaded):
+def test_allocations_that_fail_raise_and_change_nothing(preloaded):
     counts = counted(preloaded)
     assert len(counts) == 40
     on_the_stack = {"kernel", "native kernel"}

@@ -82,7 +82,7 @@ def test_results_of_arrays_are_equal_to_themselves(name):
 
 @pytest.mark.parametrize("name", NOT_PICKLED)
 @WAYS
-def test_what_refers_to_memory_of_others_says_so(name, again):
+def test_objects_that_refer_to_memory_of_others_raise(name, again):
     with pytest.raises(TypeError, match="memory of"):
         again(NOT_PICKLED[name])
 

@@ -114,6 +114,6 @@ def test_robots_that_are_checked_without_names():
     assert f"Without names it checks {found} robots" in text
 
 
-def test_all_engines_but_drake_are_asked(monkeypatch):
+def test_all_engines_but_drake_are_the_default(monkeypatch):
     monkeypatch.setattr(cli.check, "import_module", lambda name, package=None: None)
     assert cli.check._installed_engines() == [engine for engine in check.ENGINES if engine != "drake"]

@@ -84,6 +84,14 @@ def test_first_lines_use_plain_words():
     assert sorted(found) == []
 
 
+def test_names_of_tests_use_plain_words():
+    found = set()
+    for path in sorted((ROOT / "tests").rglob("test_*.py")):
+        names = re.findall(r"^def (test_\w+)", path.read_text(encoding="utf-8"), re.MULTILINE)
+        found |= {f"{name(path)}: {one}" for one in names if WORDS.search(one.replace("_", " "))}
+    assert sorted(found) == []
+
+
 @pytest.mark.parametrize(
     "line", ["The gate every array passes", "Pivots are told, by name", "What an error says"]
 )

@@ -93,7 +93,7 @@ def test_what_is_immutable_cannot_be_written(name):
         USES[name](thing, 0)
     for attribute, kind in vars(type(thing)).items():
         if isinstance(kind, cached_property):
-            getattr(thing, attribute)  # what is computed when asked
+            getattr(thing, attribute)  # attributes that are computed at first use
     for attribute in [name for name in vars(thing) if not name.startswith("_")] or ["value"]:
         with pytest.raises(AttributeError):
             setattr(thing, attribute, None)

@@ -31,7 +31,7 @@ STEP = {
     "mu": np.ones(1),
 }
 
-NUMBERS = [  # that are none where one finite number is expected
+NUMBERS = [  # invalid values for an argument that must be one finite number
     ("a", DtypeError, "must hold real numbers"),
     (None, DtypeError, "must hold real numbers"),
     (1j, DtypeError, "must hold real numbers"),
@@ -347,7 +347,7 @@ def test_arrays_spread_by_dask_hold_numbers():
     np.testing.assert_array_equal(single, map_dynamics(model, q, v, v).compute())
 
 
-def test_files_that_are_none():
+def test_other_files_are_refused():
     pytest.importorskip("h5py", reason="FCLIB's files are HDF5")
     for file in ("there is none.hdf5", io.BytesIO(b"no HDF5 at all"), 3, None):
         with pytest.raises(tf.TreefactorError, match=r"^cannot read "):

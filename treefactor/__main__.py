@@ -1,4 +1,4 @@
-"""`python -m treefactor` is the command line."""
+"""Run the command line: `python -m treefactor`."""
 
 import sys
 

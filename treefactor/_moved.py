@@ -102,7 +102,7 @@ class _Former:
         return module
 
     def exec_module(self, module: ModuleType) -> None:
-        module.__spec__ = module.__spec__.loader_state  # as it was before the import system set another one
+        module.__spec__ = module.__spec__.loader_state  # restored: the import system has replaced it
 
 
 sys.meta_path.insert(0, _Former())  # before the finder of files, which would load a copy

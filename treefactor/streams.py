@@ -39,7 +39,7 @@ def stream(
         With leading axes of the same length; ``numpy.load(..., mmap_mode="r")`` gives such as do not fit
         into memory.
     rows : int
-        In a block. A result does not depend on it where the function has none that depends on other rows.
+        Number of rows in a block. It changes no result of a function that computes each row independently.
     executor : concurrent.futures.Executor, optional
         Computes the blocks; this thread writes them in their order. Function and arrays must pickle if it has
         processes.

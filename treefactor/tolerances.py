@@ -1,6 +1,6 @@
-"""Name the tolerances of validation, models and cross-validation.
+"""Name the tolerances of validation, models, adapters and cross-validation.
 
-The compiled solvers in `mlcp` and the generated kernels keep their own beside the loops that use them.
+Algorithms keep theirs beside their code: `mlcp`, `constraints`, `codegen`, `papers`, `bench` and the kernels.
 """
 
 # relative to the largest entry of H: mirrored entries count as equal, entries outside the pattern as zero
@@ -9,6 +9,10 @@ PATTERN = 1e-12
 
 UNIT = 1e-9  # largest difference of the length of a joint axis from 1
 UNIT_SQUARE = 2e-6  # the same of a squared (cos, sin) or quaternion: the six digits of float32
+ORTHONORMAL = 1e-9  # relative: lengths of axes, orthogonality of rotations, symmetry of inertia tensors
+NO_MOMENT = 1e-14  # relative; a negative principal moment in a URDF as small as this is zero
+# share of a column's largest entry: a larger one alone in its row of G proves the column independent
+CLEAR_ENTRY = 1e-8
 
 # cross-validation, relative to the largest entry: the rounding differences of engines and algorithms
 ENGINE_H = {"treefactor": 1e-13, "pinocchio": 1e-13, "pybullet": 1e-11, "mujoco": 1e-13, "drake": 1e-13}
@@ -45,3 +49,12 @@ SAME_INERTIA = 1e-13
 ROUNDED_INERTIA = 1e-6
 SAME_PLACEMENT = 1e-12  # m and entries of a rotation; below it two placements are one
 SELF_CHECK = 1e-11  # relative; H against inverse dynamics of the same engine
+
+# adapters
+SAME_PARAMETER = 1e-12  # relative; armature or gravity of two models below it are the same
+NO_MASS = 1e-14  # relative; less mass, left over from a sum of inertias, counts as zero
+NO_TWIST = 1e-9  # m/rad or rad; a smaller part of a twist counts as zero
+SAME_AS_CACHED = 1e-9  # relative; a larger difference of H proves that PyBullet has cached another tree
+MISPLACED = 1e-9  # m; PyBullet misreads spherical joints farther than this from the origin of their parent
+TRIANGLE_MARGIN = 1e-9  # relative; closer to A + B = C, rounding decides in PyBullet's check
+SAME_FACTOR = 1e-9  # relative; D of MuJoCo and its inverse differ more only if they are misread

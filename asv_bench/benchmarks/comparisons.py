@@ -34,7 +34,7 @@ ROBOTS = (
     "talos_full_v2",
 )
 ARMS = ("GENERAL_6R",)  # of treefactor.arms
-STANDING = ("anymal-kinova", "talos_full_v2")  # on a free-flyer, which treefactor.robots does not know of
+STANDING = ("anymal-kinova", "talos_full_v2")  # on a free-flyer, unlike in treefactor.robots
 
 SMALL_TREES = {
     "chain 32": partial(families.chain, 32),

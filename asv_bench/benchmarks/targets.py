@@ -113,7 +113,7 @@ class _Target:
     track_time.unit = "us"
 
 
-# asv knows the cache of a target by the line of its `setup_cache`: none can be inherited
+# asv identifies the cache of a target by the line of its `setup_cache`, so that none can be inherited
 
 
 class S1S2SingleMatrix(_Target):

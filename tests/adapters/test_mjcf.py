@@ -164,7 +164,7 @@ def test_armature_of_tendons_is_named(tmp_path):
     assert cause.effect == pytest.approx(row.error_plain)
 
 
-def test_causes_of_a_joint_and_a_body_of_one_name_are_told_apart(tmp_path, monkeypatch):
+def test_causes_of_a_joint_and_a_body_of_one_name_stay_distinct(tmp_path, monkeypatch):
     """Assert that an armature and a mass, both of an element named "i", stay distinct."""
     right = pinocchio_.load
 

@@ -45,18 +45,6 @@ def random_state(body, seed=0):
     return q, v, tau
 
 
-@pytest.fixture
-def write(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)  # where MuJoCo would leave its MUJOCO_LOG.TXT
-
-    def writer(text, name="robot.urdf"):
-        path = tmp_path / name
-        path.write_text(text)
-        return path
-
-    return writer
-
-
 # ------------------------------------------------------------------------------------------------- agreement
 
 
@@ -71,8 +59,8 @@ def test_real_robots_agree_with_pinocchio(name, floating):
 
 @pytest.mark.parametrize("floating", [False, True], ids=["fixed", "floating"])
 @pytest.mark.parametrize("trap", cases.TRAPS)
-def test_traps_of_urdfs(write, trap, floating):
-    path = write(cases.TRAPS[trap])
+def test_traps_of_urdfs(write_text, trap, floating):
+    path = write_text(cases.TRAPS[trap])
     cases.assert_agrees(mujoco_, mujoco_.load(path, floating), cases.pinocchio_model(path, floating))
     assert os.listdir(path.parent) == [path.name]
 
@@ -87,15 +75,17 @@ def test_traps_of_urdfs(write, trap, floating):
     ids=["point mass", "inertia without mass", "triangle"],
 )
 @pytest.mark.parametrize("floating", [False, True], ids=["fixed", "floating"])
-def test_links_on_fixed_joints_that_no_body_could_have(write, odd, floating):
+def test_links_on_fixed_joints_that_no_body_could_have(write_text, odd, floating):
     """Assert that links are merged which MuJoCo's own importer refuses or drops."""
     weld = cases.joint("w", "a", "odd", "fixed")
-    path = write(cases.urdf(cases.link("base"), cases.link("a"), odd, cases.joint("j", "base", "a"), weld))
+    path = write_text(
+        cases.urdf(cases.link("base"), cases.link("a"), odd, cases.joint("j", "base", "a"), weld)
+    )
     cases.assert_agrees(mujoco_, mujoco_.load(path, floating), cases.pinocchio_model(path, floating))
 
 
-def test_joints_of_several_kinds_and_several_in_one_body(write):
-    path = write(MJCF, "robot.xml")
+def test_joints_of_several_kinds_and_several_in_one_body(write_text):
+    path = write_text(MJCF, "robot.xml")
     body, model = mujoco_.load(path), pin.buildModelFromMJCF(str(path))
     assert [j.name for j in body.joints] == ["base", "h1", "h2", "s", "ball", "cJoint_0"]
     assert model.names[2] == "Composite_h1"
@@ -147,9 +137,9 @@ def test_the_layout_of_older_versions_is_that_of_the_tree():
     np.testing.assert_array_equal(np.flatnonzero(rows == columns), body.model.dof_Madr)
 
 
-def test_a_spherical_joint_of_a_urdf(write):
+def test_a_spherical_joint_of_a_urdf(write_text):
     text = cases.urdf(cases.link("base"), cases.link("a"), cases.joint("s", "base", "a", "spherical"))
-    body = mujoco_.load(write(text))
+    body = mujoco_.load(write_text(text))
     assert mujoco_.tree(body).names == ("s[0]", "s[1]", "s[2]")
     assert_smooth(body)
 
@@ -285,8 +275,8 @@ def test_results_are_copies():
         np.testing.assert_array_equal(array, copy)
 
 
-def test_a_robot_that_cannot_move(write):
-    body = mujoco_.load(write(cases.urdf(cases.link("alone"))))
+def test_a_robot_that_cannot_move(write_text):
+    body = mujoco_.load(write_text(cases.urdf(cases.link("alone"))))
     assert mujoco_.mass_matrix(body, []).shape == (0, 0)
     assert mujoco_.own_acceleration(body, [], [], []).shape == (0,)
     assert mujoco_.tree(body).n == 0

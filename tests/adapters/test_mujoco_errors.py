@@ -16,27 +16,10 @@ INERTIAL = '<inertial pos="0.1 0.2 0.3" mass="1.5" diaginertia="0.1 0.2 0.25"/>'
 ONE = '<mujoco><worldbody><body name="b">{}</body></worldbody>{}</mujoco>'
 
 
-@pytest.fixture
-def write(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)  # where MuJoCo would leave its MUJOCO_LOG.TXT
-
-    def writer(text, name="robot.urdf"):
-        path = tmp_path / name
-        path.write_text(text)
-        return path
-
-    return writer
-
-
 @pytest.mark.parametrize("case", cases.BROKEN)
-def test_malformed_urdf_names_the_file(write, case):
+def test_malformed_urdf_names_the_file(write_text, case):
     text, reason = cases.BROKEN[case]
-    path = write(text)
-    with pytest.raises(tf.AdapterError, match=reason) as caught:
-        mujoco_.load(path)
-    assert caught.value.engine == "mujoco"
-    assert caught.value.file == str(path)
-    assert str(path) in str(caught.value)
+    cases.assert_refused_with_reason(mujoco_.load, "mujoco", write_text(text), reason)
 
 
 def test_missing_file(tmp_path):
@@ -53,8 +36,8 @@ def test_missing_file(tmp_path):
     ],
     ids=["massless", "point mass", "triangle"],
 )
-def test_moving_bodies_that_mujoco_refuses_are_loaded_all_the_same(write, odd, reason):
-    path = write(cases.urdf(cases.link("base"), odd, cases.joint("j", "base", "a")))
+def test_moving_bodies_that_mujoco_refuses_are_loaded(write_text, odd, reason):
+    path = write_text(cases.urdf(cases.link("base"), odd, cases.joint("j", "base", "a")))
     with pytest.raises(tf.AdapterError, match=reason) as caught:
         mujoco_.load_plain(path)
     assert caught.value.joint == "a"
@@ -71,64 +54,46 @@ def test_moving_bodies_that_mujoco_refuses_are_loaded_all_the_same(write, odd, r
     )
 
 
-def test_a_free_base_without_mass_is_loaded_all_the_same(write):
-    path = write(cases.urdf(cases.link("base", None), cases.link("a"), cases.joint("j", "base", "a")))
+def test_a_free_base_without_mass_is_loaded(write_text):
+    path = write_text(cases.urdf(cases.link("base", None), cases.link("a"), cases.joint("j", "base", "a")))
     assert mujoco_.load(path).nv == 1
     assert mujoco_.load(path, floating=True).nv == 7
     assert not mujoco_.load_plain(path, floating=True).floating
 
 
-def test_no_log_file_is_left(write, tmp_path, monkeypatch):
+def test_no_log_file_is_left(write_text, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    path = write(cases.urdf(cases.link("base"), cases.link("a"), cases.joint("j", "base", "a")))
+    path = write_text(cases.urdf(cases.link("base"), cases.link("a"), cases.joint("j", "base", "a")))
     with mujoco_.quiet():
         assert set(mujoco_.inertials(mujoco_.load_plain(path))) == {"a"}
     assert not (tmp_path / "MUJOCO_LOG.TXT").exists()
 
 
-def test_an_mjcf_says_itself_whether_it_floats(write):
-    hinged = write(ONE.format(f"<joint/>{INERTIAL}", ""), "hinged.xml")
+def test_an_mjcf_defines_its_base(write_text):
+    hinged = write_text(ONE.format(f"<joint/>{INERTIAL}", ""), "hinged.xml")
     with pytest.raises(tf.AdapterError, match=r"hinged\.xml: .*free joint"):
         mujoco_.load(hinged, floating=True)
-    free = write(ONE.format(f"<freejoint/>{INERTIAL}", ""), "free.xml")
+    free = write_text(ONE.format(f"<freejoint/>{INERTIAL}", ""), "free.xml")
     assert mujoco_.load(free).nv == mujoco_.load(free, floating=True).nv == 6
 
 
 @pytest.mark.parametrize("links", [600, 5000])
-def test_a_chain_too_long_for_nested_xml(write, links):
+def test_a_chain_too_long_for_nested_xml(write_text, links):
     joints = [cases.joint(f"j{k}", f"l{k}", f"l{k + 1}") for k in range(links - 1)]
-    path = write(cases.urdf(*(cases.link(f"l{k}") for k in range(links)), *joints))
+    path = write_text(cases.urdf(*(cases.link(f"l{k}") for k in range(links)), *joints))
     with pytest.raises(tf.AdapterError, match=r"MuJoCo cannot load it: .*(deep|nest|XML)"):
         mujoco_.load(path)
 
 
 @pytest.mark.parametrize("mesh", ['<asset><mesh file="absent.obj"/></asset>', '<include file="absent.xml"/>'])
-def test_an_mjcf_whose_files_are_missing(write, mesh):
+def test_an_mjcf_whose_files_are_missing(write_text, mesh):
     with pytest.raises(tf.AdapterError, match="absent"):
-        mujoco_.load(write(ONE.format(f"<joint/>{INERTIAL}", mesh), "robot.xml"))
+        mujoco_.load(write_text(ONE.format(f"<joint/>{INERTIAL}", mesh), "robot.xml"))
 
 
 def test_wrong_lengths_and_nan():
-    body = mujoco_.load(cases.example_robot("panda"))
-    q, v = np.zeros(body.nq), np.zeros(body.nv)
-    for call in (
-        lambda: mujoco_.mass_matrix(body, q[:-1]),
-        lambda: mujoco_.bias(body, q, [*v, 0.0]),
-        lambda: mujoco_.own_acceleration(body, q, v, v[:-1]),
-        lambda: mujoco_.forward_dynamics(body, q, v, np.zeros((1, body.nv))),
-        lambda: mujoco_.load(cases.example_robot("panda"), gravity=-9.81),
-    ):
-        with pytest.raises(tf.ShapeError):
-            call()
-    with pytest.raises(tf.NonFiniteError, match="q"):
-        mujoco_.mass_matrix(body, q * np.nan)
+    cases.assert_wrong_arguments_are_refused(mujoco_)
 
 
-def test_joints_that_pinocchio_has_not_are_named():
-    panda, ur5 = cases.example_robot("panda"), cases.example_robot("ur5_robot")
-    body, model = mujoco_.load(panda), cases.pinocchio_model(ur5)
-    with pytest.raises(tf.AdapterError, match=r"shoulder_pan_joint.*panda_joint1"):
-        mujoco_.transform(body, model, pin.neutral(model))
-    model = cases.pinocchio_model(panda, floating=True)
-    with pytest.raises(tf.AdapterError, match="root_joint"):
-        mujoco_.transform(body, model, pin.neutral(model))
+def test_joints_that_pinocchio_lacks_are_named():
+    cases.assert_unmatched_joints_are_named(mujoco_)

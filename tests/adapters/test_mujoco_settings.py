@@ -97,7 +97,7 @@ def test_the_joints_of_a_file_without_names(write):
     assert acting(write(text)) == {"joint damping of the file acts": ("aJoint_0",)}
 
 
-def test_several_settings_are_told_apart(write):
+def test_several_settings_are_distinguished(write):
     found = acting(write(arm(joint=' damping="2" frictionloss="1"', geom='<geom size="0.5"/>')))
     assert set(found) == {"joint damping of the file acts", "friction loss of the file acts", CONTACTS}
 

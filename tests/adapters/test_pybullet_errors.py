@@ -6,6 +6,7 @@ import tempfile
 
 import numpy as np
 import pytest
+from helpers.engine_cases import assert_refused_with_reason
 from helpers.pybullet_cases import (
     ARM,
     joint,
@@ -45,14 +46,10 @@ from treefactor.robots import Robot
 def test_a_malformed_urdf_is_refused_with_file_and_reason(tmp_path, content, reason):
     path = tmp_path / "bad.urdf"
     path.write_text(content)
-    with pytest.raises(tf.AdapterError, match=reason) as caught:
-        pybullet_.load(path)
-    assert caught.value.engine == "pybullet"
-    assert caught.value.file == str(path)
-    assert str(path) in str(caught.value)
+    assert_refused_with_reason(pybullet_.load, "pybullet", path, reason)
 
 
-def test_a_ring_of_links_is_no_tree(write):
+def test_a_ring_of_links_is_refused(write):
     ring = ARM + link("p") + link("q") + joint("pq", "fixed", "p", "q") + joint("qp", "fixed", "q", "p")
     with pytest.raises(tf.AdapterError, match="'p' does not hang from root 'base'"):
         pybullet_.load(write(ring))
@@ -132,7 +129,7 @@ def test_no_such_body(client):
         pybullet_.Body(17, client)
 
 
-def test_a_rigid_body_is_no_multibody(client):
+def test_a_rigid_body_is_not_a_multibody(client):
     body_id = pybullet.createMultiBody(1.0, useMaximalCoordinates=1, physicsClientId=client)
     with pytest.raises(tf.AdapterError, match="is not a multibody"):
         pybullet_.Body(body_id, client)

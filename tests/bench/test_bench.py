@@ -2,6 +2,7 @@
 
 import json
 import math
+import re
 import shutil
 
 import numpy as np
@@ -112,6 +113,7 @@ def test_bench_prints_a_table_and_writes_json(robot, compiler, tmp_path, capsys,
     assert (robot == "solo12") == all(row["goal"] is not None for row in rows if row["target"] < "S8")
     for row in rows:
         assert row["what"] in shown.out
+    assert not re.search(r"\b[SA]\d", shown.out + shown.err)  # words stand for the names of targets
     assert len(shown.err.splitlines()) == len(rows)
 
 
@@ -162,7 +164,7 @@ def test_bullet_is_left_out_where_nothing_compiles(monkeypatch):
     mlcp_peers.bullet.cache_clear()
 
 
-def test_bench_compares_as_many_threads_as_asked(capsys):
+def test_bench_compares_the_given_number_of_threads(capsys):
     pytest.importorskip("pinocchio", reason="the peer")
     assert cli.main(["bench", "double_pendulum", "--threads", "3", "--base", "floating"]) == 0
     shown = capsys.readouterr().out
@@ -170,7 +172,7 @@ def test_bench_compares_as_many_threads_as_asked(capsys):
     assert "double_pendulum, floating base" in shown
 
 
-def test_bench_of_a_robot_nobody_knows(capsys):
+def test_bench_of_an_unknown_robot(capsys):
     assert cli.main(["bench", "padna"]) == cli.FAILED
     assert "panda" in capsys.readouterr().err
 
@@ -200,7 +202,7 @@ def test_families_prints_shimanovskys_counts_and_draws_them(tmp_path, capsys):
     assert drawn.count("<path") > 10
 
 
-def test_nothing_is_measured_for_a_plot_nobody_can_write(tmp_path, monkeypatch, capsys):
+def test_nothing_is_measured_for_an_unwritable_plot(tmp_path, monkeypatch, capsys):
     monkeypatch.setattr(growth, "growth", lambda *_: pytest.fail("measured"))
     assert cli.main(["families", "--plot", str(tmp_path / "absent" / "x.png")]) == cli.FAILED
     assert "cannot write" in capsys.readouterr().err

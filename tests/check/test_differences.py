@@ -74,7 +74,7 @@ def test_a_floating_base_that_is_fixed(write):
         ("", "default joint motors hold every joint", ("pybullet",)),
     ],
 )
-def test_settings_that_act_without_being_asked(write, extra, name, engines):
+def test_settings_that_act_by_default(write, extra, name, engines):
     path = write(link("base") + link("upper", 1.5) + joint("shoulder", "continuous", "base", "upper", extra))
     for engine in check.DEFAULT_ENGINES[1:]:
         found = [c for c in row(path, engine).causes if c.name == name]
@@ -115,7 +115,7 @@ def test_what_no_inertia_explains_is_no_agreement(write, monkeypatch):
     assert "unexplained" in found.reason
 
 
-def test_nan_on_the_ordinary_way_is_no_agreement(write, monkeypatch):
+def test_nan_on_the_ordinary_way_disagrees(write, monkeypatch):
     right = pybullet_.load_plain
 
     def spoilt(*arguments):

@@ -14,7 +14,7 @@ def test_every_bundled_name_is_a_file():
     assert all(path.is_file() for path in known.values())
 
 
-def test_files_that_share_a_name_are_told_apart_by_their_folder():
+def test_files_of_one_name_are_distinguished_by_their_folder():
     assert robots.find("anymal_b_simple/anymal").path != robots.find("anymal_c_simple/anymal").path
 
 

@@ -53,7 +53,7 @@ def test_a_wrong_column_is_found():
     assert "rnea" in result.findings[0]
 
 
-def test_rounding_of_heavy_forces_at_rest_is_no_finding():
+def test_rounding_of_heavy_forces_at_rest_agrees():
     H = 1e-9 * good()
     assert self_check(H, TREE, rnea=lambda a: H @ a + 1e3 / 3).ok
 

@@ -268,7 +268,7 @@ def test_force_replaces_changes_but_no_files_of_others(arm, capsys):
     assert (out / "mine.txt").read_text() == "mine"
 
 
-def test_tips_are_asked_for(arm, capsys):
+def test_tips_are_required(arm, capsys):
     assert cli.main(["generate", "arm.urdf", "-o", "out", "--functions", "jacobian"]) == 2
     assert "'jacobian' needs tips=" in capsys.readouterr().err
     assert cli.main(["generate", "arm.urdf", "-o", "out", "--tips", "lowr"]) == 2

@@ -106,7 +106,7 @@ def test_no_compiler(arm, monkeypatch):
         compiled(arm)
 
 
-def test_a_compiler_that_fails_says_why(arm, folder, compiler):
+def test_errors_of_the_compiler_are_passed_on(arm, folder, compiler):
     compiler('case "$*" in *-shared*) echo no space >&2; exit 3;; esac; exec ' + CC + ' "$@"')
     with pytest.raises(tf.exceptions.CodegenError, match="ended with status 3: no space"):
         compiled(arm)
@@ -230,7 +230,7 @@ def test_hostile_folders_are_left_alone(arm, folder, make, reason):
     assert not folder.is_dir() or os.listdir(folder) == []
 
 
-@pytest.mark.skipif(sys.platform != "linux", reason="nobody can write to /proc on Linux")
+@pytest.mark.skipif(sys.platform != "linux", reason="no user can write to /proc on Linux")
 def test_a_folder_that_cannot_be_made(arm, monkeypatch):
     monkeypatch.setenv("XDG_CACHE_HOME", "/proc/self")
     with pytest.warns(RuntimeWarning, match="not kept in /proc/self/treefactor: No such file"):
@@ -311,7 +311,7 @@ def test_an_object_of_another_program_is_not_loaded(arm, folder):
     compiled(arm)
 
 
-def test_code_is_asked_who_it_is(arm, monkeypatch):
+def test_compiled_code_is_identified_by_its_hash(arm, monkeypatch):
     monkeypatch.setattr(build.emit_c, "ABI", 2)
     compiler = build.Compiler.find()
     texts = build.emit_c.sources(arm[1], ["crba"])

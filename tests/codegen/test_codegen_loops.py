@@ -328,7 +328,7 @@ def pinocchio_accelerations(model: tf.Model, q, v, tau):
     return pin.constraintDynamics(theirs, data, q, v, tau, rows, kept, settings)
 
 
-def test_a_saved_program_knows_its_loops(tmp_path):
+def test_a_saved_program_keeps_its_loops(tmp_path):
     program("five-bar").save(tmp_path / "program.npz")
     loaded = tf.Program.load(tmp_path / "program.npz")
     assert loaded.loops == (("tip", "spherical"),)
@@ -338,7 +338,7 @@ def test_a_saved_program_knows_its_loops(tmp_path):
     assert (tf.compile(loaded).loops(q, v, tau) == expected).all()
 
 
-def test_a_singular_position_is_no_result():
+def test_a_singular_position_raises():
     kernels = tf.compile(mechanism("four-bar").model, ["loops"])
     straight = np.array([0.0, 0.0, 0.0])  # coupler and rocker lie on one line
     with pytest.raises(tf.NotPositiveDefiniteError, match="not finite"):

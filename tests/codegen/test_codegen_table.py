@@ -36,7 +36,7 @@ def test_equal_expressions_are_one_row(table):
     assert rows(table) == 2
 
 
-def test_signs_are_no_rows(table):
+def test_signs_need_no_statements(table):
     x, y = inputs(table, 2)
     assert x - y == -(y - x)
     assert -x - y == -(x + y)

@@ -26,7 +26,7 @@ def test_blocks_compute_what_one_function_does(monkeypatch):
     assert_agrees(emit_llvm.compiled(program), program, model)
 
 
-def test_says_what_is_missing(monkeypatch):
+def test_the_message_names_the_missing_package(monkeypatch):
     _, program = robot("ur5_robot")
     monkeypatch.setitem(sys.modules, "llvmlite", None)
     monkeypatch.delitem(sys.modules, "llvmlite.binding", raising=False)

@@ -153,7 +153,7 @@ def test_what_is_not_finite_stays_in_its_element(bad, size):
 
 
 @pytest.mark.parametrize("backend", ["interp", "numpy"])
-def test_rotations_that_are_none_give_nan(backend):
+def test_invalid_rotations_give_nan(backend):
     q = states("solo12", 70)["q"]
     expected = kernels("solo12", backend).crba(q)
     q[66, 3:7] *= 1.1

@@ -26,7 +26,7 @@ def test_bound_calls(backend):
             np.testing.assert_array_equal(out, call(own, function, given))
 
 
-def test_a_bound_call_says_what_is_wrong():
+def test_errors_of_bound_calls_name_the_fault():
     given, out = states("solo12"), np.empty(18)
     bound = kernels("solo12").bind("bias", given["q"], given["v"], out=out)
     given["v"][2] = np.nan
@@ -41,7 +41,7 @@ def test_a_bound_call_says_what_is_wrong():
 @pytest.mark.parametrize(
     "out", [np.empty(5), np.empty((6, 1)), np.empty(6, np.float32), np.empty(12)[::2], np.zeros(6).tolist()]
 )
-def test_what_cannot_be_bound(out):
+def test_arrays_that_cannot_be_bound_raise(out):
     given = states("ur5")
     with pytest.raises(ValueError, match=r"^out must .* to be bound, got"):
         kernels("ur5").bind("bias", given["q"], given["v"], out=out)

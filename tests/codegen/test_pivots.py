@@ -123,7 +123,7 @@ def test_large_arguments_are_not_a_pivots_fault(backend):
     assert not np.isfinite(tf.aba(robot, [0.3, 1.0, 0.3, 1.0], v, np.zeros(4))).all()
 
 
-def test_a_program_from_a_file_knows_the_row(tmp_path):
+def test_errors_of_a_program_from_a_file_name_the_row(tmp_path):
     tf.generate(arms(), "aba").save(tmp_path / "arms.npz")
     kernels = tf.compile(Program.load(tmp_path / "arms.npz"))
     with pytest.raises(tf.NotPositiveDefiniteError) as caught:
@@ -132,7 +132,7 @@ def test_a_program_from_a_file_knows_the_row(tmp_path):
 
 
 @pytest.mark.parametrize("name", ["ur5", "solo12", "stanford"])
-def test_every_pivot_that_is_no_number_is_in_the_program(name):
+def test_every_pivot_that_is_not_constant_is_in_the_program(name):
     for function in tf.generate(model(name), ("aba", "minv")).functions.values():
         assert (function.b[function.op == RECIP] != 0).all()
         assert len(np.unique(np.abs(function.b[function.op == RECIP]))) <= model(name).nv

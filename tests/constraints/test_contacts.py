@@ -20,7 +20,7 @@ BY_DIFFERENCES = 1e-7
 
 
 def random_contacts(seed, count=20):
-    """Spheres against planes and spheres, between bodies of both trees and the base."""
+    """Return random contacts of spheres with planes and spheres, between both trees and the base."""
     rng = np.random.default_rng(seed)
     found = []
     for k in range(count):
@@ -32,7 +32,7 @@ def random_contacts(seed, count=20):
 
 
 def dense(touch, model):
-    """Rows of normals and of both tangents, (3, contacts, nv)."""
+    """Return the dense rows of normals and of both tangents, (3, contacts, nv)."""
     rows = [csr_array((data, touch.column, touch.start), (len(touch.gap), model.nv)) for data in touch.data]
     return np.stack([found.toarray() for found in rows])
 
@@ -64,7 +64,7 @@ def test_tangent_rows_are_sliding_velocities():
 
 
 def velocity_of(body, point, q, v):
-    """Velocity of a point of the base that moves with a body."""
+    """Return the velocity of a body's material point, given where it is in the base."""
     R, p = tf.constraints.placement(MIXED, q, body)
     return (tf.constraints.jacobian(MIXED, q, body, p=R.T @ (point - p)) @ v)[:3]
 
@@ -112,7 +112,7 @@ Z = np.array([0.0, 0.0, 1.0])
 
 
 def arm():
-    """Hinge 0, hinge 1 on it, slide 2 on that; ball joint 3 of the base, hinges 4 and 5 that turn alike."""
+    """Return hinges 0 and 1 and slide 2 in a chain; a ball joint 3; hinges 4 and 5, of which 5 mimics 4."""
     follows = tf.Mimic(4, 1.0, 0.3)
     joints = [
         tf.Joint("shoulder", "revolute", -1, axis=Z, inertia=ROD),
@@ -161,7 +161,7 @@ def test_contacts_whose_gap_no_motion_changes_are_left_out(name):
 @given(models(max_joints=5), st.integers(0, 2**32 - 1))
 @settings(max_examples=30, deadline=None)
 def test_gaps_of_contacts_left_out_are_the_same_everywhere(model, seed):
-    """And those of the others are not; spheres at joints, where adjacent bodies meet, among them."""
+    """The gaps of the other contacts change; some spheres are at joints, where adjacent bodies meet."""
     rng = np.random.default_rng(seed)
     spheres = [Sphere(i, (i % 2) * rng.normal(size=3), rng.random()) for i in range(model.njoints)]
     everywhere = [Sphere(j.parent, j.p, 0.1) for j in model.joints]
@@ -184,7 +184,7 @@ def test_gaps_of_contacts_left_out_are_the_same_everywhere(model, seed):
 
 
 def test_contacts_of_bodies_that_a_loop_holds_together_are_left_out():
-    """Two slides side by side, welded: what moves one moves the other."""
+    """Two parallel slides are welded to each other: no motion changes the distance of their bodies."""
     slides = [tf.Joint(f"slide{i}", "prismatic", axis=Z, p=[i, 0, 0], inertia=ROD) for i in range(2)]
     weld = tf.Loop("weld", "weld", 0, 1, p1=[1.0, 0, 0])
     spheres = [Sphere(0, radius=0.6), Sphere(1, radius=0.6)]

@@ -66,7 +66,7 @@ def test_batches_have_axes_and_arguments_without_them_hold_for_all():
         assert error(force[i], one[1]) < ROUNDING
 
 
-def test_states_that_are_none_give_nan_in_batches_alone():
+def test_invalid_states_give_nan_in_batches_only():
     model, q = CASES["stewart"]
     many, v, tau = np.tile(q, (10, 1)), np.zeros(model.nv), np.ones(model.nv)
     many[3, 0], many[9, 3:7] = np.nan, 2.0

@@ -133,7 +133,7 @@ def test_dynamics_of_batches_are_those_of_single_states(name):
         assert error(force[i], single[1]) < DYNAMICS
 
 
-def test_stabilization_adds_what_baumgarte_says():
+def test_stabilization_adds_baumgartes_terms():
     model, q = CASES["stewart"]
     v = np.random.default_rng(0).normal(size=model.nv)
     q = tf.integrate(model, q, 1e-3 * v)
@@ -192,7 +192,7 @@ def test_wrong_arguments_are_refused():
 
 
 def in_mujoco(mujoco, model):
-    """MuJoCo's model of a chain or linkage, its loop an equality as stiff as MuJoCo has them."""
+    """Return MuJoCo's model of a chain or linkage; its loop is an equality, as stiff as MuJoCo allows."""
     sites = {}
     loop = model.loops[0]
     for side, body, R, p in ((1, loop.first, loop.R1, loop.p1), (2, loop.second, loop.R2, loop.p2)):
@@ -222,7 +222,7 @@ def numbers(values):
 
 @pytest.mark.parametrize("name", ["four-bar", "five-bar", "arm"])
 def test_dynamics_are_mujocos(name):
-    """At rest, for MuJoCo leaves J-dot v out; its constraints are soft by R: (J H^-1 J^T + R) f = -J a."""
+    """Compares at rest: MuJoCo ignores J-dot v; its constraints are soft, (J H^-1 J^T + R) f = -J a."""
     mujoco = pytest.importorskip("mujoco", reason="MuJoCo is the reference")
     model, q = CASES[name]
     theirs = in_mujoco(mujoco, model)
@@ -245,7 +245,7 @@ def test_dynamics_are_mujocos(name):
 
 
 def runge_kutta(model, q, v, h, steps, stabilization):
-    """States of a model without forces, all of whose joints have one velocity for each position."""
+    """Return the states of a motion without joint forces; every joint must have nq = nv."""
 
     def rate(x):
         q, v = np.split(x, 2)
@@ -262,7 +262,7 @@ def runge_kutta(model, q, v, h, steps, stabilization):
 
 
 def energy(model, q, v):
-    """Kinetic and potential, J."""
+    """Return the kinetic and potential energy, J."""
     potential = 0.0
     for i, joint in enumerate(model.joints):
         R, p = constraints.placement(model, q, i)

@@ -22,7 +22,7 @@ FRICTION = "pyramid", "box"
 
 
 class Scenes(RuleBasedStateMachine):
-    """A random scene through steps, kicks, forces, copies, and warm or cold starts."""
+    """Random scenes take steps with kicks, forces, copies, and warm or cold starts."""
 
     @initialize(
         seed=SEEDS,
@@ -69,7 +69,7 @@ def test_random_scenes_through_a_thousand_steps(seed):
 
 
 def roll(velocity, h, friction):
-    """A ball on a floor that meets a wall; all its steps."""
+    """Return all steps of a ball that rolls over a floor against a wall."""
     ball = bodies(1, tf.Inertia(1.0, tensor=0.004 * np.eye(3)))
     contacts = [Contact(Sphere(0, radius=0.1), plane, 0.5) for plane in (Plane(), WALL)]
     stepper = Stepper(ball, contacts, h=h, friction=friction)
@@ -77,7 +77,7 @@ def roll(velocity, h, friction):
 
 
 def velocities(count):
-    """Those of two scenes that used to stop, then random ones."""
+    """Return two velocities for which steps once failed, then random ones."""
     rng = np.random.default_rng(0)
     return [[1.0, 1.0], [0.4, 0.1], *rng.uniform([0.1, -2.0], [2.0, 2.0], (count - 2, 2))]
 

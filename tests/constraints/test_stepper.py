@@ -24,12 +24,12 @@ def bodies(count, inertia=CUBE, **options):
 
 
 def at(*places):
-    """Configuration of free bodies that are not turned."""
+    """Return the configuration of free bodies that are not rotated."""
     return np.concatenate([[*place, 0, 0, 0, 1.0] for place in places])
 
 
 def energy(model, q, v):
-    """Kinetic and potential, J."""
+    """Return the kinetic and potential energy, J."""
     potential = 0.0
     for i, joint in enumerate(model.joints):
         _, p = constraints.placement(model, q, i, p=joint.inertia.com)
@@ -62,7 +62,7 @@ def test_a_ball_falls_and_rests():
 
 @pytest.mark.parametrize("facets", [4, 8])
 def test_a_box_slides_as_far_as_friction_lets_it(facets):
-    """v² / (2 mu g), to first order in h; along x, an edge of the cone of friction."""
+    """The distance is v² / (2 mu g) to first order in h; x is an edge of the friction pyramid."""
     errors = []
     for h in (0.01, 0.005):
         contacts = [Contact(corner, mu=0.3) for corner in box(0, [1.0, 1.0, 0.2])]
@@ -77,7 +77,7 @@ def test_a_box_slides_as_far_as_friction_lets_it(facets):
 
 
 def test_facets_inside_the_cone_hold_less_between_them():
-    """At 45 degrees the corners of four facets are cos 45° as far as mu, those of eight reach it."""
+    """At 45 degrees four facets allow mu cos 45°, eight facets allow mu."""
     decelerations = []
     for facets in (4, 8):
         contacts = [Contact(corner, mu=0.4) for corner in box(0, [1.0, 1.0, 0.2])]
@@ -90,7 +90,7 @@ def test_facets_inside_the_cone_hold_less_between_them():
 
 
 def test_a_box_of_friction_slides_and_stops_without_a_lift():
-    """v² / (2 mu g), and v h more: friction begins in the second step."""
+    """The distance is v² / (2 mu g) + v h, because friction begins in the second step."""
     h, mu = 0.005, 0.3
     contacts = [Contact(corner, mu=mu) for corner in box(0, [1.0, 1.0, 0.2])]
     stepper = Stepper(bodies(1), contacts, h=h, friction="box")
@@ -124,7 +124,7 @@ def test_without_friction_nothing_brakes():
 
 
 def test_a_sliding_ball_rolls_in_the_end():
-    """At 5/7 of its velocity, whatever the friction."""
+    """The final velocity is 5/7 of the initial one for any mu."""
     ball = bodies(1, tf.Inertia(1.0, tensor=0.4 * 0.01 * np.eye(3)))
     run = Stepper(ball, [Contact(Sphere(0, radius=0.1), mu=0.3)], h=0.001).run(
         at([0, 0, 0.1]), [1.0, 0, 0, 0, 0, 0], 500
@@ -162,7 +162,7 @@ def test_energy_does_not_grow_where_boxes_tumble():
 
 
 def test_momentum_of_free_bodies_is_kept():
-    """That of straight flight exactly, that of turning to first order in h."""
+    """Linear momentum is kept exactly, angular momentum to first order in h."""
     model = bodies(1, tf.Inertia(2.0, tensor=np.diag([1.0, 2.0, 2.5])), gravity=[0, 0, 0])
     v = np.array([1.0, -2.0, 0.5, 3.0, 0.1, -1.0])
     errors = []
@@ -250,12 +250,12 @@ def test_forces_may_be_arrays_or_a_function():
 
 
 def squeezed():
-    """A ball between a floor and a ceiling that are too close together."""
+    """Return the stepper of a ball between a floor and a ceiling that are too close together."""
     ball = Sphere(0, radius=0.5)
     return Stepper(bodies(1), [Contact(ball), Contact(ball, Plane(-1, [0, 0, -1.0], [0, 0, 0.9]))], h=0.01)
 
 
-def test_a_step_that_is_impossible_says_so_and_changes_nothing():
+def test_an_impossible_step_raises_and_changes_nothing():
     stepper = squeezed()
     q, v = at([0, 0, 0.45]), np.ones(6)
     with pytest.raises(StepError, match="INFEASIBLE") as caught:
@@ -269,7 +269,7 @@ def test_a_step_that_is_impossible_says_so_and_changes_nothing():
 
 
 def test_a_step_does_not_depend_on_those_before_it():
-    """The last solution is only a guess: what contacts are near may change."""
+    """The last solution is only the first guess of the solver; the set of near contacts may change."""
     contacts = [Contact(corner, mu=0.3) for corner in box(0, [1.0, 1.0, 0.2])]
     stepper = Stepper(bodies(1), contacts, h=0.01, margin=0.15)
     q, v = at([0, 0, 0.1]), np.array([2.0, 0.3, 0, 0, 0, 0.2])
@@ -298,7 +298,7 @@ def test_wrong_settings_are_refused():
 
 
 def test_a_step_moves_every_kind_of_joint():
-    """Rotations as `integrate` has them; centres of mass of what flies keep their velocity in the base."""
+    """Rotations change as by `integrate`; centres of mass of flying bodies keep their velocity."""
     model, h = random_model([-1, 0, 1, 2, 1, 4, 0, -1, 7], SIZES, 3), 0.1
     rng = np.random.default_rng(4)
     q, v = tf.random_configuration(model, rng), rng.normal(size=model.nv)
@@ -329,7 +329,7 @@ def test_a_step_moves_every_kind_of_joint():
 
 
 def axes(turned):
-    """Rotation matrix of a quaternion, or of (cos, sin)."""
+    """Return the rotation matrix of a quaternion, or of (cos, sin)."""
     if len(turned) == 2:
         return np.array([[turned[0], -turned[1]], [turned[1], turned[0]]])
     return Rotation.from_quat(turned).as_matrix()

@@ -18,14 +18,14 @@ KEPT = 1e-9  # of a conserved quantity, relative, after hundreds of steps
 
 
 def random_body(rng, slim):
-    """Inertia of four masses at random places, the last axis `slim` times as long as it might be."""
+    """Return the inertia of four random point masses whose last coordinates are multiplied by `slim`."""
     places = rng.normal(size=(4, 3)) * [1.0, 1.0, slim]
     tensor = sum((x @ x * np.eye(3) - np.outer(x, x)) / 4 for x in places - places.mean(axis=0))
     return tf.Inertia(rng.uniform(0.1, 10.0), rng.normal(size=3) * rng.choice([0.0, 0.3]), tensor)
 
 
 def flat_model(kinds, seed, gravity=(0.0, 0.0, -9.81)):
-    """Chain of such joints."""
+    """Return a chain of joints of these kinds with random bodies."""
     rng = np.random.default_rng(seed)
     chain = random_model(range(-1, len(kinds) - 1), kinds, seed)
     joints = [
@@ -36,7 +36,7 @@ def flat_model(kinds, seed, gravity=(0.0, 0.0, -9.81)):
 
 
 def momenta(model, run):
-    """Linear and angular momentum about the origin of the base, (steps + 1, 6)."""
+    """Return linear and angular momentum about the origin of the base, (steps + 1, 6)."""
     found = np.zeros((len(run.q), 6))
     for i, joint in enumerate(model.joints):
         inertia = joint.inertia
@@ -127,7 +127,7 @@ def test_chains_keep_energy_up_to_oscillations_of_order_h(kinds):
     h=st.sampled_from([5e-4, 5e-3, 2e-2]),
 )
 def test_energy_stays_bounded_however_fast_a_chain_moves(kinds, seed, rate, h):
-    """Where joints turn by radians in a step, too: bodies keep what they had, joints take what fits them."""
+    """Steps in which joints turn by radians use the velocities nearest to those of the last step."""
     model = flat_model(kinds, seed, gravity=(0, 0, 0))
     rng = np.random.default_rng(seed)
     q, v = tf.random_configuration(model, rng), rng.normal(size=model.nv)
@@ -139,7 +139,7 @@ def test_energy_stays_bounded_however_fast_a_chain_moves(kinds, seed, rate, h):
 
 
 def test_free_mechanisms_keep_their_momentum():
-    """Linear and angular, of bodies on a free-flyer, to first order in h and without a drift."""
+    """Mechanisms on a free-flyer keep both momenta to first order in h, without a drift."""
     model = flat_model(("freeflyer", "revolute", "spherical", "revolute"), 5, gravity=(0, 0, 0))
     rng = np.random.default_rng(5)
     q, v = tf.random_configuration(model, rng), 3.0 * rng.normal(size=model.nv)
@@ -181,7 +181,7 @@ STEADY = (
 
 @pytest.mark.parametrize(("kind", "ratio", "com", "armature", "steady"), STEADY)
 def test_single_bodies_without_gyroscopic_moments_need_no_iteration(kind, ratio, com, armature, steady):
-    """Both ways agree to rounding errors exactly for these."""
+    """The explicit and the implicit step agree to rounding errors exactly for these bodies."""
     axis = {"revolute": [0, 0, 1.0], "helical": [0, 0, 1.0], "universal": np.eye(3)[:2]}.get(kind)
     inertia = tf.Inertia(2.0, com, np.diag([1.0, 1.0, ratio]))
     pitch = 0.3 if kind == "helical" else 0.0

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+import treefactor as tf
 from treefactor import robots
 
 pin = pytest.importorskip("pinocchio", reason="Pinocchio is the reference")
@@ -78,6 +79,46 @@ def assert_agrees(adapter, body, model, seed=0):
     allowed = max(QDD_TOLERANCE, QDD_PER_CONDITION * np.linalg.cond(H))
     for accelerate in (adapter.forward_dynamics, adapter.own_acceleration):
         assert relative(T @ accelerate(body, *mine, T.T @ tau) + c, qdd) < allowed
+
+
+# ---------------------------------------------------------------------------------------------------- errors
+
+
+def assert_refused_with_reason(load, engine, path, reason):
+    """Assert that an engine's adapter refuses a file, and that the error names engine, file and reason."""
+    with pytest.raises(tf.AdapterError, match=reason) as caught:
+        load(path)
+    assert caught.value.engine == engine
+    assert caught.value.file == str(path)
+    assert str(path) in str(caught.value)
+
+
+def assert_wrong_arguments_are_refused(adapter):
+    """Assert that arrays of wrong lengths and NaN raise errors."""
+    body = adapter.load(example_robot("panda"))
+    q, v = np.zeros(body.nq), np.zeros(body.nv)
+    for call in (
+        lambda: adapter.mass_matrix(body, q[:-1]),
+        lambda: adapter.bias(body, q, [*v, 0.0]),
+        lambda: adapter.own_acceleration(body, q, v, v[:-1]),
+        lambda: adapter.forward_dynamics(body, q, v, np.zeros((1, body.nv))),
+        lambda: adapter.load(example_robot("panda"), gravity=-9.81),
+    ):
+        with pytest.raises(tf.ShapeError):
+            call()
+    with pytest.raises(tf.NonFiniteError, match="q"):
+        adapter.mass_matrix(body, q * np.nan)
+
+
+def assert_unmatched_joints_are_named(adapter):
+    """Assert that joints that only one of body and Pinocchio's model has are named."""
+    panda, ur5 = example_robot("panda"), example_robot("ur5_robot")
+    body, model = adapter.load(panda), pinocchio_model(ur5)
+    with pytest.raises(tf.AdapterError, match=r"shoulder_pan_joint.*panda_joint1"):
+        adapter.transform(body, model, pin.neutral(model))
+    model = pinocchio_model(panda, floating=True)
+    with pytest.raises(tf.AdapterError, match="root_joint"):
+        adapter.transform(body, model, pin.neutral(model))
 
 
 # ----------------------------------------------------------------------------------------------------- URDFs

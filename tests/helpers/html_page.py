@@ -6,7 +6,7 @@ from html.parser import HTMLParser
 import numpy as np
 
 VOID = {"meta", "br", "wbr", "input", "img", "hr"}
-DRAWN = {"path", "rect", "circle"}  # elements of SVG that close themselves
+DRAWN = {"path", "rect", "circle", "line"}  # elements of SVG that close themselves
 
 
 class Page(HTMLParser):

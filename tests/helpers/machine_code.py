@@ -23,7 +23,7 @@ def arguments(function, given):
 
 
 def one(address, function, given):
-    """Results of the form for one configuration, called for each."""
+    """Return results of the form for one configuration, called for each."""
     rows = [np.ascontiguousarray(x) for x in arguments(function, given)]
     out = np.full((len(rows[0]), function.output.size + 1), GUARD)
     for l in range(len(out)):
@@ -34,7 +34,7 @@ def one(address, function, given):
 
 
 def eight(address, function, given):
-    """Results of the form for eight configurations."""
+    """Return results of the form for eight configurations."""
     lanes = [np.ascontiguousarray(x.T) for x in arguments(function, given)]
     out = np.full((function.output.size + 1, 8), GUARD)
     passed = [x.ctypes.data for x in lanes]

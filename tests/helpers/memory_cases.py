@@ -139,7 +139,7 @@ def fail(call, at):
     seen.value, fails.value = 0, at
     try:
         return call(), seen.value
-    except (MemoryError, SystemError):  # NumPy's sums and indices by arrays forget to say why they fail
+    except (MemoryError, SystemError):  # NumPy's sums and indices by arrays raise no MemoryError
         return None, seen.value
     finally:
         fails.value = -1

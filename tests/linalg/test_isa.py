@@ -1,4 +1,4 @@
-"""Instruction sets: each passes the checks of the kernels; how one is chosen and shown."""
+"""Test that the kernels of every instruction set are correct, and how one is chosen and shown."""
 
 import os
 import subprocess

@@ -1,4 +1,4 @@
-"""Batches in lanes: every result of every shape, dtype and form of argument against dense NumPy."""
+"""Compare all results of batches with dense NumPy, for every shape, dtype and form of argument."""
 
 import math
 import os
@@ -36,7 +36,7 @@ dtypes = pytest.mark.parametrize("dtype", DTYPES)
 named_trees = pytest.mark.parametrize("name", TREES)
 
 
-def test_the_kernels_asked_for_are_used():
+def test_the_chosen_kernels_are_used():
     assert os.environ.get(_pattern.VARIABLE, _pattern.INSTRUCTION_SETS[-1]) == _pattern.USED
 
 
@@ -156,7 +156,7 @@ SOURCES = {
 
 @st.composite
 def cases(draw):
-    """Everything a batch may be made of."""
+    """Draw trees, shapes, dtypes, layouts and options of a batch."""
     dtype = draw(st.sampled_from(DTYPES))
     return {
         "parent": draw(parents(max_n=40)),
@@ -175,7 +175,7 @@ def cases(draw):
 
 
 def shift_of(how, batch, n, seed, dtype):
-    """A shift of that shape, exact in dtype."""
+    """Return a shift of that shape, exact in dtype."""
     if how is None:
         return None
     shape = {"row": (n,), "batch": (*batch, n)}.get(how, ())

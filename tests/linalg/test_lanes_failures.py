@@ -1,4 +1,4 @@
-"""Matrices of a batch that cannot be factorized: their status, their results, and their neighbours."""
+"""Test matrices of a batch that cannot be factorized: their status, their results, and their neighbours."""
 
 import numpy as np
 import pytest
@@ -45,7 +45,7 @@ def overflow(H, k, parent):
 
 
 def zero_and_nan(H, k, parent):
-    """Two failures, of which the one further down counts."""
+    """Make two failures; the status names the row that is eliminated first."""
     zero_pivot(H, k, parent)
     H[0, 0] = np.nan
 
@@ -61,7 +61,7 @@ spoilers = pytest.mark.parametrize("spoil", SPOILERS.values(), ids=SPOILERS)
 
 
 def row_of_single(H, tree, kind):
-    """Status of a single matrix."""
+    """Return the status of a single matrix."""
     f = tf.Factor(tree, (), kind)
     try:
         f.refactor(H)
@@ -71,7 +71,7 @@ def row_of_single(H, tree, kind):
 
 
 def spoiled(H, tree, spoil, bad):
-    """H with the given matrices spoiled, each in another row; a root has no coupling to spoil."""
+    """Return H with the given matrices spoiled, each in another row; a root has no coupling to spoil."""
     H = H.copy()
     for i in bad:
         k = (3 * i + 1) % tree.n

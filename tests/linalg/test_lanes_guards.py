@@ -1,4 +1,4 @@
-"""Batches whose arrays lie within larger ones: nothing around them is read or written."""
+"""Test that memory around the arrays of a batch is neither read nor written."""
 
 import math
 
@@ -28,7 +28,7 @@ def embedded(shape, dtype, around=GUARD):
 
 
 def within(a, around):
-    """Copy of a with something around it."""
+    """Return a copy of a within a larger array."""
     inner, _ = embedded(a.shape, a.dtype, around)
     inner[...] = a
     return inner

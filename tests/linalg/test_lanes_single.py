@@ -1,4 +1,4 @@
-"""Batches in float32: errors, dtypes, objects, and what is refused."""
+"""Test batches in float32: accuracy, dtypes, copies of factors, and errors."""
 
 import copy
 import pickle
@@ -22,7 +22,7 @@ operations = pytest.mark.parametrize("operation", OPERATIONS)
 
 
 def single(kind="LTDL"):
-    """A factor in float32, its matrices and right-hand sides."""
+    """Return a factor in float32, its matrices and right-hand sides."""
     H, b = matrices(TREE, COUNT, np.float32), right_sides(TREE, COUNT, None, np.float32)
     return tf.factor(H, TREE, kind, dtype=np.float32), H, b
 

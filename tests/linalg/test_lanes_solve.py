@@ -1,4 +1,4 @@
-"""`solve`: what `factor(...).solve` gives, without keeping the factor."""
+"""Test that `solve` returns the bits of `factor(...).solve` without keeping the factor."""
 
 import math
 

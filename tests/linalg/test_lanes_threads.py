@@ -1,4 +1,4 @@
-"""Threads over batches: the same bits, several callers at once, processes that fork, failing parts."""
+"""Test batches on threads: the same bits, several callers at once, forked processes, failing parts."""
 
 import os
 import subprocess
@@ -24,7 +24,7 @@ COUNTS = (0, 1, 9, 50)
 
 
 def batch(name, count, dtype):
-    """Matrices of which half fail, right-hand sides and Jacobians."""
+    """Return matrices of which half fail, right-hand sides and Jacobians."""
     tree = TREES[name]
     H = matrices(tree, count, dtype)
     H[count // 2 :, 0, 0] = -1
@@ -112,7 +112,7 @@ def test_parts_get_no_larger_and_are_worth_a_thread(count, threads, entries, mon
 
 
 @pytest.mark.parametrize("bad", [0, 3, 9])
-def test_nobody_works_any_more_when_a_failing_part_raises(bad):
+def test_no_thread_works_after_a_failing_part_raises(bad):
     seen = []
 
     def work(first, stop):
@@ -154,6 +154,6 @@ atexit.register(lambda: print((tf.solve(H, tree, b, num_threads=4) == alone).all
 """
 
 
-def test_what_is_asked_for_while_the_interpreter_ends():
+def test_calls_work_while_the_interpreter_ends():
     run = subprocess.run([sys.executable, "-c", ENDING], capture_output=True, text=True, timeout=300)
     assert run.stdout.split() == ["True", "True"], run.stderr

@@ -1,4 +1,4 @@
-"""factor and Factor: every operation against dense NumPy and against the textbook."""
+"""Compare every operation of `factor` and `Factor` with dense NumPy and with the textbook."""
 
 from fractions import Fraction
 from functools import cache
@@ -26,7 +26,7 @@ operations = pytest.mark.parametrize("operation", OPERATIONS)
 
 @cache
 def case(name, kind):
-    """Tree, H, its factor and its dense version, made once for all tests."""
+    """Return tree, H, its factor and its dense version, made once for all tests."""
     tree = TREES[name]
     H = spd_matrix(tree, 1, spread=1e4)
     return tree, H, tf.factor(H, tree, kind), Dense(H, kind)

@@ -1,4 +1,4 @@
-"""Arguments that are refused: shapes, dtypes, outputs and options."""
+"""Test that arguments of wrong shapes, dtypes, outputs and options are refused."""
 
 from functools import partial
 
@@ -65,11 +65,11 @@ WRONG_SHAPES = {
 
 
 @pytest.mark.parametrize(("call", "shape"), [(c, s) for c, some in WRONG_SHAPES.items() for s in some])
-def test_a_wrong_shape_is_told(call, shape):
+def test_a_wrong_shape_raises(call, shape):
     with pytest.raises(ShapeError) as caught:
         CALLS[call](np.ones(shape))
     received = caught.value.received
-    assert shape[: len(received)] == received or received == shape  # a batch may be told alone
+    assert shape[: len(received)] == received or received == shape  # the message may name only the batch
     assert caught.value.expected is not None
     assert str(received) in str(caught.value)
 

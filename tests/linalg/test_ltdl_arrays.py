@@ -1,4 +1,4 @@
-"""Forms of arguments: layouts, triangles, shifts, strides, dtypes, and poison where nothing is read."""
+"""Test forms of arguments: layouts, triangles, shifts, strides, dtypes, and NaN where nothing is read."""
 
 import numpy as np
 import pytest
@@ -20,7 +20,7 @@ shapes = pytest.mark.parametrize("k", [None, 1, 3])
 
 
 def arguments(batch, k=None, tree=TREE):
-    """A matrix and right-hand sides."""
+    """Return a matrix and right-hand sides."""
     return spd_matrix(tree, 1, batch), vectors(2, *batch, tree.n, *([] if k is None else [k]))
 
 

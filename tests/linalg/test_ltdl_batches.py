@@ -1,4 +1,4 @@
-"""Batches of matrices, refactorization and threads."""
+"""Test batches of matrices, refactorization and threads."""
 
 from concurrent.futures import ThreadPoolExecutor
 
@@ -153,7 +153,7 @@ def test_attributes_of_a_factor():
 
 
 def everything(f, b):
-    """All results of a factor."""
+    """Return all results of a factor."""
     J = np.ones((2, f.tree.n))
     J[0, ::2] = -1.0
     results = [getattr(f, operation)(b) for operation in OPERATIONS]

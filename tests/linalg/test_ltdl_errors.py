@@ -1,4 +1,4 @@
-"""Failures: what is refused, what the message carries, and that a failure leaves nothing stale behind."""
+"""Test failures of factorizations: refusals, messages, and that no old factor stays in use."""
 
 import pickle
 
@@ -281,7 +281,7 @@ def changed(entries, *batch):
         "skew beside a nan",
     ],
 )
-def test_check_finds_what_is_no_matrix_of_the_tree(H, entries):
+def test_check_finds_matrices_without_the_pattern_of_the_tree(H, entries):
     with pytest.raises(PatternError) as caught:
         tf.factor(H, TREE, check=True)
     row, column = caught.value.row, caught.value.column

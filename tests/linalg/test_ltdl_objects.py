@@ -1,4 +1,4 @@
-"""Factors as objects: copies, pickles, threads, lanes of any batch, factors bound to memory of others."""
+"""Test factors as objects: copies, pickles, threads, lanes of any batch, factors of bound memory."""
 
 import copy
 import pickle
@@ -49,6 +49,13 @@ def test_a_bound_factor_cannot_be_copied():
         copy.copy(BoundFactor(np.eye(TREE.n), TREE))
 
 
+def test_a_factor_without_a_matrix_names_the_call_that_fills_it():
+    with pytest.raises(tf.TreefactorError, match=r"the factor is empty .* call refactor\(H\) first"):
+        tf.Factor(TREE).solve(np.ones(TREE.n))
+    with pytest.raises(tf.TreefactorError, match=r"the factor is empty .* call factor\(\) first"):
+        BoundFactor(np.eye(TREE.n), TREE).solve(np.ones(TREE.n))
+
+
 def test_a_bound_factor_reads_its_matrix_anew_and_takes_a_shift():
     H = matrices(1)[0]
     f = BoundFactor(H, TREE)
@@ -67,7 +74,7 @@ def test_a_bound_factor_reads_its_matrix_anew_and_takes_a_shift():
         (np.zeros((2, 9, 9)), tf.ShapeError),
     ],
 )
-def test_what_cannot_be_bound(H, error):
+def test_arrays_that_cannot_be_bound_raise(H, error):
     with pytest.raises(error):
         BoundFactor(H, TREE)
 

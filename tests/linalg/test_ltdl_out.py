@@ -1,4 +1,4 @@
-"""Outputs: out= of any form, aliases, guard zones; and calls that allocate nothing."""
+"""Test outputs: out= of any form, aliases, guard zones; and calls that allocate nothing."""
 
 import gc
 import tracemalloc
@@ -23,7 +23,7 @@ shapes = pytest.mark.parametrize("k", [None, 1, 3])
 
 
 def arguments(batch, k=None, tree=TREE):
-    """A matrix and right-hand sides."""
+    """Return a matrix and right-hand sides."""
     return spd_matrix(tree, 1, batch), vectors(2, *batch, tree.n, *([] if k is None else [k]))
 
 

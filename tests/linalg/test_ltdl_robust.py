@@ -1,4 +1,4 @@
-"""Factors that were interrupted, carried elsewhere, handed nonsense, or near the ends of the number range."""
+"""Test factors that were interrupted, pickled, made of wrong L and D, or near the limits of float64."""
 
 import os
 import pickle
@@ -55,7 +55,7 @@ def test_an_interrupted_factorization_leaves_no_factor(monkeypatch):
     monkeypatch.setattr(_single, "spread", interrupt)
     with pytest.raises(KeyboardInterrupt):
         f.refactor(H)
-    with pytest.raises(tf.TreefactorError, match="nothing is factorized"):
+    with pytest.raises(tf.TreefactorError, match=r"was interrupted: call refactor\(H\) first"):
         f.solve(np.ones(tree.n))
 
 
@@ -94,7 +94,7 @@ FAULTY = {"NaN": np.nan, "inf": np.inf, "-inf": -np.inf}
 @pytest.mark.parametrize("triangle", ["lower", "upper"])
 @pytest.mark.parametrize("batch", [(), (3,), (2, 9)])
 def test_factors_that_are_not_finite_are_not_adopted(batch, triangle, value):
-    """Each entry of the pattern of L, and of D, in turn; entries that are not read may be anything."""
+    """Spoils each entry of the pattern of L, and of D, in turn; other entries may have any value."""
     tree = tf.families.binary_tree(3)
     factor = tf.factor(np.eye(tree.n) * 3.0 + 0.1 * tree.mask(), tree)
     L, D = (np.broadcast_to(x, (*batch, *x.shape)) for x in (factor.L(), factor.D()))

@@ -1,4 +1,4 @@
-"""What is eliminated together: paths and their leaves, rows of all lengths, subtrees of large trees."""
+"""Test supernodes: paths and their leaves, rows of all lengths, subtrees of large trees."""
 
 import numpy as np
 import pytest
@@ -16,7 +16,7 @@ pytestmark = [pytest.mark.wheel, pytest.mark.isa]
 
 
 def broom(handle, *bristles):
-    """A chain of `handle` nodes, at whose last node chains of these lengths begin."""
+    """Return a chain of `handle` nodes whose last node carries chains of these lengths."""
     parent = list(range(-1, handle - 1))
     for length in bristles:
         parent += [handle - 1, *range(len(parent), len(parent) + length - 1)]
@@ -24,7 +24,7 @@ def broom(handle, *bristles):
 
 
 def caterpillar(body, legs):
-    """A chain of `body` nodes with `legs` leaves at each of them."""
+    """Return a chain of `body` nodes with `legs` leaves at each of them."""
     parent = np.arange(-1, body - 1)
     return tf.Tree(np.concatenate([parent, np.repeat(np.arange(body), legs)]))
 
@@ -57,7 +57,7 @@ def case(name):
 
 
 def within(packed):
-    """The same in the middle of NaN."""
+    """Return a copy in the middle of an array of NaN."""
     line = np.full(packed.size + 80, np.nan)
     line[40:-40] = packed
     return line[40:-40]

@@ -27,7 +27,7 @@ def path(name):
 
 @pytest.fixture
 def step():
-    """A box on two feet in space, one foot with friction, as a file of every form of sparse matrix has it."""
+    """Return the data of a box on two feet in space, one foot with friction."""
     M = np.diag([2.0, 2.0, 2.0, 0.5, 0.5])
     M[3, 4] = M[4, 3] = 0.1
     H = np.zeros((5, 6))
@@ -43,7 +43,7 @@ def step():
 
 
 def write(file, M, H, f, w, mu, form="triplet"):
-    """A problem in a file of FCLIB's format."""
+    """Write a problem to a file of FCLIB's format; return its path."""
     with h5py.File(file, "w") as out:
         for name, dense in (("M", M), ("H", H)):
             group = out.create_group(f"fclib_global/{name}")
@@ -165,7 +165,7 @@ def test_a_file_without_a_problem_in_global_form(tmp_path):
 
 
 def spoilt(file, step, change):
-    """The file with its group changed."""
+    """Write the problem, and change the group of the file."""
     write(file, *step)
     with h5py.File(file, "r+") as out:
         change(out["fclib_global"])
@@ -173,7 +173,7 @@ def spoilt(file, step, change):
 
 
 def put(name, value):
-    """A change that puts another dataset in the place of one."""
+    """Return a change that replaces a dataset."""
 
     def change(group):
         del group[name]
@@ -183,7 +183,7 @@ def put(name, value):
 
 
 def unwritten(group):
-    """As much as fits into no memory."""
+    """Replace a dataset by one that is larger than any memory."""
     del group["vectors/f"]
     group.create_dataset("vectors/f", (2**45,), float, chunks=(2**20,))
 
@@ -222,7 +222,7 @@ def test_files_that_are_spoilt(change, why, step, tmp_path):
 @pytest.mark.parametrize("form", ["columns", "rows"])
 @pytest.mark.parametrize(("name", "value"), [("M/i", 10**8), ("M/i", -1), ("M/p", 9)])
 def test_compressed_matrices_that_are_spoilt(form, name, value, step, tmp_path):
-    """Their indices are looked at before they are turned into columns: SciPy trusts them."""
+    """Indices are checked before SciPy, which does not check them, converts the matrix."""
     file = write(tmp_path / "step.hdf5", *step, form)
     with h5py.File(file, "r+") as out:
         out["fclib_global"][name][1] = value

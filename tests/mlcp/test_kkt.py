@@ -61,7 +61,7 @@ def test_fill_is_what_was_predicted(family):
 
 
 def symbolic(problem, J, kkt):
-    """Pattern of L by eliminating the pattern of S, a dense boolean matrix."""
+    """Return the pattern of L by eliminating the pattern of S as a dense boolean matrix."""
     position = kkt.kernel.dense()[2]
     couple = (np.abs(J).T @ np.abs(J)).toarray() != 0
     S = np.empty((problem.n, problem.n), dtype=bool)
@@ -105,7 +105,7 @@ def test_switched_row_touches_its_path_only():
 
 
 def positions_of(kkt, row):
-    """Pivots of the fronts on the path of a row."""
+    """Return the pivots of the fronts from that of a row to the root."""
     width = kkt.fronts.sizes()[:, 0]
     first = np.cumsum(width) - width
     return {int(first[s]) + k for s in kkt.fronts.path(row) for k in range(width[s])}

@@ -96,7 +96,7 @@ def test_problem_keeps_its_own_copies():
     np.testing.assert_array_equal(solve(problem).v, expected)
 
 
-def test_results_are_no_views():
+def test_results_are_not_views():
     problem = mlcp_families.robot(20, 0)
     first = solve(problem)
     kept = first.v.copy(), first.gamma.copy(), first.active.copy()
@@ -198,7 +198,7 @@ def test_warm_start_has_as_many_rows():
         ({"H": -np.eye(2)}, tf.NotPositiveDefiniteError),
     ],
 )
-def test_gates(given, error):
+def test_arguments_are_validated(given, error):
     with pytest.raises(error):
         Problem(**({"H": H, "tree": TREE, "g": [0.0, 0.0]} | given))
 
@@ -296,7 +296,7 @@ def test_any_number_of_iterations_can_be_allowed():
 
 
 @pytest.mark.parametrize("method", mlcp.METHODS)
-def test_rows_far_away_loosen_nothing(method):
+def test_distant_rows_change_no_tolerance(method):
     tree = tf.Tree([-1, -1])
     C, D = [[0.3, -0.7]], [[1.0, 0.0], [0.0, 1.0]]
     problem = Problem([[2.0, 0.0], [0.0, 3.0]], tree, [1e-3, 2e-3], C, [1e-3], D, [-1e9, 1e-3])

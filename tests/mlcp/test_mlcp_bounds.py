@@ -14,21 +14,21 @@ POINT = tf.Tree([-1])
 
 
 def solved(problem, **options):
-    """A verified solution."""
+    """Return a solution after verifying it."""
     solution = solve(problem, **options)
     verify(problem, solution)
     return solution
 
 
 def bounded(problem, upper):
-    """The problem without bilateral rows and with bounds."""
+    """Return the problem without bilateral rows and with bounds."""
     return Problem(
         problem.packed, problem.tree, problem.g, D=problem.D, d=problem.d, upper=upper, layout="packed"
     )
 
 
 def agree(seed):
-    """Assert that a small problem is solved as by trying all states; tell whether it is infeasible.
+    """Assert that the solution is that of trying all row statuses; return whether it is infeasible.
 
     Its bounds are whole numbers, 0 among them, some of them infinite.
     """
@@ -75,7 +75,7 @@ def test_families_agree_with_quadprog(family, m):
 
 @pytest.mark.parametrize("limit", [0.5, 5.0])
 def test_bilateral_rows_have_no_bounds(limit):
-    """A cart held by a rail (C), pushed against a stop (D) that gives way at the limit."""
+    """A rail (C) holds a cart that is pushed against a stop (D), which yields at the limit."""
     rail, stop = [[1.0, 1.0]], [[0.0, 1.0]]
     problem = Problem(np.eye(2), tf.Tree([-1, -1]), [9.0, 3.0], rail, [0.0], stop, [-1.0], upper=[limit])
     solution = solve(problem)
@@ -121,7 +121,7 @@ def test_warm_start_of_the_same_problem_switches_nothing(family):
 @pytest.mark.parametrize(
     ("upper", "error"), [([-1.0], ValueError), ([np.nan], tf.NonFiniteError), ([1.0, 1.0], tf.ShapeError)]
 )
-def test_gates(upper, error):
+def test_arguments_are_validated(upper, error):
     with pytest.raises(error, match="upper"):
         Problem([[1.0]], POINT, [0.0], D=[[1.0]], d=[0.0], upper=upper)
 

@@ -20,7 +20,7 @@ FEASIBLE = tuple(family for family in FAMILIES if family not in INFEASIBLE)
 
 
 def solved(problem, **options):
-    """A verified solution."""
+    """Return a solution after verifying it."""
     solution = mlcp.solve(problem, **options)
     verify(problem, solution, POLISHED if options.get("polish") else RESIDUAL)
     return solution
@@ -150,7 +150,7 @@ def test_polish_of_large_families(family):
 
 
 @pytest.mark.parametrize("family", INFEASIBLE)
-def test_infeasibility_is_said_soon(family):
+def test_infeasibility_is_found_in_few_steps(family):
     for m in (10, 50):
         for seed in range(20):
             solution = solved(FAMILIES[family](m, seed))
@@ -169,7 +169,7 @@ def test_an_unrelated_force_does_not_delay_a_certificate(family):
 
 
 def beside_a_force(problem, force):
-    """The problem beside a body of unit mass that no constraint meets and a force accelerates."""
+    """Return the problem with another body of unit mass, without constraints and under a force."""
     H = block_diag((problem.H, [[1.0]]), format="csr")
     tree, g = Tree([*problem.tree.parent, -1]), np.append(problem.g, force)
     return mlcp.Problem(H, tree, g, D=hstack((problem.D, csr_array((problem.m, 1)))), d=problem.d)
@@ -178,7 +178,7 @@ def beside_a_force(problem, force):
 @pytest.mark.slow
 @pytest.mark.parametrize("m", [50, 100, 200, 350, 500])
 @pytest.mark.parametrize("family", INFEASIBLE)
-def test_infeasibility_is_said_soon_200_times(family, m):
+def test_infeasibility_is_found_in_few_steps_200_times(family, m):
     for seed in range(200):
         solution = solved(FAMILIES[family](m, seed))
         assert solution.status is Status.INFEASIBLE
@@ -244,7 +244,7 @@ def test_infeasible_means_infeasible():
 
 
 def between(seed):
-    """Half-spaces at random, about as many as make a problem infeasible half of the time."""
+    """Return random half-spaces, about as many as make a problem infeasible half of the time."""
     rng = np.random.default_rng(seed)
     n = int(rng.integers(2, 9))
     m = int(rng.integers(n, 5 * n))

@@ -89,7 +89,7 @@ def test_residual_of_an_overflow_is_infinite():
 
 @given(st.integers(0, 2**32 - 1))
 def test_the_dual_method_ends_with_the_same_status(seed):
-    """The fallback alone, on problems that the proximal method solves too."""
+    """Calls the dual method alone, on problems that the proximal method solves too."""
     problem = hostile(seed)
     expected, (_, solver) = confirmed(problem), problem._workspace()
     upper = None if problem.upper is None else np.append(np.full(len(problem.c), np.inf), problem.upper)

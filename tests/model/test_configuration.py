@@ -162,7 +162,7 @@ def test_a_rotation_of_another_length_is_named(kind):
             tf.integrate(model, q, np.zeros(model.nv))
         assert caught.value.joint == "wrist"
     with pytest.raises(tf.ConfigurationError, match=r"'wrist' in q has length"):
-        tf.crba(model, tf.neutral(model) * 1e200)  # whose square is no number
+        tf.crba(model, tf.neutral(model) * 1e200)  # its square overflows
     batch = np.stack([tf.neutral(model)] * 4)
     batch[2] = 0.0
     with pytest.raises(ValueError, match=r"'wrist' in q0\[2\] has length 0"):
@@ -233,7 +233,7 @@ def test_half_open_limits():
     assert q[:, 1].max() <= -5.0 <= q[:, 1].min() + np.pi
 
 
-def test_limits_without_room_are_named():
+def test_lower_limits_above_upper_ones_are_named():
     model = tf.Model([tf.Joint("a", "translation"), tf.Joint("slide", "prismatic", axis=[1, 0, 0])])
     with pytest.raises(tf.ConfigurationError, match="'slide' has limits 2 > 1"):
         tf.random_configuration(model, 0, [0, 0, 0, 2], np.ones(4))

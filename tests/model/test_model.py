@@ -108,7 +108,7 @@ def test_an_impossible_inertia_is_refused_by_the_name_of_its_joint(body, reason)
 
 
 @pytest.mark.parametrize("moments", [(1, 1, 2), (0, 1, 1), (0, 0, 0), (1e-9, 1e-9, 2e-9)])
-def test_flat_bodies_rods_and_points_are_no_fault(moments):
+def test_flat_bodies_rods_and_points_are_accepted(moments):
     assert tf.Inertia(1.0, tensor=np.diag(moments).astype(float)).fault() is None
 
 

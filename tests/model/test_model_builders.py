@@ -243,7 +243,7 @@ def test_what_is_wrong_is_named_with_its_file(tmp_path, old, new, reason, name):
     assert name in (None, caught.value.joint)
 
 
-def test_impossible_inertias_of_files_are_told(tmp_path):
+def test_impossible_inertias_of_files_are_named(tmp_path):
     path = tmp_path / "robot.urdf"
     path.write_text(ARM.replace('ixx="0.02"', 'ixx="0.2"'))
     assert set(tf.Model.from_urdf(path).faults()) == {"j", "k"}

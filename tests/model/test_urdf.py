@@ -44,27 +44,15 @@ def chain(kind):
     return urdf(*links, *joints)
 
 
-@pytest.fixture
-def file(tmp_path):
-    """Return a function that writes a text to a file and returns its path."""
-
-    def file(text):
-        path = tmp_path / "robot.urdf"
-        path.write_text(text)
-        return path
-
-    return file
-
-
 # -------------------------------------------------------------------------------------- invalid numbers
 
 
 @pytest.mark.parametrize("engine", ENGINES)
 @pytest.mark.parametrize("case", NOT_FINITE)
-def test_a_number_that_is_not_finite_is_refused_by_name(file, case, engine):
+def test_a_number_that_is_not_finite_is_refused_by_name(write_text, case, engine):
     before, after, name = NOT_FINITE[case]
     assert before in ARM
-    path = file(ARM.replace(before, after, 1))
+    path = write_text(ARM.replace(before, after, 1))
     with pytest.raises(tf.AdapterError, match=f"'{name}' holds a number that is not finite") as caught:
         adapter(engine).load(path)
     assert str(path) in str(caught.value)
@@ -72,32 +60,32 @@ def test_a_number_that_is_not_finite_is_refused_by_name(file, case, engine):
 
 
 @pytest.mark.parametrize("case", NOT_FINITE)
-def test_no_engine_is_compared_on_a_robot_with_such_a_number(file, case):
+def test_no_engine_is_compared_on_a_robot_with_such_a_number(write_text, case):
     adapter("pybullet")
     before, after, _ = NOT_FINITE[case]
-    for row in next(check.check([Robot("odd", file(ARM.replace(before, after)))])):
+    for row in next(check.check([Robot("odd", write_text(ARM.replace(before, after)))])):
         assert row.verdict == check.CANNOT_LOAD
         assert "not finite" in row.reason
 
 
 @pytest.mark.parametrize("engine", ENGINES[1:])
-def test_an_infinite_limit_is_none(file, engine):
-    adapter(engine).load(file(ARM.replace('"0.01"', '"inf"').replace('"-0.01"', '"-inf"'))).close()
+def test_an_infinite_limit_means_unlimited(write_text, engine):
+    adapter(engine).load(write_text(ARM.replace('"0.01"', '"inf"').replace('"-0.01"', '"-inf"'))).close()
 
 
-def test_names_and_words_that_only_look_like_numbers(file):
-    path = file(urdf(link("nan"), link("inf"), joint("infinity", "nan", "inf")))
+def test_names_and_words_that_only_look_like_numbers(write_text):
+    path = write_text(urdf(link("nan"), link("inf"), joint("infinity", "nan", "inf")))
     require_complete(path, None)
     assert read(path).root == "nan"
 
 
-def test_only_a_urdf_is_searched(file):
-    assert parse(file("<mujoco><joint axis='nan' damping='inf'/></mujoco>"), "mujoco").tag == "mujoco"
+def test_only_a_urdf_is_searched(write_text):
+    assert parse(write_text("<mujoco><joint axis='nan' damping='inf'/></mujoco>"), "mujoco").tag == "mujoco"
 
 
 @pytest.mark.parametrize("text", ["", "<robot><link name='a'></robot>"])
-def test_xml_that_is_not_well_formed_is_left_to_the_engine(file, text):
-    require_complete(file(text), "pinocchio")
+def test_xml_that_is_not_well_formed_is_left_to_the_engine(write_text, text):
+    require_complete(write_text(text), "pinocchio")
 
 
 INCOMPLETE = {
@@ -113,9 +101,9 @@ AXIS = 'xyz="0 0.6 0.8"'
 
 
 @pytest.mark.parametrize(("old", "new"), INCOMPLETE.values(), ids=INCOMPLETE)
-def test_pinocchio_refuses_an_inertia_it_would_drop(file, old, new):
+def test_pinocchio_refuses_an_inertia_it_would_drop(write_text, old, new):
     assert old in ARM
-    path = file(ARM.replace(old, new))
+    path = write_text(ARM.replace(old, new))
     with pytest.raises(tf.AdapterError, match=r"robot.urdf: .*link '(a|base)'") as caught:
         adapter("pinocchio").load(path)
     assert caught.value.file == str(path)
@@ -123,16 +111,18 @@ def test_pinocchio_refuses_an_inertia_it_would_drop(file, old, new):
 
 
 @pytest.mark.parametrize("axis", ['xyz="0 0 0"', "", 'xyz="0 1"'])
-def test_pinocchio_refuses_an_axis_it_would_take_for_zero(file, axis):
+def test_pinocchio_refuses_an_axis_it_would_take_for_zero(write_text, axis):
     assert AXIS in ARM
     with pytest.raises(tf.AdapterError, match="axis of joint 'j' is not a direction"):
-        adapter("pinocchio").load(file(ARM.replace(AXIS, axis)))
+        adapter("pinocchio").load(write_text(ARM.replace(AXIS, axis)))
 
 
 @pytest.mark.parametrize("engine", ["pybullet", "mujoco"])
-def test_pinocchio_refusing_leaves_the_others_their_rows(file, engine):
+def test_pinocchio_refusing_leaves_the_others_their_rows(write_text, engine):
     adapter(engine)
-    [rows] = check.check([Robot("r", file(ARM.replace("ixy=", "x=")))], ["pinocchio", engine], samples=1)
+    [rows] = check.check(
+        [Robot("r", write_text(ARM.replace("ixy=", "x=")))], ["pinocchio", engine], samples=1
+    )
     assert rows[0].verdict == check.CANNOT_LOAD
     assert rows[1].verdict in check.GOOD
     assert "Pinocchio cannot load it" in rows[1].reason
@@ -149,12 +139,12 @@ def test_a_urdf_called_xml_is_refused_by_name(tmp_path):
 
 @pytest.mark.parametrize("length", [5e-324, 1e-308, 1e-200, 1e-160, 0.3, 1e160, 1e200, 1.5e308])
 @pytest.mark.parametrize("kind", ["revolute", "continuous", "prismatic"])
-def test_axes_may_have_any_length(file, kind, length):
+def test_axes_may_have_any_length(write_text, kind, length):
     direction = [1.0, 0.0, -1.0] if length < 1e-300 else [1.0, -0.5, 0.25]  # no smaller number is left
     xyz = " ".join(repr(length * x) for x in direction)
     text = urdf(link("base"), link("a", 1.5), joint("j", "base", "a", kind, axis=xyz))
     with np.errstate(all="raise"):
-        found = tf.Model.from_urdf(file(text)).joints[0].axis
+        found = tf.Model.from_urdf(write_text(text)).joints[0].axis
     np.testing.assert_allclose(found, np.array(direction) / np.linalg.norm(direction), rtol=1e-15)
 
 
@@ -169,11 +159,11 @@ def turning(path, adapted):
 
 @pytest.mark.parametrize("length", [1e-200, 1e200])
 @pytest.mark.parametrize("engine", ENGINES)
-def test_engines_get_axes_of_any_length_right_or_refuse_them(file, engine, length):
+def test_engines_get_axes_of_any_length_right_or_refuse_them(write_text, engine, length):
     """Pinocchio and Drake read the file themselves, and square the length."""
     axis = f"0 {0.6 * length} {0.8 * length}"
     path, adapted = (
-        file(urdf(link("base"), link("a", 1.5), joint("j", "base", "a", axis=axis))),
+        write_text(urdf(link("base"), link("a", 1.5), joint("j", "base", "a", axis=axis))),
         adapter(engine),
     )
     if engine in ("pinocchio", "drake"):
@@ -184,9 +174,9 @@ def test_engines_get_axes_of_any_length_right_or_refuse_them(file, engine, lengt
         np.testing.assert_allclose(turning(path, adapted), H, rtol=1e-9)
 
 
-def test_an_axis_of_another_length_is_named_by_pybullet(file):
+def test_an_axis_of_another_length_is_named_by_pybullet(write_text):
     adapter("pybullet")
-    [[row]] = check.check([Robot("r", file(ARM.replace(AXIS, 'xyz="0 6 8"')))], ["pybullet"], samples=1)
+    [[row]] = check.check([Robot("r", write_text(ARM.replace(AXIS, 'xyz="0 6 8"')))], ["pybullet"], samples=1)
     assert row.verdict == check.EXPLAINED
     assert "'j' has another" in row.reason
 
@@ -205,9 +195,9 @@ def test_an_axis_of_another_length_is_named_by_pybullet(file):
         urdf(link("a", "heavy"), link("b"), joint("j", "b", "a")),
     ],
 )
-def test_errors_name_the_engine_that_was_asked(file, text, engine):
+def test_errors_name_the_engine(write_text, text, engine):
     with pytest.raises(tf.AdapterError) as caught:
-        adapter(engine).load(file(text))
+        adapter(engine).load(write_text(text))
     assert caught.value.engine == engine
 
 
@@ -215,30 +205,30 @@ def test_errors_name_the_engine_that_was_asked(file, text, engine):
 @pytest.mark.parametrize(
     "text", ["no xml <", "<sdf/>", urdf(link("a"), link("b")), urdf(link("a"), joint("j", "a", "b"))]
 )
-def test_reading_for_nobody_or_for_somebody(file, text, engine):
+def test_reading_with_or_without_an_engine(write_text, text, engine):
     with pytest.raises(tf.AdapterError) as caught:
-        read(file(text), engine)
+        read(write_text(text), engine)
     assert caught.value.engine == engine
 
 
 # ------------------------------------------------------------------------------------------------ long chains
 
 
-def test_a_long_chain_is_read(file):
-    robot = read(file(chain("revolute")))
+def test_a_long_chain_is_read(write_text):
+    robot = read(write_text(chain("revolute")))
     assert (robot.root, len(robot.links), len(robot.joints)) == ("l0", LINKS, LINKS - 1)
     moving = without_fixed_joints(robot)
     assert [joint.name for joint in moving.joints] == [f"j{i}" for i in range(LINKS - 1)]
 
 
-def test_a_long_chain_of_fixed_joints_becomes_one_link(file):
-    robot = read(file(chain("fixed")))
+def test_a_long_chain_of_fixed_joints_becomes_one_link(write_text):
+    robot = read(write_text(chain("fixed")))
     merged = without_fixed_joints(robot)
     assert (list(merged.links), merged.joints) == (["l0"], [])
     total = sum(inertial.mass for inertial in robot.links.values())
     np.testing.assert_allclose(merged.links["l0"].mass, total)
 
 
-def test_a_name_is_used_once(file):
-    robot = read(file(ARM))
+def test_a_name_is_used_once(write_text):
+    robot = read(write_text(ARM))
     assert [robot.unused("a"), robot.unused("a"), robot.unused("new")] == ["a_", "a__", "new"]

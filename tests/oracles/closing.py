@@ -6,7 +6,7 @@ import treefactor as tf
 from treefactor.constraints.loops import PAIRS
 from treefactor.kinematics.jacobians import Kinematics, Pattern, cross
 
-RANK = 1e-9  # singular values below this share of the largest belong to rows that others already say
+RANK = 1e-9  # singular values below this share of the largest belong to redundant rows
 
 
 def rows(model, q, v):

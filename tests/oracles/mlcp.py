@@ -11,7 +11,7 @@ SINGULAR = 1e-9  # smallest eigenvalue of independent rows, of data that are sma
 
 
 def reduced(problem):
-    """Return (v_0, Z) with C v = c for v = v_0 + Z u alone, or None where there is no such v."""
+    """Return (v_0, Z) such that C v = c holds for v = v_0 + Z u only, or None if no v fulfils it."""
     C, c = problem.C.toarray(), problem.c
     if not c.size:
         return np.zeros(problem.n), np.eye(problem.n)
@@ -114,7 +114,7 @@ def goldfarb_idnani(problem):
 
 
 def feasible(problem) -> bool:
-    """Whether some v fulfils the constraints, by the linear program of HiGHS."""
+    """Return whether some v fulfils the constraints, by a linear program of HiGHS."""
     from scipy.optimize import linprog
 
     rows = problem.d > -np.inf

@@ -1,12 +1,15 @@
-"""Test the paper's simplex method against our solver, and its end where constraints tie."""
+"""Test the paper's simplex method, as printed and repaired, against our solver and other decompositions."""
 
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from treefactor import mlcp, mlcp_families
 from treefactor.mlcp_families import FAMILIES
 from treefactor.papers.kkt import Corner
-from treefactor.papers.textbook import tasora
+from treefactor.papers.tables import tasora_theory as theory
+from treefactor.papers.textbook import basis, reduction, tasora
 from treefactor.tables import tasora as tables
 
 pytestmark = pytest.mark.usefixtures("one_thread")
@@ -17,7 +20,7 @@ pytestmark = pytest.mark.usefixtures("one_thread")
 def test_it_finds_what_we_find(family, m):
     for seed in range(5):
         problem = FAMILIES[family](m, seed)
-        found, solution = tasora.solve_lcp(problem), mlcp.solve(problem)
+        found, solution = tasora.repaired(problem), mlcp.solve(problem)
         assert found.ended == tasora.SOLVED
         np.testing.assert_allclose(found.v, solution.v, atol=1e-7)
         np.testing.assert_allclose(found.gamma, solution.gamma, rtol=1e-5, atol=1e-6)
@@ -28,7 +31,7 @@ def test_it_finds_what_we_find(family, m):
 def test_bilateral_rows_are_always_on():
     H, C, D = np.diag([1.0, 2.0, 3.0]), [[1.0, 1.0, 0.0]], [[0.0, 1.0, 1.0]]
     problem = mlcp.Problem(H, mlcp_families.roots(3), [1.0, 2.0, -3.0], C, [0.5], D, [1.0])
-    found, solution = tasora.solve_lcp(problem), mlcp.solve(problem)
+    found, solution = tasora.repaired(problem), mlcp.solve(problem)
     assert found.ended == tasora.SOLVED
     np.testing.assert_allclose(found.v, solution.v, atol=1e-9)
     np.testing.assert_allclose(found.gamma, solution.gamma, atol=1e-9)
@@ -55,12 +58,58 @@ def test_what_is_computed_anew_is_the_whole_factor():
 )
 def test_ties_and_dependent_rows_stop_it(family, end):
     problem = FAMILIES[family](50, 1)
-    assert tasora.solve_lcp(problem).ended == end
+    assert tasora.repaired(problem).ended == end
     assert mlcp.solve(problem).status is mlcp.Status.SOLVED
 
 
 def test_a_limit_of_pivots():
-    assert tasora.solve_lcp(FAMILIES["robot"](60, 1), limit=3).ended == tasora.LIMIT
+    assert tasora.repaired(FAMILIES["robot"](60, 1), limit=3).ended == tasora.LIMIT
+
+
+def test_a_limit_of_pivots_as_printed():
+    assert tasora.printed(FAMILIES["robot"](6, 1), limit=1, whole=True).ended == tasora.LIMIT
+
+
+@pytest.mark.parametrize("seed", range(10))
+def test_as_printed_a_full_step_is_an_error(seed):
+    """A single violated row: the only step is a whole one, which solves the problem if it is allowed."""
+    problem = FAMILIES["robot"](1, seed)
+    printed, whole = (tasora.printed(problem, whole=allowed) for allowed in (False, True))
+    assert whole.ended == tasora.SOLVED
+    assert printed.ended == (tasora.WHOLE if whole.pivots else tasora.SOLVED)
+    np.testing.assert_allclose(whole.v, mlcp.solve(problem).v, atol=1e-9)
+
+
+def test_as_printed_a_row_that_stays_violated_makes_the_step_negative():
+    """Two rows start violated; switching one on worsens the other: -a / (b - a) < 0 with b < a < 0."""
+    on, here, there = np.array([True, False]), np.array([0.0, -1.0]), np.array([0.0, -2.0])
+    s, changed = tasora.step_max(on, np.zeros(2), here, np.ones(2), there)
+    assert (s, changed) == (-1.0, 1)
+    assert tasora.longest_step(on, np.zeros(2), here, np.ones(2), there, 1e-12) == (1.0, None)
+
+
+def test_replaced_columns_of_a_basis_solve_the_whole_matrix():
+    problem, rng = FAMILIES["robot"](15, 3), np.random.default_rng(0)
+    on = np.zeros(problem.m, bool)
+    kept = basis.Basis(basis.columns(problem, on))
+    for row in rng.integers(problem.m, size=30):
+        on[row] = not on[row]
+        kept.replace(problem.n + row, basis.column(problem, row, bool(on[row])))
+        B, r = basis.columns(problem, on), rng.normal(size=problem.n + problem.m)
+        np.testing.assert_allclose(B @ kept.solve(r), r, atol=1e-8)
+
+
+@given(seed=st.integers(0, 1000), p=st.integers(1, 4))
+@settings(max_examples=25, deadline=None)
+def test_the_theorem_needs_the_inverse_of_m_in_b(seed, p):
+    problem, rng = theory.bilateral(6, p), np.random.default_rng(seed)
+    gamma = rng.uniform(size=problem.m)
+    A, B = reduction.printed(problem)
+    alpha = reduction.residuals(problem, gamma)
+    scale = np.abs(alpha).max()
+    assert np.abs(A @ gamma + reduction.corrected(problem) - alpha).max() < 1e-9 * scale
+    assert np.abs(A @ gamma + B - alpha).max() > 1e-3 * scale
+    assert np.linalg.eigvalsh((A + A.T) / 2).min() > -1e-9 * np.abs(A).max()
 
 
 @pytest.mark.parametrize("family", ["robot", "spheres", "dup"])

@@ -67,7 +67,7 @@ def page(tmp_path):
     return written(tmp_path, rows)
 
 
-def test_everything_is_said(page):
+def test_all_facts_are_on_the_page(page):
     for said in (
         *("arm", "tree", "broken", "pinocchio 3.9.0", "pybullet 3.2.7", "treefactor 0.1.0", "seed 7"),
         *("3 random states", "no mass moves with joint a_b", "H by 2.0e-01", "floating, n = 15"),
@@ -132,7 +132,7 @@ def test_hostile_names_are_text(tmp_path):
     assert not any(key.startswith("on") for _, found in page.elements for key in found)
 
 
-def test_names_that_are_no_text_are_written(tmp_path):
+def test_names_that_are_not_text_are_written(tmp_path):
     assert "\\udcff" in written(tmp_path, [row("a\udcff", reason="b\x00")]).text
 
 

@@ -1,4 +1,4 @@
-"""The papers' trees, tables and headline numbers, and operation counts counted by running the algorithms."""
+"""Test the papers' trees, tables and headline numbers; operations are counted by running the algorithms."""
 
 from collections import Counter
 

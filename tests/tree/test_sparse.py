@@ -1,4 +1,4 @@
-"""Matrices, factors and products in SciPy's sparse forms and as its linear operators."""
+"""Test matrices, factors and products in SciPy's sparse forms and as its linear operators."""
 
 import numpy as np
 import pytest
@@ -71,7 +71,7 @@ def test_indices_that_do_not_fit_are_refused(form, index, start):
 @pytest.mark.parametrize("place", [10**8, -1])
 @pytest.mark.parametrize("form", [sp.coo_array, sp.lil_array])
 def test_places_that_do_not_fit_are_refused(form, place):
-    """The same of coordinates, and of lists of rows."""
+    """Coordinates and lists of rows are checked in the same way."""
     broken = form(np.eye(2))
     if broken.format == "coo":
         broken.row[0] = place

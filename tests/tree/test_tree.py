@@ -1,4 +1,4 @@
-"""Trees: validation, numbering, expansion, patterns, packing and the identity of the object."""
+"""Test trees: validation, numbering, expansion, patterns, packing and the identity of the object."""
 
 import copy
 import pickle
@@ -142,7 +142,7 @@ def test_a_row_that_breaks_the_numbering_is_named(parent, data):
     [0, None, [[-1, 0]], [-1.0, 0.0], [False, False], ["a"], [-1, None], [2**63], [10**30], [[-1], [0, 1]]],
     ids=repr,
 )
-def test_what_is_no_vector_of_integers_raises(parent):
+def test_other_types_than_integer_vectors_raise(parent):
     with pytest.raises(InvalidTreeError):
         Tree(parent)
 

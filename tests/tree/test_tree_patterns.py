@@ -1,4 +1,4 @@
-"""Trees from joints, from other numberings and from patterns; packed rows and lanes."""
+"""Test trees from joints, from other numberings and from patterns; packed rows and lanes."""
 
 import numpy as np
 import pytest
@@ -105,7 +105,7 @@ def test_a_cycle_is_named(parent, data):
 
 
 def _walk(parent, k):
-    """Nodes from k towards the base, each once."""
+    """Return the nodes from k towards the base, each once."""
     seen = []
     while k >= 0 and k not in seen:
         seen.append(k)
@@ -155,7 +155,7 @@ def test_from_pattern_takes_sparse_one_sided_and_listed_patterns(form):
 
 
 @pytest.mark.parametrize("values", [(1.0, -1.0), (np.nan, np.nan)], ids=repr)
-def test_from_pattern_asks_only_whether_entries_are_zero(values):
+def test_from_pattern_reads_only_which_entries_are_zero(values):
     pattern = np.eye(3)
     pattern[1, 0], pattern[0, 1] = values
     assert Tree.from_pattern(pattern) == Tree([-1, 0, -1])
@@ -175,7 +175,7 @@ def test_from_pattern_must_be_square(shape):
 @pytest.mark.parametrize(
     ("mask", "error"), [("mask", tf.DtypeError), (None, tf.DtypeError), ([[1], [1, 2]], ShapeError)]
 )
-def test_from_pattern_names_what_is_no_array(mask, error):
+def test_from_pattern_names_wrong_types(mask, error):
     with pytest.raises(error, match=r"^mask "):
         Tree.from_pattern(mask)
 
@@ -229,7 +229,7 @@ def test_matrix_b_of_a_batch_is_lane_b_of_its_block():
         (lambda t: t.unpack(np.ones((t.nnz, 8)), layout="lanes"), (31, 8)),
     ],
 )
-def test_wrong_shapes_are_told(call, received):
+def test_wrong_shapes_raise(call, received):
     with pytest.raises(ShapeError) as caught:
         call(tf.families.tree_1())
     assert caught.value.received == received

@@ -75,7 +75,7 @@ def as_real(values, name: str, dtype=np.float64) -> np.ndarray:
     if array.dtype.kind not in "fiub":
         if hasattr(values, "tocsr"):
             raise DtypeError(f"{name} is sparse: Tree.pack takes its entries into an array", values.dtype)
-        forces = getattr(next(iter(array.flat), None), "vector", None) is not None  # Pinocchio's
+        forces = getattr(next(iter(array.flat), None), "vector", None) is not None  # of Pinocchio
         advice = f": pass np.array([force.vector for force in {name}[1:]])" if forces else ""
         kind = f"dtype {array.dtype}" if array.shape else received(values)
         if kind.endswith(".Data"):
@@ -170,7 +170,7 @@ def _scalar(value, name: str) -> np.ndarray:
 
 
 def as_count(value, name: str, least: int = 0) -> int:
-    """Return a whole number that is no smaller, or raise DtypeError or ValueError."""
+    """Return a whole number of at least `least`, or raise DtypeError or ValueError."""
     require_unmasked(value, name)
     try:
         count = operator.index(value)
@@ -305,7 +305,7 @@ def thread_count(num_threads: int) -> int:
 def require_sound(matrix, name: str) -> None:
     """Raise ShapeError if the indices of a sparse matrix do not fit its shape, which SciPy does not check."""
     try:
-        if hasattr(matrix, "check_format"):  # the compressed ones
+        if hasattr(matrix, "check_format"):  # compressed rows or columns
             matrix.check_format(full_check=True)
         elif matrix.format != "coo":
             matrix.tocsr().check_format(full_check=True)

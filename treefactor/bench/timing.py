@@ -18,6 +18,24 @@ TURNS = 25
 PATIENCE = 4.0  # seconds
 FEWEST = 5
 GOALS = ("target", "goal", "reached")  # of a result, for this project's own use
+SUBJECTS = {  # of the targets in words; other targets are words already
+    "S1": "factor, one matrix",
+    "S2": "solve, one matrix",
+    "S3": "packed rows, one matrix",
+    "S4": "batches of dense matrices",
+    "S5": "batches in the caches",
+    "S6": "dynamics",
+    "S7": "compiled programs",
+    "S8": "threads",
+    "S9": "growth with size",
+    "S10": "sparse direct solvers",
+    "A2": "contacts of a robot",
+    "A3": "contacts of spheres",
+    "A4": "fewer contacts",
+    "A5": "warm starts",
+    "A7": "dependent rows",
+    "A8": "contradictory rows",
+}
 
 
 @dataclass(frozen=True)
@@ -40,7 +58,7 @@ class Comparison:
     Attributes
     ----------
     target : str
-        Name of the target, such as "S1".
+        Name of the target, a key of `SUBJECTS` such as "S1" or words.
     model, what, peer : str
     ours, theirs : Call
     goal : float or None
@@ -114,6 +132,11 @@ class Result:
     note: str = ""
 
     @property
+    def subject(self) -> str:
+        """The target in words."""
+        return SUBJECTS.get(self.target, self.target)
+
+    @property
     def reached(self) -> bool | None:
         """Whether the goal is reached; None without a goal."""
         return None if self.goal is None else self.ratio >= self.goal
@@ -138,7 +161,7 @@ def times_in_turns(
     """Return seconds per item of every call, taken in turns: an array (turns, calls)."""
     timers = [Timer(call.run, timer=clock) for call in calls]
     for timer in timers:
-        timer.timeit(1)  # what is done once only
+        timer.timeit(1)  # the first call also does work that is done only once
     once = [timer.timeit(1) for timer in timers]
     counts = [max(1, int(RUN / seconds)) for seconds in once]
     turn = sum(count * seconds for count, seconds in zip(counts, once, strict=True))

@@ -34,7 +34,7 @@ def answering() -> Iterator[None]:
     """Turn any exception raised after loading into EngineFailedError; refusals pass through."""
     try:
         yield
-    except AdapterError:  # found out late that the engine cannot represent the robot
+    except AdapterError:  # a refusal: the engine cannot represent the robot
         raise
     except UnicodeDecodeError as error:
         raise AdapterError(f"it passes names on as bytes, and one is not UTF-8: {error}") from error

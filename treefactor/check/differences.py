@@ -160,6 +160,6 @@ def explain(
     for name in needed:
         alone = {link: effect([(link, change)]) for link, change in groups[name].items()}
         where = sorted((link for link in alone if alone[link]), key=lambda link: (-alone[link], link))
-        where = where or sorted(alone)  # gravity and what turns the base are not in H
+        where = where or sorted(alone)  # H does not depend on gravity and on the orientation of the base
         causes.append(Cause(name, effect(changes([name])) or None, tuple(where)))
     return sorted(causes, key=lambda cause: -(cause.effect or 0.0)), unexplained

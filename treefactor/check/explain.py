@@ -46,7 +46,7 @@ def _compared(adapter: Engine, way: str, reference: Reference) -> Plain:
         theirs = [translated(adapter, body, reference.model, s) for s in reference.states]
         file, engine = adapter.file_inertials(robot.path, body.floating), adapter.inertials(body)
         groups = inertial_changes(file, engine, adapter.TENSOR_CAUSE[way])
-        if hasattr(adapter, "model_changes"):  # PyBullet knows no rotors
+        if hasattr(adapter, "model_changes"):  # PyBullet does not support rotors
             groups |= adapter.model_changes(body, reference.model)
         causes, unexplained = _explained(reference, theirs, file, groups)
     deltas = [s.delta(H) for s, (H, _) in zip(reference.states, theirs, strict=True)]

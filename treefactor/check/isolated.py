@@ -15,7 +15,7 @@ from loky.process_executor import TerminatedWorkerError
 
 from ..exceptions import TreefactorError
 
-LINES = 20  # kept of what a call printed
+LINES = 20  # last lines of a call's output that are kept
 
 
 class WorkerError(TreefactorError):
@@ -58,7 +58,7 @@ class Worker:
         Raises
         ------
         WorkerError
-            Where the process died or the time is up.
+            If the process died or the time is up.
         """
         try:
             result, self.output = future.result(self._timeout)

@@ -131,7 +131,7 @@ def find(name: str, floating: bool | None = None) -> Robot:
     Raises
     ------
     AdapterError
-        Where there is neither; proposes similar names.
+        If neither a file nor a bundled robot has that name; proposes similar names.
     """
     if floating is None:
         floating = name in FLOATING
@@ -164,7 +164,7 @@ def model_of(robot: Robot, mimic: bool = False) -> Model:
     Raises
     ------
     AdapterError, InvalidModelError
-        Where the file cannot be read, or is an MJCF and neither MuJoCo nor Pinocchio is installed.
+        If the file cannot be read, or is an MJCF and neither MuJoCo nor Pinocchio is installed.
     """
     if not robot.is_mjcf:
         return Model.from_urdf(robot.path, robot.floating, mimic)

@@ -86,7 +86,7 @@ def check(
     Raises
     ------
     AdapterError
-        Where an engine is not installed.
+        If an engine is not installed.
     """
     engines = tuple(engines) if has_pinocchio() else (OWN, *engines)
     _adapters(engines)
@@ -261,7 +261,7 @@ def _judge(row: Row, c: Comparison) -> Row:
     beyond += [
         f"{what} by {error:.1e}"
         for what, error in c.errors.items()
-        if not error <= allowed[what]  # NaN is beyond, too
+        if not error <= allowed[what]  # NaN counts as beyond
     ]
     row = replace(
         row,

@@ -100,7 +100,7 @@ def self_check(
 
     def judge(deviation: np.ndarray, limit: float, complaint: str) -> float:
         worst = float(np.abs(deviation).max(initial=0.0))
-        if not worst <= limit:  # NaN is wrong, too
+        if not worst <= limit:  # NaN counts as wrong
             row, column = np.unravel_index(np.abs(deviation).argmax(), deviation.shape)
             place = ", ".join(f"{k} ({tree.name(k)})" if tree.names else str(k) for k in (row, column))
             findings.append(f"{complaint}: {worst:.1e} at row and column {place}")

@@ -52,7 +52,7 @@ def run_check(options: argparse.Namespace) -> int:
 
                 write_html(html_file, rows, meta)
     finally:
-        if rows:  # after the files: whoever reads the table may leave
+        if rows:  # after the files: the reader of a pipe may close it
             report.print_rows(rows)
     good = all(row.verdict in check.GOOD for row in rows)
     report.print_next(_after_check(options, good))

@@ -36,7 +36,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         with _terminable():
             return COMMANDS[options.command](options)
     except (TreefactorError, OSError) as error:
-        if isinstance(error, BrokenPipeError):  # the reader of a pipe has seen enough
+        if isinstance(error, BrokenPipeError):  # the reader of a pipe has closed it
             os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
             return 0
         Console(stderr=True, highlight=False).print(

@@ -78,7 +78,7 @@ def _families(commands) -> None:
 
 
 def _tables(commands) -> None:
-    command = commands.add_parser("tables", help="execute the papers' tables and figures")
+    command = commands.add_parser("tables", help="execute what the papers print, with verdicts")
     command.add_argument(
         "paper", nargs="*", type=_paper, help=f"{', '.join(tables.PAPERS)} (default: all of them)"
     )

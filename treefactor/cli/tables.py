@@ -1,4 +1,4 @@
-"""Run `treefactor tables`: execute the papers' tables and figures."""
+"""Run `treefactor tables`: execute what the papers print, and summarize the verdicts."""
 
 from __future__ import annotations
 
@@ -7,12 +7,17 @@ import argparse
 from .. import report
 from .._util.files import replacing
 from ..config import show_config
-from ..papers import tables
+from ..papers import exhibits, tables
 from .common import DISAGREE, progress
 
 
 def run_tables(options: argparse.Namespace) -> int:
-    """Print the papers' tables beside our results; return 1 if a figure differs without a known reason."""
+    """Print the papers' tables beside our results, and a summary of their exhibits.
+
+    Returns 1 if a figure differs without a known reason, or an exhibit's verdict does not follow from its
+    rows.
+    """
+    listed = {paper: exhibits.EXHIBITS.get(paper, ()) for paper in options.paper or tables.PAPERS}
     chosen = tables.makers(options.paper)
     found: list[tables.Table] = []
     meta = show_config("dicts")
@@ -20,12 +25,22 @@ def run_tables(options: argparse.Namespace) -> int:
         executed = (make() for make in chosen)
         for table in progress(executed, len(chosen), "executing", lambda table: table.title):
             found.append(table)
-        report.write_json(json_file, {"config": meta, "tables": [table.as_dict() for table in found]})
+        report.write_json(
+            json_file, {"config": meta, "tables": [table.as_dict() for table in found], **_as_dicts(listed)}
+        )
         if html_file is not None:
             from ..report.html import write_tables
 
-            write_tables(html_file, found, meta)
+            write_tables(html_file, found, meta, listed)
     report.print_tables(found)
+    report.print_exhibits(listed)
+    wrong = [one for listing in listed.values() for one in exhibits.contradicted(listing, found)]
+    report.print_contradicted(wrong)
     if options.html is None:
         report.print_next("`treefactor tables --html` writes them as a page")
-    return DISAGREE if tables.differing(found) else 0
+    return DISAGREE if tables.differing(found) or wrong else 0
+
+
+def _as_dicts(listed: dict) -> dict:
+    """Return the exhibits for JSON."""
+    return {"exhibits": [one.as_dict() for listing in listed.values() for one in listing]}

@@ -9,8 +9,8 @@ from pathlib import Path
 import numpy as np
 
 from ..exceptions import CodegenError
-from ..model.configuration import integrate, random_configuration
-from .algorithms.partition import regular
+from .algorithms.partition import OPEN as OPEN
+from .algorithms.partition import sample_configurations
 from .backends import numpy_
 from .program import emit_c
 from .program.program import CLOSURES, LOOP_FUNCTIONS
@@ -19,7 +19,7 @@ SUMS = "SHA256SUMS"
 HEADER = "dynamics.h"  # its first line names the robot
 MADE = (".o", ".a")  # suffixes of compiled files; also run_check
 STATES = 8  # number of reference states
-OPEN = 0.1  # distance of half of the states from closed loops, in m and radian
+
 LEAST = 1e-12  # deviation always allowed
 ROUNDINGS = 100  # relative rounding errors of the arguments that set the tolerance of a result
 
@@ -156,12 +156,10 @@ def _reference(model, program) -> str:
 
 def _configurations(model, program, rng) -> np.ndarray:
     """Return random configurations; with loops, one half closed and the others near closed ones."""
-    if not set(program.functions) & {*LOOP_FUNCTIONS, *CLOSURES}:
-        return random_configuration(model, rng, size=STATES)
-    follow = tuple(k for k, name in enumerate(model.tree.names) if name not in program.independent)
-    step = rng.normal(scale=OPEN, size=(STATES, program.nv))
-    step[: STATES // 2] = 0.0
-    q = integrate(model, regular(model, follow, STATES), step)
+    dependent = None
+    if set(program.functions) & {*LOOP_FUNCTIONS, *CLOSURES}:
+        dependent = [k for k, name in enumerate(model.tree.names) if name not in program.independent]
+    q = sample_configurations(model, dependent, rng, STATES, STATES // 2)
     for name in set(program.functions) & set(CLOSURES):
         found = np.isfinite(numpy_.evaluate(program.functions[name], q)).all(axis=1)
         if not found.any():

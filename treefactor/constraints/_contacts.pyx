@@ -4,19 +4,13 @@ cimport numpy as cnp
 from libc.math cimport copysign, sqrt
 from libc.string cimport memcpy
 
-from ..dynamics._recursions cimport RECORD, UNIT_MOTION, BodyMotion
-from ._loops cimport Entry
+from ..dynamics._recursions cimport RECORD, UNIT_MOTION, BodyMotion, Entry
 
 import numpy as np
 
 cnp.import_array()
 
-CONTACT = np.dtype(
-    [("body", np.intp, 2), ("flat", np.intp), ("entry", np.intp), ("stop", np.intp), ("columns", np.intp),
-     ("anchor", float, 3), ("normal", float, 3), ("center", float, 3), ("radius", float), ("reach", float)]
-)
-
-ctypedef struct Contact:         # of CONTACT
+ctypedef struct Contact:
     Py_ssize_t body[2]           # joint of the other body, of the sphere
     Py_ssize_t flat
     Py_ssize_t entry, stop, columns   # range of the entries of a row; number of its columns
@@ -25,6 +19,8 @@ ctypedef struct Contact:         # of CONTACT
     double center[3]
     double radius, reach         # reach: sum of both radii
 
+cdef Contact empty_contact
+CONTACT = np.asarray(<Contact[:1]> &empty_contact).dtype
 assert CONTACT.itemsize == sizeof(Contact)
 
 cdef BodyMotion BASE             # at rest, its axes those of coordinates

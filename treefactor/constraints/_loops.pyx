@@ -5,7 +5,7 @@ from libc.math cimport NAN
 from libc.stdlib cimport free, malloc
 
 from ..dynamics._operands cimport ALIGNED, LANES, Operand, align, describe, load
-from ..dynamics._recursions cimport FRAMES, MOTION, Arguments, Bodies
+from ..dynamics._recursions cimport FRAMES, MOTION, Arguments, Bodies, Entry
 from ..tree._pattern cimport (
     FACTORIZED,
     SOLVE_L,
@@ -21,8 +21,6 @@ from .._util._fast_arrays cimport all_finite, is_plain_vector
 
 import numpy as np
 
-from ..kinematics.jacobians import ENTRY
-
 cnp.import_array()
 
 cdef extern from *:
@@ -32,7 +30,12 @@ cdef extern from *:
     CHOOSE(LoopTable, loops)
     """
     ctypedef struct Loop:
-        pass
+        Py_ssize_t body[2]
+        Py_ssize_t row, pairs
+        Py_ssize_t pair[6]
+        Py_ssize_t entry, stop
+        double R[18]
+        double p[6]
 
     ctypedef struct Closures:
         Py_ssize_t joints, loops, rows
@@ -60,11 +63,9 @@ cdef extern from *:
 
 cdef const LoopTable *kernels = loops_for(active.name)
 
-LOOP = np.dtype(
-    [("body", np.intp, 2), ("row", np.intp), ("pairs", np.intp), ("pair", np.intp, 6), ("entry", np.intp),
-     ("stop", np.intp), ("R", float, 18), ("p", float, 6)]
-)  # the structs of closures.h
-assert LOOP.itemsize == sizeof(Loop) and ENTRY.itemsize == sizeof(Entry)
+cdef Loop empty_loop
+LOOP = np.asarray(<Loop[:1]> &empty_loop).dtype
+assert LOOP.itemsize == sizeof(Loop)
 
 
 cdef class LoopKernel:

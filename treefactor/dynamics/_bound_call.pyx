@@ -4,6 +4,7 @@ cimport numpy as cnp
 
 from libc.string cimport memset
 
+from .._util._bound_call cimport BoundCall
 from .._util._fast_arrays cimport is_plain_matrix, is_plain_vector, is_real, is_result, may_overlap
 from ._operands cimport LANES, Operand, overlap, read_operand
 from ._recursions cimport ABA, CRBA, Arguments, Bodies, bodies_of, takes_v, takes_x
@@ -78,10 +79,11 @@ cdef object run_batch(Bodies bodies, int op, object q, object v, object x, objec
     return out
 
 
-def fast_path(model, int op, q, v, x, fext, out, threads):
-    """Run an operation on float64 arrays that need no conversion; None if the general path must handle it.
+def call(model, int op, q, v, x, fext, out, threads, general_path):
+    """Run an operation: float64 arrays that need no conversion at once, others by the general path.
 
-    v and x are ignored if the operation does not read them; the result of crba is dense.
+    v and x are ignored if the operation does not read them; the result of crba is dense. The general path
+    takes the arguments before it; if it is None, so is the result.
     """
     cdef Bodies bodies = bodies_of(model)
     cdef object found = None
@@ -89,10 +91,12 @@ def fast_path(model, int op, q, v, x, fext, out, threads):
         found = run_vectors(bodies, op, q, v, x, out)
     if found is None and fext is None and type(threads) is int and threads == 1:
         found = run_batch(bodies, op, q, v, x, out)
+    if found is None and general_path is not None:
+        found = general_path(model, op, q, v, x, fext, out, threads)
     return found
 
 
-cdef class Bound:
+cdef class Bound(BoundCall):
     """Call of a recursion on one configuration whose arrays are fixed: it takes no arguments.
 
     Parameters
@@ -113,8 +117,6 @@ cdef class Bound:
     cdef Bodies bodies
     cdef int op
     cdef Arguments args
-    cdef object kept, general_path
-    cdef readonly object out
 
     def __cinit__(self, model, int op, q, v, x, out, general_path):
         self.bodies = bodies_of(model)
@@ -122,15 +124,8 @@ cdef class Bound:
             raise ValueError(
                 "expected contiguous float64 arrays of the right shapes, out apart from the others"
             )
-        self.op, self.out, self.general_path = op, out, general_path
-        self.kept = (q, v, x)
-        self.args = data_pointers(op, q, v, x, out)
+        self.kept, self.out, self.general_path = (q, v, x), out, general_path
+        self.op, self.args = op, data_pointers(op, q, v, x, out)
 
-    def __call__(self):
-        """Compute from the present contents of the arrays; return out."""
-        if not self.bodies.run_one(self.op, &self.args):
-            return self.general_path()
-        return self.out
-
-    def __reduce__(self):
-        raise TypeError("a bound call refers to memory of other owners and cannot be copied or pickled")
+    cdef bint run(self) noexcept:
+        return self.bodies.run_one(self.op, &self.args)

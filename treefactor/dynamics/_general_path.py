@@ -12,11 +12,31 @@ from .._util.validation import aligned, as_output, flatten, thread_count
 from ..exceptions import NotPositiveDefiniteError
 from ..model._states import states
 from ..model.model import Model
-from ._bound_call import fast_path
+from ._bound_call import call
 from ._recursions import OPERATIONS, bodies_of
 
 LANES = 8
 CRBA, RNEA, BIAS, H_TIMES, ABA, FACTOR, FRAMES, MOTION = range(len(OPERATIONS))
+INPUTS = {  # names of the arrays after the model, in messages
+    CRBA: ("q",),
+    RNEA: ("q", "v", "a"),
+    BIAS: ("q", "v"),
+    H_TIMES: ("q", "x"),
+    ABA: ("q", "v", "tau"),
+    FACTOR: ("q", "v", "tau"),
+    FRAMES: ("q", "v"),
+    MOTION: ("q", "v", "tau"),
+}
+
+
+def general_path(model: Model, op: int, q, v, x, fext, out, num_threads: int) -> np.ndarray:
+    """Validate arrays of any form and run an operation on them; raise the error that names the bad one."""
+    if op == ABA and model.coupling is not None:
+        raise ValueError(
+            f"{model.name or 'the model'} has mimic joints, which the articulated-body algorithm does not "
+            "support: use forward_dynamics(..., method='factor')"
+        )
+    return GeneralCall(model, op, out, num_threads).run(q, v, x, fext)
 
 
 class GeneralCall:
@@ -37,9 +57,12 @@ class GeneralCall:
         self.op, self.out, self.layout = op, out, layout
         self.threads = thread_count(num_threads)
 
-    def run(self, **arguments) -> np.ndarray:
-        """Return the result for arguments given by name; fext may be None."""
-        present = {name: x for name, x in arguments.items() if x is not None or name != "fext"}
+    def run(self, q, v=None, x=None, fext=None) -> np.ndarray:
+        """Return the result; v and x are ignored if the operation does not read them."""
+        arguments = (q, x) if self.op == H_TIMES else (q, v, x)
+        present = dict(zip(INPUTS[self.op], arguments, strict=False))
+        if fext is not None:
+            present["fext"] = fext
         tails = {"q": (self.model.nq,), "fext": (self.model.njoints, 6)}
         arrays, batch = states(
             present, {name: tails.get(name, (self.model.nv,)) for name in present}, self.model
@@ -70,7 +93,7 @@ class GeneralCall:
         if fext is not None:
             return None
         rows = (None if a is None else a[0] for a in (q, v, x))
-        found = fast_path(self.model, self.op, *rows, None, None, 1)
+        found = call(self.model, self.op, *rows, None, None, 1, None)
         if found is None or self.out is None:
             return found
         out = as_output(self.out, found.shape)

@@ -52,6 +52,10 @@ cdef extern from "kernels/dynamics/body_motion.h" nogil:
         double velocity[6]
         double acceleration[6]
 
+    ctypedef struct Entry:
+        Py_ssize_t freedom, side, place
+        double ratio
+
     Py_ssize_t RECORD
     Py_ssize_t UNIT_MOTION(Py_ssize_t joints, Py_ssize_t k)
 

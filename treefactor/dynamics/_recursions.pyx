@@ -43,10 +43,13 @@ cdef enum:
 
 cdef Body empty_body
 cdef BodyMotion empty_motion
+cdef Entry empty_entry
 BODY = np.asarray(<Body[:1]> &empty_body).dtype  # NumPy dtypes derived from the C structs
 BODY_MOTION = np.asarray(<BodyMotion[:1]> &empty_motion).dtype
+ENTRY = np.asarray(<Entry[:1]> &empty_entry).dtype
 cdef double unit_square = UNIT_SQUARE
 assert BODY.itemsize == sizeof(Body) and BODY_MOTION.itemsize == sizeof(BodyMotion)
+assert ENTRY.itemsize == sizeof(Entry)
 
 KINDS = ("revolute", "continuous", "prismatic", "helical", "spherical", "planar", "translation", "freeflyer")
 OPERATIONS = ("crba", "rnea", "bias", "h_times", "aba", "factor", "frames", "motion")  # order of the pxd

@@ -9,8 +9,20 @@ import numpy as np
 from .._util.validation import check_choice, require_apart, require_bindable
 from ..model.model import Model, require_model
 from ..tree.tree import LAYOUTS
-from ._bound_call import Bound, fast_path
-from ._general_path import ABA, BIAS, CRBA, FACTOR, FRAMES, H_TIMES, MOTION, RNEA, GeneralCall
+from ._bound_call import Bound, call
+from ._general_path import (
+    ABA,
+    BIAS,
+    CRBA,
+    FACTOR,
+    FRAMES,
+    H_TIMES,
+    INPUTS,
+    MOTION,
+    RNEA,
+    GeneralCall,
+    general_path,
+)
 
 __all__ = ["aba", "bias", "bind", "crba", "forward_dynamics", "h_times", "rnea"]
 
@@ -49,11 +61,9 @@ def crba(model: Model, q, out=None, layout: str = "dense", num_threads: int = 1)
     bodies far from it are taken about local origins.
     """
     if layout == "dense":
-        found = fast_path(model, CRBA, q, None, None, None, out, num_threads)
-        if found is not None:
-            return found
+        return call(model, CRBA, q, None, None, None, out, num_threads, general_path)
     check_choice("layout", layout, LAYOUTS)
-    return GeneralCall(model, CRBA, out, num_threads, layout).run(q=q)
+    return GeneralCall(model, CRBA, out, num_threads, layout).run(q)
 
 
 def rnea(model: Model, q, v, a, fext=None, out=None, num_threads: int = 1) -> np.ndarray:
@@ -84,10 +94,7 @@ def rnea(model: Model, q, v, a, fext=None, out=None, num_threads: int = 1) -> np
     -----
     Featherstone (2008), table 5.1.
     """
-    found = fast_path(model, RNEA, q, v, a, fext, out, num_threads)
-    if found is not None:
-        return found
-    return GeneralCall(model, RNEA, out, num_threads).run(q=q, v=v, a=a, fext=fext)
+    return call(model, RNEA, q, v, a, fext, out, num_threads, general_path)
 
 
 def bias(model: Model, q, v, fext=None, out=None, num_threads: int = 1) -> np.ndarray:
@@ -113,10 +120,7 @@ def bias(model: Model, q, v, fext=None, out=None, num_threads: int = 1) -> np.nd
     -----
     Featherstone (2008), table 5.1, without accelerations.
     """
-    found = fast_path(model, BIAS, q, v, None, fext, out, num_threads)
-    if found is not None:
-        return found
-    return GeneralCall(model, BIAS, out, num_threads).run(q=q, v=v, fext=fext)
+    return call(model, BIAS, q, v, None, fext, out, num_threads, general_path)
 
 
 def h_times(model: Model, q, x, out=None, num_threads: int = 1) -> np.ndarray:
@@ -140,10 +144,7 @@ def h_times(model: Model, q, x, out=None, num_threads: int = 1) -> np.ndarray:
     -----
     Featherstone (2008), table 6.1: inverse dynamics without velocities, gravity and external forces.
     """
-    found = fast_path(model, H_TIMES, q, None, x, None, out, num_threads)
-    if found is not None:
-        return found
-    return GeneralCall(model, H_TIMES, out, num_threads).run(q=q, x=x)
+    return call(model, H_TIMES, q, None, x, None, out, num_threads, general_path)
 
 
 def aba(model: Model, q, v, tau, fext=None, out=None, num_threads: int = 1) -> np.ndarray:
@@ -173,15 +174,7 @@ def aba(model: Model, q, v, tau, fext=None, out=None, num_threads: int = 1) -> n
     -----
     Featherstone (2008), table 7.1, one freedom after the other.
     """
-    found = fast_path(model, ABA, q, v, tau, fext, out, num_threads)
-    if found is not None:
-        return found
-    if model.coupling is not None:
-        raise ValueError(
-            f"{model.name or 'the model'} has mimic joints, which the articulated-body algorithm does not "
-            "support: use forward_dynamics(..., method='factor')"
-        )
-    return GeneralCall(model, ABA, out, num_threads).run(q=q, v=v, tau=tau, fext=fext)
+    return call(model, ABA, q, v, tau, fext, out, num_threads, general_path)
 
 
 def forward_dynamics(
@@ -215,10 +208,7 @@ def forward_dynamics(
     check_choice("method", method, tuple(METHODS))
     if method == "aba":
         return aba(model, q, v, tau, fext, out, num_threads)
-    found = fast_path(model, FACTOR, q, v, tau, fext, out, num_threads)
-    if found is not None:
-        return found
-    return GeneralCall(model, FACTOR, out, num_threads).run(q=q, v=v, tau=tau, fext=fext)
+    return call(model, FACTOR, q, v, tau, fext, out, num_threads, general_path)
 
 
 def frames(model: Model, q, v, num_threads: int = 1) -> np.ndarray:
@@ -240,10 +230,7 @@ def frames(model: Model, q, v, num_threads: int = 1) -> np.ndarray:
     Featherstone (2008), table 5.1, outward half. Positions are measured from the root body, so results for a
     point are as exact as its rounded distance from the root body.
     """
-    found = fast_path(model, FRAMES, q, v, None, None, None, num_threads)
-    if found is not None:
-        return found
-    return GeneralCall(model, FRAMES, None, num_threads).run(q=q, v=v)
+    return call(model, FRAMES, q, v, None, None, None, num_threads, general_path)
 
 
 def motion(model: Model, q, v, tau) -> tuple[np.ndarray, np.ndarray]:
@@ -251,9 +238,7 @@ def motion(model: Model, q, v, tau) -> tuple[np.ndarray, np.ndarray]:
 
     Arguments and errors are those of `rnea`.
     """
-    found = fast_path(model, MOTION, q, v, tau, None, None, 1)
-    if found is None:
-        found = GeneralCall(model, MOTION, None, 1).run(q=q, v=v, tau=tau)
+    found = call(model, MOTION, q, v, tau, None, None, 1, general_path)
     return found[: model.nv], found[model.nv :]
 
 
@@ -288,30 +273,30 @@ def bind(function, model: Model, *arguments: np.ndarray, out: np.ndarray) -> Bou
     >>> step()
     array([2.85714286])
     """
-    operands = {
-        crba: (CRBA, "q"),
-        rnea: (RNEA, "q v a"),
-        bias: (BIAS, "q v"),
-        h_times: (H_TIMES, "q x"),
-        aba: (ABA, "q v tau"),
-        forward_dynamics: (FACTOR, "q v tau"),
+    operations = {
+        crba: CRBA,
+        rnea: RNEA,
+        bias: BIAS,
+        h_times: H_TIMES,
+        aba: ABA,
+        forward_dynamics: FACTOR,
     }
-    if function not in operands:
-        known = ", ".join(one.__name__ for one in operands)
+    if function not in operations:
+        known = ", ".join(one.__name__ for one in operations)
         raise ValueError(f"function must be one of {known} to be bound, got {function!r}")
     require_model(model)
-    op, names = operands[function]
-    if len(arguments) != len(names.split()):
-        wanted = names.replace(" ", ", ")
+    op = operations[function]
+    names = INPUTS[op]
+    if len(arguments) != len(names):
         raise ValueError(
-            f"{function.__name__} takes {len(names.split())} arrays after the model: {wanted}; "
+            f"{function.__name__} takes {len(names)} arrays after the model: {', '.join(names)}; "
             f"got {len(arguments)}"
         )
-    arrays = dict(zip(names.split(), arguments, strict=True))
+    arrays = dict(zip(names, arguments, strict=True))
     for name, array in arrays.items():
         require_bindable(array, (model.nq if name == "q" else model.nv,), name)
     require_bindable(out, (model.nv,) * (2 if op == CRBA else 1), "out")
     require_apart(out, arrays)
-    general_path = partial(function, model, *arguments, out=out)
+    validated = partial(function, model, *arguments, out=out)
     x = next((arrays[name] for name in ("a", "tau", "x") if name in arrays), None)
-    return Bound(model, op, arrays["q"], arrays.get("v"), x, out, general_path)
+    return Bound(model, op, arrays["q"], arrays.get("v"), x, out, validated)

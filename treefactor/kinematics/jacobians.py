@@ -11,7 +11,7 @@ from functools import cached_property
 import numpy as np
 
 from .._util.validation import ReadOnly, Sealed, as_vector
-from ..dynamics._recursions import BODY_MOTION
+from ..dynamics._recursions import BODY_MOTION, ENTRY
 from ..dynamics.recursions import frames
 from ..model.joints import _rotation
 from ..model.model import Model, body_number, require_model
@@ -23,7 +23,6 @@ FIELDS = {  # ranges of its fields
     name: slice(start // 8, (start + kind.itemsize) // 8)
     for name, (kind, start) in BODY_MOTION.fields.items()
 }
-ENTRY = np.dtype([("freedom", np.intp), ("side", np.intp), ("place", np.intp), ("ratio", float)])
 
 NEXT, LAST = [1, 2, 0], [2, 0, 1]
 

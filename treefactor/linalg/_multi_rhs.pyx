@@ -2,85 +2,49 @@
 
 Rows are padded as in kernels/linalg/single_factor.h, those of H with their diagonal. x(k) is a row of r
 entries; loops visit the ancestors i of k by i = parent(i), nearest first.
+
+Apart from kernels/linalg/lanes_solve.h, whose fused multiply-adds would change the last bits, in another way
+on every instruction set. With L in every lane and columns as lanes, those kernels take 0.4 to 0.7 times as
+long from 8 columns on for trees of 30 to 200 freedoms, 1.1 to 1.6 times for 2 to 16 columns of a chain of 7
+(AVX2; without the time that filling the lanes with L takes).
 """
 
 from libc.math cimport sqrt
 from libc.string cimport memset
 
-from ..tree._pattern cimport HALF_SOLVE, MULTIPLY, MULTIPLY_L, SOLVE, SOLVE_L, SOLVE_LT
+from ..tree._pattern cimport HALF_SOLVE, MULTIPLY, MULTIPLY_L, MULTIPLY_LT, SOLVE, SOLVE_L, SOLVE_LT
 from ._vector cimport axpy, dot, scale
 
 # r vectors, in place: Featherstone (2008), table 6.5
 
-cdef void l_inv_many(
-    const Shape *t, const double *L, const double *D, double *x, Py_ssize_t r
-) noexcept nogil:
-    """x <- L^-1 x, D the reciprocals of its diagonal, or NULL for ones."""
-    cdef Py_ssize_t k, i, p
+cdef inline void apply_l(const Shape *t, const double *L, const double *D, bint transposed, bint inverse,
+                         double *x, Py_ssize_t r) noexcept nogil:
+    """x <- L x, L^T x, L^-1 x or L^-T x; D: the diagonal of L, of inverses its reciprocals; NULL for ones."""
+    cdef bint leaves_first = transposed == inverse   # each row is read before it changes, or after, as needed
+    cdef double sign = -1.0 if inverse else 1.0
+    cdef Py_ssize_t s, k, i, p
     cdef const double *Lk
-    for k in range(t.n):
+    for s in range(t.n):
+        k = t.n - 1 - s if leaves_first else s
         Lk = L + t.at[k]
-        i = t.parent[k]
-        for p in range(t.depth[k] - 2, -1, -1):
-            axpy(r, -Lk[p], x + i * r, x + k * r)
-            i = t.parent[i]
-        if D != NULL:
-            scale(r, D[k], x + k * r)
-
-
-cdef void lt_inv_many(
-    const Shape *t, const double *L, const double *D, double *x, Py_ssize_t r
-) noexcept nogil:
-    """x <- L^-T x, D as above."""
-    cdef Py_ssize_t k, i, p
-    cdef const double *Lk
-    for k in range(t.n - 1, -1, -1):
-        Lk = L + t.at[k]
-        if D != NULL:
+        if D != NULL and leaves_first:
             scale(r, D[k], x + k * r)
         i = t.parent[k]
         for p in range(t.depth[k] - 2, -1, -1):
-            axpy(r, -Lk[p], x + k * r, x + i * r)
+            if transposed:
+                axpy(r, sign * Lk[p], x + k * r, x + i * r)
+            else:
+                axpy(r, sign * Lk[p], x + i * r, x + k * r)
             i = t.parent[i]
-
-
-cdef void l_mul_many(
-    const Shape *t, const double *L, const double *D, double *x, Py_ssize_t r
-) noexcept nogil:
-    """x <- L x, D its diagonal or NULL for ones; rows n-1 .. 0, so that ancestors are still unchanged."""
-    cdef Py_ssize_t k, i, p
-    cdef const double *Lk
-    for k in range(t.n - 1, -1, -1):
-        Lk = L + t.at[k]
-        if D != NULL:
-            scale(r, D[k], x + k * r)
-        i = t.parent[k]
-        for p in range(t.depth[k] - 2, -1, -1):
-            axpy(r, Lk[p], x + i * r, x + k * r)
-            i = t.parent[i]
-
-
-cdef void lt_mul_many(
-    const Shape *t, const double *L, const double *D, double *x, Py_ssize_t r
-) noexcept nogil:
-    """x <- L^T x; rows 0 .. n-1, so that descendants are still unchanged."""
-    cdef Py_ssize_t k, i, p
-    cdef const double *Lk
-    for k in range(t.n):
-        Lk = L + t.at[k]
-        i = t.parent[k]
-        for p in range(t.depth[k] - 2, -1, -1):
-            axpy(r, Lk[p], x + k * r, x + i * r)
-            i = t.parent[i]
-        if D != NULL:
+        if D != NULL and not leaves_first:
             scale(r, D[k], x + k * r)
 
 
-cdef void scale_rows(const Shape *t, const double *D, double *x, Py_ssize_t r) noexcept nogil:
-    """x <- D x."""
+cdef void scale_rows(const Shape *t, const double *D, bint root, double *x, Py_ssize_t r) noexcept nogil:
+    """x <- D x, or sqrt(D) x."""
     cdef Py_ssize_t k
     for k in range(t.n):
-        scale(r, D[k], x + k * r)
+        scale(r, sqrt(D[k]) if root else D[k], x + k * r)
 
 
 cdef void apply(const Shape *t, const double *L, const double *D, const double *inverse, bint ltdl, int op,
@@ -88,29 +52,16 @@ cdef void apply(const Shape *t, const double *L, const double *D, const double *
     """x <- op x for an (n, r) matrix, with the factor of H = L^T D L (LTDL) or H = L^T L."""
     cdef const double *own = NULL if ltdl else inverse
     cdef const double *diagonal = NULL if ltdl else D
-    cdef Py_ssize_t k
-    if op == SOLVE:
-        lt_inv_many(t, L, own, x, r)
-        if ltdl:
-            scale_rows(t, inverse, x, r)
-        l_inv_many(t, L, own, x, r)
-    elif op == HALF_SOLVE:
-        lt_inv_many(t, L, own, x, r)
-        for k in range(t.n if ltdl else 0):
-            scale(r, sqrt(inverse[k]), x + k * r)
-    elif op == MULTIPLY:
-        l_mul_many(t, L, diagonal, x, r)
-        if ltdl:
-            scale_rows(t, D, x, r)
-        lt_mul_many(t, L, diagonal, x, r)
-    elif op == SOLVE_L:
-        l_inv_many(t, L, own, x, r)
-    elif op == SOLVE_LT:
-        lt_inv_many(t, L, own, x, r)
-    elif op == MULTIPLY_L:
-        l_mul_many(t, L, diagonal, x, r)
-    else:
-        lt_mul_many(t, L, diagonal, x, r)
+    if op == SOLVE or op == SOLVE_LT or op == HALF_SOLVE:
+        apply_l(t, L, own, True, True, x, r)
+    if op == MULTIPLY or op == MULTIPLY_L:
+        apply_l(t, L, diagonal, False, False, x, r)
+    if ltdl and (op == SOLVE or op == HALF_SOLVE or op == MULTIPLY):
+        scale_rows(t, D if op == MULTIPLY else inverse, op == HALF_SOLVE, x, r)
+    if op == SOLVE or op == SOLVE_L:
+        apply_l(t, L, own, False, True, x, r)
+    if op == MULTIPLY or op == MULTIPLY_LT:
+        apply_l(t, L, diagonal, True, False, x, r)
 
 
 # Products H x

@@ -3,8 +3,15 @@
 cdef extern from * nogil:
     """
     #include <stddef.h>
-    /* y[0..n) += a x[0..n) */
+    /* y[0..n) += a x[0..n). Unrolled twice, the solve with 8 or 33 right-hand sides takes 0.85 to 0.93 times
+     * the time; two entries alone are then 1.1 times slower, unless written out. */
     static inline void axpy(ptrdiff_t n, double a, const double *restrict x, double *restrict y) {
+        if (n == 2) {
+            y[0] += a * x[0];
+            y[1] += a * x[1];
+            return;
+        }
+        _Pragma("GCC unroll 2")
         for (ptrdiff_t c = 0; c < n; c++) y[c] += a * x[c];
     }
     /* x[0..n) . y[0..n) */

@@ -35,6 +35,7 @@ class BoundFactor(_factor_methods.BoundCalls, Factor):
     `factor` changes it, and so does code that writes H.
     """
 
+    _fill_call = "factor()"
     ALL_ZERO = "the bound matrix is all zero: write H into it before factor()"
     _source: np.ndarray
 

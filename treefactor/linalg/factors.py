@@ -63,6 +63,7 @@ class Factor(Sealed, _factor_methods.Calls):
     `refactor` and `adopt` change it. Picklable.
     """
 
+    _fill_call = "refactor(H)"  # call that messages propose for an empty factor
     tree: Tree
     batch: tuple[int, ...]
     kind: str
@@ -201,7 +202,7 @@ class Factor(Sealed, _factor_methods.Calls):
             return
         if row == UNTOUCHED:
             raise TreefactorError(
-                "the factor holds nothing yet: nothing is factorized before refactor() or factor()"
+                f"the factor is empty or its factorization was interrupted: call {self._fill_call} first"
             )
         raise not_positive_definite(self.tree, row, H, self._upper)
 

@@ -1,4 +1,4 @@
-"""The mixed linear complementarity problem of one time step with joints, contacts and limits.
+"""Solve the mixed linear complementarity problem of one time step with joints, contacts and limits.
 
     minimise 1/2 v^T H v - g^T v  subject to  C v = c  and  D v >= d,  or, with impulses gamma and gamma_c,
     H v = g + C^T gamma_c + D^T gamma,  C v = c,  0 <= gamma  _|_  D v - d >= 0

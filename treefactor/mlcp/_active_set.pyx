@@ -1,20 +1,17 @@
-"""Active-set solver: proximal Newton steps, or the simplex method of Tasora, Manconi and Silvestri."""
+"""Active-set solver: proximal Newton steps, after the simplex method if that is chosen."""
 
 cimport numpy as cnp
-from libc.math cimport INFINITY, fabs, fmod, isfinite, sqrt
-from libc.string cimport memcpy, memset
+from libc.math cimport INFINITY, fabs, isfinite, sqrt
+from libc.string cimport memset
 
 from ..tree._pattern cimport active
-from ._iterate cimport FULL, OFF, ON, Iterate, least_delta
+from ._iterate cimport FULL, INFEASIBLE_, INVALID_, LIMIT_, ON, SOLVED_, approach, least_delta
+from ._simplex cimport Simplex
 from ..linalg._vector cimport axpy, dot
 
 cnp.import_array()
 
 cdef enum:
-    SOLVED_ = 0
-    INFEASIBLE_ = 1
-    LIMIT_ = 2
-    INVALID_ = 3
     BISECTIONS = 200
     CORRECTIONS = 40             # steps that improve a certificate
     STALLED = 40                 # steps that do not halve the residual: rounding decides the status of rows
@@ -30,11 +27,9 @@ cdef double FALLING = 0.5        # improvement continues while the multiple grow
 cdef double BALANCE = 1e-9       # |J^T y| / |y| of a certificate
 cdef double SHARE = 0.01         # of the accepted residual; a smaller contradiction is not infeasible
 cdef double EXACT = 1e-15        # rounding of J^T y, relative to the sum of |y|
-cdef double APART = 1e-7         # perturbations of b in the simplex method, relative to the data
-cdef double GOLDEN = 0.6180339887498949  # its multiples modulo 1 are well separated
 
 
-cdef class ActiveSetSolver(Iterate):
+cdef class ActiveSetSolver(Simplex):
     """Solver of the problems that its Iterate has loaded; takes the arguments of Iterate."""
 
     def run(self, bint simplex, warm, double target, Py_ssize_t limit):
@@ -261,99 +256,3 @@ cdef class ActiveSetSolver(Iterate):
                 if self.status[i] == ON:
                     self.change[i] = self.change[i] - self.row_times(i, self.u) / self.delta
         return False
-
-    # -------------------------------------------------------------------------------------- simplex
-
-    cdef int simplex(self, Py_ssize_t limit) noexcept nogil:
-        """Run the simplex method from no active row; return LIMIT, INVALID, or -1 when no row is violated."""
-        #   Tasora, Manconi, Silvestri: activate a violated row; while a row blocks the step to the solution
-        #   for the active rows, shorten the step to that row and switch it. Charnes (1952): perturbations
-        #   of b keep rows from blocking at the same time, so that the method cannot cycle
-        cdef Py_ssize_t i
-        cdef int status
-        self.set_delta(least_delta())
-        for i in range(self.m):
-            self.status[i] = ON if i < self.equal else OFF
-            self.impulse[i] = 0.0
-        memcpy(self.change, self.b, self.m * sizeof(double))
-        for i in range(self.equal, self.m):
-            self.b[i] = self.b[i] - APART * self.size * fmod((i + 1) * GOLDEN, 1.0)
-        self.gaps(self.v, self.gap)
-        status = self.simplex_steps(limit)
-        memcpy(self.b, self.change, self.m * sizeof(double))
-        memset(self.impulse, 0, self.m * sizeof(double))  # the norm need not be the least
-        self.gaps(self.v, self.gap)
-        return status
-
-    cdef int simplex_steps(self, Py_ssize_t limit) noexcept nogil:
-        """Take simplex steps from lambda = 0; return the status of `simplex`."""
-        cdef Py_ssize_t i, worst, blocking
-        cdef double t, least = -self.accepted
-        if self.equal:
-            if not self.refactor():
-                return INVALID_
-            self.newton_point()
-            self.accept()
-            for i in range(self.equal):
-                self.impulse[i] = -self.gap[i] / self.delta
-        while True:
-            worst = -1
-            for i in range(self.equal, self.m):
-                if not self.status[i] and self.gap[i] < (least if worst < 0 else self.gap[worst]):
-                    worst = i
-            if worst < 0:
-                return -1
-            self.set_status(worst, ON)
-            blocking = worst
-            while blocking >= 0:
-                self.iterations = self.iterations + 1
-                if self.iterations > limit:
-                    return LIMIT_
-                if not self.refactor():
-                    return INVALID_
-                blocking, t = self.ratio_test_step()
-                if not isfinite(t):
-                    return INVALID_
-                if blocking >= 0:
-                    self.set_status(blocking, OFF if self.status[blocking] else ON)
-
-    cdef (Py_ssize_t, double) ratio_test_step(self) noexcept nogil:
-        """Step towards the solution for the active rows; return the row that blocks, or -1, and t <= 1."""
-        cdef Py_ssize_t i, blocking = -1
-        cdef double t = 1.0, here, there
-        # without multipliers of an earlier step, the solution has lambda = -gap / delta
-        self.solve_without_multipliers()
-        for i in range(self.equal, self.m):
-            here = self.impulse[i] if self.status[i] else self.gap[i]
-            there = -self.gap_u[i] / self.delta if self.status[i] else self.gap_u[i]
-            if there < 0.0 <= here and here < t * (here - there):
-                t = here / (here - there)
-                blocking = i
-        for i in range(self.m):
-            if self.status[i]:
-                self.impulse[i] = (1.0 - t) * self.impulse[i] - t * self.gap_u[i] / self.delta
-        approach(self.n, t, self.u, self.v)
-        approach(self.m, t, self.gap_u, self.gap)
-        if blocking >= 0:
-            if self.status[blocking]:
-                self.impulse[blocking] = 0.0
-            else:
-                self.gap[blocking] = 0.0
-        return blocking, t
-
-    cdef void solve_without_multipliers(self) noexcept nogil:
-        """Compute u = S^-1 (g + J_on^T b / delta) and its gaps."""
-        cdef Py_ssize_t i
-        memcpy(self.u, self.g, self.n * sizeof(double))
-        for i in range(self.m):
-            if self.status[i]:
-                self.add_row(i, self.b[i] / self.delta, self.u)
-        self.kkt.solve(self.u)
-        self.gaps(self.u, self.gap_u)
-
-
-cdef inline void approach(Py_ssize_t n, double t, const double *to, double *x) noexcept nogil:
-    """Compute x += t (to - x)."""
-    cdef Py_ssize_t k
-    for k in range(n):
-        x[k] += t * (to[k] - x[k])

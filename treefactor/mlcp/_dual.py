@@ -100,7 +100,7 @@ class Dual:
         if steep > DEPENDENT**2:
             close = lack / steep
         else:
-            share[np.abs(share) <= DEPENDENT] = 0.0  # rounding, which would stop a movement without end
+            share[np.abs(share) <= DEPENDENT] = 0.0  # rounding errors, which would end an endless movement
         end = self.upper[row] if side > 0.0 else self.low[row]
         ends = np.where(share > 0.0, self.low[held], self.upper[held])
         ways = np.full(len(held), np.inf)

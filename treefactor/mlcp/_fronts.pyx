@@ -60,12 +60,11 @@ def column_structure(const Py_ssize_t[::1] position, const Py_ssize_t[::1] tree_
     -----
     Column e has the entries coupled to e and those of the columns whose first entry is e (Liu 1990).
     """
-    cdef Py_ssize_t n = position.shape[0], m = row_start.shape[0] - 1
+    cdef Py_ssize_t n = position.shape[0]
     cdef Py_ssize_t e, k, r, p, c, j, best, used = 0, fresh, capacity = tree_column.shape[0] + 64
     cdef Py_ssize_t[::1] node = np.empty(n, dtype=np.intp)
     cdef Py_ssize_t[::1] head = np.full(n + 1, -1, dtype=np.intp), after = np.full(n, -1, dtype=np.intp)
-    cdef Py_ssize_t[::1] row_head = np.full(n + 1, -1, dtype=np.intp)
-    cdef Py_ssize_t[::1] row_after = np.full(m, -1, dtype=np.intp)
+    cdef Py_ssize_t[::1] row_head, row_after
     cdef Py_ssize_t[::1] mark = np.full(n, -1, dtype=np.intp), list = np.empty(n, dtype=np.intp)
     first_array, length_array = np.zeros(n, dtype=np.intp), np.zeros(n, dtype=np.intp)
     cdef Py_ssize_t[::1] first = first_array, length = length_array
@@ -73,11 +72,7 @@ def column_structure(const Py_ssize_t[::1] position, const Py_ssize_t[::1] tree_
     cdef Py_ssize_t[::1] pool = pool_array
     for k in range(n):
         node[position[k]] = k
-    for r in range(m):
-        e = n
-        for p in range(row_start[r], row_start[r + 1]):
-            e = min(e, position[row_column[p]])
-        row_after[r], row_head[e] = row_head[e], r
+    row_head, row_after = rows_by_first_column(position, row_start, row_column)
     for e in range(n):
         fresh, best, c = 0, -1, head[e]
         mark[e] = e
@@ -88,12 +83,10 @@ def column_structure(const Py_ssize_t[::1] position, const Py_ssize_t[::1] tree_
                 fresh = note(pool[p], e, mark, list, fresh)
             c = after[c]
         k = node[e]
-        for p in range(tree_start[k], tree_start[k + 1] - 1):
-            fresh = note(position[tree_column[p]], e, mark, list, fresh)
+        fresh = note_range(position, tree_column, tree_start[k], tree_start[k + 1] - 1, e, mark, list, fresh)
         r = row_head[e]
         while r >= 0:
-            for p in range(row_start[r], row_start[r + 1]):
-                fresh = note(position[row_column[p]], e, mark, list, fresh)
+            fresh = note_range(position, row_column, row_start[r], row_start[r + 1], e, mark, list, fresh)
             r = row_after[r]
         length[e] = fresh
         if best >= 0 and fresh == length[best] - 1:
@@ -112,6 +105,30 @@ def column_structure(const Py_ssize_t[::1] position, const Py_ssize_t[::1] tree_
             j = pool[first[e]]
             after[e], head[j] = head[j], e
     return first_array, length_array, pool_array[:used]
+
+
+cdef tuple rows_by_first_column(const Py_ssize_t[::1] position, const Py_ssize_t[::1] row_start,
+                                const Py_ssize_t[::1] row_column):
+    """List the constraints by the first of their columns that is eliminated: heads, and the next of each."""
+    cdef Py_ssize_t n = position.shape[0], m = row_start.shape[0] - 1, e, r, p
+    head_array, after_array = np.full(n + 1, -1, dtype=np.intp), np.full(m, -1, dtype=np.intp)
+    cdef Py_ssize_t[::1] head = head_array, after = after_array
+    for r in range(m):
+        e = n
+        for p in range(row_start[r], row_start[r + 1]):
+            e = min(e, position[row_column[p]])
+        after[r], head[e] = head[e], r
+    return head_array, after_array
+
+
+cdef inline Py_ssize_t note_range(const Py_ssize_t[::1] position, const Py_ssize_t[::1] column,
+                                  Py_ssize_t start, Py_ssize_t stop, Py_ssize_t e, Py_ssize_t[::1] mark,
+                                  Py_ssize_t[::1] list, Py_ssize_t fresh) noexcept nogil:
+    """Note the positions of the columns start .. stop-1; return the length of the list."""
+    cdef Py_ssize_t p
+    for p in range(start, stop):
+        fresh = note(position[column[p]], e, mark, list, fresh)
+    return fresh
 
 
 cdef inline Py_ssize_t note(Py_ssize_t j, Py_ssize_t e, Py_ssize_t[::1] mark, Py_ssize_t[::1] list,

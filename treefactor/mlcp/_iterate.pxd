@@ -8,6 +8,18 @@ cdef enum:                       # row status: lambda = 0, gap = 0, lambda = upp
     ON = 1
     FULL = 2
 
+cdef enum:                       # status of a solution, as in problem.py
+    SOLVED_ = 0
+    INFEASIBLE_ = 1
+    LIMIT_ = 2
+    INVALID_ = 3
+
+cdef inline void approach(Py_ssize_t n, double t, const double *to, double *x) noexcept nogil:
+    """Compute x += t (to - x)."""
+    cdef Py_ssize_t k
+    for k in range(n):
+        x[k] += t * (to[k] - x[k])
+
 cdef inline double least_delta() noexcept nogil:
     """Return the smallest delta that the solver uses."""
     return 1e-6

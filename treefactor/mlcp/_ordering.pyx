@@ -141,10 +141,7 @@ cdef void eliminate(uint64_t *near, Py_ssize_t *degree, Py_ssize_t *left, Py_ssi
         degree[i] = cardinality(near + i * words, words)
         left[i] = i
     while size:
-        best = left[0]
-        for j in range(1, size):
-            if degree[left[j]] < degree[best]:
-                best = left[j]
+        best = least_degree(degree, left, size)
         for w in range(words):
             front[w] = near[best * words + w]
         # the front becomes a clique; its members without neighbours outside are eliminated too
@@ -180,6 +177,16 @@ cdef void eliminate(uint64_t *near, Py_ssize_t *degree, Py_ssize_t *left, Py_ssi
         for w in range(words):
             front[w] = 0
         size = kept
+
+
+cdef inline Py_ssize_t least_degree(const Py_ssize_t *degree, const Py_ssize_t *left,
+                                    Py_ssize_t size) noexcept nogil:
+    """Return the first vertex of least degree."""
+    cdef Py_ssize_t j, best = left[0]
+    for j in range(1, size):
+        if degree[left[j]] < degree[best]:
+            best = left[j]
+    return best
 
 
 cdef inline Py_ssize_t cardinality(const uint64_t *bits, Py_ssize_t words) noexcept nogil:

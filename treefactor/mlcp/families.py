@@ -83,7 +83,7 @@ def counted(least: int) -> Callable:
 
 @counted(1)
 def spheres(m: int, rng: Random) -> Problem:
-    """Falling spheres on a jittered cubic grid: M diagonal, n = 6 N, few rows dependent.
+    """Make falling spheres on a jittered cubic grid: M diagonal, n = 6 N, few rows dependent.
 
     A row is a pair closer than ``NEAR`` diameters, or a sphere as close to the floor; m of them are chosen.
     """
@@ -102,7 +102,7 @@ def spheres(m: int, rng: Random) -> Problem:
 
 @counted(1)
 def lattice(m: int, rng: Random) -> Problem:
-    """A crystal at rest, square layers in each other's hollows: gaps are 0, rows dependent, ties everywhere.
+    """Make a crystal of spheres at rest: all gaps are 0, rows are dependent, and many of them tie.
 
     The m lowest contacts of a pyramid of spheres, in random order.
     """
@@ -121,14 +121,14 @@ def lattice(m: int, rng: Random) -> Problem:
 
 @counted(1)
 def dup(m: int, rng: Random) -> Problem:
-    """Spheres with every row twice."""
+    """Make the spheres of `spheres`, with every row twice."""
     once = spheres((m + 1) // 2, rng)
     return rows_of(once, np.resize(np.arange(len(once.d)), m))
 
 
 @counted(1)
 def column(m: int, rng: Random = 0) -> Problem:
-    """A stack of m touching spheres of unit mass on a rail: A = D D^T is tridiagonal, cond(A) ~ m^2.
+    """Make a stack of m touching spheres of unit mass on a rail: A = D D^T is tridiagonal, cond(A) ~ m^2.
 
     The k-th from above presses with gamma = k GRAVITY STEP, and none moves; nothing is random.
     """
@@ -139,7 +139,7 @@ def column(m: int, rng: Random = 0) -> Problem:
 
 
 def near(centres: np.ndarray, reach: float) -> np.ndarray:
-    """Pairs of spheres of diameter 1 with centres closer than reach, the lowest first; -1 is the floor."""
+    """Return pairs of spheres of diameter 1 with centres closer than reach, lowest first; -1 is the floor."""
     from scipy.spatial import cKDTree
 
     pairs = np.sort(cKDTree(centres).query_pairs(reach, output_type="ndarray"), axis=1)
@@ -149,7 +149,7 @@ def near(centres: np.ndarray, reach: float) -> np.ndarray:
 
 
 def falling(centres: np.ndarray, pairs: np.ndarray, v: np.ndarray) -> Problem:
-    """Spheres of unit mass and diameter with velocities v of their centres: rows n^T (v_j - v_i) >= d."""
+    """Make spheres of unit mass and diameter, with velocities v of their centres: n^T (v_j - v_i) >= d."""
     from scipy.sparse import csr_matrix, diags, kron
 
     N, m = len(centres), len(pairs)
@@ -171,7 +171,7 @@ def falling(centres: np.ndarray, pairs: np.ndarray, v: np.ndarray) -> Problem:
 
 @counted(1)
 def robot(m: int, rng: Random) -> Problem:
-    """A free-flying base on legs of six revolute joints, n ~ 1.25 m: A is dense and ill-conditioned.
+    """Make a free-flying base on legs of six revolute joints, n ~ 1.25 m: A is dense and ill-conditioned.
 
     ``LIMITED`` of the rows are limits of joints, the others contacts of last links; a row's freedoms are
     those of one branch.
@@ -181,13 +181,13 @@ def robot(m: int, rng: Random) -> Problem:
 
 @counted(1)
 def robotred(m: int, rng: Random) -> Problem:
-    """The same with n ~ m / 4: more rows than freedoms."""
+    """Make the robot of `robot` with n ~ m / 4: it has more rows than freedoms."""
     return Legged(0.25 * m, rng).problem(m)
 
 
 @counted(1)
 def loops(m: int, rng: Random) -> Problem:
-    """A robot with tips of legs tied in pairs, every tie twice: bilateral rows are dependent, too."""
+    """Make a robot with legs tied in pairs at their tips, every tie twice: bilateral rows are dependent."""
     robot = Legged(1.25 * m, rng)
     pairs = [(leg, leg + 1, robot.tips[leg]) for leg in range(0, robot.legs - 1, 2)]
     ties = [robot.point(one, x) - robot.point(other, x) for one, other, x in pairs]
@@ -228,12 +228,12 @@ class Legged(Sealed):
         self._keep(axes=axes, joints=ends - LINK * links, tips=ends[:, -1])
 
     def problem(self, m: int, C: np.ndarray | None = None) -> Problem:
-        """Random velocities under gravity, m unilateral rows and the bilateral C v = 0."""
+        """Make a problem of random velocities under gravity, m unilateral rows and the bilateral C v = 0."""
         from scipy.sparse import csr_matrix
 
         H, n = self.inertia(), self.tree.n
         limits = min(m, round(LIMITED * m))
-        turn, k = np.divmod(np.arange(limits), n - 6)  # a joint gets its other limit when all have one
+        turn, k = np.divmod(np.arange(limits), n - 6)  # second limits of joints follow all first ones
         joint = 6 + self.rng.permutation(n - 6)[k]
         side = self.rng.choice([-1.0, 1.0], n)[joint] * (-1.0) ** turn
         normals = self._directions((m - limits,)) + 1.5 * np.eye(3)[2]
@@ -249,7 +249,7 @@ class Legged(Sealed):
         return Problem(H, self.tree, H @ v, **given, D=csr_matrix(D), d=-SHARE / STEP * gap)
 
     def inertia(self) -> np.ndarray:
-        """H of a base and of links at random, rods with the mass in their middle: sum of J^T I J."""
+        """Compute H, the sum of J^T I J, of a base and links of random mass, which is in their middle."""
         H = np.zeros((self.tree.n, self.tree.n))
         H[:6, :6] = np.diag([10.0, 10.0, 10.0, 0.4, 0.4, 0.4])
         for leg in range(self.legs):
@@ -262,13 +262,13 @@ class Legged(Sealed):
         return H
 
     def point(self, leg: int, x: np.ndarray) -> np.ndarray:
-        """Jacobian (3, n) of the point x on the last link of a leg."""
+        """Return the Jacobian (3, n) of the point x on the last link of a leg."""
         J = np.zeros((3, self.tree.n))
         J[:, self._freedoms(leg)] = self._jacobian(leg, x, LEG)[:3]
         return J
 
     def _jacobian(self, leg: int, x: np.ndarray, moving: int) -> np.ndarray:
-        """Linear velocity of x and angular velocity, by the base's freedoms and the first joints of a leg."""
+        """Return the (6, 6 + LEG) Jacobian of a link at x: only `moving` joints of the leg move it."""
         J = np.zeros((6, 6 + LEG))
         J[:, :6] = np.eye(6)
         J[:3, 3:6] = np.cross(np.eye(3), x).T
@@ -278,11 +278,11 @@ class Legged(Sealed):
         return J
 
     def _freedoms(self, leg: int) -> np.ndarray:
-        """Columns of the base and of a leg."""
+        """Return the freedoms of the base and of a leg."""
         return np.r_[:6, 6 + LEG * leg : 6 + LEG * (leg + 1)]
 
     def _directions(self, shape: tuple[int, ...]) -> np.ndarray:
-        """Unit vectors at random."""
+        """Return random unit vectors."""
         found = self.rng.normal(size=(*shape, 3))
         return found / np.linalg.norm(found, axis=-1, keepdims=True)
 
@@ -292,20 +292,20 @@ class Legged(Sealed):
 
 @counted(3)
 def infeas(m: int, rng: Random) -> Problem:
-    """Spheres, and v_j >= 1 and -v_j >= 1 for one freedom j."""
+    """Make spheres, and the contradictory rows v_j >= 1 and -v_j >= 1 for one freedom j."""
     rng = np.random.default_rng(rng)
     return contradicted(spheres(m - 2, rng), rng)
 
 
 @counted(3)
 def infeasR(m: int, rng: Random) -> Problem:
-    """A robot, and v_j >= 1 and -v_j >= 1 for one freedom j."""
+    """Make a robot, and the contradictory rows v_j >= 1 and -v_j >= 1 for one freedom j."""
     rng = np.random.default_rng(rng)
     return contradicted(robot(m - 2, rng), rng)
 
 
 def contradicted(problem: Problem, rng: np.random.Generator) -> Problem:
-    """The problem with v_j >= 1 and -v_j >= 1 for one freedom j."""
+    """Return the problem with the contradictory rows v_j >= 1 and -v_j >= 1 for one freedom j."""
     from scipy.sparse import csr_matrix, vstack
 
     row = csr_matrix(np.eye(1, problem.n, rng.integers(problem.n)))
@@ -317,7 +317,7 @@ def contradicted(problem: Problem, rng: np.random.Generator) -> Problem:
 
 @counted(1)
 def fathi(m: int) -> Problem:
-    """A = L L^T with L unit lower triangular and 2 below: gamma = (1, 0, ..., 0).
+    """Make A = L L^T with L unit lower triangular and 2 below: gamma = (1, 0, ..., 0).
 
     Fathi (1979): M = I, D = L, d = 1; Murty's least index method takes 2^m pivots.
     """
@@ -326,7 +326,7 @@ def fathi(m: int) -> Problem:
 
 
 def cps_4_1_14() -> Problem:
-    """One freedom, one row twice: gamma_1 + gamma_2 = 1.
+    """Make a problem of one freedom with one row twice: gamma_1 + gamma_2 = 1.
 
     Cottle, Pang & Stone (1992), example 4.1.14: A = [[1, 1], [1, 1]], q = -1.
     """
@@ -334,13 +334,13 @@ def cps_4_1_14() -> Problem:
 
 
 def box_on_four_feet() -> Problem:
-    """A box of unit weight at rest on four feet: four rows, three freedoms; the least gamma is 1/4 each."""
+    """Make a box of unit weight on four feet: four rows, three freedoms; the least gamma is 1/4 each."""
     D = np.array([[1.0, x, y] for x in (-1.0, 1.0) for y in (-1.0, 1.0)])
     return Problem(np.diag([1.0, 0.1, 0.1]), roots(3), np.array([-1.0, 0.0, 0.0]), D=D, d=np.zeros(4))
 
 
 def newton_min_cycle() -> Problem:
-    """A symmetric A of three rows: exchanging all wrong rows at once goes round in threes.
+    """Make a symmetric A of three rows on which exchanging all wrong rows at once cycles with period three.
 
     What the circulant P-matrices of Ben Gharbia & Gilbert (2012) do to the plain Newton-min method, whose
     matrices are not symmetric.
@@ -350,7 +350,7 @@ def newton_min_cycle() -> Problem:
 
 
 def beale() -> Problem:
-    """Beale's (1955) cycling example for the simplex method, regularized: six rows meet in four freedoms.
+    """Make Beale's (1955) cycling example for the simplex method, regularized: six rows for four freedoms.
 
     Least ``1/2 |v|^2 + c^T v``, c = (-3/4, 20, -1/2, 6), under v >= 0, 1/4 v_1 - 8 v_2 - v_3 + 9 v_4 <= 0,
     1/2 v_1 - 12 v_2 - 1/2 v_3 + 3 v_4 <= 0 and v_3 <= 1.
@@ -361,28 +361,28 @@ def beale() -> Problem:
 
 
 def repeated(problem: Problem, times: int = 10) -> Problem:
-    """The problem with every row so many times."""
+    """Return the problem with every row so many times."""
     return rows_of(problem, np.tile(np.arange(len(problem.d)), times))
 
 
 def rows_of(problem: Problem, chosen: np.ndarray) -> Problem:
-    """The problem with the chosen rows of D, in that order and possibly repeated."""
+    """Return the problem with the chosen rows of D, in that order and possibly repeated."""
     return constrained(problem, problem.D[chosen], problem.d[chosen])
 
 
 def constrained(problem: Problem, D, d: np.ndarray) -> Problem:
-    """The problem with other unilateral rows."""
+    """Return the problem with other unilateral rows."""
     return Problem(problem.H, problem.tree, problem.g, problem.C, problem.c, D, d)
 
 
 def canonical(D: np.ndarray, d: np.ndarray) -> Problem:
-    """M = I and g = 0, so that gamma >= 0 is complementary to D D^T gamma - d >= 0."""
+    """Make a problem with M = I and g = 0: gamma >= 0 is complementary to D D^T gamma - d >= 0."""
     n = D.shape[1]
     return Problem(np.eye(n), roots(n), np.zeros(n), D=D, d=d)
 
 
 def roots(n: int) -> Tree:
-    """The tree of a diagonal M."""
+    """Return the tree of a diagonal M."""
     return Tree(np.full(n, -1))
 
 

@@ -44,8 +44,8 @@ TROUBLE = (
     ArithmeticError,
     MemoryError,
 )
-EXPANDED = 2000  # times that compression shrinks numbers at most; HDF5 makes up what was never written
-EXACT = 2.0**53  # up to which floating-point numbers hold all whole ones
+EXPANDED = 2000  # largest ratio of compression; HDF5 returns fill values for data that were never written
+EXACT = 2.0**53  # float64 represents all integers up to this one
 
 
 @dataclass(frozen=True, eq=False)
@@ -66,9 +66,9 @@ class Contacts:
     Raises
     ------
     ShapeError, DtypeError, NonFiniteError
-        Where an argument does not fit.
+        If an argument has the wrong shape or type, or is not finite.
     ValueError
-        Where mu is negative.
+        If mu is negative.
 
     Notes
     -----
@@ -127,7 +127,7 @@ class Contacts:
         Raises
         ------
         NotPositiveDefiniteError
-            Where M is not positive definite.
+            If M is not positive definite.
         DtypeError, ValueError
             If facets is not a whole number, or negative.
 
@@ -166,7 +166,7 @@ def read(path: str | PathLike) -> Contacts:
     Raises
     ------
     TreefactorError
-        Where h5py is missing, the file cannot be read, or it holds no problem in global form.
+        If h5py is missing, the file cannot be read, or it holds no problem in global form.
     """
     try:
         import h5py

@@ -1,4 +1,4 @@
-"""The mixed linear complementarity problem of one time step with joints, contacts and limits.
+"""State and solve the mixed linear complementarity problem of one time step with contacts and limits.
 
     minimise 1/2 v^T H v - g^T v  subject to  C v = c  and  D v >= d,  or, with impulses gamma and gamma_c,
     H v = g + C^T gamma_c + D^T gamma,  C v = c,  0 <= gamma  _|_  D v - d >= 0
@@ -246,7 +246,7 @@ class Solution:
     def complementarity(self) -> float:
         """Compute the largest ``|gamma_i (D v - d)_i|`` from the problem's data, in J.
 
-        Where D v < d, gamma counts as far as it is from its bound.
+        If D v < d, the distance of gamma from its bound takes the place of gamma.
         """
         p = self.problem
         gap, impulse = p.D @ self.v - p.d, self.gamma

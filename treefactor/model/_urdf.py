@@ -16,7 +16,6 @@ from .._util.xml import file_error, numbers, parse
 from ..exceptions import AdapterError
 from .joints import Inertia
 
-ROUND_OFF = 1e-14  # relative; a negative principal moment as small as this is zero
 FREEDOMS = {"revolute": 1, "continuous": 1, "prismatic": 1, "spherical": 3, "fixed": 0}
 
 
@@ -76,7 +75,7 @@ def without_fixed_joints(robot: Robot) -> Robot:
     links, joints = {robot.root: robot.links[robot.root]}, []
     waiting = [(joint, robot.root, np.eye(3), np.zeros(3)) for joint in reversed(below.get(robot.root, []))]
     while waiting:
-        joint, carrier, R, r = waiting.pop()  # the parent link in its carrier
+        joint, carrier, R, r = waiting.pop()  # placement of the parent link in the link that carries it
         R, r = R @ joint.R, r + R @ joint.r
         inertia = robot.links[joint.child]
         if joint.type == "fixed":

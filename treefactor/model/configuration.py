@@ -173,7 +173,7 @@ def _step_space(q, v):
     """Return position and quaternion after a rigid motion v."""
     moved = rotations.rotate(q[3:], rotations.exp_translation(v[3:], v[:3]))
     turned = _step_sphere(q[3:], v[3:])
-    nearer = np.copysign(1.0, rotations.dot(turned, q[3:]))  # of both quaternions the nearer, as in Pinocchio
+    nearer = np.copysign(1.0, rotations.dot(turned, q[3:]))  # the nearer of both quaternions, as in Pinocchio
     return [*(x + y for x, y in zip(q[:3], moved, strict=True)), *rotations.scaled(turned, nearer)]
 
 

@@ -11,6 +11,7 @@ import numpy as np
 from .._util.messages import similar
 from .._util.validation import Array, MaybeArray, ReadOnly, as_number, as_real, as_vector, require_finite
 from ..exceptions import InvalidModelError, ShapeError, TreefactorError
+from ..tolerances import ORTHONORMAL
 
 ROTATIONS = {  # entries of q that form a unit vector
     "continuous": slice(0, 2),
@@ -41,7 +42,7 @@ AXES = {
 LIMITED = {"continuous": 0, "spherical": 0, "planar": 2, "freeflyer": 3}  # entries of q that can have limits
 FOLLOWERS = ("revolute", "prismatic", "helical")  # kinds that can be mimic joints
 LEADERS = (*FOLLOWERS, "continuous")  # kinds that mimic joints can follow
-ROUND_OFF = 1e-9  # relative tolerance: lengths of axes, orthogonality of rotations, symmetry of tensors
+ROUND_OFF = ORTHONORMAL  # the name in release 0.1
 LOOPS = {"spherical": 3, "universal": 4, "revolute": 5, "weld": 6}  # constraint rows of a kind of loop
 PAIRS: dict[str, tuple] = {  # axes of both frames that a kind keeps at right angles
     "spherical": (),
@@ -102,7 +103,7 @@ class Inertia(ReadOnly):
         com, tensor = as_vector(self.com, 3, "com").copy(), _matrix(self.tensor, "inertia tensor")
         if mass < 0:
             raise InvalidModelError(f"mass must not be negative, got {mass}")
-        if np.abs(tensor - tensor.T).max() > ROUND_OFF * np.abs(tensor).max():
+        if np.abs(tensor - tensor.T).max() > ORTHONORMAL * np.abs(tensor).max():
             raise InvalidModelError("the inertia tensor is not symmetric")
         self.__setstate__({"mass": mass, "com": com, "tensor": (tensor + tensor.T) / 2})
 
@@ -111,7 +112,7 @@ class Inertia(ReadOnly):
         if not self.mass and not self.tensor.any():
             return None
         moments = np.linalg.eigvalsh(self.tensor)
-        tolerance = ROUND_OFF * np.abs(moments).max()
+        tolerance = ORTHONORMAL * np.abs(moments).max()
         if moments[0] < -tolerance:
             return f"principal moment {moments[0]:.3g} of the inertia tensor is negative"
         if moments[2] > moments[0] + moments[1] + tolerance:
@@ -271,7 +272,7 @@ class Joint(ReadOnly):
         require_finite(axis, "axis")
         with np.errstate(over="ignore"):
             length = np.linalg.norm(axis, axis=-1, keepdims=True)
-        if np.abs(length - 1).max() > ROUND_OFF:
+        if np.abs(length - 1).max() > ORTHONORMAL:
             raise InvalidModelError(f"axis must have unit length, it has {length.ravel()}")
         return axis / length
 
@@ -365,6 +366,6 @@ def _matrix(values, name: str) -> np.ndarray:
 def _rotation(values, name: str) -> np.ndarray:
     """Return a copy of a rotation matrix; raise InvalidModelError for any other matrix."""
     R = _matrix(values, name)
-    if np.abs(R @ R.T - np.eye(3)).max() > ROUND_OFF or np.linalg.det(R) < 0:
+    if np.abs(R @ R.T - np.eye(3)).max() > ORTHONORMAL or np.linalg.det(R) < 0:
         raise InvalidModelError(f"{name} is not a rotation matrix: expected R Rᵀ = 1 and det R = 1")
     return R

@@ -276,5 +276,5 @@ def _leg(k: int, R: np.ndarray, p: np.ndarray) -> np.ndarray:
     length = np.linalg.norm(span)
     x, y, z = span / length
     outer, inner = np.arctan2(-y, z), np.arcsin(x)
-    axis = (F @ about(0, outer) @ about(1, inner)).T @ R @ H[:, 1]  # of the ring, as the leg sees it
+    axis = (F @ about(0, outer) @ about(1, inner)).T @ R @ H[:, 1]  # axis of the ring in the frame of the leg
     return np.array([outer, inner, length, np.arctan2(-axis[0], axis[1])])

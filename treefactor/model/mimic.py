@@ -10,9 +10,10 @@ import numpy as np
 
 from .._util.validation import as_real, require_finite
 from ..exceptions import ShapeError
+from ..tolerances import CLEAR_ENTRY
 from ..tree.tree import Tree
 
-ALONE = 1e-8  # an entry alone in its row proves its column independent above this share of its largest
+ALONE = CLEAR_ENTRY  # the name in release 0.1
 
 
 class Coupling:
@@ -94,7 +95,7 @@ def _has_full_rank(G: np.ndarray) -> bool:
     row, column = np.nonzero(G)
     size, largest = np.abs(G[row, column]), np.zeros(G.shape[1])
     np.maximum.at(largest, column, size)
-    shared, clear = np.ones(G.shape[1], dtype=bool), size > ALONE * largest[column]
+    shared, clear = np.ones(G.shape[1], dtype=bool), size > CLEAR_ENTRY * largest[column]
     while True:
         left = shared[column]
         count = np.bincount(row[left], minlength=G.shape[0])

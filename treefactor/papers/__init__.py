@@ -1,1 +1,1 @@
-"""Reproduce the five source papers: counting scalars (`textbook`), the factor of K (`kkt`), `tables`."""
+"""Reproduce the source papers: counting scalars (`textbook`), factor of K (`kkt`), `tables`, `exhibits`."""

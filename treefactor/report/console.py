@@ -17,7 +17,18 @@ from ..bench.scaling import Growth
 from ..bench.timing import Result
 from ..check.run import AGREES, CANNOT_LOAD, DISAGREES, EXPLAINED, GOOD, Row
 from ..codegen import Verdict
-from ..papers.tables.table import ABOUT, DIFFERS, EQUAL, NOT_ABOVE, NOT_BELOW, NOT_IN_PAPER, shown
+from ..papers.exhibits import NOT_EXECUTABLE, REPRODUCED, Exhibit
+from ..papers.tables.table import (
+    ABOUT,
+    DERIVED,
+    DIFFERS,
+    EQUAL,
+    HOLDS,
+    NOT_ABOVE,
+    NOT_BELOW,
+    NOT_IN_PAPER,
+    shown,
+)
 from ..papers.tables.table import Row as PaperRow
 from ..papers.tables.table import Table as PaperTable
 from ..tree.tree import CostKind, OperationCount, Tree
@@ -28,10 +39,13 @@ VERDICTS = {
     ABOUT: "green",
     NOT_ABOVE: "green",
     NOT_BELOW: "green",
+    HOLDS: "green",
     EXPLAINED: "cyan",
     DIFFERS: "bold red",
+    DERIVED: "dim",
     NOT_IN_PAPER: "dim",
 }  # of a paper's figures
+EXHIBITS = {REPRODUCED: "green", EXPLAINED: "cyan", DIFFERS: "bold red", NOT_EXECUTABLE: "dim"}
 PLURAL = {AGREES: "agree", DISAGREES: "disagree", DIFFERS: "differ"}
 WIDE = 110  # columns from which a table has room for every figure
 DETAILED = 5  # robots up to which every reason is printed; of more, a table of the causes
@@ -203,7 +217,7 @@ def print_results(title: str, results: Sequence[Result], caption: str, goals: bo
     """Print the results of `treefactor bench`; with goals, also this project's targets and goals."""
     table = Table(title=Text(title), title_justify="left", header_style="bold", box=SIMPLE_HEAD)
     for name in ("target", "what", "peer")[not goals :]:
-        table.add_column(name, no_wrap=name == "target")
+        table.add_column(name)
     for name in ("ours", "peer's", "times faster", "goal")[: 3 + goals]:
         table.add_column(name, justify="right")
     noted = any(one.note for one in results)
@@ -212,7 +226,7 @@ def print_results(title: str, results: Sequence[Result], caption: str, goals: bo
     models = len({one.model for one in results}) > 1
     for one in results:
         table.add_row(
-            *(one.target, f"{one.model}, {one.what}" if models else one.what, one.peer)[not goals :],
+            *(one.subject, f"{one.model}, {one.what}" if models else one.what, one.peer)[not goals :],
             *(duration(one.ours), duration(one.theirs)),
             f"{ratio(one.ratio)} ({ratio(one.low)}-{ratio(one.high)})",
             *([goal(one)] if goals else []),
@@ -227,7 +241,7 @@ ROBOT_CAPTION = (
     "Medians per matrix or configuration of runs taken in turns, quartiles of their ratios in brackets. FMA "
     "peak: what the registers of a core could do."
 )
-ROBOT_GOALS = " Goals of batches (S4, S5) are for robots with 18 freedoms or more."
+ROBOT_GOALS = " Goals of batches of matrices are for robots with 18 freedoms or more."
 CONTACTS_CAPTION = (
     "Medians of the processor's time of runs taken in turns, in one thread; quartiles of their ratios in "
     "brackets. The peer's result: the status it reports, and the largest |min(gamma, A gamma + q)|, computed "
@@ -268,6 +282,26 @@ def print_tables(tables: Sequence[PaperTable]) -> None:
     out.print(Text(TABLES_CAPTION, style="dim"))
     verdicts = [row.verdict for table in tables for row in table.rows]
     out.print(counted(verdicts, VERDICTS))
+
+
+def print_exhibits(listed: Mapping[str, Sequence[Exhibit]]) -> None:
+    """Print of every paper how many exhibits have which verdict, and those that are not reproduced."""
+    out = console()
+    for paper, exhibits in listed.items():
+        if exhibits:
+            out.print(Text(f"Exhibits of {paper}: ").append(counted([x.verdict for x in exhibits], EXHIBITS)))
+        for one in exhibits:
+            if one.verdict != REPRODUCED:
+                line = Text(f"  {one.name}, {one.claim} ")
+                line.append(one.verdict, style=EXHIBITS[one.verdict])
+                out.print(line.append(f": {one.reason}", style="default"))
+
+
+def print_contradicted(exhibits: Sequence[Exhibit]) -> None:
+    """Print the exhibits whose rows show another verdict, or that lack a reason."""
+    for one in exhibits:
+        text = f"{one.paper}, {one.name}: {one.verdict!r} does not follow from the rows of {one.table!r}"
+        console().print(Text(text, style="bold red"))
 
 
 def _paper_table(table: PaperTable) -> Table:

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from ..papers.tables.table import Picture
 from ..tree.tree import Tree
 
 # log10 of an error and its colour: the worse, the darker, and no green as dark as a red
@@ -100,6 +101,17 @@ def _runs(mask: np.ndarray) -> str:
         f"M{left} {row}h{right - left}v1h{left - right}z"
         for (row, left), (_, right) in zip(starts, ends, strict=True)
     )
+
+
+def picture(drawn: Picture) -> dict:
+    """Return SVG paths, circles and lines of a picture."""
+    return {
+        "title": drawn.title,
+        "size": drawn.size,
+        "paths": {style: _runs(mask) for style, mask in drawn.cells.items()},
+        "discs": [(style, *map(float, disc)) for style, discs in drawn.discs.items() for disc in discs],
+        "lines": [tuple(map(float, line)) for line in drawn.lines],
+    }
 
 
 def heat_map(delta: np.ndarray, tree: Tree) -> dict:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import base64
 import math
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import cache
 from io import BytesIO
 from pathlib import Path
@@ -21,12 +21,15 @@ from markupsafe import Markup, escape
 from ..check.differences import REFUSED
 from ..check.run import AGREES, CANNOT_LOAD, DISAGREES, EXPLAINED, Row, listed
 from ..exceptions import TreefactorError
+from ..papers.exhibits import Exhibit
 from ..papers.tables import differing
 from ..papers.tables.table import (
     ABOUT,
     CLOSE,
+    DERIVED,
     DIFFERS,
     EQUAL,
+    HOLDS,
     NOT_ABOVE,
     NOT_BELOW,
     NOT_IN_PAPER,
@@ -35,7 +38,7 @@ from ..papers.tables.table import (
 )
 from ..tree.tree import Tree
 from .console import speed
-from .drawings import NO_NUMBER, SCALE, TICKS, colour, heat_map, hex_colour, pattern, tree_drawing
+from .drawings import NO_NUMBER, SCALE, TICKS, colour, heat_map, hex_colour, pattern, picture, tree_drawing
 
 __all__ = ["table_html", "write_html", "write_tables"]
 
@@ -45,8 +48,10 @@ MARKS = {
     ABOUT: "≈",
     NOT_ABOVE: "≤",
     NOT_BELOW: "≥",
+    HOLDS: "✓",
     EXPLAINED: "!",
     DIFFERS: "✗",
+    DERIVED: "=",
     NOT_IN_PAPER: "–",
 }
 FIGURES = {  # attributes of a row that are errors, and how they are called
@@ -58,7 +63,7 @@ FIGURES = {  # attributes of a row that are errors, and how they are called
     "error_own": "own Δq̈",
     "error_plain": "plain ΔH",
 }
-IN_CELL = ("error_qdd", "error_own", "error_h")  # the worst of them stands in the matrix
+IN_CELL = ("error_qdd", "error_own", "error_h")  # the matrix shows the worst of them
 
 PERCENT = 1e-4, 1e3  # effects between these are percentages
 DARK = 1e-2  # the colours of larger errors are so dark that white text is more legible on them
@@ -92,7 +97,9 @@ def write_html(path: Path, rows: Sequence[Row], meta: dict) -> None:
     )
 
 
-def write_tables(path: Path, tables: Sequence[Table], meta: dict) -> None:
+def write_tables(
+    path: Path, tables: Sequence[Table], meta: dict, exhibits: Mapping[str, Sequence[Exhibit]] | None = None
+) -> None:
     """Write the page of `treefactor tables`.
 
     Parameters
@@ -101,11 +108,14 @@ def write_tables(path: Path, tables: Sequence[Table], meta: dict) -> None:
     tables : sequence of Table
     meta : dict
         As `treefactor.show_config` returns it.
+    exhibits : mapping, optional
+        Exhibits by paper.
     """
     _render(
         path,
         "tables.html",
         meta=meta,
+        exhibits={paper: listed for paper, listed in (exhibits or {}).items() if listed},
         sections=[{"id": f"t{number}", **_section(table)} for number, table in enumerate(tables)],
         counts=Counter(row.verdict for table in tables for row in table.rows),
         differing=differing(tables),
@@ -125,6 +135,7 @@ def _section(table: Table) -> dict:
         "tree": table.tree and tree_drawing(table.tree),
         "pattern": table.tree and pattern(table.tree),
         "plot": table.curves and _plot(table),
+        "pictures": [picture(drawn) for drawn in table.pictures],
     }
 
 
@@ -265,7 +276,7 @@ def _number(value: float | None) -> str:
 
 def _effect(value: float | None) -> str:
     """Format an effect as a percentage, or as a power of ten where it is small."""
-    if value is None or not PERCENT[0] <= value < PERCENT[1]:  # NaN, too
+    if value is None or not PERCENT[0] <= value < PERCENT[1]:  # also for NaN
         return _number(value)
     digits = ".2g" if value < 0.1 else ".0f"
     return f"{100 * value:{digits}}\N{NO-BREAK SPACE}%"
@@ -282,7 +293,7 @@ def _breakable(name: str) -> Markup:
 def _worst(row: Row) -> float | None:
     """Return the largest error of a result from its adapter, NaN if one is NaN, None without errors."""
     errors = [value for name in IN_CELL if (value := getattr(row, name)) is not None]
-    return float(np.max(errors)) if errors else None  # NaN wins
+    return float(np.max(errors)) if errors else None  # NaN if any value is NaN
 
 
 def _remark(row: Row) -> str:
@@ -301,5 +312,5 @@ def _paint(error: float | None) -> str:
     if error is None:
         return ""
     rgb = NO_NUMBER if math.isnan(error) else colour(math.log10(error) if error > 0 else -math.inf)
-    text = "#000" if error <= DARK else "#fff"  # NaN has a dark colour, too
+    text = "#000" if error <= DARK else "#fff"  # the colour of NaN is dark
     return f"background:{hex_colour(rgb)};color:{text}"

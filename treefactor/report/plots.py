@@ -29,7 +29,7 @@ def draw_tree(tree: Tree, title: str, file: Path) -> None:
     Raises
     ------
     TreefactorError
-        Where Matplotlib is missing or does not know the format.
+        If Matplotlib is missing or does not know the format.
     """
     side = min(4 + 0.14 * tree.n, 14)
     figure, left, right = _two_panels(side)
@@ -83,30 +83,42 @@ def draw_curves(curves: Mapping[str, Mapping[int, Row]], file: BinaryIO) -> None
     Parameters
     ----------
     curves : mapping
-        Of every family, rows by n, timed against LAPACK.
+        Of every family or method, rows by n; where they were timed, against LAPACK, times are drawn, too.
     file : binary file
 
     Raises
     ------
     TreefactorError
-        Where Matplotlib is missing.
+        If Matplotlib is missing.
 
     Notes
     -----
-    Shimanovsky, figure 4.
+    Shimanovsky, figure 4; the Kane-sum paper, figure 2.
     """
     figure, left, right = _two_panels(5)
     for family, rows in curves.items():
         n = list(rows)
         (line,) = left.plot(n, [row.paper for row in rows.values()], label=family)
         left.plot(n, [row.ours for row in rows.values()], "o", markersize=4, color=line.get_color())
-        right.plot(n, [row.timed[0].ours for row in rows.values()], "o-", markersize=4, label=family)
-    dense = {n: row.timed[-1].theirs for rows in curves.values() for n, row in rows.items()}
-    right.plot(*zip(*sorted(dense.items()), strict=True), "--", color="grey", label="LAPACK, dense")
-    left.set(title="operations: formulas and, as dots, counts", ylabel="N = N1 + 2 N2")
-    right.set(title="measured", ylabel="seconds of a factorization")
-    _logarithmic(left, right)
+    left.set(title="operations: formulas and, as dots, counts", ylabel="operations")
+    _logarithmic(left)
+    if all(row.timed for rows in curves.values() for row in rows.values()):
+        _draw_times(right, curves)
+    else:
+        figure.delaxes(right)
+        left.set_subplotspec(figure.add_gridspec(1, 1)[0])
+        figure.set_size_inches(6, 5)
     figure.savefig(file, format="svg", transparent=True, metadata={"Date": None})
+
+
+def _draw_times(axes, curves: Mapping[str, Mapping[int, Row]]) -> None:
+    """Draw our times and LAPACK's against n."""
+    for family, rows in curves.items():
+        axes.plot(list(rows), [row.timed[0].ours for row in rows.values()], "o-", markersize=4, label=family)
+    dense = {n: row.timed[-1].theirs for rows in curves.values() for n, row in rows.items()}
+    axes.plot(*zip(*sorted(dense.items()), strict=True), "--", color="grey", label="LAPACK, dense")
+    axes.set(title="measured", ylabel="seconds of a factorization")
+    _logarithmic(axes)
 
 
 def _logarithmic(*panels) -> None:

@@ -18,7 +18,7 @@ from . import _parents, _pattern, packing  # type: ignore[attr-defined]  # compi
 from .operation_count import CostKind, OperationCount, count, sum_exactly
 from .packing import LAYOUTS as LAYOUTS
 
-FREEDOMS = 10**6  # more than any joint has; keeps sums of them exact
+FREEDOMS = 10**6  # more freedoms than any joint has; sums of them stay exact
 
 
 def _indices(values, what: str) -> np.ndarray:
@@ -232,7 +232,7 @@ class Tree(Sealed):
             raise InvalidTreeError(f"node {row} is its own ancestor: the parent array has a cycle", row=row)
         new_number = np.empty(n + 1, dtype=np.intp)
         new_number[order] = np.arange(n)
-        new_number[n] = -1  # parent -1 looks here
+        new_number[n] = -1  # entry of parent -1
         return Tree(new_number[parent[order]]), order
 
     def __eq__(self, other):
@@ -293,19 +293,19 @@ class Tree(Sealed):
         return _pattern.Pattern(self)
 
     def ancestors(self, k: int) -> np.ndarray:
-        """Ancestors of node k, root first, k excluded."""
+        """Return the ancestors of node k, root first, k excluded."""
         if not 0 <= k < self.n:
             raise IndexError(f"k must be a node from 0 to {self.n - 1}, got {k}")
         return self.columns[self.row_start[k] : self.row_start[k + 1] - 1]
 
     def name(self, k: int) -> str | None:
-        """Name of node k, or None in a tree without names."""
+        """Return the name of node k, or None in a tree without names."""
         if not 0 <= k < self.n:
             raise IndexError(f"k must be a node from 0 to {self.n - 1}, got {k}")
         return None if self.names is None else self.names[k]
 
     def mask(self) -> np.ndarray:
-        """Pattern of H: a boolean (n, n) array, true where one node is an ancestor of the other."""
+        """Return the pattern of H: a boolean (n, n) array, true where a node is an ancestor of the other."""
         mask = np.zeros((self.n, self.n), dtype=bool)
         mask[self.rows, self.columns] = True
         mask[self.columns, self.rows] = True

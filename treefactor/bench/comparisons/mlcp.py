@@ -1,6 +1,6 @@
 """Compare times of contact problems with other solvers', for `treefactor bench mlcp`.
 
-Times are those of the processor, in one thread. A peer that does not solve a problem is timed all the same,
+Times are those of the processor, in one thread. A peer that does not solve a problem is timed nevertheless,
 and its status is shown with the residual: some peers stop early or report success without a solution.
 """
 
@@ -39,7 +39,7 @@ LARGE, MIDDLE, SMALL = 500, 200, 10  # rows
 PATIENCE = 0.5  # seconds of one comparison: there are many
 CHANGE = 0.02  # of velocities, between a problem and the one it is started from
 
-# of a family and its rows, the target, and of every peer how many times faster we are to be
+# by family and number of rows: the target, and by peer how many times faster we should be
 COLD: dict[tuple[str, int], tuple[str, dict[Peer, float | None]]] = {
     ("robot", LARGE): ("A2", {DANTZIG: 5.0, MOBY: 500.0, DAQP: 30.0, CLARABEL: 3.0, PROXQP: None}),
     ("spheres", LARGE): ("A3", {DANTZIG: 1.25, PROXQP: 2.0, DAQP: 25.0, MOBY: 500.0, CLARABEL: None}),

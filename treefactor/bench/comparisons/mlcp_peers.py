@@ -53,7 +53,7 @@ class PeerInput:
     """A problem without bilateral rows in the forms that solvers take."""
 
     def __init__(self, problem: Problem):
-        self.problem, self.g, self.d = problem, problem.g.copy(), problem.d.copy()  # some peers want to write
+        self.problem, self.g, self.d = problem, problem.g.copy(), problem.d.copy()  # some peers write to them
         self.H, self.D = problem.H, problem.D.toarray()
 
     @cached_property

@@ -32,11 +32,11 @@ def robot_comparisons(robot: Robot, threads: int = 2) -> list[Comparison]:
     Raises
     ------
     AdapterError
-        Where the robot cannot be loaded.
+        If the robot cannot be loaded.
 
     Notes
     -----
-    Where Pinocchio is missing, what is compared with it is left out.
+    Without Pinocchio the comparisons with it are left out.
     """
     return case_comparisons(Case(robot), threads)
 

@@ -25,7 +25,7 @@ UNFELT = {  # rows and columns of the second moments that do not affect the forc
 }
 SNAP = 1e-12  # tolerance of angles, and of lengths relative to the longest
 ROUNDING = 1e-15  # of lengths and moments, relative to the largest of their kind
-FAR = 10.0  # most distance of the foot of a common normal, in distances of the origins, or digits get lost
+FAR = 10.0  # largest distance of the foot of a common normal, in distances of the origins; more loses digits
 
 
 @dataclass(frozen=True, eq=False)
@@ -231,7 +231,7 @@ def _foot(bodies: list[Body], i: int) -> float:
     body, z = bodies[i], bodies[i].R[:, 2]
     if body.parent < 0:
         return 0.0
-    if bodies[body.parent].kind not in TURNING:  # any axis of the parent will do
+    if bodies[body.parent].kind not in TURNING:  # all points of the parent's axis are as close
         along = np.argmax(np.abs(z))
         return -body.p[along] / z[along]
     sine = np.hypot(z[0], z[1])

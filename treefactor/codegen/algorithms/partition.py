@@ -18,6 +18,7 @@ CLOSED = 1e-11  # tolerance of gaps, in m and radian
 SINGULAR = 1e-7  # tolerance of singular values, relative to the largest
 SAMPLES, STARTS, STEPS = 2, 15, 60  # configurations, starts for each, Newton steps from each start
 TRIED = 4  # closed configurations computed for each one that is kept
+OPEN = 0.1  # random distance from closed loops, in m and radian
 
 
 def dependents(model, bodies, configurations, independent=None, full: bool = True) -> list[int]:
@@ -157,3 +158,21 @@ def regular(model, dependent: tuple[int, ...], samples: int) -> np.ndarray:
     found = closed(model, bodies, TRIED * samples)
     found.sort(key=lambda q: np.linalg.cond(jacobian(model, bodies, q)[:, dependent]))
     return np.array(found[:samples])
+
+
+def sample_configurations(model, dependent, rng: np.random.Generator, count: int, closed: int) -> np.ndarray:
+    """Return random configurations; with loops, `closed` ones that close them, then ones near such.
+
+    Parameters
+    ----------
+    dependent : sequence of int or None
+        Entries of v that the loops determine; None for functions that do not close loops.
+    """
+    if dependent is None:
+        return random_configuration(model, rng, size=count)
+    q = regular(model, tuple(dependent), count)
+    if closed == count:
+        return q
+    step = rng.normal(scale=OPEN, size=(count, model.nv))
+    step[:closed] = 0.0
+    return integrate(model, q, step)

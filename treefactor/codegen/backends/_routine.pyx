@@ -7,6 +7,7 @@ from libc.stdlib cimport free, malloc
 from libc.string cimport memcpy
 
 from ...tree._pattern cimport active
+from ..._util._bound_call cimport BoundCall
 from ..._util._fast_arrays cimport all_finite, is_plain_matrix, is_plain_vector, is_real, may_overlap
 
 import numpy as np
@@ -228,8 +229,8 @@ cdef class Routine:
         return out if done else None
 
     def bind(self, tuple operands not None, out, Results results not None, general_path):
-        """Return a `BoundCall` that reads and writes these arrays."""
-        return BoundCall(self, operands, out, results, general_path)
+        """Return a call without arguments that reads and writes these arrays."""
+        return BoundRoutine(self, operands, out, results, general_path)
 
     def batch(self, operands, cnp.ndarray out not None, Results results not None, Py_ssize_t first,
               Py_ssize_t stop):
@@ -334,7 +335,7 @@ cdef void erase(Py_ssize_t size, const StridedOutput *to, Py_ssize_t configurati
         (<double *> (place(to, configuration) + e * to.to_entry))[0] = NAN
 
 
-cdef class BoundCall:
+cdef class BoundRoutine(BoundCall):
     """Call without arguments: evaluates a routine on one configuration in fixed arrays.
 
     Parameters
@@ -357,25 +358,17 @@ cdef class BoundCall:
     cdef Results results
     cdef const double *operands[ARGUMENTS]
     cdef double *data
-    cdef object kept, general_path
-    cdef readonly object out
 
     def __cinit__(self, Routine routine not None, tuple operands not None, out, Results results not None,
                   general_path):
         cdef Py_ssize_t k
         if not routine.is_fast_input(operands, out, results):
             raise ValueError("only contiguous, aligned float64 arrays of the right shapes can be bound")
-        self.routine, self.results, self.kept, self.out = routine, results, operands, out
-        self.general_path = general_path
+        self.kept, self.out, self.general_path = operands, out, general_path
+        self.routine, self.results = routine, results
         for k in range(routine.arguments):
             self.operands[k] = <const double *> cnp.PyArray_DATA(<cnp.ndarray> operands[k])
         self.data = <double *> cnp.PyArray_DATA(<cnp.ndarray> out)
 
-    def __call__(self):
-        """Evaluate the current content of the arrays; return out."""
-        if not self.routine.run_single(self.operands, self.data, self.results):
-            return self.general_path()
-        return self.out
-
-    def __reduce__(self):
-        raise TypeError("a bound call refers to memory of other owners and cannot be copied or pickled")
+    cdef bint run(self) noexcept:
+        return self.routine.run_single(self.operands, self.data, self.results)

@@ -21,11 +21,12 @@ from dataclasses import dataclass
 from hashlib import sha256
 from pathlib import Path
 
-from ..._util.validation import Sealed, available_cores
+from ..._util.validation import available_cores
 from ..._version import __version__
 from ...exceptions import CodegenError
 from ..program import emit_c
 from . import cache
+from .addresses import MachineCode
 
 FLAGS = (
     "-std=c99",
@@ -42,7 +43,7 @@ SECONDS, MEMORY = 300, 2 * 2**30  # limits of one compiler run; memory in bytes
 LIMITED = 'ulimit -v "$0" 2>&-; exec "$@"'  # shell script: limits its memory (KiB), then becomes the compiler
 
 
-class Compiled(Sealed):
+class Compiled(MachineCode):
     """Machine code of functions of a program, loaded from a shared object.
 
     Parameters
@@ -54,14 +55,6 @@ class Compiled(Sealed):
 
     def __init__(self, library: ctypes.CDLL):
         self._keep(library=library)
-
-    def one(self, name: str) -> int:
-        """Return the address of a function of (q, v, u, out) for one configuration."""
-        return self._address(f"tf_{name}")
-
-    def lanes(self, name: str) -> int:
-        """Return the address of its form for eight configurations: entry e of configuration l at 8 e + l."""
-        return self._address(f"tf_{name}_x8")
 
     def _address(self, symbol: str) -> int:
         return ctypes.cast(getattr(self.library, symbol), ctypes.c_void_p).value

@@ -7,12 +7,12 @@ import struct
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
-from ..._util.validation import Sealed
 from ...dynamics._recursions import sincos_address
 from ...exceptions import CodegenError
 from ..program.blocks import Block, Trig, blocks
 from ..program.expressions import ADD, ATAN2, CONST, COS, INPUT, MUL, RECIP, SQRT, SUB
 from ._routine import atan2_address
+from .addresses import MachineCode
 
 if TYPE_CHECKING:
     from llvmlite.binding import ExecutionEngine
@@ -68,7 +68,7 @@ def compiled(program, functions: Iterable[str] | None = None) -> Compiled:
     return Compiled(engine)
 
 
-class Compiled(Sealed):
+class Compiled(MachineCode):
     """Machine code of functions of a program; valid as long as this object exists.
 
     Parameters
@@ -81,13 +81,8 @@ class Compiled(Sealed):
     def __init__(self, engine):
         self._keep(engine=engine)
 
-    def one(self, name: str) -> int:
-        """Return the address of a function of (q, v, u, out) for one configuration."""
-        return self.engine.get_function_address(f"tf_{name}")
-
-    def lanes(self, name: str) -> int:
-        """Return the address of its form for eight configurations: entry e of configuration l at 8 e + l."""
-        return self.engine.get_function_address(f"tf_{name}_x8")
+    def _address(self, symbol: str) -> int:
+        return self.engine.get_function_address(symbol)
 
 
 def _function(function, lanes: int) -> list[str]:

@@ -191,31 +191,13 @@ def schedule(const int[::1] code, const int[:, ::1] operand, const int[:, ::1] r
     first : ndarray of int
         Starts of the runs. The angles of a run of OP_SINCOS are computed before the run starts.
     """
-    cdef Py_ssize_t count = code.shape[0], i, k, r, low = 0, seen = 0, emitted = 0
-    cdef int current = NONE, instruction, row, user, left = 0
-    cdef int[::1] maker = np.full(rows, NONE, np.intc), missing = np.zeros(count, np.intc)
-    cdef int[::1] begin = np.zeros(count + 1, np.intc), fill, users
+    cdef Py_ssize_t count = code.shape[0], k, low = 0, seen = 0, emitted = 0
+    cdef int current = NONE, instruction, user, left = 0
+    cdef int[::1] begin, users, missing
     cdef int[::1] order = np.empty(count, np.intc)
     cdef unsigned char[::1] done = np.zeros(count + 1, np.uint8), starts = np.zeros(count, np.uint8)
     cdef Ready ready = Ready(count)
-    for i in range(count):
-        for r in range(RESULTS):
-            if result[i, r] != NONE:
-                maker[result[i, r]] = i
-    for i in range(count):
-        for k in range(OPERANDS):
-            if operand[i, k] != NONE and maker[operand[i, k]] != NONE:
-                begin[maker[operand[i, k]] + 1] += 1
-                missing[i] += 1
-    begin = np.cumsum(begin, dtype=np.intc)
-    fill = np.array(begin)
-    users = np.empty(begin[count], np.intc)
-    for i in range(count):
-        for k in range(OPERANDS):
-            if operand[i, k] != NONE and maker[operand[i, k]] != NONE:
-                row = maker[operand[i, k]]
-                users[fill[row]] = i
-                fill[row] += 1
+    begin, users, missing = users_of_results(operand, result, rows)
     while emitted < count:
         while seen < count and seen < low + WINDOW:
             if not missing[seen]:
@@ -238,6 +220,36 @@ def schedule(const int[::1] code, const int[:, ::1] operand, const int[:, ::1] r
             if not missing[user] and user < seen:
                 ready.push(code[user], user)
     return np.asarray(order), np.flatnonzero(starts)
+
+
+cdef tuple users_of_results(const int[:, ::1] operand, const int[:, ::1] result, Py_ssize_t rows):
+    """Find the instructions that use the results of each, and count the operands that each waits for.
+
+    Returns begin, users and missing: the users of instruction i are users[begin[i]:begin[i + 1]].
+    """
+    cdef Py_ssize_t count = operand.shape[0], i, k, r
+    cdef int row
+    cdef int[::1] maker = np.full(rows, NONE, np.intc), missing = np.zeros(count, np.intc)
+    cdef int[::1] begin = np.zeros(count + 1, np.intc), fill, users
+    for i in range(count):
+        for r in range(RESULTS):
+            if result[i, r] != NONE:
+                maker[result[i, r]] = i
+    for i in range(count):
+        for k in range(OPERANDS):
+            if operand[i, k] != NONE and maker[operand[i, k]] != NONE:
+                begin[maker[operand[i, k]] + 1] += 1
+                missing[i] += 1
+    begin = np.cumsum(begin, dtype=np.intc)
+    fill = np.array(begin)
+    users = np.empty(begin[count], np.intc)
+    for i in range(count):
+        for k in range(OPERANDS):
+            if operand[i, k] != NONE and maker[operand[i, k]] != NONE:
+                row = maker[operand[i, k]]
+                users[fill[row]] = i
+                fill[row] += 1
+    return begin, users, missing
 
 
 def allocate(const int[:, ::1] operand, const int[:, ::1] result, int[::1] slot, const int[::1] kept,

@@ -12,10 +12,11 @@ from typing import Any
 import numpy as np
 
 from ..._util.validation import as_count, as_size
-from ...model.configuration import integrate, random_configuration
+from ...model.configuration import integrate
 from ...model.model import Model, require_model
 from ..algorithms.frames import SNAP
-from ..algorithms.partition import closed, nearest, regular
+from ..algorithms.partition import OPEN as OPEN
+from ..algorithms.partition import closed, nearest, sample_configurations
 from ..algorithms.reduction import AXES, Reduction
 from ..backends.numpy_ import evaluate
 from ..choices import VARIANTS, Choice
@@ -28,7 +29,6 @@ from .numeric_loops import NumericLoops
 
 CLOSED = ("loops", "loop_velocity")  # functions that need configurations with closed loops
 NEAR = 0.02  # random distance of configurations on one branch, in m and radian
-OPEN = 0.1  # random distance from closed loops for the others, in m and radian
 TOLERANCE = 1e-11  # of an element, relative to the largest element of that matrix of all bodies
 
 
@@ -216,12 +216,10 @@ def _configurations(one: Verifiable, rng, samples: int) -> np.ndarray:
     """Return random configurations; for functions that close loops closed ones, or ones near them."""
     if one.function.name in CLOSURES:
         return np.array(list(_on_branch(one, rng, samples)))
-    if one.reduction is None:
-        return random_configuration(one.model, rng, size=samples)
-    q = regular(one.model, tuple(one.reduction.dependent), samples)
-    if one.function.name in CLOSED:
-        return q
-    return integrate(one.model, q, rng.normal(scale=OPEN, size=(samples, one.model.nv)))
+    dependent = None if one.reduction is None else one.reduction.dependent
+    return sample_configurations(
+        one.model, dependent, rng, samples, samples if one.function.name in CLOSED else 0
+    )
 
 
 def _on_branch(one: Verifiable, rng, samples: int) -> Iterator[np.ndarray]:

@@ -19,4 +19,8 @@
 #define AS(type, p) (*(type *)(p))
 #define READ_AS(type, p) (*(const type *)(p))
 
+/* entry e of an array of LANES numbers side by side, a `real` of them: to write, and to read */
+#define AT(x, e) AS(real, (x) + (ptrdiff_t)(e) * LANES)
+#define READ(x, e) READ_AS(real, (x) + (ptrdiff_t)(e) * LANES)
+
 #endif

@@ -5,8 +5,6 @@
 #define TREEFACTOR_SPATIAL_H
 
 #define real REAL
-#define AT(x, e) (*(real *)((x) + (e) * LANES))
-#define READ(x, e) (*(const real *)((x) + (e) * LANES))
 #define EACH(r, count) UNROLL for (int r = 0; r < (count); r++)
 /* y = R x, R in columns */
 #define ROTATE(R, x, y) EACH(r_, 3) (y)[r_] = (R)[r_] * (x)[0] + (R)[3 + r_] * (x)[1] + (R)[6 + r_] * (x)[2]

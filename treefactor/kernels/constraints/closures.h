@@ -1,7 +1,9 @@
-/* Structs of the loops of a model, and the table of loop kernels: one for every instruction set. */
+/* Structs of the loops of a model, and the table of loop kernels: one for every instruction set.
+ * treefactor/constraints/_loops.pyx derives a NumPy dtype from Loop. */
 #ifndef TREEFACTOR_CLOSURES_H
 #define TREEFACTOR_CLOSURES_H
 
+#include "../dynamics/body_motion.h"
 #include "../linalg/kernels.h"
 
 typedef struct {
@@ -11,12 +13,6 @@ typedef struct {
     ptrdiff_t entry, stop;           /* range of entries, the same for each of its rows */
     double R[18], p[6];              /* both frames relative to their joints; columns of R */
 } Loop;
-
-typedef struct {
-    ptrdiff_t freedom, side;         /* index among all joints; 0 or 1: the body that it moves */
-    ptrdiff_t place;                 /* index in the row */
-    double ratio;                    /* of mimic joints; otherwise 1 */
-} Entry;
 
 typedef struct {
     ptrdiff_t joints, loops, rows;

@@ -47,7 +47,9 @@ INLINE real NAME(larger)(real x, real y)
     return x;
 }
 
-/* Compute Y = L^-T J^T, (n, rows), for all rows at once: Featherstone (2008), table 6.5. */
+/* Compute Y = L^-T J^T, (n, rows), for all rows at once: Featherstone (2008), table 6.5. Apart from lanes_solve.h,
+ * since a freedom reaches few rows: 8 Stewart platforms (18 rows, on average 6.8 of a freedom) take 1.4 us, all rows
+ * through those kernels 3.8 us (AVX2, lanes filled and emptied included). */
 static void NAME(half_solve)(const Closures *c, const Shape *t, const ptrdiff_t *at, const double *L,
                              const double *data, double *Y)
 {

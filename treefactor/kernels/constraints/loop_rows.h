@@ -1,6 +1,5 @@
 /* Compute rows of loops on real, a double or a register; see spatial.h, and constraints/loops.py for the rows. */
 #include "../common/spatial.h"
-#include "../dynamics/body_motion.h"
 
 typedef struct {
     real R[9], r[3];                 /* in the base: axes of the frame, its origin relative to that of the root body */

@@ -3,33 +3,19 @@
  */
 #define WIDTH (REGISTER / 8)
 
-#define REAL double
-#define LANES 1
-#define NAME(f) ISA(f##_one)
-#include "loop_rows.h"
-#include "loop_forces.h"
-#undef REAL
-#undef LANES
-#undef NAME
-
-typedef double ISA(Register) __attribute__((vector_size(REGISTER)));
-#define REAL ISA(Register)
-#define LANES 8
-#define NAME(f) ISA(f##_lanes)
-#include "loop_rows.h"
-#include "loop_forces.h"
+#define KERNELS "kernels/constraints/loop_kernels.h"
+#include "../common/one_and_lanes.h"
 
 static void ISA(rows_all)(const Closures *c, const double *frames, double *residual, double *bias, double *data)
 {
-    for (int l = 0; l < LANES; l += WIDTH) NAME(rows)(c, frames + l, residual + l, bias + l, data + l);
+    PASSES NAME(rows)(c, frames + l, residual + l, bias + l, data + l);
 }
 
 static void ISA(close_all)(const Closures *c, const Shape *t, const ptrdiff_t *at, const double *L,
                            const double *inverse, const double *data, double *wanted, double *g, double *force,
                            double *workspace)
 {
-    for (int l = 0; l < LANES; l += WIDTH)
-        NAME(close)(c, t, at, L + l, inverse + l, data + l, wanted + l, g + l, force + l, workspace + l);
+    PASSES NAME(close)(c, t, at, L + l, inverse + l, data + l, wanted + l, g + l, force + l, workspace + l);
 }
 
 const LoopTable ISA(loops) = {
@@ -37,8 +23,3 @@ const LoopTable ISA(loops) = {
     {ISA(rows_one), ISA(loop_workspace_size_one), ISA(close_one)},
     {ISA(rows_all), NAME(loop_workspace_size), ISA(close_all)},
 };
-
-#undef REAL
-#undef LANES
-#undef NAME
-#undef WIDTH

@@ -12,12 +12,12 @@ INLINE void NAME(write_spatial_inertia)(double mass, const Inertia *I, real *A)
 {
     const real zero = {0}, *h = I->h;
     EACH(r, 3) EACH(c, r + 1) {
-        A[ENTRY(r, c)] = zero + (r == c ? mass : 0.0);
-        A[ENTRY(r + 3, c + 3)] = I->J[ENTRY(r, c)];
+        A[LOWER(r, c)] = zero + (r == c ? mass : 0.0);
+        A[LOWER(r + 3, c + 3)] = I->J[LOWER(r, c)];
     }
-    A[ENTRY(3, 0)] = zero; A[ENTRY(3, 1)] = -h[2]; A[ENTRY(3, 2)] = h[1];
-    A[ENTRY(4, 0)] = h[2]; A[ENTRY(4, 1)] = zero; A[ENTRY(4, 2)] = -h[0];
-    A[ENTRY(5, 0)] = -h[1]; A[ENTRY(5, 1)] = h[0]; A[ENTRY(5, 2)] = zero;
+    A[LOWER(3, 0)] = zero; A[LOWER(3, 1)] = -h[2]; A[LOWER(3, 2)] = h[1];
+    A[LOWER(4, 0)] = h[2]; A[LOWER(4, 1)] = zero; A[LOWER(4, 2)] = -h[0];
+    A[LOWER(5, 0)] = -h[1]; A[LOWER(5, 1)] = h[0]; A[LOWER(5, 2)] = zero;
 }
 
 /* Shift A to another origin, from which its present origin is seen at d. With the blocks M, N^T; N, J of A:
@@ -26,9 +26,9 @@ INLINE void NAME(shift_articulated)(const real *d, real *A)
 {
     real M[9], N[9], turned[9];      /* in columns; rows of N */
     EACH(r, 3) EACH(c, 3) {
-        M[3 * c + r] = A[r > c ? ENTRY(r, c) : ENTRY(c, r)];
-        N[3 * r + c] = A[ENTRY(3 + r, c)];
-        turned[3 * c + r] = A[ENTRY(3 + (r > c ? r : c), 3 + (r > c ? c : r))];
+        M[3 * c + r] = A[r > c ? LOWER(r, c) : LOWER(c, r)];
+        N[3 * r + c] = A[LOWER(3 + r, c)];
+        turned[3 * c + r] = A[LOWER(3 + (r > c ? r : c), 3 + (r > c ? c : r))];
     }
     EACH(c, 3) ADD_CROSS(d, N + 3 * c, turned + 3 * c);   /* J + dx N^T */
     EACH(c, 3) {
@@ -39,8 +39,8 @@ INLINE void NAME(shift_articulated)(const real *d, real *A)
     EACH(r, 3) {
         real row[3] = {turned[r], turned[3 + r], turned[6 + r]};
         ADD_CROSS(d, N + 3 * r, row);
-        EACH(c, 3) A[ENTRY(3 + r, c)] = N[3 * r + c];
-        EACH(c, r + 1) A[ENTRY(3 + r, 3 + c)] = row[c];
+        EACH(c, 3) A[LOWER(3 + r, c)] = N[3 * r + c];
+        EACH(c, r + 1) A[LOWER(3 + r, 3 + c)] = row[c];
     }
 }
 
@@ -49,15 +49,15 @@ INLINE real NAME(eliminate)(const real *s, real armature, real tau, real *A, rea
 {
     real d, step;
     EACH(r, 6) {
-        U[r] = A[ENTRY(r, 0)] * s[0];
-        EACH(c, 5) U[r] += A[r > c ? ENTRY(r, c + 1) : ENTRY(c + 1, r)] * s[c + 1];
+        U[r] = A[LOWER(r, 0)] * s[0];
+        EACH(c, 5) U[r] += A[r > c ? LOWER(r, c + 1) : LOWER(c + 1, r)] * s[c + 1];
     }
     d = NAME(power)(U, s) + armature;
     *inverse = 1.0 / d;
     *u = tau - NAME(power)(F, s);
     EACH(r, 6) {
         step = *inverse * U[r];
-        EACH(c, r + 1) A[ENTRY(r, c)] -= step * U[c];
+        EACH(c, r + 1) A[LOWER(r, c)] -= step * U[c];
         F[r] += step * *u;
     }
     return d;

@@ -4,22 +4,9 @@
 #define WIDTH (REGISTER / 8)
 #include "../common/sincos.h"
 
-#define REAL double
-#define LANES 1
-#define NAME(f) ISA(f##_one)
-#include "recursions.h"
-#undef REAL
-#undef LANES
-#undef NAME
+#define KERNELS "kernels/dynamics/recursions.h"
+#include "../common/one_and_lanes.h"
 
-typedef double ISA(Register) __attribute__((vector_size(REGISTER)));
-#define REAL ISA(Register)
-#define LANES 8
-#define NAME(f) ISA(f##_lanes)
-#include "recursions.h"
-
-/* Run a recursion on all 8 lanes, one register width at a time. */
-#define PASSES for (int l = 0; l < LANES; l += WIDTH)
 #define FROM(x) ((x) ? (x) + l : NULL)
 
 static void ISA(crba_all)(const Mechanism *m, const double *q, double *H, double *workspace)
@@ -58,10 +45,3 @@ const Dynamics ISA(dynamics) = {
      ISA(frames_all)},
     ISA(sincos),
 };
-
-#undef REAL
-#undef LANES
-#undef NAME
-#undef WIDTH
-#undef PASSES
-#undef FROM

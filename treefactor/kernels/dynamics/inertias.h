@@ -9,8 +9,8 @@ INLINE void NAME(shift_inertia)(double mass, const real *p, Inertia *I)
     EACH(r, 3) h[r] += mass * p[r];
     trace = p[0] * (h[0] + from[0]) + p[1] * (h[1] + from[1]) + p[2] * (h[2] + from[2]);
     EACH(r, 3) {
-        EACH(c, r + 1) J[ENTRY(r, c)] -= p[r] * h[c] + from[r] * p[c];
-        J[ENTRY(r, r)] += trace;
+        EACH(c, r + 1) J[LOWER(r, c)] -= p[r] * h[c] + from[r] * p[c];
+        J[LOWER(r, r)] += trace;
     }
 }
 
@@ -24,7 +24,7 @@ static void NAME(move_inertias)(const Mechanism *m, const Workspace *w)
         Inertia I;
         ROTATE(R, b->first, I.h);
         EACH(c, 3) ROTATE(R, b->tensor + 3 * c, RI + 3 * c);
-        EACH(r, 3) EACH(c, r + 1) I.J[ENTRY(r, c)] = RI[r] * R[c] + RI[3 + r] * R[3 + c] + RI[6 + r] * R[6 + c];
+        EACH(r, 3) EACH(c, r + 1) I.J[LOWER(r, c)] = RI[r] * R[c] + RI[3 + r] * R[3 + c] + RI[6 + r] * R[6 + c];
         NAME(shift_inertia)(b->mass, w->X[i].p, &I);
         w->C[i] = I;
     }

@@ -23,4 +23,4 @@
 #undef Vector
 #undef Articulated
 #undef Workspace
-#undef ENTRY
+#undef LOWER

@@ -1,7 +1,7 @@
 /* Types of the recursions, and how the caller's block of doubles is carved into their arrays.
  * `real` is a double or a SIMD register; see recursions.h for the names that must be defined. */
 #include "../common/spatial.h"
-#define ENTRY(r, c) ((r) * ((r) + 1) / 2 + (c))   /* index into a lower triangle stored row by row */
+#define LOWER(r, c) ((r) * ((r) + 1) / 2 + (c))   /* index into a lower triangle stored row by row */
 
 typedef struct {
     real R[9], p[3];                 /* rotation, and p measured from the local origin */

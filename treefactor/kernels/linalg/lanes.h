@@ -1,8 +1,8 @@
 /* Factorize, solve and multiply LANES matrices side by side; see LaneKernels in kernels.h.
  *
  * Included once for every instruction set and element type, with
- *     REAL     element type                    LANES    matrices side by side: 64 bytes of them
- *     INDEX    integer of the size of REAL     SIDE     rows and columns of a tile that is transposed
+ *     ELEMENT  type of an entry                LANES    matrices side by side: 64 bytes of them
+ *     INDEX    integer of the size of ELEMENT  SIDE     rows and columns of a tile that is transposed
  *     WIDTH    elements of a register          TILE     rows and columns of a tile that stays in registers
  *     LARGEST  largest finite number           ROOT(x)  square root
  *     NAME(f)  f for this instruction set and type
@@ -12,12 +12,11 @@
  * LANES elements everything is done for one part of the lanes after the other.
  */
 
-typedef REAL NAME(vec) __attribute__((vector_size(WIDTH * sizeof(REAL)), may_alias));
-#define vec NAME(vec)
-typedef REAL NAME(loose) __attribute__((vector_size(WIDTH * sizeof(REAL)), may_alias, aligned(sizeof(REAL))));
-/* entry e of all lanes in an array: to write, to read, and to read where the array has any alignment */
-#define ENTRY(array, e) AS(vec, (array) + (ptrdiff_t)(e) * LANES)
-#define READ_ENTRY(array, e) READ_AS(vec, (array) + (ptrdiff_t)(e) * LANES)
+typedef ELEMENT NAME(real) __attribute__((vector_size(WIDTH * sizeof(ELEMENT)), may_alias));
+#define real NAME(real)
+typedef ELEMENT NAME(loose)
+    __attribute__((vector_size(WIDTH * sizeof(ELEMENT)), may_alias, aligned(sizeof(ELEMENT))));
+/* READ where the array has any alignment */
 #define READ_LOOSE(array, e) READ_AS(NAME(loose), (array) + (ptrdiff_t)(e) * LANES)
 
 /* f(constant number of columns, first column, ...) for all columns below `count` */
@@ -43,11 +42,8 @@ static const LaneKernels NAME(lanes) = {
     NAME(apply), NAME(multiply), NAME(gram), NAME(invert),
 };
 
-#undef vec
-#undef ENTRY
-#undef READ_ENTRY
+#undef real
 #undef READ_LOOSE
-#undef ELEMENT
 #undef TILED
 #undef FOR_TILES
 #undef WITH_REST

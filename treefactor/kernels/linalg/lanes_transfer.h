@@ -1,11 +1,10 @@
 /* Copy matrices that follow one another in memory to lanes and back; included by lanes.h. */
 
-#define ELEMENT REAL
 #define TILED NAME
 #include "../common/transpose.h"
 
 /* SIDE entries of every matrix */
-INLINE void NAME(load_tile)(const char *from, ptrdiff_t to_lane, REAL *x) {
+INLINE void NAME(load_tile)(const char *from, ptrdiff_t to_lane, ELEMENT *x) {
     for (int part = 0; part < LANES; part += SIDE) {
         NAME(row) T[SIDE];
         UNROLL for (int i = 0; i < SIDE; i++) memcpy(&T[i], from + (part + i) * to_lane, sizeof(NAME(row)));
@@ -14,7 +13,7 @@ INLINE void NAME(load_tile)(const char *from, ptrdiff_t to_lane, REAL *x) {
     }
 }
 
-INLINE void NAME(store_tile)(const REAL *x, char *to, ptrdiff_t to_lane) {
+INLINE void NAME(store_tile)(const ELEMENT *x, char *to, ptrdiff_t to_lane) {
     for (int part = 0; part < LANES; part += SIDE) {
         NAME(row) T[SIDE];
         UNROLL for (int i = 0; i < SIDE; i++) T[i] = *(const NAME(row) *)(x + i * LANES + part);
@@ -28,15 +27,15 @@ INLINE void NAME(store_tile)(const REAL *x, char *to, ptrdiff_t to_lane) {
     for (ptrdiff_t next_ = 0, e = 0; e = next_ < (size) - SIDE ? next_ : (size) - SIDE, next_ < (size); \
          next_ += SIDE)
 
-INLINE void NAME(load_entries)(ptrdiff_t m, int count, const char *from, ptrdiff_t to_lane, REAL *x) {
+INLINE void NAME(load_entries)(ptrdiff_t m, int count, const char *from, ptrdiff_t to_lane, ELEMENT *x) {
     for (ptrdiff_t e = 0; e < m; e++)
-        for (int l = 0; l < count; l++) x[e * LANES + l] = ((const REAL *)(from + l * to_lane))[e];
+        for (int l = 0; l < count; l++) x[e * LANES + l] = ((const ELEMENT *)(from + l * to_lane))[e];
 }
 
 static void NAME(load)(ptrdiff_t m, int count, const char *from, ptrdiff_t to_lane, void *X) {
-    REAL *x = X;
+    ELEMENT *x = X;
     if (count == LANES && m >= SIDE)
-        FOR_TILES(e, m) NAME(load_tile)(from + e * sizeof(REAL), to_lane, x + e * LANES);
+        FOR_TILES(e, m) NAME(load_tile)(from + e * sizeof(ELEMENT), to_lane, x + e * LANES);
     else NAME(load_entries)(m, count, from, to_lane, x);
 }
 
@@ -44,7 +43,7 @@ static void NAME(gather)(ptrdiff_t pieces, const Piece *piece, int count, const 
                          void *X) {
     ptrdiff_t line = -1;
     for (const Piece *p = piece; p < piece + pieces; p++) {
-        REAL *x = (REAL *)X + p->entry * LANES;
+        ELEMENT *x = (ELEMENT *)X + p->entry * LANES;
         if (p->at >> 6 != line) {    /* of the next block */
             line = p->at >> 6;
             for (int l = 0; l < LANES; l++) __builtin_prefetch(from + (LANES + l) * to_lane + p->at, 0, 2);
@@ -55,10 +54,10 @@ static void NAME(gather)(ptrdiff_t pieces, const Piece *piece, int count, const 
 }
 
 static void NAME(store)(ptrdiff_t m, int count, const void *X, char *to, ptrdiff_t to_lane) {
-    const REAL *x = X;
+    const ELEMENT *x = X;
     if (count == LANES && m >= SIDE)
-        FOR_TILES(e, m) NAME(store_tile)(x + e * LANES, to + e * sizeof(REAL), to_lane);
+        FOR_TILES(e, m) NAME(store_tile)(x + e * LANES, to + e * sizeof(ELEMENT), to_lane);
     else
         for (ptrdiff_t e = 0; e < m; e++)
-            for (int l = 0; l < count; l++) ((REAL *)(to + l * to_lane))[e] = x[e * LANES + l];
+            for (int l = 0; l < count; l++) ((ELEMENT *)(to + l * to_lane))[e] = x[e * LANES + l];
 }

@@ -15,7 +15,7 @@ enum { STORED, UNIT, ADD };          /* the diagonal of L: as stored, ones, or s
                     default: f(1, __VA_ARGS__); }
 #endif
 
-#define REAL double
+#define ELEMENT double
 #define INDEX long long
 #define LANES 8
 #if REGISTER == 64
@@ -30,7 +30,7 @@ enum { STORED, UNIT, ADD };          /* the diagonal of L: as stored, ones, or s
 #define ROOT sqrt
 #define NAME(f) PASTE(f, _double)
 #include "lanes.h"
-#undef REAL
+#undef ELEMENT
 #undef INDEX
 #undef LANES
 #undef WIDTH
@@ -39,7 +39,7 @@ enum { STORED, UNIT, ADD };          /* the diagonal of L: as stored, ones, or s
 #undef ROOT
 #undef NAME
 
-#define REAL float
+#define ELEMENT float
 #define INDEX int
 #define LANES 16
 #if REGISTER == 64

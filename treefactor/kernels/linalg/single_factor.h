@@ -2,7 +2,16 @@
  *
  * All rows of a supernode are padded to the same number of registers. */
 
-/* f(chain, leaves, ...) for a supernode, both as constants */
+/* f(chain, leaves, ...) for a supernode, both as constants. Without a size, its rows in smaller supernodes, the
+ * factorization and the solve of one vector take these times as long (AVX2; "6 x (1 + 2)" is a free body with 6
+ * chains of 1 freedom that carry 2 leaves each):
+ *
+ *     chain 4   0.97, 1.17 on talos_reduced; 1.08, 1.17 on panda       0 + 2 leaves   1.08, 1.05 on panda
+ *     chain 3   1.15, 1.36 on solo12; 1.11, 1.18 on panda              0 + 3 leaves   1.16, 1.15 on 4 x (4 + 3)
+ *     chain 2   1.20, 1.28 on ur5; 1.05, 1.08 on talos_reduced         0 + 4 leaves   1.14, 1.12 on 4 x (4 + 4)
+ *     1 + 2 leaves   1.17, 1.25 on 6 x (1 + 2)                         1 + 3 leaves   1.08, 1.22 on 6 x (1 + 3)
+ *     2 + 2 leaves   1.00, 1.31 on 6 x (2 + 2)
+ *     all of them    1.73, 2.07 on ur5; 1.53, 2.01 on panda; 1.43, 2.12 on solo12; 1.39, 2.05 on talos_reduced */
 #define WITH_SUPERNODE(sn, f, ...) \
     switch (5 * (sn)->chain + (sn)->leaves) { \
     case 2: f(0, 2, __VA_ARGS__); break; case 3: f(0, 3, __VA_ARGS__); break; \
@@ -80,7 +89,7 @@ INLINE void eliminate_triangle(int C, int S, const ptrdiff_t *node, double T[4][
 
 /* step 1: h <- G registers of every row of H minus its updates in the path, which become zeros; T <- the triangle */
 INLINE void read_rows(int C, int S, int G, const Shape *t, const Supernode *sn, const double *H, ptrdiff_t whole,
-                      double *path, double *row[4], vec h[4][6], double T[4][4]) {
+                      double *path, double *row[4], vec h[4][5], double T[4][4]) {
     const ptrdiff_t p = sn->depth, *node = t->order + sn->first;
     UNROLL for (int r = 0; r < C + S; r++) {
         const double *from = node[r] < whole ? H + t->start[node[r]] : row[r];
@@ -97,7 +106,7 @@ INLINE void read_rows(int C, int S, int G, const Shape *t, const Supernode *sn, 
 }
 
 /* step 3: h <- rows without the parts of the rows below them in the supernode; X <- L, zeros from its diagonal on */
-INLINE void store_rows(int C, int S, int G, ptrdiff_t p, double T[4][4], const double *scale, vec h[4][6],
+INLINE void store_rows(int C, int S, int G, ptrdiff_t p, double T[4][4], const double *scale, vec h[4][5],
                        double *row[4]) {
     UNROLL for (int r = C + S - 1; r >= 0; r--) {
         UNROLL for (int q = 0; q < OWN(r); q++)
@@ -113,7 +122,7 @@ INLINE void store_rows(int C, int S, int G, ptrdiff_t p, double T[4][4], const d
 }
 
 /* step 4: the rows of the p ancestors in the path lose L^T h */
-INLINE void update_ancestors(int R, int G, ptrdiff_t p, double *row[4], vec h[4][6], double *path) {
+INLINE void update_ancestors(int R, int G, ptrdiff_t p, double *row[4], vec h[4][5], double *path) {
     double *above = path;
     UNROLL for (int g = 0; g < G; g++)
         for (ptrdiff_t i = g * WIDTH; i < g * WIDTH + WIDTH && i < p; i++, above += (g + 1) * WIDTH)
@@ -130,7 +139,7 @@ INLINE void eliminate_short(int C, int S, int G, const Shape *t, const Supernode
                             ptrdiff_t *failed) {
     const ptrdiff_t p = sn->depth;
     double T[4][4], scale[4], *row[4];
-    vec h[4][6];
+    vec h[4][5];
     UNROLL for (int r = 0; r < C + S; r++) row[r] = X + sn->at + r * sn->width;
     read_rows(C, S, G, t, sn, H, whole, path, row, h, T);
     eliminate_triangle(C, S, t->order + sn->first, T, scale, D, inverse, failed);
@@ -182,6 +191,9 @@ INLINE void eliminate_long(int C, int S, const Shape *t, const Supernode *sn, co
     }
 }
 
+/* Each number of registers up to 5 is worth its code: by eliminate_long instead, the whole factorization takes 1.14
+ * times as long on ur5 (1 register), 1.09 on panda (2), 1.24 on solo12 (3), 1.02 on talos_reduced (4; AVX2), 1.16 on
+ * solo12 (5; baseline). A case of 6 did not win: 0.96 to 1.00 with AVX2 and baseline. */
 INLINE void eliminate_rows(int C, int S, const Shape *t, const Supernode *sn, const double *H, ptrdiff_t whole,
                            double *path, double *X, double *D, double *inverse, ptrdiff_t *failed) {
     switch ((sn->depth + OWN(C + S - 1) + WIDTH) / WIDTH) {
@@ -190,7 +202,6 @@ INLINE void eliminate_rows(int C, int S, const Shape *t, const Supernode *sn, co
     case 3: eliminate_short(C, S, 3, t, sn, H, whole, path, X, D, inverse, failed); break;
     case 4: eliminate_short(C, S, 4, t, sn, H, whole, path, X, D, inverse, failed); break;
     case 5: eliminate_short(C, S, 5, t, sn, H, whole, path, X, D, inverse, failed); break;
-    case 6: eliminate_short(C, S, 6, t, sn, H, whole, path, X, D, inverse, failed); break;
     default: eliminate_long(C, S, t, sn, H, whole, path, X, D, inverse, failed);
     }
 }

@@ -6,7 +6,9 @@
  *
  *     for (k = 0; k < n; k++)
  *         for (e = 0; e < depth[k] - 1; e++) x[k] -= L(k, e) * x[column[start[k] + e]];
- */
+ *
+ * Apart from lanes_solve.h: one vector through those kernels, L in every lane, takes 2.7 times as long on a chain of
+ * 7, 3.1 times on a random tree of 38, 9 times on a chain of 60 (AVX2, lanes filled and emptied included). */
 
 /* x <- L^-1 x:  x(k) = after(k) (before(k) x(k) - sum L(k, i) x(i)); path: the ancestors' x */
 INLINE void l_inv_rows(int C, int S, const Shape *t, const Supernode *sn, const double *L, const double *before,

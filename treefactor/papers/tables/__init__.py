@@ -1,4 +1,4 @@
-"""Execute every table and figure of the source papers, beside the printed numbers."""
+"""Execute what the source papers print, beside the printed numbers; `exhibits` lists the verdicts."""
 
 from __future__ import annotations
 

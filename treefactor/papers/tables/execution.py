@@ -74,7 +74,7 @@ def timed(kernel: Callable[[Factor], Callable[[], object]], tree: Tree, kind: st
 
 def timed_factorization(tree: Tree) -> tuple[Result, ...]:
     """Time LTDL of packed rows against LTDL of a dense matrix, and against LAPACK's Cholesky."""
-    from scipy.linalg.lapack import dpotrf  # takes longer to import than all the rest
+    from scipy.linalg.lapack import dpotrf  # SciPy takes longer to import than all else
 
     dense = families.chain(tree.n)
     lapack = partial(dpotrf, np.asfortranarray(sample(dense)), lower=1, clean=0)

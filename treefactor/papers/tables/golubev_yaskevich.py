@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from functools import cache
 
 import numpy as np
 
@@ -22,19 +21,43 @@ from ...model import arms
 from ...model.configuration import random_configuration
 from ...model.mechanisms import MECHANISMS
 from ...model.model import Model
-from ...tree.tree import OperationCount
 from ..textbook import closures
 from ..textbook.recursions import operations
 from .execution import compare
-from .table import AtLeast, AtMost, Row, Table
+from .golubev_yaskevich_formulas import figures, formulas
+from .golubev_yaskevich_systems import (
+    GENERATED,
+    MATRICES,
+    PAPER,
+    SAVING,
+    WITHOUT_LOOPS,
+    by_loop,
+    docking,
+    six_legged,
+)
+from .named_arms import DOMBRE as DOMBRE  # names of release 0.1
+from .named_arms import KANE_SUM as KANE_SUM
+from .named_arms import KHALIL as KHALIL
+from .named_arms import MCMILLAN as MCMILLAN
+from .named_arms import QUANTITIES, SYMPYBOTICS, candidates, named_arms, simplified_arms
+from .named_arms import counted as counted
+from .table import Between, Row, Table
 
-PAPER = "Golubev & Yaskevich (2020), Keldysh preprint 22"
-SAVING = AtLeast(4.5)  # times fewer operations than numeric algorithms, of a mechanism with six loops
-WITHOUT_LOOPS = AtLeast(1.5)  # ours, of which the paper states no figure
+__all__ = [
+    "GENERATED",
+    "MATRICES",
+    "PAPER",
+    "SAVING",
+    "TABLES",
+    "WITHOUT_LOOPS",
+    "docking",
+    "figures",
+    "formulas",
+    "six_legged",
+]
 FEWER = (
-    "the paper's 4.5 is of a mechanism with six loops against a numeric form of full matrices, and it states "
-    "none for robots without loops; our numeric loops already know which entries of matrices are zero, equal "
-    "or unused, and a general arm has no other"
+    "the paper states no figure for single arms; our numeric loops already know which entries of matrices "
+    "are zero, equal or unused"
 )
 NUMERIC = {  # of a generated function, the loops that compute the same
     "crba": "crba",
@@ -45,70 +68,21 @@ NUMERIC = {  # of a generated function, the loops that compute the same
 }
 PLATFORMS = ("stewart", "docking")
 PROGRAM = "accelerations, program"
-GENERATED, MATRICES = AtMost(4686, 3155, 13), AtMost(19190, 15904, None)  # of the docking mechanism
 COMPARED = (arms.PUMA_560, arms.STANFORD, arms.WAM, arms.SSRMS_7R, arms.GENERAL_7R)
 ROBOTS = ("ur5_robot", "solo12")  # where they are installed
 
+LONGER = Between(5.0, 10.0)  # times, with indexed variables
+REGISTERS = {  # by form of a program, how much longer it takes today, and why
+    "elements of an array": (
+        Between(0.2, 5.0),
+        "today's compilers keep an element whose index is a number in a register",
+    ),
+    "indices at run time": (
+        Between(1.0, 5.0),
+        "only an index that is not known before the program runs costs time, and less than in 2020",
+    ),
+}
 INDEXED = ("rnea", "forward_dynamics")  # functions that are also timed with indices
-
-QUANTITIES = {  # functions that the literature counts
-    "crba": "inertia matrix",
-    "rnea": "inverse dynamics",
-    "forward_dynamics": "forward dynamics",
-}
-BEST = "the best exact program known before"
-SYMPYBOTICS = "SymPyBotics"
-KHALIL = "Khalil & Kleinfinger (1987), base parameters"
-DOMBRE = "Khalil & Dombre, base parameters"
-MCMILLAN = "McMillan & Orin"
-KANE_SUM = "the Kane-sum paper, 2514 in all"
-
-# multiplications, additions and divisions (None where these are counted together), by whom
-LITERATURE: dict[arms.Arm, dict[str, dict[str, AtMost]]] = {
-    arms.PUMA_560: {
-        "crba": {SYMPYBOTICS: AtMost(391, 313), BEST: AtMost(147, 131)},
-        "rnea": {SYMPYBOTICS: AtMost(362, 313), BEST: AtMost(265, 247)},
-        "forward_dynamics": {BEST: AtMost(486, 423, 5)},
-    },
-    arms.RX_90: {
-        "crba": {SYMPYBOTICS: AtMost(343, 270), BEST: AtMost(114, 105)},
-        "rnea": {
-            SYMPYBOTICS: AtMost(330, 282),
-            DOMBRE: AtMost(253, 238),
-            BEST: AtMost(244, 228),
-        },
-    },
-    arms.STANFORD: {
-        "crba": {BEST: AtMost(95, 89)},
-        "rnea": {BEST: AtMost(224, 210)},
-        "forward_dynamics": {BEST: AtMost(392, 344, 5)},
-    },
-    arms.WAM: {
-        "crba": {SYMPYBOTICS: AtMost(624, 475), BEST: AtMost(164, 137)},
-        "rnea": {SYMPYBOTICS: AtMost(396, 337), BEST: AtMost(294, 275)},
-        "forward_dynamics": {BEST: AtMost(576, 496, 6)},
-    },
-    arms.SSRMS_6R: {
-        "crba": {KANE_SUM: AtMost(1071, 1443), BEST: AtMost(151, 135)},
-        "rnea": {BEST: AtMost(275, 254)},
-        "forward_dynamics": {BEST: AtMost(501, 441, 5)},
-    },
-    arms.SSRMS_7R: {
-        "crba": {BEST: AtMost(211, 182)},
-        "rnea": {BEST: AtMost(332, 308)},
-        "forward_dynamics": {BEST: AtMost(658, 575, 6)},
-    },
-    arms.GENERAL_6R: {
-        "crba": {MCMILLAN: AtMost(460, 395), BEST: AtMost(371, 301)},
-        "rnea": {KHALIL: AtMost(425, 369), BEST: AtMost(413, 348)},
-        "forward_dynamics": {MCMILLAN: AtMost(1085, 982, None), BEST: AtMost(860, 704, 5)},
-    },
-    arms.GENERAL_7R: {
-        "crba": {MCMILLAN: AtMost(612, 510), BEST: AtMost(516, 409)},
-        "rnea": {KHALIL: AtMost(517, 450), BEST: AtMost(500, 423)},
-        "forward_dynamics": {MCMILLAN: AtMost(1309, 1187, None), BEST: AtMost(1132, 920, 6)},
-    },
-}
 
 
 def against_numeric() -> Table:
@@ -118,27 +92,10 @@ def against_numeric() -> Table:
         "Additions, multiplications, divisions, sines and cosines of our numeric loops, counted by running "
         "them on counting scalars, over those of the generated program; forward dynamics by the cheaper of "
         "two methods, against the loops of articulated bodies. Time: the program in the interpreter, and how "
-        "many times longer the compiled numeric loops take, on one configuration."
+        "many times longer the compiled numeric loops take, on one configuration. None is a figure of the "
+        f"paper: {FEWER}."
     )
     return Table(PAPER, "Generated against numeric", note, rows)
-
-
-def named_arms() -> Table:
-    """Count the operations of the programs of named arms."""
-    rows = [
-        Row(arm.name, f"{QUANTITIES[function]}, {whose}", counted(arm)[function], count)
-        for arm, functions in LITERATURE.items()
-        for function, counts in functions.items()
-        for whose, count in counts.items()
-    ]
-    note = (
-        "Paper: the literature's counts, without sines and cosines. Ours: as generated, for general "
-        "inertias, with every number folded that the geometry makes constant; no kind may be above theirs. "
-        "SymPyBotics keeps the parameters symbolic. The counts of Khalil, Kleinfinger and Dombre and of "
-        "McMillan and Orin are quoted at second hand; those of the best program known before are of an "
-        "unpublished one."
-    )
-    return Table(PAPER, "Named arms", note, rows)
 
 
 def closed_loops() -> Table:
@@ -148,44 +105,32 @@ def closed_loops() -> Table:
     rows = [Row(name, PROGRAM, count) for name, count in counts.items() if name not in PLATFORMS]
     for name in PLATFORMS:
         model, is_theirs = MECHANISMS[name]().model, name == "docking"
-        numeric = closures.operations(model, _by_loop(model, programs[name]))
+        numeric = closures.operations(model, by_loop(model, programs[name]))
         fewer = numeric.total / counts[name].total
         rows += [
             Row(name, PROGRAM, counts[name], GENERATED if is_theirs else None),
             Row(name, "accelerations, matrices", numeric, MATRICES if is_theirs else None),
             Row(name, "times fewer operations", fewer, SAVING if is_theirs else None),
         ]
-    rows.append(Row("docking", "sines and cosines", counts["docking"].trig, 42))
     note = (
         "Accelerations of all coordinates with all loops closed, the velocities that follow included, from "
         "closed positions. Ours: as generated, against loops over full matrices of the same reduction, "
         "counted by running them on counting scalars. The paper does not state the dimensions of its docking "
-        "mechanism; ours has as many freedoms, loops and angles, see treefactor.mechanisms."
+        "mechanism; ours has as many freedoms, loops and angles (and so 42 sines and cosines), and legs that "
+        "are bodies of revolution: see treefactor.mechanisms, and the next table for others."
     )
     return Table(PAPER, "Closed loops", note, rows)
 
 
-def _by_loop(model: Model, program: Program) -> list[list[int]]:
-    """List for every loop the coordinates that follow on the path from the base to its first end."""
-    found = []
-    for loop in model.loops:
-        joint = model.joints[loop.first]
-        last = model.idx_v[loop.first] + joint.nv - 1
-        path = [*model.tree.ancestors(last).tolist(), last]
-        found.append([k for k in path if model.tree.names[k] not in program.independent])
-    return found
-
-
 def against_indices() -> Table:
     """Measure how much longer a program takes whose scalars are elements of an array."""
-    rows = [unindexed(arm, name) for arm in (arms.PUMA_560, arms.GENERAL_7R) for name in INDEXED]
+    pairs = [(arm, name) for arm in (arms.PUMA_560, arms.GENERAL_7R) for name in INDEXED]
+    rows = [row for arm, name in pairs for row in slower(unindexed(arm, name))]
     note = (
         "Operations of a program, the same in all its forms, and its time as C with a variable for each row, "
         "on one configuration. Beside it the same C with an element of one array for each row, compiled by "
         f"the same compiler with the same flags ({build.FLAGS[1]}), and the register machine, which reads "
-        "the indices at run time. The paper found indexed elements 5 to 10 times slower; today's compilers "
-        "keep an element whose index is a number in a register, and only an index that is not known before "
-        "the program runs costs time."
+        "the indices at run time. The paper found indexed elements 5 to 10 times slower."
     )
     return Table(PAPER, "Scalars instead of indexed elements", note, rows)
 
@@ -204,6 +149,15 @@ def unindexed(arm: arms.Arm, name: str) -> Row:
     interpreted = compiled(program).bind(name, *states(arm.model(), name), out=np.empty(program.nv))
     timed = compare(scalars, {"elements of an array": elements, "indices at run time": interpreted})
     return Row(arm.name, what, program.operations[name].total, timed=timed)
+
+
+def slower(row: Row) -> list[Row]:
+    """Return a program's row, and one for each form with indices: how many times longer it takes."""
+    name = row.what.partition(",")[0]
+    return [row] + [
+        Row(row.case, f"{name}: {one.peer}, times longer", one.ratio, LONGER, *REGISTERS[one.peer])
+        for one in row.timed
+    ]
 
 
 def indexed(text: str) -> str:
@@ -240,12 +194,6 @@ def robot(name: str) -> Model | None:
     return Model.from_urdf(found.path, found.floating)
 
 
-@cache
-def counted(arm: arms.Arm) -> dict[str, OperationCount]:
-    """Count the operations of an arm's programs."""
-    return generate(arm.model(), tuple(QUANTITIES)).operations
-
-
 def saved(case: str, model: Model) -> list[Row]:
     """Return for every function how many times fewer operations its program takes."""
     program = generate(model, tuple(NUMERIC))
@@ -253,7 +201,7 @@ def saved(case: str, model: Model) -> list[Row]:
     for name, loops in NUMERIC.items():
         fewer = operations(model, loops).total / program.operations[name].total
         what = f"{name}, times fewer operations"
-        rows.append(Row(case, what, fewer, SAVING, WITHOUT_LOOPS, FEWER, timed(model, kernels, name)))
+        rows.append(Row(case, what, fewer, timed=timed(model, kernels, name)))
     return rows
 
 
@@ -273,4 +221,21 @@ def states(model: Model, name: str) -> list[np.ndarray]:
     return [given[x] for x in ARGUMENTS[name]]
 
 
-TABLES = (against_numeric, closed_loops, named_arms, against_indices)
+# names of release 0.1
+BEST = SYMPYBOTICS
+LITERATURE = {
+    arm: {function: {one.source: one.count for one in candidates(arm, function)} for function in QUANTITIES}
+    for arm in arms.GENERAL
+}
+
+TABLES = (
+    formulas,
+    figures,
+    closed_loops,
+    docking,
+    six_legged,
+    against_indices,
+    against_numeric,
+    named_arms,
+    simplified_arms,
+)

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from functools import partial
 from importlib.util import find_spec
 from types import ModuleType
 
 import numpy as np
 
-from ..._util.counting import counting
 from ...bench.timing import Result
 from ...dynamics import chain_on_scalars as composite
 from ...dynamics.chain import chain_inertia
@@ -17,9 +15,11 @@ from ...model.arms import SSRMS
 from ...tree.tree import OperationCount
 from ..textbook import kane_sum, kosynka, stepanenko
 from .execution import compare
-from .table import Row, Table
+from .kane_sum_growth import PAPER, figure_2, forces, totals
+from .kane_sum_kinematics import kinematics
+from .sample_chains import chain, counted
+from .table import Derived, Row, Table
 
-PAPER = "Kane-sum: recursive inertia matrix of a chain of bodies"
 LINES_OF = (6, 12)  # bodies of the chains that are counted line by line
 SIZES = (2, 4, 6, 12, 24)
 
@@ -85,11 +85,11 @@ def ssrms() -> Table:
     rows = []
     for name, printed in SSRMS_PRINTED.items():
         count = kane_sum.evaluate(METHODS[name][1], MOVING)
-        rows.append(Row("table 1 at N = 6", name, (count.mul, count.add, count.total), printed))
+        rows.append(Row("table 1 at N = 6", name, (count.mul, count.add, count.total), Derived(printed)))
     rows += compared("first six joints", tuple(array[:MOVING] for array in SSRMS.chain(q)))
     note = (
-        "Multiplications, additions and total that the paper prints for the arm, beside its own table; then "
-        "as counted on the arm."
+        "First what the paper prints for the arm (multiplications, additions, total) beside its own table 1 "
+        "at N = 6: nothing was executed for these rows. Then as counted on the arm."
     )
     return Table(PAPER, "SSRMS", note, rows)
 
@@ -108,23 +108,6 @@ def compared(case: str, arrays: tuple[np.ndarray, ...]) -> list[Row]:
     ]
 
 
-def counted(module: ModuleType, arrays: tuple[np.ndarray, ...]) -> OperationCount:
-    """Count the operations of one run."""
-    tally: Counter[str] = Counter()
-    module.inertia(*(counting(array, tally) for array in arrays))
-    return OperationCount(**tally)
-
-
-def chain(n: int) -> tuple[np.ndarray, ...]:
-    """Return a random revolute chain: axis, r, mass, c and inertia of n bodies."""
-    rng = np.random.default_rng(n)
-    axis, r, d = rng.normal(size=(3, n, 3))
-    axis /= np.linalg.norm(axis, axis=1, keepdims=True)
-    mass = rng.uniform(1, 2, n)
-    spread = (1 + (d**2).sum(1))[:, None, None] * np.eye(3) - d[:, :, None] * d[:, None, :]
-    return axis, r, mass, mass[:, None] * d, mass[:, None, None] * spread
-
-
 def timed(arrays: tuple[np.ndarray, ...]) -> tuple[Result, ...]:
     """Time our call against Pinocchio's, where that is installed."""
     if find_spec("pinocchio") is None:
@@ -139,4 +122,4 @@ def timed(arrays: tuple[np.ndarray, ...]) -> tuple[Result, ...]:
     return compare(partial(chain_inertia, *arrays), {"Pinocchio": crba})
 
 
-TABLES = (lines, methods, ssrms)
+TABLES = (kinematics, lines, methods, totals, figure_2, ssrms, forces)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from decimal import Decimal
 from functools import partial
 
@@ -12,8 +13,10 @@ from ... import families
 from ...bench.scaling import FAMILIES, affordable
 from ...linalg.factorization import Factor
 from ...tree.tree import Tree
-from ..textbook import featherstone
+from ..textbook import body_coordinates, featherstone
 from ..textbook import shimanovsky as textbook
+from ..textbook.body_coordinates import Body
+from . import sample_bodies
 from .execution import (
     apply,
     execute,
@@ -25,9 +28,16 @@ from .execution import (
     timed_factorization,
     vector,
 )
-from .table import Row, Rule, Table
+from .shimanovsky_bounds import (
+    PAPER,
+    bounds,
+    half_zeros,
+    lattice_sizes,
+    orders,
+    spanning_trees,
+)
+from .table import Identity, Row, Rule, Table
 
-PAPER = "Shimanovsky, UDUᵀ of a branching system's mass matrix"
 NODES = 256  # of the largest tree that is counted
 
 # of every family, n, N1 and N2 as functions of its parameter
@@ -38,7 +48,7 @@ FORMULAS: dict[str, Callable[[int], tuple[int, int, int]]] = {
         sum(i * 2**i for i in range(1, m)),
         sum(i * (i + 1) * 2 ** (i - 1) for i in range(1, m)),
     ),
-    "lattice": lambda m: (m**2, m**3 - m**2, (7 * m**4 - 6 * m**3 - m**2) // 12),
+    "lattice": lattice_sizes,
 }
 ORDER: dict[str, tuple[str, Callable[[int], float]]] = {
     "chain": ("n³", lambda n: n**3),
@@ -47,6 +57,7 @@ ORDER: dict[str, tuple[str, Callable[[int], float]]] = {
 }
 
 P = (0, 1, 2, 2, 3, 4, 4)  # Tree-1
+DOF = (1, 1, 2, 1, 1, 2, 1)
 P_EXPANDED = (0, 1, 2, 3, 2, 4, 5, 7, 5)
 M_ROWS = (
     *((1, 2, 3, 4, 5, 6, 7, 8, 9), (1, 2, 3, 4, 5, 6, 7, 8, 9), (1, 2, 3, 4, 6), (1, 2, 3, 4, 6)),
@@ -147,24 +158,51 @@ def sizes(family: str) -> list[Row]:
 def tree_1() -> Table:
     """Factorize the example Tree-1: expansion, patterns, first step of the elimination."""
     tree, case = families.tree_1(), "Tree-1"
-    dense = families.chain(tree.n)
-    U = np.triu(execute(textbook.udut, tree)[1])
+    dense, every = families.chain(tree.n), list(range(tree.n))
+    M = mass_matrix()
+    U = np.triu(textbook.udut(M, every).astype(float))  # as if M were dense
     rows = [
-        Row(case, "expanded p, textbook", tuple(featherstone.expand(P, (1, 1, 2, 1, 1, 2, 1))), P_EXPANDED),
+        Row(case, "expanded p, textbook", tuple(featherstone.expand(P, DOF)), P_EXPANDED),
         Row(case, "expanded p, Tree.from_joints", tuple((tree.parent + 1).tolist()), P_EXPANDED),
-        *pattern("M", sample(tree), M_ROWS),
+        *pattern("M", M, M_ROWS),
         *pattern("U", U, U_ROWS),
-        Row(case, "entries of U in UᵀU", entries(np.linalg.cholesky(sample(tree))), dense.nnz),
+        Row(
+            case, "(3): M by composite bodies", float(np.abs(by_composites() - M).max() / M.max()), Identity()
+        ),
+        Row(case, "U along p against U of a dense matrix", along_p(M, U), Identity()),
+        Row(case, "entries of U in UᵀU", entries(np.linalg.cholesky(M)), dense.nnz),
         Row(case, "entries of U in UDUᵀ", entries(U), sum(map(len, U_ROWS))),
         Row(case, "first step", first_step(tree), FIRST_STEP, timed=timed_factorization(tree)),
         Row("dense, n = 9", "first step", first_step(dense), FIRST_STEP_DENSE),
     ]
     note = (
-        "Patterns are the non-zeros of a matrix and of the U that algorithm 1 left. First step: the count "
-        "for the tree less the count without its last node; D's entry is computed, too. Times: of the whole "
-        "factorization."
+        "M of seven bodies at random by differential inverse dynamics, U by algorithm 1 as of a dense "
+        "matrix: neither uses the pattern. First step: the count for the tree less the count without its "
+        "last node; D's entry is computed, too. Times: of the whole factorization."
     )
     return Table(PAPER, "Tree-1", note, rows, tree)
+
+
+def mechanism() -> list[Body]:
+    """Return seven bodies of Tree-1 at random, joints 3 and 6 with two freedoms."""
+    bodies = sample_bodies.bodies(Tree.from_one_based(P))
+    return [replace(body, S=np.eye(6)[2 : 2 + freedoms]) for body, freedoms in zip(bodies, DOF, strict=True)]
+
+
+def mass_matrix() -> np.ndarray:
+    """Compute M of Tree-1 column by column."""
+    columns = [body_coordinates.inverse_dynamics(mechanism(), unit)[0] for unit in np.eye(sum(DOF))]
+    return np.array(columns, dtype=float).T
+
+
+def by_composites() -> np.ndarray:
+    """Compute M of Tree-1 by the composite-rigid-body algorithm."""
+    return body_coordinates.composite_rigid_body(mechanism()).astype(float)
+
+
+def along_p(M: np.ndarray, U: np.ndarray) -> float:
+    """Return the largest difference of U from the U that algorithm 1 computes along p."""
+    return float(np.abs(np.triu(textbook.udut(M, P_EXPANDED).astype(float)) - U).max() / np.abs(U).max())
 
 
 def pattern(name: str, matrix: np.ndarray, printed: Sequence[tuple[int, ...]]) -> list[Row]:
@@ -256,4 +294,7 @@ def density(tree: Tree) -> float:
     return entries(sample(tree)) / tree.n**2
 
 
-TABLES = (table_1, table_2, tree_1, figure_4, savings, densities)
+TABLES = (
+    *(table_1, table_2, tree_1, figure_4, savings, densities),
+    *(bounds, spanning_trees, half_zeros, orders),
+)

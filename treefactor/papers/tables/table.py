@@ -6,6 +6,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from decimal import Decimal
 
+import numpy as np
+
 from ...bench.timing import Result
 from ...check.results import EXPLAINED
 from ...tree.tree import OperationCount, Tree
@@ -13,6 +15,7 @@ from ...tree.tree import OperationCount, Tree
 # verdicts, besides EXPLAINED
 EQUAL, ABOUT, DIFFERS, NOT_IN_PAPER = "equal", "about", "differs", "not in paper"
 NOT_ABOVE, NOT_BELOW = "not above", "not below"
+HOLDS, DERIVED = "holds", "derived"  # an equation that was executed; a figure from another one of the paper
 
 TIMED = ("peer", "ours", "theirs", "ratio", "low", "high")  # of a Result, in JSON
 CLOSE = 1.5  # factor within which a rule of thumb holds
@@ -50,10 +53,43 @@ class AtLeast:
     value: float
 
 
-Value = int | float | str | Decimal | Rule | AtMost | AtLeast | OperationCount | tuple | Mapping[str, int]
+@dataclass(frozen=True)
+class Between:
+    """Range."""
+
+    low: float
+    high: float
 
 
-AGREED = {Rule: ABOUT, AtMost: NOT_ABOVE, AtLeast: NOT_BELOW}  # verdicts; of others EQUAL
+@dataclass(frozen=True)
+class Limit:
+    """Upper limit of one number."""
+
+    value: float
+
+
+@dataclass(frozen=True)
+class Identity:
+    """Equation of the paper, which states no figure: ours is the residual, at most this tolerance of ours."""
+
+    tolerance: float = 1e-12
+
+
+@dataclass(frozen=True)
+class Derived:
+    """Figure that follows from another one of the same paper: ours comes from that one, and nothing ran."""
+
+    value: int | float | tuple
+
+
+Limits = Rule | AtMost | AtLeast | Limit | Between | Identity | Derived
+Value = int | float | str | Decimal | Limits | OperationCount | tuple | Mapping[str, int]
+
+
+AGREED = {  # verdicts; of others EQUAL
+    **{Rule: ABOUT, AtMost: NOT_ABOVE, AtLeast: NOT_BELOW, Limit: NOT_ABOVE},
+    **{Between: ABOUT, Identity: HOLDS, Derived: DERIVED},
+}
 
 
 @dataclass(frozen=True)
@@ -68,7 +104,9 @@ class Row:
         As executed.
     paper : Value or None
         As printed, or from the paper's formula. A Decimal has the digits that were printed, and ours is
-        rounded to them; a Rule holds within a factor `CLOSE`, AtMost and AtLeast on one side.
+        rounded to them; a Rule holds within a factor `CLOSE`, AtMost, Limit and AtLeast on one side, Between
+        within a range; an Identity was executed and a Derived one was not, and neither shows that ours equals
+        a printed figure.
     instead : Value or None
         What ours is known to be where it differs.
     reason : str
@@ -108,6 +146,30 @@ class Row:
 
 
 @dataclass(frozen=True)
+class Picture:
+    """Drawing of our own run: cells of a matrix, and discs.
+
+    Attributes
+    ----------
+    title : str
+    size : tuple of float
+        Width and height; y points down.
+    cells : mapping
+        Masks of a square matrix by style: "lower" or "upper".
+    discs : mapping
+        Arrays of rows (x, y, radius) by style.
+    lines : ndarray, shape (k, 5)
+        Rows (x1, y1, x2, y2, width).
+    """
+
+    title: str
+    size: tuple[float, float]
+    cells: Mapping[str, np.ndarray] = field(default_factory=dict)
+    discs: Mapping[str, np.ndarray] = field(default_factory=dict)
+    lines: np.ndarray = field(default_factory=lambda: np.zeros((0, 5)))
+
+
+@dataclass(frozen=True)
 class Table:
     """A table or figure of a paper.
 
@@ -121,6 +183,7 @@ class Table:
         To be drawn beside the rows.
     curves : mapping
         Rows by family and n, to be plotted.
+    pictures : sequence of Picture
     """
 
     paper: str
@@ -129,6 +192,7 @@ class Table:
     rows: Sequence[Row]
     tree: Tree | None = None
     curves: Mapping[str, Mapping[int, Row]] = field(default_factory=dict)
+    pictures: Sequence[Picture] = ()
 
     def as_dict(self) -> dict:
         """Return everything but drawings, for JSON."""
@@ -146,7 +210,13 @@ def _agree(paper: Value, ours: Value) -> bool:
         return paper.admits(ours)
     if isinstance(paper, AtLeast):
         return ours >= paper.value
-    return paper == ours
+    if isinstance(paper, Between):
+        return paper.low <= ours <= paper.high
+    if isinstance(paper, Limit):
+        return ours <= paper.value
+    if isinstance(paper, Identity):
+        return abs(ours) <= paper.tolerance
+    return ours == (paper.value if isinstance(paper, Derived) else paper)
 
 
 def plain(value: Value | None):
@@ -154,10 +224,12 @@ def plain(value: Value | None):
     match value:
         case Decimal():
             return float(value)
-        case Rule(number) | AtLeast(number):
-            return number
+        case Rule(number) | AtLeast(number) | Limit(number) | Derived(number) | Identity(number):
+            return plain(number)
         case AtMost():
             return value.stated
+        case Between(low, high):
+            return [low, high]
         case OperationCount():
             return vars(value)
         case tuple():
@@ -178,6 +250,14 @@ def shown(value: Value | None) -> str:
             return f"≤ {_listed(value.stated)}"
         case AtLeast(number):
             return f"≥ {number:.3g}"
+        case Limit(number):
+            return f"≤ {number:.6g}"
+        case Identity():
+            return "equation"
+        case Derived(number):
+            return shown(number)
+        case Between(low, high):
+            return f"{low:.3g} to {high:.3g}"
         case Mapping():
             return ", ".join(f"{name} = {number}" for name, number in value.items())
         case Rule(number):

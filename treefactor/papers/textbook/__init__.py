@@ -1,1 +1,1 @@
-"""Mirror the papers' algorithms letter by letter, on scalars of any type, for tests and tables to count."""
+"""Mirror the papers' algorithms on scalars of any type, to be counted; each module names its deviations."""

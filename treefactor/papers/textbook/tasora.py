@@ -2,7 +2,8 @@
 
 Freedoms are eliminated leaf to root, which makes no fill in M. Rows that are off have P_ii = 1e20, the others
 0; S = L D L^T, and a pivot computes L anew from the changed row on. Dense arrays, whose entries that are not
-zero are counted.
+zero are counted. `printed` follows the paper's procedure line by line; `repaired` has the changes of
+`REPAIRS`, without which it solves no problem that needs a pivot.
 """
 
 from __future__ import annotations
@@ -12,10 +13,18 @@ from dataclasses import dataclass, field
 import numpy as np
 
 OFF = 1e20  # on the diagonal of a row that is off
-ZERO = 1e-12  # what counts as none, relative to the data
+ZERO = 1e-12  # a smaller violation counts as zero, relative to the data
 
 SOLVED, NO_STEP, NO_PIVOT = "solved", "stops at a step of 0", "stops at a pivot of 0"
 LIMIT = "stops at the limit of steps"
+NEGATIVE, WHOLE = "stops at a negative step", "stops at a step of 1"
+REPAIRS = (
+    "a step of 1 is no error: the last test stops at every step that no row blocks",
+    "rows that are violated before and after a step do not block it: their ratio is negative or above 1",
+    "amounts below 1e-12 of the data count as 0",
+    "a pivot that is 0 but for rounding errors ends the procedure; the one printed divides by it",
+    "impulses of rows that are off are set to 0, instead of their residual over 1e20",
+)  # of `repaired`
 
 
 class Incremental:
@@ -30,12 +39,15 @@ class Incremental:
     ----------
     singular : bool
         Nothing but rounding errors was left of a pivot; L and D end there.
+    checked : bool
+        Whether such a pivot ends the decomposition, or is divided by.
     computed : list of int
         Entries of L, diagonal included, by the first decomposition and by every later one.
     """
 
-    def __init__(self, S: np.ndarray):
-        self.S, self.L, self.D = S, np.eye(len(S)), np.empty(len(S))
+    def __init__(self, S: np.ndarray, checked: bool = True):
+        self.S, self.L, self.D, self.checked = S, np.eye(len(S)), np.empty(len(S)), checked
+        self.singular = False
         self.computed: list[int] = []
         self.decompose(0)
 
@@ -45,9 +57,10 @@ class Incremental:
         rest = self.S[first:, first:] - (L[first:, :first] * D[:first]) @ L[first:, :first].T
         for k in range(first, len(D)):
             column = rest[:, 0]
-            self.singular = bool(abs(column[0]) <= ZERO * (np.square(L[k, :k]) @ np.abs(D[:k])))
-            if self.singular:
-                return
+            if self.checked:
+                self.singular = bool(abs(column[0]) <= ZERO * (np.square(L[k, :k]) @ np.abs(D[:k])))
+                if self.singular:
+                    return
             D[k], L[k + 1 :, k] = column[0], column[1:] / column[0]
             filled = np.flatnonzero(column[1:])
             rest = rest[1:, 1:]
@@ -63,7 +76,7 @@ class Incremental:
         """Return S^-1 r."""
         from scipy.linalg import solve_triangular
 
-        options = {"lower": True, "unit_diagonal": True}
+        options = {"lower": True, "unit_diagonal": True, "check_finite": False}
         y = solve_triangular(self.L, r, **options)
         return solve_triangular(self.L, y / self.D, trans="T", **options)
 
@@ -75,12 +88,16 @@ class SimplexResult:
     Attributes
     ----------
     ended : str
-        SOLVED, NO_STEP, NO_PIVOT or LIMIT.
+        SOLVED, NO_STEP, NO_PIVOT or LIMIT; as printed also NEGATIVE or WHOLE.
     v, gamma : ndarray
     pivots : int
         Rows that were switched.
     computed : list of int
         Entries of L computed, by the first decomposition and by every later one.
+    step : float
+        Length s of the last step.
+    switched : list of int
+        Rows that were switched, in that order.
     """
 
     ended: str
@@ -88,6 +105,8 @@ class SimplexResult:
     gamma: np.ndarray
     pivots: int
     computed: list[int] = field(repr=False)
+    step: float = 0.0
+    switched: list[int] = field(default_factory=list, repr=False)
 
 
 Walked = SimplexResult  # the name in release 0.1
@@ -104,19 +123,77 @@ def matrix(problem, off: float = OFF) -> np.ndarray:
     return S
 
 
-def solve_lcp(problem, off: float = OFF, limit: int = 10_000) -> SimplexResult:
-    """Solve by the paper's Risolvi_LCP, with S x = (g, c, d) and x = (v, -gamma_C, -gamma_D).
+def printed(problem, off: float = OFF, limit: int = 10_000, whole: bool = False) -> SimplexResult:
+    """Run Risolvi_LCP line by line as printed, with S x = (g, c, d) and x = (v, -gamma_C, -gamma_D).
 
-    Rows that are still violated block no step.
+    Impulses of bilateral rows are left out, since nothing reads them.
+
+    Parameters
+    ----------
+    problem : Problem
+    off : float
+        On the diagonal of rows that are off.
+    limit : int
+        "Too many iterations".
+    whole : bool
+        Whether a step of 1 is allowed, the first of `REPAIRS`.
     """
+    factor = Incremental(matrix(problem, off), checked=False)
+    r, first = np.concatenate((problem.g[::-1], problem.c, problem.d)), problem.n + len(problem.c)
+    on, pivots, s = np.zeros(problem.m, bool), 0, 0.0
+
+    def system() -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        x = factor.solve(r)
+        v = x[: problem.n][::-1]
+        return v, -x[first:], problem.D @ v - problem.d
+
+    def ended(how: str) -> SimplexResult:
+        return SimplexResult(how, v, gamma, pivots, factor.computed, s)
+
+    v, gamma, alpha = system()
+    while (violated := np.flatnonzero(~on & (alpha < 0))).size:
+        changed = int(violated[0])
+        while True:
+            on[changed], pivots = not on[changed], pivots + 1
+            factor.set(first + changed, 0.0 if on[changed] else off)
+            goal = system()
+            s, changed = step_max(on, gamma, alpha, *goal[1:])
+            if s <= 0 or (s >= 1 and not whole):
+                return ended(WHOLE if s >= 1 else NEGATIVE if s < 0 else NO_STEP)
+            v, gamma, alpha = ((1 - s) * x + s * y for x, y in zip((v, gamma, alpha), goal, strict=True))
+            if s == 1:
+                break
+            if pivots >= limit:
+                return ended(LIMIT)
+        if pivots >= limit:
+            return ended(LIMIT)
+        alpha = problem.D @ v - problem.d
+    return ended(SOLVED)
+
+
+def step_max(on, gamma, alpha, gamma_new, alpha_new) -> tuple[float, int]:
+    """Return s and the blocking row, -1 without one, by Calcola_step_max line by line as printed."""
+    s, changed = 1.0, -1
+    for rows, here, there in ((on, gamma, gamma_new), (~on, alpha, alpha_new)):
+        for i in np.flatnonzero(rows):
+            if there[i] < 0:
+                test = -here[i] / (there[i] - here[i])
+                if test < s:
+                    s, changed = float(test), int(i)
+    return s, changed
+
+
+def repaired(problem, off: float = OFF, limit: int = 10_000) -> SimplexResult:
+    """Solve by Risolvi_LCP with the changes of `REPAIRS`."""
     factor = Incremental(matrix(problem, off))
     r, first = np.concatenate((problem.g[::-1], problem.c, problem.d)), problem.n + len(problem.c)
     zero = ZERO * np.abs(r).max()
-    on, pivots = np.zeros(problem.m, bool), 0
+    on, s = np.zeros(problem.m, bool), 0.0
+    switched: list[int] = []
 
     def switch(i: int) -> None:
-        nonlocal pivots
-        on[i], pivots = not on[i], pivots + 1
+        on[i] = not on[i]
+        switched.append(int(i))
         factor.set(first + i, 0.0 if on[i] else off)
 
     def system() -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -125,7 +202,7 @@ def solve_lcp(problem, off: float = OFF, limit: int = 10_000) -> SimplexResult:
         return v, np.where(on, -x[first:], 0.0), problem.D @ v - problem.d
 
     def ended(how: str) -> SimplexResult:
-        return SimplexResult(how, v, gamma, pivots, factor.computed)
+        return SimplexResult(how, v, gamma, len(switched), factor.computed, s, switched)
 
     v, gamma = np.linalg.solve(problem.H, problem.g), np.zeros(problem.m)
     if factor.singular:
@@ -143,14 +220,17 @@ def solve_lcp(problem, off: float = OFF, limit: int = 10_000) -> SimplexResult:
             v, gamma, alpha = ((1.0 - s) * x + s * y for x, y in zip((v, gamma, alpha), goal, strict=True))
             if changed is None:
                 break
-            if pivots >= limit:
+            if len(switched) >= limit:
                 return ended(LIMIT)
             switch(changed)
     return ended(SOLVED)
 
 
+solve_lcp = repaired  # the name in release 0.1
+
+
 def longest_step(on, gamma, alpha, gamma_new, alpha_new, zero) -> tuple[float, int | None]:
-    """Return s in [0, 1] and the blocking row, by the paper's Calcola_step_max."""
+    """Return s in [0, 1] and the blocking row, by Calcola_step_max with the changes of `REPAIRS`."""
     here, there = np.where(on, gamma, alpha), np.where(on, gamma_new, alpha_new)
     blocking = np.flatnonzero((there < -zero) & (here >= -zero))
     if not blocking.size:

@@ -53,12 +53,12 @@ def test_an_argument_that_holds_for_all(name, shared):
 def test_a_contiguous_out_between_guards(name, count):
     given = arguments(MODEL, 4, (count,))[:3]
     expected = by_general_path(MODEL, name, *given)
-    room = np.full(expected.size + 16, GUARD)
-    out = room[8:-8].reshape(expected.shape)
+    memory = np.full(expected.size + 16, GUARD)
+    out = memory[8:-8].reshape(expected.shape)
     assert CALLS[name](MODEL, *given, None, out=out) is out
     np.testing.assert_array_equal(out, expected)
-    assert (room[:8] == GUARD).all()
-    assert (room[-8:] == GUARD).all()
+    assert (memory[:8] == GUARD).all()
+    assert (memory[-8:] == GUARD).all()
 
 
 @pytest.mark.parametrize("name", ["bias", "h_times", "rnea", "factor", "aba"])
@@ -66,8 +66,8 @@ def test_a_contiguous_out_between_guards(name, count):
 def test_an_out_that_overlaps_an_argument(name, ahead):
     q, v, x, _ = arguments(MODEL, 5, (9,))
     expected = by_general_path(MODEL, name, q, v, x)
-    room = np.empty(v.size + MODEL.nv)
-    shared, out = (room[at : at + v.size].reshape(v.shape) for at in (0, ahead))
+    memory = np.empty(v.size + MODEL.nv)
+    shared, out = (memory[at : at + v.size].reshape(v.shape) for at in (0, ahead))
     shared[...] = x
     given = (q, shared, x) if name == "bias" else (q, v, shared)
     if name == "bias":

@@ -1,8 +1,8 @@
-"""Copy a URDF with its dynamics only, in a form that PyBullet reads correctly.
+"""Avoid PyBullet's traps: copy a URDF with its dynamics only, in a form that PyBullet reads correctly.
 
-Kept: moving joints with type, origin and axis, the links they move, their names. Left out: visual and
-collision shapes (so no mesh is looked for), limits, joint damping and friction, mimic, extensions.
-Rewritten: what PyBullet misreads.
+The copy keeps moving joints with type, origin and axis, the links they move, and all names. It leaves out
+visual and collision shapes (so that no mesh is loaded), limits, joint damping and friction, mimic and
+extensions. It rewrites the parts that PyBullet reads differently from Pinocchio:
 
 - A link without ``<inertial>`` gets a mass of zero (PyBullet: 1 kg, diag(1, 1, 1)).
 - Links on fixed joints are merged into the link that carries them, as Pinocchio does. So the base of a robot
@@ -23,12 +23,12 @@ from pathlib import Path
 
 import numpy as np
 
-from ..model._urdf import FREEDOMS, ROUND_OFF, Joint, Robot, read, roll_pitch_yaw, without_fixed_joints
+from ..model._urdf import FREEDOMS, Joint, Robot, read, roll_pitch_yaw, without_fixed_joints
 from ..model.joints import Inertia
+from ..tolerances import NO_MOMENT, TRIANGLE_MARGIN
 from ._pybullet_body import adapter_error, positions, require_state
 
 NAME = 1000  # bytes of a name; PyBullet cuts longer ones off, or crashes
-TRIANGLE_MARGIN = 1e-9  # relative; closer than this to equality, round-off decides in PyBullet's check
 
 
 def sanitised(path: Path, floating: bool) -> tuple[str, dict[str, np.ndarray]]:
@@ -37,8 +37,8 @@ def sanitised(path: Path, floating: bool) -> tuple[str, dict[str, np.ndarray]]:
     Raises
     ------
     AdapterError
-        Where the file is missing, no well-formed XML, no URDF, has a joint without dynamics in PyBullet, or
-        more links than PyBullet, which crashes then.
+        If the file is missing, is not well-formed XML or not a URDF, has a joint of a type that PyBullet
+        does not simulate, or has so many links that PyBullet would crash.
     """
     robot = without_fixed_joints(read_names(path))
     if not floating:
@@ -80,7 +80,7 @@ def _principal_axes(tensor: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     if np.array_equal(tensor, np.diag(moments)):
         return moments, np.eye(3)
     moments, axes = np.linalg.eigh(tensor)
-    moments[(moments < 0.0) & (moments > -ROUND_OFF * moments[2])] = 0.0
+    moments[(moments < 0.0) & (moments > -NO_MOMENT * moments[2])] = 0.0
     axes[:, 2] *= np.linalg.det(axes)  # right-handed
     return moments, axes
 

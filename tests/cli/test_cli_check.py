@@ -1,0 +1,236 @@
+"""Test `treefactor check` and `treefactor info`: output, files, exit status, and engines that print."""
+
+import json
+import os
+import shlex
+import signal
+import subprocess
+import sys
+from functools import partial
+
+import pytest
+from rich.cells import cell_len
+from rich.text import Text
+
+import treefactor as tf
+from treefactor import check, cli, report, robots
+
+pytest.importorskip("pinocchio", reason="Pinocchio is the reference of every check")
+pytest.importorskip("pybullet", reason="PyBullet is not installed: it has no wheels after Python 3.11")
+
+from treefactor.adapters import pinocchio_
+
+TWO = ["double_pendulum", "solo12"]
+BOTH = ("pinocchio", "pybullet")
+
+
+def test_check_prints_a_row_per_engine_and_writes_json(tmp_path, capsys):
+    file = tmp_path / "out.json"
+    assert cli.main(["check", *TWO, "--samples", "1", "--json", str(file), "--engine", *BOTH]) == 0
+    out = capsys.readouterr().out
+    assert "2 agree, 2 explained" in out
+    content = json.loads(file.read_text(encoding="utf-8"))
+    assert [row["robot"] for row in content["rows"]] == [name for name in TWO for _ in BOTH]
+    assert os.listdir(tmp_path) == ["out.json"]
+
+
+def test_what_engines_print_is_not_mixed_with_the_table(tmp_path):
+    done = subprocess.run(
+        [sys.executable, "-m", "treefactor", "check", "b1", "--samples", "1", "--engine", "pybullet"],
+        capture_output=True,
+        text=True,
+        check=False,
+        cwd=tmp_path,
+    )
+    assert done.returncode == 0
+    assert "b3Warning" not in done.stdout + done.stderr  # PyBullet's C code prints it
+    assert "1 explained" in done.stdout
+
+
+@pytest.mark.parametrize("streams", ["| true", ">&-", "2>&-"])
+def test_a_reader_that_leaves_or_a_closed_stream_costs_no_result(tmp_path, streams):
+    python = shlex.quote(sys.executable)
+    command = f"{python} -m treefactor check double_pendulum --engine pinocchio --json out.json"
+    script = f"{command} {streams}; exit ${{PIPESTATUS[0]}}"
+    done = subprocess.run(["bash", "-c", script], cwd=tmp_path, capture_output=True, timeout=120, check=False)
+    assert done.returncode == 0
+    assert json.loads((tmp_path / "out.json").read_text())["rows"][0]["verdict"] == check.AGREES
+
+
+@pytest.mark.parametrize(("sent", "status"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
+def test_a_signal_leaves_no_file_and_no_process_behind(tmp_path, sent, status):
+    command = [sys.executable, "-m", "treefactor", "check", "--json", "out.json"]
+    heard = partial(signal.signal, sent, signal.SIG_DFL)  # shells have background jobs ignore SIGINT
+    pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
+    begun = subprocess.Popen(command, cwd=tmp_path, preexec_fn=heard, **pipes)
+    assert any(b"[1/" in line for line in begun.stderr)
+    begun.send_signal(sent)
+    begun.communicate(timeout=60)  # ends only when no process holds the pipes any more
+    assert begun.returncode == status
+    assert os.listdir(tmp_path) == []
+
+
+def test_what_an_engine_prints_that_refuses_a_robot_is_its_reason(monkeypatch):
+    def refuse(path, *_):
+        os.system("seq 99; echo no such thing >&2")
+        raise tf.AdapterError("PyBullet refused it, see its output", "pybullet", path)
+
+    robot = robots.find("double_pendulum")
+    monkeypatch.setattr(check.run, "_check_robot", lambda robot, *_: [row_of(refuse, robot)])
+    ((row,),) = check.check([robot], ["pybullet"], timeout=60)
+    assert row.reason.endswith("\n98\n99\nno such thing")
+    assert "\n80\n" not in row.reason
+
+
+def row_of(load, robot):
+    try:
+        load(robot.path)
+    except tf.AdapterError as error:
+        return check.Row(robot.name, robot.base, "pybullet", reason=str(error))
+
+
+def disagreeing(robot, engines, *_):
+    return [check.Row(robot.name, robot.base, engine, verdict=check.DISAGREES) for engine in engines]
+
+
+def test_exit_status_of_disagreements(monkeypatch, capsys):
+    monkeypatch.setattr(check.run, "_check_robot", disagreeing)
+    assert cli.main(["check", "double_pendulum"]) == cli.DISAGREE
+    assert "disagrees" in capsys.readouterr().out
+
+
+def test_a_robot_no_engine_can_load_is_a_row(tmp_path, capsys):
+    path = tmp_path / "broken.urdf"
+    path.write_text("<robot")
+    arguments = ["check", str(path), "double_pendulum", "--engine", *BOTH]
+    assert cli.main(arguments) == cli.DISAGREE
+    out = capsys.readouterr().out
+    assert "cannot load" in out
+    assert "broken.urdf" in out
+    assert "not well-formed" in out
+    assert "1 agrees, 1 explained, 2 cannot load" in out
+
+
+def test_an_unknown_robot_is_an_error(capsys):
+    assert cli.main(["check", "padna"]) == cli.FAILED
+    assert "panda" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("base", ["fixed", "floating"])
+def test_the_base_can_be_chosen(base, capsys):
+    assert cli.main(["check", "double_pendulum", "--samples", "1", "--base", base]) == 0
+    assert base in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("bad", [["--samples", "0"], ["--seed", "-1"], ["--engine", "ode"], ["--json"]])
+def test_bad_options_are_usage_errors(bad, capsys):
+    with pytest.raises(SystemExit) as caught:
+        cli.main(["check", *bad])
+    assert caught.value.code == 2
+    assert "usage" in capsys.readouterr().err
+
+
+def test_unwritable_json_is_found_before_the_work_starts(tmp_path, monkeypatch, capsys):
+    monkeypatch.setattr(check, "check", lambda *_: pytest.fail("the work started"))
+    assert cli.main(["check", "panda", "--json", str(tmp_path / "absent" / "out.json")]) == cli.FAILED
+    assert "absent" in capsys.readouterr().err
+
+
+def test_json_that_fails_leaves_the_old_file_and_no_other(tmp_path, monkeypatch, capsys):
+    file = tmp_path / "out.json"
+    file.write_text("old")
+
+    def disk_full(path, content):
+        path.write_text('{"rows": [')
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(report, "write_json", disk_full)
+    arguments = ["check", "double_pendulum", "--samples", "1", "--json", str(file), "--engine", "pinocchio"]
+    assert cli.main(arguments) == cli.FAILED
+    captured = capsys.readouterr()
+    assert "No space left" in captured.err
+    assert "1 agrees" in captured.out  # the table is not lost
+    assert file.read_text() == "old"
+    assert os.listdir(tmp_path) == ["out.json"]
+
+
+def test_json_replaces_the_target_of_a_link(tmp_path, capsys):
+    target, link = tmp_path / "target.json", tmp_path / "link.json"
+    target.write_text("old")
+    link.symlink_to(target)
+    assert cli.main(["info", "panda", "--json", str(link)]) == 0
+    assert link.is_symlink()
+    assert json.loads(target.read_text())["n"] == 9
+
+
+def test_json_into_a_pipe_or_a_folder(tmp_path, capsys):
+    assert cli.main(["info", "panda", "--json", "/dev/null"]) == 0
+    assert not os.path.isfile("/dev/null")
+    assert cli.main(["info", "panda", "--json", str(tmp_path)]) == cli.FAILED
+    assert str(tmp_path) in capsys.readouterr().err
+    assert os.listdir(tmp_path) == []
+
+
+@pytest.mark.parametrize("name", ["[/red]", "a[bold]b.urdf", "\\[x]"])
+def test_names_are_not_markup(name, capsys):
+    assert cli.main(["check", name]) == cli.FAILED
+    assert name in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("width", ["80", "200"])
+def test_the_table_fits_its_terminal(width, monkeypatch, capsys):
+    monkeypatch.setenv("COLUMNS", width)
+    monkeypatch.setenv("FORCE_COLOR", "1")
+    assert cli.main(["check", "solo12", "--samples", "1", "--engine", *BOTH]) == 0
+    lines = Text.from_ansi(capsys.readouterr().out).plain.splitlines()
+    assert max(map(cell_len, lines)) <= int(width)  # of q̈ one character has no width
+    assert any("pybullet" in line and "explained" in line for line in lines)
+    assert any("density" in line for line in lines) == (width == "200")
+
+
+def test_json_has_no_nan(tmp_path):
+    file = tmp_path / "out.json"
+    report.write_json(file, {"a": [float("nan"), 1.0], "b": {"c": float("inf")}})
+    assert json.loads(file.read_text()) == {"a": [None, 1.0], "b": {"c": None}}
+
+
+def test_info_prints_names_depths_and_costs(tmp_path, capsys):
+    file = tmp_path / "solo.json"
+    assert cli.main(["info", "solo12", "--json", str(file)]) == 0
+    out = capsys.readouterr().out
+    tree = pinocchio_.tree(pinocchio_.load(robots.find("solo12").path, floating=True))
+    for word in ("FL_HAA", "HR_KFE", f"D1 = {tree.D1}", f"D2 = {tree.D2}", f"{tree.density:.3f}", "LTDL"):
+        assert word in out
+    content = json.loads(file.read_text())
+    assert content["parent"] == tree.parent.tolist()
+    assert content["cost"]["LTDL"]["total"] == tree.cost("LTDL").total
+
+
+def test_info_lists_the_bundled_robots(capsys):
+    assert cli.main(["info", "--list"]) == 0
+    assert capsys.readouterr().out.splitlines() == list(robots.bundled())
+
+
+def test_info_without_a_robot(capsys):
+    assert cli.main(["info"]) == cli.FAILED
+    assert "--list" in capsys.readouterr().err
+
+
+def test_info_of_a_coupled_model(capsys):
+    assert cli.main(["info", "panda", "--mimic"]) == 0
+    assert "n = 8" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(("ending", "magic"), [("png", b"\x89PNG"), ("svg", b"<?xml"), ("pdf", b"%PDF")])
+def test_info_draws(tmp_path, ending, magic):
+    pytest.importorskip("matplotlib", reason="plots need Matplotlib")
+    file = tmp_path / f"talos.{ending}"
+    assert cli.main(["info", "talos_reduced", "--plot", str(file)]) == 0
+    assert file.read_bytes().startswith(magic)
+
+
+def test_info_draws_no_unknown_format(tmp_path, capsys):
+    pytest.importorskip("matplotlib", reason="plots need Matplotlib")
+    assert cli.main(["info", "panda", "--plot", str(tmp_path / "panda.xyz")]) == cli.FAILED
+    assert "xyz" in capsys.readouterr().err
+    assert os.listdir(tmp_path) == []

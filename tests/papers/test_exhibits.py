@@ -1,0 +1,134 @@
+"""Test the lists of exhibits: complete, with reasons, and with verdicts that follow from executed rows."""
+
+import re
+from dataclasses import replace
+from types import SimpleNamespace
+
+import pytest
+
+from treefactor import cli, tables
+from treefactor.check.results import EXPLAINED
+from treefactor.papers import exhibits
+from treefactor.papers.exhibits import EXHIBITS, NOT_EXECUTABLE, REPRODUCED, Exhibit, contradicted
+from treefactor.papers.tables import tasora, tasora_figures
+from treefactor.papers.tables.table import DERIVED, DIFFERS, Derived, Row, Table
+
+NUMBERED = {  # items of the papers' texts, counted there by hand
+    "featherstone": {
+        "eq.": [f"(6.{k})" for k in range(1, 26)],
+        "Fig.": [f"6.{k}" for k in range(1, 5)],
+        "Table": [f"6.{k}" for k in range(1, 7)],
+    },
+    "shimanovsky": {"eq.": [f"({k})" for k in range(1, 14)], "Fig.": [*"1234"], "Table": [*"12"]},
+    "kane-sum": {"eq.": [f"({k})" for k in range(1, 22)], "Fig.": [*"12"], "Table": ["1"]},
+    "golubev-yaskevich": {"eq.": [f"(1.{k})" for k in range(1, 7)], "Fig.": [*"1234"], "Table": []},
+    "tasora": {
+        "eq.": [f"(2.{k})" for k in range(1, 10)] + [f"(3.{k})" for k in range(1, 4)],
+        "Fig.": [*"12345"],
+        "Table": [],
+        "Theorem": [*"12"],
+        "Corollary": ["1.1", "1.2"],
+    },
+}
+ITEM = re.compile(r"(eq\.|Fig\.|Table|Theorem|Corollary) ([\d.()]+)")
+LISTED = [
+    pytest.param(one, id=f"{paper}, {one.name}") for paper, listed in EXHIBITS.items() for one in listed
+]
+
+
+@pytest.fixture(scope="session")
+def found(executed):
+    """Return titles and rows of all executed tables."""
+    return [
+        SimpleNamespace(title=table["title"], rows=[SimpleNamespace(**row) for row in table["rows"]])
+        for table in executed[2]["tables"]
+    ]
+
+
+def test_every_list_belongs_to_a_paper():
+    assert set(NUMBERED) == set(EXHIBITS) == set(tables.PAPERS)
+
+
+@pytest.mark.parametrize("paper", NUMBERED)
+def test_every_numbered_item_is_listed(paper):
+    names = [one.name for one in EXHIBITS[paper]]
+    assert len(names) == len(set(names))
+    found = [ITEM.fullmatch(name).groups() for name in names if ITEM.match(name)]
+    for kind, numbers in NUMBERED[paper].items():
+        assert sorted(number for one, number in found if one == kind) == sorted(numbers)
+
+
+@pytest.mark.parametrize("one", LISTED)
+def test_verdicts_have_reasons_and_tables(one):
+    assert one.paper in tables.PAPERS
+    assert one in EXHIBITS[one.paper]
+    assert one.verdict in exhibits.VERDICTS
+    assert bool(one.reason) == (one.verdict != REPRODUCED)
+    assert bool(one.table) == (one.verdict != NOT_EXECUTABLE)
+    assert one.claim[0].isupper() or not one.claim[0].isalpha() or " = " in one.claim
+    assert not one.claim.endswith(".")
+
+
+@pytest.mark.parametrize("one", LISTED)
+def test_verdicts_follow_from_rows(one, found):
+    rows = one.shown_by(found)
+    assert bool(rows) == (one.verdict != NOT_EXECUTABLE)
+    assert one.fits(rows), [(row.case, row.what, row.verdict) for row in rows]
+    for part in one.rows:
+        assert replace(one, rows=(part,)).shown_by(found), part
+
+
+def test_titles_name_one_table(found):
+    titles = [table.title for table in found]
+    assert len(titles) == len(set(titles))
+
+
+def row(verdict):
+    return {
+        REPRODUCED: Row("a", "b", 1, 1),
+        EXPLAINED: Row("a", "b", 1, 2, 1, "misprint"),
+        DIFFERS: Row("a", "b", 1, 2),
+        DERIVED: Row("a", "b", 1, Derived(1)),
+        "ours": Row("a", "b", 1),
+    }[verdict]
+
+
+@pytest.mark.parametrize(
+    ("verdict", "rows", "fits"),
+    [
+        (REPRODUCED, [REPRODUCED, "ours"], True),
+        (REPRODUCED, ["ours"], False),
+        (REPRODUCED, [DERIVED], False),
+        (REPRODUCED, [REPRODUCED, EXPLAINED], False),
+        (REPRODUCED, [REPRODUCED, DIFFERS], False),
+        (EXPLAINED, [REPRODUCED, EXPLAINED], True),
+        (EXPLAINED, [REPRODUCED], False),
+        (EXPLAINED, [EXPLAINED, DIFFERS], False),
+        (DIFFERS, [EXPLAINED], True),
+        (DIFFERS, [REPRODUCED], False),
+        (NOT_EXECUTABLE, [], True),
+        (NOT_EXECUTABLE, [REPRODUCED], False),
+    ],
+)
+def test_a_verdict_fails_with_its_rows(verdict, rows, fits):
+    reason = "" if verdict == REPRODUCED else "why"
+    one = Exhibit("tasora", "Fig. 1", "Claim", verdict, reason, "title")
+    table = Table("paper", "title", "", [row(kind) for kind in rows])
+    assert one.fits(one.shown_by([table])) is fits
+    assert contradicted([one], [table]) == ([one] if rows and not fits else [])
+
+
+def test_a_verdict_without_a_reason_is_contradicted():
+    assert contradicted([Exhibit("tasora", "Fig. 1", "Claim", NOT_EXECUTABLE)], [])
+
+
+def test_the_command_prints_a_summary_and_fails_with_an_exhibit(monkeypatch, capsys):
+    monkeypatch.setattr(tables, "PAPERS", {"tasora": [tasora_figures.figure_3]})
+    assert cli.main(["tables", "tasora"]) == 0
+    printed = capsys.readouterr().out
+    assert re.search(r"Exhibits of tasora: \d+ reproduced, \d+ explained, \d+ not executable", printed)
+    assert "Fig. 1, " in printed
+    wrong = Exhibit("tasora", "Fig. 3", "Claim", EXPLAINED, "why", tasora.figure_3().title)
+    monkeypatch.setitem(EXHIBITS, "tasora", (wrong,))
+    assert cli.main(["tables", "tasora"]) == cli.DISAGREE
+    assert "does not follow" in capsys.readouterr().out

@@ -1,0 +1,99 @@
+"""Test the crossings, polynomials and force counts of the Kane-sum paper, and the list of exhibits."""
+
+from io import BytesIO
+
+import pytest
+
+from treefactor import OperationCount, bench
+from treefactor.papers.exhibits.exhibit import NOT_EXECUTABLE, contradicted
+from treefactor.papers.exhibits.kane_sum import EXHIBITS
+from treefactor.papers.tables import kane_sum, kane_sum_growth, kane_sum_kinematics
+from treefactor.papers.tables.table import DERIVED, DIFFERS, EXPLAINED
+from treefactor.report.plots import draw_curves
+
+
+@pytest.fixture(scope="module")
+def tables(tmp_path_factory):
+    """Return all tables, with hardly any time to measure."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("XDG_CACHE_HOME", str(tmp_path_factory.mktemp("cache")))
+        for name, value in {"RUN": 1e-6, "TURNS": 2, "FEWEST": 2, "PATIENCE": 0.0}.items():
+            patch.setattr(bench.timing, name, value)
+        yield {make.__name__: make() for make in kane_sum.TABLES}
+
+
+def test_no_row_differs(tables):
+    assert [row.what for table in tables.values() for row in table.rows if row.verdict == DIFFERS] == []
+
+
+def test_every_exhibit_has_its_rows_and_its_verdict(tables):
+    found = list(tables.values())
+    assert contradicted(EXHIBITS, found) == []
+    assert [one.name for one in EXHIBITS if one.table and not one.shown_by(found)] == []
+    assert {one.verdict for one in EXHIBITS if not one.table} == {NOT_EXECUTABLE}
+    assert {table.title for table in found} == {one.table for one in EXHIBITS} - {""}
+
+
+def test_the_printed_figures_of_the_arm_are_derived(tables):
+    rows = [row for row in tables["ssrms"].rows if row.case == "table 1 at N = 6"]
+    assert [row.ours[2] for row in rows] == [2514, 7314, 2898]
+    assert {row.verdict for row in rows} == {DERIVED}
+    counted = [row for row in tables["ssrms"].rows if row.case == "first six joints"][:3]
+    assert [row.ours.total for row in counted] == [2904, 1713, 1064]
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "expected"),
+    [
+        (kane_sum_growth.RECURSION, kane_sum_growth.STEPANENKO, (9, 2)),
+        (kane_sum_growth.KOSYNKA, kane_sum_growth.RECURSION, (1, 29)),
+    ],
+)
+def test_crossings(first, second, expected):
+    for cost, n in zip((kane_sum_growth.printed, kane_sum_growth.as_run), expected, strict=True):
+        a, b = cost(first), cost(second)
+        assert kane_sum_growth.crossing(a, b) == n
+        assert n == 1 or b(n - 1) > a(n - 1)
+        assert all(b(m) <= a(m) for m in range(n, 60))
+
+
+def test_functions_that_do_not_cross():
+    assert kane_sum_growth.crossing(lambda n: 0.0, lambda n: 1.0) == "none"
+
+
+def test_another_crossing_is_found(monkeypatch):
+    monkeypatch.setitem(kane_sum_growth.TOTALS, kane_sum_growth.STEPANENKO, (60, 69, 0))
+    verdicts = {(row.case, row.what): row.verdict for row in kane_sum_growth.figure_2().rows}
+    assert verdicts["polynomials", "N from which Stepanenko's method is cheaper"] == DIFFERS
+    assert kane_sum_growth.totals().rows[2].verdict == DIFFERS
+
+
+def test_force_counts():
+    for n in (1, 2, 7):
+        pairs = n * (n - 1) // 2
+        distances = 3 * (n - 1) * (n - 2) // 2  # (12)
+        expected = OperationCount(3 * n + 6 * pairs, 3 * n + 6 * (n - 1) + 6 * pairs + distances)
+        assert kane_sum_growth.printed_forces(n) == expected
+        assert kane_sum_growth.own_forces(n) == OperationCount(9 * n - 6, 21 * n - 12)
+
+
+def test_curves_without_times_are_drawn(tables):
+    pytest.importorskip("matplotlib", reason="plots need Matplotlib")
+    file = BytesIO()
+    draw_curves(tables["figure_2"].curves, file)
+    drawn = file.getvalue().decode()
+    assert drawn.count("<svg") == 1
+    assert "measured" not in drawn
+
+
+def test_executed_counts_are_explained_by_polynomials(tables):
+    rows = [row for row in tables["figure_2"].rows if row.case.startswith("N = ")]
+    assert {row.verdict for row in rows} == {EXPLAINED}
+    assert len(rows) == 3 * len(kane_sum_growth.PLOTTED)
+
+
+@pytest.mark.parametrize("name", ["tilde", "about_origin"])
+def test_wrong_kinematics_are_found(monkeypatch, name):
+    right = getattr(kane_sum_kinematics, name)
+    monkeypatch.setattr(kane_sum_kinematics, name, lambda *given: 1.01 * right(*given))
+    assert DIFFERS in {row.verdict for row in kane_sum_kinematics.kinematics().rows}

@@ -1,0 +1,15 @@
+"""List every numbered table, figure and equation with a claim of each paper, with our verdict on it."""
+
+from importlib import import_module
+from pkgutil import iter_modules
+
+from .exhibit import NOT_EXECUTABLE, REPRODUCED, VERDICTS, Exhibit, contradicted
+
+__all__ = ["EXHIBITS", "NOT_EXECUTABLE", "REPRODUCED", "VERDICTS", "Exhibit", "contradicted"]
+
+# of every paper, by its key in `treefactor.tables.PAPERS`; one module of this folder for each
+EXHIBITS: dict[str, tuple[Exhibit, ...]] = {
+    module.name.replace("_", "-"): import_module(f"{__name__}.{module.name}").EXHIBITS
+    for module in iter_modules(__path__)
+    if module.name != "exhibit"
+}

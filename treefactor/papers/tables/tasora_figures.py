@@ -1,0 +1,202 @@
+"""Execute Tasora, Manconi & Silvestri, figures 2, 3 and 5, and draw our own runs."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ... import mlcp
+from ...mlcp.families import roots
+from ...mlcp.problem import Problem
+from ..textbook import tasora
+from .table import AtLeast, Identity, Picture, Row, Rule, Table
+
+PAPER = "Tasora, Manconi & Silvestri, simplex method for the mixed LCP"
+BODIES, CONTACTS = 8, 8  # of figures 2 and 3
+SWITCHED = (1, 2)  # rows that figure 3 switches, from 0
+BOTTLES, RADIUS, STEP, STEPS = 60, 0.04, 0.02, 250
+BELT, DRAG = 0.4, 8.0  # m/s, and N s/m between the belt and a bottle
+LANE = 0.13  # half of the width of the lane at its narrow end; m
+LENGTH, MOUTH = 1.6, 0.5  # of the machine, and half of the width at its beginning
+
+
+COUPLED = (
+    "M before C couples the rows of neighbouring joints, and C before D all contacts of the chain, whose "
+    "corner fills; the paper calls the new entries few, without a number"
+)
+
+
+def linked(bodies: int, contacts: int) -> Problem:
+    """Return a chain of bodies with six freedoms each, three bilateral rows per joint, and contacts."""
+    rng, n = np.random.default_rng(0), 6 * bodies
+    M = np.diag(np.tile([1.0, 1.0, 1.0, 0.1, 0.1, 0.1], bodies))
+    C, D = np.zeros((3 * (bodies - 1), n)), np.zeros((contacts, n))
+    for k in range(bodies - 1):
+        for body, sign in ((k, 1.0), (k + 1, -1.0)):
+            C[3 * k : 3 * k + 3, 6 * body : 6 * body + 6] = sign * point(rng.normal(size=3))
+    for row in range(contacts):
+        body = 6 * (row % bodies)
+        D[row, body : body + 6] = rng.normal(size=3) @ point(rng.normal(size=3))
+    return Problem(M, roots(n), rng.normal(size=n), C, np.zeros(len(C)), D, np.ones(contacts))
+
+
+def point(at: np.ndarray) -> np.ndarray:
+    """Return the velocity of a point of a body, by the velocities of the body."""
+    return np.column_stack((np.eye(3), np.cross(np.eye(3), at).T))
+
+
+def figure_2() -> Table:
+    """Factorize the matrix of a chain of bodies in place, and draw it before and after."""
+    problem = linked(BODIES, CONTACTS)
+    S = tasora.matrix(problem)
+    L = tasora.Incremental(S.copy()).L
+    before, after, what = np.tril(S) != 0, L != 0, "entries of L"
+    case = f"chain of {BODIES} bodies, {CONTACTS} contacts"
+    rows = [
+        Row(case, "entries of the lower half of S", int(before.sum())),
+        Row(case, f"{what}, over those", float(after.sum() / before.sum()), Rule(1.0), Rule(2.0), COUPLED),
+        Row(f"chain of {BODIES} bodies", f"{what}, over those of S", filled(), Rule(1.0), Rule(2.0), COUPLED),
+    ]
+    pictures = [
+        drawn("S", {"lower": S != 0}),
+        drawn(
+            "L^T in the upper half, the lower half of S unchanged",
+            {"lower": after.T, "upper": before & ~after.T},
+        ),
+    ]
+    note = (
+        "Bodies with six freedoms each, joints with three bilateral rows, one contact on each body; the "
+        "order M, C, D as in the paper's figure 2, the last freedom first. Few: within a factor of 1.5."
+    )
+    return Table(PAPER, "Figure 2: the matrix before and after", note, rows, pictures=pictures)
+
+
+def filled() -> float:
+    """Return how many times more entries L has than the lower half of S, without contacts."""
+    S = tasora.matrix(linked(BODIES, 0))
+    return float(np.count_nonzero(tasora.Incremental(S.copy()).L) / np.count_nonzero(np.tril(S)))
+
+
+def figure_3() -> Table:
+    """Switch the second and the third of the unilateral rows, and draw the entries of L computed anew."""
+    problem = linked(BODIES, CONTACTS)
+    S = tasora.matrix(problem)
+    first, old = len(S) - problem.m, tasora.Incremental(S.copy())
+    rows, pictures = [], []
+    for i in SWITCHED:
+        changed = S.copy()
+        changed[first + i, first + i] = 0.0
+        fresh, kept = tasora.Incremental(changed), tasora.Incremental(S.copy())
+        kept.set(first + i, 0.0)
+        differing = fresh.L != old.L
+        anew = np.zeros_like(differing)
+        anew[first + i :, first + i :] = np.tril(kept.L[first + i :, first + i :]) != 0
+        case = f"unilateral row {i + 1}"
+        outside = int(differing[:, :first].sum() + differing[:first].sum())
+        rows += [
+            Row(case, "entries of L computed anew", kept.computed[-1]),
+            Row(case, "entries of L outside the m x m corner that differ", outside, 0),
+            Row(
+                case,
+                "of a whole decomposition: largest difference",
+                float(np.abs(fresh.L - kept.L).max()),
+                Identity(),
+            ),
+        ]
+        cells = {"upper": (fresh.L != 0) & ~anew, "lower": anew}
+        pictures.append(drawn(f"L; dark: computed anew for unilateral row {i + 1}", cells))
+    note = (
+        "The matrix of figure 2. Two whole decompositions, with the row off and on, differ in the corner of "
+        "the unilateral rows only; the incremental one computes that corner from the row on."
+    )
+    return Table(PAPER, "Figure 3: a row is switched", note, rows, pictures=pictures)
+
+
+def drawn(title: str, cells: dict[str, np.ndarray]) -> Picture:
+    """Return the picture of a matrix."""
+    size = float(len(next(iter(cells.values()))))
+    return Picture(title, (size, size), cells=cells)
+
+
+def figure_5() -> Table:
+    """Push bottles through a lane that narrows, by steps (2.5), and draw the last step."""
+    rng = np.random.default_rng(0)
+    column, row = np.divmod(np.arange(BOTTLES), 10)
+    x = np.column_stack((-0.6 + 0.095 * column, -0.43 + 0.095 * row))
+    x += rng.uniform(-0.005, 0.005, x.shape)
+    v, most, pressing, least = np.zeros_like(x), 0, 0, np.inf
+    for _ in range(STEPS):
+        D, gap = contacts(x)
+        v, gamma = step(v, D, gap)
+        x = x + STEP * v
+        most, pressing = max(most, len(gap)), max(pressing, int((gamma > 0).sum()))
+        least = min(least, float(contacts(x)[1].min(initial=np.inf)))
+    case = f"{BOTTLES} bottles, {STEPS} steps"
+    rows = [
+        Row(case, "unilateral rows at once, at most", most),
+        Row(case, "of these with an impulse, at most", pressing),
+        Row(case, "least gap over the radius of a bottle", least / RADIUS, AtLeast(-1e-9)),
+    ]
+    note = (
+        "The paper's figure 5 shows a packaging machine without numbers. Ours: bottles on a belt, between "
+        "two guides and a stop; impulses from the mixed problem of each step. Lines join bottles that press "
+        "on each other, thicker for larger impulses."
+    )
+    return Table(PAPER, "Figure 5: many contacts", note, rows, pictures=[scene(x, D, gamma)])
+
+
+def step(v: np.ndarray, D: np.ndarray, gap: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return velocities and impulses of one step: bottles of 1 kg that the belt drags."""
+    n = v.size
+    force = np.zeros_like(v)
+    force[:, 0] = DRAG * (BELT - v[:, 0])
+    force[:, 1] = -DRAG * v[:, 1]
+    g = (v + STEP * force).ravel()
+    solution = mlcp.solve(Problem(np.eye(n), roots(n), g, D=D, d=-gap / STEP))
+    return solution.v.reshape(v.shape), solution.gamma
+
+
+def contacts(x: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return rows and gaps of bottles close to each other, to the guides and to the stop."""
+    reach = 2 * BELT * STEP
+    i, j = np.triu_indices(len(x), 1)
+    distance = np.linalg.norm(x[j] - x[i], axis=1)
+    close = distance - 2 * RADIUS < reach
+    i, j, distance = i[close], j[close], distance[close]
+    gaps, rows = [distance - 2 * RADIUS], [np.zeros((len(i), *x.shape))]
+    rows[0][np.arange(len(i)), j] = (x[j] - x[i]) / distance[:, None]
+    rows[0][np.arange(len(i)), i] = -rows[0][np.arange(len(i)), j]
+    for normal, at in walls():
+        gap = (x - at) @ normal - RADIUS
+        near = np.flatnonzero(gap < reach)
+        rows.append(np.zeros((len(near), *x.shape)))
+        rows[-1][np.arange(len(near)), near] = normal
+        gaps.append(gap[near])
+    return np.concatenate(rows).reshape(-1, x.size), np.concatenate(gaps)
+
+
+def walls() -> list[tuple[np.ndarray, np.ndarray]]:
+    """Return unit normals and points of two guides and the stop."""
+    along = np.array([LENGTH, LANE - MOUTH]) / np.hypot(LENGTH, LANE - MOUTH)
+    lower, upper = np.array([along[1], along[0]]), np.array([along[1], -along[0]])
+    return [
+        (lower, np.array([0.0, -MOUTH])),
+        (upper, np.array([0.0, MOUTH])),
+        (np.array([-1.0, 0.0]), np.array([LENGTH, 0.0])),
+    ]
+
+
+def scene(x: np.ndarray, D: np.ndarray, gamma: np.ndarray) -> Picture:
+    """Return the picture of the bottles, the guides, and the impulses between bottles."""
+    y = x + np.array([0.0, MOUTH])
+    lines = [(0, 0, LENGTH, MOUTH - LANE, 0.01), (0, 2 * MOUTH, LENGTH, MOUTH + LANE, 0.01)]
+    for row, impulse in zip(D, gamma, strict=True):
+        pair = np.unique(np.flatnonzero(row) // 2)
+        if impulse > 0 and len(pair) == 2:
+            lines.append((*y[pair[0]], *y[pair[1]], 0.02 * np.sqrt(impulse / gamma.max())))
+    discs = np.column_stack((y, np.full(len(y), RADIUS)))
+    title = "bottles from above; the belt moves to the right"
+    scaled = 100.0 * np.array(lines)
+    return Picture(title, (100 * LENGTH, 200 * MOUTH), discs={"upper": 100.0 * discs}, lines=scaled)
+
+
+TABLES = (figure_2, figure_3, figure_5)
