@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
+from .._util.validation import Sealed
+
 ORDERS = ("tree", "bodies first")
 BODY = 6  # freedoms of a body
 A, B = np.triu_indices(BODY, 1)
@@ -64,7 +66,7 @@ def _representative(group: list[int], one: int) -> int:
     return one
 
 
-class Layout:
+class Layout(Sealed):
     """Places of K's unknowns in the order of elimination, and of its entries in rows.
 
     In the order "tree", every body is eliminated after those that it carries, and the rows of its joint right
@@ -99,12 +101,24 @@ class Layout:
         Rows whose second and first bodies are not the base.
     """
 
+    size: int
+    body: np.ndarray
+    row: np.ndarray
+    joint: np.ndarray
+    within: np.ndarray
+    row_start: np.ndarray
+    columns: np.ndarray
+    slots: tuple[np.ndarray, ...]
+    on_second: np.ndarray
+    on_first: np.ndarray
+
     def __init__(self, order, carrier, count, first, second, tied, chosen: str):
         leafward = order[::-1]
         own = np.where(carrier[leafward] >= 0, count[carrier[leafward]], 0) if len(count) else 0 * leafward
         n, total = len(order), int(own.sum())
-        self.size = BODY * n + total
-        self.body, start = np.empty(n, dtype=np.intp), np.zeros(len(count), dtype=np.intp)
+        self._keep(size=BODY * n + total)
+        self._keep(body=np.empty(n, dtype=np.intp))
+        start = np.zeros(len(count), dtype=np.intp)
         before = np.cumsum(own) - own
         has_rows = own > 0
         held = carrier[leafward][has_rows]
@@ -114,11 +128,11 @@ class Layout:
         else:
             self.body[leafward] = BODY * np.arange(n)
             start[held] = BODY * n + before[has_rows]
-        self.joint = np.repeat(held, own[has_rows])
-        self.within = np.arange(total) - np.repeat(before[has_rows], own[has_rows])
-        self.row = start[self.joint] + self.within
-        self.on_second = np.flatnonzero(second[self.joint] >= 0)
-        self.on_first = np.flatnonzero(first[self.joint] >= 0)
+        self._keep(joint=np.repeat(held, own[has_rows]))
+        self._keep(within=np.arange(total) - np.repeat(before[has_rows], own[has_rows]))
+        self._keep(row=start[self.joint] + self.within)
+        self._keep(on_second=np.flatnonzero(second[self.joint] >= 0))
+        self._keep(on_first=np.flatnonzero(first[self.joint] >= 0))
         self._lay_out(first, second, tied)
 
     def _lay_out(self, first, second, tied) -> None:
@@ -138,10 +152,10 @@ class Layout:
         by_row = np.argsort(earlier, kind="stable")
         slot = np.empty(len(by_row), dtype=np.intp)
         slot[by_row] = np.arange(len(by_row))
-        self.columns = np.ascontiguousarray(later[by_row], dtype=np.intp)
+        self._keep(columns=np.ascontiguousarray(later[by_row], dtype=np.intp))
         counts = np.bincount(earlier, minlength=self.size)
-        self.row_start = np.concatenate([np.zeros(1, np.intp), np.cumsum(counts, dtype=np.intp)])
-        self.slots = tuple(np.split(slot, np.cumsum([pair.shape[1] for pair in pairs])[:-1]))
+        self._keep(row_start=np.concatenate([np.zeros(1, np.intp), np.cumsum(counts, dtype=np.intp)]))
+        self._keep(slots=tuple(np.split(slot, np.cumsum([pair.shape[1] for pair in pairs])[:-1])))
 
     def entries(self, M, J2, J1, ties, diagonal) -> np.ndarray:
         """Return the entries of K from blocks (n, 6, 6) of M, rows of J, blocks of ties, and the diagonal."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from .._util.validation import Sealed
 from ..exceptions import InvalidModelError, NotPositiveDefiniteError
 from ..mlcp._fronts import Fronts
 from ..mlcp._kkt import Kkt
@@ -15,7 +16,7 @@ NO_ROWS = np.zeros(1, np.intp), np.zeros(0, np.intp)
 AXES = np.arange(BODY)
 
 
-class MechanismKkt:
+class MechanismKkt(Sealed):
     """Factor of K = [M J^T; J -E] of a mechanism, and a dense corner for the joints that close loops.
 
     Parameters
@@ -34,28 +35,44 @@ class MechanismKkt:
         Joints that close loops.
     """
 
+    joints: JointRows
+    names: list[str]
+    mass: np.ndarray
+    carrier: np.ndarray
+    loops: np.ndarray
+    tied: np.ndarray
+    layout: Layout
+    rows: tuple[np.ndarray, np.ndarray]
+    E: np.ndarray
+    fronts: Fronts
+    kernel: Kkt
+    corner: tuple[np.ndarray, np.ndarray]
+    corner_e: np.ndarray
+    entries: np.ndarray
+
     def __init__(self, joints: JointRows, names: list[str], mass: np.ndarray, weak: np.ndarray, order: str):
-        self.joints, self.names, self.mass = joints, names, mass
+        self._keep(joints=joints, names=names, mass=mass)
         first, second = joints.first, joints.second
-        bodies, self.carrier, self.loops = spanning_forest(len(mass), first, second)
-        self.tied = self._tied(weak)
+        bodies, carrier, loops = spanning_forest(len(mass), first, second)
+        self._keep(carrier=carrier, loops=loops)
+        self._keep(tied=self._tied(weak))
         active = ~joints.measures | (joints.armature > 0.0)
         E = 1.0 / np.where(joints.measures & active, joints.armature, np.inf)
         count = active.sum(axis=1)
         count[self.loops] = 0
         coupled = self.tied[(first[self.tied] >= 0) & (second[self.tied] >= 0)]
-        self.layout = Layout(bodies, self.carrier, count, first, second, coupled, order)
+        self._keep(layout=Layout(bodies, self.carrier, count, first, second, coupled, order))
         number = np.zeros((len(count), BODY), dtype=np.intp)  # of the active rows among the six
         at = np.nonzero(active)
         number[at[0], (np.cumsum(active, axis=1) - 1)[at]] = at[1]
-        self.rows = self.layout.joint, number[self.layout.joint, self.layout.within]
-        self.E = E[self.rows]
-        self.fronts = Fronts(np.arange(self.layout.size), self.layout, *NO_ROWS, NO_ROWS)
-        self.kernel = Kkt(self.fronts, True)
+        self._keep(rows=(self.layout.joint, number[self.layout.joint, self.layout.within]))
+        self._keep(E=E[self.rows])
+        self._keep(fronts=Fronts(np.arange(self.layout.size), self.layout, *NO_ROWS, NO_ROWS))
+        self._keep(kernel=Kkt(self.fronts, True))
         closing = np.isin(at[0], self.loops)
-        self.corner = at[0][closing], at[1][closing]
-        self.corner_E = E[self.corner]
-        self.entries = np.zeros(len(self.layout.columns))
+        self._keep(corner=(at[0][closing], at[1][closing]))
+        self._keep(corner_e=E[self.corner])
+        self._keep(entries=np.zeros(len(self.layout.columns)))
 
     def _tied(self, weak: np.ndarray) -> np.ndarray:
         """Return the joints that carry weak bodies; every weak body needs one."""
@@ -99,7 +116,7 @@ class MechanismKkt:
         diagonal[layout.body[:, None] + AXES] = M[:, AXES, AXES]
         diagonal[layout.row] = -self.E
         J2, J1 = rows.on_second[self.rows], rows.on_first[self.rows]
-        self.entries = layout.entries(M, J2, J1, blocks, diagonal)
+        self._keep(entries=layout.entries(M, J2, J1, blocks, diagonal))
         failed = self.refactor()
         if failed < 0:
             expected = np.zeros(layout.size, dtype=bool)
@@ -144,11 +161,11 @@ class MechanismKkt:
         Z = C.copy()
         for row in Z:
             self.kernel.apply_inverse(row)
-        size, U = np.linalg.eigh(C @ Z.T + np.diag(self.corner_E))
+        size, U = np.linalg.eigh(C @ Z.T + np.diag(self.corner_e))
         kept = size > DEPENDENT * size[-1]
         total = np.zeros(len(joint))
         for _ in range(2):  # the second time refines
-            error = -rows.bias[self.corner] - C @ x - self.corner_E * total
+            error = -rows.bias[self.corner] - C @ x - self.corner_e * total
             change = U[:, kept] @ (U[:, kept].T @ error / size[kept])
             total += change
             x += change @ Z
