@@ -62,7 +62,7 @@ def ways(model: Model) -> Iterator[tuple[str, Callable]]:
 
 
 def states(mechanism: Mechanism, count: int) -> tuple[np.ndarray, np.ndarray]:
-    """Return random closed configurations and joint forces."""
+    """Return random closed configurations and generalized forces."""
     rng = np.random.default_rng(0)
     q = np.array([mechanism.random(rng) for _ in range(count)])
     return q, rng.normal(size=(count, mechanism.model.nv))
