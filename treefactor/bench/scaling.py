@@ -65,12 +65,12 @@ class Growth:
 
     @property
     def operations(self) -> int:
-        """N1 + 2 N2 of Shimanovsky."""
+        """Operations of the factorization: N1 + 2 N2 in Shimanovsky's notation."""
         return self.tree.cost("LTDL").total
 
     @property
     def dense(self) -> int:
-        """N1 + 2 N2 of a dense matrix of the same size."""
+        """Operations of the factorization of a dense matrix of the same size."""
         n = self.tree.n
         return (n**2 - n) // 2 + (n**3 - n) // 3
 
