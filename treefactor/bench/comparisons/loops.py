@@ -44,7 +44,7 @@ def closing(name: str, count: int = COUNT) -> Iterator[Comparison]:
     one = Call(partial(theirs, q[0], v[0], tau[0]))
     for how, ours in ways(mechanism.model):
         found = ours(q, v, tau)
-        note = verdict(found[0] if isinstance(found, tuple) else found, expected)
+        note = acceleration_difference(found[0] if isinstance(found, tuple) else found, expected)
         comparison = partial(
             Comparison, "closed loops", name, clock=process_time, goal=1.0, note=note, peer="Pinocchio"
         )
@@ -68,9 +68,12 @@ def states(mechanism: Mechanism, count: int) -> tuple[np.ndarray, np.ndarray]:
     return q, rng.normal(size=(count, mechanism.model.nv))
 
 
-def verdict(ours: np.ndarray, expected: np.ndarray) -> str:
-    """State the largest relative difference of the accelerations."""
+def acceleration_difference(ours: np.ndarray, expected: np.ndarray) -> str:
+    """Return a text with the largest relative difference of the accelerations."""
     return f"accelerations differ by {np.abs(ours - expected).max() / np.abs(expected).max():.0e}"
+
+
+verdict = acceleration_difference  # the name in release 0.1
 
 
 def peer(model: Model) -> Callable[..., np.ndarray]:
