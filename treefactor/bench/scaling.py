@@ -112,7 +112,7 @@ def growth(family: str, nodes: int = NODES, operations: float = OPERATIONS) -> l
 
 
 def steadiness(grown: Sequence[Growth]) -> Result:
-    """Compare the time per operation of the fastest large tree of a family with that of the slowest (S9)."""
+    """Compare the time per operation of the fastest large tree of a family with that of the slowest."""
     times = np.array([one.times / one.operations for one in grown if one.tree.n > LARGE])
     fastest, slowest = times.min(axis=0), times.max(axis=0)
     return outcome("S9", grown[0].family, "slowest size", "fastest size", slowest, fastest, 0.5)

@@ -110,7 +110,7 @@ def cold(family: str, m: int) -> Iterator[Comparison]:
 
 
 def warm(family: str, m: int) -> Iterator[Comparison]:
-    """Solve a problem with velocities changed by `CHANGE`, from the solution of the one before (A5)."""
+    """Solve a problem with velocities changed by `CHANGE`, from the solution of the one before."""
     first = FAMILIES[family](m, SEED)
     before, later = mlcp.solve(first), changed(first)
     comparison = partial(SingleThread, "A5", f"{family} {m}", "warm", clock=process_time, patience=PATIENCE)
