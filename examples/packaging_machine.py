@@ -1,9 +1,11 @@
 """A crank drives a pusher through a rocker: it pushes cans, one by one, from a magazine into a row.
 
 The crank, a coupler and a rocker form one closed loop; the rocker, a link and the pusher form another one.
-All forces between cans, pusher, table and magazine are contacts with friction. A controller holds the speed
-of the crank.
+All forces between cans, pusher, table and magazine are contacts with friction. A motor turns the crank as
+prescribed.
 """
+
+from functools import partial
 
 import numpy as np
 from show import Camera, arguments, placements, save, timed
@@ -70,14 +72,21 @@ def scene() -> tuple[Stepper, np.ndarray]:
     model = tf.Model([*machine(), *cans], name="packaging machine", loops=LOOPS)
     stacked = [[0.0, RADIUS + 2.02 * RADIUS * k, 1.0, 0.0] for k in range(CANS)]
     guess = np.concatenate([[np.pi, -np.pi, 1.7, -1.9, -0.08], *stacked])
-    return Stepper(model, contacts(), h=0.002, margin=0.02), constraints.close(model, guess)
+    q = constraints.close(model, guess)
+    motor = constraints.Drive("crank", partial(turn, q[0]))
+    return Stepper(model, contacts(), h=0.002, margin=0.02, drives=[motor]), q
 
 
-def drive(t, q, v):
-    """Return the torque of the motor, which holds angle and speed of the crank; rolling resists."""
+def turn(start, t):
+    """Return angle, speed and acceleration of the crank: it starts within 0.2 s and turns backwards."""
+    if t > 0.2:
+        return start - SPEED * (t - 0.1), -SPEED, 0.0
+    return start - SPEED * t**2 / 0.4, -SPEED * t / 0.2, -SPEED / 0.2
+
+
+def roll(t, q, v):
+    """Return the resistance to rolling."""
     tau = np.zeros_like(v)
-    angle, speed = SPEED * (t - 0.1 if t > 0.2 else t**2 / 0.4), SPEED * min(t / 0.2, 1.0)
-    tau[0] = np.clip(200.0 * (START - angle - q[0]) - 5.0 * (speed + v[0]), -50, 50)
     tau[FIRST + 2 :: 3] = -ROLLING * v[FIRST + 2 :: 3]
     return tau
 
@@ -115,13 +124,12 @@ def paint(picture, q):
 
 
 MODEL = scene()[0].model
-START = scene()[1][0]
 
 
 def main():
     options = arguments(__doc__, steps=2400)
     stepper, q = scene()
-    run = timed(stepper, q, np.zeros(stepper.model.nv), options.steps, drive)
+    run = timed(stepper, q, np.zeros(stepper.model.nv), options.steps, roll)
     gap = np.abs(constraints.loop_rows(stepper.model, run.q).residual).max()
     fed = int((run.q[-1, FIRST::4] > RIGHT + RADIUS).sum())
     print(f"loops open by {1e3 * gap:.3f} mm at most; {fed} of {CANS} cans are in the row")

@@ -64,7 +64,9 @@ def test_eight_fingers_hold_the_ball(example):
 def test_the_pusher_feeds_cans_and_its_loops_stay_closed(example):
     machine = example("packaging_machine")
     stepper, q = machine.scene()
-    run = stepper.run(q, np.zeros(stepper.model.nv), 700, machine.drive)
+    run = stepper.run(q, np.zeros(stepper.model.nv), 700, machine.roll)
+    prescribed = [machine.turn(q[0], t)[0] for t in stepper.h * np.arange(len(run.q))]
+    np.testing.assert_allclose(run.q[:, 0], prescribed, rtol=0, atol=1e-9)
     cans = run.q[:, machine.FIRST :].reshape(len(run.q), machine.CANS, 4)
     row = machine.RIGHT + machine.RADIUS
     assert (cans[-1, :, 0] > row).tolist() == [
@@ -93,7 +95,7 @@ def test_the_pusher_feeds_cans_and_its_loops_stay_closed(example):
 def test_the_closure_of_the_machine_follows_the_crank(example):
     machine = example("packaging_machine")
     stepper, q = machine.scene()
-    run = stepper.run(q, np.zeros(stepper.model.nv), 150, machine.drive)
+    run = stepper.run(q, np.zeros(stepper.model.nv), 150, machine.roll)
     program = tf.generate(
         stepper.model, "position_closure", variants="plain", independent=["crank"], branch=q
     )

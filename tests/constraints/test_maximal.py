@@ -208,6 +208,8 @@ def test_invalid_mechanisms_and_states():
     hinge = BodyJoint("hinge", -1, 1, ["rz"])
     with pytest.raises(tf.exceptions.InvalidModelError, match="'hinge' ends on body 1"):
         MaximalCoordinates([BODY], [hinge])
+    with pytest.raises(tf.exceptions.InvalidModelError, match=r"joints\[0\] is not a BodyJoint"):
+        MaximalCoordinates([BODY], [tf.Joint("hinge", "spherical")])
     with pytest.raises(tf.exceptions.InvalidModelError, match="body 0 has no joint"):
         MaximalCoordinates([tf.Inertia()], [])
     with pytest.raises(ValueError, match="order"):
@@ -221,6 +223,11 @@ def test_invalid_mechanisms_and_states():
         alone.accelerations(still, wrench=[[np.nan] * 6])
     with pytest.raises(ValueError, match="from_model"):
         alone.forward_dynamics([], [], [])
+
+
+def test_nothing_moves_nothing():
+    found = solved(tf.Model([]), [], [], [])
+    assert (found.bodies.shape, found.joints.shape, found.forces.shape) == ((0, 6), (0,), (0, 6))
 
 
 def test_a_free_body_falls():

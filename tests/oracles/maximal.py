@@ -25,11 +25,8 @@ def across_motion(V):
     return np.block([[tilde(V[3:]), tilde(V[:3])], [np.zeros((3, 3)), tilde(V[3:])]])
 
 
-def solve(bodies, joints, gravity, R, p, velocity, tau, wrench):
-    """Return accelerations of the bodies' origins (n, 6), and joint forces (joints, 6) in second frames."""
-    n = len(bodies)
-    twist = [np.append(v[:3] - np.cross(v[3:], x), v[3:]) for v, x in zip(velocity, p, strict=True)]
-    twist, R, p = [*twist, np.zeros(6)], [*R, np.eye(3)], [*p, np.zeros(3)]
+def inertial(bodies, gravity, R, p, twist, wrench):
+    """Return spatial inertias of the bodies, and the forces on all of them (6 n,), at the base's origin."""
     blocks, force = [], []
     for i, body in enumerate(bodies):
         com = p[i] + R[i] @ body.com
@@ -42,7 +39,15 @@ def solve(bodies, joints, gravity, R, p, velocity, tau, wrench):
         outer = wrench[i] + np.append(np.zeros(3), np.cross(p[i], wrench[i, :3]))
         blocks.append(I)
         force.append(weight + outer + across_motion(twist[i]).T @ I @ twist[i])
-    force = np.concatenate(force)
+    return blocks, np.concatenate(force)
+
+
+def solve(bodies, joints, gravity, R, p, velocity, tau, wrench):
+    """Return accelerations of the bodies' origins (n, 6), and joint forces (joints, 6) in second frames."""
+    n = len(bodies)
+    twist = [np.append(v[:3] - np.cross(v[3:], x), v[3:]) for v, x in zip(velocity, p, strict=True)]
+    twist, R, p = [*twist, np.zeros(6)], [*R, np.eye(3)], [*p, np.zeros(3)]
+    blocks, force = inertial(bodies, gravity, R, p, twist, wrench)
     rows, right, soft, kept, first = [], [], [], [], 0
     for joint in joints:
         a, b = joint.first, joint.second

@@ -120,7 +120,7 @@ def _closings(model, samples, functions, stepped, follow, branch) -> dict[str, C
 
 
 def _require_expressible(model) -> None:
-    """Raise CodegenError if a mimic joint needs an arc tangent, which programs do not have."""
+    """Raise CodegenError if a mimic joint needs more than multiples of an angle given by cosine and sine."""
     for joint in model.joints:
         if not joint.mimic or model.joints[joint.mimic.leader].kind != "continuous":
             continue

@@ -7,6 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from .._util.validation import Sealed
 from ..exceptions import InvalidModelError
 from ..kinematics.jacobians import cross, product
 from .body_joints import BodyJoint
@@ -21,7 +22,17 @@ class Rows(NamedTuple):
     bias: np.ndarray
 
 
-class JointRows:
+def _bases(joints: Sequence[BodyJoint]) -> np.ndarray:
+    """Return the wrenches of every joint in its second frame; joints that are alike share the work."""
+    known: dict[bytes, np.ndarray] = {}
+    found = np.empty((len(joints), 6, 6))
+    for j, joint in enumerate(joints):
+        key = b"turn" if joint.turn is not None else np.asarray(joint.free).tobytes()
+        found[j] = known[key] if key in known else known.setdefault(key, joint.wrenches())
+    return found
+
+
+class JointRows(Sealed):
     """Six rows of every joint: those of its constraints, then one per freedom, which measures its rate.
 
     Parameters
@@ -44,6 +55,17 @@ class JointRows:
         If a joint ends on a body that does not exist; names the joint.
     """
 
+    first: np.ndarray
+    second: np.ndarray
+    basis: np.ndarray
+    freedoms: np.ndarray
+    measures: np.ndarray
+    armature: np.ndarray
+    R: np.ndarray
+    p: np.ndarray
+    turning: np.ndarray
+    turns: np.ndarray
+
     def __init__(self, joints: Sequence[BodyJoint], bodies: int):
         count = len(joints)
         for joint in joints:
@@ -54,24 +76,22 @@ class JointRows:
                     joint=joint.name,
                 )
         ends = np.array([(joint.first, joint.second) for joint in joints], dtype=np.intp).reshape(-1, 2)
-        self.first, self.second = np.ascontiguousarray(ends.T)
-        known: dict[bytes, np.ndarray] = {}
-        self.basis = np.empty((count, 6, 6))
-        for j, joint in enumerate(joints):
-            key = b"turn" if joint.turn is not None else np.asarray(joint.free).tobytes()
-            self.basis[j] = known[key] if key in known else known.setdefault(key, joint.wrenches())
-        self.freedoms = np.array([joint.freedoms for joint in joints], dtype=np.intp)
-        self.measures = np.arange(6) >= 6 - self.freedoms[:, None]
-        self.armature = np.zeros((count, 6))
-        self.armature[self.measures] = np.concatenate(
-            [np.zeros(0), *(np.asarray(joint.armature) for joint in joints)]
-        )
-        self.R = np.array([[joint.R1, joint.R2] for joint in joints]).reshape(count, 2, 3, 3)
-        self.p = np.array([[joint.p1, joint.p2] for joint in joints]).reshape(count, 2, 3)
+        first, second = np.ascontiguousarray(ends.T)
+        freedoms = np.array([joint.freedoms for joint in joints], dtype=np.intp)
+        measures = np.arange(6) >= 6 - freedoms[:, None]
+        armature = np.zeros((count, 6))
+        armature[measures] = np.concatenate([np.zeros(0), *(np.asarray(joint.armature) for joint in joints)])
+        R = np.array([[joint.R1, joint.R2] for joint in joints]).reshape(count, 2, 3, 3)
+        p = np.array([[joint.p1, joint.p2] for joint in joints]).reshape(count, 2, 3)
         turning = [j for j, joint in enumerate(joints) if joint.turn is not None]
-        self.turning = np.array(turning, dtype=np.intp)
         axes = [[joints[j].turn, np.asarray(joints[j].free)[0, 3:]] for j in turning]
-        self.turns = np.array(axes).reshape(-1, 2, 3)
+        turns = np.array(axes).reshape(-1, 2, 3)
+        arrays = {"first": first, "second": second, "basis": _bases(joints), "freedoms": freedoms}
+        arrays |= {"measures": measures, "armature": armature, "R": R, "p": p, "turns": turns}
+        arrays["turning"] = np.array(turning, dtype=np.intp)
+        for array in arrays.values():
+            array.flags.writeable = False
+        self._keep(**arrays)
 
     def at(self, R, p, velocity, lever) -> Rows:
         """Compute the rows in one state; ``lever`` is from the bodies' origins to their centres of mass.

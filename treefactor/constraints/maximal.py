@@ -19,8 +19,9 @@ from typing import NamedTuple
 
 import numpy as np
 
+from .._util.messages import received
 from .._util.validation import Sealed, as_number, as_real, as_vector, check_choice, require_finite
-from ..exceptions import ConfigurationError, ShapeError
+from ..exceptions import ConfigurationError, InvalidModelError, ShapeError
 from ..kinematics.jacobians import Kinematics, cross, product
 from ..mlcp.problem import Problem
 from ..model.joints import ROUND_OFF, Inertia
@@ -122,8 +123,8 @@ class MaximalCoordinates(Sealed):
     Raises
     ------
     InvalidModelError
-        If a body without mass, or with a principal moment of zero, has no joint, or a joint ends on a body
-        that does not exist.
+        If an argument has the wrong type, a body without mass, or with a principal moment of zero, has no
+        joint, or a joint ends on a body that does not exist.
 
     Notes
     -----
@@ -144,7 +145,7 @@ class MaximalCoordinates(Sealed):
     >>> turned = [[0, 0, 1], [0, 1, 0], [-1, 0, 0]]
     >>> states = BodyStates([turned, turned], [[0, 0, 0], [-1, 0, 0]], np.zeros((2, 6)))
     >>> pendulum.accelerations(states).joints.round(6)
-    array([-11.684564,  14.369128])
+    array([-12.124719,  15.431461])
     """
 
     bodies: tuple[Inertia, ...]
@@ -171,6 +172,10 @@ class MaximalCoordinates(Sealed):
         self._keep(bodies=tuple(bodies), joints=tuple(joints), order=order, model=None)
         self._keep(gravity=as_vector(gravity, 3, "gravity").copy())
         check_choice("order", order, ORDERS)
+        for name, kind in (("bodies", Inertia), ("joints", BodyJoint)):
+            for i, one in enumerate(getattr(self, name)):
+                if not isinstance(one, kind):
+                    raise InvalidModelError(f"{name}[{i}] is not a {kind.__name__} but {received(one)}")
         mass = np.array([body.mass for body in self.bodies])
         tensor = np.array([body.tensor for body in self.bodies]).reshape(-1, 3, 3)
         moments = np.linalg.eigvalsh(tensor)

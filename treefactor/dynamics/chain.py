@@ -102,7 +102,7 @@ def chain_inertia(
     n = len(slides)
     chains = _chain.Chains(*arrays, slides)
     lost = unusable(chains, {}, TAILS, batch)
-    A = _receiver(out, (*batch, n, n), arrays).reshape(-1, n, n)
+    A = _receiver(out, (*batch, n, n), arrays).reshape(math.prod(batch), n, n)
     _compute_inertia(chains, A, thread_count(num_threads))
     A[lost] = np.nan
     A = _deliver(A.reshape(*batch, n, n), out)

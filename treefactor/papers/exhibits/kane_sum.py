@@ -11,6 +11,7 @@ _of, _each = partial(Exhibit, "kane-sum"), partial(each, "kane-sum")
 KANE = "Equations (1) to (11): Kane's equations"
 LINES, METHODS, TOTALS = "Table 1: lines", "Table 1: methods", "Table 1: lines 11 to 16"
 CURVES, ARM, FORCES = "Figure 2: operations against N", "SSRMS", "Equations (17) to (21): force vector"
+EXTENSIONS = "Conclusion: threads and flexible links"
 
 EXHIBITS = (
     *_each(
@@ -138,13 +139,13 @@ EXHIBITS = (
     _of(
         "conclusion, parallel sums",
         "Sums and the matrix can be computed in parallel",
-        NOT_EXECUTABLE,
-        "no figure is given",
+        table=EXTENSIONS,
+        rows=("parallel sums",),
     ),
     _of(
         "conclusion, flexible links",
         "The recursion extends to shape functions",
-        NOT_EXECUTABLE,
-        "no equation is given; treefactor.flexible does it, and tests compare it with the kinetic energy",
+        table=EXTENSIONS,
+        rows=("flexible links",),
     ),
 )

@@ -15,6 +15,7 @@ from ...model.arms import SSRMS
 from ...tree.tree import OperationCount
 from ..textbook import kane_sum, kosynka, stepanenko
 from .execution import compare
+from .kane_sum_extensions import extensions
 from .kane_sum_growth import PAPER, figure_2, forces, totals
 from .kane_sum_kinematics import kinematics
 from .sample_chains import chain, counted
@@ -122,4 +123,4 @@ def timed(arrays: tuple[np.ndarray, ...]) -> tuple[Result, ...]:
     return compare(partial(chain_inertia, *arrays), {"Pinocchio": crba})
 
 
-TABLES = (kinematics, lines, methods, totals, figure_2, ssrms, forces)
+TABLES = (kinematics, lines, methods, totals, figure_2, ssrms, forces, extensions)
