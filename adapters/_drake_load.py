@@ -103,7 +103,7 @@ def unwarned() -> Iterator[None]:
 
 @contextmanager
 def refusals(path: Path, text: str) -> Iterator[None]:
-    """Turn Drake's errors about a text in place of a file into AdapterError."""
+    """Turn Drake's errors about generated URDF text into AdapterError that names the user's file."""
     try:
         yield
     except (RuntimeError, ValueError) as error:

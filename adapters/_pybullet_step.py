@@ -25,7 +25,7 @@ EVERYWHERE = (UNEXPLAINED, MOTORS, LINK_DAMPING)  # settings that act on the who
 
 
 def silence(body: Body, keep: str = "") -> None:
-    """Switch off the settings but one, the velocity clamp, and sleeping; contacts are left as they are."""
+    """Switch off the velocity clamp, sleeping and all settings except `keep`; contacts stay as they are."""
     options = {} if keep == LINK_DAMPING else {"linearDamping": 0.0, "angularDamping": 0.0}
     pybullet.changeDynamics(
         body.id,
@@ -78,7 +78,7 @@ def step(body: Body, q: np.ndarray, v: np.ndarray, tau: np.ndarray, keep: str = 
 
 
 def concerned(body: Body, setting: str, q: np.ndarray) -> tuple[str, ...]:
-    """Return joints or links that a setting acts on, in the last step; empty where it is all of them."""
+    """Return the joints or links on which a setting acted in the last step; empty if on the whole body."""
     infos = [
         (link, pybullet.getJointInfo(body.id, i, physicsClientId=body.client))
         for i, link in enumerate(body.links)

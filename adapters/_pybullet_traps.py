@@ -86,7 +86,10 @@ def _principal_axes(tensor: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
 
 def _give_odd_inertias_a_link(robot: Robot, axes: dict) -> dict[str, np.ndarray]:
-    """Split links that PyBullet refuses whole; the mass of a root stays, since it frees the base."""
+    """Move inertias that PyBullet rejects to a welded extra link.
+
+    A root keeps its mass, or its base would be fixed.
+    """
     odd = {}
     for name, inertial in list(robot.links.items()):
         moments, R = axes[name]

@@ -1,4 +1,4 @@
-"""Compute the mass matrix, bias forces and accelerations of a robot by Drake, as a second source.
+"""Compute the mass matrix, bias forces and accelerations of a robot by Drake, to compare engines.
 
 Everything is in Drake's own conventions; `transform`, `from_pinocchio` and `acceleration_offset` relate them
 to Pinocchio's. q and v are laid out as the positions and velocities of a continuous-time ``MultibodyPlant``:

@@ -1,4 +1,4 @@
-"""Compute the mass matrix, bias forces and accelerations of a robot by MuJoCo, as a second source.
+"""Compute the mass matrix, bias forces and accelerations of a robot by MuJoCo, to compare engines.
 
 Everything is in MuJoCo's own conventions; `transform`, `from_pinocchio` and `acceleration_offset` relate them
 to Pinocchio's. q and v are laid out as ``MjData.qpos`` and ``MjData.qvel``:

@@ -1,4 +1,4 @@
-"""Compute the mass matrix, bias forces and accelerations of a robot by PyBullet, as a second source.
+"""Compute the mass matrix, bias forces and accelerations of a robot by PyBullet, to compare engines.
 
 Everything is in PyBullet's own conventions; `transform`, `from_pinocchio` and `acceleration_offset` relate
 them to Pinocchio's. The layout, chosen to be that of PyBullet's calculateMassMatrix, is

@@ -33,7 +33,7 @@ def main() -> None:
 
 
 def natural(target: str) -> tuple[int, str]:
-    """Sort S1, S2, S10; then targets without a number."""
+    """Return a sort key: targets with a number after the S come first, in numerical order."""
     number = target.removeprefix("S")
     return (int(number), "") if number.isdecimal() else (LAST, target)
 

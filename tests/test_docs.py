@@ -286,6 +286,20 @@ def test_the_figure_shows_the_stored_times(monkeypatch):
         assert len(values) == len(speed.WAYS)
 
 
+@pytest.mark.parametrize("page", [ROOT / "README.md", DOCS / "index.md"], ids=lambda path: path.name)
+def test_the_text_of_the_figure_has_the_ranges_of_the_stored_times(monkeypatch, page):
+    monkeypatch.syspath_prepend(DOCS)
+    speed = importlib.import_module("speed")
+    by_way = dict(zip(speed.WAYS, zip(*speed.ratios().values(), strict=True), strict=True))
+    single, compiled, _, batch = (f"{min(found):.0f} to {max(found):.0f} times" for found in by_way.values())
+    text = page.read_text(encoding="utf-8")
+    stated = f"single bound calls are {single} faster than Pinocchio; "
+    stated += f"generated C is {compiled} faster in single calls and {batch} in batches"
+    assert stated in text
+    others = set(re.findall(r"\d+ to \d+ times", text)) - {single, compiled, batch}
+    assert others == set()
+
+
 def test_the_readme_is_short_and_its_links_lead_somewhere():
     text = (ROOT / "README.md").read_text(encoding="utf-8")
     assert len(text.splitlines()) <= 160

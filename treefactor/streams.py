@@ -27,7 +27,7 @@ def stream(
     executor: Executor | None = None,
     progress: bool = False,
 ) -> np.memmap:
-    """Write ``function(*arguments)`` to a file, a block of rows at a time.
+    """Write ``function(*arguments)`` to a file, a block of configurations at a time.
 
     Parameters
     ----------
@@ -39,7 +39,7 @@ def stream(
         With leading axes of the same length; ``numpy.load(..., mmap_mode="r")`` gives such as do not fit
         into memory.
     rows : int
-        Number of rows in a block. It changes no result of a function that computes each row independently.
+        Configurations in a block. Their number changes no result of a function that computes each alone.
     executor : concurrent.futures.Executor, optional
         Computes the blocks; this thread writes them in their order. Function and arrays must pickle if it has
         processes.

@@ -54,7 +54,7 @@ def case(robot: str) -> robot_times.Case:
 
 
 def mujoco(name: str) -> Iterator[Comparison]:
-    """Compare packed rows of one matrix with MuJoCo on the same tree (S3)."""
+    """Compare packed rows of one matrix with MuJoCo on the same tree."""
     import mujoco
 
     model = mujoco.MjModel.from_xml_string(mjcf(SMALL_TREES[name]()))
@@ -121,7 +121,7 @@ def pinocchio_chain(axis, r, mass, c, inertia):
 
 
 def arm_of(name: str) -> Iterator[Comparison]:
-    """Compare single calls of an arm without zeros, as compiled C, with Pinocchio (S7)."""
+    """Compare single calls of an arm without zeros, as compiled C, with Pinocchio."""
     model = pinocchio_arm(getattr(arms, name))
     moving = Moving(SimpleNamespace(name=name, model=model, data=model.createData()))
     kernels = programs_times.compile_c(moving.ours, programs_times.singles(moving))
@@ -142,7 +142,7 @@ def pinocchio_arm(arm: arms.Arm):
 
 
 def sparse(name: str) -> Iterator[Comparison]:
-    """Compare numeric factorization with sparse direct solvers that eliminate the last row first (S10).
+    """Compare numeric factorization with sparse direct solvers that eliminate the last row first.
 
     SciPy offers no refactorization: SuperLU analyses the pattern again. CHOLMOD has no wheel.
     """

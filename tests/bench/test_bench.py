@@ -26,7 +26,7 @@ from treefactor.bench.comparisons import (
 from treefactor.bench.comparisons import (
     mlcp_peers,
 )
-from treefactor.bench.comparisons.mlcp_peers import DAQP, MOBY, PEERS, PeerInput, verdict
+from treefactor.bench.comparisons.mlcp_peers import DAQP, MOBY, PEERS, PeerInput, reported_status
 
 pytestmark = pytest.mark.unsanitized
 
@@ -154,7 +154,7 @@ def test_bench_of_closed_loops(tmp_path, capsys, monkeypatch):
 def test_success_without_a_solution_is_named():
     pytest.importorskip("pydrake", reason="the peer")
     given = PeerInput(mlcp_families.contradicted(mlcp_families.fathi(2), np.random.default_rng(0)))
-    assert verdict(given, MOBY.prepare(given)()).startswith("FALSE SUCCESS")
+    assert reported_status(given, MOBY.prepare(given)()).startswith("FALSE SUCCESS")
 
 
 def test_bullet_is_left_out_where_nothing_compiles(monkeypatch):

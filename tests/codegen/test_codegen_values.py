@@ -162,7 +162,8 @@ def test_recursions_run_on_plain_numbers():
     q, v, x = (array[0].tolist() for array in states(robot, 1))
     loops = Recursions(bodies_of(robot), robot.gravity, robot.tree, q)
     assert_same(np.array(loops.H), tf.crba(robot, q, layout="packed"))
-    assert_same(np.array(loops.joint_forces(loops.forces(loops.states(v, x)), x)), tf.rnea(robot, q, v, x))
+    tau = loops.generalized_forces(loops.forces(loops.states(v, x)), x)
+    assert_same(np.array(tau), tf.rnea(robot, q, v, x))
     assert_same(np.array(loops.aba(v, x)), tf.aba(robot, q, v, x))
 
 

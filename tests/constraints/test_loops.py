@@ -245,7 +245,7 @@ def test_dynamics_are_mujocos(name):
 
 
 def runge_kutta(model, q, v, h, steps, stabilization):
-    """Return the states of a motion without joint forces; every joint must have nq = nv."""
+    """Return the states of a motion without generalized forces; every joint must have nq = nv."""
 
     def rate(x):
         q, v = np.split(x, 2)

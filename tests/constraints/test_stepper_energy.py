@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 from helpers.model_cases import random_model
+from helpers.scenes import random_scene
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from test_stepper import at, bodies, energies
@@ -136,6 +137,35 @@ def test_energy_stays_bounded_however_fast_a_chain_moves(kinds, seed, rate, h):
     found = energies(model, run)
     turned = h * rate
     assert found.max() <= (1.0 + 8.0 * turned if turned <= 0.5 else 100.0) * found[0]
+
+
+@settings(max_examples=40, deadline=None)
+@given(kinds=st.sampled_from(CHAINS), seed=SEEDS, turn=st.sampled_from([0.01, 1.0, 5.0, 100.0]))
+def test_nearest_velocities_add_no_kinetic_energy(kinds, seed, turn):
+    """Without gravity, u at q has at most the energy of v at the configuration one step before q."""
+    h, model = 0.01, flat_model(kinds, seed, gravity=(0, 0, 0))
+    rng = np.random.default_rng(seed)
+    q, v = tf.random_configuration(model, rng), rng.normal(size=model.nv)
+    v *= turn / h / np.linalg.norm(v)
+    stepper = Stepper(model, h=h)
+    momentum = stepper._motion._projected(q, v)
+    after = momentum @ tf.solve(tf.crba(model, q, layout="packed"), model.tree, momentum, layout="packed") / 2
+    q, v = stepper._integrator.advanced(q, v, -h)
+    before = v @ tf.h_times(model, q, v) / 2
+    assert after <= before * (1.0 + KEPT)
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_impulses_add_no_kinetic_energy_but_that_of_the_stabilization(seed):
+    scene = random_scene(seed, friction="pyramid")
+    for _ in range(20):
+        step = scene.stepper.step(scene.q, scene.v)
+        problem, solution = step.solution.problem, step.solution
+        free = problem.factor.solve(problem.g)
+        before, after = (v @ problem.H @ v / 2.0 for v in (free, solution.v))
+        stabilization = np.maximum(problem.d, 0.0) @ solution.gamma + problem.c @ solution.gamma_c
+        assert after <= before + max(stabilization, 0.0) + KEPT * (1.0 + before)
+        scene.q, scene.v = step.q, step.v
 
 
 def test_free_mechanisms_keep_their_momentum():

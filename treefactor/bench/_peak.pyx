@@ -1,4 +1,4 @@
-"""The most floating-point operations a core can do, with the best instruction set of this processor."""
+"""Measure the floating-point peak of one core, with the best instruction set of this processor."""
 
 from ..tree._pattern import INSTRUCTION_SETS
 

@@ -65,12 +65,12 @@ class Growth:
 
     @property
     def operations(self) -> int:
-        """N1 + 2 N2 of Shimanovsky."""
+        """Operations of the factorization: N1 + 2 N2 in Shimanovsky's notation."""
         return self.tree.cost("LTDL").total
 
     @property
     def dense(self) -> int:
-        """N1 + 2 N2 of a dense matrix of the same size."""
+        """Operations of the factorization of a dense matrix of the same size."""
         n = self.tree.n
         return (n**2 - n) // 2 + (n**3 - n) // 3
 
@@ -112,7 +112,7 @@ def growth(family: str, nodes: int = NODES, operations: float = OPERATIONS) -> l
 
 
 def steadiness(grown: Sequence[Growth]) -> Result:
-    """Compare the time per operation of the fastest large tree of a family with that of the slowest (S9)."""
+    """Compare the time per operation of the fastest large tree of a family with that of the slowest."""
     times = np.array([one.times / one.operations for one in grown if one.tree.n > LARGE])
     fastest, slowest = times.min(axis=0), times.max(axis=0)
     return outcome("S9", grown[0].family, "slowest size", "fastest size", slowest, fastest, 0.5)

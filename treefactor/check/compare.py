@@ -60,7 +60,7 @@ class Sample:
         return float(np.abs(self.H).max(initial=0.0)) or 1.0
 
     def delta(self, H: np.ndarray) -> np.ndarray:
-        """Return the deviations of H over the roots of its two diagonal entries: light joints count."""
+        """Return the deviations of H over sqrt(H_ii H_jj), so that light joints count like heavy ones."""
         diagonal = np.sqrt(np.abs(np.diag(self.H)))
         size = np.outer(diagonal, diagonal)
         return np.abs(H - self.H) / np.where(size > 0.0, size, self.scale)

@@ -72,7 +72,7 @@ def self_check(
     tree : Tree
         Named, so that findings name joints.
     rnea : callable, optional
-        ``rnea(a)`` are the joint forces for an acceleration a, at any fixed configuration and velocity.
+        ``rnea(a)`` are the generalized forces for an acceleration a, at any fixed configuration and velocity.
     mass : float, optional
         Total mass (kg) of a robot with a floating base.
     base : slice

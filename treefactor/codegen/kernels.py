@@ -214,7 +214,7 @@ class Kernels(Sealed):
         q : array_like, shape (..., nq)
             Configurations with closed loops.
         v, tau : array_like, shape (..., nv)
-            Velocities, of which only those of ``Program.independent`` are read, and joint forces.
+            Velocities, of which only those of ``Program.independent`` are read, and generalized forces.
         out : ndarray, optional
         num_threads : int
         """

@@ -182,7 +182,7 @@ class Writer:
         return x if G is None else [matrices.weighted(row, x) for row in G.tolist()]
 
     def reduced(self, tau) -> list:
-        """Return joint forces reduced to the coordinates: G^T tau."""
+        """Return generalized forces reduced to the coordinates: G^T tau."""
         G = self.model.coupling and self.model.coupling.G
         return tau if G is None else [matrices.weighted(column, tau) for column in G.T.tolist()]
 
@@ -200,10 +200,10 @@ class Writer:
         return H
 
     def rnea(self) -> list:
-        """Return joint forces for accelerations."""
+        """Return generalized forces for accelerations."""
         v, a = self.rates("v"), self.rates("a")
         forces = self.recursions.forces(self.recursions.states(v, a))
-        return self.reduced(self.recursions.joint_forces(forces, a))
+        return self.reduced(self.recursions.generalized_forces(forces, a))
 
     def joint_forces(self) -> list:
         """Return force and moment in every joint for accelerations."""
@@ -216,12 +216,12 @@ class Writer:
         return self.recursions.base_force(self.recursions.forces(states))
 
     def bias(self) -> list:
-        """Return joint forces at zero acceleration."""
+        """Return generalized forces at zero acceleration."""
         return self._bias(self._states(self.input("v")))
 
     def _bias(self, states) -> list:
-        """Return joint forces at zero acceleration for body motions."""
-        return self.reduced(self.recursions.joint_forces(self.recursions.forces(states)))
+        """Return generalized forces at zero acceleration for body motions."""
+        return self.reduced(self.recursions.generalized_forces(self.recursions.forces(states)))
 
     def _states(self, v) -> list:
         """Return the body motions for velocities v and no joint accelerations."""

@@ -12,7 +12,7 @@ import numpy as np
 from .._util.rotations import unit
 from .._util.validation import ReadOnly, Sealed, as_number, as_tuple, as_vector
 from ..exceptions import ConfigurationError, InvalidModelError
-from ..kinematics.jacobians import Kinematics, Pattern
+from ..kinematics.jacobians import Kinematics, Support
 from ..model.configuration import random_configuration
 from ..model.model import Model, body_number, require_model
 from ._contacts import CONTACT, ContactKernel
@@ -278,9 +278,9 @@ class Contacts(Sealed):
         ends = [_ends(model, k, contact) for k, contact in enumerate(contacts)]
         mu = np.array([c.mu for c in contacts], dtype=float)
         bodies = np.array(ends, np.intp).reshape(-1, 2)
-        pattern, structs = Pattern(model, *bodies.T), np.zeros(len(contacts), dtype=CONTACT)
-        structs["body"], structs["columns"] = bodies, np.diff(pattern.indptr)
-        structs["entry"], structs["stop"] = pattern.ranges(np.arange(len(contacts)))
+        support, structs = Support(model, *bodies.T), np.zeros(len(contacts), dtype=CONTACT)
+        structs["body"], structs["columns"] = bodies, np.diff(support.indptr)
+        structs["entry"], structs["stop"] = support.ranges(np.arange(len(contacts)))
         for struct, contact in zip(structs, contacts, strict=True):
             flat = isinstance(contact.against, Plane)
             struct["flat"], struct["center"], struct["radius"] = (
@@ -292,7 +292,7 @@ class Contacts(Sealed):
             struct["normal"] = contact.against.normal if flat else 0.0
             struct["reach"] = contact.sphere.radius + (0.0 if flat else contact.against.radius)
         mu.flags.writeable = False
-        kernel = ContactKernel(model.njoints, structs, pattern.entries(model), pattern.indices)
+        kernel = ContactKernel(model.njoints, structs, support.entries(model), support.indices)
         self._keep(mu=mu, _kernel=kernel)
 
     def near(self, at: Kinematics, margin: float = np.inf) -> Touch:

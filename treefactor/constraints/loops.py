@@ -11,7 +11,7 @@ import numpy as np
 from .. import dynamics
 from .._util.validation import Sealed, as_number, as_size, as_vector, flatten, require_finite
 from ..exceptions import ConfigurationError
-from ..kinematics.jacobians import Kinematics, Pattern
+from ..kinematics.jacobians import Kinematics, Support
 from ..linalg.factorization import factor
 from ..model._states import states
 from ..model.configuration import integrate, require_rotations
@@ -43,7 +43,7 @@ class Rows:
         The second derivative of the residual at zero acceleration: J-dot v, less prescribed accelerations.
     data : ndarray, shape (..., nnz)
         Entries of J, at the places of ``pattern``.
-    pattern : Pattern
+    pattern : Support
     rate : ndarray, shape (..., rows)
         The derivative of the residual by time at zero velocity: minus prescribed velocities, otherwise 0.
 
@@ -55,7 +55,7 @@ class Rows:
     residual: np.ndarray
     bias: np.ndarray
     data: np.ndarray
-    pattern: Pattern
+    pattern: Support
     rate: np.ndarray
 
     def dense(self) -> np.ndarray:
@@ -93,7 +93,7 @@ class Loops(Sealed):
     of: np.ndarray
     targets: tuple[Target, ...]
     driven: np.ndarray
-    pattern: Pattern
+    support: Support
     kernel: LoopKernel
 
     def __init__(self, model: Model, targets: tuple[Target, ...] = ()):
@@ -104,10 +104,10 @@ class Loops(Sealed):
         of = np.repeat(np.arange(count), [loop.rows for loop in loops])
         joints = np.array([target.joint for target in targets if target.loop < 0], dtype=np.intp)
         moved = np.array([[model.joints[i].parent for i in joints], joints], dtype=np.intp)
-        pattern = Pattern(model, *np.concatenate([ends[:, of], moved], axis=1))
+        support = Support(model, *np.concatenate([ends[:, of], moved], axis=1))
         motors = motors_of(model, targets, of)
-        kernel = kernel_of(model, pattern, of, motors)
-        self._keep(model=model, ends=ends, R=R, p=p, of=of, pattern=pattern, kernel=kernel)
+        kernel = kernel_of(model, support, of, motors)
+        self._keep(model=model, ends=ends, R=R, p=p, of=of, support=support, kernel=kernel)
         self._keep(targets=targets, driven=motors["row"])
 
     def __reduce__(self):
@@ -126,7 +126,7 @@ class Loops(Sealed):
         given = () if not self.targets else [_repeated(x, len(frames)) for x in (q, motion)]
         found = self.kernel.rows(frames, *given)
         residual, bias, rate, data = (x.reshape(*at.batch, x.shape[1]) if at.batch else x[0] for x in found)
-        return Rows(residual, bias, data, self.pattern, rate)
+        return Rows(residual, bias, data, self.support, rate)
 
 
 def _repeated(x: np.ndarray, count: int) -> np.ndarray:
@@ -149,7 +149,7 @@ def motors_of(model: Model, targets: tuple[Target, ...], of: np.ndarray) -> np.n
     return motors
 
 
-def kernel_of(model: Model, pattern: Pattern, of: np.ndarray, motors: np.ndarray) -> LoopKernel:
+def kernel_of(model: Model, support: Support, of: np.ndarray, motors: np.ndarray) -> LoopKernel:
     """Make the loop kernel of a model; ``of`` is the loop of every row."""
     loops, row = np.zeros(len(model.loops), dtype=LOOP), np.searchsorted(of, np.arange(len(model.loops)))
     loops["row"] = row
@@ -158,19 +158,19 @@ def kernel_of(model: Model, pattern: Pattern, of: np.ndarray, motors: np.ndarray
         struct["body"], struct["pairs"] = (loop.first, loop.second), len(pairs) // 2
         struct["pair"][: len(pairs)] = pairs
         struct["R"], struct["p"] = np.ravel([loop.R1.T, loop.R2.T]), np.ravel([loop.p1, loop.p2])
-    loops["entry"], loops["stop"] = pattern.ranges(row)  # all rows of a loop have those of its first one
-    first, stop = _reach(model, pattern)
+    loops["entry"], loops["stop"] = support.ranges(row)  # all rows of a loop have those of its first one
+    first, stop = _reach(model, support)
     return LoopKernel(
-        model.bodies, loops, pattern.entries(model), pattern.indptr, pattern.indices, first, stop, motors
+        model.bodies, loops, support.entries(model), support.indptr, support.indices, first, stop, motors
     )
 
 
-def _reach(model: Model, pattern: Pattern) -> tuple[np.ndarray, np.ndarray]:
+def _reach(model: Model, support: Support) -> tuple[np.ndarray, np.ndarray]:
     """Find the first nonzero row of every column of J L^-1, and one past the last."""
-    rows = np.repeat(np.arange(pattern.shape[0]), np.diff(pattern.indptr))
-    first, stop = np.full(model.nv, pattern.shape[0]), np.zeros(model.nv, dtype=np.intp)
-    np.minimum.at(first, pattern.indices, rows)
-    np.maximum.at(stop, pattern.indices, rows + 1)
+    rows = np.repeat(np.arange(support.shape[0]), np.diff(support.indptr))
+    first, stop = np.full(model.nv, support.shape[0]), np.zeros(model.nv, dtype=np.intp)
+    np.minimum.at(first, support.indices, rows)
+    np.maximum.at(stop, support.indices, rows + 1)
     parent = model.tree.parent
     for k in range(model.nv - 1, -1, -1):  # a row that is nonzero in a column is so in its ancestors
         i = parent[k]

@@ -1,4 +1,4 @@
-"""Validate chains, and compute inertia matrices and forces of batches or, fast, of one short chain.
+"""Validate chains, and compute inertia matrices and forces of batches; one short chain has a fast path.
 
 All arrays are C-contiguous float64; _chain_recursions.pyx gives their shapes.
 """

@@ -21,8 +21,8 @@ def joint_forces(model: Model, q, v, a, fext=None, out=None, num_threads: int = 
     -------
     ndarray, shape (..., njoints, 6)
         For every joint, in the order of ``model.joints``, the force in N and then the moment in N m that its
-        parent exerts on its body, at the origin of the joint and in the axes of the body. The forces of the
-        drives are included, those that accelerate the armature are not. Pinocchio's ``data.f`` after
+        parent exerts on its body, at the origin of the joint and in the axes of the body. Actuator
+        forces are included, those that accelerate the armature are not. Pinocchio's ``data.f`` after
         ``pin.rnea``, without its first entry.
 
     Raises
@@ -31,8 +31,8 @@ def joint_forces(model: Model, q, v, a, fext=None, out=None, num_threads: int = 
 
     Notes
     -----
-    Featherstone (2008), table 5.1. What a joint cannot transmit is not zero but the force of its drive: of a
-    revolute joint with the axis z, the last entry is tau of `rnea` without armature.
+    Featherstone (2008), table 5.1. Along its free axes a joint transmits the actuator force: for a revolute
+    joint about z, the last entry is tau of `rnea` without armature.
 
     Examples
     --------
@@ -59,8 +59,8 @@ def base_force(model: Model, q, v, a, fext=None, out=None, num_threads: int = 1)
     -------
     ndarray, shape (..., 6)
         The force in N and then the moment in N m, at the origin and in the axes of the base: the opposite of
-        the sum of `joint_forces` of all joints on the base. A free-flyer transmits what a makes it transmit:
-        zero if a is a solution of the dynamics without drives of the free-flyer.
+        the sum of `joint_forces` of all joints on the base. With a free-flyer root it is zero if a solves
+        H a + bias = tau with no tau on the free-flyer.
 
     Raises
     ------

@@ -16,7 +16,7 @@ from ..dynamics.recursions import frames
 from ..model.joints import _rotation
 from ..model.model import Model, body_number, require_model
 
-__all__ = ["Kinematics", "Pattern", "acceleration_bias", "jacobian", "placement"]
+__all__ = ["Kinematics", "Pattern", "Support", "acceleration_bias", "jacobian", "placement"]
 
 RECORD = BODY_MOTION.itemsize // 8  # numbers of a kinematics record
 FIELDS = {  # ranges of its fields
@@ -121,7 +121,7 @@ class Kinematics(Sealed):
         return self.p[..., body, :] + product(self.R[..., body, :, :], at)
 
 
-class Pattern(Sealed, ReadOnly):
+class Support(Sealed, ReadOnly):
     """Support of Jacobian rows: the freedoms that move two bodies relative to each other, as in SciPy's CSR.
 
     Parameters
@@ -191,6 +191,9 @@ class Pattern(Sealed, ReadOnly):
         return J
 
 
+Pattern = Support  # the name in release 0.1
+
+
 def jacobian(model: Model, q, body: int | str, R=None, p=(0.0, 0.0, 0.0)) -> np.ndarray:
     """Compute the Jacobian of a frame on a body: rows of linear velocity, then rows of angular velocity.
 
@@ -227,8 +230,8 @@ def jacobian(model: Model, q, body: int | str, R=None, p=(0.0, 0.0, 0.0)) -> np.
     W[1, ..., :3, :3] = axes
     W[1, ..., :3, 3:] = cross(r[..., None, :], axes)
     W[1, ..., 3:, 3:] = axes
-    pattern = Pattern(model, [-1] * 6, [body] * 6)
-    return pattern.dense(pattern.data(at, W))
+    support = Support(model, [-1] * 6, [body] * 6)
+    return support.dense(support.data(at, W))
 
 
 def acceleration_bias(model: Model, q, v, body: int | str, R=None, p=(0.0, 0.0, 0.0)) -> np.ndarray:

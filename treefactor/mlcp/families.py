@@ -326,9 +326,9 @@ def fathi(m: int) -> Problem:
 
 
 def cps_4_1_14() -> Problem:
-    """Make a problem of one freedom with one row twice: gamma_1 + gamma_2 = 1.
+    """Make example 4.1.14 of Cottle, Pang and Stone: one freedom, one row twice, gamma_1 + gamma_2 = 1.
 
-    Cottle, Pang & Stone (1992), example 4.1.14: A = [[1, 1], [1, 1]], q = -1.
+    Cottle, Pang & Stone (1992): A = [[1, 1], [1, 1]], q = -1.
     """
     return canonical(np.ones((2, 1)), np.ones(2))
 

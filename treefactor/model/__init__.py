@@ -1,4 +1,8 @@
-"""Define robots: joints, bodies, configurations, URDF files, and named arms and mechanisms."""
+"""Define robots: joints, bodies, configurations, URDF files, and named arms and mechanisms.
+
+`joints` defines joints, inertias and loops, `model` the tree of them, `configuration` operations on q and v.
+`urdf` loads files, `mimic` reduces H under mimic joints, `arms` and `mechanisms` make named examples.
+"""
 
 from .joints import Inertia, Joint, Loop, Mimic
 from .model import (

@@ -1,4 +1,4 @@
-"""Factor K = [H J^T; J -E] with rows to be switched: on fronts as the solver does, and as the paper does."""
+"""Factor K = [H J^T; J -E] in the solver's order (`KKT`) and Tasora's (`Corner`); rows switch on and off."""
 
 from __future__ import annotations
 
@@ -107,9 +107,9 @@ class KKT(Sealed):
 
 
 class Corner(Sealed):
-    """Factor of K as the paper lays it out: H first, then all rows, whose corner fills.
+    """Factor of K in Tasora's order: H first, then all constraint rows, whose block fills.
 
-    A row that is switched restarts the elimination of the corner at that row.
+    A row that is switched restarts the elimination of this block at that row.
 
     Parameters
     ----------
@@ -118,12 +118,12 @@ class Corner(Sealed):
     Attributes
     ----------
     nnz, on, touched
-        As for `KKT`; the last counts entries of the corner.
+        As for `KKT`; the last counts entries of that block.
 
     Notes
     -----
-    Tasora, Manconi, Silvestri, section on the incremental LDL^T. The corner is -(E + J H^-1 J^T); a row that
-    is off has E = 1e20.
+    Tasora, Manconi, Silvestri, section on the incremental LDL^T. The last block is -(E + J H^-1 J^T); a row
+    that is off has E = 1e20.
     """
 
     OFF = 1e20
@@ -151,7 +151,7 @@ class Corner(Sealed):
         return self.restart(row)
 
     def restart(self, row: int) -> Corner:
-        """Eliminate row, row + 1, ..., of the corner."""
+        """Eliminate row, row + 1, ..., of the last block."""
         from scipy.linalg import cholesky
 
         L, rest = self.L, slice(row, None)
@@ -201,7 +201,7 @@ def _ancestry(tree: Tree, J):
 
 
 def _corner_nnz(coupled) -> int:
-    """Count the entries of the corner's L: every freedom couples the rows that it carries."""
+    """Count the entries of the last block's L: every freedom couples the rows that it carries."""
     m, freedoms = coupled.shape[0], coupled.T.tocsr()
     rows = np.arange(m)
     _, length, _ = column_structure(

@@ -77,7 +77,7 @@ class Moving:
 
 
 def dynamics(case) -> Iterator[Comparison]:
-    """Compare single calls on bound arrays and batches on one thread with Pinocchio and MuJoCo (S6)."""
+    """Compare single calls on bound arrays and batches on one thread with Pinocchio and MuJoCo."""
     moving = case.moving
     if moving.theirs is not None:
         yield from _single(moving)

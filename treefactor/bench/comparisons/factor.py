@@ -20,7 +20,7 @@ PEAK_ROUNDS = 200  # of the peak in place of a matrix
 
 
 def single(case) -> Iterator[Comparison]:
-    """Factorize and solve one matrix in Pinocchio's ``data.M`` (S1, S2); yield nothing without Pinocchio."""
+    """Factorize and solve one matrix in Pinocchio's ``data.M``; yield nothing without Pinocchio."""
     if case.model is None:
         return
     import pinocchio as pin
@@ -40,7 +40,7 @@ def single(case) -> Iterator[Comparison]:
 
 
 def batches(case) -> Iterator[Comparison]:
-    """Solve batches of dense matrices, compared with NumPy (S4)."""
+    """Solve batches of dense matrices, compared with NumPy."""
     for dtype in (np.float64, np.float32):
         for count in (SMALL, LARGE):
             H, b = (array[:count].astype(dtype, copy=False) for array in (case.H, case.b))
@@ -51,7 +51,7 @@ def batches(case) -> Iterator[Comparison]:
 
 
 def cached(case) -> Iterator[Comparison]:
-    """Factorize batches that stay in the caches, compared with Pinocchio and the processor's peak (S5)."""
+    """Factorize batches that stay in the caches, compared with Pinocchio and the processor's peak."""
     flops = max(case.tree.cost("LTDL").total, 1)  # a single freedom takes none
     peak = Call(partial(_peak.multiply_adds, ROUNDS), _peak.multiply_adds(ROUNDS) / flops)
     for dtype in (np.float64, np.float32):
@@ -68,7 +68,7 @@ def cached(case) -> Iterator[Comparison]:
 
 
 def parallel(case, threads: int) -> Iterator[Comparison]:
-    """Compare several threads with one (S8), also for computing and reading alone."""
+    """Compare several threads with one, also for computing and reading alone."""
     H, b, out = case.H, case.b, np.empty_like(case.b)
 
     def shared(work: Callable[[int, int], object]) -> Callable[[int], Callable]:

@@ -44,7 +44,7 @@ def closing(name: str, count: int = COUNT) -> Iterator[Comparison]:
     one = Call(partial(theirs, q[0], v[0], tau[0]))
     for how, ours in ways(mechanism.model):
         found = ours(q, v, tau)
-        note = verdict(found[0] if isinstance(found, tuple) else found, expected)
+        note = acceleration_difference(found[0] if isinstance(found, tuple) else found, expected)
         comparison = partial(
             Comparison, "closed loops", name, clock=process_time, goal=1.0, note=note, peer="Pinocchio"
         )
@@ -62,15 +62,18 @@ def ways(model: Model) -> Iterator[tuple[str, Callable]]:
 
 
 def states(mechanism: Mechanism, count: int) -> tuple[np.ndarray, np.ndarray]:
-    """Return random closed configurations and joint forces."""
+    """Return random closed configurations and generalized forces."""
     rng = np.random.default_rng(0)
     q = np.array([mechanism.random(rng) for _ in range(count)])
     return q, rng.normal(size=(count, mechanism.model.nv))
 
 
-def verdict(ours: np.ndarray, expected: np.ndarray) -> str:
-    """State the largest relative difference of the accelerations."""
+def acceleration_difference(ours: np.ndarray, expected: np.ndarray) -> str:
+    """Return a text with the largest relative difference of the accelerations."""
     return f"accelerations differ by {np.abs(ours - expected).max() / np.abs(expected).max():.0e}"
+
+
+verdict = acceleration_difference  # the name in release 0.1
 
 
 def peer(model: Model) -> Callable[..., np.ndarray]:

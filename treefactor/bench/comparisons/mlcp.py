@@ -31,7 +31,7 @@ from .mlcp_peers import (
     Peer,
     PeerInput,
     daqp,
-    verdict,
+    reported_status,
 )
 
 SEED = 1
@@ -100,7 +100,7 @@ def cold(family: str, m: int) -> Iterator[Comparison]:
         if not peer.available():
             continue
         run = peer.prepare(given)
-        note = verdict(given, run())
+        note = reported_status(given, run())
         yield comparison("cold", peer.name, ours, Call(run), goal, note)
         if peer is DANTZIG and (family, m) in WITH_A:
             both = Call(lambda run=run: (given.assembled(), run()))
@@ -110,7 +110,7 @@ def cold(family: str, m: int) -> Iterator[Comparison]:
 
 
 def warm(family: str, m: int) -> Iterator[Comparison]:
-    """Solve a problem with velocities changed by `CHANGE`, from the solution of the one before (A5)."""
+    """Solve a problem with velocities changed by `CHANGE`, from the solution of the one before."""
     first = FAMILIES[family](m, SEED)
     before, later = mlcp.solve(first), changed(first)
     comparison = partial(SingleThread, "A5", f"{family} {m}", "warm", clock=process_time, patience=PATIENCE)
@@ -119,7 +119,7 @@ def warm(family: str, m: int) -> Iterator[Comparison]:
     if DAQP.available():
         given = PeerInput(later)
         run = daqp(given, before.gamma)
-        yield comparison(DAQP.name, ours, Call(run), 25.0, verdict(given, run()))
+        yield comparison(DAQP.name, ours, Call(run), 25.0, reported_status(given, run()))
 
 
 def changed(problem: Problem) -> Problem:

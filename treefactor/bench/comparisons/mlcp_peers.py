@@ -109,12 +109,15 @@ class Peer:
     prepare: Callable[[PeerInput], Callable[[], PeerResult]]
 
 
-def verdict(given: PeerInput, result: PeerResult) -> str:
+def reported_status(given: PeerInput, result: PeerResult) -> str:
     """Return the status a solver reports, and the residual of its impulses."""
     residual = given.residual(result.gamma)
     if result.status == SOLVED:
         return f"{'FALSE SUCCESS' if residual > WRONG else 'solved'}, residual {residual:.0e}"
     return f"reports {result.status}" if result.status == INFEASIBLE else f"fails, residual {residual:.0e}"
+
+
+verdict = reported_status  # the name in release 0.1
 
 
 # -------------------------------------------------------------------------- given A and q

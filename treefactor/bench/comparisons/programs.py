@@ -24,7 +24,7 @@ SINGLE = ("rnea", "forward_dynamics", "aba")
 
 
 def interpreted(case) -> Iterator[Comparison]:
-    """Run programs in the package's interpreter, compared with Pinocchio (S6)."""
+    """Run programs in the package's interpreter, compared with Pinocchio."""
     moving = case.moving
     if moving.theirs is None:
         return
@@ -34,7 +34,7 @@ def interpreted(case) -> Iterator[Comparison]:
 
 
 def compiled(case) -> Iterator[Comparison]:
-    """Run programs as compiled C, compared with Pinocchio (S7); yield nothing without a compiler."""
+    """Run programs as compiled C, compared with Pinocchio; yield nothing without a compiler."""
     moving = case.moving
     kernels = compile_c(moving.ours, singles(moving))
     if kernels is None:
@@ -48,7 +48,7 @@ def compiled(case) -> Iterator[Comparison]:
 
 
 def threaded(case, threads: int) -> Iterator[Comparison]:
-    """Run programs on several threads, compared with one (S8)."""
+    """Run programs on several threads, compared with one."""
     moving, count = case.moving, factor_times.LARGE
     states = [np.resize(array, (count, array.shape[1])) for array in moving.states("forward_dynamics")]
     for how, kernels in (

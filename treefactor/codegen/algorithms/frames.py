@@ -1,6 +1,6 @@
 """Transform the bodies of a model so that more entries of frames and inertias are zero or one.
 
-Every transformation is exact and maps bodies to bodies; q, v and joint forces keep their meaning.
+Every transformation is exact and maps bodies to bodies; q, v and generalized forces keep their meaning.
 """
 
 from __future__ import annotations

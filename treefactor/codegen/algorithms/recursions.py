@@ -224,8 +224,8 @@ class Recursions:
             linear, angular = add(linear, times(v, speed)), add(angular, times(w, speed))
         return linear, angular
 
-    def joint_forces(self, forces, a=None) -> list:
-        """Return joint forces: S^T times the sum of the forces on each subtree."""
+    def generalized_forces(self, forces, a=None) -> list:
+        """Return generalized forces: S^T times the sum of the forces on each subtree."""
         tau: list = [None] * self.tree.n
         for body, i, total in self._sums(forces):
             for d, s in enumerate(self.motions[i]):

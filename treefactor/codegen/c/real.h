@@ -1,5 +1,5 @@
-/* Defines the type `real` of generated functions: the number of one configuration, or with -DLANES=8 a vector
- * register of several of eight configurations. Entry e of configuration l stands at x[8 e + l]. */
+/* Define the type `real` of generated functions: the number of one configuration, or with -DLANES=8 a vector
+ * register that holds some of the eight configurations. Entry e of configuration l is at x[8 e + l]. */
 #include <float.h>
 #include <math.h>
 #include <stddef.h>

@@ -1,4 +1,4 @@
-/* Multiply-adds that never leave the registers: the most a core can do, for every instruction set. */
+/* Run multiply-adds on registers only, to measure the peak of one core for every instruction set. */
 #include <stddef.h>
 
 enum { CHAINS = 12 };                /* independent of each other: more than latency times units */

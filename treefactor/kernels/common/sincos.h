@@ -17,7 +17,7 @@ INLINE void ISA(sincos_vector)(V x, V *s, V *c)
     V k = t - shift;
     I quarter = (I)t;
     V a = x - k * 0x1.921fb54400000p+0, b = k * 0x1.0b4611a600000p-34, d = a - b;
-    V r = d - (k * 0x1.3198a2e037073p-69 - ((a - d) - b));   /* what d lost by rounding is not lost */
+    V r = d - (k * 0x1.3198a2e037073p-69 - ((a - d) - b));   /* adds back what rounding removed from d */
     V z = r * r;
     V sine = r + r * z * (-0x1.5555555555549p-3 + z * (0x1.111111110f8a6p-7 + z * (-0x1.a01a019c161d5p-13 +
              z * (0x1.71de357b1fe7dp-19 + z * (-0x1.ae5e68a2b9cebp-26 + z * 0x1.5d93a5acfd57cp-33)))));

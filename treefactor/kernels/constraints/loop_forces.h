@@ -1,4 +1,4 @@
-/* Compute the forces that close loops on real, a double or a register; see spatial.h.
+/* Compute the forces that close loops; `real` is a double or a register, see spatial.h.
  *
  *     H a - J^T f = tau - bias,  J a = wanted;   H = L^T D L,  Y = L^-T J^T:
  *     Y^T D^-1 Y f = wanted - J a_free,          L a = D^-1 (L^-T (tau - bias) + Y f)

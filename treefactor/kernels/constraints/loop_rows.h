@@ -1,4 +1,4 @@
-/* Compute rows of loops on real, a double or a register; see spatial.h, and constraints/loops.py for the rows. */
+/* Compute rows of loops, see constraints/loops.py; `real` is a double or a register, see spatial.h. */
 #include "../common/spatial.h"
 
 typedef struct {

@@ -75,7 +75,7 @@ INLINE void NAME(add_force_to_parent)(const Mechanism *m, ptrdiff_t i, const Wor
 }
 
 /* tau_k <- S_k F, F summed from the leaves to the root */
-static void NAME(joint_forces)(const Mechanism *m, const Workspace *w, const double *a, double *tau)
+static void NAME(generalized_forces)(const Mechanism *m, const Workspace *w, const double *a, double *tau)
 {
     for (ptrdiff_t i = m->bodies - 1; i >= 0; i--) {
         const Body *b = m->body + i;
@@ -95,7 +95,7 @@ static void NAME(rnea)(const Mechanism *m, const double *q, const double *v, con
     NAME(place_bodies)(m, q, &w);
     NAME(move_inertias)(m, &w);
     NAME(body_forces)(m, &w, v, a, fext, gravity);
-    NAME(joint_forces)(m, &w, a, tau);
+    NAME(generalized_forces)(m, &w, a, tau);
 }
 
 /* H, bias <- both sides' terms of H a + bias = tau, from one placement of the bodies */
@@ -106,6 +106,6 @@ static void NAME(equation_of_motion)(const Mechanism *m, const double *q, const 
     NAME(place_bodies)(m, q, &w);
     NAME(move_inertias)(m, &w);
     NAME(body_forces)(m, &w, v, NULL, fext, 1);
-    NAME(joint_forces)(m, &w, NULL, bias);
+    NAME(generalized_forces)(m, &w, NULL, bias);
     NAME(composite_bodies)(m, &w, H);
 }

@@ -1,5 +1,5 @@
 /* Kernels on dense fronts (Duff & Reid 1983); see FrontKernels in kernels.h. Included once for every instruction
- * set, after single.h.
+ * set, after registers.h.
  *
  * A front is a dense symmetric matrix of `size` rows, `stride` doubles apart; only its upper triangle counts:
  *

@@ -1,6 +1,6 @@
 /* Solve and multiply with LANES factors side by side; included by lanes.h. single_solve.h, linalg/_multi_rhs.pyx and
  * half_solve of constraints/loop_forces.h do the same for one vector, for many right-hand sides of one matrix, and for
- * sparse right-hand sides; each says why it stands apart. */
+ * sparse right-hand sides; each file explains why it is separate. */
 
 /* C right-hand sides from column c on: Featherstone (2008), table 6.5
  * in place; x has r columns, and entry (k, c) is x[k * r + c]. `before` and `after` scale a row, unless NULL. */

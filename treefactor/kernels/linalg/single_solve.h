@@ -25,7 +25,7 @@ INLINE void l_inv_rows(int C, int S, const Shape *t, const Supernode *sn, const 
         if (before) own[r] *= before[node[r]];
     }
     ptrdiff_t c = 0;
-    for (; c + WIDTH <= p - 4; c += WIDTH)  /* a register of entries just stored one by one would stall */
+    for (; c + WIDTH <= p - 4; c += WIDTH)  /* reading a register right after storing its entries one by one stalls */
         UNROLL for (int r = 0; r < R; r++) sum[r] += READ_AS(vec, row[r] + c) * READ_AS(vec, path + c);
     UNROLL for (int r = 0; r < R; r++) own[r] -= sum_of(sum[r]);
     for (; c < p; c++)

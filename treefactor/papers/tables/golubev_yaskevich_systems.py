@@ -140,7 +140,7 @@ def matrix_share(case: str) -> float:
     q = random_configuration(model, np.random.default_rng(0))
     loops.place(counting(q, tally))
     loops.forces(counting(np.ones(model.nv), tally), None)
-    loops.project(None)
+    loops.generalized_forces(None)
     loops.compose()
     return 1.0 - tally.total() / matrices(case).total
 

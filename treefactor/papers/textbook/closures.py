@@ -16,7 +16,7 @@ from ..._util.vectors import apply, cross, dot, vector
 from ...model.configuration import random_configuration
 from ...model.joints import Loop
 from ...tree.tree import OperationCount
-from .recursions import Loops
+from .recursions import CountedBodies
 
 PAIRS = {"spherical": (), "universal": ((2, 0),)}  # axes of both frames that stay at right angles
 
@@ -48,7 +48,7 @@ def evaluate(model, dependent, q, v, tau, tally: Counter) -> np.ndarray:
     return loops.close(model.loops, dependent, v, tau).astype(float)
 
 
-class ClosedLoops(Loops):
+class ClosedLoops(CountedBodies):
     """Bodies of a model at one configuration in the base's frame, and their loops."""
 
     def is_still(self, body: dict) -> bool:
@@ -66,7 +66,7 @@ class ClosedLoops(Loops):
         for row in rows:
             row.follow(v)
         self.forces(v, None)
-        u = tau - self.project(None)
+        u = tau - self.generalized_forces(None)
         H = self.square(self.compose())  # inertias are those of composite bodies from here on
         sides = [row.accelerations() for row in rows]
         for row, side in zip(rows, sides, strict=True):

@@ -1,8 +1,8 @@
-"""Mirror Kane's equations as printed: triangular ("kerchief") sums of O(n^3), chain of n bodies.
+"""Mirror equation (9) of the Kane-sum paper: Kane's equations as O(n^3) sums over a chain of n bodies.
 
-The Kane-sum paper, eq. 9, with partial velocities T_j, R_j of body j. Its table 1 quotes for this family,
-from a dissertation and without lines, 3 n^3 + 24 n^2 - 9 n multiplications and 11 n^3 + 105 n^2 - 50 n
-additions; what follows takes n^3 + 18 n^2 + 11 n and n^3 + 14.5 n^2 + 7.5 n.
+The sums are triangular ("kerchief") as printed, with partial velocities T_j, R_j of body j. Its table 1
+quotes for this family, from a dissertation and without lines, 3 n^3 + 24 n^2 - 9 n multiplications and
+11 n^3 + 105 n^2 - 50 n additions; these functions take n^3 + 18 n^2 + 11 n and n^3 + 14.5 n^2 + 7.5 n.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Mirror the loops of kernels/dynamics/recursions.h line by line, on scalars of any type, to count them.
+"""Mirror the loops of crba.h, rnea.h and aba.h in kernels/dynamics on counting scalars, to count operations.
 
 Featherstone (2008), tables 5.1, 6.2 and 7.1 in the frame of the root body, one freedom after the other. Moves
 that a compiler folds (zeros, copies) cost nothing; constants of the model are numbers like any other.
@@ -36,22 +36,22 @@ def operations(model, function: str) -> OperationCount:
 
 def evaluate(model, function: str, q, v, x, tally: Counter) -> np.ndarray:
     """Evaluate a function, and add its costs to the tally; x: acceleration or forces; H: packed rows."""
-    loops = Loops(model, tally)
+    bodies = CountedBodies(model, tally)
     q, v, x = (counting(np.asarray(values, dtype=float), tally) for values in (q, v, x))
-    loops.place(q)
+    bodies.place(q)
     if function == "crba":
-        found = loops.compose()
+        found = bodies.compose()
     elif function == "aba":
-        loops.forces(v, None)
-        found = loops.articulate(x)
+        bodies.forces(v, None)
+        found = bodies.articulate(x)
     else:
         a = x if function == "rnea" else None
-        loops.forces(v, a)
-        found = loops.project(a)
+        bodies.forces(v, a)
+        found = bodies.generalized_forces(a)
     return found.astype(float)
 
 
-class Loops:
+class CountedBodies:
     """Bodies of a model at one configuration; motions and forces are (linear, angular)."""
 
     def __init__(self, model, tally: Counter):
@@ -188,8 +188,8 @@ class Loops:
             body["F"] = F + join(cross(V[3:], P[:3]), cross(V[3:], P[3:]) + cross(V[:3], P[:3]))
             body["V"], body["A"] = V, A
 
-    def project(self, a) -> np.ndarray:
-        """Project the forces on the joints: tau_k = S_k F."""
+    def generalized_forces(self, a) -> np.ndarray:
+        """Return the generalized forces tau_k = S_k F."""
         tau = np.empty(self.tree.n, dtype=object)
         for body in reversed(self.bodies):
             for k in self.freedoms(body):
@@ -240,6 +240,9 @@ class Loops:
         body["IA"] = triangle(6, lambda r, c: A[r, c] - step[r] * U[c])
         body["F"] = body["F"] + step * u
         return U, u, inverse
+
+
+Loops = CountedBodies  # the name in release 0.1
 
 
 def join(linear, angular) -> np.ndarray:
