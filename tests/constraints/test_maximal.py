@@ -167,8 +167,9 @@ def test_a_joint_that_moves_no_mass_is_named():
     model = revolute([-1, 0])
     last = replace(model.joints[1], inertia=tf.Inertia())
     model = tf.Model([model.joints[0], last], model.gravity)
-    with pytest.raises(tf.NotPositiveDefiniteError, match="'j1' moves no mass"):
-        solved(model, *arguments(model))
+    for seed in range(20):  # the pivot is zero or a rounding error
+        with pytest.raises(tf.NotPositiveDefiniteError, match="'j1' moves no mass"):
+            solved(model, *arguments(model, seed))
 
 
 def test_mimic_joints_are_named():

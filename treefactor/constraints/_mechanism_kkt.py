@@ -12,6 +12,7 @@ from ._elimination import BODY, Layout, spanning_forest
 from ._joint_rows import JointRows, Rows
 
 DEPENDENT = 1e-12  # eigenvalues of the corner, relative to the largest
+MASSLESS = 1e-14  # pivot of a freedom without mass over the diagonal entry: a rounding error
 NO_ROWS = np.zeros(1, np.intp), np.zeros(0, np.intp)
 AXES = np.arange(BODY)
 
@@ -41,6 +42,7 @@ class MechanismKkt(Sealed):
     carrier: np.ndarray
     loops: np.ndarray
     tied: np.ndarray
+    weak: np.ndarray
     layout: Layout
     rows: tuple[np.ndarray, np.ndarray]
     E: np.ndarray
@@ -55,7 +57,7 @@ class MechanismKkt(Sealed):
         first, second = joints.first, joints.second
         bodies, carrier, loops = spanning_forest(len(mass), first, second)
         self._keep(carrier=carrier, loops=loops)
-        self._keep(tied=self._tied(weak))
+        self._keep(tied=self._tied(weak), weak=np.flatnonzero(weak))
         active = ~joints.measures | (joints.armature > 0.0)
         E = 1.0 / np.where(joints.measures & active, joints.armature, np.inf)
         count = active.sum(axis=1)
@@ -119,10 +121,12 @@ class MechanismKkt(Sealed):
         self._keep(entries=layout.entries(M, J2, J1, blocks, diagonal))
         failed = self.refactor()
         if failed < 0:
-            expected = np.zeros(layout.size, dtype=bool)
-            expected[layout.row] = True
-            wrong = np.flatnonzero(self.kernel.negative() != expected)
-            failed = int(wrong[0]) if wrong.size else -1
+            inverse = self.kernel.inverse_pivots()
+            inverse[layout.row] *= -1.0
+            wrong = inverse < 0.0
+            own = layout.body[self.weak, None] + AXES
+            wrong[own] |= inverse[own] * diagonal[own] > 1.0 / MASSLESS
+            failed = int(np.argmax(wrong)) if wrong.any() else -1
         if failed >= 0:
             self._complain(failed)
 

@@ -126,9 +126,9 @@ cdef class Kkt:
         """Compute x = S^-1 x in place."""
         self.solve(<double *> x.data)
 
-    def negative(self):
-        """Return which pivots are negative, by position in the order of elimination."""
-        return self.kept[1] < 0.0
+    def inverse_pivots(self):
+        """Return the reciprocal pivots by position in the order of elimination, a copy."""
+        return self.kept[1].copy()
 
     def dense(self):
         """Return dense L and D in the order of elimination, and the position of every freedom in it."""
