@@ -207,8 +207,14 @@ def test_invalid_arguments_are_named():
             call(np.zeros(4))
     with pytest.raises(tf.NonFiniteError, match="torque"):
         chain.forces(np.zeros(5), np.zeros(5), [np.inf])
-    with pytest.raises(tf.InvalidChainError, match="FlexibleLink"):
-        FlexibleChain([])
+    for links, error, message in (
+        ([], tf.InvalidChainError, "links must hold one FlexibleLink or more"),
+        ([beam, None], tf.InvalidChainError, r"links\[1\] is not a FlexibleLink but NoneType"),
+        (None, tf.DtypeError, "links must be a sequence, got None"),
+        (beam, tf.DtypeError, "links must be a sequence, got FlexibleLink"),
+    ):
+        with pytest.raises(error, match=f"^{message}"):
+            FlexibleChain(links)
 
 
 ARGUMENTS = {"name": "boom", "axis": [0, 0, 1], "length": 2.0, "mass": 3.0, "bending": 100.0}

@@ -276,8 +276,8 @@ def _beam_sizes(sizes: dict, modes) -> tuple[list[float], int]:
     count = as_count(modes, "modes")
     if count > MOST_MODES:
         raise InvalidChainError(
-            f"modes must be at most {MOST_MODES}, got {count}: with more, the condition number of the inertia "
-            "matrix exceeds 1e12; join shorter beams"
+            f"modes must be at most {MOST_MODES}, got {count}: with more, the condition number of the "
+            "inertia matrix exceeds 1e12; join shorter beams"
         )
     found = {name: as_number(size, name) for name, size in sizes.items()}
     positive = {"length": "", "bending": " for a beam with modes" if count else None}
