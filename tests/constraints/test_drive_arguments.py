@@ -1,5 +1,6 @@
 """Check drives on batches, sampled motions, and the errors for invalid drives."""
 
+import math
 import pickle
 
 import numpy as np
@@ -90,8 +91,6 @@ def test_motions_that_are_not_finite_spoil_their_element_alone():
         ):
             assert np.isnan(own[row]).all()
             np.testing.assert_array_equal(np.delete(own, row, 0), np.delete(expected, row, 0))
-    with pytest.raises(tf.NonFiniteError, match="drives"):
-        constraints.forward_dynamics(model, q[0], v[0], tau[0], drives=[Drive("j1", (0.0, np.nan, 0.0))])
 
 
 def test_sampled_motions_move_as_functions_do():
@@ -141,7 +140,10 @@ REFUSED = {
         *(BAR.model, [Drive("crnk", crank)]),
         tf.InvalidModelError,
     ),
-    r"there are 3 bodies .* got drives\[1\]: joint 7": (BAR.model, [MOTOR, Drive(7, crank)], IndexError),
+    r"^drives\[1\]: joint must be less than 3, the number of joints, got 7": (
+        *(BAR.model, [MOTOR, Drive(7, crank)]),
+        tf.InvalidModelError,
+    ),
     r"drives\[0\] and drives\[1\] move the same: 0": (
         BAR.model,
         [MOTOR, Drive(0, crank)],
@@ -176,6 +178,67 @@ def test_drives_that_contradict_a_loop_are_infeasible():
 def test_motions_of_other_shapes_are_refused(motion):
     with pytest.raises(tf.ShapeError, match="motion must be a function of t, or hold position, velocity and"):
         Drive("crank", motion)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "error", "message"),
+    [
+        ((True, crank), tf.DtypeError, "joint must be a whole number or a name, got True"),
+        ((np.True_, crank), tf.DtypeError, "joint must be a whole number"),
+        ((0, [0.0, 0.0, np.nan]), tf.NonFiniteError, r"motion is not finite: motion\[2\]"),
+        ((0, [np.inf, 0.0, 0.0]), tf.NonFiniteError, r"motion is not finite: motion\[0\]"),
+    ],
+)
+def test_invalid_drives_are_refused_at_once(arguments, error, message):
+    with pytest.raises(error, match=f"^{message}"):
+        Drive(*arguments)
+
+
+def lost(which):
+    """Return a motion with one value that is not finite."""
+    return lambda t: tuple(np.where(np.arange(3) == which, np.nan, 0.0))
+
+
+SPOILT = CALLS | {
+    "stepper": lambda model, *drives: Stepper(model, drives=drives).step(BAR.closed, np.zeros(3))
+}
+
+
+@pytest.mark.parametrize("call", SPOILT)
+@pytest.mark.parametrize(("which", "name"), [(0, "position"), (1, "velocity"), (2, "acceleration")])
+def test_motions_that_are_not_finite_are_named(call, which, name):
+    drives = STILL, Drive("rocker", lost(which))
+    with pytest.raises(
+        tf.NonFiniteError, match=rf"^drives\[1\]: the {name} of its motion is not finite"
+    ) as caught:
+        SPOILT[call](BAR.model, *drives)
+    assert caught.value.row == 3 + which
+
+
+def test_samples_of_a_stepper_are_finite():
+    samples = np.zeros((3, 3))
+    samples[1, 1] = np.inf
+    with pytest.raises(tf.NonFiniteError, match=r"^drives\[0\]: the velocity of .* at t = 0.001 s, got inf"):
+        Stepper(BAR.model, h=1e-3, drives=[Drive("crank", samples)]).step(BAR.closed, np.zeros(3))
+
+
+def test_one_sample_holds():
+    stepper = Stepper(BAR.model, h=1e-3, drives=[Drive("crank", (0.0, 1.0, 0.0))])
+    with pytest.raises(
+        tf.ShapeError, match=r"^drives\[0\]: one sample \[0.0, 1.0, 0.0\] moves; give a funct"
+    ):
+        stepper.step(BAR.closed, np.zeros(3))
+
+
+@pytest.mark.parametrize(
+    "fails", [math.sin, lambda t: 1.0 if t > 0.5 else 0.0], ids=["TypeError", "ValueError"]
+)
+def test_functions_of_one_time_are_named(fails):
+    drive = Drive("crank", lambda t: (fails(t), 0.0, 0.0))
+    with pytest.raises(
+        tf.ShapeError, match=r"^drives\[0\]: motion\(t\) of t with shape \(4,\) raised .*Error: "
+    ):
+        constraints.loop_rows(BAR.model, BAR.closed, drives=[drive], t=np.zeros(4))
 
 
 @pytest.mark.parametrize("returned", [1.0, (1.0, 2.0), (np.zeros(2), 0.0, 0.0)], ids=str)

@@ -194,6 +194,11 @@ BODY = tf.Inertia(1.0, [0, 0, 0], np.eye(3))
         ({"free": [[1, 2, 3]]}, "shape"),
         ({"second": -1}, "both ends"),
         ({"second": 0.5}, "number of a body"),
+        ({"second": True}, "number of a body, or -1 for the base, got True"),
+        ({"free": 3}, "free must be a sequence, got 3"),
+        ({"free": None}, "free must be a sequence, got None"),
+        ({"free": np.array(3.0)}, "free must be a sequence"),
+        ({"free": ["x", 3]}, "free must hold real numbers"),
         ({"R1": np.zeros((3, 3))}, "rotation"),
         ({"free": ["rz"], "armature": -1.0}, "negative"),
         ({"free": ["rz"], "armature": [1.0, 2.0]}, "shape"),
@@ -224,6 +229,33 @@ def test_invalid_mechanisms_and_states():
         alone.accelerations(still, wrench=[[np.nan] * 6])
     with pytest.raises(ValueError, match="from_model"):
         alone.forward_dynamics([], [], [])
+
+
+HINGED = MaximalCoordinates([BODY], [BodyJoint("hinge", -1, 0, ["rz"])])
+STILL = BodyStates([np.eye(3)], np.zeros((1, 3)), np.zeros((1, 6)))
+
+
+@pytest.mark.parametrize(
+    ("call", "error", "message"),
+    [
+        (lambda: MaximalCoordinates(None, []), tf.DtypeError, "^bodies must be a sequence, got None"),
+        (lambda: MaximalCoordinates(BODY, []), tf.DtypeError, "^bodies must be a sequence, got Inertia"),
+        (lambda: MaximalCoordinates([BODY], None), tf.DtypeError, "^joints must be a sequence, got None"),
+        (lambda: HINGED.accelerations(None), tf.DtypeError, "^states must be a BodyStates .* got NoneType"),
+        (lambda: HINGED.accelerations(STILL[:2]), tf.DtypeError, "^states must be .* got a tuple of 2"),
+        (lambda: HINGED.problem(np.eye(3), 1e-3), tf.DtypeError, "^states must be a BodyStates .* ndarray"),
+        (lambda: HINGED.problem(STILL, h=-1.0), ValueError, "^h must be positive, got -1.0"),
+        (lambda: HINGED.problem(STILL, h=0), ValueError, "^h must be positive, got 0"),
+        (
+            lambda: HINGED.accelerations(STILL._replace(R=[-np.eye(3)])),
+            tf.exceptions.ConfigurationError,
+            r"states\.R\[0\] is not a rotation: .* det R = 1",
+        ),
+    ],
+)
+def test_arguments_of_a_mechanism_are_named(call, error, message):
+    with pytest.raises(error, match=message):
+        call()
 
 
 def test_nothing_moves_nothing():

@@ -1,5 +1,6 @@
 """Compare chain_inertia and chain_forces with the papers' sums, the textbooks and Pinocchio."""
 
+from collections import deque
 from fractions import Fraction
 
 import numpy as np
@@ -11,6 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import treefactor as tf
+from treefactor._util.threads import ENOUGH
 from treefactor.dynamics import _chain
 from treefactor.dynamics import chain_on_scalars as composite
 from treefactor.papers.textbook import kane_sum, kosynka, stepanenko
@@ -234,6 +236,25 @@ def test_long_chains_are_computed_like_short_ones(n, seed):
 def test_numbers_of_threads_that_make_no_sense(num_threads):
     with pytest.raises(ValueError, match="num_threads must be positive, or -1"):
         tf.chain_inertia(*random_chain(3), num_threads=num_threads)
+
+
+@pytest.mark.parametrize("num_threads", [2.0, None, "2"])
+def test_numbers_of_threads_are_whole(num_threads):
+    with pytest.raises(tf.DtypeError, match="num_threads must be a whole number, got"):
+        tf.chain_inertia(*random_chain(3), num_threads=num_threads)
+
+
+@pytest.mark.parametrize(
+    ("batch", "n", "shared"),
+    [((), 1023, False), ((), 1024, True), ((2,), 900, False), ((3,), 209, False), ((3,), 210, True)],
+)
+def test_small_chains_use_fewer_threads(batch, n, shared, monkeypatch):
+    """The figures of the docstring."""
+    used = []
+    monkeypatch.setattr("treefactor._util.threads.ENOUGH", ENOUGH)
+    monkeypatch.setattr("treefactor._util.threads.deque", lambda parts: used.append(0) or deque(parts))
+    tf.chain_inertia(*random_chain(n, batch=batch), num_threads=3)
+    assert bool(used) == shared
 
 
 def test_an_out_of_any_form_holds_the_result():

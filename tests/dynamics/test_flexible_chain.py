@@ -191,6 +191,9 @@ def test_invalid_arguments_are_named():
         ({"axis": [0, 0, 2]}, "unit length"),
         ({"mass": -1.0}, "negative"),
         ({"stiffness": np.triu(np.ones((4, 4)))}, "stiffness is not symmetric"),
+        ({"stiffness": np.diag([1.0, 1.0, 1.0, -1e-6])}, "stiffness must not have a negative eigenvalue"),
+        ({"damping": -np.eye(4)}, "damping must not have a negative eigenvalue"),
+        ({"momentum": 1.0}, "momentum must have shape"),
         ({"tip": np.zeros((3, 3))}, "tip must have shape"),
         ({"mixed": np.full((4, 3, 3), np.nan)}, "mixed is not finite"),
         ({"R": np.zeros((3, 3))}, "rotation"),
@@ -204,8 +207,77 @@ def test_invalid_arguments_are_named():
             call(np.zeros(4))
     with pytest.raises(tf.NonFiniteError, match="torque"):
         chain.forces(np.zeros(5), np.zeros(5), [np.inf])
-    with pytest.raises(tf.InvalidChainError, match="FlexibleLink"):
-        FlexibleChain([])
+    for links, error, message in (
+        ([], tf.InvalidChainError, "links must hold one FlexibleLink or more"),
+        ([beam, None], tf.InvalidChainError, r"links\[1\] is not a FlexibleLink but NoneType"),
+        (None, tf.DtypeError, "links must be a sequence, got None"),
+        (beam, tf.DtypeError, "links must be a sequence, got FlexibleLink"),
+    ):
+        with pytest.raises(error, match=f"^{message}"):
+            FlexibleChain(links)
+
+
+ARGUMENTS = {"name": "boom", "axis": [0, 0, 1], "length": 2.0, "mass": 3.0, "bending": 100.0}
+POINTS = {
+    "end": [2, 0, 0],
+    "points": [[1, 0, 0], [2, 0, 0]],
+    "masses": [1.0, 2.0],
+    "shapes": np.ones((1, 2, 3)),
+}
+POINTS |= {"tip": [[0, 1, 0]], "rotation": [[0, 0, 1]], "stiffness": [[1.0]]}
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"length": 0.0}, "length must be positive, got 0.0"),
+        ({"length": -1.0}, "length must be positive, got -1.0"),
+        ({"length": [1.0]}, "length must be one number"),
+        ({"mass": -1.0}, "mass must not be negative"),
+        ({"mass": np.inf}, "mass is not finite"),
+        ({"bending": 0.0}, "bending must be positive for a beam with modes"),
+        ({"bending": -1.0, "modes": 0}, "bending must not be negative"),
+        ({"torsion": -1.0}, "torsion must not be negative"),
+        ({"torsion": np.nan}, "torsion is not finite"),
+        ({"radius": -0.1}, "radius must not be negative"),
+        ({"torsion": 1.0}, "radius must be positive for a tube with torsion, got 0.0"),
+        ({"loss": -0.1}, "loss must not be negative"),
+        ({"loss": "much"}, "loss must hold real numbers"),
+        ({"modes": -1}, "modes must not be negative"),
+        ({"modes": 2.0}, "modes must be a whole number"),
+        ({"modes": 8}, "modes must be at most 7, got 8"),
+    ],
+)
+def test_invalid_sizes_of_beams_are_named(change, message):
+    with pytest.raises(tf.InvalidChainError, match=f"^link 'boom': {message}"):
+        FlexibleLink.beam(**(ARGUMENTS | change))
+
+
+def test_matrices_of_beams_are_well_conditioned():
+    assert FlexibleLink.beam(**(ARGUMENTS | {"bending": 0.0, "modes": 0})).modes == 0
+    chain = FlexibleChain([FlexibleLink.beam(**ARGUMENTS, torsion=5.0, radius=0.1, modes=7)])
+    assert np.linalg.cond(chain.inertia(np.zeros(chain.nv))) < 1e12
+
+
+@pytest.mark.parametrize(
+    ("change", "error", "message"),
+    [
+        ({"points": 1.0}, tf.ShapeError, r"points must have shape \(P, 3\), got \(\)"),
+        ({"points": np.ones((2, 2))}, tf.ShapeError, r"points must have shape \(P, 3\), got \(2, 2\)"),
+        ({"masses": [1.0]}, tf.ShapeError, r"masses must have shape \(2,\), got \(1,\)"),
+        ({"masses": 1.0}, tf.ShapeError, "masses must have shape"),
+        ({"shapes": np.ones((2, 3))}, tf.ShapeError, r"shapes must have shape \(S, 2, 3\), got \(2, 3\)"),
+        ({"shapes": np.ones((1, 3, 3))}, tf.ShapeError, "shapes must have shape"),
+        ({"shapes": np.full((1, 2, 3), np.nan)}, tf.NonFiniteError, "shapes is not finite"),
+        ({"masses": [-1.0, 2.0]}, tf.InvalidChainError, "'boom': masses must not be negative"),
+        ({"stiffness": [[-1.0]]}, tf.InvalidChainError, "'boom': stiffness must not have a negative eig"),
+    ],
+)
+def test_invalid_points_are_named(change, error, message):
+    given = {"name": "boom", "axis": [0, 0, 1]} | POINTS
+    assert FlexibleLink.of_points(**given).modes == 1
+    with pytest.raises(error, match=message):
+        FlexibleLink.of_points(**(given | change))
 
 
 @pytest.mark.parametrize("name", ["second", "gyroscopic", "mode_rate", "slide", "rate"])

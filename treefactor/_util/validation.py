@@ -172,14 +172,19 @@ def _scalar(value, name: str) -> np.ndarray:
 def as_count(value, name: str, least: int = 0) -> int:
     """Return a whole number of at least `least`, or raise DtypeError or ValueError."""
     require_unmasked(value, name)
-    try:
-        count = operator.index(value)
-    except TypeError:
-        raise DtypeError(f"{name} must be a whole number, got {value!r}") from None
+    count = _whole(value, name)
     if count < least:
         wanted = {0: "not be negative", 1: "be positive"}.get(least, f"be at least {least}")
         raise ValueError(f"{name} must {wanted}, got {count}")
     return count
+
+
+def _whole(value, name: str) -> int:
+    """Return a whole number, or raise DtypeError."""
+    try:
+        return operator.index(value)
+    except TypeError:
+        raise DtypeError(f"{name} must be a whole number, got {value!r}") from None
 
 
 def as_tuple(values, name: str) -> tuple:
@@ -187,7 +192,7 @@ def as_tuple(values, name: str) -> tuple:
     try:
         return tuple(values)
     except TypeError:
-        raise DtypeError(f"{name} must be a sequence, got {values!r}") from None
+        raise DtypeError(f"{name} must be a sequence, got {values!r:.200}") from None
 
 
 def as_shift(shift, n: int, batch: tuple[int, ...], dtype=np.float64) -> np.ndarray:
@@ -296,7 +301,7 @@ def require_finite(array: np.ndarray, name: str) -> None:
 
 def thread_count(num_threads: int) -> int:
     """Return the number of threads that num_threads means: -1 is all cores."""
-    count = operator.index(num_threads)
+    count = _whole(num_threads, "num_threads")
     if count != -1 and count < 1:
         raise ValueError(f"num_threads must be positive, or -1 for all cores; got {count}")
     return available_cores() if count == -1 else min(count, MANY_THREADS)

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from .._util.validation import Array, MaybeArray, ReadOnly, as_real, as_vector, require_finite
+from .._util.validation import Array, MaybeArray, ReadOnly, as_real, as_tuple, as_vector, require_finite
 from ..exceptions import InvalidModelError, ShapeError, TreefactorError
 from ..model.joints import NO_ARMATURE, PAIRS, Joint, Loop, _rotation
 from ..model.model import Model
@@ -94,7 +94,7 @@ class BodyJoint(ReadOnly):
     def _checked(self) -> dict:
         """Return validated attributes; arrays are copies."""
         for body in (self.first, self.second):
-            if not isinstance(body, Integral) or body < -1:
+            if not isinstance(body, Integral) or isinstance(body, bool) or body < -1:
                 raise InvalidModelError(f"expected the number of a body, or -1 for the base, got {body!r}")
         if self.first == self.second:
             raise InvalidModelError(f"both ends are on body {self.first}")
@@ -143,13 +143,13 @@ class BodyJoint(ReadOnly):
 
 def _motions(free) -> np.ndarray:
     """Return free motions (k, 6), which must be independent."""
-    if isinstance(free, str) or (len(free) and all(isinstance(one, str) for one in free)):
-        free = (free,) if isinstance(free, str) else free
-        unknown = [one for one in free if one not in MOTIONS]
+    names = (free,) if isinstance(free, str) else as_tuple(free, "free")
+    if names and all(isinstance(one, str) for one in names):
+        unknown = [one for one in names if one not in MOTIONS]
         if unknown:
             raise InvalidModelError(f"{unknown[0]!r} is not a motion; there are {', '.join(MOTIONS)}")
-        free = UNIT[[MOTIONS.index(one) for one in free]]
-    free = as_real(free, "free")
+        free = UNIT[[MOTIONS.index(one) for one in names]]
+    free = as_real(free if isinstance(free, np.ndarray) else names, "free")
     free = free.reshape(0, 6) if free.size == 0 else free.copy()
     if free.ndim != 2 or free.shape[1] != 6:
         raise ShapeError(f"free must have shape (k, 6), got {free.shape}", free.shape, ("k", 6))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import NamedTuple
@@ -10,15 +10,17 @@ from typing import NamedTuple
 import numpy as np
 
 from .._util.messages import similar
-from .._util.validation import ReadOnly, as_count, as_number, as_real, as_tuple
-from ..exceptions import InvalidModelError, ShapeError
-from ..model.model import Model, body_number
+from .._util.validation import ReadOnly, as_count, as_number, as_real, as_tuple, require_finite
+from ..exceptions import DtypeError, InvalidModelError, NonFiniteError, ShapeError
+from ..model._states import states
+from ..model.model import Model
 
 FREEDOMS = {"universal": 2, "translation": 3} | dict.fromkeys(
     ("revolute", "continuous", "prismatic", "helical"), 1
 )  # kinds of joints whose positions change at the rates v, and the number of these
 TRANSLATIONS = 3  # rows of a loop that can be driven
-VALUES = 3  # position, velocity, acceleration
+NAMES = ("position", "velocity", "acceleration")
+VALUES = len(NAMES)
 EARLY = 1e-6  # of a step, by which a time may differ from that of a sample
 
 
@@ -41,7 +43,9 @@ class Drive(ReadOnly):
     Raises
     ------
     DtypeError, ShapeError
-        If the motion is neither callable nor an array of such a shape.
+        If the motion is neither callable nor an array of such a shape, or the joint no number or name.
+    NonFiniteError
+        If the motion is an array for one time and not finite.
 
     Notes
     -----
@@ -77,7 +81,12 @@ class Drive(ReadOnly):
                     motion.shape,
                     ("...", VALUES),
                 )
-        joint = self.joint if isinstance(self.joint, str) else as_count(self.joint, "joint")
+            if motion.ndim == 1:
+                require_finite(motion, "motion")
+        joint = self.joint
+        if isinstance(joint, bool):
+            raise DtypeError(f"joint must be a whole number or a name, got {joint}")
+        joint = joint if isinstance(joint, str) else as_count(joint, "joint")
         self.__setstate__({"joint": joint, "motion": motion, "freedom": as_count(self.freedom, "freedom")})
 
 
@@ -90,7 +99,7 @@ class Target(NamedTuple):
 
 
 def as_drives(drives) -> tuple[Drive, ...]:
-    """Return drives as a tuple; raise InvalidModelError for anything else."""
+    """Return drives as a tuple; raise DtypeError or InvalidModelError for anything else."""
     drives = as_tuple(drives, "drives")
     for k, drive in enumerate(drives):
         if not isinstance(drive, Drive):
@@ -119,7 +128,11 @@ def _target(model: Model, k: int, drive: Drive) -> Target:
             raise InvalidModelError(f"drives[{k}]: {name!r} is not a joint, body or loop of the model{near}")
         target, freedoms = Target(-1, loops.index(name), drive.freedom), TRANSLATIONS
     else:
-        number = body_number(model, name, f"drives[{k}]: joint")
+        number = model.numbers[name] if isinstance(name, str) else name
+        if number >= model.njoints:
+            raise InvalidModelError(
+                f"drives[{k}]: joint must be less than {model.njoints}, the number of joints, got {number}"
+            )
         joint = model.joints[number]
         if joint.mimic:
             leader = model.joints[joint.mimic.leader].name
@@ -135,6 +148,24 @@ def _target(model: Model, k: int, drive: Drive) -> Target:
             f"drives[{k}]: freedom of {name!r} must be less than {freedoms}, got {drive.freedom}"
         )
     return target
+
+
+def states_with_motions(given: dict, tails: Mapping[str, tuple[int, ...]], model: Model):
+    """Validate arguments as `states` does; an error about a motion that is not finite names its drive."""
+    try:
+        return states(given, tails, model)
+    except NonFiniteError:
+        require_finite_motions(given.get("drives", np.zeros(0)))
+        raise
+
+
+def require_finite_motions(motion: np.ndarray, when: str = "") -> None:
+    """Raise NonFiniteError if the motions (3 drives,) at one time are not finite; names the drive."""
+    bad = np.flatnonzero(~np.isfinite(motion))
+    if bad.size:
+        k, which = divmod(int(bad[0]), VALUES)
+        message = f"drives[{k}]: the {NAMES[which]} of its motion is not finite{when}, got {motion[bad[0]]}"
+        raise NonFiniteError(message, row=int(bad[0]))
 
 
 def motions_at(drives: Sequence[Drive], t) -> np.ndarray:
@@ -178,7 +209,17 @@ def _motions(drives: Sequence[Drive], time: np.ndarray) -> np.ndarray:
 
 def _called(k: int, motion: Callable, t: np.ndarray) -> np.ndarray:
     """Return the values (..., 3) of a function of time."""
-    found = motion(t if t.ndim else float(t))
+    try:
+        found = motion(t if t.ndim else float(t))
+    except (TypeError, ValueError) as error:
+        if not t.ndim:
+            raise
+        raise ShapeError(
+            f"drives[{k}]: motion(t) of t with shape {t.shape} raised {type(error).__name__}: {error}; use "
+            "functions of NumPy, which accept arrays",
+            t.shape,
+            t.shape,
+        ) from error
     try:
         position, velocity, acceleration = found
     except (TypeError, ValueError):
@@ -202,8 +243,8 @@ def steps_at(drives: Sequence[Drive], t: float, h: float) -> tuple[np.ndarray, n
     now, after = (
         motions_at([_sampled(k, drive, x, h) for k, drive in enumerate(drives)], x) for x in (t, t + h)
     )
-    if not np.isfinite(now).all() or not np.isfinite(after).all():
-        raise ShapeError(f"expected finite motions of the drives at t = {t:.6g} s, got {now} and {after}")
+    require_finite_motions(now, f" at t = {t:.6g} s")
+    require_finite_motions(after, f" at t = {t + h:.6g} s")
     return now, (after - now)[::VALUES]
 
 
@@ -212,6 +253,13 @@ def _sampled(k: int, drive: Drive, t: float, h: float) -> Drive:
     samples = drive.motion
     if callable(samples) or (samples.ndim == 1 and not samples[1:].any()):
         return drive
+    if samples.ndim == 1:
+        raise ShapeError(
+            f"drives[{k}]: one sample {samples.tolist()} moves; give a function of t, or "
+            "(position, 0, 0) to hold",
+            samples.shape,
+            (2, VALUES),
+        )
     row = round(t / h)
     if abs(t / h - row) > EARLY or samples.ndim != 2 or not 0 <= row < len(samples):
         raise ShapeError(
@@ -220,4 +268,5 @@ def _sampled(k: int, drive: Drive, t: float, h: float) -> Drive:
             samples.shape,
             (row + 1, VALUES),
         )
-    return Drive(drive.joint, samples[row], drive.freedom)
+    sample = tuple(samples[row].tolist())
+    return Drive(drive.joint, lambda _: sample, drive.freedom)

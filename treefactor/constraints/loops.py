@@ -9,16 +9,23 @@ from functools import lru_cache
 import numpy as np
 
 from .. import dynamics
-from .._util.validation import Sealed, as_number, as_size, as_vector, flatten, require_finite
+from .._util.validation import Sealed, as_number, as_size, as_vector, flatten
 from ..exceptions import ConfigurationError
 from ..kinematics.jacobians import Kinematics, Support
 from ..linalg.factorization import factor
-from ..model._states import states
 from ..model.configuration import integrate, require_rotations
 from ..model.joints import PAIRS
 from ..model.model import Model, require_model
 from ._loops import LOOP, MOTOR, LoopKernel, one
-from .drives import Drive, Target, as_drives, motions_at, targets_of
+from .drives import (
+    Drive,
+    Target,
+    as_drives,
+    motions_at,
+    require_finite_motions,
+    states_with_motions,
+    targets_of,
+)
 
 ALIKE = {
     "spherical": (),
@@ -223,7 +230,8 @@ def loop_rows(model: Model, q, v=None, drives=NO_DRIVES, t=0.0) -> Rows:
     drives, loops = driven_loops(model, drives)
     motion = motions_at(drives, t)
     given = {"q": q, "drives": motion} | ({} if v is None else {"v": v})
-    arrays, batch = states(given, {"q": (model.nq,), "v": (model.nv,), "drives": motion.shape[-1:]}, model)
+    tails = {"q": (model.nq,), "v": (model.nv,), "drives": motion.shape[-1:]}
+    arrays, batch = states_with_motions(given, tails, model)
     q = np.broadcast_to(arrays["q"], (*batch, model.nq))
     return loops.rows(Kinematics(model, q, arrays.get("v")), q, motion)
 
@@ -290,7 +298,7 @@ def forward_dynamics(
     if motion is not None:
         given["drives"] = motion
     tails["drives"] = (3 * len(drives),)
-    arrays, batch = states(given, tails, model)
+    arrays, batch = states_with_motions(given, tails, model)
     operands = [_operand(arrays[name], len(tails[name])) if name in arrays else None for name in tails]
     count = math.prod(batch)
     a, force = np.empty((count, model.nv)), np.empty((count, kernel.row_count))
@@ -342,7 +350,7 @@ def close(model: Model, q, tolerance: float = 1e-12, drives=NO_DRIVES, t: float 
     require_rotations(model, q, "q")
     drives, loops = driven_loops(model, drives)
     motion = motions_at(drives, as_number(t, "t"))
-    require_finite(motion, "drives")
+    require_finite_motions(motion)
     found, damping = loops.rows(Kinematics(model, q), q, motion), 1e-3
     for _ in range(STEPS):
         error = np.abs(found.residual).max(initial=0.0)

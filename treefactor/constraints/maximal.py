@@ -20,8 +20,8 @@ from typing import NamedTuple
 import numpy as np
 
 from .._util.messages import received
-from .._util.validation import Sealed, as_number, as_real, as_vector, check_choice, require_finite
-from ..exceptions import ConfigurationError, InvalidModelError, ShapeError
+from .._util.validation import Sealed, as_number, as_real, as_tuple, as_vector, check_choice, require_finite
+from ..exceptions import ConfigurationError, DtypeError, InvalidModelError, ShapeError
 from ..kinematics.jacobians import Kinematics, cross, product
 from ..mlcp.problem import Problem
 from ..model.joints import ROUND_OFF, Inertia
@@ -125,6 +125,8 @@ class MaximalCoordinates(Sealed):
     InvalidModelError
         If an argument has the wrong type, a body without mass, or with a principal moment of zero, has no
         joint, or a joint ends on a body that does not exist.
+    DtypeError
+        If bodies or joints is not a sequence.
 
     Notes
     -----
@@ -169,7 +171,8 @@ class MaximalCoordinates(Sealed):
         gravity=GRAVITY,
         order: str = "tree",
     ):
-        self._keep(bodies=tuple(bodies), joints=tuple(joints), order=order, model=None)
+        bodies, joints = as_tuple(bodies, "bodies"), as_tuple(joints, "joints")
+        self._keep(bodies=bodies, joints=joints, order=order, model=None)
         self._keep(gravity=as_vector(gravity, 3, "gravity").copy())
         check_choice("order", order, ORDERS)
         for name, kind in (("bodies", Inertia), ("joints", BodyJoint)):
@@ -308,7 +311,7 @@ class MaximalCoordinates(Sealed):
         Raises
         ------
         ValueError
-            If a joint has armature; names it.
+            If h is not positive, or a joint has armature; names it.
         NotPositiveDefiniteError
             If a body has no mass or a principal moment of zero.
         ShapeError, DtypeError, NonFiniteError
@@ -321,6 +324,8 @@ class MaximalCoordinates(Sealed):
         from scipy.sparse import csr_array
 
         h, n, rotors = as_number(h, "h"), len(self.bodies), self._rows.armature.any(axis=1)
+        if h <= 0.0:
+            raise ValueError(f"h must be positive, got {h}")
         if rotors.any():
             name = self.joints[int(rotors.argmax())].name
             raise ValueError(f"joint {name!r} has armature, which a time step does not support: set it to 0")
@@ -350,11 +355,13 @@ class MaximalCoordinates(Sealed):
         n = len(self.bodies)
         R, p, velocity = (
             _array(x, (n, *tail), f"states.{name}")
-            for x, tail, name in zip(states, ((3, 3), (3,), (6,)), BodyStates._fields, strict=True)
+            for x, tail, name in zip(_parts(states), ((3, 3), (3,), (6,)), BodyStates._fields, strict=True)
         )
         turned = np.abs(R @ np.swapaxes(R, 1, 2) - np.eye(3)).max(axis=(1, 2), initial=0.0)
-        if turned.max(initial=0.0) > ROUND_OFF:
-            raise ConfigurationError(f"states.R[{turned.argmax()}] is not a rotation: expected R Rᵀ = 1")
+        wrong = (turned > ROUND_OFF) | (np.linalg.det(R) < 0.0)
+        if wrong.any():
+            where = f"states.R[{wrong.argmax()}]"
+            raise ConfigurationError(f"{where} is not a rotation: expected R Rᵀ = 1 and det R = 1")
         tau = _array(tau, (int(self.freedoms.sum()),), "tau")
         wrench = _array(wrench, (n, BODY), "wrench")
         lever, spin = product(R, self._com), velocity[:, 3:]
@@ -367,6 +374,15 @@ class MaximalCoordinates(Sealed):
         drives[self._rows.measures] = tau
         self._rows.add_forces(force, rows, drives)
         return _Evaluated(R, velocity, lever, spin, tensor, rows, force, drives)
+
+
+def _parts(states) -> tuple:
+    """Return rotations, origins and velocities of states, or raise DtypeError."""
+    parts = states if isinstance(states, tuple) else ()
+    if len(parts) != len(BodyStates._fields):
+        kind = f"a tuple of {len(parts)}" if isinstance(states, tuple) else received(states)
+        raise DtypeError(f"states must be a BodyStates of {', '.join(BodyStates._fields)}, got {kind}")
+    return parts
 
 
 def _array(values, shape: tuple[int, ...], name: str) -> np.ndarray:

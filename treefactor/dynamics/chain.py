@@ -58,9 +58,10 @@ def chain_inertia(
     count : bool
         Also return the number of operations for one chain.
     num_threads : int
-        Threads share the chains of a batch, or the columns of A of chains that are fewer than the threads;
-        -1 uses all cores. Chains of less than 1024 bodies are computed on one thread. The result has the same
-        bits for every number of threads.
+        Most threads to use; -1 uses all cores. Threads share the chains of a batch that has at least as many
+        chains as threads: B chains use at most 1 + B N^2 / 2^17 threads. Of fewer chains, one after the
+        other, threads share the columns of A: at most 1 + N^2 / 2^20 threads, so that such chains of less
+        than 1024 bodies are computed on one. The result has the same bits for every number of threads.
 
     Returns
     -------
@@ -78,6 +79,8 @@ def chain_inertia(
         positive semidefinite; names the joint.
     NonFiniteError
         If a number of a single chain is not finite; in a batch the result of such a chain is NaN.
+    DtypeError, ValueError
+        If arrays do not hold real numbers, or num_threads is not a whole number, or neither positive nor -1.
 
     Notes
     -----

@@ -10,7 +10,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from .._util.validation import Sealed, as_vector
+from .._util.messages import received
+from .._util.validation import Sealed, as_tuple, as_vector
 from ..exceptions import InvalidChainError
 from ..model._states import states
 from ..model.model import GRAVITY
@@ -47,7 +48,9 @@ class FlexibleChain(Sealed):
     Raises
     ------
     InvalidChainError
-        If there are no links or something else is not a link.
+        If there are no links or one is not a FlexibleLink.
+    DtypeError
+        If links is not a sequence.
 
     Notes
     -----
@@ -85,9 +88,12 @@ class FlexibleChain(Sealed):
     _padded: dict[str, np.ndarray]
 
     def __init__(self, links: Sequence[FlexibleLink], gravity=GRAVITY):
-        links = tuple(links)
-        if not links or not all(isinstance(link, FlexibleLink) for link in links):
-            raise InvalidChainError(f"expected one FlexibleLink or more, got {links!r}"[:200])
+        links = as_tuple(links, "links")
+        if not links:
+            raise InvalidChainError("links must hold one FlexibleLink or more, got none")
+        for k, link in enumerate(links):
+            if not isinstance(link, FlexibleLink):
+                raise InvalidChainError(f"links[{k}] is not a FlexibleLink but {received(link)}", k)
         n, counts = len(links), [link.modes for link in links]
         ends = n + np.cumsum([0, *counts])
         modes = tuple(slice(int(end) - count, int(end)) for end, count in zip(ends[1:], counts, strict=True))
