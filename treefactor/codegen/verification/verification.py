@@ -174,7 +174,7 @@ def _verifiable(writer: Writer, name: str, method: str | None, variant: str) -> 
     function = replace(function, output=function.output[order], sign=function.sign[order])
     names = tuple(np.array(list(found), object)[order])
     reduction = writer.reduction(method or AXES[0]) if name in LOOP_FUNCTIONS else None
-    start, bodies = writer.closing and writer.closing.start, writer.recursions.bodies
+    start, bodies = writer.closing.start if writer.closing else None, writer.recursions.bodies
     return Verifiable(writer.model, writer.tips, function, names, method, bodies, reduction, start)
 
 
