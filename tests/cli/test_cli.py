@@ -3,10 +3,14 @@
 import json
 import subprocess
 import sys
+from pathlib import Path
 
+import numpy as np
 import pytest
 
-from treefactor import bench, check, cli, report, robots
+import treefactor as tf
+from treefactor import bench, check, cli, mechanisms, report, robots
+from treefactor.codegen import folder
 from treefactor.exceptions import AdapterError
 
 ARM = """<robot name="arm"><link name="base"/>
@@ -267,6 +271,31 @@ def test_force_replaces_changes_but_no_files_of_others(arm, capsys):
     run_generate("four-bar", "-o", "out", "--force", status=2)
     assert "mine.txt in it was not generated" in capsys.readouterr().err
     assert (out / "mine.txt").read_text() == "mine"
+
+
+@pytest.mark.parametrize("stages", ["out", "./out", "out/stages", "."])
+def test_the_folder_of_stages_lies_apart(arm, capsys, stages):
+    run_generate("arm.urdf", "-o", "out", "--stages", stages, status=2)
+    assert f"--stages {Path(stages)}: expected a folder outside of --output out" in capsys.readouterr().err
+    assert sorted(file.name for file in arm.parent.iterdir()) == ["arm.urdf"]
+    run_generate("arm.urdf", "-o", "out", "--stages", "stages")
+
+
+@pytest.mark.parametrize("name", mechanisms.MECHANISMS)
+def test_mechanisms_are_closed_as_they_are_assembled(name, tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    written = []
+    monkeypatch.setattr(folder, "write", lambda model, program, *_: written.append(program))
+    command = ["generate", name, "-o", "out", "--functions", "position_closure"]
+    assert cli.main(command) == 0
+    signs = [f"{freedom}={sign}" for freedom, sign in written[0].branch]
+    assert f"Signs of position_closure: {' '.join(signs)}\n" in capsys.readouterr().out
+    closed = mechanisms.MECHANISMS[name]().closed
+    found = tf.compile(written[0]).position_closure(closed)
+    np.testing.assert_allclose(found, closed, rtol=0, atol=1e-12)
+    freedom, sign = written[0].branch[-1]
+    assert cli.main([*command, "--branch", f"{freedom}={-sign}"]) == 0
+    assert written[1].branch == (*written[0].branch[:-1], (freedom, -sign))
 
 
 def test_tips_are_required(arm, capsys):

@@ -91,3 +91,17 @@ def test_other_ways_to_run_it(backend):
     out, (q, v, a) = np.empty((robot.njoints, 6)), (np.ascontiguousarray(x[0]) for x in (q, v, a))
     tf.compile(program, backend=backend).bind("joint_forces", q, v, a, out=out)()
     np.testing.assert_allclose(out, own[0], rtol=1e-12, atol=1e-13)
+
+
+@pytest.mark.parametrize("name", REACTIONS)
+def test_external_forces_are_not_taken_for_the_result(name):
+    robot = model("ur5")
+    q, v, a = states(robot, 1)
+    kernels = tf.compile(tf.generate(robot, name, variants="plain"))
+    expected = getattr(tf, name)(robot, q, v, a)
+    forces = np.ones_like(expected)
+    with pytest.raises(TypeError, match="positional argument"):
+        getattr(kernels, name)(q, v, a, forces)
+    assert (forces == 1.0).all()
+    assert getattr(kernels, name)(q, v, a, out=forces) is forces
+    np.testing.assert_allclose(forces, expected, rtol=1e-9, atol=1e-11)

@@ -7,8 +7,8 @@ from importlib.util import find_spec
 import numpy as np
 import pytest
 from helpers.closing_models import leg, planar, six_bar
-from helpers.codegen_models import branched_loop, coupled_loops
-from hypothesis import given, settings
+from helpers.codegen_models import branched_loop, coupled_loops, held
+from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 import treefactor as tf
@@ -179,11 +179,43 @@ def test_both_branches_close_and_differ():
     assert np.abs(found[0] - found[1]).max() > 0.1
 
 
-def test_without_a_branch_it_is_that_of_newtons_method_from_the_neutral_configuration():
-    model = MECHANISMS["stewart"]().model
-    program = generate(model, "position_closure", variants="plain")
-    start = constraints.close(model, closed(model, bodies_of(model), 1)[0])
-    assert program.branch == generate(model, "position_closure", variants="plain", branch=start).branch
+@pytest.mark.parametrize("name", ["stewart", "docking"])
+def test_without_a_branch_the_rods_of_platforms_are_long(name):
+    mechanism = MECHANISMS[name]()
+    model, program = mechanism.model, generate(mechanism.model, "position_closure", variants="plain")
+    assert {sign for freedom, sign in program.branch if freedom.startswith("rod")} == {1}
+    q = compile(program).position_closure(configurations(mechanism, 20))
+    assert residual(model, q) < CLOSED
+    rods = [i for i, joint in zip(model.idx_q, model.joints, strict=True) if joint.name.startswith("rod")]
+    assert len(rods) == 6
+    assert q[:, rods].min() > 0.3
+
+
+@pytest.mark.parametrize("slider", range(3))
+@pytest.mark.parametrize("seed", range(4))
+def test_without_a_branch_it_is_that_of_a_closed_neutral_configuration(slider, seed):
+    kinds = ["prismatic" if k == slider else "revolute" for k in range(3)]
+    rng = np.random.default_rng(seed)
+    model, _ = planar(rng, kinds, 2)
+    q = tf.neutral(model)
+    loop = held(model, q, "ring", "spherical", 1, 2)
+    model = tf.Model(model.joints, model.gravity, loops=[loop])
+    found = compile(generate(model, "position_closure")).position_closure(q)
+    assert_same(model, found, q)
+
+
+@settings(max_examples=20)
+@given(kinds=st.tuples(*[st.sampled_from(KINDS)] * 3), split=st.integers(1, 3), seed=st.integers(0, 10**6))
+def test_all_variants_close_on_the_same_branch(kinds, split, seed):
+    model, q = planar(np.random.default_rng(seed), kinds, split)
+    assume(kinds.count("prismatic") < 3)
+    for branch in (None, q):
+        programs = [
+            generate(model, "position_closure", variants=name, branch=branch) for name in ("plain", "meeting")
+        ]
+        at = closed(model, bodies_of(model), 1)[0] if branch is None else q
+        plain, other = (evaluate(program.functions["position_closure"], at) for program in programs)
+        assert_same(model, other, plain, 1e-6)
 
 
 @pytest.mark.parametrize("backend", BACKENDS)

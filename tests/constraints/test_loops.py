@@ -1,5 +1,7 @@
 """Compare rows, closing and closed-loop dynamics of loops to Pinocchio and MuJoCo."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from helpers.dynamics_cases import MODELS, arguments, error
@@ -288,6 +290,21 @@ def test_loops_stay_closed_for_a_second():
 @pytest.mark.slow
 def test_loops_stay_closed_for_ten_seconds():
     check_drift(1e-3, 10000, 1e-7)
+
+
+@pytest.mark.parametrize("name", mechanisms.MECHANISMS)
+def test_random_configurations_of_mechanisms_are_closed(name):
+    mechanism = mechanisms.MECHANISMS[name]()
+    seeds = (*range(20), 106, 316, 832, 838, 872)  # the first draw of the last ones closes no five-bar
+    found = np.array([mechanism.random(seed) for seed in seeds])
+    assert max(np.abs(constraints.loop_rows(mechanism.model, q).residual).max() for q in found) < 1e-12
+    np.testing.assert_array_equal(mechanism.random(np.random.default_rng(seeds[-1])), found[-1])
+
+
+def test_random_configurations_that_never_close_raise_an_error():
+    mechanism = replace(mechanisms.five_bar(), rest=(np.pi, 0.0), reach=(0.0, 0.0))
+    with pytest.raises(tf.ConfigurationError, match="no configuration closes the loops"):
+        mechanism.random(0)
 
 
 def test_dynamics_of_batches_empty_with_a_nan_or_of_one_argument():

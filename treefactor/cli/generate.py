@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import argparse
 import shlex
+from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
+
+import numpy as np
 
 from .. import report
 from .._util.files import replacing
@@ -21,10 +24,11 @@ def run_generate(options: argparse.Namespace) -> int:
     from ..codegen import folder, generate, stages, verify
     from ..codegen.program.program import available
 
-    model, name, base = _model(options)
+    _require_apart(options)
+    model, name, base, closed = _model(options)
     with replacing(options.json) as file:
         functions = options.functions or available(model, options.tips)
-        branch = dict(options.branch) or None
+        branch = _branch(model, functions, closed, dict(options.branch))
         program = generate(model, functions, options.tips, branch=branch)
         folder.write(model, program, options.output, options.force)
         if options.stages:
@@ -32,6 +36,7 @@ def run_generate(options: argparse.Namespace) -> int:
             folder.write_texts(texts, options.stages, options.force)
         title = f"{name}, {base} base"
         report.print_operations(f"{title}: {options.output}", program.operations)
+        report.print_branch(program.branch)
         verdicts = verify(model, functions, options.tips) if options.verify else []
         if verdicts:
             report.print_verdicts(f"{title}: all variants and methods", verdicts)
@@ -44,11 +49,33 @@ def run_generate(options: argparse.Namespace) -> int:
     return DISAGREE if any(one.first for one in verdicts) else 0
 
 
-def _model(options: argparse.Namespace) -> tuple[Model, str, str]:
-    """Return the model of a robot or mechanism, its name and its base."""
+def _require_apart(options: argparse.Namespace) -> None:
+    """Raise TreefactorError if one of the folders to write is the other or lies in it."""
+    if options.stages:
+        code, stages = options.output.resolve(), options.stages.resolve()
+        if code == stages or code in stages.parents or stages in code.parents:
+            raise TreefactorError(
+                f"--stages {options.stages}: expected a folder outside of --output {options.output}, "
+                "and not around it"
+            )
+
+
+def _branch(model: Model, functions: Sequence[str], closed: np.ndarray | None, given: dict[str, int]):
+    """Return the branch of position_closure: the given signs, and those of a closed configuration."""
+    from ..codegen import generate
+
+    if closed is None or "position_closure" not in functions:
+        return given or None
+    signs = generate(model, "position_closure", variants="plain", branch=closed).branch
+    return dict(signs) | given
+
+
+def _model(options: argparse.Namespace) -> tuple[Model, str, str, np.ndarray | None]:
+    """Return the model of a robot or mechanism, its name, its base, and of mechanisms a closed q."""
     if options.robot in MECHANISMS and not Path(options.robot).exists():
         if options.base == "floating":
             raise TreefactorError(f"{options.robot} stands on a fixed base")
-        return MECHANISMS[options.robot]().model, options.robot, "fixed"
+        mechanism = MECHANISMS[options.robot]()
+        return mechanism.model, options.robot, "fixed", mechanism.closed
     robot = robots.find(options.robot, on_floating_base(options))
-    return robots.model_of(robot), robot.name, robot.base
+    return robots.model_of(robot), robot.name, robot.base, None

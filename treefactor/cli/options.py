@@ -101,7 +101,11 @@ def _generate(commands) -> None:
         "--force", action="store_true", help="replace what was generated for another robot, or changed since"
     )
     command.add_argument(
-        "--functions", nargs="+", metavar="F", help="default: all but joint_forces and base_force"
+        "--functions",
+        nargs="+",
+        metavar="F",
+        help="default: all that need no choice; only if named: joint_forces, base_force, position_closure, "
+        "and without --tips jacobian and delassus",
     )
     command.add_argument(
         "--tips", nargs="+", default=(), metavar="JOINT", help="joints of the functions jacobian and delassus"
@@ -121,7 +125,8 @@ def _generate(commands) -> None:
         type=_sign,
         default=(),
         metavar="FREEDOM=SIGN",
-        help="signs, 1 or -1, of the square roots of position_closure",
+        help="signs, 1 or -1, of the square roots of position_closure; the others stay as they are printed "
+        "without it",
     )
     command.add_argument("--base", **BASES)
     _json(command, "the operation counts")

@@ -115,7 +115,10 @@ def _closings(model, samples, functions, stepped, follow, branch) -> dict[str, C
     found = {name: Closing(model, changed, follow) for name, changed in stepped.items()}
     for closing in found.values():
         closing.require_exact(samples)
-        closing.choose(branch, samples[0])
+    first, *others = found.values()
+    first.choose(branch, samples[0])
+    for closing in others:
+        closing.branch, closing.start = first.branch, first.start
     return found
 
 

@@ -174,12 +174,12 @@ class Kernels(Sealed):
         """Compute inverse dynamics, see `treefactor.rnea`."""
         return self._call("rnea", (q, v, a), out, num_threads)
 
-    def joint_forces(self, q, v, a, out=None, num_threads: int = 1) -> np.ndarray:
-        """Compute forces and moments in the joints, see `treefactor.joint_forces`."""
+    def joint_forces(self, q, v, a, *, out=None, num_threads: int = 1) -> np.ndarray:
+        """Compute forces and moments in the joints without external forces, see `treefactor.joint_forces`."""
         return self._call("joint_forces", (q, v, a), out, num_threads)
 
-    def base_force(self, q, v, a, out=None, num_threads: int = 1) -> np.ndarray:
-        """Compute the force and moment on the base, see `treefactor.base_force`."""
+    def base_force(self, q, v, a, *, out=None, num_threads: int = 1) -> np.ndarray:
+        """Compute the force and moment on the base without external forces, see `treefactor.base_force`."""
         return self._call("base_force", (q, v, a), out, num_threads)
 
     def bias(self, q, v, out=None, num_threads: int = 1) -> np.ndarray:

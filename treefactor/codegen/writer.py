@@ -64,8 +64,9 @@ def generate(
         the others.
     branch : mapping of str to {1, -1}, or array_like of shape (nq,), optional
         For "position_closure": the signs of its square roots, by names of dependent freedoms, or a closed
-        configuration that has these signs. Where no sign is given it is that of the closed configuration
-        that Newton's method finds from `treefactor.neutral`; ``Program.branch`` lists them.
+        configuration that has these signs. Where no sign is given it is that of `treefactor.neutral` if that
+        closes the loops; otherwise that of the larger displacement or smaller angle, at the independent
+        positions that Newton's method finds from there. ``Program.branch`` lists the signs.
 
     Returns
     -------

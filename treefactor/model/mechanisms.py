@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
 
@@ -29,6 +30,7 @@ __all__ = [
 Z = (0.0, 0.0, 1.0)
 IN_PLANE = (0.0, -9.81, 0.0)  # gravity of linkages in the x-y plane
 LEGS = range(6)
+DRAWS = 100  # of `Mechanism.random`
 
 
 @dataclass(frozen=True)
@@ -67,9 +69,19 @@ class Mechanism:
         return self.close(np.array(self.rest))
 
     def random(self, rng: np.random.Generator | int) -> np.ndarray:
-        """Return a random closed configuration q, shape (nq,); rng may be a seed."""
+        """Return a random closed configuration q, shape (nq,); rng may be a seed.
+
+        Positions that close no loops are drawn again; ConfigurationError is raised after `DRAWS` of them.
+        """
         rng = np.random.default_rng(rng)
-        return self.close(np.array(self.rest) + rng.uniform(-1, 1, len(self.rest)) * self.reach)
+        for _ in range(DRAWS - 1):
+            with suppress(ConfigurationError):
+                return self.close(self._near_rest(rng))
+        return self.close(self._near_rest(rng))
+
+    def _near_rest(self, rng: np.random.Generator) -> np.ndarray:
+        """Draw positions of the independent joints."""
+        return np.array(self.rest) + rng.uniform(-1, 1, len(self.rest)) * self.reach
 
 
 def four_bar() -> Mechanism:

@@ -198,6 +198,13 @@ def print_operations(title: str, operations: dict[str, OperationCount]) -> None:
     console().print(table)
 
 
+def print_branch(branch: Sequence[tuple[str, int]]) -> None:
+    """Print the signs of the square roots that close loops, if there are any."""
+    if branch:
+        signs = " ".join(f"{name}={sign}" for name, sign in branch)
+        console().print(Text(f"Signs of position_closure: {signs}"), soft_wrap=True)
+
+
 def print_verdicts(title: str, verdicts: Sequence[Verdict]) -> None:
     """Print how the intermediates of generated functions compare with numeric matrices."""
     table = Table(title=Text(title), title_justify="left", header_style="bold", box=SIMPLE_HEAD)

@@ -10,6 +10,7 @@ import numpy as np
 from ..._util.messages import similar
 from ..._util.validation import as_vector
 from ...exceptions import CodegenError
+from ...model.configuration import neutral
 from .analytic import tasks_of
 from .closures import Closure
 from .frames import Body
@@ -39,6 +40,8 @@ class Closing:
         Names of the dependent freedoms, by body.
     branch : dict of str to {1, -1}
         Signs of the square roots, by names of freedoms, see `choose`.
+    start : ndarray, shape (nq,), or None
+        Closed configuration whose signs are taken where none is given.
 
     Raises
     ------
@@ -54,6 +57,7 @@ class Closing:
         self.names = {moved[k]: model.tree.names[j] for k, j in rows}
         self.tasks = tasks_of(model, bodies, list(self.names), self.names)
         self.branch: dict[str, int] = {}
+        self.start: np.ndarray | None = None
 
     def signs(self, q) -> dict[str, int]:
         """Return the signs of the square roots for a closed configuration, by names of freedoms."""
@@ -68,6 +72,22 @@ class Closing:
         self._numeric(q, choose)
         return found
 
+    def usual(self, q) -> np.ndarray:
+        """Return the closed configuration with the longest rods and smallest angles.
+
+        The signs are chosen one after the other at the independent positions of q, a closed configuration. If
+        q is the neutral configuration it is returned.
+        """
+        if np.abs(q - neutral(self.model)).max() <= AGREES:
+            return q
+        numbers, signs = {name: i for i, name in self.names.items()}, self.signs(q)
+        for name, sign in signs.items():
+            body, tried = self.bodies[numbers[name]], signs | {name: -sign}
+            other = self._numeric(q, lambda i, _, tried=tried: tried[self.names[i]])
+            if self._open(other)[0] <= AGREES and _preference(body, other) > _preference(body, q):
+                q, signs[name] = np.array(other), -sign
+        return q
+
     def positions(self, recursions: Recursions, q) -> list:
         """Return q with closed loops, as scalars, on the chosen branch."""
         signs = {i: self.branch.get(name, 0) for i, name in self.names.items()}
@@ -81,29 +101,28 @@ class Closing:
         """Raise CodegenError if some closed configuration is not that of its own branch."""
         for q in configurations:
             signs = self.signs(q)
-            found = self._numeric(q, lambda i, _, signs=signs: signs[self.names[i]])
-            recursions = self._at(found)
-            for loop in self.model.loops:
-                gap = np.abs(Closure(recursions, loop).residual()).max()
-                if not gap <= AGREES:
-                    raise CodegenError(
-                        f"loop {loop.name!r} has no analytic closure: its other rows stay {gap:.2g} open; "
-                        "close it by Newton's method, with treefactor.constraints.close or the function "
-                        "loop_step"
-                    )
+            gap, name = self._open(self._numeric(q, lambda i, _, signs=signs: signs[self.names[i]]))
+            if not gap <= AGREES:
+                raise CodegenError(
+                    f"loop {name!r} has no analytic closure: its other rows stay {gap:.2g} open; close it by "
+                    "Newton's method, with treefactor.constraints.close or the function loop_step"
+                )
 
     def choose(self, given, reference) -> None:
-        """Choose a branch: that of a closed configuration, or of the reference where no sign is given.
+        """Choose a branch: that of a closed configuration, or the usual one where no sign is given.
 
         Parameters
         ----------
         given : mapping of str to {1, -1}, array_like of shape (nq,), or None
         reference : ndarray, shape (nq,)
+            Closed configuration, see `usual`.
         """
         if given is not None and not isinstance(given, Mapping):
-            self.branch = self.signs(self._closed(given))
-            return
-        self.branch = signs = self.signs(reference)
+            given, reference = None, self._closed(given)
+        else:
+            reference = self.usual(reference)
+        self.start, self.branch = reference, self.signs(reference)
+        signs = self.branch
         for name, sign in (given or {}).items():
             if name not in signs:
                 known = ", ".join(signs) or "no freedoms"
@@ -115,15 +134,21 @@ class Closing:
     def _closed(self, q) -> np.ndarray:
         """Validate a closed configuration."""
         q = as_vector(q, self.model.nq, "branch")
-        recursions = self._at(q.tolist())
-        for loop in self.model.loops:
-            gap = np.abs(Closure(recursions, loop).residual()).max()
-            if gap > AGREES:
-                raise CodegenError(
-                    "branch: expected a configuration with closed loops, "
-                    f"but loop {loop.name!r} is {gap:.2g} open"
-                )
+        gap, name = self._open(q.tolist())
+        if gap > AGREES:
+            raise CodegenError(
+                f"branch: expected a configuration with closed loops, but loop {name!r} is {gap:.2g} open"
+            )
         return q
+
+    def _open(self, q: list[float]) -> tuple[float, str]:
+        """Return the residual and name of the first loop that is open; 0 if all are closed."""
+        recursions = self._at(q)
+        for loop in self.model.loops:
+            gap = float(np.abs(Closure(recursions, loop).residual()).max())
+            if not gap <= AGREES:
+                return gap, loop.name
+        return 0.0, ""
 
     def _numeric(self, q, choose) -> list[float]:
         """Return q with closed loops, as numbers."""
@@ -133,6 +158,14 @@ class Closing:
     def _at(self, q: list[float]) -> Recursions:
         """Return the bodies at a configuration."""
         return Recursions(self.bodies, self.model.gravity, self.model.extended, q)
+
+
+def _preference(body: Body, q) -> float:
+    """Return a number that is larger for longer rods and smaller angles; equal if they agree."""
+    if body.kind == "prismatic":
+        return round(q[body.q], 6)
+    angle = math.atan2(q[body.q + 1], q[body.q]) if body.kind == "continuous" else q[body.q]
+    return -round(abs(math.remainder(angle, math.tau)), 6)
 
 
 def _position(body: Body, q) -> tuple[float, ...]:

@@ -16,7 +16,7 @@ from ...model.configuration import integrate
 from ...model.model import Model, require_model
 from ..algorithms.frames import SNAP
 from ..algorithms.partition import OPEN as OPEN
-from ..algorithms.partition import closed, nearest, sample_configurations
+from ..algorithms.partition import nearest, sample_configurations
 from ..algorithms.reduction import AXES, Reduction
 from ..backends.numpy_ import evaluate
 from ..choices import VARIANTS, Choice
@@ -48,6 +48,8 @@ class Verifiable:
         Bodies of the variant.
     reduction : Reduction or None
         Loop reduction of a function that closes loops.
+    start : ndarray, shape (nq,), or None
+        Closed configuration on the branch of "position_closure".
     """
 
     model: Model
@@ -57,6 +59,7 @@ class Verifiable:
     method: str | None
     bodies: list
     reduction: Reduction | None
+    start: np.ndarray | None
 
 
 @dataclass(frozen=True)
@@ -171,7 +174,8 @@ def _verifiable(writer: Writer, name: str, method: str | None, variant: str) -> 
     function = replace(function, output=function.output[order], sign=function.sign[order])
     names = tuple(np.array(list(found), object)[order])
     reduction = writer.reduction(method or AXES[0]) if name in LOOP_FUNCTIONS else None
-    return Verifiable(writer.model, writer.tips, function, names, method, writer.recursions.bodies, reduction)
+    start, bodies = writer.closing.start if writer.closing else None, writer.recursions.bodies
+    return Verifiable(writer.model, writer.tips, function, names, method, bodies, reduction, start)
 
 
 def _elements(matrix, at: str = "") -> Iterator[tuple[str, Any]]:
@@ -222,9 +226,8 @@ def _configurations(one: Verifiable, rng, samples: int) -> np.ndarray:
 
 
 def _on_branch(one: Verifiable, rng, samples: int) -> Iterator[np.ndarray]:
-    """Yield closed configurations near the one whose branch is the default; angles from -pi to pi."""
-    model, bodies = one.model, one.bodies
-    (start,) = closed(model, bodies, 1)
+    """Yield closed configurations near one on the default branch; angles from -pi to pi."""
+    model, bodies, start = one.model, one.bodies, one.start
     angles = [body.q for body in bodies if body.kind == "revolute"]
     while samples:
         q = nearest(model, bodies, integrate(model, start, rng.normal(scale=NEAR, size=model.nv)))
