@@ -10,8 +10,9 @@ from treefactor import cli, tables
 from treefactor.check.results import EXPLAINED
 from treefactor.papers import exhibits
 from treefactor.papers.exhibits import EXHIBITS, NOT_EXECUTABLE, REPRODUCED, Exhibit, contradicted
+from treefactor.papers.tables import golubev_yaskevich_systems as systems
 from treefactor.papers.tables import tasora, tasora_figures
-from treefactor.papers.tables.table import DERIVED, DIFFERS, Derived, Row, Table
+from treefactor.papers.tables.table import ABOUT, DERIVED, DIFFERS, Derived, Row, Table
 
 NUMBERED = {  # items of the papers' texts, counted there by hand
     "featherstone": {
@@ -81,6 +82,16 @@ def test_verdicts_follow_from_rows(one, found):
 def test_titles_name_one_table(found):
     titles = [table.title for table in found]
     assert len(titles) == len(set(titles))
+
+
+@pytest.mark.parametrize("part", ["share of the loops, program", "docking mechanism, "])
+def test_bodies_of_revolution_are_the_only_ones_outside(found, part):
+    """A claim that one of three docking mechanisms does not fulfil has a row for each."""
+    rows = {(row.case, row.what): row.verdict for table in found for row in table.rows if part in row.what}
+    assert len(rows) == len(systems.mechanisms())
+    assert {key for key, verdict in rows.items() if verdict != ABOUT} == {
+        key for key in rows if systems.ROUND in ", ".join(key)
+    }
 
 
 def row(verdict):

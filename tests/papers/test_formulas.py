@@ -10,8 +10,12 @@ from hypothesis import strategies as st
 import treefactor as tf
 from treefactor import arms
 from treefactor._util.counting import counting
+from treefactor.check.results import EXPLAINED
+from treefactor.codegen.program import emit_c
+from treefactor.papers.tables import golubev_yaskevich_formulas as formulas
 from treefactor.papers.tables import golubev_yaskevich_systems as systems
 from treefactor.papers.tables import tasora_figures as figures
+from treefactor.papers.tables.table import HOLDS
 from treefactor.papers.textbook import optimizing, penalty
 from treefactor.papers.textbook.recursions import evaluate
 
@@ -85,6 +89,13 @@ def test_the_six_legged_robot_has_the_counted_accelerations():
     np.testing.assert_allclose(found, tf.aba(model, q, v, tau), rtol=1e-9)
     program = tf.compile(tf.generate(model, "forward_dynamics"))
     np.testing.assert_allclose(program.forward_dynamics(q, v, tau), found, rtol=1e-8)
+
+
+def test_only_the_width_of_lines_keeps_variables_of_rows_used_once(monkeypatch):
+    for columns, verdict in ((emit_c.COLUMNS, EXPLAINED), (10**9, HOLDS)):
+        monkeypatch.setattr(emit_c, "COLUMNS", columns)
+        rows = [row for row in formulas.inlined() if "used once" in row.what]
+        assert [row.verdict for row in rows] == [verdict] * 2
 
 
 def test_penalty_forces_keep_the_guide_and_bounce():

@@ -7,7 +7,7 @@ import pytest
 from treefactor import OperationCount, bench
 from treefactor.papers.exhibits.exhibit import NOT_EXECUTABLE, contradicted
 from treefactor.papers.exhibits.kane_sum import EXHIBITS
-from treefactor.papers.tables import kane_sum, kane_sum_growth, kane_sum_kinematics
+from treefactor.papers.tables import kane_sum, kane_sum_extensions, kane_sum_growth, kane_sum_kinematics
 from treefactor.papers.tables.table import DERIVED, DIFFERS, EXPLAINED
 from treefactor.report.plots import draw_curves
 
@@ -97,3 +97,11 @@ def test_wrong_kinematics_are_found(monkeypatch, name):
     right = getattr(kane_sum_kinematics, name)
     monkeypatch.setattr(kane_sum_kinematics, name, lambda *given: 1.01 * right(*given))
     assert DIFFERS in {row.verdict for row in kane_sum_kinematics.kinematics().rows}
+
+
+def test_chains_of_beams_are_named_by_their_modes_and_wrong_accelerations_found(monkeypatch):
+    arms = [kane_sum_extensions.beams(n) for n in (1, 3)]
+    assert [kane_sum_extensions.balance(arm).case for arm in arms] == ["1 beam, 4 modes", "3 beams, 12 modes"]
+    right = type(arms[0]).forward_dynamics
+    monkeypatch.setattr(type(arms[0]), "forward_dynamics", lambda *given: 1.01 * right(*given))
+    assert {kane_sum_extensions.balance(arm).verdict for arm in arms} == {DIFFERS}

@@ -1,5 +1,8 @@
 """Test counts of named arms, and their comparison with the published ones."""
 
+import re
+from pathlib import Path
+
 import pytest
 
 from treefactor import arms
@@ -34,6 +37,14 @@ def test_formulas_for_any_geometry():
     assert stated["rnea"] == {"mul": 425, "add": 369, "div": 0}
     assert stated["crba"] == {"mul": 460, "add": 395, "div": 0}
     assert stated["forward_dynamics"] == {"mul": 1085, "add": 982}
+
+
+def test_the_page_says_which_counts_are_at_second_hand():
+    page = Path(__file__).parents[2] / "docs" / "papers" / "golubev-yaskevich.md"
+    (sentence,) = re.findall(r"At second hand are .*?: we found no copy", page.read_text(), re.DOTALL)
+    rows = {row.what for row in named_arms.named_arms().rows if "at second hand" in row.what}
+    documents = {re.search(r", (.+?) \(", what)[1] for what in rows}
+    assert set(re.findall(r"\((\S+ & [^)]+)\)", sentence)) == documents
 
 
 def test_the_best_count_is_chosen():

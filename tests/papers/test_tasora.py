@@ -9,8 +9,11 @@ from treefactor import mlcp, mlcp_families
 from treefactor.mlcp_families import FAMILIES
 from treefactor.papers.kkt import Corner
 from treefactor.papers.tables import tasora_theory as theory
+from treefactor.papers.tables.table import AtLeast
 from treefactor.papers.textbook import basis, reduction, tasora
 from treefactor.tables import tasora as tables
+
+WHAT = "entries of a dense factor over those of a pivot"
 
 pytestmark = pytest.mark.usefixtures("one_thread")
 
@@ -110,6 +113,15 @@ def test_the_theorem_needs_the_inverse_of_m_in_b(seed, p):
     assert np.abs(A @ gamma + reduction.corrected(problem) - alpha).max() < 1e-9 * scale
     assert np.abs(A @ gamma + B - alpha).max() > 1e-3 * scale
     assert np.linalg.eigvalsh((A + A.T) / 2).min() > -1e-9 * np.abs(A).max()
+
+
+@pytest.mark.usefixtures("impatient")
+def test_both_dense_decompositions_are_compared_with_an_order_of_magnitude():
+    rows = {row.what: row for row in tables.magnitude().rows if row.case == "robot, m = 40"}
+    for peer in ("dense LU", "dense Bunch-Kaufman"):
+        row = rows[f"time of {peer} over that of a pivot"]
+        assert row.paper == AtLeast(10.0)
+        assert row.ours == {one.peer: one.ratio for one in rows[WHAT].timed}[peer]
 
 
 @pytest.mark.parametrize("family", ["robot", "spheres", "dup"])
