@@ -58,7 +58,7 @@ class Comparison:
     Attributes
     ----------
     target : str
-        Name of the target, a key of `SUBJECTS` such as "S1" or words.
+        Name of the target, a key of ``SUBJECTS`` such as "S1" or words.
     model, what, peer : str
     ours, theirs : Call
     goal : float or None

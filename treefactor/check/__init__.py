@@ -1,7 +1,8 @@
 """Check that every engine computes the same H and q̈, or name the reason for the difference.
 
-`run` compares engines on robots; `compare` and `compare_mimic` measure the deviations, `explain` and
-`differences` find their causes. `isolated` runs engines in other processes, `selfcheck` needs one engine.
+``run`` compares engines on robots; ``compare`` and ``compare_mimic`` measure the deviations, ``explain`` and
+``differences`` find their causes. ``isolated`` runs engines in other processes, ``selfcheck`` needs one
+engine.
 """
 
 from .run import (

@@ -54,7 +54,7 @@ class BodyJoint(ReadOnly):
     first, second : int
         Numbers of the bodies; -1 is the base.
     free : sequence of str, or array_like, shape (k, 6)
-        Motions of the second frame relative to the first, of `MOTIONS`, or as linear and angular velocities
+        Motions of the second frame relative to the first, of ``MOTIONS``, or as linear and angular velocities
         at the origin and in the axes of the second frame.
     R1, p1, R2, p2 : array_like, shapes (3, 3) and (3,)
         Rotations and origins (m) of the frames in those of the bodies.

@@ -1,6 +1,6 @@
 """Compute the dynamics of a chain of flexible links from positions of its joints and amplitudes of its modes.
 
-Links are described once, in their own frames; the inertia matrix and the forces are those of `flexible`.
+Links are described once, in their own frames; the inertia matrix and the forces are those of ``flexible``.
 """
 
 from __future__ import annotations

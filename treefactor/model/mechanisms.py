@@ -71,7 +71,7 @@ class Mechanism:
     def random(self, rng: np.random.Generator | int) -> np.ndarray:
         """Return a random closed configuration q, shape (nq,); rng may be a seed.
 
-        Positions that close no loops are drawn again; ConfigurationError is raised after `DRAWS` of them.
+        Positions that close no loops are drawn again; ConfigurationError is raised after ``DRAWS`` of them.
         """
         rng = np.random.default_rng(rng)
         for _ in range(DRAWS - 1):

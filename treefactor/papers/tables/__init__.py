@@ -1,4 +1,4 @@
-"""Execute what the source papers print, beside the printed numbers; `exhibits` lists the verdicts."""
+"""Execute what the source papers print, beside the printed numbers; ``exhibits`` lists the verdicts."""
 
 from __future__ import annotations
 
