@@ -26,7 +26,7 @@ class Joint:
     name, kind : str
         Drake's name and type.
     parent : int
-        Next joint with freedoms towards the world, as an index into ``Body.joints``; -1 if there is none.
+        Next joint with freedoms towards the world, as an index into ``Body.joints``; -1 for the first one.
     q, v : slice
         Its entries in q and v.
 

@@ -1,4 +1,4 @@
-"""Test forms of arguments: layouts, triangles, shifts, strides, dtypes, and NaN where nothing is read."""
+"""Test forms of arguments: layouts, triangles, shifts, strides, dtypes, NaN in entries that are not read."""
 
 import numpy as np
 import pytest

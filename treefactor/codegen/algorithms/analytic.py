@@ -98,7 +98,7 @@ def _not_analytic(loop, recursions: Recursions, left: set[int], names: dict[int,
 
 
 def _task(samples: list[Recursions], loop, k: int, left: set[int]) -> Task | None:
-    """Return the task of a loop, without screws if nothing is unknown; None if it is not analytic."""
+    """Return the task of a loop; None if the loop has no analytic closure. No unknowns give no screws."""
     closures = [Closure(recursions, loop) for recursions in samples]
     unknown = [i for i in closures[0].bodies if i in left]
     bodies = samples[0].bodies
