@@ -24,7 +24,7 @@ from .exceptions import (
     TreefactorError,
 )
 from .linalg import BoundFactor, Factor, factor, multiply, solve
-from .model import Inertia, Joint, Loop, Mimic, Model
+from .model import Frame, Inertia, Joint, Loop, Mimic, Model
 from .model.configuration import difference, integrate, neutral, random_configuration
 from .streams import stream
 from .tree import OperationCount, Tree
@@ -46,6 +46,7 @@ __all__ = [
     "ConfigurationError",
     "DtypeError",
     "Factor",
+    "Frame",
     "Inertia",
     "InvalidChainError",
     "InvalidModelError",

@@ -56,6 +56,7 @@ OBJECTS = {  # by the names of the API reference
     "Joint": MODEL.joints[0],
     "Kernels": tf.compile(PROGRAM),
     "Loop": LINKAGE.model.loops[0],
+    "Frame": tf.Frame("tool", 0, p=[0, 0, 0.1]),
     "Mimic": tf.Mimic(0, 2.0, 1.0),
     "Model": LINKAGE.model,
     "OperationCount": TREE.cost("LTDL"),

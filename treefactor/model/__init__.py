@@ -1,9 +1,11 @@
 """Define robots: joints, bodies, configurations, URDF files, and named arms and mechanisms.
 
-`joints` defines joints, inertias and loops, `model` the tree of them, `configuration` operations on q and v.
-`urdf` loads files, `mimic` reduces H under mimic joints, `arms` and `mechanisms` make named examples.
+`joints` defines joints, inertias and loops, `frames` named places on bodies, `model` the tree of them,
+`configuration` operations on q and v. `urdf` loads files, `mimic` reduces H under mimic joints, `arms` and
+`mechanisms` make named examples.
 """
 
+from .frames import Frame
 from .joints import Inertia, Joint, Loop, Mimic
 from .model import (
     GRAVITY,
@@ -14,6 +16,7 @@ from .model import (
 
 __all__ = [
     "GRAVITY",
+    "Frame",
     "Inertia",
     "Joint",
     "Loop",

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
 from functools import cached_property
 from itertools import chain
 from types import MappingProxyType
@@ -11,11 +10,13 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from .._util.messages import not_a_model, received, similar
+from .._util.messages import not_a_model, similar
 from .._util.validation import Sealed, as_count, as_vector
 from ..exceptions import InvalidModelError
 from ..tree.tree import Tree, freedom_names
-from .joints import LEADERS, SIZES, Joint, Loop
+from ._model_checks import numbered, numbers_of, require_ends, require_tree
+from .frames import Frame, checked_frames, frame_of, frames_of_joints, support_of
+from .joints import SIZES, Joint, Loop
 from .mimic import Coupling
 
 GRAVITY = (0.0, 0.0, -9.81)
@@ -36,11 +37,14 @@ class Model(Sealed):
         see `Model.faults`.
     loops : sequence of Loop
         Joints that close loops. The recursions (`crba`, `aba`, ...) ignore them.
+    frames : sequence of Frame, optional
+        Named places on bodies. By default one for every joint and one for every body with a name.
 
     Attributes
     ----------
     joints : tuple of Joint
     loops : tuple of Loop
+    frames : tuple of Frame
     njoints, nq, nv : int
     idx_q, idx_v : tuple of int
         First entry of every joint in q and in v; a mimic joint has those of its leader.
@@ -54,8 +58,8 @@ class Model(Sealed):
     ------
     InvalidModelError
         If a joint comes before its parent, has the name of another one, follows a joint that it cannot
-        follow, or (if strict) has a body with an impossible inertia, or if a loop ends at a joint that does
-        not exist. Its attribute ``joint`` names the joint or loop.
+        follow, or (if strict) has a body with an impossible inertia, or if a loop or frame names a joint
+        that does not exist. Its attribute ``joint`` names the joint, loop or frame.
 
     Notes
     -----
@@ -86,6 +90,7 @@ class Model(Sealed):
     lower: np.ndarray
     upper: np.ndarray
     extended: Tree
+    _given_frames: tuple[Frame, ...] | None
     _compile: ClassVar[Callable[[Model], Any]]  # set by treefactor.dynamics
 
     def __init__(
@@ -95,10 +100,13 @@ class Model(Sealed):
         name: str = "",
         strict: bool = True,
         loops: Sequence[Loop] = (),
+        frames: Sequence[Frame] | None = None,
     ):
-        joints, loops = _numbered(tuple(joints), tuple(loops))
-        _require_tree(joints)
-        _require_ends(loops, {joint.name for joint in joints}, len(joints))
+        joints, loops = numbered(tuple(joints), tuple(loops))
+        require_tree(joints)
+        require_ends(loops, {joint.name for joint in joints}, len(joints))
+        if frames is not None:
+            frames = checked_frames(frames, numbers_of(joints), len(joints))
         gravity = as_vector(gravity, 3, "gravity").copy()
         parents = [joint.parent for joint in joints]
         names = [joint.name for joint in joints]
@@ -107,6 +115,7 @@ class Model(Sealed):
         self.__dict__.update(
             joints=joints,
             loops=loops,
+            _given_frames=frames,
             name=str(name),
             njoints=len(joints),
             nq=sum(joint.nq for joint in joints),
@@ -198,7 +207,7 @@ class Model(Sealed):
             raise InvalidModelError(f"{path}: {error}", error.joint) from None
 
     def __reduce__(self):
-        return Model, (self.joints, self.gravity, self.name, False, self.loops)
+        return Model, (self.joints, self.gravity, self.name, False, self.loops, self._given_frames)
 
     def __repr__(self) -> str:
         return f"<Model {self.name!r}: {self.njoints} joints, nq {self.nq}, nv {self.nv}>"
@@ -246,89 +255,73 @@ class Model(Sealed):
     @cached_property
     def numbers(self) -> Mapping[str, int]:
         """Return the numbers of the joints by their names and by the names of their bodies."""
-        return MappingProxyType(_numbers(self.joints))
+        return MappingProxyType(numbers_of(self.joints))
+
+    @cached_property
+    def frames(self) -> tuple[Frame, ...]:
+        """Return the frames given to the model, or one for every joint and every body with a name."""
+        return frames_of_joints(self.joints) if self._given_frames is None else self._given_frames
+
+    @cached_property
+    def _frames_by_name(self) -> Mapping[str, list[Frame]]:
+        """Return the frames of every name."""
+        found: dict[str, list[Frame]] = {}
+        for frame in self.frames:
+            found.setdefault(frame.name, []).append(frame)
+        return found
+
+    def frame(self, name: str, type: str | None = None) -> Frame:
+        """Return the frame of a name; a joint or body of this name is one, too.
+
+        Parameters
+        ----------
+        name : str
+        type : str, optional
+            Tells frames of one name apart: see `Frame`.
+
+        Raises
+        ------
+        InvalidModelError
+            If there is no such frame (proposes similar names), or several at different places.
+        """
+        return frame_of(self, name, type)
+
+    def support(self, frame) -> np.ndarray:
+        """Return the columns of v that move a frame, ascending: the columns of its packed Jacobian.
+
+        Parameters
+        ----------
+        frame : str, int or Frame
+            A frame, joint or body by name, a joint by number (-1: the base), or a Frame.
+        """
+        return support_of(self, frame_of(self, frame))
+
+    def add_frame(self, name: str, parent, R=None, p=(0.0, 0.0, 0.0), type: str = "op_frame") -> Model:
+        """Return a model with one more frame, placed at R and p (m) in the parent.
+
+        Parameters
+        ----------
+        name : str
+        parent : str, int or Frame
+            As in `support`.
+        R, p : array_like, shapes (3, 3) and (3,)
+        type : str
+            See `Frame`.
+
+        Raises
+        ------
+        InvalidModelError
+            If a frame of this name and type exists, or R is not a rotation.
+        """
+        on = frame_of(self, parent, argument="parent")
+        own = Frame(name, on.joint, np.eye(3) if R is None else R, p, type, on.name)
+        frames = (*self.frames, own.moved(on.R, on.p, on.joint))
+        return Model(self.joints, self.gravity, self.name, False, self.loops, frames)
 
     def faults(self) -> dict[str, str]:
         """Return the faults of impossible inertias, by the names of their joints."""
         found = ((joint.name, joint.inertia.fault()) for joint in self.joints)
         return {name: fault for name, fault in found if fault}
-
-
-def _numbers(joints: tuple[Joint, ...]) -> dict[str, int]:
-    """Return the numbers of joints by their own names and, if these differ, by the names of their bodies."""
-    bodies = {joint.body: i for i, joint in enumerate(joints) if joint.body}
-    return bodies | {joint.name: i for i, joint in enumerate(joints)}
-
-
-def _numbered(joints: tuple[Joint, ...], loops: tuple[Loop, ...]) -> tuple[tuple, tuple]:
-    """Return joints and loops with names of other joints replaced by numbers."""
-    for what, kind, given in (("joints", Joint, joints), ("loops", Loop, loops)):
-        for i, one in enumerate(given):
-            if not isinstance(one, kind):
-                raise InvalidModelError(f"{what}[{i}] is not a {kind.__name__} but {received(one)}")
-    numbers = _numbers(joints)
-
-    def number(given, what: str, name: str) -> int:
-        if isinstance(given, str) and given not in numbers:
-            reason = f"{given!r} is not a joint or body of the model{similar(given, numbers)}"
-            raise InvalidModelError(f"{what}: {reason}", joint=name)
-        return numbers[given] if isinstance(given, str) else given
-
-    def joint_numbered(joint: Joint) -> Joint:
-        what, mimic = f"joint {joint.name!r}", joint.mimic
-        if mimic and isinstance(mimic.leader, str):
-            mimic = replace(mimic, leader=number(mimic.leader, f"{what} follows another", joint.name))
-        parent = number(joint.parent, f"{what}, its parent", joint.name)
-        same = parent == joint.parent and mimic is joint.mimic
-        return joint if same else replace(joint, parent=parent, mimic=mimic)
-
-    def loop_numbered(loop: Loop) -> Loop:
-        ends = [number(end, f"loop {loop.name!r}", loop.name) for end in (loop.first, loop.second)]
-        return loop if ends == [loop.first, loop.second] else replace(loop, first=ends[0], second=ends[1])
-
-    return tuple(map(joint_numbered, joints)), tuple(map(loop_numbered, loops))
-
-
-def _require_tree(joints: tuple[Joint, ...]) -> None:
-    """Raise InvalidModelError unless parents come first, names differ, and leaders are valid."""
-    seen: set[str] = set()
-    bodies: set[str] = set()
-    for i, joint in enumerate(joints):
-        if joint.body in bodies:
-            raise InvalidModelError(f"two bodies are called {joint.body!r}", joint=joint.name)
-        bodies |= {joint.body} - {""}
-        if joint.name in seen:
-            raise InvalidModelError(f"two joints are called {joint.name!r}", joint=joint.name)
-        seen.add(joint.name)
-        if not -1 <= joint.parent < i:
-            raise InvalidModelError(
-                f"joint {joint.name!r} is number {i} and has parent {joint.parent}: parents come first",
-                joint=joint.name,
-            )
-        if joint.mimic is None:
-            continue
-        leader = joints[joint.mimic.leader] if 0 <= joint.mimic.leader < len(joints) else None
-        if leader is None or leader.mimic or leader.kind not in LEADERS:
-            raise InvalidModelError(
-                f"joint {joint.name!r} follows joint {joint.mimic.leader}, which must be one of "
-                f"{', '.join(LEADERS)} that follows none",
-                joint=joint.name,
-            )
-
-
-def _require_ends(loops: tuple[Loop, ...], names: set[str], njoints: int) -> None:
-    """Raise InvalidModelError if a loop shares its name or ends at a joint that does not exist."""
-    seen = set(names)
-    for loop in loops:
-        if loop.name in seen:
-            raise InvalidModelError(f"two joints or loops are called {loop.name!r}", joint=loop.name)
-        seen.add(loop.name)
-        for joint in (loop.first, loop.second):
-            if not -1 <= joint < njoints:
-                raise InvalidModelError(
-                    f"loop {loop.name!r} ends at joint {joint}, there are {njoints} and the base, -1",
-                    joint=loop.name,
-                )
 
 
 def _armature(joints: tuple[Joint, ...], idx_v: tuple[int, ...]) -> np.ndarray:

@@ -1,0 +1,174 @@
+"""Define frames, the named places on bodies, and find them by name."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field, replace
+from numbers import Integral
+
+import numpy as np
+
+from .._util.messages import received, similar
+from .._util.validation import Array, ReadOnly, as_count, as_vector
+from ..exceptions import InvalidModelError, TreefactorError
+from .joints import Joint, JointNumber, _origin, _rotation, _unturned
+
+TYPES = ("op_frame", "joint", "fixed_joint", "body", "sensor", "site")  # Pinocchio's, and MuJoCo's sites
+
+
+@dataclass(frozen=True, eq=False)
+class Frame(ReadOnly):
+    """Named place on the body of a joint, such as a tool, a foot, a camera or a link.
+
+    Parameters
+    ----------
+    name : str
+    joint : int or str
+        Number or name of the joint whose body carries the frame; -1 for the base. A `Model` replaces names by
+        numbers.
+    R, p : array_like, shapes (3, 3) and (3,)
+        Rotation and origin (m) in the frame of the joint.
+    type : {"op_frame", "joint", "fixed_joint", "body", "sensor", "site"}
+        What the frame was in the robot's description; has no influence on results.
+    parent : str
+        Name of the frame that it was attached to; has no influence on results.
+
+    Raises
+    ------
+    InvalidModelError
+        If R is not a rotation, p is not three numbers, or the type is unknown.
+
+    Notes
+    -----
+    Immutable.
+
+    Pinocchio's ``Frame`` with ``parentJoint``, ``placement``, ``type`` and ``parentFrame``.
+    """
+
+    name: str
+    joint: JointNumber
+    R: Array = field(default_factory=_unturned)
+    p: Array = field(default_factory=_origin)
+    type: str = "op_frame"
+    parent: str = ""
+
+    def __post_init__(self):
+        try:
+            self.__setstate__(self._checked())
+        except TreefactorError as error:
+            raise InvalidModelError(f"frame {self.name!r}: {error}", joint=self.name) from error
+
+    def _checked(self) -> dict:
+        """Return the validated placement as copies."""
+        if not isinstance(self.name, str) or not self.name:
+            raise InvalidModelError(f"its name must be a text that is not empty, got {self.name!r}")
+        if self.type not in TYPES:
+            known = ", ".join(TYPES)
+            raise InvalidModelError(f"its type must be one of {known}, got {self.type!r}")
+        if not isinstance(self.joint, Integral | str) or isinstance(self.joint, bool):
+            raise InvalidModelError(f"expected the number of a joint or its name, got {self.joint!r}")
+        return {"R": _rotation(self.R, "R"), "p": as_vector(self.p, 3, "p").copy()}
+
+    @property
+    def placement(self) -> np.ndarray:
+        """Return the placement [R | p] in the frame of the joint, shape (3, 4)."""
+        return np.column_stack([self.R, self.p])
+
+    def moved(self, R: np.ndarray, p: np.ndarray, joint: int) -> Frame:
+        """Return the frame on another joint, in whose frame that of the present one has placement R, p."""
+        return replace(self, joint=joint, R=R @ self.R, p=p + R @ self.p)
+
+
+def frames_of_joints(joints: Iterable[Joint]) -> tuple[Frame, ...]:
+    """Return a frame for every joint, and one for its body if that has a name of its own."""
+    found = []
+    for i, joint in enumerate(joints):
+        found.append(Frame(joint.name, i, type="joint"))
+        if joint.body and joint.body != joint.name:
+            found.append(Frame(joint.body, i, type="body", parent=joint.name))
+    return tuple(found)
+
+
+def checked_frames(frames: Iterable[Frame], numbers: dict[str, int], njoints: int) -> tuple[Frame, ...]:
+    """Return frames with names of joints replaced by numbers; raise InvalidModelError for unknown ones.
+
+    Two frames may share a name if their types differ, as in Pinocchio.
+    """
+    found, seen = [], set()
+    for i, frame in enumerate(frames):
+        if not isinstance(frame, Frame):
+            raise InvalidModelError(f"frames[{i}] is not a Frame but {received(frame)}")
+        if (frame.name, frame.type) in seen:
+            raise InvalidModelError(
+                f"two frames of type {frame.type!r} are called {frame.name!r}", joint=frame.name
+            )
+        seen.add((frame.name, frame.type))
+        joint = frame.joint
+        if isinstance(joint, str) and joint not in numbers:
+            reason = f"{joint!r} is not a joint or body of the model{similar(joint, numbers)}"
+            raise InvalidModelError(f"frame {frame.name!r}: {reason}", joint=frame.name)
+        joint = numbers[joint] if isinstance(joint, str) else int(joint)
+        if not -1 <= joint < njoints:
+            raise InvalidModelError(
+                f"frame {frame.name!r} is on joint {joint}, there are {njoints} and the base, -1",
+                joint=frame.name,
+            )
+        found.append(frame if joint is frame.joint else replace(frame, joint=joint))
+    return tuple(found)
+
+
+def frame_of(model, frame, type: str | None = None, argument: str = "frame") -> Frame:
+    """Return a frame given by its name, by the name of a joint or body, by a joint's number, or as a Frame.
+
+    Raises
+    ------
+    InvalidModelError
+        If the model has no frame of that name (proposes similar names), or frames of that name and different
+        types at different places.
+    IndexError, ValueError, DtypeError
+        If the number is not that of a joint, or the argument is neither a number, a name nor a Frame.
+    """
+    if isinstance(frame, Frame):
+        return checked_frames([frame], model.numbers, model.njoints)[0]
+    if not isinstance(frame, str):
+        number = as_count(frame, argument, -1)
+        if number >= model.njoints:
+            raise IndexError(f"there are {model.njoints} joints and the base, -1; got {argument} {number}")
+        return Frame(model.joints[number].name if number >= 0 else "base", number, type="joint")
+    return _named(model, frame, type, argument)
+
+
+def _named(model, name: str, type: str | None, argument: str) -> Frame:
+    """Return the frame of a name, or that of the joint or body of this name."""
+    found = [frame for frame in model._frames_by_name.get(name, ()) if type in (None, frame.type)]
+    if found:
+        first, *others = found
+        if any(other.joint != first.joint or (other.placement != first.placement).any() for other in others):
+            types = ", ".join(repr(frame.type) for frame in found)
+            raise InvalidModelError(
+                f"{argument} {name!r}: frames of types {types} have this name and lie at different places: "
+                "pass model.frame(name, type)",
+                joint=name,
+            )
+        return first
+    if type is None and name in model.numbers:
+        return Frame(name, model.numbers[name], type="joint")
+    known = {**model._frames_by_name, **model.numbers}
+    kind = "frame" if type is None else f"frame of type {type!r}"
+    where = f"a {kind}, joint or body of {model.name or 'the model'}"
+    raise InvalidModelError(
+        f"{argument} {name!r} is not {where}{similar(name, known)}",
+        joint=name,
+    )
+
+
+def support_of(model, frame: Frame) -> np.ndarray:
+    """Return the columns of v that move a frame, ascending: those of the joints between it and the base."""
+    columns: set[int] = set()
+    joint = frame.joint
+    while joint >= 0:
+        one = model.joints[joint]
+        count = model.joints[one.mimic.leader].nv if one.mimic else one.nv
+        columns |= set(range(model.idx_v[joint], model.idx_v[joint] + count))
+        joint = one.parent
+    return np.array(sorted(columns), dtype=np.intp)
