@@ -203,6 +203,13 @@ def body_names(model: mujoco.MjModel) -> list[str]:
     )
 
 
+def site_names(model: mujoco.MjModel) -> list[str]:
+    """Return distinct names of all sites."""
+    return _distinct(
+        [model.site(k).name for k in range(model.nsite)], [f"site {k}" for k in range(model.nsite)]
+    )
+
+
 def joint_names(model: mujoco.MjModel) -> list[str]:
     """Return distinct names of all joints."""
     made_up = []

@@ -10,9 +10,10 @@ import numpy as np
 from scipy.spatial.transform import Rotation
 
 from .._util.messages import received
+from ..model.frames import Frame
 from ..model.joints import Inertia, Joint
 from ..model.model import Model
-from ._mujoco_body import FREE, Body, adapter_error
+from ._mujoco_body import FREE, Body, adapter_error, body_names, site_names
 
 KINDS = {
     FREE: "freeflyer",
@@ -20,6 +21,8 @@ KINDS = {
     int(mujoco.mjtJoint.mjJNT_HINGE): "revolute",
     int(mujoco.mjtJoint.mjJNT_SLIDE): "prismatic",
 }
+
+Place = tuple[int, np.ndarray, np.ndarray]  # a joint, and R and p in its frame
 
 
 def model(source: mujoco.MjModel | Body) -> Model:
@@ -36,7 +39,10 @@ def model(source: mujoco.MjModel | Body) -> Model:
         `from_pinocchio` and `transform` take this model, too. Armature of joints and actuators is in it.
         A hinge or slide has MuJoCo's q, reference position and all. The armature of a free joint acts on
         accelerations along the axes of the world: one with such armature becomes a "translation" named
-        ``<joint>[0]`` and a "spherical" joint ``<joint>[1]``, whose v is MuJoCo's.
+        ``<joint>[0]`` and a "spherical" joint ``<joint>[1]``, whose v is MuJoCo's. Frames are those of all
+        bodies, welded ones and the world, too (type "body", placed as ``xpos`` and ``xmat``), of the joints
+        (type "joint", at their anchors), and of all sites (type "site", placed as ``site_xpos`` and
+        ``site_xmat``). A body without a name is called ``body <number>``, a site ``site <number>``.
 
     Raises
     ------
@@ -48,12 +54,27 @@ def model(source: mujoco.MjModel | Body) -> Model:
         raise TypeError(f"source must be a mujoco.MjModel or a Body, got {received(source)}{advice}")
     body = source if isinstance(source, Body) else Body(source)
     _refuse_tendon_armature(body.model)
-    return Model(_joints(body), body.gravity, strict=False)
+    joints, carried = _joints(body)
+    return Model(joints, body.gravity, strict=False, frames=_frames(body.model, joints, carried))
 
 
-def _joints(body: Body) -> list[Joint]:
+def _frames(m: mujoco.MjModel, joints: list[Joint], carried: list[Place]) -> list[Frame]:
+    """Return the frames of bodies, joints and sites; a body k is placed by ``carried[k]``."""
+    bodies, sites = body_names(m), site_names(m)
+    frames = []
+    for k, (name, place) in enumerate(zip(bodies, carried, strict=True)):
+        frames.append(Frame(name, *place, "body", bodies[m.body_parentid[k]] if k else ""))
+    frames += [Frame(joint.name, k, type="joint") for k, joint in enumerate(joints)]
+    for name, k, p, quaternion in zip(sites, m.site_bodyid, m.site_pos, m.site_quat, strict=True):
+        joint, R, origin = carried[k]
+        frames.append(Frame(name, -1, _matrix(quaternion), p, "site", bodies[k]).moved(R, origin, joint))
+    return frames
+
+
+def _joints(body: Body) -> tuple[list[Joint], list[Place]]:
+    """Return the joints, and of every body of MuJoCo the joint that carries it and its frame there."""
     m, joints = body.model, []
-    carried = [(-1, np.eye(3), np.zeros(3))]  # of every body: the joint that carries it, and its frame there
+    carried: list[Place] = [(-1, np.eye(3), np.zeros(3))]
     for k in range(1, m.nbody):
         carrier, R, p = carried[m.body_parentid[k]]
         R, p = R @ _matrix(m.body_quat[k]), p + R @ m.body_pos[k]
@@ -67,7 +88,7 @@ def _joints(body: Body) -> list[Joint]:
         if not count and carrier >= 0:
             joints[carrier] = replace(joints[carrier], inertia=joints[carrier].inertia + inertia.moved(R, p))
         carried.append((carrier, R, p))
-    return joints
+    return joints, carried
 
 
 def _parts(body: Body, j: int, parent: int, R, p, inertia: Inertia, count: int) -> list[Joint]:

@@ -9,6 +9,7 @@ import numpy as np
 import pinocchio as pin
 
 from ..exceptions import AdapterError, InvalidModelError, TreefactorError
+from ..model.frames import Frame, distinct_names
 from ..model.joints import AXES, LIMITED, SIZES, Inertia, Joint, Mimic
 from ..model.model import Model
 from ..tolerances import NO_TWIST
@@ -51,13 +52,23 @@ def model(pin_model: pin.Model) -> Model:
     Model
         A composite joint or one of type "SphericalZYX" becomes joints ``joint[0]``, ``joint[1]`` ..., and the
         last carries the body. Inertias that no body has are kept: see `treefactor.Model.faults`.
+        ``frames[k]`` is Pinocchio's frame k with its name, type, placement and the name of its parent frame;
+        the first is "universe". If its name is empty, or that of an earlier frame of its type, " (frame k)"
+        is added.
 
     Raises
     ------
     AdapterError
         If a joint is of a type that has no equivalent here; names it.
     InvalidModelError
-        If a mass is negative or a number is not finite; names the joint.
+        If a mass is negative, a number is not finite, or a frame's placement is not a rotation and a
+        translation; names the joint or the frame.
+
+    Notes
+    -----
+    The model is a copy and does not follow later changes of ``pin_model``, such as those by ``addFrame``,
+    ``addJoint``, ``appendBodyToJoint`` or to ``inertias``, ``armature``, ``gravity`` and ``frames``; nor does
+    it know of models that ``buildReducedModel`` makes. Build it again after a change.
     """
     require_model(pin_model, "pin_model")
     bodies = _bodies(pin_model)
@@ -91,7 +102,24 @@ def model(pin_model: pin.Model) -> Model:
                     **own,
                 )
             )
-    return Model(joints, pin_model.gravity.linear, pin_model.name, strict=False)
+    frames = _frames(pin_model, last)
+    return Model(joints, pin_model.gravity.linear, pin_model.name, strict=False, frames=frames)
+
+
+def _frames(pin_model: pin.Model, carriers: list[int]) -> list[Frame]:
+    """Return all frames in Pinocchio's order; joint ``carriers[j]`` carries Pinocchio's body j."""
+    names = distinct_names(*zip(*((frame.name, frame.type) for frame in pin_model.frames), strict=True))
+    return [
+        Frame(
+            name,
+            carriers[frame.parentJoint],
+            frame.placement.rotation,
+            frame.placement.translation,
+            frame.type.name.lower(),
+            names[frame.parentFrame] if k else "",
+        )
+        for k, (name, frame) in enumerate(zip(names, pin_model.frames, strict=True))
+    ]
 
 
 def _bodies(pin_model: pin.Model) -> dict[int, str]:

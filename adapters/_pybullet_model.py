@@ -7,6 +7,7 @@ from dataclasses import replace
 import numpy as np
 import pybullet
 
+from ..model.frames import Frame, distinct_names
 from ..model.joints import Inertia, Joint
 from ..model.model import Model
 from ._pybullet_body import Body
@@ -32,6 +33,7 @@ def model(body: Body) -> Model:
         Joints and their order are PyBullet's, a free base is ``root_joint``; frames are those of the URDF's
         links, not PyBullet's inertial ones. `from_pinocchio` and `transform` take this model, too. Continuous
         joints are "revolute" here, for PyBullet has one angle for them. Gravity is the client's at this time.
+        Every link and joint has a frame, links on fixed joints too, with a type as in `Model.from_urdf`.
     """
     inertia = _inertia(body.base_mass, body.base_moments, body.base_centre, body.base_inertial)
     joints = [Joint("root_joint", "freeflyer", inertia=inertia)] if body.floating else []
@@ -52,7 +54,23 @@ def model(body: Body) -> Model:
         elif carrier >= 0:
             joints[carrier] = replace(joints[carrier], inertia=joints[carrier].inertia + inertia.moved(R, p))
         carried.append((carrier, R, p))
-    return Model(joints, pinocchio_gravity(body), body.base, strict=False)
+    frames = _frames(body, carried)
+    return Model(joints, pinocchio_gravity(body), body.base, strict=False, frames=frames)
+
+
+def _frames(body: Body, carried: list) -> list[Frame]:
+    """Return the frames of the base, the joints and the links, placed by ``carried``."""
+    types, names = ["body"], [body.base]
+    for link in body.links:
+        types += ["joint" if link.freedoms else "fixed_joint", "body"]
+        names += [link.joint, link.name]
+    names = distinct_names(names, types)
+    frames = [Frame(names[0], *carried[0], types[0])]
+    for k, link in enumerate(body.links, 1):
+        at = 2 * k - 1
+        frames.append(Frame(names[at], *carried[k], types[at], names[2 * link.parent + 2]))
+        frames.append(Frame(names[at + 1], *carried[k], types[at + 1], names[at]))
+    return frames
 
 
 def _joint(body: Body, i: int, parent: int, R: np.ndarray, p: np.ndarray, inertia: Inertia) -> Joint:

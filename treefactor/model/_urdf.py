@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import xml.etree.ElementTree as ET
 from collections import Counter
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -71,21 +71,32 @@ def without_fixed_joints(robot: Robot) -> Robot:
 
     Joints come depth first, those on one link in their order.
     """
-    below = joints_by_parent(robot.joints)
     links, joints = {robot.root: robot.links[robot.root]}, []
-    waiting = [(joint, robot.root, np.eye(3), np.zeros(3)) for joint in reversed(below.get(robot.root, []))]
-    while waiting:
-        joint, carrier, R, r = waiting.pop()  # placement of the parent link in the link that carries it
-        R, r = R @ joint.R, r + R @ joint.r
+    for joint, carrier, R, r in carried_joints(robot):
         inertia = robot.links[joint.child]
         if joint.type == "fixed":
             links[carrier] += inertia.moved(R, r)
         else:
             links[joint.child] = inertia
             joints.append(replace(joint, parent=carrier, R=R, r=r))
+    return Robot(robot.root, links, joints, robot.name)
+
+
+def carried_joints(robot: Robot) -> Iterator[tuple[Joint, str, np.ndarray, np.ndarray]]:
+    """Yield every joint, depth first, with its place R, r in the link that carries its parent link.
+
+    The root, and every link on a joint that moves, carries itself; a link on a fixed joint is carried by the
+    link that carries its parent.
+    """
+    below = joints_by_parent(robot.joints)
+    waiting = [(joint, robot.root, np.eye(3), np.zeros(3)) for joint in reversed(below.get(robot.root, []))]
+    while waiting:
+        joint, carrier, R, r = waiting.pop()  # placement of the parent link in the link that carries it
+        R, r = R @ joint.R, r + R @ joint.r
+        yield joint, carrier, R, r
+        if joint.type != "fixed":
             carrier, R, r = joint.child, np.eye(3), np.zeros(3)
         waiting += [(other, carrier, R, r) for other in reversed(below.get(joint.child, []))]
-    return Robot(robot.root, links, joints, robot.name)
 
 
 def roll_pitch_yaw(R: np.ndarray) -> np.ndarray:

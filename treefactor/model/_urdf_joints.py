@@ -1,4 +1,4 @@
-"""Convert URDFs into joints of a model, without any engine and without meshes.
+"""Convert URDFs into joints and frames of a model, without any engine and without meshes.
 
 The standard library parses the XML: yourdfpy, urchin and urdf_parser_py reject some bundled URDFs that
 Pinocchio accepts, with errors that name neither file nor joint.
@@ -7,6 +7,7 @@ Pinocchio accepts, with errors that name neither file nor joint.
 from __future__ import annotations
 
 import textwrap
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -15,6 +16,7 @@ from .._util.messages import received
 from .._util.xml import as_path, file_error, numbers
 from ..exceptions import AdapterError, InvalidModelError
 from . import _urdf
+from .frames import Frame
 from .joints import AXES, Inertia, Joint, Mimic
 
 KINDS = {  # kinds of `Joint` by URDF joint type
@@ -28,13 +30,16 @@ KINDS = {  # kinds of `Joint` by URDF joint type
 BOUNDED = ("revolute", "prismatic")
 
 
-def read(path, floating: bool = False, mimic: bool = False) -> tuple[list[Joint], str]:
-    """Read the joints of a URDF file and the name of the robot: see `Model.from_urdf`."""
+Parts = tuple[list[Joint], list[Frame], str]  # joints and frames of a robot, and its name
+
+
+def read(path, floating: bool = False, mimic: bool = False) -> Parts:
+    """Read the joints and frames of a URDF file and the name of the robot: see `Model.from_urdf`."""
     return _read(as_path(path, None), None, floating, mimic)
 
 
-def read_text(text: str, floating: bool = False, mimic: bool = False) -> tuple[list[Joint], str]:
-    """Read the joints of a URDF text and the name of the robot: see `Model.from_urdf_string`."""
+def read_text(text: str, floating: bool = False, mimic: bool = False) -> Parts:
+    """Read the joints and frames of a URDF text and the name of the robot: see `Model.from_urdf_string`."""
     if not isinstance(text, str):
         raise AdapterError(f"text must be a str with the XML of a URDF, got {received(text)}")
     if not text.lstrip("\ufeff \t\r\n").startswith("<"):
@@ -45,11 +50,11 @@ def read_text(text: str, floating: bool = False, mimic: bool = False) -> tuple[l
     return _read(Path("<string>"), text.lstrip("\ufeff"), floating, mimic)
 
 
-def _read(path: Path, text: str | None, floating: bool, mimic: bool) -> tuple[list[Joint], str]:
-    """Return the joints, sorted by name within a parent link, and the name of the robot."""
-    robot = _urdf.read(path, None, {*KINDS, "fixed"}, text)
-    robot.joints.sort(key=lambda joint: joint.name)
-    robot = _urdf.without_fixed_joints(robot)
+def _read(path: Path, text: str | None, floating: bool, mimic: bool) -> Parts:
+    """Return the joints, sorted by name within a parent link, the frames, and the name of the robot."""
+    whole = _urdf.read(path, None, {*KINDS, "fixed"}, text)
+    whole.joints.sort(key=lambda joint: joint.name)
+    robot = _urdf.without_fixed_joints(whole)
     base = Joint("root_joint", "freeflyer", inertia=robot.links[robot.root], body=robot.root)
     joints = [base] if floating else []
     carrier = {robot.root: len(joints) - 1}
@@ -59,9 +64,28 @@ def _read(path: Path, text: str | None, floating: bool, mimic: bool) -> tuple[li
         for joint in robot.joints:
             follows = _mimic(path, joint, number) if mimic and joint.mimic is not None else None
             joints.append(_joint(path, joint, carrier[joint.parent], robot.links[joint.child], follows))
-        return joints, robot.name
+        return joints, _frames(whole, carrier), robot.name
     except InvalidModelError as error:
         raise InvalidModelError(f"{path}: {error}", error.joint) from None
+
+
+def _frames(robot: _urdf.Robot, number: dict[str, int]) -> list[Frame]:
+    """Return a frame for the base and every joint and link, in Pinocchio's order.
+
+    ``number`` holds the joint of every link that is carried by none.
+    """
+    base = number[robot.root]
+    frames = [Frame("universe", -1, type="fixed_joint")]
+    if base >= 0:
+        frames.append(Frame("root_joint", base, type="joint", parent="universe"))
+    frames.append(Frame(robot.root, base, type="body", parent=frames[-1].name))
+    for joint, carrier, R, r in _urdf.carried_joints(robot):
+        if joint.type == "fixed":
+            own = Frame(joint.name, number[carrier], R, r, "fixed_joint", joint.parent)
+        else:
+            own = Frame(joint.name, number[joint.child], type="joint", parent=joint.parent)
+        frames += [own, replace(own, name=joint.child, type="body", parent=joint.name)]
+    return frames
 
 
 def _joint(path: Path, joint: _urdf.Joint, parent: int, inertia: Inertia, mimic: Mimic | None) -> Joint:

@@ -89,6 +89,19 @@ def frames_of_joints(joints: Iterable[Joint]) -> tuple[Frame, ...]:
     return tuple(found)
 
 
+def distinct_names(names: Iterable[str], types: Iterable) -> list[str]:
+    """Return the names of an engine's frames; " (frame k)" ends an empty one, and one taken in its type."""
+    found: list[str] = []
+    taken = set()
+    for k, (name, type) in enumerate(zip(names, types, strict=True)):
+        own = name
+        while not own or (own, type) in taken:
+            own = f"{own} (frame {k})".lstrip()
+        taken.add((own, type))
+        found.append(own)
+    return found
+
+
 def checked_frames(frames: Iterable[Frame], numbers: dict[str, int], njoints: int) -> tuple[Frame, ...]:
     """Return frames with names of joints replaced by numbers; raise InvalidModelError for unknown ones.
 

@@ -162,6 +162,9 @@ class Model(Sealed):
         Joints come depth first, those on one link sorted by name. Links on fixed joints are merged into their
         parent links, on a fixed base those of the root into the base. A model has no damping and no
         friction.
+
+        Every link and joint has a frame, fixed joints and merged links too, in Pinocchio's order: "universe"
+        for the base, then every joint (type "joint" or "fixed_joint") followed by its link (type "body").
         """
         from . import _urdf_joints
 
@@ -199,10 +202,10 @@ class Model(Sealed):
         return cls._of_file("<string>", *_urdf_joints.read_text(text, floating, mimic), strict)
 
     @classmethod
-    def _of_file(cls, path, joints: Sequence[Joint], name: str, strict: bool) -> Model:
-        """Return the model of joints read from a file; errors name the file."""
+    def _of_file(cls, path, joints: Sequence[Joint], frames, name: str, strict: bool) -> Model:
+        """Return the model of joints and frames read from a file; errors name the file."""
         try:
-            return cls(joints, name=name, strict=strict)
+            return cls(joints, name=name, strict=strict, frames=frames)
         except InvalidModelError as error:
             raise InvalidModelError(f"{path}: {error}", error.joint) from None
 
