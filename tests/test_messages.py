@@ -123,7 +123,7 @@ def test_names_are_as_good_as_numbers(name, number, names):
 def test_unknown_names_raise_with_the_nearest_ones(name, wrong, nearest):
     with pytest.raises((InvalidModelError, CodegenError)) as caught:
         NAMED[name](wrong)
-    assert re.search(rf"'{wrong}' is not a joint or body of (arm|the model)", str(caught.value))
+    assert re.search(rf"'{wrong}' is not a (frame, )?joint or body of (arm|the model)", str(caught.value))
     assert ("did you mean" in str(caught.value)) == bool(nearest)
     assert nearest in str(caught.value)
 

@@ -84,7 +84,7 @@ COUNTS = {
 @pytest.mark.parametrize("name", COUNTS)
 def test_counts_are_whole_numbers(name, value):
     if value == "a" and name.strip() == "body":
-        with pytest.raises(InvalidModelError, match=r"^body 'a' is not a joint or body of four-bar"):
+        with pytest.raises(InvalidModelError, match=r"^body 'a' is not a frame, joint or body of four-bar"):
             COUNTS[name](value)
         return
     with pytest.raises(DtypeError, match=f"^{name.strip()} must be a whole number"):

@@ -302,7 +302,7 @@ def test_tips_are_required(arm, capsys):
     assert cli.main(["generate", "arm.urdf", "-o", "out", "--functions", "jacobian"]) == 2
     assert "'jacobian' needs tips=" in capsys.readouterr().err
     assert cli.main(["generate", "arm.urdf", "-o", "out", "--tips", "lowr"]) == 2
-    assert "'lowr' is not a joint or body of arm; did you mean 'lower'" in capsys.readouterr().err
+    assert "'lowr' is not a frame, joint or body of arm; did you mean 'lower'" in capsys.readouterr().err
     assert cli.main(["generate", "arm.urdf", "-o", "out", "--tips", "lower", "--functions", "jacobian"]) == 0
 
 

@@ -170,7 +170,7 @@ def test_the_base_stays():
 def test_wrong_arguments_are_refused():
     model = MODELS["freeflyer"]
     q, v, _, _ = arguments(model)
-    with pytest.raises(IndexError, match="7 bodies"):
+    with pytest.raises(IndexError, match="7 joints"):
         constraints.jacobian(model, q, 7)
     with pytest.raises(ShapeError):
         constraints.jacobian(model, q[1:], 0)

@@ -108,7 +108,7 @@ def _generate(commands) -> None:
         "and without --tips jacobian and delassus",
     )
     command.add_argument(
-        "--tips", nargs="+", default=(), metavar="JOINT", help="joints of the functions jacobian and delassus"
+        "--tips", nargs="+", default=(), metavar="NAME", help="joints or frames of jacobian and delassus"
     )
     command.add_argument(
         "--verify", action="store_true", help="compare all intermediates with numeric matrix algorithms"

@@ -11,7 +11,8 @@ import numpy as np
 from .._util.messages import similar
 from .._util.validation import as_size, as_tuple
 from ..exceptions import CodegenError, DtypeError, InvalidModelError
-from ..model.model import body_number, require_model
+from ..model.frames import Frame, located
+from ..model.model import require_model
 from .algorithms.closing import Closing
 from .algorithms.frames import bodies_of, canonical, regrouped, snapped
 from .algorithms.partition import closed, dependents
@@ -25,6 +26,7 @@ VARIANTS = {  # transformations of the bodies before the recursions run
     "both": (canonical, regrouped),
     "meeting": (partial(canonical, meet=True), regrouped),
 }
+AT_JOINT = 1e-12  # m and rad; a frame that is closer to its joint lies at the joint
 WHOLE = ("plain", "frames")  # variants that keep the mass of every single body
 FACTORS = ("factor", "aba")  # factorize H, or use articulated bodies
 METHODS: dict[str, tuple[str, ...]] = {  # of functions with several methods
@@ -135,15 +137,29 @@ def _require_expressible(model) -> None:
 
 
 def _tips(model, tips) -> tuple[str, ...]:
-    """Return the names of joints given by number, by name or by the name of their body."""
-    tips = (tips,) if isinstance(tips, str | Integral) else as_tuple(tips, "tips")
+    """Return the names of joints given by number or name, or by a body or frame at the joint."""
+    tips = (tips,) if isinstance(tips, str | Integral | Frame) else as_tuple(tips, "tips")
     try:
-        numbers = [body_number(model, tip, "tips:") for tip in tips]
+        places = [located(model, tip, np.eye(3), np.zeros(3), "tips:") for tip in tips]
     except (InvalidModelError, DtypeError, ValueError, IndexError) as error:
         raise CodegenError(str(error)) from None
-    if -1 in numbers:
-        raise CodegenError("tips: -1 is the base, which does not move; expected names of joints")
-    return tuple(model.joints[number].name for number in numbers)
+    for tip, (number, R, p) in zip(tips, places, strict=True):
+        if number == -1:
+            raise CodegenError(
+                f"tips: {_title(tip)} is the base, which does not move; expected names of joints"
+            )
+        if max(np.abs(R - np.eye(3)).max(), np.abs(p).max()) > AT_JOINT:
+            raise CodegenError(
+                f"tips: frame {_title(tip)} is away from its joint {model.joints[number].name!r}, "
+                "and tips are joints, or frames at joints; for this frame generate the function "
+                f"'frame_jacobian:{getattr(tip, 'name', tip)}'"
+            )
+    return tuple(model.joints[number].name for number, *_ in places)
+
+
+def _title(tip) -> str:
+    """Return a tip as messages show it."""
+    return repr(getattr(tip, "name", tip))
 
 
 def _require_tips(functions: tuple[str, ...], tips: tuple[str, ...]) -> None:

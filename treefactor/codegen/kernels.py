@@ -53,7 +53,7 @@ def compile(model_or_program, functions=None, backend: str = "interp", tips=()) 
         "interp" runs on the interpreter of the package and needs no compiler. "cc" compiles C with the
         system's compiler, or takes the object from the cache; "llvm" compiles with llvmlite. If one of these
         fails, "interp" is used and a warning gives the reason. "numpy" is the slow reference.
-    tips : sequence of str or int
+    tips : sequence of str, int or Frame
         Joints of the functions "jacobian" and "delassus", as of `generate`; for a model only.
 
     Returns

@@ -47,9 +47,10 @@ def generate(
         cannot be closed. It exists for loops whose dependent joints are two joints of a plane (four-bar and
         five-bar linkages, sliders) or a leg: two revolute joints with intersecting axes, and a third joint
         (platforms on legs).
-    tips : sequence of str or int
-        Joints, by name, by body name or by number. "jacobian" is J: velocities of their frames in their own
-        axes for unit v, linear before angular, joints stacked; "delassus" is J H^-1 J^T.
+    tips : sequence of str, int or Frame
+        Joints, by name, by body name or by number, or frames that lie at joints. "jacobian" is J: velocities
+        of the joints' frames in their own axes for unit v, linear before angular, joints stacked; "delassus"
+        is J H^-1 J^T.
     variants : sequence of str
         Model transformations to try: "plain" (none), "frames" (canonical frames), "regroup" (base inertial
         parameters), "both", and "meeting" (both, with origins where axes meet). Results agree to rounding;

@@ -14,11 +14,14 @@ from .._util.validation import ReadOnly, Sealed, as_number, as_tuple, as_vector
 from ..exceptions import ConfigurationError, InvalidModelError
 from ..kinematics.jacobians import Kinematics, Support
 from ..model.configuration import random_configuration
+from ..model.frames import Frame, located
 from ..model.model import Model, body_number, require_model
 from ._contacts import CONTACT, ContactKernel
 from .loops import close, loops_of
 
 SAMPLES = 4  # random configurations in which rates of gaps are compared with zero
+IDENTITY = np.eye(3)
+IDENTITY.flags.writeable = False
 STILL = 1e-9  # relative; a smaller rate is a rounding error
 
 
@@ -28,10 +31,11 @@ class Sphere(ReadOnly):
 
     Parameters
     ----------
-    body : int or str
-        By the number of its joint, -1 for the base, or by the joint's or its own name.
+    body : int, str or Frame
+        By the number of its joint, -1 for the base, or by the joint's or its own name; or a frame on it, by
+        name or as a `treefactor.Frame`.
     center : array_like, shape (3,)
-        m, in the frame of the joint.
+        m, in the frame of the joint, or in the frame given.
     radius : float
         m.
 
@@ -44,7 +48,7 @@ class Sphere(ReadOnly):
     Immutable.
     """
 
-    body: int | str
+    body: int | str | Frame
     center: np.ndarray = field(default_factory=lambda: np.zeros(3))
     radius: float = 0.0
 
@@ -62,10 +66,10 @@ class Plane(ReadOnly):
 
     Parameters
     ----------
-    body : int or str
-        By the number of its joint, -1 for the base, or by the joint's or its own name.
+    body : int, str or Frame
+        As for `Sphere`.
     normal : array_like, shape (3,)
-        Outward normal, in the frame of the joint; any length but zero.
+        Outward normal, in the frame of the joint, or in the frame given; any length but zero.
     point : array_like, shape (3,)
         Any point of the plane, m.
 
@@ -78,7 +82,7 @@ class Plane(ReadOnly):
     Immutable.
     """
 
-    body: int | str = -1
+    body: int | str | Frame = -1
     normal: np.ndarray = field(default_factory=lambda: np.array([0.0, 0.0, 1.0]))
     point: np.ndarray = field(default_factory=lambda: np.zeros(3))
 
@@ -121,22 +125,22 @@ class Contact:
                 f"expected a Sphere against a Plane or a Sphere, got {self.sphere!r} and {self.against!r}"
             )
         if self.sphere.body == self.against.body:
-            raise InvalidModelError(f"both sides of a contact are on body {self.sphere.body}")
+            raise InvalidModelError(f"both sides of a contact are on body {_shown(self.sphere.body)}")
         if not 0 <= as_number(self.mu, "mu"):
             raise InvalidModelError(f"mu must not be negative, got {self.mu}")
 
 
-def box(body: int | str, size, center=(0.0, 0.0, 0.0)) -> list[Sphere]:
+def box(body: int | str | Frame, size, center=(0.0, 0.0, 0.0)) -> list[Sphere]:
     """Make the corners of a box on a body, as points that may touch planes.
 
     Parameters
     ----------
-    body : int or str
-        By the number of its joint, or by the joint's or its own name.
+    body : int, str or Frame
+        As for `Sphere`.
     size : array_like, shape (3,)
-        Lengths of the edges along the axes of the joint's frame, m.
+        Lengths of the edges along the axes of the joint's frame, or of the frame given, m.
     center : array_like, shape (3,)
-        Centre in the frame of the joint, m.
+        Centre in this frame, m.
 
     Returns
     -------
@@ -215,9 +219,10 @@ def contacts_between(
         raise ValueError("named needs a model, whose joints name the bodies: pass model=")
     pairs = [(sphere, other) for i, sphere in enumerate(spheres) for other in spheres[:i]]
     pairs += all_pairs(spheres, others)
-    found = [Contact(sphere, other, mu) for sphere, other in pairs if sphere.body != other.body]
     if model is None:
-        return found
+        return [Contact(sphere, other, mu) for sphere, other in pairs if sphere.body != other.body]
+    number = {id(side): _carrier(model, side.body, "body") for side in (*spheres, *others)}
+    found = [Contact(one, other, mu) for one, other in pairs if number[id(one)] != number[id(other)]]
     changes = gaps_change(model, found)
     kept = [contact for contact, change in zip(found, changes, strict=True) if change]
     if not named:
@@ -264,7 +269,7 @@ class Contacts(Sealed):
     Raises
     ------
     InvalidModelError
-        If a contact names a body that the model does not have.
+        If a contact names a body or frame that the model does not have.
     """
 
     mu: np.ndarray
@@ -283,13 +288,9 @@ class Contacts(Sealed):
         structs["entry"], structs["stop"] = support.ranges(np.arange(len(contacts)))
         for struct, contact in zip(structs, contacts, strict=True):
             flat = isinstance(contact.against, Plane)
-            struct["flat"], struct["center"], struct["radius"] = (
-                flat,
-                contact.sphere.center,
-                contact.sphere.radius,
-            )
-            struct["anchor"] = contact.against.point if flat else contact.against.center
-            struct["normal"] = contact.against.normal if flat else 0.0
+            struct["flat"], struct["radius"] = flat, contact.sphere.radius
+            struct["center"] = located(model, contact.sphere.body, None, contact.sphere.center)[2]
+            struct["anchor"], struct["normal"] = _surface(model, contact.against)
             struct["reach"] = contact.sphere.radius + (0.0 if flat else contact.against.radius)
         mu.flags.writeable = False
         kernel = ContactKernel(model.njoints, structs, support.entries(model), support.indices)
@@ -351,25 +352,43 @@ def _ends(model: Model, k: int, contact: Contact) -> list[int]:
     """Look up the bodies of contact k: of the plane or other sphere, and of the sphere."""
     found = []
     for side in (contact.against, contact.sphere):
-        body = side.body
-        number = body_number(model, body, f"contact {k}: body") if isinstance(body, str) else body
-        if not -1 <= number < model.njoints:
-            raise InvalidModelError(f"contact {k} is on body {number}, there are {model.njoints}")
-        found.append(number)
+        body = _carrier(model, side.body, f"contact {k}: body")
+        if not -1 <= body < model.njoints:
+            raise InvalidModelError(f"contact {k} is on body {body}, there are {model.njoints}")
+        found.append(body)
     if found[0] == found[1]:
         raise InvalidModelError(
-            f"contact {k}: both sides are on body {found[0]}, which was given as {contact.against.body!r} "
-            f"and {contact.sphere.body!r}"
+            f"contact {k}: both sides are on body {found[0]}, which was given as "
+            f"{_shown(contact.against.body)} and {_shown(contact.sphere.body)}"
         )
     return found
 
 
-def _body(value) -> int | str:
-    """Validate a body given by number or name."""
-    if isinstance(value, str):
+def _carrier(model: Model, body: int | str | Frame, argument: str) -> int:
+    """Return the number of the joint that carries a body; one given by number is not checked."""
+    return body_number(model, body, argument) if isinstance(body, str | Frame) else body
+
+
+def _shown(body: int | str | Frame) -> str:
+    """Return a body as messages show it."""
+    return repr(body.name if isinstance(body, Frame) else body)
+
+
+def _surface(model: Model, side: Plane | Sphere) -> tuple:
+    """Return point and normal of a plane, or the centre of a sphere and 0, in the frame of the joint."""
+    if isinstance(side, Sphere):
+        return located(model, side.body, None, side.center)[2], 0.0
+    _, R, point = located(model, side.body, IDENTITY, side.point)
+    return point, side.normal if R is IDENTITY else R @ side.normal
+
+
+def _body(value) -> int | str | Frame:
+    """Validate a body given by number or name, or a frame."""
+    if isinstance(value, str | Frame):
         return value
     if not isinstance(value, Integral):
         raise InvalidModelError(
-            f"body must be the number of a joint, or its or its body's name, got {value!r}"
+            "body must be the number of a joint, its or its body's name, or a frame or its name, "
+            f"got {value!r}"
         )
     return int(value)

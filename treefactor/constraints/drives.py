@@ -118,14 +118,25 @@ def targets_of(model: Model, drives: tuple[Drive, ...]) -> tuple[Target, ...]:
     return targets
 
 
+def _not_driven(model: Model, name: str, loops: list[str]) -> str:
+    """Return why a drive cannot move what has this name: it is a frame, or unknown."""
+    try:
+        joint = model.frame(name).joint
+    except InvalidModelError:
+        known = [*model.numbers, *loops, *(frame.name for frame in model.frames)]
+        return f"{name!r} is not a joint, body or loop of the model{similar(name, known)}"
+    if joint < 0:
+        return f"{name!r} is a frame on the base, which does not move"
+    return f"{name!r} is a frame on joint {model.joints[joint].name!r}: drive the joint, or a loop"
+
+
 def _target(model: Model, k: int, drive: Drive) -> Target:
     """Look up what drive k moves."""
     loops = [loop.name for loop in model.loops]
     name = drive.joint
     if isinstance(name, str) and name not in model.numbers:
         if name not in loops:
-            near = similar(name, [*model.numbers, *loops])
-            raise InvalidModelError(f"drives[{k}]: {name!r} is not a joint, body or loop of the model{near}")
+            raise InvalidModelError(f"drives[{k}]: {_not_driven(model, name, loops)}")
         target, freedoms = Target(-1, loops.index(name), drive.freedom), TRANSLATIONS
     else:
         number = model.numbers[name] if isinstance(name, str) else name

@@ -13,8 +13,9 @@ import numpy as np
 from .._util.validation import ReadOnly, Sealed, as_vector
 from ..dynamics._recursions import BODY_MOTION, ENTRY
 from ..dynamics.recursions import frames
+from ..model.frames import Frame, located
 from ..model.joints import _rotation
-from ..model.model import Model, body_number, require_model
+from ..model.model import Model, require_model
 
 __all__ = ["Kinematics", "Pattern", "Support", "acceleration_bias", "jacobian", "placement"]
 
@@ -194,20 +195,22 @@ class Support(Sealed, ReadOnly):
 Pattern = Support  # the name in release 0.1
 
 
-def jacobian(model: Model, q, body: int | str, R=None, p=(0.0, 0.0, 0.0)) -> np.ndarray:
+def jacobian(model: Model, q, body: int | str | Frame, R=None, p=(0.0, 0.0, 0.0)) -> np.ndarray:
     """Compute the Jacobian of a frame on a body: rows of linear velocity, then rows of angular velocity.
 
     Parameters
     ----------
     model : Model
     q : array_like, shape (..., nq)
-    body : int or str
-        Number of its joint, -1 for the base, or name of the joint or body.
+    body : int, str or Frame
+        Number of its joint, -1 for the base, or name of the joint or body; or a frame of the model, by name
+        or as a `treefactor.Frame`.
     R : array_like, shape (3, 3), optional
-        Rotation of the frame in that of the joint: rows are expressed in the frame's own axes, Pinocchio's
-        LOCAL. Without it they are expressed in the base's axes, LOCAL_WORLD_ALIGNED.
+        Rotation of the frame in that of the joint, or in ``body`` if this is a frame: rows are expressed in
+        the frame's own axes, Pinocchio's LOCAL. Without it they are expressed in the base's axes,
+        LOCAL_WORLD_ALIGNED.
     p : array_like, shape (3,)
-        Origin of the frame in that of the joint, m.
+        Origin of the frame in that of the joint (or of ``body``), m.
 
     Returns
     -------
@@ -217,7 +220,8 @@ def jacobian(model: Model, q, body: int | str, R=None, p=(0.0, 0.0, 0.0)) -> np.
     Raises
     ------
     ShapeError, NonFiniteError, ConfigurationError, InvalidModelError
-        If q is not a configuration, R is not a rotation, or the model has no joint or body of that name.
+        If q is not a configuration, R is not a rotation, or the model has no joint, body or frame of that
+        name.
     IndexError, ValueError, DtypeError
         If body is not the number of a body.
 
@@ -234,7 +238,7 @@ def jacobian(model: Model, q, body: int | str, R=None, p=(0.0, 0.0, 0.0)) -> np.
     return support.dense(support.data(at, W))
 
 
-def acceleration_bias(model: Model, q, v, body: int | str, R=None, p=(0.0, 0.0, 0.0)) -> np.ndarray:
+def acceleration_bias(model: Model, q, v, body: int | str | Frame, R=None, p=(0.0, 0.0, 0.0)) -> np.ndarray:
     """Compute J-dot v of a frame on a body: its acceleration at zero acceleration of the joints.
 
     Parameters
@@ -260,13 +264,15 @@ def acceleration_bias(model: Model, q, v, body: int | str, R=None, p=(0.0, 0.0, 
     return np.concatenate([product(axes, linear), product(axes, A[..., 3:])], axis=-1)
 
 
-def placement(model: Model, q, body: int | str, R=None, p=(0.0, 0.0, 0.0)) -> tuple[np.ndarray, np.ndarray]:
+def placement(
+    model: Model, q, body: int | str | Frame, R=None, p=(0.0, 0.0, 0.0)
+) -> tuple[np.ndarray, np.ndarray]:
     """Compute the placement of a frame on a body in the base.
 
     Parameters
     ----------
     model, q, body, R, p
-        As for `jacobian`; without R the frame has the axes of the joint.
+        As for `jacobian`; without R the frame has the axes of the joint, or of the frame ``body``.
 
     Returns
     -------
@@ -286,9 +292,10 @@ def placement(model: Model, q, body: int | str, R=None, p=(0.0, 0.0, 0.0)) -> tu
 def _frame(model: Model, q, v, body, R, p) -> tuple[Kinematics, int, np.ndarray, np.ndarray]:
     """Return kinematics, body number, axes as rows (of frame or base), origin from the root body."""
     require_model(model)
-    body, p = body_number(model, body), as_vector(p, 3, "p")
+    R = None if R is None else _rotation(R, "R")
+    body, R, p = located(model, body, R, as_vector(p, 3, "p"))
     at = Kinematics(model, q, v)
-    axes = np.swapaxes(at.R[..., body, :, :] @ _rotation(R, "R"), -1, -2) if R is not None else np.eye(3)
+    axes = np.swapaxes(at.R[..., body, :, :] @ R, -1, -2) if R is not None else np.eye(3)
     r = at.points(body, p)
     return at, body, np.broadcast_to(axes, (*r.shape, 3)), r
 

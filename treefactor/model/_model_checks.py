@@ -4,8 +4,11 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+import numpy as np
+
 from .._util.messages import received, similar
 from ..exceptions import InvalidModelError
+from .frames import named_frame
 from .joints import LEADERS, Joint, Loop
 
 
@@ -15,12 +18,9 @@ def numbers_of(joints: tuple[Joint, ...]) -> dict[str, int]:
     return bodies | {joint.name: i for i, joint in enumerate(joints)}
 
 
-def numbered(joints: tuple[Joint, ...], loops: tuple[Loop, ...]) -> tuple[tuple, tuple]:
-    """Return joints and loops with names of other joints replaced by numbers."""
-    for what, kind, given in (("joints", Joint, joints), ("loops", Loop, loops)):
-        for i, one in enumerate(given):
-            if not isinstance(one, kind):
-                raise InvalidModelError(f"{what}[{i}] is not a {kind.__name__} but {received(one)}")
+def numbered_joints(joints: tuple[Joint, ...]) -> tuple[Joint, ...]:
+    """Return joints with names of other joints replaced by numbers."""
+    _require("joints", Joint, joints)
     numbers = numbers_of(joints)
 
     def number(given, what: str, name: str) -> int:
@@ -29,7 +29,7 @@ def numbered(joints: tuple[Joint, ...], loops: tuple[Loop, ...]) -> tuple[tuple,
             raise InvalidModelError(f"{what}: {reason}", joint=name)
         return numbers[given] if isinstance(given, str) else given
 
-    def joint_numbered(joint: Joint) -> Joint:
+    def one_numbered(joint: Joint) -> Joint:
         what, mimic = f"joint {joint.name!r}", joint.mimic
         if mimic and isinstance(mimic.leader, str):
             mimic = replace(mimic, leader=number(mimic.leader, f"{what} follows another", joint.name))
@@ -37,11 +37,39 @@ def numbered(joints: tuple[Joint, ...], loops: tuple[Loop, ...]) -> tuple[tuple,
         same = parent == joint.parent and mimic is joint.mimic
         return joint if same else replace(joint, parent=parent, mimic=mimic)
 
-    def loop_numbered(loop: Loop) -> Loop:
-        ends = [number(end, f"loop {loop.name!r}", loop.name) for end in (loop.first, loop.second)]
-        return loop if ends == [loop.first, loop.second] else replace(loop, first=ends[0], second=ends[1])
+    return tuple(map(one_numbered, joints))
 
-    return tuple(map(joint_numbered, joints)), tuple(map(loop_numbered, loops))
+
+def numbered_loops(loops: tuple[Loop, ...], numbers: dict[str, int], frames: dict) -> tuple[Loop, ...]:
+    """Return loops with names of joints replaced by numbers, and ends at frames placed on their joints."""
+    _require("loops", Loop, loops)
+
+    def end(loop: Loop, given, R: np.ndarray, p: np.ndarray) -> tuple:
+        if not isinstance(given, str):
+            return given, R, p
+        if given in numbers:
+            return numbers[given], R, p
+        try:
+            own = named_frame(given, frames, numbers, argument=f"loop {loop.name!r}:")
+        except InvalidModelError as error:
+            raise InvalidModelError(str(error), joint=loop.name) from None
+        return own.joint, own.R @ R, own.p + own.R @ p
+
+    def one_numbered(loop: Loop) -> Loop:
+        if not isinstance(loop.first, str) and not isinstance(loop.second, str):
+            return loop
+        first, R1, p1 = end(loop, loop.first, loop.R1, loop.p1)
+        second, R2, p2 = end(loop, loop.second, loop.R2, loop.p2)
+        return replace(loop, first=first, second=second, R1=R1, p1=p1, R2=R2, p2=p2)
+
+    return tuple(map(one_numbered, loops))
+
+
+def _require(what: str, kind: type, given: tuple) -> None:
+    """Raise InvalidModelError unless all are of one class."""
+    for i, one in enumerate(given):
+        if not isinstance(one, kind):
+            raise InvalidModelError(f"{what}[{i}] is not a {kind.__name__} but {received(one)}")
 
 
 def require_tree(joints: tuple[Joint, ...]) -> None:

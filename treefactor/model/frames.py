@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from numbers import Integral
 
@@ -102,6 +102,14 @@ def distinct_names(names: Iterable[str], types: Iterable) -> list[str]:
     return found
 
 
+def frames_by_name(frames: Iterable[Frame]) -> dict[str, list[Frame]]:
+    """Return the frames of every name."""
+    found: dict[str, list[Frame]] = {}
+    for frame in frames:
+        found.setdefault(frame.name, []).append(frame)
+    return found
+
+
 def checked_frames(frames: Iterable[Frame], numbers: dict[str, int], njoints: int) -> tuple[Frame, ...]:
     """Return frames with names of joints replaced by numbers; raise InvalidModelError for unknown ones.
 
@@ -143,17 +151,30 @@ def frame_of(model, frame, type: str | None = None, argument: str = "frame") -> 
     """
     if isinstance(frame, Frame):
         return checked_frames([frame], model.numbers, model.njoints)[0]
-    if not isinstance(frame, str):
-        number = as_count(frame, argument, -1)
-        if number >= model.njoints:
-            raise IndexError(f"there are {model.njoints} joints and the base, -1; got {argument} {number}")
-        return Frame(model.joints[number].name if number >= 0 else "base", number, type="joint")
-    return _named(model, frame, type, argument)
+    if isinstance(frame, str):
+        return named_frame(frame, model._frames_by_name, model.numbers, model.name, type, argument)
+    number = joint_number(model, frame, argument)
+    return Frame(model.joints[number].name if number >= 0 else "base", number, type="joint")
 
 
-def _named(model, name: str, type: str | None, argument: str) -> Frame:
-    """Return the frame of a name, or that of the joint or body of this name."""
-    found = [frame for frame in model._frames_by_name.get(name, ()) if type in (None, frame.type)]
+def joint_number(model, number, argument: str) -> int:
+    """Return the number of a joint, -1 for the base; raise IndexError, ValueError or DtypeError."""
+    number = as_count(number, argument, -1)
+    if number >= model.njoints:
+        raise IndexError(f"there are {model.njoints} joints and the base, -1; got {argument} {number}")
+    return number
+
+
+def named_frame(
+    name: str,
+    frames: Mapping[str, list[Frame]],
+    numbers: Mapping[str, int],
+    owner: str = "",
+    type: str | None = None,
+    argument: str = "frame",
+) -> Frame:
+    """Return the frame of a name, or that of the joint or body of this name in the model called ``owner``."""
+    found = [frame for frame in frames.get(name, ()) if type in (None, frame.type)]
     if found:
         first, *others = found
         if any(other.joint != first.joint or (other.placement != first.placement).any() for other in others):
@@ -164,15 +185,31 @@ def _named(model, name: str, type: str | None, argument: str) -> Frame:
                 joint=name,
             )
         return first
-    if type is None and name in model.numbers:
-        return Frame(name, model.numbers[name], type="joint")
-    known = {**model._frames_by_name, **model.numbers}
+    if type is None and name in numbers:
+        return Frame(name, numbers[name], type="joint")
     kind = "frame" if type is None else f"frame of type {type!r}"
-    where = f"a {kind}, joint or body of {model.name or 'the model'}"
+    where = f"a {kind}, joint or body of {owner or 'the model'}"
     raise InvalidModelError(
-        f"{argument} {name!r} is not {where}{similar(name, known)}",
-        joint=name,
+        f"{argument} {name!r} is not {where}{similar(name, {**frames, **numbers})}", joint=name
     )
+
+
+def located(model, body, R=None, p=(0.0, 0.0, 0.0), argument: str = "body"):
+    """Return the joint of a body or frame, and a placement R, p in the body or frame as one in the joint.
+
+    A name means a joint or body first, then a frame. R may be None, and stays None.
+
+    Raises
+    ------
+    InvalidModelError, IndexError, ValueError, DtypeError
+        As `frame_of`.
+    """
+    if isinstance(body, str) and body in model.numbers:
+        return model.numbers[body], R, p
+    if not isinstance(body, str | Frame):
+        return joint_number(model, body, argument), R, p
+    own = frame_of(model, body, argument=argument)
+    return own.joint, None if R is None else own.R @ R, own.p + own.R @ p
 
 
 def support_of(model, frame: Frame) -> np.ndarray:

@@ -298,10 +298,10 @@ class Loop(ReadOnly):
         The origins coincide; for "universal" the z axis of the first frame also stays at right angles to the
         x axis of the second; for "revolute" the z axes coincide; for "weld" the frames do.
     first, second : int or str
-        Numbers or names of the joints whose bodies are constrained; -1 for the base. A `Model` replaces names
-        by numbers.
+        Numbers or names of the joints whose bodies are constrained, or names of frames; -1 for the base. A
+        `Model` replaces names by numbers of joints.
     R1, p1, R2, p2 : array_like, shapes (3, 3) and (3,)
-        Rotations and origins (m) of the frames in those of the joints.
+        Rotations and origins (m) of the frames in those of the joints, or in the named frames.
 
     Notes
     -----

@@ -10,12 +10,12 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from .._util.messages import not_a_model, similar
-from .._util.validation import Sealed, as_count, as_vector
+from .._util.messages import not_a_model
+from .._util.validation import Sealed, as_vector
 from ..exceptions import InvalidModelError
 from ..tree.tree import Tree, freedom_names
-from ._model_checks import numbered, numbers_of, require_ends, require_tree
-from .frames import Frame, checked_frames, frame_of, frames_of_joints, support_of
+from ._model_checks import numbered_joints, numbered_loops, numbers_of, require_ends, require_tree
+from .frames import Frame, checked_frames, frame_of, frames_by_name, frames_of_joints, located, support_of
 from .joints import SIZES, Joint, Loop
 from .mimic import Coupling
 
@@ -102,11 +102,12 @@ class Model(Sealed):
         loops: Sequence[Loop] = (),
         frames: Sequence[Frame] | None = None,
     ):
-        joints, loops = numbered(tuple(joints), tuple(loops))
+        joints = numbered_joints(tuple(joints))
         require_tree(joints)
-        require_ends(loops, {joint.name for joint in joints}, len(joints))
         if frames is not None:
             frames = checked_frames(frames, numbers_of(joints), len(joints))
+        loops = numbered_loops(tuple(loops), numbers_of(joints), frames_by_name(frames or ()))
+        require_ends(loops, {joint.name for joint in joints}, len(joints))
         gravity = as_vector(gravity, 3, "gravity").copy()
         parents = [joint.parent for joint in joints]
         names = [joint.name for joint in joints]
@@ -268,10 +269,7 @@ class Model(Sealed):
     @cached_property
     def _frames_by_name(self) -> Mapping[str, list[Frame]]:
         """Return the frames of every name."""
-        found: dict[str, list[Frame]] = {}
-        for frame in self.frames:
-            found.setdefault(frame.name, []).append(frame)
-        return found
+        return frames_by_name(self.frames)
 
     def frame(self, name: str, type: str | None = None) -> Frame:
         """Return the frame of a name; a joint or body of this name is one, too.
@@ -345,26 +343,14 @@ def _places(joints: tuple[Joint, ...]) -> tuple[tuple[int, ...], tuple[int, ...]
 
 
 def body_number(model: Model, body, name: str = "body") -> int:
-    """Return the number of a body given by number, -1 for the base, or by its joint's or its own name.
+    """Return the number of the joint that carries a body or frame: -1 for the base.
 
     Raises
     ------
-    InvalidModelError
-        If the model has no joint or body of that name; proposes similar names.
-    IndexError, ValueError, DtypeError
-        If the number is out of range, or the argument is neither a number nor a name.
+    InvalidModelError, IndexError, ValueError, DtypeError
+        As `treefactor.model.frames.frame_of`.
     """
-    if isinstance(body, str):
-        if body not in model.numbers:
-            what = f"a joint or body of {model.name or 'the model'}"
-            raise InvalidModelError(
-                f"{name} {body!r} is not {what}{similar(body, model.numbers)}", joint=body
-            )
-        return model.numbers[body]
-    number = as_count(body, name, -1)
-    if number >= model.njoints:
-        raise IndexError(f"there are {model.njoints} bodies and the base, -1; got {name} {number}")
-    return number
+    return located(model, body, argument=name)[0]
 
 
 def require_model(model) -> None:
