@@ -206,6 +206,27 @@ def test_info_prints_names_depths_and_costs(tmp_path, capsys):
     assert content["cost"]["LTDL"]["total"] == tree.cost("LTDL").total
 
 
+def test_info_lists_frames_with_their_supports(tmp_path, capsys):
+    file = tmp_path / "solo.json"
+    assert cli.main(["info", "solo12", "--json", str(file)]) == 0
+    model = tf.Model.from_urdf(robots.find("solo12").path, floating=True)
+    content, count = json.loads(file.read_text()), len(model.frames)
+    assert content["nframes"] == count
+    assert "frames" not in content
+    assert f"{count} frames; --frames lists them" in capsys.readouterr().out
+    assert cli.main(["info", "solo12", "--frames", "--json", str(file)]) == 0
+    lines = [line.split() for line in capsys.readouterr().out.splitlines()]
+    found = {line[1]: line[2:] for line in lines if len(line) > 3 and line[0].isdigit()}
+    assert found["HL_FOOT"] == ["HL_KFE", "body", "0-5,", "12-14"]
+    assert found["universe"] == ["base", "fixed_joint"]
+    listed = json.loads(file.read_text())["frames"]
+    assert [one["name"] for one in listed] == [frame.name for frame in model.frames]
+    for one, frame in zip(listed, model.frames, strict=True):
+        assert (one["support"], one["type"]) == (model.support(frame).tolist(), frame.type)
+        assert one["placement"] == frame.placement.tolist()
+    assert listed[0]["joint"] is None
+
+
 def test_info_lists_the_bundled_robots(capsys):
     assert cli.main(["info", "--list"]) == 0
     assert capsys.readouterr().out.splitlines() == list(robots.bundled())

@@ -1,4 +1,4 @@
-"""Run `treefactor info`: print the tree of a robot, its sparsity and its costs."""
+"""Run `treefactor info`: print the tree of a robot, its sparsity, its costs and its frames."""
 
 from __future__ import annotations
 
@@ -22,15 +22,22 @@ def run_info(options: argparse.Namespace) -> int:
             "info needs the file or name of a robot; `treefactor info --list` prints the names"
         )
     robot = robots.find(options.robot, on_floating_base(options))
-    tree = robots.model_of(robot, options.mimic).tree
+    model = robots.model_of(robot, options.mimic)
+    tree = model.tree
     report.print_tree(f"{robot.name}, {robot.base} base", tree)
+    print(f"{len(model.frames)} frames" + ("" if options.frames else "; --frames lists them"))
+    if options.frames:
+        report.print_frames(model)
     with replacing(options.json) as file:
         content = {
             "robot": robot.name,
             "base": robot.base,
             "parent": tree.parent.tolist(),
             "names": tree.names,
+            "nframes": len(model.frames),
         }
+        if options.frames:
+            content["frames"] = report.frame_figures(model)
         report.write_json(file, {**content, **report.tree_figures(tree)})
     with replacing(options.plot) as file:
         if file is not None:

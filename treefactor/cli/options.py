@@ -52,6 +52,9 @@ def _info(commands) -> None:
     command.add_argument("--list", action="store_true", help="print the names of the bundled robots")
     command.add_argument("--base", **BASES)
     command.add_argument("--mimic", action="store_true", help="couple mimic joints to those they follow")
+    command.add_argument(
+        "--frames", action="store_true", help="list the frames and the columns that move them"
+    )
     _json(command, "the figures")
     command.add_argument("--plot", type=Path, metavar="FILE", help="draw the tree and the pattern of H")
 
@@ -73,6 +76,9 @@ def _bench(commands) -> None:
 def _families(commands) -> None:
     command = commands.add_parser("families", help="cost, time and memory of chains, binary trees, lattices")
     command.add_argument("--nodes", type=_positive, default=growth.NODES, metavar="N", help="at most")
+    command.add_argument(
+        "--frames", action="store_true", help="list the frames and the columns that move them"
+    )
     _json(command, "the figures")
     command.add_argument("--plot", type=Path, metavar="FILE", help="draw cost and time on logarithmic axes")
 

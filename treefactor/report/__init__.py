@@ -33,6 +33,7 @@ from .console import (
     tree_figures,
     write_json,
 )
+from .frames import frame_figures, print_frames
 
 __all__ = [
     "CAPTION",
@@ -50,10 +51,12 @@ __all__ = [
     "console",
     "counted",
     "duration",
+    "frame_figures",
     "goal",
     "print_branch",
     "print_contradicted",
     "print_exhibits",
+    "print_frames",
     "print_growth",
     "print_next",
     "print_operations",

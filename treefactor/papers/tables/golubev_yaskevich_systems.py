@@ -122,7 +122,7 @@ def count(case: str, variants: tuple[str, ...] | None = None) -> OperationCount:
 
 def share(model: Model, whole: OperationCount) -> float:
     """Return the share of a program's operations that H and bias forces of the open tree do not take."""
-    opened = Model(model.joints, model.gravity, name="open tree")
+    opened = Model(model.joints, model.gravity, name="open tree", frames=model.frames)
     tree = generate(opened, ("crba", "bias")).operations
     return 1.0 - sum(count.mul + count.add for count in tree.values()) / (whole.mul + whole.add)
 
