@@ -99,7 +99,7 @@ GROUPS: dict[str, tuple[Counterpart, ...]] = {
         Counterpart(
             "framesForwardKinematics, forwardKinematics, updateFramePlacement, updateFramePlacements",
             "constraints.placement",
-            "one frame, given by body and placement; no named frames",
+            "one frame, by its name, or by body and placement",
         ),
         Counterpart(
             "computeFrameJacobian, computeJointJacobians, computeJointJacobian, getFrameJacobian",

@@ -90,3 +90,19 @@ def test_a_name_of_several_places_needs_a_type():
 def test_what_is_no_frame_is_named(wrong, message):
     with pytest.raises(tf.InvalidModelError, match=message):
         wrong()
+
+
+def test_models_of_urdfs_keep_frames_of_merged_links_when_pickled_or_extended():
+    text = """<robot name="door"><link name="wall"/><link name="leaf"/><link name="knob"/><link name="lock"/>
+      <joint name="hinge" type="continuous"><parent link="wall"/><child link="leaf"/></joint>
+      <joint name="screws" type="fixed"><parent link="leaf"/><child link="knob"/><origin xyz="1 2 3"/></joint>
+      <joint name="glue" type="fixed"><parent link="knob"/><child link="lock"/><origin xyz="0 0 1"/></joint>
+    </robot>"""
+    model = tf.Model.from_urdf_string(text)
+    for one in (model, pickle.loads(pickle.dumps(model)), model.add_frame("key", "lock")):
+        lock = one.frame("lock")
+        assert (lock.joint, lock.type, lock.parent, lock.p.tolist()) == (0, "body", "glue", [1, 2, 4])
+        assert one.frame("screws").type == "fixed_joint"
+        assert one.frame("wall").joint == -1
+    assert [frame.name for frame in model.frames][:2] == ["universe", "wall"]
+    assert model.add_frame("key", "lock").frame("key").p.tolist() == [1, 2, 4]

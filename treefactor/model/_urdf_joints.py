@@ -7,7 +7,6 @@ Pinocchio accepts, with errors that name neither file nor joint.
 from __future__ import annotations
 
 import textwrap
-from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -84,7 +83,7 @@ def _frames(robot: _urdf.Robot, number: dict[str, int]) -> list[Frame]:
             own = Frame(joint.name, number[carrier], R, r, "fixed_joint", joint.parent)
         else:
             own = Frame(joint.name, number[joint.child], type="joint", parent=joint.parent)
-        frames += [own, replace(own, name=joint.child, type="body", parent=joint.name)]
+        frames += [own, own.renamed(joint.child, "body", joint.name)]
     return frames
 
 

@@ -5,15 +5,30 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from numbers import Integral
+from typing import Any
 
 import numpy as np
 
 from .._util.messages import received, similar
 from .._util.validation import Array, ReadOnly, as_count, as_vector
 from ..exceptions import InvalidModelError, TreefactorError
-from .joints import Joint, JointNumber, _origin, _rotation, _unturned
+from .joints import Joint, JointNumber, _rotation
 
 TYPES = ("op_frame", "joint", "fixed_joint", "body", "sensor", "site")  # Pinocchio's, and MuJoCo's sites
+IDENTITY: Any = np.eye(3)
+ZERO: Any = np.zeros(3)
+for _constant in (IDENTITY, ZERO):
+    _constant.flags.writeable = False
+
+
+def _identity() -> Any:
+    """Return the identity rotation, one array for all frames."""
+    return IDENTITY
+
+
+def _zero() -> Any:
+    """Return the zero vector, one array for all frames."""
+    return ZERO
 
 
 @dataclass(frozen=True, eq=False)
@@ -47,8 +62,8 @@ class Frame(ReadOnly):
 
     name: str
     joint: JointNumber
-    R: Array = field(default_factory=_unturned)
-    p: Array = field(default_factory=_origin)
+    R: Array = field(default_factory=_identity)
+    p: Array = field(default_factory=_zero)
     type: str = "op_frame"
     parent: str = ""
 
@@ -67,12 +82,21 @@ class Frame(ReadOnly):
             raise InvalidModelError(f"its type must be one of {known}, got {self.type!r}")
         if not isinstance(self.joint, Integral | str) or isinstance(self.joint, bool):
             raise InvalidModelError(f"expected the number of a joint or its name, got {self.joint!r}")
-        return {"R": _rotation(self.R, "R"), "p": as_vector(self.p, 3, "p").copy()}
+        return {
+            "R": self.R if self.R is IDENTITY else _rotation(self.R, "R"),
+            "p": self.p if self.p is ZERO else as_vector(self.p, 3, "p").copy(),
+        }
 
     @property
     def placement(self) -> np.ndarray:
         """Return the placement [R | p] in the frame of the joint, shape (3, 4)."""
         return np.column_stack([self.R, self.p])
+
+    def renamed(self, name: str, type: str, parent: str) -> Frame:
+        """Return another frame at the same place; its attributes are not validated."""
+        frame = object.__new__(Frame)
+        frame.__setstate__({**vars(self), "name": name, "type": type, "parent": parent})
+        return frame
 
     def moved(self, R: np.ndarray, p: np.ndarray, joint: int) -> Frame:
         """Return the frame on another joint, in whose frame that of the present one has placement R, p."""
