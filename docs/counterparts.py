@@ -41,6 +41,12 @@ GROUPS: dict[str, tuple[Counterpart, ...]] = {
         ),
         Counterpart("Model.createData", "", "only for Pinocchio: our functions need no `data`"),
         Counterpart("buildReducedModel", "", "then `adapters.pinocchio_.model`"),
+        Counterpart(
+            "Model.getFrameId, Model.existFrame, Model.frames",
+            "Model.frame, Model.frames",
+            "unknown names raise; frame k is Pinocchio's frame k",
+        ),
+        Counterpart("Model.addFrame", "Model.add_frame", "returns another model"),
         Counterpart("RobotWrapper.BuildFromURDF", "Model.from_urdf", "no wrapper; functions take a `Model`"),
     ),
     "Dynamics": (

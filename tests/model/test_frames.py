@@ -92,6 +92,24 @@ def test_what_is_no_frame_is_named(wrong, message):
         wrong()
 
 
+@pytest.mark.parametrize("kind", ["fixed", "revolute"])
+@pytest.mark.parametrize("name", ["universe", "universe (base)", "root_joint"])
+@pytest.mark.parametrize("floating", [False, True])
+def test_urdfs_may_use_the_names_of_the_base(name, kind, floating):
+    text = f"""<robot name="door"><link name="{name}"/><link name="a"/><link name="leaf"/>
+      <joint name="hinge" type="continuous"><parent link="{name}"/><child link="a"/></joint>
+      <joint name="{name}" type="{kind}"><parent link="a"/><child link="leaf"/><origin xyz="1 2 3"/></joint>
+    </robot>"""
+    if (name, kind, floating) == ("root_joint", "revolute", True):
+        with pytest.raises(tf.InvalidModelError, match="two joints are called 'root_joint'"):
+            tf.Model.from_urdf_string(text, floating)
+        return
+    model = tf.Model.from_urdf_string(text, floating)
+    moving = model.frame(name, "fixed_joint" if kind == "fixed" else "joint")
+    assert moving.parent == "a"
+    assert model.frame(name, "body").joint == floating - 1
+
+
 def test_models_of_urdfs_keep_frames_of_merged_links_when_pickled_or_extended():
     text = """<robot name="door"><link name="wall"/><link name="leaf"/><link name="knob"/><link name="lock"/>
       <joint name="hinge" type="continuous"><parent link="wall"/><child link="leaf"/></joint>

@@ -74,9 +74,10 @@ def _frames(robot: _urdf.Robot, number: dict[str, int]) -> list[Frame]:
     ``number`` holds the joint of every link that is carried by none.
     """
     base = number[robot.root]
-    frames = [Frame("universe", -1, type="fixed_joint")]
+    named = any(joint.name == "universe" and joint.type == "fixed" for joint in robot.joints)
+    frames = [Frame("universe (base)" if named else "universe", -1, type="fixed_joint")]
     if base >= 0:
-        frames.append(Frame("root_joint", base, type="joint", parent="universe"))
+        frames.append(Frame("root_joint", base, type="joint", parent=frames[0].name))
     frames.append(Frame(robot.root, base, type="body", parent=frames[-1].name))
     for joint, carrier, R, r in _urdf.carried_joints(robot):
         if joint.type == "fixed":
