@@ -16,6 +16,14 @@ SHORT = (
     "base_force",
     "factor",
     "aba",
+    "gravity",
+    "static_torque",
+    "kinetic_energy",
+    "potential_energy",
+    "mechanical_energy",
+    "coriolis",
+    "packed coriolis",
+    "inverse",
 )  # functions with a short way
 PAIRS = [(which, name) for which, model in MODELS.items() for name in names_of(model) if name in SHORT]
 each = pytest.mark.parametrize(("which", "name"), PAIRS)

@@ -148,6 +148,8 @@ cdef class Bodies:
     cdef bint is_configuration(self, const double *q, int step) noexcept nogil
     cdef void compute(self, int op, int lanes, const Arguments *args, Py_ssize_t *failed,
                       double *work) noexcept nogil
+    cdef void reduce(self, int op, int lanes, const double *full_H, const double *x, double *H,
+                     double *y) noexcept nogil
     cdef void run_recursion(self, int op, const Recursions *r, const Arguments *args, double *H, double *D,
                             double *workspace) noexcept nogil
     cdef void factor(self, int op, int lanes, double *H, double *D, double *inverse, double *scratch, double *x,

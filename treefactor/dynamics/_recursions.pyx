@@ -6,14 +6,7 @@ from libc.stdlib cimport free, malloc
 from libc.string cimport memcpy, memset
 
 from ..tree._pattern cimport (
-    FACTORIZED,
-    SOLVE,
-    Pattern,
-    Shape,
-    Workspace,
-    active,
-    carve_workspace,
-    clear_workspace,
+    FACTORIZED, SOLVE, Pattern, Shape, Workspace, active, carve_workspace, clear_workspace,
     workspace_size as factor_workspace_size,
 )
 from .._util._fast_arrays cimport all_finite
@@ -221,12 +214,8 @@ cdef class Bodies:
             failed[lane] = FACTORIZED
         inner.q, inner.v, inner.x, inner.fext, inner.out = args.q, v, x, args.fext, tau
         self.run_recursion(op, r, &inner, full_H, D, workspace)
-        if self.coupled and gives_h(op):
-            reduce_inertia(&self.coupling, lanes, full_H, H)
-        if self.coupled and gives_freedoms(op):
-            reduce_forces(&self.coupling, lanes, tau, args.out)
-        if self.coupled and gives_coriolis(op):
-            reduce_coriolis(&self.coupling, lanes, tau, args.out)
+        if self.coupled:
+            self.reduce(op, lanes, full_H, tau, H, args.out)
         if op == FACTOR or op == MOTION:
             for k in range(self.nv * lanes):
                 args.out[k] = args.x[k] - args.out[k]
@@ -238,6 +227,16 @@ cdef class Bodies:
             if failed[lane] != FACTORIZED:
                 for k in range(self.size(op)):
                     args.out[k * lanes + lane] = NAN
+
+    cdef void reduce(self, int op, int lanes, const double *full_H, const double *x, double *H,
+                     double *y) noexcept nogil:
+        """H <- G^T H G and y <- G^T x, or G^T C G, of what an operation computes."""
+        if gives_h(op):
+            reduce_inertia(&self.coupling, lanes, full_H, H)
+        if gives_freedoms(op):
+            reduce_forces(&self.coupling, lanes, x, y)
+        elif gives_coriolis(op):
+            reduce_coriolis(&self.coupling, lanes, x, y)
 
     cdef void run_recursion(self, int op, const Recursions *r, const Arguments *args, double *H, double *D,
                             double *workspace) noexcept nogil:

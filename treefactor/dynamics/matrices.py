@@ -12,9 +12,7 @@ from ._general_path import CORIOLIS, CORIOLIS_PACKED, INVERSE, general_path
 LAYOUTS = ("dense", "packed")
 
 
-def coriolis_matrix(
-    model: Model, q, v, out=None, layout: str = "dense", num_threads: int = 1
-) -> np.ndarray:
+def coriolis_matrix(model: Model, q, v, out=None, layout: str = "dense", num_threads: int = 1) -> np.ndarray:
     """Compute the Coriolis matrix C(q, v): C v = bias - gravity, and the rate of H is C + C^T.
 
     Parameters
@@ -43,8 +41,9 @@ def coriolis_matrix(
 
     Notes
     -----
-    Echeandia and Wensing (2021), algorithm 1. Many matrices C satisfy the first equation; with the second, the
-    rate of H minus 2 C is skew-symmetric, as passivity-based control needs.
+    Echeandia and Wensing (2021), algorithm 1. Many matrices C satisfy the first equation; with the second,
+    the rate of H minus 2 C is skew-symmetric, as passivity-based control needs. With universal joints
+    Pinocchio 4.1's C satisfies neither; this one does.
 
     Examples
     --------

@@ -215,8 +215,9 @@ def forward_dynamics(
     Notes
     -----
     Featherstone (2008), section 6.1. With "factor", a single state and the same state in a batch may differ
-    in their last bits, because a single H and a batch are factorized by different kernels. Strides
-    never change a bit; in all other functions of the dynamics a batch does not, either.
+    in their last bits, because a single H and a batch are factorized by different kernels. So may the results
+    of `inverse_inertia` and `coriolis_matrix`. Strides never change a bit; in all other functions of the
+    dynamics a batch does not, either.
     """
     check_choice("method", method, tuple(METHODS))
     if method == "aba":

@@ -54,6 +54,7 @@ static void NAME(energy)(const Mechanism *m, const double *q, const double *v, i
 {
     real found = {0};
     Workspace w = NAME(carve_workspace)(m, workspace);
+    if (!v) w.S = NULL;
     NAME(place_bodies)(m, q, &w);
     if (v) {
         NAME(propagate_velocities)(m, &w, v);

@@ -113,7 +113,7 @@ INLINE void NAME(write_joint_motions)(const Body *b, const Pose *X, Vector *S)
         NAME(write_unit_motion)(X, k % 3, b->kind != SPHERICAL && k < 3, S + k);
 }
 
-/* Fill w->X and w->S: placements of all bodies and unit motions of all freedoms. */
+/* Fill w->X and, unless it is NULL, w->S: placements of all bodies and unit motions of all freedoms. */
 static void NAME(place_bodies)(const Mechanism *m, const double *q, const Workspace *w)
 {
     const real zero = {0};
@@ -144,6 +144,6 @@ static void NAME(place_bodies)(const Mechanism *m, const double *q, const Worksp
             EACH(r, 3) X->d[r] = X->p[r];
             EACH(r, 3) X->p[r] = zero;
         }
-        NAME(write_joint_motions)(b, X, w->S + b->v);
+        if (w->S) NAME(write_joint_motions)(b, X, w->S + b->v);
     }
 }
