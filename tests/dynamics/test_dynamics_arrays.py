@@ -203,7 +203,7 @@ def test_a_bound_call_reads_its_arrays_each_time(function):
 @pytest.mark.parametrize("name", MODELS)
 @pytest.mark.parametrize("forces", [False, True])
 def test_a_batch_and_strides_change_no_bit(name, forces):
-    """Other kernels factorize one state than a batch, and C is added up in another order: they are left out."""
+    """Left out: other kernels factorize one state than a batch, and C is added up in another order."""
     model = MODELS[name]
     batch = [*arguments(model, size=(9,))[: 3 + forces], *[None] * (not forces)]
     one = [x if x is None else x[4] for x in batch]

@@ -43,7 +43,8 @@ cdef bint is_apart(Bodies bodies, const Arguments *args, Py_ssize_t size) noexce
                 or overlap(args.out, size, args.fext, 6 * bodies.m.joints))
 
 
-cdef bint fits_fast_path(Bodies bodies, int op, object q, object v, object x, object fext, object out) noexcept:
+cdef bint fits_fast_path(Bodies bodies, int op, object q, object v, object x, object fext,
+                         object out) noexcept:
     """Return whether all arrays are contiguous float64 arrays of the right sizes, out apart from them."""
     cdef cnp.npy_intp shape[2]
     cdef int axes = bodies.result_shape(op, shape)

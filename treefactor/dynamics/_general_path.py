@@ -35,6 +35,7 @@ LANES = 8
     CORIOLIS,
     CORIOLIS_PACKED,
     INVERSE,
+    CRBA_PACKED,
 ) = range(len(OPERATIONS))
 INPUTS = {  # names of the arrays after the model, in messages
     CRBA: ("q",),
@@ -55,6 +56,7 @@ INPUTS = {  # names of the arrays after the model, in messages
     CORIOLIS: ("q", "v"),
     CORIOLIS_PACKED: ("q", "v"),
     INVERSE: ("q",),
+    CRBA_PACKED: ("q",),
 }
 
 
@@ -77,7 +79,7 @@ class GeneralCall:
     op : int
     out : ndarray or None
     num_threads : int
-    layout : str
+    layout : {"dense", "lanes"}
         Layout of the result of crba.
     """
 
@@ -133,26 +135,21 @@ class GeneralCall:
 
     def _shape(self, batch: tuple[int, ...], blocks: int) -> tuple[int, ...]:
         """Return the shape of the result."""
-        n, nnz = self.model.nv, self.model.tree.nnz
-        if self.op != CRBA:
-            return (*batch, *self.bodies.shape(self.op))
-        return {"dense": (*batch, n, n), "packed": (*batch, nnz), "lanes": (blocks, nnz, LANES)}[self.layout]
+        if self.layout == "lanes":
+            return (blocks, self.model.tree.nnz, LANES)
+        return (*batch, *self.bodies.shape(self.op))
 
     def _output(self, batch, blocks: int, arrays) -> tuple[np.ndarray | None, np.ndarray]:
         """Return out unchanged, and a C-contiguous array with one leading axis that receives the result."""
         shape = self._shape(batch, blocks)
         axes = blocks if self.layout == "lanes" else math.prod(batch)
-        flat = (axes, *shape[len(shape) - self._tail() :])
+        flat = (axes, *shape[len(shape) - len(self.bodies.shape(self.op)) :])
         if self.out is not None:
             out = as_output(self.out, shape)
             if out.flags.carray and not any(np.may_share_memory(out, x) for x in arrays.values()):
                 return out, out.reshape(flat)
             return out, np.empty(flat)
         return None, aligned(flat) if self.layout == "lanes" else np.empty(flat)
-
-    def _tail(self) -> int:
-        """Return the number of axes of the result of one configuration, or block."""
-        return 1 if self.layout == "packed" else len(self.bodies.shape(self.op))
 
     def _operand(self, arrays: dict[str, np.ndarray], names) -> np.ndarray | None:
         """Return the array of one of these names with one leading axis and contiguous rows, or None."""

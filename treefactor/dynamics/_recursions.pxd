@@ -87,6 +87,7 @@ cdef enum:                       # operations
     CORIOLIS
     CORIOLIS_PACKED
     INVERSE
+    CRBA_PACKED
 
 
 ctypedef struct Arguments:       # entry e of a configuration at x[e]; with lanes at x[e * lanes + lane]
@@ -99,7 +100,7 @@ ctypedef struct Arguments:       # entry e of a configuration at x[e]; with lane
 
 cdef inline bint takes_v(int op) noexcept nogil:
     """Return whether an operation reads velocities."""
-    return op not in (CRBA, H_TIMES, GRAVITY, STATIC_TORQUE, POTENTIAL_ENERGY, INVERSE)
+    return op not in (CRBA, CRBA_PACKED, H_TIMES, GRAVITY, STATIC_TORQUE, POTENTIAL_ENERGY, INVERSE)
 
 
 cdef inline bint takes_x(int op) noexcept nogil:
@@ -114,7 +115,7 @@ cdef inline bint gives_freedoms(int op) noexcept nogil:
 
 cdef inline bint gives_h(int op) noexcept nogil:
     """Return whether an operation computes the packed rows of H."""
-    return op in (CRBA, FACTOR, MOTION, INVERSE)
+    return op in (CRBA, CRBA_PACKED, FACTOR, MOTION, INVERSE)
 
 
 cdef inline bint gives_coriolis(int op) noexcept nogil:
@@ -152,8 +153,8 @@ cdef class Bodies:
                      double *y) noexcept nogil
     cdef void run_recursion(self, int op, const Recursions *r, const Arguments *args, double *H, double *D,
                             double *workspace) noexcept nogil
-    cdef void factor(self, int op, int lanes, double *H, double *D, double *inverse, double *scratch, double *x,
-                     Py_ssize_t *failed) noexcept nogil
+    cdef void factor(self, int op, int lanes, double *H, double *D, double *inverse, double *scratch,
+                     double *x, Py_ssize_t *failed) noexcept nogil
     cdef bint run_one(self, int op, const Arguments *args) noexcept
     cdef bint run_blocks(self, int op, Py_ssize_t batch, const Operand *operands, cnp.ndarray out, str layout,
                          Py_ssize_t *failed, Py_ssize_t first, Py_ssize_t stop) except False

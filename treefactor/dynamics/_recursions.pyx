@@ -48,7 +48,8 @@ assert ENTRY.itemsize == sizeof(Entry)
 KINDS = ("revolute", "continuous", "prismatic", "helical", "spherical", "planar", "translation", "freeflyer")
 OPERATIONS = ("crba", "rnea", "bias", "h_times", "aba", "factor", "frames", "motion", "joint_forces",
               "base_force", "gravity", "static_torque", "kinetic_energy", "potential_energy",
-              "mechanical_energy", "coriolis", "coriolis_packed", "inverse")  # order of the pxd
+              "mechanical_energy", "coriolis", "coriolis_packed", "inverse",
+              "crba_packed")  # order of the pxd
 
 
 def sincos(x):
@@ -118,10 +119,10 @@ cdef class Bodies:
     cdef Py_ssize_t size(self, int op) noexcept nogil:
         """Return the number of entries that `compute` writes for one configuration.
 
-        For crba these are the packed rows; for motion, tau - bias and the packed rows; for Coriolis matrices the
-        packed rows of the lower triangle, then the entries above the diagonal.
+        For crba these are the packed rows; for motion, tau - bias and the packed rows; for Coriolis matrices
+        the packed rows of the lower triangle, then the entries above the diagonal.
         """
-        if op == CRBA:
+        if op == CRBA or op == CRBA_PACKED:
             return self.nnz
         if gives_coriolis(op):
             return 2 * self.nnz - self.nv
@@ -196,7 +197,7 @@ cdef class Bodies:
         cdef Arguments inner                               # of all freedoms, mimic joints included
         cdef const double *v = args.v
         cdef const double *x = args.x
-        if op == CRBA or op == MOTION:
+        if op in (CRBA, CRBA_PACKED, MOTION):
             H = args.out + (lanes * self.nv if op == MOTION else 0)
         if not self.coupled:
             full_H = H
@@ -241,7 +242,7 @@ cdef class Bodies:
     cdef void run_recursion(self, int op, const Recursions *r, const Arguments *args, double *H, double *D,
                             double *workspace) noexcept nogil:
         """Call the kernel of an operation on all freedoms: H <- packed rows, D <- pivots of the ABA."""
-        if op == CRBA or op == INVERSE:
+        if op in (CRBA, CRBA_PACKED, INVERSE):
             r.crba(&self.m, args.q, H, workspace)
         elif op == ABA:
             r.aba(&self.m, args.q, args.v, args.x, args.fext, args.out, D, workspace)
@@ -262,8 +263,8 @@ cdef class Bodies:
         else:
             r.rnea(&self.m, args.q, args.v, args.x, args.fext, op != H_TIMES, args.out, workspace)
 
-    cdef void factor(self, int op, int lanes, double *H, double *D, double *inverse, double *scratch, double *x,
-                     Py_ssize_t *failed) noexcept nogil:
+    cdef void factor(self, int op, int lanes, double *H, double *D, double *inverse, double *scratch,
+                     double *x, Py_ssize_t *failed) noexcept nogil:
         """x <- H^-1 x, or the dense H^-1."""
         cdef const Shape *t = &self.pattern.shape
         cdef double *X
@@ -318,8 +319,8 @@ cdef class Bodies:
         """Run an operation on the blocks first .. stop-1 of 8 configurations.
 
         Operands are q, v, x and fext with contiguous rows: (batch, size), or (1, size) that all share; all
-        but q may be None. out has shape (batch, *shape(op)), or for crba also (batch, nnz) or
-        (blocks, nnz, 8), by layout. failed, of shape (blocks * 8,), receives the freedom with a bad pivot,
+        but q may be None. out has shape (batch, *shape(op)), or for crba and the layout
+        "lanes" (blocks, nnz, 8). failed, of shape (blocks * 8,), receives the freedom with a bad pivot,
         or -1.
         """
         cdef Operand found[4]

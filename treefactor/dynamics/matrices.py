@@ -58,7 +58,8 @@ def coriolis_matrix(model: Model, q, v, out=None, layout: str = "dense", num_thr
     """
     if layout == "dense":
         return call(model, CORIOLIS, q, v, None, None, out, num_threads, general_path)
-    check_choice("layout", layout, LAYOUTS)
+    if layout != "packed":
+        check_choice("layout", layout, LAYOUTS)
     return call(model, CORIOLIS_PACKED, q, v, None, None, out, num_threads, general_path)
 
 

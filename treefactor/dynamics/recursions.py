@@ -16,6 +16,7 @@ from ._general_path import (
     BIAS,
     CORIOLIS,
     CRBA,
+    CRBA_PACKED,
     FACTOR,
     FRAMES,
     GRAVITY,
@@ -75,6 +76,8 @@ def crba(model: Model, q, out=None, layout: str = "dense", num_threads: int = 1)
     """
     if layout == "dense":
         return call(model, CRBA, q, None, None, None, out, num_threads, general_path)
+    if layout == "packed":
+        return call(model, CRBA_PACKED, q, None, None, None, out, num_threads, general_path)
     check_choice("layout", layout, LAYOUTS)
     return GeneralCall(model, CRBA, out, num_threads, layout).run(q)
 
