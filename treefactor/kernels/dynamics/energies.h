@@ -19,31 +19,22 @@ INLINE real NAME(twice_kinetic_energy)(const Body *b, const Pose *X, const real 
     return (u[0] * f[0] + u[1] * f[1] + u[2] * f[2]) + (o[0] * n[0] + o[1] * n[1] + o[2] * n[2]);
 }
 
-/* Return the potential energy; w->F becomes the first moments of subtrees about their local origins. */
+/* Return the potential energy: first moments of subtrees, in the axes of their bodies, are added up in w->F from the
+ * leaves to the base. */
 INLINE real NAME(potential_energy)(const Mechanism *m, const double *q, const Workspace *w)
 {
     const real zero = {0};
-    real U = zero, R[9], p[3];
-    for (ptrdiff_t i = 0; i < m->bodies; i++) {
-        const Body *b = m->body + i;
-        real *h = w->F[i].e;
-        ROTATE(w->X[i].R, b->first, h);
-        EACH(r, 3) h[r] += b->mass * w->X[i].p[r];
-    }
+    real R[9], p[3], h[3], U = zero;
+    for (ptrdiff_t i = 0; i < m->bodies; i++) EACH(r, 3) w->F[i].e[r] = zero + m->body[i].first[r];
     for (ptrdiff_t i = m->bodies - 1; i >= 0; i--) {
         const Body *b = m->body + i;
-        const Pose *X = w->X + i;
-        real *h = w->F[i].e;
-        if (b->parent >= 0) {
-            if (b->local == i) EACH(r, 3) h[r] += b->carried * X->d[r];
-            EACH(r, 3) w->F[b->parent].e[r] += h[r];
-            continue;
-        }
         EACH(e, 9) R[e] = zero + b->R[e];
         EACH(r, 3) p[r] = zero + b->p[r];
         NAME(apply_joint)(b, q, w, R, p);
-        U -= X->g[0] * h[0] + X->g[1] * h[1] + X->g[2] * h[2];
-        U -= b->carried * (m->gravity[0] * p[0] + m->gravity[1] * p[1] + m->gravity[2] * p[2]);
+        ROTATE(R, w->F[i].e, h);
+        EACH(r, 3) h[r] += b->carried * p[r];
+        if (b->parent >= 0) EACH(r, 3) w->F[b->parent].e[r] += h[r];
+        else U -= m->gravity[0] * h[0] + m->gravity[1] * h[1] + m->gravity[2] * h[2];
     }
     return U;
 }
@@ -54,9 +45,10 @@ static void NAME(energy)(const Mechanism *m, const double *q, const double *v, i
 {
     real found = {0};
     Workspace w = NAME(carve_workspace)(m, workspace);
-    if (!v) w.S = NULL;
-    NAME(place_bodies)(m, q, &w);
-    if (v) {
+    if (!v) {
+        NAME(write_angles)(m, q, &w);
+    } else {
+        NAME(place_bodies)(m, q, &w);
         NAME(propagate_velocities)(m, &w, v);
         for (ptrdiff_t i = 0; i < m->bodies; i++)
             found += NAME(twice_kinetic_energy)(m->body + i, w.X + i, w.V[i].e);
