@@ -77,6 +77,12 @@ def test_robots_are_pinocchios(name, floating):
     assert_pinocchios(pinocchio_.model(theirs), theirs, pin.computeKineticEnergy)
 
 
+@pytest.mark.parametrize("name", ["panda", "tiago_pro"])
+def test_robots_with_mimic_joints_have_the_energy_of_its_definition(name):
+    """Pinocchio has no energies of such models."""
+    assert_definition(tf.Model.from_urdf(robots.find(name).path, mimic=True))
+
+
 @pytest.mark.parametrize("kind", SIZES)
 def test_each_joint_is_pinocchios(kind):
     """Kinetic energies are from Pinocchio's H: its own leave out the armature of joints about any axis."""

@@ -42,6 +42,13 @@ def test_a_tree_has_a_coriolis_matrix(model, seed):
     assert_coriolis(model, seed)
 
 
+@pytest.mark.parametrize("name", ["panda", "tiago_pro"])
+def test_robots_with_mimic_joints_have_both_matrices(name):
+    model = tf.Model.from_urdf(robots.find(name).path, mimic=True)
+    assert_coriolis(model)
+    assert_inverse(model)
+
+
 @given(models(), seeds)
 def test_followers_fold_the_matrix_of_all_joints(model, seed):
     q, v, _, _ = arguments(model, seed)

@@ -83,6 +83,13 @@ def test_robots_are_pinocchios(name, floating):
     assert_pinocchios(pinocchio_.model(theirs), theirs)
 
 
+@pytest.mark.parametrize("name", ["panda", "tiago_pro"])
+def test_robots_with_mimic_joints_are_pinocchios(name):
+    pinocchio_ = pytest.importorskip("treefactor.adapters.pinocchio_", reason="Pinocchio is the reference")
+    theirs = pinocchio_.load(robots.find(name).path, mimic=True)
+    assert_pinocchios(pinocchio_.model(theirs), theirs)
+
+
 @pytest.mark.parametrize("kind", SIZES)
 def test_each_joint_is_pinocchios(kind):
     pytest.importorskip("pinocchio", reason="Pinocchio is the reference")

@@ -30,8 +30,7 @@ def coriolis_matrix(model: Model, q, v, out=None, layout: str = "dense", num_thr
     Returns
     -------
     ndarray, shape (..., nv, nv) or (..., 2 nnz - nv)
-        kg/s, kg m/s, kg m^2/s. Pinocchio's ``computeCoriolisMatrix``, which has no mimic joints; with them,
-        G^T C G of all joints.
+        kg/s, kg m/s, kg m^2/s: Pinocchio's ``computeCoriolisMatrix``. With mimic joints, G^T C G of all joints.
 
     Raises
     ------
@@ -42,8 +41,8 @@ def coriolis_matrix(model: Model, q, v, out=None, layout: str = "dense", num_thr
     Notes
     -----
     Echeandia and Wensing (2021), algorithm 1. Many matrices C satisfy the first equation; with the second,
-    the rate of H minus 2 C is skew-symmetric, as passivity-based control needs. With universal joints
-    Pinocchio 4.1's C satisfies neither; this one does.
+    the rate of H minus 2 C is skew-symmetric, as passivity-based control needs. With universal or
+    mimic joints Pinocchio 4.1's C satisfies neither.
 
     Examples
     --------
