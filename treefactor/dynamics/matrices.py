@@ -30,7 +30,8 @@ def coriolis_matrix(model: Model, q, v, out=None, layout: str = "dense", num_thr
     Returns
     -------
     ndarray, shape (..., nv, nv) or (..., 2 nnz - nv)
-        kg/s, kg m/s, kg m^2/s: Pinocchio's ``computeCoriolisMatrix``. With mimic joints, G^T C G of all joints.
+        kg/s, kg m/s, kg m^2/s: Pinocchio's ``computeCoriolisMatrix``. With mimic joints, G^T C G of all
+        joints.
 
     Raises
     ------
