@@ -103,6 +103,21 @@ def test_a_tree_has_an_inverse(model, seed):
     assert_inverse(model, seed)
 
 
+def test_a_large_tree_has_an_inverse():
+    """Its factorization is split into tasks, which one inverse does not use."""
+    rng = np.random.default_rng(0)
+    body = tf.Inertia(1.0, [0.0, 0.0, -0.5], np.diag([0.1, 0.1, 0.05]))
+    axes = np.eye(3)[[0, 1]]
+    joints = [
+        tf.Joint(f"{i}", "revolute", int(above), axis=axes[i % 2], inertia=body, armature=1.0)
+        for i, above in enumerate(tf.families.random_tree(1000, rng).parent)
+    ]
+    model = tf.Model(joints)
+    q = rng.uniform(-1.0, 1.0, model.nv)
+    expected = tf.factor(tf.crba(model, q), model.tree).inverse()
+    assert error(tf.inverse_inertia(model, q), expected) < EXACT
+
+
 def test_zero_inertia_is_named_or_nan():
     heavy = tf.Inertia(1.0, [0.0, 0.0, 1.0], np.eye(3))
     joints = [

@@ -299,7 +299,7 @@ cdef class Bodies:
                 and (args.fext == NULL or all_finite(6 * self.m.joints, args.fext))
                 and self.is_configuration(args.q, 1)):
             return False
-        if ((op == FACTOR or op == INVERSE) and self.pattern.shape.tasks) or (op == ABA and self.coupled):
+        if (op == FACTOR and self.pattern.shape.tasks) or (op == ABA and self.coupled):
             return False
         if need > STACK_DOUBLES:
             work = <double *> malloc(need * sizeof(double))
