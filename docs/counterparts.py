@@ -56,11 +56,16 @@ GROUPS: dict[str, tuple[Counterpart, ...]] = {
         Counterpart("rnea, rneaInParallel", "rnea", "`fext=` takes forces in the axes of each joint's body"),
         Counterpart("Data.f", "joint_forces, base_force", "after `rnea`; without the universe's entry"),
         Counterpart("nle, nonLinearEffects", "bias"),
-        Counterpart("computeGeneralizedGravity", "bias", "with v = 0"),
+        Counterpart("computeGeneralizedGravity", "generalized_gravity"),
+        Counterpart("computeStaticTorque", "static_torque", "`fext` without the universe's entry"),
         Counterpart("crba", "crba", "both triangles; `layout=` for packed entries"),
+        Counterpart("computeMinverse", "inverse_inertia", "with mimic joints, too", "inverse_inertia"),
         Counterpart("computeMinverse", "compile, Kernels.bind", "the function `minv` of a generated program"),
-        Counterpart("computeStaticTorque, computeCoriolisMatrix, computeAllTerms"),
-        Counterpart("computeKineticEnergy, computePotentialEnergy, computeMechanicalEnergy"),
+        Counterpart("computeCoriolisMatrix", "coriolis_matrix", "`layout=` for packed entries"),
+        Counterpart("computeKineticEnergy", "kinetic_energy"),
+        Counterpart("computePotentialEnergy", "potential_energy"),
+        Counterpart("computeMechanicalEnergy", "mechanical_energy"),
+        Counterpart("computeAllTerms"),
         Counterpart(
             "constraintDynamics",
             "constraints.forward_dynamics",
@@ -124,7 +129,11 @@ GROUPS: dict[str, tuple[Counterpart, ...]] = {
     ),
     "Centre of mass and momentum": (
         Counterpart("centerOfMass, jacobianCenterOfMass, Data.com, Data.vcom, Data.acom, Data.Jcom"),
-        Counterpart("computeTotalMass, computeSubtreeMasses, Data.mass"),
+        Counterpart(
+            "computeTotalMass, computeSubtreeMasses, Data.mass",
+            "Model.mass, Model.subtree_masses",
+            "attributes; without the universe's entry",
+        ),
         Counterpart(
             "ccrba, dccrba, computeCentroidalMap, computeCentroidalMomentum, Data.Ag, Data.hg, Data.dhg"
         ),

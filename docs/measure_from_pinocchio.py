@@ -74,23 +74,40 @@ def dynamics(case: robot_times.Case) -> Iterator[bench.Comparison]:
     """Yield comparisons of functions of q, v and forces."""
     moving = case.moving
     robot, model, data = moving.ours, case.model, case.data
-    still = np.zeros_like(moving.v)
-    for theirs, name, function, states in (
-        ("aba", "forward_dynamics", tf.forward_dynamics, moving.states("forward_dynamics")),
-        ("rnea", "rnea", tf.rnea, moving.states("rnea")),
-        ("nle", "bias", tf.bias, moving.states("bias")),
-        ("computeGeneralizedGravity", None, tf.bias, [moving.q, still]),
-        ("crba", "crba", tf.crba, moving.states("crba")),
+    q, qv = [moving.q], [moving.q, moving.v]
+    fext = np.random.default_rng(0).normal(size=(len(moving.q), robot.njoints, 6))
+    forces = [pin.StdVec_Force([pin.Force.Zero(), *map(pin.Force, each)]) for each in fext]
+    for theirs, function, states, arguments in (
+        ("aba", tf.forward_dynamics, moving.states("forward_dynamics"), None),
+        ("rnea", tf.rnea, moving.states("rnea"), None),
+        ("nle", tf.bias, moving.states("bias"), None),
+        ("computeGeneralizedGravity", tf.generalized_gravity, q, None),
+        ("computeStaticTorque", tf.static_torque, [moving.q, fext], [moving.q, forces]),
+        ("crba", tf.crba, moving.states("crba"), None),
+        ("computeCoriolisMatrix", tf.coriolis_matrix, qv, None),
+        ("computeMinverse", tf.inverse_inertia, q, None),
+        ("computeKineticEnergy", tf.kinetic_energy, qv, None),
+        ("computePotentialEnergy", tf.potential_energy, q, None),
+        ("computeMechanicalEnergy", tf.mechanical_energy, qv, None),
     ):
-        arguments = [moving.q] if theirs == "computeGeneralizedGravity" else states
+        arguments = arguments or states
+        what = "inverse_inertia" if theirs == "computeMinverse" else theirs
         peer = partial(getattr(pin, theirs), model, data)
         first, one = [array[0] for array in states], partial(peer, *(array[0] for array in arguments))
         batch = function(robot, *states)
-        yield turns(CALL, case, theirs, partial(function, robot, *first), one)
-        yield turns(BOUND, case, theirs, tf.bind(function, robot, *first, out=batch[0].copy()), one)
+        yield turns(CALL, case, what, partial(function, robot, *first), one)
+        yield turns(BOUND, case, what, tf.bind(function, robot, *first, out=np.array(batch[0])), one)
         whole = partial(function, robot, *states, out=batch)
-        many = moving.peers(name).run if theirs in ("aba", "rnea") else loop(peer, *arguments)
-        yield turns(BATCH, case, theirs, whole, many, len(moving.q))
+        parallel = {"aba": "forward_dynamics", "rnea": "rnea"}.get(theirs)
+        many = moving.peers(parallel).run if parallel else loop(peer, *arguments)
+        yield turns(BATCH, case, what, whole, many, len(moving.q))
+    yield from program(case)
+
+
+def program(case: robot_times.Case) -> Iterator[bench.Comparison]:
+    """Yield comparisons of a generated program of the inverse of H."""
+    moving = case.moving
+    robot, model, data = moving.ours, case.model, case.data
     kernels = tf.compile(robot, ["minv"])
     peer, out = partial(pin.computeMinverse, model, data), kernels.minv(moving.q)
     one = partial(peer, moving.q[0])

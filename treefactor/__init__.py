@@ -6,7 +6,24 @@ from . import constraints, families, mlcp
 from ._version import __version__
 from .codegen import Kernels, Program, compile, generate
 from .config import show_config
-from .dynamics import aba, base_force, bias, bind, crba, forward_dynamics, h_times, joint_forces, rnea
+from .dynamics import (
+    aba,
+    base_force,
+    bias,
+    bind,
+    coriolis_matrix,
+    crba,
+    forward_dynamics,
+    generalized_gravity,
+    h_times,
+    inverse_inertia,
+    joint_forces,
+    kinetic_energy,
+    mechanical_energy,
+    potential_energy,
+    rnea,
+    static_torque,
+)
 from .dynamics.chain import chain_forces, chain_inertia
 from .exceptions import (
     AdapterError,
@@ -74,21 +91,28 @@ __all__ = [
     "chain_inertia",
     "compile",
     "constraints",
+    "coriolis_matrix",
     "crba",
     "difference",
     "factor",
     "families",
     "forward_dynamics",
+    "generalized_gravity",
     "generate",
     "h_times",
     "integrate",
+    "inverse_inertia",
     "joint_forces",
+    "kinetic_energy",
+    "mechanical_energy",
     "mlcp",
     "multiply",
     "neutral",
+    "potential_energy",
     "random_configuration",
     "rnea",
     "show_config",
     "solve",
+    "static_torque",
     "stream",
 ]

@@ -1,9 +1,9 @@
-"""Check that the fast path of batches without external forces equals the general path to the bit."""
+"""Check that the fast path of batches equals the general path to the bit."""
 
 import numpy as np
 import pytest
 from helpers.array_forms import FORMS, GUARD
-from helpers.dynamics_cases import CALLS, MODELS, arguments, names_of
+from helpers.dynamics_cases import CALLS, MODELS, TAKES, arguments, names_of
 
 import treefactor as tf
 
@@ -16,6 +16,14 @@ SHORT = (
     "base_force",
     "factor",
     "aba",
+    "gravity",
+    "static_torque",
+    "kinetic_energy",
+    "potential_energy",
+    "mechanical_energy",
+    "coriolis",
+    "packed coriolis",
+    "inverse",
 )  # functions with a short way
 PAIRS = [(which, name) for which, model in MODELS.items() for name in names_of(model) if name in SHORT]
 each = pytest.mark.parametrize(("which", "name"), PAIRS)
@@ -38,6 +46,26 @@ def test_the_short_way_changes_no_bit(which, name, count):
     out = np.empty_like(own)
     assert CALLS[name](model, q, v, x, None, out=out) is out
     np.testing.assert_array_equal(out, own)
+
+
+@pytest.mark.parametrize(("which", "name"), [pair for pair in PAIRS if "fext" in TAKES[pair[1]]])
+@pytest.mark.parametrize("shared", [False, True], ids=["each its own", "shared"])
+def test_external_forces_on_the_short_way(which, name, shared):
+    model = MODELS[which]
+    q, v, x, fext = arguments(model, 1, (11,))
+    fext = fext[0] if shared else fext
+    expected = CALLS[name](model, q, v, x, fext, num_threads=2)
+    np.testing.assert_array_equal(CALLS[name](model, q, v, x, fext), expected, strict=True)
+    for form, make in FORMS.items():
+        if fext.size:
+            own = CALLS[name](model, q, v, x, make(fext))
+            np.testing.assert_array_equal(own, expected, err_msg=form, strict=True)
+    if not shared and expected.size:
+        memory = np.zeros(fext.size + expected.size + 3)  # where out begins within fext
+        given, out = memory[: fext.size].reshape(fext.shape), memory[3 : 3 + expected.size]
+        given[...] = fext
+        CALLS[name](model, q, v, x, given, out=out.reshape(expected.shape))
+        np.testing.assert_array_equal(out.reshape(expected.shape), expected)
 
 
 @names

@@ -37,7 +37,7 @@ GUARD = -7.25
 def guarded(shape, stride=1, order="C", dtype=np.float64):
     """Return a view of that shape into a larger array of guards, the array, and a mask of the guards."""
     big = np.full([stride * size + 6 for size in shape], GUARD, order=order, dtype=dtype)
-    view = tuple(slice(3, 3 + stride * size, stride) for size in shape)
+    view = (*(slice(3, 3 + stride * size, stride) for size in shape), ...)  # a view without axes, too
     guard = np.ones(big.shape, dtype=bool)
     guard[view] = False
     return big[view], big, guard

@@ -22,10 +22,24 @@ CALLS = {
     "base_force": tf.base_force,
     "factor": tf.forward_dynamics,
     "aba": tf.aba,
+    "gravity": lambda model, q, v, x, fext, **options: tf.generalized_gravity(model, q, **options),
+    "static_torque": lambda model, q, v, x, fext, **options: tf.static_torque(
+        model, q, np.zeros((model.njoints, 6)) if fext is None else fext, **options
+    ),
+    "kinetic_energy": lambda model, q, v, x, fext, **options: tf.kinetic_energy(model, q, v, **options),
+    "potential_energy": lambda model, q, v, x, fext, **options: tf.potential_energy(model, q, **options),
+    "mechanical_energy": lambda model, q, v, x, fext, **options: tf.mechanical_energy(model, q, v, **options),
+    "coriolis": lambda model, q, v, x, fext, **options: tf.coriolis_matrix(model, q, v, **options),
+    "packed coriolis": lambda model, q, v, x, fext, **options: tf.coriolis_matrix(
+        model, q, v, layout="packed", **options
+    ),
+    "inverse": lambda model, q, v, x, fext, **options: tf.inverse_inertia(model, q, **options),
 }
 TAKES = {
     **{name: ["q", "v", "x", "fext"] for name in CALLS},
-    **{name: ["q"] for name in ("crba", "packed", "lanes")},
+    **{name: ["q"] for name in ("crba", "packed", "lanes", "gravity", "potential_energy", "inverse")},
+    **{name: ["q", "v"] for name in ("kinetic_energy", "mechanical_energy", "coriolis", "packed coriolis")},
+    "static_torque": ["q", "fext"],
     "bias": ["q", "v", "fext"],
     "h_times": ["q", "x"],
 }

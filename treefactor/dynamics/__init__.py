@@ -1,6 +1,8 @@
 """Compute dynamics: CRBA, RNEA, ABA and forward dynamics of a model, and inertia matrices of chains."""
 
 from . import bodies  # noqa: F401  # registers the compiler behind Model.bodies
+from .energies import kinetic_energy, mechanical_energy, potential_energy
+from .matrices import coriolis_matrix, inverse_inertia
 from .reactions import base_force, joint_forces
 from .recursions import (
     aba,
@@ -11,15 +13,23 @@ from .recursions import (
     h_times,
     rnea,
 )
+from .statics import generalized_gravity, static_torque
 
 __all__ = [
     "aba",
     "base_force",
     "bias",
     "bind",
+    "coriolis_matrix",
     "crba",
     "forward_dynamics",
+    "generalized_gravity",
     "h_times",
+    "inverse_inertia",
     "joint_forces",
+    "kinetic_energy",
+    "mechanical_energy",
+    "potential_energy",
     "rnea",
+    "static_torque",
 ]

@@ -16,7 +16,27 @@ from ._bound_call import call
 from ._recursions import OPERATIONS, bodies_of
 
 LANES = 8
-CRBA, RNEA, BIAS, H_TIMES, ABA, FACTOR, FRAMES, MOTION, JOINT_FORCES, BASE_FORCE = range(len(OPERATIONS))
+(
+    CRBA,
+    RNEA,
+    BIAS,
+    H_TIMES,
+    ABA,
+    FACTOR,
+    FRAMES,
+    MOTION,
+    JOINT_FORCES,
+    BASE_FORCE,
+    GRAVITY,
+    STATIC_TORQUE,
+    KINETIC_ENERGY,
+    POTENTIAL_ENERGY,
+    MECHANICAL_ENERGY,
+    CORIOLIS,
+    CORIOLIS_PACKED,
+    INVERSE,
+    CRBA_PACKED,
+) = range(len(OPERATIONS))
 INPUTS = {  # names of the arrays after the model, in messages
     CRBA: ("q",),
     RNEA: ("q", "v", "a"),
@@ -28,6 +48,15 @@ INPUTS = {  # names of the arrays after the model, in messages
     MOTION: ("q", "v", "tau"),
     JOINT_FORCES: ("q", "v", "a"),
     BASE_FORCE: ("q", "v", "a"),
+    GRAVITY: ("q",),
+    STATIC_TORQUE: ("q", "fext"),
+    KINETIC_ENERGY: ("q", "v"),
+    POTENTIAL_ENERGY: ("q",),
+    MECHANICAL_ENERGY: ("q", "v"),
+    CORIOLIS: ("q", "v"),
+    CORIOLIS_PACKED: ("q", "v"),
+    INVERSE: ("q",),
+    CRBA_PACKED: ("q",),
 }
 
 
@@ -50,7 +79,7 @@ class GeneralCall:
     op : int
     out : ndarray or None
     num_threads : int
-    layout : str
+    layout : {"dense", "lanes"}
         Layout of the result of crba.
     """
 
@@ -61,8 +90,8 @@ class GeneralCall:
 
     def run(self, q, v=None, x=None, fext=None) -> np.ndarray:
         """Return the result; v and x are ignored if the operation does not read them."""
-        arguments = (q, x) if self.op == H_TIMES else (q, v, x)
-        present = dict(zip(INPUTS[self.op], arguments, strict=False))
+        named = {"q": q, "v": v, "fext": fext}
+        present = {name: named.get(name, x) for name in INPUTS[self.op]}
         if fext is not None:
             present["fext"] = fext
         tails = {"q": (self.model.nq,), "fext": (self.model.njoints, 6)}
@@ -87,15 +116,17 @@ class GeneralCall:
             )
         if out is not None and not np.shares_memory(out, result):
             out[...] = result.reshape(out.shape)
-        return result.reshape(self._shape(batch, blocks)) if out is None else out
+        if out is not None:
+            return out
+        shape = self._shape(batch, blocks)
+        return result.reshape(shape) if shape else result[0]
 
     def _one(self, arrays: dict[str, np.ndarray]) -> np.ndarray | None:
         """Return the fast path's result for contiguous copies, so that strides change no bit, or None."""
         q, v, x, fext = (self._operand(arrays, names) for names in ("q", "v", ("a", "tau", "x"), "fext"))
-        if fext is not None:
-            return None
-        rows = (None if a is None else a[0] for a in (q, v, x))
-        found = call(self.model, self.op, *rows, None, None, 1, None)
+        rows = [None if a is None else a[0] for a in (q, v, x)]
+        forces = None if fext is None else fext.reshape(self.model.njoints, 6)
+        found = call(self.model, self.op, *rows, forces, None, 1, None)
         if found is None or self.out is None:
             return found
         out = as_output(self.out, found.shape)
@@ -104,28 +135,21 @@ class GeneralCall:
 
     def _shape(self, batch: tuple[int, ...], blocks: int) -> tuple[int, ...]:
         """Return the shape of the result."""
-        n, nnz = self.model.nv, self.model.tree.nnz
-        if self.op == JOINT_FORCES:
-            return (*batch, self.model.njoints, 6)
-        if self.op != CRBA:
-            return (*batch, self.bodies.result_size(self.op))
-        return {"dense": (*batch, n, n), "packed": (*batch, nnz), "lanes": (blocks, nnz, LANES)}[self.layout]
+        if self.layout == "lanes":
+            return (blocks, self.model.tree.nnz, LANES)
+        return (*batch, *self.bodies.shape(self.op))
 
     def _output(self, batch, blocks: int, arrays) -> tuple[np.ndarray | None, np.ndarray]:
         """Return out unchanged, and a C-contiguous array with one leading axis that receives the result."""
         shape = self._shape(batch, blocks)
         axes = blocks if self.layout == "lanes" else math.prod(batch)
-        flat = (axes, *shape[len(shape) - self._tail() :])
+        flat = (axes, *shape[len(shape) - len(self.bodies.shape(self.op)) :])
         if self.out is not None:
             out = as_output(self.out, shape)
             if out.flags.carray and not any(np.may_share_memory(out, x) for x in arrays.values()):
                 return out, out.reshape(flat)
             return out, np.empty(flat)
         return None, aligned(flat) if self.layout == "lanes" else np.empty(flat)
-
-    def _tail(self) -> int:
-        """Return the number of axes of the result of one configuration, or block."""
-        return 2 if self.op == JOINT_FORCES or (self.op == CRBA and self.layout != "packed") else 1
 
     def _operand(self, arrays: dict[str, np.ndarray], names) -> np.ndarray | None:
         """Return the array of one of these names with one leading axis and contiguous rows, or None."""

@@ -49,6 +49,26 @@ cdef inline bint read_operand(object x, Py_ssize_t size, Py_ssize_t *batch, Oper
     return True
 
 
+cdef inline bint read_matrix_operand(object x, Py_ssize_t rows, Py_ssize_t columns, Py_ssize_t *batch,
+                                     Operand *found) noexcept:
+    """Describe an array (batch, rows, columns) or (rows, columns) as `read_operand` does."""
+    cdef cnp.ndarray a
+    if not is_real(x):
+        return False
+    a = x
+    if not (2 <= a.ndim <= 3 and a.shape[a.ndim - 2] == rows and a.shape[a.ndim - 1] == columns
+            and a.strides[a.ndim - 1] == sizeof(double)
+            and a.strides[a.ndim - 2] == columns * <Py_ssize_t> sizeof(double)):
+        return False
+    found.data, found.size, found.to_next = a.data, rows * columns, 0
+    if a.ndim == 2:
+        return True
+    if batch[0] >= 0 and batch[0] != a.shape[0]:
+        return False
+    batch[0], found.to_next = a.shape[0], a.strides[0]
+    return True
+
+
 cdef inline void load(const Operand *operand, Py_ssize_t b, int count, double *X) noexcept nogil:
     """X <- configurations of block b; lanes beyond ``count`` repeat the first one."""
     cdef const char *source

@@ -2,6 +2,7 @@
 
 cimport numpy as cnp
 from ..tree._pattern cimport Pattern
+from ._coupling cimport Coupling
 from ._operands cimport Operand
 
 cdef extern from "kernels/dynamics/bodies.h" nogil:
@@ -37,6 +38,12 @@ cdef extern from "kernels/dynamics/bodies.h" nogil:
                     const double *fext, double *qdd, double *D, double *workspace) noexcept nogil
         void (*frames)(const Mechanism *, const double *q, const double *v, double *frames,
                        double *workspace) noexcept nogil
+        void (*static_forces)(const Mechanism *, const double *q, const double *fext, double *tau,
+                              double *workspace) noexcept nogil
+        void (*energy)(const Mechanism *, const double *q, const double *v, int potential, double *energy,
+                       double *workspace) noexcept nogil
+        void (*coriolis)(const Mechanism *, const double *q, const double *v, double *C,
+                         double *workspace) noexcept nogil
 
     ctypedef struct Dynamics:
         const char *name
@@ -72,6 +79,15 @@ cdef enum:                       # operations
     MOTION
     JOINT_FORCES
     BASE_FORCE
+    GRAVITY
+    STATIC_TORQUE
+    KINETIC_ENERGY
+    POTENTIAL_ENERGY
+    MECHANICAL_ENERGY
+    CORIOLIS
+    CORIOLIS_PACKED
+    INVERSE
+    CRBA_PACKED
 
 
 ctypedef struct Arguments:       # entry e of a configuration at x[e]; with lanes at x[e * lanes + lane]
@@ -84,17 +100,37 @@ ctypedef struct Arguments:       # entry e of a configuration at x[e]; with lane
 
 cdef inline bint takes_v(int op) noexcept nogil:
     """Return whether an operation reads velocities."""
-    return op != CRBA and op != H_TIMES
+    return op not in (CRBA, CRBA_PACKED, H_TIMES, GRAVITY, STATIC_TORQUE, POTENTIAL_ENERGY, INVERSE)
 
 
 cdef inline bint takes_x(int op) noexcept nogil:
     """Return whether an operation reads accelerations, forces or a vector to multiply."""
-    return op != CRBA and op != BIAS and op != FRAMES
+    return op in (RNEA, H_TIMES, ABA, FACTOR, MOTION, JOINT_FORCES, BASE_FORCE)
 
 
 cdef inline bint gives_freedoms(int op) noexcept nogil:
     """Return whether the result begins with an entry for every freedom."""
-    return op != CRBA and op != FRAMES and op != JOINT_FORCES and op != BASE_FORCE
+    return op in (RNEA, BIAS, H_TIMES, ABA, FACTOR, MOTION, GRAVITY, STATIC_TORQUE)
+
+
+cdef inline bint gives_h(int op) noexcept nogil:
+    """Return whether an operation computes the packed rows of H."""
+    return op in (CRBA, CRBA_PACKED, FACTOR, MOTION, INVERSE)
+
+
+cdef inline bint gives_coriolis(int op) noexcept nogil:
+    """Return whether an operation computes the packed entries of the Coriolis matrix."""
+    return op == CORIOLIS or op == CORIOLIS_PACKED
+
+
+cdef inline bint is_energy(int op) noexcept nogil:
+    """Return whether the result is one number."""
+    return op in (KINETIC_ENERGY, POTENTIAL_ENERGY, MECHANICAL_ENERGY)
+
+
+cdef inline bint is_unpacked(int op) noexcept nogil:
+    """Return whether the result is a dense matrix that is computed as packed entries."""
+    return op == CRBA or op == CORIOLIS
 
 
 cdef class Bodies:
@@ -104,31 +140,25 @@ cdef class Bodies:
     cdef readonly Py_ssize_t nq, nv, nnz
     cdef Py_ssize_t units        # number of unit vectors in q
     cdef const Py_ssize_t *unit  # first entry and size of each
-    cdef bint coupled            # mimic joints: the four arrays below
-    cdef const Py_ssize_t *follows
-    cdef const double *ratio
-    cdef const Py_ssize_t *fold
-    cdef const double *fold_ratio
+    cdef bint coupled            # by mimic joints
+    cdef Coupling coupling
 
     cdef Py_ssize_t size(self, int op) noexcept nogil
+    cdef int result_shape(self, int op, cnp.npy_intp *shape) noexcept nogil
     cdef Py_ssize_t workspace_size(self, int op, int lanes) noexcept nogil
     cdef bint is_configuration(self, const double *q, int step) noexcept nogil
-    cdef void expand(self, int lanes, const double *v, double *x) noexcept nogil
-    cdef void reduce(self, int lanes, Py_ssize_t count, Py_ssize_t reduced, const Py_ssize_t *to,
-                     const double *ratio, const double *x, double *y) noexcept nogil
     cdef void compute(self, int op, int lanes, const Arguments *args, Py_ssize_t *failed,
                       double *work) noexcept nogil
+    cdef void reduce(self, int op, int lanes, const double *full_H, const double *x, double *H,
+                     double *y) noexcept nogil
     cdef void run_recursion(self, int op, const Recursions *r, const Arguments *args, double *H, double *D,
                             double *workspace) noexcept nogil
-    cdef void find_failures(self, int lanes, const double *D, Py_ssize_t *failed) noexcept nogil
-    cdef void solve(self, int lanes, double *H, double *D, double *inverse, double *scratch, double *x,
-                    Py_ssize_t *failed) noexcept nogil
+    cdef void factor(self, int op, int lanes, double *H, double *D, double *inverse, double *scratch,
+                     double *x, Py_ssize_t *failed) noexcept nogil
     cdef bint run_one(self, int op, const Arguments *args) noexcept
     cdef bint run_blocks(self, int op, Py_ssize_t batch, const Operand *operands, cnp.ndarray out, str layout,
                          Py_ssize_t *failed, Py_ssize_t first, Py_ssize_t stop) except False
-    cdef void unpack(self, const double *packed, Py_ssize_t step, double *H) noexcept nogil
     cdef void invalidate(self, const Operand *operands, double **x, Py_ssize_t size) noexcept nogil
-    cdef void pad(self, int count, double *H) noexcept nogil
 
 
 cpdef Bodies bodies_of(model)

@@ -1,24 +1,18 @@
 """Run the compiled recursions of one model on validated NumPy arrays."""
 
 cimport numpy as cnp
-from libc.float cimport DBL_MAX
 from libc.math cimport NAN, fabs
 from libc.stdlib cimport free, malloc
 from libc.string cimport memcpy, memset
 
 from ..tree._pattern cimport (
-    FACTORIZED,
-    SOLVE,
-    Pattern,
-    Shape,
-    Workspace,
-    active,
-    carve_workspace,
-    clear_workspace,
+    FACTORIZED, SOLVE, Pattern, Shape, Workspace, active, carve_workspace, clear_workspace,
     workspace_size as factor_workspace_size,
 )
 from .._util._fast_arrays cimport all_finite
+from ._coupling cimport expand, reduce_coriolis, reduce_forces, reduce_inertia
 from ._operands cimport ALIGNED, LANES, Operand, align, describe, load
+from ._results cimport find_failures, pad, unpack
 
 import numpy as np
 
@@ -53,7 +47,9 @@ assert ENTRY.itemsize == sizeof(Entry)
 
 KINDS = ("revolute", "continuous", "prismatic", "helical", "spherical", "planar", "translation", "freeflyer")
 OPERATIONS = ("crba", "rnea", "bias", "h_times", "aba", "factor", "frames", "motion", "joint_forces",
-              "base_force")  # order of the pxd
+              "base_force", "gravity", "static_torque", "kinetic_energy", "potential_energy",
+              "mechanical_energy", "coriolis", "coriolis_packed", "inverse",
+              "crba_packed")  # order of the pxd
 
 
 def sincos(x):
@@ -67,11 +63,6 @@ def sincos(x):
 def sincos_address():
     """Return the address of the C function behind `sincos`, for generated machine code."""
     return <size_t> dynamics.sincos
-
-
-cdef bint gives_h(int op) noexcept nogil:
-    """Return whether an operation computes the packed rows of H."""
-    return op == CRBA or op == FACTOR or op == MOTION
 
 
 cdef class Bodies:
@@ -117,28 +108,52 @@ cdef class Bodies:
         self.coupled = coupling is not None
         if self.coupled:
             follows, ratio, fold, fold_ratio = coupling
-            self.follows = <const Py_ssize_t *> follows.data
-            self.ratio = <const double *> ratio.data
-            self.fold = <const Py_ssize_t *> fold.data
-            self.fold_ratio = <const double *> fold_ratio.data
+            self.coupling.n, self.coupling.free, self.coupling.nnz = self.m.n, self.nv, self.nnz
+            self.coupling.start, self.coupling.column = self.m.start, self.m.column
+            self.coupling.follows = <const Py_ssize_t *> follows.data
+            self.coupling.ratio = <const double *> ratio.data
+            self.coupling.fold = <const Py_ssize_t *> fold.data
+            self.coupling.fold_ratio = <const double *> fold_ratio.data
         self.kept = (bodies, start, column, armature, units, coupling)
 
     cdef Py_ssize_t size(self, int op) noexcept nogil:
-        """Return the number of result entries of one configuration.
+        """Return the number of entries that `compute` writes for one configuration.
 
-        For crba these are the packed rows; for motion, tau - bias and the packed rows.
+        For crba these are the packed rows; for motion, tau - bias and the packed rows; for Coriolis matrices
+        the packed rows of the lower triangle, then the entries above the diagonal.
         """
-        if op == CRBA:
+        if op == CRBA or op == CRBA_PACKED:
             return self.nnz
+        if gives_coriolis(op):
+            return 2 * self.nnz - self.nv
+        if op == INVERSE:
+            return self.nv * self.nv
+        if is_energy(op):
+            return 1
         if op == MOTION:
             return self.nv + self.nnz
         if op == JOINT_FORCES or op == BASE_FORCE:
             return 6 * self.m.joints if op == JOINT_FORCES else 6
         return UNIT_MOTION(self.m.joints, self.m.n) if op == FRAMES else self.nv
 
-    def result_size(self, int op):
-        """Return `size` to Python."""
-        return self.size(op)
+    cdef int result_shape(self, int op, cnp.npy_intp *shape) noexcept nogil:
+        """Set the shape of the result of one configuration, matrices dense; return the number of its axes."""
+        shape[0], shape[1] = self.size(op), 1
+        if is_unpacked(op) or op == INVERSE:
+            shape[0] = shape[1] = self.nv
+        elif op == JOINT_FORCES:
+            shape[0], shape[1] = self.m.joints, 6
+        elif is_energy(op):
+            return 0
+        else:
+            return 1
+        return 2
+
+    def shape(self, int op):
+        """Return `result_shape` to Python."""
+        cdef cnp.npy_intp shape[2]
+        cdef int axes = self.result_shape(op, shape)
+        return (shape[0], shape[1])[:axes]
 
     cdef Py_ssize_t workspace_size(self, int op, int lanes) noexcept nogil:
         """Return the doubles that `compute` needs, alignment excluded."""
@@ -147,8 +162,12 @@ cdef class Bodies:
         size += ALIGNED + lanes * 5 * self.m.n                       # v, x, tau, D, reciprocals
         if gives_h(op):
             size += lanes * (self.m.start[self.m.n] + self.nnz)
-        if op == FACTOR:
+        if gives_coriolis(op) and self.coupled:
+            size += lanes * 2 * self.m.start[self.m.n]
+        if op == FACTOR or op == INVERSE:
             size += factor_workspace_size(t) if lanes == 1 else lanes * t.scratch
+        if op == INVERSE and lanes > 1:
+            size += lanes * 2 * self.nnz + ALIGNED
         return size
 
     cdef bint is_configuration(self, const double *q, int step) noexcept nogil:
@@ -163,22 +182,6 @@ cdef class Bodies:
                 return False
         return True
 
-    cdef void expand(self, int lanes, const double *v, double *x) noexcept nogil:
-        """x <- G v: velocities or accelerations of all freedoms, mimic joints included."""
-        cdef Py_ssize_t k, lane
-        for k in range(self.m.n):
-            for lane in range(lanes):
-                x[k * lanes + lane] = self.ratio[k] * v[self.follows[k] * lanes + lane]
-
-    cdef void reduce(self, int lanes, Py_ssize_t count, Py_ssize_t reduced, const Py_ssize_t *to,
-                     const double *ratio, const double *x, double *y) noexcept nogil:
-        """y <- G^T x, or G^T H G in packed rows: add up the entries of x with the same target."""
-        cdef Py_ssize_t e, lane
-        memset(y, 0, reduced * lanes * sizeof(double))
-        for e in range(count):
-            for lane in range(lanes):
-                y[to[e] * lanes + lane] += ratio[e] * x[e * lanes + lane]
-
     cdef void compute(self, int op, int lanes, const Arguments *args, Py_ssize_t *failed,
                       double *work) noexcept nogil:
         """Run an operation on 1 or 8 configurations; failed[lane] <- freedom with a bad pivot, or -1."""
@@ -190,44 +193,56 @@ cdef class Bodies:
         cdef double *inverse = D + n
         cdef double *H = inverse + n
         cdef double *full_H = inverse + n + lanes * self.nnz
-        cdef double *tau = extended + 2 * n if self.coupled and gives_freedoms(op) else args.out
+        cdef double *tau = args.out
         cdef Arguments inner                               # of all freedoms, mimic joints included
         cdef const double *v = args.v
         cdef const double *x = args.x
-        if op == CRBA or op == MOTION:
+        if op in (CRBA, CRBA_PACKED, MOTION):
             H = args.out + (lanes * self.nv if op == MOTION else 0)
         if not self.coupled:
             full_H = H
+        elif gives_coriolis(op):
+            tau = H
+        elif gives_freedoms(op):
+            tau = extended + 2 * n
         if self.coupled and v != NULL:
-            self.expand(lanes, v, extended)
+            expand(&self.coupling, lanes, v, extended)
             v = extended
         if self.coupled and x != NULL:
-            self.expand(lanes, x, extended + n)
+            expand(&self.coupling, lanes, x, extended + n)
             x = extended + n
         for lane in range(lanes):
             failed[lane] = FACTORIZED
         inner.q, inner.v, inner.x, inner.fext, inner.out = args.q, v, x, args.fext, tau
         self.run_recursion(op, r, &inner, full_H, D, workspace)
-        if self.coupled and gives_h(op):
-            self.reduce(lanes, self.m.start[self.m.n], self.nnz, self.fold, self.fold_ratio, full_H, H)
-        if self.coupled and gives_freedoms(op):
-            self.reduce(lanes, self.m.n, self.nv, self.follows, self.ratio, tau, args.out)
+        if self.coupled:
+            self.reduce(op, lanes, full_H, tau, H, args.out)
         if op == FACTOR or op == MOTION:
             for k in range(self.nv * lanes):
                 args.out[k] = args.x[k] - args.out[k]
-        if op == FACTOR:
-            self.solve(lanes, H, D, inverse, full_H + lanes * self.m.start[self.m.n], args.out, failed)
+        if op == FACTOR or op == INVERSE:
+            self.factor(op, lanes, H, D, inverse, full_H + lanes * self.m.start[self.m.n], args.out, failed)
         if op == ABA:
-            self.find_failures(lanes, D, failed)
+            find_failures(self.nv, lanes, D, failed)
         for lane in range(lanes):
             if failed[lane] != FACTORIZED:
-                for k in range(self.nv):
+                for k in range(self.size(op)):
                     args.out[k * lanes + lane] = NAN
+
+    cdef void reduce(self, int op, int lanes, const double *full_H, const double *x, double *H,
+                     double *y) noexcept nogil:
+        """H <- G^T H G and y <- G^T x, or G^T C G, of what an operation computes."""
+        if gives_h(op):
+            reduce_inertia(&self.coupling, lanes, full_H, H)
+        if gives_freedoms(op):
+            reduce_forces(&self.coupling, lanes, x, y)
+        elif gives_coriolis(op):
+            reduce_coriolis(&self.coupling, lanes, x, y)
 
     cdef void run_recursion(self, int op, const Recursions *r, const Arguments *args, double *H, double *D,
                             double *workspace) noexcept nogil:
         """Call the kernel of an operation on all freedoms: H <- packed rows, D <- pivots of the ABA."""
-        if op == CRBA:
+        if op in (CRBA, CRBA_PACKED, INVERSE):
             r.crba(&self.m, args.q, H, workspace)
         elif op == ABA:
             r.aba(&self.m, args.q, args.v, args.x, args.fext, args.out, D, workspace)
@@ -239,43 +254,50 @@ cdef class Bodies:
             r.reactions(&self.m, args.q, args.v, args.x, args.fext, NULL, args.out, workspace)
         elif op == FACTOR or op == MOTION:
             r.equation_of_motion(&self.m, args.q, args.v, args.fext, H, args.out, workspace)
+        elif op == GRAVITY or op == STATIC_TORQUE:
+            r.static_forces(&self.m, args.q, args.fext, args.out, workspace)
+        elif is_energy(op):
+            r.energy(&self.m, args.q, args.v, op != KINETIC_ENERGY, args.out, workspace)
+        elif gives_coriolis(op):
+            r.coriolis(&self.m, args.q, args.v, args.out, workspace)
         else:
             r.rnea(&self.m, args.q, args.v, args.x, args.fext, op != H_TIMES, args.out, workspace)
 
-    cdef void find_failures(self, int lanes, const double *D, Py_ssize_t *failed) noexcept nogil:
-        """failed[lane] <- the first freedom eliminated whose pivot is not in (0, inf)."""
-        cdef Py_ssize_t k, lane
-        for k in range(self.nv):
-            for lane in range(lanes):
-                if not 0 < D[k * lanes + lane] <= DBL_MAX:
-                    failed[lane] = k
-
-    cdef void solve(self, int lanes, double *H, double *D, double *inverse, double *scratch, double *x,
-                    Py_ssize_t *failed) noexcept nogil:
-        """x <- H^-1 x."""
+    cdef void factor(self, int op, int lanes, double *H, double *D, double *inverse, double *scratch,
+                     double *x, Py_ssize_t *failed) noexcept nogil:
+        """x <- H^-1 x, or the dense H^-1."""
         cdef const Shape *t = &self.pattern.shape
         cdef double *X
         cdef Workspace w
         if lanes == LANES:
             X = align(scratch)
             active.lanes.factor(t, H, H, inverse, X, failed)
-            active.lanes.apply(t, H, inverse, 1, SOLVE, x, 1)
+            if op == INVERSE:
+                X += lanes * t.scratch
+                active.lanes.invert(t, H, inverse, 1, X, X + lanes * self.nnz, x)
+            else:
+                active.lanes.apply(t, H, inverse, 1, SOLVE, x, 1)
             return
         w = carve_workspace(t, scratch)
         clear_workspace(t, &w)
         active.single.load_packed(t, <const char *> H, sizeof(double), t.whole, w.X)
         failed[0] = active.single.factor(t, 0, t.supernodes, H, t.whole, w.path, w.X, D, inverse)
-        active.single.apply(t, w.X, D, inverse, 1, SOLVE, x, w.path)
+        if op == INVERSE:
+            active.single.invert(t, w.X, inverse, 1, x)
+        else:
+            active.single.apply(t, w.X, D, inverse, 1, SOLVE, x, w.path)
 
     cdef bint run_one(self, int op, const Arguments *args) noexcept:
-        """Run an operation on one configuration, crba to dense H; false leaves it to the general path."""
+        """Run an operation on one configuration, matrices dense; false leaves it to the general path."""
         cdef double local[STACK_DOUBLES]
         cdef double *work = local
-        cdef Py_ssize_t failed, n = self.nv, packed = self.nnz if op == CRBA else 0
+        cdef Py_ssize_t failed, n = self.nv, packed = self.size(op) if is_unpacked(op) else 0
         cdef Py_ssize_t need = packed + self.workspace_size(op, 1)
         cdef Arguments block = args[0]
         if not (all_finite(self.nq, args.q) and (args.v == NULL or all_finite(n, args.v))
-                and (args.x == NULL or all_finite(n, args.x)) and self.is_configuration(args.q, 1)):
+                and (args.x == NULL or all_finite(n, args.x))
+                and (args.fext == NULL or all_finite(6 * self.m.joints, args.fext))
+                and self.is_configuration(args.q, 1)):
             return False
         if (op == FACTOR and self.pattern.shape.tasks) or (op == ABA and self.coupled):
             return False
@@ -283,32 +305,22 @@ cdef class Bodies:
             work = <double *> malloc(need * sizeof(double))
             if work == NULL:
                 return False
-        if op == CRBA:
+        if is_unpacked(op):
             block.out = work
         self.compute(op, 1, &block, &failed, work + packed)
-        if op == CRBA:
-            self.unpack(work, 1, args.out)
+        if is_unpacked(op):
+            unpack(&self.pattern.shape, op == CORIOLIS, work, 1, args.out)
         if need > STACK_DOUBLES:
             free(work)
         return failed == FACTORIZED
-
-    cdef void unpack(self, const double *packed, Py_ssize_t step, double *H) noexcept nogil:
-        """H <- dense symmetric matrix from packed rows whose entries are `step` apart."""
-        cdef const Shape *t = &self.pattern.shape
-        cdef Py_ssize_t k, e, j, n = t.n
-        memset(H, 0, n * n * sizeof(double))
-        for k in range(n):
-            for e in range(t.start[k], t.start[k + 1]):
-                j = t.column[e]
-                H[k * n + j] = H[j * n + k] = packed[e * step]
 
     def batch(self, int op, Py_ssize_t batch, operands, cnp.ndarray out not None, str layout,
               cnp.ndarray failed not None, Py_ssize_t first, Py_ssize_t stop):
         """Run an operation on the blocks first .. stop-1 of 8 configurations.
 
         Operands are q, v, x and fext with contiguous rows: (batch, size), or (1, size) that all share; all
-        but q may be None. out has shape (batch, size), or for crba (batch, n, n), (batch, nnz) or
-        (blocks, nnz, 8), by layout. failed, of shape (blocks * 8,), receives the freedom with a bad pivot,
+        but q may be None. out has shape (batch, *shape(op)), or for crba and the layout
+        "lanes" (blocks, nnz, 8). failed, of shape (blocks * 8,), receives the freedom with a bad pivot,
         or -1.
         """
         cdef Operand found[4]
@@ -324,7 +336,7 @@ cdef class Bodies:
         cdef Py_ssize_t ignored[LANES]
         cdef Py_ssize_t *status
         cdef int count
-        cdef bint dense = op == CRBA and layout == "dense", lanes = layout == "lanes"
+        cdef bint dense = is_unpacked(op) and layout == "dense", lanes = layout == "lanes"
         cdef double *x[5]
         cdef Arguments block
         cdef double *work
@@ -351,11 +363,12 @@ cdef class Bodies:
                 self.compute(op, LANES, &block, status, x[4] + LANES * size)
                 self.invalidate(operands, x, size)
                 if lanes:
-                    self.pad(count, x[4])
+                    pad(&self.pattern.shape, count, x[4])
                     memcpy(out.data + b * to_next, x[4], LANES * size * sizeof(double))
                 elif dense:
                     for j in range(count):
-                        self.unpack(x[4] + j, LANES, <double *> (out.data + (b * LANES + j) * to_next))
+                        unpack(&self.pattern.shape, op == CORIOLIS, x[4] + j, LANES,
+                               <double *> (out.data + (b * LANES + j) * to_next))
                 else:
                     active.lanes.store(size, count, x[4], out.data + b * LANES * to_next, to_next)
                 for j in range(count, LANES):
@@ -376,15 +389,6 @@ cdef class Bodies:
             if doubt[lane] != 0 or not self.is_configuration(x[0] + lane, LANES):
                 for e in range(size):
                     x[4][e * LANES + lane] = NAN
-
-    cdef void pad(self, int count, double *H) noexcept nogil:
-        """H <- identity matrices in the unused lanes, from `count` on."""
-        cdef const Shape *t = &self.pattern.shape
-        cdef Py_ssize_t k, e, lane
-        for k in range(t.n):
-            for e in range(t.start[k], t.start[k + 1]):
-                for lane in range(count, LANES):
-                    H[e * LANES + lane] = e == t.start[k + 1] - 1
 
 
 cpdef Bodies bodies_of(model):

@@ -14,18 +14,29 @@ from ._general_path import (
     ABA,
     BASE_FORCE,
     BIAS,
+    CORIOLIS,
     CRBA,
+    CRBA_PACKED,
     FACTOR,
     FRAMES,
+    GRAVITY,
     H_TIMES,
     INPUTS,
+    INVERSE,
     JOINT_FORCES,
+    KINETIC_ENERGY,
+    MECHANICAL_ENERGY,
     MOTION,
+    POTENTIAL_ENERGY,
     RNEA,
+    STATIC_TORQUE,
     GeneralCall,
     general_path,
 )
+from .energies import kinetic_energy, mechanical_energy, potential_energy
+from .matrices import coriolis_matrix, inverse_inertia
 from .reactions import base_force, joint_forces
+from .statics import generalized_gravity, static_torque
 
 __all__ = ["aba", "bias", "bind", "crba", "forward_dynamics", "h_times", "rnea"]
 
@@ -65,6 +76,8 @@ def crba(model: Model, q, out=None, layout: str = "dense", num_threads: int = 1)
     """
     if layout == "dense":
         return call(model, CRBA, q, None, None, None, out, num_threads, general_path)
+    if layout == "packed":
+        return call(model, CRBA_PACKED, q, None, None, None, out, num_threads, general_path)
     check_choice("layout", layout, LAYOUTS)
     return GeneralCall(model, CRBA, out, num_threads, layout).run(q)
 
@@ -204,9 +217,10 @@ def forward_dynamics(
 
     Notes
     -----
-    Featherstone (2008), section 6.1. With "factor", a single state without fext and the same state in a batch
-    may differ in their last bits, because a single H and a batch are factorized by different kernels. Strides
-    never change a bit; in all other functions of the dynamics a batch does not, either.
+    Featherstone (2008), section 6.1. With "factor", a single state and the same state in a batch may differ
+    in their last bits, because a single H and a batch are factorized by different kernels. So may the results
+    of `inverse_inertia` and `coriolis_matrix`. Strides never change a bit; in all other functions of the
+    dynamics a batch does not, either.
     """
     check_choice("method", method, tuple(METHODS))
     if method == "aba":
@@ -245,17 +259,23 @@ def motion(model: Model, q, v, tau) -> tuple[np.ndarray, np.ndarray]:
     return found[: model.nv], found[model.nv :]
 
 
-def bind(function, model: Model, *arguments: np.ndarray, out: np.ndarray) -> Bound:
+def bind(
+    function, model: Model, *arguments: np.ndarray, out: np.ndarray, fext: np.ndarray | None = None
+) -> Bound:
     """Bind a function of the dynamics to fixed arrays: returns a call without arguments, for inner loops.
 
     Parameters
     ----------
     function
-        `crba`, `rnea`, `bias`, `h_times`, `aba`, `forward_dynamics` (by the factor), `joint_forces` or
-        `base_force`.
+        `crba`, `rnea`, `bias`, `h_times`, `aba`, `forward_dynamics` (by the factor), `joint_forces`,
+        `base_force`, `generalized_gravity`, `static_torque`, `kinetic_energy`, `potential_energy`,
+        `mechanical_energy`, `coriolis_matrix` (dense) or `inverse_inertia`.
     model : Model
     *arguments, out : ndarray of float64
-        Arguments after the model, for one configuration; contiguous. They are referenced, not copied.
+        Arguments after the model, for one configuration; contiguous. They are referenced, not copied. For
+        energies, out has shape ().
+    fext : ndarray of float64, shape (njoints, 6), optional
+        External forces, of functions that take them by this name.
 
     Returns
     -------
@@ -277,22 +297,11 @@ def bind(function, model: Model, *arguments: np.ndarray, out: np.ndarray) -> Bou
     >>> step()
     array([2.85714286])
     """
-    operations = {
-        crba: CRBA,
-        rnea: RNEA,
-        bias: BIAS,
-        h_times: H_TIMES,
-        aba: ABA,
-        forward_dynamics: FACTOR,
-        joint_forces: JOINT_FORCES,
-        base_force: BASE_FORCE,
-    }
-    if function not in operations:
-        known = ", ".join(one.__name__ for one in operations)
+    if function not in BOUND:
+        known = ", ".join(one.__name__ for one in BOUND)
         raise ValueError(f"function must be one of {known} to be bound, got {function!r}")
     require_model(model)
-    op = operations[function]
-    shapes = {CRBA: (model.nv, model.nv), JOINT_FORCES: (model.njoints, 6), BASE_FORCE: (6,)}
+    op = BOUND[function]
     names = INPUTS[op]
     if len(arguments) != len(names):
         raise ValueError(
@@ -300,10 +309,36 @@ def bind(function, model: Model, *arguments: np.ndarray, out: np.ndarray) -> Bou
             f"got {len(arguments)}"
         )
     arrays = dict(zip(names, arguments, strict=True))
+    options = {"out": out}
+    if fext is not None:
+        if op not in TAKE_FEXT:
+            raise ValueError(f"{function.__name__} takes no fext by name")
+        arrays["fext"] = options["fext"] = fext
+    shapes = {"q": (model.nq,), "fext": (model.njoints, 6)}
     for name, array in arrays.items():
-        require_bindable(array, (model.nq if name == "q" else model.nv,), name)
-    require_bindable(out, shapes.get(op, (model.nv,)), "out")
+        require_bindable(array, shapes.get(name, (model.nv,)), name)
+    require_bindable(out, model.bodies.shape(op), "out")
     require_apart(out, arrays)
-    validated = partial(function, model, *arguments, out=out)
+    validated = partial(function, model, *arguments, **options)
     x = next((arrays[name] for name in ("a", "tau", "x") if name in arrays), None)
-    return Bound(model, op, arrays["q"], arrays.get("v"), x, out, validated)
+    return Bound(model, op, arrays["q"], arrays.get("v"), x, arrays.get("fext"), out, validated)
+
+
+BOUND = {
+    crba: CRBA,
+    rnea: RNEA,
+    bias: BIAS,
+    h_times: H_TIMES,
+    aba: ABA,
+    forward_dynamics: FACTOR,
+    joint_forces: JOINT_FORCES,
+    base_force: BASE_FORCE,
+    generalized_gravity: GRAVITY,
+    static_torque: STATIC_TORQUE,
+    kinetic_energy: KINETIC_ENERGY,
+    potential_energy: POTENTIAL_ENERGY,
+    mechanical_energy: MECHANICAL_ENERGY,
+    coriolis_matrix: CORIOLIS,
+    inverse_inertia: INVERSE,
+}
+TAKE_FEXT = (RNEA, BIAS, ABA, FACTOR, JOINT_FORCES, BASE_FORCE)  # by name

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
 from itertools import chain
@@ -52,6 +53,8 @@ class Model(Sealed):
         Tree of the freedoms, with the joints' names.
     gravity : ndarray, shape (3,), read-only
     armature : ndarray, shape (nv,), read-only
+    mass : float
+    subtree_masses : ndarray, shape (njoints,), read-only
     lower, upper : ndarray, shape (nq,), read-only
 
     Raises
@@ -236,6 +239,21 @@ class Model(Sealed):
     def tree(self) -> Tree:
         """Return the tree of the freedoms, with the joints' names."""
         return self.coupling.tree if self.coupling else self.extended
+
+    @cached_property
+    def subtree_masses(self) -> np.ndarray:
+        """Return the mass that every joint carries, kg: Pinocchio's ``data.mass`` without its first entry."""
+        carried = np.array([joint.inertia.mass for joint in self.joints], dtype=float)
+        for i in range(self.njoints - 1, -1, -1):
+            if self.joints[i].parent >= 0:
+                carried[self.joints[i].parent] += carried[i]
+        carried.flags.writeable = False
+        return carried
+
+    @cached_property
+    def mass(self) -> float:
+        """Return the mass of all bodies, kg; a fixed base has none."""
+        return math.fsum(joint.inertia.mass for joint in self.joints)
 
     @cached_property
     def bodies(self):

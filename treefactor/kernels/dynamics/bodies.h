@@ -54,6 +54,13 @@ typedef struct {
                 double *qdd, double *D, double *workspace);
     /* frames <- a BodyMotion for every joint, then the unit motions of all freedoms; see body_motion.h */
     void (*frames)(const Mechanism *, const double *q, const double *v, double *frames, double *workspace);
+    /* tau <- generalized forces that hold gravity and external forces at rest; NULL for fext means zero */
+    void (*static_forces)(const Mechanism *, const double *q, const double *fext, double *tau, double *workspace);
+    /* energy <- kinetic energy unless v is NULL, plus potential energy if it is wanted */
+    void (*energy)(const Mechanism *, const double *q, const double *v, int potential, double *energy,
+                   double *workspace);
+    /* C <- the Coriolis matrix: packed rows of its lower triangle, then the transposed entries above the diagonal */
+    void (*coriolis)(const Mechanism *, const double *q, const double *v, double *C, double *workspace);
 } Recursions;
 
 typedef struct {

@@ -43,11 +43,28 @@ static void ISA(frames_all)(const Mechanism *m, const double *q, const double *v
     PASSES NAME(frames)(m, q + l, FROM(v), frames + l, workspace);
 }
 
+static void ISA(static_forces_all)(const Mechanism *m, const double *q, const double *fext, double *tau,
+                                   double *workspace)
+{
+    PASSES NAME(static_forces)(m, q + l, FROM(fext), tau + l, workspace);
+}
+
+static void ISA(energy_all)(const Mechanism *m, const double *q, const double *v, int potential, double *energy,
+                            double *workspace)
+{
+    PASSES NAME(energy)(m, q + l, FROM(v), potential, energy + l, workspace);
+}
+
+static void ISA(coriolis_all)(const Mechanism *m, const double *q, const double *v, double *C, double *workspace)
+{
+    PASSES NAME(coriolis)(m, q + l, v + l, C + l, workspace);
+}
+
 const Dynamics ISA(dynamics) = {
     ISA_NAME,
     {ISA(workspace_size_one), ISA(crba_one), ISA(rnea_one), ISA(reactions_one), ISA(equation_of_motion_one),
-     ISA(aba_one), ISA(frames_one)},
+     ISA(aba_one), ISA(frames_one), ISA(static_forces_one), ISA(energy_one), ISA(coriolis_one)},
     {NAME(workspace_size), ISA(crba_all), ISA(rnea_all), ISA(reactions_all), ISA(equation_of_motion_all),
-     ISA(aba_all), ISA(frames_all)},
+     ISA(aba_all), ISA(frames_all), ISA(static_forces_all), ISA(energy_all), ISA(coriolis_all)},
     ISA(sincos),
 };

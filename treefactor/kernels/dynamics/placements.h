@@ -113,15 +113,21 @@ INLINE void NAME(write_joint_motions)(const Body *b, const Pose *X, Vector *S)
         NAME(write_unit_motion)(X, k % 3, b->kind != SPHERICAL && k < 3, S + k);
 }
 
-/* Fill w->X and w->S: placements of all bodies and unit motions of all freedoms. */
-static void NAME(place_bodies)(const Mechanism *m, const double *q, const Workspace *w)
+/* Fill w->angle, w->sine and w->cosine of all revolute and helical joints. */
+INLINE void NAME(write_angles)(const Mechanism *m, const double *q, const Workspace *w)
 {
-    const real zero = {0};
     for (ptrdiff_t i = 0; i < m->bodies; i++) {
         const Body *b = m->body + i;
         if (b->angle >= 0) w->angle[b->angle] = NAME(joint_position)(b, q);
     }
     ISA(sincos)(m->angles * (ptrdiff_t)(sizeof(real) / 8), (double *)w->angle, (double *)w->sine, (double *)w->cosine);
+}
+
+/* Fill w->X and w->S: placements of all bodies and unit motions of all freedoms. */
+static void NAME(place_bodies)(const Mechanism *m, const double *q, const Workspace *w)
+{
+    const real zero = {0};
+    NAME(write_angles)(m, q, w);
     for (ptrdiff_t i = 0; i < m->bodies; i++) {
         const Body *b = m->body + i;
         Pose *X = w->X + i;

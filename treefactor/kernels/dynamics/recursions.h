@@ -16,6 +16,10 @@
 #include "crba.h"
 #include "rnea.h"
 #include "reactions.h"
+#include "statics.h"
+#include "velocities.h"
+#include "energies.h"
+#include "coriolis.h"
 #include "aba.h"
 #include "kinematics.h"
 

@@ -34,6 +34,20 @@ INLINE void NAME(propagate_motion)(const Mechanism *m, ptrdiff_t i, const Worksp
     }
 }
 
+/* F -= the external force on the joint of a body */
+INLINE void NAME(subtract_external_force)(const Body *b, const Pose *X, const double *fext, real *F)
+{
+    const double *f = fext + 6 * b->joint * LANES;
+    real at_joint[6], here[6], world[6];
+    EACH(r, 6) at_joint[r] = READ(f, r);
+    ROTATE(b->axes, at_joint, here);
+    ROTATE(b->axes, at_joint + 3, here + 3);
+    ROTATE(X->R, here, world);
+    ROTATE(X->R, here + 3, world + 3);
+    ADD_CROSS(X->p, world, world + 3);
+    EACH(r, 6) F[r] -= world[r];
+}
+
 /* Fill w->F: forces that accelerate the bodies, minus external ones; v = NULL or a = NULL means zero. a = A + w x V is
  * the classical acceleration of the point at the local origin; the velocity of that point cancels elsewhere:
  *     f = m a + w' x h + w x (w x h),   n = J w' + h x a + w x J w                                        */
@@ -52,17 +66,7 @@ static void NAME(body_forces)(const Mechanism *m, const Workspace *w, const doub
             ADD_CROSS(omega, P, F);
             ADD_CROSS(omega, P + 3, F + 3);
         }
-        if (fext && b->joint >= 0) {
-            const double *f = fext + 6 * b->joint * LANES;
-            real at_joint[6], here[6], world[6];
-            EACH(r, 6) at_joint[r] = READ(f, r);
-            ROTATE(b->axes, at_joint, here);
-            ROTATE(b->axes, at_joint + 3, here + 3);
-            ROTATE(w->X[i].R, here, world);
-            ROTATE(w->X[i].R, here + 3, world + 3);
-            ADD_CROSS(w->X[i].p, world, world + 3);
-            EACH(r, 6) F[r] -= world[r];
-        }
+        if (fext && b->joint >= 0) NAME(subtract_external_force)(b, w->X + i, fext, F);
     }
 }
 

@@ -1,0 +1,134 @@
+/* Coriolis matrix C with C v = bias - gravity and dH/dt = C + C^T: Echeandia and Wensing (2021), algorithm 1.
+ *
+ *     B_i = (V_i x* I_i - I_i V_i x + (I_i V_i) x*) / 2,   dS_k = V_i x S_k for every freedom k of body i
+ *     for i = bodies .. 1:   Ic_parent(i) += Ic_i,   Bc_parent(i) += Bc_i
+ *         for every freedom k of body i, for every freedom j between body i and the root:
+ *             C_jk = S_j (Ic_i dS_k + Bc_i S_k),   C_kj = dS_j (Ic_i S_k) + S_j (Bc_i^T S_k)
+ *
+ * f x* is the matrix that turns a motion s into s x* f. With the momentum (p, L) = I V and the rate E of the tensor J
+ * about the fixed local origin, B = [0, -px; 0, (E - Lx) / 2]: 12 numbers. */
+
+typedef struct { real p[3], L[3], E[6]; } NAME(Momentum);   /* E: lower triangle */
+#define Momentum NAME(Momentum)
+
+/* B <- momentum and rate of the tensor: E = w x J + (w x J)^T - h v^T - v h^T + 2 (v . h) 1 */
+INLINE void NAME(write_momentum)(double mass, const Inertia *I, const real *V, Momentum *B)
+{
+    const real *h = I->h;
+    real f[6], M[9], trace = 2.0 * (V[0] * h[0] + V[1] * h[1] + V[2] * h[2]);   /* M in columns */
+    NAME(momentum)(mass, I, V, f);
+    EACH(r, 3) B->p[r] = f[r];
+    EACH(r, 3) B->L[r] = f[3 + r];
+    EACH(c, 3) {
+        real J[3];
+        EACH(r, 3) J[r] = I->J[r > c ? LOWER(r, c) : LOWER(c, r)];
+        EACH(r, 3) M[3 * c + r] = -h[r] * V[c];
+        ADD_CROSS(V + 3, J, M + 3 * c);
+    }
+    EACH(r, 3) {
+        EACH(c, r + 1) B->E[LOWER(r, c)] = M[3 * c + r] + M[3 * r + c];
+        B->E[LOWER(r, r)] += trace;
+    }
+}
+
+/* Shift B to another origin, from which its present origin is seen at d: L' = L + d x p,
+ *     E' = E - p d^T - d p^T + 2 (d . p) 1                                                                  */
+INLINE void NAME(shift_momentum)(const real *d, Momentum *B)
+{
+    const real *p = B->p;
+    real trace = 2.0 * (d[0] * p[0] + d[1] * p[1] + d[2] * p[2]);
+    ADD_CROSS(d, p, B->L);
+    EACH(r, 3) {
+        EACH(c, r + 1) B->E[LOWER(r, c)] -= p[r] * d[c] + d[r] * p[c];
+        B->E[LOWER(r, r)] += trace;
+    }
+}
+
+/* F <- B s added to F, and couple <- the moment of B^T s, whose force is zero */
+INLINE void NAME(apply_momentum)(const Momentum *B, const real *s, real *F, real *couple)
+{
+    const real zero = {0}, *w = s + 3, *E = B->E;
+    real turned[3] = {zero, zero, zero};
+    couple[0] = 0.5 * (E[0] * w[0] + E[1] * w[1] + E[3] * w[2]);
+    couple[1] = 0.5 * (E[1] * w[0] + E[2] * w[1] + E[4] * w[2]);
+    couple[2] = 0.5 * (E[3] * w[0] + E[4] * w[1] + E[5] * w[2]);
+    ADD_CROSS(B->L, w, turned);
+    ADD_CROSS(w, B->p, F);
+    EACH(r, 3) F[3 + r] += couple[r] - 0.5 * turned[r];
+    EACH(r, 3) couple[r] += 0.5 * turned[r];
+    ADD_CROSS(B->p, s, couple);
+}
+
+/* Write the row of freedom k left of the diagonal and on it, and the column above the diagonal: forces F of
+ * Ic dS_k + Bc S_k, P of Ic S_k, and the couple of Bc^T S_k; w->U holds dS. */
+INLINE void NAME(write_coriolis)(const Mechanism *m, const Workspace *w, const Body *b, const ptrdiff_t *column,
+                                 ptrdiff_t length, real *F, real *P, const real *couple, double *row, double *above)
+{
+    const ptrdiff_t diagonal = length - 1;
+    for (ptrdiff_t i = b->local;; i = m->body[m->body[i].parent].local) {
+        for (ptrdiff_t e = m->body[i].above; e < length; e++) {
+            const real *s = w->S[column[e]].e;
+            AT(row, e) = NAME(power)(P, w->U[column[e]].e)
+                       + (couple[0] * s[3] + couple[1] * s[4] + couple[2] * s[5]);
+            if (e < diagonal) AT(above, e) = NAME(power)(F, s);
+        }
+        if (m->body[i].parent < 0) return;
+        ADD_CROSS(w->X[i].d, F, F + 3);
+        ADD_CROSS(w->X[i].d, P, P + 3);
+        length = m->body[i].above;
+    }
+}
+
+/* Fill w->U with the rates dS of the unit motions, and B with the momenta of all bodies. */
+static void NAME(write_rates)(const Mechanism *m, const Workspace *w, Momentum *B)
+{
+    const real zero = {0};
+    for (ptrdiff_t i = 0; i < m->bodies; i++) {
+        const Body *b = m->body + i;
+        const real *V = w->V[i].e;
+        NAME(write_momentum)(b->mass, w->C + i, V, B + i);
+        for (ptrdiff_t k = b->v; k < b->v + b->freedoms; k++) {
+            const real *s = w->S[k].e;
+            real *rate = w->U[k].e;
+            EACH(r, 6) rate[r] = zero;
+            ADD_CROSS(V + 3, s, rate);
+            ADD_CROSS(V, s + 3, rate);
+            ADD_CROSS(V + 3, s + 3, rate + 3);
+        }
+    }
+}
+
+/* C <- packed rows of the lower triangle, then the entries above the diagonal in the same order, transposed */
+static void NAME(coriolis)(const Mechanism *m, const double *q, const double *v, double *C, double *workspace)
+{
+    Workspace w = NAME(carve_workspace)(m, workspace);
+    Momentum *B = (Momentum *)w.IA;  /* memory that otherwise only aba and frames use */
+    real F[6], P[6], couple[3];
+    NAME(place_bodies)(m, q, &w);
+    NAME(move_inertias)(m, &w);
+    NAME(propagate_velocities)(m, &w, v);
+    NAME(write_rates)(m, &w, B);
+    for (ptrdiff_t i = m->bodies - 1; i >= 0; i--) {
+        const Body *b = m->body + i;
+        Inertia *I = w.C + i;
+        for (ptrdiff_t k = b->v; k < b->v + b->freedoms; k++) {
+            ptrdiff_t start = m->start[k];
+            NAME(momentum)(b->carried, I, w.U[k].e, F);
+            NAME(momentum)(b->carried, I, w.S[k].e, P);
+            NAME(apply_momentum)(B + i, w.S[k].e, F, couple);
+            NAME(write_coriolis)(m, &w, b, m->column + start, m->start[k + 1] - start, F, P, couple,
+                                 C + start * LANES, C + (m->start[m->n] + start - k) * LANES);
+        }
+        if (b->parent < 0) continue;
+        if (b->local == i) {
+            NAME(shift_inertia)(b->carried, w.X[i].d, I);
+            NAME(shift_momentum)(w.X[i].d, B + i);
+        }
+        EACH(r, 3) w.C[b->parent].h[r] += I->h[r];
+        EACH(r, 6) w.C[b->parent].J[r] += I->J[r];
+        EACH(r, 3) B[b->parent].p[r] += B[i].p[r];
+        EACH(r, 3) B[b->parent].L[r] += B[i].L[r];
+        EACH(r, 6) B[b->parent].E[r] += B[i].E[r];
+    }
+}
+#undef Momentum
