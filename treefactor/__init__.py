@@ -25,7 +25,16 @@ from .exceptions import (
 )
 from .linalg import BoundFactor, Factor, factor, multiply, solve
 from .model import Inertia, Joint, Loop, Mimic, Model
-from .model.configuration import difference, integrate, neutral, random_configuration
+from .model.configuration import (
+    difference,
+    integrate,
+    interpolate,
+    neutral,
+    normalize,
+    random_configuration,
+)
+from .model.configuration_derivatives import d_difference, d_integrate
+from .model.configuration_distances import distance, is_same_configuration, squared_distance
 from .streams import stream
 from .tree import OperationCount, Tree
 
@@ -74,20 +83,27 @@ __all__ = [
     "compile",
     "constraints",
     "crba",
+    "d_difference",
+    "d_integrate",
     "difference",
+    "distance",
     "factor",
     "families",
     "forward_dynamics",
     "generate",
     "h_times",
     "integrate",
+    "interpolate",
+    "is_same_configuration",
     "joint_forces",
     "mlcp",
     "multiply",
     "neutral",
+    "normalize",
     "random_configuration",
     "rnea",
     "show_config",
     "solve",
+    "squared_distance",
     "stream",
 ]

@@ -1,12 +1,14 @@
-"""Run the compiled steps between configurations of one model: single calls, batches and bound calls."""
+"""Run the compiled steps between configurations of one model on validated arrays."""
 
 cimport numpy as cnp
+from libc.math cimport cos, sin, sqrt
 from libc.stdlib cimport free, malloc
-from libc.string cimport memset
+from libc.string cimport memcpy, memset
 
-from .._util._bound_call cimport BoundCall
-from .._util._fast_arrays cimport all_finite, is_plain_vector, is_real, may_overlap
-from ..tree._operands cimport ALIGNED, LANES, Operand, align, describe, load, overlap, read_operand
+from numpy.random cimport bitgen_t
+
+from .._util._fast_arrays cimport all_finite
+from ..tree._operands cimport ALIGNED, LANES, Operand, align, describe, load
 from ..tree._pattern cimport active
 
 import numpy as np
@@ -31,8 +33,28 @@ COORDINATES = np.asarray(<Coordinates[:1]> &empty_coordinates).dtype
 assert COORDINATES.itemsize == sizeof(Coordinates)
 
 GROUPS = {"continuous": CIRCLE, "spherical": SPHERE, "planar": PLANE, "freeflyer": SPACE}
-OPERATIONS = ("integrate", "difference", "interpolate", "squared_distance", "normalize")  # order of the pxd
+OPERATIONS = ("integrate", "difference", "interpolate", "squared_distance", "distance", "is_same", "normalize",
+              "integrate_by_q", "integrate_by_v", "difference_by_q0", "difference_by_q1")  # order of the pxd
+cdef enum:
+    STACK_DOUBLES = 1024         # blocks of derivatives on the C stack; larger models allocate theirs on the heap
+
 cdef double unit_square = UNIT_SQUARE
+cdef double TURN = 6.283185307179586
+
+
+cdef bint is_matrix(int op) noexcept nogil:
+    """Return whether the result of one configuration is a matrix (nv, nv), which kernels give as blocks."""
+    return op >= INTEGRATE_BY_Q
+
+
+cdef const ConfigurationKernels *kernels_for(int lanes) noexcept nogil:
+    """Return the kernels for 1 or for 8 configurations."""
+    return &configuration_kernels.one if lanes == 1 else &configuration_kernels.lanes
+
+
+cdef bint reads_v(int op) noexcept nogil:
+    """Return whether the second argument is a velocity."""
+    return op == INTEGRATE or op == INTEGRATE_BY_Q or op == INTEGRATE_BY_V
 
 
 cdef class Configurations:
@@ -64,58 +86,144 @@ cdef class Configurations:
         self.joint, self.joints = <const Coordinates *> each.data, len(rows)
         self.nq, self.nv = sum(row[3] for row in rows), sum(row[4] for row in rows)
         self.linear = all(row[0] == LINEAR for row in rows)
+        self.entries = sum(row[4] ** 2 for row in rows if row[0] != LINEAR)
         self.kept = each, merged
+        self.rest = np.zeros(self.nq)
+        for group, q, v, nq, nv in rows:
+            if group != LINEAR:
+                self.rest[q + nq - (2 if group == CIRCLE or group == PLANE else 1)] = 1.0
+        self.rest.flags.writeable = False
 
     cdef Py_ssize_t size(self, int op, int which) noexcept nogil:
-        """Return the entries of an array of one configuration: first, second, u (0 to 2), or the result (3)."""
+        """Return the entries of an array of one configuration: first, second, u (0 to 2), or what kernels give."""
         if which == 0:
             return self.nq
         if which == 1:
-            return 0 if op == NORMALIZE else self.nv if op == INTEGRATE else self.nq
+            return 0 if op == NORMALIZE else self.nv if reads_v(op) else self.nq
         if which == 2:
-            return op == INTERPOLATE
+            return takes_number(op)
+        if is_matrix(op):
+            return self.entries
+        if op == DISTANCE or op == IS_SAME:
+            return 1
         return self.joints if op == SQUARED_DISTANCE else self.nv if op == DIFFERENCE else self.nq
 
-    def result_size(self, int op):
-        """Return the number of entries of the result of one configuration."""
-        return self.size(op, 3)
+    cdef int axes(self, int op, cnp.npy_intp *shape) noexcept nogil:
+        """Set the shape of the result of one configuration; return the number of its axes."""
+        shape[0], shape[1] = self.size(op, 3), 1
+        if is_matrix(op):
+            shape[0] = shape[1] = self.nv
+            return 2
+        return 0 if op == DISTANCE or op == IS_SAME else 1
 
-    cdef void compute(self, int op, int lanes, const Steps *steps) noexcept nogil:
+    def keep_limits(self, low, span):
+        """Keep finite lower limits of q and the distances to the upper ones, for random configurations."""
+        self.limits = (low, span)
+
+    def result_shape(self, int op):
+        """Return the shape of the result of one configuration."""
+        cdef cnp.npy_intp shape[2]
+        cdef int axes = self.axes(op, shape)
+        return (shape[0], shape[1])[:axes]
+
+    cdef void compute(self, int op, int lanes, const Steps *s) noexcept nogil:
         """Run an operation on 1 or 8 configurations."""
-        cdef const ConfigurationKernels *k = &configuration_kernels.one if lanes == 1 else &configuration_kernels.lanes
+        cdef const ConfigurationKernels *k = kernels_for(lanes)
         if op == INTEGRATE:
-            k.integrate(self.runs, self.count, steps.first, steps.second, 1.0, steps.out)
+            k.integrate(self.runs, self.count, s.first, s.second, 1.0, s.out)
         elif op == DIFFERENCE:
-            k.difference(self.runs, self.count, steps.first, steps.second, steps.out)
+            k.difference(self.runs, self.count, s.first, s.second, s.out)
         elif op == INTERPOLATE:
-            k.interpolate(self.runs, self.count, steps.first, steps.second, steps.u, steps.out)
+            k.interpolate(self.runs, self.count, s.first, s.second, s.u, s.out)
         elif op == SQUARED_DISTANCE:
-            k.squared_distance(self.joint, self.joints, steps.first, steps.second, steps.out)
+            k.squared_distance(self.joint, self.joints, s.first, s.second, s.out)
+        elif op == DISTANCE:
+            k.distance(self.runs, self.count, s.first, s.second, s.out)
+        elif op == IS_SAME:
+            k.is_same(self.runs, self.count, s.first, s.second, s.u, s.out)
+        elif op == NORMALIZE:
+            k.normalize(self.runs, self.count, s.first, s.out)
+        elif op <= INTEGRATE_BY_V:
+            k.integrate_derivative(self.runs, self.count, s.first, s.second, op - INTEGRATE_BY_Q, s.out)
         else:
-            k.normalize(self.runs, self.count, steps.first, steps.out)
+            k.difference_derivative(self.runs, self.count, s.first, s.second, op - DIFFERENCE_BY_Q0, s.out)
+
+    cdef void draw_one(self, bitgen_t *bits, const double *low, const double *span, double *q) noexcept:
+        """q <- a random configuration between low and low + span."""
+        cdef Py_ssize_t j, e
+        cdef const Coordinates *run
+        cdef double turn, length
+        for e in range(self.nq):
+            q[e] = bits.next_double(bits.state)
+        for j in range(self.count):
+            run = self.runs + j
+            for e in range(run.q, run.q + (0 if run.group == CIRCLE or run.group == SPHERE else
+                                           run.nq if run.group == LINEAR else 2 if run.group == PLANE else 3)):
+                q[e] = low[e] + span[e] * q[e]
+            if run.group == CIRCLE or run.group == PLANE:
+                e = run.q + run.nq - 2
+                turn = TURN * q[e]
+                q[e], q[e + 1] = cos(turn), sin(turn)
+            elif run.group != LINEAR:
+                e = run.q + run.nq - 4
+                turn, length = TURN * q[e + 1], sqrt(1.0 - q[e])
+                q[e + 2], q[e + 3], q[e], q[e + 1] = (sqrt(q[e]) * sin(TURN * q[e + 2]),
+                    sqrt(q[e]) * cos(TURN * q[e + 2]), length * sin(turn), length * cos(turn))
 
     cdef bint has_unit_lengths(self, int op, int lanes, const Steps *steps) noexcept nogil:
         """Return whether the rotations of all configurations that an operation reads have unit length, or NaN."""
-        cdef const ConfigurationKernels *k = &configuration_kernels.one if lanes == 1 else &configuration_kernels.lanes
+        cdef const ConfigurationKernels *k = kernels_for(lanes)
         if self.linear or op == NORMALIZE:
             return True
         return k.has_unit_lengths(self.runs, self.count, steps.first, unit_square) and (
-            op == INTEGRATE or k.has_unit_lengths(self.runs, self.count, steps.second, unit_square))
+            reads_v(op) or k.has_unit_lengths(self.runs, self.count, steps.second, unit_square))
 
     cdef bint run_one(self, int op, const Steps *steps) noexcept:
         """Run an operation on one configuration; false leaves it to the general path."""
         if not (all_finite(self.nq, steps.first) and all_finite(self.size(op, 1), steps.second)
                 and all_finite(self.size(op, 2), steps.u) and self.has_unit_lengths(op, 1, steps)):
             return False
+        if is_matrix(op):
+            return self.run_matrix(op, steps)
         self.compute(op, 1, steps)
         return True
+
+    cdef bint run_matrix(self, int op, const Steps *steps) noexcept:
+        """Run an operation whose result is a matrix on one configuration; false if memory is short."""
+        cdef double local[STACK_DOUBLES]
+        cdef Steps inner = steps[0]
+        inner.out = local
+        if self.entries > STACK_DOUBLES:
+            inner.out = <double *> malloc(self.entries * sizeof(double))
+            if inner.out == NULL:
+                return False
+        self.compute(op, 1, &inner)
+        self.write_matrix(op, inner.out, 1, steps.out)
+        if self.entries > STACK_DOUBLES:
+            free(inner.out)
+        return True
+
+    cdef void write_matrix(self, int op, const double *blocks, Py_ssize_t step, double *matrix) noexcept nogil:
+        """matrix <- the blocks of curved joints, whose entries are `step` apart, and 1 or -1 of the others."""
+        cdef Py_ssize_t n = self.nv, j, r, c
+        cdef const Coordinates *run
+        memset(matrix, 0, n * n * sizeof(double))
+        for j in range(self.count):
+            run = self.runs + j
+            for r in range(run.v, run.v + run.nv):
+                if run.group == LINEAR:
+                    matrix[r * n + r] = -1.0 if op == DIFFERENCE_BY_Q0 else 1.0
+                    continue
+                for c in range(run.v, run.v + run.nv):
+                    matrix[r * n + c] = blocks[0]
+                    blocks += step
 
     def batch(self, int op, Py_ssize_t batch, operands, cnp.ndarray out not None, Py_ssize_t first,
               Py_ssize_t stop):
         """Run an operation on the blocks first .. stop-1 of 8 configurations; false if a length is not 1.
 
         Operands are the first and second argument and u with contiguous rows: (batch, size), or (1, size) that
-        all share; the last two may be None. out has shape (batch, size).
+        all share; the last two may be None. out is C-contiguous, with the batch as its first axis.
         """
         cdef Operand found[3]
         cdef int j
@@ -150,7 +258,11 @@ cdef class Configurations:
                     good = False
                     break
                 self.compute(op, LANES, &steps)
-                active.lanes.store(size, count, x[3], out + b * LANES * to_next, to_next)
+                if is_matrix(op):
+                    for j in range(count):
+                        self.write_matrix(op, x[3] + j, LANES, <double *> (out + (b * LANES + j) * to_next))
+                else:
+                    active.lanes.store(size, count, x[3], out + b * LANES * to_next, to_next)
         free(work)
         return good
 
@@ -179,118 +291,3 @@ cpdef Configurations configurations_of(model):
     if type(found) is not Configurations:
         raise TypeError(not_a_model(model))
     return found
-
-
-cdef bint read_one(Configurations c, int op, object first, object second, object u, object out,
-                   Steps *steps) noexcept:
-    """Fill steps from contiguous float64 vectors and a number u; false if they have another type or shape.
-
-    Only the first argument may share its memory with out, as a whole.
-    """
-    cdef Py_ssize_t size = c.size(op, 3), other = c.size(op, 1)
-    if not (is_plain_vector(first, c.nq) and (other == 0 or is_plain_vector(second, other))
-            and is_plain_vector(out, size) and cnp.PyArray_ISWRITEABLE(<cnp.ndarray> out)):
-        return False
-    steps.first = <const double *> cnp.PyArray_DATA(<cnp.ndarray> first)
-    steps.second = <const double *> cnp.PyArray_DATA(<cnp.ndarray> second) if other else NULL
-    steps.out = <double *> cnp.PyArray_DATA(<cnp.ndarray> out)
-    return not (overlap(steps.out, size, steps.second, other)
-                or (overlap(steps.out, size, steps.first, c.nq)
-                    and (<const double *> steps.out != steps.first or op == DIFFERENCE)))
-
-
-cdef object run_vectors(Configurations c, int op, object first, object second, object u, object out):
-    """Run an operation on contiguous vectors; None if the general path must handle it."""
-    cdef cnp.npy_intp size = c.size(op, 3)
-    cdef Steps steps
-    cdef double part = 0.0
-    if op == INTERPOLATE:
-        if type(u) is not float:
-            return None
-        part = u
-    if out is None:
-        out = cnp.PyArray_SimpleNew(1, &size, cnp.NPY_DOUBLE)
-    steps.u = &part
-    if not read_one(c, op, first, second, u, out, &steps):
-        return None
-    return out if c.run_one(op, &steps) else None
-
-
-cdef object run_batch(Configurations c, int op, object first, object second, object u, object out):
-    """Run an operation on float64 arrays of a batch, or that all of it share; None if they do not fit."""
-    cdef Operand operands[3]
-    cdef tuple arrays = (first, second)
-    cdef cnp.npy_intp shape[2]
-    cdef Py_ssize_t batch = -1, j, other = c.size(op, 1)
-    cdef double part = 0.0
-    memset(&operands[0], 0, sizeof(operands))
-    if not (read_operand(first, c.nq, &batch, &operands[0])
-            and (other == 0 or read_operand(second, other, &batch, &operands[1]))):
-        return None
-    if batch <= 0:
-        return None
-    if op == INTERPOLATE:
-        if type(u) is not float:
-            return None
-        part = u
-        operands[2].data, operands[2].size = <const char *> &part, 1
-    shape[0], shape[1] = batch, c.size(op, 3)
-    if out is None:
-        out = cnp.PyArray_SimpleNew(2, shape, cnp.NPY_DOUBLE)
-    elif not (is_real(out) and (<cnp.ndarray> out).ndim == 2 and (<cnp.ndarray> out).shape[0] == batch
-              and (<cnp.ndarray> out).shape[1] == shape[1] and cnp.PyArray_ISCARRAY(<cnp.ndarray> out)):
-        return None
-    for j in range(2):
-        if operands[j].data != NULL and may_overlap(arrays[j], out):
-            return None
-    if c.add_up(op, batch, operands, out):
-        return out
-    if not c.run_blocks(op, batch, operands, (<cnp.ndarray> out).data, (<cnp.ndarray> out).strides[0], 0,
-                        (batch + LANES - 1) // LANES):
-        return None
-    return out
-
-
-def call(model, int op, first, second, u, out, threads, general_path):
-    """Run an operation: float64 arrays that need no conversion at once, others by the general path.
-
-    The general path takes the arguments before it; if it is None, so is the result.
-    """
-    cdef Configurations c = configurations_of(model)
-    cdef object found = None
-    if is_real(first) and cnp.PyArray_NDIM(<cnp.ndarray> first) == 1:
-        found = run_vectors(c, op, first, second, u, out)
-    if found is None and type(threads) is int and threads == 1:
-        found = run_batch(c, op, first, second, u, out)
-    if found is None and general_path is not None:
-        found = general_path(model, op, first, second, u, out, threads)
-    return found
-
-
-cdef class BoundStep(BoundCall):
-    """Step between configurations whose arrays are fixed: it takes no arguments.
-
-    Parameters
-    ----------
-    model : Model
-    op : int
-    first, second, u, out : ndarray
-        Contiguous float64 arrays; second and u may be None if the operation does not read them.
-    general_path : callable
-        Does the same with validation, and raises the error that names the bad argument.
-    """
-
-    cdef Configurations configurations
-    cdef int op
-    cdef Steps steps
-
-    def __cinit__(self, model, int op, first, second, u, out, general_path):
-        self.configurations = configurations_of(model)
-        if not read_one(self.configurations, op, first, second, u, out, &self.steps):
-            raise ValueError("expected contiguous float64 arrays of the right shapes")
-        self.steps.u = <const double *> cnp.PyArray_DATA(<cnp.ndarray> u) if u is not None else NULL
-        self.kept, self.out, self.general_path = (first, second, u), out, general_path
-        self.op = op
-
-    cdef bint run(self) noexcept:
-        return self.configurations.run_one(self.op, &self.steps)

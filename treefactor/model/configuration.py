@@ -7,14 +7,21 @@ Pinocchio does.
 
 from __future__ import annotations
 
+import math
+from collections.abc import Callable
+from functools import partial
+
 import numpy as np
 
+from .._util._bound_call import BoundCall
+from .._util.bindable import bound_arrays, register
 from .._util.validation import as_real
 from ..exceptions import ConfigurationError, ShapeError
-from ._configuration_calls import DIFFERENCE, INTEGRATE, general_path
-from ._configurations import call
-from .joints import ROTATIONS
-from .model import Model, require_model
+from ._configuration_calls import DIFFERENCE, INTEGRATE, INTERPOLATE, NORMALIZE, general_path
+from ._configuration_fast_path import BoundStep, call, draw, neutral_configuration
+from ._configurations import configurations_of
+from ._unit_rotations import require_rotations  # noqa: F401 -- its former path
+from .model import Model
 
 LENGTHS = {"prismatic": 1, "translation": 3, "planar": 2, "freeflyer": 3}  # leading entries of q in m
 
@@ -30,13 +37,7 @@ def neutral(model: Model) -> np.ndarray:
     -------
     ndarray, shape (nq,)
     """
-    require_model(model)
-    q = np.zeros(model.nq)
-    for kind, turned in ROTATIONS.items():
-        if kind in model.entries:
-            at = model.entries[kind][0][:, turned]
-            q[at[:, 0 if at.shape[1] == 2 else 3]] = 1.0
-    return q
+    return neutral_configuration(model)
 
 
 def random_configuration(model: Model, rng, lower=None, upper=None, size=()) -> np.ndarray:
@@ -46,6 +47,7 @@ def random_configuration(model: Model, rng, lower=None, upper=None, size=()) -> 
     ----------
     model : Model
     rng : numpy.random.Generator or int
+        A seed gives the same configurations everywhere; a batch holds the successive single ones.
     lower, upper : array_like, shape (nq,), optional
         Limits, by default those of the model. An infinite limit is replaced by one at least pi, or 1 m, from
         zero and from the other limit. Limits do not apply to (cos, sin) and quaternions.
@@ -61,17 +63,16 @@ def random_configuration(model: Model, rng, lower=None, upper=None, size=()) -> 
     ConfigurationError
         If a lower limit exceeds the upper one; names the joint.
     """
-    require_model(model)
-    rng = np.random.default_rng(rng)
-    shape = (*np.broadcast_shapes(size), model.nq)
-    low, high = _finite_limits(model, lower, upper)
-    q = rng.uniform(low, high, shape)
-    for kind, turned in ROTATIONS.items():
-        if kind in model.entries:
-            at = model.entries[kind][0][:, turned]
-            direction = rng.standard_normal((*shape[:-1], *at.shape))
-            q[..., at] = direction / np.linalg.norm(direction, axis=-1, keepdims=True)
-    return q
+    if lower is None and upper is None and size == ():
+        found = draw(model, rng, None, 1, None)
+        if found is not None:
+            return found
+    limits = _finite_limits(model, lower, upper)
+    if lower is None and upper is None:
+        configurations_of(model).keep_limits(*limits)
+    shape = np.broadcast_shapes(size)
+    out = np.empty((*shape, model.nq))
+    return draw(model, np.random.default_rng(rng), limits, math.prod(shape), out)
 
 
 def integrate(model: Model, q, v, out=None, num_threads: int = 1) -> np.ndarray:
@@ -130,8 +131,98 @@ def difference(model: Model, q0, q1, out=None, num_threads: int = 1) -> np.ndarr
     return call(model, DIFFERENCE, q0, q1, None, out, num_threads, general_path)
 
 
+def interpolate(model: Model, q0, q1, u, out=None, num_threads: int = 1) -> np.ndarray:
+    """Return the configuration a part u of the way from q0 to q1: q0 integrated over u times the difference.
+
+    Parameters
+    ----------
+    model, q0, q1, num_threads
+        As for `difference`.
+    u : float or array_like
+        0 gives q0, 1 gives q1; one number, or one for each configuration of the batch.
+    out : ndarray, shape (..., nq), optional
+
+    Returns
+    -------
+    ndarray, shape (..., nq)
+
+    Raises
+    ------
+    ShapeError, NonFiniteError, ConfigurationError
+        As for `integrate`.
+
+    Notes
+    -----
+    ``pinocchio.interpolate``. A path along the geodesics of every joint.
+
+    Examples
+    --------
+    >>> import treefactor as tf
+    >>> slide = tf.Model([tf.Joint("slide", "prismatic", axis=[1, 0, 0], inertia=tf.Inertia(1.0))])
+    >>> tf.interpolate(slide, [1.0], [3.0], 0.25)
+    array([1.5])
+    """
+    return call(model, INTERPOLATE, q0, q1, u, out, num_threads, general_path)
+
+
+def normalize(model: Model, q, out=None, num_threads: int = 1) -> np.ndarray:
+    """Return q with all (cos, sin) and quaternions scaled to unit length; other entries stay.
+
+    Parameters
+    ----------
+    model : Model
+    q : array_like, shape (..., nq)
+        Rotations may have any length but zero.
+    out : ndarray, shape (..., nq), optional
+    num_threads : int
+        For batches; -1 uses all cores.
+
+    Returns
+    -------
+    ndarray, shape (..., nq)
+        NaN for rotations of length zero.
+
+    Raises
+    ------
+    ShapeError
+    NonFiniteError
+        For single configurations; in batches NaN stays in its element.
+
+    Notes
+    -----
+    ``pinocchio.normalize``. After many steps of `integrate` it is not needed: every step corrects the length.
+
+    Examples
+    --------
+    >>> import treefactor as tf
+    >>> tf.normalize(tf.Model([tf.Joint("ball", "spherical", inertia=tf.Inertia(1.0))]), [0, 0, 3, 4])
+    array([0. , 0. , 0.6, 0.8])
+    """
+    return call(model, NORMALIZE, q, None, None, out, num_threads, general_path)
+
+
+def _bound(function, model: Model, arguments: tuple[np.ndarray, ...], out: np.ndarray) -> BoundCall:
+    """Return the bound call of a step between configurations; u of `interpolate` is an array without axes."""
+    op = OPERATIONS[function]
+    names = ("q", "v") if op == INTEGRATE else ("q0", "q1", "u") if op == INTERPOLATE else ("q0", "q1")
+    shapes = {name: {"v": (model.nv,), "u": ()}.get(name, (model.nq,)) for name in names}
+    arrays = bound_arrays(function, shapes, arguments, (model.nv if op == DIFFERENCE else model.nq,), out)
+    first, second = arguments[:2]
+    return BoundStep(
+        model, op, first, second, arrays.get("u"), out, partial(function, model, *arguments, out=out)
+    )
+
+
+OPERATIONS: dict[Callable[..., np.ndarray], int] = {
+    integrate: INTEGRATE,
+    difference: DIFFERENCE,
+    interpolate: INTERPOLATE,
+}
+register(_bound, OPERATIONS)
+
+
 def _finite_limits(model: Model, lower, upper) -> tuple[np.ndarray, np.ndarray]:
-    """Return finite limits of every entry of q."""
+    """Return finite lower limits of the entries of q, and the distances to the upper ones."""
     low = _limits(model, lower, model.lower, "lower")
     high = _limits(model, upper, model.upper, "upper")
     reach = np.full(model.nq, np.pi)
@@ -145,7 +236,7 @@ def _finite_limits(model: Model, lower, upper) -> tuple[np.ndarray, np.ndarray]:
     for k in np.flatnonzero(low > high):
         joint = next(j.name for j, at in zip(model.joints, model.idx_q, strict=True) if 0 <= k - at < j.nq)
         raise ConfigurationError(f"joint {joint!r} has limits {low[k]:.9g} > {high[k]:.9g}", joint)
-    return low, high
+    return low, high - low
 
 
 def _limits(model: Model, values, default: np.ndarray, name: str) -> np.ndarray:

@@ -58,6 +58,15 @@ INLINE real NAME(arctangent)(real y, real x)
 
 INLINE void NAME(sine_and_cosine)(real x, real *s, real *c)
 {
+#if LANES > 1
+    const ISA(I) small = (x <= 1e5) & (x >= -1e5);
+    long long all = -1;
+    UNROLL for (int i = 0; i < WIDTH; i++) all &= small[i];
+    if (all) {
+        ISA(sincos_vector)(x, s, c);
+        return;
+    }
+#endif
     ISA(sincos)(sizeof x / sizeof(double), (const double *)&x, (double *)s, (double *)c);
 }
 
@@ -89,14 +98,23 @@ INLINE void NAME(make_unit)(real *x, int count)
     for (int r = 0; r < count; r++) x[r] *= scale;
 }
 
-/* result <- (a, w) times b, with unit length */
+/* x <- x, whose squared length is 1 + e, |e| < 1e-5, scaled to unit length: 1 - e/2 + 3 e^2/8 is 1 / sqrt(1 + e) */
+INLINE void NAME(correct_length)(real *x, int count)
+{
+    real e = x[0] * x[0] - 1.0;
+    for (int r = 1; r < count; r++) e += x[r] * x[r];
+    real scale = 1.0 - e * (0.5 - 0.375 * e);
+    for (int r = 0; r < count; r++) x[r] *= scale;
+}
+
+/* result <- (a, w) times b, both of unit length */
 INLINE void NAME(quaternion_product)(const real *a, real w, const real *b, real *result)
 {
     real c[3];
     NAME(cross)(a, b, c);
     result[3] = w * b[3] - (a[0] * b[0] + a[1] * b[1] + a[2] * b[2]);
     EACH(r, 3) result[r] = w * b[r] + b[3] * a[r] + c[r];
-    NAME(make_unit)(result, 4);
+    NAME(correct_length)(result, 4);
 }
 
 /* y = x + first w x x + second w x (w x x), the translation of exponentials and logarithms */
@@ -108,11 +126,11 @@ INLINE void NAME(add_turns)(const real *w, real first, real second, const real *
     EACH(r, 3) y[r] = x[r] + first * t[r] + second * u[r];
 }
 
-/* Computes (x - sin x) / x^3, from s = sin x. */
-INLINE real NAME(third)(real x, real s)
+/* Computes (x - sin x) / x^3, from s = sin x and r = 1 / x. */
+INLINE real NAME(third)(real x, real s, real r)
 {
     real y = x * x, series = (1.0 - y * (1.0 / 20.0) * (1.0 - y * (1.0 / 42.0) * (1.0 - y * (1.0 / 72.0)))) * (1.0 / 6.0);
-    return SELECT(x < SERIES, series, (1.0 - s / x) / y);
+    return SELECT(x < SERIES, series, (1.0 - s * r) * (r * r));
 }
 
 /* Computes (1 - x/2 cot(x/2)) / x^2, from c = cot(x/2). */
@@ -127,11 +145,11 @@ INLINE void NAME(exp_quaternion)(const real *w, real *q, real *first, real *seco
 {
     real x = NAME(at_least_tiny)(NAME(root)(LENGTH2(w))), s, c;
     NAME(sine_and_cosine)(0.5 * x, &s, &c);
-    real scale = s / x;
+    real inverse = 1.0 / x, scale = s * inverse;
     EACH(r, 3) q[r] = scale * w[r];
     q[3] = c;
     *first = 2.0 * scale * scale;
-    *second = NAME(third)(x, 2.0 * s * c);
+    *second = NAME(third)(x, 2.0 * s * c, inverse);
 }
 
 /* w <- rotation vector, of length at most pi, of the unit quaternion q; [v; w] with translation p has
@@ -139,7 +157,7 @@ INLINE void NAME(exp_quaternion)(const real *w, real *q, real *first, real *seco
 INLINE void NAME(log_quaternion)(const real *q, real *w, real *second)
 {
     real s = NAME(at_least_tiny)(NAME(root)(LENGTH2(q))), c = NAME(absolute)(q[3]);
-    real x = 2.0 * NAME(arctangent)(s, c), scale = x / NAME(with_sign)(s, q[3]);
+    real x = 2.0 * NAME(arctangent)(s, c), inverse = 1.0 / s, scale = x * NAME(with_sign)(inverse, q[3]);
     EACH(r, 3) w[r] = scale * q[r];
-    *second = NAME(cotangent)(x, c / s);
+    *second = NAME(cotangent)(x, c * inverse);
 }

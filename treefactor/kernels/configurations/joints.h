@@ -27,8 +27,18 @@ typedef struct {
     /* result <- squared length of the difference, one entry for every Coordinates */
     void (*squared_distance)(const Coordinates *, ptrdiff_t count, const double *q0, const double *q1,
                              double *result);
+    /* result <- one number: the length of the difference */
+    void (*distance)(const Coordinates *, ptrdiff_t count, const double *q0, const double *q1, double *result);
+    /* result <- 1 or 0: whether no entry differs by more than the tolerance of the configuration */
+    void (*is_same)(const Coordinates *, ptrdiff_t count, const double *q0, const double *q1, const double *tolerance,
+                    double *result);
     /* result <- q with rotations of unit length */
     void (*normalize)(const Coordinates *, ptrdiff_t count, const double *q, double *result);
+    /* blocks <- derivatives of the steps by argument 0 or 1: nv x nv in rows for all Coordinates but LINEAR */
+    void (*integrate_derivative)(const Coordinates *, ptrdiff_t count, const double *q, const double *v, int argument,
+                                 double *blocks);
+    void (*difference_derivative)(const Coordinates *, ptrdiff_t count, const double *q0, const double *q1,
+                                  int argument, double *blocks);
     /* Return whether no squared length of a rotation differs from 1 by more than `tolerance`; NaN does not. */
     int (*has_unit_lengths)(const Coordinates *, ptrdiff_t count, const double *q, double tolerance);
 } ConfigurationKernels;

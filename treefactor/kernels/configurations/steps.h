@@ -12,7 +12,7 @@ INLINE void NAME(turn_circle)(real *circle, real s, real c)
     real x = c * circle[0] - s * circle[1];
     circle[1] = s * circle[0] + c * circle[1];
     circle[0] = x;
-    NAME(make_unit)(circle, 2);
+    NAME(correct_length)(circle, 2);
 }
 
 /* x <- q exp(v), of one group */
@@ -32,9 +32,9 @@ INLINE void NAME(step)(ptrdiff_t group, const real *q, const real *v, real *x)
     case PLANE: {
         real angle = NAME(at_least_tiny)(NAME(absolute)(v[2])), flat[2], zero = {0};
         NAME(sine_and_cosine)(0.5 * v[2], &s, &c);
-        real half = s / angle;                              /* (1 - cos x) / x^2 = 2 half^2 */
+        real inverse = 1.0 / angle, half = s * inverse;     /* (1 - cos x) / x^2 = 2 half^2 */
         first = 2.0 * half * half * v[2];
-        second = v[2] * v[2] * NAME(third)(angle, 2.0 * c * SELECT(v[2] < zero, -s, s));
+        second = v[2] * v[2] * NAME(third)(angle, 2.0 * c * SELECT(v[2] < zero, -s, s), inverse);
         flat[0] = v[0] - first * v[1] - second * v[0];
         flat[1] = v[1] + first * v[0] - second * v[1];
         x[0] = q[0] + (q[2] * flat[0] - q[3] * flat[1]);
@@ -69,7 +69,7 @@ INLINE void NAME(step_between)(ptrdiff_t group, const real *q, const real *x, re
         return;
     case PLANE: {
         real circle[2] = {q[2] * x[2] + q[3] * x[3], q[2] * x[3] - q[3] * x[2]}, zero = {0};
-        NAME(make_unit)(circle, 2);
+        NAME(correct_length)(circle, 2);
         v[2] = NAME(arctangent)(circle[1], circle[0]);
         real c = circle[0], s = NAME(absolute)(circle[1]), angle = NAME(at_least_tiny)(NAME(absolute)(v[2]));
         real above = SELECT(c > zero, 1.0 + c, s);          /* cot(x/2), from the half that does not cancel */
@@ -160,28 +160,69 @@ static void NAME(interpolate)(const Coordinates *c, ptrdiff_t count, const doubl
         }
 }
 
-static void NAME(squared_distance)(const Coordinates *c, ptrdiff_t count, const double *q0, const double *q1,
-                                   double *result)
+/* Return the squared length of the difference of one Coordinates. */
+INLINE real NAME(squared_difference)(const Coordinates *c, const double *q0, const double *q1)
 {
-    real x[7], y[7], d[6];
-    for (ptrdiff_t j = 0; j < count; j++, c++) {
-        real sum = {0};
-        switch (c->group) {
-        case LINEAR:
-            for (ptrdiff_t e = 0; e < c->nq; e++) {
-                real change = READ(q1, c->q + e) - READ(q0, c->q + e);
-                sum += change * change;
-            }
-            break;
+    real x[7], y[7], d[6], sum = {0};
+    switch (c->group) {
+    case LINEAR:
+        for (ptrdiff_t e = c->q; e < c->q + c->nq; e++) {
+            real change = READ(q1, e) - READ(q0, e);
+            sum += change * change;
+        }
+        break;
 #define ACTION(group, nq, nv) \
     FETCH(x, q0, c->q, nq); FETCH(y, q1, c->q, nq); \
     NAME(step_between)(group, x, y, d); \
     EACH(e, nv) sum += d[e] * d[e];
-        EACH_GROUP(ACTION)
+    EACH_GROUP(ACTION)
 #undef ACTION
-        }
-        AT(result, j) = sum;
     }
+    return sum;
+}
+
+static void NAME(squared_distance)(const Coordinates *c, ptrdiff_t count, const double *q0, const double *q1,
+                                   double *result)
+{
+    for (ptrdiff_t j = 0; j < count; j++) AT(result, j) = NAME(squared_difference)(c + j, q0, q1);
+}
+
+/* Compute the length of the difference. */
+static void NAME(distance)(const Coordinates *c, ptrdiff_t count, const double *q0, const double *q1, double *result)
+{
+    real sum = {0};
+    for (const Coordinates *end = c + count; c < end; c++)
+        sum += NAME(squared_difference)(c, q0, q1);
+    AT(result, 0) = NAME(root)(sum);
+}
+
+/* result <- 1 where no entry of q differs by more than the tolerance, times the entry if that exceeds 1; else 0.
+ * Quaternions are compared up to their sign. */
+static void NAME(is_same)(const Coordinates *c, ptrdiff_t count, const double *q0, const double *q1,
+                          const double *tolerance, double *result)
+{
+    real most = READ(tolerance, 0), same = {0}, none = {0}, one = {0};
+    same += 1.0;
+    one += 1.0;
+    for (const Coordinates *end = c + count; c < end; c++) {
+        const ptrdiff_t last = c->q + c->nq, turned = c->group == SPHERE || c->group == SPACE ? last - 4 : last;
+        real along = {0};
+        for (ptrdiff_t e = turned; e < last; e++) along += READ(q0, e) * READ(q1, e);
+        for (ptrdiff_t e = c->q; e < last; e++) {
+            real x = READ(q0, e), y = READ(q1, e);
+            if (e >= turned) y = SELECT(along < none, -y, y);
+            real d = NAME(absolute)(x - y);
+            x = NAME(absolute)(x);
+            same = SELECT(d <= most * SELECT(x > one, x, one), same, none);
+#if LANES == 1
+            if (same == 0.0) {
+                AT(result, 0) = same;
+                return;
+            }
+#endif
+        }
+    }
+    AT(result, 0) = same;
 }
 
 static void NAME(normalize)(const Coordinates *c, ptrdiff_t count, const double *q, double *result)
