@@ -2,7 +2,7 @@
 
 from typing import TYPE_CHECKING
 
-from . import constraints, families, mlcp
+from . import constraints, families, mlcp, se3, so3
 from ._version import __version__
 from .codegen import Kernels, Program, compile, generate
 from .config import show_config
@@ -102,7 +102,9 @@ __all__ = [
     "normalize",
     "random_configuration",
     "rnea",
+    "se3",
     "show_config",
+    "so3",
     "solve",
     "squared_distance",
     "stream",
