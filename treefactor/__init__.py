@@ -2,7 +2,7 @@
 
 from typing import TYPE_CHECKING
 
-from . import constraints, families, mlcp, se3, so3
+from . import constraints, families, mlcp
 from ._version import __version__
 from .codegen import Kernels, Program, compile, generate
 from .config import show_config
@@ -24,7 +24,7 @@ from .exceptions import (
     TreefactorError,
 )
 from .linalg import BoundFactor, Factor, factor, multiply, solve
-from .model import Inertia, Joint, Loop, Mimic, Model
+from .model import Inertia, Joint, Loop, Mimic, Model, se3, so3
 from .model.configuration import (
     difference,
     integrate,

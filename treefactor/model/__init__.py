@@ -1,9 +1,11 @@
 """Define robots: joints, bodies, configurations, URDF files, and named arms and mechanisms.
 
 `joints` defines joints, inertias and loops, `model` the tree of them, `configuration` operations on q and v.
-`urdf` loads files, `mimic` reduces H under mimic joints, `arms` and `mechanisms` make named examples.
+`se3` and `so3` compute with poses and rotations, `urdf` loads files, `mimic` reduces H under mimic joints,
+`arms` and `mechanisms` make named examples.
 """
 
+from . import se3, so3
 from .joints import Inertia, Joint, Loop, Mimic
 from .model import (
     GRAVITY,
@@ -21,4 +23,6 @@ __all__ = [
     "Model",
     "body_number",
     "require_model",
+    "se3",
+    "so3",
 ]

@@ -1,4 +1,4 @@
-"""Check rigid motions and rotations against Pinocchio and power series, near 0 and pi, single and in batches."""
+"""Check rigid motions and rotations against Pinocchio and power series, near 0 and pi, and in batches."""
 
 import numpy as np
 import pytest

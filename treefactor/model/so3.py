@@ -7,8 +7,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from .model._pose_calls import general_path
-from .model._poses import NUMBERS, call
+from ._pose_calls import general_path
+from ._poses import NUMBERS, call
 
 __all__ = [
     "act",
