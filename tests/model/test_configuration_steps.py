@@ -248,10 +248,26 @@ def test_arguments_of_derivatives(model, pin):
         tf.d_difference(model, q, q, out=np.empty((model.nv, model.nv)))
 
 
-def test_random_batches_are_successive_single_configurations(model):
-    rng, other = np.random.default_rng(8), np.random.default_rng(8)
-    for q in tf.random_configuration(model, rng, size=5):
-        np.testing.assert_array_equal(q, tf.random_configuration(model, other))
+@pytest.mark.parametrize("size", [(), (3,), (2, 3)])
+def test_random_configurations_are_those_of_numpy(model, size):
+    rng, shape = np.random.default_rng(8), (*size, model.nq)
+    expected = rng.uniform(*finite_limits(model), shape)
+    for kind, count in (("continuous", 2), ("spherical", 4), ("planar", 2), ("freeflyer", 4)):
+        at = model.entries[kind][0][:, -count:]
+        direction = rng.standard_normal((*size, *at.shape))
+        expected[..., at] = direction / np.linalg.norm(direction, axis=-1, keepdims=True)
+    np.testing.assert_array_equal(tf.random_configuration(model, 8, size=size), expected)
+    other = np.random.default_rng(8)
+    tf.random_configuration(model, other, size=size)
+    assert other.random() == rng.random()
+
+
+def finite_limits(model):
+    """Return the limits in the place of infinite ones: 1 m, and pi for all other entries."""
+    reach = np.full(model.nq, np.pi)
+    for kind, count in (("prismatic", 1), ("translation", 3), ("planar", 2), ("freeflyer", 3)):
+        reach[model.entries[kind][0][:, :count]] = 1.0
+    return -reach, reach
 
 
 def test_random_rotations_are_uniform(model):

@@ -255,7 +255,7 @@ def bind(function, model: Model, *arguments: np.ndarray, out: np.ndarray) -> Bou
     ----------
     function
         `crba`, `rnea`, `bias`, `h_times`, `aba`, `forward_dynamics` (by the factor), `joint_forces`,
-        `base_force`.
+        `base_force`, `integrate`, `difference` or `interpolate`; the latter takes u as an array without axes.
     model : Model
     *arguments, out : ndarray of float64
         Arguments after the model, for one configuration; contiguous. They are referenced, not copied.

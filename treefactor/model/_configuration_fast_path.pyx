@@ -36,11 +36,11 @@ def neutral_configuration(model):
 
 
 def draw(model, generator, tuple limits, Py_ssize_t count, cnp.ndarray out):
-    """Fill out, a C-contiguous array of `count` configurations, with random ones, from nq uniform numbers each.
+    """Fill out, a C-contiguous array of `count` configurations, with random ones.
 
     Limits are the lowest entries and the distances to the highest ones; None stands for those of the model, if
     they are known. Returns None if they are not, or if the generator is not a numpy.random.Generator. Rotations
-    are uniform over all: a circle from one number, a quaternion from three (Shoemake, 1992).
+    are uniform over all: normalized normal numbers.
     """
     cdef Configurations c = configurations_of(model)
     cdef cnp.npy_intp size = c.nq
@@ -49,7 +49,6 @@ def draw(model, generator, tuple limits, Py_ssize_t count, cnp.ndarray out):
     cdef const double *span
     cdef double *q
     cdef bitgen_t *bits
-    cdef Py_ssize_t i
     if limits is None:
         limits = c.limits
     if limits is None or type(generator) is not generator_type:
@@ -66,8 +65,7 @@ def draw(model, generator, tuple limits, Py_ssize_t count, cnp.ndarray out):
     bits = <bitgen_t *> PyCapsule_GetPointer(source[1], "BitGenerator")
     lock = source[2]
     lock.acquire()
-    for i in range(count):
-        c.draw_one(bits, low, span, q + i * c.nq)
+    c.draw(bits, low, span, count, q)
     lock.release()
     return out
 

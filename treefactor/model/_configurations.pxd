@@ -83,7 +83,8 @@ cdef class Configurations:
     cdef Py_ssize_t size(self, int op, int which) noexcept nogil
     cdef int axes(self, int op, cnp.npy_intp *shape) noexcept nogil
     cdef void compute(self, int op, int lanes, const Steps *steps) noexcept nogil
-    cdef void draw_one(self, bitgen_t *bits, const double *low, const double *span, double *q) noexcept
+    cdef void draw(self, bitgen_t *bits, const double *low, const double *span, Py_ssize_t count,
+                   double *q) noexcept
     cdef bint has_unit_lengths(self, int op, int lanes, const Steps *steps) noexcept nogil
     cdef bint run_one(self, int op, const Steps *steps) noexcept
     cdef bint run_matrix(self, int op, const Steps *steps) noexcept

@@ -1,11 +1,12 @@
 """Run the compiled steps between configurations of one model on validated arrays."""
 
 cimport numpy as cnp
-from libc.math cimport cos, sin, sqrt
+from libc.math cimport sqrt
 from libc.stdlib cimport free, malloc
 from libc.string cimport memcpy, memset
 
 from numpy.random cimport bitgen_t
+from numpy.random.c_distributions cimport random_standard_normal
 
 from .._util._fast_arrays cimport all_finite
 from ..tree._operands cimport ALIGNED, LANES, Operand, align, describe, load
@@ -39,7 +40,6 @@ cdef enum:
     STACK_DOUBLES = 1024         # blocks of derivatives on the C stack; larger models allocate theirs on the heap
 
 cdef double unit_square = UNIT_SQUARE
-cdef double TURN = 6.283185307179586
 
 
 cdef bint is_matrix(int op) noexcept nogil:
@@ -148,27 +148,32 @@ cdef class Configurations:
         else:
             k.difference_derivative(self.runs, self.count, s.first, s.second, op - DIFFERENCE_BY_Q0, s.out)
 
-    cdef void draw_one(self, bitgen_t *bits, const double *low, const double *span, double *q) noexcept:
-        """q <- a random configuration between low and low + span."""
-        cdef Py_ssize_t j, e
+    cdef void draw(self, bitgen_t *bits, const double *low, const double *span, Py_ssize_t count,
+                   double *q) noexcept:
+        """q <- random configurations: uniform between low and low + span, then directions of all rotations."""
+        cdef Py_ssize_t i, j, e, last
+        cdef int group, size
+        cdef double square, length
         cdef const Coordinates *run
-        cdef double turn, length
-        for e in range(self.nq):
-            q[e] = bits.next_double(bits.state)
-        for j in range(self.count):
-            run = self.runs + j
-            for e in range(run.q, run.q + (0 if run.group == CIRCLE or run.group == SPHERE else
-                                           run.nq if run.group == LINEAR else 2 if run.group == PLANE else 3)):
-                q[e] = low[e] + span[e] * q[e]
-            if run.group == CIRCLE or run.group == PLANE:
-                e = run.q + run.nq - 2
-                turn = TURN * q[e]
-                q[e], q[e + 1] = cos(turn), sin(turn)
-            elif run.group != LINEAR:
-                e = run.q + run.nq - 4
-                turn, length = TURN * q[e + 1], sqrt(1.0 - q[e])
-                q[e + 2], q[e + 3], q[e], q[e + 1] = (sqrt(q[e]) * sin(TURN * q[e + 2]),
-                    sqrt(q[e]) * cos(TURN * q[e + 2]), length * sin(turn), length * cos(turn))
+        for i in range(count):
+            for e in range(self.nq):
+                q[i * self.nq + e] = low[e] + span[e] * bits.next_double(bits.state)
+        if self.linear:
+            return
+        for group in range(CIRCLE, SPACE + 1):
+            size = 2 if group == CIRCLE or group == PLANE else 4
+            for i in range(count):
+                for j in range(self.count):
+                    run = self.runs + j
+                    if run.group != group:
+                        continue
+                    last, square = i * self.nq + run.q + run.nq, 0.0
+                    for e in range(last - size, last):
+                        q[e] = random_standard_normal(bits)
+                        square += q[e] * q[e]
+                    length = sqrt(square)
+                    for e in range(last - size, last):
+                        q[e] /= length
 
     cdef bint has_unit_lengths(self, int op, int lanes, const Steps *steps) noexcept nogil:
         """Return whether the rotations of all configurations that an operation reads have unit length, or NaN."""

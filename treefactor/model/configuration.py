@@ -47,7 +47,6 @@ def random_configuration(model: Model, rng, lower=None, upper=None, size=()) -> 
     ----------
     model : Model
     rng : numpy.random.Generator or int
-        A seed gives the same configurations everywhere; a batch holds the successive single ones.
     lower, upper : array_like, shape (nq,), optional
         Limits, by default those of the model. An infinite limit is replaced by one at least pi, or 1 m, from
         zero and from the other limit. Limits do not apply to (cos, sin) and quaternions.
