@@ -17,9 +17,20 @@ FOLDER = "treefactor/kernels"
 KERNELS = {
     "_pattern": [f"{FOLDER}/linalg/{isa}.c" for isa in ("baseline", "avx2", "avx512")],
     "_recursions": [f"{FOLDER}/dynamics/dynamics.c"],
+    "_poses": [f"{FOLDER}/poses/poses.c"],
+    "_configurations": [f"{FOLDER}/configurations/configurations.c"],
     "_loops": [f"{FOLDER}/constraints/loops.c"],
     "_routine": [f"{FOLDER}/interpreter/interp.c"],
 }  # further sources of modules; every .pyx file is a module
+RANDOM = {  # modules that draw random numbers by the C functions of NumPy
+    "_configurations": {
+        "libraries": ["npyrandom", "npymath"],
+        "library_dirs": [
+            str(Path(numpy.get_include(), "..", "..", "random", "lib").resolve()),
+            str(Path(numpy.get_include(), "..", "lib").resolve()),
+        ],
+    },
+}
 SHARED = "treefactor._cyutility"  # what Cython adds to every module that uses arrays: compiled once for all
 
 DEBUG = os.environ.get("TREEFACTOR_DEBUG") == "1"  # bounds and None checks on, no optimization
@@ -140,6 +151,7 @@ def modules() -> list[Extension]:
                 include_dirs=[numpy.get_include(), "treefactor"],
                 depends=glob(f"{FOLDER}/**/*.h", recursive=True),
                 define_macros=MACROS,
+                **RANDOM.get(path.stem, {}),
             )
         )
     return cythonize(

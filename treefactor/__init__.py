@@ -41,8 +41,17 @@ from .exceptions import (
     TreefactorError,
 )
 from .linalg import BoundFactor, Factor, factor, multiply, solve
-from .model import Frame, Inertia, Joint, Loop, Mimic, Model
-from .model.configuration import difference, integrate, neutral, random_configuration
+from .model import Frame, Inertia, Joint, Loop, Mimic, Model, se3, so3
+from .model.configuration import (
+    difference,
+    integrate,
+    interpolate,
+    neutral,
+    normalize,
+    random_configuration,
+)
+from .model.configuration_derivatives import d_difference, d_integrate
+from .model.configuration_distances import distance, is_same_configuration, squared_distance
 from .streams import stream
 from .tree import OperationCount, Tree
 
@@ -93,7 +102,10 @@ __all__ = [
     "constraints",
     "coriolis_matrix",
     "crba",
+    "d_difference",
+    "d_integrate",
     "difference",
+    "distance",
     "factor",
     "families",
     "forward_dynamics",
@@ -101,18 +113,24 @@ __all__ = [
     "generate",
     "h_times",
     "integrate",
+    "interpolate",
     "inverse_inertia",
+    "is_same_configuration",
     "joint_forces",
     "kinetic_energy",
     "mechanical_energy",
     "mlcp",
     "multiply",
     "neutral",
+    "normalize",
     "potential_energy",
     "random_configuration",
     "rnea",
+    "se3",
     "show_config",
+    "so3",
     "solve",
+    "squared_distance",
     "static_torque",
     "stream",
 ]

@@ -33,7 +33,7 @@ cdef inline void integrate_quaternion(double *q, const double *omega, double h, 
     """q <- q exp(h omega) with unit length; ``nearer`` chooses the sign closer to the old q."""
     cdef double rate = sqrt(omega[0] * omega[0] + omega[1] * omega[1] + omega[2] * omega[2])
     cdef double half = 0.5 * h * rate
-    cdef double s = sin(half) / rate if rate > 1e-150 else 0.5 * h    # TINY of rotations.py
+    cdef double s = sin(half) / rate if rate > 1e-150 else 0.5 * h    # its square is a number
     cdef double x = s * omega[0], y = s * omega[1], z = s * omega[2], w = cos(half)
     cdef double found[4]
     cdef double square = 0.0, along = 0.0

@@ -8,7 +8,7 @@ from .._util._bound_call cimport BoundCall
 from .._util._fast_arrays cimport (
     is_plain_matrix, is_plain_scalar, is_plain_vector, is_real, is_result, may_overlap,
 )
-from ._operands cimport LANES, Operand, overlap, read_matrix_operand, read_operand
+from ..tree._operands cimport LANES, Operand, overlap, read_matrix_operand, read_operand
 from ._recursions cimport ABA, STATIC_TORQUE, Arguments, Bodies, bodies_of, is_energy, takes_v, takes_x
 
 cnp.import_array()

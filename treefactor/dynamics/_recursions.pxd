@@ -2,8 +2,8 @@
 
 cimport numpy as cnp
 from ..tree._pattern cimport Pattern
+from ..tree._operands cimport Operand
 from ._coupling cimport Coupling
-from ._operands cimport Operand
 
 cdef extern from "kernels/dynamics/bodies.h" nogil:
     ctypedef struct Body:

@@ -10,8 +10,8 @@ from ..tree._pattern cimport (
     workspace_size as factor_workspace_size,
 )
 from .._util._fast_arrays cimport all_finite
+from ..tree._operands cimport ALIGNED, LANES, Operand, align, describe, load
 from ._coupling cimport expand, reduce_coriolis, reduce_forces, reduce_inertia
-from ._operands cimport ALIGNED, LANES, Operand, align, describe, load
 from ._results cimport find_failures, pad, unpack
 
 import numpy as np

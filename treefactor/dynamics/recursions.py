@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import partial
+from typing import Any
 
 import numpy as np
 
+from .._util._bound_call import BoundCall
+from .._util.bindable import bound_arrays, builder_of, register
 from .._util.validation import check_choice, require_apart, require_bindable
 from ..model.model import Model, require_model
 from ..tree.tree import LAYOUTS
@@ -259,17 +263,16 @@ def motion(model: Model, q, v, tau) -> tuple[np.ndarray, np.ndarray]:
     return found[: model.nv], found[model.nv :]
 
 
-def bind(
-    function, model: Model, *arguments: np.ndarray, out: np.ndarray, fext: np.ndarray | None = None
-) -> Bound:
-    """Bind a function of the dynamics to fixed arrays: returns a call without arguments, for inner loops.
+def bind(function, model: Model, *arguments: Any, out: Any, **options: Any) -> BoundCall:
+    """Bind a function to fixed arrays: returns a call without arguments, for inner loops.
 
     Parameters
     ----------
     function
         `crba`, `rnea`, `bias`, `h_times`, `aba`, `forward_dynamics` (by the factor), `joint_forces`,
         `base_force`, `generalized_gravity`, `static_torque`, `kinetic_energy`, `potential_energy`,
-        `mechanical_energy`, `coriolis_matrix` (dense) or `inverse_inertia`.
+        `mechanical_energy`, `coriolis_matrix` (dense), `inverse_inertia`, `integrate`, `difference` or
+        `interpolate`; the latter takes u as an array without axes.
     model : Model
     *arguments, out : ndarray of float64
         Arguments after the model, for one configuration; contiguous. They are referenced, not copied. For
@@ -297,34 +300,12 @@ def bind(
     >>> step()
     array([2.85714286])
     """
-    if function not in BOUND:
-        known = ", ".join(one.__name__ for one in BOUND)
-        raise ValueError(f"function must be one of {known} to be bound, got {function!r}")
+    build = builder_of(function)
     require_model(model)
-    op = BOUND[function]
-    names = INPUTS[op]
-    if len(arguments) != len(names):
-        raise ValueError(
-            f"{function.__name__} takes {len(names)} arrays after the model: {', '.join(names)}; "
-            f"got {len(arguments)}"
-        )
-    arrays = dict(zip(names, arguments, strict=True))
-    options = {"out": out}
-    if fext is not None:
-        if op not in TAKE_FEXT:
-            raise ValueError(f"{function.__name__} takes no fext by name")
-        arrays["fext"] = options["fext"] = fext
-    shapes = {"q": (model.nq,), "fext": (model.njoints, 6)}
-    for name, array in arrays.items():
-        require_bindable(array, shapes.get(name, (model.nv,)), name)
-    require_bindable(out, model.bodies.shape(op), "out")
-    require_apart(out, arrays)
-    validated = partial(function, model, *arguments, **options)
-    x = next((arrays[name] for name in ("a", "tau", "x") if name in arrays), None)
-    return Bound(model, op, arrays["q"], arrays.get("v"), x, arrays.get("fext"), out, validated)
+    return build(function, model, arguments, out, **options)
 
 
-BOUND = {
+BOUND: dict[Callable[..., np.ndarray], int] = {
     crba: CRBA,
     rnea: RNEA,
     bias: BIAS,
@@ -342,3 +323,24 @@ BOUND = {
     inverse_inertia: INVERSE,
 }
 TAKE_FEXT = (RNEA, BIAS, ABA, FACTOR, JOINT_FORCES, BASE_FORCE)  # by name
+
+
+def _bound(function, model: Model, arguments: tuple[np.ndarray, ...], out: np.ndarray, fext=None) -> Bound:
+    """Return the bound call of a recursion."""
+    op = BOUND[function]
+    sizes = {"q": (model.nq,), "fext": (model.njoints, 6)}
+    shapes = {name: sizes.get(name, (model.nv,)) for name in INPUTS[op]}
+    options = {"out": out}
+    if fext is not None:
+        if op not in TAKE_FEXT:
+            raise ValueError(f"{function.__name__} takes no fext by name")
+        require_bindable(fext, sizes["fext"], "fext")
+        require_apart(out, {"fext": fext})
+        options["fext"] = fext
+    arrays = {"fext": fext} | bound_arrays(function, shapes, arguments, model.bodies.shape(op), out)
+    validated = partial(function, model, *arguments, **options)
+    x = next((arrays[name] for name in ("a", "tau", "x") if name in arrays), None)
+    return Bound(model, op, arrays["q"], arrays.get("v"), x, arrays["fext"], out, validated)
+
+
+register(_bound, BOUND)

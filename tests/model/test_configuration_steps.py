@@ -1,0 +1,278 @@
+"""Check interpolation, distances, derivatives of steps and bound steps, against Pinocchio and differences."""
+
+import numpy as np
+import pytest
+from helpers.array_forms import every_other, read_only, reversed_axes, unaligned
+from helpers.model_cases import in_pinocchio, models, random_model
+from hypothesis import given
+from hypothesis import strategies as st
+
+import treefactor as tf
+from treefactor.model.joints import SIZES
+
+KINDS = [kind for kind in SIZES for _ in range(2)]
+PAIRED = (tf.difference, tf.distance, tf.squared_distance, tf.d_difference, tf.is_same_configuration)
+
+
+@pytest.fixture(scope="module")
+def model():
+    joints = random_model([-1, *range(len(KINDS) - 1)], KINDS, 3).joints
+    return tf.Model([tf.Joint(j.name, j.kind, j.parent, axis=j.axis) for j in joints])
+
+
+@pytest.fixture(scope="module")
+def pin():
+    return pytest.importorskip("pinocchio")
+
+
+@pytest.fixture(scope="module")
+def twin(model, pin):
+    return in_pinocchio(model)
+
+
+def up_to_sign(model, q, other):
+    for kind in ("spherical", "freeflyer"):
+        for at in model.entries[kind][0][:, -4:]:
+            other[at] *= np.sign(other[at] @ q[at])
+    return other
+
+
+# ----------------------------------------------------------------------------------- as Pinocchio does
+
+
+@pytest.mark.parametrize("scale", [0.0, 1e-9, 1e-3, 0.0999, 0.1001, 0.2999, 0.3001, 1.0, 3.0])
+def test_derivatives_are_pinocchios(model, twin, pin, scale):
+    rng = np.random.default_rng(0)
+    for _ in range(5):
+        q, v = tf.random_configuration(model, rng), scale * rng.uniform(-1, 1, model.nv)
+        q1 = tf.integrate(model, q, v)
+        atol = 1e-9 if scale <= 1e-3 else 1e-12  # Pinocchio's cancel there; the series below are exact
+        for mine, theirs in zip(tf.d_integrate(model, q, v), pin.dIntegrate(twin, q, v), strict=True):
+            np.testing.assert_allclose(mine, theirs, atol=atol)
+        for mine, theirs in zip(tf.d_difference(model, q, q1), pin.dDifference(twin, q, q1), strict=True):
+            np.testing.assert_allclose(mine, theirs, atol=atol)
+
+
+def cross(a):
+    return np.cross(np.eye(3), a)
+
+
+@pytest.mark.parametrize("angle", [0.0, 1e-200, 1e-8, 1e-3, 0.0999, 0.1001, 0.2999, 0.3001, 1.0, 3.0])
+def test_derivatives_are_power_series(angle):
+    free = tf.Model([tf.Joint("f", "freeflyer")])
+    v = np.concatenate([[0.3, -2.0, 1.0], angle * np.array([2.0, -1.0, 2.0]) / 3.0])
+    ad = np.block([[cross(v[3:]), cross(v[:3])], [np.zeros((3, 3)), cross(v[3:])]])
+    term, by_v, backward = np.eye(6), np.zeros((6, 6)), np.zeros((6, 6))
+    for k in range(60):  # J(v) = sum of (-ad)^k / (k + 1)!, and J(-v)
+        by_v += (-1.0) ** k * term
+        backward += term
+        term = term @ ad / (k + 2)
+    q0 = tf.neutral(free)
+    q1 = tf.integrate(free, q0, v)
+    first, second = tf.d_integrate(free, q0, v)
+    np.testing.assert_allclose(second, by_v, atol=2e-14)
+    np.testing.assert_allclose(first, np.eye(6) - by_v @ ad, atol=2e-14)  # exp(-ad) = 1 - J ad
+    first, second = tf.d_difference(free, q0, q1)
+    np.testing.assert_allclose(second @ by_v, np.eye(6), atol=2e-14)
+    np.testing.assert_allclose(first @ backward, -np.eye(6), atol=2e-14)
+
+
+def test_interpolation_and_distances_are_pinocchios(model, twin, pin):
+    rng = np.random.default_rng(1)
+    for u in (0.0, 0.25, 1, 1.5):
+        q0, q1 = tf.random_configuration(model, rng, size=2)
+        found = tf.interpolate(model, q0, q1, u)
+        np.testing.assert_allclose(
+            found, up_to_sign(model, found, pin.interpolate(twin, q0, q1, float(u))), atol=1e-12
+        )
+        np.testing.assert_allclose(tf.distance(model, q0, q1), pin.distance(twin, q0, q1), rtol=1e-13)
+        np.testing.assert_allclose(
+            tf.squared_distance(model, q0, q1), pin.squaredDistance(twin, q0, q1), atol=1e-12
+        )
+        raw = rng.normal(size=model.nq)
+        np.testing.assert_allclose(tf.normalize(model, raw), pin.normalize(twin, raw), rtol=1e-15)
+
+
+@pytest.mark.parametrize("size", [0.0, 1e-13, 1e-11, 1e-3])
+def test_the_same_configurations(model, twin, pin, size):
+    rng = np.random.default_rng(2)
+    q0 = tf.random_configuration(model, rng)
+    q1 = tf.integrate(model, q0, np.full(model.nv, size))
+    for at in model.entries["spherical"][0]:
+        q1[at] *= -1.0
+    assert tf.is_same_configuration(model, q0, q1) is pin.isSameConfiguration(twin, q0, q1, 1e-12)
+    assert tf.is_same_configuration(model, q0, q1) is (size < 1e-12)
+    assert tf.is_same_configuration(model, q0, q1, 0.01)
+    assert tf.is_same_configuration(model, [q0, q0], [q0, q1]).tolist() == [True, size < 1e-12]
+
+
+def test_a_follower_has_no_distance_of_its_own():
+    hinge = {"kind": "revolute", "axis": [1, 0, 0]}
+    model = tf.Model([tf.Joint("a", **hinge), tf.Joint("b", mimic=tf.Mimic("a", 2.0), **hinge)])
+    np.testing.assert_allclose(tf.squared_distance(model, [1.0], [4.0]), [9.0])
+    assert tf.distance(model, [1.0], [4.0]) == 3.0
+
+
+# --------------------------------------------------------------------------------------- differences
+
+
+@given(models(max_joints=4), st.integers(0, 2**32 - 1))
+def test_derivatives_are_differences(model, seed):
+    rng, h = np.random.default_rng(seed), 1e-6
+    q, v = tf.random_configuration(model, rng), rng.uniform(-0.9, 0.9, model.nv)
+    q1, steps = tf.integrate(model, q, v), h * np.eye(model.nv)
+    some = np.broadcast_to(v, steps.shape)
+
+    def central(function):
+        return (function(steps) - function(-steps)).T / (2 * h)
+
+    there = np.broadcast_to(q1, (model.nv, model.nq))
+    checks = [
+        (tf.d_integrate(model, q, v, 0), lambda d: step(tf.integrate(model, moved(q, d), some))),
+        (tf.d_integrate(model, q, v, "ARG1"), lambda d: step(tf.integrate(model, q, v + d))),
+        (tf.d_difference(model, q, q1, "ARG0"), lambda d: tf.difference(model, moved(q, d), q1)),
+        (tf.d_difference(model, q, q1, 1), lambda d: tf.difference(model, q, moved(q1, d))),
+    ]
+
+    def moved(q, d):
+        return tf.integrate(model, q, d)
+
+    def step(q):
+        return tf.difference(model, there, q)
+
+    for found, function in checks:
+        np.testing.assert_allclose(found, central(function), atol=1e-7)
+
+
+@given(models(), st.integers(0, 2**32 - 1))
+def test_interpolation_runs_along_the_difference(model, seed):
+    rng = np.random.default_rng(seed)
+    q0, q1 = tf.random_configuration(model, rng, size=2)
+    u = rng.random()
+    there = tf.interpolate(model, q0, q1, u)
+    np.testing.assert_allclose(tf.distance(model, q0, there), u * tf.distance(model, q0, q1), rtol=1e-9)
+    assert tf.is_same_configuration(model, tf.interpolate(model, q0, q1, 1), q1, 1e-12)
+    assert tf.is_same_configuration(model, tf.interpolate(model, q0, q1, 0), q0, 1e-12)
+
+
+def test_interpolation_takes_a_number_for_each_configuration(model):
+    rng = np.random.default_rng(3)
+    q0, q1, u = (
+        tf.random_configuration(model, rng),
+        tf.random_configuration(model, rng, size=9),
+        rng.random(9),
+    )
+    found = tf.interpolate(model, q0, q1, u)
+    for k in range(9):
+        np.testing.assert_allclose(found[k], tf.interpolate(model, q0, q1[k], u[k]), atol=1e-15)
+    with pytest.raises(tf.ShapeError, match="leading axes"):
+        tf.interpolate(model, q0, q1, u[:4])
+    with pytest.raises(tf.NonFiniteError, match="u is not finite"):
+        tf.interpolate(model, q0, q1[0], np.nan)
+
+
+# -------------------------------------------------------------------------------------------- batches
+
+
+@pytest.mark.parametrize("count", [1, 7, 8, 19])
+def test_batches_are_single_calls(model, count):
+    rng = np.random.default_rng(4)
+    q0, q1 = tf.random_configuration(model, rng, size=(2, count))
+    v = rng.normal(size=(count, model.nv))
+    for function, other in [(f, q1) for f in PAIRED] + [(tf.integrate, v), (tf.d_integrate, v)]:
+        found = function(model, q0, other)
+        for k in range(count):
+            one = function(model, q0[k], other[k])
+            for part, whole in zip(one, found, strict=True) if isinstance(one, tuple) else [(one, found)]:
+                np.testing.assert_allclose(whole[k], part, rtol=1e-13, atol=1e-14)
+
+
+def test_forms_threads_and_outputs(model):
+    rng = np.random.default_rng(5)
+    q0, q1 = tf.random_configuration(model, rng, size=(2, 3, 40))
+    for function in (*PAIRED[:3], lambda m, *a, **k: tf.d_difference(m, *a, "ARG0", **k)):
+        expected = function(model, q0, q1)
+        np.testing.assert_array_equal(function(model, q0, q1, num_threads=2), expected)
+        for form in (every_other, read_only, reversed_axes, unaligned):
+            np.testing.assert_array_equal(function(model, form(q0), q1), expected)
+        out = np.full((2, *expected.shape), np.nan)[1]
+        assert function(model, q0, q1, out=out) is out
+        np.testing.assert_array_equal(out, expected)
+
+
+def test_nan_stays_in_its_row(model):
+    rng = np.random.default_rng(6)
+    q0, q1 = tf.random_configuration(model, rng, size=(2, 11))
+    expected = tf.difference(model, q0, q1), tf.d_difference(model, q0, q1, 0)
+    q0[3] = np.nan
+    others = np.arange(11) != 3
+    for found, good in zip(
+        (tf.difference(model, q0, q1), tf.d_difference(model, q0, q1, 0)), expected, strict=True
+    ):
+        np.testing.assert_array_equal(found[others], good[others])
+        assert np.isnan(found[3]).any()
+    assert tf.is_same_configuration(model, q0, q0).tolist() == others.tolist()
+    assert np.isnan(tf.distance(model, q0, q1)).tolist() == (~others).tolist()
+
+
+# ---------------------------------------------------------------------------------------------- bound
+
+
+def test_bound_steps(model):
+    rng = np.random.default_rng(7)
+    q0, q1 = tf.random_configuration(model, rng, size=2)
+    v, u = rng.normal(size=model.nv), np.array(0.3)
+    for function, arguments, size in (
+        (tf.integrate, (q0, v), model.nq),
+        (tf.difference, (q0, q1), model.nv),
+        (tf.interpolate, (q0, q1, u), model.nq),
+    ):
+        call = tf.bind(function, model, *arguments, out=np.empty(size))
+        np.testing.assert_array_equal(call(), function(model, *arguments))
+        assert call() is call.out
+        q0[:] = tf.random_configuration(model, rng)
+        np.testing.assert_array_equal(call(), function(model, *arguments))
+    v[2] = np.nan
+    with pytest.raises(tf.NonFiniteError, match="v is not finite"):
+        tf.bind(tf.integrate, model, q0, v, out=np.empty(model.nq))()
+
+
+def test_arguments_of_derivatives(model, pin):
+    q, v = tf.neutral(model), np.ones(model.nv)
+    first, second = tf.d_integrate(model, q, v)
+    np.testing.assert_array_equal(tf.d_integrate(model, q, v, pin.ARG0), first)
+    np.testing.assert_array_equal(tf.d_integrate(model, q, v, pin.ArgumentPosition.ARG1), second)
+    with pytest.raises(ValueError, match="'ARG0' or 'ARG1', 0 or 1, got 2"):
+        tf.d_integrate(model, q, v, 2)
+    with pytest.raises(ValueError, match="out needs an argument"):
+        tf.d_difference(model, q, q, out=np.empty((model.nv, model.nv)))
+
+
+@pytest.mark.parametrize("size", [(), (3,), (2, 3)])
+def test_random_configurations_are_those_of_numpy(model, size):
+    rng, shape = np.random.default_rng(8), (*size, model.nq)
+    expected = rng.uniform(*finite_limits(model), shape)
+    for kind, count in (("continuous", 2), ("spherical", 4), ("planar", 2), ("freeflyer", 4)):
+        at = model.entries[kind][0][:, -count:]
+        direction = rng.standard_normal((*size, *at.shape))
+        expected[..., at] = direction / np.linalg.norm(direction, axis=-1, keepdims=True)
+    np.testing.assert_array_equal(tf.random_configuration(model, 8, size=size), expected)
+    other = np.random.default_rng(8)
+    tf.random_configuration(model, other, size=size)
+    assert other.random() == rng.random()
+
+
+def finite_limits(model):
+    """Return the limits in the place of infinite ones: 1 m, and pi for all other entries."""
+    reach = np.full(model.nq, np.pi)
+    for kind, count in (("prismatic", 1), ("translation", 3), ("planar", 2), ("freeflyer", 3)):
+        reach[model.entries[kind][0][:, :count]] = 1.0
+    return -reach, reach
+
+
+def test_random_rotations_are_uniform(model):
+    q = tf.random_configuration(model, 9, size=20000)
+    for kind in ("spherical", "freeflyer"):
+        x = q[:, model.entries[kind][0][0][-4:]]
+        np.testing.assert_allclose(x.mean(axis=0), 0.0, atol=0.02)
+        np.testing.assert_allclose(x.T @ x / len(x), np.eye(4) / 4, atol=0.01)

@@ -1,0 +1,3 @@
+/* All kernels of configurations, for one type and instruction set; see joints.h. */
+#include "steps.h"
+#include "step_derivatives.h"

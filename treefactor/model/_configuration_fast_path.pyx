@@ -1,0 +1,208 @@
+"""Call the steps between configurations without the checks of the general path; calls bound to arrays."""
+
+cimport numpy as cnp
+from cpython.pycapsule cimport PyCapsule_GetPointer
+from libc.string cimport memcpy, memset
+from numpy.random cimport bitgen_t
+
+from .._util._bound_call cimport BoundCall
+from .._util._fast_arrays cimport is_plain_matrix, is_plain_vector, is_real, is_result, may_overlap
+from ..tree._operands cimport LANES, Operand, overlap, read_operand
+from ._configurations cimport (
+    INTEGRATE,
+    INTERPOLATE,
+    IS_SAME,
+    NORMALIZE,
+    Configurations,
+    Steps,
+    configurations_of,
+    takes_number,
+)
+
+from numpy.random import Generator
+
+cnp.import_array()
+
+cdef type generator_type = Generator
+
+
+def neutral_configuration(model):
+    """Return a copy of the neutral configuration."""
+    cdef Configurations c = configurations_of(model)
+    cdef cnp.npy_intp size = c.nq
+    cdef object q = cnp.PyArray_SimpleNew(1, &size, cnp.NPY_DOUBLE)
+    memcpy(cnp.PyArray_DATA(<cnp.ndarray> q), cnp.PyArray_DATA(<cnp.ndarray> c.rest), size * sizeof(double))
+    return q
+
+
+def draw(model, generator, tuple limits, Py_ssize_t count, cnp.ndarray out):
+    """Fill out, a C-contiguous array of `count` configurations, with random ones.
+
+    Limits are the lowest entries and the distances to the highest ones; None stands for those of the model, if
+    they are known. Returns None if they are not, or if the generator is not a numpy.random.Generator. Rotations
+    are uniform over all: normalized normal numbers.
+    """
+    cdef Configurations c = configurations_of(model)
+    cdef cnp.npy_intp size = c.nq
+    cdef tuple source
+    cdef const double *low
+    cdef const double *span
+    cdef double *q
+    cdef bitgen_t *bits
+    if limits is None:
+        limits = c.limits
+    if limits is None or type(generator) is not generator_type:
+        return None
+    if out is None:
+        out = cnp.PyArray_SimpleNew(1, &size, cnp.NPY_DOUBLE)
+    low = <const double *> cnp.PyArray_DATA(<cnp.ndarray> limits[0])
+    span = <const double *> cnp.PyArray_DATA(<cnp.ndarray> limits[1])
+    q = <double *> out.data
+    source = c.source
+    if source is None or source[0] is not generator:
+        numbers = generator.bit_generator
+        c.source = source = (generator, numbers.capsule, numbers.lock)
+    bits = <bitgen_t *> PyCapsule_GetPointer(source[1], "BitGenerator")
+    lock = source[2]
+    lock.acquire()
+    c.draw(bits, low, span, count, q)
+    lock.release()
+    return out
+
+
+cdef bint is_out(Configurations c, int op, object out) noexcept:
+    """Return whether out is a contiguous writeable float64 array for the result of one configuration."""
+    cdef cnp.npy_intp shape[2]
+    cdef int axes = c.axes(op, shape)
+    return (axes != 0 and (is_plain_vector(out, shape[0]) if axes == 1 else is_plain_matrix(out, shape[0], shape[1]))
+            and cnp.PyArray_ISWRITEABLE(<cnp.ndarray> out))
+
+
+cdef bint read_one(Configurations c, int op, object first, object second, Steps *s) noexcept:
+    """Fill steps but u and out from contiguous float64 vectors; false if they have another type or shape."""
+    cdef Py_ssize_t other = c.size(op, 1)
+    if not (is_plain_vector(first, c.nq) and (other == 0 or is_plain_vector(second, other))):
+        return False
+    s.first = <const double *> cnp.PyArray_DATA(<cnp.ndarray> first)
+    s.second = <const double *> cnp.PyArray_DATA(<cnp.ndarray> second) if other else NULL
+    return True
+
+
+cdef bint is_apart(Configurations c, int op, const Steps *s) noexcept:
+    """Return whether out shares no memory with the arguments, but for the whole first one if that has its layout."""
+    cdef cnp.npy_intp shape[2]
+    cdef Py_ssize_t size
+    c.axes(op, shape)
+    size = shape[0] * shape[1]
+    return not (overlap(s.out, size, s.second, c.size(op, 1)) or (overlap(s.out, size, s.first, c.nq) and not (
+        s.out == s.first and (op == INTEGRATE or op == INTERPOLATE or op == NORMALIZE))))
+
+
+cdef object run_vectors(Configurations c, int op, object first, object second, object u, object out):
+    """Run an operation on contiguous vectors; None if the general path must handle it."""
+    cdef cnp.npy_intp shape[2]
+    cdef int axes = c.axes(op, shape)
+    cdef Steps s
+    cdef double part = 0.0, found = 0.0
+    if takes_number(op):
+        if type(u) is not float and type(u) is not int:
+            return None
+        part = u
+    if not read_one(c, op, first, second, &s):
+        return None
+    s.u = &part
+    if axes == 0 and out is None:
+        s.out = &found
+        return found if c.run_one(op, &s) else None
+    if out is None:
+        out = cnp.PyArray_SimpleNew(axes, shape, cnp.NPY_DOUBLE)
+        s.out = <double *> cnp.PyArray_DATA(<cnp.ndarray> out)
+    else:
+        if not is_out(c, op, out):
+            return None
+        s.out = <double *> cnp.PyArray_DATA(<cnp.ndarray> out)
+        if not is_apart(c, op, &s):
+            return None
+    return out if c.run_one(op, &s) else None
+
+
+cdef object run_batch(Configurations c, int op, object first, object second, object u, object out):
+    """Run an operation on float64 arrays of a batch, or that all of it share; None if they do not fit."""
+    cdef Operand operands[3]
+    cdef tuple arrays = (first, second)
+    cdef cnp.npy_intp shape[3]
+    cdef object result
+    cdef Py_ssize_t batch = -1, j, other = c.size(op, 1)
+    cdef double part = 0.0
+    memset(&operands[0], 0, sizeof(operands))
+    if not (read_operand(first, c.nq, &batch, &operands[0])
+            and (other == 0 or read_operand(second, other, &batch, &operands[1]))):
+        return None
+    if batch <= 0:
+        return None
+    if takes_number(op):
+        if type(u) is not float and type(u) is not int:
+            return None
+        part = u
+        operands[2].data, operands[2].size = <const char *> &part, 1
+    shape[0] = batch
+    result = cnp.PyArray_SimpleNew(1 + c.axes(op, shape + 1), shape, cnp.NPY_DOUBLE)
+    if out is None:
+        out = result
+    elif not is_result(out, result):
+        return None
+    for j in range(2):
+        if operands[j].data != NULL and may_overlap(arrays[j], out):
+            return None
+    if c.add_up(op, batch, operands, out):
+        return out
+    if not c.run_blocks(op, batch, operands, (<cnp.ndarray> out).data, (<cnp.ndarray> out).strides[0], 0,
+                        (batch + LANES - 1) // LANES):
+        return None
+    return out
+
+
+def call(model, int op, first, second, u, out, threads, general_path):
+    """Run an operation: float64 arrays that need no conversion at once, others by the general path.
+
+    The general path takes the arguments before it; if it is None, so is the result.
+    """
+    cdef Configurations c = configurations_of(model)
+    cdef object found = None
+    if is_real(first) and cnp.PyArray_NDIM(<cnp.ndarray> first) == 1:
+        found = run_vectors(c, op, first, second, u, out)
+    if found is None and type(threads) is int and threads == 1:
+        found = run_batch(c, op, first, second, u, out)
+    if found is None and general_path is not None:
+        found = general_path(model, op, first, second, u, out, threads)
+    return found != 0.0 if op == IS_SAME and found is not None else found
+
+
+cdef class BoundStep(BoundCall):
+    """Step between configurations whose arrays are fixed: it takes no arguments.
+
+    Parameters
+    ----------
+    model : Model
+    op : int
+    first, second, u, out : ndarray
+        Contiguous float64 arrays; second and u may be None if the operation does not read them.
+    general_path : callable
+        Does the same with validation, and raises the error that names the bad argument.
+    """
+
+    cdef Configurations configurations
+    cdef int op
+    cdef Steps steps
+
+    def __cinit__(self, model, int op, first, second, u, out, general_path):
+        self.configurations = configurations_of(model)
+        if not (read_one(self.configurations, op, first, second, &self.steps) and is_out(self.configurations, op, out)):
+            raise ValueError("expected contiguous float64 arrays of the right shapes")
+        self.steps.out = <double *> cnp.PyArray_DATA(<cnp.ndarray> out)
+        self.steps.u = <const double *> cnp.PyArray_DATA(<cnp.ndarray> u) if u is not None else NULL
+        self.kept, self.out, self.general_path = (first, second, u), out, general_path
+        self.op = op
+
+    cdef bint run(self) noexcept:
+        return self.configurations.run_one(self.op, &self.steps)

@@ -1,0 +1,104 @@
+"""Differentiate the steps between configurations, along `integrate` in their arguments."""
+
+from __future__ import annotations
+
+from ._configuration_calls import (
+    DIFFERENCE_BY_Q0,
+    DIFFERENCE_BY_Q1,
+    INTEGRATE_BY_Q,
+    INTEGRATE_BY_V,
+    general_path,
+)
+from ._configuration_fast_path import call
+from .model import Model
+
+
+def d_integrate(model: Model, q, v, argument=None, out=None, num_threads: int = 1):
+    """Return the derivative of `integrate` by q or by v.
+
+    Parameters
+    ----------
+    model, q, v, num_threads
+        As for `integrate`.
+    argument : {"ARG0", "ARG1", 0, 1} or pinocchio.ArgumentPosition, optional
+        0 is q, 1 is v; without it both are returned.
+    out : ndarray, shape (..., nv, nv), optional
+        Only with an argument.
+
+    Returns
+    -------
+    ndarray, shape (..., nv, nv), or tuple of two of them
+        Velocity of the result in its own axes per velocity of the argument: by q the adjoint of exp(-v), by v
+        the right Jacobian of exp.
+
+    Raises
+    ------
+    ValueError
+        If the argument is unknown.
+    ShapeError, NonFiniteError, ConfigurationError
+        As for `integrate`.
+
+    Notes
+    -----
+    ``pinocchio.dIntegrate``; Solà, Deray & Atchuthan (2018), equations 177 to 180.
+
+    Examples
+    --------
+    >>> import treefactor as tf
+    >>> slide = tf.Model([tf.Joint("slide", "prismatic", axis=[1, 0, 0], inertia=tf.Inertia(1.0))])
+    >>> tf.d_integrate(slide, [1.0], [3.0], "ARG1")
+    array([[1.]])
+    """
+    op = INTEGRATE_BY.get(argument)
+    if op is None:
+        return _both(model, INTEGRATE_BY, q, v, argument, out, num_threads)
+    return call(model, op, q, v, None, out, num_threads, general_path)
+
+
+def d_difference(model: Model, q0, q1, argument=None, out=None, num_threads: int = 1):
+    """Return the derivative of `difference` by q0 or by q1.
+
+    Parameters
+    ----------
+    model, q0, q1, num_threads
+        As for `difference`.
+    argument : {"ARG0", "ARG1", 0, 1} or pinocchio.ArgumentPosition, optional
+        0 is q0, 1 is q1; without it both are returned.
+    out : ndarray, shape (..., nv, nv), optional
+        Only with an argument.
+
+    Returns
+    -------
+    ndarray, shape (..., nv, nv), or tuple of two of them
+
+    Raises
+    ------
+    ValueError
+        If the argument is unknown.
+    ShapeError, NonFiniteError, ConfigurationError
+        As for `integrate`.
+
+    Notes
+    -----
+    ``pinocchio.dDifference``. With d the difference and J the right Jacobian of exp: by q1 the inverse of
+    J(d), by q0 the negative inverse of J(-d).
+    """
+    op = DIFFERENCE_BY.get(argument)
+    if op is None:
+        return _both(model, DIFFERENCE_BY, q0, q1, argument, out, num_threads)
+    return call(model, op, q0, q1, None, out, num_threads, general_path)
+
+
+def _both(model: Model, operations: dict, first, second, argument, out, num_threads: int):
+    """Return both derivatives if no argument is given; raise ValueError for an unknown one."""
+    if argument is not None:
+        raise ValueError(f"argument must be 'ARG0' or 'ARG1', 0 or 1, got {argument!r}")
+    if out is not None:
+        raise ValueError("out needs an argument, 'ARG0' or 'ARG1': without it there are two results")
+    return tuple(
+        call(model, operations[k], first, second, None, None, num_threads, general_path) for k in (0, 1)
+    )
+
+
+INTEGRATE_BY = {0: INTEGRATE_BY_Q, 1: INTEGRATE_BY_V, "ARG0": INTEGRATE_BY_Q, "ARG1": INTEGRATE_BY_V}
+DIFFERENCE_BY = {0: DIFFERENCE_BY_Q0, 1: DIFFERENCE_BY_Q1, "ARG0": DIFFERENCE_BY_Q0, "ARG1": DIFFERENCE_BY_Q1}
