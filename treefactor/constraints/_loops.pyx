@@ -5,7 +5,7 @@ from libc.math cimport NAN, M_PI, atan2, remainder
 from libc.stdlib cimport free, malloc
 from libc.string cimport memset
 
-from ..dynamics._operands cimport ALIGNED, LANES, Operand, align, describe, load
+from ..tree._operands cimport ALIGNED, LANES, Operand, align, describe, load
 from ..dynamics._recursions cimport FRAMES, MOTION, Arguments, Bodies, Entry
 from ..tree._pattern cimport (
     FACTORIZED,

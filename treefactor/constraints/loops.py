@@ -13,7 +13,8 @@ from .._util.validation import Sealed, as_number, as_size, as_vector, flatten
 from ..exceptions import ConfigurationError
 from ..kinematics.jacobians import Kinematics, Support
 from ..linalg.factorization import factor
-from ..model.configuration import integrate, require_rotations
+from ..model._unit_rotations import require_rotations
+from ..model.configuration import integrate
 from ..model.joints import PAIRS
 from ..model.model import Model, require_model
 from ._loops import LOOP, MOTOR, LoopKernel, one

@@ -1,14 +1,10 @@
-"""Types of the fast path, and of the calls that `treefactor.bind` returns."""
+"""Types of the fast path, and of its bound calls."""
 
 from typing import Any
 
-import numpy as np
+from .._util._bound_call import BoundCall
 
-class Bound:
-    @property
-    def out(self) -> np.ndarray: ...
-    def __new__(cls, *arguments: Any) -> Bound: ...
-    def __call__(self) -> np.ndarray: ...
+class Bound(BoundCall): ...
 
 def call(
     model: Any, op: int, q: Any, v: Any, x: Any, fext: Any, out: Any, threads: Any, general_path: Any

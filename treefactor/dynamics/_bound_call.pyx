@@ -6,7 +6,7 @@ from libc.string cimport memset
 
 from .._util._bound_call cimport BoundCall
 from .._util._fast_arrays cimport is_plain_matrix, is_plain_vector, is_real, is_result, may_overlap
-from ._operands cimport LANES, Operand, overlap, read_operand
+from ..tree._operands cimport LANES, Operand, overlap, read_operand
 from ._recursions cimport ABA, CRBA, JOINT_FORCES, Arguments, Bodies, bodies_of, takes_v, takes_x
 
 cnp.import_array()

@@ -2,7 +2,7 @@
 
 cimport numpy as cnp
 from ..tree._pattern cimport Pattern
-from ._operands cimport Operand
+from ..tree._operands cimport Operand
 
 cdef extern from "kernels/dynamics/bodies.h" nogil:
     ctypedef struct Body:

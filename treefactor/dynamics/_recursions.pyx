@@ -18,7 +18,7 @@ from ..tree._pattern cimport (
     workspace_size as factor_workspace_size,
 )
 from .._util._fast_arrays cimport all_finite
-from ._operands cimport ALIGNED, LANES, Operand, align, describe, load
+from ..tree._operands cimport ALIGNED, LANES, Operand, align, describe, load
 
 import numpy as np
 

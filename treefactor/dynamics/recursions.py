@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import partial
 
 import numpy as np
 
-from .._util.validation import check_choice, require_apart, require_bindable
+from .._util._bound_call import BoundCall
+from .._util.bindable import bound_arrays, builder_of, register
+from .._util.validation import check_choice
 from ..model.model import Model, require_model
 from ..tree.tree import LAYOUTS
 from ._bound_call import Bound, call
@@ -245,13 +248,13 @@ def motion(model: Model, q, v, tau) -> tuple[np.ndarray, np.ndarray]:
     return found[: model.nv], found[model.nv :]
 
 
-def bind(function, model: Model, *arguments: np.ndarray, out: np.ndarray) -> Bound:
-    """Bind a function of the dynamics to fixed arrays: returns a call without arguments, for inner loops.
+def bind(function, model: Model, *arguments: np.ndarray, out: np.ndarray) -> BoundCall:
+    """Bind a function to fixed arrays: returns a call without arguments, for inner loops.
 
     Parameters
     ----------
     function
-        `crba`, `rnea`, `bias`, `h_times`, `aba`, `forward_dynamics` (by the factor), `joint_forces` or
+        `crba`, `rnea`, `bias`, `h_times`, `aba`, `forward_dynamics` (by the factor), `joint_forces`,
         `base_force`.
     model : Model
     *arguments, out : ndarray of float64
@@ -277,33 +280,32 @@ def bind(function, model: Model, *arguments: np.ndarray, out: np.ndarray) -> Bou
     >>> step()
     array([2.85714286])
     """
-    operations = {
-        crba: CRBA,
-        rnea: RNEA,
-        bias: BIAS,
-        h_times: H_TIMES,
-        aba: ABA,
-        forward_dynamics: FACTOR,
-        joint_forces: JOINT_FORCES,
-        base_force: BASE_FORCE,
-    }
-    if function not in operations:
-        known = ", ".join(one.__name__ for one in operations)
-        raise ValueError(f"function must be one of {known} to be bound, got {function!r}")
+    build = builder_of(function)
     require_model(model)
-    op = operations[function]
-    shapes = {CRBA: (model.nv, model.nv), JOINT_FORCES: (model.njoints, 6), BASE_FORCE: (6,)}
-    names = INPUTS[op]
-    if len(arguments) != len(names):
-        raise ValueError(
-            f"{function.__name__} takes {len(names)} arrays after the model: {', '.join(names)}; "
-            f"got {len(arguments)}"
-        )
-    arrays = dict(zip(names, arguments, strict=True))
-    for name, array in arrays.items():
-        require_bindable(array, (model.nq if name == "q" else model.nv,), name)
-    require_bindable(out, shapes.get(op, (model.nv,)), "out")
-    require_apart(out, arrays)
+    return build(function, model, arguments, out)
+
+
+OPERATIONS: dict[Callable[..., np.ndarray], int] = {
+    crba: CRBA,
+    rnea: RNEA,
+    bias: BIAS,
+    h_times: H_TIMES,
+    aba: ABA,
+    forward_dynamics: FACTOR,
+    joint_forces: JOINT_FORCES,
+    base_force: BASE_FORCE,
+}
+
+
+def _bound(function, model: Model, arguments: tuple[np.ndarray, ...], out: np.ndarray) -> Bound:
+    """Return the bound call of a recursion."""
+    op = OPERATIONS[function]
+    results = {CRBA: (model.nv, model.nv), JOINT_FORCES: (model.njoints, 6), BASE_FORCE: (6,)}
+    shapes = {name: (model.nq if name == "q" else model.nv,) for name in INPUTS[op]}
+    arrays = bound_arrays(function, shapes, arguments, results.get(op, (model.nv,)), out)
     validated = partial(function, model, *arguments, out=out)
     x = next((arrays[name] for name in ("a", "tau", "x") if name in arrays), None)
     return Bound(model, op, arrays["q"], arrays.get("v"), x, out, validated)
+
+
+register(_bound, OPERATIONS)

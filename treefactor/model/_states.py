@@ -8,7 +8,7 @@ import numpy as np
 
 from .._util.validation import as_real, require_finite
 from ..exceptions import ShapeError
-from .configuration import require_rotations
+from ._unit_rotations import require_rotations
 
 
 def states(arguments: dict, tails: Mapping[str, tuple[int, ...]], model) -> tuple[dict, tuple[int, ...]]:

@@ -14,6 +14,7 @@ from .._util.messages import not_a_model, similar
 from .._util.validation import Sealed, as_count, as_vector
 from ..exceptions import InvalidModelError
 from ..tree.tree import Tree, freedom_names
+from ._configurations import Configurations
 from ._model_checks import numbered, numbers_of, require_ends, require_tree
 from .frames import Frame, checked_frames, frame_of, frames_of_joints, support_of
 from .joints import SIZES, Joint, Loop
@@ -237,6 +238,11 @@ class Model(Sealed):
     def bodies(self):
         """Return the compiled form that ``treefactor.dynamics`` uses."""
         return self._compile(self)
+
+    @cached_property
+    def configurations(self) -> Configurations:
+        """Return the compiled form that `integrate`, `difference` and their like use."""
+        return Configurations(self.joints, self.idx_q, self.idx_v)
 
     @cached_property
     def entries(self) -> Mapping[str, tuple[np.ndarray, np.ndarray]]:

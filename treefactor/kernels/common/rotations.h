@@ -1,0 +1,145 @@
+/* Quaternions x y z w, rotation vectors and rigid motions, on real: a double, or a register of them. sincos.h,
+ * arctan.h and spatial.h stand before it. Nothing branches on numbers: functions that cancel near zero are series
+ * below SERIES, and lengths are at least TINY, whose square is a number. */
+
+#ifndef TREEFACTOR_ROTATIONS_H
+#define TREEFACTOR_ROTATIONS_H
+#define TINY 1e-150
+#define SERIES 0.1                   /* rad; the series below are exact to 1e-17 there */
+#define LENGTH2(x) ((x)[0] * (x)[0] + (x)[1] * (x)[1] + (x)[2] * (x)[2])
+#define SIGN (long long)(1ULL << 63)
+#endif
+
+#undef SELECT
+#if LANES == 1
+#define SELECT(m, a, b) ((m) ? (a) : (b))
+#else
+#define SELECT(m, a, b) ISA(choose)((ISA(I))(m), a, b)
+#endif
+
+INLINE real NAME(root)(real x)
+{
+#if LANES == 1
+    return sqrt(x);
+#else
+    UNROLL for (int i = 0; i < WIDTH; i++) x[i] = sqrt(x[i]);
+    return x;
+#endif
+}
+
+/* Returns x >= 0 with the sign of s. */
+INLINE real NAME(with_sign)(real x, real s)
+{
+#if LANES == 1
+    return copysign(x, s);
+#else
+    return (real)((ISA(I))x | ((ISA(I))s & SIGN));
+#endif
+}
+
+INLINE real NAME(absolute)(real x)
+{
+#if LANES == 1
+    return fabs(x);
+#else
+    return (real)((ISA(I))x & ~SIGN);
+#endif
+}
+
+/* Computes atan2(y, x); one number as a register of it, so that the last bit is the same. */
+INLINE real NAME(arctangent)(real y, real x)
+{
+#if LANES == 1
+    return ISA(atan2_vector)((ISA(V)){y}, (ISA(V)){x})[0];
+#else
+    return ISA(atan2_vector)(y, x);
+#endif
+}
+
+INLINE void NAME(sine_and_cosine)(real x, real *s, real *c)
+{
+    ISA(sincos)(sizeof x / sizeof(double), (const double *)&x, (double *)s, (double *)c);
+}
+
+INLINE real NAME(at_least_tiny)(real x) { return SELECT(x < TINY, x * 0.0 + TINY, x); }
+
+/* y = a x b */
+INLINE void NAME(cross)(const real *a, const real *b, real *y)
+{
+    y[0] = a[1] * b[2] - a[2] * b[1];
+    y[1] = a[2] * b[0] - a[0] * b[2];
+    y[2] = a[0] * b[1] - a[1] * b[0];
+}
+
+/* y = x turned by the unit quaternion (q[0..2], w) */
+INLINE void NAME(turn)(const real *q, real w, const real *x, real *y)
+{
+    real t[3], u[3];
+    NAME(cross)(q, x, t);
+    NAME(cross)(q, t, u);
+    EACH(r, 3) y[r] = x[r] + 2.0 * (w * t[r] + u[r]);
+}
+
+/* x <- x scaled to unit length, `count` entries */
+INLINE void NAME(make_unit)(real *x, int count)
+{
+    real square = x[0] * x[0];
+    for (int r = 1; r < count; r++) square += x[r] * x[r];
+    real scale = 1.0 / NAME(root)(square);
+    for (int r = 0; r < count; r++) x[r] *= scale;
+}
+
+/* result <- (a, w) times b, with unit length */
+INLINE void NAME(quaternion_product)(const real *a, real w, const real *b, real *result)
+{
+    real c[3];
+    NAME(cross)(a, b, c);
+    result[3] = w * b[3] - (a[0] * b[0] + a[1] * b[1] + a[2] * b[2]);
+    EACH(r, 3) result[r] = w * b[r] + b[3] * a[r] + c[r];
+    NAME(make_unit)(result, 4);
+}
+
+/* y = x + first w x x + second w x (w x x), the translation of exponentials and logarithms */
+INLINE void NAME(add_turns)(const real *w, real first, real second, const real *x, real *y)
+{
+    real t[3], u[3];
+    NAME(cross)(w, x, t);
+    NAME(cross)(w, t, u);
+    EACH(r, 3) y[r] = x[r] + first * t[r] + second * u[r];
+}
+
+/* Computes (x - sin x) / x^3, from s = sin x. */
+INLINE real NAME(third)(real x, real s)
+{
+    real y = x * x, series = (1.0 - y * (1.0 / 20.0) * (1.0 - y * (1.0 / 42.0) * (1.0 - y * (1.0 / 72.0)))) * (1.0 / 6.0);
+    return SELECT(x < SERIES, series, (1.0 - s / x) / y);
+}
+
+/* Computes (1 - x/2 cot(x/2)) / x^2, from c = cot(x/2). */
+INLINE real NAME(cotangent)(real x, real c)
+{
+    real y = x * x, series = (1.0 + y * (1.0 / 60.0) * (1.0 + y * (1.0 / 42.0) * (1.0 + y * (1.0 / 40.0)))) * (1.0 / 12.0);
+    return SELECT(x < SERIES, series, (1.0 - 0.5 * x * c) / y);
+}
+
+/* q <- quaternion of the rotation vector w; the translation of exp [v; w] is v + first w x v + second w x (w x v) */
+INLINE void NAME(exp_quaternion)(const real *w, real *q, real *first, real *second)
+{
+    real x = NAME(at_least_tiny)(NAME(root)(LENGTH2(w))), s, c;
+    NAME(sine_and_cosine)(0.5 * x, &s, &c);
+    real scale = s / x;
+    EACH(r, 3) q[r] = scale * w[r];
+    q[3] = c;
+    *first = 2.0 * scale * scale;
+    *second = NAME(third)(x, 2.0 * s * c);
+}
+
+/* w <- rotation vector, of length at most pi, of the unit quaternion q; [v; w] with translation p has
+ * v = p - w x p / 2 + second w x (w x p) */
+INLINE void NAME(log_quaternion)(const real *q, real *w, real *second)
+{
+    real s = NAME(at_least_tiny)(NAME(root)(LENGTH2(q))), c = NAME(absolute)(q[3]);
+    real x = 2.0 * NAME(arctangent)(s, c), scale = x / NAME(with_sign)(s, q[3]);
+    EACH(r, 3) w[r] = scale * q[r];
+    *second = NAME(cotangent)(x, c / s);
+}

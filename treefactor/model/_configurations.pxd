@@ -1,0 +1,68 @@
+"""C interface of the kernels of configurations: their structs, and the class that calls them."""
+
+cimport numpy as cnp
+
+from ..tree._operands cimport Operand
+
+cdef extern from "kernels/configurations/joints.h" nogil:
+    ctypedef enum Group:
+        LINEAR
+        CIRCLE
+        SPHERE
+        PLANE
+        SPACE
+
+    ctypedef struct Coordinates:
+        Py_ssize_t group, q, v, nq, nv
+
+    ctypedef struct ConfigurationKernels:
+        void (*integrate)(const Coordinates *, Py_ssize_t count, const double *q, const double *v, double h,
+                          double *result) noexcept nogil
+        void (*difference)(const Coordinates *, Py_ssize_t count, const double *q0, const double *q1,
+                           double *result) noexcept nogil
+        void (*interpolate)(const Coordinates *, Py_ssize_t count, const double *q0, const double *q1,
+                            const double *u, double *result) noexcept nogil
+        void (*squared_distance)(const Coordinates *, Py_ssize_t count, const double *q0, const double *q1,
+                                 double *result) noexcept nogil
+        void (*normalize)(const Coordinates *, Py_ssize_t count, const double *q, double *result) noexcept nogil
+        bint (*has_unit_lengths)(const Coordinates *, Py_ssize_t count, const double *q,
+                                 double tolerance) noexcept nogil
+
+    ctypedef struct ConfigurationTable:
+        const char *name
+        ConfigurationKernels one
+        ConfigurationKernels lanes
+
+cdef const ConfigurationTable *configuration_kernels
+
+cdef enum:                       # operations, and the arrays that they read
+    INTEGRATE                    # q, v
+    DIFFERENCE                   # q0, q1
+    INTERPOLATE                  # q0, q1, u
+    SQUARED_DISTANCE             # q0, q1
+    NORMALIZE                    # q
+
+ctypedef struct Steps:           # entry e of a configuration at x[e]; with lanes at x[e * lanes + lane]
+    const double *first
+    const double *second
+    const double *u
+    double *out
+
+
+cdef class Configurations:
+    cdef const Coordinates *runs           # successive linear joints are one
+    cdef const Coordinates *joint          # one for every joint with entries of its own
+    cdef readonly Py_ssize_t count, joints, nq, nv
+    cdef bint linear                       # no rotations: entries add up
+    cdef object kept
+
+    cdef Py_ssize_t size(self, int op, int which) noexcept nogil
+    cdef void compute(self, int op, int lanes, const Steps *steps) noexcept nogil
+    cdef bint has_unit_lengths(self, int op, int lanes, const Steps *steps) noexcept nogil
+    cdef bint run_one(self, int op, const Steps *steps) noexcept
+    cdef bint run_blocks(self, int op, Py_ssize_t batch, const Operand *operands, char *out, Py_ssize_t to_next,
+                         Py_ssize_t first, Py_ssize_t stop) except -1
+    cdef bint add_up(self, int op, Py_ssize_t batch, const Operand *operands, cnp.ndarray out) noexcept
+
+
+cpdef Configurations configurations_of(model)

@@ -1,0 +1,65 @@
+"""Describe NumPy arrays to kernels, and load them 8 configurations at a time."""
+
+cimport numpy as cnp
+from libc.stdint cimport uintptr_t
+
+from .._util._fast_arrays cimport is_real
+from ._pattern cimport active
+
+cdef enum:
+    LANES = 8                    # configurations that one call of a kernel with lanes computes
+    ALIGNED = 8                  # doubles of 64 bytes
+
+
+ctypedef struct Operand:
+    const char *data             # NULL: the argument is absent
+    Py_ssize_t size, to_next     # entries of one configuration; bytes to the next one
+
+
+cdef inline double *align(double *x) noexcept nogil:
+    """Return the first address from x on that is a multiple of 64 bytes."""
+    return <double *> ((<uintptr_t> x + 63) & ~<uintptr_t> 63)
+
+
+cdef inline void describe(cnp.ndarray x, Operand *found) noexcept:
+    """Describe validated rows of shape (batch, size), or (1, size) that all share; None is absent."""
+    found.data, found.size, found.to_next = NULL, 0, 0
+    if x is not None:
+        found.data, found.size = x.data, x.shape[1]
+        found.to_next = 0 if x.shape[0] == 1 else x.strides[0]
+
+
+cdef inline bint read_operand(object x, Py_ssize_t size, Py_ssize_t *batch, Operand *found) noexcept:
+    """Describe an array (batch, size) or (size,); false if it has another type, shape or batch size.
+
+    ``batch`` is -1 until an array sets it.
+    """
+    cdef cnp.ndarray a
+    if not is_real(x):
+        return False
+    a = x
+    if not 1 <= a.ndim <= 2 or a.shape[a.ndim - 1] != size or a.strides[a.ndim - 1] != sizeof(double):
+        return False
+    found.data, found.size, found.to_next = a.data, size, 0
+    if a.ndim == 1:
+        return True
+    if batch[0] >= 0 and batch[0] != a.shape[0]:
+        return False
+    batch[0], found.to_next = a.shape[0], a.strides[0]
+    return True
+
+
+cdef inline void load(const Operand *operand, Py_ssize_t b, int count, double *X) noexcept nogil:
+    """X <- configurations of block b; lanes beyond ``count`` repeat the first one."""
+    cdef const char *source
+    if operand.data == NULL:
+        return
+    source = operand.data + b * LANES * operand.to_next
+    if count < LANES:
+        active.lanes.load(operand.size, LANES, source, 0, X)
+    active.lanes.load(operand.size, count, source, operand.to_next, X)
+
+
+cdef inline bint overlap(const double *a, Py_ssize_t n, const double *b, Py_ssize_t m) noexcept nogil:
+    """Return whether vectors of n and m entries share memory; NULL shares none."""
+    return b != NULL and a < b + m and b < a + n
