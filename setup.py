@@ -18,6 +18,7 @@ KERNELS = {
     "_pattern": [f"{FOLDER}/linalg/{isa}.c" for isa in ("baseline", "avx2", "avx512")],
     "_recursions": [f"{FOLDER}/dynamics/dynamics.c"],
     "_configurations": [f"{FOLDER}/configurations/configurations.c"],
+    "_rollouts": [f"{FOLDER}/rollouts/rollouts.c"],
     "_loops": [f"{FOLDER}/constraints/loops.c"],
     "_routine": [f"{FOLDER}/interpreter/interp.c"],
 }  # further sources of modules; every .pyx file is a module

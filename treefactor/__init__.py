@@ -6,7 +6,19 @@ from . import constraints, families, mlcp
 from ._version import __version__
 from .codegen import Kernels, Program, compile, generate
 from .config import show_config
-from .dynamics import aba, base_force, bias, bind, crba, forward_dynamics, h_times, joint_forces, rnea
+from .dynamics import (
+    aba,
+    base_force,
+    bias,
+    bind,
+    crba,
+    forward_dynamics,
+    h_times,
+    joint_forces,
+    rnea,
+    rollout,
+    step,
+)
 from .dynamics.chain import chain_forces, chain_inertia
 from .exceptions import (
     AdapterError,
@@ -88,7 +100,9 @@ __all__ = [
     "neutral",
     "random_configuration",
     "rnea",
+    "rollout",
     "show_config",
     "solve",
+    "step",
     "stream",
 ]

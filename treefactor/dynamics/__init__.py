@@ -1,4 +1,4 @@
-"""Compute dynamics: CRBA, RNEA, ABA and forward dynamics of a model, and inertia matrices of chains."""
+"""Compute dynamics and rollouts of a model: CRBA, RNEA, ABA, forward dynamics; inertia matrices of chains."""
 
 from . import bodies  # noqa: F401  # registers the compiler behind Model.bodies
 from .reactions import base_force, joint_forces
@@ -11,6 +11,7 @@ from .recursions import (
     h_times,
     rnea,
 )
+from .rollouts import rollout, step
 
 __all__ = [
     "aba",
@@ -22,4 +23,6 @@ __all__ = [
     "h_times",
     "joint_forces",
     "rnea",
+    "rollout",
+    "step",
 ]
