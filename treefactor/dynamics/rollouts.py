@@ -141,7 +141,7 @@ def rollout(
     >>> model = tf.Model([tf.Joint("hinge", "revolute", axis=[0, 1, 0], inertia=rod)])
     >>> q, v = tf.rollout(model, [1.0], [0.0], None, 0.01, steps=100, method="rk4")
     >>> q.shape, q[-1].round(4)
-    ((101, 1), array([-0.9804]))
+    ((101, 1), array([-0.9353]))
     """
     if fext is None:
         found = fast_path(Recursive(model), method, q0, v0, tau, h, steps, out, num_threads, True)
