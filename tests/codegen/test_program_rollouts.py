@@ -100,6 +100,26 @@ def test_what_programs_need():
         kernels.rollout([0.0], [0.0], [[0.0]], H)
 
 
+def test_bound_calls(backend):
+    model = MODELS["freeflyer"]
+    q, v, tau = (x[0].copy() for x in given(model, 1))
+    kernels = tf.compile(model, ["forward_dynamics"], backend)
+    expected = kernels.rollout(q, v, tau, H)
+    out = np.empty_like(expected[0]), np.empty_like(expected[1])
+    assert kernels.bind("rollout", q, v, tau, H, out=out)() is out
+    state, force = (q, v), np.empty(model.nv)
+    call = kernels.bind("step", *state, force, H, out=state)
+    for t in range(STEPS):
+        force[:] = tau[t]
+        assert call() is state
+    for own, last, wanted in zip(out, state, expected, strict=True):
+        np.testing.assert_array_equal(own, wanted)
+        np.testing.assert_array_equal(last, wanted[-1])
+    q[3:7] *= 2.0
+    with pytest.raises(tf.ConfigurationError):
+        call()
+
+
 def test_pickled_kernels_roll_out():
     model = MODELS["freeflyer"]
     q, v, tau = given(model, 3)

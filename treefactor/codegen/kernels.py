@@ -276,9 +276,12 @@ class Kernels(Sealed):
         Parameters
         ----------
         name : str
-            Name of a function; the result of "crba" is dense.
+            Name of a function, "step" or "rollout"; the result of "crba" is dense.
         *arguments, out : ndarray of float64
+            Those of "step" and "rollout" as of `treefactor.bind`.
         """
+        if name in ("step", "rollout"):
+            return self._motions().bind(getattr(self, name), arguments, out, name == "rollout")
         routine, results = self._find(name, "dense")
         expected = len(ARGUMENTS[name])
         if len(arguments) != expected:

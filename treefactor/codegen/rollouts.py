@@ -6,9 +6,9 @@ from collections.abc import Callable
 
 import numpy as np
 
-from ..dynamics._rollout_calls import fast_path
+from ..dynamics._rollout_calls import BoundMotion, fast_path
 from ..dynamics._rollouts import Simulation
-from ..dynamics.rollouts import GeneralMotion
+from ..dynamics.rollouts import GeneralMotion, bound_motion
 from ..exceptions import CodegenError
 from ..model.model import Model
 from .backends._program_rollouts import CalledSimulation, ProgramSimulation
@@ -46,6 +46,10 @@ class Motions:
             return found
         call = GeneralMotion(self.model, self.simulation, self.forward_dynamics, method, h, num_threads)
         return call.run(q, v, tau, None, steps, out, whole)
+
+    def bind(self, function: Callable, arguments: tuple, out, whole: bool) -> BoundMotion:
+        """Return a call without arguments; ``function`` does the same with validation."""
+        return bound_motion(self.model, self.simulation, function, arguments, out, whole)
 
 
 def motions_of(kernels, model: Model | None, find: Callable) -> Motions:

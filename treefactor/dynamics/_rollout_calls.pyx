@@ -117,7 +117,7 @@ def fast_path(Simulation s not None, method, q0, v0, tau, h, steps, out, threads
     if not read_motion(s, method, (q0, v0, tau), h, steps, out, whole, &batch, &m):
         return None
     if batch < 0:
-        done = s.run_one(&m)
+        done = s.run_one(&m) == 1
     else:
         with nogil:
             done = s.run_blocks(&m, batch, 0, (batch + LANES - 1) // LANES)
@@ -169,4 +169,4 @@ cdef class BoundMotion(BoundCall):
         self.simulation, self.kept, self.out, self.general_path = simulation, inputs, out, general_path
 
     cdef bint run(self) noexcept:
-        return self.simulation.run_one(&self.motion)
+        return self.simulation.run_one(&self.motion) == 1

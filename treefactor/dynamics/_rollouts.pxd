@@ -51,7 +51,8 @@ cdef class Simulation:
     cdef Py_ssize_t workspace_size(self, int lanes) noexcept nogil
     cdef void prepare(self, State *s) noexcept nogil
     cdef void accelerate(self, State *s) noexcept nogil
-    cdef Py_ssize_t carve(self, State *s, int lanes, double *memory) noexcept nogil
+    cdef Py_ssize_t state_size(self, int lanes) noexcept nogil
+    cdef void carve(self, State *s, int lanes, double *memory) noexcept nogil
     cdef void evaluate(self, State *s) noexcept nogil
     cdef void step_euler(self, State *s, double h) noexcept nogil
     cdef void step_rk4(self, State *s, double h) noexcept nogil
@@ -59,4 +60,4 @@ cdef class Simulation:
     cdef void run_group(self, const Motion *m, State *s, Py_ssize_t first, Py_ssize_t count) noexcept nogil
     cdef bint run_blocks(self, const Motion *m, Py_ssize_t batch, Py_ssize_t first,
                          Py_ssize_t stop) noexcept nogil
-    cdef bint run_one(self, const Motion *m) noexcept nogil
+    cdef int run_one(self, const Motion *m) noexcept nogil

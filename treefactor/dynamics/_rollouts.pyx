@@ -60,8 +60,12 @@ cdef class Simulation:
     cdef void accelerate(self, State *s) noexcept nogil:
         """Compute the accelerations a of all configurations from their q, v, tau and fext."""
 
-    cdef Py_ssize_t carve(self, State *s, int lanes, double *memory) noexcept nogil:
-        """Set the pointers of a state that lies in memory; return the doubles that it needs."""
+    cdef Py_ssize_t state_size(self, int lanes) noexcept nogil:
+        """Return the doubles of a state with its workspace, alignment excluded."""
+        return lanes * (2 * self.nq + 7 * self.nv + self.forces) + self.workspace_size(lanes)
+
+    cdef void carve(self, State *s, int lanes, double *memory) noexcept nogil:
+        """Set the pointers of a state that lies in memory."""
         cdef Py_ssize_t w
         s.lanes, s.width = lanes, 1 if lanes == 1 else LANES
         w = s.width
@@ -77,7 +81,6 @@ cdef class Simulation:
         s.to_block = s.u + w * self.nv
         s.x = memory
         s.work = memory + s.to_block * (lanes // w)
-        return s.to_block * (lanes // w) + self.workspace_size(lanes)
 
     cdef void evaluate(self, State *s) noexcept nogil:
         """Compute a, NaN for configurations of which anything is not finite."""
@@ -180,10 +183,9 @@ cdef class Simulation:
         cdef int lanes = self.widest
         cdef Py_ssize_t count
         cdef double *raw
-        s.lanes = 0
         while lanes > LANES * (stop - first) and lanes > LANES:
             lanes = next_width(lanes)
-        raw = <double *> malloc((self.carve(&s, lanes, NULL) + ALIGNED) * sizeof(double))
+        raw = <double *> malloc((self.state_size(lanes) + ALIGNED) * sizeof(double))
         if raw == NULL:
             return False
         s.lanes = 0
@@ -199,30 +201,31 @@ cdef class Simulation:
         free(raw)
         return True
 
-    cdef bint run_one(self, const Motion *m) noexcept nogil:
-        """Integrate one configuration; return False if the general path must handle it.
+    cdef int run_one(self, const Motion *m) noexcept nogil:
+        """Integrate one configuration; return 1 if its last state is finite, -1 if out of memory, else 0.
 
-        If the results take the place of the initial state, they are written only if they are finite.
+        A rotation in q0 without unit length gives 0, too. If the results take the place of the initial state, they are written only if they are finite.
         """
         cdef State s
         cdef Motion own = m[0]
         cdef Py_ssize_t last = m.steps - 1 + m.whole, n = self.nq + self.nv + ALIGNED
         cdef double *raw
-        cdef bint done = True
+        cdef bint done
         if not self.bodies.is_configuration(<const double *> m.q0.data, 1):
-            return False
-        raw = <double *> malloc((self.carve(&s, 1, NULL) + n + ALIGNED) * sizeof(double))
+            return 0
+        raw = <double *> malloc((self.state_size(1) + n + ALIGNED) * sizeof(double))
         if raw == NULL:
-            return False
+            return -1
         if m.q.data == m.q0.data or m.v.data == m.v0.data:
             own.q.data, own.v.data = <char *> raw, <char *> (raw + self.nq)
         if self.has_one:
             self.carve(&s, 1, align(raw + n))
             self.prepare(&s)
             self.run_group(&own, &s, 0, 1)
-        else:
-            done = self.run_blocks(&own, 1, 0, 1)
-        done = (done and all_finite(self.nq, <const double *> (own.q.data + last * own.q.to_step))
+        elif not self.run_blocks(&own, 1, 0, 1):
+            free(raw)
+            return -1
+        done = (all_finite(self.nq, <const double *> (own.q.data + last * own.q.to_step))
                 and all_finite(self.nv, <const double *> (own.v.data + last * own.v.to_step)))
         if done and own.q.data != m.q.data:
             memcpy(m.q.data, own.q.data, self.nq * sizeof(double))
@@ -250,13 +253,7 @@ cdef class Simulation:
         cdef Motion m
         cdef Py_ssize_t batch = arrays[4].shape[0]
         cdef bint done
-        m.method, m.h, m.steps, m.whole = method, h, steps, whole
-        describe(arrays[0], &m.q0)
-        describe(arrays[1], &m.v0)
-        describe(arrays[2], &m.tau)
-        describe(arrays[3], &m.fext)
-        describe(arrays[4], &m.q)
-        describe(arrays[5], &m.v)
+        describe_motion(method, h, steps, whole, arrays, &m)
         with nogil:
             done = self.run_blocks(&m, batch, first, stop)
         if not done:
@@ -265,17 +262,13 @@ cdef class Simulation:
     def one(self, int method, double h, Py_ssize_t steps, bint whole, arrays):
         """Integrate one configuration, arrays as of `batch`; return whether the last state is finite."""
         cdef Motion m
-        cdef bint done
-        m.method, m.h, m.steps, m.whole = method, h, steps, whole
-        describe(arrays[0], &m.q0)
-        describe(arrays[1], &m.v0)
-        describe(arrays[2], &m.tau)
-        describe(arrays[3], &m.fext)
-        describe(arrays[4], &m.q)
-        describe(arrays[5], &m.v)
+        cdef int done
+        describe_motion(method, h, steps, whole, arrays, &m)
         with nogil:
             done = self.run_one(&m)
-        return done
+        if done < 0:
+            raise MemoryError("cannot allocate a workspace")
+        return done == 1
 
 
 cdef inline int next_width(int lanes) noexcept nogil:
@@ -339,6 +332,18 @@ cdef void describe(cnp.ndarray x, Series *series) noexcept:
         series.data, series.size = <char *> x.data, x.shape[2]
         series.to_next = 0 if x.shape[0] == 1 else x.strides[0]
         series.to_step = 0 if x.shape[1] == 1 else x.strides[1]
+
+
+cdef int describe_motion(int method, double h, Py_ssize_t steps, bint whole, arrays, Motion *m) except -1:
+    """Describe a motion and its arrays, in the order of `Simulation.batch`."""
+    m.method, m.h, m.steps, m.whole = method, h, steps, whole
+    describe(arrays[0], &m.q0)
+    describe(arrays[1], &m.v0)
+    describe(arrays[2], &m.tau)
+    describe(arrays[3], &m.fext)
+    describe(arrays[4], &m.q)
+    describe(arrays[5], &m.v)
+    return 0
 
 
 cdef class Recursive(Simulation):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import partial
+from typing import Any
 
 import numpy as np
 
@@ -248,17 +249,19 @@ def motion(model: Model, q, v, tau) -> tuple[np.ndarray, np.ndarray]:
     return found[: model.nv], found[model.nv :]
 
 
-def bind(function, model: Model, *arguments: np.ndarray, out: np.ndarray) -> BoundCall:
+def bind(function, model: Model, *arguments: Any, out: Any) -> BoundCall:
     """Bind a function to fixed arrays: returns a call without arguments, for inner loops.
 
     Parameters
     ----------
     function
         `crba`, `rnea`, `bias`, `h_times`, `aba`, `forward_dynamics` (by the factor), `joint_forces`,
-        `base_force`.
+        `base_force`, `step`, `rollout`.
     model : Model
     *arguments, out : ndarray of float64
-        Arguments after the model, for one configuration; contiguous. They are referenced, not copied.
+        Arguments after the model, for one configuration; contiguous. They are referenced, not copied. For
+        `step` and `rollout`: q, v, tau, the number h, perhaps the method; out is a tuple (q, v), and for
+        `step` may be the state itself.
 
     Returns
     -------

@@ -305,14 +305,16 @@ def _series(array: np.ndarray | None, each: bool, tail: int = 1) -> np.ndarray |
     return np.ascontiguousarray(array).reshape(shape)
 
 
-def _bound(function, model: Model, arguments: tuple, out) -> BoundMotion:
-    """Return the bound call of a step or a rollout: of q, v, tau, h and perhaps the method."""
-    whole = function is rollout
+def bound_motion(model: Model, simulation, function, arguments: tuple, out, whole: bool) -> BoundMotion:
+    """Return the bound call of a step or a rollout: of q, v, tau, h and perhaps the method.
+
+    ``function`` takes the same and computes the same with validation.
+    """
     names = _names(whole)[:3]
     if not 4 <= len(arguments) <= 5:
+        what = "rollout" if whole else "step"
         raise ValueError(
-            f"{function.__name__} takes {', '.join(names)}, h and perhaps method after the model; "
-            f"got {len(arguments)}"
+            f"{what} takes {', '.join(names)}, h and perhaps method to be bound; got {len(arguments)}"
         )
     *arrays, h, method = arguments if len(arguments) == 5 else (*arguments, EULER)
     h = as_number(h, "h")
@@ -325,8 +327,14 @@ def _bound(function, model: Model, arguments: tuple, out) -> BoundMotion:
         raise ValueError(f"out must be a tuple of two arrays (q, v) to be bound, got {type(out).__name__}")
     for name, array, size in zip(("q", "v"), out, shapes[:2], strict=True):
         require_bindable(array, (axis[0] + 1, *size) if whole else size, f"{name} of out")
-    validated = partial(function, model, *arrays, h, method=method, out=out)
-    return BoundMotion(Recursive(model), method, tuple(arrays), h, out, validated, whole)
+    validated = partial(function, *arrays, h, method=method, out=out)
+    return BoundMotion(simulation, method, tuple(arrays), h, out, validated, whole)
+
+
+def _bound(function, model: Model, arguments: tuple, out) -> BoundMotion:
+    """Return the bound call of a step or a rollout by the recursions."""
+    whole = function is rollout
+    return bound_motion(model, Recursive(model), partial(function, model), arguments, out, whole)
 
 
 register(_bound, (step, rollout))
