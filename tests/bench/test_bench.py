@@ -182,6 +182,16 @@ def test_rollouts_move_as_mujocos():
     np.testing.assert_allclose(v[:, 1:], theirs[..., nq + 1 :], rtol=0, atol=1e-12 * np.abs(v).max())
 
 
+def test_joints_of_a_free_base_move_as_mujocos():
+    pytest.importorskip("mujoco", reason="the peer")
+    motions = rollouts_times.motions_of(Case(robots.find("solo12")))
+    (theirs, _), (q, v) = motions.theirs().run(), motions.ours(partial(tf.rollout, motions.model)).run()
+    nq = motions.model.nq  # MuJoCo integrates the base in other coordinates: the joints agree for one step
+    np.testing.assert_allclose(v[:, 1, 6:], theirs[:, 0, nq + 7 :], rtol=0, atol=1e-12)
+    np.testing.assert_allclose(q[:, 1, 7:], theirs[:, 0, 8 : nq + 1], rtol=0, atol=1e-12)
+    np.testing.assert_allclose(q[:, -1, 7:], theirs[:, -1, 8 : nq + 1], rtol=0, atol=0.01)
+
+
 def test_bench_compares_the_given_number_of_threads(capsys):
     pytest.importorskip("pinocchio", reason="the peer")
     assert cli.main(["bench", "double_pendulum", "--threads", "3", "--base", "floating"]) == 0

@@ -5,7 +5,9 @@ from functools import partial
 import numpy as np
 import pytest
 from helpers.dynamics_cases import MODELS, arguments
-from helpers.model_cases import random_model
+from helpers.model_cases import models, random_model
+from hypothesis import given
+from hypothesis import strategies as st
 from oracles import motions
 
 import treefactor as tf
@@ -19,7 +21,7 @@ MOVING = tuple(name for name in MODELS if name != "nothing")
 pytestmark = pytest.mark.isa
 
 
-def given(model, size=(), seed=0):
+def states_and_forces(model, size=(), seed=0):
     """Return q, v, forces of every step and external forces that keep the motion gentle."""
     q, v, _, _ = arguments(model, seed, size)
     rng = np.random.default_rng(seed + 1)
@@ -38,7 +40,7 @@ def assert_motions(own, expected):
 @pytest.mark.parametrize("name", MOVING)
 def test_a_rollout_equals_the_loop(name, method):
     model = MODELS[name]
-    q, v, tau, fext = given(model, (11,))
+    q, v, tau, fext = states_and_forces(model, (11,))
     for forces in (None, fext):
         expected = []
         for k in range(len(q)):
@@ -53,6 +55,23 @@ def test_a_rollout_equals_the_loop(name, method):
             model, q[3], v[3], tau[3], H, method=method, fext=None if forces is None else fext[3]
         )
         assert_motions(one, [x[3] for x in wanted])
+
+
+@pytest.mark.slow
+@given(models(), st.sampled_from(METHODS), st.integers(1, 20), st.integers(0, 2**32 - 1))
+def test_rollouts_of_any_model_equal_the_loop(model, method, count, seed):
+    q, v, tau, _ = states_and_forces(model, (count,), seed)
+    try:
+        one = [
+            motions.rollout(model, *state, 1e-3, method, partial(tf.forward_dynamics, model))
+            for state in zip(q, v, tau, strict=True)
+        ]
+    except tf.NotPositiveDefiniteError:  # mimic joints may move masses so that they balance
+        return
+    wanted = [np.array(x) for x in zip(*one, strict=True)]
+    condition = np.linalg.cond(tf.crba(model, q)).max()
+    for own, other in zip(tf.rollout(model, q, v, tau, 1e-3, method=method), wanted, strict=True):
+        np.testing.assert_allclose(own, other, rtol=0, atol=1e-14 * condition * max(1.0, np.abs(other).max()))
 
 
 @pytest.mark.parametrize("robot", ["ur5_robot", "panda", "solo12", "talos_reduced"])
@@ -83,7 +102,7 @@ def test_a_rollout_equals_pinocchios_loop(robot):
 @pytest.mark.parametrize("name", MOVING)
 def test_steps_make_a_rollout(name, method):
     model = MODELS[name]
-    q, v, tau, fext = given(model, (13,))
+    q, v, tau, fext = states_and_forces(model, (13,))
     for forces in (None, fext):
         trajectory = tf.rollout(model, q, v, tau, H, method=method, fext=forces)
         state = q.copy(), v.copy()
@@ -124,7 +143,7 @@ def test_orders_of_the_methods(kind):
 
 def test_energy_and_momentum_of_a_free_tree():
     model = tf.Model(MODELS["freeflyer"].joints, (0.0, 0.0, 0.0))
-    q, v, _, _ = given(model, (5,))
+    q, v, _, _ = states_and_forces(model, (5,))
     q, v = tf.rollout(model, q, v, None, 1e-3, 300, "rk4")
     energy = (v * tf.h_times(model, q, v)).sum(-1) / 2
     np.testing.assert_allclose(energy, np.repeat(energy[:, :1], 301, axis=1), rtol=1e-9)
@@ -143,7 +162,7 @@ def test_rotations_keep_unit_length_over_thousands_of_steps():
 
 def test_forms_of_tau():
     model = MODELS["freeflyer"]
-    q, v, tau, fext = given(model, (2, 3))
+    q, v, tau, fext = states_and_forces(model, (2, 3))
     constant, force = tau[0, 0, 0], fext[0, 0, 0]
     every = np.broadcast_to(constant, tau.shape)
     expected = tf.rollout(model, q, v, every, H)
@@ -163,7 +182,7 @@ def test_forms_of_tau():
 
 def test_layouts_and_threads_change_no_bit():
     model = MODELS["freeflyer"]
-    q, v, tau, _ = given(model, (203,))
+    q, v, tau, _ = states_and_forces(model, (203,))
     expected = tf.rollout(model, q, v, tau, H)
     wide = np.empty((203, STEPS + 1, 2 * model.nq)), np.empty((STEPS + 1, model.nv, 203)).T.swapaxes(1, 2)
     out = wide[0][..., ::2], wide[1]
@@ -180,7 +199,7 @@ def test_layouts_and_threads_change_no_bit():
 
 def test_results_may_overlap_the_arguments():
     model = MODELS["freeflyer"]
-    q, v, tau, _ = given(model, (20,))
+    q, v, tau, _ = states_and_forces(model, (20,))
     expected = tf.rollout(model, q, v, tau, H)
     trajectory = np.empty_like(expected[0]), np.empty_like(expected[1])
     trajectory[0][:, 0], trajectory[1][:, 0] = q, v
@@ -201,7 +220,7 @@ def test_results_may_overlap_the_arguments():
 @pytest.mark.parametrize("method", METHODS)
 def test_what_is_not_finite_stays_in_its_motion(method):
     model = MODELS["freeflyer"]
-    q, v, tau, _ = given(model, (19,))
+    q, v, tau, _ = states_and_forces(model, (19,))
     expected = tf.rollout(model, q, v, tau, H, method=method)
     spoiled = {3: 4, 7: 0, 8: 0, 12: 0}  # motion and the first step that fails
     tau[3, 4, 2] = np.inf
@@ -249,14 +268,14 @@ def test_a_pivot_that_fails(method):
 @pytest.mark.parametrize("fast", [1e120, 1e160])
 def test_a_single_motion_that_diverges_is_nan(method, fast):
     model = MODELS["freeflyer"]
-    q, v, tau, _ = given(model)
+    q, v, tau, _ = states_and_forces(model)
     own = tf.rollout(model, q, fast * v, tau, H, method=method)
     assert np.isnan(own[1][-1]).all()
 
 
 def test_nothing_to_compute():
     model = MODELS["freeflyer"]
-    q, v, tau, _ = given(model, (4,))
+    q, v, tau, _ = states_and_forces(model, (4,))
     assert_motions(tf.rollout(model, q, v, tau[:, :0], H), (q[:, None], v[:, None]))
     assert_motions(tf.rollout(model, q[0], v[0], None, H, 0), (q[:1], v[:1]))
     assert [x.shape for x in tf.rollout(model, q[:0], v[:0], tau[:0], H)] == [
@@ -270,7 +289,7 @@ def test_nothing_to_compute():
 
 def test_one_freedom_keeps_its_axes():
     model = MODELS["one"]
-    q, v, tau, _ = given(model, (2,))
+    q, v, tau, _ = states_and_forces(model, (2,))
     assert [x.shape for x in tf.rollout(model, q, v, tau, H)] == [(2, STEPS + 1, 1)] * 2
     assert [x.shape for x in tf.rollout(model, q[0], v[0], tau[0], H)] == [(STEPS + 1, 1)] * 2
     assert [x.shape for x in tf.step(model, q[0], v[0], tau[0, 0], H)] == [(1,)] * 2
@@ -278,14 +297,14 @@ def test_one_freedom_keeps_its_axes():
 
 def test_large_trees():
     model = random_model(tf.families.binary_tree(8).parent[:200], ["revolute"] * 200, 0)
-    q, v, tau, _ = given(model)
+    q, v, tau, _ = states_and_forces(model)
     expected = motions.rollout(model, q, v, tau[:2], 1e-4, "rk4", partial(tf.forward_dynamics, model))
     assert_motions(tf.rollout(model, q, v, tau[:2], 1e-4, method="rk4"), expected)
 
 
 def test_far_from_the_base():
     model = MODELS["freeflyer"]
-    q, v, tau, _ = given(model)
+    q, v, tau, _ = states_and_forces(model)
     far = q.copy()
     far[:3] += 1e6
     near, moved = (tf.rollout(model, x, v, tau, H) for x in (q, far))
@@ -294,7 +313,7 @@ def test_far_from_the_base():
 
 def test_bound_calls():
     model = MODELS["freeflyer"]
-    q, v, tau, _ = given(model)
+    q, v, tau, _ = states_and_forces(model)
     for method in METHODS:
         expected = tf.rollout(model, q, v, tau, H, method=method)
         out = np.empty_like(expected[0]), np.empty_like(expected[1])
@@ -314,7 +333,7 @@ def test_bound_calls():
 
 def test_arrays_that_cannot_be_bound():
     model = MODELS["freeflyer"]
-    q, v, tau, _ = given(model)
+    q, v, tau, _ = states_and_forces(model)
     out = q.copy(), v.copy()
     with pytest.raises(ValueError, match="step takes q, v, tau, h"):
         tf.bind(tf.step, model, q, v, tau[0], out=out)
@@ -345,7 +364,7 @@ def test_arrays_that_cannot_be_bound():
 )
 def test_errors_name_the_argument(change, error, message):
     model = MODELS["freeflyer"]
-    q, v, _, _ = given(model)
+    q, v, _, _ = states_and_forces(model)
     right = {"q0": q, "v0": v, "tau": np.zeros((5, 12)), "h": H}
     with pytest.raises(error, match=message):
         tf.rollout(model, **(right | change))
