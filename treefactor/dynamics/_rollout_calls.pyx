@@ -116,8 +116,11 @@ def fast_path(Simulation s not None, method, q0, v0, tau, h, steps, out, threads
         out = allocate(batch, count, s.nq), allocate(batch, count, s.nv)
     if not read_motion(s, method, (q0, v0, tau), h, steps, out, whole, &batch, &m):
         return None
-    if batch < 0:
+    if batch < 0 and not whole:
         done = s.run_one(&m) == 1
+    elif batch < 0:
+        with nogil:
+            done = s.run_one(&m) == 1
     else:
         with nogil:
             done = s.run_blocks(&m, batch, 0, (batch + LANES - 1) // LANES)
@@ -169,4 +172,9 @@ cdef class BoundMotion(BoundCall):
         self.simulation, self.kept, self.out, self.general_path = simulation, inputs, out, general_path
 
     cdef bint run(self) noexcept:
-        return self.simulation.run_one(&self.motion) == 1
+        cdef bint done
+        if not self.motion.whole:
+            return self.simulation.run_one(&self.motion) == 1
+        with nogil:
+            done = self.simulation.run_one(&self.motion) == 1
+        return done

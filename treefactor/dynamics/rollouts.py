@@ -91,8 +91,8 @@ def rollout(
     q0, v0 : array_like, shapes (..., nq), (..., nv)
         Initial states. Leading axes are a batch; an array without them applies to every trajectory.
     tau : array_like, shape (..., T, nv), or None
-        Generalized forces of every step. With ``steps``: shape (..., nv), the same in all steps, or None for
-        no forces.
+        Generalized forces of every step. With ``steps``: shape (..., nv), the same in all steps, where
+        leading axes are always those of motions; or None for no forces.
     h : float
         Length of a step, s.
     steps : int, optional
