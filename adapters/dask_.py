@@ -1,4 +1,4 @@
-"""Compute dynamics of dask arrays, spread over many processes or machines, chunk by chunk."""
+"""Compute dynamics and motions of dask arrays, spread over many processes or machines, chunk by chunk."""
 
 from __future__ import annotations
 
@@ -7,16 +7,19 @@ from . import requires
 with requires("Dask", "dask"):
     import dask.array as da
 
-from itertools import chain
+from functools import partial
+from itertools import chain, count
 
 import numpy as np
 
-from ..codegen import Program, compile
+from .._util.validation import as_number, check_choice
+from ..codegen import Kernels, Program, compile
+from ..dynamics.rollouts import METHODS
 from ..exceptions import DtypeError, ShapeError
 from ..model.model import Model
 from ..streams import call, ship
 
-__all__ = ["map_dynamics"]
+__all__ = ["map_dynamics", "map_rollout", "map_step"]
 
 
 def map_dynamics(model_or_program: Model | Program, q, v, tau, backend: str = "interp") -> da.Array:
@@ -64,27 +67,113 @@ def map_dynamics(model_or_program: Model | Program, q, v, tau, backend: str = "i
     """
     kernels = compile(model_or_program, ["forward_dynamics"], backend)
     nq, nv = kernels.program.nq, kernels.program.nv
-    for name, x in (("q", q), ("v", v), ("tau", tau)):
+    return _mapped(kernels.forward_dynamics, {"q": (q, nq), "v": (v, nv), "tau": (tau, nv)}, (nv,))
+
+
+def map_step(
+    model: Model, q, v, tau, h: float, method: str = METHODS[0], backend: str = "interp"
+) -> tuple[da.Array, da.Array]:
+    """Compute states after a time step as `treefactor.Kernels.step`, every chunk where it is.
+
+    Parameters
+    ----------
+    model, q, v, tau, backend
+        As for `map_dynamics`.
+    h : float
+        Length of the step, s.
+    method : {"semi_implicit_euler", "rk4"}
+        See `treefactor.rollout`.
+
+    Returns
+    -------
+    q, v : dask.array.Array, shapes (..., nq), (..., nv)
+        Not computed yet; compute both with ``dask.compute(q, v)``.
+
+    Raises
+    ------
+    ShapeError, DtypeError, CodegenError, ValueError
+    """
+    nq, nv = model.nq, model.nv
+    arrays = {"q": (q, nq), "v": (v, nv), "tau": (tau, nv)}
+    return _motions(compile(model, ["forward_dynamics"], backend), "step", arrays, (), h, method)
+
+
+def map_rollout(
+    model: Model, q0, v0, tau, h: float, method: str = METHODS[0], backend: str = "interp"
+) -> tuple[da.Array, da.Array]:
+    """Compute trajectories as `treefactor.Kernels.rollout`, every chunk of motions where it is.
+
+    Parameters
+    ----------
+    model, backend
+        As for `map_dynamics`.
+    q0, v0, tau : dask or NumPy array, shapes (..., nq), (..., nv), (..., T, nv)
+        With at least one leading axis, the same for all, by which chunks are computed: never by steps.
+    h, method
+        As for `map_step`.
+
+    Returns
+    -------
+    q, v : dask.array.Array, shapes (..., T + 1, nq), (..., T + 1, nv)
+        Not computed yet; compute both with ``dask.compute(q, v)``.
+
+    Raises
+    ------
+    ShapeError, DtypeError, CodegenError, ValueError
+    """
+    nq, nv = model.nq, model.nv
+    steps = np.shape(tau)[-2] if np.ndim(tau) > 1 else 0
+    arrays = {"q0": (q0, nq), "v0": (v0, nv), "tau": (tau, steps, nv)}
+    return _motions(compile(model, ["forward_dynamics"], backend), "rollout", arrays, (steps + 1,), h, method)
+
+
+def _motions(kernels: Kernels, name: str, arrays, axis: tuple[int, ...], h, method: str):
+    """Return q and v of a step or a rollout, computed side by side in one array."""
+    check_choice("method", method, METHODS)
+    nq, nv = kernels.program.nq, kernels.program.nv
+    function = partial(_side_by_side, getattr(kernels, name), h=as_number(h, "h"), method=method)
+    both = _mapped(function, arrays, (*axis, nq + nv))
+    return both[..., :nq], both[..., nq:]
+
+
+def _side_by_side(function, *arguments, **options) -> np.ndarray:
+    """Return both results of a function in one array."""
+    return np.concatenate(function(*arguments, **options), axis=-1)
+
+
+def _mapped(function, given, result: tuple[int, ...]) -> da.Array:
+    """Return a function of arrays, chunk by chunk.
+
+    ``given`` holds, by name, arrays and their sizes after the leading axes; ``result`` those sizes.
+    """
+    arrays, tails = {}, {}
+    for name, (x, *tail) in given.items():
         dtype = x.dtype if hasattr(x, "dtype") else np.asarray(x).dtype
         if dtype.kind not in "fiub":
             raise DtypeError(f"{name} must hold real numbers, got dtype {dtype}", dtype)
-    arrays = [da.asarray(x) for x in (q, v, tau)]
-    lead = arrays[0].shape[:-1]
-    for name, array, size in zip(("q", "v", "tau"), arrays, (nq, nv, nv), strict=True):
-        if not lead or array.shape != (*lead, size):
-            expected = (*(lead or ("...",)), size)
+        arrays[name], tails[name] = da.asarray(x), tuple(tail)
+    first = next(iter(arrays.values()))
+    lead = first.shape[: max(first.ndim - 1, 0)]
+    for name, array in arrays.items():
+        if not lead or array.shape != (*lead, *tails[name]):
+            expected = (*(lead or ("...",)), *tails[name])
             raise ShapeError(f"{name} must have shape {expected}, got {array.shape}", array.shape, expected)
-    axes = tuple(range(len(lead)))
-    result, position, rate = ((*axes, len(lead) + k) for k in range(3))
-    given = zip(arrays, (position, rate, rate), strict=True)
+    axes, labels = tuple(range(len(lead))), count(len(lead))
+    made = {next(labels): size for size in result}
+    rates = next(labels), next(labels)  # position, and rate
+    steps = next(labels)
+    pairs = (
+        (array, (*axes, *(steps,) * (len(tails[name]) - 1), rates[k > 0]))
+        for k, (name, array) in enumerate(arrays.items())
+    )
     return da.blockwise(
         call,
-        result,
-        ship(kernels.forward_dynamics),
+        (*axes, *made),
+        ship(function),
         None,
-        *chain.from_iterable(given),
-        new_axes={result[-1]: nv},
+        *chain.from_iterable(pairs),
+        new_axes=made,
         concatenate=True,
         dtype=np.float64,
-        meta=np.empty((0,) * len(result)),
+        meta=np.empty((0,) * (len(axes) + len(made))),
     )

@@ -57,6 +57,14 @@ CASES = {  # functions of arrays, and arrays that they accept; by the name of wh
     "bias": (lambda q, v, out: tf.bias(MODEL, q, v, out=out), Q, V, V.copy()),
     "aba": (lambda q, v, tau: tf.aba(MODEL, q, v, tau), Q, V, V),
     "forward_dynamics": (lambda q, v, tau: tf.forward_dynamics(MODEL, q, v, tau), Q, V, V),
+    "step": (
+        lambda q, v, tau, q1, v1: tf.step(MODEL, q, v, tau, 0.1, out=(q1, v1)),
+        *(Q, V, V, Q.copy(), V.copy()),
+    ),
+    "rollout": (
+        lambda q, v, tau, fext: tf.rollout(MODEL, q, v, tau, 0.1, 3, fext=fext),
+        *(Q, V, V, np.zeros((MODEL.njoints, 6))),
+    ),
     "h_times": (lambda q, x: tf.h_times(MODEL, q, x), Q, V),
     "integrate": (lambda q, v: tf.integrate(MODEL, q, v), Q, V),
     "difference": (lambda q0, q1: tf.difference(MODEL, q0, q1), Q, Q),

@@ -40,6 +40,35 @@ def test_results_of_any_shape(tmp_path, function):
     np.testing.assert_array_equal(tf.stream(tmp_path / "H.npy", function, Q, rows=10), function(Q))
 
 
+def test_rollouts_and_steps_take_two_files(tmp_path):
+    files = tmp_path / "q.npy", tmp_path / "v.npy"
+    tau = 0.1 * np.stack([A, -A, A], axis=1)
+    expected = tf.rollout(MODEL, Q, V, tau, 0.01)
+    for pool in (None, ThreadPoolExecutor(2)):
+        found = tf.stream(files, partial(tf.rollout, MODEL, h=0.01), Q, V, tau, rows=16, executor=pool)
+        for own, wanted in zip(found, expected, strict=True):
+            np.testing.assert_array_equal(own, wanted)
+    kernels = tf.compile(MODEL, ["forward_dynamics"])
+    found = tf.stream(files, partial(kernels.step, h=0.01), Q, V, A, rows=16)
+    for own, wanted in zip(found, kernels.step(Q, V, A, 0.01), strict=True):
+        np.testing.assert_array_equal(own, wanted)
+    assert sorted(os.listdir(tmp_path)) == ["q.npy", "v.npy"]
+
+
+def test_numbers_of_files(tmp_path):
+    files = tmp_path / "q.npy", tmp_path / "v.npy"
+    step = partial(tf.step, MODEL, h=0.01)
+    with pytest.raises(ValueError, match="returned 2 arrays: path must be a tuple"):
+        tf.stream(files[0], step, Q, V, A)
+    with pytest.raises(ValueError, match="must return a tuple of 2 arrays, one for each file; got a ndarray"):
+        tf.stream(files, KERNELS.rnea, Q, V, A)
+    with pytest.raises(ValueError, match="tuple of different files"):
+        tf.stream((files[0], files[0]), step, Q, V, A)
+    with pytest.raises(ValueError, match="tuple of different files"):
+        tf.stream((), step, Q, V, A)
+    assert os.listdir(tmp_path) == []
+
+
 def test_no_rows(tmp_path):
     found = tf.stream(tmp_path / "tau.npy", KERNELS.rnea, Q[:0], V[:0], A[:0])
     assert found.shape == (0, MODEL.nv)

@@ -22,7 +22,9 @@ from .dynamics import (
     mechanical_energy,
     potential_energy,
     rnea,
+    rollout,
     static_torque,
+    step,
 )
 from .dynamics.chain import chain_forces, chain_inertia
 from .exceptions import (
@@ -126,11 +128,13 @@ __all__ = [
     "potential_energy",
     "random_configuration",
     "rnea",
+    "rollout",
     "se3",
     "show_config",
     "so3",
     "solve",
     "squared_distance",
     "static_torque",
+    "step",
     "stream",
 ]

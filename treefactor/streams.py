@@ -6,8 +6,10 @@ import pickle
 from collections import deque
 from collections.abc import Callable, Iterator
 from concurrent.futures import Executor, Future
+from contextlib import ExitStack
 from functools import lru_cache
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -21,20 +23,22 @@ WAITING = 2  # blocks per core that are under way, and in memory
 
 def stream(
     path,
-    function: Callable[..., np.ndarray],
+    function: Callable[..., Any],
     *arguments: np.ndarray,
     rows: int = ROWS,
     executor: Executor | None = None,
     progress: bool = False,
-) -> np.memmap:
+) -> Any:
     """Write ``function(*arguments)`` to a file, a block of configurations at a time.
 
     Parameters
     ----------
-    path : path-like
-        An .npy file. It appears, or takes the place of an older one, when it is complete and on the disk.
+    path : path-like, or tuple of path-likes
+        An .npy file. It appears, or takes the place of an older one, when it is complete and on the disk. A
+        function that returns several arrays needs a tuple of as many files.
     function : callable
-        Of arrays with one leading axis: ``kernels.rnea``, ``functools.partial(tf.crba, model)`` ...
+        Of arrays with one leading axis: ``kernels.rnea``, ``functools.partial(tf.crba, model)``, with two
+        files ``functools.partial(tf.rollout, model, h=0.01)`` ...
     *arguments : ndarray
         With leading axes of the same length; ``numpy.load(..., mmap_mode="r")`` gives such as do not fit
         into memory.
@@ -48,8 +52,8 @@ def stream(
 
     Returns
     -------
-    numpy.memmap
-        The file, read-only.
+    numpy.memmap, or tuple of them
+        The files, read-only.
 
     Raises
     ------
@@ -71,7 +75,7 @@ def stream(
     ...     print(found[:, 0].round(2))
     [1.   0.5  0.33 0.25 0.2 ]
     """
-    path, rows = Path(path), as_count(rows, "rows", 1)
+    paths, rows = _paths(path), as_count(rows, "rows", 1)
     if not callable(function):
         raise TypeError(f"function must be callable, got {function!r}")
     if executor is not None and not isinstance(executor, Executor):
@@ -85,35 +89,77 @@ def stream(
         raise ShapeError(f"arguments differ in length: {sorted(lengths)}", sorted(lengths))
     total = lengths.pop()
     blocks = [slice(at, min(at + rows, total)) for at in range(0, max(total, 1), rows)]
-    if path.exists() and not (path.is_file() or path.is_dir()):
-        raise TreefactorError(f"cannot write {path}: not a regular file, and the result is read back from it")
-    with replacing(path) as draft, open(draft, "wb") as file:
+    with ExitStack() as stack:
+        drafts = [stack.enter_context(replacing(one)) for one in paths]
+        writers = [Writer(stack.enter_context(open(draft, "wb")), total) for draft in drafts]
         results = _results(function, arguments, blocks, executor)
-        _write(file, _shown(results, len(blocks), progress), blocks, total)
-    return np.load(path, mmap_mode="r")
+        for block, result in zip(blocks, _shown(results, len(blocks), progress), strict=True):
+            for writer, array in zip(writers, _parts(result, path, len(paths)), strict=True):
+                writer.write(array, block.stop - block.start)
+    found = tuple(np.load(one, mmap_mode="r") for one in paths)
+    return found if isinstance(path, tuple) else found[0]
 
 
-def _write(file, results: Iterator[np.ndarray], blocks: list[slice], total: int) -> None:
-    """Write an .npy file of blocks in their order."""
-    tail = None
-    for block, result in zip(blocks, results, strict=True):
+def _paths(path) -> list[Path]:
+    """Return the paths of files; raise TreefactorError if one cannot be read back."""
+    paths = [Path(one) for one in path] if isinstance(path, tuple) else [Path(path)]
+    for one in paths:
+        if one.exists() and not (one.is_file() or one.is_dir()):
+            raise TreefactorError(
+                f"cannot write {one}: not a regular file, and the result is read back from it"
+            )
+    if len({one.resolve() for one in paths}) < max(len(paths), 1):
+        raise ValueError(f"path must be a file or a tuple of different files, got {path!r}")
+    return paths
+
+
+def _parts(result, path, count: int) -> tuple:
+    """Return the arrays of a result, one for each file."""
+    if not isinstance(path, tuple):
+        if isinstance(result, tuple):
+            raise ValueError(
+                f"the function returned {len(result)} arrays: path must be a tuple of as many files"
+            )
+        return (result,)
+    if not isinstance(result, tuple) or len(result) != count:
+        got = f"{len(result)} arrays" if isinstance(result, tuple) else f"a {type(result).__name__}"
+        raise ValueError(f"the function must return a tuple of {count} arrays, one for each file; got {got}")
+    return result
+
+
+class Writer:
+    """Write an .npy file of blocks in their order.
+
+    Parameters
+    ----------
+    file : file object
+    total : int
+        Length of the leading axis.
+    """
+
+    def __init__(self, file, total: int):
+        self.file, self.total = file, total
+        self.tail: tuple[tuple[int, ...], np.dtype] | None = None
+
+    def write(self, result, rows: int) -> None:
+        """Append a block of so many rows; the first one determines the type and the other axes."""
         found = np.asarray(as_array(result, "the function's result"), order="C")
         if found.dtype.hasobject:
             raise DtypeError(f"the function returned {found.dtype}, which no file holds", found.dtype)
-        if tail is None:
-            tail = found.shape[1:], found.dtype
-            header = {"shape": (total, *tail[0]), "fortran_order": False}
-            np.lib.format.write_array_header_1_0(
-                file, {"descr": np.lib.format.dtype_to_descr(found.dtype), **header}
-            )
-        expected = (block.stop - block.start, *tail[0])
-        if found.shape != expected or found.dtype != tail[1]:
+        if self.tail is None:
+            self.tail = found.shape[1:], found.dtype
+            header = {"shape": (self.total, *found.shape[1:]), "fortran_order": False}
+            descr = np.lib.format.dtype_to_descr(found.dtype)
+            np.lib.format.write_array_header_1_0(self.file, {"descr": descr, **header})
+        tail, dtype = self.tail
+        expected = (rows, *tail)
+        if found.shape != expected or found.dtype != dtype:
             raise ShapeError(
-                f"the function returned {found.dtype} {found.shape}, expected {tail[1]} {expected}",
+                f"the function returned {found.dtype} {found.shape}, expected {dtype} {expected}",
                 found.shape,
                 expected,
             )
-        file.write(found.data)
+        self.file.write(found.data)
 
 
 def _results(function, arguments, blocks: list[slice], executor: Executor | None) -> Iterator[np.ndarray]:

@@ -30,6 +30,9 @@ from treefactor.bench.comparisons import (
 from treefactor.bench.comparisons import (
     programs as programs_times,
 )
+from treefactor.bench.comparisons import (
+    rollouts as rollouts_times,
+)
 from treefactor.bench.comparisons.mlcp_peers import DAQP, Peer
 from treefactor.codegen import generate
 from treefactor.codegen.backends.build import Compiler
@@ -211,6 +214,20 @@ class S8Threads(_Target):
     def comparisons(self, model):
         found = case(model)
         return [*factor_times.parallel(found, 2), *programs_times.threaded(found, 2)]
+
+    def setup_cache(self):
+        return self.measured()
+
+
+MOTIONS = f"rollout {rollouts_times.COUNT} x {rollouts_times.STEPS}"
+
+
+class Rollouts(_Target):
+    models = ROBOTS if HAS_MUJOCO else ()
+    pairs = crossed([f"{MOTIONS}, {how}" for how in ("recursions", *HOW)], "MuJoCo")
+
+    def comparisons(self, model):
+        return rollouts_times.rollouts(case(model))
 
     def setup_cache(self):
         return self.measured()

@@ -14,7 +14,7 @@ import treefactor as tf
 
 da = pytest.importorskip("dask.array", reason="Dask is not installed")
 
-from treefactor.adapters.dask_ import map_dynamics  # noqa: E402
+from treefactor.adapters.dask_ import map_dynamics, map_rollout, map_step  # noqa: E402
 
 MODEL = MODELS["freeflyer"]
 PROGRAM = tf.generate(MODEL, ["forward_dynamics"], variants=["plain"])
@@ -33,6 +33,33 @@ def test_it_equals_the_local_call(given):
     assert found.chunks == ((4, 2), (20, 1, 14), (MODEL.nv,))
     expected = tf.compile(given, ["forward_dynamics"]).forward_dynamics(Q, V, A)
     np.testing.assert_array_equal(found.compute(scheduler="threads"), expected)
+
+
+@pytest.mark.parametrize("method", ["semi_implicit_euler", "rk4"])
+def test_motions_equal_the_local_call(method):
+    kernels = tf.compile(MODEL, ["forward_dynamics"])
+    tau = 0.1 * np.stack([A, -A], axis=2)
+    forces = da.from_array(tau, chunks=((4, 2), (20, 1, 14), 1, 12))
+    for lazy, expected in (
+        (map_step(MODEL, *chunked(Q, V, A), 0.01, method), kernels.step(Q, V, A, 0.01, method)),
+        (
+            map_rollout(MODEL, *chunked(Q, V), forces, 0.01, method),
+            kernels.rollout(Q, V, tau, 0.01, method=method),
+        ),
+    ):
+        for found, wanted in zip(lazy, expected, strict=True):
+            assert (found.shape, found.dtype) == (wanted.shape, wanted.dtype)
+            assert found.chunks[:2] == ((4, 2), (20, 1, 14))
+            np.testing.assert_array_equal(found.compute(scheduler="sync"), wanted)
+
+
+def test_motions_that_do_not_fit_are_refused():
+    with pytest.raises(tf.ShapeError, match=r"tau must have shape"):
+        map_rollout(MODEL, Q, V, A[..., :5], 0.01)
+    with pytest.raises(tf.ShapeError, match=r"tau must have shape"):
+        map_step(MODEL, Q, V, A[:2], 0.01)
+    with pytest.raises(ValueError, match="method must be one of"):
+        map_step(MODEL, Q, V, A, 0.01, "euler")
 
 
 def test_chunks_may_differ():

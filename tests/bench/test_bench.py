@@ -4,12 +4,14 @@ import json
 import math
 import re
 import shutil
+from functools import partial
+from importlib.util import find_spec
 
 import numpy as np
 import pytest
 
 import treefactor as tf
-from treefactor import bench, cli, growth, mlcp_families, report
+from treefactor import bench, cli, growth, mlcp_families, report, robots
 from treefactor.bench import Call, Comparison, Result, _peak
 from treefactor.bench.comparisons import (
     dynamics as dynamics_times,
@@ -26,7 +28,11 @@ from treefactor.bench.comparisons import (
 from treefactor.bench.comparisons import (
     mlcp_peers,
 )
+from treefactor.bench.comparisons import (
+    rollouts as rollouts_times,
+)
 from treefactor.bench.comparisons.mlcp_peers import DAQP, MOBY, PEERS, PeerInput, reported_status
+from treefactor.bench.comparisons.robot import Case
 
 pytestmark = pytest.mark.unsanitized
 
@@ -43,6 +49,8 @@ def impatient(monkeypatch, tmp_path):
     monkeypatch.setattr(factor_times, "LARGE", 40)
     monkeypatch.setattr(factor_times, "SMALL", 20)
     monkeypatch.setattr(dynamics_times, "COUNT", 16)
+    monkeypatch.setattr(rollouts_times, "COUNT", 16)
+    monkeypatch.setattr(rollouts_times, "STEPS", 3)
 
 
 def result(ratio, goal):
@@ -107,6 +115,7 @@ def test_bench_prints_a_table_and_writes_json(robot, compiler, tmp_path, capsys,
     assert content["robot"] == robot
     rows = content["results"]
     targets = {"S1", "S2", "S4", "S5", "S6", "S8"} | ({"S7"} if compiler else set())
+    targets |= {"Rollouts"} if find_spec("mujoco") else set()
     assert {row["target"] for row in rows} == targets
     assert all(row[key] > 0 for row in rows for key in ("ours", "theirs", "ratio", "low", "high"))
     assert all((row["goal"] is None) == (row["reached"] is None) for row in rows)
@@ -162,6 +171,25 @@ def test_bullet_is_left_out_where_nothing_compiles(monkeypatch):
     monkeypatch.setenv("CXX", "absent")
     assert mlcp_peers.bullet() is None
     mlcp_peers.bullet.cache_clear()
+
+
+def test_rollouts_move_as_mujocos():
+    pytest.importorskip("mujoco", reason="the peer")
+    motions = rollouts_times.motions_of(Case(robots.find("panda")))
+    (theirs, _), (q, v) = motions.theirs().run(), motions.ours(partial(tf.rollout, motions.model)).run()
+    nq = motions.model.nq
+    np.testing.assert_allclose(q[:, 1:], theirs[..., 1 : nq + 1], rtol=0, atol=1e-12)
+    np.testing.assert_allclose(v[:, 1:], theirs[..., nq + 1 :], rtol=0, atol=1e-12 * np.abs(v).max())
+
+
+def test_joints_of_a_free_base_move_as_mujocos():
+    pytest.importorskip("mujoco", reason="the peer")
+    motions = rollouts_times.motions_of(Case(robots.find("solo12")))
+    (theirs, _), (q, v) = motions.theirs().run(), motions.ours(partial(tf.rollout, motions.model)).run()
+    nq = motions.model.nq  # MuJoCo integrates the base in other coordinates: the joints agree for one step
+    np.testing.assert_allclose(v[:, 1, 6:], theirs[:, 0, nq + 7 :], rtol=0, atol=1e-12)
+    np.testing.assert_allclose(q[:, 1, 7:], theirs[:, 0, 8 : nq + 1], rtol=0, atol=1e-12)
+    np.testing.assert_allclose(q[:, -1, 7:], theirs[:, -1, 8 : nq + 1], rtol=0, atol=0.01)
 
 
 def test_bench_compares_the_given_number_of_threads(capsys):

@@ -23,6 +23,9 @@ from treefactor.bench.comparisons import (
 from treefactor.bench.comparisons import (
     mlcp as mlcp_times,
 )
+from treefactor.bench.comparisons import (
+    rollouts as rollouts_times,
+)
 
 ROOT = Path(__file__).parents[2]
 
@@ -36,6 +39,7 @@ def impatient(monkeypatch, tmp_path):
         bench.timing: {"RUN": 1e-5, "TURNS": 3, "FEWEST": 2},
         factor_times: {"LARGE": 40, "SMALL": 20},
         dynamics_times: {"COUNT": 16},
+        rollouts_times: {"COUNT": 16, "STEPS": 3},
     }.items():
         for name, value in values.items():
             monkeypatch.setattr(module, name, value)
@@ -120,6 +124,7 @@ TARGETS = (
     "S6Dynamics",
     "S7CompiledPrograms",
     "S8Threads",
+    "Rollouts",
     "Chain",
     "A2A8Contacts",
     "ClosedLoops",
@@ -145,7 +150,7 @@ def of_one_model(targets, name, monkeypatch):
 def test_every_parameter_is_measured_and_nothing_else(name, monkeypatch):
     from benchmarks import targets
 
-    pytest.importorskip("mujoco" if name == "S3PackedRows" else "qdldl", reason="the peer")
+    pytest.importorskip("mujoco" if name in ("S3PackedRows", "Rollouts") else "qdldl", reason="the peer")
     one = of_one_model(targets, name, monkeypatch)
     results = one.setup_cache()
     (parameters,) = one.params

@@ -32,6 +32,7 @@ Q = np.repeat(tf.neutral(MODEL)[None], 20, axis=0)
 V = np.ones((20, MODEL.nv))
 PROGRAM = tf.generate(MODEL, ["aba"], variants=["plain"])
 KERNELS = tf.compile(PROGRAM)
+ROLLING = tf.compile(MODEL, ["aba"])
 BODIES = [np.ones((30, 5, 3)) / np.sqrt(3), np.ones((30, 5, 3)), np.ones((30, 5)), np.ones((30, 5, 3)) / 9]
 TENSORS = np.broadcast_to(np.eye(3), (30, 5, 3, 3))
 LONG = [x[0].repeat(20, axis=0) for x in (*BODIES, TENSORS)]
@@ -96,6 +97,11 @@ CALLS = {
     "energy": lambda: tf.mechanical_energy(MODEL, Q, V),
     "coriolis": lambda: tf.coriolis_matrix(MODEL, Q, V),
     "inverse inertia": lambda: tf.inverse_inertia(MODEL, Q),
+    "next state": lambda: tf.step(MODEL, Q, V, V, 0.1)[0],
+    "rollout": lambda: tf.rollout(MODEL, Q[0], V[0], V[:3], 0.1)[0],
+    "rollouts": lambda: tf.rollout(MODEL, Q, V, V[:3], 0.1, method="rk4")[1],
+    "rollouts of kernels": lambda: ROLLING.rollout(Q, V, V[:3], 0.1)[1],
+    "rollout of kernels": lambda: ROLLING.rollout(Q[0], V[0], V[:3], 0.1)[1],
     "chain": lambda: tf.chain_inertia(*BODIES, TENSORS),
     "long chain": lambda: tf.chain_inertia(*LONG, num_threads=2),
     "chain forces": lambda: tf.chain_forces(*BODIES, TENSORS),

@@ -22,6 +22,7 @@ from .._util.validation import (
     thread_count,
 )
 from ..dynamics.bodies import units
+from ..dynamics.rollouts import METHODS
 from ..exceptions import CodegenError, ConfigurationError, NotPositiveDefiniteError
 from ..model._states import states
 from ..model.model import Model
@@ -30,6 +31,7 @@ from .backends import numpy_
 from .backends._routine import Results, Routine
 from .backends.choice import BACKENDS, LANES, made_by
 from .program.program import ARGUMENTS, CLOSURES, LOOP_FUNCTIONS, Program, argument_sizes
+from .rollouts import Motions, motions_of
 from .writer import generate
 
 BLOCK = 64  # configurations per task of a thread
@@ -143,13 +145,14 @@ class Kernels(Sealed):
     _tree: Tree
     _sizes: dict[str, int]
     _found: dict[tuple[str, str], tuple[Routine, Results]]  # by function and layout
+    _made: Motions | None  # when they are first used
 
     def __init__(self, program: Program, backend: str, model: Model | None = None):
         program.validate()
         backend, routine_of = made_by(backend, program)
         tree = Tree(program.parent)
         found: dict[tuple[str, str], tuple[Routine, Results]] = {}
-        self._keep(program=program, backend=backend, _model=model, _tree=tree, _found=found)
+        self._keep(program=program, backend=backend, _model=model, _tree=tree, _found=found, _made=None)
         self._keep(_sizes=argument_sizes(program.nq, program.nv))
         rotations = np.empty((0, 2), np.intp) if model is None else units(model)
         for name, function in program.functions.items():
@@ -193,6 +196,18 @@ class Kernels(Sealed):
     def forward_dynamics(self, q, v, tau, out=None, num_threads: int = 1) -> np.ndarray:
         """Compute forward dynamics by the cheaper method, see `treefactor.forward_dynamics`."""
         return self._call("forward_dynamics", (q, v, tau), out, num_threads)
+
+    def step(
+        self, q, v, tau, h, method: str = METHODS[0], *, out=None, num_threads: int = 1
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """Compute the state after a time step, see `treefactor.step`; needs "forward_dynamics" or "aba"."""
+        return self._motions().run(q, v, tau, h, None, method, out, num_threads, False)
+
+    def rollout(
+        self, q0, v0, tau, h, steps=None, method: str = METHODS[0], *, out=None, num_threads: int = 1
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """Compute trajectories, see `treefactor.rollout`; needs "forward_dynamics" or "aba"."""
+        return self._motions().run(q0, v0, tau, h, steps, method, out, num_threads, True)
 
     def minv(self, q, out=None, num_threads: int = 1) -> np.ndarray:
         """Compute the inverse of the inertia matrix, shape (..., nv, nv)."""
@@ -261,9 +276,12 @@ class Kernels(Sealed):
         Parameters
         ----------
         name : str
-            Name of a function; the result of "crba" is dense.
+            Name of a function, "step" or "rollout"; the result of "crba" is dense.
         *arguments, out : ndarray of float64
+            Those of "step" and "rollout" as of `treefactor.bind`.
         """
+        if name in ("step", "rollout"):
+            return self._motions().bind(getattr(self, name), arguments, out, name == "rollout")
         routine, results = self._find(name, "dense")
         expected = len(ARGUMENTS[name])
         if len(arguments) != expected:
@@ -275,6 +293,12 @@ class Kernels(Sealed):
         require_bindable(out, results.shape, "out")
         require_apart(out, named)
         return routine.bind(arguments, out, results, partial(self._general_path, name, arguments, out))
+
+    def _motions(self) -> Motions:
+        """Return the steps and rollouts by generated forward dynamics."""
+        found = self._made or motions_of(self, self._model, self._find)
+        self._keep(_made=found)
+        return found
 
     def _find(self, name: str, layout: str) -> tuple[Routine, Results]:
         """Return the routine of a function and the locations of its result in a layout."""

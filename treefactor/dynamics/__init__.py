@@ -1,4 +1,4 @@
-"""Compute dynamics: CRBA, RNEA, ABA and forward dynamics of a model, and inertia matrices of chains."""
+"""Compute dynamics and rollouts of a model: CRBA, RNEA, ABA, forward dynamics; inertia matrices of chains."""
 
 from . import bodies  # noqa: F401  # registers the compiler behind Model.bodies
 from .energies import kinetic_energy, mechanical_energy, potential_energy
@@ -13,6 +13,7 @@ from .recursions import (
     h_times,
     rnea,
 )
+from .rollouts import rollout, step
 from .statics import generalized_gravity, static_torque
 
 __all__ = [
@@ -31,5 +32,7 @@ __all__ = [
     "mechanical_energy",
     "potential_energy",
     "rnea",
+    "rollout",
     "static_torque",
+    "step",
 ]

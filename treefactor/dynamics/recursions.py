@@ -271,14 +271,15 @@ def bind(function, model: Model, *arguments: Any, out: Any, **options: Any) -> B
     function
         `crba`, `rnea`, `bias`, `h_times`, `aba`, `forward_dynamics` (by the factor), `joint_forces`,
         `base_force`, `generalized_gravity`, `static_torque`, `kinetic_energy`, `potential_energy`,
-        `mechanical_energy`, `coriolis_matrix` (dense), `inverse_inertia`, `integrate`, `difference` or
-        `interpolate`; the latter takes u as an array without axes.
+        `mechanical_energy`, `coriolis_matrix` (dense), `inverse_inertia`, `integrate`, `difference`,
+        `interpolate` (u is an array without axes), `step` or `rollout`.
     model : Model
     *arguments, out : ndarray of float64
         Arguments after the model, for one configuration; contiguous. They are referenced, not copied. For
-        energies, out has shape ().
-    fext : ndarray of float64, shape (njoints, 6), optional
-        External forces, of functions that take them by this name.
+        energies, out has shape (). For `step` and `rollout`: q, v, tau, the number h, perhaps the method; out
+        is a tuple (q, v), and for `step` may be the state itself.
+    **options
+        Further arguments by name: ``fext`` (njoints, 6) of functions that take it.
 
     Returns
     -------

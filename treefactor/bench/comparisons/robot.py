@@ -16,6 +16,7 @@ from . import factor as factor_times
 from .dynamics import Moving, dynamics
 from .factor import batches, cached, parallel, single
 from .programs import compiled, interpreted, threaded
+from .rollouts import rollouts
 
 WHOLE_BODY = 18  # freedoms from which a target for legged robots and humanoids holds
 
@@ -43,7 +44,7 @@ def robot_comparisons(robot: Robot, threads: int = 2) -> list[Comparison]:
 
 def case_comparisons(case: Case, threads: int = 2) -> list[Comparison]:
     """Return all comparisons for a robot with its matrices."""
-    measured = (single, batches, cached, dynamics, interpreted, compiled)
+    measured = (single, batches, cached, dynamics, interpreted, compiled, rollouts)
     found = chain.from_iterable(comparisons(case) for comparisons in measured)
     return [*found, *parallel(case, threads), *threaded(case, threads)]
 

@@ -27,6 +27,8 @@ cdef extern from "kernels/interpreter/interpreter.h" nogil:
 
     const ProgramKernels program_kernels_baseline
 
+cdef const ProgramKernels *kernels
+
 cdef enum:
     ARGUMENTS = 3                # most arguments of a function
 

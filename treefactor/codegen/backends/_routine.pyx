@@ -24,7 +24,7 @@ cdef extern from *:
     """
     const ProgramKernels *program_kernels_for(const char *name) nogil
 
-cdef const ProgramKernels *kernels = program_kernels_for(active.name)
+kernels = program_kernels_for(active.name)
 
 cdef enum:
     LOCAL = 4096                 # doubles of a workspace on the C stack; larger programs use malloc

@@ -1,0 +1,31 @@
+/* Table of the kernels that integrate motions, per instruction set. */
+#ifndef TREEFACTOR_STAGES_H
+#define TREEFACTOR_STAGES_H
+
+#include <stddef.h>
+
+#include "../configurations/joints.h"
+
+/* Kernels for `lanes` configurations side by side: entry e of configuration l stands at x[e * lanes + l]. Arrays
+ * with lanes are aligned to 64 bytes. A result may be an argument. */
+typedef struct {
+    /* result <- y + h x, n entries */
+    void (*add)(ptrdiff_t n, const double *x, double h, const double *y, double *result);
+    /* u <- u + h [x, y], the commutator of velocities in body axes; zero for coordinates that add up */
+    void (*add_commutator)(const Coordinates *, ptrdiff_t count, const double *x, const double *y, double h,
+                           double *u);
+    /* y <- NaN, n entries, in lanes where one of y or of the m entries of x is not finite */
+    void (*spread_nan)(ptrdiff_t m, const double *x, ptrdiff_t n, double *y);
+} StageKernels;
+
+typedef struct {
+    const char *name;
+    StageKernels one, lanes;         /* for 1 and for 8 configurations */
+} StageTable;
+
+extern const StageTable stages_baseline;
+#if defined(__x86_64__) && defined(__GNUC__)
+extern const StageTable stages_avx2, stages_avx512;
+#endif
+
+#endif

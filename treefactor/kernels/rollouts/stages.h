@@ -1,0 +1,50 @@
+/* Sums of the stages of a step in time, and the commutator of velocities. Included with
+ *     REAL   LANES   NAME(f)
+ */
+#include "../common/spatial.h"
+
+static void NAME(add)(ptrdiff_t n, const double *x, double h, const double *y, double *result)
+{
+    for (ptrdiff_t e = 0; e < n; e++) AT(result, e) = READ(y, e) + h * READ(x, e);
+}
+
+/* [x, y] of rotations is w_x x w_y; of motions (v, w) it is (w_x x v_y + v_x x w_y, w_x x w_y); PLANE has w along z. */
+static void NAME(add_commutator)(const Coordinates *c, ptrdiff_t count, const double *x, const double *y, double h,
+                                 double *u)
+{
+    real a[6], b[6], sum[6];
+    for (const Coordinates *end = c + count; c < end; c++) {
+        if (c->group == LINEAR || c->group == CIRCLE) continue;
+        const int size = c->group == SPACE ? 6 : 3;
+        for (int e = 0; e < size; e++) {
+            a[e] = READ(x, c->v + e);
+            b[e] = READ(y, c->v + e);
+            sum[e] = 0.0 * a[e];
+        }
+        if (c->group == PLANE) {
+            sum[0] = b[2] * a[1] - a[2] * b[1];
+            sum[1] = a[2] * b[0] - b[2] * a[0];
+        } else if (c->group == SPHERE) {
+            ADD_CROSS(a, b, sum);
+        } else {
+            ADD_CROSS(a + 3, b, sum);
+            ADD_CROSS(a, b + 3, sum);
+            ADD_CROSS(a + 3, b + 3, sum + 3);
+        }
+        for (int e = 0; e < size; e++) AT(u, c->v + e) += h * sum[e];
+    }
+}
+
+/* 0 * x is 0 for finite x only */
+static void NAME(spread_nan)(ptrdiff_t m, const double *x, ptrdiff_t n, double *y)
+{
+    enum { CHAINS = 4 };             /* independent sums, to hide the latency of additions */
+    real doubt[CHAINS];
+    ptrdiff_t e;
+    memset(doubt, 0, sizeof doubt);
+    for (e = 0; e + CHAINS <= m; e += CHAINS) EACH(i, CHAINS) doubt[i] += 0.0 * READ(x, e + i);
+    for (; e < m; e++) doubt[0] += 0.0 * READ(x, e);
+    for (e = 0; e < n; e++) doubt[e % CHAINS] += 0.0 * READ(y, e);
+    doubt[0] += doubt[1] + (doubt[2] + doubt[3]);
+    for (e = 0; e < n; e++) AT(y, e) += doubt[0];
+}
