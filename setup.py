@@ -17,6 +17,7 @@ FOLDER = "treefactor/kernels"
 KERNELS = {
     "_pattern": [f"{FOLDER}/linalg/{isa}.c" for isa in ("baseline", "avx2", "avx512")],
     "_recursions": [f"{FOLDER}/dynamics/dynamics.c"],
+    "_request": [f"{FOLDER}/kinematics/requests.c"],
     "_loops": [f"{FOLDER}/constraints/loops.c"],
     "_routine": [f"{FOLDER}/interpreter/interp.c"],
 }  # further sources of modules; every .pyx file is a module

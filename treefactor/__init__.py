@@ -23,6 +23,15 @@ from .exceptions import (
     StepError,
     TreefactorError,
 )
+from .kinematics.frames import (
+    frame_acceleration,
+    frame_jacobian,
+    frame_jacobian_dot,
+    frame_placement,
+    frame_velocity,
+    joint_jacobian,
+    joint_placements,
+)
 from .linalg import BoundFactor, Factor, factor, multiply, solve
 from .model import Frame, Inertia, Joint, Loop, Mimic, Model
 from .model.configuration import difference, integrate, neutral, random_configuration
@@ -79,10 +88,17 @@ __all__ = [
     "factor",
     "families",
     "forward_dynamics",
+    "frame_acceleration",
+    "frame_jacobian",
+    "frame_jacobian_dot",
+    "frame_placement",
+    "frame_velocity",
     "generate",
     "h_times",
     "integrate",
     "joint_forces",
+    "joint_jacobian",
+    "joint_placements",
     "mlcp",
     "multiply",
     "neutral",

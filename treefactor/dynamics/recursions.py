@@ -30,6 +30,7 @@ from .reactions import base_force, joint_forces
 __all__ = ["aba", "bias", "bind", "crba", "forward_dynamics", "h_times", "rnea"]
 
 METHODS = {"aba": ABA, "factor": FACTOR}
+BINDERS: dict = {}  # how functions of other modules are bound: called with model, arguments and out
 
 
 def crba(model: Model, q, out=None, layout: str = "dense", num_threads: int = 1) -> np.ndarray:
@@ -245,17 +246,18 @@ def motion(model: Model, q, v, tau) -> tuple[np.ndarray, np.ndarray]:
     return found[: model.nv], found[model.nv :]
 
 
-def bind(function, model: Model, *arguments: np.ndarray, out: np.ndarray) -> Bound:
-    """Bind a function of the dynamics to fixed arrays: returns a call without arguments, for inner loops.
+def bind(function, model: Model, *arguments, out, **options):
+    """Bind a function to fixed arrays: returns a call without arguments, for inner loops.
 
     Parameters
     ----------
     function
-        `crba`, `rnea`, `bias`, `h_times`, `aba`, `forward_dynamics` (by the factor), `joint_forces` or
-        `base_force`.
+        `crba`, `rnea`, `bias`, `h_times`, `aba`, `forward_dynamics` (by the factor), `joint_forces`,
+        `base_force`; or a function of the kinematics, such as `frame_jacobian`.
     model : Model
     *arguments, out : ndarray of float64
         Arguments after the model, for one configuration; contiguous. They are referenced, not copied.
+        Functions of the kinematics also take their frame, reference and options here, or by name.
 
     Returns
     -------
@@ -277,6 +279,8 @@ def bind(function, model: Model, *arguments: np.ndarray, out: np.ndarray) -> Bou
     >>> step()
     array([2.85714286])
     """
+    if function in BINDERS:
+        return BINDERS[function](model, *arguments, out=out, **options)
     operations = {
         crba: CRBA,
         rnea: RNEA,
@@ -288,16 +292,16 @@ def bind(function, model: Model, *arguments: np.ndarray, out: np.ndarray) -> Bou
         base_force: BASE_FORCE,
     }
     if function not in operations:
-        known = ", ".join(one.__name__ for one in operations)
+        known = ", ".join(one.__name__ for one in (*operations, *BINDERS))
         raise ValueError(f"function must be one of {known} to be bound, got {function!r}")
     require_model(model)
     op = operations[function]
     shapes = {CRBA: (model.nv, model.nv), JOINT_FORCES: (model.njoints, 6), BASE_FORCE: (6,)}
     names = INPUTS[op]
-    if len(arguments) != len(names):
+    if len(arguments) != len(names) or options:
         raise ValueError(
             f"{function.__name__} takes {len(names)} arrays after the model: {', '.join(names)}; "
-            f"got {len(arguments)}"
+            f"got {len(arguments)}{''.join(f', {name}=' for name in options)}"
         )
     arrays = dict(zip(names, arguments, strict=True))
     for name, array in arrays.items():

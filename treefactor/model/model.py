@@ -239,6 +239,11 @@ class Model(Sealed):
         return self._compile(self)
 
     @cached_property
+    def requests(self) -> dict:
+        """Return the compiled requests of ``treefactor.kinematics`` that are kept for later calls."""
+        return {}
+
+    @cached_property
     def entries(self) -> Mapping[str, tuple[np.ndarray, np.ndarray]]:
         """Return by kind the entries of the free joints in q, (joints, nq), and in v, (joints, nv)."""
         found: dict[str, list] = {}

@@ -19,6 +19,7 @@
 #include "aba.h"
 #include "kinematics.h"
 
+#undef Angles
 #undef Pose
 #undef Inertia
 #undef Vector

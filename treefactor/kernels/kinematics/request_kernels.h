@@ -1,0 +1,66 @@
+/* Kernels of requests, for one kind of number; see one_and_lanes.h for the names that must be defined.
+ *
+ * Vectors are expressed in the axes of the base. Positions are measured from the origin of the root body of each
+ * tree, whose own position is added last: no digit is lost far from the base. Body -1 is the base. */
+#include "../common/spatial.h"
+#include "../dynamics/joints.h"
+#include "paths.h"
+#include "frames.h"
+
+static ptrdiff_t NAME(workspace_size)(const Plan *plan)
+{
+    const Mechanism *m = &plan->m;
+    ptrdiff_t body = sizeof(Place) + sizeof(Point) + plan->order * sizeof(Motion);
+    return ((m->bodies + 1) * body + 3 * m->angles * (ptrdiff_t)sizeof(real)) / 8;
+}
+
+static Work NAME(carve_work)(const Plan *plan, double *workspace)
+{
+    const Mechanism *m = &plan->m;
+    const ptrdiff_t bodies = m->bodies + 1;
+    Work w;
+    w.X = (Place *)workspace + 1;
+    w.root = (Point *)((Place *)workspace + bodies) + 1;
+    w.V = (Motion *)(w.root - 1 + bodies) + 1;
+    w.A = w.V + bodies;
+    w.angles.angle = (real *)(w.V - 1 + plan->order * bodies);
+    w.angles.sine = w.angles.angle + m->angles;
+    w.angles.cosine = w.angles.sine + m->angles;
+    return w;
+}
+
+/* x[item] <- the results of every item, from entry `lane` on; v = NULL or a = NULL means zero */
+static void NAME(compute)(const Plan *plan, const double *q, const double *v, const double *a, double *const *x,
+                          ptrdiff_t lane, double *workspace)
+{
+    Work w = NAME(carve_work)(plan, workspace);
+    NAME(place)(plan, q, &w);
+    if (plan->order > 0) NAME(move)(plan, v, a, &w);
+    for (const Output *o = plan->output; o < plan->output + plan->outputs; o++)
+        NAME(write_output)(plan, &w, o, x[o->item] + o->first[LANES > 1] * LANES + lane);
+}
+
+/* doubt <- 0 for configurations that are finite, with unit vectors of length 1; else another number */
+static void NAME(check)(const Plan *plan, const double *q, const double *v, const double *a, double *doubt)
+{
+    real sum = {0};
+    for (ptrdiff_t e = 0; e < plan->nq; e++) sum += 0.0 * READ(q, e);
+    for (ptrdiff_t e = 0; v && e < plan->nv; e++) sum += 0.0 * READ(v, e);
+    for (ptrdiff_t e = 0; a && e < plan->nv; e++) sum += 0.0 * READ(a, e);
+    AT(doubt, 0) = sum;
+    for (ptrdiff_t k = 0; k < plan->units; k++) {
+        double square[sizeof(real) / 8];
+        real norm = {0};
+        for (ptrdiff_t e = plan->unit[2 * k]; e < plan->unit[2 * k] + plan->unit[2 * k + 1]; e++)
+            norm += READ(q, e) * READ(q, e);
+        memcpy(square, &norm, sizeof norm);
+        for (size_t l = 0; l < sizeof(real) / 8; l++)
+            if (!(fabs(square[l] - 1.0) <= plan->unit_square)) doubt[l] = 1.0;
+    }
+}
+
+#undef Angles
+#undef Place
+#undef Point
+#undef Motion
+#undef Work

@@ -1,0 +1,59 @@
+"""Types of the compiled module."""
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+TURN: np.dtype
+FREEDOM: np.dtype
+COLUMN: np.dtype
+OUTPUT: np.dtype
+RUN: np.dtype
+OUTPUTS: tuple[str, ...]
+REFERENCES: tuple[str, ...]
+
+class Request:
+    items: int
+    order: int
+    shapes: tuple[tuple[int, ...], ...]
+    def __init__(
+        self,
+        bodies: np.ndarray,
+        turns: np.ndarray,
+        freedoms: np.ndarray,
+        outputs: np.ndarray,
+        columns: np.ndarray,
+        order: int,
+        nq: int,
+        nv: int,
+        units: np.ndarray,
+        items: Sequence[tuple],
+    ) -> None: ...
+    def run(self, q: Any, v: Any, a: Any, out: Any, threads: Any) -> Any: ...
+    def batch(
+        self, batch: int, operands: Sequence[np.ndarray | None], out: tuple, first: int, stop: int
+    ) -> None: ...
+
+def key_of(kind: int, frame: Any, reference: Any, option: Any) -> tuple | None: ...
+def call(
+    model: Any,
+    kind: int,
+    frame: Any,
+    reference: Any,
+    option: Any,
+    q: Any,
+    v: Any,
+    a: Any,
+    out: Any,
+    threads: Any,
+    general_path: Callable[..., Any],
+) -> Any: ...
+
+class BoundRequest:
+    @property
+    def out(self) -> Any: ...
+    def __new__(
+        cls, request: Request, q: Any, v: Any, a: Any, out: Any, general_path: Any
+    ) -> BoundRequest: ...
+    def __call__(self) -> Any: ...

@@ -1,0 +1,286 @@
+"""Compile requests: which bodies of a model results need, and where their entries go.
+
+A request is a list of `Item`s, one for every result. A new kind of output needs
+
+1. its name, in the `OutputKind` of kernels/kinematics/request.h, in `OUTPUTS` of _request.pyx and in `ORDER`
+   below, in the same order: the highest derivative of positions that it reads;
+2. a case in ``write_output`` (kernels/kinematics/frames.h) that writes it from the places ``w->X`` of the
+   bodies, their velocities ``w->V`` and accelerations ``w->A``, entry 0 first, with `AT`;
+3. the bodies that it reads, in `Layout.bodies_of`: by default the paths between the base and its frames;
+4. its shape and its outputs, in `Layout.add`, and the columns of v that it fills, if it is a Jacobian.
+
+`call` of _request.pyx then runs it, given an `items_of` that makes its items.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from threading import Lock
+
+import numpy as np
+
+from .._util.validation import check_choice
+from ..dynamics import bodies as compiled
+from ..dynamics._recursions import KINDS
+from ..model.frames import Frame, frame_of
+from ..model.joints import SIZES
+from ..model.model import Model, body_number
+from ._request import COLUMN, FREEDOM, OUTPUT, OUTPUTS, REFERENCES, RUN, TURN, Request, key_of
+
+PLACEMENT, VELOCITY, ACCELERATION, JACOBIAN, JACOBIAN_DOT = range(len(OUTPUTS))
+ALL_JOINTS, OF_JOINT = -1, -2  # requests for the placements of all joints, and for the Jacobian of a joint
+ORDER = (0, 1, 2, 0, 1)  # derivative of positions that an output needs
+LAYOUTS = ("dense", "packed")
+MOST_KEPT = 256  # compiled requests of a model
+ONE_ULP = 2.0**-52  # a rotation as close to a permutation is one
+AXES = {  # of the freedoms of every kind: axis of the body, and whether it moves along it
+    "spherical": ((0, 0), (1, 0), (2, 0)),
+    "planar": ((0, 1), (1, 1), (2, 0)),
+    "translation": ((0, 1), (1, 1), (2, 1)),
+    "freeflyer": ((0, 1), (1, 1), (2, 1), (0, 0), (1, 0), (2, 0)),
+    "prismatic": ((2, 1),),
+}
+_changing = Lock()
+
+
+@dataclass(frozen=True)
+class Item:
+    """One result: outputs of one kind for some frames.
+
+    Parameters
+    ----------
+    kind : int
+    frames : tuple of Frame
+    many : bool
+        The result has an axis for the frames.
+    reference, layout : str
+    classical : bool
+        Classical acceleration, else spatial.
+    """
+
+    kind: int
+    frames: tuple[Frame, ...]
+    many: bool = False
+    reference: str = "LOCAL"
+    layout: str = "dense"
+    classical: bool = False
+
+
+class Tables:
+    """Bodies and freedoms of a whole model, from which requests take theirs."""
+
+    def __init__(self, model: Model):
+        table = compiled.table_of(model)
+        for body in table:
+            body |= {"local": 0, "above": 0}
+        self.bodies = compiled._structs(table)
+        self.parents = [body["parent"] for body in table]
+        self.turns = np.array([turn_of(body["R"]) for body in table], TURN)
+        self.units = compiled.units(model)
+        self.body = {body["joint"]: i for i, body in enumerate(table) if body["joint"] >= 0} | {-1: -1}
+        self.axes = {body["joint"]: body["axes"] for body in table if body["joint"] >= 0} | {-1: np.eye(3)}
+        self.freedoms = np.zeros(sum(body["freedoms"] for body in table), FREEDOM)
+        columns = [
+            (v + k, joint.mimic.ratio if joint.mimic else 1.0)
+            for joint, v in zip(model.joints, model.idx_v, strict=True)
+            for k in range(SIZES[joint.kind][1])
+        ]
+        for body in table:
+            pitch = body["pitch"] if KINDS[body["kind"]] == "helical" else 0.0
+            for k, (axis, linear) in enumerate(AXES.get(KINDS[body["kind"]], ((2, 0),)), body["v"]):
+                self.freedoms[k] = (0, axis, linear, *columns[k], pitch)
+
+    def path(self, body: int) -> list[int]:
+        """Return the bodies between the base and a body, which comes first."""
+        found = []
+        while body >= 0:
+            found.append(body)
+            body = self.parents[body]
+        return found
+
+
+def turn_of(R: np.ndarray) -> tuple:
+    """Return a rotation as the struct `Turn`."""
+    nearest = np.rint(R)
+    source = np.argmax(np.abs(nearest), axis=0)
+    permuted = np.abs(R - nearest).max() <= ONE_ULP
+    return int(permuted), source, nearest[source, range(3)]
+
+
+class Layout:
+    """Places of all results: for one configuration in the user's arrays, for lanes in a workspace.
+
+    Dense Jacobians of lanes hold only the columns that move the frame; `RUN`s copy them to the user's rows.
+    """
+
+    def __init__(self, model: Model, items: list[Item]):
+        self.model = model
+        self.tables = model.requests.get("tables") or model.requests.setdefault("tables", Tables(model))
+        self.outputs: list[tuple] = []
+        self.columns: list[tuple] = []
+        self.items: list[tuple] = []
+        self.kept = sorted({body for item in items for body in self.bodies_of(item)})
+        self.number = {-1: -1} | {body: i for i, body in enumerate(self.kept)}
+        self._take_bodies()
+        for item in items:
+            self.add(item)
+
+    def request(self, order: int) -> Request:
+        """Return the compiled request."""
+        structs = (np.array(self.outputs, OUTPUT), np.array(self.columns, COLUMN))
+        size = self.model.nq, self.model.nv
+        return Request(
+            self.bodies, self.turns, self.freedoms, *structs, order, *size, self.tables.units, self.items
+        )
+
+    def bodies_of(self, item: Item) -> Iterator[int]:
+        """Yield the bodies that the outputs of an item read, and those between them and the base."""
+        for frame in item.frames:
+            yield from self._path(frame)
+
+    def _path(self, frame: Frame) -> list[int]:
+        """Return the bodies between the base and that of a frame, which comes first."""
+        return self.tables.path(self.tables.body[frame.joint])
+
+    def _take_bodies(self) -> None:
+        """Number the bodies that are needed, their freedoms and their angles."""
+        tables = self.tables
+        self.bodies, self.turns = tables.bodies[self.kept], tables.turns[self.kept]
+        self.first = np.cumsum([0, *self.bodies["freedoms"]])
+        freedoms = [
+            tables.freedoms[v : v + count]
+            for v, count in zip(self.bodies["v"], self.bodies["freedoms"], strict=True)
+        ]
+        self.freedoms = np.concatenate([tables.freedoms[:0], *freedoms])
+        self.freedoms["body"] = np.repeat(np.arange(len(self.kept)), self.bodies["freedoms"])
+        self.bodies["v"] = self.first[:-1]
+        self.bodies["parent"] = [self.number[tables.parents[body]] for body in self.kept]
+        turning = self.bodies["angle"] >= 0
+        self.bodies["angle"][turning] = np.arange(turning.sum())
+
+    def add(self, item: Item) -> None:
+        """Place the entries of a result."""
+        if item.kind in (JACOBIAN, JACOBIAN_DOT):
+            self._add_jacobians(item)
+            return
+        tail = (3, 4) if item.kind == PLACEMENT else (6,)
+        size = 12 if item.kind == PLACEMENT else 6
+        for j, frame in enumerate(item.frames):
+            self._output(item, frame, (j * size, j * size), (0, 0), 0)
+        lead = (len(item.frames),) if item.many else ()
+        self.items.append(((*lead, *tail), len(item.frames) * size, None))
+
+    def _add_jacobians(self, item: Item) -> None:
+        """Place Jacobians: dense rows of nv entries or packed ones, in lanes always packed."""
+        nv, packed, to = self.model.nv, 0, []
+        for j, frame in enumerate(item.frames):
+            entries, support = self._entries(frame)
+            row = nv if item.layout == "dense" else len(support)
+            self._output(item, frame, (6 * row * j, packed), (row, len(support)), len(entries))
+            for freedom, again, place in entries:
+                column = support[place] if item.layout == "dense" else place
+                self.columns.append((freedom, again, (column, place)))
+            to += [6 * nv * j + r * nv + column for r in range(6) for column in support]
+            packed += 6 * len(support)
+        lead = (len(item.frames),) if item.many else ()
+        dense = item.layout == "dense"
+        shape = (*lead, 6, nv) if dense else (6, len(support))
+        self.items.append((shape, packed, runs(np.array(to, np.intp)) if dense else None))
+
+    def _entries(self, frame: Frame) -> tuple[list[tuple[int, int, int]], list[int]]:
+        """Return the freedoms that move a frame (number, whether to add, place), and their columns of v."""
+        found = sorted(
+            (int(self.freedoms["column"][k]), int(k))
+            for body in self._path(frame)
+            for k in range(self.first[self.number[body]], self.first[self.number[body] + 1])
+        )
+        support = sorted({column for column, _ in found})
+        entries = [
+            (k, int(i > 0 and found[i - 1][0] == column), support.index(column))
+            for i, (column, k) in enumerate(found)
+        ]
+        return entries, support
+
+    def _output(self, item: Item, frame: Frame, first: tuple, row: tuple, columns: int) -> None:
+        """Append the struct of one output."""
+        path, axes = self._path(frame), self.tables.axes[frame.joint]
+        body, root = (self.number[path[0]], self.number[path[-1]]) if path else (-1, -1)
+        R = axes @ frame.R
+        reference = REFERENCES.index(item.reference)
+        start = len(self.columns)
+        self.outputs.append(
+            (
+                *(item.kind, reference, item.classical, body, root, len(self.items), first, row),
+                *(start, columns, R.T.ravel(), axes @ frame.p, turn_of(R)),
+            )
+        )
+
+
+def runs(to: np.ndarray) -> np.ndarray:
+    """Return the runs of entries whose targets are adjacent."""
+    starts = np.flatnonzero(np.diff(to, prepend=-2) != 1)
+    found = np.zeros(len(starts), RUN)
+    found["at"], found["to"] = starts, to[starts]
+    found["length"] = np.diff(np.append(starts, len(to)))
+    return found
+
+
+def request_of(model: Model, items: list[Item]) -> Request:
+    """Return the compiled request of items."""
+    order = max(ORDER[item.kind] for item in items)
+    return Layout(model, items).request(order)
+
+
+def item_of(model: Model, kind: int, frame, reference, layout: str = "dense", classical=False) -> Item:
+    """Return the item of a frame or a list of frames, validated."""
+    many = isinstance(frame, list | tuple | range)
+    frames = tuple(frame_of(model, one) for one in (frame if many else [frame]))
+    if layout != "dense":
+        check_choice("layout", layout, LAYOUTS)
+        if many:
+            raise ValueError(
+                "layout='packed' takes one frame, since the frames of a list differ in their columns"
+            )
+    return Item(kind, frames, many, reference_name(reference), layout, bool(classical))
+
+
+def reference_name(reference) -> str:
+    """Return the name of a reference, given as a string or as Pinocchio's enum."""
+    name = reference if isinstance(reference, str) else getattr(reference, "name", reference)
+    check_choice("reference", name, REFERENCES)
+    return name
+
+
+def kept_request(model: Model, key: tuple | None, items: list[Item]) -> Request:
+    """Return the compiled request of items, and keep it under a key; the model forgets the oldest of many."""
+    request = request_of(model, items)
+    if key is not None:
+        with _changing:
+            kept = model.requests
+            while len(kept) >= MOST_KEPT:
+                kept.pop(next(one for one in kept if one != "tables"))
+            kept[key] = request
+    return request
+
+
+def compiled_request(model: Model, kind: int, frame, reference, option) -> Request:
+    """Return the compiled request of one result: ``option`` is (layout, with placements), or classical."""
+    name = reference_name(reference)
+    key = key_of(kind, frame, name, option)
+    if key is not None and key in model.requests:
+        return model.requests[key]
+    return kept_request(model, key, items_of(model, kind, frame, name, option))
+
+
+def items_of(model: Model, kind: int, frame, reference: str, option) -> list[Item]:
+    """Return the items of one result."""
+    if kind == ALL_JOINTS:
+        return [item_of(model, PLACEMENT, range(model.njoints), reference)]
+    if kind == OF_JOINT:
+        return [item_of(model, JACOBIAN, body_number(model, frame, "joint"), reference)]
+    if kind not in (JACOBIAN, JACOBIAN_DOT):
+        return [item_of(model, kind, frame, reference, classical=option)]
+    layout, placed = option
+    items = [item_of(model, kind, frame, reference, layout)]
+    return [*items, item_of(model, PLACEMENT, frame, reference)] if placed else items
