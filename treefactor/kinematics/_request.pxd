@@ -34,6 +34,8 @@ cdef extern from "kernels/kinematics/request.h" nogil:
         const Turn *turn
         const Freedom *freedom
         Py_ssize_t order
+        Py_ssize_t sums, arms
+        double mass
         Py_ssize_t outputs
         const Output *output
         const Column *column

@@ -25,6 +25,8 @@ class Request:
         outputs: np.ndarray,
         columns: np.ndarray,
         order: int,
+        sums: int,
+        arms: int,
         nq: int,
         nv: int,
         units: np.ndarray,

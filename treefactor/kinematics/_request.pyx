@@ -45,7 +45,11 @@ RUN = np.asarray(<Run[:1]> &empty_run).dtype
 assert TURN.itemsize == sizeof(Turn) and FREEDOM.itemsize == sizeof(Freedom)
 assert COLUMN.itemsize == sizeof(Column) and OUTPUT.itemsize == sizeof(Output) and RUN.itemsize == sizeof(Run)
 
-OUTPUTS = ("placement", "velocity", "acceleration", "jacobian", "jacobian_dot")  # order of request.h
+OUTPUTS = (  # order of request.h
+    *("placement", "velocity", "acceleration", "jacobian", "jacobian_dot"),
+    *("center", "center_velocity", "center_acceleration", "center_jacobian"),
+    *("map", "map_dot", "momentum", "momentum_rate", "inertia"),
+)
 REFERENCES = ("LOCAL", "WORLD", "LOCAL_WORLD_ALIGNED")
 
 
@@ -56,8 +60,9 @@ cdef class Request:
     ----------
     bodies, turns, freedoms, outputs, columns : ndarray
         Structs of request.h.
-    order : int
-        Highest derivative of positions that an output needs.
+    order, sums, arms : int
+        What outputs need: highest derivative of positions, number of `Sums` of request.h, and whether they
+        need ways from the centre of mass of the whole model.
     nq, nv : int
     units : ndarray of int, shape (m, 2)
         First entry and number of entries of the unit vectors in q.
@@ -68,7 +73,7 @@ cdef class Request:
 
     def __cinit__(self, cnp.ndarray bodies not None, cnp.ndarray turns not None, cnp.ndarray freedoms not None,
                   cnp.ndarray outputs not None, cnp.ndarray columns not None, Py_ssize_t order,
-                  Py_ssize_t nq, Py_ssize_t nv, cnp.ndarray units not None, items):
+                  Py_ssize_t sums, Py_ssize_t arms, Py_ssize_t nq, Py_ssize_t nv, cnp.ndarray units not None, items):
         cdef cnp.ndarray runs
         cdef Item *item
         cdef Py_ssize_t k
@@ -79,6 +84,8 @@ cdef class Request:
         self.plan.turn = <const Turn *> turns.data
         self.plan.freedom = <const Freedom *> freedoms.data
         self.plan.order = order
+        self.plan.sums, self.plan.arms = sums, arms
+        self.plan.mass = bodies["carried"][bodies["parent"] < 0].sum()
         self.plan.outputs = len(outputs)
         self.plan.output = <const Output *> outputs.data
         self.plan.column = <const Column *> columns.data

@@ -3,14 +3,19 @@
 typedef struct { real R[9], p[3]; } NAME(Place);          /* axes, and origin measured from that of the root body */
 typedef struct { real e[3]; } NAME(Point);
 typedef struct { real v[3], w[3]; } NAME(Motion);         /* of the body's own origin, and angular */
+typedef struct { real e[6]; } NAME(Tensor);               /* lower triangle */
 #define Place NAME(Place)
 #define Point NAME(Point)
 #define Motion NAME(Motion)
+#define Tensor NAME(Tensor)
 
 typedef struct {                     /* entry -1 belongs to the base */
     Place *X;
     Point *root;                     /* origin of every root body, measured from the base */
     Motion *V, *A;                   /* velocities, and classical accelerations */
+    Point *arm;                      /* way from the centre of mass of the whole model */
+    Point *h, *P, *F;                /* sums over subtrees: first moment about the body's origin, m v, m a */
+    Tensor *J, *dJ;                  /* sums over subtrees: inertia tensor about the body's origin, and its rate */
     Angles angles;
 } NAME(Work);
 #define Work NAME(Work)

@@ -5,7 +5,14 @@
 
 #include "../dynamics/bodies.h"
 
-typedef enum { PLACEMENT, VELOCITY, ACCELERATION, JACOBIAN, JACOBIAN_DOT } OutputKind;
+typedef enum {
+    PLACEMENT, VELOCITY, ACCELERATION, JACOBIAN, JACOBIAN_DOT,
+    CENTER, CENTER_VELOCITY, CENTER_ACCELERATION, CENTER_JACOBIAN,
+    MAP, MAP_DOT, MOMENTUM, MOMENTUM_RATE, INERTIA
+} OutputKind;
+
+/* Sums over subtrees that outputs read; each includes the ones before. */
+typedef enum { NO_SUMS, FIRST_MOMENTS, TENSORS, TENSOR_RATES } Sums;
 
 /* Point at which the linear part of a motion is taken, and its axes: those of the frame at its origin; those of the
  * base at the origin of the base; or those of the base at the origin of the frame. */
@@ -33,7 +40,8 @@ typedef struct {
 typedef struct {
     ptrdiff_t kind, reference;
     ptrdiff_t classical;             /* 1: classical acceleration, else spatial */
-    ptrdiff_t body, root;            /* body that carries the frame, and the root body of its tree; -1: the base */
+    ptrdiff_t body, root;            /* body that carries the frame, or whose subtree is meant, and the
+                                      * root body of its tree; -1, 0: the whole model; -1, -1: the base */
     ptrdiff_t item;                  /* result that it belongs to */
     ptrdiff_t first[2], row[2];      /* first entry, and distance of rows: in one configuration, and in lanes */
     ptrdiff_t column, columns;       /* first column, and their number */
@@ -46,6 +54,8 @@ typedef struct {
     const Turn *turn;                /* constant rotation of every body */
     const Freedom *freedom;          /* of every freedom of these bodies */
     ptrdiff_t order;                 /* highest derivative of positions that an output needs: 0, 1 or 2 */
+    ptrdiff_t sums, arms;            /* Sums; 1: an output needs ways from the centre of mass of the whole model */
+    double mass;                     /* of all bodies */
     ptrdiff_t outputs;
     const Output *output;
     const Column *column;            /* of all outputs */

@@ -6,11 +6,14 @@
 #include "../dynamics/joints.h"
 #include "paths.h"
 #include "frames.h"
+#include "subtrees.h"
+#include "centroidal.h"
 
 static ptrdiff_t NAME(workspace_size)(const Plan *plan)
 {
     const Mechanism *m = &plan->m;
     ptrdiff_t body = sizeof(Place) + sizeof(Point) + plan->order * sizeof(Motion);
+    if (plan->sums) body += (2 + plan->order) * sizeof(Point) + (plan->sums - FIRST_MOMENTS) * sizeof(Tensor);
     return ((m->bodies + 1) * body + 3 * m->angles * (ptrdiff_t)sizeof(real)) / 8;
 }
 
@@ -23,7 +26,13 @@ static Work NAME(carve_work)(const Plan *plan, double *workspace)
     w.root = (Point *)((Place *)workspace + bodies) + 1;
     w.V = (Motion *)(w.root - 1 + bodies) + 1;
     w.A = w.V + bodies;
-    w.angles.angle = (real *)(w.V - 1 + plan->order * bodies);
+    w.arm = (Point *)(w.V - 1 + plan->order * bodies) + 1;
+    w.h = w.arm + bodies;
+    w.P = w.h + bodies;
+    w.F = w.P + bodies;
+    w.J = (Tensor *)(w.arm - 1 + (plan->sums ? 2 + plan->order : 0) * bodies) + 1;
+    w.dJ = w.J + bodies;
+    w.angles.angle = (real *)(w.J - 1 + (plan->sums > FIRST_MOMENTS ? plan->sums - FIRST_MOMENTS : 0) * bodies);
     w.angles.sine = w.angles.angle + m->angles;
     w.angles.cosine = w.angles.sine + m->angles;
     return w;
@@ -36,8 +45,13 @@ static void NAME(compute)(const Plan *plan, const double *q, const double *v, co
     Work w = NAME(carve_work)(plan, workspace);
     NAME(place)(plan, q, &w);
     if (plan->order > 0) NAME(move)(plan, v, a, &w);
-    for (const Output *o = plan->output; o < plan->output + plan->outputs; o++)
-        NAME(write_output)(plan, &w, o, x[o->item] + o->first[LANES > 1] * LANES + lane);
+    if (plan->sums) NAME(weigh)(plan, &w);
+    if (plan->arms) NAME(find_arms)(plan, &w);
+    for (const Output *o = plan->output; o < plan->output + plan->outputs; o++) {
+        double *to = x[o->item] + o->first[LANES > 1] * LANES + lane;
+        if (o->kind < CENTER) NAME(write_output)(plan, &w, o, to);
+        else NAME(write_masses)(plan, &w, o, to);
+    }
 }
 
 /* doubt <- 0 for configurations that are finite, with unit vectors of length 1; else another number */
@@ -63,4 +77,5 @@ static void NAME(check)(const Plan *plan, const double *q, const double *v, cons
 #undef Place
 #undef Point
 #undef Motion
+#undef Tensor
 #undef Work
