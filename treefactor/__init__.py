@@ -32,6 +32,7 @@ from .kinematics.frames import (
     joint_jacobian,
     joint_placements,
 )
+from .kinematics.fused import Kinematics
 from .linalg import BoundFactor, Factor, factor, multiply, solve
 from .model import Frame, Inertia, Joint, Loop, Mimic, Model
 from .model.configuration import difference, integrate, neutral, random_configuration
@@ -62,6 +63,7 @@ __all__ = [
     "InvalidTreeError",
     "Joint",
     "Kernels",
+    "Kinematics",
     "Loop",
     "Mimic",
     "Model",

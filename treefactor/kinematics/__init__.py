@@ -1,8 +1,10 @@
 """Compute placements, velocities and Jacobians of bodies and frames.
 
-`frames` has the public functions; `plans` compiles the requests behind them, and says how to add an output.
-`jacobians` has the functions of `treefactor.constraints`, the class `Kinematics` that holds placements,
-velocities and unit motions of all bodies, and the class `Support`, which lists the freedoms that have an entry in
+`frames` has the public functions, and `fused` the class `Kinematics` that computes many results together.
+`plans` compiles the requests behind them, and says how to add an output.
+
+`jacobians` has the functions of `treefactor.constraints`, the class `BodyMotions` that holds placements,
+velocities and unit motions of all bodies, and the class `Support`, which lists the freedoms with an entry in
 a row.
 """
 
@@ -15,9 +17,11 @@ from .frames import (
     joint_jacobian,
     joint_placements,
 )
-from .jacobians import Kinematics, acceleration_bias, jacobian, placement
+from .fused import Kinematics
+from .jacobians import BodyMotions, acceleration_bias, jacobian, placement
 
 __all__ = [
+    "BodyMotions",
     "Kinematics",
     "acceleration_bias",
     "frame_acceleration",
