@@ -23,6 +23,15 @@ from .exceptions import (
     StepError,
     TreefactorError,
 )
+from .kinematics.centroidal import (
+    center_of_mass,
+    center_of_mass_jacobian,
+    centroidal_inertia,
+    centroidal_map,
+    centroidal_map_dot,
+    centroidal_momentum,
+    centroidal_momentum_rate,
+)
 from .kinematics.frames import (
     frame_acceleration,
     frame_jacobian,
@@ -32,6 +41,7 @@ from .kinematics.frames import (
     joint_jacobian,
     joint_placements,
 )
+from .kinematics.fused import Kinematics
 from .linalg import BoundFactor, Factor, factor, multiply, solve
 from .model import Frame, Inertia, Joint, Loop, Mimic, Model
 from .model.configuration import difference, integrate, neutral, random_configuration
@@ -62,6 +72,7 @@ __all__ = [
     "InvalidTreeError",
     "Joint",
     "Kernels",
+    "Kinematics",
     "Loop",
     "Mimic",
     "Model",
@@ -79,6 +90,13 @@ __all__ = [
     "base_force",
     "bias",
     "bind",
+    "center_of_mass",
+    "center_of_mass_jacobian",
+    "centroidal_inertia",
+    "centroidal_map",
+    "centroidal_map_dot",
+    "centroidal_momentum",
+    "centroidal_momentum_rate",
     "chain_forces",
     "chain_inertia",
     "compile",

@@ -227,4 +227,4 @@ def test_requests_of_frames_that_are_gone_are_forgotten(name):
         tf.frame_placement(model, q, tf.Frame("f", 0, p=[0.0, 0.0, k]))
     gc.collect()
     assert gone() is None
-    assert len(model.requests) <= plans.MOST_KEPT
+    assert len(model._requests) <= plans.MOST_KEPT

@@ -218,7 +218,7 @@ def forward_dynamics(
 def frames(model: Model, q, v, num_threads: int = 1) -> np.ndarray:
     """Compute kinematics records of all bodies and unit motions of all freedoms, in the axes of the base.
 
-    `Kinematics` and `treefactor.constraints` read them. Arguments and errors are those of `bias`.
+    `BodyMotions` and `treefactor.constraints` read them. Arguments and errors are those of `bias`.
 
     Returns
     -------

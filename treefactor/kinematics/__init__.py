@@ -1,11 +1,22 @@
-"""Compute placements, velocities and Jacobians of bodies and frames.
+"""Compute placements, velocities and Jacobians of bodies, frames and centres of mass.
 
-`frames` has the public functions; `plans` compiles the requests behind them, and says how to add an output.
-`jacobians` has the functions of `treefactor.constraints`, the class `Kinematics` that holds placements,
-velocities and unit motions of all bodies, and the class `Support`, which lists the freedoms that have an entry in
+`frames` and `centroidal` have the public functions, and `fused` the class `Kinematics` that computes many results together.
+`plans` compiles the requests behind them, and says how to add an output.
+
+`jacobians` has the functions of `treefactor.constraints`, the class `BodyMotions` that holds placements,
+velocities and unit motions of all bodies, and the class `Support`, which lists the freedoms with an entry in
 a row.
 """
 
+from .centroidal import (
+    center_of_mass,
+    center_of_mass_jacobian,
+    centroidal_inertia,
+    centroidal_map,
+    centroidal_map_dot,
+    centroidal_momentum,
+    centroidal_momentum_rate,
+)
 from .frames import (
     frame_acceleration,
     frame_jacobian,
@@ -15,11 +26,20 @@ from .frames import (
     joint_jacobian,
     joint_placements,
 )
-from .jacobians import Kinematics, acceleration_bias, jacobian, placement
+from .fused import Kinematics
+from .jacobians import BodyMotions, acceleration_bias, jacobian, placement
 
 __all__ = [
+    "BodyMotions",
     "Kinematics",
     "acceleration_bias",
+    "center_of_mass",
+    "center_of_mass_jacobian",
+    "centroidal_inertia",
+    "centroidal_map",
+    "centroidal_map_dot",
+    "centroidal_momentum",
+    "centroidal_momentum_rate",
     "frame_acceleration",
     "frame_jacobian",
     "frame_jacobian_dot",

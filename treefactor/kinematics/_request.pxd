@@ -57,7 +57,7 @@ cdef extern from "kernels/kinematics/request.h" nogil:
         RequestKernels lanes
 
 
-ctypedef struct Run:             # adjacent entries of a result in lanes that are adjacent in the user's rows, too
+ctypedef struct Run:             # entries that are adjacent both in lanes and in the user's rows
     Py_ssize_t at, to, length
 
 
@@ -82,6 +82,7 @@ cdef class Request:
     cdef bint fits(self, object out, Py_ssize_t k) noexcept
     cdef object allocate(self, Py_ssize_t batch)
     cdef object run_vectors(self, object q, object v, object a, object out)
+    cdef object run_fast(self, object q, object v, object a, object out, object threads)
     cdef object run_rows(self, object q, object v, object a, object out)
     cdef bint run_blocks(self, Py_ssize_t batch, const Operand *operands, tuple out, Py_ssize_t first,
                          Py_ssize_t stop) except False

@@ -1,6 +1,7 @@
 """Run requests, the results of the kinematics of a model that are computed together, on NumPy arrays."""
 
 cimport numpy as cnp
+from cpython.tuple cimport PyTuple_GET_ITEM
 from libc.math cimport NAN
 from libc.stdlib cimport calloc, free, malloc
 from libc.string cimport memset
@@ -31,6 +32,7 @@ cdef const RequestTable *kernels = requests_for(active.name)
 cdef enum:
     STACK_DOUBLES = 6144         # workspace on the C stack; larger requests allocate theirs on the heap
     MOST_ITEMS = 64              # results of a request
+    OPTIONS = 4                  # values of an option
 
 cdef Turn empty_turn
 cdef Freedom empty_freedom
@@ -50,7 +52,8 @@ OUTPUTS = (  # order of request.h
     *("center", "center_velocity", "center_acceleration", "center_jacobian"),
     *("map", "map_dot", "momentum", "momentum_rate", "inertia"),
 )
-REFERENCES = ("LOCAL", "WORLD", "LOCAL_WORLD_ALIGNED")
+cdef tuple references = ("LOCAL", "WORLD", "LOCAL_WORLD_ALIGNED")
+REFERENCES = references
 
 
 cdef class Request:
@@ -71,9 +74,10 @@ cdef class Request:
         shape, or None.
     """
 
-    def __cinit__(self, cnp.ndarray bodies not None, cnp.ndarray turns not None, cnp.ndarray freedoms not None,
-                  cnp.ndarray outputs not None, cnp.ndarray columns not None, Py_ssize_t order,
-                  Py_ssize_t sums, Py_ssize_t arms, Py_ssize_t nq, Py_ssize_t nv, cnp.ndarray units not None, items):
+    def __cinit__(self, cnp.ndarray bodies not None, cnp.ndarray turns not None,
+                  cnp.ndarray freedoms not None, cnp.ndarray outputs not None, cnp.ndarray columns not None,
+                  Py_ssize_t order, Py_ssize_t sums, Py_ssize_t arms, Py_ssize_t nq, Py_ssize_t nv,
+                  cnp.ndarray units not None, items):
         cdef cnp.ndarray runs
         cdef Item *item
         cdef Py_ssize_t k
@@ -185,6 +189,8 @@ cdef class Request:
         cdef Py_ssize_t k
         cdef int axis, lead = batch >= 0
         cdef list found = []
+        if batch < 0 and self.items == 1:
+            return cnp.PyArray_SimpleNew(self.item.axes, self.item.shape, cnp.NPY_DOUBLE)
         shape[0] = batch
         for k in range(self.items):
             for axis in range(self.item[k].axes):
@@ -239,6 +245,10 @@ cdef class Request:
 
     def run(self, q, v, a, out, threads):
         """Return the results for float64 arrays that need no conversion, or None."""
+        return self.run_fast(q, v, a, out, threads)
+
+    cdef object run_fast(self, object q, object v, object a, object out, object threads):
+        """Return what `run` returns."""
         cdef object found = None
         if cnp.PyArray_Check(q) and cnp.PyArray_NDIM(<cnp.ndarray> q) == 1:
             found = self.run_vectors(q, v, a, out)
@@ -325,36 +335,56 @@ cdef bint is_name(object frame) noexcept:
     return kind is str or kind is Frame or kind is int
 
 
-cpdef tuple key_of(int kind, object frame, object reference, object option):
-    """Return the key of a compiled request in ``model.requests``; None if frames need to be looked up."""
-    cdef object kinds = type(frame)
-    if kinds is list:
-        frame = tuple(<list> frame)
-    if type(reference) is not str:           # Pinocchio's enum
+def key_of(frame):
+    """Return the key in ``model._requests`` of a frame or of a list of frames; None if it has none."""
+    if type(frame) is list:
+        frame = tuple(frame)
+    if type(frame) is not tuple:
+        return frame if is_name(frame) else None
+    for one in <tuple> frame:
+        if not is_name(one):
+            return None
+    return frame
+
+
+cdef Py_ssize_t number_of(object reference) except -2:
+    """Return the number of a reference given by name or as Pinocchio's enum; -1 if it is not one."""
+    cdef Py_ssize_t k
+    if type(reference) is not str:
         reference = getattr(reference, "name", None)
-    if kinds is list or kinds is tuple:
-        for one in <tuple> frame:
-            if not is_name(one):
-                return None
-    elif not is_name(frame):
-        return None
-    return (kind, frame, reference, option)
+    for k in range(3):
+        if reference is <object> PyTuple_GET_ITEM(references, k):
+            return k
+    for k in range(3):
+        if reference == <object> PyTuple_GET_ITEM(references, k):
+            return k
+    return -1
 
 
-def call(model, int kind, frame, reference, option, q, v, a, out, threads, general_path):
-    """Compute one result of frames: float64 arrays at once if it has been compiled, all else by the general path.
+def code_of(int kind, reference, int option):
+    """Return the number of a kind of request of frames, by which ``model._requests`` keeps it."""
+    return (kind * 3 + number_of(reference)) * OPTIONS + option
 
-    ``frame`` is a frame or a list of them, ``option`` what else determines the result. The general path takes
-    the same arguments.
+
+def call(model, int kind, frame, reference, int option, q, v, a, out, threads, general_path):
+    """Compute results of frames: float64 arrays at once if the request is compiled.
+
+    ``frame`` is a frame or a list of them, ``option`` what else determines the request: see `plans.items_of`.
+    The general path takes the same arguments.
     """
-    cdef object requests = getattr(model, "requests", None), found = None
-    cdef tuple key
+    cdef object requests = getattr(model, "_requests", None), found = None, key = frame
+    cdef Py_ssize_t reference_number
     if type(requests) is dict:
-        key = key_of(kind, frame, reference, option)
-        if key is not None:
-            found = (<dict> requests).get(key)
+        if not is_name(key):
+            key = key_of(key)
+        found = (<dict> requests).get(key) if key is not None else None
+        if found is not None:
+            reference_number = number_of(reference)
+            found = None if reference_number < 0 else (<dict?> found).get(
+                (kind * 3 + reference_number) * OPTIONS + option
+            )
     if found is not None:
-        found = (<Request?> found).run(q, v, a, out, threads)
+        found = (<Request?> found).run_fast(q, v, a, out, threads)
     if found is None:
         found = general_path(model, kind, frame, reference, option, q, v, a, out, threads)
     return found
@@ -372,6 +402,8 @@ cdef class BoundRequest(BoundCall):
         One contiguous array for every result.
     general_path : callable
         Does the same with validation, and raises the error that names the bad argument.
+    result : object, optional
+        What calls return instead of out.
 
     Raises
     ------
@@ -379,7 +411,7 @@ cdef class BoundRequest(BoundCall):
         If an array is not contiguous float64, has the wrong shape, or overlaps out.
     """
 
-    def __cinit__(self, Request request not None, q, v, a, out, general_path):
+    def __cinit__(self, Request request not None, q, v, a, out, general_path, result=None):
         self.request = request
         self.results = <double **> calloc(request.items, sizeof(double *))
         if self.results == NULL:
@@ -388,7 +420,8 @@ cdef class BoundRequest(BoundCall):
             raise ValueError(
                 "expected contiguous float64 arrays of the right shapes, out apart from the others"
             )
-        self.kept, self.out, self.general_path = (q, v, a), out, general_path
+        self.kept, self.general_path = (q, v, a, out), general_path
+        self.out = out if result is None else result
 
     def __dealloc__(self):
         free(self.results)

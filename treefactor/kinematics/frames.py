@@ -11,16 +11,20 @@ from .._util.validation import require_apart, require_bindable
 from ..dynamics.recursions import BINDERS
 from ..model.model import Model, require_model
 from ._general_path import general_path
-from ._request import BoundRequest, call
+from ._request import BoundRequest, Request, call
 from .plans import (
     ACCELERATION,
     ALL_JOINTS,
+    CLASSICAL,
     JACOBIAN,
     JACOBIAN_DOT,
     OF_JOINT,
+    PACKED,
+    PLACED,
     PLACEMENT,
     VELOCITY,
     compiled_request,
+    option_of,
 )
 
 
@@ -68,7 +72,7 @@ def frame_placement(model: Model, q, frame, out=None, num_threads: int = 1) -> n
            [ 1.,  0.,  0.,  1.],
            [ 0.,  0.,  1.,  0.]])
     """
-    return call(model, PLACEMENT, frame, "LOCAL", False, q, None, None, out, num_threads, general_path)
+    return call(model, PLACEMENT, frame, "LOCAL", 0, q, None, None, out, num_threads, general_path)
 
 
 def joint_placements(model: Model, q, out=None, num_threads: int = 1) -> np.ndarray:
@@ -99,7 +103,7 @@ def joint_placements(model: Model, q, out=None, num_threads: int = 1) -> np.ndar
     >>> tf.joint_placements(slider, [0.5])[0, :, 3]
     array([0. , 0. , 0.5])
     """
-    return call(model, ALL_JOINTS, -1, "LOCAL", False, q, None, None, out, num_threads, general_path)
+    return call(model, ALL_JOINTS, -1, "LOCAL", 0, q, None, None, out, num_threads, general_path)
 
 
 def frame_velocity(
@@ -140,7 +144,7 @@ def frame_velocity(
     >>> tf.frame_velocity(arm, [0.0], [2.0], "tip")
     array([0., 2., 0., 0., 0., 2.])
     """
-    return call(model, VELOCITY, frame, reference, False, q, v, None, out, num_threads, general_path)
+    return call(model, VELOCITY, frame, reference, 0, q, v, None, out, num_threads, general_path)
 
 
 def frame_acceleration(
@@ -188,7 +192,7 @@ def frame_acceleration(
     >>> tf.frame_acceleration(arm, [0.0], [2.0], None, "tip", classical=True)
     array([-4.,  0.,  0.,  0.,  0.,  0.])
     """
-    option = classical if type(classical) is bool else bool(classical)
+    option = CLASSICAL if classical else 0
     return call(model, ACCELERATION, frame, reference, option, q, v, a, out, num_threads, general_path)
 
 
@@ -242,7 +246,9 @@ def frame_jacobian(
     >>> tf.frame_jacobian(arm, [0.0], "tip").T
     array([[0., 1., 0., 0., 0., 1.]])
     """
-    option = (layout, placement)
+    option = 0 if layout == "dense" else PACKED if layout == "packed" else option_of(layout, False)
+    if placement:
+        option += PLACED
     return call(model, JACOBIAN, frame, reference, option, q, None, None, out, num_threads, general_path)
 
 
@@ -279,7 +285,7 @@ def joint_jacobian(
     >>> tf.joint_jacobian(slider, [0.5], "slider").T
     array([[0., 0., 1., 0., 0., 0.]])
     """
-    return call(model, OF_JOINT, joint, reference, None, q, None, None, out, num_threads, general_path)
+    return call(model, OF_JOINT, joint, reference, 0, q, None, None, out, num_threads, general_path)
 
 
 def frame_jacobian_dot(
@@ -316,36 +322,37 @@ def frame_jacobian_dot(
     >>> tf.frame_jacobian_dot(arm, [0.0], [2.0], "tip", "LOCAL_WORLD_ALIGNED").T
     array([[-2.,  0.,  0.,  0.,  0.,  0.]])
     """
-    option = (layout, False)
+    option = 0 if layout == "dense" else PACKED if layout == "packed" else option_of(layout, False)
     return call(model, JACOBIAN_DOT, frame, reference, option, q, v, None, out, num_threads, general_path)
 
 
 REQUESTS = {  # kind of every function, and the argument or arguments that make its option
-    frame_placement: (PLACEMENT, lambda given: False),
-    joint_placements: (ALL_JOINTS, lambda given: False),
-    frame_velocity: (VELOCITY, lambda given: False),
-    frame_acceleration: (ACCELERATION, lambda given: bool(given["classical"])),
-    frame_jacobian: (JACOBIAN, lambda given: (given["layout"], given["placement"])),
-    joint_jacobian: (OF_JOINT, lambda given: None),
-    frame_jacobian_dot: (JACOBIAN_DOT, lambda given: (given["layout"], False)),
+    frame_placement: (PLACEMENT, lambda given: 0),
+    joint_placements: (ALL_JOINTS, lambda given: 0),
+    frame_velocity: (VELOCITY, lambda given: 0),
+    frame_acceleration: (ACCELERATION, lambda given: CLASSICAL if given["classical"] else 0),
+    frame_jacobian: (JACOBIAN, lambda given: option_of(given["layout"], given["placement"])),
+    joint_jacobian: (OF_JOINT, lambda given: 0),
+    frame_jacobian_dot: (JACOBIAN_DOT, lambda given: option_of(given["layout"], False)),
 }
 
 
-def _bind(function, model: Model, *arguments, out, **options) -> BoundRequest:
-    """Bind a function of this module; see `treefactor.bind`."""
+def bind_function(function, kind: int, option, model: Model, *arguments, out, **options) -> BoundRequest:
+    """Bind a function that runs a request of a kind; ``option`` returns its option. See `treefactor.bind`."""
     require_model(model)
     given = inspect.signature(function).bind(model, *arguments, out=out, **options)
     given.apply_defaults()
     values = given.arguments
-    kind, option = REQUESTS[function]
-    frame = values.get("frame", values.get("joint", -1))
+    frame = next((values[name] for name in ("frame", "joint", "root") if values.get(name) is not None), -1)
     request = compiled_request(model, kind, frame, values.get("reference", "LOCAL"), option(values))
     arrays = {name: values[name] for name in ("q", "v", "a") if values.get(name) is not None}
     return bound(request, model, arrays, out, partial(function, model, *arguments, out=out, **options))
 
 
-def bound(request, model: Model, arrays: dict[str, np.ndarray], out, general) -> BoundRequest:
-    """Return a request bound to arrays, one for each result in ``out``."""
+def bound(
+    request: Request, model: Model, arrays: dict[str, np.ndarray], out, general, result=None
+) -> BoundRequest:
+    """Return a request bound to arrays, one for each result in ``out``; calls return ``result``, or out."""
     for name, array in arrays.items():
         require_bindable(array, (model.nq if name == "q" else model.nv,), name)
     outs = (out,) if len(request.shapes) == 1 else tuple(out)
@@ -353,8 +360,9 @@ def bound(request, model: Model, arrays: dict[str, np.ndarray], out, general) ->
         require_bindable(one, shape, "out")
         require_apart(one, arrays)
     out = outs[0] if len(outs) == 1 else outs
-    return BoundRequest(request, *(arrays.get(name) for name in ("q", "v", "a")), out, general)
+    q, v, a = (arrays.get(name) for name in ("q", "v", "a"))
+    return BoundRequest(request, q, v, a, out, general, result)
 
 
-for _function in REQUESTS:
-    BINDERS[_function] = partial(_bind, _function)
+for _function, (_kind, _option) in REQUESTS.items():
+    BINDERS[_function] = partial(bind_function, _function, _kind, _option)

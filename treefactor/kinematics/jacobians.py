@@ -16,7 +16,7 @@ from ..dynamics.recursions import frames
 from ..model.joints import _rotation
 from ..model.model import Model, body_number, require_model
 
-__all__ = ["Kinematics", "Pattern", "Support", "acceleration_bias", "jacobian", "placement"]
+__all__ = ["BodyMotions", "Kinematics", "Pattern", "Support", "acceleration_bias", "jacobian", "placement"]
 
 RECORD = BODY_MOTION.itemsize // 8  # numbers of a kinematics record
 FIELDS = {  # ranges of its fields
@@ -37,7 +37,7 @@ def product(R: np.ndarray, x: np.ndarray) -> np.ndarray:
     return (R @ x[..., None])[..., 0]
 
 
-class Kinematics(Sealed):
+class BodyMotions(Sealed):
     """Placements, velocities and unit motions of a model's bodies in one or many states, in base axes.
 
     Parameters
@@ -121,6 +121,9 @@ class Kinematics(Sealed):
         return self.p[..., body, :] + product(self.R[..., body, :, :], at)
 
 
+Kinematics = BodyMotions  # the name in release 0.1
+
+
 class Support(Sealed, ReadOnly):
     """Support of Jacobian rows: the freedoms that move two bodies relative to each other, as in SciPy's CSR.
 
@@ -178,7 +181,7 @@ class Support(Sealed, ReadOnly):
         """Return the first entries of rows, and the ends of their ranges."""
         return [np.searchsorted(self.row, rows, side) for side in ("left", "right")]
 
-    def data(self, at: Kinematics, W: np.ndarray) -> np.ndarray:
+    def data(self, at: BodyMotions, W: np.ndarray) -> np.ndarray:
         """Return entries (..., nnz) of rows for wrenches W (2, ..., rows, 6) on first and second bodies."""
         wrench = np.moveaxis(W, 0, -3)[..., self.side, self.row, :]
         data = np.einsum("...i,...i->...", at.S[..., self.freedom, :], wrench)
@@ -283,11 +286,11 @@ def placement(model: Model, q, body: int | str, R=None, p=(0.0, 0.0, 0.0)) -> tu
     return np.swapaxes(axes, -1, -2), at.origin[..., body, :] + r
 
 
-def _frame(model: Model, q, v, body, R, p) -> tuple[Kinematics, int, np.ndarray, np.ndarray]:
+def _frame(model: Model, q, v, body, R, p) -> tuple[BodyMotions, int, np.ndarray, np.ndarray]:
     """Return kinematics, body number, axes as rows (of frame or base), origin from the root body."""
     require_model(model)
     body, p = body_number(model, body), as_vector(p, 3, "p")
-    at = Kinematics(model, q, v)
+    at = BodyMotions(model, q, v)
     axes = np.swapaxes(at.R[..., body, :, :] @ _rotation(R, "R"), -1, -2) if R is not None else np.eye(3)
     r = at.points(body, p)
     return at, body, np.broadcast_to(axes, (*r.shape, 3)), r

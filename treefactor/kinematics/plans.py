@@ -2,10 +2,11 @@
 
 A request is a list of `Item`s, one for every result. A new kind of output needs
 
-1. its name, in the `OutputKind` of kernels/kinematics/request.h, in `OUTPUTS` of _request.pyx and in `ORDER`
-   below, in the same order: the highest derivative of positions that it reads;
+1. its name, in the `OutputKind` of kernels/kinematics/request.h, in `OUTPUTS` of _request.pyx and in `NEEDS`
+   below, in the same order;
 2. a case in ``write_output`` (kernels/kinematics/frames.h) that writes it from the places ``w->X`` of the
-   bodies, their velocities ``w->V`` and accelerations ``w->A``, entry 0 first, with `AT`;
+   bodies, their velocities ``w->V`` and accelerations ``w->A``, entry 0 first, with `AT`; or in
+   ``write_masses`` (kernels/kinematics/centroidal.h), from sums over subtrees;
 3. the bodies that it reads, in `Layout.bodies_of`: by default the paths between the base and its frames;
 4. its shape and its outputs, in `Layout.add`, and the columns of v that it fills, if it is a Jacobian.
 
@@ -14,25 +15,37 @@ A request is a list of `Item`s, one for every result. A new kind of output needs
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from dataclasses import dataclass
 from threading import Lock
 
 import numpy as np
 
-from .._util.validation import check_choice
+from .._util.validation import Sealed, check_choice
 from ..dynamics import bodies as compiled
 from ..dynamics._recursions import KINDS
+from ..exceptions import InvalidModelError
 from ..model.frames import Frame, frame_of
 from ..model.joints import SIZES
 from ..model.model import Model, body_number
-from ._request import COLUMN, FREEDOM, OUTPUT, OUTPUTS, REFERENCES, RUN, TURN, Request, key_of
+from ._request import COLUMN, FREEDOM, OUTPUT, OUTPUTS, REFERENCES, RUN, TURN, Request, code_of, key_of
 
-PLACEMENT, VELOCITY, ACCELERATION, JACOBIAN, JACOBIAN_DOT = range(len(OUTPUTS))
-ALL_JOINTS, OF_JOINT = -1, -2  # requests for the placements of all joints, and for the Jacobian of a joint
-ORDER = (0, 1, 2, 0, 1)  # derivative of positions that an output needs
+PLACEMENT, VELOCITY, ACCELERATION, JACOBIAN, JACOBIAN_DOT, *MASSES = range(len(OUTPUTS))
+CENTER, _, _, CENTER_JACOBIAN, MAP, MAP_DOT, MOMENTUM, MOMENTUM_RATE, INERTIA = MASSES
+ALL_JOINTS, OF_JOINT = 100, 101  # requests of the placements of all joints, and of the Jacobian of a joint
+PACKED, PLACED, CLASSICAL = 1, 2, 1  # options
+FIRST_MOMENTS, TENSORS, TENSOR_RATES = 1, 2, 3  # `Sums` of request.h
+NEEDS = (  # of an output: derivative of positions, sums, and ways from the centre of mass
+    *((0, 0, 0), (1, 0, 0), (2, 0, 0), (0, 0, 0), (1, 0, 0)),
+    *((0, FIRST_MOMENTS, 0), (1, FIRST_MOMENTS, 0), (2, FIRST_MOMENTS, 0), (0, FIRST_MOMENTS, 0)),
+    *((0, TENSORS, 1), (1, TENSOR_RATES, 1)),
+    *((1, FIRST_MOMENTS, 1), (2, FIRST_MOMENTS, 1), (0, FIRST_MOMENTS, 1)),
+)
+COLUMNS = {CENTER_JACOBIAN: 3, MAP: 6, MAP_DOT: 6}  # rows of outputs of masses with a column for every freedom
+SHAPES = {MOMENTUM: (6,), MOMENTUM_RATE: (6,), INERTIA: (3, 3)}  # of the others, where not (3,)
 LAYOUTS = ("dense", "packed")
-MOST_KEPT = 256  # compiled requests of a model
+MOST_KEPT = 256  # frames, and lists of them, whose compiled requests a model keeps
 ONE_ULP = 2.0**-52  # a rotation as close to a permutation is one
 AXES = {  # of the freedoms of every kind: axis of the body, and whether it moves along it
     "spherical": ((0, 0), (1, 0), (2, 0)),
@@ -45,51 +58,57 @@ _changing = Lock()
 
 
 @dataclass(frozen=True)
+class View:
+    """A frame, the reference of its motion, and whether its acceleration is classical, else spatial."""
+
+    frame: Frame
+    reference: str = "LOCAL"
+    classical: bool = False
+
+
+@dataclass(frozen=True)
 class Item:
     """One result: outputs of one kind for some frames.
 
     Parameters
     ----------
     kind : int
-    frames : tuple of Frame
+    views : tuple of View
     many : bool
         The result has an axis for the frames.
-    reference, layout : str
-    classical : bool
-        Classical acceleration, else spatial.
+    layout : str
     """
 
     kind: int
-    frames: tuple[Frame, ...]
+    views: tuple[View, ...]
     many: bool = False
-    reference: str = "LOCAL"
     layout: str = "dense"
-    classical: bool = False
 
 
-class Tables:
+class Tables(Sealed):
     """Bodies and freedoms of a whole model, from which requests take theirs."""
+
+    bodies: np.ndarray
+    turns: np.ndarray
+    freedoms: np.ndarray
+    units: np.ndarray
+    parents: tuple[int, ...]
+    body: dict[int, int]  # of every joint, and of the base
+    axes: dict[int, np.ndarray]  # of the joint's public frame, in that of the body
 
     def __init__(self, model: Model):
         table = compiled.table_of(model)
         for body in table:
             body |= {"local": 0, "above": 0}
-        self.bodies = compiled._structs(table)
-        self.parents = [body["parent"] for body in table]
-        self.turns = np.array([turn_of(body["R"]) for body in table], TURN)
-        self.units = compiled.units(model)
-        self.body = {body["joint"]: i for i, body in enumerate(table) if body["joint"] >= 0} | {-1: -1}
-        self.axes = {body["joint"]: body["axes"] for body in table if body["joint"] >= 0} | {-1: np.eye(3)}
-        self.freedoms = np.zeros(sum(body["freedoms"] for body in table), FREEDOM)
-        columns = [
-            (v + k, joint.mimic.ratio if joint.mimic else 1.0)
-            for joint, v in zip(model.joints, model.idx_v, strict=True)
-            for k in range(SIZES[joint.kind][1])
-        ]
-        for body in table:
-            pitch = body["pitch"] if KINDS[body["kind"]] == "helical" else 0.0
-            for k, (axis, linear) in enumerate(AXES.get(KINDS[body["kind"]], ((2, 0),)), body["v"]):
-                self.freedoms[k] = (0, axis, linear, *columns[k], pitch)
+        self._keep(
+            bodies=compiled._structs(table),
+            turns=np.array([turn_of(body["R"]) for body in table], TURN),
+            freedoms=_freedoms(model, table),
+            units=compiled.units(model),
+            parents=tuple(body["parent"] for body in table),
+            body={-1: -1} | {body["joint"]: i for i, body in enumerate(table) if body["joint"] >= 0},
+            axes={-1: np.eye(3)} | {body["joint"]: body["axes"] for body in table if body["joint"] >= 0},
+        )
 
     def path(self, body: int) -> list[int]:
         """Return the bodies between the base and a body, which comes first."""
@@ -98,6 +117,31 @@ class Tables:
             found.append(body)
             body = self.parents[body]
         return found
+
+    def moved(self, body: int) -> list[int]:
+        """Return the bodies of the path to a body and of its subtree."""
+        found = set(self.path(body))
+        below = {body}
+        for child, parent in enumerate(self.parents):
+            if parent in below:
+                below.add(child)
+        return sorted(found | below - {-1})
+
+
+def _freedoms(model: Model, table: list[dict]) -> np.ndarray:
+    """Return the freedoms of all bodies, mimic joints included."""
+    columns = [
+        (v + k, joint.mimic.ratio if joint.mimic else 1.0)
+        for joint, v in zip(model.joints, model.idx_v, strict=True)
+        for k in range(SIZES[joint.kind][1])
+    ]
+    found = np.zeros(len(columns), FREEDOM)
+    for body in table:
+        kind = KINDS[body["kind"]]
+        pitch = body["pitch"] if kind == "helical" else 0.0
+        for k, (axis, linear) in enumerate(AXES.get(kind, ((2, 0),)), body["v"]):
+            found[k] = (0, axis, linear, *columns[k], pitch)
+    return found
 
 
 def turn_of(R: np.ndarray) -> tuple:
@@ -116,7 +160,7 @@ class Layout:
 
     def __init__(self, model: Model, items: list[Item]):
         self.model = model
-        self.tables = model.requests.get("tables") or model.requests.setdefault("tables", Tables(model))
+        self.tables = model._requests.get(None) or model._requests.setdefault(None, Tables(model))
         self.outputs: list[tuple] = []
         self.columns: list[tuple] = []
         self.items: list[tuple] = []
@@ -126,22 +170,26 @@ class Layout:
         for item in items:
             self.add(item)
 
-    def request(self, order: int) -> Request:
-        """Return the compiled request."""
+    def request(self, *needs: int) -> Request:
+        """Return the compiled request, given the largest `NEEDS`."""
         structs = (np.array(self.outputs, OUTPUT), np.array(self.columns, COLUMN))
         size = self.model.nq, self.model.nv
         return Request(
-            self.bodies, self.turns, self.freedoms, *structs, order, *size, self.tables.units, self.items
+            self.bodies, self.turns, self.freedoms, *structs, *needs, *size, self.tables.units, self.items
         )
 
     def bodies_of(self, item: Item) -> Iterator[int]:
         """Yield the bodies that the outputs of an item read, and those between them and the base."""
-        for frame in item.frames:
-            yield from self._path(frame)
+        for view in item.views:
+            yield from self._moved(view.frame) if item.kind in MASSES else self._path(view.frame)
 
     def _path(self, frame: Frame) -> list[int]:
         """Return the bodies between the base and that of a frame, which comes first."""
         return self.tables.path(self.tables.body[frame.joint])
+
+    def _moved(self, frame: Frame) -> list[int]:
+        """Return the bodies of the path to that of a frame and of its subtree, or all if it is the base."""
+        return self.tables.moved(self.tables.body[frame.joint])
 
     def _take_bodies(self) -> None:
         """Number the bodies that are needed, their freedoms and their angles."""
@@ -164,35 +212,55 @@ class Layout:
         if item.kind in (JACOBIAN, JACOBIAN_DOT):
             self._add_jacobians(item)
             return
+        if item.kind in MASSES:
+            self._add_masses(item)
+            return
         tail = (3, 4) if item.kind == PLACEMENT else (6,)
         size = 12 if item.kind == PLACEMENT else 6
-        for j, frame in enumerate(item.frames):
-            self._output(item, frame, (j * size, j * size), (0, 0), 0)
-        lead = (len(item.frames),) if item.many else ()
-        self.items.append(((*lead, *tail), len(item.frames) * size, None))
+        for j, view in enumerate(item.views):
+            self._output(item, view, (j * size, j * size), (0, 0), 0)
+        lead = (len(item.views),) if item.many else ()
+        self.items.append(((*lead, *tail), len(item.views) * size, None))
 
     def _add_jacobians(self, item: Item) -> None:
         """Place Jacobians: dense rows of nv entries or packed ones, in lanes always packed."""
         nv, packed, to = self.model.nv, 0, []
-        for j, frame in enumerate(item.frames):
-            entries, support = self._entries(frame)
+        for j, view in enumerate(item.views):
+            entries, support = self._entries(self._path(view.frame))
             row = nv if item.layout == "dense" else len(support)
-            self._output(item, frame, (6 * row * j, packed), (row, len(support)), len(entries))
+            self._output(item, view, (6 * row * j, packed), (row, len(support)), len(entries))
             for freedom, again, place in entries:
                 column = support[place] if item.layout == "dense" else place
                 self.columns.append((freedom, again, (column, place)))
             to += [6 * nv * j + r * nv + column for r in range(6) for column in support]
             packed += 6 * len(support)
-        lead = (len(item.frames),) if item.many else ()
+        lead = (len(item.views),) if item.many else ()
         dense = item.layout == "dense"
         shape = (*lead, 6, nv) if dense else (6, len(support))
         self.items.append((shape, packed, runs(np.array(to, np.intp)) if dense else None))
 
-    def _entries(self, frame: Frame) -> tuple[list[tuple[int, int, int]], list[int]]:
-        """Return the freedoms that move a frame (number, whether to add, place), and their columns of v."""
+    def _add_masses(self, item: Item) -> None:
+        """Place a result of masses, which has one view."""
+        nv, rows, to = self.model.nv, COLUMNS.get(item.kind), None
+        if rows is None:
+            shape = SHAPES.get(item.kind, (3,))
+            packed = math.prod(shape)
+            self._output(item, item.views[0], (0, 0), (0, 0), 0)
+        else:
+            shape = rows, nv
+            entries, support = self._entries(self._moved(item.views[0].frame))
+            packed = rows * len(support)
+            self._output(item, item.views[0], (0, 0), (nv, len(support)), len(entries))
+            self.columns += [(freedom, again, (support[place], place)) for freedom, again, place in entries]
+            if len(support) < nv:
+                to = runs(np.array([r * nv + column for r in range(rows) for column in support], np.intp))
+        self.items.append((shape, packed, to))
+
+    def _entries(self, bodies: list[int]) -> tuple[list[tuple[int, int, int]], list[int]]:
+        """Return the freedoms of bodies (number, whether to add, place), and their columns of v."""
         found = sorted(
             (int(self.freedoms["column"][k]), int(k))
-            for body in self._path(frame)
+            for body in bodies
             for k in range(self.first[self.number[body]], self.first[self.number[body] + 1])
         )
         support = sorted({column for column, _ in found})
@@ -202,16 +270,18 @@ class Layout:
         ]
         return entries, support
 
-    def _output(self, item: Item, frame: Frame, first: tuple, row: tuple, columns: int) -> None:
+    def _output(self, item: Item, view: View, first: tuple, row: tuple, columns: int) -> None:
         """Append the struct of one output."""
+        frame, reference = view.frame, REFERENCES.index(view.reference)
         path, axes = self._path(frame), self.tables.axes[frame.joint]
         body, root = (self.number[path[0]], self.number[path[-1]]) if path else (-1, -1)
+        if item.kind in MASSES:
+            root = max(root, 0)
         R = axes @ frame.R
-        reference = REFERENCES.index(item.reference)
         start = len(self.columns)
         self.outputs.append(
             (
-                *(item.kind, reference, item.classical, body, root, len(self.items), first, row),
+                *(item.kind, reference, view.classical, body, root, len(self.items), first, row),
                 *(start, columns, R.T.ravel(), axes @ frame.p, turn_of(R)),
             )
         )
@@ -228,21 +298,41 @@ def runs(to: np.ndarray) -> np.ndarray:
 
 def request_of(model: Model, items: list[Item]) -> Request:
     """Return the compiled request of items."""
-    order = max(ORDER[item.kind] for item in items)
-    return Layout(model, items).request(order)
+    return Layout(model, items).request(*np.max([NEEDS[item.kind] for item in items], axis=0))
 
 
 def item_of(model: Model, kind: int, frame, reference, layout: str = "dense", classical=False) -> Item:
     """Return the item of a frame or a list of frames, validated."""
     many = isinstance(frame, list | tuple | range)
-    frames = tuple(frame_of(model, one) for one in (frame if many else [frame]))
+    name = reference_name(reference)
+    views = [View(frame_of(model, one), name, bool(classical)) for one in (frame if many else [frame])]
     if layout != "dense":
         check_choice("layout", layout, LAYOUTS)
         if many:
             raise ValueError(
                 "layout='packed' takes one frame, since the frames of a list differ in their columns"
             )
-    return Item(kind, frames, many, reference_name(reference), layout, bool(classical))
+    return Item(kind, tuple(views), many, layout)
+
+
+def items_of_masses(model: Model, kind: int, root, order: int) -> list[Item]:
+    """Return the item of a result of masses, or the items of a centre of mass and its first derivatives."""
+    number = body_number(model, root, "root")
+    below = {number}
+    mass = 0.0
+    for i, joint in enumerate(model.joints):
+        if number in (-1, i) or joint.parent in below:
+            below.add(i)
+            mass += joint.inertia.mass
+    if not mass > 0.0:
+        name = None if number < 0 else model.joints[number].name
+        what = "the model" if name is None else f"the subtree of joint {name!r}"
+        raise InvalidModelError(
+            f"{what} has no centre of mass: give one of its joints an Inertia with mass > 0, got mass {mass:g}",
+            joint=name,
+        )
+    view = View(frame_of(model, number))
+    return [Item(one, (view,)) for one in range(kind, kind + order + 1)]
 
 
 def reference_name(reference) -> str:
@@ -252,35 +342,41 @@ def reference_name(reference) -> str:
     return name
 
 
-def kept_request(model: Model, key: tuple | None, items: list[Item]) -> Request:
-    """Return the compiled request of items, and keep it under a key; the model forgets the oldest of many."""
-    request = request_of(model, items)
-    if key is not None:
-        with _changing:
-            kept = model.requests
-            while len(kept) >= MOST_KEPT:
-                kept.pop(next(one for one in kept if one != "tables"))
-            kept[key] = request
-    return request
+def option_of(layout: str, placed: bool) -> int:
+    """Return the option of a Jacobian: its layout, and whether placements come with it."""
+    check_choice("layout", layout, LAYOUTS)
+    return PACKED * (layout == "packed") + PLACED * bool(placed)
 
 
-def compiled_request(model: Model, kind: int, frame, reference, option) -> Request:
-    """Return the compiled request of one result: ``option`` is (layout, with placements), or classical."""
-    name = reference_name(reference)
-    key = key_of(kind, frame, name, option)
-    if key is not None and key in model.requests:
-        return model.requests[key]
-    return kept_request(model, key, items_of(model, kind, frame, name, option))
+def compiled_request(model: Model, kind: int, frame, reference, option: int) -> Request:
+    """Return the compiled request of results of frames, and keep it; the model forgets the oldest of many."""
+    name, key = reference_name(reference), key_of(frame)
+    code = code_of(kind, name, option)
+    found = None if key is None else model._requests.get(key, {}).get(code)
+    if found is None:
+        found = request_of(model, items_of(model, kind, frame, name, option))
+        if key is not None:
+            with _changing:
+                _forget_oldest(model._requests, key)
+                model._requests.setdefault(key, {})[code] = found
+    return found
 
 
-def items_of(model: Model, kind: int, frame, reference: str, option) -> list[Item]:
-    """Return the items of one result."""
+def _forget_oldest(requests: dict, key) -> None:
+    """Make room for the requests of a frame; those of the key None are the tables of the model."""
+    while key not in requests and len(requests) >= MOST_KEPT:
+        del requests[next(one for one in requests if one is not None)]
+
+
+def items_of(model: Model, kind: int, frame, reference: str, option: int) -> list[Item]:
+    """Return the items of one result, or of a Jacobian and a placement."""
     if kind == ALL_JOINTS:
         return [item_of(model, PLACEMENT, range(model.njoints), reference)]
     if kind == OF_JOINT:
         return [item_of(model, JACOBIAN, body_number(model, frame, "joint"), reference)]
+    if kind in MASSES:
+        return items_of_masses(model, kind, frame, option)
     if kind not in (JACOBIAN, JACOBIAN_DOT):
-        return [item_of(model, kind, frame, reference, classical=option)]
-    layout, placed = option
-    items = [item_of(model, kind, frame, reference, layout)]
-    return [*items, item_of(model, PLACEMENT, frame, reference)] if placed else items
+        return [item_of(model, kind, frame, reference, classical=option == CLASSICAL)]
+    items = [item_of(model, kind, frame, reference, LAYOUTS[option & PACKED])]
+    return [*items, item_of(model, PLACEMENT, frame, reference)] if option & PLACED else items

@@ -239,7 +239,7 @@ class Model(Sealed):
         return self._compile(self)
 
     @cached_property
-    def requests(self) -> dict:
+    def _requests(self) -> dict:
         """Return the compiled requests of ``treefactor.kinematics`` that are kept for later calls."""
         return {}
 

@@ -75,7 +75,7 @@ INLINE void NAME(write_acceleration)(const Work *w, const Output *o, const View 
 INLINE void NAME(write_column)(const Plan *plan, const Output *o, const View *view, const Column *c, const real *s,
                                double *x)
 {
-    const double ratio = plan->freedom[c->freedom].ratio;
+    const double ratio = plan->freedom[c->freedom].ratio;   /* 1, but for mimic joints */
     const ptrdiff_t row = o->row[LANES > 1];
     real turned[6];
     EACH(r, 6) turned[r] = s[r];
@@ -84,8 +84,9 @@ INLINE void NAME(write_column)(const Plan *plan, const Output *o, const View *vi
         ROTATE_BACK(view->X.R, s + 3, turned + 3);
     }
     x += c->place[LANES > 1] * LANES;
-    if (c->add) EACH(r, 6) AT(x, r * row) += ratio * turned[r];
-    else EACH(r, 6) AT(x, r * row) = ratio * turned[r];
+    if (ratio != 1.0) EACH(r, 6) turned[r] *= ratio;
+    if (c->add) EACH(r, 6) turned[r] += AT(x, r * row);
+    EACH(r, 6) AT(x, r * row) = turned[r];
 }
 
 /* s <- unit motion of a freedom at the point of the reference */
@@ -102,10 +103,11 @@ INLINE void NAME(unit_motion)(const Work *w, const View *view, const Freedom *f,
     }
     EACH(r, 3) {
         arm[r] = view->at[r] - X->p[r];
-        s[r] = f->pitch * axis[r];
+        s[r] = zero;
         s[3 + r] = axis[r];
     }
     ADD_CROSS(axis, arm, s);
+    if (f->pitch != 0.0) EACH(r, 3) s[r] += f->pitch * axis[r];
 }
 
 /* x <- unit motions of the freedoms that move the frame */

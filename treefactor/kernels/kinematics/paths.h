@@ -41,9 +41,14 @@ INLINE void NAME(place)(const Plan *plan, const double *q, const Work *w)
         const Body *b = m->body + i;
         const Place *P = w->X + b->parent;
         Place X;
-        NAME(turn)(plan->turn + i, b->R, P->R, X.R);
-        ROTATE(P->R, b->p, X.p);
-        EACH(r, 3) X.p[r] += P->p[r];
+        if (b->parent < 0) {
+            EACH(e, 9) X.R[e] = zero + b->R[e];
+            EACH(r, 3) X.p[r] = zero + b->p[r];
+        } else {
+            NAME(turn)(plan->turn + i, b->R, P->R, X.R);
+            ROTATE(P->R, b->p, X.p);
+            EACH(r, 3) X.p[r] += P->p[r];
+        }
         NAME(apply_joint)(b, q, &w->angles, X.R, X.p);
         if (b->parent < 0) EACH(r, 3) {
             w->root[i].e[r] = X.p[r];

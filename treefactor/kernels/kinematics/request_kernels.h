@@ -39,7 +39,7 @@ static Work NAME(carve_work)(const Plan *plan, double *workspace)
 }
 
 /* x[item] <- the results of every item, from entry `lane` on; v = NULL or a = NULL means zero */
-static void NAME(compute)(const Plan *plan, const double *q, const double *v, const double *a, double *const *x,
+SCALAR static void NAME(compute)(const Plan *plan, const double *q, const double *v, const double *a, double *const *x,
                           ptrdiff_t lane, double *workspace)
 {
     Work w = NAME(carve_work)(plan, workspace);

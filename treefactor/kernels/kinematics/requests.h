@@ -4,6 +4,12 @@
 #define WIDTH (REGISTER / 8)
 #include "../common/sincos.h"
 
+/* one configuration: vectors of scalars would be stored in halves and loaded as a whole, which waits for the stores */
+#if defined(__GNUC__) && !defined(__clang__)
+#define SCALAR __attribute__((optimize("no-tree-slp-vectorize")))
+#else
+#define SCALAR
+#endif
 #define KERNELS "kernels/kinematics/request_kernels.h"
 #include "../common/one_and_lanes.h"
 
@@ -34,4 +40,5 @@ const RequestTable ISA(requests) = {
 
 #undef FROM
 #undef WIDTH
+#undef SCALAR
 #undef KERNELS
