@@ -6,6 +6,13 @@ import treefactor as tf
 from treefactor.adapters import pinocchio_
 
 REFERENCES = ("LOCAL", "WORLD", "LOCAL_WORLD_ALIGNED")
+ROBOTS = {  # file, whether floating, whether with mimic joints
+    "ur5": ("ur5_robot", False, False),
+    "panda": ("panda", False, False),
+    "solo12": ("solo12", True, False),
+    "talos_reduced": ("talos_reduced", True, False),
+    "tiago": ("tiago", False, True),
+}
 
 
 def frames_of(theirs, model):

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 from helpers.dynamics_cases import arguments, error, free
-from helpers.frame_cases import REFERENCES, Expected, frames_of, loaded
+from helpers.frame_cases import REFERENCES, ROBOTS, Expected, frames_of, loaded
 from helpers.model_cases import in_pinocchio, models, random_model
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -14,13 +14,6 @@ from treefactor.model.joints import SIZES
 CLOSE = 1e-13  # relative to the largest entry, or to 1
 STEP = 1e-5  # of central differences
 BY_DIFFERENCES = 1e-7  # relative
-ROBOTS = {
-    "ur5": ("ur5_robot", False, False),
-    "panda": ("panda", False, False),
-    "solo12": ("solo12", True, False),
-    "talos_reduced": ("talos_reduced", True, False),
-    "tiago": ("tiago", False, True),
-}
 
 
 def motion_scale(v, a):

@@ -21,6 +21,14 @@ CALLS = {  # by name: function of (model, q, v, a, frame), and how many of q, v,
     "packed": (lambda m, q, v, a, f, **o: tf.frame_jacobian(m, q, f, "WORLD", "packed", **o), 1),
     "joint_jacobian": (lambda m, q, v, a, f, **o: tf.joint_jacobian(m, q, 0, **o), 1),
     "jacobian_dot": (lambda m, q, v, a, f, **o: tf.frame_jacobian_dot(m, q, v, f, **o), 2),
+    "center": (lambda m, q, v, a, f, **o: tf.center_of_mass(m, q, **o), 1),
+    "subtree": (lambda m, q, v, a, f, **o: tf.center_of_mass_jacobian(m, q, m.njoints - 1, **o), 1),
+    "center_jacobian": (lambda m, q, v, a, f, **o: tf.center_of_mass_jacobian(m, q, **o), 1),
+    "map": (lambda m, q, v, a, f, **o: tf.centroidal_map(m, q, **o), 1),
+    "map_dot": (lambda m, q, v, a, f, **o: tf.centroidal_map_dot(m, q, v, **o), 2),
+    "momentum": (lambda m, q, v, a, f, **o: tf.centroidal_momentum(m, q, v, **o), 2),
+    "rate": (lambda m, q, v, a, f, **o: tf.centroidal_momentum_rate(m, q, v, a, **o), 3),
+    "inertia": (lambda m, q, v, a, f, **o: tf.centroidal_inertia(m, q, **o), 1),
 }
 
 

@@ -195,8 +195,8 @@ def centroidal_momentum(model: Model, q, v, out=None, num_threads: int = 1) -> n
 
     Notes
     -----
-    Pinocchio's ``computeCentroidalMomentum``. Momenta of bodies are added at velocities relative to the centre
-    of mass: the angular part keeps its digits however far away or fast the whole model is.
+    Pinocchio's ``computeCentroidalMomentum``. Momenta of bodies about the centre of mass are added at velocities
+    relative to it: no digit is lost far from the base.
 
     Examples
     --------

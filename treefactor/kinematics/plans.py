@@ -42,7 +42,11 @@ NEEDS = (  # of an output: derivative of positions, sums, and ways from the cent
     *((0, TENSORS, 1), (1, TENSOR_RATES, 1)),
     *((1, FIRST_MOMENTS, 1), (2, FIRST_MOMENTS, 1), (0, FIRST_MOMENTS, 1)),
 )
-COLUMNS = {CENTER_JACOBIAN: 3, MAP: 6, MAP_DOT: 6}  # rows of outputs of masses with a column for every freedom
+COLUMNS = {
+    CENTER_JACOBIAN: 3,
+    MAP: 6,
+    MAP_DOT: 6,
+}  # rows of outputs of masses with a column for every freedom
 SHAPES = {MOMENTUM: (6,), MOMENTUM_RATE: (6,), INERTIA: (3, 3)}  # of the others, where not (3,)
 LAYOUTS = ("dense", "packed")
 MOST_KEPT = 256  # frames, and lists of them, whose compiled requests a model keeps

@@ -7,7 +7,7 @@ INLINE void NAME(write_rows)(const Plan *plan, const Output *o, const Column *c,
     const double ratio = plan->freedom[c->freedom].ratio;   /* 1, but for mimic joints */
     const ptrdiff_t row = o->row[LANES > 1];
     x += c->place[LANES > 1] * LANES;
-    for (int r = 0; r < rows; r++) {
+    EACH(r, rows) {
         real scaled = s[r] * ratio;
         if (c->add) scaled += AT(x, r * row);
         AT(x, r * row) = scaled;
@@ -32,17 +32,17 @@ INLINE void NAME(write_center_motion)(const Plan *plan, const Output *o, const P
  * numbers) move all of it, others the subtrees of their own bodies. */
 INLINE void NAME(write_center_jacobian)(const Plan *plan, const Work *w, const Output *o, double *x)
 {
-    const double mass = o->body < 0 ? plan->mass : plan->m.body[o->body].carried;
+    const double per_mass = 1.0 / (o->body < 0 ? plan->mass : plan->m.body[o->body].carried);
     for (const Column *c = plan->column + o->column; c < plan->column + o->column + o->columns; c++) {
         const Freedom *f = plan->freedom + c->freedom;
         const real zero = {0}, *axis = w->X[f->body].R + 3 * f->axis;
         const int above = f->body < o->body;
-        const double part = above ? 1.0 : plan->m.body[f->body].carried / mass;
+        const double part = above ? 1.0 : plan->m.body[f->body].carried * per_mass;
         real s[3] = {zero, zero, zero}, way[3];
         if (!f->linear) {
             if (above) EACH(r, 3)
-                way[r] = w->X[o->body].p[r] - w->X[f->body].p[r] + w->h[o->body].e[r] / mass;
-            else EACH(r, 3) way[r] = w->h[f->body].e[r] * (1.0 / mass);
+                way[r] = w->X[o->body].p[r] - w->X[f->body].p[r] + w->h[o->body].e[r] * per_mass;
+            else EACH(r, 3) way[r] = w->h[f->body].e[r] * per_mass;
             ADD_CROSS(axis, way, s);
         }
         if (f->linear || f->pitch != 0.0) EACH(r, 3) s[r] += axis[r] * (part * (f->linear ? 1.0 : f->pitch));
