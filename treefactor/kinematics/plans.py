@@ -20,16 +20,24 @@ from threading import Lock
 
 import numpy as np
 
-from .._util.validation import Sealed, check_choice
+from .._util.validation import Sealed, as_vector, check_choice
 from ..dynamics import bodies as compiled
 from ..dynamics._recursions import KINDS
 from ..model.frames import Frame, frame_of
-from ..model.joints import SIZES
+from ..model.joints import SIZES, _rotation
 from ..model.model import Model, body_number
-from ._request import COLUMN, FREEDOM, OUTPUT, OUTPUTS, REFERENCES, RUN, TURN, Request, code_of, key_of
+from ._bound_request import code_of, key_of
+from ._request import COLUMN, FREEDOM, OUTPUT, OUTPUTS, REFERENCES, RUN, TURN, Request
 
 PLACEMENT, VELOCITY, ACCELERATION, JACOBIAN, JACOBIAN_DOT = range(len(OUTPUTS))
 ALL_JOINTS, OF_JOINT = 100, 101  # requests of the placements of all joints, and of the Jacobian of a joint
+BODY_PLACEMENT, BODY_JACOBIAN, BODY_BIAS = 102, 103, 104  # requests of a joint or body, not of any frame
+OF_BODIES = {  # output, and name of the argument
+    OF_JOINT: (JACOBIAN, "joint"),
+    BODY_PLACEMENT: (PLACEMENT, "body"),
+    BODY_JACOBIAN: (JACOBIAN, "body"),
+    BODY_BIAS: (ACCELERATION, "body"),
+}
 PACKED, PLACED, CLASSICAL = 1, 2, 1  # options
 ORDER = (0, 1, 2, 0, 1)  # derivative of positions that an output needs
 LAYOUTS = ("dense", "packed")
@@ -296,8 +304,40 @@ def compiled_request(model: Model, kind: int, frame, reference, option: int) -> 
     return found
 
 
+def placed_request(model: Model, kind: int, body, reference: str, option: int, R, p) -> Request:
+    """Return the compiled request of a frame placed at R, p on a body, and keep it by their bytes."""
+    key = (kind, reference, type(body), body, _contents(R), _contents(p))
+    try:
+        found = model._requests.get(key)
+    except TypeError:  # lists are not hashed
+        key, found = None, None
+    if found is None:
+        found = _place(model, kind, body, reference, option, R, p)
+        if key is not None:
+            with _changing:
+                _forget_oldest(model._requests, key)
+                model._requests[key] = found
+    return found
+
+
+def _contents(x):
+    """Return what tells an array from others, or the argument itself."""
+    return (x.dtype.char, x.shape, x.tobytes()) if type(x) is np.ndarray else x
+
+
+def _place(model: Model, kind: int, body, reference: str, option: int, R, p) -> Request:
+    """Return the request of a body, with a frame placed at R, p instead of that of the body."""
+    request = compiled_request(model, kind, body, reference, option)
+    p = as_vector(p, 3, "p")
+    R = np.eye(3) if R is None else _rotation(R, "R")
+    axes = model._requests[None].axes[body_number(model, body)]
+    outputs = request.outputs.copy()
+    outputs["R"], outputs["p"], outputs["turn"] = (axes @ R).T.ravel(), axes @ p, turn_of(axes @ R)
+    return request.with_outputs(outputs)
+
+
 def _forget_oldest(requests: dict, key) -> None:
-    """Make room for the requests of a frame; those of the key None are the tables of the model."""
+    """Make room for the requests of a frame; the tables of the model stay."""
     while key not in requests and len(requests) >= MOST_KEPT:
         del requests[next(one for one in requests if one is not None)]
 
@@ -306,8 +346,10 @@ def items_of(model: Model, kind: int, frame, reference: str, option: int) -> lis
     """Return the items of one result, or of a Jacobian and a placement."""
     if kind == ALL_JOINTS:
         return [item_of(model, PLACEMENT, range(model.njoints), reference)]
-    if kind == OF_JOINT:
-        return [item_of(model, JACOBIAN, body_number(model, frame, "joint"), reference)]
+    if kind in OF_BODIES:
+        output, name = OF_BODIES[kind]
+        number = body_number(model, frame, name)
+        return [item_of(model, output, number, reference, classical=option == CLASSICAL)]
     if kind not in (JACOBIAN, JACOBIAN_DOT):
         return [item_of(model, kind, frame, reference, classical=option == CLASSICAL)]
     items = [item_of(model, kind, frame, reference, LAYOUTS[option & PACKED])]
