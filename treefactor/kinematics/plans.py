@@ -337,7 +337,7 @@ def _place(model: Model, kind: int, body, reference: str, option: int, R, p) -> 
 
 
 def _forget_oldest(requests: dict, key) -> None:
-    """Make room for the requests of a frame; the tables of the model stay."""
+    """Delete the oldest requests where a new frame needs their place, but not the tables."""
     while key not in requests and len(requests) >= MOST_KEPT:
         del requests[next(one for one in requests if one is not None)]
 
