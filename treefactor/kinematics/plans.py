@@ -296,12 +296,24 @@ def compiled_request(model: Model, kind: int, frame, reference, option: int) -> 
     code = code_of(kind, name, option)
     found = None if key is None else model._requests.get(key, {}).get(code)
     if found is None:
-        found = request_of(model, items_of(model, kind, frame, name, option))
+        if isinstance(frame, Frame):
+            frame = frame_of(model, frame)
+            found = moved(model, compiled_request(model, kind, frame.joint, name, option), frame)
+        else:
+            found = request_of(model, items_of(model, kind, frame, name, option))
         if key is not None:
             with _changing:
                 _forget_oldest(model._requests, key)
                 model._requests.setdefault(key, {})[code] = found
     return found
+
+
+def moved(model: Model, request: Request, frame: Frame) -> Request:
+    """Return the request of a joint's frame for another frame on the same joint."""
+    axes, outputs = model._requests[None].axes[frame.joint], request.outputs.copy()
+    R = axes @ frame.R
+    outputs["R"], outputs["p"], outputs["turn"] = R.T.ravel(), axes @ frame.p, turn_of(R)
+    return request.with_outputs(outputs)
 
 
 def placed_request(model: Model, kind: int, body, reference: str, option: int, R, p) -> Request:
@@ -327,13 +339,10 @@ def _contents(x):
 
 def _place(model: Model, kind: int, body, reference: str, option: int, R, p) -> Request:
     """Return the request of a body, with a frame placed at R, p instead of that of the body."""
-    request = compiled_request(model, kind, body, reference, option)
-    p = as_vector(p, 3, "p")
+    number = body_number(model, body)
     R = np.eye(3) if R is None else _rotation(R, "R")
-    axes = model._requests[None].axes[body_number(model, body)]
-    outputs = request.outputs.copy()
-    outputs["R"], outputs["p"], outputs["turn"] = (axes @ R).T.ravel(), axes @ p, turn_of(axes @ R)
-    return request.with_outputs(outputs)
+    frame = Frame("placed", number, R, as_vector(p, 3, "p"))
+    return moved(model, compiled_request(model, kind, body, reference, option), frame)
 
 
 def _forget_oldest(requests: dict, key) -> None:
