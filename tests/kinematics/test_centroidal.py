@@ -1,4 +1,4 @@
-"""Compare centres of mass and centroidal quantities with Pinocchio's, with differences and with each other."""
+"""Compare centres of mass and centroidal quantities with Pinocchio's, with differences and each other."""
 
 import numpy as np
 import pytest
@@ -137,7 +137,7 @@ def test_results_are_derivatives_of_each_other(model, seed):
 
 
 def together(model, seed):
-    """Return the model and its mass with the centres, momenta and inertia of its bodies added up one by one."""
+    """Return q, v, and the centre of mass, momentum and inertia that the bodies add up to."""
     q, v, _, _ = arguments(model, seed)
     mass = np.array([joint.inertia.mass for joint in model.joints])
     frames = [tf.Frame(f"c{i}", i, p=joint.inertia.com) for i, joint in enumerate(model.joints)]
@@ -206,7 +206,7 @@ def test_models_without_mass_are_an_error():
     for model in (tf.Model([hinge]), tf.Model([])):
         q = np.zeros(model.nq)
         for function in (tf.center_of_mass, tf.center_of_mass_jacobian, tf.centroidal_map):
-            with pytest.raises(tf.InvalidModelError, match="has no centre of mass.* Inertia with mass > 0"):
+            with pytest.raises(tf.InvalidModelError, match=r"has no centre of mass.* Inertia with mass > 0"):
                 function(model, q)
     model = tf.Model([heavy, tf.Joint("tip", "revolute", axis=[0, 0, 1], parent=0)])
     assert tf.center_of_mass(model, np.zeros(2)).shape == (3,)
@@ -269,7 +269,7 @@ def test_bound_calls_follow_their_arrays(name):
 def test_wrong_roots_are_named():
     model = MODELS["freeflyer"]
     q = tf.neutral(model)
-    with pytest.raises(tf.InvalidModelError, match="root 'j00' is not .*did you mean 'j0'"):
+    with pytest.raises(tf.InvalidModelError, match=r"root 'j00' is not .*did you mean 'j0'"):
         tf.center_of_mass(model, q, root="j00")
     with pytest.raises(IndexError, match="got root 99"):
         tf.center_of_mass_jacobian(model, q, 99)

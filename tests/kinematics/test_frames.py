@@ -1,5 +1,7 @@
 """Compare placements, motions and Jacobians of frames with Pinocchio's conventions and with differences."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from helpers.dynamics_cases import arguments, error, free
@@ -140,6 +142,36 @@ def test_results_are_derivatives_of_each_other(model, seed, reference):
     moved = tf.frame_placement(model, after, frame) - tf.frame_placement(model, before, frame)
     rate = tf.frame_velocity(model, q, v, frame, "LOCAL_WORLD_ALIGNED")
     assert error(moved[:, 3] / (2 * STEP), rate[:3], scale) < BY_DIFFERENCES
+
+
+def test_where_the_base_stands_changes_no_bit():
+    joints = list(
+        free(random_model([-1, 0, 1, 2], ["revolute", "helical", "revolute", "spherical"], 3)).joints
+    )
+    near = tf.Model(joints)
+    far = tf.Model([replace(joints[0], p=joints[0].p + 2.0**20), *joints[1:]])
+    q, v, a, _ = arguments(near, 2)
+    frame = tf.Frame("f", 3, p=[0.3, -0.2, 0.1])
+    for ref in ("LOCAL", "LOCAL_WORLD_ALIGNED"):
+        for function, arrays in [
+            (tf.frame_jacobian, (q,)),
+            (tf.frame_jacobian_dot, (q, v)),
+            (tf.frame_velocity, (q, v)),
+            (tf.frame_acceleration, (q, v, a)),
+        ]:
+            assert (function(near, *arrays, frame, ref) == function(far, *arrays, frame, ref)).all()
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", sorted(tf.robots.bundled()))
+@pytest.mark.parametrize("mimic", [False, True], ids=["free", "mimic"])
+def test_frames_of_all_robots_are_pinocchios(name, mimic):
+    pytest.importorskip("pinocchio", reason="Pinocchio is the reference")
+    try:
+        theirs, model = loaded(name, True, mimic)
+    except (tf.AdapterError, tf.InvalidModelError) as refusal:
+        pytest.skip(f"it is not loaded: {refusal}")
+    assert_agrees(model, theirs, frames_of(theirs, model), mimic=model.coupling is not None)
 
 
 def test_a_million_metres_away_no_digit_is_lost():

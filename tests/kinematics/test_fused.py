@@ -10,7 +10,7 @@ import treefactor as tf
 
 MODEL = MODELS["all kinds"]
 TIP = tf.Frame("tip", 5, p=[0.1, 0.2, 0.3])
-ASKED = {
+WANTED = {
     "placements": [TIP, "j3", -1],
     "velocities": ["j1", (TIP, "WORLD"), ("j8", "LOCAL_WORLD_ALIGNED")],
     "accelerations": [(TIP, "LOCAL", "classical"), ("j7", "WORLD"), "j2"],
@@ -21,7 +21,7 @@ ASKED = {
 
 
 def one_by_one(q, v, a):
-    """Return the results of ASKED from functions of single frames."""
+    """Return the results of WANTED from functions of single frames."""
     J, dJ, stack = tf.frame_jacobian, tf.frame_jacobian_dot, lambda parts: np.stack(parts, axis=q.ndim - 1)
     return (
         tf.frame_placement(MODEL, q, [TIP, "j3", -1]),
@@ -59,9 +59,9 @@ def assert_same(found, expected):
 @pytest.mark.parametrize("size", [(), (21,), (2, 5)])
 def test_results_are_those_of_the_functions(size):
     q, v, a, _ = arguments(MODEL, 1, size)
-    request = tf.Kinematics(MODEL, **ASKED)
+    request = tf.Kinematics(MODEL, **WANTED)
     found = request(q, v, a)
-    assert found._fields == request.fields == tuple(ASKED)
+    assert found._fields == request.fields == tuple(WANTED)
     expected = one_by_one(q, v, a)
     assert_same(found, expected)
     assert_same(request(q.tolist(), v, a, num_threads=2), expected)
@@ -70,11 +70,11 @@ def test_results_are_those_of_the_functions(size):
     assert_same(out, expected)
 
 
-@pytest.mark.parametrize("field", ASKED)
+@pytest.mark.parametrize("field", WANTED)
 def test_each_result_can_be_requested_alone(field):
     q, v, a, _ = arguments(MODEL, 1, (9,))
-    request = tf.Kinematics(MODEL, **{field: ASKED[field]})
-    expected = one_by_one(q, v, a)[list(ASKED).index(field)]
+    request = tf.Kinematics(MODEL, **{field: WANTED[field]})
+    expected = one_by_one(q, v, a)[list(WANTED).index(field)]
     for given in ((q, v, a), (q.tolist(), v, a)):
         assert_same(request(*given), (expected,))
     out = request.empty(9)
@@ -84,7 +84,7 @@ def test_each_result_can_be_requested_alone(field):
 
 def test_a_bound_request_follows_its_arrays():
     q, v, a, _ = arguments(MODEL, 1)
-    request = tf.Kinematics(MODEL, **ASKED)
+    request = tf.Kinematics(MODEL, **WANTED)
     out = request.empty()
     step = request.bind(q, v, a, out=out)
     for seed in (2, 3):
@@ -99,7 +99,7 @@ def test_a_bound_request_follows_its_arrays():
 
 def test_a_request_is_pickled():
     q, v, a, _ = arguments(MODEL, 1)
-    request = tf.Kinematics(MODEL, **ASKED)
+    request = tf.Kinematics(MODEL, **WANTED)
     assert_same(pickle.loads(pickle.dumps(request))(q, v, a), request(q, v, a))
 
 

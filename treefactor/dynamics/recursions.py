@@ -257,7 +257,9 @@ def bind(function, model: Model, *arguments, out, **options):
     model : Model
     *arguments, out : ndarray of float64
         Arguments after the model, for one configuration; contiguous. They are referenced, not copied.
-        Functions of the kinematics also take their frame, reference and options here, or by name.
+        Functions of the kinematics also take their frame here.
+    **options
+        Their reference, layout and so on, by name.
 
     Returns
     -------

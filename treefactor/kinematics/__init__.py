@@ -1,7 +1,7 @@
 """Compute placements, velocities and Jacobians of bodies, frames and centres of mass.
 
-`frames` and `centroidal` have the public functions, and `fused` the class `Kinematics` that computes many results together.
-`plans` compiles the requests behind them, and says how to add an output.
+`frames` and `centroidal` have the public functions, and `fused` the class `Kinematics` that computes many
+results together. `plans` compiles the requests behind them, and says how to add an output.
 
 `jacobians` has the functions of `treefactor.constraints`, the class `BodyMotions` that holds placements,
 velocities and unit motions of all bodies, and the class `Support`, which lists the freedoms with an entry in

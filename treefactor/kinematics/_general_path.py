@@ -43,7 +43,7 @@ def _run_validated(model: Model, request: Request, q, v, a, out, num_threads: in
     given = _outputs(request, out, batch)
     if batch:
         count = math.prod(batch)
-        results = tuple(np.empty((count, *shape)) for shape in request.shapes)
+        results = _targets(request, given, count, arrays)
         size = sum(math.prod(shape) for shape in request.shapes)
         work = partial(request.batch, count, rows, results)
         spread(work, -(-count // LANES), threads, 4 * (size + len(model.joints)) * count)
@@ -53,9 +53,21 @@ def _run_validated(model: Model, request: Request, q, v, a, out, num_threads: in
     results = tuple(x.reshape(*batch, *shape) for x, shape in zip(results, request.shapes, strict=True))
     if given is not None:
         for to, result in zip(given, results, strict=True):
-            to[...] = result
+            if not np.shares_memory(to, result):
+                to[...] = result
         return out
     return results if len(results) > 1 else results[0]
+
+
+def _targets(request: Request, given, count: int, arrays: dict) -> tuple[np.ndarray, ...]:
+    """Return contiguous arrays with one leading axis for the results: those of out where they fit."""
+    found = []
+    for k, shape in enumerate(request.shapes):
+        to = None if given is None else given[k]
+        if to is None or not to.flags.carray or any(np.may_share_memory(to, x) for x in arrays.values()):
+            to = np.empty((count, *shape))
+        found.append(to.reshape(count, *shape))
+    return tuple(found)
 
 
 def _present(request: Request, q, v, a) -> dict:

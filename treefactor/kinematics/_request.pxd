@@ -2,7 +2,6 @@
 
 cimport numpy as cnp
 
-from .._util._bound_call cimport BoundCall
 from ..dynamics._operands cimport Operand
 from ..dynamics._recursions cimport Mechanism
 
@@ -87,11 +86,3 @@ cdef class Request:
     cdef bint run_blocks(self, Py_ssize_t batch, const Operand *operands, tuple out, Py_ssize_t first,
                          Py_ssize_t stop) except False
     cdef void store(self, const Item *item, int count, const double *x, char *to) noexcept nogil
-
-
-cdef class BoundRequest(BoundCall):
-    cdef Request request
-    cdef const double *x[3]
-    cdef double **results
-
-    cdef bint run(self) noexcept

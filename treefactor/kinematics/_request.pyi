@@ -1,6 +1,6 @@
 """Types of the compiled module."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -32,29 +32,10 @@ class Request:
         units: np.ndarray,
         items: Sequence[tuple],
     ) -> None: ...
+    @property
+    def outputs(self) -> np.ndarray: ...
+    def with_outputs(self, outputs: np.ndarray) -> Request: ...
     def run(self, q: Any, v: Any, a: Any, out: Any, threads: Any) -> Any: ...
     def batch(
         self, batch: int, operands: Sequence[np.ndarray | None], out: tuple, first: int, stop: int
     ) -> None: ...
-
-def key_of(frame: Any) -> Any: ...
-def code_of(kind: int, reference: Any, option: int) -> int: ...
-def call(
-    model: Any,
-    kind: int,
-    frame: Any,
-    reference: Any,
-    option: int,
-    q: Any,
-    v: Any,
-    a: Any,
-    out: Any,
-    threads: Any,
-    general_path: Callable[..., Any],
-) -> Any: ...
-
-class BoundRequest:
-    @property
-    def out(self) -> Any: ...
-    def __new__(cls, request: Request, *arguments: Any) -> BoundRequest: ...
-    def __call__(self) -> Any: ...

@@ -8,10 +8,10 @@ import numpy as np
 
 from ..dynamics.recursions import BINDERS
 from ..model.model import Model
+from ._bound_request import call
 from ._general_path import general_path
-from ._request import call
 from .frames import bind_function
-from .plans import CENTER, CENTER_JACOBIAN, INERTIA, MAP, MAP_DOT, MOMENTUM, MOMENTUM_RATE
+from .masses import CENTER, CENTER_JACOBIAN, INERTIA, MAP, MAP_DOT, MOMENTUM, MOMENTUM_RATE
 
 
 def center_of_mass(model: Model, q, v=None, a=None, root=None, out=None, num_threads: int = 1):
@@ -54,7 +54,7 @@ def center_of_mass(model: Model, q, v=None, a=None, root=None, out=None, num_thr
 
     Notes
     -----
-    Pinocchio's ``centerOfMass``; but its ``data.com[k]`` of subtrees is in the axes of joint k after that call.
+    Pinocchio's ``centerOfMass``, which leaves the centres ``data.com[k]`` of subtrees in the axes of joint k.
 
     Examples
     --------
@@ -195,8 +195,8 @@ def centroidal_momentum(model: Model, q, v, out=None, num_threads: int = 1) -> n
 
     Notes
     -----
-    Pinocchio's ``computeCentroidalMomentum``. Momenta of bodies about the centre of mass are added at velocities
-    relative to it: no digit is lost far from the base.
+    Pinocchio's ``computeCentroidalMomentum``. Momenta of bodies are added up about the centre of mass, at
+    velocities relative to it: no digit is lost far from the base.
 
     Examples
     --------

@@ -10,8 +10,9 @@ import numpy as np
 from .._util.validation import require_apart, require_bindable
 from ..dynamics.recursions import BINDERS
 from ..model.model import Model, require_model
+from ._bound_request import BoundRequest, call
 from ._general_path import general_path
-from ._request import BoundRequest, Request, call
+from ._request import Request
 from .plans import (
     ACCELERATION,
     ALL_JOINTS,

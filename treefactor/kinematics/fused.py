@@ -12,8 +12,9 @@ from .._util.validation import Sealed, as_tuple
 from ..exceptions import ShapeError
 from ..model.frames import Frame, frame_of
 from ..model.model import Model, require_model
+from ._bound_request import BoundRequest
 from ._general_path import run
-from ._request import BoundRequest, Request
+from ._request import Request
 from .frames import bound
 from .plans import (
     ACCELERATION,

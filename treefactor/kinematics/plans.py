@@ -15,39 +15,36 @@ A request is a list of `Item`s, one for every result. A new kind of output needs
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator
 from dataclasses import dataclass
 from threading import Lock
 
 import numpy as np
 
-from .._util.validation import Sealed, check_choice
+from .._util.validation import Sealed, as_vector, check_choice
 from ..dynamics import bodies as compiled
 from ..dynamics._recursions import KINDS
-from ..exceptions import InvalidModelError
 from ..model.frames import Frame, frame_of
-from ..model.joints import SIZES
+from ..model.joints import SIZES, _rotation
 from ..model.model import Model, body_number
-from ._request import COLUMN, FREEDOM, OUTPUT, OUTPUTS, REFERENCES, RUN, TURN, Request, code_of, key_of
+from ._bound_request import code_of, key_of
+from ._request import COLUMN, FREEDOM, OUTPUT, REFERENCES, TURN, Request
+from .masses import MASSES, NEEDS_OF_MASSES, add_masses, moved_by, require_mass, runs
 
-PLACEMENT, VELOCITY, ACCELERATION, JACOBIAN, JACOBIAN_DOT, *MASSES = range(len(OUTPUTS))
-CENTER, _, _, CENTER_JACOBIAN, MAP, MAP_DOT, MOMENTUM, MOMENTUM_RATE, INERTIA = MASSES
+PLACEMENT, VELOCITY, ACCELERATION, JACOBIAN, JACOBIAN_DOT = range(5)
 ALL_JOINTS, OF_JOINT = 100, 101  # requests of the placements of all joints, and of the Jacobian of a joint
+BODY_PLACEMENT, BODY_JACOBIAN, BODY_BIAS = 102, 103, 104  # requests of a joint or body, not of any frame
+OF_BODIES = {  # output, and name of the argument
+    OF_JOINT: (JACOBIAN, "joint"),
+    BODY_PLACEMENT: (PLACEMENT, "body"),
+    BODY_JACOBIAN: (JACOBIAN, "body"),
+    BODY_BIAS: (ACCELERATION, "body"),
+}
 PACKED, PLACED, CLASSICAL = 1, 2, 1  # options
-FIRST_MOMENTS, TENSORS, TENSOR_RATES = 1, 2, 3  # `Sums` of request.h
-NEEDS = (  # of an output: derivative of positions, sums, and ways from the centre of mass
+NEEDS = (  # of an output: derivative of positions, sums over subtrees, ways from the centre of mass
     *((0, 0, 0), (1, 0, 0), (2, 0, 0), (0, 0, 0), (1, 0, 0)),
-    *((0, FIRST_MOMENTS, 0), (1, FIRST_MOMENTS, 0), (2, FIRST_MOMENTS, 0), (0, FIRST_MOMENTS, 0)),
-    *((0, TENSORS, 1), (1, TENSOR_RATES, 1)),
-    *((1, FIRST_MOMENTS, 1), (2, FIRST_MOMENTS, 1), (0, FIRST_MOMENTS, 1)),
+    *NEEDS_OF_MASSES,
 )
-COLUMNS = {
-    CENTER_JACOBIAN: 3,
-    MAP: 6,
-    MAP_DOT: 6,
-}  # rows of outputs of masses with a column for every freedom
-SHAPES = {MOMENTUM: (6,), MOMENTUM_RATE: (6,), INERTIA: (3, 3)}  # of the others, where not (3,)
 LAYOUTS = ("dense", "packed")
 MOST_KEPT = 256  # frames, and lists of them, whose compiled requests a model keeps
 ONE_ULP = 2.0**-52  # a rotation as close to a permutation is one
@@ -122,15 +119,6 @@ class Tables(Sealed):
             body = self.parents[body]
         return found
 
-    def moved(self, body: int) -> list[int]:
-        """Return the bodies of the path to a body and of its subtree."""
-        found = set(self.path(body))
-        below = {body}
-        for child, parent in enumerate(self.parents):
-            if parent in below:
-                below.add(child)
-        return sorted(found | below - {-1})
-
 
 def _freedoms(model: Model, table: list[dict]) -> np.ndarray:
     """Return the freedoms of all bodies, mimic joints included."""
@@ -185,15 +173,11 @@ class Layout:
     def bodies_of(self, item: Item) -> Iterator[int]:
         """Yield the bodies that the outputs of an item read, and those between them and the base."""
         for view in item.views:
-            yield from self._moved(view.frame) if item.kind in MASSES else self._path(view.frame)
+            yield from moved_by(self, view.frame) if item.kind in MASSES else self._path(view.frame)
 
     def _path(self, frame: Frame) -> list[int]:
         """Return the bodies between the base and that of a frame, which comes first."""
         return self.tables.path(self.tables.body[frame.joint])
-
-    def _moved(self, frame: Frame) -> list[int]:
-        """Return the bodies of the path to that of a frame and of its subtree, or all if it is the base."""
-        return self.tables.moved(self.tables.body[frame.joint])
 
     def _take_bodies(self) -> None:
         """Number the bodies that are needed, their freedoms and their angles."""
@@ -217,7 +201,7 @@ class Layout:
             self._add_jacobians(item)
             return
         if item.kind in MASSES:
-            self._add_masses(item)
+            add_masses(self, item)
             return
         tail = (3, 4) if item.kind == PLACEMENT else (6,)
         size = 12 if item.kind == PLACEMENT else 6
@@ -242,23 +226,6 @@ class Layout:
         dense = item.layout == "dense"
         shape = (*lead, 6, nv) if dense else (6, len(support))
         self.items.append((shape, packed, runs(np.array(to, np.intp)) if dense else None))
-
-    def _add_masses(self, item: Item) -> None:
-        """Place a result of masses, which has one view."""
-        nv, rows, to = self.model.nv, COLUMNS.get(item.kind), None
-        if rows is None:
-            shape = SHAPES.get(item.kind, (3,))
-            packed = math.prod(shape)
-            self._output(item, item.views[0], (0, 0), (0, 0), 0)
-        else:
-            shape = rows, nv
-            entries, support = self._entries(self._moved(item.views[0].frame))
-            packed = rows * len(support)
-            self._output(item, item.views[0], (0, 0), (nv, len(support)), len(entries))
-            self.columns += [(freedom, again, (support[place], place)) for freedom, again, place in entries]
-            if len(support) < nv:
-                to = runs(np.array([r * nv + column for r in range(rows) for column in support], np.intp))
-        self.items.append((shape, packed, to))
 
     def _entries(self, bodies: list[int]) -> tuple[list[tuple[int, int, int]], list[int]]:
         """Return the freedoms of bodies (number, whether to add, place), and their columns of v."""
@@ -291,15 +258,6 @@ class Layout:
         )
 
 
-def runs(to: np.ndarray) -> np.ndarray:
-    """Return the runs of entries whose targets are adjacent."""
-    starts = np.flatnonzero(np.diff(to, prepend=-2) != 1)
-    found = np.zeros(len(starts), RUN)
-    found["at"], found["to"] = starts, to[starts]
-    found["length"] = np.diff(np.append(starts, len(to)))
-    return found
-
-
 def request_of(model: Model, items: list[Item]) -> Request:
     """Return the compiled request of items."""
     return Layout(model, items).request(*np.max([NEEDS[item.kind] for item in items], axis=0))
@@ -319,22 +277,10 @@ def item_of(model: Model, kind: int, frame, reference, layout: str = "dense", cl
     return Item(kind, tuple(views), many, layout)
 
 
-def items_of_masses(model: Model, kind: int, root, order: int) -> list[Item]:
+def items_of_masses(model: Model, kind: int, root, order: int = 0) -> list[Item]:
     """Return the item of a result of masses, or the items of a centre of mass and its first derivatives."""
     number = body_number(model, root, "root")
-    below = {number}
-    mass = 0.0
-    for i, joint in enumerate(model.joints):
-        if number in (-1, i) or joint.parent in below:
-            below.add(i)
-            mass += joint.inertia.mass
-    if not mass > 0.0:
-        name = None if number < 0 else model.joints[number].name
-        what = "the model" if name is None else f"the subtree of joint {name!r}"
-        raise InvalidModelError(
-            f"{what} has no centre of mass: give one of its joints an Inertia with mass > 0, got mass {mass:g}",
-            joint=name,
-        )
+    require_mass(model, number)
     view = View(frame_of(model, number))
     return [Item(one, (view,)) for one in range(kind, kind + order + 1)]
 
@@ -358,7 +304,11 @@ def compiled_request(model: Model, kind: int, frame, reference, option: int) -> 
     code = code_of(kind, name, option)
     found = None if key is None else model._requests.get(key, {}).get(code)
     if found is None:
-        found = request_of(model, items_of(model, kind, frame, name, option))
+        if isinstance(frame, Frame):
+            frame = frame_of(model, frame)
+            found = moved(model, compiled_request(model, kind, frame.joint, name, option), frame)
+        else:
+            found = request_of(model, items_of(model, kind, frame, name, option))
         if key is not None:
             with _changing:
                 _forget_oldest(model._requests, key)
@@ -366,8 +316,45 @@ def compiled_request(model: Model, kind: int, frame, reference, option: int) -> 
     return found
 
 
+def moved(model: Model, request: Request, frame: Frame) -> Request:
+    """Return the request of a joint's frame for another frame on the same joint."""
+    axes, outputs = model._requests[None].axes[frame.joint], request.outputs.copy()
+    R = axes @ frame.R
+    outputs["R"], outputs["p"], outputs["turn"] = R.T.ravel(), axes @ frame.p, turn_of(R)
+    return request.with_outputs(outputs)
+
+
+def placed_request(model: Model, kind: int, body, reference: str, option: int, R, p) -> Request:
+    """Return the compiled request of a frame placed at R, p on a body, and keep it by their bytes."""
+    key = (kind, reference, type(body), body, _contents(R), _contents(p))
+    try:
+        found = model._requests.get(key)
+    except TypeError:  # lists are not hashed
+        key, found = None, None
+    if found is None:
+        found = _place(model, kind, body, reference, option, R, p)
+        if key is not None:
+            with _changing:
+                _forget_oldest(model._requests, key)
+                model._requests[key] = found
+    return found
+
+
+def _contents(x):
+    """Return what tells an array from others, or the argument itself."""
+    return (x.dtype.char, x.shape, x.tobytes()) if type(x) is np.ndarray else x
+
+
+def _place(model: Model, kind: int, body, reference: str, option: int, R, p) -> Request:
+    """Return the request of a body, with a frame placed at R, p instead of that of the body."""
+    number = body_number(model, body)
+    R = np.eye(3) if R is None else _rotation(R, "R")
+    frame = Frame("placed", number, R, as_vector(p, 3, "p"))
+    return moved(model, compiled_request(model, kind, body, reference, option), frame)
+
+
 def _forget_oldest(requests: dict, key) -> None:
-    """Make room for the requests of a frame; those of the key None are the tables of the model."""
+    """Delete the oldest requests where a new frame needs their place, but not the tables."""
     while key not in requests and len(requests) >= MOST_KEPT:
         del requests[next(one for one in requests if one is not None)]
 
@@ -376,10 +363,12 @@ def items_of(model: Model, kind: int, frame, reference: str, option: int) -> lis
     """Return the items of one result, or of a Jacobian and a placement."""
     if kind == ALL_JOINTS:
         return [item_of(model, PLACEMENT, range(model.njoints), reference)]
-    if kind == OF_JOINT:
-        return [item_of(model, JACOBIAN, body_number(model, frame, "joint"), reference)]
     if kind in MASSES:
         return items_of_masses(model, kind, frame, option)
+    if kind in OF_BODIES:
+        output, name = OF_BODIES[kind]
+        number = body_number(model, frame, name)
+        return [item_of(model, output, number, reference, classical=option == CLASSICAL)]
     if kind not in (JACOBIAN, JACOBIAN_DOT):
         return [item_of(model, kind, frame, reference, classical=option == CLASSICAL)]
     items = [item_of(model, kind, frame, reference, LAYOUTS[option & PACKED])]

@@ -54,13 +54,27 @@ SCALAR static void NAME(compute)(const Plan *plan, const double *q, const double
     }
 }
 
+/* Return 0 if n numbers are finite, else NaN; in four sums that do not wait for each other. */
+INLINE real NAME(doubt_finite)(const double *x, ptrdiff_t n)
+{
+    real a = {0}, b = {0}, c = {0}, d = {0};
+    ptrdiff_t e = 0;
+    for (; e + 4 <= n; e += 4) {
+        a += 0.0 * READ(x, e);
+        b += 0.0 * READ(x, e + 1);
+        c += 0.0 * READ(x, e + 2);
+        d += 0.0 * READ(x, e + 3);
+    }
+    for (; e < n; e++) a += 0.0 * READ(x, e);
+    return (a + b) + (c + d);
+}
+
 /* doubt <- 0 for configurations that are finite, with unit vectors of length 1; else another number */
 static void NAME(check)(const Plan *plan, const double *q, const double *v, const double *a, double *doubt)
 {
-    real sum = {0};
-    for (ptrdiff_t e = 0; e < plan->nq; e++) sum += 0.0 * READ(q, e);
-    for (ptrdiff_t e = 0; v && e < plan->nv; e++) sum += 0.0 * READ(v, e);
-    for (ptrdiff_t e = 0; a && e < plan->nv; e++) sum += 0.0 * READ(a, e);
+    real sum = NAME(doubt_finite)(q, plan->nq);
+    if (v) sum += NAME(doubt_finite)(v, plan->nv);
+    if (a) sum += NAME(doubt_finite)(a, plan->nv);
     AT(doubt, 0) = sum;
     for (ptrdiff_t k = 0; k < plan->units; k++) {
         double square[sizeof(real) / 8];
