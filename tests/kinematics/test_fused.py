@@ -17,6 +17,15 @@ WANTED = {
     "jacobians": [TIP, ("j8", "WORLD", "packed"), (["j1", "j2"], "LOCAL_WORLD_ALIGNED")],
     "jacobian_dots": [(TIP, "LOCAL_WORLD_ALIGNED", "packed"), -1],
     "joint_placements": True,
+    "center_of_mass": True,
+    "center_of_mass_velocity": ["j1", -1, 4],
+    "center_of_mass_acceleration": True,
+    "center_of_mass_jacobian": ["j8", "j2"],
+    "centroidal_map": True,
+    "centroidal_map_dot": True,
+    "centroidal_momentum": True,
+    "centroidal_momentum_rate": True,
+    "centroidal_inertia": True,
 }
 
 
@@ -42,6 +51,15 @@ def one_by_one(q, v, a):
         ),
         (dJ(MODEL, q, v, TIP, "LOCAL_WORLD_ALIGNED", "packed"), dJ(MODEL, q, v, -1)),
         tf.joint_placements(MODEL, q),
+        tf.center_of_mass(MODEL, q),
+        tuple(tf.center_of_mass(MODEL, q, v, root=root)[1] for root in ("j1", None, 4)),
+        tf.center_of_mass(MODEL, q, v, a)[2],
+        (tf.center_of_mass_jacobian(MODEL, q, "j8"), tf.center_of_mass_jacobian(MODEL, q, "j2")),
+        tf.centroidal_map(MODEL, q),
+        tf.centroidal_map_dot(MODEL, q, v),
+        tf.centroidal_momentum(MODEL, q, v),
+        tf.centroidal_momentum_rate(MODEL, q, v, a),
+        tf.centroidal_inertia(MODEL, q),
     )  # fmt: skip
 
 
@@ -116,6 +134,12 @@ def test_wrong_requests_are_named():
         tf.Kinematics(MODEL, jacobians=[("j1", "WORLD", "sparse")])
     with pytest.raises(ValueError, match="'spatial' or 'classical'"):
         tf.Kinematics(MODEL, accelerations=[("j1", "WORLD", "true")])
+    with pytest.raises(TypeError, match="centroidal_map must be True or False"):
+        tf.Kinematics(MODEL, centroidal_map=["j1"])
+    with pytest.raises(TypeError, match="placements must be a list"):
+        tf.Kinematics(MODEL, placements=True)
+    with pytest.raises(tf.InvalidModelError, match="root 'j99' is not"):
+        tf.Kinematics(MODEL, center_of_mass=["j99"])
     with pytest.raises(TypeError, match="a pair or a triple"):
         tf.Kinematics(MODEL, jacobians=[()])
     request = tf.Kinematics(MODEL, velocities=["j1"], jacobians=["j1", "j2"])

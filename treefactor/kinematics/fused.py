@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import namedtuple
+from collections.abc import Sequence
 from functools import partial
 
 import numpy as np
@@ -16,6 +17,7 @@ from ._bound_request import BoundRequest
 from ._general_path import run
 from ._request import Request
 from .frames import bound
+from .masses import CENTER, CENTER_ACCELERATION, CENTER_JACOBIAN, CENTER_VELOCITY, MASSES
 from .plans import (
     ACCELERATION,
     JACOBIAN,
@@ -25,12 +27,25 @@ from .plans import (
     Item,
     View,
     item_of,
+    items_of_masses,
     reference_name,
     request_of,
 )
 
 MOTIONS = {"placements": PLACEMENT, "velocities": VELOCITY, "accelerations": ACCELERATION}
 JACOBIANS = {"jacobians": JACOBIAN, "jacobian_dots": JACOBIAN_DOT}
+OF_SUBTREES = (CENTER, CENTER_VELOCITY, CENTER_ACCELERATION, CENTER_JACOBIAN)
+OF_MASSES = dict(
+    zip(
+        (
+            *("center_of_mass", "center_of_mass_velocity", "center_of_mass_acceleration"),
+            *("center_of_mass_jacobian", "centroidal_map", "centroidal_map_dot", "centroidal_momentum"),
+            *("centroidal_momentum_rate", "centroidal_inertia"),
+        ),
+        MASSES,
+        strict=True,
+    )
+)
 
 
 class Kinematics(Sealed):
@@ -49,6 +64,13 @@ class Kinematics(Sealed):
         Frames, pairs (frame, reference), or triples (frame, reference, layout); the layouts are those of
         `frame_jacobian`.
     joint_placements : bool
+    center_of_mass, center_of_mass_jacobian : bool or sequence
+        True for the whole model, or a list of roots of subtrees; see `treefactor.center_of_mass`.
+    center_of_mass_velocity, center_of_mass_acceleration : bool or sequence
+        Likewise.
+    centroidal_map, centroidal_map_dot, centroidal_momentum, centroidal_momentum_rate : bool
+        See the functions of these names.
+    centroidal_inertia : bool
 
     Attributes
     ----------
@@ -69,7 +91,8 @@ class Kinematics(Sealed):
 
     Calls return a named tuple with one field for everything requested: arrays of shape (..., k, 3, 4) for k
     placements, (..., k, 6) for k velocities or accelerations, (..., njoints, 3, 4) for the placements of all
-    joints; tuples of arrays (..., 6, nv) or packed ones for Jacobians and their time derivatives. Only
+    joints; tuples of arrays (..., 6, nv) or packed ones for Jacobians and their time derivatives; what
+    `center_of_mass` and the other functions of masses return, or tuples of that for lists of roots. Only
     the bodies between the base and these frames are visited, each once, and only these results are written.
 
     Examples
@@ -97,37 +120,33 @@ class Kinematics(Sealed):
         jacobians=(),
         jacobian_dots=(),
         joint_placements: bool = False,
+        center_of_mass: bool | Sequence = False,
+        center_of_mass_velocity: bool | Sequence = False,
+        center_of_mass_acceleration: bool | Sequence = False,
+        center_of_mass_jacobian: bool | Sequence = False,
+        centroidal_map: bool = False,
+        centroidal_map_dot: bool = False,
+        centroidal_momentum: bool = False,
+        centroidal_momentum_rate: bool = False,
+        centroidal_inertia: bool = False,
     ):
+        asked = {name: given for name, given in locals().items() if name not in ("self", "model")}
         require_model(model)
-        asked = {
-            "placements": placements,
-            "velocities": velocities,
-            "accelerations": accelerations,
-            "jacobians": jacobians,
-            "jacobian_dots": jacobian_dots,
-        }
-        asked = {name: _entries(given, name) for name, given in asked.items()}
-        counts: dict[str, int | None] = {}
-        items = []
-        for name, entries in asked.items():
-            if entries and name in MOTIONS:
-                items.append(_motions(model, name, entries))
-                counts[name] = None
-            elif entries:
-                items += [_jacobian(model, name, entry) for entry in entries]
-                counts[name] = len(entries)
-        if joint_placements:
-            items.append(item_of(model, PLACEMENT, range(model.njoints), "LOCAL"))
-            counts["joint_placements"] = None
-        if not items:
+        found: dict[str, Item | list[Item]] = {}  # a list: the field is a tuple
+        for name, given in asked.items():
+            asked[name] = bool(given) if isinstance(given, bool | np.bool_) else _entries(given, name)
+            if asked[name]:
+                found[name] = _items(model, name, asked[name])
+        if not found:
             raise ValueError("nothing is requested: pass placements, velocities, jacobians, ...")
+        items = [item for part in found.values() for item in (part if isinstance(part, list) else [part])]
         self._keep(
             model=model,
-            fields=tuple(counts),
+            fields=tuple(found),
             _request=request_of(model, items),
-            _counts=tuple(counts.values()),
-            _result=namedtuple("Results", tuple(counts)),
-            _asked=(*asked.values(), bool(joint_placements)),
+            _counts=tuple(len(part) if isinstance(part, list) else None for part in found.values()),
+            _result=namedtuple("Results", tuple(found)),
+            _asked=tuple(asked.values()),
         )
 
     def __reduce__(self):
@@ -214,6 +233,23 @@ def _entries(given, name: str) -> tuple:
     if isinstance(given, str | Frame):
         raise TypeError(f"{name} must be a list of frames, got {received(given)}: pass a list with one frame")
     return as_tuple(given, name)
+
+
+def _items(model: Model, name: str, given) -> Item | list[Item]:
+    """Return the item of a field, or the items of a field that is a tuple of arrays."""
+    if name == "joint_placements":
+        return item_of(model, PLACEMENT, range(model.njoints), "LOCAL")
+    if name in OF_MASSES:
+        if given is True:
+            return items_of_masses(model, OF_MASSES[name], -1)[0]
+        if OF_MASSES[name] not in OF_SUBTREES:
+            raise TypeError(f"{name} must be True or False, got {received(given)}")
+        return [items_of_masses(model, OF_MASSES[name], root)[0] for root in given]
+    if given is True:
+        raise TypeError(f"{name} must be a list of frames, got True")
+    if name in MOTIONS:
+        return _motions(model, name, given)
+    return [_jacobian(model, name, entry) for entry in given]
 
 
 def _split(entry, name: str, last: str) -> tuple:
