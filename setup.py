@@ -20,6 +20,7 @@ KERNELS = {
     "_poses": [f"{FOLDER}/poses/poses.c"],
     "_configurations": [f"{FOLDER}/configurations/configurations.c"],
     "_rollouts": [f"{FOLDER}/rollouts/rollouts.c"],
+    "_request": [f"{FOLDER}/kinematics/requests.c"],
     "_loops": [f"{FOLDER}/constraints/loops.c"],
     "_routine": [f"{FOLDER}/interpreter/interp.c"],
 }  # further sources of modules; every .pyx file is a module

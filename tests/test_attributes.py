@@ -35,7 +35,7 @@ MADE = {  # objects made by what is public, too
     "native kernels": tf.compile(OBJECTS["Program"], backend="cc"),
     "KKT": kkt.KKT(PROBLEM.tree, PROBLEM.packed, PROBLEM.D),
     "Corner": kkt.Corner(PROBLEM.tree, PROBLEM.packed, PROBLEM.D),
-    "Kinematics": constraints.kinematics.Kinematics(MODEL, Q),
+    "BodyMotions": constraints.kinematics.BodyMotions(MODEL, Q),
 }
 WORK = {"many factors": of_factor, "float32": of_factor, "native kernels": of_kernels}
 WORK |= {**USES, "constraints.Stepper": of_stepper}

@@ -42,6 +42,25 @@ from .exceptions import (
     StepError,
     TreefactorError,
 )
+from .kinematics.centroidal import (
+    center_of_mass,
+    center_of_mass_jacobian,
+    centroidal_inertia,
+    centroidal_map,
+    centroidal_map_dot,
+    centroidal_momentum,
+    centroidal_momentum_rate,
+)
+from .kinematics.frames import (
+    frame_acceleration,
+    frame_jacobian,
+    frame_jacobian_dot,
+    frame_placement,
+    frame_velocity,
+    joint_jacobian,
+    joint_placements,
+)
+from .kinematics.fused import Kinematics
 from .linalg import BoundFactor, Factor, factor, multiply, solve
 from .model import Frame, Inertia, Joint, Loop, Mimic, Model, se3, so3
 from .model.configuration import (
@@ -81,6 +100,7 @@ __all__ = [
     "InvalidTreeError",
     "Joint",
     "Kernels",
+    "Kinematics",
     "Loop",
     "Mimic",
     "Model",
@@ -98,6 +118,13 @@ __all__ = [
     "base_force",
     "bias",
     "bind",
+    "center_of_mass",
+    "center_of_mass_jacobian",
+    "centroidal_inertia",
+    "centroidal_map",
+    "centroidal_map_dot",
+    "centroidal_momentum",
+    "centroidal_momentum_rate",
     "chain_forces",
     "chain_inertia",
     "compile",
@@ -111,6 +138,11 @@ __all__ = [
     "factor",
     "families",
     "forward_dynamics",
+    "frame_acceleration",
+    "frame_jacobian",
+    "frame_jacobian_dot",
+    "frame_placement",
+    "frame_velocity",
     "generalized_gravity",
     "generate",
     "h_times",
@@ -119,6 +151,8 @@ __all__ = [
     "inverse_inertia",
     "is_same_configuration",
     "joint_forces",
+    "joint_jacobian",
+    "joint_placements",
     "kinetic_energy",
     "mechanical_energy",
     "mlcp",

@@ -13,7 +13,7 @@ import treefactor as tf
 from treefactor.constraints import Contact, Plane, Sphere, box, contacts_between
 from treefactor.constraints.contacts import Contacts, limits_of
 from treefactor.exceptions import InvalidModelError, NonFiniteError, ShapeError
-from treefactor.kinematics.jacobians import Kinematics
+from treefactor.kinematics.jacobians import BodyMotions
 
 STEP = 1e-5
 BY_DIFFERENCES = 1e-7
@@ -41,9 +41,9 @@ def dense(touch, model):
 def test_normal_rows_are_rates_of_gaps(seed):
     contacts = Contacts(MIXED, random_contacts(seed))
     q, v, _, _ = arguments(MIXED, seed)
-    touch = contacts.near(Kinematics(MIXED, q, v))
+    touch = contacts.near(BodyMotions(MIXED, q, v))
     after, before = (
-        contacts.near(Kinematics(MIXED, tf.integrate(MIXED, q, sign * STEP * v))).gap for sign in (1.0, -1.0)
+        contacts.near(BodyMotions(MIXED, tf.integrate(MIXED, q, sign * STEP * v))).gap for sign in (1.0, -1.0)
     )
     rates = dense(touch, MIXED)[0] @ v
     assert error(rates, (after - before) / (2 * STEP), 1.0 + np.abs(rates).max()) < BY_DIFFERENCES
@@ -52,7 +52,7 @@ def test_normal_rows_are_rates_of_gaps(seed):
 def test_tangent_rows_are_sliding_velocities():
     found = random_contacts(7)
     q, v, _, _ = arguments(MIXED, 7)
-    touch = Contacts(MIXED, found).near(Kinematics(MIXED, q, v))
+    touch = Contacts(MIXED, found).near(BodyMotions(MIXED, q, v))
     rates = (dense(touch, MIXED) @ v).T
     assert error(touch.axes @ np.swapaxes(touch.axes, 1, 2), np.tile(np.eye(3), (len(found), 1, 1))) < 1e-12
     assert error(np.linalg.det(touch.axes), np.ones(len(found))) < 1e-12
@@ -77,7 +77,7 @@ def test_gaps_of_spheres_and_planes():
         Contact(Sphere(0, radius=0.5), Sphere(1, radius=0.25)),
         Contact(Sphere(0), Sphere(1)),
     ]
-    at = Kinematics(pair, [0, 0, 2.0, 0, 3.0, 6.0])
+    at = BodyMotions(pair, [0, 0, 2.0, 0, 3.0, 6.0])
     touch = Contacts(pair, found).near(at)
     assert np.allclose(touch.gap, [1.5, 0.5, 4.25, 5.0])
     assert np.allclose(touch.axes[2, 0], [0, -0.6, -0.8])
@@ -88,7 +88,7 @@ def test_gaps_of_spheres_and_planes():
 
 def test_spheres_at_one_place_have_a_normal():
     pair = tf.Model([tf.Joint(name, "translation", inertia=tf.Inertia(1.0)) for name in "ab"])
-    touch = Contacts(pair, [Contact(Sphere(0, radius=1.0), Sphere(1))]).near(Kinematics(pair, np.zeros(6)))
+    touch = Contacts(pair, [Contact(Sphere(0, radius=1.0), Sphere(1))]).near(BodyMotions(pair, np.zeros(6)))
     assert touch.gap == [-1.0]
     assert np.array_equal(touch.axes[0, 0], [0, 0, 1])
 
@@ -172,7 +172,7 @@ def test_gaps_of_contacts_left_out_are_the_same_everywhere(model, seed):
     if not every:
         return
     gaps = [
-        Contacts(model, every).near(Kinematics(model, q)).gap
+        Contacts(model, every).near(BodyMotions(model, q)).gap
         for q in tf.random_configuration(model, rng, size=6)
     ]
     spread, size = np.ptp(gaps, axis=0), 1.0 + np.abs(gaps).max()

@@ -11,7 +11,7 @@ from helpers.mlcp_verify import verify, verify_certificate
 from treefactor import constraints, mechanisms
 from treefactor.constraints import Contact, Plane, Sphere, Stepper, box, contacts_between
 from treefactor.exceptions import StepError
-from treefactor.kinematics.jacobians import Kinematics
+from treefactor.kinematics.jacobians import BodyMotions
 from treefactor.mlcp import Status
 
 STEPS = 0.5e-3, 1e-3, 2e-3, 5e-3, 1e-2, 2e-2  # s
@@ -55,7 +55,7 @@ class Scene:
     def energy(self) -> float:
         """Return the kinetic and potential energy, J."""
         model = self.stepper.model
-        at, inertias = Kinematics(model, self.q), [joint.inertia for joint in model.joints]
+        at, inertias = BodyMotions(model, self.q), [joint.inertia for joint in model.joints]
         p = at.points(np.arange(model.njoints), np.array([one.com for one in inertias])) + at.origin[:-1]
         return self.kinetic() - np.array([one.mass for one in inertias]) @ (p @ model.gravity)
 

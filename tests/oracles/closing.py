@@ -4,14 +4,14 @@ import numpy as np
 
 import treefactor as tf
 from treefactor.constraints.loops import PAIRS
-from treefactor.kinematics.jacobians import Kinematics, Pattern, cross
+from treefactor.kinematics.jacobians import BodyMotions, Pattern, cross
 
 RANK = 1e-9  # singular values below this share of the largest belong to redundant rows
 
 
 def rows(model, q, v):
     """Return the residual, J and J-dot v in one state."""
-    at = Kinematics(model, q, v)
+    at = BodyMotions(model, q, v)
     found = [_row(at, loop, *row) for loop in model.loops for row in _kinds(loop)]
     residual, W, rate = (np.array(part) for part in zip(*found, strict=True))
     ends = np.repeat(

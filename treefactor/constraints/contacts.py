@@ -12,7 +12,7 @@ import numpy as np
 from .._util.rotations import unit
 from .._util.validation import ReadOnly, Sealed, as_number, as_tuple, as_vector
 from ..exceptions import ConfigurationError, InvalidModelError
-from ..kinematics.jacobians import Kinematics, Support
+from ..kinematics.jacobians import BodyMotions, Support
 from ..model.configuration import random_configuration
 from ..model.frames import Frame, located
 from ..model.model import Model, body_number, require_model
@@ -296,7 +296,7 @@ class Contacts(Sealed):
         kernel = ContactKernel(model.njoints, structs, support.entries(model), support.indices)
         self._keep(mu=mu, _kernel=kernel)
 
-    def near(self, at: Kinematics, margin: float = np.inf) -> Touch:
+    def near(self, at: BodyMotions, margin: float = np.inf) -> Touch:
         """Find the contacts whose gap is at most the margin in one state.
 
         Rows are the velocities, along the axes, of the point of the sphere that is closest to the other side
@@ -323,7 +323,7 @@ def gaps_change(model: Model, contacts) -> np.ndarray:
             q = close(model, q) if model.loops else q
         except ConfigurationError:
             continue
-        at = Kinematics(model, q)
+        at = BodyMotions(model, q)
         touch = found.near(at)
         rates = np.zeros((len(contacts), model.nv))
         rates[np.repeat(touch.which, np.diff(touch.start)), touch.column] = touch.data[0]

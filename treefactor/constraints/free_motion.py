@@ -25,7 +25,7 @@ from __future__ import annotations
 import numpy as np
 
 from ..dynamics.recursions import bias, bind, rnea
-from ..kinematics.jacobians import Kinematics, cross, product
+from ..kinematics.jacobians import BodyMotions, cross, product
 from ..linalg.factorization import Factor
 from ..model.model import Model
 from ._joint_integration import JointIntegrator
@@ -97,7 +97,7 @@ class FreeMotion:
         """Compute H u of the velocities u nearest to those that the bodies had in the last step."""
         model, h = self.model, self.h
         q_before, v_before = self.integrator.advanced(q, v, -h)
-        before, now = Kinematics(model, q_before, v_before), Kinematics(model, q)
+        before, now = BodyMotions(model, q_before, v_before), BodyMotions(model, q)
         V, R = before.V[:-1], np.swapaxes(before.R[:-1], -1, -2)
         r = before.points(np.arange(model.njoints), self._com)
         linear = V[:, :3] + cross(V[:, 3:], r)

@@ -11,7 +11,7 @@ import numpy as np
 from .. import dynamics
 from .._util.validation import Sealed, as_number, as_size, as_vector, flatten
 from ..exceptions import ConfigurationError
-from ..kinematics.jacobians import Kinematics, Support
+from ..kinematics.jacobians import BodyMotions, Support
 from ..linalg.factorization import factor
 from ..model._unit_rotations import require_rotations
 from ..model.configuration import integrate
@@ -121,7 +121,7 @@ class Loops(Sealed):
     def __reduce__(self):
         return loops_of, (self.model, self.targets)
 
-    def rows(self, at: Kinematics, q=None, motion=None) -> Rows:
+    def rows(self, at: BodyMotions, q=None, motion=None) -> Rows:
         """Compute the rows of all loops, one loop after the other, then those of driven joints.
 
         With drives q (..., nq) and the motion (..., 3 drives) are needed.
@@ -227,14 +227,14 @@ def loop_rows(model: Model, q, v=None, drives=NO_DRIVES, t=0.0) -> Rows:
     """
     require_model(model)
     if drives is NO_DRIVES:
-        return loops_of(model).rows(Kinematics(model, q, v))
+        return loops_of(model).rows(BodyMotions(model, q, v))
     drives, loops = driven_loops(model, drives)
     motion = motions_at(drives, t)
     given = {"q": q, "drives": motion} | ({} if v is None else {"v": v})
     tails = {"q": (model.nq,), "v": (model.nv,), "drives": motion.shape[-1:]}
     arrays, batch = states_with_motions(given, tails, model)
     q = np.broadcast_to(arrays["q"], (*batch, model.nq))
-    return loops.rows(Kinematics(model, q, arrays.get("v")), q, motion)
+    return loops.rows(BodyMotions(model, q, arrays.get("v")), q, motion)
 
 
 def forward_dynamics(
@@ -352,18 +352,18 @@ def close(model: Model, q, tolerance: float = 1e-12, drives=NO_DRIVES, t: float 
     drives, loops = driven_loops(model, drives)
     motion = motions_at(drives, as_number(t, "t"))
     require_finite_motions(motion)
-    found, damping = loops.rows(Kinematics(model, q), q, motion), 1e-3
+    found, damping = loops.rows(BodyMotions(model, q), q, motion), 1e-3
     for _ in range(STEPS):
         error = np.abs(found.residual).max(initial=0.0)
         if error <= tolerance:
             break
         nearer = integrate(model, q, _step(found.dense(), found.residual, damping * min(error, 1.0)))
-        tried = loops.rows(Kinematics(model, nearer), nearer, motion)
+        tried = loops.rows(BodyMotions(model, nearer), nearer, motion)
         if np.linalg.norm(tried.residual) < np.linalg.norm(found.residual):
             q, found, damping = nearer, tried, damping / 10.0
         else:
             damping = max(10.0 * damping, 1e-12)
-    _require_closed(loops, Kinematics(model, q), found, tolerance)
+    _require_closed(loops, BodyMotions(model, q), found, tolerance)
     return q
 
 
@@ -374,7 +374,7 @@ def _step(J: np.ndarray, residual: np.ndarray, damping: float) -> np.ndarray:
     return -((np.where(kept, size, 0.0) / (size**2 + damping**2 + ~kept)) * (residual @ U)) @ V
 
 
-def _require_closed(loops: Loops, at: Kinematics, found: Rows, tolerance: float) -> None:
+def _require_closed(loops: Loops, at: BodyMotions, found: Rows, tolerance: float) -> None:
     """Raise ConfigurationError that names an open loop, or one whose frames have opposite axes."""
     error = np.abs(found.residual)
     if error.max(initial=0.0) > tolerance:

@@ -22,7 +22,7 @@ import numpy as np
 from .._util.messages import received
 from .._util.validation import Sealed, as_number, as_real, as_tuple, as_vector, check_choice, require_finite
 from ..exceptions import ConfigurationError, DtypeError, InvalidModelError, ShapeError
-from ..kinematics.jacobians import Kinematics, cross, product
+from ..kinematics.jacobians import BodyMotions, cross, product
 from ..mlcp.problem import Problem
 from ..model.joints import ROUND_OFF, Inertia
 from ..model.model import GRAVITY, Model, require_model
@@ -255,7 +255,7 @@ class MaximalCoordinates(Sealed):
         model = self.model
         if model is None:
             raise ValueError("states needs a mechanism made by from_model")
-        at = Kinematics(model, as_vector(q, model.nq, "q"), as_vector(v, model.nv, "v"))
+        at = BodyMotions(model, as_vector(q, model.nq, "q"), as_vector(v, model.nv, "v"))
         p, V = at.p[:-1], at.V[:-1]
         linear = V[:, :3] + cross(V[:, 3:], p)
         return BodyStates(at.R[:-1], at.origin[:-1] + p, np.concatenate([linear, V[:, 3:]], axis=1))

@@ -33,7 +33,7 @@ from .._util.validation import (
 )
 from ..dynamics.recursions import motion
 from ..exceptions import NonFiniteError, ShapeError, StepError
-from ..kinematics.jacobians import Kinematics
+from ..kinematics.jacobians import BodyMotions
 from ..linalg.solve_multiply import multiply
 from ..mlcp._stacked_rows import SortedRows
 from ..model.model import Model, require_model
@@ -178,7 +178,7 @@ class Stepper(Sealed):
         q = np.ascontiguousarray(as_vector(q, model.nq, "q"))
         v = np.ascontiguousarray(as_vector(v, model.nv, "v"))
         tau = np.zeros(model.nv) if tau is None else as_vector(tau, model.nv, "tau")
-        at = Kinematics(model, q, v)
+        at = BodyMotions(model, q, v)
         touch = self._contacts.near(at, self.margin)
         rows = self._unilateral(q, touch)
         C, c = self._bilateral(at, q, t)
@@ -248,7 +248,7 @@ class Stepper(Sealed):
         return multiply(H, self.model.tree, turned, layout="packed") + self.h * force, H
 
     def _bilateral(
-        self, at: Kinematics, q: np.ndarray, t: float
+        self, at: BodyMotions, q: np.ndarray, t: float
     ) -> tuple[SortedRows, np.ndarray] | tuple[None, None]:
         """Compute the rows of loops and driven joints, and their right sides."""
         if not self.model.loops and not self.drives:

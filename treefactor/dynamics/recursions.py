@@ -235,7 +235,7 @@ def forward_dynamics(
 def frames(model: Model, q, v, num_threads: int = 1) -> np.ndarray:
     """Compute kinematics records of all bodies and unit motions of all freedoms, in the axes of the base.
 
-    `Kinematics` and `treefactor.constraints` read them. Arguments and errors are those of `bias`.
+    `BodyMotions` and `treefactor.constraints` read them. Arguments and errors are those of `bias`.
 
     Returns
     -------
@@ -272,14 +272,17 @@ def bind(function, model: Model, *arguments: Any, out: Any, **options: Any) -> B
         `crba`, `rnea`, `bias`, `h_times`, `aba`, `forward_dynamics` (by the factor), `joint_forces`,
         `base_force`, `generalized_gravity`, `static_torque`, `kinetic_energy`, `potential_energy`,
         `mechanical_energy`, `coriolis_matrix` (dense), `inverse_inertia`, `integrate`, `difference`,
-        `interpolate` (u is an array without axes), `step` or `rollout`.
+        `interpolate` (u is an array without axes), `step`, `rollout`; or a function of the kinematics, as
+        `frame_jacobian`.
     model : Model
     *arguments, out : ndarray of float64
         Arguments after the model, for one configuration; contiguous. They are referenced, not copied. For
         energies, out has shape (). For `step` and `rollout`: q, v, tau, the number h, perhaps the method; out
-        is a tuple (q, v), and for `step` may be the state itself.
+        is a tuple (q, v), and for `step` may be the state itself. Functions of the kinematics also take their
+        frame here.
     **options
-        Further arguments by name: ``fext`` (njoints, 6) of functions that take it.
+        Further arguments by name: ``fext`` (njoints, 6) of functions that take it, or the reference, layout
+        and so on of functions of the kinematics.
 
     Returns
     -------

@@ -1,14 +1,52 @@
-"""Compute placements, velocities and Jacobians of bodies and frames.
+"""Compute placements, velocities and Jacobians of bodies, frames and centres of mass.
 
-`jacobians` has the public functions, the class `Kinematics` that holds placements, velocities and unit
-motions of all bodies, and the class `Support`, which lists the freedoms that have an entry in a row.
+`frames` and `centroidal` have the public functions, and `fused` the class `Kinematics` that computes many
+results together. `plans` compiles the requests behind them, and says how to add an output.
+
+`jacobians` has the functions of `treefactor.constraints`, the class `BodyMotions` that holds placements,
+velocities and unit motions of all bodies, and the class `Support`, which lists the freedoms with an entry in
+a row.
 """
 
-from .jacobians import Kinematics, acceleration_bias, jacobian, placement
+from .centroidal import (
+    center_of_mass,
+    center_of_mass_jacobian,
+    centroidal_inertia,
+    centroidal_map,
+    centroidal_map_dot,
+    centroidal_momentum,
+    centroidal_momentum_rate,
+)
+from .frames import (
+    frame_acceleration,
+    frame_jacobian,
+    frame_jacobian_dot,
+    frame_placement,
+    frame_velocity,
+    joint_jacobian,
+    joint_placements,
+)
+from .fused import Kinematics
+from .jacobians import BodyMotions, acceleration_bias, jacobian, placement
 
 __all__ = [
+    "BodyMotions",
     "Kinematics",
     "acceleration_bias",
+    "center_of_mass",
+    "center_of_mass_jacobian",
+    "centroidal_inertia",
+    "centroidal_map",
+    "centroidal_map_dot",
+    "centroidal_momentum",
+    "centroidal_momentum_rate",
+    "frame_acceleration",
+    "frame_jacobian",
+    "frame_jacobian_dot",
+    "frame_placement",
+    "frame_velocity",
     "jacobian",
+    "joint_jacobian",
+    "joint_placements",
     "placement",
 ]

@@ -10,14 +10,16 @@ from functools import cached_property
 
 import numpy as np
 
-from .._util.validation import ReadOnly, Sealed, as_vector
+from .._util.validation import ReadOnly, Sealed
 from ..dynamics._recursions import BODY_MOTION, ENTRY
 from ..dynamics.recursions import frames
-from ..model.frames import Frame, located
-from ..model.joints import _rotation
+from ..model.frames import Frame
 from ..model.model import Model, require_model
+from ._bound_request import call
+from ._general_path import general_path, run
+from .plans import BODY_BIAS, BODY_JACOBIAN, BODY_PLACEMENT, CLASSICAL, placed_request
 
-__all__ = ["Kinematics", "Pattern", "Support", "acceleration_bias", "jacobian", "placement"]
+__all__ = ["BodyMotions", "Kinematics", "Pattern", "Support", "acceleration_bias", "jacobian", "placement"]
 
 RECORD = BODY_MOTION.itemsize // 8  # numbers of a kinematics record
 FIELDS = {  # ranges of its fields
@@ -25,6 +27,7 @@ FIELDS = {  # ranges of its fields
     for name, (kind, start) in BODY_MOTION.fields.items()
 }
 
+ORIGIN = (0.0, 0.0, 0.0)
 NEXT, LAST = [1, 2, 0], [2, 0, 1]
 
 
@@ -38,7 +41,7 @@ def product(R: np.ndarray, x: np.ndarray) -> np.ndarray:
     return (R @ x[..., None])[..., 0]
 
 
-class Kinematics(Sealed):
+class BodyMotions(Sealed):
     """Placements, velocities and unit motions of a model's bodies in one or many states, in base axes.
 
     Parameters
@@ -122,6 +125,9 @@ class Kinematics(Sealed):
         return self.p[..., body, :] + product(self.R[..., body, :, :], at)
 
 
+Kinematics = BodyMotions  # the name in release 0.1
+
+
 class Support(Sealed, ReadOnly):
     """Support of Jacobian rows: the freedoms that move two bodies relative to each other, as in SciPy's CSR.
 
@@ -179,7 +185,7 @@ class Support(Sealed, ReadOnly):
         """Return the first entries of rows, and the ends of their ranges."""
         return [np.searchsorted(self.row, rows, side) for side in ("left", "right")]
 
-    def data(self, at: Kinematics, W: np.ndarray) -> np.ndarray:
+    def data(self, at: BodyMotions, W: np.ndarray) -> np.ndarray:
         """Return entries (..., nnz) of rows for wrenches W (2, ..., rows, 6) on first and second bodies."""
         wrench = np.moveaxis(W, 0, -3)[..., self.side, self.row, :]
         data = np.einsum("...i,...i->...", at.S[..., self.freedom, :], wrench)
@@ -195,7 +201,7 @@ class Support(Sealed, ReadOnly):
 Pattern = Support  # the name in release 0.1
 
 
-def jacobian(model: Model, q, body: int | str | Frame, R=None, p=(0.0, 0.0, 0.0)) -> np.ndarray:
+def jacobian(model: Model, q, body: int | str | Frame, R=None, p=ORIGIN) -> np.ndarray:
     """Compute the Jacobian of a frame on a body: rows of linear velocity, then rows of angular velocity.
 
     Parameters
@@ -229,16 +235,10 @@ def jacobian(model: Model, q, body: int | str | Frame, R=None, p=(0.0, 0.0, 0.0)
     -----
     Featherstone (2008), section 4.4.
     """
-    at, body, axes, r = _frame(model, q, None, body, R, p)
-    W = np.zeros((2, *r.shape[:-1], 6, 6))
-    W[1, ..., :3, :3] = axes
-    W[1, ..., :3, 3:] = cross(r[..., None, :], axes)
-    W[1, ..., 3:, 3:] = axes
-    support = Support(model, [-1] * 6, [body] * 6)
-    return support.dense(support.data(at, W))
+    return _of_body(model, BODY_JACOBIAN, 0, q, None, body, R, p)
 
 
-def acceleration_bias(model: Model, q, v, body: int | str | Frame, R=None, p=(0.0, 0.0, 0.0)) -> np.ndarray:
+def acceleration_bias(model: Model, q, v, body: int | str | Frame, R=None, p=ORIGIN) -> np.ndarray:
     """Compute J-dot v of a frame on a body: its acceleration at zero acceleration of the joints.
 
     Parameters
@@ -257,16 +257,10 @@ def acceleration_bias(model: Model, q, v, body: int | str | Frame, R=None, p=(0.
     ------
     ShapeError, NonFiniteError, ConfigurationError, InvalidModelError, IndexError
     """
-    at, body, axes, r = _frame(model, q, v, body, R, p)
-    V, A = at.V[..., body, :], at.A[..., body, :]
-    velocity = V[..., :3] + cross(V[..., 3:], r)
-    linear = A[..., :3] + cross(A[..., 3:], r) + cross(V[..., 3:], velocity)
-    return np.concatenate([product(axes, linear), product(axes, A[..., 3:])], axis=-1)
+    return _of_body(model, BODY_BIAS, CLASSICAL, q, v, body, R, p)
 
 
-def placement(
-    model: Model, q, body: int | str | Frame, R=None, p=(0.0, 0.0, 0.0)
-) -> tuple[np.ndarray, np.ndarray]:
+def placement(model: Model, q, body: int | str | Frame, R=None, p=ORIGIN) -> tuple[np.ndarray, np.ndarray]:
     """Compute the placement of a frame on a body in the base.
 
     Parameters
@@ -285,19 +279,17 @@ def placement(
     ------
     ShapeError, NonFiniteError, ConfigurationError, InvalidModelError, IndexError
     """
-    at, body, axes, r = _frame(model, q, None, body, np.eye(3) if R is None else R, p)
-    return np.swapaxes(axes, -1, -2), at.origin[..., body, :] + r
+    T = _of_body(model, BODY_PLACEMENT, 0, q, None, body, R, p)
+    return T[..., :3], T[..., 3]
 
 
-def _frame(model: Model, q, v, body, R, p) -> tuple[Kinematics, int, np.ndarray, np.ndarray]:
-    """Return kinematics, body number, axes as rows (of frame or base), origin from the root body."""
+def _of_body(model: Model, kind: int, option: int, q, v, body, R, p) -> np.ndarray:
+    """Return the result of a request for a frame on a body, in its own axes if it has any."""
+    reference = "LOCAL_WORLD_ALIGNED" if R is None else "LOCAL"
+    if R is None and p is ORIGIN:
+        return call(model, kind, body, reference, option, q, v, None, None, 1, general_path)
     require_model(model)
-    R = None if R is None else _rotation(R, "R")
-    body, R, p = located(model, body, R, as_vector(p, 3, "p"))
-    at = Kinematics(model, q, v)
-    axes = np.swapaxes(at.R[..., body, :, :] @ R, -1, -2) if R is not None else np.eye(3)
-    r = at.points(body, p)
-    return at, body, np.broadcast_to(axes, (*r.shape, 3)), r
+    return run(model, placed_request(model, kind, body, reference, option, R, p), q, v)
 
 
 def ratios(model: Model) -> np.ndarray:

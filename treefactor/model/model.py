@@ -267,6 +267,11 @@ class Model(Sealed):
         return Configurations(self.joints, self.idx_q, self.idx_v)
 
     @cached_property
+    def _requests(self) -> dict:
+        """Return the compiled requests of ``treefactor.kinematics`` that are kept for later calls."""
+        return {}
+
+    @cached_property
     def entries(self) -> Mapping[str, tuple[np.ndarray, np.ndarray]]:
         """Return by kind the entries of the free joints in q, (joints, nq), and in v, (joints, nv)."""
         found: dict[str, list] = {}

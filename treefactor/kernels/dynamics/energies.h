@@ -30,7 +30,7 @@ INLINE real NAME(potential_energy)(const Mechanism *m, const double *q, const Wo
         const Body *b = m->body + i;
         EACH(e, 9) R[e] = zero + b->R[e];
         EACH(r, 3) p[r] = zero + b->p[r];
-        NAME(apply_joint)(b, q, w, R, p);
+        NAME(apply_joint)(b, q, &w->angles, R, p);
         ROTATE(R, w->F[i].e, h);
         EACH(r, 3) h[r] += b->carried * p[r];
         if (b->parent >= 0) EACH(r, 3) w->F[b->parent].e[r] += h[r];
@@ -46,7 +46,7 @@ static void NAME(energy)(const Mechanism *m, const double *q, const double *v, i
     real found = {0};
     Workspace w = NAME(carve_workspace)(m, workspace);
     if (!v) {
-        NAME(write_angles)(m, q, &w);
+        NAME(compute_angles)(m, q, &w.angles);
     } else {
         NAME(place_bodies)(m, q, &w);
         NAME(propagate_velocities)(m, &w, v);

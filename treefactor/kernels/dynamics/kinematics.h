@@ -37,7 +37,7 @@ static void NAME(frames)(const Mechanism *m, const double *q, const double *v, d
             EACH(e, 9) base[i].R[e] = zero + b->R[e];
             EACH(r, 3) base[i].p[r] = zero + b->p[r];
             EACH(r, 3) base[i].d[r] = zero;
-            NAME(apply_joint)(b, q, &w, base[i].R, base[i].p);
+            NAME(apply_joint)(b, q, &w.angles, base[i].R, base[i].p);
         }
         for (ptrdiff_t k = b->v; k < b->v + b->freedoms; k++)
             NAME(write_motion)(R, o, w.S[k].e, frames + UNIT_MOTION(m->joints, k) * LANES);

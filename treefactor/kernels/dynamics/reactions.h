@@ -22,7 +22,7 @@ INLINE void NAME(subtract_from_base)(const Body *b, const double *q, const Works
     real R[9], p[3], f[6];
     EACH(e, 9) R[e] = zero + b->R[e];
     EACH(r, 3) p[r] = zero + b->p[r];
-    NAME(apply_joint)(b, q, w, R, p);
+    NAME(apply_joint)(b, q, &w->angles, R, p);
     ROTATE(R, F, f);
     ROTATE(R, F + 3, f + 3);
     ADD_CROSS(p, f, f + 3);

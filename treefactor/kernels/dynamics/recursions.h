@@ -23,6 +23,7 @@
 #include "aba.h"
 #include "kinematics.h"
 
+#undef Angles
 #undef Pose
 #undef Inertia
 #undef Vector

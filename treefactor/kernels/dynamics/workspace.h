@@ -1,6 +1,7 @@
 /* Types of the recursions, and how the caller's block of doubles is carved into their arrays.
  * `real` is a double or a SIMD register; see recursions.h for the names that must be defined. */
 #include "../common/spatial.h"
+#include "joints.h"
 #define LOWER(r, c) ((r) * ((r) + 1) / 2 + (c))   /* index into a lower triangle stored row by row */
 
 typedef struct {
@@ -25,7 +26,7 @@ typedef struct {
     Articulated *IA;                 /* articulated-body inertias */
     Vector *S, *U;                   /* of every freedom: unit motion, and U = IA S */
     real *u, *inverse;               /* of every freedom: u and 1 / D of the ABA */
-    real *angle, *sine, *cosine;     /* of every revolute or helical joint */
+    Angles angles;
 } NAME(Workspace);
 #define Workspace NAME(Workspace)
 
@@ -48,8 +49,8 @@ static Workspace NAME(carve_workspace)(const Mechanism *m, double *workspace)
     w.U = w.S + m->n;
     w.u = (real *)(w.U + m->n);
     w.inverse = w.u + m->n;
-    w.angle = w.inverse + m->n;
-    w.sine = w.angle + m->angles;
-    w.cosine = w.sine + m->angles;
+    w.angles.angle = w.inverse + m->n;
+    w.angles.sine = w.angles.angle + m->angles;
+    w.angles.cosine = w.angles.sine + m->angles;
     return w;
 }

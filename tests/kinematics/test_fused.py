@@ -1,0 +1,152 @@
+"""Compare results that are computed together with those computed one by one."""
+
+import pickle
+
+import numpy as np
+import pytest
+from helpers.dynamics_cases import MODELS, arguments
+
+import treefactor as tf
+
+MODEL = MODELS["all kinds"]
+TIP = tf.Frame("tip", 5, p=[0.1, 0.2, 0.3])
+WANTED = {
+    "placements": [TIP, "j3", -1],
+    "velocities": ["j1", (TIP, "WORLD"), ("j8", "LOCAL_WORLD_ALIGNED")],
+    "accelerations": [(TIP, "LOCAL", "classical"), ("j7", "WORLD"), "j2"],
+    "jacobians": [TIP, ("j8", "WORLD", "packed"), (["j1", "j2"], "LOCAL_WORLD_ALIGNED")],
+    "jacobian_dots": [(TIP, "LOCAL_WORLD_ALIGNED", "packed"), -1],
+    "joint_placements": True,
+    "center_of_mass": True,
+    "center_of_mass_velocity": ["j1", -1, 4],
+    "center_of_mass_acceleration": True,
+    "center_of_mass_jacobian": ["j8", "j2"],
+    "centroidal_map": True,
+    "centroidal_map_dot": True,
+    "centroidal_momentum": True,
+    "centroidal_momentum_rate": True,
+    "centroidal_inertia": True,
+}
+
+
+def one_by_one(q, v, a):
+    """Return the results of WANTED from functions of single frames."""
+    J, dJ, stack = tf.frame_jacobian, tf.frame_jacobian_dot, lambda parts: np.stack(parts, axis=q.ndim - 1)
+    return (
+        tf.frame_placement(MODEL, q, [TIP, "j3", -1]),
+        stack([
+            tf.frame_velocity(MODEL, q, v, "j1"),
+            tf.frame_velocity(MODEL, q, v, TIP, "WORLD"),
+            tf.frame_velocity(MODEL, q, v, "j8", "LOCAL_WORLD_ALIGNED"),
+        ]),
+        stack([
+            tf.frame_acceleration(MODEL, q, v, a, TIP, classical=True),
+            tf.frame_acceleration(MODEL, q, v, a, "j7", "WORLD"),
+            tf.frame_acceleration(MODEL, q, v, a, "j2"),
+        ]),
+        (
+            J(MODEL, q, TIP),
+            J(MODEL, q, "j8", "WORLD", "packed"),
+            J(MODEL, q, ["j1", "j2"], "LOCAL_WORLD_ALIGNED"),
+        ),
+        (dJ(MODEL, q, v, TIP, "LOCAL_WORLD_ALIGNED", "packed"), dJ(MODEL, q, v, -1)),
+        tf.joint_placements(MODEL, q),
+        tf.center_of_mass(MODEL, q),
+        tuple(tf.center_of_mass(MODEL, q, v, root=root)[1] for root in ("j1", None, 4)),
+        tf.center_of_mass(MODEL, q, v, a)[2],
+        (tf.center_of_mass_jacobian(MODEL, q, "j8"), tf.center_of_mass_jacobian(MODEL, q, "j2")),
+        tf.centroidal_map(MODEL, q),
+        tf.centroidal_map_dot(MODEL, q, v),
+        tf.centroidal_momentum(MODEL, q, v),
+        tf.centroidal_momentum_rate(MODEL, q, v, a),
+        tf.centroidal_inertia(MODEL, q),
+    )  # fmt: skip
+
+
+def flat(result):
+    """Return the arrays of a result."""
+    return [x for part in result for x in (part if isinstance(part, tuple) else [part])]
+
+
+def assert_same(found, expected):
+    for own, other in zip(flat(found), flat(expected), strict=True):
+        assert own.shape == other.shape
+        assert (own == other).all()
+
+
+@pytest.mark.parametrize("size", [(), (21,), (2, 5)])
+def test_results_are_those_of_the_functions(size):
+    q, v, a, _ = arguments(MODEL, 1, size)
+    request = tf.Kinematics(MODEL, **WANTED)
+    found = request(q, v, a)
+    assert found._fields == request.fields == tuple(WANTED)
+    expected = one_by_one(q, v, a)
+    assert_same(found, expected)
+    assert_same(request(q.tolist(), v, a, num_threads=2), expected)
+    out = request.empty(*size)
+    assert request(q, v, a, out=out) is out
+    assert_same(out, expected)
+
+
+@pytest.mark.parametrize("field", WANTED)
+def test_each_result_can_be_requested_alone(field):
+    q, v, a, _ = arguments(MODEL, 1, (9,))
+    request = tf.Kinematics(MODEL, **{field: WANTED[field]})
+    expected = one_by_one(q, v, a)[list(WANTED).index(field)]
+    for given in ((q, v, a), (q.tolist(), v, a)):
+        assert_same(request(*given), (expected,))
+    out = request.empty(9)
+    assert request(q, v, a, out) is out
+    assert_same(out, (expected,))
+
+
+def test_a_bound_request_follows_its_arrays():
+    q, v, a, _ = arguments(MODEL, 1)
+    request = tf.Kinematics(MODEL, **WANTED)
+    out = request.empty()
+    step = request.bind(q, v, a, out=out)
+    for seed in (2, 3):
+        for x, y in zip((q, v, a), arguments(MODEL, seed), strict=False):
+            x[:] = y
+        assert step() is out
+        assert_same(out, one_by_one(q, v, a))
+    q[0] = np.nan
+    with pytest.raises(tf.NonFiniteError):
+        step()
+
+
+def test_a_request_is_pickled():
+    q, v, a, _ = arguments(MODEL, 1)
+    request = tf.Kinematics(MODEL, **WANTED)
+    assert_same(pickle.loads(pickle.dumps(request))(q, v, a), request(q, v, a))
+
+
+def test_wrong_requests_are_named():
+    with pytest.raises(ValueError, match="nothing is requested"):
+        tf.Kinematics(MODEL)
+    with pytest.raises(TypeError, match="placements must be a list"):
+        tf.Kinematics(MODEL, placements="j1")
+    with pytest.raises(tf.InvalidModelError, match="'j99' is not"):
+        tf.Kinematics(MODEL, velocities=[("j99", "WORLD")])
+    with pytest.raises(ValueError, match="reference must be one of"):
+        tf.Kinematics(MODEL, velocities=[("j1", "BODY")])
+    with pytest.raises(ValueError, match="layout must be one of"):
+        tf.Kinematics(MODEL, jacobians=[("j1", "WORLD", "sparse")])
+    with pytest.raises(ValueError, match="'spatial' or 'classical'"):
+        tf.Kinematics(MODEL, accelerations=[("j1", "WORLD", "true")])
+    with pytest.raises(TypeError, match="centroidal_map must be True or False"):
+        tf.Kinematics(MODEL, centroidal_map=["j1"])
+    with pytest.raises(TypeError, match="placements must be a list"):
+        tf.Kinematics(MODEL, placements=True)
+    with pytest.raises(tf.InvalidModelError, match="root 'j99' is not"):
+        tf.Kinematics(MODEL, center_of_mass=["j99"])
+    with pytest.raises(TypeError, match="a pair or a triple"):
+        tf.Kinematics(MODEL, jacobians=[()])
+    request = tf.Kinematics(MODEL, velocities=["j1"], jacobians=["j1", "j2"])
+    q, v, _, _ = arguments(MODEL)
+    with pytest.raises(TypeError, match="v is needed"):
+        request(q)
+    with pytest.raises(tf.ShapeError, match="must have the fields velocities, jacobians"):
+        request(q, v, out=(np.empty((1, 6)),))
+    with pytest.raises(tf.ShapeError, match="got 1 arrays in jacobians instead of 2"):
+        request(q, v, out=(np.empty((1, 6)), (np.empty((6, MODEL.nv)),)))

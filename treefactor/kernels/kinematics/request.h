@@ -1,0 +1,88 @@
+/* Structs that describe a request: which results of the kinematics of a model are computed in one pass over its
+ * bodies. treefactor/kinematics/plans.py fills them, and lists what a new kind of output needs. */
+#ifndef TREEFACTOR_REQUEST_H
+#define TREEFACTOR_REQUEST_H
+
+#include "../dynamics/bodies.h"
+
+typedef enum {
+    PLACEMENT, VELOCITY, ACCELERATION, JACOBIAN, JACOBIAN_DOT,
+    CENTER, CENTER_VELOCITY, CENTER_ACCELERATION, CENTER_JACOBIAN,
+    MAP, MAP_DOT, MOMENTUM, MOMENTUM_RATE, INERTIA
+} OutputKind;
+
+/* Sums over subtrees that outputs read; each includes the ones before. */
+typedef enum { NO_SUMS, FIRST_MOMENTS, TENSORS, TENSOR_RATES } Sums;
+
+/* Point at which the linear part of a motion is taken, and its axes: those of the frame at its origin; those of the
+ * base at the origin of the base; or those of the base at the origin of the frame. */
+typedef enum { LOCAL, WORLD, LOCAL_WORLD_ALIGNED } Reference;
+
+typedef struct {
+    ptrdiff_t permuted;              /* 1: column c of the rotation is sign[c] times unit vector source[c] */
+    ptrdiff_t source[3];
+    double sign[3];
+} Turn;
+
+typedef struct {
+    ptrdiff_t body, axis;            /* motion along or about axis 0, 1 or 2 of a body */
+    ptrdiff_t linear;                /* 1: along it */
+    ptrdiff_t column;                /* of v */
+    double ratio, pitch;             /* of mimic joints, else 1; of helical joints, else 0 */
+} Freedom;
+
+typedef struct {
+    ptrdiff_t freedom;
+    ptrdiff_t add;                   /* 1: another joint with the same leader has set the column */
+    ptrdiff_t place[2];              /* column of the Jacobian of one configuration, and of that in lanes */
+} Column;
+
+typedef struct {
+    ptrdiff_t kind, reference;
+    ptrdiff_t classical;             /* 1: classical acceleration, else spatial */
+    ptrdiff_t body, root;            /* body that carries the frame, or whose subtree is meant, and the
+                                      * root body of its tree; -1, 0: the whole model; -1, -1: the base */
+    ptrdiff_t item;                  /* result that it belongs to */
+    ptrdiff_t first[2], row[2];      /* first entry, and distance of rows: in one configuration, and in lanes */
+    ptrdiff_t column, columns;       /* first column, and their number */
+    double R[9], p[3];               /* frame in that of the body; columns of R */
+    Turn turn;                       /* R */
+} Output;
+
+typedef struct {
+    Mechanism m;                     /* bodies between the base and what is requested; no start, column, armature */
+    const Turn *turn;                /* constant rotation of every body */
+    const Freedom *freedom;          /* of every freedom of these bodies */
+    ptrdiff_t order;                 /* highest derivative of positions that an output needs: 0, 1 or 2 */
+    ptrdiff_t sums, arms;            /* Sums; 1: an output needs ways from the centre of mass of the whole model */
+    double mass;                     /* of all bodies */
+    ptrdiff_t outputs;
+    const Output *output;
+    const Column *column;            /* of all outputs */
+    ptrdiff_t nq, nv;                /* of the whole model */
+    ptrdiff_t units;                 /* unit vectors in q */
+    const ptrdiff_t *unit;           /* first entry and size of each */
+    double unit_square;              /* largest deviation of their square from 1 */
+} Plan;
+
+/* Kernels for `lanes` configurations side by side: entry e of configuration l stands at x[e * lanes + l]. */
+typedef struct {
+    ptrdiff_t (*workspace_size)(const Plan *);   /* doubles */
+    /* x[item] <- the results of every item; NULL for v or a means zero */
+    void (*compute)(const Plan *, const double *q, const double *v, const double *a, double *const *x,
+                    double *workspace);
+    /* doubt <- 0 for every configuration that is finite, with unit vectors of length 1; else another number */
+    void (*check)(const Plan *, const double *q, const double *v, const double *a, double *doubt);
+} RequestKernels;
+
+typedef struct {
+    const char *name;
+    RequestKernels one, lanes;       /* for 1 and for 8 configurations */
+} RequestTable;
+
+extern const RequestTable requests_baseline;
+#if defined(__x86_64__) && defined(__GNUC__)
+extern const RequestTable requests_avx2, requests_avx512;
+#endif
+
+#endif

@@ -1,0 +1,95 @@
+/* Kernels of requests, for one kind of number; see one_and_lanes.h for the names that must be defined.
+ *
+ * Vectors are expressed in the axes of the base. Positions are measured from the origin of the root body of each
+ * tree, whose own position is added last: no digit is lost far from the base. Body -1 is the base. */
+#include "../common/spatial.h"
+#include "../dynamics/joints.h"
+#include "paths.h"
+#include "frames.h"
+#include "subtrees.h"
+#include "centroidal.h"
+
+static ptrdiff_t NAME(workspace_size)(const Plan *plan)
+{
+    const Mechanism *m = &plan->m;
+    ptrdiff_t body = sizeof(Place) + sizeof(Point) + plan->order * sizeof(Motion);
+    if (plan->sums) body += (2 + plan->order) * sizeof(Point) + (plan->sums - FIRST_MOMENTS) * sizeof(Tensor);
+    return ((m->bodies + 1) * body + 3 * m->angles * (ptrdiff_t)sizeof(real)) / 8;
+}
+
+static Work NAME(carve_work)(const Plan *plan, double *workspace)
+{
+    const Mechanism *m = &plan->m;
+    const ptrdiff_t bodies = m->bodies + 1;
+    Work w;
+    w.X = (Place *)workspace + 1;
+    w.root = (Point *)((Place *)workspace + bodies) + 1;
+    w.V = (Motion *)(w.root - 1 + bodies) + 1;
+    w.A = w.V + bodies;
+    w.arm = (Point *)(w.V - 1 + plan->order * bodies) + 1;
+    w.h = w.arm + bodies;
+    w.P = w.h + bodies;
+    w.F = w.P + bodies;
+    w.J = (Tensor *)(w.arm - 1 + (plan->sums ? 2 + plan->order : 0) * bodies) + 1;
+    w.dJ = w.J + bodies;
+    w.angles.angle = (real *)(w.J - 1 + (plan->sums > FIRST_MOMENTS ? plan->sums - FIRST_MOMENTS : 0) * bodies);
+    w.angles.sine = w.angles.angle + m->angles;
+    w.angles.cosine = w.angles.sine + m->angles;
+    return w;
+}
+
+/* x[item] <- the results of every item, from entry `lane` on; v = NULL or a = NULL means zero */
+SCALAR static void NAME(compute)(const Plan *plan, const double *q, const double *v, const double *a, double *const *x,
+                          ptrdiff_t lane, double *workspace)
+{
+    Work w = NAME(carve_work)(plan, workspace);
+    NAME(place)(plan, q, &w);
+    if (plan->order > 0) NAME(move)(plan, v, a, &w);
+    if (plan->sums) NAME(weigh)(plan, &w);
+    if (plan->arms) NAME(find_arms)(plan, &w);
+    for (const Output *o = plan->output; o < plan->output + plan->outputs; o++) {
+        double *to = x[o->item] + o->first[LANES > 1] * LANES + lane;
+        if (o->kind < CENTER) NAME(write_output)(plan, &w, o, to);
+        else NAME(write_masses)(plan, &w, o, to);
+    }
+}
+
+/* Return 0 if n numbers are finite, else NaN; in four sums that do not wait for each other. */
+INLINE real NAME(doubt_finite)(const double *x, ptrdiff_t n)
+{
+    real a = {0}, b = {0}, c = {0}, d = {0};
+    ptrdiff_t e = 0;
+    for (; e + 4 <= n; e += 4) {
+        a += 0.0 * READ(x, e);
+        b += 0.0 * READ(x, e + 1);
+        c += 0.0 * READ(x, e + 2);
+        d += 0.0 * READ(x, e + 3);
+    }
+    for (; e < n; e++) a += 0.0 * READ(x, e);
+    return (a + b) + (c + d);
+}
+
+/* doubt <- 0 for configurations that are finite, with unit vectors of length 1; else another number */
+static void NAME(check)(const Plan *plan, const double *q, const double *v, const double *a, double *doubt)
+{
+    real sum = NAME(doubt_finite)(q, plan->nq);
+    if (v) sum += NAME(doubt_finite)(v, plan->nv);
+    if (a) sum += NAME(doubt_finite)(a, plan->nv);
+    AT(doubt, 0) = sum;
+    for (ptrdiff_t k = 0; k < plan->units; k++) {
+        double square[sizeof(real) / 8];
+        real norm = {0};
+        for (ptrdiff_t e = plan->unit[2 * k]; e < plan->unit[2 * k] + plan->unit[2 * k + 1]; e++)
+            norm += READ(q, e) * READ(q, e);
+        memcpy(square, &norm, sizeof norm);
+        for (size_t l = 0; l < sizeof(real) / 8; l++)
+            if (!(fabs(square[l] - 1.0) <= plan->unit_square)) doubt[l] = 1.0;
+    }
+}
+
+#undef Angles
+#undef Place
+#undef Point
+#undef Motion
+#undef Tensor
+#undef Work

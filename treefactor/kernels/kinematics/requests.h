@@ -1,0 +1,44 @@
+/* Instantiates the kernels of requests for one instruction set; requests.c includes it with
+ *     REGISTER   bytes of a register     ISA(f)   f for this instruction set     ISA_NAME
+ */
+#define WIDTH (REGISTER / 8)
+#include "../common/sincos.h"
+
+/* one configuration: vectors of scalars would be stored in halves and loaded as a whole, which waits for the stores */
+#if defined(__GNUC__) && !defined(__clang__)
+#define SCALAR __attribute__((optimize("no-tree-slp-vectorize")))
+#else
+#define SCALAR
+#endif
+#define KERNELS "kernels/kinematics/request_kernels.h"
+#include "../common/one_and_lanes.h"
+
+#define FROM(x) ((x) ? (x) + l : NULL)
+
+static void ISA(compute_alone)(const Plan *plan, const double *q, const double *v, const double *a, double *const *x,
+                               double *workspace)
+{
+    ISA(compute_one)(plan, q, v, a, x, 0, workspace);
+}
+
+static void ISA(compute_all)(const Plan *plan, const double *q, const double *v, const double *a, double *const *x,
+                             double *workspace)
+{
+    PASSES NAME(compute)(plan, q + l, FROM(v), FROM(a), x, l, workspace);
+}
+
+static void ISA(check_all)(const Plan *plan, const double *q, const double *v, const double *a, double *doubt)
+{
+    PASSES NAME(check)(plan, q + l, FROM(v), FROM(a), doubt + l);
+}
+
+const RequestTable ISA(requests) = {
+    ISA_NAME,
+    {ISA(workspace_size_one), ISA(compute_alone), ISA(check_one)},
+    {NAME(workspace_size), ISA(compute_all), ISA(check_all)},
+};
+
+#undef FROM
+#undef WIDTH
+#undef SCALAR
+#undef KERNELS

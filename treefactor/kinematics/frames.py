@@ -1,0 +1,373 @@
+"""Compute placements, velocities, accelerations and Jacobians of frames and joints."""
+
+from __future__ import annotations
+
+import inspect
+from functools import partial
+
+import numpy as np
+
+from .._util.bindable import register
+from .._util.validation import require_apart, require_bindable
+from ..model.model import Model
+from ._bound_request import BoundRequest, call
+from ._general_path import general_path
+from ._request import Request
+from .plans import (
+    ACCELERATION,
+    ALL_JOINTS,
+    CLASSICAL,
+    JACOBIAN,
+    JACOBIAN_DOT,
+    OF_JOINT,
+    PACKED,
+    PLACED,
+    PLACEMENT,
+    VELOCITY,
+    compiled_request,
+    option_of,
+)
+
+
+def frame_placement(model: Model, q, frame, out=None, num_threads: int = 1) -> np.ndarray:
+    """Compute the placements [R | p] of frames in the base.
+
+    Parameters
+    ----------
+    model : Model
+    q : array_like, shape (..., nq)
+        Configurations in Pinocchio's layout; leading axes are a batch.
+    frame : str, int, Frame, or list of them
+        A frame, joint or body by name, a joint by number (-1: the base), or a `Frame`. A list of k frames
+        adds an axis to the result.
+    out : ndarray, optional
+        Receives the result.
+    num_threads : int
+        For batches; -1 uses all cores.
+
+    Returns
+    -------
+    ndarray, shape (..., 3, 4) or (..., k, 3, 4)
+        ``T[..., :3]`` is the rotation, ``T[..., 3]`` the origin in m. In a batch, configurations that are not
+        finite or whose quaternions do not have unit length give NaN.
+
+    Raises
+    ------
+    InvalidModelError
+        If the model has no frame of that name; proposes similar names.
+    ShapeError, DtypeError, NonFiniteError, ConfigurationError
+        If q is not a configuration of the model; ConfigurationError names the joint.
+    IndexError, ValueError
+        If a number is not that of a joint.
+
+    Notes
+    -----
+    Featherstone (2008), section 4.4. Pinocchio's ``data.oMf`` after ``updateFramePlacement``.
+
+    Examples
+    --------
+    >>> import numpy as np, treefactor as tf
+    >>> arm = tf.Model([tf.Joint("hinge", "revolute", axis=[0, 0, 1])]).add_frame("tip", "hinge", p=[1, 0, 0])
+    >>> tf.frame_placement(arm, [np.pi / 2], "tip").round(3) + 0.0
+    array([[ 0., -1.,  0.,  0.],
+           [ 1.,  0.,  0.,  1.],
+           [ 0.,  0.,  1.,  0.]])
+    """
+    return call(model, PLACEMENT, frame, "LOCAL", 0, q, None, None, out, num_threads, general_path)
+
+
+def joint_placements(model: Model, q, out=None, num_threads: int = 1) -> np.ndarray:
+    """Compute the placements [R | p] of all joints in the base.
+
+    Parameters
+    ----------
+    model, q, out, num_threads
+        As for `frame_placement`.
+
+    Returns
+    -------
+    ndarray, shape (..., njoints, 3, 4)
+        Pinocchio's ``data.oMi`` without the universe.
+
+    Raises
+    ------
+    ShapeError, DtypeError, NonFiniteError, ConfigurationError
+
+    Notes
+    -----
+    Featherstone (2008), section 4.4.
+
+    Examples
+    --------
+    >>> import treefactor as tf
+    >>> slider = tf.Model([tf.Joint("slider", "prismatic", axis=[0, 0, 1])])
+    >>> tf.joint_placements(slider, [0.5])[0, :, 3]
+    array([0. , 0. , 0.5])
+    """
+    return call(model, ALL_JOINTS, -1, "LOCAL", 0, q, None, None, out, num_threads, general_path)
+
+
+def frame_velocity(
+    model: Model, q, v, frame, reference: str = "LOCAL", out=None, num_threads: int = 1
+) -> np.ndarray:
+    """Compute the spatial velocities of frames, linear before angular.
+
+    Parameters
+    ----------
+    model, q, frame, out, num_threads
+        As for `frame_placement`.
+    v : array_like, shape (..., nv)
+    reference : {"LOCAL", "WORLD", "LOCAL_WORLD_ALIGNED"} or Pinocchio's enum
+        "LOCAL": of the frame's origin, in the axes of the frame. "WORLD": of the point of the body that is at
+        the origin of the base, in the axes of the base. "LOCAL_WORLD_ALIGNED": of the frame's origin, in the
+        axes of the base: its linear part is the rate of the origin's position.
+
+    Returns
+    -------
+    ndarray, shape (..., 6) or (..., k, 6)
+        m/s, rad/s.
+
+    Raises
+    ------
+    InvalidModelError, ShapeError, DtypeError, NonFiniteError, ConfigurationError, IndexError
+        As for `frame_placement`.
+    ValueError
+        If the reference is not one of the three.
+
+    Notes
+    -----
+    Featherstone (2008), section 4.4. Pinocchio's ``getFrameVelocity``; equal to `frame_jacobian` times v.
+
+    Examples
+    --------
+    >>> import treefactor as tf
+    >>> arm = tf.Model([tf.Joint("hinge", "revolute", axis=[0, 0, 1])]).add_frame("tip", "hinge", p=[1, 0, 0])
+    >>> tf.frame_velocity(arm, [0.0], [2.0], "tip")
+    array([0., 2., 0., 0., 0., 2.])
+    """
+    return call(model, VELOCITY, frame, reference, 0, q, v, None, out, num_threads, general_path)
+
+
+def frame_acceleration(
+    model: Model,
+    q,
+    v,
+    a,
+    frame,
+    reference: str = "LOCAL",
+    classical: bool = False,
+    out=None,
+    num_threads: int = 1,
+) -> np.ndarray:
+    """Compute the accelerations of frames, linear before angular; gravity is not included.
+
+    Parameters
+    ----------
+    model, q, v, frame, reference, out, num_threads
+        As for `frame_velocity`.
+    a : array_like, shape (..., nv), or None
+        None means zero.
+    classical : bool
+        Compute the acceleration of the point of the body: in "LOCAL_WORLD_ALIGNED" the second derivative of
+        the origin's position. Otherwise the linear part is that of the spatial acceleration, which is less by
+        the angular times the linear velocity (cross product).
+
+    Returns
+    -------
+    ndarray, shape (..., 6) or (..., k, 6)
+        m/s^2, rad/s^2.
+
+    Raises
+    ------
+    InvalidModelError, ShapeError, DtypeError, NonFiniteError, ConfigurationError, IndexError, ValueError
+        As for `frame_velocity`.
+
+    Notes
+    -----
+    Featherstone (2008), section 4.4. Pinocchio's ``getFrameAcceleration``, ``getFrameClassicalAcceleration``.
+
+    Examples
+    --------
+    >>> import treefactor as tf
+    >>> arm = tf.Model([tf.Joint("hinge", "revolute", axis=[0, 0, 1])]).add_frame("tip", "hinge", p=[1, 0, 0])
+    >>> tf.frame_acceleration(arm, [0.0], [2.0], None, "tip", classical=True)
+    array([-4.,  0.,  0.,  0.,  0.,  0.])
+    """
+    option = CLASSICAL if classical else 0
+    return call(model, ACCELERATION, frame, reference, option, q, v, a, out, num_threads, general_path)
+
+
+def frame_jacobian(
+    model: Model,
+    q,
+    frame,
+    reference: str = "LOCAL",
+    layout: str = "dense",
+    placement: bool = False,
+    out=None,
+    num_threads: int = 1,
+):
+    """Compute the Jacobians J of frames, so that J v is `frame_velocity`; on request the placements, too.
+
+    Parameters
+    ----------
+    model, q, frame, reference, num_threads
+        As for `frame_velocity`.
+    layout : {"dense", "packed"}
+        "packed" leaves out the columns that are zero: it holds those of ``model.support(frame)``, and takes
+        one frame.
+    placement : bool
+        Return the pair of the Jacobian and of what `frame_placement` returns.
+    out : ndarray or tuple of two ndarrays, optional
+        Receives the result.
+
+    Returns
+    -------
+    ndarray, shape (..., 6, nv), (..., k, 6, nv) or (..., 6, n_s)
+        Linear rows before angular ones; m, rad per unit of v.
+    ndarray, shape (..., 3, 4) or (..., k, 3, 4)
+        Placements, with ``placement=True``.
+
+    Raises
+    ------
+    InvalidModelError, ShapeError, DtypeError, NonFiniteError, ConfigurationError, IndexError
+        As for `frame_placement`.
+    ValueError
+        If the reference or the layout is unknown, or a list of frames is to be packed.
+
+    Notes
+    -----
+    Featherstone (2008), section 4.4. Pinocchio's ``computeFrameJacobian``. `treefactor.constraints.jacobian`
+    has the axes of the base unless it is given a rotation.
+
+    Examples
+    --------
+    >>> import treefactor as tf
+    >>> arm = tf.Model([tf.Joint("hinge", "revolute", axis=[0, 0, 1])]).add_frame("tip", "hinge", p=[1, 0, 0])
+    >>> tf.frame_jacobian(arm, [0.0], "tip").T
+    array([[0., 1., 0., 0., 0., 1.]])
+    """
+    option = 0 if layout == "dense" else PACKED if layout == "packed" else option_of(layout, False)
+    if placement:
+        option += PLACED
+    return call(model, JACOBIAN, frame, reference, option, q, None, None, out, num_threads, general_path)
+
+
+def joint_jacobian(
+    model: Model, q, joint, reference: str = "LOCAL", out=None, num_threads: int = 1
+) -> np.ndarray:
+    """Compute the Jacobian of a joint's own frame.
+
+    Parameters
+    ----------
+    model, q, reference, out, num_threads
+        As for `frame_velocity`.
+    joint : int or str
+        Number of the joint, -1 for the base, or name of the joint or of its body.
+
+    Returns
+    -------
+    ndarray, shape (..., 6, nv)
+        m, rad per unit of v.
+
+    Raises
+    ------
+    InvalidModelError, ShapeError, DtypeError, NonFiniteError, ConfigurationError, IndexError, ValueError
+        As for `frame_jacobian`.
+
+    Notes
+    -----
+    Featherstone (2008), section 4.4. Pinocchio's ``computeJointJacobian``, whose joint i + 1 is joint i here.
+
+    Examples
+    --------
+    >>> import treefactor as tf
+    >>> slider = tf.Model([tf.Joint("slider", "prismatic", axis=[0, 0, 1])])
+    >>> tf.joint_jacobian(slider, [0.5], "slider").T
+    array([[0., 0., 1., 0., 0., 0.]])
+    """
+    return call(model, OF_JOINT, joint, reference, 0, q, None, None, out, num_threads, general_path)
+
+
+def frame_jacobian_dot(
+    model: Model, q, v, frame, reference: str = "LOCAL", layout: str = "dense", out=None, num_threads: int = 1
+) -> np.ndarray:
+    """Compute the time derivatives of the Jacobians of frames.
+
+    Parameters
+    ----------
+    model, q, v, frame, reference, num_threads
+        As for `frame_velocity`.
+    layout, out
+        As for `frame_jacobian`.
+
+    Returns
+    -------
+    ndarray, shape (..., 6, nv), (..., k, 6, nv) or (..., 6, n_s)
+        With J of the same reference, J-dot v + J a is the spatial acceleration in "LOCAL" and "WORLD", and
+        the classical one in "LOCAL_WORLD_ALIGNED".
+
+    Raises
+    ------
+    InvalidModelError, ShapeError, DtypeError, NonFiniteError, ConfigurationError, IndexError, ValueError
+        As for `frame_jacobian`.
+
+    Notes
+    -----
+    Featherstone (2008), section 4.4. Pinocchio's ``getFrameJacobianTimeVariation``.
+
+    Examples
+    --------
+    >>> import treefactor as tf
+    >>> arm = tf.Model([tf.Joint("hinge", "revolute", axis=[0, 0, 1])]).add_frame("tip", "hinge", p=[1, 0, 0])
+    >>> tf.frame_jacobian_dot(arm, [0.0], [2.0], "tip", "LOCAL_WORLD_ALIGNED").T
+    array([[-2.,  0.,  0.,  0.,  0.,  0.]])
+    """
+    option = 0 if layout == "dense" else PACKED if layout == "packed" else option_of(layout, False)
+    return call(model, JACOBIAN_DOT, frame, reference, option, q, v, None, out, num_threads, general_path)
+
+
+REQUESTS = {  # kind of every function, and the argument or arguments that make its option
+    frame_placement: (PLACEMENT, lambda given: 0),
+    joint_placements: (ALL_JOINTS, lambda given: 0),
+    frame_velocity: (VELOCITY, lambda given: 0),
+    frame_acceleration: (ACCELERATION, lambda given: CLASSICAL if given["classical"] else 0),
+    frame_jacobian: (JACOBIAN, lambda given: option_of(given["layout"], given["placement"])),
+    joint_jacobian: (OF_JOINT, lambda given: 0),
+    frame_jacobian_dot: (JACOBIAN_DOT, lambda given: option_of(given["layout"], False)),
+}
+
+
+def bind_function(kind: int, option, function, model: Model, arguments, out, **options) -> BoundRequest:
+    """Bind a function that runs a request of a kind; ``option`` returns its option. See `treefactor.bind`."""
+    given = inspect.signature(function).bind(model, *arguments, out=out, **options)
+    given.apply_defaults()
+    values = given.arguments
+    frame = next((values[name] for name in ("frame", "joint", "root") if values.get(name) is not None), -1)
+    request = compiled_request(model, kind, frame, values.get("reference", "LOCAL"), option(values))
+    arrays = {name: values[name] for name in ("q", "v", "a") if values.get(name) is not None}
+    return bound(request, model, arrays, out, partial(function, model, *arguments, out=out, **options))
+
+
+def bound(
+    request: Request, model: Model, arrays: dict[str, np.ndarray], out, general, result=None
+) -> BoundRequest:
+    """Return a request bound to arrays, one for each result in ``out``; calls return ``result``, or out."""
+    for name, array in arrays.items():
+        require_bindable(array, (model.nq if name == "q" else model.nv,), name)
+    outs = (out,) if len(request.shapes) == 1 else tuple(out)
+    for one, shape in zip(outs, request.shapes, strict=True):
+        require_bindable(one, shape, "out")
+        require_apart(one, arrays)
+    out = outs[0] if len(outs) == 1 else outs
+    q, v, a = (arrays.get(name) for name in ("q", "v", "a"))
+    return BoundRequest(request, q, v, a, out, general, result)
+
+
+def register_requests(requests: dict) -> None:
+    """Make `treefactor.bind` accept functions, given with their kinds and what returns their options."""
+    for function, (kind, option) in requests.items():
+        register(partial(bind_function, kind, option), [function])
+
+
+register_requests(REQUESTS)

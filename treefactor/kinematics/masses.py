@@ -1,0 +1,76 @@
+"""Kinds of results of masses: centres of mass, and momentum and inertia about that of the whole model."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from ..exceptions import InvalidModelError
+from ..model.model import Model
+from ._request import OUTPUTS, RUN
+
+MASSES = range(OUTPUTS.index("center"), len(OUTPUTS))
+CENTER, CENTER_VELOCITY, CENTER_ACCELERATION, CENTER_JACOBIAN, *_centroidal = MASSES
+MAP, MAP_DOT, MOMENTUM, MOMENTUM_RATE, INERTIA = _centroidal
+FIRST_MOMENTS, TENSORS, TENSOR_RATES = 1, 2, 3  # `Sums` of request.h
+NEEDS_OF_MASSES = (  # derivative of positions, sums over subtrees, and ways from the centre of mass
+    *((0, FIRST_MOMENTS, 0), (1, FIRST_MOMENTS, 0), (2, FIRST_MOMENTS, 0), (0, FIRST_MOMENTS, 0)),
+    *((0, TENSORS, 1), (1, TENSOR_RATES, 1)),
+    *((1, FIRST_MOMENTS, 1), (2, FIRST_MOMENTS, 1), (0, FIRST_MOMENTS, 1)),
+)
+COLUMNS = {CENTER_JACOBIAN: 3, MAP: 6, MAP_DOT: 6}  # rows of results with a column for every freedom
+SHAPES = {MOMENTUM: (6,), MOMENTUM_RATE: (6,), INERTIA: (3, 3)}  # of the others, where not (3,)
+
+
+def require_mass(model: Model, root: int) -> None:
+    """Raise InvalidModelError unless the bodies that a joint carries, or all for -1, have mass."""
+    below, mass = {root}, 0.0
+    for i, joint in enumerate(model.joints):
+        if i == root or joint.parent in below:
+            below.add(i)
+            mass += joint.inertia.mass
+    if mass > 0.0:
+        return
+    name = None if root < 0 else model.joints[root].name
+    what = "the model" if name is None else f"the subtree of joint {name!r}"
+    raise InvalidModelError(
+        f"{what} has no centre of mass: give a joint of it an Inertia with mass > 0, got mass {mass:g}", name
+    )
+
+
+def moved_by(layout, frame) -> list[int]:
+    """Return the bodies of the path to a frame and those that its body carries; all for the base."""
+    tables = layout.tables
+    body = tables.body[frame.joint]
+    found, below = set(tables.path(body)), {body}
+    for child, parent in enumerate(tables.parents):
+        if parent in below:
+            below.add(child)
+    return sorted(found | below - {-1})
+
+
+def add_masses(layout, item) -> None:
+    """Place a result of masses in a `plans.Layout`; it has one view."""
+    nv, (view,), rows, to = layout.model.nv, item.views, COLUMNS.get(item.kind), None
+    if rows is None:
+        shape = SHAPES.get(item.kind, (3,))
+        packed = math.prod(shape)
+        layout._output(item, view, (0, 0), (0, 0), 0)
+    else:
+        entries, support = layout._entries(moved_by(layout, view.frame))
+        shape, packed = (rows, nv), rows * len(support)
+        layout._output(item, view, (0, 0), (nv, len(support)), len(entries))
+        layout.columns += [(freedom, again, (support[place], place)) for freedom, again, place in entries]
+        if len(support) < nv:
+            to = runs(np.array([r * nv + column for r in range(rows) for column in support], np.intp))
+    layout.items.append((shape, packed, to))
+
+
+def runs(to: np.ndarray) -> np.ndarray:
+    """Return the runs of entries whose targets are adjacent."""
+    starts = np.flatnonzero(np.diff(to, prepend=-2) != 1)
+    found = np.zeros(len(starts), RUN)
+    found["at"], found["to"] = starts, to[starts]
+    found["length"] = np.diff(np.append(starts, len(to)))
+    return found

@@ -1,0 +1,379 @@
+"""Compile requests: which bodies of a model results need, and where their entries go.
+
+A request is a list of `Item`s, one for every result. A new kind of output needs
+
+1. its name, in the `OutputKind` of kernels/kinematics/request.h, in `OUTPUTS` of _request.pyx and in `NEEDS`
+   below, in the same order;
+2. a case in ``write_output`` (kernels/kinematics/frames.h) that writes it from the places ``w->X`` of the
+   bodies, their velocities ``w->V`` and accelerations ``w->A``, entry 0 first, with `AT`; or in
+   ``write_masses`` (kernels/kinematics/centroidal.h), from sums over subtrees;
+3. the bodies that it reads, in `Layout.bodies_of`: by default the paths between the base and its frames;
+4. its shape and its outputs, in `Layout.add`, and the columns of v that it fills, if it is a Jacobian.
+
+`call` of _request.pyx then runs it, given an `items_of` that makes its items.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from threading import Lock
+
+import numpy as np
+
+from .._util.validation import Sealed, as_vector, check_choice
+from ..dynamics import bodies as compiled
+from ..dynamics._recursions import KINDS
+from ..model.frames import Frame, frame_of, located
+from ..model.joints import SIZES, _rotation
+from ..model.model import Model, body_number
+from ._bound_request import code_of, key_of
+from ._request import COLUMN, FREEDOM, OUTPUT, REFERENCES, TURN, Request
+from .masses import MASSES, NEEDS_OF_MASSES, add_masses, moved_by, require_mass, runs
+
+PLACEMENT, VELOCITY, ACCELERATION, JACOBIAN, JACOBIAN_DOT = range(5)
+ALL_JOINTS, OF_JOINT = 100, 101  # requests of the placements of all joints, and of the Jacobian of a joint
+BODY_PLACEMENT, BODY_JACOBIAN, BODY_BIAS = 102, 103, 104  # requests of a joint or body, not of any frame
+OF_BODIES = {  # output, and name of the argument
+    OF_JOINT: (JACOBIAN, "joint"),
+    BODY_PLACEMENT: (PLACEMENT, "body"),
+    BODY_JACOBIAN: (JACOBIAN, "body"),
+    BODY_BIAS: (ACCELERATION, "body"),
+}
+PACKED, PLACED, CLASSICAL = 1, 2, 1  # options
+NEEDS = (  # of an output: derivative of positions, sums over subtrees, ways from the centre of mass
+    *((0, 0, 0), (1, 0, 0), (2, 0, 0), (0, 0, 0), (1, 0, 0)),
+    *NEEDS_OF_MASSES,
+)
+LAYOUTS = ("dense", "packed")
+MOST_KEPT = 256  # frames, and lists of them, whose compiled requests a model keeps
+ONE_ULP = 2.0**-52  # a rotation as close to a permutation is one
+AXES = {  # of the freedoms of every kind: axis of the body, and whether it moves along it
+    "spherical": ((0, 0), (1, 0), (2, 0)),
+    "planar": ((0, 1), (1, 1), (2, 0)),
+    "translation": ((0, 1), (1, 1), (2, 1)),
+    "freeflyer": ((0, 1), (1, 1), (2, 1), (0, 0), (1, 0), (2, 0)),
+    "prismatic": ((2, 1),),
+}
+_changing = Lock()
+
+
+@dataclass(frozen=True)
+class View:
+    """A frame, the reference of its motion, and whether its acceleration is classical, else spatial."""
+
+    frame: Frame
+    reference: str = "LOCAL"
+    classical: bool = False
+
+
+@dataclass(frozen=True)
+class Item:
+    """One result: outputs of one kind for some frames.
+
+    Parameters
+    ----------
+    kind : int
+    views : tuple of View
+    many : bool
+        The result has an axis for the frames.
+    layout : str
+    """
+
+    kind: int
+    views: tuple[View, ...]
+    many: bool = False
+    layout: str = "dense"
+
+
+class Tables(Sealed):
+    """Bodies and freedoms of a whole model, from which requests take theirs."""
+
+    bodies: np.ndarray
+    turns: np.ndarray
+    freedoms: np.ndarray
+    units: np.ndarray
+    parents: tuple[int, ...]
+    body: dict[int, int]  # of every joint, and of the base
+    axes: dict[int, np.ndarray]  # of the joint's public frame, in that of the body
+
+    def __init__(self, model: Model):
+        table = compiled.table_of(model)
+        for body in table:
+            body |= {"local": 0, "above": 0}
+        self._keep(
+            bodies=compiled._structs(table),
+            turns=np.array([turn_of(body["R"]) for body in table], TURN),
+            freedoms=_freedoms(model, table),
+            units=compiled.units(model),
+            parents=tuple(body["parent"] for body in table),
+            body={-1: -1} | {body["joint"]: i for i, body in enumerate(table) if body["joint"] >= 0},
+            axes={-1: np.eye(3)} | {body["joint"]: body["axes"] for body in table if body["joint"] >= 0},
+        )
+
+    def path(self, body: int) -> list[int]:
+        """Return the bodies between the base and a body, which comes first."""
+        found = []
+        while body >= 0:
+            found.append(body)
+            body = self.parents[body]
+        return found
+
+
+def _freedoms(model: Model, table: list[dict]) -> np.ndarray:
+    """Return the freedoms of all bodies, mimic joints included."""
+    columns = [
+        (v + k, joint.mimic.ratio if joint.mimic else 1.0)
+        for joint, v in zip(model.joints, model.idx_v, strict=True)
+        for k in range(SIZES[joint.kind][1])
+    ]
+    found = np.zeros(len(columns), FREEDOM)
+    for body in table:
+        kind = KINDS[body["kind"]]
+        pitch = body["pitch"] if kind == "helical" else 0.0
+        for k, (axis, linear) in enumerate(AXES.get(kind, ((2, 0),)), body["v"]):
+            found[k] = (0, axis, linear, *columns[k], pitch)
+    return found
+
+
+def turn_of(R: np.ndarray) -> tuple:
+    """Return a rotation as the struct `Turn`."""
+    nearest = np.rint(R)
+    source = np.argmax(np.abs(nearest), axis=0)
+    permuted = np.abs(R - nearest).max() <= ONE_ULP
+    return int(permuted), source, nearest[source, range(3)]
+
+
+class Layout:
+    """Places of all results: for one configuration in the user's arrays, for lanes in a workspace.
+
+    Dense Jacobians of lanes hold only the columns that move the frame; `RUN`s copy them to the user's rows.
+    """
+
+    def __init__(self, model: Model, items: list[Item]):
+        self.model = model
+        self.tables = model._requests.get(None) or model._requests.setdefault(None, Tables(model))
+        self.outputs: list[tuple] = []
+        self.columns: list[tuple] = []
+        self.items: list[tuple] = []
+        self.kept = sorted({body for item in items for body in self.bodies_of(item)})
+        self.number = {-1: -1} | {body: i for i, body in enumerate(self.kept)}
+        self._take_bodies()
+        for item in items:
+            self.add(item)
+
+    def request(self, *needs: int) -> Request:
+        """Return the compiled request, given the largest `NEEDS`."""
+        structs = (np.array(self.outputs, OUTPUT), np.array(self.columns, COLUMN))
+        size = self.model.nq, self.model.nv
+        return Request(
+            self.bodies, self.turns, self.freedoms, *structs, *needs, *size, self.tables.units, self.items
+        )
+
+    def bodies_of(self, item: Item) -> Iterator[int]:
+        """Yield the bodies that the outputs of an item read, and those between them and the base."""
+        for view in item.views:
+            yield from moved_by(self, view.frame) if item.kind in MASSES else self._path(view.frame)
+
+    def _path(self, frame: Frame) -> list[int]:
+        """Return the bodies between the base and that of a frame, which comes first."""
+        return self.tables.path(self.tables.body[frame.joint])
+
+    def _take_bodies(self) -> None:
+        """Number the bodies that are needed, their freedoms and their angles."""
+        tables = self.tables
+        self.bodies, self.turns = tables.bodies[self.kept], tables.turns[self.kept]
+        self.first = np.cumsum([0, *self.bodies["freedoms"]])
+        freedoms = [
+            tables.freedoms[v : v + count]
+            for v, count in zip(self.bodies["v"], self.bodies["freedoms"], strict=True)
+        ]
+        self.freedoms = np.concatenate([tables.freedoms[:0], *freedoms])
+        self.freedoms["body"] = np.repeat(np.arange(len(self.kept)), self.bodies["freedoms"])
+        self.bodies["v"] = self.first[:-1]
+        self.bodies["parent"] = [self.number[tables.parents[body]] for body in self.kept]
+        turning = self.bodies["angle"] >= 0
+        self.bodies["angle"][turning] = np.arange(turning.sum())
+
+    def add(self, item: Item) -> None:
+        """Place the entries of a result."""
+        if item.kind in (JACOBIAN, JACOBIAN_DOT):
+            self._add_jacobians(item)
+            return
+        if item.kind in MASSES:
+            add_masses(self, item)
+            return
+        tail = (3, 4) if item.kind == PLACEMENT else (6,)
+        size = 12 if item.kind == PLACEMENT else 6
+        for j, view in enumerate(item.views):
+            self._output(item, view, (j * size, j * size), (0, 0), 0)
+        lead = (len(item.views),) if item.many else ()
+        self.items.append(((*lead, *tail), len(item.views) * size, None))
+
+    def _add_jacobians(self, item: Item) -> None:
+        """Place Jacobians: dense rows of nv entries or packed ones, in lanes always packed."""
+        nv, packed, to = self.model.nv, 0, []
+        for j, view in enumerate(item.views):
+            entries, support = self._entries(self._path(view.frame))
+            row = nv if item.layout == "dense" else len(support)
+            self._output(item, view, (6 * row * j, packed), (row, len(support)), len(entries))
+            for freedom, again, place in entries:
+                column = support[place] if item.layout == "dense" else place
+                self.columns.append((freedom, again, (column, place)))
+            to += [6 * nv * j + r * nv + column for r in range(6) for column in support]
+            packed += 6 * len(support)
+        lead = (len(item.views),) if item.many else ()
+        dense = item.layout == "dense"
+        shape = (*lead, 6, nv) if dense else (6, len(support))
+        self.items.append((shape, packed, runs(np.array(to, np.intp)) if dense else None))
+
+    def _entries(self, bodies: list[int]) -> tuple[list[tuple[int, int, int]], list[int]]:
+        """Return the freedoms of bodies (number, whether to add, place), and their columns of v."""
+        found = sorted(
+            (int(self.freedoms["column"][k]), int(k))
+            for body in bodies
+            for k in range(self.first[self.number[body]], self.first[self.number[body] + 1])
+        )
+        support = sorted({column for column, _ in found})
+        entries = [
+            (k, int(i > 0 and found[i - 1][0] == column), support.index(column))
+            for i, (column, k) in enumerate(found)
+        ]
+        return entries, support
+
+    def _output(self, item: Item, view: View, first: tuple, row: tuple, columns: int) -> None:
+        """Append the struct of one output."""
+        frame, reference = view.frame, REFERENCES.index(view.reference)
+        path, axes = self._path(frame), self.tables.axes[frame.joint]
+        body, root = (self.number[path[0]], self.number[path[-1]]) if path else (-1, -1)
+        if item.kind in MASSES:
+            root = max(root, 0)
+        R = axes @ frame.R
+        start = len(self.columns)
+        self.outputs.append(
+            (
+                *(item.kind, reference, view.classical, body, root, len(self.items), first, row),
+                *(start, columns, R.T.ravel(), axes @ frame.p, turn_of(R)),
+            )
+        )
+
+
+def request_of(model: Model, items: list[Item]) -> Request:
+    """Return the compiled request of items."""
+    return Layout(model, items).request(*np.max([NEEDS[item.kind] for item in items], axis=0))
+
+
+def item_of(model: Model, kind: int, frame, reference, layout: str = "dense", classical=False) -> Item:
+    """Return the item of a frame or a list of frames, validated."""
+    many = isinstance(frame, list | tuple | range)
+    name = reference_name(reference)
+    views = [View(frame_of(model, one), name, bool(classical)) for one in (frame if many else [frame])]
+    if layout != "dense":
+        check_choice("layout", layout, LAYOUTS)
+        if many:
+            raise ValueError(
+                "layout='packed' takes one frame, since the frames of a list differ in their columns"
+            )
+    return Item(kind, tuple(views), many, layout)
+
+
+def items_of_masses(model: Model, kind: int, root, order: int = 0) -> list[Item]:
+    """Return the item of a result of masses, or the items of a centre of mass and its first derivatives."""
+    number = body_number(model, root, "root")
+    require_mass(model, number)
+    view = View(frame_of(model, number))
+    return [Item(one, (view,)) for one in range(kind, kind + order + 1)]
+
+
+def reference_name(reference) -> str:
+    """Return the name of a reference, given as a string or as Pinocchio's enum."""
+    name = reference if isinstance(reference, str) else getattr(reference, "name", reference)
+    check_choice("reference", name, REFERENCES)
+    return name
+
+
+def option_of(layout: str, placed: bool) -> int:
+    """Return the option of a Jacobian: its layout, and whether placements come with it."""
+    check_choice("layout", layout, LAYOUTS)
+    return PACKED * (layout == "packed") + PLACED * bool(placed)
+
+
+def compiled_request(model: Model, kind: int, frame, reference, option: int) -> Request:
+    """Return the compiled request of results of frames, and keep it; the model forgets the oldest of many."""
+    name, key = reference_name(reference), key_of(frame)
+    code = code_of(kind, name, option)
+    found = None if key is None else model._requests.get(key, {}).get(code)
+    if found is None:
+        if isinstance(frame, Frame):
+            frame = frame_of(model, frame)
+            found = moved(model, compiled_request(model, kind, frame.joint, name, option), frame)
+        else:
+            found = request_of(model, items_of(model, kind, frame, name, option))
+        if key is not None:
+            with _changing:
+                _forget_oldest(model._requests, key)
+                model._requests.setdefault(key, {})[code] = found
+    return found
+
+
+def moved(model: Model, request: Request, frame: Frame) -> Request:
+    """Return the request of a joint's frame for another frame on the same joint."""
+    axes, outputs = model._requests[None].axes[frame.joint], request.outputs.copy()
+    R = axes @ frame.R
+    outputs["R"], outputs["p"], outputs["turn"] = R.T.ravel(), axes @ frame.p, turn_of(R)
+    return request.with_outputs(outputs)
+
+
+def placed_request(model: Model, kind: int, body, reference: str, option: int, R, p) -> Request:
+    """Return the compiled request of a frame placed at R, p on a body, and keep it by their bytes."""
+    key = (kind, reference, type(body), body, _contents(R), _contents(p))
+    try:
+        found = model._requests.get(key)
+    except TypeError:  # lists are not hashed
+        key, found = None, None
+    if found is None:
+        found = _place(model, kind, body, reference, option, R, p)
+        if key is not None:
+            with _changing:
+                _forget_oldest(model._requests, key)
+                model._requests[key] = found
+    return found
+
+
+def _contents(x):
+    """Return what tells an array from others, or the argument itself."""
+    return (x.dtype.char, x.shape, x.tobytes()) if type(x) is np.ndarray else x
+
+
+def _place(model: Model, kind: int, body, reference: str, option: int, R, p) -> Request:
+    """Return the request of a body, with a frame placed at R, p instead of that of the body."""
+    frame = frame_on(model, body, None if R is None else _rotation(R, "R"), as_vector(p, 3, "p"))
+    return moved(model, compiled_request(model, kind, body, reference, option), frame)
+
+
+def frame_on(model: Model, body, R=None, p=(0.0, 0.0, 0.0), argument: str = "body") -> Frame:
+    """Return the frame placed at R, p in a body or frame; a name is first that of a joint or body."""
+    joint, R, p = located(model, body, np.eye(3) if R is None else R, np.asarray(p), argument)
+    return Frame("placed", joint, R, p)
+
+
+def _forget_oldest(requests: dict, key) -> None:
+    """Delete the oldest requests where a new frame needs their place, but not the tables."""
+    while key not in requests and len(requests) >= MOST_KEPT:
+        del requests[next(one for one in requests if one is not None)]
+
+
+def items_of(model: Model, kind: int, frame, reference: str, option: int) -> list[Item]:
+    """Return the items of one result, or of a Jacobian and a placement."""
+    if kind == ALL_JOINTS:
+        return [item_of(model, PLACEMENT, range(model.njoints), reference)]
+    if kind in MASSES:
+        return items_of_masses(model, kind, frame, option)
+    if kind in OF_BODIES:
+        output, name = OF_BODIES[kind]
+        on = body_number(model, frame, name) if kind == OF_JOINT else frame_on(model, frame)
+        return [item_of(model, output, on, reference, classical=option == CLASSICAL)]
+    if kind not in (JACOBIAN, JACOBIAN_DOT):
+        return [item_of(model, kind, frame, reference, classical=option == CLASSICAL)]
+    items = [item_of(model, kind, frame, reference, LAYOUTS[option & PACKED])]
+    return [*items, item_of(model, PLACEMENT, frame, reference)] if option & PLACED else items
