@@ -44,7 +44,7 @@ class Factor(Sealed, _factor_methods.Calls):
     the factor; ``out=`` may be b itself.
 
     The base class ``Calls`` of ``_factor_methods.pyx`` has the methods with a fast path: `refactor`, `solve`,
-    `solve_l`, `solve_lt`, `half_solve`, `multiply`, `multiply_l` and `multiply_lt`.
+    `solve_l`, `solve_lt`, `half_solve`, `multiply`, `multiply_l`, `multiply_lt` and `inverse`.
 
     Attributes
     ----------
@@ -64,15 +64,6 @@ class Factor(Sealed, _factor_methods.Calls):
     """
 
     _fill_call = "refactor(H)"  # call that messages propose for an empty factor
-    tree: Tree
-    batch: tuple[int, ...]
-    kind: str
-    dtype: np.dtype
-    _layout: str
-    _triangle: str
-    _upper: bool
-    _threads: int
-    _kernel: _batch.BatchKernel | _single.SingleKernel
 
     def __init__(
         self,
@@ -97,10 +88,7 @@ class Factor(Sealed, _factor_methods.Calls):
             if batch
             else _single.SingleKernel(tree.pattern, ltdl, threads)
         )
-        self._keep(tree=tree, batch=batch, kind=kind, dtype=dtype, _layout=layout, _triangle=triangle)
-        self._keep(_upper=triangle == "upper", _threads=threads, _kernel=kernel)
-        if not batch or (len(batch) == 1 and threads == 1):
-            self._set_fast_path(kernel, layout, self._upper)
+        self._prepare(tree, tuple(batch), kind, dtype, kernel, layout, triangle, threads)
 
     @staticmethod
     def from_ld(L, D, tree: Tree, triangle: str = "lower") -> Factor:
@@ -301,13 +289,8 @@ class Factor(Sealed, _factor_methods.Calls):
         if into is not result:
             np.copyto(result, into)
 
-    def inverse(self, out=None) -> np.ndarray:
-        """Return H^-1, shape (..., n, n), symmetric.
-
-        Notes
-        -----
-        H^-1 = Z D^-1 Z^T with Z = L^-1, which has the pattern of L.
-        """
+    def _inverse(self, out) -> np.ndarray:
+        """Validate out, and return H^-1: the general path of `inverse`."""
         n = self.tree.n
         result = self._result((*self.batch, n, n), out)
         if self.batch:
