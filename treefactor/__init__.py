@@ -23,6 +23,13 @@ from .exceptions import (
     StepError,
     TreefactorError,
 )
+from .kinematics import (
+    OperationalSpace,
+    operational_bias,
+    operational_inertia,
+    operational_space,
+    task_bias,
+)
 from .linalg import BoundFactor, Factor, factor, multiply, solve
 from .model import Inertia, Joint, Loop, Mimic, Model
 from .model.configuration import difference, integrate, neutral, random_configuration
@@ -58,6 +65,7 @@ __all__ = [
     "NonFiniteError",
     "NotPositiveDefiniteError",
     "OperationCount",
+    "OperationalSpace",
     "PatternError",
     "Program",
     "ShapeError",
@@ -85,9 +93,13 @@ __all__ = [
     "mlcp",
     "multiply",
     "neutral",
+    "operational_bias",
+    "operational_inertia",
+    "operational_space",
     "random_configuration",
     "rnea",
     "show_config",
     "solve",
     "stream",
+    "task_bias",
 ]

@@ -29,6 +29,7 @@ from . import (  # type: ignore[attr-defined]  # compiled
     _factor_methods,
     _single,
 )
+from .delassus import delassus
 from .failures import not_adoptable, not_positive_definite
 from .scipy_forms import l_csc, linear_operator
 
@@ -252,32 +253,9 @@ class Factor(Sealed, _factor_methods.Calls):
 
         Notes
         -----
-        Computed as W^T W with W = D^-1/2 L^-T J^T.
+        Computed as X^T D^-1 X with X = L^-T J^T, on the support of every row of J alone.
         """
-        J = as_real(J, "J", self.dtype)
-        if J.ndim < 2 or J.shape[-1] != self.tree.n:
-            raise ShapeError(
-                f"J must have shape (..., m, {self.tree.n}), got {J.shape}",
-                J.shape,
-                ("...", "m", self.tree.n),
-            )
-        if J.ndim > 2 and self.batch and J.shape[:-2] != self.batch:
-            raise ShapeError(
-                f"J must carry the batch axes {self.batch} or none, got {J.shape}", J.shape, self.batch
-            )
-        JT = np.swapaxes(J, -1, -2)
-        if not self.batch:
-            if J.ndim == 2:
-                require_finite(J, "J")
-            W = self.half_solve(JT)
-            shape = (*W.shape[:-2], W.shape[-1], W.shape[-1])
-            return np.matmul(np.swapaxes(W, -1, -2), W, out=self._result(shape, out))
-        JT = np.ascontiguousarray(flatten(JT, 2))
-        result = self._result((*self.batch, JT.shape[-1], JT.shape[-1]), out)
-        if np.may_share_memory(result, JT):  # one J for all would be overwritten by the first result
-            JT = JT.copy()
-        self._fill(result, lambda G, first, stop: self._kernel.delassus(JT, G, first, stop))
-        return result
+        return delassus(self, J, out)
 
     def _fill(self, result: np.ndarray, work: Callable[[np.ndarray, int, int], object]) -> None:
         """Fill matrices of a batch by a kernel that writes C-contiguous ones."""
