@@ -1,6 +1,6 @@
-"""Compute the rows of tasks: Jacobians of frames stacked, and the change of their velocity at rest accelerations.
+"""Compute the rows of tasks: stacked Jacobians of frames, and J-dot v.
 
-The only module that says how tasks find frames and their Jacobians.
+No other module of tasks depends on how frames and their Jacobians are found.
 """
 
 from __future__ import annotations
@@ -70,7 +70,7 @@ def _reference(reference) -> str:
 
 
 def _axes(model: Model, q, v, frames: Frames, reference):
-    """Return kinematics, and for every frame its body, axes as rows, and reference point from the root body."""
+    """Return kinematics, and for every frame its body, axes as rows, and point from the root body."""
     name, at = _reference(reference), Kinematics(model, q, v)
     sets = []
     for body, R, p, _ in frames:

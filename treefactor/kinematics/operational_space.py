@@ -1,14 +1,15 @@
 """Compute operational-space quantities of tasks: inertia, consistent inverse, null space and bias.
 
-A task has the Jacobian J of m rows: its velocity is J v. With the inertia matrix H and h = ``bias(model, q, v)``,
-which includes gravity, H a + h = tau, and Khatib's quantities are::
+A task has the Jacobian J of m rows: its velocity is J v. The joints obey H a + h = tau, with the inertia
+matrix H and h = ``bias(model, q, v)``, which includes gravity. Khatib's quantities are::
 
     Lambda = (J H^-1 J^T)^-1         operational_inertia    the inertia that is felt at the task
     J_bar  = H^-1 J^T Lambda         consistent_inverse     J J_bar = 1
     N      = 1 - J_bar J             nullspace_projector    J N = 0,  N J_bar = 0,  N N = N
     mu     = J_bar^T h - Lambda J-dot v                     operational_bias, gravity included
 
-The force F = Lambda (J a + J-dot v) + mu acts on the task by tau = J^T F + N^T tau_0; any tau_0 leaves J a as it is.
+Joint forces tau = J^T F + N^T tau_0 accelerate the task so that F = Lambda (J a + J-dot v) + mu, whatever
+tau_0 is.
 """
 
 from __future__ import annotations
@@ -55,8 +56,8 @@ class OperationalSpace(Sealed):
         -1, or the first row of J that depends on rows before it, is zero or not finite; 0 if H has no factor,
         whose own status gives the reason.
     inverse : ndarray, shape (..., n, m)
-        Dynamically consistent inverse J_bar = H^-1 J^T Lambda; of all inverses of J the one whose accelerations
-        need the least tau^T H^-1 tau.
+        Dynamically consistent inverse J_bar = H^-1 J^T Lambda: J_bar u has the least kinetic energy of all
+        joint velocities v with J v = u.
     nullspace : ndarray, shape (..., n, n)
         N = 1 - J_bar J projects accelerations; its transpose projects joint forces.
 
@@ -69,10 +70,12 @@ class OperationalSpace(Sealed):
 
     Notes
     -----
-    Immutable.
+    Thread-compatible.
 
-    Khatib (1987), A unified approach for motion and force control of robot manipulators: the operational space
-    formulation, IEEE Journal on Robotics and Automation 3(1), 43-53.
+    `inverse` and `nullspace` are computed when they are first read, from the factor as it is then.
+
+    Khatib (1987), A unified approach for motion and force control of robot manipulators: the operational
+    space formulation, IEEE Journal on Robotics and Automation 3(1), 43-53.
 
     Examples
     --------
@@ -101,8 +104,8 @@ class OperationalSpace(Sealed):
             row = int(status)
             where = f"row {row}" if name is None else f"row {row} ({name(row)})"
             raise NotPositiveDefiniteError(
-                f"the task is singular: {where} of J is zero or depends on the rows before it. Leave the row out, "
-                "or give a damping > 0",
+                f"the task is singular: {where} of J is zero or depends on the rows before it. Leave the row "
+                "out, or give a damping > 0",
                 row=row,
                 name=None if name is None else name(row),
             )
@@ -247,8 +250,8 @@ def task_bias(model: Model, q, v, frame, reference="LOCAL") -> np.ndarray:
     Returns
     -------
     ndarray, shape (..., 6 k)
-        m/s^2, then rad/s^2, for each frame. It is the true derivative of J v: a spatial acceleration for LOCAL
-        and WORLD, the classical one for LOCAL_WORLD_ALIGNED.
+        m/s^2, then rad/s^2, for each frame. It is the derivative of J v: a spatial acceleration for LOCAL and
+        WORLD, the classical one for LOCAL_WORLD_ALIGNED.
 
     Raises
     ------

@@ -3,29 +3,27 @@
 from __future__ import annotations
 
 from functools import partial
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from .._util.threads import spread
 from .._util.validation import as_number, as_output, as_real, flatten, require_finite
 from ..exceptions import ShapeError
-from . import _delassus  # type: ignore[attr-defined]  # compiled
+from . import _delassus, _factor_methods  # type: ignore[attr-defined]  # compiled
 
-if TYPE_CHECKING:
-    from .factors import Factor
+AnyFactor = _factor_methods.Calls  # base of Factor, which calls these functions
 
 LANES = 8
 REGULAR = -1  # status of a matrix J H^-1 J^T that has an inverse
 
 
-def delassus(factor: Factor, J, out=None) -> np.ndarray:
+def delassus(factor: AnyFactor, J, out=None) -> np.ndarray:
     """Return J H^-1 J^T; see `Factor.delassus`."""
     found = _delassus.fast(factor, J, out)
     return _general(factor, J, out, None)[0] if found is None else found
 
 
-def inertia(factor: Factor, J, damping: float = 0.0, out=None) -> tuple[np.ndarray, np.ndarray]:
+def inertia(factor: AnyFactor, J, damping: float = 0.0, out=None) -> tuple[np.ndarray, np.ndarray]:
     """Return (J H^-1 J^T + damping I)^-1, and the row of J that depends on rows before it, or -1.
 
     Parameters
@@ -48,7 +46,7 @@ def inertia(factor: Factor, J, damping: float = 0.0, out=None) -> tuple[np.ndarr
     return _general(factor, J, out, damping) if found is None else (found, np.array(REGULAR))
 
 
-def _general(factor: Factor, J, out, damping: float | None) -> tuple[np.ndarray, np.ndarray]:
+def _general(factor: AnyFactor, J, out, damping: float | None) -> tuple[np.ndarray, np.ndarray]:
     """Validate arrays of any form and compute; the inverse if there is a damping."""
     n, batch, dtype = factor.tree.n, factor.batch, factor.dtype
     factor._require_usable()
@@ -73,7 +71,7 @@ def _general(factor: Factor, J, out, damping: float | None) -> tuple[np.ndarray,
     return result, status.reshape(lead)
 
 
-def _fill(factor: Factor, J: np.ndarray, G: np.ndarray) -> None:
+def _fill(factor: AnyFactor, J: np.ndarray, G: np.ndarray) -> None:
     """Compute G (count, m, m), C-contiguous, of J (count or 1, m, n)."""
     kernel = factor._kernel
     if not factor.batch:
