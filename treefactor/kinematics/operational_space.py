@@ -22,7 +22,7 @@ import numpy as np
 from .._util.validation import Sealed, as_real
 from ..dynamics.recursions import bias, crba
 from ..exceptions import NotPositiveDefiniteError, ShapeError
-from ..linalg.delassus import REGULAR, inertia
+from ..linalg.delassus import ONE_REGULAR, REGULAR, inertia
 from ..linalg.factorization import factor
 from ..linalg.factors import Factor
 from ..model.model import Model, require_model
@@ -93,22 +93,14 @@ class OperationalSpace(Sealed):
     status: np.ndarray
 
     def __init__(self, factor: Factor, J, support=None, damping: float = 0.0):
-        self._fill(factor, _dense(J, support, factor.tree.n), damping, None, None)
+        self._fill(factor, _dense(J, support, factor.tree.n), damping, None)
 
     def _fill(
-        self, factor: Factor, J: np.ndarray, damping: float, out, name: Callable[[int], str] | None
+        self, factor: Factor, J: np.ndarray, damping: float, name: Callable[[int], str] | None
     ) -> OperationalSpace:
         """Set the attributes; `name` gives rows a name in messages."""
-        found, status = inertia(factor, J, damping, out)
-        if not status.ndim and status != REGULAR:
-            row = int(status)
-            where = f"row {row}" if name is None else f"row {row} ({name(row)})"
-            raise NotPositiveDefiniteError(
-                f"the task is singular: {where} of J is zero or depends on the rows before it. Leave the row "
-                "out, or give a damping > 0",
-                row=row,
-                name=None if name is None else name(row),
-            )
+        found, status = inertia(factor, J, damping)
+        _require_regular(status, name)
         self._keep(factor=factor, J=J, inertia=found, status=status)
         return self
 
@@ -136,6 +128,21 @@ class OperationalSpace(Sealed):
         h, rate = as_real(h, "h"), as_real(jacobian_dot_v, "jacobian_dot_v")
         inverse = np.swapaxes(self.inverse, -1, -2)
         return (inverse @ h[..., None] - self.inertia @ rate[..., None])[..., 0]
+
+
+def _require_regular(status: np.ndarray, name: Callable[[int], str] | None) -> None:
+    """Raise if a single task is singular."""
+    if status is ONE_REGULAR or status.ndim or status == REGULAR:
+        return
+    row = int(status)
+    called = None if name is None else name(row)
+    where = f"row {row}" if name is None else f"row {row} ({called})"
+    raise NotPositiveDefiniteError(
+        f"the task is singular: {where} of J is zero or depends on the rows before it. Leave the row out, or "
+        "give a damping > 0",
+        row=row,
+        name=called,
+    )
 
 
 def _dense(J, support, n: int) -> np.ndarray:
@@ -190,7 +197,8 @@ def operational_space(
     -----
     Khatib (1987). In Pinocchio, J H^-1 J^T is ``computeDelassusMatrix``.
     """
-    return _task(model, q, frame, reference, damping, None, num_threads)
+    f, J, name = _parts(model, q, frame, reference, num_threads)
+    return OperationalSpace.__new__(OperationalSpace)._fill(f, J, damping, name)
 
 
 def operational_inertia(
@@ -218,24 +226,22 @@ def operational_inertia(
     -----
     Khatib (1987).
     """
-    return _task(model, q, frame, reference, damping, out, num_threads).inertia
+    f, J, name = _parts(model, q, frame, reference, num_threads)
+    found, status = inertia(f, J, damping, out)
+    _require_regular(status, name)
+    return found
 
 
-def _task(model: Model, q, frame, reference, damping: float, out, num_threads: int) -> OperationalSpace:
-    """Return the task of frames."""
+def _parts(
+    model: Model, q, frame, reference, num_threads: int
+) -> tuple[Factor, np.ndarray, Callable[[int], str]]:
+    """Return the factor of H, the Jacobian of frames, and the names of its rows."""
     require_model(model)
     frames = frames_of(model, frame)
     J = jacobian_of(model, q, frames, reference)
-    f = _factor(model, q, num_threads)
-    return OperationalSpace.__new__(OperationalSpace)._fill(
-        f, J, damping, out, lambda row: row_name(frames, row)
-    )
-
-
-def _factor(model: Model, q, num_threads: int) -> Factor:
-    """Return the factor of H(q)."""
     H = crba(model, q, num_threads=num_threads)
-    return factor(H, model.tree, num_threads=1 if H.ndim == 2 else num_threads)
+    f = factor(H, model.tree, num_threads=1 if H.ndim == 2 else num_threads)
+    return f, J, lambda row: row_name(frames, row)
 
 
 def task_bias(model: Model, q, v, frame, reference="LOCAL") -> np.ndarray:

@@ -15,6 +15,8 @@ AnyFactor = _factor_methods.Calls  # base of Factor, which calls these functions
 
 LANES = 8
 REGULAR = -1  # status of a matrix J H^-1 J^T that has an inverse
+ONE_REGULAR = np.array(REGULAR)  # status of one such matrix
+ONE_REGULAR.flags.writeable = False
 
 
 def delassus(factor: AnyFactor, J, out=None) -> np.ndarray:
@@ -43,7 +45,7 @@ def inertia(factor: AnyFactor, J, damping: float = 0.0, out=None) -> tuple[np.nd
     if damping < 0.0:
         raise ValueError(f"damping must not be negative, got {damping}")
     found = _delassus.fast(factor, J, out, True, damping)
-    return _general(factor, J, out, damping) if found is None else (found, np.array(REGULAR))
+    return _general(factor, J, out, damping) if found is None else (found, ONE_REGULAR)
 
 
 def _general(factor: AnyFactor, J, out, damping: float | None) -> tuple[np.ndarray, np.ndarray]:
