@@ -9,37 +9,37 @@ import numpy as np
 
 from .._util.validation import as_vector, check_choice
 from ..model.joints import _rotation
-from ..model.model import Model, body_number, require_model
+from ..model.model import Model, body_number
 from .jacobians import Kinematics, Support, cross, product
 
 REFERENCES = ("LOCAL", "WORLD", "LOCAL_WORLD_ALIGNED")
 COMPONENTS = ("linear x", "linear y", "linear z", "angular x", "angular y", "angular z")
-Frames = list[tuple[int, np.ndarray, np.ndarray, str]]  # joint, rotation, origin, name
 
 
-def frames_of(model: Model, frame) -> Frames:
-    """Return the frames of an argument: a name, the number of a joint, a frame object, or a list of them."""
-    require_model(model)
-    return [_one(model, part) for part in (frame if isinstance(frame, list | tuple) else [frame])]
-
-
-def _one(model: Model, frame) -> tuple[int, np.ndarray, np.ndarray, str]:
+def _one(model: Model, frame) -> tuple[int, np.ndarray, np.ndarray]:
+    """Return the joint, rotation and origin of a frame: a name, the number of a joint, or a frame object."""
     if isinstance(frame, str) and hasattr(model, "frame"):
         frame = model.frame(frame)
     if hasattr(frame, "joint") and hasattr(frame, "p"):
-        return frame.joint, _rotation(frame.R, "R"), as_vector(frame.p, 3, "p"), frame.name
-    return body_number(model, frame), np.eye(3), np.zeros(3), str(frame)
+        return frame.joint, _rotation(frame.R, "R"), as_vector(frame.p, 3, "p")
+    return body_number(model, frame), np.eye(3), np.zeros(3)
 
 
-def row_name(frames: Frames, row: int) -> str:
-    """Return the name of a row in messages."""
-    return f"{COMPONENTS[row % 6]} of frame {frames[row // 6][3]!r}"
+def _several(frame) -> list:
+    """Return the frames of an argument: one, or a list of them."""
+    return list(frame) if isinstance(frame, list | tuple) else [frame]
 
 
-def jacobian_of(model: Model, q, frames: Frames, reference) -> np.ndarray:
-    """Return the Jacobians of the frames stacked, shape (..., 6 k, nv)."""
-    at, sets = _axes(model, q, None, frames, reference)
-    W = np.zeros((2, *at.batch, 6 * len(frames), 6))
+def row_name(frame, row: int) -> str:
+    """Return the name of a row in messages, for a frame or a list of frames."""
+    one = _several(frame)[row // 6]
+    return f"{COMPONENTS[row % 6]} of frame {str(getattr(one, 'name', one))!r}"
+
+
+def jacobian_of(model: Model, q, frame, reference, num_threads: int) -> np.ndarray:
+    """Return the Jacobian of a frame, or those of a list of frames stacked, shape (..., 6 k, nv)."""
+    at, sets = _axes(model, q, None, frame, reference)
+    W = np.zeros((2, *at.batch, 6 * len(sets), 6))
     for k, (_, axes, r) in enumerate(sets):
         rows = W[1, ..., 6 * k : 6 * k + 6, :]
         rows[..., :3, :3] = rows[..., 3:, 3:] = axes
@@ -49,9 +49,9 @@ def jacobian_of(model: Model, q, frames: Frames, reference) -> np.ndarray:
     return support.dense(support.data(at, W))
 
 
-def jacobian_dot_v(model: Model, q, v, frames: Frames, reference) -> np.ndarray:
+def jacobian_dot_v(model: Model, q, v, frame, reference, num_threads: int) -> np.ndarray:
     """Return J-dot v of the stacked Jacobian, shape (..., 6 k)."""
-    at, sets = _axes(model, q, v, frames, reference)
+    at, sets = _axes(model, q, v, frame, reference)
     found = []
     for body, axes, r in sets:
         V, A = at.V[..., body, :], at.A[..., body, :]
@@ -69,11 +69,12 @@ def _reference(reference) -> str:
     return name
 
 
-def _axes(model: Model, q, v, frames: Frames, reference):
+def _axes(model: Model, q, v, frame, reference):
     """Return kinematics, and for every frame its body, axes as rows, and point from the root body."""
     name, at = _reference(reference), Kinematics(model, q, v)
     sets = []
-    for body, R, p, _ in frames:
+    for one in _several(frame):
+        body, R, p = _one(model, one)
         r = -at.origin[..., body, :] if name == "WORLD" else at.points(body, p)
         axes = np.swapaxes(at.R[..., body, :, :] @ R, -1, -2) if name == "LOCAL" else np.eye(3)
         sets.append((body, axes, r))

@@ -26,7 +26,7 @@ from ..linalg.delassus import ONE_REGULAR, REGULAR, inertia
 from ..linalg.factorization import factor
 from ..linalg.factors import Factor
 from ..model.model import Model, require_model
-from ._task_rows import frames_of, jacobian_dot_v, jacobian_of, row_name
+from ._task_rows import jacobian_dot_v, jacobian_of, row_name
 
 __all__ = ["OperationalSpace", "operational_bias", "operational_inertia", "operational_space", "task_bias"]
 
@@ -237,19 +237,18 @@ def _parts(
 ) -> tuple[Factor, np.ndarray, Callable[[int], str]]:
     """Return the factor of H, the Jacobian of frames, and the names of its rows."""
     require_model(model)
-    frames = frames_of(model, frame)
-    J = jacobian_of(model, q, frames, reference)
+    J = jacobian_of(model, q, frame, reference, num_threads)
     H = crba(model, q, num_threads=num_threads)
     f = factor(H, model.tree, num_threads=1 if H.ndim == 2 else num_threads)
-    return f, J, lambda row: row_name(frames, row)
+    return f, J, lambda row: row_name(frame, row)
 
 
-def task_bias(model: Model, q, v, frame, reference="LOCAL") -> np.ndarray:
+def task_bias(model: Model, q, v, frame, reference="LOCAL", num_threads: int = 1) -> np.ndarray:
     """Compute J-dot v of frames: the change of their velocity J v while the joints do not accelerate.
 
     Parameters
     ----------
-    model, q, frame, reference
+    model, q, frame, reference, num_threads
         As for `operational_space`.
     v : array_like, shape (..., nv)
 
@@ -263,7 +262,7 @@ def task_bias(model: Model, q, v, frame, reference="LOCAL") -> np.ndarray:
     ------
     ShapeError, NonFiniteError, ConfigurationError, InvalidModelError
     """
-    return jacobian_dot_v(model, q, v, frames_of(model, frame), reference)
+    return jacobian_dot_v(model, q, v, frame, reference, num_threads)
 
 
 def operational_bias(
@@ -293,4 +292,4 @@ def operational_bias(
     """
     task = operational_space(model, q, frame, reference, damping, num_threads)
     h = bias(model, q, v, num_threads=num_threads)
-    return task.bias(h, task_bias(model, q, v, frame, reference))
+    return task.bias(h, task_bias(model, q, v, frame, reference, num_threads))
