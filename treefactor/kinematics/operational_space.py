@@ -19,7 +19,7 @@ from functools import cached_property
 
 import numpy as np
 
-from .._util.validation import Sealed, as_real
+from .._util.validation import Sealed, as_array, as_real
 from ..dynamics.recursions import bias, crba
 from ..exceptions import NotPositiveDefiniteError, ShapeError
 from ..linalg.delassus import ONE_REGULAR, REGULAR, inertia
@@ -150,7 +150,7 @@ def _dense(J, support, n: int) -> np.ndarray:
     J = as_real(J, "J")
     if support is None:
         return J
-    columns = np.asarray(support)
+    columns = as_array(support, "support")
     if columns.ndim != 1 or J.ndim < 2 or J.shape[-1] != columns.size:
         raise ShapeError(
             f"J must have one column for each of {columns.size} in support, got {J.shape}", J.shape
@@ -238,8 +238,9 @@ def _parts(
     """Return the factor of H, the Jacobian of frames, and the names of its rows."""
     require_model(model)
     J = jacobian_of(model, q, frame, reference, num_threads)
-    H = crba(model, q, num_threads=num_threads)
-    f = factor(H, model.tree, num_threads=1 if H.ndim == 2 else num_threads)
+    layout = "dense" if np.ndim(q) == 1 else "packed"  # the fast path of one, the least memory of many
+    H = crba(model, q, layout=layout, num_threads=num_threads)
+    f = factor(H, model.tree, layout=layout, num_threads=1 if np.ndim(q) == 1 else num_threads)
     return f, J, lambda row: row_name(frame, row)
 
 
