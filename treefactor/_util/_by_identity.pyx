@@ -1,6 +1,5 @@
 """Keep values by the identity of two objects, for objects that cannot be hashed."""
 
-from cpython.dict cimport PyDict_GetItem
 from cpython.long cimport PyLong_FromVoidPtr
 from cpython.object cimport PyObject
 
@@ -21,10 +20,10 @@ cdef class ByIdentity:
 
     def find(self, first, second):
         """Return the value of the first object, or None unless it was made with this second one."""
-        cdef PyObject *entry = PyDict_GetItem(self.entries, PyLong_FromVoidPtr(<PyObject *> first))
-        if entry == NULL or (<tuple> entry)[0] is not second:
+        cdef tuple entry = self.entries.get(PyLong_FromVoidPtr(<PyObject *> first))
+        if entry is None or entry[0] is not second:
             return None
-        return (<tuple> entry)[1]
+        return entry[1]
 
     def keep(self, first, second, value):
         """Keep a value, and return it."""
