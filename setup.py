@@ -16,6 +16,7 @@ from setuptools.errors import CompileError
 FOLDER = "treefactor/kernels"
 KERNELS = {
     "_pattern": [f"{FOLDER}/linalg/{isa}.c" for isa in ("baseline", "avx2", "avx512")],
+    "_delassus": [f"{FOLDER}/linalg/delassus.c"],
     "_recursions": [f"{FOLDER}/dynamics/dynamics.c"],
     "_poses": [f"{FOLDER}/poses/poses.c"],
     "_configurations": [f"{FOLDER}/configurations/configurations.c"],

@@ -6,34 +6,49 @@ Signatures and results are Pinocchio's own. Vectors may be (nv,) or (nv, k). U i
 
 from __future__ import annotations
 
-import weakref
 from dataclasses import dataclass
 
 import numpy as np
 import pinocchio as pin
 
+from .._util._by_identity import ByIdentity  # type: ignore[import-not-found]  # compiled
 from ..exceptions import NotPositiveDefiniteError
 from ..linalg.bound_factor import BoundFactor
-from ..linalg.factorization import Factor
+from ..linalg.foreign_factor import ForeignFactor
 from ..linalg.solve_multiply import multiply
-from ..tree.tree import Tree
+from ._pinocchio_arguments import require_data, require_model
 from ._pinocchio_tree import tree as tree_of
 
+_decompose = pin.cholesky.decompose
+SHOWS_DINV = hasattr(pin.Data, "Dinv")  # not in Pinocchio 4.1
 
-@dataclass
+
+@dataclass(slots=True)
 class _State:
     """Views of the arrays of one ``data``, and the factors on them, kept as long as it lives."""
 
-    data: weakref.ref
-    joints: int
-    tree: Tree
+    mimic: bool  # Pinocchio refuses mimic joints here, treefactor does not
     M: BoundFactor  # of data.M
-    UD: Factor  # of data.U and data.D
+    UD: _Factor  # in data.U and data.D
     U: np.ndarray
     D: np.ndarray
+    H: np.ndarray  # data.M
+    Minv: np.ndarray
 
 
-_STATES: dict[int, _State] = {}  # by identity of data
+_STATES = ByIdentity()  # of data and model
+_find = _STATES.find
+
+
+class _Factor(ForeignFactor):
+    """Factor in ``data.U`` and ``data.D``."""
+
+    def _read(self) -> None:
+        try:
+            super()._read()
+        except NotPositiveDefiniteError as error:
+            message = f"{error}: call decompose(model, data) first"
+            raise NotPositiveDefiniteError(message, error.row, error.name) from None
 
 
 def decompose(model: pin.Model, data: pin.Data) -> np.ndarray:
@@ -51,77 +66,66 @@ def decompose(model: pin.Model, data: pin.Data) -> np.ndarray:
 
     Notes
     -----
-    Pinocchio's Python does not show ``data.Dinv``, which its own solver reads. There its `decompose` runs,
-    too, and leaves the right value; `treefactor.adapters.pinocchio_.Accelerator` is the way without that
-    cost.
+    Pinocchio's Python does not show ``data.Dinv``, which its own solver reads. So its `decompose` runs, too,
+    once ``data.M`` is known to be positive definite, and fills ``data``;
+    `treefactor.adapters.pinocchio_.Accelerator` is the way without that cost.
     """
-    state = _state(model, data)
+    state = _find(data, model) or _state(model, data)
     state.M.factor()
-    if hasattr(data, "Dinv"):  # pragma: no cover - not shown by Pinocchio 4.1
-        state.M.export(state.U, state.D)
+    if not (SHOWS_DINV or state.mimic):
+        return _decompose(model, data)
+    state.M.export(state.U, state.D)
+    if SHOWS_DINV:  # pragma: no cover
         data.Dinv[...] = 1.0 / state.D
-    else:
-        if not len(model.mimicking_joints):  # Pinocchio refuses mimic joints here, treefactor does not
-            pin.cholesky.decompose(model, data)
-        state.M.export(state.U, state.D)
     return state.U.copy()
 
 
 def solve(model: pin.Model, data: pin.Data, v) -> np.ndarray:
     """Return M^-1 v from ``data.U`` and ``data.D``, as `decompose` left them."""
-    return _factor(model, data).solve(v)
+    return (_find(data, model) or _state(model, data)).UD.solve(v)
 
 
 def computeMinv(model: pin.Model, data: pin.Data) -> np.ndarray:
     """Return M^-1 from ``data.U`` and ``data.D``; also left in ``data.Minv``."""
-    inverse = _factor(model, data).inverse()
-    data.Minv[...] = inverse
-    return inverse
+    state = _find(data, model) or _state(model, data)
+    return state.UD.inverse_kept(state.Minv)
 
 
 def Mv(model: pin.Model, data: pin.Data, v) -> np.ndarray:
     """Return M v, reading the upper triangle of ``data.M``."""
-    return multiply(data.M, _state(model, data).tree, v, triangle="upper")
+    state = _find(data, model) or _state(model, data)
+    return multiply(state.H, state.UD.tree, v, triangle="upper")
 
 
 def Uv(model: pin.Model, data: pin.Data, v) -> np.ndarray:
     """Return U v."""
-    return _factor(model, data).multiply_lt(v)
+    return (_find(data, model) or _state(model, data)).UD.multiply_lt(v)
 
 
 def Utv(model: pin.Model, data: pin.Data, v) -> np.ndarray:
     """Return U^T v."""
-    return _factor(model, data).multiply_l(v)
+    return (_find(data, model) or _state(model, data)).UD.multiply_l(v)
 
 
 def Uiv(model: pin.Model, data: pin.Data, v) -> np.ndarray:
     """Return U^-1 v."""
-    return _factor(model, data).solve_lt(v)
+    return (_find(data, model) or _state(model, data)).UD.solve_lt(v)
 
 
 def Utiv(model: pin.Model, data: pin.Data, v) -> np.ndarray:
     """Return U^-T v."""
-    return _factor(model, data).solve_l(v)
+    return (_find(data, model) or _state(model, data)).UD.solve_l(v)
 
 
 def _state(model: pin.Model, data: pin.Data) -> _State:
-    """Return the state of data, made at its first use."""
-    key = id(data)
-    state = _STATES.get(key)
-    if state is None or state.data() is not data or state.joints != model.njoints:
-        tree = tree_of(model)
-        bound = BoundFactor(data.M, tree, triangle="upper")
-        forget = weakref.ref(data, lambda _: _STATES.pop(key, None))
-        taken = Factor(tree, triangle="upper")
-        state = _STATES[key] = _State(forget, model.njoints, tree, bound, taken, data.U, data.D)
-    return state
-
-
-def _factor(model: pin.Model, data: pin.Data) -> Factor:
-    """Return the factor stored in ``data.U`` and ``data.D``."""
-    state = _state(model, data)
-    try:
-        return state.UD.adopt(state.U, state.D)
-    except NotPositiveDefiniteError as error:
-        message = f"{error}: call decompose(model, data) first"
-        raise NotPositiveDefiniteError(message, error.row, error.name) from None
+    """Make the state of data, which holds views of its arrays but not data itself."""
+    require_model(model)
+    require_data(data)
+    tree = tree_of(model)
+    state = _State(
+        bool(len(model.mimicking_joints)),
+        BoundFactor(data.M, tree, triangle="upper"),
+        _Factor(data.U, data.D, tree, triangle="upper"),
+        *(data.U, data.D, data.M, data.Minv),
+    )
+    return _STATES.keep(data, model, state)

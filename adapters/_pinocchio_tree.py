@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
+
 import numpy as np
 import pinocchio as pin
 
@@ -26,11 +28,11 @@ def tree(model: pin.Model) -> Tree:
         Of ``model.nv`` nodes, with the joints' names.
     """
     require_model(model)
-    parents = np.array(list(model.parents)[1:], dtype=int) - 1  # joint 0 is the universe
+    parents = [int(parent) - 1 for parent in list(model.parents)[1:]]  # joint 0 is the universe
     names = list(model.names)[1:]
-    nvs = np.array(list(model.nvs)[1:], dtype=int)
+    nvs = list(model.nvs)[1:]
     if not len(model.mimicking_joints):
-        return Tree.from_joints(parents, nvs, names)
+        return _of_joints(tuple(parents), tuple(nvs), tuple(names))
     extended = np.array(list(model.nvExtendeds)[1:], dtype=int)
     # freedom of the reduced model that moves every freedom of the extended one
     moved_by = np.concatenate([
@@ -41,3 +43,9 @@ def tree(model: pin.Model) -> Tree:
     pattern = np.zeros((model.nv, model.nv), dtype=bool)
     pattern[moved_by[rows], moved_by[columns]] = True
     return Tree.from_pattern(pattern, freedom_names(names, nvs))
+
+
+@lru_cache(maxsize=64)
+def _of_joints(parents: tuple[int, ...], nvs: tuple[int, ...], names: tuple[str, ...]) -> Tree:
+    """Return `Tree.from_joints`; the same tree again, with its symbolic factorization, for an equal model."""
+    return Tree.from_joints(parents, nvs, names)

@@ -15,6 +15,7 @@ from .._util.validation import as_real, flatten
 from .._util.xml import as_path, parse
 from ..exceptions import AdapterError, ShapeError
 from ..linalg.bound_factor import BoundFactor
+from ..linalg.foreign_factor import mirrored
 from ..model.joints import Inertia
 from ..tolerances import NO_MASS
 from . import _pinocchio_cholesky as cholesky
@@ -42,6 +43,8 @@ __all__ = [
     "tree",
     "with_inertials",
 ]
+
+_crba = pin.crba
 
 
 def load(path, floating: bool = False, mimic: bool = False) -> pin.Model:
@@ -93,6 +96,11 @@ def mass_matrix(model: pin.Model, data: pin.Data, q) -> np.ndarray:
     ndarray, shape (..., nv, nv)
         Symmetric copies.
     """
+    if type(q) is np.ndarray and q.ndim == 1:
+        try:
+            return mirrored(_crba(model, data, q))
+        except (TypeError, ValueError):  # below raises an error that names the argument
+            pass
     require_model(model)
     require_data(data)
     q = as_real(q, "q")
@@ -100,8 +108,7 @@ def mass_matrix(model: pin.Model, data: pin.Data, q) -> np.ndarray:
         raise ShapeError(f"q must have shape (..., {model.nq}), got {q.shape}", q.shape, (model.nq,))
     H = np.empty((*q.shape[:-1], model.nv, model.nv))
     for one, to in zip(flatten(q, 1), flatten(H, 2), strict=True):
-        upper = np.triu(pin.crba(model, data, one))
-        to[...] = upper + np.triu(upper, 1).T
+        to[...] = mirrored(_crba(model, data, one))
     return H
 
 

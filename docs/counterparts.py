@@ -88,6 +88,24 @@ GROUPS: dict[str, tuple[Counterpart, ...]] = {
             "drop-in decompose",
         ),
         Counterpart(
+            "cholesky.solve",
+            "adapters.pinocchio_.cholesky.solve",
+            "drop-in with Pinocchio's signature, from `data.U` and `data.D`",
+            "drop-in solve",
+        ),
+        Counterpart(
+            "cholesky.computeMinv",
+            "adapters.pinocchio_.cholesky.computeMinv",
+            "drop-in with Pinocchio's signature; `Factor.inverse` needs no `data`",
+            "drop-in computeMinv",
+        ),
+        Counterpart(
+            "crba",
+            "adapters.pinocchio_.mass_matrix",
+            "calls Pinocchio's `crba` and makes the result symmetric",
+            "mass_matrix",
+        ),
+        Counterpart(
             "cholesky.decompose",
             "factor, Factor.refactor",
             "one call makes a new `Factor`; a batch is refactored",
@@ -97,6 +115,12 @@ GROUPS: dict[str, tuple[Counterpart, ...]] = {
             "computeDelassusMatrix, ContactCholeskyDecomposition",
             "adapters.pinocchio_.Accelerator.delassus",
             "*J H⁻¹ Jᵀ* from *q*, with `crba` and the Jacobians of Pinocchio",
+        ),
+        Counterpart(
+            "computeDelassusMatrix",
+            "Factor.delassus, operational_inertia",
+            "of a given *J* and factor; `operational_inertia` is the inverse",
+            "delassus of J",
         ),
     ),
     "Configurations": (

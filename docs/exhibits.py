@@ -79,6 +79,25 @@ def counterparts() -> Html:
     )
 
 
+def slower() -> Html:
+    """Show the functions that take longer than Pinocchio's, and how many times as long, robot by robot."""
+    from counterparts import GROUPS
+
+    robots = measured("from_pinocchio")["robots"]
+    times: dict[tuple[str, str], dict[str, float]] = {}
+    for name, results in robots.items():
+        for row in results:
+            times.setdefault((row["what"], row["target"]), {})[name] = 1.0 / row["ratio"]
+    found = [
+        [row.theirs.split(",")[0], row.ours, how, *(ratio(taken[name]) for name in robots)]
+        for rows in GROUPS.values()
+        for row in rows
+        for how in HOW
+        if max((taken := times.get((row.measured, how), {})).values(), default=0.0) > 1.0
+    ]
+    return grid(["Pinocchio", "treefactor", "how", *robots], found)
+
+
 def codes(names: str) -> str:
     """Format names as code."""
     return ", ".join(f"<code>{escape(name.strip())}</code>" for name in names.split(","))

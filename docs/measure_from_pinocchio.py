@@ -46,7 +46,7 @@ def of_robot(name: str) -> Iterator[bench.Comparison]:
     for measured in (dynamics, linear_algebra, configurations):
         yield from measured(case)
     yield from kinematics(case, frames[0])
-    yield delassus(case, frames)
+    yield from delassus(case, frames)
     yield turns(
         CALL, case, "buildModelFromUrdf", partial(tf.Model.from_urdf, case.path, case.floating), loader(case)
     )
@@ -128,8 +128,10 @@ def linear_algebra(case: robot_times.Case) -> Iterator[bench.Comparison]:
     yield turns(CALL, case, "cholesky.decompose", accelerator.factor, decompose)
     solve = partial(pin.cholesky.solve, model, data, b)
     yield turns(CALL, case, "cholesky.solve", partial(accelerator.solve, b, out), solve)
-    drop_in = partial(pinocchio_.cholesky.decompose, model, data)
-    yield turns(CALL, case, "drop-in decompose", drop_in, decompose)
+    for name, arguments in (("decompose", ()), ("solve", (b,)), ("computeMinv", ())):
+        peer = partial(getattr(pin.cholesky, name), model, data, *arguments)
+        drop_in = partial(getattr(pinocchio_.cholesky, name), model, data, *arguments)
+        yield turns(CALL, case, f"drop-in {name}", drop_in, peer)
     yield turns(CALL, case, "new factor", partial(tf.factor, H, case.tree), decompose)
     batch = case.H[: len(case.moving.q)]
     factor, M = tf.factor(batch, case.tree), data.M
@@ -194,8 +196,8 @@ def kinematics(case: robot_times.Case, frame: int) -> Iterator[bench.Comparison]
         yield turns(BATCH, case, theirs, partial(function, robot, *states, *of), loop(peer, *states), len(q))
 
 
-def delassus(case: robot_times.Case, frames: list[int]) -> bench.Comparison:
-    """Compare J H^-1 J^T, from q, of all frames that touch something."""
+def delassus(case: robot_times.Case, frames: list[int]) -> Iterator[bench.Comparison]:
+    """Yield comparisons of J H^-1 J^T of all frames that touch something: from q, and from a given J."""
     model, data, q = case.model, case.data, case.moving.q[0]
     models, datas = pin.StdVec_RigidConstraintModel(), pin.StdVec_RigidConstraintData()
     for frame in frames:
@@ -217,7 +219,10 @@ def delassus(case: robot_times.Case, frames: list[int]) -> bench.Comparison:
         return pin.computeDelassusMatrix(model, data, q, models, datas)
 
     np.testing.assert_allclose(ours(), peer(), rtol=1e-6, atol=1e-9)
-    return turns(CALL, case, "computeDelassusMatrix", ours, peer)
+    yield turns(CALL, case, "computeDelassusMatrix", ours, peer)
+    yield turns(CALL, case, "delassus of J", partial(accelerator.delassus, J), peer)
+    mass_matrix = partial(pinocchio_.mass_matrix, model, data, q)
+    yield turns(CALL, case, "mass_matrix", mass_matrix, partial(pin.crba, model, data, q))
 
 
 def loader(case: robot_times.Case) -> Callable[[], pin.Model]:

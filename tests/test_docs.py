@@ -276,6 +276,10 @@ def test_every_measurement_is_shown_and_slower_ones_are_called_slower(counterpar
         assert exhibits.faster(found) in cells
         assert ("slower" in exhibits.faster(found)) == (min(found) < 1.0)
         assert len(found) == 3
+    table = exhibits.slower()
+    for (what, how), found in ratios.items():
+        line = f"<td>{rows[what].ours}</td><td>{how}</td>"
+        assert (line in table) == (min(found) < 1.0)
 
 
 def test_the_figure_shows_the_stored_times(monkeypatch):

@@ -23,7 +23,10 @@ FLOORS = [  # from the ground up; a module imports from its own folder and from 
     *("__init__", "__main__"),
 ]
 # private modules that adapters use; everything else of theirs is public
-INTERNAL_SURFACE = {"_util.engine", "_util.messages", "_util.validation", "_util.xml", "model._urdf"}
+INTERNAL_SURFACE = {
+    *("_util._by_identity", "_util.engine", "_util.messages", "_util.validation", "_util.xml"),
+    "model._urdf",
+}
 CYTHON = re.compile(
     r"^[ \t]*from[ \t]+(\.*)([\w.]*)[ \t]+c?import[ \t]+(?:\(([^)]*)\)|([^\n#]*))", re.MULTILINE
 )

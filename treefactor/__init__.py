@@ -61,6 +61,13 @@ from .kinematics.frames import (
     joint_placements,
 )
 from .kinematics.fused import Kinematics
+from .kinematics.operational_space import (
+    OperationalSpace,
+    operational_bias,
+    operational_inertia,
+    operational_space,
+    task_bias,
+)
 from .linalg import BoundFactor, Factor, factor, multiply, solve
 from .model import Frame, Inertia, Joint, Loop, Mimic, Model, se3, so3
 from .model.configuration import (
@@ -107,6 +114,7 @@ __all__ = [
     "NonFiniteError",
     "NotPositiveDefiniteError",
     "OperationCount",
+    "OperationalSpace",
     "PatternError",
     "Program",
     "ShapeError",
@@ -159,6 +167,9 @@ __all__ = [
     "multiply",
     "neutral",
     "normalize",
+    "operational_bias",
+    "operational_inertia",
+    "operational_space",
     "potential_energy",
     "random_configuration",
     "rnea",
@@ -171,4 +182,5 @@ __all__ = [
     "static_torque",
     "step",
     "stream",
+    "task_bias",
 ]

@@ -60,6 +60,7 @@ OBJECTS = {  # by the names of the API reference
     "Frame": tf.Frame("tool", 0, p=[0, 0, 0.1]),
     "Mimic": tf.Mimic(0, 2.0, 1.0),
     "Model": LINKAGE.model,
+    "OperationalSpace": tf.OperationalSpace(tf.factor(spd_matrix(TREE, 1), TREE), np.eye(TREE.n)[:2]),
     "OperationCount": TREE.cost("LTDL"),
     "Program": PROGRAM,
     "Tree": TREE,

@@ -2,6 +2,7 @@
 
 `frames` and `centroidal` have the public functions, and `fused` the class `Kinematics` that computes many
 results together. `plans` compiles the requests behind them, and says how to add an output.
+`operational_space` has the inertia, inverse, null space and bias of tasks.
 
 `jacobians` has the functions of `treefactor.constraints`, the class `BodyMotions` that holds placements,
 velocities and unit motions of all bodies, and the class `Support`, which lists the freedoms with an entry in
@@ -28,10 +29,18 @@ from .frames import (
 )
 from .fused import Kinematics
 from .jacobians import BodyMotions, acceleration_bias, jacobian, placement
+from .operational_space import (
+    OperationalSpace,
+    operational_bias,
+    operational_inertia,
+    operational_space,
+    task_bias,
+)
 
 __all__ = [
     "BodyMotions",
     "Kinematics",
+    "OperationalSpace",
     "acceleration_bias",
     "center_of_mass",
     "center_of_mass_jacobian",
@@ -48,5 +57,9 @@ __all__ = [
     "jacobian",
     "joint_jacobian",
     "joint_placements",
+    "operational_bias",
+    "operational_inertia",
+    "operational_space",
     "placement",
+    "task_bias",
 ]

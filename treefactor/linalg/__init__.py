@@ -1,8 +1,9 @@
 """Branch-sparse linear algebra on H: factors, solves and products, for one matrix or a batch.
 
 `factorization` has `factor`, `factors` the class `Factor` that it returns, `solve_multiply` what keeps no
-factor. `_single` works on one matrix and one vector, `_multi_rhs` on one matrix and many vectors, `_batch` on
-many matrices side by side in lanes.
+factor, `foreign_factor` a factor in arrays of another library. `_single` works on one matrix and one vector,
+`_single_calls` does so in one call, `_multi_rhs` on one matrix and many vectors, `_batch` on many matrices
+side by side in lanes.
 """
 
 from .bound_factor import BoundFactor

@@ -3,7 +3,7 @@
 cimport numpy as cnp
 from libc.math cimport NAN
 from libc.stdlib cimport free
-from libc.string cimport memmove, memset
+from libc.string cimport memcpy, memmove, memset
 
 from ._batch_input cimport InputBatch, add_diagonal, allocate, input_of, is_batch, load
 from ..tree._pattern cimport (
@@ -233,26 +233,30 @@ cdef class BatchKernel(Kernel):
         """Write NaN into the results of the matrices of block b that have no factor."""
         blank_failures(self.lanes, self.item, self.failed + b * self.lanes, m, x)
 
-    def delassus(self, cnp.ndarray JT not None, cnp.ndarray G not None,
-                 Py_ssize_t first=0, Py_ssize_t stop=-1):
-        """G[i] <- J[i] H[i]^-1 J[i]^T, for J^T of shape (batch or 1, n, m), G (batch, m, m), C-contiguous."""
-        cdef Py_ssize_t n = JT.shape[1], m = JT.shape[2], b
-        cdef Py_ssize_t to_J = 0 if JT.shape[0] == 1 else n * m * self.item, to_G = m * m * self.item
-        cdef char *W = allocate(self.entry(n * m + m * m))
-        cdef char *work = W + self.entry(n * m)
-        cdef const char *from_J = JT.data
+    def delassus(self, cnp.ndarray J not None, cnp.ndarray G not None, Py_ssize_t first=0, Py_ssize_t stop=-1):
+        """G[i] <- J[i] H[i]^-1 J[i]^T, for J of shape (batch or 1, m, n), G (batch, m, m), C-contiguous."""
+        cdef Py_ssize_t m = J.shape[1], n = J.shape[2], b, k, r
+        cdef Py_ssize_t to_J = 0 if J.shape[0] == 1 else n * m * self.item, to_G = m * m * self.item
+        cdef Py_ssize_t size = self.entry(n * m)
+        cdef char *rows = allocate(2 * size + self.entry(m * m))
+        cdef char *W = rows + size
+        cdef char *work = W + size
+        cdef const char *from_J = J.data
         cdef char *into = G.data
-        memset(W, 0, self.entry(n * m))
+        memset(rows, 0, size)
         if stop < 0:
             stop = self.blocks
         with nogil:
             for b in range(first, stop):
-                self.kernels.load(n * m, self.count(b), from_J + b * self.lanes * to_J, to_J, W)
+                self.kernels.load(n * m, self.count(b), from_J + b * self.lanes * to_J, to_J, rows)
+                for r in range(m):
+                    for k in range(n):
+                        memcpy(W + self.entry(k * m + r), rows + self.entry(r * n + k), 64)
                 self.kernels.apply(&self.pattern.shape, self.X(b), self.D(b), self.ltdl, HALF_SOLVE, W, m)
                 self.kernels.gram(n, m, W, work)
                 self.blank(b, m * m, work)
                 self.kernels.store(m * m, self.count(b), work, into + b * self.lanes * to_G, to_G)
-        free(W)
+        free(rows)
 
     def invert(self, cnp.ndarray Y not None, Py_ssize_t first=0, Py_ssize_t stop=-1):
         """Y[i] <- H[i]^-1, for Y of shape (batch, n, n), C-contiguous."""

@@ -18,21 +18,29 @@ cdef class Kernel:
         """Return op b, in out if given; None for the general path."""
         return None
 
+    cdef object invert_fast(self, object out):
+        """Return H^-1, in out if given; None for the general path."""
+        return None
+
 
 cdef class Calls:
     """Methods of a factor: the fast path of its kernel where it applies, else the general path.
 
-    The general path is `_apply(operation, b, out)` and `_refactor(H, shift, layout)` of the subclass: it
-    validates, converts and raises.
+    The general path is `_apply(operation, b, out)`, `_refactor(H, shift, layout)` and `_inverse(out)` of the
+    subclass: it validates, converts and raises.
     """
 
-    cdef Kernel fast_path        # None for a factor that always takes the general path
-    cdef str layout              # of the H that `refactor` takes
-    cdef bint upper
+    def _prepare(self, tree, tuple batch, str kind, dtype, Kernel kernel, str layout, str triangle, int threads):
+        """Set the attributes of a factor."""
+        self.prepare(tree, batch, kind, dtype, kernel, layout, triangle, threads)
 
-    def _set_fast_path(self, Kernel kernel, str layout, bint upper):
-        """Use the fast path of this kernel."""
-        self.fast_path, self.layout, self.upper = kernel, layout, upper
+    cdef void prepare(self, object tree, tuple batch, str kind, object dtype, Kernel kernel, str layout,
+                      str triangle, int threads):
+        self.tree, self.batch, self.kind, self.dtype = tree, batch, kind, dtype
+        self._kernel, self._layout, self._triangle, self._threads = kernel, layout, triangle, threads
+        self._upper = triangle == "upper"
+        if len(batch) == 0 or (len(batch) == 1 and threads == 1):
+            self.fast_path = kernel
 
     def refactor(self, H, shift=None, layout=None):
         """Factorize another H of the same tree and batch shape, in the memory of this factor.
@@ -50,7 +58,7 @@ cdef class Calls:
             This factor.
         """
         if shift is None and layout is None and self.fast_path is not None:
-            if self.fast_path.factorize_fast(H, self.layout, self.upper):
+            if self.fast_path.factorize_fast(H, self._layout, self._upper):
                 return self
         return self._refactor(H, shift, layout)
 
@@ -90,6 +98,24 @@ cdef class Calls:
     def half_solve(self, b, out=None):
         """Return D^-1/2 L^-T b (L^-T b for LTL), whose squared norm is b^T H^-1 b."""
         return self.call(HALF_SOLVE, b, out)
+
+    def inverse(self, out=None):
+        """Return H^-1, shape (..., n, n), symmetric.
+
+        Notes
+        -----
+        H^-1 = Z D^-1 Z^T with Z = L^-1, which has the pattern of L.
+        """
+        return self.invert(out)
+
+    cdef object invert(self, object out):
+        """Return H^-1 by the fast path or the general path."""
+        cdef object result
+        if self.fast_path is not None:
+            result = self.fast_path.invert_fast(out)
+            if result is not None:
+                return result
+        return self._inverse(out)
 
 
 cdef class BoundCalls(Calls):

@@ -1,13 +1,14 @@
 """Factorize and solve one matrix: kernels on NumPy arrays."""
 
+cimport cython
 cimport numpy as cnp
 from libc.float cimport DBL_MAX
+from cpython.mem cimport PyMem_RawCalloc, PyMem_RawFree
 from libc.stdint cimport uintptr_t
 from libc.stdlib cimport free, malloc
 from libc.string cimport memcpy, memmove, memset
 
-from ._factor_methods cimport Kernel
-from ._multi_rhs cimport apply, h_mul
+from ._multi_rhs cimport apply
 from ..tree._pattern cimport (
     FACTORIZED,
     UNTOUCHED,
@@ -19,7 +20,7 @@ from ..tree._pattern cimport (
     carve_workspace,
     workspace_size,
 )
-from .._util._fast_arrays cimport all_finite, is_array, is_result
+from .._util._fast_arrays cimport all_finite, is_array, is_plain_matrix, is_result
 
 from functools import partial
 
@@ -32,7 +33,6 @@ cnp.import_array()
 
 cdef enum:
     LOCAL = 256                  # path entries kept on the C stack; deeper trees allocate them
-    SHORT = 1024                 # entries up to which releasing the GIL costs more than it gains
 
 
 cdef double *allocate_path(const Shape *t, double *local) except NULL nogil:
@@ -57,14 +57,6 @@ cdef void free_path(double *path, double *local) noexcept nogil:
         free(path)
 
 
-ctypedef struct InputMatrix:     # a matrix of the caller; all strides in bytes
-    const char *data
-    bint dense
-    Py_ssize_t to_row            # of a dense matrix
-    Py_ssize_t to_column
-    Py_ssize_t to_entry          # of packed rows
-
-
 cdef void describe(cnp.ndarray H, bint dense, bint upper, InputMatrix *s):
     """Describe an array of shape (n, n) or (nnz,)."""
     s.data = <const char *> H.data
@@ -82,6 +74,8 @@ cdef void load(const Shape *t, const InputMatrix *s, double *X) noexcept nogil:
         active.single.load_packed(t, s.data, s.to_entry, 0, X)
 
 
+@cython.no_gc                    # arrays and patterns refer to no kernel
+@cython.freelist(8)
 cdef class SingleKernel(Kernel):
     """Keep the factor of one matrix, and run the kernels on it.
 
@@ -101,27 +95,33 @@ cdef class SingleKernel(Kernel):
         FACTORIZED, UNTOUCHED, or the row whose pivot failed.
     """
 
-    cdef Pattern pattern
-    cdef bint ltdl
-    cdef int threads
-    cdef Workspace w             # padded rows of L, D, its reciprocals; the path is zeros between calls
-    cdef readonly Py_ssize_t status
-    cdef cnp.ndarray memory      # of the workspace
-    cdef InputMatrix bound
-    cdef cnp.ndarray kept        # the array that bound points to
+    def __init__(self, Pattern pattern not None, bint ltdl, int threads=1):
+        self.prepare(pattern, ltdl, threads)
 
-    def __cinit__(self, Pattern pattern not None, bint ltdl, int threads=1):
+    def __dealloc__(self):
+        PyMem_RawFree(self.memory)
+
+    cdef int prepare(self, Pattern pattern, bint ltdl, int threads) except -1:
+        """Allocate the workspace: what the constructor does, called at once by the fast path."""
+        cdef Py_ssize_t size = workspace_size(&pattern.shape)
+        cdef double *memory = <double *> PyMem_RawCalloc(size, sizeof(double))
+        if memory == NULL:
+            raise MemoryError(f"cannot allocate a workspace of {size} doubles")
+        PyMem_RawFree(self.memory)
+        self.memory = memory
         self.pattern = pattern
         self.ltdl = ltdl
         self.threads = threads
         self.status = UNTOUCHED
-        self.memory = aligned((workspace_size(&pattern.shape),))
-        self.w = carve_workspace(&pattern.shape, <double *> self.memory.data)
+        self.w = carve_workspace(&pattern.shape, memory)
+        return 0
 
-    cdef cnp.ndarray entries(self, const double *part, Py_ssize_t count):
+    cdef cnp.ndarray entries(self, double *part, Py_ssize_t count):
         """Return an array that views a part of the workspace."""
-        cdef Py_ssize_t first = part - <const double *> self.memory.data
-        return self.memory[first : first + count]
+        cdef cnp.npy_intp size = count
+        cdef cnp.ndarray view = cnp.PyArray_SimpleNewFromData(1, &size, cnp.NPY_DOUBLE, part)
+        cnp.set_array_base(view, self)
+        return view
 
     def refactor(self, cnp.ndarray H not None, str layout, bint upper, cnp.ndarray shift=None):
         """Factorize H + diag(shift); return the failing row, or -1.
@@ -163,8 +163,8 @@ cdef class SingleKernel(Kernel):
             active.single.to_ltl(t, self.w.X, self.w.D, self.w.inverse)
         return failed
 
-    cdef inline Py_ssize_t eliminate_supernodes(self, Py_ssize_t first, Py_ssize_t stop, const char *H,
-                                                Py_ssize_t whole, double *path) noexcept nogil:
+    cdef Py_ssize_t eliminate_supernodes(self, Py_ssize_t first, Py_ssize_t stop, const char *H,
+                                         Py_ssize_t whole, double *path) noexcept nogil:
         return active.single.factor(&self.pattern.shape, first, stop, <const double *> H, whole, path,
                                     self.w.X, self.w.D, self.w.inverse)
 
@@ -234,15 +234,19 @@ cdef class SingleKernel(Kernel):
 
     def adopt(self, cnp.ndarray L not None, bint upper, cnp.ndarray D not None):
         """Take over dense L (n, n) and D (n,) of any strides, the factor of another library."""
-        cdef const Shape *t = &self.pattern.shape
         cdef InputMatrix given
-        cdef Py_ssize_t s, k, e, stop
         describe(L, True, upper, &given)
-        load(t, &given, self.w.X)
+        self.take_over(&given, D.data, D.strides[0])
+
+    cdef void take_over(self, const InputMatrix *L, const char *D, Py_ssize_t to_next) noexcept nogil:
+        """X, D <- the factor of another library."""
+        cdef const Shape *t = &self.pattern.shape
+        cdef Py_ssize_t s, k, e, stop
+        load(t, L, self.w.X)
         self.status = FACTORIZED
         for s in range(t.n - 1, -1, -1):
             k = t.order[s]
-            self.w.D[k] = (<const double *> (D.data + k * D.strides[0]))[0]
+            self.w.D[k] = (<const double *> (D + k * to_next))[0]
             self.w.inverse[k] = 1.0 / self.w.D[k]
             if not (0 < self.w.inverse[k] <= DBL_MAX and all_finite(t.depth[k] - 1, self.w.X + t.at[k])):
                 self.status = max(self.status, k)
@@ -322,7 +326,7 @@ cdef class SingleKernel(Kernel):
         with nogil:
             active.single.invert(&self.pattern.shape, self.w.X, self.w.inverse, self.ltdl, <double *> Y.data)
 
-    cdef inline void apply_one(self, int op, double *x, double *path) noexcept nogil:
+    cdef void apply_one(self, int op, double *x, double *path) noexcept nogil:
         active.single.apply(&self.pattern.shape, self.w.X, self.w.D, self.w.inverse, self.ltdl, op, x, path)
 
     cdef bint factorize_fast(self, object H, str layout, bint upper) except -1:
@@ -337,6 +341,20 @@ cdef class SingleKernel(Kernel):
             return False
         describe(<cnp.ndarray> H, dense, upper, &given)
         return self.factorize(&given, None) == FACTORIZED
+
+    cdef object invert_fast(self, object out):
+        cdef cnp.npy_intp shape[2]
+        cdef Py_ssize_t n = self.pattern.shape.n
+        if self.status != FACTORIZED or n * n > 2 * SHORT:
+            return None
+        if out is None:
+            shape[0] = shape[1] = n
+            out = cnp.PyArray_SimpleNew(2, shape, cnp.NPY_DOUBLE)
+        elif not is_plain_matrix(out, n, n) or not cnp.PyArray_ISWRITEABLE(<cnp.ndarray> out):
+            return None
+        active.single.invert(&self.pattern.shape, self.w.X, self.w.inverse, self.ltdl,
+                             <double *> cnp.PyArray_DATA(<cnp.ndarray> out))
+        return out
 
     cdef bint factorize_bound(self) except -1:
         return self.kept is not None and self.factorize(&self.bound, None) == FACTORIZED
@@ -367,23 +385,3 @@ cdef class SingleKernel(Kernel):
                 self.apply_all(op, x, 1, r)
         return out
 
-
-def multiply(Pattern pattern not None, cnp.ndarray H not None, str layout, bint upper,
-             cnp.ndarray x not None, cnp.ndarray y not None):
-    """y[b] <- H x[b]; H (n, n) or (nnz,) of any strides, x and y (batch, n, r), C-contiguous, apart."""
-    cdef const Shape *t = &pattern.shape
-    cdef InputMatrix given
-    cdef Workspace w
-    cdef Py_ssize_t r = x.shape[2], b
-    cdef const double *from_x = <const double *> x.data
-    cdef double *to_y = <double *> y.data
-    cdef double *memory = <double *> malloc(workspace_size(t) * sizeof(double))
-    if memory == NULL:
-        raise MemoryError(f"cannot allocate a workspace of {workspace_size(t)} doubles")
-    w = carve_workspace(t, memory)
-    describe(H, layout == "dense", upper, &given)
-    with nogil:
-        load(t, &given, w.X)
-        for b in range(x.shape[0]):
-            h_mul(t, w.X, from_x + b * t.n * r, to_y + b * t.n * r, r, w.path)
-    free(memory)

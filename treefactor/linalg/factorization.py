@@ -11,6 +11,7 @@ import numpy as np
 from .._util.validation import as_float, as_real, check_choice
 from ..tree.packing import LAYOUTS
 from ..tree.tree import Tree, require_tree
+from ._single_calls import new_factor  # type: ignore[import-not-found]  # compiled
 from .factors import FACTORIZED as FACTORIZED
 from .factors import UNTOUCHED as UNTOUCHED
 from .factors import Factor
@@ -85,6 +86,10 @@ def factor(
     >>> f.solve([7.0, 3.0, 7.0])
     array([1., 1., 1.])
     """
+    if shift is None and not check:
+        found = new_factor(Factor, H, tree, kind, layout, triangle, num_threads, dtype)
+        if found is not None:
+            return found
     require_tree(tree)
     check_choice("layout", layout, LAYOUTS)
     H = as_real(H, "H", as_float(dtype))

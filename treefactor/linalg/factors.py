@@ -29,6 +29,7 @@ from . import (  # type: ignore[attr-defined]  # compiled
     _factor_methods,
     _single,
 )
+from .delassus import delassus
 from .failures import not_adoptable, not_positive_definite
 from .scipy_forms import l_csc, linear_operator
 
@@ -44,7 +45,7 @@ class Factor(Sealed, _factor_methods.Calls):
     the factor; ``out=`` may be b itself.
 
     The base class ``Calls`` of ``_factor_methods.pyx`` has the methods with a fast path: `refactor`, `solve`,
-    `solve_l`, `solve_lt`, `half_solve`, `multiply`, `multiply_l` and `multiply_lt`.
+    `solve_l`, `solve_lt`, `half_solve`, `multiply`, `multiply_l`, `multiply_lt` and `inverse`.
 
     Attributes
     ----------
@@ -64,15 +65,6 @@ class Factor(Sealed, _factor_methods.Calls):
     """
 
     _fill_call = "refactor(H)"  # call that messages propose for an empty factor
-    tree: Tree
-    batch: tuple[int, ...]
-    kind: str
-    dtype: np.dtype
-    _layout: str
-    _triangle: str
-    _upper: bool
-    _threads: int
-    _kernel: _batch.BatchKernel | _single.SingleKernel
 
     def __init__(
         self,
@@ -97,10 +89,7 @@ class Factor(Sealed, _factor_methods.Calls):
             if batch
             else _single.SingleKernel(tree.pattern, ltdl, threads)
         )
-        self._keep(tree=tree, batch=batch, kind=kind, dtype=dtype, _layout=layout, _triangle=triangle)
-        self._keep(_upper=triangle == "upper", _threads=threads, _kernel=kernel)
-        if not batch or (len(batch) == 1 and threads == 1):
-            self._set_fast_path(kernel, layout, self._upper)
+        self._prepare(tree, tuple(batch), kind, dtype, kernel, layout, triangle, threads)
 
     @staticmethod
     def from_ld(L, D, tree: Tree, triangle: str = "lower") -> Factor:
@@ -264,32 +253,9 @@ class Factor(Sealed, _factor_methods.Calls):
 
         Notes
         -----
-        Computed as W^T W with W = D^-1/2 L^-T J^T.
+        Computed as X^T D^-1 X with X = L^-T J^T, on the support of every row of J alone.
         """
-        J = as_real(J, "J", self.dtype)
-        if J.ndim < 2 or J.shape[-1] != self.tree.n:
-            raise ShapeError(
-                f"J must have shape (..., m, {self.tree.n}), got {J.shape}",
-                J.shape,
-                ("...", "m", self.tree.n),
-            )
-        if J.ndim > 2 and self.batch and J.shape[:-2] != self.batch:
-            raise ShapeError(
-                f"J must carry the batch axes {self.batch} or none, got {J.shape}", J.shape, self.batch
-            )
-        JT = np.swapaxes(J, -1, -2)
-        if not self.batch:
-            if J.ndim == 2:
-                require_finite(J, "J")
-            W = self.half_solve(JT)
-            shape = (*W.shape[:-2], W.shape[-1], W.shape[-1])
-            return np.matmul(np.swapaxes(W, -1, -2), W, out=self._result(shape, out))
-        JT = np.ascontiguousarray(flatten(JT, 2))
-        result = self._result((*self.batch, JT.shape[-1], JT.shape[-1]), out)
-        if np.may_share_memory(result, JT):  # one J for all would be overwritten by the first result
-            JT = JT.copy()
-        self._fill(result, lambda G, first, stop: self._kernel.delassus(JT, G, first, stop))
-        return result
+        return delassus(self, J, out)
 
     def _fill(self, result: np.ndarray, work: Callable[[np.ndarray, int, int], object]) -> None:
         """Fill matrices of a batch by a kernel that writes C-contiguous ones."""
@@ -301,13 +267,8 @@ class Factor(Sealed, _factor_methods.Calls):
         if into is not result:
             np.copyto(result, into)
 
-    def inverse(self, out=None) -> np.ndarray:
-        """Return H^-1, shape (..., n, n), symmetric.
-
-        Notes
-        -----
-        H^-1 = Z D^-1 Z^T with Z = L^-1, which has the pattern of L.
-        """
+    def _inverse(self, out) -> np.ndarray:
+        """Validate out, and return H^-1: the general path of `inverse`."""
         n = self.tree.n
         result = self._result((*self.batch, n, n), out)
         if self.batch:

@@ -21,7 +21,7 @@ from .._util.validation import (
 )
 from ..tree.packing import LAYOUTS
 from ..tree.tree import Tree, require_tree
-from . import _batch, _single  # type: ignore[attr-defined]  # compiled
+from . import _batch, _single_calls  # type: ignore[attr-defined]  # compiled
 from .factorization import factor
 
 
@@ -92,6 +92,10 @@ def solve(
     array([[1. , 1. , 1. ],
            [0.5, 0.5, 0.5]])
     """
+    if shift is None and num_threads == 1:
+        found = _single_calls.solve(H, tree, b, layout, triangle, dtype, out)
+        if found is not None:
+            return found
     require_tree(tree)
     check_choice("layout", layout, LAYOUTS)
     check_choice("triangle", triangle, ("lower", "upper"))
@@ -162,6 +166,9 @@ def multiply(H, tree: Tree, x, out=None, layout: str = "dense", triangle: str = 
     -----
     Featherstone (2008), table 6.5.
     """
+    found = _single_calls.multiply_fast(H, tree, x, out, layout, triangle)
+    if found is not None:
+        return found
     require_tree(tree)
     check_choice("layout", layout, ("dense", "packed"))
     check_choice("triangle", triangle, ("lower", "upper"))
@@ -172,7 +179,7 @@ def multiply(H, tree: Tree, x, out=None, layout: str = "dense", triangle: str = 
     if batch:
         H, kernel = flatten(H, 2 if layout == "dense" else 1), _batch.multiply
     else:
-        kernel = _single.multiply
+        kernel = _single_calls.multiply
     kernel(tree.pattern, H, layout, triangle == "upper", columns, y)
     if not lead and not np.isfinite(y).all():  # every entry of H and x that was read is in y
         require_finite(x, "x")

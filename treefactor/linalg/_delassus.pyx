@@ -1,0 +1,139 @@
+"""Compute J H^-1 J^T and its inverse from a factor: kernels on NumPy arrays."""
+
+cimport numpy as cnp
+from libc.stdlib cimport free
+from libc.string cimport memset
+
+from ._batch_input cimport allocate
+from ._factor_methods cimport Calls
+from ._single cimport SHORT, SingleKernel
+from ..tree._pattern cimport FACTORIZED, Shape, active
+from .._util._fast_arrays cimport all_finite, is_array, is_plain_matrix, may_overlap
+
+cnp.import_array()
+
+cdef extern from *:
+    """
+    #include "kernels/linalg/delassus.h"
+    #include "kernels/common/choose.h"
+    extern const DelassusTable delassus_baseline;
+    #if defined(__x86_64__) && defined(__GNUC__)
+    extern const DelassusTable delassus_avx2, delassus_avx512;
+    #endif
+    CHOOSE(DelassusTable, delassus)
+    """
+    ctypedef struct Group:
+        pass
+
+    ctypedef struct DelassusTable:
+        const char *name
+        void (*delassus)(const Shape *, const Py_ssize_t *at, const double *L, const double *inverse, int ltdl,
+                         Py_ssize_t m, const double *J, double *G, double *X, Group *group,
+                         Py_ssize_t *list) noexcept nogil
+        void (*invert)(Py_ssize_t m, double damping, double *G, double *X, Py_ssize_t *failed) noexcept nogil
+        void (*invert_lanes)(Py_ssize_t m, double damping, double *G, double *X,
+                             Py_ssize_t *failed) noexcept nogil
+
+    const DelassusTable *delassus_for(const char *name) nogil
+
+cdef const DelassusTable *kernels = delassus_for(active.name)
+
+cdef enum:
+    LANES = 8
+
+
+ctypedef struct Memory:          # workspaces of the kernels; free X
+    double *X
+    Group *group
+    Py_ssize_t *list
+
+
+cdef Memory allocate_memory(Py_ssize_t n, Py_ssize_t m) except *:
+    """Return workspaces for J of shape (m, n)."""
+    cdef Memory w
+    cdef Py_ssize_t X = m * n + m
+    w.X = <double *> allocate(X * sizeof(double) + m * sizeof(Group) + (m * n + 2 * n) * sizeof(Py_ssize_t))
+    w.group = <Group *> (w.X + X)
+    w.list = <Py_ssize_t *> (w.group + m)
+    return w
+
+
+cdef Py_ssize_t compute(SingleKernel f, Py_ssize_t m, const double *J, double *G, const Memory *w, bint invert,
+                        double damping) noexcept nogil:
+    """G <- J H^-1 J^T, or the inverse of it and the damping; return -1 or the row that depends on others."""
+    cdef const Shape *t = &f.pattern.shape
+    cdef Py_ssize_t failed = -1
+    kernels.delassus(t, t.at, f.w.X, f.w.inverse, f.ltdl, m, J, G, w.X, w.group, w.list)
+    if invert:
+        kernels.invert(m, damping, G, w.X, &failed)
+    return failed
+
+
+def fast(Calls factor not None, J, out, bint invert=False, double damping=0.0):
+    """Return the result for one matrix and contiguous J; None for the general path, also if it is not finite."""
+    cdef SingleKernel f
+    cdef cnp.npy_intp shape[2]
+    cdef Py_ssize_t n, m, k, failed
+    cdef Memory w
+    cdef double *G
+    if type(factor._kernel) is not SingleKernel or not is_array(J, 2, cnp.NPY_DOUBLE):
+        return None
+    f = <SingleKernel> factor._kernel
+    n, m = f.pattern.shape.n, cnp.PyArray_DIM(<cnp.ndarray> J, 0)
+    if f.status != FACTORIZED or m == 0 or n == 0 or not is_plain_matrix(J, m, n):
+        return None
+    if out is None:
+        shape[0] = shape[1] = m
+        out = cnp.PyArray_SimpleNew(2, shape, cnp.NPY_DOUBLE)
+    elif (not is_plain_matrix(out, m, m) or not cnp.PyArray_ISWRITEABLE(<cnp.ndarray> out)
+          or may_overlap(out, J)):
+        return None
+    G = <double *> cnp.PyArray_DATA(<cnp.ndarray> out)
+    w = allocate_memory(n, m)
+    if m * n <= SHORT:
+        failed = compute(f, m, <const double *> cnp.PyArray_DATA(<cnp.ndarray> J), G, &w, invert, damping)
+    else:
+        with nogil:
+            failed = compute(f, m, <const double *> cnp.PyArray_DATA(<cnp.ndarray> J), G, &w, invert, damping)
+    free(w.X)
+    if failed >= 0:
+        return None
+    for k in range(m):           # an entry of J that is not finite makes its row and this entry not finite
+        if not all_finite(1, G + k * m + k):
+            return None
+    return out
+
+
+def single(SingleKernel f not None, cnp.ndarray J not None, cnp.ndarray G not None):
+    """G[b] <- J[b] H^-1 J[b]^T, for J of shape (count, m, n), C-contiguous, apart from G."""
+    cdef Py_ssize_t m = J.shape[1], n = J.shape[2], b, count = J.shape[0]
+    cdef Memory w = allocate_memory(n, m)
+    cdef const double *from_J = <const double *> J.data
+    cdef double *to_G = <double *> G.data
+    with nogil:
+        for b in range(count):
+            compute(f, m, from_J + b * m * n, to_G + b * m * m, &w, False, 0.0)
+    free(w.X)
+
+
+def invert(cnp.ndarray G not None, double damping, cnp.ndarray failed not None, Py_ssize_t first,
+           Py_ssize_t stop):
+    """G[b] <- (G[b] + damping I)^-1 of float64, for blocks of 8; failed: rows that depend on others, or -1.
+
+    G is (batch, m, m), failed has the size of the batch in full blocks; both C-contiguous.
+    """
+    cdef Py_ssize_t m = G.shape[1], b, size = m * m * sizeof(double), batch = G.shape[0]
+    cdef double *X = <double *> allocate((m * m + m) * LANES * sizeof(double))
+    cdef double *own = X + m * LANES
+    cdef Py_ssize_t *rows = <Py_ssize_t *> failed.data
+    cdef char *at
+    cdef int count
+    memset(X, 0, (m * m + m) * LANES * sizeof(double))
+    with nogil:
+        for b in range(first, stop):
+            at = G.data + b * LANES * size
+            count = <int> min(LANES, batch - b * LANES)
+            active.lanes.load(m * m, count, at, size, own)
+            kernels.invert_lanes(m, damping, own, X, rows + b * LANES)
+            active.lanes.store(m * m, count, own, at, size)
+    free(X)
