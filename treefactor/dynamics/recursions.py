@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from functools import partial
+from typing import Any
 
 import numpy as np
 
@@ -30,7 +31,7 @@ from .reactions import base_force, joint_forces
 __all__ = ["aba", "bias", "bind", "crba", "forward_dynamics", "h_times", "rnea"]
 
 METHODS = {"aba": ABA, "factor": FACTOR}
-BINDERS: dict = {}  # how functions of other modules are bound: called with model, arguments and out
+BINDERS: dict[Any, Any] = {}  # how functions of other modules are bound: called with model, arguments and out
 
 
 def crba(model: Model, q, out=None, layout: str = "dense", num_threads: int = 1) -> np.ndarray:
@@ -246,7 +247,7 @@ def motion(model: Model, q, v, tau) -> tuple[np.ndarray, np.ndarray]:
     return found[: model.nv], found[model.nv :]
 
 
-def bind(function, model: Model, *arguments, out, **options):
+def bind(function, model: Model, *arguments, out, **options) -> Any:
     """Bind a function to fixed arrays: returns a call without arguments, for inner loops.
 
     Parameters
