@@ -236,3 +236,15 @@ def test_requests_of_frames_that_are_gone_are_forgotten(name):
     gc.collect()
     assert gone() is None
     assert len(model._requests) <= plans.MOST_KEPT
+
+
+def test_what_cannot_be_bound_is_named(name):
+    model, (q, v, _) = state(name)
+    with pytest.raises(tf.ShapeError, match="out must have shape"):
+        tf.bind(tf.frame_placement, model, q, "j0", out=np.empty(12))
+    with pytest.raises(ValueError, match="out shares memory with q"):
+        tf.bind(tf.joint_placements, model, q, out=np.lib.stride_tricks.as_strided(q, (model.njoints, 3, 4)))
+    with pytest.raises(tf.InvalidModelError, match="'j00' is not"):
+        tf.bind(tf.frame_velocity, model, q, v, "j00", out=np.empty(6))
+    with pytest.raises(ValueError, match="got 1, layout="):
+        tf.bind(tf.crba, model, q, layout="dense", out=np.empty((model.nv, model.nv)))

@@ -224,7 +224,8 @@ def frame_jacobian(
     Returns
     -------
     ndarray, shape (..., 6, nv), (..., k, 6, nv) or (..., 6, n_s)
-        Linear rows before angular ones; m, rad per unit of v.
+        Linear rows before angular ones; m, rad per unit of v. Columns that are zero for every q remain so in
+        configurations that are not finite.
     ndarray, shape (..., 3, 4) or (..., k, 3, 4)
         Placements, with ``placement=True``.
 
