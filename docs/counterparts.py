@@ -125,11 +125,14 @@ GROUPS: dict[str, tuple[Counterpart, ...]] = {
         Counterpart("Data.com, Data.vcom, Data.acom, Data.Jcom", "center_of_mass, center_of_mass_jacobian"),
         Counterpart("computeTotalMass, computeSubtreeMasses, Data.mass"),
         Counterpart(
-            "ccrba, dccrba, computeCentroidalMap, computeCentroidalMapTimeVariation, computeCentroidalMomentum",
+            "ccrba, dccrba, computeCentroidalMap, computeCentroidalMomentum",
             "centroidal_map, centroidal_map_dot, centroidal_momentum, centroidal_momentum_rate",
             "of mimic joints, too",
         ),
-        Counterpart("Data.Ag, Data.dAg, Data.hg, Data.dhg", "centroidal_map, centroidal_momentum_rate"),
+        Counterpart(
+            "computeCentroidalMomentumTimeVariation, Data.Ag, Data.dAg, Data.hg, Data.dhg",
+            "centroidal_momentum_rate, centroidal_map, centroidal_map_dot, centroidal_momentum",
+        ),
         Counterpart("Data.Ig", "centroidal_inertia", "its tensor, 3 x 3"),
     ),
     "Geometry": (
