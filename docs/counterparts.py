@@ -152,15 +152,27 @@ GROUPS: dict[str, tuple[Counterpart, ...]] = {
         Counterpart("computeForwardKinematicsDerivatives, computeFrameKinematicRegressor"),
     ),
     "Centre of mass and momentum": (
-        Counterpart("centerOfMass, jacobianCenterOfMass, Data.com, Data.vcom, Data.acom, Data.Jcom"),
+        Counterpart(
+            "centerOfMass, jacobianCenterOfMass, jacobianSubtreeCenterOfMass",
+            "center_of_mass, center_of_mass_jacobian",
+            "in the axes of the base for subtrees, too; `centerOfMass` has those of the joint",
+        ),
+        Counterpart("Data.com, Data.vcom, Data.acom, Data.Jcom", "center_of_mass, center_of_mass_jacobian"),
         Counterpart(
             "computeTotalMass, computeSubtreeMasses, Data.mass",
             "Model.mass, Model.subtree_masses",
             "attributes; without the universe's entry",
         ),
         Counterpart(
-            "ccrba, dccrba, computeCentroidalMap, computeCentroidalMomentum, Data.Ag, Data.hg, Data.dhg"
+            "ccrba, dccrba, computeCentroidalMap, computeCentroidalMomentum",
+            "centroidal_map, centroidal_map_dot, centroidal_momentum, centroidal_momentum_rate",
+            "of mimic joints, too",
         ),
+        Counterpart(
+            "computeCentroidalMomentumTimeVariation, Data.Ag, Data.dAg, Data.hg, Data.dhg",
+            "centroidal_momentum_rate, centroidal_map, centroidal_map_dot, centroidal_momentum",
+        ),
+        Counterpart("Data.Ig", "centroidal_inertia", "its tensor, 3 x 3"),
     ),
     "Geometry": (
         Counterpart("SE3, exp3, log3, exp6, log6, Jlog3, Jlog6"),

@@ -275,3 +275,22 @@ def test_wrong_roots_are_named():
         tf.center_of_mass_jacobian(model, q, 99)
     with pytest.raises(tf.DtypeError):
         tf.center_of_mass(model, q, root=0.5)
+
+
+def test_long_chains_fit_in_the_workspace():
+    """Covers workspaces that are larger than the part of the stack set aside for them."""
+    model = free(
+        random_model(range(-1, 149), ["freeflyer", *["revolute", "helical", "prismatic"] * 50][:150], 3)
+    )
+    q, v, center, momentum, inertia = together(model, 1)
+    a, scale = np.ones(model.nv), np.abs(inertia).max() * size_of(q, v, v)
+    assert error(tf.center_of_mass(model, q), center, 1.0) < 1e-12
+    assert error(tf.centroidal_inertia(model, q), inertia) < 1e-12
+    A, dA = tf.centroidal_map(model, q), tf.centroidal_map_dot(model, q, v)
+    for own, other in [
+        (tf.centroidal_momentum(model, q, v), momentum),
+        (tf.centroidal_momentum(model, q, v), A @ v),
+        (tf.centroidal_momentum_rate(model, q, v, a), A @ a + dA @ v),
+    ]:
+        assert error(own, other, scale) < 1e-12
+        assert np.isfinite(own).all()
