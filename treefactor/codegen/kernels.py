@@ -29,16 +29,12 @@ from ..tree.tree import LAYOUTS, Tree
 from .backends import numpy_
 from .backends._routine import Results, Routine
 from .backends.choice import BACKENDS, LANES, made_by
-from .program.program import ARGUMENTS, CLOSURES, LOOP_FUNCTIONS, Program, argument_sizes
+from .program.names import ARGUMENTS, CLOSURES, LOOP_FUNCTIONS, is_solved, name_of
+from .program.program import Function, Program
 from .writer import generate
 
 BLOCK = 64  # configurations per task of a thread
 STATEMENTS = 32  # that take as long as one unit of work of `spread`, per configuration of a batch
-SOLVED = (
-    *("aba", "forward_dynamics", "minv", "delassus", "loops", "loop_velocity", "loop_step"),
-    *CLOSURES,
-)  # not finite for some finite arguments
-
 
 def compile(model_or_program, functions=None, backend: str = "interp", tips=()) -> Kernels:
     """Compile functions of a robot into straight-line code and return them as callable `Kernels`.
@@ -90,9 +86,8 @@ def compile(model_or_program, functions=None, backend: str = "interp", tips=()) 
         )
     if len(as_tuple(tips, "tips")):
         raise CodegenError("tips= needs a Model: the tips of a Program are fixed when it is generated")
-    names = (
-        program.functions if functions is None else [functions] if isinstance(functions, str) else functions
-    )
+    given = [functions] if isinstance(functions, str) else functions
+    names = program.functions if given is None else [*map(name_of, given)]
     missing = [name for name in names if name not in program.functions]
     if missing:
         known = ", ".join(program.functions)
@@ -141,7 +136,7 @@ class Kernels(Sealed):
     backend: str
     _model: Model | None
     _tree: Tree
-    _sizes: dict[str, int]
+    _parts: dict[str, list[tuple[slice, tuple[int, ...]]]]  # of groups: entries and shapes of the results
     _found: dict[tuple[str, str], tuple[Routine, Results]]  # by function and layout
 
     def __init__(self, program: Program, backend: str, model: Model | None = None):
@@ -150,10 +145,11 @@ class Kernels(Sealed):
         tree = Tree(program.parent)
         found: dict[tuple[str, str], tuple[Routine, Results]] = {}
         self._keep(program=program, backend=backend, _model=model, _tree=tree, _found=found)
-        self._keep(_sizes=argument_sizes(program.nq, program.nv))
+        groups = (name for name, function in program.functions.items() if len(function.parts) > 1)
+        self._keep(_parts={name: program.slices_of(name) for name in groups})
         rotations = np.empty((0, 2), np.intp) if model is None else units(model)
         for name, function in program.functions.items():
-            routine, slot, sign, zero = routine_of(function, rotations, name in SOLVED)
+            routine, slot, sign, zero = routine_of(function, rotations, is_solved(function.parts))
             results = Results(slot, sign, function.shape)
             found[name, "dense"] = routine, results
             if name == "crba":
@@ -255,23 +251,49 @@ class Kernels(Sealed):
         """
         return self._call("position_closure", (q,), out, num_threads)
 
-    def bind(self, name: str, *arguments: np.ndarray, out: np.ndarray):
+    def call(self, name, *arguments, out=None, num_threads: int = 1, layout: str = "dense"):
+        """Compute any function of the program by its name, or a group of functions.
+
+        Parameters
+        ----------
+        name : str or sequence of str
+            Name of a function, for example "center_of_mass" or "frame_jacobian:tool", or those of a group.
+        *arguments : array_like
+            The arguments that `generate` lists for the function; of a group, those of all parts.
+        out : ndarray, optional
+            Of a group: shape (..., size of all results), which then holds the results one after the other.
+        num_threads : int
+        layout : str
+            For "crba", see `treefactor.crba`.
+
+        Returns
+        -------
+        ndarray or float, or tuple of them
+            The results of a group are views of one array; that of "crba" is packed.
+        """
+        if not isinstance(name, str) or name not in self.program.functions:
+            name = name_of(name)
+        self._named(name, arguments)
+        found = self._call(name, arguments, out, num_threads, layout)
+        if name in self._parts:
+            lead = found.shape[:-1]
+            return tuple(found[..., at].reshape(*lead, *shape) for at, shape in self._parts[name])
+        return found[()] if out is None and not found.ndim else found
+
+    def bind(self, name, *arguments: np.ndarray, out: np.ndarray):
         """Return a call without arguments that uses the same arrays each time, see `treefactor.bind`.
 
         Parameters
         ----------
-        name : str
-            Name of a function; the result of "crba" is dense.
+        name : str or sequence of str
+            As for `call`; the result of "crba" is dense, that of a group has one axis.
         *arguments, out : ndarray of float64
         """
+        name = name_of(name)
         routine, results = self._find(name, "dense")
-        expected = len(ARGUMENTS[name])
-        if len(arguments) != expected:
-            wanted = ", ".join(ARGUMENTS[name])
-            raise ValueError(f"{name} takes {expected} arrays: {wanted}; got {len(arguments)}")
-        named = dict(zip(ARGUMENTS[name], arguments, strict=True))
-        for argument, array in named.items():
-            require_bindable(array, (self._sizes[argument],), argument)
+        named = self._named(name, arguments)
+        for (argument, size), array in zip(self.program.functions[name].inputs, arguments, strict=True):
+            require_bindable(array, (size,), argument)
         require_bindable(out, results.shape, "out")
         require_apart(out, named)
         return routine.bind(arguments, out, results, partial(self._general_path, name, arguments, out))
@@ -285,6 +307,16 @@ class Kernels(Sealed):
             known = ", ".join(self.program.functions)
             raise CodegenError(f"{name!r} was not generated, only {known}") from None
 
+    def _named(self, name: str, arguments: tuple) -> dict:
+        """Return the arguments of a function by name; raise if it does not exist or takes others."""
+        if name not in self.program.functions:
+            self._find(name, "dense")
+        wanted = [argument for argument, _ in self.program.functions[name].inputs]
+        if len(arguments) != len(wanted):
+            taken = ", ".join(wanted)
+            raise ValueError(f"{name} takes {len(wanted)} arrays: {taken}; got {len(arguments)}")
+        return dict(zip(wanted, arguments, strict=True))
+
     def _call(self, name: str, arguments: tuple, out, num_threads: int, layout: str = "dense") -> np.ndarray:
         routine, results = self._find(name, layout)
         found = routine.fast_path(arguments, out, results, num_threads)
@@ -294,7 +326,7 @@ class Kernels(Sealed):
         """Validate the arguments, evaluate with threads, raise errors."""
         threads = thread_count(num_threads)
         routine, results = self._find(name, layout)
-        tails = {argument: (self._sizes[argument],) for argument in ARGUMENTS[name]}
+        tails = {argument: (size,) for argument, size in self.program.functions[name].inputs}
         arrays, batch = states(dict(zip(tails, arguments, strict=True)), tails, self._model)
         count = math.prod(batch)
         lead, last = (-(-count // LANES),), (LANES,)
@@ -306,7 +338,7 @@ class Kernels(Sealed):
         spread(work, -(-count // BLOCK), threads, self.program.functions[name].rows * count // STATEMENTS)
         if layout == "lanes":
             self._pad(result, count)
-        if not batch and name in SOLVED and not np.isfinite(result).all():
+        if not batch and is_solved(self.program.functions[name].parts) and not np.isfinite(result).all():
             self._require_pivots(name, operands)
         if out is None:
             return result.reshape(shape)

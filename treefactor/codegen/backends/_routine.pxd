@@ -29,6 +29,7 @@ cdef extern from "kernels/interpreter/interpreter.h" nogil:
 
 cdef enum:
     ARGUMENTS = 3                # most arguments of a function
+    AXES = 3                     # most axes of the result of one configuration
 
 cdef struct StridedInput:        # entry e of configuration c: data + c to_lane + e to_entry
     const char *data
@@ -42,11 +43,14 @@ cdef struct StridedOutput:       # configuration c: group c // 8, lane c % 8; `g
 cdef class Results:
     cdef readonly object slots, signs, shape
     cdef bint grouped
-    cdef Py_ssize_t size, rows, columns      # columns is -1 for vectors
-    cdef Py_ssize_t step                     # stride along the diagonal, 1 for vectors
+    cdef Py_ssize_t size
+    cdef int axes                            # of the result of one configuration
+    cdef Py_ssize_t length[AXES]             # of these axes
+    cdef Py_ssize_t step                     # stride along the diagonal of a matrix, 1 for others
     cdef const int32_t *slot
     cdef const double *sign
 
+    cdef bint is_fast_output(self, object out) noexcept
     cdef object allocate(self, Py_ssize_t count)
     cdef bint describe(self, object out, Py_ssize_t count, StridedOutput *to) noexcept
 

@@ -8,7 +8,7 @@ from libc.string cimport memcpy
 
 from ...tree._pattern cimport active
 from ..._util._bound_call cimport BoundCall
-from ..._util._fast_arrays cimport all_finite, is_plain_matrix, is_plain_vector, is_real, may_overlap
+from ..._util._fast_arrays cimport all_finite, is_array, is_plain_vector, is_real, may_overlap
 
 import numpy as np
 
@@ -49,40 +49,43 @@ cdef class Results:
     sign : ndarray
         1, or -1 if the entry is the negative of the slot.
     shape : tuple of int
-        Shape of the result of one configuration: a vector or a matrix.
+        Shape of the result of one configuration: at most three axes.
     grouped : bool
         Whether results of a batch are stored in the layout "lanes".
     """
 
     def __cinit__(self, cnp.ndarray slot not None, cnp.ndarray sign not None, tuple shape not None,
                   bint grouped=False):
+        cdef int k
         self.slots = slot = np.array(slot, np.int32)
         self.signs = sign = np.array(sign, np.float64)
         slot.flags.writeable = sign.flags.writeable = False
         self.slot, self.sign, self.size = <const int32_t *> slot.data, <const double *> sign.data, slot.size
-        self.shape, self.rows, self.columns = shape, shape[0], shape[1] if len(shape) == 2 else -1
-        self.step = 1 if self.columns < 0 else self.columns + 1
+        self.shape, self.axes = shape, len(shape)
+        for k in range(self.axes):
+            self.length[k] = shape[k]
+        self.step = self.length[1] + 1 if self.axes == 2 else 1
         self.grouped = grouped
 
     cdef object allocate(self, Py_ssize_t count):
         """Return a new array for a batch of results, or for one result (count -1)."""
-        cdef cnp.npy_intp shape[3]
-        cdef int axes = 0
+        cdef cnp.npy_intp shape[AXES + 1]
+        cdef int k, axes = 0
         if self.grouped:
-            shape[0], shape[1], shape[2], axes = count // GROUP, self.rows, GROUP, 3
+            shape[0], shape[1], shape[2], axes = count // GROUP, self.size, GROUP, 3
         else:
             if count >= 0:
                 shape[0], axes = count, 1
-            shape[axes], shape[axes + 1] = self.rows, self.columns
-            axes += 1 if self.columns < 0 else 2
+            for k in range(self.axes):
+                shape[axes + k] = self.length[k]
+            axes += self.axes
         return cnp.PyArray_SimpleNew(axes, shape, cnp.NPY_DOUBLE)
 
     cdef bint describe(self, object out, Py_ssize_t count, StridedOutput *to) noexcept:
         """Fill in `to` for the output array of a batch; return False if `out` needs the general path."""
-        cdef Py_ssize_t size = self.rows if self.columns < 0 else self.columns
         cdef cnp.npy_intp *step
         cdef cnp.npy_intp *shape
-        cdef int k, axes = 3 if self.grouped or self.columns >= 0 else 2
+        cdef int k, axes = 3 if self.grouped else self.axes + 1
         if not is_real(out) or cnp.PyArray_NDIM(<cnp.ndarray> out) != axes:
             return False
         if not cnp.PyArray_ISWRITEABLE(<cnp.ndarray> out):
@@ -94,12 +97,23 @@ cdef class Results:
         to.data, to.grouped = <char *> cnp.PyArray_DATA(<cnp.ndarray> out), self.grouped
         if self.grouped:
             to.to_group, to.to_entry, to.to_lane = step[0], step[1], step[2]
-            return shape[0] * GROUP == count and shape[1] == size and shape[2] == GROUP
+            return shape[0] * GROUP == count and shape[1] == self.size and shape[2] == GROUP
         to.to_lane, to.to_entry = step[0], step[axes - 1]
         to.to_group = GROUP * to.to_lane
-        if axes == 3 and (shape[1] != self.rows or step[1] != self.columns * step[2]):
+        for k in range(self.axes):
+            if shape[k + 1] != self.length[k] or (k and step[k] != self.length[k] * step[k + 1]):
+                return False
+        return shape[0] == count
+
+    cdef bint is_fast_output(self, object out) noexcept:
+        """Return whether out is a writeable contiguous float64 array for one result."""
+        cdef int k
+        if not is_array(out, self.axes, cnp.NPY_DOUBLE) or not cnp.PyArray_ISCARRAY(<cnp.ndarray> out):
             return False
-        return shape[0] == count and shape[axes - 1] == size
+        for k in range(self.axes):
+            if cnp.PyArray_DIM(<cnp.ndarray> out, k) != self.length[k]:
+                return False
+        return True
 
 
 cdef class Routine:
@@ -141,12 +155,7 @@ cdef class Routine:
         for k in range(self.arguments):
             if not is_plain_vector(operands[k], self.size[k]):
                 return False
-        if results.columns < 0:
-            if not is_plain_vector(out, results.rows):
-                return False
-        elif not is_plain_matrix(out, results.rows, results.columns):
-            return False
-        return cnp.PyArray_ISWRITEABLE(<cnp.ndarray> out)
+        return results.is_fast_output(out)
 
     cdef bint run_single(self, const double **operands, double *out, Results results) noexcept nogil:
         """Evaluate one configuration; return False if the general path must handle the call."""
