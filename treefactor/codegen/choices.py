@@ -96,7 +96,7 @@ class Choice:
         require_model(model)
         snap = as_size(snap, "snap")
         tips = _tips(model, tips)
-        groups = _groups(available(model, tips) if functions is None else functions)
+        groups = groups_of(available(model, tips) if functions is None else functions)
         functions = [name for parts in groups for name in parts]
         supports = _supports(model, functions)
         _require_tips(functions, tips)
@@ -142,7 +142,7 @@ class Choice:
         ]
 
 
-def _groups(functions) -> list[tuple[str, ...]]:
+def groups_of(functions) -> list[tuple[str, ...]]:
     """Return the parts of groups of functions, one for other functions; raise CodegenError for unknown ones."""
     found: dict[tuple[str, ...], None] = {}
     for function in (functions,) if isinstance(functions, str) else as_tuple(functions, "functions"):

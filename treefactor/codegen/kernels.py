@@ -30,6 +30,7 @@ from .backends import numpy_
 from .backends._routine import Results, Routine
 from .backends.choice import BACKENDS, LANES, made_by
 from .program.names import ARGUMENTS, CLOSURES, LOOP_FUNCTIONS, is_solved, name_of
+from .program.names import SOLVED as SOLVED
 from .program.program import Function, Program
 from .writer import generate
 
@@ -145,7 +146,7 @@ class Kernels(Sealed):
         tree = Tree(program.parent)
         found: dict[tuple[str, str], tuple[Routine, Results]] = {}
         self._keep(program=program, backend=backend, _model=model, _tree=tree, _found=found)
-        groups = (name for name, function in program.functions.items() if len(function.parts) > 1)
+        groups = (name for name, function in program.functions.items() if function.group)
         self._keep(_parts={name: program.slices_of(name) for name in groups})
         rotations = np.empty((0, 2), np.intp) if model is None else units(model)
         for name, function in program.functions.items():

@@ -180,7 +180,7 @@ class Writer:
             **dict(zip(COLUMNS, columns, strict=True)),
             shape=shape,
             variant=variant,
-            parts=tuple(parts),
+            group=tuple(parts) if len(parts) > 1 else (),
         )
         if not np.isfinite(function.value).all():
             raise CodegenError(f"{name}: a constant of the model overflows")

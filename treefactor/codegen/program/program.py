@@ -79,8 +79,8 @@ class Function(ReadOnly):
         ``Model.tree``, and (nv, nv) of "minv".
     variant : str
         Model variant, and method if there are several: "both", "frames, aba".
-    parts : tuple of str
-        Functions of a group, whose results follow one another in the result; one for other functions.
+    group : tuple of str
+        Functions whose results follow one another in the result; empty for a single function.
 
     Notes
     -----
@@ -97,13 +97,16 @@ class Function(ReadOnly):
     sign: np.ndarray
     shape: tuple[int, ...]
     variant: str = ""
-    parts: tuple[str, ...] = ()
+    group: tuple[str, ...] = ()
 
     def __post_init__(self):
-        if not self.parts:
-            object.__setattr__(self, "parts", (self.name,))
         for column in COLUMNS:
             getattr(self, column).flags.writeable = False
+
+    @property
+    def parts(self) -> tuple[str, ...]:
+        """Functions of the group, or the name of the single function."""
+        return self.group or (self.name,)
 
     @property
     def rows(self) -> int:
@@ -256,7 +259,7 @@ class Program(ReadOnly):
         arrays: dict[str, Any] = {"parent": self.parent}
         for k, function in enumerate(self.functions.values()):
             plain = {name: getattr(function, name) for name in ("name", "inputs", "shape", "variant")}
-            plain |= {"parts": function.parts} if len(function.parts) > 1 else {}
+            plain |= {"group": function.group} if function.group else {}
             head["functions"].append(plain)
             arrays |= {f"{k}.{column}": getattr(function, column) for column in COLUMNS}
         with replacing(Path(path)) as draft, open(draft, "wb") as file:
@@ -338,12 +341,12 @@ class Program(ReadOnly):
         return name in ARGUMENTS if function is None else function.frame in dict(self.frames)
 
 
-def _function(file, k: int, name, inputs, shape, variant, parts=()) -> Function:
+def _function(file, k: int, name, inputs, shape, variant, group=()) -> Function:
     """Read function number k of a file."""
     columns = {column: np.ascontiguousarray(file[f"{k}.{column}"]) for column in COLUMNS}
     for column, dtype in COLUMNS.items():
         if columns[column].dtype != dtype or columns[column].ndim != 1:
             raise CodegenError(f"{name}: column {column} must be a vector of {np.dtype(dtype).name}")
     inputs = tuple((str(argument), int(size)) for argument, size in inputs)
-    plain = {"variant": str(variant), "parts": tuple(map(str, parts))}
+    plain = {"variant": str(variant), "group": tuple(map(str, group))}
     return Function(str(name), inputs, **columns, shape=tuple(map(int, shape)), **plain)
