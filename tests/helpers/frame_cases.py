@@ -1,4 +1,4 @@
-"""Frames of Pinocchio's models on ours, and Pinocchio's results of the functions of frames and of the whole."""
+"""Frames of Pinocchio's models on ours, and Pinocchio's results of the functions of the kinematics."""
 
 from __future__ import annotations
 
@@ -72,7 +72,8 @@ def whole_results(theirs, q, v, a) -> dict[str, np.ndarray]:
     found["centroidal_momentum"] = data.hg.vector.copy()
     found["centroidal_momentum_rate"] = data.dhg.vector.copy()
     found["centroidal_map"] = pin.computeCentroidalMap(theirs, data, q).reshape(6, theirs.nv).copy()
-    found["kinetic_energy"] = np.array(pin.computeKineticEnergy(theirs, data, q, v))
+    H = pin.crba(theirs, data, q)  # computeKineticEnergy leaves out armatures of most unaligned joints
+    found["kinetic_energy"] = np.array(v @ np.triu(H) @ v - v @ (np.diag(H) * v) / 2)
     found["potential_energy"] = np.array(pin.computePotentialEnergy(theirs, data, q))
     found["generalized_gravity"] = pin.computeGeneralizedGravity(theirs, data, q).copy()
     return found

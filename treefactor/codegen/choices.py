@@ -21,10 +21,10 @@ from .algorithms.reduction import AXES
 from .program.names import (
     CLOSURES,
     FRAME_ARGUMENTS,
+    JOINED,
     LOOP_FUNCTIONS,
     REACTIONS,
     TIP_FUNCTIONS,
-    JOINED,
     FrameFunction,
     arguments_of,
     available,
@@ -143,7 +143,7 @@ class Choice:
 
 
 def groups_of(functions) -> list[tuple[str, ...]]:
-    """Return the parts of groups of functions, one for other functions; raise CodegenError for unknown ones."""
+    """Return the parts of groups, one for single functions; raise CodegenError for unknown functions."""
     found: dict[tuple[str, ...], None] = {}
     for function in (functions,) if isinstance(functions, str) else as_tuple(functions, "functions"):
         given = function.split(JOINED) if isinstance(function, str) else function
@@ -157,7 +157,9 @@ def groups_of(functions) -> list[tuple[str, ...]]:
                 if name in ALONE:
                     raise CodegenError(f"{name!r} cannot be part of a group of functions: ask for it alone")
             if {"a", "tau"} <= set(arguments_of(parts)):
-                raise CodegenError(f"the parts of {JOINED.join(parts)!r} take both a and tau: split the group")
+                raise CodegenError(
+                    f"the parts of {JOINED.join(parts)!r} take both a and tau: split the group"
+                )
         found[parts] = None
     return list(found)
 

@@ -31,11 +31,12 @@ from .backends._routine import Results, Routine
 from .backends.choice import BACKENDS, LANES, made_by
 from .program.names import ARGUMENTS, CLOSURES, LOOP_FUNCTIONS, is_solved, name_of
 from .program.names import SOLVED as SOLVED
-from .program.program import Function, Program
+from .program.program import Program
 from .writer import generate
 
 BLOCK = 64  # configurations per task of a thread
 STATEMENTS = 32  # that take as long as one unit of work of `spread`, per configuration of a batch
+
 
 def compile(model_or_program, functions=None, backend: str = "interp", tips=()) -> Kernels:
     """Compile functions of a robot into straight-line code and return them as callable `Kernels`.

@@ -45,9 +45,10 @@ def stages(
         "variants.txt": operations of every function for all variants and methods; the fewest are kept.
         For every variant of which a function is kept, "VARIANT-1-recorded.txt": all statements of the
         recursions, equal expressions shared, with the names of the matrix elements they hold. For every
-        function "NAME-2-used.txt" (NAME as in C, see `Program.c_source`), the statements of these that its result needs, under the same numbers;
+        function "NAME-2-used.txt", the statements of these that its result needs, under the same numbers;
         "NAME-3-gathered.txt", with common factors taken out of sums; and "NAME-4-instructions.txt", fused,
-        ordered and on slots for the interpreter. The last stage of the C backend is its C text.
+        ordered and on slots for the interpreter. The last stage of the C backend is its C text. In NAME
+        ``:`` is ``__``, as in C.
 
     Raises
     ------

@@ -63,7 +63,9 @@ class Centroidal(Kinematics):
         share = 1.0 / self.mass
         for k, i, (linear, _) in self._momenta():
             R = self.rotations[i]
-            divided = times(apply(R, linear), share) if method == "momentum" else apply(R, times(linear, share))
+            divided = (
+                times(apply(R, linear), share) if method == "momentum" else apply(R, times(linear, share))
+            )
             columns[k] = divided
         return columns
 

@@ -160,7 +160,7 @@ class Kinematics:
         return add(found[:3], cross(velocity[3:], velocity[:3])) + found[3:] if classical else found
 
     def _referred(self, tip, reference: str) -> tuple[list, list]:
-        """Return velocity and spatial acceleration in axes of the base, at the frame or at the base's origin."""
+        """Return velocity and spatial acceleration in axes of the base; in "WORLD" at the base's origin."""
         x, dx, ddx, w, dw = tip
         ddx = subtract(ddx, cross(w, dx))
         if reference == "WORLD":

@@ -181,7 +181,7 @@ class Recursions:
         return transposed(self.inward(*self.frame(joint), joint)[2])
 
     def inward(self, i: int, R: np.ndarray, p: np.ndarray, label: int | str) -> tuple[list, list, list]:
-        """Return E and r at the base of a frame at R, p in body i, and columns of its Jacobian in its axes."""
+        """Return E and r at the base of a frame at R, p in body i, and columns of its Jacobian."""
         E, r = whole(R.T).tolist(), p.tolist()
         columns = [[0.0] * 6] * self.tree.n
         while i >= 0:
@@ -193,7 +193,7 @@ class Recursions:
         return E, r, columns
 
     def states(self, v, a, falling: bool = True) -> list[BodyMotion]:
-        """Return the motion of all bodies; a is None for zero accelerations. If not falling, without gravity."""
+        """Return the motion of all bodies, with gravity if falling; a is None for zero accelerations."""
         states: list[BodyMotion] = []
         base = self.base if falling else replace(self.base, linear=ZERO)
         for i, body in enumerate(self.bodies):

@@ -77,7 +77,9 @@ def sources(program, functions: Iterable[str] | None = None) -> dict[str, str]:
         "dynamics.h": _header(program, chosen),
     }
     for function in chosen:
-        texts[f"{identifier(function.name)}.c"] = f'{_about(program, function)}#include "real.h"\n\n{_body(function)}'
+        texts[f"{identifier(function.name)}.c"] = (
+            f'{_about(program, function)}#include "real.h"\n\n{_body(function)}'
+        )
     digest = sha256("".join(texts.values()).encode()).hexdigest()
     return texts | {"dynamics.c": _identity(digest)}
 

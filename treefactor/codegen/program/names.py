@@ -131,7 +131,7 @@ def canonical(name: str) -> str:
 
 
 def parts_of(function: str | Sequence[str]) -> tuple[str, ...]:
-    """Return the canonical names of a group of functions, given as names or joined by " + "; one for others."""
+    """Return the canonical names of a group, given as names or joined by " + "; one for single functions."""
     names = function.split(JOINED) if isinstance(function, str) else function
     return tuple(map(canonical, names))
 

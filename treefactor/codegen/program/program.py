@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import pairwise
 from pathlib import Path
@@ -348,5 +348,5 @@ def _function(file, k: int, name, inputs, shape, variant, group=()) -> Function:
         if columns[column].dtype != dtype or columns[column].ndim != 1:
             raise CodegenError(f"{name}: column {column} must be a vector of {np.dtype(dtype).name}")
     inputs = tuple((str(argument), int(size)) for argument, size in inputs)
-    plain = {"variant": str(variant), "group": tuple(map(str, group))}
-    return Function(str(name), inputs, **columns, shape=tuple(map(int, shape)), **plain)
+    made = Function(str(name), inputs, **columns, shape=tuple(map(int, shape)), variant=str(variant))
+    return replace(made, group=tuple(map(str, group)))

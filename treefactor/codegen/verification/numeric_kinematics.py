@@ -27,7 +27,9 @@ class NumericKinematics:
         self.R, self.p, self.V, self.A, self.columns = [], [], [], [], []
         self.dcolumns = []
         for i, body in enumerate(numeric.bodies):
-            R, p = (self.R[body.parent], self.p[body.parent]) if body.parent >= 0 else (np.eye(3), np.zeros(3))
+            R, p = (
+                (self.R[body.parent], self.p[body.parent]) if body.parent >= 0 else (np.eye(3), np.zeros(3))
+            )
             self.R.append(R @ numeric.R[i])
             self.p.append(p + R @ numeric.origin[i])
             self._move(i, body.parent)
@@ -120,9 +122,7 @@ class NumericKinematics:
         for joint, (placement, one) in enumerate(zip(self.joint_placements, self.model.joints, strict=True)):
             R, p = placement[:, :3], placement[:, 3]
             inertia = one.inertia
-            found.append(
-                (self._joint(joint)[0], inertia.mass, p + R @ inertia.com, R @ inertia.tensor @ R.T)
-            )
+            found.append((self._joint(joint)[0], inertia.mass, p + R @ inertia.com, R @ inertia.tensor @ R.T))
         return found
 
     @property
