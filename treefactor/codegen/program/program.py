@@ -343,7 +343,7 @@ class Program(ReadOnly):
 
 def _function(file, k: int, name, inputs, shape, variant, group=()) -> Function:
     """Read function number k of a file."""
-    columns = {column: np.ascontiguousarray(file[f"{k}.{column}"]) for column in COLUMNS}
+    columns: dict[str, Any] = {column: np.ascontiguousarray(file[f"{k}.{column}"]) for column in COLUMNS}
     for column, dtype in COLUMNS.items():
         if columns[column].dtype != dtype or columns[column].ndim != 1:
             raise CodegenError(f"{name}: column {column} must be a vector of {np.dtype(dtype).name}")
