@@ -8,7 +8,7 @@ from functools import partial
 
 import numpy as np
 
-from .._util.messages import not_a_model, similar
+from .._util.messages import not_a_model
 from .._util.threads import spread
 from .._util.validation import (
     Sealed,
@@ -29,7 +29,7 @@ from ..tree.tree import LAYOUTS, Tree
 from .backends import numpy_
 from .backends._routine import Results, Routine
 from .backends.choice import BACKENDS, LANES, made_by
-from .program.names import ARGUMENTS, CLOSURES, LOOP_FUNCTIONS, is_solved, name_of
+from .program.names import CLOSURES, LOOP_FUNCTIONS, is_solved, name_of
 from .program.names import SOLVED as SOLVED
 from .program.program import Program
 from .writer import generate
@@ -88,15 +88,8 @@ def compile(model_or_program, functions=None, backend: str = "interp", tips=()) 
         )
     if len(as_tuple(tips, "tips")):
         raise CodegenError("tips= needs a Model: the tips of a Program are fixed when it is generated")
-    given = [functions] if isinstance(functions, str) else functions
-    names = program.functions if given is None else [*map(name_of, given)]
-    missing = [name for name in names if name not in program.functions]
-    if missing:
-        known = ", ".join(program.functions)
-        wrong = f"{missing[0]!r}{similar(missing[0], ARGUMENTS)}"
-        raise CodegenError(f"the program does not have the function {wrong}; it has {known}")
-    chosen = {name: program.functions[name] for name in names}
-    return Kernels(replace(program, functions=chosen), backend)
+    chosen = program.chosen([functions] if isinstance(functions, str) else functions)
+    return Kernels(replace(program, functions={function.name: function for function in chosen}), backend)
 
 
 class Kernels(Sealed):
@@ -138,6 +131,7 @@ class Kernels(Sealed):
     backend: str
     _model: Model | None
     _tree: Tree
+    _fast: dict[str, tuple]  # by function: fast path, and locations of the results that it returns
     _parts: dict[str, list[tuple[slice, tuple[int, ...]]]]  # of groups: entries and shapes of the results
     _found: dict[tuple[str, str], tuple[Routine, Results]]  # by function and layout
 
@@ -148,18 +142,21 @@ class Kernels(Sealed):
         found: dict[tuple[str, str], tuple[Routine, Results]] = {}
         self._keep(program=program, backend=backend, _model=model, _tree=tree, _found=found)
         groups = (name for name, function in program.functions.items() if function.group)
-        self._keep(_parts={name: program.slices_of(name) for name in groups})
+        self._keep(_parts={name: program.slices_of(name) for name in groups}, _fast={})
         rotations = np.empty((0, 2), np.intp) if model is None else units(model)
         for name, function in program.functions.items():
             routine, slot, sign, zero = routine_of(function, rotations, is_solved(function.parts))
-            results = Results(slot, sign, function.shape)
-            found[name, "dense"] = routine, results
+            found[name, "dense"] = routine, Results(slot, sign, function.shape)
             if name == "crba":
-                found[name, "packed"] = routine, results
+                found[name, "packed"] = found[name, "dense"]
                 found[name, "lanes"] = routine, Results(slot, sign, function.shape, True)
                 entry = tree.unpack(np.arange(1.0, slot.size + 1)).astype(int).ravel()  # 0: structural zero
                 dense = np.append(zero, slot)[entry], np.append(1.0, sign)[entry]
                 found[name, "dense"] = routine, Results(*dense, (program.nv, program.nv))
+            self._fast[name] = routine.fast_path, found[name, "dense"][1]
+            if function.group:
+                parts = (Results(slot[at], sign[at], shape) for at, shape in self._parts[name])
+                self._fast[name] = routine.fast_parts, tuple(parts)
 
     def __reduce__(self):
         return Kernels, (self.program, self.backend, self._model)
@@ -273,6 +270,11 @@ class Kernels(Sealed):
         ndarray or float, or tuple of them
             The results of a group are views of one array; that of "crba" is packed.
         """
+        if type(name) is str and name in self._fast and layout == "dense":
+            fast_path, results = self._fast[name]
+            found = fast_path(arguments, out, results, num_threads)
+            if found is not None:
+                return found
         if not isinstance(name, str) or name not in self.program.functions:
             name = name_of(name)
         self._named(name, arguments)

@@ -105,6 +105,12 @@ cdef class Results:
                 return False
         return shape[0] == count
 
+    cdef Target at(self, void *data) noexcept nogil:
+        """Return where the entries of one result are stored."""
+        cdef Target found
+        found.size, found.slot, found.sign, found.data = self.size, self.slot, self.sign, <double *> data
+        return found
+
     cdef bint is_fast_output(self, object out) noexcept:
         """Return whether out is a writeable contiguous float64 array for one result."""
         cdef int k
@@ -149,15 +155,18 @@ cdef class Routine:
     cdef void evaluate(self, const Width *width, double *workspace) noexcept nogil:
         """Compute all results from the arguments in the workspace; backends override this."""
 
-    cdef bint is_fast_input(self, tuple operands, object out, Results results) noexcept:
-        """Return whether all arrays are contiguous float64 of the right sizes for one configuration."""
+    cdef bint find_operands(self, tuple operands, const double **found) noexcept:
+        """Store the addresses of operands; return whether all are contiguous float64 vectors."""
         cdef Py_ssize_t k
+        if len(operands) != self.arguments:
+            return False
         for k in range(self.arguments):
             if not is_plain_vector(operands[k], self.size[k]):
                 return False
-        return results.is_fast_output(out)
+            found[k] = <const double *> cnp.PyArray_DATA(<cnp.ndarray> operands[k])
+        return True
 
-    cdef bint run_single(self, const double **operands, double *out, Results results) noexcept nogil:
+    cdef bint run_single(self, const double **operands, const Target *targets, int count) noexcept nogil:
         """Evaluate one configuration; return False if the general path must handle the call."""
         cdef double local[LOCAL]
         cdef double *workspace = local
@@ -178,14 +187,19 @@ cdef class Routine:
         if good:
             self.prepare(width, workspace)
             self.evaluate(width, workspace)
-            width.store(results.size, 1, results.slot, results.sign, workspace, 0, <char *> out, 0,
-                        sizeof(double))
+            for k in range(count):
+                width.store(targets[k].size, 1, targets[k].slot, targets[k].sign, workspace, 0,
+                            <char *> targets[k].data, 0, sizeof(double))
         if workspace != local:
             free(workspace)
-        return good and (not self.pivots or all_finite(results.size, out))
+        for k in range(count if self.pivots else 0):
+            good = good and all_finite(targets[k].size, targets[k].data)
+        return good
 
     def fast_path(self, tuple operands not None, object out, Results results not None, threads):
         """Return the result, or None when the general path must handle the call."""
+        if len(operands) != self.arguments:
+            return None
         if is_real(operands[0]) and cnp.PyArray_NDIM(<cnp.ndarray> operands[0]) == 1:
             return self.run_one(operands, out, results)
         return self.run_many(operands, out, results) if type(threads) is int and threads == 1 else None
@@ -193,16 +207,32 @@ cdef class Routine:
     cdef object run_one(self, tuple operands, object out, Results results):
         """Return the result for contiguous vectors, or None."""
         cdef const double *x[ARGUMENTS]
-        cdef Py_ssize_t k
-        if results.grouped:
+        cdef Target target
+        cdef double number
+        if results.grouped or not self.find_operands(operands, x):
             return None
+        if out is None and not results.axes:
+            target = results.at(&number)
+            return number if self.run_single(x, &target, 1) else None
         if out is None:
             out = results.allocate(-1)
-        if not self.is_fast_input(operands, out, results):
+        elif not results.is_fast_output(out):
             return None
-        for k in range(self.arguments):
-            x[k] = <const double *> cnp.PyArray_DATA(<cnp.ndarray> operands[k])
-        return out if self.run_single(x, <double *> cnp.PyArray_DATA(<cnp.ndarray> out), results) else None
+        target = results.at(cnp.PyArray_DATA(<cnp.ndarray> out))
+        return out if self.run_single(x, &target, 1) else None
+
+    def fast_parts(self, tuple operands not None, out, tuple parts not None, threads):
+        """Return the results of the parts of a group for contiguous vectors, or None."""
+        cdef const double *x[ARGUMENTS]
+        cdef Target target[PARTS]
+        cdef Results results
+        cdef int k
+        if out is not None or len(parts) > PARTS or not self.find_operands(operands, x):
+            return None
+        arrays = tuple([(<Results> results).allocate(-1) for results in parts])
+        for k in range(len(parts)):
+            target[k] = (<Results> parts[k]).at(cnp.PyArray_DATA(<cnp.ndarray> arrays[k]))
+        return arrays if self.run_single(x, target, <int> len(parts)) else None
 
     cdef object run_many(self, tuple operands, object out, Results results):
         """Return results for (batch, size) arrays and shared vectors, or None."""
@@ -347,37 +377,22 @@ cdef void erase(Py_ssize_t size, const StridedOutput *to, Py_ssize_t configurati
 cdef class BoundRoutine(BoundCall):
     """Call without arguments: evaluates a routine on one configuration in fixed arrays.
 
-    Parameters
-    ----------
-    routine : Routine
-    operands : tuple of ndarray
-        Contiguous float64 vectors.
-    out : ndarray
-    results : Results
-    general_path : callable
-        Computes the same with validation, and raises the error if there is one.
-
-    Raises
-    ------
-    ValueError
-        If an array is not contiguous float64 of the right shape.
+    Operands are contiguous float64 vectors; others, and results of other shapes, raise ValueError. The
+    general path computes the same with validation, and raises the error if there is one.
     """
 
     cdef Routine routine
     cdef Results results
     cdef const double *operands[ARGUMENTS]
-    cdef double *data
+    cdef Target target
 
     def __cinit__(self, Routine routine not None, tuple operands not None, out, Results results not None,
                   general_path):
-        cdef Py_ssize_t k
-        if not routine.is_fast_input(operands, out, results):
+        if not routine.find_operands(operands, self.operands) or not results.is_fast_output(out):
             raise ValueError("only contiguous, aligned float64 arrays of the right shapes can be bound")
         self.kept, self.out, self.general_path = operands, out, general_path
         self.routine, self.results = routine, results
-        for k in range(routine.arguments):
-            self.operands[k] = <const double *> cnp.PyArray_DATA(<cnp.ndarray> operands[k])
-        self.data = <double *> cnp.PyArray_DATA(<cnp.ndarray> out)
+        self.target = results.at(cnp.PyArray_DATA(<cnp.ndarray> out))
 
     cdef bint run(self) noexcept:
-        return self.routine.run_single(self.operands, self.data, self.results)
+        return self.routine.run_single(self.operands, &self.target, 1)

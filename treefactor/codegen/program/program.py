@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 
 from ..._util.files import replacing
+from ..._util.messages import similar
 from ..._util.validation import ReadOnly
 from ...exceptions import CodegenError
 from ...model.joints import LOOPS
@@ -237,7 +238,8 @@ class Program(ReadOnly):
         names = list(self.functions) if functions is None else [*map(name_of, functions)]
         for name in names:
             if name not in self.functions:
-                raise CodegenError(f"{name!r} is not in the program; there are {', '.join(self.functions)}")
+                wrong, known = f"{name!r}{similar(name, ARGUMENTS)}", ", ".join(self.functions)
+                raise CodegenError(f"the program does not have the function {wrong}; it has {known}")
         return [self.functions[name] for name in names]
 
     def shapes_of(self, function: Function) -> list[tuple[int, ...]]:
