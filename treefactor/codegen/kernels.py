@@ -270,13 +270,13 @@ class Kernels(Sealed):
         ndarray or float, or tuple of them
             The results of a group are views of one array; that of "crba" is packed.
         """
-        if type(name) is str and name in self._fast and layout == "dense":
+        try:
             fast_path, results = self._fast[name]
-            found = fast_path(arguments, out, results, num_threads)
-            if found is not None:
-                return found
-        if not isinstance(name, str) or name not in self.program.functions:
-            name = name_of(name)
+            found = fast_path(arguments, out, results, num_threads) if layout == "dense" else None
+        except (KeyError, TypeError):  # another form of the name, or a list of names
+            name, found = name_of(name), None
+        if found is not None:
+            return found
         self._named(name, arguments)
         found = self._call(name, arguments, out, num_threads, layout)
         if name in self._parts:

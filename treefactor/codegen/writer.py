@@ -38,7 +38,7 @@ def generate(
     Parameters
     ----------
     model : Model
-    functions : sequence of str, optional
+    functions : sequence of (str or tuple of str), optional
         Among "crba", "rnea", "bias", "aba", "forward_dynamics", "minv", "joint_forces", "base_force",
         "jacobian" and "delassus"; "aba" not for models with mimic joints. For models with loops also
         "loops", all accelerations with loops closed; "loop_velocity", v with the dependent velocities
@@ -48,7 +48,9 @@ def generate(
         the dependent positions computed from the others by square roots and arc tangents, NaN if the loops
         cannot be closed. It exists for loops whose dependent joints are two joints of a plane (four-bar and
         five-bar linkages, sliders) or a leg: two revolute joints with intersecting axes, and a third joint
-        (platforms on legs).
+        (platforms on legs). Functions of the kinematics and functions of a frame, which are only generated if
+        they are named, are listed in the notes. A tuple of names, or names joined by " + ", is a group: one
+        function that computes all results and shares what they have in common; `Kernels.call` returns them.
     tips : sequence of str or int
         Joints, by name, by body name or by number. "jacobian" is J: velocities of their frames in their own
         axes for unit v, linear before angular, joints stacked; "delassus" is J H^-1 J^T.
@@ -85,6 +87,26 @@ def generate(
 
     Notes
     -----
+    Functions of the kinematics, with Pinocchio's conventions; vectors are in axes of the base, linear before
+    angular:
+
+    - "joint_placements" (njoints, 3, 4), rows [R | p];
+    - "center_of_mass", "center_of_mass_velocity", "center_of_mass_acceleration" (3), without gravity;
+      "center_of_mass_jacobian" (3, nv);
+    - "centroidal_map" (6, nv), "centroidal_momentum" and "centroidal_momentum_rate" (6), about the centre of
+      mass;
+    - "kinetic_energy" (armature included) and "potential_energy", scalars; "generalized_gravity" (nv).
+
+    Functions of a frame, joint or body by its name, for example "frame_jacobian:tool:WORLD:packed"; options
+    follow the name, the first of each list is the default:
+
+    - "frame_placement:NAME" (3, 4), rows [R | p];
+    - "frame_velocity:NAME" (6), in LOCAL, WORLD or LOCAL_WORLD_ALIGNED;
+    - "frame_acceleration:NAME" (6), the same, then spatial or classical; without gravity;
+    - "frame_jacobian:NAME" (6, nv), the same references, then dense or packed: (6, n) for the n columns in
+      `Program.frames`;
+    - "frame_jacobian_dot:NAME", its time derivative, alike.
+
     Golubev & Yaskevich (2020), with the tables of ``program.expressions`` and the transformations of
     ``algorithms.frames``.
     """
