@@ -40,6 +40,7 @@ COUNTS = {  # operations of ur5, panda, solo12, talos
     "center_of_mass_acceleration": (107, 246, 453, 1220),
     "center_of_mass_jacobian": (86, 227, 423, 1208),
     "centroidal_map": (287, 592, 1078, 3070),
+    "centroidal_map_dot": (664, 1321, 2499, 6922),
     "centroidal_momentum": (210, 492, 777, 2474),
     "centroidal_momentum_rate": (341, 760, 1234, 3874),
     "kinetic_energy": (133, 328, 556, 1870),

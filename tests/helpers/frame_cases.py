@@ -57,6 +57,11 @@ def frame_results(theirs, q, v, a, frame: str, columns) -> dict[str, np.ndarray]
     return found
 
 
+def _kinds(theirs) -> list[str]:
+    """Return the kinds of the joints of Pinocchio's model."""
+    return [joint.shortname() for joint in theirs.joints]
+
+
 def whole_results(theirs, q, v, a) -> dict[str, np.ndarray]:
     """Return Pinocchio's results for the whole robot, by the names of our functions."""
     data = theirs.createData()
@@ -71,6 +76,9 @@ def whole_results(theirs, q, v, a) -> dict[str, np.ndarray]:
     pin.computeCentroidalMomentumTimeVariation(theirs, data, q, v, a)
     found["centroidal_momentum"] = data.hg.vector.copy()
     found["centroidal_momentum_rate"] = data.dhg.vector.copy()
+    if not any(name.startswith("JointModelUniversal") for name in _kinds(theirs)):
+        dmap = pin.computeCentroidalMapTimeVariation(theirs, data, q, v)  # leaves out axes in the joint
+        found["centroidal_map_dot"] = dmap.reshape(6, theirs.nv).copy()
     found["centroidal_map"] = pin.computeCentroidalMap(theirs, data, q).reshape(6, theirs.nv).copy()
     H = pin.crba(theirs, data, q)  # computeKineticEnergy leaves out armatures of most unaligned joints
     found["kinetic_energy"] = np.array(v @ np.triu(H) @ v - v @ (np.diag(H) * v) / 2)

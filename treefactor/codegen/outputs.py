@@ -83,6 +83,10 @@ class Outputs:
         """Return the map from velocities to the centroidal momentum."""
         return self._flat(self.algorithms.centroidal_map())
 
+    def centroidal_map_dot(self) -> list:
+        """Return the time derivative of this map."""
+        return self._flat(self.algorithms.centroidal_map_dot(self.writer.rates("v")))
+
     def centroidal_momentum(self, method: str) -> list:
         """Return the centroidal momentum."""
         return self.algorithms.momentum(self.writer.rates("v"), method)

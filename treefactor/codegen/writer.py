@@ -93,8 +93,8 @@ def generate(
     - "joint_placements" (njoints, 3, 4), rows [R | p];
     - "center_of_mass", "center_of_mass_velocity", "center_of_mass_acceleration" (3), without gravity;
       "center_of_mass_jacobian" (3, nv);
-    - "centroidal_map" (6, nv), "centroidal_momentum" and "centroidal_momentum_rate" (6), about the centre of
-      mass;
+    - "centroidal_map" and its time derivative "centroidal_map_dot" (6, nv), "centroidal_momentum" and
+      "centroidal_momentum_rate" (6), about the centre of mass;
     - "kinetic_energy" (armature included) and "potential_energy", scalars; "generalized_gravity" (nv).
 
     Functions of a frame, joint or body by its name, for example "frame_jacobian:tool:WORLD:packed"; options

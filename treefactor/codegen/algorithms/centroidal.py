@@ -5,8 +5,9 @@ from __future__ import annotations
 from functools import cached_property
 
 from ...exceptions import CodegenError
+from .inertias import Moments
 from .kinematics import Kinematics
-from .matrices import ZERO, add, apply, cross, dot, subtract, times, transposed
+from .matrices import ZERO, add, apply, cross, dot, subtract, symmetric, times, transposed, upper
 
 
 class Centroidal(Kinematics):
@@ -83,6 +84,49 @@ class Centroidal(Kinematics):
             columns[k] = apply(R, linear) + apply(R, subtract(angular, cross(self.centers[i], linear)))
         return columns
 
+    def centroidal_map_dot(self, v) -> list:
+        """Return the time derivatives of the columns of the centroidal map."""
+        columns: list = [None] * self.recursions.tree.n
+        rates, drifts, velocities = self._rates(v), self._drifts(v), self.velocities(v)
+        for k, i, (linear, angular) in self._momenta():
+            R, center, turning = self.rotations[i], self.centers[i], velocities[i][1]
+            motion = self.recursions.motions[i][k - self.bodies[i].v]
+            dlinear, dangular = rates[i].momentum(*motion)
+            about = subtract(angular, cross(center, linear))
+            dabout = subtract(dangular, add(cross(drifts[i], linear), cross(center, dlinear)))
+            columns[k] = apply(R, add(dlinear, cross(turning, linear)))
+            columns[k] += apply(R, add(dabout, cross(turning, about)))
+        return columns
+
+    def _rates(self, v) -> list[Moments]:
+        """Return the time derivatives of the moments of every subtree, in the frame of its body."""
+        still = Moments(symmetric(*[0.0] * 6), ZERO, 0.0)
+        found = [still] * len(self.bodies)
+        for i in reversed(range(len(self.bodies))):
+            parent, composite, (linear, w) = (
+                self.bodies[i].parent,
+                self.recursions.composites[i],
+                self.joint(i, v),
+            )
+            if parent >= 0:
+                h, m = composite.h, composite.m
+                turned = transposed([cross(w, column) for column in transposed(composite.K)])
+                part = [[turned[a][b] + linear[a] * h[b] for b in range(3)] for a in range(3)]
+                moving = Moments(_symmetrized(part), add(times(linear, m), cross(w, h)), 0.0)
+                found[parent] += (found[i] + moving).moved(self.places[i])
+        return found
+
+    def _drifts(self, v) -> list:
+        """Return the velocity of the model's centre of mass relative to every body, in its frame."""
+        found: list = []
+        center, _ = self.center_motion(v, None)
+        seen: list = []
+        for i, (linear, w) in enumerate(self.velocities(v)):
+            parent = self.bodies[i].parent
+            seen.append(self.places[i].inward(seen[parent] if parent >= 0 else center))
+            found.append(subtract(seen[i], add(linear, cross(w, self.centers[i]))))
+        return found
+
     def momentum(self, v, method: str) -> list:
         """Return the centroidal momentum from those of the bodies, or by the map."""
         if method == "map":
@@ -143,3 +187,8 @@ class Centroidal(Kinematics):
         for k, i, (linear, _) in self._momenta():
             tau[k] = -dot(linear, falling[i])
         return tau
+
+
+def _symmetrized(A) -> list:
+    """Return A + A^T."""
+    return upper(lambda i, j: A[i][j] + A[j][i])

@@ -40,6 +40,7 @@ RESULTS = {
     "center_of_mass_acceleration": "acceleration of the centre of mass for accelerations a",
     "center_of_mass_jacobian": "Jacobian of the centre of mass, 3 rows",
     "centroidal_map": "map from v to the momentum about the centre of mass, 6 rows, linear first",
+    "centroidal_map_dot": "time derivative of the map from v to the momentum about the centre of mass",
     "centroidal_momentum": "momentum about the centre of mass, linear first",
     "centroidal_momentum_rate": "time derivative of the momentum about the centre of mass, linear first",
     "kinetic_energy": "kinetic energy, armature included",

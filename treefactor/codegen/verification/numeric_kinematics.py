@@ -151,6 +151,19 @@ class NumericKinematics:
         return self._map @ self.numeric.G
 
     @property
+    def centroidal_map_dot(self) -> np.ndarray:
+        """Time derivative of the map, by the product rule for every body."""
+        found, drift = np.zeros((6, self.size)), self.center_of_mass_velocity
+        for i, m, c, tensor in self.masses:
+            V, J, dJ = (_transform(np.eye(3), -c) @ x for x in (self.V[i], self.columns[i], self.dcolumns[i]))
+            dJ[:3] -= tilde(V[:3]) @ J[3:]
+            spin = tilde(V[3:]) @ tensor - tensor @ tilde(V[3:])
+            found[:3] += m * dJ[:3]
+            found[3:] += spin @ J[3:] + tensor @ dJ[3:] + m * tilde(V[:3] - drift) @ J[:3]
+            found[3:] += m * tilde(c - self.center_of_mass) @ dJ[:3]
+        return found @ self.numeric.G
+
+    @property
     def center_of_mass_jacobian(self) -> np.ndarray:
         """Jacobian of the centre of mass."""
         return self.centroidal_map[:3] / self.mass
