@@ -161,6 +161,25 @@ def test_results_of_no_one_and_three_axes(name):
         kernels.bind(name, *first, out=np.empty((*shape, 2)))
 
 
+@pytest.mark.parametrize("form", [tuple, list, name_of])
+def test_a_single_call_in_all_forms(form):
+    """Scalars are numbers; lists, tuples and joined names mean the same; H is packed."""
+    robot = model("solo12")
+    parts = ("crba", "kinetic_energy", "joint_placements")
+    kernels = tf.compile(robot, [parts])
+    q, v, _ = (x[0] for x in states(robot, 1))
+    for arguments in ((q, v), (q[::-1][::-1], list(v)), (np.ascontiguousarray(q), np.ascontiguousarray(v))):
+        H, energy, placements = kernels.call(form(parts), *arguments)
+        assert H.shape == (robot.tree.nnz,)
+        assert isinstance(energy, float)
+        assert energy == pytest.approx(v @ tf.crba(robot, q) @ v / 2)
+        assert placements.shape == (12 + 1, 3, 4)
+    with pytest.raises(tf.ConfigurationError, match="length 1.1"):
+        kernels.call(form(parts), 1.1 * q, v)
+    with pytest.raises(tf.CodegenError, match="was not generated"):
+        kernels.call([*parts, "bias"], q, v)
+
+
 def test_a_group_that_solves_marks_only_its_rows():
     robot = model("ur5")
     kernels = tf.compile(tf.generate(robot, [("forward_dynamics", "kinetic_energy")], variants="plain"))

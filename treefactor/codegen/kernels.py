@@ -131,7 +131,7 @@ class Kernels(Sealed):
     backend: str
     _model: Model | None
     _tree: Tree
-    _fast: dict[str, tuple]  # by function: fast path, and locations of the results that it returns
+    _fast: dict[object, tuple]  # by name or parts: fast path, and locations of the results it returns
     _parts: dict[str, list[tuple[slice, tuple[int, ...]]]]  # of groups: entries and shapes of the results
     _found: dict[tuple[str, str], tuple[Routine, Results]]  # by function and layout
 
@@ -156,7 +156,7 @@ class Kernels(Sealed):
             self._fast[name] = routine.fast_path, found[name, "dense"][1]
             if function.group:
                 parts = (Results(slot[at], sign[at], shape) for at, shape in self._parts[name])
-                self._fast[name] = routine.fast_parts, tuple(parts)
+                self._fast[name] = self._fast[function.group] = routine.fast_parts, tuple(parts)
 
     def __reduce__(self):
         return Kernels, (self.program, self.backend, self._model)
@@ -261,14 +261,13 @@ class Kernels(Sealed):
             The arguments that `generate` lists for the function; of a group, those of all parts.
         out : ndarray, optional
             Of a group: shape (..., size of all results), which then holds the results one after the other.
-        num_threads : int
-        layout : str
-            For "crba", see `treefactor.crba`.
+        num_threads, layout
+            See `treefactor.crba`.
 
         Returns
         -------
         ndarray or float, or tuple of them
-            The results of a group are views of one array; that of "crba" is packed.
+            Of a group, in which the result of "crba" is packed, the tuple.
         """
         try:
             fast_path, results = self._fast[name]
@@ -277,11 +276,12 @@ class Kernels(Sealed):
             name, found = name_of(name), None
         if found is not None:
             return found
+        name = name if isinstance(name, str) else name_of(name)
         self._named(name, arguments)
         found = self._call(name, arguments, out, num_threads, layout)
         if name in self._parts:
             lead = found.shape[:-1]
-            return tuple(found[..., at].reshape(*lead, *shape) for at, shape in self._parts[name])
+            return tuple(found[..., at].reshape(lead + shape)[()] for at, shape in self._parts[name])
         return found[()] if out is None and not found.ndim else found
 
     def bind(self, name, *arguments: np.ndarray, out: np.ndarray):

@@ -232,7 +232,9 @@ cdef class Routine:
         arrays = tuple([(<Results> results).allocate(-1) for results in parts])
         for k in range(len(parts)):
             target[k] = (<Results> parts[k]).at(cnp.PyArray_DATA(<cnp.ndarray> arrays[k]))
-        return arrays if self.run_single(x, target, <int> len(parts)) else None
+        if not self.run_single(x, target, <int> len(parts)):
+            return None
+        return tuple([array if (<cnp.ndarray> array).ndim else array.item() for array in arrays])
 
     cdef object run_many(self, tuple operands, object out, Results results):
         """Return results for (batch, size) arrays and shared vectors, or None."""
