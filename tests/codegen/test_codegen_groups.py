@@ -174,7 +174,7 @@ def test_a_single_call_in_all_forms(form):
         assert isinstance(energy, float)
         assert energy == pytest.approx(v @ tf.crba(robot, q) @ v / 2)
         assert placements.shape == (12 + 1, 3, 4)
-    with pytest.raises(tf.ConfigurationError, match="length 1.1"):
+    with pytest.raises(tf.ConfigurationError, match=r"length 1\.1"):
         kernels.call(form(parts), 1.1 * q, v)
     with pytest.raises(tf.CodegenError, match="was not generated"):
         kernels.call([*parts, "bias"], q, v)
