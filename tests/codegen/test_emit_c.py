@@ -137,7 +137,7 @@ def test_names_of_functions_and_arguments_are_checked():
     for bad in ({"x; system()": crba}, {"crba": replace(crba, inputs=(("q[0]; evil", 6),))}):
         with pytest.raises(tf.exceptions.CodegenError):
             emit_c.sources(replace(program, functions=bad))
-    with pytest.raises(tf.exceptions.CodegenError, match="there are crba"):
+    with pytest.raises(tf.exceptions.CodegenError, match="it has crba"):
         emit_c.sources(program, ["nothing"])
 
 

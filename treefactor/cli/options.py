@@ -111,7 +111,8 @@ def _generate(commands) -> None:
         nargs="+",
         metavar="F",
         help="default: all that need no choice; only if named: joint_forces, base_force, position_closure, "
-        "and without --tips jacobian and delassus",
+        "without --tips jacobian and delassus, those of the kinematics such as center_of_mass, and of frames "
+        "such as frame_jacobian:tool; names joined by ' + ' share one computation",
     )
     command.add_argument(
         "--tips", nargs="+", default=(), metavar="NAME", help="joints or frames of jacobian and delassus"

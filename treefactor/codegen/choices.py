@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import partial, reduce
+from itertools import product
 from numbers import Integral
 
 import numpy as np
@@ -11,13 +12,25 @@ import numpy as np
 from .._util.messages import similar
 from .._util.validation import as_size, as_tuple
 from ..exceptions import CodegenError, DtypeError, InvalidModelError
-from ..model.frames import Frame, located
+from ..model.frames import Frame, frame_of, located
 from ..model.model import require_model
 from .algorithms.closing import Closing
 from .algorithms.frames import bodies_of, canonical, regrouped, snapped
 from .algorithms.partition import closed, dependents
 from .algorithms.reduction import AXES
-from .program.program import ARGUMENTS, CLOSURES, LOOP_FUNCTIONS, REACTIONS, TIP_FUNCTIONS, available
+from .program.names import (
+    CLOSURES,
+    FRAME_ARGUMENTS,
+    JOINED,
+    LOOP_FUNCTIONS,
+    REACTIONS,
+    TIP_FUNCTIONS,
+    FrameFunction,
+    arguments_of,
+    available,
+    parts_of,
+    require_known,
+)
 
 VARIANTS = {  # transformations of the bodies before the recursions run
     "plain": (),
@@ -32,7 +45,13 @@ FACTORS = ("factor", "aba")  # factorize H, or use articulated bodies
 METHODS: dict[str, tuple[str, ...]] = {  # of functions with several methods
     **dict.fromkeys(("forward_dynamics", "minv", "delassus"), FACTORS),
     **dict.fromkeys(("loops", "loop_velocity", "loop_step"), AXES),
+    "frame_placement": ("inward", "mixed", "outward"),  # from the frame, or from the base
+    "center_of_mass_jacobian": ("scaled", "momentum"),
+    "centroidal_momentum": ("bodies", "map"),
+    "kinetic_energy": ("bodies", "inertia"),
 }
+GEOMETRIC = (*FRAME_ARGUMENTS, "joint_placements")  # functions that masses do not change
+ALONE = (*LOOP_FUNCTIONS, *CLOSURES)  # functions that cannot be parts of a group
 
 
 @dataclass(frozen=True, eq=False)
@@ -41,8 +60,10 @@ class Choice:
 
     Attributes
     ----------
-    ways : list of (str, str or None)
-        Functions and methods; None for functions with one method.
+    ways : list of (tuple of str, tuple of (str or None))
+        Functions, or parts of groups, and their methods; None for functions with one method.
+    supports : dict of str to list of int
+        Columns of v that move the frames of the functions, by name of the frame.
     tips : tuple of str
     stepped : dict of str to list of Body
         Bodies of the model, transformed for each variant.
@@ -57,6 +78,7 @@ class Choice:
     """
 
     ways: list
+    supports: dict[str, list[int]]
     tips: tuple[str, ...]
     stepped: dict
     snapped: float
@@ -75,7 +97,9 @@ class Choice:
         require_model(model)
         snap = as_size(snap, "snap")
         tips = _tips(model, tips)
-        functions = available(model, tips) if functions is None else _names(functions, ARGUMENTS, "function")
+        groups = groups_of(available(model, tips) if functions is None else functions)
+        functions = [name for parts in groups for name in parts]
+        supports = _supports(model, functions)
         _require_tips(functions, tips)
         variants = _names(variants, VARIANTS, "variant")
         if not variants:
@@ -98,14 +122,67 @@ class Choice:
             samples = closed(model, bodies) if closing else []
             follow = dependents(model, bodies, samples, independent, full) if closing else []
         closings = _closings(model, samples, functions, stepped, follow, branch)
-        ways = [(name, method) for name in functions for method in METHODS.get(name, (None,))]
-        ways = [way for way in ways if way[1] != "aba" or model.coupling is None]
+        ways = [(parts, methods) for parts in groups for methods in _methods(parts)]
+        ways = [way for way in ways if "aba" not in way[1] or model.coupling is None]
         free = tuple(name for k, name in enumerate(model.tree.names) if closing and k not in follow)
-        return cls(ways, tips, stepped, float(change), follow, free, closings)
+        return cls(ways, supports, tips, stepped, float(change), follow, free, closings)
 
     def ways_of(self, variant: str) -> list:
-        """Return the functions and methods that a variant can compute."""
-        return [way for way in self.ways if way[0] not in REACTIONS or variant in WHOLE]
+        """Return the functions and methods that a variant can compute.
+
+        Functions of geometry only are left out if an earlier variant has the same frames.
+        """
+        names = list(self.stepped)
+        geometry = [[step for step in VARIANTS[name] if step is not regrouped] for name in names]
+        repeated = geometry[names.index(variant)] in geometry[: names.index(variant)]
+        return [
+            way
+            for way in self.ways
+            if (variant in WHOLE or not set(way[0]) & set(REACTIONS))
+            and not (repeated and all(name.partition(":")[0] in GEOMETRIC for name in way[0]))
+        ]
+
+
+def groups_of(functions) -> list[tuple[str, ...]]:
+    """Return the parts of groups, one for single functions; raise CodegenError for unknown functions."""
+    found: dict[tuple[str, ...], None] = {}
+    for function in (functions,) if isinstance(functions, str) else as_tuple(functions, "functions"):
+        given = function.split(JOINED) if isinstance(function, str) else function
+        if not isinstance(given, (list, tuple)) or not given:
+            require_known(function)
+        for name in given:
+            require_known(name)
+        parts = parts_of(given)
+        if len(parts) > 1:
+            for name in parts:
+                if name in ALONE:
+                    raise CodegenError(f"{name!r} cannot be part of a group of functions: ask for it alone")
+            if {"a", "tau"} <= set(arguments_of(parts)):
+                raise CodegenError(
+                    f"the parts of {JOINED.join(parts)!r} take both a and tau: split the group"
+                )
+        found[parts] = None
+    return list(found)
+
+
+def _methods(parts: tuple[str, ...]):
+    """Return the choices of methods for parts of a group; parts of one kind have the same method."""
+    kinds = [name.partition(":")[0] for name in parts]
+    sets = list(dict.fromkeys(METHODS.get(kind, (None,)) for kind in kinds))
+    chosen = (dict(zip(sets, methods, strict=True)) for methods in product(*sets))
+    return [tuple(method[METHODS.get(kind, (None,))] for kind in kinds) for method in chosen]
+
+
+def _supports(model, functions) -> dict[str, list[int]]:
+    """Return the columns of v that move the frames of functions, by name of the frame."""
+    found = {}
+    for function in filter(None, map(FrameFunction.of, functions)):
+        try:
+            frame = frame_of(model, function.frame)
+        except InvalidModelError as error:
+            raise CodegenError(f"{function.name!r}: {error}") from None
+        found[function.frame] = model.support(frame).tolist()
+    return found
 
 
 def _closings(model, samples, functions, stepped, follow, branch) -> dict[str, Closing]:

@@ -13,7 +13,7 @@ from .algorithms.partition import OPEN as OPEN
 from .algorithms.partition import sample_configurations
 from .backends import numpy_
 from .program import emit_c
-from .program.program import CLOSURES, LOOP_FUNCTIONS
+from .program.names import CLOSURES, LOOP_FUNCTIONS, identifier
 
 SUMS = "SHA256SUMS"
 HEADER = "dynamics.h"  # its first line names the robot
@@ -145,11 +145,12 @@ def _reference(model, program) -> str:
         moved = numpy_.evaluate(function, *(_moved(values[name], rng) for name in names))
         scale = np.abs(expected).max() or 1.0
         tolerance = max(LEAST, ROUNDINGS * np.abs(moved - expected).max() / scale)
-        lines.append(_array(f"{function.name}_expected", expected.reshape(STATES, -1)))
+        name = identifier(function.name)
+        lines.append(_array(f"{name}_expected", expected.reshape(STATES, -1)))
         v, u = [*names, "NULL", "NULL"][1:3]
         cases.append(
-            f'    {{"{function.name}", tf_{function.name}, tf_{function.name}_x8, {v}, {u}, '
-            f"{function.name}_expected, {function.output.size}, {tolerance:.1e}}},"
+            f'    {{"{emit_c.plain(function.name)}", tf_{name}, tf_{name}_x8, {v}, {u}, '
+            f"{name}_expected, {function.output.size}, {tolerance:.1e}}},"
         )
     return "\n".join([*lines, "static const Case cases[] = {", *cases, "};", ""])
 

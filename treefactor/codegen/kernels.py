@@ -8,7 +8,7 @@ from functools import partial
 
 import numpy as np
 
-from .._util.messages import not_a_model, similar
+from .._util.messages import not_a_model
 from .._util.threads import spread
 from .._util.validation import (
     Sealed,
@@ -23,23 +23,21 @@ from .._util.validation import (
 )
 from ..dynamics.bodies import units
 from ..dynamics.rollouts import METHODS
-from ..exceptions import CodegenError, ConfigurationError, NotPositiveDefiniteError
+from ..exceptions import CodegenError
 from ..model._states import states
 from ..model.model import Model
 from ..tree.tree import LAYOUTS, Tree
-from .backends import numpy_
 from .backends._routine import Results, Routine
 from .backends.choice import BACKENDS, LANES, made_by
-from .program.program import ARGUMENTS, CLOSURES, LOOP_FUNCTIONS, Program, argument_sizes
+from .failures import require_pivots
+from .program.names import SOLVED as SOLVED
+from .program.names import is_solved, name_of
+from .program.program import Program
 from .rollouts import Motions, motions_of
 from .writer import generate
 
 BLOCK = 64  # configurations per task of a thread
 STATEMENTS = 32  # that take as long as one unit of work of `spread`, per configuration of a batch
-SOLVED = (
-    *("aba", "forward_dynamics", "minv", "delassus", "loops", "loop_velocity", "loop_step"),
-    *CLOSURES,
-)  # not finite for some finite arguments
 
 
 def compile(model_or_program, functions=None, backend: str = "interp", tips=()) -> Kernels:
@@ -92,16 +90,8 @@ def compile(model_or_program, functions=None, backend: str = "interp", tips=()) 
         )
     if len(as_tuple(tips, "tips")):
         raise CodegenError("tips= needs a Model: the tips of a Program are fixed when it is generated")
-    names = (
-        program.functions if functions is None else [functions] if isinstance(functions, str) else functions
-    )
-    missing = [name for name in names if name not in program.functions]
-    if missing:
-        known = ", ".join(program.functions)
-        wrong = f"{missing[0]!r}{similar(missing[0], ARGUMENTS)}"
-        raise CodegenError(f"the program does not have the function {wrong}; it has {known}")
-    chosen = {name: program.functions[name] for name in names}
-    return Kernels(replace(program, functions=chosen), backend)
+    chosen = program.chosen([functions] if isinstance(functions, str) else functions)
+    return Kernels(replace(program, functions={function.name: function for function in chosen}), backend)
 
 
 class Kernels(Sealed):
@@ -143,7 +133,8 @@ class Kernels(Sealed):
     backend: str
     _model: Model | None
     _tree: Tree
-    _sizes: dict[str, int]
+    _fast: dict[object, tuple]  # by name or parts: fast path, and locations of the results it returns
+    _parts: dict[str, list[tuple[slice, tuple[int, ...]]]]  # of groups: entries and shapes of the results
     _found: dict[tuple[str, str], tuple[Routine, Results]]  # by function and layout
     _made: Motions | None  # when they are first used
 
@@ -153,18 +144,22 @@ class Kernels(Sealed):
         tree = Tree(program.parent)
         found: dict[tuple[str, str], tuple[Routine, Results]] = {}
         self._keep(program=program, backend=backend, _model=model, _tree=tree, _found=found, _made=None)
-        self._keep(_sizes=argument_sizes(program.nq, program.nv))
+        groups = (name for name, function in program.functions.items() if function.group)
+        self._keep(_parts={name: program.slices_of(name) for name in groups}, _fast={})
         rotations = np.empty((0, 2), np.intp) if model is None else units(model)
         for name, function in program.functions.items():
-            routine, slot, sign, zero = routine_of(function, rotations, name in SOLVED)
-            results = Results(slot, sign, function.shape)
-            found[name, "dense"] = routine, results
+            routine, slot, sign, zero = routine_of(function, rotations, is_solved(function.parts))
+            found[name, "dense"] = routine, Results(slot, sign, function.shape)
             if name == "crba":
-                found[name, "packed"] = routine, results
+                found[name, "packed"] = found[name, "dense"]
                 found[name, "lanes"] = routine, Results(slot, sign, function.shape, True)
                 entry = tree.unpack(np.arange(1.0, slot.size + 1)).astype(int).ravel()  # 0: structural zero
                 dense = np.append(zero, slot)[entry], np.append(1.0, sign)[entry]
                 found[name, "dense"] = routine, Results(*dense, (program.nv, program.nv))
+            self._fast[name] = routine.fast_path, found[name, "dense"][1]
+            if function.group:
+                parts = (Results(slot[at], sign[at], shape) for at, shape in self._parts[name])
+                self._fast[name] = self._fast[function.group] = routine.fast_parts, tuple(parts)
 
     def __reduce__(self):
         return Kernels, (self.program, self.backend, self._model)
@@ -270,26 +265,58 @@ class Kernels(Sealed):
         """
         return self._call("position_closure", (q,), out, num_threads)
 
-    def bind(self, name: str, *arguments: np.ndarray, out: np.ndarray):
+    def call(self, name, *arguments, out=None, num_threads: int = 1, layout: str = "dense"):
+        """Compute any function of the program by its name, or a group of functions.
+
+        Parameters
+        ----------
+        name : str or sequence of str
+            Name of a function, for example "center_of_mass" or "frame_jacobian:tool", or those of a group.
+        *arguments : array_like
+            The arguments that `generate` lists for the function; of a group, those of all parts.
+        out : ndarray, optional
+            Of a group: shape (..., size of all results), which then holds the results one after the other.
+        num_threads, layout
+            See `treefactor.crba`.
+
+        Returns
+        -------
+        ndarray or float, or tuple of them
+            Of a group, in which the result of "crba" is packed, the tuple.
+        """
+        try:
+            fast_path, results = self._fast[name]
+            found = fast_path(arguments, out, results, num_threads) if layout == "dense" else None
+        except (KeyError, TypeError):  # another form of the name, or a list of names
+            name, found = name_of(name), None
+        if found is not None:
+            return found
+        name = name if isinstance(name, str) else name_of(name)
+        self._named(name, arguments)
+        found = self._call(name, arguments, out, num_threads, layout)
+        if name in self._parts:
+            lead = found.shape[:-1]
+            return tuple(found[..., at].reshape(lead + shape)[()] for at, shape in self._parts[name])
+        return found[()] if out is None and not found.ndim else found
+
+    def bind(self, name, *arguments: np.ndarray, out: np.ndarray):
         """Return a call without arguments that uses the same arrays each time, see `treefactor.bind`.
 
         Parameters
         ----------
-        name : str
-            Name of a function, "step" or "rollout"; the result of "crba" is dense.
+        name : str or sequence of str
+            As for `call`, or "step" or "rollout"; the result of "crba" is dense, that of a group has one
+            axis.
         *arguments, out : ndarray of float64
             Those of "step" and "rollout" as of `treefactor.bind`.
         """
         if name in ("step", "rollout"):
             return self._motions().bind(getattr(self, name), arguments, out, name == "rollout")
+        name = name_of(name)
         routine, results = self._find(name, "dense")
-        expected = len(ARGUMENTS[name])
-        if len(arguments) != expected:
-            wanted = ", ".join(ARGUMENTS[name])
-            raise ValueError(f"{name} takes {expected} arrays: {wanted}; got {len(arguments)}")
-        named = dict(zip(ARGUMENTS[name], arguments, strict=True))
-        for argument, array in named.items():
-            require_bindable(array, (self._sizes[argument],), argument)
+        named = self._named(name, arguments)
+        for (argument, size), array in zip(self.program.functions[name].inputs, arguments, strict=True):
+            require_bindable(array, (size,), argument)
         require_bindable(out, results.shape, "out")
         require_apart(out, named)
         return routine.bind(arguments, out, results, partial(self._general_path, name, arguments, out))
@@ -309,6 +336,16 @@ class Kernels(Sealed):
             known = ", ".join(self.program.functions)
             raise CodegenError(f"{name!r} was not generated, only {known}") from None
 
+    def _named(self, name: str, arguments: tuple) -> dict:
+        """Return the arguments of a function by name; raise if it does not exist or takes others."""
+        if name not in self.program.functions:
+            self._find(name, "dense")
+        wanted = [argument for argument, _ in self.program.functions[name].inputs]
+        if len(arguments) != len(wanted):
+            taken = ", ".join(wanted)
+            raise ValueError(f"{name} takes {len(wanted)} arrays: {taken}; got {len(arguments)}")
+        return dict(zip(wanted, arguments, strict=True))
+
     def _call(self, name: str, arguments: tuple, out, num_threads: int, layout: str = "dense") -> np.ndarray:
         routine, results = self._find(name, layout)
         found = routine.fast_path(arguments, out, results, num_threads)
@@ -318,7 +355,7 @@ class Kernels(Sealed):
         """Validate the arguments, evaluate with threads, raise errors."""
         threads = thread_count(num_threads)
         routine, results = self._find(name, layout)
-        tails = {argument: (self._sizes[argument],) for argument in ARGUMENTS[name]}
+        tails = {argument: (size,) for argument, size in self.program.functions[name].inputs}
         arrays, batch = states(dict(zip(tails, arguments, strict=True)), tails, self._model)
         count = math.prod(batch)
         lead, last = (-(-count // LANES),), (LANES,)
@@ -330,42 +367,13 @@ class Kernels(Sealed):
         spread(work, -(-count // BLOCK), threads, self.program.functions[name].rows * count // STATEMENTS)
         if layout == "lanes":
             self._pad(result, count)
-        if not batch and name in SOLVED and not np.isfinite(result).all():
-            self._require_pivots(name, operands)
+        if not batch and is_solved(self.program.functions[name].parts) and not np.isfinite(result).all():
+            require_pivots(self.program, name, *self._find(name, "dense"), operands, self._model)
         if out is None:
             return result.reshape(shape)
         if not np.shares_memory(out, result):
             out[...] = result.reshape(shape)
         return out
-
-    def _require_pivots(self, name: str, operands) -> None:
-        """Raise if the result is not finite even at rest: then a pivot is the reason, not v or tau."""
-        routine, results = self._find(name, "dense")
-        resting = [operands[0], *map(np.zeros_like, operands[1:])]
-        result = np.empty((1, math.prod(results.shape)))
-        routine.batch(resting, result, results, 0, 1)
-        if np.isfinite(result).all():
-            return
-        if name in CLOSURES:
-            self._raise_open(name, resting)
-        row = numpy_.failing_pivot(self.program.functions[name], *(x[0] for x in resting))
-        if row is None and name in LOOP_FUNCTIONS:
-            raise NotPositiveDefiniteError(f"{name} is not finite: q is a singular configuration of a loop")
-        if row is not None:
-            joint = self._model.tree.name(row) if self._model else None
-            message = f"freedom {row} ({joint}) moves no mass: its pivot is not positive"
-            raise NotPositiveDefiniteError(message, row=row, name=joint)
-
-    def _raise_open(self, name: str, operands) -> None:
-        """Raise ConfigurationError that names the loop that cannot be closed."""
-        loop = numpy_.open_loop(self.program.functions[name], *(x[0] for x in operands))
-        if loop is None:
-            raise ConfigurationError(f"{name} is not finite: q is a singular configuration of a loop")
-        loop_name, _ = self.program.loops[loop]
-        free = ", ".join(self.program.independent)
-        raise ConfigurationError(
-            f"loop {loop_name!r} cannot be closed at these positions of {free}", loop_name
-        )
 
     def _pad(self, lanes: np.ndarray, count: int) -> None:
         """Fill the unused lanes of the last block with identity matrices."""

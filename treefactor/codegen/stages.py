@@ -15,6 +15,7 @@ from .program import passes
 from .program._table import Scalar, use_counts
 from .program.emit_c import plain
 from .program.expressions import ADD, CONST, INPUT, OPERATIONS, is_binary
+from .program.names import identifier
 from .program.program import Function, operation_count
 from .writer import Writer, is_cheaper, written
 
@@ -46,7 +47,8 @@ def stages(
         recursions, equal expressions shared, with the names of the matrix elements they hold. For every
         function "NAME-2-used.txt", the statements of these that its result needs, under the same numbers;
         "NAME-3-gathered.txt", with common factors taken out of sums; and "NAME-4-instructions.txt", fused,
-        ordered and on slots for the interpreter. The last stage of the C backend is its C text.
+        ordered and on slots for the interpreter. The last stage of the C backend is its C text. In NAME
+        ``:`` is ``__``, as in C.
 
     Raises
     ------
@@ -83,7 +85,7 @@ def stages(
         recorded = f"{variant}-1-recorded.txt"
         if recorded not in texts:
             texts[recorded] = _recorded(writer, f"all functions, {variant}")
-        name, gathered = function.name, passes.gather(function)
+        name, gathered = identifier(function.name), passes.gather(function)
         texts[f"{name}-2-used.txt"] = _used(writer, function)
         texts[f"{name}-3-gathered.txt"] = _gathered(gathered)
         texts[f"{name}-4-instructions.txt"] = _instructions(gathered)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 import numpy as np
 
@@ -17,9 +17,11 @@ from .algorithms.frames import SNAP
 from .algorithms.recursions import Recursions
 from .algorithms.reduction import Reduction
 from .choices import VARIANTS, Choice
+from .outputs import Outputs
 from .program import passes
 from .program.expressions import Table
-from .program.program import ARGUMENTS, COLUMNS, Function, Program, argument_sizes, shape_of
+from .program.names import JOINED, KINEMATICS, argument_sizes, arguments_of, joint_shape, shape_of
+from .program.program import COLUMNS, Function, Program
 
 
 def generate(
@@ -36,7 +38,7 @@ def generate(
     Parameters
     ----------
     model : Model
-    functions : sequence of str, optional
+    functions : sequence of (str or tuple of str), optional
         Among "crba", "rnea", "bias", "aba", "forward_dynamics", "minv", "joint_forces", "base_force",
         "jacobian" and "delassus"; "aba" not for models with mimic joints. For models with loops also
         "loops", all accelerations with loops closed; "loop_velocity", v with the dependent velocities
@@ -46,7 +48,9 @@ def generate(
         the dependent positions computed from the others by square roots and arc tangents, NaN if the loops
         cannot be closed. It exists for loops whose dependent joints are two joints of a plane (four-bar and
         five-bar linkages, sliders) or a leg: two revolute joints with intersecting axes, and a third joint
-        (platforms on legs).
+        (platforms on legs). Functions of the kinematics and functions of a frame, which are only generated if
+        they are named, are listed in the notes. A tuple of names, or names joined by " + ", is a group: one
+        function that computes all results and shares what they have in common; `Kernels.call` returns them.
     tips : sequence of str, int or Frame
         Joints, by name, by body name or by number, or frames that lie at joints. "jacobian" is J: velocities
         of the joints' frames in their own axes for unit v, linear before angular, joints stacked; "delassus"
@@ -84,6 +88,26 @@ def generate(
 
     Notes
     -----
+    Functions of the kinematics, with Pinocchio's conventions; vectors are in axes of the base, linear before
+    angular:
+
+    - "joint_placements" (njoints, 3, 4), rows [R | p];
+    - "center_of_mass", "center_of_mass_velocity", "center_of_mass_acceleration" (3), without gravity;
+      "center_of_mass_jacobian" (3, nv);
+    - "centroidal_map" and its time derivative "centroidal_map_dot" (6, nv), "centroidal_momentum" and
+      "centroidal_momentum_rate" (6), about the centre of mass;
+    - "kinetic_energy" (armature included) and "potential_energy", scalars; "generalized_gravity" (nv).
+
+    Functions of a frame, joint or body by its name, for example "frame_jacobian:tool:WORLD:packed"; options
+    follow the name, the first of each list is the default:
+
+    - "frame_placement:NAME" (3, 4), rows [R | p];
+    - "frame_velocity:NAME" (6), in LOCAL, WORLD or LOCAL_WORLD_ALIGNED;
+    - "frame_acceleration:NAME" (6), the same, then spatial or classical; without gravity;
+    - "frame_jacobian:NAME" (6, nv), the same references, then dense or packed: (6, n) for the n columns in
+      `Program.frames`;
+    - "frame_jacobian_dot:NAME", its time derivative, alike.
+
     Golubev & Yaskevich (2020), with the tables of ``program.expressions`` and the transformations of
     ``algorithms.frames``.
     """
@@ -95,8 +119,9 @@ def generate(
     best = {name: passes.gather(function) for name, function in best.items()}
     parent, loops = np.array(model.tree.parent), tuple((loop.name, loop.kind) for loop in model.loops)
     names = tuple(joint.name for joint in model.joints)
+    frames = tuple((name, tuple(columns)) for name, columns in choice.supports.items())
     head = (model.name, parent, model.nq, model.nv, choice.tips, choice.snapped)
-    return Program(*head, best, loops, choice.independent, names, choice.branch)
+    return Program(*head, best, loops, choice.independent, names, choice.branch, frames)
 
 
 def written(model, choice: Choice, named: bool = False) -> Iterator[tuple[Writer, Function]]:
@@ -107,8 +132,8 @@ def written(model, choice: Choice, named: bool = False) -> Iterator[tuple[Writer
     for variant, bodies in choice.stepped.items():
         names: dict | None = {} if named else None
         writer = Writer(model, bodies, choice.tips, choice.dependent, names, choice.closings.get(variant))
-        for name, method in choice.ways_of(variant):
-            yield writer, writer.function(name, method, variant)
+        for parts, methods in choice.ways_of(variant):
+            yield writer, writer.function(parts, methods, variant, choice.supports)
 
 
 def is_cheaper(function: Function, than: Function | None) -> bool:
@@ -138,6 +163,7 @@ class Writer:
         self.recursions = Recursions(bodies, model.gravity, model.extended, self.input("q"), named)
         self.named = named
         self.closing = closing
+        self.outputs = Outputs(self)
         self.results: dict[tuple[str, str], list] = {}  # of functions, by name and variant with method
         self.reductions: dict[str, Reduction] = {}
 
@@ -146,29 +172,38 @@ class Writer:
         number = list(self.sizes).index(name)
         return [self.table.input(number, entry) for entry in range(self.sizes[name])]
 
-    def function(self, name: str, method: str | None, variant: str) -> Function:
-        """Write one function and remove statements without use."""
-        loops = tuple((loop.name, loop.kind) for loop in self.model.loops)
+    def function(self, parts, methods, variant: str, supports: Mapping) -> Function:
+        """Write one function, or a group of functions, and remove statements without use."""
         model = self.model
-        shape = shape_of(name, model.tree, len(self.tips), loops, model.njoints, model.nq)
-        result, variant = self.result(name, method), f"{variant}, {method}" if method else variant
-        self.results[name, variant] = result
-        return self.extract(name, result, shape, variant)
+        loops = tuple((loop.name, loop.kind) for loop in model.loops)
+        given = (model.tree, len(self.tips), loops, model.njoints, model.nq, supports)
+        shape = joint_shape([shape_of(name, *given) for name in parts])
+        result = [x for way in zip(parts, methods, strict=True) for x in self.result(*way)]
+        variant = ", ".join([variant, *dict.fromkeys(filter(None, methods))])
+        self.results[JOINED.join(parts), variant] = result
+        return self.extract(parts, result, shape, variant)
 
     def result(self, name: str, method: str | None) -> list:
         """Return the scalars of the result; raises CodegenError if a constant pivot is not positive."""
         try:
+            if name in KINEMATICS or ":" in name:
+                return self.outputs.result(name, method)
             return getattr(self, name)(method) if method else getattr(self, name)()
         except ZeroDivisionError as error:
             raise CodegenError(f"{name}: a pivot is not positive for any q: {error}") from None
 
-    def extract(self, name: str, result: list, shape: tuple[int, ...], variant: str) -> Function:
-        """Extract the statements that a result needs."""
-        names = ARGUMENTS[name]
+    def extract(self, parts, result: list, shape: tuple[int, ...], variant: str) -> Function:
+        """Extract the statements that the result of a function, or of a group, needs."""
+        name, names = JOINED.join(parts), arguments_of(parts)
         columns = passes.extract(self.table, result, [list(self.sizes).index(x) for x in names])
         inputs = tuple((x, self.sizes[x]) for x in names)
         function = Function(
-            name, inputs, **dict(zip(COLUMNS, columns, strict=True)), shape=shape, variant=variant
+            name,
+            inputs,
+            **dict(zip(COLUMNS, columns, strict=True)),
+            shape=shape,
+            variant=variant,
+            group=tuple(parts) if len(parts) > 1 else (),
         )
         if not np.isfinite(function.value).all():
             raise CodegenError(f"{name}: a constant of the model overflows")

@@ -5,7 +5,7 @@ Every transformation is exact and maps bodies to bodies; q, v and generalized fo
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
@@ -51,6 +51,9 @@ class Body:
     joint : int
         Joint of the model whose frame has rotation `axes` and origin `origin` in the body; -1 for none.
     axes, origin : ndarray
+    unfelt : ndarray, shape (4, 4)
+        Second moments of mass on the axis of a root body that its joint does not move; `moments` leave them
+        out.
     """
 
     kind: str
@@ -69,6 +72,7 @@ class Body:
     joint: int
     axes: np.ndarray
     origin: np.ndarray
+    unfelt: np.ndarray = field(default_factory=lambda: np.zeros((4, 4)))
 
 
 def bodies_of(model) -> list[Body]:
@@ -149,7 +153,8 @@ def regrouped(bodies: list[Body]) -> list[Body]:
         moved = np.zeros((4, 4))
         at = UNFELT.get(body.kind, slice(0))
         moved[at, at] = body.moments[at, at]
-        bodies[i] = replace(body, moments=body.moments - moved)
+        unfelt = body.unfelt + moved if body.parent < 0 else body.unfelt
+        bodies[i] = replace(body, moments=body.moments - moved, unfelt=unfelt)
         if body.parent >= 0:
             parent = bodies[body.parent]
             bodies[body.parent] = replace(

@@ -74,10 +74,7 @@ class Recursions:
     def H(self) -> list:
         """Packed rows of H by the composite-rigid-body algorithm: Featherstone (2008), table 6.2."""
         rows: list = [None] * self.tree.n
-        composite = [
-            replace(moments, about_z=moments.tensor[2][2]) if parallel else moments
-            for moments, parallel in zip(self.moments, self._parallel(), strict=True)
-        ]
+        composite = self.composites
         for i in reversed(range(len(self.bodies))):
             body = self.bodies[i]
             self.name(i, Kc=composite[i].K, hc=composite[i].h, Izz=[composite[i].about_z])
@@ -85,9 +82,19 @@ class Recursions:
                 row = self._row(i, d, *composite[i].momentum(v, w))
                 row[-1] = row[-1] + body.armature[d]
                 rows[body.v + d] = row
-            if body.parent >= 0:
-                composite[body.parent] += composite[i].moved(self.places[i])
         return [entry for row in rows for entry in row]
+
+    @cached_property
+    def composites(self) -> list[Moments]:
+        """Moments of the subtree of every body, in its frame."""
+        found = [
+            replace(moments, about_z=moments.tensor[2][2]) if parallel else moments
+            for moments, parallel in zip(self.moments, self._parallel(), strict=True)
+        ]
+        for i in reversed(range(len(self.bodies))):
+            if self.bodies[i].parent >= 0:
+                found[self.bodies[i].parent] += found[i].moved(self.places[i])
+        return found
 
     def _parallel(self) -> list[bool]:
         """Return for each body whether it and all its ancestors only rotate about parallel z axes."""
@@ -171,24 +178,28 @@ class Recursions:
 
         Runs from the joint to the base: E rotates body vectors to joint axes, r is the joint origin.
         """
-        i, axes, origin = self.frame(joint)
-        E, r = whole(axes.T).tolist(), origin.tolist()
+        return transposed(self.inward(*self.frame(joint), joint)[2])
+
+    def inward(self, i: int, R: np.ndarray, p: np.ndarray, label: int | str) -> tuple[list, list, list]:
+        """Return E and r at the base of a frame at R, p in body i, and columns of its Jacobian."""
+        E, r = whole(R.T).tolist(), p.tolist()
         columns = [[0.0] * 6] * self.tree.n
         while i >= 0:
-            self.name(f"{joint}, {i}", E=E, tip=r)
+            self.name(f"{label}, {i}", E=E, tip=r)
             for d, (v, w) in enumerate(self.motions[i]):
                 columns[self.bodies[i].v + d] = apply(E, add(v, cross(w, r))) + apply(E, w)
             place, i = self.places[i], self.bodies[i].parent
             E, r = [place.rotated(row) for row in E], place.point(r)
-        return transposed(columns)
+        return E, r, columns
 
-    def states(self, v, a) -> list[BodyMotion]:
-        """Return the motion of all bodies; a is None for zero accelerations."""
+    def states(self, v, a, falling: bool = True) -> list[BodyMotion]:
+        """Return the motion of all bodies, with gravity if falling; a is None for zero accelerations."""
         states: list[BodyMotion] = []
+        base = self.base if falling else replace(self.base, linear=ZERO)
         for i, body in enumerate(self.bodies):
-            before = states[body.parent] if body.parent >= 0 else self.base
-            states.append(self._moved(i, before, self._joint(i, v), self._joint(i, a)))
-        for i, state in enumerate(states):
+            before = states[body.parent] if body.parent >= 0 else base
+            states.append(self._moved(i, before, self.joint_motion(i, v), self.joint_motion(i, a)))
+        for i, state in enumerate(states if falling else ()):
             self.name(i, w=state.w, dw=state.dw, a=state.linear, rate=state.rate[0])
         return states
 
@@ -216,7 +227,7 @@ class Recursions:
         coriolis = add(cross(times(w_before, 2.0), v), cross(w_joint, v))
         return BodyMotion(w, dw, add(add(linear, coriolis), a), turning)
 
-    def _joint(self, i: int, x) -> tuple[list, list]:
+    def joint_motion(self, i: int, x) -> tuple[list, list]:
         """Return the joint motion of a body for rates x; zero if x is None."""
         linear, angular = list(ZERO), list(ZERO)
         for d, (v, w) in enumerate(self.motions[i] if x is not None else ()):

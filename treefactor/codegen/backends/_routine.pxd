@@ -31,6 +31,8 @@ cdef const ProgramKernels *kernels
 
 cdef enum:
     ARGUMENTS = 3                # most arguments of a function
+    AXES = 3                     # most axes of the result of one configuration
+    PARTS = 32                   # most parts of a group that the fast path returns
 
 cdef struct StridedInput:        # entry e of configuration c: data + c to_lane + e to_entry
     const char *data
@@ -41,14 +43,24 @@ cdef struct StridedOutput:       # configuration c: group c // 8, lane c % 8; `g
     Py_ssize_t to_group, to_lane, to_entry
     bint grouped
 
+cdef struct Target:              # where the entries of the result of one configuration are stored
+    Py_ssize_t size
+    const int32_t *slot
+    const double *sign
+    double *data
+
 cdef class Results:
     cdef readonly object slots, signs, shape
     cdef bint grouped
-    cdef Py_ssize_t size, rows, columns      # columns is -1 for vectors
-    cdef Py_ssize_t step                     # stride along the diagonal, 1 for vectors
+    cdef Py_ssize_t size
+    cdef int axes                            # of the result of one configuration
+    cdef Py_ssize_t length[AXES]             # of these axes
+    cdef Py_ssize_t step                     # stride along the diagonal of a matrix, 1 for others
     cdef const int32_t *slot
     cdef const double *sign
 
+    cdef bint is_fast_output(self, object out) noexcept
+    cdef Target at(self, void *data) noexcept nogil
     cdef object allocate(self, Py_ssize_t count)
     cdef bint describe(self, object out, Py_ssize_t count, StridedOutput *to) noexcept
 
@@ -65,7 +77,7 @@ cdef class Routine:
     cdef void evaluate(self, const Width *width, double *workspace) noexcept nogil
     cdef object run_one(self, tuple operands, object out, Results results)
     cdef object run_many(self, tuple operands, object out, Results results)
-    cdef bint is_fast_input(self, tuple operands, object out, Results results) noexcept
-    cdef bint run_single(self, const double **operands, double *out, Results results) noexcept nogil
+    cdef bint find_operands(self, tuple operands, const double **found) noexcept
+    cdef bint run_single(self, const double **operands, const Target *targets, int count) noexcept nogil
     cdef bint run(self, const StridedInput *source, const StridedOutput *target, Results results,
                   Py_ssize_t first, Py_ssize_t stop) noexcept nogil

@@ -8,7 +8,7 @@ from libc.string cimport memcpy
 
 from ...tree._pattern cimport active
 from ..._util._bound_call cimport BoundCall
-from ..._util._fast_arrays cimport all_finite, is_plain_matrix, is_plain_vector, is_real, may_overlap
+from ..._util._fast_arrays cimport all_finite, is_array, is_plain_vector, is_real, may_overlap
 
 import numpy as np
 
@@ -49,40 +49,43 @@ cdef class Results:
     sign : ndarray
         1, or -1 if the entry is the negative of the slot.
     shape : tuple of int
-        Shape of the result of one configuration: a vector or a matrix.
+        Shape of the result of one configuration: at most three axes.
     grouped : bool
         Whether results of a batch are stored in the layout "lanes".
     """
 
     def __cinit__(self, cnp.ndarray slot not None, cnp.ndarray sign not None, tuple shape not None,
                   bint grouped=False):
+        cdef int k
         self.slots = slot = np.array(slot, np.int32)
         self.signs = sign = np.array(sign, np.float64)
         slot.flags.writeable = sign.flags.writeable = False
         self.slot, self.sign, self.size = <const int32_t *> slot.data, <const double *> sign.data, slot.size
-        self.shape, self.rows, self.columns = shape, shape[0], shape[1] if len(shape) == 2 else -1
-        self.step = 1 if self.columns < 0 else self.columns + 1
+        self.shape, self.axes = shape, len(shape)
+        for k in range(self.axes):
+            self.length[k] = shape[k]
+        self.step = self.length[1] + 1 if self.axes == 2 else 1
         self.grouped = grouped
 
     cdef object allocate(self, Py_ssize_t count):
         """Return a new array for a batch of results, or for one result (count -1)."""
-        cdef cnp.npy_intp shape[3]
-        cdef int axes = 0
+        cdef cnp.npy_intp shape[AXES + 1]
+        cdef int k, axes = 0
         if self.grouped:
-            shape[0], shape[1], shape[2], axes = count // GROUP, self.rows, GROUP, 3
+            shape[0], shape[1], shape[2], axes = count // GROUP, self.size, GROUP, 3
         else:
             if count >= 0:
                 shape[0], axes = count, 1
-            shape[axes], shape[axes + 1] = self.rows, self.columns
-            axes += 1 if self.columns < 0 else 2
+            for k in range(self.axes):
+                shape[axes + k] = self.length[k]
+            axes += self.axes
         return cnp.PyArray_SimpleNew(axes, shape, cnp.NPY_DOUBLE)
 
     cdef bint describe(self, object out, Py_ssize_t count, StridedOutput *to) noexcept:
         """Fill in `to` for the output array of a batch; return False if `out` needs the general path."""
-        cdef Py_ssize_t size = self.rows if self.columns < 0 else self.columns
         cdef cnp.npy_intp *step
         cdef cnp.npy_intp *shape
-        cdef int k, axes = 3 if self.grouped or self.columns >= 0 else 2
+        cdef int k, axes = 3 if self.grouped else self.axes + 1
         if not is_real(out) or cnp.PyArray_NDIM(<cnp.ndarray> out) != axes:
             return False
         if not cnp.PyArray_ISWRITEABLE(<cnp.ndarray> out):
@@ -94,12 +97,29 @@ cdef class Results:
         to.data, to.grouped = <char *> cnp.PyArray_DATA(<cnp.ndarray> out), self.grouped
         if self.grouped:
             to.to_group, to.to_entry, to.to_lane = step[0], step[1], step[2]
-            return shape[0] * GROUP == count and shape[1] == size and shape[2] == GROUP
+            return shape[0] * GROUP == count and shape[1] == self.size and shape[2] == GROUP
         to.to_lane, to.to_entry = step[0], step[axes - 1]
         to.to_group = GROUP * to.to_lane
-        if axes == 3 and (shape[1] != self.rows or step[1] != self.columns * step[2]):
+        for k in range(self.axes):
+            if shape[k + 1] != self.length[k] or (k and step[k] != self.length[k] * step[k + 1]):
+                return False
+        return shape[0] == count
+
+    cdef Target at(self, void *data) noexcept nogil:
+        """Return where the entries of one result are stored."""
+        cdef Target found
+        found.size, found.slot, found.sign, found.data = self.size, self.slot, self.sign, <double *> data
+        return found
+
+    cdef bint is_fast_output(self, object out) noexcept:
+        """Return whether out is a writeable contiguous float64 array for one result."""
+        cdef int k
+        if not is_array(out, self.axes, cnp.NPY_DOUBLE) or not cnp.PyArray_ISCARRAY(<cnp.ndarray> out):
             return False
-        return shape[0] == count and shape[axes - 1] == size
+        for k in range(self.axes):
+            if cnp.PyArray_DIM(<cnp.ndarray> out, k) != self.length[k]:
+                return False
+        return True
 
 
 cdef class Routine:
@@ -135,20 +155,18 @@ cdef class Routine:
     cdef void evaluate(self, const Width *width, double *workspace) noexcept nogil:
         """Compute all results from the arguments in the workspace; backends override this."""
 
-    cdef bint is_fast_input(self, tuple operands, object out, Results results) noexcept:
-        """Return whether all arrays are contiguous float64 of the right sizes for one configuration."""
+    cdef bint find_operands(self, tuple operands, const double **found) noexcept:
+        """Store the addresses of operands; return whether all are contiguous float64 vectors."""
         cdef Py_ssize_t k
+        if len(operands) != self.arguments:
+            return False
         for k in range(self.arguments):
             if not is_plain_vector(operands[k], self.size[k]):
                 return False
-        if results.columns < 0:
-            if not is_plain_vector(out, results.rows):
-                return False
-        elif not is_plain_matrix(out, results.rows, results.columns):
-            return False
-        return cnp.PyArray_ISWRITEABLE(<cnp.ndarray> out)
+            found[k] = <const double *> cnp.PyArray_DATA(<cnp.ndarray> operands[k])
+        return True
 
-    cdef bint run_single(self, const double **operands, double *out, Results results) noexcept nogil:
+    cdef bint run_single(self, const double **operands, const Target *targets, int count) noexcept nogil:
         """Evaluate one configuration; return False if the general path must handle the call."""
         cdef double local[LOCAL]
         cdef double *workspace = local
@@ -169,14 +187,19 @@ cdef class Routine:
         if good:
             self.prepare(width, workspace)
             self.evaluate(width, workspace)
-            width.store(results.size, 1, results.slot, results.sign, workspace, 0, <char *> out, 0,
-                        sizeof(double))
+            for k in range(count):
+                width.store(targets[k].size, 1, targets[k].slot, targets[k].sign, workspace, 0,
+                            <char *> targets[k].data, 0, sizeof(double))
         if workspace != local:
             free(workspace)
-        return good and (not self.pivots or all_finite(results.size, out))
+        for k in range(count if self.pivots else 0):
+            good = good and all_finite(targets[k].size, targets[k].data)
+        return good
 
     def fast_path(self, tuple operands not None, object out, Results results not None, threads):
         """Return the result, or None when the general path must handle the call."""
+        if len(operands) != self.arguments:
+            return None
         if is_real(operands[0]) and cnp.PyArray_NDIM(<cnp.ndarray> operands[0]) == 1:
             return self.run_one(operands, out, results)
         return self.run_many(operands, out, results) if type(threads) is int and threads == 1 else None
@@ -184,16 +207,34 @@ cdef class Routine:
     cdef object run_one(self, tuple operands, object out, Results results):
         """Return the result for contiguous vectors, or None."""
         cdef const double *x[ARGUMENTS]
-        cdef Py_ssize_t k
-        if results.grouped:
+        cdef Target target
+        cdef double number
+        if results.grouped or not self.find_operands(operands, x):
             return None
+        if out is None and not results.axes:
+            target = results.at(&number)
+            return number if self.run_single(x, &target, 1) else None
         if out is None:
             out = results.allocate(-1)
-        if not self.is_fast_input(operands, out, results):
+        elif not results.is_fast_output(out):
             return None
-        for k in range(self.arguments):
-            x[k] = <const double *> cnp.PyArray_DATA(<cnp.ndarray> operands[k])
-        return out if self.run_single(x, <double *> cnp.PyArray_DATA(<cnp.ndarray> out), results) else None
+        target = results.at(cnp.PyArray_DATA(<cnp.ndarray> out))
+        return out if self.run_single(x, &target, 1) else None
+
+    def fast_parts(self, tuple operands not None, out, tuple parts not None, threads):
+        """Return the results of the parts of a group for contiguous vectors, or None."""
+        cdef const double *x[ARGUMENTS]
+        cdef Target target[PARTS]
+        cdef Results results
+        cdef int k
+        if out is not None or len(parts) > PARTS or not self.find_operands(operands, x):
+            return None
+        arrays = tuple([(<Results> results).allocate(-1) for results in parts])
+        for k in range(len(parts)):
+            target[k] = (<Results> parts[k]).at(cnp.PyArray_DATA(<cnp.ndarray> arrays[k]))
+        if not self.run_single(x, target, <int> len(parts)):
+            return None
+        return tuple([array if (<cnp.ndarray> array).ndim else array.item() for array in arrays])
 
     cdef object run_many(self, tuple operands, object out, Results results):
         """Return results for (batch, size) arrays and shared vectors, or None."""
@@ -338,37 +379,22 @@ cdef void erase(Py_ssize_t size, const StridedOutput *to, Py_ssize_t configurati
 cdef class BoundRoutine(BoundCall):
     """Call without arguments: evaluates a routine on one configuration in fixed arrays.
 
-    Parameters
-    ----------
-    routine : Routine
-    operands : tuple of ndarray
-        Contiguous float64 vectors.
-    out : ndarray
-    results : Results
-    general_path : callable
-        Computes the same with validation, and raises the error if there is one.
-
-    Raises
-    ------
-    ValueError
-        If an array is not contiguous float64 of the right shape.
+    Operands are contiguous float64 vectors; others, and results of other shapes, raise ValueError. The
+    general path computes the same with validation, and raises the error if there is one.
     """
 
     cdef Routine routine
     cdef Results results
     cdef const double *operands[ARGUMENTS]
-    cdef double *data
+    cdef Target target
 
     def __cinit__(self, Routine routine not None, tuple operands not None, out, Results results not None,
                   general_path):
-        cdef Py_ssize_t k
-        if not routine.is_fast_input(operands, out, results):
+        if not routine.find_operands(operands, self.operands) or not results.is_fast_output(out):
             raise ValueError("only contiguous, aligned float64 arrays of the right shapes can be bound")
         self.kept, self.out, self.general_path = operands, out, general_path
         self.routine, self.results = routine, results
-        for k in range(routine.arguments):
-            self.operands[k] = <const double *> cnp.PyArray_DATA(<cnp.ndarray> operands[k])
-        self.data = <double *> cnp.PyArray_DATA(<cnp.ndarray> out)
+        self.target = results.at(cnp.PyArray_DATA(<cnp.ndarray> out))
 
     cdef bint run(self) noexcept:
-        return self.routine.run_single(self.operands, self.data, self.results)
+        return self.routine.run_single(self.operands, &self.target, 1)

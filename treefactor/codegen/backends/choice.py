@@ -32,6 +32,8 @@ class Reference(Sealed):
     def fast_path(self, operands, out, results, threads) -> None:
         """No fast path: always returns None."""
 
+    fast_parts = fast_path
+
     def bind(self, operands, out, results, general_path):
         """No fast path: returns the general path."""
         return general_path

@@ -11,6 +11,7 @@ from ...dynamics._recursions import sincos_address
 from ...exceptions import CodegenError
 from ..program.blocks import Block, Trig, blocks
 from ..program.expressions import ADD, ATAN2, CONST, COS, INPUT, MUL, RECIP, SQRT, SUB
+from ..program.names import identifier
 from ._routine import atan2_address
 from .addresses import MachineCode
 
@@ -88,7 +89,7 @@ class Compiled(MachineCode):
 def _function(function, lanes: int) -> list[str]:
     """Write one function per block, and the function that calls them."""
     found, slots = blocks(function)
-    name = f"{function.name}_x8" if lanes == 8 else function.name
+    name = identifier(function.name) + "_x8" * (lanes == 8)
     parameters = ", ".join(f"ptr noalias %{x}" for x in (*LETTERS, "out", "w"))
     lines, calls = [], []
     for k, block in enumerate(found, start=1):

@@ -1,5 +1,6 @@
 """Represent programs: the table of scalar expressions, passes over its statements, and C text."""
 
+from .names import KINEMATICS
 from .program import (
     ARGUMENTS,
     CLOSURES,
@@ -25,6 +26,7 @@ __all__ = [
     "COLUMNS",
     "FORMAT",
     "FUNCTIONS",
+    "KINEMATICS",
     "LOOP_FUNCTIONS",
     "NO_PROGRAM",
     "PLAIN",

@@ -13,6 +13,7 @@ import numpy as np
 from . import passes
 from .blocks import Block, Trig, blocks
 from .expressions import ADD, ATAN2, CONST, COS, INPUT, MUL, RECIP, SQRT, SUB
+from .names import FrameFunction, identifier
 
 ABI = 1
 COLUMNS = 100  # longest expression that single-use operands are inlined into
@@ -33,6 +34,23 @@ RESULTS = {
     "base_force": "force and moment on the base, at its origin, for accelerations a",
     "position_closure": "q with all loops closed, computed from {free}; NaN if they cannot be closed",
     "delassus": "J H^-1 J^T, velocities in the axes of the joints {tips}",
+    "joint_placements": "rows [R | p] of the frames of all joints in the base",
+    "center_of_mass": "centre of mass in the base",
+    "center_of_mass_velocity": "velocity of the centre of mass",
+    "center_of_mass_acceleration": "acceleration of the centre of mass for accelerations a",
+    "center_of_mass_jacobian": "Jacobian of the centre of mass, 3 rows",
+    "centroidal_map": "map from v to the momentum about the centre of mass, 6 rows, linear first",
+    "centroidal_map_dot": "time derivative of the map from v to the momentum about the centre of mass",
+    "centroidal_momentum": "momentum about the centre of mass, linear first",
+    "centroidal_momentum_rate": "time derivative of the momentum about the centre of mass, linear first",
+    "kinetic_energy": "kinetic energy, armature included",
+    "potential_energy": "potential energy, 0 with the centre of mass at the origin of the base",
+    "generalized_gravity": "forces that hold the robot at rest",
+    "frame_placement": "rows [R | p] of the frame {frame} in the base",
+    "frame_velocity": "velocity of the frame {frame}, linear first, {options}",
+    "frame_acceleration": "acceleration of the frame {frame} without gravity, linear first, {options}",
+    "frame_jacobian": "Jacobian of the frame {frame}, 6 rows, linear first, {options}",
+    "frame_jacobian_dot": "time derivative of the Jacobian of the frame {frame}, 6 rows, {options}",
 }
 SUPPORT = Path(__file__).parents[1] / "c"  # files that are the same for all programs
 COMMON = SUPPORT.parents[1] / "kernels" / "common"  # files that programs share with the interpreter
@@ -60,7 +78,9 @@ def sources(program, functions: Iterable[str] | None = None) -> dict[str, str]:
         "dynamics.h": _header(program, chosen),
     }
     for function in chosen:
-        texts[f"{function.name}.c"] = f'{_about(program, function)}#include "real.h"\n\n{_body(function)}'
+        texts[f"{identifier(function.name)}.c"] = (
+            f'{_about(program, function)}#include "real.h"\n\n{_body(function)}'
+        )
     digest = sha256("".join(texts.values()).encode()).hexdigest()
     return texts | {"dynamics.c": _identity(digest)}
 
@@ -76,14 +96,20 @@ def c_source(program, functions: Iterable[str] | None = None) -> str:
 
 
 def plain(name: str) -> str:
-    """Make a user's string safe for a comment: at most 60 letters, digits, spaces and ``,.-``."""
-    return re.sub(r"[^A-Za-z0-9 ,.-]", "_", name)[:60]
+    """Make a user's string safe for a comment: at most 60 letters, digits, spaces and ``,.:+-``."""
+    return re.sub(r"[^A-Za-z0-9 ,.:+-]", "_", name)[:60]
 
 
 def _result(program, function) -> str:
     """Describe the result of a function."""
     tips, free = (", ".join(map(plain, names)) for names in (program.tips, program.independent))
-    return RESULTS[function.name].format(tips=tips, free=free)
+    found = []
+    for name in function.parts:
+        of, given = FrameFunction.of(name), {"tips": tips, "free": free}
+        if of is not None:
+            given |= {"frame": plain(of.frame), "options": ", ".join(of.options)}
+        found.append(RESULTS[name if of is None else of.kind].format(**given))
+    return "; ".join(found)
 
 
 def _about(program, function) -> str:
@@ -91,7 +117,7 @@ def _about(program, function) -> str:
     size = ", ".join(f"{name}[{size}]" for name, size in function.inputs)
     count = function.operations
     return (
-        f"/* {function.name} of {plain(program.model)}: out[{function.output.size}] from {size}\n"
+        f"/* {plain(function.name)} of {plain(program.model)}: out[{function.output.size}] from {size}\n"
         f" * out: {_result(program, function)}\n"
         f" * {count.mul} multiplications, {count.add} additions, {count.div} divisions, "
         f"{_transcendental(count)}; {plain(function.variant)}\n"
@@ -127,7 +153,7 @@ def _header(program, chosen) -> str:
             f"{letter} = {name}[{size}]" for letter, (name, size) in zip("qvu", function.inputs, strict=False)
         )
         lines += ["", f"/* {_result(program, function)}: out[{function.output.size}] from {size} */"]
-        lines += [f"void tf_{function.name}{form}({SIGNATURE});" for form in ("", "_x8")]
+        lines += [f"void tf_{identifier(function.name)}{form}({SIGNATURE});" for form in ("", "_x8")]
     return "\n".join([*lines, "", "#ifdef __cplusplus", "}", "#endif", "#endif", ""])
 
 
@@ -143,7 +169,7 @@ def _identity(digest: str) -> str:
 
 def _body(function) -> str:
     """Write one function per block, and the function that calls them."""
-    found, slots = blocks(function)
+    (found, slots), name = blocks(function), identifier(function.name)
     inlined = set(np.flatnonzero(passes.inlined(function)).tolist())
     letters = dict(zip((argument for argument, _ in function.inputs), "qvu", strict=False))
     storage = "BLOCK" if slots else "static"
@@ -155,11 +181,11 @@ def _body(function) -> str:
         }
         parameters |= {"double *restrict out": "out + l"} if block.outputs else {}
         parameters |= {"real *restrict w": "w"} if slots else {}
-        lines += [f"{storage} void {function.name}_{k}({', '.join(parameters)})", "{"]
+        lines += [f"{storage} void {name}_{k}({', '.join(parameters)})", "{"]
         lines += [f"    {line}" if line else "" for line in written.lines]
         lines += ["}", ""]
-        calls.append(f"        {function.name}_{k}({', '.join(parameters.values())});")
-    lines += [f"void FN({function.name})({SIGNATURE})", "{"]
+        calls.append(f"        {name}_{k}({', '.join(parameters.values())});")
+    lines += [f"void FN({name})({SIGNATURE})", "{"]
     lines += [f"    real w[{slots}];"] * bool(slots)
     lines += [f"    (void){x};" for x in "qvu"]
     return "\n".join([*lines, "    PASSES {", *calls, "    }", "}", ""])

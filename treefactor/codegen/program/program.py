@@ -5,8 +5,9 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
+from itertools import pairwise
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any
@@ -14,39 +15,33 @@ from typing import Any
 import numpy as np
 
 from ..._util.files import replacing
+from ..._util.messages import similar
 from ..._util.validation import ReadOnly
 from ...exceptions import CodegenError
 from ...model.joints import LOOPS
 from ...tree.tree import OperationCount, Tree
 from . import emit_c
 from .expressions import ADD, ATAN2, COS, INPUT, MUL, OPERATIONS, RECIP, SIN, SQRT, SUB, is_binary
+from .names import ARGUMENTS as ARGUMENTS
+from .names import CLOSURES as CLOSURES
+from .names import FUNCTIONS as FUNCTIONS
+from .names import LOOP_FUNCTIONS as LOOP_FUNCTIONS
+from .names import REACTIONS as REACTIONS
+from .names import TIP_FUNCTIONS as TIP_FUNCTIONS
+from .names import (
+    FrameFunction,
+    argument_sizes,
+    arguments_of,
+    joint_shape,
+    name_of,
+    shape_of,
+)
+from .names import available as available
 
-ARGUMENTS = {  # arguments of the functions that can be generated, in order
-    "crba": ("q",),
-    "rnea": ("q", "v", "a"),
-    "bias": ("q", "v"),
-    "aba": ("q", "v", "tau"),
-    "forward_dynamics": ("q", "v", "tau"),
-    "minv": ("q",),
-    "jacobian": ("q",),
-    "delassus": ("q",),
-    "loops": ("q", "v", "tau"),
-    "loop_velocity": ("q", "v"),
-    "loop_step": ("q",),
-    "loop_gap": ("q",),
-    "position_closure": ("q",),
-    "joint_forces": ("q", "v", "a"),
-    "base_force": ("q", "v", "a"),
-}
-FUNCTIONS: tuple[str, ...] = tuple(ARGUMENTS)[:6]  # functions that need no tips
-TIP_FUNCTIONS: tuple[str, ...] = tuple(ARGUMENTS)[6:8]
-LOOP_FUNCTIONS: tuple[str, ...] = tuple(ARGUMENTS)[8:12]  # functions of all models with loops
-CLOSURES: tuple[str, ...] = tuple(ARGUMENTS)[12:13]  # functions of loops with an analytic closure
-REACTIONS: tuple[str, ...] = tuple(ARGUMENTS)[13:]
 FORMAT = 2
 NO_PROGRAM = (KeyError, TypeError, ValueError, OverflowError, OSError, EOFError, RuntimeError)
 # attributes in the head of a file
-PLAIN = ("model", "nq", "nv", "tips", "snapped", "loops", "independent", "joints", "branch")
+PLAIN = ("model", "nq", "nv", "tips", "snapped", "loops", "independent", "joints", "branch", "frames")
 COLUMNS = {
     "op": np.uint8,
     "a": np.int32,
@@ -85,6 +80,8 @@ class Function(ReadOnly):
         ``Model.tree``, and (nv, nv) of "minv".
     variant : str
         Model variant, and method if there are several: "both", "frames, aba".
+    group : tuple of str
+        Functions whose results follow one another in the result; empty for a single function.
 
     Notes
     -----
@@ -101,10 +98,16 @@ class Function(ReadOnly):
     sign: np.ndarray
     shape: tuple[int, ...]
     variant: str = ""
+    group: tuple[str, ...] = ()
 
     def __post_init__(self):
         for column in COLUMNS:
             getattr(self, column).flags.writeable = False
+
+    @property
+    def parts(self) -> tuple[str, ...]:
+        """Functions of the group, or the name of the single function."""
+        return self.group or (self.name,)
 
     @property
     def rows(self) -> int:
@@ -150,34 +153,6 @@ class Function(ReadOnly):
         return operation_count(self.op)
 
 
-def argument_sizes(nq: int, nv: int) -> dict[str, int]:
-    """Return the sizes of all arguments by name; the order gives their numbers in a `Table`."""
-    return {"q": nq, "v": nv, "a": nv, "tau": nv}
-
-
-def available(model, tips=()) -> tuple[str, ...]:
-    """Return the functions that can be generated for a model with these tips."""
-    names = (tuple(ARGUMENTS)[:8] if tips else FUNCTIONS) + LOOP_FUNCTIONS * bool(model.loops)
-    return tuple(name for name in names if name != "aba" or model.coupling is None)
-
-
-def shape_of(
-    name: str, tree: Tree, tips: int, loops: tuple = (), joints: int = 0, nq: int = 0
-) -> tuple[int, ...]:
-    """Return the shape of the result of a function, for the tree of the freedoms and nq entries of q."""
-    shapes = {
-        "crba": (tree.nnz,),
-        "minv": (tree.n, tree.n),
-        "jacobian": (6 * tips, tree.n),
-        "delassus": (6 * tips, 6 * tips),
-        "loop_gap": (sum(LOOPS[kind] for _, kind in loops),),
-        "joint_forces": (joints, 6),
-        "base_force": (6,),
-        "position_closure": (nq,),
-    }
-    return shapes.get(name, (tree.n,))
-
-
 def operation_count(op: np.ndarray) -> OperationCount:
     """Count the operations of statements."""
     count = np.bincount(op, minlength=len(OPERATIONS)).tolist()
@@ -215,6 +190,8 @@ class Program(ReadOnly):
         Joints of the rows of "joint_forces".
     branch : tuple of (str, int)
         Dependent freedoms that "position_closure" computes by a square root, and its sign, 1 or -1.
+    frames : tuple of (str, tuple of int)
+        Frames of the functions, and the columns of v that move them: those of their packed Jacobians.
 
     Notes
     -----
@@ -232,6 +209,7 @@ class Program(ReadOnly):
     independent: tuple[str, ...] = ()
     joints: tuple[str, ...] = ()
     branch: tuple[tuple[str, int], ...] = ()
+    frames: tuple[tuple[str, tuple[int, ...]], ...] = ()
 
     def __post_init__(self):
         self.__setstate__({"parent": np.array(self.parent), "functions": self.functions})
@@ -248,16 +226,33 @@ class Program(ReadOnly):
         return {name: function.operations for name, function in self.functions.items()}
 
     def c_source(self, functions=None) -> str:
-        """Return C99 of functions (default all): ``tf_NAME(q, v, u, out)``, with -DLANES=8 ``tf_NAME_x8``."""
+        """Return C99 of functions (default all): ``tf_NAME(q, v, u, out)``, with -DLANES=8 ``tf_NAME_x8``.
+
+        In NAME, ``:`` is ``__``.
+        """
         return emit_c.c_source(self, functions)
 
     def chosen(self, functions=None) -> list[Function]:
         """Validate the program and return functions by name, by default all."""
         self.validate()
-        for name in functions or ():
+        names = list(self.functions) if functions is None else [*map(name_of, functions)]
+        for name in names:
             if name not in self.functions:
-                raise CodegenError(f"{name!r} is not in the program; there are {', '.join(self.functions)}")
-        return [self.functions[name] for name in (self.functions if functions is None else functions)]
+                wrong, known = f"{name!r}{similar(name, ARGUMENTS)}", ", ".join(self.functions)
+                raise CodegenError(f"the program does not have the function {wrong}; it has {known}")
+        return [self.functions[name] for name in names]
+
+    def shapes_of(self, function: Function) -> list[tuple[int, ...]]:
+        """Return the shapes of the results of a function or of the parts of a group."""
+        tree, supports = Tree(self.parent), dict(self.frames)
+        given = (tree, len(self.tips), self.loops, len(self.joints), self.nq, supports)
+        return [shape_of(name, *given) for name in function.parts]
+
+    def slices_of(self, name: str) -> list[tuple[slice, tuple[int, ...]]]:
+        """Return where the results of the parts of a group are in its result, and their shapes."""
+        shapes = self.shapes_of(self.functions[name])
+        ends = np.cumsum([0, *map(math.prod, shapes)]).tolist()
+        return [(slice(*at), shape) for at, shape in zip(pairwise(ends), shapes, strict=True)]
 
     def save(self, path) -> None:
         """Write to a file of arrays, without pickled objects, atomically."""
@@ -266,6 +261,7 @@ class Program(ReadOnly):
         arrays: dict[str, Any] = {"parent": self.parent}
         for k, function in enumerate(self.functions.values()):
             plain = {name: getattr(function, name) for name in ("name", "inputs", "shape", "variant")}
+            plain |= {"group": function.group} if function.group else {}
             head["functions"].append(plain)
             arrays |= {f"{k}.{column}": getattr(function, column) for column in COLUMNS}
         with replacing(Path(path)) as draft, open(draft, "wb") as file:
@@ -301,6 +297,7 @@ class Program(ReadOnly):
                     tuple(map(str, head["independent"])),
                     tuple(map(str, head.get("joints", ()))),  # these are absent in files of release 0.1
                     tuple((str(name), int(sign)) for name, sign in head.get("branch", ())),
+                    tuple((str(name), tuple(map(int, at))) for name, at in head.get("frames", ())),
                 )
         except (*NO_PROGRAM, zipfile.BadZipFile, zlib.error) as error:
             if isinstance(error, FileNotFoundError | CodegenError):
@@ -311,18 +308,16 @@ class Program(ReadOnly):
 
     def validate(self) -> None:
         """Raise CodegenError if the statements, arguments or results are not valid."""
-        sizes = argument_sizes(self.nq, self.nv)
-        tree = Tree(self.parent)
         if len(self.parent) != self.nv:
             raise CodegenError(f"expected {self.nv} parents, as many as freedoms, got {len(self.parent)}")
         for name, kind in self.loops:
             if kind not in LOOPS:
                 raise CodegenError(f"loop {name!r} must have a kind among {', '.join(LOOPS)}, got {kind!r}")
+        for name, columns in self.frames:
+            if any(not 0 <= k < self.nv for k in columns) or list(columns) != sorted(set(columns)):
+                raise CodegenError(f"frame {name!r} must have ascending columns of v, got {columns}")
         for name, function in self.functions.items():
-            shape = shape_of(name, tree, len(self.tips), self.loops, len(self.joints), self.nq)
-            inputs = tuple((x, sizes[x]) for x in ARGUMENTS.get(name, ()))
-            if name not in ARGUMENTS or function.inputs != inputs or function.shape != shape:
-                raise CodegenError(f"{name}: its arguments or its result do not fit the model")
+            self._require_fitting(name, function)
             fault = function.fault()
             if fault:
                 raise CodegenError(f"{name}: {fault}")
@@ -332,12 +327,28 @@ class Program(ReadOnly):
             if ((closed < 1) | (closed > len(self.loops))).any():
                 raise CodegenError(f"{name}: a square root does not belong to a loop")
 
+    def _require_fitting(self, name: str, function: Function) -> None:
+        """Raise CodegenError unless the name, arguments and shape of a function fit the model."""
+        fits = name == name_of(function.parts) and all(map(self._is_known, function.parts))
+        if fits:
+            sizes = argument_sizes(self.nq, self.nv)
+            inputs = tuple((x, sizes[x]) for x in arguments_of(function.parts))
+            fits = function.inputs == inputs and function.shape == joint_shape(self.shapes_of(function))
+        if not fits:
+            raise CodegenError(f"{name}: its arguments or its result do not fit the model")
 
-def _function(file, k: int, name, inputs, shape, variant) -> Function:
+    def _is_known(self, name: str) -> bool:
+        """Return whether a function exists, and its frame is one of the program's."""
+        function = FrameFunction.of(name)
+        return name in ARGUMENTS if function is None else function.frame in dict(self.frames)
+
+
+def _function(file, k: int, name, inputs, shape, variant, group=()) -> Function:
     """Read function number k of a file."""
-    columns = {column: np.ascontiguousarray(file[f"{k}.{column}"]) for column in COLUMNS}
+    columns: dict[str, Any] = {column: np.ascontiguousarray(file[f"{k}.{column}"]) for column in COLUMNS}
     for column, dtype in COLUMNS.items():
         if columns[column].dtype != dtype or columns[column].ndim != 1:
             raise CodegenError(f"{name}: column {column} must be a vector of {np.dtype(dtype).name}")
     inputs = tuple((str(argument), int(size)) for argument, size in inputs)
-    return Function(str(name), inputs, **columns, shape=tuple(map(int, shape)), variant=str(variant))
+    made = Function(str(name), inputs, **columns, shape=tuple(map(int, shape)), variant=str(variant))
+    return replace(made, group=tuple(map(str, group)))

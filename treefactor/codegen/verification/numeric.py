@@ -206,9 +206,13 @@ class Numeric:
     def _jacobian(self, joint: int) -> np.ndarray:
         """Return the Jacobian of a joint frame in its own axes."""
         (i,) = (i for i, body in enumerate(self.bodies) if body.joint == joint)
-        E, tip, J = self.bodies[i].axes.T, self.bodies[i].origin, np.zeros((6, self.tree.n))
+        return self.columns(i, self.bodies[i].axes, self.bodies[i].origin, joint)
+
+    def columns(self, i: int, R, tip, label) -> np.ndarray:
+        """Return the Jacobian, in its axes, of a frame at R and tip in body i."""
+        E, J = R.T, np.zeros((6, self.tree.n))
         while i >= 0:
-            self._name(f"{joint}, {i}", E=E, tip=tip)
+            self._name(f"{label}, {i}", E=E, tip=tip)
             v, w = self.S[i][:3], self.S[i][3:]
             J[:, self.freedoms(i)] = np.concatenate([E @ (v - tilde(tip) @ w), E @ w])
             E, tip, i = E @ self.R[i].T, self.origin[i] + self.R[i] @ tip, self.bodies[i].parent

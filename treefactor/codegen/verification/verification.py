@@ -19,12 +19,14 @@ from ..algorithms.partition import OPEN as OPEN
 from ..algorithms.partition import nearest, sample_configurations
 from ..algorithms.reduction import AXES, Reduction
 from ..backends.numpy_ import evaluate
-from ..choices import VARIANTS, Choice
+from ..choices import VARIANTS, Choice, groups_of
 from ..program import passes
 from ..program._table import Scalar, use_counts
-from ..program.program import CLOSURES, LOOP_FUNCTIONS, Function, available
+from ..program.names import CLOSURES, KINEMATICS, LOOP_FUNCTIONS, available
+from ..program.program import Function
 from ..writer import Writer
 from .numeric import Numeric
+from .numeric_kinematics import NumericKinematics
 from .numeric_loops import NumericLoops
 
 CLOSED = ("loops", "loop_velocity")  # functions that need configurations with closed loops
@@ -148,9 +150,10 @@ def verifiable(
     require_model(model)
     if functions is None:
         functions = available(model, tips)
-    choice = Choice.of(model, functions, tips, variants, snap)
+    single = [name for parts in groups_of(functions) for name in parts]
+    choice = Choice.of(model, single, tips, variants, snap)
     for variant, bodies in choice.stepped.items():
-        for name, method in choice.ways_of(variant):
+        for (name,), (method,) in choice.ways_of(variant):
             closing = choice.closings.get(variant)
             writer = Writer(model, bodies, choice.tips, choice.dependent, {}, closing)
             yield _verifiable(writer, name, method, variant)
@@ -169,7 +172,7 @@ def _verifiable(writer: Writer, name: str, method: str | None, variant: str) -> 
         if isinstance(x, Scalar) and used[abs(x.code)]
     }
     variant = f"{variant}, {method}" if method else variant
-    function = passes.gather(writer.extract(name, list(found.values()), (len(found),), variant))
+    function = passes.gather(writer.extract((name,), list(found.values()), (len(found),), variant))
     order = np.argsort(function.output, kind="stable")
     function = replace(function, output=function.output[order], sign=function.sign[order])
     names = tuple(np.array(list(found), object)[order])
@@ -241,7 +244,9 @@ def _expected(one: Verifiable, q, v, a, tau) -> tuple[list, list]:
     """Return reference values of the elements, and the largest element of each kind of matrix."""
     numeric = Numeric(one.model, one.bodies, one.tips, q, v, a, tau)
     with np.errstate(all="ignore"):  # freedoms that move no mass divide by 0
-        if one.reduction is None:
+        if one.function.name in KINEMATICS or ":" in one.function.name:
+            matrices = NumericKinematics(numeric).of(one.function.name, one.method)
+        elif one.reduction is None:
             matrices = numeric.of(one.function.name, one.method)
         else:
             matrices = NumericLoops(numeric, one.reduction, v).of(one.function.name)
