@@ -79,7 +79,8 @@ def center_of_mass_jacobian(model: Model, q, root=None, out=None, num_threads: i
     Returns
     -------
     ndarray, shape (..., 3, nv)
-        In the axes of the base, m per unit of v.
+        In the axes of the base, m per unit of v. Columns that are zero for every q remain so in
+        configurations that are not finite.
 
     Raises
     ------
