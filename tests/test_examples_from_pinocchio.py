@@ -1,0 +1,73 @@
+"""Scripts with Pinocchio and the same ones with treefactor: equal results, and the ratio that is printed."""
+
+import runpy
+import sys
+from importlib import import_module
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+pin = pytest.importorskip("pinocchio", reason="Pinocchio is not installed")
+
+from treefactor import robots  # noqa: E402
+from treefactor.adapters import pinocchio_  # noqa: E402
+
+FOLDER = Path(__file__).parents[1] / "examples" / "from_pinocchio"
+SCRIPTS = {"inverse_kinematics": 1, "simulation": 2, "operational_space": 1}  # ratios that each prints
+
+
+@pytest.fixture
+def script(monkeypatch):
+    """Import a script by name, or skip where its robot is not installed."""
+    monkeypatch.syspath_prepend(FOLDER)
+
+    def load(name):
+        if name == "operational_space" and "panda" not in robots.bundled():
+            pytest.skip("example-robot-data is not installed")
+        return import_module(name)
+
+    return load
+
+
+def test_the_hand_reaches_its_target(script):
+    found = script("inverse_kinematics")
+    theirs, ours = found.models()
+    q, count = found.with_treefactor(ours)
+    other, same = found.with_pinocchio(theirs, theirs.createData())
+    assert count == same
+    np.testing.assert_allclose(q, other, rtol=0, atol=1e-9)
+    data = theirs.createData()
+    pin.forwardKinematics(theirs, data, q)
+    assert np.linalg.norm(pin.log(data.oMi[found.JOINT].actInv(found.TARGET)).vector) < found.CLOSE
+
+
+def test_the_simulated_motions_agree(script):
+    found = script("simulation")
+    theirs, q, v = found.pendulum(), np.full(found.LINKS, 0.1), np.zeros(found.LINKS)
+    ours = pinocchio_.model(theirs)
+    motions = found.with_treefactor(ours, q, v), found.with_pinocchio(theirs, theirs.createData(), q, v)
+    np.testing.assert_allclose(*motions, rtol=0, atol=1e-6)
+    arm = pin.buildSampleModelManipulator()
+    ends = pin.neutral(arm), np.full(arm.nq, 0.5)
+    held = found.held_with_treefactor(pinocchio_.model(arm), *ends)
+    np.testing.assert_allclose(
+        held, found.held_with_pinocchio(arm, arm.createData(), *ends), rtol=0, atol=1e-9
+    )
+
+
+def test_the_hand_follows_its_circle(script):
+    found = script("operational_space")
+    theirs = pinocchio_.load(robots.find("panda").path)
+    path = found.with_treefactor(pinocchio_.model(theirs))
+    np.testing.assert_allclose(path, found.with_pinocchio(theirs, theirs.createData()), rtol=0, atol=1e-9)
+    course = path[0] + np.array([found.circle(step * found.H)[0] for step in range(found.STEPS)])
+    assert np.abs(path - course).max() < 0.01
+
+
+@pytest.mark.parametrize("name", SCRIPTS)
+def test_scripts_print_the_ratio_of_their_times(script, name, monkeypatch, capsys):
+    script(name)
+    monkeypatch.setattr(sys, "argv", [name, "--seconds", "0.1"])
+    runpy.run_path(str(FOLDER / f"{name}.py"), run_name="__main__")
+    assert capsys.readouterr().out.count("\nratio ") == SCRIPTS[name]
