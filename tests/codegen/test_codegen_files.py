@@ -154,7 +154,7 @@ def test_a_zip_of_the_future(program, tmp_path):
 
 
 def test_tips_are_joints():
-    with pytest.raises(tf.CodegenError, match="'hand' is not a joint"):
+    with pytest.raises(tf.CodegenError, match="'hand' is not a frame, joint or body"):
         generate(model("rx90"), "jacobian", ["hand"])
     with pytest.raises(tf.CodegenError, match="'jacobian' needs tips="):
         generate(model("rx90"), ("jacobian", "delassus"))
