@@ -112,7 +112,7 @@ KINEMATICS: dict[str, tuple[Counterpart, ...]] = {
             "with `classical=True`",
             shape="(6)",
             convention=(
-                "spatial plus *ω* x *v*; in LOCAL_WORLD_ALIGNED the second derivative of the position"
+                "spatial plus *ω* × *v*; in LOCAL_WORLD_ALIGNED the second derivative of the position"
             ),
         ),
         Counterpart(
@@ -201,7 +201,7 @@ KINEMATICS: dict[str, tuple[Counterpart, ...]] = {
             "center_of_mass_jacobian",
             "`root=` for a subtree",
             shape="(3, nv)",
-            convention="for a free-flyer *R* and -*R* [c]x, not the unit matrix",
+            convention="for a free-flyer *R* and -*R* [*c*]×, not the unit matrix",
         ),
         Counterpart(
             "computeCentroidalMap, ccrba, Data.Ag",

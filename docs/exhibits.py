@@ -71,7 +71,7 @@ def counterparts() -> Html:
         for row in rows:
             times = "".join(f"<td>{faster(ratios.get((row.measured, how), []))}</td>" for how in HOW)
             ours = codes(row.ours) if row.ours else "use Pinocchio"
-            notes = "".join(f"<br>{prose(text)}" for text in (row.convention, row.note) if text)
+            notes = "".join(f"<br>{prose(text)}" for text in (row.note, row.convention) if text)
             body += f"<tr><td>{codes(row.theirs)}</td><td>{ours}{notes}</td><td>{row.shape}</td>{times}</tr>"
     head = "".join(f'<th scope="col">{title}</th>' for title in titles)
     return Html(
