@@ -46,9 +46,11 @@ def public_objects():
             if name[0] == "_" or not getattr(found, "__module__", "").startswith("treefactor"):
                 continue
             if inspect.isclass(found):
-                for key, method in vars(found).items():
+                for key in dir(found):
+                    method = inspect.getattr_static(found, key)
                     method = getattr(method, "__func__", getattr(method, "fget", method))
-                    if key[0] != "_" and inspect.isfunction(method):
+                    ours = str(getattr(method, "__module__", "")).startswith("treefactor")
+                    if key[0] != "_" and ours and not inspect.isclass(method):
                         yield f"{name}.{key}", method
             if callable(found):
                 yield f"{module.__name__}.{name}", found
