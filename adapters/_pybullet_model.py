@@ -33,7 +33,8 @@ def model(body: Body) -> Model:
         Joints and their order are PyBullet's, a free base is ``root_joint``; frames are those of the URDF's
         links, not PyBullet's inertial ones. `from_pinocchio` and `transform` take this model, too. Continuous
         joints are "revolute" here, for PyBullet has one angle for them. Gravity is the client's at this time.
-        Every link and joint has a frame, links on fixed joints too, with a type as in `Model.from_urdf`.
+        Every link and joint has a frame, links on fixed joints too, with a type as in
+        `treefactor.Model.from_urdf`.
     """
     inertia = _inertia(body.base_mass, body.base_moments, body.base_centre, body.base_inertial)
     joints = [Joint("root_joint", "freeflyer", inertia=inertia)] if body.floating else []

@@ -77,7 +77,8 @@ def map_step(
 
     Parameters
     ----------
-    model, q, v, tau, backend
+    model : Model
+    q, v, tau, backend
         As for `map_dynamics`.
     h : float
         Length of the step, s.
@@ -105,7 +106,8 @@ def map_rollout(
 
     Parameters
     ----------
-    model, backend
+    model : Model
+    backend : str
         As for `map_dynamics`.
     q0, v0, tau : dask or NumPy array, shapes (..., nq), (..., nv), (..., T, nv)
         With at least one leading axis, the same for all, by which chunks are computed: never by steps.

@@ -5,178 +5,271 @@ The choice of functions follows a count of what 486 files of 21 public repositor
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
-
-class Counterpart(NamedTuple):
-    """Functions of Pinocchio and what replaces them.
-
-    Attributes
-    ----------
-    theirs : str
-        Names in ``pinocchio``, separated by commas.
-    ours : str
-        Names in ``treefactor``, separated by commas; empty where scripts should use Pinocchio.
-    note : str
-        Plain text with code between backticks.
-    what : str
-        Name of the measurement, by default the first of theirs.
-    """
-
-    theirs: str
-    ours: str = ""
-    note: str = ""
-    what: str = ""
-
-    @property
-    def measured(self) -> str:
-        """Name of the measurement in measure_from_pinocchio.py."""
-        return self.what or self.theirs.split(",")[0]
-
+from counterpart import Counterpart
+from counterparts_of_kinematics import KINEMATICS
 
 GROUPS: dict[str, tuple[Counterpart, ...]] = {
     "Models": (
         Counterpart(
-            "buildModelFromUrdf", "Model.from_urdf", "`adapters.pinocchio_.model` takes a `pin.Model`"
+            "buildModelFromUrdf",
+            "Model.from_urdf",
+            "`adapters.pinocchio_.model` takes a `pin.Model`",
+            shape="Model",
         ),
         Counterpart("Model.createData", "", "only for Pinocchio: our functions need no `data`"),
         Counterpart("buildReducedModel", "", "then `adapters.pinocchio_.model`"),
         Counterpart(
             "Model.getFrameId, Model.existFrame, Model.frames",
             "Model.frame, Model.frames",
-            "unknown names raise; frame k is Pinocchio's frame k",
+            "unknown names raise an error with similar names",
+            shape="Frame",
+            convention=(
+                "frame k is Pinocchio's frame k; its joint i is Pinocchio's joint i + 1, and -1 the universe"
+            ),
         ),
-        Counterpart("Model.addFrame", "Model.add_frame", "returns another model"),
-        Counterpart("RobotWrapper.BuildFromURDF", "Model.from_urdf", "no wrapper; functions take a `Model`"),
+        Counterpart("Model.addFrame", "Model.add_frame", "returns another model", shape="Model"),
+        Counterpart(
+            "computeTotalMass, computeSubtreeMasses, Data.mass",
+            "Model.mass, Model.subtree_masses",
+            "attributes; without the universe's entry",
+            shape="number, (njoints)",
+        ),
+        Counterpart(
+            "RobotWrapper.BuildFromURDF",
+            "Model.from_urdf",
+            "no wrapper; functions take a `Model`",
+            shape="Model",
+        ),
     ),
     "Dynamics": (
+        Counterpart("aba, abaInParallel", "forward_dynamics", "from *H* and its factor", shape="(nv)"),
         Counterpart(
-            "aba, abaInParallel", "forward_dynamics, aba", "`forward_dynamics` is the faster of ours"
+            "aba", "aba", "by articulated bodies; no mimic joints", what="aba of bodies", shape="(nv)"
         ),
-        Counterpart("rnea, rneaInParallel", "rnea", "`fext=` takes forces in the axes of each joint's body"),
-        Counterpart("Data.f", "joint_forces, base_force", "after `rnea`; without the universe's entry"),
-        Counterpart("nle, nonLinearEffects", "bias"),
-        Counterpart("computeGeneralizedGravity", "generalized_gravity"),
-        Counterpart("computeStaticTorque", "static_torque", "`fext` without the universe's entry"),
-        Counterpart("crba", "crba", "both triangles; `layout=` for packed entries"),
-        Counterpart("computeMinverse", "inverse_inertia", "with mimic joints, too", "inverse_inertia"),
-        Counterpart("computeMinverse", "compile, Kernels.bind", "the function `minv` of a generated program"),
-        Counterpart("computeCoriolisMatrix", "coriolis_matrix", "`layout=` for packed entries"),
-        Counterpart("computeKineticEnergy", "kinetic_energy"),
-        Counterpart("computePotentialEnergy", "potential_energy"),
-        Counterpart("computeMechanicalEnergy", "mechanical_energy"),
-        Counterpart("computeAllTerms"),
+        Counterpart(
+            "rnea, rneaInParallel",
+            "rnea",
+            shape="(nv)",
+            convention=("`fext=` (njoints, 6): force and moment at the origin and in the axes of each joint"),
+        ),
+        Counterpart(
+            "Data.f",
+            "joint_forces",
+            shape="(njoints, 6)",
+            convention=(
+                "force, moment in the axes of each joint; after `rnea`, without the universe's entry"
+            ),
+        ),
+        Counterpart(
+            "Data.f",
+            "base_force",
+            "timed with `data.f[1]`",
+            what="Data.f[1]",
+            shape="(6)",
+            convention=(
+                "force, moment on the base, in its axes: the opposite of the sum of "
+                "`joint_forces` of the joints on it"
+            ),
+        ),
+        Counterpart(
+            "nle, nonLinearEffects",
+            "bias",
+            shape="(nv)",
+            convention="Coriolis, centrifugal and gravity forces",
+        ),
+        Counterpart(
+            "nle",
+            "compile, Kernels.bias",
+            "the function `bias` of a generated program",
+            what="nle of a program",
+            shape="(nv)",
+        ),
+        Counterpart(
+            "computeGeneralizedGravity",
+            "generalized_gravity",
+            shape="(nv)",
+            convention="`bias` at *v* = 0: the gradient of the potential energy",
+        ),
+        Counterpart(
+            "computeStaticTorque",
+            "static_torque",
+            shape="(nv)",
+            convention="gravity less *Jᵀ f* of the joints; `fext` without the universe's entry",
+        ),
+        Counterpart(
+            "crba",
+            "crba",
+            "`layout=` for packed entries",
+            shape="(nv, nv)",
+            convention="both triangles, armature included",
+        ),
+        Counterpart(
+            "crba", "h_times", "*H x* without *H*, timed with `crba(...) @ x`", what="crba @ a", shape="(nv)"
+        ),
+        Counterpart(
+            "computeMinverse",
+            "inverse_inertia",
+            "with mimic joints, too",
+            what="inverse_inertia",
+            shape="(nv, nv)",
+            convention="both triangles, armature included",
+        ),
+        Counterpart(
+            "computeMinverse",
+            "compile, Kernels.bind",
+            "the function `minv` of a generated program",
+            shape="(nv, nv)",
+        ),
+        Counterpart(
+            "computeCoriolisMatrix",
+            "coriolis_matrix",
+            "`layout=` for packed entries",
+            shape="(nv, nv)",
+            convention="*C v* is `nle` less gravity; *Ḣ = C + Cᵀ*",
+        ),
+        Counterpart(
+            "computeKineticEnergy",
+            "kinetic_energy",
+            shape="number",
+            convention="½ *vᵀ H v*, armature included",
+        ),
+        Counterpart(
+            "computePotentialEnergy",
+            "potential_energy",
+            shape="number",
+            convention="zero at the origin of the base",
+        ),
+        Counterpart(
+            "computeMechanicalEnergy", "mechanical_energy", shape="number", convention="the sum of both"
+        ),
+        Counterpart("computeAllTerms", "Kinematics, crba, bias", "call what the script reads"),
         Counterpart(
             "constraintDynamics",
             "constraints.forward_dynamics",
             "closed loops; times on the page on performance",
+            shape="(nv), (rows)",
         ),
         Counterpart("computeABADerivatives, computeRNEADerivatives"),
         Counterpart("computeJointTorqueRegressor, computeStaticRegressor"),
     ),
-    "Linear algebra with the inertia matrix": (
+    "Simulation": (
         Counterpart(
-            "cholesky.decompose", "adapters.pinocchio_.Accelerator.factor", "reads `data.M` in place"
+            "aba, integrate",
+            "step",
+            "with `method=`, also Runge-Kutta of order 4",
+            what="step",
+            shape="(nq), (nv)",
+            convention="*v* first, then *q* with the new *v*",
         ),
         Counterpart(
-            "cholesky.solve", "adapters.pinocchio_.Accelerator.solve", "with `out=`; also for many columns"
+            "aba, integrate",
+            "rollout",
+            "T steps in one call; also `Kernels.rollout`",
+            what="rollout",
+            shape="(T + 1, nq), (T + 1, nv)",
+            convention="entry 0 is the initial state",
+        ),
+    ),
+    "Linear algebra with the inertia matrix": (
+        Counterpart(
+            "cholesky.decompose",
+            "adapters.pinocchio_.Accelerator.factor",
+            "reads `data.M` in place",
+            shape="Factor",
+            convention="our *Lᵀ* is Pinocchio's *U*; the same *D*",
+        ),
+        Counterpart(
+            "cholesky.solve",
+            "adapters.pinocchio_.Accelerator.solve",
+            "with `out=`; also for many columns",
+            shape="(nv)",
         ),
         Counterpart(
             "cholesky.decompose",
             "adapters.pinocchio_.cholesky.decompose",
             "drop-in with Pinocchio's signatures; it also fills `data.U` and `data.D`",
-            "drop-in decompose",
+            what="drop-in decompose",
+            shape="(nv, nv)",
         ),
         Counterpart(
             "cholesky.solve",
             "adapters.pinocchio_.cholesky.solve",
             "drop-in with Pinocchio's signature, from `data.U` and `data.D`",
-            "drop-in solve",
+            what="drop-in solve",
+            shape="(nv)",
         ),
         Counterpart(
             "cholesky.computeMinv",
             "adapters.pinocchio_.cholesky.computeMinv",
             "drop-in with Pinocchio's signature; `Factor.inverse` needs no `data`",
-            "drop-in computeMinv",
+            what="drop-in computeMinv",
+            shape="(nv, nv)",
         ),
         Counterpart(
             "crba",
             "adapters.pinocchio_.mass_matrix",
             "calls Pinocchio's `crba` and makes the result symmetric",
-            "mass_matrix",
+            what="mass_matrix",
+            shape="(nv, nv)",
         ),
         Counterpart(
             "cholesky.decompose",
             "factor, Factor.refactor",
             "one call makes a new `Factor`; a batch is refactored",
-            "new factor",
+            what="new factor",
+            shape="Factor",
+        ),
+        Counterpart(
+            "cholesky.decompose, cholesky.solve", "solve", "keeps no factor", what="solve", shape="(nv)"
         ),
         Counterpart(
             "computeDelassusMatrix, ContactCholeskyDecomposition",
             "adapters.pinocchio_.Accelerator.delassus",
             "*J H⁻¹ Jᵀ* from *q*, with `crba` and the Jacobians of Pinocchio",
+            shape="(m, m)",
         ),
         Counterpart(
             "computeDelassusMatrix",
-            "Factor.delassus, operational_inertia",
-            "of a given *J* and factor; `operational_inertia` is the inverse",
-            "delassus of J",
+            "Factor.delassus",
+            "of a given *J* and factor",
+            what="delassus of J",
+            shape="(m, m)",
         ),
     ),
-    "Configurations": (
-        Counterpart("integrate", "integrate"),
-        Counterpart("difference", "difference"),
-        Counterpart("neutral", "neutral"),
-        Counterpart("randomConfiguration", "random_configuration", "takes a NumPy generator or a seed"),
-        Counterpart("interpolate, distance, squaredDistance, normalize, dIntegrate, dDifference"),
-    ),
-    "Kinematics": (
+    **KINEMATICS,
+    "Operational space": (
         Counterpart(
-            "framesForwardKinematics, forwardKinematics, updateFramePlacement, updateFramePlacements",
-            "constraints.placement",
-            "one frame, by its name, or by body and placement",
+            "computeFrameJacobian, computeMinverse",
+            "operational_inertia",
+            "timed with products and the inverse of NumPy",
+            what="operational_inertia",
+            shape="(6, 6)",
+            convention="*Λ = (J H⁻¹ Jᵀ)⁻¹*",
         ),
         Counterpart(
-            "computeFrameJacobian, computeJointJacobians, computeJointJacobian, getFrameJacobian",
-            "constraints.jacobian",
-            "one frame; LOCAL with `R=`, otherwise LOCAL_WORLD_ALIGNED",
+            "computeFrameJacobian, computeMinverse",
+            "operational_space",
+            "*Λ*, consistent inverse and null space",
+            what="operational_space",
+            shape="OperationalSpace",
+            convention="*J̄ = H⁻¹ Jᵀ Λ*, *N = 1 - J̄ J*",
         ),
         Counterpart(
-            "getFrameClassicalAcceleration, getFrameAcceleration",
-            "constraints.acceleration_bias",
+            "getFrameAcceleration, forwardKinematics",
+            "task_bias",
             "at zero joint accelerations",
+            what="task_bias",
+            shape="(6)",
+            convention="*J̇ v*: spatial in LOCAL and WORLD, classical in LOCAL_WORLD_ALIGNED",
         ),
-        Counterpart("getFrameVelocity, getVelocity, getAcceleration, getClassicalAcceleration"),
-        Counterpart("computeJointJacobiansTimeVariation, getFrameJacobianTimeVariation"),
-        Counterpart("Data.oMf, Data.oMi"),
-        Counterpart("computeForwardKinematicsDerivatives, computeFrameKinematicRegressor"),
+        Counterpart(
+            "computeFrameJacobian, computeMinverse, nle",
+            "operational_bias",
+            "timed with products and the inverse of NumPy",
+            what="operational_bias",
+            shape="(6)",
+            convention="*J̄ᵀ h - Λ J̇ v*, gravity included",
+        ),
     ),
-    "Centre of mass and momentum": (
-        Counterpart(
-            "centerOfMass, jacobianCenterOfMass, jacobianSubtreeCenterOfMass",
-            "center_of_mass, center_of_mass_jacobian",
-            "in the axes of the base for subtrees, too; `centerOfMass` has those of the joint",
-        ),
-        Counterpart("Data.com, Data.vcom, Data.acom, Data.Jcom", "center_of_mass, center_of_mass_jacobian"),
-        Counterpart(
-            "computeTotalMass, computeSubtreeMasses, Data.mass",
-            "Model.mass, Model.subtree_masses",
-            "attributes; without the universe's entry",
-        ),
-        Counterpart(
-            "ccrba, dccrba, computeCentroidalMap, computeCentroidalMomentum",
-            "centroidal_map, centroidal_map_dot, centroidal_momentum, centroidal_momentum_rate",
-            "of mimic joints, too",
-        ),
-        Counterpart(
-            "computeCentroidalMomentumTimeVariation, Data.Ag, Data.dAg, Data.hg, Data.dhg",
-            "centroidal_momentum_rate, centroidal_map, centroidal_map_dot, centroidal_momentum",
-        ),
-        Counterpart("Data.Ig", "centroidal_inertia", "its tensor, 3 x 3"),
-    ),
-    "Geometry": (
-        Counterpart("SE3, exp3, log3, exp6, log6, Jlog3, Jlog6"),
-        Counterpart("Quaternion, rpy.rpyToMatrix, rpy.matrixToRpy, XYZQUATToSE3, SE3ToXYZQUAT"),
-        Counterpart("computeCollisions, computeDistances"),
-    ),
+    "Collisions": (Counterpart("computeCollisions, computeDistances"),),
 }

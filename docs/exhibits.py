@@ -64,15 +64,15 @@ def counterparts() -> Html:
     for results in measured("from_pinocchio")["robots"].values():
         for row in results:
             ratios.setdefault((row["what"], row["target"]), []).append(row["ratio"])
-    titles = ["Pinocchio", "treefactor", "one call", "bound", "1,024 configurations"]
+    titles = ["Pinocchio", "treefactor", "result", "one call", "bound", "1,024 configurations"]
     body = ""
     for group, rows in GROUPS.items():
         body += f'<tr><th colspan="{len(titles)}" scope="rowgroup">{escape(group)}</th></tr>'
         for row in rows:
             times = "".join(f"<td>{faster(ratios.get((row.measured, how), []))}</td>" for how in HOW)
             ours = codes(row.ours) if row.ours else "use Pinocchio"
-            note = f"<br>{prose(row.note)}" if row.note else ""
-            body += f"<tr><td>{codes(row.theirs)}</td><td>{ours}{note}</td>{times}</tr>"
+            notes = "".join(f"<br>{prose(text)}" for text in (row.note, row.convention) if text)
+            body += f"<tr><td>{codes(row.theirs)}</td><td>{ours}{notes}</td><td>{row.shape}</td>{times}</tr>"
     head = "".join(f'<th scope="col">{title}</th>' for title in titles)
     return Html(
         f'<div class="scroll"><table class="words"><thead><tr>{head}</tr></thead>{body}</table></div>'

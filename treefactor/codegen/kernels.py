@@ -48,13 +48,13 @@ def compile(model_or_program, functions=None, backend: str = "interp", tips=()) 
     model_or_program : Model or Program
         The quaternions and angles (cosine, sine) in q are checked only if a Model is given.
     functions : sequence of str, optional
-        Names as of `generate`. Default: all functions of a program; of a model those that need no tips.
+        Names that `generate` accepts. Default: all of a program; of a model those that need no tips.
     backend : {"interp", "cc", "llvm", "numpy"}
         "interp" runs on the interpreter of the package and needs no compiler. "cc" compiles C with the
         system's compiler, or takes the object from the cache; "llvm" compiles with llvmlite. If one of these
         fails, "interp" is used and a warning gives the reason. "numpy" is the slow reference.
     tips : sequence of str, int or Frame
-        Joints of the functions "jacobian" and "delassus", as of `generate`; for a model only.
+        Joints of the functions "jacobian" and "delassus", see `generate`; for a model only.
 
     Returns
     -------
@@ -305,10 +305,10 @@ class Kernels(Sealed):
         Parameters
         ----------
         name : str or sequence of str
-            As for `call`, or "step" or "rollout"; the result of "crba" is dense, that of a group has one
-            axis.
+            A name or group that `call` accepts, "step" or "rollout"; the result of "crba" is dense, that of
+            a group has one axis.
         *arguments, out : ndarray of float64
-            Those of "step" and "rollout" as of `treefactor.bind`.
+            Those of "step" and "rollout" are those that `treefactor.bind` takes.
         """
         if name in ("step", "rollout"):
             return self._motions().bind(getattr(self, name), arguments, out, name == "rollout")

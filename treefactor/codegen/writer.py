@@ -105,7 +105,7 @@ def generate(
     - "frame_velocity:NAME" (6), in LOCAL, WORLD or LOCAL_WORLD_ALIGNED;
     - "frame_acceleration:NAME" (6), the same, then spatial or classical; without gravity;
     - "frame_jacobian:NAME" (6, nv), the same references, then dense or packed: (6, n) for the n columns in
-      `Program.frames`;
+      ``Program.frames``;
     - "frame_jacobian_dot:NAME", its time derivative, alike.
 
     Golubev & Yaskevich (2020), with the tables of ``program.expressions`` and the transformations of

@@ -246,7 +246,7 @@ def forward_dynamics(
     ----------
     model : Model
     q, v, tau, fext
-        As of `treefactor.forward_dynamics`; q and v should close the loops.
+        As for `treefactor.forward_dynamics`. q and v should close the loops.
     stabilization : float
         Rate at which errors of loops and drives decay, 1/s (Baumgarte, critically damped); 0: no correction.
     drives : sequence of Drive

@@ -226,7 +226,7 @@ class MaximalCoordinates(Sealed):
         Parameters
         ----------
         q, v, tau : array_like, shapes (nq,), (nv,), (nv,)
-            As for `treefactor.forward_dynamics`, one state.
+            One state, and generalized forces in N and N m.
         fext : array_like, shape (njoints, 6), optional
 
         Returns

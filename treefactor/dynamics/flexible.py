@@ -122,9 +122,10 @@ def flexible_inertia(axis, r, mass, c, inertia, modes: Modes, prismatic=None) ->
 
     Parameters
     ----------
-    axis, r, mass, c, inertia, prismatic
-        As for `treefactor.chain_inertia`, for the deformed links: ``r[k + 1]`` is to the deformed
-        tip of link k.
+    axis, mass, c, inertia, prismatic
+        As for `treefactor.chain_inertia`.
+    r : array_like, shape (..., N, 3)
+        As for `treefactor.chain_inertia`. ``r[k + 1]`` is to the deformed tip of link k.
     modes : Modes
 
     Returns

@@ -171,14 +171,14 @@ class FlexibleLink(ReadOnly):
         shapes : array_like, shape (S, P, 3)
             Displacements of the points per unit of amplitude.
         name, axis, end, tip, rotation, stiffness, R, prismatic
-            As for the class.
+            As for `FlexibleLink`.
 
         Raises
         ------
         ShapeError, DtypeError, NonFiniteError
             If points, masses or shapes have the wrong shape or type, or are not finite; names the argument.
         InvalidChainError
-            If a mass is negative, or as for the class.
+            If a mass is negative, or FlexibleLink refuses the link; names it.
         """
         points = _of_shape(points, ("P", 3), "points")
         P = len(points)
@@ -227,13 +227,13 @@ class FlexibleLink(ReadOnly):
         loss : float
             Damping over stiffness, s.
         name, axis, R
-            As for the class.
+            As for `FlexibleLink`.
 
         Raises
         ------
         InvalidChainError
-            If a size is negative, or zero where it must be positive, there are too many modes, or as for the
-            class; names the link.
+            If a size is negative, or zero where it must be positive, there are too many modes, or
+            FlexibleLink refuses the link; names the link.
 
         Notes
         -----

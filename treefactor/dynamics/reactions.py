@@ -14,8 +14,9 @@ def joint_forces(model: Model, q, v, a, fext=None, out=None, num_threads: int = 
 
     Parameters
     ----------
-    model, q, v, a, fext, out, num_threads
-        As for `rnea`; out has shape (..., njoints, 6).
+    model, q, v, a, fext, num_threads
+        As for `rnea`.
+    out : ndarray, shape (..., njoints, 6), optional
 
     Returns
     -------
@@ -52,8 +53,9 @@ def base_force(model: Model, q, v, a, fext=None, out=None, num_threads: int = 1)
 
     Parameters
     ----------
-    model, q, v, a, fext, out, num_threads
-        As for `rnea`; out has shape (..., 6).
+    model, q, v, a, fext, num_threads
+        As for `rnea`.
+    out : ndarray, shape (..., 6), optional
 
     Returns
     -------

@@ -174,8 +174,10 @@ def aba(model: Model, q, v, tau, fext=None, out=None, num_threads: int = 1) -> n
     ----------
     model : Model
         Must not have mimic joints.
-    q, v, tau, fext, out, num_threads
-        As for `rnea`; tau has shape (..., nv).
+    q, v, fext, out, num_threads
+        As for `rnea`.
+    tau : array_like, shape (..., nv)
+        Generalized forces, N, N m.
 
     Returns
     -------
@@ -204,8 +206,10 @@ def forward_dynamics(
 
     Parameters
     ----------
-    model, q, v, tau, fext, out, num_threads
-        As for `aba`; with "factor" the model may have mimic joints.
+    model : Model
+        May have mimic joints with "factor".
+    q, v, tau, fext, out, num_threads
+        As for `aba`.
     method : {"factor", "aba"}
         "factor" solves ``H a = tau - bias``; models with mimic joints need it.
 

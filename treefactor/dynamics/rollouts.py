@@ -38,7 +38,7 @@ def step(
     method : {"semi_implicit_euler", "rk4"}
         See `rollout`.
     fext : array_like, shape (..., njoints, 6), optional
-        External forces as of `rnea`, constant in the axes of their joints.
+        External force and moment on the body of every joint, at its origin, constant in its axes; N, N m.
     out : tuple of two ndarrays, optional
         Receive q and v; may be q and v themselves.
     num_threads : int
@@ -101,7 +101,7 @@ def rollout(
         "semi_implicit_euler": v += h a(q, v, tau), then q is integrated over h v. "rk4": the classical
         Runge-Kutta method of order 4 on the manifold of configurations, see the notes.
     fext : array_like, shape (..., T, njoints, 6), or (..., njoints, 6) with ``steps``; optional
-        External forces as of `rnea`.
+        External force and moment on the body of every joint, at its origin and in its axes; N, N m.
     out : tuple of two ndarrays, optional
         Receive the trajectories of q and v.
     num_threads : int

@@ -265,8 +265,10 @@ def placement(model: Model, q, body: int | str | Frame, R=None, p=ORIGIN) -> tup
 
     Parameters
     ----------
-    model, q, body, R, p
-        As for `jacobian`; without R the frame has the axes of the joint, or of the frame ``body``.
+    model, q, body, p
+        As for `jacobian`.
+    R : array_like, shape (3, 3), optional
+        Rotation in the joint, or in the frame ``body``; by default the frame has their axes.
 
     Returns
     -------

@@ -38,7 +38,7 @@ class OperationalSpace(Sealed):
     ----------
     factor : Factor
         Of H, float64.
-    J : array_like, shape (..., m, n), or (..., m, s) with `support`
+    J : array_like, shape (..., m, n), or (..., m, s) with ``support``
         Jacobian of the task; its leading axes are those of the batch, or absent.
     support : array_like of int, shape (s,), optional
         Columns of J that are given; the others are zero.

@@ -48,7 +48,7 @@ cdef class Calls:
         Parameters
         ----------
         H, shift
-            As for `factor`; without shift nothing is added.
+            As for `factor`. Without shift nothing is added.
         layout : {"dense", "packed", "lanes"}, optional
             The layout of H; by default that of the construction.
 

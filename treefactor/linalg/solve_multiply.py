@@ -45,7 +45,7 @@ def solve(
     ----------
     H : array_like
         Symmetric positive definite: ``(..., n, n)``, or ``(..., nnz)`` with ``layout="packed"``, or
-        ``(blocks, nnz, 8)`` (16 for float32) with ``layout="lanes"``, as for `factor`. Only the pattern's
+        ``(blocks, nnz, 8)`` (16 for float32) with ``layout="lanes"``, see `factor`. Only the pattern's
         entries in the declared triangle are read.
     tree : Tree
     b : array_like, shape (..., n) or (..., n, k)

@@ -190,7 +190,7 @@ class Model(Sealed):
         Raises
         ------
         AdapterError, InvalidModelError
-            As for `from_urdf`; instead of the file they name ``<string>``.
+            As for `from_urdf`. Messages name ``<string>`` instead of the file.
 
         Examples
         --------
@@ -333,7 +333,7 @@ class Model(Sealed):
         ----------
         name : str
         parent : str, int or Frame
-            As in `support`.
+            A frame, joint or body by name, a joint by number (-1: the base), or a Frame.
         R, p : array_like, shapes (3, 3) and (3,)
         type : str
             See `Frame`.

@@ -50,7 +50,8 @@ def exp(v, out=None, num_threads: int = 1) -> np.ndarray:
     ----------
     v : array_like, shape (..., 6)
         Linear before angular, in axes of the moving body (m/s, rad/s).
-    out : ndarray, shape (..., 3, 4), optional
+    out : ndarray, optional
+        Receives the result.
     num_threads : int
         For batches; -1 uses all cores.
 

@@ -50,7 +50,8 @@ def exp(w, out=None, num_threads: int = 1) -> np.ndarray:
     ----------
     w : array_like, shape (..., 3)
         Rotation vectors, rad.
-    out : ndarray, shape (..., 3, 3), optional
+    out : ndarray, optional
+        Receives the result.
     num_threads : int
         For batches; -1 uses all cores.
 

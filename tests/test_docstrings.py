@@ -1,0 +1,121 @@
+"""Docstrings that refer to another function show its parameters and errors on the pages of the reference."""
+
+import importlib
+import inspect
+import re
+from operator import attrgetter
+from pathlib import Path
+
+import pytest
+
+import treefactor
+from treefactor import se3
+
+DOCS = Path(__file__).parents[1] / "docs"
+LISTED = re.findall(r"^   ([\w.]+)$", (DOCS / "api" / "index.md").read_text(encoding="utf-8"), re.MULTILINE)
+LEFT = re.compile(r"\b[Aa]s (?:for|in|of) `(?!`)|\bAs (?:for|of) |\bas (?:for|of) the class")
+
+
+@pytest.fixture
+def docstrings(monkeypatch):
+    """Return the module that writes out docstrings."""
+    monkeypatch.syspath_prepend(DOCS)
+    return importlib.import_module("docstrings")
+
+
+def modules():
+    """Yield treefactor and the modules that the reference lists; adapters only with their engines."""
+    yield treefactor
+    for name in (*LISTED, "codegen"):
+        try:
+            found = attrgetter(name)(treefactor)
+        except AttributeError:
+            try:
+                found = importlib.import_module(f"treefactor.{name}")
+            except treefactor.AdapterError:
+                continue
+        if inspect.ismodule(found):
+            yield found
+
+
+def public_objects():
+    """Yield names, functions, classes and methods of the reference."""
+    for module in modules():
+        for name in getattr(module, "__all__", vars(module)):
+            found = getattr(module, name)
+            if name[0] == "_" or not getattr(found, "__module__", "").startswith("treefactor"):
+                continue
+            if inspect.isclass(found):
+                for key in dir(found):
+                    method = inspect.getattr_static(found, key)
+                    method = getattr(method, "__func__", getattr(method, "fget", method))
+                    ours = str(getattr(method, "__module__", "")).startswith("treefactor")
+                    if key[0] != "_" and ours and not inspect.isclass(method):
+                        yield f"{name}.{key}", method
+            if callable(found):
+                yield f"{module.__name__}.{name}", found
+
+
+def expanded(docstrings, found):
+    return docstrings.sections(docstrings.expand(inspect.getdoc(found).splitlines(), found))
+
+
+def test_no_reference_is_left_in_parameters_and_errors(docstrings):
+    written = 0
+    for name, found in public_objects():
+        if not found.__doc__:
+            continue
+        parts = expanded(docstrings, found)
+        left = [line for title in docstrings.LISTS for line in parts.get(title, ()) if LEFT.search(line)]
+        assert not left, name
+        written += any(map(docstrings.REFERENCE.match, map(str.strip, found.__doc__.splitlines())))
+    assert written > 60
+
+
+def test_every_parameter_has_one_entry(docstrings):
+    for name, found in public_objects():
+        if not inspect.isfunction(found) or "Parameters" not in expanded(docstrings, found):
+            continue
+        heads = docstrings.entries_of(expanded(docstrings, found)["Parameters"])
+        names = [one for head, _ in heads for one in docstrings.names_of(head)]
+        assert len(names) == len(set(names)), name
+        assert set(names) <= set(inspect.signature(found).parameters), name
+
+
+def test_text_types_and_shapes_of_a_chain_of_references(docstrings):
+    parts = expanded(docstrings, treefactor.forward_dynamics)  # as for aba, which is as for rnea
+    entries = {head: " ".join(text) for head, text in docstrings.entries_of(parts["Parameters"])}
+    assert entries["q, v : array_like, shapes (..., nq), (..., nv)"].startswith("Leading axes are a batch")
+    assert "without its first entry" in entries["fext : array_like, shape (..., njoints, 6), optional"]
+    errors = dict(docstrings.entries_of(parts["Raises"]))
+    assert errors["NotPositiveDefiniteError"][0].startswith("If a freedom moves no mass")
+
+
+def test_errors_are_those_of_the_list(docstrings):
+    parts = expanded(docstrings, treefactor.frame_velocity)
+    errors = {head: " ".join(text) for head, text in docstrings.entries_of(parts["Raises"])}
+    assert errors["IndexError"] == "If a number is not that of a joint."
+    assert errors["ValueError"] == "If the reference is not one of the three."
+    assert docstrings.entries_of(expanded(docstrings, se3.log)["Raises"])
+
+
+def test_an_own_type_is_kept_and_further_text_follows(docstrings):
+    parts = expanded(docstrings, treefactor.operational_space)
+    entries = dict(docstrings.entries_of(parts["Parameters"]))
+    text = entries["frame : str, int, Frame, or list of them"]
+    assert text[0].startswith("A frame, joint or body by name")
+    assert text[-1].startswith("k frames are one task")
+
+
+def test_names_that_the_other_function_lacks_are_an_error(docstrings):
+    wrong = ["Do.", "", "Parameters", "----------", "model, speed", "    As for `rnea`."]
+    with pytest.raises(LookupError, match="Parameters of rnea do not list speed"):
+        docstrings.expand(wrong, treefactor.aba)
+    with pytest.raises(LookupError, match="refers to 'rneo'"):
+        docstrings.expand([line.replace("rnea", "rneo") for line in wrong], treefactor.aba)
+
+
+def test_other_docstrings_stay_as_they_are(docstrings):
+    for found in (treefactor.rnea, treefactor.frame_placement, treefactor.Kinematics, treefactor.Tree):
+        lines = inspect.getdoc(found).splitlines()
+        assert [line for line in docstrings.expand(lines, found) if line] == [line for line in lines if line]
