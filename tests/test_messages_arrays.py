@@ -93,9 +93,7 @@ def test_results_that_cannot_be_bound():
         tf.bind(tf.bias, ARM, Q, V, out=x)
     with pytest.raises(ValueError, match="takes 3 arguments after the model: q, v, tau; got 2"):
         tf.bind(tf.aba, ARM, Q, V, out=np.empty(ARM.nv))
-    with pytest.raises(
-        ValueError, match=r"^function must be one of aba, .* to be bound, got"
-    ):
+    with pytest.raises(ValueError, match=r"^function must be one of aba, .* to be bound, got"):
         tf.bind(print, ARM, Q, out=np.empty(ARM.nv))
 
 
