@@ -13,6 +13,7 @@ MODEL = MODELS["all kinds"]
 TIP = tf.Frame("tip", 5, p=[0.1, 0.2, 0.3])
 BOUND = {  # arguments after the model, and the options to try
     "aba": ("q v tau", {}, {"fext": "fext"}),
+    "all_terms": ("q v", {}),
     "base_force": ("q v a", {}, {"fext": "fext"}),
     "bias": ("q v", {}, {"fext": "fext"}),
     "center_of_mass": ("q", {}, {"root": "j2"}, {"v": "v"}, {"v": "v", "a": "a", "root": 1}),
