@@ -65,7 +65,7 @@ GROUPS: dict[str, tuple[Counterpart, ...]] = {
         Counterpart("computeKineticEnergy", "kinetic_energy"),
         Counterpart("computePotentialEnergy", "potential_energy"),
         Counterpart("computeMechanicalEnergy", "mechanical_energy"),
-        Counterpart("computeAllTerms"),
+        Counterpart("computeAllTerms", "all_terms", "a named tuple; without the Jacobians of joints"),
         Counterpart(
             "constraintDynamics",
             "constraints.forward_dynamics",
