@@ -5,7 +5,7 @@ from math import prod
 import numpy as np
 import pytest
 from helpers.codegen_models import model, states
-from helpers.program_frames import FRAMES, with_frames
+from helpers.frame_cases import FRAMES
 
 import treefactor as tf
 from treefactor.codegen.program.names import KINEMATICS, name_of
@@ -51,7 +51,7 @@ COUNTS = {  # operations of ur5, panda, solo12, talos
 
 def of(robot_name, group):
     """Return the robot and the parts of a group."""
-    return with_frames(robot_name), tuple(name.format(FRAMES[robot_name]) for name in ONES[group])
+    return model(robot_name), tuple(name.format(FRAMES[robot_name]) for name in ONES[group])
 
 
 def counted(count):
@@ -86,7 +86,7 @@ def test_a_group_costs_less_and_returns_the_same(robot_name, group):
 
 def test_exact_counts():
     """The pose comes with the Jacobian for what the position and the base add."""
-    robot = with_frames("panda9")
+    robot = model("panda9")
     pose, J = (f"frame_{kind}:panda_hand_tcp" for kind in ("placement", "jacobian"))
     counts = tf.generate(robot, [pose, J, (pose, J)]).operations
     assert [counted(counts[name]) for name in (pose, J, name_of((pose, J)))] == [
@@ -100,7 +100,7 @@ def test_exact_counts():
 def test_counts_of_single_functions(place):
     robot_name, frame = list(FRAMES.items())[place]
     expected = {name.format(frame): counts[place] for name, counts in COUNTS.items()}
-    operations = tf.generate(with_frames(robot_name), list(expected)).operations
+    operations = tf.generate(model(robot_name), list(expected)).operations
     assert {name: count.total for name, count in operations.items()} == expected
 
 
@@ -128,7 +128,7 @@ def test_single_batch_out_threads_and_bound():
 @pytest.mark.parametrize("name", ["kinetic_energy", "joint_placements", "frame_jacobian:FL_FOOT:packed"])
 def test_results_of_no_one_and_three_axes(name):
     """All shapes take the fast path, the general path, strided outputs, threads and NaN rows."""
-    robot = with_frames("solo12")
+    robot = model("solo12")
     kernels = tf.compile(robot, [name])
     q, v, _ = states(robot, 40)
     given = taken(kernels, name, q, v, v)

@@ -31,8 +31,8 @@ def dependents(model, bodies, configurations, independent=None, full: bool = Tru
     configurations : sequence of ndarray
         With closed loops, see `closed`.
     independent : sequence of str, optional
-        Joints or bodies, or freedoms as in `Tree.names`, that are independent, among those that move any loop. By
-        default those far from the base that move few loops are dependent.
+        Joints or bodies, or freedoms as in `Tree.names`, that are independent, among those that move any
+        loop. By default those far from the base that move few loops are dependent.
     full : bool
         Whether redundant rows of a loop are an error.
 
