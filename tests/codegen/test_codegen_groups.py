@@ -125,6 +125,31 @@ def test_single_batch_out_threads_and_bound():
         kernels.call(parts, q, v, out=np.empty((70, 3)))
 
 
+@pytest.mark.parametrize("size", [None, 1, 70])
+def test_parts_fill_arrays_of_their_own(size):
+    robot, parts = model("panda9"), ("frame_jacobian:panda_hand_tcp", "kinetic_energy", "bias")
+    kernels = tf.compile(tf.generate(robot, [parts], variants="plain"))
+    q, v, _ = states(robot, size or 1)
+    q, v = (q, v) if size else (q[0], v[0])
+    expected = kernels.call(parts, q, v)
+    out = tuple(np.empty((*np.shape(x), 2))[..., 0] for x in expected)
+    for threads in (1, 2):
+        for to in out:
+            to[...] = np.nan
+        assert kernels.call(parts, q, v, out=out, num_threads=threads) is out
+        for own, wanted in zip(out, expected, strict=True):
+            np.testing.assert_array_equal(own, wanted)
+    for wrong, why in (
+        (out[:2], "a tuple of 3 arrays, got a tuple of 2"),
+        ((*out[:2], q[..., :3]), "must have shape"),
+    ):
+        with pytest.raises(tf.ShapeError, match=why):
+            kernels.call(parts, q, v, out=wrong)
+    alone = tf.compile(tf.generate(robot, ["bias"], variants="plain"))
+    with pytest.raises(tf.ShapeError, match="out must be one array, got a tuple of 1"):
+        alone.call("bias", q, v, out=(out[2],))
+
+
 @pytest.mark.parametrize("name", ["kinetic_energy", "joint_placements", "frame_jacobian:FL_FOOT:packed"])
 def test_results_of_no_one_and_three_axes(name):
     """All shapes take the fast path, the general path, strided outputs, threads and NaN rows."""
