@@ -16,10 +16,11 @@ from .._util.validation import as_number, check_choice
 from ..codegen import Kernels, Program, compile
 from ..dynamics.rollouts import METHODS
 from ..exceptions import DtypeError, ShapeError
-from ..model.model import Model
+from ..model.configuration import neutral
+from ..model.model import Model, require_model
 from ..streams import call, ship
 
-__all__ = ["map_dynamics", "map_rollout", "map_step"]
+__all__ = ["map_dynamics", "map_function", "map_rollout", "map_step"]
 
 
 def map_dynamics(model_or_program: Model | Program, q, v, tau, backend: str = "interp") -> da.Array:
@@ -68,6 +69,52 @@ def map_dynamics(model_or_program: Model | Program, q, v, tau, backend: str = "i
     kernels = compile(model_or_program, ["forward_dynamics"], backend)
     nq, nv = kernels.program.nq, kernels.program.nv
     return _mapped(kernels.forward_dynamics, {"q": (q, nq), "v": (v, nv), "tau": (tau, nv)}, (nv,))
+
+
+def map_function(function, model: Model, *arrays, **options) -> da.Array:
+    """Compute a function of a model and of configurations, every chunk where it is.
+
+    Parameters
+    ----------
+    function : callable
+        Of a model and of q, or q and v, or q, v and a, that returns one array: `treefactor.frame_jacobian`,
+        `treefactor.center_of_mass`, `treefactor.crba`, `treefactor.rnea` ... It must pickle.
+    model : Model
+    *arrays : dask or NumPy arrays, shapes (..., nq), (..., nv), (..., nv)
+        With at least one leading axis, the same for all, by which chunks are computed.
+    **options
+        Other arguments of the function by name, such as ``frame="tool"``.
+
+    Returns
+    -------
+    dask.array.Array
+        Not computed yet. NaN for configurations that are not finite.
+
+    Raises
+    ------
+    ShapeError, DtypeError
+        If arrays do not fit the model or each other.
+    ValueError
+        If the function does not take one to three arrays, or returns several.
+
+    Examples
+    --------
+    >>> import dask.array as da, numpy as np, treefactor as tf
+    >>> from treefactor.adapters.dask_ import map_function
+    >>> arm = tf.Model([tf.Joint("hinge", "revolute", axis=[0, 0, 1])]).add_frame("tip", "hinge", p=[1, 0, 0])
+    >>> q = da.zeros((6, 1), chunks=(2, 1))
+    >>> map_function(tf.frame_placement, arm, q, frame="tip")[5, :, 3].compute()
+    array([1., 0., 0.])
+    """
+    require_model(model)
+    if not 1 <= len(arrays) <= 3:
+        raise ValueError(f"expected one to three arrays, q, v and a, got {len(arrays)}")
+    sizes = (model.nq, model.nv, model.nv)[: len(arrays)]
+    mapped = partial(function, model, **options)
+    one = mapped(neutral(model), *map(np.zeros, sizes[1:]))
+    if isinstance(one, tuple):
+        raise ValueError(f"the function returns {len(one)} arrays: map a function that returns one")
+    return _mapped(mapped, dict(zip("qva", zip(arrays, sizes, strict=True), strict=False)), np.shape(one))
 
 
 def map_step(

@@ -142,7 +142,12 @@ GROUPS: dict[str, tuple[Counterpart, ...]] = {
         Counterpart(
             "computeMechanicalEnergy", "mechanical_energy", shape="number", convention="the sum of both"
         ),
-        Counterpart("computeAllTerms", "Kinematics, crba, bias", "call what the script reads"),
+        Counterpart(
+            "computeAllTerms",
+            "all_terms",
+            "without the Jacobians of joints; `Kinematics` computes what a script reads",
+            shape="named tuple",
+        ),
         Counterpart(
             "constraintDynamics",
             "constraints.forward_dynamics",

@@ -91,9 +91,9 @@ def test_results_that_cannot_be_bound():
     x.flags.writeable = False
     with pytest.raises(ValueError, match=r"^out is read-only"):
         tf.bind(tf.bias, ARM, Q, V, out=x)
-    with pytest.raises(ValueError, match="takes 3 arrays after the model: q, v, tau; got 2"):
+    with pytest.raises(ValueError, match="takes 3 arguments after the model: q, v, tau; got 2"):
         tf.bind(tf.aba, ARM, Q, V, out=np.empty(ARM.nv))
-    with pytest.raises(ValueError, match=r"^function must be one of aba, base_force, .* to be bound, got"):
+    with pytest.raises(ValueError, match=r"^function must be one of aba, .* to be bound, got"):
         tf.bind(print, ARM, Q, out=np.empty(ARM.nv))
 
 

@@ -8,6 +8,7 @@ import sys
 import textwrap
 import time
 from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
+from contextlib import nullcontext
 from functools import partial
 from multiprocessing import get_context
 from pathlib import Path
@@ -53,6 +54,23 @@ def test_rollouts_and_steps_take_two_files(tmp_path):
     for own, wanted in zip(found, kernels.step(Q, V, A, 0.01), strict=True):
         np.testing.assert_array_equal(own, wanted)
     assert sorted(os.listdir(tmp_path)) == ["q.npy", "v.npy"]
+
+
+@pytest.mark.parametrize("workers", [None, ThreadPoolExecutor, ProcessPoolExecutor])
+def test_kinematics_take_their_frames_by_name(tmp_path, workers):
+    jacobian = partial(tf.frame_jacobian, MODEL, frame="j6", reference="WORLD", layout="packed")
+    velocity = partial(tf.frame_velocity, MODEL, frame=["j6", "j2"])
+    request = tf.Kinematics(MODEL, velocities=["j6"], center_of_mass=True)
+    with workers(2) if workers else nullcontext() as pool:
+        for function, arrays in ((jacobian, (Q,)), (velocity, (Q, V))):
+            found = tf.stream(tmp_path / "x.npy", function, *arrays, rows=40, executor=pool)
+            np.testing.assert_array_equal(found, function(*arrays))
+        for many in (request, partial(tf.all_terms, MODEL)):
+            expected = many(Q, V)
+            files = tuple(tmp_path / f"{k}.npy" for k in range(len(expected)))
+            found = tf.stream(files, many, Q, V, rows=40, executor=pool)
+            for own, wanted in zip(found, expected, strict=True):
+                np.testing.assert_array_equal(own, wanted)
 
 
 def test_numbers_of_files(tmp_path):

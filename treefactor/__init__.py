@@ -42,6 +42,7 @@ from .exceptions import (
     StepError,
     TreefactorError,
 )
+from .kinematics.all_terms import all_terms
 from .kinematics.centroidal import (
     center_of_mass,
     center_of_mass_jacobian,
@@ -123,6 +124,7 @@ __all__ = [
     "TreefactorError",
     "__version__",
     "aba",
+    "all_terms",
     "base_force",
     "bias",
     "bind",

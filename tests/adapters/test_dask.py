@@ -14,7 +14,7 @@ import treefactor as tf
 
 da = pytest.importorskip("dask.array", reason="Dask is not installed")
 
-from treefactor.adapters.dask_ import map_dynamics, map_rollout, map_step  # noqa: E402
+from treefactor.adapters.dask_ import map_dynamics, map_function, map_rollout, map_step  # noqa: E402
 
 MODEL = MODELS["freeflyer"]
 PROGRAM = tf.generate(MODEL, ["forward_dynamics"], variants=["plain"])
@@ -51,6 +51,37 @@ def test_motions_equal_the_local_call(method):
             assert (found.shape, found.dtype) == (wanted.shape, wanted.dtype)
             assert found.chunks[:2] == ((4, 2), (20, 1, 14))
             np.testing.assert_array_equal(found.compute(scheduler="sync"), wanted)
+
+
+@pytest.mark.parametrize(
+    ("function", "arrays", "options"),
+    [
+        (tf.frame_placement, 1, {"frame": ["j1", "j6"]}),
+        (tf.frame_velocity, 2, {"frame": "j6", "reference": "WORLD"}),
+        (tf.frame_acceleration, 3, {"frame": "j6"}),
+        (tf.center_of_mass, 1, {"root": "j2"}),
+        (tf.kinetic_energy, 2, {}),
+        (tf.crba, 1, {"layout": "packed"}),
+    ],
+)
+def test_functions_equal_the_local_call(function, arrays, options):
+    expected = function(MODEL, *(Q, V, A)[:arrays], **options)
+    found = map_function(function, MODEL, *chunked(Q, V, A)[:arrays], **options)
+    assert (found.shape, found.dtype) == (expected.shape, expected.dtype)
+    assert found.chunks[:2] == ((4, 2), (20, 1, 14))
+    np.testing.assert_array_equal(found.compute(scheduler="threads"), expected)
+
+
+def test_functions_that_cannot_be_mapped_are_refused():
+    q, v, _ = chunked(Q, V, A)
+    with pytest.raises(ValueError, match="returns 13 arrays"):
+        map_function(tf.all_terms, MODEL, q, v)
+    with pytest.raises(ValueError, match="expected one to three arrays"):
+        map_function(tf.crba, MODEL)
+    with pytest.raises(tf.ShapeError, match="v must have shape"):
+        map_function(tf.bias, MODEL, q, v[..., :3])
+    with pytest.raises(tf.InvalidModelError, match="'tool' is not a frame"):
+        map_function(tf.frame_placement, MODEL, q, frame="tool")
 
 
 def test_motions_that_do_not_fit_are_refused():

@@ -5,7 +5,7 @@ from math import prod
 import numpy as np
 import pytest
 from helpers.codegen_models import model, states
-from helpers.program_frames import FRAMES, with_frames
+from helpers.frame_cases import FRAMES
 
 import treefactor as tf
 from treefactor.codegen.program.names import KINEMATICS, name_of
@@ -51,7 +51,7 @@ COUNTS = {  # operations of ur5, panda, solo12, talos
 
 def of(robot_name, group):
     """Return the robot and the parts of a group."""
-    return with_frames(robot_name), tuple(name.format(FRAMES[robot_name]) for name in ONES[group])
+    return model(robot_name), tuple(name.format(FRAMES[robot_name]) for name in ONES[group])
 
 
 def counted(count):
@@ -86,7 +86,7 @@ def test_a_group_costs_less_and_returns_the_same(robot_name, group):
 
 def test_exact_counts():
     """The pose comes with the Jacobian for what the position and the base add."""
-    robot = with_frames("panda9")
+    robot = model("panda9")
     pose, J = (f"frame_{kind}:panda_hand_tcp" for kind in ("placement", "jacobian"))
     counts = tf.generate(robot, [pose, J, (pose, J)]).operations
     assert [counted(counts[name]) for name in (pose, J, name_of((pose, J)))] == [
@@ -100,7 +100,7 @@ def test_exact_counts():
 def test_counts_of_single_functions(place):
     robot_name, frame = list(FRAMES.items())[place]
     expected = {name.format(frame): counts[place] for name, counts in COUNTS.items()}
-    operations = tf.generate(with_frames(robot_name), list(expected)).operations
+    operations = tf.generate(model(robot_name), list(expected)).operations
     assert {name: count.total for name, count in operations.items()} == expected
 
 
@@ -125,10 +125,35 @@ def test_single_batch_out_threads_and_bound():
         kernels.call(parts, q, v, out=np.empty((70, 3)))
 
 
+@pytest.mark.parametrize("size", [None, 1, 70])
+def test_parts_fill_arrays_of_their_own(size):
+    robot, parts = model("panda9"), ("frame_jacobian:panda_hand_tcp", "kinetic_energy", "bias")
+    kernels = tf.compile(tf.generate(robot, [parts], variants="plain"))
+    q, v, _ = states(robot, size or 1)
+    q, v = (q, v) if size else (q[0], v[0])
+    expected = kernels.call(parts, q, v)
+    out = tuple(np.empty((*np.shape(x), 2))[..., 0] for x in expected)
+    for threads in (1, 2):
+        for to in out:
+            to[...] = np.nan
+        assert kernels.call(parts, q, v, out=out, num_threads=threads) is out
+        for own, wanted in zip(out, expected, strict=True):
+            np.testing.assert_array_equal(own, wanted)
+    for wrong, why in (
+        (out[:2], "a tuple of 3 arrays, got a tuple of 2"),
+        ((*out[:2], q[..., :3]), "must have shape"),
+    ):
+        with pytest.raises(tf.ShapeError, match=why):
+            kernels.call(parts, q, v, out=wrong)
+    alone = tf.compile(tf.generate(robot, ["bias"], variants="plain"))
+    with pytest.raises(tf.ShapeError, match="out must be one array, got a tuple of 1"):
+        alone.call("bias", q, v, out=(out[2],))
+
+
 @pytest.mark.parametrize("name", ["kinetic_energy", "joint_placements", "frame_jacobian:FL_FOOT:packed"])
 def test_results_of_no_one_and_three_axes(name):
     """All shapes take the fast path, the general path, strided outputs, threads and NaN rows."""
-    robot = with_frames("solo12")
+    robot = model("solo12")
     kernels = tf.compile(robot, [name])
     q, v, _ = states(robot, 40)
     given = taken(kernels, name, q, v, v)

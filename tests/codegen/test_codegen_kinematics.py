@@ -4,13 +4,12 @@ import numpy as np
 import pytest
 from helpers import model_cases
 from helpers.codegen_models import ARMS, KINDS, model, pin, pinocchio_model, random_model, states
-from helpers.program_frames import (
+from helpers.frame_cases import (
     FRAMES,
     REFERENCES,
     frame_functions,
     frame_results,
     whole_results,
-    with_frames,
 )
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -57,7 +56,7 @@ def kernel_name(name):
 
 @pytest.mark.parametrize("name", FRAMES)
 def test_robots(name):
-    robot = with_frames(name)
+    robot = model(name)
     assert_like_pinocchio(robot, pinocchio_model(name), FRAMES[name], *states(robot, 2))
 
 
@@ -138,7 +137,7 @@ def assert_verified(robot, functions, **options):
 
 @pytest.mark.parametrize("name", ["ur5", "panda9", pytest.param("talos32", marks=pytest.mark.slow)])
 def test_every_intermediate_is_verified(name):
-    assert_verified(with_frames(name), [*frame_functions(FRAMES[name]), *KINEMATICS])
+    assert_verified(model(name), [*frame_functions(FRAMES[name]), *KINEMATICS])
 
 
 def test_joints_that_follow_others():
@@ -161,7 +160,7 @@ def test_several_bodies_on_the_base():
 @pytest.mark.parametrize("name", ["solo12", "ur5"])
 def test_no_digits_are_lost_far_from_the_origin(name):
     """Move the robot by 2^20 m: everything that does not name that place keeps its digits."""
-    robot, far = with_frames(name), np.array([2.0**20, -(2.0**20), 2.0**19])
+    robot, far = model(name), np.array([2.0**20, -(2.0**20), 2.0**19])
     q, v, a = (x[0] for x in states(robot, 1))
     if name == "solo12":
         here, there, q_there = robot, robot, q + np.append(far, np.zeros(robot.nq - 3))
@@ -215,7 +214,7 @@ def test_models_without_mass_have_no_center():
 @pytest.mark.parametrize("reference", REFERENCES)
 def test_structural_zeros_are_constants(reference):
     """Columns outside the support of a frame take no statements: dense and packed programs are the same."""
-    robot = with_frames("solo12")
+    robot = model("solo12")
     name = f"frame_jacobian:FL_FOOT:{reference}"
     program = tf.generate(robot, [name, f"{name}:packed"])
     dense, packed = program.functions.values()

@@ -216,6 +216,12 @@ def test_independent_joints_can_be_chosen():
     chosen = generate(found.model, LOOP_FUNCTIONS, independent=["shoulder0", "elbow0"])
     assert chosen.independent == ("shoulder0", "elbow0")
     assert_closes(found.model, chosen, closed("five-bar"))
+    joints = [replace(joint, body=f"link of {joint.name}") for joint in found.model.joints]
+    linked = tf.Model(joints, found.model.gravity, loops=found.model.loops)
+    by_body = generate(linked, LOOP_FUNCTIONS, independent=["link of shoulder0", "link of elbow0"])
+    assert by_body.independent == chosen.independent
+    with pytest.raises(tf.CodegenError, match="independent 'link of elbow' is not a joint, body or freedom"):
+        generate(linked, LOOP_FUNCTIONS, independent=["link of shoulder0", "link of elbow"])
     legs = [f"rod{k}" for k in range(6)]
     chosen = generate(
         mechanism("stewart").model, ["loops", "loop_velocity"], variants="plain", independent=legs

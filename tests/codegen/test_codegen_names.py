@@ -14,6 +14,8 @@ from hypothesis import strategies as st
 import treefactor as tf
 from treefactor.cli import main
 from treefactor.codegen import stages
+from treefactor.codegen.program import emit_c
+from treefactor.codegen.program.emit_c import file_names
 from treefactor.codegen.program.names import FRAME_ARGUMENTS, FrameFunction, canonical, identifier, name_of
 
 ODD = ['left-sole "x"', "größe/*\n", "a:b", "tool:packed", "a_x8", "a", "A b", "x" * 300]
@@ -61,6 +63,26 @@ def test_different_names_have_different_symbols(names):
     assert all(re.fullmatch("[A-Za-z_][A-Za-z0-9_]{0,119}", symbol) for symbol in found)
     exported, blocks = [f"tf_{x}" for x in found], [f"{x}_{k}" for x in found for k in (1, 8, 18)]
     assert len({*exported, *blocks}) == len(exported) + len(blocks)
+
+
+@given(names=st.sets(WORDS.map("frame_placement:{}".format), min_size=2, max_size=20))
+@example({"frame_placement:tool", "frame_placement:Tool", "frame_placement:TOOL", "frame_placement:hand"})
+def test_different_names_have_different_files_whatever_the_case(names):
+    found = file_names(sorted(names))
+    stems = [form for name in found for form in (name[:-2], f"{name[:-2]}_x8")]
+    assert len({stem.casefold() for stem in stems}) == len(stems)
+    assert all(name.startswith(identifier(one)) for one, name in zip(sorted(names), found, strict=True))
+    assert "frame_placement__hand.c" in found or "frame_placement:hand" not in names
+
+
+def test_functions_of_frames_that_differ_by_case_have_files_of_their_own():
+    robot = model("ur5").add_frame("Tool", 5, p=[0.1, 0.2, 0.3]).add_frame("tool", 5)
+    functions = ["frame_placement:Tool", "frame_placement:tool"]
+    program = tf.generate(robot, functions, variants="plain")
+    files = [name.casefold() for name in emit_c.sources(program) if name.startswith("frame")]
+    assert len(set(files)) == 2
+    written = [name.casefold() for name in stages(robot, functions, variants="plain")]
+    assert len(set(written)) == len(written)
 
 
 def test_identifiers_of_plain_names_are_readable():

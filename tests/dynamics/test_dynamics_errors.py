@@ -207,7 +207,7 @@ def test_arrays_that_cannot_be_bound_raise():
     ):
         with pytest.raises(ValueError, match=why):
             tf.bind(tf.aba, ALL_KINDS, q, v, last, out=out)
-    with pytest.raises(ValueError, match="takes 3 arrays after the model: q, v, tau; got 2"):
+    with pytest.raises(ValueError, match="takes 3 arguments after the model: q, v, tau; got 2"):
         tf.bind(tf.aba, ALL_KINDS, q, v, out=out)
     with pytest.raises(TypeError, match=r"model must be a treefactor\.Model"):
         tf.bind(tf.aba, None, q, v, x, out=out)

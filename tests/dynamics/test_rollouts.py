@@ -317,7 +317,7 @@ def test_bound_calls():
     for method in METHODS:
         expected = tf.rollout(model, q, v, tau, H, method=method)
         out = np.empty_like(expected[0]), np.empty_like(expected[1])
-        call = tf.bind(tf.rollout, model, q, v, tau, H, method, out=out)
+        call = tf.bind(tf.rollout, model, q, v, tau, H, method=method, out=out)
         assert call() is out
         assert all(np.array_equal(a, b) for a, b in zip(out, expected, strict=True))
         state, force = (q.copy(), v.copy()), np.empty(model.nv)
@@ -335,7 +335,7 @@ def test_arrays_that_cannot_be_bound():
     model = MODELS["freeflyer"]
     q, v, tau, _ = states_and_forces(model)
     out = q.copy(), v.copy()
-    with pytest.raises(ValueError, match="step takes q, v, tau, h"):
+    with pytest.raises(ValueError, match="step takes 4 arguments after the model: q, v, tau, h; got 3"):
         tf.bind(tf.step, model, q, v, tau[0], out=out)
     with pytest.raises(ValueError, match="tuple of two arrays"):
         tf.bind(tf.step, model, q, v, tau[0], H, out=q.copy())

@@ -1,4 +1,4 @@
-"""Frames of Pinocchio's models as ours, and its results for them."""
+"""Robots with Pinocchio's frames, and its results of the functions of the kinematics."""
 
 import numpy as np
 
@@ -15,18 +15,7 @@ ROBOTS = {  # file, whether floating, whether with mimic joints
 }
 
 
-def frames_of(theirs, model):
-    """Return Pinocchio's frames in its order, on joints of ours."""
-    names = {joint.name: i for i, joint in enumerate(model.joints)} | {"universe": -1}
-    return [
-        tf.Frame(
-            frame.name or "universe",
-            names[theirs.names[frame.parentJoint]],
-            frame.placement.rotation,
-            frame.placement.translation,
-        )
-        for frame in theirs.frames
-    ]
+FRAMES = {"ur5": "tool0", "panda9": "panda_hand_tcp", "solo12": "FL_FOOT", "talos32": "left_sole_link"}
 
 
 def loaded(name, floating=False, mimic=False):
@@ -77,3 +66,62 @@ class Expected:
         at = self.pin.ReferenceFrame.names[reference]
         dJ = self.pin.getFrameJacobianTimeVariation(self.theirs, self.rates, frame, at)
         return dJ.reshape(6, self.theirs.nv)
+
+
+def frame_functions(frame):
+    """Return all functions of a frame, in all references; Jacobians also packed."""
+    found = [f"frame_placement:{frame}"]
+    for reference in REFERENCES:
+        for kind in ("velocity", "acceleration", "jacobian", "jacobian_dot"):
+            found.append(f"frame_{kind}:{frame}:{reference}")
+        found.append(f"frame_acceleration:{frame}:{reference}:classical")
+        found += [f"frame_{kind}:{frame}:{reference}:packed" for kind in ("jacobian", "jacobian_dot")]
+    return found
+
+
+def frame_results(theirs, q, v, a, frame, columns):
+    """Return Pinocchio's results of `frame_functions`; packed Jacobians have these columns."""
+    expected, number = Expected(theirs, q, v, a), theirs.getFrameId(frame)
+    found = {f"frame_placement:{frame}": expected.placement(number)}
+    for reference in REFERENCES:
+        end = f"{frame}:{reference}"
+        found[f"frame_velocity:{end}"] = expected.velocity(number, reference)
+        found[f"frame_acceleration:{end}"] = expected.acceleration(number, reference, False)
+        found[f"frame_acceleration:{end}:classical"] = expected.acceleration(number, reference, True)
+        for kind in ("jacobian", "jacobian_dot"):
+            matrix = getattr(expected, kind)(number, reference)
+            found[f"frame_{kind}:{end}"] = matrix
+            found[f"frame_{kind}:{end}:packed"] = matrix[:, columns]
+    return found
+
+
+def _kinds(theirs):
+    """Return the kinds of the joints of Pinocchio's model."""
+    return [joint.shortname() for joint in theirs.joints]
+
+
+def whole_results(theirs, q, v, a):
+    """Return Pinocchio's results for the whole robot, by the names of our functions."""
+    import pinocchio as pin
+
+    data = theirs.createData()
+    pin.centerOfMass(theirs, data, q, v, a)
+    found = {
+        "joint_placements": np.array([placement.homogeneous[:3] for placement in data.oMi][1:]),
+        "center_of_mass": data.com[0].copy(),
+        "center_of_mass_velocity": data.vcom[0].copy(),
+        "center_of_mass_acceleration": data.acom[0].copy(),
+        "center_of_mass_jacobian": pin.jacobianCenterOfMass(theirs, data, q).reshape(3, theirs.nv),
+    }
+    pin.computeCentroidalMomentumTimeVariation(theirs, data, q, v, a)
+    found["centroidal_momentum"] = data.hg.vector.copy()
+    found["centroidal_momentum_rate"] = data.dhg.vector.copy()
+    if not any(name.startswith("JointModelUniversal") for name in _kinds(theirs)):
+        dmap = pin.computeCentroidalMapTimeVariation(theirs, data, q, v)  # leaves out axes in the joint
+        found["centroidal_map_dot"] = dmap.reshape(6, theirs.nv).copy()
+    found["centroidal_map"] = pin.computeCentroidalMap(theirs, data, q).reshape(6, theirs.nv).copy()
+    H = pin.crba(theirs, data, q)  # computeKineticEnergy leaves out armatures of most unaligned joints
+    found["kinetic_energy"] = np.array(v @ np.triu(H) @ v - v @ (np.diag(H) * v) / 2)
+    found["potential_energy"] = np.array(pin.computePotentialEnergy(theirs, data, q))
+    found["generalized_gravity"] = pin.computeGeneralizedGravity(theirs, data, q).copy()
+    return found

@@ -5,7 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from helpers.dynamics_cases import arguments, error, free
-from helpers.frame_cases import REFERENCES, ROBOTS, Expected, frames_of, loaded
+from helpers.frame_cases import REFERENCES, ROBOTS, Expected, loaded
 from helpers.model_cases import in_pinocchio, models, random_model
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -58,7 +58,7 @@ def assert_agrees(model, theirs, frames, seed=0, mimic=False):
 def test_frames_of_robots_are_pinocchios(name):
     pytest.importorskip("pinocchio", reason="Pinocchio is the reference")
     theirs, model = loaded(*ROBOTS[name])
-    assert_agrees(model, theirs, frames_of(theirs, model), mimic=model.coupling is not None)
+    assert_agrees(model, theirs, model.frames, mimic=model.coupling is not None)
 
 
 @pytest.mark.parametrize("name", ROBOTS)
@@ -171,7 +171,7 @@ def test_frames_of_all_robots_are_pinocchios(name, mimic):
         theirs, model = loaded(name, True, mimic)
     except (tf.AdapterError, tf.InvalidModelError) as refusal:
         pytest.skip(f"it is not loaded: {refusal}")
-    assert_agrees(model, theirs, frames_of(theirs, model), mimic=model.coupling is not None)
+    assert_agrees(model, theirs, model.frames, mimic=model.coupling is not None)
 
 
 def test_a_million_metres_away_no_digit_is_lost():

@@ -150,3 +150,14 @@ def test_wrong_requests_are_named():
         request(q, v, out=(np.empty((1, 6)),))
     with pytest.raises(tf.ShapeError, match="got 1 arrays in jacobians instead of 2"):
         request(q, v, out=(np.empty((1, 6)), (np.empty((6, MODEL.nv)),)))
+
+
+def test_results_pickle():
+    q, v, _a, _ = arguments(MODEL, 1)
+    found = tf.Kinematics(MODEL, placements=["j3"], jacobians=["j1", "j2"])(q)
+    again = pickle.loads(pickle.dumps(found))
+    assert type(again) is type(found)
+    np.testing.assert_array_equal(again.placements, found.placements)
+    np.testing.assert_array_equal(again.jacobians, found.jacobians)
+    again = pickle.loads(pickle.dumps(tf.all_terms(MODEL, q, v)))
+    np.testing.assert_array_equal(again.H, tf.crba(MODEL, q))

@@ -1,6 +1,7 @@
 """Check that Model, Joint and Inertia have the right layout, reject invalid input and are immutable."""
 
 import pickle
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -255,9 +256,31 @@ def test_loops_hold_frames_of_two_bodies():
         loop.p1[0] = 2
 
 
+def test_loops_end_at_frames_given_as_objects():
+    joints = [replace(hinge("a"), body="link"), hinge("b", 0)]
+    turn = np.array([[0.0, -1.0, 0.0], [1.0, 0.0, 0.0], [0.0, 0.0, 1.0]])
+    named = [tf.Frame("pin", "b", turn, [1, 0, 0]), tf.Frame("hole", -1, p=[0, 2, 0])]
+    by_name = tf.Loop("close", "weld", "pin", "hole", p1=[0, 0.5, 0])
+    (expected,) = tf.Model(joints, loops=[by_name], frames=named).loops
+    for first, second in (named, (replace(named[0], joint=1), "hole"), ("pin", named[1])):
+        (loop,) = tf.Model(
+            joints, loops=[tf.Loop("close", "weld", first, second, p1=[0, 0.5, 0])], frames=named
+        ).loops
+        assert (loop.first, loop.second) == (expected.first, expected.second) == (1, -1)
+        for name in ("R1", "p1", "R2", "p2"):
+            np.testing.assert_array_equal(getattr(loop, name), getattr(expected, name))
+    (loop,) = tf.Model(joints, loops=[tf.Loop("c", "weld", tf.Frame("f", "link"), 1)]).loops
+    assert (loop.first, loop.second) == (0, 1)
+
+
 @pytest.mark.parametrize(
     ("loop", "message"),
     [
+        (
+            lambda: tf.Loop("c", "weld", tf.Frame("f", "lost"), 1),
+            "loop 'c': frame 'f' is on 'lost', not a joint",
+        ),
+        (lambda: tf.Loop("c", "weld", tf.Frame("f", 7), 1), "ends at joint 7, there are 2"),
         (lambda: tf.Loop("c", "hinge", 0, 1), "'hinge' is not a kind of loop"),
         (lambda: tf.Loop("c", "weld", 1, 1), "both ends are on joint 1"),
         (lambda: tf.Loop("c", "weld", 0, 1.5), "number of a joint"),

@@ -21,7 +21,7 @@ cdef class BoundCall:
     def __call__(self):
         """Compute from the present contents of the arrays; return out."""
         if not self.run():
-            return self.general_path()
+            self.general_path()
         return self.out
 
     def __reduce__(self):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
@@ -10,39 +11,65 @@ import numpy as np
 from ._bound_call import BoundCall
 from .validation import require_apart, require_bindable
 
-Builder = Callable[..., BoundCall]  # builder(function, model, arguments, out, **options)
+Builder = Callable[..., BoundCall]  # builder(function, model, given, out): given has the arguments by name
 BUILDERS: dict[Callable[..., Any], Builder] = {}
+NOT_BOUND = ("out", "num_threads")  # arguments of every function that `given_arguments` leaves out
 
 
 def register(builder: Builder, functions: Iterable[Callable[..., Any]]) -> None:
-    """Make `treefactor.bind` call ``builder(function, model, arguments, out, **options)`` for functions."""
+    """Make `treefactor.bind` call ``builder(function, model, given, out)`` for functions."""
     BUILDERS.update(dict.fromkeys(functions, builder))
 
 
 def builder_of(function) -> Builder:
     """Return the builder of a function; raise ValueError if it cannot be bound."""
-    if function not in BUILDERS:
+    try:
+        return BUILDERS[function]
+    except (KeyError, TypeError):  # TypeError: not hashable
         known = ", ".join(sorted(one.__name__ for one in BUILDERS))
-        raise ValueError(f"function must be one of {known} to be bound, got {function!r}")
-    return BUILDERS[function]
+        raise ValueError(f"function must be one of {known} to be bound, got {function!r}") from None
+
+
+def given_arguments(function, arguments: tuple, options: Mapping[str, Any]) -> dict[str, Any]:
+    """Return all arguments of a function after its model by name, defaults included.
+
+    Raises
+    ------
+    ValueError
+        If an argument is unknown, missing or given twice; names it, and those that the function takes.
+    """
+    parameters = list(inspect.signature(function).parameters.values())[1:]
+    defaults = {one.name: one.default for one in parameters if one.name not in NOT_BOUND}
+    needed = [name for name, default in defaults.items() if default is inspect.Parameter.empty]
+    for name in options:
+        if name not in defaults:
+            raise ValueError(
+                f"{function.__name__} takes no {name} to be bound, only {', '.join(defaults)} and out"
+            )
+    given = dict(zip(defaults, arguments, strict=False))
+    twice = sorted(given.keys() & options.keys())
+    if twice:
+        raise ValueError(f"{function.__name__} received {twice[0]} twice, by its place and by its name")
+    given |= options
+    if len(arguments) > len(defaults) or not given.keys() >= set(needed):
+        raise ValueError(
+            f"{function.__name__} takes {len(needed)} arguments after the model: {', '.join(needed)}; "
+            f"got {len(arguments) + len(options)}"
+        )
+    return defaults | given
 
 
 def bound_arrays(
-    function,
-    shapes: Mapping[str, tuple[int, ...]],
-    arguments: tuple[np.ndarray, ...],
-    result: tuple[int, ...],
-    out: np.ndarray,
+    shapes: Mapping[str, tuple[int, ...]], given: Mapping[str, Any], result: tuple[int, ...], out: np.ndarray
 ) -> dict[str, np.ndarray]:
-    """Return the arguments by name after checking that they and out can be bound.
+    """Return the arrays of a call by name after checking that they and out can be bound.
 
     Parameters
     ----------
-    function
-        Named in messages.
     shapes : dict of str to tuple of int
-        Names and shapes of the arrays after the model.
-    arguments : tuple of ndarray
+        Names and shapes of the arrays.
+    given : dict
+        Arguments by name.
     result : tuple of int
         Shape of out.
     out : ndarray
@@ -50,14 +77,9 @@ def bound_arrays(
     Raises
     ------
     ValueError
-        If an array is missing, is not contiguous float64 of the right shape, or shares memory with out.
+        If an array is not contiguous float64 of the right shape, or shares memory with out.
     """
-    if len(arguments) != len(shapes):
-        raise ValueError(
-            f"{function.__name__} takes {len(shapes)} arrays after the model: {', '.join(shapes)}; "
-            f"got {len(arguments)}"
-        )
-    arrays = dict(zip(shapes, arguments, strict=True))
+    arrays = {name: given[name] for name in shapes}
     for name, array in arrays.items():
         require_bindable(array, shapes[name], name)
     require_bindable(out, result, "out")

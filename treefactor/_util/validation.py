@@ -232,6 +232,18 @@ def as_output(out, shape: tuple[int, ...], dtype=np.float64) -> np.ndarray:
     return out
 
 
+def fill_outputs(out: tuple, found: tuple) -> tuple:
+    """Copy results to arrays of their shapes, a tuple of as many, and return it; raise ShapeError."""
+    if not isinstance(found, tuple) or len(out) != len(found):
+        count = len(found) if isinstance(found, tuple) else 1
+        wanted = f"a tuple of {count} arrays" if isinstance(found, tuple) else "one array"
+        raise ShapeError(f"out must be {wanted}, got a tuple of {len(out)}", (len(out),), (count,))
+    arrays = [as_output(to, np.shape(result)) for to, result in zip(out, found, strict=True)]
+    for to, result in zip(arrays, found, strict=True):
+        to[...] = result
+    return out
+
+
 def require_bindable(array, shape: tuple[int, ...], name: str) -> None:
     """Raise ValueError unless an array can be bound: of that shape, of float64, and contiguous."""
     wanted = f"{name} must be a contiguous NumPy array of float64 to be bound"

@@ -16,6 +16,7 @@ from .._util.validation import (
     as_output,
     as_tuple,
     check_choice,
+    fill_outputs,
     flatten,
     require_apart,
     require_bindable,
@@ -275,7 +276,8 @@ class Kernels(Sealed):
         *arguments : array_like
             The arguments that `generate` lists for the function; of a group, those of all parts.
         out : ndarray, optional
-            Of a group: shape (..., size of all results), which then holds the results one after the other.
+            Of a group: shape (..., size of all results), which then holds the results one after the other;
+            or a tuple of arrays, one for each part, to which its result is copied.
         num_threads, layout
             See `treefactor.crba`.
 
@@ -291,6 +293,8 @@ class Kernels(Sealed):
             name, found = name_of(name), None
         if found is not None:
             return found
+        if isinstance(out, tuple):
+            return fill_outputs(out, self.call(name, *arguments, num_threads=num_threads, layout=layout))
         name = name if isinstance(name, str) else name_of(name)
         self._named(name, arguments)
         found = self._call(name, arguments, out, num_threads, layout)

@@ -13,9 +13,8 @@ from .lower._lower import ARCTANGENT, END, RECIPROCALS, ROOT, SINCOS
 from .lower.lowering import Code, lower
 from .program import passes
 from .program._table import Scalar, use_counts
-from .program.emit_c import plain
+from .program.emit_c import file_names, plain
 from .program.expressions import ADD, CONST, INPUT, OPERATIONS, is_binary
-from .program.names import identifier
 from .program.program import Function, operation_count
 from .writer import Writer, is_cheaper, written
 
@@ -80,12 +79,12 @@ def stages(
             kept[function.name] = writer, function
     lines += [f"{name}: {function.variant} is kept" for name, (_, function) in kept.items()]
     texts = {"variants.txt": _text(lines)}
-    for writer, function in kept.values():
+    for (writer, function), file in zip(kept.values(), file_names(kept), strict=True):
         variant = function.variant.split(",")[0]
         recorded = f"{variant}-1-recorded.txt"
         if recorded not in texts:
             texts[recorded] = _recorded(writer, f"all functions, {variant}")
-        name, gathered = identifier(function.name), passes.gather(function)
+        name, gathered = file.removesuffix(".c"), passes.gather(function)
         texts[f"{name}-2-used.txt"] = _used(writer, function)
         texts[f"{name}-3-gathered.txt"] = _gathered(gathered)
         texts[f"{name}-4-instructions.txt"] = _instructions(gathered)

@@ -64,9 +64,9 @@ def generate(
         short, relative to the longest, to 0. A larger value generates code of a slightly different robot:
         ``Program.snapped`` is the largest change.
     independent : sequence of str, optional
-        Joints, or freedoms as in ``Tree.names``, from which the others on loops are computed. By default the
-        dependent coordinates are those far from the base that move few loops; ``Program.independent`` lists
-        the others.
+        Joints or bodies by name, or freedoms as in ``Tree.names``, from which the others on loops are
+        computed. By default the dependent coordinates are those far from the base that move few loops;
+        ``Program.independent`` lists the others.
     branch : mapping of str to {1, -1}, or array_like of shape (nq,), optional
         For "position_closure": the signs of its square roots, by names of dependent freedoms, or a closed
         configuration that has these signs. Where no sign is given it is that of `treefactor.neutral` if that

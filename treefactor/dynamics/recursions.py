@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 
 from .._util._bound_call import BoundCall
-from .._util.bindable import bound_arrays, builder_of, register
-from .._util.validation import check_choice, require_apart, require_bindable
+from .._util.bindable import bound_arrays, builder_of, given_arguments, register
+from .._util.validation import check_choice
 from ..model.model import Model, require_model
 from ..tree.tree import LAYOUTS
 from ._bound_call import Bound, call
@@ -19,6 +19,7 @@ from ._general_path import (
     BASE_FORCE,
     BIAS,
     CORIOLIS,
+    CORIOLIS_PACKED,
     CRBA,
     CRBA_PACKED,
     FACTOR,
@@ -273,30 +274,30 @@ def bind(function, model: Model, *arguments: Any, out: Any, **options: Any) -> B
     Parameters
     ----------
     function
-        `crba`, `rnea`, `bias`, `h_times`, `aba`, `forward_dynamics` (by the factor), `joint_forces`,
-        `base_force`, `generalized_gravity`, `static_torque`, `kinetic_energy`, `potential_energy`,
-        `mechanical_energy`, `coriolis_matrix` (dense), `inverse_inertia`, `integrate`, `difference`,
-        `interpolate` (u is an array without axes), `step`, `rollout`; or a function of the kinematics, as
-        `frame_jacobian`.
+        A function of a model and one configuration that returns real arrays: of the dynamics (`rnea`,
+        `step`, ...), of the kinematics (`frame_jacobian`, `constraints.jacobian`, ...), of configurations
+        (`integrate`, `distance`, `d_difference`, ...); not `is_same_configuration` and those
+        of the operational space.
     model : Model
-    *arguments, out : ndarray of float64
-        Arguments after the model, for one configuration; contiguous. They are referenced, not copied. For
-        energies, out has shape (). For `step` and `rollout`: q, v, tau, the number h, perhaps the method; out
-        is a tuple (q, v), and for `step` may be the state itself. Functions of the kinematics also take their
-        frame here.
+    *arguments
+        Arguments after the model. Arrays are contiguous, of float64, for one configuration; they are
+        referenced, not copied. u of `interpolate` is an array without axes, h of `step` a number.
+    out : ndarray of float64, or tuple of them
+        Contiguous; a tuple where the function returns one. Of energies and `distance` without axes; that of
+        `step` may be the state itself; that of `constraints.placement` has shape (3, 4).
     **options
-        Further arguments by name: ``fext`` (njoints, 6) of functions that take it, or the reference, layout
-        and so on of functions of the kinematics.
+        Arguments by name: fext, layout, method, reference and so on. Layouts are "dense" and "packed".
 
     Returns
     -------
     callable
-        Returns ``out``; raises what the function raises.
+        Returns ``out``, and `constraints.placement` views of it; raises what the function raises.
 
     Raises
     ------
     ValueError
-        If the function cannot be bound, or an array is not contiguous float64 of the right shape.
+        If the function cannot be bound, an argument is unknown or missing, or an array is not contiguous
+        float64 of the right shape.
 
     Examples
     --------
@@ -310,16 +311,14 @@ def bind(function, model: Model, *arguments: Any, out: Any, **options: Any) -> B
     """
     build = builder_of(function)
     require_model(model)
-    return build(function, model, arguments, out, **options)
+    return build(function, model, given_arguments(function, arguments, options), out)
 
 
 BOUND: dict[Callable[..., np.ndarray], int] = {
-    crba: CRBA,
     rnea: RNEA,
     bias: BIAS,
     h_times: H_TIMES,
     aba: ABA,
-    forward_dynamics: FACTOR,
     joint_forces: JOINT_FORCES,
     base_force: BASE_FORCE,
     generalized_gravity: GRAVITY,
@@ -327,28 +326,31 @@ BOUND: dict[Callable[..., np.ndarray], int] = {
     kinetic_energy: KINETIC_ENERGY,
     potential_energy: POTENTIAL_ENERGY,
     mechanical_energy: MECHANICAL_ENERGY,
-    coriolis_matrix: CORIOLIS,
     inverse_inertia: INVERSE,
 }
-TAKE_FEXT = (RNEA, BIAS, ABA, FACTOR, JOINT_FORCES, BASE_FORCE)  # by name
+BOUND_BY: dict[Callable[..., np.ndarray], tuple[str, dict[str, int]]] = {  # the option that tells which
+    crba: ("layout", {"dense": CRBA, "packed": CRBA_PACKED}),
+    coriolis_matrix: ("layout", {"dense": CORIOLIS, "packed": CORIOLIS_PACKED}),
+    forward_dynamics: ("method", METHODS),
+}
 
 
-def _bound(function, model: Model, arguments: tuple[np.ndarray, ...], out: np.ndarray, fext=None) -> Bound:
+def _bound(function, model: Model, given: dict[str, Any], out: np.ndarray) -> Bound:
     """Return the bound call of a recursion."""
-    op = BOUND[function]
+    op = BOUND[function] if function in BOUND else _chosen(*BOUND_BY[function], given)
+    names = {*INPUTS[op], "fext"} if given.get("fext") is not None else INPUTS[op]
     sizes = {"q": (model.nq,), "fext": (model.njoints, 6)}
-    shapes = {name: sizes.get(name, (model.nv,)) for name in INPUTS[op]}
-    options = {"out": out}
-    if fext is not None:
-        if op not in TAKE_FEXT:
-            raise ValueError(f"{function.__name__} takes no fext by name")
-        require_bindable(fext, sizes["fext"], "fext")
-        require_apart(out, {"fext": fext})
-        options["fext"] = fext
-    arrays = {"fext": fext} | bound_arrays(function, shapes, arguments, model.bodies.shape(op), out)
-    validated = partial(function, model, *arguments, **options)
+    shapes = {name: sizes.get(name, (model.nv,)) for name in given if name in names}
+    arrays = bound_arrays(shapes, given, model.bodies.shape(op), out)
+    validated = partial(function, model, **given, out=out)
     x = next((arrays[name] for name in ("a", "tau", "x") if name in arrays), None)
-    return Bound(model, op, arrays["q"], arrays.get("v"), x, arrays["fext"], out, validated)
+    return Bound(model, op, arrays["q"], arrays.get("v"), x, arrays.get("fext"), out, validated)
 
 
-register(_bound, BOUND)
+def _chosen(option: str, operations: dict[str, int], given: dict[str, Any]) -> int:
+    """Return the operation that an option names."""
+    check_choice(option, given[option], tuple(operations))
+    return operations[given[option]]
+
+
+register(_bound, (*BOUND, *BOUND_BY))

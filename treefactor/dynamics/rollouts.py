@@ -331,9 +331,13 @@ def bound_motion(model: Model, simulation, function, arguments: tuple, out, whol
     return BoundMotion(simulation, method, tuple(arrays), h, out, validated, whole)
 
 
-def _bound(function, model: Model, arguments: tuple, out) -> BoundMotion:
+def _bound(function, model: Model, given: dict, out) -> BoundMotion:
     """Return the bound call of a step or a rollout by the recursions."""
     whole = function is rollout
+    for name in ("steps", "fext"):
+        if given.pop(name, None) is not None:
+            raise ValueError(f"{function.__name__} takes no {name} to be bound: leave it None")
+    arguments = tuple(given.values())
     return bound_motion(model, Recursive(model), partial(function, model), arguments, out, whole)
 
 

@@ -1,7 +1,8 @@
 """Compute placements, velocities and Jacobians of bodies, frames and centres of mass.
 
-`frames` and `centroidal` have the public functions, and `fused` the class `Kinematics` that computes many
-results together. `plans` compiles the requests behind them, and says how to add an output.
+`frames` and `centroidal` have the public functions, `fused` the class `Kinematics` that computes many results
+together, and `all_terms` the terms of the equation of motion. `plans` compiles the requests behind them, and
+says how to add an output.
 `operational_space` has the inertia, inverse, null space and bias of tasks.
 
 `jacobians` has the functions of `treefactor.constraints`, the class `BodyMotions` that holds placements,
@@ -9,6 +10,7 @@ velocities and unit motions of all bodies, and the class `Support`, which lists 
 a row.
 """
 
+from .all_terms import all_terms
 from .centroidal import (
     center_of_mass,
     center_of_mass_jacobian,
@@ -42,6 +44,7 @@ __all__ = [
     "Kinematics",
     "OperationalSpace",
     "acceleration_bias",
+    "all_terms",
     "center_of_mass",
     "center_of_mass_jacobian",
     "centroidal_inertia",

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import inspect
 from functools import partial
 
 import numpy as np
 
 from .._util.bindable import register
+from .._util.messages import received
 from .._util.validation import require_apart, require_bindable
 from ..model.model import Model
 from ._bound_request import BoundRequest, call
@@ -339,15 +339,12 @@ REQUESTS = {  # kind of every function, and the argument or arguments that make 
 }
 
 
-def bind_function(kind: int, option, function, model: Model, arguments, out, **options) -> BoundRequest:
+def bind_function(kind: int, option, function, model: Model, given: dict, out) -> BoundRequest:
     """Bind a function that runs a request of a kind; ``option`` returns its option. See `treefactor.bind`."""
-    given = inspect.signature(function).bind(model, *arguments, out=out, **options)
-    given.apply_defaults()
-    values = given.arguments
-    frame = next((values[name] for name in ("frame", "joint", "root") if values.get(name) is not None), -1)
-    request = compiled_request(model, kind, frame, values.get("reference", "LOCAL"), option(values))
-    arrays = {name: values[name] for name in ("q", "v", "a") if values.get(name) is not None}
-    return bound(request, model, arrays, out, partial(function, model, *arguments, out=out, **options))
+    frame = next((given[name] for name in ("frame", "joint", "root") if given.get(name) is not None), -1)
+    request = compiled_request(model, kind, frame, given.get("reference", "LOCAL"), option(given))
+    arrays = {name: given[name] for name in ("q", "v", "a") if given.get(name) is not None}
+    return bound(request, model, arrays, out, partial(function, model, **given, out=out))
 
 
 def bound(
@@ -356,7 +353,11 @@ def bound(
     """Return a request bound to arrays, one for each result in ``out``; calls return ``result``, or out."""
     for name, array in arrays.items():
         require_bindable(array, (model.nq if name == "q" else model.nv,), name)
-    outs = (out,) if len(request.shapes) == 1 else tuple(out)
+    outs = (out,) if len(request.shapes) == 1 else out
+    if not isinstance(outs, tuple) or len(outs) != len(request.shapes):
+        raise ValueError(
+            f"out must be a tuple of {len(request.shapes)} arrays to be bound, got {received(out)}"
+        )
     for one, shape in zip(outs, request.shapes, strict=True):
         require_bindable(one, shape, "out")
         require_apart(one, arrays)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import namedtuple
 from collections.abc import Sequence
-from functools import partial
+from functools import lru_cache, partial
 
 import numpy as np
 
@@ -145,7 +145,7 @@ class Kinematics(Sealed):
             fields=tuple(found),
             _request=request_of(model, items),
             _counts=tuple(len(part) if isinstance(part, list) else None for part in found.values()),
-            _result=namedtuple("Results", tuple(found)),
+            _result=_results_of(tuple(found)),
             _asked=tuple(asked.values()),
         )
 
@@ -226,6 +226,19 @@ class Kinematics(Sealed):
         return self._result._make(
             [next(parts) if one is None else tuple([next(parts) for _ in range(one)]) for one in self._counts]
         )
+
+
+@lru_cache(maxsize=256)
+def _results_of(fields: tuple[str, ...]) -> type:
+    """Return the class of results with these fields; they can be pickled."""
+    found = namedtuple("Results", fields)
+    found.__reduce__ = lambda results: (_restored, (fields, tuple(results)))  # type: ignore[method-assign]
+    return found
+
+
+def _restored(fields: tuple[str, ...], values: tuple):
+    """Return pickled results."""
+    return _results_of(fields)(*values)
 
 
 def _entries(given, name: str) -> tuple:

@@ -6,18 +6,20 @@ joints. Only freedoms that move one of the two bodies relative to the other have
 
 from __future__ import annotations
 
-from functools import cached_property
+from functools import cached_property, partial
 
 import numpy as np
 
+from .._util.bindable import register
 from .._util.validation import ReadOnly, Sealed
 from ..dynamics._recursions import BODY_MOTION, ENTRY
 from ..dynamics.recursions import frames
 from ..model.frames import Frame
 from ..model.model import Model, require_model
-from ._bound_request import call
+from ._bound_request import BoundRequest, call
 from ._general_path import general_path, run
-from .plans import BODY_BIAS, BODY_JACOBIAN, BODY_PLACEMENT, CLASSICAL, placed_request
+from .frames import bound
+from .plans import BODY_BIAS, BODY_JACOBIAN, BODY_PLACEMENT, CLASSICAL, compiled_request, placed_request
 
 __all__ = ["BodyMotions", "Kinematics", "Pattern", "Support", "acceleration_bias", "jacobian", "placement"]
 
@@ -292,6 +294,30 @@ def _of_body(model: Model, kind: int, option: int, q, v, body, R, p) -> np.ndarr
         return call(model, kind, body, reference, option, q, v, None, None, 1, general_path)
     require_model(model)
     return run(model, placed_request(model, kind, body, reference, option, R, p), q, v)
+
+
+OF_BODIES = {  # kinds and options of requests
+    jacobian: (BODY_JACOBIAN, 0),
+    acceleration_bias: (BODY_BIAS, CLASSICAL),
+    placement: (BODY_PLACEMENT, 0),
+}
+
+
+def _bound(function, model: Model, given: dict, out) -> BoundRequest:
+    """Return the bound call of a function of a body; that of `placement` returns views of out."""
+    (kind, option), body, R, p = OF_BODIES[function], given["body"], given["R"], given["p"]
+    reference = "LOCAL_WORLD_ALIGNED" if R is None else "LOCAL"
+    if R is None and p is ORIGIN:
+        request = compiled_request(model, kind, body, reference, option)
+    else:
+        request = placed_request(model, kind, body, reference, option, R, p)
+    arrays = {name: given[name] for name in ("q", "v") if name in given}
+    general = partial(run, model, request, given["q"], given.get("v"), out=out)
+    views = (out[..., :3], out[..., 3]) if function is placement and isinstance(out, np.ndarray) else None
+    return bound(request, model, arrays, out, general, views)
+
+
+register(_bound, OF_BODIES)
 
 
 def ratios(model: Model) -> np.ndarray:

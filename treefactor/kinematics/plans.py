@@ -334,10 +334,15 @@ def placed_request(model: Model, kind: int, body, reference: str, option: int, R
     if found is None:
         found = _place(model, kind, body, reference, option, R, p)
         if key is not None:
-            with _changing:
-                _forget_oldest(model._requests, key)
-                model._requests[key] = found
+            keep_request(model, key, found)
     return found
+
+
+def keep_request(model: Model, key, found) -> None:
+    """Keep what was compiled for a model; it forgets the oldest of many."""
+    with _changing:
+        _forget_oldest(model._requests, key)
+        model._requests[key] = found
 
 
 def _contents(x):

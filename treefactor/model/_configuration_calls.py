@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from functools import partial
 
 import numpy as np
 
+from .._util.bindable import bound_arrays, register
 from .._util.threads import spread
 from .._util.validation import as_output, as_real, flatten, require_finite, thread_count
 from ..exceptions import ShapeError
-from ._configuration_fast_path import call
+from ._configuration_fast_path import BoundStep, call
 from ._configurations import OPERATIONS, Configurations, configurations_of
 from ._unit_rotations import require_rotations
 from .model import Model
@@ -108,3 +110,22 @@ def _batch(arrays: list[np.ndarray]) -> tuple[int, ...]:
             raise ShapeError(f"leading axes {batch} and {lead} differ", batch, lead)
         batch = batch or lead
     return batch
+
+
+def bind_step(op: int, function, model: Model, given: dict, out: np.ndarray) -> BoundStep:
+    """Bind an operation on configurations; a number for each of them is an array without axes."""
+    sizes = {"v": (model.nv,), "u": ()}
+    inputs = INPUTS.get(op, ("q0", "q1"))
+    names = (*inputs, NUMBERS[op]) if op in NUMBERS else inputs
+    shapes = {name: sizes.get(name, (model.nq,)) for name in names}
+    arrays = bound_arrays(shapes, given, configurations_of(model).result_shape(op), out)
+    first, second = [*(arrays[name] for name in inputs), None][:2]
+    return BoundStep(
+        model, op, first, second, arrays.get("u"), out, partial(function, model, **given, out=out)
+    )
+
+
+def register_steps(operations: dict[Callable, int]) -> None:
+    """Make `treefactor.bind` accept functions, given with their operations."""
+    for function, op in operations.items():
+        register(partial(bind_step, op), [function])

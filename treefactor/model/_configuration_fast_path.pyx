@@ -6,7 +6,14 @@ from libc.string cimport memcpy, memset
 from numpy.random cimport bitgen_t
 
 from .._util._bound_call cimport BoundCall
-from .._util._fast_arrays cimport is_plain_matrix, is_plain_vector, is_real, is_result, may_overlap
+from .._util._fast_arrays cimport (
+    is_plain_matrix,
+    is_plain_scalar,
+    is_plain_vector,
+    is_real,
+    is_result,
+    may_overlap,
+)
 from ..tree._operands cimport LANES, Operand, overlap, read_operand
 from ._configurations cimport (
     INTEGRATE,
@@ -74,7 +81,8 @@ cdef bint is_out(Configurations c, int op, object out) noexcept:
     """Return whether out is a contiguous writeable float64 array for the result of one configuration."""
     cdef cnp.npy_intp shape[2]
     cdef int axes = c.axes(op, shape)
-    return (axes != 0 and (is_plain_vector(out, shape[0]) if axes == 1 else is_plain_matrix(out, shape[0], shape[1]))
+    return ((is_plain_scalar(out) if axes == 0 else is_plain_vector(out, shape[0]) if axes == 1
+             else is_plain_matrix(out, shape[0], shape[1]))
             and cnp.PyArray_ISWRITEABLE(<cnp.ndarray> out))
 
 

@@ -8,7 +8,7 @@ import numpy as np
 
 from .._util.messages import received, similar
 from ..exceptions import InvalidModelError
-from .frames import named_frame
+from .frames import Frame, named_frame
 from .joints import LEADERS, Joint, Loop
 
 
@@ -45,18 +45,26 @@ def numbered_loops(loops: tuple[Loop, ...], numbers: dict[str, int], frames: dic
     _require("loops", Loop, loops)
 
     def end(loop: Loop, given, R: np.ndarray, p: np.ndarray) -> tuple:
-        if not isinstance(given, str):
+        if not isinstance(given, str | Frame):
             return given, R, p
-        if given in numbers:
+        if isinstance(given, str) and given in numbers:
             return numbers[given], R, p
         try:
-            own = named_frame(given, frames, numbers, argument=f"loop {loop.name!r}:")
+            own = (
+                given
+                if isinstance(given, Frame)
+                else named_frame(given, frames, numbers, argument=f"loop {loop.name!r}:")
+            )
         except InvalidModelError as error:
             raise InvalidModelError(str(error), joint=loop.name) from None
-        return own.joint, own.R @ R, own.p + own.R @ p
+        joint = numbers.get(own.joint, own.joint) if isinstance(own.joint, str) else own.joint
+        if isinstance(joint, str):
+            reason = f"frame {own.name!r} is on {joint!r}, not a joint or body of the model"
+            raise InvalidModelError(f"loop {loop.name!r}: {reason}{similar(joint, numbers)}", joint=loop.name)
+        return joint, own.R @ R, own.p + own.R @ p
 
     def one_numbered(loop: Loop) -> Loop:
-        if not isinstance(loop.first, str) and not isinstance(loop.second, str):
+        if not isinstance(loop.first, str | Frame) and not isinstance(loop.second, str | Frame):
             return loop
         first, R1, p1 = end(loop, loop.first, loop.R1, loop.p1)
         second, R2, p2 = end(loop, loop.second, loop.R2, loop.p2)

@@ -8,17 +8,13 @@ Pinocchio does.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
-from functools import partial
 
 import numpy as np
 
-from .._util._bound_call import BoundCall
-from .._util.bindable import bound_arrays, register
 from .._util.validation import as_real
 from ..exceptions import ConfigurationError, ShapeError
-from ._configuration_calls import DIFFERENCE, INTEGRATE, INTERPOLATE, NORMALIZE, general_path
-from ._configuration_fast_path import BoundStep, call, draw, neutral_configuration
+from ._configuration_calls import DIFFERENCE, INTEGRATE, INTERPOLATE, NORMALIZE, general_path, register_steps
+from ._configuration_fast_path import call, draw, neutral_configuration
 from ._configurations import configurations_of
 from ._unit_rotations import require_rotations  # noqa: F401 -- its former path
 from .model import Model
@@ -200,26 +196,6 @@ def normalize(model: Model, q, out=None, num_threads: int = 1) -> np.ndarray:
     return call(model, NORMALIZE, q, None, None, out, num_threads, general_path)
 
 
-def _bound(function, model: Model, arguments: tuple[np.ndarray, ...], out: np.ndarray) -> BoundCall:
-    """Return the bound call of a step between configurations; u of `interpolate` is an array without axes."""
-    op = OPERATIONS[function]
-    names = ("q", "v") if op == INTEGRATE else ("q0", "q1", "u") if op == INTERPOLATE else ("q0", "q1")
-    shapes = {name: {"v": (model.nv,), "u": ()}.get(name, (model.nq,)) for name in names}
-    arrays = bound_arrays(function, shapes, arguments, (model.nv if op == DIFFERENCE else model.nq,), out)
-    first, second = arguments[:2]
-    return BoundStep(
-        model, op, first, second, arrays.get("u"), out, partial(function, model, *arguments, out=out)
-    )
-
-
-OPERATIONS: dict[Callable[..., np.ndarray], int] = {
-    integrate: INTEGRATE,
-    difference: DIFFERENCE,
-    interpolate: INTERPOLATE,
-}
-register(_bound, OPERATIONS)
-
-
 def _finite_limits(model: Model, lower, upper) -> tuple[np.ndarray, np.ndarray]:
     """Return finite lower limits of the entries of q, and the distances to the upper ones."""
     low = _limits(model, lower, model.lower, "lower")
@@ -244,3 +220,6 @@ def _limits(model: Model, values, default: np.ndarray, name: str) -> np.ndarray:
     if limits.shape != (model.nq,) or np.isnan(limits).any():
         raise ShapeError(f"{name} must be {model.nq} numbers, got {limits}", limits.shape, (model.nq,))
     return limits
+
+
+register_steps({integrate: INTEGRATE, difference: DIFFERENCE, interpolate: INTERPOLATE, normalize: NORMALIZE})

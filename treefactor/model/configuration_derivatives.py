@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+from .._util.bindable import register
 from ._configuration_calls import (
     DIFFERENCE_BY_Q0,
     DIFFERENCE_BY_Q1,
     INTEGRATE_BY_Q,
     INTEGRATE_BY_V,
+    bind_step,
     general_path,
 )
-from ._configuration_fast_path import call
+from ._configuration_fast_path import BoundStep, call
 from .model import Model
 
 
@@ -91,10 +93,8 @@ def d_difference(model: Model, q0, q1, argument=None, out=None, num_threads: int
 
 def _both(model: Model, operations: dict, first, second, argument, out, num_threads: int):
     """Return both derivatives if no argument is given; raise ValueError for an unknown one."""
-    if argument is not None:
-        raise ValueError(f"argument must be 'ARG0' or 'ARG1', 0 or 1, got {argument!r}")
-    if out is not None:
-        raise ValueError("out needs an argument, 'ARG0' or 'ARG1': without it there are two results")
+    if argument is not None or out is not None:
+        _refuse(argument)
     return tuple(
         call(model, operations[k], first, second, None, None, num_threads, general_path) for k in (0, 1)
     )
@@ -102,3 +102,21 @@ def _both(model: Model, operations: dict, first, second, argument, out, num_thre
 
 INTEGRATE_BY = {0: INTEGRATE_BY_Q, 1: INTEGRATE_BY_V, "ARG0": INTEGRATE_BY_Q, "ARG1": INTEGRATE_BY_V}
 DIFFERENCE_BY = {0: DIFFERENCE_BY_Q0, 1: DIFFERENCE_BY_Q1, "ARG0": DIFFERENCE_BY_Q0, "ARG1": DIFFERENCE_BY_Q1}
+
+
+def _refuse(argument):
+    """Raise ValueError for an unknown argument, or for none where out has to receive one result."""
+    if argument is not None:
+        raise ValueError(f"argument must be 'ARG0' or 'ARG1', 0 or 1, got {argument!r}")
+    raise ValueError("out needs an argument, 'ARG0' or 'ARG1': without it there are two results")
+
+
+def _bound(function, model: Model, given: dict, out) -> BoundStep:
+    """Return the bound call of a derivative by one argument."""
+    op = (INTEGRATE_BY if function is d_integrate else DIFFERENCE_BY).get(given["argument"])
+    if op is None:
+        _refuse(given["argument"])
+    return bind_step(op, function, model, given, out)
+
+
+register(_bound, (d_integrate, d_difference))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from ..tolerances import SAME_CONFIGURATION
-from ._configuration_calls import DISTANCE, IS_SAME, SQUARED_DISTANCE, general_path
+from ._configuration_calls import DISTANCE, IS_SAME, SQUARED_DISTANCE, general_path, register_steps
 from ._configuration_fast_path import call
 from .model import Model
 
@@ -95,3 +95,6 @@ def is_same_configuration(model: Model, q0, q1, tolerance: float = SAME_CONFIGUR
     both, the quaternions q and -q are the same.
     """
     return call(model, IS_SAME, q0, q1, tolerance, None, num_threads, general_path)
+
+
+register_steps({distance: DISTANCE, squared_distance: SQUARED_DISTANCE})

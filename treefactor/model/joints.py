@@ -297,11 +297,11 @@ class Loop(ReadOnly):
     kind : {"spherical", "universal", "revolute", "weld"}
         The origins coincide; for "universal" the z axis of the first frame also stays at right angles to the
         x axis of the second; for "revolute" the z axes coincide; for "weld" the frames do.
-    first, second : int or str
-        Numbers or names of the joints whose bodies are constrained, or names of frames; -1 for the base. A
-        `Model` replaces names by numbers of joints.
+    first, second : int, str or Frame
+        Numbers or names of the joints whose bodies are constrained, frames or their names; -1 for the base. A
+        `Model` replaces them by numbers of joints.
     R1, p1, R2, p2 : array_like, shapes (3, 3) and (3,)
-        Rotations and origins (m) of the frames in those of the joints, or in the named frames.
+        Rotations and origins (m) of the frames in those of the joints, or in the given frames.
 
     Notes
     -----
@@ -329,8 +329,8 @@ class Loop(ReadOnly):
             hint, known = similar(self.kind, LOOPS), ", ".join(LOOPS)
             raise InvalidModelError(f"{self.kind!r} is not a kind of loop{hint}; there are {known}")
         for joint in (self.first, self.second):
-            if not isinstance(joint, Integral | str):
-                raise InvalidModelError(f"expected the number of a joint or its name, got {joint!r}")
+            if not (isinstance(joint, Integral | str) or hasattr(joint, "joint")):  # as a Frame has
+                raise InvalidModelError(f"expected the number of a joint, a name or a Frame, got {joint!r}")
         if self.first == self.second:
             raise InvalidModelError(f"both ends are on joint {self.first}")
         return {

@@ -31,8 +31,8 @@ def dependents(model, bodies, configurations, independent=None, full: bool = Tru
     configurations : sequence of ndarray
         With closed loops, see `closed`.
     independent : sequence of str, optional
-        Joints, or freedoms as in `Tree.names`, that are independent, among those that move any loop. By
-        default those far from the base that move few loops are dependent.
+        Joints or bodies, or freedoms as in `Tree.names`, that are independent, among those that move any
+        loop. By default those far from the base that move few loops are dependent.
     full : bool
         Whether redundant rows of a loop are an error.
 
@@ -67,14 +67,16 @@ def dependents(model, bodies, configurations, independent=None, full: bool = Tru
 
 
 def _named(model, names) -> set[int]:
-    """Return the entries of v of joints or freedoms."""
+    """Return the entries of v of joints, bodies or freedoms."""
     entries = {name: [k] for k, name in enumerate(model.tree.names)}
-    for joint, v in zip(model.joints, model.idx_v, strict=True):
-        entries[joint.name] = [*range(v, v + joint.nv)]
+    for name, joint in model.numbers.items():
+        first = model.idx_v[joint]
+        entries[name] = [*range(first, first + model.joints[joint].nv)]
     for name in names:
         if name not in entries:
+            where = model.name or "the model"
             raise CodegenError(
-                f"{name!r} is not a joint of {model.name or 'the model'}{similar(name, entries)}"
+                f"independent {name!r} is not a joint, body or freedom of {where}{similar(name, entries)}"
             )
     return {k for name in names for k in entries[name]}
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import textwrap
+from collections import Counter
 from collections.abc import Iterable
 from hashlib import sha256
 from pathlib import Path
@@ -77,12 +78,20 @@ def sources(program, functions: Iterable[str] | None = None) -> dict[str, str]:
         **{name: (COMMON / name).read_text(encoding="utf-8") for name in ("sincos.h", "arctan.h")},
         "dynamics.h": _header(program, chosen),
     }
-    for function in chosen:
-        texts[f"{identifier(function.name)}.c"] = (
-            f'{_about(program, function)}#include "real.h"\n\n{_body(function)}'
-        )
+    for function, name in zip(chosen, file_names([function.name for function in chosen]), strict=True):
+        texts[name] = f'{_about(program, function)}#include "real.h"\n\n{_body(function)}'
     digest = sha256("".join(texts.values()).encode()).hexdigest()
     return texts | {"dynamics.c": _identity(digest)}
+
+
+def file_names(functions: Iterable[str]) -> list[str]:
+    """Return the names of the C files of functions; also file systems that ignore case tell them apart."""
+    names = [identifier(name) for name in functions]
+    same = Counter(name.casefold() for name in names)
+    return [
+        f"{name}.c" if same[name.casefold()] == 1 else f"{name}___{sha256(name.encode()).hexdigest()[:16]}.c"
+        for name in names
+    ]
 
 
 def c_source(program, functions: Iterable[str] | None = None) -> str:
