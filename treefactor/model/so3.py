@@ -8,7 +8,7 @@ from __future__ import annotations
 import numpy as np
 
 from ._pose_calls import general_path
-from ._poses import NUMBERS, call
+from ._poses import NUMBERS, call, call_one
 
 __all__ = [
     "act",
@@ -77,7 +77,7 @@ def exp(w, out=None, num_threads: int = 1) -> np.ndarray:
            [0., 1., 0.],
            [0., 0., 1.]])
     """
-    return call(_EXP, w, None, None, out, num_threads, general_path)
+    return call_one(_EXP, w, out, num_threads, general_path)
 
 
 def log(R, out=None, num_threads: int = 1) -> np.ndarray:
@@ -99,7 +99,7 @@ def log(R, out=None, num_threads: int = 1) -> np.ndarray:
     -----
     ``pinocchio.log3``.
     """
-    return call(_LOG, R, None, None, out, num_threads, general_path)
+    return call_one(_LOG, R, out, num_threads, general_path)
 
 
 def jexp(w, out=None, num_threads: int = 1) -> np.ndarray:
@@ -120,7 +120,7 @@ def jexp(w, out=None, num_threads: int = 1) -> np.ndarray:
     -----
     ``pinocchio.Jexp3``.
     """
-    return call(_JEXP, w, None, None, out, num_threads, general_path)
+    return call_one(_JEXP, w, out, num_threads, general_path)
 
 
 def jlog(R, out=None, num_threads: int = 1) -> np.ndarray:
@@ -141,7 +141,7 @@ def jlog(R, out=None, num_threads: int = 1) -> np.ndarray:
     -----
     ``pinocchio.Jlog3``.
     """
-    return call(_JLOG, R, None, None, out, num_threads, general_path)
+    return call_one(_JLOG, R, out, num_threads, general_path)
 
 
 def compose(R0, R1, out=None, num_threads: int = 1) -> np.ndarray:
@@ -175,7 +175,7 @@ def inverse(R, out=None, num_threads: int = 1) -> np.ndarray:
     -------
     ndarray, shape (..., 3, 3)
     """
-    return call(_INVERSE, R, None, None, out, num_threads, general_path)
+    return call_one(_INVERSE, R, out, num_threads, general_path)
 
 
 def between(R0, R1, out=None, num_threads: int = 1) -> np.ndarray:
@@ -272,7 +272,7 @@ def from_quaternion(q, out=None, num_threads: int = 1) -> np.ndarray:
     -----
     ``pinocchio.Quaternion(q).matrix()``.
     """
-    return call(_FROM_QUATERNION, q, None, None, out, num_threads, general_path)
+    return call_one(_FROM_QUATERNION, q, out, num_threads, general_path)
 
 
 def to_quaternion(R, out=None, num_threads: int = 1) -> np.ndarray:
@@ -294,7 +294,7 @@ def to_quaternion(R, out=None, num_threads: int = 1) -> np.ndarray:
     -----
     ``pinocchio.Quaternion(R).coeffs()``, up to the sign.
     """
-    return call(_TO_QUATERNION, R, None, None, out, num_threads, general_path)
+    return call_one(_TO_QUATERNION, R, out, num_threads, general_path)
 
 
 def from_rpy(rpy, out=None, num_threads: int = 1) -> np.ndarray:
@@ -315,7 +315,7 @@ def from_rpy(rpy, out=None, num_threads: int = 1) -> np.ndarray:
     -----
     ``pinocchio.rpy.rpyToMatrix``.
     """
-    return call(_FROM_RPY, rpy, None, None, out, num_threads, general_path)
+    return call_one(_FROM_RPY, rpy, out, num_threads, general_path)
 
 
 def to_rpy(R, out=None, num_threads: int = 1) -> np.ndarray:
@@ -337,4 +337,4 @@ def to_rpy(R, out=None, num_threads: int = 1) -> np.ndarray:
     -----
     ``pinocchio.rpy.matrixToRpy``; these angles give R at every pitch.
     """
-    return call(_TO_RPY, R, None, None, out, num_threads, general_path)
+    return call_one(_TO_RPY, R, out, num_threads, general_path)
