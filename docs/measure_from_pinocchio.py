@@ -130,21 +130,22 @@ def delassus(case: robot_times.Case, frames: list[int]) -> Iterator[bench.Compar
         models.append(pin.RigidConstraintModel(pin.ContactType.CONTACT_6D, model, *at, pin.LOCAL))
         datas.append(models[-1].createData())
     pin.initConstraintDynamics(model, data, models, datas)
-    accelerator = pinocchio_.Accelerator(model, data)
-    J = np.empty((6 * len(frames), model.nv))
-
-    def ours() -> np.ndarray:
-        pin.crba(model, data, q)
-        for k, frame in enumerate(frames):
-            J[6 * k : 6 * k + 6] = pin.computeFrameJacobian(model, data, q, frame, pin.LOCAL)
-        return accelerator.factor().delassus(J)
-
-    def peer() -> np.ndarray:
-        return pin.computeDelassusMatrix(model, data, q, models, datas)
-
-    np.testing.assert_allclose(ours(), peer(), rtol=1e-6, atol=1e-9)
-    yield turns(CALL, case, "computeDelassusMatrix", ours, peer)
-    yield turns(CALL, case, "delassus of J", partial(accelerator.delassus, J), peer)
+    robot, f_names = case.moving.ours, [model.frames[frame].name for frame in frames]
+    names = {"models": models, "datas": datas, "frames": f_names, "tree": robot.tree, "shape": (-1, model.nv)}
+    names["J"] = tf.frame_jacobian(robot, q, f_names).reshape(names["shape"])
+    pin.crba(model, data, q)
+    names["accelerator"] = pinocchio_.Accelerator(model, data).factor()
+    peer = "pin.computeDelassusMatrix(model, data, q, models, datas)"
+    ours = "tf.factor(tf.crba(robot, q), tree).delassus(tf.frame_jacobian(robot, q, frames).reshape(shape))"
+    np.testing.assert_allclose(
+        eval(ours, {"tf": tf, "robot": robot, "q": q, **names}),
+        pin.computeDelassusMatrix(model, data, q, models, datas),
+        rtol=1e-6,
+        atol=1e-9,
+    )
+    yield from rows(case, "computeDelassusMatrix", ours, peer, {"q": [q]}, (CALL,), out=False, **names)
+    ours = "accelerator.delassus(J)"
+    yield from rows(case, "delassus of J", ours, peer, {"q": [q]}, (CALL,), out=False, **names)
     ours, theirs = "adapter.mass_matrix(model, data, q)", "pin.crba(model, data, q)"
     yield from rows(case, "mass_matrix", ours, theirs, {"q": [q]}, (CALL,), out=False, adapter=pinocchio_)
 
