@@ -18,7 +18,7 @@ from .._util.bindable import bound_arrays, register
 from .._util.validation import as_real
 from ..exceptions import ConfigurationError, ShapeError
 from ._configuration_calls import DIFFERENCE, INTEGRATE, INTERPOLATE, NORMALIZE, general_path
-from ._configuration_fast_path import BoundStep, call, draw, neutral_configuration
+from ._configuration_fast_path import BoundStep, call, draw, draw_one, neutral_configuration
 from ._configurations import configurations_of
 from ._unit_rotations import require_rotations  # noqa: F401 -- its former path
 from .model import Model
@@ -62,8 +62,8 @@ def random_configuration(model: Model, rng, lower=None, upper=None, size=()) -> 
     ConfigurationError
         If a lower limit exceeds the upper one; names the joint.
     """
-    if lower is None and upper is None and size == ():
-        found = draw(model, rng, None, 1, None)
+    if size == ():
+        found = draw_one(model, rng, lower, upper)
         if found is not None:
             return found
     limits = _finite_limits(model, lower, upper)

@@ -9,7 +9,7 @@ from ._configuration_calls import (
     INTEGRATE_BY_V,
     general_path,
 )
-from ._configuration_fast_path import call
+from ._configuration_fast_path import call, call_both
 from .model import Model
 
 
@@ -51,7 +51,8 @@ def d_integrate(model: Model, q, v, argument=None, out=None, num_threads: int = 
     """
     op = INTEGRATE_BY.get(argument)
     if op is None:
-        return _both(model, INTEGRATE_BY, q, v, argument, out, num_threads)
+        _require_both(argument, out)
+        return call_both(model, INTEGRATE_BY_Q, INTEGRATE_BY_V, q, v, num_threads, general_path)
     return call(model, op, q, v, None, out, num_threads, general_path)
 
 
@@ -85,19 +86,17 @@ def d_difference(model: Model, q0, q1, argument=None, out=None, num_threads: int
     """
     op = DIFFERENCE_BY.get(argument)
     if op is None:
-        return _both(model, DIFFERENCE_BY, q0, q1, argument, out, num_threads)
+        _require_both(argument, out)
+        return call_both(model, DIFFERENCE_BY_Q0, DIFFERENCE_BY_Q1, q0, q1, num_threads, general_path)
     return call(model, op, q0, q1, None, out, num_threads, general_path)
 
 
-def _both(model: Model, operations: dict, first, second, argument, out, num_threads: int):
-    """Return both derivatives if no argument is given; raise ValueError for an unknown one."""
+def _require_both(argument, out) -> None:
+    """Raise ValueError for an unknown argument, or for out where there are two results."""
     if argument is not None:
         raise ValueError(f"argument must be 'ARG0' or 'ARG1', 0 or 1, got {argument!r}")
     if out is not None:
         raise ValueError("out needs an argument, 'ARG0' or 'ARG1': without it there are two results")
-    return tuple(
-        call(model, operations[k], first, second, None, None, num_threads, general_path) for k in (0, 1)
-    )
 
 
 INTEGRATE_BY = {0: INTEGRATE_BY_Q, 1: INTEGRATE_BY_V, "ARG0": INTEGRATE_BY_Q, "ARG1": INTEGRATE_BY_V}
