@@ -79,7 +79,7 @@ GROUPS: dict[str, tuple[Counterpart, ...]] = {
         ),
         Counterpart(
             "nle",
-            "compile, Kernels.bias",
+            "Kernels.bias",
             "the function `bias` of a generated program",
             what="nle of a program",
             shape="(nv)",
@@ -169,7 +169,7 @@ GROUPS: dict[str, tuple[Counterpart, ...]] = {
         Counterpart(
             "aba, integrate",
             "rollout",
-            "T steps in one call; also `Kernels.rollout`",
+            "timed with 20 steps, in batches of 64; also `Kernels.rollout`",
             what="rollout",
             shape="(T + 1, nq), (T + 1, nv)",
             convention="entry 0 is the initial state",
@@ -229,13 +229,13 @@ GROUPS: dict[str, tuple[Counterpart, ...]] = {
         ),
         Counterpart(
             "computeDelassusMatrix, ContactCholeskyDecomposition",
-            "adapters.pinocchio_.Accelerator.delassus",
-            "*J H⁻¹ Jᵀ* from *q*, with `crba` and the Jacobians of Pinocchio",
+            "Factor.delassus, crba, frame_jacobian",
+            "*J H⁻¹ Jᵀ* from *q*",
             shape="(m, m)",
         ),
         Counterpart(
             "computeDelassusMatrix",
-            "Factor.delassus",
+            "adapters.pinocchio_.Accelerator.delassus",
             "of a given *J* and factor",
             what="delassus of J",
             shape="(m, m)",
@@ -246,15 +246,15 @@ GROUPS: dict[str, tuple[Counterpart, ...]] = {
         Counterpart(
             "computeFrameJacobian, computeMinverse",
             "operational_inertia",
-            "timed with products and the inverse of NumPy",
+            "with Pinocchio, NumPy composes it",
             what="operational_inertia",
             shape="(6, 6)",
             convention="*Λ = (J H⁻¹ Jᵀ)⁻¹*",
         ),
         Counterpart(
             "computeFrameJacobian, computeMinverse",
-            "operational_space",
-            "*Λ*, consistent inverse and null space",
+            "operational_space, OperationalSpace",
+            "*Λ*, consistent inverse and null space; with Pinocchio, NumPy composes them",
             what="operational_space",
             shape="OperationalSpace",
             convention="*J̄ = H⁻¹ Jᵀ Λ*, *N = 1 - J̄ J*",
@@ -270,11 +270,51 @@ GROUPS: dict[str, tuple[Counterpart, ...]] = {
         Counterpart(
             "computeFrameJacobian, computeMinverse, nle",
             "operational_bias",
-            "timed with products and the inverse of NumPy",
+            "with Pinocchio, NumPy composes it",
             what="operational_bias",
             shape="(6)",
             convention="*J̄ᵀ h - Λ J̇ v*, gravity included",
         ),
     ),
     "Collisions": (Counterpart("computeCollisions, computeDistances"),),
+}
+WITHOUT_COUNTERPART = {  # public functions and classes, with what Pinocchio's Python has instead
+    "a product of two arrays": ("multiply", "so3.act", "so3.act_inverse", "so3.between", "so3.compose"),
+    "a view of an array": ("so3.inverse",),
+    "a choice of how to call": ("bind", "generate", "stream"),
+    "nothing": (
+        *("chain_forces", "chain_inertia", "show_config"),
+        *("adapters.pinocchio_.coupled_configuration", "adapters.pinocchio_.coupling"),
+        *("adapters.pinocchio_.carried", "adapters.pinocchio_.constraints", "adapters.pinocchio_.leading"),
+        *("adapters.pinocchio_.massless_joints", "adapters.pinocchio_.mimic_joints"),
+        *("adapters.pinocchio_.placement_changes", "adapters.pinocchio_.with_inertials"),
+    ),
+    "itself: the functions convert models": (
+        *("adapters.pinocchio_.load", "adapters.pinocchio_.model", "adapters.pinocchio_.tree"),
+    ),
+}
+
+CALLS_THEIRS = "calls Pinocchio's function, too"
+NEW_ARRAY = "makes a new array where Pinocchio fills its data; the bound call does not"
+CHECKS = "checks its arguments and makes a new array: about 0.1 microseconds more"
+REASONS = {  # why functions take longer than Pinocchio's, by the name of the measurement
+    "buildModelFromUrdf": "reads the file in Python, with checks of every number",
+    "drop-in decompose": f"{CALLS_THEIRS}: its Python does not show data.Dinv, which its solver reads",
+    "mass_matrix": f"{CALLS_THEIRS} and makes the result symmetric",
+    "new factor": "makes a new Factor; keep one and call refactor, or an Accelerator",
+    "solve": "checks its arguments: about 0.2 microseconds more",
+    "randomConfiguration": "locks NumPy's generator, which threads may share",
+    "randomConfiguration of the model": "locks NumPy's generator, which threads may share",
+    "forwardKinematics": NEW_ARRAY,
+    "constraints.placement": "finds the frame by the contents of R and p; frame_placement takes a name",
+    "constraints.jacobian": "finds the frame by the contents of R and p; frame_jacobian takes a name",
+    "constraints.acceleration_bias": "finds the frame by the contents of R and p",
+    "computeDelassusMatrix": "three calls; each checks its arguments and makes a new array",
+    "computeMinverse": "a program is interpreted; inverse_inertia is faster on robots of many joints",
+    "dIntegrate": "the batch writes two new arrays; with an argument, out= takes one",
+    "dDifference": "the batch writes two new arrays; with an argument, out= takes one",
+    "isSameConfiguration of different ones": "compares all joints; Pinocchio stops at a difference",
+    "operational_space": "its inverse and projector are products of NumPy",
+    "SE3.inverse": CHECKS,
+    "XYZQUATToSE3": CHECKS,
 }

@@ -245,7 +245,7 @@ KINEMATICS: dict[str, tuple[Counterpart, ...]] = {
             shape="(6, 6)",
             convention="log(*M* exp *d*) is log *M* + *J d* to first order",
         ),
-        Counterpart("SE3", "se3.compose", "`M0 * M1`", what="SE3 * SE3", shape="(3, 4)"),
+        Counterpart("SE3.__mul__", "se3.compose", "`M0 * M1`", what="SE3 * SE3", shape="(3, 4)"),
         Counterpart("SE3.inverse", "se3.inverse", shape="(3, 4)"),
         Counterpart(
             "SE3.actInv",

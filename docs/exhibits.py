@@ -80,8 +80,8 @@ def counterparts() -> Html:
 
 
 def slower() -> Html:
-    """Show the functions that take longer than Pinocchio's, and how many times as long, robot by robot."""
-    from counterparts import GROUPS
+    """Show the functions that take longer than Pinocchio's, how many times as long, and why."""
+    from counterparts import GROUPS, REASONS
 
     robots = measured("from_pinocchio")["robots"]
     times: dict[tuple[str, str], dict[str, float]] = {}
@@ -89,13 +89,33 @@ def slower() -> Html:
         for row in results:
             times.setdefault((row["what"], row["target"]), {})[name] = 1.0 / row["ratio"]
     found = [
-        [row.theirs.split(",")[0], row.ours, how, *(ratio(taken[name]) for name in robots)]
+        [
+            row.measured,
+            row.ours,
+            how,
+            *(ratio(taken[name]) for name in robots),
+            REASONS.get(row.measured, NOISE),
+        ]
         for rows in GROUPS.values()
         for row in rows
         for how in HOW
         if max((taken := times.get((row.measured, how), {})).values(), default=0.0) > 1.0
     ]
-    return grid(["Pinocchio", "treefactor", "how", *robots], found)
+    return grid(["Pinocchio", "treefactor", "how", *robots, "why"], found)
+
+
+def without_counterpart() -> Html:
+    """List the public functions that are not timed, and what Pinocchio's Python has in their place."""
+    from counterparts import WITHOUT_COUNTERPART
+
+    body = "".join(
+        f"<tr><td>{codes(', '.join(names))}</td><td>{escape(instead)}</td></tr>"
+        for instead, names in WITHOUT_COUNTERPART.items()
+    )
+    head = '<th scope="col">treefactor</th><th scope="col">Pinocchio</th>'
+    return Html(
+        f'<div class="scroll"><table class="words"><thead><tr>{head}</tr></thead>{body}</table></div>'
+    )
 
 
 def codes(names: str) -> str:
@@ -277,5 +297,6 @@ FAMILIES = {  # of treefactor.mlcp_families, in words
     "infeasR": "robot with contradictory rows",
 }
 HOW = ("one call", "bound call", "batch of 1024")  # measure_from_pinocchio.py
+NOISE = "within the spread of the runs"
 TINY = 1e-12  # shown as 0
 WIDTH = 110  # columns of what a command prints

@@ -4,6 +4,7 @@ import ast
 import doctest
 import importlib
 import inspect
+import json
 import pkgutil
 import re
 import shlex
@@ -278,8 +279,37 @@ def test_every_measurement_is_shown_and_slower_ones_are_called_slower(counterpar
         assert len(found) == 3
     table = exhibits.slower()
     for (what, how), found in ratios.items():
-        line = f"<td>{rows[what].ours}</td><td>{how}</td>"
+        line = f"<td>{what}</td><td>{rows[what].ours}</td><td>{how}</td>"
         assert (line in table) == (min(found) < 1.0)
+
+
+def test_functions_that_are_slower_than_pinocchio_have_a_reason(counterparts, monkeypatch):
+    reasons = importlib.import_module("counterparts").REASONS
+    assert set(reasons) <= {row.measured for row in chain.from_iterable(counterparts.values())}
+    stored = json.loads((DOCS / "measured" / "from_pinocchio.json").read_text(encoding="utf-8"))["robots"]
+    for result in chain.from_iterable(stored.values()):
+        assert result["ratio"] > 1.0 - SPREAD or result["what"] in reasons, result
+
+
+def test_every_public_function_is_measured_or_has_no_counterpart(counterparts):
+    pytest.importorskip("pinocchio", reason="the page names its functions")
+    adapter = importlib.import_module("treefactor.adapters.pinocchio_")
+    public = set()
+    for prefix, module in (
+        *(("", treefactor), ("se3.", treefactor.se3), ("so3.", treefactor.so3)),
+        ("adapters.pinocchio_.", adapter),
+    ):
+        found = {name: getattr(module, name) for name in module.__all__}
+        public |= {
+            prefix + name for name, one in found.items() if callable(one) and not isinstance(one, type)
+        }
+    stored = json.loads((DOCS / "measured" / "from_pinocchio.json").read_text(encoding="utf-8"))["robots"]
+    what = {result["what"] for result in chain.from_iterable(stored.values())}
+    rows = [row for row in chain.from_iterable(counterparts.values()) if row.measured in what]
+    measured = {name for row in rows for name in row.ours.split(", ")}
+    without = list(chain.from_iterable(importlib.import_module("counterparts").WITHOUT_COUNTERPART.values()))
+    assert public - measured == set(without)
+    assert len(without) == len(set(without))
 
 
 def test_the_figure_shows_the_stored_times(monkeypatch):
@@ -290,6 +320,7 @@ def test_the_figure_shows_the_stored_times(monkeypatch):
         assert len(values) == len(speed.WAYS)
 
 
+SPREAD = 0.05  # of repeated measurements, relative
 SETS = {"avx2": "AVX2", "avx512": "AVX-512"}
 
 

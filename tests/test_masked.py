@@ -88,6 +88,7 @@ CASES = {  # functions of arrays, and arrays that they accept; by the name of wh
     "integrate": (lambda q, v: tf.integrate(MODEL, q, v), Q, V),
     "difference": (lambda q0, q1: tf.difference(MODEL, q0, q1), Q, Q),
     "interpolate": (lambda q0, q1, u: tf.interpolate(MODEL, q0, q1, u), Q, Q, np.array(0.5)),
+    "all_terms": (lambda q, v: tf.all_terms(MODEL, q, v), Q, V),
     "normalize": (lambda q: tf.normalize(MODEL, q), Q),
     "distance": (lambda q0, q1: tf.distance(MODEL, q0, q1), Q, Q),
     "squared_distance": (lambda q0, q1: tf.squared_distance(MODEL, q0, q1), Q, Q),

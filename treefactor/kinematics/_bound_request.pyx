@@ -1,13 +1,19 @@
 """Run requests without the checks of the general path: the fast path, and calls bound to arrays."""
 
+cimport numpy as cnp
+from cpython.bytes cimport PyBytes_FromStringAndSize
 from cpython.tuple cimport PyTuple_GET_ITEM
 from libc.stdlib cimport calloc, free
+from libc.string cimport memcpy
 
 from .._util._bound_call cimport BoundCall
+from .._util._fast_arrays cimport is_plain_matrix, is_plain_vector
 from ._request cimport Request
 
 from ..model.frames import Frame
 from ._request import REFERENCES
+
+cnp.import_array()
 
 cdef enum:
     OPTIONS = 4                  # values of an option
@@ -74,6 +80,33 @@ def call(model, int kind, frame, reference, int option, q, v, a, out, threads, g
     if found is None:
         found = general_path(model, kind, frame, reference, option, q, v, a, out, threads)
     return found
+
+
+def key_of_placed(int kind, reference, body, R, p):
+    """Return the key in ``model._requests`` of a frame at R, p on a body; None if it is not given by plain arrays.
+
+    R, which may be None, and p are contiguous float64 arrays, body is a number or a name.
+    """
+    cdef double place[12]
+    if not ((type(body) is int or type(body) is str) and is_plain_vector(p, 3)):
+        return None
+    memcpy(place, cnp.PyArray_DATA(<cnp.ndarray> p), 3 * sizeof(double))
+    if R is not None:
+        if not is_plain_matrix(R, 3, 3):
+            return None
+        memcpy(place + 3, cnp.PyArray_DATA(<cnp.ndarray> R), 9 * sizeof(double))
+    return kind * 3 + number_of(reference), body, PyBytes_FromStringAndSize(
+        <const char *> place, (3 if R is None else 12) * sizeof(double))
+
+
+def call_placed(model, int kind, reference, body, R, p, q, v):
+    """Compute the result of a frame at R, p on a body; None if its request is not kept or arrays do not fit."""
+    cdef object requests = getattr(model, "_requests", None), key
+    if type(requests) is not dict:
+        return None
+    key = key_of_placed(kind, reference, body, R, p)
+    found = (<dict> requests).get(key) if key is not None else None
+    return None if found is None else (<Request?> found).run_fast(q, v, None, None, 1)
 
 
 cdef class BoundRequest(BoundCall):

@@ -16,7 +16,7 @@ from ..dynamics._recursions import BODY_MOTION, ENTRY
 from ..dynamics.recursions import frames
 from ..model.frames import Frame
 from ..model.model import Model, require_model
-from ._bound_request import BoundRequest, call
+from ._bound_request import BoundRequest, call, call_placed
 from ._general_path import general_path, run
 from .frames import bound
 from .plans import BODY_BIAS, BODY_JACOBIAN, BODY_PLACEMENT, CLASSICAL, compiled_request, placed_request
@@ -292,6 +292,9 @@ def _of_body(model: Model, kind: int, option: int, q, v, body, R, p) -> np.ndarr
     reference = "LOCAL_WORLD_ALIGNED" if R is None else "LOCAL"
     if R is None and p is ORIGIN:
         return call(model, kind, body, reference, option, q, v, None, None, 1, general_path)
+    found = call_placed(model, kind, reference, body, R, p, q, v)
+    if found is not None:
+        return found
     require_model(model)
     return run(model, placed_request(model, kind, body, reference, option, R, p), q, v)
 

@@ -27,7 +27,7 @@ from ..dynamics._recursions import KINDS
 from ..model.frames import Frame, frame_of, located
 from ..model.joints import SIZES, _rotation
 from ..model.model import Model, body_number
-from ._bound_request import code_of, key_of
+from ._bound_request import code_of, key_of, key_of_placed
 from ._request import COLUMN, FREEDOM, OUTPUT, REFERENCES, TURN, Request
 from .masses import MASSES, NEEDS_OF_MASSES, add_masses, moved_by, require_mass, runs
 
@@ -326,7 +326,10 @@ def moved(model: Model, request: Request, frame: Frame) -> Request:
 
 def placed_request(model: Model, kind: int, body, reference: str, option: int, R, p) -> Request:
     """Return the compiled request of a frame placed at R, p on a body, and keep it by their bytes."""
-    key = (kind, reference, type(body), body, _contents(R), _contents(p))
+    key = key_of_placed(kind, reference, body, R, p) or (
+        *(kind, reference, type(body), body),
+        *(_contents(R), _contents(p)),
+    )
     try:
         found = model._requests.get(key)
     except TypeError:  # lists are not hashed

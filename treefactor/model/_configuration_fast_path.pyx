@@ -7,6 +7,7 @@ from numpy.random cimport bitgen_t
 
 from .._util._bound_call cimport BoundCall
 from .._util._fast_arrays cimport (
+    all_finite,
     is_plain_matrix,
     is_plain_scalar,
     is_plain_vector,
@@ -42,39 +43,65 @@ def neutral_configuration(model):
     return q
 
 
-def draw(model, generator, tuple limits, Py_ssize_t count, cnp.ndarray out):
-    """Fill out, a C-contiguous array of `count` configurations, with random ones.
+def draw_one(model, generator, lower, upper):
+    """Return a random configuration between finite limits, by default those of the model.
 
-    Limits are the lowest entries and the distances to the highest ones; None stands for those of the model, if
-    they are known. Returns None if they are not, or if the generator is not a numpy.random.Generator. Rotations
-    are uniform over all: normalized normal numbers.
+    Returns None if the limits of the model are not known yet, if given ones are not contiguous float64 vectors
+    of finite numbers in order, or if the generator is not a numpy.random.Generator.
     """
     cdef Configurations c = configurations_of(model)
     cdef cnp.npy_intp size = c.nq
-    cdef tuple source
+    cdef cnp.ndarray out
     cdef const double *low
-    cdef const double *span
+    cdef const double *high
     cdef double *q
-    cdef bitgen_t *bits
-    if limits is None:
-        limits = c.limits
-    if limits is None or type(generator) is not generator_type:
+    cdef Py_ssize_t e
+    if type(generator) is not generator_type:
         return None
+    if lower is None and upper is None:
+        return None if c.limits is None else draw(model, generator, c.limits, 1, None)
+    if not (is_plain_vector(lower, size) and is_plain_vector(upper, size)):
+        return None
+    low = <const double *> cnp.PyArray_DATA(<cnp.ndarray> lower)
+    high = <const double *> cnp.PyArray_DATA(<cnp.ndarray> upper)
+    if not (all_finite(size, low) and all_finite(size, high)):
+        return None
+    out = cnp.PyArray_SimpleNew(1, &size, cnp.NPY_DOUBLE)
+    q = <double *> out.data
+    for e in range(size):
+        if low[e] > high[e]:
+            return None
+        q[e] = high[e] - low[e]                  # each entry of q is read before it is written
+    fill(c, generator, low, q, 1, q)
+    return out
+
+
+cpdef cnp.ndarray draw(model, generator, tuple limits, Py_ssize_t count, cnp.ndarray out):
+    """Fill out, a C-contiguous array of `count` configurations, with random ones.
+
+    Limits are the lowest entries and the distances to the highest ones. Rotations are uniform over all:
+    normalized normal numbers.
+    """
+    cdef Configurations c = configurations_of(model)
+    cdef cnp.npy_intp size = c.nq
     if out is None:
         out = cnp.PyArray_SimpleNew(1, &size, cnp.NPY_DOUBLE)
-    low = <const double *> cnp.PyArray_DATA(<cnp.ndarray> limits[0])
-    span = <const double *> cnp.PyArray_DATA(<cnp.ndarray> limits[1])
-    q = <double *> out.data
-    source = c.source
+    fill(c, generator, <const double *> cnp.PyArray_DATA(<cnp.ndarray> limits[0]),
+         <const double *> cnp.PyArray_DATA(<cnp.ndarray> limits[1]), count, <double *> out.data)
+    return out
+
+
+cdef bint fill(Configurations c, generator, const double *low, const double *span, Py_ssize_t count,
+               double *q) except False:
+    """Fill q with random configurations while the generator is locked."""
+    cdef tuple source = c.source
     if source is None or source[0] is not generator:
         numbers = generator.bit_generator
-        c.source = source = (generator, numbers.capsule, numbers.lock)
-    bits = <bitgen_t *> PyCapsule_GetPointer(source[1], "BitGenerator")
-    lock = source[2]
-    lock.acquire()
-    c.draw(bits, low, span, count, q)
-    lock.release()
-    return out
+        c.source = source = (generator, numbers.capsule, numbers.lock.acquire, numbers.lock.release)
+    source[2]()
+    c.draw(<bitgen_t *> PyCapsule_GetPointer(source[1], "BitGenerator"), low, span, count, q)
+    source[3]()
+    return True
 
 
 cdef bint is_out(Configurations c, int op, object out) noexcept:
@@ -184,6 +211,20 @@ def call(model, int op, first, second, u, out, threads, general_path):
     if found is None and general_path is not None:
         found = general_path(model, op, first, second, u, out, threads)
     return found != 0.0 if op == IS_SAME and found is not None else found
+
+
+def call_both(model, int first_op, int second_op, first, second, threads, general_path):
+    """Run two operations on the same arguments, as `call`; return both results."""
+    cdef Configurations c = configurations_of(model)
+    cdef object one = None, other = None
+    if is_real(first) and cnp.PyArray_NDIM(<cnp.ndarray> first) == 1:
+        one = run_vectors(c, first_op, first, second, None, None)
+        if one is not None:
+            other = run_vectors(c, second_op, first, second, None, None)
+    if other is not None:
+        return one, other
+    return (call(model, first_op, first, second, None, None, threads, general_path),
+            call(model, second_op, first, second, None, None, threads, general_path))
 
 
 cdef class BoundStep(BoundCall):

@@ -115,6 +115,22 @@ def run_batch(int op, Py_ssize_t batch, operands, cnp.ndarray out not None, Py_s
     run_blocks(op, batch, found, out.data, first, stop)
 
 
+def call_one(int op, a, out, threads, general_path):
+    """Run an operation on one argument as `call`, on a single element with the fewest checks."""
+    cdef const PoseSizes *size = &pose_sizes[op]
+    cdef Operand operand
+    cdef cnp.npy_intp shape[2]
+    cdef Py_ssize_t batch = -1
+    cdef double unread = 0.0
+    if (out is None and type(threads) is int and threads == 1 and read(a, size.a, &batch, &operand) and batch < 0
+            and all_finite(size.a, <const double *> operand.data)):
+        result = cnp.PyArray_SimpleNew(set_shape(size.result, shape), shape, cnp.NPY_DOUBLE)
+        kernels.one[op](<const double *> operand.data, NULL, &unread,
+                        <double *> cnp.PyArray_DATA(<cnp.ndarray> result))
+        return result
+    return call(op, a, None, None, out, threads, general_path)
+
+
 def call(int op, a, b, u, out, threads, general_path):
     """Run an operation: contiguous float64 arrays at once, others by the general path.
 

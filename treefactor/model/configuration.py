@@ -14,7 +14,7 @@ import numpy as np
 from .._util.validation import as_real
 from ..exceptions import ConfigurationError, ShapeError
 from ._configuration_calls import DIFFERENCE, INTEGRATE, INTERPOLATE, NORMALIZE, general_path, register_steps
-from ._configuration_fast_path import call, draw, neutral_configuration
+from ._configuration_fast_path import call, draw, draw_one, neutral_configuration
 from ._configurations import configurations_of
 from ._unit_rotations import require_rotations  # noqa: F401 -- its former path
 from .model import Model
@@ -58,8 +58,8 @@ def random_configuration(model: Model, rng, lower=None, upper=None, size=()) -> 
     ConfigurationError
         If a lower limit exceeds the upper one; names the joint.
     """
-    if lower is None and upper is None and size == ():
-        found = draw(model, rng, None, 1, None)
+    if size == ():
+        found = draw_one(model, rng, lower, upper)
         if found is not None:
             return found
     limits = _finite_limits(model, lower, upper)

@@ -11,7 +11,7 @@ from ._configuration_calls import (
     bind_step,
     general_path,
 )
-from ._configuration_fast_path import BoundStep, call
+from ._configuration_fast_path import BoundStep, call, call_both
 from .model import Model
 
 
@@ -53,7 +53,8 @@ def d_integrate(model: Model, q, v, argument=None, out=None, num_threads: int = 
     """
     op = INTEGRATE_BY.get(argument)
     if op is None:
-        return _both(model, INTEGRATE_BY, q, v, argument, out, num_threads)
+        _require_both(argument, out)
+        return call_both(model, INTEGRATE_BY_Q, INTEGRATE_BY_V, q, v, num_threads, general_path)
     return call(model, op, q, v, None, out, num_threads, general_path)
 
 
@@ -87,35 +88,28 @@ def d_difference(model: Model, q0, q1, argument=None, out=None, num_threads: int
     """
     op = DIFFERENCE_BY.get(argument)
     if op is None:
-        return _both(model, DIFFERENCE_BY, q0, q1, argument, out, num_threads)
+        _require_both(argument, out)
+        return call_both(model, DIFFERENCE_BY_Q0, DIFFERENCE_BY_Q1, q0, q1, num_threads, general_path)
     return call(model, op, q0, q1, None, out, num_threads, general_path)
 
 
-def _both(model: Model, operations: dict, first, second, argument, out, num_threads: int):
-    """Return both derivatives if no argument is given; raise ValueError for an unknown one."""
-    if argument is not None or out is not None:
-        _refuse(argument)
-    return tuple(
-        call(model, operations[k], first, second, None, None, num_threads, general_path) for k in (0, 1)
-    )
+def _require_both(argument, out) -> None:
+    """Raise ValueError for an unknown argument, or for out where there are two results."""
+    if argument is not None:
+        raise ValueError(f"argument must be 'ARG0' or 'ARG1', 0 or 1, got {argument!r}")
+    if out is not None:
+        raise ValueError("out needs an argument, 'ARG0' or 'ARG1': without it there are two results")
 
 
 INTEGRATE_BY = {0: INTEGRATE_BY_Q, 1: INTEGRATE_BY_V, "ARG0": INTEGRATE_BY_Q, "ARG1": INTEGRATE_BY_V}
 DIFFERENCE_BY = {0: DIFFERENCE_BY_Q0, 1: DIFFERENCE_BY_Q1, "ARG0": DIFFERENCE_BY_Q0, "ARG1": DIFFERENCE_BY_Q1}
 
 
-def _refuse(argument):
-    """Raise ValueError for an unknown argument, or for none where out has to receive one result."""
-    if argument is not None:
-        raise ValueError(f"argument must be 'ARG0' or 'ARG1', 0 or 1, got {argument!r}")
-    raise ValueError("out needs an argument, 'ARG0' or 'ARG1': without it there are two results")
-
-
 def _bound(function, model: Model, given: dict, out) -> BoundStep:
     """Return the bound call of a derivative by one argument."""
     op = (INTEGRATE_BY if function is d_integrate else DIFFERENCE_BY).get(given["argument"])
     if op is None:
-        _refuse(given["argument"])
+        _require_both(given["argument"], out)
     return bind_step(op, function, model, given, out)
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 import numpy as np
 
 from ._pose_calls import general_path
-from ._poses import NUMBERS, call
+from ._poses import NUMBERS, call, call_one
 
 __all__ = [
     "act",
@@ -78,7 +78,7 @@ def exp(v, out=None, num_threads: int = 1) -> np.ndarray:
            [0., 1., 0., 0.],
            [0., 0., 1., 0.]])
     """
-    return call(_EXP, v, None, None, out, num_threads, general_path)
+    return call_one(_EXP, v, out, num_threads, general_path)
 
 
 def log(M, out=None, num_threads: int = 1) -> np.ndarray:
@@ -106,7 +106,7 @@ def log(M, out=None, num_threads: int = 1) -> np.ndarray:
     >>> se3.log([[1.0, 0, 0, 2], [0, 1, 0, 0], [0, 0, 1, 0]])
     array([2., 0., 0., 0., 0., 0.])
     """
-    return call(_LOG, M, None, None, out, num_threads, general_path)
+    return call_one(_LOG, M, out, num_threads, general_path)
 
 
 def jexp(v, out=None, num_threads: int = 1) -> np.ndarray:
@@ -127,7 +127,7 @@ def jexp(v, out=None, num_threads: int = 1) -> np.ndarray:
     -----
     ``pinocchio.Jexp6``.
     """
-    return call(_JEXP, v, None, None, out, num_threads, general_path)
+    return call_one(_JEXP, v, out, num_threads, general_path)
 
 
 def jlog(M, out=None, num_threads: int = 1) -> np.ndarray:
@@ -148,7 +148,7 @@ def jlog(M, out=None, num_threads: int = 1) -> np.ndarray:
     -----
     ``pinocchio.Jlog6``.
     """
-    return call(_JLOG, M, None, None, out, num_threads, general_path)
+    return call_one(_JLOG, M, out, num_threads, general_path)
 
 
 def compose(M0, M1, out=None, num_threads: int = 1) -> np.ndarray:
@@ -190,7 +190,7 @@ def inverse(M, out=None, num_threads: int = 1) -> np.ndarray:
     -----
     ``M.inverse()`` of ``pinocchio.SE3``.
     """
-    return call(_INVERSE, M, None, None, out, num_threads, general_path)
+    return call_one(_INVERSE, M, out, num_threads, general_path)
 
 
 def between(M0, M1, out=None, num_threads: int = 1) -> np.ndarray:
@@ -307,7 +307,7 @@ def action(M, out=None, num_threads: int = 1) -> np.ndarray:
     -----
     ``M.action`` of ``pinocchio.SE3``. Its transpose takes forces from the outer frame to M.
     """
-    return call(_ACTION, M, None, None, out, num_threads, general_path)
+    return call_one(_ACTION, M, out, num_threads, general_path)
 
 
 def from_xyzquat(x, out=None, num_threads: int = 1) -> np.ndarray:
@@ -328,7 +328,7 @@ def from_xyzquat(x, out=None, num_threads: int = 1) -> np.ndarray:
     -----
     ``pinocchio.XYZQUATToSE3``.
     """
-    return call(_FROM_XYZQUAT, x, None, None, out, num_threads, general_path)
+    return call_one(_FROM_XYZQUAT, x, out, num_threads, general_path)
 
 
 def to_xyzquat(M, out=None, num_threads: int = 1) -> np.ndarray:
@@ -350,7 +350,7 @@ def to_xyzquat(M, out=None, num_threads: int = 1) -> np.ndarray:
     -----
     ``pinocchio.SE3ToXYZQUAT``.
     """
-    return call(_TO_XYZQUAT, M, None, None, out, num_threads, general_path)
+    return call_one(_TO_XYZQUAT, M, out, num_threads, general_path)
 
 
 def from_rpy(xyz, rpy, out=None, num_threads: int = 1) -> np.ndarray:

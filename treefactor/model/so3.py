@@ -8,7 +8,7 @@ from __future__ import annotations
 import numpy as np
 
 from ._pose_calls import general_path
-from ._poses import NUMBERS, call
+from ._poses import NUMBERS, call, call_one
 
 __all__ = [
     "act",
@@ -78,7 +78,7 @@ def exp(w, out=None, num_threads: int = 1) -> np.ndarray:
            [0., 1., 0.],
            [0., 0., 1.]])
     """
-    return call(_EXP, w, None, None, out, num_threads, general_path)
+    return call_one(_EXP, w, out, num_threads, general_path)
 
 
 def log(R, out=None, num_threads: int = 1) -> np.ndarray:
@@ -100,7 +100,7 @@ def log(R, out=None, num_threads: int = 1) -> np.ndarray:
     -----
     ``pinocchio.log3``.
     """
-    return call(_LOG, R, None, None, out, num_threads, general_path)
+    return call_one(_LOG, R, out, num_threads, general_path)
 
 
 def jexp(w, out=None, num_threads: int = 1) -> np.ndarray:
@@ -121,7 +121,7 @@ def jexp(w, out=None, num_threads: int = 1) -> np.ndarray:
     -----
     ``pinocchio.Jexp3``.
     """
-    return call(_JEXP, w, None, None, out, num_threads, general_path)
+    return call_one(_JEXP, w, out, num_threads, general_path)
 
 
 def jlog(R, out=None, num_threads: int = 1) -> np.ndarray:
@@ -142,7 +142,7 @@ def jlog(R, out=None, num_threads: int = 1) -> np.ndarray:
     -----
     ``pinocchio.Jlog3``.
     """
-    return call(_JLOG, R, None, None, out, num_threads, general_path)
+    return call_one(_JLOG, R, out, num_threads, general_path)
 
 
 def compose(R0, R1, out=None, num_threads: int = 1) -> np.ndarray:
@@ -176,7 +176,7 @@ def inverse(R, out=None, num_threads: int = 1) -> np.ndarray:
     -------
     ndarray, shape (..., 3, 3)
     """
-    return call(_INVERSE, R, None, None, out, num_threads, general_path)
+    return call_one(_INVERSE, R, out, num_threads, general_path)
 
 
 def between(R0, R1, out=None, num_threads: int = 1) -> np.ndarray:
@@ -273,7 +273,7 @@ def from_quaternion(q, out=None, num_threads: int = 1) -> np.ndarray:
     -----
     ``pinocchio.Quaternion(q).matrix()``.
     """
-    return call(_FROM_QUATERNION, q, None, None, out, num_threads, general_path)
+    return call_one(_FROM_QUATERNION, q, out, num_threads, general_path)
 
 
 def to_quaternion(R, out=None, num_threads: int = 1) -> np.ndarray:
@@ -295,7 +295,7 @@ def to_quaternion(R, out=None, num_threads: int = 1) -> np.ndarray:
     -----
     ``pinocchio.Quaternion(R).coeffs()``, up to the sign.
     """
-    return call(_TO_QUATERNION, R, None, None, out, num_threads, general_path)
+    return call_one(_TO_QUATERNION, R, out, num_threads, general_path)
 
 
 def from_rpy(rpy, out=None, num_threads: int = 1) -> np.ndarray:
@@ -316,7 +316,7 @@ def from_rpy(rpy, out=None, num_threads: int = 1) -> np.ndarray:
     -----
     ``pinocchio.rpy.rpyToMatrix``.
     """
-    return call(_FROM_RPY, rpy, None, None, out, num_threads, general_path)
+    return call_one(_FROM_RPY, rpy, out, num_threads, general_path)
 
 
 def to_rpy(R, out=None, num_threads: int = 1) -> np.ndarray:
@@ -338,4 +338,4 @@ def to_rpy(R, out=None, num_threads: int = 1) -> np.ndarray:
     -----
     ``pinocchio.rpy.matrixToRpy``; these angles give R at every pitch.
     """
-    return call(_TO_RPY, R, None, None, out, num_threads, general_path)
+    return call_one(_TO_RPY, R, out, num_threads, general_path)
