@@ -316,6 +316,12 @@ REASONS = {  # why functions take longer than Pinocchio's, by the name of the me
     "constraints.placement": "finds the frame by the contents of R and p; frame_placement takes a name",
     "constraints.jacobian": "finds the frame by the contents of R and p; frame_jacobian takes a name",
     "constraints.acceleration_bias": "finds the frame by the contents of R and p",
+    "computeDelassusMatrix": "three calls; each checks its arguments and makes a new array",
+    "computeMinverse": "a program is interpreted; inverse_inertia is faster on robots of many joints",
+    "dIntegrate": "the batch writes two new arrays; with an argument, out= takes one",
+    "dDifference": "the batch writes two new arrays; with an argument, out= takes one",
+    "isSameConfiguration of different ones": "compares all joints; Pinocchio stops at a difference",
+    "operational_space": "its inverse and projector are products of NumPy",
     "SE3.inverse": CHECKS,
     "XYZQUATToSE3": CHECKS,
 }

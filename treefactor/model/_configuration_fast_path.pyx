@@ -204,6 +204,20 @@ def call(model, int op, first, second, u, out, threads, general_path):
     return found != 0.0 if op == IS_SAME and found is not None else found
 
 
+def is_same(model, q0, q1, tolerance, threads, general_path):
+    """Run IS_SAME as `call`, on single configurations with the fewest checks."""
+    cdef Configurations c
+    cdef Steps s
+    cdef double part, found = 0.0
+    if type(tolerance) is float:
+        c = configurations_of(model)
+        part = tolerance
+        s.u, s.out = &part, &found
+        if read_one(c, IS_SAME, q0, q1, &s) and c.run_one(IS_SAME, &s):
+            return found != 0.0
+    return call(model, IS_SAME, q0, q1, tolerance, None, threads, general_path)
+
+
 def call_both(model, int first_op, int second_op, first, second, threads, general_path):
     """Run two operations on the same arguments, as `call`; return both results."""
     cdef Configurations c = configurations_of(model)
