@@ -13,7 +13,14 @@ def draw_one(model: Any, generator: Any, lower: Any, upper: Any) -> Any: ...
 def draw(model: Any, generator: Any, limits: tuple, count: int, out: np.ndarray | None) -> np.ndarray: ...
 def is_same(model: Any, q0: Any, q1: Any, tolerance: Any, threads: Any, general_path: Any) -> Any: ...
 def call_both(
-    model: Any, first_op: int, second_op: int, first: Any, second: Any, threads: Any, general_path: Any
+    model: Any,
+    first_op: int,
+    second_op: int,
+    first: Any,
+    second: Any,
+    outs: tuple,
+    threads: Any,
+    general_path: Any,
 ) -> tuple: ...
 def call(
     model: Any, op: int, first: Any, second: Any, u: Any, out: Any, threads: Any, general_path: Any
