@@ -22,8 +22,6 @@ STEPS = (  # name of the row, ours, Pinocchio's
     ("normalize", "tf.normalize(robot, q)", "pin.normalize(model, q)"),
 )
 OTHERS = (  # without out=
-    ("dIntegrate", "tf.d_integrate(robot, q, v)", "pin.dIntegrate(model, q, v)"),
-    ("dDifference", "tf.d_difference(robot, q, r)", "pin.dDifference(model, q, r)"),
     (
         "isSameConfiguration",
         "tf.is_same_configuration(robot, q, s)",
@@ -36,6 +34,8 @@ OTHERS = (  # without out=
     ),
 )
 DERIVATIVES = (
+    ("dIntegrate", "tf.d_integrate(robot, q, v)", "pin.dIntegrate(model, q, v)"),
+    ("dDifference", "tf.d_difference(robot, q, r)", "pin.dDifference(model, q, r)"),
     ("dIntegrate by v", "tf.d_integrate(robot, q, v, 'ARG1')", "pin.dIntegrate(model, q, v, pin.ARG1)"),
     ("dDifference by q1", "tf.d_difference(robot, q, r, 'ARG1')", "pin.dDifference(model, q, r, pin.ARG1)"),
 )

@@ -48,6 +48,23 @@ def test_kinematics_of_a_frame_are_those_of_its_place_on_the_joint(model, seed, 
     )
 
 
+def test_frames_follow_the_contents_of_their_arrays():
+    model = tf.Model([tf.Joint(f"j{k}", "revolute", k - 1, axis=np.eye(3)[k % 3]) for k in range(4)])
+    (q, v, _), p = state(model, 0), P.copy()
+    for seed in (0, 1, 0):
+        for R in (None, turn(seed)):
+            frame = tf.Frame("placed", 3, np.eye(3) if R is None else R, p)
+            reference = "LOCAL_WORLD_ALIGNED" if R is None else "LOCAL"
+            bias = tf.frame_acceleration(model, q, v, None, frame, reference, classical=True)
+            for body, at in ((3, p), ("j3", p), (3, list(p)), (np.int64(3), p)):
+                J = constraints.jacobian(model, q, body, R, at)
+                np.testing.assert_array_equal(J, tf.frame_jacobian(model, q, frame, reference))
+                np.testing.assert_array_equal(constraints.acceleration_bias(model, q, v, body, R, at), bias)
+                T = np.c_[constraints.placement(model, q, body, R, at)]
+                np.testing.assert_array_equal(T, tf.frame_placement(model, q, frame))
+        p += 1.0
+
+
 @given(models(max_joints=4), st.integers(0, 2**31), st.booleans())
 def test_contacts_on_frames_are_those_at_their_places(model, seed, by_name):
     model = with_tool(model, seed % model.njoints, seed).add_frame("floor", -1, turn(seed + 2), P)

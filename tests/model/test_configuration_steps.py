@@ -244,8 +244,17 @@ def test_arguments_of_derivatives(model, pin):
     np.testing.assert_array_equal(tf.d_integrate(model, q, v, pin.ArgumentPosition.ARG1), second)
     with pytest.raises(ValueError, match="'ARG0' or 'ARG1', 0 or 1, got 2"):
         tf.d_integrate(model, q, v, 2)
-    with pytest.raises(ValueError, match="out needs an argument"):
+    for function, other in ((tf.d_integrate, v), (tf.d_difference, q)):
+        for lead in ((), (3,)):
+            states = np.broadcast_to(q, (*lead, model.nq)), np.broadcast_to(other, (*lead, len(other)))
+            out = tuple(np.empty((2, *lead, model.nv, model.nv)))
+            assert function(model, *states, out=out)[0] is out[0]
+            for argument, found in enumerate(out):
+                np.testing.assert_array_equal(found, function(model, *states, argument))
+    with pytest.raises(ValueError, match="out must be a tuple of two arrays"):
         tf.d_difference(model, q, q, out=np.empty((model.nv, model.nv)))
+    with pytest.raises(ValueError, match="share no memory"):
+        tf.d_difference(model, q, q, out=(out[0][0], out[0][0]))
 
 
 @pytest.mark.parametrize("size", [(), (3,), (2, 3)])
@@ -260,6 +269,17 @@ def test_random_configurations_are_those_of_numpy(model, size):
     other = np.random.default_rng(8)
     tf.random_configuration(model, other, size=size)
     assert other.random() == rng.random()
+
+
+def test_one_random_configuration_between_given_limits_is_the_first_of_many(model):
+    low, span = finite_limits(model)[0] - 1.0, np.arange(model.nq)
+    wide = np.where(np.arange(model.nq) == 1, np.inf, low + span)
+    for limits in ((low, low + span), (low[::-1][::-1], list(low + span)), (low, wide)):
+        one = tf.random_configuration(model, np.random.default_rng(3), *limits)
+        many = tf.random_configuration(model, np.random.default_rng(3), *limits, size=1)
+        np.testing.assert_array_equal(one, many[0])
+    with pytest.raises(tf.ConfigurationError, match="has limits"):
+        tf.random_configuration(model, np.random.default_rng(3), low + 1.0, low)
 
 
 def finite_limits(model):

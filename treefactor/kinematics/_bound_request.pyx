@@ -83,7 +83,7 @@ def call(model, int kind, frame, reference, int option, q, v, a, out, threads, g
 
 
 def key_of_placed(int kind, reference, body, R, p):
-    """Return the key in ``model._requests`` of a frame at R, p on a body; None if it is not given by plain arrays.
+    """Return the key in ``model._requests`` of a frame at R, p on a body; None if another one is needed.
 
     R, which may be None, and p are contiguous float64 arrays, body is a number or a name.
     """
@@ -100,7 +100,7 @@ def key_of_placed(int kind, reference, body, R, p):
 
 
 def call_placed(model, int kind, reference, body, R, p, q, v):
-    """Compute the result of a frame at R, p on a body; None if its request is not kept or arrays do not fit."""
+    """Compute the result of a frame at R, p on a body; None if it is not kept or arrays do not fit."""
     cdef object requests = getattr(model, "_requests", None), key
     if type(requests) is not dict:
         return None

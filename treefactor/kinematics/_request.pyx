@@ -160,13 +160,8 @@ cdef class Request:
         cdef Py_ssize_t k, j
         cdef tuple arrays = (q, v, a)
         cdef object one
-        x[0] = x[1] = x[2] = NULL
-        for j in range(self.plan.order + 1):
-            if j == 2 and a is None:
-                break
-            if not is_plain_vector(arrays[j], self.plan.nv if j else self.plan.nq):
-                return False
-            x[j] = <const double *> cnp.PyArray_DATA(<cnp.ndarray> arrays[j])
+        if not self.find_states(q, v, a, x):
+            return False
         for k in range(self.items):
             one = out if self.items == 1 else (<tuple> out)[k]
             if not self.fits(one, k):
@@ -175,6 +170,22 @@ cdef class Request:
                 if x[j] != NULL and may_overlap(arrays[j], one):
                     return False
             results[k] = <double *> cnp.PyArray_DATA(<cnp.ndarray> one)
+        return True
+
+    cdef bint find_states(self, object q, object v, object a, const double **x) noexcept:
+        """Set x to the data of q, v, a, or NULL; false if one is not a contiguous vector that fits."""
+        x[0] = x[1] = x[2] = NULL
+        if not is_plain_vector(q, self.plan.nq):
+            return False
+        x[0] = <const double *> cnp.PyArray_DATA(<cnp.ndarray> q)
+        if self.plan.order > 0:
+            if not is_plain_vector(v, self.plan.nv):
+                return False
+            x[1] = <const double *> cnp.PyArray_DATA(<cnp.ndarray> v)
+        if self.plan.order > 1 and a is not None:
+            if not is_plain_vector(a, self.plan.nv):
+                return False
+            x[2] = <const double *> cnp.PyArray_DATA(<cnp.ndarray> a)
         return True
 
     cdef bint fits(self, object out, Py_ssize_t k) noexcept:
@@ -194,9 +205,10 @@ cdef class Request:
         cdef cnp.npy_intp shape[4]
         cdef Py_ssize_t k
         cdef int axis, lead = batch >= 0
-        cdef list found = []
+        cdef list found
         if batch < 0 and self.items == 1:
             return cnp.PyArray_SimpleNew(self.item.axes, self.item.shape, cnp.NPY_DOUBLE)
+        found = []
         shape[0] = batch
         for k in range(self.items):
             for axis in range(self.item[k].axes):
@@ -211,9 +223,16 @@ cdef class Request:
         """Compute one configuration given as contiguous vectors; None if the general path must handle it."""
         cdef const double *x[3]
         cdef double *results[MOST_ITEMS]
-        if out is None:
+        cdef Py_ssize_t k
+        if out is None:                              # new arrays fit and overlap nothing
+            if not self.find_states(q, v, a, x):
+                return None
             out = self.allocate(-1)
-        elif self.items > 1 and (type(out) is not tuple or len(out) != self.items):
+            for k in range(self.items):
+                one = out if self.items == 1 else (<tuple> out)[k]
+                results[k] = <double *> cnp.PyArray_DATA(<cnp.ndarray> one)
+            return out if self.run_one(x[0], x[1], x[2], results) else None
+        if self.items > 1 and (type(out) is not tuple or len(out) != self.items):
             return None
         if not self.find_pointers(q, v, a, out, x, results):
             return None

@@ -108,7 +108,7 @@ class OperationalSpace(Sealed):
     def inverse(self) -> np.ndarray:
         """Return J_bar."""
         J = np.broadcast_to(self.J, (*self.factor.batch, *self.J.shape[-2:])) if self.factor.batch else self.J
-        return self.factor.solve(np.ascontiguousarray(np.swapaxes(J, -1, -2))) @ self.inertia
+        return self.factor.solve(J.swapaxes(-1, -2).copy()) @ self.inertia
 
     @cached_property
     def nullspace(self) -> np.ndarray:

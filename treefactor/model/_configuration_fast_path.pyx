@@ -213,18 +213,32 @@ def call(model, int op, first, second, u, out, threads, general_path):
     return found != 0.0 if op == IS_SAME and found is not None else found
 
 
-def call_both(model, int first_op, int second_op, first, second, threads, general_path):
-    """Run two operations on the same arguments, as `call`; return both results."""
+def is_same(model, q0, q1, tolerance, threads, general_path):
+    """Run IS_SAME as `call`, on single configurations with the fewest checks."""
+    cdef Configurations c
+    cdef Steps s
+    cdef double part, found = 0.0
+    if type(tolerance) is float:
+        c = configurations_of(model)
+        part = tolerance
+        s.u, s.out = &part, &found
+        if read_one(c, IS_SAME, q0, q1, &s) and c.run_one(IS_SAME, &s):
+            return found != 0.0
+    return call(model, IS_SAME, q0, q1, tolerance, None, threads, general_path)
+
+
+def call_both(model, int first_op, int second_op, first, second, tuple outs, threads, general_path):
+    """Run two operations on the same arguments, as `call`; return both results, in outs if they are arrays."""
     cdef Configurations c = configurations_of(model)
     cdef object one = None, other = None
     if is_real(first) and cnp.PyArray_NDIM(<cnp.ndarray> first) == 1:
-        one = run_vectors(c, first_op, first, second, None, None)
+        one = run_vectors(c, first_op, first, second, None, outs[0])
         if one is not None:
-            other = run_vectors(c, second_op, first, second, None, None)
+            other = run_vectors(c, second_op, first, second, None, outs[1])
     if other is not None:
         return one, other
-    return (call(model, first_op, first, second, None, None, threads, general_path),
-            call(model, second_op, first, second, None, None, threads, general_path))
+    return (call(model, first_op, first, second, None, outs[0], threads, general_path),
+            call(model, second_op, first, second, None, outs[1], threads, general_path))
 
 
 cdef class BoundStep(BoundCall):

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import numpy as np
+
 from .._util.bindable import register
 from ._configuration_calls import (
     DIFFERENCE_BY_Q0,
@@ -24,8 +26,8 @@ def d_integrate(model: Model, q, v, argument=None, out=None, num_threads: int = 
         As for `integrate`.
     argument : {"ARG0", "ARG1", 0, 1} or pinocchio.ArgumentPosition, optional
         0 is q, 1 is v; without it both are returned.
-    out : ndarray, shape (..., nv, nv), optional
-        Only with an argument.
+    out : ndarray, shape (..., nv, nv), or tuple of two of them, optional
+        Two without an argument.
 
     Returns
     -------
@@ -53,8 +55,8 @@ def d_integrate(model: Model, q, v, argument=None, out=None, num_threads: int = 
     """
     op = INTEGRATE_BY.get(argument)
     if op is None:
-        _require_both(argument, out)
-        return call_both(model, INTEGRATE_BY_Q, INTEGRATE_BY_V, q, v, num_threads, general_path)
+        outs = _both_outs(argument, out, q, v)
+        return call_both(model, INTEGRATE_BY_Q, INTEGRATE_BY_V, q, v, outs, num_threads, general_path)
     return call(model, op, q, v, None, out, num_threads, general_path)
 
 
@@ -67,8 +69,8 @@ def d_difference(model: Model, q0, q1, argument=None, out=None, num_threads: int
         As for `difference`.
     argument : {"ARG0", "ARG1", 0, 1} or pinocchio.ArgumentPosition, optional
         0 is q0, 1 is q1; without it both are returned.
-    out : ndarray, shape (..., nv, nv), optional
-        Only with an argument.
+    out : ndarray, shape (..., nv, nv), or tuple of two of them, optional
+        Two without an argument.
 
     Returns
     -------
@@ -88,17 +90,25 @@ def d_difference(model: Model, q0, q1, argument=None, out=None, num_threads: int
     """
     op = DIFFERENCE_BY.get(argument)
     if op is None:
-        _require_both(argument, out)
-        return call_both(model, DIFFERENCE_BY_Q0, DIFFERENCE_BY_Q1, q0, q1, num_threads, general_path)
+        outs = _both_outs(argument, out, q0, q1)
+        return call_both(model, DIFFERENCE_BY_Q0, DIFFERENCE_BY_Q1, q0, q1, outs, num_threads, general_path)
     return call(model, op, q0, q1, None, out, num_threads, general_path)
 
 
-def _require_both(argument, out) -> None:
-    """Raise ValueError for an unknown argument, or for out where there are two results."""
+def _both_outs(argument, out, *inputs) -> tuple:
+    """Return two arrays for the results, or None; raise ValueError for another argument or out."""
     if argument is not None:
         raise ValueError(f"argument must be 'ARG0' or 'ARG1', 0 or 1, got {argument!r}")
-    if out is not None:
-        raise ValueError("out needs an argument, 'ARG0' or 'ARG1': without it there are two results")
+    if out is None:
+        return None, None
+    if type(out) is not tuple or len(out) != 2:
+        raise ValueError(
+            "out must be a tuple of two arrays: without an argument ('ARG0', 'ARG1') there are two results, "
+            f"got {type(out).__name__}"
+        )
+    if any(np.may_share_memory(one, x) for one in out for x in inputs) or np.may_share_memory(*out):
+        raise ValueError("the arrays of out must share no memory with each other and with the arguments")
+    return out
 
 
 INTEGRATE_BY = {0: INTEGRATE_BY_Q, 1: INTEGRATE_BY_V, "ARG0": INTEGRATE_BY_Q, "ARG1": INTEGRATE_BY_V}
@@ -109,7 +119,7 @@ def _bound(function, model: Model, given: dict, out) -> BoundStep:
     """Return the bound call of a derivative by one argument."""
     op = (INTEGRATE_BY if function is d_integrate else DIFFERENCE_BY).get(given["argument"])
     if op is None:
-        _require_both(given["argument"], out)
+        raise ValueError(f"argument must be 'ARG0' or 'ARG1' to be bound, got {given['argument']!r}")
     return bind_step(op, function, model, given, out)
 
 

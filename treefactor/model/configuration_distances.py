@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from ..tolerances import SAME_CONFIGURATION
-from ._configuration_calls import DISTANCE, IS_SAME, SQUARED_DISTANCE, general_path, register_steps
-from ._configuration_fast_path import call
+from ._configuration_calls import DISTANCE, SQUARED_DISTANCE, general_path, register_steps
+from ._configuration_fast_path import call, is_same
 from .model import Model
 
 
@@ -94,7 +94,7 @@ def is_same_configuration(model: Model, q0, q1, tolerance: float = SAME_CONFIGUR
     ``pinocchio.isSameConfiguration`` compares small entries relative to themselves: 0 and 1e-300 differ. In
     both, the quaternions q and -q are the same.
     """
-    return call(model, IS_SAME, q0, q1, tolerance, None, num_threads, general_path)
+    return is_same(model, q0, q1, tolerance, num_threads, general_path)
 
 
 register_steps({distance: DISTANCE, squared_distance: SQUARED_DISTANCE})
