@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
@@ -25,6 +26,17 @@ def builder_of(function) -> Builder:
         known = ", ".join(sorted(one.__name__ for one in BUILDERS))
         raise ValueError(f"function must be one of {known} to be bound, got {function!r}")
     return BUILDERS[function]
+
+
+def require_options(function, builder: Builder, options: Mapping[str, object]) -> None:
+    """Raise ValueError for an argument by name that a bound call of the function does not take."""
+    parameters = inspect.signature(builder).parameters.values()
+    if any(one.kind is one.VAR_KEYWORD for one in parameters):
+        return
+    for name in options.keys() - {one.name for one in parameters if one.default is not one.empty}:
+        raise ValueError(
+            f"{function.__name__} takes no {name}= to be bound: pass arrays after the model, and out"
+        )
 
 
 def bound_arrays(

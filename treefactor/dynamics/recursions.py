@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from .._util._bound_call import BoundCall
-from .._util.bindable import bound_arrays, builder_of, register
+from .._util.bindable import bound_arrays, builder_of, register, require_options
 from .._util.validation import check_choice, require_apart, require_bindable
 from ..model.model import Model, require_model
 from ..tree.tree import LAYOUTS
@@ -306,6 +306,7 @@ def bind(function, model: Model, *arguments: Any, out: Any, **options: Any) -> B
     """
     build = builder_of(function)
     require_model(model)
+    require_options(function, build, options)
     return build(function, model, arguments, out, **options)
 
 

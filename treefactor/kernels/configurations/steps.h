@@ -242,6 +242,7 @@ static void NAME(normalize)(const Coordinates *c, ptrdiff_t count, const double 
     }
 }
 
+/* Returns whether all rotations have unit length, or an entry that is not finite: 0 inf is NaN. */
 static int NAME(has_unit_lengths)(const Coordinates *c, ptrdiff_t count, const double *q, double tolerance)
 {
     real worst = {0};
@@ -250,7 +251,8 @@ static int NAME(has_unit_lengths)(const Coordinates *c, ptrdiff_t count, const d
         const ptrdiff_t size = c->group == CIRCLE || c->group == PLANE ? 2 : 4;
         real error = {0};
         error -= 1.0;
-        for (ptrdiff_t e = c->q + c->nq - size; e < c->q + c->nq; e++) error += READ(q, e) * READ(q, e);
+        for (ptrdiff_t e = c->q + c->nq - size; e < c->q + c->nq; e++)
+            error += READ(q, e) * READ(q, e) + 0.0 * READ(q, e);
         error = NAME(absolute)(error);
         worst = SELECT(error > worst, error, worst);
     }
