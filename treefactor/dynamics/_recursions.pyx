@@ -47,7 +47,7 @@ assert ENTRY.itemsize == sizeof(Entry)
 KINDS = ("revolute", "continuous", "prismatic", "helical", "spherical", "planar", "translation", "freeflyer")
 OPERATIONS = ("crba", "rnea", "bias", "h_times", "aba", "factor", "frames", "motion", "joint_forces",
               "base_force", "gravity", "static_torque", "kinetic_energy", "potential_energy",
-              "mechanical_energy", "coriolis", "coriolis_packed", "inverse", "crba_packed")  # order of the pxd
+              "mechanical_energy", "coriolis", "coriolis_packed", "inverse", "crba_packed")  # order as in pxd
 
 
 def sincos(x):
@@ -289,7 +289,7 @@ cdef class Bodies:
         """Run an operation on one configuration, matrices dense; false leaves it to the general path."""
         cdef double local[STACK_DOUBLES]
         cdef double *work = local
-        cdef bint apart = is_unpacked(op) or op == FACTOR or op == ABA   # a pivot may fail: out stays as it was
+        cdef bint apart = is_unpacked(op) or op == FACTOR or op == ABA   # where a pivot fails, out stays
         cdef Py_ssize_t failed, n = self.nv, packed = self.size(op) if apart else 0
         cdef Py_ssize_t need = packed + self.workspace_size(op, 1)
         cdef Arguments block = args[0]

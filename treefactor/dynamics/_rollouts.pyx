@@ -204,8 +204,8 @@ cdef class Simulation:
     cdef int run_one(self, const Motion *m, bint always) noexcept nogil:
         """Integrate one configuration; return 1 if its last state is finite, -1 if out of memory, else 0.
 
-        A rotation in q0 without unit length gives 0, too. The results, which are contiguous, are written ``always``
-        or only with 1.
+        A rotation in q0 without unit length gives 0, too. The results, which are contiguous, are written
+        ``always`` or only with 1.
         """
         cdef State s
         cdef Motion own = m[0]

@@ -344,7 +344,9 @@ def bind_function(kind: int, option, function, model: Model, arguments, out, **o
     given = inspect.signature(function).bind(model, *arguments, out=out, **options)
     given.apply_defaults()
     values = given.arguments
-    frame = next((values[name] for name in ("frame", "joint", "root") if values.get(name) is not None), -1)
+    frame = next((values[name] for name in ("frame", "joint") if name in values), values.get("root"))
+    if frame is None and "frame" not in values and "joint" not in values:
+        frame = -1  # the whole model
     request = compiled_request(model, kind, frame, values.get("reference", "LOCAL"), option(values))
     arrays = {name: values[name] for name in ("q", "v", "a") if values.get(name) is not None}
     return bound(request, model, arrays, out, partial(function, model, *arguments, out=out, **options))
