@@ -1,12 +1,16 @@
 """Pass arrays of every form, size and state to every function of states, configurations and poses."""
 
 import inspect
+from dataclasses import replace
 
 import numpy as np
 import pytest
 from helpers.array_forms import FORMS, guarded
 from helpers.dynamics_cases import MODELS
+from helpers.model_cases import models
 from helpers.state_calls import CALLS, MOVING, STEPPED, WITHOUT_OUT, arrays_of, has, parts, run
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 import treefactor as tf
 from treefactor import se3, so3
@@ -47,7 +51,7 @@ def empty(expected):
     return [np.full(x.shape, np.nan) for x in expected]
 
 
-def given(arrays):
+def as_out(arrays):
     """Return out= of these arrays."""
     return tuple(arrays) if len(arrays) > 1 else arrays[0]
 
@@ -156,7 +160,7 @@ def test_only_out_is_written(name, model):
         expected = run(name, model, *arrays)
         for stride, order in [(1, "C"), (2, "C"), (1, "F")]:
             made = [guarded(x.shape, stride, order) for x in expected]
-            out = given([x for x, _, _ in made])
+            out = as_out([x for x, _, _ in made])
             assert parts(run_out(name, model, arrays, out))[0] is parts(out)[0]
             assert_same(parts(out), expected)
             for _, whole, guards in made:
@@ -182,7 +186,7 @@ def test_out_may_overlap_the_arrays(name, model):
                 out = [
                     room[i:j].reshape(x.shape) for i, j, x in zip(ends[:-1], ends[1:], expected, strict=True)
                 ]
-                run_out(name, model, [*arrays[:k], placed, *arrays[k + 1 :]], given(out))
+                run_out(name, model, [*arrays[:k], placed, *arrays[k + 1 :]], as_out(out))
                 assert_same(out, expected)
 
 
@@ -210,14 +214,14 @@ def test_errors_leave_out_as_it_was(name, model):
     for size, arrays in wrong_calls(name, model):
         out = [np.full(x.shape, 7.0) for x in run(name, model, *arrays_of(name, model, 6, size))]
         with pytest.raises((tf.TreefactorError, ValueError, TypeError)):
-            run_out(name, model, arrays, given(out))
+            run_out(name, model, arrays, as_out(out))
         assert all((x == 7.0).all() for x in out)
     arrays = arrays_of(name, model, 6, (COUNT,))
     expected = run(name, model, *arrays)
     for options in ({"num_threads": 0}, {"num_threads": "2"}):
         out = empty(expected)
         with pytest.raises((ValueError, tf.DtypeError), match="num_threads must be"):
-            run_out(name, model, arrays, given(out), **options)
+            run_out(name, model, arrays, as_out(out), **options)
         assert all(np.isnan(x).all() for x in out)
     for wrong in (
         [np.empty((1, *x.shape)) for x in expected],
@@ -226,7 +230,7 @@ def test_errors_leave_out_as_it_was(name, model):
         [np.broadcast_to(0.0, x.shape) for x in expected],
     ):
         with pytest.raises((tf.TreefactorError, ValueError, TypeError), match="out"):
-            run_out(name, model, arrays, given(wrong))
+            run_out(name, model, arrays, as_out(wrong))
 
 
 def test_pivots_that_fail_leave_out_as_it_was():
@@ -254,10 +258,63 @@ def test_pivots_that_fail_leave_out_as_it_was():
         damped = {"damping": 1.0} if function is tf.operational_inertia else {}
         out = tuple(np.full(x.shape, 7.0) for x in parts(function(model, *apart, **options, **damped)))
         with pytest.raises(tf.NotPositiveDefiniteError):
-            function(model, *arrays, out=given(out), **options)
+            function(model, *arrays, out=as_out(out), **options)
         assert all((x == 7.0).all() for x in out), function.__name__
         if function is not tf.operational_inertia and not any(x is None for x in arrays):
-            call = tf.bind(function, model, *arrays, out=given(out), **options)
+            call = tf.bind(function, model, *arrays, out=as_out(out), **options)
             with pytest.raises(tf.NotPositiveDefiniteError):
                 call()
             assert all((x == 7.0).all() for x in out), function.__name__
+
+
+FACTORED = ("inverse_inertia", "operational_inertia", "operational_bias", "step", "rollout")
+
+
+@pytest.mark.slow
+@settings(max_examples=100)
+@given(models(max_joints=7), st.integers(0, 2**32 - 1), st.data())
+def test_any_model_with_bodies_without_mass(model, seed, data):
+    """A batch holds the single results, NaN where these raise; quaternions q and -q give the same."""
+    empty_bodies = data.draw(st.sets(st.integers(0, model.njoints - 1), max_size=model.njoints - 1))
+    joints = [
+        replace(joint, inertia=tf.Inertia(0.0)) if i in empty_bodies else joint
+        for i, joint in enumerate(model.joints)
+    ]
+    model = tf.Model(joints, model.gravity)
+    for name in [*MOVING, *STEPPED]:
+        arrays = arrays_of(name, model, seed, (3,))
+        try:
+            assert_single_results(name, model, arrays)
+        except tf.InvalidModelError as error:
+            assert "mass" in str(error)  # noqa: PT017 -- a subtree may have none
+        if name in MOVING and name not in FACTORED:
+            q, *others = (x[0] for x in arrays)
+            pairs = zip(
+                run(name, model, q, *others), run(name, model, turned(model, q), *others), strict=True
+            )
+            for x, y in pairs:
+                np.testing.assert_allclose(x, y, rtol=0, atol=1e-11 * max(1.0, np.abs(x).max(initial=0.0)))
+
+
+def assert_single_results(name, model, arrays):
+    """Assert that rows of a batch are results of single calls."""
+    batch = run(name, model, *arrays)
+    for i in range(3):
+        try:
+            one = run(name, model, *(x[i] for x in arrays))
+        except tf.NotPositiveDefiniteError:
+            assert all(np.isnan(x[i]).any() for x in batch)
+            continue
+        for own, single in zip(batch, one, strict=True):
+            close = 1e-3 if name in FACTORED else 1e-11  # H may be almost singular
+            scale = max(1.0, np.nanmax(np.abs(single), initial=0.0))
+            np.testing.assert_allclose(own[i], single, rtol=0, atol=close * scale)
+
+
+def turned(model, q):
+    """Return q with all quaternions negated."""
+    q = q.copy()
+    for kind in {"spherical", "freeflyer"} & set(model.entries):
+        for at in model.entries[kind][0]:
+            q[at[-4:]] *= -1.0
+    return q

@@ -187,3 +187,37 @@ def test_t10_frames_of_fixed_links_survive_loading(name):
             found = own.frame(frame.name) if len(kinds) == 1 else own.frame(frame.name, frame.type.name)
             T = tf.frame_placement(own, q, found)
             np.testing.assert_allclose(T, data.oMf[k].homogeneous[:3], rtol=0, atol=1e-13)
+
+
+@pytest.mark.parametrize("size", [(), (9,)])
+def test_results_that_share_memory_are_refused(size):
+    q, v, _, _ = arguments(MODEL, 1, size)
+    n = MODEL.nv
+    room = np.full((*size, 6 * n + 12), 7.0)
+    J, T = (x.reshape(*size, *shape) for x, shape in ((room[..., : 6 * n], (6, n)), (room[..., :12], (3, 4))))
+    both, request = np.full((*size, 3), 7.0), tf.Kinematics(MODEL, velocities=["j6"], accelerations=["j6"])
+    six = np.full((*size, 1, 6), 7.0)
+    for call in [
+        lambda: tf.frame_jacobian(MODEL, q, "j6", placement=True, out=(J, T)),
+        lambda: tf.center_of_mass(MODEL, q, v, out=(both, both)),
+        lambda: request(q, v, out=(six, six)),
+        lambda: request.bind(*arguments(MODEL, 1)[:2], out=(six.reshape(-1, 6)[:1],) * 2),
+        lambda: tf.bind(tf.center_of_mass, MODEL, *arguments(MODEL, 1)[:2], out=(both.ravel()[:3],) * 2),
+    ]:
+        with pytest.raises(tf.ShapeError, match="share memory"):
+            call()
+    assert all((x == 7.0).all() for x in (room, both, six))
+    T = room[..., 6 * n :].reshape(*size, 3, 4)  # side by side in one array
+    tf.frame_jacobian(MODEL, q, "j6", placement=True, out=(room[..., : 6 * n].reshape(*size, 6, n), T))
+
+
+def test_bound_results_that_are_missing_are_named():
+    for function, arrays, options, out in [
+        (tf.frame_jacobian, (Q, 0), {"placement": True}, np.empty((6, MODEL.nv))),
+        (tf.center_of_mass, (Q, V), {}, np.empty(3)),
+        (tf.center_of_mass, (Q, V, A), {}, (np.empty(3), np.empty(3))),
+    ]:
+        with pytest.raises(tf.ShapeError, match=r"out must be a tuple of \d arrays"):
+            tf.bind(function, MODEL, *arrays, **options, out=out)
+    with pytest.raises(TypeError, match="v is needed"):
+        tf.bind(tf.center_of_mass, MODEL, Q, None, A, out=(np.empty(3),) * 3)

@@ -78,6 +78,7 @@ cdef class Request:
     cdef bint run_one(self, const double *q, const double *v, const double *a, double **out) noexcept
     cdef bint find_pointers(self, object q, object v, object a, object out, const double **x,
                             double **results) noexcept
+    cdef bint are_apart(self, tuple arrays, Py_ssize_t batch) noexcept
     cdef bint fits(self, object out, Py_ssize_t k) noexcept
     cdef object allocate(self, Py_ssize_t batch)
     cdef object run_vectors(self, object q, object v, object a, object out)
