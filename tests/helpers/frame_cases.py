@@ -24,6 +24,31 @@ def loaded(name, floating=False, mimic=False):
     return theirs, pinocchio_.model(theirs)
 
 
+def with_frames(theirs, model, seed=0):
+    """Add a frame on every joint to Pinocchio's model; return all its frames as ours."""
+    import pinocchio as pin
+
+    rng = np.random.default_rng(seed)
+    for joint in range(theirs.njoints):
+        R = pin.exp3(rng.normal(size=3))
+        placement = pin.SE3(R, rng.normal(size=3))
+        theirs.addFrame(pin.Frame(f"f{joint}", joint, 0, placement, pin.FrameType.OP_FRAME))
+    return own_frames(theirs, model)
+
+
+def own_frames(theirs, model):
+    """Return the frames of a model whose joints depth first are Pinocchio's, each perhaps composite."""
+    starts = [v for v, j in zip(model.idx_v, model.joints, strict=True) if not j.mimic]
+    found = []
+    for frame in theirs.frames:
+        joint = frame.parentJoint
+        end = theirs.idx_vs[joint] + theirs.nvs[joint] if joint else 0
+        number = max((i for i, v in enumerate(starts) if v < end), default=-1)
+        placement = frame.placement
+        found.append(tf.Frame(frame.name, number, placement.rotation, placement.translation))
+    return found
+
+
 class Expected:
     """Pinocchio's results in one state, for all frames."""
 

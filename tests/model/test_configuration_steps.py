@@ -53,6 +53,21 @@ def test_derivatives_are_pinocchios(model, twin, pin, scale):
             np.testing.assert_allclose(mine, theirs, atol=atol)
 
 
+@pytest.mark.parametrize("kind", ["continuous", "spherical", "planar", "freeflyer"])
+@pytest.mark.parametrize("count", [3, 40000])
+def test_many_small_steps_are_one(kind, count):
+    """Roundings of thousands of steps must not all turn the same way: 4e-13 after 100000, for Pinocchio."""
+    turning = random_model([-1], [kind], 0)
+    rng = np.random.default_rng(0)
+    for seed in range(3):
+        start = q = tf.random_configuration(turning, seed)
+        v = rng.normal(size=turning.nv)
+        for _ in range(count):
+            q = tf.integrate(turning, q, v / count)
+        whole = tf.difference(turning, tf.integrate(turning, start, v), q)
+        np.testing.assert_allclose(whole, 0.0, atol=1e-15 + 2e-16 * count**0.5)
+
+
 def cross(a):
     return np.cross(np.eye(3), a)
 

@@ -140,13 +140,16 @@ class GeneralCall:
         return (*batch, *self.bodies.shape(self.op))
 
     def _output(self, batch, blocks: int, arrays) -> tuple[np.ndarray | None, np.ndarray]:
-        """Return out unchanged, and a C-contiguous array with one leading axis that receives the result."""
+        """Return out unchanged, and a C-contiguous array with one leading axis that receives the result.
+
+        That is out itself where nothing can raise any more.
+        """
         shape = self._shape(batch, blocks)
         axes = blocks if self.layout == "lanes" else math.prod(batch)
         flat = (axes, *shape[len(shape) - len(self.bodies.shape(self.op)) :])
         if self.out is not None:
             out = as_output(self.out, shape)
-            if out.flags.carray and not any(np.may_share_memory(out, x) for x in arrays.values()):
+            if batch and out.flags.carray and not any(np.may_share_memory(out, x) for x in arrays.values()):
                 return out, out.reshape(flat)
             return out, np.empty(flat)
         return None, aligned(flat) if self.layout == "lanes" else np.empty(flat)

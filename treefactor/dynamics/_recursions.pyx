@@ -7,8 +7,7 @@ from libc.string cimport memcpy, memset
 
 from ..tree._pattern cimport (
     FACTORIZED, SOLVE, Pattern, Shape, Workspace, active, carve_workspace, clear_workspace,
-    workspace_size as factor_workspace_size,
-)
+    workspace_size as factor_workspace_size)
 from .._util._fast_arrays cimport all_finite
 from ..tree._operands cimport ALIGNED, LANES, Operand, align, describe, load
 from ._coupling cimport expand, reduce_coriolis, reduce_forces, reduce_inertia
@@ -48,8 +47,7 @@ assert ENTRY.itemsize == sizeof(Entry)
 KINDS = ("revolute", "continuous", "prismatic", "helical", "spherical", "planar", "translation", "freeflyer")
 OPERATIONS = ("crba", "rnea", "bias", "h_times", "aba", "factor", "frames", "motion", "joint_forces",
               "base_force", "gravity", "static_torque", "kinetic_energy", "potential_energy",
-              "mechanical_energy", "coriolis", "coriolis_packed", "inverse",
-              "crba_packed")  # order of the pxd
+              "mechanical_energy", "coriolis", "coriolis_packed", "inverse", "crba_packed")  # order as in pxd
 
 
 def sincos(x):
@@ -225,7 +223,7 @@ cdef class Bodies:
         if op == ABA:
             find_failures(self.nv, lanes, D, failed)
         for lane in range(lanes):
-            if failed[lane] != FACTORIZED:
+            if failed[lane] != FACTORIZED and not (op == INVERSE and lanes == 1):  # which is not written then
                 for k in range(self.size(op)):
                     args.out[k * lanes + lane] = NAN
 
@@ -282,16 +280,17 @@ cdef class Bodies:
         clear_workspace(t, &w)
         active.single.load_packed(t, <const char *> H, sizeof(double), t.whole, w.X)
         failed[0] = active.single.factor(t, 0, t.supernodes, H, t.whole, w.path, w.X, D, inverse)
-        if op == INVERSE:
+        if op == INVERSE and failed[0] == FACTORIZED:
             active.single.invert(t, w.X, inverse, 1, x)
-        else:
+        elif op != INVERSE:
             active.single.apply(t, w.X, D, inverse, 1, SOLVE, x, w.path)
 
     cdef bint run_one(self, int op, const Arguments *args) noexcept:
         """Run an operation on one configuration, matrices dense; false leaves it to the general path."""
         cdef double local[STACK_DOUBLES]
         cdef double *work = local
-        cdef Py_ssize_t failed, n = self.nv, packed = self.size(op) if is_unpacked(op) else 0
+        cdef bint apart = is_unpacked(op) or op == FACTOR or op == ABA   # where a pivot fails, out stays
+        cdef Py_ssize_t failed, n = self.nv, packed = self.size(op) if apart else 0
         cdef Py_ssize_t need = packed + self.workspace_size(op, 1)
         cdef Arguments block = args[0]
         if not (all_finite(self.nq, args.q) and (args.v == NULL or all_finite(n, args.v))
@@ -305,11 +304,13 @@ cdef class Bodies:
             work = <double *> malloc(need * sizeof(double))
             if work == NULL:
                 return False
-        if is_unpacked(op):
+        if apart:
             block.out = work
         self.compute(op, 1, &block, &failed, work + packed)
-        if is_unpacked(op):
+        if is_unpacked(op):                                              # no pivots
             unpack(&self.pattern.shape, op == CORIOLIS, work, 1, args.out)
+        elif apart and failed == FACTORIZED:
+            memcpy(args.out, work, packed * sizeof(double))
         if need > STACK_DOUBLES:
             free(work)
         return failed == FACTORIZED

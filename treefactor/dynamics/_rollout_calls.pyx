@@ -117,10 +117,10 @@ def fast_path(Simulation s not None, method, q0, v0, tau, h, steps, out, threads
     if not read_motion(s, method, (q0, v0, tau), h, steps, out, whole, &batch, &m):
         return None
     if batch < 0 and not whole:
-        done = s.run_one(&m) == 1
+        done = s.run_one(&m, False) == 1
     elif batch < 0:
         with nogil:
-            done = s.run_one(&m) == 1
+            done = s.run_one(&m, False) == 1
     else:
         with nogil:
             done = s.run_blocks(&m, batch, 0, (batch + LANES - 1) // LANES)
@@ -174,7 +174,7 @@ cdef class BoundMotion(BoundCall):
     cdef bint run(self) noexcept:
         cdef bint done
         if not self.motion.whole:
-            return self.simulation.run_one(&self.motion) == 1
+            return self.simulation.run_one(&self.motion, False) == 1
         with nogil:
-            done = self.simulation.run_one(&self.motion) == 1
+            done = self.simulation.run_one(&self.motion, False) == 1
         return done

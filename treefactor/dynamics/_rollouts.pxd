@@ -60,4 +60,4 @@ cdef class Simulation:
     cdef void run_group(self, const Motion *m, State *s, Py_ssize_t first, Py_ssize_t count) noexcept nogil
     cdef bint run_blocks(self, const Motion *m, Py_ssize_t batch, Py_ssize_t first,
                          Py_ssize_t stop) noexcept nogil
-    cdef int run_one(self, const Motion *m) noexcept nogil
+    cdef int run_one(self, const Motion *m, bint always) noexcept nogil

@@ -201,23 +201,29 @@ cdef class Simulation:
         free(raw)
         return True
 
-    cdef int run_one(self, const Motion *m) noexcept nogil:
+    cdef int run_one(self, const Motion *m, bint always) noexcept nogil:
         """Integrate one configuration; return 1 if its last state is finite, -1 if out of memory, else 0.
 
-        A rotation in q0 without unit length gives 0, too. If the results take the place of the initial state, they are written only if they are finite.
+        A rotation in q0 without unit length gives 0, too. The results, which are contiguous, are written
+        ``always`` or only with 1.
         """
         cdef State s
         cdef Motion own = m[0]
-        cdef Py_ssize_t last = m.steps - 1 + m.whole, n = self.nq + self.nv + ALIGNED
+        cdef Py_ssize_t states = m.steps + 1 if m.whole else 1, last = states - 1
+        cdef Py_ssize_t n = states * (self.nq + self.nv) + ALIGNED
         cdef double *raw
+        cdef double *q
+        cdef double *v
         cdef bint done
-        if not self.bodies.is_configuration(<const double *> m.q0.data, 1):
+        if not self.bodies.is_configuration(<const double *> m.q0.data, 1) and not always:
             return 0
         raw = <double *> malloc((self.state_size(1) + n + ALIGNED) * sizeof(double))
         if raw == NULL:
             return -1
-        if m.q.data == m.q0.data or m.v.data == m.v0.data:
-            own.q.data, own.v.data = <char *> raw, <char *> (raw + self.nq)
+        q, v = raw, raw + states * self.nq
+        own.q.data, own.v.data = <char *> q, <char *> v
+        own.q.to_step = self.nq * sizeof(double) if m.whole else 0
+        own.v.to_step = self.nv * sizeof(double) if m.whole else 0
         if self.has_one:
             self.carve(&s, 1, align(raw + n))
             self.prepare(&s)
@@ -225,11 +231,10 @@ cdef class Simulation:
         elif not self.run_blocks(&own, 1, 0, 1):
             free(raw)
             return -1
-        done = (all_finite(self.nq, <const double *> (own.q.data + last * own.q.to_step))
-                and all_finite(self.nv, <const double *> (own.v.data + last * own.v.to_step)))
-        if done and own.q.data != m.q.data:
-            memcpy(m.q.data, own.q.data, self.nq * sizeof(double))
-            memcpy(m.v.data, own.v.data, self.nv * sizeof(double))
+        done = all_finite(self.nq, q + last * self.nq) and all_finite(self.nv, v + last * self.nv)
+        if done or always:
+            memcpy(m.q.data, q, states * self.nq * sizeof(double))
+            memcpy(m.v.data, v, states * self.nv * sizeof(double))
         free(raw)
         return done
 
@@ -265,7 +270,7 @@ cdef class Simulation:
         cdef int done
         describe_motion(method, h, steps, whole, arrays, &m)
         with nogil:
-            done = self.run_one(&m)
+            done = self.run_one(&m, True)
         if done < 0:
             raise MemoryError("cannot allocate a workspace")
         return done == 1

@@ -226,7 +226,7 @@ class GeneralMotion:
         return arrays, batch
 
     def _results(self, arrays, batch, count: int, out, whole: bool) -> tuple[np.ndarray, np.ndarray]:
-        """Return C-contiguous arrays that receive q and v: those of out if they share no memory."""
+        """Return C-contiguous arrays that receive q and v: those of out if they fit and nothing can raise."""
         axis = (count + 1,) if whole else ()
         shapes = [(*batch, *axis, size) for size in (self.model.nq, self.model.nv)]
         if out is None:
@@ -238,7 +238,9 @@ class GeneralMotion:
         if np.shares_memory(*out):
             raise ShapeError("the arrays q and v of out share memory: pass two arrays", out[0].shape)
         others = arrays.values()
-        apart = [x.flags.carray and not any(np.may_share_memory(x, y) for y in others) for x in out]
+        apart = [
+            bool(batch) and x.flags.carray and not any(np.may_share_memory(x, y) for y in others) for x in out
+        ]
         q, v = (x if good else np.empty(x.shape) for x, good in zip(out, apart, strict=True))
         return q, v
 

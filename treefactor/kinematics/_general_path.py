@@ -90,4 +90,14 @@ def _outputs(request: Request, out, batch: tuple[int, ...]) -> list[np.ndarray] 
     if count > 1 and (not isinstance(out, tuple | list) or len(out) != count):
         raise ShapeError(f"out must be a tuple of {count} arrays, got {received(out)}", None, (count,))
     arrays = [out] if count == 1 else out
-    return [as_output(one, (*batch, *shape)) for one, shape in zip(arrays, request.shapes, strict=True)]
+    found = [as_output(one, (*batch, *shape)) for one, shape in zip(arrays, request.shapes, strict=True)]
+    require_disjoint(found)
+    return found
+
+
+def require_disjoint(arrays) -> None:
+    """Raise ShapeError if arrays that receive results share memory."""
+    for k, one in enumerate(arrays):
+        for j, other in enumerate(arrays[:k]):
+            if np.shares_memory(one, other):
+                raise ShapeError(f"arrays {j} and {k} of out share memory: pass separate arrays", one.shape)

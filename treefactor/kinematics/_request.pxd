@@ -79,6 +79,7 @@ cdef class Request:
     cdef bint find_pointers(self, object q, object v, object a, object out, const double **x,
                             double **results) noexcept
     cdef bint find_states(self, object q, object v, object a, const double **x) noexcept
+    cdef bint are_apart(self, tuple arrays, Py_ssize_t batch) noexcept
     cdef bint fits(self, object out, Py_ssize_t k) noexcept
     cdef object allocate(self, Py_ssize_t batch)
     cdef object run_vectors(self, object q, object v, object a, object out)

@@ -188,6 +188,18 @@ cdef class Request:
             x[2] = <const double *> cnp.PyArray_DATA(<cnp.ndarray> a)
         return True
 
+    cdef bint are_apart(self, tuple arrays, Py_ssize_t batch) noexcept:
+        """Return whether contiguous results of a batch share no memory with each other."""
+        cdef const double *first[MOST_ITEMS]
+        cdef Py_ssize_t k, j
+        for k in range(self.items):
+            first[k] = <const double *> cnp.PyArray_DATA(<cnp.ndarray> arrays[k])
+            for j in range(k):
+                if (first[j] < first[k] + batch * self.item[k].size
+                        and first[k] < first[j] + batch * self.item[j].size):
+                    return False
+        return True
+
     cdef bint fits(self, object out, Py_ssize_t k) noexcept:
         """Return whether out is a writeable contiguous array of the shape of a result."""
         cdef int axis
@@ -236,6 +248,10 @@ cdef class Request:
             return None
         if not self.find_pointers(q, v, a, out, x, results):
             return None
+        if given and self.items > 1 and not self.are_apart(out, 1):
+            return None
+        if self.items > 1 and not self.are_apart(out, 1):
+            return None
         return out if self.run_one(x[0], x[1], x[2], results) else None
 
     cdef object run_rows(self, object q, object v, object a, object out):
@@ -260,6 +276,8 @@ cdef class Request:
             for k in range(self.items):
                 if not is_result(given[k], made[k]):
                     return None
+            if not self.are_apart(given, batch):
+                return None
             made, found = given, out
         for k in range(self.items):
             for j in range(3):

@@ -278,6 +278,8 @@ def centroidal_inertia(model: Model, q, out=None, num_threads: int = 1) -> np.nd
 
 def _derivatives(given: dict) -> int:
     """Return how many derivatives of a centre of mass are wanted."""
+    if given["a"] is not None and given["v"] is None:
+        raise TypeError("v is needed for accelerations of a centre of mass, got None")
     return 2 if given["a"] is not None else 1 if given["v"] is not None else 0
 
 

@@ -9,9 +9,10 @@ import numpy as np
 from .._util.bindable import register
 from .._util.messages import received
 from .._util.validation import require_apart, require_bindable
+from ..exceptions import ShapeError
 from ..model.model import Model
 from ._bound_request import BoundRequest, call
-from ._general_path import general_path
+from ._general_path import general_path, require_disjoint
 from ._request import Request
 from .plans import (
     ACCELERATION,
@@ -341,7 +342,9 @@ REQUESTS = {  # kind of every function, and the argument or arguments that make 
 
 def bind_function(kind: int, option, function, model: Model, given: dict, out) -> BoundRequest:
     """Bind a function that runs a request of a kind; ``option`` returns its option. See `treefactor.bind`."""
-    frame = next((given[name] for name in ("frame", "joint", "root") if given.get(name) is not None), -1)
+    frame = next((given[name] for name in ("frame", "joint") if name in given), given.get("root"))
+    if frame is None and "frame" not in given and "joint" not in given:
+        frame = -1  # the whole model
     request = compiled_request(model, kind, frame, given.get("reference", "LOCAL"), option(given))
     arrays = {name: given[name] for name in ("q", "v", "a") if given.get(name) is not None}
     return bound(request, model, arrays, out, partial(function, model, **given, out=out))
@@ -353,14 +356,14 @@ def bound(
     """Return a request bound to arrays, one for each result in ``out``; calls return ``result``, or out."""
     for name, array in arrays.items():
         require_bindable(array, (model.nq if name == "q" else model.nv,), name)
-    outs = (out,) if len(request.shapes) == 1 else out
-    if not isinstance(outs, tuple) or len(outs) != len(request.shapes):
-        raise ValueError(
-            f"out must be a tuple of {len(request.shapes)} arrays to be bound, got {received(out)}"
-        )
+    count = len(request.shapes)
+    if count > 1 and not (isinstance(out, tuple | list) and len(out) == count):
+        raise ShapeError(f"out must be a tuple of {count} arrays, got {received(out)}", None, (count,))
+    outs = (out,) if count == 1 else tuple(out)
     for one, shape in zip(outs, request.shapes, strict=True):
         require_bindable(one, shape, "out")
         require_apart(one, arrays)
+    require_disjoint(outs)
     out = outs[0] if len(outs) == 1 else outs
     q, v, a = (arrays.get(name) for name in ("q", "v", "a"))
     return BoundRequest(request, q, v, a, out, general, result)

@@ -19,7 +19,7 @@ from functools import cached_property
 
 import numpy as np
 
-from .._util.validation import Sealed, as_array, as_real
+from .._util.validation import Sealed, as_array, as_output, as_real
 from ..dynamics.recursions import bias, crba
 from ..exceptions import NotPositiveDefiniteError, ShapeError
 from ..linalg.delassus import ONE_REGULAR, REGULAR, inertia
@@ -226,9 +226,12 @@ def operational_inertia(
     Khatib (1987).
     """
     f, J, name = _parts(model, q, frame, reference, num_threads)
-    found, status = inertia(f, J, damping, out)
+    found, status = inertia(f, J, damping, out if f.batch else None)
     _require_regular(status, name)
-    return found
+    if out is None or found is out:
+        return found
+    as_output(out, found.shape)[...] = found
+    return out
 
 
 def _parts(

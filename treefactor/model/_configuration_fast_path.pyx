@@ -116,7 +116,7 @@ cdef bint is_out(Configurations c, int op, object out) noexcept:
 cdef bint read_one(Configurations c, int op, object first, object second, Steps *s) noexcept:
     """Fill steps but u and out from contiguous float64 vectors; false if they have another type or shape."""
     cdef Py_ssize_t other = c.size(op, 1)
-    if not (is_plain_vector(first, c.nq) and (other == 0 or is_plain_vector(second, other))):
+    if not (is_plain_vector(first, c.nq) and (op == NORMALIZE or is_plain_vector(second, other))):
         return False
     s.first = <const double *> cnp.PyArray_DATA(<cnp.ndarray> first)
     s.second = <const double *> cnp.PyArray_DATA(<cnp.ndarray> second) if other else NULL
@@ -171,7 +171,7 @@ cdef object run_batch(Configurations c, int op, object first, object second, obj
     cdef double part = 0.0
     memset(&operands[0], 0, sizeof(operands))
     if not (read_operand(first, c.nq, &batch, &operands[0])
-            and (other == 0 or read_operand(second, other, &batch, &operands[1]))):
+            and (op == NORMALIZE or read_operand(second, other, &batch, &operands[1]))):
         return None
     if batch <= 0:
         return None
@@ -191,6 +191,8 @@ cdef object run_batch(Configurations c, int op, object first, object second, obj
             return None
     if c.add_up(op, batch, operands, out):
         return out
+    if out is not result and not c.has_unit_rows(op, batch, operands):
+        return None  # and out stays as it was
     if not c.run_blocks(op, batch, operands, (<cnp.ndarray> out).data, (<cnp.ndarray> out).strides[0], 0,
                         (batch + LANES - 1) // LANES):
         return None

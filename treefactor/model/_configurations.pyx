@@ -225,7 +225,7 @@ cdef class Configurations:
 
     def batch(self, int op, Py_ssize_t batch, operands, cnp.ndarray out not None, Py_ssize_t first,
               Py_ssize_t stop):
-        """Run an operation on the blocks first .. stop-1 of 8 configurations; false if a length is not 1.
+        """Run an operation on the blocks first .. stop-1 of 8 configurations; return whether all lengths are 1.
 
         Operands are the first and second argument and u with contiguous rows: (batch, size), or (1, size) that
         all share; the last two may be None. out is C-contiguous, with the batch as its first axis.
@@ -259,15 +259,36 @@ cdef class Configurations:
                 count = <int> min(<Py_ssize_t> LANES, batch - b * LANES)
                 for j in range(3):
                     load(&operands[j], b, count, x[j])
-                if not self.has_unit_lengths(op, LANES, &steps):
-                    good = False
-                    break
+                good &= self.has_unit_lengths(op, LANES, &steps)
                 self.compute(op, LANES, &steps)
                 if is_matrix(op):
                     for j in range(count):
                         self.write_matrix(op, x[3] + j, LANES, <double *> (out + (b * LANES + j) * to_next))
                 else:
                     active.lanes.store(size, count, x[3], out + b * LANES * to_next, to_next)
+        free(work)
+        return good
+
+    cdef bint has_unit_rows(self, int op, Py_ssize_t batch, const Operand *operands) except -1:
+        """Return whether the rotations of all rows that an operation reads have unit length, or NaN."""
+        cdef Py_ssize_t first = LANES * operands[0].size, b, j
+        cdef bint good = True
+        cdef Steps steps
+        cdef double *work
+        cdef double *x[2]
+        if self.linear or op == NORMALIZE:
+            return True
+        work = <double *> malloc((first + LANES * operands[1].size + ALIGNED) * sizeof(double))
+        if work == NULL:
+            raise MemoryError("cannot allocate a workspace for a block of configurations")
+        x[0] = align(work)
+        x[1] = x[0] + first
+        steps.first, steps.second = x[0], x[1]
+        with nogil:
+            for b in range((batch + LANES - 1) // LANES):
+                for j in range(1 if reads_v(op) else 2):
+                    load(&operands[j], b, <int> min(<Py_ssize_t> LANES, batch - b * LANES), x[j])
+                good &= self.has_unit_lengths(op, LANES, &steps)
         free(work)
         return good
 

@@ -50,7 +50,8 @@ def general_path(op: int, a, b, u, out, num_threads: int) -> np.ndarray:
     shape = (*batch, *tail)
     if out is not None:
         as_output(out, shape)
-    direct = out is not None and out.flags.carray and not any(np.may_share_memory(out, x) for x in arrays)
+    read = arrays if numbers is None else [*arrays, numbers]
+    direct = out is not None and out.flags.carray and not any(np.may_share_memory(out, x) for x in read)
     result = out if direct else np.empty(shape)
     if batch:
         count = math.prod(batch)

@@ -98,12 +98,20 @@ INLINE void NAME(make_unit)(real *x, int count)
     for (int r = 0; r < count; r++) x[r] *= scale;
 }
 
-/* x <- x, whose squared length is 1 + e, |e| < 1e-5, scaled to unit length: 1 - e/2 + 3 e^2/8 is 1 / sqrt(1 + e) */
-INLINE void NAME(correct_length)(real *x, int count)
+/* Computes what to add to 1 to scale (x, last), of squared length 1 + e, |e| < 1e-5, to unit length:
+ * 1 - e/2 + 3 e^2/8 is 1 / sqrt(1 + e). */
+INLINE real NAME(length_correction)(const real *x, int count, real last)
 {
     real e = x[0] * x[0] - 1.0;
     for (int r = 1; r < count; r++) e += x[r] * x[r];
-    real scale = 1.0 - e * (0.5 - 0.375 * e);
+    e += last * last;
+    return -e * (0.5 - 0.375 * e);
+}
+
+/* x <- x of nearly unit length, scaled to it */
+INLINE void NAME(correct_length)(real *x, int count)
+{
+    real scale = 1.0 + NAME(length_correction)(x, count - 1, x[count - 1]);
     for (int r = 0; r < count; r++) x[r] *= scale;
 }
 
@@ -140,16 +148,37 @@ INLINE real NAME(cotangent)(real x, real c)
     return SELECT(x < SERIES, series, (1.0 - 0.5 * x * c) / y);
 }
 
-/* q <- quaternion of the rotation vector w; the translation of exp [v; w] is v + first w x v + second w x (w x v) */
-INLINE void NAME(exp_quaternion)(const real *w, real *q, real *first, real *second)
+/* q <- quaternion of the rotation vector w, less 1; the translation of exp [v; w] is
+ * v + first w x v + second w x (w x v) */
+INLINE void NAME(exp_less_one)(const real *w, real *q, real *first, real *second)
 {
     real x = NAME(at_least_tiny)(NAME(root)(LENGTH2(w))), s, c;
-    NAME(sine_and_cosine)(0.5 * x, &s, &c);
+    NAME(sine_and_cosine)(0.25 * x, &s, &c);
+    q[3] = -2.0 * s * s;
+    s = 2.0 * s * c;
+    c = 1.0 + q[3];
     real inverse = 1.0 / x, scale = s * inverse;
     EACH(r, 3) q[r] = scale * w[r];
-    q[3] = c;
     *first = 2.0 * scale * scale;
     *second = NAME(third)(x, 2.0 * s * c, inverse);
+}
+
+/* q <- quaternion of the rotation vector w; as above */
+INLINE void NAME(exp_quaternion)(const real *w, real *q, real *first, real *second)
+{
+    NAME(exp_less_one)(w, q, first, second);
+    q[3] += 1.0;
+}
+
+/* result <- (q, w) of nearly unit length, scaled to unit length, times 1 + change. The change and the correction of
+ * the length are added in one sum: to round each of thousands of small steps twice would turn them all alike. */
+INLINE void NAME(quaternion_step)(const real *q, real w, const real *change, real *result)
+{
+    real less = NAME(length_correction)(q, 3, w), scale = 1.0 + less, c[3];
+    NAME(cross)(q, change, c);
+    EACH(r, 3) result[r] = q[r] + (less * q[r] + scale * (change[3] * q[r] + (w * change[r] + c[r])));
+    real along = q[0] * change[0] + q[1] * change[1] + q[2] * change[2];
+    result[3] = w + (less * w + scale * (change[3] * w - along));
 }
 
 /* w <- rotation vector, of length at most pi, of the unit quaternion q; [v; w] with translation p has

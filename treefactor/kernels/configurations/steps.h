@@ -6,13 +6,15 @@
 #include "../common/spatial.h"
 #include "../common/rotations.h"
 
-/* circle <- circle turned by the angle with sine s and cosine c, with unit length */
+/* circle <- circle, scaled to unit length, turned by twice the angle with sine s and cosine c; in one sum, as
+ * quaternion_step */
 INLINE void NAME(turn_circle)(real *circle, real s, real c)
 {
-    real x = c * circle[0] - s * circle[1];
-    circle[1] = s * circle[0] + c * circle[1];
+    real less = NAME(length_correction)(circle, 1, circle[1]), scale = 1.0 + less;
+    real sine = 2.0 * s * c, change = -2.0 * s * s;
+    real x = circle[0] + (less * circle[0] + scale * (change * circle[0] - sine * circle[1]));
+    circle[1] += less * circle[1] + scale * (change * circle[1] + sine * circle[0]);
     circle[0] = x;
-    NAME(correct_length)(circle, 2);
 }
 
 /* x <- q exp(v), of one group */
@@ -21,13 +23,13 @@ INLINE void NAME(step)(ptrdiff_t group, const real *q, const real *v, real *x)
     real s, c, first, second, turned[4], moved[3];
     switch (group) {
     case CIRCLE:
-        NAME(sine_and_cosine)(v[0], &s, &c);
+        NAME(sine_and_cosine)(0.5 * v[0], &s, &c);
         EACH(r, 2) x[r] = q[r];
         NAME(turn_circle)(x, s, c);
         return;
     case SPHERE:
-        NAME(exp_quaternion)(v, turned, &first, &second);
-        NAME(quaternion_product)(q, q[3], turned, x);
+        NAME(exp_less_one)(v, turned, &first, &second);
+        NAME(quaternion_step)(q, q[3], turned, x);
         return;
     case PLANE: {
         real angle = NAME(at_least_tiny)(NAME(absolute)(v[2])), flat[2], zero = {0};
@@ -40,15 +42,15 @@ INLINE void NAME(step)(ptrdiff_t group, const real *q, const real *v, real *x)
         x[0] = q[0] + (q[2] * flat[0] - q[3] * flat[1]);
         x[1] = q[1] + (q[3] * flat[0] + q[2] * flat[1]);
         EACH(r, 2) x[2 + r] = q[2 + r];
-        NAME(turn_circle)(x + 2, 2.0 * s * c, 1.0 - 2.0 * s * s);
+        NAME(turn_circle)(x + 2, s, c);
         return;
     }
     default:
-        NAME(exp_quaternion)(v + 3, turned, &first, &second);
+        NAME(exp_less_one)(v + 3, turned, &first, &second);
         NAME(add_turns)(v + 3, first, second, v, moved);
         NAME(turn)(q + 3, q[6], moved, moved);
         EACH(r, 3) x[r] = q[r] + moved[r];
-        NAME(quaternion_product)(q + 3, q[6], turned, x + 3);
+        NAME(quaternion_step)(q + 3, q[6], turned, x + 3);
         real along = q[3] * x[3] + q[4] * x[4] + q[5] * x[5] + q[6] * x[6], zero = {0};
         EACH(r, 4) x[3 + r] = SELECT(along < zero, -x[3 + r], x[3 + r]);   /* the nearer of both, as Pinocchio */
     }
@@ -240,6 +242,7 @@ static void NAME(normalize)(const Coordinates *c, ptrdiff_t count, const double 
     }
 }
 
+/* Returns whether all rotations have unit length, or an entry that is not finite: 0 inf is NaN. */
 static int NAME(has_unit_lengths)(const Coordinates *c, ptrdiff_t count, const double *q, double tolerance)
 {
     real worst = {0};
@@ -248,7 +251,8 @@ static int NAME(has_unit_lengths)(const Coordinates *c, ptrdiff_t count, const d
         const ptrdiff_t size = c->group == CIRCLE || c->group == PLANE ? 2 : 4;
         real error = {0};
         error -= 1.0;
-        for (ptrdiff_t e = c->q + c->nq - size; e < c->q + c->nq; e++) error += READ(q, e) * READ(q, e);
+        for (ptrdiff_t e = c->q + c->nq - size; e < c->q + c->nq; e++)
+            error += READ(q, e) * READ(q, e) + 0.0 * READ(q, e);
         error = NAME(absolute)(error);
         worst = SELECT(error > worst, error, worst);
     }

@@ -1,0 +1,223 @@
+"""Test that no trap of Pinocchio's interface exists here; numbered as in the list of known traps."""
+
+import numpy as np
+import pytest
+from helpers.dynamics_cases import MODELS, arguments
+from helpers.frame_cases import loaded
+
+import treefactor as tf
+
+MODEL = MODELS["freeflyer"]
+ONE = MODELS["one"]
+Q, V, A, F = arguments(MODEL, 1)
+OF_FRAMES = {  # functions of a frame, without it
+    "frame_placement": lambda frame: tf.frame_placement(MODEL, Q, frame),
+    "frame_velocity": lambda frame: tf.frame_velocity(MODEL, Q, V, frame),
+    "frame_acceleration": lambda frame: tf.frame_acceleration(MODEL, Q, V, A, frame),
+    "frame_jacobian": lambda frame: tf.frame_jacobian(MODEL, Q, frame),
+    "frame_jacobian_dot": lambda frame: tf.frame_jacobian_dot(MODEL, Q, V, frame),
+    "joint_jacobian": lambda frame: tf.joint_jacobian(MODEL, Q, frame),
+    "center_of_mass": lambda frame: tf.center_of_mass(MODEL, Q, root=frame),
+    "center_of_mass_jacobian": lambda frame: tf.center_of_mass_jacobian(MODEL, Q, frame),
+    "operational_space": lambda frame: tf.operational_space(MODEL, Q, frame, damping=1.0),
+    "Kinematics": lambda frame: tf.Kinematics(MODEL, placements=[frame]),
+    "bind": lambda frame: tf.bind(tf.frame_placement, MODEL, Q, frame, out=np.empty((3, 4))),
+    "support": lambda frame: MODEL.support(frame),
+    "frame": lambda frame: MODEL.frame(frame),
+}
+BY_NUMBER = [name for name in OF_FRAMES if name != "frame"]
+
+
+@pytest.mark.parametrize("name", OF_FRAMES)
+def test_t1_unknown_names_raise_with_similar_ones(name):
+    with pytest.raises(tf.InvalidModelError, match=r"'j00' is not .*'j0'"):
+        OF_FRAMES[name]("j00")
+
+
+@pytest.mark.parametrize("number", [7, 99, 2**40, 2**70, -9, -(2**70)])
+@pytest.mark.parametrize("name", BY_NUMBER)
+def test_t1_numbers_of_no_joint_raise(name, number):
+    with pytest.raises((IndexError, ValueError), match=f"(frame|joint|root).* {number}$"):
+        OF_FRAMES[name](number)
+
+
+@pytest.mark.parametrize("wrong", [None, 0.0, b"j0", np.zeros(2), object()], ids=repr)
+@pytest.mark.parametrize("name", BY_NUMBER)
+def test_t1_what_is_not_a_frame_raises(name, wrong):
+    if wrong is None and name.startswith("center"):
+        return  # the whole model
+    with pytest.raises((tf.DtypeError, TypeError, tf.InvalidModelError, ValueError)):
+        OF_FRAMES[name](wrong)
+
+
+def test_t2_pose_and_jacobian_are_of_one_configuration():
+    other = arguments(MODEL, 2)[0]
+    for q in (Q, other, Q):
+        J, T = tf.frame_jacobian(MODEL, q, "j6", "WORLD", placement=True)
+        assert (T == tf.frame_placement(MODEL, q, "j6")).all()
+        assert (J == tf.frame_jacobian(MODEL, q, "j6", "WORLD")).all()
+
+
+def test_t3_and_t4_the_order_of_calls_changes_nothing():
+    """Call all functions in every state in turns, forwards and backwards."""
+    states = [arguments(MODEL, seed)[:3] for seed in (1, 2, 3)]
+
+    def everything(q, v, a):
+        return [
+            tf.frame_velocity(MODEL, q, v, "j6"),
+            tf.frame_placement(MODEL, q, "j6"),
+            tf.frame_acceleration(MODEL, q, v, a, "j6"),
+            tf.frame_acceleration(MODEL, q, v, None, "j6"),
+            tf.frame_jacobian(MODEL, q, "j6"),
+            tf.center_of_mass(MODEL, q),
+            *tf.center_of_mass(MODEL, q, v, a),
+            tf.centroidal_map(MODEL, q),
+            tf.rnea(MODEL, q, v, a),
+        ]
+
+    first = [everything(*state) for state in states]
+    for state, expected in reversed(list(zip(states, first, strict=True))):
+        assert all((x == y).all() for x, y in zip(everything(*state), expected, strict=True))
+
+
+def test_t5_results_are_the_callers():
+    """No later call changes a result, and no change of a result changes a later one."""
+    for function in [
+        lambda q: tf.frame_placement(MODEL, q, "j6"),
+        lambda q: tf.joint_placements(MODEL, q),
+        lambda q: tf.centroidal_map(MODEL, q),
+        lambda q: tf.center_of_mass(MODEL, q),
+        lambda q: tf.neutral(MODEL),
+    ]:
+        found = function(Q)
+        kept = found.copy()
+        function(arguments(MODEL, 2)[0])
+        assert (found == kept).all()
+        found[...] = 7.0
+        assert (function(Q) == kept).all()
+
+
+def test_t6_one_freedom_keeps_its_axes():
+    q, v, a, f = arguments(ONE, 1)
+    for x, size in [
+        (tf.joint_jacobian(ONE, q, 0), (6, 1)),
+        (tf.frame_jacobian(ONE, q, 0), (6, 1)),
+        (tf.frame_jacobian(ONE, q, 0, layout="packed"), (6, 1)),
+        (tf.frame_jacobian(ONE, q, -1, layout="packed"), (6, 0)),
+        (tf.frame_jacobian(ONE, q, [0]), (1, 6, 1)),
+        (tf.frame_jacobian_dot(ONE, q, v, 0), (6, 1)),
+        (tf.center_of_mass_jacobian(ONE, q), (3, 1)),
+        (tf.centroidal_map(ONE, q), (6, 1)),
+        (tf.centroidal_map_dot(ONE, q, v), (6, 1)),
+        (tf.joint_placements(ONE, q), (1, 3, 4)),
+        (tf.coriolis_matrix(ONE, q, v), (1, 1)),
+        (tf.inverse_inertia(ONE, q), (1, 1)),
+        (tf.generalized_gravity(ONE, q), (1,)),
+        (tf.static_torque(ONE, q, f), (1,)),
+        (tf.rnea(ONE, q, v, a), (1,)),
+        (tf.squared_distance(ONE, q, q), (1,)),
+        (tf.d_integrate(ONE, q, v, 0), (1, 1)),
+        (tf.integrate(ONE, q, v), (1,)),
+        (tf.operational_inertia(ONE, q, 0, damping=1.0), (6, 6)),
+    ]:
+        assert x.shape == size
+
+
+def test_t7_random_configurations_are_finite_whatever_the_limits():
+    for limit in (np.inf, 1.0):
+        q = tf.random_configuration(MODEL, 0, np.full(MODEL.nq, -limit), np.full(MODEL.nq, limit), 50)
+        assert np.isfinite(q).all()
+        np.testing.assert_allclose((q[:, 3:7] ** 2).sum(1), 1.0, rtol=1e-15)
+        assert (q[:, 3:7].min(0) < -0.5).all()
+        assert (q[:, 3:7].max(0) > 0.5).all()
+
+
+@pytest.mark.parametrize("bad", [1.1, 0.0, 2.0, np.nan, 1e200])
+def test_t8_quaternions_of_other_lengths_are_refused_or_nan(bad):
+    longer = Q.copy()
+    longer[3:7] *= bad
+    error = tf.ConfigurationError if np.isfinite(bad) else tf.NonFiniteError
+    for function in [
+        lambda q: tf.frame_placement(MODEL, q, "j6"),
+        lambda q: tf.joint_placements(MODEL, q),
+        lambda q: tf.frame_jacobian(MODEL, q, "j6"),
+        lambda q: tf.center_of_mass(MODEL, q),
+        lambda q: tf.centroidal_map(MODEL, q),
+        lambda q: tf.generalized_gravity(MODEL, q),
+        lambda q: tf.potential_energy(MODEL, q),
+        lambda q: tf.inverse_inertia(MODEL, q),
+        lambda q: tf.operational_inertia(MODEL, q, "j6"),
+    ]:
+        with pytest.raises(error, match="j0" if np.isfinite(bad) else "q is not finite"):
+            function(longer)
+        both = function(np.stack([Q, longer, Q]))
+        assert np.isnan(both[1]).any()  # columns and blocks that are always zero may stay so
+        np.testing.assert_allclose(both[[0, 2]], np.stack([function(Q)] * 2), rtol=1e-9, atol=1e-12)
+
+
+def test_t9_packed_jacobians_leave_out_columns_of_zeros():
+    theirs = pytest.importorskip("pinocchio", reason="loads the robots")
+    for robot, frame, columns in [
+        (("panda",), "panda_hand_tcp", 7),
+        (("solo12", True), "FL_FOOT", 9),
+        (("talos_reduced", True), "left_sole_link", 12),
+    ]:
+        _, model = loaded(*robot)
+        q = tf.random_configuration(model, 0)
+        J = tf.frame_jacobian(model, q, frame)
+        assert np.flatnonzero(np.abs(J).max(0) > 1e-15).tolist() == model.support(frame).tolist()
+        assert tf.frame_jacobian(model, q, frame, layout="packed").shape == (6, columns)
+    assert theirs
+
+
+@pytest.mark.parametrize("name", ["panda", "solo12", "talos_reduced"])
+def test_t10_frames_of_fixed_links_survive_loading(name):
+    pin = pytest.importorskip("pinocchio", reason="loads the robots")
+    theirs, model = loaded(name)
+    data, q = theirs.createData(), tf.random_configuration(model, 0)
+    pin.framesForwardKinematics(theirs, data, q)
+    urdf = tf.Model.from_urdf(tf.robots.find(name).path)
+    for own in (model, urdf):
+        known = {frame.name for frame in own.frames}
+        for k, frame in enumerate(theirs.frames):
+            if frame.name == "universe":
+                continue
+            assert frame.name in known
+            kinds = [one.type for one in own.frames if one.name == frame.name]
+            found = own.frame(frame.name) if len(kinds) == 1 else own.frame(frame.name, frame.type.name)
+            T = tf.frame_placement(own, q, found)
+            np.testing.assert_allclose(T, data.oMf[k].homogeneous[:3], rtol=0, atol=1e-13)
+
+
+@pytest.mark.parametrize("size", [(), (9,)])
+def test_results_that_share_memory_are_refused(size):
+    q, v, _, _ = arguments(MODEL, 1, size)
+    n = MODEL.nv
+    room = np.full((*size, 6 * n + 12), 7.0)
+    J, T = (x.reshape(*size, *shape) for x, shape in ((room[..., : 6 * n], (6, n)), (room[..., :12], (3, 4))))
+    both, request = np.full((*size, 3), 7.0), tf.Kinematics(MODEL, velocities=["j6"], accelerations=["j6"])
+    six = np.full((*size, 1, 6), 7.0)
+    for call in [
+        lambda: tf.frame_jacobian(MODEL, q, "j6", placement=True, out=(J, T)),
+        lambda: tf.center_of_mass(MODEL, q, v, out=(both, both)),
+        lambda: request(q, v, out=(six, six)),
+        lambda: request.bind(*arguments(MODEL, 1)[:2], out=(six.reshape(-1, 6)[:1],) * 2),
+        lambda: tf.bind(tf.center_of_mass, MODEL, *arguments(MODEL, 1)[:2], out=(both.ravel()[:3],) * 2),
+    ]:
+        with pytest.raises(tf.ShapeError, match="share memory"):
+            call()
+    assert all((x == 7.0).all() for x in (room, both, six))
+    T = room[..., 6 * n :].reshape(*size, 3, 4)  # side by side in one array
+    tf.frame_jacobian(MODEL, q, "j6", placement=True, out=(room[..., : 6 * n].reshape(*size, 6, n), T))
+
+
+def test_bound_results_that_are_missing_are_named():
+    for function, arrays, options, out in [
+        (tf.frame_jacobian, (Q, 0), {"placement": True}, np.empty((6, MODEL.nv))),
+        (tf.center_of_mass, (Q, V), {}, np.empty(3)),
+        (tf.center_of_mass, (Q, V, A), {}, (np.empty(3), np.empty(3))),
+    ]:
+        with pytest.raises(tf.ShapeError, match=r"out must be a tuple of \d arrays"):
+            tf.bind(function, MODEL, *arrays, **options, out=out)
+    with pytest.raises(TypeError, match="v is needed"):
+        tf.bind(tf.center_of_mass, MODEL, Q, None, A, out=(np.empty(3),) * 3)
