@@ -103,10 +103,11 @@ INLINE void NAME(unit_motion)(const Work *w, const View *view, const Freedom *f,
     }
     EACH(r, 3) {
         arm[r] = view->at[r] - X->p[r];
-        s[r] = zero;
         s[3 + r] = axis[r];
     }
-    ADD_CROSS(axis, arm, s);
+    s[0] = axis[1] * arm[2] - axis[2] * arm[1];
+    s[1] = axis[2] * arm[0] - axis[0] * arm[2];
+    s[2] = axis[0] * arm[1] - axis[1] * arm[0];
     if (f->pitch != 0.0) EACH(r, 3) s[r] += f->pitch * axis[r];
 }
 
