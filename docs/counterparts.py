@@ -113,15 +113,16 @@ GROUPS: dict[str, tuple[Counterpart, ...]] = {
         ),
         Counterpart(
             "computeDelassusMatrix, ContactCholeskyDecomposition",
-            "adapters.pinocchio_.Accelerator.delassus",
-            "*J H⁻¹ Jᵀ* from *q*, with `crba` and the Jacobians of Pinocchio",
+            "delassus, operational_inertia",
+            "*J H⁻¹ Jᵀ* of frames from *q*; `operational_inertia` is the inverse",
+            "delassus",
         ),
         Counterpart(
             "computeDelassusMatrix",
-            "Factor.delassus, operational_inertia",
-            "of a given *J* and factor; `operational_inertia` is the inverse",
-            "delassus of J",
+            "adapters.pinocchio_.Accelerator.delassus",
+            "with `crba` and the Jacobians of Pinocchio; `delassus` needs neither",
         ),
+        Counterpart("computeDelassusMatrix", "Factor.delassus", "of a given *J* and factor", "delassus of J"),
     ),
     "Configurations": (
         Counterpart("integrate", "integrate"),

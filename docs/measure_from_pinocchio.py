@@ -220,6 +220,11 @@ def delassus(case: robot_times.Case, frames: list[int]) -> Iterator[bench.Compar
 
     np.testing.assert_allclose(ours(), peer(), rtol=1e-6, atol=1e-9)
     yield turns(CALL, case, "computeDelassusMatrix", ours, peer)
+    own, names, many = pinocchio_.model(model), [model.frames[frame].name for frame in frames], case.moving.q
+    out = np.empty((len(J), len(J)))
+    yield turns(CALL, case, "delassus", partial(tf.delassus, own, q, names, out=out), peer)
+    every = loop(lambda q: pin.computeDelassusMatrix(model, data, q, models, datas), many)
+    yield turns(BATCH, case, "delassus", partial(tf.delassus, own, many, names), every, len(many))
     yield turns(CALL, case, "delassus of J", partial(accelerator.delassus, J), peer)
     mass_matrix = partial(pinocchio_.mass_matrix, model, data, q)
     yield turns(CALL, case, "mass_matrix", mass_matrix, partial(pin.crba, model, data, q))
