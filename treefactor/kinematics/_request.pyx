@@ -325,8 +325,9 @@ cdef class Request:
         """Return the doubles of workspace that `compute_block` needs."""
         return kernels.lanes.workspace_size(&self.plan)
 
-    cdef void compute_block(self, const double *q, double **results, double *doubt, double *work) noexcept nogil:
-        """results[k] <- result k of 8 configurations in lanes; doubt[l] <- 0 where q[l] is a configuration."""
+    cdef void compute_block(self, const double *q, double **results, double *doubt,
+                            double *work) noexcept nogil:
+        """results[k] <- result k of 8 configurations; doubt[l] <- 0 where q[l] is a configuration."""
         kernels.lanes.compute(&self.plan, q, NULL, NULL, results, work)
         kernels.lanes.check(&self.plan, q, NULL, NULL, doubt)
 

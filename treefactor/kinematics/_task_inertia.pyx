@@ -102,7 +102,8 @@ def fast(model, int kind, frame, reference, q, out, bint invert=False, double da
     return out if done else None
 
 
-cdef void spread_rows(const Item *item, Py_ssize_t n, Py_ssize_t m, const double *J, double *W) noexcept nogil:
+cdef void spread_rows(const Item *item, Py_ssize_t n, Py_ssize_t m, const double *J,
+                      double *W) noexcept nogil:
     """W <- J^T, (n, m) entries in lanes, from the columns of J that a request computes."""
     cdef Py_ssize_t r, e, place
     memset(W, 0, LANES * n * m * sizeof(double))
@@ -113,8 +114,8 @@ cdef void spread_rows(const Item *item, Py_ssize_t n, Py_ssize_t m, const double
                    LANES * sizeof(double))
 
 
-cdef void compute_block(Bodies bodies, Request request, const double *q, double *G, bint invert, double damping,
-                        double *work) noexcept nogil:
+cdef void compute_block(Bodies bodies, Request request, const double *q, double *G, bint invert,
+                        double damping, double *work) noexcept nogil:
     """G <- J H^-1 J^T of 8 configurations in lanes, or its inverse; NaN where that cannot be computed."""
     cdef const Shape *t = &bodies.pattern.shape
     cdef Py_ssize_t m = request.item.size // t.n, lane, k

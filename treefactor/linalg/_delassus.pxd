@@ -11,5 +11,7 @@ ctypedef struct Memory:          # workspaces of the kernels; free X
 
 cdef Memory allocate_memory(Py_ssize_t n, Py_ssize_t m) except *
 cdef Py_ssize_t multiply(const Shape *t, const double *L, const double *inverse, bint ltdl, Py_ssize_t m,
-                         const double *J, double *G, const Memory *w, bint invert, double damping) noexcept nogil
-cdef void invert_lanes(Py_ssize_t m, double damping, double *G, double *X, Py_ssize_t *failed) noexcept nogil
+                         const double *J, double *G, const Memory *w, bint invert,
+                         double damping) noexcept nogil
+cdef void invert_lanes(Py_ssize_t m, double damping, double *G, double *X,
+                       Py_ssize_t *failed) noexcept nogil

@@ -53,7 +53,8 @@ cdef Memory allocate_memory(Py_ssize_t n, Py_ssize_t m) except *:
 
 
 cdef Py_ssize_t multiply(const Shape *t, const double *L, const double *inverse, bint ltdl, Py_ssize_t m,
-                         const double *J, double *G, const Memory *w, bint invert, double damping) noexcept nogil:
+                         const double *J, double *G, const Memory *w, bint invert,
+                         double damping) noexcept nogil:
     """G <- J H^-1 J^T, or the inverse of it and the damping; return -1 or the row that depends on others.
 
     L are the padded rows of the factor of H, inverse the reciprocals of its diagonal.
@@ -65,13 +66,14 @@ cdef Py_ssize_t multiply(const Shape *t, const double *L, const double *inverse,
     return failed
 
 
-cdef void invert_lanes(Py_ssize_t m, double damping, double *G, double *X, Py_ssize_t *failed) noexcept nogil:
+cdef void invert_lanes(Py_ssize_t m, double damping, double *G, double *X,
+                       Py_ssize_t *failed) noexcept nogil:
     """G <- (G + damping I)^-1 of 8 matrices side by side; X: workspace of m entries."""
     kernels.invert_lanes(m, damping, G, X, failed)
 
 
-cdef Py_ssize_t compute(SingleKernel f, Py_ssize_t m, const double *J, double *G, const Memory *w, bint invert,
-                        double damping) noexcept nogil:
+cdef Py_ssize_t compute(SingleKernel f, Py_ssize_t m, const double *J, double *G, const Memory *w,
+                        bint invert, double damping) noexcept nogil:
     """Call `multiply` with the factor that a kernel keeps."""
     return multiply(&f.pattern.shape, f.w.X, f.w.inverse, f.ltdl, m, J, G, w, invert, damping)
 
