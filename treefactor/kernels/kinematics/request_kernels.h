@@ -44,20 +44,6 @@ static Work NAME(carve_work)(const Plan *plan, int k, double *workspace)
     return w;
 }
 
-/* x[item] <- the results of every item that belong to lanes from `lane` on */
-SCALAR static void NAME(write_part)(const Plan *plan, const double *v, const double *a, double *const *x,
-                                    ptrdiff_t lane, Work w)
-{
-    if (plan->order > 0) NAME(move)(plan, v, a, &w);
-    if (plan->sums) NAME(weigh)(plan, &w);
-    if (plan->arms) NAME(find_arms)(plan, &w);
-    for (const Output *o = plan->output; o < plan->output + plan->outputs; o++) {
-        double *to = x[o->item] + o->first[LANES > 1] * LANES + lane;
-        if (o->kind < CENTER) NAME(write_output)(plan, &w, o, to);
-        else NAME(write_masses)(plan, &w, o, to);
-    }
-}
-
 /* x[item] <- the results of every item; v = NULL or a = NULL means zero */
 SCALAR static void NAME(compute)(const Plan *plan, const double *q, const double *v, const double *a, double *const *x,
                                  double *workspace)
@@ -65,8 +51,17 @@ SCALAR static void NAME(compute)(const Plan *plan, const double *q, const double
     Work w[PARTS];
     for (int k = 0; k < PARTS; k++) w[k] = NAME(carve_work)(plan, k, workspace);
     NAME(place)(plan, q, w);
-    for (int k = 0; k < PARTS; k++)
-        NAME(write_part)(plan, v ? v + k * PART : NULL, a ? a + k * PART : NULL, x, k * PART, w[k]);
+    for (int k = 0; k < PARTS; k++) {
+        if (plan->order > 0) NAME(move)(plan, v ? v + k * PART : NULL, a ? a + k * PART : NULL, w + k);
+        if (plan->sums) NAME(weigh)(plan, w + k);
+        if (plan->arms) NAME(find_arms)(plan, w + k);
+    }
+    for (const Output *o = plan->output; o < plan->output + plan->outputs; o++) {
+        double *to = x[o->item] + o->first[LANES > 1] * LANES;
+        if (o->kind == JACOBIAN) NAME(write_jacobian)(plan, w, o, to);
+        else if (o->kind < CENTER) for (int k = 0; k < PARTS; k++) NAME(write_output)(plan, w + k, o, to + k * PART);
+        else for (int k = 0; k < PARTS; k++) NAME(write_masses)(plan, w + k, o, to + k * PART);
+    }
 }
 
 /* Return 0 if n numbers are finite, else NaN; in four sums that do not wait for each other. */
