@@ -71,6 +71,7 @@ CASES = {  # functions of arrays, and arrays that they accept; by the name of wh
         lambda q, out: tf.operational_inertia(MODEL, q, 0, damping=1.0, out=out),
         *(Q, np.empty((6, 6))),
     ),
+    "delassus": (lambda q, out: tf.delassus(MODEL, q, 0, out=out), Q, np.empty((6, 6))),
     "operational_bias": (lambda q, v: tf.operational_bias(MODEL, q, v, 0, damping=1.0), Q, V),
     "task_bias": (lambda q, v: tf.task_bias(MODEL, q, v, 0), Q, V),
     "OperationalSpace": (lambda J: tf.OperationalSpace(FACTOR, J), BS[:1]),

@@ -52,6 +52,7 @@ from .kinematics.centroidal import (
     centroidal_momentum,
     centroidal_momentum_rate,
 )
+from .kinematics.delassus import delassus
 from .kinematics.frames import (
     frame_acceleration,
     frame_jacobian,
@@ -143,6 +144,7 @@ __all__ = [
     "crba",
     "d_difference",
     "d_integrate",
+    "delassus",
     "difference",
     "distance",
     "factor",

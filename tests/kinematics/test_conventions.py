@@ -6,7 +6,7 @@ from functools import cache
 import numpy as np
 import pytest
 from helpers.dynamics_cases import arguments, error, free
-from helpers.frame_cases import REFERENCES, ROBOTS, Expected, frames_of, loaded, with_frames
+from helpers.frame_cases import REFERENCES, ROBOTS, Expected, loaded, with_frames
 from helpers.model_cases import in_pinocchio, random_model
 
 import treefactor as tf
@@ -51,7 +51,7 @@ def case(name):
     if name in ROBOTS:
         theirs, model = loaded(*ROBOTS[name])
         return Case(
-            theirs, model, list(enumerate(frames_of(theirs, model)))[:: 1 if model.nv < 30 else 5], True
+            theirs, model, list(enumerate(model.frames))[:: 1 if model.nv < 30 else 5], True
         )
     model = free(random_model([-1, 0, 1, 1], [name, "revolute", "spherical", name], 1))
     theirs = in_pinocchio(model)

@@ -20,6 +20,7 @@ from .centroidal import (
     centroidal_momentum,
     centroidal_momentum_rate,
 )
+from .delassus import delassus
 from .frames import (
     frame_acceleration,
     frame_jacobian,
@@ -52,6 +53,7 @@ __all__ = [
     "centroidal_map_dot",
     "centroidal_momentum",
     "centroidal_momentum_rate",
+    "delassus",
     "frame_acceleration",
     "frame_jacobian",
     "frame_jacobian_dot",

@@ -58,25 +58,33 @@ def code_of(int kind, reference, int option):
     return (kind * 3 + number_of(reference)) * OPTIONS + option
 
 
+cdef Request find_request(model, int kind, frame, reference, int option):
+    """Return the request of frames that a model keeps; None if it is not compiled."""
+    cdef object requests = getattr(model, "_requests", None), found, key = frame
+    cdef Py_ssize_t reference_number
+    if type(requests) is not dict:
+        return None
+    if not is_name(key):
+        key = key_of(key)
+    found = (<dict> requests).get(key) if key is not None else None
+    if found is None:
+        return None
+    reference_number = number_of(reference)
+    if reference_number < 0:
+        return None
+    return (<dict?> found).get((kind * 3 + reference_number) * OPTIONS + option)
+
+
 def call(model, int kind, frame, reference, int option, q, v, a, out, threads, general_path):
     """Compute results of frames: float64 arrays at once if the request is compiled.
 
     ``frame`` is a frame or a list of them, ``option`` what else determines the request: see `plans.items_of`.
     The general path takes the same arguments.
     """
-    cdef object requests = getattr(model, "_requests", None), found = None, key = frame
-    cdef Py_ssize_t reference_number
-    if type(requests) is dict:
-        if not is_name(key):
-            key = key_of(key)
-        found = (<dict> requests).get(key) if key is not None else None
-        if found is not None:
-            reference_number = number_of(reference)
-            found = None if reference_number < 0 else (<dict?> found).get(
-                (kind * 3 + reference_number) * OPTIONS + option
-            )
-    if found is not None:
-        found = (<Request?> found).run_fast(q, v, a, out, threads)
+    cdef Request request = find_request(model, kind, frame, reference, option)
+    cdef object found = None
+    if request is not None:
+        found = request.run_fast(q, v, a, out, threads)
     if found is None:
         found = general_path(model, kind, frame, reference, option, q, v, a, out, threads)
     return found
@@ -129,10 +137,6 @@ cdef class BoundRequest(BoundCall):
     ValueError
         If an array is not contiguous float64, has the wrong shape, or overlaps out.
     """
-
-    cdef Request request
-    cdef const double *x[3]
-    cdef double **results
 
     def __cinit__(self, Request request not None, q, v, a, out, general_path, result=None):
         self.request = request

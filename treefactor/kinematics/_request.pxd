@@ -87,4 +87,7 @@ cdef class Request:
     cdef object run_rows(self, object q, object v, object a, object out)
     cdef bint run_blocks(self, Py_ssize_t batch, const Operand *operands, tuple out, Py_ssize_t first,
                          Py_ssize_t stop) except False
+    cdef Py_ssize_t block_size(self) noexcept nogil
+    cdef void compute_block(self, const double *q, double **results, double *doubt,
+                            double *work) noexcept nogil
     cdef void store(self, const Item *item, int count, const double *x, char *to) noexcept nogil

@@ -358,6 +358,16 @@ cdef class Request:
         free(work)
         return True
 
+    cdef Py_ssize_t block_size(self) noexcept nogil:
+        """Return the doubles of workspace that `compute_block` needs."""
+        return kernels.lanes.workspace_size(&self.plan)
+
+    cdef void compute_block(self, const double *q, double **results, double *doubt,
+                            double *work) noexcept nogil:
+        """results[k] <- result k of 8 configurations; doubt[l] <- 0 where q[l] is a configuration."""
+        kernels.lanes.compute(&self.plan, q, NULL, NULL, results, work)
+        kernels.lanes.check(&self.plan, q, NULL, NULL, doubt)
+
     cdef void store(self, const Item *item, int count, const double *x, char *to) noexcept nogil:
         """Write a result of a block of configurations into the user's rows."""
         cdef Py_ssize_t to_next = item.size * sizeof(double), r

@@ -15,18 +15,20 @@ tau_0 is.
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import cached_property
+from functools import cached_property, partial
 
 import numpy as np
 
 from .._util.validation import Sealed, as_array, as_output, as_real
-from ..dynamics.recursions import bias, crba
+from ..dynamics.recursions import bias
 from ..exceptions import NotPositiveDefiniteError, ShapeError
-from ..linalg.delassus import ONE_REGULAR, REGULAR, inertia
-from ..linalg.factorization import factor
+from ..linalg.delassus import ONE_REGULAR, REGULAR, inertia, require_damping
 from ..linalg.factors import Factor
-from ..model.model import Model, require_model
-from ._task_rows import jacobian_dot_v, jacobian_of, row_name
+from ..model.model import Model
+from ._task_inertia import fast
+from ._task_rows import jacobian_dot_v, row_name
+from .delassus import compute_batch, parts, request_of_task
+from .plans import JACOBIAN
 
 __all__ = ["OperationalSpace", "operational_bias", "operational_inertia", "operational_space", "task_bias"]
 
@@ -196,8 +198,8 @@ def operational_space(
     -----
     Khatib (1987). In Pinocchio, J H^-1 J^T is ``computeDelassusMatrix``.
     """
-    f, J, name = _parts(model, q, frame, reference, num_threads)
-    return OperationalSpace.__new__(OperationalSpace)._fill(f, J, damping, name)
+    f, J = parts(model, q, frame, reference, num_threads)
+    return OperationalSpace.__new__(OperationalSpace)._fill(f, J, damping, partial(row_name, frame))
 
 
 def operational_inertia(
@@ -225,25 +227,20 @@ def operational_inertia(
     -----
     Khatib (1987).
     """
-    f, J, name = _parts(model, q, frame, reference, num_threads)
+    damping = require_damping(damping)
+    found = fast(model, JACOBIAN, frame, reference, q, out, True, damping)
+    if found is not None:
+        return found
+    request = request_of_task(model, frame, reference)
+    if np.ndim(q) > 1 and model.nv:
+        return compute_batch(model, request, q, out, num_threads, damping)
+    f, J = parts(model, q, frame, reference, num_threads)
     found, status = inertia(f, J, damping, out if f.batch else None)
-    _require_regular(status, name)
+    _require_regular(status, partial(row_name, frame))
     if out is None or found is out:
         return found
     as_output(out, found.shape)[...] = found
     return out
-
-
-def _parts(
-    model: Model, q, frame, reference, num_threads: int
-) -> tuple[Factor, np.ndarray, Callable[[int], str]]:
-    """Return the factor of H, the Jacobian of frames, and the names of its rows."""
-    require_model(model)
-    J = jacobian_of(model, q, frame, reference, num_threads)
-    layout = "dense" if np.ndim(q) == 1 else "packed"  # the fast path of one, the least memory of many
-    H = crba(model, q, layout=layout, num_threads=num_threads)
-    f = factor(H, model.tree, layout=layout, num_threads=1 if np.ndim(q) == 1 else num_threads)
-    return f, J, lambda row: row_name(frame, row)
 
 
 def task_bias(model: Model, q, v, frame, reference="LOCAL", num_threads: int = 1) -> np.ndarray:

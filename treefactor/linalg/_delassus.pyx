@@ -42,31 +42,40 @@ cdef enum:
     LANES = 8
 
 
-ctypedef struct Memory:          # workspaces of the kernels; free X
-    double *X
-    Group *group
-    Py_ssize_t *list
-
-
 cdef Memory allocate_memory(Py_ssize_t n, Py_ssize_t m) except *:
     """Return workspaces for J of shape (m, n)."""
     cdef Memory w
     cdef Py_ssize_t X = m * n + m
     w.X = <double *> allocate(X * sizeof(double) + m * sizeof(Group) + (m * n + 2 * n) * sizeof(Py_ssize_t))
-    w.group = <Group *> (w.X + X)
-    w.list = <Py_ssize_t *> (w.group + m)
+    w.group = w.X + X
+    w.list = <Py_ssize_t *> (<Group *> w.group + m)
     return w
 
 
-cdef Py_ssize_t compute(SingleKernel f, Py_ssize_t m, const double *J, double *G, const Memory *w, bint invert,
-                        double damping) noexcept nogil:
-    """G <- J H^-1 J^T, or the inverse of it and the damping; return -1 or the row that depends on others."""
-    cdef const Shape *t = &f.pattern.shape
+cdef Py_ssize_t multiply(const Shape *t, const double *L, const double *inverse, bint ltdl, Py_ssize_t m,
+                         const double *J, double *G, const Memory *w, bint invert,
+                         double damping) noexcept nogil:
+    """G <- J H^-1 J^T, or the inverse of it and the damping; return -1 or the row that depends on others.
+
+    L are the padded rows of the factor of H, inverse the reciprocals of its diagonal.
+    """
     cdef Py_ssize_t failed = -1
-    kernels.delassus(t, t.at, f.w.X, f.w.inverse, f.ltdl, m, J, G, w.X, w.group, w.list)
+    kernels.delassus(t, t.at, L, inverse, ltdl, m, J, G, w.X, <Group *> w.group, w.list)
     if invert:
         kernels.invert(m, damping, G, w.X, &failed)
     return failed
+
+
+cdef void invert_lanes(Py_ssize_t m, double damping, double *G, double *X,
+                       Py_ssize_t *failed) noexcept nogil:
+    """G <- (G + damping I)^-1 of 8 matrices side by side; X: workspace of m entries."""
+    kernels.invert_lanes(m, damping, G, X, failed)
+
+
+cdef Py_ssize_t compute(SingleKernel f, Py_ssize_t m, const double *J, double *G, const Memory *w,
+                        bint invert, double damping) noexcept nogil:
+    """Call `multiply` with the factor that a kernel keeps."""
+    return multiply(&f.pattern.shape, f.w.X, f.w.inverse, f.ltdl, m, J, G, w, invert, damping)
 
 
 def fast(Calls factor not None, J, out, bint invert=False, double damping=0.0):

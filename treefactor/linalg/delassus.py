@@ -41,11 +41,17 @@ def inertia(factor: AnyFactor, J, damping: float = 0.0, out=None) -> tuple[np.nd
         NaN where a row depends on others or H has no factor.
     ndarray of int, shape (...)
     """
+    damping = require_damping(damping)
+    found = _delassus.fast(factor, J, out, True, damping)
+    return _general(factor, J, out, damping) if found is None else (found, ONE_REGULAR)
+
+
+def require_damping(damping: float) -> float:
+    """Return a damping; raise if it is not a number or negative."""
     damping = as_number(damping, "damping")
     if damping < 0.0:
         raise ValueError(f"damping must not be negative, got {damping}")
-    found = _delassus.fast(factor, J, out, True, damping)
-    return _general(factor, J, out, damping) if found is None else (found, ONE_REGULAR)
+    return damping
 
 
 def _general(factor: AnyFactor, J, out, damping: float | None) -> tuple[np.ndarray, np.ndarray]:

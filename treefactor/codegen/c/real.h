@@ -14,6 +14,11 @@
 #define WIDTH 2
 #endif
 #define INLINE static inline __attribute__((always_inline))
+#ifdef __clang__
+#define UNROLL _Pragma("unroll")
+#else
+#define UNROLL _Pragma("GCC unroll 16")
+#endif
 #define BLOCK static __attribute__((noinline))
 #define ISA(f) tf_##f
 static void tf_sincos(ptrdiff_t n, const double *x, double *s, double *c) __attribute__((unused));

@@ -103,20 +103,52 @@ INLINE void NAME(unit_motion)(const Work *w, const View *view, const Freedom *f,
     }
     EACH(r, 3) {
         arm[r] = view->at[r] - X->p[r];
-        s[r] = zero;
         s[3 + r] = axis[r];
     }
-    ADD_CROSS(axis, arm, s);
+    s[0] = axis[1] * arm[2] - axis[2] * arm[1];
+    s[1] = axis[2] * arm[0] - axis[0] * arm[2];
+    s[2] = axis[0] * arm[1] - axis[1] * arm[0];
     if (f->pitch != 0.0) EACH(r, 3) s[r] += f->pitch * axis[r];
 }
 
-/* x <- unit motions of the freedoms that move the frame */
-INLINE void NAME(write_jacobian)(const Plan *plan, const Work *w, const Output *o, const View *view, double *x)
+/* x <- unit motion of a freedom that turns about an axis and sets its column alone, in all parts of the lanes */
+INLINE void NAME(write_hinge)(const Work *w, const Output *o, const View *view, const Freedom *f, double *x)
 {
+    const ptrdiff_t row = o->row[LANES > 1];
+    for (int k = 0; k < PARTS; k++) {
+        const Place *X = w[k].X + f->body;
+        const real *axis = X->R + 3 * f->axis;
+        real arm[3], s[3], turned[6];
+        EACH(r, 3) arm[r] = view[k].at[r] - X->p[r];
+        s[0] = axis[1] * arm[2] - axis[2] * arm[1];
+        s[1] = axis[2] * arm[0] - axis[0] * arm[2];
+        s[2] = axis[0] * arm[1] - axis[1] * arm[0];
+        if (o->reference == LOCAL) {
+            ROTATE_BACK(view[k].X.R, s, turned);
+            ROTATE_BACK(view[k].X.R, axis, turned + 3);
+            EACH(r, 6) AT(x + k * PART, r * row) = turned[r];
+        } else {
+            EACH(r, 3) AT(x + k * PART, r * row) = s[r];
+            EACH(r, 3) AT(x + k * PART, (3 + r) * row) = axis[r];
+        }
+    }
+}
+
+/* x <- unit motions of the freedoms that move the frame, in all parts of the lanes */
+INLINE void NAME(write_jacobian)(const Plan *plan, const Work *w, const Output *o, double *x)
+{
+    View view[PARTS];
+    for (int k = 0; k < PARTS; k++) NAME(view_frame)(w + k, o, view + k);
     for (const Column *c = plan->column + o->column; c < plan->column + o->column + o->columns; c++) {
-        real s[6];
-        NAME(unit_motion)(w, view, plan->freedom + c->freedom, s);
-        NAME(write_column)(plan, o, view, c, s, x);
+        const Freedom *f = plan->freedom + c->freedom;
+        if (!f->linear && f->pitch == 0.0 && f->ratio == 1.0 && !c->add)
+            NAME(write_hinge)(w, o, view, f, x + c->place[LANES > 1] * LANES);
+        else
+            for (int k = 0; k < PARTS; k++) {
+                real s[6];
+                NAME(unit_motion)(w + k, view + k, f, s);
+                NAME(write_column)(plan, o, view + k, c, s, x + k * PART);
+            }
     }
 }
 
@@ -161,7 +193,7 @@ INLINE void NAME(write_jacobian_dot)(const Plan *plan, const Work *w, const Outp
     }
 }
 
-/* x <- the result of an output */
+/* x <- the result of an output other than a Jacobian */
 INLINE void NAME(write_output)(const Plan *plan, const Work *w, const Output *o, double *x)
 {
     View view;
@@ -170,7 +202,6 @@ INLINE void NAME(write_output)(const Plan *plan, const Work *w, const Output *o,
     case PLACEMENT: NAME(write_placement)(w, o, &view, x); return;
     case VELOCITY: NAME(write_velocity)(w, o, &view, x); return;
     case ACCELERATION: NAME(write_acceleration)(w, o, &view, x); return;
-    case JACOBIAN: NAME(write_jacobian)(plan, w, o, &view, x); return;
     case JACOBIAN_DOT: NAME(write_jacobian_dot)(plan, w, o, &view, x); return;
     }
 }

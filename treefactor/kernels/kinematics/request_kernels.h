@@ -9,21 +9,30 @@
 #include "subtrees.h"
 #include "centroidal.h"
 
-static ptrdiff_t NAME(workspace_size)(const Plan *plan)
+/* Return the doubles of all structs of one part of the lanes, apart from its angles. */
+INLINE ptrdiff_t NAME(part_size)(const Plan *plan)
 {
-    const Mechanism *m = &plan->m;
     ptrdiff_t body = sizeof(Place) + sizeof(Point) + plan->order * sizeof(Motion);
     if (plan->sums) body += (2 + plan->order) * sizeof(Point) + (plan->sums - FIRST_MOMENTS) * sizeof(Tensor);
-    return ((m->bodies + 1) * body + 3 * m->angles * (ptrdiff_t)sizeof(real)) / 8;
+    return (plan->m.bodies + 1) * body / 8;
 }
 
-static Work NAME(carve_work)(const Plan *plan, double *workspace)
+static ptrdiff_t NAME(workspace_size)(const Plan *plan)
+{
+    return PARTS * NAME(part_size)(plan) + 3 * LANES * plan->m.angles;
+}
+
+/* Return the structs of part k of the lanes; the angles of all parts follow one another. */
+static Work NAME(carve_work)(const Plan *plan, int k, double *workspace)
 {
     const Mechanism *m = &plan->m;
-    const ptrdiff_t bodies = m->bodies + 1;
+    const ptrdiff_t bodies = m->bodies + 1, size = NAME(part_size)(plan);
     Work w;
-    w.X = (Place *)workspace + 1;
-    w.root = (Point *)((Place *)workspace + bodies) + 1;
+    w.angles.angle = (real *)(workspace + PARTS * size) + k * m->angles;
+    w.angles.sine = w.angles.angle + PARTS * m->angles;
+    w.angles.cosine = w.angles.sine + PARTS * m->angles;
+    w.X = (Place *)(workspace + k * size) + 1;
+    w.root = (Point *)(w.X - 1 + bodies) + 1;
     w.V = (Motion *)(w.root - 1 + bodies) + 1;
     w.A = w.V + bodies;
     w.arm = (Point *)(w.V - 1 + plan->order * bodies) + 1;
@@ -32,25 +41,26 @@ static Work NAME(carve_work)(const Plan *plan, double *workspace)
     w.F = w.P + bodies;
     w.J = (Tensor *)(w.arm - 1 + (plan->sums ? 2 + plan->order : 0) * bodies) + 1;
     w.dJ = w.J + bodies;
-    w.angles.angle = (real *)(w.J - 1 + (plan->sums > FIRST_MOMENTS ? plan->sums - FIRST_MOMENTS : 0) * bodies);
-    w.angles.sine = w.angles.angle + m->angles;
-    w.angles.cosine = w.angles.sine + m->angles;
     return w;
 }
 
-/* x[item] <- the results of every item, from entry `lane` on; v = NULL or a = NULL means zero */
+/* x[item] <- the results of every item; v = NULL or a = NULL means zero */
 SCALAR static void NAME(compute)(const Plan *plan, const double *q, const double *v, const double *a, double *const *x,
-                          ptrdiff_t lane, double *workspace)
+                                 double *workspace)
 {
-    Work w = NAME(carve_work)(plan, workspace);
-    NAME(place)(plan, q, &w);
-    if (plan->order > 0) NAME(move)(plan, v, a, &w);
-    if (plan->sums) NAME(weigh)(plan, &w);
-    if (plan->arms) NAME(find_arms)(plan, &w);
+    Work w[PARTS];
+    for (int k = 0; k < PARTS; k++) w[k] = NAME(carve_work)(plan, k, workspace);
+    NAME(place)(plan, q, w);
+    for (int k = 0; k < PARTS; k++) {
+        if (plan->order > 0) NAME(move)(plan, v ? v + k * PART : NULL, a ? a + k * PART : NULL, w + k);
+        if (plan->sums) NAME(weigh)(plan, w + k);
+        if (plan->arms) NAME(find_arms)(plan, w + k);
+    }
     for (const Output *o = plan->output; o < plan->output + plan->outputs; o++) {
-        double *to = x[o->item] + o->first[LANES > 1] * LANES + lane;
-        if (o->kind < CENTER) NAME(write_output)(plan, &w, o, to);
-        else NAME(write_masses)(plan, &w, o, to);
+        double *to = x[o->item] + o->first[LANES > 1] * LANES;
+        if (o->kind == JACOBIAN) NAME(write_jacobian)(plan, w, o, to);
+        else if (o->kind < CENTER) for (int k = 0; k < PARTS; k++) NAME(write_output)(plan, w + k, o, to + k * PART);
+        else for (int k = 0; k < PARTS; k++) NAME(write_masses)(plan, w + k, o, to + k * PART);
     }
 }
 
@@ -93,3 +103,5 @@ static void NAME(check)(const Plan *plan, const double *q, const double *v, cons
 #undef Motion
 #undef Tensor
 #undef Work
+#undef PART
+#undef PARTS

@@ -15,18 +15,6 @@
 
 #define FROM(x) ((x) ? (x) + l : NULL)
 
-static void ISA(compute_alone)(const Plan *plan, const double *q, const double *v, const double *a, double *const *x,
-                               double *workspace)
-{
-    ISA(compute_one)(plan, q, v, a, x, 0, workspace);
-}
-
-static void ISA(compute_all)(const Plan *plan, const double *q, const double *v, const double *a, double *const *x,
-                             double *workspace)
-{
-    PASSES NAME(compute)(plan, q + l, FROM(v), FROM(a), x, l, workspace);
-}
-
 static void ISA(check_all)(const Plan *plan, const double *q, const double *v, const double *a, double *doubt)
 {
     PASSES NAME(check)(plan, q + l, FROM(v), FROM(a), doubt + l);
@@ -34,8 +22,8 @@ static void ISA(check_all)(const Plan *plan, const double *q, const double *v, c
 
 const RequestTable ISA(requests) = {
     ISA_NAME,
-    {ISA(workspace_size_one), ISA(compute_alone), ISA(check_one)},
-    {NAME(workspace_size), ISA(compute_all), ISA(check_all)},
+    {ISA(workspace_size_one), ISA(compute_one), ISA(check_one)},
+    {NAME(workspace_size), NAME(compute), ISA(check_all)},
 };
 
 #undef FROM

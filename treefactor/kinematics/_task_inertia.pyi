@@ -1,0 +1,29 @@
+"""Types of J H^-1 J^T and its inverse from q."""
+
+from typing import Any
+
+import numpy as np
+
+from ..dynamics._recursions import Bodies
+from ._request import Request
+
+def fast(
+    model: Any,
+    kind: int,
+    frame: Any,
+    reference: Any,
+    q: Any,
+    out: Any,
+    invert: bool = False,
+    damping: float = 0.0,
+) -> np.ndarray | None: ...
+def batch(
+    bodies: Bodies,
+    request: Request,
+    q: np.ndarray,
+    out: np.ndarray,
+    invert: bool,
+    damping: float,
+    first: int,
+    stop: int,
+) -> None: ...

@@ -1,0 +1,173 @@
+"""Compute J H^-1 J^T of frames, or its inverse, from q: H, its factor and J without arrays in between."""
+
+cimport numpy as cnp
+from libc.math cimport NAN
+from libc.stdlib cimport free, malloc
+from libc.string cimport memcpy, memset
+
+from .._util._fast_arrays cimport all_finite, is_plain_matrix, is_plain_vector, may_overlap
+from ..dynamics._operands cimport ALIGNED, LANES, Operand, align, describe, load
+from ..dynamics._recursions cimport CRBA_PACKED, Arguments, Bodies
+from ..linalg._delassus cimport Memory, allocate_memory, invert_lanes, multiply
+from ..tree._pattern cimport (
+    FACTORIZED, HALF_SOLVE, Shape, Workspace, active, carve_workspace, clear_workspace,
+    workspace_size as factor_workspace_size,
+)
+from ._bound_request cimport find_request
+from ._request cimport Item, Request
+
+cnp.import_array()
+
+cdef enum:
+    STACK_DOUBLES = 6144         # workspace on the C stack; larger robots allocate theirs on the heap
+
+
+cdef bint compute_one(Bodies bodies, Request request, const double *q, double *G, bint invert, double damping,
+                      double *work):
+    """G <- J H^-1 J^T of one configuration, or its inverse; false leaves it to the general path."""
+    cdef const Shape *t = &bodies.pattern.shape
+    cdef Py_ssize_t m = request.item.size // t.n, k, failed
+    cdef double *H = work
+    cdef double *J = H + bodies.nnz
+    cdef double *memory = J + request.item.size
+    cdef Workspace w
+    cdef Memory more
+    cdef Arguments args
+    if not request.run_one(q, NULL, NULL, &J):
+        return False
+    memset(&args, 0, sizeof(args))
+    args.q, args.out = q, H
+    bodies.compute(CRBA_PACKED, 1, &args, &failed, memory)
+    w = carve_workspace(t, memory)
+    clear_workspace(t, &w)
+    active.single.load_packed(t, <const char *> H, sizeof(double), t.whole, w.X)
+    if active.single.factor(t, 0, t.supernodes, H, t.whole, w.path, w.X, w.D, w.inverse) != FACTORIZED:
+        return False
+    more = allocate_memory(t.n, m)
+    failed = multiply(t, w.X, w.inverse, True, m, J, G, &more, invert, damping)
+    free(more.X)
+    if failed >= 0:
+        return False
+    for k in range(m):           # where numbers overflow
+        if not all_finite(1, G + k * m + k):
+            return False
+    return True
+
+
+def fast(model, int kind, frame, reference, q, out, bint invert=False, double damping=0.0):
+    """Return the result for a contiguous q; None if the general path must handle it.
+
+    Parameters
+    ----------
+    model : Model
+    kind : int
+        That of requests of Jacobians.
+    frame, reference
+        A frame or a list of them, and the reference of their Jacobians.
+    q, out : ndarray
+        One configuration; out may be None.
+    invert : bool
+        Whether to return (J H^-1 J^T + damping I)^-1.
+    """
+    cdef Request request = find_request(model, kind, frame, reference, 0)
+    cdef object found = getattr(model, "bodies", None)
+    cdef Bodies bodies
+    cdef double local[STACK_DOUBLES]
+    cdef double *work = local
+    cdef cnp.npy_intp shape[2]
+    cdef Py_ssize_t m, need
+    cdef bint done
+    if request is None or not isinstance(found, Bodies):
+        return None
+    bodies = <Bodies> found
+    if bodies.nv == 0 or bodies.pattern.shape.tasks or not is_plain_vector(q, bodies.nq):
+        return None
+    m = request.item.size // bodies.nv
+    if out is None:
+        shape[0] = shape[1] = m
+        out = cnp.PyArray_SimpleNew(2, shape, cnp.NPY_DOUBLE)
+    elif (not is_plain_matrix(out, m, m) or not cnp.PyArray_ISWRITEABLE(<cnp.ndarray> out)
+          or may_overlap(out, q)):
+        return None
+    need = bodies.nnz + request.item.size + max(bodies.workspace_size(CRBA_PACKED, 1),
+                                                factor_workspace_size(&bodies.pattern.shape)) + ALIGNED
+    if need > STACK_DOUBLES:
+        work = <double *> malloc(need * sizeof(double))
+        if work == NULL:
+            return None
+    done = compute_one(bodies, request, <const double *> cnp.PyArray_DATA(<cnp.ndarray> q),
+                       <double *> cnp.PyArray_DATA(<cnp.ndarray> out), invert, damping, align(work))
+    if need > STACK_DOUBLES:
+        free(work)
+    return out if done else None
+
+
+cdef void spread_rows(const Item *item, Py_ssize_t n, Py_ssize_t m, const double *J,
+                      double *W) noexcept nogil:
+    """W <- J^T, (n, m) entries in lanes, from the columns of J that a request computes."""
+    cdef Py_ssize_t r, e, place
+    memset(W, 0, LANES * n * m * sizeof(double))
+    for r in range(item.runs):
+        for e in range(item.run[r].length):
+            place = item.run[r].to + e
+            memcpy(W + LANES * (place % n * m + place // n), J + LANES * (item.run[r].at + e),
+                   LANES * sizeof(double))
+
+
+cdef void compute_block(Bodies bodies, Request request, const double *q, double *G, bint invert,
+                        double damping, double *work) noexcept nogil:
+    """G <- J H^-1 J^T of 8 configurations in lanes, or its inverse; NaN where that cannot be computed."""
+    cdef const Shape *t = &bodies.pattern.shape
+    cdef Py_ssize_t m = request.item.size // t.n, lane, k
+    cdef double *doubt = work
+    cdef double *J = doubt + LANES
+    cdef double *W = J + LANES * request.item.packed
+    cdef double *H = W + LANES * request.item.size
+    cdef double *inverse = H + LANES * bodies.nnz
+    cdef double *more = inverse + LANES * t.n
+    cdef Py_ssize_t failed[LANES]
+    cdef Py_ssize_t rows[LANES]
+    cdef Arguments args
+    request.compute_block(q, &J, doubt, more)
+    spread_rows(request.item, t.n, m, J, W)
+    memset(&args, 0, sizeof(args))
+    args.q, args.out = q, H
+    bodies.compute(CRBA_PACKED, LANES, &args, &failed[0], more)
+    active.lanes.factor(t, H, H, inverse, more, &failed[0])
+    active.lanes.apply(t, H, inverse, 1, HALF_SOLVE, W, m)
+    active.lanes.gram(t.n, m, W, G)
+    if invert:
+        invert_lanes(m, damping, G, more, &rows[0])
+    for lane in range(LANES):
+        if doubt[lane] != 0.0 or failed[lane] != FACTORIZED:
+            for k in range(m * m):
+                G[k * LANES + lane] = NAN
+
+
+def batch(Bodies bodies not None, Request request not None, cnp.ndarray q not None, cnp.ndarray out not None,
+          bint invert, double damping, Py_ssize_t first, Py_ssize_t stop):
+    """Compute the blocks first .. stop-1 of 8 configurations, q of (batch, nq), into out, C-contiguous."""
+    cdef Py_ssize_t n = bodies.nv, m = request.item.size // n, size = m * m, count = len(q), b
+    cdef Py_ssize_t more = max(request.block_size(), bodies.workspace_size(CRBA_PACKED, LANES),
+                               LANES * bodies.pattern.shape.scratch, LANES * m)
+    cdef Py_ssize_t need = more + 4 * ALIGNED + LANES * (
+        bodies.nq + size + 1 + request.item.packed + request.item.size + bodies.nnz + n
+    )
+    cdef double *memory = <double *> malloc(need * sizeof(double))
+    cdef double *x
+    cdef double *G
+    cdef Operand operand
+    cdef int lanes
+    if memory == NULL:
+        raise MemoryError(f"cannot allocate a workspace of {need} doubles")
+    describe(q, &operand)
+    x = align(memory)
+    G = x + LANES * bodies.nq
+    with nogil:
+        for b in range(first, stop):
+            lanes = <int> min(<Py_ssize_t> LANES, count - b * LANES)
+            load(&operand, b, lanes, x)
+            compute_block(bodies, request, x, G, invert, damping, G + LANES * size)
+            active.lanes.store(size, lanes, G, out.data + b * LANES * size * <Py_ssize_t> sizeof(double),
+                               size * sizeof(double))
+    free(memory)

@@ -1,0 +1,112 @@
+"""Compute J H^-1 J^T of frames from configurations."""
+
+from __future__ import annotations
+
+import math
+from functools import partial
+
+import numpy as np
+
+from .._util.threads import spread
+from .._util.validation import as_output, flatten, thread_count
+from ..dynamics.recursions import crba
+from ..linalg.delassus import LANES
+from ..linalg.factorization import factor
+from ..linalg.factors import Factor
+from ..model._states import states
+from ..model.model import Model, require_model
+from ._request import Request
+from ._task_inertia import batch, fast
+from ._task_rows import jacobian_of
+from .plans import JACOBIAN, compiled_request
+
+__all__ = ["delassus"]
+
+
+def delassus(model: Model, q, frame, reference="LOCAL", out=None, num_threads: int = 1) -> np.ndarray:
+    """Compute J H^-1 J^T of a frame or of several frames, the inverse of the inertia that is felt there.
+
+    Parameters
+    ----------
+    model : Model
+    q : array_like, shape (..., nq)
+    frame : str, int, Frame, or list of them
+        As for `frame_jacobian`. k frames give one matrix of 6 k rows, linear before angular for each frame.
+    reference : {"LOCAL", "WORLD", "LOCAL_WORLD_ALIGNED"}
+        Axes and point of the velocity J v; or Pinocchio's enumeration.
+    out : ndarray, shape (..., 6 k, 6 k), optional
+    num_threads : int
+        For batches; -1 uses all cores.
+
+    Returns
+    -------
+    ndarray, shape (..., 6 k, 6 k)
+        1/kg, 1/(kg m), 1/(kg m^2). Positive semidefinite: of lower rank where rows of J depend on others.
+
+    Raises
+    ------
+    ShapeError, NonFiniteError, ConfigurationError, InvalidModelError
+        If q is not a configuration, or the model has no such frame.
+    NotPositiveDefiniteError
+        If H of a single q has no factor.
+
+    Notes
+    -----
+    H, its factor and J stay in one compiled call. `Factor.delassus` takes any J. In Pinocchio,
+    ``computeDelassusMatrix``.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import treefactor as tf
+    >>> slider = tf.Joint("slide", "prismatic", axis=[1, 0, 0], inertia=tf.Inertia(2.0))
+    >>> float(tf.delassus(tf.Model([slider]), [0.0], "slide")[0, 0])
+    0.5
+    """
+    found = fast(model, JACOBIAN, frame, reference, q, out)
+    if found is not None:
+        return found
+    request = request_of_task(model, frame, reference)
+    if np.ndim(q) > 1 and model.nv:
+        return compute_batch(model, request, q, out, num_threads)
+    found = fast(model, JACOBIAN, frame, reference, q, out)
+    if found is not None:
+        return found
+    f, J = parts(model, q, frame, reference, num_threads)
+    return f.delassus(J, out)
+
+
+def request_of_task(model: Model, frame, reference) -> Request:
+    """Return the compiled request of the Jacobian of a frame, or of a list of frames."""
+    require_model(model)
+    frame = list(frame) if isinstance(frame, tuple) else frame
+    return compiled_request(model, JACOBIAN, frame, reference, 0)
+
+
+def parts(model: Model, q, frame, reference, num_threads: int) -> tuple[Factor, np.ndarray]:
+    """Return the factor of H and the Jacobian of frames."""
+    require_model(model)
+    J = jacobian_of(model, q, frame, reference, num_threads)
+    layout = "dense" if np.ndim(q) == 1 else "packed"  # the fast path of one, the least memory of many
+    H = crba(model, q, layout=layout, num_threads=num_threads)
+    return factor(H, model.tree, layout=layout, num_threads=1 if np.ndim(q) == 1 else num_threads), J
+
+
+def compute_batch(
+    model: Model, request: Request, q, out, num_threads: int, damping: float | None = None
+) -> np.ndarray:
+    """Return J H^-1 J^T of a batch, or the inverse of it and a damping."""
+    threads = thread_count(num_threads)
+    arrays, lead = states({"q": q}, {"q": (model.nq,)}, model)
+    m = math.prod(request.shapes[0][:-1])
+    given = None if out is None else as_output(out, (*lead, m, m))
+    fits = given is not None and given.flags.carray and not np.may_share_memory(given, arrays["q"])
+    result = given if given is not None and fits else np.empty((*lead, m, m))
+    rows = np.ascontiguousarray(flatten(arrays["q"], 1))
+    work = partial(
+        batch, model.bodies, request, rows, flatten(result, 2), damping is not None, damping or 0.0
+    )
+    spread(work, -(-len(rows) // LANES), threads, len(rows) * m * model.tree.nnz)
+    if given is not None and not fits:
+        np.copyto(given, result)
+    return result if out is None else out

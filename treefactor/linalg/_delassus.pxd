@@ -1,0 +1,17 @@
+"""Declare the kernels of J H^-1 J^T to modules that have the numbers of a factor."""
+
+from ..tree._pattern cimport Shape
+
+
+ctypedef struct Memory:          # workspaces of the kernels; free X
+    double *X
+    void *group
+    Py_ssize_t *list
+
+
+cdef Memory allocate_memory(Py_ssize_t n, Py_ssize_t m) except *
+cdef Py_ssize_t multiply(const Shape *t, const double *L, const double *inverse, bint ltdl, Py_ssize_t m,
+                         const double *J, double *G, const Memory *w, bint invert,
+                         double damping) noexcept nogil
+cdef void invert_lanes(Py_ssize_t m, double damping, double *G, double *X,
+                       Py_ssize_t *failed) noexcept nogil
