@@ -248,8 +248,6 @@ cdef class Request:
             return None
         if not self.find_pointers(q, v, a, out, x, results):
             return None
-        if given and self.items > 1 and not self.are_apart(out, 1):
-            return None
         if self.items > 1 and not self.are_apart(out, 1):
             return None
         return out if self.run_one(x[0], x[1], x[2], results) else None
