@@ -60,7 +60,9 @@ def of_robot(name: str) -> Iterator[bench.Comparison]:
     """Yield all comparisons for a robot."""
     case = robot_times.Case(robots.find(name))
     contacts = [case.model.getFrameId(frame) for frame in ROBOTS.get(name, ())]
-    frame = contacts[0] if contacts else case.model.nframes - 1
+    model = case.model
+    depths = [len(model.supports[frame.parentJoint]) for frame in model.frames]
+    frame = contacts[0] if contacts else int(np.argmax(depths))
     for measured in (dynamics, programs, simulation, linear_algebra, configurations, poses):
         yield from measured(case)
     yield from kinematics(case, frame)
