@@ -61,7 +61,8 @@ NOT_BOUND = {  # and why
     **dict.fromkeys(["chain_forces", "chain_inertia"], "takes chain parameters, not a model"),
     **dict.fromkeys(["factor", "multiply", "solve"], "takes a matrix; BoundFactor binds it"),
     **dict.fromkeys(["neutral", "random_configuration"], "reads no array"),
-    **dict.fromkeys(["operational_bias", "operational_inertia", "task_bias"], "composed of several calls"),
+    **dict.fromkeys(["delassus", "operational_inertia"], "allocates a workspace of the size of its task"),
+    **dict.fromkeys(["operational_bias", "task_bias"], "composed of several calls"),
     "operational_space": "returns an object",
     "is_same_configuration": "returns a bool",
     **dict.fromkeys(["constraints.box", "constraints.contacts_between"], "describes contacts"),
@@ -154,7 +155,7 @@ def test_wrong_options_are_named():
         tf.bind(tf.crba, MODEL, q, layout="lanes", out=H)
     with pytest.raises(ValueError, match="method must be"):
         tf.bind(tf.forward_dynamics, MODEL, q, v, x, method="newton", out=np.empty(nv))
-    with pytest.raises(ValueError, match="out needs an argument"):
+    with pytest.raises(ValueError, match="argument must be 'ARG0' or 'ARG1' to be bound, got None"):
         tf.bind(tf.d_integrate, MODEL, q, v, out=H)
     with pytest.raises(ValueError, match="argument must be 'ARG0' or 'ARG1'"):
         tf.bind(tf.d_difference, MODEL, q, q.copy(), 2, out=H)

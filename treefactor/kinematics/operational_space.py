@@ -128,8 +128,11 @@ class OperationalSpace(Sealed):
             `task_bias`.
         """
         h, rate = as_real(h, "h"), as_real(jacobian_dot_v, "jacobian_dot_v")
-        inverse = np.swapaxes(self.inverse, -1, -2)
-        return (inverse @ h[..., None] - self.inertia @ rate[..., None])[..., 0]
+        batch = self.factor.batch
+        if h.shape[:-1] != batch:  # one h for all tasks, or many for one
+            h = np.broadcast_to(h, (*batch, h.shape[-1])) if batch else h
+        free = self.factor.solve(h.T).T if h.ndim == 2 and not batch else self.factor.solve(h)
+        return (self.inertia @ ((self.J @ free[..., None])[..., 0] - rate)[..., None])[..., 0]
 
 
 def _require_regular(status: np.ndarray, name: Callable[[int], str] | None) -> None:
