@@ -236,8 +236,8 @@ cdef class Configurations:
             describe(operands[j], &found[j])
         self.run_blocks(op, batch, found, out.data, out.strides[0], first, stop, True)
 
-        """Run blocks as `batch` does; return whether rotations have unit length, or whether ``checked``."""
-                         Py_ssize_t first, Py_ssize_t stop, bint checked) except -1:
+    cdef bint run_blocks(self, int op, Py_ssize_t batch, const Operand *operands, char *out,
+                         Py_ssize_t to_next, Py_ssize_t first, Py_ssize_t stop, bint checked) except -1:
         """Run blocks as `batch` does; return whether rotations have unit length, True if that is ``checked``."""
         cdef Py_ssize_t size = self.size(op, 3), b, j, need = LANES * size + ALIGNED
         cdef int count
