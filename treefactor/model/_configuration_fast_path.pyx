@@ -194,7 +194,7 @@ cdef object run_batch(Configurations c, int op, object first, object second, obj
     if out is not result and not c.has_unit_rows(op, batch, operands):
         return None  # and out stays as it was
     if not c.run_blocks(op, batch, operands, (<cnp.ndarray> out).data, (<cnp.ndarray> out).strides[0], 0,
-                        (batch + LANES - 1) // LANES):
+                        (batch + LANES - 1) // LANES, out is not result):
         return None
     return out
 

@@ -90,8 +90,8 @@ cdef class Configurations:
     cdef bint run_matrix(self, int op, const Steps *steps) noexcept
     cdef void write_matrix(self, int op, const double *blocks, Py_ssize_t step, double *matrix) noexcept nogil
     cdef bint run_blocks(self, int op, Py_ssize_t batch, const Operand *operands, char *out, Py_ssize_t to_next,
-                         Py_ssize_t first, Py_ssize_t stop) except -1
-    cdef bint has_unit_rows(self, int op, Py_ssize_t batch, const Operand *operands) except -1
+                         Py_ssize_t first, Py_ssize_t stop, bint checked) except -1
+    cdef bint has_unit_rows(self, int op, Py_ssize_t batch, const Operand *operands) noexcept nogil
     cdef bint add_up(self, int op, Py_ssize_t batch, const Operand *operands, cnp.ndarray out) noexcept
 
 

@@ -1,9 +1,9 @@
 """Run the compiled steps between configurations of one model on validated arrays."""
 
 cimport numpy as cnp
-from libc.math cimport sqrt
+from libc.math cimport fabs, sqrt
 from libc.stdlib cimport free, malloc
-from libc.string cimport memcpy, memset
+from libc.string cimport memset
 
 from numpy.random cimport bitgen_t
 from numpy.random.c_distributions cimport random_standard_normal
@@ -225,7 +225,7 @@ cdef class Configurations:
 
     def batch(self, int op, Py_ssize_t batch, operands, cnp.ndarray out not None, Py_ssize_t first,
               Py_ssize_t stop):
-        """Run an operation on the blocks first .. stop-1 of 8 configurations; return whether all lengths are 1.
+        """Run an operation on the blocks first .. stop-1 of 8 configurations, whose rotations have unit length.
 
         Operands are the first and second argument and u with contiguous rows: (batch, size), or (1, size) that
         all share; the last two may be None. out is C-contiguous, with the batch as its first axis.
@@ -234,11 +234,11 @@ cdef class Configurations:
         cdef int j
         for j in range(3):
             describe(operands[j], &found[j])
-        return self.run_blocks(op, batch, found, out.data, out.strides[0], first, stop)
+        self.run_blocks(op, batch, found, out.data, out.strides[0], first, stop, True)
 
-    cdef bint run_blocks(self, int op, Py_ssize_t batch, const Operand *operands, char *out, Py_ssize_t to_next,
-                         Py_ssize_t first, Py_ssize_t stop) except -1:
-        """Run blocks as `batch` does."""
+    cdef bint run_blocks(self, int op, Py_ssize_t batch, const Operand *operands, char *out,
+                         Py_ssize_t to_next, Py_ssize_t first, Py_ssize_t stop, bint checked) except -1:
+        """Run blocks as `batch` does; return whether rotations have unit length, True if that is ``checked``."""
         cdef Py_ssize_t size = self.size(op, 3), b, j, need = LANES * size + ALIGNED
         cdef int count
         cdef bint good = True
@@ -259,7 +259,7 @@ cdef class Configurations:
                 count = <int> min(<Py_ssize_t> LANES, batch - b * LANES)
                 for j in range(3):
                     load(&operands[j], b, count, x[j])
-                good &= self.has_unit_lengths(op, LANES, &steps)
+                good &= checked or self.has_unit_lengths(op, LANES, &steps)
                 self.compute(op, LANES, &steps)
                 if is_matrix(op):
                     for j in range(count):
@@ -269,28 +269,29 @@ cdef class Configurations:
         free(work)
         return good
 
-    cdef bint has_unit_rows(self, int op, Py_ssize_t batch, const Operand *operands) except -1:
-        """Return whether the rotations of all rows that an operation reads have unit length, or NaN."""
-        cdef Py_ssize_t first = LANES * operands[0].size, b, j
-        cdef bint good = True
-        cdef Steps steps
-        cdef double *work
-        cdef double *x[2]
-        if self.linear or op == NORMALIZE:
+    cdef bint has_unit_rows(self, int op, Py_ssize_t batch, const Operand *operands) noexcept nogil:
+        """Return whether the rotations in all rows have unit length, or are not finite."""
+        cdef Py_ssize_t i, j, k, size, rows
+        cdef double square
+        cdef const Coordinates *run
+        cdef const double *x
+        if op == NORMALIZE:
             return True
-        work = <double *> malloc((first + LANES * operands[1].size + ALIGNED) * sizeof(double))
-        if work == NULL:
-            raise MemoryError("cannot allocate a workspace for a block of configurations")
-        x[0] = align(work)
-        x[1] = x[0] + first
-        steps.first, steps.second = x[0], x[1]
-        with nogil:
-            for b in range((batch + LANES - 1) // LANES):
-                for j in range(1 if reads_v(op) else 2):
-                    load(&operands[j], b, <int> min(<Py_ssize_t> LANES, batch - b * LANES), x[j])
-                good &= self.has_unit_lengths(op, LANES, &steps)
-        free(work)
-        return good
+        for k in range(1 if reads_v(op) else 2):
+            rows = batch if operands[k].to_next else 1
+            for j in range(self.count):
+                run = self.runs + j
+                if run.group == LINEAR:
+                    continue
+                size = 2 if run.group == CIRCLE or run.group == PLANE else 4
+                for i in range(rows):
+                    x = <const double *> (operands[k].data + i * operands[k].to_next) + run.q + run.nq - size
+                    square = x[0] * x[0] + x[1] * x[1]
+                    if size == 4:
+                        square += x[2] * x[2] + x[3] * x[3]
+                    if fabs(square - 1.0) > unit_square and all_finite(size, x):
+                        return False
+        return True
 
     cdef bint add_up(self, int op, Py_ssize_t batch, const Operand *operands, cnp.ndarray out) noexcept:
         """Add or subtract whole arrays, if all entries add up and the arrays are contiguous; else return false."""
