@@ -50,9 +50,7 @@ def case(name):
     """Return the case of a robot, or of a tree with joints of a kind."""
     if name in ROBOTS:
         theirs, model = loaded(*ROBOTS[name])
-        return Case(
-            theirs, model, list(enumerate(model.frames))[:: 1 if model.nv < 30 else 5], True
-        )
+        return Case(theirs, model, list(enumerate(model.frames))[:: 1 if model.nv < 30 else 5], True)
     model = free(random_model([-1, 0, 1, 1], [name, "revolute", "spherical", name], 1))
     theirs = in_pinocchio(model)
     return Case(theirs, model, list(enumerate(with_frames(theirs, model))))
