@@ -118,7 +118,8 @@ cdef class Terms:
         cdef const double *x[3]
         cdef double *to[MOST]
         if out is not None:
-            return out if self.find_pointers(q, v, tuple(out), x, to) and self.run_one(x[0], x[1], to) else None
+            done = self.find_pointers(q, v, tuple(out), x, to) and self.run_one(x[0], x[1], to)
+            return out if done else None
         if not (is_plain_vector(q, self.bodies.nq) and is_plain_vector(v, self.bodies.nv)):
             return None
         x[0] = <const double *> cnp.PyArray_DATA(<cnp.ndarray> q)
@@ -131,7 +132,7 @@ cdef class Terms:
 
         v has shape (count, nv); all arrays are C-contiguous, with one leading axis.
         """
-        cdef Py_ssize_t count = len(v), b, k
+        cdef Py_ssize_t count = len(v), _b, k
         cdef Py_ssize_t size[MOST]
         cdef double *to[MOST]
         cdef const double *packed = <const double *> moved.data
@@ -140,7 +141,7 @@ cdef class Terms:
             to[k] = <double *> cnp.PyArray_DATA(<cnp.ndarray> results[k])
             size[k] = (<cnp.ndarray> results[k]).size // max(count, 1)
         with nogil:
-            for b in range(count):
+            for _b in range(count):
                 self.derive(packed, rates, to)
                 packed += self.bodies.nv + self.bodies.nnz
                 rates += self.bodies.nv

@@ -233,7 +233,8 @@ cdef class BatchKernel(Kernel):
         """Write NaN into the results of the matrices of block b that have no factor."""
         blank_failures(self.lanes, self.item, self.failed + b * self.lanes, m, x)
 
-    def delassus(self, cnp.ndarray J not None, cnp.ndarray G not None, Py_ssize_t first=0, Py_ssize_t stop=-1):
+    def delassus(self, cnp.ndarray J not None, cnp.ndarray G not None, Py_ssize_t first=0,
+                 Py_ssize_t stop=-1):
         """G[i] <- J[i] H[i]^-1 J[i]^T, for J of shape (batch or 1, m, n), G (batch, m, m), C-contiguous."""
         cdef Py_ssize_t m = J.shape[1], n = J.shape[2], b, k, r
         cdef Py_ssize_t to_J = 0 if J.shape[0] == 1 else n * m * self.item, to_G = m * m * self.item

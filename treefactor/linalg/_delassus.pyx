@@ -27,7 +27,8 @@ cdef extern from *:
 
     ctypedef struct DelassusTable:
         const char *name
-        void (*delassus)(const Shape *, const Py_ssize_t *at, const double *L, const double *inverse, int ltdl,
+        void (*delassus)(const Shape *, const Py_ssize_t *at, const double *L, const double *inverse,
+                         int ltdl,
                          Py_ssize_t m, const double *J, double *G, double *X, Group *group,
                          Py_ssize_t *list) noexcept nogil
         void (*invert)(Py_ssize_t m, double damping, double *G, double *X, Py_ssize_t *failed) noexcept nogil
@@ -79,7 +80,7 @@ cdef Py_ssize_t compute(SingleKernel f, Py_ssize_t m, const double *J, double *G
 
 
 def fast(Calls factor not None, J, out, bint invert=False, double damping=0.0):
-    """Return the result for one matrix and contiguous J; None for the general path, also if it is not finite."""
+    """Return the result for one matrix and contiguous J; None for the general path, or if not finite."""
     cdef SingleKernel f
     cdef cnp.npy_intp shape[2]
     cdef Py_ssize_t n, m, k, failed

@@ -30,7 +30,8 @@ cdef class Calls:
     subclass: it validates, converts and raises.
     """
 
-    def _prepare(self, tree, tuple batch, str kind, dtype, Kernel kernel, str layout, str triangle, int threads):
+    def _prepare(self, tree, tuple batch, str kind, dtype, Kernel kernel, str layout, str triangle,
+                 int threads):
         """Set the attributes of a factor."""
         self.prepare(tree, batch, kind, dtype, kernel, layout, triangle, threads)
 

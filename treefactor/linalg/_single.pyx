@@ -15,7 +15,6 @@ from ..tree._pattern cimport (
     Pattern,
     Shape,
     Task,
-    Workspace,
     active,
     carve_workspace,
     workspace_size,
@@ -384,4 +383,3 @@ cdef class SingleKernel(Kernel):
             with nogil:
                 self.apply_all(op, x, 1, r)
         return out
-

@@ -109,7 +109,8 @@ def multiply_fast(H, tree, x, out, layout, triangle):
         return None
     y = cnp.PyArray_SimpleNew(cnp.PyArray_NDIM(<cnp.ndarray> x), cnp.PyArray_DIMS(<cnp.ndarray> x),
                               cnp.NPY_DOUBLE)
-    multiply_all(&pattern.shape, H, dense, triangle == "upper", <const double *> cnp.PyArray_DATA(<cnp.ndarray> x),
+    multiply_all(&pattern.shape, H, dense, triangle == "upper",
+                 <const double *> cnp.PyArray_DATA(<cnp.ndarray> x),
                  1, r, <double *> y.data)
     return y if all_finite(n * r, <double *> y.data) else None
 
@@ -121,7 +122,8 @@ def multiply(Pattern pattern not None, cnp.ndarray H not None, str layout, bint 
                  <double *> y.data)
 
 
-cdef int multiply_all(const Shape *t, cnp.ndarray H, bint dense, bint upper, const double *x, Py_ssize_t count,
+cdef int multiply_all(const Shape *t, cnp.ndarray H, bint dense, bint upper, const double *x,
+                      Py_ssize_t count,
                       Py_ssize_t r, double *y) except -1:
     """y[b] <- H x[b], for x of (count, n, r) entries."""
     cdef InputMatrix given

@@ -46,8 +46,8 @@ def neutral_configuration(model):
 def draw_one(model, generator, lower, upper):
     """Return a random configuration between finite limits, by default those of the model.
 
-    Returns None if the limits of the model are not known yet, if given ones are not contiguous float64 vectors
-    of finite numbers in order, or if the generator is not a numpy.random.Generator.
+    Returns None if the limits of the model are not known yet, if given ones are not contiguous float64
+    vectors of finite numbers in order, or if the generator is not a numpy.random.Generator.
     """
     cdef Configurations c = configurations_of(model)
     cdef cnp.npy_intp size = c.nq
@@ -124,13 +124,16 @@ cdef bint read_one(Configurations c, int op, object first, object second, Steps 
 
 
 cdef bint is_apart(Configurations c, int op, const Steps *s) noexcept:
-    """Return whether out shares no memory with the arguments, but for the whole first one if that has its layout."""
+    """Return whether out shares no memory with the arguments, except the first one if it has its layout."""
     cdef cnp.npy_intp shape[2]
     cdef Py_ssize_t size
     c.axes(op, shape)
     size = shape[0] * shape[1]
-    return not (overlap(s.out, size, s.second, c.size(op, 1)) or (overlap(s.out, size, s.first, c.nq) and not (
-        s.out == s.first and (op == INTEGRATE or op == INTERPOLATE or op == NORMALIZE))))
+    if overlap(s.out, size, s.second, c.size(op, 1)):
+        return False
+    if s.out == s.first and (op == INTEGRATE or op == INTERPOLATE or op == NORMALIZE):
+        return True
+    return not overlap(s.out, size, s.first, c.nq)
 
 
 cdef object run_vectors(Configurations c, int op, object first, object second, object u, object out):
@@ -230,7 +233,7 @@ def is_same(model, q0, q1, tolerance, threads, general_path):
 
 
 def call_both(model, int first_op, int second_op, first, second, tuple outs, threads, general_path):
-    """Run two operations on the same arguments, as `call`; return both results, in outs if they are arrays."""
+    """Run two operations on the same arguments, as `call`; return both results, in outs if given."""
     cdef Configurations c = configurations_of(model)
     cdef object one = None, other = None
     if is_real(first) and cnp.PyArray_NDIM(<cnp.ndarray> first) == 1:
@@ -262,7 +265,8 @@ cdef class BoundStep(BoundCall):
 
     def __cinit__(self, model, int op, first, second, u, out, general_path):
         self.configurations = configurations_of(model)
-        if not (read_one(self.configurations, op, first, second, &self.steps) and is_out(self.configurations, op, out)):
+        if not (read_one(self.configurations, op, first, second, &self.steps)
+                and is_out(self.configurations, op, out)):
             raise ValueError("expected contiguous float64 arrays of the right shapes")
         self.steps.out = <double *> cnp.PyArray_DATA(<cnp.ndarray> out)
         self.steps.u = <const double *> cnp.PyArray_DATA(<cnp.ndarray> u) if u is not None else NULL

@@ -31,9 +31,11 @@ cdef extern from "kernels/configurations/joints.h" nogil:
                         const double *tolerance, double *result) noexcept nogil
         void (*integrate_derivative)(const Coordinates *, Py_ssize_t count, const double *q, const double *v,
                                      int argument, double *blocks) noexcept nogil
-        void (*difference_derivative)(const Coordinates *, Py_ssize_t count, const double *q0, const double *q1,
+        void (*difference_derivative)(const Coordinates *, Py_ssize_t count, const double *q0,
+                                      const double *q1,
                                       int argument, double *blocks) noexcept nogil
-        void (*normalize)(const Coordinates *, Py_ssize_t count, const double *q, double *result) noexcept nogil
+        void (*normalize)(const Coordinates *, Py_ssize_t count, const double *q,
+                          double *result) noexcept nogil
         bint (*has_unit_lengths)(const Coordinates *, Py_ssize_t count, const double *q,
                                  double tolerance) noexcept nogil
 
@@ -89,7 +91,8 @@ cdef class Configurations:
     cdef bint run_one(self, int op, const Steps *steps) noexcept
     cdef bint run_matrix(self, int op, const Steps *steps) noexcept
     cdef void write_matrix(self, int op, const double *blocks, Py_ssize_t step, double *matrix) noexcept nogil
-    cdef bint run_blocks(self, int op, Py_ssize_t batch, const Operand *operands, char *out, Py_ssize_t to_next,
+    cdef bint run_blocks(self, int op, Py_ssize_t batch, const Operand *operands, char *out,
+                         Py_ssize_t to_next,
                          Py_ssize_t first, Py_ssize_t stop, bint checked) except -1
     cdef bint has_unit_rows(self, int op, Py_ssize_t batch, const Operand *operands) noexcept nogil
     cdef bint add_up(self, int op, Py_ssize_t batch, const Operand *operands, cnp.ndarray out) noexcept

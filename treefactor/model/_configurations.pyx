@@ -34,10 +34,11 @@ COORDINATES = np.asarray(<Coordinates[:1]> &empty_coordinates).dtype
 assert COORDINATES.itemsize == sizeof(Coordinates)
 
 GROUPS = {"continuous": CIRCLE, "spherical": SPHERE, "planar": PLANE, "freeflyer": SPACE}
-OPERATIONS = ("integrate", "difference", "interpolate", "squared_distance", "distance", "is_same", "normalize",
+OPERATIONS = ("integrate", "difference", "interpolate", "squared_distance", "distance", "is_same",
+              "normalize",
               "integrate_by_q", "integrate_by_v", "difference_by_q0", "difference_by_q1")  # order of the pxd
 cdef enum:
-    STACK_DOUBLES = 1024         # blocks of derivatives on the C stack; larger models allocate theirs on the heap
+    STACK_DOUBLES = 1024         # blocks of derivatives on the C stack; of larger models on the heap
 
 cdef double unit_square = UNIT_SQUARE
 
@@ -73,7 +74,7 @@ cdef class Configurations:
             for joint, q, v in zip(joints, idx_q, idx_v) if not joint.mimic
         ]
         cdef list runs = []
-        for group, q, v, nq, nv in rows:
+        for group, q, _, nq, _ in rows:
             if runs and group == LINEAR:
                 last = runs.pop()
                 if last[0] == LINEAR:
@@ -89,13 +90,13 @@ cdef class Configurations:
         self.entries = sum(row[4] ** 2 for row in rows if row[0] != LINEAR)
         self.kept = each, merged
         self.rest = np.zeros(self.nq)
-        for group, q, v, nq, nv in rows:
+        for group, q, _, nq, _ in rows:
             if group != LINEAR:
                 self.rest[q + nq - (2 if group == CIRCLE or group == PLANE else 1)] = 1.0
         self.rest.flags.writeable = False
 
     cdef Py_ssize_t size(self, int op, int which) noexcept nogil:
-        """Return the entries of an array of one configuration: first, second, u (0 to 2), or what kernels give."""
+        """Return the entries of an array of one configuration: first, second, u (0 to 2), or the result."""
         if which == 0:
             return self.nq
         if which == 1:
@@ -150,7 +151,7 @@ cdef class Configurations:
 
     cdef void draw(self, bitgen_t *bits, const double *low, const double *span, Py_ssize_t count,
                    double *q) noexcept:
-        """q <- random configurations: uniform between low and low + span, then directions of all rotations."""
+        """q <- random configurations: uniform between low and low + span, then directions of rotations."""
         cdef Py_ssize_t i, j, e, last
         cdef int group, size
         cdef double square, length
@@ -176,7 +177,7 @@ cdef class Configurations:
                         q[e] /= length
 
     cdef bint has_unit_lengths(self, int op, int lanes, const Steps *steps) noexcept nogil:
-        """Return whether the rotations of all configurations that an operation reads have unit length, or NaN."""
+        """Return whether rotations of all configurations that an operation reads have unit length, or NaN."""
         cdef const ConfigurationKernels *k = kernels_for(lanes)
         if self.linear or op == NORMALIZE:
             return True
@@ -208,8 +209,9 @@ cdef class Configurations:
             free(inner.out)
         return True
 
-    cdef void write_matrix(self, int op, const double *blocks, Py_ssize_t step, double *matrix) noexcept nogil:
-        """matrix <- the blocks of curved joints, whose entries are `step` apart, and 1 or -1 of the others."""
+    cdef void write_matrix(self, int op, const double *blocks, Py_ssize_t step,
+                           double *matrix) noexcept nogil:
+        """matrix <- the blocks of curved joints, their entries `step` apart, and 1 or -1 of the others."""
         cdef Py_ssize_t n = self.nv, j, r, c
         cdef const Coordinates *run
         memset(matrix, 0, n * n * sizeof(double))
@@ -225,9 +227,9 @@ cdef class Configurations:
 
     def batch(self, int op, Py_ssize_t batch, operands, cnp.ndarray out not None, Py_ssize_t first,
               Py_ssize_t stop):
-        """Run an operation on the blocks first .. stop-1 of 8 configurations, whose rotations have unit length.
+        """Run an operation on the blocks first .. stop-1 of 8 configurations with rotations of unit length.
 
-        Operands are the first and second argument and u with contiguous rows: (batch, size), or (1, size) that
+        Operands are the first and second argument and u with contiguous rows: (batch, size) or (1, size) that
         all share; the last two may be None. out is C-contiguous, with the batch as its first axis.
         """
         cdef Operand found[3]
@@ -238,7 +240,7 @@ cdef class Configurations:
 
     cdef bint run_blocks(self, int op, Py_ssize_t batch, const Operand *operands, char *out,
                          Py_ssize_t to_next, Py_ssize_t first, Py_ssize_t stop, bint checked) except -1:
-        """Run blocks as `batch` does; return whether rotations have unit length, True if that is ``checked``."""
+        """Run blocks as `batch` does; return whether rotations have unit length, True if ``checked``."""
         cdef Py_ssize_t size = self.size(op, 3), b, j, need = LANES * size + ALIGNED
         cdef int count
         cdef bint good = True
@@ -294,7 +296,7 @@ cdef class Configurations:
         return True
 
     cdef bint add_up(self, int op, Py_ssize_t batch, const Operand *operands, cnp.ndarray out) noexcept:
-        """Add or subtract whole arrays, if all entries add up and the arrays are contiguous; else return false."""
+        """Add or subtract whole arrays if all entries add up and they are contiguous, or return False."""
         cdef Coordinates whole
         cdef Py_ssize_t row = self.nq * sizeof(double)
         if not (self.linear and op <= DIFFERENCE and operands[0].to_next == operands[1].to_next == row
@@ -305,7 +307,8 @@ cdef class Configurations:
         with nogil:
             if op == INTEGRATE:
                 configuration_kernels.one.integrate(&whole, 1, <const double *> operands[0].data,
-                                                    <const double *> operands[1].data, 1.0, <double *> out.data)
+                                                    <const double *> operands[1].data, 1.0,
+                                                    <double *> out.data)
             else:
                 configuration_kernels.one.difference(&whole, 1, <const double *> operands[0].data,
                                                      <const double *> operands[1].data, <double *> out.data)

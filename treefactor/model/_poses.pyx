@@ -17,7 +17,8 @@ cdef extern from *:
     #define SIZES_OF(name, a, b, result) {#name, a, b, result},
     static const PoseSizes pose_sizes[] = {POSE_KERNELS(SIZES_OF)};
     """
-    ctypedef void (*PoseKernel)(const double *a, const double *b, const double *u, double *result) noexcept nogil
+    ctypedef void (*PoseKernel)(const double *a, const double *b, const double *u,
+                                double *result) noexcept nogil
 
     ctypedef struct PoseSizes:
         const char *name
@@ -106,7 +107,8 @@ cdef bint run_blocks(int op, Py_ssize_t batch, const Operand *operands, char *ou
     return True
 
 
-def run_batch(int op, Py_ssize_t batch, operands, cnp.ndarray out not None, Py_ssize_t first, Py_ssize_t stop):
+def run_batch(int op, Py_ssize_t batch, operands, cnp.ndarray out not None, Py_ssize_t first,
+              Py_ssize_t stop):
     """Run blocks first .. stop-1 of 8 elements; operands a, b and u are (batch, size), (1, size) or None."""
     cdef Operand found[3]
     cdef int j
@@ -122,7 +124,8 @@ def call_one(int op, a, out, threads, general_path):
     cdef cnp.npy_intp shape[2]
     cdef Py_ssize_t batch = -1
     cdef double unread = 0.0
-    if (out is None and type(threads) is int and threads == 1 and read(a, size.a, &batch, &operand) and batch < 0
+    if (out is None and type(threads) is int and threads == 1
+            and read(a, size.a, &batch, &operand) and batch < 0
             and all_finite(size.a, <const double *> operand.data)):
         result = cnp.PyArray_SimpleNew(set_shape(size.result, shape), shape, cnp.NPY_DOUBLE)
         kernels.one[op](<const double *> operand.data, NULL, &unread,
@@ -166,7 +169,8 @@ def call(int op, a, b, u, out, threads, general_path):
             if batch < 0:
                 if all_finite(size.a, <const double *> operands[0].data) and all_finite(
                         size.b, <const double *> operands[1].data) and all_finite(1, &part):
-                    kernels.one[op](<const double *> operands[0].data, <const double *> operands[1].data, &part,
+                    kernels.one[op](<const double *> operands[0].data,
+                                    <const double *> operands[1].data, &part,
                                     <double *> cnp.PyArray_DATA(<cnp.ndarray> result))
                     return result
             else:
