@@ -24,7 +24,8 @@ GROUPS: dict[str, tuple[Counterpart, ...]] = {
             "unknown names raise an error with similar names",
             shape="Frame",
             convention=(
-                "frame k is Pinocchio's frame k; its joint i is Pinocchio's joint i + 1, and -1 the universe"
+                "`frames[k]` is Pinocchio's frame k, but functions take numbers as joints: pass the name; "
+                "joint i is Pinocchio's joint i + 1, and -1 the universe"
             ),
         ),
         Counterpart("Model.addFrame", "Model.add_frame", "returns another model", shape="Model"),
@@ -42,9 +43,9 @@ GROUPS: dict[str, tuple[Counterpart, ...]] = {
         ),
     ),
     "Dynamics": (
-        Counterpart("aba, abaInParallel", "forward_dynamics", "from *H* and its factor", shape="(nv)"),
+        Counterpart("aba, abaInParallel", "forward_dynamics", "factorizes *H*", shape="(nv)"),
         Counterpart(
-            "aba", "aba", "by articulated bodies; no mimic joints", what="aba of bodies", shape="(nv)"
+            "aba", "aba", "articulated-body algorithm; no mimic joints", what="aba of bodies", shape="(nv)"
         ),
         Counterpart(
             "rnea, rneaInParallel",
@@ -246,7 +247,7 @@ GROUPS: dict[str, tuple[Counterpart, ...]] = {
         Counterpart(
             "computeFrameJacobian, computeMinverse",
             "operational_inertia",
-            "with Pinocchio, NumPy composes it",
+            "with Pinocchio, products and an inverse in NumPy",
             what="operational_inertia",
             shape="(6, 6)",
             convention="*Λ = (J H⁻¹ Jᵀ)⁻¹*",
@@ -254,7 +255,7 @@ GROUPS: dict[str, tuple[Counterpart, ...]] = {
         Counterpart(
             "computeFrameJacobian, computeMinverse",
             "operational_space, OperationalSpace",
-            "*Λ*, consistent inverse and null space; with Pinocchio, NumPy composes them",
+            "*Λ*, consistent inverse and null space; with Pinocchio, products and inverses in NumPy",
             what="operational_space",
             shape="OperationalSpace",
             convention="*J̄ = H⁻¹ Jᵀ Λ*, *N = 1 - J̄ J*",
@@ -270,7 +271,7 @@ GROUPS: dict[str, tuple[Counterpart, ...]] = {
         Counterpart(
             "computeFrameJacobian, computeMinverse, nle",
             "operational_bias",
-            "with Pinocchio, NumPy composes it",
+            "with Pinocchio, products and an inverse in NumPy",
             what="operational_bias",
             shape="(6)",
             convention="*J̄ᵀ h - Λ J̇ v*, gravity included",
@@ -299,7 +300,7 @@ NEW_ARRAY = "makes a new array where Pinocchio fills its data; the bound call do
 CHECKS = "checks its arguments and makes a new array: about 0.1 microseconds more"
 REASONS = {  # why functions take longer than Pinocchio's, by the name of the measurement
     "buildModelFromUrdf": "reads the file in Python, with checks of every number",
-    "drop-in decompose": f"{CALLS_THEIRS}: its Python does not show data.Dinv, which its solver reads",
+    "drop-in decompose": f"{CALLS_THEIRS}: its bindings do not expose data.Dinv, which its solver reads",
     "mass_matrix": f"{CALLS_THEIRS} and makes the result symmetric",
     "new factor": "makes a new Factor; keep one and call refactor, or an Accelerator",
     "solve": "checks its arguments: about 0.2 microseconds more",
@@ -311,8 +312,8 @@ REASONS = {  # why functions take longer than Pinocchio's, by the name of the me
     "constraints.acceleration_bias": "finds the frame by the contents of R and p",
     "computeMinverse": "a program is interpreted; inverse_inertia is faster on robots of many joints",
     "isSameConfiguration of different ones": "compares all joints; Pinocchio stops at a difference",
-    "operational_bias": "its inverse and projector are products of NumPy",
-    "operational_space": "its inverse and projector are products of NumPy",
+    "operational_bias": "the consistent inverse and the projector are NumPy products",
+    "operational_space": "the consistent inverse and the projector are NumPy products",
     "exp6": CHECKS,
     "SE3.inverse": CHECKS,
     "XYZQUATToSE3": CHECKS,

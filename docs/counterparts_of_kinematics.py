@@ -15,7 +15,12 @@ KINEMATICS: dict[str, tuple[Counterpart, ...]] = {
         Counterpart(
             "difference", "difference", shape="(nv)", convention="`integrate(q0, difference(q0, q1))` is *q1*"
         ),
-        Counterpart("interpolate", "interpolate", shape="(nq)", convention="`integrate(q0, u difference)`"),
+        Counterpart(
+            "interpolate",
+            "interpolate",
+            shape="(nq)",
+            convention="`integrate(q0, u * difference(q0, q1))`",
+        ),
         Counterpart("distance", "distance", shape="number", convention="length of `difference`"),
         Counterpart(
             "squaredDistance",
@@ -27,7 +32,7 @@ KINEMATICS: dict[str, tuple[Counterpart, ...]] = {
         Counterpart(
             "isSameConfiguration",
             "is_same_configuration",
-            "the tolerance is relative only above 1",
+            "an entry may differ by tolerance times max(1, entry)",
             shape="truth value",
             convention="quaternions *q* and -*q* are the same",
         ),
@@ -82,7 +87,7 @@ KINEMATICS: dict[str, tuple[Counterpart, ...]] = {
             "frame_placement",
             "a name, or a list of frames; Pinocchio's computes all frames",
             shape="(3, 4)",
-            convention="[R | p] of the frame in the base",
+            convention="[R | p] of the frame in the world",
         ),
         Counterpart(
             "forwardKinematics, Data.oMi",
@@ -97,7 +102,7 @@ KINEMATICS: dict[str, tuple[Counterpart, ...]] = {
             shape="(6)",
             convention=(
                 "LOCAL: of the origin, in the axes of the frame; LOCAL_WORLD_ALIGNED: of the "
-                "origin, in axes of the base; WORLD: of the point at the origin of the base"
+                "origin, in world axes; WORLD: of the point at the origin of the world, in world axes"
             ),
         ),
         Counterpart(
@@ -184,8 +189,8 @@ KINEMATICS: dict[str, tuple[Counterpart, ...]] = {
             "`root=` for a subtree",
             shape="(3)",
             convention=(
-                "in axes of the base, subtrees too; `data.com[k]` has those of joint k after "
-                "`centerOfMass`, of the base after `jacobianCenterOfMass`"
+                "in world axes, subtrees too; `data.com[k]` has those of joint k after "
+                "`centerOfMass`, of the world after `jacobianCenterOfMass`"
             ),
         ),
         Counterpart(
@@ -201,14 +206,14 @@ KINEMATICS: dict[str, tuple[Counterpart, ...]] = {
             "center_of_mass_jacobian",
             "`root=` for a subtree",
             shape="(3, nv)",
-            convention="for a free-flyer *R* and -*R* [*c*]×, not the unit matrix",
+            convention="for a free-flyer *R* and -*R* [*c*]×, not the identity matrix",
         ),
         Counterpart(
             "computeCentroidalMap, ccrba, Data.Ag",
             "centroidal_map",
             "with mimic joints, too",
             shape="(6, nv)",
-            convention="linear rows, then angular ones about the centre of mass, in axes of the base",
+            convention="linear rows, then angular ones about the centre of mass, in world axes",
         ),
         Counterpart(
             "dccrba, Data.dAg, computeCentroidalMapTimeVariation",
@@ -232,7 +237,7 @@ KINEMATICS: dict[str, tuple[Counterpart, ...]] = {
             "Data.Ig",
             "centroidal_inertia",
             shape="(3, 3)",
-            convention="tensor about the centre of mass, in axes of the base",
+            convention="tensor about the centre of mass, in world axes",
         ),
     ),
     "Poses [R | p]": (

@@ -159,7 +159,7 @@ def test_wrong_options_are_named():
         tf.bind(tf.d_integrate, MODEL, q, v, out=H)
     with pytest.raises(ValueError, match="argument must be 'ARG0' or 'ARG1'"):
         tf.bind(tf.d_difference, MODEL, q, q.copy(), 2, out=H)
-    with pytest.raises(ValueError, match="out must be a tuple of 2 arrays to be bound"):
+    with pytest.raises(ValueError, match="out must be a tuple of 2 arrays, got ndarray"):
         tf.bind(tf.frame_jacobian, MODEL, q, TIP, placement=True, out=np.empty((6, nv)))
     with pytest.raises(ValueError, match="rollout takes no steps to be bound"):
         tf.bind(tf.rollout, MODEL, q, v, x[None], 0.1, steps=1, out=(q, v))

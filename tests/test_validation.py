@@ -87,7 +87,8 @@ def test_counts_are_whole_numbers(name, value):
         with pytest.raises(InvalidModelError, match=r"^body 'a' is not a frame, joint or body of four-bar"):
             COUNTS[name](value)
         return
-    with pytest.raises(DtypeError, match=f"^{name.strip()} must be a whole number"):
+    wanted = "a name, a Frame or the number of a joint" if name.strip() == "body" else "a whole number"
+    with pytest.raises(DtypeError, match=f"^{name.strip()} must be {wanted}"):
         COUNTS[name](value)
 
 

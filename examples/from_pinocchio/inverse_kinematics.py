@@ -63,13 +63,13 @@ def models() -> tuple[pin.Model, tf.Model]:
 
 def main() -> None:
     """Run both versions and print the ratio of their times."""
-    patience = seconds(__doc__.splitlines()[0])
+    duration = seconds(__doc__.splitlines()[0])
     model, ours = models()
     data = model.createData()
     q, count = with_treefactor(ours)
-    theirs, same = with_pinocchio(model, data)
-    print(f"{count} and {same} steps; the configurations differ by {np.abs(q - theirs).max():.1e} rad")
-    compare("arm", lambda: with_treefactor(ours), lambda: with_pinocchio(model, data), patience)
+    theirs, their_count = with_pinocchio(model, data)
+    print(f"{count} and {their_count} steps; the configurations differ by {np.abs(q - theirs).max():.1e} rad")
+    compare("arm", lambda: with_treefactor(ours), lambda: with_pinocchio(model, data), duration)
 
 
 if __name__ == "__main__":

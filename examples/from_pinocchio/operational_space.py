@@ -22,13 +22,13 @@ RADIUS, SPEED = 0.05, 2 * np.pi
 
 
 def circle(t: float) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Return the place on the circle, from where it starts, with velocity and acceleration."""
+    """Return position relative to the start of the circle, velocity and acceleration."""
     c, s = np.cos(SPEED * t), np.sin(SPEED * t)
     place = RADIUS * np.array([0.0, c - 1.0, s])
     return place, SPEED * RADIUS * np.array([0.0, -s, c]), -(SPEED**2) * RADIUS * np.array([0.0, c, s])
 
 
-def wanted(error: np.ndarray, velocity: np.ndarray, t: float) -> np.ndarray:
+def desired(error: np.ndarray, velocity: np.ndarray, t: float) -> np.ndarray:
     """Return the acceleration that brings the hand back to the circle and to its orientation."""
     _, v, a = circle(t)
     found = STIFFNESS * error - DAMPING * velocity
@@ -53,7 +53,7 @@ def with_pinocchio(model: pin.Model, data: pin.Data) -> np.ndarray:
         error = np.concatenate([goal - hand.translation, turned])
         inverse = pin.computeMinverse(model, data, q)
         inertia = np.linalg.inv(J @ inverse @ J.T)
-        force = inertia @ (wanted(error, J @ v, step * H) - bias)
+        force = inertia @ (desired(error, J @ v, step * H) - bias)
         null = eye - inverse @ J.T @ inertia @ J
         hold = pin.crba(model, data, q) @ (HOLD**2 * (POSTURE - q) - 2 * HOLD * v)
         tau = J.T @ force + null.T @ hold + pin.nle(model, data, q, v)
@@ -74,7 +74,7 @@ def with_treefactor(model: tf.Model) -> np.ndarray:
         R = hand[:, :3]
         error = np.concatenate([goal - hand[:, 3], R @ so3.log(R.T @ start[:, :3])])
         bias = tf.task_bias(model, q, v, FRAME, REFERENCE)
-        force = task.inertia @ (wanted(error, J @ v, step * H) - bias)
+        force = task.inertia @ (desired(error, J @ v, step * H) - bias)
         hold = tf.h_times(model, q, HOLD**2 * (POSTURE - q) - 2 * HOLD * v)
         tau = J.T @ force + task.nullspace.T @ hold + tf.bias(model, q, v)
         found[step] = hand[:, 3]
@@ -84,14 +84,14 @@ def with_treefactor(model: tf.Model) -> np.ndarray:
 
 def main() -> None:
     """Run both versions and print the ratio of their times."""
-    patience = seconds(__doc__.splitlines()[0])
+    duration = seconds(__doc__.splitlines()[0])
     model = pinocchio_.load(robots.find("panda").path)
     ours, data = pinocchio_.model(model), model.createData()
     path, theirs = with_treefactor(ours), with_pinocchio(model, data)
     course = path[0] + np.array([circle(step * H)[0] for step in range(STEPS)])
     print(f"the hand stays within {1e3 * np.abs(path - course).max():.2f} mm of its course")
     print(f"the paths differ by {np.abs(path - theirs).max():.1e} m")
-    compare("panda", lambda: with_treefactor(ours), lambda: with_pinocchio(model, data), patience)
+    compare("panda", lambda: with_treefactor(ours), lambda: with_pinocchio(model, data), duration)
 
 
 if __name__ == "__main__":

@@ -50,7 +50,7 @@ def with_treefactor(model: tf.Model, q: np.ndarray, v: np.ndarray) -> np.ndarray
 
 
 def held_with_pinocchio(model: pin.Model, data: pin.Data, q: np.ndarray, goal: np.ndarray) -> np.ndarray:
-    """Return where a regulator with gravity compensation has moved an arm."""
+    """Return the configuration to which PD control with gravity compensation moves an arm."""
     v = np.zeros(model.nv)
     for _ in range(STEPS):
         error = pin.difference(model, q, goal)
@@ -61,7 +61,7 @@ def held_with_pinocchio(model: pin.Model, data: pin.Data, q: np.ndarray, goal: n
 
 
 def held_with_treefactor(model: tf.Model, q: np.ndarray, goal: np.ndarray) -> np.ndarray:
-    """Return where a regulator with gravity compensation has moved an arm."""
+    """Return the configuration to which PD control with gravity compensation moves an arm."""
     v = np.zeros(model.nv)
     for _ in range(STEPS):
         error = tf.difference(model, q, goal)
@@ -72,7 +72,7 @@ def held_with_treefactor(model: tf.Model, q: np.ndarray, goal: np.ndarray) -> np
 
 def main() -> None:
     """Run both loops with both packages and print the ratios of their times."""
-    patience = seconds(__doc__.splitlines()[0])
+    duration = seconds(__doc__.splitlines()[0])
     model = pendulum()
     ours, data = pinocchio_.model(model), model.createData()
     start = np.full(model.nv, 0.1), np.zeros(model.nv)
@@ -82,7 +82,7 @@ def main() -> None:
         "pendulum",
         lambda: with_treefactor(ours, *start),
         lambda: with_pinocchio(model, data, *start),
-        patience,
+        duration,
     )
     arm = pin.buildSampleModelManipulator()
     ours_arm, data_arm = pinocchio_.model(arm), arm.createData()
@@ -93,7 +93,7 @@ def main() -> None:
         "arm",
         lambda: held_with_treefactor(ours_arm, *ends),
         lambda: held_with_pinocchio(arm, data_arm, *ends),
-        patience,
+        duration,
     )
 
 

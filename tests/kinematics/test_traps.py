@@ -37,7 +37,7 @@ def test_t1_unknown_names_raise_with_similar_ones(name):
 @pytest.mark.parametrize("number", [7, 99, 2**40, 2**70, -9, -(2**70)])
 @pytest.mark.parametrize("name", BY_NUMBER)
 def test_t1_numbers_of_no_joint_raise(name, number):
-    with pytest.raises((IndexError, ValueError), match=f"(frame|joint|root).* {number}$"):
+    with pytest.raises((IndexError, ValueError), match=f"(frame|joint|root).* {number}"):
         OF_FRAMES[name](number)
 
 

@@ -1,4 +1,4 @@
-"""Compute the terms of the equation of motion and the quantities of masses of one state together."""
+"""Compute H, bias, gravity, energies, joint placements and centroidal quantities of a state together."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ _named: Callable[..., Any] = tuple.__new__  # makes a named tuple of a list
 
 
 def all_terms(model: Model, q, v, out: AllTerms | None = None, num_threads: int = 1) -> AllTerms:
-    """Compute the terms of the equation of motion and the quantities of masses in one state.
+    """Compute H, bias, gravity, energies, joint placements and centroidal quantities of a state.
 
     Parameters
     ----------

@@ -24,8 +24,9 @@ def center_of_mass(model: Model, q, v=None, a=None, root=None, out=None, num_thr
     a : array_like, shape (..., nv), optional
         With it the acceleration is computed, too.
     root : int or str, optional
-        Joint whose body and all bodies that it carries are meant: its number, its name, or that of its body.
-        By default, and with -1, these are all bodies of the model; the base has no mass.
+        Joint, by its number, its name or that of its body: selects its body and all bodies that it carries.
+        The name of a link on a fixed joint selects the joint that carries the link, with its whole body.
+        By default, and with -1, all bodies of the model are selected; the base has no mass.
     out : ndarray or tuple of ndarray, optional
         Receives the result.
     num_threads : int
@@ -34,7 +35,7 @@ def center_of_mass(model: Model, q, v=None, a=None, root=None, out=None, num_thr
     Returns
     -------
     ndarray, shape (..., 3), or tuple of two or three of them
-        Position, m, velocity, m/s, and acceleration, m/s^2, in the axes of the base, for every subtree.
+        Position, m, velocity, m/s, and acceleration, m/s^2, in world axes, for every subtree.
         Gravity is not included. In a batch, configurations that are not finite or whose quaternions do not
         have unit length give NaN.
 
@@ -79,7 +80,7 @@ def center_of_mass_jacobian(model: Model, q, root=None, out=None, num_threads: i
     Returns
     -------
     ndarray, shape (..., 3, nv)
-        In the axes of the base, m per unit of v. Columns that are zero for every q remain so in
+        In world axes, m per unit of v. Columns that are zero for every q remain so in
         configurations that are not finite.
 
     Raises
@@ -117,7 +118,7 @@ def centroidal_map(model: Model, q, out=None, num_threads: int = 1) -> np.ndarra
     -------
     ndarray, shape (..., 6, nv)
         Rows of linear momentum, kg m/s, before those of angular momentum about the centre of mass, kg m^2/s,
-        per unit of v; in the axes of the base.
+        per unit of v; in world axes.
 
     Raises
     ------
@@ -184,7 +185,7 @@ def centroidal_momentum(model: Model, q, v, out=None, num_threads: int = 1) -> n
     Returns
     -------
     ndarray, shape (..., 6)
-        kg m/s, then kg m^2/s, in the axes of the base.
+        kg m/s, then kg m^2/s, in world axes.
 
     Raises
     ------
@@ -220,7 +221,7 @@ def centroidal_momentum_rate(model: Model, q, v, a, out=None, num_threads: int =
     Returns
     -------
     ndarray, shape (..., 6)
-        N, then N m, in the axes of the base: `centroidal_map` times a plus `centroidal_map_dot` times v.
+        N, then N m, in world axes: `centroidal_map` times a plus `centroidal_map_dot` times v.
 
     Raises
     ------
@@ -254,7 +255,7 @@ def centroidal_inertia(model: Model, q, out=None, num_threads: int = 1) -> np.nd
     Returns
     -------
     ndarray, shape (..., 3, 3)
-        kg m^2, in the axes of the base.
+        kg m^2, in world axes.
 
     Raises
     ------

@@ -24,7 +24,7 @@ __all__ = ["delassus"]
 
 
 def delassus(model: Model, q, frame, reference="LOCAL", out=None, num_threads: int = 1) -> np.ndarray:
-    """Compute J H^-1 J^T of a frame or of several frames, the inverse of the inertia that is felt there.
+    """Compute the Delassus matrix J H^-1 J^T of one or several frames: the inverse of `operational_inertia`.
 
     Parameters
     ----------

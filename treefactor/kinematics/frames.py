@@ -31,7 +31,7 @@ from .plans import (
 
 
 def frame_placement(model: Model, q, frame, out=None, num_threads: int = 1) -> np.ndarray:
-    """Compute the placements [R | p] of frames in the base.
+    """Compute the placements [R | p] of frames in the world.
 
     Parameters
     ----------
@@ -39,8 +39,8 @@ def frame_placement(model: Model, q, frame, out=None, num_threads: int = 1) -> n
     q : array_like, shape (..., nq)
         Configurations in Pinocchio's layout; leading axes are a batch.
     frame : str, int, Frame, or list of them
-        A frame, joint or body by name, a joint by number (-1: the base), or a `Frame`. A list of k frames
-        adds an axis to the result.
+        A frame, joint or body by name, a joint by number (-1: the base), or a `Frame`. Numbers are not those
+        of ``getFrameId``: pass ``model.frames[number]`` for these. A list of k frames adds an axis.
     out : ndarray, optional
         Receives the result.
     num_threads : int
@@ -78,7 +78,7 @@ def frame_placement(model: Model, q, frame, out=None, num_threads: int = 1) -> n
 
 
 def joint_placements(model: Model, q, out=None, num_threads: int = 1) -> np.ndarray:
-    """Compute the placements [R | p] of all joints in the base.
+    """Compute the placements [R | p] of all joints in the world.
 
     Parameters
     ----------
@@ -120,8 +120,8 @@ def frame_velocity(
     v : array_like, shape (..., nv)
     reference : {"LOCAL", "WORLD", "LOCAL_WORLD_ALIGNED"} or Pinocchio's enum
         "LOCAL": of the frame's origin, in the axes of the frame. "WORLD": of the point of the body that is at
-        the origin of the base, in the axes of the base. "LOCAL_WORLD_ALIGNED": of the frame's origin, in the
-        axes of the base: its linear part is the rate of the origin's position.
+        the origin of the world, in world axes. "LOCAL_WORLD_ALIGNED": of the frame's origin, in world axes:
+        its linear part is the time derivative of the origin's position.
 
     Returns
     -------
@@ -170,8 +170,8 @@ def frame_acceleration(
         None means zero.
     classical : bool
         Compute the acceleration of the point of the body: in "LOCAL_WORLD_ALIGNED" the second derivative of
-        the origin's position. Otherwise the linear part is that of the spatial acceleration, which is less by
-        the angular times the linear velocity (cross product).
+        the origin's position. Otherwise the linear part is that of the spatial acceleration: the classical
+        one minus omega x v.
 
     Returns
     -------
@@ -240,7 +240,7 @@ def frame_jacobian(
     Notes
     -----
     Featherstone (2008), section 4.4. Pinocchio's ``computeFrameJacobian``. `treefactor.constraints.jacobian`
-    has the axes of the base unless it is given a rotation.
+    is in world axes unless it is given a rotation.
 
     Examples
     --------
@@ -265,7 +265,8 @@ def joint_jacobian(
     model, q, reference, out, num_threads
         As for `frame_velocity`.
     joint : int or str
-        Number of the joint, -1 for the base, or name of the joint or of its body.
+        Number of the joint, -1 for the base, or name of the joint or of its body. The name of any other
+        frame selects the joint that carries it, not the frame: `frame_jacobian` takes frames.
 
     Returns
     -------
@@ -306,8 +307,9 @@ def frame_jacobian_dot(
     Returns
     -------
     ndarray, shape (..., 6, nv), (..., k, 6, nv) or (..., 6, n_s)
-        With J of the same reference, J-dot v + J a is the spatial acceleration in "LOCAL" and "WORLD", and
-        the classical one in "LOCAL_WORLD_ALIGNED".
+        Linear rows before angular ones; m/s, rad/s per unit of v. With J of the same reference,
+        J-dot v + J a is the spatial acceleration in "LOCAL" and "WORLD", and the classical one in
+        "LOCAL_WORLD_ALIGNED".
 
     Raises
     ------

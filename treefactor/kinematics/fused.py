@@ -1,4 +1,4 @@
-"""Compute many results of the kinematics of one model in one pass over its bodies."""
+"""Compute several kinematic results of one model in one pass over its bodies."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ OF_MASSES = dict(
 
 
 class Kinematics(Sealed):
-    """Request of many results of the kinematics of a model, computed together; picklable.
+    """Compute several kinematic results of a model in one call; picklable.
 
     Parameters
     ----------

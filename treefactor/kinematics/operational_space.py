@@ -3,7 +3,7 @@
 A task has the Jacobian J of m rows: its velocity is J v. The joints obey H a + h = tau, with the inertia
 matrix H and h = ``bias(model, q, v)``, which includes gravity. Khatib's quantities are::
 
-    Lambda = (J H^-1 J^T)^-1         operational_inertia    the inertia that is felt at the task
+    Lambda = (J H^-1 J^T)^-1         operational_inertia    the operational-space inertia
     J_bar  = H^-1 J^T Lambda         consistent_inverse     J J_bar = 1
     N      = 1 - J_bar J             nullspace_projector    J N = 0,  N J_bar = 0,  N N = N
     mu     = J_bar^T h - Lambda J-dot v                     operational_bias, gravity included
@@ -208,7 +208,7 @@ def operational_space(
 def operational_inertia(
     model: Model, q, frame, reference="LOCAL", damping: float = 0.0, out=None, num_threads: int = 1
 ) -> np.ndarray:
-    """Compute the inertia that is felt at a frame or at several frames: Lambda = (J H^-1 J^T)^-1.
+    """Compute the operational-space inertia of one or several frames, Lambda = (J H^-1 J^T)^-1.
 
     Parameters
     ----------
@@ -219,7 +219,8 @@ def operational_inertia(
     Returns
     -------
     ndarray, shape (..., 6 k, 6 k)
-        kg, kg m, kg m^2. In a batch, NaN where the task is singular: `operational_space` has the row.
+        kg, kg m, kg m^2. In a batch, NaN where the task is singular: ``status`` of `operational_space`
+        has the row.
 
     Raises
     ------

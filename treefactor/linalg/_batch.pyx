@@ -242,14 +242,13 @@ cdef class BatchKernel(Kernel):
         cdef char *rows = allocate(2 * size + self.entry(m * m))
         cdef char *W = rows + size
         cdef char *work = W + size
-        cdef const char *from_J = J.data
         cdef char *into = G.data
         memset(rows, 0, size)
         if stop < 0:
             stop = self.blocks
         with nogil:
             for b in range(first, stop):
-                self.kernels.load(n * m, self.count(b), from_J + b * self.lanes * to_J, to_J, rows)
+                self.kernels.load(n * m, self.count(b), J.data + b * self.lanes * to_J, to_J, rows)
                 for r in range(m):
                     for k in range(n):
                         memcpy(W + self.entry(k * m + r), rows + self.entry(r * n + k), 64)

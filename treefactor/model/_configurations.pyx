@@ -74,7 +74,7 @@ cdef class Configurations:
             for joint, q, v in zip(joints, idx_q, idx_v) if not joint.mimic
         ]
         cdef list runs = []
-        for group, q, _, nq, _ in rows:
+        for group, q, v, nq, nv in rows:
             if runs and group == LINEAR:
                 last = runs.pop()
                 if last[0] == LINEAR:

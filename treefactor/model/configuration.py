@@ -127,7 +127,7 @@ def difference(model: Model, q0, q1, out=None, num_threads: int = 1) -> np.ndarr
 
 
 def interpolate(model: Model, q0, q1, u, out=None, num_threads: int = 1) -> np.ndarray:
-    """Return the configuration a part u of the way from q0 to q1: q0 integrated over u times the difference.
+    """Return the configuration at the fraction u between q0 and q1: integrate(q0, u * difference(q0, q1)).
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Differentiate the steps between configurations, along `integrate` in their arguments."""
+"""Compute the derivatives of `integrate` and `difference` by their arguments."""
 
 from __future__ import annotations
 

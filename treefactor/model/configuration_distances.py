@@ -77,7 +77,7 @@ def is_same_configuration(model: Model, q0, q1, tolerance: float = SAME_CONFIGUR
     model, q0, q1, num_threads
         As for `difference`.
     tolerance : float or array_like
-        Largest difference of an entry of q, times the entry if that exceeds 1.
+        Entries of q may differ by the tolerance times max(1, size of the entry).
 
     Returns
     -------

@@ -11,7 +11,7 @@ import numpy as np
 
 from .._util.messages import received, similar
 from .._util.validation import Array, ReadOnly, as_count, as_vector
-from ..exceptions import InvalidModelError, TreefactorError
+from ..exceptions import DtypeError, InvalidModelError, TreefactorError
 from .joints import Joint, JointNumber, _rotation
 
 TYPES = ("op_frame", "joint", "fixed_joint", "body", "sensor", "site")  # Pinocchio's, and MuJoCo's sites
@@ -183,9 +183,15 @@ def frame_of(model, frame, type: str | None = None, argument: str = "frame") -> 
 
 def joint_number(model, number, argument: str) -> int:
     """Return the number of a joint, -1 for the base; raise IndexError, ValueError or DtypeError."""
+    if not hasattr(number, "__index__"):
+        wanted = "a name, a Frame or the number of a joint"
+        raise DtypeError(f"{argument} must be {wanted}, got {received(number)}")
     number = as_count(number, argument, -1)
     if number >= model.njoints:
-        raise IndexError(f"there are {model.njoints} joints and the base, -1; got {argument} {number}")
+        raise IndexError(
+            f"there are {model.njoints} joints and the base, -1; got {argument} {number}: frames are given "
+            "by name, or as model.frames[number]"
+        )
     return number
 
 

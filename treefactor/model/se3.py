@@ -215,7 +215,7 @@ def between(M0, M1, out=None, num_threads: int = 1) -> np.ndarray:
 
 
 def interpolate(M0, M1, u, out=None, num_threads: int = 1) -> np.ndarray:
-    """Return the pose a part u of the way from M0 to M1, at a constant velocity in its own axes.
+    """Return the pose at the fraction u between M0 and M1: M0 exp(u log(M0^-1 M1)).
 
     Parameters
     ----------
@@ -238,7 +238,7 @@ def interpolate(M0, M1, u, out=None, num_threads: int = 1) -> np.ndarray:
 
 
 def act(M, x, out=None, num_threads: int = 1) -> np.ndarray:
-    """Return points or spatial velocities, given in the frame M, in the frame in which M is given.
+    """Transform points or spatial velocities from the frame M to its reference: R x + p for points.
 
     Parameters
     ----------
@@ -267,7 +267,7 @@ def act(M, x, out=None, num_threads: int = 1) -> np.ndarray:
 
 
 def act_inverse(M, x, out=None, num_threads: int = 1) -> np.ndarray:
-    """Return points or spatial velocities in the frame M: the inverse of `act`.
+    """Transform points or spatial velocities into the frame M: the inverse of `act`.
 
     Parameters
     ----------

@@ -197,7 +197,7 @@ def between(R0, R1, out=None, num_threads: int = 1) -> np.ndarray:
 
 
 def interpolate(R0, R1, u, out=None, num_threads: int = 1) -> np.ndarray:
-    """Return the rotation a part u of the way from R0 to R1, about one axis.
+    """Return the rotation at the fraction u between R0 and R1: R0 exp(u log(R0^-1 R1)).
 
     Parameters
     ----------
