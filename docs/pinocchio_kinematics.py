@@ -166,6 +166,8 @@ def dynamics(case: robot_times.Case) -> Iterator[bench.Comparison]:
         parallel = {"aba": "forward_dynamics", "rnea": "rnea"}.get(what)
         many = moving.peers(parallel).run if parallel else None
         yield from rows(case, what, ours, theirs, arrays, parallel=many)
+    ours, theirs = "tf.all_terms(robot, q, v)", "pin.computeAllTerms(model, data, q, v)"
+    yield from rows(case, "computeAllTerms", ours, theirs, arrays, TWO, out=False)
     fext = np.random.default_rng(0).normal(size=(len(moving.q), robot.njoints, 6))
     forces = [pin.StdVec_Force([pin.Force.Zero(), *map(pin.Force, each)]) for each in fext]
     ours, theirs = "tf.static_torque(robot, q, fext)", "pin.computeStaticTorque(model, data, q, forces)"
