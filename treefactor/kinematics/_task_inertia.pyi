@@ -4,7 +4,6 @@ from typing import Any
 
 import numpy as np
 
-from ..dynamics._recursions import Bodies
 from ._request import Request
 
 def fast(
@@ -18,7 +17,7 @@ def fast(
     damping: float = 0.0,
 ) -> np.ndarray | None: ...
 def batch(
-    bodies: Bodies,
+    bodies: Any,
     request: Request,
     q: np.ndarray,
     out: np.ndarray,

@@ -76,6 +76,7 @@ def fast(model, int kind, frame, reference, q, out, bint invert=False, double da
     cdef double *work = local
     cdef cnp.npy_intp shape[2]
     cdef Py_ssize_t m, need
+    cdef cnp.ndarray made                    # so that out keeps its entries where the general path raises
     cdef bint done
     if request is None or not isinstance(found, Bodies):
         return None
@@ -83,12 +84,11 @@ def fast(model, int kind, frame, reference, q, out, bint invert=False, double da
     if bodies.nv == 0 or bodies.pattern.shape.tasks or not is_plain_vector(q, bodies.nq):
         return None
     m = request.item.size // bodies.nv
-    if out is None:
-        shape[0] = shape[1] = m
-        out = cnp.PyArray_SimpleNew(2, shape, cnp.NPY_DOUBLE)
-    elif (not is_plain_matrix(out, m, m) or not cnp.PyArray_ISWRITEABLE(<cnp.ndarray> out)
-          or may_overlap(out, q)):
+    if out is not None and (not is_plain_matrix(out, m, m) or not cnp.PyArray_ISWRITEABLE(<cnp.ndarray> out)
+                            or may_overlap(out, q)):
         return None
+    shape[0] = shape[1] = m
+    made = cnp.PyArray_SimpleNew(2, shape, cnp.NPY_DOUBLE)
     need = bodies.nnz + request.item.size + max(bodies.workspace_size(CRBA_PACKED, 1),
                                                 factor_workspace_size(&bodies.pattern.shape)) + ALIGNED
     if need > STACK_DOUBLES:
@@ -96,10 +96,13 @@ def fast(model, int kind, frame, reference, q, out, bint invert=False, double da
         if work == NULL:
             return None
     done = compute_one(bodies, request, <const double *> cnp.PyArray_DATA(<cnp.ndarray> q),
-                       <double *> cnp.PyArray_DATA(<cnp.ndarray> out), invert, damping, align(work))
+                       <double *> made.data, invert, damping, align(work))
     if need > STACK_DOUBLES:
         free(work)
-    return out if done else None
+    if not done or out is None:
+        return made if done else None
+    memcpy(cnp.PyArray_DATA(<cnp.ndarray> out), made.data, m * m * sizeof(double))
+    return out
 
 
 cdef void spread_rows(const Item *item, Py_ssize_t n, Py_ssize_t m, const double *J,
