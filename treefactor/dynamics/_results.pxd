@@ -4,7 +4,7 @@ from libc.float cimport DBL_MAX
 from libc.string cimport memset
 
 from ..tree._pattern cimport Shape
-from ._operands cimport LANES
+from ..tree._operands cimport LANES
 
 
 cdef inline void unpack(const Shape *t, bint coriolis, const double *packed, Py_ssize_t step,

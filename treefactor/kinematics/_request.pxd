@@ -2,7 +2,7 @@
 
 cimport numpy as cnp
 
-from ..dynamics._operands cimport Operand
+from ..tree._operands cimport Operand
 from ..dynamics._recursions cimport Mechanism
 
 cdef extern from "kernels/kinematics/request.h" nogil:

@@ -6,7 +6,7 @@ from libc.stdlib cimport calloc, free, malloc
 from libc.string cimport memset
 
 from .._util._fast_arrays cimport all_finite, is_plain_vector, is_result, may_overlap
-from ..dynamics._operands cimport ALIGNED, LANES, Operand, align, describe, load, read_operand
+from ..tree._operands cimport ALIGNED, LANES, Operand, align, describe, load, read_operand
 from ..dynamics._recursions cimport Body
 from ..tree._pattern cimport active
 

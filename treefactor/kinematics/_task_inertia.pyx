@@ -6,7 +6,7 @@ from libc.stdlib cimport free, malloc
 from libc.string cimport memcpy, memset
 
 from .._util._fast_arrays cimport all_finite, is_plain_matrix, is_plain_vector, may_overlap
-from ..dynamics._operands cimport ALIGNED, LANES, Operand, align, describe, load
+from ..tree._operands cimport ALIGNED, LANES, Operand, align, describe, load
 from ..dynamics._recursions cimport CRBA_PACKED, Arguments, Bodies
 from ..linalg._delassus cimport Memory, allocate_memory, invert_lanes, multiply
 from ..tree._pattern cimport (
