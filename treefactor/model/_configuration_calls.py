@@ -14,6 +14,7 @@ from .._util.validation import as_output, as_real, flatten, require_finite, thre
 from ..exceptions import ShapeError
 from ._configuration_fast_path import BoundStep, call
 from ._configurations import OPERATIONS, Configurations, configurations_of
+from ._states import common_axes
 from ._unit_rotations import require_rotations
 from .model import Model
 
@@ -53,7 +54,7 @@ def general_path(model: Model, op: int, first, second, u, out, num_threads: int)
             require_rotations(model, array, name)
     if op in NUMBERS:
         arrays.append(_numbers(u, NUMBERS[op]))
-    batch = _batch(arrays)
+    batch = common_axes(array.shape[:-1] for array in arrays)
     shape = (*batch, *compiled.result_shape(op))
     result = out if out is None else as_output(out, shape)
     if result is None or not result.flags.carray or any(np.may_share_memory(out, x) for x in arrays):
@@ -99,17 +100,6 @@ def _numbers(u, name: str) -> np.ndarray:
     if array.ndim == 0:
         require_finite(array, name)
     return array[..., np.newaxis]
-
-
-def _batch(arrays: list[np.ndarray]) -> tuple[int, ...]:
-    """Return the leading axes of all arrays, which must be equal or absent."""
-    batch: tuple[int, ...] = ()
-    for array in arrays:
-        lead = array.shape[:-1]
-        if lead and batch and lead != batch:
-            raise ShapeError(f"leading axes {batch} and {lead} differ", batch, lead)
-        batch = batch or lead
-    return batch
 
 
 def bind_step(op: int, function, model: Model, given: dict, out: np.ndarray) -> BoundStep:

@@ -11,6 +11,7 @@ from .._util.threads import spread
 from .._util.validation import as_output, as_real, flatten, require_finite, thread_count
 from ..exceptions import ShapeError
 from ._poses import NUMBERS, call, run_batch, shapes_of
+from ._states import common_axes
 
 LANES = 8
 NAMES = {  # of the arguments, in messages, by the part of an operation's name that decides
@@ -40,7 +41,7 @@ def general_path(op: int, a, b, u, out, num_threads: int) -> np.ndarray:
     if second is not None:
         arrays.append(_elements(b, second, names[1]))
     numbers = None if u is None else as_real(u, "u")
-    batch = _leading_axes(
+    batch = common_axes(
         [x.shape[: x.ndim - len(shape)] for x, shape in zip(arrays, (first, second), strict=False)]
         + ([] if numbers is None else [numbers.shape])
     )
@@ -88,16 +89,6 @@ def _elements(values, shape: tuple[int, ...], name: str) -> np.ndarray:
         wanted = f"(..., {', '.join(map(str, shape))})"
         raise ShapeError(f"{name} must have shape {wanted}, got {array.shape}", array.shape, ("...", *shape))
     return array
-
-
-def _leading_axes(leads: list[tuple[int, ...]]) -> tuple[int, ...]:
-    """Return the leading axes, which must be equal or absent."""
-    batch: tuple[int, ...] = ()
-    for lead in leads:
-        if lead and batch and lead != batch:
-            raise ShapeError(f"leading axes {batch} and {lead} differ", batch, lead)
-        batch = batch or lead
-    return batch
 
 
 def _number(u: np.ndarray) -> float:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 
 import numpy as np
 
@@ -36,6 +36,16 @@ def states(arguments: dict, tails: Mapping[str, tuple[int, ...]], model) -> tupl
     if not batch and model is not None:
         require_rotations(model, arrays["q"], "q")
     return arrays, batch
+
+
+def common_axes(leads: Iterable[tuple[int, ...]]) -> tuple[int, ...]:
+    """Return the leading axes of several arrays, which must be equal or absent."""
+    batch: tuple[int, ...] = ()
+    for lead in leads:
+        if lead and batch and lead != batch:
+            raise ShapeError(f"leading axes {batch} and {lead} differ", batch, lead)
+        batch = batch or lead
+    return batch
 
 
 def _leading_axes(arrays: dict[str, np.ndarray], tails: Mapping[str, tuple[int, ...]]) -> tuple[int, ...]:
