@@ -122,7 +122,7 @@ def test_a_request_is_pickled():
 
 
 def test_wrong_requests_are_named():
-    with pytest.raises(ValueError, match="nothing is requested"):
+    with pytest.raises(ValueError, match="no result is requested"):
         tf.Kinematics(MODEL)
     with pytest.raises(TypeError, match="placements must be a list"):
         tf.Kinematics(MODEL, placements="j1")

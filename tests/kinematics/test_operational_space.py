@@ -203,3 +203,15 @@ def test_out():
     out = np.empty((3, 6, 6))
     assert tf.operational_inertia(model, q, 2, out=out) is out
     np.testing.assert_array_equal(out, tf.operational_inertia(model, q, 2))
+
+
+def test_the_bias_of_one_task_takes_many_h():
+    rng = np.random.default_rng(3)
+    A = rng.normal(size=(3, 3))
+    task = tf.OperationalSpace(tf.factor(A @ A.T + np.eye(3), tf.Tree([-1, 0, 1])), rng.normal(size=(2, 3)))
+    h, rate = rng.normal(size=(4, 5, 3)), rng.normal(size=2)
+    expected = h @ task.inverse - task.inertia @ rate
+    np.testing.assert_allclose(task.bias(h, rate), expected, rtol=1e-12, atol=1e-12)
+    np.testing.assert_allclose(task.bias(h[0], rate), expected[0], rtol=1e-12, atol=1e-12)
+    with pytest.raises(tf.ShapeError, match=r"h must have shape \(..., 3\)"):
+        task.bias(h[..., :2], rate)

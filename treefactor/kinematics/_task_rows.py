@@ -1,7 +1,4 @@
-"""Compute the rows of tasks: stacked Jacobians of frames, and J-dot v.
-
-No other module of tasks depends on how frames and their Jacobians are found.
-"""
+"""Compute the rows of tasks: stacked Jacobians of frames, and J-dot v."""
 
 from __future__ import annotations
 

@@ -32,16 +32,23 @@ class AllTerms(NamedTuple):
     Attributes
     ----------
     H : ndarray, shape (..., nv, nv)
-        As of `treefactor.crba`.
+        Inertia matrix, armature included, kg, kg m, kg m^2.
     bias, generalized_gravity : ndarray, shape (..., nv)
+        N, N m.
     kinetic_energy, potential_energy : ndarray, shape (...)
+        J.
     joint_placements : ndarray, shape (..., njoints, 3, 4)
+        [R | p] in the world, m.
     center_of_mass, center_of_mass_velocity : ndarray, shape (..., 3)
+        World axes, m and m/s.
     center_of_mass_jacobian : ndarray, shape (..., 3, nv)
+        World axes.
     centroidal_map, centroidal_map_dot : ndarray, shape (..., 6, nv)
+        Linear before angular, about the centre of mass, world axes.
     centroidal_momentum : ndarray, shape (..., 6)
+        kg m/s, then kg m^2/s.
     centroidal_inertia : ndarray, shape (..., 3, 3)
-        These are as of the functions of their names, see `treefactor.center_of_mass` for the first three.
+        About the centre of mass, world axes, kg m^2.
     """
 
     H: np.ndarray

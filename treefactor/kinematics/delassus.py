@@ -63,17 +63,25 @@ def delassus(model: Model, q, frame, reference="LOCAL", out=None, num_threads: i
     >>> float(tf.delassus(tf.Model([slider]), [0.0], "slide")[0, 0])
     0.5
     """
-    found = fast(model, JACOBIAN, frame, reference, q, out)
-    if found is not None:
-        return found
-    request = request_of_task(model, frame, reference)
-    if np.ndim(q) > 1 and model.nv:
-        return compute_batch(model, request, q, out, num_threads)
-    found = fast(model, JACOBIAN, frame, reference, q, out)
+    found = compute(model, q, frame, reference, out, num_threads)
     if found is not None:
         return found
     f, J = parts(model, q, frame, reference, num_threads)
     return f.delassus(J, out)
+
+
+def compute(
+    model: Model, q, frame, reference, out, num_threads: int, damping: float | None = None
+) -> np.ndarray | None:
+    """Return J H^-1 J^T, or the inverse of it and a damping; None if one configuration needs a Factor."""
+    added = () if damping is None else (True, damping)
+    found = fast(model, JACOBIAN, frame, reference, q, out, *added)
+    if found is not None:
+        return found
+    request = request_of_task(model, frame, reference)
+    if np.ndim(q) > 1 and model.nv:
+        return compute_batch(model, request, q, out, num_threads, damping)
+    return fast(model, JACOBIAN, frame, reference, q, out, *added)  # the request is compiled now
 
 
 def request_of_task(model: Model, frame, reference) -> Request:

@@ -83,7 +83,7 @@ class Kinematics(Sealed):
     InvalidModelError
         If the model has no frame of a name; proposes similar names.
     ValueError, TypeError
-        If a reference, layout or entry is wrong, or nothing is requested.
+        If a reference, layout or entry is wrong, or no result is requested.
 
     Notes
     -----
@@ -138,7 +138,7 @@ class Kinematics(Sealed):
             if asked[name]:
                 found[name] = _items(model, name, asked[name])
         if not found:
-            raise ValueError("nothing is requested: pass placements, velocities, jacobians, ...")
+            raise ValueError("no result is requested: pass placements, velocities, jacobians, ...")
         items = [item for part in found.values() for item in (part if isinstance(part, list) else [part])]
         self._keep(
             model=model,

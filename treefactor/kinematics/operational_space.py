@@ -4,8 +4,8 @@ A task has the Jacobian J of m rows: its velocity is J v. The joints obey H a + 
 matrix H and h = ``bias(model, q, v)``, which includes gravity. Khatib's quantities are::
 
     Lambda = (J H^-1 J^T)^-1         operational_inertia    the operational-space inertia
-    J_bar  = H^-1 J^T Lambda         consistent_inverse     J J_bar = 1
-    N      = 1 - J_bar J             nullspace_projector    J N = 0,  N J_bar = 0,  N N = N
+    J_bar  = H^-1 J^T Lambda         OperationalSpace.inverse      J J_bar = 1
+    N      = 1 - J_bar J             OperationalSpace.nullspace    J N = 0,  N J_bar = 0,  N N = N
     mu     = J_bar^T h - Lambda J-dot v                     operational_bias, gravity included
 
 Joint forces tau = J^T F + N^T tau_0 accelerate the task so that F = Lambda (J a + J-dot v) + mu, whatever
@@ -14,6 +14,7 @@ tau_0 is.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from functools import cached_property, partial
 
@@ -25,10 +26,8 @@ from ..exceptions import NotPositiveDefiniteError, ShapeError
 from ..linalg.delassus import ONE_REGULAR, REGULAR, inertia, require_damping
 from ..linalg.factors import Factor
 from ..model.model import Model
-from ._task_inertia import fast
 from ._task_rows import jacobian_dot_v, row_name
-from .delassus import compute_batch, parts, request_of_task
-from .plans import JACOBIAN
+from .delassus import compute, parts
 
 __all__ = ["OperationalSpace", "operational_bias", "operational_inertia", "operational_space", "task_bias"]
 
@@ -128,10 +127,15 @@ class OperationalSpace(Sealed):
             `task_bias`.
         """
         h, rate = as_real(h, "h"), as_real(jacobian_dot_v, "jacobian_dot_v")
-        batch = self.factor.batch
-        if h.shape[:-1] != batch:  # one h for all tasks, or many for one
-            h = np.broadcast_to(h, (*batch, h.shape[-1])) if batch else h
-        free = self.factor.solve(h.T).T if h.ndim == 2 and not batch else self.factor.solve(h)
+        n, batch = self.factor.tree.n, self.factor.batch
+        if h.shape[-1:] != (n,):
+            raise ShapeError(f"h must have shape (..., {n}), got {h.shape}", h.shape, ("...", n))
+        if batch:
+            free = self.factor.solve(np.broadcast_to(h, (*batch, n)))
+        elif h.ndim == 1:
+            free = self.factor.solve(h)
+        else:  # many h for one task
+            free = self.factor.solve(h.reshape(math.prod(h.shape[:-1]), n).T).T.reshape(h.shape)
         return (self.inertia @ ((self.J @ free[..., None])[..., 0] - rate)[..., None])[..., 0]
 
 
@@ -232,12 +236,9 @@ def operational_inertia(
     Khatib (1987).
     """
     damping = require_damping(damping)
-    found = fast(model, JACOBIAN, frame, reference, q, out, True, damping)
+    found = compute(model, q, frame, reference, out, num_threads, damping)
     if found is not None:
         return found
-    request = request_of_task(model, frame, reference)
-    if np.ndim(q) > 1 and model.nv:
-        return compute_batch(model, request, q, out, num_threads, damping)
     f, J = parts(model, q, frame, reference, num_threads)
     found, status = inertia(f, J, damping, out if f.batch else None)
     _require_regular(status, partial(row_name, frame))

@@ -49,7 +49,7 @@ cdef class Calls:
         Parameters
         ----------
         H, shift
-            As for `factor`. Without shift nothing is added.
+            As for `factor`. No shift is added by default.
         layout : {"dense", "packed", "lanes"}, optional
             The layout of H; by default that of the construction.
 
