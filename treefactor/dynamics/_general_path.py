@@ -71,7 +71,7 @@ def general_path(model: Model, op: int, q, v, x, fext, out, num_threads: int) ->
 
 
 def require_pivots(model: Model, failed: int) -> None:
-    """Raise NotPositiveDefiniteError if a freedom has a bad pivot; -1 is none."""
+    """Raise NotPositiveDefiniteError for a freedom with a bad pivot; -1 means that all are good."""
     if failed >= 0:
         row = int(failed)
         name = model.tree.names[row] if model.tree.names else None
