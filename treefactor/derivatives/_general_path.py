@@ -17,7 +17,8 @@ from ..exceptions import ShapeError
 from ..kinematics._general_path import require_disjoint
 from ..model._states import states
 from ..model.model import Model, require_model
-from ._state_function import BoundStateFunction, StateFunction
+from ._calls import BoundStateFunction
+from ._state_function import StateFunction
 
 LANES = 8
 MOST_KEPT = 64  # compiled functions that a model keeps

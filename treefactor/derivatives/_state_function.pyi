@@ -1,11 +1,9 @@
 """Types of the compiled module."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-
-from .._util._bound_call import BoundCall
 
 class StateFunction:
     inputs: int
@@ -31,18 +29,3 @@ class StateFunction:
         first: int,
         stop: int,
     ) -> None: ...
-
-class BoundStateFunction(BoundCall):
-    def __init__(
-        self, function: StateFunction, arrays: tuple[Any, ...], out: Any, general_path: Callable[..., Any]
-    ) -> None: ...
-
-def call(
-    model: Any,
-    kind: type[StateFunction],
-    options: tuple[Any, ...],
-    arrays: tuple[Any, ...],
-    out: Any,
-    threads: Any,
-    general_path: Callable[..., Any],
-) -> Any: ...
