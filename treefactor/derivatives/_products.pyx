@@ -10,7 +10,7 @@ from ..tree._pattern cimport (
 from ._state_function cimport StateFunction
 
 from collections import namedtuple
-from functools import cache
+from functools import cache, partial
 
 import numpy as np
 
@@ -144,7 +144,8 @@ cdef class Product(StateFunction):
             self.add_result((*self.axis, self.bodies.m.joints, 10))
         if value:
             self.add_result((self.bodies.nv,))
-        self.gather = results_class(name, (*fields, *fext_field, *inertia_field, *value_field))._make
+        made = results_class(name, (*fields, *fext_field, *inertia_field, *value_field))
+        self.gather = partial(tuple.__new__, made)
 
     cdef void declare_derivative(self, str name, tuple fields, bint value):
         """Declare the arguments and results of a derivative along directions."""
@@ -158,7 +159,7 @@ cdef class Product(StateFunction):
         self.add_result((*self.axis, self.bodies.nv))
         if value:
             self.add_result((self.bodies.nv,))
-            self.gather = results_class(name, ("derivative", "value"))._make
+            self.gather = partial(tuple.__new__, results_class(name, ("derivative", "value")))
 
     cdef const ProductKernels *kernels(self, int lanes) noexcept nogil:
         return &products.one if lanes == 1 else &products.lanes
