@@ -21,3 +21,161 @@ KERNELS = {
     "_poses": [f"{FOLDER}/poses/poses.c"],
     "_configurations": [f"{FOLDER}/configurations/configurations.c"],
     "_first_order": [f"{FOLDER}/derivatives/first_order.c"],
+    "_products": [f"{FOLDER}/derivatives/products.c"],
+    "_rollouts": [f"{FOLDER}/rollouts/rollouts.c"],
+    "_request": [f"{FOLDER}/kinematics/requests.c"],
+    "_loops": [f"{FOLDER}/constraints/loops.c"],
+    "_routine": [f"{FOLDER}/interpreter/interp.c"],
+}  # further sources of modules; every .pyx file is a module
+RANDOM = {  # modules that draw random numbers by the C functions of NumPy
+    "_configurations": {
+        "libraries": ["npyrandom", "npymath"],
+        "library_dirs": [
+            str(Path(numpy.get_include(), "..", "..", "random", "lib").resolve()),
+            str(Path(numpy.get_include(), "..", "lib").resolve()),
+        ],
+    },
+}
+SHARED = "treefactor._cyutility"  # what Cython adds to every module that uses arrays: compiled once for all
+
+DEBUG = os.environ.get("TREEFACTOR_DEBUG") == "1"  # bounds and None checks on, no optimization
+COVERAGE = os.environ.get("TREEFACTOR_COVERAGE") == "1"  # every line reports to the tracer of coverage
+TIMES = os.environ.get("TREEFACTOR_BUILD_TIMES") == "1"  # one file after the other, and how long each took
+CORES = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+WORKERS = 1 if TIMES else CORES
+
+OPTIMIZED = [
+    "-O3",
+    "-Wno-psabi",
+    "-fno-math-errno",
+    "-fno-trapping-math",
+    "-fno-tree-loop-distribute-patterns",
+    "-fno-gcse-after-reload",  # a tenth of the time of long kernels, and no faster with it
+]
+if "-g" not in os.environ.get("CFLAGS", ""):  # Python's own flags have -g: a quarter of the time
+    OPTIMIZED.append("-g0")
+FLAGS = ["-O0", "-g"] if DEBUG else OPTIMIZED
+EXACT = "-ffp-contract=off"  # only kernels fuse multiply-adds: other modules round alike everywhere
+
+DIRECTIVES = {
+    "language_level": 3,
+    "boundscheck": DEBUG,
+    "wraparound": False,
+    "initializedcheck": DEBUG,
+    "nonecheck": DEBUG,
+    "cdivision": True,
+    "embedsignature": True,
+    "freethreading_compatible": True,
+    "linetrace": COVERAGE,
+}
+MACROS = [("NPY_NO_DEPRECATED_API", "NPY_1_7_API_VERSION")]
+if COVERAGE:  # plugins of coverage hear sys.settrace only
+    MACROS += [("CYTHON_TRACE_NOGIL", "1"), ("CYTHON_USE_SYS_MONITORING", "0")]
+
+
+class BuildKernels(build_ext):
+    """Compile with those flags that the compiler knows, as many files at a time as there are cores.
+
+    An unknown flag is a warning to GCC and an error to clang.
+    """
+
+    def build_extensions(self):
+        """Build all extensions: each in a thread that waits for its files, which share the cores."""
+        known = [flag for flag in (*FLAGS, EXACT) if self.knows(flag)]
+        for extension in self.extensions:
+            flags = [flag for flag in known if flag != EXACT or not kernels(extension)]
+            extension.extra_compile_args = flags
+        self.extensions.sort(key=work, reverse=True)
+        self.seconds = {}
+        workers = self.parallel or WORKERS
+        self.parallel = 1 if TIMES else len(self.extensions)
+        compile_files = self.compiler.compile
+        with ThreadPoolExecutor(workers) as pool:
+
+            def compile_apart(sources, **options):
+                """Compile the sources, each in a task of its own; return the names of the objects."""
+                tasks = [pool.submit(self.timed, compile_files, source, options) for source in sources]
+                return [name for task in tasks for name in task.result()]
+
+            self.compiler.compile = compile_apart
+            super().build_extensions()
+        if TIMES:
+            self.print_times()
+
+    def timed(self, compile_files, source: str, options: dict) -> list:
+        """Compile one file, and keep how much processor time that took."""
+        start = children_seconds()
+        objects = compile_files([source], **options)
+        self.seconds[source] = children_seconds() - start
+        return objects
+
+    def print_times(self):
+        """Print the processor time of every file, the longest first."""
+        rows = [*sorted(self.seconds.items(), key=lambda item: -item[1]), ("Cython", CYTHON["seconds"])]
+        for name, seconds in [*rows, ("all", sum(self.seconds.values()) + CYTHON["seconds"])]:
+            print(f"{seconds:7.1f} s  {name}")
+
+    def knows(self, flag: str) -> bool:
+        """Return whether an empty file compiles with a flag."""
+        source = Path(self.build_temp, "empty.c")
+        source.parent.mkdir(parents=True, exist_ok=True)
+        source.write_text("extern int nothing;\n")
+        try:
+            self.compiler.compile([str(source)], self.build_temp, extra_postargs=["-Werror", flag])
+        except CompileError:
+            return False
+        return True
+
+
+def kernels(extension: Extension) -> list[str]:
+    """Return those sources of an extension that are kernels."""
+    return [source for source in extension.sources if f"/{Path(FOLDER).name}/" in source]
+
+
+def work(extension: Extension) -> tuple[int, int]:
+    """Return what grows with the time an extension takes: its kernels, then the bytes of its sources."""
+    return len(kernels(extension)), sum(Path(source).stat().st_size for source in extension.sources)
+
+
+def children_seconds() -> float:
+    """Return the processor time of all processes that this one started, as far as they have ended."""
+    times = os.times()
+    return times.children_user + times.children_system
+
+
+def modules() -> list[Extension]:
+    """Return the compiled modules, from their C files."""
+    shared = SHARED.replace(".", "/") + ".c"
+    current = file_generated_by_this_cython(shared)  # if not, the other C files may not fit it, either
+    extensions = [Extension(SHARED, [shared])]
+    for path in sorted(Path("treefactor").rglob("*.pyx")):
+        extensions.append(
+            Extension(
+                ".".join(path.with_suffix("").parts),
+                [path.as_posix(), *KERNELS.get(path.stem, [])],
+                include_dirs=[numpy.get_include(), "treefactor"],
+                depends=glob(f"{FOLDER}/**/*.h", recursive=True),
+                define_macros=MACROS,
+                **RANDOM.get(path.stem, {}),
+            )
+        )
+    return cythonize(
+        extensions,
+        force=None if current else True,
+        nthreads=0 if WORKERS == 1 else WORKERS,
+        compiler_directives=DIRECTIVES,
+        shared_utility_qualified_name=SHARED,
+    )
+
+
+CYTHON = {"seconds": 0.0}
+if __name__ == "__main__":  # not in the processes that cythonize starts
+    start = time.process_time()
+    found = modules()
+    CYTHON["seconds"] = time.process_time() - start
+    setup(
+        packages=[*find_packages(include=["treefactor", "treefactor.*"]), "treefactor.adapters"],
+        package_dir={"treefactor": "treefactor", "treefactor.adapters": "adapters"},
+        ext_modules=found,
+        cmdclass={"build_ext": BuildKernels},
+    )
