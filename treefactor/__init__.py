@@ -6,6 +6,13 @@ from . import constraints, families, mlcp
 from ._version import __version__
 from .codegen import Kernels, Program, compile, generate
 from .config import show_config
+from .derivatives.kinematics import (
+    centroidal_derivatives,
+    com_derivatives,
+    difference_derivatives,
+    frame_derivatives,
+    integrate_derivatives,
+)
 from .dynamics import (
     aba,
     base_force,
@@ -131,6 +138,7 @@ __all__ = [
     "bind",
     "center_of_mass",
     "center_of_mass_jacobian",
+    "centroidal_derivatives",
     "centroidal_inertia",
     "centroidal_map",
     "centroidal_map_dot",
@@ -138,6 +146,7 @@ __all__ = [
     "centroidal_momentum_rate",
     "chain_forces",
     "chain_inertia",
+    "com_derivatives",
     "compile",
     "constraints",
     "coriolis_matrix",
@@ -146,11 +155,13 @@ __all__ = [
     "d_integrate",
     "delassus",
     "difference",
+    "difference_derivatives",
     "distance",
     "factor",
     "families",
     "forward_dynamics",
     "frame_acceleration",
+    "frame_derivatives",
     "frame_jacobian",
     "frame_jacobian_dot",
     "frame_placement",
@@ -159,6 +170,7 @@ __all__ = [
     "generate",
     "h_times",
     "integrate",
+    "integrate_derivatives",
     "interpolate",
     "inverse_inertia",
     "is_same_configuration",
