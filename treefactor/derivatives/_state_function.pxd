@@ -30,7 +30,7 @@ cdef class StateFunction:
     cdef Array input[MOST_ARRAYS]
     cdef Array result[MOST_ARRAYS]
     cdef readonly tuple names    # of the arguments
-    cdef object gather           # makes what is returned from a tuple of results; None: the only result itself
+    cdef object gather           # makes what is returned from a tuple of results; None: the only result
     cdef readonly bint may_fail  # there are pivots
     cdef readonly bint in_lanes  # the user's results have the layout "lanes"
 

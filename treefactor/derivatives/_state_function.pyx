@@ -12,8 +12,6 @@ from ..tree._operands cimport (
     ALIGNED, LANES, Operand, align, describe, load, read_matrix_operand, read_operand)
 from ..tree._pattern cimport FACTORIZED, active
 
-import numpy as np
-
 cnp.import_array()
 
 cdef enum:
@@ -23,8 +21,8 @@ cdef enum:
 cdef class StateFunction:
     """Compute results of one model from arrays of a state.
 
-    Subclasses declare arguments and results in ``__init__``, with `add_input` and `add_result`, set `names` and
-    `gather`, and implement `workspace_size` and `compute`. The first argument is q. Entry e of
+    Subclasses declare arguments and results in ``__init__``, by `add_input` and `add_result`, set `names`
+    and `gather`, and implement `workspace_size` and `compute`. The first argument is q. Entry e of
     configuration l stands at x[e * lanes + l]; arrays with lanes are aligned to 64 bytes, the workspace too.
 
     Parameters
