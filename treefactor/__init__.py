@@ -7,6 +7,7 @@ from ._version import __version__
 from .codegen import Kernels, Program, compile, generate
 from .config import show_config
 from .derivatives.first_order import forward_dynamics_derivatives, rnea_derivatives
+from .derivatives.products import forward_dynamics_jvp, forward_dynamics_vjp, rnea_jvp, rnea_vjp
 from .dynamics import (
     aba,
     base_force,
@@ -152,6 +153,8 @@ __all__ = [
     "families",
     "forward_dynamics",
     "forward_dynamics_derivatives",
+    "forward_dynamics_jvp",
+    "forward_dynamics_vjp",
     "frame_acceleration",
     "frame_jacobian",
     "frame_jacobian_dot",
@@ -180,6 +183,8 @@ __all__ = [
     "random_configuration",
     "rnea",
     "rnea_derivatives",
+    "rnea_jvp",
+    "rnea_vjp",
     "rollout",
     "se3",
     "show_config",
