@@ -31,7 +31,7 @@ BOUND = {  # arguments after the model, and the options to try
     "distance": ("q q1", {}),
     "forward_dynamics": ("q v tau", {}, {"method": "aba"}, {"fext": "fext"}),
     "forward_dynamics_jvp": ("q v tau dq dv da", {}, {"fext": "fext", "with_value": True}),
-    "forward_dynamics_vjp": ("q v tau w", {}, {"fext": "fext", "fext_gradient": True, "inertia_gradient": True}),
+    "forward_dynamics_vjp": ("q v tau w", {}, {"fext": "fext", "fext_gradient": True}),
     "frame_acceleration": ("q v a tip", {}, {"reference": "WORLD", "classical": True}),
     "frame_jacobian": ("q tip", {}, {"layout": "packed"}, {"reference": "WORLD", "placement": True}),
     "frame_jacobian_dot": ("q v tip", {}, {"layout": "packed"}),

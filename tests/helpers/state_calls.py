@@ -52,7 +52,10 @@ MOVING = {  # functions of a model; by name: the function, and the names of its 
     "coriolis_matrix packed": (partial(tf.coriolis_matrix, layout="packed"), "q v"),
     "inverse_inertia": (tf.inverse_inertia, "q"),
     "rnea_jvp": (lambda m, q, v, a, *d, **o: tf.rnea_jvp(m, q, v, a, *d, True, **o), "q v a dq dv da f df"),
-    "rnea_vjp": (lambda m, q, v, a, w, f, **o: tf.rnea_vjp(m, q, v, a, w, f, True, True, True, **o), "q v a dq f"),
+    "rnea_vjp": (
+        lambda m, q, v, a, w, f, **o: tf.rnea_vjp(m, q, v, a, w, f, True, True, True, **o),
+        "q v a dq f",
+    ),
     "forward_dynamics_jvp": (tf.forward_dynamics_jvp, "q v a dq dv da f df"),
     "forward_dynamics_vjp": (
         lambda m, q, v, a, w, f, **o: tf.forward_dynamics_vjp(m, q, v, a, w, f, True, True, True, **o),
