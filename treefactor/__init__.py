@@ -14,6 +14,7 @@ from .derivatives.kinematics import (
     frame_derivatives,
     integrate_derivatives,
 )
+from .derivatives.products import forward_dynamics_jvp, forward_dynamics_vjp, rnea_jvp, rnea_vjp
 from .dynamics import (
     aba,
     base_force,
@@ -162,6 +163,8 @@ __all__ = [
     "families",
     "forward_dynamics",
     "forward_dynamics_derivatives",
+    "forward_dynamics_jvp",
+    "forward_dynamics_vjp",
     "frame_acceleration",
     "frame_derivatives",
     "frame_jacobian",
@@ -192,6 +195,8 @@ __all__ = [
     "random_configuration",
     "rnea",
     "rnea_derivatives",
+    "rnea_jvp",
+    "rnea_vjp",
     "rollout",
     "se3",
     "show_config",
