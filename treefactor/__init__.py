@@ -7,7 +7,12 @@ from ._version import __version__
 from .codegen import Kernels, Program, compile, generate
 from .config import show_config
 from .derivatives.first_order import forward_dynamics_derivatives, rnea_derivatives
-from .derivatives.second_order import rnea_hessian, rnea_hvp
+from .derivatives.second_order import (
+    forward_dynamics_hessian,
+    forward_dynamics_hvp,
+    rnea_hessian,
+    rnea_hvp,
+)
 from .dynamics import (
     aba,
     base_force,
@@ -153,6 +158,8 @@ __all__ = [
     "families",
     "forward_dynamics",
     "forward_dynamics_derivatives",
+    "forward_dynamics_hessian",
+    "forward_dynamics_hvp",
     "frame_acceleration",
     "frame_jacobian",
     "frame_jacobian_dot",
