@@ -7,6 +7,7 @@ from ._version import __version__
 from .codegen import Kernels, Program, compile, generate
 from .config import show_config
 from .derivatives.first_order import forward_dynamics_derivatives, rnea_derivatives
+from .derivatives.products import forward_dynamics_jvp, forward_dynamics_vjp, rnea_jvp, rnea_vjp
 from .derivatives.second_order import (
     forward_dynamics_hessian,
     forward_dynamics_hvp,
@@ -160,6 +161,8 @@ __all__ = [
     "forward_dynamics_derivatives",
     "forward_dynamics_hessian",
     "forward_dynamics_hvp",
+    "forward_dynamics_jvp",
+    "forward_dynamics_vjp",
     "frame_acceleration",
     "frame_jacobian",
     "frame_jacobian_dot",
@@ -190,6 +193,8 @@ __all__ = [
     "rnea_derivatives",
     "rnea_hessian",
     "rnea_hvp",
+    "rnea_jvp",
+    "rnea_vjp",
     "rollout",
     "se3",
     "show_config",

@@ -21,7 +21,6 @@ from hypothesis import strategies as st
 from oracles import derivatives as oracle
 
 import treefactor as tf
-from treefactor.derivatives.products import forward_dynamics_vjp, rnea_vjp
 from treefactor.exceptions import NotPositiveDefiniteError
 
 ROUNDING = 2e-14  # relative to the largest entry, scaled: sums of all freedoms
@@ -141,7 +140,7 @@ def test_a_change_of_weights_adds_their_gradient(name):
     x, dw = directions(model, size), directions(model, size, seed=3)[0]
     with_dw, without = (tf.rnea_hvp(model, q, v, a, w, *x, one, fext) for one in (dw, None))
     expected = [one - other for one, other in zip(with_dw, without, strict=True)]
-    gradient = rnea_vjp(model, q, v, a, dw, fext)
+    gradient = tf.rnea_vjp(model, q, v, a, dw, fext)
     assert_vectors(gradient[:3], expected, size, 1e3 * ROUNDING)
     alone = tf.rnea_hvp(model, q, v, a, w, None, None, None, dw, fext)
     assert_vectors(alone, gradient[:3], size)
@@ -153,7 +152,7 @@ def test_the_derivative_of_the_gradient_is_symmetric_but_for_the_lie_bracket(nam
     q, v, a, w, fext, size = case(model, 3)
     plain, symmetric = (tf.rnea_hessian(model, q, v, a, w, fext, kind).qq for kind in (False, True))
     bracket = np.zeros_like(plain)
-    gradient = rnea_vjp(model, q, v, a, w, fext).q
+    gradient = tf.rnea_vjp(model, q, v, a, w, fext).q
     for joint, at in zip(model.joints, model.idx_v, strict=True):
         if joint.kind in TURNING:
             own = slice(at, at + joint.nv)
@@ -278,7 +277,7 @@ def test_a_change_of_weights_adds_the_gradient_of_accelerations(name):
     q, v, tau, w, fext, size = case(model, 9)
     tau, w, dw = tau * size**2, w * size**2, directions(model, 1 / size)[0]
     found = tf.forward_dynamics_hvp(model, q, v, tau, w, None, None, None, dw, fext)
-    expected = forward_dynamics_vjp(model, q, v, tau, dw, fext)
+    expected = tf.forward_dynamics_vjp(model, q, v, tau, dw, fext)
     for own, other, scale in zip(found, expected[:3], (size, size, 1 / size), strict=True):
         assert error(own, other, scale, 1.0) < allowed(model, q, size)
 
