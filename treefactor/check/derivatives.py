@@ -114,9 +114,7 @@ def check_derivatives(
             try:
                 yield worker.result(worker.submit(_check_robot, robot, engines, samples, seed))
             except WorkerError as error:
-                yield [
-                    DerivativeRow(robot.name, robot.base, name, reason=str(error)) for name in (OWN, *engines)
-                ]
+                yield [DerivativeRow(robot.name, robot.base, name, reason=str(error)) for name in (OWN, *engines)]
 
 
 def _check_robot(robot: Robot, engines: tuple[str, ...], samples: int, seed: int) -> list[DerivativeRow]:

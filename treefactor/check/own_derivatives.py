@@ -16,7 +16,9 @@ Matrices = dict[tuple[str, str], np.ndarray]
 
 def derivatives(model: Model, q, v, a, tau, frame: str) -> Matrices:
     """Return the matrices: of q̈ where H has an inverse, of momenta where the robot has mass."""
-    found: Matrices = {("τ", by): X for by, X in zip("qva", rnea_derivatives(model, q, v, a), strict=True)}
+    found: Matrices = {
+        ("τ", by): X for by, X in zip("qva", rnea_derivatives(model, q, v, a), strict=True)
+    }
     try:
         matrices = forward_dynamics_derivatives(model, q, v, tau)
         found |= {("q̈", by): X for by, X in zip("qvτ", matrices, strict=True)}
