@@ -34,8 +34,9 @@ from .names import (
     arguments_of,
     joint_shape,
     name_of,
-    shape_of,
+    shapes_of,
 )
+from .names import shape_of as shape_of
 from .names import available as available
 
 FORMAT = 2
@@ -246,7 +247,7 @@ class Program(ReadOnly):
         """Return the shapes of the results of a function or of the parts of a group."""
         tree, supports = Tree(self.parent), dict(self.frames)
         given = (tree, len(self.tips), self.loops, len(self.joints), self.nq, supports)
-        return [shape_of(name, *given) for name in function.parts]
+        return [shape for name in function.parts for shape in shapes_of(name, *given)]
 
     def slices_of(self, name: str) -> list[tuple[slice, tuple[int, ...]]]:
         """Return where the results of the parts of a group are in its result, and their shapes."""
