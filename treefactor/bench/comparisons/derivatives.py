@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from functools import partial
 
 import numpy as np
@@ -17,7 +17,13 @@ from ...derivatives.kinematics import (
     frame_derivatives,
     integrate_derivatives,
 )
-from ...dynamics.recursions import bind, rnea
+from ...derivatives.products import (
+    forward_dynamics_jvp,
+    forward_dynamics_vjp,
+    rnea_jvp,
+    rnea_vjp,
+)
+from ...dynamics.recursions import bind, forward_dynamics, rnea
 from ..timing import Call, Comparison
 from .derivative_peers import Peers
 from .dynamics import Moving, spoken
@@ -27,9 +33,13 @@ TARGET = "Derivatives"
 COUNTS = 256, 1024  # configurations in a batch
 PATIENCE = 2.0  # seconds
 PINOCCHIO, DIFFERENCES = "Pinocchio", "Pinocchio's differences"
-ARGUMENTS = {
+ARGUMENTS: dict[Callable, str] = {
     rnea_derivatives: "q v a",
     forward_dynamics_derivatives: "q v tau",
+    rnea_vjp: "q v a w",
+    forward_dynamics_vjp: "q v tau w",
+    rnea_jvp: "q v a dq dv da",
+    forward_dynamics_jvp: "q v tau dq dv dtau",
     frame_derivatives: "q v a",
     com_derivatives: "q v a",
     centroidal_derivatives: "q v a",
@@ -38,8 +48,10 @@ ARGUMENTS = {
 }
 FUNCTIONS = {function.__name__: function for function in ARGUMENTS}
 MATRICES = ("rnea_derivatives", "forward_dynamics_derivatives")
-OWN = {  # compared with these, and at most this many times as long
+OWN: dict[str, tuple[Callable, tuple[float, ...]]] = {  # compared with these, and at most this many times as long
     "rnea_derivatives": (rnea, (4.0, 4.0, 6.0, 8.0)),
+    "rnea_vjp": (rnea, (3.0,) * 4),
+    "forward_dynamics_vjp": (forward_dynamics, (2.5,) * 4),
 }
 ONE_CALL = {"interpreter": (3.0, 3.0, 3.0, 1.5), "cc": (5.0, 5.0, 5.0, 3.0)}
 BATCHES = {"interpreter": (30.0, 15.0, 12.0, 4.0), "cc": (60.0, 30.0, 20.0, 10.0)}
