@@ -7,6 +7,7 @@ from ._version import __version__
 from .codegen import Kernels, Program, compile, generate
 from .config import show_config
 from .derivatives.first_order import forward_dynamics_derivatives, rnea_derivatives
+from .derivatives.second_order import rnea_hessian, rnea_hvp
 from .dynamics import (
     aba,
     base_force,
@@ -180,6 +181,8 @@ __all__ = [
     "random_configuration",
     "rnea",
     "rnea_derivatives",
+    "rnea_hessian",
+    "rnea_hvp",
     "rollout",
     "se3",
     "show_config",

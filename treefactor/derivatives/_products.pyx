@@ -9,10 +9,12 @@ from ..tree._pattern cimport (
     FACTORIZED, SOLVE, Shape, Workspace, active, carve_workspace, workspace_size as factor_workspace_size)
 from ._state_function cimport StateFunction
 
-from collections import namedtuple
-from functools import cache, partial
+from functools import partial
 
 import numpy as np
+
+from .product_results import (
+    ForwardDynamicsDerivative, ForwardDynamicsGradients, RneaDerivative, RneaGradients, gradients_with)
 
 cnp.import_array()
 
@@ -66,19 +68,6 @@ ctypedef struct Solver:          # a factorized H
     double *scratch
 
 
-@cache
-def results_class(str name, tuple fields):
-    """Return a named tuple class whose objects can be pickled."""
-    made = namedtuple(name, fields, module=__name__)
-    made.__reduce__ = lambda self: (make_results, (name, fields, tuple(self)))
-    return made
-
-
-def make_results(str name, tuple fields, results):
-    """Return a named tuple of results."""
-    return results_class(name, fields)._make(results)
-
-
 cdef Py_ssize_t axes_of(object x) except -1:
     """Return the number of axes of an argument, 0 of None."""
     if x is None:
@@ -126,8 +115,8 @@ cdef class Product(StateFunction):
         self.add_input((self.bodies.nv,))
         self.add_input((self.bodies.nv,))
 
-    cdef void declare_gradients(self, str name, tuple fields, bint fext, bint inertia, bint value):
-        """Declare the arguments and results of a gradient, and the named tuple of the results."""
+    cdef void declare_gradients(self, type kind, tuple fields, bint fext, bint inertia, bint value):
+        """Declare the arguments and results of a gradient of a kind."""
         cdef tuple fext_field = ("fext",) if fext else ()
         cdef tuple inertia_field = ("inertia",) if inertia else ()
         cdef tuple value_field = ("value",) if value else ()
@@ -144,10 +133,10 @@ cdef class Product(StateFunction):
             self.add_result((*self.axis, self.bodies.m.joints, 10))
         if value:
             self.add_result((self.bodies.nv,))
-        made = results_class(name, (*fields, *fext_field, *inertia_field, *value_field))
+        made = gradients_with(kind, (*fields, *fext_field, *inertia_field, *value_field))
         self.gather = partial(tuple.__new__, made)
 
-    cdef void declare_derivative(self, str name, tuple fields, bint value):
+    cdef void declare_derivative(self, type kind, tuple fields, bint value):
         """Declare the arguments and results of a derivative along directions."""
         self.value = value
         self.names = (*fields, *[f"d{field}" for field in fields], "fext", "dfext")
@@ -159,7 +148,7 @@ cdef class Product(StateFunction):
         self.add_result((*self.axis, self.bodies.nv))
         if value:
             self.add_result((self.bodies.nv,))
-            self.gather = partial(tuple.__new__, results_class(name, ("derivative", "value")))
+            self.gather = partial(tuple.__new__, kind)
 
     cdef const ProductKernels *kernels(self, int lanes) noexcept nogil:
         return &products.one if lanes == 1 else &products.lanes
@@ -256,7 +245,7 @@ cdef class RneaVjp(Product):
 
     def __init__(self, model, sides, fext_gradient, inertia_gradient, with_value):
         super().__init__(model, sides)
-        self.declare_gradients("RneaGradients", ("q", "v", "a"), fext_gradient, inertia_gradient, with_value)
+        self.declare_gradients(RneaGradients, ("q", "v", "a"), fext_gradient, inertia_gradient, with_value)
 
     cdef Py_ssize_t workspace_size(self, int lanes) noexcept nogil:
         return (self.kernels(lanes).workspace_size(&self.bodies.m)
@@ -291,7 +280,7 @@ cdef class ForwardDynamicsVjp(SolvingProduct):
     def __init__(self, model, sides, fext_gradient, inertia_gradient, with_value):
         super().__init__(model, sides)
         self.may_fail = True
-        self.declare_gradients("ForwardDynamicsGradients", ("q", "v", "tau"), fext_gradient, inertia_gradient,
+        self.declare_gradients(ForwardDynamicsGradients, ("q", "v", "tau"), fext_gradient, inertia_gradient,
                                with_value)
 
     cdef Py_ssize_t workspace_size(self, int lanes) noexcept nogil:
@@ -338,7 +327,7 @@ cdef class RneaJvp(Product):
 
     def __init__(self, model, sides, with_value):
         super().__init__(model, sides)
-        self.declare_derivative("RneaDerivative", ("q", "v", "a"), with_value)
+        self.declare_derivative(RneaDerivative, ("q", "v", "a"), with_value)
 
     cdef Py_ssize_t workspace_size(self, int lanes) noexcept nogil:
         return (self.kernels(lanes).workspace_size(&self.bodies.m)
@@ -369,7 +358,7 @@ cdef class ForwardDynamicsJvp(SolvingProduct):
     def __init__(self, model, sides, with_value):
         super().__init__(model, sides)
         self.may_fail = True
-        self.declare_derivative("ForwardDynamicsDerivative", ("q", "v", "tau"), with_value)
+        self.declare_derivative(ForwardDynamicsDerivative, ("q", "v", "tau"), with_value)
 
     cdef Py_ssize_t workspace_size(self, int lanes) noexcept nogil:
         return (self.kernels(lanes).workspace_size(&self.bodies.m) + self.solver_size(lanes)

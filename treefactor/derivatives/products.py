@@ -12,6 +12,9 @@ from ..model.model import Model
 from ._calls import call
 from ._general_path import bound, general_path
 from ._products import ForwardDynamicsJvp, ForwardDynamicsVjp, RneaJvp, RneaVjp, sides_of
+from .product_results import ForwardDynamicsGradients, RneaGradients
+
+__all__ = ["forward_dynamics_jvp", "forward_dynamics_vjp", "rnea_jvp", "rnea_vjp"]
 
 
 def rnea_jvp(
@@ -51,7 +54,7 @@ def rnea_jvp(
     Returns
     -------
     ndarray, shape (..., nv) or (..., m, nv)
-        Derivative of tau. With ``with_value`` a named tuple (derivative, value), value as `rnea` returns it.
+        Derivative of tau. With ``with_value`` a named tuple (dtau, tau).
 
     Raises
     ------
@@ -87,7 +90,7 @@ def rnea_vjp(
     with_value: bool = False,
     out=None,
     num_threads: int = 1,
-) -> Any:
+) -> RneaGradients:
     """Compute the gradient of w . tau for the inverse dynamics tau, in O(nv).
 
     Parameters
@@ -109,8 +112,8 @@ def rnea_vjp(
 
     Returns
     -------
-    named tuple of ndarray
-        ``q``, ``v``, ``a``, shape (..., nv) or (..., m, nv): the gradients, by q along `integrate`. On request
+    RneaGradients
+        Named tuple of ``q``, ``v``, ``a``, shape (..., nv) or (..., m, nv): the gradients, by q along `integrate`. On request
         ``fext``, shape (..., njoints, 6), in the axes of fext; ``inertia``, shape (..., njoints, 10): by
         m, m c, Ixx, Ixy, Iyy, Ixz, Iyz, Izz of every body about the origin of its joint, in the joint's axes,
         as in ``toDynamicParameters`` of Pinocchio; ``value``, shape (..., nv), as `rnea` returns it.
@@ -168,7 +171,7 @@ def forward_dynamics_jvp(
     -------
     ndarray, shape (..., nv) or (..., m, nv)
         Derivative of a; in a batch, NaN where there is no solution. With ``with_value`` a named tuple
-        (derivative, value), value as `forward_dynamics` returns it.
+        (da, a).
 
     Raises
     ------
@@ -208,7 +211,7 @@ def forward_dynamics_vjp(
     with_value: bool = False,
     out=None,
     num_threads: int = 1,
-) -> Any:
+) -> ForwardDynamicsGradients:
     """Compute the gradient of w . a for the forward dynamics a.
 
     Parameters
@@ -224,8 +227,8 @@ def forward_dynamics_vjp(
 
     Returns
     -------
-    named tuple of ndarray
-        ``q``, ``v``, ``tau``, shape (..., nv) or (..., m, nv): the gradients, by q along `integrate`; on
+    ForwardDynamicsGradients
+        Named tuple of ``q``, ``v``, ``tau``, shape (..., nv) or (..., m, nv): the gradients, by q along `integrate`; on
         request ``fext``, ``inertia`` as for `rnea_vjp`, and ``value``, as `forward_dynamics` returns it. In a
         batch, NaN where there is no solution.
 
