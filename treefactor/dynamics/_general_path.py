@@ -70,6 +70,16 @@ def general_path(model: Model, op: int, q, v, x, fext, out, num_threads: int) ->
     return GeneralCall(model, op, out, num_threads).run(q, v, x, fext)
 
 
+def require_pivots(model: Model, failed: int) -> None:
+    """Raise NotPositiveDefiniteError for a freedom with a bad pivot; -1 means that all are good."""
+    if failed >= 0:
+        row = int(failed)
+        name = model.tree.names[row] if model.tree.names else None
+        raise NotPositiveDefiniteError(
+            f"freedom {row} ({name}) moves no mass: its pivot is not positive", row=row, name=name
+        )
+
+
 class GeneralCall:
     """Call of a recursion on arrays of any form: validates, converts, computes, and reports failures.
 
@@ -108,12 +118,8 @@ class GeneralCall:
         operands = [self._operand(arrays, names) for names in ("q", "v", ("a", "tau", "x"), "fext")]
         work = partial(self.bodies.batch, self.op, count, operands, result, self.layout, failed)
         spread(work, blocks, self.threads, 16 * self.model.tree.nnz * count)
-        if not batch and failed[0] >= 0:
-            row = int(failed[0])
-            name = self.model.tree.names[row] if self.model.tree.names else None
-            raise NotPositiveDefiniteError(
-                f"freedom {row} ({name}) moves no mass: its pivot is not positive", row=row, name=name
-            )
+        if not batch:
+            require_pivots(self.model, failed[0])
         if out is not None and not np.shares_memory(out, result):
             out[...] = result.reshape(out.shape)
         if out is not None:

@@ -272,6 +272,11 @@ class Model(Sealed):
         return {}
 
     @cached_property
+    def _state_functions(self) -> dict:
+        """Return the compiled functions of ``treefactor.derivatives`` that are kept for later calls."""
+        return {}
+
+    @cached_property
     def entries(self) -> Mapping[str, tuple[np.ndarray, np.ndarray]]:
         """Return by kind the entries of the free joints in q, (joints, nq), and in v, (joints, nv)."""
         found: dict[str, list] = {}

@@ -1,0 +1,55 @@
+"""C interface of functions of a state: the class that runs them on NumPy arrays."""
+
+cimport numpy as cnp
+
+from ..dynamics._recursions cimport Bodies
+from ..tree._operands cimport Operand
+
+cdef enum:
+    MOST_ARRAYS = 16             # arguments or results of a function
+    MOST_AXES = 3                # of an argument or result for one configuration
+
+cdef enum Form:                  # what `compute` writes for a result
+    PLAIN                        # the entries of the user's array
+    PAIR                         # the 2 nnz - n packed entries of a matrix with both triangles
+    SYMMETRIC                    # the nnz packed rows of a symmetric matrix
+
+
+ctypedef struct Array:           # an argument or result, for one configuration
+    int axes
+    cnp.npy_intp shape[MOST_AXES]
+    Py_ssize_t size              # entries of the user's array
+    Py_ssize_t computed          # entries that `compute` reads or writes
+    Form form                    # of a result
+    bint optional                # an argument that may be None
+
+
+cdef class StateFunction:
+    cdef Bodies bodies
+    cdef readonly int inputs, results
+    cdef Array input[MOST_ARRAYS]
+    cdef Array result[MOST_ARRAYS]
+    cdef readonly tuple names    # of the arguments
+    cdef object gather           # makes what is returned from a tuple of results; None: the only result
+    cdef readonly bint may_fail  # there are pivots
+    cdef readonly bint in_lanes  # the user's results have the layout "lanes"
+
+    cdef void add_input(self, tuple shape, bint optional=*)
+    cdef void add_result(self, tuple shape, Form form=*)
+    cdef Py_ssize_t workspace_size(self, int lanes) noexcept nogil
+    cdef void compute(self, int lanes, const double **x, double **y, Py_ssize_t *failed,
+                      double *work) noexcept nogil
+    cdef bint is_apart(self, int k) noexcept nogil
+    cdef bint run_one(self, const double **x, double **out) noexcept
+    cdef bint find_arguments(self, tuple arrays, const double **x) noexcept
+    cdef bint find_results(self, tuple arrays, tuple out, double **y) noexcept
+    cdef tuple given_results(self, object out)
+    cdef tuple allocate(self, Py_ssize_t batch)
+    cdef object run_vectors(self, tuple arrays, object out)
+    cdef object run_rows(self, tuple arrays, object out)
+    cdef bint run_blocks(self, Py_ssize_t batch, const Operand *operands, tuple out, Py_ssize_t *failed,
+                         Py_ssize_t first, Py_ssize_t stop) except False
+    cdef void invalidate_failed(self, const Py_ssize_t *failed, double **y) noexcept nogil
+    cdef void invalidate(self, double **x, double **y) noexcept nogil
+    cdef void spoil(self, int lane, double **y) noexcept nogil
+    cdef void store(self, const Array *result, int count, double *y, char *to) noexcept nogil

@@ -1,0 +1,31 @@
+"""Types of the compiled module."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+class StateFunction:
+    inputs: int
+    results: int
+    names: tuple[str, ...]
+    may_fail: bool
+    in_lanes: bool
+    def __init__(self, model: Any, *options: Any) -> None: ...
+    @property
+    def shapes(self) -> tuple[tuple[int, ...], ...]: ...
+    @property
+    def input_shapes(self) -> dict[str, tuple[int, ...]]: ...
+    @property
+    def optional(self) -> tuple[str, ...]: ...
+    def make(self, results: tuple[np.ndarray, ...]) -> Any: ...
+    def run(self, arrays: tuple[Any, ...], out: Any, threads: Any) -> Any: ...
+    def batch(
+        self,
+        batch: int,
+        operands: Sequence[np.ndarray | None],
+        out: tuple[np.ndarray, ...],
+        failed: np.ndarray,
+        first: int,
+        stop: int,
+    ) -> None: ...
