@@ -6,6 +6,7 @@ from . import constraints, families, mlcp
 from ._version import __version__
 from .codegen import Kernels, Program, compile, generate
 from .config import show_config
+from .derivatives.first_order import forward_dynamics_derivatives, rnea_derivatives
 from .dynamics import (
     aba,
     base_force,
@@ -150,6 +151,7 @@ __all__ = [
     "factor",
     "families",
     "forward_dynamics",
+    "forward_dynamics_derivatives",
     "frame_acceleration",
     "frame_jacobian",
     "frame_jacobian_dot",
@@ -177,6 +179,7 @@ __all__ = [
     "potential_energy",
     "random_configuration",
     "rnea",
+    "rnea_derivatives",
     "rollout",
     "se3",
     "show_config",

@@ -47,6 +47,7 @@ OUTPUTS = (  # order of request.h
     *("placement", "velocity", "acceleration", "jacobian", "jacobian_dot"),
     *("center", "center_velocity", "center_acceleration", "center_jacobian"),
     *("map", "map_dot", "momentum", "momentum_rate", "inertia"),
+    *("center_derivatives", "momentum_derivatives", "frame_derivatives"),
 )
 REFERENCES = ("LOCAL", "WORLD", "LOCAL_WORLD_ALIGNED")
 

@@ -17,7 +17,7 @@ from ._bound_request import BoundRequest
 from ._general_path import run
 from ._request import Request
 from .frames import bound
-from .masses import CENTER, CENTER_ACCELERATION, CENTER_JACOBIAN, CENTER_VELOCITY, MASSES
+from .masses import CENTER, CENTER_ACCELERATION, CENTER_JACOBIAN, CENTER_VELOCITY, INERTIA
 from .plans import (
     ACCELERATION,
     JACOBIAN,
@@ -42,7 +42,7 @@ OF_MASSES = dict(
             *("center_of_mass_jacobian", "centroidal_map", "centroidal_map_dot", "centroidal_momentum"),
             *("centroidal_momentum_rate", "centroidal_inertia"),
         ),
-        MASSES,
+        range(CENTER, INERTIA + 1),
         strict=True,
     )
 )

@@ -1,4 +1,4 @@
-"""Kinds of results of masses: centres of mass, and momentum and inertia about that of the whole model."""
+"""Kinds of results of masses: centres of mass, momentum and inertia about that of the whole model."""
 
 from __future__ import annotations
 
@@ -10,16 +10,21 @@ from ..exceptions import InvalidModelError
 from ..model.model import Model
 from ._request import OUTPUTS, RUN
 
-MASSES = range(OUTPUTS.index("center"), len(OUTPUTS))
+MASSES = range(OUTPUTS.index("center"), OUTPUTS.index("frame_derivatives"))
 CENTER, CENTER_VELOCITY, CENTER_ACCELERATION, CENTER_JACOBIAN, *_centroidal = MASSES
-MAP, MAP_DOT, MOMENTUM, MOMENTUM_RATE, INERTIA = _centroidal
-FIRST_MOMENTS, TENSORS, TENSOR_RATES = 1, 2, 3  # `Sums` of request.h
+MAP, MAP_DOT, MOMENTUM, MOMENTUM_RATE, INERTIA, CENTER_DERIVATIVES, MOMENTUM_DERIVATIVES = _centroidal
+FIRST_MOMENTS, TENSORS, TENSOR_RATES, MOMENTS = 1, 2, 3, 4  # `Sums` of request.h
 NEEDS_OF_MASSES = (  # derivative of positions, sums over subtrees, and ways from the centre of mass
     *((0, FIRST_MOMENTS, 0), (1, FIRST_MOMENTS, 0), (2, FIRST_MOMENTS, 0), (0, FIRST_MOMENTS, 0)),
     *((0, TENSORS, 1), (1, TENSOR_RATES, 1)),
     *((1, FIRST_MOMENTS, 1), (2, FIRST_MOMENTS, 1), (0, FIRST_MOMENTS, 1)),
+    *((2, FIRST_MOMENTS, 0), (2, MOMENTS, 1)),
 )
-COLUMNS = {CENTER_JACOBIAN: 3, MAP: 6, MAP_DOT: 6}  # rows of results with a column for every freedom
+COLUMNS = {  # rows of results with a column for every freedom
+    **{CENTER_JACOBIAN: 3, MAP: 6, MAP_DOT: 6},
+    **{CENTER_DERIVATIVES: 3, MOMENTUM_DERIVATIVES: 6},
+}
+MATRICES = 4  # results of an output of derivatives
 SHAPES = {MOMENTUM: (6,), MOMENTUM_RATE: (6,), INERTIA: (3, 3)}  # of the others, where not (3,)
 
 
@@ -64,7 +69,8 @@ def add_masses(layout, item) -> None:
         layout.columns += [(freedom, again, (support[place], place)) for freedom, again, place in entries]
         if len(support) < nv:
             to = runs(np.array([r * nv + column for r in range(rows) for column in support], np.intp))
-    layout.items.append((shape, packed, to))
+    count = MATRICES if item.kind in (CENTER_DERIVATIVES, MOMENTUM_DERIVATIVES) else 1
+    layout.items += [(shape, packed, to)] * count
 
 
 def runs(to: np.ndarray) -> np.ndarray:

@@ -6,7 +6,8 @@ A request is a list of `Item`s, one for every result. A new kind of output needs
    below, in the same order;
 2. a case in ``write_output`` (kernels/kinematics/frames.h) that writes it from the places ``w->X`` of the
    bodies, their velocities ``w->V`` and accelerations ``w->A``, entry 0 first, with `AT`; or in
-   ``write_masses`` (kernels/kinematics/centroidal.h), from sums over subtrees;
+   ``write_masses`` (kernels/kinematics/centroidal.h), from sums over subtrees; or in ``write_derivatives``
+   (kernels/kinematics/derivatives.h), which writes several results;
 3. the bodies that it reads, in `Layout.bodies_of`: by default the paths between the base and its frames;
 4. its shape and its outputs, in `Layout.add`, and the columns of v that it fills, if it is a Jacobian.
 
@@ -29,9 +30,10 @@ from ..model.joints import SIZES, _rotation
 from ..model.model import Model, body_number
 from ._bound_request import code_of, key_of, key_of_placed
 from ._request import COLUMN, FREEDOM, OUTPUT, REFERENCES, TURN, Request
-from .masses import MASSES, NEEDS_OF_MASSES, add_masses, moved_by, require_mass, runs
+from .masses import MASSES, MATRICES, NEEDS_OF_MASSES, add_masses, moved_by, require_mass, runs
 
 PLACEMENT, VELOCITY, ACCELERATION, JACOBIAN, JACOBIAN_DOT = range(5)
+FRAME_DERIVATIVES = MASSES.stop
 ALL_JOINTS, OF_JOINT = 100, 101  # requests of the placements of all joints, and of the Jacobian of a joint
 BODY_PLACEMENT, BODY_JACOBIAN, BODY_BIAS = 102, 103, 104  # requests of a joint or body, not of any frame
 OF_BODIES = {  # output, and name of the argument
@@ -44,6 +46,7 @@ PACKED, PLACED, CLASSICAL = 1, 2, 1  # options
 NEEDS = (  # of an output: derivative of positions, sums over subtrees, ways from the centre of mass
     *((0, 0, 0), (1, 0, 0), (2, 0, 0), (0, 0, 0), (1, 0, 0)),
     *NEEDS_OF_MASSES,
+    (2, 0, 0),
 )
 LAYOUTS = ("dense", "packed")
 MOST_KEPT = 256  # frames, and lists of them, whose compiled requests a model keeps
@@ -197,7 +200,7 @@ class Layout:
 
     def add(self, item: Item) -> None:
         """Place the entries of a result."""
-        if item.kind in (JACOBIAN, JACOBIAN_DOT):
+        if item.kind in (JACOBIAN, JACOBIAN_DOT, FRAME_DERIVATIVES):
             self._add_jacobians(item)
             return
         if item.kind in MASSES:
@@ -225,7 +228,8 @@ class Layout:
         lead = (len(item.views),) if item.many else ()
         dense = item.layout == "dense"
         shape = (*lead, 6, nv) if dense else (6, len(support))
-        self.items.append((shape, packed, runs(np.array(to, np.intp)) if dense else None))
+        count = MATRICES if item.kind == FRAME_DERIVATIVES else 1
+        self.items += [(shape, packed, runs(np.array(to, np.intp)) if dense else None)] * count
 
     def _entries(self, bodies: list[int]) -> tuple[list[tuple[int, int, int]], list[int]]:
         """Return the freedoms of bodies (number, whether to add, place), and their columns of v."""

@@ -275,3 +275,27 @@ cdef class BoundStep(BoundCall):
 
     cdef bint run(self) noexcept:
         return self.configurations.run_one(self.op, &self.steps)
+
+
+cdef class BoundSteps(BoundCall):
+    """Two steps between configurations whose arrays are fixed, called together.
+
+    Parameters
+    ----------
+    first, second : BoundStep
+    general_path : callable
+        Does the same with validation, and raises the error that names the bad argument.
+
+    Attributes
+    ----------
+    out : tuple of two ndarrays
+    """
+
+    cdef BoundStep first, second
+
+    def __cinit__(self, BoundStep first not None, BoundStep second not None, general_path):
+        self.first, self.second, self.general_path = first, second, general_path
+        self.out = first.out, second.out
+
+    cdef bint run(self) noexcept:
+        return self.first.run() and self.second.run()

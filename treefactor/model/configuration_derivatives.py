@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import numpy as np
 
 from .._util.bindable import register
@@ -13,7 +15,7 @@ from ._configuration_calls import (
     bind_step,
     general_path,
 )
-from ._configuration_fast_path import BoundStep, call, call_both
+from ._configuration_fast_path import BoundStep, BoundSteps, call, call_both
 from .model import Model
 
 
@@ -111,6 +113,8 @@ def _both_outs(argument, out, *inputs) -> tuple:
     return out
 
 
+BOTH_OF_INTEGRATE = INTEGRATE_BY_Q, INTEGRATE_BY_V
+BOTH_OF_DIFFERENCE = DIFFERENCE_BY_Q0, DIFFERENCE_BY_Q1
 INTEGRATE_BY = {0: INTEGRATE_BY_Q, 1: INTEGRATE_BY_V, "ARG0": INTEGRATE_BY_Q, "ARG1": INTEGRATE_BY_V}
 DIFFERENCE_BY = {0: DIFFERENCE_BY_Q0, 1: DIFFERENCE_BY_Q1, "ARG0": DIFFERENCE_BY_Q0, "ARG1": DIFFERENCE_BY_Q1}
 
@@ -121,6 +125,16 @@ def _bound(function, model: Model, given: dict, out) -> BoundStep:
     if op is None:
         raise ValueError(f"argument must be 'ARG0' or 'ARG1' to be bound, got {given['argument']!r}")
     return bind_step(op, function, model, given, out)
+
+
+def bind_both(ops: tuple[int, int], function, model: Model, given: dict, out) -> BoundSteps:
+    """Return the bound call of a function of both derivatives, given their operations."""
+    inputs = {name: x for name, x in given.items() if name != "argument"}
+    if out is None:
+        raise ValueError("out must be a tuple of two arrays to be bound, got None")
+    outs = _both_outs(None, out, *inputs.values())
+    steps = [bind_step(op, function, model, inputs, one) for op, one in zip(ops, outs, strict=True)]
+    return BoundSteps(*steps, partial(function, model, **given, out=out))
 
 
 register(_bound, (d_integrate, d_difference))

@@ -205,5 +205,3 @@ INLINE void NAME(write_output)(const Plan *plan, const Work *w, const Output *o,
     case JACOBIAN_DOT: NAME(write_jacobian_dot)(plan, w, o, &view, x); return;
     }
 }
-
-#undef View

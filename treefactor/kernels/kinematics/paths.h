@@ -19,6 +19,7 @@ typedef struct {                     /* entry -1 belongs to the base */
     Point *arm;                      /* way from the centre of mass of the whole model */
     Point *h, *P, *F;                /* sums over subtrees: first moment about the body's origin, m v, m a */
     Tensor *J, *dJ;                  /* sums over subtrees: inertia tensor about the body's origin, and its rate */
+    Point *L, *N;                    /* sums over subtrees: moments of m v and m a about the body's origin */
     Angles angles;
 } NAME(Work);
 #define Work NAME(Work)

@@ -8,11 +8,12 @@
 typedef enum {
     PLACEMENT, VELOCITY, ACCELERATION, JACOBIAN, JACOBIAN_DOT,
     CENTER, CENTER_VELOCITY, CENTER_ACCELERATION, CENTER_JACOBIAN,
-    MAP, MAP_DOT, MOMENTUM, MOMENTUM_RATE, INERTIA
+    MAP, MAP_DOT, MOMENTUM, MOMENTUM_RATE, INERTIA,
+    CENTER_DERIVATIVES, MOMENTUM_DERIVATIVES, FRAME_DERIVATIVES
 } OutputKind;
 
 /* Sums over subtrees that outputs read; each includes the ones before. */
-typedef enum { NO_SUMS, FIRST_MOMENTS, TENSORS, TENSOR_RATES } Sums;
+typedef enum { NO_SUMS, FIRST_MOMENTS, TENSORS, TENSOR_RATES, MOMENTS } Sums;
 
 /* Point at which the linear part of a motion is taken, and its axes: those of the frame at its origin; those of the
  * base at the origin of the base; or those of the base at the origin of the frame. */
@@ -42,7 +43,7 @@ typedef struct {
     ptrdiff_t classical;             /* 1: classical acceleration, else spatial */
     ptrdiff_t body, root;            /* body that carries the frame, or whose subtree is meant, and the
                                       * root body of its tree; -1, 0: the whole model; -1, -1: the base */
-    ptrdiff_t item;                  /* result that it belongs to */
+    ptrdiff_t item;                  /* result that it belongs to; of derivatives the first of several */
     ptrdiff_t first[2], row[2];      /* first entry, and distance of rows: in one configuration, and in lanes */
     ptrdiff_t column, columns;       /* first column, and their number */
     double R[9], p[3];               /* frame in that of the body; columns of R */

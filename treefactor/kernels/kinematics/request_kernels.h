@@ -8,12 +8,14 @@
 #include "frames.h"
 #include "subtrees.h"
 #include "centroidal.h"
+#include "derivatives.h"
 
 /* Return the doubles of all structs of one part of the lanes, apart from its angles. */
 INLINE ptrdiff_t NAME(part_size)(const Plan *plan)
 {
     ptrdiff_t body = sizeof(Place) + sizeof(Point) + plan->order * sizeof(Motion);
     if (plan->sums) body += (2 + plan->order) * sizeof(Point) + (plan->sums - FIRST_MOMENTS) * sizeof(Tensor);
+    /* L and N, of MOMENTS, are two points: as much as a tensor */
     return (plan->m.bodies + 1) * body / 8;
 }
 
@@ -41,6 +43,8 @@ static Work NAME(carve_work)(const Plan *plan, int k, double *workspace)
     w.F = w.P + bodies;
     w.J = (Tensor *)(w.arm - 1 + (plan->sums ? 2 + plan->order : 0) * bodies) + 1;
     w.dJ = w.J + bodies;
+    w.L = (Point *)(w.dJ - 1 + bodies) + 1;
+    w.N = w.L + bodies;
     return w;
 }
 
@@ -58,7 +62,9 @@ SCALAR static void NAME(compute)(const Plan *plan, const double *q, const double
     }
     for (const Output *o = plan->output; o < plan->output + plan->outputs; o++) {
         double *to = x[o->item] + o->first[LANES > 1] * LANES;
-        if (o->kind == JACOBIAN) NAME(write_jacobian)(plan, w, o, to);
+        if (o->kind >= CENTER_DERIVATIVES)
+            for (int k = 0; k < PARTS; k++) NAME(write_derivatives)(plan, w + k, o, k, x);
+        else if (o->kind == JACOBIAN) NAME(write_jacobian)(plan, w, o, to);
         else if (o->kind < CENTER) for (int k = 0; k < PARTS; k++) NAME(write_output)(plan, w + k, o, to + k * PART);
         else for (int k = 0; k < PARTS; k++) NAME(write_masses)(plan, w + k, o, to + k * PART);
     }

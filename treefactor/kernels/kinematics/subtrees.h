@@ -42,7 +42,19 @@ INLINE void NAME(rate_of_tensor)(const real *w, const real *J, real *rate)
     EACH(r, 3) EACH(c, r + 1) rate[LOWER(r, c)] = turned[3 * c + r] + turned[3 * r + c];
 }
 
-/* w->h, P, F, J, dJ of body i <- its own */
+/* w->L, N of body i <- its own; J is its own tensor */
+INLINE void NAME(weigh_moments)(ptrdiff_t i, const Work *w)
+{
+    const Motion *V = w->V + i, *A = w->A + i;
+    real *L = w->L[i].e, *N = w->N[i].e;
+    NAME(times)(w->J[i].e, V->w, L);
+    NAME(times)(w->J[i].e, A->w, N);
+    ADD_CROSS(V->w, L, N);
+    ADD_CROSS(w->h[i].e, A->v, N);
+    ADD_CROSS(w->h[i].e, V->v, L);
+}
+
+/* w->h, P, F, J, dJ, L, N of body i <- its own */
 INLINE void NAME(weigh_body)(const Plan *plan, ptrdiff_t i, const Work *w)
 {
     const Body *b = plan->m.body + i;
@@ -64,6 +76,7 @@ INLINE void NAME(weigh_body)(const Plan *plan, ptrdiff_t i, const Work *w)
     }
     if (plan->sums > FIRST_MOMENTS) NAME(turn_tensor)(b, w->X[i].R, w->J[i].e);
     if (plan->sums > TENSORS) NAME(rate_of_tensor)(w->V[i].w, w->J[i].e, w->dJ[i].e);
+    if (plan->sums > TENSOR_RATES) NAME(weigh_moments)(i, w);
 }
 
 /* Add the tensor of the subtree of body i, and its rate, to those of its parent, whose origin is at -d from here and
@@ -87,8 +100,19 @@ INLINE void NAME(add_tensor)(const Plan *plan, ptrdiff_t i, ptrdiff_t parent, co
     }
 }
 
-/* Fill w->h, P, F, J, dJ: sums over the subtree of every body, those of the whole model in entry -1, where P and F
- * are complete and the tensors are not needed. */
+/* Add the moments of the subtree of body i to those of its parent, as add_tensor does. */
+INLINE void NAME(add_moments)(ptrdiff_t i, ptrdiff_t parent, const real *d, const Work *w)
+{
+    EACH(r, 3) {
+        w->L[parent].e[r] += w->L[i].e[r];
+        w->N[parent].e[r] += w->N[i].e[r];
+    }
+    ADD_CROSS(d, w->P[i].e, w->L[parent].e);
+    ADD_CROSS(d, w->F[i].e, w->N[parent].e);
+}
+
+/* Fill w->h, P, F, J, dJ, L, N: sums over the subtree of every body, those of the whole model in entry -1, where P
+ * and F are complete and the tensors and moments are not needed. */
 INLINE void NAME(weigh)(const Plan *plan, const Work *w)
 {
     const real zero = {0};
@@ -103,6 +127,7 @@ INLINE void NAME(weigh)(const Plan *plan, const Work *w)
         if (parent < 0) EACH(r, 3) d[r] = w->root[i].e[r] - w->root[0].e[r];
         else EACH(r, 3) d[r] = w->X[i].p[r] - w->X[parent].p[r];
         if (plan->sums > FIRST_MOMENTS && parent >= 0) NAME(add_tensor)(plan, i, parent, d, w);
+        if (plan->sums > TENSOR_RATES && parent >= 0) NAME(add_moments)(i, parent, d, w);
         EACH(r, 3) w->h[parent].e[r] += w->h[i].e[r] + plan->m.body[i].carried * d[r];
         if (plan->order > 0) EACH(r, 3) w->P[parent].e[r] += w->P[i].e[r];
         if (plan->order > 1) EACH(r, 3) w->F[parent].e[r] += w->F[i].e[r];
