@@ -75,13 +75,7 @@ class Derivatives:
         """Return the packed derivatives by q and v, by pairs or column by column, and H."""
         a = self.input("a")
         by_q, by_v = self.pairs(a) if method == "pairs" else self.columns(a)
-        return [*self.packed(by_q), *self.packed(by_v), *self.inertia()]
-
-    def inertia(self) -> list:
-        """Return H packed like the other derivatives."""
-        tree, H = self.model.tree, self.writer.crba()
-        strict = [x for i, j, x in zip(tree.rows, tree.columns, H, strict=True) if i != j]
-        return [*H, *strict]
+        return [*self.packed(by_q), *self.packed(by_v), *self.writer.crba()]
 
     def packed(self, A) -> list:
         """Return the entries in the pattern of H: on and below the diagonal, then the others transposed."""

@@ -192,7 +192,7 @@ def shapes_of(name: str, tree: Tree, *given) -> list[tuple[int, ...]]:
     """Return the shapes of the results of a function, see `shape_of`; those of most functions are one."""
     n = tree.n
     shapes: dict[str, list[tuple[int, ...]]] = {
-        "rnea_derivatives": [(2 * tree.nnz - n,)] * 3,
+        "rnea_derivatives": [(2 * tree.nnz - n,)] * 2 + [(tree.nnz,)],
         "forward_dynamics_derivatives": [(n, n)] * 3,
         **dict.fromkeys(("rnea_vjp", "rnea_hvp", "forward_dynamics_vjp"), [(n,)] * 3),
     }

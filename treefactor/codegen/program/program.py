@@ -7,7 +7,7 @@ import math
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
-from itertools import pairwise
+from itertools import accumulate
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any
@@ -143,6 +143,12 @@ class Function(ReadOnly):
             return "an input is not an entry of an argument"
         return None
 
+    @property
+    def places(self) -> list[tuple[str, int]]:
+        """Parameter of the compiled form, and first entry in it, of every argument: q, v, and u for the others."""
+        sizes = [size for _, size in self.inputs[2:]]
+        return [("q", 0), ("v", 0), *(("u", at) for at in accumulate(sizes, initial=0))][: len(self.inputs)]
+
     @cached_property
     def first(self) -> int:
         """First statement that is neither a constant nor an input."""
@@ -248,12 +254,6 @@ class Program(ReadOnly):
         tree, supports = Tree(self.parent), dict(self.frames)
         given = (tree, len(self.tips), self.loops, len(self.joints), self.nq, supports)
         return [shape for name in function.parts for shape in shapes_of(name, *given)]
-
-    def slices_of(self, name: str) -> list[tuple[slice, tuple[int, ...]]]:
-        """Return where the results of the parts of a group are in its result, and their shapes."""
-        shapes = self.shapes_of(self.functions[name])
-        ends = np.cumsum([0, *map(math.prod, shapes)]).tolist()
-        return [(slice(*at), shape) for at, shape in zip(pairwise(ends), shapes, strict=True)]
 
     def save(self, path) -> None:
         """Write to a file of arrays, without pickled objects, atomically."""
