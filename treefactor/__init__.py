@@ -7,6 +7,13 @@ from ._version import __version__
 from .codegen import Kernels, Program, compile, generate
 from .config import show_config
 from .derivatives.first_order import forward_dynamics_derivatives, rnea_derivatives
+from .derivatives.kinematics import (
+    centroidal_derivatives,
+    com_derivatives,
+    difference_derivatives,
+    frame_derivatives,
+    integrate_derivatives,
+)
 from .derivatives.second_order import rnea_hessian, rnea_hvp
 from .dynamics import (
     aba,
@@ -133,6 +140,7 @@ __all__ = [
     "bind",
     "center_of_mass",
     "center_of_mass_jacobian",
+    "centroidal_derivatives",
     "centroidal_inertia",
     "centroidal_map",
     "centroidal_map_dot",
@@ -140,6 +148,7 @@ __all__ = [
     "centroidal_momentum_rate",
     "chain_forces",
     "chain_inertia",
+    "com_derivatives",
     "compile",
     "constraints",
     "coriolis_matrix",
@@ -148,12 +157,14 @@ __all__ = [
     "d_integrate",
     "delassus",
     "difference",
+    "difference_derivatives",
     "distance",
     "factor",
     "families",
     "forward_dynamics",
     "forward_dynamics_derivatives",
     "frame_acceleration",
+    "frame_derivatives",
     "frame_jacobian",
     "frame_jacobian_dot",
     "frame_placement",
@@ -162,6 +173,7 @@ __all__ = [
     "generate",
     "h_times",
     "integrate",
+    "integrate_derivatives",
     "interpolate",
     "inverse_inertia",
     "is_same_configuration",

@@ -1,4 +1,4 @@
-"""Compute derivatives of motions of frames and centres of mass, of momenta, and of steps of configurations."""
+"""Compute derivatives of motions of frames and centres of mass, of momenta, and of configurations."""
 
 from __future__ import annotations
 
@@ -14,13 +14,15 @@ from ..kinematics._general_path import general_path
 from ..kinematics.frames import bound
 from ..kinematics.masses import CENTER_DERIVATIVES, MOMENTUM_DERIVATIVES
 from ..kinematics.plans import CLASSICAL, FRAME_DERIVATIVES, compiled_request
-from ..model.configuration_derivatives import (
-    BOTH_OF_DIFFERENCE,
-    BOTH_OF_INTEGRATE,
-    bind_both,
-    d_difference,
-    d_integrate,
+from ..model._configuration_calls import (
+    DIFFERENCE_BY_Q0,
+    DIFFERENCE_BY_Q1,
+    INTEGRATE_BY_Q,
+    INTEGRATE_BY_V,
 )
+from ..model._configuration_calls import general_path as step_path
+from ..model._configuration_fast_path import call_both
+from ..model.configuration_derivatives import bind_both, two_outs
 from ..model.model import Model
 
 
@@ -60,7 +62,7 @@ class MotionDerivatives(NamedTuple):
 
 
 class CentroidalDerivatives(NamedTuple):
-    """Derivatives of the momentum h about the centre of mass, and of its rate; the leading axes are the batch.
+    """Derivatives of the momentum h about the centre of mass, and of its rate; leading axes are the batch.
 
     Attributes
     ----------
@@ -82,6 +84,7 @@ class CentroidalDerivatives(NamedTuple):
         return self.dhdot_da
 
 
+NO_OUTS = None, None
 _named: Callable[..., Any] = tuple.__new__  # makes a named tuple of a tuple
 
 
@@ -203,7 +206,7 @@ def centroidal_derivatives(
     Parameters
     ----------
     model, q, v, a, num_threads
-        As for `frame_derivatives`; the model has mass.
+        As for `frame_derivatives`.
     out : CentroidalDerivatives, optional
         Result of an earlier call of these shapes, to be overwritten.
 
@@ -273,7 +276,8 @@ def integrate_derivatives(model: Model, q, v, out=None, num_threads: int = 1):
            [0., 2., 0.],
            [0., 0., 2.]])
     """
-    return d_integrate(model, q, v, None, out, num_threads)
+    outs = NO_OUTS if out is None else two_outs(None, out, q, v)
+    return call_both(model, INTEGRATE_BY_Q, INTEGRATE_BY_V, q, v, outs, num_threads, step_path)
 
 
 def difference_derivatives(model: Model, q0, q1, out=None, num_threads: int = 1):
@@ -308,7 +312,8 @@ def difference_derivatives(model: Model, q0, q1, out=None, num_threads: int = 1)
     >>> tf.difference_derivatives(slide, [1.0], [3.0])
     (array([[-1.]]), array([[1.]]))
     """
-    return d_difference(model, q0, q1, None, out, num_threads)
+    outs = NO_OUTS if out is None else two_outs(None, out, q0, q1)
+    return call_both(model, DIFFERENCE_BY_Q0, DIFFERENCE_BY_Q1, q0, q1, outs, num_threads, step_path)
 
 
 def _bound(function, model: Model, given: dict, out) -> BoundRequest:
@@ -326,5 +331,5 @@ def _bound(function, model: Model, given: dict, out) -> BoundRequest:
 
 
 register(_bound, (frame_derivatives, com_derivatives, centroidal_derivatives))
-register(partial(bind_both, BOTH_OF_INTEGRATE), [integrate_derivatives])
-register(partial(bind_both, BOTH_OF_DIFFERENCE), [difference_derivatives])
+register(partial(bind_both, (INTEGRATE_BY_Q, INTEGRATE_BY_V)), [integrate_derivatives])
+register(partial(bind_both, (DIFFERENCE_BY_Q0, DIFFERENCE_BY_Q1)), [difference_derivatives])
