@@ -23,6 +23,7 @@ from ...derivatives.products import (
     rnea_jvp,
     rnea_vjp,
 )
+from ...derivatives.second_order import rnea_hessian, rnea_hvp
 from ...dynamics.recursions import bind, forward_dynamics, rnea
 from ..timing import Call, Comparison
 from .derivative_peers import Peers
@@ -40,6 +41,8 @@ ARGUMENTS: dict[Callable, str] = {
     forward_dynamics_vjp: "q v tau w",
     rnea_jvp: "q v a dq dv da",
     forward_dynamics_jvp: "q v tau dq dv dtau",
+    rnea_hvp: "q v a w dq dv da",
+    rnea_hessian: "q v a w",
     frame_derivatives: "q v a",
     com_derivatives: "q v a",
     centroidal_derivatives: "q v a",
