@@ -33,6 +33,8 @@ BOUND = {  # arguments after the model, and the options to try
     "difference_derivatives": ("q q1", {}),
     "distance": ("q q1", {}),
     "forward_dynamics": ("q v tau", {}, {"method": "aba"}, {"fext": "fext"}),
+    "forward_dynamics_jvp": ("q v tau dq dv da", {}, {"fext": "fext", "with_value": True}),
+    "forward_dynamics_vjp": ("q v tau w", {}, {"fext": "fext", "fext_gradient": True, "inertia_gradient": True}),
     "frame_acceleration": ("q v a tip", {}, {"reference": "WORLD", "classical": True}),
     "frame_derivatives": ("q v a tip", {}, {"reference": "WORLD", "classical": True}),
     "frame_jacobian": ("q tip", {}, {"layout": "packed"}, {"reference": "WORLD", "placement": True}),
@@ -53,6 +55,8 @@ BOUND = {  # arguments after the model, and the options to try
     "normalize": ("long", {}),
     "potential_energy": ("q", {}),
     "rnea": ("q v a", {}, {"fext": "fext"}),
+    "rnea_jvp": ("q v a dq dv da", {}, {"fext": "fext", "with_value": True}),
+    "rnea_vjp": ("q v a w", {}, {"fext": "fext", "inertia_gradient": True}, {"with_value": True}),
     "rollout": ("q v forces h", {}, {"method": "rk4"}),
     "squared_distance": ("q q1", {}),
     "static_torque": ("q fext", {}),
@@ -86,7 +90,9 @@ def public_functions():
 def named_arguments():
     q, v, x, fext = arguments(MODEL)
     generator = np.random.default_rng(5)
+    w, dq, dv, da = generator.standard_normal((4, MODEL.nv))
     return {
+        "w": w, "dq": dq, "dv": dv, "da": da,
         "q": q, "v": v, "a": x, "tau": x.copy(), "fext": fext, "q1": arguments(MODEL, 1, ())[0],
         "u": np.array(0.3), "tip": TIP, "joint": 5, "long": 2.0 * q, "h": 1e-3,
         "forces": generator.standard_normal((3, MODEL.nv)),

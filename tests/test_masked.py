@@ -25,6 +25,7 @@ KERNELS, STEPPER, PAIR = OBJECTS["Kernels"], standing(), tf.Tree([-1, 0])
 STATE = np.array([0.0, 0, 1, 0, 0, 0, 1]), np.zeros(6), np.zeros(6)
 CONTACTS = OBJECTS["fclib.Contacts"]
 OUT = np.empty((MODEL.nv, MODEL.nv))
+FORCES = np.zeros((MODEL.njoints, 6))
 CASES = {  # functions of arrays, and arrays that they accept; by the name of what is public
     "crba": (lambda q, out: tf.crba(MODEL, q, out), Q, OUT),
     "rnea": (lambda q, v, a, fext: tf.rnea(MODEL, q, v, a, fext), Q, V, V, np.zeros((MODEL.njoints, 6))),
@@ -57,6 +58,13 @@ CASES = {  # functions of arrays, and arrays that they accept; by the name of wh
     "bias": (lambda q, v, out: tf.bias(MODEL, q, v, out=out), Q, V, V.copy()),
     "aba": (lambda q, v, tau: tf.aba(MODEL, q, v, tau), Q, V, V),
     "forward_dynamics": (lambda q, v, tau: tf.forward_dynamics(MODEL, q, v, tau), Q, V, V),
+    "rnea_jvp": (lambda *arrays: tf.rnea_jvp(MODEL, *arrays), Q, V, V, V, V, V, FORCES, FORCES),
+    "rnea_vjp": (lambda *arrays: tf.rnea_vjp(MODEL, *arrays), Q, V, V, V, FORCES),
+    "forward_dynamics_jvp": (
+        lambda *arrays: tf.forward_dynamics_jvp(MODEL, *arrays),
+        *(Q, V, V, V, V, V, FORCES, FORCES),
+    ),
+    "forward_dynamics_vjp": (lambda *arrays: tf.forward_dynamics_vjp(MODEL, *arrays), Q, V, V, V, FORCES),
     "step": (
         lambda q, v, tau, q1, v1: tf.step(MODEL, q, v, tau, 0.1, out=(q1, v1)),
         *(Q, V, V, Q.copy(), V.copy()),

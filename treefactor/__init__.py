@@ -14,6 +14,7 @@ from .derivatives.kinematics import (
     frame_derivatives,
     integrate_derivatives,
 )
+from .derivatives.products import forward_dynamics_jvp, forward_dynamics_vjp, rnea_jvp, rnea_vjp
 from .derivatives.second_order import rnea_hessian, rnea_hvp
 from .dynamics import (
     aba,
@@ -163,6 +164,8 @@ __all__ = [
     "families",
     "forward_dynamics",
     "forward_dynamics_derivatives",
+    "forward_dynamics_jvp",
+    "forward_dynamics_vjp",
     "frame_acceleration",
     "frame_derivatives",
     "frame_jacobian",
@@ -195,6 +198,8 @@ __all__ = [
     "rnea_derivatives",
     "rnea_hessian",
     "rnea_hvp",
+    "rnea_jvp",
+    "rnea_vjp",
     "rollout",
     "se3",
     "show_config",

@@ -51,6 +51,13 @@ MOVING = {  # functions of a model; by name: the function, and the names of its 
     "coriolis_matrix": (tf.coriolis_matrix, "q v"),
     "coriolis_matrix packed": (partial(tf.coriolis_matrix, layout="packed"), "q v"),
     "inverse_inertia": (tf.inverse_inertia, "q"),
+    "rnea_jvp": (lambda m, q, v, a, *d, **o: tf.rnea_jvp(m, q, v, a, *d, True, **o), "q v a dq dv da f df"),
+    "rnea_vjp": (lambda m, q, v, a, w, f, **o: tf.rnea_vjp(m, q, v, a, w, f, True, True, True, **o), "q v a dq f"),
+    "forward_dynamics_jvp": (tf.forward_dynamics_jvp, "q v a dq dv da f df"),
+    "forward_dynamics_vjp": (
+        lambda m, q, v, a, w, f, **o: tf.forward_dynamics_vjp(m, q, v, a, w, f, True, True, True, **o),
+        "q v a dq f",
+    ),
     "step": (lambda m, q, v, a, **o: tf.step(m, q, v, a, 0.01, **o), "q v a"),
     "rollout": (lambda m, q, v, a, **o: tf.rollout(m, q, v, a, 0.01, 3, "rk4", **o), "q v a"),
     "operational_inertia": (
@@ -138,6 +145,8 @@ def arrays_of(name, model, seed=0, size=()):
     found |= {"M": poses[0], "M1": poses[1], "R": poses[0][..., :3].copy(), "R1": poses[1][..., :3].copy()}
     found |= {"w": rng.normal(size=(*shape, 3)), "w6": rng.normal(size=(*shape, 6))}
     found |= {"u": rng.random(shape), "x": rng.normal(size=(*shape, 3)), "xq": se3.to_xyzquat(poses[0])}
+    found |= dict(zip(("dq", "dv", "da"), rng.normal(size=(3, *v.shape)), strict=True))
+    found["df"] = rng.normal(size=f.shape)
     found["quaternion"] = so3.to_quaternion(found["R"])
     return [found[array] for array in CALLS[name][1].split()]
 
