@@ -15,7 +15,12 @@ from .derivatives.kinematics import (
     integrate_derivatives,
 )
 from .derivatives.products import forward_dynamics_jvp, forward_dynamics_vjp, rnea_jvp, rnea_vjp
-from .derivatives.second_order import rnea_hessian, rnea_hvp
+from .derivatives.second_order import (
+    forward_dynamics_hessian,
+    forward_dynamics_hvp,
+    rnea_hessian,
+    rnea_hvp,
+)
 from .dynamics import (
     aba,
     base_force,
@@ -164,6 +169,8 @@ __all__ = [
     "families",
     "forward_dynamics",
     "forward_dynamics_derivatives",
+    "forward_dynamics_hessian",
+    "forward_dynamics_hvp",
     "forward_dynamics_jvp",
     "forward_dynamics_vjp",
     "frame_acceleration",

@@ -3,7 +3,7 @@
 cimport numpy as cnp
 from .._util._fast_arrays cimport is_real
 from ..dynamics._coupling cimport expand, reduce_forces, reduce_inertia
-from ..dynamics._recursions cimport FACTOR, Mechanism
+from ..dynamics._recursions cimport FACTOR
 from ..tree._operands cimport LANES
 from ..tree._pattern cimport (
     FACTORIZED, SOLVE, Shape, Workspace, active, carve_workspace, workspace_size as factor_workspace_size)
@@ -24,48 +24,9 @@ cdef extern from *:
     #include "kernels/common/choose.h"
     CHOOSE(Products, products)
     """
-    ctypedef struct State:
-        const double *q
-        const double *v
-        const double *a
-        const double *fext
-
-    ctypedef struct Directions:
-        const double *q
-        const double *v
-        const double *a
-        const double *fext
-
-    ctypedef struct Gradients:
-        double *q
-        double *v
-        double *a
-        double *fext
-        double *inertia
-
-    ctypedef struct ProductKernels:
-        Py_ssize_t (*workspace_size)(const Mechanism *) noexcept nogil
-        void (*equation_of_motion)(const Mechanism *, const double *q, const double *v, const double *fext,
-                                   double *H, double *bias, double *workspace) noexcept nogil
-        void (*vjp)(const Mechanism *, const State *, Py_ssize_t sides, const double *w, double *tau,
-                    const Gradients *, double *workspace) noexcept nogil
-        void (*jvp)(const Mechanism *, const State *, Py_ssize_t sides, const Directions *, double *tau,
-                    double *dtau, double *workspace) noexcept nogil
-
-    ctypedef struct Products:
-        const char *name
-        ProductKernels one
-        ProductKernels lanes
-
     const Products *products_for(const char *name) nogil
 
 cdef const Products *products = products_for(active.name)
-
-ctypedef struct Solver:          # a factorized H
-    double *H
-    double *D
-    double *inverse
-    double *scratch
 
 
 cdef Py_ssize_t axes_of(object x) except -1:
@@ -100,10 +61,6 @@ cdef class Product(StateFunction):
     sides : int
         Vectors for every state, in an axis of their own; -1: one, without that axis.
     """
-
-    cdef Py_ssize_t sides        # vectors for every state
-    cdef tuple axis              # (sides,), or empty
-    cdef bint fext, inertia, value   # results beyond the others
 
     def __init__(self, model, sides, *_):
         self.sides = 1 if sides < 0 else sides

@@ -1,10 +1,14 @@
 """Compute second derivatives of inverse and forward dynamics: along a direction, and as matrices."""
 
+from libc.string cimport memset
+
 from ..dynamics._coupling cimport expand, reduce_coriolis, reduce_forces, reduce_inertia
 from ..dynamics._recursions cimport Bodies, Mechanism
-from ..tree._pattern cimport active
-from ._state_function cimport PAIR, PLAIN, SYMMETRIC, StateFunction
+from ..tree._pattern cimport FACTORIZED, active
+from ._products cimport Directions, Gradients, Solver, SolvingProduct, State
+from ._state_function cimport PAIR, SYMMETRIC, StateFunction
 
+from ._first_order import ForwardDynamicsDerivatives
 from .second_order_results import (
     ForwardDynamicsHessian as ForwardDynamicsBlocks, ForwardDynamicsHvp as ForwardDynamicsVectors,
     RneaHessian as RneaBlocks, RneaHvp as RneaVectors)
@@ -21,12 +25,24 @@ cdef extern from "kernels/derivatives/second_order_table.h" nogil:
         const double *da
         const double *dw
 
+    ctypedef struct Packed:
+        Py_ssize_t n
+        const Py_ssize_t *start
+        const Py_ssize_t *column
+        const double *qq
+        const double *qv
+        const double *vv
+        const double *qa
+
     ctypedef struct SecondOrderKernels:
         Py_ssize_t (*workspace_size)(const Mechanism *) noexcept nogil
         void (*hvp)(const Mechanism *, const Second *, int symmetric, double *y_q, double *y_v, double *y_a,
                     double *workspace) noexcept nogil
         void (*hessian)(const Mechanism *, const Second *, int symmetric, double *qq, double *qv, double *vv,
                         double *qa, double *workspace) noexcept nogil
+        void (*forward_hessian)(const Packed *, int symmetric, const double *a_q, const double *a_v,
+                                const double *a_tau, double *qq, double *qv, double *vv,
+                                double *qtau) noexcept nogil
 
     ctypedef struct SecondOrder:
         const char *name
@@ -201,3 +217,155 @@ cdef class RneaHessian(StateFunction):
         cdef Second state
         find_state(&state, x, False)
         write_hessian(self.bodies, lanes, &state, self.symmetric, y[0], y[1], y[2], y[3], work)
+
+
+cdef class ForwardDynamicsHvp(SolvingProduct):
+    """Compute second derivatives of w . (forward dynamics) along a direction.
+
+    Parameters
+    ----------
+    model : Model
+    symmetric : bool
+    """
+
+    cdef bint symmetric
+
+    def __init__(self, model, bint symmetric=True):
+        super().__init__(model, -1)
+        declare_state(self, True)
+        self.names = ("q", "v", "tau", "w", "dq", "dv", "dtau", "dw", "fext")
+        self.symmetric, self.gather, self.may_fail = symmetric, ForwardDynamicsVectors._make, True
+        for _ in range(3):
+            self.add_result((self.bodies.nv,))
+
+    cdef Py_ssize_t workspace_size(self, int lanes) noexcept nogil:
+        return (self.kernels(lanes).workspace_size(&self.bodies.m) + self.solver_size(lanes)
+                + lanes * (5 * self.bodies.nv + self.expanded_size(8)) + hvp_size(self.bodies, lanes))
+
+    cdef void compute(self, int lanes, const double **x, double **y, Py_ssize_t *failed,
+                      double *work) noexcept nogil:
+        """y <- minus the second derivatives of inverse dynamics along (dq, dv, da), weighted by H^-1 w.
+
+        The weights change by dw, which y[2] receives: H dw is their given change less that of H along dq.
+        """
+        cdef double *end = work + self.kernels(lanes).workspace_size(&self.bodies.m)
+        cdef Py_ssize_t k, n = self.bodies.nv * lanes
+        cdef Second given, full
+        cdef Solver solver
+        cdef double *a = end
+        cdef double *da = a + n
+        cdef double *weights = da + n
+        cdef double *by_w = weights + n                    # by q, and by v
+        end = by_w + 2 * n
+        find_state(&given, x, True)
+        full = given
+        full.v = self.expanded(lanes, 1, given.v, &end)
+        self.solve_motion(lanes, given.q, full.v, given.a, given.fext, a, failed, &solver, &end, work)
+        if lanes == 1 and failed[0] != FACTORIZED:
+            return
+        full.a = self.expanded(lanes, 1, a, &end)
+        self.derive(lanes, &full, da, end, work)
+        for k in range(n):
+            da[k] = given.da[k] - da[k]
+            weights[k] = given.w[k]
+        self.solve(lanes, &solver, da)
+        self.solve(lanes, &solver, weights)
+        given.a, given.da, given.w, given.dw = a, da, weights, NULL
+        write_hvp(self.bodies, lanes, &given, self.symmetric, y[0], y[1], y[2], end)
+        for k in range(n):
+            y[2][k] = (0.0 if x[7] == NULL else x[7][k]) - y[2][k]
+        self.solve(lanes, &solver, y[2])
+        self.weigh(lanes, &full, y[2], by_w, end, work)
+        for k in range(n):
+            y[0][k] = -y[0][k] - by_w[k]
+            y[1][k] = -y[1][k] - by_w[n + k]
+
+    cdef void derive(self, int lanes, const Second *full, double *dtau, double *end, double *work) noexcept nogil:
+        """dtau <- derivative of inverse dynamics along dq and dv; work holds the placements of the bodies."""
+        cdef State state
+        cdef Directions d
+        cdef double *found = self.target(lanes, 1, dtau, &end)
+        state.q, state.v, state.a, state.fext = NULL, full.v, full.a, full.fext
+        d.q, d.v = self.expanded(lanes, 1, full.dq, &end), self.expanded(lanes, 1, full.dv, &end)
+        d.a = d.fext = NULL
+        self.kernels(lanes).jvp(&self.bodies.m, &state, 1, &d, NULL, found, work)
+        self.reduce(lanes, 1, found, dtau)
+
+    cdef void weigh(self, int lanes, const Second *full, const double *w, double *y, double *end,
+                    double *work) noexcept nogil:
+        """y <- gradients of w . (inverse dynamics) by q and by v; work holds the placements of the bodies."""
+        cdef State state
+        cdef Gradients g
+        cdef Py_ssize_t n = self.bodies.nv * lanes
+        state.q, state.v, state.a, state.fext = NULL, full.v, full.a, full.fext
+        g.q, g.v = self.target(lanes, 1, y, &end), self.target(lanes, 1, y + n, &end)
+        g.a = g.fext = g.inertia = NULL
+        self.kernels(lanes).vjp(&self.bodies.m, &state, 1, self.expanded(lanes, 1, w, &end), NULL, &g, work)
+        self.reduce(lanes, 1, g.q, y)
+        self.reduce(lanes, 1, g.v, y + n)
+
+
+cdef class ForwardDynamicsHessian(StateFunction):
+    """Compute second derivatives of w . (forward dynamics) as matrices.
+
+    Parameters
+    ----------
+    model : Model
+    symmetric : bool
+    """
+
+    cdef bint symmetric
+    cdef StateFunction first     # a_q, a_v, a_tau and a
+
+    def __init__(self, model, bint symmetric=True):
+        cdef Py_ssize_t n = self.bodies.nv
+        declare_state(self, False)
+        self.names = ("q", "v", "tau", "w", "fext")
+        self.symmetric, self.gather, self.may_fail = symmetric, ForwardDynamicsBlocks._make, True
+        self.first = ForwardDynamicsDerivatives(model, True)
+        for _ in range(4):
+            self.add_result((n, n))
+
+    cdef Py_ssize_t workspace_size(self, int lanes) noexcept nogil:
+        cdef Py_ssize_t n = self.bodies.nv
+        return (lanes * (3 * n * n + 2 * n + 4 * (2 * self.bodies.nnz - n))
+                + max(hessian_size(self.bodies, lanes), self.first.workspace_size(lanes)))
+
+    cdef void compute(self, int lanes, const double **x, double **y, Py_ssize_t *failed,
+                      double *work) noexcept nogil:
+        cdef const SecondOrderKernels *kernels = &second_order.one if lanes == 1 else &second_order.lanes
+        cdef Py_ssize_t n = self.bodies.nv, square = lanes * n * n, k
+        cdef Py_ssize_t pair = lanes * (2 * self.bodies.nnz - n)
+        cdef double *derivatives[4]
+        cdef const double *arguments[4]
+        cdef double *packed = work + 3 * square + 2 * lanes * n
+        cdef double *weights = packed - lanes * n
+        cdef double *rest = packed + 4 * pair
+        cdef Second state
+        cdef Packed phi
+        for k in range(4):
+            derivatives[k] = work + k * square
+        find_state(&state, x, False)
+        arguments[0], arguments[1], arguments[2], arguments[3] = x[0], x[1], x[2], x[4]
+        self.first.compute(lanes, arguments, derivatives, failed, rest)
+        if lanes == 1 and failed[0] != FACTORIZED:
+            return
+        multiply(n, lanes, derivatives[2], state.w, weights)
+        state.a, state.w = derivatives[3], weights
+        write_hessian(self.bodies, lanes, &state, self.symmetric, packed, packed + pair, packed + 2 * pair,
+                      packed + 3 * pair, rest)
+        phi.n = n
+        phi.start, phi.column = self.bodies.pattern.shape.start, self.bodies.pattern.shape.column
+        phi.qq, phi.qv, phi.vv, phi.qa = packed, packed + pair, packed + 2 * pair, packed + 3 * pair
+        kernels.forward_hessian(&phi, self.symmetric, derivatives[0], derivatives[1], derivatives[2], y[0], y[1],
+                                y[2], y[3])
+
+
+cdef void multiply(Py_ssize_t n, int lanes, const double *A, const double *x, double *y) noexcept nogil:
+    """y <- A x."""
+    cdef Py_ssize_t r, c, lane
+    memset(y, 0, n * lanes * sizeof(double))
+    for r in range(n):
+        for c in range(n):
+            for lane in range(lanes):
+                y[r * lanes + lane] += A[(r * n + c) * lanes + lane] * x[c * lanes + lane]

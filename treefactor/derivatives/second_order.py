@@ -12,9 +12,9 @@ from ..tree.tree import LAYOUTS
 from . import _second_order as compiled
 from ._calls import call
 from ._general_path import bound, general_path
-from .second_order_results import RneaHessian, RneaHvp
+from .second_order_results import ForwardDynamicsHessian, ForwardDynamicsHvp, RneaHessian, RneaHvp
 
-__all__ = ["rnea_hessian", "rnea_hvp"]
+__all__ = ["forward_dynamics_hessian", "forward_dynamics_hvp", "rnea_hessian", "rnea_hvp"]
 
 
 def rnea_hvp(
@@ -153,10 +153,119 @@ def rnea_hessian(
     return call(model, compiled.RneaHessian, options, (q, v, a, w, fext), out, num_threads, general_path)
 
 
-def _bound_hvp(function, model: Model, given: dict[str, Any], out):
-    """Return the bound call of `rnea_hvp`."""
-    options = (bool(given["symmetric"]),)
-    return bound(model, compiled.RneaHvp, options, given, out, partial(function, model, **given, out=out))
+def forward_dynamics_hvp(
+    model: Model,
+    q,
+    v,
+    tau,
+    w,
+    dq,
+    dv,
+    dtau,
+    dw=None,
+    fext=None,
+    symmetric: bool = True,
+    out=None,
+    num_threads: int = 1,
+) -> ForwardDynamicsHvp:
+    """Compute the second derivatives of w . forward_dynamics(model, q, v, tau) along a direction.
+
+    Parameters
+    ----------
+    model, q, v, dq, dv, fext, symmetric, out, num_threads
+        As for `rnea_hvp`.
+    tau, w, dtau : array_like, shape (..., nv)
+        Generalized forces, weights of the accelerations, and the direction in tau.
+    dw : array_like, shape (..., nv), optional
+        Change of w: adds the gradient of dw . forward_dynamics. Default: none.
+
+    Returns
+    -------
+    ForwardDynamicsHvp
+        Named tuple of the parts q, v and tau, each of shape (..., nv). In a batch, NaN where there is no
+        solution.
+
+    Raises
+    ------
+    NotPositiveDefiniteError
+        If a freedom moves no mass; names the joint. Only for a single configuration.
+    ShapeError, NonFiniteError, ConfigurationError
+
+    Notes
+    -----
+    With the factor of H, the acceleration a and its change da along the direction: minus `rnea_hvp` with weights
+    H^-1 w along (dq, dv, da), where the weights change, too. It costs the factor, three solves and products in
+    O(nv); errors grow with the condition number of H. For the symmetric Hessian see `rnea_hvp`.
+
+    Examples
+    --------
+    >>> import numpy as np, treefactor as tf
+    >>> rod = tf.Inertia(1.0, [0, 0, -0.5], np.diag([0.1, 0.1, 0.0]))
+    >>> model = tf.Model([tf.Joint("hinge", "revolute", axis=[0, 1, 0], inertia=rod)])
+    >>> tf.forward_dynamics_hvp(model, [np.pi / 2], [0.0], [0.0], [1.0], [1.0], [0.0], [0.0]).q.round(3)
+    array([14.014])
+    """
+    arrays = (q, v, tau, w, dq, dv, dtau, dw, fext)
+    options = (bool(symmetric),)
+    return call(model, compiled.ForwardDynamicsHvp, options, arrays, out, num_threads, general_path)
+
+
+def forward_dynamics_hessian(
+    model: Model, q, v, tau, w, fext=None, symmetric: bool = True, out=None, num_threads: int = 1
+) -> ForwardDynamicsHessian:
+    """Compute the second derivatives of w . forward_dynamics(model, q, v, tau) as matrices.
+
+    Parameters
+    ----------
+    model, q, v, fext, num_threads
+        As for `rnea_hvp`.
+    tau, w : array_like, shape (..., nv)
+        Generalized forces, and weights of the accelerations.
+    symmetric : bool
+        As for `rnea_hessian`.
+    out : tuple of 4 ndarrays, optional
+        Receives the results.
+
+    Returns
+    -------
+    ForwardDynamicsHessian
+        Named tuple of qq, qv, vv and qtau: derivatives by q twice, by q (rows) and v (columns), by v twice, and
+        by q (rows) and tau (columns), each of shape (..., nv, nv). Derivatives by v and tau, and by tau twice,
+        are zero. In a batch, NaN where there is no solution.
+
+    Raises
+    ------
+    NotPositiveDefiniteError
+        If a freedom moves no mass; names the joint. Only for a single configuration.
+    ShapeError, NonFiniteError, ConfigurationError
+
+    Notes
+    -----
+    From `rnea_hessian` with weights H^-1 w at the acceleration that forward dynamics gives, and the matrices of
+    `forward_dynamics_derivatives`, in O(nv^2 depth). Errors grow with the condition number of H. The matrices are
+    dense where the model is connected, except vv, which has the pattern of H.
+
+    Examples
+    --------
+    >>> import numpy as np, treefactor as tf
+    >>> rod = tf.Inertia(1.0, [0, 0, -0.5], np.diag([0.1, 0.1, 0.0]))
+    >>> model = tf.Model([tf.Joint("hinge", "revolute", axis=[0, 1, 0], inertia=rod)])
+    >>> tf.forward_dynamics_hessian(model, [np.pi / 2], [0.0], [0.0], [1.0]).qq.round(3)
+    array([[14.014]])
+    """
+    options = (bool(symmetric),)
+    arrays = (q, v, tau, w, fext)
+    return call(model, compiled.ForwardDynamicsHessian, options, arrays, out, num_threads, general_path)
+
+
+def _bind_to(kind):
+    """Return how calls of a function are bound that has the option `symmetric`."""
+
+    def bind(function, model: Model, given: dict[str, Any], out):
+        options = (bool(given["symmetric"]),)
+        return bound(model, kind, options, given, out, partial(function, model, **given, out=out))
+
+    return bind
 
 
 def _bound_hessian(function, model: Model, given: dict[str, Any], out):
@@ -166,5 +275,7 @@ def _bound_hessian(function, model: Model, given: dict[str, Any], out):
     return bound(model, compiled.RneaHessian, options, given, out, partial(function, model, **given, out=out))
 
 
-register(_bound_hvp, (rnea_hvp,))
+register(_bind_to(compiled.RneaHvp), (rnea_hvp,))
+register(_bind_to(compiled.ForwardDynamicsHvp), (forward_dynamics_hvp,))
+register(_bind_to(compiled.ForwardDynamicsHessian), (forward_dynamics_hessian,))
 register(_bound_hessian, (rnea_hessian,))

@@ -33,10 +33,19 @@ static void ISA(hessian_all)(const Mechanism *m, const Second *x, int symmetric,
     }
 }
 
+static void ISA(forward_hessian_all)(const Packed *x, int symmetric, const double *a_q, const double *a_v,
+                                     const double *a_tau, double *qq, double *qv, double *vv, double *qtau)
+{
+    PASSES {
+        const Packed from = {x->n, x->start, x->column, x->qq + l, x->qv + l, x->vv + l, x->qa + l};
+        NAME(forward_hessian)(&from, symmetric, a_q + l, a_v + l, a_tau + l, qq + l, qv + l, vv + l, qtau + l);
+    }
+}
+
 const SecondOrder ISA(second_order) = {
     ISA_NAME,
-    {ISA(second_order_size_one), ISA(hvp_one), ISA(hessian_one)},
-    {NAME(second_order_size), ISA(hvp_all), ISA(hessian_all)},
+    {ISA(second_order_size_one), ISA(hvp_one), ISA(hessian_one), ISA(forward_hessian_one)},
+    {NAME(second_order_size), ISA(hvp_all), ISA(hessian_all), ISA(forward_hessian_all)},
 };
 #undef WIDTH
 #undef KERNELS

@@ -8,6 +8,7 @@
 #include "crosses.h"
 #include "hvp.h"
 #include "hessian.h"
+#include "forward_hessian.h"
 
 static ptrdiff_t NAME(second_order_size)(const Mechanism *m)
 {

@@ -10,6 +10,13 @@ typedef struct {
     const double *q, *v, *a, *fext, *w, *dq, *dv, *da, *dw;
 } Second;
 
+/* Second derivatives of inverse dynamics as `hessian` writes them, weighted by H^-1 w, in the pattern of H */
+typedef struct {
+    ptrdiff_t n;
+    const ptrdiff_t *start, *column; /* n + 1; of every packed entry */
+    const double *qq, *qv, *vv, *qa;
+} Packed;
+
 /* Kernels for `lanes` states side by side: entry e of state l stands at x[e * lanes + l]. Arrays with lanes are
  * aligned to 64 bytes, the workspace too. phi = w . (inverse dynamics); derivatives by q are along `integrate`.
  * `symmetric`: they are of phi at integrate(q, d) by d; otherwise derivatives of the gradient of phi. */
@@ -23,6 +30,9 @@ typedef struct {
      * then, for qv and qa, and for qq unless symmetric, the entries above the diagonal in the same order, transposed */
     void (*hessian)(const Mechanism *, const Second *, int symmetric, double *qq, double *qv, double *vv, double *qa,
                     double *workspace);
+    /* qq, qv, vv, qtau <- second derivatives of w . (forward dynamics), dense */
+    void (*forward_hessian)(const Packed *, int symmetric, const double *a_q, const double *a_v, const double *a_tau,
+                            double *qq, double *qv, double *vv, double *qtau);
 } SecondOrderKernels;
 
 typedef struct {
