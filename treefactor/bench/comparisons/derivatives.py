@@ -23,7 +23,12 @@ from ...derivatives.products import (
     rnea_jvp,
     rnea_vjp,
 )
-from ...derivatives.second_order import rnea_hessian, rnea_hvp
+from ...derivatives.second_order import (
+    forward_dynamics_hessian,
+    forward_dynamics_hvp,
+    rnea_hessian,
+    rnea_hvp,
+)
 from ...dynamics.recursions import bind, forward_dynamics, rnea
 from ..timing import Call, Comparison
 from .derivative_peers import Peers
@@ -42,7 +47,9 @@ ARGUMENTS: dict[Callable, str] = {
     rnea_jvp: "q v a dq dv da",
     forward_dynamics_jvp: "q v tau dq dv dtau",
     rnea_hvp: "q v a w dq dv da",
+    forward_dynamics_hvp: "q v tau w dq dv dtau",
     rnea_hessian: "q v a w",
+    forward_dynamics_hessian: "q v tau w",
     frame_derivatives: "q v a",
     com_derivatives: "q v a",
     centroidal_derivatives: "q v a",
