@@ -6,6 +6,8 @@ matrices from pairs of freedoms, or column by column.
 
 from __future__ import annotations
 
+from contextlib import contextmanager
+
 from .algorithms import tangents
 from .algorithms.factors import column_of, following, half_solve, inverse_of, solve
 from .algorithms.matrices import transposed
@@ -39,6 +41,14 @@ class Derivatives:
         """Return the rows of a result, with common factors gathered, on arguments."""
         function = passes.gather(self.writer.extract((name,), result, (len(result),), ""))
         return Rows(function, arguments)
+
+    @contextmanager
+    def unnamed(self):
+        """Leave out the names of intermediates: those at other accelerations have the same names."""
+        recursions = self.writer.recursions
+        kept, recursions.named = recursions.named, None
+        yield
+        recursions.named = kept
 
     def rnea_rows(self, a) -> Rows:
         """Return the rows of inverse dynamics at accelerations."""
@@ -105,7 +115,9 @@ class Derivatives:
         """Return the derivatives of accelerations by q, v and tau: -H^-1 times those of inverse dynamics."""
         tree = self.model.tree
         L, inverse = self.writer.factor(method)
-        by_q, by_v = self.pairs(self.writer.forward_dynamics(method))
+        a = self.writer.forward_dynamics(method)
+        with self.unnamed():
+            by_q, by_v = self.pairs(a)
         P = following(tree, L)
         found: list = []
         for A in (by_q, by_v):
@@ -115,19 +127,26 @@ class Derivatives:
 
     def forward_dynamics_vjp(self, method: str) -> list:
         """Return the gradients of w^T forward_dynamics by q, v and tau."""
-        u = self.solved(method, self.input("w"))
-        rows = self.rnea_rows(self.writer.forward_dynamics(method))
-        by_q, by_v, _ = self.reverse(rows, [-x for x in u])
-        return [*by_q, *by_v, *u]
+        a = self.writer.forward_dynamics(method)
+        with self.unnamed():
+            u = self.solved(method, self.input("w"))
+            rows = self.rnea_rows(a)
+        by_q, by_v, _ = self.reverse(rows, u)
+        return [*(-x for x in (*by_q, *by_v)), *u]
 
     def forward_dynamics_jvp(self, method: str) -> list:
         """Return the derivative of forward dynamics along dq, dv, dtau."""
         dq, dv, dtau = map(self.input, ("dq", "dv", "dtau"))
-        rows = self.rnea_rows(self.writer.forward_dynamics(method))
+        a = self.writer.forward_dynamics(method)
+        with self.unnamed():
+            rows = self.rnea_rows(a)
         moved = self.forward(rows, dq, dv, [0.0] * self.model.nv)
-        return self.solved(method, [x - y for x, y in zip(dtau, moved, strict=True)])
+        with self.unnamed():
+            return self.solved(method, [x - y for x, y in zip(dtau, moved, strict=True)])
 
     def solved(self, method: str, b) -> list:
-        """Return H^-1 b."""
+        """Return H^-1 b, by its factor or by articulated bodies."""
+        if method == "aba":
+            return self.writer.recursions.response(b)
         L, inverse = self.writer.factor(method)
         return solve(self.model.tree, L, inverse, half_solve(self.model.tree, L, b))

@@ -123,6 +123,8 @@ def generate(
     choice = Choice.of(model, functions, tips, variants, snap, independent, branch)
     best: dict[str, Function] = {}
     for _, function in written(model, choice):
+        if not set(DERIVATIVES).isdisjoint(function.parts):
+            function = passes.gather(function)  # saves so much that it decides
         if is_cheaper(function, best.get(function.name)):
             best[function.name] = function
     best = {name: passes.gather(function) for name, function in best.items()}

@@ -186,7 +186,9 @@ class Pairs:
             shift, speed = self.fields[k]
             turned = cross(z, f), add(cross(z, n), cross(s, f))
             f4 = tuple(map(add, turned, self.force(i, shift)))
-            self._climb(i, k, composite.momentum(s, z), times(whole.couple(s, z), 2.0), self.force(i, speed), f4)
+            f3 = self.force(i, speed)
+            self.recursions.name(k, f3=f3, f4=f4)
+            self._climb(i, k, composite.momentum(s, z), times(whole.couple(s, z), 2.0), f3, f4)
 
     def _climb(self, i: int, k: int, f1, f2, f3, f4) -> None:
         """Write the entries of freedom k of body i, up to the base."""

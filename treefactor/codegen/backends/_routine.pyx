@@ -1,6 +1,8 @@
 """Run a generated function on one configuration or a batch: base class of the compiled backends."""
 
 cimport numpy as cnp
+from cpython.ref cimport Py_INCREF
+from cpython.tuple cimport PyTuple_New, PyTuple_SET_ITEM
 from libc.math cimport NAN
 from libc.stdint cimport int32_t, int64_t, uintptr_t
 from libc.stdlib cimport free, malloc
@@ -225,13 +227,19 @@ cdef class Routine:
         """Return the results of the parts of a group for contiguous vectors, or None."""
         cdef const double *x[ARGUMENTS]
         cdef Target target[PARTS]
-        cdef Results results
         cdef int k
+        cdef bint all_arrays = True
         cdef tuple arrays
+        cdef object array
         if len(parts) > PARTS or not self.find_operands(operands, x):
             return None
         if out is None:
-            arrays = tuple([(<Results> results).allocate(-1) for results in parts])
+            arrays = PyTuple_New(len(parts))
+            for k in range(len(parts)):
+                array = (<Results> parts[k]).allocate(-1)
+                Py_INCREF(array)
+                PyTuple_SET_ITEM(arrays, k, array)
+                all_arrays &= (<Results> parts[k]).axes > 0
         elif type(out) is tuple and are_fast_outputs(<tuple> out, parts):
             arrays = out
         else:
@@ -240,7 +248,7 @@ cdef class Routine:
             target[k] = (<Results> parts[k]).at(cnp.PyArray_DATA(<cnp.ndarray> arrays[k]))
         if not self.run_single(x, target, <int> len(parts)):
             return None
-        return out if out is not None else tuple([array if (<cnp.ndarray> array).ndim else array.item() for array in arrays])
+        return arrays if all_arrays else tuple([array if (<cnp.ndarray> array).ndim else array.item() for array in arrays])
 
     cdef object run_many(self, tuple operands, object out, Results results):
         """Return results for (batch, size) arrays and shared vectors, or None."""
