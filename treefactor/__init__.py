@@ -6,6 +6,7 @@ from . import constraints, families, mlcp
 from ._version import __version__
 from .codegen import Kernels, Program, compile, generate
 from .config import show_config
+from .derivatives.first_order import forward_dynamics_derivatives, rnea_derivatives
 from .derivatives.kinematics import (
     centroidal_derivatives,
     com_derivatives,
@@ -160,6 +161,7 @@ __all__ = [
     "factor",
     "families",
     "forward_dynamics",
+    "forward_dynamics_derivatives",
     "frame_acceleration",
     "frame_derivatives",
     "frame_jacobian",
@@ -189,6 +191,7 @@ __all__ = [
     "potential_energy",
     "random_configuration",
     "rnea",
+    "rnea_derivatives",
     "rollout",
     "se3",
     "show_config",

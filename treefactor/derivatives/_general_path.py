@@ -64,7 +64,7 @@ def _run_validated(model: Model, function: StateFunction, given: tuple, out, num
             for name, x in zip(function.names, rows, strict=True)
         ]
         found = function.run(tuple(one), None, 1)
-        results = None if found is None else (found if isinstance(found, tuple) else (found,))
+        results = None if found is None else (tuple(found) if isinstance(found, tuple) else (found,))
     if results is None:
         results = _run_batch(model, function, rows, batch, targets, arrays, threads)
     if targets is None:

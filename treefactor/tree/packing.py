@@ -71,3 +71,44 @@ def batch_of(tree, H: np.ndarray, layout: str) -> tuple[int, ...]:
             expected,
         )
     return (H.shape[0] * lanes,) if layout == "lanes" else H.shape[:lead]
+
+
+def pack_pair(tree, matrix) -> np.ndarray:
+    """Return the packed entries of both triangles; see `Tree.pack_pair`."""
+    matrix = as_real(matrix, "matrix")
+    _require_tail(tree, matrix, (tree.n, tree.n), "matrix")
+    left, above = _pair(tree)
+    return np.concatenate([matrix[(..., *left)], matrix[(..., *above)]], axis=-1)
+
+
+def unpack_pair(tree, packed, layout: str) -> np.ndarray:
+    """Return dense matrices of packed entries of both triangles, or of lanes; see `Tree.unpack_pair`."""
+    check_choice("layout", layout, LAYOUTS[1:])
+    packed = as_real(packed, "packed")
+    size, lanes = 2 * tree.nnz - tree.n, lane_count(packed.dtype)
+    _require_tail(tree, packed, (size,) if layout == "packed" else (size, lanes), "packed")
+    if layout == "lanes":
+        packed = from_lanes(flatten(packed, 2))
+    matrix = np.zeros((*packed.shape[:-1], tree.n, tree.n))
+    left, above = _pair(tree)
+    matrix[(..., *left)] = packed[..., : tree.nnz]
+    matrix[(..., *above)] = packed[..., tree.nnz :]
+    return matrix
+
+
+def _pair(tree) -> tuple[tuple[np.ndarray, np.ndarray], tuple[np.ndarray, np.ndarray]]:
+    """Return rows and columns of the entries on and left of the diagonal, and of those above it."""
+    rows, columns = tree.rows, tree.columns
+    off = rows != columns
+    return (rows, columns), (columns[off], rows[off])
+
+
+def _require_tail(tree, array: np.ndarray, tail: tuple[int, ...], name: str) -> None:
+    """Raise ShapeError unless the last axes of an array have a shape."""
+    if array.shape[max(array.ndim - len(tail), 0) :] != tail:
+        raise ShapeError(
+            f"{name} must have shape (..., {', '.join(map(str, tail))}) for a tree of {tree.n} nodes, got "
+            f"{array.shape}",
+            array.shape,
+            ("...", *tail),
+        )

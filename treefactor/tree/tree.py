@@ -333,6 +333,33 @@ class Tree(Sealed):
         """Return dense symmetric (..., n, n) matrices of packed rows or lanes, padding matrices included."""
         return packing.unpack(self, packed, layout)
 
+    def pack_pair(self, matrix) -> np.ndarray:
+        """Pack a matrix with the pattern of H on both sides of the diagonal, which may be unsymmetric.
+
+        Parameters
+        ----------
+        matrix : array_like, shape (..., n, n)
+
+        Returns
+        -------
+        ndarray, shape (..., 2 nnz - n)
+            First the rows of the lower triangle as `pack` orders them, then the entries above the diagonal,
+            transposed, in the same order: as `coriolis_matrix` and `rnea_derivatives` write them.
+
+        Raises
+        ------
+        ShapeError
+        """
+        return packing.pack_pair(self, matrix)
+
+    def unpack_pair(self, packed, layout: str = "packed") -> np.ndarray:
+        """Return dense (..., n, n) matrices of what `pack_pair` packs, or of lanes (blocks, 2 nnz - n, 8).
+
+        Entries outside the pattern of H are zero. Of lanes, all matrices are returned, the last block's padding
+        included.
+        """
+        return packing.unpack_pair(self, packed, layout)
+
     def csc(self, packed):
         """Return symmetric H as a `scipy.sparse.csc_array`, from the packed rows (nnz,) of one matrix."""
         from .sparse import symmetric

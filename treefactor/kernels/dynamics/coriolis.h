@@ -5,59 +5,7 @@
  *         for every freedom k of body i, for every freedom j between body i and the root:
  *             C_jk = S_j (Ic_i dS_k + Bc_i S_k),   C_kj = dS_j (Ic_i S_k) + S_j (Bc_i^T S_k)
  *
- * f x* is the matrix that turns a motion s into s x* f. With the momentum (p, L) = I V and the rate E of the tensor J
- * about the fixed local origin, B = [0, -px; 0, (E - Lx) / 2]: 12 numbers. */
-
-typedef struct { real p[3], L[3], E[6]; } NAME(Momentum);   /* E: lower triangle */
-#define Momentum NAME(Momentum)
-
-/* B <- momentum and rate of the tensor: E = w x J + (w x J)^T - h v^T - v h^T + 2 (v . h) 1 */
-INLINE void NAME(write_momentum)(double mass, const Inertia *I, const real *V, Momentum *B)
-{
-    const real *h = I->h;
-    real f[6], M[9], trace = 2.0 * (V[0] * h[0] + V[1] * h[1] + V[2] * h[2]);   /* M in columns */
-    NAME(momentum)(mass, I, V, f);
-    EACH(r, 3) B->p[r] = f[r];
-    EACH(r, 3) B->L[r] = f[3 + r];
-    EACH(c, 3) {
-        real J[3];
-        EACH(r, 3) J[r] = I->J[r > c ? LOWER(r, c) : LOWER(c, r)];
-        EACH(r, 3) M[3 * c + r] = -h[r] * V[c];
-        ADD_CROSS(V + 3, J, M + 3 * c);
-    }
-    EACH(r, 3) {
-        EACH(c, r + 1) B->E[LOWER(r, c)] = M[3 * c + r] + M[3 * r + c];
-        B->E[LOWER(r, r)] += trace;
-    }
-}
-
-/* Shift B to another origin, from which its present origin is seen at d: L' = L + d x p,
- *     E' = E - p d^T - d p^T + 2 (d . p) 1                                                                  */
-INLINE void NAME(shift_momentum)(const real *d, Momentum *B)
-{
-    const real *p = B->p;
-    real trace = 2.0 * (d[0] * p[0] + d[1] * p[1] + d[2] * p[2]);
-    ADD_CROSS(d, p, B->L);
-    EACH(r, 3) {
-        EACH(c, r + 1) B->E[LOWER(r, c)] -= p[r] * d[c] + d[r] * p[c];
-        B->E[LOWER(r, r)] += trace;
-    }
-}
-
-/* F <- B s added to F, and couple <- the moment of B^T s, whose force is zero */
-INLINE void NAME(apply_momentum)(const Momentum *B, const real *s, real *F, real *couple)
-{
-    const real zero = {0}, *w = s + 3, *E = B->E;
-    real turned[3] = {zero, zero, zero};
-    couple[0] = 0.5 * (E[0] * w[0] + E[1] * w[1] + E[3] * w[2]);
-    couple[1] = 0.5 * (E[1] * w[0] + E[2] * w[1] + E[4] * w[2]);
-    couple[2] = 0.5 * (E[3] * w[0] + E[4] * w[1] + E[5] * w[2]);
-    ADD_CROSS(B->L, w, turned);
-    ADD_CROSS(w, B->p, F);
-    EACH(r, 3) F[3 + r] += couple[r] - 0.5 * turned[r];
-    EACH(r, 3) couple[r] += 0.5 * turned[r];
-    ADD_CROSS(B->p, s, couple);
-}
+ * momenta.h has B. */
 
 /* Write the row of freedom k left of the diagonal and on it, and the column above the diagonal: forces F of
  * Ic dS_k + Bc S_k, P of Ic S_k, and the couple of Bc^T S_k; w->U holds dS. */
@@ -126,9 +74,6 @@ static void NAME(coriolis)(const Mechanism *m, const double *q, const double *v,
         }
         EACH(r, 3) w.C[b->parent].h[r] += I->h[r];
         EACH(r, 6) w.C[b->parent].J[r] += I->J[r];
-        EACH(r, 3) B[b->parent].p[r] += B[i].p[r];
-        EACH(r, 3) B[b->parent].L[r] += B[i].L[r];
-        EACH(r, 6) B[b->parent].E[r] += B[i].E[r];
+        NAME(add_momentum)(B + i, B + b->parent);
     }
 }
-#undef Momentum

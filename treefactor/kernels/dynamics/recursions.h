@@ -19,6 +19,7 @@
 #include "statics.h"
 #include "velocities.h"
 #include "energies.h"
+#include "momenta.h"
 #include "coriolis.h"
 #include "aba.h"
 #include "kinematics.h"
@@ -29,4 +30,5 @@
 #undef Vector
 #undef Articulated
 #undef Workspace
+#undef Momentum
 #undef LOWER

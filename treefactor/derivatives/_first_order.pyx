@@ -1,0 +1,215 @@
+"""Compute first derivatives of inverse and forward dynamics as matrices."""
+
+from libc.string cimport memcpy, memset
+
+from ..dynamics._coupling cimport expand, reduce_coriolis, reduce_forces, reduce_inertia
+from ..dynamics._recursions cimport MOTION, Arguments, Bodies, Mechanism
+from ..tree._operands cimport ALIGNED, LANES, align
+from ..tree._pattern cimport (
+    FACTORIZED, SOLVE, Shape, Workspace, active, carve_workspace, clear_workspace,
+    workspace_size as factor_workspace_size)
+from ._state_function cimport PAIR, PLAIN, SYMMETRIC, StateFunction
+
+from . import first_order_results as made
+
+cdef extern from "kernels/derivatives/first_order_table.h" nogil:
+    ctypedef struct FirstOrderKernels:
+        Py_ssize_t (*workspace_size)(const Mechanism *) noexcept nogil
+        void (*rnea_derivatives)(const Mechanism *, const double *q, const double *v, const double *a,
+                                 const double *fext, double *tau, double *H, double *dq, double *dv,
+                                 double *workspace) noexcept nogil
+
+    ctypedef struct FirstOrder:
+        const char *name
+        FirstOrderKernels one
+        FirstOrderKernels lanes
+
+cdef extern from *:
+    """
+    #include "kernels/derivatives/first_order_table.h"
+    #include "kernels/common/choose.h"
+    CHOOSE(FirstOrder, first_order)
+    """
+    const FirstOrder *first_order_for(const char *name) nogil
+
+cdef const FirstOrder *first_order = first_order_for(active.name)
+
+
+cdef Py_ssize_t rnea_workspace_size(Bodies bodies, int lanes) noexcept nogil:
+    """Return the doubles that `write_rnea` needs."""
+    cdef const FirstOrderKernels *kernels = &first_order.one if lanes == 1 else &first_order.lanes
+    cdef Py_ssize_t size = kernels.workspace_size(&bodies.m)
+    if bodies.coupled:
+        size += lanes * (5 * bodies.m.start[bodies.m.n] + bodies.m.n)   # v, a, tau; H; dq, dv: 2 nnz - n
+    return size
+
+
+cdef void write_rnea(Bodies bodies, int lanes, const double *q, const double *v, const double *a,
+                     const double *fext, double *tau, double *H, double *dq, double *dv,
+                     double *work) noexcept nogil:
+    """tau, H, dq, dv <- inverse dynamics and its derivatives by a, q and v, packed."""
+    cdef const FirstOrderKernels *kernels = &first_order.one if lanes == 1 else &first_order.lanes
+    cdef Py_ssize_t n = bodies.m.n, nnz = bodies.m.start[n]
+    cdef double *full_v = work
+    cdef double *full_a = full_v + lanes * n
+    cdef double *full_tau = full_a + lanes * n
+    cdef double *full_H = full_tau + lanes * n
+    cdef double *full_dq = full_H + lanes * nnz
+    cdef double *full_dv = full_dq + lanes * (2 * nnz - n)
+    if not bodies.coupled:
+        kernels.rnea_derivatives(&bodies.m, q, v, a, fext, tau, H, dq, dv, work)
+        return
+    expand(&bodies.coupling, lanes, v, full_v)
+    expand(&bodies.coupling, lanes, a, full_a)
+    kernels.rnea_derivatives(&bodies.m, q, full_v, full_a, fext, full_tau, full_H, full_dq, full_dv,
+                             full_dv + lanes * (2 * nnz - n))
+    reduce_forces(&bodies.coupling, lanes, full_tau, tau)
+    reduce_inertia(&bodies.coupling, lanes, full_H, H)
+    reduce_coriolis(&bodies.coupling, lanes, full_dq, dq)
+    reduce_coriolis(&bodies.coupling, lanes, full_dv, dv)
+
+
+cdef class RneaDerivatives(StateFunction):
+    """Compute derivatives of inverse dynamics by q, v and a.
+
+    Parameters
+    ----------
+    model : Model
+    layout : {"dense", "packed", "lanes"}
+    with_value : bool
+        Whether the generalized forces are a result, too.
+    """
+
+    cdef bint with_value
+
+    def __init__(self, model, str layout="dense", bint with_value=False):
+        cdef Py_ssize_t n = self.bodies.nv, nnz = self.bodies.nnz
+        declare_state(self)
+        self.names = ("q", "v", "a", "fext")
+        self.gather = (made.RneaDerivativesWithValue if with_value else made.RneaDerivatives)._make
+        self.with_value, self.in_lanes = with_value, layout == "lanes"
+        if layout == "packed":
+            self.add_result((2 * nnz - n,))
+            self.add_result((2 * nnz - n,))
+            self.add_result((nnz,))
+        else:
+            self.add_result((n, n), PAIR)
+            self.add_result((n, n), PAIR)
+            self.add_result((n, n), SYMMETRIC)
+        if with_value:
+            self.add_result((n,))
+
+    cdef Py_ssize_t workspace_size(self, int lanes) noexcept nogil:
+        return lanes * self.bodies.nv + rnea_workspace_size(self.bodies, lanes)
+
+    cdef void compute(self, int lanes, const double **x, double **y, Py_ssize_t *failed,
+                      double *work) noexcept nogil:
+        write_rnea(self.bodies, lanes, x[0], x[1], x[2], x[3], y[3] if self.with_value else work, y[2], y[0],
+                   y[1], work + lanes * self.bodies.nv)
+
+
+cdef class ForwardDynamicsDerivatives(StateFunction):
+    """Compute derivatives of forward dynamics by q, v and tau.
+
+    Parameters
+    ----------
+    model : Model
+    with_value : bool
+        Whether the acceleration is a result, too.
+    """
+
+    cdef bint with_value
+
+    def __init__(self, model, bint with_value=False):
+        cdef Py_ssize_t n = self.bodies.nv
+        declare_state(self)
+        self.names = ("q", "v", "tau", "fext")
+        self.gather = (made.ForwardDynamicsDerivativesWithValue if with_value
+                       else made.ForwardDynamicsDerivatives)._make
+        self.with_value, self.may_fail = with_value, True
+        for _ in range(3):
+            self.add_result((n, n))
+        if with_value:
+            self.add_result((n,))
+
+    cdef Py_ssize_t workspace_size(self, int lanes) noexcept nogil:
+        cdef const Shape *t = &self.bodies.pattern.shape
+        cdef Py_ssize_t motion = self.bodies.workspace_size(MOTION, lanes)
+        cdef Py_ssize_t rnea = rnea_workspace_size(self.bodies, lanes)
+        cdef Py_ssize_t size = lanes * (3 * t.n + 8 * self.bodies.nnz) + max(motion, rnea)
+        return size + (factor_workspace_size(t) if lanes == 1 else lanes * t.scratch)
+
+    cdef void compute(self, int lanes, const double **x, double **y, Py_ssize_t *failed,
+                      double *work) noexcept nogil:
+        """y <- -H^-1 times the derivatives of inverse dynamics at the acceleration found, and H^-1."""
+        cdef const Shape *t = &self.bodies.pattern.shape
+        cdef Py_ssize_t n = t.n, nnz = self.bodies.nnz, e
+        cdef double *a = work               # followed by H
+        cdef double *H = a + lanes * n
+        cdef double *inverse = H + lanes * nnz
+        cdef double *tau = inverse + lanes * n
+        cdef double *dq = tau + lanes * n
+        cdef double *dv = dq + lanes * (2 * nnz - n)
+        cdef double *unused = dv + lanes * (2 * nnz - n)
+        cdef double *rest = unused + lanes * 3 * nnz
+        cdef Arguments args
+        cdef Workspace w
+        args.q, args.v, args.x, args.fext, args.out = x[0], x[1], x[2], x[3], a
+        self.bodies.compute(MOTION, lanes, &args, failed, rest)
+        if lanes == LANES:
+            active.lanes.factor(t, H, H, inverse, rest, failed)
+            active.lanes.apply(t, H, inverse, 1, SOLVE, a, 1)
+            active.lanes.invert(t, H, inverse, 1, unused, unused + lanes * nnz, y[2])
+        else:
+            w = carve_workspace(t, rest)
+            rest += factor_workspace_size(t)
+            clear_workspace(t, &w)
+            active.single.load_packed(t, <const char *> H, sizeof(double), t.whole, w.X)
+            failed[0] = active.single.factor(t, 0, t.supernodes, H, t.whole, w.path, w.X, w.D, w.inverse)
+            if failed[0] != FACTORIZED:
+                return
+            active.single.apply(t, w.X, w.D, w.inverse, 1, SOLVE, a, w.path)
+            active.single.invert(t, w.X, w.inverse, 1, y[2])
+        write_rnea(self.bodies, lanes, x[0], x[1], a, x[3], tau, unused, dq, dv, rest)
+        for e in range(2):
+            write_negative(t, lanes, dq if e == 0 else dv, y[e])
+            if lanes == LANES:
+                active.lanes.apply(t, H, inverse, 1, SOLVE, y[e], n)
+            else:
+                solve_columns(t, &w, y[e], tau)
+        if self.with_value:
+            memcpy(y[3], a, lanes * n * sizeof(double))
+
+
+cdef void write_negative(const Shape *t, int lanes, const double *packed, double *X) noexcept nogil:
+    """X <- minus a matrix whose packed entries are given."""
+    cdef Py_ssize_t n = t.n, k, e, lane
+    cdef const double *above
+    memset(X, 0, n * n * lanes * sizeof(double))
+    for k in range(n):
+        above = packed + (t.start[n] - k) * lanes
+        for e in range(t.start[k], t.start[k + 1]):
+            for lane in range(lanes):
+                X[(k * n + t.column[e]) * lanes + lane] = -packed[e * lanes + lane]
+                if t.column[e] != k:
+                    X[(t.column[e] * n + k) * lanes + lane] = -above[e * lanes + lane]
+
+
+cdef void solve_columns(const Shape *t, Workspace *w, double *X, double *x) noexcept nogil:
+    """X <- H^-1 X."""
+    cdef Py_ssize_t n = t.n, c, k
+    for c in range(n):
+        for k in range(n):
+            x[k] = X[k * n + c]
+        active.single.apply(t, w.X, w.D, w.inverse, 1, SOLVE, x, w.path)
+        for k in range(n):
+            X[k * n + c] = x[k]
+
+
+cdef int declare_state(StateFunction f) except -1:
+    """Declare the arguments q, v, a vector of n entries and fext."""
+    f.add_input((f.bodies.nq,))
+    f.add_input((f.bodies.nv,))
+    f.add_input((f.bodies.nv,))
+    f.add_input((f.bodies.m.joints, 6), True)
+    return 0
