@@ -109,10 +109,7 @@ def frame_derivatives(
         Leading axes are a batch; an array without them applies to every configuration.
     a : array_like, shape (..., nv), or None
         None means zero.
-    frame : str, int, Frame, or list of them
-        As for `frame_placement`; a list of k frames adds an axis.
-    reference : {"LOCAL", "WORLD", "LOCAL_WORLD_ALIGNED"} or Pinocchio's enum
-    classical : bool
+    frame, reference, classical
         As for `frame_acceleration`.
     out : MotionDerivatives, optional
         Result of an earlier call of these shapes, to be overwritten.
@@ -123,10 +120,10 @@ def frame_derivatives(
     -------
     MotionDerivatives
         ``jacobian``, ``velocity_q``, ``acceleration_q``, ``acceleration_v``, each of shape (..., 6, nv) or
-        (..., k, 6, nv): derivatives of what `frame_velocity` and `frame_acceleration` return in the same
-        reference, by q along `integrate`. ``jacobian`` is `frame_jacobian`, the derivative of the placement
-        and by v and a. In a batch, configurations that are not finite give NaN, but for columns that are
-        zero for every q.
+        (..., k, 6, nv) for a list of k frames: derivatives of what `frame_velocity` and `frame_acceleration`
+        return in the same reference, by q along `integrate`. ``jacobian`` is `frame_jacobian`, the derivative
+        of the placement by q, of the velocity by v and of the acceleration by a. In a batch, configurations
+        that are not finite give NaN, but for columns that are zero for every q.
 
     Raises
     ------
@@ -139,7 +136,8 @@ def frame_derivatives(
     ``getFrameVelocityDerivatives`` and ``getFrameAccelerationDerivatives`` mean the same in "LOCAL". In
     "LOCAL_WORLD_ALIGNED" they shift and turn the derivatives in "WORLD", which leaves out that the frame's
     origin moves with q; in "WORLD" their columns by q are wrong for accelerations of spherical, planar and
-    free-flyer joints that are not at the root (4.1), and for joints whose axes depend on q in all references.
+    free-flyer joints that are not at the root (4.1), and in all references for universal joints, whose axes
+    depend on q.
 
     Examples
     --------
@@ -225,7 +223,7 @@ def centroidal_derivatives(
     Notes
     -----
     Pinocchio's ``computeCentroidalDynamicsDerivatives``, which returns them in the order of dh_dq, dhdot_dq,
-    dhdot_dv and dhdot_da.
+    dhdot_dv and dhdot_da; its derivatives with universal joints are wrong (4.1).
 
     Examples
     --------

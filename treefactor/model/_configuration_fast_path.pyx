@@ -309,7 +309,8 @@ cdef class BoundSteps(BoundCall):
 
     cdef BoundStep first, second
 
-    def __cinit__(self, BoundStep first not None, BoundStep second not None, tuple out not None, general_path):
+    def __cinit__(self, BoundStep first not None, BoundStep second not None, tuple out not None,
+                  general_path):
         self.first, self.second = first, second
         self.out, self.general_path = out, general_path
 
