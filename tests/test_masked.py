@@ -58,6 +58,16 @@ CASES = {  # functions of arrays, and arrays that they accept; by the name of wh
     "bias": (lambda q, v, out: tf.bias(MODEL, q, v, out=out), Q, V, V.copy()),
     "aba": (lambda q, v, tau: tf.aba(MODEL, q, v, tau), Q, V, V),
     "forward_dynamics": (lambda q, v, tau: tf.forward_dynamics(MODEL, q, v, tau), Q, V, V),
+    "rnea_hvp": (lambda *arrays: tf.rnea_hvp(MODEL, *arrays), Q, V, V, V, V, V, V, V, FORCES),
+    "rnea_hessian": (lambda *arrays: tf.rnea_hessian(MODEL, *arrays), Q, V, V, V, FORCES),
+    "forward_dynamics_hvp": (
+        lambda *arrays: tf.forward_dynamics_hvp(MODEL, *arrays),
+        *(Q, V, V, V, V, V, V, V, FORCES),
+    ),
+    "forward_dynamics_hessian": (
+        lambda *arrays: tf.forward_dynamics_hessian(MODEL, *arrays),
+        *(Q, V, V, V, FORCES),
+    ),
     "rnea_jvp": (lambda *arrays: tf.rnea_jvp(MODEL, *arrays), Q, V, V, V, V, V, FORCES, FORCES),
     "rnea_vjp": (lambda *arrays: tf.rnea_vjp(MODEL, *arrays), Q, V, V, V, FORCES),
     "forward_dynamics_jvp": (

@@ -42,6 +42,16 @@ def posed(function):
     return lambda model, *arrays, **options: function(*arrays, **options)
 
 
+def second(function):
+    """Return a function of second derivatives whose last array are the external forces, weighted by the third."""
+
+    def call(model, q, v, a, *others, **options):
+        weights = others[:1] if len(others) == 2 else (a, *others[:-1])
+        return function(model, q, v, a, *weights, fext=others[-1], **options)
+
+    return call
+
+
 MOVING = {  # functions of a model; by name: the function, and the names of its arrays
     "generalized_gravity": (tf.generalized_gravity, "q"),
     "static_torque": (tf.static_torque, "q f"),
@@ -52,7 +62,14 @@ MOVING = {  # functions of a model; by name: the function, and the names of its 
     "coriolis_matrix packed": (partial(tf.coriolis_matrix, layout="packed"), "q v"),
     "inverse_inertia": (tf.inverse_inertia, "q"),
     "rnea_jvp": (lambda m, q, v, a, *d, **o: tf.rnea_jvp(m, q, v, a, *d, True, **o), "q v a dq dv da f df"),
-    "rnea_vjp": (lambda m, q, v, a, w, f, **o: tf.rnea_vjp(m, q, v, a, w, f, True, True, True, **o), "q v a dq f"),
+    "rnea_vjp": (
+        lambda m, q, v, a, w, f, **o: tf.rnea_vjp(m, q, v, a, w, f, True, True, True, **o),
+        "q v a dq f",
+    ),
+    "rnea_hvp": (second(tf.rnea_hvp), "q v a dq dv da f"),
+    "rnea_hessian": (second(tf.rnea_hessian), "q v a dq f"),
+    "forward_dynamics_hvp": (second(tf.forward_dynamics_hvp), "q v a dq dv da f"),
+    "forward_dynamics_hessian": (second(tf.forward_dynamics_hessian), "q v a dq f"),
     "forward_dynamics_jvp": (tf.forward_dynamics_jvp, "q v a dq dv da f df"),
     "forward_dynamics_vjp": (
         lambda m, q, v, a, w, f, **o: tf.forward_dynamics_vjp(m, q, v, a, w, f, True, True, True, **o),

@@ -1,4 +1,4 @@
-"""Multiply vectors by derivatives of inverse and forward dynamics: functions of a state, with kernels in C."""
+"""Compile products of vectors with derivatives of inverse and forward dynamics for a model."""
 
 cimport numpy as cnp
 from .._util._fast_arrays cimport is_real
@@ -182,10 +182,10 @@ cdef class SolvingProduct(Product):
         """x <- H^-1 x for every side."""
         cdef const Shape *t = &self.bodies.pattern.shape
         cdef Workspace w
-        cdef Py_ssize_t side
+        cdef Py_ssize_t _side
         if lanes == 1:
             w = carve_workspace(t, s.scratch)
-        for side in range(self.sides):
+        for _side in range(self.sides):
             if lanes == LANES:
                 active.lanes.apply(t, s.H, s.inverse, 1, SOLVE, x, 1)
             else:

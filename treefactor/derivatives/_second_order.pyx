@@ -150,10 +150,8 @@ cdef void find_state(Second *state, const double **x, bint direction) noexcept n
 cdef int declare_state(StateFunction f, bint direction) except -1:
     """Declare the arguments that `find_state` finds."""
     f.add_input((f.bodies.nq,))
-    for k in range(6 if direction else 3):
-        f.add_input((f.bodies.nv,))
-    if direction:
-        f.add_input((f.bodies.nv,), True)
+    for k in range(7 if direction else 3):
+        f.add_input((f.bodies.nv,), k >= 3)
     f.add_input((f.bodies.m.joints, 6), True)
     return 0
 
@@ -266,7 +264,7 @@ cdef class ForwardDynamicsHvp(SolvingProduct):
         full.a = self.expanded(lanes, 1, a, &end)
         self.derive(lanes, &full, da, end, work)
         for k in range(n):
-            da[k] = given.da[k] - da[k]
+            da[k] = (0.0 if x[6] == NULL else x[6][k]) - da[k]
             weights[k] = given.w[k]
         self.solve(lanes, &solver, da)
         self.solve(lanes, &solver, weights)

@@ -1,4 +1,4 @@
-"""Multiply vectors by derivatives of inverse and forward dynamics, in time proportional to the size of a robot."""
+"""Multiply vectors by derivatives of inverse and forward dynamics, without forming these matrices."""
 
 from __future__ import annotations
 
@@ -113,10 +113,11 @@ def rnea_vjp(
     Returns
     -------
     RneaGradients
-        Named tuple of ``q``, ``v``, ``a``, shape (..., nv) or (..., m, nv): the gradients, by q along `integrate`. On request
-        ``fext``, shape (..., njoints, 6), in the axes of fext; ``inertia``, shape (..., njoints, 10): by
-        m, m c, Ixx, Ixy, Iyy, Ixz, Iyz, Izz of every body about the origin of its joint, in the joint's axes,
-        as in ``toDynamicParameters`` of Pinocchio; ``value``, shape (..., nv), as `rnea` returns it.
+        Named tuple of the gradients ``q``, ``v``, ``a``, shape (..., nv) or (..., m, nv), by q along
+        `integrate`; on request ``fext``, shape (..., njoints, 6), ``inertia``, shape (..., njoints, 10), each
+        with m before njoints where w has it, and ``value``, shape (..., nv), as `rnea` returns it. Inertias
+        are m, m c, Ixx, Ixy, Iyy, Ixz, Iyz, Izz of every body about the origin of its joint, in the joint's
+        axes: Pinocchio's ``toDynamicParameters``.
 
     Raises
     ------
@@ -162,8 +163,10 @@ def forward_dynamics_jvp(
         May have mimic joints.
     q, v, tau, fext
         As for `forward_dynamics`.
-    dq, dv, dtau, dfext, out, num_threads
-        As dq, dv, da and so on for `rnea_jvp`.
+    dq, dv, dtau : array_like, shape (..., nv) or (..., m, nv), or None
+        Directions, as dq, dv and da in `rnea_jvp`.
+    dfext, out, num_threads
+        As for `rnea_jvp`.
     with_value : bool
         Return forward dynamics, too.
 
@@ -228,9 +231,9 @@ def forward_dynamics_vjp(
     Returns
     -------
     ForwardDynamicsGradients
-        Named tuple of ``q``, ``v``, ``tau``, shape (..., nv) or (..., m, nv): the gradients, by q along `integrate`; on
-        request ``fext``, ``inertia`` as for `rnea_vjp`, and ``value``, as `forward_dynamics` returns it. In a
-        batch, NaN where there is no solution.
+        Named tuple of the gradients ``q``, ``v``, ``tau``, shape (..., nv) or (..., m, nv), by q along
+        `integrate`; on request ``fext``, ``inertia`` as for `rnea_vjp`, and ``value``, as `forward_dynamics`
+        returns it. In a batch, NaN where there is no solution.
 
     Raises
     ------
@@ -240,8 +243,8 @@ def forward_dynamics_vjp(
 
     Notes
     -----
-    The gradient by tau is H^-1 w, the others are those of `rnea_vjp` for -H^-1 w at the acceleration found; one
-    factorization of H serves both solves. Carpentier and Mansard (2018).
+    The gradient by tau is H^-1 w, the others are those of `rnea_vjp` for -H^-1 w at the acceleration found;
+    one factorization of H serves both solves. Carpentier and Mansard (2018).
 
     Examples
     --------

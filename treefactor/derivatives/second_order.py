@@ -41,10 +41,10 @@ def rnea_hvp(
     q, v, a, w : array_like, shapes (..., nq), (..., nv), (..., nv), (..., nv)
         State, and weights of the generalized forces. Leading axes are a batch; an array without them applies
         to every configuration.
-    dq, dv, da : array_like, shape (..., nv)
-        Direction. q changes along `integrate`.
+    dq, dv, da : array_like, shape (..., nv), or None
+        Direction; None is zero. q changes along `integrate`.
     dw : array_like, shape (..., nv), optional
-        Change of w: adds the gradient of dw . rnea. Default: none.
+        Change of w: adds the gradient of dw . rnea.
     fext : array_like, shape (..., njoints, 6), optional
         External forces as for `rnea`: fixed to the bodies, so that they turn with them.
     symmetric : bool
@@ -68,13 +68,13 @@ def rnea_hvp(
 
     Notes
     -----
-    The derivative of the reverse recursion of Carpentier and Mansard (2018), Analytical derivatives of rigid
-    body dynamics algorithms, along the direction, in the axes of the root body. The gradient g by q of a joint
-    that turns in more than one way (spherical, planar, free-flyer) belongs to axes that move with q. Its
-    derivative along x therefore contains the Lie bracket of the motions along the tangent, and as a matrix D is
-    not symmetric: y . D x - x . D y = g . [x, y]. The symmetric Hessian is H x = D x - ad_x^T g / 2, which is
-    D x - g x x / 2 (a cross product) for a spherical joint. Both have the same x . H x, and are equal where
-    g = 0 and for all other joints.
+    The derivative of the reverse recursion of Carpentier and Mansard (2018), Analytical derivatives of
+    rigid body dynamics algorithms, along the direction, in the axes of the root body. The gradient g by q
+    of a joint that turns in more than one way (spherical, planar, free-flyer) belongs to axes that move
+    with q. Its derivative along x therefore contains the Lie bracket of the motions along the tangent, and
+    as a matrix D is not symmetric: y . D x - x . D y = g . [x, y]. The symmetric Hessian is H x = D x -
+    ad_x^T g / 2, which is D x - g x x / 2 (a cross product) for a spherical joint. Both have the same x . H
+    x, and are equal where g = 0 and for all other joints.
 
     Examples
     --------
@@ -135,9 +135,9 @@ def rnea_hessian(
 
     Notes
     -----
-    Sums over composite bodies, contracted with w before any entry is formed: for the derivatives without w see
-    Singh, Russell and Wensing (2023), On second-order derivatives of rigid-body dynamics. Entries outside the
-    pattern of H are exactly zero.
+    Sums over composite bodies, contracted with w before any entry is formed: for the derivatives without w
+    see Singh, Russell and Wensing (2023), On second-order derivatives of rigid-body dynamics. Entries
+    outside the pattern of H are exactly zero.
 
     Examples
     --------
@@ -174,10 +174,12 @@ def forward_dynamics_hvp(
     ----------
     model, q, v, dq, dv, fext, symmetric, out, num_threads
         As for `rnea_hvp`.
-    tau, w, dtau : array_like, shape (..., nv)
-        Generalized forces, weights of the accelerations, and the direction in tau.
+    tau, w : array_like, shape (..., nv)
+        Generalized forces, and weights of the accelerations.
+    dtau : array_like, shape (..., nv), or None
+        Direction in tau; None is zero.
     dw : array_like, shape (..., nv), optional
-        Change of w: adds the gradient of dw . forward_dynamics. Default: none.
+        Change of w: adds the gradient of dw . forward_dynamics.
 
     Returns
     -------
@@ -193,9 +195,9 @@ def forward_dynamics_hvp(
 
     Notes
     -----
-    With the factor of H, the acceleration a and its change da along the direction: minus `rnea_hvp` with weights
-    H^-1 w along (dq, dv, da), where the weights change, too. It costs the factor, three solves and products in
-    O(nv); errors grow with the condition number of H. For the symmetric Hessian see `rnea_hvp`.
+    With the factor of H, the acceleration a and its change da along the direction: minus `rnea_hvp` with
+    weights H^-1 w along (dq, dv, da), where the weights change, too. It costs the factor, three solves and
+    products in O(nv); errors grow with the condition number of H. For the symmetric Hessian see `rnea_hvp`.
 
     Examples
     --------
@@ -229,9 +231,9 @@ def forward_dynamics_hessian(
     Returns
     -------
     ForwardDynamicsHessian
-        Named tuple of qq, qv, vv and qtau: derivatives by q twice, by q (rows) and v (columns), by v twice, and
-        by q (rows) and tau (columns), each of shape (..., nv, nv). Derivatives by v and tau, and by tau twice,
-        are zero. In a batch, NaN where there is no solution.
+        Named tuple of qq, qv, vv and qtau: derivatives by q twice, by q (rows) and v (columns), by v twice,
+        and by q (rows) and tau (columns), each of shape (..., nv, nv). Derivatives by v and tau, and by tau
+        twice, are zero. In a batch, NaN where there is no solution.
 
     Raises
     ------
@@ -241,9 +243,9 @@ def forward_dynamics_hessian(
 
     Notes
     -----
-    From `rnea_hessian` with weights H^-1 w at the acceleration that forward dynamics gives, and the matrices of
-    `forward_dynamics_derivatives`, in O(nv^2 depth). Errors grow with the condition number of H. The matrices are
-    dense where the model is connected, except vv, which has the pattern of H.
+    From `rnea_hessian` with weights H^-1 w at the acceleration that forward dynamics gives, and the
+    matrices of `forward_dynamics_derivatives`, in O(nv^2 depth). Errors grow with the condition number of
+    H. The matrices are dense where the model is connected, except vv, which has the pattern of H.
 
     Examples
     --------

@@ -38,9 +38,10 @@ INLINE void NAME(motion_of_parent)(const Mechanism *m, ptrdiff_t i, const Worksp
     if (l < 0) EACH(r, 3) A[r] = -w->X[i].g[r];
 }
 
-/* y <- y + S x, of the freedoms of a body */
+/* y <- y + S x, of the freedoms of a body; x = NULL is zero */
 INLINE void NAME(add_joint_motion)(const Body *b, const Workspace *w, const double *x, real *y)
 {
+    if (!x) return;
     for (ptrdiff_t k = b->v; k < b->v + b->freedoms; k++) EACH(r, 6) y[r] += w->S[k].e[r] * READ(x, k);
 }
 
@@ -69,7 +70,7 @@ INLINE void NAME(move_along)(const Mechanism *m, ptrdiff_t i, const Workspace *w
         to->Z[r] = to->pushed[r];
     }
     NAME(add_joint_motion)(b, w, x->w, to->W);
-    if (x->dw) NAME(add_joint_motion)(b, w, x->dw, to->T);
+    NAME(add_joint_motion)(b, w, x->dw, to->T);
     NAME(add_joint_motion)(b, w, x->da, to->Z);
     NAME(add_motion_cross)(to->rate, J, to->Z);
     NAME(add_motion_cross)(V, D, to->Z);
@@ -236,7 +237,7 @@ static void NAME(hvp)(const Mechanism *m, const Second *x, int symmetric, double
             AT(y_a, k) = NAME(power)(along[i].dP, s);
             if (x->dw) AT(y_a, k) += m->armature[k] * READ(x->dw, k);
         }
-        if (symmetric && b->freedoms > 1 && b->kind != TRANSLATION)
+        if (symmetric && x->dq && b->freedoms > 1 && b->kind != TRANSLATION)
             NAME(make_symmetric)(b, &w, gradient, x->dq, y_q);
         if (b->parent >= 0) NAME(add_along_to_parent)(m, i, &w, along);
     }

@@ -4,8 +4,8 @@
 
 #include "../dynamics/bodies.h"
 
-/* State, weights w of the generalized forces, and a direction; NULL for fext or dw means zero. All freedoms, mimic
- * joints included. */
+/* State, weights w of the generalized forces, and a direction; NULL for fext or for a part of the direction means
+ * zero. All freedoms, mimic joints included. */
 typedef struct {
     const double *q, *v, *a, *fext, *w, *dq, *dv, *da, *dw;
 } Second;
