@@ -81,6 +81,7 @@ NOT_BOUND = {  # and why
     **dict.fromkeys(["constraints.box", "constraints.contacts_between"], "describes contacts"),
     "constraints.close": "iterates",
     **dict.fromkeys(["constraints.forward_dynamics", "constraints.loop_rows"], "takes loops as objects"),
+    "constraints.forward_dynamics_derivatives": "composed of several calls",
 }
 
 

@@ -171,6 +171,10 @@ CASES = {  # functions of arrays, and arrays that they accept; by the name of wh
         lambda q, v, tau: constraints.forward_dynamics(BARS, q, v, tau),
         *(CLOSED, RATES, RATES),
     ),
+    "constraints.forward_dynamics_derivatives": (
+        lambda q, v, tau: constraints.forward_dynamics_derivatives(BARS, q, v, tau),
+        *(CLOSED, RATES, RATES),
+    ),
     "constraints.close": (lambda q: constraints.close(BARS, q), CLOSED),
     "constraints.jacobian": (lambda q, R, p: constraints.jacobian(BARS, q, 1, R, p), CLOSED, np.eye(3), X),
     "constraints.placement": (lambda q, p: constraints.placement(BARS, q, 1, p=p), CLOSED, X),
