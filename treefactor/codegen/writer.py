@@ -17,10 +17,19 @@ from .algorithms.frames import SNAP
 from .algorithms.recursions import Recursions
 from .algorithms.reduction import Reduction
 from .choices import VARIANTS, Choice
+from .derivatives import Derivatives
 from .outputs import Outputs
 from .program import passes
 from .program.expressions import Table
-from .program.names import JOINED, KINEMATICS, argument_sizes, arguments_of, joint_shape, shape_of
+from .program.names import (
+    DERIVATIVES,
+    JOINED,
+    KINEMATICS,
+    argument_sizes,
+    arguments_of,
+    joint_shape,
+    shapes_of,
+)
 from .program.program import COLUMNS, Function, Program
 
 
@@ -114,6 +123,8 @@ def generate(
     choice = Choice.of(model, functions, tips, variants, snap, independent, branch)
     best: dict[str, Function] = {}
     for _, function in written(model, choice):
+        if not set(DERIVATIVES).isdisjoint(function.parts):
+            function = passes.gather(function)  # saves so much that it decides
         if is_cheaper(function, best.get(function.name)):
             best[function.name] = function
     best = {name: passes.gather(function) for name, function in best.items()}
@@ -164,6 +175,7 @@ class Writer:
         self.named = named
         self.closing = closing
         self.outputs = Outputs(self)
+        self.derivatives = Derivatives(self)
         self.results: dict[tuple[str, str], list] = {}  # of functions, by name and variant with method
         self.reductions: dict[str, Reduction] = {}
 
@@ -177,7 +189,7 @@ class Writer:
         model = self.model
         loops = tuple((loop.name, loop.kind) for loop in model.loops)
         given = (model.tree, len(self.tips), loops, model.njoints, model.nq, supports)
-        shape = joint_shape([shape_of(name, *given) for name in parts])
+        shape = joint_shape([shape for name in parts for shape in shapes_of(name, *given)])
         result = [x for way in zip(parts, methods, strict=True) for x in self.result(*way)]
         variant = ", ".join([variant, *dict.fromkeys(filter(None, methods))])
         self.results[JOINED.join(parts), variant] = result
@@ -186,6 +198,8 @@ class Writer:
     def result(self, name: str, method: str | None) -> list:
         """Return the scalars of the result; raises CodegenError if a constant pivot is not positive."""
         try:
+            if name in DERIVATIVES:
+                return self.derivatives.result(name, method)
             if name in KINEMATICS or ":" in name:
                 return self.outputs.result(name, method)
             return getattr(self, name)(method) if method else getattr(self, name)()
@@ -211,9 +225,9 @@ class Writer:
 
     def rates(self, name: str) -> list:
         """Return an argument for the freedoms of all joints: G times it in models with mimic joints."""
-        return self._expanded(self.input(name))
+        return self.expanded(self.input(name))
 
-    def _expanded(self, x) -> list:
+    def expanded(self, x) -> list:
         """Return G x for models with mimic joints, x for others."""
         G = self.model.coupling and self.model.coupling.G
         return x if G is None else [matrices.weighted(row, x) for row in G.tolist()]
@@ -262,7 +276,7 @@ class Writer:
 
     def _states(self, v) -> list:
         """Return the body motions for velocities v and no joint accelerations."""
-        return self.recursions.states(self._expanded(v), None)
+        return self.recursions.states(self.expanded(v), None)
 
     def loops(self, axes: str) -> list:
         """Return all accelerations with all loops closed; dependent velocities are computed first."""

@@ -1,18 +1,20 @@
-"""Multiply vectors by derivatives of inverse and forward dynamics: functions of a state, with kernels in C."""
+"""Compile products of vectors with derivatives of inverse and forward dynamics for a model."""
 
 cimport numpy as cnp
 from .._util._fast_arrays cimport is_real
 from ..dynamics._coupling cimport expand, reduce_forces, reduce_inertia
-from ..dynamics._recursions cimport FACTOR, Mechanism
+from ..dynamics._recursions cimport FACTOR
 from ..tree._operands cimport LANES
 from ..tree._pattern cimport (
     FACTORIZED, SOLVE, Shape, Workspace, active, carve_workspace, workspace_size as factor_workspace_size)
 from ._state_function cimport StateFunction
 
-from collections import namedtuple
-from functools import cache, partial
+from functools import partial
 
 import numpy as np
+
+from .product_results import (
+    ForwardDynamicsDerivative, ForwardDynamicsGradients, RneaDerivative, RneaGradients, gradients_with)
 
 cnp.import_array()
 
@@ -22,61 +24,9 @@ cdef extern from *:
     #include "kernels/common/choose.h"
     CHOOSE(Products, products)
     """
-    ctypedef struct State:
-        const double *q
-        const double *v
-        const double *a
-        const double *fext
-
-    ctypedef struct Directions:
-        const double *q
-        const double *v
-        const double *a
-        const double *fext
-
-    ctypedef struct Gradients:
-        double *q
-        double *v
-        double *a
-        double *fext
-        double *inertia
-
-    ctypedef struct ProductKernels:
-        Py_ssize_t (*workspace_size)(const Mechanism *) noexcept nogil
-        void (*equation_of_motion)(const Mechanism *, const double *q, const double *v, const double *fext,
-                                   double *H, double *bias, double *workspace) noexcept nogil
-        void (*vjp)(const Mechanism *, const State *, Py_ssize_t sides, const double *w, double *tau,
-                    const Gradients *, double *workspace) noexcept nogil
-        void (*jvp)(const Mechanism *, const State *, Py_ssize_t sides, const Directions *, double *tau,
-                    double *dtau, double *workspace) noexcept nogil
-
-    ctypedef struct Products:
-        const char *name
-        ProductKernels one
-        ProductKernels lanes
-
     const Products *products_for(const char *name) nogil
 
 cdef const Products *products = products_for(active.name)
-
-ctypedef struct Solver:          # a factorized H
-    double *H
-    double *D
-    double *inverse
-    double *scratch
-
-
-@cache
-def results_class(str name, tuple fields):
-    """Return a named tuple class whose objects can be pickled."""
-    made = namedtuple(name, fields, module=__name__)
-    made.__reduce__ = lambda self: (make_results, (name, fields, tuple(self)))
-    return made
-
-
-def make_results(str name, tuple fields, results):
-    """Return a named tuple of results."""
-    return results_class(name, fields)._make(results)
 
 
 cdef Py_ssize_t axes_of(object x) except -1:
@@ -112,10 +62,6 @@ cdef class Product(StateFunction):
         Vectors for every state, in an axis of their own; -1: one, without that axis.
     """
 
-    cdef Py_ssize_t sides        # vectors for every state
-    cdef tuple axis              # (sides,), or empty
-    cdef bint fext, inertia, value   # results beyond the others
-
     def __init__(self, model, sides, *_):
         self.sides = 1 if sides < 0 else sides
         self.axis = () if sides < 0 else (sides,)
@@ -126,8 +72,8 @@ cdef class Product(StateFunction):
         self.add_input((self.bodies.nv,))
         self.add_input((self.bodies.nv,))
 
-    cdef void declare_gradients(self, str name, tuple fields, bint fext, bint inertia, bint value):
-        """Declare the arguments and results of a gradient, and the named tuple of the results."""
+    cdef void declare_gradients(self, type kind, tuple fields, bint fext, bint inertia, bint value):
+        """Declare the arguments and results of a gradient of a kind."""
         cdef tuple fext_field = ("fext",) if fext else ()
         cdef tuple inertia_field = ("inertia",) if inertia else ()
         cdef tuple value_field = ("value",) if value else ()
@@ -144,10 +90,10 @@ cdef class Product(StateFunction):
             self.add_result((*self.axis, self.bodies.m.joints, 10))
         if value:
             self.add_result((self.bodies.nv,))
-        made = results_class(name, (*fields, *fext_field, *inertia_field, *value_field))
+        made = gradients_with(kind, (*fields, *fext_field, *inertia_field, *value_field))
         self.gather = partial(tuple.__new__, made)
 
-    cdef void declare_derivative(self, str name, tuple fields, bint value):
+    cdef void declare_derivative(self, type kind, tuple fields, bint value):
         """Declare the arguments and results of a derivative along directions."""
         self.value = value
         self.names = (*fields, *[f"d{field}" for field in fields], "fext", "dfext")
@@ -159,7 +105,7 @@ cdef class Product(StateFunction):
         self.add_result((*self.axis, self.bodies.nv))
         if value:
             self.add_result((self.bodies.nv,))
-            self.gather = partial(tuple.__new__, results_class(name, ("derivative", "value")))
+            self.gather = partial(tuple.__new__, kind)
 
     cdef const ProductKernels *kernels(self, int lanes) noexcept nogil:
         return &products.one if lanes == 1 else &products.lanes
@@ -236,10 +182,10 @@ cdef class SolvingProduct(Product):
         """x <- H^-1 x for every side."""
         cdef const Shape *t = &self.bodies.pattern.shape
         cdef Workspace w
-        cdef Py_ssize_t side
+        cdef Py_ssize_t _side
         if lanes == 1:
             w = carve_workspace(t, s.scratch)
-        for side in range(self.sides):
+        for _side in range(self.sides):
             if lanes == LANES:
                 active.lanes.apply(t, s.H, s.inverse, 1, SOLVE, x, 1)
             else:
@@ -256,7 +202,7 @@ cdef class RneaVjp(Product):
 
     def __init__(self, model, sides, fext_gradient, inertia_gradient, with_value):
         super().__init__(model, sides)
-        self.declare_gradients("RneaGradients", ("q", "v", "a"), fext_gradient, inertia_gradient, with_value)
+        self.declare_gradients(RneaGradients, ("q", "v", "a"), fext_gradient, inertia_gradient, with_value)
 
     cdef Py_ssize_t workspace_size(self, int lanes) noexcept nogil:
         return (self.kernels(lanes).workspace_size(&self.bodies.m)
@@ -291,7 +237,7 @@ cdef class ForwardDynamicsVjp(SolvingProduct):
     def __init__(self, model, sides, fext_gradient, inertia_gradient, with_value):
         super().__init__(model, sides)
         self.may_fail = True
-        self.declare_gradients("ForwardDynamicsGradients", ("q", "v", "tau"), fext_gradient, inertia_gradient,
+        self.declare_gradients(ForwardDynamicsGradients, ("q", "v", "tau"), fext_gradient, inertia_gradient,
                                with_value)
 
     cdef Py_ssize_t workspace_size(self, int lanes) noexcept nogil:
@@ -338,7 +284,7 @@ cdef class RneaJvp(Product):
 
     def __init__(self, model, sides, with_value):
         super().__init__(model, sides)
-        self.declare_derivative("RneaDerivative", ("q", "v", "a"), with_value)
+        self.declare_derivative(RneaDerivative, ("q", "v", "a"), with_value)
 
     cdef Py_ssize_t workspace_size(self, int lanes) noexcept nogil:
         return (self.kernels(lanes).workspace_size(&self.bodies.m)
@@ -369,7 +315,7 @@ cdef class ForwardDynamicsJvp(SolvingProduct):
     def __init__(self, model, sides, with_value):
         super().__init__(model, sides)
         self.may_fail = True
-        self.declare_derivative("ForwardDynamicsDerivative", ("q", "v", "tau"), with_value)
+        self.declare_derivative(ForwardDynamicsDerivative, ("q", "v", "tau"), with_value)
 
     cdef Py_ssize_t workspace_size(self, int lanes) noexcept nogil:
         return (self.kernels(lanes).workspace_size(&self.bodies.m) + self.solver_size(lanes)

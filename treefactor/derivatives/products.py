@@ -1,4 +1,4 @@
-"""Multiply vectors by derivatives of inverse and forward dynamics, in time proportional to the size of a robot."""
+"""Multiply vectors by derivatives of inverse and forward dynamics, without forming these matrices."""
 
 from __future__ import annotations
 
@@ -12,6 +12,9 @@ from ..model.model import Model
 from ._calls import call
 from ._general_path import bound, general_path
 from ._products import ForwardDynamicsJvp, ForwardDynamicsVjp, RneaJvp, RneaVjp, sides_of
+from .product_results import ForwardDynamicsGradients, RneaGradients
+
+__all__ = ["forward_dynamics_jvp", "forward_dynamics_vjp", "rnea_jvp", "rnea_vjp"]
 
 
 def rnea_jvp(
@@ -51,7 +54,7 @@ def rnea_jvp(
     Returns
     -------
     ndarray, shape (..., nv) or (..., m, nv)
-        Derivative of tau. With ``with_value`` a named tuple (derivative, value), value as `rnea` returns it.
+        Derivative of tau. With ``with_value`` a named tuple (dtau, tau).
 
     Raises
     ------
@@ -87,7 +90,7 @@ def rnea_vjp(
     with_value: bool = False,
     out=None,
     num_threads: int = 1,
-) -> Any:
+) -> RneaGradients:
     """Compute the gradient of w . tau for the inverse dynamics tau, in O(nv).
 
     Parameters
@@ -109,11 +112,12 @@ def rnea_vjp(
 
     Returns
     -------
-    named tuple of ndarray
-        ``q``, ``v``, ``a``, shape (..., nv) or (..., m, nv): the gradients, by q along `integrate`. On request
-        ``fext``, shape (..., njoints, 6), in the axes of fext; ``inertia``, shape (..., njoints, 10): by
-        m, m c, Ixx, Ixy, Iyy, Ixz, Iyz, Izz of every body about the origin of its joint, in the joint's axes,
-        as in ``toDynamicParameters`` of Pinocchio; ``value``, shape (..., nv), as `rnea` returns it.
+    RneaGradients
+        Named tuple of the gradients ``q``, ``v``, ``a``, shape (..., nv) or (..., m, nv), by q along
+        `integrate`; on request ``fext``, shape (..., njoints, 6), ``inertia``, shape (..., njoints, 10), each
+        with m before njoints where w has it, and ``value``, shape (..., nv), as `rnea` returns it. Inertias
+        are m, m c, Ixx, Ixy, Iyy, Ixz, Iyz, Izz of every body about the origin of its joint, in the joint's
+        axes: Pinocchio's ``toDynamicParameters``.
 
     Raises
     ------
@@ -159,8 +163,10 @@ def forward_dynamics_jvp(
         May have mimic joints.
     q, v, tau, fext
         As for `forward_dynamics`.
-    dq, dv, dtau, dfext, out, num_threads
-        As dq, dv, da and so on for `rnea_jvp`.
+    dq, dv, dtau : array_like, shape (..., nv) or (..., m, nv), or None
+        Directions, as dq, dv and da in `rnea_jvp`.
+    dfext, out, num_threads
+        As for `rnea_jvp`.
     with_value : bool
         Return forward dynamics, too.
 
@@ -168,7 +174,7 @@ def forward_dynamics_jvp(
     -------
     ndarray, shape (..., nv) or (..., m, nv)
         Derivative of a; in a batch, NaN where there is no solution. With ``with_value`` a named tuple
-        (derivative, value), value as `forward_dynamics` returns it.
+        (da, a).
 
     Raises
     ------
@@ -208,7 +214,7 @@ def forward_dynamics_vjp(
     with_value: bool = False,
     out=None,
     num_threads: int = 1,
-) -> Any:
+) -> ForwardDynamicsGradients:
     """Compute the gradient of w . a for the forward dynamics a.
 
     Parameters
@@ -224,10 +230,10 @@ def forward_dynamics_vjp(
 
     Returns
     -------
-    named tuple of ndarray
-        ``q``, ``v``, ``tau``, shape (..., nv) or (..., m, nv): the gradients, by q along `integrate`; on
-        request ``fext``, ``inertia`` as for `rnea_vjp`, and ``value``, as `forward_dynamics` returns it. In a
-        batch, NaN where there is no solution.
+    ForwardDynamicsGradients
+        Named tuple of the gradients ``q``, ``v``, ``tau``, shape (..., nv) or (..., m, nv), by q along
+        `integrate`; on request ``fext``, ``inertia`` as for `rnea_vjp`, and ``value``, as `forward_dynamics`
+        returns it. In a batch, NaN where there is no solution.
 
     Raises
     ------
@@ -237,8 +243,8 @@ def forward_dynamics_vjp(
 
     Notes
     -----
-    The gradient by tau is H^-1 w, the others are those of `rnea_vjp` for -H^-1 w at the acceleration found; one
-    factorization of H serves both solves. Carpentier and Mansard (2018).
+    The gradient by tau is H^-1 w, the others are those of `rnea_vjp` for -H^-1 w at the acceleration found;
+    one factorization of H serves both solves. Carpentier and Mansard (2018).
 
     Examples
     --------

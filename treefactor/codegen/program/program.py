@@ -7,7 +7,7 @@ import math
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
-from itertools import pairwise
+from itertools import accumulate
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any
@@ -34,8 +34,9 @@ from .names import (
     arguments_of,
     joint_shape,
     name_of,
-    shape_of,
+    shapes_of,
 )
+from .names import shape_of as shape_of
 from .names import available as available
 
 FORMAT = 2
@@ -142,6 +143,12 @@ class Function(ReadOnly):
             return "an input is not an entry of an argument"
         return None
 
+    @property
+    def places(self) -> list[tuple[str, int]]:
+        """Parameter of the compiled form, and first entry in it, of every argument: q, v, and u for the others."""
+        sizes = [size for _, size in self.inputs[2:]]
+        return [("q", 0), ("v", 0), *(("u", at) for at in accumulate(sizes, initial=0))][: len(self.inputs)]
+
     @cached_property
     def first(self) -> int:
         """First statement that is neither a constant nor an input."""
@@ -246,13 +253,7 @@ class Program(ReadOnly):
         """Return the shapes of the results of a function or of the parts of a group."""
         tree, supports = Tree(self.parent), dict(self.frames)
         given = (tree, len(self.tips), self.loops, len(self.joints), self.nq, supports)
-        return [shape_of(name, *given) for name in function.parts]
-
-    def slices_of(self, name: str) -> list[tuple[slice, tuple[int, ...]]]:
-        """Return where the results of the parts of a group are in its result, and their shapes."""
-        shapes = self.shapes_of(self.functions[name])
-        ends = np.cumsum([0, *map(math.prod, shapes)]).tolist()
-        return [(slice(*at), shape) for at, shape in zip(pairwise(ends), shapes, strict=True)]
+        return [shape for name in function.parts for shape in shapes_of(name, *given)]
 
     def save(self, path) -> None:
         """Write to a file of arrays, without pickled objects, atomically."""
