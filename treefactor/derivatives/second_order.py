@@ -47,7 +47,8 @@ def rnea_hvp(
     dw : array_like, shape (..., nv), optional
         Change of w: adds the gradient of dw . rnea.
     fext : array_like, shape (..., njoints, 6), optional
-        External force and moment on every body, at the origin and in the axes of its joint: they turn with it.
+        External force and moment on every body, at the origin and in the axes of its joint: they turn with
+        the body.
     symmetric : bool
         Multiply with the symmetric Hessian, by d at d = 0, of the weighted sum at integrate(q, d). False:
         return the derivative of the gradient instead, as differences of gradients approximate it; it is not
