@@ -36,8 +36,8 @@ from .names import (
     name_of,
     shapes_of,
 )
-from .names import shape_of as shape_of
 from .names import available as available
+from .names import shape_of as shape_of
 
 FORMAT = 2
 NO_PROGRAM = (KeyError, TypeError, ValueError, OverflowError, OSError, EOFError, RuntimeError)
@@ -145,7 +145,7 @@ class Function(ReadOnly):
 
     @property
     def places(self) -> list[tuple[str, int]]:
-        """Parameter of the compiled form, and first entry in it, of every argument: q, v, and u for the others."""
+        """Parameter of the compiled form, and first entry in it, of every argument; u holds all after v."""
         sizes = [size for _, size in self.inputs[2:]]
         return [("q", 0), ("v", 0), *(("u", at) for at in accumulate(sizes, initial=0))][: len(self.inputs)]
 
