@@ -191,3 +191,9 @@ def test_a_function_that_does_not_depend_on_an_argument():
     np.testing.assert_array_equal(
         evaluate(directional(function), [1.0, 2], [5.0], [4.0, 1.0], [9.0]), [8.0, 0.0]
     )
+
+
+def test_what_is_not_a_function_is_refused():
+    for made in (gradient, directional):
+        with pytest.raises(TypeError, match="function must be a Function, such as"):
+            made(generate(model("dpend"), ["rnea"]))

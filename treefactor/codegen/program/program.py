@@ -115,6 +115,22 @@ class Function(ReadOnly):
         """Number of statements, constants and inputs included."""
         return self.op.size
 
+    def evaluate(self, *arguments) -> np.ndarray:
+        """Evaluate statement by statement with NumPy: slow, the reference of the backends.
+
+        Parameters
+        ----------
+        *arguments : array_like, shapes (..., size)
+            In the order of ``inputs``.
+
+        Returns
+        -------
+        ndarray, shape (..., *shape)
+        """
+        from ..backends.numpy_ import evaluate  # which imports this module
+
+        return evaluate(self, *arguments)
+
     def fault(self) -> str | None:
         """Return why the columns are not valid straight-line code, or None."""
         op, a, b = self.op, self.a.astype(int), self.b.astype(int)
