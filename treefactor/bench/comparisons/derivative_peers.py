@@ -71,7 +71,7 @@ class Peers:
         return self.pin.getFrameAccelerationDerivatives(self.model, self.data, self.frame, self.pin.LOCAL)
 
     def com_derivatives(self, q, v, a):
-        """Return derivatives of the velocity of the centre of mass; there are none of its acceleration."""
+        """Return derivatives of the velocity of the centre of mass, the only ones that Pinocchio has."""
         self.pin.computeForwardKinematicsDerivatives(self.model, self.data, q, v, a)
         self.pin.centerOfMass(self.model, self.data, q, v)
         by_q = self.pin.getCenterOfMassVelocityDerivatives(self.model, self.data)
