@@ -36,8 +36,8 @@ from .names import (
     name_of,
     shapes_of,
 )
-from .names import shape_of as shape_of
 from .names import available as available
+from .names import shape_of as shape_of
 
 FORMAT = 2
 NO_PROGRAM = (KeyError, TypeError, ValueError, OverflowError, OSError, EOFError, RuntimeError)
