@@ -267,7 +267,7 @@ cdef class StateFunction:
     cdef bint run_blocks(self, Py_ssize_t batch, const Operand *operands, tuple out, Py_ssize_t *failed,
                          Py_ssize_t first, Py_ssize_t stop) except False:
         """Run blocks as `batch` does; failed may be NULL."""
-        cdef Py_ssize_t need = self.workspace_size(LANES) + 2 * ALIGNED, b, lane
+        cdef Py_ssize_t need = self.workspace_size(LANES) + 2 * ALIGNED, b
         cdef Py_ssize_t ignored[LANES]
         cdef Py_ssize_t *status
         cdef double *x[MOST_ARRAYS]
@@ -275,8 +275,7 @@ cdef class StateFunction:
         cdef double *packed[MOST_ARRAYS]
         cdef char *to[MOST_ARRAYS]
         cdef double *work
-        cdef double *row
-        cdef double *end
+        cdef double *row, *end
         cdef int k, count
         need += LANES * self.bodies.nv
         for k in range(self.inputs):
@@ -299,19 +298,11 @@ cdef class StateFunction:
             for b in range(first, stop):
                 status = &ignored[0] if failed == NULL else failed + b * LANES
                 count = <int> min(<Py_ssize_t> LANES, batch - b * LANES)
-                for k in range(self.inputs):
-                    load(&operands[k], b, count, x[k])
-                for lane in range(LANES):
-                    status[lane] = FACTORIZED
                 for k in range(self.results):
                     y[k] = self.place_of(k, to[k], b, packed[k])
-                self.compute(LANES, <const double **> x, y, status, end)
-                self.invalidate_failed(status, y)
-                self.invalidate(x, y)
+                self.run_block(b, count, operands, x, y, status, end)
                 for k in range(self.results):
                     self.store(&self.result[k], count, y[k], row, to[k] + b * self.to_next_block(k))
-                for lane in range(count, LANES):
-                    status[lane] = FACTORIZED
         free(work)
         return True
 
@@ -324,15 +315,21 @@ cdef class StateFunction:
         cdef double *there = <double *> (to + b * self.to_next_block(k))
         return there if self.in_lanes and there == align(there) else packed
 
-    cdef void invalidate_failed(self, const Py_ssize_t *failed, double **y) noexcept nogil:
-        """y <- NaN in lanes with a bad pivot."""
-        cdef int lane
+    cdef void run_block(self, Py_ssize_t b, int count, const Operand *operands, double **x, double **y,
+                        Py_ssize_t *failed, double *work) noexcept nogil:
+        """y <- results of block b, NaN in lanes that have none; x receives its arguments."""
+        cdef int k, lane
+        for k in range(self.inputs):
+            load(&operands[k], b, count, x[k])
         for lane in range(LANES):
-            if failed[lane] != FACTORIZED:
-                self.spoil(lane, y)
+            failed[lane] = FACTORIZED
+        self.compute(LANES, <const double **> x, y, failed, work)
+        self.invalidate(x, y, failed)
+        for lane in range(count, LANES):
+            failed[lane] = FACTORIZED
 
-    cdef void invalidate(self, double **x, double **y) noexcept nogil:
-        """y <- NaN in lanes whose arguments are not finite or whose q has no unit rotations."""
+    cdef void invalidate(self, double **x, double **y, const Py_ssize_t *failed) noexcept nogil:
+        """y <- NaN in lanes with a bad pivot, arguments that are not finite or q without unit rotations."""
         cdef double doubt[LANES]
         cdef Py_ssize_t e
         cdef int k, lane
@@ -344,7 +341,8 @@ cdef class StateFunction:
                 for lane in range(LANES):
                     doubt[lane] += 0 * x[k][e * LANES + lane]
         for lane in range(LANES):
-            if doubt[lane] != 0 or not self.bodies.is_configuration(x[0] + lane, LANES):
+            if (doubt[lane] != 0 or failed[lane] != FACTORIZED
+                    or not self.bodies.is_configuration(x[0] + lane, LANES)):
                 self.spoil(lane, y)
 
     cdef void spoil(self, int lane, double **y) noexcept nogil:
