@@ -49,7 +49,6 @@ INLINE void NAME(prepare_body)(const Mechanism *m, ptrdiff_t i, const Workspace 
     NAME(write_momentum)(b->mass, w->C + i, w->V[i].e, &to->of_v);
     NAME(write_momentum)(b->mass, w->C + i, to->W, &to->of_w);
     NAME(apply_momentum)(&to->of_v, to->W, unused, to->Q);
-    EACH(r, 3) to->Q[r] *= 2.0;
     for (ptrdiff_t k = b->v; k < b->v + b->freedoms; k++) {
         const real *s = w->S[k].e;
         Rates *x = rates + k;
@@ -67,13 +66,12 @@ INLINE void NAME(write_wrenches)(double mass, const Inertia *I, const Adjoint *a
                                  const Rates *x, Wrenches *f)
 {
     const real zero = {0};
-    real twice[6], minus[6], d[6], minus_d[6], turned[6], P[6], unused[6] = {zero, zero, zero, zero, zero, zero};
+    real twice[6], minus[6], d[6], minus_d[6], P[6], unused[6] = {zero, zero, zero, zero, zero, zero};
     EACH(r, 6) {
         twice[r] = 2.0 * s[r];
-        minus[r] = -2.0 * s[r];
+        minus[r] = -s[r];
         d[r] = 2.0 * x->d[r];
-        minus_d[r] = -2.0 * x->d[r];
-        turned[r] = 2.0 * x->turned[r];
+        minus_d[r] = -x->d[r];
         P[r] = r < 3 ? a->of_w.p[r % 3] : a->of_w.L[r % 3];
         f->c2[r] = f->c4[r] = zero;
     }
@@ -81,9 +79,9 @@ INLINE void NAME(write_wrenches)(double mass, const Inertia *I, const Adjoint *a
     NAME(momentum)(mass, I, x->rate, f->f3);
     NAME(momentum)(mass, I, x->dd, f->f4);
     NAME(momentum)(mass, I, x->turned, f->c3);
-    NAME(apply_momentum)(&a->of_v, turned, unused, f->c2 + 3);
-    NAME(apply_momentum)(&a->of_v, twice, f->f3, f->twice);
-    NAME(apply_momentum)(&a->of_v, d, f->f4, f->twice);
+    NAME(apply_momentum)(&a->of_v, x->turned, unused, f->c2 + 3);
+    NAME(apply_momentum)(&a->of_v, s, f->f3, f->twice);
+    NAME(apply_momentum)(&a->of_v, x->d, f->f4, f->twice);
     NAME(apply_momentum)(&a->of_w, minus_d, f->c2, f->twice);
     NAME(apply_momentum)(&a->of_w, minus, f->c4, f->twice);
     NAME(add_force_cross)(s, F, f->f4);
@@ -93,8 +91,7 @@ INLINE void NAME(write_wrenches)(double mass, const Inertia *I, const Adjoint *a
     ADD_CROSS(s + 3, a->Q, f->c2 + 3);
 }
 
-/* Write the entries of freedoms k and j of one body; f and x: wrenches and rates of its freedoms. The diagonal is
- * the entry `at` of a row. */
+/* Write the entries of freedoms k and j of one body; f and x: wrenches and rates of its freedoms. */
 INLINE void NAME(write_own)(const Workspace *w, const Body *b, int k, int j, const Adjoint *a, int symmetric,
                             const Wrenches *f, const Rates *x, const Targets *to)
 {
