@@ -29,6 +29,20 @@ FORCES = np.zeros((MODEL.njoints, 6))
 CASES = {  # functions of arrays, and arrays that they accept; by the name of what is public
     "crba": (lambda q, out: tf.crba(MODEL, q, out), Q, OUT),
     "rnea": (lambda q, v, a, fext: tf.rnea(MODEL, q, v, a, fext), Q, V, V, np.zeros((MODEL.njoints, 6))),
+    "rnea_derivatives": (
+        lambda q, v, a, f: tf.rnea_derivatives(MODEL, q, v, a, f),
+        Q,
+        V,
+        V,
+        np.zeros((MODEL.njoints, 6)),
+    ),
+    "forward_dynamics_derivatives": (
+        lambda q, v, tau, f: tf.forward_dynamics_derivatives(MODEL, q, v, tau, f),
+        Q,
+        V,
+        V,
+        np.zeros((MODEL.njoints, 6)),
+    ),
     "joint_forces": (
         lambda q, v, a, f: tf.joint_forces(MODEL, q, v, a, f),
         Q,
@@ -112,6 +126,11 @@ CASES = {  # functions of arrays, and arrays that they accept; by the name of wh
     "distance": (lambda q0, q1: tf.distance(MODEL, q0, q1), Q, Q),
     "squared_distance": (lambda q0, q1: tf.squared_distance(MODEL, q0, q1), Q, Q),
     "is_same_configuration": (lambda q0, q1: tf.is_same_configuration(MODEL, q0, q1), Q, Q),
+    "frame_derivatives": (lambda q, v, a: tf.frame_derivatives(MODEL, q, v, a, 1), Q, V, V),
+    "com_derivatives": (lambda q, v, a: tf.com_derivatives(MODEL, q, v, a), Q, V, V),
+    "centroidal_derivatives": (lambda q, v, a: tf.centroidal_derivatives(MODEL, q, v, a), Q, V, V),
+    "integrate_derivatives": (lambda q, v: tf.integrate_derivatives(MODEL, q, v), Q, V),
+    "difference_derivatives": (lambda q0, q1: tf.difference_derivatives(MODEL, q0, q1), Q, Q),
     "d_integrate": (lambda q, v: tf.d_integrate(MODEL, q, v, 0), Q, V),
     "d_difference": (lambda q0, q1: tf.d_difference(MODEL, q0, q1, 1), Q, Q),
     "random_configuration": (lambda low, high: tf.random_configuration(MODEL, 1, low, high), Q - 1, Q + 1),
@@ -164,6 +183,10 @@ CASES = {  # functions of arrays, and arrays that they accept; by the name of wh
     "constraints.loop_rows": (lambda q, v: constraints.loop_rows(BARS, q, v), CLOSED, RATES),
     "constraints.forward_dynamics": (
         lambda q, v, tau: constraints.forward_dynamics(BARS, q, v, tau),
+        *(CLOSED, RATES, RATES),
+    ),
+    "constraints.forward_dynamics_derivatives": (
+        lambda q, v, tau: constraints.forward_dynamics_derivatives(BARS, q, v, tau),
         *(CLOSED, RATES, RATES),
     ),
     "constraints.close": (lambda q: constraints.close(BARS, q), CLOSED),

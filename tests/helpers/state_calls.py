@@ -94,6 +94,9 @@ MOVING = {  # functions of a model; by name: the function, and the names of its 
     "frame_jacobian pair": (at_tip(tf.frame_jacobian, "LOCAL", "packed", True), "q"),
     "joint_jacobian": (lambda m, q, **o: tf.joint_jacobian(m, q, m.njoints - 1, **o), "q"),
     "frame_jacobian_dot": (at_tip(tf.frame_jacobian_dot), "q v"),
+    "frame_derivatives": (at_tip(tf.frame_derivatives, "WORLD", True), "q v a"),
+    "com_derivatives": (tf.com_derivatives, "q v a"),
+    "centroidal_derivatives": (tf.centroidal_derivatives, "q v a"),
     "center_of_mass": (tf.center_of_mass, "q v a"),
     "center_of_mass_jacobian": (tf.center_of_mass_jacobian, "q"),
     "centroidal_map": (tf.centroidal_map, "q"),
@@ -113,6 +116,8 @@ STEPPED = {  # those that raise for a rotation of another length in a batch, too
     "d_integrate by v": (partial(tf.d_integrate, argument="ARG1"), "q v"),
     "d_difference": (partial(tf.d_difference, argument=1), "q q1"),
     "d_difference by both": (tf.d_difference, "q q1"),
+    "integrate_derivatives": (tf.integrate_derivatives, "q v"),
+    "difference_derivatives": (tf.difference_derivatives, "q q1"),
 }
 POSED = {  # of poses and rotations
     **{
@@ -143,7 +148,8 @@ CALLS = {
     "is_same_configuration": (tf.is_same_configuration, "q q1"),
     **POSED,
 }
-WITHOUT_OUT = ("is_same_configuration", "task_bias", "operational_bias", "d_difference by both")
+PAIRS = ("d_difference by both", "integrate_derivatives", "difference_derivatives")  # refuse such out
+WITHOUT_OUT = ("is_same_configuration", "task_bias", "operational_bias", *PAIRS)
 
 
 def arrays_of(name, model, seed=0, size=()):
@@ -164,7 +170,8 @@ def arrays_of(name, model, seed=0, size=()):
 
 def has(name, model):
     """Return whether a model has what a call computes: a joint, a centre of mass."""
-    return model.njoints > 0 or not any(word in name for word in ("joint_j", "center", "centroid", "Kinem"))
+    needing = ("joint_j", "com_d", "center", "centroid", "Kinem")
+    return model.njoints > 0 or not any(word in name for word in needing)
 
 
 def run(name, model, *arrays, **options):
