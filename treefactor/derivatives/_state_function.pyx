@@ -7,10 +7,10 @@ from libc.string cimport memcpy, memset
 
 from .._util._fast_arrays cimport all_finite, is_real, may_overlap
 from ..dynamics._recursions cimport bodies_of
-from ..dynamics._results cimport pad, unpack
+from ..dynamics._results cimport pad, store_dense, unpack
 from ..tree._operands cimport (
     ALIGNED, LANES, Operand, align, describe, load, read_matrix_operand, read_operand)
-from ..tree._pattern cimport FACTORIZED, Shape, active
+from ..tree._pattern cimport FACTORIZED, active
 
 cnp.import_array()
 
@@ -372,29 +372,6 @@ cdef class StateFunction:
             active.lanes.store(result.size, count, y, to, to_next)
         else:
             store_dense(&self.bodies.pattern.shape, result.form == PAIR, y, count, row, to, to_next)
-
-
-cdef void store_dense(const Shape *t, bint pair, const double *y, int count, double *row, char *to,
-                      Py_ssize_t to_next) noexcept nogil:
-    """Write dense matrices from packed entries with lanes, one row after the other."""
-    cdef Py_ssize_t n = t.n, at, below, k, j, e
-    for at in range(n):
-        k = t.order[at]
-        memset(row, 0, LANES * n * sizeof(double))
-        for e in range(t.start[k], t.start[k + 1]):
-            copy_entry(y, e, row, t.column[e])
-        below = at + 1
-        while below < n and t.depth[t.order[below]] > t.depth[k]:   # descendants
-            j = t.order[below]
-            e = t.start[j] + t.depth[k] - 1
-            copy_entry(y, e + t.start[n] - j if pair else e, row, j)
-            below += 1
-        active.lanes.store(n, count, row, to + k * n * sizeof(double), to_next)
-
-
-cdef inline void copy_entry(const double *x, Py_ssize_t e, double *y, Py_ssize_t to) noexcept nogil:
-    """Copy one entry of all lanes."""
-    memcpy(y + LANES * to, x + LANES * e, LANES * sizeof(double))
 
 
 cdef void describe_shape(Array *array, tuple shape):
