@@ -6,6 +6,7 @@ The choice of functions follows a count of what 486 files of 21 public repositor
 from __future__ import annotations
 
 from counterpart import Counterpart
+from counterparts_of_derivatives import DERIVATIVES
 from counterparts_of_kinematics import KINEMATICS
 
 GROUPS: dict[str, tuple[Counterpart, ...]] = {
@@ -155,7 +156,6 @@ GROUPS: dict[str, tuple[Counterpart, ...]] = {
             "closed loops; times on the page on performance",
             shape="(nv), (rows)",
         ),
-        Counterpart("computeABADerivatives, computeRNEADerivatives"),
         Counterpart("computeJointTorqueRegressor, computeStaticRegressor"),
     ),
     "Simulation": (
@@ -242,6 +242,7 @@ GROUPS: dict[str, tuple[Counterpart, ...]] = {
             shape="(m, m)",
         ),
     ),
+    **DERIVATIVES,
     **KINEMATICS,
     "Operational space": (
         Counterpart(

@@ -18,19 +18,28 @@ BOUND = {  # arguments after the model, and the options to try
     "bias": ("q v", {}, {"fext": "fext"}),
     "center_of_mass": ("q", {}, {"root": "j2"}, {"v": "v"}, {"v": "v", "a": "a", "root": 1}),
     "center_of_mass_jacobian": ("q", {}, {"root": "j2"}),
+    "centroidal_derivatives": ("q v a", {}),
     "centroidal_inertia": ("q", {}),
     "centroidal_map": ("q", {}),
     "centroidal_map_dot": ("q v", {}),
     "centroidal_momentum": ("q v", {}),
     "centroidal_momentum_rate": ("q v a", {}),
+    "com_derivatives": ("q v", {}, {"a": "a", "root": "j2"}),
     "coriolis_matrix": ("q v", {}, {"layout": "packed"}),
     "crba": ("q", {}, {"layout": "packed"}),
     "d_difference": ("q q1", {"argument": 0}, {"argument": "ARG1"}),
     "d_integrate": ("q v", {"argument": 0}, {"argument": "ARG1"}),
     "difference": ("q q1", {}),
+    "difference_derivatives": ("q q1", {}),
     "distance": ("q q1", {}),
     "forward_dynamics": ("q v tau", {}, {"method": "aba"}, {"fext": "fext"}),
+    "forward_dynamics_hessian": ("q v tau w", {}, {"fext": "fext", "symmetric": False}),
+    "forward_dynamics_hvp": ("q v tau w dq dv da", {}, {"fext": "fext", "symmetric": False}),
+    "forward_dynamics_jvp": ("q v tau dq dv da", {}, {"fext": "fext", "with_value": True}),
+    "forward_dynamics_vjp": ("q v tau w", {}, {"fext": "fext", "fext_gradient": True}),
+    "forward_dynamics_derivatives": ("q v tau", {}, {"fext": "fext", "with_value": True}),
     "frame_acceleration": ("q v a tip", {}, {"reference": "WORLD", "classical": True}),
+    "frame_derivatives": ("q v a tip", {}, {"reference": "WORLD", "classical": True}),
     "frame_jacobian": ("q tip", {}, {"layout": "packed"}, {"reference": "WORLD", "placement": True}),
     "frame_jacobian_dot": ("q v tip", {}, {"layout": "packed"}),
     "frame_placement": ("q tip", {}),
@@ -38,6 +47,7 @@ BOUND = {  # arguments after the model, and the options to try
     "generalized_gravity": ("q", {}),
     "h_times": ("q a", {}),
     "integrate": ("q v", {}),
+    "integrate_derivatives": ("q v", {}),
     "interpolate": ("q q1 u", {}),
     "inverse_inertia": ("q", {}),
     "joint_forces": ("q v a", {}, {"fext": "fext"}),
@@ -48,6 +58,11 @@ BOUND = {  # arguments after the model, and the options to try
     "normalize": ("long", {}),
     "potential_energy": ("q", {}),
     "rnea": ("q v a", {}, {"fext": "fext"}),
+    "rnea_hessian": ("q v a w", {}, {"fext": "fext", "layout": "packed"}, {"symmetric": False}),
+    "rnea_hvp": ("q v a w dq dv da", {}, {"fext": "fext", "symmetric": False}),
+    "rnea_jvp": ("q v a dq dv da", {}, {"fext": "fext", "with_value": True}),
+    "rnea_vjp": ("q v a w", {}, {"fext": "fext", "inertia_gradient": True}, {"with_value": True}),
+    "rnea_derivatives": ("q v a", {}, {"layout": "packed"}, {"fext": "fext", "with_value": True}),
     "rollout": ("q v forces h", {}, {"method": "rk4"}),
     "squared_distance": ("q q1", {}),
     "static_torque": ("q fext", {}),
@@ -68,6 +83,7 @@ NOT_BOUND = {  # and why
     **dict.fromkeys(["constraints.box", "constraints.contacts_between"], "describes contacts"),
     "constraints.close": "iterates",
     **dict.fromkeys(["constraints.forward_dynamics", "constraints.loop_rows"], "takes loops as objects"),
+    "constraints.forward_dynamics_derivatives": "composed of several calls",
 }
 
 
@@ -81,7 +97,9 @@ def public_functions():
 def named_arguments():
     q, v, x, fext = arguments(MODEL)
     generator = np.random.default_rng(5)
+    w, dq, dv, da = generator.standard_normal((4, MODEL.nv))
     return {
+        "w": w, "dq": dq, "dv": dv, "da": da,
         "q": q, "v": v, "a": x, "tau": x.copy(), "fext": fext, "q1": arguments(MODEL, 1, ())[0],
         "u": np.array(0.3), "tip": TIP, "joint": 5, "long": 2.0 * q, "h": 1e-3,
         "forces": generator.standard_normal((3, MODEL.nv)),

@@ -80,6 +80,7 @@ OBJECTS = {  # by the names of the API reference
     "constraints.MaximalCoordinates": MAXIMAL,
     "constraints.MaximalMotion": MAXIMAL.forward_dynamics(LINKAGE.closed, *np.zeros((2, LINKAGE.model.nv))),
     "constraints.Plane": constraints.Plane(),
+    "constraints.RigidContact": constraints.RigidContact("hand", "6D"),
     "constraints.Rows": constraints.loop_rows(LINKAGE.model, LINKAGE.closed),
     "constraints.Sphere": constraints.Sphere(0, radius=0.1),
     "constraints.Step": FALL.steps[-1],

@@ -8,9 +8,11 @@ from ..kinematics import jacobians as kinematics  # noqa: F401 -- its former pat
 from ..kinematics.jacobians import acceleration_bias, jacobian, placement
 from .body_joints import BodyJoint
 from .contacts import Contact, Plane, Sphere, box, contacts_between
+from .derivatives import forward_dynamics_derivatives
 from .drives import Drive
 from .loops import Rows, close, forward_dynamics, loop_rows
 from .maximal import BodyStates, MaximalCoordinates, MaximalMotion
+from .rigid_contacts import RigidContact
 from .stepper import Step, Stepper, Trajectory
 
 __all__ = [
@@ -21,6 +23,7 @@ __all__ = [
     "MaximalCoordinates",
     "MaximalMotion",
     "Plane",
+    "RigidContact",
     "Rows",
     "Sphere",
     "Step",
@@ -31,6 +34,7 @@ __all__ = [
     "close",
     "contacts_between",
     "forward_dynamics",
+    "forward_dynamics_derivatives",
     "jacobian",
     "loop_rows",
     "placement",

@@ -5,12 +5,12 @@ from libc.math cimport NAN
 from libc.stdlib cimport free, malloc
 from libc.string cimport memcpy, memset
 
-from .._util._fast_arrays cimport all_finite, is_real, is_result, may_overlap
+from .._util._fast_arrays cimport all_finite, is_real, may_overlap
 from ..dynamics._recursions cimport bodies_of
 from ..dynamics._results cimport pad, unpack
 from ..tree._operands cimport (
     ALIGNED, LANES, Operand, align, describe, load, read_matrix_operand, read_operand)
-from ..tree._pattern cimport FACTORIZED, active
+from ..tree._pattern cimport FACTORIZED, Shape, active
 
 cnp.import_array()
 
@@ -197,7 +197,7 @@ cdef class StateFunction:
         """Compute a batch of float64 arrays, or that all of it share; None if they do not fit."""
         cdef Operand operands[MOST_ARRAYS]
         cdef Py_ssize_t batch = -1
-        cdef tuple results, made
+        cdef tuple results
         cdef Array *array
         cdef int k, j
         memset(&operands[0], 0, sizeof(operands))
@@ -208,15 +208,16 @@ cdef class StateFunction:
             if not (read_operand(arrays[k], array.size, &batch, &operands[k]) if array.axes == 1 else
                     read_matrix_operand(arrays[k], array.shape[0], array.shape[1], &batch, &operands[k])):
                 return None
-        if batch <= 0 or self.in_lanes:
+        if batch <= 0 or (self.in_lanes and out is None):
             return None
-        made = results = self.allocate(batch)
-        if out is not None:
+        if out is None:
+            results = self.allocate(batch)
+        else:
             results = self.given_results(out)
             if results is None:
                 return None
             for k in range(self.results):
-                if not is_result(results[k], made[k]):
+                if not self.fits_batch(k, results[k], batch):
                     return None
                 for j in range(self.inputs):
                     if operands[j].data != NULL and may_overlap(arrays[j], results[k]):
@@ -226,6 +227,20 @@ cdef class StateFunction:
                         return None
         self.run_blocks(batch, operands, results, NULL, 0, (batch + LANES - 1) // LANES)
         return self.make(results) if out is None else out
+
+    cdef bint fits_batch(self, int k, object out, Py_ssize_t batch) noexcept:
+        """Return whether out can hold result k of a batch."""
+        cdef Array expected
+        cdef int axis
+        if self.in_lanes:
+            expected.axes = 3
+            expected.shape[0], expected.shape[1] = (batch + LANES - 1) // LANES, self.result[k].computed
+            expected.shape[2] = LANES
+        else:
+            expected.axes, expected.shape[0] = 1 + self.result[k].axes, batch
+            for axis in range(self.result[k].axes):
+                expected.shape[1 + axis] = self.result[k].shape[axis]
+        return fits(&expected, out) and cnp.PyArray_ISWRITEABLE(<cnp.ndarray> out)
 
     def run(self, tuple arrays not None, out, threads):
         """Return the results for float64 arrays that need no conversion, or None."""
@@ -257,10 +272,13 @@ cdef class StateFunction:
         cdef Py_ssize_t *status
         cdef double *x[MOST_ARRAYS]
         cdef double *y[MOST_ARRAYS]
+        cdef double *packed[MOST_ARRAYS]
         cdef char *to[MOST_ARRAYS]
         cdef double *work
+        cdef double *row
         cdef double *end
         cdef int k, count
+        need += LANES * self.bodies.nv
         for k in range(self.inputs):
             need += LANES * operands[k].size
         for k in range(self.results):
@@ -269,12 +287,13 @@ cdef class StateFunction:
         work = <double *> malloc(need * sizeof(double))
         if work == NULL:
             raise MemoryError(f"cannot allocate a workspace of {need} doubles")
-        end = align(work)
+        row = align(work)
+        end = row + LANES * self.bodies.nv
         for k in range(self.inputs):
             x[k] = NULL if operands[k].data == NULL else end
             end += LANES * operands[k].size
         for k in range(self.results):
-            y[k] = end
+            packed[k] = end
             end += LANES * self.result[k].computed
         with nogil:
             for b in range(first, stop):
@@ -284,17 +303,26 @@ cdef class StateFunction:
                     load(&operands[k], b, count, x[k])
                 for lane in range(LANES):
                     status[lane] = FACTORIZED
+                for k in range(self.results):
+                    y[k] = self.place_of(k, to[k], b, packed[k])
                 self.compute(LANES, <const double **> x, y, status, end)
                 self.invalidate_failed(status, y)
                 self.invalidate(x, y)
                 for k in range(self.results):
-                    self.store(&self.result[k], count, y[k],
-                               to[k] + b * LANES * sizeof(double) * (
-                                   self.result[k].computed if self.in_lanes else self.result[k].size))
+                    self.store(&self.result[k], count, y[k], row, to[k] + b * self.to_next_block(k))
                 for lane in range(count, LANES):
                     status[lane] = FACTORIZED
         free(work)
         return True
+
+    cdef Py_ssize_t to_next_block(self, int k) noexcept nogil:
+        """Return the bytes of result k for a block of 8 configurations."""
+        return LANES * sizeof(double) * (self.result[k].computed if self.in_lanes else self.result[k].size)
+
+    cdef double *place_of(self, int k, char *to, Py_ssize_t b, double *packed) noexcept nogil:
+        """Return where result k of block b is computed: where the user wants it, if in aligned lanes."""
+        cdef double *there = <double *> (to + b * self.to_next_block(k))
+        return there if self.in_lanes and there == align(there) else packed
 
     cdef void invalidate_failed(self, const Py_ssize_t *failed, double **y) noexcept nogil:
         """y <- NaN in lanes with a bad pivot."""
@@ -327,8 +355,8 @@ cdef class StateFunction:
             for e in range(self.result[k].computed):
                 y[k][e * LANES + lane] = NAN
 
-    cdef void store(self, const Array *result, int count, double *y, char *to) noexcept nogil:
-        """Write a result of a block of configurations into the user's rows."""
+    cdef void store(self, const Array *result, int count, double *y, double *row, char *to) noexcept nogil:
+        """Write a result of a block of configurations into the user's rows; row: workspace of one with lanes."""
         cdef Py_ssize_t to_next = result.size * sizeof(double), e
         cdef int lane
         if self.in_lanes:
@@ -338,13 +366,35 @@ cdef class StateFunction:
                 for e in range(result.computed):
                     for lane in range(count, LANES):
                         y[e * LANES + lane] = 0.0
-            memcpy(to, y, LANES * result.computed * sizeof(double))
+            if <char *> y != to:
+                memcpy(to, y, LANES * result.computed * sizeof(double))
         elif result.form == PLAIN:
             active.lanes.store(result.size, count, y, to, to_next)
         else:
-            for lane in range(count):
-                unpack(&self.bodies.pattern.shape, result.form == PAIR, y + lane, LANES,
-                       <double *> (to + lane * to_next))
+            store_dense(&self.bodies.pattern.shape, result.form == PAIR, y, count, row, to, to_next)
+
+
+cdef void store_dense(const Shape *t, bint pair, const double *y, int count, double *row, char *to,
+                      Py_ssize_t to_next) noexcept nogil:
+    """Write dense matrices from packed entries with lanes, one row after the other."""
+    cdef Py_ssize_t n = t.n, at, below, k, j, e
+    for at in range(n):
+        k = t.order[at]
+        memset(row, 0, LANES * n * sizeof(double))
+        for e in range(t.start[k], t.start[k + 1]):
+            copy_entry(y, e, row, t.column[e])
+        below = at + 1
+        while below < n and t.depth[t.order[below]] > t.depth[k]:   # descendants
+            j = t.order[below]
+            e = t.start[j] + t.depth[k] - 1
+            copy_entry(y, e + t.start[n] - j if pair else e, row, j)
+            below += 1
+        active.lanes.store(n, count, row, to + k * n * sizeof(double), to_next)
+
+
+cdef inline void copy_entry(const double *x, Py_ssize_t e, double *y, Py_ssize_t to) noexcept nogil:
+    """Copy one entry of all lanes."""
+    memcpy(y + LANES * to, x + LANES * e, LANES * sizeof(double))
 
 
 cdef void describe_shape(Array *array, tuple shape):

@@ -52,20 +52,38 @@ static Work NAME(carve_work)(const Mechanism *m, double *workspace)
     return w;
 }
 
-/* y <- y + x cross y of motions */
-INLINE void NAME(add_motion_cross)(const real *a, const real *b, real *y)
+/* y <- a x b, of motions */
+INLINE void NAME(cross_motion)(const real *a, const real *b, real *y)
 {
-    ADD_CROSS(a + 3, b, y);
+    CROSS(a + 3, b, y);
     ADD_CROSS(a, b + 3, y);
-    ADD_CROSS(a + 3, b + 3, y + 3);
+    CROSS(a + 3, b + 3, y + 3);
 }
 
-/* y <- y + a x* f, of a motion a and a force f */
-INLINE void NAME(add_force_cross)(const real *a, const real *f, real *y)
+/* y <- a x* f, of a motion a and a force f */
+INLINE void NAME(cross_force)(const real *a, const real *f, real *y)
 {
-    ADD_CROSS(a + 3, f, y);
-    ADD_CROSS(a + 3, f + 3, y + 3);
+    CROSS(a + 3, f, y);
+    CROSS(a + 3, f + 3, y + 3);
     ADD_CROSS(a, f, y + 3);
+}
+
+/* Return f s + c w, of a force f and a couple c at a motion s and a rotation w: one chain of multiply-adds. */
+INLINE real NAME(power_of_both)(const real *f, const real *s, const real *c, const real *w)
+{
+    real sum = c[0] * w[0];
+    sum += c[1] * w[1];
+    sum += c[2] * w[2];
+    EACH(r, 6) sum += f[r] * s[r];
+    return sum;
+}
+
+/* Return f s. */
+INLINE real NAME(power_in_turn)(const real *f, const real *s)
+{
+    real sum = f[0] * s[0];
+    EACH(r, 5) sum += f[1 + r] * s[1 + r];
+    return sum;
 }
 
 /* Fill the rates of the freedoms of body i, and the matrix of the body. */
@@ -87,13 +105,16 @@ INLINE void NAME(write_rates)(const Mechanism *m, ptrdiff_t i, const Work *w)
     for (ptrdiff_t k = b->v; k < b->v + b->freedoms; k++) {
         const real *s = w->w.S[k].e;
         Rates *x = w->rates + k;
-        real d[6] = {zero, zero, zero, zero, zero, zero};
-        NAME(add_motion_cross)(V, s, d);
+        real d[6], dd[6], rate[6];
+        NAME(cross_motion)(V, s, d);
+        NAME(cross_motion)(sum, s, rate);
+        NAME(cross_motion)(A, s, dd);
+        ADD_CROSS(V + 3, d, dd);
+        ADD_CROSS(V, d + 3, dd);
+        ADD_CROSS(V + 3, d + 3, dd + 3);
         EACH(r, 3) x->d[r] = d[3 + r];
-        EACH(r, 6) x->dd[r] = x->rate[r] = zero;
-        NAME(add_motion_cross)(sum, s, x->rate);
-        NAME(add_motion_cross)(A, s, x->dd);
-        NAME(add_motion_cross)(V, d, x->dd);
+        EACH(r, 6) x->dd[r] = dd[r];
+        EACH(r, 6) x->rate[r] = rate[r];
     }
 }
 
@@ -104,14 +125,12 @@ INLINE void NAME(write_entries)(const Work *w, const ptrdiff_t *column, ptrdiff_
     for (; e < stop; e++) {
         const real *s = w->w.S[column[e]].e;
         const Rates *x = w->rates + column[e];
-        AT(to->H, e) = NAME(power)(f->inertia, s);
-        AT(to->dq, e) = NAME(power)(f->inertia, x->dd)
-                      + (f->couple[0] * x->d[0] + f->couple[1] * x->d[1] + f->couple[2] * x->d[2]);
-        AT(to->dv, e) = NAME(power)(f->inertia, x->rate)
-                      + (f->couple[0] * s[3] + f->couple[1] * s[4] + f->couple[2] * s[5]);
+        AT(to->H, e) = NAME(power_in_turn)(f->inertia, s);
+        AT(to->dq, e) = NAME(power_of_both)(f->inertia, x->dd, f->couple, x->d);
+        AT(to->dv, e) = NAME(power_of_both)(f->inertia, x->rate, f->couple, s + 3);
         if (!above) continue;
-        AT(to->dq_above, e) = NAME(power)(f->position, s);
-        AT(to->dv_above, e) = NAME(power)(f->velocity, s);
+        AT(to->dq_above, e) = NAME(power_in_turn)(f->position, s);
+        AT(to->dv_above, e) = NAME(power_in_turn)(f->velocity, s);
     }
 }
 
@@ -119,9 +138,9 @@ INLINE void NAME(write_entries)(const Work *w, const ptrdiff_t *column, ptrdiff_
 INLINE void NAME(write_root_entries)(const real *V, const real *g, const Wrenches *f, const Row *to)
 {
     const real zero = {0};
-    real turned[6] = {zero, zero, zero, zero, zero, zero}, weight[3] = {zero, zero, zero};
-    NAME(add_force_cross)(V, f->inertia, turned);
-    ADD_CROSS(g, f->inertia, weight);
+    real turned[6], weight[3];
+    NAME(cross_force)(V, f->inertia, turned);
+    CROSS(g, f->inertia, weight);
     EACH(e, 6) {
         AT(to->H, e) = f->inertia[e];
         AT(to->dq, e) = e < 3 ? zero : weight[e % 3];
@@ -158,20 +177,78 @@ INLINE void NAME(write_freedom)(const Mechanism *m, const Work *w, ptrdiff_t i, 
     const Rates *x = w->rates + k;
     const ptrdiff_t *column = m->column + m->start[k], diagonal = m->start[k + 1] - m->start[k] - 1;
     const real *s = w->w.S[k].e;
-    real twice[6], d[6] = {zero, zero, zero}, unused[3];
+    real d[6] = {zero, zero, zero}, unused[3];
     Wrenches f;
-    EACH(r, 6) twice[r] = 2.0 * s[r];
-    EACH(r, 3) d[3 + r] = 2.0 * x->d[r];
+    EACH(r, 3) d[3 + r] = x->d[r];
     NAME(momentum)(b->carried, I, s, f.inertia);
     NAME(momentum)(b->carried, I, x->rate, f.velocity);
     NAME(momentum)(b->carried, I, x->dd, f.position);
-    NAME(apply_momentum)(w->B + i, twice, f.velocity, f.couple);
+    NAME(apply_momentum)(w->B + i, s, f.velocity, f.couple);
     NAME(apply_momentum)(w->B + i, d, f.position, unused);
     NAME(write_entries)(w, column, b->above, diagonal, 1, &f, to);
     NAME(write_entries)(w, column, diagonal, diagonal + 1, 0, &f, to);
     AT(to->H, diagonal) += m->armature[k];
-    NAME(add_force_cross)(s, w->w.F[i].e, f.position);
+    ADD_CROSS(s + 3, w->w.F[i].e, f.position);
+    ADD_CROSS(s + 3, w->w.F[i].e + 3, f.position + 3);
+    ADD_CROSS(s, w->w.F[i].e, f.position + 3);
     NAME(write_ancestors)(m, w, b, column, &f, to);
+}
+
+/* y <- a x e, with e the unit vector of axis c */
+INLINE void NAME(cross_unit)(const real *a, int c, real *y)
+{
+    const real zero = {0};
+    y[c] = zero;
+    y[(c + 1) % 3] = a[(c + 2) % 3];
+    y[(c + 2) % 3] = -a[(c + 1) % 3];
+}
+
+/* Write column c of a matrix among the first six freedoms of a tree; v is the first. */
+INLINE void NAME(write_column)(const Mechanism *m, ptrdiff_t v, int c, const real *x, double *M)
+{
+    const ptrdiff_t above = m->start[m->n] + m->start[v + c] - (v + c);
+    EACH(r, 6) AT(M, r < c ? above + r : m->start[v + r] + c) = x[r];
+}
+
+/* Write the matrices among the freedoms of a free-flying root i, whose motions are unit vectors e with dS = 0:
+ * columns of those by q and v are I ddS = I (-g x e) and I (V x e) + 2 B e. */
+INLINE void NAME(write_root)(const Mechanism *m, const Work *w, ptrdiff_t i, double *H, double *dq, double *dv)
+{
+    const real zero = {0};
+    const double mass = m->body[i].carried;
+    const ptrdiff_t v = m->body[i].v;
+    const Inertia *I = w->w.C + i;
+    const Momentum *B = w->B + i;
+    const real *V = w->w.V[i].e, *h = I->h, none[6] = {zero, zero, zero, zero, zero, zero};
+    EACH(c, 3) {
+        real inertia[6], rate[6], f[6], x[3], y[3];
+        EACH(r, 3) inertia[r] = zero + (r == c ? mass : 0.0);
+        NAME(cross_unit)(h, c, inertia + 3);
+        EACH(r, 6 - c) AT(H, m->start[v + c + r] + c) = inertia[c + r];
+        NAME(cross_unit)(V + 3, c, rate + 3);
+        EACH(r, 3) f[r] = mass * rate[3 + r];
+        EACH(r, 3) f[3 + r] = zero;
+        ADD_CROSS(h, rate + 3, f + 3);
+        NAME(write_column)(m, v, c, f, dv);
+        NAME(write_column)(m, v, c, none, dq);
+
+        EACH(r, 3 - c) AT(H, m->start[v + 3 + c + r] + 3 + c) = I->J[LOWER(c + r, c)];
+        NAME(cross_unit)(V, c, rate);
+        NAME(momentum)(mass, I, rate, f);
+        NAME(cross_unit)(B->p, c, x);
+        NAME(cross_unit)(B->L, c, y);
+        EACH(r, 3) {
+            f[r] -= 2.0 * x[r];
+            f[3 + r] += B->E[r > c ? LOWER(r, c) : LOWER(c, r)] - y[r];
+        }
+        NAME(write_column)(m, v, 3 + c, f, dv);
+        NAME(cross_unit)(w->w.X[i].g, c, x);
+        EACH(r, 3) f[r] = -mass * x[r];
+        EACH(r, 3) f[3 + r] = zero;
+        ADD_CROSS(x, h, f + 3);
+        NAME(write_column)(m, v, 3 + c, f, dq);
+    }
+    EACH(r, 6) AT(H, m->start[v + r] + r) += m->armature[v + r];
 }
 
 /* tau, H, dq, dv <- inverse dynamics and its derivatives by a, q and v; see first_order_table.h */
@@ -181,20 +258,24 @@ static void NAME(rnea_derivatives)(const Mechanism *m, const double *q, const do
 {
     const Work w = NAME(carve_work)(m, workspace);
     const ptrdiff_t nnz = m->start[m->n];
-    NAME(place_bodies)(m, q, &w.w);
-    NAME(move_inertias)(m, &w.w);
-    NAME(body_forces)(m, &w.w, v, a, fext, 1);
+    NAME(compute_angles)(m, q, &w.w.angles);
     for (ptrdiff_t i = 0; i < m->bodies; i++) {
-        NAME(write_rates)(m, i, &w);
-        NAME(write_momentum)(m->body[i].mass, w.w.C + i, w.w.V[i].e, w.B + i);
+        const Body *b = m->body + i;
+        NAME(place_body)(m, i, q, &w.w);
+        NAME(move_inertia)(b, w.w.X + i, w.w.C + i);
+        NAME(write_force)(m, i, &w.w, v, a, fext, 1);
+        NAME(write_momentum)(b->mass, w.w.C + i, w.w.V[i].e, w.B + i);
+        if (b->parent >= 0 || !b->copied) NAME(write_rates)(m, i, &w);
     }
     for (ptrdiff_t i = m->bodies - 1; i >= 0; i--) {
         const Body *b = m->body + i;
+        const int root = b->parent < 0 && b->copied;
+        if (root) NAME(write_root)(m, &w, i, H, dq, dv);
         for (ptrdiff_t k = b->v; k < b->v + b->freedoms; k++) {
             const ptrdiff_t left = m->start[k] * LANES, above = (nnz + m->start[k] - k) * LANES;
             const Row to = {H + left, dq + left, dv + left, dq + above, dv + above};
             AT(tau, k) = NAME(power)(w.w.F[i].e, w.w.S[k].e) + m->armature[k] * READ(a, k);
-            NAME(write_freedom)(m, &w, i, k, &to);
+            if (!root) NAME(write_freedom)(m, &w, i, k, &to);
         }
         if (b->parent < 0) continue;
         if (b->local == i) {
