@@ -39,6 +39,7 @@ def cross_validation(engine: str, n: int, condition: float) -> dict[str, float]:
 
 REGULAR = 1e15  # condition number of H above which its inverse has no correct digit
 
+DEPENDENT_ROWS = 1e-9  # smaller singular values, relative to the largest, belong to dependent rows
 SEMIDEFINITE = 1e-9  # a negative eigenvalue smaller than this share of the largest is zero
 
 PLAIN_H = 1e-11  # largest part of a difference of H that named causes may leave unexplained
