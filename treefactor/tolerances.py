@@ -46,6 +46,7 @@ DIFFERENCES_QDD = (1e-12, 1e-3)  # the same of central differences
 
 REGULAR = 1e15  # condition number of H above which its inverse has no correct digit
 
+DEPENDENT_ROWS = 1e-9  # smaller singular values, relative to the largest, belong to dependent rows
 SEMIDEFINITE = 1e-9  # a negative eigenvalue smaller than this share of the largest is zero
 
 PLAIN_H = 1e-11  # largest part of a difference of H that named causes may leave unexplained
