@@ -5,6 +5,8 @@ from __future__ import annotations
 from contextlib import closing
 from dataclasses import dataclass, field
 from functools import partial
+from importlib import import_module
+from typing import Any
 
 import numpy as np
 
@@ -89,9 +91,8 @@ class Case:
     def __init__(self, theirs, model: Model | None, count: int, rng, robot: Robot | None = None):
         self.robot, self.theirs = robot, theirs
         if theirs is not None:
-            adapter = adapters_of(["pinocchio"])["pinocchio"]
-            self.theirs = adapter.with_frame(theirs, FRAME, TURN, OFFSET)
-            model = adapter.model(self.theirs)
+            self.theirs = _functions("pinocchio").with_frame(theirs, FRAME, TURN, OFFSET)
+            model = adapters_of(["pinocchio"])["pinocchio"].model(self.theirs)
         else:
             counts = [len(model.support(k)) for k in range(model.njoints)]
             model = model.add_frame(FRAME, int(np.argmax(counts)) if counts else -1, TURN, OFFSET)
@@ -138,7 +139,7 @@ class Case:
 
     def pinocchio(self) -> Errors:
         """Compare Pinocchio's derivatives with treefactor's, and explain what differs."""
-        adapter, errors = adapters_of(["pinocchio"])["pinocchio"], Errors()
+        adapter, errors = _functions("pinocchio"), Errors()
         values, move = partial(_values, adapter, self.theirs), partial(adapter.pin.integrate, self.theirs)
         for s in self.samples:
             theirs, refused = adapter.derivatives(self.theirs, *s.state, FRAME)
@@ -169,13 +170,18 @@ class Case:
             for s in self.samples:
                 q, v, a, _ = s.state
                 tau = rnea(self.model, q, v, a)
-                theirs, expected, T = adapter.derivatives(body, self.model, q, v, a, tau, s.own)
+                theirs, expected, T = _functions("mujoco").derivatives(body, self.model, q, v, a, tau, s.own)
                 size = np.sqrt(np.diag(T.T @ np.diag(s.size**2) @ T))
                 for key, found in theirs.items():
                     error = deviation(key, found, expected[key], size, s.values["τ"])
                     if errors.compare(key, error, tolerances.MUJOCO_DIFFERENCES):
                         errors.worst(errors.unexplained, key, error)
         return errors
+
+
+def _functions(engine: str) -> Any:
+    """Return the functions of an engine's adapter that compute derivatives."""
+    return import_module(f"treefactor.adapters._{engine}_derivatives")
 
 
 def _values(engine, model, state: State) -> dict[str, np.ndarray]:
