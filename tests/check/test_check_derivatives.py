@@ -115,7 +115,15 @@ def test_both_bases_and_mimic_joints_of_robots():
     assert max(mimic.errors.values()) < 1e-8
     assert rows[2].method == "differences"
     assert 0 < max(rows[2].errors.values()) < 1e-4
-    assert {"∂τ/∂q by JVP", "∂q̈/∂τ by VJP"} <= rows[0].errors.keys()
+    assert {"∂τ/∂q by JVP", "∂q̈/∂τ by VJP", "∂∇q/∂q", "∂∇v/∂v"} <= rows[0].errors.keys()
+
+
+def test_without_pinocchio_treefactor_is_checked_against_itself(monkeypatch):
+    monkeypatch.setattr(derivative_case, "has_pinocchio", lambda: False)
+    (rows,) = check.check_derivatives([robots.find("solo12")], ["mujoco"], samples=1)
+    assert [(row.engine, row.verdict) for row in rows] == [
+        (e, check.AGREES) for e in ("treefactor", "mujoco")
+    ]
 
 
 @pytest.mark.slow

@@ -40,7 +40,7 @@ class Sample:
 
     def error(self, key: Key, found: np.ndarray, expected: np.ndarray) -> float:
         """Return the deviation of a matrix."""
-        return deviation(key, found, expected, self.size, self.values[key[0]])
+        return deviation(key, found, expected, self.size, self.values.get(key[0], 0.0))
 
     def close(self, key: Key, found: np.ndarray, expected: np.ndarray) -> bool:
         """Return whether two analytic matrices agree within the tolerance."""
@@ -121,16 +121,19 @@ class Case:
 
     def own(self) -> Errors:
         """Compare treefactor's derivatives with differences of its own values, and with its products."""
-        errors = Errors()
-        values = partial(_values, own_derivatives, self.model)
+        errors, model = Errors(), self.model
+        values, move = partial(_values, own_derivatives, model), partial(integrate, model)
         for s in self.samples:
-            expected = differences(values, partial(integrate, self.model), s.state)
-            for key, matrix in s.own.items():
+            w = s.state.tau / s.size
+            expected = differences(values, move, s.state)
+            expected |= differences(lambda x, w=w: own_derivatives.gradients(model, *x[:3], w), move, s.state)
+            own = s.own | own_derivatives.hessian(model, *s.state[:3], w)
+            for key, matrix in own.items():
                 error = s.error(key, matrix, expected[key])
                 errors.worst(errors.apart, key, error)
                 if errors.compare(key, error, allowed(key, s.condition, by_differences=True)):
                     errors.worst(errors.unexplained, key, error)
-            for product, matrices in own_derivatives.by_products(self.model, *s.state, s.own):
+            for product, matrices in own_derivatives.by_products(model, *s.state, s.own):
                 for key, matrix in matrices.items():
                     error, name = s.error(key, matrix, s.own[key]), (key[0], f"{key[1]} by {product}")
                     if errors.compare(name, error, allowed(key, s.condition)):

@@ -1,8 +1,8 @@
 """Measure deviations of derivatives, and compute central differences of an engine's values.
 
 Matrices have keys (name, by): τ (inverse dynamics), q̈ (forward dynamics), V and A (velocity and acceleration
-of a frame in one of three references), h and ḣ (momentum about the centre of mass, and its rate), by q (along
-``integrate``), v, a or τ.
+of a frame in one of three references), h and ḣ (momentum about the centre of mass, and its rate), ∇q and ∇v
+(gradients of a weighted sum of τ), by q (along ``integrate``), v, a or τ.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from .. import tolerances
 
 Key = tuple[str, str]
 Matrices = dict[Key, np.ndarray]
-DERIVED = {"τ": "qva", "q̈": "qvτ", "V": "qv", "A": "qva", "h": "q", "ḣ": "qva"}  # by what, by first words
+DERIVED = {"τ": "qva", "q̈": "qvτ", "V": "qv", "A": "qva", "h": "q", "ḣ": "qva", "∇q": "qva", "∇v": "v"}
 STEP = 2.0**-9  # of central differences, extrapolated from two steps
 NOTHING = 1e-2  # share of the largest entry that rows of one unit have at least
 
@@ -82,8 +82,8 @@ def deviation(key: Key, found: np.ndarray, expected: np.ndarray, size: np.ndarra
     if found.shape != expected.shape:
         return float("inf")
     error = np.abs(found - expected)
-    if name in ("τ", "q̈"):
-        rows, columns = size if name == "τ" else 1 / size, 1 / size if by == "τ" else size
+    if name in ("τ", "q̈", "∇q", "∇v"):
+        rows, columns = 1 / size if name == "q̈" else size, 1 / size if by == "τ" else size
         scale = np.outer(rows, columns)
         return float((error / scale).max(initial=0.0) / np.abs(expected / scale).max(initial=1.0))
     smallest = NOTHING * max(value, np.abs(expected).max(initial=0.0)) or 1.0

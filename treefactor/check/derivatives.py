@@ -1,8 +1,8 @@
 """Compare the derivatives of engines with treefactor's, and name the reasons for differences.
 
 ``check_derivatives`` takes each engine's matrices at random states. It compares them with treefactor's, and
-with central differences of the engine's own values; treefactor's also with its products. What differs is
-explained by ``treefactor.check.explain_derivatives``.
+with central differences of the engine's own values; treefactor's also with its products, and its Hessian with
+differences of gradients. What differs is explained by ``treefactor.check.explain_derivatives``.
 """
 
 from __future__ import annotations
