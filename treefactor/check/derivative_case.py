@@ -12,6 +12,7 @@ import numpy as np
 
 from .. import tolerances
 from ..dynamics import crba, rnea
+from ..exceptions import AdapterError
 from ..model.configuration import integrate, neutral
 from ..model.model import Model
 from . import own_derivatives
@@ -20,7 +21,7 @@ from .derivative_errors import Key, Matrices, State, allowed, deviation, differe
 from .differences import Cause
 from .explain_derivatives import Corrections
 from .robots import Robot, model_of
-from .run import adapters_of, has_pinocchio
+from .run import NOT_INSTALLED, adapters_of, has_pinocchio
 
 FRAME = "frame of the derivative check"
 TURN = np.array([[0.0, 0.0, 1.0], [1.0, 0.0, 0.0], [0.0, 1.0, 0.0]])  # of that frame in its joint's
@@ -80,7 +81,7 @@ class Errors:
     def causes(self) -> tuple[Cause, ...]:
         """Return the causes, each with the matrices that it concerns."""
         return tuple(
-            Cause(name, max(keys.values()) or None, where, quantity=f"({labels(keys)})")
+            Cause(name, max(keys.values(), default=0.0) or None, where, quantity=f"({labels(keys)})")
             for (name, where), keys in self.explained.items()
         )
 
@@ -89,7 +90,7 @@ class Case:
     """Model of a robot with a frame on the body that most freedoms move, and random states."""
 
     def __init__(self, theirs, model: Model | None, count: int, rng, robot: Robot | None = None):
-        self.robot, self.theirs = robot, theirs
+        self.robot, self.theirs, self.refused = robot, theirs, ""
         if theirs is not None:
             self.theirs = _functions("pinocchio").with_frame(theirs, FRAME, TURN, OFFSET)
             model = adapters_of(["pinocchio"])["pinocchio"].model(self.theirs)
@@ -102,12 +103,19 @@ class Case:
     @classmethod
     def of_robot(cls, robot: Robot, mimic: bool, samples: int, seed: int) -> Case:
         """Load a robot by Pinocchio where that is installed, or else by treefactor."""
-        theirs = model = None
+        theirs = None
+        refused = NOT_INSTALLED
         if has_pinocchio():
-            theirs = adapters_of(["pinocchio"])["pinocchio"].load(robot.path, robot.floating, mimic)
-        else:
-            model = model_of(robot, mimic)
-        return cls(theirs, model, samples, random_of(robot, seed), robot)
+            try:
+                theirs = adapters_of(["pinocchio"])["pinocchio"].load(robot.path, robot.floating, mimic)
+            except AdapterError as error:  # of some followers it knows no leader
+                if not mimic:
+                    raise
+                refused = str(error)
+        model = model_of(robot, mimic) if theirs is None else None
+        found = cls(theirs, model, samples, random_of(robot, seed), robot)
+        found.refused = refused
+        return found
 
     def _sample(self, rng: np.random.Generator) -> Sample:
         """Return a random state with treefactor's derivatives."""
@@ -116,6 +124,8 @@ class Case:
         state = State(integrate(model, neutral(model), move), *rest)
         H = filled(crba(model, state.q))
         own = own_derivatives.derivatives(model, *state, FRAME)
+        if not condition(H) <= tolerances.REGULAR:
+            own = {key: matrix for key, matrix in own.items() if key[0] != "q̈"}
         values = {name: float(np.abs(x).max()) for name, x in _values(own_derivatives, model, state).items()}
         return Sample(state, np.sqrt(np.diag(H)), condition(H), own, values)
 
@@ -142,6 +152,8 @@ class Case:
 
     def pinocchio(self) -> Errors:
         """Compare Pinocchio's derivatives with treefactor's, and explain what differs."""
+        if self.theirs is None:
+            return Errors(explained={(self.refused, ()): {}})
         adapter, errors = _functions("pinocchio"), Errors()
         values, move = partial(_values, adapter, self.theirs), partial(adapter.pin.integrate, self.theirs)
         for s in self.samples:

@@ -57,7 +57,7 @@ def differences(values: Callable[[State], dict], move: Callable, state: State) -
     for by in "qvaτ":
         columns = [_column(values, move, state, by, unit) for unit in np.eye(state.v.size)]
         for name in columns[0] if columns else ():
-            if by in DERIVED[name.partition(" ")[0]]:
+            if by in DERIVED[name.partition(" ")[0]] and all(name in column for column in columns):
                 found[name, by] = np.stack([column[name] for column in columns], axis=-1)
     return found
 
@@ -67,8 +67,9 @@ def _column(values: Callable, move: Callable, state: State, by: str, unit: np.nd
     slopes = []
     for h in (STEP, STEP / 2):
         ahead, behind = (values(state.displaced(by, step * unit, move)) for step in (h, -h))
-        slopes.append({name: (ahead[name] - behind[name]) / (2 * h) for name in ahead})
-    return {name: (4 * slopes[1][name] - coarse) / 3 for name, coarse in slopes[0].items()}
+        slopes.append({name: (ahead[name] - behind[name]) / (2 * h) for name in ahead if name in behind})
+    coarse, fine = slopes
+    return {name: (4 * fine[name] - coarse[name]) / 3 for name in fine if name in coarse}
 
 
 def deviation(key: Key, found: np.ndarray, expected: np.ndarray, size: np.ndarray, value: float) -> float:
