@@ -12,13 +12,15 @@ from ..model.model import Model
 from ._mujoco_body import DISABLED, Body
 from ._pinocchio_conventions import acceleration_offset, from_pinocchio, transform
 
-STEP = 1e-6  # of MuJoCo's differences
-TURN = 1e-5  # of central differences of T alone
+STEP = 2.0**-20  # of MuJoCo's differences
+TURN = 2.0**-17  # of central differences of T alone
 PASSIVE = ("mjDSBL_PASSIVE", "mjDSBL_SPRING", "mjDSBL_DAMPER")  # by version
 Matrices = dict[tuple[str, str], np.ndarray]
 
 
-def derivatives(body: Body, model: Model, q, v, a, tau, own: Matrices) -> tuple[Matrices, Matrices, np.ndarray]:
+def derivatives(
+    body: Body, model: Model, q, v, a, tau, own: Matrices
+) -> tuple[Matrices, Matrices, np.ndarray]:
     """Return the derivatives of inverse dynamics by ``mjd_inverseFD``, those of a model, and T.
 
     Parameters
@@ -43,7 +45,7 @@ def derivatives(body: Body, model: Model, q, v, a, tau, own: Matrices) -> tuple[
 
 
 def _differences(body: Body, q, v, a) -> Matrices:
-    """Return the derivatives of inverse dynamics by MuJoCo's one-sided differences, without passive forces."""
+    """Return MuJoCo's one-sided differences of inverse dynamics, without passive forces."""
     engine, n = copy(body.model), body.nv
     for flag in PASSIVE:
         engine.opt.disableflags |= int(getattr(mujoco.mjtDisableBit, flag, 0))

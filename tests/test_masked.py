@@ -29,6 +29,20 @@ FORCES = np.zeros((MODEL.njoints, 6))
 CASES = {  # functions of arrays, and arrays that they accept; by the name of what is public
     "crba": (lambda q, out: tf.crba(MODEL, q, out), Q, OUT),
     "rnea": (lambda q, v, a, fext: tf.rnea(MODEL, q, v, a, fext), Q, V, V, np.zeros((MODEL.njoints, 6))),
+    "rnea_derivatives": (
+        lambda q, v, a, f: tf.rnea_derivatives(MODEL, q, v, a, f),
+        Q,
+        V,
+        V,
+        np.zeros((MODEL.njoints, 6)),
+    ),
+    "forward_dynamics_derivatives": (
+        lambda q, v, tau, f: tf.forward_dynamics_derivatives(MODEL, q, v, tau, f),
+        Q,
+        V,
+        V,
+        np.zeros((MODEL.njoints, 6)),
+    ),
     "joint_forces": (
         lambda q, v, a, f: tf.joint_forces(MODEL, q, v, a, f),
         Q,

@@ -41,6 +41,8 @@ def cross_validation(engine: str, n: int, condition: float) -> dict[str, float]:
 DERIVATIVES = 1e-11  # of analytic derivatives
 BY_DIFFERENCES = 1e-6  # of central differences
 MUJOCO_DIFFERENCES = 1e-3  # of MuJoCo's one-sided differences
+DERIVATIVES_QDD = (1e-14, 1e-6)  # of accelerations: times the condition of H where that is more, and at most
+DIFFERENCES_QDD = (1e-12, 1e-3)  # the same of central differences
 
 REGULAR = 1e15  # condition number of H above which its inverse has no correct digit
 

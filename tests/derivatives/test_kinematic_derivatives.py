@@ -311,3 +311,16 @@ def test_steps_of_configurations_change_as_complex_steps_of_them(name):
     for out in (None, [np.empty((model.nv, model.nv))] * 2):
         with pytest.raises(ValueError, match="out must be a tuple of two arrays"):
             tf.bind(tf.difference_derivatives, model, q, reached, out=out)
+
+
+def test_a_model_of_one_joint_gives_its_block():
+    model = rooted("freeflyer")
+    q, v, _, _, _ = random_case(model, 10, (5,))
+    base = tf.Model([model.joints[0]])
+    for whole, block in zip(
+        tf.integrate_derivatives(model, q, v),
+        tf.integrate_derivatives(base, q[:, :7], v[:, :6]),
+        strict=True,
+    ):
+        np.testing.assert_array_equal(whole[:, :6, :6], block)
+        assert not whole[:, :6, 6:].any()

@@ -13,7 +13,7 @@ from ..dynamics import crba, rnea
 from ..model.configuration import integrate, neutral
 from ..model.model import Model
 from . import own_derivatives
-from .compare import condition, filled, random_of, unit_diagonal
+from .compare import condition, filled, random_of
 from .derivative_errors import Key, Matrices, State, allowed, deviation, differences, labels
 from .differences import Cause
 from .explain_derivatives import Corrections
@@ -32,12 +32,13 @@ class Sample:
 
     state: State
     size: np.ndarray  # roots of the diagonal of H
-    condition: float  # of H with a unit diagonal
+    condition: float  # of H
     own: Matrices
+    values: dict[str, float]  # largest entries of the quantities that are derived
 
     def error(self, key: Key, found: np.ndarray, expected: np.ndarray) -> float:
         """Return the deviation of a matrix."""
-        return deviation(key, found, expected, self.size)
+        return deviation(key, found, expected, self.size, self.values[key[0]])
 
     def close(self, key: Key, found: np.ndarray, expected: np.ndarray) -> bool:
         """Return whether two analytic matrices agree within the tolerance."""
@@ -48,8 +49,8 @@ class Sample:
 class Errors:
     """Largest deviations of an engine's matrices.
 
-    ``found`` is from treefactor's and ``apart`` from differences of the engine's own values; ``explained`` has
-    by cause and joints the matrices with their deviations, ``unexplained`` those without a cause.
+    ``found`` is from treefactor's, ``apart`` from differences of the engine's own values. ``explained`` has
+    the matrices with their deviations by cause and joints; ``unexplained`` has those without a cause.
     """
 
     found: dict[Key, float] = field(default_factory=dict)
@@ -114,10 +115,11 @@ class Case:
         state = State(integrate(model, neutral(model), move), *rest)
         H = filled(crba(model, state.q))
         own = own_derivatives.derivatives(model, *state, FRAME)
-        return Sample(state, np.sqrt(np.diag(H)), condition(unit_diagonal(H)), own)
+        values = {name: float(np.abs(x).max()) for name, x in _values(own_derivatives, model, state).items()}
+        return Sample(state, np.sqrt(np.diag(H)), condition(H), own, values)
 
     def own(self) -> Errors:
-        """Compare treefactor's derivatives with differences of its own values."""
+        """Compare treefactor's derivatives with differences of its own values, and with its products."""
         errors = Errors()
         values = partial(_values, own_derivatives, self.model)
         for s in self.samples:
@@ -127,6 +129,11 @@ class Case:
                 errors.worst(errors.apart, key, error)
                 if errors.compare(key, error, allowed(key, s.condition, by_differences=True)):
                     errors.worst(errors.unexplained, key, error)
+            for product, matrices in own_derivatives.by_products(self.model, *s.state, s.own):
+                for key, matrix in matrices.items():
+                    error, name = s.error(key, matrix, s.own[key]), (key[0], f"{key[1]} by {product}")
+                    if errors.compare(name, error, allowed(key, s.condition)):
+                        errors.worst(errors.unexplained, name, error)
         return errors
 
     def pinocchio(self) -> Errors:
@@ -153,6 +160,9 @@ class Case:
 
     def mujoco(self) -> Errors:
         """Compare MuJoCo's differences of inverse dynamics with treefactor's derivatives."""
+        if self.robot.is_mjcf and self.theirs is not None:  # Pinocchio's reader makes other joints of some
+            model, rng = model_of(self.robot), random_of(self.robot, 0)
+            return Case(None, model, len(self.samples), rng, self.robot).mujoco()
         adapter, errors = adapters_of(["mujoco"])["mujoco"], Errors()
         gravity = None if self.robot.is_mjcf else self.model.gravity
         with closing(adapter.load(self.robot.path, self.robot.floating, gravity)) as body:
@@ -162,7 +172,7 @@ class Case:
                 theirs, expected, T = adapter.derivatives(body, self.model, q, v, a, tau, s.own)
                 size = np.sqrt(np.diag(T.T @ np.diag(s.size**2) @ T))
                 for key, found in theirs.items():
-                    error = deviation(key, found, expected[key], size)
+                    error = deviation(key, found, expected[key], size, s.values["τ"])
                     if errors.compare(key, error, tolerances.MUJOCO_DIFFERENCES):
                         errors.worst(errors.unexplained, key, error)
         return errors

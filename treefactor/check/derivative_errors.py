@@ -18,7 +18,7 @@ Key = tuple[str, str]
 Matrices = dict[Key, np.ndarray]
 DERIVED = {"τ": "qva", "q̈": "qvτ", "V": "qv", "A": "qva", "h": "q", "ḣ": "qva"}  # by what, by first words
 STEP = 2.0**-9  # of central differences, extrapolated from two steps
-NOTHING = 1e-6  # share of the largest entry below which rows of one unit are measured by all rows
+NOTHING = 1e-2  # share of the largest entry that rows of one unit have at least
 
 
 class State(NamedTuple):
@@ -71,11 +71,12 @@ def _column(values: Callable, move: Callable, state: State, by: str, unit: np.nd
     return {name: (4 * slopes[1][name] - coarse) / 3 for name, coarse in slopes[0].items()}
 
 
-def deviation(key: Key, found: np.ndarray, expected: np.ndarray, size: np.ndarray) -> float:
+def deviation(key: Key, found: np.ndarray, expected: np.ndarray, size: np.ndarray, value: float) -> float:
     """Return the largest deviation over the largest entry, in comparable units; NaN where one is NaN.
 
     ``size`` has the roots of the diagonal of H: forces over them and motions times them have equal units.
-    Linear and angular rows of frames and momenta are compared separately.
+    Linear and angular rows of frames and momenta are compared separately; rows that vanish are measured by
+    ``value``, the largest entry of the quantity.
     """
     name, by = key
     if found.shape != expected.shape:
@@ -85,17 +86,17 @@ def deviation(key: Key, found: np.ndarray, expected: np.ndarray, size: np.ndarra
         rows, columns = size if name == "τ" else 1 / size, 1 / size if by == "τ" else size
         scale = np.outer(rows, columns)
         return float((error / scale).max(initial=0.0) / np.abs(expected / scale).max(initial=1.0))
-    largest = float(np.abs(expected).max(initial=0.0)) or 1.0
-    return float(np.max([
-        error[half].max(initial=0.0) / np.abs(expected[half]).max(initial=NOTHING * largest)
-        for half in (slice(0, 3), slice(3, 6))
-    ]))  # fmt: skip
+    smallest = NOTHING * max(value, np.abs(expected).max(initial=0.0)) or 1.0
+    halves = (slice(0, 3), slice(3, 6))
+    return float(
+        np.max([error[h].max(initial=0.0) / np.abs(expected[h]).max(initial=smallest) for h in halves])
+    )
 
 
 def allowed(key: Key, condition: float, by_differences: bool = False) -> float:
-    """Return the tolerance of a deviation; ``condition`` is that of H with a unit diagonal."""
+    """Return the tolerance of a deviation; that of q̈ grows with the condition number of H."""
     tolerance = tolerances.BY_DIFFERENCES if by_differences else tolerances.DERIVATIVES
     if key[0] != "q̈":
         return tolerance
-    share = tolerance / tolerances.DERIVATIVES * tolerances.QDD_PER_CONDITION
-    return min(max(tolerance, share * condition), tolerances.QDD_AT_MOST**0.5)
+    per_condition, at_most = tolerances.DIFFERENCES_QDD if by_differences else tolerances.DERIVATIVES_QDD
+    return min(max(tolerance, per_condition * condition), at_most)

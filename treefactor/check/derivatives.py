@@ -1,8 +1,8 @@
 """Compare the derivatives of engines with treefactor's, and name the reasons for differences.
 
-``check_derivatives`` takes each engine's matrices at random states. It compares them with treefactor's, and with
-central differences of the engine's own values; treefactor's with differences of treefactor's values. What
-differs is explained by ``treefactor.check.explain_derivatives``.
+``check_derivatives`` takes each engine's matrices at random states. It compares them with treefactor's, and
+with central differences of the engine's own values; treefactor's also with its products. What differs is
+explained by ``treefactor.check.explain_derivatives``.
 """
 
 from __future__ import annotations
@@ -37,8 +37,9 @@ class DerivativeRow:
         How the engine computes derivatives.
     errors : dict of str to float
         Largest deviation of every matrix from treefactor's, over its largest entry, in comparable units: for
-        treefactor itself the same as ``differences``. An engine that refuses a matrix has here the
-        deviation of central differences of its values.
+        treefactor itself the same as ``differences``, and the deviations of the same matrices by products
+        (JVP, VJP). An engine that refuses a matrix has here the deviation of central differences of its
+        values.
     differences : dict of str to float
         The same from central differences of the values of the engine itself.
     causes : tuple of Cause
@@ -81,7 +82,8 @@ def check_derivatives(
     ----------
     robots : iterable of Robot
     engines : iterable of str
-        Among ``DERIVATIVE_ENGINES``: Pinocchio, whose derivatives are analytic, and MuJoCo, which differences.
+        Among ``DERIVATIVE_ENGINES``: Pinocchio has analytic derivatives, MuJoCo finite differences of inverse
+        dynamics.
     samples, seed
         As for `treefactor.check.check`.
     timeout : float, optional
@@ -114,7 +116,9 @@ def check_derivatives(
             try:
                 yield worker.result(worker.submit(_check_robot, robot, engines, samples, seed))
             except WorkerError as error:
-                yield [DerivativeRow(robot.name, robot.base, name, reason=str(error)) for name in (OWN, *engines)]
+                yield [
+                    DerivativeRow(robot.name, robot.base, name, reason=str(error)) for name in (OWN, *engines)
+                ]
 
 
 def _check_robot(robot: Robot, engines: tuple[str, ...], samples: int, seed: int) -> list[DerivativeRow]:

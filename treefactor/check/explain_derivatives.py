@@ -11,7 +11,9 @@ from .derivative_errors import Key, Matrices, State
 
 TURNING = "it takes the motions of universal, spherical ZYX and composite joints for constant"
 INNER = "in WORLD, its columns of spherical, planar and free-flyer joints that are not at the root are wrong"
-ALIGNED = "in LOCAL_WORLD_ALIGNED it moves the derivative in WORLD and leaves out that the frame's origin moves"
+ALIGNED = (
+    "in LOCAL_WORLD_ALIGNED it moves the derivative in WORLD and leaves out that the frame's origin moves"
+)
 
 
 class Corrections:
@@ -31,7 +33,9 @@ class Corrections:
         if kind == "A" and self.adapter.inner_joints(model):
             causes.append(INNER)
         in_world = found[f"{kind} WORLD", by]
-        if reference != "WORLD" and close(self.adapter.moved(model, self.state.q, self.frame, in_world), found[key]):
+        if reference != "WORLD" and close(
+            self.adapter.moved(model, self.state.q, self.frame, in_world), found[key]
+        ):
             causes.append(ALIGNED)
         return causes
 

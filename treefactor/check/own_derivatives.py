@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import suppress
+from functools import partial
+
 import numpy as np
 
 from .. import dynamics, kinematics
 from ..derivatives.first_order import forward_dynamics_derivatives, rnea_derivatives
 from ..derivatives.kinematics import centroidal_derivatives, frame_derivatives
+from ..derivatives.products import forward_dynamics_jvp, forward_dynamics_vjp, rnea_jvp, rnea_vjp
 from ..exceptions import NotPositiveDefiniteError
 from ..model.model import Model
 
@@ -16,14 +21,10 @@ Matrices = dict[tuple[str, str], np.ndarray]
 
 def derivatives(model: Model, q, v, a, tau, frame: str) -> Matrices:
     """Return the matrices: of q̈ where H has an inverse, of momenta where the robot has mass."""
-    found: Matrices = {
-        ("τ", by): X for by, X in zip("qva", rnea_derivatives(model, q, v, a), strict=True)
-    }
-    try:
+    found: Matrices = {("τ", by): X for by, X in zip("qva", rnea_derivatives(model, q, v, a), strict=True)}
+    with suppress(NotPositiveDefiniteError):
         matrices = forward_dynamics_derivatives(model, q, v, tau)
         found |= {("q̈", by): X for by, X in zip("qvτ", matrices, strict=True)}
-    except NotPositiveDefiniteError:
-        pass
     for reference in REFERENCES:
         motion = frame_derivatives(model, q, v, a, frame, reference)
         found |= {(f"V {reference}", by): getattr(motion, f"velocity_{by}") for by in "qv"}
@@ -38,10 +39,8 @@ def derivatives(model: Model, q, v, a, tau, frame: str) -> Matrices:
 def values(model: Model, q, v, a, tau, frame: str) -> dict[str, np.ndarray]:
     """Return tau, q̈ where H has an inverse, V and A in all references, the momentum h and its rate ḣ."""
     found = {"τ": dynamics.rnea(model, q, v, a)}
-    try:
+    with suppress(NotPositiveDefiniteError):
         found["q̈"] = dynamics.forward_dynamics(model, q, v, tau)
-    except NotPositiveDefiniteError:
-        pass
     for reference in REFERENCES:
         found[f"V {reference}"] = kinematics.frame_velocity(model, q, v, frame, reference)
         found[f"A {reference}"] = kinematics.frame_acceleration(model, q, v, a, frame, reference)
@@ -49,3 +48,25 @@ def values(model: Model, q, v, a, tau, frame: str) -> dict[str, np.ndarray]:
         found["h"] = kinematics.centroidal_momentum(model, q, v)
         found["ḣ"] = kinematics.centroidal_momentum_rate(model, q, v, a)
     return found
+
+
+def by_products(model: Model, q, v, a, tau, matrices: Matrices) -> Iterator[tuple[str, Matrices]]:
+    """Yield the matrices of τ, and of q̈ if it has any, by products with all unit vectors.
+
+    JVP of the unit directions are their columns, VJP of the unit weights their rows.
+    """
+    unit, still = np.eye(model.nv), np.zeros((model.nv, model.nv))
+    for name, inputs, jvp, vjp in (
+        ("τ", "qva", partial(rnea_jvp, model, q, v, a), partial(rnea_vjp, model, q, v, a)),
+        (
+            "q̈",
+            "qvτ",
+            partial(forward_dynamics_jvp, model, q, v, tau),
+            partial(forward_dynamics_vjp, model, q, v, tau),
+        ),
+    ):
+        if (name, "q") not in matrices:
+            continue
+        directions = [[unit if k == j else still for k in range(3)] for j in range(3)]
+        yield "JVP", {(name, by): jvp(*ways).T for by, ways in zip(inputs, directions, strict=True)}
+        yield "VJP", {(name, by): rows for by, rows in zip(inputs, vjp(unit)[:3], strict=True)}

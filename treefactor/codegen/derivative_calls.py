@@ -25,11 +25,13 @@ class DerivativeCalls(Sealed):
             found = fast_path(arguments, out, results, num_threads)
         except (KeyError, TypeError):
             found = None
-        return self.call(name, *arguments, out=out, num_threads=num_threads, layout=layout) if found is None else found
+        return (
+            self.call(name, *arguments, out=out, num_threads=num_threads, layout=layout)
+            if found is None
+            else found
+        )
 
-    def rnea_derivatives(
-        self, q, v, a, *, out=None, layout: str = "dense", num_threads: int = 1
-    ) -> Matrices:
+    def rnea_derivatives(self, q, v, a, *, out=None, layout: str = "dense", num_threads: int = 1) -> Matrices:
         """Compute derivatives of inverse dynamics by q, v and a, the last one H.
 
         Each of shape (..., nv, nv); packed as `treefactor.coriolis_matrix` packs, H as `Tree.pack`. Out is a

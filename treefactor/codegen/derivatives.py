@@ -13,7 +13,7 @@ from .algorithms.factors import column_of, following, half_solve, inverse_of, so
 from .algorithms.matrices import transposed
 from .algorithms.pairs import Pairs
 from .program import passes
-from .program.derivatives import Rows
+from .program.differentiate import Rows
 
 RNEA, GRADIENT = ("q", "v", "a"), ("q", "v", "a", "w")
 

@@ -11,8 +11,6 @@ import numpy as np
 from .._util.messages import not_a_model
 from .._util.threads import spread
 from .._util.validation import (
-    aligned,
-    as_output,
     as_tuple,
     check_choice,
     fill_outputs,
@@ -35,7 +33,7 @@ from .failures import require_pivots
 from .program.names import SOLVED as SOLVED
 from .program.names import is_solved, name_of
 from .program.program import Program
-from .results import Part, layouts_of
+from .results import Part, layouts_of, result_array
 from .rollouts import Motions, motions_of
 from .writer import generate
 
@@ -274,15 +272,15 @@ class Kernels(DerivativeCalls):
         *arguments : array_like
             The arguments that `generate` lists for the function; of a group, those of all parts.
         out : ndarray, optional
-            Of a group: shape (..., size of all results), which then holds the results one after the other;
-            or a tuple of arrays, one for each part, to which its result is copied.
+            Of several results: shape (..., size of all results), which then holds them one after the other;
+            or a tuple of arrays, one for each.
         num_threads, layout
             See `treefactor.crba`.
 
         Returns
         -------
         ndarray or float, or tuple of them
-            Of a group, in which the result of "crba" is packed, the tuple.
+            The tuple for functions of several results, and for groups, in which matrices are packed.
         """
         try:
             fast_path, results = self._fast[name, layout]
@@ -307,9 +305,11 @@ class Kernels(DerivativeCalls):
         Parameters
         ----------
         name : str or sequence of str
-            A name or group that `call` accepts, "step" or "rollout"; matrices are dense.
+            A name or group that `call` accepts, "step" or "rollout". The results of "crba" and of
+            "rnea_derivatives" are dense, those of a group are packed.
         *arguments, out : ndarray of float64
-            For several results, a tuple of arrays, or one array for all of them one after the other. Those of "step" and "rollout" are those that `treefactor.bind` takes.
+            For several results, out is a tuple of arrays, or one array for all results one after the other.
+            Those of "step" and "rollout" are those that `treefactor.bind` takes.
         """
         if name in ("step", "rollout"):
             return self._motions().bind(getattr(self, name), arguments, out, name == "rollout")
@@ -369,7 +369,7 @@ class Kernels(DerivativeCalls):
         lead, last = (-(-count // LANES),), (LANES,)
         shape = (*lead, *results.shape, *last) if layout == "lanes" else (*batch, *results.shape)
         flat = shape if layout == "lanes" else (count, math.prod(results.shape))
-        result = _result_array(out, shape, flat, arrays.values())
+        result = result_array(out, shape, flat, arrays.values())
         operands = [flatten(array, 1) for array in arrays.values()]
         work = partial(_blocks, routine.batch, count, operands, result, results)
         spread(work, -(-count // BLOCK), threads, self.program.functions[name].rows * count // STATEMENTS)
@@ -392,13 +392,3 @@ class Kernels(DerivativeCalls):
 def _blocks(batch, count: int, operands, result, results: Results, first: int, stop: int) -> None:
     """Evaluate blocks first .. stop-1 of a batch."""
     batch(operands, result, results, first * BLOCK, min(stop * BLOCK, count))
-
-
-def _result_array(out, shape: tuple[int, ...], flat: tuple[int, ...], arrays) -> np.ndarray:
-    """Return an array of the flat shape: a view of out unless an argument overlaps it, or a new array."""
-    if out is not None:
-        view = as_output(out, shape).reshape(flat)
-        apart = not any(np.may_share_memory(view, x) for x in arrays)
-        if apart and view.flags.aligned and np.shares_memory(view, out):
-            return view
-    return aligned(flat) if len(flat) == 3 else np.empty(flat)  # layout "lanes", or vectors

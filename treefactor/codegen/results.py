@@ -7,6 +7,7 @@ from itertools import pairwise
 
 import numpy as np
 
+from .._util.validation import aligned, as_output
 from ..tree.tree import Tree
 from .backends._routine import Results
 from .program.names import MATRICES
@@ -65,3 +66,13 @@ def _split(slot, sign, shapes) -> tuple[Results, list[tuple[Results, Part]]]:
     parts = [(slice(*at), shape) for at, shape in zip(pairwise(ends), shapes, strict=True)]
     whole = Results(slot, sign, (ends[-1],))
     return whole, [(Results(slot[at], sign[at], shape), (at, shape)) for at, shape in parts]
+
+
+def result_array(out, shape: tuple[int, ...], flat: tuple[int, ...], arrays) -> np.ndarray:
+    """Return an array of the flat shape: a view of out unless an argument overlaps it, or a new array."""
+    if out is not None:
+        view = as_output(out, shape).reshape(flat)
+        apart = not any(np.may_share_memory(view, x) for x in arrays)
+        if apart and view.flags.aligned and np.shares_memory(view, out):
+            return view
+    return aligned(flat) if len(flat) == 3 else np.empty(flat)  # layout "lanes", or vectors

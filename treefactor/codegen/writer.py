@@ -107,6 +107,15 @@ def generate(
       "centroidal_momentum_rate" (6), about the centre of mass;
     - "kinetic_energy" (armature included) and "potential_energy", scalars; "generalized_gravity" (nv).
 
+    Derivatives of the dynamics, by q along `integrate`; rows of matrices are forces or accelerations:
+
+    - "rnea_derivatives" of (q, v, a): the derivatives of inverse dynamics by q, v and a, the last one H;
+    - "rnea_jvp" of (q, v, a, dq, dv, da): the derivative along dq, dv, da; "rnea_vjp" of (q, v, a, w): the
+      gradients of w^T tau by q, v and a; "rnea_hvp" of (q, v, a, w, dq, dv, da): the symmetric Hessian of
+      w^T tau times (dq, dv, da);
+    - "forward_dynamics_derivatives" of (q, v, tau), the last one the inverse of H; "forward_dynamics_jvp" of
+      (q, v, tau, dq, dv, dtau) and "forward_dynamics_vjp" of (q, v, tau, w), alike.
+
     Functions of a frame, joint or body by its name, for example "frame_jacobian:tool:WORLD:packed"; options
     follow the name, the first of each list is the default:
 
@@ -118,7 +127,8 @@ def generate(
     - "frame_jacobian_dot:NAME", its time derivative, alike.
 
     Golubev & Yaskevich (2020), with the tables of ``program.expressions`` and the transformations of
-    ``algorithms.frames``.
+    ``algorithms.frames``. Derivatives: pairs of freedoms (Carpentier & Mansard 2018, Singh, Russell & Wensing
+    2022), and forward and reverse differentiation of the statements (Griewank & Walther 2008).
     """
     choice = Choice.of(model, functions, tips, variants, snap, independent, branch)
     best: dict[str, Function] = {}

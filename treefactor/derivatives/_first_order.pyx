@@ -136,14 +136,16 @@ cdef class ForwardDynamicsDerivatives(StateFunction):
         cdef const Shape *t = &self.bodies.pattern.shape
         cdef Py_ssize_t motion = self.bodies.workspace_size(MOTION, lanes)
         cdef Py_ssize_t rnea = rnea_workspace_size(self.bodies, lanes)
-        cdef Py_ssize_t size = lanes * (3 * t.n + 8 * self.bodies.nnz) + max(motion, rnea)
-        return size + (factor_workspace_size(t) if lanes == 1 else lanes * t.scratch)
+        cdef Py_ssize_t size = lanes * (3 * t.n + 8 * self.bodies.nnz) + max(motion, rnea) + ALIGNED
+        if lanes == LANES:
+            return size + lanes * (t.scratch + 4 * t.n)
+        return size + factor_workspace_size(t) + t.n * padded_columns(t)
 
     cdef void compute(self, int lanes, const double **x, double **y, Py_ssize_t *failed,
                       double *work) noexcept nogil:
         """y <- -H^-1 times the derivatives of inverse dynamics at the acceleration found, and H^-1."""
         cdef const Shape *t = &self.bodies.pattern.shape
-        cdef Py_ssize_t n = t.n, nnz = self.bodies.nnz, e
+        cdef Py_ssize_t n = t.n, nnz = self.bodies.nnz
         cdef double *a = work               # followed by H
         cdef double *H = a + lanes * n
         cdef double *inverse = H + lanes * nnz
@@ -151,7 +153,7 @@ cdef class ForwardDynamicsDerivatives(StateFunction):
         cdef double *dq = tau + lanes * n
         cdef double *dv = dq + lanes * (2 * nnz - n)
         cdef double *unused = dv + lanes * (2 * nnz - n)
-        cdef double *rest = unused + lanes * 3 * nnz
+        cdef double *rest = align(unused + lanes * 3 * nnz)
         cdef Arguments args
         cdef Workspace w
         args.q, args.v, args.x, args.fext, args.out = x[0], x[1], x[2], x[3], a
@@ -160,6 +162,9 @@ cdef class ForwardDynamicsDerivatives(StateFunction):
             active.lanes.factor(t, H, H, inverse, rest, failed)
             active.lanes.apply(t, H, inverse, 1, SOLVE, a, 1)
             active.lanes.invert(t, H, inverse, 1, unused, unused + lanes * nnz, y[2])
+            write_rnea(self.bodies, lanes, x[0], x[1], a, x[3], tau, unused, dq, dv, rest)
+            active.lanes.solve_pair(t, H, inverse, dq, rest, y[0])
+            active.lanes.solve_pair(t, H, inverse, dv, rest, y[1])
         else:
             w = carve_workspace(t, rest)
             rest += factor_workspace_size(t)
@@ -170,40 +175,33 @@ cdef class ForwardDynamicsDerivatives(StateFunction):
                 return
             active.single.apply(t, w.X, w.D, w.inverse, 1, SOLVE, a, w.path)
             active.single.invert(t, w.X, w.inverse, 1, y[2])
-        write_rnea(self.bodies, lanes, x[0], x[1], a, x[3], tau, unused, dq, dv, rest)
-        for e in range(2):
-            write_negative(t, lanes, dq if e == 0 else dv, y[e])
-            if lanes == LANES:
-                active.lanes.apply(t, H, inverse, 1, SOLVE, y[e], n)
-            else:
-                solve_columns(t, &w, y[e], tau)
+            write_rnea(self.bodies, lanes, x[0], x[1], a, x[3], tau, unused, dq, dv, rest)
+            solve_both(t, &w, dq, dv, y[0], y[1], rest)
         if self.with_value:
             memcpy(y[3], a, lanes * n * sizeof(double))
 
 
-cdef void write_negative(const Shape *t, int lanes, const double *packed, double *X) noexcept nogil:
-    """X <- minus a matrix whose packed entries are given."""
-    cdef Py_ssize_t n = t.n, k, e, lane
-    cdef const double *above
-    memset(X, 0, n * n * lanes * sizeof(double))
+cdef Py_ssize_t padded_columns(const Shape *t) noexcept nogil:
+    """Return the columns of two matrices, padded for `solve_many`."""
+    return (2 * t.n + 15) // 16 * 16
+
+
+cdef void solve_both(const Shape *t, const Workspace *w, const double *dq, const double *dv, double *X,
+                     double *Y, double *work) noexcept nogil:
+    """X, Y <- -H^-1 times matrices whose packed entries are given."""
+    cdef Py_ssize_t n = t.n, r = padded_columns(t), k, e, i, above
+    memset(work, 0, n * r * sizeof(double))
     for k in range(n):
-        above = packed + (t.start[n] - k) * lanes
+        above = t.start[n] - k
         for e in range(t.start[k], t.start[k + 1]):
-            for lane in range(lanes):
-                X[(k * n + t.column[e]) * lanes + lane] = -packed[e * lanes + lane]
-                if t.column[e] != k:
-                    X[(t.column[e] * n + k) * lanes + lane] = -above[e * lanes + lane]
-
-
-cdef void solve_columns(const Shape *t, Workspace *w, double *X, double *x) noexcept nogil:
-    """X <- H^-1 X."""
-    cdef Py_ssize_t n = t.n, c, k
-    for c in range(n):
-        for k in range(n):
-            x[k] = X[k * n + c]
-        active.single.apply(t, w.X, w.D, w.inverse, 1, SOLVE, x, w.path)
-        for k in range(n):
-            X[k * n + c] = x[k]
+            i = t.column[e]
+            work[k * r + i], work[k * r + n + i] = -dq[e], -dv[e]
+            if i != k:
+                work[i * r + k], work[i * r + n + k] = -dq[above + e], -dv[above + e]
+    active.single.solve_many(t, w.X, w.inverse, work, r)
+    for k in range(n):
+        memcpy(X + k * n, work + k * r, n * sizeof(double))
+        memcpy(Y + k * n, work + k * r + n, n * sizeof(double))
 
 
 cdef int declare_state(StateFunction f) except -1:

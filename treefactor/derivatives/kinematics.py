@@ -262,7 +262,8 @@ def integrate_derivatives(model: Model, q, v, out=None, num_threads: int = 1):
 
     Notes
     -----
-    Pinocchio's ``dIntegrate``; `d_integrate` computes one of them.
+    Pinocchio's ``dIntegrate``; `d_integrate` computes one of them. A joint's block depends only on its own
+    entries of q and v: a model of a free-flyer alone gives that block of a robot, without the rest.
 
     Examples
     --------

@@ -263,7 +263,7 @@ def _flat(dfext):
     """Return directions of external forces with one axis for all joints of a vector."""
     if dfext is None:
         return None
-    dfext = np.asarray(dfext)
+    dfext = np.asanyarray(dfext)  # masked ones are refused later
     return dfext.reshape(*dfext.shape[:-2], -1) if dfext.ndim > 2 else dfext
 
 

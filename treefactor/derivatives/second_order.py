@@ -38,17 +38,19 @@ def rnea_hvp(
     ----------
     model : Model
         Joints of every kind, mimic joints included.
-    q, v, a, w : array_like, shapes (..., nq), (..., nv), (..., nv), (..., nv)
-        State, and weights of the generalized forces. Leading axes are a batch; an array without them applies
-        to every configuration.
+    q, v, a : array_like, shapes (..., nq), (..., nv), (..., nv)
+        Leading axes are a batch; an array without them applies to every configuration.
+    w : array_like, shape (..., nv)
+        Weights of the generalized forces.
     dq, dv, da : array_like, shape (..., nv), or None
         Direction; None is zero. q changes along `integrate`.
     dw : array_like, shape (..., nv), optional
         Change of w: adds the gradient of dw . rnea.
     fext : array_like, shape (..., njoints, 6), optional
-        External forces as for `rnea`: fixed to the bodies, so that they turn with them.
+        External force and moment on every body, at the origin and in the axes of its joint: they turn with
+        the body.
     symmetric : bool
-        Multiply with the symmetric Hessian of the function d -> w . rnea at integrate(q, d), at d = 0. False:
+        Multiply with the symmetric Hessian, by d at d = 0, of the weighted sum at integrate(q, d). False:
         return the derivative of the gradient instead, as differences of gradients approximate it; it is not
         symmetric. See Notes.
     out : tuple of 3 ndarrays, optional
@@ -107,7 +109,7 @@ def rnea_hessian(
     model, q, v, a, w, fext, num_threads
         As for `rnea_hvp`.
     symmetric : bool
-        Return as qq the symmetric Hessian of the function d -> w . rnea at integrate(q, d), at d = 0. False:
+        Return as qq the symmetric Hessian, by d at d = 0, of the weighted sum at integrate(q, d). False:
         return the derivative of the gradient: entry (k, l) is that of entry k of the gradient by q along the
         l-th unit vector. They differ by the Lie bracket, within spherical, planar and free-flyer joints only;
         see `rnea_hvp`.

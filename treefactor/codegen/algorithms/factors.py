@@ -97,7 +97,9 @@ def column_of(tree, L, P, inverse, b) -> list:
     Freedoms on paths of zeros follow the last one before them, by P of `following`: shorter sums.
     """
     x: list = []
-    known: list[int] = []  # number of ancestors up to the last freedom whose entry is not zero, itself included
+    known: list[
+        int
+    ] = []  # number of ancestors up to the last freedom whose entry is not zero, itself included
     for k, y in enumerate(half_solve(tree, L, b)):
         path = tree.ancestors(k).tolist()
         start = known[path[-1]] if path else 0
@@ -107,7 +109,11 @@ def column_of(tree, L, P, inverse, b) -> list:
             x.append(weighted(P[k][length], [x[j] for j in path[:length]]))
         else:
             known.append(len(path) + 1)
-            x.append(-weighted(L[tree.row_start[k] : tree.row_start[k + 1] - 1], [x[j] for j in path], -(inverse[k] * y)))
+            x.append(
+                -weighted(
+                    L[tree.row_start[k] : tree.row_start[k + 1] - 1], [x[j] for j in path], -(inverse[k] * y)
+                )
+            )
     return x
 
 

@@ -85,7 +85,9 @@ def bracket(model, x, g) -> list:
         elif kind == "freeflyer":
             found[v : v + 6] = _half(x[v : v + 3], x[v + 3 : v + 6], g[v : v + 3], g[v + 3 : v + 6])
         elif kind == "planar":
-            plane = _half([*x[v : v + 2], 0.0], [0.0, 0.0, x[v + 2]], [*g[v : v + 2], 0.0], [0.0] * 2 + [g[v + 2]])
+            plane = _half(
+                [*x[v : v + 2], 0.0], [0.0, 0.0, x[v + 2]], [*g[v : v + 2], 0.0], [0.0] * 2 + [g[v + 2]]
+            )
             found[v : v + 3] = [plane[0], plane[1], plane[5]]
     return found
 

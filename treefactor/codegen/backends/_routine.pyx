@@ -248,7 +248,9 @@ cdef class Routine:
             target[k] = (<Results> parts[k]).at(cnp.PyArray_DATA(<cnp.ndarray> arrays[k]))
         if not self.run_single(x, target, <int> len(parts)):
             return None
-        return arrays if all_arrays else tuple([array if (<cnp.ndarray> array).ndim else array.item() for array in arrays])
+        if all_arrays:
+            return arrays
+        return tuple([array if (<cnp.ndarray> array).ndim else array.item() for array in arrays])
 
     cdef object run_many(self, tuple operands, object out, Results results):
         """Return results for (batch, size) arrays and shared vectors, or None."""

@@ -47,8 +47,8 @@ RESULTS = {
     "kinetic_energy": "kinetic energy, armature included",
     "potential_energy": "potential energy, 0 with the centre of mass at the origin of the base",
     "generalized_gravity": "forces that hold the robot at rest",
-    "rnea_derivatives": "derivatives of the forces for accelerations a by q and v, packed: lower triangle like H, "
-    "then the upper one without diagonal, transposed; packed rows of H",
+    "rnea_derivatives": "derivatives of the forces for accelerations a by q and v, packed: lower triangle "
+    "like H, then the upper one without diagonal, transposed; packed rows of H",
     "rnea_jvp": "derivative of the forces for accelerations a along dq, dv, da",
     "rnea_vjp": "gradients of w^T forces by q, v and a",
     "rnea_hvp": "symmetric Hessian of w^T forces times dq, dv, da",

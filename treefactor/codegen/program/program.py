@@ -36,8 +36,8 @@ from .names import (
     name_of,
     shapes_of,
 )
-from .names import shape_of as shape_of
 from .names import available as available
+from .names import shape_of as shape_of
 
 FORMAT = 2
 NO_PROGRAM = (KeyError, TypeError, ValueError, OverflowError, OSError, EOFError, RuntimeError)
@@ -115,6 +115,22 @@ class Function(ReadOnly):
         """Number of statements, constants and inputs included."""
         return self.op.size
 
+    def evaluate(self, *arguments) -> np.ndarray:
+        """Evaluate statement by statement with NumPy: slow, the reference of the backends.
+
+        Parameters
+        ----------
+        *arguments : array_like, shapes (..., size)
+            In the order of ``inputs``.
+
+        Returns
+        -------
+        ndarray, shape (..., *shape)
+        """
+        from ..backends.numpy_ import evaluate  # which imports this module
+
+        return evaluate(self, *arguments)
+
     def fault(self) -> str | None:
         """Return why the columns are not valid straight-line code, or None."""
         op, a, b = self.op, self.a.astype(int), self.b.astype(int)
@@ -145,7 +161,7 @@ class Function(ReadOnly):
 
     @property
     def places(self) -> list[tuple[str, int]]:
-        """Parameter of the compiled form, and first entry in it, of every argument: q, v, and u for the others."""
+        """Parameter of the compiled form, and first entry in it, of every argument; u holds all after v."""
         sizes = [size for _, size in self.inputs[2:]]
         return [("q", 0), ("v", 0), *(("u", at) for at in accumulate(sizes, initial=0))][: len(self.inputs)]
 

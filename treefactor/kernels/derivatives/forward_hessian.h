@@ -24,23 +24,43 @@ static void NAME(subtract_packed)(const Packed *x, const double *packed, int pai
     }
 }
 
-/* Y <- -A X, of the packed matrix A with both triangles */
-static void NAME(write_product)(const Packed *x, const double *A, const double *X, double *Y)
+/* Y <- -A X in `count` columns from c on, of the packed matrix A with both triangles:
+ *     for k = 1 .. n:   Y_k = -A_kk X_k - sum of A_kj X_j over all j < k,   Y_j -= A_jk X_k for all j < k
+ * Blocks of 4 columns, or 16 of one matrix, keep X_k and Y_k in registers: 8 multiplications for 14 loads and stores,
+ * else 25. */
+INLINE void NAME(multiply_columns)(const Packed *x, const double *restrict A, const double *restrict X, ptrdiff_t c,
+                                   int count, double *restrict Y)
 {
-    const real zero = {0};
     const ptrdiff_t n = x->n;
-    for (ptrdiff_t e = 0; e < n * n; e++) AT(Y, e) = zero;
     for (ptrdiff_t k = 0; k < n; k++) {
         const double *above = NAME(above_diagonal)(x, A, k);
-        for (ptrdiff_t e = x->start[k]; e < x->start[k + 1]; e++) {
-            const ptrdiff_t j = x->column[e];
-            const real left = READ(A, e);
-            for (ptrdiff_t c = 0; c < n; c++) AT(Y, k * n + c) -= left * READ(X, j * n + c);
-            if (j == k) continue;
-            const real right = READ(above, e);
-            for (ptrdiff_t c = 0; c < n; c++) AT(Y, j * n + c) -= right * READ(X, k * n + c);
+        const ptrdiff_t diagonal = x->start[k + 1] - 1;
+        const real first = READ(A, diagonal);
+        real own[16], sum[16];
+        EACH(b, count) {
+            own[b] = READ(X, k * n + c + b);
+            sum[b] = -first * own[b];
         }
+        for (ptrdiff_t e = x->start[k]; e < diagonal; e++) {
+            const ptrdiff_t at = x->column[e] * n + c;
+            const real left = READ(A, e), up = READ(above, e);
+            EACH(b, count) {
+                sum[b] -= left * READ(X, at + b);
+                AT(Y, at + b) -= up * own[b];
+            }
+        }
+        EACH(b, count) AT(Y, k * n + c + b) = sum[b];
     }
+}
+
+/* Y <- -A X, of the packed matrix A with both triangles */
+static void NAME(write_product)(const Packed *x, const double *restrict A, const double *restrict X,
+                                double *restrict Y)
+{
+    ptrdiff_t c = 0;
+    for (; LANES == 1 && c + 16 <= x->n; c += 16) NAME(multiply_columns)(x, A, X, c, 16, Y);
+    for (; c + 4 <= x->n; c += 4) NAME(multiply_columns)(x, A, X, c, 4, Y);
+    for (; c < x->n; c++) NAME(multiply_columns)(x, A, X, c, 1, Y);
 }
 
 /* qq, qv, vv, qtau <- second derivatives of w . (forward dynamics); see second_order_table.h */

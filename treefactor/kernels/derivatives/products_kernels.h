@@ -2,9 +2,9 @@
  * (2018), Analytical derivatives of rigid body dynamics algorithms, contracted. recursions.h lists the names that must
  * be defined. V, A, F are those of rnea.h, l is the parent of body i, and
  *
- *     2 B y = V x* I y - I (V x y) + y x* I V          (no effect of the linear part of y)
+ *     2 B y = V x* I y - I (V x y) + y x* I V          (the linear part of y has no effect)
  *
- * Both use F summed over subtrees. A force of a pair (0, Q) is a couple. */
+ * All sums over subtrees are about the local origin of the body that carries the subtree. */
 #include "../dynamics/workspace.h"
 #include "../dynamics/placements.h"
 #include "../dynamics/inertias.h"
