@@ -141,7 +141,7 @@ DERIVATIVES: dict[str, tuple[Counterpart, ...]] = {
         Counterpart(
             "computeConstraintDynamicsDerivatives",
             "constraints.forward_dynamics_derivatives",
-            "of loops, drives and each `RigidContact`, which hold; timed with points of feet, in batches of 64",
+            "of loops, drives and each `RigidContact`; timed with points of feet held, in batches of 64",
             shape="six (nv or rows, nv)",
             convention="of accelerations and forces by *q*, *v* and *τ*",
         ),
