@@ -96,10 +96,12 @@ def forward_dynamics_derivatives(
 
     Parameters
     ----------
-    model, q, v, fext, with_value, out, num_threads
-        As for `rnea_derivatives`; the value is the acceleration.
+    model, q, v, fext, out, num_threads
+        As for `rnea_derivatives`.
     tau : array_like, shape (..., nv)
         Generalized forces, N, N m.
+    with_value : bool
+        Whether to return the acceleration, too.
 
     Returns
     -------
