@@ -34,15 +34,18 @@ DERIVATIVES: dict[str, tuple[Counterpart, ...]] = {
             convention="the first matrix",
         ),
         Counterpart(
-            "computeForwardKinematicsDerivatives, getFrameAccelerationDerivatives, getFrameVelocityDerivatives, "
-            "getJointAccelerationDerivatives, getJointVelocityDerivatives",
+            (
+                "computeForwardKinematicsDerivatives, getFrameAccelerationDerivatives, "
+                "getFrameVelocityDerivatives, getJointAccelerationDerivatives, getJointVelocityDerivatives"
+            ),
             "frame_derivatives",
             "timed with `getFrameAccelerationDerivatives`, which has those of velocities, too",
             what="getFrameAccelerationDerivatives",
             shape="MotionDerivatives",
             convention=(
-                "of `frame_velocity` and `frame_acceleration` in the same reference; in LOCAL_WORLD_ALIGNED "
-                "Pinocchio's are its WORLD matrices in other axes, which are not derivatives of these quantities"
+                "of `frame_velocity` and `frame_acceleration` in the same reference; in "
+                "LOCAL_WORLD_ALIGNED Pinocchio's are its WORLD matrices in other axes, which are not "
+                "derivatives of these quantities"
             ),
         ),
         Counterpart(
@@ -99,7 +102,11 @@ DERIVATIVES: dict[str, tuple[Counterpart, ...]] = {
         ),
         Counterpart("computeRNEADerivatives", "rnea_jvp", PRODUCT, what="rnea_jvp", shape="(nv)"),
         Counterpart(
-            "computeABADerivatives", "forward_dynamics_jvp", PRODUCT, what="forward_dynamics_jvp", shape="(nv)"
+            "computeABADerivatives",
+            "forward_dynamics_jvp",
+            PRODUCT,
+            what="forward_dynamics_jvp",
+            shape="(nv)",
         ),
         Counterpart(
             "computeRNEADerivatives",
@@ -130,6 +137,13 @@ DERIVATIVES: dict[str, tuple[Counterpart, ...]] = {
             DIFFERENCES,
             what="forward_dynamics_hessian",
             shape="blocks (nv, nv)",
+        ),
+        Counterpart(
+            "computeConstraintDynamicsDerivatives",
+            "constraints.forward_dynamics_derivatives",
+            "of loops, drives and each `RigidContact`; timed with points of feet held, in batches of 64",
+            shape="six (nv or rows, nv)",
+            convention="of accelerations and forces by *q*, *v* and *τ*",
         ),
         Counterpart("computeImpulseDynamicsDerivatives"),
     ),

@@ -69,6 +69,21 @@ def multiples(of: str = "seconds") -> Html:
     return grid(["", "in multiples of", *titles], rows)
 
 
+def ways_of_derivatives() -> Html:
+    """Show times of the matrices of derivatives by loops over bodies and by programs, beside Pinocchio's."""
+    rows = [
+        (
+            name,
+            row["function"],
+            row["how"],
+            *(duration(row["seconds"][way]) if way in row["seconds"] else "–" for way in WAYS),
+        )
+        for name, one in measured("derivatives")["robots"].items()
+        for row in one["ways"]
+    ]
+    return grid(["", "function", "how", *WAYS], rows)
+
+
 def counterparts() -> Html:
     """Show functions of Pinocchio, what computes the same here, and how many times faster or slower it is."""
     from counterparts import GROUPS
@@ -310,6 +325,7 @@ FAMILIES = {  # of treefactor.mlcp_families, in words
     "infeas": "spheres with contradictory rows",
     "infeasR": "robot with contradictory rows",
 }
+WAYS = ("Pinocchio", "loops over bodies", "interpreter", "cc")  # measure_derivatives.py
 HOW = ("one call", "bound call", "batch of 1024")  # measure_from_pinocchio.py
 NOISE = "within the spread of the runs"
 TINY = 1e-12  # shown as 0

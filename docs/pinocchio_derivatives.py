@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 import numpy as np
+import pinocchio as pin
 from pinocchio_turns import BATCH, CALL, WAYS, rows
 
-from treefactor import bench
+from treefactor import bench, constraints
 from treefactor.bench.comparisons import robot as robot_times
 from treefactor.bench.comparisons.derivative_peers import Peers
 
@@ -69,6 +70,28 @@ def derivatives(case: robot_times.Case, frame: int) -> Iterator[bench.Comparison
         read = {name: arrays[name][:FEW] for name in given.split(", ")}
         ours, theirs = f"tf.{what}(robot, {given})", f"peers.{what}({given})"
         yield from rows(case, what, ours, theirs, read, (CALL, BATCH), peers=peers)
+
+
+def constrained(case: robot_times.Case, frames: list[int]) -> Iterator[bench.Comparison]:
+    """Yield comparisons of derivatives with the points of these frames held."""
+    model, data, moving = case.model, case.data, case.moving
+    models, datas = pin.StdVec_RigidConstraintModel(), pin.StdVec_RigidConstraintData()
+    for frame in frames:
+        found = model.frames[frame]
+        at = found.parentJoint, found.placement
+        models.append(pin.RigidConstraintModel(pin.ContactType.CONTACT_3D, model, *at, pin.LOCAL))
+        datas.append(models[-1].createData())
+    pin.initConstraintDynamics(model, data, models, datas)
+    names = {"models": models, "datas": datas, "constraints": constraints}
+    names["contacts"] = [constraints.RigidContact(model.frames[frame].name) for frame in frames]
+    what, ours = "computeConstraintDynamicsDerivatives", "constraints.forward_dynamics_derivatives"
+    theirs = (
+        "pin.constraintDynamics(model, data, q, v, tau, models, datas); "
+        "pin.computeConstraintDynamicsDerivatives(model, data, models, datas)"
+    )
+    arrays = {"q": moving.q[:FEW], "v": moving.v[:FEW], "tau": moving.tau[:FEW]}
+    ours = f"{ours}(robot, q, v, tau, contacts=contacts)"
+    yield from rows(case, what, ours, theirs, arrays, (CALL, BATCH), out=False, **names)
 
 
 def arguments(source: str) -> list[str]:

@@ -58,7 +58,9 @@ ARGUMENTS: dict[Callable, str] = {
 }
 FUNCTIONS = {function.__name__: function for function in ARGUMENTS}
 MATRICES = ("rnea_derivatives", "forward_dynamics_derivatives")
-OWN: dict[str, tuple[Callable, tuple[float, ...]]] = {  # compared with these, and at most this many times as long
+OWN: dict[
+    str, tuple[Callable, tuple[float, ...]]
+] = {  # compared with these, and at most this many times as long
     "rnea_derivatives": (rnea, (4.0, 4.0, 6.0, 8.0)),
     "rnea_vjp": (rnea, (3.0,) * 4),
     "forward_dynamics_vjp": (forward_dynamics, (2.5,) * 4),
@@ -113,6 +115,15 @@ class Derived:
         what, peer = f"{spoken(name)}{how}", peer_of(name)
         return Comparison(TARGET, self.name, what, peer, ours, self.peer(name), goal, patience=PATIENCE)
 
+    def call(self, name: str, count: int | None = None, **options) -> Call:
+        """Return a function of ours: bound to one configuration, or of several with preallocated arrays."""
+        if count is not None:
+            return self.batch(name, count, **options)
+        function, given = FUNCTIONS[name], self.arguments(name)
+        return Call(
+            bind(function, self.model, *given, **options, out=function(self.model, *given, **options))
+        )
+
     def batch(self, name: str, count: int, **options) -> Call:
         """Return a function of several configurations, which writes into preallocated arrays."""
         run = partial(FUNCTIONS[name], self.model, *self.arguments(name, count), **options)
@@ -161,9 +172,7 @@ def derived(case) -> Iterator[Comparison]:
 def _single(robot: Derived) -> Iterator[Comparison]:
     """Compare calls for one configuration that write into preallocated arrays."""
     for name in FUNCTIONS:
-        function, given = FUNCTIONS[name], robot.arguments(name)
-        out = function(robot.model, *given)
-        yield robot.compared(name, "", Call(bind(function, robot.model, *given, out=out)), 1.0)
+        yield robot.compared(name, "", robot.call(name), 1.0)
 
 
 def _batches(robot: Derived) -> Iterator[Comparison]:

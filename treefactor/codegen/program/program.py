@@ -125,7 +125,8 @@ class Function(ReadOnly):
 
         Returns
         -------
-        ndarray, shape (..., *shape)
+        ndarray
+            Leading axes of the arguments, then ``shape``.
         """
         from ..backends.numpy_ import evaluate  # which imports this module
 
