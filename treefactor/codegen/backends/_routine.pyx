@@ -1,8 +1,9 @@
 """Run a generated function on one configuration or a batch: base class of the compiled backends."""
 
 cimport numpy as cnp
+from cpython.object cimport PyTypeObject
 from cpython.ref cimport Py_INCREF
-from cpython.tuple cimport PyTuple_New, PyTuple_SET_ITEM
+from cpython.tuple cimport PyTuple_SET_ITEM
 from libc.math cimport NAN
 from libc.stdint cimport int32_t, int64_t, uintptr_t
 from libc.stdlib cimport free, malloc
@@ -17,6 +18,9 @@ import numpy as np
 from ...tolerances import UNIT_SQUARE
 
 cnp.import_array()
+
+cdef extern from "Python.h":
+    object PyType_GenericAlloc(PyTypeObject *kind, Py_ssize_t size)
 
 cdef extern from *:
     """
@@ -224,29 +228,32 @@ cdef class Routine:
         return out if self.run_single(x, &target, 1) else None
 
     def fast_parts(self, tuple operands not None, out, tuple parts not None, threads):
-        """Return the results of the parts of a group for contiguous vectors, or None."""
+        """Return the results of a function of several for contiguous vectors, or None.
+
+        Parts are the type of the tuple to return, and the locations of the results.
+        """
         cdef const double *x[ARGUMENTS]
         cdef Target target[PARTS]
-        cdef int k
+        cdef int k, count = <int> len(parts) - 1
         cdef bint all_arrays = True
         cdef tuple arrays
-        cdef object array
-        if len(parts) > PARTS or not self.find_operands(operands, x):
+        cdef object array, kind = parts[0]
+        if count > PARTS or not self.find_operands(operands, x):
             return None
         if out is None:
-            arrays = PyTuple_New(len(parts))
-            for k in range(len(parts)):
-                array = (<Results> parts[k]).allocate(-1)
+            arrays = <tuple> PyType_GenericAlloc(<PyTypeObject *> kind, count)
+            for k in range(count):
+                array = (<Results> parts[k + 1]).allocate(-1)
                 Py_INCREF(array)
                 PyTuple_SET_ITEM(arrays, k, array)
-                all_arrays &= (<Results> parts[k]).axes > 0
-        elif type(out) is tuple and are_fast_outputs(<tuple> out, parts):
+                all_arrays &= (<Results> parts[k + 1]).axes > 0
+        elif isinstance(out, tuple) and are_fast_outputs(<tuple> out, parts[1:]):
             arrays = out
         else:
             return None
-        for k in range(len(parts)):
-            target[k] = (<Results> parts[k]).at(cnp.PyArray_DATA(<cnp.ndarray> arrays[k]))
-        if not self.run_single(x, target, <int> len(parts)):
+        for k in range(count):
+            target[k] = (<Results> parts[k + 1]).at(cnp.PyArray_DATA(<cnp.ndarray> arrays[k]))
+        if not self.run_single(x, target, count):
             return None
         if all_arrays:
             return arrays
