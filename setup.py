@@ -21,6 +21,8 @@ KERNELS = {
     "_poses": [f"{FOLDER}/poses/poses.c"],
     "_configurations": [f"{FOLDER}/configurations/configurations.c"],
     "_first_order": [f"{FOLDER}/derivatives/first_order.c"],
+    "_second_order": [f"{FOLDER}/derivatives/second_order.c"],
+    "_products": [f"{FOLDER}/derivatives/products.c"],
     "_rollouts": [f"{FOLDER}/rollouts/rollouts.c"],
     "_request": [f"{FOLDER}/kinematics/requests.c"],
     "_loops": [f"{FOLDER}/constraints/loops.c"],

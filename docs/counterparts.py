@@ -6,6 +6,7 @@ The choice of functions follows a count of what 486 files of 21 public repositor
 from __future__ import annotations
 
 from counterpart import Counterpart
+from counterparts_of_derivatives import DERIVATIVES
 from counterparts_of_kinematics import KINEMATICS
 
 GROUPS: dict[str, tuple[Counterpart, ...]] = {
@@ -155,7 +156,6 @@ GROUPS: dict[str, tuple[Counterpart, ...]] = {
             "closed loops; times on the page on performance",
             shape="(nv), (rows)",
         ),
-        Counterpart("computeABADerivatives, computeRNEADerivatives"),
         Counterpart("computeJointTorqueRegressor, computeStaticRegressor"),
     ),
     "Simulation": (
@@ -242,6 +242,7 @@ GROUPS: dict[str, tuple[Counterpart, ...]] = {
             shape="(m, m)",
         ),
     ),
+    **DERIVATIVES,
     **KINEMATICS,
     "Operational space": (
         Counterpart(
@@ -290,6 +291,16 @@ WITHOUT_COUNTERPART = {  # public functions and classes, with what Pinocchio's P
         *("adapters.pinocchio_.massless_joints", "adapters.pinocchio_.mimic_joints"),
         *("adapters.pinocchio_.placement_changes", "adapters.pinocchio_.with_inertials"),
     ),
+    "itself: treefactor check --derivatives calls it through these functions": (
+        *("adapters.pinocchio_.aligned", "adapters.pinocchio_.derivatives", "adapters.pinocchio_.from_local"),
+        *(
+            "adapters.pinocchio_.inner_joints",
+            "adapters.pinocchio_.moved",
+            "adapters.pinocchio_.split_joints",
+        ),
+        *("adapters.pinocchio_.turning_joints", "adapters.pinocchio_.values"),
+        "adapters.pinocchio_.with_frame",
+    ),
     "itself: the functions convert models": (
         *("adapters.pinocchio_.load", "adapters.pinocchio_.model", "adapters.pinocchio_.tree"),
     ),
@@ -314,6 +325,7 @@ REASONS = {  # why functions take longer than Pinocchio's, by the name of the me
     "isSameConfiguration of different ones": "compares all joints; Pinocchio stops at a difference",
     "operational_bias": "the consistent inverse and the projector are NumPy products",
     "operational_space": "the consistent inverse and the projector are NumPy products",
+    "computeConstraintDynamicsDerivatives": "written in NumPy: single calls pay for many small arrays",
     "distance": "checks two configurations: about 0.02 microseconds more on robots of few joints",
     "normalize": "checks the configuration: about 0.02 microseconds more",
     "exp6": CHECKS,

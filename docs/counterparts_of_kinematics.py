@@ -180,7 +180,7 @@ KINEMATICS: dict[str, tuple[Counterpart, ...]] = {
             shape="(6)",
             convention="classical in both of its axes",
         ),
-        Counterpart("computeForwardKinematicsDerivatives, computeFrameKinematicRegressor"),
+        Counterpart("computeFrameKinematicRegressor"),
     ),
     "Centre of mass and momentum": (
         Counterpart(

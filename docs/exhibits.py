@@ -56,6 +56,34 @@ def ratios(robots: Sequence[str], subject: str) -> Html:
     )
 
 
+def multiples(of: str = "seconds") -> Html:
+    """Show what derivatives cost in multiples of the dynamics that they differentiate, robot by robot."""
+    robots = measured("derivatives")["robots"]
+    rows = []
+    for way in dict.fromkeys(way for one in robots.values() for way in one[of]):
+        base = "forward_dynamics" if way.startswith("forward_dynamics") else "rnea"
+        if way != base:
+            shares = [one[of][way] / one[of][base] if way in one[of] else None for one in robots.values()]
+            rows.append((way, base, *("–" if share is None else f"{share:.1f}" for share in shares)))
+    titles = (f"{name}, nv = {one['nv']}" for name, one in robots.items())
+    return grid(["", "in multiples of", *titles], rows)
+
+
+def ways_of_derivatives() -> Html:
+    """Show times of the matrices of derivatives by loops over bodies and by programs, beside Pinocchio's."""
+    rows = [
+        (
+            name,
+            row["function"],
+            row["how"],
+            *(duration(row["seconds"][way]) if way in row["seconds"] else "–" for way in WAYS),
+        )
+        for name, one in measured("derivatives")["robots"].items()
+        for row in one["ways"]
+    ]
+    return grid(["", "function", "how", *WAYS], rows)
+
+
 def counterparts() -> Html:
     """Show functions of Pinocchio, what computes the same here, and how many times faster or slower it is."""
     from counterparts import GROUPS
@@ -283,6 +311,7 @@ SUBJECTS = {  # of a page, the targets in the stored results
     "batches of matrices": ("S4", "S5"),
     "dynamics": ("S6",),
     "compiled programs": ("S7",),
+    "derivatives": ("Derivatives",),
     "closed loops": ("closed loops",),
     "contact problems": ("A2", "A3", "A4"),
     "warm starts": ("A5",),
@@ -296,6 +325,7 @@ FAMILIES = {  # of treefactor.mlcp_families, in words
     "infeas": "spheres with contradictory rows",
     "infeasR": "robot with contradictory rows",
 }
+WAYS = ("Pinocchio", "loops over bodies", "interpreter", "cc")  # measure_derivatives.py
 HOW = ("one call", "bound call", "batch of 1024")  # measure_from_pinocchio.py
 NOISE = "within the spread of the runs"
 TINY = 1e-12  # shown as 0

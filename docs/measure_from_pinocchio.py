@@ -16,6 +16,7 @@ from pathlib import Path
 
 import numpy as np
 import pinocchio as pin
+from pinocchio_derivatives import constrained, derivatives
 from pinocchio_geometry import configurations, poses
 from pinocchio_kinematics import dynamics, kinematics, simulation
 from pinocchio_turns import BATCH, BOUND, CALL, rows, turns
@@ -66,6 +67,8 @@ def of_robot(name: str) -> Iterator[bench.Comparison]:
     for measured in (dynamics, programs, simulation, linear_algebra, configurations, poses):
         yield from measured(case)
     yield from kinematics(case, frame)
+    yield from derivatives(case, frame)
+    yield from constrained(case, contacts or [frame])
     yield from delassus(case, contacts or [frame])
     yield turns(
         CALL, case, "buildModelFromUrdf", partial(tf.Model.from_urdf, case.path, case.floating), loader(case)

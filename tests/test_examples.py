@@ -12,7 +12,8 @@ import treefactor as tf
 from treefactor import robots
 
 EXAMPLES = Path(__file__).parents[1] / "examples"
-SCRIPTS = sorted(path.stem for path in EXAMPLES.glob("*.py") if path.stem not in ("show", "flexible_arm"))
+OTHERS = ("show", "flexible_arm", "trajectory_gradient")  # not scenes of a Stepper
+SCRIPTS = sorted(path.stem for path in EXAMPLES.glob("*.py") if path.stem not in OTHERS)
 HELD = 1e-3  # m
 
 
@@ -22,7 +23,8 @@ def example(monkeypatch):
     monkeypatch.syspath_prepend(EXAMPLES)
 
     def load(name):
-        if name == "humanoid" and "simple_humanoid" not in robots.bundled():
+        robot = {"humanoid": "simple_humanoid", "trajectory_gradient": "talos_reduced"}.get(name)
+        if robot and robot not in robots.bundled():
             pytest.skip("example-robot-data is not installed")
         return import_module(name)
 
@@ -150,6 +152,26 @@ def test_the_flexible_arm_prints_and_draws(example, monkeypatch, capsys, tmp_pat
     printed = capsys.readouterr().out
     assert all(word in printed for word in ("modes", "frequencies", "deflection", "elastic", "ms per step"))
     assert picture.read_bytes().startswith(b"\x89PNG")
+
+
+def test_the_gradient_of_a_cost_of_trajectories_is_its_derivative(example):
+    script = example("trajectory_gradient")
+    _, model, (q0, v0, tau, goal) = script.problem(3, 6)
+    _, found = script.gradient(model, q0, v0, tau, goal)
+    direction = np.random.default_rng(1).normal(size=tau.shape)
+    moved = [script.gradient(model, q0, v0, tau + step * direction, goal)[0] for step in (1e-4, -1e-4)]
+    expected = (moved[0] - moved[1]) / 2e-4
+    np.testing.assert_allclose((found * direction).sum(axis=(1, 2)), expected, rtol=1e-6)
+
+
+def test_the_gradient_is_that_of_a_loop_over_pinocchio(example, monkeypatch, capsys):
+    pytest.importorskip("pinocchio", reason="the example compares with it")
+    example("trajectory_gradient")
+    monkeypatch.setattr(sys, "argv", ["trajectory_gradient", "--trajectories", "3", "--steps", "4"])
+    runpy.run_path(str(EXAMPLES / "trajectory_gradient.py"), run_name="__main__")
+    printed = capsys.readouterr().out
+    assert all(word in printed for word in ("3 trajectories of 4 states", "us per state", "ratio"))
+    assert float(printed.split("deviation ")[1].split()[0]) < 1e-12
 
 
 @pytest.mark.parametrize("name", SCRIPTS)

@@ -25,9 +25,24 @@ KERNELS, STEPPER, PAIR = OBJECTS["Kernels"], standing(), tf.Tree([-1, 0])
 STATE = np.array([0.0, 0, 1, 0, 0, 0, 1]), np.zeros(6), np.zeros(6)
 CONTACTS = OBJECTS["fclib.Contacts"]
 OUT = np.empty((MODEL.nv, MODEL.nv))
+FORCES = np.zeros((MODEL.njoints, 6))
 CASES = {  # functions of arrays, and arrays that they accept; by the name of what is public
     "crba": (lambda q, out: tf.crba(MODEL, q, out), Q, OUT),
     "rnea": (lambda q, v, a, fext: tf.rnea(MODEL, q, v, a, fext), Q, V, V, np.zeros((MODEL.njoints, 6))),
+    "rnea_derivatives": (
+        lambda q, v, a, f: tf.rnea_derivatives(MODEL, q, v, a, f),
+        Q,
+        V,
+        V,
+        np.zeros((MODEL.njoints, 6)),
+    ),
+    "forward_dynamics_derivatives": (
+        lambda q, v, tau, f: tf.forward_dynamics_derivatives(MODEL, q, v, tau, f),
+        Q,
+        V,
+        V,
+        np.zeros((MODEL.njoints, 6)),
+    ),
     "joint_forces": (
         lambda q, v, a, f: tf.joint_forces(MODEL, q, v, a, f),
         Q,
@@ -57,6 +72,23 @@ CASES = {  # functions of arrays, and arrays that they accept; by the name of wh
     "bias": (lambda q, v, out: tf.bias(MODEL, q, v, out=out), Q, V, V.copy()),
     "aba": (lambda q, v, tau: tf.aba(MODEL, q, v, tau), Q, V, V),
     "forward_dynamics": (lambda q, v, tau: tf.forward_dynamics(MODEL, q, v, tau), Q, V, V),
+    "rnea_hvp": (lambda *arrays: tf.rnea_hvp(MODEL, *arrays), Q, V, V, V, V, V, V, V, FORCES),
+    "rnea_hessian": (lambda *arrays: tf.rnea_hessian(MODEL, *arrays), Q, V, V, V, FORCES),
+    "forward_dynamics_hvp": (
+        lambda *arrays: tf.forward_dynamics_hvp(MODEL, *arrays),
+        *(Q, V, V, V, V, V, V, V, FORCES),
+    ),
+    "forward_dynamics_hessian": (
+        lambda *arrays: tf.forward_dynamics_hessian(MODEL, *arrays),
+        *(Q, V, V, V, FORCES),
+    ),
+    "rnea_jvp": (lambda *arrays: tf.rnea_jvp(MODEL, *arrays), Q, V, V, V, V, V, FORCES, FORCES),
+    "rnea_vjp": (lambda *arrays: tf.rnea_vjp(MODEL, *arrays), Q, V, V, V, FORCES),
+    "forward_dynamics_jvp": (
+        lambda *arrays: tf.forward_dynamics_jvp(MODEL, *arrays),
+        *(Q, V, V, V, V, V, FORCES, FORCES),
+    ),
+    "forward_dynamics_vjp": (lambda *arrays: tf.forward_dynamics_vjp(MODEL, *arrays), Q, V, V, V, FORCES),
     "step": (
         lambda q, v, tau, q1, v1: tf.step(MODEL, q, v, tau, 0.1, out=(q1, v1)),
         *(Q, V, V, Q.copy(), V.copy()),
@@ -94,6 +126,11 @@ CASES = {  # functions of arrays, and arrays that they accept; by the name of wh
     "distance": (lambda q0, q1: tf.distance(MODEL, q0, q1), Q, Q),
     "squared_distance": (lambda q0, q1: tf.squared_distance(MODEL, q0, q1), Q, Q),
     "is_same_configuration": (lambda q0, q1: tf.is_same_configuration(MODEL, q0, q1), Q, Q),
+    "frame_derivatives": (lambda q, v, a: tf.frame_derivatives(MODEL, q, v, a, 1), Q, V, V),
+    "com_derivatives": (lambda q, v, a: tf.com_derivatives(MODEL, q, v, a), Q, V, V),
+    "centroidal_derivatives": (lambda q, v, a: tf.centroidal_derivatives(MODEL, q, v, a), Q, V, V),
+    "integrate_derivatives": (lambda q, v: tf.integrate_derivatives(MODEL, q, v), Q, V),
+    "difference_derivatives": (lambda q0, q1: tf.difference_derivatives(MODEL, q0, q1), Q, Q),
     "d_integrate": (lambda q, v: tf.d_integrate(MODEL, q, v, 0), Q, V),
     "d_difference": (lambda q0, q1: tf.d_difference(MODEL, q0, q1, 1), Q, Q),
     "random_configuration": (lambda low, high: tf.random_configuration(MODEL, 1, low, high), Q - 1, Q + 1),

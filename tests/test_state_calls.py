@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 
 import treefactor as tf
 from treefactor import se3, so3
+from treefactor.derivatives import products, second_order
 from treefactor.kinematics import centroidal, frames, operational_space
 from treefactor.model import configuration, configuration_derivatives, configuration_distances
 
@@ -24,6 +25,8 @@ MODULES = (
     configuration,
     configuration_derivatives,
     configuration_distances,
+    products,
+    second_order,
 )
 COUNT = 19  # two blocks of lanes, and three
 CASES = [
@@ -248,6 +251,10 @@ def test_pivots_that_fail_leave_out_as_it_was():
         (tf.inverse_inertia, (q,), {}),
         (tf.forward_dynamics, (q, v, v), {}),
         (tf.aba, (q, v, v), {}),
+        (tf.forward_dynamics_jvp, (q, v, v, v, v, v), {}),
+        (tf.forward_dynamics_vjp, (q, v, v, v), {"with_value": True}),
+        (tf.forward_dynamics_hvp, (q, v, v, v, v, v, v), {}),
+        (tf.forward_dynamics_hessian, (q, v, v, v), {}),
         (tf.operational_inertia, (q, 1), {}),
         (tf.operational_inertia, (moving, 1), {}),  # six rows of two freedoms
         (tf.step, (q, v, v, 0.1), {}),
@@ -268,6 +275,7 @@ def test_pivots_that_fail_leave_out_as_it_was():
 
 
 FACTORED = ("inverse_inertia", "operational_inertia", "operational_bias", "step", "rollout")
+FACTORED += tuple(f"forward_dynamics_{name}" for name in ("jvp", "vjp", "hvp", "hessian"))
 
 
 @pytest.mark.slow

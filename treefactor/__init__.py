@@ -7,6 +7,20 @@ from ._version import __version__
 from .codegen import Kernels, Program, compile, generate
 from .config import show_config
 from .derivatives.first_order import forward_dynamics_derivatives, rnea_derivatives
+from .derivatives.kinematics import (
+    centroidal_derivatives,
+    com_derivatives,
+    difference_derivatives,
+    frame_derivatives,
+    integrate_derivatives,
+)
+from .derivatives.products import forward_dynamics_jvp, forward_dynamics_vjp, rnea_jvp, rnea_vjp
+from .derivatives.second_order import (
+    forward_dynamics_hessian,
+    forward_dynamics_hvp,
+    rnea_hessian,
+    rnea_hvp,
+)
 from .dynamics import (
     aba,
     base_force,
@@ -132,6 +146,7 @@ __all__ = [
     "bind",
     "center_of_mass",
     "center_of_mass_jacobian",
+    "centroidal_derivatives",
     "centroidal_inertia",
     "centroidal_map",
     "centroidal_map_dot",
@@ -139,6 +154,7 @@ __all__ = [
     "centroidal_momentum_rate",
     "chain_forces",
     "chain_inertia",
+    "com_derivatives",
     "compile",
     "constraints",
     "coriolis_matrix",
@@ -147,12 +163,18 @@ __all__ = [
     "d_integrate",
     "delassus",
     "difference",
+    "difference_derivatives",
     "distance",
     "factor",
     "families",
     "forward_dynamics",
     "forward_dynamics_derivatives",
+    "forward_dynamics_hessian",
+    "forward_dynamics_hvp",
+    "forward_dynamics_jvp",
+    "forward_dynamics_vjp",
     "frame_acceleration",
+    "frame_derivatives",
     "frame_jacobian",
     "frame_jacobian_dot",
     "frame_placement",
@@ -161,6 +183,7 @@ __all__ = [
     "generate",
     "h_times",
     "integrate",
+    "integrate_derivatives",
     "interpolate",
     "inverse_inertia",
     "is_same_configuration",
@@ -180,6 +203,10 @@ __all__ = [
     "random_configuration",
     "rnea",
     "rnea_derivatives",
+    "rnea_hessian",
+    "rnea_hvp",
+    "rnea_jvp",
+    "rnea_vjp",
     "rollout",
     "se3",
     "show_config",

@@ -33,6 +33,7 @@ ROBOTS = (
     "talos_reduced",
     "talos_full_v2",
 )
+HUMANOIDS = ("talos_reduced", "talos_full_v2")
 ARMS = ("GENERAL_6R",)  # of treefactor.arms
 STANDING = ("anymal-kinova", "talos_full_v2")  # on a free-flyer, unlike in treefactor.robots
 

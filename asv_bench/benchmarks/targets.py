@@ -16,6 +16,9 @@ from treefactor import growth, mlcp
 from treefactor.adapters import pinocchio_
 from treefactor.bench import Comparison, Result
 from treefactor.bench.comparisons import (
+    derivatives as derivatives_times,
+)
+from treefactor.bench.comparisons import (
     dynamics as dynamics_times,
 )
 from treefactor.bench.comparisons import (
@@ -41,7 +44,18 @@ from treefactor.exceptions import CodegenError
 from treefactor.mlcp_families import FAMILIES
 from treefactor.papers.textbook import recursions
 
-from .comparisons import ARMS, LARGE_TREES, ROBOTS, SMALL_TREES, arm_of, case, chain_of, mujoco, sparse
+from .comparisons import (
+    ARMS,
+    HUMANOIDS,
+    LARGE_TREES,
+    ROBOTS,
+    SMALL_TREES,
+    arm_of,
+    case,
+    chain_of,
+    mujoco,
+    sparse,
+)
 
 CONTACTS = {f"{family} {m}": (family, m) for family, m in mlcp_times.COLD}
 Pairs = tuple[tuple[str, str], ...]
@@ -228,6 +242,21 @@ class Rollouts(_Target):
 
     def comparisons(self, model):
         return rollouts_times.rollouts(case(model))
+
+    def setup_cache(self):
+        return self.measured()
+
+
+class Derivatives(_Target):
+    models = ROBOTS
+
+    @classmethod
+    def pairs_of(cls, model):
+        functions = derivatives_times.program_functions(derivatives_times.MANY * (model in HUMANOIDS))
+        return tuple(derivatives_times.measured(functions, HOW))
+
+    def comparisons(self, model):
+        return derivatives_times.derived(case(model))
 
     def setup_cache(self):
         return self.measured()

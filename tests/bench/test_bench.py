@@ -14,6 +14,9 @@ import treefactor as tf
 from treefactor import bench, cli, growth, mlcp_families, report, robots
 from treefactor.bench import Call, Comparison, Result, _peak
 from treefactor.bench.comparisons import (
+    derivatives as derivatives_times,
+)
+from treefactor.bench.comparisons import (
     dynamics as dynamics_times,
 )
 from treefactor.bench.comparisons import (
@@ -49,6 +52,7 @@ def impatient(monkeypatch, tmp_path):
     monkeypatch.setattr(factor_times, "LARGE", 40)
     monkeypatch.setattr(factor_times, "SMALL", 20)
     monkeypatch.setattr(dynamics_times, "COUNT", 16)
+    monkeypatch.setattr(derivatives_times, "COUNTS", (8, 16))
     monkeypatch.setattr(rollouts_times, "COUNT", 16)
     monkeypatch.setattr(rollouts_times, "STEPS", 3)
 
@@ -114,7 +118,7 @@ def test_bench_prints_a_table_and_writes_json(robot, compiler, tmp_path, capsys,
     content = json.loads(file.read_text())
     assert content["robot"] == robot
     rows = content["results"]
-    targets = {"S1", "S2", "S4", "S5", "S6", "S8"} | ({"S7"} if compiler else set())
+    targets = {"S1", "S2", "S4", "S5", "S6", "S8", "Derivatives"} | ({"S7"} if compiler else set())
     targets |= {"Rollouts"} if find_spec("mujoco") else set()
     assert {row["target"] for row in rows} == targets
     assert all(row[key] > 0 for row in rows for key in ("ours", "theirs", "ratio", "low", "high"))

@@ -15,6 +15,9 @@ import pytest
 
 from treefactor import Factor, Tree, bench, families
 from treefactor.bench.comparisons import (
+    derivatives as derivatives_times,
+)
+from treefactor.bench.comparisons import (
     dynamics as dynamics_times,
 )
 from treefactor.bench.comparisons import (
@@ -39,6 +42,7 @@ def impatient(monkeypatch, tmp_path):
         bench.timing: {"RUN": 1e-5, "TURNS": 3, "FEWEST": 2},
         factor_times: {"LARGE": 40, "SMALL": 20},
         dynamics_times: {"COUNT": 16},
+        derivatives_times: {"COUNTS": (8, 16)},
         rollouts_times: {"COUNT": 16, "STEPS": 3},
     }.items():
         for name, value in values.items():
@@ -125,6 +129,7 @@ TARGETS = (
     "S7CompiledPrograms",
     "S8Threads",
     "Rollouts",
+    "Derivatives",
     "Chain",
     "A2A8Contacts",
     "ClosedLoops",

@@ -215,7 +215,7 @@ def test_disagreement_names_the_page(arm, capsys, monkeypatch):
 
     monkeypatch.setattr(check.run, "_check_robot", disagreeing)
     monkeypatch.setattr(check.run, "_check_apart", lambda robot, workers, *rest: disagreeing(robot, workers))
-    monkeypatch.setattr(check.run, "_adapters", lambda engines: {})
+    monkeypatch.setattr(check.run, "adapters_of", lambda engines: {})
     assert cli.main(["check", "arm.urdf", "--engine", "mujoco"]) == cli.DISAGREE
     assert "Next: `treefactor check arm.urdf --html` draws which" in capsys.readouterr().out
     assert cli.main(["check", "arm.urdf", "--engine", "mujoco", "--html"]) == cli.DISAGREE

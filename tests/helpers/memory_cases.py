@@ -97,6 +97,8 @@ CALLS = {
     "energy": lambda: tf.mechanical_energy(MODEL, Q, V),
     "coriolis": lambda: tf.coriolis_matrix(MODEL, Q, V),
     "inverse inertia": lambda: tf.inverse_inertia(MODEL, Q),
+    "products": lambda: tf.forward_dynamics_vjp(MODEL, Q, V, V, V, with_value=True).value,
+    "product": lambda: tf.rnea_jvp(MODEL, Q[0], V[0], V[0], V[0], None, V[0]),
     "next state": lambda: tf.step(MODEL, Q, V, V, 0.1)[0],
     "rollout": lambda: tf.rollout(MODEL, Q[0], V[0], V[:3], 0.1)[0],
     "rollouts": lambda: tf.rollout(MODEL, Q, V, V[:3], 0.1, method="rk4")[1],

@@ -42,6 +42,16 @@ def posed(function):
     return lambda model, *arrays, **options: function(*arrays, **options)
 
 
+def second(function):
+    """Return a function of second derivatives whose last array are the external forces, weighted by the third."""
+
+    def call(model, q, v, a, *others, **options):
+        weights = others[:1] if len(others) == 2 else (a, *others[:-1])
+        return function(model, q, v, a, *weights, fext=others[-1], **options)
+
+    return call
+
+
 MOVING = {  # functions of a model; by name: the function, and the names of its arrays
     "generalized_gravity": (tf.generalized_gravity, "q"),
     "static_torque": (tf.static_torque, "q f"),
@@ -51,6 +61,20 @@ MOVING = {  # functions of a model; by name: the function, and the names of its 
     "coriolis_matrix": (tf.coriolis_matrix, "q v"),
     "coriolis_matrix packed": (partial(tf.coriolis_matrix, layout="packed"), "q v"),
     "inverse_inertia": (tf.inverse_inertia, "q"),
+    "rnea_jvp": (lambda m, q, v, a, *d, **o: tf.rnea_jvp(m, q, v, a, *d, True, **o), "q v a dq dv da f df"),
+    "rnea_vjp": (
+        lambda m, q, v, a, w, f, **o: tf.rnea_vjp(m, q, v, a, w, f, True, True, True, **o),
+        "q v a dq f",
+    ),
+    "rnea_hvp": (second(tf.rnea_hvp), "q v a dq dv da f"),
+    "rnea_hessian": (second(tf.rnea_hessian), "q v a dq f"),
+    "forward_dynamics_hvp": (second(tf.forward_dynamics_hvp), "q v a dq dv da f"),
+    "forward_dynamics_hessian": (second(tf.forward_dynamics_hessian), "q v a dq f"),
+    "forward_dynamics_jvp": (tf.forward_dynamics_jvp, "q v a dq dv da f df"),
+    "forward_dynamics_vjp": (
+        lambda m, q, v, a, w, f, **o: tf.forward_dynamics_vjp(m, q, v, a, w, f, True, True, True, **o),
+        "q v a dq f",
+    ),
     "step": (lambda m, q, v, a, **o: tf.step(m, q, v, a, 0.01, **o), "q v a"),
     "rollout": (lambda m, q, v, a, **o: tf.rollout(m, q, v, a, 0.01, 3, "rk4", **o), "q v a"),
     "operational_inertia": (
@@ -70,6 +94,9 @@ MOVING = {  # functions of a model; by name: the function, and the names of its 
     "frame_jacobian pair": (at_tip(tf.frame_jacobian, "LOCAL", "packed", True), "q"),
     "joint_jacobian": (lambda m, q, **o: tf.joint_jacobian(m, q, m.njoints - 1, **o), "q"),
     "frame_jacobian_dot": (at_tip(tf.frame_jacobian_dot), "q v"),
+    "frame_derivatives": (at_tip(tf.frame_derivatives, "WORLD", True), "q v a"),
+    "com_derivatives": (tf.com_derivatives, "q v a"),
+    "centroidal_derivatives": (tf.centroidal_derivatives, "q v a"),
     "center_of_mass": (tf.center_of_mass, "q v a"),
     "center_of_mass_jacobian": (tf.center_of_mass_jacobian, "q"),
     "centroidal_map": (tf.centroidal_map, "q"),
@@ -89,6 +116,8 @@ STEPPED = {  # those that raise for a rotation of another length in a batch, too
     "d_integrate by v": (partial(tf.d_integrate, argument="ARG1"), "q v"),
     "d_difference": (partial(tf.d_difference, argument=1), "q q1"),
     "d_difference by both": (tf.d_difference, "q q1"),
+    "integrate_derivatives": (tf.integrate_derivatives, "q v"),
+    "difference_derivatives": (tf.difference_derivatives, "q q1"),
 }
 POSED = {  # of poses and rotations
     **{
@@ -119,7 +148,8 @@ CALLS = {
     "is_same_configuration": (tf.is_same_configuration, "q q1"),
     **POSED,
 }
-WITHOUT_OUT = ("is_same_configuration", "task_bias", "operational_bias", "d_difference by both")
+PAIRS = ("d_difference by both", "integrate_derivatives", "difference_derivatives")  # refuse such out
+WITHOUT_OUT = ("is_same_configuration", "task_bias", "operational_bias", *PAIRS)
 
 
 def arrays_of(name, model, seed=0, size=()):
@@ -132,13 +162,16 @@ def arrays_of(name, model, seed=0, size=()):
     found |= {"M": poses[0], "M1": poses[1], "R": poses[0][..., :3].copy(), "R1": poses[1][..., :3].copy()}
     found |= {"w": rng.normal(size=(*shape, 3)), "w6": rng.normal(size=(*shape, 6))}
     found |= {"u": rng.random(shape), "x": rng.normal(size=(*shape, 3)), "xq": se3.to_xyzquat(poses[0])}
+    found |= dict(zip(("dq", "dv", "da"), rng.normal(size=(3, *v.shape)), strict=True))
+    found["df"] = rng.normal(size=f.shape)
     found["quaternion"] = so3.to_quaternion(found["R"])
     return [found[array] for array in CALLS[name][1].split()]
 
 
 def has(name, model):
     """Return whether a model has what a call computes: a joint, a centre of mass."""
-    return model.njoints > 0 or not any(word in name for word in ("joint_j", "center", "centroid", "Kinem"))
+    needing = ("joint_j", "com_d", "center", "centroid", "Kinem")
+    return model.njoints > 0 or not any(word in name for word in needing)
 
 
 def run(name, model, *arrays, **options):

@@ -234,14 +234,21 @@ def as_output(out, shape: tuple[int, ...], dtype=np.float64) -> np.ndarray:
 
 def fill_outputs(out: tuple, found: tuple) -> tuple:
     """Copy results to arrays of their shapes, a tuple of as many, and return it; raise ShapeError."""
-    if not isinstance(found, tuple) or len(out) != len(found):
-        count = len(found) if isinstance(found, tuple) else 1
-        wanted = f"a tuple of {count} arrays" if isinstance(found, tuple) else "one array"
-        raise ShapeError(f"out must be {wanted}, got a tuple of {len(out)}", (len(out),), (count,))
+    if not isinstance(found, tuple):
+        raise ShapeError(f"out must be one array, got a tuple of {len(out)}", (len(out),), (1,))
+    require_count(out, len(found))
     arrays = [as_output(to, np.shape(result)) for to, result in zip(out, found, strict=True)]
     for to, result in zip(arrays, found, strict=True):
         to[...] = result
     return out
+
+
+def require_count(out: tuple, count: int) -> None:
+    """Raise ShapeError unless out has an array for every result."""
+    if len(out) != count:
+        raise ShapeError(
+            f"out must be a tuple of {count} arrays, got a tuple of {len(out)}", (len(out),), (count,)
+        )
 
 
 def require_bindable(array, shape: tuple[int, ...], name: str) -> None:

@@ -119,8 +119,7 @@ class Reference:
 
     def random(self) -> np.random.Generator:
         """Return random numbers that depend only on the seed and the file's name."""
-        name = self.robot.path.name.encode(errors="surrogateescape")
-        return np.random.default_rng([self.seed, zlib.crc32(name)])
+        return random_of(self.robot, self.seed)
 
     def regular(self, H: np.ndarray):
         """Return the model with an armature of 1 on the freedoms that move no inertia."""
@@ -174,6 +173,11 @@ class Reference:
         data = other.createData()
         H = self.adapter.mass_matrix(other, data, s.q)
         return H, np.array(self.adapter.pin.nle(other, data, s.q, s.v))
+
+
+def random_of(robot: Robot, seed: int) -> np.random.Generator:
+    """Return random numbers that depend only on the seed and the name of the robot's file."""
+    return np.random.default_rng([seed, zlib.crc32(robot.path.name.encode(errors="surrogateescape"))])
 
 
 def compare_pinocchio(reference: Reference) -> Comparison:

@@ -89,7 +89,7 @@ def check(
         If an engine is not installed.
     """
     engines = tuple(engines) if has_pinocchio() else (OWN, *engines)
-    _adapters(engines)
+    adapters_of(engines)
     if timeout is None:
         for robot in robots:
             yield _check_robot(robot, engines, samples, seed)
@@ -103,7 +103,7 @@ def check(
             worker.close()
 
 
-def _adapters(engines: Iterable[str]) -> dict[str, Engine]:
+def adapters_of(engines: Iterable[str]) -> dict[str, Engine]:
     """Import the adapters of the engines, and Pinocchio's where it is installed."""
     wanted = dict.fromkeys([*["pinocchio"] * has_pinocchio(), *engines])
     paths = {name: f"treefactor.adapters.{name}_" for name in wanted} | {OWN: "treefactor.check.own"}
@@ -157,7 +157,7 @@ def _check_robot(robot: Robot, engines, samples: int, seed: int, missing: str = 
 
     ``missing`` gives the reason for a missing reference, if it is already known.
     """
-    adapters = _adapters(engines)
+    adapters = adapters_of(engines)
     missing = missing or ("" if "pinocchio" in adapters else NOT_INSTALLED)
     with getattr(adapters.get("mujoco"), "quiet", nullcontext)():
         reference = None
@@ -165,7 +165,7 @@ def _check_robot(robot: Robot, engines, samples: int, seed: int, missing: str = 
             try:
                 reference = Reference(adapters["pinocchio"], robot, samples, seed)
             except Exception as error:
-                missing = _text(error)
+                missing = text_of(error)
         rows = []
         for engine in engines:
             if robot.is_mjcf and engine not in READ_MJCF:
@@ -176,13 +176,13 @@ def _check_robot(robot: Robot, engines, samples: int, seed: int, missing: str = 
             except AdapterError as error:
                 rows.append(replace(row, reason=str(error)))
             except Exception as error:  # one engine's failure must not discard the others' results
-                rows.append(replace(row, verdict=DISAGREES, reason=_text(error)))
+                rows.append(replace(row, verdict=DISAGREES, reason=text_of(error)))
         if reference is not None and "pinocchio" in engines:
             rows += _mimic_rows(Row(robot.name, f"{robot.base}, mimic", "pinocchio"), reference)
     return rows
 
 
-def _text(error: Exception) -> str:
+def text_of(error: Exception) -> str:
     """Return an error's message, with the class name unless the error is a TreefactorError."""
     return str(error) if isinstance(error, TreefactorError) else f"{type(error).__name__}: {error}"
 

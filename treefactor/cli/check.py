@@ -6,7 +6,7 @@ import argparse
 import os
 import shlex
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 from importlib import import_module
@@ -28,12 +28,16 @@ NO_REFERENCE = (
 
 def run_check(options: argparse.Namespace) -> int:
     """Print the results of a cross-validation; return 1 if a verdict is neither agrees nor explained."""
+    if options.derivatives and options.html:
+        raise TreefactorError("--html draws inertia matrices: leave it out with --derivatives")
     chosen = _chosen_robots(options)
+    defaults = check.DERIVATIVE_ENGINES if options.derivatives else check.DEFAULT_ENGINES
     with _engines_aside():
-        engines = options.engine or _installed_engines()
+        engines = options.engine or _installed_engines(defaults)
         if not check.run.has_pinocchio():
             print(NO_REFERENCE, file=sys.stderr)
-    rows: list[check.Row] = []
+    rows: list = []
+    compare = check.check_derivatives if options.derivatives else check.check
     meta = {
         "treefactor": __version__,
         "engines": {engine: _engine_version(engine) for engine in engines},
@@ -43,7 +47,7 @@ def run_check(options: argparse.Namespace) -> int:
     try:
         with replacing(options.json) as json_file, replacing(options.html) as html_file:
             with _engines_aside():
-                results = check.check(chosen, engines, options.samples, options.seed, options.timeout)
+                results = compare(chosen, engines, options.samples, options.seed, options.timeout)
                 for found in progress(results, len(chosen), "checking", _verdicts):
                     rows += found
             report.write_json(json_file, {**meta, "rows": [row.as_dict() for row in rows]})
@@ -53,7 +57,7 @@ def run_check(options: argparse.Namespace) -> int:
                 write_html(html_file, rows, meta)
     finally:
         if rows:  # after the files: the reader of a pipe may close it
-            report.print_rows(rows)
+            (report.print_derivative_rows if options.derivatives else report.print_rows)(rows)
     good = all(row.verdict in check.GOOD for row in rows)
     report.print_next(_after_check(options, good))
     return 0 if good else DISAGREE
@@ -61,6 +65,8 @@ def run_check(options: argparse.Namespace) -> int:
 
 def _after_check(options: argparse.Namespace, good: bool) -> str:
     """Suggest the command that a user is likely to need after a check."""
+    if options.derivatives:
+        return ""
     if len(options.robot) != 1:
         return "" if options.html else "`treefactor check --html` also draws every robot as a page"
     robot = shlex.quote(options.robot[0])
@@ -80,10 +86,10 @@ def _chosen_robots(options: argparse.Namespace) -> list[robots.Robot]:
     return chosen if floating is None else [replace(robot, floating=floating) for robot in chosen]
 
 
-def _installed_engines() -> list[str]:
+def _installed_engines(engines: Iterable[str]) -> list[str]:
     """Return the engines whose adapters can be imported; print which are left out."""
     found = []
-    for engine in check.DEFAULT_ENGINES:
+    for engine in engines:
         try:
             import_module(f"treefactor.adapters.{engine}_")
             found.append(engine)
@@ -100,7 +106,7 @@ def _engine_version(engine: str) -> str | None:
         return None
 
 
-def _verdicts(found: list[check.Row]) -> str:
+def _verdicts(found: list) -> str:
     """Format the verdicts of every engine on one robot."""
     return f"{found[0].robot}: " + ", ".join(f"{row.engine} {row.verdict}" for row in found)
 

@@ -36,6 +36,9 @@ def _check(commands) -> None:
     command = commands.add_parser("check", help="compare H and q̈ between the engines")
     command.add_argument("robot", nargs="*", help=f"{ROBOT} (default: a selection)")
     command.add_argument("--engine", nargs="+", choices=tuple(check.ENGINES), help="default: all but drake")
+    command.add_argument(
+        "--derivatives", action="store_true", help="compare derivatives (pinocchio, mujoco) instead"
+    )
     command.add_argument("--base", **BASES)
     command.add_argument("--samples", type=_positive, default=3, metavar="N", help="random states per robot")
     command.add_argument("--seed", type=_natural, default=0, metavar="S", help="seed of the random states")

@@ -1,9 +1,21 @@
 """Generate straight-line programs of a model: recursions run on scalar expressions, simplified and shared."""
 
 from .kernels import Kernels, compile
+from .program.differentiate import directional, gradient
 from .program.program import Function, Program
 from .stages import stages
 from .verification.verification import Verdict, verify
 from .writer import generate
 
-__all__ = ["Function", "Kernels", "Program", "Verdict", "compile", "generate", "stages", "verify"]
+__all__ = [
+    "Function",
+    "Kernels",
+    "Program",
+    "Verdict",
+    "compile",
+    "directional",
+    "generate",
+    "gradient",
+    "stages",
+    "verify",
+]

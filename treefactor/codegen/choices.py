@@ -40,11 +40,14 @@ VARIANTS = {  # transformations of the bodies before the recursions run
     "meeting": (partial(canonical, meet=True), regrouped),
 }
 AT_JOINT = 1e-12  # m and rad; a frame that is closer to its joint lies at the joint
+FEW = 9  # most freedoms for which derivatives are also written column by column: n times the statements
 WHOLE = ("plain", "frames")  # variants that keep the mass of every single body
 FACTORS = ("factor", "aba")  # factorize H, or use articulated bodies
 METHODS: dict[str, tuple[str, ...]] = {  # of functions with several methods
     **dict.fromkeys(("forward_dynamics", "minv", "delassus"), FACTORS),
     **dict.fromkeys(("loops", "loop_velocity", "loop_step"), AXES),
+    **dict.fromkeys([f"forward_dynamics_{x}" for x in ("derivatives", "jvp", "vjp")], FACTORS),
+    "rnea_derivatives": ("pairs", "columns"),
     "frame_placement": ("inward", "mixed", "outward"),  # from the frame, or from the base
     "center_of_mass_jacobian": ("scaled", "momentum"),
     "centroidal_momentum": ("bodies", "map"),
@@ -123,7 +126,7 @@ class Choice:
             follow = dependents(model, bodies, samples, independent, full) if closing else []
         closings = _closings(model, samples, functions, stepped, follow, branch)
         ways = [(parts, methods) for parts in groups for methods in _methods(parts)]
-        ways = [way for way in ways if "aba" not in way[1] or model.coupling is None]
+        ways = [way for way in ways if _is_tried(model, way[1])]
         free = tuple(name for k, name in enumerate(model.tree.names) if closing and k not in follow)
         return cls(ways, supports, tips, stepped, float(change), follow, free, closings)
 
@@ -171,6 +174,11 @@ def _methods(parts: tuple[str, ...]):
     sets = list(dict.fromkeys(METHODS.get(kind, (None,)) for kind in kinds))
     chosen = (dict(zip(sets, methods, strict=True)) for methods in product(*sets))
     return [tuple(method[METHODS.get(kind, (None,))] for kind in kinds) for method in chosen]
+
+
+def _is_tried(model, methods: tuple) -> bool:
+    """Return whether methods are tried for a model: "columns" needs few freedoms, "aba" no mimic joints."""
+    return (model.coupling is None or "aba" not in methods) and (model.nv <= FEW or "columns" not in methods)
 
 
 def _supports(model, functions) -> dict[str, list[int]]:

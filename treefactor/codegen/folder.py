@@ -13,7 +13,7 @@ from .algorithms.partition import OPEN as OPEN
 from .algorithms.partition import sample_configurations
 from .backends import numpy_
 from .program import emit_c
-from .program.names import CLOSURES, LOOP_FUNCTIONS, identifier
+from .program.names import CLOSURES, LOOP_FUNCTIONS, ORDER, identifier
 
 SUMS = "SHA256SUMS"
 HEADER = "dynamics.h"  # its first line names the robot
@@ -132,11 +132,13 @@ def _reference(model, program) -> str:
     """Return reference.h: states, results of all functions, and tolerances from perturbed arguments."""
     rng = np.random.default_rng(0)
     values = {"q": _configurations(model, program, rng)}
-    values |= dict(zip(("v", "a", "tau"), rng.normal(size=(3, STATES, program.nv)), strict=True))
+    others = ORDER[1:]
+    values |= dict(zip(others, rng.normal(size=(len(others), STATES, program.nv)), strict=True))
     functions = program.functions.values()
-    used = [name for name in values if any(name in dict(function.inputs) for function in functions)]
+    used = [name for name in values if any(name in dict(function.inputs[:3]) for function in functions)]
     largest = max(function.output.size for function in functions)
-    lines = [f"enum {{ NQ = {program.nq}, NV = {program.nv}, LARGEST = {largest} }};", ""]
+    wide = max(program.nv, *(sum(size for _, size in function.inputs[2:]) for function in functions))
+    lines = [f"enum {{ NQ = {program.nq}, NV = {program.nv}, LARGEST = {largest}, LARGEST_U = {wide} }};", ""]
     lines += [_array(name, values[name]) for name in used]
     cases = []
     for function in functions:
@@ -148,9 +150,13 @@ def _reference(model, program) -> str:
         name = identifier(function.name)
         lines.append(_array(f"{name}_expected", expected.reshape(STATES, -1)))
         v, u = [*names, "NULL", "NULL"][1:3]
+        if len(names) > 3:
+            u = f"{name}_u"
+            lines.append(_array(u, np.concatenate([values[x] for x in names[2:]], axis=1)))
         cases.append(
             f'    {{"{emit_c.plain(function.name)}", tf_{name}, tf_{name}_x8, {v}, {u}, '
-            f"{name}_expected, {function.output.size}, {tolerance:.1e}}},"
+            f"{name}_expected, {function.output.size}, {sum(size for _, size in function.inputs[2:])}, "
+            f"{tolerance:.1e}}},"
         )
     return "\n".join([*lines, "static const Case cases[] = {", *cases, "};", ""])
 

@@ -11,15 +11,13 @@ import numpy as np
 from .._util.messages import not_a_model
 from .._util.threads import spread
 from .._util.validation import (
-    Sealed,
-    aligned,
-    as_output,
     as_tuple,
     check_choice,
     fill_outputs,
     flatten,
     require_apart,
     require_bindable,
+    require_count,
     thread_count,
 )
 from ..dynamics.bodies import units
@@ -30,10 +28,12 @@ from ..model.model import Model
 from ..tree.tree import LAYOUTS, Tree
 from .backends._routine import Results, Routine
 from .backends.choice import BACKENDS, LANES, made_by
+from .derivative_calls import DerivativeCalls
 from .failures import require_pivots
 from .program.names import SOLVED as SOLVED
 from .program.names import is_solved, name_of
 from .program.program import Program
+from .results import Part, layouts_of, result_array
 from .rollouts import Motions, motions_of
 from .writer import generate
 
@@ -95,7 +95,7 @@ def compile(model_or_program, functions=None, backend: str = "interp", tips=()) 
     return Kernels(replace(program, functions={function.name: function for function in chosen}), backend)
 
 
-class Kernels(Sealed):
+class Kernels(DerivativeCalls):
     """Generated functions of one robot.
 
     Arguments, results and errors equal those of the functions of the same names in treefactor; `minv` returns
@@ -134,33 +134,29 @@ class Kernels(Sealed):
     backend: str
     _model: Model | None
     _tree: Tree
-    _fast: dict[object, tuple]  # by name or parts: fast path, and locations of the results it returns
-    _parts: dict[str, list[tuple[slice, tuple[int, ...]]]]  # of groups: entries and shapes of the results
+    _fast: dict[tuple, tuple]  # by name or parts, and layout: fast path, and locations of what it returns
+    _parts: dict[tuple[str, str], tuple[Part, ...]]  # of functions of several results, by name and layout
     _found: dict[tuple[str, str], tuple[Routine, Results]]  # by function and layout
     _made: Motions | None  # when they are first used
 
     def __init__(self, program: Program, backend: str, model: Model | None = None):
         program.validate()
         backend, routine_of = made_by(backend, program)
-        tree = Tree(program.parent)
         found: dict[tuple[str, str], tuple[Routine, Results]] = {}
-        self._keep(program=program, backend=backend, _model=model, _tree=tree, _found=found, _made=None)
-        groups = (name for name, function in program.functions.items() if function.group)
-        self._keep(_parts={name: program.slices_of(name) for name in groups}, _fast={})
+        self._keep(program=program, backend=backend, _model=model, _tree=Tree(program.parent), _found=found)
+        self._keep(_parts={}, _fast={}, _made=None)
         rotations = np.empty((0, 2), np.intp) if model is None else units(model)
         for name, function in program.functions.items():
-            routine, slot, sign, zero = routine_of(function, rotations, is_solved(function.parts))
-            found[name, "dense"] = routine, Results(slot, sign, function.shape)
-            if name == "crba":
-                found[name, "packed"] = found[name, "dense"]
-                found[name, "lanes"] = routine, Results(slot, sign, function.shape, True)
-                entry = tree.unpack(np.arange(1.0, slot.size + 1)).astype(int).ravel()  # 0: structural zero
-                dense = np.append(zero, slot)[entry], np.append(1.0, sign)[entry]
-                found[name, "dense"] = routine, Results(*dense, (program.nv, program.nv))
-            self._fast[name] = routine.fast_path, found[name, "dense"][1]
+            routine, *places = routine_of(function, rotations, is_solved(function.parts))
+            for layout, (results, parts) in layouts_of(program, function, *places).items():
+                found[name, layout] = routine, results
+                fast = routine.fast_path, results
+                if parts:
+                    of_parts, self._parts[name, layout] = zip(*parts, strict=True)
+                    fast = routine.fast_parts, of_parts
+                self._fast[name, layout] = fast
             if function.group:
-                parts = (Results(slot[at], sign[at], shape) for at, shape in self._parts[name])
-                self._fast[name] = self._fast[function.group] = routine.fast_parts, tuple(parts)
+                self._fast[function.group, "dense"] = self._fast[name, "dense"]
 
     def __reduce__(self):
         return Kernels, (self.program, self.backend, self._model)
@@ -276,19 +272,19 @@ class Kernels(Sealed):
         *arguments : array_like
             The arguments that `generate` lists for the function; of a group, those of all parts.
         out : ndarray, optional
-            Of a group: shape (..., size of all results), which then holds the results one after the other;
-            or a tuple of arrays, one for each part, to which its result is copied.
+            Of several results: shape (..., size of all results), which then holds them one after the other;
+            or a tuple of arrays, one for each.
         num_threads, layout
             See `treefactor.crba`.
 
         Returns
         -------
         ndarray or float, or tuple of them
-            Of a group, in which the result of "crba" is packed, the tuple.
+            The tuple for functions of several results, and for groups, in which matrices are packed.
         """
         try:
-            fast_path, results = self._fast[name]
-            found = fast_path(arguments, out, results, num_threads) if layout == "dense" else None
+            fast_path, results = self._fast[name, layout]
+            found = fast_path(arguments, out, results, num_threads)
         except (KeyError, TypeError):  # another form of the name, or a list of names
             name, found = name_of(name), None
         if found is not None:
@@ -298,9 +294,9 @@ class Kernels(Sealed):
         name = name if isinstance(name, str) else name_of(name)
         self._named(name, arguments)
         found = self._call(name, arguments, out, num_threads, layout)
-        if name in self._parts:
+        if (name, layout) in self._parts:
             lead = found.shape[:-1]
-            return tuple(found[..., at].reshape(lead + shape)[()] for at, shape in self._parts[name])
+            return tuple(found[..., at].reshape(lead + shape)[()] for at, shape in self._parts[name, layout])
         return found[()] if out is None and not found.ndim else found
 
     def bind(self, name, *arguments: np.ndarray, out: np.ndarray):
@@ -309,9 +305,10 @@ class Kernels(Sealed):
         Parameters
         ----------
         name : str or sequence of str
-            A name or group that `call` accepts, "step" or "rollout"; the result of "crba" is dense, that of
-            a group has one axis.
+            A name or group that `call` accepts, "step" or "rollout". The results of "crba" and of
+            "rnea_derivatives" are dense, those of a group are packed.
         *arguments, out : ndarray of float64
+            For several results, out is a tuple of arrays, or one array for all results one after the other.
             Those of "step" and "rollout" are those that `treefactor.bind` takes.
         """
         if name in ("step", "rollout"):
@@ -321,9 +318,14 @@ class Kernels(Sealed):
         named = self._named(name, arguments)
         for (argument, size), array in zip(self.program.functions[name].inputs, arguments, strict=True):
             require_bindable(array, (size,), argument)
-        require_bindable(out, results.shape, "out")
-        require_apart(out, named)
-        return routine.bind(arguments, out, results, partial(self._general_path, name, arguments, out))
+        if isinstance(out, tuple) and (name, "dense") in self._parts:
+            _, results = self._fast[name, "dense"]
+            require_count(out, len(results))
+        many = isinstance(results, tuple)
+        for one, part in zip(out, results, strict=True) if many else ((out, results),):
+            require_bindable(one, part.shape, "out")
+            require_apart(one, named)
+        return routine.bind(arguments, out, results, partial(self.call, name, *arguments, out=out))
 
     def _motions(self) -> Motions:
         """Return the steps and rollouts by generated forward dynamics."""
@@ -337,6 +339,8 @@ class Kernels(Sealed):
             return self._found[name, layout]
         except KeyError:
             check_choice("layout", layout, LAYOUTS)
+            if name in self.program.functions:
+                raise CodegenError(f"{name!r} has no layout {layout!r}") from None
             known = ", ".join(self.program.functions)
             raise CodegenError(f"{name!r} was not generated, only {known}") from None
 
@@ -365,7 +369,7 @@ class Kernels(Sealed):
         lead, last = (-(-count // LANES),), (LANES,)
         shape = (*lead, *results.shape, *last) if layout == "lanes" else (*batch, *results.shape)
         flat = shape if layout == "lanes" else (count, math.prod(results.shape))
-        result = _result_array(out, shape, flat, arrays.values())
+        result = result_array(out, shape, flat, arrays.values())
         operands = [flatten(array, 1) for array in arrays.values()]
         work = partial(_blocks, routine.batch, count, operands, result, results)
         spread(work, -(-count // BLOCK), threads, self.program.functions[name].rows * count // STATEMENTS)
@@ -388,13 +392,3 @@ class Kernels(Sealed):
 def _blocks(batch, count: int, operands, result, results: Results, first: int, stop: int) -> None:
     """Evaluate blocks first .. stop-1 of a batch."""
     batch(operands, result, results, first * BLOCK, min(stop * BLOCK, count))
-
-
-def _result_array(out, shape: tuple[int, ...], flat: tuple[int, ...], arrays) -> np.ndarray:
-    """Return an array of the flat shape: a view of out unless an argument overlaps it, or a new array."""
-    if out is not None:
-        view = as_output(out, shape).reshape(flat)
-        apart = not any(np.may_share_memory(view, x) for x in arrays)
-        if apart and view.flags.aligned and np.shares_memory(view, out):
-            return view
-    return aligned(flat) if len(flat) == 3 else np.empty(flat)  # layout "lanes", or vectors

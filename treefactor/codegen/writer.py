@@ -17,10 +17,19 @@ from .algorithms.frames import SNAP
 from .algorithms.recursions import Recursions
 from .algorithms.reduction import Reduction
 from .choices import VARIANTS, Choice
+from .derivatives import Derivatives, compared
 from .outputs import Outputs
 from .program import passes
 from .program.expressions import Table
-from .program.names import JOINED, KINEMATICS, argument_sizes, arguments_of, joint_shape, shape_of
+from .program.names import (
+    DERIVATIVES,
+    JOINED,
+    KINEMATICS,
+    argument_sizes,
+    arguments_of,
+    joint_shape,
+    shapes_of,
+)
 from .program.program import COLUMNS, Function, Program
 
 
@@ -98,6 +107,15 @@ def generate(
       "centroidal_momentum_rate" (6), about the centre of mass;
     - "kinetic_energy" (armature included) and "potential_energy", scalars; "generalized_gravity" (nv).
 
+    Derivatives of the dynamics, by q along `integrate`; rows of matrices are forces or accelerations:
+
+    - "rnea_derivatives" of (q, v, a): the derivatives of inverse dynamics by q, v and a, the last one H;
+    - "rnea_jvp" of (q, v, a, dq, dv, da): the derivative along dq, dv, da; "rnea_vjp" of (q, v, a, w): the
+      gradients of w^T tau by q, v and a; "rnea_hvp" of (q, v, a, w, dq, dv, da): the symmetric Hessian of
+      w^T tau times (dq, dv, da);
+    - "forward_dynamics_derivatives" of (q, v, tau), the last one the inverse of H; "forward_dynamics_jvp" of
+      (q, v, tau, dq, dv, dtau) and "forward_dynamics_vjp" of (q, v, tau, w), alike.
+
     Functions of a frame, joint or body by its name, for example "frame_jacobian:tool:WORLD:packed"; options
     follow the name, the first of each list is the default:
 
@@ -109,11 +127,13 @@ def generate(
     - "frame_jacobian_dot:NAME", its time derivative, alike.
 
     Golubev & Yaskevich (2020), with the tables of ``program.expressions`` and the transformations of
-    ``algorithms.frames``.
+    ``algorithms.frames``. Derivatives: pairs of freedoms (Carpentier & Mansard 2018, Singh, Russell & Wensing
+    2022), and forward and reverse differentiation of the statements (Griewank & Walther 2008).
     """
     choice = Choice.of(model, functions, tips, variants, snap, independent, branch)
     best: dict[str, Function] = {}
     for _, function in written(model, choice):
+        function = compared(function)
         if is_cheaper(function, best.get(function.name)):
             best[function.name] = function
     best = {name: passes.gather(function) for name, function in best.items()}
@@ -164,6 +184,7 @@ class Writer:
         self.named = named
         self.closing = closing
         self.outputs = Outputs(self)
+        self.derivatives = Derivatives(self)
         self.results: dict[tuple[str, str], list] = {}  # of functions, by name and variant with method
         self.reductions: dict[str, Reduction] = {}
 
@@ -177,7 +198,7 @@ class Writer:
         model = self.model
         loops = tuple((loop.name, loop.kind) for loop in model.loops)
         given = (model.tree, len(self.tips), loops, model.njoints, model.nq, supports)
-        shape = joint_shape([shape_of(name, *given) for name in parts])
+        shape = joint_shape([shape for name in parts for shape in shapes_of(name, *given)])
         result = [x for way in zip(parts, methods, strict=True) for x in self.result(*way)]
         variant = ", ".join([variant, *dict.fromkeys(filter(None, methods))])
         self.results[JOINED.join(parts), variant] = result
@@ -186,6 +207,8 @@ class Writer:
     def result(self, name: str, method: str | None) -> list:
         """Return the scalars of the result; raises CodegenError if a constant pivot is not positive."""
         try:
+            if name in DERIVATIVES:
+                return self.derivatives.result(name, method)
             if name in KINEMATICS or ":" in name:
                 return self.outputs.result(name, method)
             return getattr(self, name)(method) if method else getattr(self, name)()
@@ -211,9 +234,9 @@ class Writer:
 
     def rates(self, name: str) -> list:
         """Return an argument for the freedoms of all joints: G times it in models with mimic joints."""
-        return self._expanded(self.input(name))
+        return self.expanded(self.input(name))
 
-    def _expanded(self, x) -> list:
+    def expanded(self, x) -> list:
         """Return G x for models with mimic joints, x for others."""
         G = self.model.coupling and self.model.coupling.G
         return x if G is None else [matrices.weighted(row, x) for row in G.tolist()]
@@ -262,7 +285,7 @@ class Writer:
 
     def _states(self, v) -> list:
         """Return the body motions for velocities v and no joint accelerations."""
-        return self.recursions.states(self._expanded(v), None)
+        return self.recursions.states(self.expanded(v), None)
 
     def loops(self, axes: str) -> list:
         """Return all accelerations with all loops closed; dependent velocities are computed first."""

@@ -7,7 +7,7 @@ from ..tree._operands cimport Operand
 
 cdef enum:
     MOST_ARRAYS = 16             # arguments or results of a function
-    MOST_AXES = 3                # of an argument or result for one configuration
+    MOST_AXES = 4                # of an argument or result, that of a batch included
 
 cdef enum Form:                  # what `compute` writes for a result
     PLAIN                        # the entries of the user's array
@@ -30,7 +30,7 @@ cdef class StateFunction:
     cdef Array input[MOST_ARRAYS]
     cdef Array result[MOST_ARRAYS]
     cdef readonly tuple names    # of the arguments
-    cdef object gather           # makes what is returned from a tuple of results; None: the only result itself
+    cdef object gather           # makes what is returned from a tuple of results; None: the only result
     cdef readonly bint may_fail  # there are pivots
     cdef readonly bint in_lanes  # the user's results have the layout "lanes"
 
@@ -47,9 +47,13 @@ cdef class StateFunction:
     cdef tuple allocate(self, Py_ssize_t batch)
     cdef object run_vectors(self, tuple arrays, object out)
     cdef object run_rows(self, tuple arrays, object out)
+    cdef bint fits_batch(self, int k, object out, Py_ssize_t batch) noexcept
     cdef bint run_blocks(self, Py_ssize_t batch, const Operand *operands, tuple out, Py_ssize_t *failed,
                          Py_ssize_t first, Py_ssize_t stop) except False
-    cdef void invalidate_failed(self, const Py_ssize_t *failed, double **y) noexcept nogil
-    cdef void invalidate(self, double **x, double **y) noexcept nogil
+    cdef Py_ssize_t to_next_block(self, int k) noexcept nogil
+    cdef double *place_of(self, int k, char *to, Py_ssize_t b, double *packed) noexcept nogil
+    cdef void run_block(self, Py_ssize_t b, int count, const Operand *operands, double **x, double **y,
+                        Py_ssize_t *failed, double *work) noexcept nogil
+    cdef void invalidate(self, double **x, double **y, const Py_ssize_t *failed) noexcept nogil
     cdef void spoil(self, int lane, double **y) noexcept nogil
-    cdef void store(self, const Array *result, int count, double *y, char *to) noexcept nogil
+    cdef void store(self, const Array *result, int count, double *y, double *row, char *to) noexcept nogil

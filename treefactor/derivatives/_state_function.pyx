@@ -5,14 +5,12 @@ from libc.math cimport NAN
 from libc.stdlib cimport free, malloc
 from libc.string cimport memcpy, memset
 
-from .._util._fast_arrays cimport all_finite, is_real, is_result, may_overlap
+from .._util._fast_arrays cimport all_finite, is_real, may_overlap
 from ..dynamics._recursions cimport bodies_of
-from ..dynamics._results cimport pad, unpack
+from ..dynamics._results cimport pad, store_dense, unpack
 from ..tree._operands cimport (
     ALIGNED, LANES, Operand, align, describe, load, read_matrix_operand, read_operand)
 from ..tree._pattern cimport FACTORIZED, active
-
-import numpy as np
 
 cnp.import_array()
 
@@ -23,8 +21,8 @@ cdef enum:
 cdef class StateFunction:
     """Compute results of one model from arrays of a state.
 
-    Subclasses declare arguments and results in ``__init__``, with `add_input` and `add_result`, set `names` and
-    `gather`, and implement `workspace_size` and `compute`. The first argument is q. Entry e of
+    Subclasses declare arguments and results in ``__init__``, by `add_input` and `add_result`, set `names`
+    and `gather`, and implement `workspace_size` and `compute`. The first argument is q. Entry e of
     configuration l stands at x[e * lanes + l]; arrays with lanes are aligned to 64 bytes, the workspace too.
 
     Parameters
@@ -199,7 +197,7 @@ cdef class StateFunction:
         """Compute a batch of float64 arrays, or that all of it share; None if they do not fit."""
         cdef Operand operands[MOST_ARRAYS]
         cdef Py_ssize_t batch = -1
-        cdef tuple results, made
+        cdef tuple results
         cdef Array *array
         cdef int k, j
         memset(&operands[0], 0, sizeof(operands))
@@ -210,15 +208,16 @@ cdef class StateFunction:
             if not (read_operand(arrays[k], array.size, &batch, &operands[k]) if array.axes == 1 else
                     read_matrix_operand(arrays[k], array.shape[0], array.shape[1], &batch, &operands[k])):
                 return None
-        if batch <= 0 or self.in_lanes:
+        if batch <= 0 or (self.in_lanes and out is None):
             return None
-        made = results = self.allocate(batch)
-        if out is not None:
+        if out is None:
+            results = self.allocate(batch)
+        else:
             results = self.given_results(out)
             if results is None:
                 return None
             for k in range(self.results):
-                if not is_result(results[k], made[k]):
+                if not self.fits_batch(k, results[k], batch):
                     return None
                 for j in range(self.inputs):
                     if operands[j].data != NULL and may_overlap(arrays[j], results[k]):
@@ -228,6 +227,20 @@ cdef class StateFunction:
                         return None
         self.run_blocks(batch, operands, results, NULL, 0, (batch + LANES - 1) // LANES)
         return self.make(results) if out is None else out
+
+    cdef bint fits_batch(self, int k, object out, Py_ssize_t batch) noexcept:
+        """Return whether out can hold result k of a batch."""
+        cdef Array expected
+        cdef int axis
+        if self.in_lanes:
+            expected.axes = 3
+            expected.shape[0], expected.shape[1] = (batch + LANES - 1) // LANES, self.result[k].computed
+            expected.shape[2] = LANES
+        else:
+            expected.axes, expected.shape[0] = 1 + self.result[k].axes, batch
+            for axis in range(self.result[k].axes):
+                expected.shape[1 + axis] = self.result[k].shape[axis]
+        return fits(&expected, out) and cnp.PyArray_ISWRITEABLE(<cnp.ndarray> out)
 
     def run(self, tuple arrays not None, out, threads):
         """Return the results for float64 arrays that need no conversion, or None."""
@@ -254,15 +267,17 @@ cdef class StateFunction:
     cdef bint run_blocks(self, Py_ssize_t batch, const Operand *operands, tuple out, Py_ssize_t *failed,
                          Py_ssize_t first, Py_ssize_t stop) except False:
         """Run blocks as `batch` does; failed may be NULL."""
-        cdef Py_ssize_t need = self.workspace_size(LANES) + 2 * ALIGNED, b, lane
+        cdef Py_ssize_t need = self.workspace_size(LANES) + 2 * ALIGNED, b
         cdef Py_ssize_t ignored[LANES]
         cdef Py_ssize_t *status
         cdef double *x[MOST_ARRAYS]
         cdef double *y[MOST_ARRAYS]
+        cdef double *packed[MOST_ARRAYS]
         cdef char *to[MOST_ARRAYS]
         cdef double *work
-        cdef double *end
+        cdef double *row, *end
         cdef int k, count
+        need += LANES * self.bodies.nv
         for k in range(self.inputs):
             need += LANES * operands[k].size
         for k in range(self.results):
@@ -271,42 +286,50 @@ cdef class StateFunction:
         work = <double *> malloc(need * sizeof(double))
         if work == NULL:
             raise MemoryError(f"cannot allocate a workspace of {need} doubles")
-        end = align(work)
+        row = align(work)
+        end = row + LANES * self.bodies.nv
         for k in range(self.inputs):
             x[k] = NULL if operands[k].data == NULL else end
             end += LANES * operands[k].size
         for k in range(self.results):
-            y[k] = end
+            packed[k] = end
             end += LANES * self.result[k].computed
         with nogil:
             for b in range(first, stop):
                 status = &ignored[0] if failed == NULL else failed + b * LANES
                 count = <int> min(<Py_ssize_t> LANES, batch - b * LANES)
-                for k in range(self.inputs):
-                    load(&operands[k], b, count, x[k])
-                for lane in range(LANES):
-                    status[lane] = FACTORIZED
-                self.compute(LANES, <const double **> x, y, status, end)
-                self.invalidate_failed(status, y)
-                self.invalidate(x, y)
                 for k in range(self.results):
-                    self.store(&self.result[k], count, y[k],
-                               to[k] + b * LANES * sizeof(double) * (
-                                   self.result[k].computed if self.in_lanes else self.result[k].size))
-                for lane in range(count, LANES):
-                    status[lane] = FACTORIZED
+                    y[k] = self.place_of(k, to[k], b, packed[k])
+                self.run_block(b, count, operands, x, y, status, end)
+                for k in range(self.results):
+                    self.store(&self.result[k], count, y[k], row, to[k] + b * self.to_next_block(k))
         free(work)
         return True
 
-    cdef void invalidate_failed(self, const Py_ssize_t *failed, double **y) noexcept nogil:
-        """y <- NaN in lanes with a bad pivot."""
-        cdef int lane
-        for lane in range(LANES):
-            if failed[lane] != FACTORIZED:
-                self.spoil(lane, y)
+    cdef Py_ssize_t to_next_block(self, int k) noexcept nogil:
+        """Return the bytes of result k for a block of 8 configurations."""
+        return LANES * sizeof(double) * (self.result[k].computed if self.in_lanes else self.result[k].size)
 
-    cdef void invalidate(self, double **x, double **y) noexcept nogil:
-        """y <- NaN in lanes whose arguments are not finite or whose q has no unit rotations."""
+    cdef double *place_of(self, int k, char *to, Py_ssize_t b, double *packed) noexcept nogil:
+        """Return where result k of block b is computed: where the user wants it, if in aligned lanes."""
+        cdef double *there = <double *> (to + b * self.to_next_block(k))
+        return there if self.in_lanes and there == align(there) else packed
+
+    cdef void run_block(self, Py_ssize_t b, int count, const Operand *operands, double **x, double **y,
+                        Py_ssize_t *failed, double *work) noexcept nogil:
+        """y <- results of block b, NaN in lanes that have none; x receives its arguments."""
+        cdef int k, lane
+        for k in range(self.inputs):
+            load(&operands[k], b, count, x[k])
+        for lane in range(LANES):
+            failed[lane] = FACTORIZED
+        self.compute(LANES, <const double **> x, y, failed, work)
+        self.invalidate(x, y, failed)
+        for lane in range(count, LANES):
+            failed[lane] = FACTORIZED
+
+    cdef void invalidate(self, double **x, double **y, const Py_ssize_t *failed) noexcept nogil:
+        """y <- NaN in lanes with a bad pivot, arguments that are not finite or q without unit rotations."""
         cdef double doubt[LANES]
         cdef Py_ssize_t e
         cdef int k, lane
@@ -318,7 +341,8 @@ cdef class StateFunction:
                 for lane in range(LANES):
                     doubt[lane] += 0 * x[k][e * LANES + lane]
         for lane in range(LANES):
-            if doubt[lane] != 0 or not self.bodies.is_configuration(x[0] + lane, LANES):
+            if (doubt[lane] != 0 or failed[lane] != FACTORIZED
+                    or not self.bodies.is_configuration(x[0] + lane, LANES)):
                 self.spoil(lane, y)
 
     cdef void spoil(self, int lane, double **y) noexcept nogil:
@@ -329,8 +353,8 @@ cdef class StateFunction:
             for e in range(self.result[k].computed):
                 y[k][e * LANES + lane] = NAN
 
-    cdef void store(self, const Array *result, int count, double *y, char *to) noexcept nogil:
-        """Write a result of a block of configurations into the user's rows."""
+    cdef void store(self, const Array *result, int count, double *y, double *row, char *to) noexcept nogil:
+        """Write a result of a block of configurations into the user's rows; row: workspace of one with lanes."""
         cdef Py_ssize_t to_next = result.size * sizeof(double), e
         cdef int lane
         if self.in_lanes:
@@ -340,13 +364,12 @@ cdef class StateFunction:
                 for e in range(result.computed):
                     for lane in range(count, LANES):
                         y[e * LANES + lane] = 0.0
-            memcpy(to, y, LANES * result.computed * sizeof(double))
+            if <char *> y != to:
+                memcpy(to, y, LANES * result.computed * sizeof(double))
         elif result.form == PLAIN:
             active.lanes.store(result.size, count, y, to, to_next)
         else:
-            for lane in range(count):
-                unpack(&self.bodies.pattern.shape, result.form == PAIR, y + lane, LANES,
-                       <double *> (to + lane * to_next))
+            store_dense(&self.bodies.pattern.shape, result.form == PAIR, y, count, row, to, to_next)
 
 
 cdef void describe_shape(Array *array, tuple shape):

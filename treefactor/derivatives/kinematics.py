@@ -1,4 +1,4 @@
-"""Compute derivatives of motions of frames and centres of mass, of momenta, and of steps of configurations."""
+"""Compute derivatives of motions of frames and centres of mass, of momenta, and of configurations."""
 
 from __future__ import annotations
 
@@ -14,13 +14,15 @@ from ..kinematics._general_path import general_path
 from ..kinematics.frames import bound
 from ..kinematics.masses import CENTER_DERIVATIVES, MOMENTUM_DERIVATIVES
 from ..kinematics.plans import CLASSICAL, FRAME_DERIVATIVES, compiled_request
-from ..model.configuration_derivatives import (
-    BOTH_OF_DIFFERENCE,
-    BOTH_OF_INTEGRATE,
-    bind_both,
-    d_difference,
-    d_integrate,
+from ..model._configuration_calls import (
+    DIFFERENCE_BY_Q0,
+    DIFFERENCE_BY_Q1,
+    INTEGRATE_BY_Q,
+    INTEGRATE_BY_V,
 )
+from ..model._configuration_calls import general_path as step_path
+from ..model._configuration_fast_path import call_both
+from ..model.configuration_derivatives import bind_both, two_outs
 from ..model.model import Model
 
 
@@ -60,7 +62,7 @@ class MotionDerivatives(NamedTuple):
 
 
 class CentroidalDerivatives(NamedTuple):
-    """Derivatives of the momentum h about the centre of mass, and of its rate; the leading axes are the batch.
+    """Derivatives of the momentum h about the centre of mass, and of its rate; leading axes are the batch.
 
     Attributes
     ----------
@@ -82,6 +84,7 @@ class CentroidalDerivatives(NamedTuple):
         return self.dhdot_da
 
 
+NO_OUTS = None, None
 _named: Callable[..., Any] = tuple.__new__  # makes a named tuple of a tuple
 
 
@@ -106,10 +109,7 @@ def frame_derivatives(
         Leading axes are a batch; an array without them applies to every configuration.
     a : array_like, shape (..., nv), or None
         None means zero.
-    frame : str, int, Frame, or list of them
-        As for `frame_placement`; a list of k frames adds an axis.
-    reference : {"LOCAL", "WORLD", "LOCAL_WORLD_ALIGNED"} or Pinocchio's enum
-    classical : bool
+    frame, reference, classical
         As for `frame_acceleration`.
     out : MotionDerivatives, optional
         Result of an earlier call of these shapes, to be overwritten.
@@ -120,10 +120,10 @@ def frame_derivatives(
     -------
     MotionDerivatives
         ``jacobian``, ``velocity_q``, ``acceleration_q``, ``acceleration_v``, each of shape (..., 6, nv) or
-        (..., k, 6, nv): derivatives of what `frame_velocity` and `frame_acceleration` return in the same
-        reference, by q along `integrate`. ``jacobian`` is `frame_jacobian`, the derivative of the placement
-        and by v and a. In a batch, configurations that are not finite give NaN, but for columns that are
-        zero for every q.
+        (..., k, 6, nv) for a list of k frames: derivatives of what `frame_velocity` and `frame_acceleration`
+        return in the same reference, by q along `integrate`. ``jacobian`` is `frame_jacobian`, the derivative
+        of the placement by q, of the velocity by v and of the acceleration by a. In a batch, configurations
+        that are not finite give NaN, but for columns that are zero for every q.
 
     Raises
     ------
@@ -136,7 +136,8 @@ def frame_derivatives(
     ``getFrameVelocityDerivatives`` and ``getFrameAccelerationDerivatives`` mean the same in "LOCAL". In
     "LOCAL_WORLD_ALIGNED" they shift and turn the derivatives in "WORLD", which leaves out that the frame's
     origin moves with q; in "WORLD" their columns by q are wrong for accelerations of spherical, planar and
-    free-flyer joints that are not at the root (4.1), and for joints whose axes depend on q in all references.
+    free-flyer joints that are not at the root (4.1), and in all references for universal joints, whose axes
+    depend on q.
 
     Examples
     --------
@@ -203,7 +204,7 @@ def centroidal_derivatives(
     Parameters
     ----------
     model, q, v, a, num_threads
-        As for `frame_derivatives`; the model has mass.
+        As for `frame_derivatives`.
     out : CentroidalDerivatives, optional
         Result of an earlier call of these shapes, to be overwritten.
 
@@ -222,7 +223,7 @@ def centroidal_derivatives(
     Notes
     -----
     Pinocchio's ``computeCentroidalDynamicsDerivatives``, which returns them in the order of dh_dq, dhdot_dq,
-    dhdot_dv and dhdot_da.
+    dhdot_dv and dhdot_da; its derivatives with universal joints are wrong (4.1).
 
     Examples
     --------
@@ -261,7 +262,8 @@ def integrate_derivatives(model: Model, q, v, out=None, num_threads: int = 1):
 
     Notes
     -----
-    Pinocchio's ``dIntegrate``; `d_integrate` computes one of them.
+    Pinocchio's ``dIntegrate``; `d_integrate` computes one of them. A joint's block depends only on its own
+    entries of q and v: a model of a free-flyer alone gives that block of a robot, without the rest.
 
     Examples
     --------
@@ -273,7 +275,8 @@ def integrate_derivatives(model: Model, q, v, out=None, num_threads: int = 1):
            [0., 2., 0.],
            [0., 0., 2.]])
     """
-    return d_integrate(model, q, v, None, out, num_threads)
+    outs = NO_OUTS if out is None else two_outs(None, out, q, v)
+    return call_both(model, INTEGRATE_BY_Q, INTEGRATE_BY_V, q, v, outs, num_threads, step_path)
 
 
 def difference_derivatives(model: Model, q0, q1, out=None, num_threads: int = 1):
@@ -308,7 +311,8 @@ def difference_derivatives(model: Model, q0, q1, out=None, num_threads: int = 1)
     >>> tf.difference_derivatives(slide, [1.0], [3.0])
     (array([[-1.]]), array([[1.]]))
     """
-    return d_difference(model, q0, q1, None, out, num_threads)
+    outs = NO_OUTS if out is None else two_outs(None, out, q0, q1)
+    return call_both(model, DIFFERENCE_BY_Q0, DIFFERENCE_BY_Q1, q0, q1, outs, num_threads, step_path)
 
 
 def _bound(function, model: Model, given: dict, out) -> BoundRequest:
@@ -326,5 +330,5 @@ def _bound(function, model: Model, given: dict, out) -> BoundRequest:
 
 
 register(_bound, (frame_derivatives, com_derivatives, centroidal_derivatives))
-register(partial(bind_both, BOTH_OF_INTEGRATE), [integrate_derivatives])
-register(partial(bind_both, BOTH_OF_DIFFERENCE), [difference_derivatives])
+register(partial(bind_both, (INTEGRATE_BY_Q, INTEGRATE_BY_V)), [integrate_derivatives])
+register(partial(bind_both, (DIFFERENCE_BY_Q0, DIFFERENCE_BY_Q1)), [difference_derivatives])

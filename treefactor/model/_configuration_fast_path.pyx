@@ -232,6 +232,22 @@ def is_same(model, q0, q1, tolerance, threads, general_path):
     return call(model, IS_SAME, q0, q1, tolerance, None, threads, general_path)
 
 
+cdef tuple matrices_of_batch(Configurations c, int op, object first, object second):
+    """Return arrays for two matrices for each configuration of a batch, in one block; (None, None) for none.
+
+    malloc returns the memory of two large arrays to the system when they are freed, but keeps that of one.
+    """
+    cdef Operand operands[2]
+    cdef cnp.npy_intp shape[4]
+    cdef Py_ssize_t batch = -1
+    if not (read_operand(first, c.nq, &batch, &operands[0])
+            and read_operand(second, c.size(op, 1), &batch, &operands[1])) or batch <= 0:
+        return None, None
+    shape[0], shape[1], shape[2], shape[3] = 2, batch, c.nv, c.nv
+    block = cnp.PyArray_SimpleNew(4, shape, cnp.NPY_DOUBLE)
+    return block[0], block[1]
+
+
 def call_both(model, int first_op, int second_op, first, second, tuple outs, threads, general_path):
     """Run two operations on the same arguments, as `call`; return both results, in outs if given."""
     cdef Configurations c = configurations_of(model)
@@ -242,6 +258,8 @@ def call_both(model, int first_op, int second_op, first, second, tuple outs, thr
             other = run_vectors(c, second_op, first, second, None, outs[1])
     if other is not None:
         return one, other
+    if outs[0] is None:
+        outs = matrices_of_batch(c, first_op, first, second)
     return (call(model, first_op, first, second, None, outs[0], threads, general_path),
             call(model, second_op, first, second, None, outs[1], threads, general_path))
 
@@ -283,19 +301,18 @@ cdef class BoundSteps(BoundCall):
     Parameters
     ----------
     first, second : BoundStep
+    out : tuple of two ndarrays
+        What calls return.
     general_path : callable
         Does the same with validation, and raises the error that names the bad argument.
-
-    Attributes
-    ----------
-    out : tuple of two ndarrays
     """
 
     cdef BoundStep first, second
 
-    def __cinit__(self, BoundStep first not None, BoundStep second not None, general_path):
-        self.first, self.second, self.general_path = first, second, general_path
-        self.out = first.out, second.out
+    def __cinit__(self, BoundStep first not None, BoundStep second not None, tuple out not None,
+                  general_path):
+        self.first, self.second = first, second
+        self.out, self.general_path = out, general_path
 
     cdef bint run(self) noexcept:
         return self.first.run() and self.second.run()

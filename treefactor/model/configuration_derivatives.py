@@ -57,7 +57,7 @@ def d_integrate(model: Model, q, v, argument=None, out=None, num_threads: int = 
     """
     op = INTEGRATE_BY.get(argument)
     if op is None:
-        outs = _both_outs(argument, out, q, v)
+        outs = two_outs(argument, out, q, v)
         return call_both(model, INTEGRATE_BY_Q, INTEGRATE_BY_V, q, v, outs, num_threads, general_path)
     return call(model, op, q, v, None, out, num_threads, general_path)
 
@@ -92,12 +92,12 @@ def d_difference(model: Model, q0, q1, argument=None, out=None, num_threads: int
     """
     op = DIFFERENCE_BY.get(argument)
     if op is None:
-        outs = _both_outs(argument, out, q0, q1)
+        outs = two_outs(argument, out, q0, q1)
         return call_both(model, DIFFERENCE_BY_Q0, DIFFERENCE_BY_Q1, q0, q1, outs, num_threads, general_path)
     return call(model, op, q0, q1, None, out, num_threads, general_path)
 
 
-def _both_outs(argument, out, *inputs) -> tuple:
+def two_outs(argument, out, *inputs) -> tuple:
     """Return two arrays for the results, or None; raise ValueError for another argument or out."""
     if argument is not None:
         raise ValueError(f"argument must be 'ARG0' or 'ARG1', 0 or 1, got {argument!r}")
@@ -113,8 +113,6 @@ def _both_outs(argument, out, *inputs) -> tuple:
     return out
 
 
-BOTH_OF_INTEGRATE = INTEGRATE_BY_Q, INTEGRATE_BY_V
-BOTH_OF_DIFFERENCE = DIFFERENCE_BY_Q0, DIFFERENCE_BY_Q1
 INTEGRATE_BY = {0: INTEGRATE_BY_Q, 1: INTEGRATE_BY_V, "ARG0": INTEGRATE_BY_Q, "ARG1": INTEGRATE_BY_V}
 DIFFERENCE_BY = {0: DIFFERENCE_BY_Q0, 1: DIFFERENCE_BY_Q1, "ARG0": DIFFERENCE_BY_Q0, "ARG1": DIFFERENCE_BY_Q1}
 
@@ -129,12 +127,11 @@ def _bound(function, model: Model, given: dict, out) -> BoundStep:
 
 def bind_both(ops: tuple[int, int], function, model: Model, given: dict, out) -> BoundSteps:
     """Return the bound call of a function of both derivatives, given their operations."""
-    inputs = {name: x for name, x in given.items() if name != "argument"}
     if out is None:
         raise ValueError("out must be a tuple of two arrays to be bound, got None")
-    outs = _both_outs(None, out, *inputs.values())
-    steps = [bind_step(op, function, model, inputs, one) for op, one in zip(ops, outs, strict=True)]
-    return BoundSteps(*steps, partial(function, model, **given, out=out))
+    outs = two_outs(None, out, *given.values())
+    first, second = (bind_step(op, function, model, given, one) for op, one in zip(ops, outs, strict=True))
+    return BoundSteps(first, second, out, partial(function, model, **given, out=out))
 
 
 register(_bound, (d_integrate, d_difference))

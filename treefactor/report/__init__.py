@@ -33,12 +33,14 @@ from .console import (
     tree_figures,
     write_json,
 )
+from .derivatives import DERIVATIVES_CAPTION, print_derivative_rows
 from .frames import frame_figures, print_frames
 
 __all__ = [
     "CAPTION",
     "COLOURS",
     "CONTACTS_CAPTION",
+    "DERIVATIVES_CAPTION",
     "DETAILED",
     "LOOPS_CAPTION",
     "PIPE_WIDTH",
@@ -55,6 +57,7 @@ __all__ = [
     "goal",
     "print_branch",
     "print_contradicted",
+    "print_derivative_rows",
     "print_exhibits",
     "print_frames",
     "print_growth",

@@ -81,6 +81,8 @@ cdef extern from "kernels/linalg/kernels.h" nogil:
         void (*gram)(Py_ssize_t n, Py_ssize_t m, const void *W, void *G) noexcept nogil
         void (*invert)(const Shape *, const void *X, const void *inverse, int ltdl, void *Z, void *V,
                        void *Y) noexcept nogil
+        void (*solve_pair)(const Shape *, const void *X, const void *inverse, const void *P, void *y,
+                           void *Y) noexcept nogil
 
     ctypedef struct SingleKernels:
         void (*load)(const Shape *, const char *H, Py_ssize_t to_row, Py_ssize_t to_column,
@@ -95,6 +97,8 @@ cdef extern from "kernels/linalg/kernels.h" nogil:
                       int op, double *x, double *path) noexcept nogil
         void (*invert)(const Shape *, const double *X, const double *inverse, int ltdl,
                        double *Y) noexcept nogil
+        void (*solve_many)(const Shape *, const double *X, const double *inverse, double *x,
+                           Py_ssize_t r) noexcept nogil
 
     ctypedef struct Workspace:
         double *X

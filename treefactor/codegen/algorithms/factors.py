@@ -91,6 +91,32 @@ def inverse_of(tree, P, inverse) -> list:
     return [entry for row in X for entry in row]
 
 
+def column_of(tree, L, P, inverse, b) -> list:
+    """Return H^-1 b for a column b with zeros, which the half solve keeps outside of paths to the base.
+
+    Freedoms on paths of zeros follow the last one before them, by P of `following`: shorter sums.
+    """
+    x: list = []
+    known: list[
+        int
+    ] = []  # number of ancestors up to the last freedom whose entry is not zero, itself included
+    for k, y in enumerate(half_solve(tree, L, b)):
+        path = tree.ancestors(k).tolist()
+        start = known[path[-1]] if path else 0
+        if isinstance(y, float) and y == 0.0:
+            known.append(start)
+            length = next(length for length in P[k] if length >= start) if start else 0
+            x.append(weighted(P[k][length], [x[j] for j in path[:length]]))
+        else:
+            known.append(len(path) + 1)
+            x.append(
+                -weighted(
+                    L[tree.row_start[k] : tree.row_start[k + 1] - 1], [x[j] for j in path], -(inverse[k] * y)
+                )
+            )
+    return x
+
+
 def _follow(path, branching, P, row) -> dict[int, list]:
     """Return the row of P for every branching node of a path, and for its last node."""
     found = {len(path): row}

@@ -305,7 +305,11 @@ class Recursions:
 
     def aba(self, v, tau) -> list:
         """Return accelerations by the articulated-body algorithm: Featherstone (2008), table 7.1."""
-        total = list(self.forces(self.states(v, None)))
+        return self.response(tau, list(self.forces(self.states(v, None))))
+
+    def response(self, tau, total=None) -> list:
+        """Return accelerations for forces tau and forces on the bodies; without these, H^-1 tau."""
+        total = [(ZERO, ZERO)] * len(self.bodies) if total is None else total
         u: list = [None] * self.tree.n
         for i in reversed(range(len(self.bodies))):
             body = self.bodies[i]

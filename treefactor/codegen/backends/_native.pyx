@@ -19,7 +19,8 @@ cdef class Native(Routine):
     sizes, slots, units, pivots
         See `Routine`.
     one, eight : int
-        Addresses of the functions (q, v, u, out) for one configuration and for eight.
+        Addresses of the functions (q, v, u, out) for one configuration and for eight; u holds all arguments
+        after v.
     owner : object
         Object that keeps the machine code loaded.
     """

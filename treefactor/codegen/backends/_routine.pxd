@@ -30,7 +30,7 @@ cdef extern from "kernels/interpreter/interpreter.h" nogil:
 cdef const ProgramKernels *kernels
 
 cdef enum:
-    ARGUMENTS = 3                # most arguments of a function
+    ARGUMENTS = 7                # most arguments of a function
     AXES = 3                     # most axes of the result of one configuration
     PARTS = 32                   # most parts of a group that the fast path returns
 

@@ -1,6 +1,8 @@
 """Run a generated function on one configuration or a batch: base class of the compiled backends."""
 
 cimport numpy as cnp
+from cpython.ref cimport Py_INCREF
+from cpython.tuple cimport PyTuple_New, PyTuple_SET_ITEM
 from libc.math cimport NAN
 from libc.stdint cimport int32_t, int64_t, uintptr_t
 from libc.stdlib cimport free, malloc
@@ -225,15 +227,29 @@ cdef class Routine:
         """Return the results of the parts of a group for contiguous vectors, or None."""
         cdef const double *x[ARGUMENTS]
         cdef Target target[PARTS]
-        cdef Results results
         cdef int k
-        if out is not None or len(parts) > PARTS or not self.find_operands(operands, x):
+        cdef bint all_arrays = True
+        cdef tuple arrays
+        cdef object array
+        if len(parts) > PARTS or not self.find_operands(operands, x):
             return None
-        arrays = tuple([(<Results> results).allocate(-1) for results in parts])
+        if out is None:
+            arrays = PyTuple_New(len(parts))
+            for k in range(len(parts)):
+                array = (<Results> parts[k]).allocate(-1)
+                Py_INCREF(array)
+                PyTuple_SET_ITEM(arrays, k, array)
+                all_arrays &= (<Results> parts[k]).axes > 0
+        elif type(out) is tuple and are_fast_outputs(<tuple> out, parts):
+            arrays = out
+        else:
+            return None
         for k in range(len(parts)):
             target[k] = (<Results> parts[k]).at(cnp.PyArray_DATA(<cnp.ndarray> arrays[k]))
         if not self.run_single(x, target, <int> len(parts)):
             return None
+        if all_arrays:
+            return arrays
         return tuple([array if (<cnp.ndarray> array).ndim else array.item() for array in arrays])
 
     cdef object run_many(self, tuple operands, object out, Results results):
@@ -269,9 +285,11 @@ cdef class Routine:
             done = self.run(source, &target, results, 0, count)
         return out if done else None
 
-    def bind(self, tuple operands not None, out, Results results not None, general_path):
-        """Return a call without arguments that reads and writes these arrays."""
-        return BoundRoutine(self, operands, out, results, general_path)
+    def bind(self, tuple operands not None, out, results not None, general_path):
+        """Return a call without arguments that reads and writes these arrays; of parts if both are tuples."""
+        one = isinstance(results, Results)
+        return BoundRoutine(self, operands, (out,) if one else out, (results,) if one else results, one,
+                            general_path)
 
     def batch(self, operands, cnp.ndarray out not None, Results results not None, Py_ssize_t first,
               Py_ssize_t stop):
@@ -353,6 +371,17 @@ cdef class Routine:
         return True
 
 
+cdef bint are_fast_outputs(tuple out, tuple parts) noexcept:
+    """Return whether out holds a writeable contiguous float64 array for every part of a result."""
+    cdef Py_ssize_t k
+    if len(out) != len(parts):
+        return False
+    for k in range(len(parts)):
+        if not (<Results> parts[k]).is_fast_output(out[k]):
+            return False
+    return True
+
+
 cdef inline char *place(const StridedOutput *to, Py_ssize_t configuration) noexcept nogil:
     """Return the address of the result of a configuration."""
     return to.data + configuration // GROUP * to.to_group + configuration % GROUP * to.to_lane
@@ -384,17 +413,21 @@ cdef class BoundRoutine(BoundCall):
     """
 
     cdef Routine routine
-    cdef Results results
+    cdef int count
     cdef const double *operands[ARGUMENTS]
-    cdef Target target
+    cdef Target target[PARTS]
 
-    def __cinit__(self, Routine routine not None, tuple operands not None, out, Results results not None,
-                  general_path):
-        if not routine.find_operands(operands, self.operands) or not results.is_fast_output(out):
+    def __cinit__(self, Routine routine not None, tuple operands not None, tuple out not None,
+                  tuple parts not None, bint one, general_path):
+        cdef Py_ssize_t k
+        if len(parts) > PARTS:
+            raise ValueError(f"out must be one array: {len(parts)} results are more than {PARTS}")
+        if not routine.find_operands(operands, self.operands) or not are_fast_outputs(out, parts):
             raise ValueError("only contiguous, aligned float64 arrays of the right shapes can be bound")
-        self.kept, self.out, self.general_path = operands, out, general_path
-        self.routine, self.results = routine, results
-        self.target = results.at(cnp.PyArray_DATA(<cnp.ndarray> out))
+        self.kept, self.out, self.general_path = (operands, parts), out[0] if one else out, general_path
+        self.routine, self.count = routine, <int> len(parts)
+        for k in range(self.count):
+            self.target[k] = (<Results> parts[k]).at(cnp.PyArray_DATA(<cnp.ndarray> out[k]))
 
     cdef bint run(self) noexcept:
-        return self.routine.run_single(self.operands, &self.target, 1)
+        return self.routine.run_single(self.operands, self.target, self.count)

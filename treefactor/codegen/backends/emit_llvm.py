@@ -115,6 +115,7 @@ class _Lines:
     def __init__(self, function, block: Block, lanes: int):
         self.op, self.a, self.b = (column.tolist() for column in (function.op, function.a, function.b))
         self.value, self.block, self.lanes = function.value.tolist(), block, lanes
+        self.places = function.places
         self.type = "double" if lanes == 1 else f"<{lanes} x double>"
         self.defined: set[str] = set()  # names that are already defined
         self.lines: list[str] = []
@@ -192,7 +193,8 @@ class _Lines:
         name = f"%t{row}"
         if name not in self.defined:
             is_input = self.op[row] == INPUT
-            place = (LETTERS[self.a[row]], self.b[row]) if is_input else ("w", self.block.taken[row])
+            letter, first = self.places[self.a[row]] if is_input else ("w", 0)
+            place = letter, first + self.b[row] if is_input else self.block.taken[row]
             self.defined.add(name)
             self.lines.append(f"  {name} = {self.load(*place)}")
         return name

@@ -12,7 +12,7 @@ typedef struct {
     Function *one, *eight;
     const double *v, *u;            /* NULL if the function does not take it */
     const double *expected;
-    int size;
+    int size, u_size;               /* entries of out and u */
     double tolerance;               /* relative to the largest entry */
 } Case;
 
@@ -44,14 +44,14 @@ static double deviation(const Case *c, int step, const double *out)
 static int report(const Case *c, const char *form, double found)
 {
     int good = found <= c->tolerance;
-    printf("%-17s%-4s largest deviation %.1e, allowed %.1e%s\n", c->name, form, found, c->tolerance,
+    printf("%-16s %-4s largest deviation %.1e, allowed %.1e%s\n", c->name, form, found, c->tolerance,
            good ? "" : "  WRONG");
     return !good;
 }
 
 int main(void)
 {
-    static double out[8 * LARGEST], q8[8 * NQ], v8[8 * NV], u8[8 * NV];
+    static double out[8 * LARGEST], q8[8 * NQ], v8[8 * NV], u8[8 * LARGEST_U];
     int wrong = 0;
     printf("tf_abi %d, tf_hash %s\n", tf_abi(), tf_hash());
     transpose(NQ, q, q8);
@@ -59,10 +59,10 @@ int main(void)
         const Case *c = &cases[k];
         memset(out, 0, sizeof out);
         for (int l = 0; l < 8; l++)
-            c->one(q + l * NQ, c->v ? c->v + l * NV : NULL, c->u ? c->u + l * NV : NULL, out + l * c->size);
+            c->one(q + l * NQ, c->v ? c->v + l * NV : NULL, c->u ? c->u + l * c->u_size : NULL, out + l * c->size);
         wrong |= report(c, "", deviation(c, 1, out));
         if (c->v) transpose(NV, c->v, v8);
-        if (c->u) transpose(NV, c->u, u8);
+        if (c->u) transpose(c->u_size, c->u, u8);
         memset(out, 0, sizeof out);
         c->eight(q8, v8, u8, out);
         wrong |= report(c, "x8", deviation(c, 0, out));

@@ -47,6 +47,14 @@ RESULTS = {
     "kinetic_energy": "kinetic energy, armature included",
     "potential_energy": "potential energy, 0 with the centre of mass at the origin of the base",
     "generalized_gravity": "forces that hold the robot at rest",
+    "rnea_derivatives": "derivatives of the forces for accelerations a by q and v, packed: lower triangle "
+    "like H, then the upper one without diagonal, transposed; packed rows of H",
+    "rnea_jvp": "derivative of the forces for accelerations a along dq, dv, da",
+    "rnea_vjp": "gradients of w^T forces by q, v and a",
+    "rnea_hvp": "symmetric Hessian of w^T forces times dq, dv, da",
+    "forward_dynamics_derivatives": "derivatives of the accelerations by q, v and tau, all entries",
+    "forward_dynamics_jvp": "derivative of the accelerations along dq, dv, dtau",
+    "forward_dynamics_vjp": "gradients of w^T accelerations by q, v and tau",
     "frame_placement": "rows [R | p] of the frame {frame} in the base",
     "frame_velocity": "velocity of the frame {frame}, linear first, {options}",
     "frame_acceleration": "acceleration of the frame {frame} without gravity, linear first, {options}",
@@ -55,6 +63,7 @@ RESULTS = {
 }
 SUPPORT = Path(__file__).parents[1] / "c"  # files that are the same for all programs
 COMMON = SUPPORT.parents[1] / "kernels" / "common"  # files that programs share with the interpreter
+VARIABLES = {"w": "weight"}  # C names of arguments with other names
 SIGNATURE = "const double *q, const double *v, const double *u, double *out"
 
 
@@ -159,7 +168,8 @@ def _header(program, chosen) -> str:
     ]
     for function in chosen:
         size = ", ".join(
-            f"{letter} = {name}[{size}]" for letter, (name, size) in zip("qvu", function.inputs, strict=False)
+            f"{letter}{f' + {at}' if at else ''} = {name}[{size}]"
+            for (letter, at), (name, size) in zip(function.places, function.inputs, strict=True)
         )
         lines += ["", f"/* {_result(program, function)}: out[{function.output.size}] from {size} */"]
         lines += [f"void tf_{identifier(function.name)}{form}({SIGNATURE});" for form in ("", "_x8")]
@@ -180,7 +190,11 @@ def _body(function) -> str:
     """Write one function per block, and the function that calls them."""
     (found, slots), name = blocks(function), identifier(function.name)
     inlined = set(np.flatnonzero(passes.inlined(function)).tolist())
-    letters = dict(zip((argument for argument, _ in function.inputs), "qvu", strict=False))
+    names = [VARIABLES.get(argument, argument) for argument, _ in function.inputs]
+    letters = {
+        x: f"{letter} + {at} * LANES" if at else letter
+        for x, (letter, at) in zip(names, function.places, strict=True)
+    }
     storage = "BLOCK" if slots else "static"
     lines, calls = [], []
     for k, block in enumerate(found, start=1):
@@ -213,7 +227,8 @@ class _Lines:
 
     def __init__(self, function, block: Block, inlined: set[int]):
         self.op, self.a, self.b = (column.tolist() for column in (function.op, function.a, function.b))
-        self.value, self.names = function.value.tolist(), [name for name, _ in function.inputs]
+        self.value = function.value.tolist()
+        self.names = [VARIABLES.get(name, name) for name, _ in function.inputs]
         self.block = block
         self.texts: dict[int, tuple[str, int]] = {row: (f"w[{k}]", ATOM) for row, k in block.taken.items()}
         self.loaded: set[tuple[int, int]] = set()  # argument number and entry

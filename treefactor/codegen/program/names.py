@@ -45,16 +45,26 @@ ARGUMENTS = {  # arguments of the functions that can be generated, in order; see
     "kinetic_energy": ("q", "v"),
     "potential_energy": ("q",),
     "generalized_gravity": ("q",),
+    "rnea_derivatives": ("q", "v", "a"),
+    "rnea_jvp": ("q", "v", "a", "dq", "dv", "da"),
+    "rnea_vjp": ("q", "v", "a", "w"),
+    "rnea_hvp": ("q", "v", "a", "w", "dq", "dv", "da"),
+    "forward_dynamics_derivatives": ("q", "v", "tau"),
+    "forward_dynamics_jvp": ("q", "v", "tau", "dq", "dv", "dtau"),
+    "forward_dynamics_vjp": ("q", "v", "tau", "w"),
 }
 FUNCTIONS: tuple[str, ...] = tuple(ARGUMENTS)[:6]  # functions that need no tips
 TIP_FUNCTIONS: tuple[str, ...] = tuple(ARGUMENTS)[6:8]
 LOOP_FUNCTIONS: tuple[str, ...] = tuple(ARGUMENTS)[8:12]  # functions of all models with loops
 CLOSURES: tuple[str, ...] = tuple(ARGUMENTS)[12:13]  # functions of loops with an analytic closure
 REACTIONS: tuple[str, ...] = tuple(ARGUMENTS)[13:15]
-KINEMATICS: tuple[str, ...] = tuple(ARGUMENTS)[15:]
+KINEMATICS: tuple[str, ...] = tuple(ARGUMENTS)[15:27]
+DERIVATIVES: tuple[str, ...] = tuple(ARGUMENTS)[27:]
+MATRICES = {"crba": 1, "rnea_derivatives": 3}  # functions of packed matrices, and the number of them
 SOLVED = (  # functions whose results are not finite for some finite arguments
     *("aba", "forward_dynamics", "minv", "delassus", "loops", "loop_velocity", "loop_step"),
     *CLOSURES,
+    *DERIVATIVES[4:],
 )
 FRAME_ARGUMENTS = {  # of functions of a frame
     "frame_placement": ("q",),
@@ -63,14 +73,14 @@ FRAME_ARGUMENTS = {  # of functions of a frame
     "frame_jacobian": ("q",),
     "frame_jacobian_dot": ("q", "v"),
 }
-ORDER = ("q", "v", "a", "tau")  # of all arguments
+ORDER = ("q", "v", "a", "tau", "w", "dq", "dv", "da", "dtau")  # of all arguments
 REFERENCES = ("LOCAL", "WORLD", "LOCAL_WORLD_ALIGNED")
 LAYOUTS = ("dense", "packed")
-DERIVATIVES = ("spatial", "classical")
+ACCELERATIONS = ("spatial", "classical")
 OPTIONS: dict[str, tuple[tuple[str, ...], ...]] = {  # choices after the frame, in order; the first is default
     "frame_placement": (),
     "frame_velocity": (REFERENCES,),
-    "frame_acceleration": (REFERENCES, DERIVATIVES),
+    "frame_acceleration": (REFERENCES, ACCELERATIONS),
     "frame_jacobian": (REFERENCES, LAYOUTS),
     "frame_jacobian_dot": (REFERENCES, LAYOUTS),
 }
@@ -169,13 +179,24 @@ def require_known(name, known: Sequence[str] = (*ARGUMENTS, *(f"{kind}:FRAME" fo
 
 def argument_sizes(nq: int, nv: int) -> dict[str, int]:
     """Return the sizes of all arguments by name; the order gives their numbers in a `Table`."""
-    return dict(zip(ORDER, (nq, nv, nv, nv), strict=True))
+    return dict(zip(ORDER, (nq, *[nv] * (len(ORDER) - 1)), strict=True))
 
 
 def available(model, tips=()) -> tuple[str, ...]:
     """Return the functions that can be generated for a model with these tips."""
     names = (tuple(ARGUMENTS)[:8] if tips else FUNCTIONS) + LOOP_FUNCTIONS * bool(model.loops)
     return tuple(name for name in names if name != "aba" or model.coupling is None)
+
+
+def shapes_of(name: str, tree: Tree, *given) -> list[tuple[int, ...]]:
+    """Return the shapes of the results of a function, see `shape_of`; those of most functions are one."""
+    n = tree.n
+    shapes: dict[str, list[tuple[int, ...]]] = {
+        "rnea_derivatives": [(2 * tree.nnz - n,)] * 2 + [(tree.nnz,)],
+        "forward_dynamics_derivatives": [(n, n)] * 3,
+        **dict.fromkeys(("rnea_vjp", "rnea_hvp", "forward_dynamics_vjp"), [(n,)] * 3),
+    }
+    return shapes.get(name) or [shape_of(name, tree, *given)]
 
 
 def shape_of(

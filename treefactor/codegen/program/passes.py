@@ -75,20 +75,22 @@ def gather(function):
             continue
         elif kind in (ADD, SUB):
             found[row] = _sum(_terms(row, op, a, b, absorbed), found)
-        elif kind == MUL:
-            found[row] = found[a[row]] * found[b[row]]
-        elif kind == RECIP and b[row]:
-            sign = 1.0 if b[row] > 0 else -1.0
-            found[row] = sign * reciprocal(sign * found[a[row]], abs(b[row]) - 1)
         else:
-            found[row] = _applied(kind, found, a[row], b[row])
+            found[row] = applied(kind, found, a[row], b[row])
     result = [found[row] * float(sign) for row, sign in zip(function.output, function.sign, strict=True)]
     columns = extract(table, result, range(len(function.inputs)))
     return replace(function, **dict(zip(("op", "a", "b", "value", "output", "sign"), columns, strict=True)))
 
 
-def _applied(kind: int, found, a: int, b: int):
-    """Return an operation other than a sum or product of scalars found before."""
+def applied(kind: int, found, a: int, b: int):
+    """Return an operation on scalars found before; reciprocals of pivots keep their freedom."""
+    if kind in (ADD, SUB):
+        return found[a] + found[b] if kind == ADD else found[a] - found[b]
+    if kind == MUL:
+        return found[a] * found[b]
+    if kind == RECIP and b:
+        sign = 1.0 if b > 0 else -1.0
+        return sign * reciprocal(sign * found[a], abs(b) - 1)
     if kind == SQRT:
         return root(found[a], b - 1)
     if kind == ATAN2:

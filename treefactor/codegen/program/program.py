@@ -7,7 +7,7 @@ import math
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
-from itertools import pairwise
+from itertools import accumulate
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any
@@ -34,9 +34,10 @@ from .names import (
     arguments_of,
     joint_shape,
     name_of,
-    shape_of,
+    shapes_of,
 )
 from .names import available as available
+from .names import shape_of as shape_of
 
 FORMAT = 2
 NO_PROGRAM = (KeyError, TypeError, ValueError, OverflowError, OSError, EOFError, RuntimeError)
@@ -114,6 +115,23 @@ class Function(ReadOnly):
         """Number of statements, constants and inputs included."""
         return self.op.size
 
+    def evaluate(self, *arguments) -> np.ndarray:
+        """Evaluate statement by statement with NumPy: slow, the reference of the backends.
+
+        Parameters
+        ----------
+        *arguments : array_like, shapes (..., size)
+            In the order of ``inputs``.
+
+        Returns
+        -------
+        ndarray
+            Leading axes of the arguments, then ``shape``.
+        """
+        from ..backends.numpy_ import evaluate  # which imports this module
+
+        return evaluate(self, *arguments)
+
     def fault(self) -> str | None:
         """Return why the columns are not valid straight-line code, or None."""
         op, a, b = self.op, self.a.astype(int), self.b.astype(int)
@@ -141,6 +159,12 @@ class Function(ReadOnly):
         if is_input.any() and (a[is_input].max() >= sizes.size or (b[is_input] >= sizes[a[is_input]]).any()):
             return "an input is not an entry of an argument"
         return None
+
+    @property
+    def places(self) -> list[tuple[str, int]]:
+        """Parameter of the compiled form, and first entry in it, of every argument; u holds all after v."""
+        sizes = [size for _, size in self.inputs[2:]]
+        return [("q", 0), ("v", 0), *(("u", at) for at in accumulate(sizes, initial=0))][: len(self.inputs)]
 
     @cached_property
     def first(self) -> int:
@@ -246,13 +270,7 @@ class Program(ReadOnly):
         """Return the shapes of the results of a function or of the parts of a group."""
         tree, supports = Tree(self.parent), dict(self.frames)
         given = (tree, len(self.tips), self.loops, len(self.joints), self.nq, supports)
-        return [shape_of(name, *given) for name in function.parts]
-
-    def slices_of(self, name: str) -> list[tuple[slice, tuple[int, ...]]]:
-        """Return where the results of the parts of a group are in its result, and their shapes."""
-        shapes = self.shapes_of(self.functions[name])
-        ends = np.cumsum([0, *map(math.prod, shapes)]).tolist()
-        return [(slice(*at), shape) for at, shape in zip(pairwise(ends), shapes, strict=True)]
+        return [shape for name in function.parts for shape in shapes_of(name, *given)]
 
     def save(self, path) -> None:
         """Write to a file of arrays, without pickled objects, atomically."""

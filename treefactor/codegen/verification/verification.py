@@ -22,10 +22,11 @@ from ..backends.numpy_ import evaluate
 from ..choices import VARIANTS, Choice, groups_of
 from ..program import passes
 from ..program._table import Scalar, use_counts
-from ..program.names import CLOSURES, KINEMATICS, LOOP_FUNCTIONS, available
+from ..program.names import CLOSURES, DERIVATIVES, KINEMATICS, LOOP_FUNCTIONS, ORDER, available
 from ..program.program import Function
 from ..writer import Writer
 from .numeric import Numeric
+from .numeric_derivatives import NumericDerivatives
 from .numeric_kinematics import NumericKinematics
 from .numeric_loops import NumericLoops
 
@@ -198,7 +199,7 @@ def compare(one: Verifiable, samples: int = 3, tolerance: float = TOLERANCE) -> 
     """Compare all elements in random states with their reference values."""
     rng = np.random.default_rng(0)
     values = {"q": _configurations(one, rng, samples)}
-    values |= dict(zip(("v", "a", "tau"), rng.normal(size=(3, samples, one.model.nv)), strict=True))
+    values |= dict(zip(ORDER[1:], rng.normal(size=(len(ORDER) - 1, samples, one.model.nv)), strict=True))
     own = evaluate(one.function, *(values[argument] for argument, _ in one.function.inputs))
     if "a" not in dict(one.function.inputs):
         values["a"] = np.zeros_like(values["a"])
@@ -240,11 +241,13 @@ def _on_branch(one: Verifiable, rng, samples: int) -> Iterator[np.ndarray]:
             yield q
 
 
-def _expected(one: Verifiable, q, v, a, tau) -> tuple[list, list]:
+def _expected(one: Verifiable, q, v, a, tau, *others) -> tuple[list, list]:
     """Return reference values of the elements, and the largest element of each kind of matrix."""
     numeric = Numeric(one.model, one.bodies, one.tips, q, v, a, tau)
     with np.errstate(all="ignore"):  # freedoms that move no mass divide by 0
-        if one.function.name in KINEMATICS or ":" in one.function.name:
+        if one.function.name in DERIVATIVES:
+            matrices = NumericDerivatives(numeric, *others).of(one.function.name, one.method)
+        elif one.function.name in KINEMATICS or ":" in one.function.name:
             matrices = NumericKinematics(numeric).of(one.function.name, one.method)
         elif one.reduction is None:
             matrices = numeric.of(one.function.name, one.method)

@@ -51,7 +51,7 @@ static void NAME(coriolis)(const Mechanism *m, const double *q, const double *v,
 {
     Workspace w = NAME(carve_workspace)(m, workspace);
     Momentum *B = (Momentum *)w.IA;  /* memory that otherwise only aba and frames use */
-    real F[6], P[6], couple[3];
+    real F[6], P[6], half[6], couple[3];
     NAME(place_bodies)(m, q, &w);
     NAME(move_inertias)(m, &w);
     NAME(propagate_velocities)(m, &w, v);
@@ -63,7 +63,8 @@ static void NAME(coriolis)(const Mechanism *m, const double *q, const double *v,
             ptrdiff_t start = m->start[k];
             NAME(momentum)(b->carried, I, w.U[k].e, F);
             NAME(momentum)(b->carried, I, w.S[k].e, P);
-            NAME(apply_momentum)(B + i, w.S[k].e, F, couple);
+            EACH(r, 6) half[r] = 0.5 * w.S[k].e[r];
+            NAME(apply_momentum)(B + i, half, F, couple);
             NAME(write_coriolis)(m, &w, b, m->column + start, m->start[k + 1] - start, F, P, couple,
                                  C + start * LANES, C + (m->start[m->n] + start - k) * LANES);
         }

@@ -14,28 +14,30 @@ INLINE void NAME(shift_inertia)(double mass, const real *p, Inertia *I)
     }
 }
 
+/* moved <- the inertia of a body about its local origin */
+INLINE void NAME(move_inertia)(const Body *b, const Pose *X, Inertia *moved)
+{
+    const real *R = X->R;
+    real RI[9];
+    Inertia I;
+    ROTATE(R, b->first, I.h);
+    EACH(c, 3) ROTATE(R, b->tensor + 3 * c, RI + 3 * c);
+    EACH(r, 3) EACH(c, r + 1) I.J[LOWER(r, c)] = RI[r] * R[c] + RI[3 + r] * R[3 + c] + RI[6 + r] * R[6 + c];
+    NAME(shift_inertia)(b->mass, X->p, &I);
+    *moved = I;
+}
+
 /* Fill w->C: inertias of all bodies about their local origins. */
 static void NAME(move_inertias)(const Mechanism *m, const Workspace *w)
 {
-    for (ptrdiff_t i = 0; i < m->bodies; i++) {
-        const Body *b = m->body + i;
-        const real *R = w->X[i].R;
-        real RI[9];
-        Inertia I;
-        ROTATE(R, b->first, I.h);
-        EACH(c, 3) ROTATE(R, b->tensor + 3 * c, RI + 3 * c);
-        EACH(r, 3) EACH(c, r + 1) I.J[LOWER(r, c)] = RI[r] * R[c] + RI[3 + r] * R[3 + c] + RI[6 + r] * R[6 + c];
-        NAME(shift_inertia)(b->mass, w->X[i].p, &I);
-        w->C[i] = I;
-    }
+    for (ptrdiff_t i = 0; i < m->bodies; i++) NAME(move_inertia)(m->body + i, w->X + i, w->C + i);
 }
 
 /* f <- I (0, w) = (w x h, J w): momentum of a rotation */
 INLINE void NAME(rotational_momentum)(const Inertia *I, const real *w, real *f)
 {
-    const real zero = {0}, *J = I->J;
-    EACH(r, 3) f[r] = zero;
-    ADD_CROSS(w, I->h, f);
+    const real *J = I->J;
+    CROSS(w, I->h, f);
     f[3] = J[0] * w[0] + J[1] * w[1] + J[3] * w[2];
     f[4] = J[1] * w[0] + J[2] * w[1] + J[4] * w[2];
     f[5] = J[3] * w[0] + J[4] * w[1] + J[5] * w[2];

@@ -48,17 +48,18 @@ INLINE void NAME(add_momentum)(const Momentum *B, Momentum *P)
     EACH(r, 6) P->E[r] += B->E[r];
 }
 
-/* F <- B s added to F, and couple <- the moment of B^T s, whose force is zero */
+/* F <- 2 B s added to F, and couple <- the moment of 2 B^T s, whose force is zero */
 INLINE void NAME(apply_momentum)(const Momentum *B, const real *s, real *F, real *couple)
 {
-    const real zero = {0}, *w = s + 3, *E = B->E;
-    real turned[3] = {zero, zero, zero};
-    couple[0] = 0.5 * (E[0] * w[0] + E[1] * w[1] + E[3] * w[2]);
-    couple[1] = 0.5 * (E[1] * w[0] + E[2] * w[1] + E[4] * w[2]);
-    couple[2] = 0.5 * (E[3] * w[0] + E[4] * w[1] + E[5] * w[2]);
-    ADD_CROSS(B->L, w, turned);
-    ADD_CROSS(w, B->p, F);
-    EACH(r, 3) F[3 + r] += couple[r] - 0.5 * turned[r];
-    EACH(r, 3) couple[r] += 0.5 * turned[r];
-    ADD_CROSS(B->p, s, couple);
+    const real *w = s + 3, *E = B->E;
+    real turned[3], slid[3];
+    couple[0] = E[0] * w[0] + E[1] * w[1] + E[3] * w[2];
+    couple[1] = E[1] * w[0] + E[2] * w[1] + E[4] * w[2];
+    couple[2] = E[3] * w[0] + E[4] * w[1] + E[5] * w[2];
+    CROSS(B->L, w, turned);
+    CROSS(w, B->p, slid);
+    EACH(r, 3) F[r] += 2.0 * slid[r];
+    EACH(r, 3) F[3 + r] += couple[r] - turned[r];
+    CROSS(B->p, s, slid);
+    EACH(r, 3) couple[r] += turned[r] + 2.0 * slid[r];
 }

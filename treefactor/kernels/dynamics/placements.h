@@ -46,33 +46,37 @@ INLINE void NAME(write_joint_motions)(const Body *b, const Pose *X, Vector *S)
         NAME(write_unit_motion)(X, k % 3, b->kind != SPHERICAL && k < 3, S + k);
 }
 
+/* Fill w->X and w->S for body i, whose parent is placed: its placement, and the unit motions of its freedoms. */
+INLINE void NAME(place_body)(const Mechanism *m, ptrdiff_t i, const double *q, const Workspace *w)
+{
+    const real zero = {0};
+    const Body *b = m->body + i;
+    Pose *X = w->X + i;
+    if (b->parent < 0 || m->body[b->parent].parent < 0) {   /* the parent's axes are fixed: no rotation */
+        EACH(e, 9) X->R[e] = zero + b->R[e];
+        EACH(r, 3) X->p[r] = zero + b->p[r];
+    } else {
+        const Pose *P = w->X + b->parent;
+        EACH(c, 3) ROTATE(P->R, b->R + 3 * c, X->R + 3 * c);
+        ROTATE(P->R, b->p, X->p);
+        EACH(r, 3) X->p[r] += P->p[r];
+    }
+    NAME(apply_joint)(b, q, &w->angles, X->R, X->p);
+    if (b->parent < 0) {
+        EACH(c, 3) X->g[c] = X->R[3 * c] * m->gravity[0] + X->R[3 * c + 1] * m->gravity[1]
+                           + X->R[3 * c + 2] * m->gravity[2];
+        EACH(e, 9) X->R[e] = zero + (double)(e % 4 == 0);
+        EACH(r, 3) X->p[r] = zero;
+    } else if (b->local == i) {
+        EACH(r, 3) X->d[r] = X->p[r];
+        EACH(r, 3) X->p[r] = zero;
+    }
+    NAME(write_joint_motions)(b, X, w->S + b->v);
+}
+
 /* Fill w->X and w->S: placements of all bodies and unit motions of all freedoms. */
 static void NAME(place_bodies)(const Mechanism *m, const double *q, const Workspace *w)
 {
-    const real zero = {0};
     NAME(compute_angles)(m, q, &w->angles);
-    for (ptrdiff_t i = 0; i < m->bodies; i++) {
-        const Body *b = m->body + i;
-        Pose *X = w->X + i;
-        if (b->parent < 0 || m->body[b->parent].parent < 0) {   /* the parent's axes are fixed: no rotation */
-            EACH(e, 9) X->R[e] = zero + b->R[e];
-            EACH(r, 3) X->p[r] = zero + b->p[r];
-        } else {
-            const Pose *P = w->X + b->parent;
-            EACH(c, 3) ROTATE(P->R, b->R + 3 * c, X->R + 3 * c);
-            ROTATE(P->R, b->p, X->p);
-            EACH(r, 3) X->p[r] += P->p[r];
-        }
-        NAME(apply_joint)(b, q, &w->angles, X->R, X->p);
-        if (b->parent < 0) {
-            EACH(c, 3) X->g[c] = X->R[3 * c] * m->gravity[0] + X->R[3 * c + 1] * m->gravity[1]
-                               + X->R[3 * c + 2] * m->gravity[2];
-            EACH(e, 9) X->R[e] = zero + (double)(e % 4 == 0);
-            EACH(r, 3) X->p[r] = zero;
-        } else if (b->local == i) {
-            EACH(r, 3) X->d[r] = X->p[r];
-            EACH(r, 3) X->p[r] = zero;
-        }
-        NAME(write_joint_motions)(b, X, w->S + b->v);
-    }
+    for (ptrdiff_t i = 0; i < m->bodies; i++) NAME(place_body)(m, i, q, w);
 }

@@ -48,26 +48,32 @@ INLINE void NAME(subtract_external_force)(const Body *b, const Pose *X, const do
     EACH(r, 6) F[r] -= world[r];
 }
 
-/* Fill w->F: forces that accelerate the bodies, minus external ones; v = NULL or a = NULL means zero. a = A + w x V is
- * the classical acceleration of the point at the local origin; the velocity of that point cancels elsewhere:
+/* Fill w->V, w->A and w->F for body i, whose parent has V and A: the force that accelerates it, minus the external
+ * one; v = NULL or a = NULL means zero. a = A + w x V is the classical acceleration of the point at the local origin;
+ * the velocity of that point cancels elsewhere:
  *     f = m a + w' x h + w x (w x h),   n = J w' + h x a + w x J w                                        */
+INLINE void NAME(write_force)(const Mechanism *m, ptrdiff_t i, const Workspace *w, const double *v, const double *a,
+                              const double *fext, int gravity)
+{
+    const Body *b = m->body + i;
+    real *V = w->V[i].e, *F = w->F[i].e, A[6], P[6], *omega = V + 3;
+    NAME(propagate_motion)(m, i, w, v, a, gravity);
+    EACH(r, 6) A[r] = w->A[i].e[r];
+    if (v) ADD_CROSS(omega, V, A);
+    NAME(momentum)(b->mass, w->C + i, A, F);
+    if (v) {
+        NAME(rotational_momentum)(w->C + i, omega, P);
+        ADD_CROSS(omega, P, F);
+        ADD_CROSS(omega, P + 3, F + 3);
+    }
+    if (fext && b->joint >= 0) NAME(subtract_external_force)(b, w->X + i, fext, F);
+}
+
+/* Fill w->V, w->A and w->F of all bodies. */
 static void NAME(body_forces)(const Mechanism *m, const Workspace *w, const double *v, const double *a,
                               const double *fext, int gravity)
 {
-    for (ptrdiff_t i = 0; i < m->bodies; i++) {
-        const Body *b = m->body + i;
-        real *V = w->V[i].e, *F = w->F[i].e, A[6], P[6], *omega = V + 3;
-        NAME(propagate_motion)(m, i, w, v, a, gravity);
-        EACH(r, 6) A[r] = w->A[i].e[r];
-        if (v) ADD_CROSS(omega, V, A);
-        NAME(momentum)(b->mass, w->C + i, A, F);
-        if (v) {
-            NAME(rotational_momentum)(w->C + i, omega, P);
-            ADD_CROSS(omega, P, F);
-            ADD_CROSS(omega, P + 3, F + 3);
-        }
-        if (fext && b->joint >= 0) NAME(subtract_external_force)(b, w->X + i, fext, F);
-    }
+    for (ptrdiff_t i = 0; i < m->bodies; i++) NAME(write_force)(m, i, w, v, a, fext, gravity);
 }
 
 /* Add the force on body i to that on its parent. */

@@ -95,6 +95,9 @@ typedef struct {
     void (*gram)(ptrdiff_t n, ptrdiff_t m, const void *W, void *G);
     /* Y <- H^-1, (n, n) entries; Z and V: workspaces of packed rows */
     void (*invert)(const Shape *, const void *X, const void *inverse, int ltdl, void *Z, void *V, void *Y);
+    /* Y <- -H^-1 P, (n, n) entries, from LTDL, for P with the pattern of H: packed rows of the lower triangle, then
+     * the entries above the diagonal, transposed; y: a workspace of t->n times 4 entries */
+    void (*solve_pair)(const Shape *, const void *X, const void *inverse, const void *P, void *y, void *Y);
 } LaneKernels;
 
 /* Kernels on one matrix of doubles, in padded rows aligned to 32 bytes: X holds L, with zeros from its diagonal
@@ -116,6 +119,8 @@ typedef struct {
                   double *x, double *path);
     /* Y <- H^-1, (n, n) entries */
     void (*invert)(const Shape *, const double *X, const double *inverse, int ltdl, double *Y);
+    /* x <- H^-1 x from LTDL, for rows of r entries, a multiple of 16 */
+    void (*solve_many)(const Shape *, const double *X, const double *inverse, double *x, ptrdiff_t r);
 } SingleKernels;
 
 /* The workspace of one factorization of a single matrix; every part is aligned to 64 bytes. */

@@ -35,11 +35,12 @@ typedef ELEMENT NAME(loose)
 #include "lanes_factor.h"
 #include "lanes_solve.h"
 #include "lanes_inverse.h"
+#include "lanes_pair.h"
 #include "lanes_transfer.h"
 
 static const LaneKernels NAME(lanes) = {
     LANES, SIDE, NAME(load), NAME(gather), NAME(store), NAME(factor), NAME(to_ltl),
-    NAME(apply), NAME(multiply), NAME(gram), NAME(invert),
+    NAME(apply), NAME(multiply), NAME(gram), NAME(invert), NAME(solve_pair),
 };
 
 #undef real

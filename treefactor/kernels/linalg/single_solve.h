@@ -166,6 +166,39 @@ static void single_invert(const Shape *t, const double *L, const double *inverse
     }
 }
 
+/* Many right-hand sides, in place, in strips of columns that stay in registers; the plain loops with accumulators. */
+enum { STRIP = 16 };
+
+static void single_solve_strip(const Shape *t, const double *L, const double *inverse, double *x, ptrdiff_t r) {
+    vec sum[STRIP / WIDTH];
+    for (ptrdiff_t at = t->n - 1; at >= 0; at--) {
+        const ptrdiff_t k = t->order[at], d = t->depth[k];
+        UNROLL for (int s = 0; s < STRIP / WIDTH; s++) sum[s] = READ_AS(loose, x + k * r + s * WIDTH);
+        for (ptrdiff_t p = at + 1; p < t->n && t->depth[t->order[p]] > d; p++) {   /* descendants */
+            const ptrdiff_t j = t->order[p];
+            const double l = L[t->at[j] + d - 1];
+            UNROLL for (int s = 0; s < STRIP / WIDTH; s++) sum[s] -= l * READ_AS(loose, x + j * r + s * WIDTH);
+        }
+        UNROLL for (int s = 0; s < STRIP / WIDTH; s++) AS(loose, x + k * r + s * WIDTH) = sum[s];
+    }
+    for (ptrdiff_t at = 0; at < t->n; at++) {
+        const ptrdiff_t k = t->order[at], *ancestor = t->column + t->start[k];
+        UNROLL for (int s = 0; s < STRIP / WIDTH; s++)
+            sum[s] = inverse[k] * READ_AS(loose, x + k * r + s * WIDTH);
+        for (ptrdiff_t p = 0; p < t->depth[k] - 1; p++) {
+            const double l = L[t->at[k] + p];
+            UNROLL for (int s = 0; s < STRIP / WIDTH; s++)
+                sum[s] -= l * READ_AS(loose, x + ancestor[p] * r + s * WIDTH);
+        }
+        UNROLL for (int s = 0; s < STRIP / WIDTH; s++) AS(loose, x + k * r + s * WIDTH) = sum[s];
+    }
+}
+
+static void single_solve_many(const Shape *t, const double *L, const double *inverse, double *x, ptrdiff_t r) {
+    for (ptrdiff_t c = 0; c < r; c += STRIP) single_solve_strip(t, L, inverse, x + c, r);
+}
+
 static const SingleKernels single = {
     single_load, single_load_packed, single_factor, single_to_ltl, single_apply, single_invert,
+    single_solve_many,
 };

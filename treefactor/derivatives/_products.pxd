@@ -1,0 +1,68 @@
+"""C interface of products: the structs of the kernels, and the classes that factorize H once for several solves."""
+
+from ..dynamics._recursions cimport Mechanism
+from ._state_function cimport StateFunction
+
+cdef extern from "kernels/derivatives/products_table.h" nogil:
+    ctypedef struct State:
+        const double *q
+        const double *v
+        const double *a
+        const double *fext
+
+    ctypedef struct Directions:
+        const double *q
+        const double *v
+        const double *a
+        const double *fext
+
+    ctypedef struct Gradients:
+        double *q
+        double *v
+        double *a
+        double *fext
+        double *inertia
+
+    ctypedef struct ProductKernels:
+        Py_ssize_t (*workspace_size)(const Mechanism *) noexcept nogil
+        void (*equation_of_motion)(const Mechanism *, const double *q, const double *v, const double *fext,
+                                   double *H, double *bias, double *workspace) noexcept nogil
+        void (*vjp)(const Mechanism *, const State *, Py_ssize_t sides, const double *w, double *tau,
+                    const Gradients *, double *workspace) noexcept nogil
+        void (*jvp)(const Mechanism *, const State *, Py_ssize_t sides, const Directions *, double *tau,
+                    double *dtau, double *workspace) noexcept nogil
+
+    ctypedef struct Products:
+        const char *name
+        ProductKernels one
+        ProductKernels lanes
+
+
+ctypedef struct Solver:          # a factorized H
+    double *H
+    double *D
+    double *inverse
+    double *scratch
+
+
+cdef class Product(StateFunction):
+    cdef Py_ssize_t sides        # vectors for every state
+    cdef tuple axis              # (sides,), or empty
+    cdef bint fext, inertia, value   # results beyond the others
+
+    cdef void add_state(self)
+    cdef void declare_gradients(self, type kind, tuple fields, bint fext, bint inertia, bint value)
+    cdef void declare_derivative(self, type kind, tuple fields, bint value)
+    cdef const ProductKernels *kernels(self, int lanes) noexcept nogil
+    cdef Py_ssize_t expanded_size(self, int vectors) noexcept nogil
+    cdef const double *expanded(self, int lanes, Py_ssize_t sides, const double *x, double **end) noexcept nogil
+    cdef double *target(self, int lanes, Py_ssize_t sides, double *y, double **end) noexcept nogil
+    cdef void reduce(self, int lanes, Py_ssize_t sides, const double *x, double *y) noexcept nogil
+
+
+cdef class SolvingProduct(Product):
+    cdef Py_ssize_t solver_size(self, int lanes) noexcept nogil
+    cdef void solve_motion(self, int lanes, const double *q, const double *v, const double *tau,
+                           const double *fext, double *a, Py_ssize_t *failed, Solver *found, double **end,
+                           double *workspace) noexcept nogil
+    cdef void solve(self, int lanes, const Solver *s, double *x) noexcept nogil

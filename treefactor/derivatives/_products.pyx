@@ -1,0 +1,351 @@
+"""Compile products of vectors with derivatives of inverse and forward dynamics for a model."""
+
+cimport numpy as cnp
+from .._util._fast_arrays cimport is_real
+from ..dynamics._coupling cimport expand, reduce_forces, reduce_inertia
+from ..dynamics._recursions cimport FACTOR
+from ..tree._operands cimport LANES
+from ..tree._pattern cimport (
+    FACTORIZED, SOLVE, Shape, Workspace, active, carve_workspace, workspace_size as factor_workspace_size)
+from ._state_function cimport StateFunction
+
+from functools import partial
+
+import numpy as np
+
+from .product_results import (
+    ForwardDynamicsDerivative, ForwardDynamicsGradients, RneaDerivative, RneaGradients, gradients_with)
+
+cnp.import_array()
+
+cdef extern from *:
+    """
+    #include "kernels/derivatives/products_table.h"
+    #include "kernels/common/choose.h"
+    CHOOSE(Products, products)
+    """
+    const Products *products_for(const char *name) nogil
+
+cdef const Products *products = products_for(active.name)
+
+
+cdef Py_ssize_t axes_of(object x) except -1:
+    """Return the number of axes of an argument, 0 of None."""
+    if x is None:
+        return 0
+    return cnp.PyArray_NDIM(<cnp.ndarray> x) if is_real(x) else np.ndim(x)
+
+
+def sides_of(tuple states not None, fext, tuple directions not None, dfext=None):
+    """Return the length of the axis that directions have beyond the leading axes of a batch; -1: none.
+
+    Directions of one state have no such axis: the vectors of (m, nv) are a batch.
+    """
+    cdef Py_ssize_t lead = axes_of(fext) - 1, most = axes_of(dfext) - 1, axes
+    cdef object x, longest = dfext
+    for x in states:
+        lead = max(lead, axes_of(x))
+    for x in directions:
+        axes = axes_of(x)
+        if axes > most:
+            most, longest = axes, x
+    return np.shape(longest)[lead - 1] if lead > 1 and most == lead + 1 else -1
+
+
+cdef class Product(StateFunction):
+    """Product of vectors, one or several for a state, with derivatives of the dynamics.
+
+    Parameters
+    ----------
+    model : Model
+    sides : int
+        Vectors for every state, in an axis of their own; -1: one, without that axis.
+    """
+
+    def __init__(self, model, sides, *_):
+        self.sides = 1 if sides < 0 else sides
+        self.axis = () if sides < 0 else (sides,)
+
+    cdef void add_state(self):
+        """Declare q and two vectors of freedoms."""
+        self.add_input((self.bodies.nq,))
+        self.add_input((self.bodies.nv,))
+        self.add_input((self.bodies.nv,))
+
+    cdef void declare_gradients(self, type kind, tuple fields, bint fext, bint inertia, bint value):
+        """Declare the arguments and results of a gradient of a kind."""
+        cdef tuple fext_field = ("fext",) if fext else ()
+        cdef tuple inertia_field = ("inertia",) if inertia else ()
+        cdef tuple value_field = ("value",) if value else ()
+        self.fext, self.inertia, self.value = fext, inertia, value
+        self.names = (*fields, "w", "fext")
+        self.add_state()
+        self.add_input((*self.axis, self.bodies.nv))
+        self.add_input((self.bodies.m.joints, 6), True)
+        for _ in fields:
+            self.add_result((*self.axis, self.bodies.nv))
+        if fext:
+            self.add_result((*self.axis, self.bodies.m.joints, 6))
+        if inertia:
+            self.add_result((*self.axis, self.bodies.m.joints, 10))
+        if value:
+            self.add_result((self.bodies.nv,))
+        made = gradients_with(kind, (*fields, *fext_field, *inertia_field, *value_field))
+        self.gather = partial(tuple.__new__, made)
+
+    cdef void declare_derivative(self, type kind, tuple fields, bint value):
+        """Declare the arguments and results of a derivative along directions."""
+        self.value = value
+        self.names = (*fields, *[f"d{field}" for field in fields], "fext", "dfext")
+        self.add_state()
+        for _ in fields:
+            self.add_input((*self.axis, self.bodies.nv), True)
+        self.add_input((self.bodies.m.joints, 6), True)
+        self.add_input((*self.axis, self.bodies.m.joints * 6) if self.axis else (self.bodies.m.joints, 6), True)
+        self.add_result((*self.axis, self.bodies.nv))
+        if value:
+            self.add_result((self.bodies.nv,))
+            self.gather = partial(tuple.__new__, kind)
+
+    cdef const ProductKernels *kernels(self, int lanes) noexcept nogil:
+        return &products.one if lanes == 1 else &products.lanes
+
+    cdef Py_ssize_t expanded_size(self, int vectors) noexcept nogil:
+        """Return the doubles for vectors of all freedoms where there are mimic joints."""
+        return vectors * self.bodies.m.n if self.bodies.coupled else 0
+
+    cdef const double *expanded(self, int lanes, Py_ssize_t sides, const double *x, double **end) noexcept nogil:
+        """Return vectors of all freedoms from those of the free ones, written at end if they differ."""
+        cdef double *found = end[0]
+        cdef Py_ssize_t s
+        if x == NULL or not self.bodies.coupled:
+            return x
+        for s in range(sides):
+            expand(&self.bodies.coupling, lanes, x + s * self.bodies.nv * lanes, end[0])
+            end[0] += self.bodies.m.n * lanes
+        return found
+
+    cdef double *target(self, int lanes, Py_ssize_t sides, double *y, double **end) noexcept nogil:
+        """Return where a kernel writes vectors of all freedoms whose reduced form is y."""
+        cdef double *found = end[0]
+        if y == NULL or not self.bodies.coupled:
+            return y
+        end[0] += sides * self.bodies.m.n * lanes
+        return found
+
+    cdef void reduce(self, int lanes, Py_ssize_t sides, const double *x, double *y) noexcept nogil:
+        """y <- the sums over mimic joints of what a kernel wrote at x, the target of y."""
+        cdef Py_ssize_t s
+        if x == y:
+            return
+        for s in range(sides):
+            reduce_forces(&self.bodies.coupling, lanes, x + s * self.bodies.m.n * lanes,
+                          y + s * self.bodies.nv * lanes)
+
+
+cdef class SolvingProduct(Product):
+    """Product with derivatives of forward dynamics: one factorization of H serves all its solves."""
+
+    cdef Py_ssize_t solver_size(self, int lanes) noexcept nogil:
+        """Return the doubles of a Solver and of the equation of motion."""
+        cdef const Shape *t = &self.bodies.pattern.shape
+        cdef Py_ssize_t size = lanes * (self.bodies.nnz + 2 * self.bodies.nv)
+        if self.bodies.coupled:
+            size += lanes * (self.bodies.m.start[self.bodies.m.n] + self.bodies.m.n)
+        return size + (factor_workspace_size(t) if lanes == 1 else lanes * t.scratch)
+
+    cdef void solve_motion(self, int lanes, const double *q, const double *v, const double *tau,
+                           const double *fext, double *a, Py_ssize_t *failed, Solver *found, double **end,
+                           double *workspace) noexcept nogil:
+        """a <- forward dynamics at velocities v of all freedoms; found: the factor of H, written at end."""
+        cdef Py_ssize_t k, n = self.bodies.nv * lanes
+        cdef double *H
+        cdef double *bias = a
+        found.H = H = end[0]
+        found.D = found.H + self.bodies.nnz * lanes
+        found.inverse = found.D + n
+        found.scratch = found.inverse + n
+        if self.bodies.coupled:
+            H = found.scratch
+            bias = H + self.bodies.m.start[self.bodies.m.n] * lanes
+            found.scratch = bias + self.bodies.m.n * lanes
+        end[0] += self.solver_size(lanes)
+        self.kernels(lanes).equation_of_motion(&self.bodies.m, q, v, fext, H, bias, workspace)
+        if self.bodies.coupled:
+            reduce_inertia(&self.bodies.coupling, lanes, H, found.H)
+            reduce_forces(&self.bodies.coupling, lanes, bias, a)
+        for k in range(n):
+            a[k] = tau[k] - a[k]
+        self.bodies.factor(FACTOR, lanes, found.H, found.D, found.inverse, found.scratch, a, failed)
+
+    cdef void solve(self, int lanes, const Solver *s, double *x) noexcept nogil:
+        """x <- H^-1 x for every side."""
+        cdef const Shape *t = &self.bodies.pattern.shape
+        cdef Workspace w
+        cdef Py_ssize_t _side
+        if lanes == 1:
+            w = carve_workspace(t, s.scratch)
+        for _side in range(self.sides):
+            if lanes == LANES:
+                active.lanes.apply(t, s.H, s.inverse, 1, SOLVE, x, 1)
+            else:
+                active.single.apply(t, w.X, s.D, s.inverse, 1, SOLVE, x, w.path)
+            x += self.bodies.nv * lanes
+
+    cdef bint run_one(self, const double **x, double **out) noexcept:
+        """Leave trees that are eliminated in parts to the lanes."""
+        return not self.bodies.pattern.shape.tasks and StateFunction.run_one(self, x, out)
+
+
+cdef class RneaVjp(Product):
+    """Gradients of w . rnea: see `treefactor.rnea_vjp`."""
+
+    def __init__(self, model, sides, fext_gradient, inertia_gradient, with_value):
+        super().__init__(model, sides)
+        self.declare_gradients(RneaGradients, ("q", "v", "a"), fext_gradient, inertia_gradient, with_value)
+
+    cdef Py_ssize_t workspace_size(self, int lanes) noexcept nogil:
+        return (self.kernels(lanes).workspace_size(&self.bodies.m)
+                + lanes * self.expanded_size(3 + 4 * self.sides))
+
+    cdef void compute(self, int lanes, const double **x, double **y, Py_ssize_t *failed,
+                      double *work) noexcept nogil:
+        cdef const ProductKernels *kernels = self.kernels(lanes)
+        cdef double *end = work + kernels.workspace_size(&self.bodies.m)
+        cdef State state
+        cdef Gradients g
+        cdef double *value = y[self.results - 1] if self.value else NULL
+        cdef double *tau = self.target(lanes, 1, value, &end)
+        cdef const double *w = self.expanded(lanes, self.sides, x[3], &end)
+        state.q, state.fext = x[0], x[4]
+        state.v, state.a = self.expanded(lanes, 1, x[1], &end), self.expanded(lanes, 1, x[2], &end)
+        g.q = self.target(lanes, self.sides, y[0], &end)
+        g.v = self.target(lanes, self.sides, y[1], &end)
+        g.a = self.target(lanes, self.sides, y[2], &end)
+        g.fext = y[3] if self.fext else NULL
+        g.inertia = y[3 + self.fext] if self.inertia else NULL
+        kernels.vjp(&self.bodies.m, &state, self.sides, w, tau, &g, work)
+        self.reduce(lanes, self.sides, g.q, y[0])
+        self.reduce(lanes, self.sides, g.v, y[1])
+        self.reduce(lanes, self.sides, g.a, y[2])
+        self.reduce(lanes, 1, tau, value)
+
+
+cdef class ForwardDynamicsVjp(SolvingProduct):
+    """Gradients of w . forward_dynamics: see `treefactor.forward_dynamics_vjp`."""
+
+    def __init__(self, model, sides, fext_gradient, inertia_gradient, with_value):
+        super().__init__(model, sides)
+        self.may_fail = True
+        self.declare_gradients(ForwardDynamicsGradients, ("q", "v", "tau"), fext_gradient, inertia_gradient,
+                               with_value)
+
+    cdef Py_ssize_t workspace_size(self, int lanes) noexcept nogil:
+        return (self.kernels(lanes).workspace_size(&self.bodies.m) + self.solver_size(lanes)
+                + lanes * ((1 + self.sides) * self.bodies.nv + self.expanded_size(2 + 3 * self.sides)))
+
+    cdef void compute(self, int lanes, const double **x, double **y, Py_ssize_t *failed,
+                      double *work) noexcept nogil:
+        cdef const ProductKernels *kernels = self.kernels(lanes)
+        cdef double *end = work + kernels.workspace_size(&self.bodies.m)
+        cdef Py_ssize_t k, n = self.sides * self.bodies.nv * lanes
+        cdef State state
+        cdef Gradients g
+        cdef Solver solver
+        cdef double *a = end
+        cdef double *minus = a + self.bodies.nv * lanes    # -H^-1 w
+        end = minus + n
+        state.q, state.v, state.fext = NULL, self.expanded(lanes, 1, x[1], &end), x[4]
+        self.solve_motion(lanes, x[0], state.v, x[2], x[4], a, failed, &solver, &end, work)
+        if lanes == 1 and failed[0] != FACTORIZED:
+            return
+        for k in range(n):
+            y[2][k] = x[3][k]
+        self.solve(lanes, &solver, y[2])
+        for k in range(n):
+            minus[k] = -y[2][k]
+        if self.value:
+            for k in range(self.bodies.nv * lanes):
+                y[self.results - 1][k] = a[k]
+        state.a = self.expanded(lanes, 1, a, &end)
+        g.q = self.target(lanes, self.sides, y[0], &end)
+        g.v = self.target(lanes, self.sides, y[1], &end)
+        g.a = NULL
+        g.fext = y[3] if self.fext else NULL
+        g.inertia = y[3 + self.fext] if self.inertia else NULL
+        kernels.vjp(&self.bodies.m, &state, self.sides, self.expanded(lanes, self.sides, minus, &end), NULL,
+                    &g, work)
+        self.reduce(lanes, self.sides, g.q, y[0])
+        self.reduce(lanes, self.sides, g.v, y[1])
+
+
+cdef class RneaJvp(Product):
+    """Derivative of rnea along directions: see `treefactor.rnea_jvp`."""
+
+    def __init__(self, model, sides, with_value):
+        super().__init__(model, sides)
+        self.declare_derivative(RneaDerivative, ("q", "v", "a"), with_value)
+
+    cdef Py_ssize_t workspace_size(self, int lanes) noexcept nogil:
+        return (self.kernels(lanes).workspace_size(&self.bodies.m)
+                + lanes * self.expanded_size(3 + 4 * self.sides))
+
+    cdef void compute(self, int lanes, const double **x, double **y, Py_ssize_t *failed,
+                      double *work) noexcept nogil:
+        cdef const ProductKernels *kernels = self.kernels(lanes)
+        cdef double *end = work + kernels.workspace_size(&self.bodies.m)
+        cdef State state
+        cdef Directions d
+        cdef double *value = y[1] if self.value else NULL
+        cdef double *tau = self.target(lanes, 1, value, &end)
+        cdef double *dtau = self.target(lanes, self.sides, y[0], &end)
+        state.q, state.fext, d.fext = x[0], x[6], x[7]
+        state.v, state.a = self.expanded(lanes, 1, x[1], &end), self.expanded(lanes, 1, x[2], &end)
+        d.q = self.expanded(lanes, self.sides, x[3], &end)
+        d.v = self.expanded(lanes, self.sides, x[4], &end)
+        d.a = self.expanded(lanes, self.sides, x[5], &end)
+        kernels.jvp(&self.bodies.m, &state, self.sides, &d, tau, dtau, work)
+        self.reduce(lanes, self.sides, dtau, y[0])
+        self.reduce(lanes, 1, tau, value)
+
+
+cdef class ForwardDynamicsJvp(SolvingProduct):
+    """Derivative of forward_dynamics along directions: see `treefactor.forward_dynamics_jvp`."""
+
+    def __init__(self, model, sides, with_value):
+        super().__init__(model, sides)
+        self.may_fail = True
+        self.declare_derivative(ForwardDynamicsDerivative, ("q", "v", "tau"), with_value)
+
+    cdef Py_ssize_t workspace_size(self, int lanes) noexcept nogil:
+        return (self.kernels(lanes).workspace_size(&self.bodies.m) + self.solver_size(lanes)
+                + lanes * (self.bodies.nv + self.expanded_size(2 + 3 * self.sides)))
+
+    cdef void compute(self, int lanes, const double **x, double **y, Py_ssize_t *failed,
+                      double *work) noexcept nogil:
+        cdef const ProductKernels *kernels = self.kernels(lanes)
+        cdef double *end = work + kernels.workspace_size(&self.bodies.m)
+        cdef Py_ssize_t k
+        cdef State state
+        cdef Directions d
+        cdef Solver solver
+        cdef double *a = end
+        cdef double *dtau
+        end += self.bodies.nv * lanes
+        state.q, state.v, state.fext = NULL, self.expanded(lanes, 1, x[1], &end), x[6]
+        self.solve_motion(lanes, x[0], state.v, x[2], x[6], a, failed, &solver, &end, work)
+        if lanes == 1 and failed[0] != FACTORIZED:
+            return
+        if self.value:
+            for k in range(self.bodies.nv * lanes):
+                y[1][k] = a[k]
+        state.a = self.expanded(lanes, 1, a, &end)
+        d.q = self.expanded(lanes, self.sides, x[3], &end)
+        d.v = self.expanded(lanes, self.sides, x[4], &end)
+        d.a, d.fext = NULL, x[7]
+        dtau = self.target(lanes, self.sides, y[0], &end)
+        kernels.jvp(&self.bodies.m, &state, self.sides, &d, NULL, dtau, work)
+        self.reduce(lanes, self.sides, dtau, y[0])
+        for k in range(self.sides * self.bodies.nv * lanes):
+            y[0][k] = (0.0 if x[5] == NULL else x[5][k]) - y[0][k]
+        self.solve(lanes, &solver, y[0])

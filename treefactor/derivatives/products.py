@@ -1,0 +1,285 @@
+"""Multiply vectors by derivatives of inverse and forward dynamics, without forming these matrices."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from .._util.bindable import register
+from ..model.model import Model
+from ._calls import call
+from ._general_path import bound, general_path
+from ._products import ForwardDynamicsJvp, ForwardDynamicsVjp, RneaJvp, RneaVjp, sides_of
+from .product_results import ForwardDynamicsGradients, RneaGradients
+
+__all__ = ["forward_dynamics_jvp", "forward_dynamics_vjp", "rnea_jvp", "rnea_vjp"]
+
+
+def rnea_jvp(
+    model: Model,
+    q,
+    v,
+    a,
+    dq,
+    dv,
+    da,
+    fext=None,
+    dfext=None,
+    with_value: bool = False,
+    out=None,
+    num_threads: int = 1,
+) -> Any:
+    """Compute the derivative of inverse dynamics along directions, in O(nv).
+
+    Parameters
+    ----------
+    model : Model
+    q, v, a, fext
+        As for `rnea`.
+    dq, dv, da : array_like, shape (..., nv) or (..., m, nv), or None
+        Directions; None is zero. q changes along `integrate`. An axis more than the state has, before the
+        last one, holds several directions for every state, which share what depends on the state alone; all
+        directions have it then. For one state, directions of shape (m, nv) are a batch.
+    dfext : array_like, shape (..., njoints, 6) or (..., m, njoints, 6), optional
+        Direction of fext.
+    with_value : bool
+        Return inverse dynamics, too.
+    out : ndarray of shape (..., nv) or (..., m, nv), optional
+        With ``with_value`` a tuple of two.
+    num_threads : int
+        For batches; -1 uses all cores.
+
+    Returns
+    -------
+    ndarray, shape (..., nv) or (..., m, nv)
+        Derivative of tau. With ``with_value`` a named tuple (dtau, tau).
+
+    Raises
+    ------
+    ShapeError, NonFiniteError, ConfigurationError
+
+    Notes
+    -----
+    Carpentier and Mansard (2018), contracted; every joint kind and mimic joints.
+
+    Examples
+    --------
+    >>> import numpy as np, treefactor as tf
+    >>> rod = tf.Inertia(1.0, [0, 0, -0.5], np.diag([0.1, 0.1, 0.0]))
+    >>> model = tf.Model([tf.Joint("hinge", "revolute", axis=[0, 1, 0], inertia=rod)])
+    >>> tf.rnea_jvp(model, [0.0], [0.0], [0.0], [1.0], None, [2.0])
+    array([5.605])
+    """
+    options = (sides_of((q, v, a), fext, (dq, dv, da), dfext), with_value)
+    if options[0] >= 0:
+        dfext = _flat(dfext)
+    return call(model, RneaJvp, options, (q, v, a, dq, dv, da, fext, dfext), out, num_threads, general_path)
+
+
+def rnea_vjp(
+    model: Model,
+    q,
+    v,
+    a,
+    w,
+    fext=None,
+    fext_gradient: bool = False,
+    inertia_gradient: bool = False,
+    with_value: bool = False,
+    out=None,
+    num_threads: int = 1,
+) -> RneaGradients:
+    """Compute the gradient of w . tau for the inverse dynamics tau, in O(nv).
+
+    Parameters
+    ----------
+    model : Model
+    q, v, a, fext
+        As for `rnea`.
+    w : array_like, shape (..., nv) or (..., m, nv)
+        Weights of tau. An axis more than the state has, before the last one, holds several vectors for every
+        state, which share what depends on the state alone. For one state, w of shape (m, nv) is a batch.
+    fext_gradient, inertia_gradient : bool
+        Compute the gradients by external forces, by the inertias of all bodies.
+    with_value : bool
+        Return inverse dynamics, too.
+    out : tuple of ndarray, optional
+        One for every result.
+    num_threads : int
+        For batches; -1 uses all cores.
+
+    Returns
+    -------
+    RneaGradients
+        Named tuple of the gradients ``q``, ``v``, ``a``, shape (..., nv) or (..., m, nv), by q along
+        `integrate`; on request ``fext``, shape (..., njoints, 6), ``inertia``, shape (..., njoints, 10), each
+        with m before njoints where w has it, and ``value``, shape (..., nv), as `rnea` returns it. Inertias
+        are m, m c, Ixx, Ixy, Iyy, Ixz, Iyz, Izz of every body about the origin of its joint, in the joint's
+        axes: Pinocchio's ``toDynamicParameters``.
+
+    Raises
+    ------
+    ShapeError, NonFiniteError, ConfigurationError
+
+    Notes
+    -----
+    Carpentier and Mansard (2018), contracted: every body carries one wrench that serves all its freedoms. The
+    gradient by inertias is w^T times ``computeJointTorqueRegressor`` of Pinocchio, without that matrix.
+
+    Examples
+    --------
+    >>> import numpy as np, treefactor as tf
+    >>> rod = tf.Inertia(1.0, [0, 0, -0.5], np.diag([0.1, 0.1, 0.0]))
+    >>> model = tf.Model([tf.Joint("hinge", "revolute", axis=[0, 1, 0], inertia=rod)])
+    >>> gradient = tf.rnea_vjp(model, [0.0], [0.0], [0.0], [1.0])
+    >>> gradient.q, gradient.a
+    (array([4.905]), array([0.35]))
+    """
+    options = (sides_of((q, v, a), fext, (w,)), fext_gradient, inertia_gradient, with_value)
+    return call(model, RneaVjp, options, (q, v, a, w, fext), out, num_threads, general_path)
+
+
+def forward_dynamics_jvp(
+    model: Model,
+    q,
+    v,
+    tau,
+    dq,
+    dv,
+    dtau,
+    fext=None,
+    dfext=None,
+    with_value: bool = False,
+    out=None,
+    num_threads: int = 1,
+) -> Any:
+    """Compute the derivative of forward dynamics along directions.
+
+    Parameters
+    ----------
+    model : Model
+        May have mimic joints.
+    q, v, tau, fext
+        As for `forward_dynamics`.
+    dq, dv, dtau : array_like, shape (..., nv) or (..., m, nv), or None
+        Directions, as dq, dv and da in `rnea_jvp`.
+    dfext, out, num_threads
+        As for `rnea_jvp`.
+    with_value : bool
+        Return forward dynamics, too.
+
+    Returns
+    -------
+    ndarray, shape (..., nv) or (..., m, nv)
+        Derivative of a; in a batch, NaN where there is no solution. With ``with_value`` a named tuple
+        (da, a).
+
+    Raises
+    ------
+    NotPositiveDefiniteError
+        If a freedom moves no mass; names the joint. Only for a single configuration.
+    ShapeError, NonFiniteError, ConfigurationError
+
+    Notes
+    -----
+    H^-1 (dtau - rnea_jvp(dq, dv, 0)) at the acceleration found; one factorization of H serves both solves.
+    Carpentier and Mansard (2018).
+
+    Examples
+    --------
+    >>> import numpy as np, treefactor as tf
+    >>> rod = tf.Inertia(1.0, [0, 0, -0.5], np.diag([0.1, 0.1, 0.0]))
+    >>> model = tf.Model([tf.Joint("hinge", "revolute", axis=[0, 1, 0], inertia=rod)])
+    >>> tf.forward_dynamics_jvp(model, [0.0], [0.0], [0.0], [1.0], None, [0.7])
+    array([-12.01428571])
+    """
+    options = (sides_of((q, v, tau), fext, (dq, dv, dtau), dfext), with_value)
+    if options[0] >= 0:
+        dfext = _flat(dfext)
+    arrays = (q, v, tau, dq, dv, dtau, fext, dfext)
+    return call(model, ForwardDynamicsJvp, options, arrays, out, num_threads, general_path)
+
+
+def forward_dynamics_vjp(
+    model: Model,
+    q,
+    v,
+    tau,
+    w,
+    fext=None,
+    fext_gradient: bool = False,
+    inertia_gradient: bool = False,
+    with_value: bool = False,
+    out=None,
+    num_threads: int = 1,
+) -> ForwardDynamicsGradients:
+    """Compute the gradient of w . a for the forward dynamics a.
+
+    Parameters
+    ----------
+    model : Model
+        May have mimic joints.
+    q, v, tau, fext
+        As for `forward_dynamics`.
+    w, fext_gradient, inertia_gradient, out, num_threads
+        As for `rnea_vjp`.
+    with_value : bool
+        Return forward dynamics, too.
+
+    Returns
+    -------
+    ForwardDynamicsGradients
+        Named tuple of the gradients ``q``, ``v``, ``tau``, shape (..., nv) or (..., m, nv), by q along
+        `integrate`; on request ``fext``, ``inertia`` as for `rnea_vjp`, and ``value``, as `forward_dynamics`
+        returns it. In a batch, NaN where there is no solution.
+
+    Raises
+    ------
+    NotPositiveDefiniteError
+        If a freedom moves no mass; names the joint. Only for a single configuration.
+    ShapeError, NonFiniteError, ConfigurationError
+
+    Notes
+    -----
+    The gradient by tau is H^-1 w, the others are those of `rnea_vjp` for -H^-1 w at the acceleration found;
+    one factorization of H serves both solves. Carpentier and Mansard (2018).
+
+    Examples
+    --------
+    >>> import numpy as np, treefactor as tf
+    >>> rod = tf.Inertia(1.0, [0, 0, -0.5], np.diag([0.1, 0.1, 0.0]))
+    >>> model = tf.Model([tf.Joint("hinge", "revolute", axis=[0, 1, 0], inertia=rod)])
+    >>> gradient = tf.forward_dynamics_vjp(model, [0.0], [0.0], [0.0], [0.7])
+    >>> gradient.q, gradient.tau
+    (array([-9.81]), array([2.]))
+    """
+    options = (sides_of((q, v, tau), fext, (w,)), fext_gradient, inertia_gradient, with_value)
+    return call(model, ForwardDynamicsVjp, options, (q, v, tau, w, fext), out, num_threads, general_path)
+
+
+def _flat(dfext):
+    """Return directions of external forces with one axis for all joints of a vector."""
+    if dfext is None:
+        return None
+    dfext = np.asanyarray(dfext)  # masked ones are refused later
+    return dfext.reshape(*dfext.shape[:-2], -1) if dfext.ndim > 2 else dfext
+
+
+KINDS: dict[Any, Any] = {
+    rnea_jvp: RneaJvp,
+    rnea_vjp: RneaVjp,
+    forward_dynamics_jvp: ForwardDynamicsJvp,
+    forward_dynamics_vjp: ForwardDynamicsVjp,
+}
+OPTIONS = ("fext_gradient", "inertia_gradient", "with_value")
+
+
+def _bound(function, model: Model, given: dict[str, Any], out):
+    """Return the bound call of a product."""
+    options = (-1, *(given[name] for name in OPTIONS if name in given))
+    return bound(model, KINDS[function], options, given, out, partial(function, model, **given, out=out))
+
+
+register(_bound, tuple(KINDS))

@@ -1,0 +1,8 @@
+/* Compile the kernels of second derivatives for every instruction set. */
+#include <math.h>
+#include <string.h>
+
+#include "second_order_table.h"
+
+#define TEXT "kernels/derivatives/second_order.h"
+#include "../common/every_isa.h"
