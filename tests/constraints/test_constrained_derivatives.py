@@ -36,6 +36,9 @@ def check(model, q, v, tau, contacts=(), s=0.0, fext=None, bound=COMPLEX):
     found = constraints.forward_dynamics_derivatives(
         model, q, v, tau, fext, s, contacts=contacts, with_value=True
     )
+    a, forces = constraints.forward_dynamics(model, q, v, tau, fext, s, contacts=contacts)
+    assert error(a, expected[-2]) < bound
+    assert error(forces, expected[-1]) < bound
     scales = least_scales(model, q)
     for name, ours, theirs in zip(found._fields, found, expected, strict=True):
         assert ours.shape == theirs.shape, name
