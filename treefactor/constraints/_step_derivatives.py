@@ -161,10 +161,10 @@ def step_derivatives(stepper, made, q: np.ndarray, v: np.ndarray) -> StepDerivat
 def _bilateral_changes(stepper, at: BodyMotions, v_new: np.ndarray, made) -> tuple[np.ndarray, np.ndarray]:
     """Return derivatives by q of c - C v_new, and of the forces of loops."""
     rows, n = prepared(stepper._loops, ()), stepper.model.nv
-    frames = rows.frames(at, v_new, np.zeros(n))
-    found = rows.rows(frames)
+    still = np.zeros(n)
+    found = rows.rows(at, v_new, still)
     change = -stepper.stabilization / stepper.h * found.J - found.rate_change[:, :n]
-    return change, rows.force_changes(frames, made.solution.gamma_c)
+    return change, rows.force_changes(at, v_new, still, made.solution.gamma_c)
 
 
 def _unilateral_changes(stepper, at, columns, made, found) -> tuple[np.ndarray, np.ndarray, bool]:
