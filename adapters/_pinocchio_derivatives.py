@@ -40,7 +40,7 @@ def derivatives(model: pin.Model, q, v, a, tau, frame: str) -> tuple[Matrices, d
         try:
             result = compute()
             found |= {
-                key: np.array(X) for key, X in zip(names, result, strict=True)
+                key: _copy(X, model) for key, X in zip(names, result, strict=True)
             }  # they are views of data
         except RuntimeError as error:
             refused |= {name: str(error) for name, _ in names}
@@ -58,8 +58,15 @@ def _of_frame(model: pin.Model, data: pin.Data, frame: int, reference: str) -> M
     axes = pin.ReferenceFrame.names[reference]
     velocity = pin.getFrameVelocityDerivatives(model, data, frame, axes)
     acceleration = pin.getFrameAccelerationDerivatives(model, data, frame, axes)[1:]  # the velocity's first
-    found = {(f"V {reference}", by): np.array(X) for by, X in zip("qv", velocity, strict=True)}
-    return found | {(f"A {reference}", by): np.array(X) for by, X in zip("qva", acceleration, strict=True)}
+    found = {(f"V {reference}", by): _copy(X, model) for by, X in zip("qv", velocity, strict=True)}
+    return found | {
+        (f"A {reference}", by): _copy(X, model) for by, X in zip("qva", acceleration, strict=True)
+    }
+
+
+def _copy(X: np.ndarray, model: pin.Model) -> np.ndarray:
+    """Return a copy of a view of data, whose columns Pinocchio flattens if there is one only."""
+    return np.array(X).reshape(-1, model.nv)
 
 
 def values(model: pin.Model, q, v, a, tau, frame: str) -> dict[str, np.ndarray]:

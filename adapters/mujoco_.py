@@ -40,7 +40,6 @@ from ._accelerations import accelerator_of
 from ._mjcf import mjcf
 from ._mujoco_accelerator import Accelerator
 from ._mujoco_body import FREE, Body, Joint, adapter_error, body_names
-from ._mujoco_derivatives import derivatives
 from ._mujoco_model import model
 from ._mujoco_settings import SETTINGS, effect, initial_configuration, only
 from ._pinocchio_conventions import acceleration_offset, from_pinocchio, model_changes, transform
@@ -55,7 +54,6 @@ __all__ = [
     "Joint",
     "acceleration_offset",
     "bias",
-    "derivatives",
     "file_inertials",
     "forward_dynamics",
     "from_pinocchio",

@@ -20,17 +20,6 @@ from ..model.joints import Inertia
 from ..tolerances import NO_MASS
 from . import _pinocchio_cholesky as cholesky
 from ._pinocchio_arguments import require_data, require_model
-from ._pinocchio_derivatives import (
-    aligned,
-    derivatives,
-    from_local,
-    inner_joints,
-    moved,
-    split_joints,
-    turning_joints,
-    values,
-    with_frame,
-)
 from ._pinocchio_mimic import constraints, coupled_configuration, coupling, leading, mimic_joints
 from ._pinocchio_model import model
 from ._pinocchio_placements import placement_changes
@@ -39,28 +28,19 @@ from ._plain_urdf import require_complete
 
 __all__ = [
     "Accelerator",
-    "aligned",
     "carried",
     "cholesky",
     "constraints",
     "coupled_configuration",
     "coupling",
-    "derivatives",
-    "from_local",
-    "inner_joints",
     "leading",
     "load",
     "mass_matrix",
     "massless_joints",
     "mimic_joints",
     "model",
-    "moved",
     "placement_changes",
-    "split_joints",
     "tree",
-    "turning_joints",
-    "values",
-    "with_frame",
     "with_inertials",
 ]
 

@@ -209,6 +209,9 @@ CASES = {  # functions of arrays, and arrays that they accept; by the name of wh
         *(EYE, ONES, EYE[:1], ONES[:1], EYE, -ONES, ONES),
     ),
     "mlcp.solve": (lambda k: mlcp.solve(PROBLEM, max_iter=k), np.array(100)),
+    "Sensitivity.jvp": (OBJECTS["mlcp.Sensitivity"].jvp, np.ones(PROBLEM.n)),
+    "Sensitivity.vjp": (OBJECTS["mlcp.Sensitivity"].vjp, np.ones(PROBLEM.n)),
+    "Stepper.derivatives": (STEPPER.derivatives, *STATE),
     "fclib.Contacts": (
         lambda f, w, mu: fclib.Contacts(CONTACTS.M, CONTACTS.H, f, w, mu),
         CONTACTS.f,

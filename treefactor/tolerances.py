@@ -38,14 +38,15 @@ def cross_validation(engine: str, n: int, condition: float) -> dict[str, float]:
 
 
 # `treefactor check --derivatives`, relative to the largest entry in comparable units
-DERIVATIVES = 1e-11  # of analytic derivatives
+DERIVATIVES = 1e-10  # of analytic derivatives
 BY_DIFFERENCES = 1e-6  # of central differences
 MUJOCO_DIFFERENCES = 1e-3  # of MuJoCo's one-sided differences
 DERIVATIVES_QDD = (1e-14, 1e-6)  # of accelerations: times the condition of H where that is more, and at most
-DIFFERENCES_QDD = (1e-12, 1e-3)  # the same of central differences
+DIFFERENCES_QDD = (1e-11, 1e-3)  # the same of central differences
 
 REGULAR = 1e15  # condition number of H above which its inverse has no correct digit
 
+DEPENDENT_ROWS = 1e-9  # smaller singular values, relative to the largest, belong to dependent rows
 SEMIDEFINITE = 1e-9  # a negative eigenvalue smaller than this share of the largest is zero
 
 PLAIN_H = 1e-11  # largest part of a difference of H that named causes may leave unexplained

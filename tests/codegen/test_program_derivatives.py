@@ -238,6 +238,28 @@ def test_packed_matrices_have_the_pattern_of_the_inertia_matrix():
         kernels.rnea_derivatives(*arguments, layout="lanes")
 
 
+@pytest.mark.parametrize("name", DERIVATIVES)
+def test_kernels_return_what_the_functions_of_their_names_do(name):
+    robot, program = case("followers")
+    kernels, rng = tf.compile(program), np.random.default_rng(1)
+    given = {x: rng.normal(size=(SIZE, robot.nv)) for x in ("v", "a", "tau", "w", "dq", "dv", "da", "dtau")}
+    given["q"] = tf.random_configuration(robot, rng, size=SIZE)
+    arguments = taken(name, given)
+    own, theirs = getattr(kernels, name)(*arguments), getattr(tf, name)(robot, *arguments)
+    if isinstance(theirs, tuple):
+        assert own._fields == theirs._fields
+        assert getattr(kernels, name)(*(x[0] for x in arguments))._fields == own._fields
+    else:
+        own, theirs = (own,), (theirs,)
+    for found, expected in zip(own, theirs, strict=True):
+        np.testing.assert_allclose(found, expected, rtol=0, atol=1e-10 * np.abs(expected).max())
+    if name == "rnea_derivatives":
+        packed = kernels.rnea_derivatives(*arguments, layout="packed")
+        others = tf.rnea_derivatives(robot, *arguments, layout="packed")
+        for found, expected in zip(packed, others, strict=True):
+            np.testing.assert_allclose(found, expected, rtol=0, atol=1e-10 * np.abs(expected).max())
+
+
 def test_the_part_of_velocities_is_homogeneous():
     """Euler: dtau/dv times v is twice what velocities add to the bias."""
     robot, program = case("every kind")

@@ -9,7 +9,7 @@ from scipy.spatial.transform import Rotation
 import treefactor as tf
 from treefactor import constraints, mechanisms
 from treefactor.constraints import Contact, Plane, Sphere, Stepper, box
-from treefactor.constraints.stepper import _integrator
+from treefactor.constraints.free_motion import joint_integrator
 from treefactor.exceptions import NonFiniteError, ShapeError, StepError
 from treefactor.mlcp import Status
 from treefactor.model.joints import SIZES
@@ -302,7 +302,7 @@ def test_a_step_moves_every_kind_of_joint():
     model, h = random_model([-1, 0, 1, 2, 1, 4, 0, -1, 7], SIZES, 3), 0.1
     rng = np.random.default_rng(4)
     q, v = tf.random_configuration(model, rng), rng.normal(size=model.nv)
-    integrator = _integrator(model)
+    integrator = joint_integrator(model)
     new_q, new_v = integrator.advanced(q, v, h)
     expected = tf.integrate(model, q, h * v)
     for kind, (at_q, at_v) in model.entries.items():

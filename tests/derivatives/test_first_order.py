@@ -109,8 +109,7 @@ def test_eulers_identity_and_the_zero_columns_of_the_base(name):
 @pytest.mark.parametrize("name", ["all kinds", "all kinds reversed", "forest", *FOLLOWERS])
 def test_layouts_and_batches_agree_bit_for_bit(name):
     model, tree = MODELS[name], MODELS[name].tree
-    case = random_case(model, size=(19,))
-    q, v, a, tau, fext = case
+    q, v, a, _, fext = random_case(model, size=(19,))
     dense = tf.rnea_derivatives(model, q, v, a, fext, with_value=True)
     packed = tf.rnea_derivatives(model, q, v, a, fext, layout="packed", with_value=True)
     lanes = tf.rnea_derivatives(model, q, v, a, fext, layout="lanes")
@@ -162,7 +161,10 @@ def test_forms_of_arrays_change_no_bit(name, kind):
         call(model, q, v, x, fext, num_threads=2),
         call(model, q, v, x, fext, out=out),
         call(model, q, v, x, fext, out=backwards),
-        [y.reshape(21, *y.shape[2:]) for y in call(model, *(y.reshape(3, 7, *y.shape[1:]) for y in (q, v, x, fext)))],
+        [
+            y.reshape(21, *y.shape[2:])
+            for y in call(model, *(y.reshape(3, 7, *y.shape[1:]) for y in (q, v, x, fext)))
+        ],
     ):
         for own, other in zip(found, expected, strict=True):
             np.testing.assert_array_equal(own, other)
@@ -202,7 +204,9 @@ def test_a_freedom_without_mass_has_no_acceleration():
     ball = tf.Inertia(1.0, [0.1, 0, 0], np.eye(3))
     joints = [
         tf.Joint("arm", "revolute", axis=[0, 0, 1], inertia=ball),
-        tf.Joint("empty", "prismatic", 0, axis=[1, 0, 0], inertia=tf.Inertia(0.0, [0, 0, 0], np.zeros((3, 3)))),
+        tf.Joint(
+            "empty", "prismatic", 0, axis=[1, 0, 0], inertia=tf.Inertia(0.0, [0, 0, 0], np.zeros((3, 3)))
+        ),
     ]
     model = tf.Model(joints)
     zero = np.zeros(2)

@@ -96,6 +96,8 @@ OBJECTS = {  # by the names of the API reference
     "growth.Growth": growth.Growth("chain", TREE, np.ones(3), 1),
     "mechanisms.Mechanism": LINKAGE,
     "mlcp.Problem": PROBLEM,
+    "mlcp.Sensitivity": tf.mlcp.sensitivity(tf.mlcp.solve(PROBLEM)),
+    "mlcp.SensitivityStatus": tf.mlcp.SensitivityStatus.STRICT,
     "mlcp.Solution": tf.mlcp.solve(PROBLEM),
     "mlcp.Status": tf.mlcp.Status.SOLVED,
     "mlcp_families.Legged": Legged(20, 0),

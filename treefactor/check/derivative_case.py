@@ -5,11 +5,14 @@ from __future__ import annotations
 from contextlib import closing
 from dataclasses import dataclass, field
 from functools import partial
+from importlib import import_module
+from typing import Any
 
 import numpy as np
 
 from .. import tolerances
 from ..dynamics import crba, rnea
+from ..exceptions import AdapterError
 from ..model.configuration import integrate, neutral
 from ..model.model import Model
 from . import own_derivatives
@@ -18,7 +21,7 @@ from .derivative_errors import Key, Matrices, State, allowed, deviation, differe
 from .differences import Cause
 from .explain_derivatives import Corrections
 from .robots import Robot, model_of
-from .run import adapters_of, has_pinocchio
+from .run import NOT_INSTALLED, adapters_of, has_pinocchio
 
 FRAME = "frame of the derivative check"
 TURN = np.array([[0.0, 0.0, 1.0], [1.0, 0.0, 0.0], [0.0, 1.0, 0.0]])  # of that frame in its joint's
@@ -38,7 +41,7 @@ class Sample:
 
     def error(self, key: Key, found: np.ndarray, expected: np.ndarray) -> float:
         """Return the deviation of a matrix."""
-        return deviation(key, found, expected, self.size, self.values[key[0]])
+        return deviation(key, found, expected, self.size, self.values.get(key[0], 0.0))
 
     def close(self, key: Key, found: np.ndarray, expected: np.ndarray) -> bool:
         """Return whether two analytic matrices agree within the tolerance."""
@@ -78,7 +81,7 @@ class Errors:
     def causes(self) -> tuple[Cause, ...]:
         """Return the causes, each with the matrices that it concerns."""
         return tuple(
-            Cause(name, max(keys.values()) or None, where, quantity=f"({labels(keys)})")
+            Cause(name, max(keys.values(), default=0.0) or None, where, quantity=f"({labels(keys)})")
             for (name, where), keys in self.explained.items()
         )
 
@@ -87,11 +90,10 @@ class Case:
     """Model of a robot with a frame on the body that most freedoms move, and random states."""
 
     def __init__(self, theirs, model: Model | None, count: int, rng, robot: Robot | None = None):
-        self.robot, self.theirs = robot, theirs
+        self.robot, self.theirs, self.refused = robot, theirs, ""
         if theirs is not None:
-            adapter = adapters_of(["pinocchio"])["pinocchio"]
-            self.theirs = adapter.with_frame(theirs, FRAME, TURN, OFFSET)
-            model = adapter.model(self.theirs)
+            self.theirs = _functions("pinocchio").with_frame(theirs, FRAME, TURN, OFFSET)
+            model = adapters_of(["pinocchio"])["pinocchio"].model(self.theirs)
         else:
             counts = [len(model.support(k)) for k in range(model.njoints)]
             model = model.add_frame(FRAME, int(np.argmax(counts)) if counts else -1, TURN, OFFSET)
@@ -101,12 +103,19 @@ class Case:
     @classmethod
     def of_robot(cls, robot: Robot, mimic: bool, samples: int, seed: int) -> Case:
         """Load a robot by Pinocchio where that is installed, or else by treefactor."""
-        theirs = model = None
+        theirs = None
+        refused = NOT_INSTALLED
         if has_pinocchio():
-            theirs = adapters_of(["pinocchio"])["pinocchio"].load(robot.path, robot.floating, mimic)
-        else:
-            model = model_of(robot, mimic)
-        return cls(theirs, model, samples, random_of(robot, seed), robot)
+            try:
+                theirs = adapters_of(["pinocchio"])["pinocchio"].load(robot.path, robot.floating, mimic)
+            except AdapterError as error:  # of some followers it knows no leader
+                if not mimic:
+                    raise
+                refused = str(error)
+        model = model_of(robot, mimic) if theirs is None else None
+        found = cls(theirs, model, samples, random_of(robot, seed), robot)
+        found.refused = refused
+        return found
 
     def _sample(self, rng: np.random.Generator) -> Sample:
         """Return a random state with treefactor's derivatives."""
@@ -115,21 +124,26 @@ class Case:
         state = State(integrate(model, neutral(model), move), *rest)
         H = filled(crba(model, state.q))
         own = own_derivatives.derivatives(model, *state, FRAME)
+        if not condition(H) <= tolerances.REGULAR:
+            own = {key: matrix for key, matrix in own.items() if key[0] != "q̈"}
         values = {name: float(np.abs(x).max()) for name, x in _values(own_derivatives, model, state).items()}
         return Sample(state, np.sqrt(np.diag(H)), condition(H), own, values)
 
     def own(self) -> Errors:
         """Compare treefactor's derivatives with differences of its own values, and with its products."""
-        errors = Errors()
-        values = partial(_values, own_derivatives, self.model)
+        errors, model = Errors(), self.model
+        values, move = partial(_values, own_derivatives, model), partial(integrate, model)
         for s in self.samples:
-            expected = differences(values, partial(integrate, self.model), s.state)
-            for key, matrix in s.own.items():
+            w = s.state.tau / s.size
+            expected = differences(values, move, s.state)
+            expected |= differences(lambda x, w=w: own_derivatives.gradients(model, *x[:3], w), move, s.state)
+            own = s.own | own_derivatives.hessian(model, *s.state[:3], w)
+            for key, matrix in own.items():
                 error = s.error(key, matrix, expected[key])
                 errors.worst(errors.apart, key, error)
                 if errors.compare(key, error, allowed(key, s.condition, by_differences=True)):
                     errors.worst(errors.unexplained, key, error)
-            for product, matrices in own_derivatives.by_products(self.model, *s.state, s.own):
+            for product, matrices in own_derivatives.by_products(model, *s.state, s.own):
                 for key, matrix in matrices.items():
                     error, name = s.error(key, matrix, s.own[key]), (key[0], f"{key[1]} by {product}")
                     if errors.compare(name, error, allowed(key, s.condition)):
@@ -138,7 +152,9 @@ class Case:
 
     def pinocchio(self) -> Errors:
         """Compare Pinocchio's derivatives with treefactor's, and explain what differs."""
-        adapter, errors = adapters_of(["pinocchio"])["pinocchio"], Errors()
+        if self.theirs is None:
+            return Errors(explained={(self.refused, ()): {}})
+        adapter, errors = _functions("pinocchio"), Errors()
         values, move = partial(_values, adapter, self.theirs), partial(adapter.pin.integrate, self.theirs)
         for s in self.samples:
             theirs, refused = adapter.derivatives(self.theirs, *s.state, FRAME)
@@ -169,13 +185,18 @@ class Case:
             for s in self.samples:
                 q, v, a, _ = s.state
                 tau = rnea(self.model, q, v, a)
-                theirs, expected, T = adapter.derivatives(body, self.model, q, v, a, tau, s.own)
+                theirs, expected, T = _functions("mujoco").derivatives(body, self.model, q, v, a, tau, s.own)
                 size = np.sqrt(np.diag(T.T @ np.diag(s.size**2) @ T))
                 for key, found in theirs.items():
                     error = deviation(key, found, expected[key], size, s.values["τ"])
                     if errors.compare(key, error, tolerances.MUJOCO_DIFFERENCES):
                         errors.worst(errors.unexplained, key, error)
         return errors
+
+
+def _functions(engine: str) -> Any:
+    """Return the functions of an engine's adapter that compute derivatives."""
+    return import_module(f"treefactor.adapters._{engine}_derivatives")
 
 
 def _values(engine, model, state: State) -> dict[str, np.ndarray]:

@@ -1,8 +1,8 @@
 """Measure deviations of derivatives, and compute central differences of an engine's values.
 
 Matrices have keys (name, by): τ (inverse dynamics), q̈ (forward dynamics), V and A (velocity and acceleration
-of a frame in one of three references), h and ḣ (momentum about the centre of mass, and its rate), by q (along
-``integrate``), v, a or τ.
+of a frame in one of three references), h and ḣ (momentum about the centre of mass, and its rate), ∇q and ∇v
+(gradients of a weighted sum of τ), by q (along ``integrate``), v, a or τ.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from .. import tolerances
 
 Key = tuple[str, str]
 Matrices = dict[Key, np.ndarray]
-DERIVED = {"τ": "qva", "q̈": "qvτ", "V": "qv", "A": "qva", "h": "q", "ḣ": "qva"}  # by what, by first words
+DERIVED = {"τ": "qva", "q̈": "qvτ", "V": "qv", "A": "qva", "h": "q", "ḣ": "qva", "∇q": "qva", "∇v": "v"}
 STEP = 2.0**-9  # of central differences, extrapolated from two steps
 NOTHING = 1e-2  # share of the largest entry that rows of one unit have at least
 
@@ -57,7 +57,7 @@ def differences(values: Callable[[State], dict], move: Callable, state: State) -
     for by in "qvaτ":
         columns = [_column(values, move, state, by, unit) for unit in np.eye(state.v.size)]
         for name in columns[0] if columns else ():
-            if by in DERIVED[name.partition(" ")[0]]:
+            if by in DERIVED[name.partition(" ")[0]] and all(name in column for column in columns):
                 found[name, by] = np.stack([column[name] for column in columns], axis=-1)
     return found
 
@@ -67,8 +67,9 @@ def _column(values: Callable, move: Callable, state: State, by: str, unit: np.nd
     slopes = []
     for h in (STEP, STEP / 2):
         ahead, behind = (values(state.displaced(by, step * unit, move)) for step in (h, -h))
-        slopes.append({name: (ahead[name] - behind[name]) / (2 * h) for name in ahead})
-    return {name: (4 * slopes[1][name] - coarse) / 3 for name, coarse in slopes[0].items()}
+        slopes.append({name: (ahead[name] - behind[name]) / (2 * h) for name in ahead if name in behind})
+    coarse, fine = slopes
+    return {name: (4 * fine[name] - coarse[name]) / 3 for name in fine if name in coarse}
 
 
 def deviation(key: Key, found: np.ndarray, expected: np.ndarray, size: np.ndarray, value: float) -> float:
@@ -82,8 +83,8 @@ def deviation(key: Key, found: np.ndarray, expected: np.ndarray, size: np.ndarra
     if found.shape != expected.shape:
         return float("inf")
     error = np.abs(found - expected)
-    if name in ("τ", "q̈"):
-        rows, columns = size if name == "τ" else 1 / size, 1 / size if by == "τ" else size
+    if name in ("τ", "q̈", "∇q", "∇v"):
+        rows, columns = 1 / size if name == "q̈" else size, 1 / size if by == "τ" else size
         scale = np.outer(rows, columns)
         return float((error / scale).max(initial=0.0) / np.abs(expected / scale).max(initial=1.0))
     smallest = NOTHING * max(value, np.abs(expected).max(initial=0.0)) or 1.0

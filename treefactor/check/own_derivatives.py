@@ -12,6 +12,7 @@ from .. import dynamics, kinematics
 from ..derivatives.first_order import forward_dynamics_derivatives, rnea_derivatives
 from ..derivatives.kinematics import centroidal_derivatives, frame_derivatives
 from ..derivatives.products import forward_dynamics_jvp, forward_dynamics_vjp, rnea_jvp, rnea_vjp
+from ..derivatives.second_order import rnea_hessian
 from ..exceptions import NotPositiveDefiniteError
 from ..model.model import Model
 
@@ -48,6 +49,18 @@ def values(model: Model, q, v, a, tau, frame: str) -> dict[str, np.ndarray]:
         found["h"] = kinematics.centroidal_momentum(model, q, v)
         found["ḣ"] = kinematics.centroidal_momentum_rate(model, q, v, a)
     return found
+
+
+def hessian(model: Model, q, v, a, w) -> Matrices:
+    """Return the derivatives of `gradients`."""
+    found = rnea_hessian(model, q, v, a, w, symmetric=False)
+    return {("∇q", "q"): found.qq, ("∇q", "v"): found.qv, ("∇q", "a"): found.qa, ("∇v", "v"): found.vv}
+
+
+def gradients(model: Model, q, v, a, w) -> dict[str, np.ndarray]:
+    """Return the gradients of w . tau by q and v."""
+    found = rnea_vjp(model, q, v, a, w)
+    return {"∇q": found.q, "∇v": found.v}
 
 
 def by_products(model: Model, q, v, a, tau, matrices: Matrices) -> Iterator[tuple[str, Matrices]]:

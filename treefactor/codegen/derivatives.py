@@ -14,8 +14,10 @@ from .algorithms.matrices import transposed
 from .algorithms.pairs import Pairs
 from .program import passes
 from .program.differentiate import Rows
+from .program.names import DERIVATIVES
+from .program.program import Function
 
-RNEA, GRADIENT = ("q", "v", "a"), ("q", "v", "a", "w")
+GRADIENT = ("q", "v", "a", "w")  # arguments of "rnea_vjp"
 
 
 class Derivatives:
@@ -47,8 +49,10 @@ class Derivatives:
         """Leave out the names of intermediates: those at other accelerations have the same names."""
         recursions = self.writer.recursions
         kept, recursions.named = recursions.named, None
-        yield
-        recursions.named = kept
+        try:
+            yield
+        finally:
+            recursions.named = kept
 
     def rnea_rows(self, a) -> Rows:
         """Return the rows of inverse dynamics at accelerations."""
@@ -150,3 +154,8 @@ class Derivatives:
             return self.writer.recursions.response(b)
         L, inverse = self.writer.factor(method)
         return solve(self.model.tree, L, inverse, half_solve(self.model.tree, L, b))
+
+
+def compared(function: Function) -> Function:
+    """Return the form of a function whose operations count: of derivatives, common factors gathered."""
+    return function if set(DERIVATIVES).isdisjoint(function.parts) else passes.gather(function)

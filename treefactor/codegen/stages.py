@@ -9,6 +9,7 @@ import numpy as np
 
 from .algorithms.frames import SNAP
 from .choices import VARIANTS, Choice
+from .derivatives import compared
 from .lower._lower import ARCTANGENT, END, RECIPROCALS, ROOT, SINCOS
 from .lower.lowering import Code, lower
 from .program import passes
@@ -71,20 +72,21 @@ def stages(
     <BLANKLINE>
     """
     choice = Choice.of(model, functions, tips, variants, snap, independent, branch)
-    kept: dict[str, tuple[Writer, Function]] = {}
+    kept: dict[str, tuple[Writer, Function, Function]] = {}
     lines = []
     for writer, function in written(model, choice, named=True):
-        lines.append(f"{function.name:<17}{function.variant:<18}{_counts(function.op)}")
-        if is_cheaper(function, kept[function.name][1] if function.name in kept else None):
-            kept[function.name] = writer, function
-    lines += [f"{name}: {function.variant} is kept" for name, (_, function) in kept.items()]
+        own = compared(function)
+        lines.append(f"{function.name:<16} {function.variant:<17} {_counts(own.op)}")
+        if is_cheaper(own, kept[function.name][2] if function.name in kept else None):
+            kept[function.name] = writer, function, own
+    lines += [f"{name}: {function.variant} is kept" for name, (_, function, _) in kept.items()]
     texts = {"variants.txt": _text(lines)}
-    for (writer, function), file in zip(kept.values(), file_names(kept), strict=True):
+    for (writer, function, own), file in zip(kept.values(), file_names(kept), strict=True):
         variant = function.variant.split(",")[0]
         recorded = f"{variant}-1-recorded.txt"
         if recorded not in texts:
             texts[recorded] = _recorded(writer, f"all functions, {variant}")
-        name, gathered = file.removesuffix(".c"), passes.gather(function)
+        name, gathered = file.removesuffix(".c"), passes.gather(own)
         texts[f"{name}-2-used.txt"] = _used(writer, function)
         texts[f"{name}-3-gathered.txt"] = _gathered(gathered)
         texts[f"{name}-4-instructions.txt"] = _instructions(gathered)

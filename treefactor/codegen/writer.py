@@ -17,7 +17,7 @@ from .algorithms.frames import SNAP
 from .algorithms.recursions import Recursions
 from .algorithms.reduction import Reduction
 from .choices import VARIANTS, Choice
-from .derivatives import Derivatives
+from .derivatives import Derivatives, compared
 from .outputs import Outputs
 from .program import passes
 from .program.expressions import Table
@@ -133,8 +133,7 @@ def generate(
     choice = Choice.of(model, functions, tips, variants, snap, independent, branch)
     best: dict[str, Function] = {}
     for _, function in written(model, choice):
-        if not set(DERIVATIVES).isdisjoint(function.parts):
-            function = passes.gather(function)  # saves so much that it decides
+        function = compared(function)
         if is_cheaper(function, best.get(function.name)):
             best[function.name] = function
     best = {name: passes.gather(function) for name, function in best.items()}

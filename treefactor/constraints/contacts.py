@@ -273,6 +273,7 @@ class Contacts(Sealed):
     """
 
     mu: np.ndarray
+    structs: np.ndarray
     _kernel: ContactKernel
 
     def __init__(self, model: Model, contacts):
@@ -292,9 +293,9 @@ class Contacts(Sealed):
             struct["center"] = located(model, contact.sphere.body, None, contact.sphere.center)[2]
             struct["anchor"], struct["normal"] = _surface(model, contact.against)
             struct["reach"] = contact.sphere.radius + (0.0 if flat else contact.against.radius)
-        mu.flags.writeable = False
+        mu.flags.writeable = structs.flags.writeable = False
         kernel = ContactKernel(model.njoints, structs, support.entries(model), support.indices)
-        self._keep(mu=mu, _kernel=kernel)
+        self._keep(mu=mu, structs=structs, _kernel=kernel)
 
     def near(self, at: BodyMotions, margin: float = np.inf) -> Touch:
         """Find the contacts whose gap is at most the margin in one state.

@@ -50,6 +50,25 @@ def is_steady(model: Model) -> bool:
     return True
 
 
+def joint_integrator(model: Model) -> JointIntegrator:
+    """Group the joints of a model for integration."""
+    rotating = ("continuous", "spherical", "planar", "freeflyer")
+    at = [np.zeros((0, 2), dtype=np.intp)]
+    for kind, (at_q, at_v) in model.entries.items():
+        if kind not in rotating:
+            at.append(np.stack([at_q.ravel(), at_v.ravel()], axis=1))
+    first = [np.zeros((0, 2), dtype=np.intp) for _ in rotating]
+    for i, kind in enumerate(rotating):
+        if kind in model.entries:
+            first[i] = np.stack([part[:, 0] for part in model.entries[kind]], axis=1)
+    com = [
+        np.array([joint.inertia.com[:size] for joint in model.joints if joint.kind == kind]).reshape(-1, size)
+        for kind, size in (("planar", 2), ("freeflyer", 3))
+    ]
+    at = [np.ascontiguousarray(x, dtype=np.intp) for x in (np.concatenate(at), *first)]
+    return JointIntegrator(at, com)
+
+
 class FreeMotion:
     """Free motion of a model over one step, by the implicit midpoint rule.
 
@@ -79,10 +98,10 @@ class FreeMotion:
 
     def momentum(self, H: np.ndarray, q: np.ndarray, v: np.ndarray, c: np.ndarray) -> np.ndarray:
         """Compute H u from the packed H(q) and the bias forces c(q, v); not finite where it overflows."""
-        u = self._midpoint(H, q, v, c)
+        u = self.midpoint(H, q, v, c)
         return self._projected(q, v) if u is None else self._factor.multiply(u)
 
-    def _midpoint(self, H: np.ndarray, q: np.ndarray, v: np.ndarray, c: np.ndarray) -> np.ndarray | None:
+    def midpoint(self, H: np.ndarray, q: np.ndarray, v: np.ndarray, c: np.ndarray) -> np.ndarray | None:
         """Compute the velocities u after the step; None if the fixed-point iteration does not converge."""
         self._q[:], self._middle[:] = q, v
         solve, compute_bias = self._factor.refactor(H).solve, self._compute_bias

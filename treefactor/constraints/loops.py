@@ -15,9 +15,10 @@ from ..model._unit_rotations import require_rotations
 from ..model.configuration import integrate
 from ..model.joints import PAIRS
 from ..model.model import Model, require_model
+from ..tolerances import DEPENDENT_ROWS as RANK
 from ._loop_rows import Loops, Rows, driven_loops, kernel_of, loops_of
 from ._loops import one
-from ._rigid_dynamics import RANK, rigid_dynamics
+from ._rigid_dynamics import rigid_dynamics
 from .drives import Drive, motions_at, require_finite_motions, states_with_motions
 
 __all__ = [

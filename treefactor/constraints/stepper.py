@@ -39,9 +39,10 @@ from ..mlcp._stacked_rows import SortedRows
 from ..model.model import Model, require_model
 from ._contacts import friction_rows
 from ._joint_integration import JointIntegrator, match_warm_start
+from ._step_derivatives import StepDerivatives, step_derivatives
 from .contacts import Contacts, Touch, limits_of
 from .drives import Drive, steps_at
-from .free_motion import FreeMotion, is_steady
+from .free_motion import FreeMotion, is_steady, joint_integrator
 from .loops import Loops, driven_loops
 from .trajectory import Step, Trajectory
 
@@ -148,7 +149,7 @@ class Stepper(Sealed):
         own.update(friction=friction, _forms=_forms(friction, facets))
         own.update(_contacts=Contacts(model, as_tuple(contacts, "contacts")))
         own["drives"], own["_loops"] = driven_loops(model, drives)
-        own.update(gyroscopic=gyroscopic, _integrator=_integrator(model), _last=None)
+        own.update(gyroscopic=gyroscopic, _integrator=joint_integrator(model), _last=None)
         own["_motion"] = FreeMotion(model, self._integrator, h) if implicit else None
         own["_limits"] = limits_of(model) if limits else tuple(x[:0] for x in limits_of(model))
         own["_pressed"] = np.zeros(len(self._contacts.mu))
@@ -174,34 +175,60 @@ class Stepper(Sealed):
             If no velocities fulfil the constraints, or the solver finds none; the stepper is unchanged then.
         NotPositiveDefiniteError, ShapeError, NonFiniteError, ConfigurationError
         """
-        model, h = self.model, self.h
-        q = np.ascontiguousarray(as_vector(q, model.nq, "q"))
-        v = np.ascontiguousarray(as_vector(v, model.nv, "v"))
-        tau = np.zeros(model.nv) if tau is None else as_vector(tau, model.nv, "tau")
-        at = BodyMotions(model, q, v)
-        touch = self._contacts.near(at, self.margin)
-        rows = self._unilateral(q, touch)
-        C, c = self._bilateral(at, q, t)
-        try:
-            g, H = self._free(q, v, tau)
-            problem = mlcp.Problem(H, model.tree, g, C, c, rows.D, rows.d, rows.upper, layout="packed")
-        except NonFiniteError:
-            raise StepError("no step from here: numbers overflow") from None
-        solution = mlcp.solve(problem, warm_start=self._guess(rows.key, problem))
-        if solution.status is not mlcp.Status.SOLVED:
-            raise StepError(f"no step from here: the problem is {solution.status.name}", solution)
-        q_new, v_new = self._integrator.advanced(q, solution.v, h)
+        q, v, tau = self._state(q, v, tau)
+        made = self._solved(q, v, tau, t)
+        touch, rows, solution = made.touch, made.rows, made.solution
+        q_new, v_new = self._integrator.advanced(q, solution.v, self.h)
         if not (np.isfinite(q_new).all() and np.isfinite(v_new).all()):
             raise StepError("no step from here: numbers overflow", solution)
         own = vars(self)
         own["_last"] = solution, rows.key
         if self.friction == "box":
-            own["_pressed"] = self._normal(touch, rows, solution.gamma, g)
+            own["_pressed"] = self._normal(touch, rows, solution.gamma, solution.problem.g)
         gap = np.full(len(self._contacts.mu), np.inf)
         gap[touch.which] = touch.gap
         impulse, bilateral = self._impulses(touch, rows, solution.gamma), solution.gamma_c
         of_loops, of_drives = bilateral[: len(self._loops.of)], bilateral[self._loops.driven]
         return Step(q_new, v_new, gap, impulse, of_loops, solution, of_drives)
+
+    def derivatives(self, q, v, tau=None, t: float = 0.0) -> StepDerivatives:
+        """Differentiate the step that `step` would take now, by q, v and tau; the stepper is unchanged.
+
+        Parameters
+        ----------
+        q, v, tau, t
+            As for `step`.
+
+        Returns
+        -------
+        StepDerivatives
+            With a status: derivatives do not exist where contacts open, close, stick or slide; they are NaN
+            there. Bounds of box friction, which are from the step before, do not change.
+
+        Raises
+        ------
+        StepError, NotPositiveDefiniteError, ShapeError, NonFiniteError, ConfigurationError
+            As `step`.
+
+        Notes
+        -----
+        `mlcp.sensitivity` of the step's problem, with the derivatives of its rows and momenta. By q along
+        `integrate`, before and after the step.
+
+        Examples
+        --------
+        A ball slides: the friction slows it down by h mu g, whatever its speed.
+
+        >>> import numpy as np, treefactor as tf
+        >>> from treefactor.constraints import Contact, Sphere, Stepper
+        >>> ball = tf.Joint("ball", "translation", inertia=tf.Inertia(1.0))
+        >>> stepper = Stepper(tf.Model([ball]), [Contact(Sphere(0, radius=0.1), mu=0.5)], stabilization=1)
+        >>> found = stepper.derivatives([0, 0, 0.1], [2.0, 0, 0])
+        >>> found.status.name, found.dv_dv[0].round(6) + 0.0
+        ('STRICT', array([0.8, 0. , 0.4]))
+        """
+        q, v, tau = self._state(q, v, tau)
+        return step_derivatives(self, self._solved(q, v, tau, t), q, v)
 
     def run(self, q, v, steps: int, tau: Callable | np.ndarray | None = None) -> Trajectory:
         """Take many steps.
@@ -239,6 +266,29 @@ class Stepper(Sealed):
         q, v = map(np.array, zip(*states, strict=True))
         return Trajectory(t, q, v, made)
 
+    def _state(self, q, v, tau) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Return a validated state and forces."""
+        model = self.model
+        q = np.ascontiguousarray(as_vector(q, model.nq, "q"))
+        v = np.ascontiguousarray(as_vector(v, model.nv, "v"))
+        return q, v, np.zeros(model.nv) if tau is None else as_vector(tau, model.nv, "tau")
+
+    def _solved(self, q: np.ndarray, v: np.ndarray, tau: np.ndarray, t: float) -> _Solved:
+        """State and solve the problem of a step."""
+        at = BodyMotions(self.model, q, v)
+        touch = self._contacts.near(at, self.margin)
+        rows = self._unilateral(q, touch)
+        C, c = self._bilateral(at, q, t)
+        try:
+            g, H = self._free(q, v, tau)
+            problem = mlcp.Problem(H, self.model.tree, g, C, c, rows.D, rows.d, rows.upper, layout="packed")
+        except NonFiniteError:
+            raise StepError("no step from here: numbers overflow") from None
+        solution = mlcp.solve(problem, warm_start=self._guess(rows.key, problem))
+        if solution.status is not mlcp.Status.SOLVED:
+            raise StepError(f"no step from here: the problem is {solution.status.name}", solution)
+        return _Solved(touch, rows, H, solution)
+
     def _free(self, q: np.ndarray, v: np.ndarray, tau: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Compute the momentum after the step without impulses, and the packed rows of H."""
         force, H = motion(self.model, q, v, tau)
@@ -272,7 +322,7 @@ class Stepper(Sealed):
         key = np.concatenate([key, len(mu) * forms + np.arange(len(k))])
         held = np.where(along[:, 0] > 0, np.inf, (mu * self._pressed)[touch.which[of]])
         upper = np.concatenate([held, np.full(len(k), np.inf)]) if boxed else None
-        return _Unilateral(SortedRows(*D), d, upper, key, of, along)
+        return _Unilateral(SortedRows(*D), d, upper, key, of, along, gap)
 
     def _guess(self, key: np.ndarray, problem: mlcp.Problem) -> mlcp.Solution | None:
         """Reorder the last solution to the rows of this step; None in the first step."""
@@ -310,6 +360,17 @@ class _Unilateral:
     key: np.ndarray
     of: np.ndarray
     along: np.ndarray
+    gap: np.ndarray
+
+
+@dataclass(frozen=True)
+class _Solved:
+    """Contacts, rows, packed H and solution of the problem of a step."""
+
+    touch: Touch
+    rows: _Unilateral
+    H: np.ndarray
+    solution: mlcp.Solution
 
 
 def _forms(friction: str, facets: int) -> np.ndarray:
@@ -330,22 +391,3 @@ def _open_loop(tau, steps: int, nv: int) -> Callable:
         )
     rows = iter(np.broadcast_to(forces, (steps, nv)))
     return lambda t, q, v: next(rows)
-
-
-def _integrator(model: Model) -> JointIntegrator:
-    """Group the joints of a model for integration."""
-    rotating = ("continuous", "spherical", "planar", "freeflyer")
-    at = [np.zeros((0, 2), dtype=np.intp)]
-    for kind, (at_q, at_v) in model.entries.items():
-        if kind not in rotating:
-            at.append(np.stack([at_q.ravel(), at_v.ravel()], axis=1))
-    first = [np.zeros((0, 2), dtype=np.intp) for _ in rotating]
-    for i, kind in enumerate(rotating):
-        if kind in model.entries:
-            first[i] = np.stack([part[:, 0] for part in model.entries[kind]], axis=1)
-    com = [
-        np.array([joint.inertia.com[:size] for joint in model.joints if joint.kind == kind]).reshape(-1, size)
-        for kind, size in (("planar", 2), ("freeflyer", 3))
-    ]
-    at = [np.ascontiguousarray(x, dtype=np.intp) for x in (np.concatenate(at), *first)]
-    return JointIntegrator(at, com)

@@ -3,7 +3,7 @@
 from libc.string cimport memcpy, memset
 
 from ..dynamics._coupling cimport expand, reduce_coriolis, reduce_forces, reduce_inertia
-from ..dynamics._recursions cimport MOTION, Arguments, Bodies, Mechanism
+from ..dynamics._recursions cimport Bodies, Mechanism
 from ..tree._operands cimport ALIGNED, LANES, align
 from ..tree._pattern cimport (
     FACTORIZED, SOLVE, Shape, Workspace, active, carve_workspace, clear_workspace,
@@ -18,6 +18,11 @@ cdef extern from "kernels/derivatives/first_order_table.h" nogil:
         void (*rnea_derivatives)(const Mechanism *, const double *q, const double *v, const double *a,
                                  const double *fext, double *tau, double *H, double *dq, double *dv,
                                  double *workspace) noexcept nogil
+        Py_ssize_t (*parts_size)(const Mechanism *) noexcept nogil
+        void (*velocity_part)(const Mechanism *, const double *q, const double *v, const double *fext,
+                              double *bias, double *H, double *dv, double *workspace) noexcept nogil
+        void (*position_part)(const Mechanism *, const double *a, double *dq,
+                              double *workspace) noexcept nogil
 
     ctypedef struct FirstOrder:
         const char *name
@@ -134,9 +139,8 @@ cdef class ForwardDynamicsDerivatives(StateFunction):
 
     cdef Py_ssize_t workspace_size(self, int lanes) noexcept nogil:
         cdef const Shape *t = &self.bodies.pattern.shape
-        cdef Py_ssize_t motion = self.bodies.workspace_size(MOTION, lanes)
-        cdef Py_ssize_t rnea = rnea_workspace_size(self.bodies, lanes)
-        cdef Py_ssize_t size = lanes * (3 * t.n + 8 * self.bodies.nnz) + max(motion, rnea) + ALIGNED
+        cdef Py_ssize_t size = lanes * (2 * t.n + 7 * self.bodies.nnz) + 2 * ALIGNED
+        size += parts_size(self.bodies, lanes)
         if lanes == LANES:
             return size + lanes * (t.scratch + 4 * t.n)
         return size + factor_workspace_size(t) + t.n * padded_columns(t)
@@ -145,29 +149,28 @@ cdef class ForwardDynamicsDerivatives(StateFunction):
                       double *work) noexcept nogil:
         """y <- -H^-1 times the derivatives of inverse dynamics at the acceleration found, and H^-1."""
         cdef const Shape *t = &self.bodies.pattern.shape
-        cdef Py_ssize_t n = t.n, nnz = self.bodies.nnz
-        cdef double *a = work               # followed by H
-        cdef double *H = a + lanes * n
-        cdef double *inverse = H + lanes * nnz
-        cdef double *tau = inverse + lanes * n
-        cdef double *dq = tau + lanes * n
+        cdef Py_ssize_t n = t.n, nnz = self.bodies.nnz, k
+        cdef double *a = work
+        cdef double *inverse = a + lanes * n
+        cdef double *H = inverse + lanes * n
+        cdef double *dq = H + lanes * nnz
         cdef double *dv = dq + lanes * (2 * nnz - n)
-        cdef double *unused = dv + lanes * (2 * nnz - n)
-        cdef double *rest = align(unused + lanes * 3 * nnz)
-        cdef Arguments args
+        cdef double *spare = dv + lanes * (2 * nnz - n)
+        cdef double *parts = align(spare + lanes * 2 * nnz)
+        cdef double *rest = align(parts + parts_size(self.bodies, lanes))
         cdef Workspace w
-        args.q, args.v, args.x, args.fext, args.out = x[0], x[1], x[2], x[3], a
-        self.bodies.compute(MOTION, lanes, &args, failed, rest)
+        write_velocity_part(self.bodies, lanes, x[0], x[1], x[3], a, H, dv, parts)
+        for k in range(n * lanes):
+            a[k] = x[2][k] - a[k]
         if lanes == LANES:
             active.lanes.factor(t, H, H, inverse, rest, failed)
             active.lanes.apply(t, H, inverse, 1, SOLVE, a, 1)
-            active.lanes.invert(t, H, inverse, 1, unused, unused + lanes * nnz, y[2])
-            write_rnea(self.bodies, lanes, x[0], x[1], a, x[3], tau, unused, dq, dv, rest)
+            active.lanes.invert(t, H, inverse, 1, spare, spare + lanes * nnz, y[2])
+            write_position_part(self.bodies, lanes, a, dq, parts)
             active.lanes.solve_pair(t, H, inverse, dq, rest, y[0])
             active.lanes.solve_pair(t, H, inverse, dv, rest, y[1])
         else:
             w = carve_workspace(t, rest)
-            rest += factor_workspace_size(t)
             clear_workspace(t, &w)
             active.single.load_packed(t, <const char *> H, sizeof(double), t.whole, w.X)
             failed[0] = active.single.factor(t, 0, t.supernodes, H, t.whole, w.path, w.X, w.D, w.inverse)
@@ -175,10 +178,49 @@ cdef class ForwardDynamicsDerivatives(StateFunction):
                 return
             active.single.apply(t, w.X, w.D, w.inverse, 1, SOLVE, a, w.path)
             active.single.invert(t, w.X, w.inverse, 1, y[2])
-            write_rnea(self.bodies, lanes, x[0], x[1], a, x[3], tau, unused, dq, dv, rest)
-            solve_both(t, &w, dq, dv, y[0], y[1], rest)
+            write_position_part(self.bodies, lanes, a, dq, parts)
+            solve_both(t, &w, dq, dv, y[0], y[1], rest + factor_workspace_size(t))
         if self.with_value:
             memcpy(y[3], a, lanes * n * sizeof(double))
+
+
+cdef Py_ssize_t parts_size(Bodies bodies, int lanes) noexcept nogil:
+    """Return the doubles that `write_velocity_part` and `write_position_part` need."""
+    cdef const FirstOrderKernels *kernels = &first_order.one if lanes == 1 else &first_order.lanes
+    cdef Py_ssize_t size = kernels.parts_size(&bodies.m)
+    if bodies.coupled:
+        size += lanes * (3 * bodies.m.start[bodies.m.n] + bodies.m.n) + ALIGNED  # v or a, bias; H, dv or dq
+    return size
+
+
+cdef void write_velocity_part(Bodies bodies, int lanes, const double *q, const double *v, const double *fext,
+                              double *bias, double *H, double *dv, double *work) noexcept nogil:
+    """bias, H, dv <- inverse dynamics at zero acceleration, and its derivatives by a and v, packed."""
+    cdef const FirstOrderKernels *kernels = &first_order.one if lanes == 1 else &first_order.lanes
+    cdef Py_ssize_t n = bodies.m.n, nnz = bodies.m.start[n]
+    cdef double *full = align(work + kernels.parts_size(&bodies.m))     # v, bias, H, dv
+    if not bodies.coupled:
+        kernels.velocity_part(&bodies.m, q, v, fext, bias, H, dv, work)
+        return
+    expand(&bodies.coupling, lanes, v, full)
+    kernels.velocity_part(&bodies.m, q, full, fext, full + lanes * n, full + lanes * 2 * n,
+                          full + lanes * (2 * n + nnz), work)
+    reduce_forces(&bodies.coupling, lanes, full + lanes * n, bias)
+    reduce_inertia(&bodies.coupling, lanes, full + lanes * 2 * n, H)
+    reduce_coriolis(&bodies.coupling, lanes, full + lanes * (2 * n + nnz), dv)
+
+
+cdef void write_position_part(Bodies bodies, int lanes, const double *a, double *dq,
+                              double *work) noexcept nogil:
+    """dq <- derivatives of inverse dynamics by q, packed, after `write_velocity_part`."""
+    cdef const FirstOrderKernels *kernels = &first_order.one if lanes == 1 else &first_order.lanes
+    cdef double *full = align(work + kernels.parts_size(&bodies.m))     # a, dq
+    if not bodies.coupled:
+        kernels.position_part(&bodies.m, a, dq, work)
+        return
+    expand(&bodies.coupling, lanes, a, full)
+    kernels.position_part(&bodies.m, full, full + lanes * bodies.m.n, work)
+    reduce_coriolis(&bodies.coupling, lanes, full + lanes * bodies.m.n, dq)
 
 
 cdef Py_ssize_t padded_columns(const Shape *t) noexcept nogil:

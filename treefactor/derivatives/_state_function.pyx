@@ -7,10 +7,10 @@ from libc.string cimport memcpy, memset
 
 from .._util._fast_arrays cimport all_finite, is_real, may_overlap
 from ..dynamics._recursions cimport bodies_of
-from ..dynamics._results cimport pad, unpack
+from ..dynamics._results cimport pad, store_dense, unpack
 from ..tree._operands cimport (
     ALIGNED, LANES, Operand, align, describe, load, read_matrix_operand, read_operand)
-from ..tree._pattern cimport FACTORIZED, Shape, active
+from ..tree._pattern cimport FACTORIZED, active
 
 cnp.import_array()
 
@@ -267,7 +267,7 @@ cdef class StateFunction:
     cdef bint run_blocks(self, Py_ssize_t batch, const Operand *operands, tuple out, Py_ssize_t *failed,
                          Py_ssize_t first, Py_ssize_t stop) except False:
         """Run blocks as `batch` does; failed may be NULL."""
-        cdef Py_ssize_t need = self.workspace_size(LANES) + 2 * ALIGNED, b, lane
+        cdef Py_ssize_t need = self.workspace_size(LANES) + 2 * ALIGNED, b
         cdef Py_ssize_t ignored[LANES]
         cdef Py_ssize_t *status
         cdef double *x[MOST_ARRAYS]
@@ -275,8 +275,7 @@ cdef class StateFunction:
         cdef double *packed[MOST_ARRAYS]
         cdef char *to[MOST_ARRAYS]
         cdef double *work
-        cdef double *row
-        cdef double *end
+        cdef double *row, *end
         cdef int k, count
         need += LANES * self.bodies.nv
         for k in range(self.inputs):
@@ -299,19 +298,11 @@ cdef class StateFunction:
             for b in range(first, stop):
                 status = &ignored[0] if failed == NULL else failed + b * LANES
                 count = <int> min(<Py_ssize_t> LANES, batch - b * LANES)
-                for k in range(self.inputs):
-                    load(&operands[k], b, count, x[k])
-                for lane in range(LANES):
-                    status[lane] = FACTORIZED
                 for k in range(self.results):
                     y[k] = self.place_of(k, to[k], b, packed[k])
-                self.compute(LANES, <const double **> x, y, status, end)
-                self.invalidate_failed(status, y)
-                self.invalidate(x, y)
+                self.run_block(b, count, operands, x, y, status, end)
                 for k in range(self.results):
                     self.store(&self.result[k], count, y[k], row, to[k] + b * self.to_next_block(k))
-                for lane in range(count, LANES):
-                    status[lane] = FACTORIZED
         free(work)
         return True
 
@@ -324,15 +315,21 @@ cdef class StateFunction:
         cdef double *there = <double *> (to + b * self.to_next_block(k))
         return there if self.in_lanes and there == align(there) else packed
 
-    cdef void invalidate_failed(self, const Py_ssize_t *failed, double **y) noexcept nogil:
-        """y <- NaN in lanes with a bad pivot."""
-        cdef int lane
+    cdef void run_block(self, Py_ssize_t b, int count, const Operand *operands, double **x, double **y,
+                        Py_ssize_t *failed, double *work) noexcept nogil:
+        """y <- results of block b, NaN in lanes that have none; x receives its arguments."""
+        cdef int k, lane
+        for k in range(self.inputs):
+            load(&operands[k], b, count, x[k])
         for lane in range(LANES):
-            if failed[lane] != FACTORIZED:
-                self.spoil(lane, y)
+            failed[lane] = FACTORIZED
+        self.compute(LANES, <const double **> x, y, failed, work)
+        self.invalidate(x, y, failed)
+        for lane in range(count, LANES):
+            failed[lane] = FACTORIZED
 
-    cdef void invalidate(self, double **x, double **y) noexcept nogil:
-        """y <- NaN in lanes whose arguments are not finite or whose q has no unit rotations."""
+    cdef void invalidate(self, double **x, double **y, const Py_ssize_t *failed) noexcept nogil:
+        """y <- NaN in lanes with a bad pivot, arguments that are not finite or q without unit rotations."""
         cdef double doubt[LANES]
         cdef Py_ssize_t e
         cdef int k, lane
@@ -344,7 +341,8 @@ cdef class StateFunction:
                 for lane in range(LANES):
                     doubt[lane] += 0 * x[k][e * LANES + lane]
         for lane in range(LANES):
-            if doubt[lane] != 0 or not self.bodies.is_configuration(x[0] + lane, LANES):
+            if (doubt[lane] != 0 or failed[lane] != FACTORIZED
+                    or not self.bodies.is_configuration(x[0] + lane, LANES)):
                 self.spoil(lane, y)
 
     cdef void spoil(self, int lane, double **y) noexcept nogil:
@@ -372,29 +370,6 @@ cdef class StateFunction:
             active.lanes.store(result.size, count, y, to, to_next)
         else:
             store_dense(&self.bodies.pattern.shape, result.form == PAIR, y, count, row, to, to_next)
-
-
-cdef void store_dense(const Shape *t, bint pair, const double *y, int count, double *row, char *to,
-                      Py_ssize_t to_next) noexcept nogil:
-    """Write dense matrices from packed entries with lanes, one row after the other."""
-    cdef Py_ssize_t n = t.n, at, below, k, j, e
-    for at in range(n):
-        k = t.order[at]
-        memset(row, 0, LANES * n * sizeof(double))
-        for e in range(t.start[k], t.start[k + 1]):
-            copy_entry(y, e, row, t.column[e])
-        below = at + 1
-        while below < n and t.depth[t.order[below]] > t.depth[k]:   # descendants
-            j = t.order[below]
-            e = t.start[j] + t.depth[k] - 1
-            copy_entry(y, e + t.start[n] - j if pair else e, row, j)
-            below += 1
-        active.lanes.store(n, count, row, to + k * n * sizeof(double), to_next)
-
-
-cdef inline void copy_entry(const double *x, Py_ssize_t e, double *y, Py_ssize_t to) noexcept nogil:
-    """Copy one entry of all lanes."""
-    memcpy(y + LANES * to, x + LANES * e, LANES * sizeof(double))
 
 
 cdef void describe_shape(Array *array, tuple shape):

@@ -40,8 +40,8 @@ def rnea_derivatives(
     fext : array_like, shape (..., njoints, 6), optional
         External forces as for `rnea`: fixed to the bodies, so that they turn with them.
     layout : {"dense", "packed", "lanes"}
-        "packed" has only entries in the pattern of H: of the derivatives by q and v 2 nnz - nv, first those on
-        and left of the diagonal, row by row as `Tree.pack` orders them, then those above the diagonal,
+        "packed" has only entries in the pattern of H: of the derivatives by q and v 2 nnz - nv, first those
+        on and left of the diagonal, row by row as `Tree.pack` orders them, then those above the diagonal,
         transposed, in the same order; of H the nnz rows. `Tree.unpack_pair` makes the first two dense,
         `Tree.unpack` the last one. "lanes" has the same entries for 8 configurations side by side.
     with_value : bool
@@ -54,10 +54,10 @@ def rnea_derivatives(
     Returns
     -------
     RneaDerivatives
-        Named tuple of dtau_dq, dtau_dv and dtau_da, which is H: each of shape (..., nv, nv), or (..., entries)
-        if packed, or (blocks, entries, 8); then tau (..., nv) if it is wanted. N, N m per m or rad, per m/s or
-        rad/s, and per m/s^2 or rad/s^2. In a batch, configurations that are not finite or whose quaternions do
-        not have unit length give NaN.
+        Named tuple of dtau_dq, dtau_dv and dtau_da, which is H: each of shape (..., nv, nv), or (...,
+        entries) if packed, or (blocks, entries, 8); then tau (..., nv) if it is wanted. N, N m per m or rad,
+        per m/s or rad/s, and per m/s^2 or rad/s^2. In a batch, configurations that are not finite or whose
+        quaternions do not have unit length give NaN.
 
     Raises
     ------
@@ -67,11 +67,12 @@ def rnea_derivatives(
 
     Notes
     -----
-    Column k of dtau_dq is the derivative along `integrate`: of tau at integrate(q, t e_k) by t, for the k-th unit
-    vector e_k; a quaternion has three columns. Carpentier and Mansard (2018), Analytical derivatives of rigid body
-    dynamics algorithms; Singh, Russell and Wensing (2022), in the axes of the root body. Entries outside the
-    pattern of H, and columns of dtau_dq of translations of a free-flying root, are exactly zero. Pinocchio 4.1's
-    ``computeRNEADerivatives`` is wrong for universal and ZYX joints, and refuses mimic joints.
+    Column k of dtau_dq is the derivative along `integrate`: of tau at integrate(q, t e_k) by t, for the k-th
+    unit vector e_k; a quaternion has three columns. Carpentier and Mansard (2018), Analytical derivatives of
+    rigid body dynamics algorithms; Singh, Russell and Wensing (2022), in the axes of the root body. Entries
+    outside the pattern of H, and columns of dtau_dq of translations of a free-flying root, are exactly zero.
+    Pinocchio 4.1's ``computeRNEADerivatives`` is wrong for universal and ZYX joints, and refuses mimic
+    joints.
 
     Examples
     --------
@@ -103,9 +104,9 @@ def forward_dynamics_derivatives(
     Returns
     -------
     ForwardDynamicsDerivatives
-        Named tuple of da_dq, da_dv and da_dtau, which is the inverse of H: each of shape (..., nv, nv); then a
-        (..., nv) if it is wanted. m/s^2 or rad/s^2 per m or rad, per m/s or rad/s, and per N or N m. In a batch,
-        NaN where there is no solution.
+        Named tuple of da_dq, da_dv and da_dtau, which is the inverse of H: each of shape (..., nv, nv); then
+        a (..., nv) if it is wanted. m/s^2 or rad/s^2 per m or rad, per m/s or rad/s, and per N or N m. In a
+        batch, NaN where there is no solution.
 
     Raises
     ------
@@ -115,10 +116,10 @@ def forward_dynamics_derivatives(
 
     Notes
     -----
-    With ID the inverse dynamics, da_dq = -H^-1 dID/dq and da_dv = -H^-1 dID/dv at the acceleration that forward
-    dynamics gives. Column k of da_dq is the derivative along `integrate`, as in `rnea_derivatives`. Errors grow
-    with the condition number of H. Carpentier and Mansard (2018), Analytical derivatives of rigid body dynamics
-    algorithms. There is no packed layout: the matrices are dense where the model is connected.
+    With ID the inverse dynamics, da_dq = -H^-1 dID/dq and da_dv = -H^-1 dID/dv at the acceleration that
+    forward dynamics gives. Column k of da_dq is the derivative along `integrate`, as in `rnea_derivatives`.
+    Errors grow with the condition number of H. Carpentier and Mansard (2018), Analytical derivatives of rigid
+    body dynamics algorithms. There is no packed layout: the matrices are dense where the model is connected.
 
     Examples
     --------

@@ -20,6 +20,7 @@ from .problem import (
     Status,
     solve,
 )
+from .sensitivities import Sensitivity, SensitivityStatus, sensitivity
 
 __all__ = [
     "LAYOUTS",
@@ -28,7 +29,10 @@ __all__ = [
     "STATUS",
     "TARGET",
     "Problem",
+    "Sensitivity",
+    "SensitivityStatus",
     "Solution",
     "Status",
+    "sensitivity",
     "solve",
 ]

@@ -12,28 +12,14 @@ from functools import cached_property
 import numpy as np
 
 from .._util.messages import not_a_tree
-from .._util.validation import Sealed, as_array, as_real, require_sound
+from .._util.validation import Sealed, as_real, require_sound
 from ..exceptions import InvalidTreeError, ShapeError
 from . import _parents, _pattern, packing  # type: ignore[attr-defined]  # compiled
 from .operation_count import CostKind, OperationCount, count, sum_exactly
 from .packing import LAYOUTS as LAYOUTS
+from .parent_arrays import complaint, frozen, indices
 
 FREEDOMS = 10**6  # more freedoms than any joint has; sums of them stay exact
-
-
-def _indices(values, what: str) -> np.ndarray:
-    """Return values as a C-contiguous vector of indices, or raise InvalidTreeError."""
-    try:
-        array = as_array(values, what)
-    except ShapeError as error:  # ragged nesting
-        raise InvalidTreeError(f"{what} must be one-dimensional: {error}") from None
-    if array.ndim != 1:
-        raise InvalidTreeError(f"{what} must be one-dimensional, got shape {array.shape}")
-    if array.size and array.dtype.kind not in "iu":
-        raise InvalidTreeError(f"{what} must hold integers, got dtype {array.dtype}")
-    if array.dtype.kind == "u" and array.size and array.max() > np.iinfo(np.intp).max:
-        raise InvalidTreeError(f"{what} holds a number too large for an index")
-    return np.array(array, dtype=np.intp)
 
 
 class Tree(Sealed):
@@ -89,7 +75,7 @@ class Tree(Sealed):
     nnz: int
 
     def __init__(self, parent: Sequence[int] | np.ndarray, names: Sequence[str] | None = None):
-        parent = _indices(parent, "parent")
+        parent = indices(parent, "parent")
         n = parent.size
         if names is not None:
             names = tuple(map(str, names))
@@ -99,14 +85,14 @@ class Tree(Sealed):
                 )
         depth, bad = _parents.depths(parent)
         if bad >= 0:
-            raise InvalidTreeError(_complaint(parent, bad), row=bad)
+            raise InvalidTreeError(complaint(parent, bad), row=bad)
 
         start = np.zeros(n + 1, dtype=np.intp)
         np.cumsum(depth, out=start[1:])
         self.__dict__.update(
-            parent=_frozen(parent),
-            depth=_frozen(depth),
-            row_start=_frozen(start),
+            parent=frozen(parent),
+            depth=frozen(depth),
+            row_start=frozen(start),
             names=names,
             n=n,
             nnz=int(start[-1]),
@@ -115,7 +101,7 @@ class Tree(Sealed):
     @classmethod
     def from_one_based(cls, lam: Sequence[int] | np.ndarray, names: Sequence[str] | None = None) -> Tree:
         """Make a tree from the papers' array, which numbers nodes from 1 and the base 0."""
-        return cls(_indices(lam, "lam") - 1, names)
+        return cls(indices(lam, "lam") - 1, names)
 
     @classmethod
     def from_joints(
@@ -139,7 +125,7 @@ class Tree(Sealed):
         -----
         Featherstone (2008), table 6.4.
         """
-        parent, nv = _indices(parent, "parent"), _indices(nv, "nv")
+        parent, nv = indices(parent, "parent"), indices(nv, "nv")
         if nv.shape != parent.shape:
             raise ShapeError(
                 f"nv must have {parent.size} entries, one for each joint; got {nv.size}",
@@ -218,7 +204,7 @@ class Tree(Sealed):
         InvalidTreeError
             If a parent is out of range or the nodes form a cycle; the message names one of them.
         """
-        parent = _indices(parent, "parent")
+        parent = indices(parent, "parent")
         n = parent.size
         outside = np.flatnonzero((parent < -1) | (parent >= n))
         if outside.size:
@@ -272,7 +258,7 @@ class Tree(Sealed):
     @cached_property
     def order(self) -> np.ndarray:
         """Nodes depth first, so that subtrees are contiguous, shape (n,), read-only."""
-        return _frozen(_parents.depth_first(self.parent))
+        return frozen(_parents.depth_first(self.parent))
 
     @cached_property
     def columns(self) -> np.ndarray:
@@ -280,12 +266,12 @@ class Tree(Sealed):
 
         Row k stands at ``row_start[k]:row_start[k + 1]``: the ancestors of k, root first, then k.
         """
-        return _frozen(_parents.columns(self.parent, self.row_start))
+        return frozen(_parents.columns(self.parent, self.row_start))
 
     @cached_property
     def rows(self) -> np.ndarray:
         """Row of every entry of the packed layout, shape (nnz,), read-only."""
-        return _frozen(np.repeat(np.arange(self.n), self.depth))
+        return frozen(np.repeat(np.arange(self.n), self.depth))
 
     @cached_property
     def pattern(self) -> _pattern.Pattern:
@@ -355,8 +341,8 @@ class Tree(Sealed):
     def unpack_pair(self, packed, layout: str = "packed") -> np.ndarray:
         """Return dense (..., n, n) matrices of what `pack_pair` packs, or of lanes (blocks, 2 nnz - n, 8).
 
-        Entries outside the pattern of H are zero. Of lanes, all matrices are returned, the last block's padding
-        included.
+        Entries outside the pattern of H are zero. Of lanes, all matrices are returned, the last block's
+        padding included.
         """
         return packing.unpack_pair(self, packed, layout)
 
@@ -403,22 +389,6 @@ def freedom_names(names: Sequence[str], nv: Sequence[int] | np.ndarray) -> list[
         for name, count in zip(names, nv, strict=True)
         for d in range(count)
     ]
-
-
-def _frozen(array: np.ndarray) -> np.ndarray:
-    """Return a copy that cannot be made writeable again: kernels rely on its values."""
-    return np.frombuffer(array.tobytes(), dtype=array.dtype) if array.size else array[:0].copy()
-
-
-def _complaint(parent: np.ndarray, row: int) -> str:
-    """Return the error message about an invalid parent[row]."""
-    received = f"parent[{row}] = {parent[row]}"
-    if parent[row] < -1:
-        return f"{received}: expected -1 for the base or the number of an earlier row"
-    return (
-        f"{received}: a parent must come before its child (-1 <= parent[k] < k); "
-        "Tree.renumber gives any acyclic parent array such a numbering"
-    )
 
 
 def require_tree(tree) -> None:

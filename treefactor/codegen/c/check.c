@@ -44,7 +44,7 @@ static double deviation(const Case *c, int step, const double *out)
 static int report(const Case *c, const char *form, double found)
 {
     int good = found <= c->tolerance;
-    printf("%-17s%-4s largest deviation %.1e, allowed %.1e%s\n", c->name, form, found, c->tolerance,
+    printf("%-16s %-4s largest deviation %.1e, allowed %.1e%s\n", c->name, form, found, c->tolerance,
            good ? "" : "  WRONG");
     return !good;
 }

@@ -15,10 +15,27 @@ static void ISA(rnea_derivatives_all)(const Mechanism *m, const double *q, const
                                   workspace);
 }
 
+/* every part of the lanes has a workspace of its own, which is kept from the first part to the second */
+static ptrdiff_t ISA(parts_size_all)(const Mechanism *m) { return LANES / WIDTH * NAME(parts_size)(m); }
+
+static void ISA(velocity_part_all)(const Mechanism *m, const double *q, const double *v, const double *fext,
+                                   double *bias, double *H, double *dv, double *workspace)
+{
+    PASSES NAME(velocity_part)(m, q + l, v + l, fext ? fext + l : NULL, bias + l, H + l, dv + l,
+                               workspace + l / WIDTH * NAME(parts_size)(m));
+}
+
+static void ISA(position_part_all)(const Mechanism *m, const double *a, double *dq, double *workspace)
+{
+    PASSES NAME(position_part)(m, a + l, dq + l, workspace + l / WIDTH * NAME(parts_size)(m));
+}
+
 const FirstOrder ISA(first_order) = {
     ISA_NAME,
-    {ISA(first_order_size_one), ISA(rnea_derivatives_one)},
-    {NAME(first_order_size), ISA(rnea_derivatives_all)},
+    {ISA(first_order_size_one), ISA(rnea_derivatives_one), ISA(parts_size_one), ISA(velocity_part_one),
+     ISA(position_part_one)},
+    {NAME(first_order_size), ISA(rnea_derivatives_all), ISA(parts_size_all), ISA(velocity_part_all),
+     ISA(position_part_all)},
 };
 #undef WIDTH
 #undef KERNELS

@@ -20,6 +20,7 @@
 #include "../dynamics/workspace.h"
 #include "../dynamics/placements.h"
 #include "../dynamics/inertias.h"
+#include "../dynamics/crba.h"
 #include "../dynamics/rnea.h"
 #include "../dynamics/momenta.h"
 
@@ -32,6 +33,8 @@ typedef struct {
     Workspace w;
     Momentum *B;                     /* of every body; of composite bodies in the end */
     Rates *rates;                    /* of every freedom */
+    Wrenches *wrenches;              /* of every freedom, where the parts are computed one after the other: */
+    Vector *change, *push;           /* of every body: what a adds to A; force that a below it adds */
 } NAME(Work);
 #define Work NAME(Work)
 
@@ -44,11 +47,21 @@ static ptrdiff_t NAME(first_order_size)(const Mechanism *m)
     return NAME(workspace_size)(m) + (ptrdiff_t)(m->n * sizeof(Rates)) / 8;
 }
 
+/* doubles of workspace where the parts are computed one after the other */
+static ptrdiff_t NAME(parts_size)(const Mechanism *m)
+{
+    return NAME(first_order_size)(m) + (ptrdiff_t)(m->n * sizeof(Wrenches) + 2 * m->bodies * sizeof(Vector)) / 8;
+}
+
 static Work NAME(carve_work)(const Mechanism *m, double *workspace)
 {
-    Work w = {NAME(carve_workspace)(m, workspace), NULL, NULL};
+    Work w;
+    w.w = NAME(carve_workspace)(m, workspace);
     w.B = (Momentum *)w.w.IA;        /* memory that otherwise only aba and frames use */
     w.rates = (Rates *)(workspace + NAME(workspace_size)(m));
+    w.wrenches = (Wrenches *)(w.rates + m->n);
+    w.change = (Vector *)(w.wrenches + m->n);
+    w.push = w.change + m->bodies;
     return w;
 }
 
@@ -58,6 +71,14 @@ INLINE void NAME(cross_motion)(const real *a, const real *b, real *y)
     CROSS(a + 3, b, y);
     ADD_CROSS(a, b + 3, y);
     CROSS(a + 3, b + 3, y + 3);
+}
+
+/* y <- y + a x b */
+INLINE void NAME(add_cross_motion)(const real *a, const real *b, real *y)
+{
+    ADD_CROSS(a + 3, b, y);
+    ADD_CROSS(a, b + 3, y);
+    ADD_CROSS(a + 3, b + 3, y + 3);
 }
 
 /* y <- a x* f, of a motion a and a force f */
@@ -86,8 +107,8 @@ INLINE real NAME(power_in_turn)(const real *f, const real *s)
     return sum;
 }
 
-/* Fill the rates of the freedoms of body i, and the matrix of the body. */
-INLINE void NAME(write_rates)(const Mechanism *m, ptrdiff_t i, const Work *w)
+/* Fill the rates of the freedoms of body i; without POSITION, ddS is V_l x dS only. */
+INLINE void NAME(write_rates)(const Mechanism *m, ptrdiff_t i, const Work *w, int parts)
 {
     const real zero = {0};
     const Body *b = m->body + i;
@@ -108,147 +129,74 @@ INLINE void NAME(write_rates)(const Mechanism *m, ptrdiff_t i, const Work *w)
         real d[6], dd[6], rate[6];
         NAME(cross_motion)(V, s, d);
         NAME(cross_motion)(sum, s, rate);
-        NAME(cross_motion)(A, s, dd);
-        ADD_CROSS(V + 3, d, dd);
-        ADD_CROSS(V, d + 3, dd);
-        ADD_CROSS(V + 3, d + 3, dd + 3);
+        NAME(cross_motion)(V, d, dd);
+        if (parts & POSITION) NAME(add_cross_motion)(A, s, dd);
         EACH(r, 3) x->d[r] = d[3 + r];
         EACH(r, 6) x->dd[r] = dd[r];
         EACH(r, 6) x->rate[r] = rate[r];
     }
 }
 
-/* Write entries [e, stop) of the row of a freedom and of its column above the diagonal. */
-INLINE void NAME(write_entries)(const Work *w, const ptrdiff_t *column, ptrdiff_t e, ptrdiff_t stop, int above,
-                                const Wrenches *f, const Row *to)
+#include "first_order_rows.h"
+
+/* Add inertia, matrix and force of composite body i to those of its parent. */
+INLINE void NAME(add_to_parent)(const Mechanism *m, const Work *w, ptrdiff_t i)
 {
-    for (; e < stop; e++) {
-        const real *s = w->w.S[column[e]].e;
-        const Rates *x = w->rates + column[e];
-        AT(to->H, e) = NAME(power_in_turn)(f->inertia, s);
-        AT(to->dq, e) = NAME(power_of_both)(f->inertia, x->dd, f->couple, x->d);
-        AT(to->dv, e) = NAME(power_of_both)(f->inertia, x->rate, f->couple, s + 3);
-        if (!above) continue;
-        AT(to->dq_above, e) = NAME(power_in_turn)(f->position, s);
-        AT(to->dv_above, e) = NAME(power_in_turn)(f->velocity, s);
+    const ptrdiff_t parent = m->body[i].parent;
+    const real *d = w->w.X[i].d;
+    Inertia I = w->w.C[i];
+    Momentum B = w->B[i];
+    Vector F = w->w.F[i];
+    if (m->body[i].local == i) {
+        NAME(shift_inertia)(m->body[i].carried, d, &I);
+        NAME(shift_momentum)(d, &B);
+        ADD_CROSS(d, F.e, F.e + 3);
+    }
+    EACH(r, 3) w->w.C[parent].h[r] += I.h[r];
+    EACH(r, 6) w->w.C[parent].J[r] += I.J[r];
+    NAME(add_momentum)(&B, w->B + parent);
+    EACH(r, 6) w->w.F[parent].e[r] += F.e[r];
+}
+
+/* Return whether body i is a free-flying root, whose motions are unit vectors. */
+INLINE int NAME(is_free_root)(const Mechanism *m, ptrdiff_t i)
+{
+    return m->body[i].parent < 0 && m->body[i].copied;
+}
+
+/* Fill placements, inertias, velocities, forces and rates; a = NULL means zero. */
+INLINE void NAME(move_bodies)(const Mechanism *m, const Work *w, int parts, const double *q, const double *v,
+                              const double *a, const double *fext)
+{
+    NAME(compute_angles)(m, q, &w->w.angles);
+    for (ptrdiff_t i = 0; i < m->bodies; i++) {
+        const Body *b = m->body + i;
+        NAME(place_body)(m, i, q, &w->w);
+        NAME(move_inertia)(b, w->w.X + i, w->w.C + i);
+        NAME(write_force)(m, i, &w->w, v, a, fext, 1);
+        NAME(write_momentum)(b->mass, w->w.C + i, w->w.V[i].e, w->B + i);
+        if (!NAME(is_free_root)(m, i)) NAME(write_rates)(m, i, w, parts);
     }
 }
 
-/* Write the entries of a free-flying root: its motions are unit vectors, with dS = 0 and a rate V x S. */
-INLINE void NAME(write_root_entries)(const real *V, const real *g, const Wrenches *f, const Row *to)
+/* tau, H, dv, and dq in the same round <- generalized forces, and their derivatives by a, v and q */
+INLINE void NAME(sum_bodies)(const Mechanism *m, const Work *w, int parts, const double *a, double *tau, double *H,
+                             double *dq, double *dv)
 {
-    const real zero = {0};
-    real turned[6], weight[3];
-    NAME(cross_force)(V, f->inertia, turned);
-    CROSS(g, f->inertia, weight);
-    EACH(e, 6) {
-        AT(to->H, e) = f->inertia[e];
-        AT(to->dq, e) = e < 3 ? zero : weight[e % 3];
-        AT(to->dv, e) = e < 3 ? -turned[e] : f->couple[e % 3] - turned[e];
-        AT(to->dq_above, e) = f->position[e];
-        AT(to->dv_above, e) = f->velocity[e];
-    }
-}
-
-/* Write the entries of the freedoms of all ancestors; wrenches are shifted where an ancestor has another local
- * origin. */
-INLINE void NAME(write_ancestors)(const Mechanism *m, const Work *w, const Body *b, const ptrdiff_t *column,
-                                  Wrenches *f, const Row *to)
-{
-    ptrdiff_t length = b->above, i = b->local;
-    for (; m->body[i].parent >= 0; i = m->body[m->body[i].parent].local) {
-        const real *d = w->w.X[i].d;
-        NAME(write_entries)(w, column, m->body[i].above, length, 1, f, to);
-        ADD_CROSS(d, f->inertia, f->inertia + 3);
-        ADD_CROSS(d, f->velocity, f->velocity + 3);
-        ADD_CROSS(d, f->position, f->position + 3);
-        if (m->body[i].above < length) length = m->body[i].above;
-    }
-    if (b->copied && b->parent >= 0) NAME(write_root_entries)(w->w.V[i].e, w->w.X[i].g, f, to);
-    NAME(write_entries)(w, column, b->parent >= 0 ? b->copied : 0, length, 1, f, to);
-}
-
-/* Write row and column of freedom k of body i. */
-INLINE void NAME(write_freedom)(const Mechanism *m, const Work *w, ptrdiff_t i, ptrdiff_t k, const Row *to)
-{
-    const real zero = {0};
-    const Body *b = m->body + i;
-    const Inertia *I = w->w.C + i;
-    const Rates *x = w->rates + k;
-    const ptrdiff_t *column = m->column + m->start[k], diagonal = m->start[k + 1] - m->start[k] - 1;
-    const real *s = w->w.S[k].e;
-    real d[6] = {zero, zero, zero}, unused[3];
-    Wrenches f;
-    EACH(r, 3) d[3 + r] = x->d[r];
-    NAME(momentum)(b->carried, I, s, f.inertia);
-    NAME(momentum)(b->carried, I, x->rate, f.velocity);
-    NAME(momentum)(b->carried, I, x->dd, f.position);
-    NAME(apply_momentum)(w->B + i, s, f.velocity, f.couple);
-    NAME(apply_momentum)(w->B + i, d, f.position, unused);
-    NAME(write_entries)(w, column, b->above, diagonal, 1, &f, to);
-    NAME(write_entries)(w, column, diagonal, diagonal + 1, 0, &f, to);
-    AT(to->H, diagonal) += m->armature[k];
-    ADD_CROSS(s + 3, w->w.F[i].e, f.position);
-    ADD_CROSS(s + 3, w->w.F[i].e + 3, f.position + 3);
-    ADD_CROSS(s, w->w.F[i].e, f.position + 3);
-    NAME(write_ancestors)(m, w, b, column, &f, to);
-}
-
-/* y <- a x e, with e the unit vector of axis c */
-INLINE void NAME(cross_unit)(const real *a, int c, real *y)
-{
-    const real zero = {0};
-    y[c] = zero;
-    y[(c + 1) % 3] = a[(c + 2) % 3];
-    y[(c + 2) % 3] = -a[(c + 1) % 3];
-}
-
-/* Write column c of a matrix among the first six freedoms of a tree; v is the first. */
-INLINE void NAME(write_column)(const Mechanism *m, ptrdiff_t v, int c, const real *x, double *M)
-{
-    const ptrdiff_t above = m->start[m->n] + m->start[v + c] - (v + c);
-    EACH(r, 6) AT(M, r < c ? above + r : m->start[v + r] + c) = x[r];
-}
-
-/* Write the matrices among the freedoms of a free-flying root i, whose motions are unit vectors e with dS = 0:
- * columns of those by q and v are I ddS = I (-g x e) and I (V x e) + 2 B e. */
-INLINE void NAME(write_root)(const Mechanism *m, const Work *w, ptrdiff_t i, double *H, double *dq, double *dv)
-{
-    const real zero = {0};
-    const double mass = m->body[i].carried;
-    const ptrdiff_t v = m->body[i].v;
-    const Inertia *I = w->w.C + i;
-    const Momentum *B = w->B + i;
-    const real *V = w->w.V[i].e, *h = I->h, none[6] = {zero, zero, zero, zero, zero, zero};
-    EACH(c, 3) {
-        real inertia[6], rate[6], f[6], x[3], y[3];
-        EACH(r, 3) inertia[r] = zero + (r == c ? mass : 0.0);
-        NAME(cross_unit)(h, c, inertia + 3);
-        EACH(r, 6 - c) AT(H, m->start[v + c + r] + c) = inertia[c + r];
-        NAME(cross_unit)(V + 3, c, rate + 3);
-        EACH(r, 3) f[r] = mass * rate[3 + r];
-        EACH(r, 3) f[3 + r] = zero;
-        ADD_CROSS(h, rate + 3, f + 3);
-        NAME(write_column)(m, v, c, f, dv);
-        NAME(write_column)(m, v, c, none, dq);
-
-        EACH(r, 3 - c) AT(H, m->start[v + 3 + c + r] + 3 + c) = I->J[LOWER(c + r, c)];
-        NAME(cross_unit)(V, c, rate);
-        NAME(momentum)(mass, I, rate, f);
-        NAME(cross_unit)(B->p, c, x);
-        NAME(cross_unit)(B->L, c, y);
-        EACH(r, 3) {
-            f[r] -= 2.0 * x[r];
-            f[3 + r] += B->E[r > c ? LOWER(r, c) : LOWER(c, r)] - y[r];
+    for (ptrdiff_t i = m->bodies - 1; i >= 0; i--) {
+        const Body *b = m->body + i;
+        const int root = NAME(is_free_root)(m, i);
+        if (root) NAME(write_root_velocity)(m, w, i, H, dv);
+        if (root && (parts & POSITION)) NAME(write_root_position)(m, w, i, dq);
+        for (ptrdiff_t k = b->v; k < b->v + b->freedoms; k++) {
+            const ptrdiff_t left = m->start[k] * LANES, above = (m->start[m->n] + m->start[k] - k) * LANES;
+            const Row to = {H + left, dq + left, dv + left, dq + above, dv + above};
+            AT(tau, k) = NAME(power)(w->w.F[i].e, w->w.S[k].e);
+            if (a) AT(tau, k) += m->armature[k] * READ(a, k);
+            if (!root) NAME(write_freedom)(m, w, parts, i, k, &to);
         }
-        NAME(write_column)(m, v, 3 + c, f, dv);
-        NAME(cross_unit)(w->w.X[i].g, c, x);
-        EACH(r, 3) f[r] = -mass * x[r];
-        EACH(r, 3) f[3 + r] = zero;
-        ADD_CROSS(x, h, f + 3);
-        NAME(write_column)(m, v, 3 + c, f, dq);
+        if (b->parent >= 0) NAME(add_to_parent)(m, w, i);
     }
-    EACH(r, 6) AT(H, m->start[v + r] + r) += m->armature[v + r];
 }
 
 /* tau, H, dq, dv <- inverse dynamics and its derivatives by a, q and v; see first_order_table.h */
@@ -257,35 +205,67 @@ static void NAME(rnea_derivatives)(const Mechanism *m, const double *q, const do
                                    double *workspace)
 {
     const Work w = NAME(carve_work)(m, workspace);
-    const ptrdiff_t nnz = m->start[m->n];
-    NAME(compute_angles)(m, q, &w.w.angles);
-    for (ptrdiff_t i = 0; i < m->bodies; i++) {
-        const Body *b = m->body + i;
-        NAME(place_body)(m, i, q, &w.w);
-        NAME(move_inertia)(b, w.w.X + i, w.w.C + i);
-        NAME(write_force)(m, i, &w.w, v, a, fext, 1);
-        NAME(write_momentum)(b->mass, w.w.C + i, w.w.V[i].e, w.B + i);
-        if (b->parent >= 0 || !b->copied) NAME(write_rates)(m, i, &w);
+    NAME(move_bodies)(m, &w, VELOCITY | POSITION, q, v, a, fext);
+    NAME(sum_bodies)(m, &w, VELOCITY | POSITION, a, tau, H, dq, dv);
+}
+
+/* bias, H, dv <- inverse dynamics at zero acceleration, and its derivatives by a and v */
+static void NAME(velocity_part)(const Mechanism *m, const double *q, const double *v, const double *fext, double *bias,
+                                double *H, double *dv, double *workspace)
+{
+    const Work w = NAME(carve_work)(m, workspace);
+    NAME(move_bodies)(m, &w, VELOCITY, q, v, NULL, fext);
+    NAME(sum_bodies)(m, &w, VELOCITY, NULL, bias, H, NULL, dv);
+}
+
+/* Add to body i, whose parent is done, what the accelerations a add: to A, and to ddS of its freedoms. */
+INLINE void NAME(accelerate)(const Mechanism *m, const Work *w, ptrdiff_t i, const double *a)
+{
+    const real zero = {0};
+    const Body *b = m->body + i;
+    real A[6], *change = w->change[i].e;
+    EACH(r, 6) {
+        A[r] = b->parent < 0 ? zero : w->w.A[b->parent].e[r];
+        change[r] = b->parent < 0 ? zero : w->change[b->parent].e[r];
+        w->push[i].e[r] = zero;
     }
+    if (b->parent < 0) EACH(r, 3) A[r] = -w->w.X[i].g[r];
+    if (NAME(is_shifted)(m, i)) {
+        ADD_CROSS(A + 3, w->w.X[i].d, A);
+        ADD_CROSS(change + 3, w->w.X[i].d, change);
+    }
+    for (ptrdiff_t k = b->v; k < b->v + b->freedoms; k++) {
+        NAME(add_cross_motion)(A, w->w.S[k].e, w->rates[k].dd);
+        EACH(r, 6) change[r] += w->w.S[k].e[r] * READ(a, k);
+    }
+    EACH(r, 6) w->w.A[i].e[r] += change[r];
+}
+
+/* dq <- the derivatives of inverse dynamics by q at the accelerations a, after velocity_part with its workspace. A
+ * composite body needs the force F + I change + push, where push sums `inertia` times a of all freedoms below it. */
+static void NAME(position_part)(const Mechanism *m, const double *a, double *dq, double *workspace)
+{
+    const Work w = NAME(carve_work)(m, workspace);
+    for (ptrdiff_t i = 0; i < m->bodies; i++) NAME(accelerate)(m, &w, i, a);
     for (ptrdiff_t i = m->bodies - 1; i >= 0; i--) {
         const Body *b = m->body + i;
-        const int root = b->parent < 0 && b->copied;
-        if (root) NAME(write_root)(m, &w, i, H, dq, dv);
-        for (ptrdiff_t k = b->v; k < b->v + b->freedoms; k++) {
-            const ptrdiff_t left = m->start[k] * LANES, above = (nnz + m->start[k] - k) * LANES;
-            const Row to = {H + left, dq + left, dv + left, dq + above, dv + above};
-            AT(tau, k) = NAME(power)(w.w.F[i].e, w.w.S[k].e) + m->armature[k] * READ(a, k);
-            if (!root) NAME(write_freedom)(m, &w, i, k, &to);
+        const int root = NAME(is_free_root)(m, i);
+        real push[6], force[6];
+        NAME(momentum)(b->carried, w.w.C + i, w.change[i].e, force);
+        EACH(r, 6) {
+            push[r] = w.push[i].e[r];
+            w.w.F[i].e[r] += force[r] + push[r];
+        }
+        if (root) NAME(write_root_position)(m, &w, i, dq);
+        for (ptrdiff_t k = b->v; k < b->v + b->freedoms && !root; k++) {
+            const ptrdiff_t left = m->start[k] * LANES, above = (m->start[m->n] + m->start[k] - k) * LANES;
+            const Row to = {NULL, dq + left, NULL, dq + above, NULL};
+            NAME(write_freedom)(m, &w, POSITION, i, k, &to);
+            EACH(r, 6) push[r] += w.wrenches[k].inertia[r] * READ(a, k);
         }
         if (b->parent < 0) continue;
-        if (b->local == i) {
-            NAME(shift_inertia)(b->carried, w.w.X[i].d, w.w.C + i);
-            NAME(shift_momentum)(w.w.X[i].d, w.B + i);
-        }
-        NAME(add_force_to_parent)(m, i, &w.w);
-        EACH(r, 3) w.w.C[b->parent].h[r] += w.w.C[i].h[r];
-        EACH(r, 6) w.w.C[b->parent].J[r] += w.w.C[i].J[r];
-        NAME(add_momentum)(w.B + i, w.B + b->parent);
+        if (b->local == i) ADD_CROSS(w.w.X[i].d, push, push + 3);
+        EACH(r, 6) w.push[b->parent].e[r] += push[r];
     }
 }
 

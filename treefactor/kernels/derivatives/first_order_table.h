@@ -14,6 +14,13 @@ typedef struct {
      * for fext means zero */
     void (*rnea_derivatives)(const Mechanism *, const double *q, const double *v, const double *a, const double *fext,
                              double *tau, double *H, double *dq, double *dv, double *workspace);
+    /* doubles of workspace of the two that follow */
+    ptrdiff_t (*parts_size)(const Mechanism *);
+    /* bias, H, dv <- inverse dynamics at zero acceleration, and its derivatives by a and v */
+    void (*velocity_part)(const Mechanism *, const double *q, const double *v, const double *fext, double *bias,
+                          double *H, double *dv, double *workspace);
+    /* dq <- derivatives by q at the acceleration a, after velocity_part with the same workspace */
+    void (*position_part)(const Mechanism *, const double *a, double *dq, double *workspace);
 } FirstOrderKernels;
 
 typedef struct {

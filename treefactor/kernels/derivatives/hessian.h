@@ -91,8 +91,7 @@ INLINE void NAME(write_wrenches)(double mass, const Inertia *I, const Adjoint *a
     ADD_CROSS(s + 3, a->Q, f->c2 + 3);
 }
 
-/* Write the entries of freedoms k and j of one body; f and x: wrenches and rates of its freedoms. The diagonal is
- * the entry `at` of a row. */
+/* Write the entries of freedoms k and j of one body; f and x: wrenches and rates of its freedoms. */
 INLINE void NAME(write_own)(const Workspace *w, const Body *b, int k, int j, const Adjoint *a, int symmetric,
                             const Wrenches *f, const Rates *x, const Targets *to)
 {

@@ -10,22 +10,7 @@
 #include "../dynamics/inertias.h"
 #include "../dynamics/crba.h"
 #include "../dynamics/rnea.h"
-
-/* y += x cross s, of motions */
-INLINE void NAME(add_motion_cross)(const real *x, const real *s, real *y)
-{
-    ADD_CROSS(x + 3, s, y);
-    ADD_CROSS(x, s + 3, y);
-    ADD_CROSS(x + 3, s + 3, y + 3);
-}
-
-/* y += x cross f, of a motion and a force */
-INLINE void NAME(add_force_cross)(const real *x, const real *f, real *y)
-{
-    ADD_CROSS(x + 3, f, y);
-    ADD_CROSS(x + 3, f + 3, y + 3);
-    ADD_CROSS(x, f, y + 3);
-}
+#include "crosses.h"
 
 /* y <- the motion x of the parent of body i, at the local origin of the body; the base does not move */
 INLINE void NAME(motion_of_parent)(const Mechanism *m, ptrdiff_t i, const Workspace *w, const real *x, real *y)

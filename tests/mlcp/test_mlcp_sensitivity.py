@@ -1,0 +1,154 @@
+"""Derivatives of solutions agree with differences; where they do not exist, they are NaN."""
+
+import pickle
+
+import numpy as np
+import pytest
+from helpers.strategies import spd_matrix
+
+from treefactor import ShapeError, Tree, mlcp, mlcp_families
+from treefactor.mlcp import SensitivityStatus
+
+TREE = Tree([-1, 0, 1, 1, 0, 4, -1])
+STEP, DIFFERENCES = 1e-5, 2e-8
+
+
+def data(seed):
+    """Return random data of a problem with bounds, and the generator."""
+    rng = np.random.default_rng(seed)
+    n, p, m = TREE.n, rng.integers(0, 3), rng.integers(1, 6)
+    upper = np.where(rng.random(m) < 0.4, rng.uniform(0.05, 1.0, m), np.inf)
+    given = {"H": spd_matrix(TREE, seed), "g": 3.0 * rng.normal(size=n)}
+    given |= {"C": rng.normal(size=(p, n)), "c": rng.normal(size=p), "D": rng.normal(size=(m, n))}
+    return given | {"d": rng.normal(size=m), "upper": upper}, rng
+
+
+def solved(given, change=None, t=0.0):
+    x = {
+        name: value if name not in (change or {}) else value + t * change[name]
+        for name, value in given.items()
+    }
+    problem = mlcp.Problem(x["H"], TREE, x["g"], x["C"], x["c"], x["D"], x["d"], x["upper"])
+    return mlcp.solve(problem, polish=True)
+
+
+def difference(given, change):
+    ends = [solved(given, change, t) for t in (STEP, -STEP)]
+    parts = [(x.v, x.gamma, x.gamma_c) for x in ends]
+    return [(a - b) / (2 * STEP) for a, b in zip(*parts, strict=True)]
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_products_agree_with_differences(seed):
+    given, rng = data(seed)
+    solution = solved(given)
+    found = mlcp.sensitivity(solution)
+    assert found.status is SensitivityStatus.STRICT
+    change = {name: rng.normal(size=given[name].shape) for name in ("g", "c", "d", "upper")}
+    change["upper"][given["upper"] == np.inf] = 0.0
+    ahead = found.jvp(**change)
+    for ours, theirs in zip(ahead, difference(given, change), strict=True):
+        np.testing.assert_allclose(ours, theirs, atol=DIFFERENCES * max(1.0, np.abs(theirs).max(initial=0.0)))
+    weights = [rng.normal(size=x.shape) for x in ahead]
+    back = found.vjp(*weights)
+    value = sum((w * x).sum() for w, x in zip(weights, ahead, strict=True))
+    total = sum((getattr(back, name) * x).sum() for name, x in change.items())
+    np.testing.assert_allclose(total, value, rtol=1e-10, atol=1e-12)
+    packed = rng.normal(size=TREE.nnz)
+    change = {"H": TREE.unpack(packed), **{name: rng.normal(size=given[name].shape) for name in "CD"}}
+    value = sum((w * x).sum() for w, x in zip(weights, difference(given, change), strict=True))
+    total = back.H @ packed + (back.C * change["C"]).sum() + (back.D * change["D"]).sum()
+    np.testing.assert_allclose(total, value, rtol=1e-6, atol=1e-7)
+
+
+def test_matrices_are_products_with_unit_vectors():
+    given, _ = data(0)
+    found = mlcp.sensitivity(solved(given))
+    n, m, p = TREE.n, len(given["d"]), len(given["c"])
+    assert found.held.any()
+    assert found.full.any()
+    shapes = {"dv_dg": (n, n), "dv_dc": (n, p), "dv_dd": (n, m)}
+    shapes |= {"dgamma_dg": (m, n), "dgamma_dc": (m, p), "dgamma_dd": (m, m)}
+    for name, shape in shapes.items():
+        assert getattr(found, name).shape == shape
+    np.testing.assert_allclose(found.dv_dg, found.dv_dg.T, atol=1e-12)
+    np.testing.assert_allclose(found.dgamma_dg, -found.dv_dd.T, atol=1e-12)
+    np.testing.assert_allclose(found.dv_dg[:, 2], found.jvp(g=np.eye(n)[2]).v, atol=1e-15)
+    np.testing.assert_array_equal(pickle.loads(pickle.dumps(found)).dv_dg, found.dv_dg)
+
+
+def everything(found):
+    """Return all derivatives."""
+    p = found.solution.problem
+    return [*found.jvp(g=np.ones(p.n)), *found.vjp(np.ones(p.n))]
+
+
+def test_a_row_that_neither_acts_nor_is_open_is_named():
+    problem = mlcp.Problem([[2.0]], Tree([-1]), [0.0], D=[[1.0], [-1.0]], d=[0.0, -1.0])
+    found = mlcp.sensitivity(mlcp.solve(problem))
+    assert found.status is SensitivityStatus.DEGENERATE
+    np.testing.assert_array_equal(found.weak, [True, False])
+    assert all(np.isnan(x).all() for x in everything(found))
+
+
+def test_rows_that_depend_on_each_other():
+    found = mlcp.sensitivity(mlcp.solve(mlcp_families.cps_4_1_14()))
+    assert found.status is SensitivityStatus.DEPENDENT
+    np.testing.assert_allclose(found.dv_dg, 0.0, atol=1e-12)
+    assert np.isnan(found.dgamma_dg).all()
+    both = np.ones(found.solution.problem.m)
+    alone = np.eye(len(both))[0]
+    assert np.isfinite(found.jvp(d=both).v).all()  # consistent
+    assert np.isnan(found.jvp(d=alone).v).all()
+    gradients = found.vjp(v=np.ones(1))
+    assert np.isfinite(gradients.g).all()
+    assert np.isnan(gradients.d).all()
+
+
+def cone(tangent):
+    """Return the step of a ball of 1 kg on the ground with four facets of friction, pushed along x."""
+    D = [[0.5, 0.0, 1.0], [-0.5, 0.0, 1.0], [0.0, 0.5, 1.0], [0.0, -0.5, 1.0]]
+    return mlcp.Problem(np.eye(3), Tree([-1, 0, 1]), [tangent, 0.0, -1.0], D=D, d=np.zeros(4))
+
+
+@pytest.mark.parametrize("tangent", [0.0, 0.2, 0.4])
+def test_a_cone_that_sticks_is_strict_wherever_its_force_is_inside(tangent):
+    found = mlcp.sensitivity(mlcp.solve(cone(tangent)))  # at 0.4 the least impulses are zero in one facet
+    assert found.status is SensitivityStatus.DEPENDENT
+    np.testing.assert_allclose(found.dv_dg, 0.0, atol=1e-9)
+
+
+def test_a_cone_at_its_edge_and_one_that_slides():
+    assert mlcp.sensitivity(mlcp.solve(cone(0.5))).status is SensitivityStatus.DEGENERATE
+    found = mlcp.sensitivity(mlcp.solve(cone(0.8)))
+    assert found.status is SensitivityStatus.STRICT
+    np.testing.assert_allclose(found.dv_dg[0], [0.8, 0.0, 0.4], atol=1e-9)
+
+
+def test_what_is_not_solved_has_no_derivatives():
+    problem = mlcp.Problem([[1.0]], Tree([-1]), [0.0], D=[[1.0], [-1.0]], d=[1.0, 1.0])
+    found = mlcp.sensitivity(mlcp.solve(problem))
+    assert found.status is SensitivityStatus.UNSOLVED
+    assert all(np.isnan(x).all() for x in everything(found))
+
+
+def test_problems_without_rows():
+    found = mlcp.sensitivity(mlcp.solve(mlcp.Problem(2.0 * np.eye(1), Tree([-1]), [1.0])))
+    assert found.status is SensitivityStatus.STRICT
+    np.testing.assert_allclose(found.dv_dg, [[0.5]])
+    assert found.dgamma_dg.shape == (0, 1)
+
+
+def test_wrong_arguments_are_refused():
+    solution = mlcp.solve(cone(0.8))
+    with pytest.raises(TypeError, match="solution must be"):
+        mlcp.sensitivity(solution.problem)
+    with pytest.raises(ValueError, match="tolerance"):
+        mlcp.sensitivity(solution, -1.0)
+    found = mlcp.sensitivity(solution)
+    with pytest.raises(ShapeError, match="g must have shape"):
+        found.jvp(g=np.ones(2))
+    with pytest.raises(ShapeError, match="columns"):
+        found.jvp(g=np.ones((3, 2)), d=np.ones(4))
+    with pytest.raises(ShapeError, match="v must have shape"):
+        found.vjp(v=np.ones((3, 2)))

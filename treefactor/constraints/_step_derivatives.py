@@ -1,0 +1,196 @@
+"""Differentiate a time step at fixed statuses of its rows: momenta, contacts, and steps of the joints."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from typing import NamedTuple
+
+import numpy as np
+
+from .. import mlcp
+from ..derivatives.first_order import rnea_derivatives
+from ..dynamics.recursions import bias
+from ..kinematics.jacobians import BodyMotions
+from ..mlcp.sensitivities import negligible
+from ..model import so3
+from ..model.model import Model
+from ._contact_changes import to_v, touching
+from ._frame_changes import columns_of, freedoms_of
+from ._rigid_dynamics import prepared
+
+TURNING = {"planar": [0, 1, 5], "freeflyer": [0, 1, 2, 3, 4, 5]}  # entries of linear and angular velocity
+
+
+def skew(x: np.ndarray) -> np.ndarray:
+    """Return the matrix of x × y."""
+    return np.cross(x, np.eye(3), axisb=0, axisc=0)
+
+
+def rate_changes(model: Model, v: np.ndarray) -> np.ndarray:
+    """Return the derivatives (nv, nv) of ω × (v + ω × com) of free-flying and planar joints by v."""
+    found = np.zeros((model.nv, model.nv))
+    for at, kept, linear, angular, com in _turning(model, v):
+        block = np.zeros((6, 6))
+        lever = skew(com)
+        block[:3, :3] = skew(angular)
+        block[:3, 3:] = -skew(linear + np.cross(angular, com)) - skew(angular) @ lever
+        found[at, at] = block[np.ix_(kept, kept)]
+    return found
+
+
+def integration_changes(model: Model, v: np.ndarray, h: float) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Return derivatives (nv, nv) of q after h by q and v, and of v after h by v, of `advanced`.
+
+    With E = exp(h ω) and y = v + ω × com, which keeps its direction in the base: p' = p + R com + h R y -
+    R E com and v' = Eᵀ y - ω × com.
+    """
+    by_q, by_v, own = np.eye(model.nv), h * np.eye(model.nv), np.eye(model.nv)
+    for joint, k in zip(model.joints, model.idx_v, strict=True):
+        if joint.kind == "spherical" and not joint.mimic:
+            at, turn = slice(k, k + 3), h * v[k : k + 3]
+            by_q[at, at], by_v[at, at] = so3.exp(-turn), h * so3.jexp(turn)
+    for at, kept, linear, angular, com in _turning(model, v):
+        back, turned = so3.exp(-h * angular), h * so3.jexp(h * angular)
+        y, lever, pair = linear + np.cross(angular, com), skew(com), np.ix_(kept, kept)
+        ahead = np.eye(6)
+        ahead[:3, :3] = ahead[3:, 3:] = back
+        ahead[:3, 3:] = -back @ skew(com + h * y) + lever @ back
+        by_q[at, at] = ahead[pair]
+        step = np.zeros((6, 6))
+        step[:3, :3], step[3:, 3:] = h * back, turned
+        step[:3, 3:] = -h * back @ lever + lever @ turned
+        by_v[at, at] = step[pair]
+        after = np.eye(6)
+        after[:3, :3] = back
+        after[:3, 3:] = -back @ lever + skew(back @ y) @ turned + lever
+        own[at, at] = after[pair]
+    return by_q, by_v, own
+
+
+def _turning(model: Model, v: np.ndarray):
+    """Yield columns, entries, velocities and centres of mass of free-flying and planar joints."""
+    for joint, k in zip(model.joints, model.idx_v, strict=True):
+        kept = TURNING.get(joint.kind)
+        if kept is None or joint.mimic:
+            continue
+        at = slice(k, k + len(kept))
+        motion = np.zeros(6)
+        motion[kept] = v[at]
+        com = np.array(joint.inertia.com)
+        if joint.kind == "planar":
+            com[2] = 0.0
+        yield at, kept, motion[:3], motion[3:], com
+
+
+class StepDerivatives(NamedTuple):
+    """Derivatives of the state after a step by the state before and tau, all of shape (nv, nv).
+
+    Attributes
+    ----------
+    status : mlcp.SensitivityStatus
+        STRICT, or DEPENDENT where rows depend on each other, as those of a cone of friction that sticks: all
+        derivatives exist, except NaN. DEGENERATE: rows neither act nor are open, and everything is NaN; or
+        a gap is zero within rounding, so that the stabilization differs on both sides, and the columns by q
+        that change this gap are NaN. UNSUPPORTED: bodies spin too fast for the midpoint rule.
+    dq_dq, dq_dv, dq_dtau : ndarray
+        Of the configuration after the step, as velocities of `integrate`.
+    dv_dq, dv_dv, dv_dtau : ndarray
+        Of the velocity after the step.
+    """
+
+    status: mlcp.SensitivityStatus
+    dq_dq: np.ndarray
+    dq_dv: np.ndarray
+    dq_dtau: np.ndarray
+    dv_dq: np.ndarray
+    dv_dv: np.ndarray
+    dv_dtau: np.ndarray
+
+
+@lru_cache(maxsize=16)
+def _weightless(model: Model) -> Model:
+    """Return the model without gravity."""
+    return Model(model.joints, np.zeros(3), model.name, loops=model.loops)
+
+
+def momentum_changes(stepper, H, q, v, v_new):
+    """Return the derivatives of g - H v_new by q, v and tau; None where the step has no midpoint rule."""
+    model, h = stepper.model, stepper.h
+    zero, one = np.zeros(model.nv), np.eye(model.nv)
+    if stepper._motion is None:
+        rates = stepper._integrator.velocity_rates(v)
+        x = (v_new - v) / h - rates
+        by_q, by_v, H = rnea_derivatives(model, q, v, x)
+        return -h * by_q, H @ (one + h * rate_changes(model, v)) - h * by_v, h * one
+    u = stepper._motion.midpoint(H, q, v, bias(model, q, v))
+    if u is None:
+        return None
+    middle = 0.5 * (v + u)
+    x = (u - v) / h - stepper._integrator.velocity_rates(middle)
+    by_q, by_v, H = rnea_derivatives(model, q, middle, x)
+    half = 0.5 * (by_v - H @ rate_changes(model, middle))
+    u_q, u_v = np.hsplit(np.linalg.solve(half + H / h, np.concatenate([-by_q, H / h - half], axis=1)), 2)
+    moved = rnea_derivatives(_weightless(model), q, zero, v_new - u)[0]
+    return H @ u_q - moved, H @ u_v, h * one
+
+
+def step_derivatives(stepper, made, q: np.ndarray, v: np.ndarray) -> StepDerivatives:
+    """Differentiate a step whose problem has been solved."""
+    model, n = stepper.model, stepper.model.nv
+    found = mlcp.sensitivity(made.solution)
+    v_new = made.solution.v
+    pushed = momentum_changes(stepper, made.H, q, v, v_new)
+    if pushed is None:
+        nothing = np.full((6, n, n), np.nan)
+        return StepDerivatives(mlcp.SensitivityStatus.UNSUPPORTED, *nothing)
+    at = BodyMotions(model, q, v_new)
+    columns = columns_of(at, v_new, np.zeros(n))
+    c, force = _bilateral_changes(stepper, at, v_new, made)
+    d, push, kinked = _unilateral_changes(stepper, at, columns, made, found)
+    pushed[0][...] += force + push
+    given = (np.concatenate([x, np.zeros((len(x), 2 * n))], axis=1) for x in (c, d))
+    change = found.jvp(np.concatenate(pushed, axis=1), *given).v
+    q_q, q_v, v_v = integration_changes(model, v_new, stepper.h)
+    parts = np.hsplit(change, 3)
+    after = [q_v @ part for part in parts]
+    after[0] += q_q
+    status = mlcp.SensitivityStatus.DEGENERATE if kinked else found.status
+    return StepDerivatives(status, *after, *(v_v @ part for part in parts))
+
+
+def _bilateral_changes(stepper, at: BodyMotions, v_new: np.ndarray, made) -> tuple[np.ndarray, np.ndarray]:
+    """Return derivatives by q of c - C v_new, and of the forces of loops."""
+    rows, n = prepared(stepper._loops, ()), stepper.model.nv
+    frames = rows.frames(at, v_new, np.zeros(n))
+    found = rows.rows(frames)
+    change = -stepper.stabilization / stepper.h * found.J - found.rate_change[:, :n]
+    return change, rows.force_changes(frames, made.solution.gamma_c)
+
+
+def _unilateral_changes(stepper, at, columns, made, found) -> tuple[np.ndarray, np.ndarray, bool]:
+    """Return derivatives by q of d - D v_new and of the forces of contacts, and whether some do not exist."""
+    model, rows, touch = stepper.model, made.rows, made.touch
+    count, n, K = len(rows.of), stepper.model.nv, stepper.stabilization
+    share = np.where(rows.gap > 0.0, 1.0, K)[:, None] / stepper.h
+    gaps = np.zeros((len(rows.gap), n))
+    _, k, sign, _ = stepper._limits
+    gaps[count + np.arange(len(k)), k] = sign
+    near = np.repeat(np.arange(len(touch.which)), np.diff(touch.start))
+    normals = np.zeros((len(touch.which), n))
+    normals[near, touch.column] = touch.data[0]
+    gaps[:count] = rows.along[:, :1] * normals[rows.of]
+    change = -share * gaps
+    kink = np.zeros_like(gaps, dtype=bool)
+    if K < 1.0:
+        at_zero = found.held & negligible(made.solution, rows.gap / stepper.h)
+        kink = at_zero[:, None] & (gaps != 0.0)
+        change[kink] = np.nan
+    acting = np.flatnonzero((found.held | found.full)[:count])
+    if not len(acting):
+        return change, np.zeros((n, n)), bool(kink.any())
+    contacts, along = touch.which[rows.of[acting]], rows.along[acting]
+    at_contacts = touching(at, columns, stepper._contacts.structs[contacts])
+    half = freedoms_of(model).path.shape[1]
+    change[acting] -= to_v(at, at_contacts.rates(along)[:, :half])
+    forces = along * made.solution.gamma[acting, None]
+    return change, at_contacts.force_changes(model, forces), bool(kink.any())

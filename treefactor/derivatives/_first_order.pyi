@@ -1,0 +1,6 @@
+"""Types of the compiled module."""
+
+from ._state_function import StateFunction
+
+class RneaDerivatives(StateFunction): ...
+class ForwardDynamicsDerivatives(StateFunction): ...
