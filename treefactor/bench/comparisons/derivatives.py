@@ -8,7 +8,6 @@ from functools import partial
 import numpy as np
 
 from ...codegen import Kernels, compile
-from ...codegen.program.names import ARGUMENTS as GENERATED
 from ...derivatives.first_order import forward_dynamics_derivatives, rnea_derivatives
 from ...derivatives.kinematics import (
     centroidal_derivatives,
@@ -192,14 +191,12 @@ def _batches(robot: Derived) -> Iterator[Comparison]:
 
 def program_functions(nv: int) -> tuple[str, ...]:
     """Return the derivatives that programs are generated for; those of forward dynamics grow long."""
-    return tuple(name for name in MATRICES[: 1 + (nv < MANY)] if name in GENERATED)
+    return MATRICES if nv < MANY else MATRICES[:1]
 
 
 def _programs(robot: Derived) -> Iterator[Comparison]:
     """Compare programs in the interpreter, and compiled as C where there is a compiler."""
     names = list(program_functions(robot.model.nv))
-    if not names:
-        return
     program = compile(robot.model, names)
     for how, kernels in (("interpreter", program), ("cc", compile_c(robot.model, names))):
         if kernels is not None:
