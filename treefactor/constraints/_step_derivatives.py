@@ -93,7 +93,7 @@ class StepDerivatives(NamedTuple):
         a gap is zero within rounding, so that the stabilization differs on both sides, and the columns by q
         that change this gap are NaN. UNSUPPORTED: bodies spin too fast for the midpoint rule.
     dq_dq, dq_dv, dq_dtau : ndarray
-        Of the configuration after the step, as velocities of `integrate`.
+        Of the configuration after the step, as velocities of `treefactor.integrate`.
     dv_dq, dv_dv, dv_dtau : ndarray
         Of the velocity after the step.
     """

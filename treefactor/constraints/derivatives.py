@@ -123,12 +123,16 @@ def forward_dynamics_derivatives(
 def _of_blocks(rows: RowChanges, given: States, s: float) -> list[np.ndarray]:
     """Return derivatives and values of a batch, block by block, so that all arrays fit into a cache."""
     batch, count = given.batch, math.prod(given.batch)
-    flat = [x if x is None else x.reshape(count, *x.shape[len(batch) :]) for x in given[:5]]
+    flat = {
+        name: x.reshape(count, *x.shape[len(batch) :])
+        for name, x in given._asdict().items()
+        if isinstance(x, np.ndarray)
+    }
     results: list[np.ndarray] = []
     for first in range(0, count, BLOCK):
         part = slice(first, min(first + BLOCK, count))
-        q, v, tau, fext, motion = (x if x is None else x[part] for x in flat)
-        found = _of_states(rows, States(q, v, tau, fext, motion, (len(q),)), s)
+        block = {name: x[part] for name, x in flat.items()}
+        found = _of_states(rows, given._replace(**block, batch=(len(block["q"]),)), s)
         results = results or [np.empty((count, *x.shape[1:])) for x in found]
         for result, x in zip(results, found, strict=True):
             result[part] = x
