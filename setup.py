@@ -26,6 +26,7 @@ KERNELS = {
     "_rollouts": [f"{FOLDER}/rollouts/rollouts.c"],
     "_request": [f"{FOLDER}/kinematics/requests.c"],
     "_loops": [f"{FOLDER}/constraints/loops.c"],
+    "_constrained_function": [f"{FOLDER}/constraints/bordered.c"],
     "_routine": [f"{FOLDER}/interpreter/interp.c"],
 }  # further sources of modules; every .pyx file is a module
 RANDOM = {  # modules that draw random numbers by the C functions of NumPy

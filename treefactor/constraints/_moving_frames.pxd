@@ -109,8 +109,8 @@ cdef inline void place(const Pair *pair, int side, const BodyMotion *body, const
     add_cross(1.0, f.at.w, f.at.u, f.at.c)
 
 
-cdef inline void change(const Frame *f, const Unit *k, Moving *by_q, Moving *by_v) noexcept nogil:
-    """Compute the changes of a frame along a displacement and along a velocity of a freedom."""
+cdef inline void change_by_q(const Frame *f, const Unit *k, Moving *x) noexcept nogil:
+    """Compute the change of a frame along a displacement of a freedom."""
     cdef double dV[6]
     cdef double dA[6]
     cdef double minus[6]
@@ -122,25 +122,31 @@ cdef inline void change(const Frame *f, const Unit *k, Moving *by_q, Moving *by_
     for r in range(6):
         minus[r] = -k.first[r]
     motion_cross(f.V, minus, dA)
-    add(1.0, k.S + 3, by_q.turn)
-    add(1.0, k.S, by_q.p)
-    add_cross(1.0, k.S + 3, f.where, by_q.p)
-    finish(f, by_q.p, dV, dA, by_q)
+    add(1.0, k.S + 3, x.turn)
+    add(1.0, k.S, x.p)
+    add_cross(1.0, k.S + 3, f.where, x.p)
+    finish(f, dV, dA, x)
+
+
+cdef inline void change_by_v(const Frame *f, const Unit *k, Moving *x) noexcept nogil:
+    """Compute the change of a frame along a velocity of a freedom."""
+    cdef double dA[6]
+    cdef double minus[6]
+    cdef int r
     for r in range(6):
         dA[r], minus[r] = k.both[r], -k.S[r]
     motion_cross(f.V, minus, dA)
-    finish(f, by_v.p, k.S, dA, by_v)
+    finish(f, k.S, dA, x)
 
 
-cdef inline void finish(const Frame *f, const double *moved, const double *dV, const double *dA,
-                        Moving *x) noexcept nogil:
+cdef inline void finish(const Frame *f, const double *dV, const double *dA, Moving *x) noexcept nogil:
     """Compute the changes of velocities and classical accelerations from those of spatial ones."""
     add(1.0, dV + 3, x.w)
     add(1.0, dA + 3, x.b)
     add(1.0, dV, x.u)
-    add_product(1.0, f.at.w, x.w, f.where, moved, x.u)
+    add_product(1.0, f.at.w, x.w, f.where, x.p, x.u)
     add(1.0, dA, x.c)
-    add_product(1.0, f.at.b, x.b, f.where, moved, x.c)
+    add_product(1.0, f.at.b, x.b, f.where, x.p, x.c)
     add_product(1.0, f.at.w, x.w, f.at.u, x.u, x.c)
 
 

@@ -22,7 +22,8 @@ from ._moving_frames cimport (
     angular_rows,
     axis_change,
     axis_motion,
-    change,
+    change_by_q,
+    change_by_v,
     dot,
     linear_changes,
     linear_rows,
@@ -73,18 +74,6 @@ cdef class RowKernel:
     sizes : tuple of int
         Joints, columns of v, rows.
     """
-
-    cdef Py_ssize_t m, joints, n, rows, parts, pairs
-    cdef const Py_ssize_t *below
-    cdef const Py_ssize_t *joint
-    cdef const Py_ssize_t *column
-    cdef const double *ratio
-    cdef const unsigned char *path
-    cdef const unsigned char *moves
-    cdef const unsigned char *second
-    cdef const Pair *pair
-    cdef const Part *part
-    cdef object kept
 
     def __cinit__(self, cnp.ndarray below, cnp.ndarray joint, cnp.ndarray column, cnp.ndarray ratio,
                   cnp.ndarray path, cnp.ndarray moves, cnp.ndarray second, cnp.ndarray pairs,
@@ -148,23 +137,25 @@ cdef class RowKernel:
             for r in range(6):
                 x.both[r] += x.first[r]
 
-    cdef void changes(self, const Frame *f, const Unit *units, Moving *d) noexcept nogil:
+    cdef void changes(self, int sides, const Frame *f, const Unit *units, Moving *d) noexcept nogil:
         """Compute the changes of both frames of a pair: d[4 k] by q and d[4 k + 2] by v of freedom k."""
         cdef Py_ssize_t k
         cdef int side
         memset(d, 0, 4 * self.m * sizeof(Moving))
         for k in range(self.m):
             for side in range(2):
-                if self.moved(f + side, k):
-                    change(f + side, units + k, d + 4 * k + side, d + 4 * k + 2 + side)
+                if self.moved(f + side, k) and sides & BY_Q:
+                    change_by_q(f + side, units + k, d + 4 * k + side)
+                if self.moved(f + side, k) and sides & BY_V:
+                    change_by_v(f + side, units + k, d + 4 * k + 2 + side)
 
-    cdef inline bint moved(self, const Frame *f, Py_ssize_t k) noexcept nogil:
+    cdef bint moved(self, const Frame *f, Py_ssize_t k) noexcept nogil:
         """Return whether a freedom moves a frame."""
         return f.body >= 0 and self.path[f.body * self.m + k]
 
-    cdef void part_rows(self, const Part *part, const Frame *f, const Moving *d, const double *log,
-                        double *values, double *found) noexcept nogil:
-        """Write the values (3, rows) of a part, and add to its derivatives (3, rows, 2 nv)."""
+    cdef void part_rows(self, int sides, const Part *part, const Frame *f, const Moving *d,
+                        const double *log, double *values, double *found) noexcept nogil:
+        """Add values (3, rows) of a part, unless values is NULL, and its derivatives (3, rows, 2 nv)."""
         cdef double y[36]            # values of two vectors, of two axes; then their changes
         cdef Py_ssize_t k, column
         cdef int side
@@ -176,11 +167,14 @@ cdef class RowKernel:
             linear_rows(part, f, y)
             if part.kind == HELD_6D:
                 angular_rows(f, log + 12 * part.log, y + 9)
-        self.write(part, f, NULL, y, y, values + part.row, self.rows, 1)
+        if values != NULL:
+            self.write(part, f, NULL, y, y, values + part.row, self.rows, 1)
         for k in range(self.m):
             if not (self.moved(f, k) or self.moved(f + 1, k)):
                 continue
             for side in range(2):
+                if not sides & (BY_V if side else BY_Q):
+                    continue
                 memset(y + 18, 0, 18 * sizeof(double))
                 if part.kind == ANGLE:
                     axis_change(f, d + 4 * k + 2 * side, y, y + 18)
@@ -310,58 +304,63 @@ cdef class RowKernel:
     def rows_of(self, const double[:, ::1] frames, const double[:, ::1] v, const double[:, ::1] a,
                 const double[:, ::1] logs, double[:, :, ::1] values, double[:, :, :, ::1] found):
         """Add values (count, 3, rows) and derivatives (count, 3, rows, 2 nv) of all states to zeros."""
-        cdef Py_ssize_t b, p
-        cdef double *work = self.workspace()
-        cdef double *A = work
-        cdef Unit *units = <Unit *> (work + 6 * self.joints)
-        cdef Moving *d = <Moving *> (units + self.m)
-        cdef Frame f[2]
-        cdef Py_ssize_t pair = -1
+        cdef double *work = self.allocate()
+        cdef Py_ssize_t b
         with nogil:
             for b in range(frames.shape[0] if self.parts else 0):
-                self.units(&frames[b, 0], &v[b, 0], &a[b, 0], A, units)
-                pair = -1
-                for p in range(self.parts):
-                    if self.part[p].pair != pair:
-                        pair = self.part[p].pair
-                        self.prepare(pair, &frames[b, 0], A, units, f, d)
-                    self.part_rows(self.part + p, f, d, &logs[b, 0], &values[b, 0, 0], &found[b, 0, 0, 0])
+                self.state_rows(BY_Q | BY_V, &frames[b, 0], &v[b, 0], &a[b, 0], &logs[b, 0], NULL,
+                                &values[b, 0, 0], &found[b, 0, 0, 0], NULL, work)
         free(work)
 
     def forces_of(self, const double[:, ::1] frames, const double[:, ::1] v, const double[:, ::1] a,
                   const double[:, ::1] forces, double[:, :, ::1] E):
         """Add the derivatives by q (count, nv, nv) of the forces (count, rows) to zeros."""
-        cdef Py_ssize_t b, p
-        cdef double *work = self.workspace()
+        cdef double *work = self.allocate()
+        cdef Py_ssize_t b
+        with nogil:
+            for b in range(frames.shape[0] if self.parts else 0):
+                self.state_rows(BY_Q, &frames[b, 0], &v[b, 0], &a[b, 0], NULL, &forces[b, 0], NULL, NULL,
+                                &E[b, 0, 0], work)
+        free(work)
+
+    cdef void state_rows(self, int sides, const double *frames, const double *v, const double *a,
+                         const double *logs, const double *forces, double *values, double *found, double *E,
+                         double *work) noexcept nogil:
+        """Add values, derivatives and those of forces of one state to zeros; NULL: those are not wanted."""
         cdef double *A = work
         cdef Unit *units = <Unit *> (work + 6 * self.joints)
         cdef Moving *d = <Moving *> (units + self.m)
         cdef Frame f[2]
-        cdef Py_ssize_t pair
-        with nogil:
-            for b in range(frames.shape[0] if self.parts else 0):
-                self.units(&frames[b, 0], &v[b, 0], &a[b, 0], A, units)
-                pair = -1
-                for p in range(self.parts):
-                    if self.part[p].pair != pair:
-                        pair = self.part[p].pair
-                        self.prepare(pair, &frames[b, 0], A, units, f, d)
-                    self.part_forces(self.part + p, f, d, &forces[b, self.part[p].row], &E[b, 0, 0])
-        free(work)
+        cdef Py_ssize_t pair = -1, p
+        cdef const Part *part
+        self.units(frames, v, a, A, units)
+        for p in range(self.parts):
+            part = self.part + p
+            if part.pair != pair:
+                pair = part.pair
+                self.prepare(sides, pair, frames, A, units, f, d)
+            if found != NULL:
+                self.part_rows(sides, part, f, d, logs, values, found)
+            if E != NULL:
+                self.part_forces(part, f, d, forces + part.row, E)
 
-    cdef void prepare(self, Py_ssize_t pair, const double *frames, const double *A, const Unit *units,
-                      Frame *f, Moving *d) noexcept nogil:
+    cdef void prepare(self, int sides, Py_ssize_t pair, const double *frames, const double *A,
+                      const Unit *units, Frame *f, Moving *d) noexcept nogil:
         """Compute both frames of a pair and their changes."""
         cdef const BodyMotion *first = body_motion(frames, self.pair[pair].body[0])
         cdef const BodyMotion *second = body_motion(frames, self.pair[pair].body[1])
         place(self.pair + pair, 0, first, first, A, f)
         place(self.pair + pair, 1, second, first, A, f + 1)
-        self.changes(f, units, d)
+        self.changes(sides, f, units, d)
 
-    cdef double *workspace(self) except NULL:
-        """Allocate accelerations, unit motions and changes."""
-        cdef size_t size = 6 * self.joints * sizeof(double) + self.m * (sizeof(Unit) + 4 * sizeof(Moving))
-        cdef double *work = <double *> malloc(size + sizeof(double))
+    cdef Py_ssize_t workspace_size(self) noexcept nogil:
+        """Return the doubles of accelerations, unit motions and changes."""
+        return 6 * self.joints + self.m * <Py_ssize_t> (sizeof(Unit) + 4 * sizeof(Moving)) // 8
+
+    cdef double *allocate(self) except NULL:
+        """Allocate a workspace for one state."""
+        cdef size_t size = (self.workspace_size() + 1) * sizeof(double)
+        cdef double *work = <double *> malloc(size)
         if work == NULL:
             raise MemoryError(f"not enough memory for {size} bytes")
         return work

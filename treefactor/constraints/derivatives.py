@@ -2,49 +2,21 @@
 
 from __future__ import annotations
 
-import math
-from typing import NamedTuple
+from functools import partial
+from typing import Any
 
-import numpy as np
-
+from .._util.bindable import register
 from .._util.validation import as_number
-from ..derivatives.first_order import rnea_derivatives
-from ..kinematics.jacobians import BodyMotions
+from ..derivatives._calls import call
+from ..derivatives._general_path import bound, general_path
 from ..model.model import Model, require_model
-from ._loop_rows import driven_loops
-from ._rigid_dynamics import States, prepared, solved, states_of
-from ._row_changes import RowChanges
+from ._constrained_function import ConstrainedDerivatives
+from ._loop_rows import driven_loops, loops_of
+from ._rigid_dynamics import prepared
+from .constrained_results import ConstrainedDerivatives as ConstrainedMatrices
+from .constrained_results import ConstrainedDerivativesWithValue as ConstrainedMatricesWithValue
 from .drives import motions_at
 from .loops import NO_DRIVES
-
-BLOCK = 32  # states at a time, whose arrays stay in a cache
-
-
-class ConstrainedDerivatives(NamedTuple):
-    """Derivatives of constrained forward dynamics: matrices (..., nv, nv) and (..., rows, nv).
-
-    Of the accelerations by q, v and tau, then of the forces of loops, drives and contacts.
-    """
-
-    da_dq: np.ndarray
-    da_dv: np.ndarray
-    da_dtau: np.ndarray
-    dforces_dq: np.ndarray
-    dforces_dv: np.ndarray
-    dforces_dtau: np.ndarray
-
-
-class ConstrainedDerivativesWithValue(NamedTuple):
-    """Derivatives of constrained forward dynamics, accelerations (..., nv) and forces (..., rows)."""
-
-    da_dq: np.ndarray
-    da_dv: np.ndarray
-    da_dtau: np.ndarray
-    dforces_dq: np.ndarray
-    dforces_dv: np.ndarray
-    dforces_dtau: np.ndarray
-    a: np.ndarray
-    forces: np.ndarray
 
 
 def forward_dynamics_derivatives(
@@ -58,7 +30,9 @@ def forward_dynamics_derivatives(
     t=0.0,
     contacts=(),
     with_value: bool = False,
-) -> ConstrainedDerivatives | ConstrainedDerivativesWithValue:
+    out=None,
+    num_threads: int = 1,
+) -> ConstrainedMatrices | ConstrainedMatricesWithValue:
     """Compute the derivatives of dynamics with closed loops, drives and rigid contacts that hold.
 
     Parameters
@@ -68,6 +42,10 @@ def forward_dynamics_derivatives(
         contacts hold, before and after the change. fext turns with the bodies.
     with_value : bool
         Whether to return the accelerations and forces, too.
+    out : tuple of ndarray, optional
+        Receives the results, one array for each.
+    num_threads : int
+        For batches; -1 uses all cores.
 
     Returns
     -------
@@ -108,65 +86,28 @@ def forward_dynamics_derivatives(
     >>> found.dforces_dq[0].round(3), found.dforces_dtau[0].round(3)
     (array([-4.88]), array([1.]))
     """
+    kind, options, arrays = _compiled(model, q, v, tau, fext, stabilization, drives, t, contacts, with_value)
+    return call(model, kind, options, arrays, out, num_threads, general_path)
+
+
+def _compiled(model: Model, q, v, tau, fext, stabilization, drives, t, contacts, with_value) -> tuple:
+    """Return class and options of the compiled function, and its arguments."""
     require_model(model)
     s = as_number(stabilization, "stabilization")
     if s < 0.0:
         raise ValueError(f"stabilization must not be negative, got {s}")
-    drives, loops = driven_loops(model, drives)
-    motion = motions_at(drives, t) if drives else None
-    rows = prepared(loops, contacts)
-    given = states_of(model, {"q": q, "v": v, "tau": tau, "fext": fext}, motion)
-    found = _of_states(rows, given, s) if math.prod(given.batch) <= BLOCK else _of_blocks(rows, given, s)
-    return ConstrainedDerivativesWithValue(*found) if with_value else ConstrainedDerivatives(*found[:6])
+    drives, loops = (drives, loops_of(model)) if drives is NO_DRIVES else driven_loops(model, drives)
+    motions = (motions_at(drives, t),) if drives else ()
+    options = (prepared(loops, contacts), s, bool(with_value))
+    return ConstrainedDerivatives, options, (q, v, tau, fext, *motions)
 
 
-def _of_blocks(rows: RowChanges, given: States, s: float) -> list[np.ndarray]:
-    """Return derivatives and values of a batch, block by block, so that all arrays fit into a cache."""
-    batch, count = given.batch, math.prod(given.batch)
-    flat = {
-        name: x.reshape(count, *x.shape[len(batch) :])
-        for name, x in given._asdict().items()
-        if isinstance(x, np.ndarray)
-    }
-    results: list[np.ndarray] = []
-    for first in range(0, count, BLOCK):
-        part = slice(first, min(first + BLOCK, count))
-        block = {name: x[part] for name, x in flat.items()}
-        found = _of_states(rows, given._replace(**block, batch=(len(block["q"]),)), s)
-        results = results or [np.empty((count, *x.shape[1:])) for x in found]
-        for result, x in zip(results, found, strict=True):
-            result[part] = x
-    return [x.reshape(*batch, *x.shape[1:]) for x in results]
+def _bound(function, model: Model, given: dict[str, Any], out):
+    """Return the bound call of `forward_dynamics_derivatives`."""
+    kind, options, arrays = _compiled(model, **given)
+    names = ("q", "v", "tau", "fext", "drives")
+    arrays = dict(zip(names, arrays, strict=False))
+    return bound(model, kind, options, arrays, out, partial(function, model, **given, out=out))
 
 
-def _of_states(rows: RowChanges, given: States, s: float) -> list[np.ndarray]:
-    """Return derivatives and values of states."""
-    model, n = rows.loops.model, rows.loops.model.nv
-    found = solved(rows, given, s)
-    change = rows.rows(found.at, given.v, found.a, s != 0.0).stabilized(s)[1]
-    dq, dv, _ = rnea_derivatives(model, given.q, given.v, found.a, given.fext)
-    push = rows.force_changes(found.at, given.v, found.a, found.forces)
-    top = np.concatenate([push - dq, -dv, np.broadcast_to(np.eye(n), dq.shape)], axis=-1)
-    bottom = np.concatenate([-change, np.zeros((*change.shape[:-1], n))], axis=-1)
-    x, y = _solved_with_rank(rows, given, found, top, bottom)
-    return [*(z[..., k * n : (k + 1) * n] for z in (x, y) for k in range(3)), found.a, found.forces]
-
-
-def _solved_with_rank(rows, given, found, top, bottom) -> tuple[np.ndarray, np.ndarray]:
-    """Solve for derivatives of accelerations and forces; the rank of J is constant near the state.
-
-    Where rows depend on each other, the least squares J^T (J a - wanted) = 0 and the least forces, which are
-    in the range of J, change with J.
-    """
-    system, model = found.system, rows.loops.model
-    dependent = system.dependent[..., None, None]
-    if not dependent.any():
-        return system.solve(top, bottom)
-    n = model.nv
-    push = system.forces_of(rows.force_changes(found.at, given.v, found.a, found.error))
-    bottom[..., :n] -= np.where(dependent, push, 0.0)
-    x, y = system.solve(top, bottom)
-    z = system.rates_of(found.forces)
-    other = rows.rows(BodyMotions(model, given.q, z), z, np.zeros(n))
-    y[..., :n] += np.where(dependent, system.rest(other.rate_change[..., :n]), 0.0)
-    return x, y
+register(_bound, (forward_dynamics_derivatives,))

@@ -1,0 +1,347 @@
+"""Compute derivatives of the dynamics with closed loops and rigid contacts, of one state or 8 side by side."""
+
+cimport numpy as cnp
+from libc.string cimport memcpy, memset
+
+from ..derivatives._first_order cimport parts_size, write_position_part, write_velocity_part
+from ..derivatives._state_function cimport StateFunction
+from ..dynamics._recursions cimport FRAMES, Arguments
+from ..tree._operands cimport ALIGNED, LANES
+from ..tree._pattern cimport (
+    FACTORIZED, Shape, Workspace, active, carve_workspace, clear_workspace,
+    workspace_size as factor_workspace_size)
+from ._row_kernel cimport BY_Q, BY_V, RowKernel
+
+import numpy as np
+
+from . import constrained_results as made
+from ._general_derivatives import derivatives_of_states
+
+cnp.import_array()
+
+cdef extern from *:
+    """
+    #include "kernels/constraints/bordered.h"
+    #include "kernels/common/choose.h"
+    CHOOSE(Bordered, bordered)
+    """
+    ctypedef struct BorderedKernels:
+        Py_ssize_t columns
+        Py_ssize_t (*workspace_size)(Py_ssize_t n, Py_ssize_t m) noexcept nogil
+        void (*invert)(const Shape *, const Py_ssize_t *at, const double *L, const double *inverse,
+                       Py_ssize_t m, const double *J, double *S, double *share,
+                       double *workspace) noexcept nogil
+        void (*multiply)(Py_ssize_t size, Py_ssize_t columns, const double *S, const double *B,
+                         double *X) noexcept nogil
+        void (*apply)(Py_ssize_t size, const double *S, const double *b, double *x) noexcept nogil
+
+    ctypedef struct Bordered:
+        const char *name
+        BorderedKernels one
+        BorderedKernels lanes
+
+    const Bordered *bordered_for(const char *name) nogil
+
+cdef const Bordered *bordered = bordered_for(active.name)
+
+cdef double INDEPENDENT = 1e-8   # least share of a row, squared; fewer go to the general path, which finds the rank
+
+
+cdef struct Parts:               # of the workspace, entry e of lane l at x[e * lanes + l]
+    double *frames
+    double *inverse
+    double *H
+    double *dq
+    double *dv
+    double *J
+    double *S
+    double *b                    # generalized forces less bias, and wanted accelerations of the rows
+    double *x                    # accelerations and minus forces
+    double *B                    # the same of the derivatives by q and v
+    double *X
+    double *first                # workspace of the first derivatives of inverse dynamics
+    double *share                # of independent rows
+    double *factor
+    double *rest
+
+
+cdef struct OneState:            # of the workspace, of the rows of one state
+    double *frames
+    double *v
+    double *a
+    double *forces
+    double *values
+    double *found
+    double *E
+    double *logs
+    double *work
+
+
+cdef class ConstrainedDerivatives(StateFunction):
+    """Compute derivatives of constrained forward dynamics.
+
+    Parameters
+    ----------
+    model : Model
+    rows : RowChanges
+        Prepared rows of loops, drives and contacts; with drives their motions are an argument, too.
+    stabilization : float
+    with_value : bool
+        Whether accelerations and forces are results, too.
+
+    Notes
+    -----
+    States whose rows depend on each other, or nearly so, go to the general path, which finds their rank, and so
+    do drives.
+    """
+
+    cdef RowKernel kernel
+    cdef object rows
+    cdef Py_ssize_t count, turns
+    cdef double s
+    cdef bint with_value, driven
+
+    def __init__(self, model, rows, double stabilization, bint with_value):
+        cdef Py_ssize_t n = self.bodies.nv
+        self.kernel, self.rows, self.count = rows.kernel, rows, rows.count
+        self.s, self.turns = stabilization, len(rows.whole)
+        self.add_input((self.bodies.nq,))
+        self.add_input((n,))
+        self.add_input((n,))
+        self.add_input((self.bodies.m.joints, 6), True)
+        self.names = ("q", "v", "tau", "fext")
+        self.driven = len(rows.loops.targets) > 0
+        if self.driven:
+            self.add_input((3 * len(rows.loops.targets),))
+            self.names += ("drives",)
+        self.gather = (made.ConstrainedDerivativesWithValue if with_value
+                       else made.ConstrainedDerivatives)._make
+        self.with_value, self.may_fail = with_value, True
+        for _ in range(3):
+            self.add_result((n, n))
+        for _ in range(3):
+            self.add_result((self.count, n))
+        if with_value:
+            self.add_result((n,))
+            self.add_result((self.count,))
+
+    cdef Py_ssize_t columns(self, int lanes) noexcept nogil:
+        """Return the columns of B and X, padded."""
+        cdef Py_ssize_t unit = (bordered.one if lanes == 1 else bordered.lanes).columns
+        return (2 * self.bodies.nv + unit - 1) // unit * unit
+
+    cdef Py_ssize_t workspace_size(self, int lanes) noexcept nogil:
+        cdef Parts p
+        cdef OneState one
+        return self.divide(lanes, NULL, &p, &one)
+
+    cdef Py_ssize_t divide(self, int lanes, double *work, Parts *p, OneState *one) noexcept nogil:
+        """Divide the workspace, and return its size."""
+        cdef const Shape *t = &self.bodies.pattern.shape
+        cdef Py_ssize_t n = t.n, m = self.count, size = n + m, nnz = self.bodies.nnz
+        cdef Py_ssize_t pair = 2 * nnz - n, r = self.columns(lanes), last
+        cdef const BorderedKernels *kernels = &bordered.one if lanes == 1 else &bordered.lanes
+        cdef double *end = work
+        p.frames = take(&end, lanes * self.bodies.size(FRAMES))
+        p.inverse, p.H = take(&end, lanes * n), take(&end, lanes * nnz)
+        p.dq, p.dv = take(&end, lanes * pair), take(&end, lanes * pair)
+        p.J, p.S = take(&end, lanes * m * n), take(&end, lanes * size * size)
+        p.b, p.x = take(&end, lanes * size), take(&end, lanes * size)
+        p.B, p.X = take(&end, lanes * size * r), take(&end, lanes * size * r)
+        p.first = take(&end, parts_size(self.bodies, lanes))
+        last = max(self.bodies.workspace_size(FRAMES, lanes), kernels.workspace_size(n, m))
+        p.share = take(&end, lanes)
+        p.factor = take(&end, factor_workspace_size(t) if lanes == 1 else lanes * t.scratch)
+        p.rest = take(&end, last + ALIGNED)
+        one.frames, one.v = take(&end, self.bodies.size(FRAMES)), take(&end, n)
+        one.a, one.forces = take(&end, n), take(&end, m)
+        one.values, one.found = take(&end, 3 * m), take(&end, 6 * m * n)
+        one.E, one.logs = take(&end, n * n), take(&end, 12 * max(self.turns, 1))
+        one.work = take(&end, self.kernel.workspace_size())
+        return end - work
+
+    cdef void compute(self, int lanes, const double **x, double **y, Py_ssize_t *failed,
+                      double *work) noexcept nogil:
+        """y <- S times derivatives of the equations of motion and of the rows: kernels/constraints/bordered.h."""
+        cdef Py_ssize_t n = self.bodies.nv, m = self.count, r = self.columns(lanes)
+        cdef bint compiled = m <= n and not self.driven, in_doubt = not compiled
+        cdef int lane
+        cdef Parts p
+        cdef OneState one
+        self.divide(lanes, work, &p, &one)
+        memset(p.share, 0, lanes * sizeof(double))
+        self.factorize(lanes, x, failed, &p)
+        if lanes == 1 and failed[0] != FACTORIZED:
+            return
+        if compiled:
+            for lane in range(lanes):
+                self.find_rows(lanes, lane, x[1], &p, &one)
+            self.solve(lanes, &p)
+            for lane in range(lanes):
+                self.differentiate_rows(lanes, lane, x[1], &p, &one)
+            self.subtract_forces(lanes, &p)
+            (&bordered.one if lanes == 1 else &bordered.lanes).multiply(n + m, r, p.S, p.B, p.X)
+            self.write_results(lanes, &p, y)
+        for lane in range(lanes):
+            if self.s != 0.0 and self.turns:     # rotation vectors
+                p.share[lane] = 0.0
+            if failed[lane] != FACTORIZED:
+                p.share[lane] = 1.0
+            in_doubt |= not p.share[lane] > INDEPENDENT
+        if in_doubt:
+            with gil:
+                self.run_general_path(lanes, x, y, p.share)
+
+    cdef void factorize(self, int lanes, const double **x, Py_ssize_t *failed, Parts *p) noexcept nogil:
+        """Compute frames, the factor of H, derivatives of the forces by v, and b <- tau - bias."""
+        cdef const Shape *t = &self.bodies.pattern.shape
+        cdef Arguments given
+        cdef Workspace w
+        cdef Py_ssize_t k
+        given.q, given.v, given.x, given.fext, given.out = x[0], x[1], NULL, NULL, p.frames
+        self.bodies.compute(FRAMES, lanes, &given, failed, p.rest)
+        write_velocity_part(self.bodies, lanes, x[0], x[1], x[3], p.b, p.H, p.dv, p.first)
+        for k in range(lanes * t.n):
+            p.b[k] = x[2][k] - p.b[k]
+        if lanes == LANES:
+            active.lanes.factor(t, p.H, p.H, p.inverse, p.factor, failed)
+            return
+        w = carve_workspace(t, p.factor)
+        clear_workspace(t, &w)
+        active.single.load_packed(t, <const char *> p.H, sizeof(double), t.whole, w.X)
+        failed[0] = active.single.factor(t, 0, t.supernodes, p.H, t.whole, w.path, w.X, w.D, p.inverse)
+
+    cdef void load_state(self, int lanes, int lane, const double *v, Parts *p, OneState *one) noexcept nogil:
+        """Set frames and v of one state; derivatives <- 0."""
+        if lanes == 1:
+            one.frames, one.v = p.frames, <double *> v
+        else:
+            pick(self.bodies.size(FRAMES), lanes, p.frames + lane, one.frames)
+            pick(self.bodies.nv, lanes, v + lane, one.v)
+        memset(one.found, 0, 6 * self.count * self.bodies.nv * sizeof(double))
+        memset(one.logs, 0, 12 * self.turns * sizeof(double))
+
+    cdef void find_rows(self, int lanes, int lane, const double *v, Parts *p, OneState *one) noexcept nogil:
+        """J, wanted accelerations in b, derivatives by v in B <- rows of one state."""
+        cdef Py_ssize_t n = self.bodies.nv, m = self.count, r = self.columns(lanes), i, k
+        cdef const double *by_v = one.found + n
+        cdef double J
+        self.load_state(lanes, lane, v, p, one)
+        memset(one.a, 0, n * sizeof(double))
+        memset(one.values, 0, 3 * m * sizeof(double))
+        self.kernel.state_rows(BY_V, one.frames, one.v, one.a, one.logs, NULL, one.values, one.found, NULL,
+                               one.work)
+        for i in range(m):
+            p.b[(n + i) * lanes + lane] = -self.stabilized(one.values + i, m)
+            for k in range(n):
+                p.J[(i * n + k) * lanes + lane] = by_v[(m + i) * 2 * n + k]
+                p.B[((n + i) * r + n + k) * lanes + lane] = -self.stabilized(by_v + i * 2 * n + k, m * 2 * n)
+
+    cdef inline double stabilized(self, const double *x, Py_ssize_t step) noexcept nogil:
+        """Return acceleration + 2 s rate + s^2 residual, which stand `step` apart in opposite order."""
+        return x[2 * step] + self.s * (2.0 * x[step] + self.s * x[0])
+
+    cdef void solve(self, int lanes, Parts *p) noexcept nogil:
+        """S, share <- inverse; x <- accelerations and forces; dq <- derivatives of inverse dynamics there."""
+        cdef const Shape *t = &self.bodies.pattern.shape
+        cdef Workspace w
+        if lanes == LANES:
+            bordered.lanes.invert(t, t.start, p.H, p.inverse, self.count, p.J, p.S, p.share, p.rest)
+            bordered.lanes.apply(t.n + self.count, p.S, p.b, p.x)
+        else:
+            w = carve_workspace(t, p.factor)
+            bordered.one.invert(t, t.at, w.X, p.inverse, self.count, p.J, p.S, p.share, p.rest)
+            bordered.one.apply(t.n + self.count, p.S, p.b, p.x)
+        write_position_part(self.bodies, lanes, p.x, p.dq, p.first)
+
+    cdef void differentiate_rows(self, int lanes, int lane, const double *v, Parts *p,
+                                 OneState *one) noexcept nogil:
+        """B <- derivatives by q of the forces of all rows, and of minus the rows, of one state."""
+        cdef Py_ssize_t n = self.bodies.nv, m = self.count, r = self.columns(lanes), i, k
+        self.load_state(lanes, lane, v, p, one)
+        memset(one.E, 0, n * n * sizeof(double))
+        pick(n, lanes, p.x + lane, one.a)
+        pick(m, lanes, p.x + n * lanes + lane, one.forces)
+        self.kernel.state_rows(BY_Q, one.frames, one.v, one.a, one.logs, one.forces, NULL, one.found, one.E,
+                               one.work)
+        for i in range(n):
+            for k in range(n):
+                p.B[(i * r + k) * lanes + lane] = one.E[i * n + k]
+        for i in range(m):
+            for k in range(n):
+                p.B[((n + i) * r + k) * lanes + lane] = -self.stabilized(one.found + i * 2 * n + k, m * 2 * n)
+
+    cdef void subtract_forces(self, int lanes, Parts *p) noexcept nogil:
+        """B <- B less derivatives of inverse dynamics."""
+        cdef const Shape *t = &self.bodies.pattern.shape
+        cdef Py_ssize_t n = t.n, r = self.columns(lanes), k, i, e, mirror
+        cdef int l
+        for k in range(n):
+            for i in range(n):
+                for l in range(lanes):
+                    p.B[(k * r + n + i) * lanes + l] = 0.0
+        for k in range(n):
+            for e in range(t.start[k], t.start[k + 1]):
+                i, mirror = t.column[e], t.start[n] - k + e
+                for l in range(lanes):
+                    p.B[(k * r + i) * lanes + l] -= p.dq[e * lanes + l]
+                    p.B[(k * r + n + i) * lanes + l] = -p.dv[e * lanes + l]
+                if i == k:
+                    continue
+                for l in range(lanes):
+                    p.B[(i * r + k) * lanes + l] -= p.dq[mirror * lanes + l]
+                    p.B[(i * r + n + k) * lanes + l] = -p.dv[mirror * lanes + l]
+
+    cdef void write_results(self, int lanes, const Parts *p, double **y) noexcept nogil:
+        """y <- columns of X, S and x."""
+        cdef Py_ssize_t n = self.bodies.nv, size = n + self.count, r = self.columns(lanes), i, row, first
+        cdef size_t bytes = lanes * n * sizeof(double)
+        for i in range(size):
+            first, row = (0, i) if i < n else (3, i - n)
+            memcpy(y[first] + lanes * row * n, p.X + lanes * i * r, bytes)
+            memcpy(y[first + 1] + lanes * row * n, p.X + lanes * (i * r + n), bytes)
+            memcpy(y[first + 2] + lanes * row * n, p.S + lanes * i * size, bytes)
+        if self.with_value:
+            memcpy(y[6], p.x, bytes)
+            memcpy(y[7], p.x + lanes * n, lanes * self.count * sizeof(double))
+
+    cdef void run_general_path(self, int lanes, const double **x, double **y, const double *share):
+        """Write the results of all lanes whose rows depend on each other, or may."""
+        cdef list chosen = [lane for lane in range(lanes) if not share[lane] > INDEPENDENT]
+        cdef list given = [self.rows_of(k, lanes, x[k], chosen) for k in range(self.inputs)]
+        cdef double[:, ::1] result
+        cdef Py_ssize_t e, row
+        cdef int k, lane
+        found = derivatives_of_states(self.rows, given, self.s)
+        for k in range(self.results):
+            result = np.ascontiguousarray(found[k]).reshape(len(chosen), self.result[k].size)
+            for row, lane in enumerate(chosen):
+                for e in range(self.result[k].size):
+                    y[k][e * lanes + lane] = result[row, e]
+
+    cdef object rows_of(self, int k, int lanes, const double *x, list chosen):
+        """Return argument k of some lanes as an array."""
+        cdef Py_ssize_t size = self.input[k].size, e, row
+        cdef int lane
+        if x == NULL:
+            return None
+        found = np.empty((len(chosen), size))
+        cdef double[:, ::1] view = found
+        for row, lane in enumerate(chosen):
+            for e in range(size):
+                view[row, e] = x[e * lanes + lane]
+        return found.reshape(len(chosen), *[self.input[k].shape[axis] for axis in range(self.input[k].axes)])
+
+
+cdef inline void pick(Py_ssize_t count, int lanes, const double *x, double *y) noexcept nogil:
+    """y <- one lane of x."""
+    cdef Py_ssize_t e
+    for e in range(count):
+        y[e] = x[e * lanes]
+
+
+cdef inline double *take(double **end, Py_ssize_t count) noexcept nogil:
+    """Return the next `count` doubles, and go on behind them in steps of 64 bytes."""
+    cdef double *found = end[0]
+    end[0] += (count + ALIGNED - 1) // ALIGNED * ALIGNED
+    return found

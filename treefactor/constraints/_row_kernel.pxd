@@ -1,0 +1,43 @@
+"""C interface of the rows of loops and rigid contacts, with their derivatives."""
+
+from ._moving_frames cimport Frame, Moving, Pair, Part, Unit
+
+cdef enum:                       # derivatives
+    BY_Q = 1
+    BY_V = 2
+
+
+cdef class RowKernel:
+    cdef Py_ssize_t m, joints, n, rows, parts, pairs
+    cdef const Py_ssize_t *below
+    cdef const Py_ssize_t *joint
+    cdef const Py_ssize_t *column
+    cdef const double *ratio
+    cdef const unsigned char *path
+    cdef const unsigned char *moves
+    cdef const unsigned char *second
+    cdef const Pair *pair
+    cdef const Part *part
+    cdef object kept
+
+    cdef Py_ssize_t workspace_size(self) noexcept nogil
+    cdef void state_rows(self, int sides, const double *frames, const double *v, const double *a,
+                         const double *logs, const double *forces, double *values, double *found, double *E,
+                         double *work) noexcept nogil
+    cdef void units(self, const double *frames, const double *v, const double *a, double *A,
+                    Unit *units) noexcept nogil
+    cdef void changes(self, int sides, const Frame *f, const Unit *units, Moving *d) noexcept nogil
+    cdef bint moved(self, const Frame *f, Py_ssize_t k) noexcept nogil
+    cdef void part_rows(self, int sides, const Part *part, const Frame *f, const Moving *d,
+                        const double *log, double *values, double *found) noexcept nogil
+    cdef void write(self, const Part *part, const Frame *f, const Moving *d, const double *y,
+                    const double *dy, double *x, Py_ssize_t order_step, Py_ssize_t row_step) noexcept nogil
+    cdef void part_forces(self, const Part *part, const Frame *f, const Moving *d, const double *force,
+                          double *E) noexcept nogil
+    cdef double entry(self, Py_ssize_t j, Py_ssize_t k, const Moving *d, const double *x,
+                      const double *dx) noexcept nogil
+    cdef void wrenches(self, const Part *part, const Frame *f, const Moving *d, const double *force,
+                       const double *y, double *x, double *dx) noexcept nogil
+    cdef void prepare(self, int sides, Py_ssize_t pair, const double *frames, const double *A,
+                      const Unit *units, Frame *f, Moving *d) noexcept nogil
+    cdef double *allocate(self) except NULL

@@ -1,0 +1,9 @@
+"""C interface of the first derivatives of inverse dynamics, in two parts: by v before the acceleration is known."""
+
+from ..dynamics._recursions cimport Bodies
+
+cdef Py_ssize_t parts_size(Bodies bodies, int lanes) noexcept nogil
+cdef void write_velocity_part(Bodies bodies, int lanes, const double *q, const double *v, const double *fext,
+                              double *bias, double *H, double *dv, double *work) noexcept nogil
+cdef void write_position_part(Bodies bodies, int lanes, const double *a, double *dq,
+                              double *work) noexcept nogil

@@ -1,0 +1,185 @@
+/* Invert [H J^T; J 0] [x; -y] = b by the orthogonal factor of W, whose condition is not that of W^T W:
+ *
+ *     H = L^T D L,  Z = D^-1/2 L^-T,  W = Z J^T = Q R,   C = 1 - Q (Q^T Q)^-1 Q^T
+ *     S = [P K^T; -K G],   P = (C Z)^T (C Z),   K = R^-1 (Q^T Q)^-1 Q^T Z,   G = R^-1 (Q^T Q)^-1 R^-T
+ *
+ * Golub and Van Loan (2013), algorithm 5.2.6 (Gram-Schmidt), with R a unit upper triangle. */
+#include "../common/spatial.h"
+
+#if LANES == 1
+#define COLUMNS WIDTH                /* of B that one register holds */
+#define PART ISA(Columns)
+#else
+#define COLUMNS 1
+#define PART real
+#endif
+#define PART_AT(x, row, c, step) AS(PART, (x) + ((ptrdiff_t)(row) * (step) + (c)) * LANES)
+#define READ_PART(x, row, c, step) READ_AS(PART, (x) + ((ptrdiff_t)(row) * (step) + (c)) * LANES)
+
+/* y += a x for `count` entries */
+INLINE void NAME(axpy)(ptrdiff_t count, real a, const double *restrict x, double *restrict y)
+{
+    for (ptrdiff_t c = 0; c < count; c++) AT(y, c) += a * READ(x, c);
+}
+
+INLINE real NAME(root_of)(real x)
+{
+    double a[sizeof(real) / 8];
+    memcpy(a, &x, sizeof x);
+    for (size_t l = 0; l < sizeof(real) / 8; l++) a[l] = sqrt(a[l]);
+    memcpy(&x, a, sizeof x);
+    return x;
+}
+
+/* Return the lesser of a and b per lane, NaN if one is; with `most` the larger. */
+INLINE real NAME(extreme)(real x, real y, int most)
+{
+    double a[sizeof(real) / 8], b[sizeof(real) / 8];
+    memcpy(a, &x, sizeof x);
+    memcpy(b, &y, sizeof x);
+    for (size_t l = 0; l < sizeof(real) / 8; l++)
+        if (!(most ? a[l] > b[l] : a[l] < b[l]) && a[l] == a[l]) a[l] = b[l];
+    memcpy(&x, a, sizeof x);
+    return x;
+}
+
+static ptrdiff_t NAME(bordered_size)(ptrdiff_t n, ptrdiff_t m)
+{
+    return ((n + m) * (m + n) + m * m + 3 * m) * LANES;
+}
+
+/* A <- [W Z], (n, m + n): Featherstone (2008), table 6.5 */
+static void NAME(half_solve)(const Shape *t, const ptrdiff_t *at, const double *L, const double *inverse, ptrdiff_t m,
+                             const double *J, double *A)
+{
+    const ptrdiff_t n = t->n, r = m + n;
+    const real zero = {0};
+    for (ptrdiff_t k = 0; k < n; k++) {
+        for (ptrdiff_t c = 0; c < m; c++) AT(A, k * r + c) = READ(J, c * n + k);
+        for (ptrdiff_t c = 0; c < n; c++) AT(A, k * r + m + c) = c == k ? zero + 1.0 : zero;
+    }
+    for (ptrdiff_t k = n - 1; k >= 0; k--) {
+        const ptrdiff_t *ancestor = t->column + t->start[k];
+        double *own = A + k * r * LANES;
+        for (ptrdiff_t e = 0; e < t->depth[k] - 1; e++) {
+            double *to = A + ancestor[e] * r * LANES;
+            NAME(axpy)(m, -READ(L, at[k] + e), own, to);
+            NAME(axpy)(n - k, -READ(L, at[k] + e), own + (m + k) * LANES, to + (m + k) * LANES);
+        }
+        const real scale = NAME(root_of)(READ(inverse, k));
+        for (ptrdiff_t c = 0; c < m; c++) AT(own, c) *= scale;
+        for (ptrdiff_t c = m + k; c < r; c++) AT(own, c) *= scale;
+    }
+}
+
+/* Make the first m columns of A = [Q C Z] orthogonal to all that follow; R (m, m + n): a unit upper triangle, then
+ * (Q^T Q)^-1 Q^T Z; scale <- 1 / q.q; lengths <- w.w. Return the least share, see bordered.h. */
+static real NAME(orthogonalize)(ptrdiff_t n, ptrdiff_t m, double *A, double *R, double *scale, double *lengths)
+{
+    const ptrdiff_t r = m + n;
+    const real zero = {0}, one = zero + 1.0;
+    real largest = zero, share = one;
+    for (ptrdiff_t s = 0; s < m; s++) {
+        real sum = zero;
+        for (ptrdiff_t k = 0; k < n; k++) sum += READ(A, k * r + s) * READ(A, k * r + s);
+        AT(lengths, s) = sum;
+        largest = NAME(extreme)(sum, largest, 1);
+    }
+    for (ptrdiff_t s = 0; s < m; s++) {
+        double *own = R + s * r * LANES;
+        for (ptrdiff_t c = 0; c < r; c++) AT(own, c) = zero;
+        for (ptrdiff_t k = 0; k < n; k++)
+            NAME(axpy)(r - s, READ(A, k * r + s), A + (k * r + s) * LANES, own + s * LANES);
+        const real square = READ(own, s);
+        share = NAME(extreme)(share, NAME(extreme)(square / READ(lengths, s), square / largest, 0), 0);
+        AT(scale, s) = one / square;
+        for (ptrdiff_t c = s; c < r; c++) AT(own, c) *= READ(scale, s);
+        for (ptrdiff_t k = 0; k < n; k++)
+            NAME(axpy)(r - s - 1, -READ(A, k * r + s), own + (s + 1) * LANES, A + (k * r + s + 1) * LANES);
+    }
+    return share;
+}
+
+/* S <- [P K^T; -K G] of C Z in A, and R; M: workspace (m, m) */
+static void NAME(fill)(ptrdiff_t n, ptrdiff_t m, const double *A, double *R, const double *scale, double *M, double *S)
+{
+    const ptrdiff_t r = m + n;
+    const real zero = {0};
+    for (ptrdiff_t e = 0; e < r * r; e++) AT(S, e) = zero;
+    for (ptrdiff_t k = 0; k < n; k++)
+        for (ptrdiff_t i = 0; i < n; i++)
+            NAME(axpy)(n, READ(A, k * r + m + i), A + (k * r + m) * LANES, S + i * r * LANES);
+    for (ptrdiff_t s = m - 1; s >= 0; s--) {
+        double *own = M + s * m * LANES;
+        for (ptrdiff_t c = 0; c < m; c++) AT(own, c) = c == s ? zero + 1.0 : zero;
+        for (ptrdiff_t c = s + 1; c < m; c++) {
+            const real a = -READ(R, s * r + c);
+            NAME(axpy)(m - c, a, M + (c * m + c) * LANES, own + c * LANES);
+            NAME(axpy)(n, a, R + (c * r + m) * LANES, R + (s * r + m) * LANES);
+        }
+        for (ptrdiff_t i = 0; i < n; i++) {
+            AT(S, i * r + n + s) = READ(R, s * r + m + i);
+            AT(S, (n + s) * r + i) = -READ(R, s * r + m + i);
+        }
+    }
+    for (ptrdiff_t a = 0; a < m; a++)
+        for (ptrdiff_t b = 0; b <= a; b++) {
+            real sum = zero;
+            for (ptrdiff_t c = a; c < m; c++) sum += READ(M, a * m + c) * READ(M, b * m + c) * READ(scale, c);
+            AT(S, (n + a) * r + n + b) = AT(S, (n + b) * r + n + a) = sum;
+        }
+}
+
+static void NAME(invert_bordered)(const Shape *t, const ptrdiff_t *at, const double *L, const double *inverse,
+                                  ptrdiff_t m, const double *J, double *S, double *share, double *workspace)
+{
+    const ptrdiff_t n = t->n, r = m + n;
+    double *A = workspace, *R = A + n * r * LANES, *M = R + m * r * LANES;
+    double *scale = M + m * m * LANES, *lengths = scale + m * LANES;
+    NAME(half_solve)(t, at, L, inverse, m, J, A);
+    AT(share, 0) = NAME(orthogonalize)(n, m, A, R, scale, lengths);
+    NAME(fill)(n, m, A, R, scale, M, S);
+}
+
+/* rows i .. i + rows - 1 of X = S B, two registers of columns at a time, which stay in registers */
+INLINE void NAME(multiply_rows)(int rows, ptrdiff_t i, ptrdiff_t size, ptrdiff_t columns, const double *S,
+                                const double *B, double *X)
+{
+    for (ptrdiff_t c = 0; c < columns; c += 2 * COLUMNS) {
+        PART sum[4][2];
+        UNROLL for (int j = 0; j < rows; j++) sum[j][0] = sum[j][1] = (PART){0};
+        for (ptrdiff_t k = 0; k < size; k++) {
+            const PART first = READ_PART(B, k, c, columns), second = READ_PART(B, k, c + COLUMNS, columns);
+            UNROLL for (int j = 0; j < rows; j++) {
+                const real a = READ(S, (i + j) * size + k);
+                sum[j][0] += a * first;
+                sum[j][1] += a * second;
+            }
+        }
+        UNROLL for (int j = 0; j < rows; j++) {
+            PART_AT(X, i + j, c, columns) = sum[j][0];
+            PART_AT(X, i + j, c + COLUMNS, columns) = sum[j][1];
+        }
+    }
+}
+
+static void NAME(multiply_bordered)(ptrdiff_t size, ptrdiff_t columns, const double *S, const double *B, double *X)
+{
+    ptrdiff_t i = 0;
+    for (; i + 4 <= size; i += 4) NAME(multiply_rows)(4, i, size, columns, S, B, X);
+    for (; i < size; i++) NAME(multiply_rows)(1, i, size, columns, S, B, X);
+}
+
+static void NAME(apply_bordered)(ptrdiff_t size, const double *S, const double *b, double *x)
+{
+    for (ptrdiff_t i = 0; i < size; i++) {
+        real sum = {0};
+        for (ptrdiff_t k = 0; k < size; k++) sum += READ(S, i * size + k) * READ(b, k);
+        AT(x, i) = sum;
+    }
+}
+
+#undef COLUMNS
+#undef PART
+#undef PART_AT
+#undef READ_PART
