@@ -65,12 +65,14 @@ cdef struct Parts:               # of the workspace, entry e of lane l at x[e * 
     double *rest
 
 
-cdef struct OneState:            # of the workspace, of the rows of one state
+cdef struct States:              # of the workspace, one state after the other; without lanes the arrays above
     double *frames
     double *v
-    double *a
-    double *forces
-    double *values
+    double *x
+    double *wanted
+    double *J
+    double *B
+    double *values               # of the state at hand
     double *found
     double *E
     double *logs
@@ -132,10 +134,10 @@ cdef class ConstrainedDerivatives(StateFunction):
 
     cdef Py_ssize_t workspace_size(self, int lanes) noexcept nogil:
         cdef Parts p
-        cdef OneState one
-        return self.divide(lanes, NULL, &p, &one)
+        cdef States s
+        return self.divide(lanes, NULL, &p, &s)
 
-    cdef Py_ssize_t divide(self, int lanes, double *work, Parts *p, OneState *one) noexcept nogil:
+    cdef Py_ssize_t divide(self, int lanes, double *work, Parts *p, States *s) noexcept nogil:
         """Divide the workspace, and return its size."""
         cdef const Shape *t = &self.bodies.pattern.shape
         cdef Py_ssize_t n = t.n, m = self.count, size = n + m, nnz = self.bodies.nnz
@@ -153,11 +155,14 @@ cdef class ConstrainedDerivatives(StateFunction):
         p.share = take(&end, lanes)
         p.factor = take(&end, factor_workspace_size(t) if lanes == 1 else lanes * t.scratch)
         p.rest = take(&end, last + ALIGNED)
-        one.frames, one.v = take(&end, self.bodies.size(FRAMES)), take(&end, n)
-        one.a, one.forces = take(&end, n), take(&end, m)
-        one.values, one.found = take(&end, 3 * m), take(&end, 6 * m * n)
-        one.E, one.logs = take(&end, n * n), take(&end, 12 * max(self.turns, 1))
-        one.work = take(&end, self.kernel.workspace_size())
+        s.frames, s.x, s.wanted, s.J, s.B = p.frames, p.x, p.b + n, p.J, p.B
+        if lanes == LANES:
+            s.frames, s.v = take(&end, lanes * self.bodies.size(FRAMES)), take(&end, lanes * n)
+            s.x, s.wanted = take(&end, lanes * size), take(&end, lanes * m)
+            s.J, s.B = take(&end, lanes * m * n), take(&end, lanes * size * r)
+        s.values, s.found = take(&end, 3 * m), take(&end, 6 * m * n)
+        s.E, s.logs = take(&end, n * n), take(&end, 12 * max(self.turns, 1))
+        s.work = take(&end, self.kernel.workspace_size())
         return end - work
 
     cdef void compute(self, int lanes, const double **x, double **y, Py_ssize_t *failed,
@@ -167,18 +172,16 @@ cdef class ConstrainedDerivatives(StateFunction):
         cdef bint compiled = m <= n and not self.driven, in_doubt = not compiled
         cdef int lane
         cdef Parts p
-        cdef OneState one
-        self.divide(lanes, work, &p, &one)
+        cdef States s
+        self.divide(lanes, work, &p, &s)
         memset(p.share, 0, lanes * sizeof(double))
         self.factorize(lanes, x, failed, &p)
         if lanes == 1 and failed[0] != FACTORIZED:
             return
         if compiled:
-            for lane in range(lanes):
-                self.find_rows(lanes, lane, x[1], &p, &one)
+            self.find_rows(lanes, x[1], &p, &s)
             self.solve(lanes, &p)
-            for lane in range(lanes):
-                self.differentiate_rows(lanes, lane, x[1], &p, &one)
+            self.differentiate_rows(lanes, &p, &s)
             self.subtract_forces(lanes, &p)
             (&bordered.one if lanes == 1 else &bordered.lanes).multiply(n + m, r, p.S, p.B, p.X)
             self.write_results(lanes, &p, y)
@@ -211,31 +214,32 @@ cdef class ConstrainedDerivatives(StateFunction):
         active.single.load_packed(t, <const char *> p.H, sizeof(double), t.whole, w.X)
         failed[0] = active.single.factor(t, 0, t.supernodes, p.H, t.whole, w.path, w.X, w.D, p.inverse)
 
-    cdef void load_state(self, int lanes, int lane, const double *v, Parts *p, OneState *one) noexcept nogil:
-        """Set frames and v of one state; derivatives <- 0."""
+    cdef void find_rows(self, int lanes, const double *v, Parts *p, States *s) noexcept nogil:
+        """J, wanted accelerations in b, derivatives by v in B <- rows of all states."""
+        cdef Py_ssize_t n = self.bodies.nv, m = self.count, r = self.columns(lanes), size = n + m, i, k
+        cdef const double *by_v = s.found + n
+        cdef double *B
+        cdef int lane
         if lanes == 1:
-            one.frames, one.v = p.frames, <double *> v
+            s.v = <double *> v
         else:
-            pick(self.bodies.size(FRAMES), lanes, p.frames + lane, one.frames)
-            pick(self.bodies.nv, lanes, v + lane, one.v)
-        memset(one.found, 0, 6 * self.count * self.bodies.nv * sizeof(double))
-        memset(one.logs, 0, 12 * self.turns * sizeof(double))
-
-    cdef void find_rows(self, int lanes, int lane, const double *v, Parts *p, OneState *one) noexcept nogil:
-        """J, wanted accelerations in b, derivatives by v in B <- rows of one state."""
-        cdef Py_ssize_t n = self.bodies.nv, m = self.count, r = self.columns(lanes), i, k
-        cdef const double *by_v = one.found + n
-        cdef double J
-        self.load_state(lanes, lane, v, p, one)
-        memset(one.a, 0, n * sizeof(double))
-        memset(one.values, 0, 3 * m * sizeof(double))
-        self.kernel.state_rows(BY_V, one.frames, one.v, one.a, one.logs, NULL, one.values, one.found, NULL,
-                               one.work)
-        for i in range(m):
-            p.b[(n + i) * lanes + lane] = -self.stabilized(one.values + i, m)
-            for k in range(n):
-                p.J[(i * n + k) * lanes + lane] = by_v[(m + i) * 2 * n + k]
-                p.B[((n + i) * r + n + k) * lanes + lane] = -self.stabilized(by_v + i * 2 * n + k, m * 2 * n)
+            to_states(self.bodies.size(FRAMES), p.frames, s.frames)
+            to_states(n, v, s.v)
+        memset(s.logs, 0, 12 * self.turns * sizeof(double))
+        for lane in range(lanes):
+            memset(s.found, 0, 6 * m * n * sizeof(double))
+            memset(s.values, 0, 3 * m * sizeof(double))
+            self.kernel.state_rows(BY_V, 1, s.frames + lane * self.bodies.size(FRAMES), s.v + lane * n, NULL,
+                                   s.logs, NULL, s.values, s.found, NULL, s.work)
+            for i in range(m):
+                s.wanted[lane * m + i] = -self.stabilized(s.values + i, m)
+                memcpy(s.J + (lane * m + i) * n, by_v + (m + i) * 2 * n, n * sizeof(double))
+                B = s.B + (lane * size + n + i) * r + n
+                for k in range(n):
+                    B[k] = -self.stabilized(by_v + i * 2 * n + k, m * 2 * n)
+        if lanes == LANES:
+            from_states(m, s.wanted, p.b + lanes * n)
+            from_states(m * n, s.J, p.J)
 
     cdef inline double stabilized(self, const double *x, Py_ssize_t step) noexcept nogil:
         """Return acceleration + 2 s rate + s^2 residual, which stand `step` apart in opposite order."""
@@ -254,32 +258,34 @@ cdef class ConstrainedDerivatives(StateFunction):
             bordered.one.apply(t.n + self.count, p.S, p.b, p.x)
         write_position_part(self.bodies, lanes, p.x, p.dq, p.first)
 
-    cdef void differentiate_rows(self, int lanes, int lane, const double *v, Parts *p,
-                                 OneState *one) noexcept nogil:
-        """B <- derivatives by q of the forces of all rows, and of minus the rows, of one state."""
-        cdef Py_ssize_t n = self.bodies.nv, m = self.count, r = self.columns(lanes), i, k
-        self.load_state(lanes, lane, v, p, one)
-        memset(one.E, 0, n * n * sizeof(double))
-        pick(n, lanes, p.x + lane, one.a)
-        pick(m, lanes, p.x + n * lanes + lane, one.forces)
-        self.kernel.state_rows(BY_Q, one.frames, one.v, one.a, one.logs, one.forces, NULL, one.found, one.E,
-                               one.work)
-        for i in range(n):
-            for k in range(n):
-                p.B[(i * r + k) * lanes + lane] = one.E[i * n + k]
-        for i in range(m):
-            for k in range(n):
-                p.B[((n + i) * r + k) * lanes + lane] = -self.stabilized(one.found + i * 2 * n + k, m * 2 * n)
+    cdef void differentiate_rows(self, int lanes, Parts *p, States *s) noexcept nogil:
+        """B <- derivatives by q of the forces of all rows, and of minus the rows."""
+        cdef Py_ssize_t n = self.bodies.nv, m = self.count, r = self.columns(lanes), size = n + m, i, k
+        cdef double *x
+        cdef double *B
+        cdef int lane
+        if lanes == LANES:
+            to_states(size, p.x, s.x)
+        for lane in range(lanes):
+            memset(s.found, 0, 6 * m * n * sizeof(double))
+            memset(s.E, 0, n * n * sizeof(double))
+            x, B = s.x + lane * size, s.B + lane * size * r
+            self.kernel.state_rows(BY_Q, 2 if self.s == 0.0 else 0, s.frames + lane * self.bodies.size(FRAMES),
+                                   s.v + lane * n, x, s.logs, x + n, NULL, s.found, s.E, s.work)
+            for i in range(n):
+                memcpy(B + i * r, s.E + i * n, n * sizeof(double))
+                memset(B + i * r + n, 0, (r - n) * sizeof(double))
+            for i in range(m):
+                for k in range(n):
+                    B[(n + i) * r + k] = -self.stabilized(s.found + i * 2 * n + k, m * 2 * n)
+        if lanes == LANES:
+            from_states(size * r, s.B, p.B)
 
     cdef void subtract_forces(self, int lanes, Parts *p) noexcept nogil:
         """B <- B less derivatives of inverse dynamics."""
         cdef const Shape *t = &self.bodies.pattern.shape
         cdef Py_ssize_t n = t.n, r = self.columns(lanes), k, i, e, mirror
         cdef int l
-        for k in range(n):
-            for i in range(n):
-                for l in range(lanes):
-                    p.B[(k * r + n + i) * lanes + l] = 0.0
         for k in range(n):
             for e in range(t.start[k], t.start[k + 1]):
                 i, mirror = t.column[e], t.start[n] - k + e
@@ -333,11 +339,14 @@ cdef class ConstrainedDerivatives(StateFunction):
         return found.reshape(len(chosen), *[self.input[k].shape[axis] for axis in range(self.input[k].axes)])
 
 
-cdef inline void pick(Py_ssize_t count, int lanes, const double *x, double *y) noexcept nogil:
-    """y <- one lane of x."""
-    cdef Py_ssize_t e
-    for e in range(count):
-        y[e] = x[e * lanes]
+cdef inline void to_states(Py_ssize_t count, const double *x, double *y) noexcept nogil:
+    """y <- 8 states one after the other."""
+    active.lanes.store(count, LANES, x, <char *> y, count * sizeof(double))
+
+
+cdef inline void from_states(Py_ssize_t count, const double *x, double *y) noexcept nogil:
+    """y <- 8 states side by side."""
+    active.lanes.load(count, LANES, <const char *> x, count * sizeof(double), y)
 
 
 cdef inline double *take(double **end, Py_ssize_t count) noexcept nogil:

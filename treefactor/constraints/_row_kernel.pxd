@@ -16,21 +16,21 @@ cdef class RowKernel:
     cdef const unsigned char *path
     cdef const unsigned char *moves
     cdef const unsigned char *second
+    cdef const unsigned char *used               # freedoms that move a frame
     cdef const Pair *pair
     cdef const Part *part
     cdef object kept
 
     cdef Py_ssize_t workspace_size(self) noexcept nogil
-    cdef void state_rows(self, int sides, const double *frames, const double *v, const double *a,
+    cdef void state_rows(self, int sides, int order, const double *frames, const double *v, const double *a,
                          const double *logs, const double *forces, double *values, double *found, double *E,
                          double *work) noexcept nogil
     cdef void units(self, const double *frames, const double *v, const double *a, double *A,
                     Unit *units) noexcept nogil
     cdef void changes(self, int sides, const Frame *f, const Unit *units, Moving *d) noexcept nogil
-    cdef bint moved(self, const Frame *f, Py_ssize_t k) noexcept nogil
-    cdef void part_rows(self, int sides, const Part *part, const Frame *f, const Moving *d,
+    cdef void part_rows(self, int sides, int order, const Part *part, const Frame *f, const Moving *d,
                         const double *log, double *values, double *found) noexcept nogil
-    cdef void write(self, const Part *part, const Frame *f, const Moving *d, const double *y,
+    cdef void write(self, int least, const Part *part, const Frame *f, const Moving *d, const double *y,
                     const double *dy, double *x, Py_ssize_t order_step, Py_ssize_t row_step) noexcept nogil
     cdef void part_forces(self, const Part *part, const Frame *f, const Moving *d, const double *force,
                           double *E) noexcept nogil

@@ -55,6 +55,11 @@ cdef inline const BodyMotion *body_motion(const double *frames, Py_ssize_t joint
     return &BASE if joint < 0 else <const BodyMotion *> (frames + RECORD * joint)
 
 
+cdef inline bint moved(RowKernel kernel, const Frame *f, Py_ssize_t k) noexcept nogil:
+    """Return whether a freedom moves a frame."""
+    return f.body >= 0 and kernel.path[f.body * kernel.m + k]
+
+
 cdef class RowKernel:
     """Loops and rigid contacts of one model; assumes contiguous arrays of the right sizes.
 
@@ -86,13 +91,15 @@ cdef class RowKernel:
         self.path, self.moves = <const unsigned char *> path.data, <const unsigned char *> moves.data
         self.second = <const unsigned char *> second.data
         self.pair, self.part = <const Pair *> pairs.data, <const Part *> parts.data
+        cdef cnp.ndarray used = path[np.unique(pairs["body"])].any(0).astype(np.uint8)
+        self.used, self.kept = <const unsigned char *> used.data, (self.kept, used)
 
     def __reduce__(self):
-        return RowKernel, self.kept
+        return RowKernel, self.kept[0]
 
     cdef void units(self, const double *frames, const double *v, const double *a, double *A,
                     Unit *units) noexcept nogil:
-        """Compute unit motions, what their changes are made of, and accelerations A of the bodies."""
+        """Compute unit motions, what their changes are made of, and accelerations A of the bodies; NULL: a = 0."""
         cdef double V[6]
         cdef double own[6]
         cdef double down[6]
@@ -109,11 +116,15 @@ cdef class RowKernel:
             memset(x, 0, sizeof(Unit))
             for r in range(6):
                 x.S[r] = self.ratio[k] * frames[UNIT_MOTION(self.joints, k) + r]
+            if a == NULL:
+                continue
             for i in range(self.joints):
                 if self.path[i * self.m + k]:
                     for r in range(6):
                         A[6 * i + r] += a[self.column[k]] * x.S[r]
         for k in range(self.m):
+            if not self.used[k]:
+                continue
             x, i = units + k, self.below[k]
             for r in range(6):
                 V[r], own[r] = body_motion(frames, i).velocity[r], body_motion(frames, self.joint[k]).velocity[r]
@@ -126,7 +137,7 @@ cdef class RowKernel:
                     motion_cross(V, step, down)
                     for r in range(6):
                         V[r] += step[r]
-                        down[r] += a[self.column[i]] * units[i].S[r]
+                        down[r] += (0.0 if a == NULL else a[self.column[i]]) * units[i].S[r]
                 else:
                     for r in range(6):
                         own[r] = V[r] + step[r]
@@ -141,21 +152,25 @@ cdef class RowKernel:
         """Compute the changes of both frames of a pair: d[4 k] by q and d[4 k + 2] by v of freedom k."""
         cdef Py_ssize_t k
         cdef int side
-        memset(d, 0, 4 * self.m * sizeof(Moving))
         for k in range(self.m):
+            if not (moved(self, f, k) or moved(self, f + 1, k)):
+                continue
+            if sides & BY_Q:
+                memset(d + 4 * k, 0, 2 * sizeof(Moving))
+            if sides & BY_V:
+                memset(d + 4 * k + 2, 0, 2 * sizeof(Moving))
             for side in range(2):
-                if self.moved(f + side, k) and sides & BY_Q:
+                if moved(self, f + side, k) and sides & BY_Q:
                     change_by_q(f + side, units + k, d + 4 * k + side)
-                if self.moved(f + side, k) and sides & BY_V:
+                if moved(self, f + side, k) and sides & BY_V:
                     change_by_v(f + side, units + k, d + 4 * k + 2 + side)
 
-    cdef bint moved(self, const Frame *f, Py_ssize_t k) noexcept nogil:
-        """Return whether a freedom moves a frame."""
-        return f.body >= 0 and self.path[f.body * self.m + k]
-
-    cdef void part_rows(self, int sides, const Part *part, const Frame *f, const Moving *d,
+    cdef void part_rows(self, int sides, int order, const Part *part, const Frame *f, const Moving *d,
                         const double *log, double *values, double *found) noexcept nogil:
-        """Add values (3, rows) of a part, unless values is NULL, and its derivatives (3, rows, 2 nv)."""
+        """Add values (3, rows) of a part, unless values is NULL, and its derivatives (3, rows, 2 nv).
+
+        Derivatives of orders below ``order`` are left out, and those of residuals by v, which are zero.
+        """
         cdef double y[36]            # values of two vectors, of two axes; then their changes
         cdef Py_ssize_t k, column
         cdef int side
@@ -168,9 +183,9 @@ cdef class RowKernel:
             if part.kind == HELD_6D:
                 angular_rows(f, log + 12 * part.log, y + 9)
         if values != NULL:
-            self.write(part, f, NULL, y, y, values + part.row, self.rows, 1)
+            self.write(0, part, f, NULL, y, y, values + part.row, self.rows, 1)
         for k in range(self.m):
-            if not (self.moved(f, k) or self.moved(f + 1, k)):
+            if not (moved(self, f, k) or moved(self, f + 1, k)):
                 continue
             for side in range(2):
                 if not sides & (BY_V if side else BY_Q):
@@ -184,16 +199,16 @@ cdef class RowKernel:
                     if part.kind == HELD_6D:
                         angular_changes(f, d + 4 * k + 2 * side, log + 12 * part.log, y + 27)
                 column = part.row * 2 * self.n + side * self.n + self.column[k]
-                self.write(part, f, d + 4 * k + 2 * side, y, y + 18, found + column,
+                self.write(max(order, side), part, f, d + 4 * k + 2 * side, y, y + 18, found + column,
                            self.rows * 2 * self.n, 2 * self.n)
 
-    cdef void write(self, const Part *part, const Frame *f, const Moving *d, const double *y,
+    cdef void write(self, int least, const Part *part, const Frame *f, const Moving *d, const double *y,
                     const double *dy, double *x, Py_ssize_t order_step, Py_ssize_t row_step) noexcept nogil:
-        """Add rows of a part, or their change along d, to entries of x."""
+        """Add rows of a part, or their change along d, to entries of x, from the order ``least`` on."""
         cdef double seen[3]
         cdef Py_ssize_t order, half, r
         cdef double along[2]
-        for order in range(3):
+        for order in range(least, 3):
             if part.kind == ANGLE:
                 if d == NULL:
                     x[order * order_step] += product_rule(y, y + 9, order)
@@ -224,7 +239,7 @@ cdef class RowKernel:
             axis_motion(f + 1, part.j, y + 9)
         self.wrenches(part, f, NULL, force, y, x, x)
         for k in range(self.m):
-            if not (self.moved(f, k) or self.moved(f + 1, k)):
+            if not (moved(self, f, k) or moved(self, f + 1, k)):
                 continue
             if part.kind == ANGLE:
                 axis_change(f, d + 4 * k, y, y + 18)
@@ -232,7 +247,7 @@ cdef class RowKernel:
             self.wrenches(part, f, d + 4 * k, force, y, x, dx)
             for side in range(2):
                 for j in range(self.m):
-                    if self.moved(f + side, j):
+                    if moved(self, f + side, j):
                         E[self.column[j] * self.n + self.column[k]] += self.entry(
                             j, k, d + side, x + 6 * side, dx + 6 * side
                         )
@@ -308,7 +323,7 @@ cdef class RowKernel:
         cdef Py_ssize_t b
         with nogil:
             for b in range(frames.shape[0] if self.parts else 0):
-                self.state_rows(BY_Q | BY_V, &frames[b, 0], &v[b, 0], &a[b, 0], &logs[b, 0], NULL,
+                self.state_rows(BY_Q | BY_V, 0, &frames[b, 0], &v[b, 0], &a[b, 0], &logs[b, 0], NULL,
                                 &values[b, 0, 0], &found[b, 0, 0, 0], NULL, work)
         free(work)
 
@@ -319,14 +334,17 @@ cdef class RowKernel:
         cdef Py_ssize_t b
         with nogil:
             for b in range(frames.shape[0] if self.parts else 0):
-                self.state_rows(BY_Q, &frames[b, 0], &v[b, 0], &a[b, 0], NULL, &forces[b, 0], NULL, NULL,
+                self.state_rows(BY_Q, 0, &frames[b, 0], &v[b, 0], &a[b, 0], NULL, &forces[b, 0], NULL, NULL,
                                 &E[b, 0, 0], work)
         free(work)
 
-    cdef void state_rows(self, int sides, const double *frames, const double *v, const double *a,
+    cdef void state_rows(self, int sides, int order, const double *frames, const double *v, const double *a,
                          const double *logs, const double *forces, double *values, double *found, double *E,
                          double *work) noexcept nogil:
-        """Add values, derivatives and those of forces of one state to zeros; NULL: those are not wanted."""
+        """Add values, derivatives and those of forces of one state to zeros; NULL: those are not wanted.
+
+        Derivatives are those of residuals (order 0), rates and accelerations, from ``order`` on; a = NULL is zero.
+        """
         cdef double *A = work
         cdef Unit *units = <Unit *> (work + 6 * self.joints)
         cdef Moving *d = <Moving *> (units + self.m)
@@ -340,7 +358,7 @@ cdef class RowKernel:
                 pair = part.pair
                 self.prepare(sides, pair, frames, A, units, f, d)
             if found != NULL:
-                self.part_rows(sides, part, f, d, logs, values, found)
+                self.part_rows(sides, order, part, f, d, logs, values, found)
             if E != NULL:
                 self.part_forces(part, f, d, forces + part.row, E)
 

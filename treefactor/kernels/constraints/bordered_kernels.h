@@ -108,7 +108,9 @@ static void NAME(fill)(ptrdiff_t n, ptrdiff_t m, const double *A, double *R, con
     for (ptrdiff_t e = 0; e < r * r; e++) AT(S, e) = zero;
     for (ptrdiff_t k = 0; k < n; k++)
         for (ptrdiff_t i = 0; i < n; i++)
-            NAME(axpy)(n, READ(A, k * r + m + i), A + (k * r + m) * LANES, S + i * r * LANES);
+            NAME(axpy)(i + 1, READ(A, k * r + m + i), A + (k * r + m) * LANES, S + i * r * LANES);
+    for (ptrdiff_t i = 0; i < n; i++)
+        for (ptrdiff_t c = 0; c < i; c++) AT(S, c * r + i) = READ(S, i * r + c);
     for (ptrdiff_t s = m - 1; s >= 0; s--) {
         double *own = M + s * m * LANES;
         for (ptrdiff_t c = 0; c < m; c++) AT(own, c) = c == s ? zero + 1.0 : zero;
