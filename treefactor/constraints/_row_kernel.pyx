@@ -97,6 +97,23 @@ cdef class RowKernel:
     def __reduce__(self):
         return RowKernel, self.kept[0]
 
+    cdef void unit_motions(self, const double *frames, const double *a, double *A, Unit *units) noexcept nogil:
+        """Compute unit motions, and accelerations A of the bodies; NULL: a = 0."""
+        cdef const BodyMotion *body
+        cdef Py_ssize_t k, i, r
+        for i in range(self.joints):
+            body = body_motion(frames, i)
+            for r in range(6):
+                A[6 * i + r] = body.acceleration[r]
+        for k in range(self.m):
+            memset(units + k, 0, sizeof(Unit))
+            for r in range(6):
+                units[k].S[r] = self.ratio[k] * frames[UNIT_MOTION(self.joints, k) + r]
+            for i in range(0 if a == NULL else self.joints):
+                if self.path[i * self.m + k]:
+                    for r in range(6):
+                        A[6 * i + r] += a[self.column[k]] * units[k].S[r]
+
     cdef void units(self, const double *frames, const double *v, const double *a, double *A,
                     Unit *units) noexcept nogil:
         """Compute unit motions, what their changes are made of, and accelerations A of the bodies; NULL: a = 0."""
@@ -104,24 +121,9 @@ cdef class RowKernel:
         cdef double own[6]
         cdef double down[6]
         cdef double step[6]
-        cdef const BodyMotion *body
         cdef Py_ssize_t k, i, r
         cdef Unit *x
-        for i in range(self.joints):
-            body = body_motion(frames, i)
-            for r in range(6):
-                A[6 * i + r] = body.acceleration[r]
-        for k in range(self.m):
-            x = units + k
-            memset(x, 0, sizeof(Unit))
-            for r in range(6):
-                x.S[r] = self.ratio[k] * frames[UNIT_MOTION(self.joints, k) + r]
-            if a == NULL:
-                continue
-            for i in range(self.joints):
-                if self.path[i * self.m + k]:
-                    for r in range(6):
-                        A[6 * i + r] += a[self.column[k]] * x.S[r]
+        self.unit_motions(frames, a, A, units)
         for k in range(self.m):
             if not self.used[k]:
                 continue

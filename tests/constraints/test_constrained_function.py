@@ -1,0 +1,149 @@
+"""Compiled derivatives of constrained dynamics: the general path gives the same, and so do batches and threads."""
+
+import numpy as np
+import pytest
+from helpers.dynamics_cases import arguments
+from helpers.loop_cases import MIXED, closed_cases, closed_velocity, frame_of
+
+import treefactor as tf
+from treefactor import constraints
+from treefactor.constraints import RigidContact
+from treefactor.constraints._general_derivatives import derivatives_of_states
+from treefactor.constraints._loop_rows import loops_of
+from treefactor.constraints._rigid_dynamics import prepared
+
+BOUND = 1e-11  # relative to the largest entry, of results that carry the condition of H
+TREE = tf.Model(MIXED.joints, MIXED.gravity)
+AXES = ("LOCAL", "LOCAL_WORLD_ALIGNED")
+CASES = closed_cases()
+
+
+def contacts(reference="LOCAL"):
+    ends = [tf.Frame(f"end {k}", joint, *frame_of(k)) for k, joint in enumerate((8, 5, 6))]
+    return RigidContact(ends[0], "6D", reference), RigidContact(ends[1], "3D", reference, ends[2])
+
+
+def error(found, expected):
+    return np.abs(found - expected).max(initial=0.0) / max(np.abs(expected).max(initial=0.0), 1e-9)
+
+
+def check_general_path(model, given, held, s):
+    """Compare a batch with the general path, and its states with single calls."""
+    found = constraints.forward_dynamics_derivatives(
+        model, *given, stabilization=s, contacts=held, with_value=True
+    )
+    expected = derivatives_of_states(prepared(loops_of(model), held), list(given), s)
+    scale = np.abs(tf.inverse_inertia(model, given[0])).max()
+    for name, x, y in zip(found._fields, found, expected, strict=True):
+        assert x.shape == y.shape, name
+        assert np.abs(x - y).max(initial=0.0) < BOUND * max(np.abs(y).max(initial=0.0), scale), name
+    for k in range(len(given[0])):
+        state = [None if x is None else x[k] for x in given]
+        one = constraints.forward_dynamics_derivatives(
+            model, *state, stabilization=s, contacts=held, with_value=True
+        )
+        for name, x, y in zip(found._fields, found, one, strict=True):
+            assert error(x[k], y) < BOUND, name
+
+
+@pytest.mark.parametrize("s", [0.0, 3.0])
+@pytest.mark.parametrize("reference", AXES)
+def test_contacts_agree_with_the_general_path(reference, s):
+    q, v, tau, fext = arguments(TREE, 4, (11,))
+    check_general_path(TREE, (q, v, tau, fext), contacts(reference), s)
+    check_general_path(TREE, (q, v, tau, None), contacts(reference)[1:], s)
+
+
+@pytest.mark.parametrize("name", ["four-bar", "five-bar", "stewart", "leg", "arm", "over-constrained"])
+def test_loops_agree_with_the_general_path(name):
+    model, q = CASES[name]
+    rng = np.random.default_rng(0)
+    q = np.array([q, *(tf.integrate(model, q, 0.03 * rng.normal(size=model.nv)) for _ in range(9))])
+    v = np.array([closed_velocity(model, x) for x in q])
+    check_general_path(model, (q, v, rng.normal(size=v.shape), None), (), 3.0)
+
+
+def test_states_whose_rows_depend_on_each_other_stand_beside_others():
+    rod = tf.Inertia(1.0, [0, 0, -0.5], np.diag([0.1, 0.2, 0.3]))
+    joints = [
+        tf.Joint(f"hinge {k}", "revolute", parent, axis=axis, p=[0, 0, -float(k > 0)], inertia=rod)
+        for k, (parent, axis) in enumerate([(-1, [1, 0, 0]), (0, [0, 1, 0]), (1, [0, 1, 0]), (2, [0, 0, 1])])
+    ]
+    model = tf.Model(joints)
+    held = (RigidContact(tf.Frame("end", 3, p=[0, 0, -1.0])),)
+    rng = np.random.default_rng(0)
+    q, v, tau = rng.normal(size=(3, 12, 4))
+    q[3], q[9] = 0.0, 0.0  # stretched
+    check_general_path(model, (q, v, tau, None), held, 0.0)
+
+
+@pytest.mark.parametrize("count", [1, 8, 19])
+def test_threads_and_outputs_change_nothing(count):
+    q, v, tau, fext = arguments(TREE, 2, (count,))
+    held = contacts()[1:]
+
+    def call(**given):
+        return constraints.forward_dynamics_derivatives(
+            TREE, q, v, tau, fext, 1.0, contacts=held, with_value=True, **given
+        )
+
+    expected = call()
+    out = tuple(np.full(x.shape, 7.0) for x in expected)
+    assert call(out=out, num_threads=2) is out
+    spread = tuple(np.full((*x.shape, 2), 7.0)[..., 0] for x in expected)
+    call(out=spread)
+    for x, y, z, threads in zip(expected, out, spread, call(num_threads=3), strict=True):
+        assert np.array_equal(x, y)
+        assert np.array_equal(x, z)
+        assert np.array_equal(x, threads)
+
+
+def test_bad_states_become_nan_and_leave_others_alone():
+    q, v, tau, fext = arguments(TREE, 2, (10,))
+    held = contacts()
+    expected = constraints.forward_dynamics_derivatives(TREE, q, v, tau, fext, contacts=held, with_value=True)
+    q, v, tau, fext = q.copy(), v.copy(), tau.copy(), fext.copy()
+    q[1], v[3, 0], tau[4, -1], fext[9, 2, 1] = 2.0 * q[1], np.nan, np.inf, np.nan
+    found = constraints.forward_dynamics_derivatives(TREE, q, v, tau, fext, contacts=held, with_value=True)
+    good = [0, 2, 5, 6, 7, 8]
+    for x, y in zip(found, expected, strict=True):
+        assert np.isnan(x[[1, 3, 4, 9]]).all()
+        assert np.array_equal(x[good], y[good])
+
+
+def test_freedoms_without_mass_are_named():
+    light = tf.Joint("light", "revolute", axis=[0, 1, 0], inertia=tf.Inertia(0.0, np.zeros(3), np.zeros((3, 3))))
+    model = tf.Model([light])
+    zero, held = np.zeros(1), [RigidContact("light")]
+    with pytest.raises(tf.NotPositiveDefiniteError, match="light"):
+        constraints.forward_dynamics_derivatives(model, zero, zero, zero, contacts=held)
+    found = constraints.forward_dynamics_derivatives(model, zero[None], zero, zero, contacts=held)
+    assert all(np.isnan(x).all() for x in found)
+
+
+def test_drives_take_outputs_threads_and_batches():
+    model, q = CASES["stewart"]
+    leg = next(k for k, joint in enumerate(model.joints) if joint.kind == "prismatic")
+    motor = constraints.Drive(leg, lambda t: (0.1 + t, 1.0 + t, 0.3))
+    v, tau = np.random.default_rng(0).normal(size=(2, 9, model.nv))
+    given = {"drives": [motor], "t": np.linspace(0.0, 1.0, 9), "stabilization": 3.0}
+    expected = constraints.forward_dynamics_derivatives(model, q, v, tau, **given)
+    out = tuple(np.empty_like(x) for x in expected)
+    assert constraints.forward_dynamics_derivatives(model, q, v, tau, **given, out=out, num_threads=2) is out
+    one = constraints.forward_dynamics_derivatives(model, q, v[4], tau[4], **given | {"t": 0.5})
+    for x, y, z in zip(expected, out, one, strict=True):
+        assert np.array_equal(x, y)
+        assert error(x[4], z) < BOUND
+
+
+def test_bound_calls_read_their_arrays():
+    q, v, tau, fext = arguments(TREE, 2)
+    out = constraints.forward_dynamics_derivatives(TREE, q, v, tau, fext, contacts=contacts())
+    call = tf.bind(
+        constraints.forward_dynamics_derivatives, TREE, q, v, tau, fext, contacts=contacts(), out=out
+    )
+    tau[:] = -2.0 * tau
+    expected = constraints.forward_dynamics_derivatives(TREE, q, v, tau, fext, contacts=contacts())
+    assert call() is out
+    for x, y in zip(out, expected, strict=True):
+        assert np.array_equal(x, y)
