@@ -68,6 +68,10 @@ BOUND = {  # arguments after the model, and the options to try
     "static_torque": ("q fext", {}),
     "step": ("q v tau h", {}, {"method": "rk4"}),
     "constraints.acceleration_bias": ("q v joint", {}, {"R": np.eye(3), "p": [0.1, 0.2, 0.3]}),
+    "constraints.forward_dynamics": (
+        *("q v tau", {"contacts": [constraints.RigidContact(TIP)]}),
+        {"fext": "fext", "stabilization": 2.0, "contacts": (constraints.RigidContact(TIP),)},
+    ),
     "constraints.forward_dynamics_derivatives": (
         *("q v tau", {}, {"fext": "fext", "with_value": True, "contacts": [constraints.RigidContact(TIP)]}),
         {"stabilization": 2.0, "contacts": (constraints.RigidContact(TIP),)},
@@ -86,7 +90,7 @@ NOT_BOUND = {  # and why
     "is_same_configuration": "returns a bool",
     **dict.fromkeys(["constraints.box", "constraints.contacts_between"], "describes contacts"),
     "constraints.close": "iterates",
-    **dict.fromkeys(["constraints.forward_dynamics", "constraints.loop_rows"], "takes loops as objects"),
+    "constraints.loop_rows": "returns an object",
 }
 
 

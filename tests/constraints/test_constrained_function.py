@@ -1,4 +1,4 @@
-"""Compiled derivatives of constrained dynamics: the general path gives the same, and so do batches and threads."""
+"""Compiled dynamics with contacts and their derivatives agree with the general path, and so do batches."""
 
 import numpy as np
 import pytest
@@ -8,7 +8,7 @@ from helpers.loop_cases import MIXED, closed_cases, closed_velocity, frame_of
 import treefactor as tf
 from treefactor import constraints
 from treefactor.constraints import RigidContact
-from treefactor.constraints._general_derivatives import derivatives_of_states
+from treefactor.constraints._general_derivatives import derivatives_of_states, values_of_states
 from treefactor.constraints._loop_rows import loops_of
 from treefactor.constraints._rigid_dynamics import prepared
 
@@ -112,7 +112,9 @@ def test_bad_states_become_nan_and_leave_others_alone():
 
 
 def test_freedoms_without_mass_are_named():
-    light = tf.Joint("light", "revolute", axis=[0, 1, 0], inertia=tf.Inertia(0.0, np.zeros(3), np.zeros((3, 3))))
+    light = tf.Joint(
+        "light", "revolute", axis=[0, 1, 0], inertia=tf.Inertia(0.0, np.zeros(3), np.zeros((3, 3)))
+    )
     model = tf.Model([light])
     zero, held = np.zeros(1), [RigidContact("light")]
     with pytest.raises(tf.NotPositiveDefiniteError, match="light"):
@@ -147,3 +149,36 @@ def test_bound_calls_read_their_arrays():
     assert call() is out
     for x, y in zip(out, expected, strict=True):
         assert np.array_equal(x, y)
+
+
+@pytest.mark.parametrize("s", [0.0, 3.0])
+def test_accelerations_and_forces_agree_with_the_general_path(s):
+    q, v, tau, fext = arguments(TREE, 4, (11,))
+    for held in (contacts(), contacts("LOCAL_WORLD_ALIGNED")[1:]):
+        found = constraints.forward_dynamics(TREE, q, v, tau, fext, s, contacts=held)
+        expected = values_of_states(prepared(loops_of(TREE), held), [q, v, tau, fext], s)
+        one = constraints.forward_dynamics(TREE, q[4], v[4], tau[4], fext[4], s, contacts=held)
+        for x, y, z in zip(found, expected, one, strict=True):
+            assert error(x, y) < BOUND
+            assert error(x[4], z) < BOUND
+
+
+@pytest.mark.parametrize("name", ["four-bar", "stewart"])
+def test_accelerations_take_outputs_and_threads(name):
+    model, q = CASES[name]
+    v, tau = np.random.default_rng(0).normal(size=(2, 21, model.nv))
+    held = {"stewart": [(), [RigidContact(model.joints[-1].name)]], "four-bar": [()]}[name]
+    for one in held:
+        expected = constraints.forward_dynamics(model, q, v, tau, contacts=one)
+        out = tuple(np.full(x.shape, 7.0) for x in expected)
+        assert constraints.forward_dynamics(model, q, v, tau, contacts=one, out=out, num_threads=2) is out
+        assert all(map(np.array_equal, out, expected))
+        single = tuple(np.full(x.shape[1:], 7.0) for x in expected)
+        assert constraints.forward_dynamics(model, q, v[3], tau[3], contacts=one, out=single) is single
+        assert all(error(x, y[3]) < BOUND for x, y in zip(single, expected, strict=True))
+
+
+def test_bound_accelerations_need_contacts():
+    q, v, tau, _ = arguments(TREE, 2)
+    with pytest.raises(ValueError, match="can be bound with contacts only"):
+        tf.bind(constraints.forward_dynamics, TREE, q, v, tau, out=(v, tau))

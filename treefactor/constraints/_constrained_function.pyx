@@ -1,21 +1,22 @@
-"""Compute derivatives of the dynamics with closed loops and rigid contacts, of one state or 8 side by side."""
+"""Compute the dynamics with closed loops and rigid contacts, and derivatives, of one state or 8 side by side."""
 
 cimport numpy as cnp
 from libc.string cimport memcpy, memset
 
 from ..derivatives._first_order cimport parts_size, write_position_part, write_velocity_part
 from ..derivatives._state_function cimport StateFunction
-from ..dynamics._recursions cimport FRAMES, Arguments
+from ..dynamics._recursions cimport FRAMES, MOTION, Arguments
 from ..tree._operands cimport ALIGNED, LANES
 from ..tree._pattern cimport (
     FACTORIZED, Shape, Workspace, active, carve_workspace, clear_workspace,
     workspace_size as factor_workspace_size)
+from ._bordered cimport Bordered, BorderedKernels, from_states, take, to_states
 from ._row_kernel cimport BY_Q, BY_V, RowKernel
 
 import numpy as np
 
 from . import constrained_results as made
-from ._general_derivatives import derivatives_of_states
+from ._general_derivatives import derivatives_of_states, values_of_states
 
 cnp.import_array()
 
@@ -25,21 +26,6 @@ cdef extern from *:
     #include "kernels/common/choose.h"
     CHOOSE(Bordered, bordered)
     """
-    ctypedef struct BorderedKernels:
-        Py_ssize_t columns
-        Py_ssize_t (*workspace_size)(Py_ssize_t n, Py_ssize_t m) noexcept nogil
-        void (*invert)(const Shape *, const Py_ssize_t *at, const double *L, const double *inverse,
-                       Py_ssize_t m, const double *J, double *S, double *share,
-                       double *workspace) noexcept nogil
-        void (*multiply)(Py_ssize_t size, Py_ssize_t columns, const double *S, const double *B,
-                         double *X) noexcept nogil
-        void (*apply)(Py_ssize_t size, const double *S, const double *b, double *x) noexcept nogil
-
-    ctypedef struct Bordered:
-        const char *name
-        BorderedKernels one
-        BorderedKernels lanes
-
     const Bordered *bordered_for(const char *name) nogil
 
 cdef const Bordered *bordered = bordered_for(active.name)
@@ -50,6 +36,7 @@ cdef double INDEPENDENT = 1e-8   # least share of a row, squared; fewer go to th
 cdef struct Parts:               # of the workspace, entry e of lane l at x[e * lanes + l]
     double *frames
     double *inverse
+    double *motion               # generalized forces less bias, then H
     double *H
     double *dq
     double *dv
@@ -79,8 +66,8 @@ cdef struct States:              # of the workspace, one state after the other; 
     double *work
 
 
-cdef class ConstrainedDerivatives(StateFunction):
-    """Compute derivatives of constrained forward dynamics.
+cdef class ConstrainedDynamics(StateFunction):
+    """Compute accelerations and forces of loops, drives and contacts.
 
     Parameters
     ----------
@@ -88,8 +75,6 @@ cdef class ConstrainedDerivatives(StateFunction):
     rows : RowChanges
         Prepared rows of loops, drives and contacts; with drives their motions are an argument, too.
     stabilization : float
-    with_value : bool
-        Whether accelerations and forces are results, too.
 
     Notes
     -----
@@ -98,34 +83,31 @@ cdef class ConstrainedDerivatives(StateFunction):
     """
 
     cdef RowKernel kernel
-    cdef object rows
+    cdef object rows, general
     cdef Py_ssize_t count, turns
     cdef double s
-    cdef bint with_value, driven
+    cdef bint driven, differentiates
 
-    def __init__(self, model, rows, double stabilization, bint with_value):
-        cdef Py_ssize_t n = self.bodies.nv
+    def __init__(self, model, rows, double stabilization, *_):
         self.kernel, self.rows, self.count = rows.kernel, rows, rows.count
         self.s, self.turns = stabilization, len(rows.whole)
         self.add_input((self.bodies.nq,))
-        self.add_input((n,))
-        self.add_input((n,))
+        self.add_input((self.bodies.nv,))
+        self.add_input((self.bodies.nv,))
         self.add_input((self.bodies.m.joints, 6), True)
         self.names = ("q", "v", "tau", "fext")
         self.driven = len(rows.loops.targets) > 0
         if self.driven:
             self.add_input((3 * len(rows.loops.targets),))
             self.names += ("drives",)
-        self.gather = (made.ConstrainedDerivativesWithValue if with_value
-                       else made.ConstrainedDerivatives)._make
-        self.with_value, self.may_fail = with_value, True
-        for _ in range(3):
-            self.add_result((n, n))
-        for _ in range(3):
-            self.add_result((self.count, n))
-        if with_value:
-            self.add_result((n,))
-            self.add_result((self.count,))
+        self.may_fail = True
+        self.declare_results()
+
+    def declare_results(self):
+        """Declare accelerations and forces."""
+        self.gather, self.general = tuple, values_of_states
+        self.add_result((self.bodies.nv,))
+        self.add_result((self.count,))
 
     cdef Py_ssize_t columns(self, int lanes) noexcept nogil:
         """Return the columns of B and X, padded."""
@@ -145,31 +127,32 @@ cdef class ConstrainedDerivatives(StateFunction):
         cdef const BorderedKernels *kernels = &bordered.one if lanes == 1 else &bordered.lanes
         cdef double *end = work
         p.frames = take(&end, lanes * self.bodies.size(FRAMES))
-        p.inverse, p.H = take(&end, lanes * n), take(&end, lanes * nnz)
-        p.dq, p.dv = take(&end, lanes * pair), take(&end, lanes * pair)
+        p.inverse, p.motion = take(&end, lanes * n), take(&end, lanes * (n + nnz))
+        p.H = p.motion + lanes * n
         p.J, p.S = take(&end, lanes * m * n), take(&end, lanes * size * size)
         p.b, p.x = take(&end, lanes * size), take(&end, lanes * size)
-        p.B, p.X = take(&end, lanes * size * r), take(&end, lanes * size * r)
-        p.first = take(&end, parts_size(self.bodies, lanes))
-        last = max(self.bodies.workspace_size(FRAMES, lanes), kernels.workspace_size(n, m))
+        last = max(self.bodies.workspace_size(FRAMES, lanes), self.bodies.workspace_size(MOTION, lanes))
+        last = max(last, kernels.workspace_size(n, m))
         p.share = take(&end, lanes)
         p.factor = take(&end, factor_workspace_size(t) if lanes == 1 else lanes * t.scratch)
         p.rest = take(&end, last + ALIGNED)
-        s.frames, s.x, s.wanted, s.J, s.B = p.frames, p.x, p.b + n, p.J, p.B
+        s.frames, s.x, s.wanted, s.J = p.frames, p.x, p.b + n, p.J
         if lanes == LANES:
             s.frames, s.v = take(&end, lanes * self.bodies.size(FRAMES)), take(&end, lanes * n)
             s.x, s.wanted = take(&end, lanes * size), take(&end, lanes * m)
-            s.J, s.B = take(&end, lanes * m * n), take(&end, lanes * size * r)
+            s.J = take(&end, lanes * m * n)
         s.values, s.found = take(&end, 3 * m), take(&end, 6 * m * n)
-        s.E, s.logs = take(&end, n * n), take(&end, 12 * max(self.turns, 1))
-        s.work = take(&end, self.kernel.workspace_size())
+        s.logs, s.work = take(&end, 12 * max(self.turns, 1)), take(&end, self.kernel.workspace_size())
+        if self.differentiates:
+            p.dq, p.dv = take(&end, lanes * pair), take(&end, lanes * pair)
+            p.B, p.X = take(&end, lanes * size * r), take(&end, lanes * size * r)
+            p.first, s.E = take(&end, parts_size(self.bodies, lanes)), take(&end, n * n)
+            s.B = take(&end, lanes * size * r) if lanes == LANES else p.B
         return end - work
 
     cdef void compute(self, int lanes, const double **x, double **y, Py_ssize_t *failed,
                       double *work) noexcept nogil:
-        """y <- S times derivatives of the equations of motion and of the rows: kernels/constraints/bordered.h."""
-        cdef Py_ssize_t n = self.bodies.nv, m = self.count, r = self.columns(lanes)
-        cdef bint compiled = m <= n and not self.driven, in_doubt = not compiled
+        cdef bint compiled = self.count <= self.bodies.nv and not self.driven, in_doubt = not compiled
         cdef int lane
         cdef Parts p
         cdef States s
@@ -181,10 +164,7 @@ cdef class ConstrainedDerivatives(StateFunction):
         if compiled:
             self.find_rows(lanes, x[1], &p, &s)
             self.solve(lanes, &p)
-            self.differentiate_rows(lanes, &p, &s)
-            self.subtract_forces(lanes, &p)
-            (&bordered.one if lanes == 1 else &bordered.lanes).multiply(n + m, r, p.S, p.B, p.X)
-            self.write_results(lanes, &p, y)
+            self.finish(lanes, &p, &s, y)
         for lane in range(lanes):
             if self.s != 0.0 and self.turns:     # rotation vectors
                 p.share[lane] = 0.0
@@ -203,9 +183,14 @@ cdef class ConstrainedDerivatives(StateFunction):
         cdef Py_ssize_t k
         given.q, given.v, given.x, given.fext, given.out = x[0], x[1], NULL, NULL, p.frames
         self.bodies.compute(FRAMES, lanes, &given, failed, p.rest)
-        write_velocity_part(self.bodies, lanes, x[0], x[1], x[3], p.b, p.H, p.dv, p.first)
-        for k in range(lanes * t.n):
-            p.b[k] = x[2][k] - p.b[k]
+        if self.differentiates:
+            write_velocity_part(self.bodies, lanes, x[0], x[1], x[3], p.b, p.H, p.dv, p.first)
+            for k in range(lanes * t.n):
+                p.b[k] = x[2][k] - p.b[k]
+        else:
+            given.x, given.fext, given.out = x[2], x[3], p.motion
+            self.bodies.compute(MOTION, lanes, &given, failed, p.rest)
+            memcpy(p.b, p.motion, lanes * t.n * sizeof(double))
         if lanes == LANES:
             active.lanes.factor(t, p.H, p.H, p.inverse, p.factor, failed)
             return
@@ -234,6 +219,8 @@ cdef class ConstrainedDerivatives(StateFunction):
             for i in range(m):
                 s.wanted[lane * m + i] = -self.stabilized(s.values + i, m)
                 memcpy(s.J + (lane * m + i) * n, by_v + (m + i) * 2 * n, n * sizeof(double))
+                if not self.differentiates:
+                    continue
                 B = s.B + (lane * size + n + i) * r + n
                 for k in range(n):
                     B[k] = -self.stabilized(by_v + i * 2 * n + k, m * 2 * n)
@@ -246,7 +233,7 @@ cdef class ConstrainedDerivatives(StateFunction):
         return x[2 * step] + self.s * (2.0 * x[step] + self.s * x[0])
 
     cdef void solve(self, int lanes, Parts *p) noexcept nogil:
-        """S, share <- inverse; x <- accelerations and forces; dq <- derivatives of inverse dynamics there."""
+        """S, share <- inverse; x <- accelerations and forces."""
         cdef const Shape *t = &self.bodies.pattern.shape
         cdef Workspace w
         if lanes == LANES:
@@ -256,7 +243,78 @@ cdef class ConstrainedDerivatives(StateFunction):
             w = carve_workspace(t, p.factor)
             bordered.one.invert(t, t.at, w.X, p.inverse, self.count, p.J, p.S, p.share, p.rest)
             bordered.one.apply(t.n + self.count, p.S, p.b, p.x)
+
+    cdef void finish(self, int lanes, Parts *p, States *s, double **y) noexcept nogil:
+        """y <- the results that are accelerations and forces."""
+        cdef Py_ssize_t n = self.bodies.nv
+        memcpy(y[0], p.x, lanes * n * sizeof(double))
+        memcpy(y[1], p.x + lanes * n, lanes * self.count * sizeof(double))
+
+    cdef void run_general_path(self, int lanes, const double **x, double **y, const double *share):
+        """Write the results of all lanes whose rows depend on each other, or may."""
+        cdef list chosen = [lane for lane in range(lanes) if not share[lane] > INDEPENDENT]
+        cdef list given = [self.rows_of(k, lanes, x[k], chosen) for k in range(self.inputs)]
+        cdef double[:, ::1] result
+        cdef Py_ssize_t e, row
+        cdef int k, lane
+        found = self.general(self.rows, given, self.s)
+        for k in range(self.results):
+            result = np.ascontiguousarray(found[k]).reshape(len(chosen), self.result[k].size)
+            for row, lane in enumerate(chosen):
+                for e in range(self.result[k].size):
+                    y[k][e * lanes + lane] = result[row, e]
+
+    cdef object rows_of(self, int k, int lanes, const double *x, list chosen):
+        """Return argument k of some lanes as an array."""
+        cdef Py_ssize_t size = self.input[k].size, e, row
+        cdef int lane
+        if x == NULL:
+            return None
+        found = np.empty((len(chosen), size))
+        cdef double[:, ::1] view = found
+        for row, lane in enumerate(chosen):
+            for e in range(size):
+                view[row, e] = x[e * lanes + lane]
+        return found.reshape(len(chosen), *[self.input[k].shape[axis] for axis in range(self.input[k].axes)])
+
+
+cdef class ConstrainedDerivatives(ConstrainedDynamics):
+    """Compute derivatives of constrained forward dynamics.
+
+    Parameters
+    ----------
+    model, rows, stabilization
+        As for `ConstrainedDynamics`.
+    with_value : bool
+        Whether accelerations and forces are results, too.
+    """
+
+    cdef bint with_value
+
+    def __init__(self, model, rows, double stabilization, bint with_value):
+        self.with_value, self.differentiates = with_value, True
+        ConstrainedDynamics.__init__(self, model, rows, stabilization)
+
+    def declare_results(self):
+        """Declare derivatives, and accelerations and forces if they are wanted."""
+        cdef Py_ssize_t n = self.bodies.nv
+        self.general = derivatives_of_states
+        self.gather = (made.ConstrainedDerivativesWithValue if self.with_value
+                       else made.ConstrainedDerivatives)._make
+        for rows in (n, n, n, self.count, self.count, self.count):
+            self.add_result((rows, n))
+        if self.with_value:
+            self.add_result((n,))
+            self.add_result((self.count,))
+
+    cdef void finish(self, int lanes, Parts *p, States *s, double **y) noexcept nogil:
+        """y <- S times derivatives of the equations of motion and of the rows: kernels/constraints/bordered.h."""
+        cdef const BorderedKernels *kernels = &bordered.one if lanes == 1 else &bordered.lanes
         write_position_part(self.bodies, lanes, p.x, p.dq, p.first)
+        self.differentiate_rows(lanes, p, s)
+        self.subtract_forces(lanes, p)
+        kernels.multiply(self.bodies.nv + self.count, self.columns(lanes), p.S, p.B, p.X)
+        self.write_results(lanes, p, y)
 
     cdef void differentiate_rows(self, int lanes, Parts *p, States *s) noexcept nogil:
         """B <- derivatives by q of the forces of all rows, and of minus the rows."""
@@ -310,47 +368,3 @@ cdef class ConstrainedDerivatives(StateFunction):
         if self.with_value:
             memcpy(y[6], p.x, bytes)
             memcpy(y[7], p.x + lanes * n, lanes * self.count * sizeof(double))
-
-    cdef void run_general_path(self, int lanes, const double **x, double **y, const double *share):
-        """Write the results of all lanes whose rows depend on each other, or may."""
-        cdef list chosen = [lane for lane in range(lanes) if not share[lane] > INDEPENDENT]
-        cdef list given = [self.rows_of(k, lanes, x[k], chosen) for k in range(self.inputs)]
-        cdef double[:, ::1] result
-        cdef Py_ssize_t e, row
-        cdef int k, lane
-        found = derivatives_of_states(self.rows, given, self.s)
-        for k in range(self.results):
-            result = np.ascontiguousarray(found[k]).reshape(len(chosen), self.result[k].size)
-            for row, lane in enumerate(chosen):
-                for e in range(self.result[k].size):
-                    y[k][e * lanes + lane] = result[row, e]
-
-    cdef object rows_of(self, int k, int lanes, const double *x, list chosen):
-        """Return argument k of some lanes as an array."""
-        cdef Py_ssize_t size = self.input[k].size, e, row
-        cdef int lane
-        if x == NULL:
-            return None
-        found = np.empty((len(chosen), size))
-        cdef double[:, ::1] view = found
-        for row, lane in enumerate(chosen):
-            for e in range(size):
-                view[row, e] = x[e * lanes + lane]
-        return found.reshape(len(chosen), *[self.input[k].shape[axis] for axis in range(self.input[k].axes)])
-
-
-cdef inline void to_states(Py_ssize_t count, const double *x, double *y) noexcept nogil:
-    """y <- 8 states one after the other."""
-    active.lanes.store(count, LANES, x, <char *> y, count * sizeof(double))
-
-
-cdef inline void from_states(Py_ssize_t count, const double *x, double *y) noexcept nogil:
-    """y <- 8 states side by side."""
-    active.lanes.load(count, LANES, <const char *> x, count * sizeof(double), y)
-
-
-cdef inline double *take(double **end, Py_ssize_t count) noexcept nogil:
-    """Return the next `count` doubles, and go on behind them in steps of 64 bytes."""
-    cdef double *found = end[0]
-    end[0] += (count + ALIGNED - 1) // ALIGNED * ALIGNED
-    return found

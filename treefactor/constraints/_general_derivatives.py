@@ -1,4 +1,4 @@
-"""Differentiate the dynamics with loops, drives and rigid contacts in NumPy, whatever the rank of their rows."""
+"""Compute and differentiate dynamics with loops, drives and contacts in NumPy, whatever the rank of rows."""
 
 from __future__ import annotations
 
@@ -10,11 +10,22 @@ from ._rigid_dynamics import States, solved
 from ._row_changes import RowChanges
 
 
-def derivatives_of_states(rows: RowChanges, given: list, s: float) -> list[np.ndarray]:
-    """Return derivatives and values of states q, v, tau, fext and motions of drives, with one leading axis."""
-    q, v, tau, fext, *motion = given
-    given = States(q, v, tau, fext, motion[0] if motion else None, q.shape[:1])
+def _states(arrays: list) -> States:
+    """Return states q, v, tau, fext and motions of drives, if there are any, with one leading axis."""
+    q, v, tau, fext, *motion = arrays
+    return States(q, v, tau, fext, motion[0] if motion else None, q.shape[:1])
+
+
+def values_of_states(rows: RowChanges, arrays: list, s: float) -> list[np.ndarray]:
+    """Return accelerations and forces of states, given as q, v, tau, fext and motions of drives."""
+    found = solved(rows, _states(arrays), s)
+    return [found.a, found.forces]
+
+
+def derivatives_of_states(rows: RowChanges, arrays: list, s: float) -> list[np.ndarray]:
+    """Return derivatives and values of states, given as q, v, tau, fext and motions of drives."""
     model, n = rows.loops.model, rows.loops.model.nv
+    given = _states(arrays)
     found = solved(rows, given, s)
     change = rows.rows(found.at, given.v, found.a, s != 0.0).stabilized(s)[1]
     dq, dv, _ = rnea_derivatives(model, given.q, given.v, found.a, given.fext)

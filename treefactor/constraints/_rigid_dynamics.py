@@ -11,10 +11,8 @@ from .. import dynamics
 from ..kinematics.jacobians import BodyMotions
 from ..linalg.closed_system import ClosedSystem
 from ..linalg.factorization import factor
-from ..model.model import Model
 from ._loop_rows import Loops
 from ._row_changes import RowChanges, Rows
-from .drives import states_with_motions
 from .rigid_contacts import RigidContact, as_contacts
 
 
@@ -30,7 +28,7 @@ def prepared(loops: Loops, contacts) -> RowChanges:
 
 
 class States(NamedTuple):
-    """Validated arguments of constrained dynamics: q, v, tau and fext with the leading axes of a batch."""
+    """Arguments of constrained dynamics with the leading axes of a batch."""
 
     q: np.ndarray
     v: np.ndarray
@@ -38,19 +36,6 @@ class States(NamedTuple):
     fext: np.ndarray | None
     motion: np.ndarray | None
     batch: tuple[int, ...]
-
-
-def states_of(model: Model, given: dict, motion: np.ndarray | None) -> States:
-    """Validate q, v, tau, fext and the motions of drives, and give all of them the same leading axes."""
-    tails = {"q": (model.nq,), "v": (model.nv,), "tau": (model.nv,), "fext": (model.njoints, 6)}
-    given = {name: x for name, x in given.items() if x is not None}
-    if motion is not None:
-        given["drives"], tails["drives"] = motion, motion.shape[-1:]
-    arrays, batch = states_with_motions(given, tails, model)
-    if batch:
-        arrays = {name: np.broadcast_to(x, (*batch, *tails[name])) for name, x in arrays.items()}
-    q, v, tau = arrays["q"], arrays["v"], arrays["tau"]
-    return States(q, v, tau, arrays.get("fext"), arrays.get("drives"), batch)
 
 
 def wanted(rows: RowChanges, found: Rows, at: BodyMotions, given: States, s: float) -> np.ndarray:
@@ -85,9 +70,3 @@ def solved(rows: RowChanges, given: States, s: float) -> Solved:
     demand = wanted(rows, found, at, given, s)[..., None]
     a, forces = system.solve(force[..., None], demand)
     return Solved(a[..., 0], forces[..., 0], (found.J @ a - demand)[..., 0], system, at)
-
-
-def rigid_dynamics(loops: Loops, contacts, given: dict, s: float, motion) -> tuple[np.ndarray, np.ndarray]:
-    """Compute accelerations and forces of loops, drives and contacts."""
-    found = solved(prepared(loops, contacts), states_of(loops.model, given, motion), s)
-    return found.a, found.forces

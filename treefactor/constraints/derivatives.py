@@ -6,7 +6,6 @@ from functools import partial
 from typing import Any
 
 from .._util.bindable import register
-from .._util.validation import as_number
 from ..derivatives._calls import call
 from ..derivatives._general_path import bound, general_path
 from ..model.model import Model, require_model
@@ -16,7 +15,7 @@ from ._rigid_dynamics import prepared
 from .constrained_results import ConstrainedDerivatives as ConstrainedMatrices
 from .constrained_results import ConstrainedDerivativesWithValue as ConstrainedMatricesWithValue
 from .drives import motions_at
-from .loops import NO_DRIVES
+from .loops import NO_DRIVES, decay_rate
 
 
 def forward_dynamics_derivatives(
@@ -93,9 +92,7 @@ def forward_dynamics_derivatives(
 def _compiled(model: Model, q, v, tau, fext, stabilization, drives, t, contacts, with_value) -> tuple:
     """Return class and options of the compiled function, and its arguments."""
     require_model(model)
-    s = as_number(stabilization, "stabilization")
-    if s < 0.0:
-        raise ValueError(f"stabilization must not be negative, got {s}")
+    s = decay_rate(stabilization)
     drives, loops = (drives, loops_of(model)) if drives is NO_DRIVES else driven_loops(model, drives)
     motions = (motions_at(drives, t),) if drives else ()
     options = (prepared(loops, contacts), s, bool(with_value))

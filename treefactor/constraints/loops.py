@@ -3,11 +3,17 @@
 from __future__ import annotations
 
 import math
+from functools import partial
+from typing import Any
 
 import numpy as np
 
 from .. import dynamics
-from .._util.validation import as_number, as_size, as_vector, flatten
+from .._util.bindable import register
+from .._util.threads import spread
+from .._util.validation import as_number, as_size, as_vector, fill_outputs, flatten, thread_count
+from ..derivatives._calls import call
+from ..derivatives._general_path import LANES, bound, general_path
 from ..exceptions import ConfigurationError
 from ..kinematics.jacobians import BodyMotions
 from ..linalg.factorization import factor
@@ -16,9 +22,10 @@ from ..model.configuration import integrate
 from ..model.joints import PAIRS
 from ..model.model import Model, require_model
 from ..tolerances import DEPENDENT_ROWS as RANK
+from ._constrained_function import ConstrainedDynamics
 from ._loop_rows import Loops, Rows, driven_loops, kernel_of, loops_of
 from ._loops import one
-from ._rigid_dynamics import rigid_dynamics
+from ._rigid_dynamics import prepared
 from .drives import Drive, motions_at, require_finite_motions, states_with_motions
 
 __all__ = [
@@ -84,7 +91,17 @@ def loop_rows(model: Model, q, v=None, drives=NO_DRIVES, t=0.0) -> Rows:
 
 
 def forward_dynamics(
-    model: Model, q, v, tau, fext=None, stabilization: float = 0.0, drives=NO_DRIVES, t=0.0, contacts=()
+    model: Model,
+    q,
+    v,
+    tau,
+    fext=None,
+    stabilization: float = 0.0,
+    drives=NO_DRIVES,
+    t=0.0,
+    contacts=(),
+    out=None,
+    num_threads: int = 1,
 ) -> tuple[np.ndarray, np.ndarray]:
     """Compute the acceleration under tau with closed loops, drives and rigid contacts, and their forces.
 
@@ -102,6 +119,10 @@ def forward_dynamics(
         Time of the drives, s; one for each state, or one for all.
     contacts : sequence of RigidContact
         Contacts that hold, as the feet that stand.
+    out : tuple of ndarray, optional
+        Receives accelerations and forces.
+    num_threads : int
+        For batches; -1 uses all cores.
 
     Returns
     -------
@@ -138,29 +159,49 @@ def forward_dynamics(
     else:
         drives, loops = driven_loops(model, drives)
         motion = motions_at(drives, t) if drives else None
-    kernel, stabilization = loops.kernel, as_number(stabilization, "stabilization")
-    if stabilization < 0.0:
-        raise ValueError(f"stabilization must not be negative, got {stabilization}")
+    kernel, stabilization = loops.kernel, decay_rate(stabilization)
     if contacts:
-        return rigid_dynamics(
-            loops, contacts, {"q": q, "v": v, "tau": tau, "fext": fext}, stabilization, motion
-        )
-    found = one(kernel, q, v, tau, stabilization, motion) if fext is None else None
+        rows = prepared(loops, contacts)
+        arrays = (q, v, tau, fext) if motion is None else (q, v, tau, fext, motion)
+        options = (rows, stabilization)
+        return call(model, ConstrainedDynamics, options, arrays, out, num_threads, general_path)
+    found = one(kernel, q, v, tau, stabilization, motion) if fext is None and out is None else None
     if found is not None:
         return found
     given = {"q": q, "v": v, "tau": tau} | ({} if fext is None else {"fext": fext})
-    tails = {"q": (model.nq,), "v": (model.nv,), "tau": (model.nv,), "fext": (model.njoints, 6)}
     if motion is not None:
         given["drives"] = motion
-    tails["drives"] = (3 * len(drives),)
+    return _of_loops(model, kernel, given, len(drives), stabilization, out, thread_count(num_threads))
+
+
+def decay_rate(stabilization) -> float:
+    """Return the rate at which errors decay as a float; raise ValueError if it is negative."""
+    rate = as_number(stabilization, "stabilization")
+    if rate < 0.0:
+        raise ValueError(f"stabilization must not be negative, got {rate}")
+    return rate
+
+
+def _of_loops(model, kernel, given, drives, stabilization, out, threads) -> tuple[np.ndarray, np.ndarray]:
+    """Compute accelerations and forces of loops and drives, from arrays of any form."""
+    tails = {"q": (model.nq,), "v": (model.nv,), "tau": (model.nv,), "fext": (model.njoints, 6)}
+    tails["drives"] = (3 * drives,)
     arrays, batch = states_with_motions(given, tails, model)
     operands = [_operand(arrays[name], len(tails[name])) if name in arrays else None for name in tails]
+    shapes = (*batch, model.nv), (*batch, kernel.row_count)
     count = math.prod(batch)
     a, force = np.empty((count, model.nv)), np.empty((count, kernel.row_count))
-    kernel.batch(count, operands, stabilization, a, force)
+
+    def work(first: int, stop: int) -> None:
+        part = slice(LANES * first, min(LANES * stop, count))
+        rows = [x if x is None or len(x) == 1 else x[part] for x in operands]
+        kernel.batch(part.stop - part.start, rows, stabilization, a[part], force[part])
+
+    spread(work, -(-count // LANES), threads, 16 * model.nv * model.nv * count)
     if not batch and np.isnan(a).any():
-        factor(dynamics.crba(model, q), model.tree)  # raises an error that names the freedom
-    return a.reshape(*batch, model.nv), force.reshape(*batch, force.shape[1])
+        factor(dynamics.crba(model, arrays["q"]), model.tree)  # raises an error that names the freedom
+    results = a.reshape(shapes[0]), force.reshape(shapes[1])
+    return results if out is None else fill_outputs(out, results)
 
 
 def _operand(array: np.ndarray, axes: int) -> np.ndarray:
@@ -249,3 +290,20 @@ def _require_closed(loops: Loops, at: BodyMotions, found: Rows, tolerance: float
             raise ConfigurationError(
                 f"loop {loop.name!r} closes with its frames the wrong way round", loop.name
             )
+
+
+def _bound(function, model: Model, given: dict[str, Any], out):
+    """Return the bound call of `forward_dynamics` with contacts."""
+    require_model(model)
+    if not len(given["contacts"]):
+        raise ValueError("constraints.forward_dynamics can be bound with contacts only, got no contacts")
+    drives, loops = driven_loops(model, given["drives"])
+    options = (prepared(loops, given["contacts"]), decay_rate(given["stabilization"]))
+    arrays = {name: given[name] for name in ("q", "v", "tau", "fext")}
+    if drives:
+        arrays["drives"] = motions_at(drives, given["t"])
+    validated = partial(function, model, **given, out=out)
+    return bound(model, ConstrainedDynamics, options, arrays, out, validated)
+
+
+register(_bound, (forward_dynamics,))
