@@ -1,6 +1,6 @@
 """Kernels of equations with constraint rows, and arrays of 8 states."""
 
-from ..tree._operands cimport ALIGNED, LANES
+from ..tree._operands cimport ALIGNED, LANES, Operand
 from ..tree._pattern cimport Shape, active
 
 cdef extern from "kernels/constraints/bordered.h" nogil:
@@ -13,6 +13,9 @@ cdef extern from "kernels/constraints/bordered.h" nogil:
         void (*multiply)(Py_ssize_t size, Py_ssize_t columns, const double *S, const double *B,
                          double *X) noexcept nogil
         void (*apply)(Py_ssize_t size, const double *S, const double *b, double *x) noexcept nogil
+        void (*solve)(const Shape *, const Py_ssize_t *at, const double *L, const double *inverse,
+                      Py_ssize_t m, const double *J, const double *b, double *x, double *share,
+                      double *workspace) noexcept nogil
 
     ctypedef struct Bordered:
         const char *name
@@ -35,3 +38,8 @@ cdef inline double *take(double **end, Py_ssize_t count) noexcept nogil:
     cdef double *found = end[0]
     end[0] += (count + ALIGNED - 1) // ALIGNED * ALIGNED
     return found
+
+
+cdef inline const double *row_of(const Operand *operand, Py_ssize_t row) noexcept:
+    """Return the entries of one state."""
+    return <const double *> (operand.data + row * operand.to_next)

@@ -3,14 +3,15 @@
 cimport numpy as cnp
 from libc.string cimport memcpy, memset
 
+from .._util._fast_arrays cimport all_finite
 from ..derivatives._first_order cimport parts_size, write_position_part, write_velocity_part
-from ..derivatives._state_function cimport StateFunction
+from ..derivatives._state_function cimport MOST_ARRAYS, StateFunction, shape_of
 from ..dynamics._recursions cimport FRAMES, MOTION, Arguments
-from ..tree._operands cimport ALIGNED, LANES
+from ..tree._operands cimport ALIGNED, LANES, Operand
 from ..tree._pattern cimport (
     FACTORIZED, Shape, Workspace, active, carve_workspace, clear_workspace,
     workspace_size as factor_workspace_size)
-from ._bordered cimport Bordered, BorderedKernels, from_states, take, to_states
+from ._bordered cimport Bordered, BorderedKernels, from_states, row_of, take, to_states
 from ._row_kernel cimport BY_Q, BY_V, RowKernel
 
 import numpy as np
@@ -29,6 +30,9 @@ cdef extern from *:
     const Bordered *bordered_for(const char *name) nogil
 
 cdef const Bordered *bordered = bordered_for(active.name)
+
+cdef enum:
+    BLOCK = 32                   # states of the general path at a time, whose arrays stay in a cache
 
 cdef double INDEPENDENT = 1e-8   # least share of a row, squared; fewer go to the general path, which finds the rank
 
@@ -152,7 +156,7 @@ cdef class ConstrainedDynamics(StateFunction):
 
     cdef void compute(self, int lanes, const double **x, double **y, Py_ssize_t *failed,
                       double *work) noexcept nogil:
-        cdef bint compiled = self.count <= self.bodies.nv and not self.driven, in_doubt = not compiled
+        cdef bint compiled = self.count <= self.bodies.nv and not self.driven
         cdef int lane
         cdef Parts p
         cdef States s
@@ -165,15 +169,14 @@ cdef class ConstrainedDynamics(StateFunction):
             self.find_rows(lanes, x[1], &p, &s)
             self.solve(lanes, &p)
             self.finish(lanes, &p, &s, y)
+        if self.s != 0.0 and self.turns:         # rotation vectors
+            compiled = False
         for lane in range(lanes):
-            if self.s != 0.0 and self.turns:     # rotation vectors
-                p.share[lane] = 0.0
-            if failed[lane] != FACTORIZED:
-                p.share[lane] = 1.0
-            in_doubt |= not p.share[lane] > INDEPENDENT
-        if in_doubt:
+            if failed[lane] == FACTORIZED and not (compiled and p.share[lane] > INDEPENDENT):
+                failed[lane] = self.bodies.nv
+        if lanes == 1 and failed[0] == self.bodies.nv:
             with gil:
-                self.run_general_path(lanes, x, y, p.share)
+                failed[0] = self.run_general_path(x, y)
 
     cdef void factorize(self, int lanes, const double **x, Py_ssize_t *failed, Parts *p) noexcept nogil:
         """Compute frames, the factor of H, derivatives of the forces by v, and b <- tau - bias."""
@@ -233,16 +236,16 @@ cdef class ConstrainedDynamics(StateFunction):
         return x[2 * step] + self.s * (2.0 * x[step] + self.s * x[0])
 
     cdef void solve(self, int lanes, Parts *p) noexcept nogil:
-        """S, share <- inverse; x <- accelerations and forces."""
+        """x <- accelerations and forces; share; S <- inverse if it is needed."""
         cdef const Shape *t = &self.bodies.pattern.shape
-        cdef Workspace w
-        if lanes == LANES:
-            bordered.lanes.invert(t, t.start, p.H, p.inverse, self.count, p.J, p.S, p.share, p.rest)
-            bordered.lanes.apply(t.n + self.count, p.S, p.b, p.x)
+        cdef const BorderedKernels *kernels = &bordered.one if lanes == 1 else &bordered.lanes
+        cdef const Py_ssize_t *at = t.at if lanes == 1 else t.start
+        cdef const double *L = carve_workspace(t, p.factor).X if lanes == 1 else p.H
+        if self.differentiates:
+            kernels.invert(t, at, L, p.inverse, self.count, p.J, p.S, p.share, p.rest)
+            kernels.apply(t.n + self.count, p.S, p.b, p.x)
         else:
-            w = carve_workspace(t, p.factor)
-            bordered.one.invert(t, t.at, w.X, p.inverse, self.count, p.J, p.S, p.share, p.rest)
-            bordered.one.apply(t.n + self.count, p.S, p.b, p.x)
+            kernels.solve(t, at, L, p.inverse, self.count, p.J, p.b, p.x, p.share, p.rest)
 
     cdef void finish(self, int lanes, Parts *p, States *s, double **y) noexcept nogil:
         """y <- the results that are accelerations and forces."""
@@ -250,32 +253,61 @@ cdef class ConstrainedDynamics(StateFunction):
         memcpy(y[0], p.x, lanes * n * sizeof(double))
         memcpy(y[1], p.x + lanes * n, lanes * self.count * sizeof(double))
 
-    cdef void run_general_path(self, int lanes, const double **x, double **y, const double *share):
-        """Write the results of all lanes whose rows depend on each other, or may."""
-        cdef list chosen = [lane for lane in range(lanes) if not share[lane] > INDEPENDENT]
-        cdef list given = [self.rows_of(k, lanes, x[k], chosen) for k in range(self.inputs)]
-        cdef double[:, ::1] result
-        cdef Py_ssize_t e, row
-        cdef int k, lane
-        found = self.general(self.rows, given, self.s)
-        for k in range(self.results):
-            result = np.ascontiguousarray(found[k]).reshape(len(chosen), self.result[k].size)
-            for row, lane in enumerate(chosen):
-                for e in range(self.result[k].size):
-                    y[k][e * lanes + lane] = result[row, e]
+    cdef Py_ssize_t run_general_path(self, const double **x, double **y) except -2:
+        """y <- results of one state, whatever the rank of its rows."""
+        cdef Operand given[MOST_ARRAYS]
+        cdef int k
+        for k in range(self.inputs):
+            given[k].data, given[k].size, given[k].to_next = <const char *> x[k], self.input[k].size, 0
+        state = [None if array is None else array[0] for array in self.states_of(given, [0])]
+        for k, found in enumerate(self.general(self.rows, state, self.s)):
+            if k < self.results:
+                found = np.ascontiguousarray(found)
+                memcpy(y[k], cnp.PyArray_DATA(<cnp.ndarray> found), self.result[k].size * sizeof(double))
+        return FACTORIZED
 
-    cdef object rows_of(self, int k, int lanes, const double *x, list chosen):
-        """Return argument k of some lanes as an array."""
-        cdef Py_ssize_t size = self.input[k].size, e, row
-        cdef int lane
-        if x == NULL:
-            return None
-        found = np.empty((len(chosen), size))
-        cdef double[:, ::1] view = found
-        for row, lane in enumerate(chosen):
-            for e in range(size):
-                view[row, e] = x[e * lanes + lane]
-        return found.reshape(len(chosen), *[self.input[k].shape[axis] for axis in range(self.input[k].axes)])
+    cdef bint run_blocks(self, Py_ssize_t batch, const Operand *operands, tuple out, Py_ssize_t *failed,
+                         Py_ssize_t first, Py_ssize_t stop) except False:
+        """Run blocks, then the general path for states whose rows depend on each other, BLOCK at a time."""
+        cdef cnp.ndarray status = np.empty(0 if failed != NULL else stop * LANES, dtype=np.intp)
+        cdef list chosen = []
+        cdef Py_ssize_t k
+        failed = failed if failed != NULL else <Py_ssize_t *> status.data
+        StateFunction.run_blocks(self, batch, operands, out, failed, first, stop)
+        for k in range(first * LANES, min(stop * LANES, batch)):
+            if failed[k] == self.bodies.nv:
+                failed[k] = FACTORIZED
+                if self.is_valid(operands, k):
+                    chosen.append(k)
+        for k in range(0, len(chosen), BLOCK):
+            part = chosen[k:k + BLOCK]
+            for to, found in zip(out, self.general(self.rows, self.states_of(operands, part), self.s)):
+                to[part] = found
+        return True
+
+    cdef bint is_valid(self, const Operand *operands, Py_ssize_t row) noexcept:
+        """Return whether the arguments of a state are finite, and q a configuration."""
+        cdef int k
+        for k in range(self.inputs):
+            if operands[k].data != NULL and not all_finite(operands[k].size, row_of(&operands[k], row)):
+                return False
+        return self.bodies.is_configuration(row_of(operands, row), 1)
+
+    cdef list states_of(self, const Operand *operands, list chosen):
+        """Return the arguments of some states as arrays; None is absent."""
+        cdef list arrays = []
+        cdef double[:, ::1] rows
+        cdef Py_ssize_t k, e
+        for k in range(self.inputs):
+            arrays.append(None)
+            if operands[k].data == NULL:
+                continue
+            found = np.empty((len(chosen), *shape_of(&self.input[k])))
+            rows = found.reshape(len(chosen), self.input[k].size)
+            for e, row in enumerate(chosen if self.input[k].size else ()):
+                memcpy(&rows[e, 0], row_of(&operands[k], row), self.input[k].size * sizeof(double))
+            arrays[k] = found
+        return arrays
 
 
 cdef class ConstrainedDerivatives(ConstrainedDynamics):

@@ -11,9 +11,9 @@ from ._row_changes import RowChanges
 
 
 def _states(arrays: list) -> States:
-    """Return states q, v, tau, fext and motions of drives, if there are any, with one leading axis."""
+    """Return one state or many: q, v, tau, fext and motions of drives, if there are any."""
     q, v, tau, fext, *motion = arrays
-    return States(q, v, tau, fext, motion[0] if motion else None, q.shape[:1])
+    return States(q, v, tau, fext, motion[0] if motion else None, q.shape[:-1])
 
 
 def values_of_states(rows: RowChanges, arrays: list, s: float) -> list[np.ndarray]:

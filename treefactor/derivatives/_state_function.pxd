@@ -57,3 +57,6 @@ cdef class StateFunction:
     cdef void invalidate(self, double **x, double **y, const Py_ssize_t *failed) noexcept nogil
     cdef void spoil(self, int lane, double **y) noexcept nogil
     cdef void store(self, const Array *result, int count, double *y, double *row, char *to) noexcept nogil
+
+
+cdef tuple shape_of(const Array *array)

@@ -18,6 +18,9 @@ typedef struct {
     void (*multiply)(ptrdiff_t size, ptrdiff_t columns, const double *S, const double *B, double *X);
     /* x <- S b for one vector */
     void (*apply)(ptrdiff_t size, const double *S, const double *b, double *x);
+    /* x <- S b without S, and share as `invert` */
+    void (*solve)(const Shape *, const ptrdiff_t *at, const double *L, const double *inverse, ptrdiff_t m,
+                  const double *J, const double *b, double *x, double *share, double *workspace);
 } BorderedKernels;
 
 typedef struct {

@@ -48,35 +48,36 @@ static ptrdiff_t NAME(bordered_size)(ptrdiff_t n, ptrdiff_t m)
     return ((n + m) * (m + n) + m * m + 3 * m) * LANES;
 }
 
-/* A <- [W Z], (n, m + n): Featherstone (2008), table 6.5 */
+/* A <- [W Z], (n, m + n), or [W Z b] for a vector b that is not NULL: Featherstone (2008), table 6.5 */
 static void NAME(half_solve)(const Shape *t, const ptrdiff_t *at, const double *L, const double *inverse, ptrdiff_t m,
-                             const double *J, double *A)
+                             const double *J, const double *b, double *A)
 {
-    const ptrdiff_t n = t->n, r = m + n;
+    const ptrdiff_t n = t->n, r = m + (b ? 1 : n);
     const real zero = {0};
     for (ptrdiff_t k = 0; k < n; k++) {
         for (ptrdiff_t c = 0; c < m; c++) AT(A, k * r + c) = READ(J, c * n + k);
-        for (ptrdiff_t c = 0; c < n; c++) AT(A, k * r + m + c) = c == k ? zero + 1.0 : zero;
+        if (b) AT(A, k * r + m) = READ(b, k);
+        else for (ptrdiff_t c = 0; c < n; c++) AT(A, k * r + m + c) = c == k ? zero + 1.0 : zero;
     }
     for (ptrdiff_t k = n - 1; k >= 0; k--) {
         const ptrdiff_t *ancestor = t->column + t->start[k];
         double *own = A + k * r * LANES;
         for (ptrdiff_t e = 0; e < t->depth[k] - 1; e++) {
             double *to = A + ancestor[e] * r * LANES;
+            const ptrdiff_t zeros = b ? 0 : k;   /* columns of Z that are still zero */
             NAME(axpy)(m, -READ(L, at[k] + e), own, to);
-            NAME(axpy)(n - k, -READ(L, at[k] + e), own + (m + k) * LANES, to + (m + k) * LANES);
+            NAME(axpy)(r - m - zeros, -READ(L, at[k] + e), own + (m + zeros) * LANES, to + (m + zeros) * LANES);
         }
         const real scale = NAME(root_of)(READ(inverse, k));
-        for (ptrdiff_t c = 0; c < m; c++) AT(own, c) *= scale;
-        for (ptrdiff_t c = m + k; c < r; c++) AT(own, c) *= scale;
+        for (ptrdiff_t c = 0; c < r; c++) AT(own, c) *= scale;
     }
 }
 
-/* Make the first m columns of A = [Q C Z] orthogonal to all that follow; R (m, m + n): a unit upper triangle, then
+/* Make the first m of r columns of A orthogonal to all that follow: A = [Q C Z]; R (m, r): a unit upper triangle, then
  * (Q^T Q)^-1 Q^T Z; scale <- 1 / q.q; lengths <- w.w. Return the least share, see bordered.h. */
-static real NAME(orthogonalize)(ptrdiff_t n, ptrdiff_t m, double *A, double *R, double *scale, double *lengths)
+static real NAME(orthogonalize)(ptrdiff_t n, ptrdiff_t m, ptrdiff_t r, double *A, double *R, double *scale,
+                                double *lengths)
 {
-    const ptrdiff_t r = m + n;
     const real zero = {0}, one = zero + 1.0;
     real largest = zero, share = one;
     for (ptrdiff_t s = 0; s < m; s++) {
@@ -138,9 +139,40 @@ static void NAME(invert_bordered)(const Shape *t, const ptrdiff_t *at, const dou
     const ptrdiff_t n = t->n, r = m + n;
     double *A = workspace, *R = A + n * r * LANES, *M = R + m * r * LANES;
     double *scale = M + m * m * LANES, *lengths = scale + m * LANES;
-    NAME(half_solve)(t, at, L, inverse, m, J, A);
-    AT(share, 0) = NAME(orthogonalize)(n, m, A, R, scale, lengths);
+    NAME(half_solve)(t, at, L, inverse, m, J, NULL, A);
+    AT(share, 0) = NAME(orthogonalize)(n, m, r, A, R, scale, lengths);
     NAME(fill)(n, m, A, R, scale, M, S);
+}
+
+/* With c = (Q^T Q)^-1 Q^T Z b and d = (Q^T Q)^-1 R^-T wanted: R y = d - c, Z^-T x = C Z b + Q d */
+static void NAME(solve_bordered)(const Shape *t, const ptrdiff_t *at, const double *L, const double *inverse,
+                                 ptrdiff_t m, const double *J, const double *b, double *x, double *share,
+                                 double *workspace)
+{
+    const ptrdiff_t n = t->n, r = m + 1;
+    double *A = workspace, *R = A + n * r * LANES, *scale = R + m * r * LANES, *d = scale + m * LANES;
+    double *y = x + n * LANES;
+    NAME(half_solve)(t, at, L, inverse, m, J, b, A);
+    AT(share, 0) = NAME(orthogonalize)(n, m, r, A, R, scale, d);
+    for (ptrdiff_t s = 0; s < m; s++) {
+        real sum = READ(b, n + s);
+        for (ptrdiff_t c = 0; c < s; c++) sum -= READ(R, c * r + s) * READ(d, c);
+        AT(d, s) = sum;
+    }
+    for (ptrdiff_t s = m - 1; s >= 0; s--) {
+        AT(d, s) *= READ(scale, s);
+        real sum = READ(d, s) - READ(R, s * r + m);
+        for (ptrdiff_t c = s + 1; c < m; c++) sum -= READ(R, s * r + c) * READ(y, c);
+        AT(y, s) = sum;
+    }
+    for (ptrdiff_t k = 0; k < n; k++) {
+        const ptrdiff_t *ancestor = t->column + t->start[k];
+        real sum = READ(A, k * r + m);
+        for (ptrdiff_t s = 0; s < m; s++) sum += READ(A, k * r + s) * READ(d, s);
+        sum *= NAME(root_of)(READ(inverse, k));
+        for (ptrdiff_t e = 0; e < t->depth[k] - 1; e++) sum -= READ(L, at[k] + e) * READ(x, ancestor[e]);
+        AT(x, k) = sum;
+    }
 }
 
 /* rows i .. i + rows - 1 of X = S B, two registers of columns at a time, which stay in registers */
