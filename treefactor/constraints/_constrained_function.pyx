@@ -1,4 +1,4 @@
-"""Compute the dynamics with closed loops and rigid contacts, and derivatives, of one state or 8 side by side."""
+"""Compute the dynamics with loops and rigid contacts, and derivatives, of one state or 8 side by side."""
 
 cimport numpy as cnp
 from libc.string cimport memcpy, memset
@@ -33,8 +33,7 @@ cdef const Bordered *bordered = bordered_for(active.name)
 
 cdef enum:
     BLOCK = 32                   # states of the general path at a time, whose arrays stay in a cache
-
-cdef double INDEPENDENT = 1e-8   # least share of a row, squared; fewer go to the general path, which finds the rank
+cdef double INDEPENDENT = 1e-8   # least share of a row, squared; below, the general path finds the rank
 
 
 cdef struct Parts:               # of the workspace, entry e of lane l at x[e * lanes + l]
@@ -82,8 +81,8 @@ cdef class ConstrainedDynamics(StateFunction):
 
     Notes
     -----
-    States whose rows depend on each other, or nearly so, go to the general path, which finds their rank, and so
-    do drives.
+    States whose rows depend on each other, or nearly so, go to the general path, which finds their rank; so do
+    drives, and stabilized "6D" contacts.
     """
 
     cdef RowKernel kernel
@@ -99,12 +98,11 @@ cdef class ConstrainedDynamics(StateFunction):
         self.add_input((self.bodies.nv,))
         self.add_input((self.bodies.nv,))
         self.add_input((self.bodies.m.joints, 6), True)
-        self.names = ("q", "v", "tau", "fext")
+        self.names, self.may_fail = ("q", "v", "tau", "fext"), True
         self.driven = len(rows.loops.targets) > 0
         if self.driven:
             self.add_input((3 * len(rows.loops.targets),))
             self.names += ("drives",)
-        self.may_fail = True
         self.declare_results()
 
     def declare_results(self):
@@ -340,7 +338,7 @@ cdef class ConstrainedDerivatives(ConstrainedDynamics):
             self.add_result((self.count,))
 
     cdef void finish(self, int lanes, Parts *p, States *s, double **y) noexcept nogil:
-        """y <- S times derivatives of the equations of motion and of the rows: kernels/constraints/bordered.h."""
+        """y <- S times derivatives of the equations of motion and of the rows."""
         cdef const BorderedKernels *kernels = &bordered.one if lanes == 1 else &bordered.lanes
         write_position_part(self.bodies, lanes, p.x, p.dq, p.first)
         self.differentiate_rows(lanes, p, s)
@@ -353,15 +351,15 @@ cdef class ConstrainedDerivatives(ConstrainedDynamics):
         cdef Py_ssize_t n = self.bodies.nv, m = self.count, r = self.columns(lanes), size = n + m, i, k
         cdef double *x
         cdef double *B
-        cdef int lane
+        cdef int lane, order = 2 if self.s == 0.0 else 0
         if lanes == LANES:
             to_states(size, p.x, s.x)
         for lane in range(lanes):
             memset(s.found, 0, 6 * m * n * sizeof(double))
             memset(s.E, 0, n * n * sizeof(double))
             x, B = s.x + lane * size, s.B + lane * size * r
-            self.kernel.state_rows(BY_Q, 2 if self.s == 0.0 else 0, s.frames + lane * self.bodies.size(FRAMES),
-                                   s.v + lane * n, x, s.logs, x + n, NULL, s.found, s.E, s.work)
+            self.kernel.state_rows(BY_Q, order, s.frames + lane * self.bodies.size(FRAMES), s.v + lane * n, x,
+                                   s.logs, x + n, NULL, s.found, s.E, s.work)
             for i in range(n):
                 memcpy(B + i * r, s.E + i * n, n * sizeof(double))
                 memset(B + i * r + n, 0, (r - n) * sizeof(double))
@@ -375,18 +373,18 @@ cdef class ConstrainedDerivatives(ConstrainedDynamics):
         """B <- B less derivatives of inverse dynamics."""
         cdef const Shape *t = &self.bodies.pattern.shape
         cdef Py_ssize_t n = t.n, r = self.columns(lanes), k, i, e, mirror
-        cdef int l
+        cdef int lane
         for k in range(n):
             for e in range(t.start[k], t.start[k + 1]):
                 i, mirror = t.column[e], t.start[n] - k + e
-                for l in range(lanes):
-                    p.B[(k * r + i) * lanes + l] -= p.dq[e * lanes + l]
-                    p.B[(k * r + n + i) * lanes + l] = -p.dv[e * lanes + l]
+                for lane in range(lanes):
+                    p.B[(k * r + i) * lanes + lane] -= p.dq[e * lanes + lane]
+                    p.B[(k * r + n + i) * lanes + lane] = -p.dv[e * lanes + lane]
                 if i == k:
                     continue
-                for l in range(lanes):
-                    p.B[(i * r + k) * lanes + l] -= p.dq[mirror * lanes + l]
-                    p.B[(i * r + n + k) * lanes + l] = -p.dv[mirror * lanes + l]
+                for lane in range(lanes):
+                    p.B[(i * r + k) * lanes + lane] -= p.dq[mirror * lanes + lane]
+                    p.B[(i * r + n + k) * lanes + lane] = -p.dv[mirror * lanes + lane]
 
     cdef void write_results(self, int lanes, const Parts *p, double **y) noexcept nogil:
         """y <- columns of X, S and x."""

@@ -192,7 +192,8 @@ cdef inline void angular_rows(const Frame *f, const double *log, double *y) noex
     add_cross(1.0, f.at.w, f[1].at.w, y + 6)
 
 
-cdef inline void angular_changes(const Frame *f, const Moving *d, const double *log, double *dy) noexcept nogil:
+cdef inline void angular_changes(const Frame *f, const Moving *d, const double *log,
+                                 double *dy) noexcept nogil:
     """dy <- changes of y, which `angular_rows` computes; behind the vector, log has its derivative."""
     cdef double turn[3]
     subtract(d.turn, d[1].turn, turn)

@@ -25,7 +25,8 @@ cdef class RowKernel:
     cdef void state_rows(self, int sides, int order, const double *frames, const double *v, const double *a,
                          const double *logs, const double *forces, double *values, double *found, double *E,
                          double *work) noexcept nogil
-    cdef void unit_motions(self, const double *frames, const double *a, double *A, Unit *units) noexcept nogil
+    cdef void unit_motions(self, const double *frames, const double *a, double *A,
+                           Unit *units) noexcept nogil
     cdef void units(self, const double *frames, const double *v, const double *a, double *A,
                     Unit *units) noexcept nogil
     cdef void changes(self, int sides, const Frame *f, const Unit *units, Moving *d) noexcept nogil

@@ -97,7 +97,8 @@ cdef class RowKernel:
     def __reduce__(self):
         return RowKernel, self.kept[0]
 
-    cdef void unit_motions(self, const double *frames, const double *a, double *A, Unit *units) noexcept nogil:
+    cdef void unit_motions(self, const double *frames, const double *a, double *A,
+                           Unit *units) noexcept nogil:
         """Compute unit motions, and accelerations A of the bodies; NULL: a = 0."""
         cdef const BodyMotion *body
         cdef Py_ssize_t k, i, r
@@ -116,7 +117,7 @@ cdef class RowKernel:
 
     cdef void units(self, const double *frames, const double *v, const double *a, double *A,
                     Unit *units) noexcept nogil:
-        """Compute unit motions, what their changes are made of, and accelerations A of the bodies; NULL: a = 0."""
+        """Compute unit motions, what their changes are made of, and accelerations A as `unit_motions`."""
         cdef double V[6]
         cdef double own[6]
         cdef double down[6]
@@ -129,7 +130,8 @@ cdef class RowKernel:
                 continue
             x, i = units + k, self.below[k]
             for r in range(6):
-                V[r], own[r] = body_motion(frames, i).velocity[r], body_motion(frames, self.joint[k]).velocity[r]
+                V[r] = body_motion(frames, i).velocity[r]
+                own[r] = body_motion(frames, self.joint[k]).velocity[r]
                 down[r] = A[6 * i + r] if i >= 0 else 0.0
             if self.second[k] or (k + 1 < self.m and self.second[k + 1]):
                 i = k - 1 if self.second[k] else k        # first freedom of a universal joint
@@ -209,7 +211,6 @@ cdef class RowKernel:
         """Add rows of a part, or their change along d, to entries of x, from the order ``least`` on."""
         cdef double seen[3]
         cdef Py_ssize_t order, half, r
-        cdef double along[2]
         for order in range(least, 3):
             if part.kind == ANGLE:
                 if d == NULL:
@@ -345,7 +346,8 @@ cdef class RowKernel:
                          double *work) noexcept nogil:
         """Add values, derivatives and those of forces of one state to zeros; NULL: those are not wanted.
 
-        Derivatives are those of residuals (order 0), rates and accelerations, from ``order`` on; a = NULL is zero.
+        Derivatives are those of residuals (order 0), rates and accelerations, from ``order`` on; a = NULL
+        is zero.
         """
         cdef double *A = work
         cdef Unit *units = <Unit *> (work + 6 * self.joints)

@@ -1,4 +1,4 @@
-"""C interface of the first derivatives of inverse dynamics, in two parts: by v before the acceleration is known."""
+"""C interface of the first derivatives of inverse dynamics, in two parts: by v, then by q."""
 
 from ..dynamics._recursions cimport Bodies
 
