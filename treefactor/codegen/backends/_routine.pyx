@@ -328,12 +328,12 @@ cdef class BoundRoutine(BoundCall):
     cdef const double *operands[ARGUMENTS]
     cdef Target target[PARTS]
 
-    def __cinit__(self, Routine routine not None, tuple operands not None, tuple out not None,
+    def __cinit__(self, Routine routine not None, tuple operands not None, out not None,
                   tuple parts not None, bint one, general_path):
         cdef Py_ssize_t k
         if len(parts) > PARTS:
             raise ValueError(f"out must be one array: {len(parts)} results are more than {PARTS}")
-        if not routine.find_operands(operands, self.operands) or not are_fast_outputs(out, parts):
+        if not routine.find_operands(operands, self.operands) or not are_fast_outputs(<tuple> out, parts):
             raise ValueError("only contiguous, aligned float64 arrays of the right shapes can be bound")
         self.kept, self.out, self.general_path = (operands, parts), out[0] if one else out, general_path
         self.routine, self.count = routine, <int> len(parts)
