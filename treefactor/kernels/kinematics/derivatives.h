@@ -15,14 +15,6 @@
 typedef struct { real S[6], first[6], second[6], mixed[6]; } NAME(Rates);
 #define Rates NAME(Rates)
 
-/* y += x x s, of two motions at one point */
-INLINE void NAME(add_bracket)(const real *x, const real *s, real *y)
-{
-    ADD_CROSS(x + 3, s, y);
-    ADD_CROSS(x, s + 3, y);
-    ADD_CROSS(x + 3, s + 3, y + 3);
-}
-
 /* V <- velocity of a body at a point, measured as places are */
 INLINE void NAME(velocity_at)(const Work *w, ptrdiff_t body, const real *at, real *V)
 {
@@ -83,10 +75,10 @@ INLINE void NAME(rates_of)(const Work *w, const Freedom *f, const real *at, cons
         }
         ADD_CROSS(axis, arm, x->S);
     }
-    NAME(add_bracket)(c->P, x->S, x->first);
-    NAME(add_bracket)(c->Q, x->S, x->second);
-    NAME(add_bracket)(c->apart, x->first, x->second);
-    NAME(add_bracket)(c->sum, x->S, x->mixed);
+    NAME(add_motion_cross)(c->P, x->S, x->first);
+    NAME(add_motion_cross)(c->Q, x->S, x->second);
+    NAME(add_motion_cross)(c->apart, x->first, x->second);
+    NAME(add_motion_cross)(c->sum, x->S, x->mixed);
 }
 
 /* x <- derivatives of the linear part of the classical acceleration a + w x v, given those of the spatial one */
