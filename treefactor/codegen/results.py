@@ -1,4 +1,4 @@
-"""Say where the results of generated functions are: their entries, packed or as dense matrices, and parts."""
+"""Locate the results of generated functions: the slots of their entries, by layout, and their parts."""
 
 from __future__ import annotations
 
