@@ -49,7 +49,7 @@ EXHIBITS = {REPRODUCED: "green", EXPLAINED: "cyan", DIFFERS: "bold red", NOT_EXE
 PLURAL = {AGREES: "agree", DISAGREES: "disagree", DIFFERS: "differ"}
 WIDE = 110  # columns from which a table has room for every figure
 DETAILED = 5  # robots up to which every reason is printed; of more, a table of the causes
-PIPE_WIDTH = 160  # columns of a table that no terminal limits
+PIPE_WIDTH = 180  # columns of a table that no terminal limits
 
 
 class _Console(Console):
