@@ -80,8 +80,8 @@ def forward_dynamics_derivatives(
 
     Notes
     -----
-    Column k of derivatives by q is along `treefactor.integrate`. With J a + gamma the second derivative of the rows, and
-    ID inverse dynamics without the forces f of the constraints::
+    Column k of derivatives by q is along `treefactor.integrate`. With J a + gamma the second derivative of
+    the rows, and ID inverse dynamics without the forces f of the constraints::
 
         [H J^T; J 0] [da; -df] = [dtau - dID + d(J^T f); -d(J a + gamma + 2 s J v + s^2 residual)]
 
