@@ -246,7 +246,8 @@ def print_results(title: str, results: Sequence[Result], caption: str, goals: bo
 
 ROBOT_CAPTION = (
     "Medians per matrix or configuration of runs taken in turns, quartiles of their ratios in brackets. FMA "
-    "peak: what the registers of a core could do. Differences: central ones of products of Pinocchio's matrices."
+    "peak: what the registers of a core could do. Differences: central ones of products of Pinocchio's "
+    "matrices."
 )
 ROBOT_GOALS = " Goals of batches of matrices are for robots with 18 freedoms or more."
 CONTACTS_CAPTION = (
