@@ -1,5 +1,7 @@
 """Derivatives of constrained dynamics agree with complex steps, with differences and with Pinocchio."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from helpers.dynamics_cases import arguments
@@ -34,6 +36,9 @@ def check(model, q, v, tau, contacts=(), s=0.0, fext=None, bound=COMPLEX):
     found = constraints.forward_dynamics_derivatives(
         model, q, v, tau, fext, s, contacts=contacts, with_value=True
     )
+    a, forces = constraints.forward_dynamics(model, q, v, tau, fext, s, contacts=contacts)
+    assert error(a, expected[-2]) < bound
+    assert error(forces, expected[-1]) < bound
     scales = least_scales(model, q)
     for name, ours, theirs in zip(found._fields, found, expected, strict=True):
         assert ours.shape == theirs.shape, name
@@ -224,6 +229,35 @@ def test_batches_are_single_calls_and_bad_states_are_nan():
         for x, y, z in zip(whole, bad, one, strict=True):
             assert np.isnan(y[k]).all() if k == 3 else np.array_equal(x[k], y[k])
             assert k == 3 or error(x[k], z) < COMPLEX
+
+
+def test_batches_of_several_blocks():
+    model = tf.Model(MIXED.joints, MIXED.gravity)
+    q, v, tau, fext = arguments(model, 1, (70,))
+    contacts = [RigidContact(tf.Frame("end", 8, *frame_of(1)))]
+    found = constraints.forward_dynamics_derivatives(
+        model, *(x.reshape(2, 35, *x.shape[1:]) for x in (q, v, tau, fext)), contacts=contacts
+    )
+    for at, k in (((0, 0), 0), ((1, 34), 69)):
+        one = constraints.forward_dynamics_derivatives(model, q[k], v[k], tau[k], fext[k], contacts=contacts)
+        for name, x, y in zip(found._fields, found, one, strict=True):
+            assert x.shape == (2, 35, *y.shape), name
+            assert error(x[at], y) < COMPLEX, name
+
+
+def test_a_base_far_away_changes_nothing():
+    near = tf.Model(MIXED.joints, MIXED.gravity)
+    moved = [replace(x, p=x.p + 1e6) if x.parent < 0 else x for x in near.joints]
+    far = tf.Model(moved, MIXED.gravity)
+    q, v, tau, fext = arguments(near, 1)
+    ends = [tf.Frame(f"end {k}", joint, *frame_of(k)) for k, joint in enumerate((8, 5, 6))]
+    contacts = [RigidContact(ends[0], "6D"), RigidContact(ends[1], "3D", "LOCAL", ends[2])]
+    found, expected = (
+        constraints.forward_dynamics_derivatives(model, q, v, tau, fext, contacts=contacts)
+        for model in (far, near)
+    )
+    for name, x, y in zip(found._fields, found, expected, strict=True):
+        assert error(x, y) < 1e-12, name
 
 
 def test_without_constraints_these_are_the_derivatives_of_forward_dynamics():

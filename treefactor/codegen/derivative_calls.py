@@ -38,9 +38,9 @@ class DerivativeCalls(Sealed):
             found = fast_path(arguments, out, results, num_threads)
         except (KeyError, TypeError):
             found = None
-        if found is None:
-            found = self.call(name, *arguments, out=out, num_threads=num_threads, layout=layout)
-        return found if found is out else tuple.__new__(KINDS[name], found)
+        if found is not None:
+            return found
+        return self.call(name, *arguments, out=out, num_threads=num_threads, layout=layout)
 
     def rnea_derivatives(
         self, q, v, a, *, out=None, layout: str = "dense", num_threads: int = 1

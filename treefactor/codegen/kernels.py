@@ -26,9 +26,10 @@ from ..exceptions import CodegenError
 from ..model._states import states
 from ..model.model import Model
 from ..tree.tree import LAYOUTS, Tree
-from .backends._routine import Results, Routine
+from .backends._results import Results
+from .backends._routine import Routine
 from .backends.choice import BACKENDS, LANES, made_by
-from .derivative_calls import DerivativeCalls
+from .derivative_calls import KINDS, DerivativeCalls
 from .failures import require_pivots
 from .program.names import SOLVED as SOLVED
 from .program.names import is_solved, name_of
@@ -153,7 +154,7 @@ class Kernels(DerivativeCalls):
                 fast = routine.fast_path, results
                 if parts:
                     of_parts, self._parts[name, layout] = zip(*parts, strict=True)
-                    fast = routine.fast_parts, of_parts
+                    fast = routine.fast_parts, (KINDS.get(name, tuple), *of_parts)
                 self._fast[name, layout] = fast
             if function.group:
                 self._fast[function.group, "dense"] = self._fast[name, "dense"]
@@ -295,8 +296,9 @@ class Kernels(DerivativeCalls):
         self._named(name, arguments)
         found = self._call(name, arguments, out, num_threads, layout)
         if (name, layout) in self._parts:
-            lead = found.shape[:-1]
-            return tuple(found[..., at].reshape(lead + shape)[()] for at, shape in self._parts[name, layout])
+            lead, ends = found.shape[:-1], self._parts[name, layout]
+            results = [found[..., at].reshape(lead + shape)[()] for at, shape in ends]
+            return tuple.__new__(KINDS.get(name, tuple), results)
         return found[()] if out is None and not found.ndim else found
 
     def bind(self, name, *arguments: np.ndarray, out: np.ndarray):
@@ -318,11 +320,12 @@ class Kernels(DerivativeCalls):
         named = self._named(name, arguments)
         for (argument, size), array in zip(self.program.functions[name].inputs, arguments, strict=True):
             require_bindable(array, (size,), argument)
+        outs, parts = (out,), (results,)
         if isinstance(out, tuple) and (name, "dense") in self._parts:
-            _, results = self._fast[name, "dense"]
-            require_count(out, len(results))
-        many = isinstance(results, tuple)
-        for one, part in zip(out, results, strict=True) if many else ((out, results),):
+            outs, parts = out, self._fast[name, "dense"][1][1:]
+            require_count(out, len(parts))
+            results = parts
+        for one, part in zip(outs, parts, strict=True):
             require_bindable(one, part.shape, "out")
             require_apart(one, named)
         return routine.bind(arguments, out, results, partial(self.call, name, *arguments, out=out))

@@ -9,7 +9,7 @@ import numpy as np
 
 from .._util.validation import aligned, as_output
 from ..tree.tree import Tree
-from .backends._routine import Results
+from .backends._results import Results
 from .program.names import MATRICES
 from .program.program import Function, Program
 

@@ -7,8 +7,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ..kinematics.jacobians import BodyMotions
-from ._frame_changes import Changing, Columns, Frames, force_changes, frames_of, freedoms_of
-from ._row_changes import turned_with
+from ._frame_changes import Changing, Columns, Frames, force_changes, frames_of, freedoms_of, turned_with
 
 IDENTITY = np.eye(3)
 

@@ -245,3 +245,9 @@ def force_changes(model: Model, frames: Frames, force: Changing, moment: Changin
     found = np.where(known.moves, turned + about, np.where(known.moves.T, np.swapaxes(turned, -1, -2), 0.0))
     found = found + (back[0] @ force.change[..., :m] + back[1] @ moment.change[..., :m]).sum(-3)
     return found if known.G is None else known.G.T @ found @ known.G
+
+
+def turned_with(end: Frames, x: np.ndarray) -> Changing:
+    """Return vectors (..., frames, 3), constant in the axes of frames, in those of the base."""
+    value = end.R @ x[..., None]
+    return Changing(value, cross(end.turn, value))

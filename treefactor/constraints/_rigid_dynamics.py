@@ -47,9 +47,10 @@ def states_of(model: Model, given: dict, motion: np.ndarray | None) -> States:
     if motion is not None:
         given["drives"], tails["drives"] = motion, motion.shape[-1:]
     arrays, batch = states_with_motions(given, tails, model)
-    every = {name: np.broadcast_to(x, (*batch, *tails[name])) for name, x in arrays.items()}
-    q, v, tau = every["q"], every["v"], every["tau"]
-    return States(q, v, tau, every.get("fext"), every.get("drives"), batch)
+    if batch:
+        arrays = {name: np.broadcast_to(x, (*batch, *tails[name])) for name, x in arrays.items()}
+    q, v, tau = arrays["q"], arrays["v"], arrays["tau"]
+    return States(q, v, tau, arrays.get("fext"), arrays.get("drives"), batch)
 
 
 def wanted(rows: RowChanges, found: Rows, at: BodyMotions, given: States, s: float) -> np.ndarray:
@@ -78,7 +79,7 @@ def solved(rows: RowChanges, given: States, s: float) -> Solved:
     """Solve the dynamics of states."""
     model = rows.loops.model
     at = BodyMotions(model, given.q, given.v)
-    found = rows.rows(rows.frames(at, given.v, np.zeros(model.nv)))
+    found = rows.rows(at, given.v, np.zeros(model.nv), s != 0.0)
     system = ClosedSystem(factor(dynamics.crba(model, given.q), model.tree), found.J)
     force = given.tau - dynamics.bias(model, given.q, given.v, given.fext)
     demand = wanted(rows, found, at, given, s)[..., None]

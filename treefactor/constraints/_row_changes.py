@@ -7,14 +7,13 @@ from typing import NamedTuple
 import numpy as np
 
 from .._util.validation import Sealed
-from ..kinematics.jacobians import BodyMotions
+from ..kinematics.jacobians import BodyMotions, ratios
 from ..model import so3
 from ..model.joints import PAIRS
-from ._frame_changes import Changing, Frames, columns_of, cross, force_changes, frames_of, freedoms_of
+from ._frame_changes import freedoms_of
 from ._loop_rows import Loops
-from .rigid_contacts import KINDS, RigidContact, frames_of_contacts
-
-IDENTITY = np.eye(3)
+from ._row_kernel import KINDS, PAIR, PART, RowKernel
+from .rigid_contacts import RigidContact, frames_of_contacts
 
 
 class Rows(NamedTuple):
@@ -37,115 +36,11 @@ class Rows(NamedTuple):
 
     def stabilized(self, s: float) -> tuple[np.ndarray, np.ndarray]:
         """Return acceleration + 2 s rate + s² residual, which dynamics keep at zero, and its derivatives."""
+        if s == 0.0:
+            return self.acceleration, self.acceleration_change
         value = self.acceleration + s * (2.0 * self.rate + s * self.residual)
         change = self.acceleration_change + s * (2.0 * self.rate_change + s * self.residual_change)
         return value, change
-
-
-class Origins:
-    """Rows of the origins of loops: x = R1ᵀ (p2 - p1) and two derivatives by time."""
-
-    def __init__(self, loops: np.ndarray, rows: np.ndarray):
-        self.pairs, self.rows = loops, rows
-
-    def changes(self, first: Frames, second: Frames) -> list[Changing]:
-        """Return residuals, rates and accelerations."""
-        apart, w = first.to_second(second), first.spin
-        moving = second.velocity.minus(first.velocity)
-        rate = moving.minus(w.cross(apart))
-        faster = second.acceleration.minus(first.acceleration).minus(first.twist.cross(apart))
-        faster = faster.minus(w.cross(moving)).minus(w.cross(rate))
-        return [x.seen_from(first.R, first.turn) for x in (apart, rate, faster)]
-
-    def wrenches(self, first: Frames, second: Frames, force: np.ndarray):
-        """Return forces and moments on both frames: the force acts at the origin of the second one."""
-        f = turned_with(first, force)
-        moment = f.cross(first.to_second(second))
-        return (f.opposite(), moment), (f, f.zero())
-
-
-class Angles:
-    """Rows of loops that keep pairs of axes at right angles: cosines a · b and two derivatives by time."""
-
-    def __init__(self, loops: np.ndarray, axes: np.ndarray, rows: np.ndarray):
-        self.pairs, self.axes, self.rows = loops, axes, rows
-
-    def _axes(self, first: Frames, second: Frames) -> tuple[Changing, Changing]:
-        """Return both axes of every pair."""
-        units = IDENTITY[self.axes]
-        return turned_with(first, units[0]), turned_with(second, units[1])
-
-    def changes(self, first: Frames, second: Frames) -> list[Changing]:
-        """Return residuals, rates and accelerations."""
-        motions = []
-        for axis, end in zip(self._axes(first, second), (first, second), strict=True):
-            rate = end.spin.cross(axis)
-            motions.append((axis, rate, end.twist.cross(axis).plus(end.spin.cross(rate))))
-        (a, da, dda), (b, db, ddb) = motions
-        mixed = da.dot(db)
-        return [a.dot(b), da.dot(b).plus(a.dot(db)), dda.dot(b).plus(mixed).plus(mixed).plus(a.dot(ddb))]
-
-    def wrenches(self, first: Frames, second: Frames, force: np.ndarray):
-        """Return forces and moments on both frames: the moment b x a on the second one."""
-        a, b = self._axes(first, second)
-        moment = b.cross(a)
-        moment = Changing(moment.value * force[..., None], moment.change * force[..., None])
-        return (moment.zero(), moment.opposite()), (moment.zero(), moment)
-
-
-class Held:
-    """Rows of rigid contacts of one kind; `RigidContact` has the formulas."""
-
-    def __init__(self, kind: str, pairs: np.ndarray, local: np.ndarray, rows: np.ndarray):
-        self.whole, self.pairs, self.local, self.rows = kind == "6D", pairs, local, rows
-
-    def _axes(self, first: Frames) -> Frames:
-        """Return the first frames with the axes of the rows."""
-        R = np.where(self.local, first.R, IDENTITY)
-        return first._replace(R=R, turn=first.turn * self.local)
-
-    def changes(self, first: Frames, second: Frames) -> list[Changing]:
-        """Return residuals, rates and accelerations."""
-        apart, moving = second.to_second(first), first.velocity.minus(second.velocity)
-        faster, axes = first.acceleration.minus(second.acceleration), self._axes(first)
-        if not self.whole:
-            return [x.seen_from(axes.R, axes.turn) for x in (apart, moving, faster)]
-        rate = moving.minus(second.spin.cross(apart))
-        faster = faster.minus(second.twist.cross(apart)).minus(second.spin.cross(moving))
-        faster = faster.minus(first.spin.cross(rate))
-        turning = first.spin.minus(second.spin)
-        bent = first.twist.minus(second.twist).plus(first.spin.cross(second.spin))
-        found = (apart, _rotation(first, second)), (rate, turning), (faster, bent)
-        return [_stacked(*(x.seen_from(axes.R, axes.turn) for x in pair)) for pair in found]
-
-    def wrenches(self, first: Frames, second: Frames, force: np.ndarray):
-        """Return forces and moments on both frames."""
-        axes = self._axes(first)
-        f = turned_with(axes, force[..., :3])
-        if not self.whole:
-            return (f, f.zero()), (f.opposite(), f.zero())
-        n = turned_with(axes, force[..., 3:])
-        moment = n.plus(second.to_second(first).cross(f))
-        return (f, n), (f.opposite(), moment.opposite())
-
-
-def turned_with(end: Frames, x: np.ndarray) -> Changing:
-    """Return vectors (..., frames, 3), constant in the axes of frames, in those of the base."""
-    value = end.R @ x[..., None]
-    return Changing(value, cross(end.turn, value))
-
-
-def _rotation(first: Frames, second: Frames) -> Changing:
-    """Return the rotation vectors from the second frames to the first ones, in base axes."""
-    between = np.swapaxes(second.R, -1, -2) @ first.R
-    vector = turned_with(first, so3.log(between))
-    to_log = first.R @ so3.jlog(between) @ np.swapaxes(first.R, -1, -2)
-    return Changing(vector.value, vector.change + to_log @ (first.turn - second.turn))
-
-
-def _stacked(linear: Changing, angular: Changing) -> Changing:
-    """Return vectors of six entries."""
-    return Changing(*(np.concatenate(pair, axis=-2) for pair in zip(linear, angular, strict=True)))
 
 
 class RowChanges(Sealed):
@@ -160,99 +55,99 @@ class RowChanges(Sealed):
     """
 
     loops: Loops
-    body: np.ndarray
-    R: np.ndarray
-    p: np.ndarray
-    parts: tuple
+    whole: list
     count: int
+    kernel: RowKernel
+    driven: tuple[np.ndarray, np.ndarray]
 
     def __init__(self, loops: Loops, contacts: tuple[RigidContact, ...]):
-        ends = [end for x in loops.model.loops for end in ((x.first, x.R1, x.p1), (x.second, x.R2, x.p2))]
-        pairs = frames_of_contacts(loops.model, contacts)
-        ends += [(x.joint, x.R, x.p) for pair in pairs for x in pair]
-        body = np.array([joint for joint, *_ in ends], dtype=np.intp)
-        R = np.array([R for _, R, _ in ends]).reshape(-1, 3, 3)
-        p = np.array([p for *_, p in ends]).reshape(-1, 3)
-        first = loops.kernel.row_count
-        parts = (*_of_loops(loops), *_of_contacts(contacts, len(loops.model.loops), first))
-        count = first + sum(one.rows for one in contacts)
-        self._keep(loops=loops, body=body, R=R, p=p, parts=parts, count=count)
+        model, known = loops.model, freedoms_of(loops.model)
+        ends = [((x.first, x.R1, x.p1), (x.second, x.R2, x.p2)) for x in model.loops]
+        frames = frames_of_contacts(model, contacts)
+        ends += [((x.joint, x.R, x.p), (y.joint, y.R, y.p)) for x, y in frames]
+        pairs = np.zeros(len(ends), dtype=PAIR)
+        for struct, pair in zip(pairs, ends, strict=True):
+            struct["body"], struct["p"] = [end[0] for end in pair], np.ravel([end[2] for end in pair])
+            struct["R"] = np.ravel([np.transpose(end[1]) for end in pair])
+        parts, count = _parts(loops, contacts)
+        second = np.zeros(len(known.joint), dtype=np.uint8)
+        second[known.second] = 1
+        kernel = RowKernel(
+            *(known.below, known.joint, known.leader.astype(np.intp), ratios(model).astype(float)),
+            *(known.path.astype(np.uint8), known.moves.astype(np.uint8), second, pairs, parts),
+            (model.njoints, model.nv, count),
+        )
+        whole = [pair for pair, x in zip(frames, contacts, strict=True) if x.kind == "6D"]
+        joints = [target for target in loops.targets if target.loop < 0]
+        columns = [model.idx_v[target.joint] + target.freedom for target in joints]
+        rows = loops.driven[[target.loop < 0 for target in loops.targets]]
+        self._keep(loops=loops, whole=whole, count=count, kernel=kernel)
+        self._keep(driven=(rows, np.array(columns, dtype=np.intp)))
 
-    def frames(self, at: BodyMotions, v: np.ndarray, a: np.ndarray) -> Frames:
-        """Compute the motions of both frames of all loops and contacts."""
-        return frames_of(at, columns_of(at, v, a), self.body, self.R, self.p)
+    def rows(self, at: BodyMotions, v: np.ndarray, a: np.ndarray, residuals: bool = True) -> Rows:
+        """Compute all rows; those of driven joints have no values, and no row has prescribed motions.
 
-    def _ends(self, part, frames: Frames) -> tuple[Frames, Frames]:
-        """Return the first and the second frames of a part."""
-        return frames.pick(2 * part.pairs), frames.pick(2 * part.pairs + 1)
+        Without residuals those of rotations of contacts are zero, which takes less time.
+        """
+        n = self.loops.model.nv
+        frames, v, a = self._states(at, v, a)
+        values = np.zeros((len(frames), 3, self.count))
+        changes = np.zeros((len(frames), 3, self.count, 2 * n))
+        if n:
+            logs = self._rotations(at if residuals else None, len(frames))
+            self.kernel.rows_of(frames, v, a, logs, values, changes)
+        if self.loops.targets:
+            rows, columns = self.driven
+            changes[:, 0, rows, columns] = changes[:, 1, rows, n + columns] = 1.0
+        if not at.batch:
+            return Rows(*values[0], *changes[0])
+        values, changes = (x.reshape(*at.batch, *x.shape[1:]) for x in (values, changes))
+        parts = [values[..., k, :] for k in range(3)]
+        return Rows(*parts, *(changes[..., k, :, :] for k in range(3)))
 
-    def rows(self, frames: Frames) -> Rows:
-        """Compute all rows; those of driven joints have no values, and no row has prescribed motions."""
-        model = self.loops.model
-        batch, n = frames.R.shape[:-3], model.nv
-        values = np.zeros((3, *batch, self.count))
-        changes = np.zeros((3, *batch, self.count, 2 * n))
-        for part in self.parts:
-            for k, found in enumerate(part.changes(*self._ends(part, frames))):
-                values[k][..., part.rows] = found.value.reshape(*batch, -1)
-                changes[k][..., part.rows, :] = self._to_v(found.change, batch)
-        columns = self._driven_columns()
-        rows = self.loops.driven[[target.loop < 0 for target in self.loops.targets]]
-        changes[0][..., rows, columns] = changes[1][..., rows, n + columns] = 1.0
-        return Rows(*values, *changes)
-
-    def _to_v(self, change: np.ndarray, batch: tuple[int, ...]) -> np.ndarray:
-        """Return derivatives of all freedoms by q and v as those of v, one row after the other."""
-        known = freedoms_of(self.loops.model)
-        halves = change.reshape(*batch, -1, 2, change.shape[-1] // 2)
-        halves = known.to_v(halves)
-        return halves.reshape(*batch, -1, 2 * halves.shape[-1])
-
-    def _driven_columns(self) -> np.ndarray:
-        """Return the columns of v of driven joints."""
-        model = self.loops.model
-        places = [model.idx_v[x.joint] + x.freedom for x in self.loops.targets if x.loop < 0]
-        return np.array(places, dtype=np.intp)
-
-    def force_changes(self, frames: Frames, forces: np.ndarray) -> np.ndarray:
+    def force_changes(self, at: BodyMotions, v: np.ndarray, a: np.ndarray, forces: np.ndarray) -> np.ndarray:
         """Compute the derivatives of Jᵀ forces by q (..., nv, nv) at fixed forces (..., rows)."""
-        model = self.loops.model
-        found = np.zeros((*frames.R.shape[:-3], model.nv, model.nv))
-        for part in self.parts:
-            ends = self._ends(part, frames)
-            own = forces[..., part.rows].reshape(*forces.shape[:-1], len(part.pairs), -1)
-            for end, (force, moment) in zip(ends, part.wrenches(*ends, own), strict=True):
-                found += force_changes(model, end, force, moment)
+        n = self.loops.model.nv
+        frames, v, a = self._states(at, v, a)
+        found = np.zeros((len(frames), n, n))
+        if n:
+            forces = np.ascontiguousarray(forces).reshape(len(frames), self.count)
+            self.kernel.forces_of(frames, v, a, forces, found)
+        return found.reshape(*at.batch, n, n)
+
+    def _states(self, at: BodyMotions, v: np.ndarray, a: np.ndarray) -> tuple[np.ndarray, ...]:
+        """Return kinematics records, v and a with one leading axis."""
+        if not at.batch:
+            return at.frames[None], np.ascontiguousarray(v)[None], np.ascontiguousarray(a)[None]
+        frames, n = at.frames.reshape(-1, at.frames.shape[-1]), self.loops.model.nv
+        v, a = (np.ascontiguousarray(np.broadcast_to(x, (*at.batch, n))).reshape(-1, n) for x in (v, a))
+        return frames, v, a
+
+    def _rotations(self, at: BodyMotions | None, count: int) -> np.ndarray:
+        """Return the rotation vectors of 6D contacts in base axes, and their derivatives by rotations."""
+        found = np.zeros((count, 12 * max(len(self.whole), 1)))
+        if at is None:
+            return found
+        for k, (first, second) in enumerate(self.whole):
+            R1 = at.R[..., first.joint, :, :] @ first.R
+            between = np.swapaxes(at.R[..., second.joint, :, :] @ second.R, -1, -2) @ R1
+            vector = (R1 @ so3.log(between)[..., None]).reshape(-1, 3)
+            change = R1 @ so3.jlog(between) @ np.swapaxes(R1, -1, -2)
+            columns = np.swapaxes(change, -1, -2).reshape(-1, 9)
+            found[:, 12 * k : 12 * k + 12] = np.concatenate([vector, columns], axis=1)
         return found
 
 
-def _of_loops(loops: Loops) -> list:
-    """Return the parts of the rows of loops."""
-    model = loops.model
-    if not model.loops:
-        return []
-    count = len(model.loops)
-    start = np.searchsorted(loops.of, np.arange(count))
-    parts: list = [Origins(np.arange(count), (start[:, None] + np.arange(3)).ravel())]
-    pairs = [
-        (k, i, j, start[k] + 3 + r)
-        for k, x in enumerate(model.loops)
-        for r, (i, j) in enumerate(PAIRS[x.kind])
-    ]
-    if pairs:
-        number, *axes, rows = np.array(pairs, dtype=np.intp).T
-        parts.append(Angles(number, np.array(axes), rows))
-    return parts
-
-
-def _of_contacts(contacts: tuple[RigidContact, ...], pair: int, row: int) -> list:
-    """Return the parts of the rows of contacts, of which the first has these numbers of its pair and row."""
-    starts = row + np.cumsum([0, *(one.rows for one in contacts)])
-    parts = []
-    for kind, size in KINDS.items():
-        which = np.array([k for k, one in enumerate(contacts) if one.kind == kind], dtype=np.intp)
-        if which.size:
-            local = np.array([contacts[k].reference == "LOCAL" for k in which])[:, None, None]
-            rows = (starts[which, None] + np.arange(size)).ravel()
-            parts.append(Held(kind, pair + which, local, rows))
-    return parts
+def _parts(loops: Loops, contacts: tuple[RigidContact, ...]) -> tuple[np.ndarray, int]:
+    """Return the parts of all rows as an array of the kernel's struct, and the number of rows."""
+    found = []
+    for k, loop in enumerate(loops.model.loops):
+        row = int(np.searchsorted(loops.of, k))
+        found.append((KINDS["origins"], row, k, 0, 0, 1, 0))
+        found += [(KINDS["angle"], row + 3 + r, k, i, j, 0, 0) for r, (i, j) in enumerate(PAIRS[loop.kind])]
+    row, whole = loops.kernel.row_count, 0
+    for k, contact in enumerate(contacts):
+        local, pair = contact.reference == "LOCAL", len(loops.model.loops) + k
+        found.append((KINDS[contact.kind], row, pair, 0, 0, int(local), whole))
+        row, whole = row + contact.rows, whole + (contact.kind == "6D")
+    return np.array(found, dtype=PART), row

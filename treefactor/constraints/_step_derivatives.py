@@ -93,7 +93,7 @@ class StepDerivatives(NamedTuple):
         a gap is zero within rounding, so that the stabilization differs on both sides, and the columns by q
         that change this gap are NaN. UNSUPPORTED: bodies spin too fast for the midpoint rule.
     dq_dq, dq_dv, dq_dtau : ndarray
-        Of the configuration after the step, as velocities of `integrate`.
+        Of the configuration after the step, as velocities of `treefactor.integrate`.
     dv_dq, dv_dv, dv_dtau : ndarray
         Of the velocity after the step.
     """
@@ -161,10 +161,10 @@ def step_derivatives(stepper, made, q: np.ndarray, v: np.ndarray) -> StepDerivat
 def _bilateral_changes(stepper, at: BodyMotions, v_new: np.ndarray, made) -> tuple[np.ndarray, np.ndarray]:
     """Return derivatives by q of c - C v_new, and of the forces of loops."""
     rows, n = prepared(stepper._loops, ()), stepper.model.nv
-    frames = rows.frames(at, v_new, np.zeros(n))
-    found = rows.rows(frames)
+    still = np.zeros(n)
+    found = rows.rows(at, v_new, still)
     change = -stepper.stabilization / stepper.h * found.J - found.rate_change[:, :n]
-    return change, rows.force_changes(frames, made.solution.gamma_c)
+    return change, rows.force_changes(at, v_new, still, made.solution.gamma_c)
 
 
 def _unilateral_changes(stepper, at, columns, made, found) -> tuple[np.ndarray, np.ndarray, bool]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import NamedTuple
 
 import numpy as np
@@ -11,9 +12,12 @@ from ..derivatives.first_order import rnea_derivatives
 from ..kinematics.jacobians import BodyMotions
 from ..model.model import Model, require_model
 from ._loop_rows import driven_loops
-from ._rigid_dynamics import prepared, solved, states_of
+from ._rigid_dynamics import States, prepared, solved, states_of
+from ._row_changes import RowChanges
 from .drives import motions_at
 from .loops import NO_DRIVES
+
+BLOCK = 32  # states at a time, whose arrays stay in a cache
 
 
 class ConstrainedDerivatives(NamedTuple):
@@ -110,21 +114,45 @@ def forward_dynamics_derivatives(
         raise ValueError(f"stabilization must not be negative, got {s}")
     drives, loops = driven_loops(model, drives)
     motion = motions_at(drives, t) if drives else None
-    rows, n = prepared(loops, contacts), model.nv
+    rows = prepared(loops, contacts)
     given = states_of(model, {"q": q, "v": v, "tau": tau, "fext": fext}, motion)
+    found = _of_states(rows, given, s) if math.prod(given.batch) <= BLOCK else _of_blocks(rows, given, s)
+    return ConstrainedDerivativesWithValue(*found) if with_value else ConstrainedDerivatives(*found[:6])
+
+
+def _of_blocks(rows: RowChanges, given: States, s: float) -> list[np.ndarray]:
+    """Return derivatives and values of a batch, block by block, so that all arrays fit into a cache."""
+    batch, count = given.batch, math.prod(given.batch)
+    flat = {
+        name: x.reshape(count, *x.shape[len(batch) :])
+        for name, x in given._asdict().items()
+        if isinstance(x, np.ndarray)
+    }
+    results: list[np.ndarray] = []
+    for first in range(0, count, BLOCK):
+        part = slice(first, min(first + BLOCK, count))
+        block = {name: x[part] for name, x in flat.items()}
+        found = _of_states(rows, given._replace(**block, batch=(len(block["q"]),)), s)
+        results = results or [np.empty((count, *x.shape[1:])) for x in found]
+        for result, x in zip(results, found, strict=True):
+            result[part] = x
+    return [x.reshape(*batch, *x.shape[1:]) for x in results]
+
+
+def _of_states(rows: RowChanges, given: States, s: float) -> list[np.ndarray]:
+    """Return derivatives and values of states."""
+    model, n = rows.loops.model, rows.loops.model.nv
     found = solved(rows, given, s)
-    frames = rows.frames(found.at, given.v, found.a)
-    change = rows.rows(frames).stabilized(s)[1]
+    change = rows.rows(found.at, given.v, found.a, s != 0.0).stabilized(s)[1]
     dq, dv, _ = rnea_derivatives(model, given.q, given.v, found.a, given.fext)
-    one = np.broadcast_to(np.eye(n), dq.shape)
-    top = np.concatenate([rows.force_changes(frames, found.forces) - dq, -dv, one], axis=-1)
+    push = rows.force_changes(found.at, given.v, found.a, found.forces)
+    top = np.concatenate([push - dq, -dv, np.broadcast_to(np.eye(n), dq.shape)], axis=-1)
     bottom = np.concatenate([-change, np.zeros((*change.shape[:-1], n))], axis=-1)
-    x, y = _solved_with_rank(rows, given, found, frames, top, bottom)
-    parts = ConstrainedDerivatives(*(z[..., k * n : (k + 1) * n] for z in (x, y) for k in range(3)))
-    return ConstrainedDerivativesWithValue(*parts, found.a, found.forces) if with_value else parts
+    x, y = _solved_with_rank(rows, given, found, top, bottom)
+    return [*(z[..., k * n : (k + 1) * n] for z in (x, y) for k in range(3)), found.a, found.forces]
 
 
-def _solved_with_rank(rows, given, found, frames, top, bottom) -> tuple[np.ndarray, np.ndarray]:
+def _solved_with_rank(rows, given, found, top, bottom) -> tuple[np.ndarray, np.ndarray]:
     """Solve for derivatives of accelerations and forces; the rank of J is constant near the state.
 
     Where rows depend on each other, the least squares J^T (J a - wanted) = 0 and the least forces, which are
@@ -135,10 +163,10 @@ def _solved_with_rank(rows, given, found, frames, top, bottom) -> tuple[np.ndarr
     if not dependent.any():
         return system.solve(top, bottom)
     n = model.nv
-    push = system.forces_of(rows.force_changes(frames, found.error))
+    push = system.forces_of(rows.force_changes(found.at, given.v, found.a, found.error))
     bottom[..., :n] -= np.where(dependent, push, 0.0)
     x, y = system.solve(top, bottom)
     z = system.rates_of(found.forces)
-    other = rows.rows(rows.frames(BodyMotions(model, given.q, z), z, np.zeros(n)))
+    other = rows.rows(BodyMotions(model, given.q, z), z, np.zeros(n))
     y[..., :n] += np.where(dependent, system.rest(other.rate_change[..., :n]), 0.0)
     return x, y

@@ -213,7 +213,7 @@ class Stepper(Sealed):
         Notes
         -----
         `mlcp.sensitivity` of the step's problem, with the derivatives of its rows and momenta. By q along
-        `integrate`, before and after the step.
+        `treefactor.integrate`, before and after the step.
 
         Examples
         --------

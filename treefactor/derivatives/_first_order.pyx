@@ -8,7 +8,7 @@ from ..tree._operands cimport ALIGNED, LANES, align
 from ..tree._pattern cimport (
     FACTORIZED, SOLVE, Shape, Workspace, active, carve_workspace, clear_workspace,
     workspace_size as factor_workspace_size)
-from ._state_function cimport PAIR, PLAIN, SYMMETRIC, StateFunction
+from ._state_function cimport PAIR, SYMMETRIC, StateFunction
 
 from . import first_order_results as made
 

@@ -354,7 +354,7 @@ cdef class StateFunction:
                 y[k][e * LANES + lane] = NAN
 
     cdef void store(self, const Array *result, int count, double *y, double *row, char *to) noexcept nogil:
-        """Write a result of a block of configurations into the user's rows; row: workspace of one with lanes."""
+        """Write a result of a block of configurations into the user's rows; row: workspace."""
         cdef Py_ssize_t to_next = result.size * sizeof(double), e
         cdef int lane
         if self.in_lanes:

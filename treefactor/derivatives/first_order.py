@@ -38,7 +38,8 @@ def rnea_derivatives(
     q, v, a : array_like, shapes (..., nq), (..., nv), (..., nv)
         Leading axes are a batch; an array without them applies to every configuration.
     fext : array_like, shape (..., njoints, 6), optional
-        External forces as for `rnea`: fixed to the bodies, so that they turn with them.
+        External force and moment on the body of every joint, at the origin and in the axes of the joint, in N
+        and N m: they turn with the body.
     layout : {"dense", "packed", "lanes"}
         "packed" has only entries in the pattern of H: of the derivatives by q and v 2 nnz - nv, first those
         on and left of the diagonal, row by row as `Tree.pack` orders them, then those above the diagonal,
@@ -96,10 +97,12 @@ def forward_dynamics_derivatives(
 
     Parameters
     ----------
-    model, q, v, fext, with_value, out, num_threads
-        As for `rnea_derivatives`; the value is the acceleration.
+    model, q, v, fext, out, num_threads
+        As for `rnea_derivatives`.
     tau : array_like, shape (..., nv)
         Generalized forces, N, N m.
+    with_value : bool
+        Whether to return the acceleration, too.
 
     Returns
     -------

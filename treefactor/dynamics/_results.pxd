@@ -31,7 +31,7 @@ cdef inline void copy_entry(const double *x, Py_ssize_t e, double *y, Py_ssize_t
 
 
 cdef inline void store_dense(const Shape *t, bint pair, const double *y, int count, double *row, char *to,
-                      Py_ssize_t to_next) noexcept nogil:
+                             Py_ssize_t to_next) noexcept nogil:
     """Write dense matrices from packed entries with lanes, one row after the other."""
     cdef Py_ssize_t n = t.n, at, below, k, j, e
     for at in range(n):

@@ -1,0 +1,367 @@
+"""Compute rows of loops and rigid contacts with their derivatives by q and v, and those of their forces."""
+
+cimport numpy as cnp
+from libc.stdlib cimport free, malloc
+from libc.string cimport memset
+
+from .._util._rotations cimport add_cross
+from ..dynamics._recursions cimport RECORD, UNIT_MOTION, BodyMotion
+from ._moving_frames cimport (
+    ANGLE,
+    HELD_3D,
+    HELD_6D,
+    ORIGINS,
+    Frame,
+    Moving,
+    Pair,
+    Part,
+    Unit,
+    add,
+    add_product,
+    angular_changes,
+    angular_rows,
+    axis_change,
+    axis_motion,
+    change,
+    dot,
+    linear_changes,
+    linear_rows,
+    motion_cross,
+    place,
+    product_rule,
+    rotate,
+    subtract,
+)
+
+import numpy as np
+
+cnp.import_array()
+
+cdef Part no_part
+cdef Pair no_pair
+PART = np.asarray(<Part[:1]> &no_part).dtype
+PAIR = np.asarray(<Pair[:1]> &no_pair).dtype
+assert PART.itemsize == sizeof(Part) and PAIR.itemsize == sizeof(Pair)
+
+cdef BodyMotion BASE
+for _ in range(3):
+    BASE.axes[4 * _] = 1.0
+KINDS = {"origins": ORIGINS, "angle": ANGLE, "3D": HELD_3D, "6D": HELD_6D}
+
+
+cdef inline const BodyMotion *body_motion(const double *frames, Py_ssize_t joint) noexcept nogil:
+    """Return the kinematics record of the body of a joint; -1 is the base."""
+    return &BASE if joint < 0 else <const BodyMotion *> (frames + RECORD * joint)
+
+
+cdef class RowKernel:
+    """Loops and rigid contacts of one model; assumes contiguous arrays of the right sizes.
+
+    Parameters
+    ----------
+    below, joint, parent : ndarray of int
+        Of every freedom the joints below and of its body, and its column in v.
+    ratio : ndarray
+        Ratio of every freedom to its column.
+    path : ndarray of uint8, shape (njoints + 1, freedoms)
+        Freedoms that move a body.
+    moves : ndarray of uint8, shape (freedoms, freedoms)
+        Whether unit motion j turns with freedom k.
+    second : ndarray of uint8
+        Second freedoms of universal joints.
+    pairs, parts : ndarray of PAIR and PART
+    sizes : tuple of int
+        Joints, columns of v, rows.
+    """
+
+    cdef Py_ssize_t m, joints, n, rows, parts, pairs
+    cdef const Py_ssize_t *below
+    cdef const Py_ssize_t *joint
+    cdef const Py_ssize_t *column
+    cdef const double *ratio
+    cdef const unsigned char *path
+    cdef const unsigned char *moves
+    cdef const unsigned char *second
+    cdef const Pair *pair
+    cdef const Part *part
+    cdef object kept
+
+    def __cinit__(self, cnp.ndarray below, cnp.ndarray joint, cnp.ndarray column, cnp.ndarray ratio,
+                  cnp.ndarray path, cnp.ndarray moves, cnp.ndarray second, cnp.ndarray pairs,
+                  cnp.ndarray parts, tuple sizes):
+        self.kept = below, joint, column, ratio, path, moves, second, pairs, parts, sizes
+        self.m, self.pairs, self.parts = len(joint), len(pairs), len(parts)
+        self.joints, self.n, self.rows = sizes
+        self.below, self.joint = <const Py_ssize_t *> below.data, <const Py_ssize_t *> joint.data
+        self.column, self.ratio = <const Py_ssize_t *> column.data, <const double *> ratio.data
+        self.path, self.moves = <const unsigned char *> path.data, <const unsigned char *> moves.data
+        self.second = <const unsigned char *> second.data
+        self.pair, self.part = <const Pair *> pairs.data, <const Part *> parts.data
+
+    def __reduce__(self):
+        return RowKernel, self.kept
+
+    cdef void units(self, const double *frames, const double *v, const double *a, double *A,
+                    Unit *units) noexcept nogil:
+        """Compute unit motions, what their changes are made of, and accelerations A of the bodies."""
+        cdef double V[6]
+        cdef double own[6]
+        cdef double down[6]
+        cdef double step[6]
+        cdef const BodyMotion *body
+        cdef Py_ssize_t k, i, r
+        cdef Unit *x
+        for i in range(self.joints):
+            body = body_motion(frames, i)
+            for r in range(6):
+                A[6 * i + r] = body.acceleration[r]
+        for k in range(self.m):
+            x = units + k
+            memset(x, 0, sizeof(Unit))
+            for r in range(6):
+                x.S[r] = self.ratio[k] * frames[UNIT_MOTION(self.joints, k) + r]
+            for i in range(self.joints):
+                if self.path[i * self.m + k]:
+                    for r in range(6):
+                        A[6 * i + r] += a[self.column[k]] * x.S[r]
+        for k in range(self.m):
+            x, i = units + k, self.below[k]
+            for r in range(6):
+                V[r], own[r] = body_motion(frames, i).velocity[r], body_motion(frames, self.joint[k]).velocity[r]
+                down[r] = A[6 * i + r] if i >= 0 else 0.0
+            if self.second[k] or (k + 1 < self.m and self.second[k + 1]):
+                i = k - 1 if self.second[k] else k        # first freedom of a universal joint
+                for r in range(6):
+                    step[r] = v[self.column[i]] * units[i].S[r]
+                if self.second[k]:
+                    motion_cross(V, step, down)
+                    for r in range(6):
+                        V[r] += step[r]
+                        down[r] += a[self.column[i]] * units[i].S[r]
+                else:
+                    for r in range(6):
+                        own[r] = V[r] + step[r]
+            motion_cross(V, x.S, x.first)
+            motion_cross(down, x.S, x.second)
+            motion_cross(V, x.first, x.second)
+            motion_cross(own, x.S, x.both)
+            for r in range(6):
+                x.both[r] += x.first[r]
+
+    cdef void changes(self, const Frame *f, const Unit *units, Moving *d) noexcept nogil:
+        """Compute the changes of both frames of a pair: d[4 k] by q and d[4 k + 2] by v of freedom k."""
+        cdef Py_ssize_t k
+        cdef int side
+        memset(d, 0, 4 * self.m * sizeof(Moving))
+        for k in range(self.m):
+            for side in range(2):
+                if self.moved(f + side, k):
+                    change(f + side, units + k, d + 4 * k + side, d + 4 * k + 2 + side)
+
+    cdef inline bint moved(self, const Frame *f, Py_ssize_t k) noexcept nogil:
+        """Return whether a freedom moves a frame."""
+        return f.body >= 0 and self.path[f.body * self.m + k]
+
+    cdef void part_rows(self, const Part *part, const Frame *f, const Moving *d, const double *log,
+                        double *values, double *found) noexcept nogil:
+        """Write the values (3, rows) of a part, and add to its derivatives (3, rows, 2 nv)."""
+        cdef double y[36]            # values of two vectors, of two axes; then their changes
+        cdef Py_ssize_t k, column
+        cdef int side
+        memset(y, 0, sizeof(y))
+        if part.kind == ANGLE:
+            axis_motion(f, part.i, y)
+            axis_motion(f + 1, part.j, y + 9)
+        else:
+            linear_rows(part, f, y)
+            if part.kind == HELD_6D:
+                angular_rows(f, log + 12 * part.log, y + 9)
+        self.write(part, f, NULL, y, y, values + part.row, self.rows, 1)
+        for k in range(self.m):
+            if not (self.moved(f, k) or self.moved(f + 1, k)):
+                continue
+            for side in range(2):
+                memset(y + 18, 0, 18 * sizeof(double))
+                if part.kind == ANGLE:
+                    axis_change(f, d + 4 * k + 2 * side, y, y + 18)
+                    axis_change(f + 1, d + 4 * k + 2 * side + 1, y + 9, y + 27)
+                else:
+                    linear_changes(part, f, d + 4 * k + 2 * side, y, y + 18)
+                    if part.kind == HELD_6D:
+                        angular_changes(f, d + 4 * k + 2 * side, log + 12 * part.log, y + 27)
+                column = part.row * 2 * self.n + side * self.n + self.column[k]
+                self.write(part, f, d + 4 * k + 2 * side, y, y + 18, found + column,
+                           self.rows * 2 * self.n, 2 * self.n)
+
+    cdef void write(self, const Part *part, const Frame *f, const Moving *d, const double *y,
+                    const double *dy, double *x, Py_ssize_t order_step, Py_ssize_t row_step) noexcept nogil:
+        """Add rows of a part, or their change along d, to entries of x."""
+        cdef double seen[3]
+        cdef Py_ssize_t order, half, r
+        cdef double along[2]
+        for order in range(3):
+            if part.kind == ANGLE:
+                if d == NULL:
+                    x[order * order_step] += product_rule(y, y + 9, order)
+                else:
+                    x[order * order_step] += product_rule(dy, y + 9, order) + product_rule(y, dy + 9, order)
+                continue
+            for half in range(2 if part.kind == HELD_6D else 1):
+                seen[0] = seen[1] = seen[2] = 0.0
+                add(1.0, dy + 9 * half + 3 * order, seen)
+                if part.local and d != NULL:
+                    add_cross(1.0, y + 9 * half + 3 * order, d.turn, seen)
+                for r in range(3):
+                    x[order * order_step + (3 * half + r) * row_step] += (
+                        dot(f.axes + 3 * r, seen) if part.local else seen[r]
+                    )
+
+    cdef void part_forces(self, const Part *part, const Frame *f, const Moving *d, const double *force,
+                          double *E) noexcept nogil:
+        """Add the derivatives by q (nv, nv) of the forces of a part."""
+        cdef double x[12]            # force and moment on the first frame, then on the second
+        cdef double dx[12]
+        cdef double y[36]
+        cdef Py_ssize_t k, j
+        cdef int side
+        memset(y, 0, sizeof(y))
+        if part.kind == ANGLE:
+            axis_motion(f, part.i, y)
+            axis_motion(f + 1, part.j, y + 9)
+        self.wrenches(part, f, NULL, force, y, x, x)
+        for k in range(self.m):
+            if not (self.moved(f, k) or self.moved(f + 1, k)):
+                continue
+            if part.kind == ANGLE:
+                axis_change(f, d + 4 * k, y, y + 18)
+                axis_change(f + 1, d + 4 * k + 1, y + 9, y + 27)
+            self.wrenches(part, f, d + 4 * k, force, y, x, dx)
+            for side in range(2):
+                for j in range(self.m):
+                    if self.moved(f + side, j):
+                        E[self.column[j] * self.n + self.column[k]] += self.entry(
+                            j, k, d + side, x + 6 * side, dx + 6 * side
+                        )
+
+    cdef double entry(self, Py_ssize_t j, Py_ssize_t k, const Moving *d, const double *x,
+                      const double *dx) noexcept nogil:
+        """Return the derivative along freedom k of the force of freedom j, of a wrench x on a frame."""
+        cdef const Moving *by_j = d + 4 * j
+        cdef const Moving *by_k = d + 4 * k
+        cdef double turned[3]
+        cdef double found = dot(by_j.p, dx) + dot(by_j.turn, dx + 3)
+        turned[0] = turned[1] = turned[2] = 0.0
+        if self.moves[j * self.m + k]:
+            add_cross(1.0, x, by_k.turn, turned)
+            found += dot(by_j.p, turned)
+            turned[0] = turned[1] = turned[2] = 0.0
+            add_cross(1.0, x + 3, by_k.turn, turned)
+            found += dot(by_j.turn, turned)
+        elif self.moves[k * self.m + j]:
+            add_cross(1.0, x, by_j.turn, turned)
+            found += dot(by_k.p, turned)
+        return found
+
+    cdef void wrenches(self, const Part *part, const Frame *f, const Moving *d, const double *force,
+                       const double *y, double *x, double *dx) noexcept nogil:
+        """Write forces and moments on both frames, x if d is NULL, or their changes dx."""
+        cdef int one = part.kind == ORIGINS                # frame at whose origin the force acts
+        cdef double apart[3]
+        cdef double moved[3]
+        cdef double f0[6]
+        cdef double df[6]
+        cdef const double *g = f0
+        cdef Py_ssize_t r
+        memset(f0, 0, sizeof(f0))
+        memset(df, 0, sizeof(df))
+        memset(dx, 0, 12 * sizeof(double))
+        if part.kind == ANGLE:
+            if d == NULL:
+                add_cross(force[0], y + 9, y, dx + 9)
+            else:
+                add_product(force[0], y + 9, y + 27, y, y + 18, dx + 9)
+            add(-1.0, dx + 9, dx + 3)
+            return
+        for r in range(3):
+            f0[r] = force[r]
+            f0[3 + r] = force[3 + r] if part.kind == HELD_6D else 0.0
+        if part.local:
+            rotate(f.axes, force, f0)
+            if part.kind == HELD_6D:
+                rotate(f.axes, force + 3, f0 + 3)
+            if d != NULL:
+                add_cross(1.0, d.turn, f0, df)
+                add_cross(1.0, d.turn, f0 + 3, df + 3)
+        if d != NULL:
+            g = df
+        subtract(f[one].at.p, f[1 - one].at.p, apart)
+        add(1.0, g, dx + 6 * one)
+        add(1.0, g + 3, dx + 6 * one + 3)
+        add(-1.0, dx + 6 * one, dx + 6 * (1 - one))
+        add(-1.0, dx + 6 * one + 3, dx + 6 * (1 - one) + 3)
+        if part.kind == HELD_3D:
+            return
+        if d == NULL:
+            add_cross(-1.0, apart, f0, dx + 6 * (1 - one) + 3)
+        else:
+            subtract(d[one].p, d[1 - one].p, moved)
+            add_product(-1.0, apart, moved, f0, df, dx + 6 * (1 - one) + 3)
+
+    def rows_of(self, const double[:, ::1] frames, const double[:, ::1] v, const double[:, ::1] a,
+                const double[:, ::1] logs, double[:, :, ::1] values, double[:, :, :, ::1] found):
+        """Add values (count, 3, rows) and derivatives (count, 3, rows, 2 nv) of all states to zeros."""
+        cdef Py_ssize_t b, p
+        cdef double *work = self.workspace()
+        cdef double *A = work
+        cdef Unit *units = <Unit *> (work + 6 * self.joints)
+        cdef Moving *d = <Moving *> (units + self.m)
+        cdef Frame f[2]
+        cdef Py_ssize_t pair = -1
+        with nogil:
+            for b in range(frames.shape[0] if self.parts else 0):
+                self.units(&frames[b, 0], &v[b, 0], &a[b, 0], A, units)
+                pair = -1
+                for p in range(self.parts):
+                    if self.part[p].pair != pair:
+                        pair = self.part[p].pair
+                        self.prepare(pair, &frames[b, 0], A, units, f, d)
+                    self.part_rows(self.part + p, f, d, &logs[b, 0], &values[b, 0, 0], &found[b, 0, 0, 0])
+        free(work)
+
+    def forces_of(self, const double[:, ::1] frames, const double[:, ::1] v, const double[:, ::1] a,
+                  const double[:, ::1] forces, double[:, :, ::1] E):
+        """Add the derivatives by q (count, nv, nv) of the forces (count, rows) to zeros."""
+        cdef Py_ssize_t b, p
+        cdef double *work = self.workspace()
+        cdef double *A = work
+        cdef Unit *units = <Unit *> (work + 6 * self.joints)
+        cdef Moving *d = <Moving *> (units + self.m)
+        cdef Frame f[2]
+        cdef Py_ssize_t pair
+        with nogil:
+            for b in range(frames.shape[0] if self.parts else 0):
+                self.units(&frames[b, 0], &v[b, 0], &a[b, 0], A, units)
+                pair = -1
+                for p in range(self.parts):
+                    if self.part[p].pair != pair:
+                        pair = self.part[p].pair
+                        self.prepare(pair, &frames[b, 0], A, units, f, d)
+                    self.part_forces(self.part + p, f, d, &forces[b, self.part[p].row], &E[b, 0, 0])
+        free(work)
+
+    cdef void prepare(self, Py_ssize_t pair, const double *frames, const double *A, const Unit *units,
+                      Frame *f, Moving *d) noexcept nogil:
+        """Compute both frames of a pair and their changes."""
+        cdef const BodyMotion *first = body_motion(frames, self.pair[pair].body[0])
+        cdef const BodyMotion *second = body_motion(frames, self.pair[pair].body[1])
+        place(self.pair + pair, 0, first, first, A, f)
+        place(self.pair + pair, 1, second, first, A, f + 1)
+        self.changes(f, units, d)
+
+    cdef double *workspace(self) except NULL:
+        """Allocate accelerations, unit motions and changes."""
+        cdef size_t size = 6 * self.joints * sizeof(double) + self.m * (sizeof(Unit) + 4 * sizeof(Moving))
+        cdef double *work = <double *> malloc(size + sizeof(double))
+        if work == NULL:
+            raise MemoryError(f"not enough memory for {size} bytes")
+        return work
