@@ -64,8 +64,8 @@ def forward_dynamics_derivatives(
     Parameters
     ----------
     model, q, v, tau, fext, stabilization, drives, t, contacts
-        As for `forward_dynamics` of this module, whose results are differentiated: all loops, drives and
-        contacts hold, before and after the change. fext turns with the bodies.
+        As for `constraints.forward_dynamics`. All loops, drives and contacts hold, before and after the
+        change; fext turns with the bodies.
     with_value : bool
         Whether to return the accelerations and forces, too.
 

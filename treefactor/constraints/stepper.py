@@ -212,8 +212,8 @@ class Stepper(Sealed):
 
         Notes
         -----
-        `mlcp.sensitivity` of the step's problem, with the derivatives of its rows and momenta. By q along
-        `treefactor.integrate`, before and after the step.
+        `treefactor.mlcp.sensitivity` of the step's problem, with the derivatives of its rows and momenta. By
+        q along `treefactor.integrate`, before and after the step.
 
         Examples
         --------

@@ -37,7 +37,7 @@ from .programs import MANY, compile_c
 TARGET = "Derivatives"
 COUNTS = 256, 1024  # configurations in a batch
 PATIENCE = 2.0  # seconds
-PINOCCHIO, DIFFERENCES = "Pinocchio", "Pinocchio's differences"
+PINOCCHIO, DIFFERENCES = "Pinocchio", "differences"
 ARGUMENTS: dict[Callable, str] = {
     rnea_derivatives: "q v a",
     forward_dynamics_derivatives: "q v tau",
