@@ -9,7 +9,7 @@ import numpy as np
 
 from .. import dynamics
 from ..kinematics.jacobians import BodyMotions
-from ..linalg.closed_system import ClosedSystem
+from ..linalg.constrained_system import ConstrainedSystem
 from ..linalg.factorization import factor
 from ..model.model import Model
 from ._loop_rows import Loops
@@ -73,7 +73,7 @@ class SolvedStates(NamedTuple):
     a: np.ndarray
     forces: np.ndarray
     error: np.ndarray
-    system: ClosedSystem
+    system: ConstrainedSystem
     at: BodyMotions
 
 
@@ -82,7 +82,7 @@ def solve_states(rows: ConstraintRows, given: States, s: float) -> SolvedStates:
     model = rows.loops.model
     at = BodyMotions(model, given.q, given.v)
     found = rows.rows(at, given.v, np.zeros(model.nv), s != 0.0)
-    system = ClosedSystem(factor(dynamics.crba(model, given.q), model.tree), found.J)
+    system = ConstrainedSystem(factor(dynamics.crba(model, given.q), model.tree), found.J)
     force = given.tau - dynamics.bias(model, given.q, given.v, given.fext)
     required = required_accelerations(rows, found, at, given, s)[..., None]
     a, forces = system.solve(force[..., None], required)

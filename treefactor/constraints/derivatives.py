@@ -168,5 +168,5 @@ def _solved_with_rank(rows, given, found, top, bottom) -> tuple[np.ndarray, np.n
     x, y = system.solve(top, bottom)
     z = system.rates_of(found.forces)
     other = rows.rows(BodyMotions(model, given.q, z), z, np.zeros(n))
-    y[..., :n] += np.where(dependent, system.rest(other.drate[..., :n]), 0.0)
+    y[..., :n] += np.where(dependent, system.outside_range(other.drate[..., :n]), 0.0)
     return x, y
