@@ -1,4 +1,4 @@
-"""Compute first derivatives of inverse and forward dynamics as matrices."""
+"""Compute first derivatives of inverse and forward dynamics as matrices: compiled functions of one model."""
 
 from libc.string cimport memcpy, memset
 

@@ -88,11 +88,11 @@ cdef class StateFunction:
         return results[0] if self.gather is None else self.gather(results)
 
     cdef bint is_apart(self, int k) noexcept nogil:
-        """Return whether a single result is computed in the workspace: packed, or unsure to be there."""
+        """Return whether a single result is computed in the workspace: a packed one, or one that may fail."""
         return self.result[k].form != PLAIN or self.may_fail
 
     cdef bint run_one(self, const double **x, double **out) noexcept:
-        """Compute one configuration; false leaves it to the general path, and out as it was."""
+        """Compute one configuration; return false, and leave out unchanged, if the general path must."""
         cdef double local[STACK_DOUBLES]
         cdef double *work = local
         cdef double *end
@@ -194,7 +194,7 @@ cdef class StateFunction:
         return out if self.run_one(x, y) else None
 
     cdef object run_rows(self, tuple arrays, object out):
-        """Compute a batch of float64 arrays, or that all of it share; None if they do not fit."""
+        """Compute a batch given as float64 arrays, or as one row for all of it; None if they do not fit."""
         cdef Operand operands[MOST_ARRAYS]
         cdef Py_ssize_t batch = -1
         cdef tuple results
@@ -311,7 +311,7 @@ cdef class StateFunction:
         return LANES * sizeof(double) * (self.result[k].computed if self.in_lanes else self.result[k].size)
 
     cdef double *place_of(self, int k, char *to, Py_ssize_t b, double *packed) noexcept nogil:
-        """Return where result k of block b is computed: where the user wants it, if in aligned lanes."""
+        """Return where result k of block b is computed: in the user's array if that has aligned lanes."""
         cdef double *there = <double *> (to + b * self.to_next_block(k))
         return there if self.in_lanes and there == align(there) else packed
 
