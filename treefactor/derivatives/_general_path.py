@@ -153,8 +153,13 @@ def bound(model: Model, kind: type[StateFunction], options: tuple, given: dict[s
     }
     for name, array in arrays.items():
         require_bindable(array, function.input_shapes[name], name)
-    _require_count(out, function.results)
     many = isinstance(out, tuple | list)
+    if function.results > 1 and (not many or len(out) != function.results):
+        raise ShapeError(
+            f"out must be a tuple of {function.results} arrays, got {received(out)}",
+            None,
+            (function.results,),
+        )
     for k, (one, shape) in enumerate(zip(out if many else (out,), function.shapes, strict=True)):
         name = f"out[{k}]" if many else "out"
         require_bindable(one, shape, name)
