@@ -4,6 +4,7 @@
 #include "../common/motion_cross.h"
 #include "../dynamics/placements.h"
 #include "../dynamics/inertias.h"
+#include "../dynamics/crba.h"
 #include "../dynamics/rnea.h"
 #include "../dynamics/momenta.h"
 #include "hvp.h"
