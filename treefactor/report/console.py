@@ -358,7 +358,9 @@ def goal(one: Result) -> Text:
     """Format the goal, and whether it is reached."""
     if one.goal is None:
         return Text("")
-    return Text(f"{ratio(one.goal)} {'reached' if one.reached else 'missed'}", style="green" if one.reached else "red")
+    return Text(
+        f"{ratio(one.goal)} {'reached' if one.reached else 'missed'}", style="green" if one.reached else "red"
+    )
 
 
 def _drawing(name: str, tree: Tree) -> RichTree:
