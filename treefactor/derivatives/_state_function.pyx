@@ -38,7 +38,7 @@ cdef class StateFunction:
     cdef void add_input(self, tuple shape, bint optional=False):
         """Declare the next argument, with its shape for one configuration."""
         cdef Array *array = &self.input[self.inputs]
-        assert self.inputs < MOST_ARRAYS and len(shape) <= 2
+        assert self.inputs < MOST_ARRAYS and len(shape) <= 3
         describe_shape(array, shape)
         array.optional = optional
         self.inputs += 1
@@ -205,7 +205,8 @@ cdef class StateFunction:
             array = &self.input[k]
             if arrays[k] is None and array.optional:
                 continue
-            if not (read_operand(arrays[k], array.size, &batch, &operands[k]) if array.axes == 1 else
+            if array.axes > 2 or not (
+                    read_operand(arrays[k], array.size, &batch, &operands[k]) if array.axes == 1 else
                     read_matrix_operand(arrays[k], array.shape[0], array.shape[1], &batch, &operands[k])):
                 return None
         if batch <= 0 or (self.in_lanes and out is None):
