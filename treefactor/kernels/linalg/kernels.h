@@ -82,6 +82,8 @@ typedef struct {
     void (*gather)(ptrdiff_t pieces, const Piece *, int count, const char *from, ptrdiff_t to_lane, void *X);
     /* the reverse, contiguous */
     void (*store)(ptrdiff_t m, int count, const void *X, char *to, ptrdiff_t to_lane);
+    /* the same for the entries at[0], at[1], .. at[m - 1] of X */
+    void (*unpack)(ptrdiff_t m, const int *at, int count, const void *X, char *to, ptrdiff_t to_lane);
     /* X <- LTDL of H, which is read once, may be X and need not be aligned; failed[l] <- -1, or the row whose
      * pivot or its reciprocal is not in (0, inf), its matrix made NaN */
     void (*factor)(const Shape *, const void *H, void *X, void *inverse, void *scratch, ptrdiff_t *failed);
