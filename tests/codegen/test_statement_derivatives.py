@@ -193,6 +193,15 @@ def test_a_function_that_does_not_depend_on_an_argument():
     )
 
 
+def test_functions_whose_result_is_a_number():
+    ball = tf.Model([tf.Joint("slide", "prismatic", axis=[0, 0, 1.0], inertia=tf.Inertia(2.0))])
+    energy = generate(ball, ["kinetic_energy"]).functions["kinetic_energy"]
+    np.testing.assert_allclose(energy.evaluate([0.0], [3.0]), 9.0, rtol=EXACT)
+    np.testing.assert_allclose(directional(energy).evaluate([0.0], [3.0], [1.0], [0.5]), 3.0, rtol=EXACT)
+    np.testing.assert_allclose(gradient(energy).evaluate([0.0], [3.0], [1.0]), [0.0, 6.0], rtol=EXACT)
+    assert energy.evaluate(np.zeros((4, 1)), [3.0]).shape == (4,)
+
+
 def test_what_is_not_a_function_is_refused():
     for made in (gradient, directional):
         with pytest.raises(TypeError, match="function must be a Function, such as"):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import NamedTuple
 
 import numpy as np
@@ -121,9 +122,9 @@ class ConstraintRows(Sealed):
         """Return kinematics records, v and a with one leading axis."""
         if not at.batch:
             return at.frames[None], np.ascontiguousarray(v)[None], np.ascontiguousarray(a)[None]
-        frames, n = at.frames.reshape(-1, at.frames.shape[-1]), self.loops.model.nv
-        v, a = (np.ascontiguousarray(np.broadcast_to(x, (*at.batch, n))).reshape(-1, n) for x in (v, a))
-        return frames, v, a
+        count, n = math.prod(at.batch), self.loops.model.nv
+        v, a = (np.ascontiguousarray(np.broadcast_to(x, (*at.batch, n))).reshape(count, n) for x in (v, a))
+        return at.frames.reshape(count, at.frames.shape[-1]), v, a
 
     def _rotations(self, at: BodyMotions | None, count: int) -> np.ndarray:
         """Return the rotation vectors of 6D contacts in base axes, and their derivatives by rotations."""

@@ -30,10 +30,15 @@ cdef const Products *products = products_for(active.name)
 
 
 cdef Py_ssize_t axes_of(object x) except -1:
-    """Return the number of axes of an argument, 0 of None."""
+    """Return the number of axes of an argument, 0 of None and of what validation refuses."""
     if x is None:
         return 0
-    return cnp.PyArray_NDIM(<cnp.ndarray> x) if is_real(x) else np.ndim(x)
+    if is_real(x):
+        return cnp.PyArray_NDIM(<cnp.ndarray> x)
+    try:
+        return np.ndim(x)
+    except ValueError:  # not rectangular
+        return 0
 
 
 def vectors_per_state(tuple states not None, fext, tuple directions not None, dfext=None):
@@ -101,7 +106,7 @@ cdef class Product(StateFunction):
         for _ in fields:
             self.add_input((*self.axis, self.bodies.nv), True)
         self.add_input((self.bodies.m.joints, 6), True)
-        self.add_input((*self.axis, self.bodies.m.joints * 6) if self.axis else (self.bodies.m.joints, 6), True)
+        self.add_input((*self.axis, self.bodies.m.joints, 6), True)
         self.add_result((*self.axis, self.bodies.nv))
         if value:
             self.add_result((self.bodies.nv,))

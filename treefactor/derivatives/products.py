@@ -5,8 +5,6 @@ from __future__ import annotations
 from functools import partial
 from typing import Any
 
-import numpy as np
-
 from .._util.bindable import register
 from ..model.model import Model
 from . import _products as compiled
@@ -75,9 +73,7 @@ def rnea_jvp(
     >>> tf.rnea_jvp(model, [0.0], [0.0], [0.0], [1.0], None, [2.0])
     array([5.605])
     """
-    options = (compiled.vectors_per_state((q, v, a), fext, (dq, dv, da), dfext), with_value)
-    if options[0] >= 0:
-        dfext = _flat(dfext)
+    options = (compiled.vectors_per_state((q, v, a), fext, (dq, dv, da), dfext), bool(with_value))
     return call(
         model, compiled.RneaJvp, options, (q, v, a, dq, dv, da, fext, dfext), out, num_threads, general_path
     )
@@ -146,8 +142,8 @@ def rnea_vjp(
     >>> gradient.q, gradient.a
     (array([4.905]), array([0.35]))
     """
-    count = compiled.vectors_per_state((q, v, a), fext, (w,))
-    options = (count, fext_gradient, inertia_gradient, with_value)
+    wanted = bool(fext_gradient), bool(inertia_gradient), bool(with_value)
+    options = (compiled.vectors_per_state((q, v, a), fext, (w,)), *wanted)
     return call(model, compiled.RneaVjp, options, (q, v, a, w, fext), out, num_threads, general_path)
 
 
@@ -205,9 +201,7 @@ def forward_dynamics_jvp(
     >>> tf.forward_dynamics_jvp(model, [0.0], [0.0], [0.0], [1.0], None, [0.7])
     array([-12.01428571])
     """
-    options = (compiled.vectors_per_state((q, v, tau), fext, (dq, dv, dtau), dfext), with_value)
-    if options[0] >= 0:
-        dfext = _flat(dfext)
+    options = (compiled.vectors_per_state((q, v, tau), fext, (dq, dv, dtau), dfext), bool(with_value))
     arrays = (q, v, tau, dq, dv, dtau, fext, dfext)
     return call(model, compiled.ForwardDynamicsJvp, options, arrays, out, num_threads, general_path)
 
@@ -265,23 +259,11 @@ def forward_dynamics_vjp(
     >>> gradient.q, gradient.tau
     (array([-9.81]), array([2.]))
     """
-    options = (
-        compiled.vectors_per_state((q, v, tau), fext, (w,)),
-        fext_gradient,
-        inertia_gradient,
-        with_value,
-    )
+    wanted = bool(fext_gradient), bool(inertia_gradient), bool(with_value)
+    options = (compiled.vectors_per_state((q, v, tau), fext, (w,)), *wanted)
     return call(
         model, compiled.ForwardDynamicsVjp, options, (q, v, tau, w, fext), out, num_threads, general_path
     )
-
-
-def _flat(dfext):
-    """Return directions in fext with one axis for the entries of all joints."""
-    if dfext is None:
-        return None
-    dfext = np.asanyarray(dfext)  # masked ones are refused later
-    return dfext.reshape(*dfext.shape[:-2], -1) if dfext.ndim > 2 else dfext
 
 
 KINDS: dict[Any, Any] = {
@@ -295,7 +277,7 @@ OPTIONS = ("fext_gradient", "inertia_gradient", "with_value")
 
 def _bound(function, model: Model, given: dict[str, Any], out):
     """Return the bound call of a product."""
-    options = (-1, *(given[name] for name in OPTIONS if name in given))
+    options = (-1, *(bool(given[name]) for name in OPTIONS if name in given))
     return bound(model, KINDS[function], options, given, out, partial(function, model, **given, out=out))
 
 
