@@ -139,4 +139,6 @@ def test_robots_that_are_checked_without_names():
 
 def test_all_engines_but_drake_are_the_default(monkeypatch):
     monkeypatch.setattr(cli.check, "import_module", lambda name, package=None: None)
-    assert cli.check._installed_engines(check.DEFAULT_ENGINES) == [engine for engine in check.ENGINES if engine != "drake"]
+    assert cli.check._installed_engines(check.DEFAULT_ENGINES) == [
+        engine for engine in check.ENGINES if engine != "drake"
+    ]

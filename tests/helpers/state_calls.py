@@ -43,7 +43,7 @@ def posed(function):
 
 
 def second(function):
-    """Return a function of second derivatives whose last array are the external forces, weighted by the third."""
+    """Return a function of second derivatives whose last array has the external forces; w is the third."""
 
     def call(model, q, v, a, *others, **options):
         weights = others[:1] if len(others) == 2 else (a, *others[:-1])

@@ -15,16 +15,16 @@ from ._moving_frames cimport (
     Moving,
     Pair,
     Part,
-    Unit,
+    UnitMotion,
     add,
     add_product,
-    angular_changes,
+    angular_derivatives,
     angular_rows,
-    axis_change,
+    axis_derivative,
     axis_motion,
-    change,
+    differentiate,
     dot,
-    linear_changes,
+    linear_derivatives,
     linear_rows,
     motion_cross,
     place,
@@ -46,7 +46,7 @@ assert PART.itemsize == sizeof(Part) and PAIR.itemsize == sizeof(Pair)
 cdef BodyMotion BASE
 for _ in range(3):
     BASE.axes[4 * _] = 1.0
-KINDS = {"origins": ORIGINS, "angle": ANGLE, "3D": HELD_3D, "6D": HELD_6D}
+PART_KINDS = {"origins": ORIGINS, "angle": ANGLE, "3D": HELD_3D, "6D": HELD_6D}
 
 
 cdef inline const BodyMotion *body_motion(const double *frames, Py_ssize_t joint) noexcept nogil:
@@ -59,8 +59,8 @@ cdef class RowKernel:
 
     Parameters
     ----------
-    below, joint, parent : ndarray of int
-        Of every freedom the joints below and of its body, and its column in v.
+    below, joint, column : ndarray of int
+        Of every freedom: the joint of the body below, its own joint, and its column in v.
     ratio : ndarray
         Ratio of every freedom to its column.
     path : ndarray of uint8, shape (njoints + 1, freedoms)
@@ -102,22 +102,22 @@ cdef class RowKernel:
         return RowKernel, self.kept
 
     cdef void units(self, const double *frames, const double *v, const double *a, double *A,
-                    Unit *units) noexcept nogil:
-        """Compute unit motions, what their changes are made of, and accelerations A of the bodies."""
+                    UnitMotion *units) noexcept nogil:
+        """Compute unit motions, their rates, and accelerations A of the bodies."""
         cdef double V[6]
         cdef double own[6]
         cdef double down[6]
         cdef double step[6]
         cdef const BodyMotion *body
         cdef Py_ssize_t k, i, r
-        cdef Unit *x
+        cdef UnitMotion *x
         for i in range(self.joints):
             body = body_motion(frames, i)
             for r in range(6):
                 A[6 * i + r] = body.acceleration[r]
         for k in range(self.m):
             x = units + k
-            memset(x, 0, sizeof(Unit))
+            memset(x, 0, sizeof(UnitMotion))
             for r in range(6):
                 x.S[r] = self.ratio[k] * frames[UNIT_MOTION(self.joints, k) + r]
             for i in range(self.joints):
@@ -144,19 +144,19 @@ cdef class RowKernel:
             motion_cross(V, x.S, x.first)
             motion_cross(down, x.S, x.second)
             motion_cross(V, x.first, x.second)
-            motion_cross(own, x.S, x.both)
+            motion_cross(own, x.S, x.mixed)
             for r in range(6):
-                x.both[r] += x.first[r]
+                x.mixed[r] += x.first[r]
 
-    cdef void changes(self, const Frame *f, const Unit *units, Moving *d) noexcept nogil:
-        """Compute the changes of both frames of a pair: d[4 k] by q and d[4 k + 2] by v of freedom k."""
+    cdef void differentiate_frames(self, const Frame *f, const UnitMotion *units, Moving *d) noexcept nogil:
+        """Compute the derivatives of both frames of a pair: d[4 k] by q and d[4 k + 2] by v of freedom k."""
         cdef Py_ssize_t k
         cdef int side
         memset(d, 0, 4 * self.m * sizeof(Moving))
         for k in range(self.m):
             for side in range(2):
                 if self.moved(f + side, k):
-                    change(f + side, units + k, d + 4 * k + side, d + 4 * k + 2 + side)
+                    differentiate(f + side, units + k, d + 4 * k + side, d + 4 * k + 2 + side)
 
     cdef inline bint moved(self, const Frame *f, Py_ssize_t k) noexcept nogil:
         """Return whether a freedom moves a frame."""
@@ -165,7 +165,7 @@ cdef class RowKernel:
     cdef void part_rows(self, const Part *part, const Frame *f, const Moving *d, const double *log,
                         double *values, double *found) noexcept nogil:
         """Write the values (3, rows) of a part, and add to its derivatives (3, rows, 2 nv)."""
-        cdef double y[36]            # values of two vectors, of two axes; then their changes
+        cdef double y[36]            # values of two vectors, of two axes; then their derivatives
         cdef Py_ssize_t k, column
         cdef int side
         memset(y, 0, sizeof(y))
@@ -183,19 +183,19 @@ cdef class RowKernel:
             for side in range(2):
                 memset(y + 18, 0, 18 * sizeof(double))
                 if part.kind == ANGLE:
-                    axis_change(f, d + 4 * k + 2 * side, y, y + 18)
-                    axis_change(f + 1, d + 4 * k + 2 * side + 1, y + 9, y + 27)
+                    axis_derivative(f, d + 4 * k + 2 * side, y, y + 18)
+                    axis_derivative(f + 1, d + 4 * k + 2 * side + 1, y + 9, y + 27)
                 else:
-                    linear_changes(part, f, d + 4 * k + 2 * side, y, y + 18)
+                    linear_derivatives(part, f, d + 4 * k + 2 * side, y, y + 18)
                     if part.kind == HELD_6D:
-                        angular_changes(f, d + 4 * k + 2 * side, log + 12 * part.log, y + 27)
+                        angular_derivatives(f, d + 4 * k + 2 * side, log + 12 * part.log, y + 27)
                 column = part.row * 2 * self.n + side * self.n + self.column[k]
                 self.write(part, f, d + 4 * k + 2 * side, y, y + 18, found + column,
                            self.rows * 2 * self.n, 2 * self.n)
 
     cdef void write(self, const Part *part, const Frame *f, const Moving *d, const double *y,
                     const double *dy, double *x, Py_ssize_t order_step, Py_ssize_t row_step) noexcept nogil:
-        """Add rows of a part, or their change along d, to entries of x."""
+        """Add rows of a part, or their derivative along d, to entries of x."""
         cdef double seen[3]
         cdef Py_ssize_t order, half, r
         cdef double along[2]
@@ -233,8 +233,8 @@ cdef class RowKernel:
             if not (self.moved(f, k) or self.moved(f + 1, k)):
                 continue
             if part.kind == ANGLE:
-                axis_change(f, d + 4 * k, y, y + 18)
-                axis_change(f + 1, d + 4 * k + 1, y + 9, y + 27)
+                axis_derivative(f, d + 4 * k, y, y + 18)
+                axis_derivative(f + 1, d + 4 * k + 1, y + 9, y + 27)
             self.wrenches(part, f, d + 4 * k, force, y, x, dx)
             for side in range(2):
                 for j in range(self.m):
@@ -264,7 +264,7 @@ cdef class RowKernel:
 
     cdef void wrenches(self, const Part *part, const Frame *f, const Moving *d, const double *force,
                        const double *y, double *x, double *dx) noexcept nogil:
-        """Write forces and moments on both frames, x if d is NULL, or their changes dx."""
+        """Write forces and moments on both frames, x if d is NULL, or their derivatives dx."""
         cdef int one = part.kind == ORIGINS                # frame at whose origin the force acts
         cdef double apart[3]
         cdef double moved[3]
@@ -313,7 +313,7 @@ cdef class RowKernel:
         cdef Py_ssize_t b, p
         cdef double *work = self.workspace()
         cdef double *A = work
-        cdef Unit *units = <Unit *> (work + 6 * self.joints)
+        cdef UnitMotion *units = <UnitMotion *> (work + 6 * self.joints)
         cdef Moving *d = <Moving *> (units + self.m)
         cdef Frame f[2]
         cdef Py_ssize_t pair = -1
@@ -334,7 +334,7 @@ cdef class RowKernel:
         cdef Py_ssize_t b, p
         cdef double *work = self.workspace()
         cdef double *A = work
-        cdef Unit *units = <Unit *> (work + 6 * self.joints)
+        cdef UnitMotion *units = <UnitMotion *> (work + 6 * self.joints)
         cdef Moving *d = <Moving *> (units + self.m)
         cdef Frame f[2]
         cdef Py_ssize_t pair
@@ -349,18 +349,18 @@ cdef class RowKernel:
                     self.part_forces(self.part + p, f, d, &forces[b, self.part[p].row], &E[b, 0, 0])
         free(work)
 
-    cdef void prepare(self, Py_ssize_t pair, const double *frames, const double *A, const Unit *units,
+    cdef void prepare(self, Py_ssize_t pair, const double *frames, const double *A, const UnitMotion *units,
                       Frame *f, Moving *d) noexcept nogil:
-        """Compute both frames of a pair and their changes."""
+        """Compute both frames of a pair and their derivatives."""
         cdef const BodyMotion *first = body_motion(frames, self.pair[pair].body[0])
         cdef const BodyMotion *second = body_motion(frames, self.pair[pair].body[1])
         place(self.pair + pair, 0, first, first, A, f)
         place(self.pair + pair, 1, second, first, A, f + 1)
-        self.changes(f, units, d)
+        self.differentiate_frames(f, units, d)
 
     cdef double *workspace(self) except NULL:
-        """Allocate accelerations, unit motions and changes."""
-        cdef size_t size = 6 * self.joints * sizeof(double) + self.m * (sizeof(Unit) + 4 * sizeof(Moving))
+        """Allocate accelerations, unit motions and derivatives."""
+        cdef size_t size = 6 * self.joints * sizeof(double) + self.m * (sizeof(UnitMotion) + 4 * sizeof(Moving))
         cdef double *work = <double *> malloc(size + sizeof(double))
         if work == NULL:
             raise MemoryError(f"not enough memory for {size} bytes")

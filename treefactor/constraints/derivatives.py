@@ -11,9 +11,9 @@ from .._util.validation import as_number
 from ..derivatives.first_order import rnea_derivatives
 from ..kinematics.jacobians import BodyMotions
 from ..model.model import Model, require_model
+from ._constrained_dynamics import States, prepared_rows, solve_states, states_of
 from ._loop_rows import driven_loops
-from ._rigid_dynamics import States, prepared, solved, states_of
-from ._row_changes import RowChanges
+from ._row_derivatives import ConstraintRows
 from .drives import motions_at
 from .loops import NO_DRIVES
 
@@ -64,8 +64,8 @@ def forward_dynamics_derivatives(
     Parameters
     ----------
     model, q, v, tau, fext, stabilization, drives, t, contacts
-        As for `forward_dynamics` of this module, whose results are differentiated: all loops, drives and
-        contacts hold, before and after the change. fext turns with the bodies.
+        As for `constraints.forward_dynamics`. All loops, drives and contacts hold, before and after the
+        change; fext turns with the bodies.
     with_value : bool
         Whether to return the accelerations and forces, too.
 
@@ -114,36 +114,40 @@ def forward_dynamics_derivatives(
         raise ValueError(f"stabilization must not be negative, got {s}")
     drives, loops = driven_loops(model, drives)
     motion = motions_at(drives, t) if drives else None
-    rows = prepared(loops, contacts)
+    rows = prepared_rows(loops, contacts)
     given = states_of(model, {"q": q, "v": v, "tau": tau, "fext": fext}, motion)
     found = _of_states(rows, given, s) if math.prod(given.batch) <= BLOCK else _of_blocks(rows, given, s)
     return ConstrainedDerivativesWithValue(*found) if with_value else ConstrainedDerivatives(*found[:6])
 
 
-def _of_blocks(rows: RowChanges, given: States, s: float) -> list[np.ndarray]:
+def _of_blocks(rows: ConstraintRows, given: States, s: float) -> list[np.ndarray]:
     """Return derivatives and values of a batch, block by block, so that all arrays fit into a cache."""
     batch, count = given.batch, math.prod(given.batch)
-    flat = [x if x is None else x.reshape(count, *x.shape[len(batch) :]) for x in given[:5]]
+    flat = {
+        name: x.reshape(count, *x.shape[len(batch) :])
+        for name, x in given._asdict().items()
+        if isinstance(x, np.ndarray)
+    }
     results: list[np.ndarray] = []
     for first in range(0, count, BLOCK):
         part = slice(first, min(first + BLOCK, count))
-        q, v, tau, fext, motion = (x if x is None else x[part] for x in flat)
-        found = _of_states(rows, States(q, v, tau, fext, motion, (len(q),)), s)
+        block = {name: x[part] for name, x in flat.items()}
+        found = _of_states(rows, given._replace(**block, batch=(len(block["q"]),)), s)
         results = results or [np.empty((count, *x.shape[1:])) for x in found]
         for result, x in zip(results, found, strict=True):
             result[part] = x
     return [x.reshape(*batch, *x.shape[1:]) for x in results]
 
 
-def _of_states(rows: RowChanges, given: States, s: float) -> list[np.ndarray]:
+def _of_states(rows: ConstraintRows, given: States, s: float) -> list[np.ndarray]:
     """Return derivatives and values of states."""
     model, n = rows.loops.model, rows.loops.model.nv
-    found = solved(rows, given, s)
-    change = rows.rows(found.at, given.v, found.a, s != 0.0).stabilized(s)[1]
+    found = solve_states(rows, given, s)
+    drows = rows.rows(found.at, given.v, found.a, s != 0.0).stabilized(s)[1]
     dq, dv, _ = rnea_derivatives(model, given.q, given.v, found.a, given.fext)
-    push = rows.force_changes(found.at, given.v, found.a, found.forces)
+    push = rows.force_derivatives(found.at, given.v, found.a, found.forces)
     top = np.concatenate([push - dq, -dv, np.broadcast_to(np.eye(n), dq.shape)], axis=-1)
-    bottom = np.concatenate([-change, np.zeros((*change.shape[:-1], n))], axis=-1)
+    bottom = np.concatenate([-drows, np.zeros((*drows.shape[:-1], n))], axis=-1)
     x, y = _solved_with_rank(rows, given, found, top, bottom)
     return [*(z[..., k * n : (k + 1) * n] for z in (x, y) for k in range(3)), found.a, found.forces]
 
@@ -151,7 +155,7 @@ def _of_states(rows: RowChanges, given: States, s: float) -> list[np.ndarray]:
 def _solved_with_rank(rows, given, found, top, bottom) -> tuple[np.ndarray, np.ndarray]:
     """Solve for derivatives of accelerations and forces; the rank of J is constant near the state.
 
-    Where rows depend on each other, the least squares J^T (J a - wanted) = 0 and the least forces, which are
+    Where rows depend on each other, the least squares J^T (error of J a) = 0 and the least forces, which are
     in the range of J, change with J.
     """
     system, model = found.system, rows.loops.model
@@ -159,10 +163,10 @@ def _solved_with_rank(rows, given, found, top, bottom) -> tuple[np.ndarray, np.n
     if not dependent.any():
         return system.solve(top, bottom)
     n = model.nv
-    push = system.forces_of(rows.force_changes(found.at, given.v, found.a, found.error))
+    push = system.forces_of(rows.force_derivatives(found.at, given.v, found.a, found.error))
     bottom[..., :n] -= np.where(dependent, push, 0.0)
     x, y = system.solve(top, bottom)
     z = system.rates_of(found.forces)
     other = rows.rows(BodyMotions(model, given.q, z), z, np.zeros(n))
-    y[..., :n] += np.where(dependent, system.rest(other.rate_change[..., :n]), 0.0)
+    y[..., :n] += np.where(dependent, system.outside_range(other.drate[..., :n]), 0.0)
     return x, y

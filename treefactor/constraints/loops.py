@@ -16,9 +16,9 @@ from ..model.configuration import integrate
 from ..model.joints import PAIRS
 from ..model.model import Model, require_model
 from ..tolerances import DEPENDENT_ROWS as RANK
+from ._constrained_dynamics import constrained_dynamics
 from ._loop_rows import Loops, Rows, driven_loops, kernel_of, loops_of
 from ._loops import one
-from ._rigid_dynamics import rigid_dynamics
 from .drives import Drive, motions_at, require_finite_motions, states_with_motions
 
 __all__ = [
@@ -142,7 +142,7 @@ def forward_dynamics(
     if stabilization < 0.0:
         raise ValueError(f"stabilization must not be negative, got {stabilization}")
     if contacts:
-        return rigid_dynamics(
+        return constrained_dynamics(
             loops, contacts, {"q": q, "v": v, "tau": tau, "fext": fext}, stabilization, motion
         )
     found = one(kernel, q, v, tau, stabilization, motion) if fext is None else None

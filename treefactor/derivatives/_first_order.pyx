@@ -1,4 +1,4 @@
-"""Compute first derivatives of inverse and forward dynamics as matrices."""
+"""Compute first derivatives of inverse and forward dynamics as matrices: compiled functions of one model."""
 
 from libc.string cimport memcpy, memset
 
@@ -167,8 +167,8 @@ cdef class ForwardDynamicsDerivatives(StateFunction):
             active.lanes.apply(t, H, inverse, 1, SOLVE, a, 1)
             active.lanes.invert(t, H, inverse, 1, spare, spare + lanes * nnz, y[2])
             write_position_part(self.bodies, lanes, a, dq, parts)
-            active.lanes.solve_pair(t, H, inverse, dq, rest, y[0])
-            active.lanes.solve_pair(t, H, inverse, dv, rest, y[1])
+            active.lanes.solve_pair(t, H, spare + lanes * nnz, dq, rest, y[0])
+            active.lanes.solve_pair(t, H, spare + lanes * nnz, dv, rest, y[1])
         else:
             w = carve_workspace(t, rest)
             clear_workspace(t, &w)

@@ -78,12 +78,13 @@ def _run_batch(model, function, rows, batch, targets, arrays, threads) -> tuple[
     count = math.prod(batch)
     blocks = -(-count // LANES)
     leads = (blocks if function.in_lanes else count,)
-    results = []
+    results: list[np.ndarray] = []
+    fresh = () if function.in_lanes else function.allocate(count)
     for k, shape in enumerate(function.shapes):
         flat = (*leads, *shape, LANES) if function.in_lanes else (*leads, *shape)
         to = None if targets is None or not batch else targets[k]
         if to is None or not to.flags.carray or any(np.may_share_memory(to, x) for x in arrays.values()):
-            to = aligned(flat) if function.in_lanes else np.empty(flat)
+            to = aligned(flat) if function.in_lanes else fresh[k]
         results.append(to.reshape(flat))
     failed = np.empty(blocks * LANES, dtype=np.intp)
     work = partial(function.batch, count, rows, tuple(results), failed)

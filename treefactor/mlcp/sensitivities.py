@@ -10,7 +10,7 @@ import numpy as np
 
 from .._util.validation import Sealed, as_real, as_size
 from ..exceptions import ShapeError
-from ..linalg.closed_system import ClosedSystem
+from ..linalg.constrained_system import ConstrainedSystem
 from ..linalg.solve_multiply import multiply
 from .problem import Solution, Status, _scale
 
@@ -64,7 +64,7 @@ class Sensitivity(Sealed):
         STRICT: all derivatives exist. DEPENDENT: held rows depend on each other, so that impulses are not
         unique; v has derivatives along changes that keep the held rows consistent. DEGENERATE: rows in
         ``weak`` neither act nor are open, so that there are one-sided derivatives only. UNSOLVED: there is
-        no solution. What does not exist is NaN.
+        no solution. Derivatives that do not exist are NaN.
     held, full, weak : ndarray of bool, shape (m,)
         Rows with D_i v = d_i and an impulse between its bounds; rows whose impulse is at its upper bound;
         rows with neither an impulse nor a gap.
@@ -189,12 +189,12 @@ class Sensitivity(Sealed):
         return self._matrix("gamma", "d")
 
     @cached_property
-    def _rows(self) -> tuple[np.ndarray, np.ndarray, np.ndarray, ClosedSystem]:
+    def _rows(self) -> tuple[np.ndarray, np.ndarray, np.ndarray, ConstrainedSystem]:
         """Return dense C and D, scales of C and of held rows, and the system of those rows."""
         p = self.solution.problem
         C, D = p.C.toarray(), p.D.toarray()
         scale = np.concatenate([_scale(p.factor, p.C), _scale(p.factor, p.D)[self.held]])[:, None]
-        return C, D, scale, ClosedSystem(p.factor, scale * np.concatenate([C, D[self.held]]))
+        return C, D, scale, ConstrainedSystem(p.factor, scale * np.concatenate([C, D[self.held]]))
 
     @property
     def _exists(self) -> bool:
@@ -212,7 +212,7 @@ class Sensitivity(Sealed):
         gamma = np.where(self.full[:, None], upper, 0.0)
         gamma[self.held], gamma_c = (scale * y)[len(c) :], (scale * y)[: len(c)]
         if self.status is SensitivityStatus.DEPENDENT:
-            error = np.abs(system.rest(bottom)).max(axis=0, initial=0.0)
+            error = np.abs(system.outside_range(bottom)).max(axis=0, initial=0.0)
             v[:, error > CONSISTENT * np.abs(bottom).max(axis=0, initial=0.0)] = np.nan
             gamma[self.held], gamma_c = np.nan, np.full_like(gamma_c, np.nan)
         return v, gamma, gamma_c

@@ -39,8 +39,8 @@ typedef ELEMENT NAME(loose)
 #include "lanes_transfer.h"
 
 static const LaneKernels NAME(lanes) = {
-    LANES, SIDE, NAME(load), NAME(gather), NAME(store), NAME(factor), NAME(to_ltl),
-    NAME(apply), NAME(multiply), NAME(gram), NAME(invert), NAME(solve_pair),
+    LANES, SIDE, NAME(load), NAME(gather), NAME(store), NAME(unpack), NAME(factor),
+    NAME(to_ltl), NAME(apply), NAME(multiply), NAME(gram), NAME(invert), NAME(solve_pair),
 };
 
 #undef real

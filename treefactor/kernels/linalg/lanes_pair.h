@@ -2,7 +2,8 @@
  * lanes.h.
  *
  * Column c of P has entries in the rows of the subtree of c and of its ancestors only, and so has L^-T P: that half
- * of the solve visits no other rows. lanes_solve.h does the same for full columns. Columns of one block at a time. */
+ * of the solve visits no other rows. The other half is a product with V = L^-1 D^-1, in which only common ancestors
+ * count. lanes_solve.h solves for full columns. Columns of one block at a time. */
 
 /* entry of the packed P in row k of the column j, an ancestor of k or k itself at depth d */
 #define LEFT(t, k, d) ((t)->start[k] + (d))
@@ -38,37 +39,38 @@ INLINE void NAME(half_pair)(int R, int C, const Shape *t, const Block *c, const 
     }
 }
 
-/* Y, y <- rows of block a of L^-1 D^-1 y in the columns of block c; `known`: whether y holds entries there */
-INLINE void NAME(whole_pair)(int R, int C, const Shape *t, const Block *c, const Block *a, int known, const ELEMENT *L,
-                             const ELEMENT *inverse, ELEMENT *y, ELEMENT *Y) {
+/* Y <- rows of block a of V y in the columns of block c, from the `shared` ancestors of a that y has entries for, and
+ * from the block itself if it has */
+INLINE void NAME(whole_pair)(int R, int C, const Shape *t, const Block *c, const Block *a, ptrdiff_t shared, int known,
+                             const ELEMENT *V, const ELEMENT *y, ELEMENT *Y) {
     const ptrdiff_t *ancestor = t->column + t->start[a->node[0]];
     const ELEMENT *row[TILE];
     real T[TILE][TILE];
     UNROLL for (int i = 0; i < R; i++) {
-        row[i] = L + t->start[a->node[i]] * LANES;
-        UNROLL for (int s = 0; s < C; s++) {
-            T[i][s] = (real){0};
-            if (known) T[i][s] = READ(y, a->node[i] * C + s) * READ(inverse, a->node[i]);
-        }
+        row[i] = V + t->start[a->node[i]] * LANES;
+        UNROLL for (int s = 0; s < C; s++) T[i][s] = (real){0};
     }
-    for (ptrdiff_t p = 0; p < a->depth; p++) {
+    for (ptrdiff_t p = 0; p < shared; p++) {
         const ELEMENT *yp = y + ancestor[p] * C * LANES;
         UNROLL for (int i = 0; i < R; i++)
-            UNROLL for (int s = 0; s < C; s++) T[i][s] -= READ(row[i], p) * READ(yp, s);
+            UNROLL for (int s = 0; s < C; s++) T[i][s] += READ(row[i], p) * READ(yp, s);
     }
-    UNROLL for (int i = 0; i < R; i++) {
-        UNROLL for (int q = 0; q < i; q++)
-            UNROLL for (int s = 0; s < C; s++) T[i][s] -= READ(row[i], a->depth + q) * T[q][s];
-        UNROLL for (int s = 0; s < C; s++)
-            AT(y, a->node[i] * C + s) = AT(Y, a->node[i] * t->n + c->node[s]) = T[i][s];
-    }
+    if (known)
+        UNROLL for (int q = 0; q < R; q++)
+            UNROLL for (int i = q; i < R; i++)
+                UNROLL for (int s = 0; s < C; s++)
+                    T[i][s] += READ(row[i], a->depth + q) * READ(y, a->node[q] * C + s);
+    UNROLL for (int i = 0; i < R; i++)
+        UNROLL for (int s = 0; s < C; s++) AT(Y, a->node[i] * t->n + c->node[s]) = T[i][s];
 }
 
 /* columns of block c */
-INLINE void NAME(pair_columns)(int C, const Shape *t, const Block *c, const ELEMENT *L, const ELEMENT *inverse,
+INLINE void NAME(pair_columns)(int C, const Shape *t, const Block *c, const ELEMENT *L, const ELEMENT *V,
                                const ELEMENT *P, ELEMENT *y, ELEMENT *Y) {
     const Block *end = t->block + t->blocks;
-    const ptrdiff_t top = c->below - c->rows, root = t->column[t->start[c->node[0]]];
+    const ptrdiff_t top = c->below - c->rows;
+    ptrdiff_t shared = 0;                /* ancestors of a for which y has entries */
+    int after_known = 0;
     const Block *below = c + 1;
     while (below < end && below->below - below->rows < c->stop) below++;
     for (const Block *a = below; a-- > t->block;)
@@ -76,18 +78,16 @@ INLINE void NAME(pair_columns)(int C, const Shape *t, const Block *c, const ELEM
             WITH_ROWS(a->rows, NAME(half_pair), C, t, c, a, L, P, y)
     for (const Block *a = t->block; a < end; a++) {
         const int known = (a >= c && a < below) || (a->below <= top && top < a->stop);
-        if (t->column[t->start[a->node[0]]] == root)
-            WITH_ROWS(a->rows, NAME(whole_pair), C, t, c, a, known, L, inverse, y, Y)
-        else
-            for (int i = 0; i < a->rows; i++)
-                for (int s = 0; s < C; s++) AT(Y, a->node[i] * t->n + c->node[s]) = (real){0};
+        if (known || after_known || a->depth < shared) shared = a->depth;
+        WITH_ROWS(a->rows, NAME(whole_pair), C, t, c, a, shared, known, V, y, Y)
+        after_known = known;
     }
 }
 
-static void NAME(solve_pair)(const Shape *t, const void *L, const void *inverse, const void *P, void *y, void *Y) {
+static void NAME(solve_pair)(const Shape *t, const void *L, const void *V, const void *P, void *y, void *Y) {
     for (int part = 0; part < LANES; part += WIDTH)
         for (const Block *c = t->block; c < t->block + t->blocks; c++)
-            WITH_ROWS(c->rows, NAME(pair_columns), t, c, (const ELEMENT *)L + part, (const ELEMENT *)inverse + part,
+            WITH_ROWS(c->rows, NAME(pair_columns), t, c, (const ELEMENT *)L + part, (const ELEMENT *)V + part,
                       (const ELEMENT *)P + part, (ELEMENT *)y + part, (ELEMENT *)Y + part)
 }
 #undef LEFT

@@ -1,4 +1,4 @@
-"""Check the derivatives of straight-line functions by their rows: forward, in reverse, of any function."""
+"""Check derivatives of straight-line functions by their statements: forward, in reverse, of any function."""
 
 import numpy as np
 import pytest

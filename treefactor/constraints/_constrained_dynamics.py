@@ -1,4 +1,4 @@
-"""Solve the dynamics of a model with loops, drives and rigid contacts in NumPy, for many right sides."""
+"""Solve the dynamics of a model with loops, drives and rigid contacts, for `loops` and `derivatives`."""
 
 from __future__ import annotations
 
@@ -9,24 +9,24 @@ import numpy as np
 
 from .. import dynamics
 from ..kinematics.jacobians import BodyMotions
-from ..linalg.closed_system import ClosedSystem
+from ..linalg.constrained_system import ConstrainedSystem
 from ..linalg.factorization import factor
 from ..model.model import Model
 from ._loop_rows import Loops
-from ._row_changes import RowChanges, Rows
+from ._row_derivatives import ConstraintRows, RowDerivatives
 from .drives import states_with_motions
 from .rigid_contacts import RigidContact, as_contacts
 
 
 @lru_cache(maxsize=16)
-def _prepared(loops: Loops, contacts: tuple[RigidContact, ...]) -> RowChanges:
-    """Return the rows of loops, drives and contacts, which are prepared once."""
-    return RowChanges(loops, contacts)
+def _prepared_rows(loops: Loops, contacts: tuple[RigidContact, ...]) -> ConstraintRows:
+    """Return the rows of loops, drives and contacts, which are cached."""
+    return ConstraintRows(loops, contacts)
 
 
-def prepared(loops: Loops, contacts) -> RowChanges:
+def prepared_rows(loops: Loops, contacts) -> ConstraintRows:
     """Return the rows of loops, drives and contacts; raise an error that names an invalid contact."""
-    return _prepared(loops, as_contacts(contacts))
+    return _prepared_rows(loops, as_contacts(contacts))
 
 
 class States(NamedTuple):
@@ -53,41 +53,45 @@ def states_of(model: Model, given: dict, motion: np.ndarray | None) -> States:
     return States(q, v, tau, arrays.get("fext"), arrays.get("drives"), batch)
 
 
-def wanted(rows: RowChanges, found: Rows, at: BodyMotions, given: States, s: float) -> np.ndarray:
-    """Return the J a that rows found at zero acceleration demand."""
-    demand = found.stabilized(s)[0]
+def required_accelerations(
+    rows: ConstraintRows, found: RowDerivatives, at: BodyMotions, given: States, s: float
+) -> np.ndarray:
+    """Return J a as all rows require it, from those found at zero acceleration."""
+    rest = found.stabilized(s)[0]
     loops = rows.loops
     if loops.targets:
         own = loops.rows(at, given.q, given.motion)
         J = found.J[..., : len(own.residual.T), :]
         speed = (J @ given.v[..., None])[..., 0] + own.rate
-        demand[..., : J.shape[-2]] = own.bias + s * (2.0 * speed + s * own.residual)
-    return -demand
+        rest[..., : J.shape[-2]] = own.bias + s * (2.0 * speed + s * own.residual)
+    return -rest
 
 
-class Solved(NamedTuple):
-    """Accelerations and forces of states, errors J a - wanted of the rows, and what they were solved with."""
+class SolvedStates(NamedTuple):
+    """Accelerations and forces of states, errors of J a, and the system that gave them."""
 
     a: np.ndarray
     forces: np.ndarray
     error: np.ndarray
-    system: ClosedSystem
+    system: ConstrainedSystem
     at: BodyMotions
 
 
-def solved(rows: RowChanges, given: States, s: float) -> Solved:
+def solve_states(rows: ConstraintRows, given: States, s: float) -> SolvedStates:
     """Solve the dynamics of states."""
     model = rows.loops.model
     at = BodyMotions(model, given.q, given.v)
     found = rows.rows(at, given.v, np.zeros(model.nv), s != 0.0)
-    system = ClosedSystem(factor(dynamics.crba(model, given.q), model.tree), found.J)
+    system = ConstrainedSystem(factor(dynamics.crba(model, given.q), model.tree), found.J)
     force = given.tau - dynamics.bias(model, given.q, given.v, given.fext)
-    demand = wanted(rows, found, at, given, s)[..., None]
-    a, forces = system.solve(force[..., None], demand)
-    return Solved(a[..., 0], forces[..., 0], (found.J @ a - demand)[..., 0], system, at)
+    required = required_accelerations(rows, found, at, given, s)[..., None]
+    a, forces = system.solve(force[..., None], required)
+    return SolvedStates(a[..., 0], forces[..., 0], (found.J @ a - required)[..., 0], system, at)
 
 
-def rigid_dynamics(loops: Loops, contacts, given: dict, s: float, motion) -> tuple[np.ndarray, np.ndarray]:
+def constrained_dynamics(
+    loops: Loops, contacts, given: dict, s: float, motion
+) -> tuple[np.ndarray, np.ndarray]:
     """Compute accelerations and forces of loops, drives and contacts."""
-    found = solved(prepared(loops, contacts), states_of(loops.model, given, motion), s)
+    found = solve_states(prepared_rows(loops, contacts), states_of(loops.model, given, motion), s)
     return found.a, found.forces
