@@ -75,10 +75,10 @@ INLINE void NAME(l_inverse_rows)(int R, const Shape *t, const Block *b, const EL
     }
 }
 
-/* rows of block b times rows of block a, which comes before it or is it */
-INLINE void NAME(inverse_tile)(int A, int R, const Shape *t, const Block *b, const Block *a, ptrdiff_t common,
-                               const ELEMENT *Z, const ELEMENT *V, ELEMENT *Y) {
-    const ptrdiff_t shared = common < a->depth ? common : a->depth;
+/* rows of block b times rows of block a, which comes before it or is it; a is `above` where it holds ancestors of b,
+ * too, besides the `shared` ones of both */
+INLINE void NAME(inverse_tile)(int A, int R, const Shape *t, const Block *b, const Block *a, ptrdiff_t shared,
+                               int above, const ELEMENT *Z, const ELEMENT *V, ELEMENT *Y) {
     real T[TILE][TILE];
     UNROLL for (int i = 0; i < R; i++)
         UNROLL for (int j = 0; j < A; j++) T[i][j] = (real){0};
@@ -89,20 +89,23 @@ INLINE void NAME(inverse_tile)(int A, int R, const Shape *t, const Block *b, con
     UNROLL for (int i = 0; i < R; i++)
         UNROLL for (int j = 0; j < A; j++) {
             if (a == b && j > i) continue;
-            for (ptrdiff_t c = shared; c < common && c <= a->depth + j; c++)
-                T[i][j] += READ(V, t->start[b->node[i]] + c) * READ(Z, t->start[a->node[j]] + c);
+            if (above)
+                UNROLL for (int q = 0; q <= j; q++)
+                    T[i][j] += READ(V, t->start[b->node[i]] + a->depth + q)
+                             * READ(Z, t->start[a->node[j]] + a->depth + q);
             AT(Y, b->node[i] * t->n + a->node[j]) = AT(Y, a->node[j] * t->n + b->node[i]) = T[i][j];
         }
 }
 
 INLINE void NAME(inverse_rows)(int R, const Shape *t, const Block *b, const ELEMENT *Z, const ELEMENT *V, ELEMENT *Y) {
-    const ptrdiff_t *mine = t->column + t->start[b->node[0]];
+    const ptrdiff_t top = b->below - b->rows;
+    ptrdiff_t shared = 0;
+    int after_above = 0;
     for (const Block *a = t->block; a <= b; a++) {
-        const ptrdiff_t *its = t->column + t->start[a->node[a->rows - 1]], end = a->depth + a->rows;
-        const ptrdiff_t limit = a == b ? end : b->depth < end ? b->depth : end;
-        ptrdiff_t common = a == b ? end : 0;
-        while (common < limit && mine[common] == its[common]) common++;
-        WITH_ROWS(a->rows, NAME(inverse_tile), R, t, b, a, common, Z, V, Y)
+        const int above = a == b || (a->below <= top && top < a->stop);
+        if (above || after_above || a->depth < shared) shared = a->depth;
+        WITH_ROWS(a->rows, NAME(inverse_tile), R, t, b, a, shared, above, Z, V, Y)
+        after_above = above;
     }
 }
 
@@ -112,7 +115,9 @@ static void NAME(invert)(const Shape *t, const void *L, const void *inverse, int
         ELEMENT *z = (ELEMENT *)Z + part, *v = (ELEMENT *)V + part;
         for (const Block *b = t->block; b < t->block + t->blocks; b++)
             WITH_ROWS(b->rows, NAME(l_inverse_rows), t, b, l, ltdl ? NULL : d, ltdl ? d : NULL, z, v)
-        for (const Block *b = t->block; b < t->block + t->blocks; b++)
-            WITH_ROWS(b->rows, NAME(inverse_rows), t, b, z, v, (ELEMENT *)Y + part)
     }
+    for (const Block *b = t->block; b < t->block + t->blocks; b++)
+        for (int part = 0; part < LANES; part += WIDTH)
+            WITH_ROWS(b->rows, NAME(inverse_rows), t, b, (const ELEMENT *)Z + part, (const ELEMENT *)V + part,
+                      (ELEMENT *)Y + part)
 }

@@ -85,8 +85,8 @@ INLINE void NAME(pair_columns)(int C, const Shape *t, const Block *c, const ELEM
 }
 
 static void NAME(solve_pair)(const Shape *t, const void *L, const void *V, const void *P, void *y, void *Y) {
-    for (int part = 0; part < LANES; part += WIDTH)
-        for (const Block *c = t->block; c < t->block + t->blocks; c++)
+    for (const Block *c = t->block; c < t->block + t->blocks; c++)
+        for (int part = 0; part < LANES; part += WIDTH)
             WITH_ROWS(c->rows, NAME(pair_columns), t, c, (const ELEMENT *)L + part, (const ELEMENT *)V + part,
                       (const ELEMENT *)P + part, (ELEMENT *)y + part, (ELEMENT *)Y + part)
 }
