@@ -79,22 +79,26 @@ INLINE void NAME(l_inverse_rows)(int R, const Shape *t, const Block *b, const EL
  * too, besides the `shared` ones of both */
 INLINE void NAME(inverse_tile)(int A, int R, const Shape *t, const Block *b, const Block *a, ptrdiff_t shared,
                                int above, const ELEMENT *Z, const ELEMENT *V, ELEMENT *Y) {
-    real T[TILE][TILE];
-    UNROLL for (int i = 0; i < R; i++)
-        UNROLL for (int j = 0; j < A; j++) T[i][j] = (real){0};
-    for (ptrdiff_t c = 0; c < shared; c++)
+    const ELEMENT *row[TILE], *column[TILE];
+    UNROLL for (int i = 0; i < R; i++) row[i] = V + t->start[b->node[i]] * LANES;
+    UNROLL for (int j = 0; j < A; j++) column[j] = Z + t->start[a->node[j]] * LANES;
+    FOR_PARTS(part) {
+        real T[TILE][TILE];
         UNROLL for (int i = 0; i < R; i++)
-            UNROLL for (int j = 0; j < A; j++)
-                T[i][j] += READ(V, t->start[b->node[i]] + c) * READ(Z, t->start[a->node[j]] + c);
-    UNROLL for (int i = 0; i < R; i++)
-        UNROLL for (int j = 0; j < A; j++) {
-            if (a == b && j > i) continue;
-            if (above)
-                UNROLL for (int q = 0; q <= j; q++)
-                    T[i][j] += READ(V, t->start[b->node[i]] + a->depth + q)
-                             * READ(Z, t->start[a->node[j]] + a->depth + q);
-            AT(Y, b->node[i] * t->n + a->node[j]) = AT(Y, a->node[j] * t->n + b->node[i]) = T[i][j];
-        }
+            UNROLL for (int j = 0; j < A; j++) T[i][j] = (real){0};
+        for (ptrdiff_t c = 0; c < shared; c++)
+            UNROLL for (int i = 0; i < R; i++)
+                UNROLL for (int j = 0; j < A; j++) T[i][j] += READ(row[i] + part, c) * READ(column[j] + part, c);
+        UNROLL for (int i = 0; i < R; i++)
+            UNROLL for (int j = 0; j < A; j++) {
+                if (a == b && j > i) continue;
+                if (above)
+                    UNROLL for (int q = 0; q <= j; q++)
+                        T[i][j] += READ(row[i] + part, a->depth + q) * READ(column[j] + part, a->depth + q);
+                AT(Y + part, b->node[i] * t->n + a->node[j]) = T[i][j];
+                AT(Y + part, a->node[j] * t->n + b->node[i]) = T[i][j];
+            }
+    }
 }
 
 INLINE void NAME(inverse_rows)(int R, const Shape *t, const Block *b, const ELEMENT *Z, const ELEMENT *V, ELEMENT *Y) {
@@ -117,7 +121,5 @@ static void NAME(invert)(const Shape *t, const void *L, const void *inverse, int
             WITH_ROWS(b->rows, NAME(l_inverse_rows), t, b, l, ltdl ? NULL : d, ltdl ? d : NULL, z, v)
     }
     for (const Block *b = t->block; b < t->block + t->blocks; b++)
-        for (int part = 0; part < LANES; part += WIDTH)
-            WITH_ROWS(b->rows, NAME(inverse_rows), t, b, (const ELEMENT *)Z + part, (const ELEMENT *)V + part,
-                      (ELEMENT *)Y + part)
+        WITH_ROWS(b->rows, NAME(inverse_rows), t, b, Z, V, Y)
 }

@@ -10,9 +10,6 @@
 /* entry in row i at depth d of the column j below it */
 #define ABOVE(t, j, d) ((t)->start[(t)->n] + (t)->start[j] - (j) + (d))
 
-/* Each part of the lanes in turn, within a tile: where tiles are small, finding them costs as much as their sums. */
-#define FOR_PARTS(part) for (int part = 0; part < LANES; part += WIDTH)
-
 /* y <- rows of block a of L^-T (-P) in the columns of block c:  y(i) = -P(i) - sum L(k, i) y(k) over the rows k of the
  * subtree of c, and of the path to it, that lie below i */
 INLINE void NAME(half_pair)(int R, int C, const Shape *t, const Block *c, const Block *a, const ELEMENT *L,
@@ -101,6 +98,5 @@ static void NAME(solve_pair)(const Shape *t, const void *L, const void *V, const
     for (const Block *c = t->block; c < t->block + t->blocks; c++)
         WITH_ROWS(c->rows, NAME(pair_columns), t, c, L, V, P, y, Y)
 }
-#undef FOR_PARTS
 #undef LEFT
 #undef ABOVE
