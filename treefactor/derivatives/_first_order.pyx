@@ -10,6 +10,8 @@ from ..tree._pattern cimport (
     workspace_size as factor_workspace_size)
 from ._state_function cimport PAIR, SYMMETRIC, StateFunction
 
+from functools import partial
+
 from . import first_order_results as made
 
 cdef extern from "kernels/derivatives/first_order_table.h" nogil:
@@ -91,7 +93,8 @@ cdef class RneaDerivatives(StateFunction):
         cdef Py_ssize_t n = self.bodies.nv, nnz = self.bodies.nnz
         declare_state(self)
         self.names = ("q", "v", "a", "fext")
-        self.gather = (made.RneaDerivativesWithValue if with_value else made.RneaDerivatives)._make
+        self.gather = partial(
+            tuple.__new__, made.RneaDerivativesWithValue if with_value else made.RneaDerivatives)
         self.with_value, self.in_lanes = with_value, layout == "lanes"
         if layout == "packed":
             self.add_result((2 * nnz - n,))
@@ -129,8 +132,8 @@ cdef class ForwardDynamicsDerivatives(StateFunction):
         cdef Py_ssize_t n = self.bodies.nv
         declare_state(self)
         self.names = ("q", "v", "tau", "fext")
-        self.gather = (made.ForwardDynamicsDerivativesWithValue if with_value
-                       else made.ForwardDynamicsDerivatives)._make
+        self.gather = partial(tuple.__new__, made.ForwardDynamicsDerivativesWithValue if with_value
+                              else made.ForwardDynamicsDerivatives)
         self.with_value, self.may_fail = with_value, True
         for _ in range(3):
             self.add_result((n, n))

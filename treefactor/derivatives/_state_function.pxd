@@ -25,6 +25,7 @@ cdef class StateFunction:
     cdef Py_ssize_t workspace_size(self, int lanes) noexcept nogil
     cdef void compute(self, int lanes, const double **x, double **y, Py_ssize_t *failed,
                       double *work) noexcept nogil
+    cpdef object make(self, tuple results)
     cdef bint is_apart(self, int k) noexcept nogil
     cdef bint run_one(self, const double **x, double **out) noexcept
     cdef bint find_arguments(self, tuple arrays, const double **x) noexcept

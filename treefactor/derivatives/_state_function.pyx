@@ -87,7 +87,7 @@ cdef class StateFunction:
         """Return the names of the arguments that may be None."""
         return tuple([name for k, name in enumerate(self.names) if self.input[k].optional])
 
-    def make(self, tuple results):
+    cpdef object make(self, tuple results):
         """Return the results as the function returns them."""
         return results[0] if self.gather is None else self.gather(results)
 

@@ -16,26 +16,31 @@ INLINE void NAME(half_pair)(int R, int C, const Shape *t, const Block *c, const 
                             const ELEMENT *P, ELEMENT *y) {
     const ptrdiff_t top = c->below - c->rows, *path = t->column + t->start[c->node[0]];
     const int inside = a->depth > c->depth;
-    real T[TILE][TILE];
-    UNROLL for (int i = 0; i < R; i++)
-        UNROLL for (int s = 0; s < C; s++)
-            T[i][s] = -READ(P, inside || (a == c && s <= i) ? LEFT(t, a->node[i], c->depth + s)
-                                                            : ABOVE(t, c->node[s], a->depth + i));
-    for (ptrdiff_t j = inside || a == c ? a->below : top; j < (inside || a == c ? a->stop : c->stop); j++) {
-        const ELEMENT *Lk = L + (t->start[t->order[j]] + a->depth) * LANES, *yk = y + t->order[j] * C * LANES;
+    const ptrdiff_t below = inside || a == c ? a->below : top, stop = inside || a == c ? a->stop : c->stop;
+    FOR_PARTS(part) {
+        const ELEMENT *l = L + a->depth * LANES + part, *x = y + part;
+        real T[TILE][TILE];
         UNROLL for (int i = 0; i < R; i++)
-            UNROLL for (int s = 0; s < C; s++) T[i][s] -= READ(Lk, i) * READ(yk, s);
-    }
-    for (ptrdiff_t d = a->depth + R; d < c->depth; d++) {
-        const ELEMENT *Lk = L + (t->start[path[d]] + a->depth) * LANES, *yk = y + path[d] * C * LANES;
-        UNROLL for (int i = 0; i < R; i++)
-            UNROLL for (int s = 0; s < C; s++) T[i][s] -= READ(Lk, i) * READ(yk, s);
-    }
-    UNROLL for (int i = R - 1; i >= 0; i--) {
-        const ELEMENT *Lk = L + (t->start[a->node[i]] + a->depth) * LANES;
-        UNROLL for (int q = 0; q < i; q++)
-            UNROLL for (int s = 0; s < C; s++) T[q][s] -= READ(Lk, q) * T[i][s];
-        UNROLL for (int s = 0; s < C; s++) AT(y, a->node[i] * C + s) = T[i][s];
+            UNROLL for (int s = 0; s < C; s++)
+                T[i][s] = -READ(P + part, inside || (a == c && s <= i) ? LEFT(t, a->node[i], c->depth + s)
+                                                                       : ABOVE(t, c->node[s], a->depth + i));
+        for (ptrdiff_t j = below; j < stop; j++) {
+            const ptrdiff_t k = t->order[j];
+            const ELEMENT *Lk = l + t->start[k] * LANES, *yk = x + k * C * LANES;
+            UNROLL for (int i = 0; i < R; i++)
+                UNROLL for (int s = 0; s < C; s++) T[i][s] -= READ(Lk, i) * READ(yk, s);
+        }
+        for (ptrdiff_t d = a->depth + R; d < c->depth; d++) {
+            const ELEMENT *Lk = l + t->start[path[d]] * LANES, *yk = x + path[d] * C * LANES;
+            UNROLL for (int i = 0; i < R; i++)
+                UNROLL for (int s = 0; s < C; s++) T[i][s] -= READ(Lk, i) * READ(yk, s);
+        }
+        UNROLL for (int i = R - 1; i >= 0; i--) {
+            const ELEMENT *Lk = l + t->start[a->node[i]] * LANES;
+            UNROLL for (int q = 0; q < i; q++)
+                UNROLL for (int s = 0; s < C; s++) T[q][s] -= READ(Lk, q) * T[i][s];
+            UNROLL for (int s = 0; s < C; s++) AT(y + part, a->node[i] * C + s) = T[i][s];
+        }
     }
 }
 
@@ -45,23 +50,28 @@ INLINE void NAME(whole_pair)(int R, int C, const Shape *t, const Block *c, const
                              const ELEMENT *V, const ELEMENT *y, ELEMENT *Y) {
     const ptrdiff_t *ancestor = t->column + t->start[a->node[0]];
     const ELEMENT *row[TILE];
-    real T[TILE][TILE];
+    ELEMENT *to[TILE];
     UNROLL for (int i = 0; i < R; i++) {
         row[i] = V + t->start[a->node[i]] * LANES;
-        UNROLL for (int s = 0; s < C; s++) T[i][s] = (real){0};
+        to[i] = Y + a->node[i] * t->n * LANES;
     }
-    for (ptrdiff_t p = 0; p < shared; p++) {
-        const ELEMENT *yp = y + ancestor[p] * C * LANES;
+    FOR_PARTS(part) {
+        real T[TILE][TILE];
         UNROLL for (int i = 0; i < R; i++)
-            UNROLL for (int s = 0; s < C; s++) T[i][s] += READ(row[i], p) * READ(yp, s);
+            UNROLL for (int s = 0; s < C; s++) T[i][s] = (real){0};
+        for (ptrdiff_t p = 0; p < shared; p++) {
+            const ELEMENT *yp = y + ancestor[p] * C * LANES + part;
+            UNROLL for (int i = 0; i < R; i++)
+                UNROLL for (int s = 0; s < C; s++) T[i][s] += READ(row[i] + part, p) * READ(yp, s);
+        }
+        if (known)
+            UNROLL for (int q = 0; q < R; q++)
+                UNROLL for (int i = q; i < R; i++)
+                    UNROLL for (int s = 0; s < C; s++)
+                        T[i][s] += READ(row[i] + part, a->depth + q) * READ(y + part, a->node[q] * C + s);
+        UNROLL for (int i = 0; i < R; i++)
+            UNROLL for (int s = 0; s < C; s++) AT(to[i] + part, c->node[s]) = T[i][s];
     }
-    if (known)
-        UNROLL for (int q = 0; q < R; q++)
-            UNROLL for (int i = q; i < R; i++)
-                UNROLL for (int s = 0; s < C; s++)
-                    T[i][s] += READ(row[i], a->depth + q) * READ(y, a->node[q] * C + s);
-    UNROLL for (int i = 0; i < R; i++)
-        UNROLL for (int s = 0; s < C; s++) AT(Y, a->node[i] * t->n + c->node[s]) = T[i][s];
 }
 
 /* columns of block c */
@@ -85,10 +95,8 @@ INLINE void NAME(pair_columns)(int C, const Shape *t, const Block *c, const ELEM
 }
 
 static void NAME(solve_pair)(const Shape *t, const void *L, const void *V, const void *P, void *y, void *Y) {
-    for (int part = 0; part < LANES; part += WIDTH)
-        for (const Block *c = t->block; c < t->block + t->blocks; c++)
-            WITH_ROWS(c->rows, NAME(pair_columns), t, c, (const ELEMENT *)L + part, (const ELEMENT *)V + part,
-                      (const ELEMENT *)P + part, (ELEMENT *)y + part, (ELEMENT *)Y + part)
+    for (const Block *c = t->block; c < t->block + t->blocks; c++)
+        WITH_ROWS(c->rows, NAME(pair_columns), t, c, L, V, P, y, Y)
 }
 #undef LEFT
 #undef ABOVE
