@@ -1,4 +1,4 @@
-"""Compute derivatives of inverse dynamics by MuJoCo's finite differences, and translate Pinocchio's ones."""
+"""Compute derivatives of inverse dynamics by MuJoCo's differences, and translate treefactor's ones."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ Matrices = dict[tuple[str, str], np.ndarray]
 def derivatives(
     body: Body, model: Model, q, v, a, tau, own: Matrices
 ) -> tuple[Matrices, Matrices, np.ndarray]:
-    """Return the derivatives of inverse dynamics by ``mjd_inverseFD``, those of a model, and T.
+    """Return derivatives of inverse dynamics by ``mjd_inverseFD``, those of treefactor, and T.
 
     Parameters
     ----------

@@ -1,6 +1,6 @@
-"""Compute derivatives by Pinocchio, the values that they are derivatives of, and what corrects its errors.
+"""Compute derivatives by Pinocchio, the values that they differentiate, and corrections of its errors.
 
-Results have the keys of `treefactor.check.derivatives`: the name of a quantity and of what it is derived by.
+Results have the keys of `treefactor.check.derivative_errors`: names of a quantity and of an argument.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ def derivatives(model: pin.Model, q, v, a, tau, frame: str) -> tuple[Matrices, d
     model : pinocchio.Model
     q, v, a, tau : ndarray
     frame : str
-        Name of the frame whose velocity V and acceleration A are derived.
+        Name of the frame whose velocity V and acceleration A are differentiated.
     """
     found: Matrices = {}
     refused: dict[str, str] = {}
@@ -94,7 +94,7 @@ def with_frame(model: pin.Model, name: str, R: np.ndarray, p: np.ndarray) -> pin
 
 
 def turning_joints(model: pin.Model) -> list[str]:
-    """Return the joints whose motions S depend on q; derivatives by q and v take them for constant."""
+    """Return the joints whose motions S depend on q; derivatives by q and v treat them as constant."""
     return [
         model.names[j]
         for j in range(1, model.njoints)
@@ -120,7 +120,7 @@ def split_joints(model: pin.Model) -> pin.Model:
     Raises
     ------
     AdapterError
-        If a joint is no such chain; names it.
+        If a joint is not such a chain; names it.
     """
     result, last = pin.Model(), [0]
     result.name, result.gravity.linear = model.name, model.gravity.linear.copy()
@@ -154,7 +154,7 @@ def _parts(joint, placement: pin.SE3) -> list[tuple]:
         whole = joint.extract()
         axes = tuple(pin.JointModelRevoluteUnaligned(axis) for axis in (whole.axis1, whole.axis2))
     elif kind in TURNING:
-        raise AdapterError(f"a joint of type {kind} is no chain of joints with constant motions")
+        raise AdapterError(f"a joint of type {kind} is not a chain of joints with constant motions")
     else:
         axes = (joint,)
     return [(axis, pin.SE3.Identity() if k else placement) for k, axis in enumerate(axes)]

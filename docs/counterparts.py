@@ -291,16 +291,6 @@ WITHOUT_COUNTERPART = {  # public functions and classes, with what Pinocchio's P
         *("adapters.pinocchio_.massless_joints", "adapters.pinocchio_.mimic_joints"),
         *("adapters.pinocchio_.placement_changes", "adapters.pinocchio_.with_inertials"),
     ),
-    "itself: treefactor check --derivatives calls it through these functions": (
-        *("adapters.pinocchio_.aligned", "adapters.pinocchio_.derivatives", "adapters.pinocchio_.from_local"),
-        *(
-            "adapters.pinocchio_.inner_joints",
-            "adapters.pinocchio_.moved",
-            "adapters.pinocchio_.split_joints",
-        ),
-        *("adapters.pinocchio_.turning_joints", "adapters.pinocchio_.values"),
-        "adapters.pinocchio_.with_frame",
-    ),
     "itself: the functions convert models": (
         *("adapters.pinocchio_.load", "adapters.pinocchio_.model", "adapters.pinocchio_.tree"),
     ),

@@ -54,7 +54,7 @@ def main() -> None:
 
 def measured(name: str) -> dict:
     """Return the freedoms of a robot, seconds per state of every way, and operations of programs."""
-    robot = times.Derived(robot_times.Case(robots.find(name)).moving)
+    robot = times.TimedDerivatives(robot_times.Case(robots.find(name)).moving)
     calls = {base: dynamics(robot, base) for base in BASES}
     calls |= {
         way: robot.batch(function, times.COUNTS[0], **options) for way, (function, options) in WAYS.items()
@@ -65,7 +65,7 @@ def measured(name: str) -> dict:
     return {"nv": robot.model.nv, "seconds": seconds, **of_programs}
 
 
-def dynamics(robot: times.Derived, base: str) -> bench.Call:
+def dynamics(robot: times.TimedDerivatives, base: str) -> bench.Call:
     """Return what the multiples are of, as a call of a batch."""
     count = times.COUNTS[0]
     last = {"rnea": "a", "forward_dynamics": "tau"}[base]
@@ -74,7 +74,7 @@ def dynamics(robot: times.Derived, base: str) -> bench.Call:
     return bench.Call(lambda: getattr(tf, base)(robot.model, *states, out=out), count)
 
 
-def ways(robot: times.Derived) -> Iterator[dict]:
+def ways(robot: times.TimedDerivatives) -> Iterator[dict]:
     """Yield seconds of the matrices by Pinocchio, by loops over bodies and by programs, for one and many."""
     functions = times.program_functions(robot.model.nv)
     kernels = {
@@ -92,7 +92,9 @@ def ways(robot: times.Derived) -> Iterator[dict]:
             yield {"function": name, "how": how, "seconds": dict(zip(calls, taken.tolist(), strict=True))}
 
 
-def program_call(robot: times.Derived, kernels: tf.Kernels, name: str, count: int | None) -> bench.Call:
+def program_call(
+    robot: times.TimedDerivatives, kernels: tf.Kernels, name: str, count: int | None
+) -> bench.Call:
     """Return a function of a program: bound for one configuration, with out= for several."""
     states = robot.states(name, count)
     if count is None:

@@ -1,4 +1,4 @@
-"""Time derivatives in turns with Pinocchio's, and with what scripts compute from them."""
+"""Measure the times of derivatives in turns with Pinocchio's, and with products and differences of those."""
 
 from __future__ import annotations
 

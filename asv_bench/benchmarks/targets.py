@@ -256,7 +256,7 @@ class Derivatives(_Target):
         return tuple(derivatives_times.measured(functions, HOW))
 
     def comparisons(self, model):
-        return derivatives_times.derived(case(model))
+        return derivatives_times.derivatives(case(model))
 
     def setup_cache(self):
         return self.measured()

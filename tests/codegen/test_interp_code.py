@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from treefactor.codegen import Function
 from treefactor.codegen.backends._interp import Interpreter
-from treefactor.codegen.backends._routine import Results
+from treefactor.codegen.backends._results import Results
 from treefactor.codegen.backends.numpy_ import evaluate
 from treefactor.codegen.lower._lower import ARCTANGENT, END, RECIPROCALS, ROOT, SINCOS
 from treefactor.codegen.lower.lowering import lower

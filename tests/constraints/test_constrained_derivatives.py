@@ -271,6 +271,15 @@ def test_without_constraints_these_are_the_derivatives_of_forward_dynamics():
     assert found.dforces_dq.shape == (0, model.nv)
 
 
+@pytest.mark.parametrize("lead", [(), (0,), (3,), (2, 0)])
+@pytest.mark.parametrize("model", [tf.Model([]), MIXED], ids=["no joints", "loops"])
+def test_any_number_of_states_of_any_model(model, lead):
+    q, v = np.broadcast_to(tf.neutral(model), (*lead, model.nq)), np.zeros((*lead, model.nv))
+    found = constraints.forward_dynamics_derivatives(model, q, v, v, with_value=True)
+    assert found.da_dq.shape == found.da_dtau.shape == (*lead, model.nv, model.nv)
+    assert found.dforces_dv.shape == (*found.forces.shape, model.nv)
+
+
 def test_wrong_contacts_are_named():
     model = MIXED
     q, v, tau, _ = arguments(model, 1)

@@ -10,7 +10,7 @@ from treefactor import constraints
 from treefactor.constraints import RigidContact
 from treefactor.constraints._general_derivatives import derivatives_of_states, values_of_states
 from treefactor.constraints._loop_rows import loops_of
-from treefactor.constraints._rigid_dynamics import prepared
+from treefactor.constraints._constrained_dynamics import prepared_rows
 
 BOUND = 1e-11  # relative to the largest entry, of results that carry the condition of H
 TREE = tf.Model(MIXED.joints, MIXED.gravity)
@@ -32,7 +32,7 @@ def check_general_path(model, given, held, s):
     found = constraints.forward_dynamics_derivatives(
         model, *given, stabilization=s, contacts=held, with_value=True
     )
-    expected = derivatives_of_states(prepared(loops_of(model), held), list(given), s)
+    expected = derivatives_of_states(prepared_rows(loops_of(model), held), list(given), s)
     scale = np.abs(tf.inverse_inertia(model, given[0])).max()
     for name, x, y in zip(found._fields, found, expected, strict=True):
         assert x.shape == y.shape, name
@@ -156,7 +156,7 @@ def test_accelerations_and_forces_agree_with_the_general_path(s):
     q, v, tau, fext = arguments(TREE, 4, (11,))
     for held in (contacts(), contacts("LOCAL_WORLD_ALIGNED")[1:]):
         found = constraints.forward_dynamics(TREE, q, v, tau, fext, s, contacts=held)
-        expected = values_of_states(prepared(loops_of(TREE), held), [q, v, tau, fext], s)
+        expected = values_of_states(prepared_rows(loops_of(TREE), held), [q, v, tau, fext], s)
         one = constraints.forward_dynamics(TREE, q[4], v[4], tau[4], fext[4], s, contacts=held)
         for x, y, z in zip(found, expected, one, strict=True):
             assert error(x, y) < BOUND

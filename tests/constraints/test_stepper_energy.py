@@ -190,7 +190,7 @@ def test_steps_that_turn_too_far_for_the_midpoint_rule_agree_with_it_to_first_or
     for h in (1e-3, 5e-4):
         motion = Stepper(model, h=h)._motion
         u = tf.solve(H, model.tree, motion._projected(q, v), layout="packed")
-        errors.append(np.abs(u - motion._midpoint(H, q, v, tf.bias(model, q, v))).max() / h)
+        errors.append(np.abs(u - motion.midpoint(H, q, v, tf.bias(model, q, v))).max() / h)
     assert errors[1] < 0.6 * errors[0]
     assert errors[0] < 0.01
 

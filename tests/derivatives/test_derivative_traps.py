@@ -24,7 +24,7 @@ from helpers.model_cases import in_pinocchio
 from oracles import derivatives as oracle
 
 import treefactor as tf
-from treefactor.codegen.program.derivatives import directional
+from treefactor.codegen.program.differentiate import directional
 from treefactor.model.joints import SIZES
 
 STEP = 1e-6  # of central differences

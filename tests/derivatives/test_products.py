@@ -199,7 +199,55 @@ def test_wrong_shapes_of_several_vectors_name_the_argument():
         tf.rnea_vjp(model, q, v, a, w[:3])
     with pytest.raises(tf.ShapeError, match="dv"):
         tf.rnea_jvp(model, q, v, a, w, w[:, 0], None)
-    assert tf.rnea_vjp(model, q, v, a, w[:, :0]).q.shape == (4, 0, model.nv)
+    with pytest.raises(tf.ShapeError, match="w is not a rectangular array"):
+        tf.rnea_vjp(model, q, v, a, [[1.0], [1.0, 2.0]])
+
+
+@pytest.mark.parametrize("shape", [(6, 9), (54,), (10, 6)])
+def test_wrong_shapes_of_directions_of_forces_name_what_is_expected(shape):
+    model = MODELS["all kinds"]
+    q, v, a, _, _ = random_case(model, 0, (4,))
+    dfext = np.ones((4, 2, *shape))
+    with pytest.raises(tf.ShapeError, match=r"dfext must have shape \(4, 2, 9, 6\), got \(4, 2, "):
+        tf.rnea_jvp(model, q, v, a, np.ones((4, 2, model.nv)), None, None, None, dfext)
+
+
+@pytest.mark.parametrize("lead", [(0,), (4,), (2, 0), (2, 3)])
+@pytest.mark.parametrize("sides", [0, 1, 3])
+def test_no_states_and_no_vectors_give_empty_results(lead, sides):
+    model = MODELS["followers"]
+    q, v, a, _, fext = random_case(model, 0, lead)
+    w, dfext = np.ones((*lead, sides, model.nv)), np.ones((*lead, sides, model.njoints, 6))
+    for function in (tf.rnea_vjp, tf.forward_dynamics_vjp):
+        found = function(model, q, v, a, w, fext, **EVERYTHING)
+        assert [x.shape for x in found[:3]] == [w.shape] * 3
+        assert found.fext.shape == dfext.shape
+        assert found.value.shape == v.shape
+    for function in (tf.rnea_jvp, tf.forward_dynamics_jvp):
+        assert function(model, q, v, a, w, w, w, fext, dfext).shape == w.shape
+
+
+def test_errors_name_the_array_of_out():
+    model = MODELS["all kinds"]
+    q, v, a, _, _ = random_case(model, 0, (4,))
+    out = [np.zeros_like(v) for _ in range(3)]
+    with pytest.raises(tf.ShapeError, match=r"out\[1\] must have shape \(4, "):
+        tf.rnea_vjp(model, q, v, a, a, out=(out[0], out[1][:3], out[2]))
+    with pytest.raises(tf.DtypeError, match="out must be a NumPy array, got tuple"):
+        tf.rnea_jvp(model, q, v, a, v, v, a, out=(out[0],))
+    first = {"q": q[0], "v": v[0], "a": a[0], "w": a[0]}
+    with pytest.raises(tf.ShapeError, match=r"out\[2\] must have shape"):
+        tf.bind(tf.rnea_vjp, model, **first, out=(out[0][0], out[1][0], out[2]))
+    with pytest.raises(tf.ShapeError, match="arrays 0 and 1 of out share memory"):
+        tf.bind(tf.rnea_vjp, model, **first, out=(out[0][0], out[0][0], out[2][0]))
+
+
+def test_options_are_true_or_false_as_python_has_it():
+    model = MODELS["all kinds"]
+    q, v, a, _, _ = random_case(model)
+    found = tf.rnea_vjp(model, q, v, a, a, None, *np.array([[1], [0], [1]]))
+    assert found._fields == ("q", "v", "a", "fext", "value")
+    assert len(tf.rnea_jvp(model, q, v, a, v, None, None, with_value=[1])) == 2
 
 
 def test_a_state_that_is_not_finite_changes_no_bit_of_others():

@@ -68,6 +68,7 @@ OBJECTS = {  # by the names of the API reference
     "bench.Call": bench.Call(len),
     "bench.Comparison": bench.Comparison("S", "model", "what", "peer", bench.Call(len), bench.Call(sum)),
     "bench.Result": bench.Result("S", "model", "what", "peer", 1.0, 2.0, 2.0, 1.9, 2.1, None),
+    "check.DerivativeRow": check.DerivativeRow("robot", "fixed", "engine", errors={"dtau_dq": 1e-15}),
     "check.Detail": ROW.detail,
     "check.Row": ROW,
     "check.SelfCheck": check.self_check(np.eye(2), tf.Tree([-1, 0])),

@@ -146,9 +146,19 @@ def test_wrong_arguments_are_refused():
     with pytest.raises(ValueError, match="tolerance"):
         mlcp.sensitivity(solution, -1.0)
     found = mlcp.sensitivity(solution)
-    with pytest.raises(ShapeError, match="g must have shape"):
+    with pytest.raises(ShapeError, match=r"g must have shape \(3,\) or \(3, columns\), got \(2,\)"):
         found.jvp(g=np.ones(2))
-    with pytest.raises(ShapeError, match="columns"):
+    with pytest.raises(
+        ShapeError, match=r"d must have shape \(4, 2\), with columns as g has them, got \(4,\)"
+    ):
         found.jvp(g=np.ones((3, 2)), d=np.ones(4))
-    with pytest.raises(ShapeError, match="v must have shape"):
+    with pytest.raises(ShapeError, match=r"v must have shape \(3,\), got \(3, 2\)"):
         found.vjp(v=np.ones((3, 2)))
+
+
+def test_what_is_not_finite_gives_nan_both_ways():
+    found = mlcp.sensitivity(mlcp.solve(cone(0.8)))
+    bad = np.array([1.0, np.nan, 0.0])
+    assert all(np.isnan(x).all() for x in (*found.jvp(g=bad), *found.vjp(v=bad)))
+    both = found.jvp(g=np.stack([bad, np.ones(3)], axis=1)).v
+    np.testing.assert_array_equal(both[:, 1], found.jvp(g=np.ones(3)).v)

@@ -1,4 +1,4 @@
-"""Dynamics with loops and rigid contacts from all equations at once, on complex numbers for complex steps."""
+"""Solve dynamics with loops and rigid contacts as one dense system, on complex numbers for complex steps."""
 
 import numpy as np
 

@@ -211,24 +211,24 @@ def as_shift(shift, n: int, batch: tuple[int, ...], dtype=np.float64) -> np.ndar
     return np.ascontiguousarray(flatten(shift, 1) if batch else shift)
 
 
-def as_output(out, shape: tuple[int, ...], dtype=np.float64) -> np.ndarray:
+def as_output(out, shape: tuple[int, ...], dtype=np.float64, name: str = "out") -> np.ndarray:
     """Return out if it can hold a result of the given shape and dtype."""
     if not isinstance(out, np.ndarray):
-        raise DtypeError(f"out must be a NumPy array, got {type(out).__name__}")
+        raise DtypeError(f"{name} must be a NumPy array, got {type(out).__name__}")
     if type(out) is not np.ndarray:
-        require_unmasked(out, "out")
+        require_unmasked(out, name)
     if out.shape != shape:
-        raise ShapeError(f"out must have shape {shape}, got {out.shape}", out.shape, shape)
+        raise ShapeError(f"{name} must have shape {shape}, got {out.shape}", out.shape, shape)
     if out.dtype != dtype:
-        raise DtypeError(f"out must have dtype {np.dtype(dtype)}, got {out.dtype}", out.dtype)
+        raise DtypeError(f"{name} must have dtype {np.dtype(dtype)}, got {out.dtype}", out.dtype)
     if (
         out.size
         and 0 in out.strides
         and any(size > 1 and step == 0 for size, step in zip(shape, out.strides, strict=True))
     ):
-        raise ShapeError("out overlaps itself", out.shape, shape)
+        raise ShapeError(f"{name} overlaps itself", out.shape, shape)
     if not out.flags.writeable:
-        raise DtypeError("out is read-only")
+        raise DtypeError(f"{name} is read-only")
     return out
 
 

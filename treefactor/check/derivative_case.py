@@ -37,7 +37,7 @@ class Sample:
     size: np.ndarray  # roots of the diagonal of H
     condition: float  # of H
     own: Matrices
-    values: dict[str, float]  # largest entries of the quantities that are derived
+    values: dict[str, float]  # largest entries of the quantities that are differentiated
 
     def error(self, key: Key, found: np.ndarray, expected: np.ndarray) -> float:
         """Return the deviation of a matrix."""

@@ -16,7 +16,7 @@ from .. import tolerances
 
 Key = tuple[str, str]
 Matrices = dict[Key, np.ndarray]
-DERIVED = {"τ": "qva", "q̈": "qvτ", "V": "qv", "A": "qva", "h": "q", "ḣ": "qva", "∇q": "qva", "∇v": "v"}
+ARGUMENTS = {"τ": "qva", "q̈": "qvτ", "V": "qv", "A": "qva", "h": "q", "ḣ": "qva", "∇q": "qva", "∇v": "v"}
 STEP = 2.0**-9  # of central differences, extrapolated from two steps
 NOTHING = 1e-2  # share of the largest entry that rows of one unit have at least
 
@@ -57,7 +57,7 @@ def differences(values: Callable[[State], dict], move: Callable, state: State) -
     for by in "qvaτ":
         columns = [_column(values, move, state, by, unit) for unit in np.eye(state.v.size)]
         for name in columns[0] if columns else ():
-            if by in DERIVED[name.partition(" ")[0]] and all(name in column for column in columns):
+            if by in ARGUMENTS[name.partition(" ")[0]] and all(name in column for column in columns):
                 found[name, by] = np.stack([column[name] for column in columns], axis=-1)
     return found
 

@@ -9,7 +9,7 @@ import numpy as np
 
 from .derivative_errors import Key, Matrices, State
 
-TURNING = "it takes the motions of universal, spherical ZYX and composite joints for constant"
+TURNING = "it treats the motions of universal, spherical ZYX and composite joints as constant"
 INNER = "in WORLD, its columns of spherical, planar and free-flyer joints that are not at the root are wrong"
 ALIGNED = (
     "in LOCAL_WORLD_ALIGNED it moves the derivative in WORLD and leaves out that the frame's origin moves"

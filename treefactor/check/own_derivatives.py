@@ -1,4 +1,4 @@
-"""Compute derivatives by treefactor with the keys of `treefactor.check.derivatives`, and their values."""
+"""Compute derivatives by treefactor, with the keys of `derivative_errors`, and the values they belong to."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Define the methods of `Kernels` that compute derivatives."""
+"""Define the methods of `Kernels` that compute derivatives by generated functions."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ KINDS: dict[str, type] = {  # named tuples of results
 
 
 class DerivativeCalls(Sealed):
-    """Derivatives of the dynamics by generated functions, along `integrate` as those of treefactor."""
+    """Methods of `Kernels` for derivatives of the dynamics; those by q are along `integrate`."""
 
     _fast: dict[tuple, tuple]
 
@@ -32,7 +32,7 @@ class DerivativeCalls(Sealed):
         raise NotImplementedError
 
     def _several(self, name: str, arguments: tuple, out, num_threads: int, layout: str = "dense"):
-        """Compute a function of several results: without the search of `call` for other forms of its name."""
+        """Compute a function of several results; float64 arrays take the fast path."""
         try:
             fast_path, results = self._fast[name, layout]
             found = fast_path(arguments, out, results, num_threads)

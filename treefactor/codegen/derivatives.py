@@ -1,7 +1,7 @@
 """Write derivatives of inverse and forward dynamics on the table of a `Writer`.
 
-Derivatives by q are along `integrate`. Products with vectors come from the rows of the finished function;
-matrices from pairs of freedoms, or column by column.
+Derivatives by q are along `integrate`. Products with vectors differentiate the statements of a finished
+function; matrices are computed by pairs of freedoms, or column by column.
 """
 
 from __future__ import annotations
@@ -11,9 +11,9 @@ from contextlib import contextmanager
 from .algorithms import tangents
 from .algorithms.factors import column_of, following, half_solve, inverse_of, solve
 from .algorithms.matrices import transposed
-from .algorithms.pairs import Pairs
+from .algorithms.pairwise_derivatives import PairwiseDerivatives
 from .program import passes
-from .program.differentiate import Rows
+from .program.differentiate import Statements
 from .program.names import DERIVATIVES
 from .program.program import Function
 
@@ -21,7 +21,7 @@ GRADIENT = ("q", "v", "a", "w")  # arguments of "rnea_vjp"
 
 
 class Derivatives:
-    """Derivatives: methods named like the functions return scalars of results.
+    """Derivatives on the table of a writer: a method for every function, of its name, returns the result.
 
     Parameters
     ----------
@@ -39,10 +39,10 @@ class Derivatives:
         """Return the scalars of an argument."""
         return self.writer.input(name)
 
-    def rows(self, name: str, result: list, arguments) -> Rows:
-        """Return the rows of a result, with common factors gathered, on arguments."""
+    def statements(self, name: str, result: list, arguments) -> Statements:
+        """Return the statements of a result, with common factors gathered, on arguments."""
         function = passes.gather(self.writer.extract((name,), result, (len(result),), ""))
-        return Rows(function, arguments)
+        return Statements(function, arguments)
 
     @contextmanager
     def unnamed(self):
@@ -54,35 +54,35 @@ class Derivatives:
         finally:
             recursions.named = kept
 
-    def rnea_rows(self, a) -> Rows:
-        """Return the rows of inverse dynamics at accelerations."""
-        return self.rows("rnea", self.writer.rnea(), [self.input("q"), self.input("v"), a])
+    def rnea_statements(self, a) -> Statements:
+        """Return the statements of inverse dynamics at accelerations a."""
+        return self.statements("rnea", self.writer.rnea(), [self.input("q"), self.input("v"), a])
 
-    def forward(self, rows: Rows, dq, *others) -> list:
-        """Return the derivative of rows along a motion dq and along changes of the other arguments."""
-        return rows.forward([tangents.entries(self.model, self.input("q"), dq), *others])
+    def forward(self, statements: Statements, dq, *others) -> list:
+        """Return the derivative of a result along a motion dq and directions of the other arguments."""
+        return statements.forward([tangents.entry_rates(self.model, self.input("q"), dq), *others])
 
-    def reverse(self, rows: Rows, weights) -> list[list]:
-        """Return the gradient of the weighted result of rows by motions, and by the other arguments."""
-        by_q, *others = rows.reverse(weights)
-        return [tangents.along(self.model, self.input("q"), by_q), *others]
+    def reverse(self, statements: Statements, weights) -> list[list]:
+        """Return the gradient of a weighted result by motions of q, and by the other arguments."""
+        by_q, *others = statements.reverse(weights)
+        return [tangents.gradient_by_motion(self.model, self.input("q"), by_q), *others]
 
     def rnea_jvp(self) -> list:
         """Return the derivative of inverse dynamics along dq, dv, da."""
-        return self.forward(self.rnea_rows(self.input("a")), *map(self.input, ("dq", "dv", "da")))
+        return self.forward(self.rnea_statements(self.input("a")), *map(self.input, ("dq", "dv", "da")))
 
     def rnea_vjp(self) -> list:
         """Return the gradients of w^T rnea by q, v and a."""
-        found = self.reverse(self.rnea_rows(self.input("a")), self.input("w"))
+        found = self.reverse(self.rnea_statements(self.input("a")), self.input("w"))
         return [x for part in found for x in part]
 
     def rnea_hvp(self) -> list:
-        """Return the Hessian of w^T rnea times dq, dv, da: symmetric, see `tangents.bracket`."""
+        """Return the Hessian of w^T rnea times dq, dv, da: symmetric, see `tangents.half_bracket`."""
         n = self.model.nv
-        rows = self.rows("rnea_vjp", self.rnea_vjp(), [self.input(x) for x in GRADIENT])
+        statements = self.statements("rnea_vjp", self.rnea_vjp(), [self.input(x) for x in GRADIENT])
         dq, dv, da = map(self.input, ("dq", "dv", "da"))
-        found = self.forward(rows, dq, dv, da, [0.0] * n)
-        turned = tangents.bracket(self.model, dq, rows.result[:n])
+        found = self.forward(statements, dq, dv, da, [0.0] * n)
+        turned = tangents.half_bracket(self.model, dq, statements.result[:n])
         return [*(x - y for x, y in zip(found[:n], turned, strict=True)), *found[n:]]
 
     def rnea_derivatives(self, method: str) -> list:
@@ -98,7 +98,7 @@ class Derivatives:
 
     def pairs(self, a) -> tuple[list, list]:
         """Return the derivatives of inverse dynamics by q and v, row by row, at accelerations."""
-        found = Pairs(self.writer.recursions, self.writer.rates("v"), self.writer.expanded(a))
+        found = PairwiseDerivatives(self.writer.recursions, self.writer.rates("v"), self.writer.expanded(a))
         return self.folded(found.by_q), self.folded(found.by_v)
 
     def folded(self, A) -> list:
@@ -107,12 +107,12 @@ class Derivatives:
         return transposed(list(map(reduced, transposed(list(map(reduced, A))))))
 
     def columns(self, a) -> tuple[list, list]:
-        """Return the same, column by column."""
-        rows, n = self.rnea_rows(a), self.model.nv
+        """Return the derivatives of inverse dynamics by q and v at accelerations, column by column."""
+        statements, n = self.rnea_statements(a), self.model.nv
         units = [[1.0 if i == k else 0.0 for i in range(n)] for k in range(n)]
         still = [0.0] * n
-        by_q = [self.forward(rows, unit, still, still) for unit in units]
-        by_v = [self.forward(rows, still, unit, still) for unit in units]
+        by_q = [self.forward(statements, unit, still, still) for unit in units]
+        by_v = [self.forward(statements, still, unit, still) for unit in units]
         return transposed(by_q), transposed(by_v)
 
     def forward_dynamics_derivatives(self, method: str) -> list:
@@ -134,8 +134,8 @@ class Derivatives:
         a = self.writer.forward_dynamics(method)
         with self.unnamed():
             u = self.solved(method, self.input("w"))
-            rows = self.rnea_rows(a)
-        by_q, by_v, _ = self.reverse(rows, u)
+            statements = self.rnea_statements(a)
+        by_q, by_v, _ = self.reverse(statements, u)
         return [*(-x for x in (*by_q, *by_v)), *u]
 
     def forward_dynamics_jvp(self, method: str) -> list:
@@ -143,8 +143,8 @@ class Derivatives:
         dq, dv, dtau = map(self.input, ("dq", "dv", "dtau"))
         a = self.writer.forward_dynamics(method)
         with self.unnamed():
-            rows = self.rnea_rows(a)
-        moved = self.forward(rows, dq, dv, [0.0] * self.model.nv)
+            statements = self.rnea_statements(a)
+        moved = self.forward(statements, dq, dv, [0.0] * self.model.nv)
         with self.unnamed():
             return self.solved(method, [x - y for x, y in zip(dtau, moved, strict=True)])
 

@@ -9,7 +9,8 @@ import numpy as np
 from ..exceptions import ConfigurationError, NotPositiveDefiniteError
 from ..model.model import Model
 from .backends import numpy_
-from .backends._routine import Results, Routine
+from .backends._results import Results
+from .backends._routine import Routine
 from .program.names import CLOSURES, LOOP_FUNCTIONS
 from .program.program import Program
 

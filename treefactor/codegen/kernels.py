@@ -26,7 +26,8 @@ from ..exceptions import CodegenError
 from ..model._states import states
 from ..model.model import Model
 from ..tree.tree import LAYOUTS, Tree
-from .backends._routine import Results, Routine
+from .backends._results import Results
+from .backends._routine import Routine
 from .backends.choice import BACKENDS, LANES, made_by
 from .derivative_calls import KINDS, DerivativeCalls
 from .failures import require_pivots

@@ -1,4 +1,4 @@
-"""Say where the results of generated functions are: their entries, packed or as dense matrices, and parts."""
+"""Locate the results of generated functions: the slots of their entries, by layout, and their parts."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import numpy as np
 
 from .._util.validation import aligned, as_output
 from ..tree.tree import Tree
-from .backends._routine import Results
+from .backends._results import Results
 from .program.names import MATRICES
 from .program.program import Function, Program
 

@@ -12,7 +12,8 @@ from ..dynamics.rollouts import GeneralMotion, bound_motion
 from ..exceptions import CodegenError
 from ..model.model import Model
 from .backends._program_rollouts import CalledSimulation, ProgramSimulation
-from .backends._routine import Results, Routine
+from .backends._results import Results
+from .backends._routine import Routine
 
 ACCELERATIONS = ("forward_dynamics", "aba")  # functions that serve, the first one that there is
 

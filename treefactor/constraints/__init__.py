@@ -1,7 +1,8 @@
 """Constrain the motion of a model: loops, drives, contacts, joint limits, and time stepping.
 
-``loops``, ``drives`` and ``contacts`` evaluate rows of constraints; ``stepper`` steps through time with them,
-after ``free_motion`` without them. ``maximal`` gives every body six freedoms, and ``body_joints`` its joints.
+``loops``, ``drives`` and ``contacts`` evaluate rows of constraints; ``rigid_contacts`` always hold.
+``stepper`` steps through time with them, after ``free_motion`` without them; ``derivatives`` differentiates
+the dynamics. ``maximal`` gives every body six freedoms, and ``body_joints`` its joints.
 """
 
 from ..kinematics import jacobians as kinematics  # noqa: F401 -- its former path

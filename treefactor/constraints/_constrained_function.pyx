@@ -5,7 +5,8 @@ from libc.string cimport memcpy, memset
 
 from .._util._fast_arrays cimport all_finite
 from ..derivatives._first_order cimport parts_size, write_position_part, write_velocity_part
-from ..derivatives._state_function cimport MOST_ARRAYS, StateFunction, shape_of
+from ..derivatives._array_shapes cimport shape_of
+from ..derivatives._state_function cimport MOST_ARRAYS, StateFunction
 from ..dynamics._recursions cimport FRAMES, MOTION, Arguments
 from ..tree._operands cimport ALIGNED, LANES, Operand
 from ..tree._pattern cimport (
@@ -75,7 +76,7 @@ cdef class ConstrainedDynamics(StateFunction):
     Parameters
     ----------
     model : Model
-    rows : RowChanges
+    rows : ConstraintRows
         Prepared rows of loops, drives and contacts; with drives their motions are an argument, too.
     stabilization : float
 

@@ -6,8 +6,8 @@ import numpy as np
 
 from ..derivatives.first_order import rnea_derivatives
 from ..kinematics.jacobians import BodyMotions
-from ._rigid_dynamics import States, solved
-from ._row_changes import RowChanges
+from ._constrained_dynamics import States, solve_states
+from ._row_derivatives import ConstraintRows
 
 
 def _states(arrays: list) -> States:
@@ -16,20 +16,20 @@ def _states(arrays: list) -> States:
     return States(q, v, tau, fext, motion[0] if motion else None, q.shape[:-1])
 
 
-def values_of_states(rows: RowChanges, arrays: list, s: float) -> list[np.ndarray]:
+def values_of_states(rows: ConstraintRows, arrays: list, s: float) -> list[np.ndarray]:
     """Return accelerations and forces of states, given as q, v, tau, fext and motions of drives."""
-    found = solved(rows, _states(arrays), s)
+    found = solve_states(rows, _states(arrays), s)
     return [found.a, found.forces]
 
 
-def derivatives_of_states(rows: RowChanges, arrays: list, s: float) -> list[np.ndarray]:
+def derivatives_of_states(rows: ConstraintRows, arrays: list, s: float) -> list[np.ndarray]:
     """Return derivatives and values of states, given as q, v, tau, fext and motions of drives."""
     model, n = rows.loops.model, rows.loops.model.nv
     given = _states(arrays)
-    found = solved(rows, given, s)
+    found = solve_states(rows, given, s)
     change = rows.rows(found.at, given.v, found.a, s != 0.0).stabilized(s)[1]
     dq, dv, _ = rnea_derivatives(model, given.q, given.v, found.a, given.fext)
-    push = rows.force_changes(found.at, given.v, found.a, found.forces)
+    push = rows.force_derivatives(found.at, given.v, found.a, found.forces)
     top = np.concatenate([push - dq, -dv, np.broadcast_to(np.eye(n), dq.shape)], axis=-1)
     bottom = np.concatenate([-change, np.zeros((*change.shape[:-1], n))], axis=-1)
     x, y = _solved_with_rank(rows, given, found, top, bottom)
@@ -39,7 +39,7 @@ def derivatives_of_states(rows: RowChanges, arrays: list, s: float) -> list[np.n
 def _solved_with_rank(rows, given, found, top, bottom) -> tuple[np.ndarray, np.ndarray]:
     """Solve for derivatives of accelerations and forces; the rank of J is constant near the state.
 
-    Where rows depend on each other, the least squares J^T (J a - wanted) = 0 and the least forces, which are
+    Where rows depend on each other, the least squares J^T (J a - required_accelerations) = 0 and the least forces, which are
     in the range of J, change with J.
     """
     system, model = found.system, rows.loops.model
@@ -47,10 +47,10 @@ def _solved_with_rank(rows, given, found, top, bottom) -> tuple[np.ndarray, np.n
     if not dependent.any():
         return system.solve(top, bottom)
     n = model.nv
-    push = system.forces_of(rows.force_changes(found.at, given.v, found.a, found.error))
+    push = system.forces_of(rows.force_derivatives(found.at, given.v, found.a, found.error))
     bottom[..., :n] -= np.where(dependent, push, 0.0)
     x, y = system.solve(top, bottom)
     z = system.rates_of(found.forces)
     other = rows.rows(BodyMotions(model, given.q, z), z, np.zeros(n))
-    y[..., :n] += np.where(dependent, system.rest(other.rate_change[..., :n]), 0.0)
+    y[..., :n] += np.where(dependent, system.outside_range(other.drate[..., :n]), 0.0)
     return x, y

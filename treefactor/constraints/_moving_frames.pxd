@@ -1,6 +1,6 @@
-"""Motions of frames in C, and their changes along one freedom by the product rule, in the axes of the base.
+"""Compute motions of frames in C, and their derivatives along one freedom, in the axes of the base.
 
-`_frame_changes` has the formulas. A motion x is linear before angular, at the origin of the root body.
+`_frame_derivatives` has the formulas. A motion x is linear before angular, at the origin of the root body.
 """
 
 from libc.string cimport memset
@@ -25,7 +25,7 @@ ctypedef struct Pair:
     double R[18]                 # axes of both frames in their bodies, one after the other
     double p[6]
 
-ctypedef struct Moving:          # motion of a frame, or its change along one freedom
+ctypedef struct Moving:          # motion of a frame, or its derivative along one freedom
     double p[3]
     double turn[3]
     double u[3]
@@ -33,11 +33,11 @@ ctypedef struct Moving:          # motion of a frame, or its change along one fr
     double c[3]
     double b[3]                  # angular acceleration
 
-ctypedef struct Unit:            # unit motion of a freedom, and what its changes are made of
+ctypedef struct UnitMotion:      # motion S of a freedom at unit rate, and its rates
     double S[6]
-    double first[6]
-    double second[6]
-    double both[6]
+    double first[6]              # V_l x S
+    double second[6]             # A_l x S + V_l x (V_l x S)
+    double mixed[6]              # (V_l + V_i) x S
 
 ctypedef struct Frame:
     Py_ssize_t body
@@ -109,8 +109,8 @@ cdef inline void place(const Pair *pair, int side, const BodyMotion *body, const
     add_cross(1.0, f.at.w, f.at.u, f.at.c)
 
 
-cdef inline void change_by_q(const Frame *f, const Unit *k, Moving *x) noexcept nogil:
-    """Compute the change of a frame along a displacement of a freedom."""
+cdef inline void differentiate_by_q(const Frame *f, const UnitMotion *k, Moving *x) noexcept nogil:
+    """Compute the derivative of a frame along a displacement of a freedom."""
     cdef double dV[6]
     cdef double dA[6]
     cdef double minus[6]
@@ -128,19 +128,19 @@ cdef inline void change_by_q(const Frame *f, const Unit *k, Moving *x) noexcept 
     finish(f, dV, dA, x)
 
 
-cdef inline void change_by_v(const Frame *f, const Unit *k, Moving *x) noexcept nogil:
-    """Compute the change of a frame along a velocity of a freedom."""
+cdef inline void differentiate_by_v(const Frame *f, const UnitMotion *k, Moving *x) noexcept nogil:
+    """Compute the derivative of a frame along a velocity of a freedom."""
     cdef double dA[6]
     cdef double minus[6]
     cdef int r
     for r in range(6):
-        dA[r], minus[r] = k.both[r], -k.S[r]
+        dA[r], minus[r] = k.mixed[r], -k.S[r]
     motion_cross(f.V, minus, dA)
     finish(f, k.S, dA, x)
 
 
 cdef inline void finish(const Frame *f, const double *dV, const double *dA, Moving *x) noexcept nogil:
-    """Compute the changes of velocities and classical accelerations from those of spatial ones."""
+    """Compute the derivatives of velocities and classical accelerations from those of spatial ones."""
     add(1.0, dV + 3, x.w)
     add(1.0, dA + 3, x.b)
     add(1.0, dV, x.u)
@@ -164,9 +164,9 @@ cdef inline void linear_rows(const Part *part, const Frame *f, double *y) noexce
         add_cross(-1.0, f.at.w, y + 3, y + 6)
 
 
-cdef inline void linear_changes(const Part *part, const Frame *f, const Moving *d, const double *y,
+cdef inline void linear_derivatives(const Part *part, const Frame *f, const Moving *d, const double *y,
                                 double *dy) noexcept nogil:
-    """dy <- changes of y, which `linear_rows` computes."""
+    """dy <- derivatives of y, which `linear_rows` computes."""
     cdef int one = part.kind == ORIGINS, other = 1 - one
     cdef const Frame *b = f + other
     cdef const Moving *db = d + other
@@ -192,9 +192,9 @@ cdef inline void angular_rows(const Frame *f, const double *log, double *y) noex
     add_cross(1.0, f.at.w, f[1].at.w, y + 6)
 
 
-cdef inline void angular_changes(const Frame *f, const Moving *d, const double *log,
+cdef inline void angular_derivatives(const Frame *f, const Moving *d, const double *log,
                                  double *dy) noexcept nogil:
-    """dy <- changes of y, which `angular_rows` computes; behind the vector, log has its derivative."""
+    """dy <- derivatives of y, which `angular_rows` computes; behind the vector, log has its derivative."""
     cdef double turn[3]
     subtract(d.turn, d[1].turn, turn)
     rotate(log + 3, turn, dy)
@@ -213,8 +213,8 @@ cdef inline void axis_motion(const Frame *f, Py_ssize_t i, double *x) noexcept n
     add_cross(1.0, f.at.w, x + 3, x + 6)
 
 
-cdef inline void axis_change(const Frame *f, const Moving *d, const double *x, double *dx) noexcept nogil:
-    """dx <- change of what `axis_motion` computes."""
+cdef inline void axis_derivative(const Frame *f, const Moving *d, const double *x, double *dx) noexcept nogil:
+    """dx <- derivative of x, which `axis_motion` computes."""
     memset(dx, 0, 9 * sizeof(double))
     add_cross(1.0, d.turn, x, dx)
     add_product(1.0, f.at.w, d.w, x, dx, dx + 3)

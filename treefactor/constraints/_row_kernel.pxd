@@ -1,6 +1,6 @@
 """C interface of the rows of loops and rigid contacts, with their derivatives."""
 
-from ._moving_frames cimport Frame, Moving, Pair, Part, Unit
+from ._moving_frames cimport Frame, Moving, Pair, Part, UnitMotion
 
 cdef enum:                       # derivatives
     BY_Q = 1
@@ -26,10 +26,10 @@ cdef class RowKernel:
                          const double *logs, const double *forces, double *values, double *found, double *E,
                          double *work) noexcept nogil
     cdef void unit_motions(self, const double *frames, const double *a, double *A,
-                           Unit *units) noexcept nogil
+                           UnitMotion *units) noexcept nogil
     cdef void units(self, const double *frames, const double *v, const double *a, double *A,
-                    Unit *units) noexcept nogil
-    cdef void changes(self, int sides, const Frame *f, const Unit *units, Moving *d) noexcept nogil
+                    UnitMotion *units) noexcept nogil
+    cdef void differentiate_frames(self, int sides, const Frame *f, const UnitMotion *units, Moving *d) noexcept nogil
     cdef void part_rows(self, int sides, int order, const Part *part, const Frame *f, const Moving *d,
                         const double *log, double *values, double *found) noexcept nogil
     cdef void write(self, int least, const Part *part, const Frame *f, const Moving *d, const double *y,
@@ -41,5 +41,5 @@ cdef class RowKernel:
     cdef void wrenches(self, const Part *part, const Frame *f, const Moving *d, const double *force,
                        const double *y, double *x, double *dx) noexcept nogil
     cdef void prepare(self, int sides, Py_ssize_t pair, const double *frames, const double *A,
-                      const Unit *units, Frame *f, Moving *d) noexcept nogil
+                      const UnitMotion *units, Frame *f, Moving *d) noexcept nogil
     cdef double *allocate(self) except NULL

@@ -15,17 +15,17 @@ from ._moving_frames cimport (
     Moving,
     Pair,
     Part,
-    Unit,
+    UnitMotion,
     add,
     add_product,
-    angular_changes,
+    angular_derivatives,
     angular_rows,
-    axis_change,
+    axis_derivative,
     axis_motion,
-    change_by_q,
-    change_by_v,
+    differentiate_by_q,
+    differentiate_by_v,
     dot,
-    linear_changes,
+    linear_derivatives,
     linear_rows,
     motion_cross,
     place,
@@ -47,7 +47,7 @@ assert PART.itemsize == sizeof(Part) and PAIR.itemsize == sizeof(Pair)
 cdef BodyMotion BASE
 for _ in range(3):
     BASE.axes[4 * _] = 1.0
-KINDS = {"origins": ORIGINS, "angle": ANGLE, "3D": HELD_3D, "6D": HELD_6D}
+PART_KINDS = {"origins": ORIGINS, "angle": ANGLE, "3D": HELD_3D, "6D": HELD_6D}
 
 
 cdef inline const BodyMotion *body_motion(const double *frames, Py_ssize_t joint) noexcept nogil:
@@ -65,8 +65,8 @@ cdef class RowKernel:
 
     Parameters
     ----------
-    below, joint, parent : ndarray of int
-        Of every freedom the joints below and of its body, and its column in v.
+    below, joint, column : ndarray of int
+        Of every freedom: the joint of the body below, its own joint, and its column in v.
     ratio : ndarray
         Ratio of every freedom to its column.
     path : ndarray of uint8, shape (njoints + 1, freedoms)
@@ -98,7 +98,7 @@ cdef class RowKernel:
         return RowKernel, self.kept[0]
 
     cdef void unit_motions(self, const double *frames, const double *a, double *A,
-                           Unit *units) noexcept nogil:
+                           UnitMotion *units) noexcept nogil:
         """Compute unit motions, and accelerations A of the bodies; NULL: a = 0."""
         cdef const BodyMotion *body
         cdef Py_ssize_t k, i, r
@@ -107,7 +107,7 @@ cdef class RowKernel:
             for r in range(6):
                 A[6 * i + r] = body.acceleration[r]
         for k in range(self.m):
-            memset(units + k, 0, sizeof(Unit))
+            memset(units + k, 0, sizeof(UnitMotion))
             for r in range(6):
                 units[k].S[r] = self.ratio[k] * frames[UNIT_MOTION(self.joints, k) + r]
             for i in range(0 if a == NULL else self.joints):
@@ -116,14 +116,14 @@ cdef class RowKernel:
                         A[6 * i + r] += a[self.column[k]] * units[k].S[r]
 
     cdef void units(self, const double *frames, const double *v, const double *a, double *A,
-                    Unit *units) noexcept nogil:
+                    UnitMotion *units) noexcept nogil:
         """Compute unit motions, what their changes are made of, and accelerations A as `unit_motions`."""
         cdef double V[6]
         cdef double own[6]
         cdef double down[6]
         cdef double step[6]
         cdef Py_ssize_t k, i, r
-        cdef Unit *x
+        cdef UnitMotion *x
         self.unit_motions(frames, a, A, units)
         for k in range(self.m):
             if not self.used[k]:
@@ -148,12 +148,12 @@ cdef class RowKernel:
             motion_cross(V, x.S, x.first)
             motion_cross(down, x.S, x.second)
             motion_cross(V, x.first, x.second)
-            motion_cross(own, x.S, x.both)
+            motion_cross(own, x.S, x.mixed)
             for r in range(6):
-                x.both[r] += x.first[r]
+                x.mixed[r] += x.first[r]
 
-    cdef void changes(self, int sides, const Frame *f, const Unit *units, Moving *d) noexcept nogil:
-        """Compute the changes of both frames of a pair: d[4 k] by q and d[4 k + 2] by v of freedom k."""
+    cdef void differentiate_frames(self, int sides, const Frame *f, const UnitMotion *units, Moving *d) noexcept nogil:
+        """Compute the derivatives of both frames of a pair: d[4 k] by q and d[4 k + 2] by v of freedom k."""
         cdef Py_ssize_t k
         cdef int side
         for k in range(self.m):
@@ -165,9 +165,9 @@ cdef class RowKernel:
                 memset(d + 4 * k + 2, 0, 2 * sizeof(Moving))
             for side in range(2):
                 if moved(self, f + side, k) and sides & BY_Q:
-                    change_by_q(f + side, units + k, d + 4 * k + side)
+                    differentiate_by_q(f + side, units + k, d + 4 * k + side)
                 if moved(self, f + side, k) and sides & BY_V:
-                    change_by_v(f + side, units + k, d + 4 * k + 2 + side)
+                    differentiate_by_v(f + side, units + k, d + 4 * k + 2 + side)
 
     cdef void part_rows(self, int sides, int order, const Part *part, const Frame *f, const Moving *d,
                         const double *log, double *values, double *found) noexcept nogil:
@@ -196,12 +196,12 @@ cdef class RowKernel:
                     continue
                 memset(y + 18, 0, 18 * sizeof(double))
                 if part.kind == ANGLE:
-                    axis_change(f, d + 4 * k + 2 * side, y, y + 18)
-                    axis_change(f + 1, d + 4 * k + 2 * side + 1, y + 9, y + 27)
+                    axis_derivative(f, d + 4 * k + 2 * side, y, y + 18)
+                    axis_derivative(f + 1, d + 4 * k + 2 * side + 1, y + 9, y + 27)
                 else:
-                    linear_changes(part, f, d + 4 * k + 2 * side, y, y + 18)
+                    linear_derivatives(part, f, d + 4 * k + 2 * side, y, y + 18)
                     if part.kind == HELD_6D:
-                        angular_changes(f, d + 4 * k + 2 * side, log + 12 * part.log, y + 27)
+                        angular_derivatives(f, d + 4 * k + 2 * side, log + 12 * part.log, y + 27)
                 column = part.row * 2 * self.n + side * self.n + self.column[k]
                 self.write(max(order, side), part, f, d + 4 * k + 2 * side, y, y + 18, found + column,
                            self.rows * 2 * self.n, 2 * self.n)
@@ -245,8 +245,8 @@ cdef class RowKernel:
             if not (moved(self, f, k) or moved(self, f + 1, k)):
                 continue
             if part.kind == ANGLE:
-                axis_change(f, d + 4 * k, y, y + 18)
-                axis_change(f + 1, d + 4 * k + 1, y + 9, y + 27)
+                axis_derivative(f, d + 4 * k, y, y + 18)
+                axis_derivative(f + 1, d + 4 * k + 1, y + 9, y + 27)
             self.wrenches(part, f, d + 4 * k, force, y, x, dx)
             for side in range(2):
                 for j in range(self.m):
@@ -276,7 +276,7 @@ cdef class RowKernel:
 
     cdef void wrenches(self, const Part *part, const Frame *f, const Moving *d, const double *force,
                        const double *y, double *x, double *dx) noexcept nogil:
-        """Write forces and moments on both frames, x if d is NULL, or their changes dx."""
+        """Write forces and moments on both frames, x if d is NULL, or their derivatives dx."""
         cdef int one = part.kind == ORIGINS                # frame at whose origin the force acts
         cdef double apart[3]
         cdef double moved[3]
@@ -350,7 +350,7 @@ cdef class RowKernel:
         is zero.
         """
         cdef double *A = work
-        cdef Unit *units = <Unit *> (work + 6 * self.joints)
+        cdef UnitMotion *units = <UnitMotion *> (work + 6 * self.joints)
         cdef Moving *d = <Moving *> (units + self.m)
         cdef Frame f[2]
         cdef Py_ssize_t pair = -1, p
@@ -367,17 +367,17 @@ cdef class RowKernel:
                 self.part_forces(part, f, d, forces + part.row, E)
 
     cdef void prepare(self, int sides, Py_ssize_t pair, const double *frames, const double *A,
-                      const Unit *units, Frame *f, Moving *d) noexcept nogil:
-        """Compute both frames of a pair and their changes."""
+                      const UnitMotion *units, Frame *f, Moving *d) noexcept nogil:
+        """Compute both frames of a pair and their derivatives."""
         cdef const BodyMotion *first = body_motion(frames, self.pair[pair].body[0])
         cdef const BodyMotion *second = body_motion(frames, self.pair[pair].body[1])
         place(self.pair + pair, 0, first, first, A, f)
         place(self.pair + pair, 1, second, first, A, f + 1)
-        self.changes(sides, f, units, d)
+        self.differentiate_frames(sides, f, units, d)
 
     cdef Py_ssize_t workspace_size(self) noexcept nogil:
         """Return the doubles of accelerations, unit motions and changes."""
-        return 6 * self.joints + self.m * <Py_ssize_t> (sizeof(Unit) + 4 * sizeof(Moving)) // 8
+        return 6 * self.joints + self.m * <Py_ssize_t> (sizeof(UnitMotion) + 4 * sizeof(Moving)) // 8
 
     cdef double *allocate(self) except NULL:
         """Allocate a workspace for one state."""

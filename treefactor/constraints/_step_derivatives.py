@@ -14,9 +14,9 @@ from ..kinematics.jacobians import BodyMotions
 from ..mlcp.sensitivities import negligible
 from ..model import so3
 from ..model.model import Model
-from ._contact_changes import to_v, touching
-from ._frame_changes import columns_of, freedoms_of
-from ._rigid_dynamics import prepared
+from ._constrained_dynamics import prepared_rows
+from ._contact_derivatives import to_v, touching
+from ._frame_derivatives import freedoms_of, unit_motions
 
 TURNING = {"planar": [0, 1, 5], "freeflyer": [0, 1, 2, 3, 4, 5]}  # entries of linear and angular velocity
 
@@ -26,7 +26,7 @@ def skew(x: np.ndarray) -> np.ndarray:
     return np.cross(x, np.eye(3), axisb=0, axisc=0)
 
 
-def rate_changes(model: Model, v: np.ndarray) -> np.ndarray:
+def rate_derivatives(model: Model, v: np.ndarray) -> np.ndarray:
     """Return the derivatives (nv, nv) of ω × (v + ω × com) of free-flying and planar joints by v."""
     found = np.zeros((model.nv, model.nv))
     for at, kept, linear, angular, com in _turning(model, v):
@@ -38,7 +38,9 @@ def rate_changes(model: Model, v: np.ndarray) -> np.ndarray:
     return found
 
 
-def integration_changes(model: Model, v: np.ndarray, h: float) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+def integration_derivatives(
+    model: Model, v: np.ndarray, h: float
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Return derivatives (nv, nv) of q after h by q and v, and of v after h by v, of `advanced`.
 
     With E = exp(h ω) and y = v + ω × com, which keeps its direction in the base: p' = p + R com + h R y -
@@ -113,7 +115,7 @@ def _weightless(model: Model) -> Model:
     return Model(model.joints, np.zeros(3), model.name, loops=model.loops)
 
 
-def momentum_changes(stepper, H, q, v, v_new):
+def momentum_derivatives(stepper, H, q, v, v_new):
     """Return the derivatives of g - H v_new by q, v and tau; None where the step has no midpoint rule."""
     model, h = stepper.model, stepper.h
     zero, one = np.zeros(model.nv), np.eye(model.nv)
@@ -121,14 +123,14 @@ def momentum_changes(stepper, H, q, v, v_new):
         rates = stepper._integrator.velocity_rates(v)
         x = (v_new - v) / h - rates
         by_q, by_v, H = rnea_derivatives(model, q, v, x)
-        return -h * by_q, H @ (one + h * rate_changes(model, v)) - h * by_v, h * one
+        return -h * by_q, H @ (one + h * rate_derivatives(model, v)) - h * by_v, h * one
     u = stepper._motion.midpoint(H, q, v, bias(model, q, v))
     if u is None:
         return None
     middle = 0.5 * (v + u)
     x = (u - v) / h - stepper._integrator.velocity_rates(middle)
     by_q, by_v, H = rnea_derivatives(model, q, middle, x)
-    half = 0.5 * (by_v - H @ rate_changes(model, middle))
+    half = 0.5 * (by_v - H @ rate_derivatives(model, middle))
     u_q, u_v = np.hsplit(np.linalg.solve(half + H / h, np.concatenate([-by_q, H / h - half], axis=1)), 2)
     moved = rnea_derivatives(_weightless(model), q, zero, v_new - u)[0]
     return H @ u_q - moved, H @ u_v, h * one
@@ -139,35 +141,37 @@ def step_derivatives(stepper, made, q: np.ndarray, v: np.ndarray) -> StepDerivat
     model, n = stepper.model, stepper.model.nv
     found = mlcp.sensitivity(made.solution)
     v_new = made.solution.v
-    pushed = momentum_changes(stepper, made.H, q, v, v_new)
+    pushed = momentum_derivatives(stepper, made.H, q, v, v_new)
     if pushed is None:
         nothing = np.full((6, n, n), np.nan)
         return StepDerivatives(mlcp.SensitivityStatus.UNSUPPORTED, *nothing)
     at = BodyMotions(model, q, v_new)
-    columns = columns_of(at, v_new, np.zeros(n))
-    c, force = _bilateral_changes(stepper, at, v_new, made)
-    d, push, kinked = _unilateral_changes(stepper, at, columns, made, found)
+    units = unit_motions(at, v_new, np.zeros(n))
+    c, force = _bilateral_derivatives(stepper, at, v_new, made)
+    d, push, kinked = _unilateral_derivatives(stepper, at, units, made, found)
     pushed[0][...] += force + push
     given = (np.concatenate([x, np.zeros((len(x), 2 * n))], axis=1) for x in (c, d))
-    change = found.jvp(np.concatenate(pushed, axis=1), *given).v
-    q_q, q_v, v_v = integration_changes(model, v_new, stepper.h)
-    parts = np.hsplit(change, 3)
+    dv = found.jvp(np.concatenate(pushed, axis=1), *given).v
+    q_q, q_v, v_v = integration_derivatives(model, v_new, stepper.h)
+    parts = np.hsplit(dv, 3)
     after = [q_v @ part for part in parts]
     after[0] += q_q
     status = mlcp.SensitivityStatus.DEGENERATE if kinked else found.status
     return StepDerivatives(status, *after, *(v_v @ part for part in parts))
 
 
-def _bilateral_changes(stepper, at: BodyMotions, v_new: np.ndarray, made) -> tuple[np.ndarray, np.ndarray]:
+def _bilateral_derivatives(
+    stepper, at: BodyMotions, v_new: np.ndarray, made
+) -> tuple[np.ndarray, np.ndarray]:
     """Return derivatives by q of c - C v_new, and of the forces of loops."""
-    rows, n = prepared(stepper._loops, ()), stepper.model.nv
+    rows, n = prepared_rows(stepper._loops, ()), stepper.model.nv
     still = np.zeros(n)
     found = rows.rows(at, v_new, still)
-    change = -stepper.stabilization / stepper.h * found.J - found.rate_change[:, :n]
-    return change, rows.force_changes(at, v_new, still, made.solution.gamma_c)
+    derivative = -stepper.stabilization / stepper.h * found.J - found.drate[:, :n]
+    return derivative, rows.force_derivatives(at, v_new, still, made.solution.gamma_c)
 
 
-def _unilateral_changes(stepper, at, columns, made, found) -> tuple[np.ndarray, np.ndarray, bool]:
+def _unilateral_derivatives(stepper, at, units, made, found) -> tuple[np.ndarray, np.ndarray, bool]:
     """Return derivatives by q of d - D v_new and of the forces of contacts, and whether some do not exist."""
     model, rows, touch = stepper.model, made.rows, made.touch
     count, n, K = len(rows.of), stepper.model.nv, stepper.stabilization
@@ -179,18 +183,18 @@ def _unilateral_changes(stepper, at, columns, made, found) -> tuple[np.ndarray, 
     normals = np.zeros((len(touch.which), n))
     normals[near, touch.column] = touch.data[0]
     gaps[:count] = rows.along[:, :1] * normals[rows.of]
-    change = -share * gaps
+    derivative = -share * gaps
     kink = np.zeros_like(gaps, dtype=bool)
     if K < 1.0:
         at_zero = found.held & negligible(made.solution, rows.gap / stepper.h)
         kink = at_zero[:, None] & (gaps != 0.0)
-        change[kink] = np.nan
+        derivative[kink] = np.nan
     acting = np.flatnonzero((found.held | found.full)[:count])
     if not len(acting):
-        return change, np.zeros((n, n)), bool(kink.any())
+        return derivative, np.zeros((n, n)), bool(kink.any())
     contacts, along = touch.which[rows.of[acting]], rows.along[acting]
-    at_contacts = touching(at, columns, stepper._contacts.structs[contacts])
+    at_contacts = touching(at, units, stepper._contacts.structs[contacts])
     half = freedoms_of(model).path.shape[1]
-    change[acting] -= to_v(at, at_contacts.rates(along)[:, :half])
+    derivative[acting] -= to_v(at, at_contacts.rates(along)[:, :half])
     forces = along * made.solution.gamma[acting, None]
-    return change, at_contacts.force_changes(model, forces), bool(kink.any())
+    return derivative, at_contacts.force_derivatives(model, forces), bool(kink.any())

@@ -11,7 +11,7 @@ from ..derivatives._general_path import bound, general_path
 from ..model.model import Model, require_model
 from ._constrained_function import ConstrainedDerivatives
 from ._loop_rows import driven_loops, loops_of
-from ._rigid_dynamics import prepared
+from ._constrained_dynamics import prepared_rows
 from .constrained_results import ConstrainedDerivatives as ConstrainedMatrices
 from .constrained_results import ConstrainedDerivativesWithValue as ConstrainedMatricesWithValue
 from .drives import motions_at
@@ -37,8 +37,8 @@ def forward_dynamics_derivatives(
     Parameters
     ----------
     model, q, v, tau, fext, stabilization, drives, t, contacts
-        As for `forward_dynamics` of this module, whose results are differentiated: all loops, drives and
-        contacts hold, before and after the change. fext turns with the bodies.
+        As for `constraints.forward_dynamics`. All loops, drives and contacts hold, before and after the
+        change; fext turns with the bodies.
     with_value : bool
         Whether to return the accelerations and forces, too.
     out : tuple of ndarray, optional
@@ -95,7 +95,7 @@ def _compiled(model: Model, q, v, tau, fext, stabilization, drives, t, contacts,
     s = decay_rate(stabilization)
     drives, loops = (drives, loops_of(model)) if drives is NO_DRIVES else driven_loops(model, drives)
     motions = (motions_at(drives, t),) if drives else ()
-    options = (prepared(loops, contacts), s, bool(with_value))
+    options = (prepared_rows(loops, contacts), s, bool(with_value))
     return ConstrainedDerivatives, options, (q, v, tau, fext, *motions)
 
 

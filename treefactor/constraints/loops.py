@@ -25,7 +25,7 @@ from ..tolerances import DEPENDENT_ROWS as RANK
 from ._constrained_function import ConstrainedDynamics
 from ._loop_rows import Loops, Rows, driven_loops, kernel_of, loops_of
 from ._loops import one
-from ._rigid_dynamics import prepared
+from ._constrained_dynamics import prepared_rows
 from .drives import Drive, motions_at, require_finite_motions, states_with_motions
 
 __all__ = [
@@ -161,7 +161,7 @@ def forward_dynamics(
         motion = motions_at(drives, t) if drives else None
     kernel, stabilization = loops.kernel, decay_rate(stabilization)
     if contacts:
-        rows = prepared(loops, contacts)
+        rows = prepared_rows(loops, contacts)
         arrays = (q, v, tau, fext) if motion is None else (q, v, tau, fext, motion)
         options = (rows, stabilization)
         return call(model, ConstrainedDynamics, options, arrays, out, num_threads, general_path)
@@ -298,7 +298,7 @@ def _bound(function, model: Model, given: dict[str, Any], out):
     if not len(given["contacts"]):
         raise ValueError("constraints.forward_dynamics can be bound with contacts only, got no contacts")
     drives, loops = driven_loops(model, given["drives"])
-    options = (prepared(loops, given["contacts"]), decay_rate(given["stabilization"]))
+    options = (prepared_rows(loops, given["contacts"]), decay_rate(given["stabilization"]))
     arrays = {name: given[name] for name in ("q", "v", "tau", "fext")}
     if drives:
         arrays["drives"] = motions_at(drives, given["t"])

@@ -9,7 +9,7 @@ from ..exceptions import InvalidModelError
 from ..model.frames import Frame, frame_of
 from ..model.model import Model
 
-KINDS = {"3D": 3, "6D": 6}  # rows
+ROWS = {"3D": 3, "6D": 6}  # by kind
 REFERENCES = ("LOCAL", "LOCAL_WORLD_ALIGNED")
 
 
@@ -66,7 +66,7 @@ class RigidContact:
     against: str | int | Frame = -1
 
     def __post_init__(self):
-        check_choice("kind", self.kind, tuple(KINDS))
+        check_choice("kind", self.kind, tuple(ROWS))
         reference = getattr(self.reference, "name", self.reference)  # Pinocchio's enum
         check_choice("reference", reference, REFERENCES)
         object.__setattr__(self, "reference", reference)
@@ -74,7 +74,7 @@ class RigidContact:
     @property
     def rows(self) -> int:
         """Return the number of constraint rows."""
-        return KINDS[self.kind]
+        return ROWS[self.kind]
 
 
 def as_contacts(contacts) -> tuple[RigidContact, ...]:

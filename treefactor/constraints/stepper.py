@@ -212,8 +212,8 @@ class Stepper(Sealed):
 
         Notes
         -----
-        `mlcp.sensitivity` of the step's problem, with the derivatives of its rows and momenta. By q along
-        `treefactor.integrate`, before and after the step.
+        `treefactor.mlcp.sensitivity` of the step's problem, with the derivatives of its rows and momenta. By
+        q along `treefactor.integrate`, before and after the step.
 
         Examples
         --------
@@ -300,7 +300,7 @@ class Stepper(Sealed):
     def _bilateral(
         self, at: BodyMotions, q: np.ndarray, t: float
     ) -> tuple[SortedRows, np.ndarray] | tuple[None, None]:
-        """Compute the rows of loops and driven joints, and their right sides."""
+        """Compute the rows of loops and driven joints, and their right-hand sides."""
         if not self.model.loops and not self.drives:
             return None, None
         motion, moved = steps_at(self.drives, t, self.h) if self.drives else (None, 0.0)

@@ -1,4 +1,6 @@
 """Compute derivatives of the dynamics, of the kinematics and of configurations: matrices, products, Hessians.
 
-`_state_function` runs compiled functions of a state on NumPy arrays, `_calls` calls and binds them.
+`first_order` has matrices, `products` JVP and VJP, `second_order` HVP and Hessians of the dynamics;
+`kinematics` has those of frames, masses and configurations. `_state_function` runs the compiled functions on
+NumPy arrays.
 """

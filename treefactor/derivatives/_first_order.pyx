@@ -1,4 +1,4 @@
-"""Compute first derivatives of inverse and forward dynamics as matrices."""
+"""Compute first derivatives of inverse and forward dynamics as matrices: compiled functions of one model."""
 
 from libc.string cimport memcpy, memset
 
@@ -9,6 +9,8 @@ from ..tree._pattern cimport (
     FACTORIZED, SOLVE, Shape, Workspace, active, carve_workspace, clear_workspace,
     workspace_size as factor_workspace_size)
 from ._state_function cimport PAIR, SYMMETRIC, StateFunction
+
+from functools import partial
 
 from . import first_order_results as made
 
@@ -91,7 +93,8 @@ cdef class RneaDerivatives(StateFunction):
         cdef Py_ssize_t n = self.bodies.nv, nnz = self.bodies.nnz
         declare_state(self)
         self.names = ("q", "v", "a", "fext")
-        self.gather = (made.RneaDerivativesWithValue if with_value else made.RneaDerivatives)._make
+        self.gather = partial(
+            tuple.__new__, made.RneaDerivativesWithValue if with_value else made.RneaDerivatives)
         self.with_value, self.in_lanes = with_value, layout == "lanes"
         if layout == "packed":
             self.add_result((2 * nnz - n,))
@@ -129,8 +132,8 @@ cdef class ForwardDynamicsDerivatives(StateFunction):
         cdef Py_ssize_t n = self.bodies.nv
         declare_state(self)
         self.names = ("q", "v", "tau", "fext")
-        self.gather = (made.ForwardDynamicsDerivativesWithValue if with_value
-                       else made.ForwardDynamicsDerivatives)._make
+        self.gather = partial(tuple.__new__, made.ForwardDynamicsDerivativesWithValue if with_value
+                              else made.ForwardDynamicsDerivatives)
         self.with_value, self.may_fail = with_value, True
         for _ in range(3):
             self.add_result((n, n))
@@ -167,8 +170,8 @@ cdef class ForwardDynamicsDerivatives(StateFunction):
             active.lanes.apply(t, H, inverse, 1, SOLVE, a, 1)
             active.lanes.invert(t, H, inverse, 1, spare, spare + lanes * nnz, y[2])
             write_position_part(self.bodies, lanes, a, dq, parts)
-            active.lanes.solve_pair(t, H, inverse, dq, rest, y[0])
-            active.lanes.solve_pair(t, H, inverse, dv, rest, y[1])
+            active.lanes.solve_pair(t, H, spare + lanes * nnz, dq, rest, y[0])
+            active.lanes.solve_pair(t, H, spare + lanes * nnz, dv, rest, y[1])
         else:
             w = carve_workspace(t, rest)
             clear_workspace(t, &w)

@@ -9,12 +9,10 @@ from typing import Any
 
 import numpy as np
 
-from .._util.messages import received
 from .._util.threads import spread
-from .._util.validation import aligned, as_output, flatten, require_apart, require_bindable, thread_count
+from .._util.validation import aligned, flatten, require_apart, require_bindable, thread_count
 from ..dynamics._general_path import require_pivots
-from ..exceptions import ShapeError
-from ..kinematics._general_path import require_disjoint
+from ..kinematics._general_path import named_outputs, outputs, require_disjoint
 from ..model._states import states
 from ..model.model import Model, require_model
 from ._calls import BoundStateFunction
@@ -80,12 +78,13 @@ def _run_batch(model, function, rows, batch, targets, arrays, threads) -> tuple[
     count = math.prod(batch)
     blocks = -(-count // LANES)
     leads = (blocks if function.in_lanes else count,)
-    results = []
+    results: list[np.ndarray] = []
+    fresh = () if function.in_lanes else function.allocate(count)
     for k, shape in enumerate(function.shapes):
         flat = (*leads, *shape, LANES) if function.in_lanes else (*leads, *shape)
         to = None if targets is None or not batch else targets[k]
         if to is None or not to.flags.carray or any(np.may_share_memory(to, x) for x in arrays.values()):
-            to = aligned(flat) if function.in_lanes else np.empty(flat)
+            to = aligned(flat) if function.in_lanes else fresh[k]
         results.append(to.reshape(flat))
     failed = np.empty(blocks * LANES, dtype=np.intp)
     work = partial(function.batch, count, rows, tuple(results), failed)
@@ -109,21 +108,9 @@ def _outputs(function: StateFunction, out, batch: tuple[int, ...]) -> list[np.nd
     """Return the validated arrays of out, one for every result, or None."""
     if out is None:
         return None
-    _require_count(out, function.results)
-    arrays = out if isinstance(out, tuple | list) else [out]
     leads = (-(-math.prod(batch) // LANES),) if function.in_lanes else batch
     ends = (LANES,) if function.in_lanes else ()
-    found = [
-        as_output(one, (*leads, *shape, *ends)) for one, shape in zip(arrays, function.shapes, strict=True)
-    ]
-    require_disjoint(found)
-    return found
-
-
-def _require_count(out, count: int) -> None:
-    """Raise ShapeError unless out has an array for every result."""
-    if count > 1 and (not isinstance(out, tuple | list) or len(out) != count):
-        raise ShapeError(f"out must be a tuple of {count} arrays, got {received(out)}", None, (count,))
+    return outputs(out, [(*leads, *shape, *ends) for shape in function.shapes])
 
 
 def bound(model: Model, kind: type[StateFunction], options: tuple, given: dict[str, Any], out, validated):
@@ -153,15 +140,9 @@ def bound(model: Model, kind: type[StateFunction], options: tuple, given: dict[s
     }
     for name, array in arrays.items():
         require_bindable(array, function.input_shapes[name], name)
-    many = isinstance(out, tuple | list)
-    if function.results > 1 and (not many or len(out) != function.results):
-        raise ShapeError(
-            f"out must be a tuple of {function.results} arrays, got {received(out)}",
-            None,
-            (function.results,),
-        )
-    for k, (one, shape) in enumerate(zip(out if many else (out,), function.shapes, strict=True)):
-        name = f"out[{k}]" if many else "out"
+    named = named_outputs(out, function.results)
+    for (name, one), shape in zip(named.items(), function.shapes, strict=True):
         require_bindable(one, shape, name)
         require_apart(one, arrays)
+    require_disjoint(tuple(named.values()))
     return BoundStateFunction(function, tuple(arrays.get(name) for name in function.names), out, validated)

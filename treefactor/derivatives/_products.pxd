@@ -27,9 +27,9 @@ cdef extern from "kernels/derivatives/products_table.h" nogil:
         Py_ssize_t (*workspace_size)(const Mechanism *) noexcept nogil
         void (*equation_of_motion)(const Mechanism *, const double *q, const double *v, const double *fext,
                                    double *H, double *bias, double *workspace) noexcept nogil
-        void (*vjp)(const Mechanism *, const State *, Py_ssize_t sides, const double *w, double *tau,
+        void (*vjp)(const Mechanism *, const State *, Py_ssize_t vectors, const double *w, double *tau,
                     const Gradients *, double *workspace) noexcept nogil
-        void (*jvp)(const Mechanism *, const State *, Py_ssize_t sides, const Directions *, double *tau,
+        void (*jvp)(const Mechanism *, const State *, Py_ssize_t vectors, const Directions *, double *tau,
                     double *dtau, double *workspace) noexcept nogil
 
     ctypedef struct Products:
@@ -46,8 +46,8 @@ ctypedef struct Solver:          # a factorized H
 
 
 cdef class Product(StateFunction):
-    cdef Py_ssize_t sides        # vectors for every state
-    cdef tuple axis              # (sides,), or empty
+    cdef Py_ssize_t vectors      # for every state
+    cdef tuple axis              # (vectors,), or empty
     cdef bint fext, inertia, value   # results beyond the others
 
     cdef void add_state(self)
@@ -55,9 +55,9 @@ cdef class Product(StateFunction):
     cdef void declare_derivative(self, type kind, tuple fields, bint value)
     cdef const ProductKernels *kernels(self, int lanes) noexcept nogil
     cdef Py_ssize_t expanded_size(self, int vectors) noexcept nogil
-    cdef const double *expanded(self, int lanes, Py_ssize_t sides, const double *x, double **end) noexcept nogil
-    cdef double *target(self, int lanes, Py_ssize_t sides, double *y, double **end) noexcept nogil
-    cdef void reduce(self, int lanes, Py_ssize_t sides, const double *x, double *y) noexcept nogil
+    cdef const double *expanded(self, int lanes, Py_ssize_t vectors, const double *x, double **end) noexcept nogil
+    cdef double *target(self, int lanes, Py_ssize_t vectors, double *y, double **end) noexcept nogil
+    cdef void reduce(self, int lanes, Py_ssize_t vectors, const double *x, double *y) noexcept nogil
 
 
 cdef class SolvingProduct(Product):

@@ -1,4 +1,4 @@
-"""Compile products of vectors with derivatives of inverse and forward dynamics for a model."""
+"""Multiply vectors by derivatives of inverse and forward dynamics: compiled functions of one model."""
 
 cimport numpy as cnp
 from .._util._fast_arrays cimport is_real
@@ -14,7 +14,7 @@ from functools import partial
 import numpy as np
 
 from .product_results import (
-    ForwardDynamicsDerivative, ForwardDynamicsGradients, RneaDerivative, RneaGradients, gradients_with)
+    ForwardDynamicsGradients, ForwardDynamicsJvpWithValue, RneaGradients, RneaJvpWithValue, gradients_with)
 
 cnp.import_array()
 
@@ -30,16 +30,21 @@ cdef const Products *products = products_for(active.name)
 
 
 cdef Py_ssize_t axes_of(object x) except -1:
-    """Return the number of axes of an argument, 0 of None."""
+    """Return the number of axes of an argument, 0 of None and of what validation refuses."""
     if x is None:
         return 0
-    return cnp.PyArray_NDIM(<cnp.ndarray> x) if is_real(x) else np.ndim(x)
+    if is_real(x):
+        return cnp.PyArray_NDIM(<cnp.ndarray> x)
+    try:
+        return np.ndim(x)
+    except ValueError:  # not rectangular
+        return 0
 
 
-def sides_of(tuple states not None, fext, tuple directions not None, dfext=None):
-    """Return the length of the axis that directions have beyond the leading axes of a batch; -1: none.
+def vectors_per_state(tuple states not None, fext, tuple directions not None, dfext=None):
+    """Return how many vectors every state has: the axis of directions beyond those of the batch; -1: none.
 
-    Directions of one state have no such axis: the vectors of (m, nv) are a batch.
+    For one state there is no such axis: vectors of shape (m, nv) are a batch.
     """
     cdef Py_ssize_t lead = axes_of(fext) - 1, most = axes_of(dfext) - 1, axes
     cdef object x, longest = dfext
@@ -58,13 +63,13 @@ cdef class Product(StateFunction):
     Parameters
     ----------
     model : Model
-    sides : int
-        Vectors for every state, in an axis of their own; -1: one, without that axis.
+    vectors : int
+        Number of vectors for every state, in an axis of their own; -1: one, without that axis.
     """
 
-    def __init__(self, model, sides, *_):
-        self.sides = 1 if sides < 0 else sides
-        self.axis = () if sides < 0 else (sides,)
+    def __init__(self, model, vectors, *_):
+        self.vectors = 1 if vectors < 0 else vectors
+        self.axis = () if vectors < 0 else (vectors,)
 
     cdef void add_state(self):
         """Declare q and two vectors of freedoms."""
@@ -101,7 +106,7 @@ cdef class Product(StateFunction):
         for _ in fields:
             self.add_input((*self.axis, self.bodies.nv), True)
         self.add_input((self.bodies.m.joints, 6), True)
-        self.add_input((*self.axis, self.bodies.m.joints * 6) if self.axis else (self.bodies.m.joints, 6), True)
+        self.add_input((*self.axis, self.bodies.m.joints, 6), True)
         self.add_result((*self.axis, self.bodies.nv))
         if value:
             self.add_result((self.bodies.nv,))
@@ -114,31 +119,32 @@ cdef class Product(StateFunction):
         """Return the doubles for vectors of all freedoms where there are mimic joints."""
         return vectors * self.bodies.m.n if self.bodies.coupled else 0
 
-    cdef const double *expanded(self, int lanes, Py_ssize_t sides, const double *x, double **end) noexcept nogil:
+    cdef const double *expanded(self, int lanes, Py_ssize_t vectors, const double *x,
+                                 double **end) noexcept nogil:
         """Return vectors of all freedoms from those of the free ones, written at end if they differ."""
         cdef double *found = end[0]
         cdef Py_ssize_t s
         if x == NULL or not self.bodies.coupled:
             return x
-        for s in range(sides):
+        for s in range(vectors):
             expand(&self.bodies.coupling, lanes, x + s * self.bodies.nv * lanes, end[0])
             end[0] += self.bodies.m.n * lanes
         return found
 
-    cdef double *target(self, int lanes, Py_ssize_t sides, double *y, double **end) noexcept nogil:
+    cdef double *target(self, int lanes, Py_ssize_t vectors, double *y, double **end) noexcept nogil:
         """Return where a kernel writes vectors of all freedoms whose reduced form is y."""
         cdef double *found = end[0]
         if y == NULL or not self.bodies.coupled:
             return y
-        end[0] += sides * self.bodies.m.n * lanes
+        end[0] += vectors * self.bodies.m.n * lanes
         return found
 
-    cdef void reduce(self, int lanes, Py_ssize_t sides, const double *x, double *y) noexcept nogil:
+    cdef void reduce(self, int lanes, Py_ssize_t vectors, const double *x, double *y) noexcept nogil:
         """y <- the sums over mimic joints of what a kernel wrote at x, the target of y."""
         cdef Py_ssize_t s
         if x == y:
             return
-        for s in range(sides):
+        for s in range(vectors):
             reduce_forces(&self.bodies.coupling, lanes, x + s * self.bodies.m.n * lanes,
                           y + s * self.bodies.nv * lanes)
 
@@ -179,13 +185,13 @@ cdef class SolvingProduct(Product):
         self.bodies.factor(FACTOR, lanes, found.H, found.D, found.inverse, found.scratch, a, failed)
 
     cdef void solve(self, int lanes, const Solver *s, double *x) noexcept nogil:
-        """x <- H^-1 x for every side."""
+        """x <- H^-1 x for every vector."""
         cdef const Shape *t = &self.bodies.pattern.shape
         cdef Workspace w
-        cdef Py_ssize_t _side
+        cdef Py_ssize_t _vector
         if lanes == 1:
             w = carve_workspace(t, s.scratch)
-        for _side in range(self.sides):
+        for _vector in range(self.vectors):
             if lanes == LANES:
                 active.lanes.apply(t, s.H, s.inverse, 1, SOLVE, x, 1)
             else:
@@ -200,13 +206,13 @@ cdef class SolvingProduct(Product):
 cdef class RneaVjp(Product):
     """Gradients of w . rnea: see `treefactor.rnea_vjp`."""
 
-    def __init__(self, model, sides, fext_gradient, inertia_gradient, with_value):
-        super().__init__(model, sides)
+    def __init__(self, model, vectors, fext_gradient, inertia_gradient, with_value):
+        super().__init__(model, vectors)
         self.declare_gradients(RneaGradients, ("q", "v", "a"), fext_gradient, inertia_gradient, with_value)
 
     cdef Py_ssize_t workspace_size(self, int lanes) noexcept nogil:
         return (self.kernels(lanes).workspace_size(&self.bodies.m)
-                + lanes * self.expanded_size(3 + 4 * self.sides))
+                + lanes * self.expanded_size(3 + 4 * self.vectors))
 
     cdef void compute(self, int lanes, const double **x, double **y, Py_ssize_t *failed,
                       double *work) noexcept nogil:
@@ -216,39 +222,39 @@ cdef class RneaVjp(Product):
         cdef Gradients g
         cdef double *value = y[self.results - 1] if self.value else NULL
         cdef double *tau = self.target(lanes, 1, value, &end)
-        cdef const double *w = self.expanded(lanes, self.sides, x[3], &end)
+        cdef const double *w = self.expanded(lanes, self.vectors, x[3], &end)
         state.q, state.fext = x[0], x[4]
         state.v, state.a = self.expanded(lanes, 1, x[1], &end), self.expanded(lanes, 1, x[2], &end)
-        g.q = self.target(lanes, self.sides, y[0], &end)
-        g.v = self.target(lanes, self.sides, y[1], &end)
-        g.a = self.target(lanes, self.sides, y[2], &end)
+        g.q = self.target(lanes, self.vectors, y[0], &end)
+        g.v = self.target(lanes, self.vectors, y[1], &end)
+        g.a = self.target(lanes, self.vectors, y[2], &end)
         g.fext = y[3] if self.fext else NULL
         g.inertia = y[3 + self.fext] if self.inertia else NULL
-        kernels.vjp(&self.bodies.m, &state, self.sides, w, tau, &g, work)
-        self.reduce(lanes, self.sides, g.q, y[0])
-        self.reduce(lanes, self.sides, g.v, y[1])
-        self.reduce(lanes, self.sides, g.a, y[2])
+        kernels.vjp(&self.bodies.m, &state, self.vectors, w, tau, &g, work)
+        self.reduce(lanes, self.vectors, g.q, y[0])
+        self.reduce(lanes, self.vectors, g.v, y[1])
+        self.reduce(lanes, self.vectors, g.a, y[2])
         self.reduce(lanes, 1, tau, value)
 
 
 cdef class ForwardDynamicsVjp(SolvingProduct):
     """Gradients of w . forward_dynamics: see `treefactor.forward_dynamics_vjp`."""
 
-    def __init__(self, model, sides, fext_gradient, inertia_gradient, with_value):
-        super().__init__(model, sides)
+    def __init__(self, model, vectors, fext_gradient, inertia_gradient, with_value):
+        super().__init__(model, vectors)
         self.may_fail = True
         self.declare_gradients(ForwardDynamicsGradients, ("q", "v", "tau"), fext_gradient, inertia_gradient,
                                with_value)
 
     cdef Py_ssize_t workspace_size(self, int lanes) noexcept nogil:
         return (self.kernels(lanes).workspace_size(&self.bodies.m) + self.solver_size(lanes)
-                + lanes * ((1 + self.sides) * self.bodies.nv + self.expanded_size(2 + 3 * self.sides)))
+                + lanes * ((1 + self.vectors) * self.bodies.nv + self.expanded_size(2 + 3 * self.vectors)))
 
     cdef void compute(self, int lanes, const double **x, double **y, Py_ssize_t *failed,
                       double *work) noexcept nogil:
         cdef const ProductKernels *kernels = self.kernels(lanes)
         cdef double *end = work + kernels.workspace_size(&self.bodies.m)
-        cdef Py_ssize_t k, n = self.sides * self.bodies.nv * lanes
+        cdef Py_ssize_t k, n = self.vectors * self.bodies.nv * lanes
         cdef State state
         cdef Gradients g
         cdef Solver solver
@@ -268,27 +274,27 @@ cdef class ForwardDynamicsVjp(SolvingProduct):
             for k in range(self.bodies.nv * lanes):
                 y[self.results - 1][k] = a[k]
         state.a = self.expanded(lanes, 1, a, &end)
-        g.q = self.target(lanes, self.sides, y[0], &end)
-        g.v = self.target(lanes, self.sides, y[1], &end)
+        g.q = self.target(lanes, self.vectors, y[0], &end)
+        g.v = self.target(lanes, self.vectors, y[1], &end)
         g.a = NULL
         g.fext = y[3] if self.fext else NULL
         g.inertia = y[3 + self.fext] if self.inertia else NULL
-        kernels.vjp(&self.bodies.m, &state, self.sides, self.expanded(lanes, self.sides, minus, &end), NULL,
-                    &g, work)
-        self.reduce(lanes, self.sides, g.q, y[0])
-        self.reduce(lanes, self.sides, g.v, y[1])
+        kernels.vjp(&self.bodies.m, &state, self.vectors, self.expanded(lanes, self.vectors, minus, &end),
+                    NULL, &g, work)
+        self.reduce(lanes, self.vectors, g.q, y[0])
+        self.reduce(lanes, self.vectors, g.v, y[1])
 
 
 cdef class RneaJvp(Product):
     """Derivative of rnea along directions: see `treefactor.rnea_jvp`."""
 
-    def __init__(self, model, sides, with_value):
-        super().__init__(model, sides)
-        self.declare_derivative(RneaDerivative, ("q", "v", "a"), with_value)
+    def __init__(self, model, vectors, with_value):
+        super().__init__(model, vectors)
+        self.declare_derivative(RneaJvpWithValue, ("q", "v", "a"), with_value)
 
     cdef Py_ssize_t workspace_size(self, int lanes) noexcept nogil:
         return (self.kernels(lanes).workspace_size(&self.bodies.m)
-                + lanes * self.expanded_size(3 + 4 * self.sides))
+                + lanes * self.expanded_size(3 + 4 * self.vectors))
 
     cdef void compute(self, int lanes, const double **x, double **y, Py_ssize_t *failed,
                       double *work) noexcept nogil:
@@ -298,28 +304,28 @@ cdef class RneaJvp(Product):
         cdef Directions d
         cdef double *value = y[1] if self.value else NULL
         cdef double *tau = self.target(lanes, 1, value, &end)
-        cdef double *dtau = self.target(lanes, self.sides, y[0], &end)
+        cdef double *dtau = self.target(lanes, self.vectors, y[0], &end)
         state.q, state.fext, d.fext = x[0], x[6], x[7]
         state.v, state.a = self.expanded(lanes, 1, x[1], &end), self.expanded(lanes, 1, x[2], &end)
-        d.q = self.expanded(lanes, self.sides, x[3], &end)
-        d.v = self.expanded(lanes, self.sides, x[4], &end)
-        d.a = self.expanded(lanes, self.sides, x[5], &end)
-        kernels.jvp(&self.bodies.m, &state, self.sides, &d, tau, dtau, work)
-        self.reduce(lanes, self.sides, dtau, y[0])
+        d.q = self.expanded(lanes, self.vectors, x[3], &end)
+        d.v = self.expanded(lanes, self.vectors, x[4], &end)
+        d.a = self.expanded(lanes, self.vectors, x[5], &end)
+        kernels.jvp(&self.bodies.m, &state, self.vectors, &d, tau, dtau, work)
+        self.reduce(lanes, self.vectors, dtau, y[0])
         self.reduce(lanes, 1, tau, value)
 
 
 cdef class ForwardDynamicsJvp(SolvingProduct):
     """Derivative of forward_dynamics along directions: see `treefactor.forward_dynamics_jvp`."""
 
-    def __init__(self, model, sides, with_value):
-        super().__init__(model, sides)
+    def __init__(self, model, vectors, with_value):
+        super().__init__(model, vectors)
         self.may_fail = True
-        self.declare_derivative(ForwardDynamicsDerivative, ("q", "v", "tau"), with_value)
+        self.declare_derivative(ForwardDynamicsJvpWithValue, ("q", "v", "tau"), with_value)
 
     cdef Py_ssize_t workspace_size(self, int lanes) noexcept nogil:
         return (self.kernels(lanes).workspace_size(&self.bodies.m) + self.solver_size(lanes)
-                + lanes * (self.bodies.nv + self.expanded_size(2 + 3 * self.sides)))
+                + lanes * (self.bodies.nv + self.expanded_size(2 + 3 * self.vectors)))
 
     cdef void compute(self, int lanes, const double **x, double **y, Py_ssize_t *failed,
                       double *work) noexcept nogil:
@@ -340,12 +346,12 @@ cdef class ForwardDynamicsJvp(SolvingProduct):
             for k in range(self.bodies.nv * lanes):
                 y[1][k] = a[k]
         state.a = self.expanded(lanes, 1, a, &end)
-        d.q = self.expanded(lanes, self.sides, x[3], &end)
-        d.v = self.expanded(lanes, self.sides, x[4], &end)
+        d.q = self.expanded(lanes, self.vectors, x[3], &end)
+        d.v = self.expanded(lanes, self.vectors, x[4], &end)
         d.a, d.fext = NULL, x[7]
-        dtau = self.target(lanes, self.sides, y[0], &end)
-        kernels.jvp(&self.bodies.m, &state, self.sides, &d, NULL, dtau, work)
-        self.reduce(lanes, self.sides, dtau, y[0])
-        for k in range(self.sides * self.bodies.nv * lanes):
+        dtau = self.target(lanes, self.vectors, y[0], &end)
+        kernels.jvp(&self.bodies.m, &state, self.vectors, &d, NULL, dtau, work)
+        self.reduce(lanes, self.vectors, dtau, y[0])
+        for k in range(self.vectors * self.bodies.nv * lanes):
             y[0][k] = (0.0 if x[5] == NULL else x[5][k]) - y[0][k]
         self.solve(lanes, &solver, y[0])

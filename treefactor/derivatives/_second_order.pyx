@@ -1,4 +1,4 @@
-"""Compute second derivatives of inverse and forward dynamics: along a direction, and as matrices."""
+"""Compute second derivatives of inverse and forward dynamics: compiled functions of one model."""
 
 from libc.string cimport memset
 
@@ -14,7 +14,7 @@ from .second_order_results import (
     RneaHessian as RneaBlocks, RneaHvp as RneaVectors)
 
 cdef extern from "kernels/derivatives/second_order_table.h" nogil:
-    ctypedef struct Second:
+    ctypedef struct Weighted:
         const double *q
         const double *v
         const double *a
@@ -25,7 +25,7 @@ cdef extern from "kernels/derivatives/second_order_table.h" nogil:
         const double *da
         const double *dw
 
-    ctypedef struct Packed:
+    ctypedef struct PackedHessian:
         Py_ssize_t n
         const Py_ssize_t *start
         const Py_ssize_t *column
@@ -36,11 +36,11 @@ cdef extern from "kernels/derivatives/second_order_table.h" nogil:
 
     ctypedef struct SecondOrderKernels:
         Py_ssize_t (*workspace_size)(const Mechanism *) noexcept nogil
-        void (*hvp)(const Mechanism *, const Second *, int symmetric, double *y_q, double *y_v, double *y_a,
+        void (*hvp)(const Mechanism *, const Weighted *, int symmetric, double *y_q, double *y_v, double *y_a,
                     double *workspace) noexcept nogil
-        void (*hessian)(const Mechanism *, const Second *, int symmetric, double *qq, double *qv, double *vv,
-                        double *qa, double *workspace) noexcept nogil
-        void (*forward_hessian)(const Packed *, int symmetric, const double *a_q, const double *a_v,
+        void (*hessian)(const Mechanism *, const Weighted *, int symmetric, double *qq, double *qv,
+                        double *vv, double *qa, double *workspace) noexcept nogil
+        void (*forward_hessian)(const PackedHessian *, int symmetric, const double *a_q, const double *a_v,
                                 const double *a_tau, double *qq, double *qv, double *vv,
                                 double *qtau) noexcept nogil
 
@@ -70,7 +70,7 @@ cdef const double *expanded(Bodies bodies, int lanes, const double *x, double **
     return full
 
 
-cdef double *expand_state(Bodies bodies, int lanes, Second *x, double *work) noexcept nogil:
+cdef double *expand_state(Bodies bodies, int lanes, Weighted *x, double *work) noexcept nogil:
     """x <- vectors of all freedoms, stored at work; return the first address behind them."""
     x.v = expanded(bodies, lanes, x.v, &work)
     x.a = expanded(bodies, lanes, x.a, &work)
@@ -93,12 +93,12 @@ cdef Py_ssize_t hvp_size(Bodies bodies, int lanes) noexcept nogil:
     return second_order_size(bodies, lanes, 10 * bodies.m.n)
 
 
-cdef void write_hvp(Bodies bodies, int lanes, const Second *given, int symmetric, double *y_q, double *y_v,
+cdef void write_hvp(Bodies bodies, int lanes, const Weighted *given, int symmetric, double *y_q, double *y_v,
                     double *y_a, double *work) noexcept nogil:
     """y_q, y_v, y_a <- second derivatives of w . (inverse dynamics) along a direction."""
     cdef const SecondOrderKernels *kernels = &second_order.one if lanes == 1 else &second_order.lanes
     cdef Py_ssize_t n = lanes * bodies.m.n
-    cdef Second x = given[0]
+    cdef Weighted x = given[0]
     cdef double *full
     if not bodies.coupled:
         kernels.hvp(&bodies.m, &x, symmetric, y_q, y_v, y_a, work)
@@ -115,12 +115,12 @@ cdef Py_ssize_t hessian_size(Bodies bodies, int lanes) noexcept nogil:
     return second_order_size(bodies, lanes, 7 * bodies.m.start[bodies.m.n])
 
 
-cdef void write_hessian(Bodies bodies, int lanes, const Second *given, int symmetric, double *qq, double *qv,
-                        double *vv, double *qa, double *work) noexcept nogil:
+cdef void write_hessian(Bodies bodies, int lanes, const Weighted *given, int symmetric, double *qq,
+                        double *qv, double *vv, double *qa, double *work) noexcept nogil:
     """qq, qv, vv, qa <- second derivatives of w . (inverse dynamics), packed."""
     cdef const SecondOrderKernels *kernels = &second_order.one if lanes == 1 else &second_order.lanes
     cdef Py_ssize_t n = bodies.m.n, nnz = bodies.m.start[n], pair = lanes * (2 * nnz - n)
-    cdef Second x = given[0]
+    cdef Weighted x = given[0]
     cdef double *full
     cdef double *full_vv
     if not bodies.coupled:
@@ -138,7 +138,7 @@ cdef void write_hessian(Bodies bodies, int lanes, const Second *given, int symme
     reduce_coriolis(&bodies.coupling, lanes, full + 2 * pair, qa)
 
 
-cdef void find_state(Second *state, const double **x, bint direction) noexcept nogil:
+cdef void find_state(Weighted *state, const double **x, bint direction) noexcept nogil:
     """state <- the arguments q, v, a or tau, w, then those of a direction if there is one, then fext."""
     state.q, state.v, state.a, state.w = x[0], x[1], x[2], x[3]
     state.dq = state.dv = state.da = state.dw = NULL
@@ -179,7 +179,7 @@ cdef class RneaHvp(StateFunction):
 
     cdef void compute(self, int lanes, const double **x, double **y, Py_ssize_t *failed,
                       double *work) noexcept nogil:
-        cdef Second state
+        cdef Weighted state
         find_state(&state, x, True)
         write_hvp(self.bodies, lanes, &state, self.symmetric, y[0], y[1], y[2], work)
 
@@ -212,7 +212,7 @@ cdef class RneaHessian(StateFunction):
 
     cdef void compute(self, int lanes, const double **x, double **y, Py_ssize_t *failed,
                       double *work) noexcept nogil:
-        cdef Second state
+        cdef Weighted state
         find_state(&state, x, False)
         write_hessian(self.bodies, lanes, &state, self.symmetric, y[0], y[1], y[2], y[3], work)
 
@@ -248,7 +248,7 @@ cdef class ForwardDynamicsHvp(SolvingProduct):
         """
         cdef double *end = work + self.kernels(lanes).workspace_size(&self.bodies.m)
         cdef Py_ssize_t k, n = self.bodies.nv * lanes
-        cdef Second given, full
+        cdef Weighted given, full
         cdef Solver solver
         cdef double *a = end
         cdef double *da = a + n
@@ -278,7 +278,7 @@ cdef class ForwardDynamicsHvp(SolvingProduct):
             y[0][k] = -y[0][k] - by_w[k]
             y[1][k] = -y[1][k] - by_w[n + k]
 
-    cdef void derive(self, int lanes, const Second *full, double *dtau, double *end, double *work) noexcept nogil:
+    cdef void derive(self, int lanes, const Weighted *full, double *dtau, double *end, double *work) noexcept nogil:
         """dtau <- derivative of inverse dynamics along dq and dv; work holds the placements of the bodies."""
         cdef State state
         cdef Directions d
@@ -289,7 +289,7 @@ cdef class ForwardDynamicsHvp(SolvingProduct):
         self.kernels(lanes).jvp(&self.bodies.m, &state, 1, &d, NULL, found, work)
         self.reduce(lanes, 1, found, dtau)
 
-    cdef void weigh(self, int lanes, const Second *full, const double *w, double *y, double *end,
+    cdef void weigh(self, int lanes, const Weighted *full, const double *w, double *y, double *end,
                     double *work) noexcept nogil:
         """y <- gradients of w . (inverse dynamics) by q and by v; work holds the placements of the bodies."""
         cdef State state
@@ -339,8 +339,8 @@ cdef class ForwardDynamicsHessian(StateFunction):
         cdef double *packed = work + 3 * square + 2 * lanes * n
         cdef double *weights = packed - lanes * n
         cdef double *rest = packed + 4 * pair
-        cdef Second state
-        cdef Packed phi
+        cdef Weighted state
+        cdef PackedHessian phi
         for k in range(4):
             derivatives[k] = work + k * square
         find_state(&state, x, False)

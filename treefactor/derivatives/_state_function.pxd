@@ -4,24 +4,10 @@ cimport numpy as cnp
 
 from ..dynamics._recursions cimport Bodies
 from ..tree._operands cimport Operand
+from ._array_shapes cimport PAIR, PLAIN, SYMMETRIC, Array, Form
 
 cdef enum:
     MOST_ARRAYS = 16             # arguments or results of a function
-    MOST_AXES = 4                # of an argument or result, that of a batch included
-
-cdef enum Form:                  # what `compute` writes for a result
-    PLAIN                        # the entries of the user's array
-    PAIR                         # the 2 nnz - n packed entries of a matrix with both triangles
-    SYMMETRIC                    # the nnz packed rows of a symmetric matrix
-
-
-ctypedef struct Array:           # an argument or result, for one configuration
-    int axes
-    cnp.npy_intp shape[MOST_AXES]
-    Py_ssize_t size              # entries of the user's array
-    Py_ssize_t computed          # entries that `compute` reads or writes
-    Form form                    # of a result
-    bint optional                # an argument that may be None
 
 
 cdef class StateFunction:
@@ -39,12 +25,13 @@ cdef class StateFunction:
     cdef Py_ssize_t workspace_size(self, int lanes) noexcept nogil
     cdef void compute(self, int lanes, const double **x, double **y, Py_ssize_t *failed,
                       double *work) noexcept nogil
+    cpdef object make(self, tuple results)
     cdef bint is_apart(self, int k) noexcept nogil
     cdef bint run_one(self, const double **x, double **out) noexcept
     cdef bint find_arguments(self, tuple arrays, const double **x) noexcept
     cdef bint find_results(self, tuple arrays, tuple out, double **y) noexcept
     cdef tuple given_results(self, object out)
-    cdef tuple allocate(self, Py_ssize_t batch)
+    cpdef tuple allocate(self, Py_ssize_t batch)
     cdef object run_vectors(self, tuple arrays, object out)
     cdef object run_rows(self, tuple arrays, object out)
     cdef bint fits_batch(self, int k, object out, Py_ssize_t batch) noexcept
@@ -56,7 +43,4 @@ cdef class StateFunction:
                         Py_ssize_t *failed, double *work) noexcept nogil
     cdef void invalidate(self, double **x, double **y, const Py_ssize_t *failed) noexcept nogil
     cdef void spoil(self, int lane, double **y) noexcept nogil
-    cdef void store(self, const Array *result, int count, double *y, double *row, char *to) noexcept nogil
-
-
-cdef tuple shape_of(const Array *array)
+    cdef void store(self, const Array *result, int count, double *y, char *to) noexcept nogil

@@ -6,11 +6,13 @@ from libc.stdlib cimport free, malloc
 from libc.string cimport memcpy, memset
 
 from .._util._fast_arrays cimport all_finite, is_real, may_overlap
+from .._util._result_arrays cimport new_array, new_block, size_in_block
 from ..dynamics._recursions cimport bodies_of
-from ..dynamics._results cimport pad, store_dense, unpack
+from ..dynamics._results cimport pad, unpack
 from ..tree._operands cimport (
     ALIGNED, LANES, Operand, align, describe, load, read_matrix_operand, read_operand)
 from ..tree._pattern cimport FACTORIZED, active
+from ._array_shapes cimport MOST_AXES, describe_shape, fits, shape_of
 
 cnp.import_array()
 
@@ -38,7 +40,7 @@ cdef class StateFunction:
     cdef void add_input(self, tuple shape, bint optional=False):
         """Declare the next argument, with its shape for one configuration."""
         cdef Array *array = &self.input[self.inputs]
-        assert self.inputs < MOST_ARRAYS and len(shape) <= 2
+        assert self.inputs < MOST_ARRAYS and len(shape) <= 3
         describe_shape(array, shape)
         array.optional = optional
         self.inputs += 1
@@ -53,6 +55,8 @@ cdef class StateFunction:
             array.computed = 2 * self.bodies.nnz - self.bodies.nv
         elif form == SYMMETRIC:
             array.computed = self.bodies.nnz
+        if form != PLAIN:
+            array.at = self.bodies.pattern.packed_entries(form == PAIR)
         self.results += 1
 
     cdef Py_ssize_t workspace_size(self, int lanes) noexcept nogil:
@@ -83,16 +87,16 @@ cdef class StateFunction:
         """Return the names of the arguments that may be None."""
         return tuple([name for k, name in enumerate(self.names) if self.input[k].optional])
 
-    def make(self, tuple results):
+    cpdef object make(self, tuple results):
         """Return the results as the function returns them."""
         return results[0] if self.gather is None else self.gather(results)
 
     cdef bint is_apart(self, int k) noexcept nogil:
-        """Return whether a single result is computed in the workspace: packed, or unsure to be there."""
+        """Return whether a single result is computed in the workspace: a packed one, or one that may fail."""
         return self.result[k].form != PLAIN or self.may_fail
 
     cdef bint run_one(self, const double **x, double **out) noexcept:
-        """Compute one configuration; false leaves it to the general path, and out as it was."""
+        """Compute one configuration; return false, and leave out unchanged, if the general path must."""
         cdef double local[STACK_DOUBLES]
         cdef double *work = local
         cdef double *end
@@ -163,16 +167,21 @@ cdef class StateFunction:
             return (out,)
         return tuple(out) if isinstance(out, (tuple, list)) and len(out) == self.results else None
 
-    cdef tuple allocate(self, Py_ssize_t batch):
+    cpdef tuple allocate(self, Py_ssize_t batch):
         """Return new arrays of all results for a batch, or for one configuration if batch is -1."""
-        cdef cnp.npy_intp shape[MOST_AXES + 1]
-        cdef int k, axis, lead = batch >= 0
+        cdef Py_ssize_t size = 0, at = 0
+        cdef cnp.npy_intp shape[1 + MOST_AXES]
+        cdef int k, lead = batch >= 0
+        cdef cnp.ndarray block = None
         cdef list found = []
         shape[0] = batch
+        if lead:
+            for k in range(self.results):
+                size += size_in_block(batch * self.result[k].size)
+            block = new_block(self.results, size)
         for k in range(self.results):
-            for axis in range(self.result[k].axes):
-                shape[lead + axis] = self.result[k].shape[axis]
-            found.append(cnp.PyArray_SimpleNew(lead + self.result[k].axes, shape, cnp.NPY_DOUBLE))
+            memcpy(&shape[lead], self.result[k].shape, sizeof(self.result[k].shape))
+            found.append(new_array(lead + self.result[k].axes, shape, block, &at))
         return tuple(found)
 
     cdef object run_vectors(self, tuple arrays, object out):
@@ -194,7 +203,7 @@ cdef class StateFunction:
         return out if self.run_one(x, y) else None
 
     cdef object run_rows(self, tuple arrays, object out):
-        """Compute a batch of float64 arrays, or that all of it share; None if they do not fit."""
+        """Compute a batch given as float64 arrays, or as one row for all of it; None if they do not fit."""
         cdef Operand operands[MOST_ARRAYS]
         cdef Py_ssize_t batch = -1
         cdef tuple results
@@ -205,7 +214,8 @@ cdef class StateFunction:
             array = &self.input[k]
             if arrays[k] is None and array.optional:
                 continue
-            if not (read_operand(arrays[k], array.size, &batch, &operands[k]) if array.axes == 1 else
+            if array.axes > 2 or not (
+                    read_operand(arrays[k], array.size, &batch, &operands[k]) if array.axes == 1 else
                     read_matrix_operand(arrays[k], array.shape[0], array.shape[1], &batch, &operands[k])):
                 return None
         if batch <= 0 or (self.in_lanes and out is None):
@@ -275,25 +285,25 @@ cdef class StateFunction:
         cdef double *packed[MOST_ARRAYS]
         cdef char *to[MOST_ARRAYS]
         cdef double *work
-        cdef double *row, *end
+        cdef double *end
         cdef int k, count
-        need += LANES * self.bodies.nv
         for k in range(self.inputs):
             need += LANES * operands[k].size
         for k in range(self.results):
-            need += LANES * self.result[k].computed
+            need += LANES * (self.result[k].computed + 1)
             to[k] = <char *> cnp.PyArray_DATA(<cnp.ndarray> out[k])
         work = <double *> malloc(need * sizeof(double))
         if work == NULL:
             raise MemoryError(f"cannot allocate a workspace of {need} doubles")
-        row = align(work)
-        end = row + LANES * self.bodies.nv
+        end = align(work)
         for k in range(self.inputs):
             x[k] = NULL if operands[k].data == NULL else end
             end += LANES * operands[k].size
         for k in range(self.results):
             packed[k] = end
             end += LANES * self.result[k].computed
+            memset(end, 0, LANES * sizeof(double))               # outside the pattern
+            end += LANES
         with nogil:
             for b in range(first, stop):
                 status = &ignored[0] if failed == NULL else failed + b * LANES
@@ -302,7 +312,7 @@ cdef class StateFunction:
                     y[k] = self.place_of(k, to[k], b, packed[k])
                 self.run_block(b, count, operands, x, y, status, end)
                 for k in range(self.results):
-                    self.store(&self.result[k], count, y[k], row, to[k] + b * self.to_next_block(k))
+                    self.store(&self.result[k], count, y[k], to[k] + b * self.to_next_block(k))
         free(work)
         return True
 
@@ -311,7 +321,7 @@ cdef class StateFunction:
         return LANES * sizeof(double) * (self.result[k].computed if self.in_lanes else self.result[k].size)
 
     cdef double *place_of(self, int k, char *to, Py_ssize_t b, double *packed) noexcept nogil:
-        """Return where result k of block b is computed: where the user wants it, if in aligned lanes."""
+        """Return where result k of block b is computed: in the user's array if that has aligned lanes."""
         cdef double *there = <double *> (to + b * self.to_next_block(k))
         return there if self.in_lanes and there == align(there) else packed
 
@@ -353,8 +363,8 @@ cdef class StateFunction:
             for e in range(self.result[k].computed):
                 y[k][e * LANES + lane] = NAN
 
-    cdef void store(self, const Array *result, int count, double *y, double *row, char *to) noexcept nogil:
-        """Write a result of a block of configurations into the user's rows; row: workspace."""
+    cdef void store(self, const Array *result, int count, double *y, char *to) noexcept nogil:
+        """Write a result of a block of configurations into the user's rows; zeros follow packed entries."""
         cdef Py_ssize_t to_next = result.size * sizeof(double), e
         cdef int lane
         if self.in_lanes:
@@ -369,32 +379,4 @@ cdef class StateFunction:
         elif result.form == PLAIN:
             active.lanes.store(result.size, count, y, to, to_next)
         else:
-            store_dense(&self.bodies.pattern.shape, result.form == PAIR, y, count, row, to, to_next)
-
-
-cdef void describe_shape(Array *array, tuple shape):
-    """Set the shape and the number of entries."""
-    cdef int axis
-    array.axes, array.size = len(shape), 1
-    for axis in range(array.axes):
-        array.shape[axis] = shape[axis]
-        array.size *= array.shape[axis]
-    array.computed = array.size
-
-
-cdef tuple shape_of(const Array *array):
-    """Return the shape for one configuration."""
-    return tuple([array.shape[axis] for axis in range(array.axes)])
-
-
-cdef bint fits(const Array *array, object x) noexcept:
-    """Return whether x is a contiguous float64 array of the shape for one configuration."""
-    cdef int axis
-    if not (cnp.PyArray_CheckExact(x) and cnp.PyArray_NDIM(<cnp.ndarray> x) == array.axes
-            and cnp.PyArray_TYPE(<cnp.ndarray> x) == cnp.NPY_DOUBLE
-            and cnp.PyArray_ISCARRAY_RO(<cnp.ndarray> x)):
-        return False
-    for axis in range(array.axes):
-        if cnp.PyArray_DIM(<cnp.ndarray> x, axis) != array.shape[axis]:
-            return False
-    return True
+            active.lanes.unpack(result.size, result.at, count, y, to, to_next)

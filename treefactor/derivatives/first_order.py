@@ -9,11 +9,10 @@ from .._util.bindable import register
 from .._util.validation import check_choice
 from ..model.model import Model
 from ..tree.tree import LAYOUTS
+from . import _first_order as compiled
 from ._calls import call
-from ._first_order import ForwardDynamicsDerivatives, RneaDerivatives
 from ._general_path import bound, general_path
-from .first_order_results import ForwardDynamicsDerivatives as ForwardDynamicsMatrices
-from .first_order_results import RneaDerivatives as RneaMatrices
+from .first_order_results import ForwardDynamicsDerivatives, RneaDerivatives
 
 __all__ = ["forward_dynamics_derivatives", "rnea_derivatives"]
 
@@ -28,7 +27,7 @@ def rnea_derivatives(
     with_value: bool = False,
     out=None,
     num_threads: int = 1,
-) -> RneaMatrices:
+) -> RneaDerivatives:
     """Compute the derivatives of inverse dynamics by q, v and a.
 
     Parameters
@@ -69,11 +68,11 @@ def rnea_derivatives(
     Notes
     -----
     Column k of dtau_dq is the derivative along `integrate`: of tau at integrate(q, t e_k) by t, for the k-th
-    unit vector e_k; a quaternion has three columns. Carpentier and Mansard (2018), Analytical derivatives of
-    rigid body dynamics algorithms; Singh, Russell and Wensing (2022), in the axes of the root body. Entries
-    outside the pattern of H, and columns of dtau_dq of translations of a free-flying root, are exactly zero.
-    Pinocchio 4.1's ``computeRNEADerivatives`` is wrong for universal and ZYX joints, and refuses mimic
-    joints.
+    unit vector e_k; a quaternion has three columns. The algorithm is that of Singh, Russell and Wensing
+    (2022), Efficient analytical derivatives of rigid-body dynamics using spatial vector algebra, in the axes
+    of the root body; the first of its kind is in Carpentier and Mansard (2018). Entries outside the pattern
+    of H, and columns of dtau_dq of translations of a free-flying root, are exactly zero. Pinocchio 4.1's
+    ``computeRNEADerivatives`` is wrong for universal and ZYX joints, and refuses mimic joints.
 
     Examples
     --------
@@ -87,12 +86,12 @@ def rnea_derivatives(
     if layout not in LAYOUTS:
         check_choice("layout", layout, LAYOUTS)
     options = (layout, bool(with_value))
-    return call(model, RneaDerivatives, options, (q, v, a, fext), out, num_threads, general_path)
+    return call(model, compiled.RneaDerivatives, options, (q, v, a, fext), out, num_threads, general_path)
 
 
 def forward_dynamics_derivatives(
     model: Model, q, v, tau, fext=None, with_value: bool = False, out=None, num_threads: int = 1
-) -> ForwardDynamicsMatrices:
+) -> ForwardDynamicsDerivatives:
     """Compute the derivatives of forward dynamics by q, v and tau.
 
     Parameters
@@ -135,21 +134,23 @@ def forward_dynamics_derivatives(
     """
     arrays = (q, v, tau, fext)
     options = (bool(with_value),)
-    return call(model, ForwardDynamicsDerivatives, options, arrays, out, num_threads, general_path)
+    return call(model, compiled.ForwardDynamicsDerivatives, options, arrays, out, num_threads, general_path)
 
 
 def _bound_rnea(function, model: Model, given: dict[str, Any], out):
     """Return the bound call of `rnea_derivatives`."""
     check_choice("layout", given["layout"], LAYOUTS[:2])
     options = (given["layout"], bool(given["with_value"]))
-    return bound(model, RneaDerivatives, options, given, out, partial(function, model, **given, out=out))
+    return bound(
+        model, compiled.RneaDerivatives, options, given, out, partial(function, model, **given, out=out)
+    )
 
 
 def _bound_forward(function, model: Model, given: dict[str, Any], out):
     """Return the bound call of `forward_dynamics_derivatives`."""
     options = (bool(given["with_value"]),)
     validated = partial(function, model, **given, out=out)
-    return bound(model, ForwardDynamicsDerivatives, options, given, out, validated)
+    return bound(model, compiled.ForwardDynamicsDerivatives, options, given, out, validated)
 
 
 register(_bound_rnea, (rnea_derivatives,))

@@ -1,4 +1,4 @@
-"""Compute derivatives of motions of frames and centres of mass, of momenta, and of configurations."""
+"""Compute derivatives of motions of frames and centres of mass, of momentum, and of configurations."""
 
 from __future__ import annotations
 
@@ -104,7 +104,7 @@ def frame_derivatives(
     Parameters
     ----------
     model : Model
-        Of any joints; mimic joints are allowed.
+        Joints of every kind, mimic joints included.
     q, v : array_like, shapes (..., nq), (..., nv)
         Leading axes are a batch; an array without them applies to every configuration.
     a : array_like, shape (..., nv), or None
@@ -121,7 +121,8 @@ def frame_derivatives(
     MotionDerivatives
         ``jacobian``, ``velocity_q``, ``acceleration_q``, ``acceleration_v``, each of shape (..., 6, nv) or
         (..., k, 6, nv) for a list of k frames: derivatives of what `frame_velocity` and `frame_acceleration`
-        return in the same reference, by q along `integrate`. ``jacobian`` is `frame_jacobian`, the derivative
+        return in the same reference, by q along `integrate`, in their units per m or rad, per m/s or rad/s.
+        ``jacobian`` is `frame_jacobian`, the derivative
         of the placement by q, of the velocity by v and of the acceleration by a. In a batch, configurations
         that are not finite give NaN, but for columns that are zero for every q.
 
@@ -171,7 +172,8 @@ def com_derivatives(
     -------
     MotionDerivatives
         ``jacobian``, ``velocity_q``, ``acceleration_q``, ``acceleration_v``, each of shape (..., 3, nv), in
-        world axes. ``jacobian`` is `center_of_mass_jacobian`.
+        world axes: m, m/s and m/s^2 per m or rad, per m/s or rad/s. ``jacobian`` is
+        `center_of_mass_jacobian`.
 
     Raises
     ------
@@ -212,8 +214,8 @@ def centroidal_derivatives(
     -------
     CentroidalDerivatives
         ``dhdot_da``, ``dh_dq``, ``dhdot_dq``, ``dhdot_dv``, each of shape (..., 6, nv): linear rows before
-        those about the centre of mass, in world axes. ``dhdot_da`` is `centroidal_map`; gravity is not
-        included.
+        those about the centre of mass, in world axes: N s, N m s, N and N m per m or rad, and so on.
+        ``dhdot_da`` is `centroidal_map`; gravity is not included.
 
     Raises
     ------

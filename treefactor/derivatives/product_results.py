@@ -33,15 +33,15 @@ class ForwardDynamicsGradients(tuple[np.ndarray, ...]):
     value: np.ndarray
 
 
-class RneaDerivative(NamedTuple):
-    """Derivative of inverse dynamics along directions, and the generalized forces."""
+class RneaJvpWithValue(NamedTuple):
+    """Derivative dtau of inverse dynamics along directions, and its value tau."""
 
     dtau: np.ndarray
     tau: np.ndarray
 
 
-class ForwardDynamicsDerivative(NamedTuple):
-    """Derivative of forward dynamics along directions, and the acceleration."""
+class ForwardDynamicsJvpWithValue(NamedTuple):
+    """Derivative da of forward dynamics along directions, and its value a."""
 
     da: np.ndarray
     a: np.ndarray

@@ -5,13 +5,11 @@ from __future__ import annotations
 from functools import partial
 from typing import Any
 
-import numpy as np
-
 from .._util.bindable import register
 from ..model.model import Model
+from . import _products as compiled
 from ._calls import call
 from ._general_path import bound, general_path
-from ._products import ForwardDynamicsJvp, ForwardDynamicsVjp, RneaJvp, RneaVjp, sides_of
 from .product_results import ForwardDynamicsGradients, RneaGradients
 
 __all__ = ["forward_dynamics_jvp", "forward_dynamics_vjp", "rnea_jvp", "rnea_vjp"]
@@ -36,25 +34,27 @@ def rnea_jvp(
     Parameters
     ----------
     model : Model
+        Joints of every kind, mimic joints included.
     q, v, a, fext
         As for `rnea`.
     dq, dv, da : array_like, shape (..., nv) or (..., m, nv), or None
-        Directions; None is zero. q changes along `integrate`. An axis more than the state has, before the
-        last one, holds several directions for every state, which share what depends on the state alone; all
-        directions have it then. For one state, directions of shape (m, nv) are a batch.
+        Direction, in the units of v times s, of v and of a; None is zero. q changes along `integrate`. Shape
+        (..., m, nv), with one axis more than a batch of states, holds m directions for every state, which
+        share what depends on the state alone; all of dq, dv, da and dfext have this axis then. For one state,
+        directions of shape (m, nv) are a batch.
     dfext : array_like, shape (..., njoints, 6) or (..., m, njoints, 6), optional
-        Direction of fext.
+        Direction in fext, N, N m.
     with_value : bool
-        Return inverse dynamics, too.
+        Whether to return the generalized forces, too.
     out : ndarray of shape (..., nv) or (..., m, nv), optional
-        With ``with_value`` a tuple of two.
+        Receives the result; with ``with_value`` a tuple of two arrays.
     num_threads : int
         For batches; -1 uses all cores.
 
     Returns
     -------
     ndarray, shape (..., nv) or (..., m, nv)
-        Derivative of tau. With ``with_value`` a named tuple (dtau, tau).
+        Derivative of tau, N or N m. With ``with_value`` a named tuple (dtau, tau).
 
     Raises
     ------
@@ -62,7 +62,8 @@ def rnea_jvp(
 
     Notes
     -----
-    Carpentier and Mansard (2018), contracted; every joint kind and mimic joints.
+    The derivative recursions of Carpentier and Mansard (2018), Analytical derivatives of rigid body dynamics
+    algorithms, summed over the directions from the start: no matrix is formed.
 
     Examples
     --------
@@ -72,10 +73,10 @@ def rnea_jvp(
     >>> tf.rnea_jvp(model, [0.0], [0.0], [0.0], [1.0], None, [2.0])
     array([5.605])
     """
-    options = (sides_of((q, v, a), fext, (dq, dv, da), dfext), with_value)
-    if options[0] >= 0:
-        dfext = _flat(dfext)
-    return call(model, RneaJvp, options, (q, v, a, dq, dv, da, fext, dfext), out, num_threads, general_path)
+    options = (compiled.vectors_per_state((q, v, a), fext, (dq, dv, da), dfext), bool(with_value))
+    return call(
+        model, compiled.RneaJvp, options, (q, v, a, dq, dv, da, fext, dfext), out, num_threads, general_path
+    )
 
 
 def rnea_vjp(
@@ -96,17 +97,19 @@ def rnea_vjp(
     Parameters
     ----------
     model : Model
+        Joints of every kind, mimic joints included.
     q, v, a, fext
         As for `rnea`.
     w : array_like, shape (..., nv) or (..., m, nv)
-        Weights of tau. An axis more than the state has, before the last one, holds several vectors for every
-        state, which share what depends on the state alone. For one state, w of shape (m, nv) is a batch.
+        Weights of tau. Shape (..., m, nv), with one axis more than a batch of states, holds m vectors of
+        weights for every state, which share what depends on the state alone. For one state, w of shape
+        (m, nv) is a batch.
     fext_gradient, inertia_gradient : bool
-        Compute the gradients by external forces, by the inertias of all bodies.
+        Whether to compute the gradients by external forces, and by the inertias of all bodies.
     with_value : bool
-        Return inverse dynamics, too.
+        Whether to return the generalized forces, too.
     out : tuple of ndarray, optional
-        One for every result.
+        Receives the results, one array for each.
     num_threads : int
         For batches; -1 uses all cores.
 
@@ -114,10 +117,11 @@ def rnea_vjp(
     -------
     RneaGradients
         Named tuple of the gradients ``q``, ``v``, ``a``, shape (..., nv) or (..., m, nv), by q along
-        `integrate`; on request ``fext``, shape (..., njoints, 6), ``inertia``, shape (..., njoints, 10), each
-        with m before njoints where w has it, and ``value``, shape (..., nv), as `rnea` returns it. Inertias
-        are m, m c, Ixx, Ixy, Iyy, Ixz, Iyz, Izz of every body about the origin of its joint, in the joint's
-        axes: Pinocchio's ``toDynamicParameters``.
+        `integrate`, in the unit of w . tau per m or rad, per m/s or rad/s, per m/s^2 or rad/s^2; on request
+        ``fext``, shape (..., njoints, 6), ``inertia``, shape (..., njoints, 10), each with m before njoints
+        where w has it, and ``value``, shape (..., nv), as `rnea` returns it. Inertias are m, m c, Ixx, Ixy,
+        Iyy, Ixz, Iyz, Izz of every body about the origin of its joint, in the joint's axes: Pinocchio's
+        ``toDynamicParameters``.
 
     Raises
     ------
@@ -125,8 +129,9 @@ def rnea_vjp(
 
     Notes
     -----
-    Carpentier and Mansard (2018), contracted: every body carries one wrench that serves all its freedoms. The
-    gradient by inertias is w^T times ``computeJointTorqueRegressor`` of Pinocchio, without that matrix.
+    The derivative recursions of Carpentier and Mansard (2018), summed over the weights from the start: every
+    body carries one force and moment that serve all its freedoms. The gradient by inertias is w^T times
+    ``computeJointTorqueRegressor`` of Pinocchio, without that matrix.
 
     Examples
     --------
@@ -137,8 +142,9 @@ def rnea_vjp(
     >>> gradient.q, gradient.a
     (array([4.905]), array([0.35]))
     """
-    options = (sides_of((q, v, a), fext, (w,)), fext_gradient, inertia_gradient, with_value)
-    return call(model, RneaVjp, options, (q, v, a, w, fext), out, num_threads, general_path)
+    wanted = bool(fext_gradient), bool(inertia_gradient), bool(with_value)
+    options = (compiled.vectors_per_state((q, v, a), fext, (w,)), *wanted)
+    return call(model, compiled.RneaVjp, options, (q, v, a, w, fext), out, num_threads, general_path)
 
 
 def forward_dynamics_jvp(
@@ -160,21 +166,21 @@ def forward_dynamics_jvp(
     Parameters
     ----------
     model : Model
-        May have mimic joints.
+        Joints of every kind, mimic joints included.
     q, v, tau, fext
         As for `forward_dynamics`.
     dq, dv, dtau : array_like, shape (..., nv) or (..., m, nv), or None
-        Directions, as dq, dv and da in `rnea_jvp`.
+        Direction, as dq, dv and da of `rnea_jvp`; dtau in N, N m.
     dfext, out, num_threads
         As for `rnea_jvp`.
     with_value : bool
-        Return forward dynamics, too.
+        Whether to return the acceleration, too.
 
     Returns
     -------
     ndarray, shape (..., nv) or (..., m, nv)
-        Derivative of a; in a batch, NaN where there is no solution. With ``with_value`` a named tuple
-        (da, a).
+        Derivative of a, m/s^2 or rad/s^2; in a batch, NaN where there is no solution. With ``with_value`` a
+        named tuple (da, a).
 
     Raises
     ------
@@ -195,11 +201,9 @@ def forward_dynamics_jvp(
     >>> tf.forward_dynamics_jvp(model, [0.0], [0.0], [0.0], [1.0], None, [0.7])
     array([-12.01428571])
     """
-    options = (sides_of((q, v, tau), fext, (dq, dv, dtau), dfext), with_value)
-    if options[0] >= 0:
-        dfext = _flat(dfext)
+    options = (compiled.vectors_per_state((q, v, tau), fext, (dq, dv, dtau), dfext), bool(with_value))
     arrays = (q, v, tau, dq, dv, dtau, fext, dfext)
-    return call(model, ForwardDynamicsJvp, options, arrays, out, num_threads, general_path)
+    return call(model, compiled.ForwardDynamicsJvp, options, arrays, out, num_threads, general_path)
 
 
 def forward_dynamics_vjp(
@@ -220,13 +224,13 @@ def forward_dynamics_vjp(
     Parameters
     ----------
     model : Model
-        May have mimic joints.
+        Joints of every kind, mimic joints included.
     q, v, tau, fext
         As for `forward_dynamics`.
     w, fext_gradient, inertia_gradient, out, num_threads
         As for `rnea_vjp`.
     with_value : bool
-        Return forward dynamics, too.
+        Whether to return the acceleration, too.
 
     Returns
     -------
@@ -255,30 +259,25 @@ def forward_dynamics_vjp(
     >>> gradient.q, gradient.tau
     (array([-9.81]), array([2.]))
     """
-    options = (sides_of((q, v, tau), fext, (w,)), fext_gradient, inertia_gradient, with_value)
-    return call(model, ForwardDynamicsVjp, options, (q, v, tau, w, fext), out, num_threads, general_path)
-
-
-def _flat(dfext):
-    """Return directions of external forces with one axis for all joints of a vector."""
-    if dfext is None:
-        return None
-    dfext = np.asanyarray(dfext)  # masked ones are refused later
-    return dfext.reshape(*dfext.shape[:-2], -1) if dfext.ndim > 2 else dfext
+    wanted = bool(fext_gradient), bool(inertia_gradient), bool(with_value)
+    options = (compiled.vectors_per_state((q, v, tau), fext, (w,)), *wanted)
+    return call(
+        model, compiled.ForwardDynamicsVjp, options, (q, v, tau, w, fext), out, num_threads, general_path
+    )
 
 
 KINDS: dict[Any, Any] = {
-    rnea_jvp: RneaJvp,
-    rnea_vjp: RneaVjp,
-    forward_dynamics_jvp: ForwardDynamicsJvp,
-    forward_dynamics_vjp: ForwardDynamicsVjp,
+    rnea_jvp: compiled.RneaJvp,
+    rnea_vjp: compiled.RneaVjp,
+    forward_dynamics_jvp: compiled.ForwardDynamicsJvp,
+    forward_dynamics_vjp: compiled.ForwardDynamicsVjp,
 }
 OPTIONS = ("fext_gradient", "inertia_gradient", "with_value")
 
 
 def _bound(function, model: Model, given: dict[str, Any], out):
     """Return the bound call of a product."""
-    options = (-1, *(given[name] for name in OPTIONS if name in given))
+    options = (-1, *(bool(given[name]) for name in OPTIONS if name in given))
     return bound(model, KINDS[function], options, given, out, partial(function, model, **given, out=out))
 
 

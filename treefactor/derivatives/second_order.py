@@ -1,4 +1,4 @@
-"""Compute second derivatives of inverse and forward dynamics: along a direction, and as matrices."""
+"""Compute second derivatives of weighted sums of inverse and forward dynamics: products and matrices."""
 
 from __future__ import annotations
 

@@ -320,9 +320,8 @@ cdef class Bodies:
         """Run an operation on the blocks first .. stop-1 of 8 configurations.
 
         Operands are q, v, x and fext with contiguous rows: (batch, size), or (1, size) that all share; all
-        but q may be None. out has shape (batch, *shape(op)), or for crba and the layout
-        "lanes" (blocks, nnz, 8). failed, of shape (blocks * 8,), receives the freedom with a bad pivot,
-        or -1.
+        but q may be None. out has shape (batch, *shape(op)), or for crba and the layout "lanes" (blocks, nnz,
+        8). failed, of shape (blocks * 8,), receives the freedom with a bad pivot, or -1.
         """
         cdef Operand found[4]
         cdef Py_ssize_t j
@@ -338,10 +337,11 @@ cdef class Bodies:
         cdef Py_ssize_t *status
         cdef int count
         cdef bint dense = is_unpacked(op) and layout == "dense", lanes = layout == "lanes"
+        cdef const int *at = self.pattern.packed_entries(op == CORIOLIS) if dense else NULL
         cdef double *x[5]
         cdef Arguments block
         cdef double *work
-        need = LANES * size + self.workspace_size(op, LANES) + 2 * ALIGNED
+        need = LANES * (size + 1) + self.workspace_size(op, LANES) + 2 * ALIGNED
         for j in range(4):
             need += LANES * operands[j].size
         work = <double *> malloc(need * sizeof(double))
@@ -355,21 +355,21 @@ cdef class Bodies:
         block.x = NULL if operands[2].data == NULL else x[2]
         block.fext = NULL if operands[3].data == NULL else x[3]
         block.out = x[4]
+        memset(x[4] + LANES * size, 0, LANES * sizeof(double))       # outside the pattern
         with nogil:
             for b in range(first, stop):
                 status = &ignored[0] if failed == NULL else failed + b * LANES
                 count = <int> min(<Py_ssize_t> LANES, batch - b * LANES)
                 for j in range(4):
                     load(&operands[j], b, count, x[j])
-                self.compute(op, LANES, &block, status, x[4] + LANES * size)
+                self.compute(op, LANES, &block, status, x[4] + LANES * (size + 1))
                 self.invalidate(operands, x, size)
                 if lanes:
                     pad(&self.pattern.shape, count, x[4])
                     memcpy(out.data + b * to_next, x[4], LANES * size * sizeof(double))
                 elif dense:
-                    for j in range(count):
-                        unpack(&self.pattern.shape, op == CORIOLIS, x[4] + j, LANES,
-                               <double *> (out.data + (b * LANES + j) * to_next))
+                    active.lanes.unpack(self.nv * self.nv, at, count, x[4],
+                                        out.data + b * LANES * to_next, to_next)
                 else:
                     active.lanes.store(size, count, x[4], out.data + b * LANES * to_next, to_next)
                 for j in range(count, LANES):

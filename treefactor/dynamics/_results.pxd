@@ -1,9 +1,9 @@
 """Write dense matrices and padding from packed entries, and find freedoms with a bad pivot."""
 
 from libc.float cimport DBL_MAX
-from libc.string cimport memcpy, memset
+from libc.string cimport memset
 
-from ..tree._pattern cimport Shape, active
+from ..tree._pattern cimport Shape
 from ..tree._operands cimport LANES
 
 
@@ -23,29 +23,6 @@ cdef inline void unpack(const Shape *t, bint coriolis, const double *packed, Py_
             j = t.column[e]
             H[k * n + j], H[j * n + k] = packed[e * step], above[e * step]
         H[k * n + k] = packed[(t.start[k + 1] - 1) * step]
-
-
-cdef inline void copy_entry(const double *x, Py_ssize_t e, double *y, Py_ssize_t to) noexcept nogil:
-    """Copy one entry of all lanes."""
-    memcpy(y + LANES * to, x + LANES * e, LANES * sizeof(double))
-
-
-cdef inline void store_dense(const Shape *t, bint pair, const double *y, int count, double *row, char *to,
-                             Py_ssize_t to_next) noexcept nogil:
-    """Write dense matrices from packed entries with lanes, one row after the other."""
-    cdef Py_ssize_t n = t.n, at, below, k, j, e
-    for at in range(n):
-        k = t.order[at]
-        memset(row, 0, LANES * n * sizeof(double))
-        for e in range(t.start[k], t.start[k + 1]):
-            copy_entry(y, e, row, t.column[e])
-        below = at + 1
-        while below < n and t.depth[t.order[below]] > t.depth[k]:   # descendants
-            j = t.order[below]
-            e = t.start[j] + t.depth[k] - 1
-            copy_entry(y, e + t.start[n] - j if pair else e, row, j)
-            below += 1
-        active.lanes.store(n, count, row, to + k * n * sizeof(double), to_next)
 
 
 cdef inline void pad(const Shape *t, int count, double *H) noexcept nogil:

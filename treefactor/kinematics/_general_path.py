@@ -40,7 +40,7 @@ def _run_validated(model: Model, request: Request, q, v, a, out, num_threads: in
     rows = [
         flatten(np.ascontiguousarray(arrays[name]), 1) if name in arrays else None for name in ("q", "v", "a")
     ]
-    given = _outputs(request, out, batch)
+    given = outputs(out, [(*batch, *shape) for shape in request.shapes])
     if batch:
         count = math.prod(batch)
         results = _targets(request, given, count, arrays)
@@ -82,15 +82,23 @@ def _present(request: Request, q, v, a) -> dict:
     return found
 
 
-def _outputs(request: Request, out, batch: tuple[int, ...]) -> list[np.ndarray] | None:
-    """Return the validated arrays of out, one for every result, or None."""
+def named_outputs(out, count: int) -> dict[str, np.ndarray]:
+    """Return the arrays of out by name; raise ShapeError unless there is one for every result."""
+    if count == 1:
+        return {"out": out}
+    if not isinstance(out, tuple | list) or len(out) != count:
+        raise ShapeError(f"out must be a tuple of {count} arrays, got {received(out)}", None, (count,))
+    return {f"out[{k}]": one for k, one in enumerate(out)}
+
+
+def outputs(out, shapes) -> list[np.ndarray] | None:
+    """Return the validated arrays of out, one for every shape, or None."""
     if out is None:
         return None
-    count = len(request.shapes)
-    if count > 1 and (not isinstance(out, tuple | list) or len(out) != count):
-        raise ShapeError(f"out must be a tuple of {count} arrays, got {received(out)}", None, (count,))
-    arrays = [out] if count == 1 else out
-    found = [as_output(one, (*batch, *shape)) for one, shape in zip(arrays, request.shapes, strict=True)]
+    named = named_outputs(out, len(shapes))
+    found = [
+        as_output(one, shape, name=name) for (name, one), shape in zip(named.items(), shapes, strict=True)
+    ]
     require_disjoint(found)
     return found
 

@@ -7,12 +7,10 @@ from functools import partial
 import numpy as np
 
 from .._util.bindable import register
-from .._util.messages import received
 from .._util.validation import require_apart, require_bindable
-from ..exceptions import ShapeError
 from ..model.model import Model
 from ._bound_request import BoundRequest, call
-from ._general_path import general_path, require_disjoint
+from ._general_path import general_path, named_outputs, require_disjoint
 from ._request import Request
 from .plans import (
     ACCELERATION,
@@ -358,13 +356,11 @@ def bound(
     """Return a request bound to arrays, one for each result in ``out``; calls return ``result``, or out."""
     for name, array in arrays.items():
         require_bindable(array, (model.nq if name == "q" else model.nv,), name)
-    count = len(request.shapes)
-    if count > 1 and not (isinstance(out, tuple | list) and len(out) == count):
-        raise ShapeError(f"out must be a tuple of {count} arrays, got {received(out)}", None, (count,))
-    outs = (out,) if count == 1 else tuple(out)
-    for one, shape in zip(outs, request.shapes, strict=True):
-        require_bindable(one, shape, "out")
+    named = named_outputs(out, len(request.shapes))
+    for (name, one), shape in zip(named.items(), request.shapes, strict=True):
+        require_bindable(one, shape, name)
         require_apart(one, arrays)
+    outs = (out,) if len(named) == 1 else tuple(out)
     require_disjoint(outs)
     out = outs[0] if len(outs) == 1 else outs
     q, v, a = (arrays.get(name) for name in ("q", "v", "a"))

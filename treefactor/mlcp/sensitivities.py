@@ -10,7 +10,7 @@ import numpy as np
 
 from .._util.validation import Sealed, as_real, as_size
 from ..exceptions import ShapeError
-from ..linalg.closed_system import ClosedSystem
+from ..linalg.constrained_system import ConstrainedSystem
 from ..linalg.solve_multiply import multiply
 from .problem import Solution, Status, _scale
 
@@ -64,7 +64,7 @@ class Sensitivity(Sealed):
         STRICT: all derivatives exist. DEPENDENT: held rows depend on each other, so that impulses are not
         unique; v has derivatives along changes that keep the held rows consistent. DEGENERATE: rows in
         ``weak`` neither act nor are open, so that there are one-sided derivatives only. UNSOLVED: there is
-        no solution. What does not exist is NaN.
+        no solution. Derivatives that do not exist are NaN.
     held, full, weak : ndarray of bool, shape (m,)
         Rows with D_i v = d_i and an impulse between its bounds; rows whose impulse is at its upper bound;
         rows with neither an impulse nor a gap.
@@ -107,10 +107,15 @@ class Sensitivity(Sealed):
         sizes = {"g": p.n, "c": len(p.c), "d": p.m, "upper": p.m}
         given = {name: x for name, x in zip(sizes, (g, c, d, upper), strict=True) if x is not None}
         arrays = {name: _columns(x, sizes[name], name) for name, x in given.items()}
-        tail = next((x.shape[1:] for x in arrays.values()), ())
+        first, tail = next(((name, x.shape[1:]) for name, x in arrays.items()), ("", ()))
         for name, x in arrays.items():
             if x.shape[1:] != tail:
-                raise ShapeError(f"{name} must have {tail} columns, got {x.shape[1:]}", x.shape, tail)
+                wanted = (sizes[name], *tail)
+                raise ShapeError(
+                    f"{name} must have shape {wanted}, with columns as {first} has them, got {x.shape}",
+                    x.shape,
+                    wanted,
+                )
         count = tail[0] if tail else 1
         flat = [
             arrays.get(name, np.zeros((size, *tail))).reshape(size, count).astype(float)
@@ -132,7 +137,8 @@ class Sensitivity(Sealed):
         -------
         Gradients
             By g, c, d and upper; by packed rows of H, of which an entry off the diagonal counts twice; by C
-            and D as dense arrays. Where the status is DEPENDENT, only those of v by g, upper and H exist.
+            and D as dense arrays. Where the status is DEPENDENT, only those of v by g, upper and H exist; NaN
+            if an argument is not finite.
 
         Raises
         ------
@@ -183,12 +189,12 @@ class Sensitivity(Sealed):
         return self._matrix("gamma", "d")
 
     @cached_property
-    def _rows(self) -> tuple[np.ndarray, np.ndarray, np.ndarray, ClosedSystem]:
+    def _rows(self) -> tuple[np.ndarray, np.ndarray, np.ndarray, ConstrainedSystem]:
         """Return dense C and D, scales of C and of held rows, and the system of those rows."""
         p = self.solution.problem
         C, D = p.C.toarray(), p.D.toarray()
         scale = np.concatenate([_scale(p.factor, p.C), _scale(p.factor, p.D)[self.held]])[:, None]
-        return C, D, scale, ClosedSystem(p.factor, scale * np.concatenate([C, D[self.held]]))
+        return C, D, scale, ConstrainedSystem(p.factor, scale * np.concatenate([C, D[self.held]]))
 
     @property
     def _exists(self) -> bool:
@@ -206,7 +212,7 @@ class Sensitivity(Sealed):
         gamma = np.where(self.full[:, None], upper, 0.0)
         gamma[self.held], gamma_c = (scale * y)[len(c) :], (scale * y)[: len(c)]
         if self.status is SensitivityStatus.DEPENDENT:
-            error = np.abs(system.rest(bottom)).max(axis=0, initial=0.0)
+            error = np.abs(system.outside_range(bottom)).max(axis=0, initial=0.0)
             v[:, error > CONSISTENT * np.abs(bottom).max(axis=0, initial=0.0)] = np.nan
             gamma[self.held], gamma_c = np.nan, np.full_like(gamma_c, np.nan)
         return v, gamma, gamma_c
@@ -215,7 +221,7 @@ class Sensitivity(Sealed):
         """Return gradients by the adjoint system [H Jᵀ; -J 0] [mu; nu] = [w; push]."""
         solution, p = self.solution, self.solution.problem
         k, tree = len(p.c), p.tree
-        if not self._exists:
+        if not (self._exists and all(np.isfinite(x).all() for x in (w, push, push_c))):
             sizes = ((p.n,), (k,), (p.m,), (p.m,), (tree.nnz,), (k, p.n), (p.m, p.n))
             return Gradients(*(np.full(size, np.nan) for size in sizes))
         _, D, scale, system = self._rows
@@ -301,7 +307,8 @@ def _columns(x, size: int, name: str, most: int = 2) -> np.ndarray:
     """Return a validated vector, or columns."""
     x = as_real(x, name)
     if not 1 <= x.ndim <= most or x.shape[0] != size:
-        raise ShapeError(f"{name} must have shape ({size},) or columns, got {x.shape}", x.shape, (size,))
+        columns = f" or ({size}, columns)" if most > 1 else ""
+        raise ShapeError(f"{name} must have shape ({size},){columns}, got {x.shape}", x.shape, (size,))
     return x
 
 

@@ -15,6 +15,7 @@ from .._util._fast_arrays cimport (
     is_result,
     may_overlap,
 )
+from .._util._result_arrays cimport new_array, new_block, size_in_block
 from ..tree._operands cimport LANES, Operand, overlap, read_operand
 from ._configurations cimport (
     INTEGRATE,
@@ -233,19 +234,17 @@ def is_same(model, q0, q1, tolerance, threads, general_path):
 
 
 cdef tuple matrices_of_batch(Configurations c, int op, object first, object second):
-    """Return arrays for two matrices for each configuration of a batch, in one block; (None, None) for none.
-
-    malloc returns the memory of two large arrays to the system when they are freed, but keeps that of one.
-    """
+    """Return arrays for two matrices for each configuration of a batch; (None, None) for none."""
     cdef Operand operands[2]
-    cdef cnp.npy_intp shape[4]
-    cdef Py_ssize_t batch = -1
+    cdef cnp.npy_intp shape[3]
+    cdef Py_ssize_t batch = -1, at = 0
+    cdef cnp.ndarray block
     if not (read_operand(first, c.nq, &batch, &operands[0])
             and read_operand(second, c.size(op, 1), &batch, &operands[1])) or batch <= 0:
         return None, None
-    shape[0], shape[1], shape[2], shape[3] = 2, batch, c.nv, c.nv
-    block = cnp.PyArray_SimpleNew(4, shape, cnp.NPY_DOUBLE)
-    return block[0], block[1]
+    shape[0], shape[1], shape[2] = batch, c.nv, c.nv
+    block = new_block(2, 2 * size_in_block(batch * c.nv * c.nv))
+    return new_array(3, shape, block, &at), new_array(3, shape, block, &at)
 
 
 def call_both(model, int first_op, int second_op, first, second, tuple outs, threads, general_path):

@@ -56,11 +56,11 @@ def _leading_axes(arrays: dict[str, np.ndarray], tails: Mapping[str, tuple[int, 
         lead = array.shape[: array.ndim - len(tail)]
         if array.shape[len(lead) :] != tail or (lead and batch and lead != batch):
             expected = (*batch, *tail)
-            universe = name == "fext" and array.shape[-2:] == (tail[-2] + 1, tail[-1])
+            universe = name.endswith("fext") and array.shape[-2:] == (tail[-2] + 1, tail[-1])
             raise ShapeError(
                 f"{name} must have shape {expected}{'' if batch else ' or leading axes before it'}, "
                 f"got {array.shape}"
-                + (": leave out Pinocchio's universe, fext[..., 1:, :]" if universe else ""),
+                + (f": leave out Pinocchio's universe, {name}[..., 1:, :]" if universe else ""),
                 array.shape,
                 expected,
             )

@@ -104,10 +104,7 @@ def two_outs(argument, out, *inputs) -> tuple:
     if out is None:
         return None, None
     if type(out) is not tuple or len(out) != 2:
-        raise ValueError(
-            "out must be a tuple of two arrays: without an argument ('ARG0', 'ARG1') there are two results, "
-            f"got {type(out).__name__}"
-        )
+        raise ValueError(f"out must be a tuple of two arrays, one for each argument, got {type(out).__name__}")
     if any(np.may_share_memory(one, x) for one in out for x in inputs) or np.may_share_memory(*out):
         raise ValueError("the arrays of out must share no memory with each other and with the arguments")
     return out

@@ -49,7 +49,7 @@ EXHIBITS = {REPRODUCED: "green", EXPLAINED: "cyan", DIFFERS: "bold red", NOT_EXE
 PLURAL = {AGREES: "agree", DISAGREES: "disagree", DIFFERS: "differ"}
 WIDE = 110  # columns from which a table has room for every figure
 DETAILED = 5  # robots up to which every reason is printed; of more, a table of the causes
-PIPE_WIDTH = 160  # columns of a table that no terminal limits
+PIPE_WIDTH = 180  # columns of a table that no terminal limits
 
 
 class _Console(Console):
@@ -246,7 +246,8 @@ def print_results(title: str, results: Sequence[Result], caption: str, goals: bo
 
 ROBOT_CAPTION = (
     "Medians per matrix or configuration of runs taken in turns, quartiles of their ratios in brackets. FMA "
-    "peak: what the registers of a core could do."
+    "peak: what the registers of a core could do. Differences: central ones of products of Pinocchio's "
+    "matrices."
 )
 ROBOT_GOALS = " Goals of batches of matrices are for robots with 18 freedoms or more."
 CONTACTS_CAPTION = (
@@ -358,9 +359,8 @@ def goal(one: Result) -> Text:
     """Format the goal, and whether it is reached."""
     if one.goal is None:
         return Text("")
-    return Text(
-        f"{ratio(one.goal)} {'reached' if one.reached else 'missed'}", style="green" if one.reached else "red"
-    )
+    word, style = ("reached", "green") if one.reached else ("missed", "red")
+    return Text(f"{ratio(one.goal)} {word}", style=style)
 
 
 def _drawing(name: str, tree: Tree) -> RichTree:

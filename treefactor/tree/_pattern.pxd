@@ -72,6 +72,8 @@ cdef extern from "kernels/linalg/kernels.h" nogil:
         void (*gather)(Py_ssize_t pieces, const Piece *, int count, const char *source, Py_ssize_t to_lane,
                        void *X) noexcept nogil
         void (*store)(Py_ssize_t m, int count, const void *X, char *to, Py_ssize_t to_lane) noexcept nogil
+        void (*unpack)(Py_ssize_t m, const int *at, int count, const void *X, char *to,
+                       Py_ssize_t to_lane) noexcept nogil
         void (*factor)(const Shape *, const void *H, void *X, void *inverse, void *scratch,
                        Py_ssize_t *failed) noexcept nogil
         void (*to_ltl)(const Shape *, void *X, void *inverse) noexcept nogil
@@ -150,8 +152,10 @@ cdef const Kernels *active   # chosen at import
 cdef class Pattern:
     cdef Shape shape
     cdef object kept             # arrays that shape points to
+    cdef dict packed             # arrays that `packed_entries` points to
 
     cdef Py_ssize_t cut(self, Block *block, Py_ssize_t[::1] size)
     cdef Py_ssize_t group(self, Supernode *supernode, Py_ssize_t[::1] size, Py_ssize_t[::1] task)
     cdef Py_ssize_t place(self, Supernode *supernode, Py_ssize_t *at)
+    cdef const int *packed_entries(self, bint pair) except NULL
     cdef Py_ssize_t find_runs(self, Run *run) noexcept

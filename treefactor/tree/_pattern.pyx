@@ -145,7 +145,23 @@ cdef class Pattern:
         runs = np.empty(self.find_runs(NULL) * sizeof(Run), dtype=np.uint8)
         t.run = <const Run *> runs.data
         t.runs = self.find_runs(<Run *> runs.data)
+        self.packed = {}
         self.kept = (parent, order, start, depth, column, at, blocks, supernodes, tasks, runs)
+
+    cdef const int *packed_entries(self, bint pair) except NULL:
+        """Return for every entry of the dense matrix the packed one, outside the pattern their number.
+
+        pair: the matrix is not symmetric; its entries above the diagonal follow the packed rows, transposed.
+        """
+        depth, column = self.kept[3:5]
+        found = self.packed.get(pair)
+        if found is None:
+            row, entry = np.repeat(np.arange(len(depth)), depth), np.arange(len(column))
+            found = np.full((len(depth),) * 2, 2 * len(column) - len(depth) if pair else len(column), np.intc)
+            found[column, row] = entry + len(column) - row if pair else entry
+            found[row, column] = entry
+            found = self.packed.setdefault(pair, found)
+        return <const int *> cnp.PyArray_DATA(<cnp.ndarray> found)
 
     cdef Py_ssize_t group(self, Supernode *supernode, Py_ssize_t[::1] size, Py_ssize_t[::1] task):
         """Group the nodes into supernodes, from the last node on; return the number of supernodes.

@@ -1,4 +1,4 @@
-"""Read and keep the parent array of a tree, and say what is wrong with one."""
+"""Validate parent arrays of trees, and write the error messages of invalid ones."""
 
 from __future__ import annotations
 

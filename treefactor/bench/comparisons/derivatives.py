@@ -37,7 +37,7 @@ from .programs import MANY, compile_c
 TARGET = "Derivatives"
 COUNTS = 256, 1024  # configurations in a batch
 PATIENCE = 2.0  # seconds
-PINOCCHIO, DIFFERENCES = "Pinocchio", "Pinocchio's differences"
+PINOCCHIO, DIFFERENCES = "Pinocchio", "differences"
 ARGUMENTS: dict[Callable, str] = {
     rnea_derivatives: "q v a",
     forward_dynamics_derivatives: "q v tau",
@@ -70,7 +70,7 @@ OF_FORWARD = (20.0, 10.0, 10.0, 8.0)
 BOUNDS = (7, 18, MANY)  # freedoms: the goals above are for robots below these, and for larger ones
 
 
-class Derived:
+class TimedDerivatives:
     """A robot with random states, directions and weights.
 
     Parameters
@@ -158,9 +158,9 @@ def own_name(name: str) -> str:
     return f"{spoken(name)} {COUNTS[0]}{', lanes' * (name == MATRICES[0])}"
 
 
-def derived(case) -> Iterator[Comparison]:
+def derivatives(case) -> Iterator[Comparison]:
     """Compare derivatives by loops over bodies and by programs with Pinocchio's, and with our dynamics."""
-    robot = Derived(case.moving)
+    robot = TimedDerivatives(case.moving)
     if robot.peers is not None:
         yield from _single(robot)
         yield from _batches(robot)
@@ -168,13 +168,13 @@ def derived(case) -> Iterator[Comparison]:
     yield from _own(robot)
 
 
-def _single(robot: Derived) -> Iterator[Comparison]:
+def _single(robot: TimedDerivatives) -> Iterator[Comparison]:
     """Compare calls for one configuration that write into preallocated arrays."""
     for name in FUNCTIONS:
         yield robot.compared(name, "", robot.call(name), 1.0)
 
 
-def _batches(robot: Derived) -> Iterator[Comparison]:
+def _batches(robot: TimedDerivatives) -> Iterator[Comparison]:
     """Compare calls for many configurations on one thread with single calls."""
     few, many = COUNTS
     for layout in ("packed", "lanes"):
@@ -194,7 +194,7 @@ def program_functions(nv: int) -> tuple[str, ...]:
     return MATRICES if nv < MANY else MATRICES[:1]
 
 
-def _programs(robot: Derived) -> Iterator[Comparison]:
+def _programs(robot: TimedDerivatives) -> Iterator[Comparison]:
     """Compare programs in the interpreter, and compiled as C where there is a compiler."""
     names = list(program_functions(robot.model.nv))
     program = compile(robot.model, names)
@@ -203,7 +203,9 @@ def _programs(robot: Derived) -> Iterator[Comparison]:
             yield from _of_kernels(robot, kernels, names, how)
 
 
-def _of_kernels(robot: Derived, kernels: Kernels, names: list[str], how: str) -> Iterator[Comparison]:
+def _of_kernels(
+    robot: TimedDerivatives, kernels: Kernels, names: list[str], how: str
+) -> Iterator[Comparison]:
     """Compare single calls and batches of a program."""
     for name in names:
         function, few = getattr(kernels, name), COUNTS[0]
@@ -215,7 +217,7 @@ def _of_kernels(robot: Derived, kernels: Kernels, names: list[str], how: str) ->
         yield robot.compared(name, f" {few}, {how}", ours, goal)
 
 
-def _own(robot: Derived) -> Iterator[Comparison]:
+def _own(robot: TimedDerivatives) -> Iterator[Comparison]:
     """Compare batches with those of the dynamics that are differentiated; the ratios are below 1."""
     count = COUNTS[0]
     for name, (function, most) in OWN.items():

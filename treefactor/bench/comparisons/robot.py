@@ -13,7 +13,7 @@ from ...exceptions import AdapterError, TreefactorError
 from ...model.configuration import integrate, neutral
 from ..timing import Call, Comparison
 from . import factor as factor_times
-from .derivatives import derived
+from .derivatives import derivatives
 from .dynamics import Moving, dynamics
 from .factor import batches, cached, parallel, single
 from .programs import compiled, interpreted, threaded
@@ -45,7 +45,7 @@ def robot_comparisons(robot: Robot, threads: int = 2) -> list[Comparison]:
 
 def case_comparisons(case: Case, threads: int = 2) -> list[Comparison]:
     """Return all comparisons for a robot with its matrices."""
-    measured = (single, batches, cached, dynamics, interpreted, compiled, rollouts, derived)
+    measured = (single, batches, cached, dynamics, interpreted, compiled, rollouts, derivatives)
     found = chain.from_iterable(comparisons(case) for comparisons in measured)
     return [*found, *parallel(case, threads), *threaded(case, threads)]
 

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from .matrices import Quaternion, Turn, apply, cross, times, transposed
 
 
-def entries(model, q, rates) -> list:
+def entry_rates(model, q, rates) -> list:
     """Return the rates of the entries of q for rates along `integrate`."""
     found: list = [0.0] * model.nq
     for at, v, kind in _joints(model):
@@ -44,8 +44,8 @@ def _moved(kind: str, q, x) -> list:
     return list(x[: {"universal": 2, "translation": 3}.get(kind, 1)])
 
 
-def along(model, q, gradient) -> list:
-    """Return the gradient along `integrate` from the gradient by the entries of q: transpose of `entries`."""
+def gradient_by_motion(model, q, gradient) -> list:
+    """Return the gradient along `integrate` from that by the entries of q: transpose of `entry_rates`."""
     found: list = [0.0] * model.nv
     for at, v, kind in _joints(model):
         part = _gathered(kind, q[at:], gradient[at:])
@@ -72,7 +72,7 @@ def _gathered(kind: str, q, g) -> list:
     return list(g[: {"universal": 2, "translation": 3}.get(kind, 1)])
 
 
-def bracket(model, x, g) -> list:
+def half_bracket(model, x, g) -> list:
     """Return ad_x^T g / 2 of all joints: half the asymmetry of the derivative of a gradient g along x.
 
     The derivative of a gradient along `integrate` is not symmetric where a joint turns about several axes:

@@ -4,7 +4,8 @@ from libc.string cimport memcpy
 
 from ...dynamics._rollouts cimport Simulation, State
 from ...tree._operands cimport LANES
-from ._routine cimport WIDTHS, Results, Routine, Width, kernels
+from ._results cimport Results
+from ._routine cimport WIDTHS, Routine, Width, kernels
 
 import numpy as np
 

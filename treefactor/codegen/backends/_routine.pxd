@@ -3,6 +3,8 @@
 cimport numpy as cnp
 from libc.stdint cimport int32_t, int64_t
 
+from ._results cimport Results, StridedOutput, Target
+
 cdef extern from "kernels/interpreter/interpreter.h" nogil:
     ctypedef struct Width:
         int lanes
@@ -31,38 +33,10 @@ cdef const ProgramKernels *kernels
 
 cdef enum:
     ARGUMENTS = 7                # most arguments of a function
-    AXES = 3                     # most axes of the result of one configuration
-    PARTS = 32                   # most parts of a group that the fast path returns
 
 cdef struct StridedInput:        # entry e of configuration c: data + c to_lane + e to_entry
     const char *data
     Py_ssize_t to_lane, to_entry
-
-cdef struct StridedOutput:       # configuration c: group c // 8, lane c % 8; `grouped`: layout "lanes"
-    char *data
-    Py_ssize_t to_group, to_lane, to_entry
-    bint grouped
-
-cdef struct Target:              # where the entries of the result of one configuration are stored
-    Py_ssize_t size
-    const int32_t *slot
-    const double *sign
-    double *data
-
-cdef class Results:
-    cdef readonly object slots, signs, shape
-    cdef bint grouped
-    cdef Py_ssize_t size
-    cdef int axes                            # of the result of one configuration
-    cdef Py_ssize_t length[AXES]             # of these axes
-    cdef Py_ssize_t step                     # stride along the diagonal of a matrix, 1 for others
-    cdef const int32_t *slot
-    cdef const double *sign
-
-    cdef bint is_fast_output(self, object out) noexcept
-    cdef Target at(self, void *data) noexcept nogil
-    cdef object allocate(self, Py_ssize_t count)
-    cdef bint describe(self, object out, Py_ssize_t count, StridedOutput *to) noexcept
 
 cdef class Routine:
     cdef Py_ssize_t arguments, inputs, slots

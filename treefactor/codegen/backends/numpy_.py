@@ -50,7 +50,7 @@ def evaluate(function, *arguments) -> np.ndarray:
     out = np.empty((*batch, function.output.size))
     for k, (row, sign) in enumerate(zip(function.output, function.sign, strict=True)):
         out[..., k] = sign * rows[row]
-    return out.reshape(*batch, *function.shape)
+    return out.reshape((*batch, *function.shape))
 
 
 def failing_pivot(function, *arguments) -> int | None:

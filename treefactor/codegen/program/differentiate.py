@@ -1,7 +1,7 @@
-"""Differentiate straight-line functions on their rows: forward along tangents, in reverse from weights.
+"""Differentiate straight-line functions by their statements: forward along directions, in reverse by weights.
 
-Both write to a table, and follow the rows of a finished `Function`, whatever it computes. Guards are not
-differentiated: the derivative of the reciprocal x of a pivot is -x^2 with the guarded x, so that NaN of a
+Both write to a table, and follow the statements of a finished `Function`, whatever it computes. Guards are
+not differentiated: the derivative of the reciprocal x of a pivot is -x^2 with the guarded x, so that NaN of a
 pivot that is not positive stays in the configuration it belongs to.
 
 Griewank & Walther (2008), chapter 3.
@@ -18,10 +18,10 @@ from .expressions import ADD, ATAN2, CONST, COS, INPUT, MUL, RECIP, SIN, SQRT, S
 from .program import Function
 
 WEIGHTS = "w"  # argument of the gradient of a function
-TANGENT = "d"  # before the names of the arguments, for those of the derivative along a direction
+DIRECTION = "d"  # before the names of the arguments, for those of the derivative along a direction
 
 
-class Rows:
+class Statements:
     """Statements of a function, written to a table on given arguments.
 
     Parameters
@@ -51,12 +51,12 @@ class Rows:
         ends = zip(self.function.output.tolist(), self.function.sign.tolist(), strict=True)
         return [x[row] if sign > 0 else -x[row] for row, sign in ends]
 
-    def forward(self, tangents: Sequence[Sequence]) -> list:
-        """Return the derivative of the result along tangents of the arguments."""
+    def forward(self, directions: Sequence[Sequence]) -> list:
+        """Return the derivative of the result along directions of the arguments."""
         found: list = [0.0] * len(self.op)
         for row, kind in enumerate(self.op):
             if kind == INPUT:
-                found[row] = tangents[self.a[row]][self.b[row]]
+                found[row] = directions[self.a[row]][self.b[row]]
             elif kind in (ADD, SUB):
                 found[row] = passes.applied(kind, found, self.a[row], self.b[row])
             elif kind != CONST:
@@ -135,10 +135,10 @@ def directional(function: Function) -> Function:
     (('q', 1), ('v', 1), ('a', 1), ('dq', 1), ('dv', 1), ('da', 1))
     """
     _require_function(function)
-    inputs = (*function.inputs, *((TANGENT + name, size) for name, size in function.inputs))
+    inputs = (*function.inputs, *((DIRECTION + name, size) for name, size in function.inputs))
     arguments, table = _inputs(inputs)
     count = len(function.inputs)
-    result = Rows(function, arguments[:count]).forward(arguments[count:])
+    result = Statements(function, arguments[:count]).forward(arguments[count:])
     return _finished(function, table, result, inputs, function.shape)
 
 
@@ -177,7 +177,7 @@ def gradient(function: Function) -> Function:
     _require_function(function)
     inputs = (*function.inputs, (WEIGHTS, function.output.size))
     arguments, table = _inputs(inputs)
-    found = Rows(function, arguments[:-1]).reverse(arguments[-1])
+    found = Statements(function, arguments[:-1]).reverse(arguments[-1])
     result = [x for part in found for x in part]
     return _finished(function, table, result, inputs, (len(result),))
 

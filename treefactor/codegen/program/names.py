@@ -189,7 +189,7 @@ def available(model, tips=()) -> tuple[str, ...]:
 
 
 def shapes_of(name: str, tree: Tree, *given) -> list[tuple[int, ...]]:
-    """Return the shapes of the results of a function, see `shape_of`; those of most functions are one."""
+    """Return the shapes of the results of a function; most functions have one, see `shape_of`."""
     n = tree.n
     shapes: dict[str, list[tuple[int, ...]]] = {
         "rnea_derivatives": [(2 * tree.nnz - n,)] * 2 + [(tree.nnz,)],

@@ -255,13 +255,13 @@ def factors(H) -> tuple[np.ndarray, np.ndarray]:
 
 
 def tilde(x) -> np.ndarray:
-    """Return the matrix of x cross."""
+    """Return the matrix of x cross, of real or complex numbers."""
     return np.array([[0.0, -x[2], x[1]], [x[2], 0.0, -x[0]], [-x[1], x[0], 0.0]])
 
 
 def crossing(V) -> np.ndarray:
     """Return the matrix of V cross a motion; its negative transpose is that of V cross a force."""
-    found = np.zeros((6, 6))
+    found = np.zeros((6, 6), V.dtype)
     found[:3, :3] = found[3:, 3:] = tilde(V[3:])
     found[:3, 3:] = tilde(V[:3])
     return found

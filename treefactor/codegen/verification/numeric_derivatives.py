@@ -1,14 +1,14 @@
 """Compute reference values of derivatives of the dynamics, body by body, with 6 x 6 matrices at the base.
 
-Shares no formula with `pairs` and the rows: motions, inertias and forces of single bodies are differentiated
-by the product rule. Second derivatives are those of this by complex steps.
+No formula is shared with `pairwise_derivatives` and `differentiate`: motions, inertias and forces of single
+bodies are differentiated by the product rule, and second derivatives are complex steps of the first.
 """
 
 from __future__ import annotations
 
 import numpy as np
 
-from .numeric import Numeric, tilde
+from .numeric import Numeric, crossing, tilde
 
 STEP = 1e-30  # its square vanishes
 
@@ -35,7 +35,7 @@ class State:
         for i, body in enumerate(numeric.bodies):
             at, parent = list(numeric.freedoms(i)), body.parent
             step = numeric.S[i] @ dq[at]
-            R = numeric.R[i] @ (np.eye(3) + _tilde(step[3:]))
+            R = numeric.R[i] @ (np.eye(3) + tilde(step[3:]))
             X = _transform(R, numeric.origin[i] + numeric.R[i] @ step[:3])
             X = self.X[parent] @ X if parent >= 0 else X
             V, A = (self.V[parent], self.A[parent]) if parent >= 0 else (np.zeros(6, complex), falling)
@@ -46,11 +46,11 @@ class State:
             self.X.append(X)
             self.J.append(J)
             self.V.append(V + joint)
-            self.A.append(A + self.S[:, at] @ a[at] + _crossing(V) @ joint)
+            self.A.append(A + self.S[:, at] @ a[at] + crossing(V) @ joint)
             inverse = np.linalg.inv(X)
             inertia = inverse.T @ numeric.inertia[i] @ inverse
             self.inertia.append(inertia)
-            self.F.append(inertia @ self.A[i] - _crossing(self.V[i]).T @ inertia @ self.V[i])
+            self.F.append(inertia @ self.A[i] - crossing(self.V[i]).T @ inertia @ self.V[i])
 
     @property
     def H(self) -> np.ndarray:
@@ -70,7 +70,7 @@ class State:
                 self.numeric.named |= {f"f3[{k}]": f3.real.reshape(2, 3), f"f4[{k}]": f4.real.reshape(2, 3)}
                 by_q[k], by_v[k] = self.S[:, k] @ changes[i]
                 moved = self.J[i].any(axis=0)
-                turned = np.array([_crossing(s) @ self.S[:, k] for s in self.S.T])
+                turned = np.array([crossing(s) @ self.S[:, k] for s in self.S.T])
                 by_q[k] += np.where(moved, turned @ total[i], 0.0)
             if parent >= 0:
                 total[parent] += total[i]
@@ -84,13 +84,13 @@ class State:
         found = [np.zeros((6, self.n), complex) for _ in range(2)]
         for k in np.flatnonzero(self.J[i].any(axis=0)):
             s, (j, V0, A0) = self.S[:, k], self.before[k]
-            rate = _crossing(V0) @ s
-            dV, dA = rate - _crossing(V) @ s, (_crossing(A0) - _crossing(A)) @ s
-            dA += _crossing(V0) @ rate - _crossing(V) @ rate
-            dI = -_crossing(s).T @ I - I @ _crossing(s)
-            moved = dI @ A + I @ dA - _crossing(dV).T @ I @ V - _crossing(V).T @ (dI @ V + I @ dV)
-            dA = rate + _crossing(self.V[j]) @ s - _crossing(V) @ s
-            faster = I @ dA - _crossing(s).T @ I @ V - _crossing(V).T @ I @ s
+            rate = crossing(V0) @ s
+            dV, dA = rate - crossing(V) @ s, (crossing(A0) - crossing(A)) @ s
+            dA += crossing(V0) @ rate - crossing(V) @ rate
+            dI = -crossing(s).T @ I - I @ crossing(s)
+            moved = dI @ A + I @ dA - crossing(dV).T @ I @ V - crossing(V).T @ (dI @ V + I @ dV)
+            dA = rate + crossing(self.V[j]) @ s - crossing(V) @ s
+            faster = I @ dA - crossing(s).T @ I @ V - crossing(V).T @ I @ s
             found[0][:, k], found[1][:, k] = moved, faster
         return found
 
@@ -164,21 +164,8 @@ class NumericDerivatives:
         return [(D + D.T) / 2 @ self.dq + others[0], others[1] + along[1], others[2] + along[2]]
 
 
-def _tilde(x) -> np.ndarray:
-    """Return the matrix of x cross, of complex numbers."""
-    return tilde(x.real) + 1j * tilde(x.imag)
-
-
-def _crossing(V) -> np.ndarray:
-    """Return the matrix of V cross a motion, of complex numbers."""
-    found = np.zeros((6, 6), complex)
-    found[:3, :3] = found[3:, 3:] = _tilde(V[3:])
-    found[:3, 3:] = _tilde(V[:3])
-    return found
-
-
 def _transform(R, p) -> np.ndarray:
     """Return the matrix of motions from a frame at R, p to the base."""
     X = np.kron(np.eye(2), R)
-    X[:3, 3:] = _tilde(p) @ R
+    X[:3, 3:] = tilde(p) @ R
     return X

@@ -18,6 +18,7 @@
  * Derivatives by q are along `integrate`. Freedoms of one body turn with it: among them `position` is without
  * S_k x* F. */
 #include "../dynamics/workspace.h"
+#include "../common/motion_cross.h"
 #include "../dynamics/placements.h"
 #include "../dynamics/inertias.h"
 #include "../dynamics/crba.h"
@@ -65,32 +66,9 @@ static Work NAME(carve_work)(const Mechanism *m, double *workspace)
     return w;
 }
 
-/* y <- a x b, of motions */
-INLINE void NAME(cross_motion)(const real *a, const real *b, real *y)
-{
-    CROSS(a + 3, b, y);
-    ADD_CROSS(a, b + 3, y);
-    CROSS(a + 3, b + 3, y + 3);
-}
-
-/* y <- y + a x b */
-INLINE void NAME(add_cross_motion)(const real *a, const real *b, real *y)
-{
-    ADD_CROSS(a + 3, b, y);
-    ADD_CROSS(a, b + 3, y);
-    ADD_CROSS(a + 3, b + 3, y + 3);
-}
-
-/* y <- a x* f, of a motion a and a force f */
-INLINE void NAME(cross_force)(const real *a, const real *f, real *y)
-{
-    CROSS(a + 3, f, y);
-    CROSS(a + 3, f + 3, y + 3);
-    ADD_CROSS(a, f, y + 3);
-}
-
-/* Return f s + c w, of a force f and a couple c at a motion s and a rotation w: one chain of multiply-adds. */
-INLINE real NAME(power_of_both)(const real *f, const real *s, const real *c, const real *w)
+/* Return f . s + c . w: power of the force f at the motion s and of the couple c at the rotation w, as one chain of
+ * multiply-adds. */
+INLINE real NAME(power_with_couple)(const real *f, const real *s, const real *c, const real *w)
 {
     real sum = c[0] * w[0];
     sum += c[1] * w[1];
@@ -99,8 +77,8 @@ INLINE real NAME(power_of_both)(const real *f, const real *s, const real *c, con
     return sum;
 }
 
-/* Return f s. */
-INLINE real NAME(power_in_turn)(const real *f, const real *s)
+/* Return f . s as one chain of multiply-adds, where `power` has two short ones. */
+INLINE real NAME(power_in_one_chain)(const real *f, const real *s)
 {
     real sum = f[0] * s[0];
     EACH(r, 5) sum += f[1 + r] * s[1 + r];
@@ -127,10 +105,10 @@ INLINE void NAME(write_rates)(const Mechanism *m, ptrdiff_t i, const Work *w, in
         const real *s = w->w.S[k].e;
         Rates *x = w->rates + k;
         real d[6], dd[6], rate[6];
-        NAME(cross_motion)(V, s, d);
-        NAME(cross_motion)(sum, s, rate);
-        NAME(cross_motion)(V, d, dd);
-        if (parts & POSITION) NAME(add_cross_motion)(A, s, dd);
+        NAME(motion_cross)(V, s, d);
+        NAME(motion_cross)(sum, s, rate);
+        NAME(motion_cross)(V, d, dd);
+        if (parts & POSITION) NAME(add_motion_cross)(A, s, dd);
         EACH(r, 3) x->d[r] = d[3 + r];
         EACH(r, 6) x->dd[r] = dd[r];
         EACH(r, 6) x->rate[r] = rate[r];
@@ -235,7 +213,7 @@ INLINE void NAME(accelerate)(const Mechanism *m, const Work *w, ptrdiff_t i, con
         ADD_CROSS(change + 3, w->w.X[i].d, change);
     }
     for (ptrdiff_t k = b->v; k < b->v + b->freedoms; k++) {
-        NAME(add_cross_motion)(A, w->w.S[k].e, w->rates[k].dd);
+        NAME(add_motion_cross)(A, w->w.S[k].e, w->rates[k].dd);
         EACH(r, 6) change[r] += w->w.S[k].e[r] * READ(a, k);
     }
     EACH(r, 6) w->w.A[i].e[r] += change[r];

@@ -9,13 +9,13 @@ INLINE void NAME(write_entries)(const Work *w, int parts, const ptrdiff_t *colum
         const real *s = w->w.S[column[e]].e;
         const Rates *x = w->rates + column[e];
         if (parts & VELOCITY) {
-            AT(to->H, e) = NAME(power_in_turn)(f->inertia, s);
-            AT(to->dv, e) = NAME(power_of_both)(f->inertia, x->rate, f->couple, s + 3);
-            if (above) AT(to->dv_above, e) = NAME(power_in_turn)(f->velocity, s);
+            AT(to->H, e) = NAME(power_in_one_chain)(f->inertia, s);
+            AT(to->dv, e) = NAME(power_with_couple)(f->inertia, x->rate, f->couple, s + 3);
+            if (above) AT(to->dv_above, e) = NAME(power_in_one_chain)(f->velocity, s);
         }
         if (parts & POSITION) {
-            AT(to->dq, e) = NAME(power_of_both)(f->inertia, x->dd, f->couple, x->d);
-            if (above) AT(to->dq_above, e) = NAME(power_in_turn)(f->position, s);
+            AT(to->dq, e) = NAME(power_with_couple)(f->inertia, x->dd, f->couple, x->d);
+            if (above) AT(to->dq_above, e) = NAME(power_in_one_chain)(f->position, s);
         }
     }
 }
@@ -26,7 +26,7 @@ INLINE void NAME(write_root_entries)(int parts, const real *V, const real *g, co
     const real zero = {0};
     real turned[6], weight[3];
     if (parts & VELOCITY) {
-        NAME(cross_force)(V, f->inertia, turned);
+        NAME(force_cross)(V, f->inertia, turned);
         EACH(e, 6) {
             AT(to->H, e) = f->inertia[e];
             AT(to->dv, e) = e < 3 ? -turned[e] : f->couple[e % 3] - turned[e];
@@ -85,11 +85,7 @@ INLINE void NAME(write_freedom)(const Mechanism *m, const Work *w, int parts, pt
     NAME(write_entries)(w, parts, column, b->above, diagonal, 1, &f, to);
     NAME(write_entries)(w, parts, column, diagonal, diagonal + 1, 0, &f, to);
     if (parts & VELOCITY) AT(to->H, diagonal) += m->armature[k];
-    if (parts & POSITION) {
-        ADD_CROSS(s + 3, F, f.position);
-        ADD_CROSS(s + 3, F + 3, f.position + 3);
-        ADD_CROSS(s, F, f.position + 3);
-    }
+    if (parts & POSITION) NAME(add_force_cross)(s, F, f.position);
     NAME(write_ancestors)(m, w, parts, b, column, &f, to);
 }
 

@@ -6,13 +6,13 @@
  *     qtau = -Phi_qa a_tau */
 
 /* Return where the entries above the diagonal of row k begin, transposed. */
-INLINE const double *NAME(above_diagonal)(const Packed *x, const double *packed, ptrdiff_t k)
+INLINE const double *NAME(above_diagonal)(const PackedHessian *x, const double *packed, ptrdiff_t k)
 {
     return packed + (x->start[x->n] - k) * LANES;
 }
 
 /* Y <- Y - packed matrix, of which both triangles, or the lower one of a symmetric one, are given */
-static void NAME(subtract_packed)(const Packed *x, const double *packed, int pair, double *Y)
+static void NAME(subtract_packed)(const PackedHessian *x, const double *packed, int pair, double *Y)
 {
     for (ptrdiff_t k = 0; k < x->n; k++) {
         const double *above = pair ? NAME(above_diagonal)(x, packed, k) : packed;
@@ -28,8 +28,8 @@ static void NAME(subtract_packed)(const Packed *x, const double *packed, int pai
  *     for k = 1 .. n:   Y_k = -A_kk X_k - sum of A_kj X_j over all j < k,   Y_j -= A_jk X_k for all j < k
  * Blocks of 4 columns, or 16 of one matrix, keep X_k and Y_k in registers: 8 multiplications for 14 loads and stores,
  * else 25. */
-INLINE void NAME(multiply_columns)(const Packed *x, const double *restrict A, const double *restrict X, ptrdiff_t c,
-                                   int count, double *restrict Y)
+INLINE void NAME(multiply_columns)(const PackedHessian *x, const double *restrict A, const double *restrict X,
+                                   ptrdiff_t c, int count, double *restrict Y)
 {
     const ptrdiff_t n = x->n;
     for (ptrdiff_t k = 0; k < n; k++) {
@@ -54,7 +54,7 @@ INLINE void NAME(multiply_columns)(const Packed *x, const double *restrict A, co
 }
 
 /* Y <- -A X, of the packed matrix A with both triangles */
-static void NAME(write_product)(const Packed *x, const double *restrict A, const double *restrict X,
+static void NAME(write_product)(const PackedHessian *x, const double *restrict A, const double *restrict X,
                                 double *restrict Y)
 {
     ptrdiff_t c = 0;
@@ -64,7 +64,7 @@ static void NAME(write_product)(const Packed *x, const double *restrict A, const
 }
 
 /* qq, qv, vv, qtau <- second derivatives of w . (forward dynamics); see second_order_table.h */
-static void NAME(forward_hessian)(const Packed *x, int symmetric, const double *a_q, const double *a_v,
+static void NAME(forward_hessian)(const PackedHessian *x, int symmetric, const double *a_q, const double *a_v,
                                   const double *a_tau, double *qq, double *qv, double *vv, double *qtau)
 {
     const real zero = {0};

@@ -39,8 +39,8 @@ INLINE void NAME(prepare_body)(const Mechanism *m, ptrdiff_t i, const Workspace 
     const Body *b = m->body + i;
     Adjoint *to = adjoint + i;
     real V[6], A[6], sum[6], W[6], unused[6] = {zero, zero, zero, zero, zero, zero};
-    NAME(motion_of_parent)(m, i, w, V, A);
-    NAME(from_parent)(m, i, w, adjoint[b->parent < 0 ? 0 : b->parent].W, W);
+    NAME(write_parent_motions)(m, i, w, V, A);
+    NAME(motion_of_parent)(m, i, w, adjoint[b->parent < 0 ? 0 : b->parent].W, W);
     EACH(r, 6) {
         sum[r] = V[r] + w->V[i].e[r];
         to->W[r] = W[r];
@@ -202,7 +202,7 @@ INLINE Targets NAME(targets_of)(const Mechanism *m, ptrdiff_t k, double *qq, dou
 }
 
 /* qq, qv, vv, qa <- second derivatives; see second_order_table.h */
-static void NAME(hessian)(const Mechanism *m, const Second *x, int symmetric, double *qq, double *qv, double *vv,
+static void NAME(hessian)(const Mechanism *m, const Weighted *x, int symmetric, double *qq, double *qv, double *vv,
                           double *qa, double *workspace)
 {
     const Workspace w = NAME(carve_workspace)(m, workspace);

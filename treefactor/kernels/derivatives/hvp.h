@@ -18,11 +18,11 @@ typedef struct {
     real W[6], T[6], Y[6], Z[6];     /* weights and their derivative; derivatives of velocity and acceleration */
     real X[6], rate[6], pushed[6], turned[6];   /* displacement; derivatives of parent's motions seen from the body */
     real P[6], dP[6], dF[6], Q[3], dQ[3];
-} NAME(Along);
-#define Along NAME(Along)
+} NAME(Derivative);
+#define Derivative NAME(Derivative)
 
 /* y <- a motion of the parent of body i at the local origin of that body */
-INLINE void NAME(from_parent)(const Mechanism *m, ptrdiff_t i, const Workspace *w, const real *x, real *y)
+INLINE void NAME(motion_of_parent)(const Mechanism *m, ptrdiff_t i, const Workspace *w, const real *x, real *y)
 {
     const real zero = {0};
     EACH(r, 6) y[r] = m->body[i].parent < 0 ? zero : x[r];
@@ -30,11 +30,11 @@ INLINE void NAME(from_parent)(const Mechanism *m, ptrdiff_t i, const Workspace *
 }
 
 /* V, A <- velocity and acceleration of the parent at the local origin of body i; A of the base is that of gravity */
-INLINE void NAME(motion_of_parent)(const Mechanism *m, ptrdiff_t i, const Workspace *w, real *V, real *A)
+INLINE void NAME(write_parent_motions)(const Mechanism *m, ptrdiff_t i, const Workspace *w, real *V, real *A)
 {
     const ptrdiff_t l = m->body[i].parent;
-    NAME(from_parent)(m, i, w, w->V[l < 0 ? 0 : l].e, V);
-    NAME(from_parent)(m, i, w, w->A[l < 0 ? 0 : l].e, A);
+    NAME(motion_of_parent)(m, i, w, w->V[l < 0 ? 0 : l].e, V);
+    NAME(motion_of_parent)(m, i, w, w->A[l < 0 ? 0 : l].e, A);
     if (l < 0) EACH(r, 3) A[r] = -w->X[i].g[r];
 }
 
@@ -46,21 +46,22 @@ INLINE void NAME(add_joint_motion)(const Body *b, const Workspace *w, const doub
 }
 
 /* Fill the motions of a body along the direction; Z holds those of the parent's derivative. */
-INLINE void NAME(move_along)(const Mechanism *m, ptrdiff_t i, const Workspace *w, const Second *x, Along *along)
+INLINE void NAME(differentiate_motion)(const Mechanism *m, ptrdiff_t i, const Workspace *w, const Weighted *x,
+                                       Derivative *derivative)
 {
     const real zero = {0};
     const Body *b = m->body + i;
-    Along *to = along + i, *from = along + (b->parent < 0 ? 0 : b->parent);
+    Derivative *to = derivative + i, *from = derivative + (b->parent < 0 ? 0 : b->parent);
     real V[6], A[6], J[6], D[6];
-    NAME(motion_of_parent)(m, i, w, V, A);
+    NAME(write_parent_motions)(m, i, w, V, A);
     EACH(r, 6) to->X[r] = J[r] = D[r] = zero;
     NAME(add_joint_motion)(b, w, x->dq, to->X);
     NAME(add_joint_motion)(b, w, x->v, J);
     NAME(add_joint_motion)(b, w, x->dv, D);
-    NAME(from_parent)(m, i, w, from->W, to->W);
-    NAME(from_parent)(m, i, w, from->T, to->turned);
-    NAME(from_parent)(m, i, w, from->Y, to->rate);
-    NAME(from_parent)(m, i, w, from->Z, to->pushed);
+    NAME(motion_of_parent)(m, i, w, from->W, to->W);
+    NAME(motion_of_parent)(m, i, w, from->T, to->turned);
+    NAME(motion_of_parent)(m, i, w, from->Y, to->rate);
+    NAME(motion_of_parent)(m, i, w, from->Z, to->pushed);
     NAME(add_motion_cross)(to->W, to->X, to->turned);
     NAME(add_motion_cross)(V, to->X, to->rate);
     NAME(add_motion_cross)(A, to->X, to->pushed);
@@ -96,7 +97,7 @@ INLINE void NAME(second_moments)(const Inertia *I, const real *x, real *y)
 
 /* Fill the forces of one body: Q(V, W) = 2 (p x W_l + V_l x (W_a x h) + K (V_a x W_a)) with the linear momentum p.
  * As in rnea.h, the velocity of the point at the local origin enters dF by the classical acceleration only. */
-INLINE void NAME(forces_along)(double mass, const Inertia *I, const real *V, Along *x)
+INLINE void NAME(differentiate_forces)(double mass, const Inertia *I, const real *V, Derivative *x)
 {
     const real zero = {0};
     real A[6], p[6], dp[6], spin[6], d_spin[6], of_w[6], of_t[6], turn[3] = {zero, zero, zero};
@@ -134,8 +135,8 @@ INLINE void NAME(forces_along)(double mass, const Inertia *I, const real *V, Alo
 
 /* by_q, by_v <- forces whose power at S_k are the derivatives of the gradient by q_k and v_k; gradient <- the force
  * of the gradient by q. V, A: motions of the parent. */
-INLINE void NAME(gradient_along)(const real *V, const real *A, const real *W, const real *own, const real *F,
-                                 const Along *x, real *by_q, real *by_v, real *gradient)
+INLINE void NAME(differentiate_gradient)(const real *V, const real *A, const real *W, const real *own, const real *F,
+                                       const Derivative *x, real *by_q, real *by_v, real *gradient)
 {
     const real zero = {0};
     real inner[6], d_inner[6], sum[6], d_sum[6];
@@ -187,10 +188,10 @@ INLINE void NAME(make_symmetric)(const Body *b, const Workspace *w, const real *
 }
 
 /* Add the forces on body i to those on its parent. */
-INLINE void NAME(add_along_to_parent)(const Mechanism *m, ptrdiff_t i, const Workspace *w, Along *along)
+INLINE void NAME(add_derivative_to_parent)(const Mechanism *m, ptrdiff_t i, const Workspace *w, Derivative *derivative)
 {
     const real *d = w->X[i].d;
-    Along *x = along + i, *to = along + m->body[i].parent;
+    Derivative *x = derivative + i, *to = derivative + m->body[i].parent;
     NAME(add_force_cross)(x->X, w->F[i].e, x->dF);
     NAME(add_force_cross)(x->X, x->P, x->dP);
     ADD_CROSS(x->X + 3, x->Q, x->dQ);
@@ -212,33 +213,33 @@ INLINE void NAME(add_along_to_parent)(const Mechanism *m, ptrdiff_t i, const Wor
 }
 
 /* y_q, y_v, y_a <- second derivatives along the direction; see second_order_table.h */
-static void NAME(hvp)(const Mechanism *m, const Second *x, int symmetric, double *y_q, double *y_v, double *y_a,
+static void NAME(hvp)(const Mechanism *m, const Weighted *x, int symmetric, double *y_q, double *y_v, double *y_a,
                       double *workspace)
 {
     const Workspace w = NAME(carve_workspace)(m, workspace);
-    Along *along = (Along *)(workspace + NAME(workspace_size)(m));
+    Derivative *derivative = (Derivative *)(workspace + NAME(workspace_size)(m));
     NAME(place_bodies)(m, x->q, &w);
     NAME(move_inertias)(m, &w);
     NAME(body_forces)(m, &w, x->v, x->a, x->fext, 1);
     for (ptrdiff_t i = 0; i < m->bodies; i++) {
-        NAME(move_along)(m, i, &w, x, along);
-        NAME(forces_along)(m->body[i].mass, w.C + i, w.V[i].e, along + i);
+        NAME(differentiate_motion)(m, i, &w, x, derivative);
+        NAME(differentiate_forces)(m->body[i].mass, w.C + i, w.V[i].e, derivative + i);
     }
     for (ptrdiff_t i = m->bodies - 1; i >= 0; i--) {
         const Body *b = m->body + i;
         real V[6], A[6], W[6], by_q[6], by_v[6], gradient[6];
-        NAME(motion_of_parent)(m, i, &w, V, A);
-        NAME(from_parent)(m, i, &w, along[b->parent < 0 ? 0 : b->parent].W, W);
-        NAME(gradient_along)(V, A, W, w.V[i].e, w.F[i].e, along + i, by_q, by_v, gradient);
+        NAME(write_parent_motions)(m, i, &w, V, A);
+        NAME(motion_of_parent)(m, i, &w, derivative[b->parent < 0 ? 0 : b->parent].W, W);
+        NAME(differentiate_gradient)(V, A, W, w.V[i].e, w.F[i].e, derivative + i, by_q, by_v, gradient);
         for (ptrdiff_t k = b->v; k < b->v + b->freedoms; k++) {
             const real *s = w.S[k].e;
             AT(y_q, k) = NAME(power)(by_q, s);
             AT(y_v, k) = -NAME(power)(by_v, s);
-            AT(y_a, k) = NAME(power)(along[i].dP, s);
+            AT(y_a, k) = NAME(power)(derivative[i].dP, s);
             if (x->dw) AT(y_a, k) += m->armature[k] * READ(x->dw, k);
         }
         if (symmetric && x->dq && b->freedoms > 1 && b->kind != TRANSLATION)
             NAME(make_symmetric)(b, &w, gradient, x->dq, y_q);
-        if (b->parent >= 0) NAME(add_along_to_parent)(m, i, &w, along);
+        if (b->parent >= 0) NAME(add_derivative_to_parent)(m, i, &w, derivative);
     }
 }

@@ -15,39 +15,39 @@ static ptrdiff_t ISA(products_size)(const Mechanism *m)
     return LANES / WIDTH * NAME(workspace_size)(m);
 }
 
-static void ISA(prepare_all)(const Mechanism *m, const double *q, const double *v, const double *fext, double *H,
-                             double *bias, double *workspace)
+static void ISA(write_equation_all)(const Mechanism *m, const double *q, const double *v, const double *fext,
+                                    double *H, double *bias, double *workspace)
 {
-    PASSES NAME(prepare)(m, q + l, v + l, FROM(fext), H + l, bias + l,
-                         workspace + l / WIDTH * NAME(workspace_size)(m));
+    PASSES NAME(write_equation)(m, q + l, v + l, FROM(fext), H + l, bias + l,
+                                workspace + l / WIDTH * NAME(workspace_size)(m));
 }
 
-static void ISA(vjp_all)(const Mechanism *m, const State *x, ptrdiff_t sides, const double *w, double *tau,
+static void ISA(vjp_all)(const Mechanism *m, const State *x, ptrdiff_t vectors, const double *w, double *tau,
                          const Gradients *g, double *workspace)
 {
     PASSES {
         State state = {FROM(x->q), x->v + l, x->a + l, FROM(x->fext)};
         Gradients found = {g->q + l, g->v + l, FROM(g->a), FROM(g->fext), FROM(g->inertia)};
-        NAME(vjp)(m, &state, sides, w + l, FROM(tau), &found,
+        NAME(vjp)(m, &state, vectors, w + l, FROM(tau), &found,
                   x->q ? workspace : workspace + l / WIDTH * NAME(workspace_size)(m));
     }
 }
 
-static void ISA(jvp_all)(const Mechanism *m, const State *x, ptrdiff_t sides, const Directions *d, double *tau,
+static void ISA(jvp_all)(const Mechanism *m, const State *x, ptrdiff_t vectors, const Directions *d, double *tau,
                          double *dtau, double *workspace)
 {
     PASSES {
         State state = {FROM(x->q), x->v + l, x->a + l, FROM(x->fext)};
         Directions along = {FROM(d->q), FROM(d->v), FROM(d->a), FROM(d->fext)};
-        NAME(jvp)(m, &state, sides, &along, FROM(tau), dtau + l,
+        NAME(jvp)(m, &state, vectors, &along, FROM(tau), dtau + l,
                   x->q ? workspace : workspace + l / WIDTH * NAME(workspace_size)(m));
     }
 }
 
 const Products ISA(products) = {
     ISA_NAME,
-    {ISA(workspace_size_one), ISA(prepare_one), ISA(vjp_one), ISA(jvp_one)},
-    {ISA(products_size), ISA(prepare_all), ISA(vjp_all), ISA(jvp_all)},
+    {ISA(workspace_size_one), ISA(write_equation_one), ISA(vjp_one), ISA(jvp_one)},
+    {ISA(products_size), ISA(write_equation_all), ISA(vjp_all), ISA(jvp_all)},
 };
 #undef FROM
 #undef WIDTH

@@ -5,8 +5,8 @@
  *         T_i = I_i Z_i + 2 B_i Y_i - dfext_i
  *     for i = bodies .. 1:   dtau_i = S_i T_i + armature_i da_i,   T_l += T_i + X_i x* F_i */
 
-typedef struct { real X[6], Y[6], Z[6]; } NAME(Change);   /* Z: then T */
-#define Change NAME(Change)
+typedef struct { real X[6], Y[6], Z[6]; } NAME(BodyDerivative);   /* Z: then T */
+#define BodyDerivative NAME(BodyDerivative)
 
 /* T += 2 B Y = 2 (y x p, h x (y x v) - omega x K y) for the rotation y of Y, K = trace(J) / 2 - J and the linear
  * momentum p = m v + omega x h */
@@ -27,8 +27,9 @@ INLINE void NAME(add_rate_force)(double mass, const Inertia *I, const real *V, c
     EACH(r, 3) T[3 + r] += 2.0 * couple[r];
 }
 
-/* Write the change of body i from that of its parent. */
-INLINE void NAME(write_change)(const Mechanism *m, ptrdiff_t i, const Workspace *w, const Directions *d, Change *y)
+/* Write the derivative of the motion of body i from that of its parent. */
+INLINE void NAME(differentiate_body)(const Mechanism *m, ptrdiff_t i, const Workspace *w, const Directions *d,
+                                     BodyDerivative *y)
 {
     const real zero = {0};
     const Body *b = m->body + i;
@@ -58,10 +59,11 @@ INLINE void NAME(write_change)(const Mechanism *m, ptrdiff_t i, const Workspace 
     EACH(r, 6) { y[i].X[r] = X[r]; y[i].Y[r] = Y[r] + rate[r]; y[i].Z[r] = Z[r]; }
 }
 
-/* dtau <- the derivative along one side's directions */
-static void NAME(write_derivative)(const Mechanism *m, const Workspace *w, const Directions *d, Change *y, double *dtau)
+/* dtau <- the derivative along one direction */
+static void NAME(write_derivative)(const Mechanism *m, const Workspace *w, const Directions *d, BodyDerivative *y,
+                                   double *dtau)
 {
-    for (ptrdiff_t i = 0; i < m->bodies; i++) NAME(write_change)(m, i, w, d, y);
+    for (ptrdiff_t i = 0; i < m->bodies; i++) NAME(differentiate_body)(m, i, w, d, y);
     for (ptrdiff_t i = m->bodies - 1; i >= 0; i--) {
         const Body *b = m->body + i;
         real T[6];
@@ -79,21 +81,21 @@ static void NAME(write_derivative)(const Mechanism *m, const Workspace *w, const
         }
         if (b->parent < 0) continue;
         if (d->q) NAME(add_force_cross)(y[i].X, w->F[i].e, T);
-        NAME(add_to_parent)(m, i, w, T, y[b->parent].Z);
+        NAME(add_force_at_parent)(m, i, w, T, y[b->parent].Z);
     }
 }
 
-/* tau, dtau <- inverse dynamics and its derivatives along the directions of every side */
-static void NAME(jvp)(const Mechanism *m, const State *state, ptrdiff_t sides, const Directions *d, double *tau,
+/* tau, dtau <- inverse dynamics and its derivatives along every direction */
+static void NAME(jvp)(const Mechanism *m, const State *state, ptrdiff_t vectors, const Directions *d, double *tau,
                       double *dtau, double *workspace)
 {
     Workspace w = NAME(motion_and_forces)(m, state, tau, workspace);
-    Change *y = (Change *)w.IA;      /* memory that otherwise only aba and prepare use */
-    for (ptrdiff_t s = 0; s < sides; s++) {
+    BodyDerivative *y = (BodyDerivative *)w.IA;      /* memory that otherwise only aba and equation_of_motion use */
+    for (ptrdiff_t s = 0; s < vectors; s++) {
         ptrdiff_t at = s * m->n * LANES, joints = 6 * s * m->joints * LANES;
-        Directions side = {d->q ? d->q + at : NULL, d->v ? d->v + at : NULL, d->a ? d->a + at : NULL,
+        Directions one = {d->q ? d->q + at : NULL, d->v ? d->v + at : NULL, d->a ? d->a + at : NULL,
                            d->fext ? d->fext + joints : NULL};
-        NAME(write_derivative)(m, &w, &side, y, dtau + at);
+        NAME(write_derivative)(m, &w, &one, y, dtau + at);
     }
 }
-#undef Change
+#undef BodyDerivative

@@ -6,11 +6,11 @@
  *
  * All sums over subtrees are about the local origin of the body that carries the subtree. */
 #include "../dynamics/workspace.h"
+#include "../common/motion_cross.h"
 #include "../dynamics/placements.h"
 #include "../dynamics/inertias.h"
 #include "../dynamics/crba.h"
 #include "../dynamics/rnea.h"
-#include "crosses.h"
 
 /* y <- the motion x of the parent of body i, at the local origin of the body; the base does not move */
 INLINE void NAME(motion_of_parent)(const Mechanism *m, ptrdiff_t i, const Workspace *w, const real *x, real *y)
@@ -20,7 +20,7 @@ INLINE void NAME(motion_of_parent)(const Mechanism *m, ptrdiff_t i, const Worksp
 }
 
 /* y += the force f on body i, at the local origin of its parent */
-INLINE void NAME(add_to_parent)(const Mechanism *m, ptrdiff_t i, const Workspace *w, const real *f, real *y)
+INLINE void NAME(add_force_at_parent)(const Mechanism *m, ptrdiff_t i, const Workspace *w, const real *f, real *y)
 {
     EACH(r, 6) y[r] += f[r];
     if (NAME(is_shifted)(m, i)) ADD_CROSS(w->X[i].d, f, y + 3);
@@ -34,13 +34,13 @@ static void NAME(sum_forces)(const Mechanism *m, const Workspace *w, const doubl
         if (tau)
             for (ptrdiff_t k = b->v; k < b->v + b->freedoms; k++)
                 AT(tau, k) = NAME(power)(w->F[i].e, w->S[k].e) + m->armature[k] * READ(a, k);
-        if (b->parent >= 0) NAME(add_to_parent)(m, i, w, w->F[i].e, w->F[b->parent].e);
+        if (b->parent >= 0) NAME(add_force_at_parent)(m, i, w, w->F[i].e, w->F[b->parent].e);
     }
 }
 
-/* H, bias <- both sides' terms of H a + bias = tau; placements and inertias of the bodies stay in the workspace. */
-static void NAME(prepare)(const Mechanism *m, const double *q, const double *v, const double *fext, double *H,
-                          double *bias, double *workspace)
+/* H, bias <- the terms of H a + bias = tau; placements and inertias of the bodies stay in the workspace. */
+static void NAME(write_equation)(const Mechanism *m, const double *q, const double *v, const double *fext,
+                                 double *H, double *bias, double *workspace)
 {
     Workspace w = NAME(carve_workspace)(m, workspace), composite = w;
     composite.C = (Inertia *)w.IA;   /* memory that the products use later */

@@ -6,15 +6,16 @@
 
 typedef struct { const double *q, *v, *a, *fext; } State;     /* fext: 6 per joint, in its axes; NULL: zero */
 
-/* Directions of a derivative, for every side in turn; NULL: zero */
+/* Directions of a derivative, for every vector in turn; NULL: zero */
 typedef struct { const double *q, *v, *a, *fext; } Directions;
 
-/* Gradients, for every side in turn: n by q, v and a; 6 per joint by fext; 10 per joint by its inertia, that is mass,
+/* Gradients, for every vector in turn: n by q, v and a; 6 per joint by fext; 10 per joint by its inertia, that is mass,
  * first moment, Ixx, Ixy, Iyy, Ixz, Iyz, Izz about its origin and in its axes. NULL: not wanted, but by q and v */
 typedef struct { double *q, *v, *a, *fext, *inertia; } Gradients;
 
 /* Kernels for `lanes` states side by side: entry e of state l stands at x[e * lanes + l]. Arrays with lanes are
- * aligned to 64 bytes, the workspace too. A side is one vector to multiply by; a state has any number of them. */
+ * aligned to 64 bytes, the workspace too. A state has any number of vectors to
+ * multiply by. */
 typedef struct {
     /* doubles of workspace */
     ptrdiff_t (*workspace_size)(const Mechanism *);
@@ -23,10 +24,10 @@ typedef struct {
                                double *bias, double *workspace);
     /* gradients of w . tau for the inverse dynamics tau, which is written too unless it is NULL. q = NULL: that of the
      * last call of equation_of_motion, whose workspace this is */
-    void (*vjp)(const Mechanism *, const State *, ptrdiff_t sides, const double *w, double *tau, const Gradients *,
+    void (*vjp)(const Mechanism *, const State *, ptrdiff_t vectors, const double *w, double *tau, const Gradients *,
                 double *workspace);
     /* dtau <- derivative of the inverse dynamics along directions; the rest as for vjp */
-    void (*jvp)(const Mechanism *, const State *, ptrdiff_t sides, const Directions *, double *tau, double *dtau,
+    void (*jvp)(const Mechanism *, const State *, ptrdiff_t vectors, const Directions *, double *tau, double *dtau,
                 double *workspace);
 } ProductKernels;
 

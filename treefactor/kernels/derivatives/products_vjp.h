@@ -74,7 +74,7 @@ static void NAME(write_gradients)(const Mechanism *m, const Workspace *w, Adjoin
             if (by_a) AT(by_a, k) = NAME(power)(P, s) + m->armature[k] * READ(x, k);
         }
         if (b->parent < 0) continue;
-        NAME(add_to_parent)(m, i, w, P, y[b->parent].P);
+        NAME(add_force_at_parent)(m, i, w, P, y[b->parent].P);
         EACH(r, 3) y[b->parent].Q[r] += Q[r];
     }
 }
@@ -134,13 +134,13 @@ static void NAME(write_body_gradients)(const Mechanism *m, const Workspace *w, c
     }
 }
 
-/* tau, g <- inverse dynamics and the gradients of w . tau for every side w */
-static void NAME(vjp)(const Mechanism *m, const State *state, ptrdiff_t sides, const double *w, double *tau,
+/* tau, g <- inverse dynamics and the gradients of w . tau for every vector w of weights */
+static void NAME(vjp)(const Mechanism *m, const State *state, ptrdiff_t vectors, const double *w, double *tau,
                       const Gradients *g, double *workspace)
 {
     Workspace work = NAME(motion_and_forces)(m, state, tau, workspace);
-    Adjoint *y = (Adjoint *)work.IA; /* memory that otherwise only aba and prepare use */
-    for (ptrdiff_t s = 0; s < sides; s++) {
+    Adjoint *y = (Adjoint *)work.IA; /* memory that otherwise only aba and equation_of_motion use */
+    for (ptrdiff_t s = 0; s < vectors; s++) {
         ptrdiff_t at = s * m->n * LANES, joints = s * m->joints * LANES;
         NAME(adjoint_motions)(m, &work, w + at, y);
         if (g->fext || g->inertia)

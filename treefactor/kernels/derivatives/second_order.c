@@ -1,4 +1,5 @@
 /* Compile the kernels of second derivatives for every instruction set. */
+#pragma GCC diagnostic ignored "-Wunused-function"   /* of the recursions whose parts the kernels share */
 #include <math.h>
 #include <string.h>
 

@@ -9,35 +9,35 @@
 
 #define FROM(x) ((x) ? (x) + l : NULL)
 
-static Second ISA(second_from)(const Second *x, int l)
+static Weighted ISA(second_from)(const Weighted *x, int l)
 {
-    return (Second){x->q + l, x->v + l, x->a + l, FROM(x->fext), x->w + l,
+    return (Weighted){x->q + l, x->v + l, x->a + l, FROM(x->fext), x->w + l,
                     FROM(x->dq), FROM(x->dv), FROM(x->da), FROM(x->dw)};
 }
 
-static void ISA(hvp_all)(const Mechanism *m, const Second *x, int symmetric, double *y_q, double *y_v, double *y_a,
+static void ISA(hvp_all)(const Mechanism *m, const Weighted *x, int symmetric, double *y_q, double *y_v, double *y_a,
                          double *workspace)
 {
     PASSES {
-        const Second from = ISA(second_from)(x, l);
+        const Weighted from = ISA(second_from)(x, l);
         NAME(hvp)(m, &from, symmetric, y_q + l, y_v + l, y_a + l, workspace);
     }
 }
 
-static void ISA(hessian_all)(const Mechanism *m, const Second *x, int symmetric, double *qq, double *qv, double *vv,
+static void ISA(hessian_all)(const Mechanism *m, const Weighted *x, int symmetric, double *qq, double *qv, double *vv,
                              double *qa, double *workspace)
 {
     PASSES {
-        const Second from = ISA(second_from)(x, l);
+        const Weighted from = ISA(second_from)(x, l);
         NAME(hessian)(m, &from, symmetric, qq + l, qv + l, vv + l, qa + l, workspace);
     }
 }
 
-static void ISA(forward_hessian_all)(const Packed *x, int symmetric, const double *a_q, const double *a_v,
+static void ISA(forward_hessian_all)(const PackedHessian *x, int symmetric, const double *a_q, const double *a_v,
                                      const double *a_tau, double *qq, double *qv, double *vv, double *qtau)
 {
     PASSES {
-        const Packed from = {x->n, x->start, x->column, x->qq + l, x->qv + l, x->vv + l, x->qa + l};
+        const PackedHessian from = {x->n, x->start, x->column, x->qq + l, x->qv + l, x->vv + l, x->qa + l};
         NAME(forward_hessian)(&from, symmetric, a_q + l, a_v + l, a_tau + l, qq + l, qv + l, vv + l, qtau + l);
     }
 }

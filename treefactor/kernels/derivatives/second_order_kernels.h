@@ -1,18 +1,19 @@
 /* Second derivatives of phi = w . (inverse dynamics), for one kind of number: along a direction (hvp.h), and as
  * matrices (hessian.h). */
 #include "../dynamics/workspace.h"
+#include "../common/motion_cross.h"
 #include "../dynamics/placements.h"
 #include "../dynamics/inertias.h"
+#include "../dynamics/crba.h"
 #include "../dynamics/rnea.h"
 #include "../dynamics/momenta.h"
-#include "crosses.h"
 #include "hvp.h"
 #include "hessian.h"
 #include "forward_hessian.h"
 
 static ptrdiff_t NAME(second_order_size)(const Mechanism *m)
 {
-    ptrdiff_t hvp = m->bodies * sizeof(Along), hessian = m->bodies * sizeof(Adjoint) + m->n * sizeof(Rates);
+    ptrdiff_t hvp = m->bodies * sizeof(Derivative), hessian = m->bodies * sizeof(Adjoint) + m->n * sizeof(Rates);
     return NAME(workspace_size)(m) + (hvp > hessian ? hvp : hessian) / 8;
 }
 
@@ -23,10 +24,10 @@ static ptrdiff_t NAME(second_order_size)(const Mechanism *m)
 #undef Articulated
 #undef Workspace
 #undef Momentum
-#undef Along
+#undef Derivative
 #undef Adjoint
 #undef Rates
 #undef Wrenches
-#undef Second
+#undef Weighted
 #undef Targets
 #undef LOWER

@@ -8,14 +8,14 @@
  * zero. All freedoms, mimic joints included. */
 typedef struct {
     const double *q, *v, *a, *fext, *w, *dq, *dv, *da, *dw;
-} Second;
+} Weighted;
 
 /* Second derivatives of inverse dynamics as `hessian` writes them, weighted by H^-1 w, in the pattern of H */
 typedef struct {
     ptrdiff_t n;
     const ptrdiff_t *start, *column; /* n + 1; of every packed entry */
     const double *qq, *qv, *vv, *qa;
-} Packed;
+} PackedHessian;
 
 /* Kernels for `lanes` states side by side: entry e of state l stands at x[e * lanes + l]. Arrays with lanes are
  * aligned to 64 bytes, the workspace too. phi = w . (inverse dynamics); derivatives by q are along `integrate`.
@@ -24,15 +24,15 @@ typedef struct {
     /* doubles of workspace of either kernel */
     ptrdiff_t (*workspace_size)(const Mechanism *);
     /* y_q, y_v, y_a <- second derivatives of phi along the direction */
-    void (*hvp)(const Mechanism *, const Second *, int symmetric, double *y_q, double *y_v, double *y_a,
+    void (*hvp)(const Mechanism *, const Weighted *, int symmetric, double *y_q, double *y_v, double *y_a,
                 double *workspace);
     /* qq, qv, vv, qa <- second derivatives of phi; the first letter is the row. Packed rows of the lower triangle,
      * then, for qv and qa, and for qq unless symmetric, the entries above the diagonal in the same order, transposed */
-    void (*hessian)(const Mechanism *, const Second *, int symmetric, double *qq, double *qv, double *vv, double *qa,
+    void (*hessian)(const Mechanism *, const Weighted *, int symmetric, double *qq, double *qv, double *vv, double *qa,
                     double *workspace);
     /* qq, qv, vv, qtau <- second derivatives of w . (forward dynamics), dense */
-    void (*forward_hessian)(const Packed *, int symmetric, const double *a_q, const double *a_v, const double *a_tau,
-                            double *qq, double *qv, double *vv, double *qtau);
+    void (*forward_hessian)(const PackedHessian *, int symmetric, const double *a_q, const double *a_v,
+                            const double *a_tau, double *qq, double *qv, double *vv, double *qtau);
 } SecondOrderKernels;
 
 typedef struct {

@@ -1,10 +1,10 @@
 /* Derivatives by q, v and a: motions of frames and of centres of mass, and the momentum about the centre of mass.
  * Singh, Russell, Wensing (2022), Efficient analytical derivatives of rigid-body dynamics using spatial vector algebra.
  *
- * Moving along freedom k displaces everything from its body on by its unit motion S. With the velocity P and the
- * spatial acceleration Q of the body's parent and the velocity V of the body itself:
+ * The unit motion S of freedom k displaces its body i and all that i carries. With the velocity V_l and the spatial
+ * acceleration A_l of the parent l of i, and the velocity V_i:
  *
- *     first = P x S,   second = Q x S + P x first,   mixed = (P + V) x S
+ *     first = V_l x S,   second = A_l x S + V_l x first,   mixed = (V_l + V_i) x S
  *
  * are the derivatives of velocities by q, of accelerations by q and of accelerations by v, for observers at rest. Those
  * of a quantity y seen from a frame on a body that moves at W leave out W x: derivatives of y in the axes of the base
@@ -14,14 +14,6 @@
 
 typedef struct { real S[6], first[6], second[6], mixed[6]; } NAME(Rates);
 #define Rates NAME(Rates)
-
-/* y += x x s, of two motions at one point */
-INLINE void NAME(add_bracket)(const real *x, const real *s, real *y)
-{
-    ADD_CROSS(x + 3, s, y);
-    ADD_CROSS(x, s + 3, y);
-    ADD_CROSS(x + 3, s + 3, y + 3);
-}
 
 /* V <- velocity of a body at a point, measured as places are */
 INLINE void NAME(velocity_at)(const Work *w, ptrdiff_t body, const real *at, real *V)
@@ -50,8 +42,9 @@ INLINE void NAME(acceleration_at)(const Work *w, ptrdiff_t body, const real *at,
     ADD_CROSS(w->V[body].v, w->V[body].w, A);
 }
 
-/* Motions at a point of a body and of its parent, which all freedoms of the body share */
-typedef struct { real P[6], Q[6], apart[6], sum[6]; } NAME(Carrier);
+/* Velocity and acceleration of the parent of a body at a point, and sums with those of the body: all freedoms of the
+ * body share them */
+typedef struct { real V[6], A[6], apart[6], sum[6]; } NAME(Carrier);
 #define Carrier NAME(Carrier)
 
 /* c <- those of a body, for observers that move at W; NULL: at rest */
@@ -59,11 +52,11 @@ INLINE void NAME(carry)(const Plan *plan, const Work *w, ptrdiff_t body, const r
 {
     const ptrdiff_t parent = plan->m.body[body].parent;
     real V[6];
-    NAME(velocity_at)(w, parent, at, c->P);
-    NAME(acceleration_at)(w, parent, at, c->Q);
+    NAME(velocity_at)(w, parent, at, c->V);
+    NAME(acceleration_at)(w, parent, at, c->A);
     NAME(velocity_at)(w, body, at, V);
     EACH(r, 6) {
-        c->apart[r] = W ? c->P[r] - W[r] : c->P[r];
+        c->apart[r] = W ? c->V[r] - W[r] : c->V[r];
         c->sum[r] = c->apart[r] + V[r];
     }
 }
@@ -83,10 +76,10 @@ INLINE void NAME(rates_of)(const Work *w, const Freedom *f, const real *at, cons
         }
         ADD_CROSS(axis, arm, x->S);
     }
-    NAME(add_bracket)(c->P, x->S, x->first);
-    NAME(add_bracket)(c->Q, x->S, x->second);
-    NAME(add_bracket)(c->apart, x->first, x->second);
-    NAME(add_bracket)(c->sum, x->S, x->mixed);
+    NAME(add_motion_cross)(c->V, x->S, x->first);
+    NAME(add_motion_cross)(c->A, x->S, x->second);
+    NAME(add_motion_cross)(c->apart, x->first, x->second);
+    NAME(add_motion_cross)(c->sum, x->S, x->mixed);
 }
 
 /* x <- derivatives of the linear part of the classical acceleration a + w x v, given those of the spatial one */

@@ -3,6 +3,7 @@
  * Vectors are expressed in the axes of the base. Positions are measured from the origin of the root body of each
  * tree, whose own position is added last: no digit is lost far from the base. Body -1 is the base. */
 #include "../common/spatial.h"
+#include "../common/motion_cross.h"
 #include "../dynamics/joints.h"
 #include "paths.h"
 #include "frames.h"

@@ -82,6 +82,8 @@ typedef struct {
     void (*gather)(ptrdiff_t pieces, const Piece *, int count, const char *from, ptrdiff_t to_lane, void *X);
     /* the reverse, contiguous */
     void (*store)(ptrdiff_t m, int count, const void *X, char *to, ptrdiff_t to_lane);
+    /* the same for the entries at[0], at[1], .. at[m - 1] of X */
+    void (*unpack)(ptrdiff_t m, const int *at, int count, const void *X, char *to, ptrdiff_t to_lane);
     /* X <- LTDL of H, which is read once, may be X and need not be aligned; failed[l] <- -1, or the row whose
      * pivot or its reciprocal is not in (0, inf), its matrix made NaN */
     void (*factor)(const Shape *, const void *H, void *X, void *inverse, void *scratch, ptrdiff_t *failed);
@@ -93,11 +95,11 @@ typedef struct {
     void (*multiply)(const Shape *, const void *H, const void *x, void *y, ptrdiff_t r);
     /* G <- W^T W, W of (n, m) entries, G of (m, m) */
     void (*gram)(ptrdiff_t n, ptrdiff_t m, const void *W, void *G);
-    /* Y <- H^-1, (n, n) entries; Z and V: workspaces of packed rows */
+    /* Y <- H^-1, (n, n) entries; Z, V <- packed rows of L^-1 and L^-1 D^-1 (LTL: of L^-1) */
     void (*invert)(const Shape *, const void *X, const void *inverse, int ltdl, void *Z, void *V, void *Y);
-    /* Y <- -H^-1 P, (n, n) entries, from LTDL, for P with the pattern of H: packed rows of the lower triangle, then
-     * the entries above the diagonal, transposed; y: a workspace of t->n times 4 entries */
-    void (*solve_pair)(const Shape *, const void *X, const void *inverse, const void *P, void *y, void *Y);
+    /* Y <- -H^-1 P, (n, n) entries, from LTDL and V, as `invert` leaves it, for P with the pattern of H: packed rows
+     * of the lower triangle, then the entries above the diagonal, transposed; y: a workspace of t->n times 4 entries */
+    void (*solve_pair)(const Shape *, const void *X, const void *V, const void *P, void *y, void *Y);
 } LaneKernels;
 
 /* Kernels on one matrix of doubles, in padded rows aligned to 32 bytes: X holds L, with zeros from its diagonal

@@ -32,6 +32,9 @@ typedef ELEMENT NAME(loose)
 #define WITH_REST(rest, f, ...) switch (rest) { case 2: f(2, __VA_ARGS__); break; case 1: f(1, __VA_ARGS__); }
 #endif
 
+/* Each part of the lanes in turn, within a tile: where tiles are small, finding them costs as much as their sums. */
+#define FOR_PARTS(part) for (int part = 0; part < LANES; part += WIDTH)
+
 #include "lanes_factor.h"
 #include "lanes_solve.h"
 #include "lanes_inverse.h"
@@ -39,12 +42,13 @@ typedef ELEMENT NAME(loose)
 #include "lanes_transfer.h"
 
 static const LaneKernels NAME(lanes) = {
-    LANES, SIDE, NAME(load), NAME(gather), NAME(store), NAME(factor), NAME(to_ltl),
-    NAME(apply), NAME(multiply), NAME(gram), NAME(invert), NAME(solve_pair),
+    LANES, SIDE, NAME(load), NAME(gather), NAME(store), NAME(unpack), NAME(factor),
+    NAME(to_ltl), NAME(apply), NAME(multiply), NAME(gram), NAME(invert), NAME(solve_pair),
 };
 
 #undef real
 #undef READ_LOOSE
+#undef FOR_PARTS
 #undef TILED
 #undef FOR_TILES
 #undef WITH_REST

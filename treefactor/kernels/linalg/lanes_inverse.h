@@ -75,34 +75,41 @@ INLINE void NAME(l_inverse_rows)(int R, const Shape *t, const Block *b, const EL
     }
 }
 
-/* rows of block b times rows of block a, which comes before it or is it */
-INLINE void NAME(inverse_tile)(int A, int R, const Shape *t, const Block *b, const Block *a, ptrdiff_t common,
-                               const ELEMENT *Z, const ELEMENT *V, ELEMENT *Y) {
-    const ptrdiff_t shared = common < a->depth ? common : a->depth;
-    real T[TILE][TILE];
-    UNROLL for (int i = 0; i < R; i++)
-        UNROLL for (int j = 0; j < A; j++) T[i][j] = (real){0};
-    for (ptrdiff_t c = 0; c < shared; c++)
+/* rows of block b times rows of block a, which comes before it or is it; a is `above` where it holds ancestors of b,
+ * too, besides the `shared` ones of both */
+INLINE void NAME(inverse_tile)(int A, int R, const Shape *t, const Block *b, const Block *a, ptrdiff_t shared,
+                               int above, const ELEMENT *Z, const ELEMENT *V, ELEMENT *Y) {
+    const ELEMENT *row[TILE], *column[TILE];
+    UNROLL for (int i = 0; i < R; i++) row[i] = V + t->start[b->node[i]] * LANES;
+    UNROLL for (int j = 0; j < A; j++) column[j] = Z + t->start[a->node[j]] * LANES;
+    FOR_PARTS(part) {
+        real T[TILE][TILE];
         UNROLL for (int i = 0; i < R; i++)
-            UNROLL for (int j = 0; j < A; j++)
-                T[i][j] += READ(V, t->start[b->node[i]] + c) * READ(Z, t->start[a->node[j]] + c);
-    UNROLL for (int i = 0; i < R; i++)
-        UNROLL for (int j = 0; j < A; j++) {
-            if (a == b && j > i) continue;
-            for (ptrdiff_t c = shared; c < common && c <= a->depth + j; c++)
-                T[i][j] += READ(V, t->start[b->node[i]] + c) * READ(Z, t->start[a->node[j]] + c);
-            AT(Y, b->node[i] * t->n + a->node[j]) = AT(Y, a->node[j] * t->n + b->node[i]) = T[i][j];
-        }
+            UNROLL for (int j = 0; j < A; j++) T[i][j] = (real){0};
+        for (ptrdiff_t c = 0; c < shared; c++)
+            UNROLL for (int i = 0; i < R; i++)
+                UNROLL for (int j = 0; j < A; j++) T[i][j] += READ(row[i] + part, c) * READ(column[j] + part, c);
+        UNROLL for (int i = 0; i < R; i++)
+            UNROLL for (int j = 0; j < A; j++) {
+                if (a == b && j > i) continue;
+                if (above)
+                    UNROLL for (int q = 0; q <= j; q++)
+                        T[i][j] += READ(row[i] + part, a->depth + q) * READ(column[j] + part, a->depth + q);
+                AT(Y + part, b->node[i] * t->n + a->node[j]) = T[i][j];
+                AT(Y + part, a->node[j] * t->n + b->node[i]) = T[i][j];
+            }
+    }
 }
 
 INLINE void NAME(inverse_rows)(int R, const Shape *t, const Block *b, const ELEMENT *Z, const ELEMENT *V, ELEMENT *Y) {
-    const ptrdiff_t *mine = t->column + t->start[b->node[0]];
+    const ptrdiff_t top = b->below - b->rows;
+    ptrdiff_t shared = 0;
+    int after_above = 0;
     for (const Block *a = t->block; a <= b; a++) {
-        const ptrdiff_t *its = t->column + t->start[a->node[a->rows - 1]], end = a->depth + a->rows;
-        const ptrdiff_t limit = a == b ? end : b->depth < end ? b->depth : end;
-        ptrdiff_t common = a == b ? end : 0;
-        while (common < limit && mine[common] == its[common]) common++;
-        WITH_ROWS(a->rows, NAME(inverse_tile), R, t, b, a, common, Z, V, Y)
+        const int above = a == b || (a->below <= top && top < a->stop);
+        if (above || after_above || a->depth < shared) shared = a->depth;
+        WITH_ROWS(a->rows, NAME(inverse_tile), R, t, b, a, shared, above, Z, V, Y)
+        after_above = above;
     }
 }
 
@@ -112,7 +119,7 @@ static void NAME(invert)(const Shape *t, const void *L, const void *inverse, int
         ELEMENT *z = (ELEMENT *)Z + part, *v = (ELEMENT *)V + part;
         for (const Block *b = t->block; b < t->block + t->blocks; b++)
             WITH_ROWS(b->rows, NAME(l_inverse_rows), t, b, l, ltdl ? NULL : d, ltdl ? d : NULL, z, v)
-        for (const Block *b = t->block; b < t->block + t->blocks; b++)
-            WITH_ROWS(b->rows, NAME(inverse_rows), t, b, z, v, (ELEMENT *)Y + part)
     }
+    for (const Block *b = t->block; b < t->block + t->blocks; b++)
+        WITH_ROWS(b->rows, NAME(inverse_rows), t, b, Z, V, Y)
 }

@@ -2,7 +2,8 @@
  * lanes.h.
  *
  * Column c of P has entries in the rows of the subtree of c and of its ancestors only, and so has L^-T P: that half
- * of the solve visits no other rows. lanes_solve.h does the same for full columns. Columns of one block at a time. */
+ * of the solve visits no other rows. The other half is a product with V = L^-1 D^-1, in which only common ancestors
+ * count. lanes_solve.h solves for full columns. Columns of one block at a time. */
 
 /* entry of the packed P in row k of the column j, an ancestor of k or k itself at depth d */
 #define LEFT(t, k, d) ((t)->start[k] + (d))
@@ -15,60 +16,71 @@ INLINE void NAME(half_pair)(int R, int C, const Shape *t, const Block *c, const 
                             const ELEMENT *P, ELEMENT *y) {
     const ptrdiff_t top = c->below - c->rows, *path = t->column + t->start[c->node[0]];
     const int inside = a->depth > c->depth;
-    real T[TILE][TILE];
-    UNROLL for (int i = 0; i < R; i++)
-        UNROLL for (int s = 0; s < C; s++)
-            T[i][s] = -READ(P, inside || (a == c && s <= i) ? LEFT(t, a->node[i], c->depth + s)
-                                                            : ABOVE(t, c->node[s], a->depth + i));
-    for (ptrdiff_t j = inside || a == c ? a->below : top; j < (inside || a == c ? a->stop : c->stop); j++) {
-        const ELEMENT *Lk = L + (t->start[t->order[j]] + a->depth) * LANES, *yk = y + t->order[j] * C * LANES;
+    const ptrdiff_t below = inside || a == c ? a->below : top, stop = inside || a == c ? a->stop : c->stop;
+    FOR_PARTS(part) {
+        const ELEMENT *l = L + a->depth * LANES + part, *x = y + part;
+        real T[TILE][TILE];
         UNROLL for (int i = 0; i < R; i++)
-            UNROLL for (int s = 0; s < C; s++) T[i][s] -= READ(Lk, i) * READ(yk, s);
-    }
-    for (ptrdiff_t d = a->depth + R; d < c->depth; d++) {
-        const ELEMENT *Lk = L + (t->start[path[d]] + a->depth) * LANES, *yk = y + path[d] * C * LANES;
-        UNROLL for (int i = 0; i < R; i++)
-            UNROLL for (int s = 0; s < C; s++) T[i][s] -= READ(Lk, i) * READ(yk, s);
-    }
-    UNROLL for (int i = R - 1; i >= 0; i--) {
-        const ELEMENT *Lk = L + (t->start[a->node[i]] + a->depth) * LANES;
-        UNROLL for (int q = 0; q < i; q++)
-            UNROLL for (int s = 0; s < C; s++) T[q][s] -= READ(Lk, q) * T[i][s];
-        UNROLL for (int s = 0; s < C; s++) AT(y, a->node[i] * C + s) = T[i][s];
+            UNROLL for (int s = 0; s < C; s++)
+                T[i][s] = -READ(P + part, inside || (a == c && s <= i) ? LEFT(t, a->node[i], c->depth + s)
+                                                                       : ABOVE(t, c->node[s], a->depth + i));
+        for (ptrdiff_t j = below; j < stop; j++) {
+            const ptrdiff_t k = t->order[j];
+            const ELEMENT *Lk = l + t->start[k] * LANES, *yk = x + k * C * LANES;
+            UNROLL for (int i = 0; i < R; i++)
+                UNROLL for (int s = 0; s < C; s++) T[i][s] -= READ(Lk, i) * READ(yk, s);
+        }
+        for (ptrdiff_t d = a->depth + R; d < c->depth; d++) {
+            const ELEMENT *Lk = l + t->start[path[d]] * LANES, *yk = x + path[d] * C * LANES;
+            UNROLL for (int i = 0; i < R; i++)
+                UNROLL for (int s = 0; s < C; s++) T[i][s] -= READ(Lk, i) * READ(yk, s);
+        }
+        UNROLL for (int i = R - 1; i >= 0; i--) {
+            const ELEMENT *Lk = l + t->start[a->node[i]] * LANES;
+            UNROLL for (int q = 0; q < i; q++)
+                UNROLL for (int s = 0; s < C; s++) T[q][s] -= READ(Lk, q) * T[i][s];
+            UNROLL for (int s = 0; s < C; s++) AT(y + part, a->node[i] * C + s) = T[i][s];
+        }
     }
 }
 
-/* Y, y <- rows of block a of L^-1 D^-1 y in the columns of block c; `known`: whether y holds entries there */
-INLINE void NAME(whole_pair)(int R, int C, const Shape *t, const Block *c, const Block *a, int known, const ELEMENT *L,
-                             const ELEMENT *inverse, ELEMENT *y, ELEMENT *Y) {
+/* Y <- rows of block a of V y in the columns of block c, from the `shared` ancestors of a that y has entries for, and
+ * from the block itself if it has */
+INLINE void NAME(whole_pair)(int R, int C, const Shape *t, const Block *c, const Block *a, ptrdiff_t shared, int known,
+                             const ELEMENT *V, const ELEMENT *y, ELEMENT *Y) {
     const ptrdiff_t *ancestor = t->column + t->start[a->node[0]];
     const ELEMENT *row[TILE];
-    real T[TILE][TILE];
+    ELEMENT *to[TILE];
     UNROLL for (int i = 0; i < R; i++) {
-        row[i] = L + t->start[a->node[i]] * LANES;
-        UNROLL for (int s = 0; s < C; s++) {
-            T[i][s] = (real){0};
-            if (known) T[i][s] = READ(y, a->node[i] * C + s) * READ(inverse, a->node[i]);
-        }
+        row[i] = V + t->start[a->node[i]] * LANES;
+        to[i] = Y + a->node[i] * t->n * LANES;
     }
-    for (ptrdiff_t p = 0; p < a->depth; p++) {
-        const ELEMENT *yp = y + ancestor[p] * C * LANES;
+    FOR_PARTS(part) {
+        real T[TILE][TILE];
         UNROLL for (int i = 0; i < R; i++)
-            UNROLL for (int s = 0; s < C; s++) T[i][s] -= READ(row[i], p) * READ(yp, s);
-    }
-    UNROLL for (int i = 0; i < R; i++) {
-        UNROLL for (int q = 0; q < i; q++)
-            UNROLL for (int s = 0; s < C; s++) T[i][s] -= READ(row[i], a->depth + q) * T[q][s];
-        UNROLL for (int s = 0; s < C; s++)
-            AT(y, a->node[i] * C + s) = AT(Y, a->node[i] * t->n + c->node[s]) = T[i][s];
+            UNROLL for (int s = 0; s < C; s++) T[i][s] = (real){0};
+        for (ptrdiff_t p = 0; p < shared; p++) {
+            const ELEMENT *yp = y + ancestor[p] * C * LANES + part;
+            UNROLL for (int i = 0; i < R; i++)
+                UNROLL for (int s = 0; s < C; s++) T[i][s] += READ(row[i] + part, p) * READ(yp, s);
+        }
+        if (known)
+            UNROLL for (int q = 0; q < R; q++)
+                UNROLL for (int i = q; i < R; i++)
+                    UNROLL for (int s = 0; s < C; s++)
+                        T[i][s] += READ(row[i] + part, a->depth + q) * READ(y + part, a->node[q] * C + s);
+        UNROLL for (int i = 0; i < R; i++)
+            UNROLL for (int s = 0; s < C; s++) AT(to[i] + part, c->node[s]) = T[i][s];
     }
 }
 
 /* columns of block c */
-INLINE void NAME(pair_columns)(int C, const Shape *t, const Block *c, const ELEMENT *L, const ELEMENT *inverse,
+INLINE void NAME(pair_columns)(int C, const Shape *t, const Block *c, const ELEMENT *L, const ELEMENT *V,
                                const ELEMENT *P, ELEMENT *y, ELEMENT *Y) {
     const Block *end = t->block + t->blocks;
-    const ptrdiff_t top = c->below - c->rows, root = t->column[t->start[c->node[0]]];
+    const ptrdiff_t top = c->below - c->rows;
+    ptrdiff_t shared = 0;                /* ancestors of a for which y has entries */
+    int after_known = 0;
     const Block *below = c + 1;
     while (below < end && below->below - below->rows < c->stop) below++;
     for (const Block *a = below; a-- > t->block;)
@@ -76,19 +88,15 @@ INLINE void NAME(pair_columns)(int C, const Shape *t, const Block *c, const ELEM
             WITH_ROWS(a->rows, NAME(half_pair), C, t, c, a, L, P, y)
     for (const Block *a = t->block; a < end; a++) {
         const int known = (a >= c && a < below) || (a->below <= top && top < a->stop);
-        if (t->column[t->start[a->node[0]]] == root)
-            WITH_ROWS(a->rows, NAME(whole_pair), C, t, c, a, known, L, inverse, y, Y)
-        else
-            for (int i = 0; i < a->rows; i++)
-                for (int s = 0; s < C; s++) AT(Y, a->node[i] * t->n + c->node[s]) = (real){0};
+        if (known || after_known || a->depth < shared) shared = a->depth;
+        WITH_ROWS(a->rows, NAME(whole_pair), C, t, c, a, shared, known, V, y, Y)
+        after_known = known;
     }
 }
 
-static void NAME(solve_pair)(const Shape *t, const void *L, const void *inverse, const void *P, void *y, void *Y) {
-    for (int part = 0; part < LANES; part += WIDTH)
-        for (const Block *c = t->block; c < t->block + t->blocks; c++)
-            WITH_ROWS(c->rows, NAME(pair_columns), t, c, (const ELEMENT *)L + part, (const ELEMENT *)inverse + part,
-                      (const ELEMENT *)P + part, (ELEMENT *)y + part, (ELEMENT *)Y + part)
+static void NAME(solve_pair)(const Shape *t, const void *L, const void *V, const void *P, void *y, void *Y) {
+    for (const Block *c = t->block; c < t->block + t->blocks; c++)
+        WITH_ROWS(c->rows, NAME(pair_columns), t, c, L, V, P, y, Y)
 }
 #undef LEFT
 #undef ABOVE

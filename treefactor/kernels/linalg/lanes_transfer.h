@@ -13,12 +13,17 @@ INLINE void NAME(load_tile)(const char *from, ptrdiff_t to_lane, ELEMENT *x) {
     }
 }
 
+/* the transpose of T to SIDE matrices */
+INLINE void NAME(put_rows)(NAME(row) *T, char *to, ptrdiff_t to_lane) {
+    NAME(transpose)(T);
+    UNROLL for (int i = 0; i < SIDE; i++) memcpy(to + i * to_lane, &T[i], sizeof(NAME(row)));
+}
+
 INLINE void NAME(store_tile)(const ELEMENT *x, char *to, ptrdiff_t to_lane) {
     for (int part = 0; part < LANES; part += SIDE) {
         NAME(row) T[SIDE];
         UNROLL for (int i = 0; i < SIDE; i++) T[i] = *(const NAME(row) *)(x + i * LANES + part);
-        NAME(transpose)(T);
-        UNROLL for (int i = 0; i < SIDE; i++) memcpy(to + (part + i) * to_lane, &T[i], sizeof(NAME(row)));
+        NAME(put_rows)(T, to + part * to_lane, to_lane);
     }
 }
 
@@ -51,6 +56,21 @@ static void NAME(gather)(ptrdiff_t pieces, const Piece *piece, int count, const 
         if (p->whole && count == LANES) NAME(load_tile)(from + p->at, to_lane, x);  /* the next pieces follow */
         else NAME(load_entries)(p->length, count, from + p->at, to_lane, x);
     }
+}
+
+static void NAME(unpack)(ptrdiff_t m, const int *at, int count, const void *X, char *to, ptrdiff_t to_lane) {
+    const ELEMENT *x = X;
+    if (count == LANES && m >= SIDE) {
+        FOR_TILES(e, m)
+            for (int part = 0; part < LANES; part += SIDE) {
+                NAME(row) T[SIDE];
+                UNROLL for (int i = 0; i < SIDE; i++)
+                    T[i] = *(const NAME(row) *)(x + (ptrdiff_t)at[e + i] * LANES + part);
+                NAME(put_rows)(T, to + e * sizeof(ELEMENT) + part * to_lane, to_lane);
+            }
+    } else
+        for (ptrdiff_t e = 0; e < m; e++)
+            for (int l = 0; l < count; l++) ((ELEMENT *)(to + l * to_lane))[e] = x[(ptrdiff_t)at[e] * LANES + l];
 }
 
 static void NAME(store)(ptrdiff_t m, int count, const void *X, char *to, ptrdiff_t to_lane) {

@@ -12,7 +12,7 @@ from ...check import robots
 from ...codegen import Kernels, Program, generate
 from ...codegen import compile as compiled
 from ...codegen.backends import build
-from ...codegen.backends._routine import Results
+from ...codegen.backends._results import Results
 from ...codegen.backends.choice import machine_code
 from ...codegen.program import emit_c
 from ...codegen.program.program import ARGUMENTS

@@ -1,8 +1,9 @@
-"""Compute the derivatives of inverse dynamics by pairs of freedoms, in body frames, on scalars of any type.
+"""Compute derivatives of inverse dynamics, one pair of freedoms at a time, on scalars of any type.
 
 A freedom k of body i displaces its subtree along S_k, or changes its velocity. Points at r from the origin of
 body i, which move at u relative to it, then accelerate by ``linear + matrix r + turn cross u``: a `Field`.
-The forces of the field on the subtree act on the freedoms above; the fields of freedoms above act on k.
+The forces of the field on the subtree act on the freedoms above; the fields of freedoms above act on k. All
+vectors are in the frames of their bodies.
 
 Carpentier & Mansard (2018), Singh, Russell & Wensing (2022), with velocities relative to the bodies.
 """
@@ -75,8 +76,8 @@ def product(a, b) -> list:
     return [[b[i] * a[j] - (square if i == j else 0.0) for j in range(3)] for i in range(3)]
 
 
-class Pairs:
-    """Derivatives of the generalized forces by positions and velocities in one state.
+class PairwiseDerivatives:
+    """Derivatives of the generalized forces by displacements and velocities of all freedoms, in one state.
 
     Parameters
     ----------
@@ -163,7 +164,7 @@ class Pairs:
 
     @cached_property
     def seen(self) -> list[tuple]:
-        """For every freedom the motions whose products with f1 and f2 are its column: see `_fill`."""
+        """For every freedom, the motions whose products with f1 and f2 are its column: see `_climb`."""
         found = []
         for i in range(len(self.bodies)):
             (w, dw, c, turning), (v, v_before), (_, spin) = self.before(i), self.velocities[i], self.joints[i]

@@ -1,4 +1,4 @@
-"""Check the derivatives of straight-line functions by their rows: forward, in reverse, of any function."""
+"""Check derivatives of straight-line functions by their statements: forward, in reverse, of any function."""
 
 import numpy as np
 import pytest
@@ -191,6 +191,15 @@ def test_a_function_that_does_not_depend_on_an_argument():
     np.testing.assert_array_equal(
         evaluate(directional(function), [1.0, 2], [5.0], [4.0, 1.0], [9.0]), [8.0, 0.0]
     )
+
+
+def test_functions_whose_result_is_a_number():
+    ball = tf.Model([tf.Joint("slide", "prismatic", axis=[0, 0, 1.0], inertia=tf.Inertia(2.0))])
+    energy = generate(ball, ["kinetic_energy"]).functions["kinetic_energy"]
+    np.testing.assert_allclose(energy.evaluate([0.0], [3.0]), 9.0, rtol=EXACT)
+    np.testing.assert_allclose(directional(energy).evaluate([0.0], [3.0], [1.0], [0.5]), 3.0, rtol=EXACT)
+    np.testing.assert_allclose(gradient(energy).evaluate([0.0], [3.0], [1.0]), [0.0, 6.0], rtol=EXACT)
+    assert energy.evaluate(np.zeros((4, 1)), [3.0]).shape == (4,)
 
 
 def test_what_is_not_a_function_is_refused():

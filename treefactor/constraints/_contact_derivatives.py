@@ -1,4 +1,4 @@
-"""Rows of contacts between spheres and planes with their derivatives by q, and those of their forces."""
+"""Compute derivatives of rows and forces of contacts between spheres and planes by q and v."""
 
 from __future__ import annotations
 
@@ -7,7 +7,15 @@ from typing import NamedTuple
 import numpy as np
 
 from ..kinematics.jacobians import BodyMotions
-from ._frame_changes import Changing, Columns, Frames, force_changes, frames_of, freedoms_of, turned_with
+from ._frame_derivatives import (
+    Dual,
+    Frames,
+    UnitMotions,
+    force_derivatives,
+    frames_of,
+    freedoms_of,
+    turned_with,
+)
 
 IDENTITY = np.eye(3)
 
@@ -20,57 +28,57 @@ class Touching(NamedTuple):
     """
 
     ends: tuple[Frames, Frames]
-    axes: tuple[Changing, Changing, Changing]
-    levers: tuple[Changing, Changing]
+    axes: tuple[Dual, Dual, Dual]
+    levers: tuple[Dual, Dual]
 
     def rates(self, along: np.ndarray) -> np.ndarray:
         """Return the derivatives by q and v (rows, 2 m) of D v, for directions (rows, 3) along the axes."""
         other, sphere = self.ends
         moving = sphere.velocity.plus(sphere.spin.cross(self.levers[1]))
         moving = moving.minus(other.velocity).minus(other.spin.cross(self.levers[0]))
-        return moving.dot(self._directions(along)).change[:, 0]
+        return moving.dot(self._directions(along)).derivative[:, 0]
 
-    def force_changes(self, model, along: np.ndarray) -> np.ndarray:
+    def force_derivatives(self, model, along: np.ndarray) -> np.ndarray:
         """Return the derivatives by q (nv, nv) of forces along (contacts, 3) the axes on the spheres."""
         force = self._directions(along)
-        found = force_changes(model, self.ends[1], force, self.levers[1].cross(force))
+        found = force_derivatives(model, self.ends[1], force, self.levers[1].cross(force))
         force = force.opposite()
-        return found + force_changes(model, self.ends[0], force, self.levers[0].cross(force))
+        return found + force_derivatives(model, self.ends[0], force, self.levers[0].cross(force))
 
-    def _directions(self, along: np.ndarray) -> Changing:
+    def _directions(self, along: np.ndarray) -> Dual:
         """Return the vectors with these coordinates along the axes."""
         share = along[:, :, None, None]
         value = sum(share[:, k] * x.value for k, x in enumerate(self.axes))
-        return Changing(value, sum(share[:, k] * x.change for k, x in enumerate(self.axes)))
+        return Dual(value, sum(share[:, k] * x.derivative for k, x in enumerate(self.axes)))
 
 
-def touching(at: BodyMotions, columns: Columns, contacts: np.ndarray) -> Touching:
+def touching(at: BodyMotions, units: UnitMotions, contacts: np.ndarray) -> Touching:
     """Compute the geometry of contacts, of the struct of the contact kernel, in one state."""
     count = len(contacts)
     R = np.broadcast_to(IDENTITY, (count, 3, 3))
     ends = [
-        frames_of(at, columns, np.array(contacts["body"][:, side]), R, contacts[name])
+        frames_of(at, units, np.array(contacts["body"][:, side]), R, contacts[name])
         for side, name in enumerate(("anchor", "center"))
     ]
     apart = ends[0].to_second(ends[1])
     normal = _normals(contacts, ends[0], apart)
     radius = contacts["radius"][:, None, None]
-    down = Changing(-radius * normal.value, -radius * normal.change)
+    down = Dual(-radius * normal.value, -radius * normal.derivative)
     return Touching((ends[0], ends[1]), (normal, *_tangents(normal)), (apart.plus(down), down))
 
 
-def _normals(contacts: np.ndarray, other: Frames, apart: Changing) -> Changing:
+def _normals(contacts: np.ndarray, other: Frames, apart: Dual) -> Dual:
     """Return the normals of planes, and the directions between centres of spheres."""
     flat = (contacts["flat"] != 0)[:, None, None]
     plane = turned_with(other, contacts["normal"])
     length = np.linalg.norm(apart.value, axis=-2, keepdims=True)
     length = np.where(flat, 1.0, length)
     value = apart.value / length
-    change = (apart.change - value * (value * apart.change).sum(-2, keepdims=True)) / length
-    return Changing(np.where(flat, plane.value, value), np.where(flat, plane.change, change))
+    derivative = (apart.derivative - value * (value * apart.derivative).sum(-2, keepdims=True)) / length
+    return Dual(np.where(flat, plane.value, value), np.where(flat, plane.derivative, derivative))
 
 
-def _tangents(normal: Changing) -> tuple[Changing, Changing]:
+def _tangents(normal: Dual) -> tuple[Dual, Dual]:
     """Return the tangents that the contact kernel chooses (Duff et al. 2017)."""
     (x, y, z), (dx, dy, dz) = (np.moveaxis(part, -2, 0) for part in normal)
     sign = np.copysign(1.0, z)
@@ -78,14 +86,14 @@ def _tangents(normal: Changing) -> tuple[Changing, Changing]:
     da, b = a * a * dz, x * y * a
     db = dx * y * a + x * dy * a + x * y * da
     first = (1.0 + sign * x * x * a, sign * b, -sign * x)
-    change = (sign * (2.0 * x * dx * a + x * x * da), sign * db, -sign * dx)
+    dfirst = (sign * (2.0 * x * dx * a + x * x * da), sign * db, -sign * dx)
     second = (b, sign + y * y * a, -y)
-    turned = (db, 2.0 * y * dy * a + y * y * da, -dy)
-    pairs = (first, change), (second, turned)
-    one, two = (Changing(*(np.stack(part, axis=-2) for part in pair)) for pair in pairs)
+    dsecond = (db, 2.0 * y * dy * a + y * y * da, -dy)
+    pairs = (first, dfirst), (second, dsecond)
+    one, two = (Dual(*(np.stack(part, axis=-2) for part in pair)) for pair in pairs)
     return one, two
 
 
-def to_v(at: BodyMotions, change: np.ndarray) -> np.ndarray:
+def to_v(at: BodyMotions, columns: np.ndarray) -> np.ndarray:
     """Return derivatives (rows, m) of all freedoms as those of v."""
-    return freedoms_of(at.model).to_v(change)
+    return freedoms_of(at.model).to_v(columns)

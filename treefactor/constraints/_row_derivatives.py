@@ -1,7 +1,8 @@
-"""Rows of loops, drives and rigid contacts with their derivatives by q and v, and those of their forces."""
+"""Compute rows of loops, drives and rigid contacts with their derivatives, and those of their forces."""
 
 from __future__ import annotations
 
+import math
 from typing import NamedTuple
 
 import numpy as np
@@ -10,41 +11,41 @@ from .._util.validation import Sealed
 from ..kinematics.jacobians import BodyMotions, ratios
 from ..model import so3
 from ..model.joints import PAIRS
-from ._frame_changes import freedoms_of
+from ._frame_derivatives import freedoms_of
 from ._loop_rows import Loops
-from ._row_kernel import KINDS, PAIR, PART, RowKernel
+from ._row_kernel import PAIR, PART, PART_KINDS, RowKernel
 from .rigid_contacts import RigidContact, frames_of_contacts
 
 
-class Rows(NamedTuple):
-    """Residuals, rates and accelerations of rows (..., rows), with derivatives (..., rows, 2 nv).
+class RowDerivatives(NamedTuple):
+    """Residuals, rates and accelerations of rows (..., rows), and their derivatives (..., rows, 2 nv).
 
-    Derivatives are by q at fixed v and a, then by v.
+    Columns are derivatives by q at fixed v and a, then by v.
     """
 
     residual: np.ndarray
     rate: np.ndarray
     acceleration: np.ndarray
-    residual_change: np.ndarray
-    rate_change: np.ndarray
-    acceleration_change: np.ndarray
+    dresidual: np.ndarray
+    drate: np.ndarray
+    dacceleration: np.ndarray
 
     @property
     def J(self) -> np.ndarray:
         """Return the Jacobian (..., rows, nv)."""
-        return self.rate_change[..., self.rate_change.shape[-1] // 2 :]
+        return self.drate[..., self.drate.shape[-1] // 2 :]
 
     def stabilized(self, s: float) -> tuple[np.ndarray, np.ndarray]:
         """Return acceleration + 2 s rate + s² residual, which dynamics keep at zero, and its derivatives."""
         if s == 0.0:
-            return self.acceleration, self.acceleration_change
+            return self.acceleration, self.dacceleration
         value = self.acceleration + s * (2.0 * self.rate + s * self.residual)
-        change = self.acceleration_change + s * (2.0 * self.rate_change + s * self.residual_change)
-        return value, change
+        derivative = self.dacceleration + s * (2.0 * self.drate + s * self.dresidual)
+        return value, derivative
 
 
-class RowChanges(Sealed):
-    """Loops, drives and rigid contacts of a model, prepared for derivatives of their rows in many states.
+class ConstraintRows(Sealed):
+    """Loops, drives and rigid contacts of a model, prepared for derivatives of rows in many states.
 
     Parameters
     ----------
@@ -84,7 +85,7 @@ class RowChanges(Sealed):
         self._keep(loops=loops, whole=whole, count=count, kernel=kernel)
         self._keep(driven=(rows, np.array(columns, dtype=np.intp)))
 
-    def rows(self, at: BodyMotions, v: np.ndarray, a: np.ndarray, residuals: bool = True) -> Rows:
+    def rows(self, at: BodyMotions, v: np.ndarray, a: np.ndarray, residuals: bool = True) -> RowDerivatives:
         """Compute all rows; those of driven joints have no values, and no row has prescribed motions.
 
         Without residuals those of rotations of contacts are zero, which takes less time.
@@ -92,20 +93,22 @@ class RowChanges(Sealed):
         n = self.loops.model.nv
         frames, v, a = self._states(at, v, a)
         values = np.zeros((len(frames), 3, self.count))
-        changes = np.zeros((len(frames), 3, self.count, 2 * n))
+        derivatives = np.zeros((len(frames), 3, self.count, 2 * n))
         if n:
             logs = self._rotations(at if residuals else None, len(frames))
-            self.kernel.rows_of(frames, v, a, logs, values, changes)
+            self.kernel.rows_of(frames, v, a, logs, values, derivatives)
         if self.loops.targets:
             rows, columns = self.driven
-            changes[:, 0, rows, columns] = changes[:, 1, rows, n + columns] = 1.0
+            derivatives[:, 0, rows, columns] = derivatives[:, 1, rows, n + columns] = 1.0
         if not at.batch:
-            return Rows(*values[0], *changes[0])
-        values, changes = (x.reshape(*at.batch, *x.shape[1:]) for x in (values, changes))
+            return RowDerivatives(*values[0], *derivatives[0])
+        values, derivatives = (x.reshape(*at.batch, *x.shape[1:]) for x in (values, derivatives))
         parts = [values[..., k, :] for k in range(3)]
-        return Rows(*parts, *(changes[..., k, :, :] for k in range(3)))
+        return RowDerivatives(*parts, *(derivatives[..., k, :, :] for k in range(3)))
 
-    def force_changes(self, at: BodyMotions, v: np.ndarray, a: np.ndarray, forces: np.ndarray) -> np.ndarray:
+    def force_derivatives(
+        self, at: BodyMotions, v: np.ndarray, a: np.ndarray, forces: np.ndarray
+    ) -> np.ndarray:
         """Compute the derivatives of Jᵀ forces by q (..., nv, nv) at fixed forces (..., rows)."""
         n = self.loops.model.nv
         frames, v, a = self._states(at, v, a)
@@ -119,9 +122,9 @@ class RowChanges(Sealed):
         """Return kinematics records, v and a with one leading axis."""
         if not at.batch:
             return at.frames[None], np.ascontiguousarray(v)[None], np.ascontiguousarray(a)[None]
-        frames, n = at.frames.reshape(-1, at.frames.shape[-1]), self.loops.model.nv
-        v, a = (np.ascontiguousarray(np.broadcast_to(x, (*at.batch, n))).reshape(-1, n) for x in (v, a))
-        return frames, v, a
+        count, n = math.prod(at.batch), self.loops.model.nv
+        v, a = (np.ascontiguousarray(np.broadcast_to(x, (*at.batch, n))).reshape(count, n) for x in (v, a))
+        return at.frames.reshape(count, at.frames.shape[-1]), v, a
 
     def _rotations(self, at: BodyMotions | None, count: int) -> np.ndarray:
         """Return the rotation vectors of 6D contacts in base axes, and their derivatives by rotations."""
@@ -143,11 +146,13 @@ def _parts(loops: Loops, contacts: tuple[RigidContact, ...]) -> tuple[np.ndarray
     found = []
     for k, loop in enumerate(loops.model.loops):
         row = int(np.searchsorted(loops.of, k))
-        found.append((KINDS["origins"], row, k, 0, 0, 1, 0))
-        found += [(KINDS["angle"], row + 3 + r, k, i, j, 0, 0) for r, (i, j) in enumerate(PAIRS[loop.kind])]
+        found.append((PART_KINDS["origins"], row, k, 0, 0, 1, 0))
+        found += [
+            (PART_KINDS["angle"], row + 3 + r, k, i, j, 0, 0) for r, (i, j) in enumerate(PAIRS[loop.kind])
+        ]
     row, whole = loops.kernel.row_count, 0
     for k, contact in enumerate(contacts):
         local, pair = contact.reference == "LOCAL", len(loops.model.loops) + k
-        found.append((KINDS[contact.kind], row, pair, 0, 0, int(local), whole))
+        found.append((PART_KINDS[contact.kind], row, pair, 0, 0, int(local), whole))
         row, whole = row + contact.rows, whole + (contact.kind == "6D")
     return np.array(found, dtype=PART), row

@@ -1,4 +1,4 @@
-"""Solve the equations of motion with constraints for many right sides, whatever the rank of their rows."""
+"""Solve the equations of motion with constraints for many right-hand sides and rows of any rank."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from ..tolerances import DEPENDENT_ROWS
 from .factorization import Factor
 
 
-class ClosedSystem(Sealed):
-    """Solve H x - Jᵀ y = top, J x = bottom, with y of least norm, for many right sides.
+class ConstrainedSystem(Sealed):
+    """Solve H x - Jᵀ y = top, J x = bottom, with y of least norm, for many right-hand sides.
 
     With W = D^-1/2 L^-T Jᵀ = U S Vᵀ: Wᵀ W is J H^-1 Jᵀ, and small singular values belong to rows that depend
     on others (Golub and Van Loan 2013, section 5.5). States that are not finite give NaN.
@@ -39,16 +39,16 @@ class ClosedSystem(Sealed):
         return ~self.kept.all(-1) | (self.J.shape[-2] > self.J.shape[-1])
 
     def solve(self, top: np.ndarray, bottom: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Return x and y for columns."""
+        """Return x (..., nv, k) and y (..., rows, k) for right-hand sides of these shapes."""
         U, inverse = np.swapaxes(self.U, -1, -2), self.inverse[..., None]
         free = U @ self.inertia.half_solve(top)
         y = self.V @ (inverse * (inverse * (np.swapaxes(self.V, -1, -2) @ bottom) - free)) + self.bad
         return self.inertia.solve(top + np.swapaxes(self.J, -1, -2) @ y), y
 
-    def rest(self, rows: np.ndarray) -> np.ndarray:
-        """Return rows without their share in the range of J."""
+    def outside_range(self, x: np.ndarray) -> np.ndarray:
+        """Return x (..., rows, k) without its components in the range of J."""
         V = self.V * self.kept[..., None, :]
-        return rows - V @ (np.swapaxes(V, -1, -2) @ rows)
+        return x - V @ (np.swapaxes(V, -1, -2) @ x)
 
     def rates_of(self, forces: np.ndarray) -> np.ndarray:
         """Return velocities z with J z = forces (..., rows), which must be in the range of J."""

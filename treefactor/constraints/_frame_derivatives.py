@@ -1,4 +1,4 @@
-"""Motions of frames with their derivatives along displacements and velocities of the joints, in base axes.
+"""Compute motions of frames and their derivatives along displacements and velocities of joints, in base axes.
 
 In the axes of the base, with S the unit motion of a freedom, V and A the spatial velocity and acceleration of
 the body below its joint (lambda) or of its own body (i), all at one origin:
@@ -31,49 +31,36 @@ def cross(a: np.ndarray, b: np.ndarray) -> np.ndarray:
     )  # columns of many vectors stay contiguous
 
 
-class Changing(NamedTuple):
-    """Vectors with their derivatives: value (..., 3, 1), change (..., 3, columns)."""
+class Dual(NamedTuple):
+    """Dual vectors: values (..., 3, 1), and their derivatives (..., 3, columns) along the columns."""
 
     value: np.ndarray
-    change: np.ndarray
+    derivative: np.ndarray
 
-    def plus(self, other: Changing) -> Changing:
+    def plus(self, other: Dual) -> Dual:
         """Return the sum."""
-        return Changing(self.value + other.value, self.change + other.change)
+        return Dual(self.value + other.value, self.derivative + other.derivative)
 
-    def minus(self, other: Changing) -> Changing:
+    def minus(self, other: Dual) -> Dual:
         """Return the difference."""
-        return Changing(self.value - other.value, self.change - other.change)
+        return Dual(self.value - other.value, self.derivative - other.derivative)
 
-    def cross(self, other: Changing) -> Changing:
+    def cross(self, other: Dual) -> Dual:
         """Return the cross product."""
-        return Changing(
+        return Dual(
             cross(self.value, other.value),
-            cross(self.change, other.value) + cross(self.value, other.change),
+            cross(self.derivative, other.value) + cross(self.value, other.derivative),
         )
 
-    def dot(self, other: Changing) -> Changing:
+    def dot(self, other: Dual) -> Dual:
         """Return the scalar product, as a vector with one entry."""
         value = (self.value * other.value).sum(-2, keepdims=True)
-        change = (self.change * other.value + self.value * other.change).sum(-2, keepdims=True)
-        return Changing(value, change)
+        derivative = (self.derivative * other.value + self.value * other.derivative).sum(-2, keepdims=True)
+        return Dual(value, derivative)
 
-    def seen_from(self, R: np.ndarray, turn: np.ndarray) -> Changing:
-        """Return the vector in axes R (..., 3, 3), whose rotations along the columns are ``turn``."""
-        back = np.swapaxes(R, -1, -2)
-        return Changing(back @ self.value, back @ (self.change + cross(self.value, turn)))
-
-    def opposite(self) -> Changing:
+    def opposite(self) -> Dual:
         """Return the opposite vectors."""
-        return Changing(-self.value, -self.change)
-
-    def zero(self) -> Changing:
-        """Return zeros of the same shapes."""
-        return Changing(0.0 * self.value, 0.0 * self.change)
-
-    def pick(self, which) -> Changing:
-        """Return some of the vectors."""
-        return Changing(self.value[..., which, :, :], self.change[..., which, :, :])
+        return Dual(-self.value, -self.derivative)
 
 
 class Freedoms(Sealed):
@@ -137,9 +124,9 @@ class Frames(NamedTuple):
 
     Attributes
     ----------
-    position, velocity, acceleration : Changing
+    position, velocity, acceleration : Dual
         Of the origins, m, m/s and m/s^2; positions are measured from the root bodies.
-    spin, twist : Changing
+    spin, twist : Dual
         Angular velocities and accelerations, rad/s, rad/s^2.
     R : ndarray, shape (..., frames, 3, 3)
     turn : ndarray, shape (..., frames, 3, 2 m)
@@ -148,38 +135,28 @@ class Frames(NamedTuple):
         Origins of the root bodies.
     """
 
-    position: Changing
-    velocity: Changing
-    acceleration: Changing
-    spin: Changing
-    twist: Changing
+    position: Dual
+    velocity: Dual
+    acceleration: Dual
+    spin: Dual
+    twist: Dual
     R: np.ndarray
     turn: np.ndarray
     apart: np.ndarray
 
-    def pick(self, which) -> Frames:
-        """Return some of the frames."""
-        position, velocity, acceleration, spin, twist = (x.pick(which) for x in self._moving())
-        R, turn, apart = (x[..., which, :, :] for x in (self.R, self.turn, self.apart))
-        return Frames(position, velocity, acceleration, spin, twist, R, turn, apart)
-
-    def _moving(self) -> tuple[Changing, ...]:
-        """Return the vectors."""
-        return self.position, self.velocity, self.acceleration, self.spin, self.twist
-
-    def to_second(self, other: Frames) -> Changing:
+    def to_second(self, other: Frames) -> Dual:
         """Return the vectors from these origins to those of other frames."""
-        there = Changing(other.position.value + (other.apart - self.apart), other.position.change)
+        there = Dual(other.position.value + (other.apart - self.apart), other.position.derivative)
         return there.minus(self.position)
 
 
-class Columns(NamedTuple):
+class UnitMotions(NamedTuple):
     """Unit motions and their rates (..., 6, m), and accelerations of the bodies (..., njoints + 1, 6)."""
 
-    S: np.ndarray
+    S: np.ndarray  # motions at unit rates
     first: np.ndarray  # V_l x S
     second: np.ndarray  # A_l x S + V_l x (V_l x S)
-    both: np.ndarray  # (V_l + V_i) x S
+    mixed: np.ndarray  # (V_l + V_i) x S
     A: np.ndarray
 
 
@@ -191,8 +168,8 @@ def motion_cross(x: np.ndarray, y: np.ndarray) -> np.ndarray:
     )
 
 
-def columns_of(at: BodyMotions, v: np.ndarray, a: np.ndarray) -> Columns:
-    """Compute the unit motions of all freedoms and what the derivatives of frames are made of."""
+def unit_motions(at: BodyMotions, v: np.ndarray, a: np.ndarray) -> UnitMotions:
+    """Compute the unit motions of all freedoms and their rates, of which derivatives of frames are sums."""
     known = freedoms_of(at.model)
     S = np.ascontiguousarray(np.swapaxes(at.S, -1, -2))
     a, v = a[..., None, known.leader], v[..., None, known.leader]
@@ -207,30 +184,30 @@ def columns_of(at: BodyMotions, v: np.ndarray, a: np.ndarray) -> Columns:
         V[..., k] += step
         own[..., first] = V[..., k]
     rate = motion_cross(V, S)
-    return Columns(S, rate, motion_cross(down, S) + motion_cross(V, rate), rate + motion_cross(own, S), A)
+    return UnitMotions(S, rate, motion_cross(down, S) + motion_cross(V, rate), rate + motion_cross(own, S), A)
 
 
-def frames_of(at: BodyMotions, columns: Columns, body: np.ndarray, R: np.ndarray, p: np.ndarray) -> Frames:
+def frames_of(at: BodyMotions, units: UnitMotions, body: np.ndarray, R: np.ndarray, p: np.ndarray) -> Frames:
     """Compute the motions of frames on bodies, at rotations R (frames, 3, 3) and points p (frames, 3)."""
     path = freedoms_of(at.model).path[body][:, None, :]
-    S, first, second, both = (x[..., None, :, :] * path for x in columns[:4])
-    V, A = at.V[..., body, :, None], columns.A[..., body, :, None]
+    S, first, second, mixed = (x[..., None, :, :] * path for x in units[:4])
+    V, A = at.V[..., body, :, None], units.A[..., body, :, None]
     by_q = first - motion_cross(V, S), second - motion_cross(V, first) - motion_cross(A, S)
-    by_v = S, both - motion_cross(V, S)
+    by_v = S, mixed - motion_cross(V, S)
     dV, dA = (np.concatenate(pair, axis=-1) for pair in zip(by_q, by_v, strict=True))
     where, turn, still = at.points(body, p)[..., None], S[..., 3:, :], np.zeros_like(S[..., :3, :])
     moved = np.concatenate([S[..., :3, :] + cross(turn, where), still], axis=-1)
     turn = np.concatenate([turn, still], axis=-1)
-    position = Changing(where, moved)
-    spin, twist = Changing(V[..., 3:, :], dV[..., 3:, :]), Changing(A[..., 3:, :], dA[..., 3:, :])
-    velocity = Changing(V[..., :3, :], dV[..., :3, :]).plus(spin.cross(position))
-    acceleration = Changing(A[..., :3, :], dA[..., :3, :]).plus(twist.cross(position))
+    position = Dual(where, moved)
+    spin, twist = Dual(V[..., 3:, :], dV[..., 3:, :]), Dual(A[..., 3:, :], dA[..., 3:, :])
+    velocity = Dual(V[..., :3, :], dV[..., :3, :]).plus(spin.cross(position))
+    acceleration = Dual(A[..., :3, :], dA[..., :3, :]).plus(twist.cross(position))
     acceleration = acceleration.plus(spin.cross(velocity))
     axes = at.R[..., body, :, :] @ R
     return Frames(position, velocity, acceleration, spin, twist, axes, turn, at.origin[..., body, :, None])
 
 
-def force_changes(model: Model, frames: Frames, force: Changing, moment: Changing) -> np.ndarray:
+def force_derivatives(model: Model, frames: Frames, force: Dual, moment: Dual) -> np.ndarray:
     """Return the derivatives by q of the generalized forces (..., nv, nv) of wrenches on frames.
 
     Forces act at the origins of the frames. With w the angular and J the linear unit motion at the origin,
@@ -238,16 +215,16 @@ def force_changes(model: Model, frames: Frames, force: Changing, moment: Changin
     freedoms above it only move the origin.
     """
     known, m = freedoms_of(model), frames.turn.shape[-1] // 2
-    J, w = frames.position.change[..., :m], frames.turn[..., :m]
+    J, w = frames.position.derivative[..., :m], frames.turn[..., :m]
     back = [np.swapaxes(x, -1, -2) for x in (J, w)]
     turned = (back[0] @ cross(force.value, w)).sum(-3)
     about = (back[1] @ cross(moment.value, w)).sum(-3)
     found = np.where(known.moves, turned + about, np.where(known.moves.T, np.swapaxes(turned, -1, -2), 0.0))
-    found = found + (back[0] @ force.change[..., :m] + back[1] @ moment.change[..., :m]).sum(-3)
+    found = found + (back[0] @ force.derivative[..., :m] + back[1] @ moment.derivative[..., :m]).sum(-3)
     return found if known.G is None else known.G.T @ found @ known.G
 
 
-def turned_with(end: Frames, x: np.ndarray) -> Changing:
+def turned_with(end: Frames, x: np.ndarray) -> Dual:
     """Return vectors (..., frames, 3), constant in the axes of frames, in those of the base."""
     value = end.R @ x[..., None]
-    return Changing(value, cross(end.turn, value))
+    return Dual(value, cross(end.turn, value))

@@ -1,0 +1,33 @@
+"""Make arrays for the results of a function: of a large batch in one block of memory."""
+
+cimport numpy as cnp
+
+cdef enum:
+    LARGE = 1 << 13              # doubles from which results share a block
+    ALIGNMENT = 8                # doubles of 64 bytes
+
+
+cdef inline Py_ssize_t size_in_block(Py_ssize_t size) noexcept:
+    """Return the doubles that an array of that many takes in a block."""
+    return (size + ALIGNMENT - 1) // ALIGNMENT * ALIGNMENT
+
+
+cdef inline cnp.ndarray new_block(int arrays, Py_ssize_t size):
+    """Return memory of `size` doubles for several arrays; None if each should have its own.
+
+    malloc returns the memory of several large arrays to the system when they are freed, and every call pays
+    for the faults of new pages; it keeps that of one.
+    """
+    cdef cnp.npy_intp shape = size
+    return cnp.PyArray_SimpleNew(1, &shape, cnp.NPY_DOUBLE) if arrays > 1 and size >= LARGE else None
+
+
+cdef inline cnp.ndarray new_array(int axes, cnp.npy_intp *shape, cnp.ndarray block, Py_ssize_t *at):
+    """Return a new float64 array: in the block, where there is one, from entry `at` on, which moves on."""
+    cdef cnp.ndarray made
+    if block is None:
+        return cnp.PyArray_SimpleNew(axes, shape, cnp.NPY_DOUBLE)
+    made = cnp.PyArray_SimpleNewFromData(axes, shape, cnp.NPY_DOUBLE, <double *> block.data + at[0])
+    cnp.set_array_base(made, block)
+    at[0] += size_in_block(cnp.PyArray_SIZE(made))
+    return made

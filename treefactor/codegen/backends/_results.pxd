@@ -1,0 +1,36 @@
+"""Declares Results, where a generated function stores its results."""
+
+from libc.stdint cimport int32_t
+
+cdef enum:
+    AXES = 3                     # most axes of the result of one configuration
+    GROUP = 8                    # configurations per block of the layout "lanes"
+    PARTS = 32                   # most parts of a group that the fast path returns
+
+cdef struct StridedOutput:       # configuration c: group c // 8, lane c % 8; `grouped`: layout "lanes"
+    char *data
+    Py_ssize_t to_group, to_lane, to_entry
+    bint grouped
+
+cdef struct Target:              # where the entries of the result of one configuration are stored
+    Py_ssize_t size
+    const int32_t *slot
+    const double *sign
+    double *data
+
+cdef class Results:
+    cdef readonly object slots, signs, shape
+    cdef bint grouped
+    cdef Py_ssize_t size
+    cdef int axes                            # of the result of one configuration
+    cdef Py_ssize_t length[AXES]             # of these axes
+    cdef Py_ssize_t step                     # stride along the diagonal of a matrix, 1 for others
+    cdef const int32_t *slot
+    cdef const double *sign
+
+    cdef bint is_fast_output(self, object out) noexcept
+    cdef Target at(self, void *data) noexcept nogil
+    cdef object allocate(self, Py_ssize_t count)
+    cdef bint describe(self, object out, Py_ssize_t count, StridedOutput *to) noexcept
+
+cdef bint are_fast_outputs(tuple out, tuple parts) noexcept

@@ -1,0 +1,104 @@
+"""Find the entries of results in the workspace of a generated function, and arrays that take them."""
+
+cimport numpy as cnp
+from libc.stdint cimport int32_t
+
+from ..._util._fast_arrays cimport is_array, is_real
+
+import numpy as np
+
+cnp.import_array()
+
+
+cdef class Results:
+    """Locations of the result entries in the slots of a workspace.
+
+    Parameters
+    ----------
+    slot : ndarray of int32
+        Slot of each entry.
+    sign : ndarray
+        1, or -1 if the entry is the negative of the slot.
+    shape : tuple of int
+        Shape of the result of one configuration: at most three axes.
+    grouped : bool
+        Whether results of a batch are stored in the layout "lanes".
+    """
+
+    def __cinit__(self, cnp.ndarray slot not None, cnp.ndarray sign not None, tuple shape not None,
+                  bint grouped=False):
+        cdef int k
+        self.slots = slot = np.array(slot, np.int32)
+        self.signs = sign = np.array(sign, np.float64)
+        slot.flags.writeable = sign.flags.writeable = False
+        self.slot, self.sign, self.size = <const int32_t *> slot.data, <const double *> sign.data, slot.size
+        self.shape, self.axes = shape, len(shape)
+        for k in range(self.axes):
+            self.length[k] = shape[k]
+        self.step = self.length[1] + 1 if self.axes == 2 else 1
+        self.grouped = grouped
+
+    cdef object allocate(self, Py_ssize_t count):
+        """Return a new array for a batch of results, or for one result (count -1)."""
+        cdef cnp.npy_intp shape[AXES + 1]
+        cdef int k, axes = 0
+        if self.grouped:
+            shape[0], shape[1], shape[2], axes = count // GROUP, self.size, GROUP, 3
+        else:
+            if count >= 0:
+                shape[0], axes = count, 1
+            for k in range(self.axes):
+                shape[axes + k] = self.length[k]
+            axes += self.axes
+        return cnp.PyArray_SimpleNew(axes, shape, cnp.NPY_DOUBLE)
+
+    cdef bint describe(self, object out, Py_ssize_t count, StridedOutput *to) noexcept:
+        """Fill in `to` for the output array of a batch; return False if `out` needs the general path."""
+        cdef cnp.npy_intp *step
+        cdef cnp.npy_intp *shape
+        cdef int k, axes = 3 if self.grouped else self.axes + 1
+        if not is_real(out) or cnp.PyArray_NDIM(<cnp.ndarray> out) != axes:
+            return False
+        if not cnp.PyArray_ISWRITEABLE(<cnp.ndarray> out):
+            return False
+        step, shape = cnp.PyArray_STRIDES(<cnp.ndarray> out), cnp.PyArray_DIMS(<cnp.ndarray> out)
+        for k in range(axes):
+            if step[k] == 0 and shape[k] > 1:
+                return False
+        to.data, to.grouped = <char *> cnp.PyArray_DATA(<cnp.ndarray> out), self.grouped
+        if self.grouped:
+            to.to_group, to.to_entry, to.to_lane = step[0], step[1], step[2]
+            return shape[0] * GROUP == count and shape[1] == self.size and shape[2] == GROUP
+        to.to_lane, to.to_entry = step[0], step[axes - 1]
+        to.to_group = GROUP * to.to_lane
+        for k in range(self.axes):
+            if shape[k + 1] != self.length[k] or (k and step[k] != self.length[k] * step[k + 1]):
+                return False
+        return shape[0] == count
+
+    cdef Target at(self, void *data) noexcept nogil:
+        """Return where the entries of one result are stored."""
+        cdef Target found
+        found.size, found.slot, found.sign, found.data = self.size, self.slot, self.sign, <double *> data
+        return found
+
+    cdef bint is_fast_output(self, object out) noexcept:
+        """Return whether out is a writeable contiguous float64 array for one result."""
+        cdef int k
+        if not is_array(out, self.axes, cnp.NPY_DOUBLE) or not cnp.PyArray_ISCARRAY(<cnp.ndarray> out):
+            return False
+        for k in range(self.axes):
+            if cnp.PyArray_DIM(<cnp.ndarray> out, k) != self.length[k]:
+                return False
+        return True
+
+
+cdef bint are_fast_outputs(tuple out, tuple parts) noexcept:
+    """Return whether out holds a writeable contiguous float64 array for every part of a result."""
+    cdef Py_ssize_t k
+    if len(out) != len(parts):
+        return False
+    for k in range(len(parts)):
+        if not (<Results> parts[k]).is_fast_output(out[k]):
+            return False
+    return True
