@@ -8,9 +8,9 @@ from helpers.loop_cases import MIXED, closed_cases, closed_velocity, frame_of
 import treefactor as tf
 from treefactor import constraints
 from treefactor.constraints import RigidContact
+from treefactor.constraints._constrained_dynamics import prepared_rows
 from treefactor.constraints._general_derivatives import derivatives_of_states, values_of_states
 from treefactor.constraints._loop_rows import loops_of
-from treefactor.constraints._constrained_dynamics import prepared_rows
 
 BOUND = 1e-11  # relative to the largest entry, of results that carry the condition of H
 TREE = tf.Model(MIXED.joints, MIXED.gravity)

@@ -9,9 +9,8 @@ from ..derivatives._array_shapes cimport shape_of
 from ..derivatives._state_function cimport MOST_ARRAYS, StateFunction
 from ..dynamics._recursions cimport FRAMES, MOTION, Arguments
 from ..tree._operands cimport ALIGNED, LANES, Operand
-from ..tree._pattern cimport (
-    FACTORIZED, Shape, Workspace, active, carve_workspace, clear_workspace,
-    workspace_size as factor_workspace_size)
+from ..tree._pattern cimport FACTORIZED, Shape, Workspace, active, carve_workspace, clear_workspace
+from ..tree._pattern cimport workspace_size as factor_workspace_size
 from ._bordered cimport Bordered, BorderedKernels, from_states, row_of, take, to_states
 from ._row_kernel cimport BY_Q, BY_V, RowKernel
 

@@ -39,8 +39,8 @@ def derivatives_of_states(rows: ConstraintRows, arrays: list, s: float) -> list[
 def _solved_with_rank(rows, given, found, top, bottom) -> tuple[np.ndarray, np.ndarray]:
     """Solve for derivatives of accelerations and forces; the rank of J is constant near the state.
 
-    Where rows depend on each other, the least squares J^T (J a - required_accelerations) = 0 and the least forces, which are
-    in the range of J, change with J.
+    Where rows depend on each other, the least squares J^T (J a - required_accelerations) = 0 and the
+    least forces, which are in the range of J, change with J.
     """
     system, model = found.system, rows.loops.model
     dependent = system.dependent[..., None, None]

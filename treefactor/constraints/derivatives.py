@@ -9,9 +9,9 @@ from .._util.bindable import register
 from ..derivatives._calls import call
 from ..derivatives._general_path import bound, general_path
 from ..model.model import Model, require_model
+from ._constrained_dynamics import prepared_rows
 from ._constrained_function import ConstrainedDerivatives
 from ._loop_rows import driven_loops, loops_of
-from ._constrained_dynamics import prepared_rows
 from .constrained_results import ConstrainedDerivatives as ConstrainedMatrices
 from .constrained_results import ConstrainedDerivativesWithValue as ConstrainedMatricesWithValue
 from .drives import motions_at

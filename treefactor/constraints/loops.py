@@ -22,10 +22,10 @@ from ..model.configuration import integrate
 from ..model.joints import PAIRS
 from ..model.model import Model, require_model
 from ..tolerances import DEPENDENT_ROWS as RANK
+from ._constrained_dynamics import prepared_rows
 from ._constrained_function import ConstrainedDynamics
 from ._loop_rows import Loops, Rows, driven_loops, kernel_of, loops_of
 from ._loops import one
-from ._constrained_dynamics import prepared_rows
 from .drives import Drive, motions_at, require_finite_motions, states_with_motions
 
 __all__ = [

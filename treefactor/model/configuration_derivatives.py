@@ -104,7 +104,8 @@ def two_outs(argument, out, *inputs) -> tuple:
     if out is None:
         return None, None
     if type(out) is not tuple or len(out) != 2:
-        raise ValueError(f"out must be a tuple of two arrays, one for each argument, got {type(out).__name__}")
+        given = type(out).__name__
+        raise ValueError(f"out must be a tuple of two arrays, one for each argument, got {given}")
     if any(np.may_share_memory(one, x) for one in out for x in inputs) or np.may_share_memory(*out):
         raise ValueError("the arrays of out must share no memory with each other and with the arguments")
     return out
