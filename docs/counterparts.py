@@ -315,7 +315,6 @@ REASONS = {  # why functions take longer than Pinocchio's, by the name of the me
     "isSameConfiguration of different ones": "compares all joints; Pinocchio stops at a difference",
     "operational_bias": "the consistent inverse and the projector are NumPy products",
     "operational_space": "the consistent inverse and the projector are NumPy products",
-    "computeConstraintDynamicsDerivatives": "written in NumPy: single calls pay for many small arrays",
     "distance": "checks two configurations: about 0.02 microseconds more on robots of few joints",
     "normalize": "checks the configuration: about 0.02 microseconds more",
     "exp6": CHECKS,

@@ -81,8 +81,8 @@ cdef class ConstrainedDynamics(StateFunction):
 
     Notes
     -----
-    States whose rows depend on each other, or nearly so, go to the general path, which finds their rank; so do
-    drives, and stabilized "6D" contacts.
+    States whose rows depend on each other, or nearly so, go to the general path, which finds their rank;
+    so do drives, and stabilized "6D" contacts.
     """
 
     cdef RowKernel kernel

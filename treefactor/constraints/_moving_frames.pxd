@@ -165,7 +165,7 @@ cdef inline void linear_rows(const Part *part, const Frame *f, double *y) noexce
 
 
 cdef inline void linear_derivatives(const Part *part, const Frame *f, const Moving *d, const double *y,
-                                double *dy) noexcept nogil:
+                                    double *dy) noexcept nogil:
     """dy <- derivatives of y, which `linear_rows` computes."""
     cdef int one = part.kind == ORIGINS, other = 1 - one
     cdef const Frame *b = f + other
@@ -193,7 +193,7 @@ cdef inline void angular_rows(const Frame *f, const double *log, double *y) noex
 
 
 cdef inline void angular_derivatives(const Frame *f, const Moving *d, const double *log,
-                                 double *dy) noexcept nogil:
+                                     double *dy) noexcept nogil:
     """dy <- derivatives of y, which `angular_rows` computes; behind the vector, log has its derivative."""
     cdef double turn[3]
     subtract(d.turn, d[1].turn, turn)

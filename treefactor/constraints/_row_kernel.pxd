@@ -29,7 +29,8 @@ cdef class RowKernel:
                            UnitMotion *units) noexcept nogil
     cdef void units(self, const double *frames, const double *v, const double *a, double *A,
                     UnitMotion *units) noexcept nogil
-    cdef void differentiate_frames(self, int sides, const Frame *f, const UnitMotion *units, Moving *d) noexcept nogil
+    cdef void differentiate_frames(self, int sides, const Frame *f, const UnitMotion *units,
+                                   Moving *d) noexcept nogil
     cdef void part_rows(self, int sides, int order, const Part *part, const Frame *f, const Moving *d,
                         const double *log, double *values, double *found) noexcept nogil
     cdef void write(self, int least, const Part *part, const Frame *f, const Moving *d, const double *y,

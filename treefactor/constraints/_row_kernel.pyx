@@ -152,7 +152,8 @@ cdef class RowKernel:
             for r in range(6):
                 x.mixed[r] += x.first[r]
 
-    cdef void differentiate_frames(self, int sides, const Frame *f, const UnitMotion *units, Moving *d) noexcept nogil:
+    cdef void differentiate_frames(self, int sides, const Frame *f, const UnitMotion *units,
+                                   Moving *d) noexcept nogil:
         """Compute the derivatives of both frames of a pair: d[4 k] by q and d[4 k + 2] by v of freedom k."""
         cdef Py_ssize_t k
         cdef int side

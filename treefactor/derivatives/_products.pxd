@@ -1,4 +1,4 @@
-"""C interface of products: the structs of the kernels, and the classes that factorize H once for several solves."""
+"""C interface of products: structs of the kernels, and classes that factorize H once for several solves."""
 
 from ..dynamics._recursions cimport Mechanism
 from ._state_function cimport StateFunction
@@ -55,7 +55,8 @@ cdef class Product(StateFunction):
     cdef void declare_derivative(self, type kind, tuple fields, bint value)
     cdef const ProductKernels *kernels(self, int lanes) noexcept nogil
     cdef Py_ssize_t expanded_size(self, int vectors) noexcept nogil
-    cdef const double *expanded(self, int lanes, Py_ssize_t vectors, const double *x, double **end) noexcept nogil
+    cdef const double *expanded(self, int lanes, Py_ssize_t vectors, const double *x,
+                                double **end) noexcept nogil
     cdef double *target(self, int lanes, Py_ssize_t vectors, double *y, double **end) noexcept nogil
     cdef void reduce(self, int lanes, Py_ssize_t vectors, const double *x, double *y) noexcept nogil
 

@@ -120,7 +120,7 @@ cdef class Product(StateFunction):
         return vectors * self.bodies.m.n if self.bodies.coupled else 0
 
     cdef const double *expanded(self, int lanes, Py_ssize_t vectors, const double *x,
-                                 double **end) noexcept nogil:
+                                double **end) noexcept nogil:
         """Return vectors of all freedoms from those of the free ones, written at end if they differ."""
         cdef double *found = end[0]
         cdef Py_ssize_t s

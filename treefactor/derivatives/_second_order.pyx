@@ -128,7 +128,8 @@ cdef void write_hessian(Bodies bodies, int lanes, const Weighted *given, int sym
         return
     full = expand_state(bodies, lanes, &x, work)
     full_vv = full + 3 * pair
-    kernels.hessian(&bodies.m, &x, symmetric, full, full + pair, full_vv, full + 2 * pair, full_vv + lanes * nnz)
+    kernels.hessian(&bodies.m, &x, symmetric, full, full + pair, full_vv, full + 2 * pair,
+                    full_vv + lanes * nnz)
     if symmetric:
         reduce_inertia(&bodies.coupling, lanes, full, qq)
     else:
@@ -278,7 +279,8 @@ cdef class ForwardDynamicsHvp(SolvingProduct):
             y[0][k] = -y[0][k] - by_w[k]
             y[1][k] = -y[1][k] - by_w[n + k]
 
-    cdef void derive(self, int lanes, const Weighted *full, double *dtau, double *end, double *work) noexcept nogil:
+    cdef void derive(self, int lanes, const Weighted *full, double *dtau, double *end,
+                     double *work) noexcept nogil:
         """dtau <- derivative of inverse dynamics along dq and dv; work holds the placements of the bodies."""
         cdef State state
         cdef Directions d
@@ -355,8 +357,8 @@ cdef class ForwardDynamicsHessian(StateFunction):
         phi.n = n
         phi.start, phi.column = self.bodies.pattern.shape.start, self.bodies.pattern.shape.column
         phi.qq, phi.qv, phi.vv, phi.qa = packed, packed + pair, packed + 2 * pair, packed + 3 * pair
-        kernels.forward_hessian(&phi, self.symmetric, derivatives[0], derivatives[1], derivatives[2], y[0], y[1],
-                                y[2], y[3])
+        kernels.forward_hessian(&phi, self.symmetric, derivatives[0], derivatives[1], derivatives[2],
+                                y[0], y[1], y[2], y[3])
 
 
 cdef void multiply(Py_ssize_t n, int lanes, const double *A, const double *x, double *y) noexcept nogil:
