@@ -27,6 +27,7 @@ from treefactor import robots, se3
 FRAME, H, LENGTHS = "panda_hand_tcp", 0.01, 0.5 ** np.arange(10)  # s
 GOAL, END, STATE, EFFORT = 1.0, 1000.0, 0.1, 1e-3  # weights; all but END are integrated over time
 POSTURE = np.array([0.0, -0.8, 0.0, -2.4, 0.0, 1.6, 0.8, 0.02, 0.02])  # rad, m
+CHAIN = tf.Tree(list(range(-1, 8)))  # the tree of dense matrices
 TOLERANCE, LEAST, LARGEST = 1e-9, 1e-9, 1e9  # of the expected fall of costs; regularization
 SPENT: Counter = Counter()  # s, by part
 PEER = Path(__file__).parent / "peers" / "crocoddyl_ddp.py"
@@ -119,11 +120,11 @@ def sweep(gradient, by_q, derivatives, regularization):
 
     Efforts change by minus the gains times (dq, dv, step length). The recursion goes back with the Hessian
     and gradient [V | g] of the cost to go by (q, v), those [Q | g] by (u, q, v) one step earlier, and the
-    derivatives F of a step. The Hessians by u are factorized and solved as matrices of a chain of 9 joints:
-    9 times faster than `numpy.linalg.solve` on 64 of them. All steps use the same arrays and the same views.
+    derivatives F of a step. `solve` takes the Hessians by u as matrices of a chain of 9 joints: 9 times
+    faster than `numpy.linalg.solve` on 64 of them. All steps use the same arrays and the same views.
     """
     steps, count = len(gradient) - 1, len(regularization)
-    gains, slope = np.empty((steps, count, 9, 19)), np.zeros(count)
+    gains, by_u = np.empty((steps, count, 9, 19)), np.empty((steps, count, 9))
     F, FV, Q = np.empty((count, 18, 27)), np.empty((count, 27, 19)), np.empty((count, 27, 28))
     V, fall = np.zeros((count, 18, 19)), np.empty((count, 18, 19))
     damping = regularization[:, None]
@@ -137,7 +138,6 @@ def sweep(gradient, by_q, derivatives, regularization):
     parts = [(part, F_v[..., column : column + 9]) for part, column in parts]
     Q_F, Q_g, Q_qq, g_u = Q[..., :27], Q[..., 27], Q[:, 9:18, 9:18], Q[:, :9, 27]
     Q_uu, Q_ux, Q_xu, Q_xx = Q[:, :9, :9], Q[:, :9, 9:], Q[:, 9:, :9], Q[:, 9:, 9:]
-    factor = tf.factor(np.broadcast_to(np.eye(9), (count, 9, 9)), tf.Tree(list(range(-1, 8))))
     for t in reversed(range(steps)):
         for part, block in parts:
             np.multiply(part[t], H, out=block)
@@ -148,13 +148,12 @@ def sweep(gradient, by_q, derivatives, regularization):
         np.add(FV_g, gradient[t], out=Q_g)
         np.add(diagonal_Q, weights, out=diagonal_Q)
         np.add(Q_qq, by_q[t], out=Q_qq)
-        factor.refactor(Q_uu)
-        factor.solve(Q_ux, out=gains[t])
-        slope += np.einsum("bi,bi->b", g_u, gains[t, ..., 18])
+        tf.solve(Q_uu, CHAIN, Q_ux, out=gains[t])
+        by_u[t] = g_u
         np.matmul(Q_xu, gains[t], out=fall)
         np.subtract(Q_xx, fall, out=V)
         np.add(diagonal_V, damping, out=diagonal_V)
-    return gains, slope
+    return gains, np.einsum("tbi,tbi->b", by_u, gains[..., 18])
 
 
 def forward(motion: Motion, gains, lengths) -> Motion:
@@ -184,7 +183,8 @@ def search(motion: Motion, cost, gains, slope):
         left = np.flatnonzero(accepted == 0.0)
         if not left.size:
             break
-        tried = forward(motion.select(left), gains[:, left], lengths)
+        chosen = left if len(left) < len(cost) else slice(None)  # of all, views do
+        tried = forward(motion.select(chosen), gains[:, chosen], lengths)
         costs = tried.cost()
         expected = (lengths - 0.5 * lengths**2)[:, None] * slope[left]
         enough = (cost[left] - costs > 0.1 * expected) | (np.isfinite(costs) & (slope[left] < 1e-12))
