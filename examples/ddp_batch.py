@@ -253,13 +253,15 @@ def draw(path: Path, motion: Motion, costs):
     import matplotlib.pyplot as plt
 
     figure = plt.figure(figsize=(10.0, 4.5))
-    left = figure.add_subplot(1, 2, 1, yscale="log", xlabel="iteration", ylabel="cost")
-    left.plot(costs, linewidth=0.8)
+    left = figure.add_subplot(1, 2, 1, yscale="log", xlabel="iteration", ylabel="cost above the least")
+    left.plot(np.where(costs > costs[-1], costs - costs[-1], np.nan), linewidth=0.8)
+    left.locator_params(axis="x", integer=True)
     right = figure.add_subplot(1, 2, 2, projection="3d", xlabel="x [m]", ylabel="y [m]", zlabel="z [m]")
     tool = tf.frame_placement(motion.model, motion.q, FRAME)[..., 3]
     for way, goal in zip(tool.swapaxes(0, 1), motion.goal[..., 3], strict=True):
         (line,) = right.plot(*way.T, linewidth=0.8)
         right.plot(*goal[:, None], marker="x", markersize=4, color=line.get_color())
+    right.locator_params(nbins=4)
     figure.tight_layout()
     figure.savefig(path, dpi=150)
 
