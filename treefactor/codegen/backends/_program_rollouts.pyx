@@ -22,7 +22,7 @@ cdef class ProgramSimulation(Simulation):
 
     cdef Routine routine
     cdef Results results
-    cdef bint in_place           # the workspace is the state: a follows tau, as the results follow the arguments
+    cdef bint in_place           # the workspace is the state: a follows tau as results follow arguments
 
     def __init__(self, model, Routine routine not None, Results results not None):
         cdef Py_ssize_t after = routine.inputs + self.nv
