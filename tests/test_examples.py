@@ -13,7 +13,8 @@ import treefactor as tf
 from treefactor import robots
 
 EXAMPLES = Path(__file__).parents[1] / "examples"
-OTHERS = ("show", "flexible_arm", "trajectory_gradient", "ddp_batch")  # not scenes of a Stepper
+OTHERS = ("show", "flexible_arm", "trajectory_gradient", "ddp_batch", "ik_batch", "mppi")  # no scenes
+OTHERS += ("trajectory_in_jax", "trajectory_in_torch")
 SCRIPTS = sorted(path.stem for path in EXAMPLES.glob("*.py") if path.stem not in OTHERS)
 HELD = 1e-3  # m
 
@@ -28,6 +29,7 @@ def example(monkeypatch):
             "humanoid": "simple_humanoid",
             "trajectory_gradient": "talos_reduced",
             "ddp_batch": "panda",
+            "mppi": "panda",
         }.get(name)
         if robot and robot not in robots.bundled():
             pytest.skip("example-robot-data is not installed")
@@ -242,6 +244,34 @@ def test_crocoddyl_finds_the_same_costs(example):
     theirs = script.crocoddyl(os.environ["TREEFACTOR_CROCODDYL_PYTHON"], given, 100, 1)
     np.testing.assert_allclose(costs[-1], theirs["cost"], rtol=1e-6)
     assert np.abs(used - theirs["iterations"]).max() <= 1  # where rounding decides at the end
+
+
+def test_sampling_moves_the_tool_and_turns_the_quadruped(example):
+    script = example("mppi")
+    for task, steps in ((script.panda(), 30), (script.solo12(), 40)):
+        controller = script.Controller(task, 256, 40)
+        far, turned = script.misses(task, script.simulate(controller, steps))
+        assert turned[-1] < 0.7 * turned[0]
+        assert controller.passive or far[-1] < 0.8 * far[0]
+        largest = np.abs(controller.tau[..., controller.passive :]).max(axis=(0, 1))
+        assert (largest <= task.limits).all()
+        assert not controller.tau[..., : controller.passive].any()
+
+
+def test_sampling_prints_figures_beside_mujocos_and_draws(example, monkeypatch, capsys, tmp_path):
+    pytest.importorskip("mujoco", reason="the example compares with it")
+    pytest.importorskip("matplotlib", reason="Matplotlib draws the pictures")
+    example("mppi")
+    picture = tmp_path / "mppi.png"
+    sizes = ["--samples", "16", "--horizon", "12", "--steps", "3", "--out", str(picture)]
+    monkeypatch.setattr(sys, "argv", ["mppi", *sizes])
+    runpy.run_path(str(EXAMPLES / "mppi.py"), run_name="__main__")
+    printed = capsys.readouterr().out
+    for line in printed.splitlines():
+        if line.startswith("deviation"):
+            assert all(float(word) < 1e-11 for word in line.split() if "e-" in word)
+    assert printed.count("deviation") == printed.count("mujoco.rollout") == 2
+    assert picture.read_bytes().startswith(b"\x89PNG")
 
 
 @pytest.mark.parametrize("name", SCRIPTS)
