@@ -1,10 +1,10 @@
 """Compute steps, tangents and brackets of joints that turn, with the functions of jax.numpy or torch.
 
-Every class is a group of coordinates: `Circle` (cos, sin), `Sphere` (a quaternion x y z w), `Plane` (x y cos
-sin) and `Space` (x y z and a quaternion). Arguments have the entries of the group on their last axis.
-Rotations in q may have any length but zero: functions other than `from_tangent` and `pull` divide by it, so derivatives
-of any order are those of f(normalize(q)). Where a formula divides zero by zero, a series takes its place, and
-the formula receives other numbers: otherwise derivatives would be NaN.
+Every class is a group of coordinates: `Circle` (cos, sin), `Sphere` (a quaternion x y z w), `Plane` (x y
+cos sin) and `Space` (x y z and a quaternion). Arguments have the entries of the group on their last axis.
+Rotations in q may have any length but zero: functions other than `from_tangent` and `pull` divide by it, so
+derivatives of any order are those of f(normalize(q)). Where a formula divides zero by zero, a series takes
+its place, and the formula receives other numbers: otherwise derivatives would be NaN.
 """
 
 from __future__ import annotations
