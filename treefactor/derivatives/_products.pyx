@@ -198,7 +198,7 @@ cdef class SolvingProduct(Product):
                 active.single.apply(t, w.X, s.D, s.inverse, 1, SOLVE, x, w.path)
             x += self.bodies.nv * lanes
 
-    cdef bint run_one(self, const double **x, double **out) noexcept:
+    cdef bint run_one(self, const double **x, double **out) noexcept nogil:
         """Leave trees that are eliminated in parts to the lanes."""
         return not self.bodies.pattern.shape.tasks and StateFunction.run_one(self, x, out)
 
