@@ -13,6 +13,7 @@ import numpy as np
 
 from .. import dynamics
 from ..derivatives import products, second_order
+from ..exceptions import ConfigurationError
 from ..model import configuration
 from ..model.model import Model
 from ._maps import Argument, ArrayFunction, unit_vectors
@@ -177,16 +178,31 @@ def _values_only(
     return ArrayFunction(name, model, options, inputs, outputs, {"value": run})
 
 
+def _with_nan_rows(compute: Callable) -> Callable:
+    """Return a function that gives NaN for configurations whose rotations do not have unit length."""
+
+    def tolerant(model, *arrays, out):
+        try:
+            compute(model, *arrays, out=out)
+        except ConfigurationError:
+            for k in range(len(out)):
+                try:
+                    compute(model, *(array[k : k + 1] for array in arrays), out=out[k : k + 1])
+                except ConfigurationError:
+                    out[k] = np.nan
+
+    return tolerant
+
+
 def _integrate(model: Model, options: tuple) -> ArrayFunction:
-    inputs = [configuration_of(model), vector(model, "v")]
-    return _values_only(
-        "integrate", inputs, [configuration_of(model)], configuration.integrate, model, options
-    )
+    inputs, compute = [configuration_of(model), vector(model, "v")], _with_nan_rows(configuration.integrate)
+    return _values_only("integrate", inputs, [configuration_of(model)], compute, model, options)
 
 
 def _difference(model: Model, options: tuple) -> ArrayFunction:
     inputs = [configuration_of(model, "q0"), configuration_of(model, "q1")]
-    return _values_only("difference", inputs, [vector(model, "v")], configuration.difference, model, options)
+    compute = _with_nan_rows(configuration.difference)
+    return _values_only("difference", inputs, [vector(model, "v")], compute, model, options)
 
 
 def _normalize(model: Model, options: tuple) -> ArrayFunction:
