@@ -228,7 +228,11 @@ def test_the_page_on_folders_lists_every_folder():
 
 def test_every_scene_has_its_picture_and_its_command():
     text = (DOCS / "tutorials" / "scenes.md").read_text(encoding="utf-8")
-    scripts = {path.stem for path in (ROOT / "examples").glob("*.py")} - {"show", "trajectory_gradient"}
+    scripts = {path.stem for path in (ROOT / "examples").glob("*.py")} - {
+        "show",
+        "trajectory_gradient",
+        "ik_batch",
+    }
     assert set(re.findall(r"^    python examples/(\w+)\.py --out \1\.gif$", text, re.MULTILINE)) == scripts
     pictures = {path.stem for path in (DOCS / "images").glob("*.gif")}
     assert set(re.findall(r"\{image\} \.\./images/(\w+)\.gif", text)) == scripts == pictures
