@@ -133,7 +133,7 @@ def pinocchio_loop(model, data, frame: int, q, target, steps: int):
 
 
 def pink_loop(path, frame, q, targets, steps):
-    """Return seconds per step of Pink and the share of targets that it reaches; also run by another Python."""
+    """Return seconds per step of Pink and the share of targets that it reaches."""
     import time
 
     import numpy as np

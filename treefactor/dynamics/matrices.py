@@ -56,6 +56,8 @@ def coriolis_matrix(model: Model, q, v, out=None, layout: str = "dense", num_thr
     array([[ 0. , -0.5],
            [ 0.5,  0. ]])
     """
+    if type(layout) is not str:
+        check_choice("layout", layout, LAYOUTS)
     if layout == "dense":
         return call(model, CORIOLIS, q, v, None, None, out, num_threads, general_path)
     if layout != "packed":

@@ -79,6 +79,8 @@ def crba(model: Model, q, out=None, layout: str = "dense", num_threads: int = 1)
     Featherstone (2008), table 6.2: composite-rigid-body algorithm, in the axes of the root body; moments of
     bodies far from it are taken about local origins.
     """
+    if type(layout) is not str:
+        check_choice("layout", layout, LAYOUTS)
     if layout == "dense":
         return call(model, CRBA, q, None, None, None, out, num_threads, general_path)
     if layout == "packed":

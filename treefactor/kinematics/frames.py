@@ -7,7 +7,7 @@ from functools import partial
 import numpy as np
 
 from .._util.bindable import register
-from .._util.validation import require_apart, require_bindable
+from .._util.validation import check_choice, require_apart, require_bindable
 from ..model.model import Model
 from ._bound_request import BoundRequest, call
 from ._general_path import general_path, named_outputs, require_disjoint
@@ -18,6 +18,7 @@ from .plans import (
     CLASSICAL,
     JACOBIAN,
     JACOBIAN_DOT,
+    LAYOUTS,
     OF_JOINT,
     PACKED,
     PLACED,
@@ -247,6 +248,8 @@ def frame_jacobian(
     >>> tf.frame_jacobian(arm, [0.0], "tip").T
     array([[0., 1., 0., 0., 0., 1.]])
     """
+    if type(layout) is not str:
+        check_choice("layout", layout, LAYOUTS)
     option = 0 if layout == "dense" else PACKED if layout == "packed" else option_of(layout, False)
     if placement:
         option += PLACED
@@ -325,6 +328,8 @@ def frame_jacobian_dot(
     >>> tf.frame_jacobian_dot(arm, [0.0], [2.0], "tip", "LOCAL_WORLD_ALIGNED").T
     array([[-2.,  0.,  0.,  0.,  0.,  0.]])
     """
+    if type(layout) is not str:
+        check_choice("layout", layout, LAYOUTS)
     option = 0 if layout == "dense" else PACKED if layout == "packed" else option_of(layout, False)
     return call(model, JACOBIAN_DOT, frame, reference, option, q, v, None, out, num_threads, general_path)
 
