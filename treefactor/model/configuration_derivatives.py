@@ -7,8 +7,6 @@ from functools import partial
 import numpy as np
 
 from .._util.bindable import register
-from .._util.validation import as_output
-from ..exceptions import ShapeError
 from ._configuration_calls import (
     DIFFERENCE_BY_Q0,
     DIFFERENCE_BY_Q1,
@@ -108,22 +106,9 @@ def two_outs(argument, out, *inputs) -> tuple:
     if type(out) is not tuple or len(out) != 2:
         given = type(out).__name__
         raise ValueError(f"out must be a tuple of two arrays, one for each argument, got {given}")
-    require_alike(*out)  # what is wrong with the second one, the first call finds before it writes
     if any(np.may_share_memory(one, x) for one in out for x in inputs) or np.may_share_memory(*out):
         raise ValueError("the arrays of out must share no memory with each other and with the arguments")
     return out
-
-
-def require_alike(first, second) -> None:
-    """Raise DtypeError or ShapeError unless both are arrays that can be written, of float64 and one shape."""
-    for k, one in enumerate((first, second)):
-        as_output(one, getattr(one, "shape", ()), name=f"out[{k}]")
-    if first.shape != second.shape:
-        raise ShapeError(
-            f"both arrays of out must have one shape, got {first.shape} and {second.shape}",
-            second.shape,
-            first.shape,
-        )
 
 
 INTEGRATE_BY = {0: INTEGRATE_BY_Q, 1: INTEGRATE_BY_V, "ARG0": INTEGRATE_BY_Q, "ARG1": INTEGRATE_BY_V}
