@@ -16,6 +16,8 @@ EXAMPLES = Path(__file__).parents[1] / "examples"
 OTHERS = ("show", "flexible_arm", "trajectory_gradient", "ddp_batch", "ik_batch", "mppi")  # no scenes
 OTHERS += ("trajectory_in_jax", "trajectory_in_torch")
 SCRIPTS = sorted(path.stem for path in EXAMPLES.glob("*.py") if path.stem not in OTHERS)
+ROBOTS = {"humanoid": "simple_humanoid", "trajectory_gradient": "talos_reduced"}
+ROBOTS |= dict.fromkeys(["ddp_batch", "ik_batch", "mppi", "trajectory_in_jax"], "panda")
 HELD = 1e-3  # m
 
 
@@ -25,12 +27,7 @@ def example(monkeypatch):
     monkeypatch.syspath_prepend(EXAMPLES)
 
     def load(name):
-        robot = {
-            "humanoid": "simple_humanoid",
-            "trajectory_gradient": "talos_reduced",
-            "ddp_batch": "panda",
-            "mppi": "panda",
-        }.get(name)
+        robot = ROBOTS.get(name)
         if robot and robot not in robots.bundled():
             pytest.skip("example-robot-data is not installed")
         return import_module(name)
@@ -272,6 +269,58 @@ def test_sampling_prints_figures_beside_mujocos_and_draws(example, monkeypatch, 
             assert all(float(word) < 1e-11 for word in line.split() if "e-" in word)
     assert printed.count("deviation") == printed.count("mujoco.rollout") == 2
     assert picture.read_bytes().startswith(b"\x89PNG")
+
+
+def test_inverse_kinematics_reaches_targets_within_the_limits(example):
+    script = example("ik_batch")
+    _, model, targets = script.problem(50)
+    solver = script.DampedLeastSquares(model, script.FRAME, 60)  # more places than targets
+    found, solved, share = script.solve(solver, targets, 6, 20)
+    assert solved.mean() > 0.95
+    assert share[-1] == solved.mean() > share[20] > share[0]
+    assert (np.diff(share) >= 0).all()
+    placed = tf.frame_placement(model, found[solved], script.FRAME)
+    assert np.abs(placed - targets[solved]).max() < 2 * script.REACHED
+    assert (found[solved] >= model.lower).all()
+    assert (found[solved] <= model.upper).all()
+
+
+def test_inverse_kinematics_takes_the_steps_of_a_loop_over_pinocchio(example):
+    pinocchio_ = pytest.importorskip("treefactor.adapters.pinocchio_", reason="the example compares with it")
+    script = example("ik_batch")
+    path, model, targets = script.problem(5)
+    theirs = pinocchio_.load(path, False)
+    q = np.tile(0.5 * (model.lower + model.upper), (5, 1))
+    expected = [
+        script.pinocchio_loop(theirs, theirs.createData(), theirs.getFrameId(script.FRAME), *start, 4)
+        for start in zip(q, targets, strict=True)
+    ]
+    script.DampedLeastSquares(model, script.FRAME, 5).iterate(q, targets, 4)
+    np.testing.assert_allclose(q, expected, rtol=0, atol=1e-10)
+
+
+def test_inverse_kinematics_prints_figures_and_draws(example, monkeypatch, capsys, tmp_path):
+    pytest.importorskip("matplotlib", reason="Matplotlib draws the pictures")
+    example("ik_batch")
+    monkeypatch.delenv("PINK_PYTHON", raising=False)
+    sizes = ["--targets", "20", "--rounds", "2", "--compared", "1", "--out", str(tmp_path / "ik.png")]
+    monkeypatch.setattr(sys, "argv", ["ik_batch", *sizes])
+    runpy.run_path(str(EXAMPLES / "ik_batch.py"), run_name="__main__")
+    printed = capsys.readouterr().out
+    assert all(word in printed for word in ("20 targets", "% by 40", "Pinocchio", "Pink"))
+    assert (tmp_path / "ik.png").read_bytes().startswith(b"\x89PNG")
+
+
+def test_pink_runs_in_another_python_as_a_function_of_its_own(example):
+    script = example("ik_batch")
+    assert script.call_elsewhere(sys.executable, halves, 1.0, [2.0, 3.0]) == (0.5, 2.5)
+
+
+def halves(first, others):
+    """Return half of the first number, and the mean of the others."""
+    import numpy as np
+
+    return first / 2, float(np.mean(others))
 
 
 @pytest.mark.parametrize("name", SCRIPTS)
