@@ -11,8 +11,8 @@ from typing import NamedTuple
 
 import torch
 
-from ._maps import ArrayFunction
 from ._manifold import Manifold
+from ._maps import ArrayFunction
 
 
 def composition_rules(function: ArrayFunction, find: Callable):
@@ -113,7 +113,7 @@ def pulled(composition: Callable, arrays, weights) -> list:
 
 
 def pushed(function: Callable, arrays, changes) -> torch.Tensor:
-    """Return the change of the result of a function: the gradient of its gradient, which is linear in weights.
+    """Return the change of the result of a function: the gradient of its gradient by weights.
 
     This needs reverse mode only: forward mode of PyTorch does not nest.
     """
