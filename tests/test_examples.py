@@ -1,5 +1,6 @@
 """Test short runs of the examples: their results, their scripts and their pictures."""
 
+import os
 import runpy
 import sys
 from importlib import import_module
@@ -12,7 +13,7 @@ import treefactor as tf
 from treefactor import robots
 
 EXAMPLES = Path(__file__).parents[1] / "examples"
-OTHERS = ("show", "flexible_arm", "trajectory_gradient")  # not scenes of a Stepper
+OTHERS = ("show", "flexible_arm", "trajectory_gradient", "ddp_batch")  # not scenes of a Stepper
 SCRIPTS = sorted(path.stem for path in EXAMPLES.glob("*.py") if path.stem not in OTHERS)
 HELD = 1e-3  # m
 
@@ -23,7 +24,11 @@ def example(monkeypatch):
     monkeypatch.syspath_prepend(EXAMPLES)
 
     def load(name):
-        robot = {"humanoid": "simple_humanoid", "trajectory_gradient": "talos_reduced"}.get(name)
+        robot = {
+            "humanoid": "simple_humanoid",
+            "trajectory_gradient": "talos_reduced",
+            "ddp_batch": "panda",
+        }.get(name)
         if robot and robot not in robots.bundled():
             pytest.skip("example-robot-data is not installed")
         return import_module(name)
@@ -172,6 +177,71 @@ def test_the_gradient_is_that_of_a_loop_over_pinocchio(example, monkeypatch, cap
     printed = capsys.readouterr().out
     assert all(word in printed for word in ("3 trajectories of 4 states", "us per state", "ratio"))
     assert float(printed.split("deviation ")[1].split()[0]) < 1e-12
+
+
+def test_slopes_of_differential_dynamic_programming_are_those_of_the_cost(example):
+    script = example("ddp_batch")
+    motion = script.problems(3, 12)
+    derivatives = tf.forward_dynamics_derivatives(motion.model, motion.q[:-1], motion.v[:-1], motion.u)
+    gradient, by_q = script.quadratic(motion)
+    gains, slope = script.sweep(gradient, by_q, derivatives, np.zeros(3))
+    tried = script.forward(motion, gains, np.array([0.0, 1e-5, -1e-5])).cost()
+    np.testing.assert_allclose(tried[0], motion.cost(), rtol=1e-14)
+    np.testing.assert_allclose((tried[2] - tried[1]) / 2e-5, slope, rtol=1e-7)
+    damped = script.sweep(gradient, by_q, derivatives, np.array([0.0, 1e-2, 1e2]))[1]
+    assert damped[0] == slope[0]
+    assert (damped[1:] < slope[1:]).all()
+
+
+def test_differential_dynamic_programming_finds_minima(example):
+    script = example("ddp_batch")
+    motion, costs, used = script.solve(script.problems(4, 20))
+    assert (np.diff(costs, axis=0) <= 0.0).all()
+    assert len(set(used)) > 1  # problems drop out
+    rng = np.random.default_rng(1)
+    for size in (1e-3, 1e-1):
+        u = motion.u + size * rng.normal(size=motion.u.shape)
+        q, v = tf.rollout(motion.model, motion.q[0], motion.v[0], u.swapaxes(0, 1), script.H)
+        moved = script.replace(motion, q=q.swapaxes(0, 1), v=v.swapaxes(0, 1), u=u)
+        assert (moved.cost() > costs[-1]).all()
+
+
+def test_problems_do_not_depend_on_those_solved_beside_them(example):
+    script = example("ddp_batch")
+    given = script.problems(4, 20)
+    motion, costs, used = script.solve(given)
+    alone, own, iterations = script.solve(given.select(np.array([2])))
+    assert iterations[0] == used[2]
+    np.testing.assert_allclose(own[:, 0], costs[: len(own), 2], rtol=1e-10)
+    np.testing.assert_allclose(alone.q[:, 0], motion.q[:, 2], rtol=0, atol=1e-9)
+
+
+def test_differential_dynamic_programming_prints_and_draws(example, monkeypatch, capsys, tmp_path):
+    pytest.importorskip("matplotlib", reason="Matplotlib draws the pictures")
+    example("ddp_batch")
+    picture = tmp_path / "ddp.png"
+    sizes = ["--problems", "3", "--steps", "8", "--repeats", "1"]
+    monkeypatch.setattr(sys, "argv", ["ddp_batch", *sizes, "--out", str(picture)])
+    monkeypatch.delenv("TREEFACTOR_CROCODDYL_PYTHON", raising=False)
+    runpy.run_path(str(EXAMPLES / "ddp_batch.py"), run_name="__main__")
+    printed = capsys.readouterr().out
+    assert all(
+        word in printed for word in ("3 problems of 8 steps", "Riccati sweep", "Crocoddyl is left out")
+    )
+    assert picture.read_bytes().startswith(b"\x89PNG")
+
+
+@pytest.mark.skipif(
+    "TREEFACTOR_CROCODDYL_PYTHON" not in os.environ,
+    reason="TREEFACTOR_CROCODDYL_PYTHON names no Python that has Crocoddyl",
+)
+def test_crocoddyl_finds_the_same_costs(example):
+    script = example("ddp_batch")
+    given = script.problems(3, 30)
+    costs, used = script.solve(given)[1:]
+    theirs = script.crocoddyl(os.environ["TREEFACTOR_CROCODDYL_PYTHON"], given, 100, 1)
+    np.testing.assert_allclose(costs[-1], theirs["cost"], rtol=1e-6)
+    assert np.abs(used - theirs["iterations"]).max() <= 1  # where rounding decides at the end
 
 
 @pytest.mark.parametrize("name", SCRIPTS)
