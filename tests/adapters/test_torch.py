@@ -181,6 +181,26 @@ def test_transforms_agree_with_backward(model):
     close(vmap(jacfwd(function))(q, v, tau)[0], backward[0], rtol=1e-9, atol=1e-9)
 
 
+@pytest.mark.filterwarnings("ignore::UserWarning:torch.*")
+def test_other_ways_to_derivatives():
+    from torch.utils.checkpoint import checkpoint
+
+    given = recorded(*tensors(FLOATING, (3,))[:3])
+    bare = [x.detach() for x in given]
+
+    def function(*x):
+        return torch_.forward_dynamics(FLOATING, *x)
+
+    close = torch.testing.assert_close
+    gradients = torch.autograd.grad(function(*given).sum(), given)
+    close(torch.autograd.grad(checkpoint(function, *given, use_reentrant=False).sum(), given), gradients)
+    units = torch.eye(3, dtype=torch.float64)[:, :, None].expand(3, 3, FLOATING.nv)
+    batched = torch.autograd.grad(function(*given), given, units, is_grads_batched=True)
+    close(tuple(x.sum(0) for x in batched), gradients)
+    along = torch.func.linearize(function, *bare)[1](*bare)
+    close(along, jvp(function, tuple(bare), tuple(bare))[1])
+
+
 @models
 def test_vmap_over_some_arguments_and_axes(model):
     q, v, tau, _ = tensors(model, (4,))

@@ -148,6 +148,27 @@ def test_what_the_error_recommends():
     torch.testing.assert_close(program(*given), 2 * grad(loss)(*given), **CLOSE)
 
 
+@pytest.mark.parametrize("strict", [True, False])
+def test_exported_programs(strict):
+    q, v, tau, _ = tensors(FLOATING)
+    function = dynamics(FLOATING)[0]
+
+    class Module(torch.nn.Module):
+        def forward(self, *x):
+            return function(*x)
+
+    program = torch.export.export(Module(), (q, v, tau), strict=strict).module()
+    assert_same_bits(program(q, v, 2 * tau), function(q, v, 2 * tau).numpy())
+
+
+def test_traces_of_transforms():
+    from torch.fx.experimental.proxy_tensor import make_fx
+
+    q, v, tau, _ = tensors(FLOATING)
+    gradient = grad(dynamics(FLOATING)[1])
+    torch.testing.assert_close(make_fx(gradient)(q, v, tau)(q, v, 2 * tau), gradient(q, v, 2 * tau), **CLOSE)
+
+
 def test_unknown_numbers_are_refused():
     q, v, tau, _ = tensors(FIXED)
     with pytest.raises(RuntimeError, match="this process has no function of number 5"):
