@@ -10,7 +10,8 @@ import torch
 
 from ..exceptions import DtypeError, ShapeError
 from ._maps import Shapes
-from ._torch_ops import Signature, call, is_recorded, run, signature
+from ._torch_ops import Signature, call, run, signature
+from ._torch_transforms import is_recorded
 
 DTYPES = (torch.float64, torch.float32)
 

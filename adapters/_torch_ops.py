@@ -20,13 +20,11 @@ from . import _torch_former_vmap as former_vmap
 from ._array_functions import array_function
 from ._maps import ArrayFunction, Shapes
 from ._torch_rules import Rules, rules_of
+from ._torch_transforms import are_plain, is_recorded
 
 _below_autograd = getattr(torch._C, "_AutoDispatchBelowAutograd", None)
-_transforms = getattr(getattr(torch._C, "_functorch", None), "peek_interpreter_stack", None)
 _is_gradient_tracked = getattr(getattr(torch._C, "_functorch", None), "is_gradtrackingtensor", None)
-_modes = getattr(torch._C, "_len_torch_dispatch_stack", None)
 KINDS = ("value", "jvp", "vjp", "hvp")
-_PLAIN = (torch.Tensor, torch.nn.Parameter)
 _library = torch.library.Library("treefactor", "DEF")
 _functions: dict[int, tuple[ArrayFunction, Rules]] = {}  # by number, for the life of the process
 _signatures: dict[
@@ -88,22 +86,6 @@ def call(kind: str, *arrays: torch.Tensor, number: int):
     return Call.apply(kind, number, *arrays)
 
 
-def is_recorded(arrays) -> bool:
-    """Return whether anything but the values is wanted: gradients, a transform of torch.func, a trace."""
-    if _transforms is None or _transforms() is not None or getattr(forward_ad, "_current_level", 0) >= 0:
-        return True
-    if torch.is_grad_enabled() and any(x.requires_grad for x in arrays):
-        return True
-    return not _are_plain(arrays)
-
-
-def _are_plain(arrays) -> bool:
-    """Return whether all are tensors with memory of their own that no mode of PyTorch observes."""
-    if _modes is None or _modes() or former_vmap.is_active():
-        return False
-    return all(type(x) in _PLAIN for x in arrays)
-
-
 def compute(kind: str, number: int, arrays) -> list[torch.Tensor]:
     """Run a map on tensors: in their own memory if they are float64 and contiguous."""
     inputs = [x.detach().numpy() for x in arrays]
@@ -124,7 +106,7 @@ class Call(torch.autograd.Function):
 
     @staticmethod
     def forward(kind: str, number: int, *arrays):
-        if _are_plain(arrays):
+        if are_plain(arrays):
             return tuple(compute(kind, number, arrays))
         if former_vmap.is_active():
             return tuple(former_vmap.with_batches(partial(compute, kind, number), arrays))
