@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterator
 from functools import partial
 from types import SimpleNamespace
@@ -10,6 +11,9 @@ import numpy as np
 
 from treefactor import Factor, Tree, arms, chain_forces, chain_inertia, families, growth, robots
 from treefactor.bench import Call, Comparison, Result
+from treefactor.bench.comparisons import (
+    frameworks as frameworks_times,
+)
 from treefactor.bench.comparisons import (
     loops as loops_times,
 )
@@ -85,6 +89,13 @@ def mjcf(tree: Tree) -> str:
             bodies[tree.parent[k]] = body + bodies[tree.parent[k]]
     without = "<option><flag contact='disable'/></option>"
     return f"<mujoco>{without}<worldbody>{roots}</worldbody></mujoco>"
+
+
+def framework_comparisons(robot: str) -> Iterator[Comparison]:
+    """Compare JAX and PyTorch with NumPy; print which of them is missing."""
+    for name in frameworks_times.missing():
+        print(f"{name} is left out: it is not installed", file=sys.stderr)
+    return frameworks_times.frameworks(case(robot))
 
 
 def chain_of(name: str) -> Iterator[Comparison]:
@@ -175,6 +186,7 @@ def results() -> Iterator[list[Result]]:
     """Yield the results of every target, model by model."""
     for robot in ROBOTS:
         yield [comparison.measure() for comparison in robot_times.case_comparisons(case(robot))]
+        yield [comparison.measure() for comparison in framework_comparisons(robot)]
     for trees, comparisons in ((SMALL_TREES, mujoco), (LARGE_TREES, sparse)):
         for name in trees:
             yield [comparison.measure() for comparison in comparisons(name)]
@@ -184,7 +196,8 @@ def results() -> Iterator[list[Result]]:
     for family, m in mlcp_times.COLD:
         yield [comparison.measure() for comparison in mlcp_times.family_comparisons(family, m)]
     for name in loops_times.NAMES:
-        yield [comparison.measure() for comparison in loops_times.closing(name)]
+        found = [*loops_times.closing(name), *loops_times.differentiating(name)]
+        yield [comparison.measure() for comparison in found]
     for family in growth.FAMILIES:
         yield [growth.steadiness(growth.growth(family))]
 
@@ -192,7 +205,7 @@ def results() -> Iterator[list[Result]]:
 MODELS = (
     1
     + len(ARMS)
-    + len(ROBOTS)
+    + 2 * len(ROBOTS)
     + len(SMALL_TREES)
     + len(LARGE_TREES)
     + len(mlcp_times.COLD)

@@ -25,6 +25,9 @@ from treefactor.bench.comparisons import (
     factor as factor_times,
 )
 from treefactor.bench.comparisons import (
+    frameworks as frameworks_times,
+)
+from treefactor.bench.comparisons import (
     loops as loops_times,
 )
 from treefactor.bench.comparisons import (
@@ -53,6 +56,7 @@ from .comparisons import (
     arm_of,
     case,
     chain_of,
+    framework_comparisons,
     mujoco,
     sparse,
 )
@@ -262,6 +266,17 @@ class Derivatives(_Target):
         return self.measured()
 
 
+class Frameworks(_Target):
+    models = ROBOTS
+    pairs = tuple(frameworks_times.measured())
+
+    def comparisons(self, model):
+        return framework_comparisons(model)
+
+    def setup_cache(self):
+        return self.measured()
+
+
 class Chain(_Target):
     models = ("SSRMS",)
     pairs = crossed(("inertia", "forces"), "Pinocchio")
@@ -322,10 +337,11 @@ class ContactCounts:
 class ClosedLoops(_Target):
     models = loops_times.NAMES
     ways = loops_times.WAYS if HAS_COMPILER else loops_times.WAYS[:2]
-    pairs = crossed([f"{many}{how}" for many, how in product(loops_times.SIZES, ways)], "Pinocchio")
+    dynamics = tuple(f"{many}{how}" for many, how in product(loops_times.SIZES, ways))
+    pairs = crossed([*dynamics, *loops_times.DERIVATIVES], "Pinocchio")
 
     def comparisons(self, model):
-        return loops_times.closing(model)
+        return [*loops_times.closing(model), *loops_times.differentiating(model)]
 
     def setup_cache(self):
         return self.measured()

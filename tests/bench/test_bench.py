@@ -4,6 +4,8 @@ import json
 import math
 import re
 import shutil
+import subprocess
+import sys
 from functools import partial
 from importlib.util import find_spec
 
@@ -21,6 +23,9 @@ from treefactor.bench.comparisons import (
 )
 from treefactor.bench.comparisons import (
     factor as factor_times,
+)
+from treefactor.bench.comparisons import (
+    frameworks as frameworks_times,
 )
 from treefactor.bench.comparisons import (
     loops as loops_times,
@@ -157,11 +162,42 @@ def test_bench_of_closed_loops(tmp_path, capsys, monkeypatch):
     assert cli.main(["bench", "loops", "--json", str(file)]) == 0
     rows = json.loads(file.read_text())["results"]
     with_compiler = [f"{size}{way}" for way in loops_times.WAYS for size in loops_times.SIZES]
-    assert [row["what"] for row in rows] == with_compiler[: len(rows)]
-    assert len(rows) in (4, 6)
+    dynamics = [row["what"] for row in rows if row["what"] not in loops_times.DERIVATIVES]
+    assert dynamics == with_compiler[: len(dynamics)]
+    assert len(dynamics) in (4, 6)
+    assert [row["what"] for row in rows][len(dynamics) :] == list(loops_times.DERIVATIVES)
     assert all(row[key] > 0 for row in rows for key in ("ours", "theirs", "ratio"))
     assert all(float(row["note"].split()[-1]) < 1e-9 for row in rows)
     assert "constraintDynamics" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("absent", [(), ("torch",), ("jax", "torch")])
+def test_bench_of_frameworks(absent, tmp_path, capsys, monkeypatch):
+    found = [name for name in frameworks_times.FRAMEWORKS if name not in absent and find_spec(name)]
+    monkeypatch.setattr(frameworks_times, "available", lambda: found)
+    monkeypatch.setattr(frameworks_times, "STEPS", 5)
+    file = tmp_path / "bench.json"
+    assert cli.main(["bench", "double_pendulum", "--frameworks", "--goals", "--json", str(file)]) == 0
+    rows, shown = json.loads(file.read_text())["results"], capsys.readouterr()
+    assert [(row["what"], row["peer"]) for row in rows] == list(frameworks_times.measured())
+    assert all(row[key] > 0 for row in rows for key in ("ours", "theirs", "ratio"))
+    for module, name in frameworks_times.FRAMEWORKS.items():
+        assert (module in found) == any(row["what"].startswith(name) for row in rows)
+        assert (module in found) != (f"{name} is left out" in shown.err)
+    bounded = [row for row in rows if row["most"] is not None]
+    assert len(bounded) == 2 * ("jax" in found)
+    assert all(row["reached"] == (row["ours"] <= row["most"]) for row in bounded)
+
+
+def test_frameworks_are_imported_only_to_be_timed():
+    code = (
+        "import sys\n"
+        "from treefactor.bench.comparisons import frameworks\n"
+        "frameworks.missing(), list(frameworks.measured())\n"
+        "print(*sorted({'jax', 'torch', 'treefactor.xla'} & set(sys.modules)))"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, check=True, text=True)
+    assert done.stdout.split() == []
 
 
 def test_success_without_a_solution_is_named():

@@ -24,6 +24,9 @@ from treefactor.bench.comparisons import (
     factor as factor_times,
 )
 from treefactor.bench.comparisons import (
+    frameworks as frameworks_times,
+)
+from treefactor.bench.comparisons import (
     mlcp as mlcp_times,
 )
 from treefactor.bench.comparisons import (
@@ -44,6 +47,7 @@ def impatient(monkeypatch, tmp_path):
         dynamics_times: {"COUNT": 16},
         derivatives_times: {"COUNTS": (8, 16)},
         rollouts_times: {"COUNT": 16, "STEPS": 3},
+        frameworks_times: {"STEPS": 5},
     }.items():
         for name, value in values.items():
             monkeypatch.setattr(module, name, value)
@@ -130,6 +134,7 @@ TARGETS = (
     "S8Threads",
     "Rollouts",
     "Derivatives",
+    "Frameworks",
     "Chain",
     "A2A8Contacts",
     "ClosedLoops",

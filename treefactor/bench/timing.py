@@ -17,7 +17,7 @@ RUN = 1e-3  # seconds of one run, or one call; shorter than what a scheduler giv
 TURNS = 25
 PATIENCE = 4.0  # seconds
 FEWEST = 5
-GOALS = ("target", "goal", "reached")  # of a result, for this project's own use
+GOALS = ("target", "goal", "most", "reached")  # of a result, for this project's own use
 SUBJECTS = {  # of the targets in words; other targets are words already
     "S1": "factor, one matrix",
     "S2": "solve, one matrix",
@@ -69,6 +69,8 @@ class Comparison:
         Returns seconds.
     patience : float
         Seconds; what takes longer gets fewer turns, but ``FEWEST``.
+    most : float or None
+        Seconds that one item should take at most; a goal where no peer does the same.
 
     Notes
     -----
@@ -85,12 +87,13 @@ class Comparison:
     note: str = ""
     clock: Callable[[], float] = perf_counter
     patience: float = PATIENCE
+    most: float | None = None
 
     def measure(self) -> Result:
         """Measure both in turns."""
         ours, theirs = times_in_turns((self.ours, self.theirs), self.clock, self.patience).T
         found = outcome(self.target, self.model, self.what, self.peer, ours, theirs, self.goal)
-        return replace(found, note=self.note)
+        return replace(found, note=self.note, most=self.most)
 
     def fight(self) -> Result:
         """Call `measure`; this is its name in release 0.1."""
@@ -113,6 +116,8 @@ class Result:
         Median and quartiles of how many times faster than the peer.
     goal : float or None
     note : str
+    most : float or None
+        Seconds that one item should take at most.
 
     Notes
     -----
@@ -130,6 +135,7 @@ class Result:
     high: float
     goal: float | None = None
     note: str = ""
+    most: float | None = None
 
     @property
     def subject(self) -> str:
@@ -139,6 +145,8 @@ class Result:
     @property
     def reached(self) -> bool | None:
         """Whether the goal is reached; None without a goal."""
+        if self.most is not None:
+            return self.ours <= self.most
         return None if self.goal is None else self.ratio >= self.goal
 
     def as_dict(self) -> dict:

@@ -46,10 +46,21 @@ def _robot(options: argparse.Namespace) -> tuple[str, str, dict[str, str], list[
     robot = robots.find(options.robot, on_floating_base(options))
     title, subject = f"{robot.name}, {robot.base} base", {"robot": robot.name, "base": robot.base}
     case = robot_times.Case(robot)
+    if options.frameworks:
+        return _frameworks(title, subject, case)
     if case.model is None:
         print(NO_PEER, file=sys.stderr)
     caption = report.ROBOT_CAPTION + report.ROBOT_GOALS * options.goals
     return title, caption, subject, robot_times.case_comparisons(case, options.threads)
+
+
+def _frameworks(title: str, subject: dict[str, str], case: robot_times.Case):
+    """Return title, caption, subject and comparisons for JAX and PyTorch; print which is missing."""
+    from ..bench.comparisons import frameworks as frameworks_times
+
+    for name in frameworks_times.missing():
+        print(f"{name} is left out: it is not installed", file=sys.stderr)
+    return title, report.FRAMEWORKS_CAPTION, subject, list(frameworks_times.frameworks(case))
 
 
 def _contacts(options: argparse.Namespace) -> tuple[str, str, dict[str, str], list[bench.Comparison]]:

@@ -71,6 +71,9 @@ def _bench(commands) -> None:
     command.add_argument("--base", **BASES)
     command.add_argument("--threads", type=_positive, default=2, metavar="N", help="to compare with one")
     command.add_argument(
+        "--frameworks", action="store_true", help="compare JAX and PyTorch with NumPy instead, for a robot"
+    )
+    command.add_argument(
         "--goals", action="store_true", help="also show the goals that treefactor set itself"
     )
     _json(command, "the results")

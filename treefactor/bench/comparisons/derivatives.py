@@ -57,6 +57,7 @@ ARGUMENTS: dict[Callable, str] = {
 }
 FUNCTIONS = {function.__name__: function for function in ARGUMENTS}
 MATRICES = ("rnea_derivatives", "forward_dynamics_derivatives")
+PRODUCTS = ("rnea_vjp", "rnea_jvp", "rnea_hvp", "forward_dynamics_vjp", "forward_dynamics_jvp")  # programs
 OWN: dict[
     str, tuple[Callable, tuple[float, ...]]
 ] = {  # compared with these, and at most this many times as long
@@ -140,13 +141,13 @@ def peer_of(name: str) -> str:
 
 
 def measured(functions: tuple[str, ...], ways: tuple[str, ...]) -> Iterator[tuple[str, str]]:
-    """Yield what is measured of a robot, and the peer: programs of these functions, run in these ways."""
+    """Yield what is measured of a robot, and the peer: programs of these matrices, run in these ways."""
     few, many = COUNTS
     forms = {name: ["", f" {few}"] for name in FUNCTIONS}
     forms[MATRICES[0]] += [f" {few}, packed", f" {few}, lanes"]
     for name in MATRICES:
         forms[name].append(f" {many}")
-    for name in functions:
+    for name in (*functions, *PRODUCTS):
         forms[name] += [f"{size}, {way}" for size in ("", f" {few}") for way in ways]
     for name, hows in forms.items():
         yield from ((f"{spoken(name)}{how}", peer_of(name)) for how in hows)
@@ -190,13 +191,13 @@ def _batches(robot: TimedDerivatives) -> Iterator[Comparison]:
 
 
 def program_functions(nv: int) -> tuple[str, ...]:
-    """Return the derivatives that programs are generated for; those of forward dynamics grow long."""
+    """Return the matrices that programs are generated for; those of forward dynamics grow long."""
     return MATRICES if nv < MANY else MATRICES[:1]
 
 
 def _programs(robot: TimedDerivatives) -> Iterator[Comparison]:
     """Compare programs in the interpreter, and compiled as C where there is a compiler."""
-    names = list(program_functions(robot.model.nv))
+    names = [*program_functions(robot.model.nv), *PRODUCTS]
     program = compile(robot.model, names)
     for how, kernels in (("interpreter", program), ("cc", compile_c(robot.model, names))):
         if kernels is not None:
@@ -210,8 +211,10 @@ def _of_kernels(
     for name in names:
         function, few = getattr(kernels, name), COUNTS[0]
         bound = kernels.bind(name, *robot.states(name), out=function(*robot.states(name)))
-        yield robot.compared(name, f", {how}", Call(bound), robot.of_size(ONE_CALL[how]))
-        goal = robot.of_size(OF_FORWARD if name == MATRICES[1] else BATCHES[how])
+        goal = robot.of_size(ONE_CALL[how]) if name in MATRICES else 1.0
+        yield robot.compared(name, f", {how}", Call(bound), goal)
+        if name in MATRICES:
+            goal = robot.of_size(OF_FORWARD if name == MATRICES[1] else BATCHES[how])
         states = robot.states(name, few)
         ours = Call(partial(function, *states, out=function(*states)), few)
         yield robot.compared(name, f" {few}, {how}", ours, goal)

@@ -13,7 +13,7 @@ from time import process_time
 import numpy as np
 
 from ...codegen import compile
-from ...constraints import forward_dynamics
+from ...constraints import forward_dynamics, forward_dynamics_derivatives
 from ...model.mechanisms import MECHANISMS, Mechanism
 from ...model.model import Model
 from ..timing import Call, Comparison
@@ -23,12 +23,13 @@ NAMES = ("four-bar", "stewart")
 COUNT = 1000  # states in a batch
 ONE, WAYS = "forward dynamics", ("", ", interpreter", ", cc")
 SIZES = (ONE, f"{ONE} {COUNT}")
+DERIVATIVES = (f"derivatives of {ONE}", f"derivatives of {ONE} {COUNT}")
 DAMPING, ACCURACY, ITERATIONS = 1e-12, 1e-10, 10  # of Pinocchio's proximal steps
 
 
 def loop_comparisons() -> list[Comparison]:
     """Return all comparisons of `treefactor bench loops`."""
-    return [comparison for name in NAMES for comparison in closing(name)]
+    return [found for name in NAMES for make in (closing, differentiating) for found in make(name)]
 
 
 loop_duels = loop_comparisons  # the name in release 0.1
@@ -52,6 +53,23 @@ def closing(name: str, count: int = COUNT) -> Iterator[Comparison]:
         yield comparison(f"{ONE} {count}{how}", ours=Call(partial(ours, q, v, tau), count), theirs=one)
 
 
+def differentiating(name: str, count: int = COUNT) -> Iterator[Comparison]:
+    """Compare derivatives of the forward dynamics of a mechanism at rest, for one state and for many."""
+    mechanism = MECHANISMS[name]()
+    q, tau = states(mechanism, count)
+    v, few = np.zeros_like(tau), slice(10)
+    one, theirs = (q[0], v[0], tau[0]), derivatives_peer(mechanism.model)
+    ours = partial(forward_dynamics_derivatives, mechanism.model)
+    expected = np.array([theirs(*state) for state in zip(q[few], v[few], tau[few], strict=True)])
+    note = difference("derivatives", ours(q[few], v[few], tau[few]).da_dtau, expected)
+    comparison = partial(
+        Comparison, "closed loops", name, clock=process_time, goal=1.0, note=note, peer="Pinocchio"
+    )
+    peers = Call(partial(theirs, *one))
+    for what, given, items in zip(DERIVATIVES, (one, (q, v, tau)), (1, count), strict=True):
+        yield comparison(what, ours=Call(partial(ours, *given), items), theirs=peers)
+
+
 def ways(model: Model) -> Iterator[tuple[str, Callable]]:
     """Yield our forward dynamics: loops over bodies, a generated program, and compiled C where possible."""
     yield WAYS[0], partial(forward_dynamics, model)
@@ -70,7 +88,12 @@ def states(mechanism: Mechanism, count: int) -> tuple[np.ndarray, np.ndarray]:
 
 def acceleration_difference(ours: np.ndarray, expected: np.ndarray) -> str:
     """Return a text with the largest relative difference of the accelerations."""
-    return f"accelerations differ by {np.abs(ours - expected).max() / np.abs(expected).max():.0e}"
+    return difference("accelerations", ours, expected)
+
+
+def difference(what: str, ours: np.ndarray, expected: np.ndarray) -> str:
+    """Return a text with the largest relative difference of two arrays."""
+    return f"{what} differ by {np.abs(ours - expected).max() / np.abs(expected).max():.0e}"
 
 
 verdict = acceleration_difference  # the name in release 0.1
@@ -78,6 +101,28 @@ verdict = acceleration_difference  # the name in release 0.1
 
 def peer(model: Model) -> Callable[..., np.ndarray]:
     """Return Pinocchio's ``constraintDynamics`` of a model as a function of q, v and tau."""
+    pin, theirs, data, *given = with_loops(model)
+
+    def dynamics(q, v, tau):
+        return pin.constraintDynamics(theirs, data, q, v, tau, *given).copy()
+
+    return dynamics
+
+
+def derivatives_peer(model: Model) -> Callable[..., np.ndarray]:
+    """Return Pinocchio's ``computeConstraintDynamicsDerivatives``: da_dtau as a function of q, v and tau."""
+    pin, theirs, data, *given = with_loops(model)
+
+    def derivatives(q, v, tau):
+        pin.constraintDynamics(theirs, data, q, v, tau, *given)
+        pin.computeConstraintDynamicsDerivatives(theirs, data, *given)
+        return data.ddq_dtau.copy()
+
+    return derivatives
+
+
+def with_loops(model: Model) -> tuple:
+    """Return Pinocchio, its model and data, its constraints and their data, and settings."""
     from ...adapters.pinocchio_ import pin
 
     theirs = in_pinocchio(model)
@@ -90,11 +135,7 @@ def peer(model: Model) -> Callable[..., np.ndarray]:
         datas.append(constraints[-1].createData())
     data, settings = theirs.createData(), pin.ProximalSettings(ACCURACY, DAMPING, ITERATIONS)
     pin.initConstraintDynamics(theirs, data, constraints, datas)
-
-    def dynamics(q, v, tau):
-        return pin.constraintDynamics(theirs, data, q, v, tau, constraints, datas, settings).copy()
-
-    return dynamics
+    return pin, theirs, data, constraints, datas, settings
 
 
 def in_pinocchio(model: Model):
