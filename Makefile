@@ -130,6 +130,7 @@ measure: $(READY)
 	$(BIN)/treefactor bench loops --goals --json docs/measured/loops.json
 	$(BIN)/python docs/measure.py
 	$(BIN)/python docs/measure_constraints.py
+	$(BIN)/python docs/measure_frameworks.py
 	$(BIN)/python docs/measure_from_pinocchio.py
 	$(BIN)/python docs/speed.py
 

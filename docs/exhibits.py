@@ -84,6 +84,26 @@ def ways_of_derivatives() -> Html:
     return grid(["", "function", "how", *WAYS], rows)
 
 
+def frameworks() -> Html:
+    """Show times of functions for JAX and PyTorch, and in brackets in multiples of what they compare with."""
+    robots = measured("frameworks")["robots"]
+    found = {
+        name: {(row["what"], row["peer"]): row for row in one["results"]} for name, one in robots.items()
+    }
+    rows = (
+        [
+            *pair,
+            *(
+                f"{duration(rows[pair]['ours'])} ({ratio(1.0 / rows[pair]['ratio'])})"
+                for rows in found.values()
+            ),
+        ]
+        for pair in next(iter(found.values()))
+    )
+    titles = (f"{name}, nv = {one['nv']}" for name, one in robots.items())
+    return grid(["", "compared with", *titles], rows)
+
+
 def counterparts() -> Html:
     """Show functions of Pinocchio, what computes the same here, and how many times faster or slower it is."""
     from counterparts import GROUPS

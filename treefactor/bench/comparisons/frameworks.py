@@ -22,7 +22,7 @@ from . import dynamics as dynamics_times
 TARGET = "JAX and PyTorch"
 FRAMEWORKS = {"jax": "JAX", "torch": "PyTorch"}  # by module, in words
 NUMPY, DYNAMICS, OWN = "NumPy", "our forward dynamics", "JAX's own functions"
-STEPS, H = 1000, 1e-3  # of a motion; seconds
+STEPS, H = 1000, 1e-6  # of a motion; seconds, so short that random forces move no robot far
 PATIENCE = 2.0  # seconds
 FORWARD = "forward dynamics"
 
