@@ -12,8 +12,11 @@ import treefactor as tf
 from treefactor import robots
 
 EXAMPLES = Path(__file__).parents[1] / "examples"
-OTHERS = ("show", "flexible_arm", "trajectory_gradient")  # not scenes of a Stepper
-SCRIPTS = sorted(path.stem for path in EXAMPLES.glob("*.py") if path.stem not in OTHERS)
+SCRIPTS = sorted(  # scenes of a Stepper
+    path.stem
+    for path in EXAMPLES.glob("*.py")
+    if "from show import Camera" in path.read_text(encoding="utf-8")
+)
 HELD = 1e-3  # m
 
 
