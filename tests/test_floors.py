@@ -16,6 +16,7 @@ FLOORS = [  # from the ground up; a module imports from its own folder and from 
     "derivatives",
     *("mlcp", "constraints"),
     "codegen",
+    "xla",
     "adapters",
     "check",
     *("bench", "papers"),

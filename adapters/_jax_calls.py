@@ -1,0 +1,85 @@
+"""Call the maps of `_array_functions` from JAX programs: by XLA's foreign functions, else by callbacks."""
+
+from __future__ import annotations
+
+import math
+import threading
+import warnings
+from functools import cache, partial
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+TARGET = "treefactor"
+LOCK = threading.Lock()
+KEPT: set[int] = set()  # numbers of maps that the handler knows
+
+
+def identity(model):
+    """Return what tells models apart: a number of the content, or without handler the model itself."""
+    handler = _handler()
+    return model if handler is None else handler.digest(model)
+
+
+def run_map(compiled, identity, arrays, lead: tuple[int, ...]) -> list:
+    """Return the results of a map for traced arrays.
+
+    Parameters
+    ----------
+    compiled : Map
+    identity : hashable
+        Of its model.
+    arrays : sequence of tracers, shapes (*lead, *shape)
+        All of one floating-point type, which is also that of the results.
+    lead : tuple of int
+        Axes of the batch, the same for all arrays.
+    """
+    count, dtype = math.prod(lead), arrays[0].dtype
+    rows = [jnp.reshape(array, (count, *shape)) for array, shape in zip(arrays, compiled.inputs, strict=True)]
+    types = [jax.ShapeDtypeStruct((count, *shape), dtype) for shape in compiled.outputs]
+    if (handler := _handler()) is None:
+        results = jax.pure_callback(partial(_run, compiled), types, *rows, vmap_method="broadcast_all")
+    else:
+        call = jax.ffi.ffi_call(TARGET, types, vmap_method="broadcast_all")
+        results = call(*rows, function=np.int64(_remember(handler, compiled, identity)))
+    return [
+        jnp.reshape(result, (*lead, *shape)) for result, shape in zip(results, compiled.outputs, strict=True)
+    ]
+
+
+@cache
+def _handler():
+    """Return the module of the registered handler; None, with a warning, if JAX does not accept it."""
+    try:
+        from .. import xla
+
+        jax.ffi.register_ffi_target(TARGET, xla.capsule(), platform="cpu")
+    except Exception as error:  # of any kind: a module that is missing, or a version that JAX refuses
+        warnings.warn(
+            f"JAX {jax.__version__} does not accept treefactor's handler ({type(error).__name__}: {error}): "
+            "functions of treefactor.adapters.jax_ are called through jax.pure_callback, which takes longer",
+            RuntimeWarning,
+            stacklevel=2,
+        )
+        return None
+    return xla
+
+
+def _remember(handler, compiled, identity) -> int:
+    """Return the number by which the handler finds a map, the same in every process."""
+    number = handler.number_of(identity, compiled.key)
+    with LOCK:
+        if number not in KEPT:
+            handler.remember(number, compiled)
+            KEPT.add(number)
+    return number
+
+
+def _run(compiled, *arrays) -> tuple[np.ndarray, ...]:
+    """Evaluate a map in a callback: compute in float64, return the type of the arguments."""
+    dtype = arrays[0].dtype
+    inputs = [np.ascontiguousarray(array, np.float64) for array in arrays]
+    outputs = [np.empty((len(inputs[0]), *shape)) for shape in compiled.outputs]
+    compiled.run(inputs, outputs)
+    return tuple(output.astype(dtype, copy=False) for output in outputs)

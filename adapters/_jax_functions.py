@@ -1,0 +1,185 @@
+"""Evaluate functions of a model or of a compiled program in JAX: finds the function, checks its arrays."""
+
+from __future__ import annotations
+
+import hashlib
+import pickle
+from collections.abc import Sequence
+from functools import partial
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from .._util.validation import require_unmasked
+from ..codegen import Kernels
+from ..exceptions import CodegenError, DtypeError, ShapeError
+from ..model.model import Model
+from ._array_functions import array_function
+from ._jax_calls import identity
+from ._jax_motions import tangent_of_motion, tangent_of_text
+from ._jax_rules import Function, bind
+from ._manifold import Manifold
+
+OF_MODELS = ("difference", "h_times", "integrate", "normalize")  # no program computes them
+TEXTS = ("difference", "integrate", "normalize")
+MOTIONS = ("step", "rollout")
+FLOATS = (np.dtype(np.float32), np.dtype(np.float64))
+
+
+class ProgramMap:
+    """Value of a function, computed by a compiled program; see `Map`.
+
+    Parameters
+    ----------
+    kernels : Kernels
+    arrays : ArrayFunction
+        The same function of the model.
+
+    Attributes
+    ----------
+    key : tuple
+        Equal for equal programs with equal backends.
+    inputs, outputs : tuple of tuples of int
+
+    Notes
+    -----
+    Thread-safe.
+    """
+
+    def __init__(self, kernels: Kernels, arrays):
+        program = hashlib.sha256(pickle.dumps(kernels.program)).hexdigest()
+        self.key = ("program", kernels.backend, program, *arrays.key)
+        self.name = f"{arrays.name} of a program"
+        self.kernels, self.motion = kernels, arrays.name if arrays.name in MOTIONS else None
+        value = arrays.map("value")
+        self.inputs, self.outputs = value.inputs, value.outputs
+        self.options = dict(arrays.options)
+        self.generated = _generated_name(arrays.name, self.options)
+        if self.motion is None and self.generated not in kernels.program.functions:
+            known = ", ".join(kernels.program.functions)
+            raise CodegenError(f"{self.generated!r} was not generated, only {known}")
+
+    def run(self, inputs, outputs) -> None:
+        """Compute outputs (batch, ...) from inputs (batch, ...)."""
+        if self.motion == "step":
+            self.kernels.step(*inputs, self.options["h"], self.options["method"], out=tuple(outputs))
+        elif self.motion == "rollout":
+            options = self.options
+            self.kernels.rollout(*inputs, options["h"], None, options["method"], out=tuple(outputs))
+        else:
+            self.kernels.call(self.generated, *inputs, out=outputs[0])
+
+
+def _generated_name(name: str, options: dict) -> str:
+    """Return the name of a function in a program."""
+    if "frame" not in options:
+        return name
+    reference = options.get("reference", "LOCAL")
+    return ":".join([name, str(options["frame"]), *[reference] * (reference != "LOCAL")])
+
+
+def function_of(name: str, model: Model | Kernels, **options: Any) -> Function:
+    """Return a function for JAX; a model or program keeps those that were used."""
+    if not isinstance(model, (Model, Kernels)):
+        raise TypeError(f"model must be a treefactor.Model or treefactor.Kernels, got {type(model).__name__}")
+    if "_jax_functions" not in model.__dict__:
+        model._keep(_jax_functions={})
+    kept, key = model.__dict__["_jax_functions"], (name, tuple(options.items()))
+    found = kept.get(key)
+    if found is None:
+        found = kept.setdefault(key, _make(name, model, options))
+    return found
+
+
+def _make(name: str, given: Model | Kernels, options: dict) -> Function:
+    model = given if isinstance(given, Model) else _model_of(given)
+    arrays, manifold = array_function(name, model, **options), Manifold(model, jnp)
+    value = None
+    if isinstance(given, Kernels) and name not in OF_MODELS:
+        if options.get("fext"):
+            raise CodegenError("programs have no external forces: pass the model to use fext")
+        value = ProgramMap(given, arrays)
+    _try(value or arrays.map("value"))
+    tangent = None
+    if name in TEXTS:
+        tangent = tangent_of_text(getattr(manifold, name))
+    elif name in MOTIONS:
+        forces = {"fext": True} if options.get("fext") else {}
+        dynamics = function_of("forward_dynamics", model, **forces)
+        tangent = tangent_of_motion(name, dynamics, options["h"], options["method"])
+    return Function(arrays, manifold, identity(model), value, tangent)
+
+
+def _try(value) -> None:
+    """Evaluate an empty batch: what treefactor refuses raises its own error, before XLA wraps it."""
+    inputs, outputs = (
+        [np.empty((0, *shape)) for shape in shapes] for shapes in (value.inputs, value.outputs)
+    )
+    value.run(inputs, outputs)
+
+
+def _model_of(kernels: Kernels) -> Model:
+    if kernels._model is None:
+        raise CodegenError("derivatives need the model: make these kernels by treefactor.compile(model, ...)")
+    return kernels._model
+
+
+def evaluate(name: str, model: Model | Kernels, given: Sequence, **options: Any):
+    """Return the value of a function: one array, or a tuple.
+
+    Parameters
+    ----------
+    name : str
+    model : Model or Kernels
+    given : sequence of array_like
+        In the order of the function's inputs, with leading axes that broadcast.
+    **options
+        Of `array_function`.
+
+    Raises
+    ------
+    ShapeError
+        If a shape does not fit the model, or leading axes do not broadcast.
+    DtypeError
+        If arrays are not all float32 or all float64.
+    """
+    function = function_of(name, model, **options)
+    arrays = [as_array(x, one.name, one.shape) for x, one in zip(given, function.arrays.inputs, strict=True)]
+    names = [one.name for one in function.arrays.inputs]
+    if any(array.dtype != arrays[0].dtype for array in arrays):
+        types = ", ".join(f"{name} {array.dtype}" for name, array in zip(names, arrays, strict=True))
+        raise DtypeError(f"expected arrays of one type, float32 or float64, got {types}: convert with astype")
+    leads = [array.shape[: array.ndim - len(shape)] for array, shape in zip(arrays, function.x, strict=True)]
+    if any(lead != leads[0] for lead in leads):
+        try:
+            np.broadcast_shapes(*leads)
+        except ValueError:
+            shapes = ", ".join(f"{name} {array.shape}" for name, array in zip(names, arrays, strict=True))
+            raise ShapeError(f"leading axes do not broadcast: {shapes}") from None
+    results = _evaluate(function, *arrays)
+    return results[0] if len(results) == 1 else tuple(results)
+
+
+def as_array(x, name: str, shape: tuple[int, ...]) -> jax.Array:
+    """Return an argument as an array of floating-point numbers with these last axes, or raise."""
+    if not isinstance(x, jax.Array):
+        require_unmasked(x, name)
+        x = np.asarray(x) if not hasattr(x, "__jax_array__") else x
+        x = jnp.asarray(x, float if x.dtype.kind in "iub" else None)
+    if x.dtype not in FLOATS:
+        raise DtypeError(f"{name} must be float32 or float64, got {x.dtype}: convert it with astype", x.dtype)
+    if x.shape[max(x.ndim - len(shape), 0) :] != shape:
+        expected = f"(..., {', '.join(map(str, shape))})"
+        raise ShapeError(f"expected {name} of shape {expected}, got {x.shape}", x.shape, expected)
+    return x
+
+
+@partial(jax.jit, static_argnums=0, inline=True)
+def _evaluate(function: Function, *arrays) -> list:
+    """Bring arrays to equal leading axes and apply the function; compiled once for every shape."""
+    tails = [len(shape) for shape in function.x]
+    lead = np.broadcast_shapes(*(x.shape[: x.ndim - k] for x, k in zip(arrays, tails, strict=True)))
+    spread = [jnp.broadcast_to(x, (*lead, *s)) for x, s in zip(arrays, function.x, strict=True)]
+    return bind("value", function, spread)

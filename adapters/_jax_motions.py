@@ -1,0 +1,107 @@
+"""Tangents of configurations, steps and trajectories in JAX: compositions of derivatives known elsewhere.
+
+Their values come from one call of a kernel each; derivatives are those of `Manifold`, in JAX's operations,
+and of forward dynamics, so that they exist to the same order.
+"""
+
+from __future__ import annotations
+
+import jax
+import jax.numpy as jnp
+
+from ._jax_rules import Function, bind
+
+
+def tangent_of_text(text):
+    """Return the tangent of a function that is known in JAX's operations."""
+
+    def tangent(x, results, tangents):
+        found = jax.jvp(text, tuple(x), tuple(_filled(x, tangents)))[1]
+        return [found]
+
+    return tangent
+
+
+def _filled(x, tangents) -> list:
+    return [jnp.zeros_like(a) if t is None else t for a, t in zip(x, tangents, strict=True)]
+
+
+class Motion:
+    """Tangents of `step` and `rollout`.
+
+    Parameters
+    ----------
+    dynamics : Function
+        Forward dynamics, with fext if there are external forces.
+    h : float
+        Length of a step, s.
+    method : {"semi_implicit_euler", "rk4"}
+
+    Notes
+    -----
+    Thread-safe.
+    """
+
+    def __init__(self, dynamics: Function, h: float, method: str):
+        self.dynamics, self.manifold, self.h = dynamics, dynamics.manifold, h
+        self.linear = self._euler if method == "semi_implicit_euler" else self._runge_kutta
+
+    def of_step(self, x, results, tangents) -> list:
+        """Return the tangents of q and v after a step."""
+        return list(self.linear(x, results[1], _filled(x, tangents)))
+
+    def of_rollout(self, x, results, tangents) -> list:
+        """Return the tangents of trajectories, step by step along the states that the kernel computed."""
+        time = x[0].ndim - 1
+        q, v = (jnp.moveaxis(a, time, 0) for a in results)
+        tangents = _filled(x, tangents)
+        forces, changes = ([jnp.moveaxis(a, time, 0) for a in group[2:]] for group in (x, tangents))
+
+        def advance(carry, given):
+            q, v, after, forces, changes = given
+            carry = self.linear([q, v, *forces], after, [*carry, *changes])
+            return carry, carry
+
+        start = tuple(tangents[:2])
+        _, rest = jax.lax.scan(advance, start, (q[:-1], v[:-1], v[1:], forces, changes))
+        return [
+            jnp.moveaxis(jnp.concatenate([first[None], others]), 0, time)
+            for first, others in zip(start, rest, strict=True)
+        ]
+
+    def _euler(self, x, after, tangents):
+        """Return the tangent of v + h a and of the integration of q by it; ``after`` is that velocity."""
+        dq, dv = tangents[:2]
+        directions = self.dynamics.directions(x, tangents)
+        dv = dv + self.h * bind("jvp", self.dynamics, x, directions)[0]
+        return jax.jvp(self._turned, (x[0], after), (dq, dv))[1], dv
+
+    def _turned(self, q, v):
+        return self.manifold.integrate(q, self.h * v)
+
+    def _runge_kutta(self, x, after, tangents):
+        return jax.jvp(self._runge_kutta_step, tuple(x), tuple(tangents))[1]
+
+    def _runge_kutta_step(self, q, v, *forces):
+        """Return the state after a step, as `treefactor.rollout` describes it."""
+        h, manifold = self.h, self.manifold
+        commutator = (lambda a, b: 0.0) if manifold.trivial else manifold.bracket
+
+        def accelerate(u, v):
+            return bind("value", self.dynamics, [manifold.integrate(q, u), v, *forces])[0]
+
+        a1 = bind("value", self.dynamics, [q, v, *forces])[0]
+        v2 = v + h / 2 * a1
+        a2 = accelerate(h / 2 * v, v2)
+        v3 = v + h / 2 * a2
+        a3 = accelerate(h / 2 * v2 + h**2 / 8 * commutator(v, v2), v3)
+        v4 = v + h * a3
+        a4 = accelerate(h * v3, v4)
+        u = h / 6 * (v + 2 * v2 + 2 * v3 + v4) + h**2 / 12 * commutator(v, v4)
+        return manifold.integrate(q, u), v + h / 6 * (a1 + 2 * a2 + 2 * a3 + a4)
+
+
+def tangent_of_motion(name: str, dynamics: Function, h: float, method: str):
+    """Return the tangent of "step" or "rollout" for `Function`."""
+    motion = Motion(dynamics, h, method)
+    return motion.of_step if name == "step" else motion.of_rollout

@@ -1,0 +1,103 @@
+"""Values and products with derivatives, as JAX and PyTorch call them, agree with differences."""
+
+import numpy as np
+import pytest
+
+import treefactor as tf
+from treefactor.adapters._array_functions import array_function
+from treefactor.check.robots import find, model_of
+
+BATCH = 3
+PLAIN = ("forward_dynamics", "aba", "rnea", "bias", "h_times", "crba", "center_of_mass", "joint_placements")
+PLAIN += ("center_of_mass_jacobian", "centroidal_momentum")
+CASES = [(name, {}) for name in PLAIN]
+CASES += [(name, {"fext": True}) for name in ("forward_dynamics", "rnea", "bias")]
+CASES += [("frame_placement", {"frame": 2}), ("frame_placement", {"frame": (2, 0)})]
+for reference in ("LOCAL", "WORLD", "LOCAL_WORLD_ALIGNED"):
+    CASES += [(name, {"frame": 4, "reference": reference}) for name in ("frame_jacobian", "frame_velocity")]
+    CASES += [("frame_jacobian", {"frame": (4, 1), "reference": reference})]
+
+
+def run(function, kind, *arrays):
+    found = function.map(kind)
+    assert [x.shape[1:] for x in arrays] == list(found.inputs)
+    outputs = [np.full((BATCH, *shape), 7.0) for shape in found.outputs]
+    found.run(arrays, outputs)
+    return outputs
+
+
+def draw(function, rng):
+    """Return arguments, a direction of them, and weights of the results."""
+    model = function.model
+    x = [
+        np.array([tf.random_configuration(model, rng) for _ in range(BATCH)])
+        if one.shape != one.tangent or one.name == "q"
+        else rng.normal(size=(BATCH, *one.shape))
+        for one in function.inputs
+    ]
+    dx = [rng.normal(size=(BATCH, *one.tangent)) for one in function.inputs]
+    return x, dx, [rng.normal(size=(BATCH, *one.shape)) for one in function.outputs]
+
+
+def moved(function, x, dx, h):
+    return [
+        tf.integrate(function.model, one, h * d) if argument.name == "q" else one + h * d
+        for argument, one, d in zip(function.inputs, x, dx, strict=True)
+    ]
+
+
+def inner(a, b):
+    return sum((x * y).reshape(BATCH, -1).sum(axis=1) for x, y in zip(a, b, strict=True))
+
+
+@pytest.mark.parametrize("robot", ["panda", "solo12", "tiago"])
+@pytest.mark.parametrize(("name", "options"), CASES)
+def test_products_are_those_of_differences(robot, name, options):
+    function = array_function(name, model_of(find(robot)), **options)
+    rng = np.random.default_rng(1)
+    x, dx, w = draw(function, rng)
+    at = lambda h: run(function, "value", *moved(function, x, dx, h))  # noqa: E731
+    dy = run(function, "jvp", *x, *dx)
+    for found, above, below in zip(dy, at(1e-6), at(-1e-6), strict=True):
+        expected = (above - below) / 2e-6
+        np.testing.assert_allclose(found, expected, atol=1e-6 * (1 + abs(expected).max()))
+    g = run(function, "vjp", *x, *w)
+    scale = np.sqrt(inner(g, g) * inner(dx, dx)) + 1e-12
+    assert abs(inner(dy, w) - inner(g, dx)).max() < 1e-11 * scale.max()
+    if function.order == 2:
+        check_second(function, x, w, dx, rng, lambda h: inner(at(h), w))
+
+
+def check_second(function, x, w, dx, rng, cost):
+    other = [rng.normal(size=one.shape) for one in dx]
+    h = 1e-4
+    expected = (cost(h) - 2 * cost(0) + cost(-h)) / h**2
+    along, across = run(function, "hvp", *x, *w, *dx), run(function, "hvp", *x, *w, *other)
+    np.testing.assert_allclose(inner(along, dx), expected, atol=1e-4 * (1 + abs(expected).max()))
+    mixed = inner(along, other)
+    np.testing.assert_allclose(inner(across, dx), mixed, atol=1e-11 * (1 + abs(mixed).max()))
+
+
+def test_equal_options_give_the_same_function():
+    model = model_of(find("panda"))
+    assert array_function("rnea", model) is array_function("rnea", model)
+    assert array_function("rnea", model) is not array_function("rnea", model, fext=True)
+
+
+def test_what_is_missing_raises_a_sentence():
+    model = model_of(find("panda"))
+    with pytest.raises(NotImplementedError, match="no second derivatives of rnea with external forces"):
+        array_function("rnea", model, fext=True).map("hvp")
+    with pytest.raises(TypeError, match=r"model must be a treefactor\.Model, got str"):
+        array_function("rnea", "panda")
+
+
+@pytest.mark.parametrize("name", PLAIN)
+def test_a_bad_state_gives_nan_in_its_element(name):
+    function = array_function(name, model_of(find("solo12")))
+    x, _, w = draw(function, np.random.default_rng(2))
+    good = run(function, "vjp", *x, *w)
+    x[0][1] = np.nan
+    for found, expected in zip(run(function, "vjp", *x, *w), good, strict=True):
+        assert np.isnan(found[1]).any()
+        np.testing.assert_array_equal(found[::2], expected[::2])

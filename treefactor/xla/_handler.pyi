@@ -1,0 +1,6 @@
+"""Types of the compiled module."""
+
+from typing import Any
+
+def capsule() -> Any: ...
+def remember(number: int, map: Any) -> None: ...
