@@ -1,8 +1,9 @@
 """State the problem that the trajectories in JAX and PyTorch solve, compare contestants and draw the result.
 
 A robot at rest reaches with its tool for goals on a circle, one goal per trajectory, in semi-implicit Euler
-steps. Its forces are those that hold it at first plus ``scale x``, with a scale that makes x an acceleration of each
-joint alone. The cost is half the squared distance to the goal in the end, plus velocities and x on the way.
+steps. Its forces are those that hold it at first plus ``scale x``, with a scale that makes x an acceleration
+of each joint alone. The cost is half the squared distance to the goal in the end, plus velocities and x on
+the way.
 """
 
 import argparse
@@ -42,16 +43,13 @@ class Reach:
         return tf.frame_placement(self.model, q, self.frame)[..., 3]
 
     def report(self, costs, x, spent: float) -> None:
-        """Print the costs (iterations, B), the distances from the goals and the seconds of an optimization."""
+        """Print costs (iterations, B), distances from the goals and the seconds of an optimization."""
         trajectories, steps, nv = x.shape
-        miss = np.linalg.norm(self.tool_paths(x)[:, -1] - self.arrays["goals"], axis=-1)
-        print(
-            f"{trajectories} trajectories of {steps} steps, {nv} freedoms, {len(costs)} iterations in {spent:.1f} s"
-        )
+        miss = 1e3 * np.linalg.norm(self.tool_paths(x)[:, -1] - self.arrays["goals"], axis=-1)
+        print(f"{trajectories} trajectories of {steps} steps, {nv} freedoms")
+        print(f"Adam   {len(costs)} iterations in {spent:.1f} s")
         print(f"cost   {costs[0].mean():.2e} at first, {costs[-1].mean():.2e} in the end, on average")
-        print(
-            f"tool   {1e3 * miss.mean():.1f} mm from its goal on average, {1e3 * miss.max():.1f} mm at most"
-        )
+        print(f"tool   {miss.mean():.1f} mm from its goal on average, at most {miss.max():.1f} mm")
 
     def contest(self, names, extra: dict, turns: int) -> list[Contestant]:
         """Compute the gradient by all contestants, check it, and measure in turns.

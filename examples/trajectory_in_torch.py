@@ -1,9 +1,9 @@
 """Optimize trajectories of a UR5 in PyTorch, with the gradient through treefactor, and time adam-robotics.
 
-Every trajectory reaches for a goal of its own; see `reach` for the problem. `adapters.torch_` is differentiated
-by torch.autograd through a rollout of 50 steps, for all trajectories at once; torch.optim.Adam moves the
-forces. The peer computes the same gradient in a process of its own, on the same robot: adam 0.5.0 loads no
-prismatic joints, therefore the robot is not a Panda.
+Every trajectory reaches for a goal of its own; see `reach` for the problem. `adapters.torch_` is
+differentiated by torch.autograd through a rollout of 50 steps, for all trajectories at once; torch.optim.Adam
+moves the forces. The peer computes the same gradient in a process of its own, on the same robot: adam 0.5.0
+loads no prismatic joints, therefore the robot is not a Panda.
 """
 
 import sys

@@ -1,7 +1,8 @@
-"""Test short runs of the examples in JAX and PyTorch: gradients, descent, pictures, and contests without peers."""
+"""Test short runs of the examples in JAX and PyTorch: gradients, descent, pictures, absent peers."""
 
 import runpy
 import sys
+from contextlib import contextmanager, nullcontext
 from importlib import import_module
 from pathlib import Path
 
@@ -23,7 +24,21 @@ def framework(request, monkeypatch):
     if FRAMEWORKS[request.param] not in robots.bundled():
         pytest.skip("example-robot-data is not installed")
     monkeypatch.syspath_prepend(EXAMPLES)
-    return request.param
+    with float64() if request.param == "jax" else nullcontext():
+        yield request.param
+
+
+@contextmanager
+def float64():
+    """Let JAX compute in float64."""
+    import jax
+
+    before = jax.config.jax_enable_x64
+    jax.config.update("jax_enable_x64", True)
+    try:
+        yield
+    finally:
+        jax.config.update("jax_enable_x64", before)
 
 
 def costs_of(reach, x):
@@ -41,11 +56,8 @@ def gradient(framework, reach, x):
     script = import_module(f"trajectory_in_{framework}")
     rollout, tool = script.functions(reach.model, reach.frame)
     if framework == "jax":
-        import jax
-
-        with jax.experimental.enable_x64():
-            found = script.value_and_gradient(rollout, tool, reach.arrays)(jax.numpy.asarray(x))
-            return np.asarray(found[0]), np.asarray(found[1])
+        found = script.value_and_gradient(rollout, tool, reach.arrays)(x)
+        return np.asarray(found[0]), np.asarray(found[1])
     import torch
 
     x = torch.tensor(x, requires_grad=True)

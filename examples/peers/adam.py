@@ -2,7 +2,6 @@
 
 import torch
 from adam.pytorch import KinDynComputationsBatch
-
 from peers.cost_in_torch import compete, looped
 
 

@@ -8,14 +8,13 @@ from functools import partial
 
 import jax
 import jax.numpy as jnp
-
 from peers.serve import serve
 
 STATE = ("q", "v", "tau")
 
 
 def cost(rollout, tool, problem: dict, x, goal):
-    """Return the cost of one trajectory: its distance from the goal in the end, its velocities and its forces.
+    """Return the cost of one trajectory: distance from the goal in the end, velocities and forces.
 
     Parameters
     ----------
@@ -31,7 +30,7 @@ def cost(rollout, tool, problem: dict, x, goal):
 
 
 def value_and_gradient(rollout, tool, problem: dict):
-    """Return a function of x (B, T, nv) that computes the costs (B,) of its trajectories and their gradients."""
+    """Return a function of x (B, T, nv) that computes the costs (B,) and their gradients."""
 
     def total(x):
         costs = jax.vmap(partial(cost, rollout, tool, problem))(x, problem["goals"])

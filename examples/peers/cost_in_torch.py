@@ -5,7 +5,6 @@ effort. The forces are hold + scale x.
 """
 
 import torch
-
 from peers.serve import serve
 
 STATE = ("q", "v", "tau")

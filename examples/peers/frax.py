@@ -1,7 +1,6 @@
 """Dynamics of a robot by frax, for `trajectory_in_jax`."""
 
 from frax.core.robot import Robot
-
 from peers.cost_in_jax import compete, scanned
 
 

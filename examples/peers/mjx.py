@@ -2,7 +2,6 @@
 
 import mujoco
 from mujoco import mjx
-
 from peers.cost_in_jax import compete, scanned
 
 OFF = mujoco.mjtDisableBit.mjDSBL_CONSTRAINT | mujoco.mjtDisableBit.mjDSBL_CONTACT

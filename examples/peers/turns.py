@@ -1,7 +1,7 @@
 """Run contestants in processes of their own and measure them in turns, on one thread each.
 
-A contestant is a module ``peers.name`` that calls `serve`. The Python of a peer, which may have other versions
-of packages, is named by the environment variable ``TREEFACTOR_NAME_PYTHON``.
+A contestant is a module ``peers.name`` that calls `serve`. The Python of a peer, which may have other
+versions of packages, is named by the environment variable ``TREEFACTOR_NAME_PYTHON``.
 """
 
 import os
