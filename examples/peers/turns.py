@@ -68,10 +68,9 @@ class Contestant:
             word, _, value = line.partition(" ")
             if word == "seconds":
                 return float(value)
-        self.process.wait()
-        raise RuntimeError(
-            f"{self.name} ended with {self.process.returncode}:\n{self.log.read_text()[-2000:]}"
-        )
+        self.close()
+        words = self.log.read_text()[-2000:]
+        raise RuntimeError(f"{self.name} ended with {self.process.returncode}:\n{words}")
 
     def turn(self) -> None:
         """Measure once more."""
