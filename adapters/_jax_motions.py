@@ -62,7 +62,8 @@ class Motion:
             carry = self.linear([q, v, *forces], after, [*carry, *changes])
             return carry, carry
 
-        start = tuple(tangents[:2])
+        unit = self.manifold.from_tangent(x[0], self.manifold.to_tangent(x[0], tangents[0]))
+        start = unit, tangents[1]
         _, rest = jax.lax.scan(advance, start, (q[:-1], v[:-1], v[1:], forces, changes))
         return [
             jnp.moveaxis(jnp.concatenate([first[None], others]), 0, time)

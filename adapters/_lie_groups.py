@@ -12,22 +12,10 @@ from __future__ import annotations
 from math import factorial
 from typing import Any
 
-SMALL = 1.0  # rad^2: squared angle below which exponentials are series
-SMALL_TANGENT = 0.01  # squared tangent of half the angle below which logarithms are series
-TERMS = 11  # of the series; they are exact to 1e-16, as are their first derivatives
-HALF_SINE = tuple((-0.25) ** k / (2 * factorial(2 * k + 1)) for k in range(TERMS))  # sin(x/2) / x
-COSINE = tuple((-0.25) ** k / factorial(2 * k) for k in range(TERMS))  # cos(x/2)
-THIRD = tuple((-1.0) ** k / factorial(2 * k + 3) for k in range(TERMS))  # (x - sin x) / x^3
-ARCTANGENT = tuple((-1.0) ** k / (2 * k + 1) for k in range(TERMS))  # arctan(x) / x
-COTANGENT = (  # (1 - x/2 cot(x/2)) / x^2
-    1 / 12,
-    1 / 720,
-    1 / 30240,
-    1 / 1209600,
-    1 / 47900160,
-    691 / 1307674368000,
-    1 / 74724249600,
-)
+SMALL = 0.1  # rad^2: square of half the angle below which exponentials are series
+SMALL_TANGENT = 0.0025  # squared tangent of half the angle below which logarithms are series
+THIRD = tuple((-1.0) ** k / factorial(2 * k + 3) for k in range(7))  # (x - sin x) / x^3
+ARCTANGENT = tuple((-1.0) ** k / (2 * k + 3) for k in range(7))  # (x - arctan x) / x^3
 
 
 class Group:
@@ -56,13 +44,18 @@ class Group:
         return x / self.xp.sqrt(self.dot(x, x))
 
     def exponential(self, square):
-        """Return cos(x/2), sin(x/2) / x and (x - sin x) / x^3 of angles with these squares."""
-        where, small = self.xp.where, square < SMALL
-        series, angle = where(small, square, 0.0), self.xp.sqrt(where(small, SMALL, square))
-        cosine = where(small, polynomial(COSINE, series), self.xp.cos(0.5 * angle))
-        sine = where(small, polynomial(HALF_SINE, series), self.xp.sin(0.5 * angle) / angle)
-        third = (1.0 - self.xp.sin(angle) / angle) / (angle * angle)
-        return cosine, sine, where(small, polynomial(THIRD, series), third)
+        """Return cos(x/2), sin(x/2) / x and (x - sin x) / x^3 of angles x with these squares."""
+        where, quarter = self.xp.where, 0.25 * square
+        small = quarter < SMALL
+        near = where(small, quarter, 0.0)  # f of x/2 gives the rest, without a difference of like numbers
+        half = polynomial(THIRD, near)
+        sine = 0.5 - 0.5 * near * half
+        cosine = self.xp.sqrt(1.0 - 4.0 * near * sine * sine)
+        third = sine * sine / (1.0 + cosine) + 0.25 * cosine * half
+        angle = self.xp.sqrt(where(small, 1.0, square))
+        far = self.xp.sin(0.5 * angle) / angle, self.xp.cos(0.5 * angle)
+        cosine, sine = where(small, cosine, far[1]), where(small, sine, far[0])
+        return cosine, sine, where(small, third, (1.0 - 2.0 * far[0] * far[1]) / (angle * angle))
 
     def bracket(self, a, b):
         """Return zero: these motions commute."""
@@ -145,11 +138,12 @@ class Sphere(Group):
         small = square < SMALL_TANGENT * w * w
         divisor, length = where(small, w, 1.0), xp.sqrt(where(small, 1.0, square))
         ratio = where(small, square, 0.0) / (divisor * divisor)
+        third = polynomial(ARCTANGENT, ratio)
+        less = 1.0 - ratio * third  # arctan x / x
         angle = 2.0 * xp.arctan2(length, w)
-        scale = where(small, 2.0 * polynomial(ARCTANGENT, ratio) / divisor, angle / length)
-        turn = scale * x
-        series = polynomial(COTANGENT, where(small, self.dot(turn, turn), 0.0))
-        return turn, where(small, series, (1.0 - 0.5 * angle * w / length) / (angle * angle))
+        second = (1.0 - 0.5 * angle * w / length) / (angle * angle)
+        turn = where(small, 2.0 * less / divisor, angle / length) * x
+        return turn, where(small, 0.25 * third / (less * less), second)
 
     def difference(self, q0, q1):
         """Return the rotation vector from q0 to q1."""
@@ -208,13 +202,14 @@ class Plane(Group):
     def difference(self, q0, q1):
         """Return log(q0^-1 q1)."""
         where, circle = self.xp.where, self.unit(q0[..., 2:])
-        angle = self.circle.difference(circle, q1[..., 2:])
+        cosine, sine = self.circle.between(circle, self.unit(q1[..., 2:]))
+        angle = self.xp.arctan2(sine, cosine)
         moved = self.join(*self.circle.between(circle, q1[..., :2] - q0[..., :2]))
-        square = angle * angle
-        small = square < SMALL_TANGENT
-        half = 0.5 * where(small, 1.0, angle)
-        exact = 1.0 - half * self.xp.cos(half) / self.xp.sin(half)
-        second = where(small, square * polynomial(COTANGENT, where(small, square, 0.0)), exact)
+        small = angle * angle < SMALL_TANGENT
+        tangent = where(small, sine, 0.0) / where(small, 1.0 + cosine, 1.0)
+        half, ratio = 0.5 * where(small, 1.0, angle), tangent * tangent
+        second = 1.0 - half * self.xp.cos(half) / self.xp.sin(half)
+        second = where(small, ratio * polynomial(ARCTANGENT, ratio), second)
         return self.join(moved - 0.5 * angle * self.quarter(moved) - second * moved, angle)
 
     def to_tangent(self, q, dq):

@@ -1,10 +1,10 @@
 """Compute tangents of configurations with the functions of jax.numpy or torch: differentiable to any order.
 
 q has nq entries, a tangent has nv, and two matrices convert them. dq = G(q) v is how q changes along
-`treefactor.integrate`, as ``pinocchio.integrateCoeffWiseJacobian``; v = P(q) dq is how normalize(q) moves
-when the entries of q change by any dq. P G = 1, and P maps the entries of a rotation to zero. The
-derivative of a function by the entries of q is that of the function of normalize(q): gradients by entries
-are P^T g.
+`treefactor.integrate`, the matrix of Pinocchio's C++ function integrateCoeffWiseJacobian; v = P(q) dq is
+how normalize(q) moves when the entries of q change by any dq. P G = 1, and P maps the entries of a rotation
+to zero. The derivative of a function by the entries of q is that of the function of normalize(q): gradients
+by entries are P^T g.
 """
 
 from __future__ import annotations

@@ -1,5 +1,6 @@
 """Test short runs of the examples: their results, their scripts and their pictures."""
 
+import os
 import runpy
 import sys
 from importlib import import_module
@@ -17,6 +18,8 @@ SCRIPTS = sorted(  # scenes of a Stepper
     for path in EXAMPLES.glob("*.py")
     if "from show import Camera" in path.read_text(encoding="utf-8")
 )
+ROBOTS = {"humanoid": "simple_humanoid", "trajectory_gradient": "talos_reduced"}
+ROBOTS |= dict.fromkeys(["ddp_batch", "ik_batch", "mppi", "trajectory_in_jax"], "panda")
 HELD = 1e-3  # m
 
 
@@ -26,7 +29,7 @@ def example(monkeypatch):
     monkeypatch.syspath_prepend(EXAMPLES)
 
     def load(name):
-        robot = {"humanoid": "simple_humanoid", "trajectory_gradient": "talos_reduced"}.get(name)
+        robot = ROBOTS.get(name)
         if robot and robot not in robots.bundled():
             pytest.skip("example-robot-data is not installed")
         return import_module(name)
@@ -175,6 +178,151 @@ def test_the_gradient_is_that_of_a_loop_over_pinocchio(example, monkeypatch, cap
     printed = capsys.readouterr().out
     assert all(word in printed for word in ("3 trajectories of 4 states", "us per state", "ratio"))
     assert float(printed.split("deviation ")[1].split()[0]) < 1e-12
+
+
+def test_slopes_of_differential_dynamic_programming_are_those_of_the_cost(example):
+    script = example("ddp_batch")
+    motion = script.problems(3, 12)
+    derivatives = tf.forward_dynamics_derivatives(motion.model, motion.q[:-1], motion.v[:-1], motion.u)
+    gradient, by_q = script.quadratic(motion)
+    gains, slope = script.sweep(gradient, by_q, derivatives, np.zeros(3))
+    tried = script.forward(motion, gains, np.array([0.0, 1e-5, -1e-5])).cost()
+    np.testing.assert_allclose(tried[0], motion.cost(), rtol=1e-14)
+    np.testing.assert_allclose((tried[2] - tried[1]) / 2e-5, slope, rtol=1e-7)
+    damped = script.sweep(gradient, by_q, derivatives, np.array([0.0, 1e-2, 1e2]))[1]
+    assert damped[0] == slope[0]
+    assert (damped[1:] < slope[1:]).all()
+
+
+def test_differential_dynamic_programming_finds_minima(example):
+    script = example("ddp_batch")
+    motion, costs, used = script.solve(script.problems(4, 20))
+    assert (np.diff(costs, axis=0) <= 0.0).all()
+    assert len(set(used)) > 1  # problems drop out
+    rng = np.random.default_rng(1)
+    for size in (1e-3, 1e-1):
+        u = motion.u + size * rng.normal(size=motion.u.shape)
+        q, v = tf.rollout(motion.model, motion.q[0], motion.v[0], u.swapaxes(0, 1), script.H)
+        moved = script.replace(motion, q=q.swapaxes(0, 1), v=v.swapaxes(0, 1), u=u)
+        assert (moved.cost() > costs[-1]).all()
+
+
+def test_problems_do_not_depend_on_those_solved_beside_them(example):
+    script = example("ddp_batch")
+    given = script.problems(4, 20)
+    motion, costs, used = script.solve(given)
+    alone, own, iterations = script.solve(given.select(np.array([2])))
+    assert iterations[0] == used[2]
+    np.testing.assert_allclose(own[:, 0], costs[: len(own), 2], rtol=1e-10)
+    np.testing.assert_allclose(alone.q[:, 0], motion.q[:, 2], rtol=0, atol=1e-9)
+
+
+def test_differential_dynamic_programming_prints_and_draws(example, monkeypatch, capsys, tmp_path):
+    pytest.importorskip("matplotlib", reason="Matplotlib draws the pictures")
+    example("ddp_batch")
+    picture = tmp_path / "ddp.png"
+    sizes = ["--problems", "3", "--steps", "8", "--repeats", "1"]
+    monkeypatch.setattr(sys, "argv", ["ddp_batch", *sizes, "--out", str(picture)])
+    monkeypatch.delenv("TREEFACTOR_CROCODDYL_PYTHON", raising=False)
+    runpy.run_path(str(EXAMPLES / "ddp_batch.py"), run_name="__main__")
+    printed = capsys.readouterr().out
+    assert all(
+        word in printed for word in ("3 problems of 8 steps", "Riccati sweep", "Crocoddyl is left out")
+    )
+    assert picture.read_bytes().startswith(b"\x89PNG")
+
+
+@pytest.mark.skipif(
+    "TREEFACTOR_CROCODDYL_PYTHON" not in os.environ,
+    reason="TREEFACTOR_CROCODDYL_PYTHON names no Python that has Crocoddyl",
+)
+def test_crocoddyl_finds_the_same_costs(example):
+    script = example("ddp_batch")
+    given = script.problems(3, 30)
+    costs, used = script.solve(given)[1:]
+    theirs = script.crocoddyl(os.environ["TREEFACTOR_CROCODDYL_PYTHON"], given, 100, 1)
+    np.testing.assert_allclose(costs[-1], theirs["cost"], rtol=1e-6)
+    assert np.abs(used - theirs["iterations"]).max() <= 1  # where rounding decides at the end
+
+
+def test_sampling_moves_the_tool_and_turns_the_quadruped(example):
+    script = example("mppi")
+    for task, steps in ((script.panda(), 30), (script.solo12(), 40)):
+        controller = script.Controller(task, 256, 40)
+        far, turned = script.misses(task, script.simulate(controller, steps))
+        assert turned[-1] < 0.7 * turned[0]
+        assert controller.passive or far[-1] < 0.8 * far[0]
+        largest = np.abs(controller.tau[..., controller.passive :]).max(axis=(0, 1))
+        assert (largest <= task.limits).all()
+        assert not controller.tau[..., : controller.passive].any()
+
+
+def test_sampling_prints_figures_beside_mujocos_and_draws(example, monkeypatch, capsys, tmp_path):
+    pytest.importorskip("mujoco", reason="the example compares with it")
+    pytest.importorskip("matplotlib", reason="Matplotlib draws the pictures")
+    example("mppi")
+    picture = tmp_path / "mppi.png"
+    sizes = ["--samples", "16", "--horizon", "12", "--steps", "3", "--out", str(picture)]
+    monkeypatch.setattr(sys, "argv", ["mppi", *sizes])
+    runpy.run_path(str(EXAMPLES / "mppi.py"), run_name="__main__")
+    printed = capsys.readouterr().out
+    for line in printed.splitlines():
+        if line.startswith("deviation"):
+            assert all(float(word) < 1e-11 for word in line.split() if "e-" in word)
+    assert printed.count("deviation") == printed.count("mujoco.rollout") == 2
+    assert picture.read_bytes().startswith(b"\x89PNG")
+
+
+def test_inverse_kinematics_reaches_targets_within_the_limits(example):
+    script = example("ik_batch")
+    _, model, targets = script.problem(50)
+    solver = script.DampedLeastSquares(model, script.FRAME, 60)  # more places than targets
+    found, solved, share = script.solve(solver, targets, 6, 20)
+    assert solved.mean() > 0.95
+    assert share[-1] == solved.mean() > share[20] > share[0]
+    assert (np.diff(share) >= 0).all()
+    placed = tf.frame_placement(model, found[solved], script.FRAME)
+    assert np.abs(placed - targets[solved]).max() < 2 * script.REACHED
+    assert (found[solved] >= model.lower).all()
+    assert (found[solved] <= model.upper).all()
+
+
+def test_inverse_kinematics_takes_the_steps_of_a_loop_over_pinocchio(example):
+    pinocchio_ = pytest.importorskip("treefactor.adapters.pinocchio_", reason="the example compares with it")
+    script = example("ik_batch")
+    path, model, targets = script.problem(5)
+    theirs = pinocchio_.load(path, False)
+    q = np.tile(0.5 * (model.lower + model.upper), (5, 1))
+    expected = [
+        script.pinocchio_loop(theirs, theirs.createData(), theirs.getFrameId(script.FRAME), *start, 4)
+        for start in zip(q, targets, strict=True)
+    ]
+    script.DampedLeastSquares(model, script.FRAME, 5).iterate(q, targets, 4)
+    np.testing.assert_allclose(q, expected, rtol=0, atol=1e-10)
+
+
+def test_inverse_kinematics_prints_figures_and_draws(example, monkeypatch, capsys, tmp_path):
+    pytest.importorskip("matplotlib", reason="Matplotlib draws the pictures")
+    example("ik_batch")
+    monkeypatch.delenv("PINK_PYTHON", raising=False)
+    sizes = ["--targets", "20", "--rounds", "2", "--compared", "1", "--out", str(tmp_path / "ik.png")]
+    monkeypatch.setattr(sys, "argv", ["ik_batch", *sizes])
+    runpy.run_path(str(EXAMPLES / "ik_batch.py"), run_name="__main__")
+    printed = capsys.readouterr().out
+    assert all(word in printed for word in ("20 targets", "% by 40", "Pinocchio", "Pink"))
+    assert (tmp_path / "ik.png").read_bytes().startswith(b"\x89PNG")
+
+
+def test_pink_runs_in_another_python_as_a_function_of_its_own(example):
+    script = example("ik_batch")
+    assert script.call_elsewhere(sys.executable, halves, 1.0, [2.0, 3.0]) == (0.5, 2.5)
+
+
+def halves(first, others):
+    """Return half of the first number, and the mean of the others."""
+    import numpy as np
+
+    return first / 2, float(np.mean(others))
 
 
 @pytest.mark.parametrize("name", SCRIPTS)

@@ -49,7 +49,7 @@ def calls(model, size=()) -> dict:
         "integrate": (q, v),
         "difference": (q, tf.integrate(model, q, v)),
         "normalize": (1.1 * q,),
-        "step": (q, v, tau, H, "rk4", fext),
+        "step": (q, v, tau, H, "rk4"),
         "rollout": (q, v, series, H),
         "frame_placement": (q, joint),
         "frame_velocity": (q, v, joint, "WORLD"),

@@ -20,6 +20,18 @@ TREES = {  # the same for a Tree
 }
 
 
+BELONGS = "an array belongs here, and a model in the argument of that name"
+NOT_ARRAYS = {  # advice about objects in the place of an array, by package and class
+    ("pinocchio", "Model"): BELONGS,
+    ("mujoco", "MjModel"): BELONGS,
+    ("treefactor", "Model"): BELONGS,
+    ("treefactor", "Tree"): "an array belongs here, and a tree in the argument of that name",
+    ("pinocchio", "Data"): "functions of treefactor take no data",
+    ("mujoco", "Data"): "functions of treefactor take no data",
+    ("mujoco", "MjData"): "functions of treefactor take no data",
+}
+
+
 def similar(name: object, known: Iterable[str]) -> str:
     """Return "; did you mean ...?" with the known names nearest to a name, or nothing."""
     if not isinstance(name, str):
@@ -48,13 +60,35 @@ def not_a_tree(value: object) -> str:
     return _expected("Tree", value, _engine(value, TREES) or _tree_of(value))
 
 
+def not_an_array(value: object) -> str:
+    """Return what to do about a model, a tree or data in the place of an array, after a colon, or nothing."""
+    advice = _of_class(value, NOT_ARRAYS)
+    return advice and f": {advice}"
+
+
+def writable_view(value: object, name: str) -> str:
+    """Return how results are written into memory of another library, after a colon, or nothing."""
+    if _package(value) == "torch":
+        return f": pass {name}.numpy(), which shares the memory of a tensor of float64 on the CPU"
+    return ": arrays of JAX cannot be written" if _package(value) in ("jax", "jaxlib") else ""
+
+
 def _expected(wanted: str, value: object, advice: str) -> str:
     return f"{wanted.lower()} must be a treefactor.{wanted}, got {received(value)}{advice and f': {advice}'}"
 
 
 def _engine(value: object, calls: dict[tuple[str, str], str]) -> str:
-    call = calls.get((type(value).__module__.partition(".")[0], type(value).__name__))
+    call = _of_class(value, calls)
     return f"make one with {call}" if call else ""
+
+
+def _of_class(value: object, texts: dict[tuple[str, str], str]) -> str:
+    """Return the text for the class of a value, by its package and name, or nothing."""
+    return texts.get((_package(value), type(value).__name__), "")
+
+
+def _package(value: object) -> str:
+    return type(value).__module__.partition(".")[0]
 
 
 def _model_of(value: object) -> str:

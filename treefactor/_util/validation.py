@@ -14,7 +14,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from ..exceptions import DtypeError, NonFiniteError, ShapeError
-from .messages import received
+from .foreign_arrays import from_dlpack, require_no_tangent, unreadable
+from .messages import not_an_array, received, writable_view
 
 
 class Array:
@@ -78,8 +79,7 @@ def as_real(values, name: str, dtype=np.float64) -> np.ndarray:
         forces = getattr(next(iter(array.flat), None), "vector", None) is not None  # of Pinocchio
         advice = f": pass np.array([force.vector for force in {name}[1:]])" if forces else ""
         kind = f"dtype {array.dtype}" if array.shape else received(values)
-        if kind.endswith(".Data"):
-            advice = ": functions of treefactor take no data"
+        advice = advice or not_an_array(values)
         raise DtypeError(f"{name} must hold real numbers, got {kind}{advice}", array.dtype)
     if array.dtype is not dtype:
         array = array.astype(dtype, copy=False)
@@ -87,13 +87,30 @@ def as_real(values, name: str, dtype=np.float64) -> np.ndarray:
 
 
 def as_array(values, name: str) -> np.ndarray:
-    """Return values as an array, or raise DtypeError for a masked array and ShapeError for ragged lists."""
-    if type(values) is not np.ndarray:
-        require_unmasked(values, name)
+    """Return values as an array, or raise DtypeError or, for ragged lists, ShapeError.
+
+    DtypeError is for a masked array and for values of other libraries that NumPy cannot read, or only without
+    their derivatives.
+    """
+    if type(values) is np.ndarray:
+        return values
+    require_unmasked(values, name)
+    require_no_tangent(values, name)
     try:
-        return np.asarray(values)
+        array = np.asarray(values)
     except ValueError as error:  # ragged nesting
         raise ShapeError(f"{name} is not a rectangular array: {error}") from None
+    except (TypeError, RuntimeError) as error:
+        raise unreadable(values, name, error) from error
+    return from_dlpack(values, name) if array.dtype == object and hasattr(values, "__dlpack__") else array
+
+
+def shape_of(values) -> tuple[int, ...]:
+    """Return the shape of values; () of those that validation will refuse by their names."""
+    try:
+        return np.shape(values) if hasattr(values, "shape") else as_array(values, "values").shape
+    except (DtypeError, ShapeError):
+        return ()
 
 
 def require_unmasked(values, name: str) -> None:
@@ -214,7 +231,7 @@ def as_shift(shift, n: int, batch: tuple[int, ...], dtype=np.float64) -> np.ndar
 def as_output(out, shape: tuple[int, ...], dtype=np.float64, name: str = "out") -> np.ndarray:
     """Return out if it can hold a result of the given shape and dtype."""
     if not isinstance(out, np.ndarray):
-        raise DtypeError(f"{name} must be a NumPy array, got {type(out).__name__}")
+        raise DtypeError(f"{name} must be a NumPy array, got {type(out).__name__}{writable_view(out, name)}")
     if type(out) is not np.ndarray:
         require_unmasked(out, name)
     if out.shape != shape:
@@ -230,6 +247,18 @@ def as_output(out, shape: tuple[int, ...], dtype=np.float64, name: str = "out") 
     if not out.flags.writeable:
         raise DtypeError(f"{name} is read-only")
     return out
+
+
+def require_alike(first, second) -> None:
+    """Raise DtypeError or ShapeError unless both are arrays that can be written, of float64 and one shape."""
+    for k, one in enumerate((first, second)):
+        as_output(one, getattr(one, "shape", ()), name=f"out[{k}]")
+    if first.shape != second.shape:
+        raise ShapeError(
+            f"both arrays of out must have one shape, got {first.shape} and {second.shape}",
+            second.shape,
+            first.shape,
+        )
 
 
 def fill_outputs(out: tuple, found: tuple) -> tuple:

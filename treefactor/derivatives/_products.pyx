@@ -11,8 +11,8 @@ from ._state_function cimport StateFunction
 
 from functools import partial
 
-import numpy as np
 
+from .._util.validation import shape_of
 from .product_results import (
     ForwardDynamicsGradients, ForwardDynamicsJvpWithValue, RneaGradients, RneaJvpWithValue, gradients_with)
 
@@ -35,10 +35,7 @@ cdef Py_ssize_t axes_of(object x) except -1:
         return 0
     if is_real(x):
         return cnp.PyArray_NDIM(<cnp.ndarray> x)
-    try:
-        return np.ndim(x)
-    except ValueError:  # not rectangular
-        return 0
+    return len(shape_of(x))
 
 
 def vectors_per_state(tuple states not None, fext, tuple directions not None, dfext=None):
@@ -54,7 +51,7 @@ def vectors_per_state(tuple states not None, fext, tuple directions not None, df
         axes = axes_of(x)
         if axes > most:
             most, longest = axes, x
-    return np.shape(longest)[lead - 1] if lead > 1 and most == lead + 1 else -1
+    return shape_of(longest)[lead - 1] if lead > 1 and most == lead + 1 else -1
 
 
 cdef class Product(StateFunction):
@@ -198,7 +195,7 @@ cdef class SolvingProduct(Product):
                 active.single.apply(t, w.X, s.D, s.inverse, 1, SOLVE, x, w.path)
             x += self.bodies.nv * lanes
 
-    cdef bint run_one(self, const double **x, double **out) noexcept:
+    cdef bint run_one(self, const double **x, double **out) noexcept nogil:
         """Leave trees that are eliminated in parts to the lanes."""
         return not self.bodies.pattern.shape.tasks and StateFunction.run_one(self, x, out)
 

@@ -27,7 +27,7 @@ cdef class StateFunction:
                       double *work) noexcept nogil
     cpdef object make(self, tuple results)
     cdef bint is_apart(self, int k) noexcept nogil
-    cdef bint run_one(self, const double **x, double **out) noexcept
+    cdef bint run_one(self, const double **x, double **out) noexcept nogil
     cdef bint find_arguments(self, tuple arrays, const double **x) noexcept
     cdef bint find_results(self, tuple arrays, tuple out, double **y) noexcept
     cdef tuple given_results(self, object out)
@@ -37,6 +37,9 @@ cdef class StateFunction:
     cdef bint fits_batch(self, int k, object out, Py_ssize_t batch) noexcept
     cdef bint run_blocks(self, Py_ssize_t batch, const Operand *operands, tuple out, Py_ssize_t *failed,
                          Py_ssize_t first, Py_ssize_t stop) except False
+    cdef Py_ssize_t rows_workspace_size(self, const Operand *operands) noexcept nogil
+    cdef bint compute_rows(self, Py_ssize_t batch, const Operand *operands, char **to, Py_ssize_t *failed,
+                           Py_ssize_t first, Py_ssize_t stop) noexcept nogil
     cdef Py_ssize_t to_next_block(self, int k) noexcept nogil
     cdef double *place_of(self, int k, char *to, Py_ssize_t b, double *packed) noexcept nogil
     cdef void run_block(self, Py_ssize_t b, int count, const Operand *operands, double **x, double **y,

@@ -95,7 +95,7 @@ cdef class StateFunction:
         """Return whether a single result is computed in the workspace: a packed one, or one that may fail."""
         return self.result[k].form != PLAIN or self.may_fail
 
-    cdef bint run_one(self, const double **x, double **out) noexcept:
+    cdef bint run_one(self, const double **x, double **out) noexcept nogil:
         """Compute one configuration; return false, and leave out unchanged, if the general path must."""
         cdef double local[STACK_DOUBLES]
         cdef double *work = local
@@ -277,24 +277,41 @@ cdef class StateFunction:
     cdef bint run_blocks(self, Py_ssize_t batch, const Operand *operands, tuple out, Py_ssize_t *failed,
                          Py_ssize_t first, Py_ssize_t stop) except False:
         """Run blocks as `batch` does; failed may be NULL."""
-        cdef Py_ssize_t need = self.workspace_size(LANES) + 2 * ALIGNED, b
+        cdef char *to[MOST_ARRAYS]
+        cdef bint done
+        cdef int k
+        for k in range(self.results):
+            to[k] = <char *> cnp.PyArray_DATA(<cnp.ndarray> out[k])
+        with nogil:
+            done = self.compute_rows(batch, operands, to, failed, first, stop)
+        if not done:
+            raise MemoryError(f"cannot allocate a workspace of {self.rows_workspace_size(operands)} doubles")
+        return True
+
+    cdef Py_ssize_t rows_workspace_size(self, const Operand *operands) noexcept nogil:
+        """Return the doubles that `compute_rows` allocates."""
+        cdef Py_ssize_t need = self.workspace_size(LANES) + 2 * ALIGNED
+        cdef int k
+        for k in range(self.inputs):
+            need += LANES * operands[k].size
+        for k in range(self.results):
+            need += LANES * (self.result[k].computed + 1)
+        return need
+
+    cdef bint compute_rows(self, Py_ssize_t batch, const Operand *operands, char **to, Py_ssize_t *failed,
+                           Py_ssize_t first, Py_ssize_t stop) noexcept nogil:
+        """Run blocks as `batch` does, results to[k] <- (batch, ...); false without memory."""
+        cdef Py_ssize_t b
         cdef Py_ssize_t ignored[LANES]
         cdef Py_ssize_t *status
         cdef double *x[MOST_ARRAYS]
         cdef double *y[MOST_ARRAYS]
         cdef double *packed[MOST_ARRAYS]
-        cdef char *to[MOST_ARRAYS]
-        cdef double *work
+        cdef double *work = <double *> malloc(self.rows_workspace_size(operands) * sizeof(double))
         cdef double *end
         cdef int k, count
-        for k in range(self.inputs):
-            need += LANES * operands[k].size
-        for k in range(self.results):
-            need += LANES * (self.result[k].computed + 1)
-            to[k] = <char *> cnp.PyArray_DATA(<cnp.ndarray> out[k])
-        work = <double *> malloc(need * sizeof(double))
         if work == NULL:
-            raise MemoryError(f"cannot allocate a workspace of {need} doubles")
+            return False
         end = align(work)
         for k in range(self.inputs):
             x[k] = NULL if operands[k].data == NULL else end
@@ -304,15 +321,14 @@ cdef class StateFunction:
             end += LANES * self.result[k].computed
             memset(end, 0, LANES * sizeof(double))               # outside the pattern
             end += LANES
-        with nogil:
-            for b in range(first, stop):
-                status = &ignored[0] if failed == NULL else failed + b * LANES
-                count = <int> min(<Py_ssize_t> LANES, batch - b * LANES)
-                for k in range(self.results):
-                    y[k] = self.place_of(k, to[k], b, packed[k])
-                self.run_block(b, count, operands, x, y, status, end)
-                for k in range(self.results):
-                    self.store(&self.result[k], count, y[k], to[k] + b * self.to_next_block(k))
+        for b in range(first, stop):
+            status = &ignored[0] if failed == NULL else failed + b * LANES
+            count = <int> min(<Py_ssize_t> LANES, batch - b * LANES)
+            for k in range(self.results):
+                y[k] = self.place_of(k, to[k], b, packed[k])
+            self.run_block(b, count, operands, x, y, status, end)
+            for k in range(self.results):
+                self.store(&self.result[k], count, y[k], to[k] + b * self.to_next_block(k))
         free(work)
         return True
 

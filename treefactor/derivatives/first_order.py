@@ -83,7 +83,7 @@ def rnea_derivatives(
     >>> found.dtau_dq, found.dtau_da
     (array([[4.905]]), array([[0.35]]))
     """
-    if layout not in LAYOUTS:
+    if type(layout) is not str or layout not in LAYOUTS:
         check_choice("layout", layout, LAYOUTS)
     options = (layout, bool(with_value))
     return call(model, compiled.RneaDerivatives, options, (q, v, a, fext), out, num_threads, general_path)

@@ -149,7 +149,7 @@ def rnea_hessian(
     >>> tf.rnea_hessian(model, [np.pi / 2], [0.0], [0.0], [1.0]).qq.round(3)
     array([[-4.905]])
     """
-    if layout not in LAYOUTS:
+    if type(layout) is not str or layout not in LAYOUTS:
         check_choice("layout", layout, LAYOUTS)
     options = (layout, bool(symmetric))
     return call(model, compiled.RneaHessian, options, (q, v, a, w, fext), out, num_threads, general_path)

@@ -4,6 +4,7 @@ cimport numpy as cnp
 from ..tree._pattern cimport Pattern
 from ..tree._operands cimport Operand
 from ._coupling cimport Coupling
+from ._results cimport Rows
 
 cdef extern from "kernels/dynamics/bodies.h" nogil:
     ctypedef struct Body:
@@ -155,9 +156,12 @@ cdef class Bodies:
                             double *workspace) noexcept nogil
     cdef void factor(self, int op, int lanes, double *H, double *D, double *inverse, double *scratch,
                      double *x, Py_ssize_t *failed) noexcept nogil
-    cdef bint run_one(self, int op, const Arguments *args) noexcept
+    cdef bint run_one(self, int op, const Arguments *args) noexcept nogil
     cdef bint run_blocks(self, int op, Py_ssize_t batch, const Operand *operands, cnp.ndarray out, str layout,
                          Py_ssize_t *failed, Py_ssize_t first, Py_ssize_t stop) except False
+    cdef Py_ssize_t rows_workspace_size(self, int op, const Operand *operands) noexcept nogil
+    cdef bint compute_rows(self, int op, Py_ssize_t batch, const Operand *operands, const Rows *rows,
+                           Py_ssize_t *failed, Py_ssize_t first, Py_ssize_t stop) noexcept nogil
     cdef void invalidate(self, const Operand *operands, double **x, Py_ssize_t size) noexcept nogil
 
 

@@ -1,7 +1,7 @@
 """Run the compiled recursions of one model on validated NumPy arrays."""
 
 cimport numpy as cnp
-from libc.math cimport NAN, fabs
+from libc.math cimport NAN
 from libc.stdlib cimport free, malloc
 from libc.string cimport memcpy, memset
 
@@ -11,7 +11,7 @@ from ..tree._pattern cimport (
 from .._util._fast_arrays cimport all_finite
 from ..tree._operands cimport ALIGNED, LANES, Operand, align, describe, load
 from ._coupling cimport expand, reduce_coriolis, reduce_forces, reduce_inertia
-from ._results cimport find_failures, pad, unpack
+from ._results cimport are_unit_vectors, find_failures, unpack, write
 
 import numpy as np
 
@@ -170,15 +170,7 @@ cdef class Bodies:
 
     cdef bint is_configuration(self, const double *q, int step) noexcept nogil:
         """Return whether all quaternions and (cos, sin) have unit length; entries of q are `step` apart."""
-        cdef Py_ssize_t j, e
-        cdef double norm
-        for j in range(self.units):
-            norm = 0.0
-            for e in range(self.unit[2 * j], self.unit[2 * j] + self.unit[2 * j + 1]):
-                norm += q[e * step] * q[e * step]
-            if not fabs(norm - 1.0) <= unit_square:
-                return False
-        return True
+        return are_unit_vectors(self.units, self.unit, q, step, unit_square)
 
     cdef void compute(self, int op, int lanes, const Arguments *args, Py_ssize_t *failed,
                       double *work) noexcept nogil:
@@ -285,7 +277,7 @@ cdef class Bodies:
         elif op != INVERSE:
             active.single.apply(t, w.X, D, inverse, 1, SOLVE, x, w.path)
 
-    cdef bint run_one(self, int op, const Arguments *args) noexcept:
+    cdef bint run_one(self, int op, const Arguments *args) noexcept nogil:
         """Run an operation on one configuration, matrices dense; false leaves it to the general path."""
         cdef double local[STACK_DOUBLES]
         cdef double *work = local
@@ -332,21 +324,37 @@ cdef class Bodies:
     cdef bint run_blocks(self, int op, Py_ssize_t batch, const Operand *operands, cnp.ndarray out, str layout,
                          Py_ssize_t *failed, Py_ssize_t first, Py_ssize_t stop) except False:
         """Run blocks as `batch` does; failed may be NULL."""
-        cdef Py_ssize_t size = self.size(op), to_next = out.strides[0], b, j, need
+        cdef Rows rows
+        cdef bint done
+        rows.to, rows.to_next, rows.lanes, rows.packed = out.data, out.strides[0], layout == "lanes", NULL
+        if is_unpacked(op) and layout == "dense":
+            rows.packed = self.pattern.packed_entries(op == CORIOLIS)
+        with nogil:
+            done = self.compute_rows(op, batch, operands, &rows, failed, first, stop)
+        if not done:
+            need = self.rows_workspace_size(op, operands)
+            raise MemoryError(f"cannot allocate a workspace of {need} doubles")
+        return True
+
+    cdef Py_ssize_t rows_workspace_size(self, int op, const Operand *operands) noexcept nogil:
+        """Return the doubles that `compute_rows` allocates."""
+        cdef Py_ssize_t need = LANES * (self.size(op) + 1) + self.workspace_size(op, LANES) + 2 * ALIGNED, j
+        for j in range(4):
+            need += LANES * operands[j].size
+        return need
+
+    cdef bint compute_rows(self, int op, Py_ssize_t batch, const Operand *operands, const Rows *rows,
+                           Py_ssize_t *failed, Py_ssize_t first, Py_ssize_t stop) noexcept nogil:
+        """Run blocks as `batch` does; failed may be NULL; false without memory."""
+        cdef Py_ssize_t size = self.size(op), b, j
         cdef Py_ssize_t ignored[LANES]
         cdef Py_ssize_t *status
         cdef int count
-        cdef bint dense = is_unpacked(op) and layout == "dense", lanes = layout == "lanes"
-        cdef const int *at = self.pattern.packed_entries(op == CORIOLIS) if dense else NULL
         cdef double *x[5]
         cdef Arguments block
-        cdef double *work
-        need = LANES * (size + 1) + self.workspace_size(op, LANES) + 2 * ALIGNED
-        for j in range(4):
-            need += LANES * operands[j].size
-        work = <double *> malloc(need * sizeof(double))
+        cdef double *work = <double *> malloc(self.rows_workspace_size(op, operands) * sizeof(double))
         if work == NULL:
-            raise MemoryError(f"cannot allocate a workspace of {need} doubles")
+            return False
         x[0] = align(work)
         for j in range(4):
             x[j + 1] = x[j] + LANES * operands[j].size
@@ -356,24 +364,16 @@ cdef class Bodies:
         block.fext = NULL if operands[3].data == NULL else x[3]
         block.out = x[4]
         memset(x[4] + LANES * size, 0, LANES * sizeof(double))       # outside the pattern
-        with nogil:
-            for b in range(first, stop):
-                status = &ignored[0] if failed == NULL else failed + b * LANES
-                count = <int> min(<Py_ssize_t> LANES, batch - b * LANES)
-                for j in range(4):
-                    load(&operands[j], b, count, x[j])
-                self.compute(op, LANES, &block, status, x[4] + LANES * (size + 1))
-                self.invalidate(operands, x, size)
-                if lanes:
-                    pad(&self.pattern.shape, count, x[4])
-                    memcpy(out.data + b * to_next, x[4], LANES * size * sizeof(double))
-                elif dense:
-                    active.lanes.unpack(self.nv * self.nv, at, count, x[4],
-                                        out.data + b * LANES * to_next, to_next)
-                else:
-                    active.lanes.store(size, count, x[4], out.data + b * LANES * to_next, to_next)
-                for j in range(count, LANES):
-                    status[j] = FACTORIZED
+        for b in range(first, stop):
+            status = &ignored[0] if failed == NULL else failed + b * LANES
+            count = <int> min(<Py_ssize_t> LANES, batch - b * LANES)
+            for j in range(4):
+                load(&operands[j], b, count, x[j])
+            self.compute(op, LANES, &block, status, x[4] + LANES * (size + 1))
+            self.invalidate(operands, x, size)
+            write(&self.pattern.shape, rows, b, count, size, x[4])
+            for j in range(count, LANES):
+                status[j] = FACTORIZED
         free(work)
         return True
 

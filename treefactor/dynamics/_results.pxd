@@ -1,10 +1,18 @@
-"""Write dense matrices and padding from packed entries, and find freedoms with a bad pivot."""
+"""Write results of configurations, from packed entries too, and find freedoms with a bad pivot."""
 
 from libc.float cimport DBL_MAX
-from libc.string cimport memset
+from libc.math cimport fabs
+from libc.string cimport memcpy, memset
 
-from ..tree._pattern cimport Shape
+from ..tree._pattern cimport Shape, active
 from ..tree._operands cimport LANES
+
+
+ctypedef struct Rows:            # where the results of a batch go
+    char *to
+    Py_ssize_t to_next           # bytes from one configuration, or block of 8 in lanes, to the next one
+    bint lanes                   # the layout "lanes"
+    const int *packed            # for every entry of a dense matrix the packed one; NULL for other results
 
 
 cdef inline void unpack(const Shape *t, bint coriolis, const double *packed, Py_ssize_t step,
@@ -32,6 +40,33 @@ cdef inline void pad(const Shape *t, int count, double *H) noexcept nogil:
         for e in range(t.start[k], t.start[k + 1]):
             for lane in range(count, LANES):
                 H[e * LANES + lane] = e == t.start[k + 1] - 1
+
+
+cdef inline void write(const Shape *t, const Rows *rows, Py_ssize_t b, int count, Py_ssize_t size,
+                       double *y) noexcept nogil:
+    """Write the results y, of `size` entries each, of block b of a batch."""
+    cdef char *to = rows.to + b * rows.to_next * (1 if rows.lanes else LANES)
+    if rows.lanes:
+        pad(t, count, y)
+        memcpy(to, y, LANES * size * sizeof(double))
+    elif rows.packed != NULL:
+        active.lanes.unpack(t.n * t.n, rows.packed, count, y, to, rows.to_next)
+    else:
+        active.lanes.store(size, count, y, to, rows.to_next)
+
+
+cdef inline bint are_unit_vectors(Py_ssize_t count, const Py_ssize_t *place, const double *q, int step,
+                                  double tolerance) noexcept nogil:
+    """Return whether parts of q, each with its first entry and size in place, have unit length."""
+    cdef Py_ssize_t j, e
+    cdef double norm
+    for j in range(count):
+        norm = 0.0
+        for e in range(place[2 * j], place[2 * j] + place[2 * j + 1]):
+            norm += q[e * step] * q[e * step]
+        if not fabs(norm - 1.0) <= tolerance:
+            return False
+    return True
 
 
 cdef inline void find_failures(Py_ssize_t n, int lanes, const double *D, Py_ssize_t *failed) noexcept nogil:

@@ -65,7 +65,7 @@ cdef bint read_motion(Simulation s, object method, tuple inputs, object h, objec
     cdef bint held = not whole or steps is not None
     if type(h) is not float or not (steps is None or type(steps) is int) or s.nv == 0:
         return False
-    if method != "semi_implicit_euler" and method != "rk4":
+    if type(method) is not str or not (method == "semi_implicit_euler" or method == "rk4"):
         return False
     q0, v0, tau = inputs
     memset(m, 0, sizeof(Motion))

@@ -47,6 +47,7 @@ cdef class Simulation:
     cdef Py_ssize_t nq, nv, forces         # entries of q, v and fext
     cdef int widest                        # most configurations that `accelerate` supports
     cdef bint has_one                      # whether it supports a single one
+    cdef Py_ssize_t after_a                # entries after a that `accelerate` writes
 
     cdef Py_ssize_t workspace_size(self, int lanes) noexcept nogil
     cdef void prepare(self, State *s) noexcept nogil

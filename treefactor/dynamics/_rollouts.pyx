@@ -62,7 +62,7 @@ cdef class Simulation:
 
     cdef Py_ssize_t state_size(self, int lanes) noexcept nogil:
         """Return the doubles of a state with its workspace, alignment excluded."""
-        return lanes * (2 * self.nq + 7 * self.nv + self.forces) + self.workspace_size(lanes)
+        return lanes * (2 * self.nq + 7 * self.nv + self.forces + self.after_a) + self.workspace_size(lanes)
 
     cdef void carve(self, State *s, int lanes, double *memory) noexcept nogil:
         """Set the pointers of a state that lies in memory."""
@@ -73,7 +73,7 @@ cdef class Simulation:
         s.tau = s.v + w * self.nv
         s.fext = s.tau + w * self.nv
         s.a = s.fext + w * self.forces
-        s.q0 = s.a + w * self.nv
+        s.q0 = s.a + w * (self.nv + self.after_a)
         s.v0 = s.q0 + w * self.nq
         s.sum_a = s.v0 + w * self.nv
         s.sum_v = s.sum_a + w * self.nv

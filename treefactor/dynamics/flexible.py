@@ -15,7 +15,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from .._util.validation import as_real, as_vector
+from .._util.validation import as_real, as_vector, shape_of
 from ..exceptions import ShapeError
 from ._chain import Chains
 from .chain import TAILS, unusable, validate_chains
@@ -227,7 +227,7 @@ def flexible_forces(
     tails |= {"mode_rate": (S,), "mode_force": (S,), "slide": ()}
     loads = {"rate": rate, "force": force, "moment": moment, "torque": torque}
     loads |= {"mode_rate": mode_rate, "mode_force": mode_force, "slide": slide}
-    n = np.shape(as_real(axis, "axis"))[-2] if np.ndim(axis) > 1 else 0
+    n = shape_of(axis)[-2] if len(shape_of(axis)) > 1 else 0
     loads = {name: np.zeros((n, *tails[name])) if x is None else x for name, x in loads.items()}
     every = arguments | flexible | loads
     arrays, batch, slides = validate_chains(every, tails, prismatic)

@@ -9,7 +9,7 @@ from ..model.model import Model
 from ._bound_call import call
 from ._general_path import CORIOLIS, CORIOLIS_PACKED, INVERSE, general_path
 
-LAYOUTS = ("dense", "packed")
+LAYOUTS = DENSE, PACKED = "dense", "packed"
 
 
 def coriolis_matrix(model: Model, q, v, out=None, layout: str = "dense", num_threads: int = 1) -> np.ndarray:
@@ -56,10 +56,10 @@ def coriolis_matrix(model: Model, q, v, out=None, layout: str = "dense", num_thr
     array([[ 0. , -0.5],
            [ 0.5,  0. ]])
     """
+    if layout is not DENSE and layout is not PACKED:
+        check_choice("layout", layout, LAYOUTS)
     if layout == "dense":
         return call(model, CORIOLIS, q, v, None, None, out, num_threads, general_path)
-    if layout != "packed":
-        check_choice("layout", layout, LAYOUTS)
     return call(model, CORIOLIS_PACKED, q, v, None, None, out, num_threads, general_path)
 
 

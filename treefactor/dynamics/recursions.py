@@ -45,6 +45,7 @@ from .statics import generalized_gravity, static_torque
 
 __all__ = ["aba", "bias", "bind", "crba", "forward_dynamics", "h_times", "rnea"]
 
+DENSE, PACKED = LAYOUTS[:2]
 METHODS = {"aba": ABA, "factor": FACTOR}
 
 
@@ -79,11 +80,12 @@ def crba(model: Model, q, out=None, layout: str = "dense", num_threads: int = 1)
     Featherstone (2008), table 6.2: composite-rigid-body algorithm, in the axes of the root body; moments of
     bodies far from it are taken about local origins.
     """
+    if layout is not DENSE and layout is not PACKED:
+        check_choice("layout", layout, LAYOUTS)
     if layout == "dense":
         return call(model, CRBA, q, None, None, None, out, num_threads, general_path)
     if layout == "packed":
         return call(model, CRBA_PACKED, q, None, None, None, out, num_threads, general_path)
-    check_choice("layout", layout, LAYOUTS)
     return GeneralCall(model, CRBA, out, num_threads, layout).run(q)
 
 

@@ -9,7 +9,15 @@ import numpy as np
 
 from .._util.bindable import register
 from .._util.threads import spread
-from .._util.validation import as_count, as_number, as_output, check_choice, require_bindable, thread_count
+from .._util.validation import (
+    as_array,
+    as_count,
+    as_number,
+    as_output,
+    check_choice,
+    require_bindable,
+    thread_count,
+)
 from ..exceptions import DtypeError, NonFiniteError, NotPositiveDefiniteError, ShapeError
 from ..model._states import states
 from ..model.configuration import integrate
@@ -283,15 +291,16 @@ def _names(whole: bool) -> tuple[str, str, str, str]:
 
 def _steps(tau, nv: int) -> int:
     """Return the number of steps of tau."""
-    if np.ndim(tau) < 2:
-        got = "None" if tau is None else f"shape {np.shape(tau)}"
+    shape = () if tau is None else as_array(tau, "tau").shape
+    if len(shape) < 2:
+        got = "None" if tau is None else f"shape {shape}"
         raise ShapeError(
             f"tau must have shape (..., T, {nv}), forces of every step, got {got}: "
             "pass steps=T for the same forces in T steps",
-            np.shape(tau),
+            shape,
             ("...", "T", nv),
         )
-    return np.shape(tau)[-2]
+    return shape[-2]
 
 
 def _series(array: np.ndarray | None, each: bool, tail: int = 1) -> np.ndarray | None:

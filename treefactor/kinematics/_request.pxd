@@ -75,7 +75,7 @@ cdef class Request:
     cdef readonly tuple shapes
     cdef object kept
 
-    cdef bint run_one(self, const double *q, const double *v, const double *a, double **out) noexcept
+    cdef bint run_one(self, const double *q, const double *v, const double *a, double **out) noexcept nogil
     cdef bint find_pointers(self, object q, object v, object a, object out, const double **x,
                             double **results) noexcept
     cdef bint find_states(self, object q, object v, object a, const double **x) noexcept
@@ -87,6 +87,9 @@ cdef class Request:
     cdef object run_rows(self, object q, object v, object a, object out)
     cdef bint run_blocks(self, Py_ssize_t batch, const Operand *operands, tuple out, Py_ssize_t first,
                          Py_ssize_t stop) except False
+    cdef Py_ssize_t rows_workspace_size(self, const Operand *operands) noexcept nogil
+    cdef bint compute_rows(self, Py_ssize_t batch, const Operand *operands, char **to, Py_ssize_t first,
+                           Py_ssize_t stop) noexcept nogil
     cdef Py_ssize_t block_size(self) noexcept nogil
     cdef void compute_block(self, const double *q, double **results, double *doubt,
                             double *work) noexcept nogil

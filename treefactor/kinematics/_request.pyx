@@ -130,7 +130,7 @@ cdef class Request:
         """Return the highest derivative of positions that a result needs: 0, 1 or 2."""
         return self.plan.order
 
-    cdef bint run_one(self, const double *q, const double *v, const double *a, double **out) noexcept:
+    cdef bint run_one(self, const double *q, const double *v, const double *a, double **out) noexcept nogil:
         """Compute one configuration; false leaves it to the general path."""
         cdef double local[STACK_DOUBLES]
         cdef double *work = local
@@ -313,23 +313,38 @@ cdef class Request:
     cdef bint run_blocks(self, Py_ssize_t batch, const Operand *operands, tuple out, Py_ssize_t first,
                          Py_ssize_t stop) except False:
         """Run blocks as `batch` does."""
-        cdef Py_ssize_t need = kernels.lanes.workspace_size(&self.plan) + LANES + 2 * ALIGNED
+        cdef char *to[MOST_ITEMS]
+        cdef Py_ssize_t k
+        cdef bint done
+        for k in range(self.items):
+            to[k] = <char *> cnp.PyArray_DATA(<cnp.ndarray> out[k])
+        with nogil:
+            done = self.compute_rows(batch, operands, to, first, stop)
+        if not done:
+            raise MemoryError(f"cannot allocate a workspace of {self.rows_workspace_size(operands)} doubles")
+        return True
+
+    cdef Py_ssize_t rows_workspace_size(self, const Operand *operands) noexcept nogil:
+        """Return the doubles that `compute_rows` allocates."""
+        cdef Py_ssize_t need = kernels.lanes.workspace_size(&self.plan) + LANES + 2 * ALIGNED, k
+        for k in range(3):
+            need += LANES * operands[k].size
+        for k in range(self.items):
+            need += LANES * self.item[k].packed
+        return need
+
+    cdef bint compute_rows(self, Py_ssize_t batch, const Operand *operands, char **to, Py_ssize_t first,
+                           Py_ssize_t stop) noexcept nogil:
+        """Run blocks as `batch` does, results to[k] <- (batch, ...); false without memory."""
         cdef Py_ssize_t b, j, k, e, lane
         cdef double *x[3]
         cdef double *results[MOST_ITEMS]
-        cdef char *to[MOST_ITEMS]
-        cdef double *work
+        cdef double *work = <double *> malloc(self.rows_workspace_size(operands) * sizeof(double))
         cdef double *doubt
         cdef double *end
         cdef int count
-        for j in range(3):
-            need += LANES * operands[j].size
-        for k in range(self.items):
-            need += LANES * self.item[k].packed
-            to[k] = <char *> cnp.PyArray_DATA(<cnp.ndarray> out[k])
-        work = <double *> malloc(need * sizeof(double))
         if work == NULL:
-            raise MemoryError(f"cannot allocate a workspace of {need} doubles")
+            return False
         doubt = align(work)
         end = doubt + LANES
         for j in range(3):
@@ -338,22 +353,21 @@ cdef class Request:
         for k in range(self.items):
             results[k] = end
             end += LANES * self.item[k].packed
-        with nogil:
-            for b in range(first, stop):
-                count = <int> min(<Py_ssize_t> LANES, batch - b * LANES)
-                for j in range(3):
-                    if x[j] != NULL:
-                        load(&operands[j], b, count, x[j])
-                kernels.lanes.compute(&self.plan, x[0], x[1], x[2], results, end)
-                kernels.lanes.check(&self.plan, x[0], x[1], x[2], doubt)
-                for lane in range(LANES):
-                    if doubt[lane] != 0.0:
-                        for k in range(self.items):
-                            for e in range(self.item[k].packed):
-                                results[k][e * LANES + lane] = NAN
-                for k in range(self.items):
-                    self.store(&self.item[k], count, results[k],
-                               to[k] + b * LANES * self.item[k].size * <Py_ssize_t> sizeof(double))
+        for b in range(first, stop):
+            count = <int> min(<Py_ssize_t> LANES, batch - b * LANES)
+            for j in range(3):
+                if x[j] != NULL:
+                    load(&operands[j], b, count, x[j])
+            kernels.lanes.compute(&self.plan, x[0], x[1], x[2], results, end)
+            kernels.lanes.check(&self.plan, x[0], x[1], x[2], doubt)
+            for lane in range(LANES):
+                if doubt[lane] != 0.0:
+                    for k in range(self.items):
+                        for e in range(self.item[k].packed):
+                            results[k][e * LANES + lane] = NAN
+            for k in range(self.items):
+                self.store(&self.item[k], count, results[k],
+                           to[k] + b * LANES * self.item[k].size * <Py_ssize_t> sizeof(double))
         free(work)
         return True
 

@@ -26,7 +26,8 @@ def jacobian_of(model: Model, q, frame, reference, num_threads: int) -> np.ndarr
 
 def jacobian_dot_v(model: Model, q, v, frame, reference, num_threads: int) -> np.ndarray:
     """Return J-dot v of the stacked Jacobian, shape (..., 6 k): only the aligned axes do not move."""
-    aligned = getattr(reference, "name", reference) == "LOCAL_WORLD_ALIGNED"
+    name = getattr(reference, "name", reference)
+    aligned = type(name) is str and name == "LOCAL_WORLD_ALIGNED"  # frame_acceleration refuses other types
     many = isinstance(frame, list | tuple)
     a = frame_acceleration(
         model, q, v, None, list(frame) if many else frame, reference, aligned, num_threads=num_threads

@@ -8,7 +8,7 @@ from functools import partial
 import numpy as np
 
 from .._util.threads import spread
-from .._util.validation import as_output, flatten, thread_count
+from .._util.validation import as_output, flatten, shape_of, thread_count
 from ..dynamics.recursions import crba
 from ..linalg.delassus import LANES
 from ..linalg.factorization import factor
@@ -79,7 +79,7 @@ def compute(
     if found is not None:
         return found
     request = request_of_task(model, frame, reference)
-    if np.ndim(q) > 1 and model.nv:
+    if len(shape_of(q)) > 1 and model.nv:
         return compute_batch(model, request, q, out, num_threads, damping)
     return fast(model, JACOBIAN, frame, reference, q, out, *added)  # the request is compiled now
 
@@ -95,9 +95,10 @@ def parts(model: Model, q, frame, reference, num_threads: int) -> tuple[Factor, 
     """Return the factor of H and the Jacobian of frames."""
     require_model(model)
     J = jacobian_of(model, q, frame, reference, num_threads)
-    layout = "dense" if np.ndim(q) == 1 else "packed"  # the fast path of one, the least memory of many
+    one = len(shape_of(q)) == 1
+    layout = "dense" if one else "packed"  # the fast path of one, the least memory of many
     H = crba(model, q, layout=layout, num_threads=num_threads)
-    return factor(H, model.tree, layout=layout, num_threads=1 if np.ndim(q) == 1 else num_threads), J
+    return factor(H, model.tree, layout=layout, num_threads=1 if one else num_threads), J
 
 
 def compute_batch(

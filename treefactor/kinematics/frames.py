@@ -18,6 +18,7 @@ from .plans import (
     CLASSICAL,
     JACOBIAN,
     JACOBIAN_DOT,
+    LAYOUTS,
     OF_JOINT,
     PACKED,
     PLACED,
@@ -26,6 +27,8 @@ from .plans import (
     compiled_request,
     option_of,
 )
+
+DENSE_LAYOUT, PACKED_LAYOUT = LAYOUTS
 
 
 def frame_placement(model: Model, q, frame, out=None, num_threads: int = 1) -> np.ndarray:
@@ -247,7 +250,7 @@ def frame_jacobian(
     >>> tf.frame_jacobian(arm, [0.0], "tip").T
     array([[0., 1., 0., 0., 0., 1.]])
     """
-    option = 0 if layout == "dense" else PACKED if layout == "packed" else option_of(layout, False)
+    option = 0 if layout is DENSE_LAYOUT else PACKED if layout is PACKED_LAYOUT else option_of(layout, False)
     if placement:
         option += PLACED
     return call(model, JACOBIAN, frame, reference, option, q, None, None, out, num_threads, general_path)
@@ -325,7 +328,7 @@ def frame_jacobian_dot(
     >>> tf.frame_jacobian_dot(arm, [0.0], [2.0], "tip", "LOCAL_WORLD_ALIGNED").T
     array([[-2.,  0.,  0.,  0.,  0.,  0.]])
     """
-    option = 0 if layout == "dense" else PACKED if layout == "packed" else option_of(layout, False)
+    option = 0 if layout is DENSE_LAYOUT else PACKED if layout is PACKED_LAYOUT else option_of(layout, False)
     return call(model, JACOBIAN_DOT, frame, reference, option, q, v, None, out, num_threads, general_path)
 
 

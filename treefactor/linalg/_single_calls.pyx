@@ -51,6 +51,7 @@ cdef bint is_plain_call(object tree, object H, object layout, object triangle, o
     """Return whether H is an array of doubles of one matrix, and whether the choices are valid."""
     return (
         type(tree) is tree_type and dtype is float64 and cnp.PyArray_CheckExact(H)
+        and type(layout) is str and type(triangle) is str
         and ((layout == "dense" and cnp.PyArray_NDIM(<cnp.ndarray> H) == 2)
              or (layout == "packed" and cnp.PyArray_NDIM(<cnp.ndarray> H) == 1))
         and (triangle == "lower" or triangle == "upper")
@@ -59,10 +60,13 @@ cdef bint is_plain_call(object tree, object H, object layout, object triangle, o
 
 def new_factor(type cls, H, tree, kind, layout, triangle, threads, dtype):
     """Return `factor` of one plain matrix."""
-    cdef bint ltdl = kind == "LTDL"
+    cdef bint ltdl
     cdef SingleKernel kernel
     cdef object result
-    if not is_plain_call(tree, H, layout, triangle, dtype) or not (ltdl or kind == "LTL"):
+    if type(kind) is not str or not is_plain_call(tree, H, layout, triangle, dtype):
+        return None
+    ltdl = kind == "LTDL"
+    if not (ltdl or kind == "LTL"):
         return None
     if type(threads) is not int or threads != 1:
         return None
@@ -88,9 +92,10 @@ def multiply_fast(H, tree, x, out, layout, triangle):
     cdef Pattern pattern
     cdef cnp.ndarray y
     cdef Py_ssize_t n, r = 1
-    cdef bint dense = layout == "dense"
+    cdef bint dense
     if out is not None or not is_plain_call(tree, H, layout, triangle, float64):
         return None
+    dense = layout == "dense"
     pattern = tree.pattern
     n = pattern.shape.n
     if not is_array(H, 2 if dense else 1, cnp.NPY_DOUBLE):

@@ -79,6 +79,7 @@ class Factor(Sealed, _factor_methods.Calls):
         require_tree(tree)
         check_choice("kind", kind, ("LTDL", "LTL"))
         check_choice("triangle", triangle, ("lower", "upper"))
+        check_choice("layout", layout, LAYOUTS)
         dtype, threads, ltdl = as_float(dtype), thread_count(num_threads), kind == "LTDL"
         if not batch and dtype != np.float64:
             raise DtypeError(

@@ -30,6 +30,8 @@ from ._configurations cimport (
 
 from numpy.random import Generator
 
+from .._util.validation import require_alike
+
 cnp.import_array()
 
 cdef type generator_type = Generator
@@ -251,13 +253,17 @@ def call_both(model, int first_op, int second_op, first, second, tuple outs, thr
     """Run two operations on the same arguments, as `call`; return both results, in outs if given."""
     cdef Configurations c = configurations_of(model)
     cdef object one = None, other = None
-    if is_real(first) and cnp.PyArray_NDIM(<cnp.ndarray> first) == 1:
+    cdef bint given = outs[0] is not None or outs[1] is not None
+    if (is_real(first) and cnp.PyArray_NDIM(<cnp.ndarray> first) == 1
+            and (not given or (is_out(c, first_op, outs[0]) and is_out(c, second_op, outs[1])))):
         one = run_vectors(c, first_op, first, second, None, outs[0])
         if one is not None:
             other = run_vectors(c, second_op, first, second, None, outs[1])
     if other is not None:
         return one, other
-    if outs[0] is None:
+    if given:
+        require_alike(*outs)  # what is wrong with the second one, the first call finds before it writes
+    else:
         outs = matrices_of_batch(c, first_op, first, second)
     return (call(model, first_op, first, second, None, outs[0], threads, general_path),
             call(model, second_op, first, second, None, outs[1], threads, general_path))

@@ -8,7 +8,7 @@ from functools import partial
 import numpy as np
 
 from .._util.threads import spread
-from .._util.validation import as_output, as_real, flatten, require_finite, thread_count
+from .._util.validation import as_output, as_real, flatten, require_finite, shape_of, thread_count
 from ..exceptions import ShapeError
 from ._poses import NUMBERS, call, run_batch, shapes_of
 from ._states import common_axes
@@ -33,7 +33,7 @@ ON_MOTIONS = {  # operations on points, and on motions
 def general_path(op: int, a, b, u, out, num_threads: int) -> np.ndarray:
     """Validate arrays of any form and run an operation on them; raise the error that names the bad one."""
     threads = thread_count(num_threads)
-    if op in ON_MOTIONS and np.shape(b)[-1:] == (6,):
+    if op in ON_MOTIONS and shape_of(b)[-1:] == (6,):
         op = ON_MOTIONS[op]
     first, second, tail = shapes_of(op)
     names = _names(op)

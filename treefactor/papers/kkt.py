@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from .._util.validation import Sealed, as_count, as_number, as_vector
+from .._util.validation import Sealed, as_count, as_number, as_vector, shape_of
 from ..exceptions import NotPositiveDefiniteError
 from ..linalg.factorization import factor
 from ..mlcp._fronts import Fronts, column_structure
@@ -176,7 +176,7 @@ def _checked(tree: Tree, H, J, delta: float) -> tuple:
 
     require_tree(tree)
     H = np.ascontiguousarray(as_vector(H, tree.nnz, "H"))
-    (start, column, entries), _ = rows(J, np.zeros(np.shape(J)[0] if np.ndim(J) else 0), tree.n, "J", "b")
+    (start, column, entries), _ = rows(J, np.zeros(shape_of(J)[0] if shape_of(J) else 0), tree.n, "J", "b")
     J, delta = csr_array((entries, column, start), (len(start) - 1, tree.n)), as_number(delta, "delta")
     if delta <= 0.0:
         raise ValueError(f"delta must be positive, got {delta}")

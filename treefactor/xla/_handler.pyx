@@ -13,11 +13,14 @@ from ._interface cimport (
     XLA_METADATA, XLA_MINOR, XLA_MOST_ARRAYS, XLA_MOST_AXES, XLA_RESOURCE_EXHAUSTED, XLA_S64, XLA_SCALAR,
     ArrayShape, KnownMap, XlaBuffer, XlaCall, XlaError, XlaErrorRequest, XlaExtension, XlaMetadata,
     XlaMetadataExtension, XlaScalar, add_map, find_map)
+from ._plans cimport Plan
 
 from operator import index
 from threading import Lock
 
 import numpy as np
+
+from .plans import plan_of
 
 cnp.import_array()
 
@@ -29,8 +32,11 @@ cdef enum:
 cdef object adding = Lock()
 
 
+ctypedef bint (*RunPlan)(void *plan, const Buffers *) noexcept nogil
+
 ctypedef struct Buffers:         # of a call, after the checks
     Py_ssize_t batch
+    bint single                  # without a batch axis
     int dtype
     void *data[XLA_MOST_ARRAYS]  # of the operands, then of the results
 
@@ -140,7 +146,7 @@ cdef XlaError *read_buffers(const XlaCall *call, const KnownMap *known, Buffers 
         return failure(call, XLA_INVALID_ARGUMENT, message)
     first = (call.operands if known.inputs else call.results).buffers[0]
     lead = first.rank - known.shape[0].axes
-    found.batch, found.dtype = 1, first.dtype
+    found.batch, found.single, found.dtype = 1, lead == 0, first.dtype
     for k in range(known.inputs + known.outputs):
         buffer = (call.operands.buffers[k] if k < known.inputs else call.results.buffers[k - known.inputs])
         if buffer.dtype != found.dtype or (found.dtype != XLA_F32 and found.dtype != XLA_F64):
@@ -209,6 +215,14 @@ cdef bytes report(const KnownMap *known, object error):
     return f"treefactor: {name} raised {type(error).__name__}: {error}".encode("utf-8", "replace")
 
 
+cdef bint run_plan(Plan plan, const Buffers *found) noexcept nogil:
+    """Run a plan on the buffers of a call; false without memory."""
+    return plan.run(found.batch, found.single, found.dtype == XLA_F32, found.data)
+
+
+cdef RunPlan run_borrowed = <RunPlan> run_plan           # of a plan whose references nobody counts
+
+
 cdef XlaError *handle(XlaCall *call) noexcept nogil:
     """Handle one call of XLA, from any thread, and many at a time; return NULL or the error."""
     cdef Buffers found
@@ -230,7 +244,11 @@ cdef XlaError *handle(XlaCall *call) noexcept nogil:
     error = read_buffers(call, known, &found)
     if error != NULL or found.batch == 0:
         return error
-    return run_in_python(call, known, &found)
+    if known.plan == NULL:
+        return run_in_python(call, known, &found)
+    if run_borrowed(known.plan, &found):
+        return NULL
+    return failure(call, XLA_RESOURCE_EXHAUSTED, b"treefactor: cannot allocate a workspace")
 
 
 def capsule():
@@ -293,6 +311,7 @@ def remember(number, map):
     cdef KnownMap *made
     cdef int64_t key = index(number)
     cdef bytes name = str(getattr(map, "name", None) or "the function").encode()[:SHOWN]
+    plan = plan_of(map)
     shapes = (*map.inputs, *map.outputs)
     if not 1 <= len(shapes) <= XLA_MOST_ARRAYS or max(len(shape) for shape in shapes) > XLA_MOST_AXES:
         raise ValueError(
@@ -318,4 +337,7 @@ def remember(number, map):
             raise
         made.number, made.map = key, <void *> map
         Py_INCREF(map)
+        if plan is not None:
+            made.plan = <void *> plan
+            Py_INCREF(plan)
         add_map(made)

@@ -89,6 +89,7 @@ cdef extern from "kernels/xla/known_maps.h" nogil:
     ctypedef struct KnownMap:
         int64_t number
         void *map
+        void *plan
         char *name
         int inputs, outputs
         ArrayShape shape[XLA_MOST_ARRAYS]

@@ -31,6 +31,7 @@ cdef class Native(Routine):
                  owner):
         super().__init__(sizes, slots, units, pivots)
         self.kept = units, owner
+        self.keeps_arguments = True
         self.widest = WIDTHS - 2     # the last two widths are 8 lanes and 1
         self.one_form, self.eight_form = <Function> one, <Function> eight
 

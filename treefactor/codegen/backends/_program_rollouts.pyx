@@ -22,15 +22,23 @@ cdef class ProgramSimulation(Simulation):
 
     cdef Routine routine
     cdef Results results
+    cdef bint in_place           # the workspace is the state: a follows tau as results follow arguments
 
     def __init__(self, model, Routine routine not None, Results results not None):
+        cdef Py_ssize_t after = routine.inputs + self.nv
         self.routine, self.results = routine, results
         self.widest = kernels.width[routine.widest].lanes
+        follows = np.array_equal(results.slots.ravel(), np.arange(routine.inputs, after))
+        self.in_place = routine.keeps_arguments and follows and (results.signs == 1.0).all()
+        if self.in_place:
+            self.after_a = routine.slots - after
 
     cdef Py_ssize_t workspace_size(self, int lanes) noexcept nogil:
-        return self.routine.slots * lanes
+        return 0 if self.in_place else self.routine.slots * lanes
 
     cdef void prepare(self, State *s) noexcept nogil:
+        if self.in_place:
+            s.work = s.x
         self.routine.prepare(width_of(s.lanes), s.work)
 
     cdef void accelerate(self, State *s) noexcept nogil:
@@ -38,6 +46,9 @@ cdef class ProgramSimulation(Simulation):
         cdef const double *from_slot
         cdef double *x
         cdef double sign
+        if self.in_place:
+            self.routine.evaluate(width_of(s.lanes), s.work)
+            return
         if s.lanes == s.width:
             memcpy(s.work, s.x, inputs * s.width * sizeof(double))
         else:

@@ -42,6 +42,7 @@ cdef class Routine:
     cdef Py_ssize_t arguments, inputs, slots
     cdef Py_ssize_t size[ARGUMENTS]
     cdef int widest              # index of the widest lane count that `evaluate` supports
+    cdef bint keeps_arguments    # whether `evaluate` leaves the slots of the arguments unchanged
     cdef bint pivots             # whether non-finite results mean a pivot that is not positive
     cdef Py_ssize_t units
     cdef const Py_ssize_t *unit

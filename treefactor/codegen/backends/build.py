@@ -39,6 +39,9 @@ FLAGS = (
 )
 NATIVE = "-mcpu=native" if platform.machine() in ("arm64", "aarch64") else "-march=native"
 LANES = "-DLANES=8"
+# Order the statements of the form for eight lanes. Measured with GCC 12: the first pair saves 7 % to 19 % of
+# forward dynamics in short files, but makes RNEA of humanoids 10 % slower; there the last flag saves 3 %.
+SHORT, SCHEDULED, SHRUNK = 64_000, ("-fschedule-insns", "-fsched-pressure"), ("-flive-range-shrinkage",)
 SECONDS, MEMORY = 300, 2 * 2**30  # limits of one compiler run; memory in bytes
 LIMITED = 'ulimit -v "$0" 2>&-; exec "$@"'  # shell script: limits its memory (KiB), then becomes the compiler
 
@@ -96,7 +99,7 @@ def compiled_texts(texts: dict[str, str]) -> Compiled:
 
 def _key(texts: dict[str, str], compiler: Compiler) -> str:
     """Return a digest of everything the compiled object depends on: texts, compiler, version."""
-    made_of = [*texts, *texts.values(), *compiler.command, compiler.identity()]
+    made_of = [*texts, *texts.values(), *compiler.command, *SCHEDULED, *SHRUNK, compiler.identity()]
     parts = [__version__, str(emit_c.ABI), *made_of]
     return sha256("\0".join(parts).encode()).hexdigest()
 
@@ -145,11 +148,16 @@ class Compiler:
 
     def library(self, texts: dict[str, str], key: str) -> bytes:
         """Compile files, in parallel, into a shared object that contains the key; return its bytes."""
+        ordered = "__clang__" not in self.identity()  # clang has no such flags
         with _private() as folder:
             for name, text in texts.items():
                 Path(folder, name).write_text(text, encoding="utf-8")
-            units = [(name, *form) for name in texts if name.endswith(".c") for form in ((), (LANES,))]
-            units.remove(("dynamics.c", LANES))
+            sources = [name for name in texts if name.endswith(".c")]
+            units: list[tuple[str, ...]] = [(name,) for name in sources]
+            for name in sources:
+                if name != "dynamics.c":
+                    order = SCHEDULED if len(texts[name]) < SHORT else SHRUNK
+                    units.append((name, LANES, *(order if ordered else ())))
             objects = [f"{k}.o" for k in range(len(units))]
             with ThreadPoolExecutor(min(available_cores(), len(units))) as pool:
                 list(

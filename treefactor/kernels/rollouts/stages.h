@@ -35,16 +35,20 @@ static void NAME(add_commutator)(const Coordinates *c, ptrdiff_t count, const do
     }
 }
 
-/* 0 * x is 0 for finite x only */
-static void NAME(spread_nan)(ptrdiff_t m, const double *x, ptrdiff_t n, double *y)
+/* Returns the sum of 0 * x, which is 0 for finite x only. */
+static real NAME(doubt)(ptrdiff_t n, const double *x)
 {
     enum { CHAINS = 4 };             /* independent sums, to hide the latency of additions */
-    real doubt[CHAINS];
+    real sum[CHAINS];
     ptrdiff_t e;
-    memset(doubt, 0, sizeof doubt);
-    for (e = 0; e + CHAINS <= m; e += CHAINS) EACH(i, CHAINS) doubt[i] += 0.0 * READ(x, e + i);
-    for (; e < m; e++) doubt[0] += 0.0 * READ(x, e);
-    for (e = 0; e < n; e++) doubt[e % CHAINS] += 0.0 * READ(y, e);
-    doubt[0] += doubt[1] + (doubt[2] + doubt[3]);
-    for (e = 0; e < n; e++) AT(y, e) += doubt[0];
+    EACH(i, CHAINS) sum[i] = (real){0};
+    for (e = 0; e + CHAINS <= n; e += CHAINS) EACH(i, CHAINS) sum[i] += 0.0 * READ(x, e + i);
+    for (; e < n; e++) sum[0] += 0.0 * READ(x, e);
+    return sum[0] + sum[1] + (sum[2] + sum[3]);
+}
+
+static void NAME(spread_nan)(ptrdiff_t m, const double *x, ptrdiff_t n, double *y)
+{
+    const real doubt = NAME(doubt)(m, x) + NAME(doubt)(n, y);
+    for (ptrdiff_t e = 0; e < n; e++) AT(y, e) += doubt;
 }

@@ -14,6 +14,7 @@ typedef struct {
 typedef struct KnownMap {
     int64_t number;
     void *map;                                          /* Python object, owned */
+    void *plan;                                         /* Plan, owned, or NULL */
     char *name;                                         /* for messages */
     int inputs, outputs;
     ArrayShape shape[XLA_MOST_ARRAYS];                  /* of the inputs, then of the outputs */

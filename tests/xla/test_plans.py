@@ -1,0 +1,194 @@
+"""Maps with a plan give the results of their Python form to the bit, alone, in batches and in float32."""
+
+import threading
+import time
+
+import numpy as np
+import pytest
+from helpers.engine_cases import example_robot
+
+import treefactor as tf
+from treefactor import xla
+from treefactor.adapters._array_functions import array_function
+from treefactor.xla.plans import plan_of
+
+jax = pytest.importorskip("jax", reason="JAX is not installed")
+
+DYNAMICS = {
+    "forward_dynamics": ({}, {"fext": True}, {"method": "aba"}),
+    "aba": ({}, {"fext": True}),
+    "rnea": ({}, {"fext": True}),
+    "bias": ({}, {"fext": True}),
+    "h_times": ({},),
+    "crba": ({},),
+}
+KINEMATICS = ("frame_placement", "frame_jacobian", "frame_velocity")
+MASSES = ("joint_placements", "center_of_mass", "center_of_mass_jacobian", "centroidal_momentum")
+
+
+@pytest.fixture(autouse=True, scope="module")
+def double_precision():
+    jax.ffi.register_ffi_target("treefactor", xla.capsule(), platform="cpu")
+    before = jax.config.jax_enable_x64
+    jax.config.update("jax_enable_x64", True)
+    yield
+    jax.config.update("jax_enable_x64", before)
+
+
+@pytest.fixture(scope="module")
+def robots():
+    arm = {"axis": [0, 1, 0], "p": [0, 0, 1], "inertia": tf.Inertia(1.0, [0.1, 0, 0.5], 0.1 * np.eye(3))}
+    mimic = tf.Joint("tip", "revolute", 1, **arm, mimic=tf.Mimic(0, 0.5, 0.1))
+    joints = [tf.Joint(f"{k}", "revolute", k - 1, **arm) for k in range(2)]
+    return {
+        "panda": tf.Model.from_urdf(example_robot("panda")),
+        "solo12": tf.Model.from_urdf(example_robot("solo12"), floating=True),
+        "mimic": tf.Model([*joints, mimic]),
+    }
+
+
+def functions(model):
+    """Yield array functions of every name, with all options that matter."""
+    for name, all_options in DYNAMICS.items():
+        for options in all_options:
+            if model.coupling is not None and "aba" in (name, options.get("method")):
+                continue  # raises an error
+            yield array_function(name, model, **options)
+    names = tuple(frame.name for frame in model.frames[-2:])
+    for name in KINEMATICS:
+        yield array_function(name, model, frame=names[-1])
+        yield array_function(name, model, frame=names)
+        yield array_function(name, model, frame=model.frames[-1])
+        if name != "frame_placement":
+            yield array_function(name, model, frame=names[-1], reference="WORLD")
+    for name in MASSES:
+        yield array_function(name, model)
+
+
+def remembered(model, one, number):
+    number = xla.number_of(xla.digest(model), number)
+    xla.remember(number, one)
+    return np.int64(number)
+
+
+def run(one, number, arrays, lead):
+    types = [jax.ShapeDtypeStruct((*lead, *shape), arrays[0].dtype) for shape in one.outputs]
+    return jax.ffi.ffi_call("treefactor", types)(*arrays, function=number)
+
+
+def in_python(one, arrays):
+    batch = len(arrays[0])
+    found = tuple(np.empty((batch, *shape)) for shape in one.outputs)
+    one.run(tuple(arrays), found)
+    return found
+
+
+def states(model, one, lead, rng):
+    arrays = [rng.normal(size=(*lead, *shape)) for shape in one.inputs]
+    arrays[0] = tf.normalize(model, arrays[0])
+    return arrays
+
+
+@pytest.mark.parametrize("robot", ["panda", "solo12", "mimic"])
+def test_plans_give_the_results_of_python_to_the_bit(robots, robot):
+    rng, model, planned = np.random.default_rng(3), robots[robot], 0
+    for count, function in enumerate(functions(model)):
+        for kind, one in function.maps.items():
+            if plan_of(one) is None:
+                continue
+            planned += 1
+            number = remembered(model, one, f"plan {count} {kind}")
+            arrays = states(model, one, (11,), rng)
+            arrays[-1][3] = np.nan
+            expected = in_python(one, arrays)
+            for found, wanted in zip(run(one, number, arrays, (11,)), expected, strict=True):
+                np.testing.assert_array_equal(found, wanted, err_msg=f"{one!r} {function.options}")
+            assert np.isnan(expected[0][3]).any()
+    assert planned >= 40
+
+
+@pytest.mark.parametrize("robot", ["panda", "solo12", "mimic"])
+def test_single_states_and_float32(robots, robot):
+    rng, model = np.random.default_rng(4), robots[robot]
+    for count, function in enumerate(functions(model)):
+        for kind, one in function.maps.items():
+            if plan_of(one) is None:
+                continue
+            number = remembered(model, one, f"plan {count} {kind}")
+            arrays = states(model, one, (300,), rng)
+            narrow = [x.astype(np.float32) for x in arrays]
+            arrays[0][0] = tf.normalize(model, arrays[0][0])
+            single = run(one, number, [x[0] for x in arrays], ())
+            for found, wanted in zip(single, in_python(one, [x[:1] for x in arrays]), strict=True):
+                largest = np.abs(wanted).max()
+                np.testing.assert_allclose(found, wanted[0], rtol=1e-9, atol=1e-10 * largest)
+            if robot == "solo12":
+                continue  # float32 quaternions are not of unit length to the tolerance of states
+            expected = in_python(one, [x.astype(float) for x in narrow])
+            for found, wanted in zip(run(one, number, narrow, (300,)), expected, strict=True):
+                np.testing.assert_array_equal(found, wanted.astype(np.float32))
+
+
+def test_a_single_state_equals_the_function_to_the_bit(robots):
+    rng, model = np.random.default_rng(5), robots["panda"]
+    one = array_function("forward_dynamics", model).map("value")
+    arrays = states(model, one, (), rng)
+    found = run(one, remembered(model, one, "single"), arrays, ())[0]
+    np.testing.assert_array_equal(found, tf.forward_dynamics(model, *arrays))
+
+
+@pytest.mark.parametrize("lead", [(), (1,)])
+def test_a_bad_single_state_gives_nan(robots, lead):
+    rng, model = np.random.default_rng(6), robots["solo12"]
+    for name in ("forward_dynamics", "aba", "rnea", "center_of_mass"):
+        for kind in ("value", "vjp"):
+            one = array_function(name, model).map(kind)
+            number = remembered(model, one, f"bad {name} {kind}")
+            for entry, value in ((0, np.nan), (3, 5.0)):  # not finite; a quaternion without unit length
+                arrays = states(model, one, lead, rng)
+                arrays[0][..., entry] = value
+                assert all(np.isnan(y).all() for y in run(one, number, arrays, lead))
+
+
+def test_a_robot_whose_h_has_no_factor_gives_nan():
+    model = tf.Model([tf.Joint("free", "revolute", axis=[0, 0, 1])])
+    one = array_function("forward_dynamics", model).map("value")
+    number = remembered(model, one, "no factor")
+    for lead in ((), (3,)):
+        assert np.isnan(run(one, number, [np.ones((*lead, 1))] * 3, lead)[0]).all()
+
+
+def test_plans_do_not_hold_the_lock_of_the_interpreter(robots):
+    model, rng = robots["solo12"], np.random.default_rng(7)
+    one = array_function("forward_dynamics", model).map("vjp")
+    number = remembered(model, one, "lock")
+    arrays = states(model, one, (20000,), rng)
+    call = jax.jit(lambda *x: run(one, number, x, (20000,)))
+    expected = [np.asarray(y) for y in call(*arrays)]
+    found, waits = [], []
+    worker = threading.Thread(target=lambda: found.extend(np.asarray(y) for y in call(*arrays)))
+    start = last = time.perf_counter()
+    worker.start()
+    while worker.is_alive():
+        now = time.perf_counter()
+        waits.append(now - last)
+        last = now
+    assert max(waits) < (last - start) / 2 or last - start < 0.02
+    for one_found, wanted in zip(found, expected, strict=True):
+        np.testing.assert_array_equal(one_found, wanted)
+
+
+def test_the_aba_of_mimic_joints_raises_the_error_of_python(robots):
+    one = array_function("aba", robots["mimic"]).map("value")
+    number = remembered(robots["mimic"], one, "aba of mimic joints")
+    with pytest.raises(Exception, match=r"INTERNAL: treefactor: .* use forward_dynamics"):
+        run(one, number, [np.zeros((4, 2))] * 3, (4,))
+
+
+def test_functions_without_a_compiled_form_run_in_python(robots):
+    model, rng = robots["panda"], np.random.default_rng(8)
+    one = array_function("crba", model).map("vjp")
+    assert plan_of(one) is None
+    arrays = states(model, one, (5,), rng)
+    found = run(one, remembered(model, one, "python"), arrays, (5,))
+    np.testing.assert_array_equal(found[0], in_python(one, arrays)[0])

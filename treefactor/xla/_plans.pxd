@@ -1,0 +1,32 @@
+"""C interface of plans: compiled functions that run on the buffers of a call without Python."""
+
+from ..derivatives._state_function cimport MOST_ARRAYS, StateFunction
+from ..dynamics._recursions cimport Bodies
+from ..kinematics._request cimport Request
+from ..tree._operands cimport Operand
+
+
+cdef class Plan:
+    cdef Bodies bodies           # one of these three is the function
+    cdef StateFunction function
+    cdef Request request
+    cdef int operation           # of the bodies
+    cdef object kept
+    cdef const int *packed       # of a dense symmetric matrix
+    cdef int arguments, results  # of the function
+    cdef int inputs, outputs     # of the map
+    cdef int source[MOST_ARRAYS]                 # input of the map for an argument, or -1
+    cdef const double *constant[MOST_ARRAYS]     # where it is none; NULL: the argument is absent
+    cdef int destination[MOST_ARRAYS]            # output of the map for a result; -1: it is not needed
+    cdef Py_ssize_t size[MOST_ARRAYS]            # entries of the arguments
+    cdef Py_ssize_t result_size[MOST_ARRAYS]
+    cdef bint converts           # some results are not needed
+
+    cdef tuple sizes_of_results(self)
+    cdef bint run(self, Py_ssize_t batch, bint single, bint narrow, void *const *data) noexcept nogil
+    cdef bint run_blocks(self, Py_ssize_t batch, bint single, bint narrow, void *const *data) noexcept nogil
+    cdef bint run_block(self, Py_ssize_t first, Py_ssize_t count, bint single, bint narrow, void *const *data,
+                        double *end) noexcept nogil
+    cdef bint compute(self, Py_ssize_t batch, bint single, const double **x, double **y) noexcept nogil
+    cdef bint run_one(self, const double **x, double **y) noexcept nogil
+    cdef bint compute_rows(self, Py_ssize_t batch, const Operand *operands, double **y) noexcept nogil

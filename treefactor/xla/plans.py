@@ -1,0 +1,124 @@
+"""Find the compiled functions behind maps: these run on the buffers of a call without Python."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from ..derivatives import _products, _second_order
+from ..derivatives._general_path import compiled_function
+from ..dynamics import _general_path as operations
+from ..kinematics import masses
+from ..kinematics import plans as kinds
+from ..model.model import Model
+from ._plans import Plan
+
+DYNAMICS = {  # by name: the operation, and which of q, v, x and fext it takes
+    "forward_dynamics": (operations.FACTOR, "qvxf"),
+    "aba": (operations.ABA, "qvxf"),
+    "rnea": (operations.RNEA, "qvxf"),
+    "bias": (operations.BIAS, "qvf"),
+    "h_times": (operations.H_TIMES, "qx"),
+    "crba": (operations.CRBA, "q"),
+}
+FAMILIES = {  # by name: the functions whose products with derivatives are its own
+    "forward_dynamics": "ForwardDynamics",
+    "aba": "ForwardDynamics",
+    "rnea": "Rnea",
+    "bias": "Rnea",
+    "h_times": "Rnea",
+}
+KINEMATICS = {  # by name: the kind of request, and whether v is needed
+    "frame_placement": (kinds.PLACEMENT, False),
+    "frame_jacobian": (kinds.JACOBIAN, False),
+    "frame_velocity": (kinds.VELOCITY, True),
+    "joint_placements": (kinds.ALL_JOINTS, False),
+    "center_of_mass": (masses.CENTER, False),
+    "center_of_mass_jacobian": (masses.CENTER_JACOBIAN, False),
+    "centroidal_momentum": (masses.MOMENTUM, True),
+}
+
+
+def plan_of(map: Any) -> Plan | None:
+    """Return the plan of a map, or None if Python must run it.
+
+    A map with a plan has ``function``, with the attributes ``name``, ``model`` and ``options``, pairs of
+    names and values, and ``kind``, "value", "jvp", "vjp" or "hvp".
+    """
+    function = getattr(map, "function", None)
+    model = getattr(function, "model", None)
+    if not isinstance(model, Model):
+        return None
+    options = dict(function.options)
+    found = None
+    if map.kind != "value" and function.name in FAMILIES:
+        found = _derivative(model, function.name, map.kind, options)
+    elif map.kind == "value" and function.name in DYNAMICS:
+        found = _dynamics(model, function.name, options)
+    elif map.kind == "value" and function.name in KINEMATICS:
+        found = _kinematics(model, function.name, options)
+    return None if found is None else Plan(*found, map.inputs, map.outputs)
+
+
+def _dynamics(model: Model, name: str, options: dict):
+    """Return operation, arguments and results of a function of the dynamics."""
+    operation, taken = DYNAMICS[name]
+    if options.get("method", "factor") == "aba":
+        operation = operations.ABA
+    if operation == operations.ABA and model.coupling is not None:
+        return None  # Python raises the error
+    taken = taken if options.get("fext") else taken.replace("f", "")
+    places = [taken.find(letter) for letter in "qvxf"]
+    return (model.bodies, operation), [None if k < 0 else k for k in places], [0]
+
+
+def _kinematics(model: Model, name: str, options: dict):
+    """Return request, arguments and results of a function of the kinematics."""
+    kind, moves = KINEMATICS[name]
+    frame = options.get("frame", -1)
+    frame = list(frame) if isinstance(frame, tuple) else frame
+    request = kinds.compiled_request(model, kind, frame, options.get("reference", "LOCAL"), 0)
+    return request, [0, 1 if moves else None, None], [0]
+
+
+def _derivative(model: Model, name: str, kind: str, options: dict):
+    """Return the function of a product with derivatives, where its arguments come from, its results go."""
+    fext = bool(options.get("fext"))
+    if fext and (kind == "hvp" or name == "h_times"):
+        return None
+    states = {"bias": (0, 1, None), "h_times": (0, None, 1)}.get(name, (0, 1, 2))
+    count = sum(k is not None for k in states) + fext
+    rest = np.zeros(model.nv)
+    x = [rest if k is None else k for k in states]
+    forces = count - 1 if fext else None
+    build: dict[str, Callable] = {"jvp": _jvp, "vjp": _vjp, "hvp": _hvp}
+    options_of, arguments, results = build[kind](states, count, x, forces)
+    if name == "h_times":
+        model = Model(model.joints, np.zeros(3), model.name, False, model.loops)
+    module = _second_order if kind == "hvp" else _products
+    made = getattr(module, FAMILIES[name] + kind.capitalize())
+    return compiled_function(model, made, options_of), arguments, results
+
+
+def _directions(states: tuple, start: int) -> list:
+    """Return the inputs with the directions of the states, from a number on."""
+    return [None if k is None else start + k for k in states]
+
+
+def _jvp(states: tuple, count: int, x: list, forces):
+    """Map q, v, x, fext, dq, dv, dx, dfext to the arguments of a derivative along directions."""
+    change = None if forces is None else count + forces
+    return (-1, False), [*x, *_directions(states, count), forces, change], [0]
+
+
+def _vjp(states: tuple, count: int, x: list, forces):
+    """Map q, v, x, fext, w to the arguments of gradients."""
+    results = list(states) if forces is None else [*states, forces]
+    return (-1, forces is not None, False, False), [*x, count, forces], results
+
+
+def _hvp(states: tuple, count: int, x: list, forces):
+    """Map q, v, x, w, dq, dv, dx to the arguments of a second derivative along directions."""
+    return (True,), [*x, count, *_directions(states, count + 1), None, None], list(states)
