@@ -63,6 +63,9 @@ def functions(model):
             yield array_function(name, model, frame=names[-1], reference="WORLD")
     for name in MASSES:
         yield array_function(name, model)
+    for options in ({"h": 1e-3}, {"h": 1e-3, "method": "rk4"}, {"h": 1e-3, "fext": True}):
+        yield array_function("step", model, **options)
+        yield array_function("rollout", model, steps=3, **options)
 
 
 def remembered(model, one, number):

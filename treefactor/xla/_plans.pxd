@@ -2,14 +2,17 @@
 
 from ..derivatives._state_function cimport MOST_ARRAYS, StateFunction
 from ..dynamics._recursions cimport Bodies
+from ..dynamics._rollouts cimport Motion, Series, Simulation
 from ..kinematics._request cimport Request
 from ..tree._operands cimport Operand
 
 
 cdef class Plan:
-    cdef Bodies bodies           # one of these three is the function
+    cdef Bodies bodies           # one of these four is the function
     cdef StateFunction function
     cdef Request request
+    cdef Simulation simulation
+    cdef Motion motion           # of the simulation; its arrays are those of a call
     cdef int operation           # of the bodies
     cdef object kept
     cdef const int *packed       # of a dense symmetric matrix
@@ -22,6 +25,7 @@ cdef class Plan:
     cdef Py_ssize_t result_size[MOST_ARRAYS]
     cdef bint converts           # some results are not needed
 
+    cdef int set_motion(self, tuple function) except -1
     cdef tuple sizes_of_results(self)
     cdef bint run(self, Py_ssize_t batch, bint single, bint narrow, void *const *data) noexcept nogil
     cdef bint run_blocks(self, Py_ssize_t batch, bint single, bint narrow, void *const *data) noexcept nogil
@@ -29,4 +33,6 @@ cdef class Plan:
                         double *end) noexcept nogil
     cdef bint compute(self, Py_ssize_t batch, bint single, const double **x, double **y) noexcept nogil
     cdef bint run_one(self, const double **x, double **y) noexcept nogil
+    cdef void describe(self, int k, void *data, bint is_result, Series *series) noexcept nogil
+    cdef Motion motion_of(self, const double **x, double **y) noexcept nogil
     cdef bint compute_rows(self, Py_ssize_t batch, const Operand *operands, double **y) noexcept nogil

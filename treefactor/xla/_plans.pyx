@@ -2,10 +2,12 @@
 
 cimport numpy as cnp
 from libc.stdlib cimport free, malloc
+from libc.string cimport memset
 
 from ..derivatives._state_function cimport MOST_ARRAYS, StateFunction
 from ..dynamics._recursions cimport Arguments, is_unpacked
 from ..dynamics._results cimport Rows
+from ..dynamics._rollouts cimport Motion, Series, Simulation
 from ..tree._operands cimport LANES, Operand
 
 import math
@@ -23,7 +25,9 @@ cdef class Plan:
 
     Parameters
     ----------
-    function : StateFunction, Request, or tuple of Bodies and the number of an operation
+    function : StateFunction, Request, or tuple
+        Of Bodies and the number of an operation; or of a Simulation, the number of a method, the length and
+        the number of steps, and whether the results begin with the initial state.
     arguments : sequence of int, ndarray or None
         For every argument the number of an input of the map, the same vector for all configurations, or None
         for one that is absent.
@@ -36,7 +40,9 @@ cdef class Plan:
     def __cinit__(self, function, arguments, results, tuple inputs not None, tuple outputs not None):
         cdef int k
         cdef cnp.ndarray vector
-        if isinstance(function, tuple):
+        if isinstance(function, tuple) and isinstance(function[0], Simulation):
+            self.set_motion(function)
+        elif isinstance(function, tuple):
             self.bodies, self.operation = function
             if is_unpacked(self.operation):
                 self.packed = self.bodies.pattern.packed_entries(False)
@@ -60,12 +66,22 @@ cdef class Plan:
             self.destination[k], self.result_size[k] = -1 if given is None else given, sizes[k]
             self.converts |= given is None
 
+    cdef int set_motion(self, tuple function) except -1:
+        """Keep a simulation and its settings."""
+        memset(&self.motion, 0, sizeof(Motion))
+        self.simulation, self.motion.method, self.motion.h = function[:3]
+        self.motion.steps, self.motion.whole = function[3:]
+        return 0
+
     cdef tuple sizes_of_results(self):
         """Return the numbers of entries of the function's results, for one configuration."""
         if self.function is not None:
             return tuple([math.prod(shape) for shape in self.function.shapes])
         if self.request is not None:
             return tuple([math.prod(shape) for shape in self.request.shapes])
+        if self.simulation is not None:
+            states = self.motion.steps + 1 if self.motion.whole else 1
+            return states * self.simulation.nq, states * self.simulation.nv
         return (math.prod(self.bodies.shape(self.operation)),)
 
     cdef bint run(self, Py_ssize_t batch, bint single, bint narrow, void *const *data) noexcept nogil:
@@ -145,6 +161,10 @@ cdef class Plan:
     cdef bint run_one(self, const double **x, double **y) noexcept nogil:
         """Compute one configuration; false, with y unchanged, if the lanes must: its results are NaN, say."""
         cdef Arguments args
+        cdef Motion motion
+        if self.simulation is not None:
+            motion = self.motion_of(x, y)
+            return self.simulation.run_one(&motion, False) == 1
         if self.function is not None:
             return self.function.run_one(x, y)
         if self.request is not None:
@@ -152,10 +172,40 @@ cdef class Plan:
         args.q, args.v, args.x, args.fext, args.out = x[0], x[1], x[2], x[3], y[0]
         return self.bodies.run_one(self.operation, &args)
 
+    cdef void describe(self, int k, void *data, bint is_result, Series *series) noexcept nogil:
+        """Describe an argument or a result of a simulation: one vector, or one for every step or state."""
+        cdef Py_ssize_t size = self.result_size[k] if is_result else self.size[k], count = 1
+        if self.motion.whole and (is_result or k >= 2):
+            count = self.motion.steps + is_result
+        series.data, series.size = <char *> data, size // count
+        series.to_next, series.to_step = size * sizeof(double), 0
+        if self.motion.whole and (is_result or k >= 2):
+            series.to_step = series.size * sizeof(double)
+
+    cdef Motion motion_of(self, const double **x, double **y) noexcept nogil:
+        """Describe the motions whose initial states and forces are x, and whose results are y."""
+        cdef Motion found = self.motion
+        self.describe(0, <void *> x[0], False, &found.q0)
+        self.describe(1, <void *> x[1], False, &found.v0)
+        self.describe(2, <void *> x[2], False, &found.tau)
+        if x[3] != NULL:
+            self.describe(3, <void *> x[3], False, &found.fext)
+        self.describe(0, y[0], True, &found.q)
+        self.describe(1, y[1], True, &found.v)
+        return found
+
     cdef bint compute_rows(self, Py_ssize_t batch, const Operand *operands, double **y) noexcept nogil:
         """Compute a batch, 8 configurations at a time."""
         cdef Py_ssize_t blocks = (batch + LANES - 1) // LANES
+        cdef const double *x[MOST_ARRAYS]
+        cdef Motion motion
         cdef Rows rows
+        cdef int k
+        if self.simulation is not None:
+            for k in range(self.arguments):
+                x[k] = <const double *> operands[k].data
+            motion = self.motion_of(x, y)
+            return self.simulation.run_blocks(&motion, batch, 0, blocks)
         if self.function is not None:
             return self.function.compute_rows(batch, operands, <char **> y, NULL, 0, blocks)
         if self.request is not None:

@@ -10,6 +10,7 @@ import numpy as np
 from ..derivatives import _products, _second_order
 from ..derivatives._general_path import compiled_function
 from ..dynamics import _general_path as operations
+from ..dynamics._rollouts import METHODS, Recursive
 from ..kinematics import masses
 from ..kinematics import plans as kinds
 from ..model.model import Model
@@ -59,6 +60,8 @@ def plan_of(map: Any) -> Plan | None:
         found = _dynamics(model, function.name, options)
     elif map.kind == "value" and function.name in KINEMATICS:
         found = _kinematics(model, function.name, options)
+    elif map.kind == "value" and function.name in ("step", "rollout"):
+        found = _motion(model, options)
     return None if found is None else Plan(*found, map.inputs, map.outputs)
 
 
@@ -72,6 +75,16 @@ def _dynamics(model: Model, name: str, options: dict):
     taken = taken if options.get("fext") else taken.replace("f", "")
     places = [taken.find(letter) for letter in "qvxf"]
     return (model.bodies, operation), [None if k < 0 else k for k in places], [0]
+
+
+def _motion(model: Model, options: dict):
+    """Return simulation, arguments and results of a step, or of a rollout, which has a number of steps."""
+    fext, steps = bool(options.get("fext")), options.get("steps", 1)
+    if steps < 1 or not model.nv:
+        return None
+    method = METHODS.index(options.get("method", METHODS[0]))
+    simulation = Recursive(model, fext), method, options["h"], steps, "steps" in options
+    return simulation, [0, 1, 2, 3 if fext else None], [0, 1]
 
 
 def _kinematics(model: Model, name: str, options: dict):
