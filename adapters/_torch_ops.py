@@ -6,6 +6,7 @@ operator, whose kernel for autograd is that Function. Calls that nothing records
 
 from __future__ import annotations
 
+import inspect
 from functools import partial
 from hashlib import blake2b
 from pickle import dumps
@@ -143,6 +144,9 @@ class Call(torch.autograd.Function):
     @staticmethod
     def vmap(info, axes, kind: str, number: int, *arrays):
         return _mapped(partial(call, kind, number=number), info.batch_size, axes[2:], arrays)
+
+
+Call.forward.__signature__ = inspect.signature(Call.forward)  # PyTorch binds it in every call
 
 
 def _by_rule(ctx, kept, name: str, given, *more) -> list:
