@@ -4,16 +4,18 @@ from ..derivatives._state_function cimport MOST_ARRAYS, StateFunction
 from ..dynamics._recursions cimport Bodies
 from ..dynamics._rollouts cimport Motion, Series, Simulation
 from ..kinematics._request cimport Request
+from ..model._configurations cimport Configurations
 from ..tree._operands cimport Operand
 
 
 cdef class Plan:
-    cdef Bodies bodies           # one of these four is the function
+    cdef Bodies bodies           # one of these five is the function
     cdef StateFunction function
     cdef Request request
+    cdef Configurations configurations
     cdef Simulation simulation
     cdef Motion motion           # of the simulation; its arrays are those of a call
-    cdef int operation           # of the bodies
+    cdef int operation           # of the bodies or configurations
     cdef object kept
     cdef const int *packed       # of a dense symmetric matrix
     cdef int arguments, results  # of the function
@@ -33,6 +35,8 @@ cdef class Plan:
                         double *end) noexcept nogil
     cdef bint compute(self, Py_ssize_t batch, bint single, const double **x, double **y) noexcept nogil
     cdef bint run_one(self, const double **x, double **y) noexcept nogil
+    cdef bint move_one(self, const double **x, double **y) noexcept nogil
+    cdef bint move_rows(self, Py_ssize_t batch, const Operand *operands, double *y) noexcept nogil
     cdef void describe(self, int k, void *data, bint is_result, Series *series) noexcept nogil
     cdef Motion motion_of(self, const double **x, double **y) noexcept nogil
     cdef bint compute_rows(self, Py_ssize_t batch, const Operand *operands, double **y) noexcept nogil

@@ -1,14 +1,18 @@
 """Run compiled functions on the buffers of a call: without Python, on any thread, in float64 or float32."""
 
 cimport numpy as cnp
+from libc.math cimport NAN
 from libc.stdlib cimport free, malloc
 from libc.string cimport memset
 
+from .._util._fast_arrays cimport all_finite
 from ..derivatives._state_function cimport MOST_ARRAYS, StateFunction
 from ..dynamics._recursions cimport Arguments, is_unpacked
 from ..dynamics._results cimport Rows
 from ..dynamics._rollouts cimport Motion, Series, Simulation
-from ..tree._operands cimport LANES, Operand
+from ..model._configurations cimport NORMALIZE, Configurations, Steps
+from ..tree._operands cimport ALIGNED, LANES, Operand, align
+from ..tree._pattern cimport active
 
 import math
 
@@ -26,8 +30,8 @@ cdef class Plan:
     Parameters
     ----------
     function : StateFunction, Request, or tuple
-        Of Bodies and the number of an operation; or of a Simulation, the number of a method, the length and
-        the number of steps, and whether the results begin with the initial state.
+        Of Bodies or Configurations and the number of an operation; or of a Simulation, the number of a
+        method, the length and the number of steps, and whether the results begin with the initial state.
     arguments : sequence of int, ndarray or None
         For every argument the number of an input of the map, the same vector for all configurations, or None
         for one that is absent.
@@ -42,6 +46,8 @@ cdef class Plan:
         cdef cnp.ndarray vector
         if isinstance(function, tuple) and isinstance(function[0], Simulation):
             self.set_motion(function)
+        elif isinstance(function, tuple) and isinstance(function[0], Configurations):
+            self.configurations, self.operation = function
         elif isinstance(function, tuple):
             self.bodies, self.operation = function
             if is_unpacked(self.operation):
@@ -82,6 +88,8 @@ cdef class Plan:
         if self.simulation is not None:
             states = self.motion.steps + 1 if self.motion.whole else 1
             return states * self.simulation.nq, states * self.simulation.nv
+        if self.configurations is not None:
+            return (self.configurations.size(self.operation, 3),)
         return (math.prod(self.bodies.shape(self.operation)),)
 
     cdef bint run(self, Py_ssize_t batch, bint single, bint narrow, void *const *data) noexcept nogil:
@@ -165,6 +173,8 @@ cdef class Plan:
         if self.simulation is not None:
             motion = self.motion_of(x, y)
             return self.simulation.run_one(&motion, False) == 1
+        if self.configurations is not None:
+            return self.move_one(x, y)
         if self.function is not None:
             return self.function.run_one(x, y)
         if self.request is not None:
@@ -206,6 +216,8 @@ cdef class Plan:
                 x[k] = <const double *> operands[k].data
             motion = self.motion_of(x, y)
             return self.simulation.run_blocks(&motion, batch, 0, blocks)
+        if self.configurations is not None:
+            return self.move_rows(batch, operands, y[0])
         if self.function is not None:
             return self.function.compute_rows(batch, operands, <char **> y, NULL, 0, blocks)
         if self.request is not None:
@@ -213,6 +225,54 @@ cdef class Plan:
         rows.to, rows.to_next = <char *> y[0], self.result_size[0] * sizeof(double)
         rows.lanes, rows.packed = False, self.packed
         return self.bodies.compute_rows(self.operation, batch, operands, &rows, NULL, 0, blocks)
+
+    cdef bint move_one(self, const double **x, double **y) noexcept nogil:
+        """Integrate, subtract or normalize one configuration; false if the result is NaN."""
+        cdef Steps s
+        s.first, s.second, s.u, s.out = x[0], x[1], NULL, y[0]
+        if not (all_finite(self.size[0], x[0]) and all_finite(self.size[1], x[1])
+                and self.configurations.has_unit_lengths(self.operation, 1, &s)):
+            return False
+        self.configurations.compute(self.operation, 1, &s)
+        return True
+
+    cdef bint move_rows(self, Py_ssize_t batch, const Operand *operands, double *y) noexcept nogil:
+        """Integrate, subtract or normalize a batch; NaN for rotations without unit length."""
+        cdef Py_ssize_t size = self.result_size[0], b, first, j
+        cdef double *raw = <double *> malloc(
+            (LANES * (self.size[0] + self.size[1] + size) + ALIGNED) * sizeof(double))
+        cdef double *x
+        cdef Steps block, row
+        cdef int count, k
+        if raw == NULL:
+            return False
+        x = align(raw)
+        block.first, block.second, block.u = x, x + LANES * self.size[0], NULL
+        block.out = x + LANES * (self.size[0] + self.size[1])
+        row.u = row.out = NULL
+        for b in range((batch + LANES - 1) // LANES):
+            first = b * LANES
+            count = <int> min(<Py_ssize_t> LANES, batch - first)
+            for k in range(1 if self.operation == NORMALIZE else 2):
+                load(&operands[k], first, count, x + k * LANES * self.size[0])
+            self.configurations.compute(self.operation, LANES, &block)
+            active.lanes.store(size, count, block.out, <char *> (y + first * size), size * sizeof(double))
+            for k in range(count):
+                row.first = <const double *> operands[0].data + (first + k) * self.size[0]
+                row.second = <const double *> operands[1].data + (first + k) * self.size[1]
+                if not self.configurations.has_unit_lengths(self.operation, 1, &row):
+                    for j in range(size):
+                        y[(first + k) * size + j] = NAN
+        free(raw)
+        return True
+
+
+cdef inline void load(const Operand *given, Py_ssize_t first, int count, double *x) noexcept nogil:
+    """Load rows side by side; unused lanes repeat the first one."""
+    cdef const char *source = given.data + first * given.to_next
+    if count < LANES:
+        active.lanes.load(given.size, LANES, source, 0, x)
+    active.lanes.load(given.size, count, source, given.to_next, x)
 
 
 cdef void widen(Py_ssize_t n, const float *x, double *y) noexcept nogil:

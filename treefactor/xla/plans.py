@@ -13,6 +13,7 @@ from ..dynamics import _general_path as operations
 from ..dynamics._rollouts import METHODS, Recursive
 from ..kinematics import masses
 from ..kinematics import plans as kinds
+from ..model._configurations import OPERATIONS
 from ..model.model import Model
 from ._plans import Plan
 
@@ -41,6 +42,8 @@ KINEMATICS = {  # by name: the kind of request, and whether v is needed
     "centroidal_momentum": (masses.MOMENTUM, True),
 }
 
+MOVES = ("integrate", "difference", "normalize")
+
 
 def plan_of(map: Any) -> Plan | None:
     """Return the plan of a map, or None if Python must run it.
@@ -62,6 +65,9 @@ def plan_of(map: Any) -> Plan | None:
         found = _kinematics(model, function.name, options)
     elif map.kind == "value" and function.name in ("step", "rollout"):
         found = _motion(model, options)
+    elif map.kind == "value" and function.name in MOVES and model.nv:
+        second = None if function.name == "normalize" else 1
+        found = (model.configurations, OPERATIONS.index(function.name)), [0, second], [0]
     return None if found is None else Plan(*found, map.inputs, map.outputs)
 
 
