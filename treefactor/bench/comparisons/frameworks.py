@@ -44,6 +44,27 @@ class InDoubles(Comparison):
             return super().measure()
 
 
+@dataclass(frozen=True)
+class InOneThread(Comparison):
+    """Comparison with PyTorch's own operations in one thread.
+
+    Notes
+    -----
+    Immutable.
+    """
+
+    def measure(self) -> Result:
+        """Measure both in turns."""
+        import torch
+
+        before = torch.get_num_threads()
+        torch.set_num_threads(1)
+        try:
+            return super().measure()
+        finally:
+            torch.set_num_threads(before)
+
+
 def available() -> list[str]:
     """Return the modules of the frameworks that are installed, without importing them."""
     return [module for module in FRAMEWORKS if find_spec(module)]
@@ -149,7 +170,7 @@ def in_torch(name: str, model: Model, states: list[np.ndarray]) -> Iterator[Comp
     from ...adapters import torch_
 
     count, first = len(states[0]), [array[0].copy() for array in states]
-    compared = partial(Comparison, TARGET, name, clock=process_time, patience=PATIENCE)
+    compared = partial(InOneThread, TARGET, name, clock=process_time, patience=PATIENCE)
     goals = {"": None, f" {count}": 1 / 1.2}
     for grad, how in ((False, ""), (True, ", recorded for gradients")):
         for size, given, items in (("", first, 1), (f" {count}", states, count)):
