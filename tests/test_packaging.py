@@ -30,7 +30,7 @@ def test_importing_treefactor_imports_no_engine_and_no_adapter(tmp_path):
     done = run(
         "import sys, treefactor, treefactor.cli, treefactor.check\n"
         "engines = {'pinocchio', 'pybullet', 'mujoco', 'pydrake', 'matplotlib', 'dask', 'jax', 'torch'}\n"
-        "print(sorted({*engines, 'treefactor.adapters'} & set(sys.modules)))",
+        "print(sorted({*engines, 'treefactor.adapters', 'treefactor.xla'} & set(sys.modules)))",
         tmp_path,
     )
     assert done.stdout.strip() == "[]", done.stderr
