@@ -13,9 +13,11 @@ import treefactor as tf
 from treefactor import robots
 
 EXAMPLES = Path(__file__).parents[1] / "examples"
-OTHERS = ("show", "flexible_arm", "trajectory_gradient", "ddp_batch", "ik_batch", "mppi")  # no scenes
-OTHERS += ("trajectory_in_jax", "trajectory_in_torch")
-SCRIPTS = sorted(path.stem for path in EXAMPLES.glob("*.py") if path.stem not in OTHERS)
+SCRIPTS = sorted(  # scenes of a Stepper
+    path.stem
+    for path in EXAMPLES.glob("*.py")
+    if "from show import Camera" in path.read_text(encoding="utf-8")
+)
 ROBOTS = {"humanoid": "simple_humanoid", "trajectory_gradient": "talos_reduced"}
 ROBOTS |= dict.fromkeys(["ddp_batch", "ik_batch", "mppi", "trajectory_in_jax"], "panda")
 HELD = 1e-3  # m

@@ -1,0 +1,106 @@
+"""Check tensors and bring them to one leading axis, and results back to the leading axes of the arguments."""
+
+from __future__ import annotations
+
+import math
+from numbers import Real
+
+import numpy as np
+import torch
+
+from ..exceptions import DtypeError, ShapeError
+from ._maps import Shapes
+from ._torch_ops import Signature, call, is_recorded, run, signature
+
+DTYPES = (torch.float64, torch.float32)
+
+
+def apply(name: str, model, tensors: tuple, options: tuple = ()) -> tuple[torch.Tensor, ...]:
+    """Call a function of a model with tensors whose leading axes broadcast; return its outputs."""
+    found = signature(name, model, options)
+    lead = _equal_leading_axes(found.inputs, tensors)
+    if lead is None:
+        lead = _broadcast_leading_axes(found, tensors)
+    count = math.prod(lead)
+    if torch.compiler.is_dynamo_compiling() or is_recorded(tensors):
+        arrays = [
+            x.expand(*lead, *shape).reshape(count, *shape)
+            for x, shape in zip(tensors, found.inputs, strict=True)
+        ]
+        outputs = call("value", *arrays, number=found.number)
+        return tuple(y.reshape(*lead, *shape) for y, shape in zip(outputs, found.outputs, strict=True))
+    inputs = [_as_batch(x, lead, count, shape) for x, shape in zip(tensors, found.inputs, strict=True)]
+    values = run("value", found.number, inputs, count, inputs[0].dtype)
+    return tuple(
+        torch.from_numpy(y.reshape(*lead, *shape)) for y, shape in zip(values, found.outputs, strict=True)
+    )
+
+
+def _as_batch(x: torch.Tensor, lead: tuple[int, ...], count: int, shape: tuple[int, ...]) -> np.ndarray:
+    """Return a tensor as an array of shape (count, *shape), in its own memory where that is possible."""
+    array = x.detach().numpy() if x.requires_grad else x.numpy()
+    if len(array) != count or array.ndim != len(shape) + 1 or not lead:
+        array = np.broadcast_to(array, (*lead, *shape)).reshape(count, *shape)
+    return array
+
+
+def _equal_leading_axes(shapes: Shapes, tensors: tuple) -> tuple[int, ...] | None:
+    """Return the leading axes of all tensors; None if they differ, or if an argument is wrong."""
+    first = tensors[0]
+    if not isinstance(first, torch.Tensor) or first.dtype not in DTYPES:
+        return None
+    dtype, lead = first.dtype, tuple(first.shape[: max(first.dim() - len(shapes[0]), 0)])
+    for x, shape in zip(tensors, shapes, strict=True):
+        if not isinstance(x, torch.Tensor) or x.dtype is not dtype or x.shape != lead + shape:
+            return None
+        if not x.is_cpu or x.layout is not torch.strided:
+            return None
+    return lead
+
+
+def _broadcast_leading_axes(found: Signature, tensors: tuple) -> tuple[int, ...]:
+    """Return the leading axes that all tensors broadcast to; raise an error that names a wrong argument."""
+    leads, first = [], tensors[0]
+    for name, shape, x in zip(found.names, found.inputs, tensors, strict=True):
+        check_tensor(name, x)
+        if x.dtype != first.dtype:
+            raise DtypeError(
+                f"{name} has dtype {x.dtype}, but {found.names[0]} has {first.dtype}: convert one of them",
+                x.dtype,
+            )
+        places = x.dim() - len(shape)
+        if places < 0 or tuple(x.shape[places:]) != shape:
+            wanted = f"(..., {', '.join(map(str, shape))})"
+            received = tuple(x.shape)
+            raise ShapeError(f"{name} must have shape {wanted}, got {received}", received, ("...", *shape))
+        leads.append(tuple(x.shape[:places]))
+    try:
+        return tuple(torch.broadcast_shapes(*leads))
+    except RuntimeError:
+        shown = ", ".join(f"{name} {lead}" for name, lead in zip(found.names, leads, strict=True))
+        raise ShapeError(f"the leading axes do not broadcast: {shown}", leads[-1], leads[0]) from None
+
+
+def check_tensor(name: str, x) -> None:
+    """Raise an error unless x is a tensor of float64 or float32 on the CPU."""
+    if not isinstance(x, torch.Tensor):
+        raise TypeError(
+            f"{name} must be a torch.Tensor, got {type(x).__name__}: treefactor's own functions take arrays"
+        )
+    if x.dtype not in DTYPES:
+        raise DtypeError(f"{name} must hold float64 or float32, got {x.dtype}: convert it", x.dtype)
+    if x.device.type != "cpu":
+        raise ValueError(
+            f"{name} is on device {x.device}, but treefactor computes on the CPU: call {name}.cpu()"
+        )
+    if x.layout != torch.strided:
+        raise TypeError(f"{name} must be a strided tensor, got layout {x.layout}: call {name}.to_dense()")
+
+
+def as_step_length(h) -> float:
+    """Return the length of a time step; it is a constant, so a tensor could lose its gradient."""
+    if isinstance(h, torch.Tensor) or not isinstance(h, Real):
+        raise TypeError(
+            f"h must be a number, got {type(h).__name__}: the length of a step has no gradient; call h.item()"
+        )
+    return float(h)

@@ -1,0 +1,172 @@
+"""Derivatives of integrate, difference, normalize, step and rollout in PyTorch, by composition.
+
+Values come from one call of a kernel. Derivatives are those of the same formulas in functions of PyTorch: of
+the manifold of configurations, and of forward dynamics. They exist to the order that forward dynamics has.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import NamedTuple
+
+import torch
+
+from ._maps import ArrayFunction
+from ._manifold import Manifold
+
+
+def composition_rules(function: ArrayFunction, find: Callable):
+    """Return the rules of a function that has only values; for ``find`` see `_torch_rules.rules_of`."""
+    manifold = Manifold(function.model, torch)
+    if function.name in ("step", "rollout"):
+        one_step = Step(function, manifold, find)
+        return TrajectoryRules(one_step) if function.name == "rollout" else CompositionRules(one_step)
+    return CompositionRules(_Plain(getattr(manifold, function.name)))
+
+
+class Pair(NamedTuple):
+    """Value and its change along a direction; sums and multiples are those of both."""
+
+    value: torch.Tensor
+    change: torch.Tensor
+
+    def __add__(self, other: Pair) -> Pair:  # type: ignore[override]
+        return Pair(self.value + other.value, self.change + other.change)
+
+    def __rmul__(self, factor: float) -> Pair:  # type: ignore[override]
+        return Pair(factor * self.value, factor * self.change)
+
+
+class Step:
+    """A step as a function of q, v, tau and, if the function has them, external forces."""
+
+    def __init__(self, function: ArrayFunction, manifold: Manifold, find: Callable):
+        options = dict(function.options)
+        forces = (("fext", True),) if options.get("fext") else ()
+        self.manifold, self.h = manifold, options["h"]
+        self.dynamics = find("forward_dynamics", function.model, forces)
+        self.compute = self._rk4 if options.get("method") == "rk4" else self._semi_implicit_euler
+
+    def __call__(self, *state):
+        return self.compute(*state)
+
+    def push(self, state, changes) -> list:
+        """Return the changes of the next q and v."""
+        return [each.change for each in self.compute(*map(Pair, state, changes))]
+
+    def _semi_implicit_euler(self, q, v, *forces):
+        after = v + self.h * self._acceleration(q, v, *forces)
+        return self._integrate(q, self.h * after), after
+
+    def _rk4(self, q, v, *forces):
+        h = self.h
+        a1 = self._acceleration(q, v, *forces)
+        v2 = v + h / 2 * a1
+        a2 = self._acceleration(self._integrate(q, h / 2 * v), v2, *forces)
+        v3 = v + h / 2 * a2
+        turn = h * h / 8 * self._bracket(v, v2)
+        a3 = self._acceleration(self._integrate(q, h / 2 * v2 + turn), v3, *forces)
+        v4 = v + h * a3
+        a4 = self._acceleration(self._integrate(q, h * v3), v4, *forces)
+        u = h / 6 * (v + 2 * v2 + 2 * v3 + v4) + h * h / 12 * self._bracket(v, v4)
+        return self._integrate(q, u), v + h / 6 * (a1 + 2 * a2 + 2 * a3 + a4)
+
+    def _acceleration(self, *state):
+        if not isinstance(state[0], Pair):
+            return self.dynamics("value", *state)[0]
+        values, (dq, *changes) = zip(*state, strict=True)
+        tangent = self.manifold.to_tangent(values[0], dq)
+        return Pair(self.dynamics("value", *values)[0], self.dynamics("jvp", *values, tangent, *changes)[0])
+
+    def _integrate(self, q, v):
+        if not isinstance(q, Pair):
+            return self.manifold.integrate(q, v)
+        if self.manifold.trivial:
+            return q + v
+        values, changes = zip(q, v, strict=True)
+        return Pair(self.manifold.integrate(*values), pushed(self.manifold.integrate, values, changes))
+
+    def _bracket(self, a, b):
+        bracket = self.manifold.bracket
+        if not isinstance(a, Pair):
+            return bracket(a, b)
+        return Pair(bracket(a.value, b.value), bracket(a.change, b.value) + bracket(a.value, b.change))
+
+
+class _Plain:
+    """Function with one result, in operations of PyTorch."""
+
+    def __init__(self, compute: Callable):
+        self.compute = compute
+
+    def __call__(self, *arrays):
+        return (self.compute(*arrays),)
+
+    def push(self, arrays, changes) -> list:
+        """Return the change of the result."""
+        return [pushed(self.compute, arrays, changes)]
+
+
+def pulled(composition: Callable, arrays, weights) -> list:
+    """Return the gradients of a composition for weights of its results."""
+    return list(torch.func.vjp(composition, *arrays)[1](tuple(weights)))
+
+
+def pushed(function: Callable, arrays, changes) -> torch.Tensor:
+    """Return the change of the result of a function: the gradient of its gradient, which is linear in weights.
+
+    This needs reverse mode only: forward mode of PyTorch does not nest.
+    """
+    value, pull = torch.func.vjp(function, *arrays)
+    return torch.func.vjp(pull, torch.zeros_like(value))[1](tuple(changes))[0]
+
+
+class CompositionRules:
+    """Derivatives of a function as a composition of others."""
+
+    keeps_outputs = False
+
+    def __init__(self, composition):
+        self.composition = composition
+
+    def pull(self, kind, arrays, outputs, weights, needs) -> list:
+        """Return gradients by the inputs."""
+        return pulled(self.composition, arrays, weights)
+
+    def push(self, kind, arrays, outputs, changes) -> list:
+        """Return changes of the outputs."""
+        return self.composition.push(arrays, changes)
+
+
+class TrajectoryRules:
+    """Derivatives of trajectories: those of the steps, one after the other, at the states that were kept."""
+
+    keeps_outputs = True
+
+    def __init__(self, one_step: Step):
+        self.one_step = one_step
+
+    def pull(self, kind, arrays, outputs, weights, needs) -> list:
+        """Return gradients by the initial state and all forces, from the last step to the first."""
+        forces, (q, v) = arrays[2:], outputs
+        dq, dv = (w[:, -1] for w in weights)
+        found = []
+        for k in reversed(range(q.shape[1] - 1)):
+            state = (q[:, k], v[:, k], *(each[:, k] for each in forces))
+            dq, dv, *by_forces = pulled(self.one_step, state, (dq, dv))
+            dq, dv = dq + weights[0][:, k], dv + weights[1][:, k]
+            found.append(by_forces)
+        if not found:
+            return [dq, dv, *map(torch.zeros_like, forces)]
+        return [dq, dv, *(torch.stack(each[::-1], dim=1) for each in zip(*found, strict=True))]
+
+    def push(self, kind, arrays, outputs, changes) -> list:
+        """Return changes of all states, from the first step to the last."""
+        forces, (q, v) = arrays[2:], outputs
+        dq, dv, *by_forces = changes
+        found = [(dq, dv)]
+        for k in range(q.shape[1] - 1):
+            state = (q[:, k], v[:, k], *(each[:, k] for each in forces))
+            dq, dv = self.one_step.push(state, (dq, dv, *(each[:, k] for each in by_forces)))
+            found.append((dq, dv))
+        return [torch.stack(each, dim=1) for each in zip(*found, strict=True)]

@@ -1,0 +1,225 @@
+"""Operators of PyTorch for the maps of array functions: differentiated, mapped and compiled by its own means.
+
+In eager mode a call is an autograd Function, which all of torch.func supports; under torch.compile it is an
+operator, whose kernel for autograd is that Function. Calls that nothing records run the map at once.
+"""
+
+from __future__ import annotations
+
+from functools import partial
+from hashlib import blake2b
+from pickle import dumps
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ..exceptions import AdapterError
+from . import requires
+from ._array_functions import array_function
+from ._maps import ArrayFunction, Shapes
+
+with requires("PyTorch", "torch"):
+    import torch
+    from torch.autograd import forward_ad
+
+from . import _torch_former_vmap as former_vmap
+from ._torch_rules import Rules, rules_of
+
+_below_autograd = getattr(torch._C, "_AutoDispatchBelowAutograd", None)
+_transforms = getattr(getattr(torch._C, "_functorch", None), "peek_interpreter_stack", None)
+_is_gradient_tracked = getattr(getattr(torch._C, "_functorch", None), "is_gradtrackingtensor", None)
+_modes = getattr(torch._C, "_len_torch_dispatch_stack", None)
+KINDS = ("value", "jvp", "vjp", "hvp")
+_PLAIN = (torch.Tensor, torch.nn.Parameter)
+_library = torch.library.Library("treefactor", "DEF")
+_functions: dict[int, tuple[ArrayFunction, Rules]] = {}  # by number, for the life of the process
+_signatures: dict[
+    tuple, tuple[Signature, ArrayFunction]
+] = {}  # by id of the model, which stays alive, and options
+
+
+class Signature(NamedTuple):
+    """Number of a function, by which operators find it, names of its inputs, and all shapes."""
+
+    number: int
+    names: tuple[str, ...]
+    inputs: Shapes
+    outputs: Shapes
+
+
+@torch.compiler.assume_constant_result
+def signature(name: str, model, options: tuple[tuple[str, Any], ...] = ()) -> Signature:
+    """Return the number and the shapes of a function of a model; torch.compile evaluates this when it traces."""
+    found = _signatures.get((id(model), name, options))
+    return found[0] if found else _register(name, model, options)
+
+
+def _register(name: str, model, options: tuple[tuple[str, Any], ...]) -> Signature:
+    """Number a function by its content, so that programs in a cache find the same function in any process."""
+    function = array_function(name, model, **dict(options))
+    content = dumps((name, function.options, model.__reduce__()))
+    number = int.from_bytes(blake2b(content, digest_size=8).digest(), "little") >> 1
+    if number not in _functions:
+        _functions[number] = (function, rules_of(function, partial(call, number=number), _find))
+    shapes = (tuple(one.shape for one in each) for each in (function.inputs, function.outputs))
+    found = Signature(number, tuple(one.name for one in function.inputs), *shapes)
+    return _signatures.setdefault((id(model), name, options), (found, function))[0]
+
+
+def _find(name: str, model, options: tuple[tuple[str, Any], ...]):
+    """Return the call of the maps of a function."""
+    return partial(call, number=signature(name, model, options).number)
+
+
+def _function(number: int) -> tuple[ArrayFunction, Rules]:
+    """Return the function of a number and its rules."""
+    try:
+        return _functions[number]
+    except KeyError:
+        raise AdapterError(
+            f"this process has no function of number {number}: call the function of torch_ with its model once "
+            "before running a program that was compiled elsewhere",
+            engine="torch",
+        ) from None
+
+
+def call(kind: str, *arrays: torch.Tensor, number: int):
+    """Call a map of a function with arrays of shape (batch, ...), each as its inputs; returns its outputs."""
+    if torch.compiler.is_dynamo_compiling():
+        return _operators[kind](number, arrays)
+    if not is_recorded(arrays):
+        return compute(kind, number, arrays)
+    return Call.apply(kind, number, *arrays)
+
+
+def is_recorded(arrays) -> bool:
+    """Return whether anything but the values is wanted: gradients, a transform of torch.func, a trace."""
+    if _transforms is None or _transforms() is not None or getattr(forward_ad, "_current_level", 0) >= 0:
+        return True
+    if torch.is_grad_enabled() and any(x.requires_grad for x in arrays):
+        return True
+    return not _are_plain(arrays)
+
+
+def _are_plain(arrays) -> bool:
+    """Return whether all are tensors with memory of their own that no mode of PyTorch observes."""
+    if _modes is None or _modes() or former_vmap.is_active():
+        return False
+    return all(type(x) in _PLAIN for x in arrays)
+
+
+def compute(kind: str, number: int, arrays) -> list[torch.Tensor]:
+    """Run a map on tensors: in their own memory if they are float64 and contiguous."""
+    inputs = [x.detach().numpy() for x in arrays]
+    return [torch.from_numpy(y) for y in run(kind, number, inputs, len(inputs[0]), inputs[0].dtype)]
+
+
+def run(kind: str, number: int, inputs, batch: int, dtype) -> list[np.ndarray]:
+    """Run a map on arrays of shape (batch, ...), in float64; the outputs have the dtype that is given."""
+    one = _function(number)[0].map(kind)
+    outputs = [np.empty((batch, *shape)) for shape in one.outputs]
+    if batch:
+        one.run([np.ascontiguousarray(x, np.float64) for x in inputs], outputs)
+    return outputs if dtype == np.float64 else [y.astype(dtype) for y in outputs]
+
+
+class Call(torch.autograd.Function):
+    """Call of a map of a function, with the derivatives that the function's rules give."""
+
+    @staticmethod
+    def forward(kind: str, number: int, *arrays):
+        if _are_plain(arrays):
+            return tuple(compute(kind, number, arrays))
+        if former_vmap.is_active():
+            return tuple(former_vmap.with_batches(partial(compute, kind, number), arrays))
+        if _below_autograd is None:
+            raise AdapterError(
+                f"torch {torch.__version__} cannot trace functions of treefactor: call them outside of "
+                "torch.compile, make_fx and FakeTensorMode",
+                engine="torch",
+            )
+        with _below_autograd():
+            return tuple(_operators[kind](number, arrays))
+
+    @staticmethod
+    def setup_context(ctx, inputs, output):
+        ctx.kind, ctx.number, *arrays = inputs
+        ctx.count = len(arrays)
+        kept = (*arrays, *output) if _function(ctx.number)[1].keeps_outputs else tuple(arrays)
+        ctx.save_for_backward(*kept)
+        ctx.save_for_forward(*kept)
+
+    @staticmethod
+    def backward(ctx, *weights):
+        found = _by_rule(ctx, "pull", weights, ctx.needs_input_grad[2:])
+        return None, None, *found
+
+    @staticmethod
+    def jvp(ctx, _kind, _number, *changes):
+        inputs = ctx.saved_tensors[: ctx.count]
+        changes = [torch.zeros_like(x) if dx is None else dx for x, dx in zip(inputs, changes, strict=True)]
+        return tuple(_by_rule(ctx, "push", changes))
+
+    @staticmethod
+    def vmap(info, axes, kind: str, number: int, *arrays):
+        return _mapped(info.batch_size, axes[2:], kind, number, arrays)
+
+
+def _by_rule(ctx, name: str, given, *more) -> list:
+    """Return what a rule of a call's function returns for gradients of outputs, or for changes of inputs."""
+    rule, kept = getattr(_function(ctx.number)[1], name), len(ctx.saved_tensors)
+
+    def compute(arrays):
+        return rule(ctx.kind, arrays[: ctx.count], arrays[ctx.count : kept], arrays[kept:], *more)
+
+    arrays = (*ctx.saved_tensors, *given)
+    return former_vmap.with_batches(compute, arrays) if former_vmap.is_active() else compute(arrays)
+
+
+def _mapped(size: int, axes, kind: str, number: int, arrays):
+    """Call a map once for all elements of a mapped axis, and of the axis of the batch."""
+    arrays = [
+        x.expand(size, *x.shape) if axis is None else x.movedim(axis, 0)
+        for x, axis in zip(arrays, axes, strict=True)
+    ]
+    batch = arrays[0].shape[1]
+    arrays = [x.reshape(size * batch, *x.shape[2:]) for x in arrays]
+    outputs = call(kind, *arrays, number=number)
+    return tuple(y.reshape(size, batch, *y.shape[1:]) for y in outputs), (0,) * len(outputs)
+
+
+def _kernel_for_autograd(kind: str, number: int, arrays):
+    """Call the Function; refuse where PyTorch would drop it: in transforms of torch.func that it compiles."""
+    if _is_gradient_tracked is None or any(_is_gradient_tracked(x) for x in arrays):
+        raise RuntimeError(
+            "treefactor's functions cannot be compiled within torch.func.grad, vjp, jvp, or what is built on "
+            "them: apply the transform to a function that is not compiled, compile a function that calls "
+            "backward() instead, or put torch.compiler.disable around the transformed function"
+        )
+    return list(Call.apply(kind, number, *arrays))
+
+
+def _empty_outputs(kind: str, number: int, arrays):
+    """Return tensors like the outputs, for traces."""
+    shapes = _function(number)[0].map(kind).outputs
+    return [arrays[0].new_empty((arrays[0].shape[0], *shape)) for shape in shapes]
+
+
+def _rule_for_vmap(kind: str, info, axes, number: int, arrays):
+    """Return what vmap of an operator needs, which wants lists."""
+    outputs, positions = _mapped(info.batch_size, axes[1], kind, number, arrays)
+    return list(outputs), list(positions)
+
+
+def _define(kind: str):
+    """Define the operator ``treefactor::kind``."""
+    name = f"treefactor::{kind}"
+    _library.define(f"{kind}(int number, Tensor[] arrays) -> Tensor[]", tags=(torch.Tag.pt2_compliant_tag,))
+    _library.impl(kind, partial(compute, kind), "CPU")
+    _library.impl(kind, partial(_kernel_for_autograd, kind), "Autograd")
+    torch.library.register_fake(name, partial(_empty_outputs, kind), lib=_library)
+    torch.library.register_vmap(name, partial(_rule_for_vmap, kind), lib=_library)
+    return getattr(torch.ops.treefactor, kind).default
+
+
+_operators = {kind: _define(kind) for kind in KINDS}

@@ -1,0 +1,398 @@
+"""Compute dynamics and kinematics of PyTorch tensors on the CPU, with derivatives in all modes of torch.func.
+
+Functions have the names and arguments of `treefactor`'s own. Tensors hold float64 or float32, the same in all
+arguments; results hold that, computed in float64. Leading axes broadcast. Tensors of float64 are read in
+place, and results are tensors over the memory that was computed into. The model is a constant.
+
+What PyTorch differentiates by the entries of a configuration q is the function of `normalize` of q: gradients
+have nq entries and none along the length of a rotation. To optimize on the manifold of configurations, take the
+gradient of ``f(integrate(model, q, d))`` by d at d = 0.
+
+Values are those of batches: where a state is not finite, a rotation is not of unit length, or a freedom moves no
+mass, the result of that element is NaN, also for a single state. First derivatives work with ``backward()``,
+forward mode, ``grad vjp jvp jacrev jacfwd vmap`` of torch.func, nested as wanted, and with ``torch.compile`` of
+functions that call them. Second derivatives exist where treefactor has them, and third ones raise
+NotImplementedError. ``torch.compile`` of ``torch.func.grad``, ``vjp`` or ``jvp`` raises an error.
+
+Importing this module imports PyTorch; `treefactor` itself does not.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from ._torch_ops import torch  # before all else: says what to install
+from ._torch_arguments import apply, as_step_length, check_tensor  # isort: skip
+
+if TYPE_CHECKING:
+    from torch import Tensor
+
+    from ..model.model import Model
+
+__all__ = [
+    "aba",
+    "bias",
+    "center_of_mass",
+    "center_of_mass_jacobian",
+    "centroidal_momentum",
+    "crba",
+    "difference",
+    "forward_dynamics",
+    "frame_jacobian",
+    "frame_placement",
+    "frame_velocity",
+    "h_times",
+    "integrate",
+    "joint_placements",
+    "normalize",
+    "rnea",
+    "rollout",
+    "step",
+]
+METHOD = "semi_implicit_euler"
+
+
+def forward_dynamics(
+    model: Model, q: Tensor, v: Tensor, tau: Tensor, fext: Tensor | None = None, method: str = "factor"
+) -> Tensor:
+    """Compute accelerations as `treefactor.forward_dynamics`.
+
+    Parameters
+    ----------
+    model : Model
+    q, v, tau : torch.Tensor, shapes (..., nq), (..., nv), (..., nv)
+        Configuration, velocity and generalized forces; float64 or float32. Leading axes broadcast.
+    fext : torch.Tensor, shape (..., njoints, 6), optional
+        External force and moment on the body of every joint, at its origin and in its axes; N, N m. With
+        external forces there are no second derivatives.
+    method : {"factor", "aba"}
+        How values are computed; derivatives are the same.
+
+    Returns
+    -------
+    torch.Tensor, shape (..., nv)
+        m/s^2, rad/s^2; NaN where there is no solution.
+
+    Raises
+    ------
+    TypeError, DtypeError, ShapeError, ValueError
+        If an argument is not a tensor, or has a wrong dtype, shape, or device; names it.
+
+    Examples
+    --------
+    >>> import numpy as np, torch, treefactor as tf
+    >>> from treefactor.adapters import torch_
+    >>> rod = tf.Inertia(1.0, [0, 0, -0.5], np.diag([0.1, 0.1, 0.0]))
+    >>> model = tf.Model([tf.Joint("hinge", "revolute", axis=[0, 1, 0], inertia=rod)])
+    >>> q = torch.zeros(1, dtype=torch.float64, requires_grad=True)
+    >>> a = torch_.forward_dynamics(model, q, torch.zeros_like(q), torch.ones_like(q))
+    >>> a.sum().backward()
+    >>> a.detach(), q.grad
+    (tensor([2.8571], dtype=torch.float64), tensor([-14.0143], dtype=torch.float64))
+    """
+    return _state("forward_dynamics", model, (q, v, tau), fext, (("method", method),))
+
+
+def aba(model: Model, q: Tensor, v: Tensor, tau: Tensor, fext: Tensor | None = None) -> Tensor:
+    """Compute accelerations as `treefactor.aba`; arguments as for `forward_dynamics`."""
+    return _state("aba", model, (q, v, tau), fext)
+
+
+def rnea(model: Model, q: Tensor, v: Tensor, a: Tensor, fext: Tensor | None = None) -> Tensor:
+    """Compute generalized forces as `treefactor.rnea`, N or N m.
+
+    Parameters
+    ----------
+    model, q, v, fext
+        As for `forward_dynamics`.
+    a : torch.Tensor, shape (..., nv)
+        Accelerations.
+
+    Returns
+    -------
+    torch.Tensor, shape (..., nv)
+
+    Raises
+    ------
+    TypeError, DtypeError, ShapeError, ValueError
+        As for `forward_dynamics`.
+    """
+    return _state("rnea", model, (q, v, a), fext)
+
+
+def bias(model: Model, q: Tensor, v: Tensor, fext: Tensor | None = None) -> Tensor:
+    """Compute generalized forces without acceleration as `treefactor.bias`; arguments as for `forward_dynamics`."""
+    return _state("bias", model, (q, v), fext)
+
+
+def crba(model: Model, q: Tensor) -> Tensor:
+    """Compute the joint-space inertia matrices H as `treefactor.crba`.
+
+    Parameters
+    ----------
+    model, q
+        As for `forward_dynamics`.
+
+    Returns
+    -------
+    torch.Tensor, shape (..., nv, nv)
+
+    Raises
+    ------
+    TypeError, DtypeError, ShapeError, ValueError
+        As for `forward_dynamics`.
+    """
+    return apply("crba", model, (q,))[0]
+
+
+def h_times(model: Model, q: Tensor, x: Tensor) -> Tensor:
+    """Compute H x as `treefactor.h_times`, for x of shape (..., nv); other arguments as for `crba`."""
+    return apply("h_times", model, (q, x))[0]
+
+
+def integrate(model: Model, q: Tensor, v: Tensor) -> Tensor:
+    """Return the configuration reached from q at the constant velocity v after one second.
+
+    Parameters
+    ----------
+    model : Model
+    q, v : torch.Tensor, shapes (..., nq), (..., nv)
+        Float64 or float32. Leading axes broadcast.
+
+    Returns
+    -------
+    torch.Tensor, shape (..., nq)
+        As of `treefactor.integrate`; differentiable to any order.
+
+    Raises
+    ------
+    TypeError, DtypeError, ShapeError, ValueError
+        As for `forward_dynamics`.
+
+    Examples
+    --------
+    >>> import torch, treefactor as tf
+    >>> from treefactor.adapters import torch_
+    >>> model = tf.Model([tf.Joint("ball", "spherical", inertia=tf.Inertia(1.0))])
+    >>> torch_.integrate(model, torch.tensor([0.0, 0.0, 0.0, 1.0]), torch.tensor([torch.pi, 0.0, 0.0])).round(decimals=6)
+    tensor([1., 0., 0., 0.])
+    """
+    return apply("integrate", model, (q, v))[0]
+
+
+def difference(model: Model, q0: Tensor, q1: Tensor) -> Tensor:
+    """Return the shortest constant velocity from q0 to q1 within one second, shape (..., nv).
+
+    As `treefactor.difference`; arguments, errors and derivatives as for `integrate`.
+    """
+    return apply("difference", model, (q0, q1))[0]
+
+
+def normalize(model: Model, q: Tensor) -> Tensor:
+    """Return q with all (cos, sin) and quaternions scaled to unit length, as `treefactor.normalize`.
+
+    Arguments, errors and derivatives as for `integrate`.
+    """
+    return apply("normalize", model, (q,))[0]
+
+
+def step(
+    model: Model,
+    q: Tensor,
+    v: Tensor,
+    tau: Tensor,
+    h: float,
+    method: str = METHOD,
+    fext: Tensor | None = None,
+) -> tuple[Tensor, Tensor]:
+    """Compute the state after a time step as `treefactor.step`.
+
+    Parameters
+    ----------
+    model, q, v, tau, fext
+        As for `forward_dynamics`.
+    h : float
+        Length of the step, s; a constant.
+    method : {"semi_implicit_euler", "rk4"}
+        See `treefactor.rollout`.
+
+    Returns
+    -------
+    q, v : torch.Tensor, shapes (..., nq), (..., nv)
+        NaN where there is no solution.
+
+    Raises
+    ------
+    TypeError, DtypeError, ShapeError, ValueError
+        As for `forward_dynamics`.
+    """
+    options = (("h", as_step_length(h)), ("method", method))
+    return _state("step", model, (q, v, tau), fext, options, results=2)
+
+
+def rollout(
+    model: Model,
+    q0: Tensor,
+    v0: Tensor,
+    tau: Tensor | None,
+    h: float,
+    steps: int | None = None,
+    method: str = METHOD,
+    fext: Tensor | None = None,
+) -> tuple[Tensor, Tensor]:
+    """Compute trajectories as `treefactor.rollout`: the initial state and the states after each of T time steps.
+
+    Parameters
+    ----------
+    model : Model
+    q0, v0 : torch.Tensor, shapes (..., nq), (..., nv)
+        Initial states; float64 or float32. Leading axes broadcast.
+    tau : torch.Tensor, shape (..., T, nv), or None
+        Generalized forces of every step. With ``steps``: shape (..., nv), the same in all steps; or None for
+        no forces.
+    h : float
+        Length of a step, s; a constant.
+    steps : int, optional
+        Number of steps T; default: that of tau.
+    method : {"semi_implicit_euler", "rk4"}
+        See `treefactor.rollout`.
+    fext : torch.Tensor, shape (..., T, njoints, 6), or (..., njoints, 6) with ``steps``; optional
+        External force and moment on the body of every joint, at its origin and in its axes; N, N m.
+
+    Returns
+    -------
+    q, v : torch.Tensor, shapes (..., T + 1, nq), (..., T + 1, nv)
+        From the step in which there is no solution on, NaN.
+
+    Raises
+    ------
+    TypeError, DtypeError, ShapeError, ValueError
+        As for `forward_dynamics`.
+
+    Notes
+    -----
+    One call of a kernel computes all values. Gradients go back through the states that the result holds, step
+    by step; nothing else is kept. The rule of the derivatives is that of `step`.
+    """
+    model_forces, options = model.nv, (("h", as_step_length(h)), ("method", method))
+    if tau is None:
+        if steps is None:
+            raise ValueError("expected tau or the number of steps, got neither")
+        check_tensor("v0", v0)
+        tau = v0.new_zeros(model_forces)
+    if steps is None:
+        check_tensor("tau", tau)
+        steps = tau.shape[-2] if tau.dim() > 1 else 0
+    else:
+        tau = _in_every_step("tau", tau, 1, steps)
+        fext = fext if fext is None else _in_every_step("fext", fext, 2, steps)
+    return _state("rollout", model, (q0, v0, tau), fext, (*options, ("steps", int(steps))), results=2)
+
+
+def frame_placement(model: Model, q: Tensor, frame) -> Tensor:
+    """Compute the placements [R | p] of frames in the world as `treefactor.frame_placement`.
+
+    Parameters
+    ----------
+    model, q
+        As for `forward_dynamics`.
+    frame : str, Frame, int, or a list of them
+
+    Returns
+    -------
+    torch.Tensor, shape (..., 3, 4), or (..., k, 3, 4) for a list of k frames
+        Positions in m.
+
+    Raises
+    ------
+    TypeError, DtypeError, ShapeError, ValueError, IndexError
+        As for `forward_dynamics` and `treefactor.frame_placement`.
+    """
+    return apply("frame_placement", model, (q,), (("frame", _hashable(frame)),))[0]
+
+
+def frame_jacobian(model: Model, q: Tensor, frame, reference: str = "LOCAL") -> Tensor:
+    """Compute the Jacobians of frames as `treefactor.frame_jacobian`; it has first derivatives only.
+
+    Parameters
+    ----------
+    model, q, frame
+        As for `frame_placement`.
+    reference : {"LOCAL", "WORLD", "LOCAL_WORLD_ALIGNED"}
+        See `treefactor.frame_velocity`.
+
+    Returns
+    -------
+    torch.Tensor, shape (..., 6, nv), or (..., k, 6, nv) for a list of k frames
+        Linear rows before angular ones.
+
+    Raises
+    ------
+    TypeError, DtypeError, ShapeError, ValueError, IndexError
+        As for `frame_placement`.
+    """
+    return apply("frame_jacobian", model, (q,), _of_frame(frame, reference))[0]
+
+
+def frame_velocity(model: Model, q: Tensor, v: Tensor, frame, reference: str = "LOCAL") -> Tensor:
+    """Compute spatial velocities of frames, shape (..., 6), as `treefactor.frame_velocity`; m/s, rad/s.
+
+    Arguments and errors as for `frame_jacobian`; it has first derivatives only.
+    """
+    return apply("frame_velocity", model, (q, v), _of_frame(frame, reference))[0]
+
+
+def joint_placements(model: Model, q: Tensor) -> Tensor:
+    """Compute the placements of all joints, shape (..., njoints, 3, 4), as `treefactor.joint_placements`.
+
+    Arguments and errors as for `crba`; it has first derivatives only.
+    """
+    return apply("joint_placements", model, (q,))[0]
+
+
+def center_of_mass(model: Model, q: Tensor) -> Tensor:
+    """Compute the centre of mass, shape (..., 3), m, as `treefactor.center_of_mass`; arguments as for `crba`."""
+    return apply("center_of_mass", model, (q,))[0]
+
+
+def center_of_mass_jacobian(model: Model, q: Tensor) -> Tensor:
+    """Compute the Jacobian of the centre of mass, shape (..., 3, nv), as `treefactor.center_of_mass_jacobian`.
+
+    Arguments and errors as for `crba`; it has first derivatives only.
+    """
+    return apply("center_of_mass_jacobian", model, (q,))[0]
+
+
+def centroidal_momentum(model: Model, q: Tensor, v: Tensor) -> Tensor:
+    """Compute the momenta, shape (..., 6), kg m/s and kg m^2/s, as `treefactor.centroidal_momentum`.
+
+    Arguments and errors as for `forward_dynamics`; it has first derivatives only.
+    """
+    return apply("centroidal_momentum", model, (q, v))[0]
+
+
+def _state(name: str, model: Model, given: tuple, fext, options: tuple = (), results: int = 1):
+    """Call a function of a state, with external forces if there are any."""
+    if fext is not None:
+        given, options = (*given, fext), (*options, ("fext", True))
+    found = apply(name, model, given, options)
+    return found[0] if results == 1 else found
+
+
+def _of_frame(frame, reference) -> tuple:
+    """Return the options of functions of frames."""
+    return ("frame", _hashable(frame)), ("reference", getattr(reference, "name", reference))
+
+
+def _hashable(frame):
+    """Return a list of frames as a tuple."""
+    return tuple(frame) if isinstance(frame, (list, tuple)) else frame
+
+
+def _in_every_step(name: str, x: Tensor, axes: int, steps: int) -> Tensor:
+    """Return a tensor with an axis of steps before the last axes."""
+    check_tensor(name, x)
+    if x.dim() < axes:
+        return x  # the error about its shape follows
+    place = x.dim() - axes
+    return x.unsqueeze(place).expand(*x.shape[:place], steps, *x.shape[place:])
