@@ -8,7 +8,6 @@ import warnings
 from functools import cache, partial
 
 import jax
-import jax.numpy as jnp
 import numpy as np
 
 TARGET = "treefactor"
@@ -35,17 +34,12 @@ def run_map(compiled, identity, arrays, lead: tuple[int, ...]) -> list:
     lead : tuple of int
         Axes of the batch, the same for all arrays.
     """
-    count, dtype = math.prod(lead), arrays[0].dtype
-    rows = [jnp.reshape(array, (count, *shape)) for array, shape in zip(arrays, compiled.inputs, strict=True)]
-    types = [jax.ShapeDtypeStruct((count, *shape), dtype) for shape in compiled.outputs]
+    types = [jax.ShapeDtypeStruct((*lead, *shape), arrays[0].dtype) for shape in compiled.outputs]
     if (handler := _handler()) is None:
-        results = jax.pure_callback(partial(_run, compiled), types, *rows, vmap_method="broadcast_all")
-    else:
-        call = jax.ffi.ffi_call(TARGET, types, vmap_method="broadcast_all")
-        results = call(*rows, function=np.int64(_remember(handler, compiled, identity)))
-    return [
-        jnp.reshape(result, (*lead, *shape)) for result, shape in zip(results, compiled.outputs, strict=True)
-    ]
+        call = partial(_run, compiled, math.prod(lead))
+        return list(jax.pure_callback(call, types, *arrays, vmap_method="broadcast_all"))
+    call = jax.ffi.ffi_call(TARGET, types, vmap_method="broadcast_all")
+    return list(call(*arrays, function=np.int64(_remember(handler, compiled, identity))))
 
 
 @cache
@@ -76,10 +70,14 @@ def _remember(handler, compiled, identity) -> int:
     return number
 
 
-def _run(compiled, *arrays) -> tuple[np.ndarray, ...]:
+def _run(compiled, count: int, *arrays) -> tuple[np.ndarray, ...]:
     """Evaluate a map in a callback: compute in float64, return the type of the arguments."""
-    dtype = arrays[0].dtype
-    inputs = [np.ascontiguousarray(array, np.float64) for array in arrays]
-    outputs = [np.empty((len(inputs[0]), *shape)) for shape in compiled.outputs]
+    dtype, first = arrays[0].dtype, compiled.inputs[0]
+    lead = arrays[0].shape[: arrays[0].ndim - len(first)]
+    inputs = [
+        np.ascontiguousarray(array, np.float64).reshape((count, *shape))
+        for array, shape in zip(arrays, compiled.inputs, strict=True)
+    ]
+    outputs = [np.empty((count, *shape)) for shape in compiled.outputs]
     compiled.run(inputs, outputs)
-    return tuple(output.astype(dtype, copy=False) for output in outputs)
+    return tuple(output.reshape(lead + output.shape[1:]).astype(dtype, copy=False) for output in outputs)

@@ -10,7 +10,8 @@ import torch
 
 from ..exceptions import DtypeError, ShapeError
 from ._maps import Shapes
-from ._torch_ops import Signature, call, is_recorded, run, signature
+from ._torch_ops import Signature, call, run, signature
+from ._torch_transforms import is_recorded
 
 DTYPES = (torch.float64, torch.float32)
 
@@ -39,9 +40,9 @@ def apply(name: str, model, tensors: tuple, options: tuple = ()) -> tuple[torch.
 def _as_batch(x: torch.Tensor, lead: tuple[int, ...], count: int, shape: tuple[int, ...]) -> np.ndarray:
     """Return a tensor as an array of shape (count, *shape), in its own memory where that is possible."""
     array = x.detach().numpy() if x.requires_grad else x.numpy()
-    if len(array) != count or array.ndim != len(shape) + 1 or not lead:
-        array = np.broadcast_to(array, (*lead, *shape)).reshape(count, *shape)
-    return array
+    if array.shape != lead + shape:
+        array = np.broadcast_to(array, lead + shape)
+    return array if len(lead) == 1 else array.reshape((count, *shape))
 
 
 def _equal_leading_axes(shapes: Shapes, tensors: tuple) -> tuple[int, ...] | None:

@@ -12,25 +12,19 @@ from pickle import dumps
 from typing import Any, NamedTuple
 
 import numpy as np
+import torch
+from torch.autograd import forward_ad
 
 from ..exceptions import AdapterError
-from . import requires
+from . import _torch_former_vmap as former_vmap
 from ._array_functions import array_function
 from ._maps import ArrayFunction, Shapes
-
-with requires("PyTorch", "torch"):
-    import torch
-    from torch.autograd import forward_ad
-
-from . import _torch_former_vmap as former_vmap
 from ._torch_rules import Rules, rules_of
+from ._torch_transforms import are_plain, is_recorded
 
 _below_autograd = getattr(torch._C, "_AutoDispatchBelowAutograd", None)
-_transforms = getattr(getattr(torch._C, "_functorch", None), "peek_interpreter_stack", None)
 _is_gradient_tracked = getattr(getattr(torch._C, "_functorch", None), "is_gradtrackingtensor", None)
-_modes = getattr(torch._C, "_len_torch_dispatch_stack", None)
 KINDS = ("value", "jvp", "vjp", "hvp")
-_PLAIN = (torch.Tensor, torch.nn.Parameter)
 _library = torch.library.Library("treefactor", "DEF")
 _functions: dict[int, tuple[ArrayFunction, Rules]] = {}  # by number, for the life of the process
 _signatures: dict[
@@ -49,7 +43,7 @@ class Signature(NamedTuple):
 
 @torch.compiler.assume_constant_result
 def signature(name: str, model, options: tuple[tuple[str, Any], ...] = ()) -> Signature:
-    """Return the number and the shapes of a function of a model; torch.compile evaluates this when it traces."""
+    """Return the number and the shapes of a function; torch.compile evaluates this when it traces."""
     found = _signatures.get((id(model), name, options))
     return found[0] if found else _register(name, model, options)
 
@@ -77,8 +71,8 @@ def _function(number: int) -> tuple[ArrayFunction, Rules]:
         return _functions[number]
     except KeyError:
         raise AdapterError(
-            f"this process has no function of number {number}: call the function of torch_ with its model once "
-            "before running a program that was compiled elsewhere",
+            f"this process has no function of number {number}: before running a program that was compiled "
+            "elsewhere, call the function of torch_ with its model once",
             engine="torch",
         ) from None
 
@@ -90,22 +84,6 @@ def call(kind: str, *arrays: torch.Tensor, number: int):
     if not is_recorded(arrays):
         return compute(kind, number, arrays)
     return Call.apply(kind, number, *arrays)
-
-
-def is_recorded(arrays) -> bool:
-    """Return whether anything but the values is wanted: gradients, a transform of torch.func, a trace."""
-    if _transforms is None or _transforms() is not None or getattr(forward_ad, "_current_level", 0) >= 0:
-        return True
-    if torch.is_grad_enabled() and any(x.requires_grad for x in arrays):
-        return True
-    return not _are_plain(arrays)
-
-
-def _are_plain(arrays) -> bool:
-    """Return whether all are tensors with memory of their own that no mode of PyTorch observes."""
-    if _modes is None or _modes() or former_vmap.is_active():
-        return False
-    return all(type(x) in _PLAIN for x in arrays)
 
 
 def compute(kind: str, number: int, arrays) -> list[torch.Tensor]:
@@ -128,7 +106,7 @@ class Call(torch.autograd.Function):
 
     @staticmethod
     def forward(kind: str, number: int, *arrays):
-        if _are_plain(arrays):
+        if are_plain(arrays):
             return tuple(compute(kind, number, arrays))
         if former_vmap.is_active():
             return tuple(former_vmap.with_batches(partial(compute, kind, number), arrays))
@@ -151,40 +129,41 @@ class Call(torch.autograd.Function):
 
     @staticmethod
     def backward(ctx, *weights):
-        found = _by_rule(ctx, "pull", weights, ctx.needs_input_grad[2:])
+        found = _by_rule(ctx, ctx.saved_tensors, "pull", weights, ctx.needs_input_grad[2:])
         return None, None, *found
 
     @staticmethod
     def jvp(ctx, _kind, _number, *changes):
-        inputs = ctx.saved_tensors[: ctx.count]
-        changes = [torch.zeros_like(x) if dx is None else dx for x, dx in zip(inputs, changes, strict=True)]
-        return tuple(_by_rule(ctx, "push", changes))
+        with forward_ad._set_fwd_grad_enabled(True):  # PyTorch turns it off here, also for outer transforms
+            kept = [forward_ad.unpack_dual(x).primal for x in ctx.saved_tensors]
+            pairs = zip(kept[: ctx.count], changes, strict=True)
+            changes = [torch.zeros_like(x) if dx is None else dx for x, dx in pairs]
+            return tuple(_by_rule(ctx, kept, "push", changes))
 
     @staticmethod
     def vmap(info, axes, kind: str, number: int, *arrays):
-        return _mapped(info.batch_size, axes[2:], kind, number, arrays)
+        return _mapped(partial(call, kind, number=number), info.batch_size, axes[2:], arrays)
 
 
-def _by_rule(ctx, name: str, given, *more) -> list:
+def _by_rule(ctx, kept, name: str, given, *more) -> list:
     """Return what a rule of a call's function returns for gradients of outputs, or for changes of inputs."""
-    rule, kept = getattr(_function(ctx.number)[1], name), len(ctx.saved_tensors)
+    rule, count, end = getattr(_function(ctx.number)[1], name), ctx.count, len(kept)
 
     def compute(arrays):
-        return rule(ctx.kind, arrays[: ctx.count], arrays[ctx.count : kept], arrays[kept:], *more)
+        return rule(ctx.kind, arrays[:count], arrays[count:end], arrays[end:], *more)
 
-    arrays = (*ctx.saved_tensors, *given)
+    arrays = (*kept, *given)
     return former_vmap.with_batches(compute, arrays) if former_vmap.is_active() else compute(arrays)
 
 
-def _mapped(size: int, axes, kind: str, number: int, arrays):
+def _mapped(compute, size: int, axes, arrays):
     """Call a map once for all elements of a mapped axis, and of the axis of the batch."""
     arrays = [
         x.expand(size, *x.shape) if axis is None else x.movedim(axis, 0)
         for x, axis in zip(arrays, axes, strict=True)
     ]
     batch = arrays[0].shape[1]
-    arrays = [x.reshape(size * batch, *x.shape[2:]) for x in arrays]
-    outputs = call(kind, *arrays, number=number)
+    outputs = compute(*(x.reshape(size * batch, *x.shape[2:]) for x in arrays))
     return tuple(y.reshape(size, batch, *y.shape[1:]) for y in outputs), (0,) * len(outputs)
 
 
@@ -206,8 +185,12 @@ def _empty_outputs(kind: str, number: int, arrays):
 
 
 def _rule_for_vmap(kind: str, info, axes, number: int, arrays):
-    """Return what vmap of an operator needs, which wants lists."""
-    outputs, positions = _mapped(info.batch_size, axes[1], kind, number, arrays)
+    """Call an operator once for all elements of a mapped axis."""
+
+    def compute(*arrays):
+        return _operators[kind](number, arrays)
+
+    outputs, positions = _mapped(compute, info.batch_size, axes[1], arrays)
     return list(outputs), list(positions)
 
 

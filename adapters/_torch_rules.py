@@ -11,8 +11,8 @@ from typing import Protocol
 
 import torch
 
-from ._maps import ArrayFunction
 from ._manifold import Manifold
+from ._maps import ArrayFunction
 from ._torch_compositions import composition_rules
 
 THIRD = (
@@ -24,9 +24,9 @@ THIRD = (
 class Rules(Protocol):
     """Derivatives of the maps of one function.
 
-    ``pull`` takes the kind of map, its inputs, its outputs if the rules keep them, a gradient for each output,
-    and which inputs need gradients; it returns these. ``push`` takes changes of the inputs instead and
-    returns those of the outputs.
+    ``pull`` takes the kind of map, its inputs, its outputs if the rules keep them, a gradient for each
+    output, and which inputs need gradients; it returns these. ``push`` takes changes of the inputs instead
+    and returns those of the outputs.
     """
 
     keeps_outputs: bool
@@ -39,8 +39,8 @@ class Rules(Protocol):
 def rules_of(function: ArrayFunction, call: Callable, find: Callable) -> Rules:
     """Return the rules of a function.
 
-    ``call(kind, *arrays)`` calls one of its maps, ``find(name, model, options)`` returns such a call of another
-    function.
+    ``call(kind, *arrays)`` calls one of its maps, ``find(name, model, options)`` returns such a call of
+    another function.
     """
     return ProductRules(function, call) if function.order else composition_rules(function, find)
 
@@ -95,7 +95,7 @@ class ProductRules:
         return found
 
     def _along_both(self, x, u, d) -> list:
-        """Return the derivative along d of that along u, for all entries of the output, one after the other."""
+        """Return the derivative along d of that along u, by one second derivative for each entry."""
         (shape,) = [one.shape for one in self.function.outputs]
         batch, size = len(x[0]), int(torch.Size(shape).numel())
         unit = torch.eye(size, dtype=x[0].dtype).reshape(1, size, *shape).expand(batch, size, *shape)

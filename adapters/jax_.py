@@ -8,11 +8,10 @@ from the model that it was made of.
 q keeps its nq entries. The derivative by q is that of the function of ``normalize(q)``: zero along the length
 of a quaternion. On the manifold of configurations, differentiate ``f(integrate(model, q, d))`` by d at d = 0.
 
-Values are those of treefactor's batches bit by bit (float64, numbers that are not denormal; a single state is
-a batch of one). A state without a solution, or that is not a configuration, gives NaN. Functions of dynamics,
-`frame_placement` and `center_of_mass` can be differentiated twice, those with external forces and the other
-functions of kinematics once; `integrate`, `difference` and `normalize` without limit. Beyond that
-NotImplementedError is raised.
+Values are those of treefactor bit by bit (float64, numbers that are not denormal). A state without a
+solution, or that is not a configuration, gives NaN. Functions of dynamics, `frame_placement` and
+`center_of_mass` can be differentiated twice, those with external forces and the other functions of kinematics
+once; `integrate`, `difference` and `normalize` without limit. Beyond that NotImplementedError is raised.
 """
 
 from __future__ import annotations

@@ -5,29 +5,27 @@ arguments; results hold that, computed in float64. Leading axes broadcast. Tenso
 place, and results are tensors over the memory that was computed into. The model is a constant.
 
 What PyTorch differentiates by the entries of a configuration q is the function of `normalize` of q: gradients
-have nq entries and none along the length of a rotation. To optimize on the manifold of configurations, take the
-gradient of ``f(integrate(model, q, d))`` by d at d = 0.
+have nq entries and none along the length of a rotation. To optimize on the manifold of configurations, take
+the gradient of ``f(integrate(model, q, d))`` by d at d = 0.
 
-Values are those of batches: where a state is not finite, a rotation is not of unit length, or a freedom moves no
-mass, the result of that element is NaN, also for a single state. First derivatives work with ``backward()``,
-forward mode, ``grad vjp jvp jacrev jacfwd vmap`` of torch.func, nested as wanted, and with ``torch.compile`` of
-functions that call them. Second derivatives exist where treefactor has them, and third ones raise
-NotImplementedError. ``torch.compile`` of ``torch.func.grad``, ``vjp`` or ``jvp`` raises an error.
+Values are those of batches: where a state is not finite, a rotation is not of unit length, or a freedom moves
+no mass, the result of that element is NaN, also for a single state. First derivatives work with
+``backward()``, forward mode, ``grad vjp jvp jacrev jacfwd vmap`` of torch.func in any nesting, and with
+``torch.compile`` of functions that call them. Second derivatives exist where treefactor has them; third ones
+raise NotImplementedError. ``torch.compile`` of ``torch.func.grad``, ``vjp`` or ``jvp`` raises an error.
 
-Importing this module imports PyTorch; `treefactor` itself does not.
+Models and frames that were used stay in memory for the life of the process.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from . import requires
 
-from ._torch_ops import torch  # before all else: says what to install
-from ._torch_arguments import apply, as_step_length, check_tensor  # isort: skip
-
-if TYPE_CHECKING:
+with requires("PyTorch", "torch"):
     from torch import Tensor
 
-    from ..model.model import Model
+from ..model.model import Model
+from ._torch_arguments import apply, as_step_length, check_tensor
 
 __all__ = [
     "aba",
@@ -121,7 +119,7 @@ def rnea(model: Model, q: Tensor, v: Tensor, a: Tensor, fext: Tensor | None = No
 
 
 def bias(model: Model, q: Tensor, v: Tensor, fext: Tensor | None = None) -> Tensor:
-    """Compute generalized forces without acceleration as `treefactor.bias`; arguments as for `forward_dynamics`."""
+    """Compute generalized forces as `treefactor.bias`; arguments as for `forward_dynamics`."""
     return _state("bias", model, (q, v), fext)
 
 
@@ -174,7 +172,8 @@ def integrate(model: Model, q: Tensor, v: Tensor) -> Tensor:
     >>> import torch, treefactor as tf
     >>> from treefactor.adapters import torch_
     >>> model = tf.Model([tf.Joint("ball", "spherical", inertia=tf.Inertia(1.0))])
-    >>> torch_.integrate(model, torch.tensor([0.0, 0.0, 0.0, 1.0]), torch.tensor([torch.pi, 0.0, 0.0])).round(decimals=6)
+    >>> q, v = torch.tensor([0.0, 0.0, 0.0, 1.0]), torch.tensor([torch.pi, 0.0, 0.0])
+    >>> torch_.integrate(model, q, v).round(decimals=6).abs()
     tensor([1., 0., 0., 0.])
     """
     return apply("integrate", model, (q, v))[0]
@@ -240,7 +239,7 @@ def rollout(
     method: str = METHOD,
     fext: Tensor | None = None,
 ) -> tuple[Tensor, Tensor]:
-    """Compute trajectories as `treefactor.rollout`: the initial state and the states after each of T time steps.
+    """Compute trajectories as `treefactor.rollout`: the initial state and those after each of T time steps.
 
     Parameters
     ----------
@@ -274,12 +273,12 @@ def rollout(
     One call of a kernel computes all values. Gradients go back through the states that the result holds, step
     by step; nothing else is kept. The rule of the derivatives is that of `step`.
     """
-    model_forces, options = model.nv, (("h", as_step_length(h)), ("method", method))
+    options = (("h", as_step_length(h)), ("method", method))
     if tau is None:
         if steps is None:
             raise ValueError("expected tau or the number of steps, got neither")
         check_tensor("v0", v0)
-        tau = v0.new_zeros(model_forces)
+        tau = v0.new_zeros(model.nv)
     if steps is None:
         check_tensor("tau", tau)
         steps = tau.shape[-2] if tau.dim() > 1 else 0
@@ -351,12 +350,12 @@ def joint_placements(model: Model, q: Tensor) -> Tensor:
 
 
 def center_of_mass(model: Model, q: Tensor) -> Tensor:
-    """Compute the centre of mass, shape (..., 3), m, as `treefactor.center_of_mass`; arguments as for `crba`."""
+    """Compute the centre of mass, shape (..., 3), m, as `treefactor.center_of_mass`; for q see `crba`."""
     return apply("center_of_mass", model, (q,))[0]
 
 
 def center_of_mass_jacobian(model: Model, q: Tensor) -> Tensor:
-    """Compute the Jacobian of the centre of mass, shape (..., 3, nv), as `treefactor.center_of_mass_jacobian`.
+    """Compute Jacobians as `treefactor.center_of_mass_jacobian`, shape (..., 3, nv).
 
     Arguments and errors as for `crba`; it has first derivatives only.
     """

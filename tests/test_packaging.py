@@ -29,14 +29,14 @@ def run(code, cwd):
 def test_importing_treefactor_imports_no_engine_and_no_adapter(tmp_path):
     done = run(
         "import sys, treefactor, treefactor.cli, treefactor.check\n"
-        "engines = {'pinocchio', 'pybullet', 'mujoco', 'pydrake', 'matplotlib', 'dask', 'jax'}\n"
+        "engines = {'pinocchio', 'pybullet', 'mujoco', 'pydrake', 'matplotlib', 'dask', 'jax', 'torch'}\n"
         "print(sorted({*engines, 'treefactor.adapters'} & set(sys.modules)))",
         tmp_path,
     )
     assert done.stdout.strip() == "[]", done.stderr
 
 
-@pytest.mark.parametrize("engine", ["pinocchio", "pybullet", "mujoco", "drake", "dask", "jax"])
+@pytest.mark.parametrize("engine", ["pinocchio", "pybullet", "mujoco", "drake", "dask", "jax", "torch"])
 def test_a_missing_engine_names_the_extra(tmp_path, engine):
     done = run(
         f"import sys; sys.modules[{ENGINES.get(engine, engine)!r}] = None\n"

@@ -185,6 +185,15 @@ def test_the_aba_of_mimic_joints_raises_the_error_of_python(robots):
         run(one, number, [np.zeros((4, 2))] * 3, (4,))
 
 
+def test_errors_name_the_function_and_the_kind_of_its_map(robots):
+    model = robots["panda"]
+    for kind, name in (("value", "rnea"), ("jvp", "the jvp of rnea")):
+        one = array_function("rnea", model).map(kind)
+        number = remembered(model, one, f"name of {kind}")
+        with pytest.raises(Exception, match=rf"argument 1 of {name} to have shape \(\.\.\., 9\)"):
+            run(one, number, [np.zeros((4, k)) for k in (9, 8, *[9] * (len(one.inputs) - 2))], (4,))
+
+
 def test_functions_without_a_compiled_form_run_in_python(robots):
     model, rng = robots["panda"], np.random.default_rng(8)
     one = array_function("crba", model).map("vjp")

@@ -275,6 +275,14 @@ cdef object key_of(const KnownMap *known):
     return getattr(<object> known.map, "key", <object> known.map)
 
 
+cdef str name_of(map):
+    """Return the name of a map in error messages: its own, or that of its function, with the kind."""
+    name = getattr(map, "name", None)
+    if name is None and hasattr(map, "function"):
+        name = map.function.name if map.kind == "value" else f"the {map.kind} of {map.function.name}"
+    return name or "the function"
+
+
 cdef void set_shapes(KnownMap *known, map) except *:
     """Store the shapes of the inputs and outputs of a map."""
     cdef int k, axis
@@ -310,7 +318,7 @@ def remember(number, map):
     cdef const KnownMap *known
     cdef KnownMap *made
     cdef int64_t key = index(number)
-    cdef bytes name = str(getattr(map, "name", None) or "the function").encode()[:SHOWN]
+    cdef bytes name = name_of(map).encode()[:SHOWN]
     plan = plan_of(map)
     shapes = (*map.inputs, *map.outputs)
     if not 1 <= len(shapes) <= XLA_MOST_ARRAYS or max(len(shape) for shape in shapes) > XLA_MOST_AXES:
