@@ -225,6 +225,24 @@ def solve(motion: Motion, iterations: int = 100):
     return motion, np.array(costs), used
 
 
+def measure(given: Motion, iterations: int, repeats: int):
+    """Return what `solve` returns, and figures of the shortest of some runs.
+
+    These are the average and largest number of iterations, the average cost before and after, the processor
+    time per problem, s, and the shares of its parts in all runs.
+    """
+    SPENT.clear()
+    spent, count = [], given.q.shape[1]
+    for _ in range(repeats):
+        start = time.process_time()
+        motion, costs, used = solve(given, iterations)
+        spent.append(time.process_time() - start)
+    figures = {"problems": count, "steps": len(given.u), "iterations": float(used.mean())}
+    figures |= {"most": int(used.max()), "cost": [float(costs[k].mean()) for k in (0, -1)]}
+    shares = {name: seconds / sum(spent) for name, seconds in SPENT.items()}
+    return motion, costs, used, figures | {"seconds": min(spent) / count, "shares": shares}
+
+
 @contextmanager
 def timed(name: str):
     """Add the processor time of a block to SPENT."""
@@ -248,6 +266,17 @@ def crocoddyl(python: str, given: Motion, iterations: int, repeats: int):
         return dict(np.load(found))
 
 
+def compare(theirs: dict, costs, used) -> dict:
+    """Return the figures of SolverDDP beside our costs (K + 1, B) and iterations (B,)."""
+    return {
+        "seconds": float(theirs["seconds"].mean()),
+        "iterations": float(theirs["iterations"].mean()),
+        "difference": int(abs(used - theirs["iterations"]).max()),
+        "deviation": float(abs(costs[-1] / theirs["cost"] - 1.0).max()),
+        "version": str(theirs["version"]),
+    }
+
+
 def draw(path: Path, motion: Motion, costs):
     """Draw the costs over the iterations and the ways of the tool."""
     import matplotlib.pyplot as plt
@@ -263,7 +292,7 @@ def draw(path: Path, motion: Motion, costs):
         right.plot(*goal[:, None], marker="x", markersize=4, color=line.get_color())
     right.locator_params(nbins=4)
     figure.tight_layout()
-    figure.savefig(path, dpi=150)
+    figure.savefig(path, dpi=80)
 
 
 def main():
@@ -274,34 +303,28 @@ def main():
     parser.add_argument("--repeats", type=int, default=3, help="the shortest of so many runs counts")
     parser.add_argument("--out", type=Path, help="write a picture of costs and motions (.png)")
     options = parser.parse_args()
-    given, spent = problems(options.problems, options.steps), []
-    for _ in range(options.repeats):
-        start = time.process_time()
-        motion, costs, used = solve(given, options.iterations)
-        spent.append(time.process_time() - start)
-    own = 1e3 * min(spent) / options.problems
+    given = problems(options.problems, options.steps)
+    motion, costs, used, figures = measure(given, options.iterations, options.repeats)
+    own = 1e3 * figures["seconds"]
     print(
         f"{options.problems} problems of {options.steps} steps: {used.mean():.1f} iterations, "
         f"at most {used.max()}"
     )
     print(f"cost        {costs[0].mean():8.3f} on average, {costs[-1].mean():.3f} in the end")
     print(f"treefactor  {own:8.2f} ms of processor time per problem, {own / used.mean():.2f} per iteration")
-    for name, seconds in SPENT.items():
-        print(f"  {name:<22}{100.0 * seconds / sum(spent):4.0f} %")
+    for name, share in figures["shares"].items():
+        print(f"  {name:<22}{100.0 * share:4.0f} %")
     if options.out:
         draw(options.out, motion, costs)
     python = os.environ.get("TREEFACTOR_CROCODDYL_PYTHON")
     if not python:
         print("Crocoddyl is left out: TREEFACTOR_CROCODDYL_PYTHON does not name a Python that has it")
         return
-    theirs = crocoddyl(python, given, options.iterations, options.repeats)
-    peer, rounds = 1e3 * theirs["seconds"].mean(), theirs["iterations"].mean()
+    theirs = compare(crocoddyl(python, given, options.iterations, options.repeats), costs, used)
+    peer, rounds = 1e3 * theirs["seconds"], theirs["iterations"]
     print(f"Crocoddyl   {peer:8.2f} ms of processor time per problem, {peer / rounds:.2f} per iteration")
-    print(
-        f"iterations  {rounds:8.1f} on average, "
-        f"largest difference {abs(used - theirs['iterations']).max():.0f}"
-    )
-    print(f"deviation   {abs(costs[-1] / theirs['cost'] - 1.0).max():8.1e} of costs at most, relative")
+    print(f"iterations  {rounds:8.1f} on average, largest difference {theirs['difference']}")
+    print(f"deviation   {theirs['deviation']:8.1e} of costs at most, relative")
     print(f"ratio       {peer / own:8.1f}")
 
 

@@ -165,8 +165,21 @@ def call_elsewhere(python: str, function, *arguments):
     return tuple(map(float, done.stdout.strip("()\n ").split(",")))
 
 
-def compare_with_pinocchio(solver, path, targets, compared: int, steps: int):
-    """Print the time per target and iteration beside that of a loop over Pinocchio, taken in turns."""
+def solve_timed(solver, targets, rounds: int, steps: int):
+    """Return what `solve` returns, and figures: the number of targets, processor time and shares solved."""
+    start = time.process_time()
+    found, solved, share = solve(solver, targets, rounds, steps)
+    seconds = time.process_time() - start
+    shares = {"first round": float(share[min(steps, len(share) - 1)]), "all": float(solved.mean())}
+    figures = {"targets": len(targets), "steps": steps, "iterations": len(share) - 1}
+    return found, solved, share, figures | {"seconds": seconds, "solved": shares}
+
+
+def compare_with_pinocchio(solver, path, targets, compared: int, steps: int) -> dict:
+    """Return seconds per target and iteration beside those of a loop over Pinocchio, taken in turns.
+
+    The deviation is the median one of q after the steps, in rad or m.
+    """
     from treefactor.adapters import pinocchio_
 
     theirs = pinocchio_.load(path, False)
@@ -181,20 +194,36 @@ def compare_with_pinocchio(solver, path, targets, compared: int, steps: int):
         spent.append(((between - start) / len(wanted), time.process_time() - between))
     own, loop = np.median(spent, axis=0) / steps
     deviation = np.median(np.abs(q[: len(expected)] - expected).max(axis=1))
-    print(f"treefactor    {1e9 * own:8.0f} ns per target and iteration, a batch of {len(wanted)}")
+    return {"treefactor": float(own), "Pinocchio": float(loop), "deviation": float(deviation)}
+
+
+def compare_with_pink(path, model, targets, python: str | None, steps: int = 50) -> dict | None:
+    """Return seconds per step of Pink and the share of targets it reaches; None where it is not installed."""
+    arguments = (str(path), FRAME, (0.5 * (model.lower + model.upper)).tolist(), targets.tolist(), steps)
+    if python is None and (find_spec("pink") is None or find_spec("daqp") is None):
+        return None
+    call = [pink_loop] if python is None else [call_elsewhere, python, pink_loop]
+    spent, reached = call[0](*call[1:], *arguments)
+    return {"seconds": spent, "steps": steps, "targets": len(targets), "reached": reached}
+
+
+def show_pinocchio(found: dict, places: int):
+    """Print times beside those of Pinocchio."""
+    own, loop, deviation = found["treefactor"], found["Pinocchio"], found["deviation"]
+    print(f"treefactor    {1e9 * own:8.0f} ns per target and iteration, a batch of {places}")
     print(f"Pinocchio     {1e9 * loop:8.0f} ns, one after the other; deviation of q {deviation:.1e} (median)")
     print(f"ratio         {loop / own:8.1f}")
 
 
-def compare_with_pink(path, model, targets, python: str | None):
+def show_pink(found: dict | None):
     """Print the time of a step of Pink, or why it is left out."""
-    arguments = (str(path), FRAME, (0.5 * (model.lower + model.upper)).tolist(), targets.tolist(), 50)
-    if python is None and (find_spec("pink") is None or find_spec("daqp") is None):
+    if found is None:
         print("Pink is left out: pin-pink and daqp are not installed, and --pink names no other Python")
         return
-    call = [pink_loop] if python is None else [call_elsewhere, python, pink_loop]
-    spent, reached = call[0](*call[1:], *arguments)
-    print(f"Pink          {1e9 * spent:8.0f} ns per step; 50 steps reach {100 * reached:.0f} % of targets")
+    print(
+        f"Pink          {1e9 * found['seconds']:8.0f} ns per step; "
+        f"{found['steps']} steps reach {100 * found['reached']:.0f} % of targets"
+    )
 
 
 def draw(path: Path, share, steps: int, errors):
@@ -227,18 +256,17 @@ def main():
     options = parser.parse_args()
     path, model, targets = problem(options.targets)
     solver = DampedLeastSquares(model, FRAME, options.targets)
-    start = time.process_time()
-    found, solved, share = solve(solver, targets, options.rounds, options.steps)
-    spent = time.process_time() - start
+    found, solved, share, figures = solve_timed(solver, targets, options.rounds, options.steps)
     errors = solver.errors(found[solved], targets[solved])
-    print(f"{options.targets} targets to {REACHED} m and rad, {1e3 * spent:.0f} ms in all")
-    print(f"solved        {100 * share[options.steps]:8.1f} % by {options.steps} iterations")
+    print(f"{options.targets} targets to {REACHED} m and rad, {1e3 * figures['seconds']:.0f} ms in all")
+    print(f"solved        {100 * figures['solved']['first round']:8.1f} % by {options.steps} iterations")
     print(f"              {100 * solved.mean():8.1f} % by {len(share) - 1}, with restarts")
     try:
-        compare_with_pinocchio(solver, path, targets, options.compared, options.steps)
+        beside = compare_with_pinocchio(solver, path, targets, options.compared, options.steps)
+        show_pinocchio(beside, options.targets)
     except tf.AdapterError:
         print("Pinocchio is left out: it is not installed")
-    compare_with_pink(path, model, targets[: options.compared], options.pink)
+    show_pink(compare_with_pink(path, model, targets[: options.compared], options.pink))
     if options.out:
         draw(options.out, share, options.steps, errors)
 

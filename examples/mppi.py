@@ -231,7 +231,7 @@ class Peer:
         return off[:, 0].max(), off[:, -1].max()
 
     def times(self, turns: int) -> dict[str, float]:
-        """Return processor times of a step, ns: the medians of calls in turns, on one thread."""
+        """Return processor times of a step, s: the medians of calls in turns, on one thread."""
         functions = {"tf.rollout": partial(tf.rollout, self.model)}
         for backend in ("interp", "cc"):
             kernels = tf.compile(self.model, ["forward_dynamics"], backend=backend)
@@ -244,7 +244,7 @@ class Peer:
                 start = time.thread_time()
                 call()
                 spent[name].append(time.thread_time() - start)
-        return {name: 1e9 * np.median(x) / (self.samples * self.horizon) for name, x in spent.items()}
+        return {name: float(np.median(x)) / (self.samples * self.horizon) for name, x in spent.items()}
 
 
 def main():
@@ -256,36 +256,59 @@ def main():
     options = parser.parse_args()
     runs = []
     for task in (panda(), solo12()):
-        controller = Controller(task, options.samples, options.horizon)
-        steps = min(options.steps, FLIGHT) if controller.passive else options.steps
-        q = simulate(controller, steps)
+        q, found = control(task, options.samples, options.horizon, options.steps)
         far, turned = misses(task, q)
-        spent = controller.spent / steps
-        print(f"{task.robot}: {steps} control steps, {options.samples} samples of {options.horizon} steps")
-        if not controller.passive:
+        samples = f"{options.samples} samples of {options.horizon} steps"
+        print(f"{task.robot}: {found['steps']} control steps, {samples}")
+        if "distance" in found:
             print(f"distance      {1e3 * far[0]:8.1f} mm in the beginning, {1e3 * far[-1]:.1f} mm in the end")
         print(f"angle         {turned[0]:8.1f} degrees in the beginning, {turned[-1]:.1f} in the end")
-        shares = ", ".join(f"{part} {s / spent.sum():.0%}" for part, s in zip(PARTS, spent, strict=True))
-        print(f"control step  {1e3 * spent.sum():8.2f} ms: {shares}")
-        compare(controller)
+        total = sum(found["seconds"].values())
+        shares = ", ".join(f"{part} {spent / total:.0%}" for part, spent in found["seconds"].items())
+        print(f"control step  {1e3 * total:8.2f} ms: {shares}")
+        show(compare(task, options.samples, options.horizon))
         runs.append((task, q, far, turned))
     if options.out:
         draw(options.out, runs)
 
 
-def compare(controller: Controller, turns: int = 5) -> None:
-    """Print times of the rollouts of a control step, and deviations from MuJoCo's."""
+def control(task: Task, samples: int, horizon: int, steps: int) -> tuple[np.ndarray, dict]:
+    """Return the configurations of a controlled robot, and figures of the run.
+
+    These are its control steps, the first and last distance, m, and angle, degrees, from the frame to its
+    goal, and the processor time of the parts of a control step, s. Robots in flight land after FLIGHT steps.
+    """
+    controller = Controller(task, samples, horizon)
+    steps = min(steps, FLIGHT) if controller.passive else steps
+    q = simulate(controller, steps)
+    far, turned = (array[[0, -1]].tolist() for array in misses(task, q))
+    found = {"steps": steps, "angle": turned} | ({} if controller.passive else {"distance": far})
+    return q, found | {"seconds": dict(zip(PARTS, (controller.spent / steps).tolist(), strict=True))}
+
+
+def compare(task: Task, samples: int, horizon: int, turns: int = 5) -> dict | None:
+    """Return the times of a step of rollouts, and deviations from MuJoCo's; None where it is absent."""
     try:
-        task = replace(controller.task, spread=controller.task.spread / 4)  # MuJoCo's motions stay finite
-        peer = Peer(Controller(task, controller.samples, len(controller.tau)))
+        task = replace(task, spread=task.spread / 4)  # MuJoCo's motions stay finite
+        peer = Peer(Controller(task, samples, horizon))
     except (ImportError, tf.AdapterError):
+        return None
+    deviations = [float(deviation) for deviation in peer.deviations()]
+    return {"deviations": deviations, "seconds": peer.times(turns)}
+
+
+def show(compared: dict | None) -> None:
+    """Print what `compare` has found."""
+    if compared is None:
         print("MuJoCo is not installed")
         return
-    first, last = peer.deviations()
+    first, last = compared["deviations"]
     print(f"deviation     {first:8.1e} after the first step, {last:.1e} after the last")
-    times = peer.times(turns)
+    times = compared["seconds"]
     for name, spent in times.items():
-        print(f"{name:16} {spent:5.0f} ns per step and core, ratio {times['mujoco.rollout'] / spent:.1f}")
+        print(
+            f"{name:16} {1e9 * spent:5.0f} ns per step and core, ratio {times['mujoco.rollout'] / spent:.1f}"
+        )
 
 
 def draw_legs(space, task: Task, q: np.ndarray) -> None:

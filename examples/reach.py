@@ -122,6 +122,18 @@ def pythons(peers) -> dict[str, str | None]:
     return found
 
 
+def figures(contestants: list[Contestant]) -> dict:
+    """Return by name the seconds of a gradient, those to compile, and deviations of a and of the gradient."""
+    return {
+        one.name: {
+            "seconds": float(np.median(one.turns)),
+            "compile": float(one.answer["compiled"]),
+            "deviations": list(one.deviations),
+        }
+        for one in contestants
+    }
+
+
 def show(contestants: list[Contestant], trajectories: int) -> None:
     """Print gradients per second, the time to compile and deviations."""
     own = np.median(contestants[0].turns)

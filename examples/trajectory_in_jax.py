@@ -24,6 +24,11 @@ FRAME, PEERS = "panda_hand_tcp", ("frax", "mjx")
 ADAM = (0.9, 0.999, 1e-8)
 
 
+def problem(trajectories: int, steps: int):
+    """Return the problem of a Panda."""
+    return reach.problem("panda", FRAME, Q0, trajectories, steps, 0.01)
+
+
 def functions(model: tf.Model, frame):
     """Return rollout and tool as functions of one trajectory; jax.vmap maps them over many."""
     return partial(jax_.rollout, model), lambda q: jax_.frame_placement(model, q, frame)[..., 3]
@@ -48,10 +53,19 @@ def optimize(evaluate, x, iterations: int, rate: float = 0.5):
     return np.array(found), np.asarray(x)
 
 
+def compare(task, turns: int) -> list:
+    """Return the contestants of the gradient: treefactor, and the peers whose Pythons are named."""
+    from treefactor.adapters._mjcf import mjcf
+
+    names = {"treefactor_in_jax": sys.executable} | reach.pythons(PEERS)
+    extra = {"mjcf": mjcf(Path(task.path), False)[0], "frame": task.frame}
+    return task.contest(names, extra, turns)
+
+
 def main():
     jax.config.update("jax_enable_x64", True)
     options = reach.arguments(__doc__.splitlines()[0], 64, 300)
-    task = reach.problem("panda", FRAME, Q0, options.trajectories, options.steps, 0.01)
+    task = problem(options.trajectories, options.steps)
     model, arrays = task.model, task.arrays
     evaluate = value_and_gradient(*functions(model, task.frame), arrays)
     start = time.perf_counter()
@@ -59,11 +73,7 @@ def main():
     spent = time.perf_counter() - start
     task.report(costs, x, spent)
     if options.turns:
-        from treefactor.adapters._mjcf import mjcf
-
-        names = {"treefactor_in_jax": sys.executable} | reach.pythons(PEERS)
-        extra = {"mjcf": mjcf(Path(task.path), False)[0], "frame": task.frame}
-        reach.show(task.contest(names, extra, options.turns), options.trajectories)
+        reach.show(compare(task, options.turns), options.trajectories)
     if options.out:
         reach.draw(options.out, task, costs, x)
 

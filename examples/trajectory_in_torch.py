@@ -22,6 +22,11 @@ Q0 = (0.0, -1.2, 1.8, -2.2, -1.57, 0.0)  # rad
 FRAME, PEERS = "tool0", ("adam",)
 
 
+def problem(trajectories: int, steps: int):
+    """Return the problem of a UR5."""
+    return reach.problem("ur5_robot", FRAME, Q0, trajectories, steps, 0.01)
+
+
 def functions(model: tf.Model, frame):
     """Return rollout and tool as functions of many trajectories."""
     return partial(torch_.rollout, model), lambda q: torch_.frame_placement(model, q, frame)[..., 3]
@@ -40,17 +45,22 @@ def optimize(rollout, tool, problem: dict, iterations: int, rate: float = 0.5):
     return np.array(found), x.detach().numpy()
 
 
+def compare(task, turns: int) -> list:
+    """Return the contestants of the gradient: treefactor, and adam where its Python is named."""
+    names = {"treefactor_in_torch": sys.executable} | reach.pythons(PEERS)
+    return task.contest(names, {"frame": task.frame}, turns)
+
+
 def main():
     options = reach.arguments(__doc__.splitlines()[0], 64, 300)
-    task = reach.problem("ur5_robot", FRAME, Q0, options.trajectories, options.steps, 0.01)
+    task = problem(options.trajectories, options.steps)
     model, arrays = task.model, task.arrays
     start = time.perf_counter()
     costs, x = optimize(*functions(model, task.frame), tensors(arrays), options.iterations)
     spent = time.perf_counter() - start
     task.report(costs, x, spent)
     if options.turns:
-        names = {"treefactor_in_torch": sys.executable} | reach.pythons(PEERS)
-        reach.show(task.contest(names, {"frame": task.frame}, options.turns), options.trajectories)
+        reach.show(compare(task, options.turns), options.trajectories)
     if options.out:
         reach.draw(options.out, task, costs, x)
 

@@ -1,0 +1,164 @@
+"""Measure the examples of controllers beside their peers: `python docs/measure_controllers.py`.
+
+The functions are those of examples/: sampling MPC beside MuJoCo, inverse kinematics beside Pinocchio and
+Pink, differential dynamic programming beside Crocoddyl, and gradients of trajectories in JAX and PyTorch
+beside MJX, frax and adam. Times are processor times on one thread. A peer with its own Python is measured
+where a variable of the environment names that Python (VARIABLES); the stored figures of other peers are kept.
+Each peer is stored with our time from the same run. No path and no name of the machine is stored.
+`--small --out FILE` tries the command in small sizes.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import subprocess
+import sys
+from importlib.metadata import version
+from pathlib import Path
+
+import treefactor as tf
+from treefactor import report
+
+HERE = Path(__file__).parent
+FILE = HERE / "measured" / "controllers.json"
+VARIABLES = {
+    "Pink": "PINK_PYTHON",
+    "Crocoddyl": "TREEFACTOR_CROCODDYL_PYTHON",
+    "mjx": "TREEFACTOR_MJX_PYTHON",
+    "frax": "TREEFACTOR_FRAX_PYTHON",
+    "adam": "TREEFACTOR_ADAM_PYTHON",
+}
+PACKAGES = {  # of a peer, whose versions are stored
+    "Pink": ("pin-pink", "daqp", "pin"),
+    "Crocoddyl": ("crocoddyl", "pin"),
+    "mjx": ("mujoco-mjx", "mujoco", "jax"),
+    "frax": ("frax", "jax"),
+    "adam": ("adam-robotics", "torch"),
+}
+OWN = ("numpy", "pin", "mujoco", "jax", "torch")
+FULL = {
+    "mppi": {"samples": 1024, "horizon": 50, "steps": 150, "turns": 9},
+    "ik_batch": {"targets": 1000, "rounds": 6, "steps": 20, "compared": 20},
+    "ddp_batch": {"problems": 64, "steps": 100, "iterations": 100, "repeats": 3},
+    "trajectories": {"trajectories": 64, "steps": 50, "turns": 3},
+}
+SMALL = {
+    "mppi": {"samples": 32, "horizon": 16, "steps": 4, "turns": 1},
+    "ik_batch": {"targets": 20, "rounds": 2, "steps": 20, "compared": 2},
+    "ddp_batch": {"problems": 4, "steps": 20, "iterations": 20, "repeats": 1},
+    "trajectories": {"trajectories": 2, "steps": 3, "turns": 1},
+}
+
+
+def main() -> None:
+    """Measure all examples and write controllers.json."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--small", action="store_true", help="take small sizes")
+    parser.add_argument("--out", type=Path, default=FILE, help="file to write")
+    options = parser.parse_args()
+    report.write_json(options.out, measured(SMALL if options.small else FULL, stored(FILE)))
+
+
+def measured(sizes: dict, before: dict) -> dict:
+    """Return the figures of all examples; those of absent peers are taken from `before`."""
+    sys.path.insert(0, str(HERE.parent / "examples"))
+    peers = dict(before.get("peers", {}))
+    found = {
+        "config": tf.show_config("dicts"),
+        "versions": {name: version(name) for name in OWN},
+        "sizes": sizes,
+        "mppi": sampling(**sizes["mppi"]),
+        "ik_batch": inverse_kinematics(peers, **sizes["ik_batch"]),
+        "ddp_batch": dynamic_programming(peers, **sizes["ddp_batch"]),
+    }
+    for name in ("trajectory_in_jax", "trajectory_in_torch"):
+        found[name] = gradients(name, peers, **sizes["trajectories"])
+    return found | {"peers": peers}
+
+
+def sampling(samples: int, horizon: int, steps: int, turns: int) -> dict:
+    """Return the figures of sampling MPC, robot by robot."""
+    import mppi
+
+    found = {}
+    for task in (mppi.panda(), mppi.solo12()):
+        _, run = mppi.control(task, samples, horizon, steps)
+        found[task.robot] = {"run": run, "rollout": mppi.compare(task, samples, horizon, turns)}
+    return found
+
+
+def inverse_kinematics(peers: dict, targets: int, rounds: int, steps: int, compared: int) -> dict:
+    """Return the figures of inverse kinematics; store those of Pink."""
+    import ik_batch
+
+    path, model, placements = ik_batch.problem(targets)
+    solver = ik_batch.DampedLeastSquares(model, ik_batch.FRAME, targets)
+    ik_batch.solve(solver, placements, rounds, steps)  # once to warm up
+    run = ik_batch.solve_timed(solver, placements, rounds, steps)[-1]
+    beside = ik_batch.compare_with_pinocchio(solver, path, placements, compared, steps)
+    python = named("Pink", peers)
+    if python:
+        figures = ik_batch.compare_with_pink(path, model, placements[:compared], python)
+        store(peers, "Pink", python, figures | {"ours": beside["treefactor"]})
+    return {"run": run, "beside": beside}
+
+
+def dynamic_programming(peers: dict, problems: int, steps: int, iterations: int, repeats: int) -> dict:
+    """Return the figures of differential dynamic programming; store those of Crocoddyl."""
+    import ddp_batch
+
+    given = ddp_batch.problems(problems, steps)
+    _, costs, used, figures = ddp_batch.measure(given, iterations, repeats)
+    python = named("Crocoddyl", peers)
+    if python:
+        theirs = ddp_batch.crocoddyl(python, given, iterations, repeats)
+        beside = ddp_batch.compare(theirs, costs, used)
+        store(peers, "Crocoddyl", python, beside | {"ours": figures["seconds"]})
+    return figures
+
+
+def gradients(name: str, peers: dict, trajectories: int, steps: int, turns: int) -> dict:
+    """Return the figures of an example in JAX or PyTorch; store those of its peers."""
+    import reach
+
+    script = __import__(name)
+    task = script.problem(trajectories, steps)
+    figures = reach.figures(script.compare(task, turns))
+    own = figures.pop(name.replace("trajectory", "treefactor"))
+    for peer in script.PEERS:
+        python = named(peer, peers)
+        if python:
+            store(peers, peer, python, figures[peer] | {"ours": own["seconds"]})
+    return {"robot": task.path.stem, "nv": task.model.nv} | own
+
+
+def named(peer: str, peers: dict) -> str | None:
+    """Return the Python of a peer; None, with a printed sentence, where its variable is not set."""
+    python = os.environ.get(VARIABLES[peer])
+    if not python:
+        kept = "its stored figures are kept" if peer in peers else "there are no stored figures to keep"
+        print(f"{peer} is left out: {VARIABLES[peer]} is not set; {kept}")
+    return python
+
+
+def store(peers: dict, peer: str, python: str, figures: dict) -> None:
+    """Store the figures of a peer with its versions and the instruction set of our own code."""
+    peers[peer] = figures | {"versions": versions(python, peer), "used": tf.show_config("dicts")["used"]}
+
+
+def versions(python: str, peer: str) -> dict[str, str]:
+    """Return the versions of the packages of a peer in its Python."""
+    text = "import sys, importlib.metadata as m\nprint(*map(m.version, sys.argv[1:]))"
+    done = subprocess.run([python, "-c", text, *PACKAGES[peer]], capture_output=True, text=True, check=True)
+    return dict(zip(PACKAGES[peer], done.stdout.split(), strict=True))
+
+
+def stored(path: Path) -> dict:
+    """Return the content of a file; an empty dict where there is no file."""
+    return json.loads(path.read_text(encoding="utf-8")) if path.exists() else {}
+
+
+if __name__ == "__main__":
+    main()
