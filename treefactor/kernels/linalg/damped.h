@@ -18,13 +18,13 @@ INLINE void NAME(gram)(ptrdiff_t m, ptrdiff_t n, const double *J, ptrdiff_t to_r
 INLINE void NAME(solve_small)(ptrdiff_t m, const double *G, double *y, const ptrdiff_t *failed)
 {
     real doubt = {0};
-    for (ptrdiff_t r = 0; r < m; r++) doubt += 0.0 * READ(y, r);
+    UNROLL for (ptrdiff_t r = 0; r < m; r++) doubt += 0.0 * READ(y, r);
     if (m) AT(y, 0) = NAME(blank)(READ(y, 0) + doubt, failed);   /* goes to all others */
-    for (ptrdiff_t r = 1; r < m; r++)
-        for (ptrdiff_t c = 0; c < r; c++) AT(y, r) -= READ(G, r * m + c) * READ(y, c);
-    for (ptrdiff_t r = m - 1; r >= 0; r--) {
+    UNROLL for (ptrdiff_t r = 1; r < m; r++)
+        UNROLL for (ptrdiff_t c = 0; c < r; c++) AT(y, r) -= READ(G, r * m + c) * READ(y, c);
+    UNROLL for (ptrdiff_t r = m - 1; r >= 0; r--) {
         AT(y, r) *= READ(G, r * m + r);
-        for (ptrdiff_t c = r + 1; c < m; c++) AT(y, r) -= READ(G, c * m + r) * READ(y, c);
+        UNROLL for (ptrdiff_t c = r + 1; c < m; c++) AT(y, r) -= READ(G, c * m + r) * READ(y, c);
     }
 }
 
@@ -39,7 +39,7 @@ INLINE void NAME(solve_damped)(ptrdiff_t m, ptrdiff_t n, const double *J, const 
     NAME(gram)(k, wide ? n : m, J, wide ? n : 1, wide ? 1 : n, G);
     NAME(factor_small)(k, READ(damping, 0), G, X, failed);
     if (wide)
-        for (ptrdiff_t r = 0; r < m; r++) AT(y, r) = READ(e, r);
+        UNROLL for (ptrdiff_t r = 0; r < m; r++) AT(y, r) = READ(e, r);
     else
         for (ptrdiff_t c = 0; c < n; c++) {
             real sum = {0};
@@ -50,7 +50,7 @@ INLINE void NAME(solve_damped)(ptrdiff_t m, ptrdiff_t n, const double *J, const 
     if (wide)
         for (ptrdiff_t c = 0; c < n; c++) {
             real sum = {0};
-            for (ptrdiff_t r = 0; r < m; r++) sum += READ(J, r * n + c) * READ(y, r);
+            UNROLL for (ptrdiff_t r = 0; r < m; r++) sum += READ(J, r * n + c) * READ(y, r);
             AT(x, c) = sum;
         }
 }
