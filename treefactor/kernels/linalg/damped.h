@@ -58,7 +58,7 @@ INLINE void NAME(solve_damped)(ptrdiff_t m, ptrdiff_t n, const double *J, const 
 static void NAME(damped)(ptrdiff_t m, ptrdiff_t n, const double *J, const double *e, const double *damping,
                          double *x, double *work, ptrdiff_t *failed)
 {
-    double own[48 * LANES] __attribute__((aligned(64)));         /* not in memory once inlined */
+    double own[48 * LANES] __attribute__((aligned(64))); /* for sizes that are constants */
     if (m == 6 && n >= 6) NAME(solve_damped)(6, n, J, e, damping, x, own, failed);
     else if (m == 3 && n >= 3) NAME(solve_damped)(3, n, J, e, damping, x, own, failed);
     else NAME(solve_damped)(m, n, J, e, damping, x, work, failed);
