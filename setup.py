@@ -17,6 +17,7 @@ FOLDER = "treefactor/kernels"
 KERNELS = {
     "_pattern": [f"{FOLDER}/linalg/{isa}.c" for isa in ("baseline", "avx2", "avx512")],
     "_delassus": [f"{FOLDER}/linalg/delassus.c"],
+    "_damped": [f"{FOLDER}/linalg/damped.c"],
     "_recursions": [f"{FOLDER}/dynamics/dynamics.c"],
     "_poses": [f"{FOLDER}/poses/poses.c"],
     "_configurations": [f"{FOLDER}/configurations/configurations.c"],

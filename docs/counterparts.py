@@ -285,7 +285,7 @@ WITHOUT_COUNTERPART = {  # public functions and classes, with what Pinocchio's P
     "a view of an array": ("so3.inverse",),
     "a choice of how to call": ("bind", "generate", "stream"),
     "nothing": (
-        *("chain_forces", "chain_inertia", "show_config"),
+        *("chain_forces", "chain_inertia", "damped_least_squares", "show_config"),
         *("adapters.pinocchio_.coupled_configuration", "adapters.pinocchio_.coupling"),
         *("adapters.pinocchio_.carried", "adapters.pinocchio_.constraints", "adapters.pinocchio_.leading"),
         *("adapters.pinocchio_.massless_joints", "adapters.pinocchio_.mimic_joints"),

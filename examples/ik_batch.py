@@ -2,8 +2,8 @@
 
 Damped least squares: with the error e = log(M^-1 M*) of the hand's pose M and its Jacobian J in the hand's
 axes, a step is dq = J^T (J J^T + d I)^-1 e with the damping d = 0.02 |e|^2 + 1e-7 of Sugihara (2011). Each is
-clipped to the joints' limits. A step of the batch takes five compiled calls and a product in NumPy: J J^T is
-the Delassus matrix of H = I, and the 6 x 6 matrices are factorized along a chain of 6 bodies, which is dense.
+clipped to the joints' limits. A step of the batch takes four compiled calls: the Jacobian with the pose, the
+pose of the target seen from it, its logarithm, and `tf.damped_least_squares`.
 
 The first round of 20 iterations starts in the middle of the limits. The targets that it leaves share the
 1000 places of the next round, from random configurations: the fewer remain, the more starts each one has.
@@ -28,7 +28,6 @@ from treefactor import robots, se3
 FRAME = "panda_hand_tcp"
 RELATIVE, LEAST = 0.02, 1e-7  # damping: of |e|^2, and in addition
 REACHED = 1e-4  # m and rad
-CHAIN = tf.Tree(range(-1, 5))  # of 6 bodies: its matrices have no zeros
 
 
 def problem(targets: int):
@@ -55,17 +54,12 @@ class DampedLeastSquares:
         columns = model.support(frame)
         self.model, self.frame, self.columns = model, frame, slice(columns[0], columns[-1] + 1)
         k = len(columns)
-        self.identity = tf.factor(np.tile(np.eye(k), (places, 1, 1)), tf.Tree([-1] * k))
         self.J, self.M, self.apart = (
             np.empty((places, 6, k)),
             np.empty((places, 3, 4)),
             np.empty((places, 3, 4)),
         )
-        self.A, self.e, self.step = (
-            np.empty((places, 6, 6)),
-            np.empty((places, 6)),
-            np.zeros((places, model.nv)),
-        )
+        self.e, self.step = np.empty((places, 6)), np.zeros((places, model.nv))
         self.lower, self.upper = (np.tile(limit, (places, 1)) for limit in (model.lower, model.upper))
 
     def errors(self, q, targets):
@@ -75,18 +69,14 @@ class DampedLeastSquares:
 
     def iterate(self, q, targets, steps: int, watch=None):
         """Improve q (places, nq) in place; ``watch(q)`` is called before every step."""
-        J, M, A, e, step = self.J, self.M, self.A, self.e, self.step
-        diagonal = [A[:, i, i] for i in range(6)]
+        J, M, e, step = self.J, self.M, self.e, self.step
+        of_arm = step[:, self.columns]  # the other joints stay where they are
         for _ in range(steps):
             if watch:
                 watch(q)
             tf.frame_jacobian(self.model, q, self.frame, layout="packed", placement=True, out=(J, M))
             se3.log(se3.between(M, targets, out=self.apart), out=e)
-            self.identity.delassus(J, A)
-            damping = RELATIVE * np.einsum("bi,bi->b", e, e) + LEAST
-            for entries in diagonal:
-                entries += damping
-            np.einsum("bij,bi->bj", J, tf.solve(A, CHAIN, e), out=step[:, self.columns])
+            tf.damped_least_squares(J, e, RELATIVE * np.einsum("bi,bi->b", e, e) + LEAST, out=of_arm)
             q += step
             np.clip(q, self.lower, self.upper, out=q)
 

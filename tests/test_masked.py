@@ -149,6 +149,10 @@ CASES = {  # functions of arrays, and arrays that they accept; by the name of wh
     "factor of a batch": (lambda H: tf.factor(H, TREE), HS),
     "solve": (lambda H, b, shift, out: tf.solve(H, TREE, b, shift=shift, out=out), H, B, B, B.copy()),
     "solve a batch": (lambda H, b: tf.solve(H, TREE, b), HS, BS),
+    "damped_least_squares": (
+        lambda J, e, damping, out: tf.damped_least_squares(J, e, damping, out),
+        *(np.ones((2, 3)), ONES, np.array(1.0), np.empty(3)),
+    ),
     "multiply": (lambda H, x: tf.multiply(H, TREE, x), H, B),
     "Factor.solve": (lambda b, out: FACTOR.solve(b, out), B, B.copy()),
     "Factor.refactor": (lambda H: tf.factor(H, TREE).refactor(H), H),

@@ -85,7 +85,7 @@ from .kinematics.operational_space import (
     operational_space,
     task_bias,
 )
-from .linalg import BoundFactor, Factor, factor, multiply, solve
+from .linalg import BoundFactor, Factor, damped_least_squares, factor, multiply, solve
 from .model import Frame, Inertia, Joint, Loop, Mimic, Model, se3, so3
 from .model.configuration import (
     difference,
@@ -161,6 +161,7 @@ __all__ = [
     "crba",
     "d_difference",
     "d_integrate",
+    "damped_least_squares",
     "delassus",
     "difference",
     "difference_derivatives",
