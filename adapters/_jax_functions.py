@@ -11,7 +11,9 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 import numpy as np
+from jax.core import Tracer
 
+from .._util.messages import received
 from .._util.validation import require_unmasked
 from ..codegen import Kernels
 from ..exceptions import CodegenError, DtypeError, ShapeError
@@ -164,9 +166,14 @@ def evaluate(name: str, model: Model | Kernels, given: Sequence, **options: Any)
 
 def as_array(x, name: str, shape: tuple[int, ...]) -> jax.Array:
     """Return an argument as an array of floating-point numbers with these last axes, or raise."""
+    given = x
     if not isinstance(x, jax.Array):
         require_unmasked(x, name)
-        x = np.asarray(x) if not hasattr(x, "__jax_array__") else x
+        if not hasattr(x, "__jax_array__"):
+            traced = isinstance(x, (list, tuple)) and any(isinstance(a, Tracer) for a in jax.tree.leaves(x))
+            x = jnp.asarray(x) if traced else np.asarray(x)
+        if x.dtype.kind not in "iubfcV":  # V: types of JAX's own, such as bfloat16
+            raise DtypeError(f"{name} must hold numbers, got {received(given)}", x.dtype)
         x = jnp.asarray(x, float if x.dtype.kind in "iub" else None)
     if x.dtype not in FLOATS:
         raise DtypeError(f"{name} must be float32 or float64, got {x.dtype}: convert it with astype", x.dtype)

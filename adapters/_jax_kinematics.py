@@ -6,11 +6,7 @@ import jax
 
 from ..kinematics.plans import reference_name
 from ._jax_functions import evaluate
-
-
-def _frame(frame):
-    """Return a frame or a tuple of frames: a list cannot be the key of a function."""
-    return tuple(frame) if isinstance(frame, list) else frame
+from ._kinematics_functions import hashable_frames
 
 
 def frame_placement(model, q, frame) -> jax.Array:
@@ -43,7 +39,7 @@ def frame_placement(model, q, frame) -> jax.Array:
     >>> print(jax.grad(height)(jax.numpy.zeros(1)))
     [1.]
     """
-    return evaluate("frame_placement", model, (q,), frame=_frame(frame))
+    return evaluate("frame_placement", model, (q,), frame=hashable_frames(frame))
 
 
 def joint_placements(model, q) -> jax.Array:
@@ -88,7 +84,7 @@ def frame_velocity(model, q, v, frame, reference: str = "LOCAL") -> jax.Array:
     InvalidModelError, ValueError
         If the model has no frame of that name, or the reference is unknown.
     """
-    options = {"frame": _frame(frame), "reference": reference_name(reference)}
+    options = {"frame": hashable_frames(frame), "reference": reference_name(reference)}
     return evaluate("frame_velocity", model, (q, v), **options)
 
 
@@ -113,7 +109,7 @@ def frame_jacobian(model, q, frame, reference: str = "LOCAL") -> jax.Array:
     InvalidModelError, ValueError
         If the model has no frame of that name, or the reference is unknown.
     """
-    options = {"frame": _frame(frame), "reference": reference_name(reference)}
+    options = {"frame": hashable_frames(frame), "reference": reference_name(reference)}
     return evaluate("frame_jacobian", model, (q,), **options)
 
 

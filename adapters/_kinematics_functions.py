@@ -11,6 +11,7 @@ import numpy as np
 
 from .. import dynamics, kinematics
 from ..derivatives import kinematics as kinematic_derivatives
+from ..model.frames import Frame, whole_number
 from ..model.model import Model
 from ._dynamics_functions import configuration_of, matrix, vector, without_gravity
 from ._maps import ArrayFunction, unit_vectors
@@ -62,6 +63,17 @@ def _by_columns(V: np.ndarray, W: np.ndarray) -> np.ndarray:
     """Return the gradients (batch, n) of W . J, with V (batch n, ..., n) the derivatives of columns by q."""
     batch, n = len(W), W.shape[-1]
     return np.einsum("bjin,bij->bn", V.reshape(batch, n, -1, n), W.reshape(batch, -1, n))
+
+
+def hashable_frames(frame):
+    """Return a frame as a name, an int or a Frame, and several as a tuple of these: options are keys."""
+    if isinstance(frame, (list, tuple)):
+        return tuple(_hashable_frame(one) for one in frame)
+    return _hashable_frame(frame)
+
+
+def _hashable_frame(frame):
+    return frame if isinstance(frame, (str, Frame)) else whole_number(frame, "frame")
 
 
 def _frames(frame) -> tuple[object, tuple[int, ...]]:

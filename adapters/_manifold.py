@@ -122,7 +122,7 @@ class Manifold:
     def _join(self, side: int, values):
         """Return one array of the values of all parts, in the order of the entries."""
         values = [
-            x.reshape((*x.shape[:-2], -1)) if part.group and part.joints > 1 else x
+            x.reshape((*x.shape[:-2], part.joints * x.shape[-1])) if part.group and part.joints > 1 else x
             for part, x in zip(self._parts, values, strict=True)
         ]
         joined = values[0] if len(values) == 1 else self.xp.concatenate(values, axis=-1)

@@ -151,17 +151,19 @@ class TrajectoryRules:
     keeps_outputs = True
 
     def __init__(self, one_step: Step):
-        self.one_step = one_step
+        self.one_step, self.first = one_step, _Plain(one_step.manifold.normalize)
 
     def pull(self, kind, arrays, outputs, weights, needs) -> list:
         """Return gradients by the initial state and all forces, from the last step to the first."""
         forces, (q, v) = arrays[2:], outputs
-        dq, dv = (w[:, -1] for w in weights)
-        found = []
+        by_q, by_v = (list(w.unbind(1)) for w in weights)
+        if not self.one_step.manifold.trivial:
+            by_q[:1] = pulled(self.first, (q[:, 0],), (by_q[0],))
+        dq, dv, found = by_q[-1], by_v[-1], []
         for k in reversed(range(q.shape[1] - 1)):
             state = (q[:, k], v[:, k], *(each[:, k] for each in forces))
             dq, dv, *by_forces = pulled(self.one_step, state, (dq, dv))
-            dq, dv = dq + weights[0][:, k], dv + weights[1][:, k]
+            dq, dv = dq + by_q[k], dv + by_v[k]
             found.append(by_forces)
         if not found:
             return [dq, dv, *map(torch.zeros_like, forces)]
@@ -171,6 +173,8 @@ class TrajectoryRules:
         """Return changes of all states, from the first step to the last."""
         forces, (q, v) = arrays[2:], outputs
         dq, dv, *by_forces = changes
+        if not self.one_step.manifold.trivial:
+            (dq,) = self.first.push((q[:, 0],), (dq,))
         found = [(dq, dv)]
         for k in range(q.shape[1] - 1):
             state = (q[:, k], v[:, k], *(each[:, k] for each in forces))

@@ -23,7 +23,7 @@ with requires("JAX", "jax"):
     import jax.numpy as jnp
 
 from .._util.validation import as_count, as_number, check_choice
-from ..dynamics.rollouts import METHODS
+from ..dynamics.rollouts import METHODS, count_steps
 from ._jax_functions import as_array, evaluate
 from ._jax_kinematics import (
     center_of_mass,
@@ -335,8 +335,8 @@ def rollout(
     options = _motion(h, method, fext)
     forces = [tau] if fext is None else [tau, fext]
     if steps is None:
-        tau = as_array(tau, "tau", ())
-        options["steps"] = tau.shape[-2] if tau.ndim > 1 else 0
+        tau = None if tau is None else as_array(tau, "tau", ())
+        options["steps"] = count_steps(None if tau is None else tau.shape, getattr(model, "nv", "nv"))
         return evaluate("rollout", model, (q0, v0, tau, *forces[1:]), **options)
     options["steps"] = as_count(steps, "steps")
     q0 = as_array(q0, "q0", ())

@@ -24,7 +24,10 @@ from . import requires
 with requires("PyTorch", "torch"):
     from torch import Tensor
 
+from .._util.validation import as_count
+from ..dynamics.rollouts import count_steps
 from ..model.model import Model
+from ._kinematics_functions import hashable_frames
 from ._torch_arguments import apply, as_step_length, check_tensor
 
 __all__ = [
@@ -274,15 +277,15 @@ def rollout(
     by step; nothing else is kept. The rule of the derivatives is that of `step`.
     """
     options = (("h", as_step_length(h)), ("method", method))
-    if tau is None:
-        if steps is None:
-            raise ValueError("expected tau or the number of steps, got neither")
-        check_tensor("v0", v0)
-        tau = v0.new_zeros(model.nv)
     if steps is None:
-        check_tensor("tau", tau)
-        steps = tau.shape[-2] if tau.dim() > 1 else 0
+        if tau is not None:
+            check_tensor("tau", tau)
+        steps = count_steps(None if tau is None else tuple(tau.shape), getattr(model, "nv", "nv"))
     else:
+        steps = as_count(steps, "steps")
+        if tau is None:
+            check_tensor("v0", v0)
+            tau = v0.new_zeros(getattr(model, "nv", 0))
         tau = _in_every_step("tau", tau, 1, steps)
         fext = fext if fext is None else _in_every_step("fext", fext, 2, steps)
     return _state("rollout", model, (q0, v0, tau), fext, (*options, ("steps", int(steps))), results=2)
@@ -307,7 +310,7 @@ def frame_placement(model: Model, q: Tensor, frame) -> Tensor:
     TypeError, DtypeError, ShapeError, ValueError, IndexError
         As for `forward_dynamics` and `treefactor.frame_placement`.
     """
-    return apply("frame_placement", model, (q,), (("frame", _hashable(frame)),))[0]
+    return apply("frame_placement", model, (q,), (("frame", hashable_frames(frame)),))[0]
 
 
 def frame_jacobian(model: Model, q: Tensor, frame, reference: str = "LOCAL") -> Tensor:
@@ -380,12 +383,7 @@ def _state(name: str, model: Model, given: tuple, fext, options: tuple = (), res
 
 def _of_frame(frame, reference) -> tuple:
     """Return the options of functions of frames."""
-    return ("frame", _hashable(frame)), ("reference", getattr(reference, "name", reference))
-
-
-def _hashable(frame):
-    """Return a list of frames as a tuple."""
-    return tuple(frame) if isinstance(frame, (list, tuple)) else frame
+    return ("frame", hashable_frames(frame)), ("reference", getattr(reference, "name", reference))
 
 
 def _in_every_step(name: str, x: Tensor, axes: int, steps: int) -> Tensor:

@@ -96,6 +96,24 @@ def test_leading_axes_broadcast():
     np.testing.assert_allclose(found, wanted, rtol=1e-12)
 
 
+def test_numbers_of_frames_may_be_those_of_numpy():
+    q = calls(TURNING)["crba"][0]
+    for frame in (1, [0, 1], np.int64(1), [np.int64(0), 1]):
+        assert equal(jax_.frame_placement(TURNING, q, frame), tf.frame_placement(TURNING, q, frame))
+
+
+def test_lists_may_hold_tracers():
+    q, v, _ = calls(ARM)["forward_dynamics"]
+
+    def of_list(x):
+        return jax_.bias(ARM, [x, *q[1:]], v)
+
+    def of_array(x):
+        return jax_.bias(ARM, jax.numpy.asarray(q).at[0].set(x), v)
+
+    assert equal(jax.jacfwd(of_list)(q[0]), jax.jacfwd(of_array)(q[0]))
+
+
 def test_numbers_of_python_and_whole_numbers():
     joints = [tf.Joint("hinge", "revolute", axis=[0, 1, 0], inertia=tf.Inertia(1.0, [0, 0, -0.5], np.eye(3)))]
     model = tf.Model(joints)
@@ -164,6 +182,27 @@ WRONG = {
         lambda q, v, t: jax_.frame_jacobian(TURNING, q, 0, "BASE"),
         ValueError,
         "reference must be one of",
+    ),
+    "words": (lambda q, v, t: jax_.bias(TURNING, "zero", v), tf.DtypeError, "q must hold numbers, got str"),
+    "nothing": (
+        lambda q, v, t: jax_.bias(TURNING, None, v),
+        tf.DtypeError,
+        "must hold numbers, got NoneType",
+    ),
+    "no steps": (
+        lambda q, v, t: jax_.rollout(TURNING, q, v, None, 0.1),
+        tf.ShapeError,
+        "forces of every step, got None: pass steps=T",
+    ),
+    "forces of one step": (
+        lambda q, v, t: jax_.rollout(TURNING, q, v, t, 0.1),
+        tf.ShapeError,
+        r"forces of every step, got shape \(6,\): pass steps=T",
+    ),
+    "frames in an array": (
+        lambda q, v, t: jax_.frame_placement(TURNING, q, np.arange(2)),
+        tf.DtypeError,
+        "frame must be a whole number, got array",
     ),
     "mask": (lambda q, v, t: jax_.bias(TURNING, np.ma.masked_array(q, q > 0), v), TypeError, "mask"),
 }

@@ -323,6 +323,15 @@ def test_dtypes_are_kept(framework):
     assert {result.dtype for result in evaluate(q, other, v)} == {q.dtype}
 
 
+@pytest.mark.parametrize("name", ["integrate", "difference", "pull"])
+def test_empty_batches_of_several_joints_of_a_kind(framework, name):
+    model = mixed()
+    sizes = {"integrate": model.nv, "difference": model.nq, "pull": model.nv}
+    q, other = (framework.xp.ones((0, size)) for size in (model.nq, sizes[name]))
+    result = getattr(Manifold(model, framework.xp), name)(q, other)
+    assert result.shape == (0, model.nv if name == "difference" else model.nq)
+
+
 def test_no_operation_without_turning_joints():
     """Where G = 1, tangents and gradients are returned as they are, and brackets are zero."""
     model = robot(("revolute", "universal", "helical", "translation", "prismatic"))

@@ -123,6 +123,23 @@ def test_derivatives_of_motions(method):
     )
 
 
+@pytest.mark.parametrize("steps", [0, 2])
+def test_trajectories_begin_with_the_normalized_configuration(steps):
+    q, v, tau, _ = tensors(FLOATING, ())
+    weights = torch.linspace(1, 2, (steps + 1) * FLOATING.nq, dtype=torch.float64).reshape(steps + 1, -1)
+
+    def own(q):
+        return (weights * torch_.rollout(FLOATING, q, v, tau, 0.01, steps)[0]).sum()
+
+    def normalized(q):
+        return own(torch_.normalize(FLOATING, q))
+
+    by_own, by_normalized = (torch.func.grad(f)(q) for f in (own, normalized))
+    torch.testing.assert_close(by_own, by_normalized, rtol=1e-12, atol=1e-12)
+    change = torch.ones_like(q)
+    assert torch.isclose(torch.func.jvp(own, (q,), (change,))[1], by_own @ change, rtol=1e-12)
+
+
 def test_derivatives_of_the_manifold():
     q, v, _, _ = tensors(FLOATING, (2,))
     q1 = torch_.integrate(FLOATING, q, 0.3 * v)
@@ -283,8 +300,16 @@ def test_errors_name_the_argument():
         function("panda", q, v, tau)
     with pytest.raises(TypeError, match="h must be a number, got Tensor"):
         torch_.step(FIXED, q, v, tau, torch.tensor(0.1))
-    with pytest.raises(ValueError, match="expected tau or the number of steps, got neither"):
+    with pytest.raises(tf.ShapeError, match="forces of every step, got None: pass steps=T"):
         torch_.rollout(FIXED, q, v, None, 0.1)
+    with pytest.raises(tf.ShapeError, match=r"forces of every step, got shape \(3,\): pass steps=T"):
+        torch_.rollout(FIXED, q, v, tau[0], 0.1)
+    with pytest.raises(tf.DtypeError, match=r"steps must be a whole number, got 2\.5"):
+        torch_.rollout(FIXED, q, v, tau, 0.1, 2.5)
+    with pytest.raises(ValueError, match="steps must not be negative, got -1"):
+        torch_.rollout(FIXED, q, v, tau, 0.1, -1)
+    with pytest.raises(tf.DtypeError, match="frame must be a whole number, got array"):
+        torch_.frame_placement(FIXED, q, np.arange(2))
 
 
 def test_threads_that_call_one_function():

@@ -291,13 +291,17 @@ def _names(whole: bool) -> tuple[str, str, str, str]:
 
 def _steps(tau, nv: int) -> int:
     """Return the number of steps of tau."""
-    shape = () if tau is None else as_array(tau, "tau").shape
-    if len(shape) < 2:
-        got = "None" if tau is None else f"shape {shape}"
+    return count_steps(None if tau is None else as_array(tau, "tau").shape, nv)
+
+
+def count_steps(shape: tuple[int, ...] | None, nv: int) -> int:
+    """Return the number of steps of tau from its shape, None if there is no tau; raise ShapeError."""
+    if shape is None or len(shape) < 2:
+        got = "None" if shape is None else f"shape {shape}"
         raise ShapeError(
             f"tau must have shape (..., T, {nv}), forces of every step, got {got}: "
             "pass steps=T for the same forces in T steps",
-            shape,
+            shape or (),
             ("...", "T", nv),
         )
     return shape[-2]

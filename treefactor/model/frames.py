@@ -183,16 +183,21 @@ def frame_of(model, frame, type: str | None = None, argument: str = "frame") -> 
 
 def joint_number(model, number, argument: str) -> int:
     """Return the number of a joint, -1 for the base; raise IndexError, ValueError or DtypeError."""
-    if not hasattr(number, "__index__"):
-        wanted = "a name, a Frame or the number of a joint"
-        raise DtypeError(f"{argument} must be {wanted}, got {received(number)}")
-    number = as_count(number, argument, -1)
+    number = whole_number(number, argument)
     if number >= model.njoints:
         raise IndexError(
             f"there are {model.njoints} joints and the base, -1; got {argument} {number}: frames are given "
             "by name, or as model.frames[number]"
         )
     return number
+
+
+def whole_number(number, argument: str) -> int:
+    """Return the number of a joint, of any model, as an int; raise ValueError or DtypeError."""
+    if not hasattr(number, "__index__"):
+        wanted = "a name, a Frame or the number of a joint"
+        raise DtypeError(f"{argument} must be {wanted}, got {received(number)}")
+    return as_count(number, argument, -1)
 
 
 def named_frame(
