@@ -1,14 +1,17 @@
 """Second derivatives inside JAX: all orders of modes, configurations with quaternions, and their end."""
 
+from functools import partial
+
 import numpy as np
 import pytest
 from helpers.derivative_cases import random_case
-from helpers.jax_cases import ARM, TURNING, calls, jax, jax_, precision, scalar
+from helpers.jax_cases import ARM, TURNING, calls, compiled_fast, jax, jax_, precision, scalar
 from jax.test_util import check_grads
 
 import treefactor as tf
 
 jnp = jax.numpy
+slow = partial(pytest.param, marks=pytest.mark.slow)
 MODES = {
     "forward over reverse": lambda f: jax.jacfwd(jax.jacrev(f)),
     "reverse over reverse": lambda f: jax.jacrev(jax.jacrev(f)),
@@ -19,7 +22,7 @@ MODES = {
 
 @pytest.fixture(autouse=True)
 def _float64():
-    with precision(True):
+    with precision(True), compiled_fast():
         yield
 
 
@@ -46,7 +49,7 @@ def test_hessians_of_all_modes_are_those_of_treefactor(mode):
     close(found, found.T, 1e-9)
 
 
-@pytest.mark.parametrize("mode", ["forward over reverse", "forward over forward"])
+@pytest.mark.parametrize("mode", ["forward over reverse", slow("forward over forward")])
 def test_hessians_on_the_manifold_are_the_symmetric_ones(mode):
     q, v, _, tau, _ = random_case(TURNING, 2)
     w = np.sin(1.0 + np.arange(TURNING.nv))
@@ -71,7 +74,9 @@ def test_hessians_by_entries_are_symmetric_and_agree_in_all_modes():
         close(each, each.T)
 
 
-@pytest.mark.parametrize("name", ["forward_dynamics", "aba", "rnea", "bias", "h_times", "crba", "step"])
+@pytest.mark.parametrize(
+    "name", ["forward_dynamics", slow("aba"), "rnea", "bias", slow("h_times"), "crba", "step"]
+)
 def test_second_derivatives_of_dynamics(name):
     arguments = [x for k, x in enumerate(calls(ARM)[name]) if k < 3 or name == "step"]
     function, arrays = scalar(name, ARM, arguments)
@@ -100,9 +105,9 @@ def test_hessians_of_rollouts():
 def test_mapped_hessians_are_those_of_each_state():
     q, v, _, tau, _ = random_case(ARM, 5, (3,))
     hessian = jax.hessian(lambda q, v, tau: (jax_.forward_dynamics(ARM, q, v, tau) ** 2).sum(), (0, 2))
-    found = jax.jit(jax.vmap(hessian, (0, None, 0)))(q, v[0], tau)
+    found, alone = jax.jit(jax.vmap(hessian, (0, None, 0)))(q, v[0], tau), jax.jit(hessian)
     for k in range(3):
-        wanted = hessian(q[k], v[0], tau[k])
+        wanted = alone(q[k], v[0], tau[k])
         jax.tree.map(lambda x, y, k=k: close(x[k], y), found, wanted)
 
 

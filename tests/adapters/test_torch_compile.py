@@ -39,9 +39,16 @@ def dynamics(model):
     return function, lambda *x: function(*x).square().sum()
 
 
-@models
 @pytest.mark.parametrize("kind", _torch_ops.KINDS)
-@pytest.mark.parametrize("size", [(3,), (0,)], ids=["batch", "empty"])
+@pytest.mark.parametrize(
+    ("model", "size"),
+    [
+        pytest.param(FLOATING, (3,), id="batch"),
+        pytest.param(FIXED, (0,), id="empty"),
+        pytest.param(FIXED, (3,), id="batch of fixed bases", marks=pytest.mark.slow),
+        pytest.param(FLOATING, (0,), id="empty of floating bases", marks=pytest.mark.slow),
+    ],
+)
 def test_operators(kind, model, size):
     number = _torch_ops.signature("forward_dynamics", model).number
     q, v, tau, _ = tensors(model, size)

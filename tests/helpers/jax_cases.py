@@ -34,6 +34,16 @@ def precision(float64: bool):
         jax.config.update("jax_enable_x64", before)
 
 
+@contextmanager
+def compiled_fast():
+    """Let XLA compile without most optimizations: in half the time, for tests that compile much."""
+    jax.config.update("jax_disable_most_optimizations", True)
+    try:
+        yield
+    finally:
+        jax.config.update("jax_disable_most_optimizations", False)
+
+
 def calls(model, size=()) -> dict:
     """Return arguments of every function, as NumPy arrays and other values, by name."""
     q, v, a, tau, fext = random_case(model, 3, size)

@@ -22,6 +22,7 @@ DYNAMICS = {
     "h_times": ({},),
     "crba": ({},),
 }
+ROBOTS = [pytest.param("panda", marks=pytest.mark.slow), "solo12", "mimic"]
 KINEMATICS = ("frame_placement", "frame_jacobian", "frame_velocity")
 MASSES = ("joint_placements", "center_of_mass", "center_of_mass_jacobian", "centroidal_momentum")
 
@@ -94,7 +95,7 @@ def states(model, one, lead, rng):
     return arrays
 
 
-@pytest.mark.parametrize("robot", ["panda", "solo12", "mimic"])
+@pytest.mark.parametrize("robot", ROBOTS)
 def test_plans_give_the_results_of_python_to_the_bit(robots, robot):
     rng, model, planned = np.random.default_rng(3), robots[robot], 0
     for count, function in enumerate(functions(model)):
@@ -113,7 +114,7 @@ def test_plans_give_the_results_of_python_to_the_bit(robots, robot):
     assert planned >= 40
 
 
-@pytest.mark.parametrize("robot", ["panda", "solo12", "mimic"])
+@pytest.mark.parametrize("robot", ROBOTS)
 def test_single_states_and_float32(robots, robot):
     rng, model = np.random.default_rng(4), robots[robot]
     for count, function in enumerate(functions(model)):
