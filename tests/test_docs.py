@@ -32,7 +32,7 @@ PAGES = sorted(path for path in DOCS.rglob("*.md"))
 CELL = re.compile(r"^```\{code-cell\}\n(.*?)^```", re.MULTILINE | re.DOTALL)
 FENCE = re.compile(r"^ *(```+|:::+)(\{?[\w:-]*\}?)[^\n]*\n(.*?)^ *\1 *$", re.MULTILINE | re.DOTALL)
 INDENTED = re.compile(r"(?:^ {4}.*\n|^\n(?= {4}))+", re.MULTILINE)
-PLAIN = ("toctree", "eval-rst", "image", "grid", "grid-item-card")  # fences that hold no code
+PLAIN = ("toctree", "eval-rst", "figure", "image", "grid", "grid-item-card")  # fences that hold no code
 # in a block of its own, or in the text with its arguments
 COMMAND = re.compile(r"^    (?:\$ )?((?:treefactor|make -C) .+)$|`(treefactor \w+ [^`]+)`", re.MULTILINE)
 LONG = ("treefactor tables", "treefactor check")  # run at length in tests of their own
@@ -96,6 +96,8 @@ def precision():
         sys.modules["jax"].config.update("jax_enable_x64", False)
 
 
+@pytest.mark.filterwarnings("ignore:.torch.jit:DeprecationWarning")  # PyTorch's own uses
+@pytest.mark.filterwarnings("ignore::UserWarning:torch.*", "ignore::DeprecationWarning:torch.*")
 @pytest.mark.parametrize("page", pages())
 def test_page(page, workplace, precision):
     pytest.importorskip("matplotlib", reason="pages draw with Matplotlib")
