@@ -3,6 +3,7 @@
 import logging
 import os
 import sys
+from importlib.util import find_spec
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -40,6 +41,9 @@ nb_execution_raise_on_error = True
 nb_execution_timeout = 300
 nb_execution_show_tb = True
 nb_merge_streams = True
+if not find_spec("torch"):  # it belongs to no other extra: its page is shown without output
+    nb_execution_excludepatterns = ["pytorch.md"]
+    autodoc_mock_imports = ["torch"]
 myst_enable_extensions = ["colon_fence", "deflist"]
 myst_heading_anchors = 3
 

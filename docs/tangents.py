@@ -55,8 +55,8 @@ def entry_by_entry() -> list[str]:
     tip = Q[0] + along * TANGENT[0], Q[1] + along * TANGENT[1]
     return [
         *circle(1, "Entry by entry: P projects onto the tangent"),
-        line(1, (0.0, 0.0), moved, GREY, "4 4"),
-        line(1, tip, moved, GREY, "4 4"),
+        line(1, (0.0, 0.0), moved, INK, "4 4"),
+        line(1, tip, moved, INK, "4 4"),
         arc(1, ANGLE, atan2(moved[1], moved[0])),
         arrow(1, Q, moved, RED, "red"),
         arrow(1, Q, tip, DARK, "dark"),

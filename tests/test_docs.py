@@ -32,11 +32,12 @@ PAGES = sorted(path for path in DOCS.rglob("*.md"))
 CELL = re.compile(r"^```\{code-cell\}\n(.*?)^```", re.MULTILINE | re.DOTALL)
 FENCE = re.compile(r"^ *(```+|:::+)(\{?[\w:-]*\}?)[^\n]*\n(.*?)^ *\1 *$", re.MULTILINE | re.DOTALL)
 INDENTED = re.compile(r"(?:^ {4}.*\n|^\n(?= {4}))+", re.MULTILINE)
-PLAIN = ("toctree", "eval-rst", "image", "grid", "grid-item-card")  # fences that hold no code
+PLAIN = ("toctree", "eval-rst", "figure", "image", "grid", "grid-item-card")  # fences that hold no code
 # in a block of its own, or in the text with its arguments
 COMMAND = re.compile(r"^    (?:\$ )?((?:treefactor|make -C) .+)$|`(treefactor \w+ [^`]+)`", re.MULTILINE)
 LONG = ("treefactor tables", "treefactor check")  # run at length in tests of their own
 GENERATED = {"build", "dist"}
+FRAMEWORKS = {"jax": "jax", "pytorch": "torch"}  # by the names of pages
 RAISE_NOTHING = ("neutral", "default_robots", "bundled")
 OUTSIDE = re.compile(r"""(?:src|data)=["'](?:https?:)?//|<link[^>]+stylesheet[^>]+href=["'](?:https?:)?//""")
 
@@ -87,9 +88,21 @@ def test_readme():
     assert done.failed == 0
 
 
+@pytest.fixture
+def precision():
+    """Bring JAX back to float32 after a page."""
+    yield
+    if "jax" in sys.modules:
+        sys.modules["jax"].config.update("jax_enable_x64", False)
+
+
+@pytest.mark.filterwarnings("ignore:.torch.jit:DeprecationWarning")  # PyTorch's own uses
+@pytest.mark.filterwarnings("ignore::UserWarning:torch.*", "ignore::DeprecationWarning:torch.*")
 @pytest.mark.parametrize("page", pages())
-def test_page(page, workplace):
+def test_page(page, workplace, precision):
     pytest.importorskip("matplotlib", reason="pages draw with Matplotlib")
+    if framework := FRAMEWORKS.get(page.stem):
+        pytest.importorskip(framework, reason=f"the page uses {framework}")
     assert doctest.testfile(str(page), module_relative=False).failed == 0
     names = {}
     with np.printoptions():  # a page may set its own
@@ -360,7 +373,8 @@ def test_the_page_from_pinocchio_can_be_measured_again(monkeypatch, workplace):
 def public_names():
     """Yield full names of classes and functions that modules of the reference list in ``__all__``."""
     adapters = [
-        f"treefactor.adapters.{name}_" for name in ("pinocchio", "mujoco", "pybullet", "drake", "dask")
+        f"treefactor.adapters.{name}_"
+        for name in ("pinocchio", "mujoco", "pybullet", "drake", "dask", "jax", "torch")
     ]
     for place in ("treefactor", "treefactor.constraints", "treefactor.check", *adapters):
         try:
