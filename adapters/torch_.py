@@ -305,7 +305,7 @@ def frame_placement(model: Model, q: Tensor, frame) -> Tensor:
     Raises
     ------
     TypeError, DtypeError, ShapeError, ValueError, IndexError
-        If an argument is not a tensor, has a wrong dtype, shape, or device, or there is no such frame; names it.
+        If an argument is no tensor, has a wrong dtype, shape, or device, or no frame has the name; names it.
     """
     return apply("frame_placement", model, (q,), (("frame", _hashable(frame)),))[0]
 
