@@ -1,9 +1,9 @@
 """Dynamics and kinematics inside JAX, on CPUs: jit, vmap, grad, jvp, scan and second derivatives.
 
-Functions have the names and arguments of `treefactor`, without ``out`` and ``num_threads``; they take JAX's
+Functions have the names and arguments of treefactor, without ``out`` and ``num_threads``; they take JAX's
 arrays and return them, float32 or float64 as their arguments. The model is not an array: it is closed over. A
-`Kernels` object of `treefactor.compile` may take its place: its program computes the values, derivatives come
-from the model that it was made of.
+`treefactor.Kernels` object may take its place: its program computes the values, derivatives come from the
+model that it was made of.
 
 q keeps its nq entries. The derivative by q is that of the function of ``normalize(q)``: zero along the length
 of a quaternion. On the manifold of configurations, differentiate ``f(integrate(model, q, d))`` by d at d = 0.

@@ -1,6 +1,6 @@
 """Compute dynamics and kinematics of PyTorch tensors on the CPU, with derivatives in all modes of torch.func.
 
-Functions have the names and arguments of `treefactor`'s own. Tensors hold float64 or float32, the same in all
+Functions have the names and arguments of treefactor's own. Tensors hold float64 or float32, the same in all
 arguments; results hold that, computed in float64. Leading axes broadcast. Tensors of float64 are read in
 place, and results are tensors over the memory that was computed into. The model is a constant.
 
@@ -308,7 +308,7 @@ def frame_placement(model: Model, q: Tensor, frame) -> Tensor:
     Raises
     ------
     TypeError, DtypeError, ShapeError, ValueError, IndexError
-        As for `forward_dynamics` and `treefactor.frame_placement`.
+        If an argument is no tensor, has a wrong dtype, shape, or device, or no frame has the name; names it.
     """
     return apply("frame_placement", model, (q,), (("frame", hashable_frames(frame)),))[0]
 
