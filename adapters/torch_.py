@@ -14,7 +14,8 @@ no mass, the result of that element is NaN, also for a single state. First deriv
 ``torch.compile`` of functions that call them. Second derivatives exist where treefactor has them; third ones
 raise NotImplementedError. ``torch.compile`` of ``torch.func.grad``, ``vjp`` or ``jvp`` raises an error.
 
-Models and frames that were used stay in memory for the life of the process.
+Models, frames and lengths of steps that were used stay in memory for the life of the process: make them once,
+not in every call.
 """
 
 from __future__ import annotations

@@ -1,6 +1,8 @@
 """The handler of XLA's calls runs maps on any batch, and its errors name the argument."""
 
 import gc
+import subprocess
+import sys
 import threading
 
 import numpy as np
@@ -272,6 +274,23 @@ def test_an_exception_of_a_map_becomes_an_error(exception, code):
     _, call = remembered(f"fails {code}", ((1,),), ((1,),), fail)
     kind = type(exception).__name__
     assert error_of(call, np.ones((2, 1))) == f"{code}: treefactor: fails {code} raised {kind}: {exception}"
+
+
+EXIT = """
+import jax, numpy as np, treefactor as tf
+from treefactor.adapters import jax_
+
+model = tf.Model([tf.Joint("hinge", "revolute", axis=[0, 1, 0], inertia=tf.Inertia(1.0))])
+call = jax.jit(jax.grad(lambda q: jax_.joint_placements(model, q).sum()))
+q = np.zeros((200000, 1), np.float32)
+call(q).block_until_ready()
+result = [call(q) for _ in range(3)]
+"""
+
+
+def test_the_interpreter_exits_while_calls_are_in_progress():
+    found = subprocess.run([sys.executable, "-c", EXIT], capture_output=True, text=True, timeout=60)
+    assert found.returncode == 0, found.stderr
 
 
 def test_attributes_of_other_names_do_not_matter(double, rng):

@@ -12,11 +12,13 @@ from ._interface cimport (
     XLA_EXECUTE, XLA_F32, XLA_F64, XLA_FAILED_PRECONDITION, XLA_INTERNAL, XLA_INVALID_ARGUMENT, XLA_MAJOR,
     XLA_METADATA, XLA_MINOR, XLA_MOST_ARRAYS, XLA_MOST_AXES, XLA_RESOURCE_EXHAUSTED, XLA_S64, XLA_SCALAR,
     ArrayShape, KnownMap, XlaBuffer, XlaCall, XlaError, XlaErrorRequest, XlaExtension, XlaMetadata,
-    XlaMetadataExtension, XlaScalar, add_map, find_map)
+    XlaMetadataExtension, XlaScalar, add_map, close_python, enter_python, find_map, leave_python)
 from ._plans cimport Plan
 
+import atexit
 from operator import index
 from threading import Lock
+from time import sleep
 
 import numpy as np
 
@@ -245,10 +247,23 @@ cdef XlaError *handle(XlaCall *call) noexcept nogil:
     if error != NULL or found.batch == 0:
         return error
     if known.plan == NULL:
-        return run_in_python(call, known, &found)
+        if not enter_python():
+            return failure(call, XLA_FAILED_PRECONDITION, b"treefactor: the interpreter exits")
+        error = run_in_python(call, known, &found)
+        leave_python()
+        return error
     if run_borrowed(known.plan, &found):
         return NULL
     return failure(call, XLA_RESOURCE_EXHAUSTED, b"treefactor: cannot allocate a workspace")
+
+
+def wait_for_calls():
+    """Refuse further calls that run Python and wait for those in progress: the interpreter exits."""
+    while close_python():
+        sleep(0.001)
+
+
+atexit.register(wait_for_calls)
 
 
 def capsule():

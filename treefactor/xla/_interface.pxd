@@ -96,3 +96,6 @@ cdef extern from "kernels/xla/known_maps.h" nogil:
 
     const KnownMap *find_map(int64_t number)
     void add_map(KnownMap *map)
+    int enter_python()
+    void leave_python()
+    int close_python()

@@ -44,4 +44,28 @@ static void add_map(KnownMap *map)
     __atomic_store_n(list_of(map->number), map, __ATOMIC_RELEASE);
 }
 
+static int calls_in_python, python_exits;
+
+/* Count a call that runs Python; return 0 if the interpreter exits: it would block such a call forever. */
+static int enter_python(void)
+{
+    __atomic_add_fetch(&calls_in_python, 1, __ATOMIC_SEQ_CST);
+    if (!__atomic_load_n(&python_exits, __ATOMIC_SEQ_CST))
+        return 1;
+    __atomic_sub_fetch(&calls_in_python, 1, __ATOMIC_SEQ_CST);
+    return 0;
+}
+
+static void leave_python(void)
+{
+    __atomic_sub_fetch(&calls_in_python, 1, __ATOMIC_SEQ_CST);
+}
+
+/* Let no more calls run Python; return how many still do. */
+static int close_python(void)
+{
+    __atomic_store_n(&python_exits, 1, __ATOMIC_SEQ_CST);
+    return __atomic_load_n(&calls_in_python, __ATOMIC_SEQ_CST);
+}
+
 #endif
