@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from itertools import repeat
 from numbers import Real
 
 import numpy as np
@@ -23,7 +24,10 @@ def apply(name: str, model, tensors: tuple, options: tuple = ()) -> tuple[torch.
     if lead is None:
         lead = _broadcast_leading_axes(found, tensors)
     count = math.prod(lead)
-    if torch.compiler.is_dynamo_compiling() or is_recorded(tensors):
+    compiling = torch.compiler.is_dynamo_compiling()
+    if compiling or is_recorded(tensors):
+        if not compiling and len(lead) == 1 and all(map(_has_shape, tensors, found.inputs, repeat(count))):
+            return tuple(call("value", *tensors, number=found.number))
         arrays = [
             x.expand(*lead, *shape).reshape(count, *shape)
             for x, shape in zip(tensors, found.inputs, strict=True)
@@ -35,6 +39,11 @@ def apply(name: str, model, tensors: tuple, options: tuple = ()) -> tuple[torch.
     return tuple(
         torch.from_numpy(y.reshape(*lead, *shape)) for y, shape in zip(values, found.outputs, strict=True)
     )
+
+
+def _has_shape(x: torch.Tensor, shape: tuple[int, ...], count: int) -> bool:
+    """Return whether a tensor has the shape (count, *shape)."""
+    return x.shape == (count, *shape)
 
 
 def _as_batch(x: torch.Tensor, lead: tuple[int, ...], count: int, shape: tuple[int, ...]) -> np.ndarray:

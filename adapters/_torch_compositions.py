@@ -13,6 +13,7 @@ import torch
 
 from ._manifold import Manifold
 from ._maps import ArrayFunction
+from ._torch_adjoints import Adjoint
 from ._torch_transforms import is_transformed
 
 
@@ -46,7 +47,12 @@ class Step:
         forces = (("fext", True),) if options.get("fext") else ()
         self.manifold, self.h = manifold, options["h"]
         self.dynamics = find("forward_dynamics", function.model, forces)
-        self.compute = self._rk4 if options.get("method") == "rk4" else self._semi_implicit_euler
+        self.compute = self._semi_implicit_euler
+        self.adjoint: Adjoint | None = None  # of trajectories, where nothing else is to be differentiated
+        if options.get("method") == "rk4":
+            self.compute = self._rk4
+        elif function.name == "rollout":
+            self.adjoint = Adjoint(function.model, manifold, self.h, bool(forces))
 
     def __call__(self, *state):
         return self.compute(*state)
@@ -156,6 +162,9 @@ class TrajectoryRules:
     def pull(self, kind, arrays, outputs, weights, needs) -> list:
         """Return gradients by the initial state and all forces, from the last step to the first."""
         forces, (q, v) = arrays[2:], outputs
+        adjoint = self.one_step.adjoint
+        if adjoint and not (torch.is_grad_enabled() or is_transformed((*arrays, *outputs, *weights))):
+            return adjoint.gradients(q, v, forces, weights)
         by_q, by_v = (list(w.unbind(1)) for w in weights)
         if not self.one_step.manifold.trivial:
             by_q[:1] = pulled(self.first, (q[:, 0],), (by_q[0],))

@@ -9,6 +9,7 @@ import treefactor as tf
 
 torch = pytest.importorskip("torch", reason="PyTorch is not installed")
 
+from helpers.derivative_cases import TREES  # noqa: E402
 from helpers.torch_cases import (  # noqa: E402
     FIXED,
     FLOATING,
@@ -138,6 +139,24 @@ def test_trajectories_begin_with_the_normalized_configuration(steps):
     torch.testing.assert_close(by_own, by_normalized, rtol=1e-12, atol=1e-12)
     change = torch.ones_like(q)
     assert torch.isclose(torch.func.jvp(own, (q,), (change,))[1], by_own @ change, rtol=1e-12)
+
+
+@pytest.mark.parametrize("external", [False, True], ids=["free", "with external forces"])
+def test_gradients_of_rollouts_are_those_of_steps(external):
+    """They are computed in another way where no second derivative is wanted, for all kinds of joints."""
+    model = TREES["all kinds"]
+    q, v, tau, fext = tensors(model, (4,))
+    v[2, 0] = torch.nan
+    given = recorded(q, v, torch.stack([tau, -tau, 0.5 * tau], 1), torch.stack([fext, 2 * fext, -fext], 1))
+    given = given if external else given[:3]
+    reached = torch_.rollout(model, *given[:3], 0.05, fext=given[3] if external else None)
+    weights = [torch.linspace(-1, 2, x.numel(), dtype=x.dtype).reshape(x.shape) for x in reached]
+    own, other = (torch.autograd.grad(reached, given, weights, True, create) for create in (False, True))
+    other = [x.detach() for x in other]
+    good = [0, 1, 3]
+    for x, y in zip(own, other, strict=True):
+        assert x[2].isnan().any()
+        torch.testing.assert_close(x[good], y[good], rtol=1e-11, atol=1e-12 * float(y[good].abs().max()))
 
 
 def test_derivatives_of_the_manifold():
