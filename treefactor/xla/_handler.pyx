@@ -86,7 +86,7 @@ cdef void show(int64_t axes, const int64_t *dims, const char *before, char *text
         if at < SHOWN:
             at += snprintf(text + at, SHOWN - at, b"%s%lld", b"" if k == 0 else b", ", <long long> dims[k])
     if at < SHOWN:
-        snprintf(text + at, SHOWN - at, b",)" if axes == 1 and before[0] == 0 else b")")
+        snprintf(text + at, SHOWN - at, b"%s", b",)" if axes == 1 and before[0] == 0 else b")")
 
 
 cdef bint fits(const XlaBuffer *buffer, const ArrayShape *shape, const XlaBuffer *first,
