@@ -120,40 +120,47 @@ def sweep(gradient, by_q, derivatives, regularization):
 
     Efforts change by minus the gains times (dq, dv, step length). The recursion goes back with the Hessian
     and gradient [V | g] of the cost to go by (q, v), those [Q | g] by (u, q, v) one step earlier, and the
-    derivatives F of a step. `solve` takes the Hessians by u as matrices of a chain of 9 joints: 9 times
-    faster than `numpy.linalg.solve` on 64 of them. All steps use the same arrays and the same views.
+    derivatives F of a step. A kept Factor takes the Hessians by u as matrices of a chain of 9 joints: 10
+    times faster than `numpy.linalg.solve` on 64 of them. All steps use the same arrays and the same views.
     """
     steps, count = len(gradient) - 1, len(regularization)
     gains, by_u = np.empty((steps, count, 9, 19)), np.empty((steps, count, 9))
-    F, FV, Q = np.empty((count, 18, 27)), np.empty((count, 27, 19)), np.empty((count, 27, 28))
-    V, fall = np.zeros((count, 18, 19)), np.empty((count, 18, 19))
-    damping = regularization[:, None]
-    diagonal_V, diagonal_Q = V.reshape(count, -1)[:, ::20], Q.reshape(count, -1)[:, ::29]
+    F, V = np.zeros((count, 18, 28)), np.zeros((count, 18, 20))  # a last column of zeros: BLAS is faster
+    FV, Q, fall = np.empty((count, 28, 20)), np.empty((count, 28, 28)), np.empty((count, 18, 19))
+    damping, factor = regularization[:, None], tf.factor(np.broadcast_to(np.eye(9), (count, 9, 9)), CHAIN)
+    diagonal_V, diagonal_Q = V.reshape(count, -1)[:, ::21], Q.reshape(count, -1)[:, :783:29]
+    F_q, F_v, at_q, at_v = F[:, :9], F[:, 9:], diagonal(F[:, :9, 9:18]), diagonal(F[:, 9:, 18:27])
     V[:, :9, :9], V[:, :, 18] = by_q[-1], gradient[-1, :, 9:]
     diagonal_V += STATE + damping
     weights = H * np.repeat([EFFORT, STATE], (9, 18)) + damping * (np.arange(27) < 9)
-    at_rest = np.concatenate([np.zeros((18, 9)), np.eye(18) + H * np.eye(18, k=9)], axis=1)
-    Ft, F_q, F_v, FV_x, FV_g = F.swapaxes(1, 2), F[:, :9], F[:, 9:], FV[..., :18], FV[..., 18]
+    Ft, FV_x, FV_g, V_x = F.swapaxes(1, 2), FV[..., :18], FV[:, :27, 18], V[..., :19]
     parts = zip(derivatives, (9, 18, 0), strict=True)  # by q, v, u
     parts = [(part, F_v[..., column : column + 9]) for part, column in parts]
-    Q_F, Q_g, Q_qq, g_u = Q[..., :27], Q[..., 27], Q[:, 9:18, 9:18], Q[:, :9, 27]
-    Q_uu, Q_ux, Q_xu, Q_xx = Q[:, :9, :9], Q[:, :9, 9:], Q[:, 9:, :9], Q[:, 9:, 9:]
+    Q_g, Q_qq, g_u = Q[:, :27, 27], Q[:, 9:18, 9:18], Q[:, :9, 27]
+    Q_uu, Q_ux, Q_xu, Q_xx = Q[:, :9, :9], Q[:, :9, 9:], Q[:, 9:27, :9], Q[:, 9:27, 9:]
     for t in reversed(range(steps)):
         for part, block in parts:
             np.multiply(part[t], H, out=block)
+        np.add(at_v, 1.0, out=at_v)
         np.multiply(F_v, H, out=F_q)
-        np.add(F, at_rest, out=F)
+        np.add(at_q, 1.0, out=at_q)
         np.matmul(Ft, V, out=FV)
-        np.matmul(FV_x, F, out=Q_F)
+        np.matmul(FV_x, F, out=Q)
         np.add(FV_g, gradient[t], out=Q_g)
         np.add(diagonal_Q, weights, out=diagonal_Q)
         np.add(Q_qq, by_q[t], out=Q_qq)
-        tf.solve(Q_uu, CHAIN, Q_ux, out=gains[t])
+        factor.refactor(Q_uu)
+        factor.solve(Q_ux, out=gains[t])
         by_u[t] = g_u
         np.matmul(Q_xu, gains[t], out=fall)
-        np.subtract(Q_xx, fall, out=V)
+        np.subtract(Q_xx, fall, out=V_x)
         np.add(diagonal_V, damping, out=diagonal_V)
     return gains, np.einsum("tbi,tbi->b", by_u, gains[..., 18])
+
+
+def diagonal(X):
+    """Return the writable diagonals (B, 9) of matrices (B, 9, 9)."""
+    return np.einsum("bii->bi", X)
 
 
 def forward(motion: Motion, gains, lengths) -> Motion:
