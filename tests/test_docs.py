@@ -11,7 +11,6 @@ import shlex
 import shutil
 import subprocess
 import sys
-import zlib
 from collections import Counter, defaultdict
 from itertools import chain
 from operator import attrgetter
@@ -39,7 +38,6 @@ LONG = ("treefactor tables", "treefactor check")  # run at length in tests of th
 GENERATED = {"build", "dist"}
 FRAMEWORKS = {"jax": "jax", "pytorch": "torch"}  # by the names of pages
 RAISE_NOTHING = ("neutral", "default_robots", "bundled")
-OUTSIDE = re.compile(r"""(?:src|data)=["'](?:https?:)?//|<link[^>]+stylesheet[^>]+href=["'](?:https?:)?//""")
 
 
 def slow_if(condition, value, name):
@@ -368,40 +366,3 @@ def test_the_page_from_pinocchio_can_be_measured_again(monkeypatch, workplace):
     for robot, results in stored.items():
         found = [(comparison.what, comparison.target) for comparison in script.of_robot(robot)]
         assert found == [(result["what"], result["target"]) for result in results]
-
-
-def public_names():
-    """Yield full names of classes and functions that modules of the reference list in ``__all__``."""
-    adapters = [
-        f"treefactor.adapters.{name}_"
-        for name in ("pinocchio", "mujoco", "pybullet", "drake", "dask", "jax", "torch")
-    ]
-    for place in ("treefactor", "treefactor.constraints", "treefactor.check", *adapters):
-        try:
-            module = importlib.import_module(place)
-        except treefactor.AdapterError:
-            continue  # its engine is not installed
-        for name in module.__all__:
-            if callable(getattr(module, name)):
-                yield f"{place}.{name}"
-
-
-def inventory(file):
-    """Return the entries of Sphinx' inventory."""
-    *_, packed = file.read_bytes().split(b"\n", 4)
-    return [line.split(" ", 1) for line in zlib.decompress(packed).decode().splitlines()]
-
-
-@pytest.mark.slow
-def test_site_is_built_without_warnings_and_needs_no_network(tmp_path):
-    pytest.importorskip("myst_nb", reason="the site is built by Sphinx: pip install 'treefactor[docs]'")
-    build = (sys.executable, "-m", "sphinx", "-W", "--keep-going", "-q", str(DOCS), str(tmp_path))
-    subprocess.run(build, check=True)
-    shown = {entry[0] for entry in inventory(tmp_path / "objects.inv")}
-    assert {name for name in public_names() if name not in shown} == set()
-    built = list(tmp_path.rglob("*.html"))
-    assert len(built) > len(PAGES)
-    for file in built:
-        text = file.read_text(encoding="utf-8")
-        assert not OUTSIDE.search(text), file
-        assert str(ROOT) not in text, file

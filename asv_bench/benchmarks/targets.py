@@ -12,33 +12,17 @@ from collections.abc import Callable, Iterable
 from importlib.util import find_spec
 from itertools import product
 
+import treefactor.bench.comparisons.derivatives as derivatives_times
+import treefactor.bench.comparisons.dynamics as dynamics_times
+import treefactor.bench.comparisons.factor as factor_times
+import treefactor.bench.comparisons.frameworks as frameworks_times
+import treefactor.bench.comparisons.loops as loops_times
+import treefactor.bench.comparisons.mlcp as mlcp_times
+import treefactor.bench.comparisons.programs as programs_times
+import treefactor.bench.comparisons.rollouts as rollouts_times
 from treefactor import growth, mlcp
 from treefactor.adapters import pinocchio_
 from treefactor.bench import Comparison, Result
-from treefactor.bench.comparisons import (
-    derivatives as derivatives_times,
-)
-from treefactor.bench.comparisons import (
-    dynamics as dynamics_times,
-)
-from treefactor.bench.comparisons import (
-    factor as factor_times,
-)
-from treefactor.bench.comparisons import (
-    frameworks as frameworks_times,
-)
-from treefactor.bench.comparisons import (
-    loops as loops_times,
-)
-from treefactor.bench.comparisons import (
-    mlcp as mlcp_times,
-)
-from treefactor.bench.comparisons import (
-    programs as programs_times,
-)
-from treefactor.bench.comparisons import (
-    rollouts as rollouts_times,
-)
 from treefactor.bench.comparisons.mlcp_peers import DAQP, Peer
 from treefactor.codegen import generate
 from treefactor.codegen.backends.build import Compiler

@@ -256,10 +256,9 @@ CONTACTS_CAPTION = (
     "anew, rows scaled by 1 / sqrt(A_ii). Dantzig's and Lemke's methods are given A, unless A is named."
 )
 FRAMEWORKS_CAPTION = (
-    "Medians of the processor's time per configuration or step of runs taken in turns, in one thread; "
-    "quartiles of their ratios in brackets. JAX: compiled by jit, float64; gradient: of the sum of all "
-    "accelerations by q, v and tau. Our forward dynamics: for as many configurations, with NumPy. JAX's own "
-    "functions: a product of two arrays."
+    "Medians of the processor's time per configuration or step of runs in turns, in one thread; quartiles of "
+    "their ratios in brackets. JAX: compiled by jit, float64; gradient: of the sum of accelerations by q, "
+    "v and tau. Our forward dynamics: as many, with NumPy. JAX's own functions: a product of two arrays."
 )
 LOOPS_CAPTION = (
     "Medians of the processor's time per state of runs taken in turns, in one thread; quartiles of their "
