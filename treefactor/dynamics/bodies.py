@@ -35,7 +35,7 @@ def bodies(model) -> Bodies:
         _structs(table),
         model.gravity,
         model.extended,
-        np.concatenate([np.zeros(0), *(joint.armature for joint in model.joints)]),
+        _set(table, model),
         Pattern(model.tree),
         model.nq,
         units(model),
@@ -172,6 +172,13 @@ def _structs(table: list[dict]) -> np.ndarray:
             value = body[name]
             struct[name] = value.T.ravel() if np.ndim(value) == 2 else value
     return found
+
+
+def _set(table: list[dict], model) -> np.ndarray:
+    """Return the inertias of all bodies and the armature of all freedoms, as `Bodies` reads them."""
+    lower = np.tril_indices(3)
+    found = [np.array([body["mass"], *body["first"], *body["tensor"][lower]]) for body in table]
+    return np.concatenate([np.zeros(0), *found, *(joint.armature for joint in model.joints)])
 
 
 def units(model) -> np.ndarray:
