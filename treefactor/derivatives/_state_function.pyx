@@ -218,7 +218,7 @@ cdef class StateFunction:
                     read_operand(arrays[k], array.size, &batch, &operands[k]) if array.axes == 1 else
                     read_matrix_operand(arrays[k], array.shape[0], array.shape[1], &batch, &operands[k])):
                 return None
-        if batch <= 0 or (self.in_lanes and out is None):
+        if batch <= 0 or not self.bodies.one_axis or (self.in_lanes and out is None):
             return None
         if out is None:
             results = self.allocate(batch)

@@ -99,7 +99,7 @@ cdef object run_batch(Bodies bodies, int op, object q, object v, object x, objec
             and (read_matrix_operand(fext, bodies.m.joints, 6, &batch, &operands[3]) if fext is not None
                  else op != STATIC_TORQUE)):
         return None
-    if batch <= 0 or (op == ABA and bodies.coupled):
+    if batch <= 0 or not bodies.one_axis or (op == ABA and bodies.coupled):
         return None
     shape[0] = batch
     result = cnp.PyArray_SimpleNew(1 + bodies.result_shape(op, shape + 1), shape, cnp.NPY_DOUBLE)

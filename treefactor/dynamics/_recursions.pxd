@@ -138,12 +138,14 @@ cdef inline bint is_unpacked(int op) noexcept nogil:
 
 cdef class Bodies:
     cdef Mechanism m
-    cdef Py_ssize_t elements     # of a batch that have inertias of their own; -1: all configurations share one set
+    cdef Py_ssize_t elements     # of a batch that have their own inertias; -1: all share one set
     cdef const double *sets      # inertias and armature: a set, or 8 in lanes, one after the other
+    cdef bint one_axis           # elements or none lie along one axis of a batch: fast paths know no other
     cdef Py_ssize_t set_size     # doubles of one set
     cdef const Py_ssize_t *which  # set of every element; NULL: sets are in lanes
     cdef Pattern pattern
     cdef object kept, arguments
+    cdef readonly object structs
     cdef readonly Py_ssize_t nq, nv, nnz
     cdef Py_ssize_t units        # number of unit vectors in q
     cdef const Py_ssize_t *unit  # first entry and size of each

@@ -88,12 +88,14 @@ cdef class Bodies:
         Size of the batch whose elements have inertias of their own, or -1.
     which : ndarray of int, shape (blocks * 8,), optional
         Number of the set of every element; None: sets are in lanes.
+    one_axis : bool
+        Whether the batch has one axis.
     """
 
     def __cinit__(self, cnp.ndarray bodies not None, cnp.ndarray gravity not None, extended,
                   cnp.ndarray sets not None, Pattern pattern not None, Py_ssize_t nq,
                   cnp.ndarray units not None, Py_ssize_t joints, coupling=None, Py_ssize_t elements=-1,
-                  cnp.ndarray which=None):
+                  cnp.ndarray which=None, bint one_axis=True):
         cdef cnp.ndarray start = extended.row_start, column = extended.columns
         cdef cnp.ndarray follows, ratio, fold, fold_ratio
         cdef Py_ssize_t r
@@ -105,7 +107,7 @@ cdef class Bodies:
         self.m.start = <const Py_ssize_t *> start.data
         self.m.column = <const Py_ssize_t *> column.data
         self.sets, self.elements = <const double *> sets.data, elements
-        self.set_size = 10 * len(bodies) + self.m.n
+        self.one_axis, self.set_size = one_axis, 10 * len(bodies) + self.m.n
         self.which = NULL if which is None else <const Py_ssize_t *> which.data
         self.m.inertias, self.m.armature = self.sets, self.sets + 10 * len(bodies)
         for r in range(3):
@@ -124,12 +126,14 @@ cdef class Bodies:
             self.coupling.fold = <const Py_ssize_t *> fold.data
             self.coupling.fold_ratio = <const double *> fold_ratio.data
         self.kept = (bodies, start, column, sets, units, coupling, which)
+        self.structs = bodies
         self.arguments = (bodies, gravity, extended, sets, pattern, nq, units, joints, coupling)
 
-    def with_sets(self, cnp.ndarray sets not None, Py_ssize_t elements=-1, cnp.ndarray which=None):
+    def with_sets(self, cnp.ndarray sets not None, Py_ssize_t elements=-1, cnp.ndarray which=None,
+                  bint one_axis=True):
         """Return the same bodies with other inertias: see the parameters of the class."""
         bodies, gravity, extended, _, *rest = self.arguments
-        return Bodies(bodies, gravity, extended, sets, *rest, elements, which)
+        return Bodies(bodies, gravity, extended, sets, *rest, elements, which, one_axis)
 
     cdef Mechanism mechanism(self, Py_ssize_t b, double *gathered) noexcept nogil:
         """Return the mechanism of block b of 8 configurations; different sets go to `gathered`, in lanes."""

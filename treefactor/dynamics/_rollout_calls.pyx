@@ -63,7 +63,7 @@ cdef bint read_motion(Simulation s, object method, tuple inputs, object h, objec
     """
     cdef Py_ssize_t count = -1, states = -1, results = -1
     cdef bint held = not whole or steps is not None
-    if type(h) is not float or not (steps is None or type(steps) is int) or s.nv == 0:
+    if not s.bodies.one_axis or type(h) is not float or not (steps is None or type(steps) is int) or s.nv == 0:
         return False
     if type(method) is not str or not (method == "semi_implicit_euler" or method == "rk4"):
         return False

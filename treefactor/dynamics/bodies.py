@@ -11,8 +11,9 @@ import math
 
 import numpy as np
 
-from ..model.joints import ROTATIONS
+from ..model.joints import ROTATIONS, SIZES
 from ..model.model import Model
+from ..model.parameters import moved_parameters
 from ..tree._pattern import Pattern
 from ._recursions import BODY, KINDS, Bodies
 
@@ -31,11 +32,12 @@ def bodies(model) -> Bodies:
     """Return the compiled form of a `treefactor.Model`."""
     table = table_of(model)
     _choose_origins(table)
+    structs = _structs(table)
     return Bodies(
-        _structs(table),
+        structs,
         model.gravity,
         model.extended,
-        _set(table, model),
+        sets_of(structs, model.parameters, extended_armature(model)),
         Pattern(model.tree),
         model.nq,
         units(model),
@@ -174,11 +176,41 @@ def _structs(table: list[dict]) -> np.ndarray:
     return found
 
 
-def _set(table: list[dict], model) -> np.ndarray:
-    """Return the inertias of all bodies and the armature of all freedoms, as `Bodies` reads them."""
-    lower = np.tril_indices(3)
-    found = [np.array([body["mass"], *body["first"], *body["tensor"][lower]]) for body in table]
-    return np.concatenate([np.zeros(0), *found, *(joint.armature for joint in model.joints)])
+def sets_of(structs: np.ndarray, pi: np.ndarray, armature: np.ndarray) -> np.ndarray:
+    """Return inertias of all bodies and armature of all freedoms, as `Bodies` reads them.
+
+    Parameters
+    ----------
+    structs : ndarray of BODY
+    pi : ndarray, shape (..., njoints, 10)
+        Inertial parameters in the axes of the joints: see `Model.parameters`.
+    armature : ndarray, shape (..., n)
+        Of the freedoms of all joints, mimic joints included.
+
+    Returns
+    -------
+    ndarray, shape (..., 10 bodies + n)
+    """
+    own = structs["joint"] >= 0  # a universal joint has a body without mass, too
+    R = structs["axes"][own].reshape(-1, 3, 3).swapaxes(1, 2)  # joint to body
+    found = np.zeros((*pi.shape[:-2], len(structs), 10))
+    found[..., own, :] = moved_parameters(pi[..., structs["joint"][own], :], R)
+    return np.concatenate([found.reshape(*pi.shape[:-2], -1), armature], axis=-1)
+
+
+def extended_armature(model, armature: np.ndarray | None = None) -> np.ndarray:
+    """Return the armature of the freedoms of all joints (..., n): the model's, or one of v (..., nv).
+
+    One of v holds the whole armature: mimic joints add nothing to it.
+    """
+    if armature is None:
+        return np.concatenate([np.zeros(0), *(joint.armature for joint in model.joints)])
+    if model.coupling is None:
+        return armature
+    own = np.concatenate([np.full(SIZES[joint.kind][1], joint.mimic is None) for joint in model.joints])
+    found = np.zeros((*armature.shape[:-1], len(own)))
+    found[..., own] = armature
+    return found
 
 
 def units(model) -> np.ndarray:

@@ -95,6 +95,7 @@ class Model(Sealed):
     upper: np.ndarray
     extended: Tree
     _given_frames: tuple[Frame, ...] | None
+    _elements: tuple[int, ...] = ()  # leading axes of a batch whose elements have inertias of their own
     _compile: ClassVar[Callable[[Model], Any]]  # set by treefactor.dynamics
 
     def __init__(
@@ -255,6 +256,13 @@ class Model(Sealed):
     def mass(self) -> float:
         """Return the mass of all bodies, kg; a fixed base has none."""
         return math.fsum(joint.inertia.mass for joint in self.joints)
+
+    @cached_property
+    def parameters(self) -> np.ndarray:
+        """Return the inertial parameters of all joints' bodies, shape (njoints, 10)."""
+        found = np.array([joint.inertia.parameters for joint in self.joints]).reshape(-1, 10)
+        found.flags.writeable = False
+        return found
 
     @cached_property
     def bodies(self):
