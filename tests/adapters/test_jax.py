@@ -238,10 +238,12 @@ def test_a_program_outlives_the_name_of_its_model():
 def test_equal_models_share_compiled_functions():
     one, two = chain("planar", seed=11), chain("planar", seed=11)
     first, second = (_jax_functions.function_of("bias", model) for model in (one, two))
-    if _jax_calls._handler() is not None:
-        assert first == second
-        assert hash(first) == hash(second)
+    assert first == second
+    assert hash(first) == hash(second)
     assert first != _jax_functions.function_of("bias", chain("planar", seed=12))
+    compiled = [tf.compile(model, ["bias"], backend="interp") for model in (one, two)]
+    first, second = (_jax_functions.function_of("bias", kernels) for kernels in compiled)
+    assert first == second != _jax_functions.function_of("bias", one)
 
 
 def test_programs_compute_the_values_and_models_the_derivatives():
