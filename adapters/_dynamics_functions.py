@@ -15,6 +15,7 @@ from .. import dynamics
 from ..derivatives import products, second_order
 from ..exceptions import ConfigurationError
 from ..model import configuration
+from ..model.gravity import without_gravity
 from ..model.model import Model
 from ._maps import Argument, ArrayFunction, unit_vectors
 
@@ -36,11 +37,6 @@ def matrix(name: str, shape: tuple[int, ...]) -> Argument:
 
 def _forces(model: Model) -> Argument:
     return Argument("fext", (model.njoints, 6), (model.njoints, 6))
-
-
-def without_gravity(model: Model) -> Model:
-    """Return a model whose inverse dynamics at rest is H a."""
-    return Model(model.joints, np.zeros(3), model.name, False, model.loops)
 
 
 def _of_state(
