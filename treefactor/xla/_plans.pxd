@@ -36,7 +36,6 @@ cdef class Plan:
     cdef bint compute(self, Py_ssize_t batch, bint single, const double **x, double **y) noexcept nogil
     cdef bint run_one(self, const double **x, double **y) noexcept nogil
     cdef bint move_one(self, const double **x, double **y) noexcept nogil
-    cdef bint move_rows(self, Py_ssize_t batch, const Operand *operands, double *y) noexcept nogil
     cdef void describe(self, int k, void *data, bint is_result, Series *series) noexcept nogil
     cdef Motion motion_of(self, const double **x, double **y) noexcept nogil
     cdef bint compute_rows(self, Py_ssize_t batch, const Operand *operands, double **y) noexcept nogil
