@@ -25,9 +25,9 @@ import numpy as np
 from .._util.validation import Sealed, as_vector, check_choice
 from ..dynamics import bodies as compiled
 from ..dynamics._recursions import KINDS
-from ..model.frames import Frame, frame_of, located
+from ..model.frames import Frame, body_number, frame_of, located
 from ..model.joints import SIZES, _rotation
-from ..model.model import Model, body_number
+from ..model.model import Model
 from ._bound_request import code_of, key_of, key_of_placed
 from ._request import COLUMN, FREEDOM, OUTPUT, REFERENCES, TURN, Request
 from .masses import MASSES, MATRICES, NEEDS_OF_MASSES, add_masses, moved_by, require_mass, runs
