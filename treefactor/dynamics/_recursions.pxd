@@ -145,7 +145,6 @@ cdef class Bodies:
     cdef const Py_ssize_t *which  # set of every element; NULL: sets are in lanes
     cdef Pattern pattern
     cdef object kept, arguments
-    cdef readonly object structs
     cdef readonly Py_ssize_t nq, nv, nnz
     cdef Py_ssize_t units        # number of unit vectors in q
     cdef const Py_ssize_t *unit  # first entry and size of each

@@ -126,7 +126,6 @@ cdef class Bodies:
             self.coupling.fold = <const Py_ssize_t *> fold.data
             self.coupling.fold_ratio = <const double *> fold_ratio.data
         self.kept = (bodies, start, column, sets, units, coupling, which)
-        self.structs = bodies
         self.arguments = (bodies, gravity, extended, sets, pattern, nq, units, joints, coupling)
 
     def with_sets(self, cnp.ndarray sets not None, Py_ssize_t elements=-1, cnp.ndarray which=None,

@@ -6,8 +6,9 @@ import numpy as np
 
 from .._util.validation import aligned, as_real
 from ..exceptions import ShapeError
+from ..model._model_parameters import rotors_of
 from ..model.model import Model, require_model
-from .bodies import extended_armature, sets_of
+from .bodies import layout_of, sets_of
 
 LANES = 8
 
@@ -50,9 +51,8 @@ class Inertias:
         lead = pi.shape[:-2]
         if armature is not None:
             armature = as_real(armature, "armature")
-        rotor = np.broadcast_to(extended_armature(model, armature), (*lead, model.extended.n))
-        structs = model.bodies.structs
-        sets = sets_of(structs, pi, rotor)
+        rotors = model._rotors if armature is None else rotors_of(model, armature)
+        sets = sets_of(layout_of(model), pi, np.broadcast_to(rotors, (*lead, model.extended.n)))
         self.model = model
         if which is not None:
             which = np.asarray(which, dtype=np.intp)
@@ -82,8 +82,8 @@ def _padded(which: np.ndarray) -> np.ndarray:
 def _variant(model: Model, bodies, batch: tuple[int, ...]) -> Model:
     """Return a model for compiled functions: the same but for the constants of the compiled bodies."""
     found = Model.__new__(Model)
-    kept = {name: x for name, x in model.__dict__.items() if name not in ("_requests", "_state_functions")}
-    found.__dict__.update(kept, bodies=bodies, _elements=batch)
+    found.__dict__.update(model.__dict__, bodies=bodies, _elements=batch, _requests={}, _state_functions={})
+    found.__dict__.pop("_without_gravity", None)
     return found
 
 

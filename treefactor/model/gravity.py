@@ -25,6 +25,6 @@ def without_gravity(model: Model) -> Model:
     """
     found = model.__dict__.get("_without_gravity")
     if found is None:
-        made = Model(model.joints, np.zeros(3), model.name, False, model.loops, model._given_frames)
+        made = model._replaced(gravity=np.zeros(3))
         found = model.__dict__.setdefault("_without_gravity", made)
     return found
