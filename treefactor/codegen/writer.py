@@ -8,7 +8,7 @@ import numpy as np
 
 from ..dynamics.bodies import coupling_of
 from ..exceptions import CodegenError
-from ..model._snapping import SNAP
+from ..tolerances import SNAP
 from ..tree.tree import Tree
 from .algorithms import matrices
 from .algorithms.closing import Closing

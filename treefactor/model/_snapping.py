@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-SNAP = 1e-12  # tolerance of angles, and of lengths relative to the longest
+from ..tolerances import SNAP
 
 
 def snapped_rotation(R: np.ndarray, tolerance: float) -> np.ndarray:

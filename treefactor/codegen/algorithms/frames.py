@@ -11,7 +11,9 @@ import numpy as np
 
 from ...dynamics._recursions import KINDS
 from ...dynamics.bodies import table_of
-from ...model._snapping import SNAP, about_z, euler, snapped_rotation
+from ...model._snapping import about_z, euler, snapped_rotation
+from ...model._snapping import cosine_and_sine as cosine_and_sine
+from ...tolerances import SNAP
 
 TURNING = ("revolute", "continuous", "helical")  # kinds that rotate about z of the body
 KEPT = ("parent", "q", "v", "freedoms", "ratio", "offset", "pitch", "circle", "R", "p", "joint", "axes")
