@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import NamedTuple
 
 import numpy as np
 
@@ -20,7 +19,8 @@ SENSITIVE = (1e-12, 1e-4)  # sizes of directions that are reported: rounded numb
 SAMPLED = 1e-9  # coefficients from samples this close to an integer are this integer
 
 
-class Direction(NamedTuple):
+@dataclass(frozen=True)
+class Direction:
     """Change of parameters that is felt by little, or not at all, depending on rounded numbers.
 
     Attributes
