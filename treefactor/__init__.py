@@ -42,6 +42,7 @@ from .dynamics import (
     step,
 )
 from .dynamics.chain import chain_forces, chain_inertia
+from .dynamics.inertias import Inertias
 from .exceptions import (
     AdapterError,
     CodegenError,
@@ -129,6 +130,7 @@ __all__ = [
     "Factor",
     "Frame",
     "Inertia",
+    "Inertias",
     "InvalidChainError",
     "InvalidModelError",
     "InvalidTreeError",
