@@ -75,6 +75,19 @@ def robot(name):
     return tf.Model.from_urdf(found.path, found.floating or name == "talos_full_v2")
 
 
+def scaled(model, size):
+    """Return a model with other lengths."""
+    joints = []
+    for j in model.joints:
+        mimic = j.mimic
+        if mimic and j.kind == "prismatic":
+            mimic = tf.Mimic(mimic.leader, mimic.ratio * size, mimic.offset * size)
+        joints.append(
+            tf.Joint(j.name, j.kind, j.parent, j.R, size * j.p, j.axis, size * j.pitch, mimic=mimic)
+        )
+    return tf.Model(joints, model.gravity)
+
+
 def assert_complete(model, base, armature=True):
     """Assert that a model's base parameters determine all forces, and that none is superfluous."""
     Y = numeric_rank.stacked(model, armature)
@@ -154,6 +167,20 @@ def test_mimic_joints_need_samples():
     assert_complete(model, base)
 
 
+@pytest.mark.parametrize("size", [1e-3, 1.0, 1e3])
+def test_limits_and_size_of_models_with_mimic_joints_do_not_matter(size):
+    def joint(k, kind="revolute", axis=(0, 1, 0), **more):
+        return tf.Joint(
+            f"j{k}", kind, k - 1, p=[0, 0.1 * size, 0.5 * size * (k > 0)], axis=axis, lower=0, upper=0, **more
+        )
+
+    slide = joint(3, "prismatic", (0, 0, 1), mimic=tf.Mimic(2, 0.5 * size))
+    model = tf.Model([joint(0), joint(1), joint(2, axis=(1, 0, 0)), slide])
+    free = [tf.Joint(j.name, j.kind, j.parent, j.R, j.p, j.axis, mimic=j.mimic) for j in model.joints]
+    base = tf.base_parameters(model)
+    assert base.count == numeric_rank.rank(numeric_rank.stacked(scaled(tf.Model(free), 1 / size)))
+
+
 @settings(deadline=None, max_examples=15)
 @given(models(max_joints=4), st.booleans())
 def test_models_with_mimic_joints(model, armature):
@@ -225,15 +252,8 @@ def test_rounded_angles_do_not_become_rank(name, tolerance):
 
 
 def test_size_of_the_robot_does_not_matter():
-    def scaled(joint, size):
-        pitch = size * joint.pitch
-        return tf.Joint(joint.name, joint.kind, joint.parent, joint.R, size * joint.p, joint.axis, pitch)
-
     model = special_model(["revolute", "helical", "universal", "prismatic", "revolute"], 3, (0, 0, -9.81))
-    counts = {
-        tf.base_parameters(tf.Model([scaled(joint, size) for joint in model.joints])).count
-        for size in (1e-6, 1.0, 1e6)
-    }
+    counts = {tf.base_parameters(scaled(model, size)).count for size in (1e-6, 1.0, 1e6)}
     assert len(counts) == 1
 
 
