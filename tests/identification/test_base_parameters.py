@@ -157,6 +157,39 @@ def test_sweep_of_trees(model, armature):
     assert_complete(model, tf.base_parameters(model, armature), armature)
 
 
+@pytest.mark.parametrize("name", ["ur5_robot", "talos_reduced"])
+def test_against_regressors_of_pinocchio(name):
+    pin = pytest.importorskip("pinocchio")
+    model, found = robot(name), tf.robots.find(name)
+    root = [pin.JointModelFreeFlyer()] if found.floating else []
+    theirs = pin.buildModelFromUrdf(str(found.path), *root)
+    data, rng = theirs.createData(), np.random.default_rng(3)
+    base = tf.base_parameters(model, armature=False)
+    for _ in range(5):
+        q, (v, a) = tf.random_configuration(model, rng), rng.normal(size=(2, model.nv))
+        Y = pin.computeJointTorqueRegressor(theirs, data, q, v, a)
+        assert np.abs(Y @ base.null.T).max() < 1e-10
+        np.testing.assert_allclose(Y[:, base.kept] @ base.K, Y, atol=1e-12 * np.abs(Y).max())
+
+
+@pytest.mark.slow
+def test_every_bundled_robot():
+    tried = 0
+    for name in tf.robots.bundled():
+        try:
+            model = tf.robots.model_of(tf.robots.find(name))
+        except tf.AdapterError:  # a file with faults
+            continue
+        if not 0 < model.njoints < 60:
+            continue
+        base, found = tf.base_parameters(model), directions_of_samples(model, True, 1e-9)
+        tried += 1
+        close = [one for one in base.sensitive if one.size < 1e-6]  # sizes differ by the number of joints
+        assert close or len(base.columns) - len(found.sizes) == base.count, name
+        assert np.abs(base.K).max() < 10.0, name
+    assert tried > 60
+
+
 def test_mimic_joints_need_samples():
     """The fingers of panda move by one coordinate: only sums and differences of theirs are felt."""
     model = tf.Model.from_urdf(tf.robots.find("panda").path, mimic=True)
