@@ -14,7 +14,7 @@ from ..model.frames import body_number
 from ..model.inertia import Inertia
 from ..model.model import Model, require_model
 from ..model.parameters import PARAMETERS, faults, moved_parameters
-from .bodies import layout_of, sets_of
+from .bodies import layout_of, sets_of, turned_parameters
 
 LANES = 8
 
@@ -278,7 +278,8 @@ class Inertias(Sealed):
         rows, joints = at[0][..., None], at[1]
         layout = layout_of(self.model)
         columns = 10 * layout.massive[joints][..., None] + np.arange(10)
-        turned = moved_parameters(pi, layout.axes[joints])
+        whole = np.ndim(joints) == 1
+        turned = turned_parameters(layout, pi) if whole else moved_parameters(pi, layout.axes[joints])
         if self._constants.ndim == 3:
             self._constants[rows // LANES, columns, rows % LANES] = turned
         else:
