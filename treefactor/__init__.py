@@ -58,6 +58,7 @@ from .exceptions import (
     StepError,
     TreefactorError,
 )
+from .identification.base_parameters import BaseParameters, base_parameters
 from .identification.regressors import (
     gravity_regressor,
     kinetic_energy_regressor,
@@ -121,6 +122,7 @@ else:
 
 __all__ = [
     "AdapterError",
+    "BaseParameters",
     "BoundFactor",
     "CodegenError",
     "ConfigurationError",
@@ -152,6 +154,7 @@ __all__ = [
     "aba",
     "all_terms",
     "base_force",
+    "base_parameters",
     "bias",
     "bind",
     "center_of_mass",
