@@ -57,6 +57,7 @@ from .exceptions import (
     StepError,
     TreefactorError,
 )
+from .identification.identification import Identification
 from .kinematics.all_terms import all_terms
 from .kinematics.centroidal import (
     center_of_mass,
@@ -118,6 +119,7 @@ __all__ = [
     "DtypeError",
     "Factor",
     "Frame",
+    "Identification",
     "Inertia",
     "InvalidChainError",
     "InvalidModelError",

@@ -1,4 +1,5 @@
 /* Compile the update of triangles for every instruction set. */
+#include <float.h>
 #include <math.h>
 #include <string.h>
 

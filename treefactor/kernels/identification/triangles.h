@@ -37,7 +37,7 @@ static void ISA(eliminate)(ptrdiff_t count, double *R, double *panel)
         const ISA(Register) *v = (const ISA(Register) *)(panel + j * PANEL_ROWS);
         double *r = R + j * count;
         const double square = ISA(dot)(v, v);
-        if (square == 0.0) continue;
+        if (square < DBL_MIN) continue;             /* its inverse would be infinite */
         const double norm = sqrt(r[j] * r[j] + square);
         const double diagonal = r[j] > 0.0 ? -norm : norm, first = r[j] - diagonal, scale = -1.0 / (diagonal * first);
         r[j] = diagonal;
