@@ -57,6 +57,7 @@ from .exceptions import (
     StepError,
     TreefactorError,
 )
+from .identification.base_parameters import BaseParameters, base_parameters
 from .identification.identification import Identification
 from .kinematics.all_terms import all_terms
 from .kinematics.centroidal import (
@@ -113,6 +114,7 @@ else:
 
 __all__ = [
     "AdapterError",
+    "BaseParameters",
     "BoundFactor",
     "CodegenError",
     "ConfigurationError",
@@ -144,6 +146,7 @@ __all__ = [
     "aba",
     "all_terms",
     "base_force",
+    "base_parameters",
     "bias",
     "bind",
     "center_of_mass",
