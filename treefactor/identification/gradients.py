@@ -31,7 +31,7 @@ def log_cholesky_gradient(theta, gradient) -> np.ndarray:
 
     Notes
     -----
-    J^T times the gradient, J = d pi / d theta. Every theta is a body that can exist, so that optimizers need no
+    J^T times the gradient, J = d pi / d theta. Every theta is a body that can exist, so optimizers need no
     constraints. Rucker and Wensing (2022), Smooth parameterization of rigid-body inertia.
 
     Examples
