@@ -8,7 +8,7 @@ exist to a triangle of a least-squares problem; `gradients` changes gradients to
 
 from .base_parameters import BaseParameters, Direction, base_parameters
 from .columns import column_names, regressor_pattern
-from .estimate import Estimate, Residuals
+from .estimate import Estimate, PhysicalEstimate, Residuals
 from .excitation import directions_not_excited, unexcited
 from .gradients import log_cholesky_gradient
 from .identification import Identification
@@ -29,6 +29,7 @@ __all__ = [
     "Direction",
     "Estimate",
     "Identification",
+    "PhysicalEstimate",
     "PhysicalFit",
     "Residuals",
     "base_parameters",
