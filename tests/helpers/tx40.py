@@ -4,10 +4,10 @@ from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
-from helpers.identification_cases import series
 from scipy.signal import butter, filtfilt
 
 import treefactor as tf
+from helpers.identification_cases import series
 
 FOLDER = Path(__file__).parents[3] / "shared" / "data" / "identification"
 EXTRA = ("rotor coupling of the wrist", "viscous coupling of the wrist", "dry coupling of the wrist")
@@ -35,7 +35,7 @@ class Samples(NamedTuple):
 def measured():
     """Return the model, and q and tau of all samples on the side of the joints."""
     data = np.load(FOLDER / "tx40.npz")
-    q = np.linalg.solve(MOTORS, data["position"].T).T + [0, -np.pi / 2, np.pi / 2, 0, 0, 0]
+    q = np.linalg.solve(MOTORS, data["position"].T).T + np.array([0, -1, 1, 0, 0, 0]) * np.pi / 2
     return tf.Model.from_urdf(FOLDER / "tx40_mdh_modified.urdf"), q, data["current"] @ MOTORS
 
 

@@ -1,9 +1,9 @@
 """Regressors, base parameters and estimates of inertial parameters.
 
-`regressors` has the matrices, `columns` the names of their columns; `base_parameters` finds the combinations of
-parameters that the forces of the joints depend on, `excitation` names what measured motions do not show.
-`identification` estimates parameters from samples, `samples` judges the samples; `physical` fits bodies that can
-exist to a triangle of a least-squares problem; `gradients` changes gradients to coordinates of such bodies.
+`regressors` has the matrices, `columns` the names of their columns; `base_parameters` finds the combinations
+of parameters that the forces of the joints depend on, `excitation` names what measured motions do not show.
+`identification` estimates parameters from samples, `samples` judges the samples; `physical` fits bodies that
+can exist to a triangle of a least-squares problem; `gradients` has the coordinates of such bodies.
 """
 
 from .base_parameters import BaseParameters, Direction, base_parameters
