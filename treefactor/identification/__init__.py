@@ -9,7 +9,7 @@ can exist to a triangle of least squares; `gradients` changes gradients to coord
 
 from .base_parameters import BaseParameters, Direction, base_parameters
 from .columns import column_names, regressor_pattern
-from .estimate import Estimate, Residuals
+from .estimate import Estimate, PhysicalEstimate, Residuals
 from .excitation import directions_not_excited, unexcited
 from .exciting import ExcitingMotion, exciting_motion
 from .gradients import log_cholesky_gradient
@@ -35,6 +35,7 @@ __all__ = [
     "Identification",
     "Payload",
     "PayloadIdentification",
+    "PhysicalEstimate",
     "PhysicalFit",
     "Residuals",
     "base_parameters",

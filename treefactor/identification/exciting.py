@@ -199,8 +199,8 @@ def exciting_motion(
     Notes
     -----
     Least condition number of the regressor, columns scaled to unit norm, at 16 times for every harmonic, by
-    L-BFGS with finite differences in a batch: about 4 s for 6 joints, 15 s for 9. Fourier series: Swevers et al. (1997), Optimal robot excitation
-    and identification. Self-collisions are not looked at.
+    L-BFGS with finite differences in a batch: about 4 s for 6 joints, 15 s for 9. Fourier series: Swevers et
+    al. (1997), Optimal robot excitation and identification. Self-collisions are not looked at.
 
     Examples
     --------
