@@ -38,12 +38,19 @@ class ExcitingMotion(ReadOnly):
         s.
     cond : float
         Condition number of the regressor of the base parameters, its columns scaled to unit norm.
+
+    Notes
+    -----
+    Immutable.
     """
 
     model: Model
     coefficients: Array
     duration: float
     cond: float
+
+    def __post_init__(self):
+        self.__setstate__(dict(self.__dict__))
 
     def at(self, t) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Return q, v and a at times.

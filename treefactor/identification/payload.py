@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from .._util.validation import Array, ReadOnly, as_real, as_vector, require_finite
+from .._util.validation import Array, ReadOnly, Sealed, as_real, as_vector, require_finite
 from ..dynamics import rnea
 from ..exceptions import InvalidModelError, ShapeError
 from ..model.frames import body_number
@@ -44,6 +44,10 @@ class Payload(ReadOnly):
         Condition number of their columns, scaled to unit norm.
     residual : float
         Root mean square of the weighted residual.
+
+    Notes
+    -----
+    Immutable.
     """
 
     joint: str
@@ -53,6 +57,9 @@ class Payload(ReadOnly):
     rank: int
     cond: float
     residual: float
+
+    def __post_init__(self):
+        self.__setstate__(dict(self.__dict__))
 
     @property
     def inertia(self) -> Inertia:
@@ -75,7 +82,7 @@ class Payload(ReadOnly):
         return Inertia.from_parameters(self.parameters)
 
 
-class PayloadIdentification:
+class PayloadIdentification(Sealed):
     """Collect samples of a robot with a payload, and estimate what one joint carries.
 
     All else must be known: subtract friction from the torques, and identify the robot without payload first.
@@ -97,6 +104,10 @@ class PayloadIdentification:
     ------
     InvalidModelError, IndexError, DtypeError
         If there is no such joint.
+
+    Notes
+    -----
+    Thread-compatible.
 
     Examples
     --------
@@ -120,15 +131,14 @@ class PayloadIdentification:
             raise InvalidModelError(
                 f"expected a joint that moves, got {joint!r}: no torque shows what the base carries"
             )
-        self.model, self.joint, self.static = model, model.joints[number].name, bool(static)
-        weights = np.ones(model.nv) if weights is None else as_vector(weights, model.nv, "weights")
+        nv, static = model.nv, bool(static)
+        weights = np.ones(nv) if weights is None else as_vector(weights, nv, "weights")
         freedoms, joints = regressor_pattern(model)
-        self._pairs = np.flatnonzero(joints == number)
-        self._rows = freedoms[self._pairs]
-        self._weights = weights[self._rows]
-        self._columns = FELT_AT_REST if self.static else len(PARAMETERS)
-        self._triangle = np.zeros((self._columns + 1, self._columns + 1))
-        self._count = 0
+        pairs = np.flatnonzero(joints == number)
+        columns = FELT_AT_REST if static else len(PARAMETERS)
+        self._keep(model=model, joint=model.joints[number].name, static=static)
+        self._keep(_pairs=pairs, _rows=freedoms[pairs], _weights=weights[freedoms[pairs]], _columns=columns)
+        self._keep(_triangle=np.zeros((columns + 1, columns + 1)), _count=0)
 
     def __repr__(self) -> str:
         return f"<PayloadIdentification of joint {self.joint!r}: {self._count} rows>"
@@ -160,8 +170,8 @@ class PayloadIdentification:
             Y = regressor(self.model, q, v, a, layout="packed")[:, self._pairs, : self._columns]
             rest = (tau - rnea(self.model, q, v, a))[:, self._rows]
             rows = self._weights[:, None] * np.concatenate([Y, rest[..., None]], axis=-1)
-            self._triangle = triangle_of([self._triangle, rows.reshape(-1, self._columns + 1)])
-            self._count += rest.size
+            triangle = triangle_of([self._triangle, rows.reshape(-1, self._columns + 1)])
+            self._keep(_triangle=triangle, _count=self._count + rest.size)
 
     def solve(self) -> Payload:
         """Return the payload that fits the samples so far best."""

@@ -60,6 +60,10 @@ class PhysicalFit(NamedTuple):
     iterations : int
     converged : bool
         Whether a further step would reduce the objective by less than the tolerance.
+
+    Notes
+    -----
+    Thread-compatible.
     """
 
     parameters: np.ndarray
