@@ -96,8 +96,12 @@ def test_a_payload_that_was_taken_off_is_negative(name):
     q, v, a = motion(model)
     payload = identify_payload(heavy, number, q, v, a, tf.rnea(model, q, v, a))
     assert np.allclose(payload.parameters, -LOAD.parameters, atol=1e-10)
-    rest = heavy.joints[number].inertia.parameters + payload.parameters
-    assert np.allclose(rest, model.joints[number].inertia.parameters, atol=1e-10)
+    parameters = heavy.parameters.copy()
+    parameters[number] += payload.parameters
+    assert np.allclose(parameters, model.parameters, atol=1e-10)
+    assert np.allclose(
+        tf.rnea(heavy.with_parameters(parameters), q, v, a), tf.rnea(model, q, v, a), atol=1e-9
+    )
     with pytest.raises(InvalidModelError, match=r"carries 1\.5 kg less than its model says"):
         payload.inertia  # noqa: B018
 
@@ -154,6 +158,17 @@ def test_weights_leave_a_broken_sensor_out():
     assert np.allclose(payload.parameters, LOAD.parameters, atol=1e-10)
 
 
+def test_a_base_without_measured_force_is_left_out_and_not_counted():
+    model = robot("solo12")
+    number = model.njoints - 1
+    q, v, a = motion(model, 2000)
+    tau = tf.rnea(loaded(model, number), q, v, a) + 0.1 * np.random.default_rng(1).normal(size=v.shape)
+    tau[:, :6] = 1e3
+    payload = identify_payload(model, number, q, v, a, tau, weights=np.arange(model.nv) >= 6)
+    assert np.isclose(payload.residual, 0.1, rtol=0.05)
+    assert (np.abs(payload.parameters - LOAD.parameters) < 5 * payload.standard_deviations).all()
+
+
 def test_many_samples_are_added_in_parts():
     model = robot("ur5")
     q, v, a = motion(model, 3000)
@@ -169,6 +184,8 @@ def test_wrong_arguments_are_named():
         identify_payload(model, -1, q, v, a, tau)
     with pytest.raises(InvalidModelError, match="wrist_9"):
         identify_payload(model, "wrist_9", q, v, a, tau)
+    with pytest.raises(ValueError, match="weights must not be negative, got -1"):
+        identify_payload(model, 5, q, v, a, tau, weights=[-1.0, 1.0, 1.0, 1.0, 1.0, 1.0])
     with pytest.raises(ShapeError, match=r"tau must have shape \(N, 6\), got \(5, 5\)"):
         identify_payload(model, 5, q, v, a, tau[:, 1:])
     with pytest.raises(ShapeError, match="as many samples of q, v, a and tau, got 5, 5, 5, 4"):

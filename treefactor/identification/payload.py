@@ -48,6 +48,9 @@ class Payload(ReadOnly):
     Notes
     -----
     Immutable.
+
+    Added to the row of the joint in ``model.parameters``, the parameters make those of the robot as it is, for
+    ``model.with_parameters``.
     """
 
     joint: str
@@ -98,12 +101,15 @@ class PayloadIdentification(Sealed):
     static : bool
         Whether the robot rests in every sample: then gravity shows the mass and the first moment only.
     weights : array_like, shape (nv,), optional
-        One over the standard deviation of the torque of every freedom; equal by default.
+        One over the standard deviation of the torque of every freedom, equal by default; 0 leaves a freedom
+        out, such as those of a base whose force is not measured.
 
     Raises
     ------
     InvalidModelError, IndexError, DtypeError
         If there is no such joint.
+    ValueError
+        If a weight is negative.
 
     Notes
     -----
@@ -133,8 +139,10 @@ class PayloadIdentification(Sealed):
             )
         nv, static = model.nv, bool(static)
         weights = np.ones(nv) if weights is None else as_vector(weights, nv, "weights")
+        if (weights < 0.0).any():
+            raise ValueError(f"weights must not be negative, got {weights.min():g}")
         freedoms, joints = regressor_pattern(model)
-        pairs = np.flatnonzero(joints == number)
+        pairs = np.flatnonzero((joints == number) & (weights[freedoms] > 0.0))
         columns = FELT_AT_REST if static else len(PARAMETERS)
         self._keep(model=model, joint=model.joints[number].name, static=static)
         self._keep(_pairs=pairs, _rows=freedoms[pairs], _weights=weights[freedoms[pairs]], _columns=columns)
