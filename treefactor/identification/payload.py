@@ -49,8 +49,8 @@ class Payload(ReadOnly):
     -----
     Immutable.
 
-    Added to the row of the joint in ``model.parameters``, the parameters make those of the robot as it is, for
-    ``model.with_parameters``.
+    Added to the row of the joint in ``model.parameters``, the parameters make those of the robot as it is,
+    which ``model.with_parameters`` takes.
     """
 
     joint: str
