@@ -373,3 +373,18 @@ def bindable_model(model: Model, inertias) -> Model:
             "configuration"
         )
     return found
+
+
+def changed_model(model: Model, inertias) -> Model:
+    """Return the model with a copy of one set of inertias, an Inertias or parameters; None: the model."""
+    if inertias is None:
+        return model
+    elements = with_inertias(model, inertias)._elements
+    if elements:
+        raise ValueError(
+            f"expected one set of inertias, of shape ({model.njoints}, 10), got those of a batch of shape "
+            f"{elements}: take one of its sets, inertias.parameters[k]"
+        )
+    if not isinstance(inertias, Inertias):
+        return model.with_parameters(inertias)
+    return model.with_parameters(inertias.parameters, inertias._armature)
