@@ -93,7 +93,7 @@ def map_function(function, model: Model, *arrays, inertias=None, **options) -> d
     *arrays : dask or NumPy arrays, shapes (..., nq), (..., nv), (..., nv)
         With at least one leading axis, the same for all, by which chunks are computed.
     inertias : Inertias, NumPy or dask array, optional
-        As for `map_dynamics`; only for functions that take them.
+        As for `map_dynamics`. For functions that take them.
     **options
         Other arguments of the function by name, such as ``frame="tool"``.
 
@@ -146,7 +146,7 @@ def map_step(
     ----------
     model : Model
     q, v, tau, backend, inertias
-        As for `map_dynamics`; with inertias `treefactor.step` computes.
+        As for `map_dynamics`. With inertias `treefactor.step` computes, not a program.
     h : float
         Length of the step, s.
     method : {"semi_implicit_euler", "rk4"}
@@ -182,7 +182,7 @@ def map_rollout(
     ----------
     model : Model
     backend, inertias
-        As for `map_dynamics`; with inertias `treefactor.rollout` computes.
+        As for `map_dynamics`. With inertias `treefactor.rollout` computes, not a program.
     q0, v0, tau : dask or NumPy array, shapes (..., nq), (..., nv), (..., T, nv)
         With at least one leading axis, the same for all, by which chunks are computed: never by steps.
     h, method
