@@ -16,6 +16,8 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, ru
 import treefactor as tf
 from treefactor.model.parameters import from_log_cholesky
 
+pytestmark = pytest.mark.isa
+
 TAKES_INERTIAS = {
     name
     for name in tf.__all__
