@@ -59,6 +59,7 @@ from .exceptions import (
     TreefactorError,
 )
 from .identification.base_parameters import BaseParameters, base_parameters
+from .identification.identification import Identification
 from .identification.regressors import (
     gravity_regressor,
     kinetic_energy_regressor,
@@ -129,6 +130,7 @@ __all__ = [
     "DtypeError",
     "Factor",
     "Frame",
+    "Identification",
     "Inertia",
     "Inertias",
     "InvalidChainError",

@@ -284,6 +284,48 @@ def test_rounded_angles_do_not_become_rank(name, tolerance):
     assert tf.base_parameters(robot(name), tolerance=tolerance, snap=0.0).count == ROBOTS[name][1]
 
 
+@settings(deadline=None, max_examples=50)
+@given(special_models(), st.floats(-13, -5), st.integers(0, 2**32 - 1))
+def test_small_errors_of_placements_do_not_become_rank(model, exponent, seed):
+    """Errors above the tolerance are reported."""
+    rng, error = np.random.default_rng(seed), 10.0**exponent
+    joints = [
+        tf.Joint(
+            *(j.name, j.kind, j.parent, j.R @ tf.so3.exp(error * rng.normal(size=3))),
+            *(j.p + error * rng.normal(size=3), j.axis, j.pitch),
+        )
+        for j in model.joints
+    ]
+    exact = tf.base_parameters(model, snap=0.0)
+    rounded = tf.base_parameters(tf.Model(joints, model.gravity), snap=0.0)
+    assert exact.sensitive == ()
+    assert rounded.count == exact.count or exact.count in rounded.counts.values()
+    assert tf.base_parameters(tf.Model(joints, model.gravity), snap=0.0, tolerance=1e-3).count == exact.count
+
+
+@settings(deadline=None, max_examples=20)
+@given(st.one_of(special_models(max_joints=4), models(max_joints=3)), st.integers(1, 15), st.booleans())
+def test_known_bodies(model, which, armature):
+    known = [j for j in range(model.njoints) if which >> j & 1]
+    base = tf.base_parameters(model, armature, known=[model.joints[j].name for j in known])
+    Y = numeric_rank.stacked(model, armature)
+    Y[:, [10 * j + k for j in known for k in range(10)]] = 0.0
+    assert base.count == (numeric_rank.rank(Y) if Y.any() else 0)
+    np.testing.assert_allclose(Y[:, base.kept] @ base.K, Y, atol=1e-10 * np.abs(Y).max())
+    np.testing.assert_allclose(
+        Y @ base.null.T, 0.0, atol=1e-9 * np.abs(Y).max() * np.abs(base.null).max(initial=1)
+    )
+
+
+def test_the_last_body_of_an_arm_alone():
+    """All ten parameters of a payload are felt if the arm is known."""
+    model = robot("ur5_robot")
+    base = tf.base_parameters(model, armature=False, known=range(5))
+    assert base.names == tuple(f"{one} of wrist_3_joint" for one in INERTIAL)
+    with pytest.raises((tf.InvalidModelError, IndexError)):
+        tf.base_parameters(model, known=["nothing"])
+
+
 def test_size_of_the_robot_does_not_matter():
     model = special_model(["revolute", "helical", "universal", "prismatic", "revolute"], 3, (0, 0, -9.81))
     counts = {tf.base_parameters(scaled(model, size)).count for size in (1e-6, 1.0, 1e6)}

@@ -30,5 +30,6 @@ def directions_of_samples(model, armature: bool, largest: float) -> Directions:
     Y = regressor(model, q, v, a, columns=("inertia", "armature") if armature else ("inertia",)) * units
     lengths = np.linalg.norm(Y, axis=(0, 2))[:, None]
     Y /= np.where(lengths > 0.0, lengths, 1.0)
-    rows, sizes = weak_directions(np.linalg.qr(Y.reshape(-1, len(units)), mode="r"), largest)
+    triangle = np.asarray(np.linalg.qr(Y.reshape(-1, len(units)), mode="r"))
+    rows, sizes = weak_directions(triangle, largest)
     return Directions(rows, sizes, units, order_of(columns), 0.0)

@@ -122,7 +122,7 @@ static void NAME(center_of_mass)(const Mechanism *m, const double *q, double *Y,
     const real zero = {0};
     const Workspace w = NAME(carve_workspace)(m, workspace);
     double mass = 0.0, scale;
-    for (ptrdiff_t i = 0; i < m->bodies; i++) mass += m->body[i].mass;
+    for (ptrdiff_t i = 0; i < m->bodies; i++) mass += m->inertias[10 * i];
     scale = 1.0 / mass;
     NAME(compute_angles)(m, q, &w.angles);
     for (ptrdiff_t i = 0; i < m->bodies; i++) {
