@@ -26,6 +26,7 @@ KERNELS, STEPPER, PAIR = OBJECTS["Kernels"], standing(), tf.Tree([-1, 0])
 STATE = np.array([0.0, 0, 1, 0, 0, 0, 1]), np.zeros(6), np.zeros(6)
 CONTACTS = OBJECTS["fclib.Contacts"]
 OUT = np.empty((MODEL.nv, MODEL.nv))
+INERTIAS = tf.Inertias(MODEL, MODEL.parameters[None])
 FORCES = np.zeros((MODEL.njoints, 6))
 CASES = {  # functions of arrays, and arrays that they accept; by the name of what is public
     "crba": (lambda q, out: tf.crba(MODEL, q, out), Q, OUT),
@@ -196,6 +197,13 @@ CASES = {  # functions of arrays, and arrays that they accept; by the name of wh
     "Inertia": (lambda com, tensor: tf.Inertia(1.0, com, tensor), X, np.eye(3)),
     "Inertia.from_parameters": (tf.Inertia.from_parameters, MODEL.parameters[0]),
     "Model.with_parameters": (MODEL.with_parameters, MODEL.parameters, MODEL.armature),
+    "Inertias": (
+        lambda pi, armature, which: tf.Inertias(MODEL, pi, armature, which),
+        *(MODEL.parameters[None], MODEL.armature, np.zeros(3, int)),
+    ),
+    "Inertias.set": (lambda rows, pi: INERTIAS.set(rows, 1, pi), np.zeros(1, int), MODEL.parameters[0]),
+    "Inertias.scale": (lambda factor: INERTIAS.scale(None, None, factor), np.ones(MODEL.njoints)),
+    "Inertias.add": (lambda payload: INERTIAS.add(0, 1, payload), MODEL.parameters[0]),
     "Joint": (lambda R, p, axis: tf.Joint("j", "revolute", -1, R, p, axis), np.eye(3), X, Z),
     "Joint limits": (
         lambda low, high, armature: tf.Joint(

@@ -4,9 +4,20 @@
 of parameters that the forces of the joints depend on, `excitation` names what measured motions do not show.
 `identification` estimates parameters from samples, `samples` judges the samples; `physical` fits bodies that
 can exist to a triangle of least squares; `gradients` changes gradients to coordinates of such bodies.
-`payload` finds what a joint carries beyond its model; `exciting` designs motions.
+`payload` finds what a joint carries beyond its model; `exciting` designs motions. Pseudo-inertias and
+log-Cholesky coordinates are those of `treefactor.model.parameters`.
 """
 
+from ..model.parameters import (
+    fault_of,
+    faults,
+    from_log_cholesky,
+    from_pseudo_inertia,
+    log_cholesky_jacobian,
+    moved_parameters,
+    pseudo_inertia,
+    to_log_cholesky,
+)
 from .base_parameters import BaseParameters, Direction, base_parameters
 from .columns import column_names, regressor_pattern
 from .estimate import Estimate, PhysicalEstimate, Residuals
@@ -43,17 +54,25 @@ __all__ = [
     "column_names",
     "directions_not_excited",
     "exciting_motion",
+    "fault_of",
+    "faults",
     "fit_physical",
+    "from_log_cholesky",
+    "from_pseudo_inertia",
     "gravity_regressor",
     "identify_payload",
     "kinetic_energy_regressor",
     "log_cholesky_gradient",
+    "log_cholesky_jacobian",
     "momentum_regressor",
+    "moved_parameters",
     "potential_energy_regressor",
+    "pseudo_inertia",
     "regressor",
     "regressor_pattern",
     "regressor_transpose_times",
     "slow_rows",
+    "to_log_cholesky",
     "torque_delay",
     "unexcited",
 ]
