@@ -51,13 +51,10 @@ cdef class StateFunction:
         assert self.results < MOST_ARRAYS
         describe_shape(array, shape)
         array.form = form
-        if form == PAIR:
-            array.computed = 2 * self.bodies.nnz - self.bodies.nv
-        elif form == SYMMETRIC:
-            array.computed = self.bodies.nnz
         if form == SPARSE:
             array.computed, array.at = computed, at
         elif form != PLAIN:
+            array.computed = self.bodies.nnz + (self.bodies.nnz - self.bodies.nv if form == PAIR else 0)
             array.at = self.bodies.pattern.packed_entries(form == PAIR)
         self.results += 1
 
@@ -111,8 +108,7 @@ cdef class StateFunction:
         if not self.bodies.is_configuration(x[0], 1):
             return False
         for k in range(self.results):
-            if self.is_apart(k):
-                need += self.result[k].computed
+            need += self.result[k].computed if self.is_apart(k) else 0
         if need > STACK_DOUBLES:
             work = <double *> malloc(need * sizeof(double))
             if work == NULL:
