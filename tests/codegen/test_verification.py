@@ -9,7 +9,7 @@ from helpers.program_tables import tables
 
 import treefactor as tf
 from treefactor.cli import main
-from treefactor.codegen import verify, writer
+from treefactor.codegen import loop_functions, verify
 from treefactor.codegen.algorithms import reduction
 from treefactor.codegen.choices import METHODS, VARIANTS
 from treefactor.codegen.program import LOOP_FUNCTIONS, available
@@ -167,7 +167,7 @@ def larger(x):
 @pytest.mark.parametrize("part", REDUCTION)
 def test_an_error_in_the_reduction_is_named(part, monkeypatch):
     model = MECHANISMS["five-bar"]().model
-    where = {"inverse": reduction, "factor": writer, "half_solve": writer}.get(part)
+    where = {"inverse": reduction, "factor": loop_functions, "half_solve": loop_functions}.get(part)
     name = part.split(".")[-1]
     where = where or getattr(reduction, part.split(".")[0])
     right = getattr(where, name)
