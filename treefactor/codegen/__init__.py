@@ -1,7 +1,6 @@
 """Generate straight-line programs of a model: recursions run on scalar expressions, simplified and shared."""
 
-from .kernels import Kernels, compile
-from .parameter_calls import ParameterKernels
+from .kernels import Kernels, ParameterKernels, compile
 from .program.differentiate import directional, gradient
 from .program.program import Function, Program
 from .stages import stages

@@ -32,6 +32,7 @@ from .backends.choice import BACKENDS, LANES, made_by
 from .derivative_calls import KINDS, DerivativeCalls
 from .failures import require_pivots
 from .loop_calls import LoopCalls
+from .parameter_calls import ParameterCalls
 from .program.names import SOLVED as SOLVED
 from .program.names import is_solved, name_of
 from .program.program import Program
@@ -152,8 +153,6 @@ class Kernels(DerivativeCalls, LoopCalls):
     def __new__(cls, program: Program, backend: str, model: Model | None = None):
         """Return `ParameterKernels` if the functions of the program take inertial parameters."""
         if cls is Kernels and program.inputs is not None:
-            from .parameter_calls import ParameterKernels
-
             return object.__new__(ParameterKernels)
         return object.__new__(cls)
 
@@ -358,6 +357,26 @@ class Kernels(DerivativeCalls, LoopCalls):
         """Fill the unused lanes of the last block with identity matrices."""
         diagonal = self._tree.rows == self._tree.columns
         lanes[count // LANES :, :, count % LANES :] = diagonal[:, None]
+
+
+class ParameterKernels(ParameterCalls, Kernels):  # type: ignore[misc]  # the signatures differ by pi
+    """Generated functions of one robot with inertial parameters as inputs: the last array argument ``pi``.
+
+    ``pi`` is what `Program.parameters` returns, shape (p,) for one robot, or (..., p) for a robot in every
+    element of a batch. Everything else is as in `Kernels`, which `compile` returns for other programs.
+
+    Examples
+    --------
+    >>> import numpy as np, treefactor as tf
+    >>> rod = tf.Inertia(1.0, [0, 0, -0.5], np.diag([0.1, 0.1, 0.0]))
+    >>> model = tf.Model([tf.Joint("hinge", "revolute", axis=[0, 1, 0], inertia=rod)])
+    >>> kernels = tf.compile(model, "rnea", parameters="base")
+    >>> one = np.array([[1.0, 0, 0, -0.5, 0.35, 0, 0.35, 0, 0, 0]])
+    >>> pi = kernels.program.parameters([one, 2 * one])
+    >>> kernels.rnea(np.zeros(1), np.zeros(1), np.ones(1), pi)
+    array([[0.35],
+           [0.7 ]])
+    """
 
 
 def _blocks(batch, count: int, operands, result, results: Results, first: int, stop: int) -> None:

@@ -7,12 +7,16 @@ import numpy as np
 from .._util.validation import Sealed
 
 
-class LoopCalls(Sealed):
-    """Methods of `Kernels` for models with loops."""
+class FunctionCalls(Sealed):
+    """Base of the classes that define methods of `Kernels`."""
 
     def _call(self, name: str, arguments: tuple, out, num_threads: int, layout: str = "dense") -> np.ndarray:
         """Compute a function of one result."""
         raise NotImplementedError
+
+
+class LoopCalls(FunctionCalls):
+    """Methods of `Kernels` for models with loops."""
 
     def loops(self, q, v, tau, out=None, num_threads: int = 1) -> np.ndarray:
         """Compute accelerations with all loops closed, shape (..., nv).
