@@ -189,10 +189,8 @@ def _require_parameters(parameters, zeros) -> None:
     """Raise CodegenError unless `parameters` and `zeros` are known and fit together."""
     for value, name, known in ((parameters, "parameters", PARAMETERS), (zeros, "zeros", ZEROS)):
         if value is not None and (not isinstance(value, str) or value not in known):
-            expected = " or ".join(map(repr, known))
-            raise CodegenError(
-                f"{name} must be None, or one of {expected}; got {value!r}{similar(value, known)}"
-            )
+            expected = ", ".join(map(repr, (None, *known)))
+            raise CodegenError(f"{name} must be one of {expected}; got {value!r}{similar(value, known)}")
     if zeros and not parameters:
         raise CodegenError(
             "zeros= needs parameters='base' or 'standard': without it all constants are folded"
