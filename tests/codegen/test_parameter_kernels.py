@@ -178,17 +178,17 @@ def test_saved_loaded_and_pickled(tmp_path):
 )
 def test_a_damaged_map_is_refused(tmp_path, change):
     program = generate(model("dpend"), "rnea", parameters="base")
-    (name, values), own = *change.items(), program.inputs
+    (name, values), own = *change.items(), program.parameter_map
     if name in ("row", "column", "value") and values.dtype == getattr(own, name).dtype:
         values = np.resize(values, own.row.size)
-    replace(program, inputs=replace(own, **{name: values})).save(tmp_path / "bad.npz")
+    replace(program, parameter_map=replace(own, **{name: values})).save(tmp_path / "bad.npz")
     with pytest.raises(tf.CodegenError, match="map of inertial parameters"):
         Program.load(tmp_path / "bad.npz")
 
 
 def test_a_map_of_another_size_is_refused(tmp_path):
     program = generate(model("dpend"), "rnea", parameters="base")
-    replace(program, inputs=replace(program.inputs, size=2)).save(tmp_path / "bad.npz")
+    replace(program, parameter_map=replace(program.parameter_map, size=2)).save(tmp_path / "bad.npz")
     with pytest.raises(tf.CodegenError, match="do not fit"):
         Program.load(tmp_path / "bad.npz")
 

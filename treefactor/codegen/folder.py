@@ -134,7 +134,7 @@ def _reference(model, program) -> str:
     values = {"q": _configurations(model, program, rng)}
     others = ORDER[1:]
     values |= dict(zip(others, rng.normal(size=(len(others), STATES, program.nv)), strict=True))
-    if program.inputs is not None:
+    if program.parameter_map is not None:
         values[PI] = _parameters(program, rng)
     functions = program.functions.values()
     used = {name for function in functions for name in _arguments(function)[: function.after_v + 1]}
@@ -176,7 +176,7 @@ def _size_of_u(function) -> int:
 
 def _parameters(program, rng) -> np.ndarray:
     """Return the inertial inputs of robots that are all heavier or lighter than the model, by any factor."""
-    own, joints = program.inputs.model, 10 * len(program.inputs.joints)
+    own, joints = program.parameter_map.model, 10 * len(program.parameter_map.joints)
     robots = own * rng.uniform(0.5, 2.0, (STATES, 1))
     return program.parameters(robots[:, :joints].reshape(STATES, -1, 10), robots[:, joints:])
 

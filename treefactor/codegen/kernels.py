@@ -152,7 +152,7 @@ class Kernels(DerivativeCalls, LoopCalls):
 
     def __new__(cls, program: Program, backend: str, model: Model | None = None):
         """Return `ParameterKernels` if the functions of the program take inertial parameters."""
-        if cls is Kernels and program.inputs is not None:
+        if cls is Kernels and program.parameter_map is not None:
             return object.__new__(ParameterKernels)
         return object.__new__(cls)
 

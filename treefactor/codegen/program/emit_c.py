@@ -146,14 +146,14 @@ def _about(program, function) -> str:
 
 def _about_parameters(program) -> list[str]:
     """Return the comment that defines the entries of pi; no lines if the functions do not take them."""
-    if program.inputs is None:
+    if program.parameter_map is None:
         return []
     lines = [
         "/* pi: inertial parameters, m in kg, h = m c in kg m, and tensor I about the origin in kg m^2 of",
         " * what every joint carries, in axes of the joint, combined:",
     ]
-    for row in range(program.inputs.size):
-        text = f"pi[{row}] = {program.inputs.text(row, plain)}"
+    for row in range(program.parameter_map.size):
+        text = f"pi[{row}] = {program.parameter_map.text(row, plain)}"
         lines += textwrap.wrap(text, COLUMNS, initial_indent=" * ", subsequent_indent=" *     ")
     own = "of this model: " + ", ".join(map(repr, program.parameters().tolist()))
     lines += textwrap.wrap(own, COLUMNS, initial_indent=" * ", subsequent_indent=" *     ")

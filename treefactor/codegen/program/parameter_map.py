@@ -88,7 +88,7 @@ class ParameterMap(ReadOnly):
         """Return the sums of x times coefficients of every row."""
         if not self.row.size:
             return np.zeros((*x.shape[:-1], 0))
-        return np.add.reduceat(x[..., self.column] * value, self.starts, axis=-1)
+        return np.add.reduceat(x.take(self.column, axis=-1) * value, self.starts, axis=-1)
 
     def _columns(self, pi, armature) -> np.ndarray:
         """Return validated parameters and armature, one after the other."""

@@ -73,7 +73,7 @@ class Program(ReadOnly):
         Dependent freedoms that "position_closure" computes by a square root, and its sign, 1 or -1.
     frames : tuple of (str, tuple of int)
         Frames of the functions, and the columns of v that move them: those of their packed Jacobians.
-    inputs : ParameterMap or None
+    parameter_map : ParameterMap or None
         Map from inertial parameters to the last argument ``pi`` of all functions; None if they are constants.
 
     Notes
@@ -93,7 +93,7 @@ class Program(ReadOnly):
     joints: tuple[str, ...] = ()
     branch: tuple[tuple[str, int], ...] = ()
     frames: tuple[tuple[str, tuple[int, ...]], ...] = ()
-    inputs: ParameterMap | None = None
+    parameter_map: ParameterMap | None = None
 
     def __post_init__(self):
         self.__setstate__({"parent": np.array(self.parent), "functions": self.functions})
@@ -142,12 +142,12 @@ class Program(ReadOnly):
         >>> program.functions["rnea"].evaluate([0.0], [0.0], [1.0], heavier)
         array([0.7])
         """
-        if self.inputs is None:
+        if self.parameter_map is None:
             raise CodegenError(
                 "the program has the inertial parameters of the model as constants: "
                 "generate(model, ..., parameters='base') makes them inputs"
             )
-        return self.inputs.inputs(pi, armature)
+        return self.parameter_map.inputs(pi, armature)
 
     def c_source(self, functions=None) -> str:
         """Return C99 of functions (default all): ``tf_NAME(q, v, u, out)``, with -DLANES=8 ``tf_NAME_x8``.
@@ -182,9 +182,9 @@ class Program(ReadOnly):
             plain |= {"group": function.group} if function.group else {}
             head["functions"].append(plain)
             arrays |= {f"{k}.{column}": getattr(function, column) for column in COLUMNS}
-        if self.inputs is not None:
-            head["pi"] = self.inputs.head()
-            arrays |= self.inputs.arrays()
+        if self.parameter_map is not None:
+            head["pi"] = self.parameter_map.head()
+            arrays |= self.parameter_map.arrays()
         with replacing(Path(path)) as draft, open(draft, "wb") as file:
             np.savez_compressed(file, head=np.array(json.dumps(head)), **arrays)
 
@@ -255,8 +255,8 @@ class Program(ReadOnly):
         """Raise CodegenError unless the name, arguments and shape of a function fit the model."""
         fits = name == name_of(function.parts) and all(map(self._is_known, function.parts))
         if fits:
-            sizes = argument_sizes(self.nq, self.nv, self.inputs.size if self.inputs else 0)
-            names = arguments_of(function.parts, self.inputs is not None)
+            sizes = argument_sizes(self.nq, self.nv, self.parameter_map.size if self.parameter_map else 0)
+            names = arguments_of(function.parts, self.parameter_map is not None)
             inputs = tuple((x, sizes[x]) for x in names)
             fits = function.inputs == inputs and function.shape == joint_shape(self.shapes_of(function))
         if not fits:
