@@ -201,6 +201,6 @@ def test_the_command_prints_and_reports(tmp_path, capsys, monkeypatch):
     assert "first that differs" in printed
     assert "in the axes of the joints hinge" in (tmp_path / "out" / "jacobian.c").read_text()
     wrong = tf.codegen.Verdict("rnea", "plain", 1, 0.5, "w[0][2]", "w[0][2]")
-    monkeypatch.setattr("treefactor.codegen.verify", lambda *_: [wrong])
+    monkeypatch.setattr("treefactor.codegen.verify", lambda *_, **options: [wrong])
     assert main(command) == 1
     assert "w[0][2]" in capsys.readouterr().out
