@@ -365,6 +365,10 @@ class ParameterKernels(ParameterCalls, Kernels):  # type: ignore[misc]  # the si
     ``pi`` is what `Program.parameters` returns, shape (p,) for one robot, or (..., p) for a robot in every
     element of a batch. Everything else is as in `Kernels`, which `compile` returns for other programs.
 
+    Notes
+    -----
+    Thread-safe.
+
     Examples
     --------
     >>> import numpy as np, treefactor as tf

@@ -66,7 +66,9 @@ class ParameterMap(ReadOnly):
     @cached_property
     def starts(self) -> np.ndarray:
         """First coefficient of every row."""
-        return np.flatnonzero(np.diff(self.row, prepend=-1))
+        found = np.flatnonzero(np.diff(self.row, prepend=-1))
+        found.flags.writeable = False
+        return found
 
     def text(self, row: int, spelled: Callable[[str], str] = str) -> str:
         """Return a row as a sum of parameters, with their names spelled by a function."""
