@@ -13,7 +13,7 @@ FLOORS = [  # from the ground up; a module imports from its own folder and from 
     *("tree", "families", "model", "config"),
     "linalg",
     *("dynamics", "kinematics"),
-    "derivatives",
+    *("derivatives", "identification"),
     *("mlcp", "constraints"),
     "codegen",
     "xla",

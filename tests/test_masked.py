@@ -29,6 +29,15 @@ FORCES = np.zeros((MODEL.njoints, 6))
 CASES = {  # functions of arrays, and arrays that they accept; by the name of what is public
     "crba": (lambda q, out: tf.crba(MODEL, q, out), Q, OUT),
     "rnea": (lambda q, v, a, fext: tf.rnea(MODEL, q, v, a, fext), Q, V, V, np.zeros((MODEL.njoints, 6))),
+    "regressor": (lambda q, v, a: tf.regressor(MODEL, q, v, a), Q, V, V),
+    "regressor_transpose_times": (
+        lambda *arrays: tf.regressor_transpose_times(MODEL, *arrays),
+        *(Q, V, V, V),
+    ),
+    "gravity_regressor": (lambda q: tf.gravity_regressor(MODEL, q), Q),
+    "momentum_regressor": (lambda q, v: tf.momentum_regressor(MODEL, q, v), Q, V),
+    "kinetic_energy_regressor": (lambda q, v: tf.kinetic_energy_regressor(MODEL, q, v), Q, V),
+    "potential_energy_regressor": (lambda q: tf.potential_energy_regressor(MODEL, q), Q),
     "rnea_derivatives": (
         lambda q, v, a, f: tf.rnea_derivatives(MODEL, q, v, a, f),
         Q,
@@ -166,6 +175,8 @@ CASES = {  # functions of arrays, and arrays that they accept; by the name of wh
     "Tree.pack": (TREE.pack, H),
     "Tree.unpack": (TREE.unpack, TREE.pack(H)),
     "Inertia": (lambda com, tensor: tf.Inertia(1.0, com, tensor), X, np.eye(3)),
+    "Inertia.from_parameters": (tf.Inertia.from_parameters, MODEL.parameters[0]),
+    "Model.with_parameters": (MODEL.with_parameters, MODEL.parameters, MODEL.armature),
     "Joint": (lambda R, p, axis: tf.Joint("j", "revolute", -1, R, p, axis), np.eye(3), X, Z),
     "Joint limits": (
         lambda low, high, armature: tf.Joint(
@@ -186,7 +197,7 @@ CASES = {  # functions of arrays, and arrays that they accept; by the name of wh
     "Kernels.bind": (lambda q, out: KERNELS.bind("crba", q, out=out)(), Q, OUT),
     "Program.parameters": (
         OBJECTS["codegen.ParameterKernels"].program.parameters,
-        *(np.zeros((MODEL.njoints, 10)), np.zeros(MODEL.extended.n)),
+        *(np.zeros((MODEL.njoints, 10)), np.zeros(MODEL.nv)),
     ),
     "constraints.loop_rows": (lambda q, v: constraints.loop_rows(BARS, q, v), CLOSED, RATES),
     "constraints.forward_dynamics": (

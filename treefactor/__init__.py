@@ -42,6 +42,7 @@ from .dynamics import (
     step,
 )
 from .dynamics.chain import chain_forces, chain_inertia
+from .dynamics.inertias import Inertias
 from .exceptions import (
     AdapterError,
     CodegenError,
@@ -56,6 +57,14 @@ from .exceptions import (
     ShapeError,
     StepError,
     TreefactorError,
+)
+from .identification.regressors import (
+    gravity_regressor,
+    kinetic_energy_regressor,
+    momentum_regressor,
+    potential_energy_regressor,
+    regressor,
+    regressor_transpose_times,
 )
 from .kinematics.all_terms import all_terms
 from .kinematics.centroidal import (
@@ -119,6 +128,7 @@ __all__ = [
     "Factor",
     "Frame",
     "Inertia",
+    "Inertias",
     "InvalidChainError",
     "InvalidModelError",
     "InvalidTreeError",
@@ -182,6 +192,7 @@ __all__ = [
     "frame_velocity",
     "generalized_gravity",
     "generate",
+    "gravity_regressor",
     "h_times",
     "integrate",
     "integrate_derivatives",
@@ -192,8 +203,10 @@ __all__ = [
     "joint_jacobian",
     "joint_placements",
     "kinetic_energy",
+    "kinetic_energy_regressor",
     "mechanical_energy",
     "mlcp",
+    "momentum_regressor",
     "multiply",
     "neutral",
     "normalize",
@@ -201,7 +214,10 @@ __all__ = [
     "operational_inertia",
     "operational_space",
     "potential_energy",
+    "potential_energy_regressor",
     "random_configuration",
+    "regressor",
+    "regressor_transpose_times",
     "rnea",
     "rnea_derivatives",
     "rnea_hessian",

@@ -13,13 +13,12 @@ from helpers.codegen_models import (
     random_model,
     states,
 )
-from helpers.other_robots import armature, other_robot, parameters
+from helpers.other_robots import other_robot, parameters
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import treefactor as tf
 from treefactor.codegen import directional, generate, gradient, verify
-from treefactor.codegen.algorithms.inertial_inputs import parameters_of
 from treefactor.codegen.choices import Choice
 from treefactor.codegen.program.names import PARAMETRIC
 
@@ -60,7 +59,7 @@ TARGETS = {"solo12": 1.30, "panda9": 1.15, "talos32": 1.05}  # rnea with "base" 
 def assert_computes(robot, program, other, seed=0):
     """Assert that a program gives the results of another robot for that robot's parameters."""
     q, v, x = states(robot, 3, seed)
-    pi = program.parameters(parameters(other), armature(other))
+    pi = program.parameters(parameters(other), other.armature)
     H, bias = tf.crba(other, q), tf.bias(other, q, v)
     expected = {"bias": bias, "rnea": tf.rnea(other, q, v, x), "minv": np.linalg.inv(H)}
     expected |= {"crba": H, **dict.fromkeys(ACCELERATIONS, tf.forward_dynamics(other, q, v, x))}
@@ -104,6 +103,7 @@ def test_joints_that_follow_others(seed):
     program = generate(robot, parameters="base")
     assert "aba" not in program.functions
     assert_computes(robot, program, other_robot(robot, seed), seed)
+    assert not [one for one in verify(robot, program.functions, parameters="base") if one.first]
 
 
 @pytest.mark.parametrize("kind", ["base", "standard"])
@@ -173,8 +173,8 @@ def test_parameters_are_pinocchios(name):
 def test_parameters_are_those_of_the_model_by_default():
     robot = random_model(np.random.default_rng(0), KINDS, 0.3)
     program = generate(robot, ("rnea", "crba"), parameters="base")
-    assert np.allclose(parameters_of(robot), parameters(robot), rtol=0, atol=1e-14)
-    own = program.parameters(parameters(robot), armature(robot))
+    assert np.allclose(robot.parameters, parameters(robot), rtol=0, atol=1e-14)
+    own = program.parameters(parameters(robot), robot.armature)
     assert np.allclose(program.parameters(), own, rtol=0, atol=1e-12 * np.abs(own).max())
 
 

@@ -9,7 +9,7 @@ from functools import cache
 import numpy as np
 import pytest
 from helpers.codegen_models import model, random_model, states
-from helpers.other_robots import armature, other_robot, parameters
+from helpers.other_robots import other_robot, parameters
 
 import treefactor as tf
 from treefactor.cli import main
@@ -105,6 +105,23 @@ def test_one_robot_for_all_elements_and_for_one(backend, name):
     assert_close(out, expected_of(name, doubled, single))
 
 
+@pytest.mark.parametrize("name", ["rnea", "bias", "crba", "aba", "forward_dynamics"])
+def test_the_same_as_compiled_recursions_with_these_parameters(name):
+    robot = model("ur5")
+    pi = robot.parameters * np.random.default_rng(0).uniform(0.5, 2.0, (COUNT, robot.njoints, 1))
+    found = getattr(kernels(), name)(*given(name), kernels().program.parameters(pi))
+    assert_close(found, getattr(tf, name)(robot, *given(name), inertias=tf.Inertias(robot, pi)))
+
+
+def test_a_model_with_other_parameters_has_the_same_program():
+    robot = model("ur5")
+    pi = robot.parameters * np.random.default_rng(0).uniform(0.5, 2.0, (robot.njoints, 1))
+    changed = generate(robot.with_parameters(pi), "rnea", parameters="base")
+    own = generate(robot, "rnea", parameters="base")
+    assert changed.c_source().count("\n") == own.c_source().count("\n")
+    assert np.allclose(changed.parameters(), own.parameters(pi), rtol=0, atol=1e-14)
+
+
 def test_one_state_of_many_robots():
     others, pi = robots(COUNT)
     q, v, a = (x[0] for x in given("rnea"))
@@ -154,11 +171,11 @@ def test_saved_loaded_and_pickled(tmp_path):
     program = generate(robot, parameters="base")
     program.save(tmp_path / "program.npz")
     other = other_robot(robot)
-    expected = program.parameters(parameters(other), armature(other))
+    expected = program.parameters(parameters(other), other.armature)
     q, v, a = states(robot, 2)
     loaded = Program.load(tmp_path / "program.npz")
     for again in (loaded, pickle.loads(pickle.dumps(program))):
-        assert np.array_equal(again.parameters(parameters(other), armature(other)), expected)
+        assert np.array_equal(again.parameters(parameters(other), other.armature), expected)
         assert np.array_equal(again.parameters(), program.parameters())
         assert_close(tf.compile(again).rnea(q, v, a, expected), tf.rnea(other, q, v, a))
     restored = pickle.loads(pickle.dumps(tf.compile(loaded, "rnea")))

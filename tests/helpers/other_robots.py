@@ -29,8 +29,3 @@ def parameters(model: tf.Model) -> np.ndarray:
         xy, xz, yz = I[0, 1] - m * c[0] * c[1], I[0, 2] - m * c[0] * c[2], I[1, 2] - m * c[1] * c[2]
         found.append([m, *(m * c), xx, xy, yy, xz, yz, zz])
     return np.reshape(found, (len(model.joints), 10))
-
-
-def armature(model: tf.Model) -> np.ndarray:
-    """Return the armature of the freedoms of all joints."""
-    return np.concatenate([np.zeros(0), *(joint.armature for joint in model.joints)])

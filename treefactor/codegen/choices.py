@@ -16,7 +16,7 @@ from ..model.frames import Frame, frame_of, located
 from ..model.model import require_model
 from .algorithms.closing import Closing
 from .algorithms.frames import bodies_of, canonical, regrouped, snapped
-from .algorithms.inertial_inputs import InertialInputs
+from .algorithms.inertial_inputs import InertialInputs, with_armature_of_leaders
 from .algorithms.partition import closed, dependents
 from .algorithms.reduction import AXES
 from .program.names import (
@@ -146,6 +146,7 @@ class Choice:
         _require_expressible(model)
         with np.errstate(over="ignore", invalid="ignore"):  # the writer reports infinite constants
             bodies, change = snapped(bodies_of(model), snap)
+            bodies = with_armature_of_leaders(model, bodies) if parameters else bodies
             stepped = {
                 name: reduce(lambda found, step: step(found), of, bodies) for name, of in steps.items()
             }

@@ -375,8 +375,7 @@ class ParameterKernels(ParameterCalls, Kernels):  # type: ignore[misc]  # the si
     >>> rod = tf.Inertia(1.0, [0, 0, -0.5], np.diag([0.1, 0.1, 0.0]))
     >>> model = tf.Model([tf.Joint("hinge", "revolute", axis=[0, 1, 0], inertia=rod)])
     >>> kernels = tf.compile(model, "rnea", parameters="base")
-    >>> one = np.array([[1.0, 0, 0, -0.5, 0.35, 0, 0.35, 0, 0, 0]])
-    >>> pi = kernels.program.parameters([one, 2 * one])
+    >>> pi = kernels.program.parameters([model.parameters, 2 * model.parameters])
     >>> kernels.rnea(np.zeros(1), np.zeros(1), np.ones(1), pi)
     array([[0.35],
            [0.7 ]])

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from .algorithms.inertial_inputs import armature_of, parameters_of
+from .algorithms.inertial_inputs import own_values
 from .choices import Choice
 from .program.expressions import INPUT
 from .program.names import PI
@@ -56,8 +56,7 @@ def with_used_inputs(
         np.concatenate([np.zeros(0, int), *(function.b[_reads(function)] for function in functions.values())])
     )
     rows = np.concatenate([inputs.rows[used], inputs.folded])
-    own = np.append(parameters_of(model).ravel(), armature_of(model))
-    freedoms = tuple(model.extended.name(k) for k in range(model.extended.n))
+    own, freedoms = own_values(model), tuple(model.tree.names or map(str, range(model.nv)))
     names = tuple(joint.name for joint in model.joints)
     found = {name: _renumbered(function, used) for name, function in functions.items()}
     return found, ParameterMap.of(names, freedoms, used.size, rows, own)

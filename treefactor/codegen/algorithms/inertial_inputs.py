@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from ...model._model_parameters import rotors_of
 from .frames import UNFELT, Body
 
 UPPER = tuple((i, j) for i in range(4) for j in range(i, 4))  # different entries of the second moments
@@ -34,19 +35,17 @@ def _unit_moments() -> np.ndarray:
 UNIT = _unit_moments()
 
 
-def parameters_of(model) -> np.ndarray:
-    """Return the ten parameters of every joint, shape (njoints, 10)."""
-    found = np.zeros((len(model.joints), 10))
-    for row, joint in zip(found, model.joints, strict=True):
-        m, c = joint.inertia.mass, joint.inertia.com
-        tensor = joint.inertia.tensor + m * (c @ c * np.eye(3) - np.outer(c, c))
-        row[0], row[1:4], row[4:] = m, m * c, tensor[[0, 0, 1, 0, 1, 2], [0, 1, 1, 2, 2, 2]]
-    return found
+def own_values(model) -> np.ndarray:
+    """Return the parameters of every joint, then the armature of the freedoms."""
+    return np.append(model.parameters, model.armature)
 
 
-def armature_of(model) -> np.ndarray:
-    """Return the armature of the freedoms of all joints."""
-    return np.concatenate([np.zeros(0), *(joint.armature for joint in model.joints)])
+def with_armature_of_leaders(model, bodies: list[Body]) -> list[Body]:
+    """Return bodies with the armature of `Model.armature`, in which mimic joints count for their leaders."""
+    rotors = rotors_of(model, model.armature)
+    return [
+        replace(body, armature=tuple(rotors[body.v : body.v + body.freedoms].tolist())) for body in bodies
+    ]
 
 
 def moment_maps(bodies: list[Body], joints: int, regroup: bool) -> np.ndarray:
@@ -92,13 +91,13 @@ class InertialInputs:
 
     Attributes
     ----------
-    rows : ndarray, shape (size, 10 njoints + freedoms)
-        Every input as a function of the parameters of all joints, then of the armature of all freedoms.
-    folded : ndarray, shape (m, 10 njoints + freedoms)
+    rows : ndarray, shape (size, 10 njoints + nv)
+        Every input as a function of the parameters of all joints, then of the armature.
+    folded : ndarray, shape (m, 10 njoints + nv)
         The same of the moments and armature that are 0 in the program.
     entries : ndarray of int, shape (bodies, 4, 4)
         Number of the input that holds a second moment; -1 for 0.
-    armature : ndarray of int, shape (freedoms,)
+    armature : ndarray of int, shape (freedoms of all joints,)
         Number of the input that holds the armature of a freedom; -1 for 0.
     """
 
@@ -113,8 +112,8 @@ class InertialInputs:
 
         Armature is an input where it is not 0 in the model.
         """
-        maps, rotors = moment_maps(bodies, len(model.joints), regroup), armature_of(model)
-        entries, numbers = np.full((len(bodies), 4, 4), -1), np.full(rotors.size, -1)
+        maps, rotors = moment_maps(bodies, model.njoints, regroup), model.armature
+        entries, numbers = np.full((len(bodies), 4, 4), -1), np.zeros(rotors.size)
         rows: list[np.ndarray] = []
         folded: list[np.ndarray] = []
         for i, body in enumerate(bodies):
@@ -130,14 +129,18 @@ class InertialInputs:
         unit = np.eye(rotors.size, maps.shape[-1] + rotors.size, maps.shape[-1])
         for k, row in enumerate(unit):
             if rotors[k]:
-                numbers[k] = len(rows)
+                numbers[k] = 1 + len(rows)
             (rows if rotors[k] else folded).append(row)
         width = unit.shape[1]
-        return cls(*(np.reshape(x, (len(x), width)) for x in (rows, folded)), entries, numbers)
+        return cls(
+            *(np.reshape(x, (len(x), width)) for x in (rows, folded)),
+            entries,
+            rotors_of(model, numbers).astype(int) - 1,
+        )
 
     def values(self, model) -> np.ndarray:
         """Return the inputs for a model."""
-        return self.rows @ np.append(parameters_of(model), armature_of(model))
+        return self.rows @ own_values(model)
 
     def placed(self, bodies: list[Body], scalars: list) -> list[Body]:
         """Return the bodies with inputs, of these scalars, in place of moments and armature."""

@@ -10,8 +10,8 @@ import numpy as np
 
 from ..._util.validation import ReadOnly, as_real
 from ...exceptions import CodegenError, ShapeError
+from ...model.parameters import PARAMETERS
 
-PARAMETERS = ("m", "h_x", "h_y", "h_z", "I_xx", "I_xy", "I_yy", "I_xz", "I_yz", "I_zz")
 ARRAYS = {"row": np.int32, "column": np.int32, "value": np.float64, "model": np.float64}
 FOLDED = 1e-12  # largest value of an input that is folded to 0, relative to the parameters of the joints
 
@@ -24,7 +24,7 @@ class ParameterMap(ReadOnly):
     ----------
     joints : tuple of str
     freedoms : tuple of str
-        Names of the freedoms of all joints, which have armature.
+        Names of the freedoms of v, which have armature.
     size : int
         Number of inputs.
     row, column : ndarray of int32, shape (nonzeros,)

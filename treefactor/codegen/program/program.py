@@ -118,8 +118,8 @@ class Program(ReadOnly):
             Mass (kg), first moments (kg m) and tensor about the origin (kg m^2) of what every joint carries,
             in axes of the joint: ``Inertia.toDynamicParameters`` of Pinocchio, (m, h_x, h_y, h_z, I_xx, I_xy,
             I_yy, I_xz, I_yz, I_zz). No body needs to have them. Default: those of the model.
-        armature : array_like, shape (..., freedoms), optional
-            Of the freedoms of all joints. Default: that of the model. Where that is 0, it must be 0.
+        armature : array_like, shape (..., nv), optional
+            As `Model.armature`. Default: that of the model. Where that is 0, it must be 0.
 
         Returns
         -------
@@ -138,7 +138,7 @@ class Program(ReadOnly):
         >>> rod = tf.Inertia(1.0, [0, 0, -0.5], np.diag([0.1, 0.1, 0.0]))
         >>> model = tf.Model([tf.Joint("hinge", "revolute", axis=[0, 1, 0], inertia=rod)])
         >>> program = tf.generate(model, "rnea", parameters="base")
-        >>> heavier = program.parameters([[2.0, 0, 0, -1, 0.7, 0, 0.7, 0, 0, 0]])
+        >>> heavier = program.parameters(2 * model.parameters)
         >>> program.functions["rnea"].evaluate([0.0], [0.0], [1.0], heavier)
         array([0.7])
         """
