@@ -222,6 +222,10 @@ CASES = {  # functions of arrays, and arrays that they accept; by the name of wh
     "Kernels.crba": (KERNELS.crba, Q, OUT),
     "Kernels.aba": (KERNELS.aba, Q, V, V),
     "Kernels.bind": (lambda q, out: KERNELS.bind("crba", q, out=out)(), Q, OUT),
+    "Program.parameters": (
+        OBJECTS["codegen.ParameterKernels"].program.parameters,
+        *(np.zeros((MODEL.njoints, 10)), np.zeros(MODEL.nv)),
+    ),
     "constraints.loop_rows": (lambda q, v: constraints.loop_rows(BARS, q, v), CLOSED, RATES),
     "constraints.forward_dynamics": (
         lambda q, v, tau: constraints.forward_dynamics(BARS, q, v, tau),

@@ -80,6 +80,7 @@ OBJECTS = {  # by the names of the API reference
     "check.Row": ROW,
     "check.SelfCheck": check.self_check(np.eye(2), tf.Tree([-1, 0])),
     "codegen.Function": PROGRAM.functions["crba"],
+    "codegen.ParameterKernels": tf.compile(MODEL, ["crba", "aba"], parameters="base"),
     "codegen.Verdict": Verdict("crba", "plain", 1, 0.0, None, None),
     "constraints.BodyJoint": MAXIMAL.joints[0],
     "constraints.BodyStates": MAXIMAL.states(LINKAGE.closed, np.zeros(LINKAGE.model.nv)),
@@ -177,6 +178,12 @@ def of_kernels(kernels, k):
     return [kernels.crba(q), kernels.aba(q, v, x), kernels.aba(q[0], v[0], x[0])]
 
 
+def of_parameter_kernels(kernels, k):
+    q, v, x, _ = arguments(MODEL, k % 5, (3,))
+    pi = kernels.program.parameters()
+    return [kernels.crba(q, pi), kernels.aba(q, v, x, pi), kernels.aba(q[0], v[0], x[0], pi)]
+
+
 def of_mechanism(mechanism, k):
     """Compute loop rows, and dynamics with closed loops."""
     model, rng = mechanism.model, np.random.default_rng(k % 5)
@@ -216,6 +223,7 @@ USES = {  # of an object and a number: what it computes
     "Kernels": of_kernels,
     "Program": of_program,
     "Tree": of_tree,
+    "codegen.ParameterKernels": of_parameter_kernels,
     "constraints.Contact": of_contact,
     "mechanisms.Mechanism": of_mechanism,
     "mlcp.Problem": of_problem,

@@ -141,8 +141,19 @@ def _generate(commands) -> None:
         help="signs, 1 or -1, of the square roots of position_closure; the others stay as they are printed "
         "without it",
     )
+    _parameters(command)
     command.add_argument("--base", **BASES)
     _json(command, "the operation counts")
+
+
+def _parameters(command: argparse.ArgumentParser) -> None:
+    """Add the options of inertial parameters as inputs."""
+    command.add_argument(
+        "--parameters",
+        choices=["base", "standard"],
+        help="inertial parameters are the input pi, regrouped (fewer) or all ten of every joint",
+    )
+    command.add_argument("--zeros", choices=["model"], help="with --parameters: fold those that are 0 now")
 
 
 def _json(command: argparse.ArgumentParser, what: str) -> None:
