@@ -18,6 +18,7 @@ BARS, CLOSED, RATES = LINKAGE.model, LINKAGE.closed, np.zeros(LINKAGE.model.nv)
 H, B = spd_matrix(TREE, 1), np.ones(TREE.n)
 HS, BS = np.stack([H, H]), np.stack([B, B])
 FACTOR, BASE = tf.factor(H, TREE), OBJECTS["BaseParameters"]
+HINGE, BODY = OBJECTS["identification.ExcitingMotion"].model, MODEL.joints[0].inertia.parameters
 EYE, ONES, X, Z = np.eye(2), np.ones(2), np.eye(3)[0], np.eye(3)[2]
 AXES, LINKS, MASSES = np.array([Z, X]), np.ones((2, 3)), np.ones(2)
 TENSORS = np.stack([np.eye(3), np.eye(3)])
@@ -168,6 +169,19 @@ CASES = {  # functions of arrays, and arrays that they accept; by the name of wh
         lambda R: identification.directions_not_excited(R, ("a", "b")),
         np.eye(2),
     ),
+    "identification.fit_physical": (identification.fit_physical, np.eye(2), np.eye(10)[:1], BODY[None]),
+    "identification.identify_payload": (
+        lambda q, v, a, tau: identification.identify_payload(MODEL, 0, q, v, a, tau),
+        *(Q, V, V, V),
+    ),
+    "identification.exciting_motion": (
+        lambda low, high, speed: identification.exciting_motion(
+            HINGE, tf.base_parameters(HINGE), 1.0, 2, low, high, speed, iterations=0
+        ),
+        *(-np.ones(1), np.ones(1), np.ones(1)),
+    ),
+    "ExcitingMotion.at": (OBJECTS["identification.ExcitingMotion"].at, np.zeros(3)),
+    "identification.log_cholesky_gradient": (identification.log_cholesky_gradient, BODY, BODY),
     "bind": (lambda q, out: tf.bind(tf.crba, MODEL, q, out=out)(), Q, OUT),
     "factor": (lambda H, shift: tf.factor(H, TREE, shift=shift), H, B),
     "factor of a batch": (lambda H: tf.factor(H, TREE), HS),
@@ -190,6 +204,8 @@ CASES = {  # functions of arrays, and arrays that they accept; by the name of wh
     "Tree.pack": (TREE.pack, H),
     "Tree.unpack": (TREE.unpack, TREE.pack(H)),
     "Inertia": (lambda com, tensor: tf.Inertia(1.0, com, tensor), X, np.eye(3)),
+    "Inertia.from_parameters": (tf.Inertia.from_parameters, MODEL.parameters[0]),
+    "Model.with_parameters": (MODEL.with_parameters, MODEL.parameters, MODEL.armature),
     "Joint": (lambda R, p, axis: tf.Joint("j", "revolute", -1, R, p, axis), np.eye(3), X, Z),
     "Joint limits": (
         lambda low, high, armature: tf.Joint(

@@ -53,6 +53,9 @@ ROW = check.Row("robot", "fixed", "engine", detail=check.Detail((-1, 0), ("a", "
 FIT = tf.Identification(MODEL, columns=("inertia", "viscous"))
 _rng = np.random.default_rng(0)
 FIT.add(tf.random_configuration(MODEL, _rng, size=(30,)), *_rng.normal(size=(3, 30, MODEL.nv)))
+HINGE = tf.Model([tf.Joint("hinge", "revolute", axis=[0, 1, 0], lower=-1.0, upper=1.0)])
+LOAD = identification.PayloadIdentification(HINGE, 0)
+BOX = tf.Inertia(1.0, tensor=0.1 * np.eye(3)).parameters
 
 OBJECTS = {  # by the names of the API reference
     "BaseParameters": tf.base_parameters(MODEL),
@@ -60,6 +63,7 @@ OBJECTS = {  # by the names of the API reference
     "Factor": tf.factor(spd_matrix(TREE, 1), TREE),
     "Identification": FIT,
     "Inertia": MODEL.joints[0].inertia,
+    "Inertias": tf.Inertias(MODEL, MODEL.parameters),
     "Joint": MODEL.joints[0],
     "Kernels": tf.compile(PROGRAM),
     "Kinematics": tf.Kinematics(MODEL, placements=[0], jacobians=[(1, "WORLD", "packed")]),
@@ -106,6 +110,10 @@ OBJECTS = {  # by the names of the API reference
     "identification.Estimate": FIT.solve(),
     "identification.PhysicalEstimate": FIT.physical(),
     "identification.Residuals": FIT.residuals(FIT.solve()),
+    "identification.ExcitingMotion": identification.ExcitingMotion(HINGE, np.zeros((1, 5)), 2.0, 1.0),
+    "identification.Payload": LOAD.solve(),
+    "identification.PayloadIdentification": LOAD,
+    "identification.PhysicalFit": identification.fit_physical(np.eye(2), np.eye(10)[:1], [BOX]),
     "mechanisms.Mechanism": LINKAGE,
     "mlcp.Problem": PROBLEM,
     "mlcp.Sensitivity": tf.mlcp.sensitivity(tf.mlcp.solve(PROBLEM)),
