@@ -131,11 +131,12 @@ class SampleRows(Sealed):
         return arrays, further
 
     def known(self, q, v, a) -> np.ndarray:
-        """Return the torques, (N, nv), of those parameters of the model that are not estimated."""
+        """Return the torques, (N, nv) or a zero, of parameters of the model that are not estimated."""
         rotors = self.model.armature.copy()
         rotors[self.rotors] = 0.0
-        bodies = 0.0 if self.base else rnea(self.model, q, v, a) - self.model.armature * a
-        return bodies + rotors * a
+        if self.base:
+            return rotors * a if rotors.any() else np.zeros((1, 1))
+        return rnea(self.model, q, v, a) - (self.model.armature - rotors) * a
 
     def parts(self, v, a, tau, use, extra) -> tuple[np.ndarray, ...]:
         """Return the second table of `_triangles.update`."""
@@ -150,10 +151,11 @@ class SampleRows(Sealed):
             extra.reshape(len(v), math.prod(extra.shape[1:])),
         )
 
-    def add(self, arrays, use, extra, triangles) -> None:
+    def add(self, arrays, mask, extra, triangles) -> None:
         """Update the triangles with samples (q, v, a, tau); raise the error that names a bad q."""
         q, v, a, tau = (np.ascontiguousarray(array) for array in arrays)
-        tau = np.where(use, tau, 0.0) - self.known(q, v, a)
+        tau = (tau if mask is None else np.where(mask, tau, 0.0)) - self.known(q, v, a)
+        use = np.ones((1, self.model.nv)) if mask is None else mask.astype(float)
         function = compiled_function(self.model, Regressor, ("lanes", INERTIA)) if self.base else None
         parts = self.parts(v, a, tau, use, extra)
         bad = update(function, (q, v, a), parts, len(q), self.counts, self.entries, self.uses, triangles)

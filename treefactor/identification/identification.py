@@ -74,7 +74,7 @@ class Identification(Sealed):
     >>> estimate = fit.solve()
     >>> estimate.names
     ('h_x of shoulder', 'h_z of shoulder', 'I_yy of shoulder', 'viscous friction of shoulder')
-    >>> np.abs(estimate.values - [0, -0.5, 0.35, 0.3]).max() < 0.01
+    >>> bool(np.abs(estimate.values - [0, -0.5, 0.35, 0.3]).max() < 0.01)
     True
     """
 
@@ -142,9 +142,9 @@ class Identification(Sealed):
         arrays, further = self._samples.validated(given, extra)
         mask = None if mask is None else _checked_mask(mask, arrays[3].shape)
         require_usable(dict(zip(given, arrays, strict=True)) | {"extra": further}, mask)
-        use = np.ones(arrays[3].shape) if mask is None else mask.astype(float)
-        self._samples.add(arrays, use, further, self._triangles)
-        self._keep(rows=self.rows + use.sum(axis=0).astype(int))
+        self._samples.add(arrays, mask, further, self._triangles)
+        used = len(arrays[3]) if mask is None else mask.sum(axis=0)
+        self._keep(rows=self.rows + used)
 
     def merge(self, other: Identification) -> None:
         """Add the samples of another identification of the same model and columns.
