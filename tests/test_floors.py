@@ -14,6 +14,7 @@ FLOORS = [  # from the ground up; a module imports from its own folder and from 
     "linalg",
     *("dynamics", "kinematics"),
     "derivatives",
+    "identification",
     *("mlcp", "constraints"),
     "codegen",
     "xla",
