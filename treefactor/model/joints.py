@@ -12,6 +12,8 @@ from .._util.messages import similar
 from .._util.validation import Array, MaybeArray, ReadOnly, as_number, as_real, as_vector, require_finite
 from ..exceptions import InvalidModelError, ShapeError, TreefactorError
 from ..tolerances import ORTHONORMAL
+from ._body_checks import central
+from .inertia import Inertia, as_matrix, no_vector
 
 ROTATIONS = {  # entries of q that form a unit vector
     "continuous": slice(0, 2),
@@ -58,81 +60,6 @@ NO_ARMATURE: Any = 0.0
 def _unturned() -> Any:
     """Return the identity rotation."""
     return np.eye(3)
-
-
-def _origin() -> Any:
-    """Return the zero vector."""
-    return np.zeros(3)
-
-
-def _nothing() -> Any:
-    """Return the zero tensor."""
-    return np.zeros((3, 3))
-
-
-@dataclass(frozen=True, eq=False)
-class Inertia(ReadOnly):
-    """Mass, centre of mass, and inertia tensor about the centre of mass, in the axes of one frame.
-
-    Parameters
-    ----------
-    mass : float
-        kg, not negative.
-    com : array_like, shape (3,)
-        m, measured from the origin of the frame.
-    tensor : array_like, shape (3, 3)
-        kg m^2, about the centre of mass; symmetric.
-
-    Raises
-    ------
-    InvalidModelError, ShapeError, NonFiniteError
-        If an argument has the wrong type or shape, or a value is impossible. `Inertia.fault` checks whether a
-        body can have the tensor.
-
-    Notes
-    -----
-    Immutable.
-    """
-
-    mass: float = 0.0
-    com: Array = field(default_factory=_origin)
-    tensor: Array = field(default_factory=_nothing)
-
-    def __post_init__(self):
-        mass = as_number(self.mass, "mass")
-        com, tensor = as_vector(self.com, 3, "com").copy(), _matrix(self.tensor, "inertia tensor")
-        if mass < 0:
-            raise InvalidModelError(f"mass must not be negative, got {mass}")
-        if np.abs(tensor - tensor.T).max() > ORTHONORMAL * np.abs(tensor).max():
-            raise InvalidModelError("the inertia tensor is not symmetric")
-        self.__setstate__({"mass": mass, "com": com, "tensor": (tensor + tensor.T) / 2})
-
-    def fault(self) -> str | None:
-        """Return why no body has this inertia, or None: checks principal moments and their sums."""
-        if not self.mass and not self.tensor.any():
-            return None
-        moments = np.linalg.eigvalsh(self.tensor)
-        tolerance = ORTHONORMAL * np.abs(moments).max()
-        if moments[0] < -tolerance:
-            return f"principal moment {moments[0]:.3g} of the inertia tensor is negative"
-        if moments[2] > moments[0] + moments[1] + tolerance:
-            shown = ", ".join(f"{moment:.3g}" for moment in moments)
-            return f"principal moments {shown} break the triangle inequality"
-        return None if self.mass else "an inertia tensor without mass"
-
-    def moved(self, R: np.ndarray, p: np.ndarray) -> Inertia:
-        """Return the inertia in another frame, in which this one has rotation R and origin p."""
-        return Inertia(self.mass, p + R @ self.com, R @ self.tensor @ R.T)
-
-    def __add__(self, other: Inertia) -> Inertia:
-        """Return the inertia of both bodies together."""
-        mass = self.mass + other.mass
-        com = (self.mass * self.com + other.mass * other.com) / mass if mass else np.zeros(3)
-        tensor = np.zeros((3, 3))
-        for part in (self, other):  # parallel axes: I + m (d'd 1 - d d')
-            d = part.com - com
-            tensor += part.tensor + part.mass * (d @ d * np.eye(3) - np.outer(d, d))
-        return Inertia(mass, com, tensor)
 
 
 @dataclass(frozen=True)
@@ -196,7 +123,7 @@ class Joint(ReadOnly):
     kind: str
     parent: JointNumber = -1
     R: Array = field(default_factory=_unturned)
-    p: Array = field(default_factory=_origin)
+    p: Array = field(default_factory=no_vector)
     axis: MaybeArray = NOT_GIVEN
     pitch: float = 0.0
     inertia: Inertia = field(default_factory=Inertia)
@@ -287,6 +214,18 @@ class Joint(ReadOnly):
         return 0 if self.mimic else SIZES[self.kind][1]
 
 
+def with_parameters(joint: Joint, pi: np.ndarray, armature: np.ndarray) -> Joint:
+    """Return a joint with other numbers, which need not be those of a body.
+
+    The Inertia then holds a negative mass, or, for a first moment without mass, a centre of mass of NaN.
+    """
+    com, tensor = central(pi)
+    inertia, made = object.__new__(Inertia), object.__new__(Joint)
+    inertia.__setstate__({"mass": float(pi[0]), "com": com, "tensor": tensor})
+    made.__setstate__(joint.__dict__ | {"inertia": inertia, "armature": armature})
+    return made
+
+
 @dataclass(frozen=True, eq=False)
 class Loop(ReadOnly):
     """Joint that closes a loop: it constrains a frame of one body to a frame of another.
@@ -313,9 +252,9 @@ class Loop(ReadOnly):
     first: JointNumber
     second: JointNumber
     R1: Array = field(default_factory=_unturned)
-    p1: Array = field(default_factory=_origin)
+    p1: Array = field(default_factory=no_vector)
     R2: Array = field(default_factory=_unturned)
-    p2: Array = field(default_factory=_origin)
+    p2: Array = field(default_factory=no_vector)
 
     def __post_init__(self):
         try:
@@ -354,18 +293,9 @@ def _spread(values, size: int, name: str) -> np.ndarray:
     return np.full(size, array)
 
 
-def _matrix(values, name: str) -> np.ndarray:
-    """Return a copy of a finite 3 x 3 matrix."""
-    array = as_real(values, name)
-    if array.shape != (3, 3):
-        raise ShapeError(f"{name} must have shape (3, 3), got {array.shape}", array.shape, (3, 3))
-    require_finite(array, name)
-    return array.copy()
-
-
 def _rotation(values, name: str) -> np.ndarray:
     """Return a copy of a rotation matrix; raise InvalidModelError for any other matrix."""
-    R = _matrix(values, name)
+    R = as_matrix(values, name)
     if np.abs(R @ R.T - np.eye(3)).max() > ORTHONORMAL or np.linalg.det(R) < 0:
         raise InvalidModelError(f"{name} is not a rotation matrix: expected R Rᵀ = 1 and det R = 1")
     return R
