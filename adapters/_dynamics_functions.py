@@ -40,7 +40,7 @@ def _forces(model: Model) -> Argument:
 
 def without_gravity(model: Model) -> Model:
     """Return a model whose inverse dynamics at rest is H a."""
-    return Model(model.joints, np.zeros(3), model.name, False, model.loops)
+    return model._replaced(gravity=np.zeros(3))
 
 
 def _of_state(

@@ -112,7 +112,7 @@ class StepDerivatives(NamedTuple):
 @lru_cache(maxsize=16)
 def _weightless(model: Model) -> Model:
     """Return the model without gravity."""
-    return Model(model.joints, np.zeros(3), model.name, loops=model.loops)
+    return model._replaced(gravity=np.zeros(3))
 
 
 def momentum_derivatives(stepper, H, q, v, v_new):

@@ -14,8 +14,8 @@ from .._util.validation import ReadOnly, Sealed, as_number, as_tuple, as_vector
 from ..exceptions import ConfigurationError, InvalidModelError
 from ..kinematics.jacobians import BodyMotions, Support
 from ..model.configuration import random_configuration
-from ..model.frames import Frame, located
-from ..model.model import Model, body_number, require_model
+from ..model.frames import Frame, body_number, located
+from ..model.model import Model, require_model
 from ._contacts import CONTACT, ContactKernel
 from .loops import close, loops_of
 

@@ -8,11 +8,13 @@ therefore gets its own local origin, at its joint.
 from __future__ import annotations
 
 import math
+from typing import NamedTuple
 
 import numpy as np
 
 from ..model.joints import ROTATIONS
 from ..model.model import Model
+from ..model.parameters import TENSOR, moved_parameters
 from ..tree._pattern import Pattern
 from ._recursions import BODY, KINDS, Bodies
 
@@ -27,21 +29,61 @@ TURNING = tuple(kind for kind in KINDS if kind not in ("prismatic", "translation
 LONGEST_ARM = 16  # distance from a local origin, in radii of gyration
 
 
+class Layout(NamedTuple):
+    """Compiled parts that do not depend on inertias, except that the first ones choose the local origins."""
+
+    structs: np.ndarray
+    parents: list[int]
+    massive: np.ndarray  # the body of every joint
+    axes: np.ndarray  # of these bodies' axes to those of their joints
+    pattern: Pattern
+    units: np.ndarray
+    coupling: tuple | None
+
+
 def bodies(model) -> Bodies:
     """Return the compiled form of a `treefactor.Model`."""
-    table = table_of(model)
-    _choose_origins(table)
+    layout = layout_of(model)
     return Bodies(
-        _structs(table),
+        structs_with(layout, model.parameters),
         model.gravity,
         model.extended,
-        np.concatenate([np.zeros(0), *(joint.armature for joint in model.joints)]),
-        Pattern(model.tree),
+        model._rotors,
+        layout.pattern,
         model.nq,
-        units(model),
+        layout.units,
         model.njoints,
+        layout.coupling,
+    )
+
+
+def layout_of(model) -> Layout:
+    """Return what the bodies of all models have in common that `Model.with_parameters` makes from one."""
+    if "layout" in model._shared:
+        return model._shared["layout"]
+    source = model._source or model
+    table = table_of(source)
+    _choose_origins(table)
+    massive = [i for i, body in enumerate(table) if body["joint"] >= 0]
+    layout = Layout(
+        _structs(table),
+        [body["parent"] for body in table],
+        np.array(massive, dtype=np.intp),
+        np.array([table[i]["axes"] for i in massive]).reshape(-1, 3, 3),
+        Pattern(model.tree),
+        units(source),
         coupling_of(model),
     )
+    return model._shared.setdefault("layout", layout)
+
+
+def structs_with(layout: Layout, pi: np.ndarray) -> np.ndarray:
+    """Return the structs of a layout with the inertias of parameters (njoints, 10)."""
+    structs, turned = layout.structs.copy(), moved_parameters(pi, layout.axes)
+    structs["mass"][layout.massive], structs["first"][layout.massive] = turned[:, 0], turned[:, 1:4]
+    structs["tensor"][layout.massive] = turned[:, TENSOR.ravel()]
+    structs["carried"] = _carried(structs["mass"].tolist(), layout.parents)
+    return structs
 
 
 def table_of(model) -> list[dict]:
@@ -59,11 +101,11 @@ def table_of(model) -> list[dict]:
             table.append(_body(model, i, kind, parent, R @ A, p, table))
             table[-1]["q"] += count
             parent, R, p = len(table) - 1, A.T, np.zeros(3)
-        table[-1] |= _inertia(joint.inertia, A) | {"joint": i, "axes": A.T}
+        table[-1] |= {"joint": i, "axes": A.T}
         last.append(parent)
         axes.append(A)
     _number_angles(table)
-    _sum_up(table)
+    _take_inertias(table, model)
     return table
 
 
@@ -104,20 +146,25 @@ def _frame(axis: np.ndarray) -> np.ndarray:
     return np.array([x, [b * f - c * e, c * d - a * f, a * e - b * d], axis]).T
 
 
-def _inertia(inertia, A: np.ndarray) -> dict:
-    """Return mass, first moment and tensor about the origin, in axes A."""
-    m, c = inertia.mass, A.T @ inertia.com
-    about_origin = A.T @ inertia.tensor @ A + m * (c @ c * np.eye(3) - np.outer(c, c))
-    return {"mass": m, "first": m * c, "tensor": about_origin}
+def _take_inertias(table: list[dict], model) -> None:
+    """Store masses, first moments and tensors about the origins, in the bodies' axes; masses of subtrees."""
+    massive = [body for body in table if body["joint"] >= 0]
+    axes = np.array([body["axes"] for body in massive]).reshape(-1, 3, 3)
+    turned = moved_parameters(model.parameters, axes)
+    for body, pi in zip(massive, turned, strict=True):
+        body |= {"mass": float(pi[0]), "first": pi[1:4], "tensor": pi[TENSOR]}
+    carried = _carried([body["mass"] for body in table], [body["parent"] for body in table])
+    for body, mass in zip(table, carried, strict=True):
+        body["carried"] = mass
 
 
-def _sum_up(table: list[dict]) -> None:
-    """Store the mass of the subtree of every body."""
-    for body in table:
-        body["carried"] = body["mass"]
-    for body in reversed(table):
-        if body["parent"] >= 0:
-            table[body["parent"]]["carried"] += body["carried"]
+def _carried(mass: list[float], parents: list[int]) -> list[float]:
+    """Return the mass of the subtree of every body."""
+    found = list(mass)
+    for i in range(len(found) - 1, -1, -1):
+        if parents[i] >= 0:
+            found[parents[i]] += found[i]
+    return found
 
 
 def _number_angles(table: list[dict]) -> None:

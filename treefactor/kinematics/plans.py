@@ -25,9 +25,9 @@ import numpy as np
 from .._util.validation import Sealed, as_vector, check_choice
 from ..dynamics import bodies as compiled
 from ..dynamics._recursions import KINDS
-from ..model.frames import Frame, frame_of, located
+from ..model.frames import Frame, body_number, frame_of, located
 from ..model.joints import SIZES, _rotation
-from ..model.model import Model, body_number
+from ..model.model import Model
 from ._bound_request import code_of, key_of, key_of_placed
 from ._request import COLUMN, FREEDOM, OUTPUT, REFERENCES, TURN, Request
 from .masses import MASSES, MATRICES, NEEDS_OF_MASSES, add_masses, moved_by, require_mass, runs
@@ -101,11 +101,14 @@ class Tables(Sealed):
     axes: dict[int, np.ndarray]  # of the joint's public frame, in that of the body
 
     def __init__(self, model: Model):
+        bodies = compiled.structs_with(compiled.layout_of(model), model.parameters)
+        bodies["local"] = bodies["above"] = 0
+        if model._source is not None:
+            self._keep(**_tables(model._source).__dict__ | {"bodies": bodies})
+            return
         table = compiled.table_of(model)
-        for body in table:
-            body |= {"local": 0, "above": 0}
         self._keep(
-            bodies=compiled._structs(table),
+            bodies=bodies,
             turns=np.array([turn_of(body["R"]) for body in table], TURN),
             freedoms=_freedoms(model, table),
             units=compiled.units(model),
@@ -121,6 +124,11 @@ class Tables(Sealed):
             found.append(body)
             body = self.parents[body]
         return found
+
+
+def _tables(model: Model) -> Tables:
+    """Return the tables of a model, which all its requests share."""
+    return model._requests.get(None) or model._requests.setdefault(None, Tables(model))
 
 
 def _freedoms(model: Model, table: list[dict]) -> np.ndarray:
@@ -155,7 +163,7 @@ class Layout:
 
     def __init__(self, model: Model, items: list[Item]):
         self.model = model
-        self.tables = model._requests.get(None) or model._requests.setdefault(None, Tables(model))
+        self.tables = _tables(model)
         self.outputs: list[tuple] = []
         self.columns: list[tuple] = []
         self.items: list[tuple] = []

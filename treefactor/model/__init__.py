@@ -6,12 +6,11 @@
 """
 
 from . import se3, so3
-from .frames import Frame
+from .frames import Frame, body_number
 from .joints import Inertia, Joint, Loop, Mimic
 from .model import (
     GRAVITY,
     Model,
-    body_number,
     require_model,
 )
 

@@ -247,6 +247,17 @@ def located(model, body, R=None, p=(0.0, 0.0, 0.0), argument: str = "body"):
     return own.joint, None if R is None else own.R @ R, own.p + own.R @ p
 
 
+def body_number(model, body, name: str = "body") -> int:
+    """Return the number of the joint that carries a body or frame: -1 for the base.
+
+    Raises
+    ------
+    InvalidModelError, IndexError, ValueError, DtypeError
+        As `frame_of`.
+    """
+    return located(model, body, argument=name)[0]
+
+
 def support_of(model, frame: Frame) -> np.ndarray:
     """Return the columns of v that move a frame, ascending: those of the joints between it and the base."""
     columns: set[int] = set()

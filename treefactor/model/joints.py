@@ -12,7 +12,6 @@ from .._util.messages import similar
 from .._util.validation import Array, MaybeArray, ReadOnly, as_number, as_real, as_vector, require_finite
 from ..exceptions import InvalidModelError, ShapeError, TreefactorError
 from ..tolerances import ORTHONORMAL
-from ._body_checks import central
 from .inertia import Inertia, as_matrix, no_vector
 
 ROTATIONS = {  # entries of q that form a unit vector
@@ -214,14 +213,12 @@ class Joint(ReadOnly):
         return 0 if self.mimic else SIZES[self.kind][1]
 
 
-def with_parameters(joint: Joint, pi: np.ndarray, armature: np.ndarray) -> Joint:
-    """Return a joint with other numbers, which need not be those of a body.
-
-    The Inertia then holds a negative mass, or, for a first moment without mass, a centre of mass of NaN.
-    """
-    com, tensor = central(pi)
+def with_numbers(
+    joint: Joint, mass: float, com: np.ndarray, tensor: np.ndarray, armature: np.ndarray
+) -> Joint:
+    """Return a joint with an Inertia of other numbers, which need not be those of a body, and armature."""
     inertia, made = object.__new__(Inertia), object.__new__(Joint)
-    inertia.__setstate__({"mass": float(pi[0]), "com": com, "tensor": tensor})
+    inertia.__setstate__({"mass": mass, "com": com, "tensor": tensor})
     made.__setstate__(joint.__dict__ | {"inertia": inertia, "armature": armature})
     return made
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
-from itertools import chain
 from types import MappingProxyType
 from typing import Any, ClassVar
 
@@ -14,10 +13,12 @@ import numpy as np
 from .._util.messages import not_a_model
 from .._util.validation import Sealed, as_vector
 from ..exceptions import InvalidModelError
-from ..tree.tree import Tree, freedom_names
+from ..tree.tree import Tree
+from . import _model_parameters as changes
 from ._configurations import Configurations
 from ._model_checks import numbered_joints, numbered_loops, numbers_of, require_ends, require_tree
-from .frames import Frame, checked_frames, frame_of, frames_by_name, frames_of_joints, located, support_of
+from ._model_layout import armature_of, coupling_of, entries_of, places_of
+from .frames import Frame, checked_frames, frame_of, frames_by_name, frames_of_joints, support_of
 from .joints import SIZES, Joint, Loop
 from .mimic import Coupling
 
@@ -54,6 +55,8 @@ class Model(Sealed):
         Tree of the freedoms, with the joints' names.
     gravity : ndarray, shape (3,), read-only
     armature : ndarray, shape (nv,), read-only
+    parameters : ndarray, shape (njoints, 10), read-only
+        (m, h, I) of every joint's body: see `with_parameters`.
     mass : float
     subtree_masses : ndarray, shape (njoints,), read-only
     lower, upper : ndarray, shape (nq,), read-only
@@ -81,7 +84,6 @@ class Model(Sealed):
            [0.85, 0.35]])
     """
 
-    joints: tuple[Joint, ...]
     loops: tuple[Loop, ...]
     name: str
     njoints: int
@@ -95,6 +97,10 @@ class Model(Sealed):
     upper: np.ndarray
     extended: Tree
     _given_frames: tuple[Frame, ...] | None
+    _source: Model | None  # the model built from joints that `with_parameters` made this one from
+    _requests: dict  # compiled requests of treefactor.kinematics
+    _state_functions: dict  # compiled functions of treefactor.derivatives
+    _shared: dict  # compiled parts of this model and of all that `with_parameters` makes from it
     _compile: ClassVar[Callable[[Model], Any]]  # set by treefactor.dynamics
 
     def __init__(
@@ -108,19 +114,21 @@ class Model(Sealed):
     ):
         joints = numbered_joints(tuple(joints))
         require_tree(joints)
-        if frames is not None:
-            frames = checked_frames(frames, numbers_of(joints), len(joints))
+        frames = None if frames is None else checked_frames(frames, numbers_of(joints), len(joints))
         loops = numbered_loops(tuple(loops), numbers_of(joints), frames_by_name(frames or ()))
         require_ends(loops, {joint.name for joint in joints}, len(joints))
         gravity = as_vector(gravity, 3, "gravity").copy()
-        parents = [joint.parent for joint in joints]
-        names = [joint.name for joint in joints]
+        parents, names = [joint.parent for joint in joints], [joint.name for joint in joints]
         free = [joint for joint in joints if not joint.mimic]
-        idx_q, idx_v = _places(joints)
+        idx_q, idx_v = places_of(joints)
         self.__dict__.update(
             joints=joints,
             loops=loops,
             _given_frames=frames,
+            _source=None,
+            _requests={},
+            _state_functions={},
+            _shared={},
             name=str(name),
             njoints=len(joints),
             nq=sum(joint.nq for joint in joints),
@@ -128,7 +136,7 @@ class Model(Sealed):
             idx_q=idx_q,
             idx_v=idx_v,
             gravity=gravity,
-            armature=_armature(joints, idx_v),
+            armature=armature_of(joints, idx_v),
             lower=np.concatenate([np.zeros(0), *(joint.lower for joint in free)]),
             upper=np.concatenate([np.zeros(0), *(joint.upper for joint in free)]),
             extended=Tree.from_joints(parents, [SIZES[joint.kind][1] for joint in joints], names),
@@ -215,26 +223,74 @@ class Model(Sealed):
             raise InvalidModelError(f"{path}: {error}", error.joint) from None
 
     def __reduce__(self):
+        if self._source is not None:
+            return changes.changed_model, (self._source, self.parameters, self.armature, self._rotors)
         return Model, (self.joints, self.gravity, self.name, False, self.loops, self._given_frames)
 
     def __repr__(self) -> str:
         return f"<Model {self.name!r}: {self.njoints} joints, nq {self.nq}, nv {self.nv}>"
 
     @cached_property
+    def joints(self) -> tuple[Joint, ...]:
+        """Return the joints of the model that this one was made from, with its own inertias."""
+        return changes.joints_with_parameters(self)
+
+    @cached_property
+    def parameters(self) -> np.ndarray:
+        """Return the inertial parameters of all joints' bodies, in the axes of the joints."""
+        return changes.parameters_of_joints(self.joints)
+
+    @cached_property
+    def _rotors(self) -> np.ndarray:
+        """Return the armature of the freedoms of all joints, mimic joints included."""
+        return np.concatenate([np.zeros(0), *(joint.armature for joint in self.joints)])
+
+    def with_parameters(self, pi, armature=None, strict: bool = False) -> Model:
+        """Return a model with other inertial parameters; it shares the tree, kinematics, loops and frames.
+
+        Parameters
+        ----------
+        pi : array_like, shape (njoints, 10)
+            (m, h_x, h_y, h_z, I_xx, I_xy, I_yy, I_xz, I_yz, I_zz) of every body: h = m c and the tensor about
+            the joint's origin, in its axes, as in Pinocchio's ``toDynamicParameters``; kg, kg m, kg m^2.
+        armature : array_like, shape (nv,), optional
+            As `Model.armature`, in which mimic joints count for their leaders; by default that of this model.
+        strict : bool
+            Reject parameters that no body can have, and negative armature. By default `Model.faults` names
+            them. Where there is a first moment without mass, the `Inertia` has a centre of mass of NaN.
+
+        Raises
+        ------
+        InvalidModelError, ShapeError, NonFiniteError
+            If a shape is wrong, a number is not finite, or (if strict) a body is impossible; names the joint.
+
+        Notes
+        -----
+        Recursions take moments about points that depend on radii of gyration. A changed model keeps those of
+        the model that was built from joints, also through pickling: equal parameters give equal bits.
+
+        Examples
+        --------
+        >>> import treefactor as tf
+        >>> model = tf.Model([tf.Joint("slide", "prismatic", axis=[0, 0, 1], inertia=tf.Inertia(2.0))])
+        >>> tf.crba(model.with_parameters(1.5 * model.parameters), [0.0])
+        array([[3.]])
+        """
+        return changes.model_with_parameters(self, pi, armature, strict)
+
+    def _replaced(self, gravity=None, frames: Sequence[Frame] | None = None) -> Model:
+        """Return a model with another gravity or other frames, and the same parameters to the last bit."""
+        gravity = self.gravity if gravity is None else gravity
+        frames = self._given_frames if frames is None else frames
+        if self._source is not None:
+            own = self._source._replaced(gravity, frames)
+            return changes.changed_model(own, self.parameters, self.armature, self._rotors)
+        return Model(self.joints, gravity, self.name, False, self.loops, frames)
+
+    @cached_property
     def coupling(self) -> Coupling | None:
         """Return the mimic coupling of all joints to v; None without mimic joints."""
-        if not any(joint.mimic for joint in self.joints):
-            return None
-        G = np.zeros((self.extended.n, self.nv))
-        k = 0
-        for joint, v in zip(self.joints, self.idx_v, strict=True):
-            count = SIZES[joint.kind][1]
-            G[k : k + count, v : v + count] = np.eye(count) * (joint.mimic.ratio if joint.mimic else 1.0)
-            k += count
-        free = [joint for joint in self.joints if not joint.mimic]
-        return Coupling(
-            self.extended, G, freedom_names([joint.name for joint in free], [joint.nv for joint in free])
-        )
+        return coupling_of(self.joints, self.idx_v, self.extended)
 
     @cached_property
     def tree(self) -> Tree:
@@ -244,7 +300,7 @@ class Model(Sealed):
     @cached_property
     def subtree_masses(self) -> np.ndarray:
         """Return the mass that every joint carries, kg: Pinocchio's ``data.mass`` without its first entry."""
-        carried = np.array([joint.inertia.mass for joint in self.joints], dtype=float)
+        carried = self.parameters[:, 0].copy()
         for i in range(self.njoints - 1, -1, -1):
             if self.joints[i].parent >= 0:
                 carried[self.joints[i].parent] += carried[i]
@@ -254,7 +310,7 @@ class Model(Sealed):
     @cached_property
     def mass(self) -> float:
         """Return the mass of all bodies, kg; a fixed base has none."""
-        return math.fsum(joint.inertia.mass for joint in self.joints)
+        return math.fsum(self.parameters[:, 0].tolist())
 
     @cached_property
     def bodies(self):
@@ -267,28 +323,9 @@ class Model(Sealed):
         return Configurations(self.joints, self.idx_q, self.idx_v)
 
     @cached_property
-    def _requests(self) -> dict:
-        """Return the compiled requests of ``treefactor.kinematics`` that are kept for later calls."""
-        return {}
-
-    @cached_property
-    def _state_functions(self) -> dict:
-        """Return the compiled functions of ``treefactor.derivatives`` that are kept for later calls."""
-        return {}
-
-    @cached_property
     def entries(self) -> Mapping[str, tuple[np.ndarray, np.ndarray]]:
         """Return by kind the entries of the free joints in q, (joints, nq), and in v, (joints, nv)."""
-        found: dict[str, list] = {}
-        for joint, q, v in zip(self.joints, self.idx_q, self.idx_v, strict=True):
-            if not joint.mimic:
-                found.setdefault(joint.kind, []).append((range(q, q + joint.nq), range(v, v + joint.nv)))
-        made = {
-            kind: [np.array(part) for part in zip(*ranges, strict=True)] for kind, ranges in found.items()
-        }
-        for part in chain.from_iterable(made.values()):
-            part.flags.writeable = False
-        return MappingProxyType({kind: (q, v) for kind, (q, v) in made.items()})
+        return entries_of(self.joints, self.idx_q, self.idx_v)
 
     @cached_property
     def numbers(self) -> Mapping[str, int]:
@@ -350,41 +387,11 @@ class Model(Sealed):
         """
         on = frame_of(self, parent, argument="parent")
         own = Frame(name, on.joint, np.eye(3) if R is None else R, p, type, on.name)
-        frames = (*self.frames, own.moved(on.R, on.p, on.joint))
-        return Model(self.joints, self.gravity, self.name, False, self.loops, frames)
+        return self._replaced(frames=(*self.frames, own.moved(on.R, on.p, on.joint)))
 
     def faults(self) -> dict[str, str]:
         """Return the faults of impossible inertias, by the names of their joints."""
-        found = ((joint.name, joint.inertia.fault()) for joint in self.joints)
-        return {name: fault for name, fault in found if fault}
-
-
-def _armature(joints: tuple[Joint, ...], idx_v: tuple[int, ...]) -> np.ndarray:
-    """Return the armature of the freedoms; that of a mimic joint acts on its leader by ratio squared."""
-    armature = np.zeros(sum(joint.nv for joint in joints))
-    for joint, v in zip(joints, idx_v, strict=True):
-        ratio = joint.mimic.ratio if joint.mimic else 1.0
-        armature[v : v + joint.armature.size] += ratio**2 * joint.armature
-    return armature
-
-
-def _places(joints: tuple[Joint, ...]) -> tuple[tuple[int, ...], tuple[int, ...]]:
-    """Return the first entry of every joint in q and in v."""
-    q = np.cumsum([0, *(joint.nq for joint in joints)]).tolist()
-    v = np.cumsum([0, *(joint.nv for joint in joints)]).tolist()
-    leaders = [joint.mimic.leader if joint.mimic else i for i, joint in enumerate(joints)]
-    return tuple(q[i] for i in leaders), tuple(v[i] for i in leaders)
-
-
-def body_number(model: Model, body, name: str = "body") -> int:
-    """Return the number of the joint that carries a body or frame: -1 for the base.
-
-    Raises
-    ------
-    InvalidModelError, IndexError, ValueError, DtypeError
-        As `treefactor.model.frames.frame_of`.
-    """
-    return located(model, body, argument=name)[0]
+        return changes.faults_by_name(self)
 
 
 def require_model(model) -> None:

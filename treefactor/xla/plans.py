@@ -115,7 +115,7 @@ def _derivative(model: Model, name: str, kind: str, options: dict):
     build: dict[str, Callable] = {"jvp": _jvp, "vjp": _vjp, "hvp": _hvp}
     options_of, arguments, results = build[kind](states, count, x, forces)
     if name == "h_times":
-        model = Model(model.joints, np.zeros(3), model.name, False, model.loops)
+        model = model._replaced(gravity=np.zeros(3))
     module = _second_order if kind == "hvp" else _products
     made = getattr(module, FAMILIES[name] + kind.capitalize())
     return compiled_function(model, made, options_of), arguments, results

@@ -1,0 +1,104 @@
+"""Make models with other inertial parameters, which share everything that does not depend on these."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from .._util.validation import as_real, as_vector
+from ..exceptions import InvalidModelError, NonFiniteError, ShapeError
+from ._body_checks import PARAMETERS, central, faults
+from .joints import SIZES, Joint, with_numbers
+from .parameters import parameters_of
+
+SHARED = (  # attributes that do not depend on inertias; reading them compiles them once
+    *("loops", "name", "njoints", "nq", "nv", "idx_q", "idx_v", "gravity", "lower", "upper", "extended"),
+    *("coupling", "tree", "configurations", "entries", "numbers", "frames", "_given_frames"),
+    *("_frames_by_name", "_shared"),
+)
+
+
+def parameters_of_joints(joints: tuple[Joint, ...]) -> np.ndarray:
+    """Return the parameters (joints, 10) of the bodies of joints, read-only."""
+    inertias = [joint.inertia for joint in joints]
+    mass = np.array([inertia.mass for inertia in inertias], dtype=float)
+    com = np.array([inertia.com for inertia in inertias]).reshape(-1, 3)
+    tensor = np.array([inertia.tensor for inertia in inertias]).reshape(-1, 3, 3)
+    found = parameters_of(mass, com, tensor)
+    found.flags.writeable = False
+    return found
+
+
+def as_parameters(pi, model) -> np.ndarray:
+    """Return a copy of the parameters (njoints, 10) of a model's bodies; errors name the joint."""
+    found = as_real(pi, "pi").copy()
+    if found.shape != (model.njoints, 10):
+        joints = f"10 numbers for each of {model.njoints} joints"
+        raise ShapeError(
+            f"expected pi of shape ({model.njoints}, 10), got {found.shape}: {joints}",
+            found.shape,
+            (model.njoints, 10),
+        )
+    if not np.isfinite(found).all():
+        i, k = np.argwhere(~np.isfinite(found))[0]
+        joint = (model._source or model).joints[i].name
+        raise NonFiniteError(f"pi is not finite: {PARAMETERS[k]} of joint {joint!r}", row=int(i))
+    return found
+
+
+def model_with_parameters(model, pi, armature, strict: bool):
+    """Return a model with other parameters: see `Model.with_parameters`."""
+    own = model.armature, model._rotors
+    if armature is not None:
+        armature = as_vector(armature, model.nv, "armature").copy()
+        own = armature, _of_all_joints(model, armature)
+    made = changed_model(model._source or model, as_parameters(pi, model), *own)
+    if strict and made.faults():
+        joint, reason = next(iter(made.faults().items()))
+        raise InvalidModelError(f"body of joint {joint!r}: {reason}", joint=joint)
+    return made
+
+
+def changed_model(source, pi: np.ndarray, armature: np.ndarray, rotors: np.ndarray):
+    """Return a model with other numbers and the rest of a model that was built from joints."""
+    made = object.__new__(type(source))
+    for array in (pi, armature, rotors):
+        array.flags.writeable = False
+    made.__dict__.update({name: getattr(source, name) for name in SHARED})
+    made.__dict__.update(parameters=pi, armature=armature, _rotors=rotors, _source=source)
+    made.__dict__.update(_requests={}, _state_functions={})
+    return made
+
+
+def _of_all_joints(model, armature: np.ndarray) -> np.ndarray:
+    """Return the armature of all joints' freedoms, that of mimic joints with their leaders."""
+    found = np.zeros(model.extended.n)
+    kept, k = np.zeros(model.extended.n, dtype=bool), 0
+    for joint in (model._source or model).joints:
+        count = SIZES[joint.kind][1]
+        kept[k : k + count] = joint.mimic is None
+        k += count
+    found[kept] = armature
+    return found
+
+
+def joints_with_parameters(model) -> tuple[Joint, ...]:
+    """Return the joints of a model's source with the numbers of the model."""
+    found, k = [], 0
+    numbers = model.parameters[:, 0].tolist(), *central(model.parameters)
+    for joint, *own in zip(model._source.joints, *numbers, strict=True):
+        count = SIZES[joint.kind][1]
+        found.append(with_numbers(joint, *own, model._rotors[k : k + count]))
+        k += count
+    return tuple(found)
+
+
+def faults_by_name(model) -> dict[str, str]:
+    """Return the faults of impossible inertias and armature, by the names of their joints."""
+    if model._source is None:
+        each = ((joint.name, joint.inertia.fault()) for joint in model.joints)
+        return {name: fault for name, fault in each if fault}
+    found = {model.joints[at].name: reason for (at,), reason in faults(model.parameters)}
+    for joint in model.joints if (model._rotors < 0.0).any() else ():
+        if joint.armature.min() < 0.0:
+            found.setdefault(joint.name, f"armature {joint.armature.min():.3g} is negative")
+    return found
