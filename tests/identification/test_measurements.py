@@ -218,7 +218,10 @@ def test_slow_rows():
 
 GOOD = "t,q0,q1,tau0,tau1\n0,0,0,0,0\n0.1,1,1,1,1\n0.2,0,0,0,0\n"
 FAULTS = {
-    "a word": (GOOD.replace(",1,1,1,1", ",1,x,1,1"), "line 3, column 'q1': expected a finite number, got 'x'"),
+    "a word": (
+        GOOD.replace(",1,1,1,1", ",1,x,1,1"),
+        "line 3, column 'q1': expected a finite number, got 'x'",
+    ),
     "NaN": (GOOD.replace("0.2,0,0", "0.2,0,nan"), "line 4, column 'q1': expected a finite number, got 'nan'"),
     "decimal commas": (
         GOOD.replace(",", ";").replace("0.1", "0,1"),

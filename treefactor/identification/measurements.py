@@ -110,10 +110,9 @@ class Measurements(ReadOnly):
         --------
         >>> import numpy as np, treefactor as tf
         >>> from treefactor.identification import Measurements
-        >>> model = tf.arms.random_arm(2, seed=0)
+        >>> model = tf.Model([tf.Joint("hinge", "revolute", axis=[0, 0, 1])])
         >>> t = np.arange(1000) / 500
-        >>> q = np.sin(t)[:, None] * [1.0, 0.5]
-        >>> found = Measurements.of(model, t, q, np.zeros((1000, 2)), cutoff=20)
+        >>> found = Measurements.of(model, t, np.sin(t)[:, None], np.zeros((1000, 1)), cutoff=20)
         >>> bool(np.abs(found.v[:, 0] - np.cos(found.t)).max() < 1e-3)
         True
         """
