@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parents[1]
-FILE, FUNCTION, ENTRIES = 400, 45, 27  # lines, lines without docstring, files and folders of treefactor/
+FILE, FUNCTION, ENTRIES = 400, 45, 28  # lines, lines without docstring, files and folders of treefactor/
 PACKAGE = "treefactor", "adapters"
 SUFFIXES = {".py", ".pyi", ".pyx", ".pxd", ".h"}  # of sources that are written by hand
 FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)

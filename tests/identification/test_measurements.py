@@ -260,11 +260,11 @@ def test_faults_of_texts(tmp_path, text, message):
 
 def test_faults_of_files_and_arrays(tmp_path):
     model = arm()
-    with pytest.raises(tf.TreefactorError, match="cannot read .*absent.csv: No such file"):
+    with pytest.raises(tf.TreefactorError, match=r"cannot read .*absent\.csv: No such file"):
         read_measurements(tmp_path / "absent.csv", model)
     np.savez(tmp_path / "motor.npz", position=np.zeros((9, 2)))
     with pytest.raises(
-        tf.TreefactorError, match="expected the arrays t, q, v .optional. and tau, found position"
+        tf.TreefactorError, match=r"expected the arrays t, q, v \(optional\) and tau, found position"
     ):
         read_measurements(tmp_path / "motor.npz", model)
     np.savez(tmp_path / "wide.npz", t=np.arange(50.0), q=np.zeros((50, 3)), tau=np.zeros((50, 2)))

@@ -33,7 +33,8 @@ ARM = """<?xml version="1.0"?>
     </inertial>
   </link>
   <link name='tip > end'  ></link>
-  <joint name="shoulder" type="continuous"><parent link="base"/><child link="upper"/><axis xyz="0 1 0"/></joint>
+  <joint name="shoulder" type="continuous"><parent link="base"/><child link="upper"/>
+    <axis xyz="0 1 0"/></joint>
   <joint name="elbow" type="revolute"><parent link="upper"/><child link="lower"/><axis xyz="0 1 0"/>
     <origin xyz="0 0 0.5" rpy="0.3 0 0"/><limit lower="-1" upper="1" effort="1" velocity="1"/></joint>
   <joint name="flange" type="fixed"><parent link="lower"/><child link="tool"/>
@@ -147,24 +148,35 @@ def test_names_in_other_scripts(tmp_path):
     assert "手作り" in path.read_text(encoding="utf-8")
 
 
-def test_faults(arm, tmp_path):
-    model, out = tf.Model.from_urdf(arm), tmp_path / "out.urdf"
+OTHER_FILES = {
+    "joint": (ARM.replace("shoulder", "other"), "it has no joint 'shoulder' that moves"),
+    "place": (ARM.replace('xyz="0 0 0.5"', 'xyz="0 0 0.6"'), "'elbow' is at another place than in the model"),
+    "encoding": (
+        ARM.replace("?>", ' encoding="utf-16"?>', 1),
+        "expected a text in UTF-8, found one in UTF-16",
+    ),
+}
+
+
+@pytest.mark.parametrize(("text", "message"), OTHER_FILES.values(), ids=OTHER_FILES)
+def test_other_files(arm, tmp_path, text, message):
+    model = tf.Model.from_urdf(arm)
+    arm.write_text(text, encoding="utf-16" if "utf-16" in text else "utf-8")
+    with pytest.raises(tf.TreefactorError, match=message) as caught:
+        write_urdf(arm, tmp_path / "out.urdf", model)
+    assert str(caught.value).startswith(str(arm))
+    assert not (tmp_path / "out.urdf").exists()
+
+
+def test_bodies_that_cannot_exist(arm, tmp_path):
+    model = tf.Model.from_urdf(arm)
     pi = model.parameters.copy()
     pi[0, 0] = -1.0
-    with pytest.raises(tf.InvalidModelError, match="body of joint 'shoulder': .* nothing is written"):
-        write_urdf(arm, out, model.with_parameters(pi))
-    with pytest.raises(tf.InvalidModelError, match="it has no joint 'shoulder' that moves"):
-        arm.write_text(ARM.replace("shoulder", "other"))
-        write_urdf(arm, out, model)
-    with pytest.raises(tf.InvalidModelError, match="joint 'elbow' is at another place than in the model"):
-        arm.write_text(ARM.replace('xyz="0 0 0.5"', 'xyz="0 0 0.6"'))
-        write_urdf(arm, out, model)
-    with pytest.raises(tf.AdapterError, match="UTF-8"):
-        arm.write_text(ARM.replace('version="1.0"', 'version="1.0" encoding="utf-16"'), encoding="utf-16")
-        write_urdf(arm, out, model)
+    with pytest.raises(tf.InvalidModelError, match=r"body of joint 'shoulder': .* nothing is written"):
+        write_urdf(arm, tmp_path / "out.urdf", model.with_parameters(pi))
     with pytest.raises(ValueError, match="merged"):
-        write_urdf(arm, out, model, merged="move")
-    assert not out.exists()
+        write_urdf(arm, tmp_path / "out.urdf", model, merged="move")
+    assert not (tmp_path / "out.urdf").exists()
 
 
 @settings(max_examples=20, deadline=None)
