@@ -281,6 +281,10 @@ def test_faults_of_files_and_arrays(tmp_path):
     with pytest.raises(tf.TreefactorError, match="row 7, entry 1 of q is not finite"):
         Measurements.of(model, 0.01, bad, np.zeros((50, 2)))
     with pytest.raises(ValueError, match="cutoff must lie between 0 and half of the sampling rate, 50"):
+        filtered(np.zeros((50, 2)), 100.0, 60.0)
+    with pytest.raises(
+        tf.TreefactorError, match="must lie below half of the sampling rate, 50 Hz, got 60 Hz"
+    ):
         Measurements.of(model, 0.01, np.zeros((50, 2)), np.zeros((50, 2)), cutoff=60)
     with pytest.raises(tf.TreefactorError, match="50 samples are too few for a cutoff of 2 Hz"):
         Measurements.of(model, 0.01, np.zeros((50, 2)), np.zeros((50, 2)), cutoff=2)

@@ -275,6 +275,10 @@ def _prepared(model: Model, recording: Recording, path, cutoff, decimate) -> Mea
         notes.append(even)
     rate = 1 / step
     cutoff = min(CUTOFF[0], CUTOFF[1] * rate) if cutoff is None else as_number(cutoff, "cutoff")
+    if not 0 <= cutoff < rate / 2:
+        raise TreefactorError(
+            f"{place}the cutoff must lie below half of the sampling rate, {rate / 2:g} Hz, got {cutoff:g} Hz"
+        )
     if cutoff:
         arrays |= {kind: filtered(arrays[kind], rate, cutoff) for kind in arrays.keys() - {"t", "measured"}}
     q = configurations(model, arrays["q"])
