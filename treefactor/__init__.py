@@ -57,6 +57,7 @@ from .exceptions import (
     StepError,
     TreefactorError,
 )
+from .identification.base_parameters import BaseParameters, base_parameters
 from .kinematics.all_terms import all_terms
 from .kinematics.centroidal import (
     center_of_mass,
@@ -112,6 +113,7 @@ else:
 
 __all__ = [
     "AdapterError",
+    "BaseParameters",
     "BoundFactor",
     "CodegenError",
     "ConfigurationError",
@@ -142,6 +144,7 @@ __all__ = [
     "aba",
     "all_terms",
     "base_force",
+    "base_parameters",
     "bias",
     "bind",
     "center_of_mass",

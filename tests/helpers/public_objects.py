@@ -21,6 +21,7 @@ from treefactor import (
     flexible,
     flexible_chain,
     growth,
+    identification,
     mechanisms,
     robots,
 )
@@ -50,6 +51,7 @@ BEAM = flexible_chain.FlexibleLink.beam("beam", [0, 0, 1], 2.0, 3.0, 100.0)
 ROW = check.Row("robot", "fixed", "engine", detail=check.Detail((-1, 0), ("a", "b"), np.eye(2)))
 
 OBJECTS = {  # by the names of the API reference
+    "BaseParameters": tf.base_parameters(MODEL),
     "BoundFactor": tf.BoundFactor(np.eye(2), tf.Tree([-1, 0])),
     "Factor": tf.factor(spd_matrix(TREE, 1), TREE),
     "Inertia": MODEL.joints[0].inertia,
@@ -95,6 +97,7 @@ OBJECTS = {  # by the names of the API reference
     "flexible_chain.FlexibleChain": flexible_chain.FlexibleChain([BEAM]),
     "flexible_chain.FlexibleLink": BEAM,
     "growth.Growth": growth.Growth("chain", TREE, np.ones(3), 1),
+    "identification.Direction": identification.Direction(1e-6, "m of a - m of b"),
     "mechanisms.Mechanism": LINKAGE,
     "mlcp.Problem": PROBLEM,
     "mlcp.Sensitivity": tf.mlcp.sensitivity(tf.mlcp.solve(PROBLEM)),
