@@ -58,6 +58,7 @@ from .exceptions import (
     TreefactorError,
 )
 from .identification.base_parameters import BaseParameters, base_parameters
+from .identification.identification import Identification
 from .kinematics.all_terms import all_terms
 from .kinematics.centroidal import (
     center_of_mass,
@@ -120,6 +121,7 @@ __all__ = [
     "DtypeError",
     "Factor",
     "Frame",
+    "Identification",
     "Inertia",
     "InvalidChainError",
     "InvalidModelError",

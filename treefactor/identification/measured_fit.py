@@ -16,7 +16,9 @@ from .columns import KINDS
 from .estimate import Estimate
 from .identification import Identification
 from .measurements import Measurements
+from .samples import slow_rows, torque_delay
 
+DELAYED = 0.1  # of a period of the cutoff: differences in time that are noted
 OVERFITTED, NEGLIGIBLE = (
     2.0,
     0.01,
@@ -172,7 +174,9 @@ def fit_measurements(
     """
     require_model(model)
     held = measurements.held_out(hold_out, block)
-    used = measurements.moving(slow_share if "dry" in columns else 0.0)
+    used = np.broadcast_to(measurements.measured, measurements.tau.shape)
+    if "dry" in columns:
+        used = used & ~slow_rows(measurements.v, slow_share)
     fitted = used & ~held[:, None]
     if not fitted.any():
         raise TreefactorError("no torque is left to fit: hold out less, or leave out fewer slow rows")
@@ -184,7 +188,11 @@ def fit_measurements(
     by_bodies = np.full_like(predicted, np.nan) if bodies is None else bodies.predict(*motion)
     before = _before(model, measurements, columns, used)
     joints = _residuals(model, measurements.tau, used, held, before, predicted, by_bodies)
-    notes = (*measurements.notes, *_notes(measurements, used, held, predicted))
+    notes = (
+        *measurements.notes,
+        *_notes(measurements, used, held, predicted),
+        *_delays(model, measurements, predicted),
+    )
     return MeasuredFit(
         estimate,
         None if bodies is None else bodies.model,
@@ -289,6 +297,17 @@ def _notes(measurements: Measurements, used, held, predicted) -> list[str]:
             f"{unknown} torques cannot be predicted: they feel what the fitted samples do not excite"
         )
     return notes
+
+
+def _delays(model: Model, measurements: Measurements, predicted: np.ndarray) -> list[str]:
+    """Return a note about torques that come later or earlier than predicted ones."""
+    delays = torque_delay(measurements.tau, predicted, measurements.t[1] - measurements.t[0])
+    late = [
+        f"{1000 * delay:.3g} ms of {name}"
+        for name, delay, measured in zip(model.tree.names, delays, measurements.measured, strict=True)
+        if measured and abs(delay) > DELAYED / (measurements.cutoff or measurements.rate)
+    ]
+    return [f"torques come later than predicted ones by {', '.join(late)}"] if late else []
 
 
 def _failures(estimate: Estimate, whole: JointResidual, bodies) -> list[str]:

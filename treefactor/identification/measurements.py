@@ -143,25 +143,6 @@ class Measurements(ReadOnly):
         block = np.floor((self.t - self.t[0]) / seconds + 1e-9)
         return np.floor((block + 1) * share + 1e-9) > np.floor(block * share + 1e-9)
 
-    def moving(self, share: float = 0.01) -> np.ndarray:
-        """Return which torques belong to a freedom that moves: those at rest have no direction of friction.
-
-        Parameters
-        ----------
-        share : float
-            Share of its largest speed above which a freedom moves.
-
-        Returns
-        -------
-        ndarray of bool, shape (N, nv)
-            False also for torques that were not measured.
-        """
-        share = as_number(share, "share")
-        if not 0 <= share < 1:
-            raise ValueError(f"share must be from 0 up to but not including 1, got {share}")
-        speed = np.abs(self.v)
-        return (speed >= share * speed.max(axis=0)) & self.measured
-
 
 def read_measurements(
     path, model: Model, cutoff: float | None = None, decimate: int | None = None, rate: float | None = None
