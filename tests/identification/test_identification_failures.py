@@ -142,9 +142,7 @@ def test_columns_of_a_follower_are_not_counted_twice():
     """A joint that follows another one with ratio 1 has no column of its own, and everything is determined."""
     body = tf.Inertia(1.0, [0.1, 0, 0.5], np.diag([0.1, 0.1, 0.05]))
     first = tf.Joint("first", "revolute", axis=[0, 1, 0], inertia=body)
-    second = tf.Joint(
-        "second", "revolute", 0, p=[0, 0, 1], axis=[0, 1, 0], inertia=body, mimic=tf.Mimic("first")
-    )
+    second = tf.Joint("second", "revolute", 0, p=[0, 0, 1], axis=[0, 1, 0], inertia=body, mimic=tf.Mimic("first"))
     model = tf.Model([first, second])
     q, v, a, tau = samples(model, 4, 300)
     fit = tf.Identification(model)

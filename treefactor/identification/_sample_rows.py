@@ -94,9 +94,7 @@ class SampleRows:
             rows = arrays[0].shape[0] if arrays else "samples"
             if array.ndim != 2 or array.shape[1] != width or (arrays and len(array) != rows):
                 expected = f"({rows}, {width})"
-                raise ShapeError(
-                    f"expected {name} of shape {expected}, got {np.shape(values)}", np.shape(values)
-                )
+                raise ShapeError(f"expected {name} of shape {expected}, got {np.shape(values)}", np.shape(values))
             arrays.append(array)
         shape = (len(arrays[0]), self.model.nv, len(self.extra))
         further = np.zeros(shape) if extra is None and not self.extra else as_real(extra, "extra")

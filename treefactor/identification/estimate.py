@@ -132,10 +132,7 @@ class Estimate:
         for name, value, deviation in zip(self.names, self.values, self.standard_deviations, strict=True):
             text = "not excited" if np.isnan(value) else f"{value:.5g}"
             lines.append(f"{text:>12}  {deviation:10.2g}  {name}")
-        lines += [
-            "",
-            f"rank {self.rank} of {len(self.names)}, condition of the scaled columns {self.cond:.3g}",
-        ]
+        lines += ["", f"rank {self.rank} of {len(self.names)}, condition of the scaled columns {self.cond:.3g}"]
         lines += [f"no torque of the samples feels {direction}" for direction in self.directions]
         lines += ["", "root mean square of residual and torque:"]
         residuals, torques, relative = self.residuals

@@ -85,9 +85,7 @@ class Identification:
         self._triangles = np.zeros(int((self._samples.counts**2).sum()))
 
     def __repr__(self) -> str:
-        return (
-            f"<Identification of {self.model.name!r}: {len(self.names)} parameters, {self.rows.sum()} rows>"
-        )
+        return f"<Identification of {self.model.name!r}: {len(self.names)} parameters, {self.rows.sum()} rows>"
 
     def add(self, q, v, a, tau, mask=None, extra=None) -> None:
         """Add samples of a motion.

@@ -63,9 +63,7 @@ def torque_delay(tau, predicted, step: float) -> np.ndarray:
     """
     tau, predicted = as_real(tau, "tau"), as_real(predicted, "predicted")
     if tau.ndim != 2 or tau.shape != predicted.shape or len(tau) < 3:
-        raise ShapeError(
-            f"expected two arrays of shape (N, nv), N >= 3, got {tau.shape} and {predicted.shape}"
-        )
+        raise ShapeError(f"expected two arrays of shape (N, nv), N >= 3, got {tau.shape} and {predicted.shape}")
     squares = _mean_square_differences(tau, predicted)
     best = np.clip(squares.argmin(axis=0), 1, len(squares) - 2)
     before, at, after = (squares[best + k, range(tau.shape[1])] for k in (-1, 0, 1))
