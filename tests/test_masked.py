@@ -29,6 +29,15 @@ FORCES = np.zeros((MODEL.njoints, 6))
 CASES = {  # functions of arrays, and arrays that they accept; by the name of what is public
     "crba": (lambda q, out: tf.crba(MODEL, q, out), Q, OUT),
     "rnea": (lambda q, v, a, fext: tf.rnea(MODEL, q, v, a, fext), Q, V, V, np.zeros((MODEL.njoints, 6))),
+    "regressor": (lambda q, v, a: tf.regressor(MODEL, q, v, a), Q, V, V),
+    "regressor_transpose_times": (
+        lambda *arrays: tf.regressor_transpose_times(MODEL, *arrays),
+        *(Q, V, V, V),
+    ),
+    "gravity_regressor": (lambda q: tf.gravity_regressor(MODEL, q), Q),
+    "momentum_regressor": (lambda q, v: tf.momentum_regressor(MODEL, q, v), Q, V),
+    "kinetic_energy_regressor": (lambda q, v: tf.kinetic_energy_regressor(MODEL, q, v), Q, V),
+    "potential_energy_regressor": (lambda q: tf.potential_energy_regressor(MODEL, q), Q),
     "rnea_derivatives": (
         lambda q, v, a, f: tf.rnea_derivatives(MODEL, q, v, a, f),
         Q,

@@ -59,6 +59,14 @@ from .exceptions import (
 )
 from .identification.base_parameters import BaseParameters, base_parameters
 from .identification.identification import Identification
+from .identification.regressors import (
+    gravity_regressor,
+    kinetic_energy_regressor,
+    momentum_regressor,
+    potential_energy_regressor,
+    regressor,
+    regressor_transpose_times,
+)
 from .kinematics.all_terms import all_terms
 from .kinematics.centroidal import (
     center_of_mass,
@@ -187,6 +195,7 @@ __all__ = [
     "frame_velocity",
     "generalized_gravity",
     "generate",
+    "gravity_regressor",
     "h_times",
     "integrate",
     "integrate_derivatives",
@@ -197,8 +206,10 @@ __all__ = [
     "joint_jacobian",
     "joint_placements",
     "kinetic_energy",
+    "kinetic_energy_regressor",
     "mechanical_energy",
     "mlcp",
+    "momentum_regressor",
     "multiply",
     "neutral",
     "normalize",
@@ -206,7 +217,10 @@ __all__ = [
     "operational_inertia",
     "operational_space",
     "potential_energy",
+    "potential_energy_regressor",
     "random_configuration",
+    "regressor",
+    "regressor_transpose_times",
     "rnea",
     "rnea_derivatives",
     "rnea_hessian",

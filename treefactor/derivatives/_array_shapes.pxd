@@ -9,6 +9,7 @@ cdef enum Form:                  # what `compute` writes for a result
     PLAIN                        # the entries of the user's array
     PAIR                         # the 2 nnz - n packed entries of a matrix with both triangles
     SYMMETRIC                    # the nnz packed rows of a symmetric matrix
+    SPARSE                       # in lanes the entries that can differ from zero, else the user's array
 
 
 ctypedef struct Array:           # an argument or result, for one configuration

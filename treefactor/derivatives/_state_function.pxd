@@ -4,7 +4,7 @@ cimport numpy as cnp
 
 from ..dynamics._recursions cimport Bodies
 from ..tree._operands cimport Operand
-from ._array_shapes cimport PAIR, PLAIN, SYMMETRIC, Array, Form
+from ._array_shapes cimport PAIR, PLAIN, SPARSE, SYMMETRIC, Array, Form
 
 cdef enum:
     MOST_ARRAYS = 16             # arguments or results of a function
@@ -21,7 +21,7 @@ cdef class StateFunction:
     cdef readonly bint in_lanes  # the user's results have the layout "lanes"
 
     cdef void add_input(self, tuple shape, bint optional=*)
-    cdef void add_result(self, tuple shape, Form form=*)
+    cdef void add_result(self, tuple shape, Form form=*, Py_ssize_t computed=*, const int *at=*)
     cdef Py_ssize_t workspace_size(self, int lanes) noexcept nogil
     cdef void compute(self, int lanes, const double **x, double **y, Py_ssize_t *failed,
                       double *work) noexcept nogil

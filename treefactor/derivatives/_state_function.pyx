@@ -45,8 +45,8 @@ cdef class StateFunction:
         array.optional = optional
         self.inputs += 1
 
-    cdef void add_result(self, tuple shape, Form form=PLAIN):
-        """Declare the next result, with its shape for one configuration."""
+    cdef void add_result(self, tuple shape, Form form=PLAIN, Py_ssize_t computed=0, const int *at=NULL):
+        """Declare the next result; for SPARSE, at has for every entry the computed one, or their number."""
         cdef Array *array = &self.result[self.results]
         assert self.results < MOST_ARRAYS
         describe_shape(array, shape)
@@ -55,7 +55,9 @@ cdef class StateFunction:
             array.computed = 2 * self.bodies.nnz - self.bodies.nv
         elif form == SYMMETRIC:
             array.computed = self.bodies.nnz
-        if form != PLAIN:
+        if form == SPARSE:
+            array.computed, array.at = computed, at
+        elif form != PLAIN:
             array.at = self.bodies.pattern.packed_entries(form == PAIR)
         self.results += 1
 
@@ -93,7 +95,7 @@ cdef class StateFunction:
 
     cdef bint is_apart(self, int k) noexcept nogil:
         """Return whether a single result is computed in the workspace: a packed one, or one that may fail."""
-        return self.result[k].form != PLAIN or self.may_fail
+        return self.result[k].form in (PAIR, SYMMETRIC) or self.may_fail
 
     cdef bint run_one(self, const double **x, double **out) noexcept nogil:
         """Compute one configuration; return false, and leave out unchanged, if the general path must."""
@@ -124,7 +126,7 @@ cdef class StateFunction:
         self.compute(1, x, y, &failed, align(end))
         if failed == FACTORIZED:
             for k in range(self.results):
-                if self.result[k].form != PLAIN:
+                if self.result[k].form in (PAIR, SYMMETRIC):
                     unpack(&self.bodies.pattern.shape, self.result[k].form == PAIR, y[k], 1, out[k])
                 elif self.may_fail:
                     memcpy(out[k], y[k], self.result[k].size * sizeof(double))

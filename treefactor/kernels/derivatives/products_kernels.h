@@ -65,6 +65,7 @@ INLINE Workspace NAME(motion_and_forces)(const Mechanism *m, const State *x, dou
     return w;
 }
 
+#include "inertia_gradient.h"
 #include "products_vjp.h"
 #include "products_jvp.h"
 

@@ -3,9 +3,7 @@
  *     for i = 1 .. bodies:   W_i = W_l + S_i w_i,   P_i = I_i W_i,   (0, Q_i) = 2 B_i^T W_i
  *     for i = bodies .. 1, with F, P, Q summed over the subtree of i, R = (0, Q) - V_l x* P:
  *         by q_k:  -S_k (W_l x* F + A_l x* P + V_l x* R)       by v_k:  S_k (R - V_i x* P)
- *         by a_k:  S_k P + armature_k w_k                      by fext_i:  -W_i
- *
- * The gradient by the inertia of a body has the coefficients of W I A - (V x W) I V in its parameters. */
+ *         by a_k:  S_k P + armature_k w_k                      by fext_i:  -W_i */
 
 typedef struct { real W[6], P[6], Q[3]; } NAME(Adjoint);
 #define Adjoint NAME(Adjoint)
@@ -79,34 +77,6 @@ static void NAME(write_gradients)(const Mechanism *m, const Workspace *w, Adjoin
     }
 }
 
-/* y <- the vector x in the axes of the joint of a body */
-INLINE void NAME(turn_to_joint)(const Body *b, const Pose *X, const real *x, real *y)
-{
-    real own[3];
-    ROTATE_BACK(X->R, x, own);
-    ROTATE_BACK(b->axes, own, y);
-}
-
-/* g <- coefficients of mass, first moment and tensor in W I A - (V x W) I V, with a = A + omega x V, the classical
- * acceleration:  W a,   W x A' + (W x omega) x omega + a x W',   W' A'^T - (omega x W') omega^T;  ' is angular */
-INLINE void NAME(write_inertia_gradient)(const real *W, const real *A, const real *a, const real *omega, double *g)
-{
-    const real zero = {0}, *turn = W + 3;
-    real h[3] = {zero, zero, zero}, u[3] = {zero, zero, zero}, t[3] = {zero, zero, zero};
-    ADD_CROSS(W, omega, t);
-    ADD_CROSS(W, A, h);
-    ADD_CROSS(t, omega, h);
-    ADD_CROSS(a, turn, h);
-    ADD_CROSS(turn, omega, u);
-    AT(g, 0) = W[0] * a[0] + W[1] * a[1] + W[2] * a[2];
-    EACH(r, 3) AT(g, 1 + r) = h[r];
-    EACH(r, 3) EACH(c, r + 1) {
-        real sum = turn[r] * A[c] + u[r] * omega[c];
-        if (c < r) sum += turn[c] * A[r] + u[c] * omega[r];
-        AT(g, 4 + LOWER(r, c)) = sum;
-    }
-}
-
 /* Write the gradients by external forces and by inertias; NULL: not wanted. */
 static void NAME(write_body_gradients)(const Mechanism *m, const Workspace *w, const Adjoint *y, double *by_fext,
                                        double *by_inertia)
@@ -114,23 +84,12 @@ static void NAME(write_body_gradients)(const Mechanism *m, const Workspace *w, c
     for (ptrdiff_t i = 0; i < m->bodies; i++) {
         const Body *b = m->body + i;
         const Pose *X = w->X + i;
-        const real *V = w->V[i].e, *A = w->A[i].e;
-        real at[6], W[6], v[3], a[3], here[9];   /* at the origin of the joint; in its axes */
+        real W[6];                       /* at the origin of the joint, in its axes */
         if (b->joint < 0) continue;
-        EACH(r, 6) at[r] = y[i].W[r];
-        ADD_CROSS(at + 3, X->p, at);
-        NAME(turn_to_joint)(b, X, at, W);
-        NAME(turn_to_joint)(b, X, at + 3, W + 3);
+        NAME(turn_motion_to_joint)(b, X, y[i].W, W);
         if (by_fext) EACH(r, 6) AT(by_fext, 6 * b->joint + r) = -W[r];
-        if (!by_inertia) continue;
-        EACH(r, 3) { v[r] = V[r]; a[r] = A[r]; }
-        ADD_CROSS(V + 3, X->p, v);
-        ADD_CROSS(A + 3, X->p, a);
-        ADD_CROSS(V + 3, v, a);
-        NAME(turn_to_joint)(b, X, A + 3, here);
-        NAME(turn_to_joint)(b, X, a, here + 3);
-        NAME(turn_to_joint)(b, X, V + 3, here + 6);
-        NAME(write_inertia_gradient)(W, here, here + 3, here + 6, by_inertia + 10 * b->joint * LANES);
+        if (by_inertia)
+            NAME(write_inertia_gradient)(b, X, w->V[i].e, w->A[i].e, W, by_inertia + 10 * b->joint * LANES);
     }
 }
 

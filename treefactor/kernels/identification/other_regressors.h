@@ -1,0 +1,129 @@
+/* Regressors of gravity, of energies and of the centre of mass, and the product of a vector with the transposed
+ * regressor of rnea, in O(n). */
+
+/* Y <- 4 coefficients of the generalized force at rest for every pair: body i pushes its own mass m against gravity, with
+ * force -m g and moment about the origin of the joint g x h. */
+static void NAME(gravity)(const Mechanism *m, const double *q, const ptrdiff_t *to, double *Y, double *workspace)
+{
+    const real zero = {0};
+    Workspace w = NAME(carve_workspace)(m, workspace);
+    NAME(place_bodies)(m, q, &w);
+    for (ptrdiff_t i = 0; i < m->bodies; i++) {
+        const Body *b = m->body + i;
+        const ptrdiff_t *column = m->column + m->start[b->v + b->freedoms - 1];
+        ptrdiff_t length = b->above + b->freedoms, k, e;
+        real E[9], n[4][3], *up = w.A[i].e;
+        EACH(r, 3) up[r] = b->parent < 0 ? -w.X[i].g[r] : w.A[b->parent].e[r];
+        if (b->joint < 0) continue;
+        NAME(write_joint_axes)(b, w.X + i, E);
+        CROSS(w.X[i].p, up, n[0]);
+        EACH(c, 3) CROSS(E + 3 * c, up, n[1 + c]);
+        for (k = b->local;; k = m->body[m->body[k].parent].local) {
+            for (e = m->body[k].above < b->copied ? b->copied : m->body[k].above; e < length; e++) {
+                const real *s = w.S[column[e]].e;
+                double *y = Y + to[e] * LANES;
+                AT(y, 0) = NAME(dot)(up, s) + NAME(dot)(n[0], s + 3);
+                EACH(c, 3) AT(y, 1 + c) = NAME(dot)(n[1 + c], s + 3);
+            }
+            if (m->body[k].parent < 0) break;
+            ADD_CROSS(w.X[k].d, up, n[0]);
+            length = m->body[k].above;
+        }
+        for (e = 0; e < b->copied; e++) {
+            double *y = Y + to[e] * LANES;
+            AT(y, 0) = e < 3 ? up[e] : n[0][e - 3];
+            EACH(c, 3) AT(y, 1 + c) = e < 3 ? zero : n[1 + c][e - 3];
+        }
+        to += b->above + b->freedoms;
+    }
+}
+
+/* g <- the regressor, transposed, times lam */
+static void NAME(transpose_times)(const Mechanism *m, const double *q, const double *v, const double *a,
+                                  const double *lam, double *g, double *workspace)
+{
+    Workspace w = NAME(carve_workspace)(m, workspace), rates = w;
+    rates.V = w.F;                       /* motions of the bodies at joint velocities lam */
+    NAME(place_bodies)(m, q, &w);
+    NAME(propagate_velocities)(m, &rates, lam);
+    for (ptrdiff_t i = 0; i < m->bodies; i++) {
+        const Body *b = m->body + i;
+        real W[6];
+        NAME(propagate_motion)(m, i, &w, v, a, 1);
+        if (b->joint < 0) continue;
+        NAME(turn_motion_to_joint)(b, w.X + i, rates.V[i].e, W);
+        NAME(write_inertia_gradient)(b, w.X + i, w.V[i].e, w.A[i].e, W, g + 10 * b->joint * LANES);
+    }
+}
+
+/* row <- coefficients of the kinetic energy: with the velocity v, w of the frame of a joint, v.v / 2, v x w, w w^T / 2 */
+static void NAME(kinetic_energy)(const Mechanism *m, const double *q, const double *v, double *row,
+                                 double *workspace)
+{
+    Workspace w = NAME(carve_workspace)(m, workspace);
+    NAME(place_bodies)(m, q, &w);
+    NAME(propagate_velocities)(m, &w, v);
+    for (ptrdiff_t i = 0; i < m->bodies; i++) {
+        const Body *b = m->body + i;
+        double *y;
+        real V[6], h[3];
+        if (b->joint < 0) continue;
+        y = row + 10 * b->joint * LANES;
+        NAME(turn_motion_to_joint)(b, w.X + i, w.V[i].e, V);
+        CROSS(V, V + 3, h);
+        AT(y, 0) = 0.5 * NAME(dot)(V, V);
+        EACH(r, 3) AT(y, 1 + r) = h[r];
+        EACH(r, 3) EACH(c, r + 1) AT(y, 4 + LOWER(r, c)) = (r == c ? 0.5 : 1.0) * V[3 + r] * V[3 + c];
+    }
+}
+
+/* row <- coefficients of the potential energy: with the origin p and the axes R of a joint, -g . p, -R^T g, 0 */
+static void NAME(potential_energy)(const Mechanism *m, const double *q, double *row, double *workspace)
+{
+    const real zero = {0};
+    Workspace w = NAME(carve_workspace)(m, workspace);
+    Pose *base = (Pose *)w.IA;           /* root placements in the base, in memory that otherwise only aba uses */
+    NAME(place_bodies)(m, q, &w);
+    for (ptrdiff_t i = 0; i < m->bodies; i++) {
+        const Body *b = m->body + i;
+        double *y;
+        real *up = w.A[i].e, p[3], h[3], root = zero;
+        NAME(place_root)(m, i, q, &w, base);
+        EACH(r, 3) up[r] = b->parent < 0 ? -w.X[i].g[r] : w.A[b->parent].e[r];
+        if (b->joint < 0) continue;
+        y = row + 10 * b->joint * LANES;
+        EACH(r, 3) p[r] = base[i].d[r] + w.X[i].p[r];
+        EACH(r, 3) root += m->gravity[r] * base[i].p[r];
+        NAME(turn_to_joint)(b, w.X + i, up, h);
+        AT(y, 0) = NAME(dot)(up, p) - root;
+        EACH(r, 3) AT(y, 1 + r) = h[r];
+        EACH(r, 6) AT(y, 4 + r) = zero;
+    }
+}
+
+/* Y <- 3 rows of coefficients of the centre of mass: origin and axes of every joint, over the mass of all bodies */
+static void NAME(center_of_mass)(const Mechanism *m, const double *q, double *Y, double *workspace)
+{
+    const real zero = {0};
+    Workspace w = NAME(carve_workspace)(m, workspace);
+    Pose *base = (Pose *)w.IA;
+    double mass = 0.0;
+    for (ptrdiff_t i = 0; i < m->bodies; i++) mass += m->body[i].mass;
+    NAME(place_bodies)(m, q, &w);
+    for (ptrdiff_t i = 0; i < m->bodies; i++) {
+        const Body *b = m->body + i;
+        real E[9], from[12], x[12];      /* origin, then axes: in the axes of the root, and of the base */
+        NAME(place_root)(m, i, q, &w, base);
+        if (b->joint < 0) continue;
+        NAME(write_joint_axes)(b, w.X + i, E);
+        EACH(r, 3) from[r] = base[i].d[r] + w.X[i].p[r];
+        EACH(e, 9) from[3 + e] = E[e];
+        EACH(c, 4) ROTATE(base[i].R, from + 3 * c, x + 3 * c);
+        EACH(r, 3) x[r] += base[i].p[r];
+        EACH(r, 3) {
+            double *y = Y + (r * m->joints + b->joint) * 10 * LANES;
+            EACH(c, 4) AT(y, c) = x[3 * c + r] / mass;
+            EACH(c, 6) AT(y, 4 + c) = zero;
+        }
+    }
+}

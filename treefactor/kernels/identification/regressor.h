@@ -1,0 +1,51 @@
+/* Instantiate the kernels of regressors for one instruction set; regressor.c includes it with
+ *     REGISTER   bytes of a register     ISA(f)   f for this instruction set     ISA_NAME
+ */
+#define WIDTH (REGISTER / 8)
+#include "../common/sincos.h"
+
+#define KERNELS "kernels/identification/regressor_kernels.h"
+#include "../common/one_and_lanes.h"
+
+static void ISA(regressor_all)(const Mechanism *m, const double *q, const double *v, const double *a, int gravity,
+                               const ptrdiff_t *to, double *Y, double *workspace)
+{
+    PASSES NAME(regressor)(m, q + l, v ? v + l : NULL, a + l, gravity, to, Y + l, workspace);
+}
+
+static void ISA(gravity_all)(const Mechanism *m, const double *q, const ptrdiff_t *to, double *Y, double *workspace)
+{
+    PASSES NAME(gravity)(m, q + l, to, Y + l, workspace);
+}
+
+static void ISA(transpose_times_all)(const Mechanism *m, const double *q, const double *v, const double *a,
+                                     const double *lam, double *g, double *workspace)
+{
+    PASSES NAME(transpose_times)(m, q + l, v + l, a + l, lam + l, g + l, workspace);
+}
+
+static void ISA(kinetic_energy_all)(const Mechanism *m, const double *q, const double *v, double *row,
+                                    double *workspace)
+{
+    PASSES NAME(kinetic_energy)(m, q + l, v + l, row + l, workspace);
+}
+
+static void ISA(potential_energy_all)(const Mechanism *m, const double *q, double *row, double *workspace)
+{
+    PASSES NAME(potential_energy)(m, q + l, row + l, workspace);
+}
+
+static void ISA(center_of_mass_all)(const Mechanism *m, const double *q, double *Y, double *workspace)
+{
+    PASSES NAME(center_of_mass)(m, q + l, Y + l, workspace);
+}
+
+const Regressors ISA(regressors) = {
+    ISA_NAME,
+    {ISA(workspace_size_one), ISA(regressor_one), ISA(gravity_one), ISA(transpose_times_one), ISA(kinetic_energy_one),
+     ISA(potential_energy_one), ISA(center_of_mass_one)},
+    {NAME(workspace_size), ISA(regressor_all), ISA(gravity_all), ISA(transpose_times_all), ISA(kinetic_energy_all),
+     ISA(potential_energy_all), ISA(center_of_mass_all)},
+};
+#undef WIDTH
+#undef KERNELS

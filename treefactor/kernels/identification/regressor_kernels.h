@@ -1,0 +1,126 @@
+/* Regressors for one kind of number: tau = Y pi with the parameters pi of all bodies. Atkeson, An and Hollerbach (1986),
+ * Estimation of inertial parameters of manipulator loads and links. recursions.h lists the names that must be defined.
+ *
+ *     for every body i:   force and moment B_i (6 x 10) of each of its parameters at unit value
+ *         for every freedom k between body i and the root:   Y_ki = S_k B_i
+ *
+ * In the axes of the root body nothing is rotated between bodies; parameters are in the axes E of the joint. */
+#include "../dynamics/workspace.h"
+#include "../common/motion_cross.h"
+#include "../dynamics/placements.h"
+#include "../dynamics/inertias.h"
+#include "../dynamics/crba.h"
+#include "../dynamics/rnea.h"
+#include "../dynamics/velocities.h"
+#include "../derivatives/inertia_gradient.h"
+
+/* Forces and moments, about a local origin, of the parameters of a body; the tensor gives moments only. */
+typedef struct { real force[4][3], moment[10][3]; } NAME(Columns);
+#define Columns NAME(Columns)
+
+/* Return the inner product of two vectors. */
+INLINE real NAME(dot)(const real *a, const real *b) { return a[0] * b[0] + a[1] * b[1] + a[2] * b[2]; }
+
+/* E <- axes of the joint of a body in the axes of the root */
+INLINE void NAME(write_joint_axes)(const Body *b, const Pose *X, real *E)
+{
+    EACH(c, 3) ROTATE(X->R, b->axes + 3 * c, E + 3 * c);
+}
+
+/* B <- force and moment that each parameter needs: with the velocity omega, the classical acceleration a of the origin
+ * of the joint and the angular one,
+ *     f = m a + w' x h + w x (w x h),   n = J w' + h x a + w x J w                                        */
+INLINE void NAME(write_columns)(const Body *b, const Pose *X, const real *V, const real *A, int moves, Columns *B)
+{
+    const real *omega = V + 3, *turn = A + 3;
+    real E[9], F[9], a[3], v[3], u[3], o[3];
+    NAME(write_joint_axes)(b, X, E);
+    EACH(r, 3) { v[r] = V[r]; a[r] = A[r]; }
+    ADD_CROSS(turn, X->p, a);
+    if (moves) {
+        ADD_CROSS(omega, X->p, v);
+        ADD_CROSS(omega, v, a);
+    }
+    EACH(r, 3) B->force[0][r] = a[r];
+    CROSS(X->p, a, B->moment[0]);
+    EACH(c, 3) {
+        const real *e = E + 3 * c;
+        real *f = B->force[1 + c], *n = B->moment[1 + c];
+        CROSS(turn, e, f);
+        u[c] = NAME(dot)(e, turn);
+        if (moves) {
+            CROSS(omega, e, F + 3 * c);
+            ADD_CROSS(omega, F + 3 * c, f);
+            o[c] = NAME(dot)(e, omega);
+        }
+        CROSS(e, a, n);
+        ADD_CROSS(X->p, f, n);
+    }
+    EACH(r, 3) EACH(c, r + 1) {
+        real *n = B->moment[4 + LOWER(r, c)];
+        EACH(x, 3) {
+            n[x] = E[3 * r + x] * u[c];
+            if (c < r) n[x] += E[3 * c + x] * u[r];
+            if (moves) n[x] += F[3 * r + x] * o[c];
+            if (moves && c < r) n[x] += F[3 * c + x] * o[r];
+        }
+    }
+}
+
+/* Y <- coefficients for the freedoms between body i and its root; B ends at the root. The motions of a free-flyer at the
+ * root are the unit vectors. */
+INLINE void NAME(write_pairs)(const Mechanism *m, ptrdiff_t i, const Workspace *w, Columns *B, const ptrdiff_t *to,
+                              double *Y)
+{
+    const real zero = {0};
+    const Body *b = m->body + i;
+    const ptrdiff_t *column = m->column + m->start[b->v + b->freedoms - 1];
+    ptrdiff_t length = b->above + b->freedoms, k, e;
+    for (k = b->local;; k = m->body[m->body[k].parent].local) {
+        for (e = m->body[k].above < b->copied ? b->copied : m->body[k].above; e < length; e++) {
+            const real *s = w->S[column[e]].e;
+            double *y = Y + to[e] * LANES;
+            EACH(c, 4) AT(y, c) = NAME(dot)(B->force[c], s) + NAME(dot)(B->moment[c], s + 3);
+            EACH(c, 6) AT(y, 4 + c) = NAME(dot)(B->moment[4 + c], s + 3);
+        }
+        if (m->body[k].parent < 0) break;
+        EACH(c, 4) ADD_CROSS(w->X[k].d, B->force[c], B->moment[c]);
+        length = m->body[k].above;
+    }
+    if (!b->copied) return;
+    EACH(r, 3) {
+        double *y = Y + to[r] * LANES, *n = Y + to[3 + r] * LANES;
+        EACH(c, 10) {
+            AT(y, c) = c < 4 ? B->force[c < 4 ? c : 0][r] : zero;
+            AT(n, c) = B->moment[c][r];
+        }
+    }
+}
+
+/* Y <- 10 coefficients of the generalized force for every pair */
+static void NAME(regressor)(const Mechanism *m, const double *q, const double *v, const double *a, int gravity,
+                            const ptrdiff_t *to, double *Y, double *workspace)
+{
+    Workspace w = NAME(carve_workspace)(m, workspace);
+    NAME(place_bodies)(m, q, &w);
+    for (ptrdiff_t i = 0; i < m->bodies; i++) {
+        const Body *b = m->body + i;
+        Columns B;
+        NAME(propagate_motion)(m, i, &w, v, a, gravity);
+        if (b->joint < 0) continue;
+        NAME(write_columns)(b, w.X + i, w.V[i].e, w.A[i].e, v != NULL, &B);
+        NAME(write_pairs)(m, i, &w, &B, to, Y);
+        to += b->above + b->freedoms;
+    }
+}
+
+#include "other_regressors.h"
+
+#undef Columns
+#undef Angles
+#undef Pose
+#undef Inertia
+#undef Vector
+#undef Articulated
+#undef Workspace
+#undef LOWER
