@@ -1,6 +1,7 @@
 """Test `treefactor identify` on a simulated arm with friction, rotors and noise."""
 
 import json
+import re
 
 import numpy as np
 import pytest
@@ -101,9 +102,28 @@ def test_what_the_motion_does_not_excite_is_named(folder, capsys):
 
 
 def test_parameters_that_describe_the_fit_only_fail(folder, capsys):
-    measured_arm.write(folder, noise=6.0, seconds=1.4)
-    assert run("--json", "fit.json", "--block", "0.2", "--decimate", "12", "--slow-share", "0") == 1
-    assert "held-out torques are predicted" in capsys.readouterr().out
+    measured_arm.write(folder, noise=2.0, seconds=0.7)
+    assert run("--block", "0.1", "--hold-out", "0.5", "--decimate", "10", "--slow-share", "0") == 1
+    assert "Failed: held-out torques are predicted with a residual of" in capsys.readouterr().out
+
+
+def test_torques_of_other_joints_fail(folder, capsys):
+    measured_arm.write(folder)
+    text = (folder / "motion.csv").read_text()
+    (folder / "motion.csv").write_text(text.replace("tau_shoulder,tau_elbow", "tau_elbow,tau_shoulder"))
+    assert run() == 1
+    assert "torques of shoulder: check signs, units, the order of the joints" in capsys.readouterr().out
+
+
+def test_late_torques_are_noted(folder, capsys):
+    model = measured_arm.write(folder)
+    t, q, v, a = measured_arm.motion()
+    tau = measured_arm.torques(model, q, v, a)
+    measured_arm.write_motion(folder / "motion.csv", model, t[20:], q[20:], tau[:-20])  # 40 ms
+    run()
+    out = capsys.readouterr().out
+    late = re.search(r"torques come later than predicted ones by ([\d.]+) ms of shoulder", out)
+    assert 2 < float(late[1]) < 45
 
 
 def test_arrays_and_columns_that_are_chosen(folder):

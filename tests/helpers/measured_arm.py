@@ -31,7 +31,7 @@ def motion(seconds=12.0, seed=0, nv=2):
     """Return times, configurations, velocities and accelerations of sums of sines."""
     rng = np.random.default_rng(seed)
     t = np.arange(round(seconds * RATE)) / RATE
-    w = 2 * np.pi * np.arange(1, 6) / 5
+    w = 2 * np.pi * np.array([0.21, 0.43, 0.62, 0.83, 1.07])
     amplitude, phase = rng.uniform(0.2, 0.6, size=(nv, 5)) / w, rng.uniform(0, 2 * np.pi, size=(nv, 5))
     angles = w * t[:, None, None] + phase
     q, v = (amplitude * np.sin(angles)).sum(-1), (amplitude * w * np.cos(angles)).sum(-1)

@@ -1,9 +1,9 @@
 """Identify the parameters of a robot from its motion: regressors, base parameters and estimates.
 
-`regressors` has the matrices that multiply parameters, `columns` the names of theirs; `base_parameters` finds
-the combinations of parameters that the forces of the joints depend on; `excitation` names what measured motions
-do not show; `identification` estimates base parameters and friction from samples, which `measurements` reads
-from files and `samples` judges; `measured_fit` holds a part of them out; `urdf` writes robots with new inertias.
+`regressors` has matrices, `columns` the names of theirs; `base_parameters` finds the combinations that forces
+depend on, `excitation` names what motions do not show; `identification` estimates from samples, which
+`measurements` reads from files and `samples` judges; `measured_fit` holds a part of them out; `urdf` writes
+robots with new inertias.
 """
 
 from .base_parameters import BaseParameters, Direction, base_parameters

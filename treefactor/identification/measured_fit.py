@@ -18,7 +18,9 @@ from .identification import Identification
 from .measurements import Measurements
 from .samples import slow_rows, torque_delay
 
-DELAYED = 0.1  # of a period of the cutoff: differences in time that are noted
+LONGEST = 0.25  # s: longer differences in time are those of a motion that repeats itself
+DELAYED = 0.5  # share of a residual that a difference in time explains, where it is noted
+UNEXPLAINED = 0.5  # residual of the fit above which the model does not describe the torques
 OVERFITTED, NEGLIGIBLE = (
     2.0,
     0.01,
@@ -191,7 +193,7 @@ def fit_measurements(
     notes = (
         *measurements.notes,
         *_notes(measurements, used, held, predicted),
-        *_delays(model, measurements, predicted),
+        *_delays(measurements, predicted, joints),
     )
     return MeasuredFit(
         estimate,
@@ -204,7 +206,7 @@ def fit_measurements(
         used,
         held,
         notes,
-        tuple(_failures(estimate, joints[-1], bodies)),
+        tuple(_failures(estimate, joints, bodies)),
     )
 
 
@@ -299,22 +301,29 @@ def _notes(measurements: Measurements, used, held, predicted) -> list[str]:
     return notes
 
 
-def _delays(model: Model, measurements: Measurements, predicted: np.ndarray) -> list[str]:
+def _delays(measurements: Measurements, predicted: np.ndarray, joints: Sequence[JointResidual]) -> list[str]:
     """Return a note about torques that come later or earlier than predicted ones."""
-    delays = torque_delay(measurements.tau, predicted, measurements.t[1] - measurements.t[0])
+    step = measurements.t[1] - measurements.t[0]
+    delays = torque_delay(measurements.tau, predicted, step)
+    slopes = np.sqrt(np.mean(np.diff(measurements.tau, axis=0) ** 2, axis=0)) / step
     late = [
-        f"{1000 * delay:.3g} ms of {name}"
-        for name, delay, measured in zip(model.tree.names, delays, measurements.measured, strict=True)
-        if measured and abs(delay) > DELAYED / (measurements.cutoff or measurements.rate)
+        f"{1000 * delay:.3g} ms of {joint.name}"
+        for joint, delay, slope in zip(joints, delays, slopes, strict=False)
+        if abs(delay) < LONGEST and slope * abs(delay) > DELAYED * joint.fit * joint.torque
     ]
     return [f"torques come later than predicted ones by {', '.join(late)}"] if late else []
 
 
-def _failures(estimate: Estimate, whole: JointResidual, bodies) -> list[str]:
+def _failures(estimate: Estimate, joints: Sequence[JointResidual], bodies) -> list[str]:
     """Return what keeps the result from being used as it is."""
-    failures = []
+    failures, whole = [], joints[-1]
     if missing := estimate.not_excited:
         failures.append(f"the motion does not excite {len(missing)} parameters: {'; '.join(missing)}")
+    if (worst := max(joints, key=lambda one: np.nan_to_num(one.fit))).fit > 1 or whole.fit > UNEXPLAINED:
+        failures.append(
+            f"the residual of the fit is {worst.fit:.0%} of the torques of {worst.name}: check signs, units, "
+            "the order of the joints and the times of the measurements"
+        )
     if whole.held_out > max(OVERFITTED * whole.fit, NEGLIGIBLE):
         failures.append(
             f"held-out torques are predicted with a residual of {whole.held_out:.1%}, those of the fit with "
