@@ -1,18 +1,21 @@
-"""Identify the parameters of a robot from its motion: regressors, base parameters and estimates.
+"""Regressors, base parameters and estimates of inertial parameters.
 
-`regressors` has matrices, `columns` the names of theirs; `base_parameters` finds the combinations that forces
-depend on, `excitation` names what motions do not show; `identification` estimates from samples, which
-`measurements` reads from files and `samples` judges; `measured_fit` holds a part of them out; `urdf` writes
-robots with new inertias.
+`regressors` has the matrices, `columns` the names of their columns; `base_parameters` finds the combinations of
+parameters that the forces of the joints depend on, `excitation` names what measured motions do not show.
+`identification` estimates parameters from samples, `samples` judges the samples; `physical` fits bodies that can
+exist to a triangle of a least-squares problem; `gradients` changes gradients to coordinates of such bodies.
+`measurements` reads motions from files, `measured_fit` holds a part of them out; `urdf` writes new inertias.
 """
 
 from .base_parameters import BaseParameters, Direction, base_parameters
 from .columns import column_names, regressor_pattern
 from .estimate import Estimate, Residuals
 from .excitation import directions_not_excited, unexcited
+from .gradients import log_cholesky_gradient
 from .identification import Identification
 from .measured_fit import FittedParameter, JointResidual, MeasuredFit, fit_measurements
 from .measurements import Measurements, read_measurements
+from .physical import PhysicalFit, fit_physical
 from .regressors import (
     center_of_mass_regressor,
     gravity_regressor,
@@ -34,14 +37,17 @@ __all__ = [
     "JointResidual",
     "MeasuredFit",
     "Measurements",
+    "PhysicalFit",
     "Residuals",
     "base_parameters",
     "center_of_mass_regressor",
     "column_names",
     "directions_not_excited",
     "fit_measurements",
+    "fit_physical",
     "gravity_regressor",
     "kinetic_energy_regressor",
+    "log_cholesky_gradient",
     "momentum_regressor",
     "potential_energy_regressor",
     "read_measurements",

@@ -48,6 +48,8 @@ def digest(model: Model) -> int:
     False
     """
     require_model(model)
+    if model._source is not None:  # its parameters have more bits than the inertias of its joints
+        return number_of(digest(model._source), model.parameters, model._rotors)
     return number_of(model.joints, model.loops, model.frames, model.gravity)
 
 
