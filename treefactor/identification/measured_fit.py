@@ -19,7 +19,7 @@ from .measurements import Measurements
 from .samples import slow_rows, torque_delay
 
 LONGEST = 0.25  # s: longer differences in time are those of a motion that repeats itself
-DELAYED = 0.5  # share of a residual that a difference in time explains, where it is noted
+DELAYED = 0.25  # share of a residual that a difference in time explains, where it is noted
 UNEXPLAINED = 0.5  # residual of the fit above which the model does not describe the torques
 OVERFITTED, NEGLIGIBLE = (
     2.0,
@@ -305,7 +305,7 @@ def _delays(measurements: Measurements, predicted: np.ndarray, joints: Sequence[
     """Return a note about torques that come later or earlier than predicted ones."""
     step = measurements.t[1] - measurements.t[0]
     delays = torque_delay(measurements.tau, predicted, step)
-    slopes = np.sqrt(np.mean(np.diff(measurements.tau, axis=0) ** 2, axis=0)) / step
+    slopes = np.sqrt(np.mean(np.diff(predicted, axis=0) ** 2, axis=0)) / step
     late = [
         f"{1000 * delay:.3g} ms of {joint.name}"
         for joint, delay, slope in zip(joints, delays, slopes, strict=False)
