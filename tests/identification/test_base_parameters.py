@@ -6,6 +6,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from helpers.model_cases import models
 from helpers.parameter_cases import GRAVITIES, special_model, special_models
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -13,6 +14,7 @@ from oracles import numeric_rank
 
 import treefactor as tf
 from treefactor import arms
+from treefactor.identification._numeric_rank import directions_of_samples
 from treefactor.model.joints import SIZES
 
 INERTIAL = ("m", "h_x", "h_y", "h_z", "I_xx", "I_xy", "I_yy", "I_xz", "I_yz", "I_zz")
@@ -140,6 +142,29 @@ def test_every_kind_of_joint_below_and_above_another(kind):
 @given(special_models(max_joints=6), st.booleans())
 def test_sweep_of_trees(model, armature):
     assert_complete(model, tf.base_parameters(model, armature), armature)
+
+
+def test_mimic_joints_need_samples():
+    """The fingers of panda move by one coordinate: only sums and differences of theirs are felt."""
+    model = tf.Model.from_urdf(tf.robots.find("panda").path, mimic=True)
+    base = tf.base_parameters(model)
+    assert (base.count, base.from_tree) == (54, False)
+    assert "h_x of panda_finger_joint1 - h_x of panda_finger_joint2" in base.names
+    assert "armature of panda_finger_joint1 + armature of panda_finger_joint2" in base.names
+    assert_complete(model, base)
+
+
+@settings(deadline=None, max_examples=15)
+@given(models(max_joints=4), st.booleans())
+def test_models_with_mimic_joints(model, armature):
+    assert_complete(model, tf.base_parameters(model, armature), armature)
+
+
+@pytest.mark.parametrize("name", ["ur5_robot", "solo12", "xarm7"])
+def test_samples_give_what_the_tree_gives(name):
+    model = robot(name)
+    found = directions_of_samples(model, True, 1e-9)
+    assert len(found.order) - len(found.sizes) == tf.base_parameters(model).count
 
 
 def test_names_of_ur5():

@@ -1,15 +1,15 @@
 """Regressors, base parameters and estimates of inertial parameters.
 
-`regressors` has the matrices, `columns` the names of their columns; `base_parameters` finds the combinations of
-parameters that the forces of the joints depend on, `excitation` names what measured motions do not show.
-`identification` estimates parameters from samples, `samples` judges the samples; `physical` fits bodies that can
-exist to a triangle of a least-squares problem; `gradients` changes gradients to coordinates of such bodies.
-`measurements` reads motions from files, `measured_fit` holds a part of them out; `urdf` writes new inertias.
+`regressors` has the matrices, `columns` the names of their columns; `base_parameters` finds the combinations
+that the forces of the joints depend on, `excitation` names what measured motions do not show. `identification`
+estimates parameters from samples, `samples` judges the samples; `physical` fits bodies that can exist to a
+triangle of a least-squares problem; `gradients` changes gradients to coordinates of such bodies. `measurements`
+reads motions from files, `measured_fit` holds a part of them out; `urdf` writes robots with new inertias.
 """
 
 from .base_parameters import BaseParameters, Direction, base_parameters
 from .columns import column_names, regressor_pattern
-from .estimate import Estimate, Residuals
+from .estimate import Estimate, PhysicalEstimate, Residuals
 from .excitation import directions_not_excited, unexcited
 from .gradients import log_cholesky_gradient
 from .identification import Identification
@@ -37,6 +37,7 @@ __all__ = [
     "JointResidual",
     "MeasuredFit",
     "Measurements",
+    "PhysicalEstimate",
     "PhysicalFit",
     "Residuals",
     "base_parameters",

@@ -97,9 +97,11 @@ class SampleRows:
                 raise ShapeError(f"expected {name} of shape {expected}, got {np.shape(values)}", np.shape(values))
             arrays.append(array)
         shape = (len(arrays[0]), self.model.nv, len(self.extra))
-        further = np.zeros(shape) if extra is None and not self.extra else as_real(extra, "extra")
+        further = np.zeros((*shape[:2], 0)) if extra is None else as_real(extra, "extra")
+        further = further[None] if further.ndim == 2 else further
         if further.shape != shape:
-            raise ShapeError(f"expected extra of shape {shape}, got {further.shape}", further.shape, shape)
+            what = f"entries of {', '.join(self.extra)}" if self.extra else "no further columns"
+            raise ShapeError(f"expected extra of shape {shape}, {what}; got {np.shape(extra)}", further.shape, shape)
         return arrays, further
 
     def known(self, q, v, a) -> np.ndarray:

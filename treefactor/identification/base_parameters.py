@@ -3,24 +3,24 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import NamedTuple
 
 import numpy as np
 
 from .._util.validation import ReadOnly, as_real, as_size
-from ..exceptions import InvalidModelError, ShapeError
-from ..model.joints import SIZES
+from ..exceptions import ShapeError
 from ..model.model import require_model
-from ..model.parameters import PARAMETERS
 from ..tolerances import SNAP
 from ._combinations import EXACT, combination, echelon
+from ._numeric_rank import directions_of_samples
 from ._unfelt import Directions, directions_of_tree
+from .columns import column_names
 
 SENSITIVE = (1e-12, 1e-4)  # sizes of directions that are reported: rounded numbers of a file make such ones
 SAMPLED = 1e-9  # coefficients from samples this close to an integer are this integer
 
 
-class Direction(NamedTuple):
+@dataclass(frozen=True)
+class Direction:
     """Change of parameters that is felt by little, or not at all, depending on rounded numbers.
 
     Attributes
@@ -145,7 +145,7 @@ def base_parameters(
     tolerance : float
         Largest effect, relative to that of other changes, of a change of parameters that counts as unfelt;
         lengths are relative to the longest distance of successive joints. Angles in robot descriptions are
-        rounded, which makes parallel axes almost parallel: see `BaseParameters.sensitive`.
+        rounded, which makes parallel axes almost parallel: see `BaseParameters.sensitive`. At least 1e-12.
     snap : float
         Angles (rad) this close to multiples of 90 degrees become these, lengths this small relative to the
         longest become 0, as ``generate`` does it; 0 changes nothing. ``snap=1e-5`` mends 1.5708 in a URDF.
@@ -181,19 +181,14 @@ def base_parameters(
     ('h_x of shoulder', 'h_z of shoulder + 0.5 m of elbow')
     """
     require_model(model)
-    tolerance, snap = as_size(tolerance, "tolerance"), as_size(snap, "snap")
+    tolerance, snap = max(as_size(tolerance, "tolerance"), SENSITIVE[0]), as_size(snap, "snap")
     largest = max(tolerance, SENSITIVE[1])
-    if model.coupling is not None:
-        raise InvalidModelError("base parameters of models with mimic joints are not available yet")
-    found = directions_of_tree(model, bool(armature), snap, largest)
-    return _reduced(found, _names(model, bool(armature)), tolerance, model.coupling is None)
-
-
-def _names(model, armature: bool) -> tuple[str, ...]:
-    """Return the names of all parameters."""
-    names = [f"{one} of {joint.name}" for joint in model.joints for one in PARAMETERS]
-    single = [joint.name for joint in model.joints if SIZES[joint.kind][1] == 1]
-    return (*names, *(f"armature of {name}" for name in single if armature))
+    columns = column_names(model, ("inertia", "armature") if armature else ("inertia",))
+    if model.coupling is None:
+        found = directions_of_tree(model, bool(armature), snap, largest)
+    else:
+        found = directions_of_samples(model, bool(armature), largest)
+    return _reduced(found, columns, tolerance, model.coupling is None)
 
 
 def _reduced(
@@ -227,7 +222,7 @@ def _sensitive(
     found: Directions, columns: tuple[str, ...], tolerance: float, exact: float
 ) -> tuple[Direction, ...]:
     """Return the directions that are neither clearly felt nor clearly unfelt, the weakest first."""
-    at = np.flatnonzero((found.sizes > SENSITIVE[0]) & (found.sizes < SENSITIVE[1]))
+    at = np.flatnonzero(found.sizes > SENSITIVE[0])
     if not len(at):
         return ()
     unfelt, dropped = echelon(found.rows[found.sizes <= SENSITIVE[0]], found.order, exact)

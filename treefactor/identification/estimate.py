@@ -7,8 +7,10 @@ from typing import NamedTuple
 
 import numpy as np
 
+from ..model.model import Model
 from ._combinations import combination
 from ._sample_rows import SampleRows
+from .physical import PhysicalFit
 
 FELT = 1e-9  # share of a row, columns scaled, along an unfelt direction that makes its torque unknown
 
@@ -143,3 +145,36 @@ class Estimate:
             lines.append(f"  {name}: {residual:.4g} of {torque:.4g}{share}, {rows} rows")
         lines.append(f"  all: {relative:.2%} of the norm of the torques")
         return "\n".join(lines)
+
+
+@dataclass(frozen=True, eq=False)
+class PhysicalEstimate:
+    """Parameters of bodies that can exist; made by `Identification.physical`.
+
+    Attributes
+    ----------
+    model : Model
+        The robot with these inertias and armatures.
+    names : tuple of str
+        As of `Identification`.
+    values : ndarray
+        Base parameters of the model, then friction and the others.
+    residuals : Residuals
+        Of the samples of the estimate.
+    fit : PhysicalFit
+        Parameters of all bodies, (njoints, 10), and how they were found.
+
+    Notes
+    -----
+    Immutable, thread-safe.
+    """
+
+    model: Model
+    names: tuple[str, ...]
+    values: np.ndarray
+    residuals: Residuals
+    fit: PhysicalFit
+
+    def value_of(self, name: str) -> float:
+        """Return the value of one parameter by its name."""
+        return float(self.values[self.names.index(name)])

@@ -11,7 +11,8 @@ from ._sample_rows import SampleRows, require_usable
 from ._triangles import update
 from .base_parameters import base_parameters
 from .columns import KINDS, chosen
-from .estimate import Estimate, Residuals
+from .estimate import Estimate, PhysicalEstimate, Residuals
+from .physical import fit_physical
 
 TOLERANCE = 1e-9  # smallest pivot of independent columns, scaled to unit norm
 NOISE_FREE = 1e-8  # smallest residual of a freedom that weighs it, as a share of the largest torque
@@ -79,7 +80,8 @@ class Identification:
         self.columns = chosen(columns)
         self.weights = None if weights is None else _checked_weights(weights, model.nv)
         self.base = base_parameters(model, "armature" in self.columns) if "inertia" in self.columns else None
-        self._samples = SampleRows(model, self.columns, self.base, tuple(extra))
+        self.extra = tuple(extra)
+        self._samples = SampleRows(model, self.columns, self.base, self.extra)
         self.names = self._samples.names
         self.rows = np.zeros(model.nv, dtype=int)
         self._triangles = np.zeros(int((self._samples.counts**2).sum()))
@@ -190,12 +192,55 @@ class Identification:
         found = solve(triangle, tolerance)
         return self._estimate(found, weights, np.linalg.norm(triangle[:, :-1], axis=0))
 
-    def residuals(self, estimate: Estimate) -> Residuals:
+    def physical(self, prior=None, strength: float = 10.0, floor: float = 1e-3) -> PhysicalEstimate:
+        """Return parameters of bodies that can exist, near a prior where the samples leave them open.
+
+        Parameters
+        ----------
+        prior : Model, optional
+            Its parameters are those of the pull and of the start; by default the model.
+        strength, floor : float
+            As for `fit_physical`.
+
+        Returns
+        -------
+        PhysicalEstimate
+
+        Raises
+        ------
+        ValueError
+            Without "inertia" in columns, or if the prior has other joints.
+        """
+        prior = self.model if prior is None else prior
+        if self.base is None:
+            raise ValueError('expected an Identification with "inertia" in columns, got ' + str(self.columns))
+        if prior.tree.names != self.model.tree.names:
+            raise ValueError("expected a prior with the joints of the model, in the same order")
+        estimate = self.solve()
+        others = self.names[self.base.count :]
+        lower = [-np.inf if name.startswith("offset of ") or name in self.extra else 0.0 for name in others]
+        freedoms = self._samples.rotors
+        armature = prior.armature[freedoms] if "armature" in self.columns else np.zeros(0)
+        triangle = self.triangle(estimate.weights)
+        found = fit_physical(triangle, self.base.K, prior.parameters, armature, lower, strength, floor)
+        rotors = prior.armature.copy()
+        rotors[freedoms] = found.armature
+        base = self.base.values(np.concatenate([found.parameters.ravel(), found.armature]))
+        values = np.concatenate([base, found.linear])
+        return PhysicalEstimate(
+            model=self.model.with_parameters(found.parameters, rotors),
+            names=self.names,
+            values=values,
+            residuals=self._residuals(values),
+            fit=found,
+        )
+
+    def residuals(self, estimate: Estimate | PhysicalEstimate) -> Residuals:
         """Compare the torques of the samples added so far with those that an estimate predicts.
 
         Parameters
         ----------
-        estimate : Estimate
+        estimate : Estimate or PhysicalEstimate
             Of the same parameters, from these samples or, as a test, from others.
 
         Returns
@@ -205,14 +250,15 @@ class Identification:
         """
         if estimate.names != self.names:
             raise ValueError("expected an estimate of the same parameters: make both identifications alike")
-        values = estimate.solution
+        if isinstance(estimate, PhysicalEstimate):
+            return self._residuals(estimate.values)
         unknown = np.zeros(self.model.nv, dtype=bool)
         if len(estimate.unfelt):
             for k, (felt, R) in enumerate(zip(self._samples.felt, self._split(), strict=True)):
                 rows = np.zeros((len(R), len(self.names)))
                 rows[:, felt] = R[:, :-1]
                 unknown[k] = estimate.felt_by(rows).any()
-        return self._residuals(values, unknown)
+        return self._residuals(estimate.solution, unknown)
 
     def _residuals(self, values: np.ndarray, unknown=False) -> Residuals:
         """Return the residuals at these values, NaN for freedoms where they are unknown."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 import numpy as np
@@ -187,7 +187,9 @@ def fit_measurements(
     motion = measurements.q, measurements.v, measurements.a
     predicted = estimate.predict(*motion)
     bodies = identification.physical(prior=model) if physical else None
-    by_bodies = np.full_like(predicted, np.nan) if bodies is None else bodies.predict(*motion)
+    by_bodies = np.full_like(predicted, np.nan)
+    if bodies is not None:
+        by_bodies = _at(estimate, bodies.values).predict(*motion)
     before = _before(model, measurements, columns, used)
     joints = _residuals(model, measurements.tau, used, held, before, predicted, by_bodies)
     notes = (
@@ -215,6 +217,11 @@ def _of(model: Model, measurements: Measurements, columns: Sequence[str], rows: 
     found = Identification(model, columns)
     found.add(measurements.q, measurements.v, measurements.a, measurements.tau, mask=rows)
     return found
+
+
+def _at(estimate: Estimate, values: np.ndarray) -> Estimate:
+    """Return an estimate that predicts torques at other values, all of them known."""
+    return replace(estimate, solution=values, unfelt=np.zeros((0, len(values))))
 
 
 def _before(model: Model, measurements: Measurements, columns: Sequence[str], rows: np.ndarray) -> np.ndarray:
@@ -250,8 +257,8 @@ def _parameters(model: Model, identification, estimate: Estimate, bodies) -> tup
     before, found = {}, {}
     if (base := identification.base) is not None:
         before = dict(zip(base.names, base.values(_standard(model, base)).tolist(), strict=True))
-        if bodies is not None:
-            found = dict(zip(base.names, base.values(_standard(bodies.model, base)).tolist(), strict=True))
+    if bodies is not None:
+        found = dict(zip(bodies.names, bodies.values.tolist(), strict=True))
     linear = _linear_freedoms(model)
     given = zip(estimate.names, estimate.values, estimate.standard_deviations, strict=True)
     return tuple(
@@ -329,6 +336,6 @@ def _failures(estimate: Estimate, joints: Sequence[JointResidual], bodies) -> li
             f"held-out torques are predicted with a residual of {whole.held_out:.1%}, those of the fit with "
             f"{whole.fit:.1%}: the parameters describe the samples of the fit only"
         )
-    if bodies is not None and not bodies.converged:
+    if bodies is not None and not bodies.fit.converged:
         failures.append("the fit of bodies that can exist did not converge")
     return failures
