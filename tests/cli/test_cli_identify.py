@@ -28,6 +28,11 @@ def values(folder):
     return content, {one["name"]: one for one in content["parameters"]}
 
 
+def near(found, wanted):
+    """Return whether an estimate is near a value; the errors of filtered torques are not independent."""
+    return abs(found["value"] - wanted) < 5 * found["deviation"] + 0.01
+
+
 def test_parameters_friction_page_and_urdf_of_a_noisy_arm(folder, capsys):
     model = measured_arm.write(folder, noise=0.2)
     assert run("--physical", "--html", "--json", "fit.json", "--urdf", "new.urdf", "--cutoff", "20") == 0
@@ -39,13 +44,13 @@ def test_parameters_friction_page_and_urdf_of_a_noisy_arm(folder, capsys):
         strict=True,
     ):
         for joint, number in zip(("shoulder", "elbow"), wanted, strict=True):
-            assert found[f"{name} of {joint}"]["value"] == pytest.approx(number, abs=0.06), (name, joint)
+            assert near(found[f"{name} of {joint}"], number), (name, joint)
     base = tf.base_parameters(model)
     rotors = np.array(measured_arm.ROTOR)
     right = base.values(np.concatenate([truth.parameters.ravel(), rotors]))
     before = base.values(np.concatenate([model.parameters.ravel(), 0 * rotors]))
     for name, wanted, file in zip(base.names, right, before, strict=True):
-        assert found[name]["value"] == pytest.approx(wanted, abs=0.05), name
+        assert near(found[name], wanted), name
         assert found[name]["before"] == pytest.approx(file, abs=1e-12)
     whole = content["joints"][-1]
     assert whole["name"] == "all joints"

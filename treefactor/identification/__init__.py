@@ -1,10 +1,10 @@
 """Regressors, base parameters and estimates of inertial parameters.
 
 `regressors` has the matrices, `columns` the names of their columns; `base_parameters` finds the combinations
-that the forces of the joints depend on, `excitation` names what measured motions do not show. `identification`
-estimates parameters from samples, `samples` judges the samples; `physical` fits bodies that can exist to a
-triangle of a least-squares problem; `gradients` changes gradients to coordinates of such bodies. `measurements`
-reads motions from files, `measured_fit` holds a part of them out; `urdf` writes robots with new inertias.
+that the forces of the joints depend on, `excitation` names what measured motions do not show. The class of
+`identification` estimates parameters from samples; `measurements` reads samples from files, `samples` judges
+them, `measured_fit` holds a part of them out. `physical` fits bodies that can exist, `gradients` changes
+gradients to coordinates of such bodies, `urdf` writes robots with new inertias.
 """
 
 from .base_parameters import BaseParameters, Direction, base_parameters
