@@ -60,7 +60,7 @@ def test_parameters_friction_page_and_urdf_of_a_noisy_arm(folder, capsys):
     assert whole["before"] > 1.5 * whole["fit"]
     assert content["failures"] == []
     page = Page(folder / "identify.html")
-    assert "arm.urdf, fixed base" in page.text
+    assert "arm, fixed base" in page.text
     assert len(page.of("path", **{"class": "residual"})) == 2
     out = capsys.readouterr().out
     for said in (
@@ -127,7 +127,7 @@ def test_late_torques_are_noted(folder, capsys):
     measured_arm.write_motion(folder / "motion.csv", model, t[20:], q[20:], tau[:-20])  # 40 ms
     run()
     out = capsys.readouterr().out
-    late = re.search(r"torques come later than predicted ones by ([\d.]+) ms of shoulder", out)
+    late = re.search(r"torques come later or earlier than predicted ones: shoulder ([\d.]+) ms later", out)
     assert 2 < float(late[1]) < 45
 
 

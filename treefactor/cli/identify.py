@@ -22,7 +22,8 @@ def run_identify(options: argparse.Namespace) -> int:
     if options.urdf and robot.is_mjcf:
         raise TreefactorError(f"--urdf writes a URDF like the one it reads, and {robot.path} is an MJCF")
     model = robots.model_of(robot)
-    title = f"{robot.name}, {robot.base} base"
+    name = Path(robot.name).stem if Path(robot.name).is_file() else robot.name
+    title = f"{name}, {robot.base} base"
     with (
         replacing(options.json) as json_file,
         replacing(options.html) as html_file,
@@ -35,7 +36,7 @@ def run_identify(options: argparse.Namespace) -> int:
         )
         meta = {
             "treefactor": __version__,
-            "robot": robot.name,
+            "robot": Path(robot.name).name,
             "data": options.data.name,
             "samples": len(measurements.t),
             "rate": f"{measurements.rate:.4g}",

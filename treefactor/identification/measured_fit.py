@@ -314,11 +314,11 @@ def _delays(measurements: Measurements, predicted: np.ndarray, joints: Sequence[
     delays = torque_delay(measurements.tau, predicted, step)
     slopes = np.sqrt(np.mean(np.diff(predicted, axis=0) ** 2, axis=0)) / step
     late = [
-        f"{1000 * delay:.3g} ms of {joint.name}"
+        f"{joint.name} {1000 * abs(delay):.3g} ms {'later' if delay > 0 else 'earlier'}"
         for joint, delay, slope in zip(joints, delays, slopes, strict=False)
         if abs(delay) < LONGEST and slope * abs(delay) > DELAYED * joint.fit * joint.torque
     ]
-    return [f"torques come later than predicted ones by {', '.join(late)}"] if late else []
+    return [f"torques come later or earlier than predicted ones: {', '.join(late)}"] if late else []
 
 
 def _failures(estimate: Estimate, joints: Sequence[JointResidual], bodies) -> list[str]:

@@ -85,17 +85,17 @@ def _drawing(fit: MeasuredFit, k: int) -> dict:
     t, measured, predicted = fit.t, fit.measured[:, k], fit.predicted[:, k]
     residual = measured - predicted
     x = LEFT + (WIDTH - LEFT) * (t - t[0]) / max(t[-1] - t[0], 1e-12)
-    low, high = _limits(measured, predicted)
-    reach = max(abs(limit) for limit in _limits(residual))
+    low, high = _limits(measured, predicted[fit.used[:, k]])
+    reach = max(abs(limit) for limit in _limits(residual[fit.used[:, k]]))
     torque = _Scale(low, high, 0.0, TORQUE)
     own = _Scale(-reach, reach, TORQUE + BETWEEN, RESIDUAL)
-    used = np.where(fit.used[:, k], residual, np.nan)
+    used = fit.used[:, k]
     return {
         "joint": fit.joints[k],
         "bands": _bands(fit.held, x),
         "measured": _path(x, torque(measured)),
-        "predicted": _path(x, torque(predicted)),
-        "residual": _path(x, own(used)),
+        "predicted": _path(x, torque(np.where(used, predicted, np.nan))),
+        "residual": _path(x, own(np.where(used, residual, np.nan))),
         "ticks": [*torque.ticks(3), *own.ticks(1)],
         "times": [
             (float(LEFT + (WIDTH - LEFT) * s), f"{t[0] + s * (t[-1] - t[0]):.3g}") for s in (0, 0.5, 1)
