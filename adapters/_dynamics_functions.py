@@ -15,6 +15,7 @@ from .. import dynamics
 from ..derivatives import products, second_order
 from ..exceptions import ConfigurationError
 from ..model import configuration
+from ..model.gravity import without_gravity
 from ..model.model import Model
 from ._maps import Argument, ArrayFunction, unit_vectors
 
@@ -36,11 +37,6 @@ def matrix(name: str, shape: tuple[int, ...]) -> Argument:
 
 def _forces(model: Model) -> Argument:
     return Argument("fext", (model.njoints, 6), (model.njoints, 6))
-
-
-def without_gravity(model: Model) -> Model:
-    """Return a model whose inverse dynamics at rest is H a."""
-    return model._replaced(gravity=np.zeros(3))
 
 
 def _of_state(
@@ -178,30 +174,26 @@ def _values_only(
     return ArrayFunction(name, model, options, inputs, outputs, {"value": run})
 
 
-def _with_nan_rows(compute: Callable) -> Callable:
-    """Return a function that gives NaN for configurations whose rotations do not have unit length."""
+def _with_nan_rows(name: str) -> Callable:
+    """Return integrate or difference with NaN for configurations whose rotations lack unit length."""
 
-    def tolerant(model, *arrays, out):
+    def compute(model, *arrays, out):
         try:
-            compute(model, *arrays, out=out)
+            getattr(configuration, name)(model, *arrays, out=out)
         except ConfigurationError:
-            for k in range(len(out)):
-                try:
-                    compute(model, *(array[k : k + 1] for array in arrays), out=out[k : k + 1])
-                except ConfigurationError:
-                    out[k] = np.nan
+            model.configurations.rows(name, arrays, out)
 
-    return tolerant
+    return compute
 
 
 def _integrate(model: Model, options: tuple) -> ArrayFunction:
-    inputs, compute = [configuration_of(model), vector(model, "v")], _with_nan_rows(configuration.integrate)
+    inputs, compute = [configuration_of(model), vector(model, "v")], _with_nan_rows("integrate")
     return _values_only("integrate", inputs, [configuration_of(model)], compute, model, options)
 
 
 def _difference(model: Model, options: tuple) -> ArrayFunction:
     inputs = [configuration_of(model, "q0"), configuration_of(model, "q1")]
-    compute = _with_nan_rows(configuration.difference)
+    compute = _with_nan_rows("difference")
     return _values_only("difference", inputs, [vector(model, "v")], compute, model, options)
 
 

@@ -10,24 +10,20 @@ from functools import cache, partial
 import jax
 import numpy as np
 
+from ..model.digests import number_of
+
 TARGET = "treefactor"
 LOCK = threading.Lock()
 KEPT: set[int] = set()  # numbers of maps that the handler knows
 
 
-def identity(model):
-    """Return what tells models apart: a number of the content, or without handler the model itself."""
-    handler = _handler()
-    return model if handler is None else handler.digest(model)
-
-
-def run_map(compiled, identity, arrays, lead: tuple[int, ...]) -> list:
+def run_map(compiled, digest: int, arrays, lead: tuple[int, ...]) -> list:
     """Return the results of a map for traced arrays.
 
     Parameters
     ----------
     compiled : Map
-    identity : hashable
+    digest : int
         Of its model.
     arrays : sequence of tracers, shapes (*lead, *shape)
         All of one floating-point type, which is also that of the results.
@@ -39,7 +35,7 @@ def run_map(compiled, identity, arrays, lead: tuple[int, ...]) -> list:
         call = partial(_run, compiled, math.prod(lead))
         return list(jax.pure_callback(call, types, *arrays, vmap_method="broadcast_all"))
     call = jax.ffi.ffi_call(TARGET, types, vmap_method="broadcast_all")
-    return list(call(*arrays, function=np.int64(_remember(handler, compiled, identity))))
+    return list(call(*arrays, function=np.int64(_remember(handler, compiled, digest))))
 
 
 @cache
@@ -60,9 +56,9 @@ def _handler():
     return xla
 
 
-def _remember(handler, compiled, identity) -> int:
+def _remember(handler, compiled, digest) -> int:
     """Return the number by which the handler finds a map, the same in every process."""
-    number = handler.number_of(identity, compiled.key)
+    number = number_of(digest, compiled.key)
     with LOCK:
         if number not in KEPT:
             handler.remember(number, compiled)

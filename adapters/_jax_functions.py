@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
-import pickle
 from collections.abc import Sequence
 from functools import partial
 from typing import Any
@@ -17,15 +15,15 @@ from .._util.messages import received
 from .._util.validation import require_unmasked
 from ..codegen import Kernels
 from ..exceptions import CodegenError, DtypeError, ShapeError
+from ..model.digests import digest, number_of
 from ..model.model import Model
 from ._array_functions import array_function
-from ._jax_calls import identity
 from ._jax_motions import tangent_of_motion, tangent_of_text
 from ._jax_rules import Function, bind
 from ._manifold import Manifold
 
-OF_MODELS = ("difference", "h_times", "integrate", "normalize")  # no program computes them
-TEXTS = ("difference", "integrate", "normalize")
+TEXTS = ("difference", "integrate", "normalize")  # `Manifold` has them in operations of JAX
+OF_MODELS = (*TEXTS, "h_times")  # no program computes them
 MOTIONS = ("step", "rollout")
 FLOATS = (np.dtype(np.float32), np.dtype(np.float64))
 
@@ -51,8 +49,7 @@ class ProgramMap:
     """
 
     def __init__(self, kernels: Kernels, arrays):
-        program = hashlib.sha256(pickle.dumps(kernels.program)).hexdigest()
-        self.key = ("program", kernels.backend, program, *arrays.key)
+        self.key = ("program", kernels.backend, number_of(kernels.program), *arrays.key)
         self.name = f"{arrays.name} of a program"
         self.kernels, self.motion = kernels, arrays.name if arrays.name in MOTIONS else None
         value = arrays.map("value")
@@ -111,7 +108,7 @@ def _make(name: str, given: Model | Kernels, options: dict) -> Function:
         forces = {"fext": True} if options.get("fext") else {}
         dynamics = function_of("forward_dynamics", model, **forces)
         tangent = tangent_of_motion(name, dynamics, options["h"], options["method"])
-    return Function(arrays, manifold, identity(model), value, tangent)
+    return Function(arrays, manifold, digest(model), value, tangent)
 
 
 def _try(value) -> None:

@@ -42,8 +42,8 @@ class Function:
     arrays : ArrayFunction
     manifold : Manifold
         Of the model's configurations, on jax.numpy.
-    identity : hashable
-        Equal for equal models.
+    digest : int
+        Of the model.
     value : Map, optional
         Computes the value instead of that of ``arrays``.
     tangent : callable, optional
@@ -55,10 +55,10 @@ class Function:
     Thread-safe.
     """
 
-    def __init__(self, arrays, manifold, identity, value=None, tangent=None):
-        self.arrays, self.manifold, self.identity, self.tangent = arrays, manifold, identity, tangent
+    def __init__(self, arrays, manifold, digest: int, value=None, tangent=None):
+        self.arrays, self.manifold, self.digest, self.tangent = arrays, manifold, digest, tangent
         self.value = arrays.map("value") if value is None else value
-        self.key = identity, arrays.key, self.value.key
+        self.key = digest, arrays.key, self.value.key
         self.hash = hash(self.key)
         self.x = [argument.shape for argument in arrays.inputs]
         self.dx = [argument.tangent for argument in arrays.inputs]
@@ -233,7 +233,7 @@ def _lowered(*operands, function, kind):
     if kind == "second":
         return _second(function, lead, *function.split(kind, operands))
     chosen = function.value if kind == "value" else function.arrays.map(kind)
-    return run_map(chosen, function.identity, operands, lead)
+    return run_map(chosen, function.digest, operands, lead)
 
 
 def _second(function, lead, x, u, d) -> list:

@@ -12,8 +12,9 @@ import numpy as np
 from .. import dynamics, kinematics
 from ..derivatives import kinematics as kinematic_derivatives
 from ..model.frames import Frame, whole_number
+from ..model.gravity import without_gravity
 from ..model.model import Model
-from ._dynamics_functions import configuration_of, matrix, vector, without_gravity
+from ._dynamics_functions import configuration_of, matrix, vector
 from ._maps import ArrayFunction, unit_vectors
 
 

@@ -3,7 +3,7 @@
 A step is v1 = v + h a(q, v, forces), q1 = integrate(q, u), u = h v1. Gradients by configurations are kept as
 tangents, which the two derivatives of `integrate` transpose. From the last step to the first, the gradients
 by q1 and v1 give that by v1 alone, and one product of the derivatives of a with it gives those by q, v and
-the forces. States are those that the trajectory holds: nothing is computed again.
+the forces. The states are read from the trajectory; no step is computed again.
 """
 
 from __future__ import annotations

@@ -8,8 +8,6 @@ from __future__ import annotations
 
 import inspect
 from functools import partial
-from hashlib import blake2b
-from pickle import dumps
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -17,6 +15,7 @@ import torch
 from torch.autograd import forward_ad
 
 from ..exceptions import AdapterError
+from ..model.digests import digest, number_of
 from . import _torch_former_vmap as former_vmap
 from ._array_functions import array_function
 from ._maps import ArrayFunction, Shapes
@@ -52,8 +51,7 @@ def signature(name: str, model, options: tuple[tuple[str, Any], ...] = ()) -> Si
 def _register(name: str, model, options: tuple[tuple[str, Any], ...]) -> Signature:
     """Number a function by its content, so that programs in a cache find the same function in any process."""
     function = array_function(name, model, **dict(options))
-    content = dumps((name, function.options, model.__reduce__()))
-    number = int.from_bytes(blake2b(content, digest_size=8).digest(), "little") >> 1
+    number = number_of(digest(model), *function.key)
     if number not in _functions:
         _functions[number] = (function, rules_of(function, partial(call, number=number), _find))
     shapes = (tuple(one.shape for one in each) for each in (function.inputs, function.outputs))

@@ -8,10 +8,14 @@ model that it was made of.
 q keeps its nq entries. The derivative by q is that of the function of ``normalize(q)``: zero along the length
 of a quaternion. On the manifold of configurations, differentiate ``f(integrate(model, q, d))`` by d at d = 0.
 
-Values are those of treefactor bit by bit (float64, numbers that are not denormal). A state without a
-solution, or that is not a configuration, gives NaN. Functions of dynamics, `frame_placement` and
-`center_of_mass` can be differentiated twice, those with external forces and the other functions of kinematics
-once; `integrate`, `difference` and `normalize` without limit. Beyond that NotImplementedError is raised.
+Values have the bits of treefactor's for the same arrays, and under ``vmap`` those of its batches (float64,
+numbers that are not denormal). Where JAX does not accept treefactor's handler, functions are called by
+callbacks, and a single state is computed as a batch of one, which may differ in the last bit.
+
+A state without a solution, or that is not a configuration, gives NaN. Functions of dynamics,
+`frame_placement` and `center_of_mass` can be differentiated twice, those with external forces and the other
+functions of kinematics once; `integrate`, `difference` and `normalize` without limit. Beyond that
+NotImplementedError is raised.
 """
 
 from __future__ import annotations

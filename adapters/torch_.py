@@ -8,11 +8,13 @@ What PyTorch differentiates by the entries of a configuration q is the function 
 have nq entries and none along the length of a rotation. To optimize on the manifold of configurations, take
 the gradient of ``f(integrate(model, q, d))`` by d at d = 0.
 
-Values are those of batches: where a state is not finite, a rotation is not of unit length, or a freedom moves
-no mass, the result of that element is NaN, also for a single state. First derivatives work with
-``backward()``, forward mode, ``grad vjp jvp jacrev jacfwd vmap`` of torch.func in any nesting, and with
-``torch.compile`` of functions that call them. Second derivatives exist where treefactor has them; third ones
-raise NotImplementedError. ``torch.compile`` of ``torch.func.grad``, ``vjp`` or ``jvp`` raises an error.
+Values in float64 have the bits of treefactor's batches; a single state is a batch of one. Where a state is
+not finite, a rotation is not of unit length, or a freedom moves no mass, the result of that element is NaN.
+
+First derivatives work with ``backward()``, forward mode, ``grad vjp jvp jacrev jacfwd vmap`` of torch.func in
+any nesting, and with ``torch.compile`` of functions that call them. Second derivatives exist where treefactor
+has them; third ones raise NotImplementedError. ``torch.compile`` of ``torch.func.grad``, ``vjp`` or ``jvp``
+raises an error.
 
 Models, frames and lengths of steps that were used stay in memory for the life of the process: make them once,
 not in every call.

@@ -180,6 +180,8 @@ CASES = {  # functions of arrays, and arrays that they accept; by the name of wh
     "Tree.pack": (TREE.pack, H),
     "Tree.unpack": (TREE.unpack, TREE.pack(H)),
     "Inertia": (lambda com, tensor: tf.Inertia(1.0, com, tensor), X, np.eye(3)),
+    "Inertia.from_parameters": (tf.Inertia.from_parameters, MODEL.parameters[0]),
+    "Model.with_parameters": (MODEL.with_parameters, MODEL.parameters, MODEL.armature),
     "Joint": (lambda R, p, axis: tf.Joint("j", "revolute", -1, R, p, axis), np.eye(3), X, Z),
     "Joint limits": (
         lambda low, high, armature: tf.Joint(

@@ -42,6 +42,7 @@ from .dynamics import (
     step,
 )
 from .dynamics.chain import chain_forces, chain_inertia
+from .dynamics.inertias import Inertias
 from .exceptions import (
     AdapterError,
     CodegenError,
@@ -131,6 +132,7 @@ __all__ = [
     "Frame",
     "Identification",
     "Inertia",
+    "Inertias",
     "InvalidChainError",
     "InvalidModelError",
     "InvalidTreeError",

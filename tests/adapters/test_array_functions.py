@@ -101,3 +101,36 @@ def test_a_bad_state_gives_nan_in_its_element(name):
     for found, expected in zip(run(function, "vjp", *x, *w), good, strict=True):
         assert np.isnan(found[1]).any()
         np.testing.assert_array_equal(found[::2], expected[::2])
+
+
+def kinds():
+    """Return a chain of all kinds of joints with rotations, and others between them."""
+    inertia = tf.Inertia(1.0, [0.1, 0.0, 0.2], np.eye(3))
+    named = {"revolute": {"axis": [0, 1, 0]}, "continuous": {"axis": [0, 0, 1]}}
+    order = ("freeflyer", "revolute", "continuous", "planar", "spherical", "revolute")
+    return tf.Model(
+        [
+            tf.Joint(f"{k}", kind, k - 1, inertia=inertia, **named.get(kind, {}))
+            for k, kind in enumerate(order)
+        ]
+    )
+
+
+@pytest.mark.parametrize("name", ["integrate", "difference"])
+def test_one_rotation_without_unit_length_is_nan_and_changes_no_other_bit(name):
+    model, rng, batch = kinds(), np.random.default_rng(8), 3001
+    function = array_function(name, model).map("value")
+    q0, q1 = tf.random_configuration(model, rng, size=(2, batch))
+    x = [q0, rng.normal(size=(batch, model.nv)) if name == "integrate" else q1]
+    wanted = getattr(tf, name)(model, *x)
+    for kind in ("freeflyer", "continuous", "planar", "spherical"):
+        for which in range(1 if name == "integrate" else 2):
+            changed, row = [each.copy() for each in x], rng.integers(batch)
+            changed[which][row, model.entries[kind][0][0, -1]] += 0.5
+            changed[which][row - 1, 0] = np.nan
+            found = np.empty((batch, *function.outputs[0]))
+            function.run(changed, [found])
+            others = np.delete(np.arange(batch), [row - 1, row])
+            assert np.isnan(found[row]).all()
+            assert np.isnan(found[row - 1]).any()
+            np.testing.assert_array_equal(found[others], wanted[others])

@@ -81,7 +81,7 @@ def test_derivatives_by_entries_are_those_of_the_normalized_configuration(name):
 
     check_grads(jax.jit(function), (1.3 * q, *arrays), 1, modes=("fwd", "rev"), atol=1e-4, rtol=1e-4)
     (places,) = tf.Model(TURNING.joints).entries["spherical"][0]
-    gradient = jax.grad(lambda q: (value(q, *arrays) ** 2).sum())(q)
+    gradient = jax.jit(jax.grad(lambda q: (value(q, *arrays) ** 2).sum()))(q)
     assert abs(gradient[places] @ q[places]) < 1e-10 * np.abs(gradient).max()
 
 
@@ -108,7 +108,8 @@ def test_jacobians_of_both_modes_are_the_matrices_of_derivatives(fext):
         return jax_.rnea(TURNING, jax_.integrate(TURNING, q, d), v, a, *extra)
 
     for mode in (jax.jacfwd, jax.jacrev):
-        found = mode(function, tuple(range(3 + fext)))(np.zeros(TURNING.nv), v, a, *extra)
+        jacobians = jax.jit(mode(function, tuple(range(3 + fext))))
+        found = jacobians(np.zeros(TURNING.nv), v, a, *extra)
         close(found[:3], (wanted.dtau_dq, wanted.dtau_dv, wanted.dtau_da), 1e-12)
 
 
@@ -170,11 +171,13 @@ def test_gradients_of_rollouts_are_those_of_scans_of_steps(method, model):
         return (q**2).sum() + (v**2).sum()
 
     arguments = (q, v, series, forces)
-    close(jax.jit(whole)(*arguments), stepwise(*arguments))
-    found = jax.jit(jax.grad(whole, (0, 1, 2, 3)))(*arguments)
-    close(found, jax.jit(jax.grad(stepwise, (0, 1, 2, 3)))(*arguments), 1e-11)
+    (value, found), (wanted, gradient) = (
+        jax.jit(jax.value_and_grad(function, (0, 1, 2, 3)))(*arguments) for function in (whole, stepwise)
+    )
+    close(value, wanted)
+    close(found, gradient, 1e-11)
     directions = [np.ones_like(x) for x in arguments]
-    slope = jax.jvp(whole, arguments, tuple(directions))[1]
+    slope = jax.jit(lambda *x: jax.jvp(whole, x, tuple(directions))[1])(*arguments)
     close(slope, sum(float((g * d).sum()) for g, d in zip(found, directions, strict=True)), 1e-11)
 
 
@@ -257,14 +260,14 @@ wanted = tf.forward_dynamics(model, q, v, tau)
 assert np.array_equal(sharded(value, rows, rows, rows)(q, v, tau), wanted)
 assert np.array_equal(jax.pmap(value)(q[:2], v[:2], tau[:2]), wanted[:2])
 gradient = jax.grad(total, (0, 1, 2))
-compare(sharded(gradient, rows, rows, rows)(q, v, tau), gradient(q, v, tau))
+compare(sharded(gradient, rows, rows, rows)(q, v, tau), jax.jit(gradient)(q, v, tau))
 hessian = jax.vmap(jax.jacfwd(jax.grad(total, 1), 1))
-compare(sharded(hessian, rows, rows, rows)(q, v, tau), hessian(q, v, tau))
+compare(sharded(hessian, rows, rows, rows)(q, v, tau), jax.jit(hessian)(q, v, tau))
 
 def shared(v):  # the same velocity in all shards, whose gradients are summed
     return (sharded(lambda q, v, tau: value(q, v, tau), rows, P(), rows)(q, v, tau) ** 2).sum()
 
-compare(jax.grad(shared)(v[0]), gradient(q, np.broadcast_to(v[0], v.shape), tau)[1].sum(0))
+compare(jax.jit(jax.grad(shared))(v[0]), jax.jit(gradient)(q, np.broadcast_to(v[0], v.shape), tau)[1].sum(0))
 
 def last(tau):
     return jax_.rollout(model, q, v, tau, 0.01, steps=3)[0][:, -1].sum()
@@ -272,7 +275,7 @@ def last(tau):
 def pushed(q, v, tau):
     return jax.grad(lambda tau: jax_.rollout(model, q, v, tau, 0.01, steps=3)[0][:, -1].sum())(tau)
 
-compare(sharded(pushed, rows, rows, rows)(q, v, tau), jax.grad(last)(tau))
+compare(sharded(pushed, rows, rows, rows)(q, v, tau), jax.jit(jax.grad(last))(tau))
 print("equal")
 """
 

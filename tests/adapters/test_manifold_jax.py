@@ -35,7 +35,7 @@ def test_steps_of_all_kinds_in_one_tree():
 
 
 def test_empty_batches_of_several_joints_of_a_kind():
-    check_empty_batches(jnp)
+    check_empty_batches(jnp, jax.jit)
 
 
 def test_dtypes_are_kept():

@@ -42,9 +42,9 @@ def test_values_have_the_same_bits(name, count, model):
     assert_same_bits(call(name, model, *recorded(*arrays)), expected)
     strided = (x.repeat_interleave(2, 0)[::2].mT.contiguous().mT for x in arrays)
     assert_same_bits(call(name, model, *strided), expected)
-    assert_same_bits(
-        call(name, model, *(x[:1] for x in arrays)), value(name, model, *(x[:1] for x in arrays))
-    )
+    of_one = value(name, model, *(x[:1] for x in arrays))
+    assert_same_bits(call(name, model, *(x[:1] for x in arrays)), of_one)
+    assert_same_bits(call(name, model, *(x[0] for x in arrays)), of_one[0])
 
 
 @models
@@ -84,6 +84,8 @@ def test_motions_have_the_same_bits(model):
             own = torch_.rollout(model, q, v, tau, 0.01, 4, method, forces)
             kept = [x.numpy() for x in (q, v, tau)]
             assert_same_bits(own, tf.rollout(model, *kept, 0.01, 4, method, given))
+    of_one = tf.step(model, *(x[:1].numpy() for x in (q, v, tau)), 0.01)
+    assert_same_bits(torch_.step(model, q[0], v[0], tau[0], 0.01), tuple(x[0] for x in of_one))
     free = torch_.rollout(model, q, v, None, 0.01, 2)
     assert_same_bits(free, tf.rollout(model, q.numpy(), v.numpy(), None, 0.01, 2))
 

@@ -64,6 +64,13 @@ def test_free_motion_of_all_kinds_of_joints(gyroscopic):
     assert found.status is SensitivityStatus.STRICT
 
 
+def test_a_body_with_an_inertia_that_none_can_have():
+    odd = tf.Inertia(1.0, np.zeros(3), np.diag([0.5, 0.1, 0.2]))
+    model = tf.Model([tf.Joint("base", "freeflyer", inertia=odd)], strict=False)
+    q, v, tau, _ = arguments(model, 4)
+    check(Stepper(model, h=0.01, limits=False), q, 0.3 * v, tau)
+
+
 @pytest.mark.parametrize("name", ["four-bar", "over-constrained", "leg", "arm"])
 @pytest.mark.parametrize("apart", [0.0, 1e-3])
 def test_loops(name, apart):

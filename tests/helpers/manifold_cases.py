@@ -86,10 +86,10 @@ def results_in_single_precision(xp, array, evaluate):
     return q, evaluate(everything, q, other, v)
 
 
-def check_empty_batches(xp):
+def check_empty_batches(xp, fast=as_it_is):
     """Check shapes of empty batches, of a robot with several joints of a kind."""
     model = mixed()
     manifold, ones = Manifold(model, xp), xp.ones
     q, v = ones((0, model.nq)), ones((0, model.nv))
-    assert manifold.integrate(q, v).shape == manifold.pull(q, v).shape == q.shape
-    assert manifold.difference(q, q).shape == v.shape
+    assert fast(manifold.integrate)(q, v).shape == fast(manifold.pull)(q, v).shape == q.shape
+    assert fast(manifold.difference)(q, q).shape == v.shape

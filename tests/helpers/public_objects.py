@@ -55,6 +55,7 @@ OBJECTS = {  # by the names of the API reference
     "BoundFactor": tf.BoundFactor(np.eye(2), tf.Tree([-1, 0])),
     "Factor": tf.factor(spd_matrix(TREE, 1), TREE),
     "Inertia": MODEL.joints[0].inertia,
+    "Inertias": tf.Inertias(MODEL, MODEL.parameters),
     "Joint": MODEL.joints[0],
     "Kernels": tf.compile(PROGRAM),
     "Kinematics": tf.Kinematics(MODEL, placements=[0], jacobians=[(1, "WORLD", "packed")]),

@@ -7,21 +7,19 @@ import threading
 
 import numpy as np
 import pytest
+from helpers.jax_cases import jax, precision
+from helpers.xla_cases import caller
 
 import treefactor as tf
 from treefactor import xla
 
-jax = pytest.importorskip("jax", reason="JAX is not installed")
 jnp = jax.numpy
 
 
 @pytest.fixture(autouse=True, scope="module")
-def double_precision():
-    jax.ffi.register_ffi_target("treefactor", xla.capsule(), platform="cpu")
-    before = jax.config.jax_enable_x64
-    jax.config.update("jax_enable_x64", True)
-    yield
-    jax.config.update("jax_enable_x64", before)
+def _float64():
+    with precision(True):
+        yield
 
 
 @pytest.fixture
@@ -54,16 +52,6 @@ def remembered(name, inputs, outputs, compute):
     number = xla.number_of("tests", name)
     xla.remember(number, made)
     return made, caller(number, inputs, outputs)
-
-
-def caller(number, inputs, outputs):
-    def call(*arrays):
-        lead = arrays[0].shape[: arrays[0].ndim - len(inputs[0])]
-        types = [jax.ShapeDtypeStruct((*lead, *shape), arrays[0].dtype) for shape in outputs]
-        run = jax.ffi.ffi_call("treefactor", types, vmap_method="broadcast_all")
-        return run(*arrays, function=np.int64(number))
-
-    return call
 
 
 def twice(x, y):

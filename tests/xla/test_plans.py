@@ -6,13 +6,13 @@ import time
 import numpy as np
 import pytest
 from helpers.engine_cases import example_robot
+from helpers.jax_cases import jax, precision
+from helpers.xla_cases import caller
 
 import treefactor as tf
 from treefactor import xla
 from treefactor.adapters._array_functions import array_function
 from treefactor.xla.plans import plan_of
-
-jax = pytest.importorskip("jax", reason="JAX is not installed")
 
 DYNAMICS = {
     "forward_dynamics": ({}, {"fext": True}, {"method": "aba"}),
@@ -28,12 +28,9 @@ MASSES = ("joint_placements", "center_of_mass", "center_of_mass_jacobian", "cent
 
 
 @pytest.fixture(autouse=True, scope="module")
-def double_precision():
-    jax.ffi.register_ffi_target("treefactor", xla.capsule(), platform="cpu")
-    before = jax.config.jax_enable_x64
-    jax.config.update("jax_enable_x64", True)
-    yield
-    jax.config.update("jax_enable_x64", before)
+def _float64():
+    with precision(True):
+        yield
 
 
 @pytest.fixture(scope="module")
@@ -71,15 +68,11 @@ def functions(model):
         yield array_function("rollout", model, steps=3, **options)
 
 
-def remembered(model, one, number):
-    number = xla.number_of(xla.digest(model), number)
+def remembered(model, one, name):
+    """Return the function that calls a map through XLA."""
+    number = xla.number_of(xla.digest(model), name)
     xla.remember(number, one)
-    return np.int64(number)
-
-
-def run(one, number, arrays, lead):
-    types = [jax.ShapeDtypeStruct((*lead, *shape), arrays[0].dtype) for shape in one.outputs]
-    return jax.ffi.ffi_call("treefactor", types)(*arrays, function=number)
+    return caller(number, one.inputs, one.outputs)
 
 
 def in_python(one, arrays):
@@ -103,12 +96,12 @@ def test_plans_give_the_results_of_python_to_the_bit(robots, robot):
             if plan_of(one) is None:
                 continue
             planned += 1
-            number = remembered(model, one, f"plan {count} {kind}")
+            call = remembered(model, one, f"plan {count} {kind}")
             arrays = states(model, one, (11,), rng)
             arrays[-1][3] = np.nan
             arrays[0][9] *= 2.0  # rotations without unit length
             expected = in_python(one, arrays)
-            for found, wanted in zip(run(one, number, arrays, (11,)), expected, strict=True):
+            for found, wanted in zip(call(*arrays), expected, strict=True):
                 np.testing.assert_array_equal(found, wanted, err_msg=f"{one!r} {function.options}")
             assert np.isnan(expected[0][3]).any()
     assert planned >= 40
@@ -121,18 +114,18 @@ def test_single_states_and_float32(robots, robot):
         for kind, one in function.maps.items():
             if plan_of(one) is None:
                 continue
-            number = remembered(model, one, f"plan {count} {kind}")
+            call = remembered(model, one, f"plan {count} {kind}")
             arrays = states(model, one, (300,), rng)
             narrow = [x.astype(np.float32) for x in arrays]
             arrays[0][0] = tf.normalize(model, arrays[0][0])
-            single = run(one, number, [x[0] for x in arrays], ())
+            single = call(*(x[0] for x in arrays))
             for found, wanted in zip(single, in_python(one, [x[:1] for x in arrays]), strict=True):
                 largest = np.abs(wanted).max()
                 np.testing.assert_allclose(found, wanted[0], rtol=1e-9, atol=1e-10 * largest)
             if robot == "solo12":
                 continue  # float32 quaternions are not of unit length to the tolerance of states
             expected = in_python(one, [x.astype(float) for x in narrow])
-            for found, wanted in zip(run(one, number, narrow, (300,)), expected, strict=True):
+            for found, wanted in zip(call(*narrow), expected, strict=True):
                 np.testing.assert_array_equal(found, wanted.astype(np.float32))
 
 
@@ -140,7 +133,7 @@ def test_a_single_state_equals_the_function_to_the_bit(robots):
     rng, model = np.random.default_rng(5), robots["panda"]
     one = array_function("forward_dynamics", model).map("value")
     arrays = states(model, one, (), rng)
-    found = run(one, remembered(model, one, "single"), arrays, ())[0]
+    found = remembered(model, one, "single")(*arrays)[0]
     np.testing.assert_array_equal(found, tf.forward_dynamics(model, *arrays))
 
 
@@ -150,27 +143,26 @@ def test_a_bad_single_state_gives_nan(robots, lead):
     for name in ("forward_dynamics", "aba", "rnea", "center_of_mass"):
         for kind in ("value", "vjp"):
             one = array_function(name, model).map(kind)
-            number = remembered(model, one, f"bad {name} {kind}")
+            call = remembered(model, one, f"bad {name} {kind}")
             for entry, value in ((0, np.nan), (3, 5.0)):  # not finite; a quaternion without unit length
                 arrays = states(model, one, lead, rng)
                 arrays[0][..., entry] = value
-                assert all(np.isnan(y).all() for y in run(one, number, arrays, lead))
+                assert all(np.isnan(y).all() for y in call(*arrays))
 
 
 def test_a_robot_whose_h_has_no_factor_gives_nan():
     model = tf.Model([tf.Joint("free", "revolute", axis=[0, 0, 1])])
     one = array_function("forward_dynamics", model).map("value")
-    number = remembered(model, one, "no factor")
+    call = remembered(model, one, "no factor")
     for lead in ((), (3,)):
-        assert np.isnan(run(one, number, [np.ones((*lead, 1))] * 3, lead)[0]).all()
+        assert np.isnan(call(*[np.ones((*lead, 1))] * 3)[0]).all()
 
 
 def test_plans_do_not_hold_the_lock_of_the_interpreter(robots):
     model, rng = robots["solo12"], np.random.default_rng(7)
     one = array_function("forward_dynamics", model).map("vjp")
-    number = remembered(model, one, "lock")
+    call = jax.jit(remembered(model, one, "lock"))
     arrays = states(model, one, (20000,), rng)
-    call = jax.jit(lambda *x: run(one, number, x, (20000,)))
     expected = [np.asarray(y) for y in call(*arrays)]
     found, waits = [], []
     worker = threading.Thread(target=lambda: found.extend(np.asarray(y) for y in call(*arrays)))
@@ -187,18 +179,18 @@ def test_plans_do_not_hold_the_lock_of_the_interpreter(robots):
 
 def test_the_aba_of_mimic_joints_raises_the_error_of_python(robots):
     one = array_function("aba", robots["mimic"]).map("value")
-    number = remembered(robots["mimic"], one, "aba of mimic joints")
+    call = remembered(robots["mimic"], one, "aba of mimic joints")
     with pytest.raises(Exception, match=r"INTERNAL: treefactor: .* use forward_dynamics"):
-        run(one, number, [np.zeros((4, 2))] * 3, (4,))
+        call(*[np.zeros((4, 2))] * 3)
 
 
 def test_errors_name_the_function_and_the_kind_of_its_map(robots):
     model = robots["panda"]
     for kind, name in (("value", "rnea"), ("jvp", "the jvp of rnea")):
         one = array_function("rnea", model).map(kind)
-        number = remembered(model, one, f"name of {kind}")
+        call = remembered(model, one, f"name of {kind}")
         with pytest.raises(Exception, match=rf"argument 1 of {name} to have shape \(\.\.\., 9\)"):
-            run(one, number, [np.zeros((4, k)) for k in (9, 8, *[9] * (len(one.inputs) - 2))], (4,))
+            call(*(np.zeros((4, k)) for k in (9, 8, *[9] * (len(one.inputs) - 2))))
 
 
 def test_functions_without_a_compiled_form_run_in_python(robots):
@@ -206,5 +198,5 @@ def test_functions_without_a_compiled_form_run_in_python(robots):
     one = array_function("crba", model).map("vjp")
     assert plan_of(one) is None
     arrays = states(model, one, (5,), rng)
-    found = run(one, remembered(model, one, "python"), arrays, (5,))
+    found = remembered(model, one, "python")(*arrays)
     np.testing.assert_array_equal(found[0], in_python(one, arrays)[0])

@@ -7,7 +7,7 @@ from .._util._fast_arrays cimport all_finite
 from ..derivatives._first_order cimport parts_size, write_position_part, write_velocity_part
 from ..derivatives._array_shapes cimport shape_of
 from ..derivatives._state_function cimport MOST_ARRAYS, StateFunction
-from ..dynamics._recursions cimport FRAMES, MOTION, Arguments
+from ..dynamics._recursions cimport FRAMES, MOTION, Arguments, Mechanism
 from ..tree._operands cimport ALIGNED, LANES, Operand
 from ..tree._pattern cimport FACTORIZED, Shape, Workspace, active, carve_workspace, clear_workspace
 from ..tree._pattern cimport workspace_size as factor_workspace_size
@@ -152,7 +152,7 @@ cdef class ConstrainedDynamics(StateFunction):
             s.B = take(&end, lanes * size * r) if lanes == LANES else p.B
         return end - work
 
-    cdef void compute(self, int lanes, const double **x, double **y, Py_ssize_t *failed,
+    cdef void compute(self, const Mechanism *m, int lanes, const double **x, double **y, Py_ssize_t *failed,
                       double *work) noexcept nogil:
         cdef bint compiled = self.count <= self.bodies.nv and not self.driven
         cdef int lane
@@ -160,13 +160,13 @@ cdef class ConstrainedDynamics(StateFunction):
         cdef States s
         self.divide(lanes, work, &p, &s)
         memset(p.share, 0, lanes * sizeof(double))
-        self.factorize(lanes, x, failed, &p)
+        self.factorize(m, lanes, x, failed, &p)
         if lanes == 1 and failed[0] != FACTORIZED:
             return
         if compiled:
             self.find_rows(lanes, x[1], &p, &s)
             self.solve(lanes, &p)
-            self.finish(lanes, &p, &s, y)
+            self.finish(m, lanes, &p, &s, y)
         if self.s != 0.0 and self.turns:         # rotation vectors
             compiled = False
         for lane in range(lanes):
@@ -176,21 +176,22 @@ cdef class ConstrainedDynamics(StateFunction):
             with gil:
                 failed[0] = self.run_general_path(x, y)
 
-    cdef void factorize(self, int lanes, const double **x, Py_ssize_t *failed, Parts *p) noexcept nogil:
+    cdef void factorize(self, const Mechanism *m, int lanes, const double **x, Py_ssize_t *failed,
+                        Parts *p) noexcept nogil:
         """Compute frames, the factor of H, derivatives of the forces by v, and b <- tau - bias."""
         cdef const Shape *t = &self.bodies.pattern.shape
         cdef Arguments given
         cdef Workspace w
         cdef Py_ssize_t k
         given.q, given.v, given.x, given.fext, given.out = x[0], x[1], NULL, NULL, p.frames
-        self.bodies.compute(FRAMES, lanes, &given, failed, p.rest)
+        self.bodies.compute(m, FRAMES, lanes, &given, failed, p.rest)
         if self.differentiates:
-            write_velocity_part(self.bodies, lanes, x[0], x[1], x[3], p.b, p.H, p.dv, p.first)
+            write_velocity_part(self.bodies, m, lanes, x[0], x[1], x[3], p.b, p.H, p.dv, p.first)
             for k in range(lanes * t.n):
                 p.b[k] = x[2][k] - p.b[k]
         else:
             given.x, given.fext, given.out = x[2], x[3], p.motion
-            self.bodies.compute(MOTION, lanes, &given, failed, p.rest)
+            self.bodies.compute(m, MOTION, lanes, &given, failed, p.rest)
             memcpy(p.b, p.motion, lanes * t.n * sizeof(double))
         if lanes == LANES:
             active.lanes.factor(t, p.H, p.H, p.inverse, p.factor, failed)
@@ -245,7 +246,7 @@ cdef class ConstrainedDynamics(StateFunction):
         else:
             kernels.solve(t, at, L, p.inverse, self.count, p.J, p.b, p.x, p.share, p.rest)
 
-    cdef void finish(self, int lanes, Parts *p, States *s, double **y) noexcept nogil:
+    cdef void finish(self, const Mechanism *m, int lanes, Parts *p, States *s, double **y) noexcept nogil:
         """y <- the results that are accelerations and forces."""
         cdef Py_ssize_t n = self.bodies.nv
         memcpy(y[0], p.x, lanes * n * sizeof(double))
@@ -337,10 +338,10 @@ cdef class ConstrainedDerivatives(ConstrainedDynamics):
             self.add_result((n,))
             self.add_result((self.count,))
 
-    cdef void finish(self, int lanes, Parts *p, States *s, double **y) noexcept nogil:
+    cdef void finish(self, const Mechanism *m, int lanes, Parts *p, States *s, double **y) noexcept nogil:
         """y <- S times derivatives of the equations of motion and of the rows."""
         cdef const BorderedKernels *kernels = &bordered.one if lanes == 1 else &bordered.lanes
-        write_position_part(self.bodies, lanes, p.x, p.dq, p.first)
+        write_position_part(self.bodies, m, lanes, p.x, p.dq, p.first)
         self.differentiate_rows(lanes, p, s)
         self.subtract_forces(lanes, p)
         kernels.multiply(self.bodies.nv + self.count, self.columns(lanes), p.S, p.B, p.X)

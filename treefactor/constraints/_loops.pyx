@@ -208,14 +208,14 @@ cdef class LoopKernel:
         cdef const Py_ssize_t *at = t.at if lanes == 1 else t.start
         cdef Arguments inner = given[0]
         inner.out = frames
-        self.bodies.compute(FRAMES, lanes, &inner, failed, workspace)
+        self.bodies.compute(&self.bodies.m, FRAMES, lanes, &inner, failed, workspace)
         kernel.rows(&self.c, frames, residual, wanted, data)
         memset(rate, 0, lanes * m * sizeof(double))
         if self.motors:
             self.prescribe(lanes, given.q, prescribed, residual, wanted, rate, data)
         self.set_wanted(lanes, given.v, stabilization, residual, rate, data, wanted)
         inner.out = motion
-        self.bodies.compute(MOTION, lanes, &inner, failed, workspace)
+        self.bodies.compute(&self.bodies.m, MOTION, lanes, &inner, failed, workspace)
         if lanes == 1:
             clear_workspace(t, &w)
             active.single.load_packed(t, <const char *> H, sizeof(double), t.whole, w.X)

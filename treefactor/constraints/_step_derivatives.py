@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from functools import lru_cache
 from typing import NamedTuple
 
 import numpy as np
@@ -13,6 +12,7 @@ from ..dynamics.recursions import bias
 from ..kinematics.jacobians import BodyMotions
 from ..mlcp.sensitivities import negligible
 from ..model import so3
+from ..model.gravity import without_gravity
 from ..model.model import Model
 from ._constrained_dynamics import prepared_rows
 from ._contact_derivatives import to_v, touching
@@ -109,12 +109,6 @@ class StepDerivatives(NamedTuple):
     dv_dtau: np.ndarray
 
 
-@lru_cache(maxsize=16)
-def _weightless(model: Model) -> Model:
-    """Return the model without gravity."""
-    return model._replaced(gravity=np.zeros(3))
-
-
 def momentum_derivatives(stepper, H, q, v, v_new):
     """Return the derivatives of g - H v_new by q, v and tau; None where the step has no midpoint rule."""
     model, h = stepper.model, stepper.h
@@ -132,7 +126,7 @@ def momentum_derivatives(stepper, H, q, v, v_new):
     by_q, by_v, H = rnea_derivatives(model, q, middle, x)
     half = 0.5 * (by_v - H @ rate_derivatives(model, middle))
     u_q, u_v = np.hsplit(np.linalg.solve(half + H / h, np.concatenate([-by_q, H / h - half], axis=1)), 2)
-    moved = rnea_derivatives(_weightless(model), q, zero, v_new - u)[0]
+    moved = rnea_derivatives(without_gravity(model), q, zero, v_new - u)[0]
     return H @ u_q - moved, H @ u_v, h * one
 
 

@@ -51,8 +51,8 @@ cdef Py_ssize_t rnea_workspace_size(Bodies bodies, int lanes) noexcept nogil:
     return size
 
 
-cdef void write_rnea(Bodies bodies, int lanes, const double *q, const double *v, const double *a,
-                     const double *fext, double *tau, double *H, double *dq, double *dv,
+cdef void write_rnea(Bodies bodies, const Mechanism *m, int lanes, const double *q, const double *v,
+                     const double *a, const double *fext, double *tau, double *H, double *dq, double *dv,
                      double *work) noexcept nogil:
     """tau, H, dq, dv <- inverse dynamics and its derivatives by a, q and v, packed."""
     cdef const FirstOrderKernels *kernels = &first_order.one if lanes == 1 else &first_order.lanes
@@ -64,11 +64,11 @@ cdef void write_rnea(Bodies bodies, int lanes, const double *q, const double *v,
     cdef double *full_dq = full_H + lanes * nnz
     cdef double *full_dv = full_dq + lanes * (2 * nnz - n)
     if not bodies.coupled:
-        kernels.rnea_derivatives(&bodies.m, q, v, a, fext, tau, H, dq, dv, work)
+        kernels.rnea_derivatives(m, q, v, a, fext, tau, H, dq, dv, work)
         return
     expand(&bodies.coupling, lanes, v, full_v)
     expand(&bodies.coupling, lanes, a, full_a)
-    kernels.rnea_derivatives(&bodies.m, q, full_v, full_a, fext, full_tau, full_H, full_dq, full_dv,
+    kernels.rnea_derivatives(m, q, full_v, full_a, fext, full_tau, full_H, full_dq, full_dv,
                              full_dv + lanes * (2 * nnz - n))
     reduce_forces(&bodies.coupling, lanes, full_tau, tau)
     reduce_inertia(&bodies.coupling, lanes, full_H, H)
@@ -110,10 +110,10 @@ cdef class RneaDerivatives(StateFunction):
     cdef Py_ssize_t workspace_size(self, int lanes) noexcept nogil:
         return lanes * self.bodies.nv + rnea_workspace_size(self.bodies, lanes)
 
-    cdef void compute(self, int lanes, const double **x, double **y, Py_ssize_t *failed,
+    cdef void compute(self, const Mechanism *m, int lanes, const double **x, double **y, Py_ssize_t *failed,
                       double *work) noexcept nogil:
-        write_rnea(self.bodies, lanes, x[0], x[1], x[2], x[3], y[3] if self.with_value else work, y[2], y[0],
-                   y[1], work + lanes * self.bodies.nv)
+        write_rnea(self.bodies, m, lanes, x[0], x[1], x[2], x[3], y[3] if self.with_value else work, y[2],
+                   y[0], y[1], work + lanes * self.bodies.nv)
 
 
 cdef class ForwardDynamicsDerivatives(StateFunction):
@@ -148,7 +148,7 @@ cdef class ForwardDynamicsDerivatives(StateFunction):
             return size + lanes * (t.scratch + 4 * t.n)
         return size + factor_workspace_size(t) + t.n * padded_columns(t)
 
-    cdef void compute(self, int lanes, const double **x, double **y, Py_ssize_t *failed,
+    cdef void compute(self, const Mechanism *m, int lanes, const double **x, double **y, Py_ssize_t *failed,
                       double *work) noexcept nogil:
         """y <- -H^-1 times the derivatives of inverse dynamics at the acceleration found, and H^-1."""
         cdef const Shape *t = &self.bodies.pattern.shape
@@ -162,14 +162,14 @@ cdef class ForwardDynamicsDerivatives(StateFunction):
         cdef double *parts = align(spare + lanes * 2 * nnz)
         cdef double *rest = align(parts + parts_size(self.bodies, lanes))
         cdef Workspace w
-        write_velocity_part(self.bodies, lanes, x[0], x[1], x[3], a, H, dv, parts)
+        write_velocity_part(self.bodies, m, lanes, x[0], x[1], x[3], a, H, dv, parts)
         for k in range(n * lanes):
             a[k] = x[2][k] - a[k]
         if lanes == LANES:
             active.lanes.factor(t, H, H, inverse, rest, failed)
             active.lanes.apply(t, H, inverse, 1, SOLVE, a, 1)
             active.lanes.invert(t, H, inverse, 1, spare, spare + lanes * nnz, y[2])
-            write_position_part(self.bodies, lanes, a, dq, parts)
+            write_position_part(self.bodies, m, lanes, a, dq, parts)
             active.lanes.solve_pair(t, H, spare + lanes * nnz, dq, rest, y[0])
             active.lanes.solve_pair(t, H, spare + lanes * nnz, dv, rest, y[1])
         else:
@@ -181,7 +181,7 @@ cdef class ForwardDynamicsDerivatives(StateFunction):
                 return
             active.single.apply(t, w.X, w.D, w.inverse, 1, SOLVE, a, w.path)
             active.single.invert(t, w.X, w.inverse, 1, y[2])
-            write_position_part(self.bodies, lanes, a, dq, parts)
+            write_position_part(self.bodies, m, lanes, a, dq, parts)
             solve_both(t, &w, dq, dv, y[0], y[1], rest + factor_workspace_size(t))
         if self.with_value:
             memcpy(y[3], a, lanes * n * sizeof(double))
@@ -196,33 +196,34 @@ cdef Py_ssize_t parts_size(Bodies bodies, int lanes) noexcept nogil:
     return size
 
 
-cdef void write_velocity_part(Bodies bodies, int lanes, const double *q, const double *v, const double *fext,
-                              double *bias, double *H, double *dv, double *work) noexcept nogil:
+cdef void write_velocity_part(Bodies bodies, const Mechanism *m, int lanes, const double *q,
+                              const double *v, const double *fext, double *bias, double *H, double *dv,
+                              double *work) noexcept nogil:
     """bias, H, dv <- inverse dynamics at zero acceleration, and its derivatives by a and v, packed."""
     cdef const FirstOrderKernels *kernels = &first_order.one if lanes == 1 else &first_order.lanes
     cdef Py_ssize_t n = bodies.m.n, nnz = bodies.m.start[n]
     cdef double *full = align(work + kernels.parts_size(&bodies.m))     # v, bias, H, dv
     if not bodies.coupled:
-        kernels.velocity_part(&bodies.m, q, v, fext, bias, H, dv, work)
+        kernels.velocity_part(m, q, v, fext, bias, H, dv, work)
         return
     expand(&bodies.coupling, lanes, v, full)
-    kernels.velocity_part(&bodies.m, q, full, fext, full + lanes * n, full + lanes * 2 * n,
+    kernels.velocity_part(m, q, full, fext, full + lanes * n, full + lanes * 2 * n,
                           full + lanes * (2 * n + nnz), work)
     reduce_forces(&bodies.coupling, lanes, full + lanes * n, bias)
     reduce_inertia(&bodies.coupling, lanes, full + lanes * 2 * n, H)
     reduce_coriolis(&bodies.coupling, lanes, full + lanes * (2 * n + nnz), dv)
 
 
-cdef void write_position_part(Bodies bodies, int lanes, const double *a, double *dq,
+cdef void write_position_part(Bodies bodies, const Mechanism *m, int lanes, const double *a, double *dq,
                               double *work) noexcept nogil:
     """dq <- derivatives of inverse dynamics by q, packed, after `write_velocity_part`."""
     cdef const FirstOrderKernels *kernels = &first_order.one if lanes == 1 else &first_order.lanes
     cdef double *full = align(work + kernels.parts_size(&bodies.m))     # a, dq
     if not bodies.coupled:
-        kernels.position_part(&bodies.m, a, dq, work)
+        kernels.position_part(m, a, dq, work)
         return
     expand(&bodies.coupling, lanes, a, full)
-    kernels.position_part(&bodies.m, full, full + lanes * bodies.m.n, work)
+    kernels.position_part(m, full, full + lanes * bodies.m.n, work)
     reduce_coriolis(&bodies.coupling, lanes, full + lanes * bodies.m.n, dq)
 
 

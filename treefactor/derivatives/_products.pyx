@@ -3,7 +3,7 @@
 cimport numpy as cnp
 from .._util._fast_arrays cimport is_real
 from ..dynamics._coupling cimport expand, reduce_forces, reduce_inertia
-from ..dynamics._recursions cimport FACTOR
+from ..dynamics._recursions cimport FACTOR, Mechanism
 from ..tree._operands cimport LANES
 from ..tree._pattern cimport (
     FACTORIZED, SOLVE, Shape, Workspace, active, carve_workspace, workspace_size as factor_workspace_size)
@@ -157,9 +157,9 @@ cdef class SolvingProduct(Product):
             size += lanes * (self.bodies.m.start[self.bodies.m.n] + self.bodies.m.n)
         return size + (factor_workspace_size(t) if lanes == 1 else lanes * t.scratch)
 
-    cdef void solve_motion(self, int lanes, const double *q, const double *v, const double *tau,
-                           const double *fext, double *a, Py_ssize_t *failed, Solver *found, double **end,
-                           double *workspace) noexcept nogil:
+    cdef void solve_motion(self, const Mechanism *m, int lanes, const double *q, const double *v,
+                           const double *tau, const double *fext, double *a, Py_ssize_t *failed,
+                           Solver *found, double **end, double *workspace) noexcept nogil:
         """a <- forward dynamics at velocities v of all freedoms; found: the factor of H, written at end."""
         cdef Py_ssize_t k, n = self.bodies.nv * lanes
         cdef double *H
@@ -173,7 +173,7 @@ cdef class SolvingProduct(Product):
             bias = H + self.bodies.m.start[self.bodies.m.n] * lanes
             found.scratch = bias + self.bodies.m.n * lanes
         end[0] += self.solver_size(lanes)
-        self.kernels(lanes).equation_of_motion(&self.bodies.m, q, v, fext, H, bias, workspace)
+        self.kernels(lanes).equation_of_motion(m, q, v, fext, H, bias, workspace)
         if self.bodies.coupled:
             reduce_inertia(&self.bodies.coupling, lanes, H, found.H)
             reduce_forces(&self.bodies.coupling, lanes, bias, a)
@@ -211,7 +211,7 @@ cdef class RneaVjp(Product):
         return (self.kernels(lanes).workspace_size(&self.bodies.m)
                 + lanes * self.expanded_size(3 + 4 * self.vectors))
 
-    cdef void compute(self, int lanes, const double **x, double **y, Py_ssize_t *failed,
+    cdef void compute(self, const Mechanism *m, int lanes, const double **x, double **y, Py_ssize_t *failed,
                       double *work) noexcept nogil:
         cdef const ProductKernels *kernels = self.kernels(lanes)
         cdef double *end = work + kernels.workspace_size(&self.bodies.m)
@@ -227,7 +227,7 @@ cdef class RneaVjp(Product):
         g.a = self.target(lanes, self.vectors, y[2], &end)
         g.fext = y[3] if self.fext else NULL
         g.inertia = y[3 + self.fext] if self.inertia else NULL
-        kernels.vjp(&self.bodies.m, &state, self.vectors, w, tau, &g, work)
+        kernels.vjp(m, &state, self.vectors, w, tau, &g, work)
         self.reduce(lanes, self.vectors, g.q, y[0])
         self.reduce(lanes, self.vectors, g.v, y[1])
         self.reduce(lanes, self.vectors, g.a, y[2])
@@ -247,7 +247,7 @@ cdef class ForwardDynamicsVjp(SolvingProduct):
         return (self.kernels(lanes).workspace_size(&self.bodies.m) + self.solver_size(lanes)
                 + lanes * ((1 + self.vectors) * self.bodies.nv + self.expanded_size(2 + 3 * self.vectors)))
 
-    cdef void compute(self, int lanes, const double **x, double **y, Py_ssize_t *failed,
+    cdef void compute(self, const Mechanism *m, int lanes, const double **x, double **y, Py_ssize_t *failed,
                       double *work) noexcept nogil:
         cdef const ProductKernels *kernels = self.kernels(lanes)
         cdef double *end = work + kernels.workspace_size(&self.bodies.m)
@@ -259,7 +259,7 @@ cdef class ForwardDynamicsVjp(SolvingProduct):
         cdef double *minus = a + self.bodies.nv * lanes    # -H^-1 w
         end = minus + n
         state.q, state.v, state.fext = NULL, self.expanded(lanes, 1, x[1], &end), x[4]
-        self.solve_motion(lanes, x[0], state.v, x[2], x[4], a, failed, &solver, &end, work)
+        self.solve_motion(m, lanes, x[0], state.v, x[2], x[4], a, failed, &solver, &end, work)
         if lanes == 1 and failed[0] != FACTORIZED:
             return
         for k in range(n):
@@ -276,7 +276,7 @@ cdef class ForwardDynamicsVjp(SolvingProduct):
         g.a = NULL
         g.fext = y[3] if self.fext else NULL
         g.inertia = y[3 + self.fext] if self.inertia else NULL
-        kernels.vjp(&self.bodies.m, &state, self.vectors, self.expanded(lanes, self.vectors, minus, &end),
+        kernels.vjp(m, &state, self.vectors, self.expanded(lanes, self.vectors, minus, &end),
                     NULL, &g, work)
         self.reduce(lanes, self.vectors, g.q, y[0])
         self.reduce(lanes, self.vectors, g.v, y[1])
@@ -293,7 +293,7 @@ cdef class RneaJvp(Product):
         return (self.kernels(lanes).workspace_size(&self.bodies.m)
                 + lanes * self.expanded_size(3 + 4 * self.vectors))
 
-    cdef void compute(self, int lanes, const double **x, double **y, Py_ssize_t *failed,
+    cdef void compute(self, const Mechanism *m, int lanes, const double **x, double **y, Py_ssize_t *failed,
                       double *work) noexcept nogil:
         cdef const ProductKernels *kernels = self.kernels(lanes)
         cdef double *end = work + kernels.workspace_size(&self.bodies.m)
@@ -307,7 +307,7 @@ cdef class RneaJvp(Product):
         d.q = self.expanded(lanes, self.vectors, x[3], &end)
         d.v = self.expanded(lanes, self.vectors, x[4], &end)
         d.a = self.expanded(lanes, self.vectors, x[5], &end)
-        kernels.jvp(&self.bodies.m, &state, self.vectors, &d, tau, dtau, work)
+        kernels.jvp(m, &state, self.vectors, &d, tau, dtau, work)
         self.reduce(lanes, self.vectors, dtau, y[0])
         self.reduce(lanes, 1, tau, value)
 
@@ -324,7 +324,7 @@ cdef class ForwardDynamicsJvp(SolvingProduct):
         return (self.kernels(lanes).workspace_size(&self.bodies.m) + self.solver_size(lanes)
                 + lanes * (self.bodies.nv + self.expanded_size(2 + 3 * self.vectors)))
 
-    cdef void compute(self, int lanes, const double **x, double **y, Py_ssize_t *failed,
+    cdef void compute(self, const Mechanism *m, int lanes, const double **x, double **y, Py_ssize_t *failed,
                       double *work) noexcept nogil:
         cdef const ProductKernels *kernels = self.kernels(lanes)
         cdef double *end = work + kernels.workspace_size(&self.bodies.m)
@@ -336,7 +336,7 @@ cdef class ForwardDynamicsJvp(SolvingProduct):
         cdef double *dtau
         end += self.bodies.nv * lanes
         state.q, state.v, state.fext = NULL, self.expanded(lanes, 1, x[1], &end), x[6]
-        self.solve_motion(lanes, x[0], state.v, x[2], x[6], a, failed, &solver, &end, work)
+        self.solve_motion(m, lanes, x[0], state.v, x[2], x[6], a, failed, &solver, &end, work)
         if lanes == 1 and failed[0] != FACTORIZED:
             return
         if self.value:
@@ -347,7 +347,7 @@ cdef class ForwardDynamicsJvp(SolvingProduct):
         d.v = self.expanded(lanes, self.vectors, x[4], &end)
         d.a, d.fext = NULL, x[7]
         dtau = self.target(lanes, self.vectors, y[0], &end)
-        kernels.jvp(&self.bodies.m, &state, self.vectors, &d, NULL, dtau, work)
+        kernels.jvp(m, &state, self.vectors, &d, NULL, dtau, work)
         self.reduce(lanes, self.vectors, dtau, y[0])
         for k in range(self.vectors * self.bodies.nv * lanes):
             y[0][k] = (0.0 if x[5] == NULL else x[5][k]) - y[0][k]

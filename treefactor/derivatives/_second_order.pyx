@@ -93,18 +93,18 @@ cdef Py_ssize_t hvp_size(Bodies bodies, int lanes) noexcept nogil:
     return second_order_size(bodies, lanes, 10 * bodies.m.n)
 
 
-cdef void write_hvp(Bodies bodies, int lanes, const Weighted *given, int symmetric, double *y_q, double *y_v,
-                    double *y_a, double *work) noexcept nogil:
+cdef void write_hvp(Bodies bodies, const Mechanism *m, int lanes, const Weighted *given, int symmetric,
+                    double *y_q, double *y_v, double *y_a, double *work) noexcept nogil:
     """y_q, y_v, y_a <- second derivatives of w . (inverse dynamics) along a direction."""
     cdef const SecondOrderKernels *kernels = &second_order.one if lanes == 1 else &second_order.lanes
     cdef Py_ssize_t n = lanes * bodies.m.n
     cdef Weighted x = given[0]
     cdef double *full
     if not bodies.coupled:
-        kernels.hvp(&bodies.m, &x, symmetric, y_q, y_v, y_a, work)
+        kernels.hvp(m, &x, symmetric, y_q, y_v, y_a, work)
         return
     full = expand_state(bodies, lanes, &x, work)
-    kernels.hvp(&bodies.m, &x, symmetric, full, full + n, full + 2 * n, full + 3 * n)
+    kernels.hvp(m, &x, symmetric, full, full + n, full + 2 * n, full + 3 * n)
     reduce_forces(&bodies.coupling, lanes, full, y_q)
     reduce_forces(&bodies.coupling, lanes, full + n, y_v)
     reduce_forces(&bodies.coupling, lanes, full + 2 * n, y_a)
@@ -115,8 +115,8 @@ cdef Py_ssize_t hessian_size(Bodies bodies, int lanes) noexcept nogil:
     return second_order_size(bodies, lanes, 7 * bodies.m.start[bodies.m.n])
 
 
-cdef void write_hessian(Bodies bodies, int lanes, const Weighted *given, int symmetric, double *qq,
-                        double *qv, double *vv, double *qa, double *work) noexcept nogil:
+cdef void write_hessian(Bodies bodies, const Mechanism *m, int lanes, const Weighted *given, int symmetric,
+                        double *qq, double *qv, double *vv, double *qa, double *work) noexcept nogil:
     """qq, qv, vv, qa <- second derivatives of w . (inverse dynamics), packed."""
     cdef const SecondOrderKernels *kernels = &second_order.one if lanes == 1 else &second_order.lanes
     cdef Py_ssize_t n = bodies.m.n, nnz = bodies.m.start[n], pair = lanes * (2 * nnz - n)
@@ -124,11 +124,11 @@ cdef void write_hessian(Bodies bodies, int lanes, const Weighted *given, int sym
     cdef double *full
     cdef double *full_vv
     if not bodies.coupled:
-        kernels.hessian(&bodies.m, &x, symmetric, qq, qv, vv, qa, work)
+        kernels.hessian(m, &x, symmetric, qq, qv, vv, qa, work)
         return
     full = expand_state(bodies, lanes, &x, work)
     full_vv = full + 3 * pair
-    kernels.hessian(&bodies.m, &x, symmetric, full, full + pair, full_vv, full + 2 * pair,
+    kernels.hessian(m, &x, symmetric, full, full + pair, full_vv, full + 2 * pair,
                     full_vv + lanes * nnz)
     if symmetric:
         reduce_inertia(&bodies.coupling, lanes, full, qq)
@@ -178,11 +178,11 @@ cdef class RneaHvp(StateFunction):
     cdef Py_ssize_t workspace_size(self, int lanes) noexcept nogil:
         return hvp_size(self.bodies, lanes)
 
-    cdef void compute(self, int lanes, const double **x, double **y, Py_ssize_t *failed,
+    cdef void compute(self, const Mechanism *m, int lanes, const double **x, double **y, Py_ssize_t *failed,
                       double *work) noexcept nogil:
         cdef Weighted state
         find_state(&state, x, True)
-        write_hvp(self.bodies, lanes, &state, self.symmetric, y[0], y[1], y[2], work)
+        write_hvp(self.bodies, m, lanes, &state, self.symmetric, y[0], y[1], y[2], work)
 
 
 cdef class RneaHessian(StateFunction):
@@ -211,11 +211,11 @@ cdef class RneaHessian(StateFunction):
     cdef Py_ssize_t workspace_size(self, int lanes) noexcept nogil:
         return hessian_size(self.bodies, lanes)
 
-    cdef void compute(self, int lanes, const double **x, double **y, Py_ssize_t *failed,
+    cdef void compute(self, const Mechanism *m, int lanes, const double **x, double **y, Py_ssize_t *failed,
                       double *work) noexcept nogil:
         cdef Weighted state
         find_state(&state, x, False)
-        write_hessian(self.bodies, lanes, &state, self.symmetric, y[0], y[1], y[2], y[3], work)
+        write_hessian(self.bodies, m, lanes, &state, self.symmetric, y[0], y[1], y[2], y[3], work)
 
 
 cdef class ForwardDynamicsHvp(SolvingProduct):
@@ -241,7 +241,7 @@ cdef class ForwardDynamicsHvp(SolvingProduct):
         return (self.kernels(lanes).workspace_size(&self.bodies.m) + self.solver_size(lanes)
                 + lanes * (5 * self.bodies.nv + self.expanded_size(8)) + hvp_size(self.bodies, lanes))
 
-    cdef void compute(self, int lanes, const double **x, double **y, Py_ssize_t *failed,
+    cdef void compute(self, const Mechanism *m, int lanes, const double **x, double **y, Py_ssize_t *failed,
                       double *work) noexcept nogil:
         """y <- minus the second derivatives of inverse dynamics along (dq, dv, da), weighted by H^-1 w.
 
@@ -259,27 +259,27 @@ cdef class ForwardDynamicsHvp(SolvingProduct):
         find_state(&given, x, True)
         full = given
         full.v = self.expanded(lanes, 1, given.v, &end)
-        self.solve_motion(lanes, given.q, full.v, given.a, given.fext, a, failed, &solver, &end, work)
+        self.solve_motion(m, lanes, given.q, full.v, given.a, given.fext, a, failed, &solver, &end, work)
         if lanes == 1 and failed[0] != FACTORIZED:
             return
         full.a = self.expanded(lanes, 1, a, &end)
-        self.derive(lanes, &full, da, end, work)
+        self.derive(m, lanes, &full, da, end, work)
         for k in range(n):
             da[k] = (0.0 if x[6] == NULL else x[6][k]) - da[k]
             weights[k] = given.w[k]
         self.solve(lanes, &solver, da)
         self.solve(lanes, &solver, weights)
         given.a, given.da, given.w, given.dw = a, da, weights, NULL
-        write_hvp(self.bodies, lanes, &given, self.symmetric, y[0], y[1], y[2], end)
+        write_hvp(self.bodies, m, lanes, &given, self.symmetric, y[0], y[1], y[2], end)
         for k in range(n):
             y[2][k] = (0.0 if x[7] == NULL else x[7][k]) - y[2][k]
         self.solve(lanes, &solver, y[2])
-        self.weigh(lanes, &full, y[2], by_w, end, work)
+        self.weigh(m, lanes, &full, y[2], by_w, end, work)
         for k in range(n):
             y[0][k] = -y[0][k] - by_w[k]
             y[1][k] = -y[1][k] - by_w[n + k]
 
-    cdef void derive(self, int lanes, const Weighted *full, double *dtau, double *end,
+    cdef void derive(self, const Mechanism *m, int lanes, const Weighted *full, double *dtau, double *end,
                      double *work) noexcept nogil:
         """dtau <- derivative of inverse dynamics along dq and dv; work holds the placements of the bodies."""
         cdef State state
@@ -288,11 +288,11 @@ cdef class ForwardDynamicsHvp(SolvingProduct):
         state.q, state.v, state.a, state.fext = NULL, full.v, full.a, full.fext
         d.q, d.v = self.expanded(lanes, 1, full.dq, &end), self.expanded(lanes, 1, full.dv, &end)
         d.a = d.fext = NULL
-        self.kernels(lanes).jvp(&self.bodies.m, &state, 1, &d, NULL, found, work)
+        self.kernels(lanes).jvp(m, &state, 1, &d, NULL, found, work)
         self.reduce(lanes, 1, found, dtau)
 
-    cdef void weigh(self, int lanes, const Weighted *full, const double *w, double *y, double *end,
-                    double *work) noexcept nogil:
+    cdef void weigh(self, const Mechanism *m, int lanes, const Weighted *full, const double *w, double *y,
+                    double *end, double *work) noexcept nogil:
         """y <- gradients of w . (inverse dynamics) by q and by v; work holds the placements of the bodies."""
         cdef State state
         cdef Gradients g
@@ -300,7 +300,7 @@ cdef class ForwardDynamicsHvp(SolvingProduct):
         state.q, state.v, state.a, state.fext = NULL, full.v, full.a, full.fext
         g.q, g.v = self.target(lanes, 1, y, &end), self.target(lanes, 1, y + n, &end)
         g.a = g.fext = g.inertia = NULL
-        self.kernels(lanes).vjp(&self.bodies.m, &state, 1, self.expanded(lanes, 1, w, &end), NULL, &g, work)
+        self.kernels(lanes).vjp(m, &state, 1, self.expanded(lanes, 1, w, &end), NULL, &g, work)
         self.reduce(lanes, 1, g.q, y)
         self.reduce(lanes, 1, g.v, y + n)
 
@@ -331,7 +331,7 @@ cdef class ForwardDynamicsHessian(StateFunction):
         return (lanes * (3 * n * n + 2 * n + 4 * (2 * self.bodies.nnz - n))
                 + max(hessian_size(self.bodies, lanes), self.first.workspace_size(lanes)))
 
-    cdef void compute(self, int lanes, const double **x, double **y, Py_ssize_t *failed,
+    cdef void compute(self, const Mechanism *m, int lanes, const double **x, double **y, Py_ssize_t *failed,
                       double *work) noexcept nogil:
         cdef const SecondOrderKernels *kernels = &second_order.one if lanes == 1 else &second_order.lanes
         cdef Py_ssize_t n = self.bodies.nv, square = lanes * n * n, k
@@ -347,12 +347,12 @@ cdef class ForwardDynamicsHessian(StateFunction):
             derivatives[k] = work + k * square
         find_state(&state, x, False)
         arguments[0], arguments[1], arguments[2], arguments[3] = x[0], x[1], x[2], x[4]
-        self.first.compute(lanes, arguments, derivatives, failed, rest)
+        self.first.compute(m, lanes, arguments, derivatives, failed, rest)
         if lanes == 1 and failed[0] != FACTORIZED:
             return
         multiply(n, lanes, derivatives[2], state.w, weights)
         state.a, state.w = derivatives[3], weights
-        write_hessian(self.bodies, lanes, &state, self.symmetric, packed, packed + pair, packed + 2 * pair,
+        write_hessian(self.bodies, m, lanes, &state, self.symmetric, packed, packed + pair, packed + 2 * pair,
                       packed + 3 * pair, rest)
         phi.n = n
         phi.start, phi.column = self.bodies.pattern.shape.start, self.bodies.pattern.shape.column

@@ -2,7 +2,7 @@
 
 cimport numpy as cnp
 
-from ..dynamics._recursions cimport Bodies
+from ..dynamics._recursions cimport Bodies, Mechanism
 from ..tree._operands cimport Operand
 from ._array_shapes cimport PAIR, PLAIN, SPARSE, SYMMETRIC, Array, Form
 
@@ -23,7 +23,7 @@ cdef class StateFunction:
     cdef void add_input(self, tuple shape, bint optional=*)
     cdef void add_result(self, tuple shape, Form form=*, Py_ssize_t computed=*, const int *at=*)
     cdef Py_ssize_t workspace_size(self, int lanes) noexcept nogil
-    cdef void compute(self, int lanes, const double **x, double **y, Py_ssize_t *failed,
+    cdef void compute(self, const Mechanism *m, int lanes, const double **x, double **y, Py_ssize_t *failed,
                       double *work) noexcept nogil
     cpdef object make(self, tuple results)
     cdef bint is_apart(self, int k) noexcept nogil
@@ -42,8 +42,8 @@ cdef class StateFunction:
                            Py_ssize_t first, Py_ssize_t stop) noexcept nogil
     cdef Py_ssize_t to_next_block(self, int k) noexcept nogil
     cdef double *place_of(self, int k, char *to, Py_ssize_t b, double *packed) noexcept nogil
-    cdef void run_block(self, Py_ssize_t b, int count, const Operand *operands, double **x, double **y,
-                        Py_ssize_t *failed, double *work) noexcept nogil
+    cdef void run_block(self, const Mechanism *m, Py_ssize_t b, int count, const Operand *operands,
+                        double **x, double **y, Py_ssize_t *failed, double *work) noexcept nogil
     cdef void invalidate(self, double **x, double **y, const Py_ssize_t *failed) noexcept nogil
     cdef void spoil(self, int lane, double **y) noexcept nogil
     cdef void store(self, const Array *result, int count, double *y, char *to) noexcept nogil

@@ -7,7 +7,7 @@ from libc.string cimport memcpy, memset
 
 from .._util._fast_arrays cimport all_finite, is_real, may_overlap
 from .._util._result_arrays cimport new_array, new_block, size_in_block
-from ..dynamics._recursions cimport bodies_of
+from ..dynamics._recursions cimport Mechanism, bodies_of
 from ..dynamics._results cimport pad, unpack
 from ..tree._operands cimport (
     ALIGNED, LANES, Operand, align, describe, load, read_matrix_operand, read_operand)
@@ -65,7 +65,7 @@ cdef class StateFunction:
         """Return the doubles that `compute` needs for 1 or 8 configurations, alignment excluded."""
         return 0
 
-    cdef void compute(self, int lanes, const double **x, double **y, Py_ssize_t *failed,
+    cdef void compute(self, const Mechanism *m, int lanes, const double **x, double **y, Py_ssize_t *failed,
                       double *work) noexcept nogil:
         """y <- all results of 1 or 8 configurations x; x[k] = NULL is an optional argument that is absent.
 
@@ -123,7 +123,7 @@ cdef class StateFunction:
             if self.is_apart(k):
                 y[k] = end
                 end += self.result[k].computed
-        self.compute(1, x, y, &failed, align(end))
+        self.compute(&self.bodies.m, 1, x, y, &failed, align(end))
         if failed == FACTORIZED:
             for k in range(self.results):
                 if self.result[k].form in (PAIR, SYMMETRIC):
@@ -192,7 +192,7 @@ cdef class StateFunction:
         cdef double *y[MOST_ARRAYS]
         cdef tuple results
         cdef int k
-        if self.in_lanes or not self.find_arguments(arrays, x):
+        if self.in_lanes or self.bodies.elements >= 0 or not self.find_arguments(arrays, x):
             return None
         if out is None:
             results = self.allocate(-1)
@@ -207,7 +207,7 @@ cdef class StateFunction:
     cdef object run_rows(self, tuple arrays, object out):
         """Compute a batch given as float64 arrays, or as one row for all of it; None if they do not fit."""
         cdef Operand operands[MOST_ARRAYS]
-        cdef Py_ssize_t batch = -1
+        cdef Py_ssize_t batch = self.bodies.elements
         cdef tuple results
         cdef Array *array
         cdef int k, j
@@ -220,7 +220,7 @@ cdef class StateFunction:
                     read_operand(arrays[k], array.size, &batch, &operands[k]) if array.axes == 1 else
                     read_matrix_operand(arrays[k], array.shape[0], array.shape[1], &batch, &operands[k])):
                 return None
-        if batch <= 0 or (self.in_lanes and out is None):
+        if batch <= 0 or not self.bodies.one_axis or (self.in_lanes and out is None):
             return None
         if out is None:
             results = self.allocate(batch)
@@ -292,7 +292,7 @@ cdef class StateFunction:
 
     cdef Py_ssize_t rows_workspace_size(self, const Operand *operands) noexcept nogil:
         """Return the doubles that `compute_rows` allocates."""
-        cdef Py_ssize_t need = self.workspace_size(LANES) + 2 * ALIGNED
+        cdef Py_ssize_t need = self.workspace_size(LANES) + self.bodies.gathered_size() + 2 * ALIGNED
         cdef int k
         for k in range(self.inputs):
             need += LANES * operands[k].size
@@ -311,10 +311,13 @@ cdef class StateFunction:
         cdef double *packed[MOST_ARRAYS]
         cdef double *work = <double *> malloc(self.rows_workspace_size(operands) * sizeof(double))
         cdef double *end
+        cdef double *gathered
+        cdef Mechanism m
         cdef int k, count
         if work == NULL:
             return False
-        end = align(work)
+        gathered = align(work)
+        end = gathered + self.bodies.gathered_size()
         for k in range(self.inputs):
             x[k] = NULL if operands[k].data == NULL else end
             end += LANES * operands[k].size
@@ -328,7 +331,8 @@ cdef class StateFunction:
             count = <int> min(<Py_ssize_t> LANES, batch - b * LANES)
             for k in range(self.results):
                 y[k] = self.place_of(k, to[k], b, packed[k])
-            self.run_block(b, count, operands, x, y, status, end)
+            m = self.bodies.mechanism(b, gathered)
+            self.run_block(&m, b, count, operands, x, y, status, end)
             for k in range(self.results):
                 self.store(&self.result[k], count, y[k], to[k] + b * self.to_next_block(k))
         free(work)
@@ -343,15 +347,15 @@ cdef class StateFunction:
         cdef double *there = <double *> (to + b * self.to_next_block(k))
         return there if self.in_lanes and there == align(there) else packed
 
-    cdef void run_block(self, Py_ssize_t b, int count, const Operand *operands, double **x, double **y,
-                        Py_ssize_t *failed, double *work) noexcept nogil:
-        """y <- results of block b, NaN in lanes that have none; x receives its arguments."""
+    cdef void run_block(self, const Mechanism *m, Py_ssize_t b, int count, const Operand *operands,
+                        double **x, double **y, Py_ssize_t *failed, double *work) noexcept nogil:
+        """y <- results of block b, whose mechanism is m, NaN in lanes that have none; x <- its arguments."""
         cdef int k, lane
         for k in range(self.inputs):
             load(&operands[k], b, count, x[k])
         for lane in range(LANES):
             failed[lane] = FACTORIZED
-        self.compute(LANES, <const double **> x, y, failed, work)
+        self.compute(m, LANES, <const double **> x, y, failed, work)
         self.invalidate(x, y, failed)
         for lane in range(count, LANES):
             failed[lane] = FACTORIZED

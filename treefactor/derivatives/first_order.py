@@ -7,6 +7,7 @@ from typing import Any
 
 from .._util.bindable import register
 from .._util.validation import check_choice
+from ..dynamics.inertias import with_inertias
 from ..model.model import Model
 from ..tree.tree import LAYOUTS
 from . import _first_order as compiled
@@ -27,6 +28,7 @@ def rnea_derivatives(
     with_value: bool = False,
     out=None,
     num_threads: int = 1,
+    inertias=None,
 ) -> RneaDerivatives:
     """Compute the derivatives of inverse dynamics by q, v and a.
 
@@ -50,6 +52,8 @@ def rnea_derivatives(
         Receives the results, one array for each.
     num_threads : int
         For batches; -1 uses all cores.
+    inertias : Inertias or array_like, shape (..., njoints, 10), optional
+        In the place of the model's: see `Inertias`.
 
     Returns
     -------
@@ -83,6 +87,8 @@ def rnea_derivatives(
     >>> found.dtau_dq, found.dtau_da
     (array([[4.905]]), array([[0.35]]))
     """
+    if inertias is not None:
+        model = with_inertias(model, inertias)
     if type(layout) is not str or layout not in LAYOUTS:
         check_choice("layout", layout, LAYOUTS)
     options = (layout, bool(with_value))
@@ -90,13 +96,21 @@ def rnea_derivatives(
 
 
 def forward_dynamics_derivatives(
-    model: Model, q, v, tau, fext=None, with_value: bool = False, out=None, num_threads: int = 1
+    model: Model,
+    q,
+    v,
+    tau,
+    fext=None,
+    with_value: bool = False,
+    out=None,
+    num_threads: int = 1,
+    inertias=None,
 ) -> ForwardDynamicsDerivatives:
     """Compute the derivatives of forward dynamics by q, v and tau.
 
     Parameters
     ----------
-    model, q, v, fext, out, num_threads
+    model, q, v, fext, out, num_threads, inertias
         As for `rnea_derivatives`.
     tau : array_like, shape (..., nv)
         Generalized forces, N, N m.
@@ -132,6 +146,8 @@ def forward_dynamics_derivatives(
     >>> found.da_dq.round(3), found.a
     (array([[-14.014]]), array([0.]))
     """
+    if inertias is not None:
+        model = with_inertias(model, inertias)
     arrays = (q, v, tau, fext)
     options = (bool(with_value),)
     return call(model, compiled.ForwardDynamicsDerivatives, options, arrays, out, num_threads, general_path)

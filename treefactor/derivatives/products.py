@@ -6,6 +6,7 @@ from functools import partial
 from typing import Any
 
 from .._util.bindable import register
+from ..dynamics.inertias import with_inertias
 from ..model.model import Model
 from . import _products as compiled
 from ._calls import call
@@ -28,6 +29,7 @@ def rnea_jvp(
     with_value: bool = False,
     out=None,
     num_threads: int = 1,
+    inertias=None,
 ) -> Any:
     """Compute the derivative of inverse dynamics along directions, in O(nv).
 
@@ -50,6 +52,8 @@ def rnea_jvp(
         Receives the result; with ``with_value`` a tuple of two arrays.
     num_threads : int
         For batches; -1 uses all cores.
+    inertias : Inertias or array_like, shape (..., njoints, 10), optional
+        In the place of the model's: see `Inertias`.
 
     Returns
     -------
@@ -73,6 +77,8 @@ def rnea_jvp(
     >>> tf.rnea_jvp(model, [0.0], [0.0], [0.0], [1.0], None, [2.0])
     array([5.605])
     """
+    if inertias is not None:
+        model = with_inertias(model, inertias)
     options = (compiled.vectors_per_state((q, v, a), fext, (dq, dv, da), dfext), bool(with_value))
     return call(
         model, compiled.RneaJvp, options, (q, v, a, dq, dv, da, fext, dfext), out, num_threads, general_path
@@ -91,6 +97,7 @@ def rnea_vjp(
     with_value: bool = False,
     out=None,
     num_threads: int = 1,
+    inertias=None,
 ) -> RneaGradients:
     """Compute the gradient of w . tau for the inverse dynamics tau, in O(nv).
 
@@ -112,6 +119,8 @@ def rnea_vjp(
         Receives the results, one array for each.
     num_threads : int
         For batches; -1 uses all cores.
+    inertias : Inertias or array_like, shape (..., njoints, 10), optional
+        In the place of the model's: see `Inertias`.
 
     Returns
     -------
@@ -142,6 +151,8 @@ def rnea_vjp(
     >>> gradient.q, gradient.a
     (array([4.905]), array([0.35]))
     """
+    if inertias is not None:
+        model = with_inertias(model, inertias)
     wanted = bool(fext_gradient), bool(inertia_gradient), bool(with_value)
     options = (compiled.vectors_per_state((q, v, a), fext, (w,)), *wanted)
     return call(model, compiled.RneaVjp, options, (q, v, a, w, fext), out, num_threads, general_path)
@@ -160,6 +171,7 @@ def forward_dynamics_jvp(
     with_value: bool = False,
     out=None,
     num_threads: int = 1,
+    inertias=None,
 ) -> Any:
     """Compute the derivative of forward dynamics along directions.
 
@@ -171,7 +183,7 @@ def forward_dynamics_jvp(
         As for `forward_dynamics`.
     dq, dv, dtau : array_like, shape (..., nv) or (..., m, nv), or None
         Direction, as dq, dv and da of `rnea_jvp`; dtau in N, N m.
-    dfext, out, num_threads
+    dfext, out, num_threads, inertias
         As for `rnea_jvp`.
     with_value : bool
         Whether to return the acceleration, too.
@@ -201,6 +213,8 @@ def forward_dynamics_jvp(
     >>> tf.forward_dynamics_jvp(model, [0.0], [0.0], [0.0], [1.0], None, [0.7])
     array([-12.01428571])
     """
+    if inertias is not None:
+        model = with_inertias(model, inertias)
     options = (compiled.vectors_per_state((q, v, tau), fext, (dq, dv, dtau), dfext), bool(with_value))
     arrays = (q, v, tau, dq, dv, dtau, fext, dfext)
     return call(model, compiled.ForwardDynamicsJvp, options, arrays, out, num_threads, general_path)
@@ -218,6 +232,7 @@ def forward_dynamics_vjp(
     with_value: bool = False,
     out=None,
     num_threads: int = 1,
+    inertias=None,
 ) -> ForwardDynamicsGradients:
     """Compute the gradient of w . a for the forward dynamics a.
 
@@ -227,7 +242,7 @@ def forward_dynamics_vjp(
         Joints of every kind, mimic joints included.
     q, v, tau, fext
         As for `forward_dynamics`.
-    w, fext_gradient, inertia_gradient, out, num_threads
+    w, fext_gradient, inertia_gradient, out, num_threads, inertias
         As for `rnea_vjp`.
     with_value : bool
         Whether to return the acceleration, too.
@@ -261,6 +276,8 @@ def forward_dynamics_vjp(
     >>> gradient.q, gradient.tau
     (array([-9.81]), array([2.]))
     """
+    if inertias is not None:
+        model = with_inertias(model, inertias)
     wanted = bool(fext_gradient), bool(inertia_gradient), bool(with_value)
     options = (compiled.vectors_per_state((q, v, tau), fext, (w,)), *wanted)
     return call(

@@ -7,6 +7,7 @@ from typing import Any
 
 from .._util.bindable import register
 from .._util.validation import check_choice
+from ..dynamics.inertias import with_inertias
 from ..model.model import Model
 from ..tree.tree import LAYOUTS
 from . import _second_order as compiled
@@ -31,6 +32,7 @@ def rnea_hvp(
     symmetric: bool = True,
     out=None,
     num_threads: int = 1,
+    inertias=None,
 ) -> RneaHvp:
     """Compute the second derivatives of w . rnea(model, q, v, a) along a direction, in O(nv).
 
@@ -57,6 +59,8 @@ def rnea_hvp(
         Receives the results.
     num_threads : int
         For batches; -1 uses all cores.
+    inertias : Inertias or array_like, shape (..., njoints, 10), optional
+        In the place of the model's: see `Inertias`.
 
     Returns
     -------
@@ -86,6 +90,8 @@ def rnea_hvp(
     >>> tf.rnea_hvp(model, [np.pi / 2], [0.0], [0.0], [1.0], [1.0], [0.0], [0.0]).q.round(3)
     array([-4.905])
     """
+    if inertias is not None:
+        model = with_inertias(model, inertias)
     arrays = (q, v, a, w, dq, dv, da, dw, fext)
     return call(model, compiled.RneaHvp, (bool(symmetric),), arrays, out, num_threads, general_path)
 
@@ -101,12 +107,13 @@ def rnea_hessian(
     layout: str = "dense",
     out=None,
     num_threads: int = 1,
+    inertias=None,
 ) -> RneaHessian:
     """Compute the second derivatives of w . rnea(model, q, v, a) as matrices, in O(nv depth).
 
     Parameters
     ----------
-    model, q, v, a, w, fext, num_threads
+    model, q, v, a, w, fext, num_threads, inertias
         As for `rnea_hvp`.
     symmetric : bool
         Return as qq the symmetric Hessian, by d at d = 0, of the weighted sum at integrate(q, d). False:
@@ -149,6 +156,8 @@ def rnea_hessian(
     >>> tf.rnea_hessian(model, [np.pi / 2], [0.0], [0.0], [1.0]).qq.round(3)
     array([[-4.905]])
     """
+    if inertias is not None:
+        model = with_inertias(model, inertias)
     if type(layout) is not str or layout not in LAYOUTS:
         check_choice("layout", layout, LAYOUTS)
     options = (layout, bool(symmetric))
@@ -169,12 +178,13 @@ def forward_dynamics_hvp(
     symmetric: bool = True,
     out=None,
     num_threads: int = 1,
+    inertias=None,
 ) -> ForwardDynamicsHvp:
     """Compute the second derivatives of w . forward_dynamics(model, q, v, tau) along a direction.
 
     Parameters
     ----------
-    model, q, v, dq, dv, fext, symmetric, out, num_threads
+    model, q, v, dq, dv, fext, symmetric, out, num_threads, inertias
         As for `rnea_hvp`.
     tau, w : array_like, shape (..., nv)
         Generalized forces, and weights of the accelerations.
@@ -209,19 +219,30 @@ def forward_dynamics_hvp(
     >>> tf.forward_dynamics_hvp(model, [np.pi / 2], [0.0], [0.0], [1.0], [1.0], [0.0], [0.0]).q.round(3)
     array([14.014])
     """
+    if inertias is not None:
+        model = with_inertias(model, inertias)
     arrays = (q, v, tau, w, dq, dv, dtau, dw, fext)
     options = (bool(symmetric),)
     return call(model, compiled.ForwardDynamicsHvp, options, arrays, out, num_threads, general_path)
 
 
 def forward_dynamics_hessian(
-    model: Model, q, v, tau, w, fext=None, symmetric: bool = True, out=None, num_threads: int = 1
+    model: Model,
+    q,
+    v,
+    tau,
+    w,
+    fext=None,
+    symmetric: bool = True,
+    out=None,
+    num_threads: int = 1,
+    inertias=None,
 ) -> ForwardDynamicsHessian:
     """Compute the second derivatives of w . forward_dynamics(model, q, v, tau) as matrices.
 
     Parameters
     ----------
-    model, q, v, fext, num_threads
+    model, q, v, fext, num_threads, inertias
         As for `rnea_hvp`.
     tau, w : array_like, shape (..., nv)
         Generalized forces, and weights of the accelerations.
@@ -257,6 +278,8 @@ def forward_dynamics_hessian(
     >>> tf.forward_dynamics_hessian(model, [np.pi / 2], [0.0], [0.0], [1.0]).qq.round(3)
     array([[14.014]])
     """
+    if inertias is not None:
+        model = with_inertias(model, inertias)
     options = (bool(symmetric),)
     arrays = (q, v, tau, w, fext)
     return call(model, compiled.ForwardDynamicsHessian, options, arrays, out, num_threads, general_path)

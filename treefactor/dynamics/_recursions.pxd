@@ -23,7 +23,9 @@ cdef extern from "kernels/dynamics/bodies.h" nogil:
         const Body *body
         const Py_ssize_t *start
         const Py_ssize_t *column
+        const double *inertias
         const double *armature
+        Py_ssize_t in_lanes
         double gravity[3]
 
     ctypedef struct Recursions:
@@ -136,24 +138,31 @@ cdef inline bint is_unpacked(int op) noexcept nogil:
 
 cdef class Bodies:
     cdef Mechanism m
+    cdef Py_ssize_t elements     # of a batch that have their own inertias; -1: all share one set
+    cdef const double *sets      # inertias and armature: a set, or 8 in lanes, one after the other
+    cdef bint one_axis           # elements or none lie along one axis of a batch: fast paths know no other
+    cdef Py_ssize_t set_size     # doubles of one set
+    cdef const Py_ssize_t *which  # set of every element; NULL: sets are in lanes
     cdef Pattern pattern
-    cdef object kept
+    cdef object kept, arguments
     cdef readonly Py_ssize_t nq, nv, nnz
     cdef Py_ssize_t units        # number of unit vectors in q
     cdef const Py_ssize_t *unit  # first entry and size of each
     cdef bint coupled            # by mimic joints
     cdef Coupling coupling
 
+    cdef Mechanism mechanism(self, Py_ssize_t b, double *gathered) noexcept nogil
+    cdef Py_ssize_t gathered_size(self) noexcept nogil
     cdef Py_ssize_t size(self, int op) noexcept nogil
     cdef int result_shape(self, int op, cnp.npy_intp *shape) noexcept nogil
     cdef Py_ssize_t workspace_size(self, int op, int lanes) noexcept nogil
     cdef bint is_configuration(self, const double *q, int step) noexcept nogil
-    cdef void compute(self, int op, int lanes, const Arguments *args, Py_ssize_t *failed,
+    cdef void compute(self, const Mechanism *m, int op, int lanes, const Arguments *args, Py_ssize_t *failed,
                       double *work) noexcept nogil
     cdef void reduce(self, int op, int lanes, const double *full_H, const double *x, double *H,
                      double *y) noexcept nogil
-    cdef void run_recursion(self, int op, const Recursions *r, const Arguments *args, double *H, double *D,
-                            double *workspace) noexcept nogil
+    cdef void run_recursion(self, const Mechanism *m, int op, const Recursions *r, const Arguments *args,
+                            double *H, double *D, double *workspace) noexcept nogil
     cdef void factor(self, int op, int lanes, double *H, double *D, double *inverse, double *scratch,
                      double *x, Py_ssize_t *failed) noexcept nogil
     cdef bint run_one(self, int op, const Arguments *args) noexcept nogil

@@ -72,7 +72,10 @@ cdef class Bodies:
     gravity : ndarray, shape (3,)
     extended : Tree
         Tree of the freedoms of all bodies, mimic joints included.
-    armature : ndarray, shape (n,)
+    sets : ndarray, shape (..., 10 bodies + n) or (blocks, 10 bodies + n, 8)
+        Mass, first moment and inertia tensor (lower triangle) about the origin of every body, in its axes,
+        then the armature of every freedom: one set for all configurations, or several. In lanes: one for each
+        element of a batch, 8 side by side, aligned to 64 bytes.
     pattern : Pattern
         Sparsity pattern of H, from the tree of the freedoms v.
     nq : int
@@ -81,11 +84,18 @@ cdef class Bodies:
     coupling : tuple of ndarrays, optional
         Mimic coupling: for every freedom its leader in v (n,) and the ratio (n,); for every packed entry of
         the extended H the entry of H it is added to, and the factor.
+    elements : int
+        Size of the batch whose elements have inertias of their own, or -1.
+    which : ndarray of int, shape (blocks * 8,), optional
+        Number of the set of every element; None: sets are in lanes.
+    one_axis : bool
+        Whether the batch has one axis.
     """
 
     def __cinit__(self, cnp.ndarray bodies not None, cnp.ndarray gravity not None, extended,
-                  cnp.ndarray armature not None, Pattern pattern not None, Py_ssize_t nq,
-                  cnp.ndarray units not None, Py_ssize_t joints, coupling=None):
+                  cnp.ndarray sets not None, Pattern pattern not None, Py_ssize_t nq,
+                  cnp.ndarray units not None, Py_ssize_t joints, coupling=None, Py_ssize_t elements=-1,
+                  cnp.ndarray which=None, bint one_axis=True):
         cdef cnp.ndarray start = extended.row_start, column = extended.columns
         cdef cnp.ndarray follows, ratio, fold, fold_ratio
         cdef Py_ssize_t r
@@ -96,7 +106,10 @@ cdef class Bodies:
         self.m.body = <const Body *> bodies.data
         self.m.start = <const Py_ssize_t *> start.data
         self.m.column = <const Py_ssize_t *> column.data
-        self.m.armature = <const double *> armature.data
+        self.sets, self.elements = <const double *> sets.data, elements
+        self.one_axis, self.set_size = one_axis, 10 * len(bodies) + self.m.n
+        self.which = NULL if which is None else <const Py_ssize_t *> which.data
+        self.m.inertias, self.m.armature = self.sets, self.sets + 10 * len(bodies)
         for r in range(3):
             self.m.gravity[r] = gravity[r]
         self.pattern = pattern
@@ -112,7 +125,40 @@ cdef class Bodies:
             self.coupling.ratio = <const double *> ratio.data
             self.coupling.fold = <const Py_ssize_t *> fold.data
             self.coupling.fold_ratio = <const double *> fold_ratio.data
-        self.kept = (bodies, start, column, armature, units, coupling)
+        self.kept = (bodies, start, column, sets, units, coupling, which)
+        self.arguments = (bodies, gravity, extended, sets, pattern, nq, units, joints, coupling)
+
+    def with_sets(self, cnp.ndarray sets not None, Py_ssize_t elements=-1, cnp.ndarray which=None,
+                  bint one_axis=True):
+        """Return the same bodies with other inertias: see the parameters of the class."""
+        bodies, gravity, extended, _, *rest = self.arguments
+        return Bodies(bodies, gravity, extended, sets, *rest, elements, which, one_axis)
+
+    cdef Mechanism mechanism(self, Py_ssize_t b, double *gathered) noexcept nogil:
+        """Return the mechanism of block b of 8 configurations; different sets go to `gathered`, in lanes."""
+        cdef Mechanism m = self.m
+        cdef const Py_ssize_t *which = self.which + b * LANES
+        cdef Py_ssize_t lane, e
+        cdef bint same = True
+        if self.elements < 0:
+            return m
+        m.inertias, m.in_lanes = self.sets + b * LANES * self.set_size, True
+        if self.which != NULL:
+            for lane in range(1, LANES):
+                same = same and which[lane] == which[0]
+            if same:
+                m.inertias, m.in_lanes = self.sets + which[0] * self.set_size, False
+            else:
+                for lane in range(LANES):
+                    for e in range(self.set_size):
+                        gathered[e * LANES + lane] = self.sets[which[lane] * self.set_size + e]
+                m.inertias = gathered
+        m.armature = m.inertias + 10 * m.bodies * (LANES if m.in_lanes else 1)
+        return m
+
+    cdef Py_ssize_t gathered_size(self) noexcept nogil:
+        """Return the doubles that `mechanism` needs, a multiple of 8."""
+        return 0 if self.which == NULL else LANES * self.set_size
 
     cdef Py_ssize_t size(self, int op) noexcept nogil:
         """Return the number of entries that `compute` writes for one configuration.
@@ -172,9 +218,12 @@ cdef class Bodies:
         """Return whether all quaternions and (cos, sin) have unit length; entries of q are `step` apart."""
         return are_unit_vectors(self.units, self.unit, q, step, unit_square)
 
-    cdef void compute(self, int op, int lanes, const Arguments *args, Py_ssize_t *failed,
+    cdef void compute(self, const Mechanism *m, int op, int lanes, const Arguments *args, Py_ssize_t *failed,
                       double *work) noexcept nogil:
-        """Run an operation on 1 or 8 configurations; failed[lane] <- freedom with a bad pivot, or -1."""
+        """Run an operation on 1 or 8 configurations of a `mechanism`.
+
+        failed[lane] <- freedom with a bad pivot, or -1.
+        """
         cdef const Recursions *r = &dynamics.one if lanes == 1 else &dynamics.lanes
         cdef Py_ssize_t n = lanes * self.m.n, k, lane
         cdef double *workspace = align(work)
@@ -204,7 +253,7 @@ cdef class Bodies:
         for lane in range(lanes):
             failed[lane] = FACTORIZED
         inner.q, inner.v, inner.x, inner.fext, inner.out = args.q, v, x, args.fext, tau
-        self.run_recursion(op, r, &inner, full_H, D, workspace)
+        self.run_recursion(m, op, r, &inner, full_H, D, workspace)
         if self.coupled:
             self.reduce(op, lanes, full_H, tau, H, args.out)
         if op == FACTOR or op == MOTION:
@@ -229,29 +278,29 @@ cdef class Bodies:
         elif gives_coriolis(op):
             reduce_coriolis(&self.coupling, lanes, x, y)
 
-    cdef void run_recursion(self, int op, const Recursions *r, const Arguments *args, double *H, double *D,
-                            double *workspace) noexcept nogil:
+    cdef void run_recursion(self, const Mechanism *m, int op, const Recursions *r, const Arguments *args,
+                            double *H, double *D, double *workspace) noexcept nogil:
         """Call the kernel of an operation on all freedoms: H <- packed rows, D <- pivots of the ABA."""
         if op in (CRBA, CRBA_PACKED, INVERSE):
-            r.crba(&self.m, args.q, H, workspace)
+            r.crba(m, args.q, H, workspace)
         elif op == ABA:
-            r.aba(&self.m, args.q, args.v, args.x, args.fext, args.out, D, workspace)
+            r.aba(m, args.q, args.v, args.x, args.fext, args.out, D, workspace)
         elif op == FRAMES:
-            r.frames(&self.m, args.q, args.v, args.out, workspace)
+            r.frames(m, args.q, args.v, args.out, workspace)
         elif op == JOINT_FORCES:
-            r.reactions(&self.m, args.q, args.v, args.x, args.fext, args.out, NULL, workspace)
+            r.reactions(m, args.q, args.v, args.x, args.fext, args.out, NULL, workspace)
         elif op == BASE_FORCE:
-            r.reactions(&self.m, args.q, args.v, args.x, args.fext, NULL, args.out, workspace)
+            r.reactions(m, args.q, args.v, args.x, args.fext, NULL, args.out, workspace)
         elif op == FACTOR or op == MOTION:
-            r.equation_of_motion(&self.m, args.q, args.v, args.fext, H, args.out, workspace)
+            r.equation_of_motion(m, args.q, args.v, args.fext, H, args.out, workspace)
         elif op == GRAVITY or op == STATIC_TORQUE:
-            r.static_forces(&self.m, args.q, args.fext, args.out, workspace)
+            r.static_forces(m, args.q, args.fext, args.out, workspace)
         elif is_energy(op):
-            r.energy(&self.m, args.q, args.v, op != KINETIC_ENERGY, args.out, workspace)
+            r.energy(m, args.q, args.v, op != KINETIC_ENERGY, args.out, workspace)
         elif gives_coriolis(op):
-            r.coriolis(&self.m, args.q, args.v, args.out, workspace)
+            r.coriolis(m, args.q, args.v, args.out, workspace)
         else:
-            r.rnea(&self.m, args.q, args.v, args.x, args.fext, op != H_TIMES, args.out, workspace)
+            r.rnea(m, args.q, args.v, args.x, args.fext, op != H_TIMES, args.out, workspace)
 
     cdef void factor(self, int op, int lanes, double *H, double *D, double *inverse, double *scratch,
                      double *x, Py_ssize_t *failed) noexcept nogil:
@@ -298,7 +347,7 @@ cdef class Bodies:
                 return False
         if apart:
             block.out = work
-        self.compute(op, 1, &block, &failed, work + packed)
+        self.compute(&self.m, op, 1, &block, &failed, work + packed)
         if is_unpacked(op):                                              # no pivots
             unpack(&self.pattern.shape, op == CORIOLIS, work, 1, args.out)
         elif apart and failed == FACTORIZED:
@@ -339,6 +388,7 @@ cdef class Bodies:
     cdef Py_ssize_t rows_workspace_size(self, int op, const Operand *operands) noexcept nogil:
         """Return the doubles that `compute_rows` allocates."""
         cdef Py_ssize_t need = LANES * (self.size(op) + 1) + self.workspace_size(op, LANES) + 2 * ALIGNED, j
+        need += self.gathered_size()
         for j in range(4):
             need += LANES * operands[j].size
         return need
@@ -351,11 +401,14 @@ cdef class Bodies:
         cdef Py_ssize_t *status
         cdef int count
         cdef double *x[5]
+        cdef double *gathered
+        cdef Mechanism m
         cdef Arguments block
         cdef double *work = <double *> malloc(self.rows_workspace_size(op, operands) * sizeof(double))
         if work == NULL:
             return False
-        x[0] = align(work)
+        gathered = align(work)
+        x[0] = gathered + self.gathered_size()
         for j in range(4):
             x[j + 1] = x[j] + LANES * operands[j].size
         block.q = x[0]
@@ -369,7 +422,8 @@ cdef class Bodies:
             count = <int> min(<Py_ssize_t> LANES, batch - b * LANES)
             for j in range(4):
                 load(&operands[j], b, count, x[j])
-            self.compute(op, LANES, &block, status, x[4] + LANES * (size + 1))
+            m = self.mechanism(b, gathered)
+            self.compute(&m, op, LANES, &block, status, x[4] + LANES * (size + 1))
             self.invalidate(operands, x, size)
             write(&self.pattern.shape, rows, b, count, size, x[4])
             for j in range(count, LANES):

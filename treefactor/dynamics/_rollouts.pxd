@@ -37,6 +37,7 @@ ctypedef struct State:           # `to_block` doubles for every block of `width`
     Py_ssize_t v, tau, fext, a   # first doubles of v ... in a block; a is the acceleration
     Py_ssize_t q0, v0, sum_a, sum_v, u     # of RK4: start of the step, sums over the stages, scratch
     double *work                 # of `accelerate`
+    Py_ssize_t block             # of 8 configurations of the batch: the first one
 
 
 cdef class Simulation:

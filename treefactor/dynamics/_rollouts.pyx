@@ -9,7 +9,7 @@ from .._util._fast_arrays cimport all_finite
 from ..model._configurations cimport ConfigurationKernels, configuration_kernels, configurations_of
 from ..tree._operands cimport ALIGNED, LANES, align
 from ..tree._pattern cimport active
-from ._recursions cimport FACTOR, Arguments, bodies_of
+from ._recursions cimport FACTOR, Arguments, Mechanism, bodies_of
 
 import numpy as np
 
@@ -160,6 +160,7 @@ cdef class Simulation:
     cdef void run_group(self, const Motion *m, State *s, Py_ssize_t first, Py_ssize_t count) noexcept nogil:
         """Integrate `count` configurations, at most s.lanes, from the first one on."""
         cdef Py_ssize_t t
+        s.block = first // LANES
         self.begin_group(m, s, first, count)
         for t in range(m.steps):
             if t and m.tau.to_step:
@@ -366,11 +367,12 @@ cdef class Recursive(Simulation):
         self.has_one = not self.bodies.pattern.shape.tasks
 
     cdef Py_ssize_t workspace_size(self, int lanes) noexcept nogil:
-        return self.bodies.workspace_size(FACTOR, lanes)
+        return self.bodies.gathered_size() + self.bodies.workspace_size(FACTOR, lanes)
 
     cdef void accelerate(self, State *s) noexcept nogil:
         cdef Arguments args
+        cdef Mechanism m = self.bodies.mechanism(s.block, s.work)
         cdef Py_ssize_t failed[LANES]
         args.q, args.v, args.x = s.x, s.x + s.v, s.x + s.tau
         args.fext, args.out = s.x + s.fext if self.forces else NULL, s.x + s.a
-        self.bodies.compute(FACTOR, s.lanes, &args, failed, s.work)
+        self.bodies.compute(&m, FACTOR, s.lanes, &args, failed, s.work + self.bodies.gathered_size())

@@ -48,7 +48,7 @@ def bodies(model) -> Bodies:
         structs_with(layout, model.parameters),
         model.gravity,
         model.extended,
-        model._rotors,
+        sets_of(layout, model.parameters, model._rotors),
         layout.pattern,
         model.nq,
         layout.units,
@@ -219,6 +219,26 @@ def _structs(table: list[dict]) -> np.ndarray:
             value = body[name]
             struct[name] = value.T.ravel() if np.ndim(value) == 2 else value
     return found
+
+
+def sets_of(layout: Layout, pi: np.ndarray, rotors: np.ndarray) -> np.ndarray:
+    """Return inertias of all bodies and armature of all freedoms, as `Bodies` reads them.
+
+    Parameters
+    ----------
+    layout : Layout
+    pi : ndarray, shape (..., njoints, 10)
+        Inertial parameters in the axes of the joints: see `Model.parameters`.
+    rotors : ndarray, shape (..., n)
+        Armature of the freedoms of all joints, mimic joints included.
+
+    Returns
+    -------
+    ndarray, shape (..., 10 bodies + n)
+    """
+    found = np.zeros((*pi.shape[:-2], len(layout.structs), 10))
+    found[..., layout.massive, :] = moved_parameters(pi, layout.axes)
+    return np.concatenate([found.reshape(*pi.shape[:-2], -1), rotors], axis=-1)
 
 
 def units(model) -> np.ndarray:

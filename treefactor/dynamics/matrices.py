@@ -8,11 +8,20 @@ from .._util.validation import check_choice
 from ..model.model import Model
 from ._bound_call import call
 from ._general_path import CORIOLIS, CORIOLIS_PACKED, INVERSE, general_path
+from .inertias import with_inertias
 
 LAYOUTS = DENSE, PACKED = "dense", "packed"
 
 
-def coriolis_matrix(model: Model, q, v, out=None, layout: str = "dense", num_threads: int = 1) -> np.ndarray:
+def coriolis_matrix(
+    model: Model,
+    q,
+    v,
+    out=None,
+    layout: str = "dense",
+    num_threads: int = 1,
+    inertias=None,
+) -> np.ndarray:
     """Compute the Coriolis matrix C(q, v): C v = bias - gravity, and the rate of H is C + C^T.
 
     Parameters
@@ -26,6 +35,8 @@ def coriolis_matrix(model: Model, q, v, out=None, layout: str = "dense", num_thr
         row by row as `Tree.pack` orders them; then those above the diagonal, transposed, in the same order.
     num_threads : int
         For batches; -1 uses all cores.
+    inertias : Inertias or array_like, shape (..., njoints, 10), optional
+        In the place of the model's: see `Inertias`.
 
     Returns
     -------
@@ -56,6 +67,8 @@ def coriolis_matrix(model: Model, q, v, out=None, layout: str = "dense", num_thr
     array([[ 0. , -0.5],
            [ 0.5,  0. ]])
     """
+    if inertias is not None:
+        model = with_inertias(model, inertias)
     if layout is not DENSE and layout is not PACKED:
         check_choice("layout", layout, LAYOUTS)
     if layout == "dense":
@@ -63,7 +76,7 @@ def coriolis_matrix(model: Model, q, v, out=None, layout: str = "dense", num_thr
     return call(model, CORIOLIS_PACKED, q, v, None, None, out, num_threads, general_path)
 
 
-def inverse_inertia(model: Model, q, out=None, num_threads: int = 1) -> np.ndarray:
+def inverse_inertia(model: Model, q, out=None, num_threads: int = 1, inertias=None) -> np.ndarray:
     """Compute the inverse of the joint-space inertia matrix H(q), armature included.
 
     Parameters
@@ -74,6 +87,8 @@ def inverse_inertia(model: Model, q, out=None, num_threads: int = 1) -> np.ndarr
     out : ndarray, shape (..., nv, nv), optional
     num_threads : int
         For batches; -1 uses all cores.
+    inertias : Inertias or array_like, shape (..., njoints, 10), optional
+        In the place of the model's: see `Inertias`.
 
     Returns
     -------
@@ -100,4 +115,6 @@ def inverse_inertia(model: Model, q, out=None, num_threads: int = 1) -> np.ndarr
     >>> tf.inverse_inertia(model, [0.0])
     array([[2.85714286]])
     """
+    if inertias is not None:
+        model = with_inertias(model, inertias)
     return call(model, INVERSE, q, None, None, None, out, num_threads, general_path)

@@ -7,14 +7,24 @@ import numpy as np
 from ..model.model import Model
 from ._bound_call import call
 from ._general_path import BASE_FORCE, JOINT_FORCES, general_path
+from .inertias import with_inertias
 
 
-def joint_forces(model: Model, q, v, a, fext=None, out=None, num_threads: int = 1) -> np.ndarray:
+def joint_forces(
+    model: Model,
+    q,
+    v,
+    a,
+    fext=None,
+    out=None,
+    num_threads: int = 1,
+    inertias=None,
+) -> np.ndarray:
     """Compute forces and moments in the joints: what the parents exert on the bodies at the acceleration a.
 
     Parameters
     ----------
-    model, q, v, a, fext, num_threads
+    model, q, v, a, fext, num_threads, inertias
         As for `rnea`.
     out : ndarray, shape (..., njoints, 6), optional
 
@@ -45,15 +55,17 @@ def joint_forces(model: Model, q, v, a, fext=None, out=None, num_threads: int = 
     >>> tf.joint_forces(model, [0.0], [0.0], [0.0]).round(3)
     array([[0.  , 0.  , 9.81, 0.  , 0.  , 0.  ]])
     """
+    if inertias is not None:
+        model = with_inertias(model, inertias)
     return call(model, JOINT_FORCES, q, v, a, fext, out, num_threads, general_path)
 
 
-def base_force(model: Model, q, v, a, fext=None, out=None, num_threads: int = 1) -> np.ndarray:
+def base_force(model: Model, q, v, a, fext=None, out=None, num_threads: int = 1, inertias=None) -> np.ndarray:
     """Compute the force and moment that the model exerts on its base, for accelerations a.
 
     Parameters
     ----------
-    model, q, v, a, fext, num_threads
+    model, q, v, a, fext, num_threads, inertias
         As for `rnea`.
     out : ndarray, shape (..., 6), optional
 
@@ -80,4 +92,6 @@ def base_force(model: Model, q, v, a, fext=None, out=None, num_threads: int = 1)
     >>> tf.base_force(model, [0.0], [0.0], [0.0])[2].round(3)
     np.float64(-9.81)
     """
+    if inertias is not None:
+        model = with_inertias(model, inertias)
     return call(model, BASE_FORCE, q, v, a, fext, out, num_threads, general_path)

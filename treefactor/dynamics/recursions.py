@@ -39,6 +39,7 @@ from ._general_path import (
     general_path,
 )
 from .energies import kinetic_energy, mechanical_energy, potential_energy
+from .inertias import bindable_model, with_inertias
 from .matrices import coriolis_matrix, inverse_inertia
 from .reactions import base_force, joint_forces
 from .statics import generalized_gravity, static_torque
@@ -49,7 +50,7 @@ DENSE, PACKED = LAYOUTS[:2]
 METHODS = {"aba": ABA, "factor": FACTOR}
 
 
-def crba(model: Model, q, out=None, layout: str = "dense", num_threads: int = 1) -> np.ndarray:
+def crba(model: Model, q, out=None, layout: str = "dense", num_threads: int = 1, inertias=None) -> np.ndarray:
     """Compute the joint-space inertia matrix H(q), armature included.
 
     Parameters
@@ -63,6 +64,8 @@ def crba(model: Model, q, out=None, layout: str = "dense", num_threads: int = 1)
         Layout of the result: `treefactor.factor` accepts all of them.
     num_threads : int
         For batches; -1 uses all cores.
+    inertias : Inertias or array_like, shape (..., njoints, 10), optional
+        In the place of the model's: see `Inertias`.
 
     Returns
     -------
@@ -80,6 +83,8 @@ def crba(model: Model, q, out=None, layout: str = "dense", num_threads: int = 1)
     Featherstone (2008), table 6.2: composite-rigid-body algorithm, in the axes of the root body; moments of
     bodies far from it are taken about local origins.
     """
+    if inertias is not None:
+        model = with_inertias(model, inertias)
     if layout is not DENSE and layout is not PACKED:
         check_choice("layout", layout, LAYOUTS)
     if layout == "dense":
@@ -89,7 +94,7 @@ def crba(model: Model, q, out=None, layout: str = "dense", num_threads: int = 1)
     return GeneralCall(model, CRBA, out, num_threads, layout).run(q)
 
 
-def rnea(model: Model, q, v, a, fext=None, out=None, num_threads: int = 1) -> np.ndarray:
+def rnea(model: Model, q, v, a, fext=None, out=None, num_threads: int = 1, inertias=None) -> np.ndarray:
     """Compute inverse dynamics: the generalized forces tau that produce the acceleration a.
 
     Parameters
@@ -103,6 +108,8 @@ def rnea(model: Model, q, v, a, fext=None, out=None, num_threads: int = 1) -> np
     out : ndarray, shape (..., nv), optional
     num_threads : int
         For batches; -1 uses all cores.
+    inertias : Inertias or array_like, shape (..., njoints, 10), optional
+        In the place of the model's: see `Inertias`.
 
     Returns
     -------
@@ -117,17 +124,19 @@ def rnea(model: Model, q, v, a, fext=None, out=None, num_threads: int = 1) -> np
     -----
     Featherstone (2008), table 5.1.
     """
+    if inertias is not None:
+        model = with_inertias(model, inertias)
     return call(model, RNEA, q, v, a, fext, out, num_threads, general_path)
 
 
-def bias(model: Model, q, v, fext=None, out=None, num_threads: int = 1) -> np.ndarray:
+def bias(model: Model, q, v, fext=None, out=None, num_threads: int = 1, inertias=None) -> np.ndarray:
     """Compute the generalized forces at zero acceleration: Coriolis, centrifugal, gravity, minus external.
 
     Pinocchio calls them ``nle``, MuJoCo ``qfrc_bias``.
 
     Parameters
     ----------
-    model, q, v, fext, out, num_threads
+    model, q, v, fext, out, num_threads, inertias
         As for `rnea`.
 
     Returns
@@ -143,15 +152,17 @@ def bias(model: Model, q, v, fext=None, out=None, num_threads: int = 1) -> np.nd
     -----
     Featherstone (2008), table 5.1, without accelerations.
     """
+    if inertias is not None:
+        model = with_inertias(model, inertias)
     return call(model, BIAS, q, v, None, fext, out, num_threads, general_path)
 
 
-def h_times(model: Model, q, x, out=None, num_threads: int = 1) -> np.ndarray:
+def h_times(model: Model, q, x, out=None, num_threads: int = 1, inertias=None) -> np.ndarray:
     """Compute H(q) x without forming H.
 
     Parameters
     ----------
-    model, q, out, num_threads
+    model, q, out, num_threads, inertias
         As for `rnea`.
     x : array_like, shape (..., nv)
 
@@ -167,17 +178,19 @@ def h_times(model: Model, q, x, out=None, num_threads: int = 1) -> np.ndarray:
     -----
     Featherstone (2008), table 6.1: inverse dynamics without velocities, gravity and external forces.
     """
+    if inertias is not None:
+        model = with_inertias(model, inertias)
     return call(model, H_TIMES, q, None, x, None, out, num_threads, general_path)
 
 
-def aba(model: Model, q, v, tau, fext=None, out=None, num_threads: int = 1) -> np.ndarray:
+def aba(model: Model, q, v, tau, fext=None, out=None, num_threads: int = 1, inertias=None) -> np.ndarray:
     """Compute forward dynamics, the acceleration under tau, by the articulated-body algorithm in O(n).
 
     Parameters
     ----------
     model : Model
         Must not have mimic joints.
-    q, v, fext, out, num_threads
+    q, v, fext, out, num_threads, inertias
         As for `rnea`.
     tau : array_like, shape (..., nv)
         Generalized forces, N, N m.
@@ -199,11 +212,13 @@ def aba(model: Model, q, v, tau, fext=None, out=None, num_threads: int = 1) -> n
     -----
     Featherstone (2008), table 7.1, one freedom after the other.
     """
+    if inertias is not None:
+        model = with_inertias(model, inertias)
     return call(model, ABA, q, v, tau, fext, out, num_threads, general_path)
 
 
 def forward_dynamics(
-    model: Model, q, v, tau, fext=None, method: str = "factor", out=None, num_threads: int = 1
+    model: Model, q, v, tau, fext=None, method: str = "factor", out=None, num_threads: int = 1, inertias=None
 ) -> np.ndarray:
     """Compute forward dynamics, the acceleration under tau: from H, its LTDL factor and the bias, or by ABA.
 
@@ -211,7 +226,7 @@ def forward_dynamics(
     ----------
     model : Model
         May have mimic joints with "factor".
-    q, v, tau, fext, out, num_threads
+    q, v, tau, fext, out, num_threads, inertias
         As for `aba`.
     method : {"factor", "aba"}
         "factor" solves ``H a = tau - bias``; models with mimic joints need it.
@@ -233,6 +248,8 @@ def forward_dynamics(
     of `inverse_inertia` and `coriolis_matrix`. Strides never change a bit; in all other functions of the
     dynamics a batch does not, either.
     """
+    if inertias is not None:
+        model = with_inertias(model, inertias)
     check_choice("method", method, tuple(METHODS))
     if method == "aba":
         return aba(model, q, v, tau, fext, out, num_threads)
@@ -288,7 +305,8 @@ def bind(function, model: Model, *arguments: Any, out: Any, **options: Any) -> B
         Contiguous; a tuple where the function returns one. Of energies and `distance` without axes; that of
         `step` may be the state itself; that of `constraints.placement` has shape (3, 4).
     **options
-        Arguments by name: fext, layout, method, reference and so on. Layouts are "dense" and "packed".
+        Arguments by name: fext, layout, method, reference and so on. Layouts are "dense" and "packed". Later
+        changes of ``inertias``, one set, take effect.
 
     Returns
     -------
@@ -313,7 +331,8 @@ def bind(function, model: Model, *arguments: Any, out: Any, **options: Any) -> B
     """
     build = builder_of(function)
     require_model(model)
-    return build(function, model, given_arguments(function, arguments, options), out)
+    given = given_arguments(function, arguments, options)
+    return build(function, bindable_model(model, given.pop("inertias", None)), given, out)
 
 
 BOUND: dict[Callable[..., np.ndarray], int] = {

@@ -24,6 +24,7 @@ from ..model.configuration import integrate
 from ..model.model import Model, require_model
 from ._rollout_calls import BoundMotion, fast_path
 from ._rollouts import METHODS, Recursive
+from .inertias import with_inertias
 from .recursions import forward_dynamics
 
 EULER = METHODS[0]
@@ -31,7 +32,7 @@ LANES = 8
 
 
 def step(
-    model: Model, q, v, tau, h, method: str = EULER, fext=None, out=None, num_threads: int = 1
+    model: Model, q, v, tau, h, method: str = EULER, fext=None, out=None, num_threads: int = 1, inertias=None
 ) -> tuple[np.ndarray, np.ndarray]:
     """Compute the state after a time step: forward dynamics, then integration of v and q.
 
@@ -51,6 +52,8 @@ def step(
         Receive q and v; may be q and v themselves.
     num_threads : int
         For batches; -1 uses all cores.
+    inertias : Inertias or array_like, shape (..., njoints, 10), optional
+        In the place of the model's: see `Inertias`.
 
     Returns
     -------
@@ -72,6 +75,8 @@ def step(
     >>> print(q, v)
     [0.0002] [0.02]
     """
+    if inertias is not None:
+        model = with_inertias(model, inertias)
     if fext is None:
         found = fast_path(Recursive(model), method, q, v, tau, h, None, out, num_threads, False)
         if found is not None:
@@ -90,6 +95,7 @@ def rollout(
     fext=None,
     out=None,
     num_threads: int = 1,
+    inertias=None,
 ) -> tuple[np.ndarray, np.ndarray]:
     """Compute trajectories: the initial state and the states after each of T time steps.
 
@@ -114,6 +120,8 @@ def rollout(
         Receive the trajectories of q and v.
     num_threads : int
         For batches; -1 uses all cores.
+    inertias : Inertias or array_like, shape (..., njoints, 10), optional
+        In the place of the model's: see `Inertias`.
 
     Returns
     -------
@@ -151,6 +159,8 @@ def rollout(
     >>> q.shape, q[-1].round(4)
     ((101, 1), array([-0.9353]))
     """
+    if inertias is not None:
+        model = with_inertias(model, inertias)
     if fext is None:
         found = fast_path(Recursive(model), method, q0, v0, tau, h, steps, out, num_threads, True)
         if found is not None:
@@ -228,6 +238,7 @@ class GeneralMotion:
             {name: x for name, (_, x) in present.items()},
             {name: tail for name, (tail, _) in present.items()},
             None,
+            model._elements,
         )
         if not batch:
             states({"q": arrays[_names(whole)[0]]}, {"q": tails[0]}, model)

@@ -7,9 +7,10 @@ import numpy as np
 from ..model.model import Model
 from ._bound_call import call
 from ._general_path import GRAVITY, STATIC_TORQUE, general_path
+from .inertias import with_inertias
 
 
-def generalized_gravity(model: Model, q, out=None, num_threads: int = 1) -> np.ndarray:
+def generalized_gravity(model: Model, q, out=None, num_threads: int = 1, inertias=None) -> np.ndarray:
     """Compute the generalized forces that hold the model at rest against gravity, ``rnea(model, q, 0, 0)``.
 
     Parameters
@@ -19,6 +20,8 @@ def generalized_gravity(model: Model, q, out=None, num_threads: int = 1) -> np.n
     out : ndarray, shape (..., nv), optional
     num_threads : int
         For batches; -1 uses all cores.
+    inertias : Inertias or array_like, shape (..., njoints, 10), optional
+        In the place of the model's: see `Inertias`.
 
     Returns
     -------
@@ -44,15 +47,17 @@ def generalized_gravity(model: Model, q, out=None, num_threads: int = 1) -> np.n
     >>> tf.generalized_gravity(model, [np.pi / 2])
     array([4.905])
     """
+    if inertias is not None:
+        model = with_inertias(model, inertias)
     return call(model, GRAVITY, q, None, None, None, out, num_threads, general_path)
 
 
-def static_torque(model: Model, q, fext, out=None, num_threads: int = 1) -> np.ndarray:
+def static_torque(model: Model, q, fext, out=None, num_threads: int = 1, inertias=None) -> np.ndarray:
     """Compute the generalized forces that hold the model at rest against gravity and external forces.
 
     Parameters
     ----------
-    model, q, out, num_threads
+    model, q, out, num_threads, inertias
         As for `generalized_gravity`.
     fext : array_like, shape (..., njoints, 6)
         External force and moment on the body of every joint, at the origin and in the axes of the joint, in
@@ -82,4 +87,6 @@ def static_torque(model: Model, q, fext, out=None, num_threads: int = 1) -> np.n
     >>> tf.static_torque(model, [0.0], [[0, 0, 9.81, 0, 1.0, 0]])
     array([-1.])
     """
+    if inertias is not None:
+        model = with_inertias(model, inertias)
     return call(model, STATIC_TORQUE, q, None, None, fext, out, num_threads, general_path)

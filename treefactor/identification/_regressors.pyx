@@ -197,7 +197,7 @@ cdef class PairFunction(RegressorFunction):
                            double *work) noexcept nogil:
         """Y <- the blocks of all joints; end is free memory for vectors of their freedoms."""
 
-    cdef void compute(self, int lanes, const double **x, double **y, Py_ssize_t *failed,
+    cdef void compute(self, const Mechanism *m, int lanes, const double **x, double **y, Py_ssize_t *failed,
                       double *work) noexcept nogil:
         cdef double *end = work + self.kernels(lanes).workspace_size(&self.bodies.m)
         cdef bint whole = self.dense and lanes == 1
@@ -272,7 +272,7 @@ cdef class TransposeTimes(RegressorFunction):
         self.add_arguments(("q", "v", "a", "lam"))
         self.add_result((10 * model.njoints * self.inertia + self.singles,))
 
-    cdef void compute(self, int lanes, const double **x, double **y, Py_ssize_t *failed,
+    cdef void compute(self, const Mechanism *m, int lanes, const double **x, double **y, Py_ssize_t *failed,
                       double *work) noexcept nogil:
         cdef double *end = work + self.kernels(lanes).workspace_size(&self.bodies.m)
         cdef const double *v = self.expanded(lanes, x[1], &end)
@@ -297,7 +297,7 @@ cdef class KineticEnergyRegressor(RegressorFunction):
         self.add_arguments(("q", "v"))
         self.add_result((10 * model.njoints,))
 
-    cdef void compute(self, int lanes, const double **x, double **y, Py_ssize_t *failed,
+    cdef void compute(self, const Mechanism *m, int lanes, const double **x, double **y, Py_ssize_t *failed,
                       double *work) noexcept nogil:
         cdef double *end = work + self.kernels(lanes).workspace_size(&self.bodies.m)
         self.kernels(lanes).kinetic_energy(
@@ -312,7 +312,7 @@ cdef class PotentialEnergyRegressor(RegressorFunction):
         self.add_arguments(("q",))
         self.add_result((10 * model.njoints,))
 
-    cdef void compute(self, int lanes, const double **x, double **y, Py_ssize_t *failed,
+    cdef void compute(self, const Mechanism *m, int lanes, const double **x, double **y, Py_ssize_t *failed,
                       double *work) noexcept nogil:
         self.kernels(lanes).potential_energy(&self.bodies.m, x[0], y[0], work)
 
@@ -325,6 +325,6 @@ cdef class CenterOfMassRegressor(RegressorFunction):
         self.add_arguments(("q",))
         self.add_result((3, 10 * model.njoints))
 
-    cdef void compute(self, int lanes, const double **x, double **y, Py_ssize_t *failed,
+    cdef void compute(self, const Mechanism *m, int lanes, const double **x, double **y, Py_ssize_t *failed,
                       double *work) noexcept nogil:
         self.kernels(lanes).center_of_mass(&self.bodies.m, x[0], y[0], work)

@@ -37,7 +37,7 @@ cdef bint compute_one(Bodies bodies, Request request, const double *q, double *G
         return False
     memset(&args, 0, sizeof(args))
     args.q, args.out = q, H
-    bodies.compute(CRBA_PACKED, 1, &args, &failed, memory)
+    bodies.compute(&bodies.m, CRBA_PACKED, 1, &args, &failed, memory)
     w = carve_workspace(t, memory)
     clear_workspace(t, &w)
     active.single.load_packed(t, <const char *> H, sizeof(double), t.whole, w.X)
@@ -135,7 +135,7 @@ cdef void compute_block(Bodies bodies, Request request, const double *q, double 
     spread_rows(request.item, t.n, m, J, W)
     memset(&args, 0, sizeof(args))
     args.q, args.out = q, H
-    bodies.compute(CRBA_PACKED, LANES, &args, &failed[0], more)
+    bodies.compute(&bodies.m, CRBA_PACKED, LANES, &args, &failed[0], more)
     active.lanes.factor(t, H, H, inverse, more, &failed[0])
     active.lanes.apply(t, H, inverse, 1, HALF_SOLVE, W, m)
     active.lanes.gram(t.n, m, W, G)

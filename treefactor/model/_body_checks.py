@@ -53,6 +53,10 @@ def faults(pi) -> list[tuple[tuple[int, ...], str]]:
     list of (tuple of int, str)
         Index into the leading axes, and the reason.
 
+    Raises
+    ------
+    ShapeError, DtypeError
+
     Examples
     --------
     >>> from treefactor.model import parameters
@@ -100,11 +104,27 @@ def fault_of_moments(mass: float, moments: np.ndarray, tolerance: float) -> str 
 def fault_of(pi) -> str | None:
     """Return why no body can have ten parameters, or None.
 
+    Parameters
+    ----------
+    pi : array_like, shape (10,)
+
+    Returns
+    -------
+    str or None
+
+    Raises
+    ------
+    ShapeError, DtypeError
+
     Examples
     --------
     >>> from treefactor.model import parameters
     >>> parameters.fault_of([-1.0, 0, 0, 0, 1, 0, 1, 0, 0, 1])
     'mass -1 is negative'
     """
-    found = faults(as_rows(pi, 10, "pi").reshape(10))
+    pi = as_rows(pi, 10, "pi")
+    if pi.ndim > 1:
+        text = f"pi must have shape (10,), got {pi.shape}: `faults` checks many bodies"
+        raise ShapeError(text, pi.shape, (10,))
+    found = faults(pi)
     return found[0][1] if found else None

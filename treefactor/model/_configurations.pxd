@@ -94,6 +94,7 @@ cdef class Configurations:
     cdef bint run_blocks(self, int op, Py_ssize_t batch, const Operand *operands, char *out,
                          Py_ssize_t to_next,
                          Py_ssize_t first, Py_ssize_t stop, bint checked) except -1
+    cdef bint run_rows(self, int op, Py_ssize_t batch, const Operand *operands, double *y) noexcept nogil
     cdef bint has_unit_rows(self, int op, Py_ssize_t batch, const Operand *operands) noexcept nogil
     cdef bint add_up(self, int op, Py_ssize_t batch, const Operand *operands, cnp.ndarray out) noexcept
 

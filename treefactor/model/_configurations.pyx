@@ -1,7 +1,7 @@
 """Run the compiled steps between configurations of one model on validated arrays."""
 
 cimport numpy as cnp
-from libc.math cimport fabs, sqrt
+from libc.math cimport NAN, fabs, sqrt
 from libc.stdlib cimport free, malloc
 from libc.string cimport memset
 
@@ -270,6 +270,46 @@ cdef class Configurations:
                     active.lanes.store(size, count, x[3], out + b * LANES * to_next, to_next)
         free(work)
         return good
+
+    def rows(self, str name, arrays, cnp.ndarray out not None):
+        """Run "integrate", "difference" or "normalize" on a batch; NaN for rotations without unit length.
+
+        The one or two arrays and out are C-contiguous float64 (batch, size), which share no memory.
+        """
+        cdef Operand operands[2]
+        cdef int j
+        for j in range(2):
+            describe(arrays[j] if j < len(arrays) else None, &operands[j])
+        if not self.run_rows(OPERATIONS.index(name), out.shape[0], operands, <double *> out.data):
+            raise MemoryError("cannot allocate a workspace of 8 configurations")
+
+    cdef bint run_rows(self, int op, Py_ssize_t batch, const Operand *operands, double *y) noexcept nogil:
+        """y <- results, vectors, NaN for rotations without unit length; false if memory is short."""
+        cdef Py_ssize_t size = self.size(op, 3), first = LANES * self.nq, second = LANES * self.size(op, 1)
+        cdef Py_ssize_t b, i, j
+        cdef double *work = <double *> malloc((first + second + LANES * size + ALIGNED) * sizeof(double))
+        cdef double *x
+        cdef Steps block, row
+        cdef int count
+        if work == NULL:
+            return False
+        x = align(work)
+        block.first, block.second, block.u, block.out = x, x + first, NULL, x + first + second
+        row.u = row.out = NULL
+        for b in range((batch + LANES - 1) // LANES):
+            count = <int> min(<Py_ssize_t> LANES, batch - b * LANES)
+            load(&operands[0], b, count, x)
+            load(&operands[1], b, count, x + first)
+            self.compute(op, LANES, &block)
+            active.lanes.store(size, count, block.out, <char *> (y + b * LANES * size), size * sizeof(double))
+            for i in range(b * LANES, b * LANES + count):
+                row.first = <const double *> (operands[0].data + i * operands[0].to_next)
+                row.second = <const double *> (operands[1].data + i * operands[1].to_next)
+                if not self.has_unit_lengths(op, 1, &row):
+                    for j in range(size):
+                        y[i * size + j] = NAN
+        free(work)
+        return True
 
     cdef bint has_unit_rows(self, int op, Py_ssize_t batch, const Operand *operands) noexcept nogil:
         """Return whether the rotations in all rows have unit length, or are not finite."""

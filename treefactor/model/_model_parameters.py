@@ -50,7 +50,7 @@ def model_with_parameters(model, pi, armature, strict: bool):
     own = model.armature, model._rotors
     if armature is not None:
         armature = as_vector(armature, model.nv, "armature").copy()
-        own = armature, _of_all_joints(model, armature)
+        own = armature, rotors_of(model, armature)
     made = changed_model(model._source or model, as_parameters(pi, model), *own)
     if strict and made.faults():
         joint, reason = next(iter(made.faults().items()))
@@ -65,19 +65,18 @@ def changed_model(source, pi: np.ndarray, armature: np.ndarray, rotors: np.ndarr
         array.flags.writeable = False
     made.__dict__.update({name: getattr(source, name) for name in SHARED})
     made.__dict__.update(parameters=pi, armature=armature, _rotors=rotors, _source=source)
-    made.__dict__.update(_requests={}, _state_functions={})
     return made
 
 
-def _of_all_joints(model, armature: np.ndarray) -> np.ndarray:
-    """Return the armature of all joints' freedoms, that of mimic joints with their leaders."""
-    found = np.zeros(model.extended.n)
+def rotors_of(model, armature: np.ndarray) -> np.ndarray:
+    """Return the armature (..., n) of all joints' freedoms for that of v: mimic joints add nothing to it."""
+    found = np.zeros((*armature.shape[:-1], model.extended.n))
     kept, k = np.zeros(model.extended.n, dtype=bool), 0
     for joint in (model._source or model).joints:
         count = SIZES[joint.kind][1]
         kept[k : k + count] = joint.mimic is None
         k += count
-    found[kept] = armature
+    found[..., kept] = armature
     return found
 
 

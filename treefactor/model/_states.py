@@ -11,7 +11,9 @@ from ..exceptions import ShapeError
 from ._unit_rotations import require_rotations
 
 
-def states(arguments: dict, tails: Mapping[str, tuple[int, ...]], model) -> tuple[dict, tuple[int, ...]]:
+def states(
+    arguments: dict, tails: Mapping[str, tuple[int, ...]], model, elements: tuple[int, ...] = ()
+) -> tuple[dict, tuple[int, ...]]:
     """Return validated arrays by name, and their common leading axes.
 
     Parameters
@@ -21,6 +23,8 @@ def states(arguments: dict, tails: Mapping[str, tuple[int, ...]], model) -> tupl
         Shapes without leading axes.
     model : Model or None
         If given, the rotations in q must have unit length.
+    elements : tuple of int
+        Leading axes of inertias that every element of a batch has for itself; by default the model's.
 
     Raises
     ------
@@ -30,6 +34,10 @@ def states(arguments: dict, tails: Mapping[str, tuple[int, ...]], model) -> tupl
     """
     arrays = {name: as_real(x, name) for name, x in arguments.items()}
     batch = _leading_axes(arrays, tails)
+    own = elements or (() if model is None else model._elements)
+    if own and batch and batch != own:
+        raise ShapeError(f"inertias have leading axes {own}, the other arguments {batch}", batch, own)
+    batch = own or batch
     if not batch:
         for name, array in arrays.items():
             require_finite(array, name)

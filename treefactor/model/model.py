@@ -98,9 +98,10 @@ class Model(Sealed):
     extended: Tree
     _given_frames: tuple[Frame, ...] | None
     _source: Model | None  # the model built from joints that `with_parameters` made this one from
-    _requests: dict  # compiled requests of treefactor.kinematics
-    _state_functions: dict  # compiled functions of treefactor.derivatives
-    _shared: dict  # compiled parts of this model and of all that `with_parameters` makes from it
+    _requests: cached_property[dict] = cached_property(lambda self: {})  # of treefactor.kinematics
+    _state_functions: cached_property[dict] = cached_property(lambda self: {})  # of treefactor.derivatives
+    _shared: cached_property[dict] = cached_property(lambda self: {})  # parts of all changed models
+    _elements: tuple[int, ...] = ()  # leading axes of a batch whose elements have inertias of their own
     _compile: ClassVar[Callable[[Model], Any]]  # set by treefactor.dynamics
 
     def __init__(
@@ -126,9 +127,6 @@ class Model(Sealed):
             loops=loops,
             _given_frames=frames,
             _source=None,
-            _requests={},
-            _state_functions={},
-            _shared={},
             name=str(name),
             njoints=len(joints),
             nq=sum(joint.nq for joint in joints),

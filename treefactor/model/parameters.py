@@ -58,6 +58,10 @@ def pseudo_inertia(pi) -> np.ndarray:
     ndarray, shape (..., 4, 4)
         Second moments of mass, kg m^2; first moments, kg m, in the last row and column; mass in the corner.
 
+    Raises
+    ------
+    ShapeError, DtypeError
+
     Examples
     --------
     >>> from treefactor.model import parameters
@@ -73,9 +77,21 @@ def pseudo_inertia(pi) -> np.ndarray:
 
 
 def from_pseudo_inertia(J) -> np.ndarray:
-    """Return the parameters (..., 10) of pseudo-inertias J, shape (..., 4, 4).
+    """Return the parameters of pseudo-inertias.
 
-    J is symmetric; only its upper triangle is read.
+    Parameters
+    ----------
+    J : array_like, shape (..., 4, 4)
+        Symmetric; only the upper triangle is read. See `pseudo_inertia`.
+
+    Returns
+    -------
+    ndarray, shape (..., 10)
+        In Pinocchio's order.
+
+    Raises
+    ------
+    ShapeError, DtypeError
 
     Examples
     --------
@@ -110,6 +126,10 @@ def from_log_cholesky(theta) -> np.ndarray:
     ndarray, shape (..., 10)
         In Pinocchio's order; those of ``pinocchio.LogCholeskyParameters(theta).toDynamicParameters()``.
 
+    Raises
+    ------
+    ShapeError, DtypeError
+
     Examples
     --------
     >>> import numpy as np
@@ -143,6 +163,10 @@ def log_cholesky_jacobian(theta) -> np.ndarray:
     ndarray, shape (..., 10, 10)
         Entry (i, k) is the derivative of pi[i] by theta[k]; ``calculateJacobian`` of
         ``pinocchio.LogCholeskyParameters``. A gradient g by pi is ``jacobian.T @ g`` by theta.
+
+    Raises
+    ------
+    ShapeError, DtypeError
 
     Examples
     --------
@@ -183,6 +207,7 @@ def to_log_cholesky(pi, floor: float = 0.0, names: Sequence[str] | None = None) 
     ------
     InvalidModelError
         If a pseudo-inertia is not positive definite; names the row and the joint.
+    NonFiniteError, ShapeError, DtypeError
 
     Examples
     --------
@@ -263,6 +288,11 @@ def moved_parameters(pi, R=None, p=None) -> np.ndarray:
     Returns
     -------
     ndarray, shape (..., 10)
+        Of the same bodies, as `Inertia.moved`.
+
+    Raises
+    ------
+    ShapeError, DtypeError
 
     Examples
     --------

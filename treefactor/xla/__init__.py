@@ -4,7 +4,7 @@ One handler, `capsule`, serves all functions: a call names its function by a num
 keeps a map. `digest` gives models a number that is the same in every process.
 """
 
+from ..model.digests import digest, number_of
 from ._handler import capsule, remember
-from .digests import digest, number_of
 
 __all__ = ["capsule", "digest", "number_of", "remember"]

@@ -21,7 +21,7 @@ cdef class Plan:
     cdef int arguments, results  # of the function
     cdef int inputs, outputs     # of the map
     cdef int source[MOST_ARRAYS]                 # input of the map for an argument, or -1
-    cdef const double *constant[MOST_ARRAYS]     # where it is none; NULL: the argument is absent
+    cdef const double *constant[MOST_ARRAYS]     # values of an argument that has no input; NULL: it is absent
     cdef int destination[MOST_ARRAYS]            # output of the map for a result; -1: it is not needed
     cdef Py_ssize_t size[MOST_ARRAYS]            # entries of the arguments
     cdef Py_ssize_t result_size[MOST_ARRAYS]
@@ -36,7 +36,6 @@ cdef class Plan:
     cdef bint compute(self, Py_ssize_t batch, bint single, const double **x, double **y) noexcept nogil
     cdef bint run_one(self, const double **x, double **y) noexcept nogil
     cdef bint move_one(self, const double **x, double **y) noexcept nogil
-    cdef bint move_rows(self, Py_ssize_t batch, const Operand *operands, double *y) noexcept nogil
     cdef void describe(self, int k, void *data, bint is_result, Series *series) noexcept nogil
     cdef Motion motion_of(self, const double **x, double **y) noexcept nogil
     cdef bint compute_rows(self, Py_ssize_t batch, const Operand *operands, double **y) noexcept nogil

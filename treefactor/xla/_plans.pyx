@@ -1,7 +1,6 @@
 """Run compiled functions on the buffers of a call: without Python, on any thread, in float64 or float32."""
 
 cimport numpy as cnp
-from libc.math cimport NAN
 from libc.stdlib cimport free, malloc
 from libc.string cimport memset
 
@@ -10,9 +9,8 @@ from ..derivatives._state_function cimport MOST_ARRAYS, StateFunction
 from ..dynamics._recursions cimport Arguments, is_unpacked
 from ..dynamics._results cimport Rows
 from ..dynamics._rollouts cimport Motion, Series, Simulation
-from ..model._configurations cimport NORMALIZE, Configurations, Steps
-from ..tree._operands cimport ALIGNED, LANES, Operand, align
-from ..tree._pattern cimport active
+from ..model._configurations cimport Configurations, Steps
+from ..tree._operands cimport LANES, Operand
 
 import math
 
@@ -217,7 +215,7 @@ cdef class Plan:
             motion = self.motion_of(x, y)
             return self.simulation.run_blocks(&motion, batch, 0, blocks)
         if self.configurations is not None:
-            return self.move_rows(batch, operands, y[0])
+            return self.configurations.run_rows(self.operation, batch, operands, y[0])
         if self.function is not None:
             return self.function.compute_rows(batch, operands, <char **> y, NULL, 0, blocks)
         if self.request is not None:
@@ -235,44 +233,6 @@ cdef class Plan:
             return False
         self.configurations.compute(self.operation, 1, &s)
         return True
-
-    cdef bint move_rows(self, Py_ssize_t batch, const Operand *operands, double *y) noexcept nogil:
-        """Integrate, subtract or normalize a batch; NaN for rotations without unit length."""
-        cdef Py_ssize_t size = self.result_size[0], b, first, j
-        cdef double *raw = <double *> malloc(
-            (LANES * (self.size[0] + self.size[1] + size) + ALIGNED) * sizeof(double))
-        cdef double *x
-        cdef Steps block, row
-        cdef int count, k
-        if raw == NULL:
-            return False
-        x = align(raw)
-        block.first, block.second, block.u = x, x + LANES * self.size[0], NULL
-        block.out = x + LANES * (self.size[0] + self.size[1])
-        row.u = row.out = NULL
-        for b in range((batch + LANES - 1) // LANES):
-            first = b * LANES
-            count = <int> min(<Py_ssize_t> LANES, batch - first)
-            for k in range(1 if self.operation == NORMALIZE else 2):
-                load(&operands[k], first, count, x + k * LANES * self.size[0])
-            self.configurations.compute(self.operation, LANES, &block)
-            active.lanes.store(size, count, block.out, <char *> (y + first * size), size * sizeof(double))
-            for k in range(count):
-                row.first = <const double *> operands[0].data + (first + k) * self.size[0]
-                row.second = <const double *> operands[1].data + (first + k) * self.size[1]
-                if not self.configurations.has_unit_lengths(self.operation, 1, &row):
-                    for j in range(size):
-                        y[(first + k) * size + j] = NAN
-        free(raw)
-        return True
-
-
-cdef inline void load(const Operand *given, Py_ssize_t first, int count, double *x) noexcept nogil:
-    """Load rows side by side; unused lanes repeat the first one."""
-    cdef const char *source = given.data + first * given.to_next
-    if count < LANES:
-        active.lanes.load(given.size, LANES, source, 0, x)
-    active.lanes.load(given.size, count, source, given.to_next, x)
 
 
 cdef void widen(Py_ssize_t n, const float *x, double *y) noexcept nogil:

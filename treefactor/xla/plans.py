@@ -14,6 +14,7 @@ from ..dynamics._rollouts import METHODS, Recursive
 from ..kinematics import masses
 from ..kinematics import plans as kinds
 from ..model._configurations import OPERATIONS
+from ..model.gravity import without_gravity
 from ..model.model import Model
 from ._plans import Plan
 
@@ -115,7 +116,7 @@ def _derivative(model: Model, name: str, kind: str, options: dict):
     build: dict[str, Callable] = {"jvp": _jvp, "vjp": _vjp, "hvp": _hvp}
     options_of, arguments, results = build[kind](states, count, x, forces)
     if name == "h_times":
-        model = model._replaced(gravity=np.zeros(3))
+        model = without_gravity(model)
     module = _second_order if kind == "hvp" else _products
     made = getattr(module, FAMILIES[name] + kind.capitalize())
     return compiled_function(model, made, options_of), arguments, results

@@ -3,6 +3,8 @@
  * every register. KERNELS sees
  *     REAL   a double, or a register of them   LANES   numbers side by side in memory
  *     WIDTH  doubles of a register             NAME(f)   f for this type and instruction set
+ * Where CONSTANTS_TOO is defined, once more as ISA(f##_own) for lanes that have constants of their own: KERNELS sees
+ *     OWN_CONSTANTS   1 there, else 0
  */
 #undef REAL
 #undef LANES
@@ -10,6 +12,7 @@
 
 #define REAL double
 #define LANES 1
+#define OWN_CONSTANTS 0
 #define NAME(f) ISA(f##_one)
 #include KERNELS
 #undef REAL
@@ -19,7 +22,20 @@
 typedef double ISA(Register) __attribute__((vector_size(REGISTER)));
 #define REAL ISA(Register)
 #define LANES 8
+#ifdef CONSTANTS_TOO
+#undef OWN_CONSTANTS
+#define OWN_CONSTANTS 1
+#define NAME(f) ISA(f##_own)
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wunused-function"
+#include KERNELS
+#pragma GCC diagnostic pop
+#undef NAME
+#undef OWN_CONSTANTS
+#define OWN_CONSTANTS 0
+#endif
 #define NAME(f) ISA(f##_lanes)
 #include KERNELS
+#undef OWN_CONSTANTS
 
 #define PASSES for (int l = 0; l < LANES; l += WIDTH)

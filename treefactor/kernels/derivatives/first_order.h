@@ -5,13 +5,16 @@
 #include "../common/sincos.h"
 
 #define KERNELS "kernels/derivatives/first_order_kernels.h"
+#define CONSTANTS_TOO
 #include "../common/one_and_lanes.h"
+
+#define FROM(x) ((x) ? (x) + l : NULL)
 
 static void ISA(rnea_derivatives_all)(const Mechanism *m, const double *q, const double *v, const double *a,
                                       const double *fext, double *tau, double *H, double *dq, double *dv,
                                       double *workspace)
 {
-    PASSES NAME(rnea_derivatives)(m, q + l, v + l, a + l, fext ? fext + l : NULL, tau + l, H + l, dq + l, dv + l,
+    PASSES CALL(rnea_derivatives, q + l, v + l, a + l, FROM(fext), tau + l, H + l, dq + l, dv + l,
                                   workspace);
 }
 
@@ -21,13 +24,13 @@ static ptrdiff_t ISA(parts_size_all)(const Mechanism *m) { return LANES / WIDTH 
 static void ISA(velocity_part_all)(const Mechanism *m, const double *q, const double *v, const double *fext,
                                    double *bias, double *H, double *dv, double *workspace)
 {
-    PASSES NAME(velocity_part)(m, q + l, v + l, fext ? fext + l : NULL, bias + l, H + l, dv + l,
+    PASSES CALL(velocity_part, q + l, v + l, FROM(fext), bias + l, H + l, dv + l,
                                workspace + l / WIDTH * NAME(parts_size)(m));
 }
 
 static void ISA(position_part_all)(const Mechanism *m, const double *a, double *dq, double *workspace)
 {
-    PASSES NAME(position_part)(m, a + l, dq + l, workspace + l / WIDTH * NAME(parts_size)(m));
+    PASSES CALL(position_part, a + l, dq + l, workspace + l / WIDTH * NAME(parts_size)(m));
 }
 
 const FirstOrder ISA(first_order) = {
@@ -37,5 +40,7 @@ const FirstOrder ISA(first_order) = {
     {NAME(first_order_size), ISA(rnea_derivatives_all), ISA(parts_size_all), ISA(velocity_part_all),
      ISA(position_part_all)},
 };
+#undef FROM
 #undef WIDTH
 #undef KERNELS
+#undef CONSTANTS_TOO

@@ -126,12 +126,11 @@ INLINE void NAME(add_to_parent)(const Mechanism *m, const Work *w, ptrdiff_t i)
     Momentum B = w->B[i];
     Vector F = w->w.F[i];
     if (m->body[i].local == i) {
-        NAME(shift_inertia)(m->body[i].carried, d, &I);
+        NAME(shift_inertia)(d, &I);
         NAME(shift_momentum)(d, &B);
         ADD_CROSS(d, F.e, F.e + 3);
     }
-    EACH(r, 3) w->w.C[parent].h[r] += I.h[r];
-    EACH(r, 6) w->w.C[parent].J[r] += I.J[r];
+    NAME(add_inertia)(&I, w->w.C + parent);
     NAME(add_momentum)(&B, w->B + parent);
     EACH(r, 6) w->w.F[parent].e[r] += F.e[r];
 }
@@ -148,11 +147,10 @@ INLINE void NAME(move_bodies)(const Mechanism *m, const Work *w, int parts, cons
 {
     NAME(compute_angles)(m, q, &w->w.angles);
     for (ptrdiff_t i = 0; i < m->bodies; i++) {
-        const Body *b = m->body + i;
         NAME(place_body)(m, i, q, &w->w);
-        NAME(move_inertia)(b, w->w.X + i, w->w.C + i);
+        NAME(move_inertia)(m, i, w->w.X + i, w->w.C + i);
         NAME(write_force)(m, i, &w->w, v, a, fext, 1);
-        NAME(write_momentum)(b->mass, w->w.C + i, w->w.V[i].e, w->B + i);
+        NAME(write_momentum)(w->w.C + i, w->w.V[i].e, w->B + i);
         if (!NAME(is_free_root)(m, i)) NAME(write_rates)(m, i, w, parts);
     }
 }
@@ -170,7 +168,7 @@ INLINE void NAME(sum_bodies)(const Mechanism *m, const Work *w, int parts, const
             const ptrdiff_t left = m->start[k] * LANES, above = (m->start[m->n] + m->start[k] - k) * LANES;
             const Row to = {H + left, dq + left, dv + left, dq + above, dv + above};
             AT(tau, k) = NAME(power)(w->w.F[i].e, w->w.S[k].e);
-            if (a) AT(tau, k) += m->armature[k] * READ(a, k);
+            if (a) AT(tau, k) += NAME(armature)(m, k) * READ(a, k);
             if (!root) NAME(write_freedom)(m, w, parts, i, k, &to);
         }
         if (b->parent >= 0) NAME(add_to_parent)(m, w, i);
@@ -229,7 +227,7 @@ static void NAME(position_part)(const Mechanism *m, const double *a, double *dq,
         const Body *b = m->body + i;
         const int root = NAME(is_free_root)(m, i);
         real push[6], force[6];
-        NAME(momentum)(b->carried, w.w.C + i, w.change[i].e, force);
+        NAME(momentum)(w.w.C + i, w.change[i].e, force);
         EACH(r, 6) {
             push[r] = w.push[i].e[r];
             w.w.F[i].e[r] += force[r] + push[r];

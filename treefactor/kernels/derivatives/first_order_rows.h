@@ -72,19 +72,19 @@ INLINE void NAME(write_freedom)(const Mechanism *m, const Work *w, int parts, pt
     real d[6] = {zero, zero, zero}, unused[3];
     Wrenches f;
     if (parts & VELOCITY) {
-        NAME(momentum)(b->carried, I, s, f.inertia);
-        NAME(momentum)(b->carried, I, x->rate, f.velocity);
+        NAME(momentum)(I, s, f.inertia);
+        NAME(momentum)(I, x->rate, f.velocity);
         NAME(apply_momentum)(w->B + i, s, f.velocity, f.couple);
         if (parts == VELOCITY) w->wrenches[k] = f;
     } else f = w->wrenches[k];
     if (parts & POSITION) {
         EACH(r, 3) d[3 + r] = x->d[r];
-        NAME(momentum)(b->carried, I, x->dd, f.position);
+        NAME(momentum)(I, x->dd, f.position);
         NAME(apply_momentum)(w->B + i, d, f.position, unused);
     }
     NAME(write_entries)(w, parts, column, b->above, diagonal, 1, &f, to);
     NAME(write_entries)(w, parts, column, diagonal, diagonal + 1, 0, &f, to);
-    if (parts & VELOCITY) AT(to->H, diagonal) += m->armature[k];
+    if (parts & VELOCITY) AT(to->H, diagonal) += NAME(armature)(m, k);
     if (parts & POSITION) NAME(add_force_cross)(s, F, f.position);
     NAME(write_ancestors)(m, w, parts, b, column, &f, to);
 }
@@ -110,14 +110,14 @@ INLINE void NAME(write_column)(const Mechanism *m, ptrdiff_t v, int c, const rea
 INLINE void NAME(write_root_velocity)(const Mechanism *m, const Work *w, ptrdiff_t i, double *H, double *dv)
 {
     const real zero = {0};
-    const double mass = m->body[i].carried;
     const ptrdiff_t v = m->body[i].v;
     const Inertia *I = w->w.C + i;
+    const real mass = I->mass;
     const Momentum *B = w->B + i;
     const real *V = w->w.V[i].e, *h = I->h;
     EACH(c, 3) {
         real inertia[6], rate[6], f[6], x[3], y[3];
-        EACH(r, 3) inertia[r] = zero + (r == c ? mass : 0.0);
+        EACH(r, 3) inertia[r] = r == c ? mass : zero;
         NAME(cross_unit)(h, c, inertia + 3);
         EACH(r, 6 - c) AT(H, m->start[v + c + r] + c) = inertia[c + r];
         NAME(cross_unit)(V + 3, c, rate + 3);
@@ -126,7 +126,7 @@ INLINE void NAME(write_root_velocity)(const Mechanism *m, const Work *w, ptrdiff
         NAME(write_column)(m, v, c, f, dv);
         EACH(r, 3 - c) AT(H, m->start[v + 3 + c + r] + 3 + c) = I->J[LOWER(c + r, c)];
         NAME(cross_unit)(V, c, rate);
-        NAME(momentum)(mass, I, rate, f);
+        NAME(momentum)(I, rate, f);
         NAME(cross_unit)(B->p, c, x);
         NAME(cross_unit)(B->L, c, y);
         EACH(r, 3) {
@@ -135,7 +135,7 @@ INLINE void NAME(write_root_velocity)(const Mechanism *m, const Work *w, ptrdiff
         }
         NAME(write_column)(m, v, 3 + c, f, dv);
     }
-    EACH(r, 6) AT(H, m->start[v + r] + r) += m->armature[v + r];
+    EACH(r, 6) AT(H, m->start[v + r] + r) += NAME(armature)(m, v + r);
 }
 
 /* Write the derivatives by q among the freedoms of a free-flying root i: columns I ddS = I (-g x e). */
@@ -145,7 +145,7 @@ INLINE void NAME(write_root_position)(const Mechanism *m, const Work *w, ptrdiff
     EACH(c, 3) {
         real f[6], x[3];
         NAME(cross_unit)(w->w.X[i].g, c, x);
-        EACH(r, 3) f[r] = -m->body[i].carried * x[r];
+        EACH(r, 3) f[r] = -w->w.C[i].mass * x[r];
         CROSS(x, w->w.C[i].h, f + 3);
         NAME(write_column)(m, m->body[i].v, c, none, dq);
         NAME(write_column)(m, m->body[i].v, 3 + c, f, dq);

@@ -46,8 +46,8 @@ INLINE void NAME(prepare_body)(const Mechanism *m, ptrdiff_t i, const Workspace 
         to->W[r] = W[r];
     }
     NAME(add_joint_motion)(b, w, weights, to->W);
-    NAME(write_momentum)(b->mass, w->C + i, w->V[i].e, &to->of_v);
-    NAME(write_momentum)(b->mass, w->C + i, to->W, &to->of_w);
+    NAME(write_momentum)(w->C + i, w->V[i].e, &to->of_v);
+    NAME(write_momentum)(w->C + i, to->W, &to->of_w);
     NAME(apply_momentum)(&to->of_v, to->W, unused, to->Q);
     for (ptrdiff_t k = b->v; k < b->v + b->freedoms; k++) {
         const real *s = w->S[k].e;
@@ -62,7 +62,7 @@ INLINE void NAME(prepare_body)(const Mechanism *m, ptrdiff_t i, const Workspace 
 }
 
 /* f <- the wrenches of a freedom with motion s */
-INLINE void NAME(write_wrenches)(double mass, const Inertia *I, const Adjoint *a, const real *F, const real *s,
+INLINE void NAME(write_wrenches)(const Inertia *I, const Adjoint *a, const real *F, const real *s,
                                  const Rates *x, Wrenches *f)
 {
     const real zero = {0};
@@ -75,10 +75,10 @@ INLINE void NAME(write_wrenches)(double mass, const Inertia *I, const Adjoint *a
         P[r] = r < 3 ? a->of_w.p[r % 3] : a->of_w.L[r % 3];
         f->c2[r] = f->c4[r] = zero;
     }
-    NAME(momentum)(mass, I, s, f->f1);
-    NAME(momentum)(mass, I, x->rate, f->f3);
-    NAME(momentum)(mass, I, x->dd, f->f4);
-    NAME(momentum)(mass, I, x->turned, f->c3);
+    NAME(momentum)(I, s, f->f1);
+    NAME(momentum)(I, x->rate, f->f3);
+    NAME(momentum)(I, x->dd, f->f4);
+    NAME(momentum)(I, x->turned, f->c3);
     NAME(apply_momentum)(&a->of_v, x->turned, unused, f->c2 + 3);
     NAME(apply_momentum)(&a->of_v, s, f->f3, f->twice);
     NAME(apply_momentum)(&a->of_v, x->d, f->f4, f->twice);
@@ -182,13 +182,12 @@ INLINE void NAME(add_adjoint_to_parent)(const Mechanism *m, ptrdiff_t i, const W
     const Body *b = m->body + i;
     Adjoint *to = adjoint + b->parent;
     if (b->local == i) {
-        NAME(shift_inertia)(b->carried, w->X[i].d, w->C + i);
+        NAME(shift_inertia)(w->X[i].d, w->C + i);
         NAME(shift_momentum)(w->X[i].d, &adjoint[i].of_v);
         NAME(shift_momentum)(w->X[i].d, &adjoint[i].of_w);
     }
     NAME(add_force_to_parent)(m, i, w);
-    EACH(r, 3) w->C[b->parent].h[r] += w->C[i].h[r];
-    EACH(r, 6) w->C[b->parent].J[r] += w->C[i].J[r];
+    NAME(add_inertia)(w->C + i, w->C + b->parent);
     NAME(add_momentum)(&adjoint[i].of_v, &to->of_v);
     NAME(add_momentum)(&adjoint[i].of_w, &to->of_w);
     EACH(r, 3) to->Q[r] += adjoint[i].Q[r];
@@ -216,7 +215,7 @@ static void NAME(hessian)(const Mechanism *m, const Weighted *x, int symmetric, 
     for (ptrdiff_t i = m->bodies - 1; i >= 0; i--) {
         const Body *b = m->body + i;
         for (int k = 0; k < b->freedoms; k++)
-            NAME(write_wrenches)(b->carried, w.C + i, adjoint + i, w.F[i].e, w.S[b->v + k].e, rates + b->v + k, f + k);
+            NAME(write_wrenches)(w.C + i, adjoint + i, w.F[i].e, w.S[b->v + k].e, rates + b->v + k, f + k);
         for (int k = 0; k < b->freedoms; k++) {
             const Targets to = NAME(targets_of)(m, b->v + k, qq, qv, vv, qa);
             for (int j = 0; j <= k; j++)

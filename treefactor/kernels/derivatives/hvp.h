@@ -78,10 +78,10 @@ INLINE void NAME(differentiate_motion)(const Mechanism *m, ptrdiff_t i, const Wo
 }
 
 /* P, turning <- I s, and the part of it without the linear part of s */
-INLINE void NAME(momentum_parts)(double mass, const Inertia *I, const real *s, real *P, real *turning)
+INLINE void NAME(momentum_parts)(const Inertia *I, const real *s, real *P, real *turning)
 {
     NAME(rotational_momentum)(I, s + 3, turning);
-    EACH(r, 3) P[r] = turning[r] + mass * s[r];
+    EACH(r, 3) P[r] = turning[r] + I->mass * s[r];
     EACH(r, 3) P[3 + r] = turning[3 + r];
     ADD_CROSS(I->h, s, P + 3);
 }
@@ -97,7 +97,7 @@ INLINE void NAME(second_moments)(const Inertia *I, const real *x, real *y)
 
 /* Fill the forces of one body: Q(V, W) = 2 (p x W_l + V_l x (W_a x h) + K (V_a x W_a)) with the linear momentum p.
  * As in rnea.h, the velocity of the point at the local origin enters dF by the classical acceleration only. */
-INLINE void NAME(differentiate_forces)(double mass, const Inertia *I, const real *V, Derivative *x)
+INLINE void NAME(differentiate_forces)(const Inertia *I, const real *V, Derivative *x)
 {
     const real zero = {0};
     real A[6], p[6], dp[6], spin[6], d_spin[6], of_w[6], of_t[6], turn[3] = {zero, zero, zero};
@@ -105,18 +105,18 @@ INLINE void NAME(differentiate_forces)(double mass, const Inertia *I, const real
     EACH(r, 6) A[r] = x->Z[r];
     ADD_CROSS(x->Y + 3, V, A);
     ADD_CROSS(V + 3, x->Y, A);
-    NAME(momentum)(mass, I, A, x->dF);
+    NAME(momentum)(I, A, x->dF);
     NAME(rotational_momentum)(I, V + 3, spin);
     NAME(rotational_momentum)(I, x->Y + 3, d_spin);
     ADD_CROSS(x->Y + 3, spin, x->dF);
     ADD_CROSS(V + 3, d_spin, x->dF);
     ADD_CROSS(x->Y + 3, spin + 3, x->dF + 3);
     ADD_CROSS(V + 3, d_spin + 3, x->dF + 3);
-    NAME(momentum_parts)(mass, I, x->W, x->P, of_w);
-    NAME(momentum_parts)(mass, I, x->T, x->dP, of_t);
+    NAME(momentum_parts)(I, x->W, x->P, of_w);
+    NAME(momentum_parts)(I, x->T, x->dP, of_t);
     EACH(r, 3) {
-        p[r] = mass * V[r] + spin[r];
-        dp[r] = mass * x->Y[r] + d_spin[r];
+        p[r] = I->mass * V[r] + spin[r];
+        dp[r] = I->mass * x->Y[r] + d_spin[r];
     }
     ADD_CROSS(p, x->W, moment);
     ADD_CROSS(V, of_w, moment);
@@ -223,7 +223,7 @@ static void NAME(hvp)(const Mechanism *m, const Weighted *x, int symmetric, doub
     NAME(body_forces)(m, &w, x->v, x->a, x->fext, 1);
     for (ptrdiff_t i = 0; i < m->bodies; i++) {
         NAME(differentiate_motion)(m, i, &w, x, derivative);
-        NAME(differentiate_forces)(m->body[i].mass, w.C + i, w.V[i].e, derivative + i);
+        NAME(differentiate_forces)(w.C + i, w.V[i].e, derivative + i);
     }
     for (ptrdiff_t i = m->bodies - 1; i >= 0; i--) {
         const Body *b = m->body + i;
@@ -236,7 +236,7 @@ static void NAME(hvp)(const Mechanism *m, const Weighted *x, int symmetric, doub
             AT(y_q, k) = NAME(power)(by_q, s);
             AT(y_v, k) = -NAME(power)(by_v, s);
             AT(y_a, k) = NAME(power)(derivative[i].dP, s);
-            if (x->dw) AT(y_a, k) += m->armature[k] * READ(x->dw, k);
+            if (x->dw) AT(y_a, k) += NAME(armature)(m, k) * READ(x->dw, k);
         }
         if (symmetric && x->dq && b->freedoms > 1 && b->kind != TRANSLATION)
             NAME(make_symmetric)(b, &w, gradient, x->dq, y_q);

@@ -5,6 +5,7 @@
 #include "../common/sincos.h"
 
 #define KERNELS "kernels/derivatives/products_kernels.h"
+#define CONSTANTS_TOO
 #include "../common/one_and_lanes.h"
 
 #define FROM(x) ((x) ? (x) + l : NULL)
@@ -18,7 +19,7 @@ static ptrdiff_t ISA(products_size)(const Mechanism *m)
 static void ISA(write_equation_all)(const Mechanism *m, const double *q, const double *v, const double *fext,
                                     double *H, double *bias, double *workspace)
 {
-    PASSES NAME(write_equation)(m, q + l, v + l, FROM(fext), H + l, bias + l,
+    PASSES CALL(write_equation, q + l, v + l, FROM(fext), H + l, bias + l,
                                 workspace + l / WIDTH * NAME(workspace_size)(m));
 }
 
@@ -28,7 +29,7 @@ static void ISA(vjp_all)(const Mechanism *m, const State *x, ptrdiff_t vectors, 
     PASSES {
         State state = {FROM(x->q), x->v + l, x->a + l, FROM(x->fext)};
         Gradients found = {g->q + l, g->v + l, FROM(g->a), FROM(g->fext), FROM(g->inertia)};
-        NAME(vjp)(m, &state, vectors, w + l, FROM(tau), &found,
+        CALL(vjp, &state, vectors, w + l, FROM(tau), &found,
                   x->q ? workspace : workspace + l / WIDTH * NAME(workspace_size)(m));
     }
 }
@@ -39,7 +40,7 @@ static void ISA(jvp_all)(const Mechanism *m, const State *x, ptrdiff_t vectors, 
     PASSES {
         State state = {FROM(x->q), x->v + l, x->a + l, FROM(x->fext)};
         Directions along = {FROM(d->q), FROM(d->v), FROM(d->a), FROM(d->fext)};
-        NAME(jvp)(m, &state, vectors, &along, FROM(tau), dtau + l,
+        CALL(jvp, &state, vectors, &along, FROM(tau), dtau + l,
                   x->q ? workspace : workspace + l / WIDTH * NAME(workspace_size)(m));
     }
 }
@@ -52,3 +53,4 @@ const Products ISA(products) = {
 #undef FROM
 #undef WIDTH
 #undef KERNELS
+#undef CONSTANTS_TOO

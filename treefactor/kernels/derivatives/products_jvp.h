@@ -10,12 +10,12 @@ typedef struct { real X[6], Y[6], Z[6]; } NAME(BodyDerivative);   /* Z: then T *
 
 /* T += 2 B Y = 2 (y x p, h x (y x v) - omega x K y) for the rotation y of Y, K = trace(J) / 2 - J and the linear
  * momentum p = m v + omega x h */
-INLINE void NAME(add_rate_force)(double mass, const Inertia *I, const real *V, const real *Y, real *T)
+INLINE void NAME(add_rate_force)(const Inertia *I, const real *V, const real *Y, real *T)
 {
     const real zero = {0}, *h = I->h, *omega = V + 3, *y = Y + 3;
     real p[3], force[3] = {zero, zero, zero}, turned[3] = {zero, zero, zero}, couple[3] = {zero, zero, zero};
     real Jy[6], K[3], trace = I->J[LOWER(0, 0)] + I->J[LOWER(1, 1)] + I->J[LOWER(2, 2)];
-    EACH(r, 3) p[r] = mass * V[r];
+    EACH(r, 3) p[r] = I->mass * V[r];
     ADD_CROSS(omega, h, p);
     ADD_CROSS(y, p, force);
     ADD_CROSS(y, V, turned);
@@ -67,8 +67,8 @@ static void NAME(write_derivative)(const Mechanism *m, const Workspace *w, const
     for (ptrdiff_t i = m->bodies - 1; i >= 0; i--) {
         const Body *b = m->body + i;
         real T[6];
-        NAME(momentum)(b->mass, w->C + i, y[i].Z, T);
-        NAME(add_rate_force)(b->mass, w->C + i, w->V[i].e, y[i].Y, T);
+        NAME(momentum)(w->C + i, y[i].Z, T);
+        NAME(add_rate_force)(w->C + i, w->V[i].e, y[i].Y, T);
         if (d->fext && b->joint >= 0) NAME(subtract_external_force)(b, w->X + i, d->fext, T);
         EACH(r, 6) y[i].Z[r] = T[r];
     }
@@ -77,7 +77,7 @@ static void NAME(write_derivative)(const Mechanism *m, const Workspace *w, const
         real *T = y[i].Z;
         for (ptrdiff_t k = b->v; k < b->v + b->freedoms; k++) {
             AT(dtau, k) = NAME(power)(T, w->S[k].e);
-            if (d->a) AT(dtau, k) += m->armature[k] * READ(d->a, k);
+            if (d->a) AT(dtau, k) += NAME(armature)(m, k) * READ(d->a, k);
         }
         if (b->parent < 0) continue;
         if (d->q) NAME(add_force_cross)(y[i].X, w->F[i].e, T);

@@ -33,7 +33,7 @@ static void NAME(sum_forces)(const Mechanism *m, const Workspace *w, const doubl
         const Body *b = m->body + i;
         if (tau)
             for (ptrdiff_t k = b->v; k < b->v + b->freedoms; k++)
-                AT(tau, k) = NAME(power)(w->F[i].e, w->S[k].e) + m->armature[k] * READ(a, k);
+                AT(tau, k) = NAME(power)(w->F[i].e, w->S[k].e) + NAME(armature)(m, k) * READ(a, k);
         if (b->parent >= 0) NAME(add_force_at_parent)(m, i, w, w->F[i].e, w->F[b->parent].e);
     }
 }

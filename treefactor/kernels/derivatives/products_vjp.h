@@ -10,12 +10,12 @@ typedef struct { real W[6], P[6], Q[3]; } NAME(Adjoint);
 
 /* Q <- the couple 2 B^T W = 2 (p x W_linear + v x (W_angular x h) + (trace(J) / 2 - J) (omega x W_angular)) with the
  * linear momentum p = m v + omega x h */
-INLINE void NAME(write_couple)(double mass, const Inertia *I, const real *V, const real *W, real *Q)
+INLINE void NAME(write_couple)(const Inertia *I, const real *V, const real *W, real *Q)
 {
     const real zero = {0}, *h = I->h;
     real p[3], turned[3] = {zero, zero, zero}, u[3] = {zero, zero, zero}, Ju[6];
     real trace = I->J[LOWER(0, 0)] + I->J[LOWER(1, 1)] + I->J[LOWER(2, 2)];
-    EACH(r, 3) p[r] = mass * V[r];
+    EACH(r, 3) p[r] = I->mass * V[r];
     ADD_CROSS(V + 3, h, p);
     ADD_CROSS(W + 3, h, turned);
     ADD_CROSS(V + 3, W + 3, u);
@@ -35,8 +35,8 @@ static void NAME(adjoint_motions)(const Mechanism *m, const Workspace *w, const 
         real W[6] = {zero, zero, zero, zero, zero, zero};
         if (b->parent >= 0) NAME(motion_of_parent)(m, i, w, y[b->parent].W, W);
         for (ptrdiff_t k = b->v; k < b->v + b->freedoms; k++) EACH(r, 6) W[r] += w->S[k].e[r] * READ(x, k);
-        NAME(momentum)(b->mass, w->C + i, W, y[i].P);
-        NAME(write_couple)(b->mass, w->C + i, w->V[i].e, W, y[i].Q);
+        NAME(momentum)(w->C + i, W, y[i].P);
+        NAME(write_couple)(w->C + i, w->V[i].e, W, y[i].Q);
         EACH(r, 6) y[i].W[r] = W[r];
     }
 }
@@ -69,7 +69,7 @@ static void NAME(write_gradients)(const Mechanism *m, const Workspace *w, Adjoin
             const real *s = w->S[k].e;
             AT(by_q, k) = NAME(power)(T, s);
             AT(by_v, k) = NAME(power)(R, s);
-            if (by_a) AT(by_a, k) = NAME(power)(P, s) + m->armature[k] * READ(x, k);
+            if (by_a) AT(by_a, k) = NAME(power)(P, s) + NAME(armature)(m, k) * READ(x, k);
         }
         if (b->parent < 0) continue;
         NAME(add_force_at_parent)(m, i, w, P, y[b->parent].P);

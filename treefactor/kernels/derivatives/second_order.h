@@ -5,6 +5,7 @@
 #include "../common/sincos.h"
 
 #define KERNELS "kernels/derivatives/second_order_kernels.h"
+#define CONSTANTS_TOO
 #include "../common/one_and_lanes.h"
 
 #define FROM(x) ((x) ? (x) + l : NULL)
@@ -20,7 +21,7 @@ static void ISA(hvp_all)(const Mechanism *m, const Weighted *x, int symmetric, d
 {
     PASSES {
         const Weighted from = ISA(second_from)(x, l);
-        NAME(hvp)(m, &from, symmetric, y_q + l, y_v + l, y_a + l, workspace);
+        CALL(hvp, &from, symmetric, y_q + l, y_v + l, y_a + l, workspace);
     }
 }
 
@@ -29,7 +30,7 @@ static void ISA(hessian_all)(const Mechanism *m, const Weighted *x, int symmetri
 {
     PASSES {
         const Weighted from = ISA(second_from)(x, l);
-        NAME(hessian)(m, &from, symmetric, qq + l, qv + l, vv + l, qa + l, workspace);
+        CALL(hessian, &from, symmetric, qq + l, qv + l, vv + l, qa + l, workspace);
     }
 }
 
@@ -49,4 +50,5 @@ const SecondOrder ISA(second_order) = {
 };
 #undef WIDTH
 #undef KERNELS
+#undef CONSTANTS_TOO
 #undef FROM

@@ -8,11 +8,11 @@
  * F_i starts as the force on the body when all qdd are zero (rnea.h), so velocity products enter once only. */
 
 /* A <- the lower triangle of the 6 x 6 matrix of a rigid-body inertia */
-INLINE void NAME(write_spatial_inertia)(double mass, const Inertia *I, real *A)
+INLINE void NAME(write_spatial_inertia)(const Inertia *I, real *A)
 {
     const real zero = {0}, *h = I->h;
     EACH(r, 3) EACH(c, r + 1) {
-        A[LOWER(r, c)] = zero + (r == c ? mass : 0.0);
+        A[LOWER(r, c)] = r == c ? I->mass : zero;
         A[LOWER(r + 3, c + 3)] = I->J[LOWER(r, c)];
     }
     A[LOWER(3, 0)] = zero; A[LOWER(3, 1)] = -h[2]; A[LOWER(3, 2)] = h[1];
@@ -72,11 +72,11 @@ static void NAME(aba)(const Mechanism *m, const double *q, const double *v, cons
     NAME(place_bodies)(m, q, &w);
     NAME(move_inertias)(m, &w);
     NAME(body_forces)(m, &w, v, NULL, fext, 1);
-    for (ptrdiff_t i = 0; i < m->bodies; i++) NAME(write_spatial_inertia)(m->body[i].mass, w.C + i, w.IA[i].e);
+    for (ptrdiff_t i = 0; i < m->bodies; i++) NAME(write_spatial_inertia)(w.C + i, w.IA[i].e);
     for (ptrdiff_t i = m->bodies - 1; i >= 0; i--) {
         const Body *b = m->body + i;
         for (ptrdiff_t k = b->v + b->freedoms - 1; k >= b->v; k--)
-            AT(D, k) = NAME(eliminate)(w.S[k].e, zero + m->armature[k], READ(tau, k), w.IA[i].e, w.F[i].e,
+            AT(D, k) = NAME(eliminate)(w.S[k].e, NAME(armature)(m, k), READ(tau, k), w.IA[i].e, w.F[i].e,
                                        w.U[k].e, w.u + k, w.inverse + k);
         if (b->parent >= 0) {
             if (b->local == i) NAME(shift_articulated)(w.X[i].d, w.IA[i].e);

@@ -19,8 +19,8 @@ typedef struct {
     double ratio, offset, pitch;     /* it turns by ratio q + offset, and moves by pitch times that */
     double R[9], p[3];               /* frame in that of the parent at zero displacement; columns of R */
     double axes[9];                  /* columns: axes of the joint's public frame, expressed in this frame */
-    double mass, first[3], tensor[9];   /* m, m c, and the inertia tensor about the origin */
-    double carried;                  /* mass of the whole subtree of the body */
+    double mass, first[3], tensor[9];   /* m, m c, and the inertia tensor about the origin: of kinematics only */
+    double carried;                  /* mass of the whole subtree of the body: of kinematics only */
 } Body;
 
 typedef struct {
@@ -28,9 +28,28 @@ typedef struct {
     const Body *body;
     const ptrdiff_t *start;          /* n + 1; first entry of every packed row of H */
     const ptrdiff_t *column;         /* column of every packed entry of H */
-    const double *armature;          /* n */
+    /* of every body ten: mass, m c, and the lower triangle of the inertia tensor about the origin; of every freedom its
+     * armature. The same for all lanes, or, if in_lanes is 1, entry e of a lane at [8 e + lane], aligned to 64 bytes */
+    const double *inertias, *armature;
+    ptrdiff_t in_lanes;
     double gravity[3];
 } Mechanism;
+
+/* Return a mechanism with constants in lanes as the lanes from l on see it. */
+static inline Mechanism mechanism_from(const Mechanism *m, ptrdiff_t l)
+{
+    Mechanism found = *m;
+    found.inertias += l;
+    found.armature += l;
+    return found;
+}
+/* Call the kernel f of the mechanism m for the lanes from l on, within PASSES. */
+#define CALL(f, ...) do { \
+        if (m->in_lanes) { \
+            const Mechanism here = mechanism_from(m, l); \
+            ISA(f##_own)(&here, __VA_ARGS__); \
+        } else NAME(f)(m, __VA_ARGS__); \
+    } while (0)
 
 /* Recursions for `lanes` configurations side by side: entry e of configuration l stands at x[e * lanes + l].
  * Arrays with lanes are aligned to 64 bytes, the workspace too. */

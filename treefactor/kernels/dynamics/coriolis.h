@@ -34,7 +34,7 @@ static void NAME(write_rates)(const Mechanism *m, const Workspace *w, Momentum *
     for (ptrdiff_t i = 0; i < m->bodies; i++) {
         const Body *b = m->body + i;
         const real *V = w->V[i].e;
-        NAME(write_momentum)(b->mass, w->C + i, V, B + i);
+        NAME(write_momentum)(w->C + i, V, B + i);
         for (ptrdiff_t k = b->v; k < b->v + b->freedoms; k++) {
             const real *s = w->S[k].e;
             real *rate = w->U[k].e;
@@ -61,8 +61,8 @@ static void NAME(coriolis)(const Mechanism *m, const double *q, const double *v,
         Inertia *I = w.C + i;
         for (ptrdiff_t k = b->v; k < b->v + b->freedoms; k++) {
             ptrdiff_t start = m->start[k];
-            NAME(momentum)(b->carried, I, w.U[k].e, F);
-            NAME(momentum)(b->carried, I, w.S[k].e, P);
+            NAME(momentum)(I, w.U[k].e, F);
+            NAME(momentum)(I, w.S[k].e, P);
             EACH(r, 6) half[r] = 0.5 * w.S[k].e[r];
             NAME(apply_momentum)(B + i, half, F, couple);
             NAME(write_coriolis)(m, &w, b, m->column + start, m->start[k + 1] - start, F, P, couple,
@@ -70,11 +70,10 @@ static void NAME(coriolis)(const Mechanism *m, const double *q, const double *v,
         }
         if (b->parent < 0) continue;
         if (b->local == i) {
-            NAME(shift_inertia)(b->carried, w.X[i].d, I);
+            NAME(shift_inertia)(w.X[i].d, I);
             NAME(shift_momentum)(w.X[i].d, B + i);
         }
-        EACH(r, 3) w.C[b->parent].h[r] += I->h[r];
-        EACH(r, 6) w.C[b->parent].J[r] += I->J[r];
+        NAME(add_inertia)(I, w.C + b->parent);
         NAME(add_momentum)(B + i, B + b->parent);
     }
 }

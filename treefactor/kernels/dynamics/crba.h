@@ -29,15 +29,13 @@ static void NAME(composite_bodies)(const Mechanism *m, const Workspace *w, doubl
         for (ptrdiff_t k = b->v; k < b->v + b->freedoms; k++) {
             ptrdiff_t length = m->start[k + 1] - m->start[k];
             double *row = H + m->start[k] * LANES;
-            NAME(momentum)(b->carried, w->C + i, w->S[k].e, f);
+            NAME(momentum)(w->C + i, w->S[k].e, f);
             NAME(write_row)(m, w, b, m->column + m->start[k], length, f, row);
-            AT(row, length - 1) += m->armature[k];
+            AT(row, length - 1) += NAME(armature)(m, k);
         }
         if (b->parent >= 0) {
-            Inertia *P = w->C + b->parent;
-            if (b->local == i) NAME(shift_inertia)(b->carried, w->X[i].d, w->C + i);
-            EACH(r, 3) P->h[r] += w->C[i].h[r];
-            EACH(r, 6) P->J[r] += w->C[i].J[r];
+            if (b->local == i) NAME(shift_inertia)(w->X[i].d, w->C + i);
+            NAME(add_inertia)(w->C + i, w->C + b->parent);
         }
     }
 }

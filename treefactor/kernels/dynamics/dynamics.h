@@ -5,59 +5,60 @@
 #include "../common/sincos.h"
 
 #define KERNELS "kernels/dynamics/recursions.h"
+#define CONSTANTS_TOO
 #include "../common/one_and_lanes.h"
 
 #define FROM(x) ((x) ? (x) + l : NULL)
 
 static void ISA(crba_all)(const Mechanism *m, const double *q, double *H, double *workspace)
 {
-    PASSES NAME(crba)(m, q + l, H + l, workspace);
+    PASSES CALL(crba, q + l, H + l, workspace);
 }
 
 static void ISA(rnea_all)(const Mechanism *m, const double *q, const double *v, const double *a, const double *fext,
                           int gravity, double *tau, double *workspace)
 {
-    PASSES NAME(rnea)(m, q + l, FROM(v), FROM(a), FROM(fext), gravity, tau + l, workspace);
+    PASSES CALL(rnea, q + l, FROM(v), FROM(a), FROM(fext), gravity, tau + l, workspace);
 }
 
 static void ISA(reactions_all)(const Mechanism *m, const double *q, const double *v, const double *a,
                                const double *fext, double *joints, double *base, double *workspace)
 {
-    PASSES NAME(reactions)(m, q + l, FROM(v), FROM(a), FROM(fext), FROM(joints), FROM(base), workspace);
+    PASSES CALL(reactions, q + l, FROM(v), FROM(a), FROM(fext), FROM(joints), FROM(base), workspace);
 }
 
 static void ISA(equation_of_motion_all)(const Mechanism *m, const double *q, const double *v, const double *fext,
                                         double *H, double *bias, double *workspace)
 {
-    PASSES NAME(equation_of_motion)(m, q + l, FROM(v), FROM(fext), H + l, bias + l, workspace);
+    PASSES CALL(equation_of_motion, q + l, FROM(v), FROM(fext), H + l, bias + l, workspace);
 }
 
 static void ISA(aba_all)(const Mechanism *m, const double *q, const double *v, const double *tau,
                          const double *fext, double *qdd, double *D, double *workspace)
 {
-    PASSES NAME(aba)(m, q + l, FROM(v), tau + l, FROM(fext), qdd + l, D + l, workspace);
+    PASSES CALL(aba, q + l, FROM(v), tau + l, FROM(fext), qdd + l, D + l, workspace);
 }
 
 static void ISA(frames_all)(const Mechanism *m, const double *q, const double *v, double *frames, double *workspace)
 {
-    PASSES NAME(frames)(m, q + l, FROM(v), frames + l, workspace);
+    PASSES CALL(frames, q + l, FROM(v), frames + l, workspace);
 }
 
 static void ISA(static_forces_all)(const Mechanism *m, const double *q, const double *fext, double *tau,
                                    double *workspace)
 {
-    PASSES NAME(static_forces)(m, q + l, FROM(fext), tau + l, workspace);
+    PASSES CALL(static_forces, q + l, FROM(fext), tau + l, workspace);
 }
 
 static void ISA(energy_all)(const Mechanism *m, const double *q, const double *v, int potential, double *energy,
                             double *workspace)
 {
-    PASSES NAME(energy)(m, q + l, FROM(v), potential, energy + l, workspace);
+    PASSES CALL(energy, q + l, FROM(v), potential, energy + l, workspace);
 }
 
 static void ISA(coriolis_all)(const Mechanism *m, const double *q, const double *v, double *C, double *workspace)
 {
-    PASSES NAME(coriolis)(m, q + l, v + l, C + l, workspace);
+    PASSES CALL(coriolis, q + l, v + l, C + l, workspace);
 }
 
 const Dynamics ISA(dynamics) = {

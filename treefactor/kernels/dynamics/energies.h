@@ -5,36 +5,43 @@
  * Featherstone (2008), sections 2.14 and 9.1. */
 
 /* Return twice the kinetic energy of a body with the velocity V at its local origin. */
-INLINE real NAME(twice_kinetic_energy)(const Body *b, const Pose *X, const real *V)
+INLINE real NAME(twice_kinetic_energy)(const Mechanism *m, ptrdiff_t i, const Pose *X, const real *V)
 {
-    const real zero = {0};
-    real at_frame[3], u[3], o[3], f[3] = {zero, zero, zero}, n[3];
+    Inertia I;
+    real at_frame[3], u[3], o[3], f[3], n[6];
+    NAME(read_inertia)(m, i, &I);
     EACH(r, 3) at_frame[r] = V[r];
     ADD_CROSS(V + 3, X->p, at_frame);
     ROTATE_BACK(X->R, at_frame, u);
     ROTATE_BACK(X->R, V + 3, o);
-    ADD_CROSS(o, b->first, f);
-    EACH(r, 3) f[r] = b->mass * u[r] + 2.0 * f[r];
-    ROTATE(b->tensor, o, n);
-    return (u[0] * f[0] + u[1] * f[1] + u[2] * f[2]) + (o[0] * n[0] + o[1] * n[1] + o[2] * n[2]);
+    NAME(rotational_momentum)(&I, o, n);   /* o x h, J o */
+    EACH(r, 3) f[r] = I.mass * u[r] + 2.0 * n[r];
+    return (u[0] * f[0] + u[1] * f[1] + u[2] * f[2]) + (o[0] * n[3] + o[1] * n[4] + o[2] * n[5]);
 }
 
-/* Return the potential energy: first moments of subtrees, in the axes of their bodies, are added up in w->F from the
- * leaves to the base. */
+/* Return the potential energy: first moments and masses of subtrees, in the axes of their bodies, are added up in w->F
+ * from the leaves to the base. */
 INLINE real NAME(potential_energy)(const Mechanism *m, const double *q, const Workspace *w)
 {
     const real zero = {0};
     real R[9], p[3], h[3], U = zero;
-    for (ptrdiff_t i = 0; i < m->bodies; i++) EACH(r, 3) w->F[i].e[r] = zero + m->body[i].first[r];
+    for (ptrdiff_t i = 0; i < m->bodies; i++) {
+        Inertia I;
+        NAME(read_inertia)(m, i, &I);
+        EACH(r, 3) w->F[i].e[r] = I.h[r];
+        w->F[i].e[3] = I.mass;
+    }
     for (ptrdiff_t i = m->bodies - 1; i >= 0; i--) {
         const Body *b = m->body + i;
         EACH(e, 9) R[e] = zero + b->R[e];
         EACH(r, 3) p[r] = zero + b->p[r];
         NAME(apply_joint)(b, q, &w->angles, R, p);
         ROTATE(R, w->F[i].e, h);
-        EACH(r, 3) h[r] += b->carried * p[r];
-        if (b->parent >= 0) EACH(r, 3) w->F[b->parent].e[r] += h[r];
-        else U -= m->gravity[0] * h[0] + m->gravity[1] * h[1] + m->gravity[2] * h[2];
+        EACH(r, 3) h[r] += w->F[i].e[3] * p[r];
+        if (b->parent >= 0) {
+            EACH(r, 3) w->F[b->parent].e[r] += h[r];
+            w->F[b->parent].e[3] += w->F[i].e[3];
+        } else U -= m->gravity[0] * h[0] + m->gravity[1] * h[1] + m->gravity[2] * h[2];
     }
     return U;
 }
@@ -51,8 +58,8 @@ static void NAME(energy)(const Mechanism *m, const double *q, const double *v, i
         NAME(place_bodies)(m, q, &w);
         NAME(propagate_velocities)(m, &w, v);
         for (ptrdiff_t i = 0; i < m->bodies; i++)
-            found += NAME(twice_kinetic_energy)(m->body + i, w.X + i, w.V[i].e);
-        for (ptrdiff_t k = 0; k < m->n; k++) found += m->armature[k] * READ(v, k) * READ(v, k);
+            found += NAME(twice_kinetic_energy)(m, i, w.X + i, w.V[i].e);
+        for (ptrdiff_t k = 0; k < m->n; k++) found += NAME(armature)(m, k) * READ(v, k) * READ(v, k);
         found *= 0.5;
     }
     if (potential) found += NAME(potential_energy)(m, q, &w);

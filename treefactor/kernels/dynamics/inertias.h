@@ -2,9 +2,9 @@
 
 /* Shift I to another origin, from which its present origin is seen at p: h' = h + m p, and the tensor
  *     J + p (h + h') 1 - p h'^T - h p^T                                                                     */
-INLINE void NAME(shift_inertia)(double mass, const real *p, Inertia *I)
+INLINE void NAME(shift_inertia)(const real *p, Inertia *I)
 {
-    real from[3], trace, *h = I->h, *J = I->J;
+    real from[3], trace, mass = I->mass, *h = I->h, *J = I->J;
     EACH(r, 3) from[r] = h[r];
     EACH(r, 3) h[r] += mass * p[r];
     trace = p[0] * (h[0] + from[0]) + p[1] * (h[1] + from[1]) + p[2] * (h[2] + from[2]);
@@ -14,23 +14,60 @@ INLINE void NAME(shift_inertia)(double mass, const real *p, Inertia *I)
     }
 }
 
-/* moved <- the inertia of a body about its local origin */
-INLINE void NAME(move_inertia)(const Body *b, const Pose *X, Inertia *moved)
+/* Return entry e of the constants of a mechanism: all lanes share it, or every lane has its own. */
+INLINE real NAME(constant)(const double *x, ptrdiff_t e)
+{
+    const real zero = {0};
+    return OWN_CONSTANTS ? READ(x, e) : zero + x[e];
+}
+
+/* Return the armature of freedom k. */
+INLINE real NAME(armature)(const Mechanism *m, ptrdiff_t k) { return NAME(constant)(m->armature, k); }
+
+/* I <- the inertia of body i about its own origin and in its own axes */
+INLINE void NAME(read_inertia)(const Mechanism *m, ptrdiff_t i, Inertia *I)
+{
+    I->mass = NAME(constant)(m->inertias, 10 * i);
+    EACH(r, 3) I->h[r] = NAME(constant)(m->inertias, 10 * i + 1 + r);
+    EACH(r, 6) I->J[r] = NAME(constant)(m->inertias, 10 * i + 4 + r);
+}
+
+/* column <- column c of the tensor of I */
+INLINE void NAME(tensor_column)(const Inertia *I, int c, real *column)
+{
+    EACH(r, 3) column[r] = I->J[r > c ? LOWER(r, c) : LOWER(c, r)];
+}
+
+/* moved <- the inertia of body i about its local origin */
+INLINE void NAME(move_inertia)(const Mechanism *m, ptrdiff_t i, const Pose *X, Inertia *moved)
 {
     const real *R = X->R;
-    real RI[9];
-    Inertia I;
-    ROTATE(R, b->first, I.h);
-    EACH(c, 3) ROTATE(R, b->tensor + 3 * c, RI + 3 * c);
+    real RI[9], column[3];
+    Inertia own, I;
+    NAME(read_inertia)(m, i, &own);
+    I.mass = own.mass;
+    ROTATE(R, own.h, I.h);
+    EACH(c, 3) {
+        NAME(tensor_column)(&own, c, column);
+        ROTATE(R, column, RI + 3 * c);
+    }
     EACH(r, 3) EACH(c, r + 1) I.J[LOWER(r, c)] = RI[r] * R[c] + RI[3 + r] * R[3 + c] + RI[6 + r] * R[6 + c];
-    NAME(shift_inertia)(b->mass, X->p, &I);
+    NAME(shift_inertia)(X->p, &I);
     *moved = I;
+}
+
+/* sum <- sum + I */
+INLINE void NAME(add_inertia)(const Inertia *I, Inertia *sum)
+{
+    sum->mass += I->mass;
+    EACH(r, 3) sum->h[r] += I->h[r];
+    EACH(e, 6) sum->J[e] += I->J[e];
 }
 
 /* Fill w->C: inertias of all bodies about their local origins. */
 static void NAME(move_inertias)(const Mechanism *m, const Workspace *w)
 {
-    for (ptrdiff_t i = 0; i < m->bodies; i++) NAME(move_inertia)(m->body + i, w->X + i, w->C + i);
+    for (ptrdiff_t i = 0; i < m->bodies; i++) NAME(move_inertia)(m, i, w->X + i, w->C + i);
 }
 
 /* f <- I (0, w) = (w x h, J w): momentum of a rotation */
@@ -44,10 +81,10 @@ INLINE void NAME(rotational_momentum)(const Inertia *I, const real *w, real *f)
 }
 
 /* f <- I s: momentum of the motion s */
-INLINE void NAME(momentum)(double mass, const Inertia *I, const real *s, real *f)
+INLINE void NAME(momentum)(const Inertia *I, const real *s, real *f)
 {
     NAME(rotational_momentum)(I, s + 3, f);
-    EACH(r, 3) f[r] += mass * s[r];
+    EACH(r, 3) f[r] += I->mass * s[r];
     ADD_CROSS(I->h, s, f + 3);
 }
 

@@ -8,16 +8,16 @@ typedef struct { real p[3], L[3], E[6]; } NAME(Momentum);   /* E: lower triangle
 #define Momentum NAME(Momentum)
 
 /* B <- momentum and rate of the tensor: E = w x J + (w x J)^T - h v^T - v h^T + 2 (v . h) 1 */
-INLINE void NAME(write_momentum)(double mass, const Inertia *I, const real *V, Momentum *B)
+INLINE void NAME(write_momentum)(const Inertia *I, const real *V, Momentum *B)
 {
     const real *h = I->h;
     real f[6], M[9], trace = 2.0 * (V[0] * h[0] + V[1] * h[1] + V[2] * h[2]);   /* M in columns */
-    NAME(momentum)(mass, I, V, f);
+    NAME(momentum)(I, V, f);
     EACH(r, 3) B->p[r] = f[r];
     EACH(r, 3) B->L[r] = f[3 + r];
     EACH(c, 3) {
         real J[3];
-        EACH(r, 3) J[r] = I->J[r > c ? LOWER(r, c) : LOWER(c, r)];
+        NAME(tensor_column)(I, c, J);
         EACH(r, 3) M[3 * c + r] = -h[r] * V[c];
         ADD_CROSS(V + 3, J, M + 3 * c);
     }

@@ -60,7 +60,7 @@ INLINE void NAME(write_force)(const Mechanism *m, ptrdiff_t i, const Workspace *
     NAME(propagate_motion)(m, i, w, v, a, gravity);
     EACH(r, 6) A[r] = w->A[i].e[r];
     if (v) ADD_CROSS(omega, V, A);
-    NAME(momentum)(b->mass, w->C + i, A, F);
+    NAME(momentum)(w->C + i, A, F);
     if (v) {
         NAME(rotational_momentum)(w->C + i, omega, P);
         ADD_CROSS(omega, P, F);
@@ -91,7 +91,7 @@ static void NAME(generalized_forces)(const Mechanism *m, const Workspace *w, con
         const Body *b = m->body + i;
         for (ptrdiff_t k = b->v; k < b->v + b->freedoms; k++) {
             AT(tau, k) = NAME(power)(w->F[i].e, w->S[k].e);
-            if (a) AT(tau, k) += m->armature[k] * READ(a, k);
+            if (a) AT(tau, k) += NAME(armature)(m, k) * READ(a, k);
         }
         if (b->parent >= 0) NAME(add_force_to_parent)(m, i, w);
     }

@@ -13,11 +13,13 @@ static void NAME(static_forces)(const Mechanism *m, const double *q, const doubl
     for (ptrdiff_t i = 0; i < m->bodies; i++) {
         const Body *b = m->body + i;
         const real *from = b->parent < 0 ? w.X[i].g : w.A[b->parent].e;
+        Inertia own;
         real *g = w.A[i].e, *F = w.F[i].e, h[3];   /* gravity stays in w.A, in the axes of the root body */
         EACH(r, 3) g[r] = from[r];
-        ROTATE(w.X[i].R, b->first, h);
-        EACH(r, 3) h[r] += b->mass * w.X[i].p[r];
-        EACH(r, 3) F[r] = -b->mass * g[r];
+        NAME(read_inertia)(m, i, &own);
+        ROTATE(w.X[i].R, own.h, h);
+        EACH(r, 3) h[r] += own.mass * w.X[i].p[r];
+        EACH(r, 3) F[r] = -own.mass * g[r];
         EACH(r, 3) F[3 + r] = zero;
         ADD_CROSS(g, h, F + 3);
         if (fext && b->joint >= 0) NAME(subtract_external_force)(b, w.X + i, fext, F);

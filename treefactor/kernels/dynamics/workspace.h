@@ -11,7 +11,7 @@ typedef struct {
         real d[3];                   /* shifted body: from the local origin of its parent to its own */
     };
 } NAME(Pose);
-typedef struct { real h[3], J[6]; } NAME(Inertia);        /* first moment, lower triangle of the tensor */
+typedef struct { real mass, h[3], J[6]; } NAME(Inertia);  /* first moment, lower triangle of the tensor */
 typedef struct { real e[6]; } NAME(Vector);
 typedef struct { real e[21]; } NAME(Articulated);         /* lower triangle of the 6 x 6 matrix */
 #define Pose NAME(Pose)

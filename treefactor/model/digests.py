@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import hashlib
 import struct
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import fields, is_dataclass
 from numbers import Integral, Real
 from typing import Any
 
 import numpy as np
 
-from ..model.model import Model, require_model
+from .model import Model, require_model
 
 
 def digest(model: Model) -> int:
@@ -40,11 +40,11 @@ def digest(model: Model) -> int:
     Examples
     --------
     >>> import treefactor as tf
-    >>> from treefactor import xla
+    >>> from treefactor.model.digests import digest
     >>> joint = tf.Joint("hinge", "revolute", axis=[0, 0, 1], inertia=tf.Inertia(1.0))
-    >>> xla.digest(tf.Model([joint])) == xla.digest(tf.Model([joint]))
+    >>> digest(tf.Model([joint])) == digest(tf.Model([joint]))
     True
-    >>> xla.digest(tf.Model([joint])) == xla.digest(tf.Model([joint], gravity=[0, 0, -1.62]))
+    >>> digest(tf.Model([joint])) == digest(tf.Model([joint], gravity=[0, 0, -1.62]))
     False
     """
     require_model(model)
@@ -54,12 +54,12 @@ def digest(model: Model) -> int:
 
 
 def number_of(*content: Any) -> int:
-    """Return a number of texts, numbers, arrays, None, dataclasses, and tuples or lists of these.
+    """Return a number of texts, numbers, arrays, None, dataclasses, tuples, lists and mappings of these.
 
     Parameters
     ----------
     *content
-        Numbers and arrays count as float64, so that 1 and 1.0 are equal.
+        Numbers and arrays count as float64, so that 1 and 1.0 are equal. The order of a mapping matters.
 
     Returns
     -------
@@ -73,8 +73,8 @@ def number_of(*content: Any) -> int:
 
     Examples
     --------
-    >>> from treefactor import xla
-    >>> xla.number_of("forward_dynamics", ("factor",)) == xla.number_of("forward_dynamics", ["factor"])
+    >>> from treefactor.model.digests import number_of
+    >>> number_of("forward_dynamics", ("factor",)) == number_of("forward_dynamics", ["factor"])
     True
     """
     found = hashlib.sha256()
@@ -102,11 +102,14 @@ def _parts(content: Any) -> Iterable[bytes]:
         yield b"T" + struct.pack("<q", len(content))
         for part in content:
             yield from _parts(part)
+    elif isinstance(content, Mapping):
+        yield b"M"
+        yield from _parts(tuple(content.items()))
     elif is_dataclass(content) and not isinstance(content, type):
         yield from _parts(type(content).__name__)
         yield from _parts(tuple(getattr(content, field.name) for field in fields(content)))
     else:
         raise TypeError(
-            "expected texts, numbers, arrays, None, dataclasses, and tuples of these; "
+            "expected texts, numbers, arrays, None, dataclasses, tuples and mappings of these; "
             f"got an object of type {type(content).__name__}"
         )
