@@ -50,6 +50,11 @@ MAXIMAL = constraints.MaximalCoordinates.from_model(LINKAGE.model)
 BEAM = flexible_chain.FlexibleLink.beam("beam", [0, 0, 1], 2.0, 3.0, 100.0)
 ROW = check.Row("robot", "fixed", "engine", detail=check.Detail((-1, 0), ("a", "b"), np.eye(2)))
 
+ARM = tf.Model([tf.Joint("arm", "revolute", axis=[0, 1, 0], inertia=tf.Inertia(1.0, [0, 0, 1]))])
+TIMES = 0.01 * np.arange(300)
+MEASURED = identification.Measurements.of(ARM, TIMES, np.sin(TIMES**2)[:, None], np.ones((300, 1)), cutoff=10)
+MEASURED_FIT = identification.fit_measurements(ARM, MEASURED)
+
 OBJECTS = {  # by the names of the API reference
     "BaseParameters": tf.base_parameters(MODEL),
     "BoundFactor": tf.BoundFactor(np.eye(2), tf.Tree([-1, 0])),
@@ -99,6 +104,10 @@ OBJECTS = {  # by the names of the API reference
     "flexible_chain.FlexibleLink": BEAM,
     "growth.Growth": growth.Growth("chain", TREE, np.ones(3), 1),
     "identification.Direction": identification.Direction(1e-6, "m of a - m of b"),
+    "identification.FittedParameter": MEASURED_FIT.parameters[0],
+    "identification.JointResidual": MEASURED_FIT.joints[0],
+    "identification.MeasuredFit": MEASURED_FIT,
+    "identification.Measurements": MEASURED,
     "mechanisms.Mechanism": LINKAGE,
     "mlcp.Problem": PROBLEM,
     "mlcp.Sensitivity": tf.mlcp.sensitivity(tf.mlcp.solve(PROBLEM)),
