@@ -50,10 +50,10 @@ MAXIMAL = constraints.MaximalCoordinates.from_model(LINKAGE.model)
 BEAM = flexible_chain.FlexibleLink.beam("beam", [0, 0, 1], 2.0, 3.0, 100.0)
 ROW = check.Row("robot", "fixed", "engine", detail=check.Detail((-1, 0), ("a", "b"), np.eye(2)))
 
-ARM = tf.Model([tf.Joint("arm", "revolute", axis=[0, 1, 0], inertia=tf.Inertia(1.0, [0, 0, 1]))])
+ARM = tf.Model([tf.Joint("arm", "revolute", axis=[0, 1, 0], inertia=tf.Inertia(1.0, [0, 0, 1], np.eye(3)))])
 TIMES = 0.01 * np.arange(300)
 MEASURED = identification.Measurements.of(ARM, TIMES, np.sin(TIMES**2)[:, None], np.ones((300, 1)), cutoff=10)
-MEASURED_FIT = identification.fit_measurements(ARM, MEASURED)
+MEASURED_FIT = identification.fit_measurements(ARM, MEASURED, ("inertia", "armature"), physical=True)
 
 OBJECTS = {  # by the names of the API reference
     "BaseParameters": tf.base_parameters(MODEL),
