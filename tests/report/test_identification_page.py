@@ -54,7 +54,7 @@ def written(tmp_path, found, title="arm, fixed base"):
 def test_all_facts_are_on_the_page(tmp_path):
     page = written(tmp_path, fit())
     for said in (
-        *("arm, fixed base", "arm.urdf", "motion.csv", "1000 samples of 500 Hz", "filter of 50 Hz"),
+        *("arm, fixed base", "arm.urdf", "motion.csv", "1000 samples, recorded at 500 Hz", "filter of 50 Hz"),
         *("6.1 % residual, fit", "7.1 % residual, held out", "25.0 % residual, inertias of the file"),
         *(
             "3 of 4 parameters determined",
