@@ -18,6 +18,7 @@ BARS, CLOSED, RATES = LINKAGE.model, LINKAGE.closed, np.zeros(LINKAGE.model.nv)
 H, B = spd_matrix(TREE, 1), np.ones(TREE.n)
 HS, BS = np.stack([H, H]), np.stack([B, B])
 FACTOR, BASE = tf.factor(H, TREE), OBJECTS["BaseParameters"]
+HINGE, BODY = OBJECTS["identification.ExcitingMotion"].model, MODEL.joints[0].inertia.parameters
 EYE, ONES, X, Z = np.eye(2), np.ones(2), np.eye(3)[0], np.eye(3)[2]
 AXES, LINKS, MASSES = np.array([Z, X]), np.ones((2, 3)), np.ones(2)
 TENSORS = np.stack([np.eye(3), np.eye(3)])
@@ -158,6 +159,19 @@ CASES = {  # functions of arrays, and arrays that they accept; by the name of wh
         lambda R: identification.directions_not_excited(R, ("a", "b")),
         np.eye(2),
     ),
+    "identification.fit_physical": (identification.fit_physical, np.eye(2), np.eye(10)[:1], BODY[None]),
+    "identification.identify_payload": (
+        lambda q, v, a, tau: identification.identify_payload(MODEL, 0, q, v, a, tau),
+        *(Q, V, V, V),
+    ),
+    "identification.exciting_motion": (
+        lambda low, high, speed: identification.exciting_motion(
+            HINGE, tf.base_parameters(HINGE), 1.0, 2, low, high, speed, iterations=0
+        ),
+        *(-np.ones(1), np.ones(1), np.ones(1)),
+    ),
+    "ExcitingMotion.at": (OBJECTS["identification.ExcitingMotion"].at, np.zeros(3)),
+    "identification.log_cholesky_gradient": (identification.log_cholesky_gradient, BODY, BODY),
     "identification.Measurements.of": (
         lambda t, q, tau, v, a: identification.Measurements.of(ARM, t, q, tau, v, a, cutoff=0),
         *(np.arange(9.0), *np.zeros((4, 9, 1))),

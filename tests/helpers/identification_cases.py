@@ -1,9 +1,11 @@
 """Samples of motions with friction, for tests of the identification."""
 
+from dataclasses import replace
+
 import numpy as np
-from helpers.model_cases import state
 
 import treefactor as tf
+from helpers.model_cases import state
 
 VISCOUS, DRY, OFFSET = 0.7, 0.4, -0.3
 
@@ -16,9 +18,7 @@ def samples(model, seed=0, size=200, noise=0.0):
 
 
 def rows_of(fit, q, v, a, extra=None):
-    """Return the matrix (N, nv, p) of a problem column by column: predictions are linear in the parameters."""
-    from dataclasses import replace
-
+    """Return the matrix (N, nv, p) of a problem by columns: predictions are linear in the parameters."""
     estimate = fit.solve()
     known = fit._samples.known(q, v, a)
     unit = np.eye(len(fit.names))

@@ -50,6 +50,9 @@ MAXIMAL = constraints.MaximalCoordinates.from_model(LINKAGE.model)
 BEAM = flexible_chain.FlexibleLink.beam("beam", [0, 0, 1], 2.0, 3.0, 100.0)
 ROW = check.Row("robot", "fixed", "engine", detail=check.Detail((-1, 0), ("a", "b"), np.eye(2)))
 
+HINGE = tf.Model([tf.Joint("hinge", "revolute", axis=[0, 1, 0], lower=-1.0, upper=1.0)])
+LOAD = identification.PayloadIdentification(HINGE, 0)
+BOX = tf.Inertia(1.0, tensor=0.1 * np.eye(3)).parameters
 ARM = tf.Model([tf.Joint("arm", "revolute", axis=[0, 1, 0], inertia=tf.Inertia(1.0, [0, 0, 1], np.eye(3)))])
 TIMES = 0.01 * np.arange(300)
 MEASURED = identification.Measurements.of(ARM, TIMES, np.sin(TIMES**2)[:, None], np.ones((300, 1)), cutoff=10)
@@ -104,6 +107,10 @@ OBJECTS = {  # by the names of the API reference
     "flexible_chain.FlexibleLink": BEAM,
     "growth.Growth": growth.Growth("chain", TREE, np.ones(3), 1),
     "identification.Direction": identification.Direction(1e-6, "m of a - m of b"),
+    "identification.ExcitingMotion": identification.ExcitingMotion(HINGE, np.zeros((1, 5)), 2.0, 1.0),
+    "identification.Payload": LOAD.solve(),
+    "identification.PayloadIdentification": LOAD,
+    "identification.PhysicalFit": identification.fit_physical(np.eye(2), np.eye(10)[:1], [BOX]),
     "identification.FittedParameter": MEASURED_FIT.parameters[0],
     "identification.JointResidual": MEASURED_FIT.joints[0],
     "identification.MeasuredFit": MEASURED_FIT,

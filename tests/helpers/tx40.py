@@ -4,10 +4,10 @@ from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
-from helpers.identification_cases import series
 from scipy.signal import butter, filtfilt
 
 import treefactor as tf
+from helpers.identification_cases import series
 
 FOLDER = Path(__file__).parents[3] / "shared" / "data" / "identification"
 EXTRA = ("rotor coupling of the wrist", "viscous coupling of the wrist", "dry coupling of the wrist")
@@ -35,7 +35,7 @@ class Samples(NamedTuple):
 def measured():
     """Return the model, and q and tau of all samples on the side of the joints."""
     data = np.load(FOLDER / "tx40.npz")
-    q = np.linalg.solve(MOTORS, data["position"].T).T + [0, -np.pi / 2, np.pi / 2, 0, 0, 0]
+    q = np.linalg.solve(MOTORS, data["position"].T).T + np.array([0, -1, 1, 0, 0, 0]) * np.pi / 2
     return tf.Model.from_urdf(FOLDER / "tx40_mdh_modified.urdf"), q, data["current"] @ MOTORS
 
 
@@ -48,7 +48,10 @@ def simulated(count=20000, noise=0.03):
         body = tf.Inertia(8.0 / (k + 1), rng.uniform(-0.1, 0.1, 3), np.diag([0.2, 0.25, 0.15]) / (k + 1))
         joints.append(tf.Joint(f"joint_{k + 1}", "revolute", k - 1, p=p, axis=axis, inertia=body))
     model = tf.Model(joints)
-    q, v, a, _ = series(6, STEP, count, seed=2, harmonics=3, speed=1.5)
+    q = series(6, STEP, count, seed=2, harmonics=3, speed=1.5)[0]
+    q = q * np.sin(np.linspace(0, np.pi, count))[:, None] ** 4  # at rest at both ends
+    v = np.gradient(q, STEP, axis=0)
+    a = np.gradient(v, STEP, axis=0)
     tau = tf.rnea(model, q, v, a) + 2.0 * v + np.sign(v) + 0.3 * a
     return model, q, tau + noise * np.abs(tau).max(axis=0) * rng.normal(size=tau.shape)
 

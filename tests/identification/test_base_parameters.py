@@ -75,6 +75,19 @@ def robot(name):
     return tf.Model.from_urdf(found.path, found.floating or name == "talos_full_v2")
 
 
+def scaled(model, size):
+    """Return a model with other lengths."""
+    joints = []
+    for j in model.joints:
+        mimic = j.mimic
+        if mimic and j.kind == "prismatic":
+            mimic = tf.Mimic(mimic.leader, mimic.ratio * size, mimic.offset * size)
+        joints.append(
+            tf.Joint(j.name, j.kind, j.parent, j.R, size * j.p, j.axis, size * j.pitch, mimic=mimic)
+        )
+    return tf.Model(joints, model.gravity)
+
+
 def assert_complete(model, base, armature=True):
     """Assert that a model's base parameters determine all forces, and that none is superfluous."""
     Y = numeric_rank.stacked(model, armature)
@@ -144,6 +157,39 @@ def test_sweep_of_trees(model, armature):
     assert_complete(model, tf.base_parameters(model, armature), armature)
 
 
+@pytest.mark.parametrize("name", ["ur5_robot", "talos_reduced"])
+def test_against_regressors_of_pinocchio(name):
+    pin = pytest.importorskip("pinocchio")
+    model, found = robot(name), tf.robots.find(name)
+    root = [pin.JointModelFreeFlyer()] if found.floating else []
+    theirs = pin.buildModelFromUrdf(str(found.path), *root)
+    data, rng = theirs.createData(), np.random.default_rng(3)
+    base = tf.base_parameters(model, armature=False)
+    for _ in range(5):
+        q, (v, a) = tf.random_configuration(model, rng), rng.normal(size=(2, model.nv))
+        Y = pin.computeJointTorqueRegressor(theirs, data, q, v, a)
+        assert np.abs(Y @ base.null.T).max() < 1e-10
+        np.testing.assert_allclose(Y[:, base.kept] @ base.K, Y, atol=1e-12 * np.abs(Y).max())
+
+
+@pytest.mark.slow
+def test_every_bundled_robot():
+    tried = 0
+    for name in tf.robots.bundled():
+        try:
+            model = tf.robots.model_of(tf.robots.find(name))
+        except tf.AdapterError:  # a file with faults
+            continue
+        if not 0 < model.njoints < 60:
+            continue
+        base, found = tf.base_parameters(model), directions_of_samples(model, True, 1e-9)
+        tried += 1
+        close = [one for one in base.sensitive if one.size < 1e-6]  # sizes differ by the number of joints
+        assert close or len(base.columns) - len(found.sizes) == base.count, name
+        assert np.abs(base.K).max() < 10.0, name
+    assert tried > 60
+
+
 def test_mimic_joints_need_samples():
     """The fingers of panda move by one coordinate: only sums and differences of theirs are felt."""
     model = tf.Model.from_urdf(tf.robots.find("panda").path, mimic=True)
@@ -152,6 +198,20 @@ def test_mimic_joints_need_samples():
     assert "h_x of panda_finger_joint1 - h_x of panda_finger_joint2" in base.names
     assert "armature of panda_finger_joint1 + armature of panda_finger_joint2" in base.names
     assert_complete(model, base)
+
+
+@pytest.mark.parametrize("size", [1e-3, 1.0, 1e3])
+def test_limits_and_size_of_models_with_mimic_joints_do_not_matter(size):
+    def joint(k, kind="revolute", axis=(0, 1, 0), **more):
+        return tf.Joint(
+            f"j{k}", kind, k - 1, p=[0, 0.1 * size, 0.5 * size * (k > 0)], axis=axis, lower=0, upper=0, **more
+        )
+
+    slide = joint(3, "prismatic", (0, 0, 1), mimic=tf.Mimic(2, 0.5 * size))
+    model = tf.Model([joint(0), joint(1), joint(2, axis=(1, 0, 0)), slide])
+    free = [tf.Joint(j.name, j.kind, j.parent, j.R, j.p, j.axis, mimic=j.mimic) for j in model.joints]
+    base = tf.base_parameters(model)
+    assert base.count == numeric_rank.rank(numeric_rank.stacked(scaled(tf.Model(free), 1 / size)))
 
 
 @settings(deadline=None, max_examples=15)
@@ -224,16 +284,51 @@ def test_rounded_angles_do_not_become_rank(name, tolerance):
     assert tf.base_parameters(robot(name), tolerance=tolerance, snap=0.0).count == ROBOTS[name][1]
 
 
-def test_size_of_the_robot_does_not_matter():
-    def scaled(joint, size):
-        pitch = size * joint.pitch
-        return tf.Joint(joint.name, joint.kind, joint.parent, joint.R, size * joint.p, joint.axis, pitch)
+@settings(deadline=None, max_examples=50)
+@given(special_models(), st.floats(-13, -5), st.integers(0, 2**32 - 1))
+def test_small_errors_of_placements_do_not_become_rank(model, exponent, seed):
+    """Errors above the tolerance are reported."""
+    rng, error = np.random.default_rng(seed), 10.0**exponent
+    joints = [
+        tf.Joint(
+            *(j.name, j.kind, j.parent, j.R @ tf.so3.exp(error * rng.normal(size=3))),
+            *(j.p + error * rng.normal(size=3), j.axis, j.pitch),
+        )
+        for j in model.joints
+    ]
+    exact = tf.base_parameters(model, snap=0.0)
+    rounded = tf.base_parameters(tf.Model(joints, model.gravity), snap=0.0)
+    assert exact.sensitive == ()
+    assert rounded.count == exact.count or exact.count in rounded.counts.values()
+    assert tf.base_parameters(tf.Model(joints, model.gravity), snap=0.0, tolerance=1e-3).count == exact.count
 
+
+@settings(deadline=None, max_examples=20)
+@given(st.one_of(special_models(max_joints=4), models(max_joints=3)), st.integers(1, 15), st.booleans())
+def test_known_bodies(model, which, armature):
+    known = [j for j in range(model.njoints) if which >> j & 1]
+    base = tf.base_parameters(model, armature, known=[model.joints[j].name for j in known])
+    Y = numeric_rank.stacked(model, armature)
+    Y[:, [10 * j + k for j in known for k in range(10)]] = 0.0
+    assert base.count == (numeric_rank.rank(Y) if Y.any() else 0)
+    np.testing.assert_allclose(Y[:, base.kept] @ base.K, Y, atol=1e-10 * np.abs(Y).max())
+    np.testing.assert_allclose(
+        Y @ base.null.T, 0.0, atol=1e-9 * np.abs(Y).max() * np.abs(base.null).max(initial=1)
+    )
+
+
+def test_the_last_body_of_an_arm_alone():
+    """All ten parameters of a payload are felt if the arm is known."""
+    model = robot("ur5_robot")
+    base = tf.base_parameters(model, armature=False, known=range(5))
+    assert base.names == tuple(f"{one} of wrist_3_joint" for one in INERTIAL)
+    with pytest.raises((tf.InvalidModelError, IndexError)):
+        tf.base_parameters(model, known=["nothing"])
+
+
+def test_size_of_the_robot_does_not_matter():
     model = special_model(["revolute", "helical", "universal", "prismatic", "revolute"], 3, (0, 0, -9.81))
-    counts = {
-        tf.base_parameters(tf.Model([scaled(joint, size) for joint in model.joints])).count
-        for size in (1e-6, 1.0, 1e6)
-    }
+    counts = {tf.base_parameters(scaled(model, size)).count for size in (1e-6, 1.0, 1e6)}
     assert len(counts) == 1
 
 

@@ -1,11 +1,12 @@
 """Estimate parameters from samples, and compare with explicit least squares."""
 
 import pickle
+from itertools import pairwise
 
 import numpy as np
 import pytest
 from helpers.identification_cases import DRY, OFFSET, VISCOUS, rows_of, samples
-from helpers.model_cases import models, random_model, state
+from helpers.model_cases import models, random_model
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -38,7 +39,7 @@ def test_any_split_of_the_samples_gives_the_same_triangle(cuts, merged):
     whole.add(*given_samples)
     parts = [tf.Identification(model) for _ in range(merged + 1)]
     bounds = [0, *sorted(cuts), 300]
-    for k, (start, stop) in enumerate(zip(bounds, bounds[1:], strict=False)):
+    for k, (start, stop) in enumerate(pairwise(bounds)):
         parts[k % len(parts)].add(*(x[start:stop] for x in given_samples))
     for other in parts[:0:-1]:
         parts[0].merge(other)
@@ -236,6 +237,18 @@ def test_wrong_arguments_are_named(ur5):
     with pytest.raises(ValueError, match="same parameters"):
         fit.merge(tf.Identification(ur5, columns=("inertia",)))
     assert fit.rows.sum() == 0
+
+
+def test_a_bad_quaternion_is_named_and_adds_nothing():
+    """Regressors of batches would be NaN there, and every later estimate too."""
+    model = robots.model_of(robots.find("solo12"))
+    q, v, a, tau = samples(model, 14, 20)
+    q[7, 3:7] *= 1.1
+    fit = tf.Identification(model)
+    with pytest.raises(tf.ConfigurationError, match="root_joint"):
+        fit.add(q, v, a, tau)
+    assert fit.rows.sum() == 0
+    assert not fit.triangle().any()
 
 
 def test_slow_rows_are_those_below_a_share_of_the_largest_speed():

@@ -140,10 +140,12 @@ def test_fewer_rows_than_columns_leave_parameters_open(ur5):
 
 
 def test_columns_of_a_follower_are_not_counted_twice():
-    """A joint that follows another one with ratio 1 has no column of its own, and everything is determined."""
+    """A joint that follows another one with ratio 1 has no column of its own; everything is determined."""
     body = tf.Inertia(1.0, [0.1, 0, 0.5], np.diag([0.1, 0.1, 0.05]))
     first = tf.Joint("first", "revolute", axis=[0, 1, 0], inertia=body)
-    second = tf.Joint("second", "revolute", 0, p=[0, 0, 1], axis=[0, 1, 0], inertia=body, mimic=tf.Mimic("first"))
+    second = tf.Joint(
+        "second", "revolute", 0, p=[0, 0, 1], axis=[0, 1, 0], inertia=body, mimic=tf.Mimic("first")
+    )
     model = tf.Model([first, second])
     q, v, a, tau = samples(model, 4, 300)
     fit = tf.Identification(model)
@@ -167,7 +169,7 @@ def motion():
 
 
 def test_a_delay_of_the_torques_shows_in_residuals_and_is_found(motion):
-    """Torques that come 20 ms late: the residual is large, the delay has the right sign and most of its size."""
+    """Torques that come 20 ms late: the residual is large, the delay has the right sign."""
     model, q, v, a, tau = motion
     late = 20
     fits = []

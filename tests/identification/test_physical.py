@@ -132,6 +132,17 @@ def test_bodies_without_mass_stay_and_thin_ones_get_a_thickness():
     assert np.linalg.eigvalsh(pseudo_inertia(fit.parameters[[0, 2]])).min() > 0.0
 
 
+def test_robots_without_mass_and_data_of_any_size_converge():
+    triangle, K, prior, _ = case(0)
+    nothing = fit_physical(triangle, K, 0.0 * prior, [0.0], [0.0, 0.0])
+    assert nothing.converged
+    assert not nothing.parameters.any()
+    for size in (0.0, 1e-100, 1e-6, 1e6):
+        fit = fit_physical(size * triangle, K, prior, [0.0], [0.0, 0.0], strength=10.0)
+        assert fit.converged
+        assert np.isfinite(fit.parameters).all()
+
+
 def test_few_iterations_are_enough():
     for seed in range(10):
         fit = fit_physical(*case(seed)[:3], [0.1], [0.0, -np.inf], 1.0)
@@ -154,11 +165,15 @@ def test_wrong_arguments_are_named():
         fit_physical(triangle, K, prior, **good, strength=0.0)
     with pytest.raises(ValueError, match="strength must not be negative"):
         fit_physical(triangle, K, prior, **good, strength=-1)
+    with pytest.raises(NonFiniteError, match=r"lower is not finite: lower\[1\]"):
+        fit_physical(triangle, K, prior, [0.0], [-np.inf, np.inf])
+    with pytest.raises(ShapeError, match=r"armature must be a vector, got shape \(\)"):
+        fit_physical(triangle, K, prior, 0.0, [0.0, 0.0])
     with pytest.raises(NonFiniteError, match="triangle is not finite"):
         fit_physical(triangle * np.nan, K, prior, **good)
     lighter = prior.copy()
     lighter[2, 0] = -1.0
     with pytest.raises(InvalidModelError, match=r"prior\[2\] has a negative mass"):
         fit_physical(triangle, K, lighter, **good)
-    with pytest.raises(InvalidModelError, match="are points"):
+    with pytest.raises(InvalidModelError, match="have no size"):
         fit_physical(triangle, K, np.tile(np.eye(10)[0], (BODIES, 1)), **good)

@@ -5,7 +5,6 @@ import pytest
 from helpers import tx40
 
 VISCOUS = (8.09, 5.41, 2.02, 1.07, 1.90, 0.64)  # identification.md, section 7.2
-NAMES = [f"viscous friction of joint_{k}" for k in range(1, 7)]
 
 
 @pytest.fixture(scope="module")
@@ -28,16 +27,16 @@ def test_the_measured_arm_is_identified(arm):
     assert test.residuals(estimate).relative < 0.075
     shares = estimate.residuals.residuals / estimate.residuals.torques
     assert (shares < 0.115).all()
-    viscous = [value for name, value in zip(fit.names, estimate.values, strict=True) if name.startswith("viscous f")]
+    viscous = [
+        value for name, value in zip(fit.names, estimate.values, strict=True) if name.startswith("viscous f")
+    ]
     np.testing.assert_allclose(viscous, VISCOUS, rtol=0.05)
 
 
 def test_rows_of_slow_joints_matter(arm):
     """With all rows the sign of the velocity is noise: 0.102 and 0.140."""
-    fit, _ = arm
-    model, q, tau = tx40.measured()
-    samples = tx40.prepared(q, tau)
-    with_all, test = tx40.identified(model, samples._replace(mask=np.ones_like(samples.mask)))
+    samples = tx40.prepared(*tx40.measured()[1:])
+    with_all, test = tx40.identified(arm[0].model, samples._replace(mask=np.ones_like(samples.mask)))
     estimate = with_all.solve()
     assert estimate.residuals.relative > 0.09
     assert test.residuals(estimate).relative > 0.12

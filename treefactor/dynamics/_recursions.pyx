@@ -138,6 +138,7 @@ cdef class Bodies:
         """Return the mechanism of block b of 8 configurations; different sets go to `gathered`, in lanes."""
         cdef Mechanism m = self.m
         cdef const Py_ssize_t *which = self.which + b * LANES
+        cdef const double *rows[LANES]
         cdef Py_ssize_t lane, e
         cdef bint same = True
         if self.elements < 0:
@@ -150,8 +151,10 @@ cdef class Bodies:
                 m.inertias, m.in_lanes = self.sets + which[0] * self.set_size, False
             else:
                 for lane in range(LANES):
-                    for e in range(self.set_size):
-                        gathered[e * LANES + lane] = self.sets[which[lane] * self.set_size + e]
+                    rows[lane] = self.sets + which[lane] * self.set_size
+                for e in range(self.set_size):
+                    for lane in range(LANES):
+                        gathered[e * LANES + lane] = rows[lane][e]
                 m.inertias = gathered
         m.armature = m.inertias + 10 * m.bodies * (LANES if m.in_lanes else 1)
         return m

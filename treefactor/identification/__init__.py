@@ -1,20 +1,23 @@
 """Regressors, base parameters and estimates of inertial parameters.
 
 `regressors` has the matrices, `columns` the names of their columns; `base_parameters` finds the combinations
-that the forces of the joints depend on, `excitation` names what measured motions do not show. The class of
-`identification` estimates parameters from samples; `measurements` reads samples from files, `samples` judges
-them, `measured_fit` holds a part of them out. `physical` fits bodies that can exist, `gradients` changes
-gradients to coordinates of such bodies, `urdf` writes robots with new inertias.
+that the forces of the joints depend on, `excitation` names what measured motions do not show, and `exciting`
+designs motions that show it. `identification` estimates parameters from samples, which `measurements` reads
+from files and `samples` judges; `measured_fit` holds a part of them out. `physical` fits bodies that can exist,
+`payload` finds what a joint carries, `gradients` changes gradients to coordinates of bodies that can exist,
+`urdf` writes robots with new inertias.
 """
 
 from .base_parameters import BaseParameters, Direction, base_parameters
 from .columns import column_names, regressor_pattern
 from .estimate import Estimate, PhysicalEstimate, Residuals
 from .excitation import directions_not_excited, unexcited
+from .exciting import ExcitingMotion, exciting_motion
 from .gradients import log_cholesky_gradient
 from .identification import Identification
 from .measured_fit import FittedParameter, JointResidual, MeasuredFit, fit_measurements
 from .measurements import Measurements, read_measurements
+from .payload import Payload, PayloadIdentification, identify_payload
 from .physical import PhysicalFit, fit_physical
 from .regressors import (
     center_of_mass_regressor,
@@ -32,11 +35,14 @@ __all__ = [
     "BaseParameters",
     "Direction",
     "Estimate",
+    "ExcitingMotion",
     "FittedParameter",
     "Identification",
     "JointResidual",
     "MeasuredFit",
     "Measurements",
+    "Payload",
+    "PayloadIdentification",
     "PhysicalEstimate",
     "PhysicalFit",
     "Residuals",
@@ -44,9 +50,11 @@ __all__ = [
     "center_of_mass_regressor",
     "column_names",
     "directions_not_excited",
+    "exciting_motion",
     "fit_measurements",
     "fit_physical",
     "gravity_regressor",
+    "identify_payload",
     "kinetic_energy_regressor",
     "log_cholesky_gradient",
     "momentum_regressor",

@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 
 from .._util.validation import as_real, require_finite
+from ..derivatives._general_path import compiled_function
 from ..dynamics import rnea
 from ..exceptions import ShapeError
-from .columns import column_names, regressor_pattern, single_entries
+from ._regressors import Regressor
+from ._triangles import update
+from .columns import INERTIA, column_names, regressor_pattern, single_entries
 from .regressors import regressor
 
-NUMBERS = 2**18  # of a regressor that is in memory at a time: 2 MB
+NUMBERS = 2**20  # of rows that are in memory at a time: 8 MB
 
 
 class SampleRows:
@@ -78,12 +83,6 @@ class SampleRows:
             places.append({k: ~(first["extra"] + k * count + e) for k in range(self.model.nv)})
         return places
 
-    def chunks(self, samples: int):
-        """Yield slices of samples whose regressor stays in cache."""
-        rows = max(64, NUMBERS // (self.model.nv * max(len(self.names), 1)) // 64 * 64)
-        for start in range(0, samples, rows):
-            yield slice(start, start + rows)
-
     def validated(self, samples: dict[str, object], extra) -> tuple[list[np.ndarray], np.ndarray]:
         """Return q (N, nq), v, a and others (N, nv) and the further columns (N, nv, count), or raise."""
         arrays = []
@@ -94,14 +93,18 @@ class SampleRows:
             rows = arrays[0].shape[0] if arrays else "samples"
             if array.ndim != 2 or array.shape[1] != width or (arrays and len(array) != rows):
                 expected = f"({rows}, {width})"
-                raise ShapeError(f"expected {name} of shape {expected}, got {np.shape(values)}", np.shape(values))
+                raise ShapeError(
+                    f"expected {name} of shape {expected}, got {np.shape(values)}", np.shape(values)
+                )
             arrays.append(array)
         shape = (len(arrays[0]), self.model.nv, len(self.extra))
         further = np.zeros((*shape[:2], 0)) if extra is None else as_real(extra, "extra")
         further = further[None] if further.ndim == 2 else further
         if further.shape != shape:
             what = f"entries of {', '.join(self.extra)}" if self.extra else "no further columns"
-            raise ShapeError(f"expected extra of shape {shape}, {what}; got {np.shape(extra)}", further.shape, shape)
+            raise ShapeError(
+                f"expected extra of shape {shape}, {what}; got {np.shape(extra)}", further.shape, shape
+            )
         return arrays, further
 
     def known(self, q, v, a) -> np.ndarray:
@@ -111,31 +114,48 @@ class SampleRows:
         bodies = 0.0 if self.bodies else rnea(self.model, q, v, a) - self.model.armature * a
         return bodies + rotors * a
 
-    def lanes(self, q, v, a, tau, use, extra) -> tuple[np.ndarray, np.ndarray]:
-        """Return both tables of columns of `_triangles.update`, shape (blocks, width, 8)."""
-        parts = [a[:, self.rotors] * self.ratios, v, np.sign(v), np.ones((len(v), 1)), tau, use]
-        second = _in_lanes([*parts, extra.reshape(len(v), -1)])
-        if not self.bodies:
-            return np.zeros((len(second), 0, 8)), second
-        return regressor(self.model, q, v, a, layout="lanes"), second
+    def parts(self, v, a, tau, use, extra) -> tuple[np.ndarray, ...]:
+        """Return the second table of `_triangles.update`."""
+        rotors = np.ascontiguousarray(a[:, self.rotors]) * self.ratios
+        return (
+            rotors,
+            v,
+            np.sign(v),
+            np.ones((1, 1)),
+            tau,
+            use,
+            extra.reshape(len(v), math.prod(extra.shape[1:])),
+        )
+
+    def add(self, arrays, use, extra, triangles) -> None:
+        """Update the triangles with samples (q, v, a, tau); raise the error that names a bad q."""
+        q, v, a, tau = (np.ascontiguousarray(array) for array in arrays)
+        tau = np.where(use, tau, 0.0) - self.known(q, v, a)
+        function = compiled_function(self.model, Regressor, ("lanes", INERTIA)) if self.bodies else None
+        parts = self.parts(v, a, tau, use, extra)
+        bad = update(function, (q, v, a), parts, len(q), self.counts, self.entries, self.uses, triangles)
+        if bad >= 0:
+            rnea(self.model, q[bad], v[bad], a[bad])
+
+    def chunks(self, samples: int):
+        """Yield slices of samples whose rows are not many numbers."""
+        rows = max(64, NUMBERS // (self.model.nv * max(len(self.names), 1)))
+        for start in range(0, samples, rows):
+            yield slice(start, start + rows)
 
     def matrix(self, q, v, a, extra) -> np.ndarray:
         """Return the rows, shape (N, nv, p)."""
-        first, second = self.lanes(q, v, a, np.zeros_like(v), np.zeros_like(v), extra)
-        Y = np.zeros((8 * len(second), self.model.nv, len(self.names)))
-        for c, places in enumerate(self.places):
-            for k, place in places.items():
-                Y[:, k, c] = (second[:, ~place] if place < 0 else first[:, place]).ravel()
-        return Y[: len(q)]
-
-
-def _in_lanes(parts: list[np.ndarray]) -> np.ndarray:
-    """Return columns (N, width) side by side in lanes, (blocks, width, 8); rows after the last are zero."""
-    N, width = len(parts[0]), sum(part.shape[1] for part in parts)
-    blocks = -(-N // 8)
-    table = np.zeros((8 * blocks, width))
-    np.concatenate(parts, axis=1, out=table[:N])
-    return np.ascontiguousarray(table.reshape(blocks, 8, width).transpose(0, 2, 1))
+        N, start = len(q), len(self.base.names) if self.base else 0
+        Y = np.zeros((N, self.model.nv, len(self.names)))
+        if self.base:
+            columns = INERTIA if len(self.base.columns) == 10 * self.model.njoints else (*INERTIA, "armature")
+            Y[:, :, :start] = regressor(self.model, q, v, a, columns=columns)[..., self.base.kept]
+        parts = self.parts(v, a, np.zeros_like(v), np.zeros_like(v), extra)
+        table = np.hstack([np.broadcast_to(part, (N, part.shape[1])) for part in parts])
+        for c in range(start, len(self.names)):
+            for k, place in self.places[c].items():
+                Y[:, k, c] = table[:, ~place]
+        return Y
 
 
 def require_usable(arrays: dict[str, np.ndarray], mask: np.ndarray | None) -> None:

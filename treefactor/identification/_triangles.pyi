@@ -1,10 +1,14 @@
 import numpy as np
 
+from ..derivatives._state_function import StateFunction
+
 def update(
-    first: np.ndarray,
-    second: np.ndarray,
+    function: StateFunction | None,
+    state: tuple[np.ndarray, ...],
+    parts: tuple[np.ndarray, ...],
+    samples: int,
     counts: np.ndarray,
-    columns: np.ndarray,
+    entries: np.ndarray,
     uses: np.ndarray,
     triangles: np.ndarray,
-) -> None: ...
+) -> int: ...

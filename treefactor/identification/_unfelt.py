@@ -25,6 +25,7 @@ from ..model.parameters import from_pseudo_inertia, moved_parameters, pseudo_ine
 
 ROUNDING = 1e-14  # relative size of vectors that rounding errors make
 GROWTH = 100.0  # images may be this much larger than what a basis already has in their direction
+STEPS = 100  # a direction grows by GROWTH in each, from ROUNDING to 1; there are ten directions at most
 ORDER = (0, 3, 2, 1, 6, 9, 4, 5, 7, 8)  # parameters of a body as they are eliminated: m, h_z, h_y, h_x, ...
 MOTIONS = {  # entries of the velocity of a body, linear before angular, that a joint about or along z moves
     "revolute": [5],
@@ -155,8 +156,9 @@ def _changes(
 ) -> list[tuple[np.ndarray, np.ndarray]]:
     """Return for every body changes (k, 10), with a rotor (k, 11), and their sizes (k,)."""
     inside = _seen_from_inside(links.placements)
-    V, W, conditions = [], [], []  # type: list[np.ndarray], list[np.ndarray], list[np.ndarray]
-    falling, found = np.zeros((1, 10)), []
+    V: list[np.ndarray] = []
+    W: list[np.ndarray] = []
+    conditions, found, falling = [], [], np.zeros((1, 10))
     falling[0, 1:4] = gravity / (np.linalg.norm(gravity) or 1.0)
     for i, (parent, S) in enumerate(zip(links.parents, links.motions, strict=True)):
         above, known = (V[parent], W[parent]) if parent >= 0 else (np.zeros((0, 6)), falling)
@@ -190,7 +192,7 @@ def closed(rows: np.ndarray, actions: np.ndarray) -> np.ndarray:
     """
     rows = compressed(rows)
     largest = float(np.linalg.norm(rows[:1]))
-    while len(rows):
+    for _ in range(STEPS if len(rows) else 0):
         images = (rows @ actions).reshape(-1, rows.shape[1])
         sizes = np.linalg.norm(rows, axis=1)
         within = images @ (rows / sizes[:, None]).T

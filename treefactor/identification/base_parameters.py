@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
-from .._util.validation import ReadOnly, as_real, as_size
+from .._util.validation import ReadOnly, as_real, as_size, as_tuple
 from ..exceptions import ShapeError
+from ..model.frames import body_number
 from ..model.model import require_model
 from ..tolerances import SNAP
 from ._combinations import EXACT, combination, echelon
 from ._numeric_rank import directions_of_samples
-from ._unfelt import Directions, directions_of_tree
+from ._unfelt import Directions, directions_of_tree, weak_directions
 from .columns import column_names
 
 SENSITIVE = (1e-12, 1e-4)  # sizes of directions that are reported: rounded numbers of a file make such ones
@@ -65,7 +67,8 @@ class BaseParameters(ReadOnly):
     unfelt : tuple of str, length p - count
         The rows of `null` as text; the first term is a parameter that is not kept.
     sensitive : tuple of Direction
-        Changes whose effect is between 1e-12 and 1e-4 of that of others: see `counts`.
+        Changes whose effect is between 1e-12 and 1e-4 of that of others: see `counts`. Empty where bodies are
+        known.
     from_tree : bool
         Whether the parameters follow from the tree. With mimic joints they are the numeric rank of regressors
         at random states instead.
@@ -132,7 +135,7 @@ class BaseParameters(ReadOnly):
 
 
 def base_parameters(
-    model, armature: bool = True, tolerance: float = 1e-9, snap: float = SNAP
+    model, armature: bool = True, tolerance: float = 1e-9, snap: float = SNAP, known: Sequence = ()
 ) -> BaseParameters:
     """Return the base parameters of a model, exactly from its tree, without samples.
 
@@ -149,6 +152,9 @@ def base_parameters(
     snap : float
         Angles (rad) this close to multiples of 90 degrees become these, lengths this small relative to the
         longest become 0, as ``generate`` does it; 0 changes nothing. ``snap=1e-5`` mends 1.5708 in a URDF.
+    known : sequence of str, int or Frame
+        Joints or bodies whose ten parameters are known, or that have no mass: their columns are not kept, and
+        are 0 in `K` and `null`. Subtract the forces of these bodies from measured ones.
 
     Returns
     -------
@@ -158,6 +164,8 @@ def base_parameters(
     ------
     TypeError, ValueError
         If the model is not a Model, or a tolerance is negative.
+    InvalidModelError, IndexError
+        If a known body does not exist.
 
     Notes
     -----
@@ -188,18 +196,32 @@ def base_parameters(
         found = directions_of_tree(model, bool(armature), snap, largest)
     else:
         found = directions_of_samples(model, bool(armature), largest)
-    return _reduced(found, columns, tolerance, model.coupling is None)
+    joints = {body_number(model, body, "known") for body in as_tuple(known, "known")} - {-1}
+    fixed = [10 * joint + k for joint in sorted(joints) for k in range(10)]
+    if fixed:
+        found = _without(found, fixed, tolerance)
+    return _reduced(found, columns, fixed, tolerance, model.coupling is None)
+
+
+def _without(found: Directions, fixed: list[int], tolerance: float) -> Directions:
+    """Return the unfelt changes that leave some parameters as they are."""
+    rows = found.rows[found.sizes <= tolerance]
+    if len(rows):
+        combinations, _ = weak_directions(rows[:, fixed].T, tolerance)
+        rows = combinations @ rows
+        rows[:, fixed] = 0.0
+    return found._replace(rows=rows, sizes=np.zeros(len(rows)))
 
 
 def _reduced(
-    found: Directions, columns: tuple[str, ...], tolerance: float, from_tree: bool
+    found: Directions, columns: tuple[str, ...], fixed: list[int], tolerance: float, from_tree: bool
 ) -> BaseParameters:
     """Return the base parameters that the unfelt directions leave."""
     exact = EXACT if from_tree else SAMPLED
     rows, dropped = echelon(found.rows[found.sizes <= tolerance], found.order, exact)
     at = np.argsort(dropped)
     rows, dropped, units = rows[at], dropped[at], found.units
-    kept = np.setdiff1d(np.arange(len(columns)), dropped)
+    kept = np.setdiff1d(np.arange(len(columns)), [*dropped, *fixed])
     scaled = np.zeros((len(kept), len(columns)))
     scaled[:, kept], scaled[:, dropped] = np.eye(len(kept)), -rows[:, kept].T
     K, null = scaled * (units[kept, None] / units), rows * (units / units[dropped, None])

@@ -43,9 +43,9 @@ class Estimate:
     values : ndarray, shape (p,)
         In kg, kg m, kg m^2, N m s/rad, N m, ...; NaN where the samples do not determine them.
     standard_deviations : ndarray, shape (p,)
-        From the weighted residual, for errors of the torques that are independent from row to row. Samples that
-        follow each other closely have errors that are not, and real deviations are then larger. NaN where not
-        determined, and where there are no more rows than parameters.
+        From the weighted residual, for errors of the torques that are independent from row to row. Samples
+        that follow each other closely have errors that are not, and real deviations are then larger. NaN
+        where not determined, and where there are no more rows than parameters.
     rank : int
         Number of independent columns; p if everything is determined.
     cond : float
@@ -134,7 +134,10 @@ class Estimate:
         for name, value, deviation in zip(self.names, self.values, self.standard_deviations, strict=True):
             text = "not excited" if np.isnan(value) else f"{value:.5g}"
             lines.append(f"{text:>12}  {deviation:10.2g}  {name}")
-        lines += ["", f"rank {self.rank} of {len(self.names)}, condition of the scaled columns {self.cond:.3g}"]
+        lines += [
+            "",
+            f"rank {self.rank} of {len(self.names)}, condition of the scaled columns {self.cond:.3g}",
+        ]
         lines += [f"no torque of the samples feels {direction}" for direction in self.directions]
         lines += ["", "root mean square of residual and torque:"]
         residuals, torques, relative = self.residuals

@@ -8,7 +8,6 @@ from .._util.validation import as_array, as_vector
 from ..exceptions import DtypeError, ShapeError
 from ._least_squares import Solution, solve, triangle_of
 from ._sample_rows import SampleRows, require_usable
-from ._triangles import update
 from .base_parameters import base_parameters
 from .columns import KINDS, chosen
 from .estimate import Estimate, PhysicalEstimate, Residuals
@@ -22,26 +21,28 @@ ABSENT = 1e-13  # a column of a freedom whose norm is a smaller share of the lar
 class Identification:
     """Collect samples of a robot's motion, and estimate its parameters from them.
 
-    The equations of motion are linear in the parameters x: tau = Y(q, v, a) x. Of the inertial parameters only
-    the combinations of `base_parameters` can be found; with them, every freedom can have a viscous friction
-    (times v), a dry friction (times the sign of v) and an offset, and freedoms of one-freedom joints a rotor
-    inertia (times a).
+    The equations of motion are linear in the parameters x: tau = Y(q, v, a) x. Of the inertial parameters
+    only the combinations of `base_parameters` can be found; with them, every freedom can have a viscous
+    friction (times v), a dry friction (times the sign of v) and an offset, and freedoms of one-freedom joints
+    a rotor inertia (times a).
 
-    Samples are not stored. The state is one triangle R_k for every freedom k, with ``R_k^T R_k = [Y_k, tau_k]^T
-    [Y_k, tau_k]``, updated by Householder reflections: normal equations would lose half of the digits. A freedom
-    feels only the bodies that it carries, so that these triangles together cost less than half of a common one,
-    and any weights of the freedoms can be chosen when the problem is solved.
+    Samples are not stored. The state is one triangle R_k for every freedom k, with
+    ``R_k^T R_k = [Y_k, tau_k]^T [Y_k, tau_k]``, updated by Householder reflections: normal equations would
+    lose half of the digits. A freedom feels only the bodies that it carries, so that these triangles together
+    cost less than half of a common one, and any weights of the freedoms can be chosen when the problem is
+    solved.
 
     Parameters
     ----------
     model : Model
-        Its inertias are used for columns that are not estimated only: without "inertia" in columns, the torques
-        of its bodies are known.
+        Its inertias are used for columns that are not estimated only: without "inertia" in columns, the
+        torques of its bodies are known.
     columns : sequence of str
         Any of "inertia", "armature", "viscous", "dry", "offset".
     weights : array_like, shape (nv,), optional
-        By which the rows of every freedom are multiplied: one over the standard deviation of its torque; 0 leaves
-        a freedom out. By default one over the deviation of the residual of a first solution with equal weights.
+        By which the rows of every freedom are multiplied: one over the standard deviation of its torque; 0
+        leaves a freedom out. By default one over the deviation of the residual of a first solution with equal
+        weights.
     extra : sequence of str, optional
         Names of further columns, such as couplings of motors; `add` takes their entries.
 
@@ -87,7 +88,9 @@ class Identification:
         self._triangles = np.zeros(int((self._samples.counts**2).sum()))
 
     def __repr__(self) -> str:
-        return f"<Identification of {self.model.name!r}: {len(self.names)} parameters, {self.rows.sum()} rows>"
+        return (
+            f"<Identification of {self.model.name!r}: {len(self.names)} parameters, {self.rows.sum()} rows>"
+        )
 
     def add(self, q, v, a, tau, mask=None, extra=None) -> None:
         """Add samples of a motion.
@@ -99,11 +102,11 @@ class Identification:
         v, a : array_like, shape (N, nv) or (nv,)
             Velocities and accelerations.
         tau : array_like, shape (N, nv) or (nv,)
-            Torques measured at the joints, N m or N. For a floating base the force on the base is measured, too:
-            zero in flight; otherwise leave its six rows out.
+            Torques measured at the joints, N m or N. For a floating base the force on the base is measured,
+            too: zero in flight; otherwise leave its six rows out.
         mask : array_like of bool, shape (N, nv), optional
-            Rows to use. Leave out what is not measured, and rows whose velocity is so small that its sign is noise
-            if there is dry friction: see `slow_rows`.
+            Rows to use. Leave out what is not measured, and rows whose velocity is so small that its sign is
+            noise if there is dry friction: see `identification.slow_rows`.
         extra : array_like, shape (N, nv, count), optional
             Entries of the further columns.
 
@@ -113,18 +116,15 @@ class Identification:
             If an argument has another shape.
         NonFiniteError
             If an entry is NaN or infinite, other than torques that the mask leaves out.
+        ConfigurationError
+            If a quaternion or (cos, sin) of q does not have unit length.
         """
         given = {"q": q, "v": v, "a": a, "tau": tau}
         arrays, further = self._samples.validated(given, extra)
         mask = None if mask is None else _checked_mask(mask, arrays[3].shape)
         require_usable(dict(zip(given, arrays, strict=True)) | {"extra": further}, mask)
         use = np.ones(arrays[3].shape) if mask is None else mask.astype(float)
-        for part in self._samples.chunks(len(use)):
-            q, v, a, tau = (array[part] for array in arrays)
-            tau = np.where(use[part], tau, 0.0) - self._samples.known(q, v, a)
-            tables = self._samples.lanes(q, v, a, tau, use[part], further[part])
-            rows = self._samples
-            update(*tables, rows.counts, rows.entries, rows.uses, self._triangles)
+        self._samples.add(arrays, use, further, self._triangles)
         self.rows = self.rows + use.sum(axis=0).astype(int)
 
     def merge(self, other: Identification) -> None:

@@ -60,6 +60,10 @@ class PhysicalFit(NamedTuple):
     iterations : int
     converged : bool
         Whether a further step would reduce the objective by less than the tolerance.
+
+    Notes
+    -----
+    Thread-compatible.
     """
 
     parameters: np.ndarray
@@ -171,10 +175,11 @@ def _checked_prior(prior) -> np.ndarray:
 
 
 def _vector(values, name: str) -> np.ndarray:
-    """Return values as a vector of any size; infinite ones are allowed."""
+    """Return values as a vector of any size, with numbers that are finite or -inf."""
     array = as_real(values, name)
-    if array.ndim != 1 or np.isnan(array).any():
-        raise ShapeError(f"{name} must be a vector without NaN, got shape {array.shape}", array.shape)
+    if array.ndim != 1:
+        raise ShapeError(f"{name} must be a vector, got shape {array.shape}", array.shape)
+    require_finite(np.where(array == -np.inf, 0.0, array), name)
     return array
 
 
@@ -215,7 +220,7 @@ def _prior_factors(prior: np.ndarray) -> np.ndarray:
     typical = sizes.sum() * mass / mass.sum()
     sizes = np.where(sizes > POINT * typical, sizes, typical)
     if not (sizes > 0.0).all():
-        raise InvalidModelError("the bodies of prior are points: give one of them a tensor of inertia")
+        raise InvalidModelError("the bodies of prior have no size: give one of them a tensor of inertia")
     moments, axes = np.linalg.eigh(S)
     moments = np.maximum(moments, THINNEST * sizes[:, None])
     S = (axes * moments[:, None, :]) @ axes.swapaxes(1, 2)
@@ -307,12 +312,13 @@ def _minimize(problem: _Problem, y: np.ndarray, final: float, tolerance: float, 
         moved = A @ np.concatenate([step, change])
         predicted = r @ r - np.sum((r + moved) ** 2)
         objective = r[:rows] @ r[:rows] + problem.rest + strength * _divergences(X).sum()
-        if strength == final and predicted <= tolerance * objective:
+        small = predicted <= tolerance * objective
+        if small and strength == final:
             return X, y, iteration, True
         changes = np.tensordot(step.reshape(bodies, 10), SYMMETRIC, 1)
         length = _length(r[:rows], moved[:rows], X, changes, strength)
         X, y = X @ _upper(np.eye(4) + length * changes), y + length * change
-        if length > 0.5:
+        if small or length > 0.5:
             strength = max(final, EASED * strength)
     return X, y, max_iterations, False
 

@@ -39,8 +39,9 @@ def slow_rows(v, share: float = 0.01) -> np.ndarray:
 def torque_delay(tau, predicted, step: float) -> np.ndarray:
     """Return by how much measured torques come later than predicted ones.
 
-    The delay of every freedom is the shift with the smallest mean square difference, between samples by a parabola.
-    An estimate from late torques takes part of the delay into its parameters: the delay found is too small then.
+    The delay of every freedom is the shift with the smallest mean square difference, between samples by a
+    parabola. An estimate from late torques takes part of the delay into its parameters: the delay found is
+    too small then.
 
     Parameters
     ----------
@@ -63,7 +64,9 @@ def torque_delay(tau, predicted, step: float) -> np.ndarray:
     """
     tau, predicted = as_real(tau, "tau"), as_real(predicted, "predicted")
     if tau.ndim != 2 or tau.shape != predicted.shape or len(tau) < 3:
-        raise ShapeError(f"expected two arrays of shape (N, nv), N >= 3, got {tau.shape} and {predicted.shape}")
+        raise ShapeError(
+            f"expected two arrays of shape (N, nv), N >= 3, got {tau.shape} and {predicted.shape}"
+        )
     squares = _mean_square_differences(tau, predicted)
     best = np.clip(squares.argmin(axis=0), 1, len(squares) - 2)
     before, at, after = (squares[best + k, range(tau.shape[1])] for k in (-1, 0, 1))

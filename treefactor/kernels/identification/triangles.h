@@ -17,37 +17,77 @@
 
 typedef double ISA(Register) __attribute__((vector_size(REGISTER)));
 
-INLINE double ISA(dot)(const ISA(Register) *x, const ISA(Register) *y)
+/* A reflection 1 - scale v v^T with v = (first, panel column): of the row of R and of the panel. */
+typedef struct {
+    double first, scale;
+} ISA(Reflection);
+
+INLINE double ISA(sum)(ISA(Register) x)
 {
-    ISA(Register) even = {0}, odd = {0};
     double sum = 0.0;
-    UNROLL for (int i = 0; i < PARTS; i += 2) {
-        even += x[i] * y[i];
-        odd += x[i + 1] * y[i + 1];
-    }
-    even += odd;
-    UNROLL for (int i = 0; i < WIDTH; i++) sum += even[i];
+    UNROLL for (int i = 0; i < WIDTH; i++) sum += x[i];
     return sum;
 }
 
-/* R, panel <- R', 0 by reflections: the plain loop of the picture above; the panel is overwritten */
+INLINE double ISA(dot)(const ISA(Register) *x, const ISA(Register) *y)
+{
+    ISA(Register) sums[4] = {{0}};
+    for (int i = 0; i < PARTS; i += 4) UNROLL for (int k = 0; k < 4; k++) sums[k] += x[i + k] * y[i + k];
+    return ISA(sum)((sums[0] + sums[1]) + (sums[2] + sums[3]));
+}
+
+/* the reflection that makes the panel column x zero; *diagonal <- the norm of (*diagonal, x), sign reversed */
+INLINE ISA(Reflection) ISA(reflection)(double *diagonal, const ISA(Register) *x)
+{
+    const double square = ISA(dot)(x, x), old = *diagonal;
+    if (square < DBL_MIN) return (ISA(Reflection)){0.0, 0.0};   /* its inverse would be infinite */
+    const double norm = sqrt(old * old + square);
+    *diagonal = old > 0.0 ? -norm : norm;
+    const double first = old - *diagonal;
+    return (ISA(Reflection)){first, -1.0 / (*diagonal * first)};
+}
+
+/* Apply the reflections f of v, then g of w, to `columns` columns of the panel from x on, and to their entries r and s
+ * of two rows of R. `cross` is v.w: both products are formed before anything changes. */
+INLINE void ISA(apply)(int columns, ISA(Reflection) f, const ISA(Register) *v, ISA(Reflection) g,
+                       const ISA(Register) *w, double cross, double *r, double *s, ISA(Register) *x)
+{
+    ISA(Register) with_v[4] = {{0}}, with_w[4] = {{0}};
+    double t[4], u[4];
+    for (int i = 0; i < PARTS; i++) UNROLL for (int c = 0; c < columns; c++) {
+        with_v[c] += v[i] * x[c * PARTS + i];
+        with_w[c] += w[i] * x[c * PARTS + i];
+    }
+    UNROLL for (int c = 0; c < columns; c++) {
+        t[c] = f.scale * (f.first * r[c] + ISA(sum)(with_v[c]));
+        u[c] = g.scale * (g.first * s[c] + ISA(sum)(with_w[c]) - t[c] * cross);
+        r[c] -= t[c] * f.first;
+        s[c] -= u[c] * g.first;
+    }
+    for (int i = 0; i < PARTS; i++) UNROLL for (int c = 0; c < columns; c++)
+        x[c * PARTS + i] = x[c * PARTS + i] - t[c] * v[i] - u[c] * w[i];
+}
+
+/* R, panel <- R', 0: the loop of the picture above, two reflections and four columns at a time, so that a register of
+ * the panel is loaded once for four products; the panel is overwritten */
 static void ISA(eliminate)(ptrdiff_t count, double *R, double *panel)
 {
-    for (ptrdiff_t j = 0; j < count; j++) {
-        const ISA(Register) *v = (const ISA(Register) *)(panel + j * PANEL_ROWS);
-        double *r = R + j * count;
-        const double square = ISA(dot)(v, v);
-        if (square < DBL_MIN) continue;             /* its inverse would be infinite */
-        const double norm = sqrt(r[j] * r[j] + square);
-        const double diagonal = r[j] > 0.0 ? -norm : norm, first = r[j] - diagonal, scale = -1.0 / (diagonal * first);
-        r[j] = diagonal;
-        for (ptrdiff_t c = j + 1; c < count; c++) {
-            ISA(Register) *x = (ISA(Register) *)(panel + c * PANEL_ROWS);
-            const double t = scale * (first * r[c] + ISA(dot)(v, x));
-            r[c] -= t * first;
-            UNROLL for (int i = 0; i < PARTS; i++) x[i] -= t * v[i];
-        }
+    ISA(Register) *a = (ISA(Register) *)panel;
+    ptrdiff_t j = 0;
+    for (; j + 1 < count; j += 2) {
+        ISA(Register) *v = a + j * PARTS, *w = v + PARTS;
+        double *r = R + j * count, *s = r + count;
+        const ISA(Reflection) f = ISA(reflection)(r + j, v);
+        const double t = f.scale * (f.first * r[j + 1] + ISA(dot)(v, w));
+        r[j + 1] -= t * f.first;
+        UNROLL for (int i = 0; i < PARTS; i++) w[i] -= t * v[i];
+        const ISA(Reflection) g = ISA(reflection)(s + j + 1, w);
+        const double cross = ISA(dot)(v, w);
+        ptrdiff_t c = j + 2;
+        for (; c + 4 <= count; c += 4) ISA(apply)(4, f, v, g, w, cross, r + c, s + c, a + c * PARTS);
+        for (; c < count; c++) ISA(apply)(1, f, v, g, w, cross, r + c, s + c, a + c * PARTS);
     }
+    if (j < count) ISA(reflection)(R + j * count + j, a + j * PARTS);
 }
 
 static void ISA(update)(ptrdiff_t count, const ptrdiff_t *column, ptrdiff_t use, const LaneColumns *table,
