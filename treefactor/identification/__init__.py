@@ -3,9 +3,9 @@
 `regressors` has the matrices, `columns` the names of their columns; `base_parameters` finds the combinations
 that the forces of the joints depend on, `excitation` names what measured motions do not show, and `exciting`
 designs motions that show it. `identification` estimates parameters from samples, which `measurements` reads
-from files and `samples` judges; `measured_fit` holds a part of them out. `physical` fits bodies that can exist,
-`payload` finds what a joint carries, `gradients` changes gradients to coordinates of bodies that can exist,
-`urdf` writes robots with new inertias.
+from files and `samples` judges; `measured_fit` holds a part of them out. `physical` fits bodies that can
+exist, `payload` finds what a joint carries, `gradients` changes gradients to coordinates of bodies that can
+exist, `urdf` writes robots with new inertias.
 """
 
 from .base_parameters import BaseParameters, Direction, base_parameters
