@@ -4,7 +4,7 @@ import inspect
 
 import numpy as np
 import pytest
-from helpers.public_objects import ARM, LINKAGE, MODEL, OBJECTS, PROBLEM, TREE, standing
+from helpers.public_objects import ARM, FIT, LINKAGE, MODEL, OBJECTS, PROBLEM, TREE, standing
 from helpers.strategies import spd_matrix
 
 import treefactor as tf
@@ -153,6 +153,16 @@ CASES = {  # functions of arrays, and arrays that they accept; by the name of wh
     "centroidal_inertia": (
         lambda q, out: tf.centroidal_inertia(MODEL, q, out=out),
         *(Q, np.empty((3, 3))),
+    ),
+    "Identification.add": (
+        lambda q, v, a, tau: tf.Identification(MODEL).add(q, v, a, tau),
+        *(Q, V, V, V),
+    ),
+    "Estimate.predict": (FIT.solve().predict, Q, V, V),
+    "identification.slow_rows": (identification.slow_rows, EYE),
+    "identification.torque_delay": (
+        lambda tau, predicted: identification.torque_delay(tau, predicted, 0.1),
+        *(np.eye(3), np.eye(3)),
     ),
     "BaseParameters.values": (BASE.values, np.ones(len(BASE.columns))),
     "identification.directions_not_excited": (

@@ -50,6 +50,9 @@ MAXIMAL = constraints.MaximalCoordinates.from_model(LINKAGE.model)
 BEAM = flexible_chain.FlexibleLink.beam("beam", [0, 0, 1], 2.0, 3.0, 100.0)
 ROW = check.Row("robot", "fixed", "engine", detail=check.Detail((-1, 0), ("a", "b"), np.eye(2)))
 
+FIT = tf.Identification(MODEL, columns=("inertia", "viscous"))
+_rng = np.random.default_rng(0)
+FIT.add(tf.random_configuration(MODEL, _rng, size=(30,)), *_rng.normal(size=(3, 30, MODEL.nv)))
 HINGE = tf.Model([tf.Joint("hinge", "revolute", axis=[0, 1, 0], lower=-1.0, upper=1.0)])
 LOAD = identification.PayloadIdentification(HINGE, 0)
 BOX = tf.Inertia(1.0, tensor=0.1 * np.eye(3)).parameters
@@ -62,6 +65,7 @@ OBJECTS = {  # by the names of the API reference
     "BaseParameters": tf.base_parameters(MODEL),
     "BoundFactor": tf.BoundFactor(np.eye(2), tf.Tree([-1, 0])),
     "Factor": tf.factor(spd_matrix(TREE, 1), TREE),
+    "Identification": FIT,
     "Inertia": MODEL.joints[0].inertia,
     "Inertias": tf.Inertias(MODEL, MODEL.parameters),
     "Joint": MODEL.joints[0],
@@ -107,6 +111,9 @@ OBJECTS = {  # by the names of the API reference
     "flexible_chain.FlexibleLink": BEAM,
     "growth.Growth": growth.Growth("chain", TREE, np.ones(3), 1),
     "identification.Direction": identification.Direction(1e-6, "m of a - m of b"),
+    "identification.Estimate": FIT.solve(),
+    "identification.PhysicalEstimate": FIT.physical(),
+    "identification.Residuals": FIT.residuals(FIT.solve()),
     "identification.ExcitingMotion": identification.ExcitingMotion(HINGE, np.zeros((1, 5)), 2.0, 1.0),
     "identification.Payload": LOAD.solve(),
     "identification.PayloadIdentification": LOAD,

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 
-from .._util.validation import as_array, as_vector
+from .._util.validation import Sealed, as_array, as_vector
 from ..exceptions import DtypeError, ShapeError
+from ..model.model import Model, require_model
 from ._least_squares import Solution, solve, triangle_of
 from ._sample_rows import SampleRows, require_usable
-from .base_parameters import base_parameters
+from .base_parameters import BaseParameters, base_parameters
 from .columns import KINDS, chosen
 from .estimate import Estimate, PhysicalEstimate, Residuals
 from .physical import fit_physical
@@ -18,7 +19,7 @@ NOISE_FREE = 1e-8  # smallest residual of a freedom that weighs it, as a share o
 ABSENT = 1e-13  # a column of a freedom whose norm is a smaller share of the largest is rounding
 
 
-class Identification:
+class Identification(Sealed):
     """Collect samples of a robot's motion, and estimate its parameters from them.
 
     The equations of motion are linear in the parameters x: tau = Y(q, v, a) x. Of the inertial parameters
@@ -57,6 +58,7 @@ class Identification:
 
     Notes
     -----
+    Thread-compatible.
     Picklable. `add` changes the object: give every thread its own, and merge them.
 
     Examples
@@ -76,16 +78,33 @@ class Identification:
     True
     """
 
-    def __init__(self, model, columns=KINDS, weights=None, extra=()):
-        self.model = model
-        self.columns = chosen(columns)
-        self.weights = None if weights is None else _checked_weights(weights, model.nv)
-        self.base = base_parameters(model, "armature" in self.columns) if "inertia" in self.columns else None
-        self.extra = tuple(extra)
-        self._samples = SampleRows(model, self.columns, self.base, self.extra)
-        self.names = self._samples.names
-        self.rows = np.zeros(model.nv, dtype=int)
-        self._triangles = np.zeros(int((self._samples.counts**2).sum()))
+    model: Model
+    columns: tuple[str, ...]
+    weights: np.ndarray | None
+    extra: tuple[str, ...]
+    base: BaseParameters | None
+    names: tuple[str, ...]
+    rows: np.ndarray
+    _samples: SampleRows
+    _triangles: np.ndarray
+
+    def __init__(self, model: Model, columns=KINDS, weights=None, extra=()):
+        require_model(model)
+        columns, extra = chosen(columns), tuple(extra)
+        weights = None if weights is None else _checked_weights(weights, model.nv)
+        base = base_parameters(model, "armature" in columns) if "inertia" in columns else None
+        samples = SampleRows(model, columns, base, extra)
+        self._keep(
+            model=model,
+            columns=columns,
+            weights=weights,
+            extra=extra,
+            base=base,
+            names=samples.names,
+            rows=np.zeros(model.nv, dtype=int),
+            _samples=samples,
+            _triangles=np.zeros(int((samples.counts**2).sum())),
+        )
 
     def __repr__(self) -> str:
         return (
@@ -125,7 +144,7 @@ class Identification:
         require_usable(dict(zip(given, arrays, strict=True)) | {"extra": further}, mask)
         use = np.ones(arrays[3].shape) if mask is None else mask.astype(float)
         self._samples.add(arrays, use, further, self._triangles)
-        self.rows = self.rows + use.sum(axis=0).astype(int)
+        self._keep(rows=self.rows + use.sum(axis=0).astype(int))
 
     def merge(self, other: Identification) -> None:
         """Add the samples of another identification of the same model and columns.
@@ -138,8 +157,8 @@ class Identification:
         if not isinstance(other, Identification) or other.names != self.names:
             raise ValueError("expected an Identification of the same parameters: make both alike")
         own = zip(self._split(), other._split(), strict=True)
-        self._triangles = np.concatenate([triangle_of(pair).ravel() for pair in own])
-        self.rows = self.rows + other.rows
+        merged = np.concatenate([triangle_of(pair).ravel() for pair in own])
+        self._keep(_triangles=merged, rows=self.rows + other.rows)
 
     def _split(self) -> list[np.ndarray]:
         """Return the triangle of every freedom, its torque in the last column."""
@@ -232,7 +251,10 @@ class Identification:
             names=self.names,
             values=values,
             residuals=self._residuals(values),
-            fit=found,
+            parameters=found.parameters,
+            divergences=found.divergences,
+            iterations=found.iterations,
+            converged=found.converged,
         )
 
     def residuals(self, estimate: Estimate | PhysicalEstimate) -> Residuals:
@@ -274,8 +296,8 @@ class Identification:
 
     def _weights_of(self, values: np.ndarray) -> np.ndarray:
         """Return one over the deviation of the residual of every freedom."""
-        residuals, torques, _ = self._residuals(values)
-        deviations = np.maximum(residuals, NOISE_FREE * np.nanmax(torques, initial=0.0))
+        found = self._residuals(values)
+        deviations = np.maximum(found.residuals, NOISE_FREE * np.nanmax(found.torques, initial=0.0))
         return np.divide(1.0, deviations, out=np.ones_like(deviations), where=deviations > 0)
 
     def _estimate(self, found: Solution, weights: np.ndarray, norms: np.ndarray) -> Estimate:
@@ -290,7 +312,7 @@ class Identification:
             cond=found.cond,
             unfelt=found.unfelt,
             residuals=self._residuals(found.values),
-            rows=self.rows,
+            rows=self.rows.copy(),
             weights=weights,
             solution=found.values,
             scale=np.where(norms > 0, norms, 1.0),
