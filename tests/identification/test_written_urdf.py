@@ -54,7 +54,7 @@ def arm(tmp_path):
 
 
 def heavier(model, factor=1.5, added=0.0):
-    """Return the model with heavier bodies, and a mass added to each at its joint's origin and (0, 0, 0.1)."""
+    """Return the model with heavier bodies, and a mass added to each at (0, 0, 0.1)."""
     pi = factor * model.parameters
     pi += added * tf.Inertia(1.0, [0, 0, 0.1], np.eye(3) * 0.01).parameters
     return model.with_parameters(pi)

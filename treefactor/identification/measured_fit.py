@@ -336,6 +336,6 @@ def _failures(estimate: Estimate, joints: Sequence[JointResidual], bodies) -> li
             f"held-out torques are predicted with a residual of {whole.held_out:.1%}, those of the fit with "
             f"{whole.fit:.1%}: the parameters describe the samples of the fit only"
         )
-    if bodies is not None and not bodies.fit.converged:
+    if bodies is not None and not bodies.converged:
         failures.append("the fit of bodies that can exist did not converge")
     return failures
