@@ -81,6 +81,19 @@ def test_parameters_friction_page_and_urdf_of_a_noisy_arm(folder, capsys):
     assert np.linalg.norm(tf.rnea(written, q, v, a) - wanted) < 0.2 * np.linalg.norm(wanted)
 
 
+def test_a_link_with_less_than_what_is_attached_gets_the_whole_body(folder, capsys, monkeypatch):
+    heavy = measured_arm.URDF.replace('<mass value="0.2"/>', '<mass value="5"/>')
+    monkeypatch.setattr(measured_arm, "URDF", heavy)
+    measured_arm.write(folder)
+    assert run("--urdf", "new.urdf") == 0
+    assert (
+        "merged links on fixed joints lose theirs, because link 'lower' would get" in capsys.readouterr().out
+    )
+    text = (folder / "new.urdf").read_text()
+    assert text.count("<inertial>") == heavy.count("<inertial>") - 1
+    assert not tf.Model.from_urdf("new.urdf").faults()
+
+
 def test_without_noise_the_truth_is_found(folder):
     measured_arm.write(folder)
     assert run("--json", "fit.json", "--hold-out", "0.5", "--decimate", "5") == 0
@@ -150,6 +163,7 @@ MISTAKES = {
         ["arm.urdf", "motion.csv", "--cutoff", "300"],
         "motion.csv: the cutoff must lie below half of the sampling rate, 250 Hz",
     ),
+    "columns": (["arm.urdf", "motion.csv", "--physical", "--columns", "dry"], "add inertia to --columns"),
     "a slow cutoff": (
         ["arm.urdf", "motion.csv", "--cutoff", "0.05"],
         "samples are too few for a cutoff of 0.05 Hz",

@@ -21,6 +21,9 @@ def run_identify(options: argparse.Namespace) -> int:
     robot = robots.find(options.robot, on_floating_base(options))
     if options.urdf and robot.is_mjcf:
         raise TreefactorError(f"--urdf writes a URDF like the one it reads, and {robot.path} is an MJCF")
+    bodies = options.physical or options.urdf is not None
+    if bodies and "inertia" not in options.columns:
+        raise TreefactorError("bodies that can exist need the columns of inertias: add inertia to --columns")
     model = robots.model_of(robot)
     name = Path(robot.name).stem if Path(robot.name).is_file() else robot.name
     title = f"{name}, {robot.base} base"
@@ -32,7 +35,7 @@ def run_identify(options: argparse.Namespace) -> int:
         measurements = read_measurements(options.data, model, options.cutoff, options.decimate, options.rate)
         fit = fit_measurements(
             *(model, measurements, options.columns, options.hold_out, options.block, options.slow_share),
-            options.physical or options.urdf is not None,
+            bodies,
         )
         meta = {
             "treefactor": __version__,
