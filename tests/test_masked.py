@@ -4,7 +4,7 @@ import inspect
 
 import numpy as np
 import pytest
-from helpers.public_objects import FIT, LINKAGE, MODEL, OBJECTS, PROBLEM, TREE, standing
+from helpers.public_objects import ARM, FIT, LINKAGE, MODEL, OBJECTS, PROBLEM, TREE, standing
 from helpers.strategies import spd_matrix
 
 import treefactor as tf
@@ -183,6 +183,10 @@ CASES = {  # functions of arrays, and arrays that they accept; by the name of wh
     ),
     "ExcitingMotion.at": (OBJECTS["identification.ExcitingMotion"].at, np.zeros(3)),
     "identification.log_cholesky_gradient": (identification.log_cholesky_gradient, BODY, BODY),
+    "identification.Measurements.of": (
+        lambda t, q, tau, v, a: identification.Measurements.of(ARM, t, q, tau, v, a, cutoff=0),
+        *(np.arange(9.0), *np.zeros((4, 9, 1))),
+    ),
     "bind": (lambda q, out: tf.bind(tf.crba, MODEL, q, out=out)(), Q, OUT),
     "factor": (lambda H, shift: tf.factor(H, TREE, shift=shift), H, B),
     "factor of a batch": (lambda H: tf.factor(H, TREE), HS),

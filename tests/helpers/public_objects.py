@@ -56,6 +56,10 @@ FIT.add(tf.random_configuration(MODEL, _rng, size=(30,)), *_rng.normal(size=(3, 
 HINGE = tf.Model([tf.Joint("hinge", "revolute", axis=[0, 1, 0], lower=-1.0, upper=1.0)])
 LOAD = identification.PayloadIdentification(HINGE, 0)
 BOX = tf.Inertia(1.0, tensor=0.1 * np.eye(3)).parameters
+ARM = tf.Model([tf.Joint("arm", "revolute", axis=[0, 1, 0], inertia=tf.Inertia(1.0, [0, 0, 1], np.eye(3)))])
+TIMES = 0.01 * np.arange(300)
+MEASURED = identification.Measurements.of(ARM, TIMES, np.sin(TIMES**2)[:, None], np.ones((300, 1)), cutoff=10)
+MEASURED_FIT = identification.fit_measurements(ARM, MEASURED, ("inertia", "armature"), physical=True)
 
 OBJECTS = {  # by the names of the API reference
     "BaseParameters": tf.base_parameters(MODEL),
@@ -115,6 +119,10 @@ OBJECTS = {  # by the names of the API reference
     "identification.Payload": LOAD.solve(),
     "identification.PayloadIdentification": LOAD,
     "identification.PhysicalFit": identification.fit_physical(np.eye(2), np.eye(10)[:1], [BOX]),
+    "identification.FittedParameter": MEASURED_FIT.parameters[0],
+    "identification.JointResidual": MEASURED_FIT.joints[0],
+    "identification.MeasuredFit": MEASURED_FIT,
+    "identification.Measurements": MEASURED,
     "mechanisms.Mechanism": LINKAGE,
     "mlcp.Problem": PROBLEM,
     "mlcp.Sensitivity": tf.mlcp.sensitivity(tf.mlcp.solve(PROBLEM)),
