@@ -46,6 +46,10 @@ class FittedParameter(NamedTuple):
         Of the fitted bodies that can exist; NaN without these.
     before : float
         Of the model; NaN for friction and offsets, which a model does not have.
+
+    Notes
+    -----
+    Immutable.
     """
 
     name: str
@@ -70,6 +74,10 @@ class JointResidual(NamedTuple):
         Least-squares estimate: of the samples of the fit, and of those held out.
     bodies : float
         Of those held out, with the fitted bodies that can exist.
+
+    Notes
+    -----
+    Immutable.
     """
 
     name: str
