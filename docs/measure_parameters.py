@@ -135,27 +135,25 @@ def beside_a_loop(case: robot_times.Case, count: int) -> dict[str, float]:
     return seconds({name: (call, count) for name, call in calls.items()})
 
 
-def of_regressors(case: robot_times.Case, few: int, many: int) -> dict[str, float]:
-    """Return seconds per sample of regressors, of products with them, of rnea, and of Pinocchio's."""
+def of_regressors(case: robot_times.Case, few: int, many: int) -> dict[str, dict[str, float]]:
+    """Return seconds per sample of regressors in the cache and in memory, of rnea, and of Pinocchio's."""
     model, data, ours = case.model, case.model.createData(), case.moving.ours
-    calls: dict[str, tuple[Callable, int]] = {}
-    for where, count in (("few", few), ("many", many)):
+    found = {}
+    for where, count, layouts in (("cache", few, ("lanes", "packed", "dense")), ("memory", many, ("dense",))):
         q, v, a, lam = states(case, "q v a tau", count)
-        ways = {
-            "packed": partial(tf.regressor, ours, q, v, a, layout="packed"),
-            "dense": partial(tf.regressor, ours, q, v, a),
-            "transpose": partial(tf.regressor_transpose_times, ours, q, v, a, lam),
-            "rnea": partial(tf.rnea, ours, q, v, a),
-        }
-        for name, run in ways.items():
-            calls[f"{name}, {where}"] = partial(run, out=run()), count
-    q, v, a = states(case, "q v a", few)
+        ways = {layout: partial(tf.regressor, ours, q, v, a, layout=layout) for layout in layouts}
+        ways["transpose"] = partial(tf.regressor_transpose_times, ours, q, v, a, lam)
+        ways["rnea"] = partial(tf.rnea, ours, q, v, a)
+        calls = {name: (partial(run, out=run()), count) for name, run in ways.items()}
+        calls["Pinocchio"] = partial(pinocchio_loop, model, data, q[:few], v[:few], a[:few]), few
+        found[where] = seconds(calls)
+    return found
 
-    def loop():
-        for k in range(few):
-            pin.computeJointTorqueRegressor(model, data, q[k], v[k], a[k])
 
-    return seconds(calls | {"Pinocchio": (loop, few)})
+def pinocchio_loop(model, data, q: np.ndarray, v: np.ndarray, a: np.ndarray) -> None:
+    """Compute Pinocchio's regressor of every sample."""
+    for k in range(len(q)):
+        pin.computeJointTorqueRegressor(model, data, q[k], v[k], a[k])
 
 
 def of_base_parameters(case: robot_times.Case) -> dict:
@@ -188,12 +186,13 @@ def identification(samples: int, calls: int) -> dict[str, float]:
     q, v, a = (rng.uniform(-1.0, 1.0, (samples, ours.nv)) for _ in range(3))
     tau = tf.rnea(ours, q, v, a)
 
-    def loop():
-        for k in range(calls):
-            pin.computeJointTorqueRegressor(model, data, q[k % samples], v[k % samples], a[k % samples])
-
     fit = tf.Identification(ours, columns=("inertia",))
-    return seconds({"samples": (partial(fit.add, q, v, a, tau), 1), "calls": (loop, 1)})
+    return seconds(
+        {
+            "samples": (partial(fit.add, q, v, a, tau), 1),
+            "calls": (partial(pinocchio_loop, model, data, q[:calls], v[:calls], a[:calls]), 1),
+        }
+    )
 
 
 FIGAROH = """
