@@ -56,6 +56,12 @@ class Inertias(Sealed):
     `set`, `scale` and `add` change the sets in place; calls that are bound to these inertias compute with the
     new ones.
 
+    Functions of dynamics and their derivatives, `bind`, `step`, `rollout`, `stream` and the adapter for Dask
+    take inertias of any form; `constraints.Stepper` copies one set. The other functions compute with their
+    model's, and take one set as the model ``model.with_parameters(pi)``: centres of mass, momentum,
+    `Kinematics`, `all_terms`, `delassus`, operational space, and the other functions of constraints.
+    Programs take parameters as inputs, see `generate`; regressors depend on none.
+
     Examples
     --------
     >>> import numpy as np, treefactor as tf
