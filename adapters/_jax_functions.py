@@ -97,16 +97,17 @@ def _make(name: str, given: Model | Kernels, options: dict) -> Function:
     arrays, manifold = array_function(name, model, **options), Manifold(model, jnp)
     value = None
     if isinstance(given, Kernels) and name not in OF_MODELS:
-        if options.get("fext"):
-            raise CodegenError("programs have no external forces: pass the model to use fext")
+        for key, words in (("fext", "external forces"), ("inertias", "inertias as inputs")):
+            if options.get(key):
+                raise CodegenError(f"programs have no {words}: pass the model to use {key}")
         value = ProgramMap(given, arrays)
     _try(value or arrays.map("value"))
     tangent = None
     if name in TEXTS:
         tangent = tangent_of_text(getattr(manifold, name))
     elif name in MOTIONS:
-        forces = {"fext": True} if options.get("fext") else {}
-        dynamics = function_of("forward_dynamics", model, **forces)
+        extras = {key: True for key in ("fext", "inertias") if options.get(key)}
+        dynamics = function_of("forward_dynamics", model, **extras)
         tangent = tangent_of_motion(name, dynamics, options["h"], options["method"])
     return Function(arrays, manifold, digest(model), value, tangent)
 

@@ -13,6 +13,9 @@ PLAIN += ("center_of_mass_jacobian", "centroidal_momentum")
 CASES = [(name, {}) for name in PLAIN]
 CASES += [(name, {"fext": True}) for name in ("forward_dynamics", "rnea", "bias")]
 CASES += [("frame_placement", {"frame": 2}), ("frame_placement", {"frame": (2, 0)})]
+STATE = ("forward_dynamics", "aba", "rnea", "bias", "h_times", "crba")
+CASES += [(name, {"inertias": True}) for name in STATE]
+CASES += [(name, {"fext": True, "inertias": True}) for name in ("forward_dynamics", "rnea", "bias")]
 for reference in ("LOCAL", "WORLD", "LOCAL_WORLD_ALIGNED"):
     CASES += [(name, {"frame": 4, "reference": reference}) for name in ("frame_jacobian", "frame_velocity")]
     CASES += [("frame_jacobian", {"frame": (4, 1), "reference": reference})]
@@ -29,13 +32,16 @@ def run(function, kind, *arrays):
 def draw(function, rng):
     """Return arguments, a direction of them, and weights of the results."""
     model = function.model
-    x = [
-        np.array([tf.random_configuration(model, rng) for _ in range(BATCH)])
-        if one.shape != one.tangent or one.name == "q"
-        else rng.normal(size=(BATCH, *one.shape))
-        for one in function.inputs
-    ]
-    dx = [rng.normal(size=(BATCH, *one.tangent)) for one in function.inputs]
+    x, dx = [], []
+    for one in function.inputs:
+        array, direction = (rng.normal(size=(BATCH, *shape)) for shape in (one.shape, one.tangent))
+        if one.shape != one.tangent or one.name == "q":
+            array = np.array([tf.random_configuration(model, rng) for _ in range(BATCH)])
+        elif one.name == "inertias":  # of bodies that can exist, and of directions as small as they are
+            array = model.parameters * rng.uniform(0.9, 1.1, (BATCH, model.njoints, 1))
+            direction *= array
+        x.append(array)
+        dx.append(direction)
     return x, dx, [rng.normal(size=(BATCH, *one.shape)) for one in function.outputs]
 
 

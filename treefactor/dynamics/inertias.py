@@ -66,7 +66,7 @@ class Inertias:
             blocks = -(-len(rows) // LANES)
             lanes = aligned((blocks, rows.shape[1], LANES))
             numbers = np.minimum(np.arange(blocks * LANES), len(rows) - 1)  # the last one fills the block
-            lanes[...] = rows[numbers].reshape(blocks, LANES, -1).swapaxes(1, 2)
+            lanes[...] = rows[numbers].reshape(blocks, LANES, rows.shape[1]).swapaxes(1, 2)
             bodies = model.bodies.with_sets(lanes, len(rows), None, len(lead) == 1)
         else:
             self.batch = ()
