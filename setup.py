@@ -24,6 +24,7 @@ KERNELS = {
     "_first_order": [f"{FOLDER}/derivatives/first_order.c"],
     "_second_order": [f"{FOLDER}/derivatives/second_order.c"],
     "_products": [f"{FOLDER}/derivatives/products.c"],
+    "_triangles": [f"{FOLDER}/identification/triangles.c"],
     "_regressors": [f"{FOLDER}/identification/regressor.c"],
     "_rollouts": [f"{FOLDER}/rollouts/rollouts.c"],
     "_request": [f"{FOLDER}/kinematics/requests.c"],

@@ -37,6 +37,18 @@ def matrix(name: str, shape: tuple[int, ...]) -> Argument:
     return Argument(name, shape, shape)
 
 
+class Unchecked(Inertias):
+    """Inertias whose numbers need not be finite: elements with others become NaN.
+
+    Notes
+    -----
+    Thread-compatible.
+    """
+
+    def _require_finite(self, *arguments) -> None:
+        """Accept all numbers."""
+
+
 class Extras:
     """Inputs after the state: external forces and inertias, as far as the options name them.
 
@@ -68,7 +80,7 @@ class Extras:
             pi = pi[0]
         last, found = self.last
         if found is None or not np.array_equal(pi, last):
-            found = Inertias(self.model, pi)
+            found = Unchecked(self.model, pi)
             self.last = pi.copy(), found
         return found
 
@@ -77,7 +89,7 @@ class Extras:
         forces = {"dfext": arrays[0]} if self.fext else {}
         if not self.inertias:
             return forces, {}
-        return forces, {"inertias": Inertias(self.model, arrays[-1], np.zeros(self.model.nv))}
+        return forces, {"inertias": Unchecked(self.model, arrays[-1], np.zeros(self.model.nv))}
 
 
 def _of_state(
@@ -208,7 +220,7 @@ def _crba(model: Model, options: tuple, inertias: bool = False) -> ArrayFunction
     def columns(arrays) -> dict:
         """Return the inertias of every column by name."""
         which = np.repeat(np.arange(len(arrays[0])), n) if inertias else None
-        return {"inertias": Inertias(still, arrays[0], which=which)} if inertias else {}
+        return {"inertias": Unchecked(still, arrays[0], which=which)} if inertias else {}
 
     def run_value(inputs, outputs):
         dynamics.crba(still, inputs[0], out=outputs[0], **extras.given(inputs[1:]))

@@ -90,7 +90,7 @@ NOT_BOUND = {  # and why
     **dict.fromkeys(["chain_forces", "chain_inertia"], "takes chain parameters, not a model"),
     **dict.fromkeys(["factor", "multiply", "solve"], "takes a matrix; BoundFactor binds it"),
     "damped_least_squares": "takes arrays, not a model",
-    **dict.fromkeys(["neutral", "random_configuration"], "reads no array"),
+    **dict.fromkeys(["base_parameters", "neutral", "random_configuration"], "reads no array"),
     **dict.fromkeys(["delassus", "operational_inertia"], "allocates a workspace of the size of its task"),
     **dict.fromkeys(["operational_bias", "task_bias"], "composed of several calls"),
     "operational_space": "returns an object",

@@ -8,7 +8,7 @@ from helpers.public_objects import LINKAGE, MODEL, OBJECTS, PROBLEM, TREE, stand
 from helpers.strategies import spd_matrix
 
 import treefactor as tf
-from treefactor import arms, constraints, fclib, flexible, mlcp
+from treefactor import arms, constraints, fclib, flexible, identification, mlcp
 from treefactor.constraints import Contact, Plane, Sphere, Stepper, box
 from treefactor.exceptions import DtypeError, InvalidModelError
 from treefactor.papers import kkt
@@ -17,7 +17,8 @@ Q, V = tf.neutral(MODEL), np.zeros(MODEL.nv)
 BARS, CLOSED, RATES = LINKAGE.model, LINKAGE.closed, np.zeros(LINKAGE.model.nv)
 H, B = spd_matrix(TREE, 1), np.ones(TREE.n)
 HS, BS = np.stack([H, H]), np.stack([B, B])
-FACTOR = tf.factor(H, TREE)
+FACTOR, BASE = tf.factor(H, TREE), OBJECTS["BaseParameters"]
+HINGE, BODY = OBJECTS["identification.ExcitingMotion"].model, MODEL.joints[0].inertia.parameters
 EYE, ONES, X, Z = np.eye(2), np.ones(2), np.eye(3)[0], np.eye(3)[2]
 AXES, LINKS, MASSES = np.array([Z, X]), np.ones((2, 3)), np.ones(2)
 TENSORS = np.stack([np.eye(3), np.eye(3)])
@@ -153,6 +154,24 @@ CASES = {  # functions of arrays, and arrays that they accept; by the name of wh
         lambda q, out: tf.centroidal_inertia(MODEL, q, out=out),
         *(Q, np.empty((3, 3))),
     ),
+    "BaseParameters.values": (BASE.values, np.ones(len(BASE.columns))),
+    "identification.directions_not_excited": (
+        lambda R: identification.directions_not_excited(R, ("a", "b")),
+        np.eye(2),
+    ),
+    "identification.fit_physical": (identification.fit_physical, np.eye(2), np.eye(10)[:1], BODY[None]),
+    "identification.identify_payload": (
+        lambda q, v, a, tau: identification.identify_payload(MODEL, 0, q, v, a, tau),
+        *(Q, V, V, V),
+    ),
+    "identification.exciting_motion": (
+        lambda low, high, speed: identification.exciting_motion(
+            HINGE, tf.base_parameters(HINGE), 1.0, 2, low, high, speed, iterations=0
+        ),
+        *(-np.ones(1), np.ones(1), np.ones(1)),
+    ),
+    "ExcitingMotion.at": (OBJECTS["identification.ExcitingMotion"].at, np.zeros(3)),
+    "identification.log_cholesky_gradient": (identification.log_cholesky_gradient, BODY, BODY),
     "bind": (lambda q, out: tf.bind(tf.crba, MODEL, q, out=out)(), Q, OUT),
     "factor": (lambda H, shift: tf.factor(H, TREE, shift=shift), H, B),
     "factor of a batch": (lambda H: tf.factor(H, TREE), HS),
@@ -240,7 +259,7 @@ CASES = {  # functions of arrays, and arrays that they accept; by the name of wh
 }
 CASES |= {"mlcp.Problem of a batch of rows": (lambda D: mlcp.Problem(EYE, PAIR, ONES, D=D, d=-ONES), EYE)}
 NO_ARRAYS = {  # public functions
-    *("compile", "generate", "neutral", "show_config"),
+    *("base_parameters", "compile", "generate", "neutral", "show_config"),
     *("constraints.contacts_between",),
 }
 

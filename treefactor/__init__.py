@@ -58,6 +58,8 @@ from .exceptions import (
     StepError,
     TreefactorError,
 )
+from .identification.base_parameters import BaseParameters, base_parameters
+from .identification.identification import Identification
 from .identification.regressors import (
     gravity_regressor,
     kinetic_energy_regressor,
@@ -121,12 +123,14 @@ else:
 
 __all__ = [
     "AdapterError",
+    "BaseParameters",
     "BoundFactor",
     "CodegenError",
     "ConfigurationError",
     "DtypeError",
     "Factor",
     "Frame",
+    "Identification",
     "Inertia",
     "Inertias",
     "InvalidChainError",
@@ -152,6 +156,7 @@ __all__ = [
     "aba",
     "all_terms",
     "base_force",
+    "base_parameters",
     "bias",
     "bind",
     "center_of_mass",

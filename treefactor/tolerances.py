@@ -12,6 +12,7 @@ UNIT_SQUARE = 2e-6  # the same of a squared (cos, sin) or quaternion: the six di
 SAME_CONFIGURATION = 1e-12  # largest difference of entries of q, relative to those above 1
 ORTHONORMAL = 1e-9  # relative: lengths of axes, orthogonality of rotations, symmetry of inertia tensors
 NO_MOMENT = 1e-14  # relative; a negative principal moment in a URDF as small as this is zero
+SNAP = 1e-12  # angles this close to multiples of 90 degrees, and lengths relative to the longest, are exact
 # share of a column's largest entry: a larger one alone in its row of G proves the column independent
 CLEAR_ENTRY = 1e-8
 

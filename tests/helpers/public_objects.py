@@ -21,6 +21,7 @@ from treefactor import (
     flexible,
     flexible_chain,
     growth,
+    identification,
     mechanisms,
     robots,
 )
@@ -49,7 +50,12 @@ MAXIMAL = constraints.MaximalCoordinates.from_model(LINKAGE.model)
 BEAM = flexible_chain.FlexibleLink.beam("beam", [0, 0, 1], 2.0, 3.0, 100.0)
 ROW = check.Row("robot", "fixed", "engine", detail=check.Detail((-1, 0), ("a", "b"), np.eye(2)))
 
+HINGE = tf.Model([tf.Joint("hinge", "revolute", axis=[0, 1, 0], lower=-1.0, upper=1.0)])
+LOAD = identification.PayloadIdentification(HINGE, 0)
+BOX = tf.Inertia(1.0, tensor=0.1 * np.eye(3)).parameters
+
 OBJECTS = {  # by the names of the API reference
+    "BaseParameters": tf.base_parameters(MODEL),
     "BoundFactor": tf.BoundFactor(np.eye(2), tf.Tree([-1, 0])),
     "Factor": tf.factor(spd_matrix(TREE, 1), TREE),
     "Inertia": MODEL.joints[0].inertia,
@@ -96,6 +102,11 @@ OBJECTS = {  # by the names of the API reference
     "flexible_chain.FlexibleChain": flexible_chain.FlexibleChain([BEAM]),
     "flexible_chain.FlexibleLink": BEAM,
     "growth.Growth": growth.Growth("chain", TREE, np.ones(3), 1),
+    "identification.Direction": identification.Direction(1e-6, "m of a - m of b"),
+    "identification.ExcitingMotion": identification.ExcitingMotion(HINGE, np.zeros((1, 5)), 2.0, 1.0),
+    "identification.Payload": LOAD.solve(),
+    "identification.PayloadIdentification": LOAD,
+    "identification.PhysicalFit": identification.fit_physical(np.eye(2), np.eye(10)[:1], [BOX]),
     "mechanisms.Mechanism": LINKAGE,
     "mlcp.Problem": PROBLEM,
     "mlcp.Sensitivity": tf.mlcp.sensitivity(tf.mlcp.solve(PROBLEM)),

@@ -75,6 +75,13 @@ MOVING = {  # functions of a model; by name: the function, and the names of its 
         lambda m, q, v, a, w, f, **o: tf.forward_dynamics_vjp(m, q, v, a, w, f, True, True, True, **o),
         "q v a dq f",
     ),
+    "regressor": (partial(tf.regressor, columns=("inertia", "armature", "dry", "offset")), "q v a"),
+    "regressor packed": (partial(tf.regressor, layout="packed"), "q v a"),
+    "regressor_transpose_times": (tf.regressor_transpose_times, "q v a dq"),
+    "gravity_regressor": (tf.gravity_regressor, "q"),
+    "momentum_regressor": (tf.momentum_regressor, "q v"),
+    "kinetic_energy_regressor": (tf.kinetic_energy_regressor, "q v"),
+    "potential_energy_regressor": (tf.potential_energy_regressor, "q"),
     "step": (lambda m, q, v, a, **o: tf.step(m, q, v, a, 0.01, **o), "q v a"),
     "rollout": (lambda m, q, v, a, **o: tf.rollout(m, q, v, a, 0.01, 3, "rk4", **o), "q v a"),
     "operational_inertia": (

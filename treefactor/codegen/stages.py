@@ -7,7 +7,7 @@ from itertools import chain
 
 import numpy as np
 
-from .algorithms.frames import SNAP
+from ..tolerances import SNAP
 from .choices import VARIANTS, Choice
 from .derivatives import compared
 from .lower._lower import ARCTANGENT, END, RECIPROCALS, ROOT, SINCOS

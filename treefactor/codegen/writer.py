@@ -8,12 +8,12 @@ import numpy as np
 
 from ..dynamics.bodies import coupling_of
 from ..exceptions import CodegenError
+from ..tolerances import SNAP
 from ..tree.tree import Tree
 from .algorithms import matrices
 from .algorithms.closing import Closing
 from .algorithms.closures import Closure
 from .algorithms.factors import delassus, factor, following, half_solve, inverse_of, solve
-from .algorithms.frames import SNAP
 from .algorithms.recursions import Recursions
 from .algorithms.reduction import Reduction
 from .choices import VARIANTS, Choice

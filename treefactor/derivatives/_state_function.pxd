@@ -32,6 +32,7 @@ cdef class StateFunction:
     cdef bint find_results(self, tuple arrays, tuple out, double **y) noexcept
     cdef tuple given_results(self, object out)
     cpdef tuple allocate(self, Py_ssize_t batch)
+    cpdef object run(self, tuple arrays, object out, object threads)
     cdef object run_vectors(self, tuple arrays, object out)
     cdef object run_rows(self, tuple arrays, object out)
     cdef bint fits_batch(self, int k, object out, Py_ssize_t batch) noexcept

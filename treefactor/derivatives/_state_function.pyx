@@ -254,7 +254,7 @@ cdef class StateFunction:
                 expected.shape[1 + axis] = self.result[k].shape[axis]
         return fits(&expected, out) and cnp.PyArray_ISWRITEABLE(<cnp.ndarray> out)
 
-    def run(self, tuple arrays not None, out, threads):
+    cpdef object run(self, tuple arrays, object out, object threads):
         """Return the results for float64 arrays that need no conversion, or None."""
         cdef object found = None
         if is_real(arrays[0]) and cnp.PyArray_NDIM(<cnp.ndarray> arrays[0]) == 1:

@@ -263,7 +263,9 @@ def forward_dynamics_vjp(
     Notes
     -----
     The gradient by tau is H^-1 w, the others are those of `rnea_vjp` for -H^-1 w at the acceleration found;
-    one factorization of H serves both solves. Carpentier and Mansard (2018).
+    one factorization of H serves both solves. Carpentier and Mansard (2018). The gradient by armature is
+    ``-gradient.tau * gradient.value`` with ``with_value``; `treefactor.identification.log_cholesky_gradient`
+    changes that by inertias to coordinates that reach only bodies that can exist.
 
     Examples
     --------

@@ -14,7 +14,7 @@ import numpy as np
 
 from ..model.joints import ROTATIONS
 from ..model.model import Model
-from ..model.parameters import TENSOR, moved_parameters
+from ..model.parameters import COLUMNS, ROWS, TENSOR, moved_parameters
 from ..tree._pattern import Pattern
 from ._recursions import BODY, KINDS, Bodies
 
@@ -35,7 +35,10 @@ class Layout(NamedTuple):
     structs: np.ndarray
     parents: list[int]
     massive: np.ndarray  # the body of every joint
-    axes: np.ndarray  # of these bodies' axes to those of their joints
+    axes: np.ndarray  # rotations from the joints' axes to those of their bodies
+    source: np.ndarray  # of permuted axes: parameters that become those (joints, 10) of the bodies
+    sign: np.ndarray  # and their factors
+    turned: np.ndarray  # joints whose axes are not permuted
     pattern: Pattern
     units: np.ndarray
     coupling: tuple | None
@@ -65,11 +68,13 @@ def layout_of(model) -> Layout:
     table = table_of(source)
     _choose_origins(table)
     massive = [i for i, body in enumerate(table) if body["joint"] >= 0]
+    axes = np.array([table[i]["axes"] for i in massive]).reshape(-1, 3, 3)
     layout = Layout(
         _structs(table),
         [body["parent"] for body in table],
         np.array(massive, dtype=np.intp),
-        np.array([table[i]["axes"] for i in massive]).reshape(-1, 3, 3),
+        axes,
+        *_permutations(axes),
         Pattern(model.tree),
         units(source),
         coupling_of(model),
@@ -77,9 +82,30 @@ def layout_of(model) -> Layout:
     return model._shared.setdefault("layout", layout)
 
 
+def _permutations(axes: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Return the sources and signs of parameters in permuted axes, and the numbers of all other rotations."""
+    permuted = np.isin(axes, (-1.0, 0.0, 1.0)).all((1, 2))
+    own = np.where(permuted[:, None, None], axes, np.eye(3))
+    at, sign = np.abs(own).argmax(-1), own.sum(-1)
+    source, signs = np.zeros((len(axes), 10), dtype=np.intp), np.ones((len(axes), 10))
+    source[:, 1:4], signs[:, 1:4] = 1 + at, sign
+    source[:, 4:] = TENSOR[at[:, ROWS], at[:, COLUMNS]]
+    signs[:, 4:] = sign[:, ROWS] * sign[:, COLUMNS]
+    return source + 10 * np.arange(len(axes))[:, None], signs, np.flatnonzero(~permuted)
+
+
+def turned_parameters(layout: Layout, pi: np.ndarray) -> np.ndarray:
+    """Return the parameters (..., njoints, 10) of bodies in their own axes."""
+    found = np.take(pi.reshape(*pi.shape[:-2], 10 * pi.shape[-2]), layout.source, axis=-1)
+    found *= layout.sign
+    if layout.turned.size:
+        found[..., layout.turned, :] = moved_parameters(pi[..., layout.turned, :], layout.axes[layout.turned])
+    return found
+
+
 def structs_with(layout: Layout, pi: np.ndarray) -> np.ndarray:
     """Return the structs of a layout with the inertias of parameters (njoints, 10)."""
-    structs, turned = layout.structs.copy(), moved_parameters(pi, layout.axes)
+    structs, turned = layout.structs.copy(), turned_parameters(layout, pi)
     structs["mass"][layout.massive], structs["first"][layout.massive] = turned[:, 0], turned[:, 1:4]
     structs["tensor"][layout.massive] = turned[:, TENSOR.ravel()]
     structs["carried"] = _carried(structs["mass"].tolist(), layout.parents)
@@ -237,7 +263,7 @@ def sets_of(layout: Layout, pi: np.ndarray, rotors: np.ndarray) -> np.ndarray:
     ndarray, shape (..., 10 bodies + n)
     """
     found = np.zeros((*pi.shape[:-2], len(layout.structs), 10))
-    found[..., layout.massive, :] = moved_parameters(pi, layout.axes)
+    found[..., layout.massive, :] = turned_parameters(layout, pi)
     rows = found.reshape(*pi.shape[:-2], 10 * len(layout.structs))  # -1 fails for empty batches
     return np.concatenate([rows, rotors], axis=-1)
 

@@ -1,44 +1,84 @@
-"""Inertial parameters of their own for every element of a batch, or one set for all."""
+"""Inertial parameters for every element of a batch, sets that elements share, or one set for all."""
 
 from __future__ import annotations
 
+import math
+from typing import Any
+
 import numpy as np
 
-from .._util.validation import aligned, as_real
-from ..exceptions import ShapeError
+from .._util.validation import Sealed, aligned, as_array, as_real, require_finite, require_unmasked
+from ..exceptions import DtypeError, InvalidModelError, NonFiniteError, ShapeError
 from ..model._model_parameters import rotors_of
+from ..model.frames import body_number
+from ..model.inertia import Inertia
 from ..model.model import Model, require_model
-from .bodies import layout_of, sets_of
+from ..model.parameters import PARAMETERS, faults, moved_parameters
+from .bodies import layout_of, sets_of, turned_parameters
 
 LANES = 8
 
 
-class Inertias:
+class Inertias(Sealed):
     """Inertial parameters of a model's bodies that take the place of its own.
 
-    Functions of the dynamics and derivatives take them as ``inertias``.
+    Functions of dynamics and derivatives take them as ``inertias``. One set serves calls of any shape; a set
+    for every element gives each its own robot; with ``which`` elements choose among K sets, which costs
+    least where elements of one set are neighbours.
 
     Parameters
     ----------
     model : Model
     pi : array_like, shape (njoints, 10), (..., njoints, 10) or (K, njoints, 10)
-        Parameters of every joint's body, see `Model.parameters`: one set, one for every element of a batch,
-        or with ``which`` K sets.
+        Parameters of every joint's body, see `Model.with_parameters`: one set, one for every element of a
+        batch, or with ``which`` K sets. Copied. They need not be those of bodies: see `faults`.
     armature : array_like, shape (nv,) or with the leading axes of pi, optional
-        By default the model's.
+        As `Model.armature`; by default the model's.
     which : array_like of int, shape (...), optional
         Number of the set of every element of a batch.
 
     Attributes
     ----------
     model : Model
-    batch : tuple of int
+    batch, shape : tuple of int
         Leading axes of a batch whose elements have parameters of their own; () for one set.
+    sets : tuple of int
+        Leading axes of the sets: of `parameters`, and of ``rows`` in `set`, `scale` and `add`.
 
     Raises
     ------
-    ShapeError, DtypeError
+    ShapeError, DtypeError, NonFiniteError, IndexError
+        If a shape does not fit, a number is not finite, or a set does not exist; names row and joint.
+
+    Notes
+    -----
+    Thread-compatible.
+
+    `set`, `scale` and `add` change the sets in place; calls that are bound to these inertias compute with the
+    new ones.
+
+    Examples
+    --------
+    >>> import numpy as np, treefactor as tf
+    >>> model = tf.Model([tf.Joint("slide", "prismatic", axis=[0, 0, 1], inertia=tf.Inertia(2.0))])
+    >>> inertias = tf.Inertias(model, np.stack([model.parameters] * 3))
+    >>> inertias.scale(0, "slide", 1.5)
+    >>> inertias.add([1, 2], "slide", tf.Inertia(0.5))
+    >>> tf.crba(model, [0.0], inertias=inertias).ravel()
+    array([3. , 2.5, 2.5])
     """
+
+    model: Model
+    variant: Model  # for compiled functions
+    batch: tuple[int, ...]
+    sets: tuple[int, ...]
+    _pi: np.ndarray  # (number of sets, njoints, 10)
+    _base: np.ndarray | None  # pi is _factor * _base + _payload; None before `scale` and `add`
+    _factor: np.ndarray  # (number of sets, njoints, 1)
+    _payload: np.ndarray
+    _armature: np.ndarray | None  # (nv,) or (number of sets, nv)
+    _which: np.ndarray | None
+    _constants: np.ndarray  # what compiled functions read
 
     def __init__(self, model: Model, pi, armature=None, which=None):
         require_model(model)
@@ -46,32 +86,247 @@ class Inertias:
         if pi.shape[-2:] != (model.njoints, 10):
             expected = (model.njoints, 10)
             raise ShapeError(
-                f"pi must have shape (..., {expected[0]}, 10), got {pi.shape}", pi.shape, expected
+                f"pi must have shape (..., {model.njoints}, 10), got {pi.shape}", pi.shape, expected
             )
-        lead = pi.shape[:-2]
-        if armature is not None:
-            armature = as_real(armature, "armature")
-        rotors = model._rotors if armature is None else rotors_of(model, armature)
-        sets = sets_of(layout_of(model), pi, np.broadcast_to(rotors, (*lead, model.extended.n)))
-        self.model = model
+        sets = pi.shape[:-2]
+        own = np.array(pi, order="C").reshape(math.prod(sets), model.njoints, 10)
+        self._keep(model=model, sets=sets, _pi=own, _base=None)
+        self._require_finite(own, (np.arange(len(own))[:, None], np.arange(model.njoints)), "pi")
+        self._keep(_armature=_armature_of(model, armature, sets), _which=_checked_which(which, sets))
+        self._compile()
+
+    def _compile(self) -> None:
+        """Lay the parameters out for compiled functions, and make the model that has them."""
+        model, which = self.model, self._which
+        rotors = model._rotors if self._armature is None else rotors_of(model, self._armature)
+        rotors = np.broadcast_to(rotors, (len(self._pi), model.extended.n))
+        rows = np.ascontiguousarray(sets_of(layout_of(model), self._pi, rotors))
         if which is not None:
-            which = np.asarray(which, dtype=np.intp)
-            self.batch = which.shape
-            bodies = model.bodies.with_sets(
-                np.ascontiguousarray(sets), which.size, _padded(which.ravel()), which.ndim == 1
-            )
-        elif lead:
-            self.batch = lead
-            rows = sets.reshape(-1, sets.shape[-1])
+            batch, arguments = which.shape, (which.size, _padded(which.ravel()), which.ndim == 1)
+        elif self.sets:
+            batch, arguments = self.sets, (len(rows), None, len(self.sets) == 1)
             blocks = -(-len(rows) // LANES)
-            lanes = aligned((blocks, rows.shape[1], LANES))
             numbers = np.minimum(np.arange(blocks * LANES), len(rows) - 1)  # the last one fills the block
+            lanes = aligned((blocks, rows.shape[1], LANES))
             lanes[...] = rows[numbers].reshape(blocks, LANES, rows.shape[1]).swapaxes(1, 2)
-            bodies = model.bodies.with_sets(lanes, len(rows), None, len(lead) == 1)
+            rows = lanes
         else:
-            self.batch = ()
-            bodies = model.bodies.with_sets(np.ascontiguousarray(sets))
-        self.variant = _variant(model, bodies, self.batch)
+            batch, arguments = (), ()
+        variant = _variant(model, model.bodies.with_sets(rows, *arguments), batch)
+        self._keep(batch=batch, variant=variant, _constants=rows)
+
+    def __getstate__(self) -> dict:
+        return {name: x for name, x in self.__dict__.items() if name not in ("variant", "_constants")}
+
+    def __setstate__(self, state: dict) -> None:
+        self._keep(**{name: x.copy() if isinstance(x, np.ndarray) else x for name, x in state.items()})
+        self._compile()
+
+    def __repr__(self) -> str:
+        count = "one set" if not self.sets else f"{'x'.join(map(str, self.sets))} sets"
+        chosen = "" if self._which is None else f", chosen by a batch of {'x'.join(map(str, self.batch))}"
+        return f"<Inertias of {self.model.name!r}: {count} for {self.model.njoints} joints{chosen}>"
+
+    def __len__(self) -> int:
+        if not self.batch:
+            raise TypeError("one set of inertias for any batch has no length")
+        return self.batch[0]
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """Return the leading axes of a batch whose elements have parameters of their own."""
+        return self.batch
+
+    @property
+    def parameters(self) -> np.ndarray:
+        """Return a copy of the parameters, shape (..., njoints, 10), with the axes of `sets`."""
+        return self._pi.reshape(*self.sets, self.model.njoints, 10).copy()
+
+    @property
+    def armature(self) -> np.ndarray:
+        """Return a copy of the armature, shape (..., nv), with the axes of `sets`."""
+        found = self.model.armature if self._armature is None else self._armature
+        return np.broadcast_to(found, (math.prod(self.sets), self.model.nv)).reshape(*self.sets, -1).copy()
+
+    def set(self, rows, joint, pi) -> None:
+        """Replace parameters, scaled ones and payloads included; `scale` and `add` start from the new ones.
+
+        Parameters
+        ----------
+        rows : int, slice, array_like of int or bool, tuple of these, or None
+            Sets to change, as an index into the axes of `sets`; None: all.
+        joint : str, int or None
+            A joint or its body, by name or number; None: all joints.
+        pi : Inertia or array_like, shape (..., 10)
+            In the axes of the joint. The leading axes broadcast to the chosen sets, then (if joint is None)
+            the joints.
+
+        Raises
+        ------
+        InvalidModelError, IndexError, ShapeError, NonFiniteError, DtypeError
+            If there is no such joint or row, or a number is not finite; names row and joint.
+        """
+        at = self._places(rows, joint)
+        pi = self._broadcast(pi, at, "pi", (10,))
+        self._require_finite(pi, at, "pi")
+        if self._base is not None:
+            self._base[at], self._factor[at], self._payload[at] = pi, 1.0, 0.0
+        self._store(at, pi)
+
+    def scale(self, rows, joint, factor) -> None:
+        """Make all ten parameters a multiple of the original ones; a payload is not scaled.
+
+        The original ones are those that the Inertias was made with, or those of the last `set`. Repeated
+        calls do not compound: the last factor counts.
+
+        Parameters
+        ----------
+        rows, joint
+            As for `set`.
+        factor : float or array_like
+            Broadcasts to the chosen sets, then (if joint is None) the joints.
+
+        Raises
+        ------
+        InvalidModelError, IndexError, ShapeError, NonFiniteError, DtypeError
+            As for `set`.
+        """
+        at = self._places(rows, joint)
+        factor = self._broadcast(factor, at, "factor", ())[..., None]
+        self._change(at, factor, None)
+
+    def add(self, rows, joint, payload) -> None:
+        """Add a payload to the original parameters, or their multiple, in place of an earlier payload.
+
+        Parameters
+        ----------
+        rows, joint
+            As for `set`.
+        payload : Inertia or array_like, shape (..., 10)
+            In the axes of the joint, about its origin: see `Inertia.moved` and `moved_parameters`. Zero
+            removes a payload. The leading axes broadcast as those of ``pi`` of `set`.
+
+        Raises
+        ------
+        InvalidModelError, IndexError, ShapeError, NonFiniteError, DtypeError
+            As for `set`.
+        """
+        at = self._places(rows, joint)
+        self._change(at, None, self._broadcast(payload, at, "payload", (10,)))
+
+    def faults(self) -> list[tuple[Any, str, str]]:
+        """Return (row, joint, reason) for parameters that no body can have, and for negative armature.
+
+        A row is a number, a tuple if the sets have several axes, or None if there is one set.
+        """
+        joints = self.model.joints
+        found = [(at[0], joints[at[1]].name, reason) for at, reason in faults(self._pi)]
+        armature = self.armature.reshape(len(self._pi), self.model.nv)
+        for row, freedom in np.argwhere(armature < 0.0).tolist():
+            value = armature[row, freedom]
+            found.append((row, self.model.tree.names[freedom], f"armature {value:.3g} is negative"))
+        return [(self._row(row), name, reason) for row, name, reason in found]
+
+    def _row(self, number: int) -> Any:
+        """Return the index of a set: a number, a tuple, or None for one set."""
+        at = tuple(int(k) for k in np.unravel_index(number, self.sets)) if self.sets else ()
+        return at if len(at) > 1 else at[0] if at else None
+
+    def _places(self, rows, joint) -> tuple[Any, Any]:
+        """Return the numbers of sets and of joints that are to be changed; they broadcast."""
+        numbers = np.arange(len(self._pi)).reshape(self.sets or (1,))
+        if rows is not None:
+            require_unmasked(rows, "rows")
+            try:
+                numbers = numbers[rows]
+            except IndexError as error:
+                raise IndexError(f"rows do not fit sets of shape {numbers.shape}: {error}") from None
+        if joint is None:
+            return np.asarray(numbers)[..., None], np.arange(self.model.njoints)
+        number = body_number(self.model, joint, "joint")
+        if number < 0:
+            raise InvalidModelError(f"expected a joint, got {joint!r}: the base has no parameters")
+        return np.asarray(numbers), number
+
+    def _broadcast(self, values, at: tuple, name: str, tail: tuple[int, ...]) -> np.ndarray:
+        """Return numbers for the chosen sets and joints."""
+        values = as_real(values.parameters if isinstance(values, Inertia) else values, name)
+        shape = (*np.broadcast_shapes(*map(np.shape, at)), *tail)
+        try:
+            if values.shape[values.ndim - len(tail) :] == tail:
+                return np.broadcast_to(values, shape)
+        except ValueError:
+            pass
+        raise ShapeError(f"{name} must broadcast to shape {shape}, got {values.shape}", values.shape, shape)
+
+    def _change(self, at: tuple, factor: np.ndarray | None, payload: np.ndarray | None) -> None:
+        """Store multiples of the original parameters and payloads; None: those of before."""
+        if self._base is None:
+            sizes = np.ones((*self._pi.shape[:2], 1))
+            self._keep(_base=self._pi.copy(), _factor=sizes, _payload=np.zeros(self._pi.shape))
+        factor = self._factor[at] if factor is None else factor
+        payload = self._payload[at] if payload is None else payload
+        with np.errstate(over="ignore", invalid="ignore"):
+            pi = factor * self._base[at] + payload
+        self._require_finite(pi, at, "the result")
+        self._factor[at], self._payload[at] = factor, payload
+        self._store(at, pi)
+
+    def _store(self, at: tuple, pi: np.ndarray) -> None:
+        """Store parameters of sets and joints, for compiled functions in the axes of their bodies."""
+        self._pi[at] = pi
+        rows, joints = at[0][..., None], at[1]
+        layout = layout_of(self.model)
+        columns = 10 * layout.massive[joints][..., None] + np.arange(10)
+        whole = np.ndim(joints) == 1
+        turned = turned_parameters(layout, pi) if whole else moved_parameters(pi, layout.axes[joints])
+        if self._constants.ndim == 3:
+            self._constants[rows // LANES, columns, rows % LANES] = turned
+        else:
+            self._constants.reshape(len(self._pi), -1)[rows, columns] = turned
+
+    def _require_finite(self, pi: np.ndarray, at: tuple, name: str) -> None:
+        """Raise NonFiniteError if a number of a set and joint is not finite."""
+        finite = np.isfinite(pi)
+        if finite.all():
+            return
+        *place, k = np.argwhere(~finite)[0].tolist()
+        rows, joints = (np.broadcast_to(x, finite.shape[:-1])[tuple(place)] for x in at)
+        row, joint = self._row(rows), self.model.joints[joints].name
+        where = f"{PARAMETERS[k]} of joint {joint!r}" + ("" if row is None else f" in row {row}")
+        raise NonFiniteError(f"{name} is not finite: {where}", row=int(rows))
+
+
+def _armature_of(model: Model, armature, sets: tuple[int, ...]) -> np.ndarray | None:
+    """Return a copy of armature (nv,) or (number of sets, nv); None: the model's."""
+    if armature is None:
+        return None
+    found = as_real(armature, "armature")
+    if found.shape not in ((model.nv,), (*sets, model.nv)):
+        expected = f"({model.nv},)" + (f" or {(*sets, model.nv)}" if sets else "")
+        raise ShapeError(f"armature must have shape {expected}, got {found.shape}", found.shape, (model.nv,))
+    require_finite(found, "armature")
+    return found.copy() if found.ndim == 1 else found.reshape(-1, model.nv).copy()
+
+
+def _checked_which(which, sets: tuple[int, ...]) -> np.ndarray | None:
+    """Return a copy of the numbers of sets; None: every element has its own."""
+    if which is None:
+        return None
+    found = as_array(which, "which")
+    if found.dtype.kind not in "iu" and found.size:
+        raise DtypeError(f"which must hold whole numbers, got dtype {found.dtype}", found.dtype)
+    if len(sets) != 1:
+        text = f"pi must have shape (K, njoints, 10) where which is given, got leading axes {sets}"
+        raise ShapeError(text, sets, (1,))
+    if found.ndim == 0:
+        raise ShapeError("which must have the axes of a batch, got one number", (), (1,))
+    bad = np.argwhere((found < 0) | (found >= sets[0]))
+    if len(bad):
+        at = tuple(bad[0].tolist())
+        place = f"which[{', '.join(map(str, at))}]" if at else "which"
+        raise IndexError(f"{place} is {found[at]}, but there are {sets[0]} sets: 0 to {sets[0] - 1}")
+    return np.array(found, dtype=np.intp)
 
 
 def _padded(which: np.ndarray) -> np.ndarray:
@@ -94,9 +349,19 @@ def with_inertias(model: Model, inertias) -> Model:
     require_model(model)
     if not isinstance(inertias, Inertias):
         inertias = Inertias(model, inertias)
-    elif inertias.model is not model:
+    elif inertias.model is not model and not _are_alike(inertias.model, model):
         raise ValueError(f"the inertias belong to {inertias.model!r}, not to {model!r}")
     return inertias.variant
+
+
+def _are_alike(one: Model, other: Model) -> bool:
+    """Return whether models have the same bits but for inertias: copies, as those of other processes."""
+    return (
+        one.nq == other.nq
+        and [joint.name for joint in one.joints] == [joint.name for joint in other.joints]
+        and np.array_equal(one.gravity, other.gravity)
+        and layout_of(one).structs.tobytes() == layout_of(other).structs.tobytes()
+    )
 
 
 def bindable_model(model: Model, inertias) -> Model:

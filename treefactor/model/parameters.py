@@ -42,6 +42,7 @@ __all__ = [
 ]
 
 ROWS, COLUMNS = np.array([0, 0, 1, 0, 1, 2]), np.array([0, 1, 1, 2, 2, 2])  # entries 4 to 9 in the tensor
+DIAGONAL = np.array([0, 2, 5])  # in entries 4 to 9
 FACTOR_ROWS, FACTOR_COLUMNS = np.array([0, 1, 0, 0, 1, 2]), np.array([1, 2, 2, 3, 3, 3])  # of s and t in U
 
 
@@ -300,28 +301,35 @@ def moved_parameters(pi, R=None, p=None) -> np.ndarray:
     >>> parameters.moved_parameters([2.0, 0, 0, 0, 1, 0, 1, 0, 0, 1], p=[0, 0, 3]).tolist()
     [2.0, 0.0, 0.0, 6.0, 19.0, 0.0, 19.0, 0.0, 0.0, 1.0]
     """
-    pi = as_rows(pi, 10, "pi")
-    h, tensor = pi[..., 1:4], pi[..., TENSOR]
+    pi, R = as_rows(pi, 10, "pi"), None if R is None else as_real(R, "R")
+    p = None if p is None else as_rows(p, 3, "p")
+    if R is not None and R.shape[-2:] != (3, 3):
+        raise ShapeError(f"R must have shape (..., 3, 3), got {R.shape}", R.shape, (3, 3))
+    axes = max(pi.ndim - 1, 0 if R is None else R.ndim - 2, 0 if p is None else p.ndim - 1)
+    x = np.ascontiguousarray(_numbers_first(pi, 1, axes))
+    mass, h, tensor = x[0], x[1:4], x[4:]
     if R is not None:
-        R = as_real(R, "R")
-        if R.shape[-2:] != (3, 3):
-            raise ShapeError(f"R must have shape (..., 3, 3), got {R.shape}", R.shape, (3, 3))
-        h = R[..., 0] * h[..., :1] + R[..., 1] * h[..., 1:2] + R[..., 2] * h[..., 2:]
-        tensor = _product(_product(R, tensor), np.swapaxes(R, -1, -2))
+        R, tensor = _numbers_first(R, 2, axes), x[TENSOR]
+        h = R[:, 0] * h[0] + R[:, 1] * h[1] + R[:, 2] * h[2]
+        half = R[:, 0, None] * tensor[0] + R[:, 1, None] * tensor[1] + R[:, 2, None] * tensor[2]
+        half, R = half[ROWS], R[COLUMNS]
+        tensor = half[:, 0] * R[:, 0] + half[:, 1] * R[:, 1] + half[:, 2] * R[:, 2]
     if p is not None:
-        p = as_rows(p, 3, "p")
-        moved = h + pi[..., :1] * p
-        shift = p[..., :, None] * h[..., None, :] + moved[..., :, None] * p[..., None, :]
-        h, tensor = moved, tensor + complement(shift, 1.0)
-    found = np.empty((*h.shape[:-1], 10))
-    found[..., 0], found[..., 1:4], found[..., 4:] = pi[..., 0], h, tensor[..., ROWS, COLUMNS]
+        p = _numbers_first(p, 1, axes)
+        moved = h + mass * p
+        shift = p[ROWS] * h[COLUMNS] + moved[ROWS] * p[COLUMNS]
+        shift[DIAGONAL] -= shift[0] + shift[2] + shift[5]
+        h, tensor = moved, tensor - shift
+    found = np.empty((*h.shape[1:], 10))
+    found[..., 0], found[..., 1:4], found[..., 4:] = mass, np.moveaxis(h, 0, -1), np.moveaxis(tensor, 0, -1)
     return found
 
 
-def _product(A: np.ndarray, B: np.ndarray) -> np.ndarray:
-    """Return products of matrices (..., 3, 3), the same bits for one as for many."""
-    terms = (A[..., :, k, None] * B[..., None, k, :] for k in range(3))
-    return next(terms) + next(terms) + next(terms)
+def _numbers_first(array: np.ndarray, count: int, axes: int) -> np.ndarray:
+    """Return an array with its last axes before leading ones, filled up to a number: long axes are fast."""
+    lead = array.ndim - count
+    array = array.reshape(*(1,) * (axes - lead), *array.shape)
+    return np.moveaxis(array, range(-count, 0), range(count))
 
 
 def parameters_of(mass, com: np.ndarray, tensor: np.ndarray) -> np.ndarray:

@@ -11,6 +11,9 @@ import numpy as np
 
 from ...dynamics._recursions import KINDS
 from ...dynamics.bodies import table_of
+from ...model._snapping import about_z, euler, snapped_rotation
+from ...model._snapping import cosine_and_sine as cosine_and_sine
+from ...tolerances import SNAP
 
 TURNING = ("revolute", "continuous", "helical")  # kinds that rotate about z of the body
 KEPT = ("parent", "q", "v", "freedoms", "ratio", "offset", "pitch", "circle", "R", "p", "joint", "axes")
@@ -23,7 +26,6 @@ UNFELT = {  # rows and columns of the second moments that do not affect the forc
     "translation": slice(0, 3),
     "spherical": slice(3, 4),
 }
-SNAP = 1e-12  # tolerance of angles, and of lengths relative to the longest
 ROUNDING = 1e-15  # of lengths and moments, relative to the largest of their kind
 FAR = 10.0  # largest distance of the foot of a common normal, in distances of the origins; more loses digits
 
@@ -104,7 +106,7 @@ def snapped(bodies: list[Body], tolerance: float = SNAP) -> tuple[list[Body], fl
     Returns also the largest change of a rotation entry, or of a length relative to the largest.
     """
     found = [
-        replace(body, R=_snapped_rotation(body.R, tolerance))
+        replace(body, R=snapped_rotation(body.R, tolerance))
         for body in _without_tiny_lengths(bodies, tolerance)
     ]
     longest = max((np.abs(body.p).max() for body in bodies), default=0.0) or 1.0
@@ -113,14 +115,6 @@ def snapped(bodies: list[Body], tolerance: float = SNAP) -> tuple[list[Body], fl
         for new, old in zip(found, bodies, strict=True)
     ]
     return found, max(changes, default=0.0)
-
-
-def _snapped_rotation(R: np.ndarray, tolerance: float) -> np.ndarray:
-    """Round the Euler angles of a rotation near multiples of 90 degrees to them."""
-    gamma, alpha, beta = euler(R)
-    c, s = cosine_and_sine(alpha, tolerance)
-    about_x = np.array([[1.0, 0.0, 0.0], [0.0, c, -s], [0.0, s, c]])
-    return _about_z(gamma, tolerance) @ about_x @ _about_z(beta, tolerance)
 
 
 def _without_tiny_lengths(bodies: list[Body], tolerance: float) -> list[Body]:
@@ -207,7 +201,7 @@ def canonical(bodies: list[Body], meet: bool = False) -> list[Body]:
             _slide(bodies, i, carried)
         else:
             continue
-        _change(bodies, i, _about_z(_direction(bodies, i, carried)), np.zeros(3))
+        _change(bodies, i, about_z(_direction(bodies, i, carried)), np.zeros(3))
     return _without_tiny_lengths(bodies, ROUNDING)
 
 
@@ -285,26 +279,3 @@ def _change(bodies: list[Body], i: int, A: np.ndarray, t: np.ndarray) -> None:
     for j, child in enumerate(bodies):
         if child.parent == i:
             bodies[j] = replace(child, R=A.T @ child.R, p=A.T @ (child.p - t))
-
-
-def _about_z(angle: float, tolerance: float = SNAP) -> np.ndarray:
-    """Return the rotation about z by a constant angle."""
-    c, s = cosine_and_sine(angle, tolerance)
-    return np.array([[c, -s, 0.0], [s, c, 0.0], [0.0, 0.0, 1.0]])
-
-
-def cosine_and_sine(angle: float, tolerance: float = SNAP) -> tuple[float, float]:
-    """Return cosine and sine of a constant angle, exactly 0, 1 or -1 near multiples of 90 degrees."""
-    c, s = np.cos(angle), np.sin(angle)
-    if min(abs(c), abs(s)) <= tolerance:
-        c, s = np.round(c) + 0.0, np.round(s) + 0.0  # no negative zeros
-    return float(c), float(s)
-
-
-def euler(R: np.ndarray) -> tuple[float, float, float]:
-    """Return angles g, a, b of R = Rz(g) Rx(a) Rz(b); g is 0 if z is mapped to z or -z."""
-    sine = np.hypot(R[0, 2], R[1, 2])
-    alpha = np.arctan2(sine, R[2, 2])
-    gamma = np.arctan2(R[0, 2], -R[1, 2]) if sine > SNAP else 0.0
-    x = R.T @ np.array([np.cos(gamma), np.sin(gamma), 0.0])  # the intermediate axis in the final frame
-    return gamma, alpha, np.arctan2(-x[1], x[0])

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from ...model._snapping import cosine_and_sine, euler
 from ..program.expressions import sincos
-from .frames import Body, cosine_and_sine, euler, whole
+from .frames import Body, whole
 from .matrices import ZERO, Quaternion, Turn, add, apply, cross, subtract
 
 UNIT = ((1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, 0.0, 1.0))

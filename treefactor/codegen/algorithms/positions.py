@@ -13,10 +13,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
+from ...model._snapping import cosine_and_sine
 from ..program.expressions import arctangent, root
 from .analytic import Task
 from .closures import Closure
-from .frames import cosine_and_sine
 from .matrices import add, dot, subtract
 from .placements import UNIT, constant_angle, fixed, shifted, turned
 from .recursions import Recursions

@@ -10,7 +10,8 @@ from functools import cached_property
 
 import numpy as np
 
-from ..algorithms.frames import TURNING, Body, euler
+from ...model._snapping import euler
+from ..algorithms.frames import TURNING, Body
 
 MOTIONS = {  # freedoms of each kind among those of a free body: translations, then rotations
     "revolute": [5],

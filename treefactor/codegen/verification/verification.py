@@ -14,7 +14,7 @@ import numpy as np
 from ..._util.validation import as_count, as_size
 from ...model.configuration import integrate
 from ...model.model import Model, require_model
-from ..algorithms.frames import SNAP
+from ...tolerances import SNAP
 from ..algorithms.partition import OPEN as OPEN
 from ..algorithms.partition import nearest, sample_configurations
 from ..algorithms.reduction import AXES, Reduction

@@ -27,10 +27,18 @@ static void NAME(frames)(const Mechanism *m, const double *q, const double *v, d
     NAME(place_bodies)(m, q, &w);
     for (ptrdiff_t i = 0; i < m->bodies; i++) {
         const Body *b = m->body + i;
-        const real *R = base[i].R, *o = base[i].d;
+        const real zero = {0}, *R = base[i].R, *o = base[i].d;
         real axes[9], p[3];
         NAME(propagate_motion)(m, i, &w, v, NULL, 0);
-        NAME(place_root)(m, i, q, &w, base);
+        if (b->parent >= 0) {
+            base[i] = base[b->parent];
+            if (b->local == i) EACH(r, 3) base[i].d[r] += w.X[i].d[r];
+        } else {
+            EACH(e, 9) base[i].R[e] = zero + b->R[e];
+            EACH(r, 3) base[i].p[r] = zero + b->p[r];
+            EACH(r, 3) base[i].d[r] = zero;
+            NAME(apply_joint)(b, q, &w.angles, base[i].R, base[i].p);
+        }
         for (ptrdiff_t k = b->v; k < b->v + b->freedoms; k++)
             NAME(write_motion)(R, o, w.S[k].e, frames + UNIT_MOTION(m->joints, k) * LANES);
         if (b->joint < 0) continue;

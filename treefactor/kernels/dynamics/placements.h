@@ -80,20 +80,3 @@ static void NAME(place_bodies)(const Mechanism *m, const double *q, const Worksp
     NAME(compute_angles)(m, q, &w->angles);
     for (ptrdiff_t i = 0; i < m->bodies; i++) NAME(place_body)(m, i, q, w);
 }
-
-/* base[i] <- for body i, whose parent's is known: placement R, p of the root body in the base; d from the origin of the
- * root body to the local origin, in the axes of the root */
-INLINE void NAME(place_root)(const Mechanism *m, ptrdiff_t i, const double *q, const Workspace *w, Pose *base)
-{
-    const real zero = {0};
-    const Body *b = m->body + i;
-    if (b->parent >= 0) {
-        base[i] = base[b->parent];
-        if (b->local == i) EACH(r, 3) base[i].d[r] += w->X[i].d[r];
-        return;
-    }
-    EACH(e, 9) base[i].R[e] = zero + b->R[e];
-    EACH(r, 3) base[i].p[r] = zero + b->p[r];
-    EACH(r, 3) base[i].d[r] = zero;
-    NAME(apply_joint)(b, q, &w->angles, base[i].R, base[i].p);
-}

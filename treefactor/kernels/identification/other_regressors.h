@@ -77,25 +77,40 @@ static void NAME(kinetic_energy)(const Mechanism *m, const double *q, const doub
     }
 }
 
+/* base[i] <- placement of body i, whose parent is placed, in the base */
+INLINE void NAME(place_in_base)(const Mechanism *m, ptrdiff_t i, const double *q, const Angles *angles, Pose *base)
+{
+    const real zero = {0};
+    const Body *b = m->body + i;
+    real *R = base[i].R, *p = base[i].p;
+    if (b->parent < 0) {
+        EACH(e, 9) R[e] = zero + b->R[e];
+        EACH(r, 3) p[r] = zero + b->p[r];
+    } else {
+        const Pose *P = base + b->parent;
+        EACH(c, 3) ROTATE(P->R, b->R + 3 * c, R + 3 * c);
+        ROTATE(P->R, b->p, p);
+        EACH(r, 3) p[r] += P->p[r];
+    }
+    NAME(apply_joint)(b, q, angles, R, p);
+}
+
 /* row <- coefficients of the potential energy: with the origin p and the axes R of a joint, -g . p, -R^T g, 0 */
 static void NAME(potential_energy)(const Mechanism *m, const double *q, double *row, double *workspace)
 {
     const real zero = {0};
-    Workspace w = NAME(carve_workspace)(m, workspace);
-    Pose *base = (Pose *)w.IA;           /* root placements in the base, in memory that otherwise only aba uses */
-    NAME(place_bodies)(m, q, &w);
+    const Workspace w = NAME(carve_workspace)(m, workspace);
+    real g[3], h[3];
+    EACH(r, 3) g[r] = zero - m->gravity[r];
+    NAME(compute_angles)(m, q, &w.angles);
     for (ptrdiff_t i = 0; i < m->bodies; i++) {
         const Body *b = m->body + i;
         double *y;
-        real *up = w.A[i].e, p[3], h[3], root = zero;
-        NAME(place_root)(m, i, q, &w, base);
-        EACH(r, 3) up[r] = b->parent < 0 ? -w.X[i].g[r] : w.A[b->parent].e[r];
+        NAME(place_in_base)(m, i, q, &w.angles, w.X);
         if (b->joint < 0) continue;
         y = row + 10 * b->joint * LANES;
-        EACH(r, 3) p[r] = base[i].d[r] + w.X[i].p[r];
-        EACH(r, 3) root += m->gravity[r] * base[i].p[r];
-        NAME(turn_to_joint)(b, w.X + i, up, h);
-        AT(y, 0) = NAME(dot)(up, p) - root;
+        NAME(turn_to_joint)(b, w.X + i, g, h);
+        AT(y, 0) = NAME(dot)(g, w.X[i].p);
         EACH(r, 3) AT(y, 1 + r) = h[r];
         EACH(r, 6) AT(y, 4 + r) = zero;
     }
@@ -105,24 +120,21 @@ static void NAME(potential_energy)(const Mechanism *m, const double *q, double *
 static void NAME(center_of_mass)(const Mechanism *m, const double *q, double *Y, double *workspace)
 {
     const real zero = {0};
-    Workspace w = NAME(carve_workspace)(m, workspace);
-    Pose *base = (Pose *)w.IA;
-    double mass = 0.0;
-    for (ptrdiff_t i = 0; i < m->bodies; i++) mass += m->body[i].mass;
-    NAME(place_bodies)(m, q, &w);
+    const Workspace w = NAME(carve_workspace)(m, workspace);
+    double mass = 0.0, scale;
+    for (ptrdiff_t i = 0; i < m->bodies; i++) mass += m->inertias[10 * i];
+    scale = 1.0 / mass;
+    NAME(compute_angles)(m, q, &w.angles);
     for (ptrdiff_t i = 0; i < m->bodies; i++) {
         const Body *b = m->body + i;
-        real E[9], from[12], x[12];      /* origin, then axes: in the axes of the root, and of the base */
-        NAME(place_root)(m, i, q, &w, base);
+        real E[9];
+        NAME(place_in_base)(m, i, q, &w.angles, w.X);
         if (b->joint < 0) continue;
         NAME(write_joint_axes)(b, w.X + i, E);
-        EACH(r, 3) from[r] = base[i].d[r] + w.X[i].p[r];
-        EACH(e, 9) from[3 + e] = E[e];
-        EACH(c, 4) ROTATE(base[i].R, from + 3 * c, x + 3 * c);
-        EACH(r, 3) x[r] += base[i].p[r];
         EACH(r, 3) {
             double *y = Y + (r * m->joints + b->joint) * 10 * LANES;
-            EACH(c, 4) AT(y, c) = x[3 * c + r] / mass;
+            AT(y, 0) = w.X[i].p[r] * scale;
+            EACH(c, 3) AT(y, 1 + c) = E[3 * c + r] * scale;
             EACH(c, 6) AT(y, 4 + c) = zero;
         }
     }

@@ -7,10 +7,35 @@
 #define KERNELS "kernels/identification/regressor_kernels.h"
 #include "../common/one_and_lanes.h"
 
+/* Return the doubles of workspace for all passes. */
+static ptrdiff_t ISA(regressor_size)(const Mechanism *m)
+{
+    return LANES / WIDTH * NAME(workspace_size)(m);
+}
+
+static void ISA(one_regressor)(const Mechanism *m, const double *q, const double *v, const double *a, int gravity,
+                               const ptrdiff_t *to, double *Y, double *workspace)
+{
+    const ISA(Workspace_one) w = ISA(bodies_in_motion_one)(m, q, v, a, gravity, workspace);
+    for (ptrdiff_t i = 0; i < m->bodies; i++) {
+        if (m->body[i].joint < 0) continue;
+        ISA(write_body_one)(m, i, &w, v != NULL, to, Y);
+        to += m->body[i].above + m->body[i].freedoms;
+    }
+}
+
+/* All passes of a body in turn: they write parts of the same cache lines. */
 static void ISA(regressor_all)(const Mechanism *m, const double *q, const double *v, const double *a, int gravity,
                                const ptrdiff_t *to, double *Y, double *workspace)
 {
-    PASSES NAME(regressor)(m, q + l, v ? v + l : NULL, a + l, gravity, to, Y + l, workspace);
+    NAME(Workspace) w[LANES / WIDTH];
+    PASSES w[l / WIDTH] = NAME(bodies_in_motion)(m, q + l, v ? v + l : NULL, a + l, gravity,
+                                                 workspace + l / WIDTH * NAME(workspace_size)(m));
+    for (ptrdiff_t i = 0; i < m->bodies; i++) {
+        if (m->body[i].joint < 0) continue;
+        PASSES NAME(write_body)(m, i, w + l / WIDTH, v != NULL, to, Y + l);
+        to += m->body[i].above + m->body[i].freedoms;
+    }
 }
 
 static void ISA(gravity_all)(const Mechanism *m, const double *q, const ptrdiff_t *to, double *Y, double *workspace)
@@ -42,9 +67,9 @@ static void ISA(center_of_mass_all)(const Mechanism *m, const double *q, double 
 
 const Regressors ISA(regressors) = {
     ISA_NAME,
-    {ISA(workspace_size_one), ISA(regressor_one), ISA(gravity_one), ISA(transpose_times_one), ISA(kinetic_energy_one),
+    {ISA(workspace_size_one), ISA(one_regressor), ISA(gravity_one), ISA(transpose_times_one), ISA(kinetic_energy_one),
      ISA(potential_energy_one), ISA(center_of_mass_one)},
-    {NAME(workspace_size), ISA(regressor_all), ISA(gravity_all), ISA(transpose_times_all), ISA(kinetic_energy_all),
+    {ISA(regressor_size), ISA(regressor_all), ISA(gravity_all), ISA(transpose_times_all), ISA(kinetic_energy_all),
      ISA(potential_energy_all), ISA(center_of_mass_all)},
 };
 #undef WIDTH

@@ -67,6 +67,25 @@ INLINE void NAME(write_columns)(const Body *b, const Pose *X, const real *V, con
     }
 }
 
+/* Y_ec <- S_e B_c for `count` columns from `first` on and for the freedoms e = from .. to-1 of a path; the forces of
+ * these columns are zero unless `pushes`. Columns stay in registers: 18 loads a freedom, where all ten at once take 48. */
+INLINE void NAME(write_products)(const Vector *S, const ptrdiff_t *column, const Columns *B, int first, int count,
+                                 int pushes, ptrdiff_t from, ptrdiff_t stop, const ptrdiff_t *to, double *Y)
+{
+    real f[2][3], n[3][3];
+    EACH(c, count) EACH(r, 3) n[c][r] = B->moment[first + c][r];
+    if (pushes) EACH(c, count) EACH(r, 3) f[c][r] = B->force[first + c][r];
+    for (ptrdiff_t e = from; e < stop; e++) {
+        const real *s = S[column[e]].e;
+        double *y = Y + (to[e] + first) * LANES;
+        EACH(c, count) {
+            real sum = n[c][0] * s[3] + n[c][1] * s[4] + n[c][2] * s[5];
+            if (pushes) sum = sum + f[c][0] * s[0] + f[c][1] * s[1] + f[c][2] * s[2];
+            AT(y, c) = sum;
+        }
+    }
+}
+
 /* Y <- coefficients for the freedoms between body i and its root; B ends at the root. The motions of a free-flyer at the
  * root are the unit vectors. */
 INLINE void NAME(write_pairs)(const Mechanism *m, ptrdiff_t i, const Workspace *w, Columns *B, const ptrdiff_t *to,
@@ -75,14 +94,14 @@ INLINE void NAME(write_pairs)(const Mechanism *m, ptrdiff_t i, const Workspace *
     const real zero = {0};
     const Body *b = m->body + i;
     const ptrdiff_t *column = m->column + m->start[b->v + b->freedoms - 1];
-    ptrdiff_t length = b->above + b->freedoms, k, e;
-    for (k = b->local;; k = m->body[m->body[k].parent].local) {
-        for (e = m->body[k].above < b->copied ? b->copied : m->body[k].above; e < length; e++) {
-            const real *s = w->S[column[e]].e;
-            double *y = Y + to[e] * LANES;
-            EACH(c, 4) AT(y, c) = NAME(dot)(B->force[c], s) + NAME(dot)(B->moment[c], s + 3);
-            EACH(c, 6) AT(y, 4 + c) = NAME(dot)(B->moment[4 + c], s + 3);
-        }
+    const ptrdiff_t all = b->above + b->freedoms;
+    ptrdiff_t length = all;
+    NAME(write_products)(w->S, column, B, 4, 3, 0, b->copied, all, to, Y);
+    NAME(write_products)(w->S, column, B, 7, 3, 0, b->copied, all, to, Y);
+    for (ptrdiff_t k = b->local;; k = m->body[m->body[k].parent].local) {
+        ptrdiff_t from = m->body[k].above < b->copied ? b->copied : m->body[k].above;
+        NAME(write_products)(w->S, column, B, 0, 2, 1, from, length, to, Y);
+        NAME(write_products)(w->S, column, B, 2, 2, 1, from, length, to, Y);
         if (m->body[k].parent < 0) break;
         EACH(c, 4) ADD_CROSS(w->X[k].d, B->force[c], B->moment[c]);
         length = m->body[k].above;
@@ -97,21 +116,24 @@ INLINE void NAME(write_pairs)(const Mechanism *m, ptrdiff_t i, const Workspace *
     }
 }
 
-/* Y <- 10 coefficients of the generalized force for every pair */
-static void NAME(regressor)(const Mechanism *m, const double *q, const double *v, const double *a, int gravity,
-                            const ptrdiff_t *to, double *Y, double *workspace)
+/* Return the workspace with placements and motions of all bodies. */
+INLINE Workspace NAME(bodies_in_motion)(const Mechanism *m, const double *q, const double *v, const double *a,
+                                        int gravity, double *workspace)
 {
     Workspace w = NAME(carve_workspace)(m, workspace);
     NAME(place_bodies)(m, q, &w);
-    for (ptrdiff_t i = 0; i < m->bodies; i++) {
-        const Body *b = m->body + i;
-        Columns B;
-        NAME(propagate_motion)(m, i, &w, v, a, gravity);
-        if (b->joint < 0) continue;
-        NAME(write_columns)(b, w.X + i, w.V[i].e, w.A[i].e, v != NULL, &B);
-        NAME(write_pairs)(m, i, &w, &B, to, Y);
-        to += b->above + b->freedoms;
-    }
+    for (ptrdiff_t i = 0; i < m->bodies; i++) NAME(propagate_motion)(m, i, &w, v, a, gravity);
+    return w;
+}
+
+/* Y <- 10 coefficients of the generalized force for the pairs of body i, which moves unless the velocity is zero */
+static void NAME(write_body)(const Mechanism *m, ptrdiff_t i, const Workspace *w, int moves, const ptrdiff_t *to,
+                             double *Y)
+{
+    Columns B;
+    if (moves) NAME(write_columns)(m->body + i, w->X + i, w->V[i].e, w->A[i].e, 1, &B);
+    else NAME(write_columns)(m->body + i, w->X + i, w->V[i].e, w->A[i].e, 0, &B);
+    NAME(write_pairs)(m, i, w, &B, to, Y);
 }
 
 #include "other_regressors.h"

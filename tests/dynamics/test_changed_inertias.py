@@ -1,0 +1,342 @@
+"""Inertias that change in place give the bits of models with these parameters, from every function."""
+
+import copy
+import inspect
+import pickle
+
+import numpy as np
+import pytest
+from helpers.dynamics_cases import CALLS as DYNAMICS
+from helpers.dynamics_cases import MODELS, arguments
+from helpers.state_calls import MOVING, arrays_of, parts, run
+from hypothesis import settings
+from hypothesis import strategies as st
+from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule
+
+import treefactor as tf
+from treefactor.model.parameters import from_log_cholesky
+
+TAKES_INERTIAS = {
+    name
+    for name in tf.__all__
+    if inspect.isroutine(getattr(tf, name)) and "inertias" in inspect.signature(getattr(tf, name)).parameters
+}
+OTHER = {
+    "rnea_derivatives": lambda m, q, v, x, f, **o: tf.rnea_derivatives(m, q, v, x, f, **o),
+    "forward_dynamics_derivatives": lambda m, q, v, x, f, **o: tf.forward_dynamics_derivatives(
+        m, q, v, x, f, **o
+    ),
+    "forward_dynamics": lambda m, q, v, x, f, **o: tf.forward_dynamics(m, q, v, x, f, **o),
+}
+NAMES = [f"dynamics {name}" for name in DYNAMICS]
+NAMES += [name for name in MOVING if name.split()[0] in TAKES_INERTIAS] + list(OTHER)
+KEYS = ["all kinds", "followers"]
+SIZES = [1, 7, 8, 9, 19]
+
+
+def call(name, model, size, **options):
+    """Return the results of a function of a batch of states."""
+    states = arguments(model, 2, (size,))
+    if name in OTHER:
+        return parts(OTHER[name](model, *states, **options))
+    if name.startswith("dynamics "):
+        return parts(DYNAMICS[name.removeprefix("dynamics ")](model, *states, **options))
+    return run(name, model, *arrays_of(name, model, 2, (size,)), **options)
+
+
+def has(name, model):
+    """Return whether a model has a function with one result for every element."""
+    return name != "dynamics lanes" and not (model.coupling and name == "dynamics aba")
+
+
+def parameters(model, *size):
+    """Return parameters of bodies, other ones for every set, and armature."""
+    rng = np.random.default_rng(3)
+    pi = from_log_cholesky(0.5 * rng.normal(size=(*size, model.njoints, 10)))
+    return pi, rng.random((*size, model.nv))
+
+
+def assert_elements(name, model, size, inertias, pi, armature, **options):
+    """Assert that every element has the bits that a model with its parameters has in such a batch."""
+    found = call(name, model, size, inertias=inertias, **options)
+    for k in range(size):
+        expected = call(name, model.with_parameters(pi[k], armature[k]), size)
+        for own, other in zip(found, expected, strict=True):
+            np.testing.assert_array_equal(own[k], other[k], err_msg=name)
+
+
+def test_every_function_that_takes_inertias_is_tried():
+    tried = {name.removeprefix("dynamics ").split()[0] for name in NAMES}
+    assert TAKES_INERTIAS - tried - {"coriolis_matrix", "inverse_inertia"} == set()
+
+
+@pytest.mark.parametrize("size", SIZES)
+@pytest.mark.parametrize("key", KEYS)
+def test_elements_have_the_bits_of_models_with_their_parameters(key, size):
+    model = MODELS[key]
+    pi, armature = parameters(model, size)
+    inertias = tf.Inertias(model, pi, armature)
+    names = [name for name in NAMES if has(name, model)]
+    for name in names if size == 9 else names[::4]:
+        assert_elements(name, model, size, inertias, pi, armature)
+
+
+@pytest.mark.parametrize("key", KEYS)
+def test_changes_leave_nothing_stale(key):
+    model, size = MODELS[key], 11
+    pi, armature = parameters(model, size)
+    inertias = tf.Inertias(model, pi, armature)
+    names = [name for name in NAMES if has(name, model)]
+    for name in names:  # compiled functions are kept from here on
+        call(name, model, size, inertias=inertias)
+    load = tf.Inertia(2.0, [0.1, 0.2, 0.3], np.diag([0.1, 0.2, 0.25]))
+    inertias.set([0, 9], "j1", 2 * pi[3, 1])
+    inertias.scale(slice(2, 10), "j2", 1.5)
+    inertias.add(10, 0, load)
+    pi[[0, 9], 1] = 2 * pi[3, 1]
+    pi[2:10, 2] *= 1.5
+    pi[10, 0] += load.parameters
+    np.testing.assert_array_equal(inertias.parameters, pi)
+    for name in names:
+        assert_elements(name, model, size, inertias, pi, armature)
+
+
+@pytest.mark.parametrize("order", ["sorted", "unsorted"])
+@pytest.mark.parametrize("key", KEYS)
+def test_elements_that_choose_sets_have_their_bits(key, order):
+    model, size = MODELS[key], 27
+    pi, armature = parameters(model, 3)
+    which = np.random.default_rng(4).integers(0, 3, size)
+    which = np.sort(which) if order == "sorted" else which
+    inertias = tf.Inertias(model, pi, armature, which)
+    assert (len(inertias), inertias.shape, inertias.sets) == (size, (size,), (3,))
+    inertias.scale(1, None, 0.7)
+    pi[1] *= 0.7
+    for name in [name for name in NAMES if has(name, model)][::3]:
+        assert_elements(name, model, size, inertias, pi[which], armature[which])
+
+
+def test_threads_and_bad_states_change_no_bit():
+    model, size = MODELS["all kinds"], 600
+    pi, armature = parameters(model, size)
+    inertias = tf.Inertias(model, pi, armature)
+    q, v, x, _ = arguments(model, 5, (size,))
+    expected = tf.rnea(model, q, v, x, inertias=inertias)
+    np.testing.assert_array_equal(tf.rnea(model, q, v, x, inertias=inertias, num_threads=2), expected)
+    v[[3, 8, 599]] = np.nan
+    found = tf.rnea(model, q, v, x, inertias=inertias, num_threads=2)
+    good = np.isfinite(v).all(-1)
+    assert np.isnan(found[~good]).all()
+    np.testing.assert_array_equal(found[good], expected[good])
+
+
+def test_bodies_that_cannot_be_disturb_no_neighbour():
+    model, size = MODELS["freeflyer"], 19
+    pi, armature = parameters(model, size)
+    inertias = tf.Inertias(model, pi, armature)
+    q, v, x, f = arguments(model, 6, (size,))
+    accelerations, forces = (one(model, q, v, x, f, inertias=inertias) for one in (tf.aba, tf.rnea))
+    inertias.scale([4, 18], "j6", -1e3)
+    assert {(row, joint) for row, joint, _ in inertias.faults()} == {(4, "j6"), (18, "j6")}
+    found = tf.aba(model, q, v, x, f, inertias=inertias)
+    kept = np.delete(np.arange(size), [4, 18])
+    assert np.isnan(found[[4, 18]]).all()
+    np.testing.assert_array_equal(found[kept], accelerations[kept])
+    found = tf.rnea(model, q, v, x, f, inertias=inertias)
+    assert np.isfinite(found).all()
+    np.testing.assert_array_equal(found[kept], forces[kept])
+
+
+def test_bound_calls_compute_with_changed_inertias():
+    model = MODELS["followers"]
+    inertias, (q, v, x, _) = tf.Inertias(model, model.parameters), arguments(model)
+    bound = tf.bind(tf.rnea, model, q, v, x, out=np.empty(model.nv), inertias=inertias)
+    np.testing.assert_array_equal(bound(), tf.rnea(model, q, v, x))
+    inertias.scale(None, None, 2.0)
+    changed = model.with_parameters(2 * model.parameters)
+    np.testing.assert_array_equal(bound(), tf.rnea(changed, q, v, x))
+    np.testing.assert_array_equal(tf.rnea(model, q, v, x, inertias=inertias), tf.rnea(changed, q, v, x))
+
+
+class Changes(RuleBasedStateMachine):
+    """Change sets in any order beside a plain model of what they must be."""
+
+    rows = st.one_of(
+        st.none(),
+        st.integers(-5, 4),
+        st.lists(st.integers(0, 4), min_size=1, max_size=5, unique=True),
+        st.sampled_from([slice(1, 4), slice(None, None, 2)]),
+    )
+    joints = st.one_of(st.none(), st.integers(0, 6), st.sampled_from(["j0", "j6"]))
+    seeds = st.integers(0, 2**32 - 1)
+
+    @initialize(seed=seeds)
+    def make(self, seed):
+        self.model = MODELS["freeflyer"]
+        pi, self.armature = parameters(self.model, 5)
+        self.inertias = tf.Inertias(self.model, pi, self.armature)
+        self.base, self.factor, self.payload = pi, np.ones(pi.shape), np.zeros(pi.shape)
+
+    def chosen(self, rows, joint):
+        mask = np.zeros(self.base.shape[:2], dtype=bool)
+        rows = slice(None) if rows is None else rows
+        mask[rows, slice(None) if joint is None else self.model.numbers.get(joint, joint)] = True
+        return mask
+
+    @rule(rows=rows, joint=joints, seed=seeds)
+    def set(self, rows, joint, seed):
+        pi = from_log_cholesky(np.random.default_rng(seed).normal(size=10))
+        self.inertias.set(rows, joint, tf.Inertia.from_parameters(pi) if seed % 2 else pi)
+        pi = tf.Inertia.from_parameters(pi).parameters if seed % 2 else pi
+        at = self.chosen(rows, joint)
+        self.base[at], self.factor[at], self.payload[at] = pi, 1.0, 0.0
+
+    @rule(rows=rows, joint=joints, factor=st.floats(0.1, 3.0))
+    def scale(self, rows, joint, factor):
+        self.inertias.scale(rows, joint, factor)
+        self.factor[self.chosen(rows, joint)] = factor
+
+    @rule(rows=rows, joint=joints, seed=seeds)
+    def add(self, rows, joint, seed):
+        payload = from_log_cholesky(np.random.default_rng(seed).normal(size=10))
+        self.inertias.add(rows, joint, payload)
+        self.payload[self.chosen(rows, joint)] = payload
+
+    @rule()
+    def copy(self):
+        old, self.inertias = self.inertias, pickle.loads(pickle.dumps(self.inertias))
+        old.set(None, None, 0 * self.base[0])
+
+    @rule()
+    def shallow_copy(self):
+        old, self.inertias = self.inertias, copy.copy(self.inertias)
+        old.scale(None, None, 0.0)
+
+    @invariant()
+    def has_the_bits_of_new_inertias(self):
+        pi = self.factor * self.base + self.payload
+        np.testing.assert_array_equal(self.inertias.parameters, pi)
+        q, v, x, _ = arguments(self.model)
+        fresh = tf.Inertias(self.model, pi, self.armature)
+        found = tf.rnea(self.model, q, v, x, inertias=self.inertias)
+        np.testing.assert_array_equal(found, tf.rnea(self.model, q, v, x, inertias=fresh))
+        assert self.inertias.faults() == fresh.faults()
+
+
+TestChanges = Changes.TestCase
+TestChanges.settings = settings(max_examples=20, stateful_step_count=8, deadline=None)
+
+
+def test_sets_can_have_several_axes():
+    model = MODELS["freeflyer"]
+    pi, armature = parameters(model, 2, 3)
+    inertias = tf.Inertias(model, pi, armature)
+    assert (inertias.shape, len(inertias), inertias.parameters.shape) == ((2, 3), 2, (2, 3, 7, 10))
+    np.testing.assert_array_equal(inertias.armature, armature)
+    inertias.scale((1, slice(None)), "j0", [1.0, 2.0, -1.0])
+    pi[1, :, 0] *= np.array([1.0, 2.0, -1.0])[:, None]
+    np.testing.assert_array_equal(inertias.parameters, pi)
+    assert [(row, joint) for row, joint, _ in inertias.faults()] == [((1, 2), "j0")]
+    q, v, x, _ = arguments(model)
+    found = tf.rnea(model, q, v, x, inertias=inertias)
+    expected = tf.rnea(model.with_parameters(pi[1, 2], armature[1, 2]), q, v, x)
+    np.testing.assert_array_equal(found[1, 2], expected)
+
+
+def test_factors_of_all_joints_broadcast_over_sets_and_joints():
+    model = MODELS["freeflyer"]
+    factor = np.random.default_rng(8).uniform(0.5, 2.0, (4, model.njoints))
+    inertias = tf.Inertias(model, np.stack([model.parameters] * 4))
+    for _ in range(2):  # repeated randomization does not compound
+        inertias.scale(None, None, factor)
+    np.testing.assert_array_equal(inertias.parameters, factor[..., None] * model.parameters)
+    inertias.scale([True, False, False, True], None, factor[[0, 3], :1])
+    np.testing.assert_array_equal(inertias.parameters[3], factor[3, 0] * model.parameters)
+    np.testing.assert_array_equal(inertias.parameters[1], factor[1][:, None] * model.parameters)
+
+
+def test_faults_name_rows_and_joints():
+    model = MODELS["one"]
+    one = tf.Inertias(model, -model.parameters, [-1.0])
+    assert [row for row, _, _ in one.faults()] == [None, None]
+    assert one.faults()[1] == (None, "j0", "armature -1 is negative")
+    many = tf.Inertias(model, np.stack([model.parameters, 0 * model.parameters, -model.parameters]))
+    assert [(row, joint) for row, joint, _ in many.faults()] == [(2, "j0")]
+    assert repr(one) == "<Inertias of 'random': one set for 1 joints>"
+    assert repr(many) == "<Inertias of 'random': 3 sets for 1 joints>"
+    chosen = tf.Inertias(model, many.parameters, which=np.zeros((2, 4), int))
+    assert repr(chosen) == "<Inertias of 'random': 3 sets for 1 joints, chosen by a batch of 2x4>"
+    with pytest.raises(TypeError, match="no length"):
+        len(one)
+
+
+def test_inertias_of_a_copy_of_the_model_are_accepted():
+    model = MODELS["followers"]
+    q, v, x, _ = arguments(model)
+    inertias = pickle.loads(pickle.dumps(tf.Inertias(model, 2 * model.parameters)))
+    assert inertias.model is not model
+    expected = tf.rnea(model.with_parameters(2 * model.parameters), q, v, x)
+    np.testing.assert_array_equal(tf.rnea(model, q, v, x, inertias=inertias), expected)
+    other = tf.Model(model.joints, [0, 0, 1.0])
+    with pytest.raises(ValueError, match="the inertias belong to"):
+        tf.rnea(other, q, v, x, inertias=inertias)
+
+
+def test_getters_are_copies_and_arguments_are_copied():
+    model = MODELS["one"]
+    pi, armature, which = np.stack([model.parameters] * 2), np.ones((2, 1)), np.array([1, 0, 1])
+    inertias = tf.Inertias(model, pi, armature, which)
+    before = tf.crba(model, tf.neutral(model), inertias=inertias)
+    pi[:], armature[:], which[:] = 0, 0, 0
+    inertias.parameters[:], inertias.armature[:] = 0, 0
+    np.testing.assert_array_equal(tf.crba(model, tf.neutral(model), inertias=inertias), before)
+
+
+BAD = np.stack([MODELS["freeflyer"].parameters] * 3)
+BAD[2, 4, 6] = np.nan
+
+
+@pytest.mark.parametrize(
+    ("make", "error", "text"),
+    [
+        (lambda m, i: tf.Inertias(m, BAD), tf.NonFiniteError, "I_yy of joint 'j4' in row 2"),
+        (lambda m, i: tf.Inertias(m, BAD[2]), tf.NonFiniteError, "I_yy of joint 'j4'$"),
+        (lambda m, i: tf.Inertias(m, m.parameters[:3]), tf.ShapeError, r"\(..., 7, 10\), got \(3, 10\)"),
+        (
+            lambda m, i: tf.Inertias(m, m.parameters, [1.0]),
+            tf.ShapeError,
+            r"armature must have shape \(12,\), got",
+        ),
+        (lambda m, i: tf.Inertias(m, m.parameters, [np.inf] * 12), tf.NonFiniteError, r"armature\[0\]"),
+        (lambda m, i: tf.Inertias(m, m.parameters, which=[0]), tf.ShapeError, "K, njoints, 10"),
+        (lambda m, i: tf.Inertias(m, m.parameters[None], which=0), tf.ShapeError, "axes of a batch"),
+        (lambda m, i: tf.Inertias(m, m.parameters[None], which=[0, 1]), IndexError, r"which\[1\] is 1"),
+        (lambda m, i: tf.Inertias(m, m.parameters[None], which=[-1]), IndexError, r"which\[0\] is -1"),
+        (lambda m, i: tf.Inertias(m, m.parameters[None], which=[0.5]), tf.DtypeError, "whole numbers"),
+        (lambda m, i: tf.Inertias("m", m.parameters), TypeError, "model"),
+        (lambda m, i: i.set(3, 0, m.parameters[0]), IndexError, "rows do not fit sets of shape"),
+        (lambda m, i: i.set([0.5], 0, m.parameters[0]), IndexError, "rows"),
+        (lambda m, i: i.set(0, 0, m.parameters), tf.ShapeError, r"pi must broadcast to shape \(10,\)"),
+        (lambda m, i: i.set(None, "j4", BAD[:, 4]), tf.NonFiniteError, "I_yy of joint 'j4' in row 2"),
+        (lambda m, i: i.set([2, 1], None, BAD[1:]), tf.NonFiniteError, "I_yy of joint 'j4' in row 1"),
+        (lambda m, i: i.scale(0, "j9", 1.0), tf.InvalidModelError, "j9"),
+        (lambda m, i: i.scale(0, -1, 1.0), tf.InvalidModelError, "the base has no parameters"),
+        (lambda m, i: i.scale(1, 3, np.nan), tf.NonFiniteError, "joint 'j3' in row 1"),
+        (lambda m, i: i.scale(1, 3, 1e308), tf.NonFiniteError, "joint 'j3' in row 1"),
+        (lambda m, i: i.add(1, 3, [1.0]), tf.ShapeError, "payload must broadcast"),
+        (lambda m, i: i.add(1, 3, 1.0), tf.ShapeError, "payload must broadcast"),
+        (lambda m, i: i.add(1, 3, np.ones(9)), tf.ShapeError, "payload must broadcast"),
+        (lambda m, i: i.add(np.ma.array([1]), 3, np.ones(10)), tf.DtypeError, "rows is a masked array"),
+    ],
+)
+def test_wrong_arguments_are_named_and_change_nothing(make, error, text):
+    model = MODELS["freeflyer"]
+    inertias = tf.Inertias(model, np.stack([1e2 * model.parameters] * 3))
+    with pytest.raises(error, match=text):
+        make(model, inertias)
+    np.testing.assert_array_equal(inertias.parameters, np.stack([1e2 * model.parameters] * 3))
+    q, v, x, _ = arguments(model)
+    np.testing.assert_array_equal(
+        tf.rnea(model, q, v, x, inertias=inertias)[0],
+        tf.rnea(model.with_parameters(1e2 * model.parameters), q, v, x),
+    )

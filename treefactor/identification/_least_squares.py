@@ -1,0 +1,79 @@
+"""Solve least-squares problems from their triangles: rank, values, deviations and unfelt directions."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import NamedTuple
+
+import numpy as np
+from scipy.linalg import qr, solve_triangular
+
+from .excitation import unexcited
+
+
+class Solution(NamedTuple):
+    """Minimizer of a least-squares problem with what its data determine.
+
+    Attributes
+    ----------
+    values : ndarray, shape (p,)
+        A minimizer; that with zeros at the dependent columns where there are several.
+    determined : ndarray of bool, shape (p,)
+        Parameters that all minimizers share.
+    unfelt : ndarray, shape (p - rank, p)
+        Changes that no row feels, as `unexcited` returns them.
+    deviations : ndarray, shape (p,)
+        Standard deviations for rows of unit variance; NaN where not determined.
+    rank : int
+    cond : float
+        Condition of the independent columns, scaled to unit norm.
+    residual : float
+        Norm of the residual.
+    """
+
+    values: np.ndarray
+    determined: np.ndarray
+    unfelt: np.ndarray
+    deviations: np.ndarray
+    rank: int
+    cond: float
+    residual: float
+
+
+def triangle_of(parts: Iterable[np.ndarray]) -> np.ndarray:
+    """Return the triangle, with a diagonal that is not negative, of the QR factorization of stacked rows."""
+    rows = np.vstack(list(parts))
+    n = rows.shape[1]
+    R = np.zeros((n, n))
+    found = np.linalg.qr(rows, mode="r")
+    R[: len(found)] = np.where(np.diagonal(found) < 0, -1.0, 1.0)[:, None] * found
+    return R
+
+
+def solve(triangle: np.ndarray, tolerance: float) -> Solution:
+    """Minimize |A x - b| for the triangle (p + 1, p + 1) of [A, b]; never by a pseudo-inverse.
+
+    Columns are scaled to unit norm; singular values below the tolerance times the largest one count as zero.
+    """
+    p = len(triangle) - 1
+    R, b = triangle[:p, :p], triangle[:p, p]
+    norms = np.linalg.norm(R, axis=0)
+    scale = np.where(norms > 0, norms, 1.0)
+    unfelt = unexcited(R, tolerance)
+    rank = p - len(unfelt)
+    Q, S, order = qr(R / scale, pivoting=True)
+    kept, projected = order[:rank], Q.T @ b
+    inverse = solve_triangular(S[:rank, :rank], np.eye(rank))
+    values, deviations, determined = np.zeros(p), np.full(p, np.nan), np.zeros(p, dtype=bool)
+    values[kept] = inverse @ projected[:rank]
+    determined[kept] = ~unfelt.any(axis=0)[kept]
+    deviations[kept] = np.linalg.norm(inverse, axis=1)
+    return Solution(
+        values / scale,
+        determined,
+        unfelt,
+        np.where(determined, deviations / scale, np.nan),
+        rank,
+        float(np.linalg.cond(S[:rank, :rank])) if rank else 1.0,
+        float(np.hypot(np.linalg.norm(projected[rank:]), triangle[p, p])),
+    )

@@ -1,0 +1,183 @@
+"""Hold what measurements determine: values, standard deviations and what they leave open."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+import numpy as np
+
+from ..model.model import Model
+from ._combinations import combination
+from ._sample_rows import SampleRows
+from .physical import PhysicalFit
+
+FELT = 1e-9  # share of a row, columns scaled, along an unfelt direction that makes its torque unknown
+
+
+class Residuals(NamedTuple):
+    """Measured minus predicted torques of many samples.
+
+    Attributes
+    ----------
+    residuals : ndarray, shape (nv,)
+        Root mean square, N m or N; NaN for freedoms without rows.
+    torques : ndarray, shape (nv,)
+        Root mean square of the measured torques, less those of known parameters.
+    relative : float
+        Norm of all residuals over the norm of all torques.
+    """
+
+    residuals: np.ndarray
+    torques: np.ndarray
+    relative: float
+
+
+@dataclass(frozen=True, eq=False)
+class Estimate:
+    """Values of the base parameters and of the other columns; made by `Identification.solve`.
+
+    Attributes
+    ----------
+    names : tuple of str, length p
+    values : ndarray, shape (p,)
+        In kg, kg m, kg m^2, N m s/rad, N m, ...; NaN where the samples do not determine them.
+    standard_deviations : ndarray, shape (p,)
+        From the weighted residual, for errors of the torques that are independent from row to row. Samples
+        that follow each other closely have errors that are not, and real deviations are then larger. NaN
+        where not determined, and where there are no more rows than parameters.
+    rank : int
+        Number of independent columns; p if everything is determined.
+    cond : float
+        Condition number of the independent columns, each scaled to unit norm.
+    not_excited : tuple of str
+        Names of the parameters without a value.
+    unfelt : ndarray, shape (p - rank, p)
+        Changes of the parameters that change no torque of the samples; see `directions`.
+    residuals : Residuals
+        Of the samples of the estimate.
+    rows : ndarray of int, shape (nv,)
+        Number of rows used.
+    weights : ndarray, shape (nv,)
+        By which the rows were multiplied.
+
+    Notes
+    -----
+    Immutable, thread-safe.
+    """
+
+    names: tuple[str, ...]
+    values: np.ndarray
+    standard_deviations: np.ndarray
+    rank: int
+    cond: float
+    unfelt: np.ndarray
+    residuals: Residuals
+    rows: np.ndarray
+    weights: np.ndarray
+    solution: np.ndarray = field(repr=False)  # a minimizer without NaN, and how its columns are scaled
+    scale: np.ndarray = field(repr=False)
+    _rows: SampleRows = field(repr=False)
+
+    @property
+    def not_excited(self) -> tuple[str, ...]:
+        """Return the names of the parameters without a value."""
+        return tuple(name for name, value in zip(self.names, self.values, strict=True) if np.isnan(value))
+
+    @property
+    def directions(self) -> tuple[str, ...]:
+        """Return the unfelt changes as text, such as "offset of lift - 0.101937 m of lift"."""
+        names = [f"({name})" if " + " in name or " - " in name else name for name in self.names]
+        last = [int(np.flatnonzero(row == 1.0)[-1]) for row in self.unfelt]
+        return tuple(combination(row, names, k) for row, k in zip(self.unfelt, last, strict=True))
+
+    def predict(self, q, v, a, extra=None) -> np.ndarray:
+        """Return the torques of motions at the estimated values.
+
+        Parameters
+        ----------
+        q : array_like, shape (nq,) or (N, nq)
+        v, a : array_like, shape (nv,) or (N, nv)
+        extra : array_like, shape (N, nv, count), optional
+            The further columns, as in `Identification.add`.
+
+        Returns
+        -------
+        ndarray, shape (nv,) or (N, nv)
+            N m or N; NaN where a torque depends on what the samples did not determine.
+        """
+        given = {"q": q, "v": v, "a": a}
+        arrays, further = self._rows.validated(given, extra)
+        tau = np.empty_like(arrays[1])
+        for part in self._rows.chunks(len(tau)):
+            chunk = [array[part] for array in arrays]
+            Y = self._rows.matrix(*chunk, further[part])
+            tau[part] = np.where(self.felt_by(Y), np.nan, Y @ self.solution) + self._rows.known(*chunk)
+        return tau[0] if np.ndim(q) == 1 else tau
+
+    def felt_by(self, rows: np.ndarray) -> np.ndarray:
+        """Return where rows (..., p) depend on an unfelt direction: their torques are unknown."""
+        if not len(self.unfelt):
+            return np.zeros(rows.shape[:-1], dtype=bool)
+        directions = self.unfelt * self.scale
+        directions = directions / np.linalg.norm(directions, axis=1, keepdims=True)
+        scaled = rows / self.scale
+        return np.abs(scaled @ directions.T).max(axis=-1) > FELT * np.linalg.norm(scaled, axis=-1)
+
+    def value_of(self, name: str) -> float:
+        """Return the value of one parameter by its name."""
+        return float(self.values[self.names.index(name)])
+
+    def report(self) -> str:
+        """Return a table of values, deviations and residuals as text."""
+        lines = [f"{'value':>12}  {'deviation':>10}  parameter"]
+        for name, value, deviation in zip(self.names, self.values, self.standard_deviations, strict=True):
+            text = "not excited" if np.isnan(value) else f"{value:.5g}"
+            lines.append(f"{text:>12}  {deviation:10.2g}  {name}")
+        lines += [
+            "",
+            f"rank {self.rank} of {len(self.names)}, condition of the scaled columns {self.cond:.3g}",
+        ]
+        lines += [f"no torque of the samples feels {direction}" for direction in self.directions]
+        lines += ["", "root mean square of residual and torque:"]
+        residuals, torques, relative = self.residuals
+        for name, residual, torque, rows in zip(
+            self._rows.model.tree.names, residuals, torques, self.rows, strict=True
+        ):
+            share = f" ({residual / torque:.1%})" if torque > 0 else ""
+            lines.append(f"  {name}: {residual:.4g} of {torque:.4g}{share}, {rows} rows")
+        lines.append(f"  all: {relative:.2%} of the norm of the torques")
+        return "\n".join(lines)
+
+
+@dataclass(frozen=True, eq=False)
+class PhysicalEstimate:
+    """Parameters of bodies that can exist; made by `Identification.physical`.
+
+    Attributes
+    ----------
+    model : Model
+        The robot with these inertias and armatures.
+    names : tuple of str
+        As of `Identification`.
+    values : ndarray
+        Base parameters of the model, then friction and the others.
+    residuals : Residuals
+        Of the samples of the estimate.
+    fit : PhysicalFit
+        Parameters of all bodies, (njoints, 10), and how they were found.
+
+    Notes
+    -----
+    Immutable, thread-safe.
+    """
+
+    model: Model
+    names: tuple[str, ...]
+    values: np.ndarray
+    residuals: Residuals
+    fit: PhysicalFit
+
+    def value_of(self, name: str) -> float:
+        """Return the value of one parameter by its name."""
+        return float(self.values[self.names.index(name)])

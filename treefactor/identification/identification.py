@@ -1,0 +1,316 @@
+"""Estimate base parameters and friction from samples of a robot's motion, one triangle for every freedom."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from .._util.validation import as_array, as_vector
+from ..exceptions import DtypeError, ShapeError
+from ._least_squares import Solution, solve, triangle_of
+from ._sample_rows import SampleRows, require_usable
+from .base_parameters import base_parameters
+from .columns import KINDS, chosen
+from .estimate import Estimate, PhysicalEstimate, Residuals
+from .physical import fit_physical
+
+TOLERANCE = 1e-9  # smallest pivot of independent columns, scaled to unit norm
+NOISE_FREE = 1e-8  # smallest residual of a freedom that weighs it, as a share of the largest torque
+ABSENT = 1e-13  # a column of a freedom whose norm is a smaller share of the largest is rounding
+
+
+class Identification:
+    """Collect samples of a robot's motion, and estimate its parameters from them.
+
+    The equations of motion are linear in the parameters x: tau = Y(q, v, a) x. Of the inertial parameters
+    only the combinations of `base_parameters` can be found; with them, every freedom can have a viscous
+    friction (times v), a dry friction (times the sign of v) and an offset, and freedoms of one-freedom joints
+    a rotor inertia (times a).
+
+    Samples are not stored. The state is one triangle R_k for every freedom k, with
+    ``R_k^T R_k = [Y_k, tau_k]^T [Y_k, tau_k]``, updated by Householder reflections: normal equations would
+    lose half of the digits. A freedom feels only the bodies that it carries, so that these triangles together
+    cost less than half of a common one, and any weights of the freedoms can be chosen when the problem is
+    solved.
+
+    Parameters
+    ----------
+    model : Model
+        Its inertias are used for columns that are not estimated only: without "inertia" in columns, the
+        torques of its bodies are known.
+    columns : sequence of str
+        Any of "inertia", "armature", "viscous", "dry", "offset".
+    weights : array_like, shape (nv,), optional
+        By which the rows of every freedom are multiplied: one over the standard deviation of its torque; 0
+        leaves a freedom out. By default one over the deviation of the residual of a first solution with equal
+        weights.
+    extra : sequence of str, optional
+        Names of further columns, such as couplings of motors; `add` takes their entries.
+
+    Attributes
+    ----------
+    base : BaseParameters or None
+        None without "inertia" in columns.
+    names : tuple of str, length p
+        The base parameters, then "armature of JOINT", "viscous friction of JOINT", ..., then `extra`.
+    rows : ndarray of int, shape (nv,)
+        Number of rows used so far.
+
+    Notes
+    -----
+    Picklable. `add` changes the object: give every thread its own, and merge them.
+
+    Examples
+    --------
+    >>> import numpy as np, treefactor as tf
+    >>> arm = tf.Inertia(1.0, [0, 0, -0.5], np.diag([0.1, 0.1, 0.0]))
+    >>> model = tf.Model([tf.Joint("shoulder", "revolute", axis=[0, 1, 0], inertia=arm)])
+    >>> rng = np.random.default_rng(0)
+    >>> q, v, a = rng.normal(size=(3, 100, 1))
+    >>> tau = tf.rnea(model, q, v, a) + 0.3 * v + 0.01 * rng.normal(size=(100, 1))
+    >>> fit = tf.Identification(model, columns=("inertia", "viscous"))
+    >>> fit.add(q, v, a, tau)
+    >>> estimate = fit.solve()
+    >>> estimate.names
+    ('h_x of shoulder', 'h_z of shoulder', 'I_yy of shoulder', 'viscous friction of shoulder')
+    >>> np.abs(estimate.values - [0, -0.5, 0.35, 0.3]).max() < 0.01
+    True
+    """
+
+    def __init__(self, model, columns=KINDS, weights=None, extra=()):
+        self.model = model
+        self.columns = chosen(columns)
+        self.weights = None if weights is None else _checked_weights(weights, model.nv)
+        self.base = base_parameters(model, "armature" in self.columns) if "inertia" in self.columns else None
+        self.extra = tuple(extra)
+        self._samples = SampleRows(model, self.columns, self.base, self.extra)
+        self.names = self._samples.names
+        self.rows = np.zeros(model.nv, dtype=int)
+        self._triangles = np.zeros(int((self._samples.counts**2).sum()))
+
+    def __repr__(self) -> str:
+        return (
+            f"<Identification of {self.model.name!r}: {len(self.names)} parameters, {self.rows.sum()} rows>"
+        )
+
+    def add(self, q, v, a, tau, mask=None, extra=None) -> None:
+        """Add samples of a motion.
+
+        Parameters
+        ----------
+        q : array_like, shape (N, nq) or (nq,)
+            Configurations, rad and m.
+        v, a : array_like, shape (N, nv) or (nv,)
+            Velocities and accelerations.
+        tau : array_like, shape (N, nv) or (nv,)
+            Torques measured at the joints, N m or N. For a floating base the force on the base is measured,
+            too: zero in flight; otherwise leave its six rows out.
+        mask : array_like of bool, shape (N, nv), optional
+            Rows to use. Leave out what is not measured, and rows whose velocity is so small that its sign is
+            noise if there is dry friction: see `identification.slow_rows`.
+        extra : array_like, shape (N, nv, count), optional
+            Entries of the further columns.
+
+        Raises
+        ------
+        ShapeError
+            If an argument has another shape.
+        NonFiniteError
+            If an entry is NaN or infinite, other than torques that the mask leaves out.
+        ConfigurationError
+            If a quaternion or (cos, sin) of q does not have unit length.
+        """
+        given = {"q": q, "v": v, "a": a, "tau": tau}
+        arrays, further = self._samples.validated(given, extra)
+        mask = None if mask is None else _checked_mask(mask, arrays[3].shape)
+        require_usable(dict(zip(given, arrays, strict=True)) | {"extra": further}, mask)
+        use = np.ones(arrays[3].shape) if mask is None else mask.astype(float)
+        self._samples.add(arrays, use, further, self._triangles)
+        self.rows = self.rows + use.sum(axis=0).astype(int)
+
+    def merge(self, other: Identification) -> None:
+        """Add the samples of another identification of the same model and columns.
+
+        Raises
+        ------
+        ValueError
+            If it estimates other parameters.
+        """
+        if not isinstance(other, Identification) or other.names != self.names:
+            raise ValueError("expected an Identification of the same parameters: make both alike")
+        own = zip(self._split(), other._split(), strict=True)
+        self._triangles = np.concatenate([triangle_of(pair).ravel() for pair in own])
+        self.rows = self.rows + other.rows
+
+    def _split(self) -> list[np.ndarray]:
+        """Return the triangle of every freedom, its torque in the last column."""
+        counts = self._samples.counts
+        parts = np.split(self._triangles, np.cumsum(counts**2)[:-1])
+        return [part.reshape(count, count) for part, count in zip(parts, counts, strict=True)]
+
+    def triangle(self, weights=None) -> np.ndarray:
+        """Return the triangle of the whole problem.
+
+        Parameters
+        ----------
+        weights : array_like, shape (nv,), optional
+            By which the rows of every freedom are multiplied; by default 1.
+
+        Returns
+        -------
+        ndarray, shape (p + 1, p + 1)
+            Upper triangle R of the QR factorization of [Y, tau], its diagonal not negative.
+        """
+        p = len(self.names)
+        weights = np.ones(self.model.nv) if weights is None else _checked_weights(weights, self.model.nv)
+        norms = [np.linalg.norm(R, axis=0) for R in self._split()]
+        least = ABSENT * max(float(own.max()) for own in norms)
+        rows = []
+        for weight, felt, R, own in zip(weights, self._samples.felt, self._split(), norms, strict=True):
+            part = np.zeros((len(R), p + 1))
+            part[:, [*felt, p]] = weight * np.where(own > least, R, 0.0)
+            rows.append(part)
+        return triangle_of(rows)
+
+    def solve(self, tolerance: float = TOLERANCE) -> Estimate:
+        """Return the least-squares estimate of what the samples determine.
+
+        Parameters
+        ----------
+        tolerance : float
+            Columns, scaled to unit norm, are dependent below this pivot relative to the first one of a QR
+            factorization with pivoting.
+
+        Returns
+        -------
+        Estimate
+            Parameters that the samples do not determine have the value NaN, and are named.
+        """
+        weights = self.weights
+        if weights is None:
+            weights = self._weights_of(solve(self.triangle(), tolerance).values)
+        triangle = self.triangle(weights)
+        found = solve(triangle, tolerance)
+        return self._estimate(found, weights, np.linalg.norm(triangle[:, :-1], axis=0))
+
+    def physical(self, prior=None, strength: float = 10.0, floor: float = 1e-3) -> PhysicalEstimate:
+        """Return parameters of bodies that can exist, near a prior where the samples leave them open.
+
+        Parameters
+        ----------
+        prior : Model, optional
+            Its parameters are those of the pull and of the start; by default the model.
+        strength, floor : float
+            As for `fit_physical`.
+
+        Returns
+        -------
+        PhysicalEstimate
+
+        Raises
+        ------
+        ValueError
+            Without "inertia" in columns, or if the prior has other joints.
+        """
+        prior = self.model if prior is None else prior
+        if self.base is None:
+            raise ValueError('expected an Identification with "inertia" in columns, got ' + str(self.columns))
+        if prior.tree.names != self.model.tree.names:
+            raise ValueError("expected a prior with the joints of the model, in the same order")
+        estimate = self.solve()
+        others = self.names[self.base.count :]
+        lower = [-np.inf if name.startswith("offset of ") or name in self.extra else 0.0 for name in others]
+        freedoms = self._samples.rotors
+        armature = prior.armature[freedoms] if "armature" in self.columns else np.zeros(0)
+        triangle = self.triangle(estimate.weights)
+        found = fit_physical(triangle, self.base.K, prior.parameters, armature, lower, strength, floor)
+        rotors = prior.armature.copy()
+        rotors[freedoms] = found.armature
+        base = self.base.values(np.concatenate([found.parameters.ravel(), found.armature]))
+        values = np.concatenate([base, found.linear])
+        return PhysicalEstimate(
+            model=self.model.with_parameters(found.parameters, rotors),
+            names=self.names,
+            values=values,
+            residuals=self._residuals(values),
+            fit=found,
+        )
+
+    def residuals(self, estimate: Estimate | PhysicalEstimate) -> Residuals:
+        """Compare the torques of the samples added so far with those that an estimate predicts.
+
+        Parameters
+        ----------
+        estimate : Estimate or PhysicalEstimate
+            Of the same parameters, from these samples or, as a test, from others.
+
+        Returns
+        -------
+        Residuals
+            NaN for freedoms where a torque depends on what the estimate leaves open.
+        """
+        if estimate.names != self.names:
+            raise ValueError("expected an estimate of the same parameters: make both identifications alike")
+        if isinstance(estimate, PhysicalEstimate):
+            return self._residuals(estimate.values)
+        unknown = np.zeros(self.model.nv, dtype=bool)
+        if len(estimate.unfelt):
+            for k, (felt, R) in enumerate(zip(self._samples.felt, self._split(), strict=True)):
+                rows = np.zeros((len(R), len(self.names)))
+                rows[:, felt] = R[:, :-1]
+                unknown[k] = estimate.felt_by(rows).any()
+        return self._residuals(estimate.solution, unknown)
+
+    def _residuals(self, values: np.ndarray, unknown=False) -> Residuals:
+        """Return the residuals at these values, NaN for freedoms where they are unknown."""
+        found = np.full((2, self.model.nv), np.nan)
+        for k, (felt, R) in enumerate(zip(self._samples.felt, self._split(), strict=True)):
+            if self.rows[k]:
+                rest = R[:, -1] - R[:, :-1] @ values[felt]
+                found[:, k] = np.linalg.norm([rest, R[:, -1]], axis=1) / np.sqrt(self.rows[k])
+        found[0, unknown & np.ones(self.model.nv, dtype=bool)] = np.nan
+        squares = (self.rows * found**2)[:, self.rows > 0].sum(axis=1)
+        relative = float(np.sqrt(squares[0] / squares[1])) if squares[1] else np.nan
+        return Residuals(found[0], found[1], relative)
+
+    def _weights_of(self, values: np.ndarray) -> np.ndarray:
+        """Return one over the deviation of the residual of every freedom."""
+        residuals, torques, _ = self._residuals(values)
+        deviations = np.maximum(residuals, NOISE_FREE * np.nanmax(torques, initial=0.0))
+        return np.divide(1.0, deviations, out=np.ones_like(deviations), where=deviations > 0)
+
+    def _estimate(self, found: Solution, weights: np.ndarray, norms: np.ndarray) -> Estimate:
+        """Return the estimate of a solution of the weighted problem."""
+        freedom = int(self.rows[weights > 0].sum()) - found.rank
+        deviation = found.residual / np.sqrt(freedom) if freedom > 0 else np.nan
+        return Estimate(
+            names=self.names,
+            values=np.where(found.determined, found.values, np.nan),
+            standard_deviations=deviation * found.deviations,
+            rank=found.rank,
+            cond=found.cond,
+            unfelt=found.unfelt,
+            residuals=self._residuals(found.values),
+            rows=self.rows,
+            weights=weights,
+            solution=found.values,
+            scale=np.where(norms > 0, norms, 1.0),
+            _rows=self._samples,
+        )
+
+
+def _checked_weights(weights, nv: int) -> np.ndarray:
+    """Return the weights of the freedoms, or raise ShapeError or ValueError."""
+    weights = as_vector(weights, nv, "weights")
+    if not (weights >= 0).all() or not np.isfinite(weights).all():
+        raise ValueError(f"expected weights that are finite and not negative, got {weights}")
+    return weights
+
+
+def _checked_mask(mask, shape: tuple[int, ...]) -> np.ndarray:
+    """Return the mask with axes (N, nv), or raise DtypeError or ShapeError."""
+    mask = np.atleast_2d(as_array(mask, "mask"))
+    if mask.dtype != bool:
+        raise DtypeError(f"expected a mask of bool, True for rows to use, got {mask.dtype}", mask.dtype)
+    if mask.shape != shape:
+        raise ShapeError(f"expected a mask of shape {shape}, got {mask.shape}", mask.shape, shape)
+    return mask
