@@ -109,6 +109,21 @@ def test_a_bad_state_gives_nan_in_its_element(name):
         np.testing.assert_array_equal(found[::2], expected[::2])
 
 
+@pytest.mark.parametrize("bad", [np.nan, np.inf])
+@pytest.mark.parametrize("name", STATE)
+def test_bad_inertias_give_nan_in_their_element(name, bad):
+    function = array_function(name, model_of(find("solo12")), inertias=True)
+    x, dx, w = draw(function, np.random.default_rng(2))
+    maps = {"value": [], "vjp": w, "jvp": dx}
+    good = {kind: run(function, kind, *x, *more) for kind, more in maps.items()}
+    x[-1][1] = bad
+    for kind, more in maps.items():
+        results = run(function, kind, *x, *more)
+        assert not all(np.isfinite(found[1]).all() for found in results)
+        for found, expected in zip(results, good[kind], strict=True):
+            np.testing.assert_array_equal(found[::2], expected[::2])
+
+
 def kinds():
     """Return a chain of all kinds of joints with rotations, and others between them."""
     inertia = tf.Inertia(1.0, [0.1, 0.0, 0.2], np.eye(3))
