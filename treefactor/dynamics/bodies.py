@@ -264,8 +264,7 @@ def sets_of(layout: Layout, pi: np.ndarray, rotors: np.ndarray) -> np.ndarray:
     """
     found = np.zeros((*pi.shape[:-2], len(layout.structs), 10))
     found[..., layout.massive, :] = turned_parameters(layout, pi)
-    rows = found.reshape(*pi.shape[:-2], 10 * len(layout.structs))  # -1 fails for empty batches
-    return np.concatenate([rows, rotors], axis=-1)
+    return np.concatenate([found.reshape(*pi.shape[:-2], 10 * len(layout.structs)), rotors], axis=-1)
 
 
 def units(model) -> np.ndarray:
