@@ -59,6 +59,12 @@ class ProgramMap:
         if self.motion is None and self.generated not in kernels.program.functions:
             known = ", ".join(kernels.program.functions)
             raise CodegenError(f"{self.generated!r} was not generated, only {known}")
+        generated = kernels.program.functions.get(self.generated)
+        if generated and "pi" in dict(generated.inputs):
+            raise CodegenError(
+                f"{self.generated!r} was generated with parameters as inputs, which JAX cannot pass: pass "
+                "the model, and the parameters as inertias"
+            )
 
     def run(self, inputs, outputs) -> None:
         """Compute outputs (batch, ...) from inputs (batch, ...)."""
@@ -99,7 +105,7 @@ def _make(name: str, given: Model | Kernels, options: dict) -> Function:
     if isinstance(given, Kernels) and name not in OF_MODELS:
         for key, words in (("fext", "external forces"), ("inertias", "inertias as inputs")):
             if options.get(key):
-                raise CodegenError(f"programs have no {words}: pass the model to use {key}")
+                raise CodegenError(f"programs have no {words} inside JAX: pass the model to use {key}")
         value = ProgramMap(given, arrays)
     _try(value or arrays.map("value"))
     tangent = None

@@ -146,8 +146,11 @@ def test_errors():
     with pytest.raises(tf.ShapeError, match=rf"expected inertias of shape \(\.\.\., {ARM.njoints}, 10\)"):
         jax_.rnea(ARM, q, v, tau, inertias=pi[:, :9])
     kernels = tf.compile(ARM, ["rnea"], backend="interp")
-    with pytest.raises(tf.CodegenError, match="programs have no inertias as inputs: pass the model"):
+    with pytest.raises(tf.CodegenError, match="programs have no inertias as inputs inside JAX: pass the"):
         jax_.rnea(kernels, q, v, tau, inertias=pi)
+    free = tf.compile(ARM, ["rnea"], backend="interp", parameters="base")
+    with pytest.raises(tf.CodegenError, match="'rnea' was generated with parameters as inputs"):
+        jax_.rnea(free, q, v, tau)
 
 
 def test_log_cholesky_coordinates():
