@@ -100,7 +100,6 @@ def _of_state(
     options: tuple,
     fext: bool = False,
     inertias: bool = False,
-    **settings,
 ) -> ArrayFunction:
     """Build a function of q, v, a third vector and inputs on request, with results of nv entries."""
     extras = Extras(model, fext, inertias)
@@ -111,7 +110,10 @@ def _of_state(
     hvp = getattr(second_order, f"{family}_hvp")
 
     def run_value(inputs, outputs):
-        value(model, *inputs[:3], out=outputs[0], **extras.given(inputs[3:]), **settings)
+        if extras.inputs:
+            value(model, *inputs[:3], out=outputs[0], **extras.given(inputs[3:]))
+        else:
+            value(model, *inputs, out=outputs[0])
 
     def run_jvp(inputs, outputs):
         half = len(inputs) // 2

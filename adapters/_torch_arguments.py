@@ -46,9 +46,10 @@ def apply_to_state(
     name: str, model, tensors: tuple, fext=None, inertias=None, options: tuple = ()
 ) -> tuple[torch.Tensor, ...]:
     """Call a function of a state, with external forces and inertias if there are any."""
-    for key, tensor in (("fext", fext), ("inertias", inertias)):
-        if tensor is not None:
-            tensors, options = (*tensors, tensor), (*options, (key, True))
+    if fext is not None:
+        tensors, options = (*tensors, fext), (*options, ("fext", True))
+    if inertias is not None:
+        tensors, options = (*tensors, inertias), (*options, ("inertias", True))
     return apply(name, model, tensors, options)
 
 
