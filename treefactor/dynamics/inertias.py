@@ -32,7 +32,7 @@ class Inertias(Sealed):
         Parameters of every joint's body, see `Model.with_parameters`: one set, one for every element of a
         batch, or with ``which`` K sets. Copied. They need not be those of bodies: see `faults`.
     armature : array_like, shape (nv,) or with the leading axes of pi, optional
-        As `Model.armature`; by default the model's.
+        As ``Model.armature``; by default the model's.
     which : array_like of int, shape (...), optional
         Number of the set of every element of a batch.
 
@@ -144,12 +144,12 @@ class Inertias(Sealed):
 
     @property
     def parameters(self) -> np.ndarray:
-        """Return a copy of the parameters, shape (..., njoints, 10), with the axes of `sets`."""
+        """Return a copy of the parameters, shape (..., njoints, 10), with the axes of ``sets``."""
         return self._pi.reshape(*self.sets, self.model.njoints, 10).copy()
 
     @property
     def armature(self) -> np.ndarray:
-        """Return a copy of the armature, shape (..., nv), with the axes of `sets`."""
+        """Return a copy of the armature, shape (..., nv), with the axes of ``sets``."""
         found = self.model.armature if self._armature is None else self._armature
         found = np.broadcast_to(found, (len(self._pi), self.model.nv))
         return found.reshape(*self.sets, self.model.nv).copy()
@@ -166,7 +166,7 @@ class Inertias(Sealed):
         Parameters
         ----------
         rows : int, slice, array_like of int or bool, or tuple of these
-            An index into the axes of `batch`. An index of one element gives one set.
+            An index into the axes of ``batch``. An index of one element gives one set.
 
         Raises
         ------
@@ -196,7 +196,7 @@ class Inertias(Sealed):
         Parameters
         ----------
         rows : int, slice, array_like of int or bool, tuple of these, or None
-            Sets to change, as an index into the axes of `sets`; None: all.
+            Sets to change, as an index into the axes of ``sets``; None: all.
         joint : str, int or None
             A joint or its body, by name or number; None: all joints.
         pi : Inertia or array_like, shape (..., 10)
@@ -245,7 +245,7 @@ class Inertias(Sealed):
         rows, joint
             As for `set`.
         payload : Inertia or array_like, shape (..., 10)
-            In the axes of the joint, about its origin: see `Inertia.moved` and `moved_parameters`. Zero
+            In the axes of the joint, about its origin: see `Inertia.moved` and `identification.moved_parameters`. Zero
             removes a payload. The leading axes broadcast as those of ``pi`` of `set`.
 
         Raises
