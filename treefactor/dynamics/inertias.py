@@ -245,8 +245,9 @@ class Inertias(Sealed):
         rows, joint
             As for `set`.
         payload : Inertia or array_like, shape (..., 10)
-            In the axes of the joint, about its origin: see `Inertia.moved` and `identification.moved_parameters`. Zero
-            removes a payload. The leading axes broadcast as those of ``pi`` of `set`.
+            In the axes of the joint, about its origin: see `Inertia.moved` and
+            `identification.moved_parameters`. Zero removes a payload. The leading axes broadcast as those of
+            ``pi`` of `set`.
 
         Raises
         ------
