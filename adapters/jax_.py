@@ -75,7 +75,7 @@ def forward_dynamics(model, q, v, tau, fext=None, method: str = "factor", inerti
         External force and moment on the body of every joint; N, N m. There are no second derivatives with it.
     method : {"factor", "aba"}
     inertias : array_like, shape (..., njoints, 10), optional
-        In the place of the model's, see `Model.parameters`: one set, or one for every element. There are no
+        In the place of the model's, see ``Model.parameters``: one set, or one for every element. There are no
         second derivatives with it.
 
     Returns

@@ -78,7 +78,7 @@ def forward_dynamics(
     method : {"factor", "aba"}
         How values are computed; derivatives are the same.
     inertias : torch.Tensor, shape (..., njoints, 10), optional
-        In the place of the model's, see `Model.parameters`: one set, or one for every element. There are no
+        In the place of the model's, see ``Model.parameters``: one set, or one for every element. There are no
         second derivatives with them.
 
     Returns

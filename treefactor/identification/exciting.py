@@ -177,7 +177,7 @@ def exciting_motion(
     model : Model
         On a fixed base, with joints of one freedom.
     base : BaseParameters
-        Of this model, from `base_parameters`.
+        Of this model, from `treefactor.base_parameters`.
     duration : float
         s; velocity and acceleration are zero at both ends.
     harmonics : int

@@ -150,7 +150,7 @@ def fit_measurements(
         The robot before the measurement: prior of the bodies that can exist.
     measurements : Measurements
     columns : sequence of str
-        What to estimate: see `Identification`.
+        What to estimate: see `treefactor.Identification`.
     hold_out, block : float
         Share of the blocks to hold out, and their length in seconds.
     slow_share : float
