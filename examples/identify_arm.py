@@ -24,7 +24,9 @@ import treefactor as tf
 from treefactor.identification import slow_rows
 
 VARIABLE = "TREEFACTOR_IDENTIFICATION_DATA"
-FOLDER = Path(__file__).resolve().parents[2] / "shared" / "data" / "identification"
+FOLDER = Path(
+    os.environ.get(VARIABLE) or Path(__file__).resolve().parents[2] / "shared" / "data" / "identification"
+)
 MOTORS = np.diag([32.0, 32.0, 45.0, -48.0, 45.0, 32.0])  # motor angles of joint angles
 MOTORS[5, 4] = 32.0
 ZERO = np.array([0.0, -1.0, 1.0, 0.0, 0.0, 0.0]) * np.pi / 2  # joint angles where the motors' are zero
@@ -224,7 +226,7 @@ def draw(path: Path, t, samples: Samples, test, predicted, before, estimate, bod
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--data", type=Path, default=Path(os.environ.get(VARIABLE, FOLDER)), help="a folder")
+    parser.add_argument("--data", type=Path, default=FOLDER, help="a folder")
     parser.add_argument("--out", type=Path, help="write a picture (.png)")
     options = parser.parse_args()
     given = recording(options.data)
