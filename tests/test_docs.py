@@ -19,6 +19,7 @@ from textwrap import dedent
 
 import numpy as np
 import pytest
+from helpers import measured_arm
 
 import treefactor
 from treefactor import bench, cli, constraints, families, growth, mechanisms, mlcp, robots, tables
@@ -64,6 +65,9 @@ def workplace(monkeypatch, tmp_path):
     monkeypatch.chdir(tmp_path)
     monkeypatch.syspath_prepend(DOCS)
     shutil.copy(robots.find("ur5_robot").path, tmp_path / "my_robot.urdf")
+    model = treefactor.Model.from_urdf("my_robot.urdf")
+    t, q, v, a = measured_arm.motion(nv=model.nv)
+    measured_arm.write_motion("motion.csv", model, t, q, treefactor.rnea(model, q, v, a) + np.sign(v) + 2 * v)
     return tmp_path
 
 

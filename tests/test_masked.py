@@ -4,7 +4,7 @@ import inspect
 
 import numpy as np
 import pytest
-from helpers.public_objects import LINKAGE, MODEL, OBJECTS, PROBLEM, TREE, standing
+from helpers.public_objects import ARM, FIT, LINKAGE, MODEL, OBJECTS, PROBLEM, TREE, standing
 from helpers.strategies import spd_matrix
 
 import treefactor as tf
@@ -26,6 +26,7 @@ KERNELS, STEPPER, PAIR = OBJECTS["Kernels"], standing(), tf.Tree([-1, 0])
 STATE = np.array([0.0, 0, 1, 0, 0, 0, 1]), np.zeros(6), np.zeros(6)
 CONTACTS = OBJECTS["fclib.Contacts"]
 OUT = np.empty((MODEL.nv, MODEL.nv))
+INERTIAS = tf.Inertias(MODEL, MODEL.parameters[None])
 FORCES = np.zeros((MODEL.njoints, 6))
 CASES = {  # functions of arrays, and arrays that they accept; by the name of what is public
     "crba": (lambda q, out: tf.crba(MODEL, q, out), Q, OUT),
@@ -154,6 +155,16 @@ CASES = {  # functions of arrays, and arrays that they accept; by the name of wh
         lambda q, out: tf.centroidal_inertia(MODEL, q, out=out),
         *(Q, np.empty((3, 3))),
     ),
+    "Identification.add": (
+        lambda q, v, a, tau: tf.Identification(MODEL).add(q, v, a, tau),
+        *(Q, V, V, V),
+    ),
+    "Estimate.predict": (FIT.solve().predict, Q, V, V),
+    "identification.slow_rows": (identification.slow_rows, EYE),
+    "identification.torque_delay": (
+        lambda tau, predicted: identification.torque_delay(tau, predicted, 0.1),
+        *(np.eye(3), np.eye(3)),
+    ),
     "BaseParameters.values": (BASE.values, np.ones(len(BASE.columns))),
     "identification.directions_not_excited": (
         lambda R: identification.directions_not_excited(R, ("a", "b")),
@@ -172,6 +183,10 @@ CASES = {  # functions of arrays, and arrays that they accept; by the name of wh
     ),
     "ExcitingMotion.at": (OBJECTS["identification.ExcitingMotion"].at, np.zeros(3)),
     "identification.log_cholesky_gradient": (identification.log_cholesky_gradient, BODY, BODY),
+    "identification.Measurements.of": (
+        lambda t, q, tau, v, a: identification.Measurements.of(ARM, t, q, tau, v, a, cutoff=0),
+        *(np.arange(9.0), *np.zeros((4, 9, 1))),
+    ),
     "bind": (lambda q, out: tf.bind(tf.crba, MODEL, q, out=out)(), Q, OUT),
     "factor": (lambda H, shift: tf.factor(H, TREE, shift=shift), H, B),
     "factor of a batch": (lambda H: tf.factor(H, TREE), HS),
@@ -196,6 +211,13 @@ CASES = {  # functions of arrays, and arrays that they accept; by the name of wh
     "Inertia": (lambda com, tensor: tf.Inertia(1.0, com, tensor), X, np.eye(3)),
     "Inertia.from_parameters": (tf.Inertia.from_parameters, MODEL.parameters[0]),
     "Model.with_parameters": (MODEL.with_parameters, MODEL.parameters, MODEL.armature),
+    "Inertias": (
+        lambda pi, armature, which: tf.Inertias(MODEL, pi, armature, which),
+        *(MODEL.parameters[None], MODEL.armature, np.zeros(3, int)),
+    ),
+    "Inertias.set": (lambda rows, pi: INERTIAS.set(rows, 1, pi), np.zeros(1, int), MODEL.parameters[0]),
+    "Inertias.scale": (lambda factor: INERTIAS.scale(None, None, factor), np.ones(MODEL.njoints)),
+    "Inertias.add": (lambda payload: INERTIAS.add(0, 1, payload), MODEL.parameters[0]),
     "Joint": (lambda R, p, axis: tf.Joint("j", "revolute", -1, R, p, axis), np.eye(3), X, Z),
     "Joint limits": (
         lambda low, high, armature: tf.Joint(
@@ -214,6 +236,10 @@ CASES = {  # functions of arrays, and arrays that they accept; by the name of wh
     "Kernels.crba": (KERNELS.crba, Q, OUT),
     "Kernels.aba": (KERNELS.aba, Q, V, V),
     "Kernels.bind": (lambda q, out: KERNELS.bind("crba", q, out=out)(), Q, OUT),
+    "Program.parameters": (
+        OBJECTS["codegen.ParameterKernels"].program.parameters,
+        *(np.zeros((MODEL.njoints, 10)), np.zeros(MODEL.nv)),
+    ),
     "constraints.loop_rows": (lambda q, v: constraints.loop_rows(BARS, q, v), CLOSED, RATES),
     "constraints.forward_dynamics": (
         lambda q, v, tau: constraints.forward_dynamics(BARS, q, v, tau),

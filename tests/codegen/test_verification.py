@@ -9,7 +9,7 @@ from helpers.program_tables import tables
 
 import treefactor as tf
 from treefactor.cli import main
-from treefactor.codegen import verify, writer
+from treefactor.codegen import loop_functions, verify
 from treefactor.codegen.algorithms import reduction
 from treefactor.codegen.choices import METHODS, VARIANTS
 from treefactor.codegen.program import LOOP_FUNCTIONS, available
@@ -167,7 +167,7 @@ def larger(x):
 @pytest.mark.parametrize("part", REDUCTION)
 def test_an_error_in_the_reduction_is_named(part, monkeypatch):
     model = MECHANISMS["five-bar"]().model
-    where = {"inverse": reduction, "factor": writer, "half_solve": writer}.get(part)
+    where = {"inverse": reduction, "factor": loop_functions, "half_solve": loop_functions}.get(part)
     name = part.split(".")[-1]
     where = where or getattr(reduction, part.split(".")[0])
     right = getattr(where, name)
@@ -201,6 +201,6 @@ def test_the_command_prints_and_reports(tmp_path, capsys, monkeypatch):
     assert "first that differs" in printed
     assert "in the axes of the joints hinge" in (tmp_path / "out" / "jacobian.c").read_text()
     wrong = tf.codegen.Verdict("rnea", "plain", 1, 0.5, "w[0][2]", "w[0][2]")
-    monkeypatch.setattr("treefactor.codegen.verify", lambda *_: [wrong])
+    monkeypatch.setattr("treefactor.codegen.verify", lambda *_, **options: [wrong])
     assert main(command) == 1
     assert "w[0][2]" in capsys.readouterr().out

@@ -16,6 +16,8 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, ru
 import treefactor as tf
 from treefactor.model.parameters import from_log_cholesky
 
+pytestmark = pytest.mark.isa
+
 TAKES_INERTIAS = {
     name
     for name in tf.__all__
@@ -241,6 +243,29 @@ def test_sets_can_have_several_axes():
     found = tf.rnea(model, q, v, x, inertias=inertias)
     expected = tf.rnea(model.with_parameters(pi[1, 2], armature[1, 2]), q, v, x)
     np.testing.assert_array_equal(found[1, 2], expected)
+
+
+def test_batches_and_models_can_be_empty():
+    model = MODELS["freeflyer"]
+    q, v, x, _ = arguments(model, size=(0,))
+    for inertias in (
+        tf.Inertias(model, np.zeros((0, model.njoints, 10))),
+        tf.Inertias(model, model.parameters[None], which=np.zeros(0, dtype=int)),
+    ):
+        inertias.scale(None, None, 2.0)
+        assert len(inertias) == 0
+        assert inertias.faults() == []
+        assert tf.rnea(model, q, v, x, inertias=inertias).shape == (0, model.nv)
+    nothing = MODELS["nothing"]
+    assert tf.crba(nothing, np.zeros((3, 0)), inertias=np.zeros((3, 0, 10))).shape == (3, 0, 0)
+    assert nothing.with_parameters(np.zeros((0, 10))).faults() == {}
+
+
+def test_inertias_of_a_changed_model_replace_its_own():
+    model = MODELS["followers"]
+    changed, (q, v, x, _) = model.with_parameters(3 * model.parameters), arguments(model)
+    found = tf.rnea(changed, q, v, x, inertias=2 * model.parameters)
+    np.testing.assert_array_equal(found, tf.rnea(model, q, v, x, inertias=2 * model.parameters))
 
 
 def test_factors_of_all_joints_broadcast_over_sets_and_joints():

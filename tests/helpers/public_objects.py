@@ -50,14 +50,22 @@ MAXIMAL = constraints.MaximalCoordinates.from_model(LINKAGE.model)
 BEAM = flexible_chain.FlexibleLink.beam("beam", [0, 0, 1], 2.0, 3.0, 100.0)
 ROW = check.Row("robot", "fixed", "engine", detail=check.Detail((-1, 0), ("a", "b"), np.eye(2)))
 
+FIT = tf.Identification(MODEL, columns=("inertia", "viscous"))
+_rng = np.random.default_rng(0)
+FIT.add(tf.random_configuration(MODEL, _rng, size=(30,)), *_rng.normal(size=(3, 30, MODEL.nv)))
 HINGE = tf.Model([tf.Joint("hinge", "revolute", axis=[0, 1, 0], lower=-1.0, upper=1.0)])
 LOAD = identification.PayloadIdentification(HINGE, 0)
 BOX = tf.Inertia(1.0, tensor=0.1 * np.eye(3)).parameters
+ARM = tf.Model([tf.Joint("arm", "revolute", axis=[0, 1, 0], inertia=tf.Inertia(1.0, [0, 0, 1], np.eye(3)))])
+TIMES = 0.01 * np.arange(300)
+MEASURED = identification.Measurements.of(ARM, TIMES, np.sin(TIMES**2)[:, None], np.ones((300, 1)), cutoff=10)
+MEASURED_FIT = identification.fit_measurements(ARM, MEASURED, ("inertia", "armature"), physical=True)
 
 OBJECTS = {  # by the names of the API reference
     "BaseParameters": tf.base_parameters(MODEL),
     "BoundFactor": tf.BoundFactor(np.eye(2), tf.Tree([-1, 0])),
     "Factor": tf.factor(spd_matrix(TREE, 1), TREE),
+    "Identification": FIT,
     "Inertia": MODEL.joints[0].inertia,
     "Inertias": tf.Inertias(MODEL, MODEL.parameters),
     "Joint": MODEL.joints[0],
@@ -80,6 +88,7 @@ OBJECTS = {  # by the names of the API reference
     "check.Row": ROW,
     "check.SelfCheck": check.self_check(np.eye(2), tf.Tree([-1, 0])),
     "codegen.Function": PROGRAM.functions["crba"],
+    "codegen.ParameterKernels": tf.compile(MODEL, ["crba", "aba"], parameters="base"),
     "codegen.Verdict": Verdict("crba", "plain", 1, 0.0, None, None),
     "constraints.BodyJoint": MAXIMAL.joints[0],
     "constraints.BodyStates": MAXIMAL.states(LINKAGE.closed, np.zeros(LINKAGE.model.nv)),
@@ -103,10 +112,17 @@ OBJECTS = {  # by the names of the API reference
     "flexible_chain.FlexibleLink": BEAM,
     "growth.Growth": growth.Growth("chain", TREE, np.ones(3), 1),
     "identification.Direction": identification.Direction(1e-6, "m of a - m of b"),
+    "identification.Estimate": FIT.solve(),
+    "identification.PhysicalEstimate": FIT.physical(),
+    "identification.Residuals": FIT.residuals(FIT.solve()),
     "identification.ExcitingMotion": identification.ExcitingMotion(HINGE, np.zeros((1, 5)), 2.0, 1.0),
     "identification.Payload": LOAD.solve(),
     "identification.PayloadIdentification": LOAD,
     "identification.PhysicalFit": identification.fit_physical(np.eye(2), np.eye(10)[:1], [BOX]),
+    "identification.FittedParameter": MEASURED_FIT.parameters[0],
+    "identification.JointResidual": MEASURED_FIT.joints[0],
+    "identification.MeasuredFit": MEASURED_FIT,
+    "identification.Measurements": MEASURED,
     "mechanisms.Mechanism": LINKAGE,
     "mlcp.Problem": PROBLEM,
     "mlcp.Sensitivity": tf.mlcp.sensitivity(tf.mlcp.solve(PROBLEM)),
@@ -177,6 +193,12 @@ def of_kernels(kernels, k):
     return [kernels.crba(q), kernels.aba(q, v, x), kernels.aba(q[0], v[0], x[0])]
 
 
+def of_parameter_kernels(kernels, k):
+    q, v, x, _ = arguments(MODEL, k % 5, (3,))
+    pi = kernels.program.parameters()
+    return [kernels.crba(q, pi), kernels.aba(q, v, x, pi), kernels.aba(q[0], v[0], x[0], pi)]
+
+
 def of_mechanism(mechanism, k):
     """Compute loop rows, and dynamics with closed loops."""
     model, rng = mechanism.model, np.random.default_rng(k % 5)
@@ -216,6 +238,7 @@ USES = {  # of an object and a number: what it computes
     "Kernels": of_kernels,
     "Program": of_program,
     "Tree": of_tree,
+    "codegen.ParameterKernels": of_parameter_kernels,
     "constraints.Contact": of_contact,
     "mechanisms.Mechanism": of_mechanism,
     "mlcp.Problem": of_problem,

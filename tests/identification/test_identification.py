@@ -194,6 +194,20 @@ def test_further_columns_have_names_and_values(ur5):
         fit.add(q, v, a, tau)
 
 
+def test_bodies_that_can_exist_need_columns_of_bodies(ur5):
+    """Without noise they are those of the model; a prior needs the same joints."""
+    fit = tf.Identification(ur5)
+    fit.add(*samples(ur5, 16, 200))
+    found = fit.physical()
+    np.testing.assert_allclose(found.value_of("dry friction of elbow_joint"), DRY, rtol=1e-3)
+    assert found.residuals.relative < 1e-3
+    assert fit.residuals(found).relative == found.residuals.relative
+    with pytest.raises(ValueError, match="joints of the model"):
+        fit.physical(robots.model_of(robots.find("panda")))
+    with pytest.raises(ValueError, match='with "inertia" in columns'):
+        tf.Identification(ur5, columns=("viscous",)).physical()
+
+
 def test_identifications_and_estimates_can_be_pickled(ur5):
     """A copy goes on where the original is."""
     fit = tf.Identification(ur5)

@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
 import treefactor as tf
+from treefactor import identification
 from treefactor.model import parameters as own
 
 pin = pytest.importorskip("pinocchio")
@@ -174,3 +175,9 @@ def test_wrong_shapes_are_named():
         own.moved_parameters(np.zeros(10), np.zeros(3))
     with pytest.raises(ValueError, match="floor must not be negative"):
         own.to_log_cholesky(random_parameters(), floor=-1.0)
+
+
+def test_identification_has_the_same_functions():
+    names = set(own.__all__) - {"PARAMETERS"}
+    assert names <= set(identification.__all__)
+    assert all(getattr(identification, name) is getattr(own, name) for name in names)

@@ -6,6 +6,7 @@ from .command_line import COMMANDS, main, run_help
 from .common import DISAGREE, FAILED, INTERRUPTED, TERMINATED, Found
 from .families import run_families
 from .generate import run_generate
+from .identify import run_identify
 from .info import run_info
 from .options import CONTACTS, LOOPS
 from .tables import run_tables
@@ -27,6 +28,7 @@ __all__ = [
     "run_families",
     "run_generate",
     "run_help",
+    "run_identify",
     "run_info",
     "run_tables",
 ]

@@ -1,4 +1,4 @@
-"""Run the commands `treefactor check`, `info`, `bench`, `families`, `tables` and `generate`.
+"""Run the commands of `treefactor`: check, info, bench, families, tables, generate and identify.
 
 Each prints for people, writes JSON for machines where ``--json`` names a file, and ends with what to do next.
 """
@@ -23,6 +23,7 @@ from .check import run_check
 from .common import FAILED, INTERRUPTED, TERMINATED
 from .families import run_families
 from .generate import run_generate
+from .identify import run_identify
 from .info import run_info
 from .options import parser
 from .tables import run_tables
@@ -85,5 +86,6 @@ COMMANDS = {
     "families": run_families,
     "tables": run_tables,
     "generate": run_generate,
+    "identify": run_identify,
     None: run_help,
 }

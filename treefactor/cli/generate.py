@@ -22,14 +22,15 @@ from .common import DISAGREE, on_floating_base
 def run_generate(options: argparse.Namespace) -> int:
     """Write a robot's straight-line dynamics in C, and print what they cost; 1 if --verify finds an error."""
     from ..codegen import folder, generate, stages, verify
-    from ..codegen.program.program import available
+    from ..codegen.choices import default_functions
 
     _require_apart(options)
+    given = {"parameters": options.parameters, "zeros": options.zeros}
     model, name, base, closed = _model(options)
     with replacing(options.json) as file:
-        functions = options.functions or available(model, options.tips)
+        functions = options.functions or default_functions(model, options.tips, options.parameters)
         branch = _branch(model, functions, closed, dict(options.branch))
-        program = generate(model, functions, options.tips, branch=branch)
+        program = generate(model, functions, options.tips, branch=branch, **given)
         folder.write(model, program, options.output, options.force)
         if options.stages:
             texts = stages(model, functions, options.tips, branch=branch)
@@ -37,7 +38,7 @@ def run_generate(options: argparse.Namespace) -> int:
         title = f"{name}, {base} base"
         report.print_operations(f"{title}: {options.output}", program.operations)
         report.print_branch(program.branch)
-        verdicts = verify(model, functions, options.tips) if options.verify else []
+        verdicts = verify(model, functions, options.tips, **given) if options.verify else []
         if verdicts:
             report.print_verdicts(f"{title}: all variants and methods", verdicts)
         counts = {function: asdict(count) for function, count in program.operations.items()}
@@ -51,6 +52,8 @@ def run_generate(options: argparse.Namespace) -> int:
 
 def _require_apart(options: argparse.Namespace) -> None:
     """Raise TreefactorError if one of the folders to write is the other or lies in it."""
+    if options.stages and options.parameters:
+        raise TreefactorError("--stages writes programs with constant parameters: leave out --parameters")
     if options.stages:
         code, stages = options.output.resolve(), options.stages.resolve()
         if code == stages or code in stages.parents or stages in code.parents:

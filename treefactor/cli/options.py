@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import argparse
+import math
 from pathlib import Path
 
 from .. import check
 from .._version import __version__
 from ..bench import scaling as growth
+from ..identification.columns import KINDS
 from ..model.mechanisms import MECHANISMS
 from ..papers import tables
 
@@ -27,7 +29,7 @@ def parser() -> argparse.ArgumentParser:
     )
     found.add_argument("--version", action="version", version=f"treefactor {__version__}")
     commands = found.add_subparsers(dest="command", metavar="COMMAND")
-    for add in (_check, _info, _bench, _families, _tables, _generate):
+    for add in (_check, _info, _bench, _families, _tables, _generate, _identify):
         add(commands)
     return found
 
@@ -141,8 +143,72 @@ def _generate(commands) -> None:
         help="signs, 1 or -1, of the square roots of position_closure; the others stay as they are printed "
         "without it",
     )
+    _parameters(command)
     command.add_argument("--base", **BASES)
     _json(command, "the operation counts")
+
+
+def _parameters(command: argparse.ArgumentParser) -> None:
+    """Add the options of inertial parameters as inputs."""
+    command.add_argument(
+        "--parameters",
+        choices=["base", "standard"],
+        help="inertial parameters are the input pi, regrouped (fewer) or all ten of every joint",
+    )
+    command.add_argument("--zeros", choices=["model"], help="with --parameters: fold those that are 0 now")
+
+
+def _identify(commands) -> None:
+    command = commands.add_parser("identify", help="estimate inertias and friction from measured torques")
+    command.add_argument("robot", help=ROBOT)
+    command.add_argument(
+        "data",
+        type=Path,
+        help="a text with a header such as `t, q_elbow, v_elbow, tau_elbow` or `t, q0, q1, tau0, tau1`, or "
+        "an .npz file with t, q, v and tau; rad, N m; velocities may be missing",
+    )
+    command.add_argument("--base", **BASES)
+    command.add_argument(
+        "--columns", nargs="+", choices=KINDS, default=KINDS, help="what to estimate (default: all)"
+    )
+    _filter(command)
+    command.add_argument(
+        "--hold-out",
+        type=_share,
+        default=0.3,
+        metavar="SHARE",
+        help="share of the blocks that only test the fit",
+    )
+    command.add_argument("--block", type=_above_zero, default=0.5, metavar="S", help="seconds of a block")
+    command.add_argument(
+        "--slow-share",
+        type=_share,
+        default=0.01,
+        metavar="SHARE",
+        help="leave out joints below this share of their largest speed, where friction has no direction",
+    )
+    command.add_argument("--physical", action="store_true", help="also fit bodies that can exist")
+    command.add_argument(
+        "--urdf", type=Path, metavar="FILE", help="also write the robot with the bodies of --physical as URDF"
+    )
+    _json(command, "the estimate")
+    _html(command, "identify.html")
+
+
+def _filter(command: argparse.ArgumentParser) -> None:
+    command.add_argument("--rate", type=_above_zero, metavar="HZ", help="sampling rate of data without times")
+    command.add_argument(
+        "--cutoff",
+        type=_number,
+        metavar="HZ",
+        help="of the filter, which has no delay; 0: no filter (default: 50, at most a tenth of the rate)",
+    )
+    command.add_argument(
+        "--decimate",
+        type=_positive,
+        metavar="K",
+        help="use every K-th sample (default: four samples for a period of the cutoff)",
+    )
 
 
 def _json(command: argparse.ArgumentParser, what: str) -> None:
@@ -180,6 +246,30 @@ def _sign(text: str) -> tuple[str, int]:
     if not equals or sign.removeprefix("+") not in ("1", "-1"):
         raise argparse.ArgumentTypeError(f"expected a freedom and its sign, such as elbow=-1, got {text!r}")
     return name, int(sign)
+
+
+def _number(text: str) -> float:
+    try:
+        value = float(text)
+    except ValueError:
+        value = math.nan
+    if not 0 <= value < math.inf:
+        raise argparse.ArgumentTypeError(f"{text!r} is not a number from 0 on")
+    return value
+
+
+def _above_zero(text: str) -> float:
+    value = _number(text)
+    if value == 0:
+        raise argparse.ArgumentTypeError("must be above 0")
+    return value
+
+
+def _share(text: str) -> float:
+    value = _number(text)
+    if value >= 1:
+        raise argparse.ArgumentTypeError(f"expected a share from 0 up to but not including 1, got {text}")
+    return value
 
 
 def _positive(text: str) -> int:

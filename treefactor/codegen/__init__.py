@@ -1,6 +1,6 @@
 """Generate straight-line programs of a model: recursions run on scalar expressions, simplified and shared."""
 
-from .kernels import Kernels, compile
+from .kernels import Kernels, ParameterKernels, compile
 from .program.differentiate import directional, gradient
 from .program.program import Function, Program
 from .stages import stages
@@ -10,6 +10,7 @@ from .writer import generate
 __all__ = [
     "Function",
     "Kernels",
+    "ParameterKernels",
     "Program",
     "Verdict",
     "compile",

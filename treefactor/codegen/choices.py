@@ -16,6 +16,7 @@ from ..model.frames import Frame, frame_of, located
 from ..model.model import require_model
 from .algorithms.closing import Closing
 from .algorithms.frames import bodies_of, canonical, regrouped, snapped
+from .algorithms.inertial_inputs import InertialInputs, with_armature_of_leaders
 from .algorithms.partition import closed, dependents
 from .algorithms.reduction import AXES
 from .program.names import (
@@ -23,6 +24,7 @@ from .program.names import (
     FRAME_ARGUMENTS,
     JOINED,
     LOOP_FUNCTIONS,
+    PARAMETRIC,
     REACTIONS,
     TIP_FUNCTIONS,
     FrameFunction,
@@ -39,6 +41,18 @@ VARIANTS = {  # transformations of the bodies before the recursions run
     "both": (canonical, regrouped),
     "meeting": (partial(canonical, meet=True), regrouped),
 }
+KINEMATIC = partial(canonical, by_mass=False)
+PARAMETERS: dict[
+    str, dict[str, tuple]
+] = {  # the same for inertial parameters as inputs: frames of kinematics
+    "standard": {"plain": (), "frames": (KINEMATIC,)},
+    "base": {
+        "regroup": (regrouped,),
+        "both": (KINEMATIC, regrouped),
+        "meeting": (partial(KINEMATIC, meet=True), regrouped),
+    },
+}
+ZEROS = ("model",)
 AT_JOINT = 1e-12  # m and rad; a frame that is closer to its joint lies at the joint
 FEW = 9  # most freedoms for which derivatives are also written column by column: n times the statements
 WHOLE = ("plain", "frames")  # variants that keep the mass of every single body
@@ -78,6 +92,8 @@ class Choice:
         Names of the other freedoms.
     closings : dict of str to Closing
         Analytic closures of the loops for each variant, if "position_closure" is generated.
+    inputs : dict of str to InertialInputs
+        Inertial parameters that are inputs, for each variant; empty if they are constants.
     """
 
     ways: list
@@ -88,6 +104,7 @@ class Choice:
     dependent: list[int]
     independent: tuple[str, ...]
     closings: dict[str, Closing]
+    inputs: dict[str, InertialInputs]
 
     @property
     def branch(self) -> tuple[tuple[str, int], ...]:
@@ -95,31 +112,43 @@ class Choice:
         return tuple(next(iter(self.closings.values())).branch.items()) if self.closings else ()
 
     @classmethod
-    def of(cls, model, functions, tips, variants, snap: float, independent=None, branch=None) -> Choice:
+    def of(
+        cls,
+        model,
+        functions,
+        tips,
+        variants,
+        snap: float,
+        independent=None,
+        branch=None,
+        parameters=None,
+        zeros=None,
+    ) -> Choice:
         """Validate the arguments of `generate`, and transform the bodies."""
         require_model(model)
         snap = as_size(snap, "snap")
         tips = _tips(model, tips)
-        groups = groups_of(available(model, tips) if functions is None else functions)
+        _require_parameters(parameters, zeros)
+        groups = groups_of(default_functions(model, tips, parameters) if functions is None else functions)
         functions = [name for parts in groups for name in parts]
         supports = _supports(model, functions)
         _require_tips(functions, tips)
-        variants = _names(variants, VARIANTS, "variant")
-        if not variants:
-            raise CodegenError(f"no variant was given; expected some of {', '.join(VARIANTS)}")
+        steps = _steps(variants, parameters)
+        _require_parametric(functions, parameters)
         closing = set(functions) & {*LOOP_FUNCTIONS, *CLOSURES}
         if closing and not model.loops:
             raise CodegenError(f"the model has no loops; {', '.join(sorted(closing))} need model.loops")
         if "aba" in functions and model.coupling is not None:
             raise CodegenError("aba is not available for models with mimic joints; use forward_dynamics")
         whole = [name for name in functions if name in REACTIONS]
-        if whole and not set(variants) & set(WHOLE):
+        if whole and not set(steps) & set(WHOLE):
             raise CodegenError(f"{whole[0]} needs one of the variants {', '.join(WHOLE)}; others move masses")
         _require_expressible(model)
         with np.errstate(over="ignore", invalid="ignore"):  # the writer reports infinite constants
             bodies, change = snapped(bodies_of(model), snap)
+            bodies = with_armature_of_leaders(model, bodies) if parameters else bodies
             stepped = {
-                name: reduce(lambda found, step: step(found), VARIANTS[name], bodies) for name in variants
+                name: reduce(lambda found, step: step(found), of, bodies) for name, of in steps.items()
             }
             full = bool(closing & set(LOOP_FUNCTIONS))  # inverses of J need independent rows
             samples = closed(model, bodies) if closing else []
@@ -128,7 +157,12 @@ class Choice:
         ways = [(parts, methods) for parts in groups for methods in _methods(parts)]
         ways = [way for way in ways if _is_tried(model, way[1])]
         free = tuple(name for k, name in enumerate(model.tree.names) if closing and k not in follow)
-        return cls(ways, supports, tips, stepped, float(change), follow, free, closings)
+        inputs = {
+            name: InertialInputs.of(model, stepped[name], regrouped in of, zeros == "model")
+            for name, of in steps.items()
+            if parameters
+        }
+        return cls(ways, supports, tips, stepped, float(change), follow, free, closings, inputs)
 
     def ways_of(self, variant: str) -> list:
         """Return the functions and methods that a variant can compute.
@@ -144,6 +178,45 @@ class Choice:
             if (variant in WHOLE or not set(way[0]) & set(REACTIONS))
             and not (repeated and all(name.partition(":")[0] in GEOMETRIC for name in way[0]))
         ]
+
+
+def default_functions(model, tips, parameters) -> tuple[str, ...]:
+    """Return the functions to generate if none are named."""
+    found = available(model, tips)
+    return tuple(name for name in found if name in PARAMETRIC) if parameters else found
+
+
+def _require_parameters(parameters, zeros) -> None:
+    """Raise CodegenError unless `parameters` and `zeros` are known and fit together."""
+    for value, name, known in ((parameters, "parameters", PARAMETERS), (zeros, "zeros", ZEROS)):
+        if value is not None and (not isinstance(value, str) or value not in known):
+            expected = ", ".join(map(repr, (None, *known)))
+            raise CodegenError(f"{name} must be one of {expected}; got {value!r}{similar(value, known)}")
+    if zeros and not parameters:
+        raise CodegenError(
+            "zeros= needs parameters='base' or 'standard': without it all constants are folded"
+        )
+
+
+def _require_parametric(functions, parameters) -> None:
+    """Raise CodegenError if a function cannot take inertial parameters."""
+    for name in functions if parameters else ():
+        if name not in PARAMETRIC:
+            raise CodegenError(
+                f"{name!r} cannot take inertial parameters: with parameters={parameters!r} there are "
+                f"{', '.join(PARAMETRIC)}; generate it in a program of its own without parameters="
+            )
+
+
+def _steps(variants, parameters) -> dict[str, tuple]:
+    """Return the transformations of every variant to try, by name."""
+    names = _names(variants, VARIANTS, "variant")
+    known = PARAMETERS[parameters] if parameters else VARIANTS
+    found = {name: known[name] for name in names if name in known}
+    if not found:
+        wrong = f"parameters={parameters!r} excludes {', '.join(names)}" if names else "no variant was given"
+        raise CodegenError(f"{wrong}; expected some of {', '.join(known)}")
+    return found
 
 
 def groups_of(functions) -> list[tuple[str, ...]]:

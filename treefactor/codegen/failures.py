@@ -11,7 +11,7 @@ from ..model.model import Model
 from .backends import numpy_
 from .backends._results import Results
 from .backends._routine import Routine
-from .program.names import CLOSURES, LOOP_FUNCTIONS
+from .program.names import CLOSURES, LOOP_FUNCTIONS, PI
 from .program.program import Program
 
 
@@ -36,7 +36,11 @@ def require_pivots(
     ------
     NotPositiveDefiniteError, ConfigurationError
     """
-    resting = [operands[0], *map(np.zeros_like, operands[1:])]
+    kept = ("q", PI)
+    names = [argument for argument, _ in program.functions[name].inputs]
+    resting = [
+        x if argument in kept else np.zeros_like(x) for argument, x in zip(names, operands, strict=True)
+    ]
     result = np.empty((1, math.prod(results.shape)))
     routine.batch(resting, result, results, 0, 1)
     if np.isfinite(result).all():

@@ -13,7 +13,7 @@ from .algorithms.partition import OPEN as OPEN
 from .algorithms.partition import sample_configurations
 from .backends import numpy_
 from .program import emit_c
-from .program.names import CLOSURES, LOOP_FUNCTIONS, ORDER, identifier
+from .program.names import CLOSURES, LOOP_FUNCTIONS, ORDER, PI, identifier
 
 SUMS = "SHA256SUMS"
 HEADER = "dynamics.h"  # its first line names the robot
@@ -134,31 +134,51 @@ def _reference(model, program) -> str:
     values = {"q": _configurations(model, program, rng)}
     others = ORDER[1:]
     values |= dict(zip(others, rng.normal(size=(len(others), STATES, program.nv)), strict=True))
+    if program.parameter_map is not None:
+        values[PI] = _parameters(program, rng)
     functions = program.functions.values()
-    used = [name for name in values if any(name in dict(function.inputs[:3]) for function in functions)]
+    used = {name for function in functions for name in _arguments(function)[: function.after_v + 1]}
     largest = max(function.output.size for function in functions)
-    wide = max(program.nv, *(sum(size for _, size in function.inputs[2:]) for function in functions))
+    wide = max(program.nv, *map(_size_of_u, functions))
     lines = [f"enum {{ NQ = {program.nq}, NV = {program.nv}, LARGEST = {largest}, LARGEST_U = {wide} }};", ""]
-    lines += [_array(name, values[name]) for name in used]
+    lines += [_array(name, values[name]) for name in values if name in used]
     cases = []
     for function in functions:
-        names = [name for name, _ in function.inputs]
+        names = _arguments(function)
         expected = numpy_.evaluate(function, *(values[name] for name in names))
         moved = numpy_.evaluate(function, *(_moved(values[name], rng) for name in names))
         scale = np.abs(expected).max() or 1.0
         tolerance = max(LEAST, ROUNDINGS * np.abs(moved - expected).max() / scale)
         name = identifier(function.name)
         lines.append(_array(f"{name}_expected", expected.reshape(STATES, -1)))
-        v, u = [*names, "NULL", "NULL"][1:3]
-        if len(names) > 3:
+        v, after = "v" if "v" in names else "NULL", names[function.after_v :]
+        u = after[0] if after else "NULL"
+        if len(after) > 1:
             u = f"{name}_u"
-            lines.append(_array(u, np.concatenate([values[x] for x in names[2:]], axis=1)))
+            lines.append(_array(u, np.concatenate([values[x] for x in after], axis=1)))
         cases.append(
             f'    {{"{emit_c.plain(function.name)}", tf_{name}, tf_{name}_x8, {v}, {u}, '
-            f"{name}_expected, {function.output.size}, {sum(size for _, size in function.inputs[2:])}, "
+            f"{name}_expected, {function.output.size}, {_size_of_u(function)}, "
             f"{tolerance:.1e}}},"
         )
     return "\n".join([*lines, "static const Case cases[] = {", *cases, "};", ""])
+
+
+def _arguments(function) -> list[str]:
+    """Return the names of the arguments of a function."""
+    return [name for name, _ in function.inputs]
+
+
+def _size_of_u(function) -> int:
+    """Return the number of entries of the arguments that follow q and v."""
+    return sum(size for _, size in function.inputs[function.after_v :])
+
+
+def _parameters(program, rng) -> np.ndarray:
+    """Return the inertial inputs of robots that are all heavier or lighter than the model, by any factor."""
+    own, joints = program.parameter_map.model, 10 * len(program.parameter_map.joints)
+    robots = own * rng.uniform(0.5, 2.0, (STATES, 1))
+    return program.parameters(robots[:, :joints].reshape(STATES, -1, 10), robots[:, joints:])
 
 
 def _configurations(model, program, rng) -> np.ndarray:

@@ -31,6 +31,8 @@ from .backends._routine import Routine
 from .backends.choice import BACKENDS, LANES, made_by
 from .derivative_calls import KINDS, DerivativeCalls
 from .failures import require_pivots
+from .loop_calls import LoopCalls
+from .parameter_calls import ParameterCalls
 from .program.names import SOLVED as SOLVED
 from .program.names import is_solved, name_of
 from .program.program import Program
@@ -42,7 +44,9 @@ BLOCK = 64  # configurations per task of a thread
 STATEMENTS = 32  # that take as long as one unit of work of `spread`, per configuration of a batch
 
 
-def compile(model_or_program, functions=None, backend: str = "interp", tips=()) -> Kernels:
+def compile(
+    model_or_program, functions=None, backend: str = "interp", tips=(), parameters=None, zeros=None
+) -> Kernels:
     """Compile functions of a robot into straight-line code and return them as callable `Kernels`.
 
     Parameters
@@ -57,10 +61,13 @@ def compile(model_or_program, functions=None, backend: str = "interp", tips=()) 
         fails, "interp" is used and a warning gives the reason. "numpy" is the slow reference.
     tips : sequence of str, int or Frame
         Joints of the functions "jacobian" and "delassus", see `generate`; for a model only.
+    parameters, zeros : str, optional
+        Inertial parameters as the last argument of all functions, see `generate`; for a model only.
 
     Returns
     -------
     Kernels
+        With inertial parameters `treefactor.codegen.ParameterKernels`: ``kernels.rnea(q, v, a, pi)``.
 
     Raises
     ------
@@ -84,19 +91,22 @@ def compile(model_or_program, functions=None, backend: str = "interp", tips=()) 
     check_choice("backend", backend, tuple(BACKENDS))
     if isinstance(model_or_program, Model):
         model = model_or_program
-        return Kernels(generate(model, functions, tips), backend, model)
+        return Kernels(generate(model, functions, tips, parameters=parameters, zeros=zeros), backend, model)
     program = model_or_program
     if not isinstance(program, Program):
         raise TypeError(
             f"{not_a_model(program)}, or a Program".replace("model must", "model_or_program must")
         )
-    if len(as_tuple(tips, "tips")):
-        raise CodegenError("tips= needs a Model: the tips of a Program are fixed when it is generated")
+    for name, given in (("tips", as_tuple(tips, "tips")), ("parameters", parameters), ("zeros", zeros)):
+        if given:
+            raise CodegenError(
+                f"{name}= needs a Model: the {name} of a Program are fixed when it is generated"
+            )
     chosen = program.chosen([functions] if isinstance(functions, str) else functions)
     return Kernels(replace(program, functions={function.name: function for function in chosen}), backend)
 
 
-class Kernels(DerivativeCalls):
+class Kernels(DerivativeCalls, LoopCalls):
     """Generated functions of one robot.
 
     Arguments, results and errors equal those of the functions of the same names in treefactor; `minv` returns
@@ -139,6 +149,12 @@ class Kernels(DerivativeCalls):
     _parts: dict[tuple[str, str], tuple[Part, ...]]  # of functions of several results, by name and layout
     _found: dict[tuple[str, str], tuple[Routine, Results]]  # by function and layout
     _made: Motions | None  # when they are first used
+
+    def __new__(cls, program: Program, backend: str, model: Model | None = None):
+        """Return `ParameterKernels` if the functions of the program take inertial parameters."""
+        if cls is Kernels and program.parameter_map is not None:
+            return object.__new__(ParameterKernels)
+        return object.__new__(cls)
 
     def __init__(self, program: Program, backend: str, model: Model | None = None):
         program.validate()
@@ -213,55 +229,6 @@ class Kernels(DerivativeCalls):
     def delassus(self, q, out=None, num_threads: int = 1) -> np.ndarray:
         """Compute J H^-1 J^T of the tips, shape (..., 6 tips, 6 tips)."""
         return self._call("delassus", (q,), out, num_threads)
-
-    def loops(self, q, v, tau, out=None, num_threads: int = 1) -> np.ndarray:
-        """Compute accelerations with all loops closed, shape (..., nv).
-
-        Parameters
-        ----------
-        q : array_like, shape (..., nq)
-            Configurations with closed loops.
-        v, tau : array_like, shape (..., nv)
-            Velocities, of which only those of ``Program.independent`` are read, and generalized forces.
-        out : ndarray, optional
-        num_threads : int
-        """
-        return self._call("loops", (q, v, tau), out, num_threads)
-
-    def loop_velocity(self, q, v, out=None, num_threads: int = 1) -> np.ndarray:
-        """Compute dependent velocities from those of ``Program.independent``; all, shape (..., nv)."""
-        return self._call("loop_velocity", (q, v), out, num_threads)
-
-    def loop_step(self, q, out=None, num_threads: int = 1) -> np.ndarray:
-        """Compute the Newton step in v that closes the loops, 0 for independent entries, shape (..., nv)."""
-        return self._call("loop_step", (q,), out, num_threads)
-
-    def loop_gap(self, q, out=None, num_threads: int = 1) -> np.ndarray:
-        """Compute the residual of the loops, shape (..., rows).
-
-        The residual of `treefactor.constraints.loop_rows`: for each loop the vector from its first to its
-        second point in axes of its first frame, in m, then cosines of the angles that must be 90 degrees.
-        """
-        return self._call("loop_gap", (q,), out, num_threads)
-
-    def position_closure(self, q, out=None, num_threads: int = 1) -> np.ndarray:
-        """Compute q with all loops closed from the positions of ``Program.independent``, shape (..., nq).
-
-        Parameters
-        ----------
-        q : array_like, shape (..., nq)
-            Configurations, of which only the positions of ``Program.independent`` are read. Angles of the
-            result are between -pi and pi.
-        out : ndarray, optional
-        num_threads : int
-
-        Raises
-        ------
-        ConfigurationError
-            If the loops cannot be closed for a single configuration; names the loop. In a batch the result
-            of that configuration is NaN.
-        """
-        return self._call("position_closure", (q,), out, num_threads)
 
     def call(self, name, *arguments, out=None, num_threads: int = 1, layout: str = "dense"):
         """Compute any function of the program by its name, or a group of functions.
@@ -390,6 +357,29 @@ class Kernels(DerivativeCalls):
         """Fill the unused lanes of the last block with identity matrices."""
         diagonal = self._tree.rows == self._tree.columns
         lanes[count // LANES :, :, count % LANES :] = diagonal[:, None]
+
+
+class ParameterKernels(ParameterCalls, Kernels):  # type: ignore[misc]  # the signatures differ by pi
+    """Generated functions of one robot with inertial parameters as inputs: the last array argument ``pi``.
+
+    ``pi`` is what `Program.parameters` returns, shape (p,) for one robot, or (..., p) for a robot in every
+    element of a batch. Everything else is as in `Kernels`, which `compile` returns for other programs.
+
+    Notes
+    -----
+    Thread-safe.
+
+    Examples
+    --------
+    >>> import numpy as np, treefactor as tf
+    >>> rod = tf.Inertia(1.0, [0, 0, -0.5], np.diag([0.1, 0.1, 0.0]))
+    >>> model = tf.Model([tf.Joint("hinge", "revolute", axis=[0, 1, 0], inertia=rod)])
+    >>> kernels = tf.compile(model, "rnea", parameters="base")
+    >>> pi = kernels.program.parameters([model.parameters, 2 * model.parameters])
+    >>> kernels.rnea(np.zeros(1), np.zeros(1), np.ones(1), pi)
+    array([[0.35],
+           [0.7 ]])
+    """
 
 
 def _blocks(batch, count: int, operands, result, results: Results, first: int, stop: int) -> None:

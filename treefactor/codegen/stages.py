@@ -17,7 +17,8 @@ from .program._table import Scalar, use_counts
 from .program.emit_c import file_names, plain
 from .program.expressions import ADD, CONST, INPUT, OPERATIONS, is_binary
 from .program.program import Function, operation_count
-from .writer import Writer, is_cheaper, written
+from .selection import Cheapest
+from .writer import Writer, written
 
 SIGNS = {"ADD": "+", "SUB": "-", "MUL": "*"}
 UNARY = {SINCOS: "sincos", ROOT: "sqrt", **dict.fromkeys(RECIPROCALS, "1 /")}
@@ -72,13 +73,12 @@ def stages(
     <BLANKLINE>
     """
     choice = Choice.of(model, functions, tips, variants, snap, independent, branch)
-    kept: dict[str, tuple[Writer, Function, Function]] = {}
-    lines = []
+    cheapest, lines = Cheapest(choice), []
     for writer, function in written(model, choice, named=True):
         own = compared(function)
         lines.append(f"{function.name:<16} {function.variant:<17} {_counts(own.op)}")
-        if is_cheaper(own, kept[function.name][2] if function.name in kept else None):
-            kept[function.name] = writer, function, own
+        cheapest.add(own, (writer, function, own))
+    kept = cheapest.found()
     lines += [f"{name}: {function.variant} is kept" for name, (_, function, _) in kept.items()]
     texts = {"variants.txt": _text(lines)}
     for (writer, function, own), file in zip(kept.values(), file_names(kept), strict=True):

@@ -9,28 +9,29 @@ import numpy as np
 from ..dynamics.bodies import coupling_of
 from ..exceptions import CodegenError
 from ..tolerances import SNAP
-from ..tree.tree import Tree
 from .algorithms import matrices
-from .algorithms.closing import Closing
-from .algorithms.closures import Closure
 from .algorithms.factors import delassus, factor, following, half_solve, inverse_of, solve
 from .algorithms.recursions import Recursions
-from .algorithms.reduction import Reduction
 from .choices import VARIANTS, Choice
 from .derivatives import Derivatives, compared
+from .loop_functions import LoopFunctions
 from .outputs import Outputs
 from .program import passes
 from .program.expressions import Table
 from .program.names import (
+    CLOSURES,
     DERIVATIVES,
     JOINED,
     KINEMATICS,
+    LOOP_FUNCTIONS,
+    PI,
     argument_sizes,
     arguments_of,
     joint_shape,
     shapes_of,
 )
 from .program.program import COLUMNS, Function, Program
+from .selection import Cheapest, with_used_inputs
 
 
 def generate(
@@ -41,6 +42,8 @@ def generate(
     snap: float = SNAP,
     independent=None,
     branch=None,
+    parameters=None,
+    zeros=None,
 ) -> Program:
     """Generate straight-line code of functions of a model: the cheapest of all variants and methods.
 
@@ -81,6 +84,15 @@ def generate(
         configuration that has these signs. Where no sign is given it is that of `treefactor.neutral` if that
         closes the loops; otherwise that of the larger displacement or smaller angle, at the independent
         positions that Newton's method finds from there. ``Program.branch`` lists the signs.
+    parameters : {"base", "standard"}, optional
+        Inertial parameters as inputs instead of constants: "crba", "rnea", "bias", "aba", "forward_dynamics"
+        and "minv" take a last argument ``pi``, shape (..., p), which `Program.parameters` computes. "base"
+        regroups the parameters first, which takes fewer inputs and operations; "standard" keeps all ten of
+        every joint, in other frames. One variant is kept for all functions: that of the fewest operations.
+        Armature is an input where it is not 0 in the model.
+    zeros : {"model"}, optional
+        With `parameters`: "model" folds the inputs that are 0 for this model. `Program.parameters` then
+        refuses parameters for which they are not.
 
     Returns
     -------
@@ -130,18 +142,18 @@ def generate(
     ``algorithms.frames``. Derivatives: pairs of freedoms (Carpentier & Mansard 2018, Singh, Russell & Wensing
     2022), and forward and reverse differentiation of the statements (Griewank & Walther 2008).
     """
-    choice = Choice.of(model, functions, tips, variants, snap, independent, branch)
-    best: dict[str, Function] = {}
+    choice = Choice.of(model, functions, tips, variants, snap, independent, branch, parameters, zeros)
+    cheapest = Cheapest(choice)
     for _, function in written(model, choice):
         function = compared(function)
-        if is_cheaper(function, best.get(function.name)):
-            best[function.name] = function
-    best = {name: passes.gather(function) for name, function in best.items()}
+        cheapest.add(function, function)
+    best = {name: passes.gather(function) for name, function in cheapest.found().items()}
     parent, loops = np.array(model.tree.parent), tuple((loop.name, loop.kind) for loop in model.loops)
     names = tuple(joint.name for joint in model.joints)
     frames = tuple((name, tuple(columns)) for name, columns in choice.supports.items())
     head = (model.name, parent, model.nq, model.nv, choice.tips, choice.snapped)
-    return Program(*head, best, loops, choice.independent, names, choice.branch, frames)
+    best, inputs = with_used_inputs(model, choice, best)
+    return Program(*head, best, loops, choice.independent, names, choice.branch, frames, inputs)
 
 
 def written(model, choice: Choice, named: bool = False) -> Iterator[tuple[Writer, Function]]:
@@ -149,16 +161,10 @@ def written(model, choice: Choice, named: bool = False) -> Iterator[tuple[Writer
 
     With ``named=True`` the writers keep the intermediate matrices by name.
     """
-    for variant, bodies in choice.stepped.items():
-        names: dict | None = {} if named else None
-        writer = Writer(model, bodies, choice.tips, choice.dependent, names, choice.closings.get(variant))
+    for variant in choice.stepped:
+        writer = Writer(model, choice, variant, {} if named else None)
         for parts, methods in choice.ways_of(variant):
             yield writer, writer.function(parts, methods, variant, choice.supports)
-
-
-def is_cheaper(function: Function, than: Function | None) -> bool:
-    """Return whether a function has fewer operations than another one, or there is no other one."""
-    return than is None or function.operations.total < than.operations.total
 
 
 class Writer:
@@ -167,26 +173,23 @@ class Writer:
     Parameters
     ----------
     model : Model
-    bodies : list of Body
-    tips : sequence of str
+    choice : Choice
+    variant : str
     named : dict of str to scalars, or None
         Receives intermediate matrices by name, for verification.
-    closing : Closing, optional
-        Analytic closure of the loops, for "position_closure".
     """
 
-    def __init__(
-        self, model, bodies, tips, dependent=(), named: dict | None = None, closing: Closing | None = None
-    ):
-        self.model, self.table, self.tips, self.dependent = model, Table(), tips, dependent
-        self.sizes = argument_sizes(model.nq, model.nv)
+    def __init__(self, model, choice: Choice, variant: str, named: dict | None = None):
+        self.model, self.table, self.tips, self.named = model, Table(), choice.tips, named
+        bodies, inputs = choice.stepped[variant], choice.inputs.get(variant)
+        self.sizes = argument_sizes(model.nq, model.nv, len(inputs.rows) if inputs else 0)
+        self.with_pi = inputs is not None
+        bodies = inputs.placed(bodies, self.input(PI)) if inputs else bodies
         self.recursions = Recursions(bodies, model.gravity, model.extended, self.input("q"), named)
-        self.named = named
-        self.closing = closing
         self.outputs = Outputs(self)
         self.derivatives = Derivatives(self)
+        self.loop_functions = LoopFunctions(self, choice.dependent, choice.closings.get(variant))
         self.results: dict[tuple[str, str], list] = {}  # of functions, by name and variant with method
-        self.reductions: dict[str, Reduction] = {}
 
     def input(self, name: str) -> list:
         """Return the scalars of an argument."""
@@ -211,13 +214,15 @@ class Writer:
                 return self.derivatives.result(name, method)
             if name in KINEMATICS or ":" in name:
                 return self.outputs.result(name, method)
+            if name in LOOP_FUNCTIONS or name in CLOSURES:
+                return self.loop_functions.result(name, method)
             return getattr(self, name)(method) if method else getattr(self, name)()
         except ZeroDivisionError as error:
             raise CodegenError(f"{name}: a pivot is not positive for any q: {error}") from None
 
     def extract(self, parts, result: list, shape: tuple[int, ...], variant: str) -> Function:
         """Extract the statements that the result of a function, or of a group, needs."""
-        name, names = JOINED.join(parts), arguments_of(parts)
+        name, names = JOINED.join(parts), arguments_of(parts, self.with_pi)
         columns = passes.extract(self.table, result, [list(self.sizes).index(x) for x in names])
         inputs = tuple((x, self.sizes[x]) for x in names)
         function = Function(
@@ -249,14 +254,14 @@ class Writer:
     def crba(self) -> list:
         """Return packed rows of H; of G^T H G in models with mimic joints."""
         coupling = coupling_of(self.model)
-        self._name_rows("H", self.model.extended, self.recursions.H)
+        self.name_rows("H", self.model.extended, self.recursions.H)
         if coupling is None:
             return self.recursions.H
         _, _, fold, ratio = coupling
         H = [0.0] * self.model.tree.nnz
         for entry, place, factor_ in zip(self.recursions.H, fold.tolist(), ratio.tolist(), strict=True):
             H[place] = H[place] + entry * factor_
-        self._name_rows("G^T H G", self.model.tree, H)
+        self.name_rows("G^T H G", self.model.tree, H)
         return H
 
     def rnea(self) -> list:
@@ -277,66 +282,15 @@ class Writer:
 
     def bias(self) -> list:
         """Return generalized forces at zero acceleration."""
-        return self._bias(self._states(self.input("v")))
+        return self.bias_at(self.motions_at(self.input("v")))
 
-    def _bias(self, states) -> list:
+    def bias_at(self, states) -> list:
         """Return generalized forces at zero acceleration for body motions."""
         return self.reduced(self.recursions.generalized_forces(self.recursions.forces(states)))
 
-    def _states(self, v) -> list:
+    def motions_at(self, v) -> list:
         """Return the body motions for velocities v and no joint accelerations."""
         return self.recursions.states(self.expanded(v), None)
-
-    def loops(self, axes: str) -> list:
-        """Return all accelerations with all loops closed; dependent velocities are computed first."""
-        tree, reduction = self.model.tree, self.reduction(axes)
-        v = self._loop_velocity(reduction)
-        self._name(v=v)
-        states = self._states(v)
-        H: list = [[0.0] * tree.n for _ in range(tree.n)]
-        for i, j, x in zip(tree.rows.tolist(), tree.columns.tolist(), self.crba(), strict=True):
-            H[i][j] = H[j][i] = x
-        u = [t - h for t, h in zip(self.input("tau"), self._bias(states), strict=True)]
-        rates = reduction.rates(states)
-        free = reduction.eliminate(H, u, rates)
-        chain = Tree(np.arange(-1, len(free) - 1))
-        packed, a = [H[i][j] for i in free for j in free if j <= i], [None] * tree.n
-        L, inverse = factor(chain, packed, is_inertia=False)
-        y = half_solve(chain, L, [u[k] for k in free])
-        self._name_rows("H_x", chain, packed)
-        self._name_rows("L_x", chain, L, strictly=True)
-        self._name(**{"u_x": [u[k] for k in free], "1/D_x": inverse, "y_x": y})
-        for k, x in zip(free, solve(chain, L, inverse, y), strict=True):
-            a[k] = x
-        return reduction.complete(a, rates)
-
-    def loop_velocity(self, axes: str) -> list:
-        """Return velocities, the dependent ones computed."""
-        return self._loop_velocity(self.reduction(axes))
-
-    def loop_step(self, axes: str) -> list:
-        """Return the Newton step of the dependent coordinates that closes the loops."""
-        reduction = self.reduction(axes)
-        return reduction.complete([0.0] * self.model.nv, reduction.gaps())
-
-    def loop_gap(self) -> list:
-        """Return the residuals of all loops."""
-        return [x for loop in self.model.loops for x in Closure(self.recursions, loop).residual()]
-
-    def position_closure(self) -> list:
-        """Return q with the loops closed, from the independent positions."""
-        return [] if self.closing is None else self.closing.positions(self.recursions, self.input("q"))
-
-    def reduction(self, axes: str) -> Reduction:
-        """Return the loop reduction with rows in the axes of a method."""
-        if axes not in self.reductions:
-            loops, n = self.model.loops, self.model.nv
-            self.reductions[axes] = Reduction(self.recursions, loops, n, self.dependent, self.reduced, axes)
-        return self.reductions[axes]
-
-    def _loop_velocity(self, reduction: Reduction) -> list:
-        """Return velocities, the dependent ones computed."""
-        return reduction.complete(self.input("v"), [[0.0] * len(group.J) for group in reduction.groups])
 
     def aba(self) -> list:
         """Return accelerations by the articulated-body algorithm."""
@@ -349,28 +303,28 @@ class Writer:
         net = [t - h for t, h in zip(self.input("tau"), self.bias(), strict=True)]
         L, inverse = self.factor(method)
         y = half_solve(self.model.tree, L, net)
-        self._name(y=y)
+        self.name(y=y)
         return solve(self.model.tree, L, inverse, y)
 
     def minv(self, method: str) -> list:
         """Return H^-1."""
         L, inverse = self.factor(method)
         P = following(self.model.tree, L)
-        self._name(P=P)
+        self.name(P=P)
         return inverse_of(self.model.tree, P, inverse)
 
     def delassus(self, method: str) -> list:
         """Return J H^-1 J^T."""
         L, inverse = self.factor(method)
         Y = [half_solve(self.model.tree, L, row) for row in self._jacobian()]
-        self._name(Y=Y)
+        self.name(Y=Y)
         return delassus(inverse, Y)
 
     def factor(self, method: str) -> tuple[list, list]:
         """Return packed rows of L, and 1 / D."""
         L, inverse = self.recursions.factor() if method == "aba" else factor(self.model.tree, self.crba())
-        self._name_rows("L", self.model.tree, L, strictly=True)
-        self._name(**{"1/D": inverse})
+        self.name_rows("L", self.model.tree, L, strictly=True)
+        self.name(**{"1/D": inverse})
         return L, inverse
 
     def jacobian(self) -> list:
@@ -382,12 +336,12 @@ class Writer:
         numbers = {joint.name: i for i, joint in enumerate(self.model.joints)}
         return [self.reduced(row) for tip in self.tips for row in self.recursions.jacobian(numbers[tip])]
 
-    def _name(self, **matrices) -> None:
+    def name(self, **matrices) -> None:
         """Store intermediate matrices by name, for verification."""
         if self.named is not None:
             self.named.update(matrices)
 
-    def _name_rows(self, name: str, tree, packed, strictly: bool = False) -> None:
+    def name_rows(self, name: str, tree, packed, strictly: bool = False) -> None:
         """Store packed rows by row and column, all entries or those below the diagonal."""
         if self.named is None:
             return

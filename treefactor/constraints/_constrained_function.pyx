@@ -9,8 +9,9 @@ from ..derivatives._array_shapes cimport shape_of
 from ..derivatives._state_function cimport MOST_ARRAYS, StateFunction
 from ..dynamics._recursions cimport FRAMES, MOTION, Arguments, Mechanism
 from ..tree._operands cimport ALIGNED, LANES, Operand
-from ..tree._pattern cimport FACTORIZED, Shape, Workspace, active, carve_workspace, clear_workspace
-from ..tree._pattern cimport workspace_size as factor_workspace_size
+from ..tree._pattern cimport (
+    FACTORIZED, Shape, Workspace, active, carve_workspace, clear_workspace,
+    workspace_size as factor_workspace_size)
 from ._bordered cimport Bordered, BorderedKernels, from_states, row_of, take, to_states
 from ._row_kernel cimport BY_Q, BY_V, RowKernel
 
@@ -167,8 +168,7 @@ cdef class ConstrainedDynamics(StateFunction):
             self.find_rows(lanes, x[1], &p, &s)
             self.solve(lanes, &p)
             self.finish(m, lanes, &p, &s, y)
-        if self.s != 0.0 and self.turns:         # rotation vectors
-            compiled = False
+        compiled = compiled and not (self.s != 0.0 and self.turns)     # of rotation vectors
         for lane in range(lanes):
             if failed[lane] == FACTORIZED and not (compiled and p.share[lane] > INDEPENDENT):
                 failed[lane] = self.bodies.nv
@@ -248,9 +248,8 @@ cdef class ConstrainedDynamics(StateFunction):
 
     cdef void finish(self, const Mechanism *m, int lanes, Parts *p, States *s, double **y) noexcept nogil:
         """y <- the results that are accelerations and forces."""
-        cdef Py_ssize_t n = self.bodies.nv
-        memcpy(y[0], p.x, lanes * n * sizeof(double))
-        memcpy(y[1], p.x + lanes * n, lanes * self.count * sizeof(double))
+        memcpy(y[0], p.x, lanes * self.bodies.nv * sizeof(double))
+        memcpy(y[1], p.x + lanes * self.bodies.nv, lanes * self.count * sizeof(double))
 
     cdef Py_ssize_t run_general_path(self, const double **x, double **y) except -2:
         """y <- results of one state, whatever the rank of its rows."""

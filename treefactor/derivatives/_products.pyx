@@ -3,6 +3,7 @@
 cimport numpy as cnp
 from .._util._fast_arrays cimport is_real
 from ..dynamics._coupling cimport expand, reduce_forces, reduce_inertia
+from ..dynamics._kernel_calls cimport factor_and_solve
 from ..dynamics._recursions cimport FACTOR, Mechanism
 from ..tree._operands cimport LANES
 from ..tree._pattern cimport (
@@ -179,7 +180,8 @@ cdef class SolvingProduct(Product):
             reduce_forces(&self.bodies.coupling, lanes, bias, a)
         for k in range(n):
             a[k] = tau[k] - a[k]
-        self.bodies.factor(FACTOR, lanes, found.H, found.D, found.inverse, found.scratch, a, failed)
+        factor_and_solve(&self.bodies.pattern.shape, FACTOR, lanes, found.H, found.D, found.inverse,
+                         found.scratch, a, failed)
 
     cdef void solve(self, int lanes, const Solver *s, double *x) noexcept nogil:
         """x <- H^-1 x for every vector."""

@@ -8,7 +8,7 @@ from libc.string cimport memcpy, memset
 from .._util._fast_arrays cimport all_finite, is_real, may_overlap
 from .._util._result_arrays cimport new_array, new_block, size_in_block
 from ..dynamics._recursions cimport Mechanism, bodies_of
-from ..dynamics._results cimport pad, unpack
+from ..dynamics._results cimport add_doubt, pad, unpack
 from ..tree._operands cimport (
     ALIGNED, LANES, Operand, align, describe, load, read_matrix_operand, read_operand)
 from ..tree._pattern cimport FACTORIZED, active
@@ -51,13 +51,10 @@ cdef class StateFunction:
         assert self.results < MOST_ARRAYS
         describe_shape(array, shape)
         array.form = form
-        if form == PAIR:
-            array.computed = 2 * self.bodies.nnz - self.bodies.nv
-        elif form == SYMMETRIC:
-            array.computed = self.bodies.nnz
         if form == SPARSE:
             array.computed, array.at = computed, at
         elif form != PLAIN:
+            array.computed = self.bodies.nnz + (self.bodies.nnz - self.bodies.nv if form == PAIR else 0)
             array.at = self.bodies.pattern.packed_entries(form == PAIR)
         self.results += 1
 
@@ -111,8 +108,7 @@ cdef class StateFunction:
         if not self.bodies.is_configuration(x[0], 1):
             return False
         for k in range(self.results):
-            if self.is_apart(k):
-                need += self.result[k].computed
+            need += self.result[k].computed if self.is_apart(k) else 0
         if need > STACK_DOUBLES:
             work = <double *> malloc(need * sizeof(double))
             if work == NULL:
@@ -192,7 +188,7 @@ cdef class StateFunction:
         cdef double *y[MOST_ARRAYS]
         cdef tuple results
         cdef int k
-        if self.in_lanes or self.bodies.elements >= 0 or not self.find_arguments(arrays, x):
+        if self.in_lanes or self.bodies.sets.elements >= 0 or not self.find_arguments(arrays, x):
             return None
         if out is None:
             results = self.allocate(-1)
@@ -207,7 +203,7 @@ cdef class StateFunction:
     cdef object run_rows(self, tuple arrays, object out):
         """Compute a batch given as float64 arrays, or as one row for all of it; None if they do not fit."""
         cdef Operand operands[MOST_ARRAYS]
-        cdef Py_ssize_t batch = self.bodies.elements
+        cdef Py_ssize_t batch = self.bodies.sets.elements
         cdef tuple results
         cdef Array *array
         cdef int k, j
@@ -363,15 +359,11 @@ cdef class StateFunction:
     cdef void invalidate(self, double **x, double **y, const Py_ssize_t *failed) noexcept nogil:
         """y <- NaN in lanes with a bad pivot, arguments that are not finite or q without unit rotations."""
         cdef double doubt[LANES]
-        cdef Py_ssize_t e
         cdef int k, lane
         memset(doubt, 0, sizeof(doubt))
         for k in range(self.inputs):
-            if x[k] == NULL:
-                continue
-            for e in range(self.input[k].size):
-                for lane in range(LANES):
-                    doubt[lane] += 0 * x[k][e * LANES + lane]
+            if x[k] != NULL:
+                add_doubt(self.input[k].size, x[k], doubt)
         for lane in range(LANES):
             if (doubt[lane] != 0 or failed[lane] != FACTORIZED
                     or not self.bodies.is_configuration(x[0] + lane, LANES)):

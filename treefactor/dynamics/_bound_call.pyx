@@ -90,7 +90,7 @@ cdef object run_batch(Bodies bodies, int op, object q, object v, object x, objec
     cdef Operand operands[4]
     cdef tuple arrays = (q, v, x, fext)
     cdef cnp.npy_intp shape[3]
-    cdef Py_ssize_t batch = bodies.elements, j
+    cdef Py_ssize_t batch = bodies.sets.elements, j
     cdef object result
     memset(&operands[0], 0, sizeof(operands))
     if not (read_operand(q, bodies.nq, &batch, &operands[0])
@@ -122,7 +122,7 @@ def call(model, int op, q, v, x, fext, out, threads, general_path):
     """
     cdef Bodies bodies = bodies_of(model)
     cdef object found = None
-    if bodies.elements < 0 and is_real(q) and cnp.PyArray_NDIM(<cnp.ndarray> q) == 1:
+    if bodies.sets.elements < 0 and is_real(q) and cnp.PyArray_NDIM(<cnp.ndarray> q) == 1:
         found = run_vectors(bodies, op, q, v, x, fext, out)
     if found is None and type(threads) is int and threads == 1:
         found = run_batch(bodies, op, q, v, x, fext, out)

@@ -6,12 +6,14 @@ from libc.stdlib cimport free, malloc
 from libc.string cimport memcpy, memset
 
 from ..tree._pattern cimport (
-    FACTORIZED, SOLVE, Pattern, Shape, Workspace, active, carve_workspace, clear_workspace,
+    FACTORIZED, Pattern, Shape, active,
     workspace_size as factor_workspace_size)
 from .._util._fast_arrays cimport all_finite
 from ..tree._operands cimport ALIGNED, LANES, Operand, align, describe, load
+from ._inertia_sets cimport choose_inertias
+from ._kernel_calls cimport factor_and_solve, run_recursion
 from ._coupling cimport expand, reduce_coriolis, reduce_forces, reduce_inertia
-from ._results cimport are_unit_vectors, find_failures, unpack, write
+from ._results cimport add_doubt, are_unit_vectors, find_failures, unpack, write
 
 import numpy as np
 
@@ -106,10 +108,11 @@ cdef class Bodies:
         self.m.body = <const Body *> bodies.data
         self.m.start = <const Py_ssize_t *> start.data
         self.m.column = <const Py_ssize_t *> column.data
-        self.sets, self.elements = <const double *> sets.data, elements
-        self.one_axis, self.set_size = one_axis, 10 * len(bodies) + self.m.n
-        self.which = NULL if which is None else <const Py_ssize_t *> which.data
-        self.m.inertias, self.m.armature = self.sets, self.sets + 10 * len(bodies)
+        self.sets.first, self.sets.size = <const double *> sets.data, 10 * len(bodies) + self.m.n
+        self.sets.which = NULL if which is None else <const Py_ssize_t *> which.data
+        self.sets.elements = elements
+        self.m.inertias, self.m.armature = self.sets.first, self.sets.first + 10 * len(bodies)
+        self.one_axis = one_axis
         for r in range(3):
             self.m.gravity[r] = gravity[r]
         self.pattern = pattern
@@ -135,33 +138,14 @@ cdef class Bodies:
         return Bodies(bodies, gravity, extended, sets, *rest, elements, which, one_axis)
 
     cdef Mechanism mechanism(self, Py_ssize_t b, double *gathered) noexcept nogil:
-        """Return the mechanism of block b of 8 configurations; different sets go to `gathered`, in lanes."""
+        """Return the mechanism of block b of 8 configurations; `gathered` may hold its inertias."""
         cdef Mechanism m = self.m
-        cdef const Py_ssize_t *which = self.which + b * LANES
-        cdef const double *rows[LANES]
-        cdef Py_ssize_t lane, e
-        cdef bint same = True
-        if self.elements < 0:
-            return m
-        m.inertias, m.in_lanes = self.sets + b * LANES * self.set_size, True
-        if self.which != NULL:
-            for lane in range(1, LANES):
-                same = same and which[lane] == which[0]
-            if same:
-                m.inertias, m.in_lanes = self.sets + which[0] * self.set_size, False
-            else:
-                for lane in range(LANES):
-                    rows[lane] = self.sets + which[lane] * self.set_size
-                for e in range(self.set_size):
-                    for lane in range(LANES):
-                        gathered[e * LANES + lane] = rows[lane][e]
-                m.inertias = gathered
-        m.armature = m.inertias + 10 * m.bodies * (LANES if m.in_lanes else 1)
+        choose_inertias(&self.sets, b, gathered, &m)
         return m
 
     cdef Py_ssize_t gathered_size(self) noexcept nogil:
-        """Return the doubles that `mechanism` needs, a multiple of 8."""
-        return 0 if self.which == NULL else LANES * self.set_size
+        """Return the doubles of `gathered`, a multiple of 8."""
+        return 0 if self.sets.which == NULL else LANES * self.sets.size
 
     cdef Py_ssize_t size(self, int op) noexcept nogil:
         """Return the number of entries that `compute` writes for one configuration.
@@ -256,14 +240,15 @@ cdef class Bodies:
         for lane in range(lanes):
             failed[lane] = FACTORIZED
         inner.q, inner.v, inner.x, inner.fext, inner.out = args.q, v, x, args.fext, tau
-        self.run_recursion(m, op, r, &inner, full_H, D, workspace)
+        run_recursion(m, op, r, &inner, full_H, D, workspace)
         if self.coupled:
             self.reduce(op, lanes, full_H, tau, H, args.out)
         if op == FACTOR or op == MOTION:
             for k in range(self.nv * lanes):
                 args.out[k] = args.x[k] - args.out[k]
         if op == FACTOR or op == INVERSE:
-            self.factor(op, lanes, H, D, inverse, full_H + lanes * self.m.start[self.m.n], args.out, failed)
+            factor_and_solve(&self.pattern.shape, op, lanes, H, D, inverse,
+                             full_H + lanes * self.m.start[self.m.n], args.out, failed)
         if op == ABA:
             find_failures(self.nv, lanes, D, failed)
         for lane in range(lanes):
@@ -280,54 +265,6 @@ cdef class Bodies:
             reduce_forces(&self.coupling, lanes, x, y)
         elif gives_coriolis(op):
             reduce_coriolis(&self.coupling, lanes, x, y)
-
-    cdef void run_recursion(self, const Mechanism *m, int op, const Recursions *r, const Arguments *args,
-                            double *H, double *D, double *workspace) noexcept nogil:
-        """Call the kernel of an operation on all freedoms: H <- packed rows, D <- pivots of the ABA."""
-        if op in (CRBA, CRBA_PACKED, INVERSE):
-            r.crba(m, args.q, H, workspace)
-        elif op == ABA:
-            r.aba(m, args.q, args.v, args.x, args.fext, args.out, D, workspace)
-        elif op == FRAMES:
-            r.frames(m, args.q, args.v, args.out, workspace)
-        elif op == JOINT_FORCES:
-            r.reactions(m, args.q, args.v, args.x, args.fext, args.out, NULL, workspace)
-        elif op == BASE_FORCE:
-            r.reactions(m, args.q, args.v, args.x, args.fext, NULL, args.out, workspace)
-        elif op == FACTOR or op == MOTION:
-            r.equation_of_motion(m, args.q, args.v, args.fext, H, args.out, workspace)
-        elif op == GRAVITY or op == STATIC_TORQUE:
-            r.static_forces(m, args.q, args.fext, args.out, workspace)
-        elif is_energy(op):
-            r.energy(m, args.q, args.v, op != KINETIC_ENERGY, args.out, workspace)
-        elif gives_coriolis(op):
-            r.coriolis(m, args.q, args.v, args.out, workspace)
-        else:
-            r.rnea(m, args.q, args.v, args.x, args.fext, op != H_TIMES, args.out, workspace)
-
-    cdef void factor(self, int op, int lanes, double *H, double *D, double *inverse, double *scratch,
-                     double *x, Py_ssize_t *failed) noexcept nogil:
-        """x <- H^-1 x, or the dense H^-1."""
-        cdef const Shape *t = &self.pattern.shape
-        cdef double *X
-        cdef Workspace w
-        if lanes == LANES:
-            X = align(scratch)
-            active.lanes.factor(t, H, H, inverse, X, failed)
-            if op == INVERSE:
-                X += lanes * t.scratch
-                active.lanes.invert(t, H, inverse, 1, X, X + lanes * self.nnz, x)
-            else:
-                active.lanes.apply(t, H, inverse, 1, SOLVE, x, 1)
-            return
-        w = carve_workspace(t, scratch)
-        clear_workspace(t, &w)
-        active.single.load_packed(t, <const char *> H, sizeof(double), t.whole, w.X)
-        failed[0] = active.single.factor(t, 0, t.supernodes, H, t.whole, w.path, w.X, D, inverse)
-        if op == INVERSE and failed[0] == FACTORIZED:
-            active.single.invert(t, w.X, inverse, 1, x)
-        elif op != INVERSE:
-            active.single.apply(t, w.X, D, inverse, 1, SOLVE, x, w.path)
 
     cdef bint run_one(self, int op, const Arguments *args) noexcept nogil:
         """Run an operation on one configuration, matrices dense; false leaves it to the general path."""
@@ -440,9 +377,7 @@ cdef class Bodies:
         cdef Py_ssize_t j, e, lane
         memset(doubt, 0, sizeof(doubt))
         for j in range(4):
-            for e in range(operands[j].size):
-                for lane in range(LANES):
-                    doubt[lane] += 0 * x[j][e * LANES + lane]
+            add_doubt(operands[j].size, x[j], doubt)
         for lane in range(LANES):
             if doubt[lane] != 0 or not self.is_configuration(x[0] + lane, LANES):
                 for e in range(size):

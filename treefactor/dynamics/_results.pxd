@@ -69,6 +69,14 @@ cdef inline bint are_unit_vectors(Py_ssize_t count, const Py_ssize_t *place, con
     return True
 
 
+cdef inline void add_doubt(Py_ssize_t size, const double *x, double *doubt) noexcept nogil:
+    """doubt <- doubt + 0 x: no longer 0 in lanes where an entry is not finite."""
+    cdef Py_ssize_t e, lane
+    for e in range(size):
+        for lane in range(LANES):
+            doubt[lane] += 0 * x[e * LANES + lane]
+
+
 cdef inline void find_failures(Py_ssize_t n, int lanes, const double *D, Py_ssize_t *failed) noexcept nogil:
     """failed[lane] <- the first freedom eliminated whose pivot is not in (0, inf)."""
     cdef Py_ssize_t k, lane

@@ -63,13 +63,15 @@ cdef bint read_motion(Simulation s, object method, tuple inputs, object h, objec
     """
     cdef Py_ssize_t count = -1, states = -1, results = -1
     cdef bint held = not whole or steps is not None
-    if not s.bodies.one_axis or type(h) is not float or not (steps is None or type(steps) is int) or s.nv == 0:
+    if type(h) is not float or not (steps is None or type(steps) is int):
+        return False
+    if s.nv == 0 or not s.bodies.one_axis:
         return False
     if type(method) is not str or not (method == "semi_implicit_euler" or method == "rk4"):
         return False
     q0, v0, tau = inputs
     memset(m, 0, sizeof(Motion))
-    batch[0] = s.bodies.elements
+    batch[0] = s.bodies.sets.elements
     m.h, m.whole, m.method = h, whole, RK4 if method == "rk4" else SEMI_IMPLICIT_EULER
     if not (-1e300 < m.h < 1e300 and read(q0, s.nq, NULL, batch, &m.q0) and read(v0, s.nv, NULL, batch, &m.v0)
             and read(tau, s.nv, NULL if held else &count, batch, &m.tau)):
@@ -105,7 +107,7 @@ def fast_path(Simulation s not None, method, q0, v0, tau, h, steps, out, threads
     if type(threads) is not int or threads != 1 or not is_real(q0) or not is_real(v0) or not is_real(tau):
         return None
     if out is None:
-        batch = s.bodies.elements
+        batch = s.bodies.sets.elements
         if batch < 0:
             batch = outer_axis(q0, v0, tau, whole and steps is None)
         if whole:

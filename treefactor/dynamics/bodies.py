@@ -96,7 +96,7 @@ def _permutations(axes: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]
 
 def turned_parameters(layout: Layout, pi: np.ndarray) -> np.ndarray:
     """Return the parameters (..., njoints, 10) of bodies in their own axes."""
-    found = np.take(pi.reshape(*pi.shape[:-2], -1), layout.source, axis=-1)
+    found = np.take(pi.reshape(*pi.shape[:-2], 10 * pi.shape[-2]), layout.source, axis=-1)
     found *= layout.sign
     if layout.turned.size:
         found[..., layout.turned, :] = moved_parameters(pi[..., layout.turned, :], layout.axes[layout.turned])
@@ -264,7 +264,7 @@ def sets_of(layout: Layout, pi: np.ndarray, rotors: np.ndarray) -> np.ndarray:
     """
     found = np.zeros((*pi.shape[:-2], len(layout.structs), 10))
     found[..., layout.massive, :] = turned_parameters(layout, pi)
-    return np.concatenate([found.reshape(*pi.shape[:-2], -1), rotors], axis=-1)
+    return np.concatenate([found.reshape(*pi.shape[:-2], 10 * len(layout.structs)), rotors], axis=-1)
 
 
 def units(model) -> np.ndarray:

@@ -108,7 +108,7 @@ class Inertias(Sealed):
             blocks = -(-len(rows) // LANES)
             numbers = np.minimum(np.arange(blocks * LANES), len(rows) - 1)  # the last one fills the block
             lanes = aligned((blocks, rows.shape[1], LANES))
-            lanes[...] = rows[numbers].reshape(blocks, LANES, -1).swapaxes(1, 2)
+            lanes[...] = rows[numbers].reshape(blocks, LANES, rows.shape[1]).swapaxes(1, 2)
             rows = lanes
         else:
             batch, arguments = (), ()
@@ -146,7 +146,8 @@ class Inertias(Sealed):
     def armature(self) -> np.ndarray:
         """Return a copy of the armature, shape (..., nv), with the axes of `sets`."""
         found = self.model.armature if self._armature is None else self._armature
-        return np.broadcast_to(found, (math.prod(self.sets), self.model.nv)).reshape(*self.sets, -1).copy()
+        found = np.broadcast_to(found, (len(self._pi), self.model.nv))
+        return found.reshape(*self.sets, self.model.nv).copy()
 
     def set(self, rows, joint, pi) -> None:
         """Replace parameters, scaled ones and payloads included; `scale` and `add` start from the new ones.
@@ -283,7 +284,7 @@ class Inertias(Sealed):
         if self._constants.ndim == 3:
             self._constants[rows // LANES, columns, rows % LANES] = turned
         else:
-            self._constants.reshape(len(self._pi), -1)[rows, columns] = turned
+            self._constants[rows, columns] = turned
 
     def _require_finite(self, pi: np.ndarray, at: tuple, name: str) -> None:
         """Raise NonFiniteError if a number of a set and joint is not finite."""

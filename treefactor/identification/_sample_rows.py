@@ -6,19 +6,21 @@ import math
 
 import numpy as np
 
-from .._util.validation import as_real, require_finite
+from .._util.validation import Sealed, as_real, require_finite
 from ..derivatives._general_path import compiled_function
 from ..dynamics import rnea
 from ..exceptions import ShapeError
+from ..model.model import Model
 from ._regressors import Regressor
 from ._triangles import update
+from .base_parameters import BaseParameters
 from .columns import INERTIA, column_names, regressor_pattern, single_entries
 from .regressors import regressor
 
 NUMBERS = 2**20  # of rows that are in memory at a time: 8 MB
 
 
-class SampleRows:
+class SampleRows(Sealed):
     """Places of the columns of every freedom's problem, and the samples as columns in lanes.
 
     The rows of freedom k have entries only for the bodies that it carries and for its own friction, so its
@@ -30,29 +32,50 @@ class SampleRows:
         Of the parameters.
     felt : list of ndarray of intp
         By freedom, the parameters of its columns.
+    places : list of dict
+        By parameter, the freedoms that feel it and the place of its column in each, as in `entries`.
+    rotors, ratios : ndarray
+        Freedom and factor of every armature column.
     counts, entries, uses : ndarray of intp
         The columns of every problem, its torque last, as `_triangles.update` takes them.
     """
 
+    model: Model
+    base: BaseParameters | None
+    extra: tuple[str, ...]
+    names: tuple[str, ...]
+    rotors: np.ndarray
+    ratios: np.ndarray
+    places: list[dict[int, int]]
+    felt: list[np.ndarray]
+    counts: np.ndarray
+    entries: np.ndarray
+    uses: np.ndarray
+
     def __init__(self, model, columns: tuple[str, ...], base, extra: tuple[str, ...]):
-        self.model, self.base, self.extra, self.bodies = model, base, extra, "inertia" in columns
-        rotors = [(k, factor) for _, k, factor in single_entries(model, columns) if _ == "armature"]
-        self.rotors = np.array([k for k, _ in rotors], dtype=np.intp)
-        self.ratios = np.array([factor for _, factor in rotors])
-        own = tuple(kind for kind in columns if not (self.bodies and kind in ("inertia", "armature")))
-        self.names = (*(base.names if base else ()), *(column_names(model, own) if own else ()), *extra)
-        self.places = self._places(own)
-        self.felt = [
-            np.array([c for c, places in enumerate(self.places) if k in places], dtype=np.intp)
+        rotors = [(k, factor) for kind, k, factor in single_entries(model, columns) if kind == "armature"]
+        own = tuple(kind for kind in columns if not (base and kind in ("inertia", "armature")))
+        self._keep(
+            model=model,
+            base=base,
+            extra=extra,
+            names=(*(base.names if base else ()), *(column_names(model, own) if own else ()), *extra),
+            rotors=np.array([k for k, _ in rotors], dtype=np.intp),
+            ratios=np.array([factor for _, factor in rotors]),
+        )
+        first, places = self._starts(), self._places(own)
+        felt = [
+            np.array([c for c, freedoms in enumerate(places) if k in freedoms], dtype=np.intp)
             for k in range(model.nv)
         ]
-        first = self._starts()
-        entries = [
-            [*(self.places[c][k] for c in felt), ~(first["torque"] + k)] for k, felt in enumerate(self.felt)
-        ]
-        self.counts = np.array([len(places) for places in entries], dtype=np.intp)
-        self.entries = np.array([place for places in entries for place in places], dtype=np.intp)
-        self.uses = np.arange(first["use"], first["use"] + model.nv, dtype=np.intp)
+        entries = [[*(places[c][k] for c in own), ~(first["torque"] + k)] for k, own in enumerate(felt)]
+        self._keep(
+            places=places,
+            felt=felt,
+            counts=np.array([len(own) for own in entries], dtype=np.intp),
+            entries=np.array([place for own in entries for place in own], dtype=np.intp),
+            uses=np.arange(first["use"], first["use"] + model.nv, dtype=np.intp),
+        )
 
     def _starts(self) -> dict[str, int]:
         """Return the first columns of the kinds in the second table."""
@@ -108,11 +131,12 @@ class SampleRows:
         return arrays, further
 
     def known(self, q, v, a) -> np.ndarray:
-        """Return the torques, (N, nv), of those parameters of the model that are not estimated."""
+        """Return the torques, (N, nv) or a zero, of parameters of the model that are not estimated."""
         rotors = self.model.armature.copy()
         rotors[self.rotors] = 0.0
-        bodies = 0.0 if self.bodies else rnea(self.model, q, v, a) - self.model.armature * a
-        return bodies + rotors * a
+        if self.base:
+            return rotors * a if rotors.any() else np.zeros((1, 1))
+        return rnea(self.model, q, v, a) - (self.model.armature - rotors) * a
 
     def parts(self, v, a, tau, use, extra) -> tuple[np.ndarray, ...]:
         """Return the second table of `_triangles.update`."""
@@ -127,11 +151,12 @@ class SampleRows:
             extra.reshape(len(v), math.prod(extra.shape[1:])),
         )
 
-    def add(self, arrays, use, extra, triangles) -> None:
+    def add(self, arrays, mask, extra, triangles) -> None:
         """Update the triangles with samples (q, v, a, tau); raise the error that names a bad q."""
         q, v, a, tau = (np.ascontiguousarray(array) for array in arrays)
-        tau = np.where(use, tau, 0.0) - self.known(q, v, a)
-        function = compiled_function(self.model, Regressor, ("lanes", INERTIA)) if self.bodies else None
+        tau = (tau if mask is None else np.where(mask, tau, 0.0)) - self.known(q, v, a)
+        use = np.ones((1, self.model.nv)) if mask is None else mask.astype(float)
+        function = compiled_function(self.model, Regressor, ("lanes", INERTIA)) if self.base else None
         parts = self.parts(v, a, tau, use, extra)
         bad = update(function, (q, v, a), parts, len(q), self.counts, self.entries, self.uses, triangles)
         if bad >= 0:

@@ -3,19 +3,19 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import NamedTuple
 
 import numpy as np
 
+from .._util.validation import ReadOnly
 from ..model.model import Model
 from ._combinations import combination
 from ._sample_rows import SampleRows
-from .physical import PhysicalFit
 
 FELT = 1e-9  # share of a row, columns scaled, along an unfelt direction that makes its torque unknown
 
 
-class Residuals(NamedTuple):
+@dataclass(frozen=True, eq=False)
+class Residuals(ReadOnly):
     """Measured minus predicted torques of many samples.
 
     Attributes
@@ -26,15 +26,22 @@ class Residuals(NamedTuple):
         Root mean square of the measured torques, less those of known parameters.
     relative : float
         Norm of all residuals over the norm of all torques.
+
+    Notes
+    -----
+    Immutable.
     """
 
     residuals: np.ndarray
     torques: np.ndarray
     relative: float
 
+    def __post_init__(self):
+        self.__setstate__(dict(self.__dict__))
+
 
 @dataclass(frozen=True, eq=False)
-class Estimate:
+class Estimate(ReadOnly):
     """Values of the base parameters and of the other columns; made by `Identification.solve`.
 
     Attributes
@@ -63,7 +70,7 @@ class Estimate:
 
     Notes
     -----
-    Immutable, thread-safe.
+    Immutable.
     """
 
     names: tuple[str, ...]
@@ -78,6 +85,9 @@ class Estimate:
     solution: np.ndarray = field(repr=False)  # a minimizer without NaN, and how its columns are scaled
     scale: np.ndarray = field(repr=False)
     _rows: SampleRows = field(repr=False)
+
+    def __post_init__(self):
+        self.__setstate__(dict(self.__dict__))
 
     @property
     def not_excited(self) -> tuple[str, ...]:
@@ -140,18 +150,18 @@ class Estimate:
         ]
         lines += [f"no torque of the samples feels {direction}" for direction in self.directions]
         lines += ["", "root mean square of residual and torque:"]
-        residuals, torques, relative = self.residuals
+        found = self.residuals
         for name, residual, torque, rows in zip(
-            self._rows.model.tree.names, residuals, torques, self.rows, strict=True
+            self._rows.model.tree.names, found.residuals, found.torques, self.rows, strict=True
         ):
             share = f" ({residual / torque:.1%})" if torque > 0 else ""
             lines.append(f"  {name}: {residual:.4g} of {torque:.4g}{share}, {rows} rows")
-        lines.append(f"  all: {relative:.2%} of the norm of the torques")
+        lines.append(f"  all: {found.relative:.2%} of the norm of the torques")
         return "\n".join(lines)
 
 
 @dataclass(frozen=True, eq=False)
-class PhysicalEstimate:
+class PhysicalEstimate(ReadOnly):
     """Parameters of bodies that can exist; made by `Identification.physical`.
 
     Attributes
@@ -164,19 +174,29 @@ class PhysicalEstimate:
         Base parameters of the model, then friction and the others.
     residuals : Residuals
         Of the samples of the estimate.
-    fit : PhysicalFit
-        Parameters of all bodies, (njoints, 10), and how they were found.
+    parameters : ndarray, shape (njoints, 10)
+        Of all bodies.
+    divergences : ndarray, shape (njoints,)
+        How far every body is from the prior: see `PhysicalFit`.
+    iterations : int
+    converged : bool
 
     Notes
     -----
-    Immutable, thread-safe.
+    Immutable.
     """
 
     model: Model
     names: tuple[str, ...]
     values: np.ndarray
     residuals: Residuals
-    fit: PhysicalFit
+    parameters: np.ndarray
+    divergences: np.ndarray
+    iterations: int
+    converged: bool
+
+    def __post_init__(self):
+        self.__setstate__(dict(self.__dict__))
 
     def value_of(self, name: str) -> float:
         """Return the value of one parameter by its name."""

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 
-from .._util.validation import as_array, as_vector
+from .._util.validation import Sealed, as_array, as_vector
 from ..exceptions import DtypeError, ShapeError
+from ..model.model import Model, require_model
 from ._least_squares import Solution, solve, triangle_of
 from ._sample_rows import SampleRows, require_usable
-from .base_parameters import base_parameters
+from .base_parameters import BaseParameters, base_parameters
 from .columns import KINDS, chosen
 from .estimate import Estimate, PhysicalEstimate, Residuals
 from .physical import fit_physical
@@ -18,7 +19,7 @@ NOISE_FREE = 1e-8  # smallest residual of a freedom that weighs it, as a share o
 ABSENT = 1e-13  # a column of a freedom whose norm is a smaller share of the largest is rounding
 
 
-class Identification:
+class Identification(Sealed):
     """Collect samples of a robot's motion, and estimate its parameters from them.
 
     The equations of motion are linear in the parameters x: tau = Y(q, v, a) x. Of the inertial parameters
@@ -28,9 +29,10 @@ class Identification:
 
     Samples are not stored. The state is one triangle R_k for every freedom k, with
     ``R_k^T R_k = [Y_k, tau_k]^T [Y_k, tau_k]``, updated by Householder reflections: normal equations would
-    lose half of the digits. A freedom feels only the bodies that it carries, so that these triangles together
-    cost less than half of a common one, and any weights of the freedoms can be chosen when the problem is
-    solved.
+    lose half of the digits. A freedom feels only the bodies that it carries and its own friction, so that
+    these triangles together cost less than a common one (half of the operations for the base parameters of an
+    arm with six joints, a quarter with friction), and any weights of the freedoms can be chosen when the
+    problem is solved.
 
     Parameters
     ----------
@@ -57,6 +59,7 @@ class Identification:
 
     Notes
     -----
+    Thread-compatible.
     Picklable. `add` changes the object: give every thread its own, and merge them.
 
     Examples
@@ -72,20 +75,37 @@ class Identification:
     >>> estimate = fit.solve()
     >>> estimate.names
     ('h_x of shoulder', 'h_z of shoulder', 'I_yy of shoulder', 'viscous friction of shoulder')
-    >>> np.abs(estimate.values - [0, -0.5, 0.35, 0.3]).max() < 0.01
+    >>> bool(np.abs(estimate.values - [0, -0.5, 0.35, 0.3]).max() < 0.01)
     True
     """
 
-    def __init__(self, model, columns=KINDS, weights=None, extra=()):
-        self.model = model
-        self.columns = chosen(columns)
-        self.weights = None if weights is None else _checked_weights(weights, model.nv)
-        self.base = base_parameters(model, "armature" in self.columns) if "inertia" in self.columns else None
-        self.extra = tuple(extra)
-        self._samples = SampleRows(model, self.columns, self.base, self.extra)
-        self.names = self._samples.names
-        self.rows = np.zeros(model.nv, dtype=int)
-        self._triangles = np.zeros(int((self._samples.counts**2).sum()))
+    model: Model
+    columns: tuple[str, ...]
+    weights: np.ndarray | None
+    extra: tuple[str, ...]
+    base: BaseParameters | None
+    names: tuple[str, ...]
+    rows: np.ndarray
+    _samples: SampleRows
+    _triangles: np.ndarray
+
+    def __init__(self, model: Model, columns=KINDS, weights=None, extra=()):
+        require_model(model)
+        columns, extra = chosen(columns), tuple(extra)
+        weights = None if weights is None else _checked_weights(weights, model.nv)
+        base = base_parameters(model, "armature" in columns) if "inertia" in columns else None
+        samples = SampleRows(model, columns, base, extra)
+        self._keep(
+            model=model,
+            columns=columns,
+            weights=weights,
+            extra=extra,
+            base=base,
+            names=samples.names,
+            rows=np.zeros(model.nv, dtype=int),
+            _samples=samples,
+            _triangles=np.zeros(int((samples.counts**2).sum())),
+        )
 
     def __repr__(self) -> str:
         return (
@@ -123,9 +143,9 @@ class Identification:
         arrays, further = self._samples.validated(given, extra)
         mask = None if mask is None else _checked_mask(mask, arrays[3].shape)
         require_usable(dict(zip(given, arrays, strict=True)) | {"extra": further}, mask)
-        use = np.ones(arrays[3].shape) if mask is None else mask.astype(float)
-        self._samples.add(arrays, use, further, self._triangles)
-        self.rows = self.rows + use.sum(axis=0).astype(int)
+        self._samples.add(arrays, mask, further, self._triangles)
+        used = len(arrays[3]) if mask is None else mask.sum(axis=0)
+        self._keep(rows=self.rows + used)
 
     def merge(self, other: Identification) -> None:
         """Add the samples of another identification of the same model and columns.
@@ -138,8 +158,8 @@ class Identification:
         if not isinstance(other, Identification) or other.names != self.names:
             raise ValueError("expected an Identification of the same parameters: make both alike")
         own = zip(self._split(), other._split(), strict=True)
-        self._triangles = np.concatenate([triangle_of(pair).ravel() for pair in own])
-        self.rows = self.rows + other.rows
+        merged = np.concatenate([triangle_of(pair).ravel() for pair in own])
+        self._keep(_triangles=merged, rows=self.rows + other.rows)
 
     def _split(self) -> list[np.ndarray]:
         """Return the triangle of every freedom, its torque in the last column."""
@@ -232,7 +252,10 @@ class Identification:
             names=self.names,
             values=values,
             residuals=self._residuals(values),
-            fit=found,
+            parameters=found.parameters,
+            divergences=found.divergences,
+            iterations=found.iterations,
+            converged=found.converged,
         )
 
     def residuals(self, estimate: Estimate | PhysicalEstimate) -> Residuals:
@@ -274,8 +297,8 @@ class Identification:
 
     def _weights_of(self, values: np.ndarray) -> np.ndarray:
         """Return one over the deviation of the residual of every freedom."""
-        residuals, torques, _ = self._residuals(values)
-        deviations = np.maximum(residuals, NOISE_FREE * np.nanmax(torques, initial=0.0))
+        found = self._residuals(values)
+        deviations = np.maximum(found.residuals, NOISE_FREE * np.nanmax(found.torques, initial=0.0))
         return np.divide(1.0, deviations, out=np.ones_like(deviations), where=deviations > 0)
 
     def _estimate(self, found: Solution, weights: np.ndarray, norms: np.ndarray) -> Estimate:
@@ -290,7 +313,7 @@ class Identification:
             cond=found.cond,
             unfelt=found.unfelt,
             residuals=self._residuals(found.values),
-            rows=self.rows,
+            rows=self.rows.copy(),
             weights=weights,
             solution=found.values,
             scale=np.where(norms > 0, norms, 1.0),

@@ -36,6 +36,7 @@ from .console import (
 )
 from .derivatives import DERIVATIVES_CAPTION, print_derivative_rows
 from .frames import frame_figures, print_frames
+from .identification import IDENTIFICATION_CAPTION, identification_figures, print_identification
 
 __all__ = [
     "CAPTION",
@@ -44,6 +45,7 @@ __all__ = [
     "DERIVATIVES_CAPTION",
     "DETAILED",
     "FRAMEWORKS_CAPTION",
+    "IDENTIFICATION_CAPTION",
     "LOOPS_CAPTION",
     "PIPE_WIDTH",
     "PLURAL",
@@ -57,12 +59,14 @@ __all__ = [
     "duration",
     "frame_figures",
     "goal",
+    "identification_figures",
     "print_branch",
     "print_contradicted",
     "print_derivative_rows",
     "print_exhibits",
     "print_frames",
     "print_growth",
+    "print_identification",
     "print_next",
     "print_operations",
     "print_results",

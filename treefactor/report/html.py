@@ -82,7 +82,7 @@ def write_html(path: Path, rows: Sequence[Row], meta: dict) -> None:
         ``treefactor`` (version), ``engines`` (versions by name), ``samples`` and ``seed``.
     """
     sections, engines = _sections(rows), list(dict.fromkeys(row.engine for row in rows))
-    _render(
+    render(
         path,
         "check.html",
         meta=meta,
@@ -111,7 +111,7 @@ def write_tables(
     exhibits : mapping, optional
         Exhibits by paper.
     """
-    _render(
+    render(
         path,
         "tables.html",
         meta=meta,
@@ -151,7 +151,7 @@ def _plot(table: Table) -> str | None:
     return "data:image/svg+xml;base64," + base64.b64encode(file.getvalue()).decode()
 
 
-def _render(path: Path, template: str, **values) -> None:
+def render(path: Path, template: str, **values) -> None:
     """Render a template to a file."""
     text = _environment().get_template(template).render(values)
     # file names may hold bytes that are not text

@@ -173,14 +173,14 @@ def _rounded(moments: np.ndarray) -> np.ndarray:
     return found
 
 
-def canonical(bodies: list[Body], meet: bool = False) -> list[Body]:
+def canonical(bodies: list[Body], meet: bool = False, by_mass: bool = True) -> list[Body]:
     """Choose frames along common normals of successive axes: modified Denavit-Hartenberg frames on trees.
 
     The frame of a revolute body may have its origin anywhere on the axis, that of a prismatic body anywhere,
     both with x in any direction. The origin is the foot of the common normal from the axis of the parent; x
     points along the common normal to the axis of the largest subtree, or from a leaf to its centre of mass.
     With `meet` the origin is the intersection with the axis of the only child, if there is one: sometimes
-    cheaper.
+    cheaper. Without `by_mass` the frames depend on the kinematics only, not on centres of mass.
 
     Notes
     -----
@@ -201,7 +201,7 @@ def canonical(bodies: list[Body], meet: bool = False) -> list[Body]:
             _slide(bodies, i, carried)
         else:
             continue
-        _change(bodies, i, about_z(_direction(bodies, i, carried)), np.zeros(3))
+        _change(bodies, i, about_z(_direction(bodies, i, carried, by_mass)), np.zeros(3))
     return _without_tiny_lengths(bodies, ROUNDING)
 
 
@@ -214,9 +214,9 @@ def _slide(bodies: list[Body], i: int, carried: list[int]) -> None:
     bodies[i] = replace(body, p=body.p - along * z, offset=body.offset + along)
 
 
-def _direction(bodies: list[Body], i: int, carried: list[int]) -> float:
+def _direction(bodies: list[Body], i: int, carried: list[int], by_mass: bool) -> float:
     """Return the angle about z to which x of a body should point."""
-    x, y = bodies[i].moments[:2, 3]
+    x, y = bodies[i].moments[:2, 3] if by_mass else (0.0, 0.0)
     for j in carried:
         if (angle := _normal(bodies[j])) is not None:
             return angle

@@ -19,26 +19,28 @@ cdef class Native(Routine):
     sizes, slots, units, pivots
         See `Routine`.
     one, eight : int
-        Addresses of the functions (q, v, u, out) for one configuration and for eight; u holds all arguments
-        after v.
+        Addresses of the functions (q, v, u, out) for one configuration and for eight.
+    to_u : int
+        Entries of the arguments before those that u holds, all of them after q and v.
     owner : object
         Object that keeps the machine code loaded.
     """
 
     cdef Function one_form, eight_form
+    cdef Py_ssize_t to_u
 
     def __init__(self, sizes, slots, cnp.ndarray units not None, pivots, uintptr_t one, uintptr_t eight,
-                 owner):
+                 Py_ssize_t to_u, owner):
         super().__init__(sizes, slots, units, pivots)
         self.kept = units, owner
         self.keeps_arguments = True
         self.widest = WIDTHS - 2     # the last two widths are 8 lanes and 1
-        self.one_form, self.eight_form = <Function> one, <Function> eight
+        self.one_form, self.eight_form, self.to_u = <Function> one, <Function> eight, to_u
 
     cdef void prepare(self, const Width *width, double *workspace) noexcept nogil:
         memset(workspace + (self.slots - 1) * width.lanes, 0, width.lanes * sizeof(double))
 
     cdef void evaluate(self, const Width *width, double *workspace) noexcept nogil:
         cdef Function form = self.one_form if width.lanes == 1 else self.eight_form
-        cdef double *v = workspace + self.size[0] * width.lanes
-        form(workspace, v, v + self.size[1] * width.lanes, workspace + self.inputs * width.lanes)
+        form(workspace, workspace + self.size[0] * width.lanes, workspace + self.to_u * width.lanes,
+             workspace + self.inputs * width.lanes)

@@ -93,7 +93,8 @@ def machine_code(code) -> Callable:
         sizes = [size for _, size in function.inputs]
         first, size = sum(sizes), function.output.size
         forms = code.one(function.name), code.lanes(function.name)
-        native = Native(sizes, first + size + 1, rotations, pivots, *forms, code)
+        to_u = sum(sizes[: function.after_v])
+        native = Native(sizes, first + size + 1, rotations, pivots, *forms, to_u, code)
         return native, first + np.arange(size), np.ones(size), first + size
 
     return routine

@@ -110,7 +110,8 @@ def c_source(program, functions: Iterable[str] | None = None) -> str:
     support = texts["real.h"]
     for name in ("sincos.h", "arctan.h"):
         support = support.replace(f'#include "{name}"\n', texts[name])
-    return "\n".join([support, *(_about(program, function) + _body(function) for function in chosen)])
+    functions = (_about(program, function) + _body(function) for function in chosen)
+    return "\n".join([support, *_about_parameters(program), *functions])
 
 
 def plain(name: str) -> str:
@@ -143,6 +144,22 @@ def _about(program, function) -> str:
     )
 
 
+def _about_parameters(program) -> list[str]:
+    """Return the comment that defines the entries of pi; no lines if the functions do not take them."""
+    if program.parameter_map is None:
+        return []
+    lines = [
+        "/* pi: inertial parameters, m in kg, h = m c in kg m, and tensor I about the origin in kg m^2 of",
+        " * what every joint carries, in axes of the joint, combined:",
+    ]
+    for row in range(program.parameter_map.size):
+        text = f"pi[{row}] = {program.parameter_map.text(row, plain)}"
+        lines += textwrap.wrap(text, COLUMNS, initial_indent=" * ", subsequent_indent=" *     ")
+    own = "of this model: " + ", ".join(map(repr, program.parameters().tolist()))
+    lines += textwrap.wrap(own, COLUMNS, initial_indent=" * ", subsequent_indent=" *     ")
+    return [*lines, " */"]
+
+
 def _transcendental(count) -> str:
     """Describe the counts of square roots and of trigonometric functions."""
     if not count.sqrt:
@@ -157,6 +174,7 @@ def _header(program, chosen) -> str:
         " * Functions ignore the arguments they do not take; out must not overlap any. In functions *_x8,",
         " * entry e of configuration l is x[8 e + l]. No state is kept: functions are thread-safe.",
         " */",
+        *_about_parameters(program),
         "#ifndef TF_DYNAMICS_H",
         "#define TF_DYNAMICS_H",
         "#ifdef __cplusplus",

@@ -60,6 +60,8 @@ CLOSURES: tuple[str, ...] = tuple(ARGUMENTS)[12:13]  # functions of loops with a
 REACTIONS: tuple[str, ...] = tuple(ARGUMENTS)[13:15]
 KINEMATICS: tuple[str, ...] = tuple(ARGUMENTS)[15:27]
 DERIVATIVES: tuple[str, ...] = tuple(ARGUMENTS)[27:]
+PARAMETRIC: tuple[str, ...] = FUNCTIONS  # functions that can take inertial parameters as their last input
+PI = "pi"  # name of that input
 MATRICES = {"crba": 1, "rnea_derivatives": 3}  # functions of packed matrices, and the number of them
 SOLVED = (  # functions whose results are not finite for some finite arguments
     *("aba", "forward_dynamics", "minv", "delassus", "loops", "loop_velocity", "loop_step"),
@@ -152,13 +154,13 @@ def name_of(function: str | Sequence[str]) -> str:
     return JOINED.join(parts_of(function))
 
 
-def arguments_of(parts: Sequence[str]) -> tuple[str, ...]:
-    """Return the arguments that functions take together, in order."""
+def arguments_of(parts: Sequence[str], with_pi: bool = False) -> tuple[str, ...]:
+    """Return the arguments that functions take together, in order, with inertial parameters at the end."""
     taken: set[str] = set()
     for name in parts:
         function = FrameFunction.of(name)
         taken.update(ARGUMENTS[name] if function is None else FRAME_ARGUMENTS[function.kind])
-    return tuple(argument for argument in ORDER if argument in taken)
+    return (*(argument for argument in ORDER if argument in taken), *[PI] * with_pi)
 
 
 def is_solved(parts: Sequence[str]) -> bool:
@@ -177,9 +179,9 @@ def require_known(name, known: Sequence[str] = (*ARGUMENTS, *(f"{kind}:FRAME" fo
     )
 
 
-def argument_sizes(nq: int, nv: int) -> dict[str, int]:
+def argument_sizes(nq: int, nv: int, pi: int = 0) -> dict[str, int]:
     """Return the sizes of all arguments by name; the order gives their numbers in a `Table`."""
-    return dict(zip(ORDER, (nq, *[nv] * (len(ORDER) - 1)), strict=True))
+    return dict(zip((*ORDER, PI), (nq, *[nv] * (len(ORDER) - 1), pi), strict=True))
 
 
 def available(model, tips=()) -> tuple[str, ...]:

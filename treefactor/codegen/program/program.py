@@ -3,11 +3,8 @@
 from __future__ import annotations
 
 import json
-import math
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from functools import cached_property
-from itertools import accumulate
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any
@@ -21,7 +18,10 @@ from ...exceptions import CodegenError
 from ...model.joints import LOOPS
 from ...tree.tree import OperationCount, Tree
 from . import emit_c
-from .expressions import ADD, ATAN2, COS, INPUT, MUL, OPERATIONS, RECIP, SIN, SQRT, SUB, is_binary
+from .expressions import RECIP, SQRT
+from .function import COLUMNS as COLUMNS
+from .function import Function as Function
+from .function import operation_count as operation_count
 from .names import ARGUMENTS as ARGUMENTS
 from .names import CLOSURES as CLOSURES
 from .names import FUNCTIONS as FUNCTIONS
@@ -38,155 +38,12 @@ from .names import (
 )
 from .names import available as available
 from .names import shape_of as shape_of
+from .parameter_map import ParameterMap
 
 FORMAT = 2
 NO_PROGRAM = (KeyError, TypeError, ValueError, OverflowError, OSError, EOFError, RuntimeError)
 # attributes in the head of a file
 PLAIN = ("model", "nq", "nv", "tips", "snapped", "loops", "independent", "joints", "branch", "frames")
-COLUMNS = {
-    "op": np.uint8,
-    "a": np.int32,
-    "b": np.int32,
-    "value": np.float64,
-    "output": np.int32,
-    "sign": np.int8,
-}
-
-
-@dataclass(frozen=True, eq=False)
-class Function(ReadOnly):
-    """Straight-line code of one function: a table of statements, each after its operands.
-
-    Attributes
-    ----------
-    name : str
-    inputs : tuple of (str, int)
-        Names and sizes of the arguments.
-    op : ndarray of uint8, shape (rows,)
-        Operation of each statement, an index into ``OPERATIONS``: CONST, INPUT, ADD (a + b), SUB (a - b),
-        MUL (a b), RECIP (1 / a), SIN (a), COS (a), SQRT (a), ATAN2 (a, b). Constants come first, then inputs,
-        then the others in the order of the recursion.
-    a, b : ndarray of int32, shape (rows,)
-        Operands: numbers of earlier statements, 0 if there is none. INPUT has the number of the argument and
-        the entry. RECIP has b = k + 1 if a is the pivot of freedom k, -k - 1 if a is its negative: the value
-        is then NaN unless that pivot is positive. SQRT has b = k + 1 if it closes loop k.
-    value : ndarray of float64, shape (rows,)
-        Value of CONST, positive or 0; 0 for other operations.
-    output : ndarray of int32, shape (size,)
-        Statements that hold the result.
-    sign : ndarray of int8, shape (size,)
-        1, or -1 if the result is the negative of the statement.
-    shape : tuple of int
-        Shape of the result, for example (nnz,) of "crba", the packed rows of H in the layout of
-        ``Model.tree``, and (nv, nv) of "minv".
-    variant : str
-        Model variant, and method if there are several: "both", "frames, aba".
-    group : tuple of str
-        Functions whose results follow one another in the result; empty for a single function.
-
-    Notes
-    -----
-    Immutable.
-    """
-
-    name: str
-    inputs: tuple[tuple[str, int], ...]
-    op: np.ndarray
-    a: np.ndarray
-    b: np.ndarray
-    value: np.ndarray
-    output: np.ndarray
-    sign: np.ndarray
-    shape: tuple[int, ...]
-    variant: str = ""
-    group: tuple[str, ...] = ()
-
-    def __post_init__(self):
-        for column in COLUMNS:
-            getattr(self, column).flags.writeable = False
-
-    @property
-    def parts(self) -> tuple[str, ...]:
-        """Functions of the group, or the name of the single function."""
-        return self.group or (self.name,)
-
-    @property
-    def rows(self) -> int:
-        """Number of statements, constants and inputs included."""
-        return self.op.size
-
-    def evaluate(self, *arguments) -> np.ndarray:
-        """Evaluate statement by statement with NumPy: slow, the reference of the backends.
-
-        Parameters
-        ----------
-        *arguments : array_like, shapes (..., size)
-            In the order of ``inputs``.
-
-        Returns
-        -------
-        ndarray
-            Leading axes of the arguments, then ``shape``.
-        """
-        from ..backends.numpy_ import evaluate  # which imports this module
-
-        return evaluate(self, *arguments)
-
-    def fault(self) -> str | None:
-        """Return why the columns are not valid straight-line code, or None."""
-        op, a, b = self.op, self.a.astype(int), self.b.astype(int)
-        sizes = np.array([size for _, size in self.inputs])
-        is_input, computed, binary = op == INPUT, op >= ADD, is_binary(op)
-        statement = np.arange(op.size)
-        if not op.size == a.size == b.size == self.value.size:
-            return "columns differ in length"
-        if self.output.size != self.sign.size or self.output.size != math.prod(self.shape):
-            return "output and sign do not fit the shape of the result"
-        checks = {
-            "an operation is unknown": op < len(OPERATIONS),
-            "constants and inputs must come first": np.diff(np.minimum(op, ADD).astype(int), prepend=0) >= 0,
-            "an operand comes after its use": (a >= 0)
-            & ((b >= 0) | (op == RECIP))
-            & ((a < statement) | ~computed)
-            & ((b < statement) | ~binary),
-            "a number is not finite or negative": np.isfinite(self.value) & ~np.signbit(self.value),
-            "an entry of the result is not a statement": (self.output >= 0) & (self.output < op.size),
-            "a sign is neither 1 nor -1": np.abs(self.sign) == 1,
-        }
-        for fault, good in checks.items():
-            if not good.all():
-                return f"{fault} (statement {int(np.argmin(good))})"
-        if is_input.any() and (a[is_input].max() >= sizes.size or (b[is_input] >= sizes[a[is_input]]).any()):
-            return "an input is not an entry of an argument"
-        return None
-
-    @property
-    def places(self) -> list[tuple[str, int]]:
-        """Parameter of the compiled form, and first entry in it, of every argument; u holds all after v."""
-        sizes = [size for _, size in self.inputs[2:]]
-        return [("q", 0), ("v", 0), *(("u", at) for at in accumulate(sizes, initial=0))][: len(self.inputs)]
-
-    @cached_property
-    def first(self) -> int:
-        """First statement that is neither a constant nor an input."""
-        return int(np.count_nonzero(self.op <= INPUT))
-
-    @cached_property
-    def operations(self) -> OperationCount:
-        """Counts of scalar operations; changes of sign are free."""
-        return operation_count(self.op)
-
-
-def operation_count(op: np.ndarray) -> OperationCount:
-    """Count the operations of statements."""
-    count = np.bincount(op, minlength=len(OPERATIONS)).tolist()
-    return OperationCount(
-        mul=count[MUL],
-        add=count[ADD] + count[SUB],
-        div=count[RECIP],
-        sqrt=count[SQRT],
-        trig=count[SIN] + count[COS] + count[ATAN2],
-    )
 
 
 @dataclass(frozen=True, eq=False)
@@ -216,6 +73,8 @@ class Program(ReadOnly):
         Dependent freedoms that "position_closure" computes by a square root, and its sign, 1 or -1.
     frames : tuple of (str, tuple of int)
         Frames of the functions, and the columns of v that move them: those of their packed Jacobians.
+    parameter_map : ParameterMap or None
+        Map from inertial parameters to the last argument ``pi`` of all functions; None if they are constants.
 
     Notes
     -----
@@ -234,6 +93,7 @@ class Program(ReadOnly):
     joints: tuple[str, ...] = ()
     branch: tuple[tuple[str, int], ...] = ()
     frames: tuple[tuple[str, tuple[int, ...]], ...] = ()
+    parameter_map: ParameterMap | None = None
 
     def __post_init__(self):
         self.__setstate__({"parent": np.array(self.parent), "functions": self.functions})
@@ -248,6 +108,46 @@ class Program(ReadOnly):
     def operations(self) -> dict[str, OperationCount]:
         """Operation counts of every function."""
         return {name: function.operations for name, function in self.functions.items()}
+
+    def parameters(self, pi=None, armature=None) -> np.ndarray:
+        """Return the last argument ``pi`` of functions of a program with inertial parameters as inputs.
+
+        Parameters
+        ----------
+        pi : array_like, shape (..., njoints, 10), optional
+            Mass (kg), first moments (kg m) and tensor about the origin (kg m^2) of what every joint carries,
+            in axes of the joint: ``Inertia.toDynamicParameters`` of Pinocchio, (m, h_x, h_y, h_z, I_xx, I_xy,
+            I_yy, I_xz, I_yz, I_zz). No body needs to have them. Default: those of the model.
+        armature : array_like, shape (..., nv), optional
+            As `Model.armature`. Default: that of the model. Where that is 0, it must be 0.
+
+        Returns
+        -------
+        ndarray, shape (..., p)
+            Linear in pi and armature.
+
+        Raises
+        ------
+        CodegenError
+            If the program has constants instead, or has folded a value that is not 0; names it.
+        DtypeError, ShapeError
+
+        Examples
+        --------
+        >>> import numpy as np, treefactor as tf
+        >>> rod = tf.Inertia(1.0, [0, 0, -0.5], np.diag([0.1, 0.1, 0.0]))
+        >>> model = tf.Model([tf.Joint("hinge", "revolute", axis=[0, 1, 0], inertia=rod)])
+        >>> program = tf.generate(model, "rnea", parameters="base")
+        >>> heavier = program.parameters(2 * model.parameters)
+        >>> program.functions["rnea"].evaluate([0.0], [0.0], [1.0], heavier)
+        array([0.7])
+        """
+        if self.parameter_map is None:
+            raise CodegenError(
+                "the program has the inertial parameters of the model as constants: "
+                "generate(model, ..., parameters='base') makes them inputs"
+            )
+        return self.parameter_map.inputs(pi, armature)
 
     def c_source(self, functions=None) -> str:
         """Return C99 of functions (default all): ``tf_NAME(q, v, u, out)``, with -DLANES=8 ``tf_NAME_x8``.
@@ -282,6 +182,9 @@ class Program(ReadOnly):
             plain |= {"group": function.group} if function.group else {}
             head["functions"].append(plain)
             arrays |= {f"{k}.{column}": getattr(function, column) for column in COLUMNS}
+        if self.parameter_map is not None:
+            head["pi"] = self.parameter_map.head()
+            arrays |= self.parameter_map.arrays()
         with replacing(Path(path)) as draft, open(draft, "wb") as file:
             np.savez_compressed(file, head=np.array(json.dumps(head)), **arrays)
 
@@ -303,6 +206,8 @@ class Program(ReadOnly):
                 if head["format"] != FORMAT:
                     raise CodegenError(f"{path}: format {head['format']}, expected {FORMAT}")
                 functions = [_function(file, k, **plain) for k, plain in enumerate(head["functions"])]
+                joints = tuple(map(str, head.get("joints", ())))  # absent in files of release 0.1, as others
+                inputs = ParameterMap.read(file, joints, **head["pi"]) if "pi" in head else None
                 program = cls(
                     str(head["model"]),
                     np.array(Tree(file["parent"]).parent),
@@ -313,9 +218,10 @@ class Program(ReadOnly):
                     {function.name: function for function in functions},
                     tuple((str(name), str(kind)) for name, kind in head["loops"]),
                     tuple(map(str, head["independent"])),
-                    tuple(map(str, head.get("joints", ()))),  # these are absent in files of release 0.1
+                    joints,
                     tuple((str(name), int(sign)) for name, sign in head.get("branch", ())),
                     tuple((str(name), tuple(map(int, at))) for name, at in head.get("frames", ())),
+                    inputs,
                 )
         except (*NO_PROGRAM, zipfile.BadZipFile, zlib.error) as error:
             if isinstance(error, FileNotFoundError | CodegenError):
@@ -349,8 +255,9 @@ class Program(ReadOnly):
         """Raise CodegenError unless the name, arguments and shape of a function fit the model."""
         fits = name == name_of(function.parts) and all(map(self._is_known, function.parts))
         if fits:
-            sizes = argument_sizes(self.nq, self.nv)
-            inputs = tuple((x, sizes[x]) for x in arguments_of(function.parts))
+            sizes = argument_sizes(self.nq, self.nv, self.parameter_map.size if self.parameter_map else 0)
+            names = arguments_of(function.parts, self.parameter_map is not None)
+            inputs = tuple((x, sizes[x]) for x in names)
             fits = function.inputs == inputs and function.shape == joint_shape(self.shapes_of(function))
         if not fits:
             raise CodegenError(f"{name}: its arguments or its result do not fit the model")

@@ -13,16 +13,17 @@ import numpy as np
 
 from ..._util.validation import as_count, as_size
 from ...model.configuration import integrate
+from ...model.joints import Inertia
 from ...model.model import Model, require_model
 from ...tolerances import SNAP
 from ..algorithms.partition import OPEN as OPEN
 from ..algorithms.partition import nearest, sample_configurations
 from ..algorithms.reduction import AXES, Reduction
 from ..backends.numpy_ import evaluate
-from ..choices import VARIANTS, Choice, groups_of
+from ..choices import VARIANTS, Choice, default_functions, groups_of
 from ..program import passes
 from ..program._table import Scalar, use_counts
-from ..program.names import CLOSURES, DERIVATIVES, KINEMATICS, LOOP_FUNCTIONS, ORDER, available
+from ..program.names import CLOSURES, DERIVATIVES, KINEMATICS, LOOP_FUNCTIONS, ORDER, PI
 from ..program.program import Function
 from ..writer import Writer
 from .numeric import Numeric
@@ -53,6 +54,8 @@ class Verifiable:
         Loop reduction of a function that closes loops.
     start : ndarray, shape (nq,), or None
         Closed configuration on the branch of "position_closure".
+    pi : ndarray, shape (p,), or None
+        Inertial parameters that are inputs, and for which `bodies` are.
     """
 
     model: Model
@@ -63,6 +66,7 @@ class Verifiable:
     bodies: list
     reduction: Reduction | None
     start: np.ndarray | None
+    pi: np.ndarray | None = None
 
 
 @dataclass(frozen=True)
@@ -102,14 +106,17 @@ def verify(
     snap: float = SNAP,
     samples: int = 3,
     tolerance: float = TOLERANCE,
+    parameters=None,
+    zeros=None,
 ) -> list[Verdict]:
     """Compare every named intermediate of generated functions with numeric matrix algorithms.
 
     Parameters
     ----------
     model : Model
-    functions, tips, variants, snap
+    functions, tips, variants, snap, parameters, zeros
         See `treefactor.generate`; every variant and every method is verified, not only the cheapest.
+        Parameters that are inputs are those of another robot.
     samples : int
         Number of random states; those of "loops" and "loop_velocity" have closed loops.
     tolerance : float
@@ -140,24 +147,38 @@ def verify(
     [None]
     """
     samples, tolerance = as_count(samples, "samples", 1), as_size(tolerance, "tolerance")
-    found = verifiable(model, functions, tips, variants, snap)
+    found = verifiable(model, functions, tips, variants, snap, parameters, zeros)
     return [compare(one, samples, tolerance) for one in found]
 
 
 def verifiable(
-    model, functions, tips=(), variants=tuple(VARIANTS), snap: float = SNAP
+    model, functions, tips=(), variants=tuple(VARIANTS), snap: float = SNAP, parameters=None, zeros=None
 ) -> Iterator[Verifiable]:
     """Yield the verification form of every function, for every method and every variant."""
     require_model(model)
     if functions is None:
-        functions = available(model, tips)
+        functions = default_functions(model, tips, parameters)
     single = [name for parts in groups_of(functions) for name in parts]
-    choice = Choice.of(model, single, tips, variants, snap)
-    for variant, bodies in choice.stepped.items():
+    given = single, tips, variants, snap
+    choice = Choice.of(model, *given, parameters=parameters, zeros=zeros)
+    other = _other_robot(model, alike=bool(zeros)) if parameters else model
+    bodies = Choice.of(other, *given, parameters=parameters).stepped if parameters else choice.stepped
+    for variant in choice.stepped:
         for (name,), (method,) in choice.ways_of(variant):
-            closing = choice.closings.get(variant)
-            writer = Writer(model, bodies, choice.tips, choice.dependent, {}, closing)
-            yield _verifiable(writer, name, method, variant)
+            one = _verifiable(Writer(model, choice, variant, {}), name, method, variant)
+            pi = choice.inputs[variant].values(other) if parameters else None
+            yield replace(one, model=other, bodies=bodies[variant], pi=pi)
+
+
+def _other_robot(model, alike: bool):
+    """Return a model with other masses, tensors and armature, and centres of mass unless bodies are alike."""
+    rng, joints = np.random.default_rng(0), []
+    for joint in model.joints:
+        factor, shift = (1.25, 0.0) if alike else (rng.uniform(0.5, 2.0), rng.normal(scale=0.1, size=3))
+        own = joint.inertia
+        inertia = Inertia(own.mass * factor, own.com + shift, own.tensor * factor)
+        joints.append(replace(joint, inertia=inertia, armature=joint.armature * factor))
+    return Model(joints, model.gravity, model.name, loops=model.loops)
 
 
 def _verifiable(writer: Writer, name: str, method: str | None, variant: str) -> Verifiable:
@@ -177,8 +198,9 @@ def _verifiable(writer: Writer, name: str, method: str | None, variant: str) -> 
     order = np.argsort(function.output, kind="stable")
     function = replace(function, output=function.output[order], sign=function.sign[order])
     names = tuple(np.array(list(found), object)[order])
-    reduction = writer.reduction(method or AXES[0]) if name in LOOP_FUNCTIONS else None
-    start, bodies = writer.closing.start if writer.closing else None, writer.recursions.bodies
+    loops = writer.loop_functions
+    reduction = loops.reduction(method or AXES[0]) if name in LOOP_FUNCTIONS else None
+    start, bodies = loops.closing.start if loops.closing else None, writer.recursions.bodies
     return Verifiable(writer.model, writer.tips, function, names, method, bodies, reduction, start)
 
 
@@ -200,7 +222,8 @@ def compare(one: Verifiable, samples: int = 3, tolerance: float = TOLERANCE) -> 
     rng = np.random.default_rng(0)
     values = {"q": _configurations(one, rng, samples)}
     values |= dict(zip(ORDER[1:], rng.normal(size=(len(ORDER) - 1, samples, one.model.nv)), strict=True))
-    own = evaluate(one.function, *(values[argument] for argument, _ in one.function.inputs))
+    given = values | {PI: one.pi}
+    own = evaluate(one.function, *(given[argument] for argument, _ in one.function.inputs))
     if "a" not in dict(one.function.inputs):
         values["a"] = np.zeros_like(values["a"])
     expected, scale = zip(

@@ -1,0 +1,74 @@
+"""Keep the cheapest form of every function, and the inertial parameters that these forms need."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from .algorithms.inertial_inputs import own_values
+from .choices import Choice
+from .program.expressions import INPUT
+from .program.names import PI
+from .program.parameter_map import ParameterMap
+from .program.program import Function
+
+
+class Cheapest:
+    """Collects the forms of functions: of each the one with the fewest operations is kept.
+
+    If inertial parameters are inputs, all functions are of one variant, as its frames define the inputs.
+
+    Parameters
+    ----------
+    choice : Choice
+    """
+
+    def __init__(self, choice: Choice):
+        self.one_variant = bool(choice.inputs)
+        self.kept: dict[str, dict[str, tuple[int, Any]]] = {}  # operations and form, by variant and name
+
+    def add(self, function: Function, form: Any) -> None:
+        """Add a form of a function, whose operations are compared."""
+        variant = function.variant.split(",")[0] if self.one_variant else ""
+        of_variant, total = self.kept.setdefault(variant, {}), function.operations.total
+        if function.name not in of_variant or total < of_variant[function.name][0]:
+            of_variant[function.name] = total, form
+
+    def found(self) -> dict[str, Any]:
+        """Return the form to keep of every function, by name."""
+        least = min(self.kept.values(), key=lambda kept: sum(total for total, _ in kept.values()), default={})
+        return {name: form for name, (_, form) in least.items()}
+
+
+def with_used_inputs(
+    model, choice: Choice, functions: dict[str, Function]
+) -> tuple[dict[str, Function], ParameterMap | None]:
+    """Return functions with only the inertial inputs that one of them uses, and the map to these inputs."""
+    if not choice.inputs:
+        return functions, None
+    variant = next(
+        (function.variant.split(",")[0] for function in functions.values()), next(iter(choice.inputs))
+    )
+    inputs = choice.inputs[variant]
+    used = np.unique(
+        np.concatenate([np.zeros(0, int), *(function.b[_reads(function)] for function in functions.values())])
+    )
+    rows = np.concatenate([inputs.rows[used], inputs.folded])
+    own, freedoms = own_values(model), tuple(model.tree.names or map(str, range(model.nv)))
+    names = tuple(joint.name for joint in model.joints)
+    found = {name: _renumbered(function, used) for name, function in functions.items()}
+    return found, ParameterMap.of(names, freedoms, used.size, rows, own)
+
+
+def _reads(function: Function) -> np.ndarray:
+    """Return which statements are inertial inputs."""
+    return (function.op == INPUT) & (function.a == len(function.inputs) - 1)
+
+
+def _renumbered(function: Function, used: np.ndarray) -> Function:
+    """Return a function whose inertial inputs are numbered by their place among those in use."""
+    reads, b = _reads(function), function.b.copy()
+    b[reads] = np.searchsorted(used, b[reads])
+    return replace(function, b=b, inputs=(*function.inputs[:-1], (PI, used.size)))

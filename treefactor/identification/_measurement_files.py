@@ -1,0 +1,211 @@
+"""Read columns of measurements from text and NumPy files, and match them with the joints of a model."""
+
+from __future__ import annotations
+
+import csv
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from .._util.messages import similar
+from .._util.xml import numbers
+from ..exceptions import TreefactorError
+from ..model.model import Model
+from ._coordinates import coordinate_names, entry_names
+
+WORDS = {  # first words of columns, in lower case
+    "t": ("t", "ts", "time", "timestamp", "stamp", "seconds"),
+    "q": ("q", "pos", "position"),
+    "v": ("v", "qd", "dq", "vel", "velocity"),
+    "a": ("a", "qdd", "ddq", "acc", "acceleration"),
+    "tau": ("tau", "torque", "effort"),
+}
+KIND = {word: kind for kind, words in WORDS.items() for word in words}
+UNITS = {"", "s", "rad", "rad/s", "rad/s^2", "rad/s2", "rad/s²", "m", "m/s", "m/s^2", "m/s2", "m/s²"} | {
+    *("n", "nm", "n m", "n*m", "n·m", "n.m")
+}
+COLUMN = re.compile(r"([a-z]+)(?:[_ .:/]+(.+)|\[?(\d+)\]?)", re.IGNORECASE | re.DOTALL)
+WITH_UNIT = re.compile(r"(.*?)\s*(?:\[([^\]\d][^\]]*)\]|\(([^)\d][^)]*)\))", re.DOTALL)
+EXPECTED = "expected a header such as `t, q_elbow, v_elbow, tau_elbow` or `t, q0, q1, tau0, tau1`"
+SEPARATORS = {",": "a comma", ";": "a semicolon", "\t": "a tabulator", None: "spaces"}
+
+
+@dataclass
+class Recording:
+    """Arrays of a file by kind ("t", "q", "v", "a", "tau"); columns of missing freedoms hold NaN.
+
+    ``place`` returns the words for a sample in errors, ``notes`` says what was left out.
+    """
+
+    arrays: dict[str, np.ndarray]
+    place: str
+    first: int
+    notes: tuple[str, ...] = ()
+
+    def where(self, sample: int) -> str:
+        """Return the words for a sample: "line 7" of a text, "row 5" of arrays."""
+        return f"{self.place} {sample + self.first}"
+
+
+def read_recording(path, model: Model) -> Recording:
+    """Read a file of measurements: NumPy's if its name ends in .npz, else text."""
+    path = Path(path)
+    try:
+        return _read_arrays(path, model) if path.suffix == ".npz" else _read_text(path, model)
+    except OSError as error:
+        raise TreefactorError(f"cannot read {path}: {error.strerror or error}") from None
+
+
+def _read_arrays(path: Path, model: Model) -> Recording:
+    """Return the arrays of an .npz file."""
+    try:
+        with np.load(path, allow_pickle=False) as file:
+            arrays = {KIND[name]: np.asarray(file[name]) for name in file.files if name in KIND}
+            found = ", ".join(file.files)
+    except (ValueError, EOFError, KeyError) as error:
+        raise TreefactorError(f"cannot read {path}: {error}") from None
+    for kind in ("q", "tau"):
+        if kind not in arrays:
+            raise TreefactorError(f"{path}: expected the arrays t, q, v (optional) and tau, found {found}")
+    for kind, array in arrays.items():
+        if array.dtype.kind not in "fiu":
+            raise TreefactorError(f"{path}: {kind} has the dtype {array.dtype}, expected real numbers")
+        arrays[kind] = array.astype(float)
+    return Recording(arrays, "row", 0)
+
+
+def _read_text(path: Path, model: Model) -> Recording:
+    """Return the columns of a text with a header."""
+    lines = _lines(path)
+    if not lines:
+        raise TreefactorError(f"{path}: it is empty; {EXPECTED}")
+    first, header = lines[0]
+    separator = max((",", ";", "\t"), key=header.count)
+    separator = separator if separator in header else None
+    titles = [title.strip() for title in _cells(header.lstrip("#").strip(), separator)]
+    values = _values(path, lines[1:], separator, titles)
+    arrays, left_out = _assigned(f"{path}, line {first}", titles, values, model)
+    notes = (f"columns left out: {', '.join(left_out)}",) if left_out else ()
+    return Recording(arrays, "line", lines[1][0], notes)
+
+
+def _lines(path: Path) -> list[tuple[int, str]]:
+    """Return the numbers and texts of the lines that are neither blank nor comments after the header."""
+    try:
+        text = path.read_text(encoding="utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise TreefactorError(f"cannot read {path}: it is not a text in UTF-8 ({error.reason})") from None
+    found = [(number, line) for number, line in enumerate(text.splitlines(), 1) if line.strip()]
+    return found[:1] + [(number, line) for number, line in found[1:] if not line.startswith("#")]
+
+
+def _cells(line: str, separator: str | None) -> list[str]:
+    """Return the cells of a line."""
+    if separator is None:
+        return line.split()
+    return next(csv.reader([line], delimiter=separator, skipinitialspace=True))
+
+
+def _values(path: Path, lines: Sequence[tuple[int, str]], separator: str | None, titles: list[str]):
+    """Return the numbers of all lines; raise TreefactorError that names line and column of a fault."""
+    if not lines:
+        raise TreefactorError(f"{path}: no line follows the header")
+    try:
+        values = np.loadtxt(
+            [line for _, line in lines], delimiter=separator, comments=None, ndmin=2, quotechar='"'
+        )
+        if values.shape[1] == len(titles) and np.isfinite(values).all():
+            return values
+    except ValueError:
+        pass
+    for number, line in lines:  # one of them has a fault
+        cells = _cells(line, separator)
+        if len(cells) != len(titles):
+            raise TreefactorError(
+                f"{path}, line {number}: expected {len(titles)} cells as in the header, separated by "
+                f"{SEPARATORS[separator]}, found {len(cells)}"
+            )
+        for title, cell in zip(titles, cells, strict=True):
+            value = numbers(cell)
+            if value is None or len(value) != 1 or not np.isfinite(value[0]):
+                hint = "; decimal commas are not read" if re.fullmatch(r"\s*-?\d+,\d+\s*", cell) else ""
+                raise TreefactorError(
+                    f"{path}, line {number}, column {title!r}: expected a finite number, got {cell!r}{hint}"
+                )
+    return np.array([[float(cell) for cell in _cells(line, separator)] for _, line in lines])
+
+
+def _assigned(place: str, titles: list[str], values: np.ndarray, model: Model):
+    """Return arrays by kind, and the titles that belong to nothing in the model."""
+    columns: dict[str, dict[str, int]] = {}
+    left_out = []
+    for k, title in enumerate(titles):
+        kind, name = _meaning(place, title)
+        if kind is None:
+            left_out.append(title)
+        elif columns.setdefault(kind, {}).setdefault(name, k) != k:
+            raise TreefactorError(f"{place}: two columns hold {kind} of {name or 'the samples'!r}: {title!r}")
+    arrays = {}
+    if "t" in columns:
+        arrays["t"] = values[:, columns.pop("t")[""]]
+    for kind, found in columns.items():
+        names = [coordinate_names(model), entry_names(model)] if kind == "q" else [list(model.tree.names)]
+        arrays[kind], unknown = _matched(place, kind, found, names, values)
+        left_out += [titles[k] for k in unknown]
+    for kind in ("q", "tau"):
+        if kind not in arrays:
+            raise TreefactorError(f"{place}: no column of {kind}; {EXPECTED}")
+    return arrays, left_out
+
+
+def _meaning(place: str, title: str) -> tuple[str | None, str]:
+    """Return the kind of a column and the name or number in its title; (None, "") for other columns."""
+    if unit := WITH_UNIT.fullmatch(title):
+        title, written = unit[1], (unit[2] or unit[3] or "").strip()
+        if KIND.get(re.split(r"[_ .:/\d\[]", title.lower())[0]) and written.lower() not in UNITS:
+            raise TreefactorError(
+                f"{place}, column {title!r}: the unit is {written!r}, expected s, rad, rad/s, N m, or m and N"
+            )
+    if title.lower().removesuffix("_s") in WORDS["t"]:
+        return "t", ""
+    parts = COLUMN.fullmatch(title)
+    kind = KIND.get(parts[1].lower()) if parts else None
+    return (None, "") if kind in (None, "t") else (kind, parts[2] or parts[3])
+
+
+def _matched(place: str, kind: str, found: dict[str, int], layouts: list[list[str]], values: np.ndarray):
+    """Return the columns of one kind in the order of the model, and the numbers of those left out.
+
+    ``found`` maps names or numbers to columns; the first layout that they fill is taken.
+    """
+    for names in layouts:
+        wanted = dict(found) if set(names) & set(found) else _by_number(found, names)
+        if wanted is not None and all(name in wanted for name in names):
+            unknown = [k for name, k in wanted.items() if name not in names]
+            return values[:, [wanted[name] for name in names]], unknown
+    names = layouts[0]
+    if kind == "tau" and set(names) & set(found):  # the base of a robot has no motor
+        taken = [values[:, found[n]] if n in found else np.full(len(values), np.nan) for n in names]
+        if all(n in found or n.endswith("]") for n in names):
+            return np.column_stack(taken), [k for name, k in found.items() if name not in names]
+    numbered = all(name.strip("[]").isdigit() for name in found)
+    if numbered:
+        raise TreefactorError(
+            f"{place}: expected {len(names)} columns {kind}0 to {kind}{len(names) - 1}, found {len(found)}"
+        )
+    missing = next(name for name in names if name not in found)
+    raise TreefactorError(f"{place}: no column of {kind} of joint {missing!r}{similar(missing, found)}")
+
+
+def _by_number(found: dict[str, int], names: list[str]) -> dict[str, int] | None:
+    """Return columns numbered from 0 or from 1 by name; None unless they are these."""
+    if not all(name.strip("[]").isdigit() for name in found):
+        return None
+    columns = {int(name.strip("[]")): k for name, k in found.items()}
+    first = min(columns)
+    if first > 1 or sorted(columns) != list(range(first, first + len(names))):
+        return None
+    return {name: columns[first + i] for i, name in enumerate(names)}
