@@ -156,50 +156,7 @@ GROUPS: dict[str, tuple[Counterpart, ...]] = {
             "closed loops; times on the page on performance",
             shape="(nv), (rows)",
         ),
-    ),
-    "Inertial parameters": (
-        Counterpart(
-            "computeJointTorqueRegressor",
-            "regressor",
-            "columns for rotor inertia, friction and offset on request; packed, in lanes",
-            shape="(nv, 10 njoints)",
-            convention="a matrix also where nv is 1; Pinocchio's lacks rotor inertias, which `pin.rnea` adds",
-        ),
-        Counterpart(
-            "computeJointTorqueRegressor",
-            "gravity_regressor",
-            "with Pinocchio, at *v* = *a* = 0",
-            what="gravity_regressor",
-            shape="(nv, 10 njoints)",
-        ),
-        Counterpart("computeKineticEnergyRegressor", "kinetic_energy_regressor", shape="(10 njoints)"),
-        Counterpart("computePotentialEnergyRegressor", "potential_energy_regressor", shape="(10 njoints)"),
-        Counterpart(
-            "computeStaticRegressor",
-            "identification.center_of_mass_regressor",
-            "of the centre of mass, not of the torques at rest",
-            shape="(3, 10 njoints)",
-            convention="divided by the mass of the model; Pinocchio's has four columns for each body",
-        ),
-        Counterpart(
-            "computeJointTorqueRegressor",
-            "regressor_transpose_times",
-            "with Pinocchio, a product in NumPy",
-            what="regressor_transpose_times",
-            shape="(10 njoints)",
-        ),
-        Counterpart(
-            "Inertia.toDynamicParameters, Inertia.FromDynamicParameters",
-            "Inertia.parameters, Inertia.from_parameters",
-            "`Model.parameters`, `Model.with_parameters` for all bodies; `Inertias` for batches",
-            shape="(10)",
-        ),
-        Counterpart(
-            "PseudoInertia, LogCholeskyParameters",
-            "identification.pseudo_inertia, identification.from_log_cholesky",
-            "and `to_log_cholesky`, `log_cholesky_jacobian`: functions of arrays",
-            shape="(4, 4), (10)",
-        ),
+        Counterpart("computeJointTorqueRegressor, computeStaticRegressor"),
     ),
     "Simulation": (
         Counterpart(
@@ -328,8 +285,7 @@ WITHOUT_COUNTERPART = {  # public functions and classes, with what Pinocchio's P
     "a view of an array": ("so3.inverse",),
     "a choice of how to call": ("bind", "generate", "stream"),
     "nothing": (
-        *("base_parameters", "chain_forces", "chain_inertia", "damped_least_squares", "momentum_regressor"),
-        "show_config",
+        *("chain_forces", "chain_inertia", "damped_least_squares", "show_config"),
         *("adapters.pinocchio_.coupled_configuration", "adapters.pinocchio_.coupling"),
         *("adapters.pinocchio_.carried", "adapters.pinocchio_.constraints", "adapters.pinocchio_.leading"),
         *("adapters.pinocchio_.massless_joints", "adapters.pinocchio_.mimic_joints"),

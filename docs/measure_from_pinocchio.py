@@ -19,7 +19,6 @@ import pinocchio as pin
 from pinocchio_derivatives import constrained, derivatives
 from pinocchio_geometry import configurations, poses
 from pinocchio_kinematics import dynamics, kinematics, simulation
-from pinocchio_parameters import parameters
 from pinocchio_turns import BATCH, BOUND, CALL, rows, turns
 from rich.progress import track
 
@@ -69,7 +68,6 @@ def of_robot(name: str) -> Iterator[bench.Comparison]:
         yield from measured(case)
     yield from kinematics(case, frame)
     yield from derivatives(case, frame)
-    yield from parameters(case)
     yield from constrained(case, contacts or [frame])
     yield from delassus(case, contacts or [frame])
     yield turns(
