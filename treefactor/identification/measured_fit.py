@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import NamedTuple
 
 import numpy as np
 
@@ -34,7 +33,8 @@ UNITS = {"m": "kg", "h": "kg m", "I": "kg m²", "armature": "kg m²"} | {
 LINEAR_UNITS = {"armature": "kg", "viscous friction": "N s/m", "dry friction": "N", "offset": "N"}
 
 
-class FittedParameter(NamedTuple):
+@dataclass(frozen=True)
+class FittedParameter:
     """Parameter beside its value in the robot's description.
 
     Attributes
@@ -60,7 +60,8 @@ class FittedParameter(NamedTuple):
     before: float
 
 
-class JointResidual(NamedTuple):
+@dataclass(frozen=True)
+class JointResidual:
     """Residuals of the torques of a freedom: norms as shares of that of the torques, NaN without rows.
 
     Attributes
