@@ -15,7 +15,7 @@ def from_log_cholesky(theta) -> jax.Array:
     Parameters
     ----------
     theta : array_like, shape (..., 10)
-        See `treefactor.model.parameters.from_log_cholesky`, whose values these are; ``to_log_cholesky`` of
+        See `treefactor.identification.from_log_cholesky`, whose values these are; ``to_log_cholesky`` of
         that module gives those to start from.
 
     Returns

@@ -15,7 +15,7 @@ def from_log_cholesky(theta: torch.Tensor) -> torch.Tensor:
     Parameters
     ----------
     theta : torch.Tensor, shape (..., 10)
-        See `treefactor.model.parameters.from_log_cholesky`, whose values these are; ``to_log_cholesky`` of
+        See `treefactor.identification.from_log_cholesky`, whose values these are; ``to_log_cholesky`` of
         that module gives those to start from.
 
     Returns

@@ -80,7 +80,7 @@ class Stepper(Sealed):
     drives : sequence of Drive
         Motors with prescribed motion, with forces of any size.
     inertias : Inertias or array_like, shape (njoints, 10), optional
-        One set in the place of the model's. It is copied into `model`: later changes of it have no effect.
+        One set in the place of the model's. It is copied into ``model``: later changes of it have no effect.
 
     Raises
     ------

@@ -138,12 +138,12 @@ class Inertias(Sealed):
 
     @property
     def parameters(self) -> np.ndarray:
-        """Return a copy of the parameters, shape (..., njoints, 10), with the axes of `sets`."""
+        """Return a copy of the parameters, shape (..., njoints, 10), with the axes of ``sets``."""
         return self._pi.reshape(*self.sets, self.model.njoints, 10).copy()
 
     @property
     def armature(self) -> np.ndarray:
-        """Return a copy of the armature, shape (..., nv), with the axes of `sets`."""
+        """Return a copy of the armature, shape (..., nv), with the axes of ``sets``."""
         found = self.model.armature if self._armature is None else self._armature
         found = np.broadcast_to(found, (len(self._pi), self.model.nv))
         return found.reshape(*self.sets, self.model.nv).copy()
@@ -190,7 +190,7 @@ class Inertias(Sealed):
         Parameters
         ----------
         rows : int, slice, array_like of int or bool, tuple of these, or None
-            Sets to change, as an index into the axes of `sets`; None: all.
+            Sets to change, as an index into the axes of ``sets``; None: all.
         joint : str, int or None
             A joint or its body, by name or number; None: all joints.
         pi : Inertia or array_like, shape (..., 10)

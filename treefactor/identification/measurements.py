@@ -92,7 +92,7 @@ class Measurements(ReadOnly):
             Hz; 0 leaves them as they are. By default the lower one of 50 Hz and a tenth of the sampling
             rate.
         decimate : int, optional
-            Keep every `decimate`-th sample. By default as many as leave four samples for a period of the
+            Keep every ``decimate``-th sample. By default as many as leave four samples for a period of the
             cutoff.
 
         Raises
