@@ -135,7 +135,7 @@ def named(name: str, near):
 
 
 def found_elsewhere(app, env, node, text):
-    """Return a link to a name of treefactor that a docstring of one of its folders writes without the place."""
+    """Return a link to a name of treefactor that a docstring writes without its place."""
     if node.get("refdomain") != "py":
         return None
     python, target = env.domains["py"], node["reftarget"]
@@ -147,6 +147,6 @@ def found_elsewhere(app, env, node, text):
 
 
 def setup(app) -> None:
-    """Replace docstrings before numpydoc reads them, whose priority is 500, and find names in other folders."""
+    """Replace docstrings before numpydoc reads them, whose priority is 500; find names in other folders."""
     app.connect("autodoc-process-docstring", process, priority=400)
     app.connect("missing-reference", found_elsewhere)
