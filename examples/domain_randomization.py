@@ -15,7 +15,7 @@ import numpy as np
 
 import treefactor as tf
 from treefactor import robots
-from treefactor.model.parameters import moved_parameters
+from treefactor.identification import moved_parameters
 
 FEET = ("FL_FOOT", "FR_FOOT", "HL_FOOT", "HR_FOOT")
 H = 0.002  # s

@@ -123,7 +123,7 @@ def test_inertias_that_do_not_fit_are_refused():
     pi = different(MODEL, Q.shape[:2]).parameters
     with pytest.raises(tf.ShapeError, match="pi of the inertias must have shape"):
         map_function(tf.crba, MODEL, Q, inertias=pi[1:])
-    with pytest.raises(TypeError, match="model must be a treefactor.Model, got Program"):
+    with pytest.raises(TypeError, match=r"model must be a treefactor\.Model, got Program"):
         map_dynamics(PROGRAM, Q, V, A, inertias=pi)
 
 

@@ -32,7 +32,7 @@ class Inertias(Sealed):
         Parameters of every joint's body, see `Model.with_parameters`: one set, one for every element of a
         batch, or with ``which`` K sets. Copied. They need not be those of bodies: see `faults`.
     armature : array_like, shape (nv,) or with the leading axes of pi, optional
-        As `Model.armature`; by default the model's.
+        As ``Model.armature``; by default the model's.
     which : array_like of int, shape (...), optional
         Number of the set of every element of a batch.
 
@@ -55,6 +55,12 @@ class Inertias(Sealed):
 
     `set`, `scale` and `add` change the sets in place; calls that are bound to these inertias compute with the
     new ones.
+
+    Functions of dynamics and their derivatives, `bind`, `step`, `rollout`, `stream` and the adapter for Dask
+    take inertias of any form; `constraints.Stepper` copies one set. The other functions compute with their
+    model's, and take one set as the model ``model.with_parameters(pi)``: centres of mass, momentum,
+    `Kinematics`, `all_terms`, `delassus`, operational space, and the other functions of constraints.
+    Programs take parameters as inputs, see `generate`; regressors depend on none.
 
     Examples
     --------
@@ -160,7 +166,7 @@ class Inertias(Sealed):
         Parameters
         ----------
         rows : int, slice, array_like of int or bool, or tuple of these
-            An index into the axes of `batch`. An index of one element gives one set.
+            An index into the axes of ``batch``. An index of one element gives one set.
 
         Raises
         ------
@@ -239,8 +245,9 @@ class Inertias(Sealed):
         rows, joint
             As for `set`.
         payload : Inertia or array_like, shape (..., 10)
-            In the axes of the joint, about its origin: see `Inertia.moved` and `moved_parameters`. Zero
-            removes a payload. The leading axes broadcast as those of ``pi`` of `set`.
+            In the axes of the joint, about its origin: see `Inertia.moved` and
+            `identification.moved_parameters`. Zero removes a payload. The leading axes broadcast as those of
+            ``pi`` of `set`.
 
         Raises
         ------
