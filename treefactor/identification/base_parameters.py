@@ -74,7 +74,7 @@ class BaseParameters(ReadOnly):
         at random states instead.
     tolerance : float
     snapped : float
-        Largest change of a rotation entry, or of a length relative to the largest, by `snap`.
+        Largest change of a rotation entry, or of a length relative to the largest, by ``snap``.
 
     Notes
     -----
