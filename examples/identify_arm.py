@@ -187,7 +187,7 @@ def draw(path: Path, t, samples: Samples, test, predicted, before, estimate, bod
     """Write a picture of measured and predicted torques, and of the base parameters."""
     from matplotlib.figure import Figure
 
-    figure = Figure(figsize=(13, 8), layout="constrained")
+    figure = Figure(figsize=(12, 7.5), layout="constrained")
     left, right = figure.subfigures(1, 2, width_ratios=[1.7, 1])
     for k, axes in enumerate(left.subplots(3, 2, sharex=True).ravel()):
         axes.fill_between(t, 0, 1, test, transform=axes.get_xaxis_transform(), color="0.9", step="post")
@@ -220,8 +220,8 @@ def draw(path: Path, t, samples: Samples, test, predicted, before, estimate, bod
     axes.invert_yaxis()
     axes.grid(axis="y", alpha=0.3)
     axes.set_xlabel("base parameters, kg, kg m, kg m²")
-    axes.legend(fontsize=8)
-    figure.savefig(path, dpi=110)
+    axes.legend(fontsize=8, loc="lower left")
+    figure.savefig(path, dpi=90)
 
 
 def main():
