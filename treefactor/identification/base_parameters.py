@@ -175,7 +175,7 @@ def base_parameters(
     joint does not show it. After Wensing, Niemeyer and Slotine (arXiv 1711.03896).
 
     Where mimic joints move two bodies by one coordinate the argument fails: the base parameters are then the
-    numeric rank of regressors at random states, and ``from_tree`` is False.
+    numeric rank of regressors at random states, and ``BaseParameters.from_tree`` is False.
 
     Examples
     --------
