@@ -6,7 +6,6 @@ from collections.abc import Iterable
 from typing import NamedTuple
 
 import numpy as np
-from scipy.linalg import qr, solve_triangular
 
 from .excitation import unexcited
 
@@ -55,6 +54,8 @@ def solve(triangle: np.ndarray, tolerance: float) -> Solution:
 
     Columns are scaled to unit norm; singular values below the tolerance times the largest one count as zero.
     """
+    from scipy.linalg import qr, solve_triangular
+
     p = len(triangle) - 1
     R, b = triangle[:p, :p], triangle[:p, p]
     norms = np.linalg.norm(R, axis=0)

@@ -7,8 +7,6 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
-from scipy.linalg import null_space
-from scipy.optimize import minimize
 
 from .._util.validation import Array, ReadOnly, as_count, as_number, as_real, require_finite
 from ..exceptions import InvalidModelError, ShapeError
@@ -99,6 +97,8 @@ class _Family:
     """
 
     def __init__(self, model: Model, base, duration: float, harmonics: int, limits: _Limits):
+        from scipy.linalg import null_space
+
         self.model, self.base, self.limits, self.duration = model, base, limits, duration
         self.columns = ("inertia", "armature") if len(base.columns) > 10 * model.njoints else ("inertia",)
         k = np.arange(1, harmonics + 1)
@@ -221,6 +221,8 @@ def exciting_motion(
     >>> q.shape, v.shape, motion.cond < 3
     ((3, 1), (3, 1), True)
     """
+    from scipy.optimize import minimize
+
     limits = _limits(model, lower, upper, velocity_limits, acceleration_limits)
     duration = as_number(duration, "duration")
     if not duration > 0.0:

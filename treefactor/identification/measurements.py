@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.signal import butter, sosfiltfilt
 
 from .._util.validation import ReadOnly, as_count, as_number, as_real
 from ..exceptions import ShapeError, TreefactorError
@@ -211,6 +210,8 @@ def filtered(values, rate: float, cutoff: float) -> np.ndarray:
     Butterworth filter of order 4, run forwards and backwards: together of order 8, with half of the power at
     0.9 of the cutoff.
     """
+    from scipy.signal import butter, sosfiltfilt
+
     if not 0 < cutoff < rate / 2:
         raise ValueError(
             f"cutoff must lie between 0 and half of the sampling rate, {rate / 2:g}, got {cutoff}"

@@ -18,8 +18,6 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from scipy.linalg import solve_triangular
-from scipy.optimize import lsq_linear
 
 from .._util.validation import as_count, as_real, as_size, require_finite
 from ..exceptions import InvalidModelError, ShapeError
@@ -343,6 +341,9 @@ def _length(r: np.ndarray, moved: np.ndarray, X: np.ndarray, changes: np.ndarray
 
 def _step(A: np.ndarray, r: np.ndarray, steps: int, least: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Return the first `steps` entries and the others, at least so much, of the minimizer of |A x + r|."""
+    from scipy.linalg import solve_triangular
+    from scipy.optimize import lsq_linear
+
     n = A.shape[1]
     norms = np.linalg.norm(A[:, steps:], axis=0)
     ridge = np.eye(n, n + 1)[steps:] * np.where(norms > 0.0, RIDGE * norms, 1.0)[:, None]

@@ -9,7 +9,6 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
-from scipy.spatial.transform import Rotation
 
 from .._util.rotations import unit
 from .._util.xml import file_error, numbers, parse
@@ -229,6 +228,8 @@ class _Reader:
         xyz, rpy = (self.numbers(attributes.get(key, "0 0 0").split(), name) for key in ("xyz", "rpy"))
         if xyz.size != 3 or rpy.size != 3:
             raise self.error(f"the <origin> of {name!r} does not hold three numbers each", name)
+        from scipy.spatial.transform import Rotation
+
         return Rotation.from_euler("xyz", rpy).as_matrix(), xyz
 
     def numbers(self, words: list[str], name: str) -> np.ndarray:
