@@ -9,6 +9,8 @@ exist, `urdf` writes robots with new inertias. Pseudo-inertias and log-Cholesky 
 are those of `treefactor.model.parameters`.
 """
 
+from typing import TYPE_CHECKING, Any
+
 from ..model.parameters import (
     fault_of,
     faults,
@@ -40,7 +42,9 @@ from .regressors import (
     regressor_transpose_times,
 )
 from .samples import slow_rows, torque_delay
-from .urdf import write_urdf
+
+if TYPE_CHECKING:
+    from .urdf import write_urdf as write_urdf
 
 __all__ = [
     "BaseParameters",
@@ -87,3 +91,12 @@ __all__ = [
     "unexcited",
     "write_urdf",
 ]
+
+
+def __getattr__(name: str) -> Any:
+    """Import `write_urdf` when it is first used: parsers of XML take long to load."""
+    if name == "write_urdf":
+        from .urdf import write_urdf
+
+        return write_urdf
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -223,13 +223,13 @@ class _Reader:
 
     def origin(self, element: ET.Element, name: str) -> tuple[np.ndarray, np.ndarray]:
         """Return rotation and position of an ``<origin>``."""
+        from scipy.spatial.transform import Rotation
+
         origin = element.find("origin")
         attributes = {} if origin is None else origin.attrib
         xyz, rpy = (self.numbers(attributes.get(key, "0 0 0").split(), name) for key in ("xyz", "rpy"))
         if xyz.size != 3 or rpy.size != 3:
             raise self.error(f"the <origin> of {name!r} does not hold three numbers each", name)
-        from scipy.spatial.transform import Rotation
-
         return Rotation.from_euler("xyz", rpy).as_matrix(), xyz
 
     def numbers(self, words: list[str], name: str) -> np.ndarray:
