@@ -55,6 +55,9 @@ cdef extern from *:
 
 cdef const Regressors *regressors = regressors_for(active.name)
 
+cdef enum:
+    SPARSE_FROM = 3              # entries of a matrix over those of pairs from which all are set to 0 first
+
 cdef enum Kind:                  # of a column with one entry
     ARMATURE
     VISCOUS
@@ -187,7 +190,8 @@ cdef class PairFunction(RegressorFunction):
         else:
             self.add_result((pairs, width))
             self.in_lanes = layout == "lanes"
-        self.by_bodies = width == 10 and not (self.in_lanes or self.bodies.coupled or self.singles)
+        self.by_bodies = (width == 10 and not (self.in_lanes or self.bodies.coupled or self.singles)
+                          and (not self.dense or nv * total >= SPARSE_FROM * blocks))
 
     cdef void fold_up(self, model, freedom, joint, extended, of_joint, Py_ssize_t total, int width):
         """Store where blocks of all joints are added up, and with which factors."""
