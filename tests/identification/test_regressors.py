@@ -292,6 +292,25 @@ def test_bad_rows_do_not_disturb_their_neighbours():
         assert (found[others] == good[others]).all()
 
 
+@pytest.mark.parametrize("count", [1, 8, 13])
+@pytest.mark.parametrize("name", MODELS)
+def test_rows_of_a_batch_hold_the_numbers_of_the_lanes(name, count):
+    model = MODELS[name]
+    freedom, joint = regressor_pattern(model)
+    q, v, a, _, _ = random_case(model, 12, (count,))
+    if model.nv:
+        v[count // 2, 0] = np.nan
+    lanes = tf.regressor(model, q, v, a, layout="lanes").transpose(0, 2, 1)
+    expected = lanes.reshape(-1, len(freedom), 10)[:count]
+    dense = np.zeros((count, model.nv, model.njoints, 10))
+    dense[:, freedom, joint] = expected
+    for layout, inside in (("packed", expected), ("dense", dense.reshape(count, model.nv, -1))):
+        around = np.full((count + 2, *inside.shape[1:]), 7.0)
+        tf.regressor(model, q, v, a, layout, out=around[1:-1])
+        np.testing.assert_array_equal(around[1:-1], inside)
+        assert (around[[0, -1]] == 7.0).all()
+
+
 def test_arrays_of_any_form_give_the_same():
     model = MODELS["freeflyer in mid-tree"]
     q, v, a, lam, _ = random_case(model, 11, (37,))

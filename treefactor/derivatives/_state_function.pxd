@@ -44,7 +44,7 @@ cdef class StateFunction:
     cdef Py_ssize_t to_next_block(self, int k) noexcept nogil
     cdef double *place_of(self, int k, char *to, Py_ssize_t b, double *packed) noexcept nogil
     cdef void run_block(self, const Mechanism *m, Py_ssize_t b, int count, const Operand *operands,
-                        double **x, double **y, Py_ssize_t *failed, double *work) noexcept nogil
+                        double **x, double **y, char **to, Py_ssize_t *failed, double *work) noexcept nogil
     cdef void invalidate(self, double **x, double **y, const Py_ssize_t *failed) noexcept nogil
     cdef void spoil(self, int lane, double **y) noexcept nogil
     cdef void store(self, const Array *result, int count, double *y, char *to) noexcept nogil

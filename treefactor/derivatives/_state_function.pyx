@@ -328,9 +328,7 @@ cdef class StateFunction:
             for k in range(self.results):
                 y[k] = self.place_of(k, to[k], b, packed[k])
             m = self.bodies.mechanism(b, gathered)
-            self.run_block(&m, b, count, operands, x, y, status, end)
-            for k in range(self.results):
-                self.store(&self.result[k], count, y[k], to[k] + b * self.to_next_block(k))
+            self.run_block(&m, b, count, operands, x, y, to, status, end)
         free(work)
         return True
 
@@ -344,8 +342,9 @@ cdef class StateFunction:
         return there if self.in_lanes and there == align(there) else packed
 
     cdef void run_block(self, const Mechanism *m, Py_ssize_t b, int count, const Operand *operands,
-                        double **x, double **y, Py_ssize_t *failed, double *work) noexcept nogil:
-        """y <- results of block b, whose mechanism is m, NaN in lanes that have none; x <- its arguments."""
+                        double **x, double **y, char **to, Py_ssize_t *failed,
+                        double *work) noexcept nogil:
+        """to, and y in lanes <- results of block b, whose mechanism is m, or NaN; x <- its arguments."""
         cdef int k, lane
         for k in range(self.inputs):
             load(&operands[k], b, count, x[k])
@@ -355,6 +354,8 @@ cdef class StateFunction:
         self.invalidate(x, y, failed)
         for lane in range(count, LANES):
             failed[lane] = FACTORIZED
+        for k in range(self.results):
+            self.store(&self.result[k], count, y[k], to[k] + b * self.to_next_block(k))
 
     cdef void invalidate(self, double **x, double **y, const Py_ssize_t *failed) noexcept nogil:
         """y <- NaN in lanes with a bad pivot, arguments that are not finite or q without unit rotations."""

@@ -1,12 +1,15 @@
 """Compute regressors: compiled functions of one model."""
 
 cimport numpy as cnp
+from libc.math cimport NAN
 from libc.string cimport memset
 
 from ..derivatives._state_function cimport SPARSE, StateFunction
 from ..dynamics._coupling cimport add_up, expand
 from ..dynamics._recursions cimport Mechanism
-from ..tree._pattern cimport active
+from ..dynamics._results cimport add_doubt
+from ..tree._operands cimport LANES, Operand, load
+from ..tree._pattern cimport FACTORIZED, active
 
 import numpy as np
 
@@ -15,10 +18,17 @@ from .columns import extended_pairs, follows, regressor_pattern, single_entries
 cnp.import_array()
 
 cdef extern from "kernels/identification/regressor_table.h" nogil:
+    ctypedef struct PairRows:
+        int count
+        double *to
+        Py_ssize_t to_next
+        const Py_ssize_t *place
+
     ctypedef struct RegressorKernels:
         Py_ssize_t (*workspace_size)(const Mechanism *) noexcept nogil
         void (*regressor)(const Mechanism *, const double *q, const double *v, const double *a, int gravity,
-                          const Py_ssize_t *to, double *Y, double *workspace) noexcept nogil
+                          const Py_ssize_t *to, double *Y, const PairRows *rows,
+                          double *workspace) noexcept nogil
         void (*gravity)(const Mechanism *, const double *q, const Py_ssize_t *to, double *Y,
                         double *workspace) noexcept nogil
         void (*transpose_times)(const Mechanism *, const double *q, const double *v, const double *a,
@@ -44,6 +54,9 @@ cdef extern from *:
     const Regressors *regressors_for(const char *name) nogil
 
 cdef const Regressors *regressors = regressors_for(active.name)
+
+cdef enum:
+    SPARSE_FROM = 3              # entries of a matrix over those of pairs from which all are set to 0 first
 
 cdef enum Kind:                  # of a column with one entry
     ARMATURE
@@ -145,6 +158,7 @@ cdef class PairFunction(RegressorFunction):
     cdef const Py_ssize_t *to_dense      # and in the dense matrix
     cdef const Py_ssize_t *single_dense  # for columns with one entry its place in the dense matrix
     cdef bint dense
+    cdef bint by_bodies                  # are rows of the user written body by body
     cdef Py_ssize_t entries              # of all blocks, mimic joints included
     cdef const Py_ssize_t *fold          # for each of them the packed entry that it is added to
     cdef const Py_ssize_t *fold_dense    # and the dense one
@@ -176,6 +190,8 @@ cdef class PairFunction(RegressorFunction):
         else:
             self.add_result((pairs, width))
             self.in_lanes = layout == "lanes"
+        self.by_bodies = (width == 10 and not (self.in_lanes or self.bodies.coupled or self.singles)
+                          and (not self.dense or nv * total >= SPARSE_FROM * blocks))
 
     cdef void fold_up(self, model, freedom, joint, extended, of_joint, Py_ssize_t total, int width):
         """Store where blocks of all joints are added up, and with which factors."""
@@ -193,9 +209,43 @@ cdef class PairFunction(RegressorFunction):
     cdef Py_ssize_t expanded_size(self) noexcept nogil:
         return 2 * self.bodies.m.n + self.entries if self.bodies.coupled else 0
 
-    cdef void write_blocks(self, int lanes, const double **x, const Py_ssize_t *to, double *Y, double *end,
-                           double *work) noexcept nogil:
-        """Y <- the blocks of all joints; end is free memory for vectors of their freedoms."""
+    cdef void write_blocks(self, int lanes, const double **x, const Py_ssize_t *to, double *Y,
+                           const PairRows *rows, double *end, double *work) noexcept nogil:
+        """Y, or rows <- the blocks of all joints; end is free memory for vectors of their freedoms."""
+
+    cdef void run_block(self, const Mechanism *m, Py_ssize_t b, int count, const Operand *operands,
+                        double **x, double **y, char **to, Py_ssize_t *failed, double *work) noexcept nogil:
+        cdef Py_ssize_t size = self.result[0].size
+        cdef double *first = <double *> (to[0] + b * self.to_next_block(0))
+        cdef PairRows rows
+        cdef int k, lane
+        if not self.by_bodies:
+            StateFunction.run_block(self, m, b, count, operands, x, y, to, failed, work)
+            return
+        for k in range(self.inputs):
+            load(&operands[k], b, count, x[k])
+        rows.count, rows.to, rows.to_next = count, first, size
+        rows.place = self.to_dense if self.dense else self.to
+        if self.dense:
+            memset(first, 0, count * size * sizeof(double))
+        self.write_blocks(LANES, <const double **> x, self.to, y[0], &rows, work, work)
+        self.invalidate_rows(count, x, first)
+        for lane in range(LANES):
+            failed[lane] = FACTORIZED
+
+    cdef void invalidate_rows(self, int count, double **x, double *rows) noexcept nogil:
+        """rows <- NaN for arguments that are not finite or q without unit rotations."""
+        cdef const Py_ssize_t *place = self.to_dense if self.dense else self.to
+        cdef double doubt[LANES]
+        cdef Py_ssize_t e
+        cdef int k, lane
+        memset(doubt, 0, sizeof(doubt))
+        for k in range(self.inputs):
+            add_doubt(self.input[k].size, x[k], doubt)
+        for lane in range(count):
+            if doubt[lane] != 0 or not self.bodies.is_configuration(x[0] + lane, LANES):
+                for e in range(self.computed):
+                    rows[lane * self.result[0].size + place[e // 10] + e % 10] = NAN
 
     cdef void compute(self, const Mechanism *m, int lanes, const double **x, double **y, Py_ssize_t *failed,
                       double *work) noexcept nogil:
@@ -204,13 +254,13 @@ cdef class PairFunction(RegressorFunction):
         cdef Py_ssize_t size = self.result[0].size if whole else self.computed
         cdef double *blocks = end
         if self.bodies.coupled:
-            self.write_blocks(lanes, x, self.to, blocks, end + self.entries * lanes, work)
+            self.write_blocks(lanes, x, self.to, blocks, NULL, end + self.entries * lanes, work)
             add_up(lanes, self.entries, size, self.fold_dense if whole else self.fold, self.ratio, blocks,
                    y[0])
         else:
             if whole:
                 memset(y[0], 0, size * sizeof(double))
-            self.write_blocks(lanes, x, self.to_dense if whole else self.to, y[0], end, work)
+            self.write_blocks(lanes, x, self.to_dense if whole else self.to, y[0], NULL, end, work)
         self.write_singles(lanes, x, whole, y[0])
 
     cdef void write_singles(self, int lanes, const double **x, bint whole, double *Y) noexcept nogil:
@@ -231,12 +281,12 @@ cdef class Regressor(PairFunction):
         super().__init__(model, columns, layout)
         self.add_arguments(("q", "v", "a"))
 
-    cdef void write_blocks(self, int lanes, const double **x, const Py_ssize_t *to, double *Y, double *end,
-                           double *work) noexcept nogil:
+    cdef void write_blocks(self, int lanes, const double **x, const Py_ssize_t *to, double *Y,
+                           const PairRows *rows, double *end, double *work) noexcept nogil:
         cdef const double *v = self.expanded(lanes, x[1], &end)
         cdef const double *a = self.expanded(lanes, x[2], &end)
         if self.inertia:
-            self.kernels(lanes).regressor(&self.bodies.m, x[0], v, a, 1, to, Y, work)
+            self.kernels(lanes).regressor(&self.bodies.m, x[0], v, a, 1, to, Y, rows, work)
 
 
 cdef class MomentumRegressor(PairFunction):
@@ -246,10 +296,10 @@ cdef class MomentumRegressor(PairFunction):
         super().__init__(model, ("inertia",), "dense")
         self.add_arguments(("q", "v"))
 
-    cdef void write_blocks(self, int lanes, const double **x, const Py_ssize_t *to, double *Y, double *end,
-                           double *work) noexcept nogil:
+    cdef void write_blocks(self, int lanes, const double **x, const Py_ssize_t *to, double *Y,
+                           const PairRows *rows, double *end, double *work) noexcept nogil:
         cdef const double *v = self.expanded(lanes, x[1], &end)
-        self.kernels(lanes).regressor(&self.bodies.m, x[0], NULL, v, 0, to, Y, work)
+        self.kernels(lanes).regressor(&self.bodies.m, x[0], NULL, v, 0, to, Y, rows, work)
 
 
 cdef class GravityRegressor(PairFunction):
@@ -259,8 +309,8 @@ cdef class GravityRegressor(PairFunction):
         super().__init__(model, ("inertia",), "dense", 4)
         self.add_arguments(("q",))
 
-    cdef void write_blocks(self, int lanes, const double **x, const Py_ssize_t *to, double *Y, double *end,
-                           double *work) noexcept nogil:
+    cdef void write_blocks(self, int lanes, const double **x, const Py_ssize_t *to, double *Y,
+                           const PairRows *rows, double *end, double *work) noexcept nogil:
         self.kernels(lanes).gravity(&self.bodies.m, x[0], to, Y, work)
 
 

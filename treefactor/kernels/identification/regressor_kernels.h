@@ -67,51 +67,51 @@ INLINE void NAME(write_columns)(const Body *b, const Pose *X, const real *V, con
     }
 }
 
-/* Y_ec <- S_e B_c for `count` columns from `first` on and for the freedoms e = from .. to-1 of a path; the forces of
- * these columns are zero unless `pushes`. Columns stay in registers: 18 loads a freedom, where all ten at once take 48. */
-INLINE void NAME(write_products)(const Vector *S, const ptrdiff_t *column, const Columns *B, int first, int count,
-                                 int pushes, ptrdiff_t from, ptrdiff_t stop, const ptrdiff_t *to, double *Y)
+/* Y_ec <- S_e B_c for the freedoms e = from .. stop-1 of a path; r leads from the origin of their motions to that of B,
+ * unless they are the same. A motion is moved once for ten products, and only its 6 numbers stay in registers. */
+INLINE void NAME(write_products)(const Vector *S, const ptrdiff_t *column, const Columns *B, const real *r, int moved,
+                                 ptrdiff_t from, ptrdiff_t stop, const ptrdiff_t *to, double *Y)
 {
-    real f[2][3], n[3][3];
-    EACH(c, count) EACH(r, 3) n[c][r] = B->moment[first + c][r];
-    if (pushes) EACH(c, count) EACH(r, 3) f[c][r] = B->force[first + c][r];
     for (ptrdiff_t e = from; e < stop; e++) {
-        const real *s = S[column[e]].e;
-        double *y = Y + (to[e] + first) * LANES;
-        EACH(c, count) {
-            real sum = n[c][0] * s[3] + n[c][1] * s[4] + n[c][2] * s[5];
-            if (pushes) sum = sum + f[c][0] * s[0] + f[c][1] * s[1] + f[c][2] * s[2];
+        const real *turn = S[column[e]].e + 3;
+        double *y = Y + to[e] * LANES;
+        real s[3];
+        EACH(x, 3) s[x] = S[column[e]].e[x];
+        if (moved) ADD_CROSS(turn, r, s);
+        EACH(c, 10) {
+            real sum = NAME(dot)(B->moment[c], turn);
+            if (c < 4) sum = sum + B->force[c][0] * s[0] + B->force[c][1] * s[1] + B->force[c][2] * s[2];
             AT(y, c) = sum;
         }
     }
 }
 
-/* Y <- coefficients for the freedoms between body i and its root; B ends at the root. The motions of a free-flyer at the
- * root are the unit vectors. */
+/* Y <- coefficients for the freedoms between body i and its root. The motions of a free-flyer at the root are the unit
+ * vectors: B ends there. */
 INLINE void NAME(write_pairs)(const Mechanism *m, ptrdiff_t i, const Workspace *w, Columns *B, const ptrdiff_t *to,
                               double *Y)
 {
     const real zero = {0};
     const Body *b = m->body + i;
     const ptrdiff_t *column = m->column + m->start[b->v + b->freedoms - 1];
-    const ptrdiff_t all = b->above + b->freedoms;
-    ptrdiff_t length = all;
-    NAME(write_products)(w->S, column, B, 4, 3, 0, b->copied, all, to, Y);
-    NAME(write_products)(w->S, column, B, 7, 3, 0, b->copied, all, to, Y);
-    for (ptrdiff_t k = b->local;; k = m->body[m->body[k].parent].local) {
-        ptrdiff_t from = m->body[k].above < b->copied ? b->copied : m->body[k].above;
-        NAME(write_products)(w->S, column, B, 0, 2, 1, from, length, to, Y);
-        NAME(write_products)(w->S, column, B, 2, 2, 1, from, length, to, Y);
-        if (m->body[k].parent < 0) break;
-        EACH(c, 4) ADD_CROSS(w->X[k].d, B->force[c], B->moment[c]);
-        length = m->body[k].above;
+    ptrdiff_t k = b->local, stop = m->body[k].above;
+    real r[3] = {zero, zero, zero};
+    NAME(write_products)(w->S, column, B, r, 0, stop < b->copied ? b->copied : stop, b->above + b->freedoms, to, Y);
+    while (m->body[k].parent >= 0) {
+        ptrdiff_t from;
+        EACH(x, 3) r[x] += w->X[k].d[x];
+        k = m->body[m->body[k].parent].local;
+        from = m->body[k].above < b->copied ? b->copied : m->body[k].above;
+        NAME(write_products)(w->S, column, B, r, 1, from, stop, to, Y);
+        stop = m->body[k].above;
     }
     if (!b->copied) return;
-    EACH(r, 3) {
-        double *y = Y + to[r] * LANES, *n = Y + to[3 + r] * LANES;
+    EACH(c, 4) ADD_CROSS(r, B->force[c], B->moment[c]);
+    EACH(x, 3) {
+        double *y = Y + to[x] * LANES, *n = Y + to[3 + x] * LANES;
         EACH(c, 10) {
-            AT(y, c) = c < 4 ? B->force[c < 4 ? c : 0][r] : zero;
-            AT(n, c) = B->moment[c][r];
+            AT(y, c) = c < 4 ? B->force[c < 4 ? c : 0][x] : zero;
+            AT(n, c) = B->moment[c][x];
         }
     }
 }

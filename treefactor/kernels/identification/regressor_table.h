@@ -11,11 +11,19 @@
  * is written for pair number j begins at Y[to[j] * lanes]. The parameters of a body are its mass, first moment, Ixx, Ixy,
  * Iyy, Ixz, Iyz, Izz about the origin of its joint and in its axes. */
 typedef struct {
+    int count;                       /* rows: one for each of the first lanes */
+    double *to;                      /* the first row */
+    ptrdiff_t to_next;               /* doubles from row to row */
+    const ptrdiff_t *place;          /* first entry of every pair in a row */
+} PairRows;
+
+typedef struct {
     /* doubles of workspace */
     ptrdiff_t (*workspace_size)(const Mechanism *);
-    /* 10 coefficients of the generalized force for every pair; v = NULL means zero */
+    /* 10 coefficients of the generalized force for every pair; v = NULL means zero. Lanes with `rows` are stored there
+     * body by body, while they are in L1: Y then has place for the pairs of one body, and `to` holds for all of them */
     void (*regressor)(const Mechanism *, const double *q, const double *v, const double *a, int gravity,
-                      const ptrdiff_t *to, double *Y, double *workspace);
+                      const ptrdiff_t *to, double *Y, const PairRows *rows, double *workspace);
     /* 4 coefficients of the generalized force at rest for every pair, those of mass and first moment */
     void (*gravity)(const Mechanism *, const double *q, const ptrdiff_t *to, double *Y, double *workspace);
     /* g <- the regressor, transposed, times lam: 10 numbers for every joint */
