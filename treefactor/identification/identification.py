@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from .._util.validation import Sealed, as_array, as_vector
+from ..dynamics.inertias import same_motions
 from ..exceptions import DtypeError, ShapeError
 from ..model.model import Model, require_model
 from ._least_squares import Solution, solve, triangle_of
@@ -107,6 +108,9 @@ class Identification(Sealed):
             _triangles=np.zeros(int((samples.counts**2).sum())),
         )
 
+    def __setstate__(self, state: dict) -> None:  # of copies, too: `add` changes the triangles in place
+        self._keep(**state | {"_triangles": state["_triangles"].copy()})
+
     def __repr__(self) -> str:
         return (
             f"<Identification of {self.model.name!r}: {len(self.names)} parameters, {self.rows.sum()} rows>"
@@ -148,23 +152,25 @@ class Identification(Sealed):
         self._keep(rows=self.rows + used)
 
     def merge(self, other: Identification) -> None:
-        """Add the samples of another identification of the same model and columns.
+        """Add the samples of another identification of the same joints and columns.
 
         Raises
         ------
         ValueError
-            If it estimates other parameters.
+            If it estimates other parameters, or its robot has other joints or another gravity.
         """
         if not isinstance(other, Identification) or other.names != self.names:
             raise ValueError("expected an Identification of the same parameters: make both alike")
+        if not same_motions(self.model, other.model):
+            raise ValueError(f"expected an Identification of the same joints and gravity, got {other!r}")
         own = zip(self._split(), other._split(), strict=True)
-        merged = np.concatenate([triangle_of(pair).ravel() for pair in own])
+        merged = np.concatenate([np.zeros(0), *(triangle_of(pair).ravel() for pair in own)])
         self._keep(_triangles=merged, rows=self.rows + other.rows)
 
     def _split(self) -> list[np.ndarray]:
         """Return the triangle of every freedom, its torque in the last column."""
         counts = self._samples.counts
-        parts = np.split(self._triangles, np.cumsum(counts**2)[:-1])
+        parts = np.split(self._triangles, np.cumsum(counts**2))[: len(counts)]
         return [part.reshape(count, count) for part, count in zip(parts, counts, strict=True)]
 
     def triangle(self, weights=None) -> np.ndarray:
@@ -183,13 +189,14 @@ class Identification(Sealed):
         p = len(self.names)
         weights = np.ones(self.model.nv) if weights is None else _checked_weights(weights, self.model.nv)
         norms = [np.linalg.norm(R, axis=0) for R in self._split()]
-        least = ABSENT * max(float(own.max()) for own in norms)
+        least = ABSENT * max((float(own[:-1].max(initial=0.0)) for own in norms), default=0.0)
         rows = []
         for weight, felt, R, own in zip(weights, self._samples.felt, self._split(), norms, strict=True):
             part = np.zeros((len(R), p + 1))
+            own[-1] = np.inf  # a torque counts, whatever its size
             part[:, [*felt, p]] = weight * np.where(own > least, R, 0.0)
             rows.append(part)
-        return triangle_of(rows)
+        return triangle_of([np.zeros((1, p + 1)), *rows])
 
     def solve(self, tolerance: float = TOLERANCE) -> Estimate:
         """Return the least-squares estimate of what the samples determine.
