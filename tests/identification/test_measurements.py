@@ -6,6 +6,7 @@ import pytest
 import treefactor as tf
 from treefactor.identification import Measurements, read_measurements
 from treefactor.identification.measurements import differentiate, filtered
+from treefactor.model.joints import ROTATIONS
 
 RATE = 200.0
 
@@ -174,6 +175,24 @@ def test_velocities_on_the_manifold_and_missing_torques():
     np.testing.assert_allclose(np.linalg.norm(found.q[:, 3:7], axis=1), 1, atol=1e-12)
     assert found.measured.tolist() == [False] * 6 + [True] * (model.nv - 6)
     assert any("rows are left out" in note for note in found.notes)
+
+
+def test_rotations_without_unit_length_are_named():
+    model = joints_of_every_kind()
+    rng = np.random.default_rng(1)
+    q = tf.random_configuration(model, rng, -np.ones(model.nq), np.ones(model.nq), 60)
+    tau = np.ones((60, model.nv))
+    Measurements.of(
+        model, 0.01, q * rng.uniform(0.999, 1.001, (60, 1)), tau, cutoff=0
+    )  # few digits of a file
+    for joint, first in zip(model.joints, model.idx_q, strict=True):
+        if joint.kind in ROTATIONS:
+            part = slice(first + ROTATIONS[joint.kind].start, first + ROTATIONS[joint.kind].stop)
+            for factor in (0.0, 0.9, 2.0):
+                wrong = q.copy()
+                wrong[17:, part] *= factor
+                with pytest.raises(tf.TreefactorError, match=f"row 17: the rotation of joint '{joint.name}'"):
+                    Measurements.of(model, 0.01, wrong, tau)
 
 
 def test_angles_of_continuous_joints_wrap(tmp_path):

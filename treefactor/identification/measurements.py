@@ -11,7 +11,7 @@ from .._util.validation import ReadOnly, as_count, as_number, as_real
 from ..exceptions import ShapeError, TreefactorError
 from ..model.configuration import difference
 from ..model.model import Model, require_model
-from ._coordinates import configurations, coordinate_names, coordinates_of, unwrapped
+from ._coordinates import configurations, coordinate_names, coordinates_of, odd_rotation, unwrapped
 from ._measurement_files import Recording, read_recording
 
 CUTOFF = 50.0, 0.1  # Hz, and share of the sampling rate: the lower one is the default cutoff
@@ -307,6 +307,10 @@ def _checked(model: Model, recording: Recording, place: str) -> dict[str, np.nda
         if len(faults):
             sample, column = faults[0]
             raise TreefactorError(f"{place}{recording.where(sample)}, entry {column} of {kind} is not finite")
+    if odd := odd_rotation(model, arrays["q"]):
+        raise TreefactorError(
+            f"{place}{recording.where(odd[0])}: the rotation of joint {odd[1]!r} in q must have length 1"
+        )
     if arrays["q"].shape[1] == model.nq:
         arrays["q"] = coordinates_of(model, arrays["q"])
     arrays["q"] = unwrapped(model, arrays["q"])
