@@ -24,16 +24,23 @@ def identified(model=ARM, tau=TAU):
     return fit
 
 
-def test_samples_of_robots_that_move_otherwise_are_not_merged():
+def test_samples_of_robots_with_other_distances_are_not_merged():
     fit, expected = identified(), identified().triangle()
-    moon = tf.Model(ARM.joints, ARM.gravity / 6)
-    for other in (moon, tf.Model([replace(ARM.joints[0], p=[0, 0, 1.0]), *ARM.joints[1:]], moon.gravity)):
-        assert tf.Identification(other).names == fit.names  # names do not tell them apart
-        with pytest.raises(ValueError, match="the same joints and gravity"):
-            fit.merge(identified(other))
+    longer = [replace(joint, p=(1 - 1e-9) * joint.p) for joint in ARM.joints]
+    other = tf.Identification(tf.Model(longer, ARM.gravity))
+    assert other.names == fit.names  # names, of six digits, do not tell them apart
+    with pytest.raises(ValueError, match="equal distances of its joints"):
+        fit.merge(other)
     np.testing.assert_array_equal(fit.triangle(), expected)
+
+
+def test_samples_under_other_gravity_and_of_models_with_other_inertias_are_merged():
+    fit, moon = identified(), tf.Model(ARM.joints, ARM.gravity / 6)
+    expected = fit.solve().values
+    fit.merge(identified(moon, TAU - tf.rnea(ARM, Q, V, A) + tf.rnea(moon, Q, V, A)))
     fit.merge(identified(other_robot(ARM)))  # its inertias are not in the rows
-    assert (fit.rows == 400).all()
+    np.testing.assert_allclose(fit.solve().values, expected, atol=1e-10)
+    assert (fit.rows == 3 * len(Q)).all()
 
 
 @pytest.mark.parametrize("copied", [copy.copy, copy.deepcopy, lambda fit: pickle.loads(pickle.dumps(fit))])

@@ -5,7 +5,6 @@ from __future__ import annotations
 import numpy as np
 
 from .._util.validation import Sealed, as_array, as_vector
-from ..dynamics.inertias import same_motions
 from ..exceptions import DtypeError, ShapeError
 from ..model.model import Model, require_model
 from ._least_squares import Solution, solve, triangle_of
@@ -17,6 +16,7 @@ from .physical import fit_physical
 
 TOLERANCE = 1e-9  # smallest pivot of independent columns, scaled to unit norm
 NOISE_FREE = 1e-8  # smallest residual of a freedom that weighs it, as a share of the largest torque
+ROUNDING = 1e-12  # relative difference of equal combinations of parameters
 ABSENT = 1e-13  # a column of a freedom whose norm is a smaller share of the largest is rounding
 
 
@@ -152,17 +152,22 @@ class Identification(Sealed):
         self._keep(rows=self.rows + used)
 
     def merge(self, other: Identification) -> None:
-        """Add the samples of another identification of the same joints and columns.
+        """Add the samples of another identification of the same parameters.
+
+        The robot may stand otherwise: another direction of gravity shows more of it.
 
         Raises
         ------
         ValueError
-            If it estimates other parameters, or its robot has other joints or another gravity.
+            If it estimates other parameters, or other combinations of the parameters of bodies.
         """
         if not isinstance(other, Identification) or other.names != self.names:
             raise ValueError("expected an Identification of the same parameters: make both alike")
-        if not same_motions(self.model, other.model):
-            raise ValueError(f"expected an Identification of the same joints and gravity, got {other!r}")
+        if self.base and other.base:
+            least = ROUNDING * np.abs(self.base.K).max(initial=0.0)
+            alike = self.base.columns == other.base.columns
+            if not alike or not np.allclose(self.base.K, other.base.K, rtol=ROUNDING, atol=least):
+                raise ValueError("expected an Identification of a robot with equal distances of its joints")
         own = zip(self._split(), other._split(), strict=True)
         merged = np.concatenate([np.zeros(0), *(triangle_of(pair).ravel() for pair in own)])
         self._keep(_triangles=merged, rows=self.rows + other.rows)
