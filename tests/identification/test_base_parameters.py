@@ -323,6 +323,8 @@ def test_the_last_body_of_an_arm_alone():
     model = robot("ur5_robot")
     base = tf.base_parameters(model, armature=False, known=range(5))
     assert base.names == tuple(f"{one} of wrist_3_joint" for one in INERTIAL)
+    name = model.joints[-1].name
+    assert tf.base_parameters(model, known=name).names == tf.base_parameters(model, known=[name]).names
     with pytest.raises((tf.InvalidModelError, IndexError)):
         tf.base_parameters(model, known=["nothing"])
 
