@@ -46,6 +46,17 @@ def run(code, *arguments):
     return subprocess.run(command, capture_output=True, text=True, check=False, timeout=100)
 
 
+@pytest.mark.parametrize("mode", [0o600, 0o640, 0o755, 0o444])
+def test_permissions_of_the_older_file_stay(tmp_path, mode):
+    path = tmp_path / "file"
+    path.write_bytes(b"older")
+    path.chmod(mode)
+    with replacing(path) as draft:
+        assert stat.S_IMODE(draft.stat().st_mode) == 0o600
+        draft.write_bytes(b"newer")
+    assert (stat.S_IMODE(path.stat().st_mode), path.read_bytes()) == (mode, b"newer")
+
+
 @pytest.mark.parametrize("name", WRITERS)
 def test_a_full_disk_leaves_the_older_file(tmp_path, name):
     path = tmp_path / "file"

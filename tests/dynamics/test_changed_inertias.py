@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from helpers.dynamics_cases import CALLS as DYNAMICS
 from helpers.dynamics_cases import MODELS, arguments
+from helpers.other_robots import other_robot
 from helpers.state_calls import MOVING, arrays_of, parts, run
 from hypothesis import settings
 from hypothesis import strategies as st
@@ -302,8 +303,10 @@ def test_inertias_of_a_copy_of_the_model_are_accepted():
     assert inertias.model is not model
     expected = tf.rnea(model.with_parameters(2 * model.parameters), q, v, x)
     np.testing.assert_array_equal(tf.rnea(model, q, v, x, inertias=inertias), expected)
+    again = other_robot(model)  # of equal joints, with inertias and armature of its own
+    np.testing.assert_allclose(tf.rnea(again, q, v, x, inertias=inertias), expected, rtol=1e-12, atol=1e-12)
     other = tf.Model(model.joints, [0, 0, 1.0])
-    with pytest.raises(ValueError, match="the inertias belong to"):
+    with pytest.raises(ValueError, match=r"the inertias belong to .* of other joints"):
         tf.rnea(other, q, v, x, inertias=inertias)
 
 

@@ -2,6 +2,7 @@
 
 import json
 import pickle
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -322,6 +323,8 @@ def test_the_last_body_of_an_arm_alone():
     model = robot("ur5_robot")
     base = tf.base_parameters(model, armature=False, known=range(5))
     assert base.names == tuple(f"{one} of wrist_3_joint" for one in INERTIAL)
+    name = model.joints[-1].name
+    assert tf.base_parameters(model, known=name).names == tf.base_parameters(model, known=[name]).names
     with pytest.raises((tf.InvalidModelError, IndexError)):
         tf.base_parameters(model, known=["nothing"])
 
@@ -330,6 +333,22 @@ def test_size_of_the_robot_does_not_matter():
     model = special_model(["revolute", "helical", "universal", "prismatic", "revolute"], 3, (0, 0, -9.81))
     counts = {tf.base_parameters(scaled(model, size)).count for size in (1e-6, 1.0, 1e6)}
     assert len(counts) == 1
+
+
+@pytest.mark.parametrize("place", [1e2, 1e4, 1e6])
+def test_the_place_of_the_robot_does_not_matter(place):
+    for kinds in (
+        ["revolute"] * 3,
+        ["universal", "planar"],
+        ["prismatic", "revolute"],
+        ["freeflyer", "helical"],
+    ):
+        model = special_model(kinds, 4, (0, 0, -9.81))
+        first = replace(model.joints[0], p=[place, -place, place])
+        there = tf.base_parameters(tf.Model([first, *model.joints[1:]], model.gravity))
+        here = tf.base_parameters(tf.Model([replace(first, p=[0, 0, 0]), *model.joints[1:]], model.gravity))
+        assert there.names == here.names
+        np.testing.assert_allclose(there.K, here.K, rtol=0, atol=1e-12)
 
 
 def test_inertias_do_not_matter():

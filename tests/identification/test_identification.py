@@ -289,4 +289,9 @@ def test_delays_of_both_signs_are_found():
     late = np.array([0.034, -0.021])
     found = torque_delay(signal(t - late), signal(t + 0 * late), 0.01)
     np.testing.assert_allclose(found, late, atol=5e-4)
-    assert np.isnan(torque_delay(np.ones((9, 1)), np.ones((9, 1)), 0.01)).all()
+    for count in (9, 50, 501):
+        for size in (1e-9, 1.0, 1e9):
+            constant = np.full((count, 1), size)
+            assert np.isnan(torque_delay(constant, constant, 0.01)).all()
+    slow = np.sin(0.5 * np.arange(5000)[:, None] / 5000)  # 0.5 rad/s at 5 kHz
+    assert abs(torque_delay(slow, slow, 2e-4)) < 1e-6

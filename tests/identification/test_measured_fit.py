@@ -114,6 +114,23 @@ def test_nothing_held_out_and_nothing_left(arm):
         fit_measurements(arm, still)
 
 
+@pytest.mark.parametrize("signs", [(-1.0, 1.0), (1.0, -1.0), (-1.0, -1.0)])
+@pytest.mark.parametrize("columns", [("inertia",), ("inertia", "viscous", "dry"), ("viscous", "offset")])
+def test_torques_of_the_wrong_sign_are_a_failure(arm, signs, columns):
+    measurements = measured(arm, measured_arm.true_model(arm), noise=0.1)
+    fit = fit_measurements(arm, measurements, columns)
+    assert not any("opposite sign" in failure for failure in fit.failures)
+    fit = fit_measurements(arm, replace(measurements, tau=measurements.tau * signs), columns)
+    names = [name for name, sign in zip(arm.tree.names, signs, strict=True) if sign < 0]
+    assert any(f"torques of {', '.join(names)} have the opposite" in failure for failure in fit.failures)
+
+
+def test_torques_that_were_not_recorded_are_a_failure(arm):
+    measurements = measured(arm)
+    fit = fit_measurements(arm, replace(measurements, tau=np.zeros_like(measurements.tau)))
+    assert "all measured torques are zero" in fit.failures
+
+
 def test_rows_of_slow_joints_are_left_out_of_dry_friction_only(arm):
     measurements = measured(arm)
     assert fit_measurements(arm, measurements, ("inertia", "offset")).used.all()

@@ -6,6 +6,7 @@ import pytest
 import treefactor as tf
 from treefactor.identification import Measurements, read_measurements
 from treefactor.identification.measurements import differentiate, filtered
+from treefactor.model.joints import ROTATIONS
 
 RATE = 200.0
 
@@ -71,6 +72,22 @@ def test_columns_in_any_order_and_others(tmp_path):
     np.testing.assert_allclose(found.q, q[1:-1], atol=1e-10)
     np.testing.assert_allclose(found.tau, tau[1:-1], atol=1e-10)
     assert found.notes[0] == "columns left out: temperature, q_gripper"
+
+
+@pytest.mark.parametrize("above", ["# robot 7, today", "# robot 7\n\n# 500 Hz, t in s"])
+@pytest.mark.parametrize("mark", ["", "# "])
+def test_comments_and_columns_of_words(tmp_path, above, mark):
+    model = arm()
+    t, q, _, _, tau = motion(model)
+    expected = read_measurements(written(tmp_path / "d.csv", "t,q0,q1,tau0,tau1", t, q, tau), model)
+    header, *lines = (tmp_path / "d.csv").read_text().splitlines()
+    words = [f"{line},{'idle' if k % 2 else ''},nan" for k, line in enumerate(lines)]
+    words.insert(7, "# the operator came in")
+    (tmp_path / "e.csv").write_text("\n".join([above, f"{mark}{header},mode,current", *words]))
+    found = read_measurements(tmp_path / "e.csv", model)
+    np.testing.assert_array_equal(found.q, expected.q)
+    np.testing.assert_array_equal(found.tau, expected.tau)
+    assert "columns left out: mode, current" in found.notes
 
 
 def test_derivatives_of_positions_alone(tmp_path):
@@ -160,6 +177,24 @@ def test_velocities_on_the_manifold_and_missing_torques():
     assert any("rows are left out" in note for note in found.notes)
 
 
+def test_rotations_without_unit_length_are_named():
+    model = joints_of_every_kind()
+    rng = np.random.default_rng(1)
+    q = tf.random_configuration(model, rng, -np.ones(model.nq), np.ones(model.nq), 60)
+    tau = np.ones((60, model.nv))
+    Measurements.of(
+        model, 0.01, q * rng.uniform(0.999, 1.001, (60, 1)), tau, cutoff=0
+    )  # few digits of a file
+    for joint, first in zip(model.joints, model.idx_q, strict=True):
+        if joint.kind in ROTATIONS:
+            part = slice(first + ROTATIONS[joint.kind].start, first + ROTATIONS[joint.kind].stop)
+            for factor in (0.0, 0.9, 2.0):
+                wrong = q.copy()
+                wrong[17:, part] *= factor
+                with pytest.raises(tf.TreefactorError, match=f"row 17: the rotation of joint '{joint.name}'"):
+                    Measurements.of(model, 0.01, wrong, tau)
+
+
 def test_angles_of_continuous_joints_wrap(tmp_path):
     model = tf.Model(
         [tf.Joint("wheel", "continuous", axis=[0, 0, 1], inertia=tf.Inertia(1.0, tensor=np.eye(3)))]
@@ -234,6 +269,18 @@ FAULTS = {
     "no time": (GOOD.replace("t,", "x,", 1), "it has no times t: give the sampling rate"),
     "few": (GOOD, "expected more than 15 samples to filter, got 3"),
     "nothing": ("", "it is empty; expected a header"),
+    "time below comments": (
+        "# recorded today\n\n" + GOOD.replace("0.2", "# a stop\n\n0.1"),
+        "line 8: the time does not ascend",
+    ),
+    "a gap below comments": (
+        GOOD + "\n# a stop\n0.3,0,0,0,0\n0.4,0,0,0,0\n#\n9,0,0,0,0\n",
+        "line 10: a gap of 8.6 s between samples",
+    ),
+    "a word in a column that is used": (
+        GOOD.replace("\n", ",mode\n").replace(",1,1,1,1", ",1,x,1,1"),
+        "line 3, column 'q1': expected a finite number, got 'x'",
+    ),
     "a header": ("t,q0,q1,tau0,tau1\n", "no line follows the header"),
 }
 
@@ -263,6 +310,19 @@ def test_faults_of_files_and_arrays(tmp_path):
     (tmp_path / "not.npz").write_bytes(b"PK nothing")
     with pytest.raises(tf.TreefactorError, match="cannot read"):
         read_measurements(tmp_path / "not.npz", model)
+    (tmp_path / "signed.npz").write_bytes(b"PK\3\4 nothing")
+    with pytest.raises(tf.TreefactorError, match=r"cannot read .*signed\.npz: File is not a zip file"):
+        read_measurements(tmp_path / "signed.npz", model)
+    with (tmp_path / "single.npz").open("wb") as file:
+        np.save(file, np.zeros(3))
+    with pytest.raises(tf.TreefactorError, match=r"cannot read .*single\.npz"):
+        read_measurements(tmp_path / "single.npz", model)
+    np.savez(tmp_path / "two.npz", t=0.1, q=np.zeros((50, 2)), pos=np.ones((50, 2)), tau=np.zeros((50, 2)))
+    with pytest.raises(tf.TreefactorError, match="two of the arrays t, q, pos, tau hold the same"):
+        read_measurements(tmp_path / "two.npz", model)
+    for count in (0, 1):
+        with pytest.raises(tf.TreefactorError, match=f"expected at least two samples, got {count}"):
+            Measurements.of(model, 0.01, np.zeros((count, 2)), np.zeros((count, 2)))
     (tmp_path / "latin.csv").write_bytes(b"t,q0\xff\n")
     with pytest.raises(tf.TreefactorError, match="not a text in UTF-8"):
         read_measurements(tmp_path / "latin.csv", model)

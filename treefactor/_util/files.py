@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import secrets
+import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -18,9 +19,10 @@ Place = TypeVar("Place", Path, None)
 def replacing(path: Place) -> Iterator[Place]:
     """Yield a new file beside path that replaces it at the end, or is deleted after any failure.
 
-    The new file is made first, so that a folder without write permission raises before the work starts. A
-    path that is not a regular file (a pipe, /dev/stdout) is written to directly. A killed process leaves the
-    older file unchanged, and the new one, whose name begins with a dot.
+    The new file gets the permissions of an older one. It is made first, so that a folder without write
+    permission raises before the work starts. A path that is not a regular file (a pipe, /dev/stdout) is
+    written to directly. A killed process leaves the older file unchanged, and the new one, whose name begins
+    with a dot.
 
     Raises
     ------
@@ -39,10 +41,12 @@ def replacing(path: Place) -> Iterator[Place]:
             yield target
             return
         draft = target.with_name(f".{target.stem[:100]}.{secrets.token_hex(8)}{target.suffix}")
-        draft.touch(exist_ok=False)
+        draft.touch(0o600 if target.exists() else 0o666, exist_ok=False)
         yield draft
         with open(draft, "rb") as file:
             os.fsync(file.fileno())
+        if target.exists():
+            shutil.copymode(target, draft)
         draft.replace(target)
     except OSError as error:
         raise TreefactorError(f"cannot write {path}: {error.strerror}") from error

@@ -15,7 +15,11 @@ from ..model.inertia import Inertia
 from ..model.model import Model, require_model
 from ..model.parameters import PARAMETERS, faults, moved_parameters
 from ._inertia_arguments import LANES, armature_of, checked_which, padded
+from ._recursions import BODY
 from .bodies import layout_of, sets_of, turned_parameters
+
+INERTIAL = ("mass", "first", "tensor", "carried", "local", "above")  # or chosen by the inertias
+MOTION = [name for name in BODY.names if name not in INERTIAL]
 
 
 class Inertias(Sealed):
@@ -355,19 +359,20 @@ def with_inertias(model: Model, inertias) -> Model:
     require_model(model)
     if not isinstance(inertias, Inertias):
         inertias = Inertias(model, inertias)
-    elif inertias.model is not model and not _are_alike(inertias.model, model):
-        raise ValueError(f"the inertias belong to {inertias.model!r}, not to {model!r}")
+    elif not same_motions(inertias.model, model):
+        raise ValueError(f"the inertias belong to {inertias.model!r} of other joints, not to {model!r}")
     return inertias.variant
 
 
-def _are_alike(one: Model, other: Model) -> bool:
-    """Return whether models have the same bits but for inertias: copies, as those of other processes."""
-    return (
-        one.nq == other.nq
-        and [joint.name for joint in one.joints] == [joint.name for joint in other.joints]
-        and np.array_equal(one.gravity, other.gravity)
-        and layout_of(one).structs.tobytes() == layout_of(other).structs.tobytes()
-    )
+def same_motions(one: Model, other: Model) -> bool:
+    """Return whether models have the same bits but for inertias and armature."""
+    if one is other:
+        return True
+    kinds = [[(joint.name, joint.kind) for joint in model.joints] for model in (one, other)]
+    if kinds[0] != kinds[1] or not np.array_equal(one.gravity, other.gravity):
+        return False
+    bodies = [layout_of(model).structs[MOTION] for model in (one, other)]
+    return all(np.array_equal(bodies[0][name], bodies[1][name]) for name in MOTION)
 
 
 def bindable_model(model: Model, inertias) -> Model:

@@ -11,6 +11,8 @@ from ..model.joints import ROTATIONS, SIZES, Joint
 from ..model.model import Model
 from ..tree.tree import freedom_names
 
+DIGITS = 0.01  # difference of the length of a rotation in a file from 1, by rounding
+
 
 def coordinate_names(model: Model) -> list[str]:
     """Return the names of the coordinates of q: as in v, but all entries of quaternions and planar joints.
@@ -54,6 +56,18 @@ def configurations(model: Model, coordinates: np.ndarray) -> np.ndarray:
         x = coordinates[:, own]
         q[:, entries] = np.hstack([np.cos(x), np.sin(x)]) if joint.kind == "continuous" else x
     return normalize(model, q)
+
+
+def odd_rotation(model: Model, q: np.ndarray) -> tuple[int, str] | None:
+    """Return the first sample and the joint whose rotation in q or in its coordinates has no unit length."""
+    own = q.shape[1] == model.nq
+    for joint, entries, coordinates in _blocks(model):
+        if joint.kind in ROTATIONS and (own or joint.kind != "continuous"):
+            lengths = np.linalg.norm(q[:, entries if own else coordinates][:, ROTATIONS[joint.kind]], axis=1)
+            wrong = np.abs(lengths - 1.0) > DIGITS
+            if wrong.any():
+                return int(np.argmax(wrong)), joint.name
+    return None
 
 
 def unwrapped(model: Model, coordinates: np.ndarray) -> np.ndarray:

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import csv
 import re
+import zlib
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from zipfile import BadZipFile
 
 import numpy as np
 
@@ -41,20 +43,20 @@ class Recording:
     """
 
     arrays: dict[str, np.ndarray]
-    place: str
-    first: int
+    place: str = "row"
+    lines: Sequence[int] | None = None
     notes: tuple[str, ...] = ()
 
     def where(self, sample: int) -> str:
         """Return the words for a sample: "line 7" of a text, "row 5" of arrays."""
-        return f"{self.place} {sample + self.first}"
+        return f"{self.place} {sample if self.lines is None else self.lines[sample]}"
 
 
 def read_recording(path, model: Model) -> Recording:
     """Read a file of measurements: NumPy's if its name ends in .npz, else text."""
     path = Path(path)
     try:
-        return _read_arrays(path, model) if path.suffix == ".npz" else _read_text(path, model)
+        return _read_arrays(path, model) if path.suffix.lower() == ".npz" else _read_text(path, model)
     except OSError as error:
         raise TreefactorError(f"cannot read {path}: {error.strerror or error}") from None
 
@@ -62,11 +64,14 @@ def read_recording(path, model: Model) -> Recording:
 def _read_arrays(path: Path, model: Model) -> Recording:
     """Return the arrays of an .npz file."""
     try:
-        with np.load(path, allow_pickle=False) as file:
-            arrays = {KIND[name]: np.asarray(file[name]) for name in file.files if name in KIND}
+        with path.open("rb") as stream, np.load(stream, allow_pickle=False) as file:
+            names = [name for name in file.files if name in KIND]
+            arrays = {KIND[name]: np.asarray(file[name]) for name in names}
             found = ", ".join(file.files)
-    except (ValueError, EOFError, KeyError) as error:
+    except (ValueError, TypeError, EOFError, KeyError, BadZipFile, zlib.error) as error:
         raise TreefactorError(f"cannot read {path}: {error}") from None
+    if len(arrays) < len(names):
+        raise TreefactorError(f"{path}: two of the arrays {', '.join(names)} hold the same")
     for kind in ("q", "tau"):
         if kind not in arrays:
             raise TreefactorError(f"{path}: expected the arrays t, q, v (optional) and tau, found {found}")
@@ -74,7 +79,7 @@ def _read_arrays(path: Path, model: Model) -> Recording:
         if array.dtype.kind not in "fiu":
             raise TreefactorError(f"{path}: {kind} has the dtype {array.dtype}, expected real numbers")
         arrays[kind] = array.astype(float)
-    return Recording(arrays, "row", 0)
+    return Recording(arrays)
 
 
 def _read_text(path: Path, model: Model) -> Recording:
@@ -86,20 +91,29 @@ def _read_text(path: Path, model: Model) -> Recording:
     separator = max((",", ";", "\t"), key=header.count)
     separator = separator if separator in header else None
     titles = [title.strip() for title in _cells(header.lstrip("#").strip(), separator)]
-    values = _values(path, lines[1:], separator, titles)
-    arrays, left_out = _assigned(f"{path}, line {first}", titles, values, model)
+    place = f"{path}, line {first}"
+    meanings = [_meaning(place, title) for title in titles]
+    used = [k for k, (kind, _) in enumerate(meanings) if kind]
+    values = _values(path, lines[1:], separator, titles, used)
+    arrays, left_out = _assigned(place, titles, meanings, values, model)
     notes = (f"columns left out: {', '.join(left_out)}",) if left_out else ()
-    return Recording(arrays, "line", lines[1][0], notes)
+    return Recording(arrays, "line", [number for number, _ in lines[1:]], notes)
 
 
 def _lines(path: Path) -> list[tuple[int, str]]:
-    """Return the numbers and texts of the lines that are neither blank nor comments after the header."""
+    """Return the numbers and texts of the header, which may begin with #, and of the lines below it.
+
+    Blank lines and other lines that begin with # are left out.
+    """
     try:
         text = path.read_text(encoding="utf-8-sig")
     except UnicodeDecodeError as error:
         raise TreefactorError(f"cannot read {path}: it is not a text in UTF-8 ({error.reason})") from None
     found = [(number, line) for number, line in enumerate(text.splitlines(), 1) if line.strip()]
-    return found[:1] + [(number, line) for number, line in found[1:] if not line.startswith("#")]
+    rest = [(number, line) for number, line in found if not line.startswith("#")]
+    above = found[: found.index(rest[0])] if rest else found
+    starts_with_number = rest and numbers(re.split(r"[,;\s]", rest[0][1].strip(), maxsplit=1)[0].strip('"'))
+    return above[-1:] + rest if starts_with_number or not rest else rest
 
 
 def _cells(line: str, separator: str | None) -> list[str]:
@@ -109,41 +123,46 @@ def _cells(line: str, separator: str | None) -> list[str]:
     return next(csv.reader([line], delimiter=separator, skipinitialspace=True))
 
 
-def _values(path: Path, lines: Sequence[tuple[int, str]], separator: str | None, titles: list[str]):
-    """Return the numbers of all lines; raise TreefactorError that names line and column of a fault."""
+def _values(path: Path, lines: Sequence[tuple[int, str]], separator, titles: list[str], used: list[int]):
+    """Return the numbers of all lines; raise TreefactorError that names line and column of a fault.
+
+    Columns that are not used may hold anything.
+    """
     if not lines:
         raise TreefactorError(f"{path}: no line follows the header")
     try:
         values = np.loadtxt(
             [line for _, line in lines], delimiter=separator, comments=None, ndmin=2, quotechar='"'
         )
-        if values.shape[1] == len(titles) and np.isfinite(values).all():
+        if values.shape[1] == len(titles) and np.isfinite(values[:, used]).all():
             return values
     except ValueError:
         pass
-    for number, line in lines:  # one of them has a fault
+    found = np.full((len(lines), len(titles)), np.nan)
+    for row, (number, line) in zip(found, lines, strict=True):
         cells = _cells(line, separator)
         if len(cells) != len(titles):
             raise TreefactorError(
                 f"{path}, line {number}: expected {len(titles)} cells as in the header, separated by "
                 f"{SEPARATORS[separator]}, found {len(cells)}"
             )
-        for title, cell in zip(titles, cells, strict=True):
+        for k in used:
+            title, cell = titles[k], cells[k]
             value = numbers(cell)
             if value is None or len(value) != 1 or not np.isfinite(value[0]):
                 hint = "; decimal commas are not read" if re.fullmatch(r"\s*-?\d+,\d+\s*", cell) else ""
                 raise TreefactorError(
                     f"{path}, line {number}, column {title!r}: expected a finite number, got {cell!r}{hint}"
                 )
-    return np.array([[float(cell) for cell in _cells(line, separator)] for _, line in lines])
+            row[k] = value[0]
+    return found
 
 
-def _assigned(place: str, titles: list[str], values: np.ndarray, model: Model):
+def _assigned(place: str, titles: list[str], meanings, values: np.ndarray, model: Model):
     """Return arrays by kind, and the titles that belong to nothing in the model."""
     columns: dict[str, dict[str, int]] = {}
     left_out = []
-    for k, title in enumerate(titles):
-        kind, name = _meaning(place, title)
+    for k, (title, (kind, name)) in enumerate(zip(titles, meanings, strict=True)):
         if kind is None:
             left_out.append(title)
         elif columns.setdefault(kind, {}).setdefault(name, k) != k:

@@ -164,7 +164,7 @@ class SampleRows(Sealed):
 
     def chunks(self, samples: int):
         """Yield slices of samples whose rows are not many numbers."""
-        rows = max(64, NUMBERS // (self.model.nv * max(len(self.names), 1)))
+        rows = max(64, NUMBERS // max(self.model.nv * len(self.names), 1))
         for start in range(0, samples, rows):
             yield slice(start, start + rows)
 

@@ -103,8 +103,12 @@ def directions_of_tree(model, armature: bool, snap: float, largest: float) -> Di
 
 
 def size_of(model) -> float:
-    """Return the longest distance of successive joints, or pitch per radian, m; 1 without any."""
-    lengths = [size for joint in model.joints for size in (np.linalg.norm(joint.p), abs(joint.pitch))]
+    """Return the longest distance of successive joints, or pitch per radian, m; 1 without any.
+
+    No force depends on where the first joints stand on the base.
+    """
+    lengths = [np.linalg.norm(joint.p) for joint in model.joints if joint.parent >= 0]
+    lengths += [abs(joint.pitch) for joint in model.joints]
     return float(max(lengths, default=0.0)) or 1.0
 
 
@@ -135,6 +139,9 @@ def units_of(model, size: float, columns: list[list[int]]) -> np.ndarray:
 def _links(model, size: float, snap: float) -> tuple[Links, float]:
     """Return the bodies, lengths in units of the size, and the largest change by rounding."""
     table, change = table_of(model), 0.0
+    for body in table:
+        if body["parent"] < 0:
+            body["p"] = np.zeros(3)
     longest = max((np.abs(body["p"]).max() for body in table), default=0.0) or 1.0
     placements, motions = np.zeros((len(table), 4, 4)), []
     for body, T in zip(table, placements, strict=True):

@@ -152,7 +152,7 @@ def base_parameters(
     snap : float
         Angles (rad) this close to multiples of 90 degrees become these, lengths this small relative to the
         longest become 0, as ``generate`` does it; 0 changes nothing. ``snap=1e-5`` mends 1.5708 in a URDF.
-    known : sequence of str, int or Frame
+    known : str, or sequence of str, int or Frame
         Joints or bodies whose ten parameters are known, or that have no mass: their columns are not kept, and
         are 0 in ``K`` and ``null``. Subtract the forces of these bodies from measured ones.
 
@@ -196,7 +196,8 @@ def base_parameters(
         found = directions_of_tree(model, bool(armature), snap, largest)
     else:
         found = directions_of_samples(model, bool(armature), largest)
-    joints = {body_number(model, body, "known") for body in as_tuple(known, "known")} - {-1}
+    known = (known,) if isinstance(known, str) else as_tuple(known, "known")
+    joints = {body_number(model, body, "known") for body in known} - {-1}
     fixed = [10 * joint + k for joint in sorted(joints) for k in range(10)]
     if fixed:
         found = _without(found, fixed, tolerance)

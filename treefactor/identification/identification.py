@@ -16,6 +16,7 @@ from .physical import fit_physical
 
 TOLERANCE = 1e-9  # smallest pivot of independent columns, scaled to unit norm
 NOISE_FREE = 1e-8  # smallest residual of a freedom that weighs it, as a share of the largest torque
+ROUNDING = 1e-12  # relative difference of equal combinations of parameters
 ABSENT = 1e-13  # a column of a freedom whose norm is a smaller share of the largest is rounding
 
 
@@ -107,6 +108,9 @@ class Identification(Sealed):
             _triangles=np.zeros(int((samples.counts**2).sum())),
         )
 
+    def __setstate__(self, state: dict) -> None:  # of copies, too: `add` changes the triangles in place
+        self._keep(**state | {"_triangles": state["_triangles"].copy()})
+
     def __repr__(self) -> str:
         return (
             f"<Identification of {self.model.name!r}: {len(self.names)} parameters, {self.rows.sum()} rows>"
@@ -148,23 +152,30 @@ class Identification(Sealed):
         self._keep(rows=self.rows + used)
 
     def merge(self, other: Identification) -> None:
-        """Add the samples of another identification of the same model and columns.
+        """Add the samples of another identification of the same parameters.
+
+        The robot may stand otherwise: another direction of gravity shows more of it.
 
         Raises
         ------
         ValueError
-            If it estimates other parameters.
+            If it estimates other parameters, or other combinations of the parameters of bodies.
         """
         if not isinstance(other, Identification) or other.names != self.names:
             raise ValueError("expected an Identification of the same parameters: make both alike")
+        if self.base and other.base:
+            least = ROUNDING * np.abs(self.base.K).max(initial=0.0)
+            alike = self.base.columns == other.base.columns
+            if not alike or not np.allclose(self.base.K, other.base.K, rtol=ROUNDING, atol=least):
+                raise ValueError("expected an Identification of a robot with equal distances of its joints")
         own = zip(self._split(), other._split(), strict=True)
-        merged = np.concatenate([triangle_of(pair).ravel() for pair in own])
+        merged = np.concatenate([np.zeros(0), *(triangle_of(pair).ravel() for pair in own)])
         self._keep(_triangles=merged, rows=self.rows + other.rows)
 
     def _split(self) -> list[np.ndarray]:
         """Return the triangle of every freedom, its torque in the last column."""
         counts = self._samples.counts
-        parts = np.split(self._triangles, np.cumsum(counts**2)[:-1])
+        parts = np.split(self._triangles, np.cumsum(counts**2))[: len(counts)]
         return [part.reshape(count, count) for part, count in zip(parts, counts, strict=True)]
 
     def triangle(self, weights=None) -> np.ndarray:
@@ -183,13 +194,14 @@ class Identification(Sealed):
         p = len(self.names)
         weights = np.ones(self.model.nv) if weights is None else _checked_weights(weights, self.model.nv)
         norms = [np.linalg.norm(R, axis=0) for R in self._split()]
-        least = ABSENT * max(float(own.max()) for own in norms)
+        least = ABSENT * max((float(own[:-1].max(initial=0.0)) for own in norms), default=0.0)
         rows = []
         for weight, felt, R, own in zip(weights, self._samples.felt, self._split(), norms, strict=True):
             part = np.zeros((len(R), p + 1))
+            own[-1] = np.inf  # a torque counts, whatever its size
             part[:, [*felt, p]] = weight * np.where(own > least, R, 0.0)
             rows.append(part)
-        return triangle_of(rows)
+        return triangle_of([np.zeros((1, p + 1)), *rows])
 
     def solve(self, tolerance: float = TOLERANCE) -> Estimate:
         """Return the least-squares estimate of what the samples determine.

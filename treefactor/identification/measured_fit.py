@@ -24,6 +24,7 @@ OVERFITTED, NEGLIGIBLE = (
     2.0,
     0.01,
 )  # held-out residuals above both, the first times that of the fit, have failed
+OPPOSITE = -0.5  # correlation with the torques of the model below which a sign is wrong
 ALL = "all joints"
 UNITS = {"m": "kg", "h": "kg m", "I": "kg m²", "armature": "kg m²"} | {
     "viscous friction": "N m s",
@@ -217,7 +218,10 @@ def fit_measurements(
         used,
         held,
         notes,
-        tuple(_failures(estimate, joints, bodies)),
+        (
+            *_failures(estimate, joints, bodies),
+            *_opposite(measurements.tau, rnea(model, *motion), used, joints),
+        ),
     )
 
 
@@ -333,6 +337,8 @@ def _delays(measurements: Measurements, predicted: np.ndarray, joints: Sequence[
 def _failures(estimate: Estimate, joints: Sequence[JointResidual], bodies) -> list[str]:
     """Return what keeps the result from being used as it is."""
     failures, whole = [], joints[-1]
+    if not whole.torque > 0:
+        failures.append("all measured torques are zero")
     if missing := estimate.not_excited:
         failures.append(f"the motion does not excite {len(missing)} parameters: {'; '.join(missing)}")
     if (worst := max(joints, key=lambda one: np.nan_to_num(one.fit))).fit > 1 or whole.fit > UNEXPLAINED:
@@ -348,3 +354,20 @@ def _failures(estimate: Estimate, joints: Sequence[JointResidual], bodies) -> li
     if bodies is not None and not bodies.converged:
         failures.append("the fit of bodies that can exist did not converge")
     return failures
+
+
+def _opposite(tau: np.ndarray, expected: np.ndarray, used: np.ndarray, joints) -> list[str]:
+    """Return a failure if torques have the opposite sign of those of the model: such fits can be good."""
+    found = []
+    for k, joint in enumerate(joints[:-1]):
+        x, y = tau[used[:, k], k], expected[used[:, k], k]
+        x, y = x - x.mean() if x.size else x, y - y.mean() if y.size else y
+        size, other = np.linalg.norm(x), np.linalg.norm(y)
+        if other > NEGLIGIBLE * size and x @ y < OPPOSITE * size * other:
+            found.append(joint.name)
+    if not found:
+        return []
+    return [
+        f"torques of {', '.join(found)} have the opposite sign of those with the inertias of the model: "
+        "check the signs of torques and positions"
+    ]

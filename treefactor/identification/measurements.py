@@ -10,7 +10,7 @@ from .._util.validation import ReadOnly, as_count, as_number, as_real
 from ..exceptions import ShapeError, TreefactorError
 from ..model.configuration import difference
 from ..model.model import Model, require_model
-from ._coordinates import configurations, coordinate_names, coordinates_of, unwrapped
+from ._coordinates import configurations, coordinate_names, coordinates_of, odd_rotation, unwrapped
 from ._measurement_files import Recording, read_recording
 
 CUTOFF = 50.0, 0.1  # Hz, and share of the sampling rate: the lower one is the default cutoff
@@ -118,7 +118,7 @@ class Measurements(ReadOnly):
         require_model(model)
         arrays = {"t": t, "q": q, "tau": tau, "v": v, "a": a}
         arrays = {kind: as_real(array, kind) for kind, array in arrays.items() if array is not None}
-        return _prepared(model, Recording(arrays, "row", 0), None, cutoff, decimate)
+        return _prepared(model, Recording(arrays), None, cutoff, decimate)
 
     def held_out(self, share: float = 0.3, seconds: float = 0.5) -> np.ndarray:
         """Return which samples to hold out of a fit: blocks in turns, so that both see all of the motion.
@@ -292,13 +292,15 @@ def _checked(model: Model, recording: Recording, place: str) -> dict[str, np.nda
     arrays = dict(recording.arrays)
     count = len(np.atleast_1d(arrays["q"]))
     coordinates = len(coordinate_names(model))
+    if count < 2 <= arrays["q"].ndim:
+        raise TreefactorError(f"{place}expected at least two samples, got {count}")
     if arrays["t"].ndim == 0:
         arrays["t"] = _positive(arrays["t"], "t") * np.arange(count)
     for kind, array in arrays.items():
         widths = {"t": (), "q": (coordinates, model.nq)}.get(kind, (model.nv,))
         if array.shape != (count, *widths[:1]) and array.shape != (count, *widths[-1:]):
             shape = (count, *widths[-1:])
-            raise ShapeError(f"{place}{kind} must have shape {shape}, got {array.shape}", array.shape, shape)
+            raise ShapeError(f"{kind} must have shape {shape}, got {array.shape}", array.shape, shape)
     missing = np.isnan(arrays["tau"]).all(axis=0)
     arrays["tau"] = np.where(missing, 0.0, arrays["tau"])
     for kind, array in arrays.items():
@@ -306,6 +308,10 @@ def _checked(model: Model, recording: Recording, place: str) -> dict[str, np.nda
         if len(faults):
             sample, column = faults[0]
             raise TreefactorError(f"{place}{recording.where(sample)}, entry {column} of {kind} is not finite")
+    if odd := odd_rotation(model, arrays["q"]):
+        raise TreefactorError(
+            f"{place}{recording.where(odd[0])}: the rotation of joint {odd[1]!r} in q must have length 1"
+        )
     if arrays["q"].shape[1] == model.nq:
         arrays["q"] = coordinates_of(model, arrays["q"])
     arrays["q"] = unwrapped(model, arrays["q"])
@@ -315,8 +321,6 @@ def _checked(model: Model, recording: Recording, place: str) -> dict[str, np.nda
 def _even(arrays: dict[str, np.ndarray], recording: Recording, place: str) -> tuple[float, str]:
     """Make the steps of time even in place where they are not; return the step and a note about it."""
     t = arrays["t"]
-    if len(t) < 2:
-        raise TreefactorError(f"{place}expected at least two samples, got {len(t)}")
     steps = np.diff(t)
     if (steps <= 0).any():
         raise TreefactorError(

@@ -30,6 +30,7 @@ POINT = (
 RIDGE = 1e-10  # damping of the linear unknowns, as a share of the norm of their columns
 FIRST_STRENGTH = 0.1  # as a share of the mean squared residual of the prior, four for a body
 EASED = 0.1  # factor of the strength after a step of more than half its length
+ROUNDING = 1e-12  # residual that is rounding, as a share of the largest entry of the target
 INSIDE = 0.999999  # share of the way to the boundary that a step may go
 BISECTIONS = 40
 
@@ -107,7 +108,7 @@ def fit_physical(
     floor : float
         Mass, and second moments in every direction, stay above this share of those of the prior. Below 1.
     tolerance : float
-        Iterations end when a step would reduce the objective by less than this share.
+        Iterations end when a step would reduce the objective by less than this share, or than rounding.
     max_iterations : int
 
     Returns
@@ -304,13 +305,14 @@ def _minimize(problem: _Problem, y: np.ndarray, final: float, tolerance: float, 
     X = np.tile(np.eye(4), (bodies, 1, 1))
     r = problem.residuals(X, y)
     strength = max(final, FIRST_STRENGTH * (r @ r) / max(4 * bodies, 1))
+    least = (ROUNDING * np.abs(problem.target).max(initial=0.0)) ** 2  # where data are exact
     for iteration in range(max_iterations):
         A, r = problem.model(X, y, strength)
         step, change = _step(A, r, 10 * bodies, problem.bounds - y)
         moved = A @ np.concatenate([step, change])
         predicted = r @ r - np.sum((r + moved) ** 2)
         objective = r[:rows] @ r[:rows] + problem.rest + strength * _divergences(X).sum()
-        small = predicted <= tolerance * objective
+        small = predicted <= tolerance * objective + least
         if small and strength == final:
             return X, y, iteration, True
         changes = np.tensordot(step.reshape(bodies, 10), SYMMETRIC, 1)

@@ -7,6 +7,8 @@ import numpy as np
 from .._util.validation import as_number, as_real
 from ..exceptions import ShapeError
 
+ROUNDING = 1e-11  # change of a mean square that is rounding, relative to the torques
+
 
 def slow_rows(v, share: float = 0.01) -> np.ndarray:
     """Return the rows whose velocity is so small that its sign is noise.
@@ -71,7 +73,8 @@ def torque_delay(tau, predicted, step: float) -> np.ndarray:
     best = np.clip(squares.argmin(axis=0), 1, len(squares) - 2)
     before, at, after = (squares[best + k, range(tau.shape[1])] for k in (-1, 0, 1))
     bend = before - 2 * at + after
-    inside = np.divide(before - after, 2 * bend, out=np.full_like(bend, np.nan), where=bend > 0)
+    rounding = ROUNDING * (np.mean(tau**2, axis=0) + np.mean(predicted**2, axis=0))
+    inside = np.divide(before - after, 2 * bend, out=np.full_like(bend, np.nan), where=bend > rounding)
     return (best - len(squares) // 2 + np.clip(inside, -1, 1)) * as_number(step, "step")
 
 
