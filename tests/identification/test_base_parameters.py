@@ -365,3 +365,20 @@ def test_arguments():
         tf.base_parameters(robot("ur5_robot"), snap=-1.0)
     with pytest.raises(tf.ShapeError, match=r"x must have shape \(..., 66\)"):
         tf.base_parameters(robot("ur5_robot")).values(np.zeros(60))
+
+
+def test_base_parameters_of_a_model_are_those_of_its_columns():
+    """A model gives the parameters and rotor inertias that the columns name; another robot is refused."""
+    rod = tf.Inertia(1.0, [0.1, 0, -0.5], np.diag([0.1, 0.1, 0.02]))
+    shoulder = tf.Joint("shoulder", "revolute", axis=[0, 1, 0], inertia=rod, armature=0.3)
+    elbow = tf.Joint("elbow", "revolute", 0, p=[0, 0, 0.5], axis=[1, 0, 0], inertia=rod, armature=0.2)
+    model = tf.Model([shoulder, elbow])
+    for armature, rotors in ((True, [0.3, 0.2]), (False, [])):
+        base = tf.base_parameters(model, armature)
+        assert np.array_equal(base.values(model), base.values([*model.parameters.ravel(), *rotors]))
+        assert repr(base) == f"<BaseParameters: {base.count} of {len(base.columns)} parameters>"
+        with pytest.raises(tf.InvalidModelError, match="no m of elbow"):
+            base.values(tf.Model([shoulder]))
+    base = tf.base_parameters(model)
+    with pytest.raises(tf.ShapeError, match=r"shape \(\.\.\., 22\), .* or be a Model"):
+        base.values(model.parameters)

@@ -66,7 +66,7 @@ def test_weight_and_offset_of_a_slow_lift_are_one_column():
     fit.add(q, v, 0 * v, tf.rnea(model, q, v, 0 * v) + 3.0)
     estimate = fit.solve()
     assert estimate.not_excited == ("m of lift", "offset of lift")
-    assert estimate.directions == ("offset of lift - 0.101937 m of lift",)
+    assert estimate.unfelt == ("offset of lift - 0.101937 m of lift",)
     np.testing.assert_allclose(estimate.predict(q, v, 0 * v), 2.0 * 9.81 + 3.0)
     assert np.isnan(estimate.predict(q, v, 1 + 0 * v)).all()
     a = np.random.default_rng(0).normal(size=v.shape)
@@ -134,7 +134,7 @@ def test_fewer_rows_than_columns_leave_parameters_open(ur5):
     fit.add(*samples(ur5, 3, 3))
     estimate = fit.solve()
     assert estimate.rank <= 18
-    assert len(estimate.unfelt) == 58 - estimate.rank
+    assert len(estimate.null) == 58 - estimate.rank
     assert np.isnan(estimate.values).any()
     assert np.isnan(estimate.standard_deviations).all()
 

@@ -107,7 +107,7 @@ class SampleRows(Sealed):
         return places
 
     def validated(self, samples: dict[str, object], extra) -> tuple[list[np.ndarray], np.ndarray]:
-        """Return q (N, nq), v, a and others (N, nv) and the further columns (N, nv, count), or raise."""
+        """Return q (N, nq), v, a and others (N, nv) and the extra columns (N, nv, count), or raise."""
         arrays = []
         for name, values in samples.items():
             array = as_real(values, name)
@@ -124,7 +124,7 @@ class SampleRows(Sealed):
         further = np.zeros((*shape[:2], 0)) if extra is None else as_real(extra, "extra")
         further = further[None] if further.ndim == 2 else further
         if further.shape != shape:
-            what = f"entries of {', '.join(self.extra)}" if self.extra else "no further columns"
+            what = f"entries of {', '.join(self.extra)}" if self.extra else "no extra columns"
             raise ShapeError(
                 f"expected extra of shape {shape}, {what}; got {np.shape(extra)}", further.shape, shape
             )

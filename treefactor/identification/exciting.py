@@ -9,6 +9,7 @@ from typing import NamedTuple
 import numpy as np
 from scipy.linalg import null_space
 from scipy.optimize import minimize
+from scipy.special import expit
 
 from .._util.validation import Array, ReadOnly, as_count, as_number, as_real, require_finite
 from ..exceptions import InvalidModelError, ShapeError
@@ -124,7 +125,7 @@ class _Family:
             largest = np.minimum(
                 (upper - lower) / (2.0 * half), np.minimum(velocity / speed, acceleration / push)
             )
-        amplitude = largest / (1.0 + np.exp(-z[..., -2]))
+        amplitude = largest * expit(z[..., -2])
         space = (upper - lower) / 2.0 - amplitude * half
         middle = amplitude * (high + low) / 2.0
         return amplitude[..., None] * shape, (lower + upper) / 2.0 - middle + space * np.tanh(z[..., -1])

@@ -29,10 +29,10 @@ class Identification(Sealed):
 
     Samples are not stored. The state is one triangle R_k for every freedom k, with
     ``R_k^T R_k = [Y_k, tau_k]^T [Y_k, tau_k]``, updated by Householder reflections: normal equations would
-    lose half of the digits. A freedom feels only the bodies that it carries and its own friction, so that
-    these triangles together cost less than a common one (half of the operations for the base parameters of an
-    arm with six joints, a quarter with friction), and any weights of the freedoms can be chosen when the
-    problem is solved.
+    lose half of the digits. The torque of a freedom depends on the bodies that it carries and on its own
+    friction, so that these triangles together cost less than a common one (half of the operations for the
+    base parameters of an arm with six joints, a quarter with friction), and any weights of the freedoms can
+    be chosen when the problem is solved.
 
     Parameters
     ----------
@@ -43,10 +43,10 @@ class Identification(Sealed):
         Any of "inertia", "armature", "viscous", "dry", "offset".
     weights : array_like, shape (nv,), optional
         By which the rows of every freedom are multiplied: one over the standard deviation of its torque; 0
-        leaves a freedom out. By default one over the deviation of the residual of a first solution with equal
-        weights.
+        leaves a freedom out. By default one over the root mean square of its residual in a first solution
+        with equal weights.
     extra : sequence of str, optional
-        Names of further columns, such as couplings of motors; `add` takes their entries.
+        Names of extra columns, such as couplings of motors; `add` takes their entries.
 
     Attributes
     ----------
@@ -128,7 +128,7 @@ class Identification(Sealed):
             Rows to use. Leave out what is not measured, and rows whose velocity is so small that its sign is
             noise if there is dry friction: see `identification.slow_rows`.
         extra : array_like, shape (N, nv, count), optional
-            Entries of the further columns.
+            Entries of the extra columns, in the order of their names.
 
         Raises
         ------
@@ -276,11 +276,11 @@ class Identification(Sealed):
         if isinstance(estimate, PhysicalEstimate):
             return self._residuals(estimate.values)
         unknown = np.zeros(self.model.nv, dtype=bool)
-        if len(estimate.unfelt):
+        if len(estimate.null):
             for k, (felt, R) in enumerate(zip(self._samples.felt, self._split(), strict=True)):
                 rows = np.zeros((len(R), len(self.names)))
                 rows[:, felt] = R[:, :-1]
-                unknown[k] = estimate.felt_by(rows).any()
+                unknown[k] = estimate.leaves_open(rows).any()
         return self._residuals(estimate.solution, unknown)
 
     def _residuals(self, values: np.ndarray, unknown=False) -> Residuals:
@@ -311,7 +311,7 @@ class Identification(Sealed):
             standard_deviations=deviation * found.deviations,
             rank=found.rank,
             cond=found.cond,
-            unfelt=found.unfelt,
+            null=found.null,
             residuals=self._residuals(found.values),
             rows=self.rows.copy(),
             weights=weights,

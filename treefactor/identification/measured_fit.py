@@ -40,7 +40,7 @@ class FittedParameter(NamedTuple):
     Attributes
     ----------
     name, unit : str
-    value, deviation : float
+    value, standard_deviation : float
         Least-squares estimate and its standard deviation; NaN where the motion does not excite it.
     bodies : float
         Of the fitted bodies that can exist; NaN without these.
@@ -55,7 +55,7 @@ class FittedParameter(NamedTuple):
     name: str
     unit: str
     value: float
-    deviation: float
+    standard_deviation: float
     bodies: float
     before: float
 
@@ -229,7 +229,7 @@ def _of(model: Model, measurements: Measurements, columns: Sequence[str], rows: 
 
 def _at(estimate: Estimate, values: np.ndarray) -> Estimate:
     """Return an estimate that predicts torques at other values, all of them known."""
-    return replace(estimate, solution=values, unfelt=np.zeros((0, len(values))))
+    return replace(estimate, solution=values, null=np.zeros((0, len(values))))
 
 
 def _before(model: Model, measurements: Measurements, columns: Sequence[str], rows: np.ndarray) -> np.ndarray:
@@ -264,7 +264,7 @@ def _parameters(model: Model, identification, estimate: Estimate, bodies) -> tup
     """Return the estimated parameters beside those of the model and of the bodies."""
     before, found = {}, {}
     if (base := identification.base) is not None:
-        before = dict(zip(base.names, base.values(_standard(model, base)).tolist(), strict=True))
+        before = dict(zip(base.names, base.values(model).tolist(), strict=True))
     if bodies is not None:
         found = dict(zip(bodies.names, bodies.values.tolist(), strict=True))
     linear = _linear_freedoms(model)
@@ -275,14 +275,6 @@ def _parameters(model: Model, identification, estimate: Estimate, bodies) -> tup
             *(found.get(name, np.nan), before.get(name, np.nan)),
         )
         for name, value, deviation in given
-    )
-
-
-def _standard(model: Model, base) -> np.ndarray:
-    """Return the parameters of all bodies and the rotor inertias that base parameters combine."""
-    rotors = {f"armature of {joint.name}": joint.armature[0] for joint in model.joints}
-    return np.array(
-        [*model.parameters.ravel(), *(rotors[name] for name in base.columns[10 * model.njoints :])]
     )
 
 
@@ -311,7 +303,8 @@ def _notes(measurements: Measurements, used, held, predicted) -> list[str]:
         notes.append("nothing was held out: the residual of the fit does not show how well it predicts")
     if unknown := int((used & np.isnan(predicted)).sum()):
         notes.append(
-            f"{unknown} torques cannot be predicted: they feel what the fitted samples do not excite"
+            f"{unknown} torques cannot be predicted: they depend on parameters that the samples of the fit "
+            "do not excite"
         )
     return notes
 

@@ -197,7 +197,7 @@ class PayloadIdentification(Sealed):
             tuple(f"{name} of {self.joint}" for name, is_unknown in unknown if is_unknown),
             found.rank,
             found.cond,
-            found.residual / np.sqrt(max(self._count, 1)),
+            float(found.residual / np.sqrt(max(self._count, 1))),
         )
 
 

@@ -71,7 +71,7 @@ def _whisker(one: FittedParameter) -> dict | None:
     """Return the places, 0 to 100, of value, deviation and value of the file on a common scale."""
     if math.isnan(one.value) or math.isnan(one.before):
         return None
-    reach = SPREAD * (0.0 if math.isnan(one.deviation) else one.deviation)
+    reach = SPREAD * (0.0 if math.isnan(one.standard_deviation) else one.standard_deviation)
     ends = 0.0, one.before, one.value - reach, one.value + reach
     low, high = min(ends), max(ends)
     scale = 100 / (high - low) if high > low else 0.0
