@@ -202,3 +202,35 @@ def test_filters_that_differ_show_in_residuals(motion):
         relative.append(fit.solve().residuals.relative)
     assert relative[0] < 0.01
     assert relative[1] > 3 * relative[0]
+
+
+def test_rounded_angles_do_not_make_parameters_with_snapped_base():
+    """An angle of 1.5708 separates an armature that no torque shows, unless the base parameters snap it."""
+    body = tf.Inertia(2.0, [0.1, 0.05, 0.2], np.diag([0.03, 0.04, 0.05]))
+    c, s = np.cos(1.5708), np.sin(1.5708)
+    shoulder = tf.Joint("shoulder", "revolute", axis=[0, 0, 1], inertia=body)
+    turned = np.array([[1, 0, 0], [0, c, -s], [0, s, c]])
+    elbow = tf.Joint("elbow", "revolute", 0, R=turned, axis=[0, 0, 1], inertia=body, armature=0.2)
+    model = tf.Model([shoulder, elbow])
+    rng = np.random.default_rng(0)
+    q, v, a = rng.normal(size=(3, 500, 2))
+    tau = tf.rnea(model, q, v, a) + 0.01 * rng.normal(size=(500, 2))
+    base = tf.base_parameters(model, snap=1e-5)
+    estimates = []
+    for given in (None, base):
+        fit = tf.Identification(model, ("inertia", "armature"), base=given)
+        fit.add(q, v, a, tau)
+        estimates.append(fit.solve())
+    assert estimates[0].standard_deviations.max() > 10.0
+    assert estimates[0].cond > 1e4
+    error = np.abs(estimates[1].values - base.values(model))
+    assert estimates[1].cond < 100.0
+    assert (error < 5 * estimates[1].standard_deviations).all()
+
+
+def test_base_parameters_must_be_those_of_the_columns(ur5):
+    """Base parameters of another robot, or of other columns, are refused."""
+    with pytest.raises(ValueError, match="with inertia, got <BaseParameters"):
+        tf.Identification(ur5, ("inertia",), base=tf.base_parameters(ur5))
+    with pytest.raises(TypeError, match="base must be BaseParameters, got str"):
+        tf.Identification(ur5, base="base")

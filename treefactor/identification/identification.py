@@ -10,7 +10,7 @@ from ..model.model import Model, require_model
 from ._least_squares import Solution, solve, triangle_of
 from ._sample_rows import SampleRows, require_usable
 from .base_parameters import BaseParameters, base_parameters
-from .columns import KINDS, chosen
+from .columns import KINDS, chosen, column_names
 from .estimate import Estimate, PhysicalEstimate, Residuals
 from .physical import fit_physical
 
@@ -47,6 +47,10 @@ class Identification(Sealed):
         with equal weights.
     extra : sequence of str, optional
         Names of extra columns, such as couplings of motors; `add` takes their entries.
+    base : BaseParameters, optional
+        By default ``base_parameters(model, "armature" in columns)``. Angles in a URDF are rounded: 1.5708
+        makes a parameter of what no torque shows, with a value and a standard deviation of hundreds. Pass
+        ``base_parameters(model, snap=1e-5)`` then; `BaseParameters.sensitive` names such parameters.
 
     Attributes
     ----------
@@ -89,11 +93,13 @@ class Identification(Sealed):
     _samples: SampleRows
     _triangles: np.ndarray
 
-    def __init__(self, model: Model, columns=KINDS, weights=None, extra=()):
+    def __init__(
+        self, model: Model, columns=KINDS, weights=None, extra=(), base: BaseParameters | None = None
+    ):
         require_model(model)
         columns, extra = chosen(columns), tuple(extra)
         weights = None if weights is None else _checked_weights(weights, model.nv)
-        base = base_parameters(model, "armature" in columns) if "inertia" in columns else None
+        base = _checked_base(model, columns, base)
         samples = SampleRows(model, columns, base, extra)
         self._keep(
             model=model,
@@ -319,6 +325,22 @@ class Identification(Sealed):
             scale=np.where(norms > 0, norms, 1.0),
             _rows=self._samples,
         )
+
+
+def _checked_base(model: Model, columns: tuple[str, ...], base) -> BaseParameters | None:
+    """Return the base parameters of the columns, None without inertias, or raise TypeError or ValueError."""
+    if "inertia" not in columns:
+        return None
+    if base is None:
+        return base_parameters(model, "armature" in columns)
+    if not isinstance(base, BaseParameters):
+        raise TypeError(f"base must be BaseParameters, got {type(base).__name__}")
+    kinds = tuple(kind for kind in columns if kind in ("inertia", "armature"))
+    if base.columns != column_names(model, kinds):
+        raise ValueError(
+            f"expected the base parameters of this model with {' and '.join(kinds)}, got {base!r}"
+        )
+    return base
 
 
 def _checked_weights(weights, nv: int) -> np.ndarray:

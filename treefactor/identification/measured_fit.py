@@ -12,6 +12,7 @@ from .._util.validation import ReadOnly
 from ..dynamics import rnea
 from ..exceptions import TreefactorError
 from ..model.model import Model, require_model
+from .base_parameters import BaseParameters
 from .columns import KINDS
 from .estimate import Estimate
 from .identification import Identification
@@ -140,6 +141,7 @@ def fit_measurements(
     block: float = 0.5,
     slow_share: float = 0.01,
     physical: bool = False,
+    base: BaseParameters | None = None,
 ) -> MeasuredFit:
     """Fit parameters to blocks of a motion in turns, and predict the torques of the blocks between them.
 
@@ -157,6 +159,8 @@ def fit_measurements(
         the sign of their velocity is noise.
     physical : bool
         Also fit bodies that can exist.
+    base : BaseParameters, optional
+        As for `Identification`; ``base_parameters(model, snap=1e-5)`` for a URDF with rounded angles.
 
     Returns
     -------
@@ -190,7 +194,7 @@ def fit_measurements(
     fitted = used & ~held[:, None]
     if not fitted.any():
         raise TreefactorError("no torque is left to fit: hold out less, or leave out fewer slow rows")
-    identification = _of(model, measurements, columns, fitted)
+    identification = _of(model, measurements, columns, fitted, base)
     estimate = identification.solve()
     motion = measurements.q, measurements.v, measurements.a
     predicted = estimate.predict(*motion)
@@ -220,9 +224,11 @@ def fit_measurements(
     )
 
 
-def _of(model: Model, measurements: Measurements, columns: Sequence[str], rows: np.ndarray) -> Identification:
+def _of(
+    model: Model, measurements: Measurements, columns: Sequence[str], rows: np.ndarray, base=None
+) -> Identification:
     """Return an identification with these rows."""
-    found = Identification(model, columns)
+    found = Identification(model, columns, base=base)
     found.add(measurements.q, measurements.v, measurements.a, measurements.tau, mask=rows)
     return found
 
