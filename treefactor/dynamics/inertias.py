@@ -11,7 +11,6 @@ from .._util.validation import Sealed, aligned, as_array, as_real, require_finit
 from ..exceptions import DtypeError, InvalidModelError, NonFiniteError, ShapeError
 from ..model._model_parameters import rotors_of
 from ..model.frames import body_number
-from ..model.inertia import Inertia
 from ..model.model import Model, require_model
 from ..model.parameters import PARAMETERS, faults, moved_parameters
 from .bodies import layout_of, sets_of, turned_parameters
@@ -156,11 +155,11 @@ class Inertias(Sealed):
         ----------
         rows : int, slice, array_like of int or bool, tuple of these, or None
             Sets to change, as an index into the axes of `sets`; None: all.
-        joint : str, int or None
-            A joint or its body, by name or number; None: all joints.
+        joint : str, int, sequence of these, or None
+            A joint or its body, by name or number, or several; None: all joints.
         pi : Inertia or array_like, shape (..., 10)
-            In the axes of the joint. The leading axes broadcast to the chosen sets, then (if joint is None)
-            the joints.
+            In the axes of the joint. The leading axes broadcast to the chosen sets, then (unless one joint is
+            chosen) the joints.
 
         Raises
         ------
@@ -185,7 +184,8 @@ class Inertias(Sealed):
         rows, joint
             As for `set`.
         factor : float or array_like
-            Broadcasts to the chosen sets, then (if joint is None) the joints.
+            Broadcasts to the chosen sets, then (unless one joint is chosen) the joints: one factor for every
+            set has shape (sets, 1) there.
 
         Raises
         ------
@@ -203,9 +203,9 @@ class Inertias(Sealed):
         ----------
         rows, joint
             As for `set`.
-        payload : Inertia or array_like, shape (..., 10)
-            In the axes of the joint, about its origin: see `Inertia.moved` and `moved_parameters`. Zero
-            removes a payload. The leading axes broadcast as those of ``pi`` of `set`.
+        payload : Inertia, Payload or array_like, shape (..., 10)
+            In the axes of the joint, about its origin: see `Inertia.moved` and `moved_parameters`.
+            ``Inertia()`` removes a payload. The leading axes broadcast as those of ``pi`` of `set`.
 
         Raises
         ------
@@ -244,21 +244,29 @@ class Inertias(Sealed):
                 raise IndexError(f"rows do not fit sets of shape {numbers.shape}: {error}") from None
         if joint is None:
             return np.asarray(numbers)[..., None], np.arange(self.model.njoints)
+        if isinstance(joint, list | tuple | np.ndarray):
+            return np.asarray(numbers)[..., None], np.array([self._number(one) for one in joint], dtype=int)
+        return np.asarray(numbers), self._number(joint)
+
+    def _number(self, joint) -> int:
+        """Return the number of a joint."""
         number = body_number(self.model, joint, "joint")
         if number < 0:
             raise InvalidModelError(f"expected a joint, got {joint!r}: the base has no parameters")
-        return np.asarray(numbers), number
+        return number
 
     def _broadcast(self, values, at: tuple, name: str, tail: tuple[int, ...]) -> np.ndarray:
         """Return numbers for the chosen sets and joints."""
-        values = as_real(values.parameters if isinstance(values, Inertia) else values, name)
+        values = as_real(getattr(values, "parameters", values), name)
         shape = (*np.broadcast_shapes(*map(np.shape, at)), *tail)
         try:
             if values.shape[values.ndim - len(tail) :] == tail:
                 return np.broadcast_to(values, shape)
         except ValueError:
             pass
-        raise ShapeError(f"{name} must broadcast to shape {shape}, got {values.shape}", values.shape, shape)
+        axes = f"({', '.join(['chosen sets', *['joints'] * np.ndim(at[1]), *map(str, tail)])})"
+        text = f"{name} must broadcast to shape {shape}, {axes}, got {values.shape}"
+        raise ShapeError(text, values.shape, shape)
 
     def _change(self, at: tuple, factor: np.ndarray | None, payload: np.ndarray | None) -> None:
         """Store multiples of the original parameters and payloads; None: those of before."""
@@ -279,7 +287,7 @@ class Inertias(Sealed):
         rows, joints = at[0][..., None], at[1]
         layout = layout_of(self.model)
         columns = 10 * layout.massive[joints][..., None] + np.arange(10)
-        whole = np.ndim(joints) == 1
+        whole = np.array_equal(joints, np.arange(self.model.njoints))
         turned = turned_parameters(layout, pi) if whole else moved_parameters(pi, layout.axes[joints])
         if self._constants.ndim == 3:
             self._constants[rows // LANES, columns, rows % LANES] = turned
