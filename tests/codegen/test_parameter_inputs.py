@@ -252,3 +252,12 @@ def test_models_and_inertias_give_their_parameters():
     stranger = tf.Model([tf.Joint("slide", "prismatic", axis=[0, 1, 0], inertia=rod)])
     with pytest.raises(tf.CodegenError, match="has joints slide; the program has hinge"):
         program.parameters(stranger)
+
+
+def test_ten_numbers_of_every_joint_are_no_input():
+    """Kernels name the method that makes their input, where they receive what that method takes."""
+    robot = model("ur5")
+    kernels = tf.compile(robot, "crba", parameters="base")
+    q, _, _ = states(robot, 1)
+    with pytest.raises(tf.ShapeError, match=r"as program\.parameters\(pi\) returns it, got \(6, 10\)"):
+        kernels.crba(q, robot.parameters)
