@@ -102,7 +102,7 @@ def test_a_payload_that_was_taken_off_is_negative(name):
     assert np.allclose(
         tf.rnea(heavy.with_parameters(parameters), q, v, a), tf.rnea(model, q, v, a), atol=1e-9
     )
-    with pytest.raises(InvalidModelError, match=r"carries 1\.5 kg less than its model says"):
+    with pytest.raises(InvalidModelError, match=r"carries 1\.5 kg less than in its model"):
         payload.inertia  # noqa: B018
 
 

@@ -17,7 +17,7 @@ from .common import DISAGREE, on_floating_base
 
 
 def run_identify(options: argparse.Namespace) -> int:
-    """Print what measured torques tell about a robot; return 1 if parameters or predictions failed."""
+    """Print parameters estimated from measured torques; return 1 if parameters or predictions failed."""
     robot = robots.find(options.robot, on_floating_base(options))
     if options.urdf and robot.is_mjcf:
         raise TreefactorError(f"--urdf writes a URDF like the one it reads, and {robot.path} is an MJCF")

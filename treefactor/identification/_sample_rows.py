@@ -33,7 +33,8 @@ class SampleRows(Sealed):
     felt : list of ndarray of intp
         By freedom, the parameters of its columns.
     places : list of dict
-        By parameter, the freedoms that feel it and the place of its column in each, as in `entries`.
+        By parameter, the freedoms whose torques depend on it and the place of its column in each, as in
+        `entries`.
     rotors, ratios : ndarray
         Freedom and factor of every armature column.
     counts, entries, uses : ndarray of intp
@@ -85,7 +86,7 @@ class SampleRows(Sealed):
         return dict(zip((*sizes, "extra"), starts, strict=True))
 
     def _places(self, own: tuple[str, ...]) -> list[dict[int, int]]:
-        """Return for every parameter the freedoms that feel it, and the place of its column in each."""
+        """Return for every parameter the freedoms whose torques depend on it, and its column in each."""
         first = self._starts()
         freedoms, joints = regressor_pattern(self.model)
         places: list[dict[int, int]] = []

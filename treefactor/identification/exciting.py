@@ -171,7 +171,7 @@ def exciting_motion(
     iterations: int = 50,
     progress: bool = False,
 ) -> ExcitingMotion:
-    """Search a motion of an arm within limits from which the base parameters can be found best.
+    """Find the motion of an arm within limits that determines its base parameters best.
 
     Parameters
     ----------
@@ -208,7 +208,7 @@ def exciting_motion(
     -----
     Least condition number of the regressor, columns scaled to unit norm, at 16 times for every harmonic, by
     L-BFGS with finite differences in a batch: about 4 s for 6 joints, 15 s for 9. Fourier series: Swevers et
-    al. (1997), Optimal robot excitation and identification. Self-collisions are not looked at.
+    al. (1997), Optimal robot excitation and identification. Self-collisions are not checked.
 
     Examples
     --------

@@ -219,12 +219,12 @@ class Identification(Sealed):
         return self._estimate(found, weights, np.linalg.norm(triangle[:, :-1], axis=0))
 
     def physical(self, prior=None, strength: float = 10.0, floor: float = 1e-3) -> PhysicalEstimate:
-        """Return parameters of bodies that can exist, near a prior where the samples leave them open.
+        """Return physically consistent parameters, near a prior where the samples leave them open.
 
         Parameters
         ----------
         prior : Model, optional
-            Its parameters are those of the pull and of the start; by default the model.
+            Its parameters are the start, and regularize the fit; by default the model.
         strength, floor : float
             As for `fit_physical`.
 

@@ -158,7 +158,7 @@ def fit_measurements(
         Rows of freedoms below this share of their largest speed are left out if dry friction is estimated:
         the sign of their velocity is noise.
     physical : bool
-        Also fit bodies that can exist.
+        Also fit bodies that can exist: physically consistent parameters, see `Identification.physical`.
     base : BaseParameters, optional
         As for `Identification`; ``base_parameters(model, snap=1e-5)`` for a URDF with rounded angles.
 

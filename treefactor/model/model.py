@@ -235,7 +235,10 @@ class Model(Sealed):
 
     @cached_property
     def parameters(self) -> np.ndarray:
-        """Return the inertial parameters of all joints' bodies, in the axes of the joints."""
+        """Return the inertial parameters of all joints' bodies, in the axes of the joints.
+
+        Shape (njoints, 10), in the order of `Inertia.parameters`. Read-only: copy the array to change it.
+        """
         return changes.parameters_of_joints(self.joints)
 
     @cached_property

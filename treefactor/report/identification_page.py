@@ -52,13 +52,13 @@ def _finite(*values: float) -> float:
 
 
 def _groups(parameters: Iterable[FittedParameter]) -> list[tuple[str, list[FittedParameter]]]:
-    """Return the parameters by kind: of bodies, rotor inertias, friction, offsets and others."""
+    """Return the parameters by kind: inertias of bodies, rotor inertias, friction, offsets and others."""
     kinds = {"armature of ": "rotor inertia", "viscous friction of ": "viscous friction"}
     kinds |= {"dry friction of ": "dry friction", "offset of ": "offset"}
     found: dict[str, list[FittedParameter]] = {}
     for one in parameters:
         start = next((start for start in kinds if one.name.startswith(start) and " + " not in one.name), "")
-        found.setdefault(kinds.get(start, "bodies"), []).append(one)
+        found.setdefault(kinds.get(start, "inertias"), []).append(one)
     return list(found.items())
 
 
