@@ -234,3 +234,37 @@ def test_base_parameters_must_be_those_of_the_columns(ur5):
         tf.Identification(ur5, ("inertia",), base=tf.base_parameters(ur5))
     with pytest.raises(TypeError, match="base must be BaseParameters, got str"):
         tf.Identification(ur5, base="base")
+
+
+def test_a_mask_of_freedoms_serves_all_samples(ur5):
+    """A mask of shape (nv,) leaves freedoms out of every sample."""
+    parts = [tf.Identification(ur5, ("inertia",)) for _ in range(2)]
+    data, mask = samples(ur5, 0, 50), np.arange(6) != 2
+    parts[0].add(*data, mask=mask)
+    parts[1].add(*data, mask=np.tile(mask, (50, 1)))
+    assert parts[0].rows.tolist() == [50, 50, 0, 50, 50, 50]
+    np.testing.assert_array_equal(parts[0].triangle(), parts[1].triangle())
+
+
+def test_names_of_other_parameters_are_refused(ur5):
+    """A name that is not a parameter raises an error with those that are similar."""
+    fit = tf.Identification(ur5, ("viscous",))
+    fit.add(*samples(ur5, 0, 50))
+    with pytest.raises(ValueError, match="did you mean 'viscous friction of elbow_joint'"):
+        fit.solve().value_of("viscous friction of elbow")
+
+
+@pytest.mark.parametrize("argument", range(6))
+def test_the_memory_order_of_arguments_has_no_influence(ur5, argument):
+    """An array in Fortran's order, or a slice, gives the triangle of its contiguous copy."""
+    rng = np.random.default_rng(0)
+    given = [*samples(ur5, 0, 50), rng.random((50, 6)) < 0.7, rng.normal(size=(50, 6, 1))]
+    spread = np.zeros((100, *given[argument].shape[1:]), given[argument].dtype)
+    spread[::2] = given[argument]
+    found = []
+    for other in (given[argument], np.asfortranarray(given[argument]), spread[::2]):
+        fit = tf.Identification(ur5, extra=("coupling",))
+        fit.add(*given[:argument], other, *given[argument + 1 :])
+        found.append(fit.triangle())
+    np.testing.assert_array_equal(found[1], found[0])
+    np.testing.assert_array_equal(found[2], found[0])

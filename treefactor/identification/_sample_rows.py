@@ -158,7 +158,7 @@ class SampleRows(Sealed):
         tau = (tau if mask is None else np.where(mask, tau, 0.0)) - self.known(q, v, a)
         use = np.ones((1, self.model.nv)) if mask is None else mask.astype(float)
         function = compiled_function(self.model, Regressor, ("lanes", INERTIA)) if self.base else None
-        parts = self.parts(v, a, tau, use, extra)
+        parts = tuple(map(np.ascontiguousarray, self.parts(v, a, tau, use, extra)))
         bad = update(function, (q, v, a), parts, len(q), self.counts, self.entries, self.uses, triangles)
         if bad >= 0:
             rnea(self.model, q[bad], v[bad], a[bad])

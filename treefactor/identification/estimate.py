@@ -6,12 +6,20 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from .._util.messages import similar
 from .._util.validation import ReadOnly
 from ..model.model import Model
 from ._combinations import combination
 from ._sample_rows import SampleRows
 
 FELT = 1e-9  # share of a row, columns scaled, along a direction of null that makes its torque unknown
+
+
+def _value_of(name: str, names: tuple[str, ...], values: np.ndarray) -> float:
+    """Return the value of a name, or raise ValueError."""
+    if name not in names:
+        raise ValueError(f"{name!r} is not one of the parameters{similar(name, names)}")
+    return float(values[names.index(name)])
 
 
 @dataclass(frozen=True, eq=False)
@@ -141,8 +149,8 @@ class Estimate(ReadOnly):
         return np.abs(scaled @ directions.T).max(axis=-1) > FELT * np.linalg.norm(scaled, axis=-1)
 
     def value_of(self, name: str) -> float:
-        """Return the value of one parameter by its name."""
-        return float(self.values[self.names.index(name)])
+        """Return the value of one parameter by its name, one of `names`; ValueError for another one."""
+        return _value_of(name, self.names, self.values)
 
     def report(self) -> str:
         """Return a table of values, standard deviations and residuals as text."""
@@ -209,5 +217,5 @@ class PhysicalEstimate(ReadOnly):
         return f"<PhysicalEstimate of {self.model.name!r}: {len(self.names)} parameters, {share}>"
 
     def value_of(self, name: str) -> float:
-        """Return the value of one parameter by its name."""
-        return float(self.values[self.names.index(name)])
+        """Return the value of one parameter by its name, one of `names`; ValueError for another one."""
+        return _value_of(name, self.names, self.values)

@@ -130,9 +130,10 @@ class Identification(Sealed):
         tau : array_like, shape (N, nv) or (nv,)
             Torques measured at the joints, N m or N. For a floating base the force on the base is measured,
             too: zero in flight; otherwise leave its six rows out.
-        mask : array_like of bool, shape (N, nv), optional
-            Rows to use. Leave out what is not measured, and rows whose velocity is so small that its sign is
-            noise if there is dry friction: see `identification.slow_rows`.
+        mask : array_like of bool, shape (N, nv) or (nv,), optional
+            Rows to use; with shape (nv,) of every sample. Leave out what is not measured, and rows whose
+            velocity is so small that its sign is noise if there is dry friction: see
+            `identification.slow_rows`.
         extra : array_like, shape (N, nv, count), optional
             Entries of the extra columns, in the order of their names.
 
@@ -353,9 +354,10 @@ def _checked_weights(weights, nv: int) -> np.ndarray:
 
 def _checked_mask(mask, shape: tuple[int, ...]) -> np.ndarray:
     """Return the mask with axes (N, nv), or raise DtypeError or ShapeError."""
-    mask = np.atleast_2d(as_array(mask, "mask"))
+    mask = as_array(mask, "mask")
     if mask.dtype != bool:
         raise DtypeError(f"expected a mask of bool, True for rows to use, got {mask.dtype}", mask.dtype)
-    if mask.shape != shape:
-        raise ShapeError(f"expected a mask of shape {shape}, got {mask.shape}", mask.shape, shape)
-    return mask
+    if mask.shape not in (shape, shape[1:]):
+        text = f"expected a mask of shape {shape} or {shape[1:]}, got {mask.shape}"
+        raise ShapeError(text, mask.shape, shape)
+    return np.broadcast_to(mask, shape)
