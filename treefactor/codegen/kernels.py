@@ -34,8 +34,8 @@ from .derivative_calls import KINDS, DerivativeCalls
 from .failures import require_pivots
 from .loop_calls import LoopCalls
 from .parameter_calls import ParameterCalls
+from .program.names import PI, is_solved, name_of
 from .program.names import SOLVED as SOLVED
-from .program.names import is_solved, name_of
 from .program.program import Program
 from .results import Part, layouts_of, result_array
 from .rollouts import Motions, motions_of
@@ -384,7 +384,7 @@ class ParameterKernels(ParameterCalls, Kernels):  # type: ignore[misc]  # the si
 
     def _general_path(self, name: str, arguments: tuple, *others):
         """Raise ShapeError if ``pi`` is not what `Program.parameters` returns; else evaluate."""
-        size, shape = self.program.parameter_map.size, shape_of(arguments[-1])
+        size, shape = dict(self.program.functions[name].inputs)[PI], shape_of(arguments[-1])
         if shape and shape[-1] != size:
             text = f"pi must have shape (..., {size}), as program.parameters(pi) returns it, got {shape}"
             raise ShapeError(text, shape, (size,))
