@@ -132,6 +132,7 @@ measure: $(READY)
 	$(BIN)/python docs/measure_constraints.py
 	$(BIN)/python docs/measure_frameworks.py
 	$(BIN)/python docs/measure_from_pinocchio.py
+	$(BIN)/python docs/measure_parameters.py
 	$(BIN)/python docs/measure_controllers.py
 	$(BIN)/python docs/speed.py
 

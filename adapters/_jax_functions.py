@@ -59,6 +59,12 @@ class ProgramMap:
         if self.motion is None and self.generated not in kernels.program.functions:
             known = ", ".join(kernels.program.functions)
             raise CodegenError(f"{self.generated!r} was not generated, only {known}")
+        generated = kernels.program.functions.get(self.generated)
+        if generated and "pi" in dict(generated.inputs):
+            raise CodegenError(
+                f"{self.generated!r} was generated with parameters as inputs, which JAX cannot pass: pass "
+                "the model, and the parameters as inertias"
+            )
 
     def run(self, inputs, outputs) -> None:
         """Compute outputs (batch, ...) from inputs (batch, ...)."""
@@ -97,16 +103,17 @@ def _make(name: str, given: Model | Kernels, options: dict) -> Function:
     arrays, manifold = array_function(name, model, **options), Manifold(model, jnp)
     value = None
     if isinstance(given, Kernels) and name not in OF_MODELS:
-        if options.get("fext"):
-            raise CodegenError("programs have no external forces: pass the model to use fext")
+        for key, words in (("fext", "external forces"), ("inertias", "inertias as inputs")):
+            if options.get(key):
+                raise CodegenError(f"programs have no {words} inside JAX: pass the model to use {key}")
         value = ProgramMap(given, arrays)
     _try(value or arrays.map("value"))
     tangent = None
     if name in TEXTS:
         tangent = tangent_of_text(getattr(manifold, name))
     elif name in MOTIONS:
-        forces = {"fext": True} if options.get("fext") else {}
-        dynamics = function_of("forward_dynamics", model, **forces)
+        extras = {key: True for key in ("fext", "inertias") if options.get(key)}
+        dynamics = function_of("forward_dynamics", model, **extras)
         tangent = tangent_of_motion(name, dynamics, options["h"], options["method"])
     return Function(arrays, manifold, digest(model), value, tangent)
 

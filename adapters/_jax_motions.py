@@ -32,7 +32,7 @@ class Motion:
     Parameters
     ----------
     dynamics : Function
-        Forward dynamics, with fext if there are external forces.
+        Forward dynamics, with fext and inertias if the motion has them.
     h : float
         Length of a step, s.
     method : {"semi_implicit_euler", "rk4"}
@@ -44,6 +44,7 @@ class Motion:
 
     def __init__(self, dynamics: Function, h: float, method: str):
         self.dynamics, self.manifold, self.h = dynamics, dynamics.manifold, h
+        self.count = sum(one.name != "inertias" for one in dynamics.arrays.inputs)  # inertias: in all steps
         self.linear = self._euler if method == "semi_implicit_euler" else self._runge_kutta
 
     def of_step(self, x, results, tangents) -> list:
@@ -55,11 +56,14 @@ class Motion:
         time = x[0].ndim - 1
         q, v = (jnp.moveaxis(a, time, 0) for a in results)
         tangents = _filled(x, tangents)
-        forces, changes = ([jnp.moveaxis(a, time, 0) for a in group[2:]] for group in (x, tangents))
+        groups = x, tangents
+        forces, changes = ([jnp.moveaxis(a, time, 0) for a in group[2 : self.count]] for group in groups)
+        inertias, changes_too = (group[self.count :] for group in groups)
 
         def advance(carry, given):
             q, v, after, forces, changes = given
-            carry = self.linear([q, v, *forces], after, [*carry, *changes])
+            state = [q, v, *forces, *inertias]
+            carry = self.linear(state, after, [*carry, *changes, *changes_too])
             return carry, carry
 
         unit = self.manifold.from_tangent(x[0], self.manifold.to_tangent(x[0], tangents[0]))

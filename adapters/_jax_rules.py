@@ -113,7 +113,7 @@ class Function:
     def require(self, order: int, message: str) -> None:
         """Raise if derivatives of an order are not available."""
         if self.arrays.order < order:
-            raise NotImplementedError(message.format(name=self.arrays.name))
+            raise NotImplementedError(message.format(name=self.arrays.title))
 
 
 def is_zero(tangent) -> bool:

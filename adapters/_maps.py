@@ -93,11 +93,15 @@ class ArrayFunction:
     def map(self, kind: str) -> Map:
         """Return one of the four maps; raise NotImplementedError if the function has none of this kind."""
         if kind not in self.maps:
-            raise NotImplementedError(f"treefactor has no {WORDS[kind]} of {self.name}{self._remark()}")
+            raise NotImplementedError(f"treefactor has no {WORDS[kind]} of {self.title}")
         return self.maps[kind]
 
-    def _remark(self) -> str:
-        return " with external forces" if "fext" in (one.name for one in self.inputs) else ""
+    @property
+    def title(self) -> str:
+        """Return the name, with the inputs that limit derivatives."""
+        words = {"fext": "external forces", "inertias": "inertias"}
+        found = [words[one.name] for one in self.inputs if one.name in words]
+        return f"{self.name} with {' and '.join(found)}" if found else self.name
 
 
 def unit_vectors(n: int, batch: int, x: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

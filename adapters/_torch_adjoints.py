@@ -21,11 +21,10 @@ from ._manifold import Manifold
 
 
 class Adjoint:
-    """Gradients through all steps of length h of a trajectory, with or without external forces."""
+    """Gradients through all steps of length h of a trajectory; options as of its forward dynamics."""
 
-    def __init__(self, model: Model, manifold: Manifold, h: float, fext: bool):
+    def __init__(self, model: Model, manifold: Manifold, h: float, options: dict[str, bool]):
         self.manifold, self.h = manifold, h
-        options = {"fext": True} if fext else {}
         self.dynamics = array_function("forward_dynamics", model, **options).map("vjp")
         turning = [kind for kind in model.entries if kind in GROUPS]
         self.turns = [_Turn(kind, model.entries[kind][1]) for kind in turning]
@@ -33,8 +32,8 @@ class Adjoint:
         for kind in set(turning) & {"spherical", "freeflyer"}:
             self.scale[model.entries[kind][1][:, -3:]] = 0.25
 
-    def gradients(self, q, v, forces, weights) -> list[torch.Tensor]:
-        """Return the gradients by the first state and all forces.
+    def gradients(self, q, v, forces, inertias, weights) -> list[torch.Tensor]:
+        """Return the gradients by the first state, all forces and, if there are any, inertias.
 
         Parameters
         ----------
@@ -42,26 +41,31 @@ class Adjoint:
             The trajectories.
         forces : sequence of torch.Tensor, shape (batch, T, ...)
             Generalized forces and, if there are any, external forces.
+        inertias : sequence of torch.Tensor, shape (batch, njoints, 10)
+            One or none: the same in all steps.
         weights : sequence of torch.Tensor
             Gradients by q and v.
         """
         dtype = q.dtype
         q, v, *forces, by_q, by_v = (x.detach().double() for x in (q, v, *forces, *weights))
+        constants = [x.detach().double().numpy() for x in inertias]
         if dtype != torch.float64:
             q = self.manifold.normalize(q)  # rounded, it has no unit length
         tangents = by_q
         if self.turns:
             tangents = self.manifold.to_tangent(q, by_q).mul_(torch.from_numpy(self.scale))
         arrays = [x.numpy() for x in (q, v, *forces)]
-        first, dv, by_forces = self._backward(*arrays[:2], arrays[2:], tangents.numpy(), by_v.numpy())
+        weights = tangents.numpy(), by_v.numpy()
+        first, dv, *others = self._backward(*arrays[:2], arrays[2:], constants, *weights)
         dq = self.manifold.pull(q[:, 0], torch.from_numpy(first))
-        return [dq.to(dtype), *(torch.from_numpy(x).to(dtype) for x in (dv, *by_forces))]
+        return [dq.to(dtype), *(torch.from_numpy(x).to(dtype) for x in (dv, *others))]
 
-    def _backward(self, q, v, forces, by_q, by_v):
-        """Return the gradients by the first state and all forces."""
-        state = [np.empty(x[:, 0].shape) for x in (q, v, *forces, v)]
-        found = [np.empty(x[:, 0].shape) for x in (v, v, *forces)]
-        by_forces = [np.empty(x.shape) for x in forces]
+    def _backward(self, q, v, forces, constants, by_q, by_v):
+        """Return the gradients by the first state, all forces, and constants."""
+        steps = (q, v, *forces)
+        state = [*(np.empty(x[:, 0].shape) for x in steps), *constants, np.empty(v[:, 0].shape)]
+        found = [np.zeros(x[:, 0].shape) for x in (v, v, *forces)] + [np.zeros(x.shape) for x in constants]
+        by_forces, totals = [np.empty(x.shape) for x in forces], [np.zeros(x.shape) for x in constants]
         dq, dv, w = np.zeros_like(found[0]), by_v[:, -1].copy(), state[-1]
         for k in reversed(range(q.shape[1] - 1)):
             dq += by_q[:, k + 1]
@@ -69,16 +73,18 @@ class Adjoint:
             np.multiply(moved, self.h, out=w)
             dv += w
             np.multiply(dv, self.h, out=w)
-            for x, each in zip(state, (q, v, *forces), strict=False):
+            for x, each in zip(state, steps, strict=False):
                 np.copyto(x, each[:, k])
             if len(w):
                 self.dynamics.run(state, found)
             dq += found[0]
             dv += found[1]
             dv += by_v[:, k]
-            for every, one in zip(by_forces, found[2:], strict=True):
+            for every, one in zip(by_forces, found[2:], strict=False):
                 every[:, k] = one
-        return dq + by_q[:, 0], dv, by_forces
+            for total, one in zip(totals, found[len(steps) :], strict=True):
+                total += one
+        return dq + by_q[:, 0], dv, *by_forces, *totals
 
     def _pull_integrate(self, v: np.ndarray, weights: np.ndarray):
         """Return the gradients of integrate(q, h v) by q and by h v: the same array where nothing turns."""

@@ -10,6 +10,7 @@ import numpy as np
 import torch
 
 from ..exceptions import DtypeError, ShapeError
+from ._kinematics_functions import hashable_frames
 from ._maps import Shapes
 from ._torch_ops import Signature, call, run, signature
 from ._torch_transforms import is_recorded
@@ -39,6 +40,17 @@ def apply(name: str, model, tensors: tuple, options: tuple = ()) -> tuple[torch.
     return tuple(
         torch.from_numpy(y.reshape(*lead, *shape)) for y, shape in zip(values, found.outputs, strict=True)
     )
+
+
+def apply_to_state(
+    name: str, model, tensors: tuple, fext=None, inertias=None, options: tuple = ()
+) -> tuple[torch.Tensor, ...]:
+    """Call a function of a state, with external forces and inertias if there are any."""
+    if fext is not None:
+        tensors, options = (*tensors, fext), (*options, ("fext", True))
+    if inertias is not None:
+        tensors, options = (*tensors, inertias), (*options, ("inertias", True))
+    return apply(name, model, tensors, options)
 
 
 def _has_shape(x: torch.Tensor, shape: tuple[int, ...], count: int) -> bool:
@@ -114,3 +126,18 @@ def as_step_length(h) -> float:
             f"h must be a number, got {type(h).__name__}: the length of a step has no gradient; call h.item()"
         )
     return float(h)
+
+
+def in_every_step(name: str, x: torch.Tensor, axes: int, steps: int) -> torch.Tensor:
+    """Return a tensor with an axis of steps before the last axes."""
+    check_tensor(name, x)
+    if x.dim() < axes:
+        return x  # the error about its shape follows
+    place = x.dim() - axes
+    return x.unsqueeze(place).expand(*x.shape[:place], steps, *x.shape[place:])
+
+
+def of_frame(frame, *reference) -> tuple:
+    """Return the options of functions of frames, which may have a reference."""
+    names = (("reference", getattr(given, "name", given)) for given in reference)
+    return (("frame", hashable_frames(frame)), *names)

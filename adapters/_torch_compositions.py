@@ -40,19 +40,20 @@ class Pair(NamedTuple):
 
 
 class Step:
-    """A step as a function of q, v, tau and, if the function has them, external forces."""
+    """A step as a function of q, v, tau and, if the function has them, external forces and inertias."""
 
     def __init__(self, function: ArrayFunction, manifold: Manifold, find: Callable):
         options = dict(function.options)
-        forces = (("fext", True),) if options.get("fext") else ()
+        extras = tuple((name, True) for name in ("fext", "inertias") if options.get(name))
         self.manifold, self.h = manifold, options["h"]
-        self.dynamics = find("forward_dynamics", function.model, forces)
+        self.dynamics = find("forward_dynamics", function.model, extras)
+        self.count = 4 if options.get("fext") else 3  # of the inputs that differ between steps
         self.compute = self._semi_implicit_euler
         self.adjoint: Adjoint | None = None  # of trajectories, where nothing else is to be differentiated
         if options.get("method") == "rk4":
             self.compute = self._rk4
         elif function.name == "rollout":
-            self.adjoint = Adjoint(function.model, manifold, self.h, bool(forces))
+            self.adjoint = Adjoint(function.model, manifold, self.h, dict(extras))
 
     def __call__(self, *state):
         return self.compute(*state)
@@ -161,32 +162,36 @@ class TrajectoryRules:
 
     def pull(self, kind, arrays, outputs, weights, needs) -> list:
         """Return gradients by the initial state and all forces, from the last step to the first."""
-        forces, (q, v) = arrays[2:], outputs
+        n, (q, v) = self.one_step.count, outputs
+        forces, inertias = arrays[2:n], arrays[n:]
         adjoint = self.one_step.adjoint
         if adjoint and not (torch.is_grad_enabled() or is_transformed((*arrays, *outputs, *weights))):
-            return adjoint.gradients(q, v, forces, weights)
+            return adjoint.gradients(q, v, forces, inertias, weights)
         by_q, by_v = (list(w.unbind(1)) for w in weights)
         if not self.one_step.manifold.trivial:
             by_q[:1] = pulled(self.first, (q[:, 0],), (by_q[0],))
-        dq, dv, found = by_q[-1], by_v[-1], []
+        dq, dv, found, total = by_q[-1], by_v[-1], [], [torch.zeros_like(x) for x in inertias]
         for k in reversed(range(q.shape[1] - 1)):
-            state = (q[:, k], v[:, k], *(each[:, k] for each in forces))
-            dq, dv, *by_forces = pulled(self.one_step, state, (dq, dv))
+            state = (q[:, k], v[:, k], *(each[:, k] for each in forces), *inertias)
+            dq, dv, *others = pulled(self.one_step, state, (dq, dv))
             dq, dv = dq + by_q[k], dv + by_v[k]
-            found.append(by_forces)
+            found.append(others[: n - 2])
+            total = [x + y for x, y in zip(total, others[n - 2 :], strict=True)]
         if not found:
-            return [dq, dv, *map(torch.zeros_like, forces)]
-        return [dq, dv, *(torch.stack(each[::-1], dim=1) for each in zip(*found, strict=True))]
+            return [dq, dv, *map(torch.zeros_like, forces), *total]
+        return [dq, dv, *(torch.stack(each[::-1], dim=1) for each in zip(*found, strict=True)), *total]
 
     def push(self, kind, arrays, outputs, changes) -> list:
         """Return changes of all states, from the first step to the last."""
-        forces, (q, v) = arrays[2:], outputs
-        dq, dv, *by_forces = changes
+        n, (q, v) = self.one_step.count, outputs
+        forces, inertias = arrays[2:n], arrays[n:]
+        dq, dv, *by_forces = changes[:n]
         if not self.one_step.manifold.trivial:
             (dq,) = self.first.push((q[:, 0],), (dq,))
         found = [(dq, dv)]
         for k in range(q.shape[1] - 1):
-            state = (q[:, k], v[:, k], *(each[:, k] for each in forces))
-            dq, dv = self.one_step.push(state, (dq, dv, *(each[:, k] for each in by_forces)))
+            state = (q[:, k], v[:, k], *(each[:, k] for each in forces), *inertias)
+            moved = (dq, dv, *(each[:, k] for each in by_forces), *changes[n:])
+            dq, dv = self.one_step.push(state, moved)
             found.append((dq, dv))
         return [torch.stack(each, dim=1) for each in zip(*found, strict=True)]

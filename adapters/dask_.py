@@ -13,8 +13,10 @@ from itertools import chain, count
 import numpy as np
 
 from .._util.validation import as_number, check_choice
-from ..codegen import Kernels, Program, compile
-from ..dynamics.rollouts import METHODS
+from ..codegen import Program, compile
+from ..dynamics import forward_dynamics
+from ..dynamics.inertias import Inertias
+from ..dynamics.rollouts import METHODS, rollout, step
 from ..exceptions import DtypeError, ShapeError
 from ..model.configuration import neutral
 from ..model.model import Model, require_model
@@ -23,7 +25,9 @@ from ..streams import call, ship
 __all__ = ["map_dynamics", "map_function", "map_rollout", "map_step"]
 
 
-def map_dynamics(model_or_program: Model | Program, q, v, tau, backend: str = "interp") -> da.Array:
+def map_dynamics(
+    model_or_program: Model | Program, q, v, tau, backend: str = "interp", inertias=None
+) -> da.Array:
     """Compute accelerations as `treefactor.Kernels.forward_dynamics`, every chunk where it is.
 
     Parameters
@@ -35,12 +39,16 @@ def map_dynamics(model_or_program: Model | Program, q, v, tau, backend: str = "i
     backend : str
         Of `treefactor.compile`. Every worker makes the program ready once: compiled there, or taken from its
         machine's cache.
+    inertias : Inertias, NumPy or dask array, optional
+        In the place of the model's: one set, which every chunk takes whole, or a set for every element, which
+        is chunked as the other arrays are. `treefactor.forward_dynamics` computes then, not a program.
 
     Returns
     -------
     dask.array.Array, shape (..., nv)
         m/s^2, rad/s^2; not computed yet. Equal to what ``compile(model, ["forward_dynamics"])`` computes
-        here, bit by bit, if the processors share their instruction sets. NaN where there is no solution.
+        here, or `treefactor.forward_dynamics` with the inertias, bit by bit, if the processors share their
+        instruction sets. NaN where there is no solution.
 
     Raises
     ------
@@ -66,12 +74,14 @@ def map_dynamics(model_or_program: Model | Program, q, v, tau, backend: str = "i
     array([2.85714286, 2.85714286, 2.85714286, 2.85714286, 2.85714286,
            2.85714286])
     """
+    if inertias is not None:
+        return map_function(forward_dynamics, model_or_program, q, v, tau, inertias=inertias)
     kernels = compile(model_or_program, ["forward_dynamics"], backend)
     nq, nv = kernels.program.nq, kernels.program.nv
     return _mapped(kernels.forward_dynamics, {"q": (q, nq), "v": (v, nv), "tau": (tau, nv)}, (nv,))
 
 
-def map_function(function, model: Model, *arrays, **options) -> da.Array:
+def map_function(function, model: Model, *arrays, inertias=None, **options) -> da.Array:
     """Compute a function of a model and of configurations, every chunk where it is.
 
     Parameters
@@ -82,6 +92,8 @@ def map_function(function, model: Model, *arrays, **options) -> da.Array:
     model : Model
     *arrays : dask or NumPy arrays, shapes (..., nq), (..., nv), (..., nv)
         With at least one leading axis, the same for all, by which chunks are computed.
+    inertias : Inertias, NumPy or dask array, optional
+        As for `map_dynamics`. For functions that take them.
     **options
         Other arguments of the function by name, such as ``frame="tool"``.
 
@@ -114,19 +126,27 @@ def map_function(function, model: Model, *arrays, **options) -> da.Array:
     one = mapped(neutral(model), *map(np.zeros, sizes[1:]))
     if isinstance(one, tuple):
         raise ValueError(f"the function returns {len(one)} arrays: map a function that returns one")
-    return _mapped(mapped, dict(zip("qva", zip(arrays, sizes, strict=True), strict=False)), np.shape(one))
+    given = dict(zip("qva", zip(arrays, sizes, strict=True), strict=False))
+    return _mapped(*_with_inertias(mapped, model, given, inertias), np.shape(one))
 
 
 def map_step(
-    model: Model, q, v, tau, h: float, method: str = METHODS[0], backend: str = "interp"
+    model: Model,
+    q,
+    v,
+    tau,
+    h: float,
+    method: str = METHODS[0],
+    backend: str = "interp",
+    inertias=None,
 ) -> tuple[da.Array, da.Array]:
     """Compute states after a time step as `treefactor.Kernels.step`, every chunk where it is.
 
     Parameters
     ----------
     model : Model
-    q, v, tau, backend
-        As for `map_dynamics`.
+    q, v, tau, backend, inertias
+        As for `map_dynamics`. With inertias `treefactor.step` computes, not a program.
     h : float
         Length of the step, s.
     method : {"semi_implicit_euler", "rk4"}
@@ -143,19 +163,26 @@ def map_step(
     """
     nq, nv = model.nq, model.nv
     arrays = {"q": (q, nq), "v": (v, nv), "tau": (tau, nv)}
-    return _motions(compile(model, ["forward_dynamics"], backend), "step", arrays, (), h, method)
+    return _motions(model, "step", arrays, (), h, method, backend, inertias)
 
 
 def map_rollout(
-    model: Model, q0, v0, tau, h: float, method: str = METHODS[0], backend: str = "interp"
+    model: Model,
+    q0,
+    v0,
+    tau,
+    h: float,
+    method: str = METHODS[0],
+    backend: str = "interp",
+    inertias=None,
 ) -> tuple[da.Array, da.Array]:
     """Compute trajectories as `treefactor.Kernels.rollout`, every chunk of motions where it is.
 
     Parameters
     ----------
     model : Model
-    backend : str
-        As for `map_dynamics`.
+    backend, inertias
+        As for `map_dynamics`. With inertias `treefactor.rollout` computes, not a program.
     q0, v0, tau : dask or NumPy array, shapes (..., nq), (..., nv), (..., T, nv)
         With at least one leading axis, the same for all, by which chunks are computed: never by steps.
     h, method
@@ -173,16 +200,47 @@ def map_rollout(
     nq, nv = model.nq, model.nv
     steps = np.shape(tau)[-2] if np.ndim(tau) > 1 else 0
     arrays = {"q0": (q0, nq), "v0": (v0, nv), "tau": (tau, steps, nv)}
-    return _motions(compile(model, ["forward_dynamics"], backend), "rollout", arrays, (steps + 1,), h, method)
+    return _motions(model, "rollout", arrays, (steps + 1,), h, method, backend, inertias)
 
 
-def _motions(kernels: Kernels, name: str, arrays, axis: tuple[int, ...], h, method: str):
+def _motions(model: Model, name: str, arrays, axis: tuple[int, ...], h, method: str, backend: str, inertias):
     """Return q and v of a step or a rollout, computed side by side in one array."""
     check_choice("method", method, METHODS)
-    nq, nv = kernels.program.nq, kernels.program.nv
-    function = partial(_side_by_side, getattr(kernels, name), h=as_number(h, "h"), method=method)
-    both = _mapped(function, arrays, (*axis, nq + nv))
-    return both[..., :nq], both[..., nq:]
+    options = {"h": as_number(h, "h"), "method": method}
+    if inertias is None:
+        function = getattr(compile(model, ["forward_dynamics"], backend), name)
+    else:
+        function = partial({"step": step, "rollout": rollout}[name], model)
+    function = partial(_side_by_side, function, **options)
+    both = _mapped(*_with_inertias(function, model, arrays, inertias), (*axis, model.nq + model.nv))
+    return both[..., : model.nq], both[..., model.nq :]
+
+
+def _with_inertias(function, model: Model, arrays: dict, inertias) -> tuple:
+    """Return a function of arrays with inertias, and the arrays: those of each element are added."""
+    require_model(model)
+    if inertias is None:
+        return function, arrays
+    if isinstance(inertias, Inertias):
+        pi, armature, which = inertias.arguments()
+    else:
+        pi, armature, which = inertias, None, None
+    if which is None and np.ndim(pi) == 2:
+        one = inertias if isinstance(inertias, Inertias) else Inertias(model, inertias)
+        return partial(function, inertias=one), arrays
+    sets = {"pi": (pi, model.njoints, 10), "armature": (armature, model.nv), "which": (which,)}
+    names = ["pi"] if which is None else ["which"]
+    if which is None and np.ndim(armature) > 1:
+        names.append("armature")
+    make = partial(Inertias, model, **{name: x for name, (x, *_) in sets.items() if name not in names})
+    chunked = {f"{name} of the inertias": sets[name] for name in names}
+    return partial(_call_with_inertias, function, make, names), arrays | chunked
+
+
+def _call_with_inertias(function, make, names: list[str], *arrays):
+    """Call a function with the inertias that are made of the last arrays."""
+    first = len(arrays) - len(names)
+    return function(*arrays[:first], inertias=make(**dict(zip(names, arrays[first:], strict=True))))
 
 
 def _side_by_side(function, *arguments, **options) -> np.ndarray:
@@ -207,14 +265,10 @@ def _mapped(function, given, result: tuple[int, ...]) -> da.Array:
         if not lead or array.shape != (*lead, *tails[name]):
             expected = (*(lead or ("...",)), *tails[name])
             raise ShapeError(f"{name} must have shape {expected}, got {array.shape}", array.shape, expected)
+        arrays[name] = array.rechunk(dict.fromkeys(range(len(lead), array.ndim), -1))
     axes, labels = tuple(range(len(lead))), count(len(lead))
     made = {next(labels): size for size in result}
-    rates = next(labels), next(labels)  # position, and rate
-    steps = next(labels)
-    pairs = (
-        (array, (*axes, *(steps,) * (len(tails[name]) - 1), rates[k > 0]))
-        for k, (name, array) in enumerate(arrays.items())
-    )
+    pairs = ((array, (*axes, *(next(labels) for _ in tails[name]))) for name, array in arrays.items())
     return da.blockwise(
         call,
         (*axes, *made),

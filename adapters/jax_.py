@@ -13,8 +13,8 @@ numbers that are not denormal). Where JAX does not accept treefactor's handler, 
 callbacks, and a single state is computed as a batch of one, which may differ in the last bit.
 
 A state without a solution, or that is not a configuration, gives NaN. Functions of dynamics,
-`frame_placement` and `center_of_mass` can be differentiated twice, those with external forces and the other
-functions of kinematics once; `integrate`, `difference` and `normalize` without limit. Beyond that
+`frame_placement` and `center_of_mass` can be differentiated twice, those with external forces or inertias and
+the other functions of kinematics once; `integrate`, `difference` and `normalize` without limit. Beyond that
 NotImplementedError is raised.
 """
 
@@ -38,6 +38,7 @@ from ._jax_kinematics import (
     frame_velocity,
     joint_placements,
 )
+from ._jax_parameters import from_log_cholesky
 
 __all__ = [
     "aba",
@@ -51,6 +52,7 @@ __all__ = [
     "frame_jacobian",
     "frame_placement",
     "frame_velocity",
+    "from_log_cholesky",
     "h_times",
     "integrate",
     "joint_placements",
@@ -61,7 +63,7 @@ __all__ = [
 ]
 
 
-def forward_dynamics(model, q, v, tau, fext=None, method: str = "factor") -> jax.Array:
+def forward_dynamics(model, q, v, tau, fext=None, method: str = "factor", inertias=None) -> jax.Array:
     """Compute accelerations from forces, see `treefactor.forward_dynamics`.
 
     Parameters
@@ -72,6 +74,9 @@ def forward_dynamics(model, q, v, tau, fext=None, method: str = "factor") -> jax
     fext : array_like, shape (..., njoints, 6), optional
         External force and moment on the body of every joint; N, N m. There are no second derivatives with it.
     method : {"factor", "aba"}
+    inertias : array_like, shape (..., njoints, 10), optional
+        In the place of the model's, see ``Model.parameters``: one set, or one for every element. There are no
+        second derivatives with it.
 
     Returns
     -------
@@ -95,10 +100,10 @@ def forward_dynamics(model, q, v, tau, fext=None, method: str = "factor") -> jax
     """
     check_choice("method", method, ("factor", "aba"))
     options = {} if method == "factor" else {"method": method}
-    return _with_forces("forward_dynamics", model, (q, v, tau), fext, options)
+    return _with_extras("forward_dynamics", model, (q, v, tau), fext, inertias, options)
 
 
-def aba(model, q, v, tau, fext=None) -> jax.Array:
+def aba(model, q, v, tau, fext=None, inertias=None) -> jax.Array:
     """Compute accelerations by articulated bodies, see `treefactor.aba`.
 
     Parameters
@@ -106,6 +111,8 @@ def aba(model, q, v, tau, fext=None) -> jax.Array:
     model : Model or Kernels
     q, v, tau : array_like, shapes (..., nq), (..., nv), (..., nv)
     fext : array_like, shape (..., njoints, 6), optional
+    inertias : array_like, shape (..., njoints, 10), optional
+        See `forward_dynamics`.
 
     Returns
     -------
@@ -116,10 +123,10 @@ def aba(model, q, v, tau, fext=None) -> jax.Array:
     ShapeError, DtypeError
         If arrays do not fit the model or each other.
     """
-    return _with_forces("aba", model, (q, v, tau), fext, {})
+    return _with_extras("aba", model, (q, v, tau), fext, inertias)
 
 
-def rnea(model, q, v, a, fext=None) -> jax.Array:
+def rnea(model, q, v, a, fext=None, inertias=None) -> jax.Array:
     """Compute the forces of accelerations, see `treefactor.rnea`.
 
     Parameters
@@ -127,6 +134,8 @@ def rnea(model, q, v, a, fext=None) -> jax.Array:
     model : Model or Kernels
     q, v, a : array_like, shapes (..., nq), (..., nv), (..., nv)
     fext : array_like, shape (..., njoints, 6), optional
+    inertias : array_like, shape (..., njoints, 10), optional
+        See `forward_dynamics`.
 
     Returns
     -------
@@ -138,10 +147,10 @@ def rnea(model, q, v, a, fext=None) -> jax.Array:
     ShapeError, DtypeError
         If arrays do not fit the model or each other.
     """
-    return _with_forces("rnea", model, (q, v, a), fext, {})
+    return _with_extras("rnea", model, (q, v, a), fext, inertias)
 
 
-def bias(model, q, v, fext=None) -> jax.Array:
+def bias(model, q, v, fext=None, inertias=None) -> jax.Array:
     """Compute the forces of zero accelerations, see `treefactor.bias`.
 
     Parameters
@@ -149,6 +158,8 @@ def bias(model, q, v, fext=None) -> jax.Array:
     model : Model or Kernels
     q, v : array_like, shapes (..., nq), (..., nv)
     fext : array_like, shape (..., njoints, 6), optional
+    inertias : array_like, shape (..., njoints, 10), optional
+        See `forward_dynamics`.
 
     Returns
     -------
@@ -160,23 +171,27 @@ def bias(model, q, v, fext=None) -> jax.Array:
     ShapeError, DtypeError
         If arrays do not fit the model or each other.
     """
-    return _with_forces("bias", model, (q, v), fext, {})
+    return _with_extras("bias", model, (q, v), fext, inertias)
 
 
-def _with_forces(name: str, model, given: tuple, fext, options: dict) -> jax.Array:
-    """Evaluate a function that takes external forces."""
-    if fext is None:
-        return evaluate(name, model, given, **options)
-    return evaluate(name, model, (*given, fext), fext=True, **options)
+def _with_extras(name: str, model, given: tuple, fext=None, inertias=None, options: dict | None = None):
+    """Evaluate a function that takes external forces or inertias."""
+    options = {} if options is None else options
+    for key, array in (("fext", fext), ("inertias", inertias)):
+        if array is not None:
+            given, options = (*given, array), {**options, key: True}
+    return evaluate(name, model, given, **options)
 
 
-def crba(model, q) -> jax.Array:
+def crba(model, q, inertias=None) -> jax.Array:
     """Compute the inertia matrix H, dense, see `treefactor.crba`.
 
     Parameters
     ----------
     model : Model or Kernels
     q : array_like, shape (..., nq)
+    inertias : array_like, shape (..., njoints, 10), optional
+        See `forward_dynamics`.
 
     Returns
     -------
@@ -187,10 +202,10 @@ def crba(model, q) -> jax.Array:
     ShapeError, DtypeError
         If q does not fit the model.
     """
-    return evaluate("crba", model, (q,))
+    return _with_extras("crba", model, (q,), None, inertias)
 
 
-def h_times(model, q, x) -> jax.Array:
+def h_times(model, q, x, inertias=None) -> jax.Array:
     """Compute the product H x, see `treefactor.h_times`.
 
     Parameters
@@ -198,6 +213,8 @@ def h_times(model, q, x) -> jax.Array:
     model : Model or Kernels
         The model of Kernels computes the product.
     q, x : array_like, shapes (..., nq), (..., nv)
+    inertias : array_like, shape (..., njoints, 10), optional
+        See `forward_dynamics`.
 
     Returns
     -------
@@ -208,7 +225,7 @@ def h_times(model, q, x) -> jax.Array:
     ShapeError, DtypeError
         If arrays do not fit the model or each other.
     """
-    return evaluate("h_times", model, (q, x))
+    return _with_extras("h_times", model, (q, x), None, inertias)
 
 
 def integrate(model, q, v) -> jax.Array:
@@ -274,7 +291,9 @@ def normalize(model, q) -> jax.Array:
     return evaluate("normalize", model, (q,))
 
 
-def step(model, q, v, tau, h, method: str = METHODS[0], fext=None) -> tuple[jax.Array, jax.Array]:
+def step(
+    model, q, v, tau, h, method: str = METHODS[0], fext=None, inertias=None
+) -> tuple[jax.Array, jax.Array]:
     """Compute the state after a time step, see `treefactor.step`.
 
     Parameters
@@ -285,6 +304,8 @@ def step(model, q, v, tau, h, method: str = METHODS[0], fext=None) -> tuple[jax.
         Length of the step, s: a number of Python, not an array that JAX traces.
     method : {"semi_implicit_euler", "rk4"}
     fext : array_like, shape (..., njoints, 6), optional
+    inertias : array_like, shape (..., njoints, 10), optional
+        See `forward_dynamics`.
 
     Returns
     -------
@@ -297,12 +318,11 @@ def step(model, q, v, tau, h, method: str = METHODS[0], fext=None) -> tuple[jax.
     ValueError
         If the method is unknown.
     """
-    given = (q, v, tau) if fext is None else (q, v, tau, fext)
-    return evaluate("step", model, given, **_motion(h, method, fext))
+    return _with_extras("step", model, (q, v, tau), fext, inertias, _motion(h, method))
 
 
 def rollout(
-    model, q0, v0, tau, h, steps: int | None = None, method: str = METHODS[0], fext=None
+    model, q0, v0, tau, h, steps: int | None = None, method: str = METHODS[0], fext=None, inertias=None
 ) -> tuple[jax.Array, jax.Array]:
     """Compute trajectories by one call for all steps, see `treefactor.rollout`.
 
@@ -318,6 +338,8 @@ def rollout(
         Number of steps T.
     method : {"semi_implicit_euler", "rk4"}
     fext : array_like, shape (..., T, njoints, 6), or (..., njoints, 6) with ``steps``; optional
+    inertias : array_like, shape (..., njoints, 10), optional
+        The same in all steps; see `forward_dynamics`.
 
     Returns
     -------
@@ -336,23 +358,21 @@ def rollout(
     Derivatives go through the stored states step by step: for a gradient, one product with the derivative of
     forward dynamics for every step, or eight times the work with "rk4", which evaluates its stages again.
     """
-    options = _motion(h, method, fext)
-    forces = [tau] if fext is None else [tau, fext]
+    options = _motion(h, method)
     if steps is None:
         tau = None if tau is None else as_array(tau, "tau", ())
         options["steps"] = count_steps(None if tau is None else tau.shape, getattr(model, "nv", "nv"))
-        return evaluate("rollout", model, (q0, v0, tau, *forces[1:]), **options)
+        return _with_extras("rollout", model, (q0, v0, tau), fext, inertias, options)
     options["steps"] = as_count(steps, "steps")
     q0 = as_array(q0, "q0", ())
     sizes = getattr(model, "program", model)
     if tau is None:
-        forces[0] = jnp.zeros(sizes.nv, q0.dtype)
-    shapes = [(sizes.nv,), (getattr(model, "njoints", 0), 6)]
-    held = [
-        _repeated(as_array(x, name, shape), len(shape), options["steps"])
-        for x, name, shape in zip(forces, ("tau", "fext"), shapes, strict=False)
-    ]
-    return evaluate("rollout", model, (q0, v0, *held), **options)
+        tau = jnp.zeros(sizes.nv, q0.dtype)
+    tau = _repeated(as_array(tau, "tau", (sizes.nv,)), 1, options["steps"])
+    if fext is not None:
+        shape = getattr(model, "njoints", 0), 6
+        fext = _repeated(as_array(fext, "fext", shape), 2, options["steps"])
+    return _with_extras("rollout", model, (q0, v0, tau), fext, inertias, options)
 
 
 def _repeated(x: jax.Array, axes: int, steps: int) -> jax.Array:
@@ -361,7 +381,7 @@ def _repeated(x: jax.Array, axes: int, steps: int) -> jax.Array:
     return jnp.broadcast_to(jnp.expand_dims(x, len(lead)), (*lead, steps, *x.shape[len(lead) :]))
 
 
-def _motion(h, method, fext) -> dict:
+def _motion(h, method) -> dict:
     """Return the options of steps and trajectories."""
     check_choice("method", method, METHODS)
     if isinstance(h, jax.core.Tracer):
@@ -369,5 +389,4 @@ def _motion(h, method, fext) -> dict:
             "h must be a number of Python, got a tracer of JAX: the length of a step can be neither "
             "differentiated nor mapped; close over it, or name it in static_argnums"
         )
-    options = {"h": as_number(h, "h"), "method": method}
-    return options if fext is None else {**options, "fext": True}
+    return {"h": as_number(h, "h"), "method": method}

@@ -28,10 +28,10 @@ with requires("PyTorch", "torch"):
     from torch import Tensor
 
 from .._util.validation import as_count
-from ..dynamics.rollouts import count_steps
+from ..dynamics.rollouts import METHODS, count_steps
 from ..model.model import Model
-from ._kinematics_functions import hashable_frames
-from ._torch_arguments import apply, as_step_length, check_tensor
+from ._torch_arguments import apply, apply_to_state, as_step_length, check_tensor, in_every_step, of_frame
+from ._torch_parameters import from_log_cholesky
 
 __all__ = [
     "aba",
@@ -45,6 +45,7 @@ __all__ = [
     "frame_jacobian",
     "frame_placement",
     "frame_velocity",
+    "from_log_cholesky",
     "h_times",
     "integrate",
     "joint_placements",
@@ -53,11 +54,16 @@ __all__ = [
     "rollout",
     "step",
 ]
-METHOD = "semi_implicit_euler"
 
 
 def forward_dynamics(
-    model: Model, q: Tensor, v: Tensor, tau: Tensor, fext: Tensor | None = None, method: str = "factor"
+    model: Model,
+    q: Tensor,
+    v: Tensor,
+    tau: Tensor,
+    fext: Tensor | None = None,
+    method: str = "factor",
+    inertias: Tensor | None = None,
 ) -> Tensor:
     """Compute accelerations as `treefactor.forward_dynamics`.
 
@@ -71,6 +77,9 @@ def forward_dynamics(
         external forces there are no second derivatives.
     method : {"factor", "aba"}
         How values are computed; derivatives are the same.
+    inertias : torch.Tensor, shape (..., njoints, 10), optional
+        In the place of the model's, see ``Model.parameters``: one set, or one for every element. There are no
+        second derivatives with them.
 
     Returns
     -------
@@ -94,20 +103,29 @@ def forward_dynamics(
     >>> a.detach(), q.grad
     (tensor([2.8571], dtype=torch.float64), tensor([-14.0143], dtype=torch.float64))
     """
-    return _state("forward_dynamics", model, (q, v, tau), fext, (("method", method),))
+    return apply_to_state("forward_dynamics", model, (q, v, tau), fext, inertias, (("method", method),))[0]
 
 
-def aba(model: Model, q: Tensor, v: Tensor, tau: Tensor, fext: Tensor | None = None) -> Tensor:
+def aba(
+    model: Model,
+    q: Tensor,
+    v: Tensor,
+    tau: Tensor,
+    fext: Tensor | None = None,
+    inertias: Tensor | None = None,
+) -> Tensor:
     """Compute accelerations as `treefactor.aba`; arguments as for `forward_dynamics`."""
-    return _state("aba", model, (q, v, tau), fext)
+    return apply_to_state("aba", model, (q, v, tau), fext, inertias)[0]
 
 
-def rnea(model: Model, q: Tensor, v: Tensor, a: Tensor, fext: Tensor | None = None) -> Tensor:
+def rnea(
+    model: Model, q: Tensor, v: Tensor, a: Tensor, fext: Tensor | None = None, inertias: Tensor | None = None
+) -> Tensor:
     """Compute generalized forces as `treefactor.rnea`, N or N m.
 
     Parameters
     ----------
-    model, q, v, fext
+    model, q, v, fext, inertias
         As for `forward_dynamics`.
     a : torch.Tensor, shape (..., nv)
         Accelerations.
@@ -121,20 +139,22 @@ def rnea(model: Model, q: Tensor, v: Tensor, a: Tensor, fext: Tensor | None = No
     TypeError, DtypeError, ShapeError, ValueError
         As for `forward_dynamics`.
     """
-    return _state("rnea", model, (q, v, a), fext)
+    return apply_to_state("rnea", model, (q, v, a), fext, inertias)[0]
 
 
-def bias(model: Model, q: Tensor, v: Tensor, fext: Tensor | None = None) -> Tensor:
+def bias(
+    model: Model, q: Tensor, v: Tensor, fext: Tensor | None = None, inertias: Tensor | None = None
+) -> Tensor:
     """Compute generalized forces as `treefactor.bias`; arguments as for `forward_dynamics`."""
-    return _state("bias", model, (q, v), fext)
+    return apply_to_state("bias", model, (q, v), fext, inertias)[0]
 
 
-def crba(model: Model, q: Tensor) -> Tensor:
+def crba(model: Model, q: Tensor, inertias: Tensor | None = None) -> Tensor:
     """Compute the joint-space inertia matrices H as `treefactor.crba`.
 
     Parameters
     ----------
-    model, q
+    model, q, inertias
         As for `forward_dynamics`.
 
     Returns
@@ -146,12 +166,12 @@ def crba(model: Model, q: Tensor) -> Tensor:
     TypeError, DtypeError, ShapeError, ValueError
         As for `forward_dynamics`.
     """
-    return apply("crba", model, (q,))[0]
+    return apply_to_state("crba", model, (q,), None, inertias)[0]
 
 
-def h_times(model: Model, q: Tensor, x: Tensor) -> Tensor:
+def h_times(model: Model, q: Tensor, x: Tensor, inertias: Tensor | None = None) -> Tensor:
     """Compute H x as `treefactor.h_times`, for x of shape (..., nv); other arguments as for `crba`."""
-    return apply("h_times", model, (q, x))[0]
+    return apply_to_state("h_times", model, (q, x), None, inertias)[0]
 
 
 def integrate(model: Model, q: Tensor, v: Tensor) -> Tensor:
@@ -207,14 +227,15 @@ def step(
     v: Tensor,
     tau: Tensor,
     h: float,
-    method: str = METHOD,
+    method: str = METHODS[0],
     fext: Tensor | None = None,
+    inertias: Tensor | None = None,
 ) -> tuple[Tensor, Tensor]:
     """Compute the state after a time step as `treefactor.step`.
 
     Parameters
     ----------
-    model, q, v, tau, fext
+    model, q, v, tau, fext, inertias
         As for `forward_dynamics`.
     h : float
         Length of the step, s; a constant.
@@ -232,7 +253,7 @@ def step(
         As for `forward_dynamics`.
     """
     options = (("h", as_step_length(h)), ("method", method))
-    return _state("step", model, (q, v, tau), fext, options, results=2)
+    return apply_to_state("step", model, (q, v, tau), fext, inertias, options)
 
 
 def rollout(
@@ -242,8 +263,9 @@ def rollout(
     tau: Tensor | None,
     h: float,
     steps: int | None = None,
-    method: str = METHOD,
+    method: str = METHODS[0],
     fext: Tensor | None = None,
+    inertias: Tensor | None = None,
 ) -> tuple[Tensor, Tensor]:
     """Compute trajectories as `treefactor.rollout`: the initial state and those after each of T time steps.
 
@@ -263,6 +285,8 @@ def rollout(
         See `treefactor.rollout`.
     fext : torch.Tensor, shape (..., T, njoints, 6), or (..., njoints, 6) with ``steps``; optional
         External force and moment on the body of every joint, at its origin and in its axes; N, N m.
+    inertias : torch.Tensor, shape (..., njoints, 10), optional
+        The same in all steps; see `forward_dynamics`.
 
     Returns
     -------
@@ -279,7 +303,7 @@ def rollout(
     One call of a kernel computes all values. Gradients go back through the states that the result holds, step
     by step; nothing else is kept. The rule of the derivatives is that of `step`.
     """
-    options = (("h", as_step_length(h)), ("method", method))
+    options: tuple = (("h", as_step_length(h)), ("method", method))
     if steps is None:
         if tau is not None:
             check_tensor("tau", tau)
@@ -289,9 +313,9 @@ def rollout(
         if tau is None:
             check_tensor("v0", v0)
             tau = v0.new_zeros(getattr(model, "nv", 0))
-        tau = _in_every_step("tau", tau, 1, steps)
-        fext = fext if fext is None else _in_every_step("fext", fext, 2, steps)
-    return _state("rollout", model, (q0, v0, tau), fext, (*options, ("steps", int(steps))), results=2)
+        tau = in_every_step("tau", tau, 1, steps)
+        fext = fext if fext is None else in_every_step("fext", fext, 2, steps)
+    return apply_to_state("rollout", model, (q0, v0, tau), fext, inertias, (*options, ("steps", int(steps))))
 
 
 def frame_placement(model: Model, q: Tensor, frame) -> Tensor:
@@ -313,7 +337,7 @@ def frame_placement(model: Model, q: Tensor, frame) -> Tensor:
     TypeError, DtypeError, ShapeError, ValueError, IndexError
         If an argument is no tensor, has a wrong dtype, shape, or device, or no frame has the name; names it.
     """
-    return apply("frame_placement", model, (q,), (("frame", hashable_frames(frame)),))[0]
+    return apply("frame_placement", model, (q,), of_frame(frame))[0]
 
 
 def frame_jacobian(model: Model, q: Tensor, frame, reference: str = "LOCAL") -> Tensor:
@@ -336,7 +360,7 @@ def frame_jacobian(model: Model, q: Tensor, frame, reference: str = "LOCAL") -> 
     TypeError, DtypeError, ShapeError, ValueError, IndexError
         As for `frame_placement`.
     """
-    return apply("frame_jacobian", model, (q,), _of_frame(frame, reference))[0]
+    return apply("frame_jacobian", model, (q,), of_frame(frame, reference))[0]
 
 
 def frame_velocity(model: Model, q: Tensor, v: Tensor, frame, reference: str = "LOCAL") -> Tensor:
@@ -344,7 +368,7 @@ def frame_velocity(model: Model, q: Tensor, v: Tensor, frame, reference: str = "
 
     Arguments and errors as for `frame_jacobian`; it has first derivatives only.
     """
-    return apply("frame_velocity", model, (q, v), _of_frame(frame, reference))[0]
+    return apply("frame_velocity", model, (q, v), of_frame(frame, reference))[0]
 
 
 def joint_placements(model: Model, q: Tensor) -> Tensor:
@@ -374,25 +398,3 @@ def centroidal_momentum(model: Model, q: Tensor, v: Tensor) -> Tensor:
     Arguments and errors as for `forward_dynamics`; it has first derivatives only.
     """
     return apply("centroidal_momentum", model, (q, v))[0]
-
-
-def _state(name: str, model: Model, given: tuple, fext, options: tuple = (), results: int = 1):
-    """Call a function of a state, with external forces if there are any."""
-    if fext is not None:
-        given, options = (*given, fext), (*options, ("fext", True))
-    found = apply(name, model, given, options)
-    return found[0] if results == 1 else found
-
-
-def _of_frame(frame, reference) -> tuple:
-    """Return the options of functions of frames."""
-    return ("frame", hashable_frames(frame)), ("reference", getattr(reference, "name", reference))
-
-
-def _in_every_step(name: str, x: Tensor, axes: int, steps: int) -> Tensor:
-    """Return a tensor with an axis of steps before the last axes."""
-    check_tensor(name, x)
-    if x.dim() < axes:
-        return x  # the error about its shape follows
-    place = x.dim() - axes
-    return x.unsqueeze(place).expand(*x.shape[:place], steps, *x.shape[place:])

@@ -8,6 +8,7 @@ from __future__ import annotations
 from counterpart import Counterpart
 from counterparts_of_derivatives import DERIVATIVES
 from counterparts_of_kinematics import KINEMATICS
+from counterparts_of_parameters import PARAMETERS
 
 GROUPS: dict[str, tuple[Counterpart, ...]] = {
     "Models": (
@@ -156,7 +157,6 @@ GROUPS: dict[str, tuple[Counterpart, ...]] = {
             "closed loops; times on the page on performance",
             shape="(nv), (rows)",
         ),
-        Counterpart("computeJointTorqueRegressor, computeStaticRegressor"),
     ),
     "Simulation": (
         Counterpart(
@@ -243,6 +243,7 @@ GROUPS: dict[str, tuple[Counterpart, ...]] = {
         ),
     ),
     **DERIVATIVES,
+    **PARAMETERS,
     **KINEMATICS,
     "Operational space": (
         Counterpart(
@@ -285,7 +286,7 @@ WITHOUT_COUNTERPART = {  # public functions and classes, with what Pinocchio's P
     "a view of an array": ("so3.inverse",),
     "a choice of how to call": ("bind", "generate", "stream"),
     "nothing": (
-        *("chain_forces", "chain_inertia", "damped_least_squares", "show_config"),
+        *("base_parameters", "chain_forces", "chain_inertia", "damped_least_squares", "show_config"),
         *("adapters.pinocchio_.coupled_configuration", "adapters.pinocchio_.coupling"),
         *("adapters.pinocchio_.carried", "adapters.pinocchio_.constraints", "adapters.pinocchio_.leading"),
         *("adapters.pinocchio_.massless_joints", "adapters.pinocchio_.mimic_joints"),

@@ -134,6 +134,19 @@ def named(name: str, near):
     raise LookupError(f"{near} refers to {name!r}, which is not in its class, in its module or in treefactor")
 
 
+def found_elsewhere(app, env, node, text):
+    """Return a link to a name of treefactor that a docstring writes without its place."""
+    if node.get("refdomain") != "py":
+        return None
+    python, target = env.domains["py"], node["reftarget"]
+    for place in ("treefactor", "treefactor.identification"):
+        if f"{place}.{target}" in python.objects:
+            at = node["refdoc"], app.builder, node["reftype"], f"{place}.{target}"
+            return python.resolve_xref(env, *at, node, text)
+    return None
+
+
 def setup(app) -> None:
-    """Replace docstrings before numpydoc reads them, whose priority is 500."""
+    """Replace docstrings before numpydoc reads them, whose priority is 500; find names in other folders."""
     app.connect("autodoc-process-docstring", process, priority=400)
+    app.connect("missing-reference", found_elsewhere)

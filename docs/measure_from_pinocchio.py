@@ -19,6 +19,7 @@ import pinocchio as pin
 from pinocchio_derivatives import constrained, derivatives
 from pinocchio_geometry import configurations, poses
 from pinocchio_kinematics import dynamics, kinematics, simulation
+from pinocchio_parameters import parameters
 from pinocchio_turns import BATCH, BOUND, CALL, rows, turns
 from rich.progress import track
 
@@ -64,7 +65,7 @@ def of_robot(name: str) -> Iterator[bench.Comparison]:
     model = case.model
     depths = [len(model.supports[frame.parentJoint]) for frame in model.frames]
     frame = contacts[0] if contacts else int(np.argmax(depths))
-    for measured in (dynamics, programs, simulation, linear_algebra, configurations, poses):
+    for measured in (dynamics, programs, simulation, linear_algebra, configurations, poses, parameters):
         yield from measured(case)
     yield from kinematics(case, frame)
     yield from derivatives(case, frame)

@@ -3,6 +3,7 @@
 import os
 import runpy
 import sys
+from contextlib import nullcontext
 from importlib import import_module
 from pathlib import Path
 
@@ -19,7 +20,9 @@ SCRIPTS = sorted(  # scenes of a Stepper
     if "from show import Camera" in path.read_text(encoding="utf-8")
 )
 ROBOTS = {"humanoid": "simple_humanoid", "trajectory_gradient": "talos_reduced"}
-ROBOTS |= dict.fromkeys(["ddp_batch", "ik_batch", "mppi", "trajectory_in_jax"], "panda")
+ROBOTS |= dict.fromkeys(
+    ["ddp_batch", "identify_by_gradient", "ik_batch", "mppi", "trajectory_in_jax"], "panda"
+)
 HELD = 1e-3  # m
 
 
@@ -343,3 +346,26 @@ def test_animations_are_written(example, monkeypatch, tmp_path):
     monkeypatch.setattr(sys, "argv", ["gripper", "--steps", "4", "--out", str(tmp_path / "gripper.gif")])
     runpy.run_path(str(EXAMPLES / "gripper.py"), run_name="__main__")
     assert (tmp_path / "gripper.gif").read_bytes().startswith(b"GIF89a")
+
+
+@pytest.mark.parametrize("framework", ["JAX", "PyTorch"])
+def test_masses_are_found_by_gradients(example, framework):
+    pytest.importorskip({"JAX": "jax", "PyTorch": "torch"}[framework])
+    identify = example("identify_by_gradient")
+    model, rng = tf.Model.from_urdf(robots.find("panda").path), np.random.default_rng(0)
+    truth = model.parameters * np.exp(rng.uniform(-0.3, 0.3, (model.njoints, 1)))
+    given = identify.data(model, truth, 200, rng)
+    with float64_in_jax() if framework == "JAX" else nullcontext():
+        pi, _ = identify.fit(model, framework, given)
+    before = identify.errors(model, truth, model.parameters, given)
+    masses, accelerations = identify.errors(model, truth, pi, given)
+    assert min(before) > 0.2
+    assert masses < identify.NOISE
+    assert accelerations < identify.NOISE / 5
+
+
+def float64_in_jax():
+    """Let JAX compute in float64 for a while."""
+    from helpers.jax_cases import precision
+
+    return precision(True)

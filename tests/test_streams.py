@@ -73,6 +73,34 @@ def test_kinematics_take_their_frames_by_name(tmp_path, workers):
                 np.testing.assert_array_equal(own, wanted)
 
 
+@pytest.mark.parametrize("workers", [None, ThreadPoolExecutor])
+def test_inertias_are_passed_block_by_block(tmp_path, workers):
+    rng = np.random.default_rng(0)
+    pi = MODEL.parameters * rng.uniform(0.5, 2.0, (ROWS, MODEL.njoints, 1))
+    rotors = rng.uniform(0.1, 0.2, (ROWS, MODEL.nv))
+    np.save(tmp_path / "pi.npy", pi)
+    forms = (
+        *(pi, pi[0], np.load(tmp_path / "pi.npy", mmap_mode="r")),
+        *(tf.Inertias(MODEL, pi, rotors), tf.Inertias(MODEL, pi, rotors[0]), tf.Inertias(MODEL, pi[0])),
+        tf.Inertias(MODEL, pi[:7], rotors[:7], rng.integers(0, 7, ROWS)),
+    )
+    with workers(2) if workers else nullcontext() as pool:
+        for inertias in forms:
+            expected = tf.aba(MODEL, Q, V, A, inertias=inertias)
+            function = partial(tf.aba, MODEL)
+            found = tf.stream(
+                tmp_path / "a.npy", function, Q, V, A, rows=12, executor=pool, inertias=inertias
+            )
+            np.testing.assert_array_equal(found, expected)
+
+
+def test_inertias_of_other_lengths_are_refused(tmp_path):
+    pi = np.stack([MODEL.parameters] * (ROWS - 1))
+    for inertias in (pi, tf.Inertias(MODEL, pi)):
+        with pytest.raises(tf.ShapeError, match="differ in length"):
+            tf.stream(tmp_path / "H.npy", partial(tf.crba, MODEL), Q, inertias=inertias)
+
+
 def test_numbers_of_files(tmp_path):
     files = tmp_path / "q.npy", tmp_path / "v.npy"
     step = partial(tf.step, MODEL, h=0.01)

@@ -28,6 +28,7 @@ def stream(
     rows: int = ROWS,
     executor: Executor | None = None,
     progress: bool = False,
+    inertias=None,
 ) -> Any:
     """Write ``function(*arguments)`` to a file, a block of configurations at a time.
 
@@ -49,6 +50,8 @@ def stream(
         processes.
     progress : bool
         Show a bar on standard error.
+    inertias : Inertias or array_like, shape (njoints, 10) or (rows, ..., njoints, 10), optional
+        The function takes this argument by name: one set whole, a set for every row a block at a time.
 
     Returns
     -------
@@ -84,7 +87,8 @@ def stream(
         require_unmasked(argument, f"argument {k}")
         if not np.ndim(argument):
             raise ShapeError(f"argument {k} has no leading axis", (), ("rows", "..."))
-    lengths = {len(argument) for argument in arguments}
+    named = Named(inertias)
+    lengths = {len(argument) for argument in (*arguments, *named.rows)}
     if len(lengths) != 1:
         raise ShapeError(f"arguments differ in length: {sorted(lengths)}", sorted(lengths))
     total = lengths.pop()
@@ -92,7 +96,7 @@ def stream(
     with ExitStack() as stack:
         drafts = [stack.enter_context(replacing(one)) for one in paths]
         writers = [Writer(stack.enter_context(open(draft, "wb")), total) for draft in drafts]
-        results = _results(function, arguments, blocks, executor)
+        results = _results(function, arguments, named, blocks, executor)
         for block, result in zip(blocks, _shown(results, len(blocks), progress), strict=True):
             for writer, array in zip(writers, _parts(result, path, len(paths)), strict=True):
                 writer.write(array, block.stop - block.start)
@@ -162,16 +166,49 @@ class Writer:
         self.file.write(found.data)
 
 
-def _results(function, arguments, blocks: list[slice], executor: Executor | None) -> Iterator[np.ndarray]:
+class Named:
+    """Arguments by name of the function, of one block at a time.
+
+    Parameters
+    ----------
+    inertias : Inertias, array_like or None
+
+    Attributes
+    ----------
+    rows : tuple
+        The inertias, if every row has its own.
+    """
+
+    def __init__(self, inertias):
+        require_unmasked(inertias, "inertias")
+        self.inertias = inertias
+        has_own = bool(inertias.batch) if hasattr(inertias, "part") else np.ndim(inertias) > 2
+        self.rows = (inertias,) if has_own else ()
+
+    def of(self, block: slice) -> dict[str, Any]:
+        """Return the arguments of a block."""
+        if self.inertias is None:
+            return {}
+        if not self.rows:
+            return {"inertias": self.inertias}
+        part = self.inertias.part(block) if hasattr(self.inertias, "part") else self.inertias[block]
+        return {"inertias": part}
+
+
+def _results(
+    function, arguments, named: Named, blocks: list[slice], executor: Executor | None
+) -> Iterator[np.ndarray]:
     """Yield the results of the blocks in their order; a few blocks are computed ahead."""
     if executor is None:
-        yield from (function(*(argument[block] for argument in arguments)) for block in blocks)
+        for block in blocks:
+            yield function(*(argument[block] for argument in arguments), **named.of(block))
         return
     shipped = ship(function)
     waiting: deque[Future] = deque()
     try:
         for block in blocks:
-            waiting.append(executor.submit(call, shipped, *(argument[block] for argument in arguments)))
+            given = (argument[block] for argument in arguments)
+            waiting.append(executor.submit(call, shipped, *given, **named.of(block)))
             if len(waiting) > WAITING * available_cores():
                 yield waiting.popleft().result()
         while waiting:
@@ -196,9 +233,9 @@ def ship(function: Callable) -> bytes:
     return pickle.dumps(function)
 
 
-def call(shipped: bytes, *arguments):
+def call(shipped: bytes, *arguments, **named):
     """Call a pickled function; each process unpickles, and compiles, it once."""
-    return _received(shipped)(*arguments)
+    return _received(shipped)(*arguments, **named)
 
 
 @lru_cache(maxsize=8)

@@ -13,6 +13,9 @@ PLAIN += ("center_of_mass_jacobian", "centroidal_momentum")
 CASES = [(name, {}) for name in PLAIN]
 CASES += [(name, {"fext": True}) for name in ("forward_dynamics", "rnea", "bias")]
 CASES += [("frame_placement", {"frame": 2}), ("frame_placement", {"frame": (2, 0)})]
+STATE = ("forward_dynamics", "aba", "rnea", "bias", "h_times", "crba")
+CASES += [(name, {"inertias": True}) for name in STATE]
+CASES += [(name, {"fext": True, "inertias": True}) for name in ("forward_dynamics", "rnea", "bias")]
 for reference in ("LOCAL", "WORLD", "LOCAL_WORLD_ALIGNED"):
     CASES += [(name, {"frame": 4, "reference": reference}) for name in ("frame_jacobian", "frame_velocity")]
     CASES += [("frame_jacobian", {"frame": (4, 1), "reference": reference})]
@@ -29,13 +32,16 @@ def run(function, kind, *arrays):
 def draw(function, rng):
     """Return arguments, a direction of them, and weights of the results."""
     model = function.model
-    x = [
-        np.array([tf.random_configuration(model, rng) for _ in range(BATCH)])
-        if one.shape != one.tangent or one.name == "q"
-        else rng.normal(size=(BATCH, *one.shape))
-        for one in function.inputs
-    ]
-    dx = [rng.normal(size=(BATCH, *one.tangent)) for one in function.inputs]
+    x, dx = [], []
+    for one in function.inputs:
+        array, direction = (rng.normal(size=(BATCH, *shape)) for shape in (one.shape, one.tangent))
+        if one.shape != one.tangent or one.name == "q":
+            array = np.array([tf.random_configuration(model, rng) for _ in range(BATCH)])
+        elif one.name == "inertias":  # of bodies that can exist, and of directions as small as they are
+            array = model.parameters * rng.uniform(0.9, 1.1, (BATCH, model.njoints, 1))
+            direction *= array
+        x.append(array)
+        dx.append(direction)
     return x, dx, [rng.normal(size=(BATCH, *one.shape)) for one in function.outputs]
 
 
@@ -101,6 +107,21 @@ def test_a_bad_state_gives_nan_in_its_element(name):
     for found, expected in zip(run(function, "vjp", *x, *w), good, strict=True):
         assert np.isnan(found[1]).any()
         np.testing.assert_array_equal(found[::2], expected[::2])
+
+
+@pytest.mark.parametrize("bad", [np.nan, np.inf])
+@pytest.mark.parametrize("name", STATE)
+def test_bad_inertias_give_nan_in_their_element(name, bad):
+    function = array_function(name, model_of(find("solo12")), inertias=True)
+    x, dx, w = draw(function, np.random.default_rng(2))
+    maps = {"value": [], "vjp": w, "jvp": dx}
+    good = {kind: run(function, kind, *x, *more) for kind, more in maps.items()}
+    x[-1][1] = bad
+    for kind, more in maps.items():
+        results = run(function, kind, *x, *more)
+        assert not all(np.isfinite(found[1]).all() for found in results)
+        for found, expected in zip(results, good[kind], strict=True):
+            np.testing.assert_array_equal(found[::2], expected[::2])
 
 
 def kinds():

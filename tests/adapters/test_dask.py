@@ -72,6 +72,61 @@ def test_functions_equal_the_local_call(function, arrays, options):
     np.testing.assert_array_equal(found.compute(scheduler="threads"), expected)
 
 
+def different(model, shape, armature=True):
+    """Return inertias for a batch, a set for each element."""
+    rng = np.random.default_rng(3)
+    pi = model.parameters * rng.uniform(0.5, 2.0, (*shape, model.njoints, 1))
+    rotors = model.armature + rng.uniform(0.0, 0.1, (*shape, model.nv))
+    return tf.Inertias(model, pi, rotors if armature else None)
+
+
+def inertias_of_every_form():
+    sets, one = different(MODEL, (5,)), different(MODEL, ())
+    which = np.random.default_rng(4).integers(0, 5, Q.shape[:2])
+    each = different(MODEL, Q.shape[:2])
+    yield from (each, different(MODEL, Q.shape[:2], armature=False), each.parameters, one, one.parameters)
+    yield tf.Inertias(MODEL, sets.parameters, sets.armature, which)
+    yield tf.Inertias(MODEL, each.parameters, one.armature)
+
+
+@pytest.mark.parametrize("inertias", list(inertias_of_every_form()))
+def test_inertias_are_chunked_with_the_states(inertias):
+    for function, arrays in ((tf.crba, (Q,)), (tf.bias, (Q, V)), (tf.forward_dynamics, (Q, V, A))):
+        expected = function(MODEL, *arrays, inertias=inertias)
+        found = map_function(function, MODEL, *chunked(*arrays), inertias=inertias)
+        assert found.chunks[:2] == ((4, 2), (20, 1, 14))
+        np.testing.assert_array_equal(found.compute(scheduler="threads"), expected)
+    found = map_dynamics(MODEL, *chunked(Q, V, A), inertias=inertias).compute(scheduler="sync")
+    np.testing.assert_array_equal(found, expected)
+    tau = 0.1 * np.stack([A, -A], axis=2)
+    for lazy, wanted in (
+        (
+            map_step(MODEL, *chunked(Q, V, A), 0.01, inertias=inertias),
+            tf.step(MODEL, Q, V, A, 0.01, inertias=inertias),
+        ),
+        (
+            map_rollout(MODEL, *chunked(Q, V), tau, 0.01, "rk4", inertias=inertias),
+            tf.rollout(MODEL, Q, V, tau, 0.01, method="rk4", inertias=inertias),
+        ),
+    ):
+        for one, own in zip(lazy, wanted, strict=True):
+            np.testing.assert_array_equal(one.compute(scheduler="sync"), own)
+
+
+def test_inertias_may_be_a_dask_array():
+    pi = different(MODEL, Q.shape[:2]).parameters
+    found = map_function(tf.crba, MODEL, *chunked(Q), inertias=da.from_array(pi, chunks=(3, 35, 1, 5)))
+    np.testing.assert_array_equal(found.compute(scheduler="sync"), tf.crba(MODEL, Q, inertias=pi))
+
+
+def test_inertias_that_do_not_fit_are_refused():
+    pi = different(MODEL, Q.shape[:2]).parameters
+    with pytest.raises(tf.ShapeError, match="pi of the inertias must have shape"):
+        map_function(tf.crba, MODEL, Q, inertias=pi[1:])
+    with pytest.raises(TypeError, match=r"model must be a treefactor\.Model, got Program"):
+        map_dynamics(PROGRAM, Q, V, A, inertias=pi)
+
+
 def test_functions_that_cannot_be_mapped_are_refused():
     q, v, _ = chunked(Q, V, A)
     with pytest.raises(ValueError, match="returns 13 arrays"):

@@ -93,6 +93,14 @@ def test_threads_change_no_bit(robot):
     np.testing.assert_array_equal(one, two)
 
 
+@pytest.mark.parametrize("name", FUNCTIONS)
+def test_empty_batches(robot, name):
+    model, q, v = robot
+    expected = FUNCTIONS[name](model, q[:0], v[:0], None)
+    inertias = np.empty((0, model.njoints, 10))
+    np.testing.assert_array_equal(FUNCTIONS[name](model, q[:0], v[:0], inertias), expected)
+
+
 def test_a_bound_call_takes_one_set(robot):
     model, q, v = robot
     call = tf.bind(tf.rnea, model, q[0], v[0], v[0], out=np.empty(model.nv), inertias=2 * model.parameters)

@@ -47,8 +47,8 @@ class DerivativeCalls(Sealed):
     ) -> RneaDerivatives:
         """Compute derivatives of inverse dynamics by q, v and a, the last one H.
 
-        Each of shape (..., nv, nv); packed as `treefactor.coriolis_matrix` packs, H as `Tree.pack`. Out is a
-        tuple of three arrays.
+        Each of shape (..., nv, nv); packed as `treefactor.coriolis_matrix` packs, H as ``Tree.pack``.
+        Out is a tuple of three arrays.
         """
         return self._several("rnea_derivatives", (q, v, a), out, num_threads, layout)
 

@@ -224,7 +224,7 @@ class Kernels(DerivativeCalls, LoopCalls):
         return self._call("minv", (q,), out, num_threads)
 
     def jacobian(self, q, out=None, num_threads: int = 1) -> np.ndarray:
-        """Compute the Jacobian of the tips given to `generate`, shape (..., 6 tips, nv)."""
+        """Compute the Jacobian of the tips given to `treefactor.generate`, shape (..., 6 tips, nv)."""
         return self._call("jacobian", (q,), out, num_threads)
 
     def delassus(self, q, out=None, num_threads: int = 1) -> np.ndarray:
@@ -239,7 +239,7 @@ class Kernels(DerivativeCalls, LoopCalls):
         name : str or sequence of str
             Name of a function, for example "center_of_mass" or "frame_jacobian:tool", or those of a group.
         *arguments : array_like
-            The arguments that `generate` lists for the function; of a group, those of all parts.
+            The arguments that `treefactor.generate` lists for the function; of a group, those of all parts.
         out : ndarray, optional
             Of several results: shape (..., size of all results), which then holds them one after the other;
             or a tuple of arrays, one for each.
@@ -363,8 +363,9 @@ class Kernels(DerivativeCalls, LoopCalls):
 class ParameterKernels(ParameterCalls, Kernels):  # type: ignore[misc]  # the signatures differ by pi
     """Generated functions of one robot with inertial parameters as inputs: the last array argument ``pi``.
 
-    ``pi`` is what `Program.parameters` returns, shape (p,) for one robot, or (..., p) for a robot in every
-    element of a batch. Everything else is as in `Kernels`, which `compile` returns for other programs.
+    ``pi`` is what `treefactor.Program.parameters` returns, shape (p,) for one robot, or (..., p) for a robot
+    in every element of a batch. Everything else is as in `treefactor.Kernels`, which `treefactor.compile`
+    returns for other programs.
 
     Notes
     -----

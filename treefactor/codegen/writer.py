@@ -91,7 +91,7 @@ def generate(
         every joint, in other frames. One variant is kept for all functions: that of the fewest operations.
         Armature is an input where it is not 0 in the model.
     zeros : {"model"}, optional
-        With `parameters`: "model" folds the inputs that are 0 for this model. `Program.parameters` then
+        With ``parameters``: "model" folds the inputs that are 0 for this model. `Program.parameters` then
         refuses parameters for which they are not.
 
     Returns

@@ -31,6 +31,7 @@ from .._util.validation import (
     as_vector,
     check_choice,
 )
+from ..dynamics.inertias import changed_model
 from ..dynamics.recursions import motion
 from ..exceptions import NonFiniteError, ShapeError, StepError
 from ..kinematics.jacobians import BodyMotions
@@ -78,6 +79,8 @@ class Stepper(Sealed):
         h = 5 ms and a body with moments of inertia 1 : 2 : 3 at 10 rad/s.
     drives : sequence of Drive
         Motors with prescribed motion, with forces of any size.
+    inertias : Inertias or array_like, shape (njoints, 10), optional
+        One set in the place of the model's. It is copied into ``model``: later changes of it have no effect.
 
     Raises
     ------
@@ -131,8 +134,10 @@ class Stepper(Sealed):
         friction: str = "pyramid",
         gyroscopic: str = "implicit",
         drives=(),
+        inertias=None,
     ):
         require_model(model)
+        model = changed_model(model, inertias)
         h, stabilization = as_number(h, "h"), as_number(stabilization, "stabilization")
         if h <= 0.0:
             raise ValueError(f"h must be positive, got {h}")

@@ -7,15 +7,14 @@ from typing import Any
 
 import numpy as np
 
-from .._util.validation import Sealed, aligned, as_array, as_real, require_finite, require_unmasked
-from ..exceptions import DtypeError, InvalidModelError, NonFiniteError, ShapeError
+from .._util.validation import Sealed, aligned, as_real, require_unmasked
+from ..exceptions import InvalidModelError, NonFiniteError, ShapeError
 from ..model._model_parameters import rotors_of
 from ..model.frames import body_number
 from ..model.model import Model, require_model
 from ..model.parameters import PARAMETERS, faults, moved_parameters
+from ._inertia_arguments import LANES, armature_of, checked_which, padded
 from .bodies import layout_of, sets_of, turned_parameters
-
-LANES = 8
 
 
 class Inertias(Sealed):
@@ -32,7 +31,7 @@ class Inertias(Sealed):
         Parameters of every joint's body, see `Model.with_parameters`: one set, one for every element of a
         batch, or with ``which`` K sets. Copied. They need not be those of bodies: see `faults`.
     armature : array_like, shape (nv,) or with the leading axes of pi, optional
-        As `Model.armature`; by default the model's.
+        As ``Model.armature``; by default the model's.
     which : array_like of int, shape (...), optional
         Number of the set of every element of a batch.
 
@@ -55,6 +54,12 @@ class Inertias(Sealed):
 
     `set`, `scale` and `add` change the sets in place; calls that are bound to these inertias compute with the
     new ones.
+
+    Functions of dynamics and their derivatives, `bind`, `step`, `rollout`, `stream` and the adapter for Dask
+    take inertias of any form; `constraints.Stepper` copies one set. The other functions compute with their
+    model's, and take one set as the model ``model.with_parameters(pi)``: centres of mass, momentum,
+    `Kinematics`, `all_terms`, `delassus`, operational space, and the other functions of constraints.
+    Programs take parameters as inputs, see `generate`; regressors depend on none.
 
     Examples
     --------
@@ -91,7 +96,7 @@ class Inertias(Sealed):
         own = np.array(pi, order="C").reshape(math.prod(sets), model.njoints, 10)
         self._keep(model=model, sets=sets, _pi=own, _base=None)
         self._require_finite(own, (np.arange(len(own))[:, None], np.arange(model.njoints)), "pi")
-        self._keep(_armature=_armature_of(model, armature, sets), _which=_checked_which(which, sets))
+        self._keep(_armature=armature_of(model, armature, sets), _which=checked_which(which, sets))
         self._compile()
 
     def _compile(self) -> None:
@@ -101,7 +106,7 @@ class Inertias(Sealed):
         rotors = np.broadcast_to(rotors, (len(self._pi), model.extended.n))
         rows = np.ascontiguousarray(sets_of(layout_of(model), self._pi, rotors))
         if which is not None:
-            batch, arguments = which.shape, (which.size, _padded(which.ravel()), which.ndim == 1)
+            batch, arguments = which.shape, (which.size, padded(which.ravel()), which.ndim == 1)
         elif self.sets:
             batch, arguments = self.sets, (len(rows), None, len(self.sets) == 1)
             blocks = -(-len(rows) // LANES)
@@ -138,15 +143,51 @@ class Inertias(Sealed):
 
     @property
     def parameters(self) -> np.ndarray:
-        """Return a copy of the parameters, shape (..., njoints, 10), with the axes of `sets`."""
+        """Return a copy of the parameters, shape (..., njoints, 10), with the axes of ``sets``."""
         return self._pi.reshape(*self.sets, self.model.njoints, 10).copy()
 
     @property
     def armature(self) -> np.ndarray:
-        """Return a copy of the armature, shape (..., nv), with the axes of `sets`."""
+        """Return a copy of the armature, shape (..., nv), with the axes of ``sets``."""
         found = self.model.armature if self._armature is None else self._armature
         found = np.broadcast_to(found, (len(self._pi), self.model.nv))
         return found.reshape(*self.sets, self.model.nv).copy()
+
+    def arguments(self) -> tuple[np.ndarray, np.ndarray | None, np.ndarray | None]:
+        """Return copies of pi, armature and which, with which the constructor makes the same inertias."""
+        pi, which = self.parameters, self._which
+        armature = self.armature if self._armature is not None and self._armature.ndim > 1 else self._armature
+        return pi, None if armature is None else armature.copy(), None if which is None else which.copy()
+
+    def part(self, rows) -> Inertias:
+        """Return a copy of the inertias of some elements of the batch.
+
+        Parameters
+        ----------
+        rows : int, slice, array_like of int or bool, or tuple of these
+            An index into the axes of ``batch``. An index of one element gives one set.
+
+        Raises
+        ------
+        IndexError
+            If there are no such elements, or the inertias are one set.
+        """
+        require_unmasked(rows, "rows")
+        which = self._which
+        numbers = np.arange(len(self._pi)).reshape(self.sets) if which is None else which
+        try:
+            kept = numbers[rows]
+        except IndexError as error:
+            raise IndexError(f"rows do not fit elements of shape {self.batch}: {error}") from None
+        if which is not None and np.ndim(kept):
+            kept, which = np.unique(kept), kept
+            which = np.searchsorted(kept, which)
+        else:
+            which = None
+        armature = self._armature
+        if armature is not None and armature.ndim > 1:
+            armature = armature[kept]
+        return Inertias(self.model, self._pi[kept], armature, which)
 
     def set(self, rows, joint, pi) -> None:
         """Replace parameters, scaled ones and payloads included; `scale` and `add` start from the new ones.
@@ -154,12 +195,11 @@ class Inertias(Sealed):
         Parameters
         ----------
         rows : int, slice, array_like of int or bool, tuple of these, or None
-            Sets to change, as an index into the axes of `sets`; None: all.
+            Sets to change, as an index into the axes of ``sets``; None: all.
         joint : str, int, sequence of these, or None
             A joint or its body, by name or number, or several; None: all joints.
         pi : Inertia or array_like, shape (..., 10)
-            In the axes of the joint. The leading axes broadcast to the chosen sets, then (unless one joint is
-            chosen) the joints.
+            In the axes of the joint. The leading axes broadcast to the chosen sets, then several joints.
 
         Raises
         ------
@@ -184,8 +224,7 @@ class Inertias(Sealed):
         rows, joint
             As for `set`.
         factor : float or array_like
-            Broadcasts to the chosen sets, then (unless one joint is chosen) the joints: one factor for every
-            set has shape (sets, 1) there.
+            Broadcasts to the chosen sets, then several joints: one for every set has shape (sets, 1) there.
 
         Raises
         ------
@@ -204,8 +243,8 @@ class Inertias(Sealed):
         rows, joint
             As for `set`.
         payload : Inertia, Payload or array_like, shape (..., 10)
-            In the axes of the joint, about its origin: see `Inertia.moved` and `moved_parameters`.
-            ``Inertia()`` removes a payload. The leading axes broadcast as those of ``pi`` of `set`.
+            In the axes of the joint, about its origin: see `identification.moved_parameters`. ``Inertia()``
+            removes a payload. The leading axes broadcast as those of ``pi`` of `set`.
 
         Raises
         ------
@@ -242,10 +281,9 @@ class Inertias(Sealed):
                 numbers = numbers[rows]
             except IndexError as error:
                 raise IndexError(f"rows do not fit sets of shape {numbers.shape}: {error}") from None
-        if joint is None:
-            return np.asarray(numbers)[..., None], np.arange(self.model.njoints)
-        if isinstance(joint, list | tuple | np.ndarray):
-            return np.asarray(numbers)[..., None], np.array([self._number(one) for one in joint], dtype=int)
+        if joint is None or isinstance(joint, list | tuple | np.ndarray):
+            own = range(self.model.njoints) if joint is None else map(self._number, joint)
+            return np.asarray(numbers)[..., None], np.array([*own], dtype=int)
         return np.asarray(numbers), self._number(joint)
 
     def _number(self, joint) -> int:
@@ -264,8 +302,8 @@ class Inertias(Sealed):
                 return np.broadcast_to(values, shape)
         except ValueError:
             pass
-        axes = f"({', '.join(['chosen sets', *['joints'] * np.ndim(at[1]), *map(str, tail)])})"
-        text = f"{name} must broadcast to shape {shape}, {axes}, got {values.shape}"
+        axes = "chosen sets, joints" if np.ndim(at[1]) else "chosen sets"
+        text = f"{name} must broadcast to shape {shape} ({axes}, ...), got {values.shape}"
         raise ShapeError(text, values.shape, shape)
 
     def _change(self, at: tuple, factor: np.ndarray | None, payload: np.ndarray | None) -> None:
@@ -304,43 +342,6 @@ class Inertias(Sealed):
         row, joint = self._row(rows), self.model.joints[joints].name
         where = f"{PARAMETERS[k]} of joint {joint!r}" + ("" if row is None else f" in row {row}")
         raise NonFiniteError(f"{name} is not finite: {where}", row=int(rows))
-
-
-def _armature_of(model: Model, armature, sets: tuple[int, ...]) -> np.ndarray | None:
-    """Return a copy of armature (nv,) or (number of sets, nv); None: the model's."""
-    if armature is None:
-        return None
-    found = as_real(armature, "armature")
-    if found.shape not in ((model.nv,), (*sets, model.nv)):
-        expected = f"({model.nv},)" + (f" or {(*sets, model.nv)}" if sets else "")
-        raise ShapeError(f"armature must have shape {expected}, got {found.shape}", found.shape, (model.nv,))
-    require_finite(found, "armature")
-    return found.copy() if found.ndim == 1 else found.reshape(-1, model.nv).copy()
-
-
-def _checked_which(which, sets: tuple[int, ...]) -> np.ndarray | None:
-    """Return a copy of the numbers of sets; None: every element has its own."""
-    if which is None:
-        return None
-    found = as_array(which, "which")
-    if found.dtype.kind not in "iu" and found.size:
-        raise DtypeError(f"which must hold whole numbers, got dtype {found.dtype}", found.dtype)
-    if len(sets) != 1:
-        text = f"pi must have shape (K, njoints, 10) where which is given, got leading axes {sets}"
-        raise ShapeError(text, sets, (1,))
-    if found.ndim == 0:
-        raise ShapeError("which must have the axes of a batch, got one number", (), (1,))
-    bad = np.argwhere((found < 0) | (found >= sets[0]))
-    if len(bad):
-        at = tuple(bad[0].tolist())
-        place = f"which[{', '.join(map(str, at))}]" if at else "which"
-        raise IndexError(f"{place} is {found[at]}, but there are {sets[0]} sets: 0 to {sets[0] - 1}")
-    return np.array(found, dtype=np.intp)
-
-
-def _padded(which: np.ndarray) -> np.ndarray:
-    """Return numbers of sets for whole blocks of 8; the last one fills the last block."""
-    return np.pad(which, (0, -len(which) % LANES), mode="edge") if len(which) else which
 
 
 def _variant(model: Model, bodies, batch: tuple[int, ...]) -> Model:
@@ -382,3 +383,18 @@ def bindable_model(model: Model, inertias) -> Model:
             "configuration"
         )
     return found
+
+
+def changed_model(model: Model, inertias) -> Model:
+    """Return the model with a copy of one set of inertias, an Inertias or parameters; None: the model."""
+    if inertias is None:
+        return model
+    elements = with_inertias(model, inertias)._elements
+    if elements:
+        raise ValueError(
+            f"expected one set of inertias, of shape ({model.njoints}, 10), got those of a batch of shape "
+            f"{elements}: take one of its sets, inertias.parameters[k]"
+        )
+    if not isinstance(inertias, Inertias):
+        return model.with_parameters(inertias)
+    return model.with_parameters(inertias.parameters, inertias._armature)

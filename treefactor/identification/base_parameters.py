@@ -65,7 +65,7 @@ class BaseParameters(ReadOnly):
     null : ndarray, shape (p - count, p)
         Changes of the parameters that no motion shows: ``Y @ null.T = 0``.
     unfelt : tuple of str, length p - count
-        The rows of `null` as text; the first term is a parameter that is not kept.
+        The rows of ``null`` as text; the first term is a parameter that is not kept.
     sensitive : tuple of Direction
         Changes whose effect is between 1e-12 and 1e-4 of that of others: see `counts`. Empty where bodies are
         known.
@@ -74,7 +74,7 @@ class BaseParameters(ReadOnly):
         at random states instead.
     tolerance : float
     snapped : float
-        Largest change of a rotation entry, or of a length relative to the largest, by `snap`.
+        Largest change of a rotation entry, or of a length relative to the largest, by ``snap``.
 
     Notes
     -----
@@ -173,13 +173,13 @@ def base_parameters(
     tolerance : float
         Largest effect, relative to that of other changes, of a change of parameters that counts as unfelt;
         lengths are relative to the longest distance of successive joints. Angles in robot descriptions are
-        rounded, which makes parallel axes almost parallel: see `BaseParameters.sensitive`. At least 1e-12.
+        rounded, which makes parallel axes almost parallel: see ``BaseParameters.sensitive``. At least 1e-12.
     snap : float
         Angles (rad) this close to multiples of 90 degrees become these, lengths this small relative to the
         longest become 0, as ``generate`` does it; 0 changes nothing. ``snap=1e-5`` mends 1.5708 in a URDF.
     known : sequence of str, int or Frame
         Joints or bodies whose ten parameters are known, or that have no mass: their columns are not kept, and
-        are 0 in `K` and `null`. Subtract the forces of these bodies from measured ones.
+        are 0 in ``K`` and ``null``. Subtract the forces of these bodies from measured ones.
 
     Returns
     -------
@@ -200,7 +200,7 @@ def base_parameters(
     joint does not show it. After Wensing, Niemeyer and Slotine (arXiv 1711.03896).
 
     Where mimic joints move two bodies by one coordinate the argument fails: the base parameters are then the
-    numeric rank of regressors at random states, and `BaseParameters.from_tree` is False.
+    numeric rank of regressors at random states, and ``BaseParameters.from_tree`` is False.
 
     Examples
     --------

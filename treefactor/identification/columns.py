@@ -44,13 +44,13 @@ def _chosen(columns: tuple[str, ...]) -> tuple[str, ...]:
 
 
 def column_names(model: Model, columns=INERTIA) -> tuple[str, ...]:
-    """Return the names of the columns of `regressor`, in their order.
+    """Return the names of the columns of `treefactor.regressor`, in their order.
 
     Parameters
     ----------
     model : Model
     columns : sequence of str
-        As for `regressor`.
+        As for `treefactor.regressor`.
 
     Returns
     -------
@@ -85,7 +85,7 @@ def column_names(model: Model, columns=INERTIA) -> tuple[str, ...]:
 
 
 def regressor_pattern(model: Model) -> tuple[np.ndarray, np.ndarray]:
-    """Return the freedom and the joint of every block of ten entries of the packed `regressor`.
+    """Return the freedom and the joint of every block of ten entries of the packed `treefactor.regressor`.
 
     Parameters
     ----------

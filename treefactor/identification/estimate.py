@@ -50,7 +50,7 @@ class Residuals(ReadOnly):
 
 @dataclass(frozen=True, eq=False)
 class Estimate(ReadOnly):
-    """Values of the base parameters and of the other columns; made by `Identification.solve`.
+    """Values of the base parameters and of the other columns; made by `treefactor.Identification.solve`.
 
     Attributes
     ----------
@@ -123,7 +123,7 @@ class Estimate(ReadOnly):
         q : array_like, shape (nq,) or (N, nq)
         v, a : array_like, shape (nv,) or (N, nv)
         extra : array_like, shape (N, nv, count), optional
-            Entries of the extra columns, as in `Identification.add`.
+            Entries of the extra columns, as in `treefactor.Identification.add`.
 
         Returns
         -------
@@ -176,7 +176,7 @@ class Estimate(ReadOnly):
 
 @dataclass(frozen=True, eq=False)
 class PhysicalEstimate(ReadOnly):
-    """Parameters of bodies that can exist; made by `Identification.physical`.
+    """Parameters of bodies that can exist; made by `treefactor.Identification.physical`.
 
     Attributes
     ----------

@@ -63,7 +63,7 @@ def directions_not_excited(R, names: Sequence[str], threshold: float = 1e-8) -> 
     Returns
     -------
     tuple of str
-        Combinations as in `BaseParameters.unfelt`: coefficient, then parameter.
+        Combinations as in ``BaseParameters.unfelt``: coefficient, then parameter.
 
     Raises
     ------

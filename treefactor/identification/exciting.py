@@ -178,7 +178,8 @@ def exciting_motion(
     model : Model
         On a fixed base, with joints of one freedom.
     base : BaseParameters
-        Of this model, from `base_parameters`: with ``snap=1e-5`` if the angles of its file are rounded.
+        Of this model, from `treefactor.base_parameters`: with ``snap=1e-5`` if the angles of its file are
+        rounded.
     duration : float
         s; velocity and acceleration are zero at both ends.
     harmonics : int

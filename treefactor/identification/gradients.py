@@ -15,10 +15,10 @@ def log_cholesky_gradient(theta, gradient) -> np.ndarray:
     Parameters
     ----------
     theta : array_like, shape (..., 10)
-        Coordinates of bodies: see `treefactor.model.parameters.from_log_cholesky`.
+        Coordinates of bodies: see `treefactor.identification.from_log_cholesky`.
     gradient : array_like, shape (..., 10)
-        Gradient by the parameters of these bodies, such as ``inertia`` of `rnea_vjp` and of
-        `forward_dynamics_vjp`. Leading axes of both broadcast: one theta serves a batch of states.
+        Gradient by the parameters of these bodies, such as ``inertia`` of `treefactor.rnea_vjp` and of
+        `treefactor.forward_dynamics_vjp`. Leading axes of both broadcast: one theta serves a batch of states.
 
     Returns
     -------

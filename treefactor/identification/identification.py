@@ -57,7 +57,7 @@ class Identification(Sealed):
     base : BaseParameters or None
         None without "inertia" in columns.
     names : tuple of str, length p
-        The base parameters, then "armature of JOINT", "viscous friction of JOINT", ..., then `extra`.
+        The base parameters, then "armature of JOINT", "viscous friction of JOINT", ..., then ``extra``.
     rows : ndarray of int, shape (nv,)
         Number of rows used so far.
 

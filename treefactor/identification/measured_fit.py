@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import NamedTuple
 
 import numpy as np
 
@@ -35,7 +34,8 @@ UNITS = {"m": "kg", "h": "kg m", "I": "kg m²", "armature": "kg m²"} | {
 LINEAR_UNITS = {"armature": "kg", "viscous friction": "N s/m", "dry friction": "N", "offset": "N"}
 
 
-class FittedParameter(NamedTuple):
+@dataclass(frozen=True)
+class FittedParameter:
     """Parameter beside its value in the robot's description.
 
     Attributes
@@ -61,7 +61,8 @@ class FittedParameter(NamedTuple):
     before: float
 
 
-class JointResidual(NamedTuple):
+@dataclass(frozen=True)
+class JointResidual:
     """Residuals of the torques of a freedom: norms as shares of that of the torques, NaN without rows.
 
     Attributes
@@ -151,7 +152,7 @@ def fit_measurements(
         The robot before the measurement: prior of the bodies that can exist.
     measurements : Measurements
     columns : sequence of str
-        What to estimate: see `Identification`.
+        What to estimate: see `treefactor.Identification`.
     hold_out, block : float
         Share of the blocks to hold out, and their length in seconds.
     slow_share : float

@@ -34,7 +34,7 @@ class Measurements(ReadOnly):
         s, in even steps.
     q : ndarray, shape (N, nq)
     v, a : ndarray, shape (N, nv)
-        Tangents, as `integrate` reads them.
+        Tangents, as `treefactor.integrate` reads them.
     tau : ndarray, shape (N, nv)
         N m or N; 0 where it was not measured.
     measured : ndarray of bool, shape (nv,)
@@ -92,7 +92,7 @@ class Measurements(ReadOnly):
             Hz; 0 leaves them as they are. By default the lower one of 50 Hz and a tenth of the sampling
             rate.
         decimate : int, optional
-            Keep every `decimate`-th sample. By default as many as leave four samples for a period of the
+            Keep every ``decimate``-th sample. By default as many as leave four samples for a period of the
             cutoff.
 
         Raises
@@ -237,7 +237,7 @@ def differentiate(model: Model, q, step: float) -> np.ndarray:
     Returns
     -------
     ndarray, shape (N, nv)
-        Tangents, as `integrate` reads them.
+        Tangents, as `treefactor.integrate` reads them.
     """
     q = as_real(q, "q")
     before, after = np.r_[0, : len(q) - 1], np.r_[1 : len(q), len(q) - 1]

@@ -45,7 +45,7 @@ UNIT = from_pseudo_inertia(np.eye(4))
 
 
 class PhysicalFit(NamedTuple):
-    """Parameters of bodies that can exist, and how `fit_physical` found them.
+    """Parameters of bodies that can exist, and how `treefactor.identification.fit_physical` found them.
 
     Attributes
     ----------

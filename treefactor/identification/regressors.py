@@ -39,8 +39,8 @@ def regressor(
     q, v, a : array_like, shapes (..., nq), (..., nv), (..., nv)
         Leading axes are a batch; an array without them applies to every configuration.
     layout : {"dense", "packed", "lanes"}
-        "packed" has only the blocks of ten entries that can differ from zero: `regressor_pattern` of
-        ``treefactor.identification`` has row and joint of each. "lanes" has the same entries for 8
+        "packed" has only the blocks of ten entries that can differ from zero: row and joint of each are in
+        `treefactor.identification.regressor_pattern`. "lanes" has the same entries for 8
         configurations side by side. Both need the columns ``("inertia",)``.
     columns : sequence of str
         One or more of "inertia", "armature", "viscous", "dry", "offset". The order of the columns does not
@@ -48,7 +48,7 @@ def regressor(
         Iyy, Ixz, Iyz, Izz of its body about the origin of the joint, in the joint's axes, Pinocchio's
         ``toDynamicParameters``. "armature": one for every joint with one freedom, kg or kg m^2. "viscous",
         "dry", "offset": one for every freedom each, for the forces v, sign(v), which is 0 at v = 0, and 1.
-        `column_names` of ``treefactor.identification`` has the names.
+        `treefactor.identification.column_names` of ``treefactor.identification`` has the names.
     out : ndarray, optional
         Receives the result.
     num_threads : int
@@ -219,7 +219,8 @@ def center_of_mass_regressor(model: Model, q, out=None, num_threads: int = 1) ->
     """Compute the matrix that multiplies the parameters of all bodies to give the centre of mass.
 
     It changes with the masses: it is divided by the mass of the model, and gives the centre of mass of that
-    model only. For unknown masses use `gravity_regressor` or `potential_energy_regressor`.
+    model only. For unknown masses use `treefactor.gravity_regressor` or
+    `treefactor.potential_energy_regressor`.
 
     Parameters
     ----------

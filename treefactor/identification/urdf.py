@@ -60,8 +60,8 @@ def write_urdf(path_in, path_out, model: Model, merged: str = "keep") -> tuple[s
     -----
     The text outside of the replaced ``<inertial>`` elements stays as it is, with comments and order.
     Bodies that the model does not change keep their text. The new elements hold the centre of mass, and the
-    tensor about it in the axes of the link. `Model.from_urdf` of the new file returns the parameters of the
-    model to rounding.
+    tensor about it in the axes of the link. `treefactor.Model.from_urdf` of the new file returns the
+    parameters of the model to rounding.
 
     A URDF has no rotor inertias, and friction without units: neither is written.
 

@@ -17,7 +17,7 @@ LANES = 8
 
 
 def damped_least_squares(J, e, damping, out=None, num_threads: int = 1) -> np.ndarray:
-    """Return the x that minimizes |J x - e|^2 + damping |x|^2: J^T (J J^T + damping I)^-1 e.
+    """Return the x that minimizes ``|J x - e|^2 + damping |x|^2``: J^T (J J^T + damping I)^-1 e.
 
     The step of inverse kinematics for an error e of the task: it stays short where J is nearly singular.
 

@@ -73,7 +73,7 @@ class Inertia(ReadOnly):
         """Return the ten parameters (m, h, I), h = m c and I about the origin, in the axes of the frame.
 
         The order is that of Pinocchio's ``Inertia.toDynamicParameters``: m, h_x, h_y, h_z, I_xx, I_xy, I_yy,
-        I_xz, I_yz, I_zz, in kg, kg m and kg m^2. See `treefactor.model.parameters`.
+        I_xz, I_yz, I_zz, in kg, kg m and kg m^2. See ``treefactor.model.parameters``.
 
         Examples
         --------

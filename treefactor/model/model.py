@@ -255,7 +255,7 @@ class Model(Sealed):
             (m, h_x, h_y, h_z, I_xx, I_xy, I_yy, I_xz, I_yz, I_zz) of every body: h = m c and the tensor about
             the joint's origin, in its axes, as in Pinocchio's ``toDynamicParameters``; kg, kg m, kg m^2.
         armature : array_like, shape (nv,), optional
-            As `Model.armature`, in which mimic joints count for their leaders; by default that of this model.
+            As ``Model.armature``, in which mimic joints count for their leaders; by default the model's.
         strict : bool
             Reject parameters that no body can have, and negative armature. By default `Model.faults` names
             them. Where there is a first moment without mass, the `Inertia` has a centre of mass of NaN.

@@ -289,7 +289,7 @@ def moved_parameters(pi, R=None, p=None) -> np.ndarray:
     Returns
     -------
     ndarray, shape (..., 10)
-        Of the same bodies, as `Inertia.moved`.
+        Of the same bodies, as `treefactor.Inertia.moved`.
 
     Raises
     ------

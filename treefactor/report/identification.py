@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import asdict
 
 from rich.box import SIMPLE_HEAD
 from rich.table import Table
@@ -40,8 +41,8 @@ def print_identification(title: str, fit: MeasuredFit) -> None:
 def identification_figures(fit: MeasuredFit) -> dict:
     """Return parameters, residuals, notes and failures as plain values."""
     return {
-        "parameters": [one._asdict() for one in fit.parameters],
-        "joints": [one._asdict() for one in fit.joints],
+        "parameters": [asdict(one) for one in fit.parameters],
+        "joints": [asdict(one) for one in fit.joints],
         "rank": int(fit.estimate.rank),
         "cond": float(fit.estimate.cond),
         "not_excited": list(fit.estimate.not_excited),

@@ -50,13 +50,16 @@ def plan_of(map: Any) -> Plan | None:
     """Return the plan of a map, or None if Python must run it.
 
     A map with a plan has ``function``, with the attributes ``name``, ``model`` and ``options``, pairs of
-    names and values, and ``kind``, "value", "jvp", "vjp" or "hvp".
+    names and values, and ``kind``, "value", "jvp", "vjp" or "hvp". Functions of inertias have no plan: Python
+    arranges these for the kernels.
     """
     function = getattr(map, "function", None)
     model = getattr(function, "model", None)
     if not isinstance(model, Model):
         return None
     options = dict(function.options)
+    if options.get("inertias"):
+        return None
     found = None
     if map.kind != "value" and function.name in FAMILIES:
         found = _derivative(model, function.name, map.kind, options)

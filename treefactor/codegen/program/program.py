@@ -119,7 +119,7 @@ class Program(ReadOnly):
             in axes of the joint: ``Inertia.toDynamicParameters`` of Pinocchio, (m, h_x, h_y, h_z, I_xx, I_xy,
             I_yy, I_xz, I_yz, I_zz). No body needs to have them. Default: those of the model.
         armature : array_like, shape (..., nv), optional
-            As `Model.armature`. Default: that of pi if it is a Model or Inertias, else of the program's
+            As ``Model.armature``. Default: that of pi if it is a Model or Inertias, else of the program's
             model. Where the latter is 0, it must be 0.
 
         Returns

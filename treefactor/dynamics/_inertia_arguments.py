@@ -1,0 +1,48 @@
+"""Validate the armature of sets of inertias, and the sets that the elements of a batch choose."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from .._util.validation import as_array, as_real, require_finite
+from ..exceptions import DtypeError, ShapeError
+from ..model.model import Model
+
+LANES = 8
+
+
+def armature_of(model: Model, armature, sets: tuple[int, ...]) -> np.ndarray | None:
+    """Return a copy of armature (nv,) or (number of sets, nv); None: the model's."""
+    if armature is None:
+        return None
+    found = as_real(armature, "armature")
+    if found.shape not in ((model.nv,), (*sets, model.nv)):
+        expected = f"({model.nv},)" + (f" or {(*sets, model.nv)}" if sets else "")
+        raise ShapeError(f"armature must have shape {expected}, got {found.shape}", found.shape, (model.nv,))
+    require_finite(found, "armature")
+    return found.copy() if found.ndim == 1 else found.reshape(-1, model.nv).copy()
+
+
+def checked_which(which, sets: tuple[int, ...]) -> np.ndarray | None:
+    """Return a copy of the numbers of sets; None: every element has its own."""
+    if which is None:
+        return None
+    found = as_array(which, "which")
+    if found.dtype.kind not in "iu" and found.size:
+        raise DtypeError(f"which must hold whole numbers, got dtype {found.dtype}", found.dtype)
+    if len(sets) != 1:
+        text = f"pi must have shape (K, njoints, 10) where which is given, got leading axes {sets}"
+        raise ShapeError(text, sets, (1,))
+    if found.ndim == 0:
+        raise ShapeError("which must have the axes of a batch, got one number", (), (1,))
+    bad = np.argwhere((found < 0) | (found >= sets[0]))
+    if len(bad):
+        at = tuple(bad[0].tolist())
+        place = f"which[{', '.join(map(str, at))}]" if at else "which"
+        raise IndexError(f"{place} is {found[at]}, but there are {sets[0]} sets: 0 to {sets[0] - 1}")
+    return np.array(found, dtype=np.intp)
+
+
+def padded(which: np.ndarray) -> np.ndarray:
+    """Return numbers of sets for whole blocks of 8; the last one fills the last block."""
+    return np.pad(which, (0, -len(which) % LANES), mode="edge") if len(which) else which
